@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `make` builds build/scozd and build/scoz; `make check` and `make demo` install what is missing
+# first (Debian) and need root. docs/hacking.md tells how the tree is laid out.
+
+CC	 ?= gcc
+CLANG	 ?= clang
+BPFTOOL	 ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+PREFIX	 ?= /usr/local
+DESTDIR	 ?=
+B	 ?= build
+
+PKGS	 := libbpf libdw libelf hwloc jansson
+CFLAGS	 ?= -O2 -g
+ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
+	   -fno-omit-frame-pointer \
+	   -pthread -Iinclude -Iinclude/uapi -Ilib -I. -I$(B) $(shell pkg-config --cflags $(PKGS)) \
+	   $(EXTRA_CFLAGS)
+LDLIBS	 = $(shell pkg-config --libs $(PKGS)) -lm -lz -pthread $(EXTRA_LDFLAGS)
+
+LIB_SRC	   := $(sort $(wildcard lib/*/*.c lib/engine/bpf/*.c))
+LIB_SRC	   := $(filter-out %.bpf.c,$(LIB_SRC))
+DAEMON_SRC := $(sort $(wildcard daemon/*.c))
+TOOL_SRC   := $(sort $(wildcard tools/scoz/*.c))
+UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
+BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c))
+BPF_HDR	   := $(sort $(wildcard lib/engine/bpf/*.bpf.h) lib/account/account.h include/uapi/linux/scoz.h)
+WORK_SRC   := $(sort $(wildcard workloads/*/*.c))
+BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+SKEL := $(patsubst lib/engine/bpf/%.bpf.c,$(B)/%.skel.h,$(BPF_SRC))
+UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
+WORK := $(patsubst workloads/%.c,$(B)/workloads/%,$(WORK_SRC))
+BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_SRC))
+
+.PHONY: all
+all: $(B)/scozd $(B)/scoz $(WORK)
+
+$(B)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+# The BPF programs carry their own few kernel types (CO-RE relocates them), so that building
+# needs no kernel headers and no BTF on the build machine.
+$(B)/bpf/%.o: lib/engine/bpf/%.bpf.c $(BPF_HDR)
+	@mkdir -p $(@D)
+	$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
+		-D__TARGET_ARCH_$(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m))) \
+		-Iinclude -Iinclude/uapi -Ilib -I. -c $< -o $@
+$(B)/%.skel.h: $(B)/bpf/%.o
+	$(BPFTOOL) gen skeleton $< name $* > $@.tmp
+	@mv $@.tmp $@
+
+$(call obj,$(wildcard lib/engine/bpf/*.c)): $(SKEL)
+
+$(B)/libscozcore.a: $(call obj,$(LIB_SRC))
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(B)/scozd: $(call obj,$(DAEMON_SRC)) $(B)/libscozcore.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(B)/scoz: $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
+	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+# Workloads are programs to be profiled: plain flags, debug information, frame pointers.
+$(B)/workloads/%: workloads/%.c include/scoz.h
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
+	   -fno-omit-frame-pointer \
+		-fno-optimize-sibling-calls -pthread -Iinclude $< -o $@ -lm
+
+.PHONY: unit
+unit: $(UNIT)
+$(B)/tests/%: tests/unit/%.c $(B)/libscozcore.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/$*.d -o $@ $< $(B)/libscozcore.a $(LDLIBS) -lcmocka
+$(UNIT): | $(B)/obj/tests/
+$(B)/obj/tests/:
+	@mkdir -p $@
+$(B)/bench/%: tests/bench/%.c $(B)/libscozcore.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
+
+.PHONY: deps
+deps:
+	tools/install-deps
+
+.PHONY: check check-unit check-system check-style demo
+check: deps
+	$(MAKE) all unit
+	tests/run
+check-unit: unit
+	tests/run unit
+check-system: all
+	tests/run system
+check-style:
+	tools/check-style
+demo: deps
+	$(MAKE) all
+	workloads/pipeline/demo
+
+.PHONY: install
+install: all
+	install -D -m 755 $(B)/scozd $(DESTDIR)$(PREFIX)/sbin/scozd
+	install -D -m 755 $(B)/scoz $(DESTDIR)$(PREFIX)/bin/scoz
+	install -D -m 644 include/scoz.h $(DESTDIR)$(PREFIX)/include/scoz.h
+
+.PHONY: clean
+clean:
+	rm -rf $(B)
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+.SECONDARY:
+.DELETE_ON_ERROR:

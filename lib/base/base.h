@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every part of scoz shares: errors that carry their story, logging, allocation that does
+ * not fail, scope-based cleanup, and roots for /proc and /sys that tests can replace.
+ */
+#ifndef SCOZ_BASE_H
+#define SCOZ_BASE_H
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define NSEC_PER_SEC  1000000000ULL
+#define NSEC_PER_MSEC 1000000ULL
+#define NSEC_PER_USEC 1000ULL
+
+/*
+ * Error convention of lib/: a function that can fail returns 0 (or a count) on success and a
+ * negative errno on failure, and takes a `struct error *` as its last argument when a person may
+ * have to read about it. The message says what failed, on which object, why, and what to do.
+ * @err may be NULL where the caller needs only the code.
+ */
+struct error {
+	int code; /* negative errno, 0 when unset */
+	char text[1024];
+};
+
+/* Sets *err (if not NULL) and returns -errnum, so that callers can `return error_set(...)`. */
+int error_set(struct error *err, int errnum, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Puts "context: " before the text that is already in *err; returns err->code. */
+int error_prefix(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+enum log_level { LOG_QUIET = -1, LOG_NORMAL = 0, LOG_VERBOSE = 1, LOG_DEBUG = 2 };
+extern enum log_level log_level;
+/* One line on stderr, prefixed with the program's name. Thread-safe. */
+void log_msg(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define log_warn(...)  log_msg(LOG_NORMAL, __VA_ARGS__)
+#define log_info(...)  log_msg(LOG_VERBOSE, __VA_ARGS__)
+#define log_debug(...) log_msg(LOG_DEBUG, __VA_ARGS__)
+
+/* Allocation: running out of memory ends the program with a message (exit 1). */
+void *xmalloc(size_t size);
+void *xcalloc(size_t n, size_t size);
+void *xreallocarray(void *p, size_t n, size_t size);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Makes room for at least @need elements: *cap grows geometrically. */
+#define array_reserve(ptr, cap, need) \
+	do { \
+		if ((size_t)(need) > (cap)) { \
+			size_t new_cap__ = (cap) ? (cap)*2 : 16; \
+			if (new_cap__ < (size_t)(need)) \
+				new_cap__ = (need); \
+			(ptr) = xreallocarray((ptr), new_cap__, sizeof(*(ptr))); \
+			(cap) = new_cap__; \
+		} \
+	} while (0)
+
+/* Scope-based cleanup. */
+void cleanup_free(void *pp);
+void cleanup_close(int *fd);
+void cleanup_fclose(FILE **f);
+#define _cleanup_free_	 __attribute__((cleanup(cleanup_free)))
+#define _cleanup_close_	 __attribute__((cleanup(cleanup_close)))
+#define _cleanup_fclose_ __attribute__((cleanup(cleanup_fclose)))
+
+/* CLOCK_MONOTONIC in nanoseconds: the clock of bpf_ktime_get_ns() and of the delay page. */
+uint64_t clock_now_ns(void);
+
+/*
+ * Where /proc, /sys and friends are looked up: "" by default; tests point it at a captured
+ * machine. sysroot_path() returns a malloc'ed "<root><path>".
+ */
+extern const char *sysroot;
+char *sysroot_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The whole of a small file as a NUL-terminated string, or NULL (errno set). */
+char *read_file(const char *path, size_t *len);
+
+/* Shell-style match: '*' also matches '/' (source globs such as fs/ * are written so by users). */
+bool glob_match(const char *pattern, const char *text);
+/* True when @suffix equals @path, or @path ends with "/" + @suffix (path components). */
+bool path_ends_with(const char *path, const char *suffix);
+
+/* CPU lists such as "0-3,8": fills a malloc'ed, sorted array of distinct CPU numbers. */
+int cpulist_parse(const char *text, int **cpus, int *n, struct error *err);
+char *cpulist_format(const int *cpus, int n);
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/base.h"
+
+enum log_level log_level = LOG_NORMAL;
+
+void log_msg(enum log_level level, const char *fmt, ...)
+{
+	char line[2048];
+	va_list ap;
+	int n;
+
+	if (level > log_level)
+		return;
+	n = snprintf(line, sizeof(line), "%s: ", program_invocation_short_name);
+	va_start(ap, fmt);
+	vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	va_end(ap);
+	strcat(line, "\n");
+	fputs(line, stderr);
+}

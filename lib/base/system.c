@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/base.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *sysroot = "";
+
+uint64_t clock_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+char *sysroot_path(const char *fmt, ...)
+{
+	_cleanup_free_ char *path = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&path, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	return xasprintf("%s%s", sysroot, path);
+}
+
+char *read_file(const char *path, size_t *len)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t cap = 4096, n = 0;
+	char *buf;
+
+	if (fd < 0)
+		return NULL;
+	buf = xmalloc(cap);
+	for (;;) {
+		ssize_t got = read(fd, buf + n, cap - n - 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			int saved = errno;
+
+			free(buf);
+			errno = saved;
+			return NULL;
+		}
+		if (!got)
+			break;
+		n += got;
+		if (cap - n < 2) {
+			cap *= 2;
+			buf = xreallocarray(buf, cap, 1);
+		}
+	}
+	buf[n] = '\0';
+	if (len)
+		*len = n;
+	return buf;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Mapping tables: from an address in a process (or in the kernel) to binary, function, line and
+ * inline chain, and back from a target to address ranges (SCOZ paper, section 3.4).
+ *
+ *   struct maptable   one executable, library or kernel image; built on demand, shared by all
+ *                     processes that map the file, cached on disk by build-id; immutable once
+ *                     built, so readers need no lock
+ *   struct maps       the set of known binaries and the address spaces of all processes
+ *
+ * Threads: a `struct maps` may be used from several threads; lookups take a read lock or none,
+ * changes (exec, mmap, fork, exit) a write lock.
+ */
+#ifndef SCOZ_MAP_H
+#define SCOZ_MAP_H
+
+#include "base/base.h"
+
+/* A half-open range of virtual addresses as in the file's program headers (not biased). */
+struct addr_range {
+	uint64_t start, end;
+};
+
+struct addr_ranges {
+	struct addr_range *r; /* sorted, merged, malloc'ed */
+	size_t n;
+};
+void addr_ranges_sort_merge(struct addr_ranges *ranges);
+void addr_ranges_free(struct addr_ranges *ranges);
+
+/* One level of an inline chain. Strings belong to the table and live as long as it does. */
+struct map_frame {
+	const char *function; /* never NULL: "[unknown]" at worst */
+	const char *file;     /* NULL without line information; path as the compiler saw it */
+	uint32_t line;	      /* 0 when unknown */
+};
+#define MAP_MAX_INLINE 16
+
+/* Where the table's knowledge came from, for messages and `scoz targets`. */
+enum map_source { MAP_NONE, MAP_SYMTAB, MAP_DWARF, MAP_KALLSYMS };
+
+struct maptable;
+
+/* Identity of the file as the kernel sees it (/proc/PID/maps, PERF_RECORD_MMAP2). */
+struct file_id {
+	uint32_t dev_major, dev_minor;
+	uint64_t ino;
+};
+
+struct map_options {
+	const char *cache_dir;	/* NULL: no cache. Default location: maptable_default_cache_dir() */
+	const char *debug_root; /* NULL: "/usr/lib/debug" */
+};
+
+/*
+ * Builds the table of the ELF file at @path (a path that can be opened now, for instance
+ * /proc/PID/root/... or /proc/PID/map_files/...); @name is what people are shown.
+ * Debug information: in the file, by build-id or .gnu_debuglink under @debug_root, split into
+ * .gnu_debugaltlink (dwz) files, compressed or not, DWARF 2 to 5; without any: .symtab, .dynsym.
+ * A malformed or truncated file gives an error that names the file, never a crash.
+ */
+int maptable_open(const char *path, const char *name, const struct map_options *opt,
+		  struct maptable **ret, struct error *err);
+/* The running kernel's functions from kallsyms (sysroot-relative /proc/kallsyms). */
+int maptable_open_kallsyms(struct maptable **ret, struct error *err);
+void maptable_free(struct maptable *t);
+char *maptable_default_cache_dir(void);
+
+const char *maptable_name(const struct maptable *t); /* e.g. "/usr/bin/gzip" or "[kernel]" */
+enum map_source maptable_source(const struct maptable *t);
+const char *maptable_build_id(const struct maptable *t); /* hex, "" when the file has none */
+size_t maptable_memory(const struct maptable *t);	 /* bytes held */
+/* Lowest p_vaddr of an executable PT_LOAD: with mm->start_code this gives the load bias. */
+uint64_t maptable_code_vaddr(const struct maptable *t);
+/* File offset -> virtual address by the PT_LOAD that holds it; false when none does. */
+bool maptable_offset_to_vaddr(const struct maptable *t, uint64_t offset, uint64_t *vaddr);
+bool maptable_vaddr_to_offset(const struct maptable *t, uint64_t vaddr, uint64_t *offset);
+/* Warnings found while building ("debug file X does not match build-id ..."), or NULL. */
+const char *maptable_warning(const struct maptable *t);
+
+/*
+ * Innermost inline first; returns the number of frames written (>= 1 when the address lies in a
+ * known function, 0 otherwise). @frames[n-1] is the out-of-line function that owns the address.
+ */
+int maptable_lookup(const struct maptable *t, uint64_t vaddr, struct map_frame *frames, int max);
+
+/* Start of the first function of that name (exact, or demangled without parameters). */
+int maptable_function_address(const struct maptable *t, const char *function, uint64_t *vaddr,
+			      struct error *err);
+/* Every address where the line table begins a statement of FILE:LINE (file matched by its end). */
+int maptable_line_addresses(const struct maptable *t, const char *file, uint32_t line,
+			    uint64_t **vaddrs, size_t *n, struct error *err);
+
+/* Ranges of a target. Inlined copies count. -ENOENT (with an error text) when there is none. */
+int maptable_function_ranges(const struct maptable *t, const char *function,
+			     struct addr_ranges *ret, struct error *err);
+int maptable_line_ranges(const struct maptable *t, const char *file, uint32_t line,
+			 struct addr_ranges *ret, struct error *err);
+int maptable_file_ranges(const struct maptable *t, const char *glob, struct addr_ranges *ret,
+			 struct error *err);
+int maptable_all_ranges(const struct maptable *t, struct addr_ranges *ret, struct error *err);
+
+/* ------------------------------------------------------------------------------------------ */
+
+struct maps;
+
+struct maps_options {
+	struct map_options table;
+	/* Only these binaries (globs on the path) get tables; NULL/0: every one, on demand. */
+	const char *const *binary_scope;
+	size_t n_binary_scope;
+};
+
+int maps_create(const struct maps_options *opt, struct maps **ret, struct error *err);
+void maps_destroy(struct maps *m);
+
+/* Reads /proc/PID/maps of every process (processes already running). */
+int maps_scan_all(struct maps *m, struct error *err);
+int maps_scan_process(struct maps *m, int pid);
+
+/* Events, in the order of the perf ring. @filename as in PERF_RECORD_MMAP2 (in the mount
+ * namespace of the process: containers resolve through /proc/PID/root or map_files). */
+void maps_add(struct maps *m, int pid, uint64_t start, uint64_t len, uint64_t pgoff,
+	      struct file_id id, const char *filename);
+void maps_fork(struct maps *m, int parent_pid, int child_pid);
+void maps_exec(struct maps *m, int pid); /* drops all mappings of the old image */
+void maps_exit(struct maps *m, int pid);
+
+/* One binary as known to @m; ids are small integers, stable for the life of @m. */
+#define MAPS_KERNEL_ID 0
+struct maps_binary {
+	uint32_t id;
+	struct file_id file;
+	const char *path;	      /* as the process saw it */
+	const struct maptable *table; /* NULL: not built yet, or could not be (see error) */
+	const char *error;	      /* why there is no table, or NULL */
+};
+/* Builds the table if that has not happened yet. Valid until maps_destroy(). NULL: no such id. */
+const struct maps_binary *maps_binary(struct maps *m, uint32_t id);
+uint32_t maps_binary_count(struct maps *m);
+
+/*
+ * Address in a process -> binary and virtual address in it. false: unknown mapping (anonymous,
+ * JIT, gone). Must be fast (a binary search under a read lock): it runs for every sample.
+ */
+bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *vaddr);
+
+/* Executable mappings of one binary in all processes, for publishing target ranges. */
+struct maps_mapping {
+	int pid;
+	uint64_t start, end; /* addresses in the process */
+	uint64_t bias;	     /* address in the process = vaddr + bias */
+};
+/* Calls @fn for every executable mapping of @binary_id; stops when it returns non-zero. */
+int maps_for_each_mapping(struct maps *m, uint32_t binary_id,
+			  int (*fn)(const struct maps_mapping *, void *), void *arg);
+/* Told about every new executable mapping of a known binary (called without locks held). */
+void maps_on_mapping(struct maps *m,
+		     void (*fn)(uint32_t binary_id, const struct maps_mapping *, void *),
+		     void *arg);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile.scoz: JSON lines, one object a line, "type" first, append-only kinds, a header line
+ * with the version, a footer that marks a run complete; readable up to wherever it is cut off.
+ * See docs/file-format.md. Written with one write(2) a line, so that a crash costs one line.
+ */
+#ifndef SCOZ_PROFILE_H
+#define SCOZ_PROFILE_H
+
+#include "base/base.h"
+
+#define PROFILE_VERSION 1
+
+/* One run of scozd. Strings are copied by the writer and owned by the reader's profile. */
+struct profile_header {
+	const char *engine; /* "bpf", "kernel" */
+	const char *model;  /* "wait", "core" */
+	double frequency_hz;
+	uint64_t seed;
+	const char *command; /* the command line, or "" for a system-wide run */
+	const char *host;    /* uname -n */
+	const char *kernel;  /* uname -r */
+	const char *started; /* ISO 8601 UTC */
+	const char *mode;    /* "windows", "end-to-end" */
+	int cpus;	     /* number of sampled cores */
+	double period_s;     /* 1 / frequency */
+};
+
+enum progress_kind { PROGRESS_THROUGHPUT, PROGRESS_LATENCY };
+struct profile_progress {
+	uint32_t id; /* index in windows' progress arrays; equal in all runs of one file */
+	const char *name;
+	enum progress_kind kind;
+	const char *spec; /* as the user wrote it */
+};
+
+struct profile_target {
+	uint32_t id;
+	const char *name;     /* the contract's TARGET notation, e.g. "func:work_f@bar" */
+	const char *kind;     /* "line", "function", "file", "binary", "kernel", "syscall" */
+	const char *location; /* "bar.c:8", or "" */
+};
+
+/* One progress point in one window. Times in seconds. */
+struct window_progress {
+	/*
+	 * Units of work done between the first and the last visit seen in the window (so one less
+	 * than the visits when they are few), and the *virtual* time between these two visits:
+	 * wall time less the delay the visiting core had absorbed (accounting.md section 3a).
+	 * visits == 0: nothing can be said.
+	 */
+	double visits, virtual_s;
+	/* Latency points: mean number in flight (Little's law: latency = inflight * virtual_s /
+	 * visits); 0 for throughput points. */
+	double inflight;
+};
+
+/*
+ * One window. Windows are written in time order; each treated window (speedup > 0) stands
+ * between 0 % windows of the same run that carry the same target id: its baselines.
+ */
+struct profile_window {
+	uint32_t run;			    /* which run of the file, from 0 */
+	uint32_t seq;			    /* order in the run */
+	uint32_t target;		    /* id */
+	double speedup;			    /* 0 to 1 */
+	double start_s, wall_s, inserted_s; /* inserted: growth of G net of waivers */
+	uint64_t hits;			    /* samples of the target in the window */
+	const char *discard; /* NULL: kept; else why: "steal", "lost", "few_visits", "capped",
+				"clock", "no_hits" ... */
+	uint32_t n_progress;
+	struct window_progress *progress; /* by progress id */
+};
+
+/* How often a location was seen (in scope, near the progress), for `scoz targets` and reports. */
+struct profile_sample {
+	const char *target; /* TARGET notation */
+	const char *location;
+	const char *binary;
+	uint64_t self, total; /* with the IP / anywhere in the call chain */
+};
+
+/* What was lost, cut, unpaid; ledger in seconds, summed over cores. */
+struct profile_footer {
+	double duration_s;
+	uint64_t samples_total, samples_lost;
+	double inserted_s, stopped_s, own_s, excused_s, waived_s, owed_s;
+	int command_status; /* wait status of COMMAND, -1 without */
+	const char *end;    /* "done", "signal", "duration", "precision", "command failed" */
+	const char *const *reasons; /* why nothing can be concluded, if so */
+	size_t n_reasons;
+	const char *const *warnings; /* e.g. "no allowed period is fine enough: ..." */
+	size_t n_warnings;
+};
+
+/* ---- writing ---- */
+struct profile_writer;
+/*
+ * Opens @path for a new run. An existing profile is extended when engine, model, mode and the
+ * progress points (names, kinds, specs, order) agree, else refused (-EEXIST) with a message that
+ * says what differs and what to do. A file without a footer (cut off) is extended as well; a
+ * half last line is closed off first. Runs are numbered on.
+ */
+int profile_writer_open(const char *path, const struct profile_header *h,
+			const struct profile_progress *progress, size_t n_progress,
+			struct profile_writer **ret, struct error *err);
+uint32_t profile_writer_run(const struct profile_writer *w);
+/* Id of the target with that name, written on first use; the same name keeps its id across runs.*/
+int profile_writer_target(struct profile_writer *w, const struct profile_target *t, uint32_t *id,
+			  struct error *err);
+int profile_writer_window(struct profile_writer *w, const struct profile_window *win,
+			  struct error *err);
+int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
+			   struct error *err);
+int profile_writer_finish(struct profile_writer *w, const struct profile_footer *f,
+			  struct error *err);
+void profile_writer_close(struct profile_writer *w);
+
+/* ---- reading ---- */
+struct profile_run {
+	struct profile_header header;
+	struct profile_footer footer;
+	bool complete; /* footer was there */
+};
+
+struct profile {
+	char *path;
+	struct profile_run *runs;
+	size_t n_runs;
+	struct profile_progress *progress;
+	size_t n_progress;
+	struct profile_target *targets;
+	size_t n_targets;
+	struct profile_window *windows;
+	size_t n_windows;
+	struct profile_sample *samples; /* summed over runs */
+	size_t n_samples;
+	bool truncated; /* last line incomplete, or the last run without footer */
+};
+/* -EINVAL with line number for garbage in the middle; a cut last line is not an error. */
+int profile_read(const char *path, struct profile **ret, struct error *err);
+void profile_free(struct profile *p);
+
+#endif

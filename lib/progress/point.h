@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * POINT and TARGET as users write them (contract): parsing only, no lookup.
+ * `BINARY:...`: the first ':' ends BINARY, a trailing ":digits" is a line, "\:" is a literal colon.
+ */
+#ifndef SCOZ_POINT_H
+#define SCOZ_POINT_H
+
+#include "base/base.h"
+
+enum point_kind {
+	POINT_FUNCTION,	  /* BINARY:FUNCTION[+OFFSET] */
+	POINT_LINE,	  /* BINARY:FILE:LINE */
+	POINT_USDT,	  /* usdt:BINARY:PROVIDER:NAME */
+	POINT_TRACEPOINT, /* tracepoint:GROUP:NAME[:COMM] */
+	POINT_SYSCALL,	  /* syscall:NAME[:COMM] */
+	POINT_MARK,	  /* mark:NAME */
+};
+
+/* Strings are malloc'ed; NULL where the kind has none. */
+struct point {
+	enum point_kind kind;
+	char *spec; /* as written */
+	char *binary;
+	char *function; /* FUNCTION, PROVIDER or GROUP */
+	char *name;	/* NAME of a usdt, tracepoint, syscall or mark; FILE of a line */
+	char *comm;	/* NULL: any command */
+	uint64_t offset;
+	uint32_t line;
+};
+int point_parse(const char *text, struct point *ret, struct error *err);
+void point_free(struct point *p);
+
+enum target_kind {
+	TARGET_LINE,	 /* FILE:LINE */
+	TARGET_FUNCTION, /* func:NAME[@BINARY] */
+	TARGET_FILE,	 /* file:GLOB */
+	TARGET_BINARY,	 /* bin:GLOB */
+	TARGET_KERNEL,	 /* kernel:FUNCTION */
+	TARGET_SYSCALL,	 /* syscall:NAME */
+	TARGET_CLASS,	 /* class:io|sched|other */
+};
+struct target {
+	enum target_kind kind;
+	char *spec;
+	char *name;   /* FILE, function, glob, class */
+	char *binary; /* of func:NAME@BINARY, else NULL */
+	uint32_t line;
+};
+int target_parse(const char *text, struct target *ret, struct error *err);
+void target_free(struct target *t);
+
+/* "[NAME=]POINT" of --progress: @name is malloc'ed (default: the point's text). */
+struct progress_spec {
+	char *name;
+	bool latency;
+	struct point begin; /* the point itself for throughput */
+	struct point end;   /* latency only */
+};
+int progress_spec_parse(const char *text, struct progress_spec *ret, struct error *err);
+int latency_spec_parse(const char *text, struct progress_spec *ret, struct error *err);
+void progress_spec_free(struct progress_spec *s);
+
+/* BINARY -> a path that exists: as given when it has a '/', else looked up in PATH. */
+int binary_find(const char *binary, char **path, struct error *err);
+
+#endif

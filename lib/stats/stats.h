@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From windows to predictions with intervals (accounting.md sections 1 and 7).
+ *
+ *   period       = virtual time / visits                       (latency: inflight * that)
+ *   program speedup(s) = 1 - period(s) / period(0)             in percent of run time per unit
+ *
+ * The unit of resampling is a treated window together with the 0 % windows of the same target
+ * around it, so that a machine that changes speed for seconds cancels out.
+ */
+#ifndef SCOZ_STATS_H
+#define SCOZ_STATS_H
+
+#include "profile/profile.h"
+
+enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_UNDECIDED };
+const char *verdict_name(enum verdict v); /* "optimize", "no effect", "contention", "undecided" */
+
+struct estimate_point {
+	double speedup_pct;
+	double program_speedup_pct;
+	double ci_lo, ci_hi; /* 95 % */
+	uint32_t windows;    /* kept */
+};
+
+/* One (target, progress) pair. */
+struct estimate {
+	uint32_t target, progress;
+	uint64_t samples;	       /* hits in all windows */
+	struct estimate_point *points; /* by speedup; the first is 0 */
+	size_t n_points;
+	double best_pct; /* highest program speedup whose interval excludes 0, else the highest */
+	double best_at_pct;
+	enum verdict verdict;
+	char *warning; /* NULL or a sentence */
+};
+
+struct estimates {
+	struct estimate *e;
+	size_t n;
+};
+
+struct stats_options {
+	uint32_t resamples; /* bootstrap; 0: default 2000 */
+	uint64_t seed;
+};
+
+/* Deterministic for equal input and seed. */
+int stats_estimate(const struct profile_window *windows, size_t n_windows, size_t n_progress,
+		   const struct stats_options *opt, struct estimates *ret);
+void estimates_free(struct estimates *e);
+/* Widest half width over all points with windows, of one target (for --precision); INFINITY when
+ * a point has fewer than three windows. */
+double estimate_half_width(const struct estimate *e);
+
+#endif

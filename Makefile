@@ -23,7 +23,7 @@ DAEMON_SRC := $(sort $(wildcard daemon/*.c))
 TOOL_SRC   := $(sort $(wildcard tools/scoz/*.c))
 UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
 BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c))
-BPF_HDR	   := $(sort $(wildcard lib/engine/bpf/*.bpf.h) lib/account/account.h include/uapi/linux/scoz.h)
+BPF_HDR	   := $(sort $(wildcard lib/engine/bpf/*.bpf.h) lib/engine/bpf/shared.h lib/account/account.h include/uapi/linux/scoz.h)
 WORK_SRC   := $(sort $(wildcard workloads/*/*.c))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 
@@ -46,7 +46,7 @@ $(B)/bpf/%.o: lib/engine/bpf/%.bpf.c $(BPF_HDR)
 	@mkdir -p $(@D)
 	$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
 		-D__TARGET_ARCH_$(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m))) \
-		-Iinclude -Iinclude/uapi -Ilib -I. -c $< -o $@
+		-Iinclude -Iinclude/uapi -Ilib -I. -I/usr/include/$(shell $(CC) -print-multiarch) -c $< -o $@
 $(B)/%.skel.h: $(B)/bpf/%.o
 	$(BPFTOOL) gen skeleton $< name $* > $@.tmp
 	@mv $@.tmp $@

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR GPL-2.0-or-later */
+/*
+ * How virtual speedup is accounted: pure functions over plain structs, compiled into the BPF
+ * programs, the kernel patch, the simulator and the unit tests. They know nothing of perf, BPF
+ * or the scheduler; the caller passes the time, the global delay G and who woke whom, adds what
+ * a hit returns to G, and stops the core for what scoz_debt() says.
+ *
+ * Model WAIT (default). Time spent waiting for a task or for a CPU absorbs inserted delay one to
+ * one; time spent waiting for a device or a timer does not. Core c and task T carry A, the delay
+ * absorbed so far; A <= G but for the few nanoseconds that a stop overshoots. "now - A" is a
+ * virtual time stamp, and every rule below says when an entity may go on in virtual time:
+ *
+ *   hit       G += d, A(c) += d           the core saved that time, all others owe it
+ *   stop      A(c) += length
+ *   block     A(T) = A(c), t0 = now       nothing needs to be paid to fall asleep
+ *   wake      A(T) = min(A(E), A(T) + time waited), t0 = now. E is who ended the wait: the
+ *             waker as it stands now, debt included, so that nobody has to stop under scheduler
+ *             locks; or, for a device or a timer, whoever submitted the operation, as it stood
+ *             at the submission. Unknown: the sleeper itself as it fell asleep, A(T) unchanged.
+ *   switch-in a = A(T) + time in the run queue
+ *             b = A(c), or after idling min(G, A(c) + time idle)
+ *             A(c) = min(a, b), and the core pays before T does anything
+ *
+ * Model CORE (SCOZ paper, section 3.5), kept for comparison. A(c) is the local delay L(c):
+ *
+ *   pre_idle  gap = G - L;   post_idle, woken by another core: L = G - gap - carried, where
+ *   carried is what the waker had not paid yet (the paper's waker stops first: catch_up)
+ *
+ * The sampling clock runs in unstopped time: a sample stands for the time since this core's last
+ * tick, less the stops in between.
+ */
+#ifndef SCOZ_ACCOUNT_H
+#define SCOZ_ACCOUNT_H
+
+#include <linux/scoz.h>
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+/* A task's account; zero-initialised is valid for a task that has never run. */
+struct scoz_task {
+	__s64 absorbed;
+	__u64 since; /* when it blocked, was woken or was preempted */
+};
+
+static __always_inline __s64 scoz_min(__s64 a, __s64 b)
+{
+	return a < b ? a : b;
+}
+
+static __always_inline __s64 scoz_debt(__s64 delay, const struct scoz_core *c)
+{
+	return delay - c->absorbed;
+}
+
+/* Moves the core's account; the difference is neither stopped nor saved but excused. */
+static __always_inline void scoz_core_set(struct scoz_core *c, __s64 absorbed)
+{
+	c->excused += absorbed - c->absorbed;
+	c->absorbed = absorbed;
+}
+
+/*
+ * A tick at @now: the unstopped time that the sample stands for (accounting.md 3a, "the sampling
+ * clock"). @limit bounds it where ticks were missing; the rest is dropped and counted.
+ */
+static __always_inline __u64 scoz_tick(struct scoz_core *c, __u64 now, __u64 limit)
+{
+	__s64 weight = (__s64)(now - c->last_tick) - (c->stopped - c->stopped_at_tick);
+
+	if (!c->last_tick || weight < 0)
+		weight = 0;
+	c->last_tick = now;
+	c->stopped_at_tick = c->stopped;
+	c->ticks++;
+	if ((__u64)weight > limit) {
+		weight = limit;
+		c->clipped++;
+	}
+	return weight;
+}
+
+/* The sample hit the target: returns d, which the caller adds to G. */
+static __always_inline __s64 scoz_hit(struct scoz_core *c, __u64 weight, __u32 speedup)
+{
+	__s64 d = (weight * speedup) >> SCOZ_SPEEDUP_SHIFT;
+
+	c->absorbed += d;
+	c->own += d;
+	c->hits++;
+	return d;
+}
+
+static __always_inline void scoz_stopped(struct scoz_core *c, __s64 length)
+{
+	c->absorbed += length;
+	c->stopped += length;
+}
+
+/* The running task blocks or is preempted. */
+static __always_inline void scoz_switch_out(const struct scoz_core *c, struct scoz_task *t,
+					    __u64 now)
+{
+	t->absorbed = c->absorbed;
+	t->since = now;
+}
+
+static __always_inline void scoz_idle_enter(struct scoz_core *c, __s64 delay, __u64 now)
+{
+	c->idle = 1;
+	c->idle_since = now;
+	c->gap = delay - c->absorbed;
+	c->woken = 0;
+	c->carried = 0;
+}
+
+/* Woken by an entity that has absorbed @ender (see above). */
+static __always_inline void scoz_wake(struct scoz_task *t, __s64 ender, __u64 now)
+{
+	t->absorbed = scoz_min(ender, t->absorbed + (__s64)(now - t->since));
+	t->since = now;
+}
+
+/* Woken by a device or a timer about which nothing more is known. */
+static __always_inline void scoz_wake_external(struct scoz_task *t, __u64 now)
+{
+	t->since = now;
+}
+
+/* Core model: another core, owing @debt, sends the wake-up of idle core @c. */
+static __always_inline void scoz_core_woken(struct scoz_core *c, __s64 debt)
+{
+	c->woken = 1;
+	c->carried = debt > 0 ? debt : 0;
+}
+
+/*
+ * A task is about to run on @c; @t is NULL in the core model and for tasks without an account.
+ * Afterwards the core owes scoz_debt() and must pay it before the task does anything.
+ */
+static __always_inline void scoz_switch_in(struct scoz_core *c, const struct scoz_task *t,
+					   __s64 delay, __u64 now, __u32 model)
+{
+	if (model == SCOZ_MODEL_CORE) {
+		if (c->idle && c->woken)
+			scoz_core_set(c, delay - c->gap - c->carried);
+	} else {
+		__s64 a, b = c->absorbed;
+
+		if (c->idle)
+			b = scoz_min(delay, b + (__s64)(now - c->idle_since));
+		a = t ? t->absorbed + (__s64)(now - t->since) : b;
+		scoz_core_set(c, scoz_min(a, b));
+	}
+	if (c->idle) {
+		c->in_idle += now - c->idle_since;
+		c->idle = 0;
+	}
+}
+
+/*
+ * How much of @want a core may stop now so that stops take at most @max_share percent of any
+ * stretch of time (leaky bucket: level rises by stops, falls by unstopped time * share /
+ * (100 - share), and never above @burst).
+ */
+static __always_inline __s64 scoz_share_allow(struct scoz_core *c, __s64 want, __u64 now,
+					      __u32 max_share, __s64 burst)
+{
+	__s64 level = c->share_level;
+	__s64 room;
+
+	if (max_share >= 100)
+		return want;
+	level -= (__s64)((now - c->share_at) * max_share / (100 - max_share));
+	if (level < 0)
+		level = 0;
+	c->share_level = level;
+	c->share_at = now;
+	room = burst - level;
+	if (want <= room)
+		return want;
+	c->capped++;
+	return room > 0 ? room : 0;
+}
+
+static __always_inline void scoz_share_stopped(struct scoz_core *c, __s64 length, __u64 now)
+{
+	c->share_level += length;
+	c->share_at = now;
+}
+
+#endif

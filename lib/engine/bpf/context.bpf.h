@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who is running this code: a task, a device or a timer? A wake-up by a task carries the waker's
+ * account over; one by a device or timer does not (accounting.md 3a: getting this wrong costs 17
+ * to 33 points). Hard interrupts are external. A softirq belongs to whoever raised it: loopback
+ * sockets deliver in a softirq that runs inside the sender's own system call.
+ */
+#ifndef SCOZ_CONTEXT_BPF_H
+#define SCOZ_CONTEXT_BPF_H
+
+#include "engine/bpf/page.bpf.h"
+
+#define MAX_SOFTIRQS 16
+
+enum context { CONTEXT_TASK, CONTEXT_EXTERNAL };
+
+struct irq_state {
+	u32 raised_by[MAX_SOFTIRQS]; /* enum context */
+	u32 serving;		     /* a softirq runs on this core */
+	u32 current;		     /* raised by */
+	u32 hardirq;		     /* bits of enum hardirq */
+	/* The operation whose completion is being handled: its submitter's account then. */
+	u32 operation_known;
+	s64 operation;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct irq_state);
+} irq_states SEC(".maps");
+
+static __always_inline struct irq_state *irq_state(void)
+{
+	u32 key = 0;
+
+	return bpf_map_lookup_elem(&irq_states, &key);
+}
+
+/*
+ * The preemption count would tell at a glance, but where it lies is not to be had from every
+ * kernel. So interrupts are followed; one bit for each kind heals itself should an entry or exit
+ * have been missed while the programs were attached.
+ */
+enum hardirq {
+	HARDIRQ_TIMER = 1,
+	HARDIRQ_DEVICE = 2,
+	HARDIRQ_CALL = 4,
+	HARDIRQ_WORK = 8,
+};
+
+static __always_inline enum context current_context(const struct irq_state *s)
+{
+	if (s->hardirq)
+		return CONTEXT_EXTERNAL;
+	return s->serving ? s->current : CONTEXT_TASK;
+}
+
+static __always_inline int hardirq_enter(u32 bit)
+{
+	struct irq_state *s = irq_state();
+
+	if (s)
+		s->hardirq |= bit;
+	return 0;
+}
+
+static __always_inline int hardirq_exit(u32 bit)
+{
+	struct irq_state *s = irq_state();
+
+	if (s)
+		s->hardirq &= ~bit;
+	return 0;
+}
+
+#define FOLLOW_HARDIRQ(tracepoint, bit) \
+	SEC("tp_btf/" #tracepoint "_entry") \
+	int BPF_PROG(on_##tracepoint##_entry) \
+	{ \
+		return hardirq_enter(bit); \
+	} \
+	SEC("tp_btf/" #tracepoint "_exit") \
+	int BPF_PROG(on_##tracepoint##_exit) \
+	{ \
+		return hardirq_exit(bit); \
+	}
+
+/* Timers: operations.bpf.h. */
+FOLLOW_HARDIRQ(irq_handler, HARDIRQ_DEVICE)
+FOLLOW_HARDIRQ(call_function_single, HARDIRQ_CALL)
+FOLLOW_HARDIRQ(call_function, HARDIRQ_CALL)
+FOLLOW_HARDIRQ(irq_work, HARDIRQ_WORK)
+
+/* The barrier keeps the compiler from proving the mask needless, which the verifier can't. */
+static __always_inline u32 softirq_index(u32 vector)
+{
+	asm volatile("" : "+r"(vector));
+	return vector & (MAX_SOFTIRQS - 1);
+}
+
+SEC("tp_btf/softirq_raise")
+int BPF_PROG(on_softirq_raise, unsigned int vector)
+{
+	struct irq_state *s = irq_state();
+
+	if (s)
+		s->raised_by[softirq_index(vector)] = current_context(s);
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry, unsigned int vector)
+{
+	struct irq_state *s = irq_state();
+
+	if (s) {
+		s->serving = 1;
+		s->current = s->raised_by[softirq_index(vector)];
+	}
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit, unsigned int vector)
+{
+	struct irq_state *s = irq_state();
+
+	if (s)
+		s->serving = 0;
+	return 0;
+}
+
+#endif

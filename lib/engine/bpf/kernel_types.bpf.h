@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The few kernel types the programs look into. CO-RE relocates every access, so only names and
+ * kinds matter here; building needs neither kernel headers nor BTF of the build machine.
+ */
+#ifndef SCOZ_KERNEL_TYPES_BPF_H
+#define SCOZ_KERNEL_TYPES_BPF_H
+
+#include <linux/types.h>
+#include <linux/bpf.h>
+
+struct bpf_perf_event_data;
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+#ifndef __cplusplus
+typedef _Bool bool;
+#define true 1
+#define false 0
+#endif
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct super_block {
+	u32 s_dev;
+};
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct mm_struct {
+	unsigned long start_code;
+	struct file *exe_file;
+};
+
+struct css_set;
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int flags;
+	int pid;
+	int tgid;
+	struct mm_struct *mm;
+	struct task_struct *group_leader;
+};
+
+struct request {
+	unsigned int cmd_flags;
+};
+
+struct hrtimer {
+	void *function;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long orig_ax;
+};
+#define syscall_number(regs) ((u32)BPF_CORE_READ(regs, orig_ax))
+#else
+struct pt_regs {
+	int syscallno;
+};
+#define syscall_number(regs) ((u32)BPF_CORE_READ(regs, syscallno))
+#endif
+
+#pragma clang attribute pop
+
+#define PF_KTHREAD 0x00200000
+
+#endif

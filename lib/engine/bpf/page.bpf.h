@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Maps, settings, and the way to the delay page. */
+#ifndef SCOZ_PAGE_BPF_H
+#define SCOZ_PAGE_BPF_H
+
+#include "engine/bpf/kernel_types.bpf.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include "account/account.h"
+#include "engine/bpf/shared.h"
+
+const volatile __u32 model;
+const volatile __s32 self_tgid = -1;
+const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.bpf.h) */
+const volatile __u64 timerfd_function; /* kernel addresses, 0 when unknown */
+const volatile __u64 posix_timer_function;
+const volatile __u64 itimer_function;
+
+/* Share of ticks whose sample goes on to the handler, of 2^32. Changed by the loader. */
+volatile __u32 record_share = 0xffffffff;
+/* Hit-to-paid latencies are measured (benchmarks). */
+const volatile __u32 measure_latency;
+
+struct slot {
+	char bytes[SCOZ_SLOT_SIZE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 3); /* resized by the loader */
+	__type(key, u32);
+	__type(value, struct slot);
+} delay_page SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct target);
+} target_map SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BPF_MAX_RANGES);
+	__type(key, u32);
+	__type(value, struct target_range);
+} ranges SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, struct space_key);
+	__type(value, struct space);
+} spaces SEC(".maps");
+
+/* A task's account and what else must be known about it. */
+struct task_state {
+	struct scoz_task account;
+	u64 involved_until; /* ~0: for good */
+	u32 blocked;
+	u32 external; /* its last wait ended by a device or timer */
+	u32 counted;  /* in external_waiters */
+	u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, BPF_MAX_POINTS); /* times cores */
+	__type(key, u32);
+	__type(value, struct progress_count);
+} progress SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BPF_MAX_POINTS);
+	__type(key, u32);
+	__type(value, struct progress_config);
+} progress_configs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BPF_MAX_POINTS);
+	__type(key, u32); /* system call number * 2 */
+	__type(value, u32);
+} syscall_points SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BPF_HIT_LOG);
+	__type(key, u32);
+	__type(value, struct hit_record);
+} hit_log SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* cores */
+	__type(key, u32);
+	__type(value, struct latency_histogram);
+} latencies SEC(".maps");
+
+static __always_inline struct scoz_header *page_header(void)
+{
+	u32 key = SCOZ_SLOT_HEAD;
+
+	return bpf_map_lookup_elem(&delay_page, &key);
+}
+
+static __always_inline struct scoz_global *page_global(void)
+{
+	u32 key = SCOZ_SLOT_GLOB;
+
+	return bpf_map_lookup_elem(&delay_page, &key);
+}
+
+static __always_inline struct scoz_core *page_core(u32 cpu)
+{
+	u32 key = SCOZ_SLOT_CORE0 + cpu;
+
+	return bpf_map_lookup_elem(&delay_page, &key);
+}
+
+#define READ_ONCE(x)	 (*(volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, v) (*(volatile typeof(x) *)&(x) = (v))
+
+#define INVOLVED_FOREVER (~0ULL)
+#define INVOLVED_FOR	 100000000ULL
+
+static __always_inline bool is_involved(const struct task_state *t, u64 now)
+{
+	return all_involved || t->involved_until > now;
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Counting progress: uprobes, USDT probes, tracepoints and system calls. */
+#ifndef SCOZ_PROGRESS_BPF_H
+#define SCOZ_PROGRESS_BPF_H
+
+#include "engine/bpf/page.bpf.h"
+
+static __always_inline bool comm_matches(const struct progress_config *config)
+{
+	char comm[16] = {};
+
+	if (!config->comm[0])
+		return true;
+	bpf_get_current_comm(comm, sizeof(comm));
+	for (int i = 0; i < 16; i++) {
+		if (comm[i] != config->comm[i])
+			return false;
+		if (!comm[i])
+			break;
+	}
+	return true;
+}
+
+static __always_inline int visit(u32 point)
+{
+	struct progress_config *config = bpf_map_lookup_elem(&progress_configs, &point);
+	u32 cpu = bpf_get_smp_processor_id();
+	struct scoz_core *c = page_core(cpu);
+	struct progress_count *p;
+	struct task_state *t;
+	u64 now = bpf_ktime_get_ns();
+	u32 key = cpu * BPF_MAX_POINTS + point;
+
+	if (!config || !c || !comm_matches(config))
+		return 0;
+	p = bpf_map_lookup_elem(&progress, &key);
+	if (!p)
+		return 0;
+	__sync_fetch_and_add(&p->visits, 1);
+	__sync_fetch_and_add(&p->sum_time, now);
+	WRITE_ONCE(p->last_virtual, now - c->absorbed);
+	WRITE_ONCE(p->last_time, now);
+	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+	if (t)
+		t->involved_until = INVOLVED_FOREVER;
+	return 0;
+}
+
+SEC("uprobe")
+int on_uprobe(struct pt_regs *ctx)
+{
+	return visit(bpf_get_attach_cookie(ctx));
+}
+
+SEC("raw_tp/sys_exit")
+int on_syscall(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
+	u32 number = syscall_number(regs);
+	u32 *point;
+
+	for (int i = 0; i < 2; i++) { /* begin and end of a latency may be one call */
+		u32 key = number * 2 + i;
+
+		point = bpf_map_lookup_elem(&syscall_points, &key);
+		if (point)
+			visit(*point);
+	}
+	return 0;
+}
+
+/* A raw tracepoint carries no cookie on older kernels: one program for each. */
+volatile __u32 tracepoint_point[BPF_TRACEPOINTS] = {
+	~0U,
+};
+
+#define TRACEPOINT_PROGRAM(n) \
+	SEC("raw_tp") \
+	int on_tracepoint_##n(void *ctx) \
+	{ \
+		return visit(tracepoint_point[n]); \
+	}
+
+TRACEPOINT_PROGRAM(0)
+TRACEPOINT_PROGRAM(1)
+TRACEPOINT_PROGRAM(2)
+TRACEPOINT_PROGRAM(3)
+TRACEPOINT_PROGRAM(4)
+TRACEPOINT_PROGRAM(5)
+TRACEPOINT_PROGRAM(6)
+TRACEPOINT_PROGRAM(7)
+
+#endif

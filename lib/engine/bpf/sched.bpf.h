@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Following tasks: who runs, who waits, who was woken by whom.
+ *
+ * Nothing stops here but on_switched(), which runs after the scheduler has dropped its locks, on
+ * the stack of the task just switched in. Stopping in on_waking() (pi_lock held) or on_switch()
+ * (rq lock held) would make third cores spin with interrupts off, whose late ticks then credit
+ * the wrong code.
+ *
+ * Involved tasks. A daemon that wakes up every second by a timer has "waited for a timer" and
+ * would owe all that was inserted meanwhile, and its core with it, though it has nothing to do
+ * with the work being profiled. So device and timer waits leave a debt only for involved tasks:
+ * the command and its descendants, processes that reach progress points or were named, and, for
+ * 100 ms, whoever woke one of these or was woken by it. All others absorb while they sleep.
+ */
+#ifndef SCOZ_SCHED_BPF_H
+#define SCOZ_SCHED_BPF_H
+
+#include "engine/bpf/context.bpf.h"
+#include "engine/bpf/stop.bpf.h"
+
+static __always_inline bool is_self(const struct task_struct *task)
+{
+	return task->tgid == self_tgid;
+}
+
+static __always_inline void task_blocks(struct task_state *t, struct scoz_global *g, u64 now)
+{
+	t->blocked = 1;
+	if (t->external && is_involved(t, now)) {
+		t->counted = 1;
+		__sync_fetch_and_add(&g->external_waiters, 1);
+	}
+}
+
+static __always_inline void task_wakes(struct task_state *t, struct scoz_global *g)
+{
+	t->blocked = 0;
+	if (t->counted) {
+		t->counted = 0;
+		__sync_fetch_and_add(&g->external_waiters, -1);
+	}
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct scoz_core *c = page_core(cpu);
+	struct scoz_global *g = page_global();
+	struct irq_state *s = irq_state();
+	struct task_state *t;
+	u64 now = bpf_ktime_get_ns();
+	s64 delay;
+
+	if (!c || !g || !s)
+		return 0;
+	delay = READ_ONCE(g->delay);
+	s->operation_known = 0;
+	if (prev->pid && !is_self(prev)) {
+		t = bpf_task_storage_get(&tasks, prev, 0, 0);
+		if (t) {
+			scoz_switch_out(c, &t->account, now);
+			if (!preempt && prev->__state)
+				task_blocks(t, g, now);
+		} else {
+			c->no_task++;
+		}
+	}
+	if (is_self(next)) /* the profiler runs in nobody's time: the core's state stays */
+		return 0;
+	if (!next->pid) {
+		if (!c->idle)
+			scoz_idle_enter(c, delay, now);
+		return 0;
+	}
+	t = bpf_task_storage_get(&tasks, next, 0, 0);
+	if (t && t->blocked) /* its wake-up was missed: the wait counts as queueing */
+		task_wakes(t, g);
+	if (measure_latency && c->idle)
+		c->paid_hit = READ_ONCE(g->hits);
+	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
+	c->due = scoz_debt(delay, c) > 0;
+	return 0;
+}
+
+/* The core pays before the task that was switched in does anything. */
+static __always_inline int pay_switched(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct scoz_core *c = page_core(cpu);
+	struct scoz_header *h;
+	struct scoz_global *g;
+	struct task_struct *task;
+
+	if (!c || !c->due)
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (!task->pid || is_self(task))
+		return 0;
+	c->due = 0;
+	h = page_header();
+	g = page_global();
+	if (!h || !g)
+		return 0;
+	c->stopping = 1;
+	pay(c, cpu, h, g);
+	c->stopping = 0;
+	return 0;
+}
+
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_switched)
+{
+	return pay_switched();
+}
+
+/* Where the kernel has no sched_exit_tp: most waits happen in system calls. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit)
+{
+	return pay_switched();
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *p)
+{
+	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	struct scoz_global *g = page_global();
+	struct irq_state *s = irq_state();
+	struct task_state *t, *w;
+	struct task_struct *waker;
+	u64 now;
+
+	if (!c || !g || !s || is_self(p))
+		return 0;
+	t = bpf_task_storage_get(&tasks, p, 0, 0);
+	if (!t || !t->blocked)
+		return 0;
+	now = bpf_ktime_get_ns();
+	task_wakes(t, g);
+	if (current_context(s) == CONTEXT_EXTERNAL) {
+		t->external = 1;
+		if (s->operation_known)
+			scoz_wake(&t->account, s->operation, now);
+		else if (is_involved(t, now))
+			scoz_wake_external(&t->account, now);
+		else
+			scoz_wake(&t->account, READ_ONCE(g->delay), now);
+		return 0;
+	}
+	t->external = 0;
+	scoz_wake(&t->account, c->absorbed, now);
+	waker = bpf_get_current_task_btf();
+	if (all_involved || is_self(waker))
+		return 0;
+	w = bpf_task_storage_get(&tasks, waker, 0, 0);
+	if (!w)
+		return 0;
+	if (w->involved_until > now && t->involved_until < now + INVOLVED_FOR)
+		t->involved_until = now + INVOLVED_FOR;
+	else if (t->involved_until > now && w->involved_until < now + INVOLVED_FOR)
+		w->involved_until = now + INVOLVED_FOR;
+	return 0;
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(on_newtask, struct task_struct *child)
+{
+	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	struct task_state *t, *parent;
+
+	t = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!t || !c)
+		return 0;
+	t->account.absorbed = c->absorbed;
+	t->account.since = bpf_ktime_get_ns();
+	parent = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+	if (parent && parent->involved_until == INVOLVED_FOREVER)
+		t->involved_until = INVOLVED_FOREVER;
+	return 0;
+}
+
+/* Core model: wake-ups of idle cores (SCOZ paper 3.5.1). The paper's waker stops first; here the
+ * woken core inherits what the waker had not paid. */
+static __always_inline int core_woken(u32 target)
+{
+	struct irq_state *s = irq_state();
+	u32 cpu = bpf_get_smp_processor_id();
+	struct scoz_core *c = page_core(cpu), *other = page_core(target);
+	struct scoz_global *g = page_global();
+
+	if (!s || !c || !other || !g || target == cpu || !READ_ONCE(other->idle))
+		return 0;
+	if (current_context(s) == CONTEXT_TASK)
+		scoz_core_woken(other, scoz_debt(READ_ONCE(g->delay), c));
+	return 0;
+}
+
+SEC("tp_btf/ipi_send_cpu")
+int BPF_PROG(on_ipi, unsigned int cpu)
+{
+	return core_woken(cpu);
+}
+
+SEC("tp_btf/sched_wake_idle_without_ipi")
+int BPF_PROG(on_wake_without_ipi, int cpu)
+{
+	return core_woken(cpu);
+}
+
+/* Run over all tasks: gives each an account; involves those of `involve_tgid` for good. */
+volatile __s32 involve_tgid = -1;
+
+SEC("iter/task")
+int each_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct scoz_global *g = page_global();
+	struct task_state *t;
+
+	if (!task || !g)
+		return 0;
+	t = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (!t) {
+		t = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (!t)
+			return 0;
+		t->account.absorbed = g->delay;
+		t->account.since = bpf_ktime_get_ns();
+	}
+	if (task->tgid == involve_tgid)
+		t->involved_until = INVOLVED_FOREVER;
+	return 0;
+}
+
+#endif

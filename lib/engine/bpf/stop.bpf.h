@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stopping a core: a bounded spin in the kernel with preemption off. It ends when the debt is
+ * paid (G may grow meanwhile), at the longest allowed stop, when the share of stopped time is
+ * used up, or when the lease has run out because the profiler died; what is left is paid later.
+ */
+#ifndef SCOZ_STOP_BPF_H
+#define SCOZ_STOP_BPF_H
+
+#include "engine/bpf/page.bpf.h"
+
+#define SPIN_LIMIT (1 << 20)
+
+struct spin {
+	const struct scoz_header *header;
+	const struct scoz_global *global;
+	const struct scoz_core *core;
+	u64 start, now;
+	s64 allowed; /* by length and share */
+};
+
+static long spin_once(u32 index, void *arg)
+{
+	struct spin *s = arg;
+	s64 passed;
+
+	s->now = bpf_ktime_get_ns();
+	passed = s->now - s->start;
+	if (passed >= s->allowed || s->now >= READ_ONCE(s->header->lease_until))
+		return 1;
+	return passed >= scoz_debt(READ_ONCE(s->global->delay), s->core);
+}
+
+/*
+ * Hits are logged with the G they led to; a core has paid a hit when its account reaches that.
+ * Its own hits, and those it was excused from (paid_hit moved on at switch-in), do not count.
+ */
+static __always_inline void note_latency(struct scoz_core *c, u32 cpu, u64 hits, u64 now,
+					 bool begun)
+{
+	struct latency_histogram *h = bpf_map_lookup_elem(&latencies, &cpu);
+
+	if (!h)
+		return;
+	for (int i = 0; i < 32 && c->paid_hit < hits; i++) {
+		u32 key = c->paid_hit % BPF_HIT_LOG;
+		struct hit_record *r = bpf_map_lookup_elem(&hit_log, &key);
+		u64 bin;
+
+		if (!r)
+			return;
+		if (r->cpu != cpu) {
+			if (!begun && r->delay > c->absorbed)
+				return;
+			bin = (now - r->time) / BPF_LATENCY_BIN;
+			if (bin >= BPF_LATENCY_BINS)
+				bin = BPF_LATENCY_BINS - 1;
+			if (begun) {
+				h->begun[bin]++;
+				return; /* the oldest unpaid hit */
+			}
+			h->paid[bin]++;
+		}
+		c->paid_hit++;
+	}
+}
+
+/* Pays what @c owes, as far as allowed now. Only the core itself calls it. */
+static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header *h,
+				struct scoz_global *g)
+{
+	struct spin s = { .header = h, .global = g, .core = c };
+	s64 debt = scoz_debt(READ_ONCE(g->delay), c), length;
+
+	if (debt <= 0)
+		return;
+	s.start = bpf_ktime_get_ns();
+	if (s.start >= READ_ONCE(h->lease_until))
+		return;
+	s.allowed = scoz_share_allow(c, h->max_stop, s.start, h->max_share, h->max_stop);
+	if (s.allowed <= 0)
+		return;
+	if (measure_latency)
+		note_latency(c, cpu, READ_ONCE(g->hits), s.start, true);
+	bpf_loop(SPIN_LIMIT, spin_once, &s, 0);
+	length = s.now - s.start;
+	c->asked += scoz_min(scoz_debt(READ_ONCE(g->delay), c), s.allowed);
+	scoz_stopped(c, length);
+	scoz_share_stopped(c, length, s.now);
+	c->stops++;
+	if (measure_latency)
+		note_latency(c, cpu, READ_ONCE(g->hits), s.now, false);
+}
+
+#endif

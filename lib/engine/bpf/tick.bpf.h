@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The accounting tick: the per-core cpu-clock event. Hits are accounted at the sample itself. */
+#ifndef SCOZ_TICK_BPF_H
+#define SCOZ_TICK_BPF_H
+
+#include "engine/bpf/match.bpf.h"
+#include "engine/bpf/stop.bpf.h"
+
+/* A weight beyond this many periods means that ticks went missing: it is cut, and counted. */
+#define WEIGHT_LIMIT 8
+
+struct minimum {
+	struct scoz_global *global;
+	s64 debt;
+};
+
+static long min_debt(u32 cpu, void *arg)
+{
+	struct minimum *m = arg;
+	struct scoz_core *c = page_core(cpu);
+	s64 debt;
+
+	if (!c)
+		return 1;
+	if (READ_ONCE(c->idle) || !READ_ONCE(c->last_tick))
+		return 0;
+	debt = scoz_debt(READ_ONCE(m->global->delay), c);
+	if (debt < m->debt)
+		m->debt = debt;
+	return m->debt <= 0;
+}
+
+/*
+ * Common debt (accounting.md section 6): what every running core owes is taken off G. A core in
+ * the middle of a stop counts with what it has not served yet, because its account moves only at
+ * the end of the stop; it notices the smaller G by itself. Tasks in an external wait would lose
+ * the credit of their own hits, so as long as there are any, nothing is waived.
+ */
+static __always_inline void waive_common_debt(struct scoz_header *h, struct scoz_global *g)
+{
+	struct minimum m = { .global = g, .debt = 1LL << 62 };
+
+	if (READ_ONCE(g->external_waiters) > 0)
+		return;
+	bpf_loop(h->cores, min_debt, &m, 0);
+	if (m.debt <= 0 || m.debt == 1LL << 62)
+		return;
+	__sync_fetch_and_add(&g->delay, -m.debt);
+	__sync_fetch_and_add(&g->waived, m.debt);
+}
+
+static __always_inline void account_hit(struct scoz_core *c, u32 cpu, u64 weight, u64 now,
+					struct scoz_header *h, struct scoz_global *g)
+{
+	s64 d = scoz_hit(c, weight, h->speedup);
+	s64 delay = __sync_fetch_and_add(&g->delay, d) + d;
+	u64 hit = __sync_fetch_and_add(&g->hits, 1);
+
+	if (measure_latency) {
+		u32 key = hit % BPF_HIT_LOG;
+		struct hit_record *r = bpf_map_lookup_elem(&hit_log, &key);
+
+		if (r) {
+			r->delay = delay;
+			r->time = now;
+			r->cpu = cpu;
+		}
+	}
+	if (h->waive)
+		waive_common_debt(h, g);
+}
+
+/* 1: the sample goes on to the handler's ring. */
+SEC("perf_event")
+int on_tick(struct bpf_perf_event_data *ctx)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct scoz_core *c = page_core(cpu);
+	struct scoz_header *h = page_header();
+	struct scoz_global *g = page_global();
+	struct task_struct *task;
+	struct task_state *t;
+	u64 now, weight;
+
+	if (!c || !h || !g)
+		return 0;
+	if (c->stopping) { /* the weight goes to the next tick */
+		c->ticks_in_stop++;
+		return 0;
+	}
+	now = bpf_ktime_get_ns();
+	weight = scoz_tick(c, now, h->period * WEIGHT_LIMIT);
+	task = bpf_get_current_task_btf();
+	if (!task->pid || task->tgid == self_tgid)
+		return 0;
+	if (h->speedup && weight && now < READ_ONCE(h->lease_until) && matches_target(ctx, task))
+		account_hit(c, cpu, weight, now, h, g);
+	pay(c, cpu, h, g);
+	if (bpf_get_prandom_u32() > record_share)
+		return 0;
+	t = bpf_task_storage_get(&tasks, task, 0, 0);
+	return t && is_involved(t, now);
+}
+
+#endif

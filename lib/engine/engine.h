@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An engine samples cores, accounts hits and stops cores for their debt. It knows addresses and
+ * processes, not lines or experiments. Two engines, one behaviour: the same tests run against
+ * both, and a difference in predictions is a bug in one of them.
+ *
+ * Threads: one thread drives an engine (targets, speedups, points); engine_set_period() may be
+ * called by the handler thread of that core, engine_renew_lease(), engine_publish_mapping() and
+ * the reading functions by any thread.
+ */
+#ifndef SCOZ_ENGINE_H
+#define SCOZ_ENGINE_H
+
+#include "base/base.h"
+#include "map/map.h"
+#include <linux/scoz.h>
+
+struct engine;
+
+struct engine_options {
+	const char *name; /* "auto", "bpf", "kernel" */
+	const int *cpus;  /* CPU numbers to sample and delay */
+	int n_cpus;
+	enum scoz_model model;
+	uint64_t period_ns;
+	uint64_t max_stop_ns; /* longest uninterrupted stop */
+	uint32_t max_share;   /* percent of time a core may be stopped */
+	double record_hz;     /* samples a second and core that go to the rings, at most */
+	bool waive;	      /* waive common debt */
+	bool all_involved;    /* every task owes for external waits, not only involved ones */
+	bool measure_latency; /* keep hit-to-paid histograms */
+	bool trace_tasks;     /* false: sampling only (benchmarks) */
+};
+
+/* Creates and attaches everything; sampling begins with engine_start(). */
+int engine_create(const struct engine_options *opt, struct engine **ret, struct error *err);
+int engine_start(struct engine *e, struct error *err);
+/* Ends all delaying at once, then takes everything down. */
+void engine_destroy(struct engine *e);
+const char *engine_name(const struct engine *e);
+
+/*
+ * The per-core perf event whose ring carries samples (TID, TIME, CPU, callchain), and MMAP2,
+ * COMM, FORK, EXIT records; to be mapped before engine_start(). @i indexes options.cpus.
+ */
+int engine_event_fd(const struct engine *e, int i);
+#define ENGINE_SAMPLE_TYPE \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+	 PERF_SAMPLE_CALLCHAIN)
+/* Changes one core's sampling period a little (jitter), or all nominally (frequency). */
+int engine_set_period(struct engine *e, int i, uint64_t period_ns);
+void engine_set_nominal_period(struct engine *e, uint64_t period_ns);
+
+/* ---- targets ---- */
+struct engine_part {
+	uint32_t binary; /* id in maps; MAPS_KERNEL_ID: the kernel */
+	struct file_id file;
+	uint64_t code_vaddr;		  /* of the file: maptable_code_vaddr() */
+	const struct addr_ranges *ranges; /* kernel: absolute addresses */
+};
+#define ENGINE_MAX_PARTS 8
+/* Replaces the target; nothing is inserted until engine_set_speedup(). -E2BIG: too many ranges. */
+int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err);
+/* 0 to 1. Takes effect at once. */
+void engine_set_speedup(struct engine *e, double speedup);
+
+/* Where a binary lies in a process (needed for libraries; executables find themselves). */
+void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+void engine_forget_process(struct engine *e, int pid);
+/* This process's waits for devices and timers leave a debt (accounting.md 3a). */
+int engine_involve(struct engine *e, int pid, struct error *err);
+
+/* ---- progress ---- */
+enum engine_point_kind { ENGINE_UPROBE, ENGINE_TRACEPOINT, ENGINE_SYSCALL };
+enum engine_point_role { ENGINE_VISIT, ENGINE_BEGIN, ENGINE_END };
+struct engine_point {
+	enum engine_point_kind kind;
+	enum engine_point_role role;
+	const char *path; /* uprobe: file */
+	uint64_t offset;  /* uprobe: file offset */
+	uint64_t ref_ctr; /* uprobe: file offset of the semaphore, 0 none */
+	const char *name; /* tracepoint */
+	int syscall;	  /* system call number */
+	const char *comm; /* NULL: any */
+};
+/* A further site of an existing point when *id >= 0, else a new one. */
+int engine_add_point(struct engine *e, const struct engine_point *p, int *id, struct error *err);
+struct engine_count {
+	uint64_t visits;
+	uint64_t last_virtual; /* virtual time (now - A) of the latest visit, ns */
+	uint64_t last_time;
+	uint64_t sum_time; /* of all visits (Little's law); differences are meaningful */
+};
+void engine_read_point(const struct engine *e, int id, struct engine_count *ret);
+
+/* ---- the ledger ---- */
+struct engine_ledger {
+	int64_t delay; /* G */
+	int64_t waived;
+	uint64_t hits;
+	/* sums over the sampled cores */
+	int64_t own, stopped, asked, excused, owed;
+	uint64_t ticks, stops, capped, clipped, no_task;
+};
+void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
+/* One core's slot of the delay page, live. */
+const volatile struct scoz_core *engine_core(const struct engine *e, int i);
+int64_t engine_delay(const struct engine *e);
+
+/* To be called every 2 ms; without it all delaying ends 8 ms later. */
+#define ENGINE_LEASE_RENEW_NS (2 * NSEC_PER_MSEC)
+#define ENGINE_LEASE_NS	      (8 * NSEC_PER_MSEC)
+void engine_renew_lease(struct engine *e);
+
+/* Quantile of the time from a hit until a running core began to pay (@paid false) or had paid;
+ * in ns, with measure_latency. 0 when there were no hits. */
+uint64_t engine_latency_quantile(const struct engine *e, double q, bool paid, uint64_t *n);
+
+#endif

@@ -53,6 +53,17 @@ $(B)/%.skel.h: $(B)/bpf/%.o
 
 $(call obj,$(wildcard lib/engine/bpf/*.c)): $(SKEL)
 
+# Names and numbers of this architecture's system calls.
+$(B)/syscalls.h:
+	@mkdir -p $(@D)
+	{ echo 'static const struct { const char *name; int number; } syscall_table[] = {'; \
+	  echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
+	  awk '$$2 ~ /^__NR_/ && $$3 ~ /^[0-9]+$$/ { sub("__NR_", "", $$2); \
+	       printf "\t{ \"%s\", %s },\n", $$2, $$3 }' | sort; \
+	  echo '};'; } > $@.tmp
+	@mv $@.tmp $@
+$(call obj,daemon/points.c): $(B)/syscalls.h
+
 $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 	@rm -f $@
 	$(AR) rcs $@ $^

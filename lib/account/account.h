@@ -61,6 +61,12 @@ static __always_inline void scoz_core_set(struct scoz_core *c, __s64 absorbed)
 	c->absorbed = absorbed;
 }
 
+/* A core that is not profiled owes nothing, ever. */
+static __always_inline void scoz_core_follow(struct scoz_core *c, __s64 delay)
+{
+	scoz_core_set(c, delay);
+}
+
 /*
  * A tick at @now: the unstopped time that the sample stands for (accounting.md 3a, "the sampling
  * clock"). @limit bounds it where ticks were missing; the rest is dropped and counted.
@@ -160,28 +166,23 @@ static __always_inline void scoz_switch_in(struct scoz_core *c, const struct sco
 }
 
 /*
- * How much of @want a core may stop now so that stops take at most @max_share percent of any
- * stretch of time (leaky bucket: level rises by stops, falls by unstopped time * share /
- * (100 - share), and never above @burst).
+ * How long a core may stop now so that stops take at most @max_share percent of any stretch of
+ * time, plus (1 - share) * @burst: a leaky bucket whose level rises by stops and falls by
+ * unstopped time * share / (100 - share).
  */
-static __always_inline __s64 scoz_share_allow(struct scoz_core *c, __s64 want, __u64 now,
-					      __u32 max_share, __s64 burst)
+static __always_inline __s64 scoz_share_room(struct scoz_core *c, __u64 now, __u32 max_share,
+					     __s64 burst)
 {
 	__s64 level = c->share_level;
-	__s64 room;
 
 	if (max_share >= 100)
-		return want;
+		return burst;
 	level -= (__s64)((now - c->share_at) * max_share / (100 - max_share));
 	if (level < 0)
 		level = 0;
 	c->share_level = level;
 	c->share_at = now;
-	room = burst - level;
-	if (want <= room)
-		return want;
-	c->capped++;
-	return room > 0 ? room : 0;
+	return burst > level ? burst - level : 0;
 }
 
 static __always_inline void scoz_share_stopped(struct scoz_core *c, __s64 length, __u64 now)

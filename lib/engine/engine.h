@@ -101,6 +101,8 @@ struct engine_ledger {
 	/* sums over the sampled cores */
 	int64_t own, stopped, asked, excused, owed;
 	uint64_t ticks, stops, capped, clipped, no_task;
+	uint64_t idle;	/* ns */
+	uint64_t syncs; /* wake-ups of involved tasks by tasks */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
 /* One core's slot of the delay page, live. */

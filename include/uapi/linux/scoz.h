@@ -94,6 +94,9 @@ struct scoz_core {
 	__u64 paid_hit; /* hits seen paid or excused, for the latency figures */
 	__u64 no_task;	/* tasks met without accounting state */
 	__u64 in_idle;	/* ns spent idle */
+	__u64 syncs;	/* wake-ups of involved tasks by tasks */
+	__u32 sampled;	/* set by the profiler: this core is sampled and delayed */
+	__u32 pad;
 };
 
 #endif

@@ -14,7 +14,7 @@ struct engine {
 	int cores;   /* slots of the delay page: highest possible CPU + 1 */
 	char *page;  /* the delay page */
 	size_t page_size;
-	struct target *target;
+	struct bpf_target *target;
 	struct target_range *ranges;
 	struct progress_count *progress;
 	size_t progress_size;

@@ -20,7 +20,7 @@ static void quiesce(struct engine *e)
 
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err)
 {
-	struct target t = { .n_parts = n };
+	struct bpf_target t = { .n_parts = n };
 	size_t total = 0;
 
 	if (n > ENGINE_MAX_PARTS)
@@ -243,6 +243,8 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		ret->capped += c->capped;
 		ret->clipped += c->clipped;
 		ret->no_task += c->no_task;
+		ret->idle += c->in_idle;
+		ret->syncs += c->syncs;
 	}
 }
 

@@ -50,6 +50,7 @@ struct task_struct {
 	unsigned int flags;
 	int pid;
 	int tgid;
+	int prio;
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
 };
@@ -86,5 +87,7 @@ struct pt_regs {
 #pragma clang attribute pop
 
 #define PF_KTHREAD 0x00200000
+/* Priorities below are real-time and deadline tasks: never stopped. */
+#define MAX_RT_PRIO 100
 
 #endif

@@ -193,8 +193,8 @@ static int map_arrays(struct engine *e, struct error *err)
 	ret = map_array(s->maps.delay_page, SCOZ_SLOT_SIZE, SCOZ_SLOT_CORE0 + e->cores,
 			(void **)&e->page, &e->page_size);
 	if (!ret)
-		ret = map_array(s->maps.target_map, sizeof(struct target), 1, (void **)&e->target,
-				&size);
+		ret = map_array(s->maps.target_map, sizeof(struct bpf_target), 1,
+				(void **)&e->target, &size);
 	if (!ret)
 		ret = map_array(s->maps.ranges, sizeof(struct target_range), BPF_MAX_RANGES,
 				(void **)&e->ranges, &size);
@@ -225,6 +225,8 @@ static void init_page(struct engine *e)
 		.period = e->opt.period_ns,
 		.waive = e->opt.waive,
 	};
+	for (int i = 0; i < e->opt.n_cpus; i++)
+		engine_core_slot(e, e->cpus[i])->sampled = 1;
 }
 
 /* Runs the task iterator: gives every task an account, involves those of @tgid. */

@@ -138,7 +138,7 @@ static __always_inline bool matches_target(struct bpf_perf_event_data *ctx,
 					   struct task_struct *task)
 {
 	u32 key = 0;
-	struct target *t = bpf_map_lookup_elem(&target_map, &key);
+	struct bpf_target *t = bpf_map_lookup_elem(&target_map, &key);
 	struct match *m = bpf_map_lookup_elem(&matches, &key);
 
 	if (!t || !m)

@@ -39,7 +39,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct target);
+	__type(value, struct bpf_target);
 } target_map SEC(".maps");
 
 struct {

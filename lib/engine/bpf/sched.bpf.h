@@ -56,6 +56,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!c || !g || !s)
 		return 0;
 	delay = READ_ONCE(g->delay);
+	if (!c->sampled)
+		scoz_core_follow(c, delay);
 	s->operation_known = 0;
 	if (prev->pid && !is_self(prev)) {
 		t = bpf_task_storage_get(&tasks, prev, 0, 0);
@@ -80,7 +82,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
 	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
-	c->due = scoz_debt(delay, c) > 0;
+	c->due = c->sampled && scoz_debt(delay, c) > 0;
 	return 0;
 }
 
@@ -96,7 +98,7 @@ static __always_inline int pay_switched(void)
 	if (!c || !c->due)
 		return 0;
 	task = bpf_get_current_task_btf();
-	if (!task->pid || is_self(task))
+	if (!task->pid || is_self(task) || task->prio < MAX_RT_PRIO)
 		return 0;
 	c->due = 0;
 	h = page_header();
@@ -150,6 +152,10 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		return 0;
 	}
 	t->external = 0;
+	if (!c->sampled)
+		scoz_core_follow(c, READ_ONCE(g->delay));
+	if (is_involved(t, now))
+		c->syncs++;
 	scoz_wake(&t->account, c->absorbed, now);
 	waker = bpf_get_current_task_btf();
 	if (all_involved || is_self(waker))

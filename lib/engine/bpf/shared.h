@@ -28,7 +28,7 @@ struct target_part {
 	__u64 dev, ino;	  /* as the kernel knows the file; ino 0: look only in `spaces` */
 };
 
-struct target {
+struct bpf_target {
 	__u32 n_parts;
 	__u32 kernel; /* some part is kernel text */
 	__u32 user;   /* some part is user text */

@@ -10,6 +10,8 @@
 #include "engine/bpf/page.bpf.h"
 
 #define SPIN_LIMIT (1 << 20)
+/* Longest lump of stops beyond the share: stopped <= share * t + (1 - share) * burst. */
+#define SHARE_BURST 9000000LL
 
 struct spin {
 	const struct scoz_header *header;
@@ -77,7 +79,10 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 	s.start = bpf_ktime_get_ns();
 	if (s.start >= READ_ONCE(h->lease_until))
 		return;
-	s.allowed = scoz_share_allow(c, h->max_stop, s.start, h->max_share, h->max_stop);
+	s.allowed = scoz_share_room(c, s.start, h->max_share, SHARE_BURST);
+	if (s.allowed < debt && s.allowed < (s64)h->max_stop)
+		c->capped++;
+	s.allowed = scoz_min(s.allowed, h->max_stop);
 	if (s.allowed <= 0)
 		return;
 	if (measure_latency)

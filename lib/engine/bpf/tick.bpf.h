@@ -93,9 +93,11 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	task = bpf_get_current_task_btf();
 	if (!task->pid || task->tgid == self_tgid)
 		return 0;
-	if (h->speedup && weight && now < READ_ONCE(h->lease_until) && matches_target(ctx, task))
+	/* Matched in 0 % windows too: base and treated windows must cost the same. */
+	if (weight && matches_target(ctx, task) && now < READ_ONCE(h->lease_until))
 		account_hit(c, cpu, weight, now, h, g);
-	pay(c, cpu, h, g);
+	if (task->prio >= MAX_RT_PRIO)
+		pay(c, cpu, h, g);
 	if (bpf_get_prandom_u32() > record_share)
 		return 0;
 	t = bpf_task_storage_get(&tasks, task, 0, 0);

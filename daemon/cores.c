@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/cores.h"
+
+#include <hwloc.h>
+
+/* Membership of a sysfs CPU list; false when the file is empty or absent. */
+static bool listed(const char *file, int cpu)
+{
+	_cleanup_free_ char *path = sysroot_path("/sys/devices/system/cpu/%s", file);
+	_cleanup_free_ char *text = read_file(path, NULL);
+	_cleanup_free_ int *cpus = NULL;
+	int n = 0;
+
+	if (!text || cpulist_parse(text, &cpus, &n, NULL))
+		return false;
+	for (int i = 0; i < n; i++) {
+		if (cpus[i] == cpu)
+			return true;
+	}
+	return false;
+}
+
+static int online_cpus(int **cpus, int *n, struct error *err)
+{
+	_cleanup_free_ char *path = sysroot_path("/sys/devices/system/cpu/online");
+	_cleanup_free_ char *text = read_file(path, NULL);
+
+	if (!text)
+		return error_set(err, errno, "%s: %s", path, strerror(errno));
+	return cpulist_parse(text, cpus, n, err);
+}
+
+static int select_default(struct cores *c, struct error *err)
+{
+	int *online, n, kept = 0, ret;
+
+	ret = online_cpus(&online, &n, err);
+	if (ret)
+		return ret;
+	for (int i = 0; i < n; i++) {
+		if (listed("isolated", online[i]) || listed("nohz_full", online[i]))
+			log_info("CPU %d is isolated or nohz_full: neither sampled nor delayed",
+				 online[i]);
+		else
+			online[kept++] = online[i];
+	}
+	c->cpus = online;
+	c->n = kept;
+	return kept ? 0 : error_set(err, ENOENT, "every CPU is isolated: name some with --cpus");
+}
+
+static int select_listed(struct cores *c, const char *list, struct error *err)
+{
+	_cleanup_free_ int *online = NULL;
+	int n, ret;
+
+	ret = online_cpus(&online, &n, err);
+	if (!ret)
+		ret = cpulist_parse(list, &c->cpus, &c->n, err);
+	if (ret)
+		return ret;
+	for (int i = 0; i < c->n; i++) {
+		bool found = false;
+
+		for (int j = 0; j < n; j++)
+			found |= online[j] == c->cpus[i];
+		if (!found) {
+			_cleanup_free_ char *have = cpulist_format(online, n);
+
+			return error_set(err, ENODEV,
+					 "--cpus %s: CPU %d is not online (online: %s)", list,
+					 c->cpus[i], have);
+		}
+	}
+	return 0;
+}
+
+int cores_select(const char *list, struct cores *ret, struct error *err)
+{
+	hwloc_topology_t topology;
+	int r;
+
+	*ret = (struct cores){};
+	r = list ? select_listed(ret, list, err) : select_default(ret, err);
+	if (r) {
+		cores_free(ret);
+		return r;
+	}
+	if (hwloc_topology_init(&topology))
+		return error_set(err, ENOMEM, "hwloc: no topology");
+	hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+	if (hwloc_topology_load(topology)) {
+		hwloc_topology_destroy(topology);
+		return error_set(err, EIO, "hwloc cannot read this machine's topology");
+	}
+	ret->topology = topology;
+	return 0;
+}
+
+void cores_free(struct cores *c)
+{
+	if (c->topology)
+		hwloc_topology_destroy(c->topology);
+	free(c->cpus);
+	*c = (struct cores){};
+}
+
+int cores_bind_thread(const struct cores *c, int i)
+{
+	hwloc_bitmap_t set = hwloc_bitmap_alloc();
+	int ret;
+
+	hwloc_bitmap_only(set, c->cpus[i]);
+	ret = hwloc_set_cpubind(c->topology, set, HWLOC_CPUBIND_THREAD);
+	/* Where memory cannot be bound there is one node, or a policy that we must respect. */
+	hwloc_set_membind(c->topology, set, HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_THREAD);
+	hwloc_bitmap_free(set);
+	return ret ? -errno : 0;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The end of a run: samples, footer, and the reasons when nothing can be concluded. */
+#include "daemon/session.h"
+
+#include <sys/wait.h>
+
+static int by_self(const void *a, const void *b)
+{
+	const struct profile_sample *x = a, *y = b;
+
+	return (x->self < y->self) - (x->self > y->self);
+}
+
+static void write_samples(struct session *s)
+{
+	_cleanup_free_ struct profile_sample *samples = NULL;
+	_cleanup_free_ uint64_t *self = NULL, *total = NULL;
+	struct error err = {};
+	size_t n, kept = 0;
+
+	handlers_samples(s->handlers, &self, &total, &n);
+	samples = xcalloc(n, sizeof(*samples));
+	for (size_t i = 0; i < n; i++) {
+		const struct location *l = locations_get(s->locations, i);
+
+		if (total[i])
+			samples[kept++] = (struct profile_sample){ l->target, l->where, l->binary,
+								   self[i], total[i] };
+	}
+	qsort(samples, kept, sizeof(*samples), by_self);
+	if (profile_writer_samples(s->writer, samples, kept, &err))
+		log_warn("%s", err.text);
+}
+
+/* Why nothing can be concluded, most fundamental reason first. */
+static void find_reasons(struct session *s)
+{
+	uint64_t hits = 0;
+	size_t kept = 0;
+	bool visited = s->opt.end_to_end;
+
+	for (size_t i = 0; i < points_count(s->points); i++) {
+		struct point_reading r;
+
+		points_read(s->points, i, &r);
+		if (r.visits > s->first[i].visits) {
+			visited = true;
+			continue;
+		}
+		session_reason(
+			s,
+			"no progress point was reached: %s (%s) was not visited by any process "
+			"in %.1f s; check that the program gets there",
+			s->opt.points[i].name, s->opt.points[i].begin.spec, session_elapsed_s(s));
+	}
+	for (size_t i = 0; i < s->n_windows; i++)
+		kept += !s->windows[i].discard && s->windows[i].speedup > 0;
+	for (size_t i = 0; i < s->n_trials; i++)
+		hits += s->trials[i].hits;
+	if (visited && !s->n_trials)
+		session_reason(s,
+			       "no target was seen: no sample of the profiled processes fell into "
+			       "the scope (--binary-scope, --source-scope) in %.1f s",
+			       session_elapsed_s(s));
+	else if (visited && !s->n_windows && !s->n_reasons)
+		session_reason(
+			s,
+			"the run ended after %.1f s, before the first window was complete: let "
+			"it run longer, repeat the command with --runs, or use --end-to-end",
+			session_elapsed_s(s));
+	else if (visited && s->n_windows && !kept && !s->n_reasons)
+		session_reason(s,
+			       "no window with a speedup was kept: the run was too short, or all "
+			       "were discarded (see `scoz report`)");
+	else if (kept && !hits && s->opt.n_targets)
+		session_reason(s,
+			       "no target was seen: %s was never running when a sample was taken",
+			       s->opt.targets[0].spec);
+}
+
+static void warn_about_losses(struct session *s, const struct handlers_counts *c)
+{
+	double elapsed = session_elapsed_s(s);
+
+	if (c->lost)
+		session_warn(s, "%llu samples were lost because a ring was full",
+			     (unsigned long long)c->lost);
+	if (c->samples && c->unresolved > c->samples / 2)
+		session_warn(s,
+			     "%.0f %% of the samples lie in code without symbols or out of scope",
+			     100.0 * c->unresolved / c->samples);
+	log_info("profiling took %.2f %% of a core for handling samples (%.2f µs a sample)",
+		 100 * c->cpu_s / elapsed, c->samples ? 1e6 * c->resolve_s / c->samples : 0);
+}
+
+int session_finish(struct session *s)
+{
+	struct profile_footer f = { .command_status = s->command_status, .end = s->end };
+	struct handlers_counts counts;
+	struct engine_ledger l;
+	struct error err = {};
+	bool useful = false;
+
+	engine_read_ledger(s->engine, &l);
+	handlers_counts(s->handlers, &counts);
+	find_reasons(s);
+	warn_about_losses(s, &counts);
+	for (size_t i = 0; i < s->n_windows; i++)
+		useful |= !s->windows[i].discard && s->windows[i].speedup > 0 && s->windows[i].hits;
+	f.duration_s = session_elapsed_s(s);
+	f.samples_total = counts.samples;
+	f.samples_lost = counts.lost;
+	f.inserted_s = l.delay / 1e9;
+	f.stopped_s = l.stopped / 1e9;
+	f.own_s = l.own / 1e9;
+	f.excused_s = l.excused / 1e9;
+	f.waived_s = l.waived / 1e9;
+	f.owed_s = l.owed / 1e9;
+	f.reasons = (const char *const *)s->reasons;
+	f.n_reasons = s->n_reasons;
+	f.warnings = (const char *const *)s->warnings;
+	f.n_warnings = s->n_warnings;
+	write_samples(s);
+	if (profile_writer_finish(s->writer, &f, &err)) {
+		log_warn("%s", err.text);
+		return 1;
+	}
+	status_clear();
+	if (s->command_status > 0 && log_level >= LOG_NORMAL) {
+		if (WIFSIGNALED(s->command_status))
+			log_warn("%s was ended by signal %d", s->opt.command[0],
+				 WTERMSIG(s->command_status));
+		else if (WEXITSTATUS(s->command_status))
+			log_warn("%s ended with status %d", s->opt.command[0],
+				 WEXITSTATUS(s->command_status));
+	}
+	for (size_t i = 0; i < s->n_reasons; i++)
+		log_warn("%s", s->reasons[i]);
+	if (!useful)
+		return 3;
+	if (!s->opt.json)
+		log_warn("%u windows in %s; see `scoz report %s`", s->units, s->opt.output,
+			 strcmp(s->opt.output, "profile.scoz") ? s->opt.output : "");
+	return 0;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/guardian.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RATE_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
+
+static int write_value(const char *path, const char *value)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		return -errno;
+	return 0;
+}
+
+static void __attribute__((noreturn)) guard(int fd, const char *path, const char *old)
+{
+	sigset_t all;
+	char c;
+
+	setsid(); /* a Ctrl-C is for scozd */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	prctl(PR_SET_NAME, "scozd-guard");
+	while (read(fd, &c, 1) > 0)
+		;
+	write_value(path, old);
+	_exit(0);
+}
+
+static int spawn_guard(struct guardian *g, const char *path, const char *old)
+{
+	int alive[2], done[2], pid;
+
+	if (pipe2(alive, O_CLOEXEC))
+		return -errno;
+	if (pipe2(done, O_CLOEXEC)) {
+		close(alive[0]);
+		close(alive[1]);
+		return -errno;
+	}
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		close(alive[1]);
+		close(done[0]);
+		if (fork())
+			_exit(0);
+		guard(alive[0], path, old);
+	}
+	close(alive[0]);
+	close(done[1]);
+	g->alive = alive[1];
+	g->done = done[0];
+	if (pid < 0)
+		return -errno;
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
+int guardian_start(struct guardian *g, unsigned long rate, struct error *err)
+{
+	_cleanup_free_ char *path = sysroot_path(RATE_FILE);
+	_cleanup_free_ char *old = read_file(path, NULL);
+	char text[32];
+	int ret;
+
+	*g = (struct guardian){ .alive = -1, .done = -1 };
+	if (!old)
+		return error_set(err, errno, "%s: %s", path, strerror(errno));
+	if (strtoul(old, NULL, 10) >= rate)
+		return 0;
+	ret = spawn_guard(g, path, old);
+	if (ret) {
+		guardian_stop(g);
+		return error_set(err, -ret, "starting a process: %s", strerror(-ret));
+	}
+	snprintf(text, sizeof(text), "%lu\n", rate);
+	ret = write_value(path, text);
+	if (ret) {
+		guardian_stop(g);
+		return error_set(err, -ret, "%s: %s; scozd needs root", path, strerror(-ret));
+	}
+	return 0;
+}
+
+void guardian_stop(struct guardian *g)
+{
+	char c;
+
+	if (g->alive >= 0)
+		close(g->alive);
+	while (g->done >= 0 && read(g->done, &c, 1) > 0)
+		;
+	if (g->done >= 0)
+		close(g->done);
+	*g = (struct guardian){ .alive = -1, .done = -1 };
+}

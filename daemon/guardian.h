@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Settings of the machine that a run changes, and their way back however scozd ends: a small
+ * process (nobody's child, so that it is not taken for the command's) waits for scozd to be gone
+ * (end of file on a pipe) and writes the old values.
+ */
+#ifndef SCOZD_GUARDIAN_H
+#define SCOZD_GUARDIAN_H
+
+#include "base/base.h"
+
+struct guardian {
+	int alive; /* closed when scozd ends, however it ends */
+	int done;  /* end of file when everything is restored */
+};
+
+/* Sets kernel.perf_event_max_sample_rate (idle cores would be throttled to a few hundred ticks a
+ * second) to at least @rate, and starts the guardian where that changed anything. */
+int guardian_start(struct guardian *g, unsigned long rate, struct error *err);
+/* Restores everything; returns when that has happened. */
+void guardian_stop(struct guardian *g);
+
+#endif

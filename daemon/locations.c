@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/locations.h"
+
+#include <pthread.h>
+#include <search.h>
+
+struct interned {
+	uint32_t id;
+	struct location location;
+};
+
+struct locations {
+	const struct options *opt;
+	pthread_mutex_t lock;
+	void *tree; /* of struct interned, by target */
+	struct interned **list;
+	size_t n, cap;
+};
+
+struct locations *locations_create(const struct options *opt)
+{
+	struct locations *l = xcalloc(1, sizeof(*l));
+
+	l->opt = opt;
+	pthread_mutex_init(&l->lock, NULL);
+	return l;
+}
+
+static void entry_free(void *p)
+{
+	struct interned *e = p;
+
+	free(e->location.target);
+	free(e->location.where);
+	free(e);
+}
+
+void locations_destroy(struct locations *l)
+{
+	if (!l)
+		return;
+	tdestroy(l->tree, entry_free);
+	free(l->list);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct interned *x = a, *y = b;
+
+	return strcmp(x->location.target, y->location.target);
+}
+
+static bool in_source_scope(const struct options *opt, const char *file)
+{
+	if (!opt->n_source_scope)
+		return true;
+	for (size_t i = 0; file && i < opt->n_source_scope; i++) {
+		_cleanup_free_ char *anywhere = xasprintf("*/%s", opt->source_scope[i]);
+
+		if (glob_match(opt->source_scope[i], file) || glob_match(anywhere, file))
+			return true;
+	}
+	return false;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* What a person would type; long build paths keep their last two parts. */
+static const char *short_path(const char *path)
+{
+	const char *p = path + strlen(path);
+	int slashes = 0;
+
+	if (path[0] != '/')
+		return !strncmp(path, "./", 2) ? path + 2 : path;
+	while (p > path && slashes < 3) {
+		p--;
+		slashes += *p == '/';
+	}
+	return p + 1;
+}
+
+static void describe(struct locations *l, const struct maps_binary *binary,
+		     const struct map_frame *frame, struct location *ret)
+{
+	bool line = frame->file && frame->line && l->opt->granularity != GRANULARITY_FUNCTION;
+
+	ret->binary = binary->path;
+	ret->where = frame->file ? xasprintf("%s:%u", short_path(frame->file), frame->line)
+				 : xstrdup("");
+	if (line) {
+		ret->kind = "line";
+		ret->target = xstrdup(ret->where);
+	} else if (binary->id == MAPS_KERNEL_ID) {
+		ret->kind = "kernel";
+		ret->target = xasprintf("kernel:%s", frame->function);
+	} else {
+		ret->kind = "function";
+		ret->target = xasprintf("func:%s@%s", frame->function, base_name(binary->path));
+	}
+}
+
+uint32_t locations_intern(struct locations *l, const struct maps_binary *binary,
+			  const struct map_frame *frame)
+{
+	struct interned *e, **found;
+	uint32_t id;
+
+	if (!in_source_scope(l->opt, frame->file) || frame->function[0] == '[')
+		return LOCATION_NONE;
+	if (l->opt->granularity == GRANULARITY_LINE && !(frame->file && frame->line))
+		return LOCATION_NONE;
+	e = xcalloc(1, sizeof(*e));
+	describe(l, binary, frame, &e->location);
+	pthread_mutex_lock(&l->lock);
+	found = tsearch(e, &l->tree, compare);
+	if (*found == e) {
+		e->id = l->n;
+		array_reserve(l->list, l->cap, l->n + 1);
+		l->list[l->n++] = e;
+		e = NULL;
+	}
+	id = (*found)->id;
+	pthread_mutex_unlock(&l->lock);
+	if (e)
+		entry_free(e);
+	return id;
+}
+
+uint32_t locations_count(struct locations *l)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&l->lock);
+	n = l->n;
+	pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
+const struct location *locations_get(struct locations *l, uint32_t id)
+{
+	const struct location *ret;
+
+	pthread_mutex_lock(&l->lock);
+	ret = &l->list[id]->location;
+	pthread_mutex_unlock(&l->lock);
+	return ret;
+}

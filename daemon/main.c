@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * scozd: sets a run up, in the order in which its parts need one another, and takes it down.
+ * Everything that changes the machine is undone on every way out; what a kill leaves behind is
+ * the guardian's (guardian.c) and the lease's (lease.c) business.
+ */
+#include "daemon/guardian.h"
+#include "daemon/lease.h"
+#include "daemon/session.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLICE_S	    0.01
+#define RECORD_HZ   500 /* samples a second and core that are looked at in user space */
+#define SAMPLE_RATE 1000000
+#define GRACE_S	    5
+#define LOCK_FILE   "/run/scozd.lock"
+
+volatile int session_interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	if (session_interrupted++) /* a second signal ends at once: the lease stops all delays */
+		_exit(1);
+}
+
+void session_reason(struct session *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	array_reserve(s->reasons, s->cap_reasons, s->n_reasons + 1);
+	va_start(ap, fmt);
+	if (vasprintf(&s->reasons[s->n_reasons], fmt, ap) >= 0)
+		s->n_reasons++;
+	va_end(ap);
+}
+
+void session_warn(struct session *s, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = xstrdup(fmt);
+	va_end(ap);
+	array_reserve(s->warnings, s->cap_warnings, s->n_warnings + 1);
+	s->warnings[s->n_warnings++] = text;
+	status_event(s, "warning", "%s", text);
+}
+
+double session_elapsed_s(const struct session *s)
+{
+	return (clock_now_ns() - s->start_ns) / 1e9;
+}
+
+bool session_over(struct session *s)
+{
+	if (session_interrupted) {
+		s->end = s->end ? s->end : "signal";
+		return true;
+	}
+	if (s->opt.duration > 0 && session_elapsed_s(s) >= s->opt.duration) {
+		s->end = "duration";
+		return true;
+	}
+	if (s->opt.command && !s->opt.end_to_end && !command_running(&s->command)) {
+		s->command_status = s->command.status;
+		return true;
+	}
+	return false;
+}
+
+/* Executables that have appeared since may carry marks. */
+static void look_for_marks(struct session *s)
+{
+	uint32_t n;
+
+	if (!points_have_marks(s->points))
+		return;
+	n = maps_binary_count(s->maps);
+	for (; s->marks_searched < n; s->marks_searched++) {
+		const char *path = maps_binary_path(s->maps, s->marks_searched);
+
+		if (path && path[0] == '/')
+			points_add_binary(s->points, path);
+	}
+}
+
+bool session_sleep(struct session *s, double seconds)
+{
+	uint64_t end = clock_now_ns() + seconds * NSEC_PER_SEC, now;
+
+	while (!session_over(s)) {
+		look_for_marks(s);
+		now = clock_now_ns();
+		if (now >= end)
+			return true;
+		usleep(end - now > SLICE_S * NSEC_PER_SEC ? SLICE_S * 1e6 : (end - now) / 1000 + 1);
+	}
+	return false;
+}
+
+static int lock_machine(struct error *err)
+{
+	int fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return error_set(err, errno,
+				 "%s: %s; scozd stops cores and needs root (try sudo, or run "
+				 "`scoz doctor`)",
+				 LOCK_FILE, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		return error_set(
+			err, EBUSY,
+			"another scozd is profiling this machine (%s is locked): two would "
+			"stop each other's cores; wait until it has ended",
+			LOCK_FILE);
+	}
+	return fd;
+}
+
+static void on_mapping(uint32_t binary, const struct maps_mapping *m, void *arg)
+{
+	struct session *s = arg;
+	int n = __atomic_load_n(&s->n_published, __ATOMIC_ACQUIRE);
+
+	for (int i = 0; i < n; i++) {
+		if (s->published[i] == binary)
+			engine_publish_mapping(s->engine, binary, m);
+	}
+}
+
+static void on_process_exit(int pid, void *arg)
+{
+	struct session *s = arg;
+
+	engine_forget_process(s->engine, pid);
+}
+
+static int create_engine(struct session *s, struct error *err)
+{
+	struct engine_options opt = {
+		.name = s->opt.engine,
+		.cpus = s->cores.cpus,
+		.n_cpus = s->cores.n,
+		.model = s->opt.model,
+		.period_ns = s->period_ns,
+		.max_stop_ns = s->opt.max_delay_us * NSEC_PER_USEC,
+		.max_share = s->opt.max_share,
+		.record_hz = RECORD_HZ,
+		.waive = s->opt.waive,
+		.trace_tasks = true,
+	};
+
+	return engine_create(&opt, &s->engine, err);
+}
+
+static int start_handlers(struct session *s, struct error *err)
+{
+	struct handlers_options opt = {
+		.engine = s->engine,
+		.maps = s->maps,
+		.locations = s->locations,
+		.cores = &s->cores,
+		.kernel = s->opt.kernel_scope != NULL,
+		.period_ns = s->period_ns,
+		.seed = s->opt.seed,
+		.process_exit = on_process_exit,
+		.arg = s,
+	};
+
+	maps_on_mapping(s->maps, on_mapping, s);
+	return handlers_start(&opt, &s->handlers, err);
+}
+
+static char *join_command(char **argv)
+{
+	char *text = xstrdup("");
+
+	for (; argv && *argv; argv++) {
+		char *longer = xasprintf("%s%s%s", text, *text ? " " : "", *argv);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static int open_profile(struct session *s, struct error *err)
+{
+	_cleanup_free_ struct profile_progress *points = NULL;
+	_cleanup_free_ char *command = join_command(s->opt.command);
+	size_t n = s->opt.end_to_end ? 1 : s->opt.n_points;
+	struct profile_header h = {};
+	time_t now = time(NULL);
+	struct utsname uts;
+	char started[32];
+	struct tm tm;
+
+	uname(&uts);
+	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+	points = xcalloc(n, sizeof(*points));
+	for (size_t i = 0; i < n; i++) {
+		points[i].id = i;
+		if (s->opt.end_to_end) {
+			points[i].name = "end-to-end";
+			points[i].spec = "end-to-end";
+			continue;
+		}
+		points[i].name = s->opt.points[i].name;
+		points[i].kind = s->opt.points[i].latency ? PROGRESS_LATENCY : PROGRESS_THROUGHPUT;
+		points[i].spec = s->opt.points[i].begin.spec;
+	}
+	h = (struct profile_header){
+		.engine = engine_name(s->engine),
+		.model = model_name(s->opt.model),
+		.frequency_hz = 1e9 / s->period_ns,
+		.period_s = s->period_ns / 1e9,
+		.seed = s->opt.seed,
+		.command = command,
+		.host = uts.nodename,
+		.kernel = uts.release,
+		.started = started,
+		.mode = s->opt.end_to_end ? "end-to-end" : "windows",
+		.cpus = s->cores.n,
+	};
+	return profile_writer_open(s->opt.output, &h, points, n, &s->writer, err);
+}
+
+static void involve_cgroup(struct session *s, const char *path)
+{
+	_cleanup_free_ char *procs = xasprintf(
+		"%s%s/cgroup.procs",
+		path[0] == '/' && !strncmp(path, "/sys/", 5) ? "" : "/sys/fs/cgroup/", path);
+	_cleanup_fclose_ FILE *f = fopen(procs, "re");
+	struct error err = {};
+	int pid;
+
+	if (!f) {
+		log_warn("--cgroup %s: %s: %s", path, procs, strerror(errno));
+		return;
+	}
+	while (fscanf(f, "%d", &pid) == 1) {
+		if (engine_involve(s->engine, pid, &err))
+			log_warn("%s", err.text);
+	}
+}
+
+static int involve_processes(struct session *s, struct error *err)
+{
+	for (size_t i = 0; i < s->opt.n_pids; i++) {
+		int ret;
+
+		if (kill(s->opt.pids[i], 0) && errno == ESRCH)
+			return error_set(err, ESRCH, "--pid %d: there is no such process",
+					 s->opt.pids[i]);
+		ret = engine_involve(s->engine, s->opt.pids[i], err);
+		if (ret)
+			return ret;
+	}
+	for (size_t i = 0; i < s->opt.n_cgroups; i++)
+		involve_cgroup(s, s->opt.cgroups[i]);
+	return 0;
+}
+
+static int set_up(struct session *s, struct error *err)
+{
+	struct maps_options maps_opt = {
+		.binary_scope = s->opt.binary_scope,
+		.n_binary_scope = s->opt.n_binary_scope,
+	};
+	int ret;
+
+	s->map_options.cache_dir = maptable_default_cache_dir();
+	maps_opt.table = s->map_options;
+	s->period_ns = s->opt.frequency > 0 ? NSEC_PER_SEC / s->opt.frequency : NSEC_PER_MSEC;
+	ret = cores_select(s->opt.cpus, &s->cores, err);
+	if (!ret)
+		ret = maps_create(&maps_opt, &s->maps, err);
+	if (!ret)
+		ret = create_engine(s, err);
+	if (!ret)
+		ret = points_create(&s->opt, &s->map_options, s->engine, &s->points, err);
+	if (!ret)
+		ret = open_profile(s, err);
+	if (ret)
+		return ret;
+	s->first = xcalloc(points_count(s->points), sizeof(*s->first));
+	s->locations = locations_create(&s->opt);
+	ret = start_handlers(s, err);
+	if (!ret)
+		ret = maps_scan_all(s->maps, err);
+	if (!ret)
+		ret = involve_processes(s, err);
+	if (!ret)
+		ret = lease_start(s->engine, &s->lease, err);
+	if (!ret)
+		ret = engine_start(s->engine, err);
+	return ret;
+}
+
+/* One run of the command in windows mode, or the whole system until the end. */
+static int run_once(struct session *s, struct error *err)
+{
+	int ret = 0;
+
+	if (s->opt.command) {
+		_cleanup_free_ char *path = NULL;
+
+		if (!binary_find(s->opt.command[0], &path, NULL))
+			points_add_binary(s->points, path);
+		ret = command_spawn(&s->command, s->opt.command, s->opt.user, err);
+		if (!ret)
+			ret = engine_involve(s->engine, s->command.pid, err);
+		if (!ret)
+			ret = command_release(&s->command, s->opt.command, err);
+	}
+	if (ret)
+		return ret;
+	if (!experiment_warm_up(s, err))
+		ret = experiment_run(s, err);
+	engine_set_speedup(s->engine, 0);
+	if (s->command.pid) {
+		command_terminate(&s->command, GRACE_S);
+		s->command_status = s->command.status;
+	}
+	return ret;
+}
+
+static int run(struct session *s, struct error *err)
+{
+	int runs = s->opt.runs ? s->opt.runs : 1, ret = 0;
+
+	s->start_ns = clock_now_ns();
+	for (size_t i = 0; i < points_count(s->points); i++)
+		points_read(s->points, i, &s->first[i]);
+	if (s->opt.end_to_end)
+		return end_to_end_run(s, err);
+	for (int i = 0; !ret && i < runs && !s->end; i++)
+		ret = run_once(s, err);
+	return ret;
+}
+
+static void take_down(struct session *s)
+{
+	if (s->engine)
+		engine_set_speedup(s->engine, 0);
+	lease_stop(s->lease);
+	if (s->handlers)
+		handlers_stop(s->handlers);
+}
+
+static void catch_signals(void)
+{
+	const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		sigaction(ending[i], &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+int main(int argc, char **argv)
+{
+	static struct session s;
+	struct guardian guardian;
+	struct error err = {};
+	int lock, ret, status;
+
+	s.command_status = -1;
+	options_parse(argc, argv, &s.opt);
+	s.random = (s.opt.seed + 1) * 0x9e3779b97f4a7c15ULL;
+	catch_signals();
+	lock = lock_machine(&err);
+	ret = lock < 0 ? lock : guardian_start(&guardian, SAMPLE_RATE, &err);
+	if (!ret)
+		ret = set_up(&s, &err);
+	else
+		guardian = (struct guardian){ -1, -1 };
+	if (!ret)
+		ret = run(&s, &err);
+	take_down(&s);
+	if (ret) {
+		status_clear();
+		log_msg(LOG_QUIET, "%s", err.text);
+		status = 1;
+	}
+	if (s.writer && s.start_ns) {
+		if (!s.end)
+			s.end = ret ? "failed" : "done";
+		if (!ret)
+			status = session_finish(&s);
+	} else if (!ret) {
+		status = 0;
+	}
+	if (s.writer)
+		profile_writer_close(s.writer);
+	handlers_destroy(s.handlers);
+	points_destroy(s.points);
+	engine_destroy(s.engine);
+	locations_destroy(s.locations);
+	maps_destroy(s.maps);
+	cores_free(&s.cores);
+	guardian_stop(&guardian);
+	return status;
+}

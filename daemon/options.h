@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* scozd's command line (the contract). */
+#ifndef SCOZD_OPTIONS_H
+#define SCOZD_OPTIONS_H
+
+#include "base/base.h"
+#include "progress/point.h"
+#include <linux/scoz.h>
+
+enum granularity { GRANULARITY_AUTO, GRANULARITY_LINE, GRANULARITY_FUNCTION };
+
+struct options {
+	struct progress_spec *points;
+	size_t n_points, cap_points;
+	struct target *targets;
+	size_t n_targets, cap_targets;
+	const char **binary_scope, **source_scope;
+	size_t n_binary_scope, cap_binary_scope, n_source_scope, cap_source_scope;
+	double *speedups; /* 0 to 1, without 0 */
+	size_t n_speedups, cap_speedups;
+	int *pids; /* --pid */
+	size_t n_pids, cap_pids;
+	const char **cgroups;
+	size_t n_cgroups, cap_cgroups;
+	const char *kernel_scope; /* NULL: the kernel is no target */
+	enum granularity granularity;
+	bool end_to_end;
+	int runs;
+	double duration, warmup; /* seconds; 0: no limit */
+	double precision;	 /* percentage points; 0: none */
+	const char *engine;
+	enum scoz_model model;
+	double frequency; /* 0: chosen */
+	const char *cpus;
+	double max_delay_us;
+	int max_share;
+	uint64_t seed;
+	const char *output;
+	const char *user;
+	bool json;
+	bool waive;
+	char **command; /* NULL: the whole system */
+};
+
+/* Exits by itself for --help, --version and usage errors (status 2). */
+void options_parse(int argc, char **argv, struct options *ret);
+const char *model_name(enum scoz_model model);
+
+#endif

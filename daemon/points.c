@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/points.h"
+#include "progress/marks.h"
+#include "progress/usdt.h"
+#include "syscalls.h" /* generated: names and numbers of system calls */
+
+#include <sys/stat.h>
+
+/* One end of a progress point. */
+struct end {
+	const struct point *point;
+	enum engine_point_role role;
+	int id; /* of the engine; -1: none yet (a mark nobody has shown so far) */
+};
+
+struct one {
+	const struct progress_spec *spec;
+	struct end begin, end;
+};
+
+/* Executables that were searched for marks already. */
+struct searched {
+	dev_t dev;
+	ino_t ino;
+};
+
+struct points {
+	struct engine *engine;
+	struct one *list;
+	size_t n;
+	struct marks *marks;
+	struct searched *searched;
+	size_t n_searched, cap_searched;
+};
+
+static int attach_at(struct points *p, struct end *end, const char *path, uint64_t offset,
+		     uint64_t semaphore, struct error *err)
+{
+	struct engine_point ep = {
+		.kind = ENGINE_UPROBE,
+		.role = end->role,
+		.path = path,
+		.offset = offset,
+		.ref_ctr = semaphore,
+		.comm = end->point->comm,
+	};
+
+	return engine_add_point(p->engine, &ep, &end->id, err);
+}
+
+static int attach_vaddr(struct points *p, struct end *end, const char *path,
+			const struct maptable *t, uint64_t vaddr, struct error *err)
+{
+	uint64_t offset;
+
+	if (!maptable_vaddr_to_offset(t, vaddr, &offset))
+		return error_set(err, EINVAL, "%s: address %#llx is not in the file", path,
+				 (unsigned long long)vaddr);
+	return attach_at(p, end, path, offset, 0, err);
+}
+
+/* A line may begin in several places of one function: only the first of each counts. */
+static int attach_line(struct points *p, struct end *end, const char *path,
+		       const struct maptable *t, struct error *err)
+{
+	const struct point *point = end->point;
+	const char *last = NULL;
+	_cleanup_free_ uint64_t *vaddrs = NULL;
+	size_t n;
+	int ret;
+
+	ret = maptable_line_addresses(t, point->name, point->line, &vaddrs, &n, err);
+	for (size_t i = 0; !ret && i < n; i++) {
+		struct map_frame frames[MAP_MAX_INLINE];
+		int depth = maptable_lookup(t, vaddrs[i], frames, MAP_MAX_INLINE);
+		const char *function = depth ? frames[depth - 1].function : NULL;
+
+		if (last && function && !strcmp(last, function))
+			continue;
+		last = function;
+		ret = attach_vaddr(p, end, path, t, vaddrs[i], err);
+	}
+	return ret;
+}
+
+static int attach_code(struct points *p, struct end *end, const struct map_options *map_opt,
+		       struct error *err)
+{
+	const struct point *point = end->point;
+	_cleanup_free_ char *path = NULL;
+	struct maptable *t;
+	uint64_t vaddr;
+	int ret;
+
+	ret = binary_find(point->binary, &path, err);
+	if (!ret)
+		ret = maptable_open(path, point->binary, map_opt, &t, err);
+	if (ret)
+		return ret;
+	if (point->kind == POINT_LINE) {
+		ret = attach_line(p, end, path, t, err);
+	} else {
+		ret = maptable_function_address(t, point->function, &vaddr, err);
+		if (!ret)
+			ret = attach_vaddr(p, end, path, t, vaddr + point->offset, err);
+	}
+	maptable_free(t);
+	return ret;
+}
+
+static int attach_usdt(struct points *p, struct end *end, struct error *err)
+{
+	const struct point *point = end->point;
+	_cleanup_free_ struct usdt_site *sites = NULL;
+	_cleanup_free_ char *path = NULL;
+	size_t n;
+	int ret;
+
+	ret = binary_find(point->binary, &path, err);
+	if (!ret)
+		ret = usdt_find(path, point->function, point->name, &sites, &n, err);
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = attach_at(p, end, path, sites[i].probe_offset, sites[i].semaphore_offset,
+				err);
+	return ret;
+}
+
+static int attach_kernel(struct points *p, struct end *end, struct error *err)
+{
+	struct engine_point ep = {
+		.kind = end->point->kind == POINT_SYSCALL ? ENGINE_SYSCALL : ENGINE_TRACEPOINT,
+		.role = end->role,
+		.name = end->point->name,
+		.comm = end->point->comm,
+		.syscall = -1,
+	};
+
+	if (ep.kind == ENGINE_SYSCALL) {
+		for (size_t i = 0; i < ARRAY_SIZE(syscall_table); i++) {
+			if (!strcmp(syscall_table[i].name, ep.name))
+				ep.syscall = syscall_table[i].number;
+		}
+		if (ep.syscall < 0)
+			return error_set(err, ENOENT,
+					 "there is no system call \"%s\" (see `man 2 syscalls`)",
+					 ep.name);
+	}
+	return engine_add_point(p->engine, &ep, &end->id, err);
+}
+
+static int attach(struct points *p, struct end *end, const struct map_options *map_opt,
+		  struct error *err)
+{
+	int ret = 0;
+
+	switch (end->point->kind) {
+	case POINT_FUNCTION:
+	case POINT_LINE:
+		ret = attach_code(p, end, map_opt, err);
+		break;
+	case POINT_USDT:
+		ret = attach_usdt(p, end, err);
+		break;
+	case POINT_TRACEPOINT:
+	case POINT_SYSCALL:
+		ret = attach_kernel(p, end, err);
+		break;
+	case POINT_MARK: /* found as executables appear */
+		if (!p->marks)
+			ret = marks_open(NULL, &p->marks, err);
+		break;
+	}
+	return ret ? error_prefix(err, "progress point %s", end->point->spec) : 0;
+}
+
+int points_create(const struct options *opt, const struct map_options *map_opt, struct engine *e,
+		  struct points **ret, struct error *err)
+{
+	struct points *p = xcalloc(1, sizeof(*p));
+	int r = 0;
+
+	p->engine = e;
+	p->list = xcalloc(opt->n_points, sizeof(*p->list));
+	for (size_t i = 0; !r && i < opt->n_points; i++) {
+		const struct progress_spec *spec = &opt->points[i];
+		struct one *one = &p->list[p->n++];
+
+		one->spec = spec;
+		one->begin = (struct end){ &spec->begin,
+					   spec->latency ? ENGINE_BEGIN : ENGINE_VISIT, -1 };
+		one->end = (struct end){ &spec->end, ENGINE_END, -1 };
+		r = attach(p, &one->begin, map_opt, err);
+		if (!r && spec->latency)
+			r = attach(p, &one->end, map_opt, err);
+	}
+	if (r) {
+		points_destroy(p);
+		return r;
+	}
+	*ret = p;
+	return 0;
+}
+
+void points_destroy(struct points *p)
+{
+	if (!p)
+		return;
+	if (p->marks)
+		marks_close(p->marks);
+	free(p->searched);
+	free(p->list);
+	free(p);
+}
+
+size_t points_count(const struct points *p)
+{
+	return p->n;
+}
+
+bool points_have_marks(const struct points *p)
+{
+	return p->marks != NULL;
+}
+
+static bool already_searched(struct points *p, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return true;
+	for (size_t i = 0; i < p->n_searched; i++) {
+		if (p->searched[i].dev == st.st_dev && p->searched[i].ino == st.st_ino)
+			return true;
+	}
+	array_reserve(p->searched, p->cap_searched, p->n_searched + 1);
+	p->searched[p->n_searched++] = (struct searched){ st.st_dev, st.st_ino };
+	return false;
+}
+
+static enum mark_kind wanted_kind(const struct end *end)
+{
+	switch (end->role) {
+	case ENGINE_BEGIN:
+		return MARK_BEGIN;
+	case ENGINE_END:
+		return MARK_END;
+	default:
+		return MARK_PROGRESS;
+	}
+}
+
+static void attach_marks(struct points *p, struct end *end, const char *path,
+			 const struct mark_site *sites, size_t n)
+{
+	struct error err = {};
+
+	if (!end->point || end->point->kind != POINT_MARK)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		if (sites[i].kind != wanted_kind(end) ||
+		    !mark_name_matches(end->point->name, sites[i].name))
+			continue;
+		if (attach_at(p, end, path, sites[i].probe_offset, sites[i].semaphore_offset, &err))
+			log_warn("%s", err.text);
+	}
+}
+
+void points_add_binary(struct points *p, const char *path)
+{
+	struct mark_site *sites;
+	struct error err = {};
+	size_t n;
+
+	if (!p->marks || already_searched(p, path))
+		return;
+	if (marks_find_sites(path, &sites, &n, &err)) {
+		log_debug("%s", err.text);
+		return;
+	}
+	for (size_t i = 0; n && i < p->n; i++) {
+		attach_marks(p, &p->list[i].begin, path, sites, n);
+		if (p->list[i].spec->latency)
+			attach_marks(p, &p->list[i].end, path, sites, n);
+	}
+	mark_sites_free(sites, n);
+	marks_refresh(p->marks, NULL);
+}
+
+static void read_end(struct points *p, const struct end *end, struct engine_count *count,
+		     uint64_t *visits, uint64_t *sum)
+{
+	struct marks_counts m;
+
+	*count = (struct engine_count){};
+	if (end->id >= 0)
+		engine_read_point(p->engine, end->id, count);
+	*visits += count->visits;
+	*sum += count->sum_time;
+	if (end->point->kind != POINT_MARK)
+		return;
+	/* Most visits of a mark are counted by the program itself: no virtual time is known. */
+	count->last_virtual = 0;
+	if (marks_read(p->marks, end->point->name, &m, NULL))
+		return;
+	*visits += end->role == ENGINE_BEGIN ? m.begins
+		   : end->role == ENGINE_END ? m.ends
+					     : m.visits;
+	*sum += end->role == ENGINE_BEGIN ? m.sum_begin_ns : m.sum_end_ns;
+}
+
+void points_read(struct points *p, size_t i, struct point_reading *ret)
+{
+	const struct one *one = &p->list[i];
+	struct engine_count count;
+	uint64_t sum = 0;
+
+	*ret = (struct point_reading){};
+	if (one->spec->latency) {
+		read_end(p, &one->begin, &count, &ret->begins, &ret->sum_begin);
+		read_end(p, &one->end, &count, &ret->visits, &ret->sum_end);
+	} else {
+		read_end(p, &one->begin, &count, &ret->visits, &sum);
+	}
+	ret->latest_virtual = count.last_virtual;
+	ret->time = clock_now_ns();
+}
+
+double points_inflight(const struct point_reading *base, const struct point_reading *a,
+		       const struct point_reading *b)
+{
+	uint64_t begins = b->begins - a->begins, ends = b->visits - a->visits;
+	int64_t at_a = (int64_t)(a->begins - base->begins) - (int64_t)(a->visits - base->visits);
+	double area;
+
+	if (b->time <= a->time)
+		return 0;
+	if (at_a < 0)
+		at_a = 0;
+	area = (double)at_a * (b->time - a->time);
+	area += (double)(int64_t)(begins * b->time - (b->sum_begin - a->sum_begin));
+	area -= (double)(int64_t)(ends * b->time - (b->sum_end - a->sum_end));
+	area /= b->time - a->time;
+	return area > 0 ? area : 0;
+}

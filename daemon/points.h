@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Progress points of a run: finding where they are, attaching, and reading them. */
+#ifndef SCOZD_POINTS_H
+#define SCOZD_POINTS_H
+
+#include "daemon/options.h"
+#include "engine/engine.h"
+#include "map/map.h"
+
+struct points;
+
+/* Finds every POINT and attaches it. Errors name the POINT. */
+int points_create(const struct options *opt, const struct map_options *map_opt, struct engine *e,
+		  struct points **ret, struct error *err);
+void points_destroy(struct points *p);
+size_t points_count(const struct points *p);
+/* Looks for marks in an executable that has just appeared; a path that can be opened now. */
+void points_add_binary(struct points *p, const char *path);
+bool points_have_marks(const struct points *p);
+
+/* One progress point at one moment. Counters only ever grow; differences count. */
+struct point_reading {
+	uint64_t visits; /* units done: throughput visits, or ends of a latency */
+	uint64_t begins; /* latency */
+	uint64_t sum_begin, sum_end;
+	uint64_t time;		 /* of this reading */
+	uint64_t latest_virtual; /* virtual time of the latest visit; 0: not known */
+};
+void points_read(struct points *p, size_t i, struct point_reading *ret);
+/* Mean number in flight between two readings (Little's law). */
+double points_inflight(const struct point_reading *base, const struct point_reading *a,
+		       const struct point_reading *b);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is shown while a run lasts: a live line on a terminal, or JSON lines (--json). */
+#include "daemon/session.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <unistd.h>
+
+static bool line_shown;
+
+void status_clear(void)
+{
+	if (line_shown)
+		fputs("\r\033[K", stderr);
+	line_shown = false;
+}
+
+static void emit(json_t *object)
+{
+	char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
+
+	fprintf(stderr, "%s\n", text ? text : "{}");
+	free(text);
+	json_decref(object);
+}
+
+void status_event(struct session *s, const char *event, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	if (s->opt.json) {
+		emit(json_pack("{s:s, s:f, s:s}", "event", event, "time_s", session_elapsed_s(s),
+			       "text", text ? text : ""));
+	} else {
+		status_clear();
+		log_info("%s: %s", event, text ? text : "");
+	}
+}
+
+/* Best target so far, and the widest interval among its points. */
+static void best_so_far(struct session *s, const char **name, double *best, double *width)
+{
+	struct stats_options opt = { .resamples = 200, .seed = s->opt.seed };
+	struct estimates e;
+
+	*name = NULL;
+	*best = *width = 0;
+	if (stats_estimate(s->windows, s->n_windows, points_count(s->points), &opt, &e))
+		return;
+	for (size_t i = 0; i < e.n; i++) {
+		if (*name && e.e[i].best_pct <= *best)
+			continue;
+		for (size_t j = 0; j < s->n_trials; j++) {
+			if (s->trials[j].named && s->trials[j].id == e.e[i].target)
+				*name = s->trials[j].target.spec;
+		}
+		*best = e.e[i].best_pct;
+		*width = estimate_half_width(&e.e[i]);
+	}
+	estimates_free(&e);
+}
+
+void status_window(struct session *s, const struct trial *t, const struct profile_window *w)
+{
+	const char *name;
+	double best, width;
+
+	if (s->opt.json) {
+		emit(json_pack("{s:s, s:f, s:s, s:f, s:f, s:f, s:I, s:s?}", "event", "window",
+			       "time_s", session_elapsed_s(s), "target", t->target.spec,
+			       "speedup_pct", w->speedup * 100, "wall_s", w->wall_s, "inserted_s",
+			       w->inserted_s, "hits", (json_int_t)w->hits, "discard", w->discard));
+		return;
+	}
+	log_debug("%7.2f s  %s at %.0f %%: %.0f visits, inserted %.1f %%%s%s", session_elapsed_s(s),
+		  t->target.spec, w->speedup * 100, w->n_progress ? w->progress[0].visits : 0.0,
+		  100 * w->inserted_s / w->wall_s, w->discard ? ", discarded: " : "",
+		  w->discard ? w->discard : "");
+	if (log_level < LOG_NORMAL || log_level >= LOG_DEBUG || !isatty(STDERR_FILENO) ||
+	    w->speedup == 0)
+		return;
+	best_so_far(s, &name, &best, &width);
+	status_clear();
+	fprintf(stderr, "%.0f s, %u windows, trying %s at %.0f %%", session_elapsed_s(s), s->units,
+		t->target.spec, w->speedup * 100);
+	if (name && isfinite(width))
+		fprintf(stderr, "; best: %s %.1f %% (± %.1f)", name, best, width);
+	fflush(stderr);
+	line_shown = true;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Targets of experiments: from a name to address ranges in all known binaries. */
+#ifndef SCOZD_TARGETS_H
+#define SCOZD_TARGETS_H
+
+#include "daemon/handler.h"
+#include "daemon/options.h"
+#include "engine/engine.h"
+#include "map/map.h"
+
+struct resolved_target {
+	const char *kind; /* as in the profile */
+	char location[256];
+	int n;
+	struct engine_part parts[ENGINE_MAX_PARTS];
+	struct addr_ranges ranges[ENGINE_MAX_PARTS];
+};
+
+/*
+ * Looks the target up in the kernel or in every binary that has been sampled so far (or is named
+ * by the target). -ENOENT with an error text when it is nowhere.
+ */
+int target_resolve(const struct target *t, struct maps *maps, struct handlers *handlers,
+		   struct resolved_target *ret, struct error *err);
+void resolved_target_free(struct resolved_target *r);
+
+#endif

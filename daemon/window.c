@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One window: set the speedup, let debts be paid and queues refill, then measure from progress
+ * visit to progress visit in virtual time (accounting.md 3a, "Windows"). The virtual time of a
+ * visit is its time less what its core had absorbed; for marks, which the program counts by
+ * itself, it is the time less G at the moment when the count is seen to move.
+ */
+#include "daemon/session.h"
+
+#include <unistd.h>
+
+#define EDGE_POLL_US   100
+#define EDGE_LIMIT_S   0.05
+#define MAX_STEAL      0.03  /* of the window's core time */
+#define MIN_STEAL_TICK 2     /* /proc/stat counts in ticks of 10 ms */
+#define MAX_CAPPED     0.05  /* of the stops */
+#define MAX_CLIPPED    0.002 /* of the ticks */
+#define MIN_VISITS     3
+
+struct edge {
+	struct point_reading reading;
+	double virtual_s;
+};
+
+/* Sum of the profiled cores' stolen time, in clock ticks. */
+static uint64_t read_steal(const struct session *s)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/stat");
+	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	unsigned long long v[8];
+	uint64_t sum = 0;
+	char line[512];
+	int cpu;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &v[0],
+			   &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) != 9)
+			continue;
+		for (int i = 0; i < s->cores.n; i++) {
+			if (s->cores.cpus[i] == cpu)
+				sum += v[7];
+		}
+	}
+	return sum;
+}
+
+static void read_edges(struct session *s, struct edge *edges)
+{
+	size_t n = points_count(s->points), open = 0;
+	uint64_t limit = clock_now_ns() + EDGE_LIMIT_S * NSEC_PER_SEC;
+
+	for (size_t i = 0; i < n; i++) {
+		points_read(s->points, i, &edges[i].reading);
+		edges[i].virtual_s = edges[i].reading.latest_virtual / 1e9;
+		open += !edges[i].reading.latest_virtual;
+	}
+	while (open && clock_now_ns() < limit) {
+		usleep(EDGE_POLL_US);
+		for (size_t i = 0; i < n; i++) {
+			struct point_reading r;
+
+			if (edges[i].virtual_s != 0)
+				continue;
+			points_read(s->points, i, &r);
+			if (r.visits == edges[i].reading.visits)
+				continue;
+			edges[i].reading = r;
+			edges[i].virtual_s = (r.time - engine_delay(s->engine)) / 1e9;
+			open--;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (edges[i].virtual_s == 0)
+			edges[i].virtual_s =
+				(edges[i].reading.time - engine_delay(s->engine)) / 1e9;
+	}
+}
+
+static const char *discard_reason(const struct session *s, const struct profile_window *w,
+				  const struct engine_ledger *a, const struct engine_ledger *b,
+				  uint64_t steal)
+{
+	bool visited = false;
+
+	if (steal >= MIN_STEAL_TICK &&
+	    steal / (double)sysconf(_SC_CLK_TCK) > MAX_STEAL * w->wall_s * s->cores.n)
+		return "steal";
+	if (b->capped - a->capped > MAX_CAPPED * (b->stops - a->stops) + 1)
+		return "capped";
+	if (b->clipped - a->clipped > MAX_CLIPPED * (b->ticks - a->ticks) + 1)
+		return "lost";
+	for (uint32_t i = 0; i < w->n_progress; i++)
+		visited |= w->progress[i].visits >= MIN_VISITS;
+	return visited ? NULL : "few_visits";
+}
+
+int window_record(struct session *s, struct trial *t, struct profile_window *w)
+{
+	struct error err = {};
+	int ret;
+
+	w->run = profile_writer_run(s->writer);
+	w->seq = s->seq++;
+	w->target = t->id;
+	t->hits += w->hits;
+	if (!w->discard && w->speedup > 0)
+		s->units++;
+	ret = profile_writer_window(s->writer, w, &err);
+	if (ret) {
+		log_warn("%s", err.text);
+		session_interrupted = 1;
+		s->end = "output failed";
+	}
+	array_reserve(s->windows, s->cap_windows, s->n_windows + 1);
+	s->windows[s->n_windows++] = *w;
+	status_window(s, t, w);
+	return ret;
+}
+
+int window_measure(struct session *s, struct trial *t, double speedup, double settle_s,
+		   double length_s)
+{
+	size_t n = points_count(s->points);
+	_cleanup_free_ struct edge *a = xcalloc(n, sizeof(*a)), *b = xcalloc(n, sizeof(*b));
+	struct profile_window w = { .speedup = speedup, .n_progress = n };
+	struct engine_ledger before, after;
+	uint64_t start, steal;
+
+	engine_set_speedup(s->engine, speedup);
+	if (!session_sleep(s, settle_s))
+		return -EINTR;
+	steal = read_steal(s);
+	engine_read_ledger(s->engine, &before);
+	read_edges(s, a);
+	start = clock_now_ns();
+	if (!session_sleep(s, length_s))
+		return -EINTR;
+	read_edges(s, b);
+	engine_read_ledger(s->engine, &after);
+	steal = read_steal(s) - steal;
+
+	w.start_s = (start - s->start_ns) / 1e9;
+	w.wall_s = (clock_now_ns() - start) / 1e9;
+	w.inserted_s = (after.delay - before.delay) / 1e9;
+	w.hits = after.hits - before.hits;
+	w.progress = xcalloc(n, sizeof(*w.progress));
+	for (size_t i = 0; i < n; i++) {
+		w.progress[i].visits = b[i].reading.visits - a[i].reading.visits;
+		w.progress[i].virtual_s = b[i].virtual_s - a[i].virtual_s;
+		if (s->opt.points[i].latency)
+			w.progress[i].inflight =
+				points_inflight(&s->first[i], &a[i].reading, &b[i].reading);
+	}
+	w.discard = discard_reason(s, &w, &before, &after, steal);
+	return window_record(s, t, &w);
+}

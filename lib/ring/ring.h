@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading a perf event's ring buffer (perf_event_open(2), "mmap layout"). Every length that comes
+ * out of it is checked. One reader; it need not be the thread that created the ring.
+ */
+#ifndef SCOZ_RING_H
+#define SCOZ_RING_H
+
+#include "base/base.h"
+#include <linux/perf_event.h>
+
+struct ring {
+	struct perf_event_mmap_page *header;
+	char *data;
+	size_t size; /* of the data, a power of two */
+	size_t mapped;
+	uint64_t position; /* of the reader */
+	char *buf;	   /* a record that wraps is put together here */
+};
+
+/* @pages: data pages, a power of two. */
+int ring_map(struct ring *r, int fd, size_t pages, struct error *err);
+void ring_unmap(struct ring *r);
+/* The next record, valid until the next call; NULL when the ring is empty. */
+const struct perf_event_header *ring_next(struct ring *r);
+/* Gives the space of all records returned so far back to the kernel. */
+void ring_release(struct ring *r);
+
+/* A decoded sample of type ENGINE_SAMPLE_TYPE. */
+struct ring_sample {
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu;
+	const uint64_t *chain; /* as perf writes it, with PERF_CONTEXT_* markers */
+	uint64_t n_chain;
+};
+bool ring_decode_sample(const struct perf_event_header *h, struct ring_sample *ret);
+
+#endif

@@ -26,12 +26,14 @@ BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c))
 BPF_HDR	   := $(sort $(wildcard lib/engine/bpf/*.bpf.h) lib/engine/bpf/shared.h lib/account/account.h include/uapi/linux/scoz.h)
 WORK_SRC   := $(sort $(wildcard workloads/*/*.c))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
+SYSTEM_SRC := $(sort $(wildcard tests/system/*.c))
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 SKEL := $(patsubst lib/engine/bpf/%.bpf.c,$(B)/%.skel.h,$(BPF_SRC))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 WORK := $(patsubst workloads/%.c,$(B)/workloads/%,$(WORK_SRC))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_SRC))
+SYSTEM := $(patsubst tests/system/%.c,$(B)/system/%,$(SYSTEM_SRC))
 
 .PHONY: all
 all: $(B)/scozd $(B)/scoz $(WORK)
@@ -79,8 +81,10 @@ $(B)/workloads/%: workloads/%.c include/scoz.h
 	   -fno-omit-frame-pointer \
 		-fno-optimize-sibling-calls -pthread -Iinclude $< -o $@ -lm
 
-.PHONY: unit
+.PHONY: unit system bench
 unit: $(UNIT)
+system: $(SYSTEM)
+bench: $(BENCH)
 $(B)/tests/%: tests/unit/%.c $(B)/libscozcore.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/$*.d -o $@ $< $(B)/libscozcore.a $(LDLIBS) -lcmocka
@@ -91,17 +95,21 @@ $(B)/bench/%: tests/bench/%.c $(B)/libscozcore.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
 
+$(B)/system/%: tests/system/%.c $(B)/libscozcore.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
+
 .PHONY: deps
 deps:
 	tools/install-deps
 
 .PHONY: check check-unit check-system check-style demo
 check: deps
-	$(MAKE) all unit
+	$(MAKE) all unit system
 	tests/run
 check-unit: unit
 	tests/run unit
-check-system: all
+check-system: all system
 	tests/run system
 check-style:
 	tools/check-style

@@ -220,7 +220,8 @@ static void init_page(struct engine *e)
 		.slot_size = SCOZ_SLOT_SIZE,
 		.cores = e->cores,
 		.model = e->opt.model,
-		.max_share = e->opt.max_share,
+		/* The leaky bucket's burst adds up to one percent of 100 ms. */
+		.max_share = e->opt.max_share > 1 ? e->opt.max_share - 1 : 1,
 		.max_stop = e->opt.max_stop_ns,
 		.period = e->opt.period_ns,
 		.waive = e->opt.waive,

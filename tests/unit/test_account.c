@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rules of lib/account/account.h, one by one, and the ledger under random histories. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "account/account.h"
+#include "base/base.h"
+
+#define MS 1000000LL
+
+static void check_ledger(const struct scoz_core *c)
+{
+	assert_int_equal(c->absorbed, c->own + c->stopped + c->excused);
+}
+
+static void test_hit_credits_the_core(void **state)
+{
+	struct scoz_core c = {};
+	int64_t delay = 0;
+
+	(void)state;
+	delay += scoz_hit(&c, 1 * MS, SCOZ_SPEEDUP_ONE / 4);
+	assert_int_equal(delay, MS / 4);
+	assert_int_equal(scoz_debt(delay, &c), 0);
+	delay += scoz_hit(&c, 3 * MS, SCOZ_SPEEDUP_ONE);
+	assert_int_equal(delay, MS / 4 + 3 * MS);
+	assert_int_equal(scoz_debt(delay, &c), 0);
+	assert_int_equal(c.hits, 2);
+	check_ledger(&c);
+}
+
+static void test_sampling_clock_excludes_stops(void **state)
+{
+	struct scoz_core c = {};
+
+	(void)state;
+	assert_int_equal(scoz_tick(&c, 10 * MS, 100 * MS), 0); /* nothing before the first tick */
+	assert_int_equal(scoz_tick(&c, 11 * MS, 100 * MS), MS);
+	scoz_stopped(&c, MS / 2);
+	assert_int_equal(scoz_tick(&c, 12 * MS, 100 * MS), MS / 2);
+	assert_int_equal(scoz_tick(&c, 13 * MS, 100 * MS), MS);
+	assert_int_equal(scoz_tick(&c, 33 * MS, 8 * MS), 8 * MS);
+	assert_int_equal(c.clipped, 1);
+	scoz_stopped(&c, 2 * MS); /* longer than the clock says: never negative */
+	assert_int_equal(scoz_tick(&c, 34 * MS, 8 * MS), 0);
+	check_ledger(&c);
+}
+
+/* T blocks, G grows by 5 ms in 20 ms. Woken by a task that has paid: T owes nothing. */
+static void test_wake_by_task_absorbs(void **state)
+{
+	struct scoz_core waker = { .absorbed = 5 * MS, .stopped = 5 * MS }, c = {};
+	struct scoz_task t = {};
+
+	(void)state;
+	scoz_switch_out(&c, &t, 0);
+	scoz_idle_enter(&c, 0, 0);
+	scoz_wake(&t, waker.absorbed, 20 * MS);
+	assert_int_equal(t.absorbed, 5 * MS);
+	scoz_switch_in(&c, &t, 5 * MS, 20 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(5 * MS, &c), 0);
+	check_ledger(&c);
+}
+
+/* The waker still owes 2 of 5 ms: the wakee inherits them. */
+static void test_wakee_inherits_debt(void **state)
+{
+	struct scoz_core waker = { .absorbed = 3 * MS }, c = {};
+	struct scoz_task t = {};
+
+	(void)state;
+	scoz_switch_out(&c, &t, 0);
+	scoz_idle_enter(&c, 0, 0);
+	scoz_wake(&t, waker.absorbed, 20 * MS);
+	scoz_switch_in(&c, &t, 5 * MS, 20 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(5 * MS, &c), 2 * MS);
+	check_ledger(&c);
+}
+
+/* A wait shorter than what was inserted absorbs only its own length. */
+static void test_wait_absorbs_at_most_its_length(void **state)
+{
+	struct scoz_task t = {};
+
+	(void)state;
+	t.since = 10 * MS;
+	scoz_wake(&t, 5 * MS, 11 * MS);
+	assert_int_equal(t.absorbed, MS);
+}
+
+static void test_external_wake_owes_everything(void **state)
+{
+	struct scoz_task t = {};
+	struct scoz_core c = {};
+
+	(void)state;
+	scoz_switch_out(&c, &t, 0);
+	scoz_idle_enter(&c, 0, 0);
+	scoz_wake_external(&t, 20 * MS);
+	scoz_switch_in(&c, &t, 5 * MS, 20 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(5 * MS, &c), 5 * MS);
+	check_ledger(&c);
+}
+
+/* Submitted when 2 ms had been absorbed, waited for later: what counts is the submission. */
+static void test_operation_counts_from_its_submission(void **state)
+{
+	struct scoz_task t = { .absorbed = 3 * MS, .since = 15 * MS };
+
+	(void)state;
+	scoz_wake(&t, 2 * MS, 20 * MS);
+	assert_int_equal(t.absorbed, 2 * MS);
+}
+
+static void test_queueing_absorbs(void **state)
+{
+	struct scoz_core c = { .absorbed = 4 * MS, .stopped = 4 * MS };
+	struct scoz_task t = { .absorbed = 1 * MS, .since = 10 * MS };
+
+	(void)state;
+	scoz_switch_in(&c, &t, 4 * MS, 12 * MS, SCOZ_MODEL_WAIT); /* queued 2 ms behind others */
+	assert_int_equal(scoz_debt(4 * MS, &c), MS);
+	check_ledger(&c);
+}
+
+/* Idling absorbs too, but a task that comes with debt keeps it. */
+static void test_idle_core_has_no_debt_of_its_own(void **state)
+{
+	struct scoz_core c = {};
+	struct scoz_task t = { .absorbed = 9 * MS, .since = 100 * MS };
+
+	(void)state;
+	scoz_idle_enter(&c, 0, 0);
+	scoz_switch_in(&c, &t, 9 * MS, 100 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(9 * MS, &c), 0);
+	assert_int_equal(c.in_idle, 100 * MS);
+	assert_false(c.idle);
+	check_ledger(&c);
+}
+
+static void test_core_model(void **state)
+{
+	struct scoz_core c = {};
+
+	(void)state;
+	/* owes 1 ms when it falls idle; woken by a core that owes 2: 3 afterwards */
+	scoz_idle_enter(&c, 1 * MS, 0);
+	scoz_core_woken(&c, 2 * MS);
+	scoz_switch_in(&c, NULL, 10 * MS, 50 * MS, SCOZ_MODEL_CORE);
+	assert_int_equal(scoz_debt(10 * MS, &c), 3 * MS);
+	check_ledger(&c);
+	/* woken by a device: pays all that accrued */
+	scoz_idle_enter(&c, 10 * MS, 60 * MS);
+	scoz_switch_in(&c, NULL, 15 * MS, 70 * MS, SCOZ_MODEL_CORE);
+	assert_int_equal(scoz_debt(15 * MS, &c), 8 * MS);
+	check_ledger(&c);
+	/* a flag from an earlier sleep does not count */
+	scoz_core_woken(&c, 0);
+	scoz_idle_enter(&c, 15 * MS, 80 * MS);
+	scoz_switch_in(&c, NULL, 16 * MS, 90 * MS, SCOZ_MODEL_CORE);
+	assert_int_equal(scoz_debt(16 * MS, &c), 9 * MS);
+}
+
+static void test_unprofiled_core_owes_nothing(void **state)
+{
+	struct scoz_core c = {};
+
+	(void)state;
+	scoz_core_follow(&c, 7 * MS);
+	assert_int_equal(scoz_debt(7 * MS, &c), 0);
+	check_ledger(&c);
+}
+
+/* Greedy stopping: no stretch of 100 ms holds more than the share allows. */
+static void test_share_is_bounded(void **state)
+{
+	static int64_t stopped_until[200000];
+	const int64_t burst = 9 * MS, step = 10000;
+	struct scoz_core c = {};
+	int64_t now = MS, total = 0;
+	int i = 0;
+
+	(void)state;
+	while (now < 1000 * MS) {
+		int64_t room = scoz_share_room(&c, now, 89, burst);
+		int64_t stop = room > 2 * MS ? 2 * MS : room;
+
+		scoz_share_stopped(&c, stop, now + stop);
+		for (int64_t t = 0; t < stop; t += step, i++)
+			stopped_until[i] = total += step;
+		now += stop;
+		for (int64_t t = 0; t < 5 * step; t += step, i++) /* 50 us between the stops */
+			stopped_until[i] = total;
+		now += 5 * step;
+	}
+	for (int j = 0; j + 10000 < i; j++)
+		assert_true(stopped_until[j + 10000] - stopped_until[j] <= 90 * MS + MS);
+	assert_true(total > 800 * MS * 85 / 100); /* and it is used */
+}
+
+/* Random histories of two cores and five tasks: the ledger stays exact, nobody gets ahead of G. */
+static void test_random_histories(void **state)
+{
+	uint64_t r = 88172645463325252ULL;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		struct scoz_core c[2] = {};
+		struct scoz_task t[5] = {};
+		int running[2] = { 0, 1 }, blocked[5] = { 0, 0, 1, 1, 1 };
+		uint64_t now = 1;
+		int64_t delay = 0;
+
+		for (int step = 0; step < 500; step++) {
+			int k, core;
+
+			r ^= r << 13, r ^= r >> 7, r ^= r << 17;
+			now += r % (2 * MS);
+			core = r >> 20 & 1;
+			switch (r >> 24 & 3) {
+			case 0: /* tick: hit or pay */
+				if (running[core] < 0)
+					break;
+				if (r >> 28 & 1)
+					delay +=
+						scoz_hit(&c[core], scoz_tick(&c[core], now, 8 * MS),
+							 SCOZ_SPEEDUP_ONE);
+				else if (scoz_debt(delay, &c[core]) > 0) {
+					now += scoz_debt(delay, &c[core]);
+					scoz_stopped(&c[core], scoz_debt(delay, &c[core]));
+				}
+				break;
+			case 1: /* block */
+				if (running[core] < 0)
+					break;
+				scoz_switch_out(&c[core], &t[running[core]], now);
+				blocked[running[core]] = 1;
+				running[core] = -1;
+				scoz_idle_enter(&c[core], delay, now);
+				break;
+			default: /* wake and run */
+				k = (r >> 32) % 5;
+				if (running[core] >= 0 || !blocked[k])
+					break;
+				if (r >> 40 & 1)
+					scoz_wake_external(&t[k], now);
+				else
+					scoz_wake(&t[k], c[!core].absorbed, now);
+				blocked[k] = 0;
+				running[core] = k;
+				scoz_switch_in(&c[core], &t[k], delay, now, SCOZ_MODEL_WAIT);
+				break;
+			}
+			check_ledger(&c[0]);
+			check_ledger(&c[1]);
+			assert_true(c[core].absorbed <= delay);
+		}
+		assert_int_equal(c[0].own + c[1].own, delay);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hit_credits_the_core),
+		cmocka_unit_test(test_sampling_clock_excludes_stops),
+		cmocka_unit_test(test_wake_by_task_absorbs),
+		cmocka_unit_test(test_wakee_inherits_debt),
+		cmocka_unit_test(test_wait_absorbs_at_most_its_length),
+		cmocka_unit_test(test_external_wake_owes_everything),
+		cmocka_unit_test(test_operation_counts_from_its_submission),
+		cmocka_unit_test(test_queueing_absorbs),
+		cmocka_unit_test(test_idle_core_has_no_debt_of_its_own),
+		cmocka_unit_test(test_core_model),
+		cmocka_unit_test(test_unprofiled_core_owes_nothing),
+		cmocka_unit_test(test_share_is_bounded),
+		cmocka_unit_test(test_random_histories),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -75,7 +75,7 @@ $(B)/scoz: $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 
 # Workloads are programs to be profiled: plain flags, debug information, frame pointers.
-$(B)/workloads/%: workloads/%.c include/scoz.h
+$(B)/workloads/%: workloads/%.c $(wildcard workloads/*/*.h)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
 	   -fno-omit-frame-pointer \

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The target is hot but never in the way: the consumer computes it for 80 % of the time that the
+ * producer needs for a record. Target: 0. Other (the producer): up to 20 %.
+ */
+#include "stages.h"
+
+static int fd[2];
+
+static void producer(void *arg)
+{
+	uint64_t other = truth_share(100);
+	static char record[RECORD];
+
+	(void)arg;
+	for (;;) {
+		truth_other(truth_cut(TRUTH_OTHER, other));
+		truth_send(fd[1], record, sizeof(record));
+	}
+}
+
+static void consumer(void *arg)
+{
+	uint64_t target = truth_share(80);
+	static char record[RECORD];
+
+	(void)arg;
+	for (;;) {
+		truth_receive(fd[0], record, sizeof(record));
+		truth_target(truth_cut(TRUTH_TARGET, target));
+		truth_progress(0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	truth_init(argc, argv,
+		   &(struct truth_spec){
+			   .about = "Producer (100 %) and consumer (80 % target), a pipe.",
+			   .iter_us = 1000,
+		   });
+	truth_pipe(fd);
+	truth_spawn(producer, NULL);
+	truth_spawn(consumer, NULL);
+	return truth_run();
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Two processes take turns, each computing half of the iteration while the other waits: every
+ * saving counts, so s % of the target is s / 2 % of the run time. Turns pass by futex or by pipe.
+ */
+#include "stages.h"
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+static long by_pipe;
+static int fd[2][2];
+static uint32_t *turn;
+
+static void futex_wait_turn(uint32_t me)
+{
+	uint32_t now;
+
+	while ((now = __atomic_load_n(turn, __ATOMIC_ACQUIRE)) != me)
+		syscall(SYS_futex, turn, FUTEX_WAIT, now, NULL, NULL, 0);
+}
+
+static void futex_pass_turn(uint32_t to)
+{
+	__atomic_store_n(turn, to, __ATOMIC_RELEASE);
+	syscall(SYS_futex, turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void wait_turn(int me)
+{
+	char c;
+
+	if (by_pipe)
+		truth_receive(fd[me][0], &c, 1);
+	else
+		futex_wait_turn((uint32_t)me);
+}
+
+static void pass_turn(int me)
+{
+	if (by_pipe)
+		truth_send(fd[!me][1], "", 1);
+	else
+		futex_pass_turn(!me);
+}
+
+static void ping(void *arg)
+{
+	uint64_t target = truth_share(50);
+
+	(void)arg;
+	for (;;) {
+		truth_target(truth_cut(TRUTH_TARGET, target));
+		pass_turn(0);
+		wait_turn(0);
+		truth_progress(0);
+	}
+}
+
+static void pong(void *arg)
+{
+	uint64_t other = truth_share(50);
+
+	(void)arg;
+	for (;;) {
+		wait_turn(1);
+		truth_other(truth_cut(TRUTH_OTHER, other));
+		pass_turn(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct truth_opt opt[] = {
+		{ "pipe", true, &by_pipe, "pass turns by pipe instead of futex" },
+		{ 0 },
+	};
+
+	truth_init(argc, argv,
+		   &(struct truth_spec){
+			   .about = "Two processes take turns: 50 % target, 50 % other.",
+			   .iter_us = 1000,
+			   .opt = opt,
+		   });
+	turn = truth_alloc_shared(sizeof(*turn));
+	truth_pipe(fd[0]);
+	truth_pipe(fd[1]);
+	truth_spawn(ping, NULL);
+	truth_spawn(pong, NULL);
+	return truth_run();
+}

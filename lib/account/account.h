@@ -28,6 +28,12 @@
  *
  * The sampling clock runs in unstopped time: a sample stands for the time since this core's last
  * tick, less the stops in between.
+ *
+ * The cost of looking. Ticks and other interrupts come at a rate per second of wall time; a core
+ * that was stopped half of the time has twice as many of them for every second it ran, and would
+ * seem slower for it. In base windows they slow all cores alike and cancel out; what a core has
+ * beyond that is credited as if it had been stopped: for a tick of cost K after unstopped time w,
+ * K * (1 - w / period); for a stop of length S, S * (share of time other interrupts take).
  */
 #ifndef SCOZ_ACCOUNT_H
 #define SCOZ_ACCOUNT_H
@@ -98,10 +104,35 @@ static __always_inline __s64 scoz_hit(struct scoz_core *c, __u64 weight, __u32 s
 	return d;
 }
 
-static __always_inline void scoz_stopped(struct scoz_core *c, __s64 length)
+static __always_inline void scoz_overhead(struct scoz_core *c, __s64 excess)
+{
+	c->absorbed += excess;
+	c->overhead += excess;
+}
+
+/* The tick that ended @weight ns of unstopped time took @cost; one for each @period is normal. */
+static __always_inline void scoz_tick_cost(struct scoz_core *c, __u64 weight, __u32 cost,
+					   __u64 period)
+{
+	__u64 part;
+
+	if (!cost || !period)
+		return;
+	if (weight <= period) {
+		part = cost * (period - weight) / period;
+		scoz_overhead(c, part);
+	} else {
+		part = cost * (weight - period) / period;
+		scoz_overhead(c, -(__s64)part);
+	}
+}
+
+/* @background: see struct scoz_header. */
+static __always_inline void scoz_stopped(struct scoz_core *c, __s64 length, __u32 background)
 {
 	c->absorbed += length;
 	c->stopped += length;
+	scoz_overhead(c, ((__u64)length * background) >> 16);
 }
 
 /* The running task blocks or is preempted. */

@@ -99,7 +99,7 @@ struct engine_ledger {
 	int64_t waived;
 	uint64_t hits;
 	/* sums over the sampled cores */
-	int64_t own, stopped, asked, excused, owed;
+	int64_t own, stopped, asked, excused, overhead, owed;
 	uint64_t ticks, stops, capped, clipped, no_task;
 	uint64_t idle;	/* ns */
 	uint64_t syncs; /* wake-ups of involved tasks by tasks */
@@ -108,6 +108,9 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
 /* One core's slot of the delay page, live. */
 const volatile struct scoz_core *engine_core(const struct engine *e, int i);
 int64_t engine_delay(const struct engine *e);
+
+/* What looking costs: ns a tick, and the share of time (0 to 1) other interrupts take. */
+void engine_set_cost(struct engine *e, double tick_ns, double background);
 
 /* To be called every 2 ms; without it all delaying ends 8 ms later. */
 #define ENGINE_LEASE_RENEW_NS (2 * NSEC_PER_MSEC)

@@ -13,7 +13,7 @@
 
 static void check_ledger(const struct scoz_core *c)
 {
-	assert_int_equal(c->absorbed, c->own + c->stopped + c->excused);
+	assert_int_equal(c->absorbed, c->own + c->stopped + c->excused + c->overhead);
 }
 
 static void test_hit_credits_the_core(void **state)
@@ -39,12 +39,12 @@ static void test_sampling_clock_excludes_stops(void **state)
 	(void)state;
 	assert_int_equal(scoz_tick(&c, 10 * MS, 100 * MS), 0); /* nothing before the first tick */
 	assert_int_equal(scoz_tick(&c, 11 * MS, 100 * MS), MS);
-	scoz_stopped(&c, MS / 2);
+	scoz_stopped(&c, MS / 2, 0);
 	assert_int_equal(scoz_tick(&c, 12 * MS, 100 * MS), MS / 2);
 	assert_int_equal(scoz_tick(&c, 13 * MS, 100 * MS), MS);
 	assert_int_equal(scoz_tick(&c, 33 * MS, 8 * MS), 8 * MS);
 	assert_int_equal(c.clipped, 1);
-	scoz_stopped(&c, 2 * MS); /* longer than the clock says: never negative */
+	scoz_stopped(&c, 2 * MS, 0); /* longer than the clock says: never negative */
 	assert_int_equal(scoz_tick(&c, 34 * MS, 8 * MS), 0);
 	check_ledger(&c);
 }
@@ -141,6 +141,29 @@ static void test_idle_core_has_no_debt_of_its_own(void **state)
 	check_ledger(&c);
 }
 
+/* Half of the time stopped: twice the ticks for each unit of work, and the credit for one of two.
+ */
+static void test_cost_of_looking(void **state)
+{
+	struct scoz_core c = {};
+
+	(void)state;
+	for (int i = 1; i <= 100; i++) {
+		uint64_t w = scoz_tick(&c, i * MS, 100 * MS);
+
+		scoz_tick_cost(&c, w, 20000, MS);
+		scoz_stopped(&c, MS / 2, 0);
+	}
+	assert_in_range(c.overhead, 99 * 10000, 99 * 10000 + 20000);
+	check_ledger(&c);
+	c.overhead = 0;
+	scoz_tick_cost(&c, 2 * MS, 20000, MS); /* one tick for two periods: one too few */
+	assert_int_equal(c.overhead, -20000);
+	c.overhead = 0;
+	scoz_stopped(&c, 10 * MS, 65536 / 50);
+	assert_in_range(c.overhead, 199000, 200000);
+}
+
 static void test_core_model(void **state)
 {
 	struct scoz_core c = {};
@@ -230,7 +253,7 @@ static void test_random_histories(void **state)
 							 SCOZ_SPEEDUP_ONE);
 				else if (scoz_debt(delay, &c[core]) > 0) {
 					now += scoz_debt(delay, &c[core]);
-					scoz_stopped(&c[core], scoz_debt(delay, &c[core]));
+					scoz_stopped(&c[core], scoz_debt(delay, &c[core]), 0);
 				}
 				break;
 			case 1: /* block */
@@ -274,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_operation_counts_from_its_submission),
 		cmocka_unit_test(test_queueing_absorbs),
 		cmocka_unit_test(test_idle_core_has_no_debt_of_its_own),
+		cmocka_unit_test(test_cost_of_looking),
 		cmocka_unit_test(test_core_model),
 		cmocka_unit_test(test_unprofiled_core_owes_nothing),
 		cmocka_unit_test(test_share_is_bounded),

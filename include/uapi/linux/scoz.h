@@ -48,6 +48,9 @@ struct scoz_header {
 	__u32 speedup;	  /* in force now; 0: nothing is inserted */
 	__u32 experiment; /* counts changes of target or speedup */
 	__u32 waive;	  /* 1: common debt is waived (accounting.md section 6) */
+	/* What profiling itself costs a core (account.h, "the cost of looking"). */
+	__u32 tick_cost;  /* ns an accounting tick takes from the program */
+	__u32 background; /* share of time that goes to other interrupts, of 2^16 */
 	__u32 pad;
 };
 
@@ -62,7 +65,7 @@ struct scoz_global {
 
 /*
  * One core. The ledger is exact at any moment the core itself is not inside the accounting code:
- *   absorbed = own + stopped + excused,   owed = delay - absorbed
+ *   absorbed = own + stopped + excused + overhead,   owed = delay - absorbed
  */
 struct scoz_core {
 	/* the account (lib/account/account.h) */
@@ -70,6 +73,7 @@ struct scoz_core {
 	__s64 own;	/* credited for this core's own hits */
 	__s64 stopped;	/* measured length of all stops */
 	__s64 excused;	/* absorbed by idling and by what tasks brought along; signed */
+	__s64 overhead; /* credited for the cost of looking; signed */
 	__u64 idle_since;
 	__s64 gap;     /* core model: debt remembered at idle entry */
 	__s64 carried; /* core model: debt of the core that woke this one */

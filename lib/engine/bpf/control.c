@@ -237,6 +237,7 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		ret->stopped += c->stopped;
 		ret->asked += c->asked;
 		ret->excused += c->excused;
+		ret->overhead += c->overhead;
 		ret->owed += ret->delay - c->absorbed;
 		ret->ticks += c->ticks;
 		ret->stops += c->stops;
@@ -246,6 +247,12 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		ret->idle += c->in_idle;
 		ret->syncs += c->syncs;
 	}
+}
+
+void engine_set_cost(struct engine *e, double tick_ns, double background)
+{
+	engine_header(e)->background = background * 65536;
+	engine_header(e)->tick_cost = tick_ns;
 }
 
 void engine_renew_lease(struct engine *e)

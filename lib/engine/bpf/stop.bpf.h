@@ -90,7 +90,7 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 	bpf_loop(SPIN_LIMIT, spin_once, &s, 0);
 	length = s.now - s.start;
 	c->asked += scoz_min(scoz_debt(READ_ONCE(g->delay), c), s.allowed);
-	scoz_stopped(c, length);
+	scoz_stopped(c, length, h->background);
 	scoz_share_stopped(c, length, s.now);
 	c->stops++;
 	if (measure_latency)

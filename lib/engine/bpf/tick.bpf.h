@@ -93,6 +93,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	task = bpf_get_current_task_btf();
 	if (!task->pid || task->tgid == self_tgid)
 		return 0;
+	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
 	if (weight && matches_target(ctx, task) && now < READ_ONCE(h->lease_until))
 		account_hit(c, cpu, weight, now, h, g);

@@ -122,6 +122,7 @@ install: all
 	install -D -m 755 $(B)/scozd $(DESTDIR)$(PREFIX)/sbin/scozd
 	install -D -m 755 $(B)/scoz $(DESTDIR)$(PREFIX)/bin/scoz
 	install -D -m 644 include/scoz.h $(DESTDIR)$(PREFIX)/include/scoz.h
+	install -D -m 644 include/scoz-compat/coz.h $(DESTDIR)$(PREFIX)/include/scoz-compat/coz.h
 
 .PHONY: clean
 clean:

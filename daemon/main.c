@@ -4,6 +4,7 @@
  * Everything that changes the machine is undone on every way out; what a kill leaves behind is
  * the guardian's (guardian.c) and the lease's (lease.c) business.
  */
+#include "daemon/calibrate.h"
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
 #include "daemon/session.h"
@@ -83,9 +84,14 @@ bool session_over(struct session *s)
 static void look_for_marks(struct session *s)
 {
 	uint32_t n;
+	uint64_t now = clock_now_ns();
 
 	if (!points_have_marks(s->points))
 		return;
+	if (now - s->marks_refreshed_ns > NSEC_PER_SEC) {
+		s->marks_refreshed_ns = now;
+		points_refresh(s->points);
+	}
 	n = maps_binary_count(s->maps);
 	for (; s->marks_searched < n; s->marks_searched++) {
 		const char *path = maps_binary_path(s->maps, s->marks_searched);
@@ -306,6 +312,8 @@ static int set_up(struct session *s, struct error *err)
 		ret = lease_start(s->engine, &s->lease, err);
 	if (!ret)
 		ret = engine_start(s->engine, err);
+	if (!ret)
+		calibrate_cost(s->engine, &s->cores);
 	return ret;
 }
 
@@ -407,8 +415,8 @@ int main(int argc, char **argv)
 	if (s.writer)
 		profile_writer_close(s.writer);
 	handlers_destroy(s.handlers);
+	engine_destroy(s.engine); /* closes the probes; only then may the marks be told */
 	points_destroy(s.points);
-	engine_destroy(s.engine);
 	locations_destroy(s.locations);
 	maps_destroy(s.maps);
 	cores_free(&s.cores);

@@ -6,6 +6,8 @@
 
 #include <sys/stat.h>
 
+#define TORN_TRIES 10 /* a program in the middle of a mark moves on within microseconds */
+
 /* One end of a progress point. */
 struct end {
 	const struct point *point;
@@ -237,6 +239,14 @@ static bool already_searched(struct points *p, const char *path)
 	return false;
 }
 
+void points_refresh(struct points *p)
+{
+	struct error err = {};
+
+	if (p->marks && marks_refresh(p->marks, &err))
+		log_debug("%s", err.text);
+}
+
 static enum mark_kind wanted_kind(const struct end *end)
 {
 	switch (end->role) {
@@ -283,7 +293,7 @@ void points_add_binary(struct points *p, const char *path)
 			attach_marks(p, &p->list[i].end, path, sites, n);
 	}
 	mark_sites_free(sites, n);
-	marks_refresh(p->marks, NULL);
+	points_refresh(p);
 }
 
 static void read_end(struct points *p, const struct end *end, struct engine_count *count,
@@ -300,8 +310,12 @@ static void read_end(struct points *p, const struct end *end, struct engine_coun
 		return;
 	/* Most visits of a mark are counted by the program itself: no virtual time is known. */
 	count->last_virtual = 0;
-	if (marks_read(p->marks, end->point->name, &m, NULL))
-		return;
+	for (int try = 0; try < TORN_TRIES; try++) {
+		if (marks_read(p->marks, end->point->name, &m, NULL))
+			return;
+		if (!m.torn)
+			break;
+	}
 	*visits += end->role == ENGINE_BEGIN ? m.begins
 		   : end->role == ENGINE_END ? m.ends
 					     : m.visits;

@@ -16,6 +16,8 @@ void points_destroy(struct points *p);
 size_t points_count(const struct points *p);
 /* Looks for marks in an executable that has just appeared; a path that can be opened now. */
 void points_add_binary(struct points *p, const char *path);
+/* Once a second: counter files for users whose processes have appeared since. */
+void points_refresh(struct points *p);
 bool points_have_marks(const struct points *p);
 
 /* One progress point at one moment. Counters only ever grow; differences count. */

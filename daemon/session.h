@@ -47,6 +47,7 @@ struct session {
 	volatile int n_published;
 
 	uint32_t marks_searched; /* binaries looked at so far */
+	uint64_t marks_refreshed_ns;
 
 	struct trial *trials;
 	size_t n_trials, cap_trials;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What looking costs on this machine: a child spins on each profiled core for a moment while
+ * sampling is on, and notes the gaps that interrupts tear (account.h, "the cost of looking").
+ */
+#ifndef SCOZD_CALIBRATE_H
+#define SCOZD_CALIBRATE_H
+
+#include "daemon/cores.h"
+#include "engine/engine.h"
+
+/* Measures and tells the engine. Machines differ tenfold; a failure only costs accuracy. */
+void calibrate_cost(struct engine *e, const struct cores *cores);
+
+#endif

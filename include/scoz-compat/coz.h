@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* For programs instrumented for COZ: put this directory into the include path. */
+#include "../scoz.h"

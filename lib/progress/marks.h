@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Marks of programs that include <scoz.h>: where they are in a binary, and how often they were
+ * reached. include/scoz.h tells how the program's side works and owns the shared layout.
+ *
+ * How a profiler counts the marks called NAME:
+ *   1. marks_open(), before any uprobe is attached, so that programs find their file.
+ *   2. For every executable mapping that appears: marks_find_sites(); for each site whose name
+ *      matches, a uprobe at @probe_offset with ref_ctr_offset = @semaphore_offset. The kernel
+ *      then raises the semaphore in every process that maps the file, and lowers it when the
+ *      event is closed, however the profiler dies.
+ *   3. marks_refresh() about once a second: files for users whose processes have appeared since.
+ *   4. Visits of NAME = marks_read() + hits of those uprobes. A mark is counted by one or the
+ *      other, never by both: the uprobe fires only where the file cannot be reached.
+ *   5. Differences of two reads count; the absolute values include earlier runs. A value that
+ *      went backwards means that the file's owner has tampered with it: discard that window.
+ *   6. Close the uprobes, then marks_close().
+ */
+#ifndef SCOZ_MARKS_H
+#define SCOZ_MARKS_H
+
+#include "base/base.h"
+
+enum mark_kind { MARK_PROGRESS, MARK_BEGIN, MARK_END };
+
+struct mark_site {
+	char *name;
+	enum mark_kind kind;
+	uint64_t probe_offset;	   /* in the file */
+	uint64_t semaphore_offset; /* in the file: the uprobe's ref_ctr_offset */
+};
+/*
+ * All marks in the ELF file at @path: 0 with *n = 0 when it has none. Errors name the file:
+ * not an ELF file (-ENOEXEC), cannot be read, notes that are damaged (-EINVAL).
+ */
+int marks_find_sites(const char *path, struct mark_site **ret, size_t *n, struct error *err);
+void mark_sites_free(struct mark_site *sites, size_t n);
+
+/* Does "mark:PATTERN" mean the mark @name? Equal, or the end of a path ("main.c:12"). */
+bool mark_name_matches(const char *pattern, const char *name);
+
+/*
+ * The shared counters: a directory with one file for each user, because whoever may write to a
+ * file may also truncate it, which kills every process that has mapped it. @dir NULL: the
+ * default. Contents are never trusted. Not thread-safe: one caller at a time for each handle.
+ */
+struct marks;
+int marks_open(const char *dir, struct marks **ret, struct error *err);
+int marks_refresh(struct marks *m, struct error *err);
+/* Tells programs to count no longer and leaves the files in place. */
+void marks_close(struct marks *m);
+
+/* Sums wrap at 2^64: only differences are meaningful, and they are exact. */
+struct marks_counts {
+	uint64_t visits;       /* SCOZ_PROGRESS, SCOZ_PROGRESS_NAMED */
+	uint64_t begins, ends; /* SCOZ_BEGIN, SCOZ_END */
+	uint64_t sum_begin_ns; /* CLOCK_MONOTONIC at each begin, summed */
+	uint64_t sum_end_ns;
+	bool torn; /* a program stood still in the middle of an update: begins, ends and sums may
+		      not belong together; read again later */
+};
+/* Sums over all users' files and all names that match. A name nobody has used yet reads as 0. */
+int marks_read(struct marks *m, const char *pattern, struct marks_counts *ret, struct error *err);
+/* Names seen so far, sorted, distinct; the array and its strings are malloc'ed. */
+void marks_names(struct marks *m, char ***names, size_t *n);
+
+/*
+ * Little's law: the integral over [t0, t1] of the number of units between BEGIN and END, in
+ * units * ns, where @in_flight is that number at t0. Divided by the ends it is their mean
+ * latency, by t1 - t0 the mean number in flight.
+ */
+static inline uint64_t marks_area(const struct marks_counts *c0, uint64_t t0,
+				  const struct marks_counts *c1, uint64_t t1, uint64_t in_flight)
+{
+	return in_flight * (t1 - t0) + (c1->begins - c0->begins) * t1 -
+	       (c1->sum_begin_ns - c0->sum_begin_ns) - (c1->ends - c0->ends) * t1 +
+	       (c1->sum_end_ns - c0->sum_end_ns);
+}
+
+#endif

@@ -1,0 +1,650 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The grammar is small, but C++ names make it ambiguous; the rules that settle it:
+ *
+ * - A word before the first ':' that names a kind (usdt, tracepoint, syscall, mark) wins over a
+ *   binary of that name: "./mark:main" reaches the latter.
+ * - "\:" is a literal colon everywhere and never separates.
+ * - After BINARY a trailing ":digits" is a line. Otherwise every ':' must belong to a "::";
+ *   a single one is a line number gone wrong, and said to be so.
+ * - "+OFFSET" is the last '+', unless that '+' belongs to operator+, operator++ or operator+=.
+ * - BEGIN and END are separated by a ',' outside of brackets ("f<int, long>"); "\," is literal.
+ */
+#include "progress/point.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COMM_MAX 15 /* the kernel keeps no more of a command's name */
+
+static const char point_forms[] =
+	"a point is BINARY:FUNCTION[+OFFSET], BINARY:FILE:LINE, usdt:BINARY:PROVIDER:NAME, "
+	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM] or mark:NAME";
+static const char target_forms[] =
+	"a target is FILE:LINE, func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
+	"syscall:NAME, class:io, class:sched or class:other";
+
+/* The first ':' that is not escaped, or NULL. */
+static const char *find_colon(const char *s)
+{
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] == ':')
+			s++;
+		else if (*s == ':')
+			return s;
+	}
+	return NULL;
+}
+
+static const char *find_last_colon(const char *s)
+{
+	const char *last = NULL;
+
+	while ((s = find_colon(s)))
+		last = s++;
+	return last;
+}
+
+/* A ':' that is neither escaped nor half of a "::". */
+static const char *find_single_colon(const char *s)
+{
+	while ((s = find_colon(s))) {
+		if (s[1] != ':')
+			return s;
+		s += 2;
+	}
+	return NULL;
+}
+
+static char *unescape(const char *s, size_t n, char what)
+{
+	char *out = xmalloc(n + 1), *p = out;
+
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '\\' && i + 1 < n && s[i + 1] == what)
+			i++;
+		*p++ = s[i];
+	}
+	*p = '\0';
+	return out;
+}
+
+static char *unescape_colons(const char *s, size_t n)
+{
+	return unescape(s, n, ':');
+}
+
+static bool all_digits(const char *s)
+{
+	return *s && strspn(s, "0123456789") == strlen(s);
+}
+
+static bool identifier(const char *s, const char *extra)
+{
+	if (!*s)
+		return false;
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s) && *s != '_' && !strchr(extra, *s))
+			return false;
+	return true;
+}
+
+static int parse_line(const char *text, const char *spec, const char *form, uint32_t *ret,
+		      struct error *err)
+{
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(text, NULL, 10);
+	if (errno || v > UINT32_MAX)
+		return error_set(err, EINVAL, "'%s': line %s is too large (%s)", spec, text, form);
+	if (!v)
+		return error_set(err, EINVAL, "'%s': lines are counted from 1 (%s)", spec, form);
+	*ret = v;
+	return 0;
+}
+
+static bool ends_in_operator(const char *s, size_t n)
+{
+	static const char word[] = "operator";
+	size_t w = sizeof(word) - 1;
+
+	return n >= w && !memcmp(s + n - w, word, w) &&
+	       (n == w || (!isalnum((unsigned char)s[n - w - 1]) && s[n - w - 1] != '_'));
+}
+
+/* The '+' that begins an offset, or NULL. */
+static const char *find_offset(const char *function)
+{
+	const char *plus = strrchr(function, '+');
+
+	if (!plus)
+		return NULL;
+	if (ends_in_operator(function, plus - function))
+		return NULL; /* operator+, operator+= */
+	if (plus > function && plus[-1] == '+' && !plus[1] &&
+	    ends_in_operator(function, plus - 1 - function))
+		return NULL; /* operator++ */
+	return plus;
+}
+
+static int parse_offset(const char *text, const char *spec, uint64_t *ret, struct error *err)
+{
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	const char *digits = hex ? text + 2 : text;
+	size_t n = strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789");
+
+	if (!n || digits[n])
+		return error_set(err, EINVAL,
+				 "'%s': offset '%s' is not a number: write it decimal or as 0x..., "
+				 "for example BINARY:FUNCTION+16 or BINARY:FUNCTION+0x10",
+				 spec, text);
+	errno = 0;
+	*ret = strtoull(digits, NULL, hex ? 16 : 10);
+	if (errno)
+		return error_set(err, EINVAL, "'%s': offset '%s' is too large", spec, text);
+	return 0;
+}
+
+static int parse_file_line(const char *rest, const char *colon, struct point *ret,
+			   struct error *err)
+{
+	ret->kind = POINT_LINE;
+	if (colon == rest)
+		return error_set(err, EINVAL, "'%s': FILE is empty: write BINARY:FILE:LINE",
+				 ret->spec);
+	if (colon[-1] == ':' && (colon - rest < 2 || colon[-2] != '\\'))
+		return error_set(err, EINVAL,
+				 "'%s': '%s' is neither a function nor FILE:LINE: one ':' stands "
+				 "between FILE and LINE",
+				 ret->spec, rest);
+	ret->name = unescape_colons(rest, colon - rest);
+	return parse_line(colon + 1, ret->spec, "BINARY:FILE:LINE", &ret->line, err);
+}
+
+static int parse_function(const char *rest, struct point *ret, struct error *err)
+{
+	const char *plus, *single = find_single_colon(rest);
+
+	ret->kind = POINT_FUNCTION;
+	if (!*rest)
+		return error_set(err, EINVAL,
+				 "'%s': nothing follows BINARY: write BINARY:FUNCTION or "
+				 "BINARY:FILE:LINE",
+				 ret->spec);
+	if (single)
+		return error_set(err, EINVAL,
+				 "'%s': '%s' after FILE is not a line number: write "
+				 "BINARY:FILE:LINE (a literal ':' is written '\\:')",
+				 ret->spec, single + 1);
+	if (all_digits(rest))
+		return error_set(err, EINVAL, "'%s': a line needs its binary too: write BINARY:%s",
+				 ret->spec, ret->spec);
+	plus = find_offset(rest);
+	if (plus == rest)
+		return error_set(err, EINVAL,
+				 "'%s': no FUNCTION before '+': write BINARY:FUNCTION+OFFSET",
+				 ret->spec);
+	if (plus) {
+		int r = parse_offset(plus + 1, ret->spec, &ret->offset, err);
+
+		if (r)
+			return r;
+	}
+	ret->function = unescape_colons(rest, plus ? (size_t)(plus - rest) : strlen(rest));
+	return 0;
+}
+
+static int parse_in_binary(struct point *ret, struct error *err)
+{
+	const char *colon = find_colon(ret->spec), *rest, *last;
+
+	if (!colon)
+		return error_set(err, EINVAL, "'%s': there is no ':' in it; %s", ret->spec,
+				 point_forms);
+	if (colon == ret->spec)
+		return error_set(err, EINVAL,
+				 "'%s': BINARY is empty: write a path, or a name in PATH, before "
+				 "the first ':'",
+				 ret->spec);
+	ret->binary = unescape_colons(ret->spec, colon - ret->spec);
+	rest = colon + 1;
+	last = find_last_colon(rest);
+	if (last && all_digits(last + 1))
+		return parse_file_line(rest, last, ret, err);
+	return parse_function(rest, ret, err);
+}
+
+static int parse_usdt(const char *rest, struct point *ret, struct error *err)
+{
+	static const char form[] = "usdt:BINARY:PROVIDER:NAME";
+	const char *provider = find_colon(rest), *name;
+
+	ret->kind = POINT_USDT;
+	name = provider ? find_colon(provider + 1) : NULL;
+	if (!name)
+		return error_set(err, EINVAL, "'%s': %s is missing: write %s", ret->spec,
+				 provider ? "NAME" : "PROVIDER", form);
+	ret->binary = unescape_colons(rest, provider - rest);
+	ret->function = unescape_colons(provider + 1, name - provider - 1);
+	ret->name = unescape_colons(name + 1, strlen(name + 1));
+	if (!*ret->binary || !*ret->function || !*ret->name)
+		return error_set(err, EINVAL, "'%s': %s is empty: write %s", ret->spec,
+				 !*ret->binary	   ? "BINARY"
+				 : !*ret->function ? "PROVIDER"
+						   : "NAME",
+				 form);
+	if (find_colon(name + 1))
+		return error_set(err, EINVAL,
+				 "'%s': '%s' follows NAME: write %s (a ':' in BINARY is written "
+				 "'\\:')",
+				 ret->spec, find_colon(name + 1), form);
+	return 0;
+}
+
+static int parse_comm(const char *text, const char *form, struct point *ret, struct error *err)
+{
+	ret->comm = unescape_colons(text, strlen(text));
+	if (!*ret->comm)
+		return error_set(err, EINVAL,
+				 "'%s': COMM is empty: write %s, without the last ':' for any "
+				 "command",
+				 ret->spec, form);
+	if (strlen(ret->comm) > COMM_MAX)
+		return error_set(err, EINVAL,
+				 "'%s': COMM '%s' is longer than the %d characters the kernel "
+				 "keeps: write '%.*s'",
+				 ret->spec, ret->comm, COMM_MAX, COMM_MAX, ret->comm);
+	return 0;
+}
+
+static int parse_tracepoint(const char *rest, struct point *ret, struct error *err)
+{
+	static const char form[] = "tracepoint:GROUP:NAME[:COMM]";
+	const char *name = find_colon(rest), *comm;
+
+	ret->kind = POINT_TRACEPOINT;
+	if (!name)
+		return error_set(err, EINVAL,
+				 "'%s': NAME is missing: write %s, for example "
+				 "tracepoint:block:block_rq_complete",
+				 ret->spec, form);
+	comm = find_colon(name + 1);
+	ret->function = xstrndup(rest, name - rest);
+	ret->name = comm ? xstrndup(name + 1, comm - name - 1) : xstrdup(name + 1);
+	if (!identifier(ret->function, "-"))
+		return error_set(err, EINVAL, "'%s': GROUP '%s' is not a tracepoint group: %s",
+				 ret->spec, ret->function, form);
+	if (!identifier(ret->name, "-"))
+		return error_set(err, EINVAL, "'%s': NAME '%s' is not a tracepoint: %s", ret->spec,
+				 ret->name, form);
+	return comm ? parse_comm(comm + 1, form, ret, err) : 0;
+}
+
+static int parse_syscall(const char *rest, struct point *ret, struct error *err)
+{
+	static const char form[] = "syscall:NAME[:COMM]";
+	const char *comm = find_colon(rest);
+
+	ret->kind = POINT_SYSCALL;
+	ret->name = comm ? xstrndup(rest, comm - rest) : xstrdup(rest);
+	if (!identifier(ret->name, ""))
+		return error_set(err, EINVAL,
+				 "'%s': '%s' is not a system call's name: write %s, for example "
+				 "syscall:fsync",
+				 ret->spec, ret->name, form);
+	return comm ? parse_comm(comm + 1, form, ret, err) : 0;
+}
+
+static int parse_mark(const char *rest, struct point *ret, struct error *err)
+{
+	ret->kind = POINT_MARK;
+	ret->name = unescape_colons(rest, strlen(rest));
+	if (!*ret->name)
+		return error_set(err, EINVAL,
+				 "'%s': NAME is empty: write mark:NAME with the name given to "
+				 "SCOZ_PROGRESS_NAMED(), SCOZ_BEGIN() or SCOZ_END()",
+				 ret->spec);
+	return 0;
+}
+
+static const struct {
+	const char *prefix;
+	int (*parse)(const char *rest, struct point *ret, struct error *err);
+} point_kinds[] = {
+	{ "usdt:", parse_usdt },
+	{ "tracepoint:", parse_tracepoint },
+	{ "syscall:", parse_syscall },
+	{ "mark:", parse_mark },
+};
+
+int point_parse(const char *text, struct point *ret, struct error *err)
+{
+	int (*parse)(const char *, struct point *, struct error *) = NULL;
+	const char *rest = NULL;
+	int r;
+
+	*ret = (struct point){ .spec = xstrdup(text) };
+	for (size_t i = 0; i < ARRAY_SIZE(point_kinds) && !parse; i++) {
+		size_t n = strlen(point_kinds[i].prefix);
+
+		if (!strncmp(text, point_kinds[i].prefix, n)) {
+			parse = point_kinds[i].parse;
+			rest = text + n;
+		}
+	}
+	if (!*text)
+		r = error_set(err, EINVAL, "the progress point is empty; %s", point_forms);
+	else if (parse)
+		r = parse(rest, ret, err);
+	else
+		r = parse_in_binary(ret, err);
+	if (r) {
+		error_prefix(err, "progress point");
+		point_free(ret);
+	}
+	return r;
+}
+
+void point_free(struct point *p)
+{
+	free(p->spec);
+	free(p->binary);
+	free(p->function);
+	free(p->name);
+	free(p->comm);
+	*p = (struct point){ 0 };
+}
+
+static int parse_target_function(const char *rest, struct target *ret, struct error *err)
+{
+	const char *at = strchr(rest, '@');
+
+	ret->kind = TARGET_FUNCTION;
+	ret->name = at ? xstrndup(rest, at - rest) : xstrdup(rest);
+	if (!*ret->name)
+		return error_set(err, EINVAL,
+				 "'%s': NAME is empty: write func:NAME or func:NAME@BINARY",
+				 ret->spec);
+	if (at && !at[1])
+		return error_set(err, EINVAL,
+				 "'%s': BINARY is empty: write func:NAME@BINARY, or func:NAME for "
+				 "any binary",
+				 ret->spec);
+	ret->binary = at ? xstrdup(at + 1) : NULL;
+	return 0;
+}
+
+static int parse_target_glob(const char *rest, struct target *ret, struct error *err)
+{
+	bool file = !strncmp(ret->spec, "file:", 5);
+
+	ret->kind = file ? TARGET_FILE : TARGET_BINARY;
+	ret->name = xstrdup(rest);
+	if (!*rest)
+		return error_set(err, EINVAL, "'%s': GLOB is empty: write %s", ret->spec,
+				 file ? "file:GLOB, for example 'file:*/fs/*.c'"
+				      : "bin:GLOB, for example 'bin:*/gzip'");
+	return 0;
+}
+
+static int parse_target_kernel(const char *rest, struct target *ret, struct error *err)
+{
+	bool syscall = !strncmp(ret->spec, "syscall:", 8);
+
+	ret->kind = syscall ? TARGET_SYSCALL : TARGET_KERNEL;
+	ret->name = xstrdup(rest);
+	if (!identifier(rest, syscall ? "" : ".$") || isdigit((unsigned char)*rest))
+		return error_set(err, EINVAL, "'%s': '%s' is not %s", ret->spec, rest,
+				 syscall ? "a system call's name: write syscall:NAME, for example "
+					   "syscall:fsync"
+					 : "a kernel function: write kernel:FUNCTION, for example "
+					   "kernel:copy_page; lines of the kernel are written "
+					   "FILE:LINE");
+	return 0;
+}
+
+static int parse_target_class(const char *rest, struct target *ret, struct error *err)
+{
+	ret->kind = TARGET_CLASS;
+	ret->name = xstrdup(rest);
+	if (strcmp(rest, "io") && strcmp(rest, "sched") && strcmp(rest, "other"))
+		return error_set(err, EINVAL,
+				 "'%s': there is no class '%s': write class:io, class:sched or "
+				 "class:other",
+				 ret->spec, rest);
+	return 0;
+}
+
+static int parse_target_line(struct target *ret, struct error *err)
+{
+	const char *spec = ret->spec, *colon = find_last_colon(spec), *dot = strrchr(spec, '.');
+
+	ret->kind = TARGET_LINE;
+	if (!colon) {
+		bool file = strchr(spec, '/') || (dot && dot[1]);
+
+		return error_set(err, EINVAL, "'%s': did you mean '%s:%s'? %s", spec,
+				 file ? "file" : "func", spec, target_forms);
+	}
+	if (colon == spec)
+		return error_set(err, EINVAL, "'%s': FILE is empty: write FILE:LINE", spec);
+	if (!all_digits(colon + 1))
+		return error_set(err, EINVAL,
+				 "'%s': '%s' is not a line number, and '%.*s' is no kind of "
+				 "target; %s",
+				 spec, colon + 1, (int)(find_colon(spec) - spec), spec,
+				 target_forms);
+	if (colon[-1] == ':')
+		return error_set(err, EINVAL, "'%s': one ':' stands between FILE and LINE", spec);
+	ret->name = unescape_colons(spec, colon - spec);
+	return parse_line(colon + 1, spec, "FILE:LINE", &ret->line, err);
+}
+
+static const struct {
+	const char *prefix;
+	int (*parse)(const char *rest, struct target *ret, struct error *err);
+} target_kinds[] = {
+	{ "func:", parse_target_function },  { "file:", parse_target_glob },
+	{ "bin:", parse_target_glob },	     { "kernel:", parse_target_kernel },
+	{ "syscall:", parse_target_kernel }, { "class:", parse_target_class },
+};
+
+int target_parse(const char *text, struct target *ret, struct error *err)
+{
+	int (*parse)(const char *, struct target *, struct error *) = NULL;
+	const char *rest = NULL;
+	int r;
+
+	*ret = (struct target){ .spec = xstrdup(text) };
+	for (size_t i = 0; i < ARRAY_SIZE(target_kinds) && !parse; i++) {
+		size_t n = strlen(target_kinds[i].prefix);
+
+		if (!strncmp(text, target_kinds[i].prefix, n)) {
+			parse = target_kinds[i].parse;
+			rest = text + n;
+		}
+	}
+	if (!*text)
+		r = error_set(err, EINVAL, "the target is empty; %s", target_forms);
+	else if (parse)
+		r = parse(rest, ret, err);
+	else
+		r = parse_target_line(ret, err);
+	if (r) {
+		error_prefix(err, "target");
+		target_free(ret);
+	}
+	return r;
+}
+
+void target_free(struct target *t)
+{
+	free(t->spec);
+	free(t->name);
+	free(t->binary);
+	*t = (struct target){ 0 };
+}
+
+/* The '=' that ends NAME, or NULL: in "prog:operator==" or "/a=b/prog:f" there is no NAME. */
+static const char *find_name_end(const char *text)
+{
+	const char *equals = text + strcspn(text, "=:/");
+
+	return *equals == '=' ? equals : NULL;
+}
+
+int progress_spec_parse(const char *text, struct progress_spec *ret, struct error *err)
+{
+	const char *equals = find_name_end(text);
+	int r;
+
+	*ret = (struct progress_spec){ 0 };
+	if (equals == text)
+		return error_set(err, EINVAL,
+				 "progress point '%s': NAME is empty: write NAME=POINT or POINT",
+				 text);
+	r = point_parse(equals ? equals + 1 : text, &ret->begin, err);
+	if (r)
+		return r;
+	ret->name = equals ? xstrndup(text, equals - text) : xstrdup(text);
+	return 0;
+}
+
+#define MAX_COMMAS 64
+
+/* The commas that may separate BEGIN from END: not escaped and outside of brackets. */
+static size_t find_commas(const char *s, const char **commas)
+{
+	size_t n = 0;
+	int depth = 0;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] == ',')
+			s++;
+		else if (strchr("<([{", *s))
+			depth++;
+		else if (strchr(">)]}", *s) && depth)
+			depth--;
+		else if (*s == ',' && !depth && n < MAX_COMMAS)
+			commas[n++] = s;
+	}
+	return n;
+}
+
+/* Splits at @comma and parses both sides; on failure nothing is left to free. */
+static int parse_ends(const char *text, const char *comma, struct point *begin, struct point *end,
+		      struct error *err)
+{
+	_cleanup_free_ char *b = unescape(text, comma - text, ',');
+	_cleanup_free_ char *e = unescape(comma + 1, strlen(comma + 1), ',');
+	int r = point_parse(b, begin, err);
+
+	if (r) {
+		error_prefix(err, "BEGIN");
+		return r;
+	}
+	r = point_parse(e, end, err);
+	if (r) {
+		error_prefix(err, "END");
+		point_free(begin);
+	}
+	return r;
+}
+
+int latency_spec_parse(const char *text, struct progress_spec *ret, struct error *err)
+{
+	static const char form[] = "write NAME=BEGIN,END with a point at each end, for example "
+				   "request=prog:accept_request,prog:send_reply";
+	const char *equals = find_name_end(text), *commas[MAX_COMMAS], *found = NULL;
+	size_t n;
+	int r;
+
+	*ret = (struct progress_spec){ 0 };
+	if (!equals || equals == text)
+		return error_set(err, EINVAL, "latency '%s': it has no NAME: %s", text, form);
+	n = find_commas(equals + 1, commas);
+	if (!n)
+		return error_set(err, EINVAL, "latency '%s': there is no ',' before END: %s", text,
+				 form);
+	/* Only one of several commas may separate: the one that leaves a point on each side. */
+	for (size_t i = 0; n > 1 && i < n; i++) {
+		if (parse_ends(equals + 1, commas[i], &ret->begin, &ret->end, NULL))
+			continue;
+		point_free(&ret->begin);
+		point_free(&ret->end);
+		if (found)
+			return error_set(err, EINVAL,
+					 "latency '%s': it is not clear which ',' ends BEGIN: "
+					 "write the others as '\\,'",
+					 text);
+		found = commas[i];
+	}
+	r = parse_ends(equals + 1, found ? found : commas[0], &ret->begin, &ret->end, err);
+	if (r) {
+		error_prefix(err, "latency '%s'", text);
+		return r;
+	}
+	ret->latency = true;
+	ret->name = xstrndup(text, equals - text);
+	return 0;
+}
+
+void progress_spec_free(struct progress_spec *s)
+{
+	free(s->name);
+	point_free(&s->begin);
+	point_free(&s->end);
+	*s = (struct progress_spec){ 0 };
+}
+
+static int check_file(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return error_set(err, errno, "binary '%s': %m", path);
+	if (S_ISDIR(st.st_mode))
+		return error_set(err, EISDIR, "binary '%s' is a directory: name a program in it",
+				 path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EINVAL, "binary '%s' is not a regular file", path);
+	return 0;
+}
+
+int binary_find(const char *binary, char **path, struct error *err)
+{
+	const char *dir = getenv("PATH");
+
+	*path = NULL;
+	if (!*binary)
+		return error_set(err, EINVAL, "the name of the binary is empty");
+	if (strchr(binary, '/')) {
+		int r = check_file(binary, err);
+
+		if (!r)
+			*path = xstrdup(binary);
+		return r;
+	}
+	if (!dir || !*dir)
+		dir = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+	for (;;) {
+		size_t n = strcspn(dir, ":");
+		char *candidate = xasprintf("%.*s/%s", n ? (int)n : 1, n ? dir : ".", binary);
+
+		if (!check_file(candidate, NULL) && !access(candidate, X_OK)) {
+			*path = candidate;
+			return 0;
+		}
+		free(candidate);
+		if (!dir[n])
+			break;
+		dir += n + 1;
+	}
+	return error_set(err, ENOENT, "binary '%s' is not in PATH: write its path, for example %s",
+			 binary,
+			 strstr(binary, ".so") ? "as 'ldd PROGRAM' or /proc/PID/maps shows it"
+					       : "./prog or /usr/bin/prog");
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Programs with marks, counted through the shared file. Their semaphores are raised by the
+ * programs themselves, in the way the kernel does it; test_marks_uprobe.c has the real thing.
+ */
+#include "test_marks.d/common.h"
+#include "scoz.h"
+
+#include <fcntl.h>
+
+static struct marks *open_marks(void)
+{
+	struct error err = { 0 };
+	struct marks *m;
+
+	if (marks_open(test_marks, &m, &err))
+		fail_msg("%s", err.text);
+	return m;
+}
+
+static struct marks_counts counts(struct marks *m, const char *name)
+{
+	struct marks_counts c;
+	struct error err = { 0 };
+
+	if (marks_read(m, name, &c, &err))
+		fail_msg("%s", err.text);
+	assert_false(c.torn);
+	return c;
+}
+
+static uint64_t visits(struct marks *m, const char *name)
+{
+	return counts(m, name).visits;
+}
+
+static void remove_marks(void)
+{
+	run("rm -rf %s", test_marks);
+}
+
+static const char *const builds[][2] = {
+	{ "gcc", "-O0" },
+	{ "gcc", "-O3 -fno-pie -no-pie" },
+	{ "g++ -x c++", "-O2" },
+	{ "clang", "-O2" },
+	{ "clang++ -x c++", "-O0" },
+	{ "gcc", "-O2 -fsanitize=thread" },
+	{ "gcc", "-O2 -fsanitize=address,undefined" },
+};
+
+static void test_modes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(builds); i++) {
+		_cleanup_free_ char *path = build(builds[i][0], builds[i][1], "modes");
+		_cleanup_free_ char *up = path ? semaphores(path) : NULL;
+		struct marks_counts before, after;
+		uint64_t t0, t1, area;
+		struct marks *m;
+		FILE *f;
+		int ticks = 0;
+		_cleanup_free_ char *command = NULL;
+
+		if (!path)
+			continue;
+		remove_marks();
+		m = open_marks();
+		t0 = clock_now_ns();
+		assert_int_equal(run("%s count 1000 %s", path, up), 0);
+		t1 = clock_now_ns();
+		assert_int_equal(visits(m, "loop"), 1000);
+		assert_int_equal(visits(m, "hot"), 1000);
+		after = counts(m, "request");
+		assert_int_equal(after.begins, 1000);
+		assert_int_equal(after.ends, 1000);
+		assert_int_equal(after.visits, 0);
+		before = (struct marks_counts){ 0 };
+		area = marks_area(&before, t0, &after, t1, 0);
+		assert_in_range(area, 1000, t1 - t0);
+		assert_int_equal(counts(m, "coz").begins, 1);
+		assert_int_equal(visits(m, "step"), 0);
+
+		assert_int_equal(run("%s threads 2000 %s", path, up), 0);
+		assert_int_equal(visits(m, "loop"), 1000 + 8 * 2000);
+		assert_int_equal(counts(m, "request").ends, 1000 + 8 * 2000);
+
+		assert_int_equal(run("%s fork 500 %s", path, up), 0);
+		assert_int_equal(visits(m, "hot"), 1000 + 8 * 2000 + 5 * 500);
+
+		assert_int_equal(run("%s count 100", path), 0); /* semaphores down */
+		assert_int_equal(visits(m, "hot"), 1000 + 8 * 2000 + 5 * 500);
+
+		before = counts(m, "request");
+		command = xasprintf("%s signal 1000 %s", path, up);
+		f = popen(command, "r");
+		assert_int_equal(fscanf(f, "%d", &ticks), 1);
+		assert_int_equal(pclose(f), 0);
+		assert_int_equal(visits(m, "tick"), ticks);
+		after = counts(m, "request");
+		assert_int_equal((after.begins - before.begins - ticks) % 1000, 0);
+		assert_int_equal(after.begins, after.ends);
+		marks_close(m);
+	}
+}
+
+static void test_names_seen(void **state)
+{
+	_cleanup_free_ char *path = build("gcc", "-O2", "names"), *up = semaphores(path);
+	struct marks *m;
+	char **names;
+	size_t n;
+
+	(void)state;
+	remove_marks();
+	m = open_marks();
+	marks_names(m, &names, &n);
+	assert_int_equal(n, 0);
+	free(names);
+	assert_int_equal(run("%s count 2 %s", path, up), 0);
+	marks_names(m, &names, &n);
+	assert_int_equal(n, 7);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			assert_true(strcmp(names[i - 1], names[i]) < 0);
+		assert_true(visits(m, names[i]) + counts(m, names[i]).ends > 0);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	assert_int_equal(visits(m, "odd %d {a|b} \"q\" \\ \xc3\xa9"), 1);
+	marks_close(m);
+}
+
+/* The file outlives the profiler, and counts go on where they were. */
+static void test_restart(void **state)
+{
+	_cleanup_free_ char *path = build("gcc", "-O2", "restart"), *up = semaphores(path);
+	struct marks *m;
+
+	(void)state;
+	remove_marks();
+	assert_int_equal(run("%s count 10 %s", path, up), 0); /* no file at all: only probes */
+	m = open_marks();
+	assert_int_equal(run("%s count 10 %s", path, up), 0);
+	marks_close(m);
+	assert_int_equal(run("%s count 10 %s", path, up), 0); /* nobody reads: only probes */
+	m = open_marks();
+	assert_int_equal(visits(m, "loop"), 10);
+	assert_int_equal(run("%s count 10 %s", path, up), 0);
+	assert_int_equal(visits(m, "loop"), 20);
+	marks_close(m);
+}
+
+struct program {
+	pid_t pid;
+	int in, out;
+};
+
+static struct program start(const char *path, const char *args)
+{
+	_cleanup_free_ char *command = xasprintf("exec %s %s", path, args);
+	int in[2], out[2];
+	struct program p;
+
+	assert_int_equal(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
+	p.pid = fork();
+	if (!p.pid) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execl("/bin/sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	p.in = in[1];
+	p.out = out[0];
+	return p;
+}
+
+static void step(struct program *p)
+{
+	char c = '.';
+
+	assert_int_equal(write(p->in, &c, 1), 1);
+	assert_int_equal(read(p->out, &c, 1), 1);
+}
+
+static void finish(struct program *p)
+{
+	int status;
+
+	close(p->in);
+	close(p->out);
+	waitpid(p->pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+/* The program runs before there is a file, while it is idle, and after it was deleted. */
+static void test_late(void **state)
+{
+	_cleanup_free_ char *path = build("gcc", "-O2", "late"), *up = semaphores(path);
+	_cleanup_free_ char *args = xasprintf("steps 10000 %s", up);
+	struct marks *m;
+	struct program p;
+	uint64_t seen;
+
+	(void)state;
+	remove_marks();
+	p = start(path, args);
+	step(&p);
+	m = open_marks();
+	step(&p);
+	seen = visits(m, "step");
+	assert_in_range(seen, 10000 - 4096, 10000);
+	step(&p);
+	assert_int_equal(visits(m, "step"), seen + 10000);
+
+	/* deleted: the old file is told so, and the program finds the new one */
+	run("rm %s/*", test_marks);
+	assert_int_equal(marks_refresh(m, NULL), 0);
+	step(&p);
+	step(&p);
+	assert_in_range(visits(m, "step"), seen + 30000 - 4096, seen + 30000);
+	marks_close(m);
+	m = open_marks();
+	step(&p);
+	step(&p);
+	assert_in_range(visits(m, "step"), 20000 - 4096, 40000);
+	marks_close(m);
+	finish(&p);
+}
+
+/* Every user's programs count in a file of their own, which others cannot write to. */
+static void test_users(void **state)
+{
+	_cleanup_free_ char *path = NULL, *up = NULL, *with = NULL, *args = NULL, *file = NULL;
+	struct program p;
+	struct marks *m;
+	struct stat st;
+
+	(void)state;
+	if (geteuid() || !have("setpriv"))
+		skip();
+	path = build("gcc", "-O2", "users");
+	up = semaphores(path);
+	with = xasprintf("setpriv --reuid 4242 --regid 4242 --clear-groups %s", path);
+	args = xasprintf("steps 5000 %s", up);
+	file = xasprintf("%s/4242", test_marks);
+	run("chmod 755 %s", test_dir);
+	remove_marks();
+	m = open_marks();
+	assert_int_not_equal(stat(file, &st), 0);
+	p = start(with, args);
+	step(&p);
+	assert_int_equal(visits(m, "step"), 0);
+	assert_int_equal(marks_refresh(m, NULL), 0);
+	assert_int_equal(stat(file, &st), 0);
+	assert_int_equal(st.st_uid, 4242);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	step(&p);
+	assert_true(visits(m, "step") > 0);
+	finish(&p);
+	marks_close(m);
+}
+
+static void test_truncated(void **state)
+{
+	_cleanup_free_ char *path = build("gcc", "-O2", "short"), *up = semaphores(path);
+	struct marks_counts c;
+	struct marks *m;
+
+	(void)state;
+	remove_marks();
+	m = open_marks();
+	assert_int_equal(run("%s count 10 %s", path, up), 0);
+	assert_int_equal(visits(m, "loop"), 10);
+	run("truncate -s 5000 %s/*", test_marks);
+	assert_int_equal(marks_read(m, "loop", &c, NULL), 0);
+	assert_true(c.torn);
+	assert_int_equal(run("%s count 10 %s", path, up), 0); /* refuses that size */
+	assert_int_equal(marks_refresh(m, NULL), 0);
+	assert_int_equal(run("%s count 10 %s", path, up), 0);
+	assert_int_equal(visits(m, "loop"), 10);
+	marks_close(m);
+}
+
+/* What a program finds in the place of its file must not harm it. */
+static void test_hostile(void **state)
+{
+	static const char *const setups[] = {
+		"mkfifo $F",
+		"mkdir $F",
+		"ln -s /etc/passwd $F",
+		"ln -s /dev/zero $F",
+		"echo scozmrk1 > $F",
+		"truncate -s 659456 $F",
+		"head -c 659456 /dev/urandom > $F",
+		"(printf scozmrk1; head -c 659448 /dev/urandom) > $F",
+		": > $F; chmod 0 $F",
+	};
+	_cleanup_free_ char *path = build("gcc", "-O2 -fsanitize=address,undefined", "hostile");
+	_cleanup_free_ char *up = semaphores(path);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(setups); i++) {
+		remove_marks();
+		assert_int_equal(
+			run("mkdir %s; F=%s/$(id -u); %s", test_marks, test_marks, setups[i]), 0);
+		assert_int_equal(run("timeout 10 %s threads 1000 %s", path, up), 0);
+	}
+	assert_int_equal(sizeof(struct scoz_slot_1), 640);
+	assert_int_equal(SCOZ_FILE_SIZE_, 659456);
+}
+
+static void fill(const struct scoz_slot_1 *slot, uint32_t from, uint32_t to)
+{
+	_cleanup_free_ char *file = xasprintf("%s/%u", test_marks, geteuid());
+	_cleanup_close_ int fd = open(file, O_RDWR);
+
+	for (uint32_t i = from; i < to; i++)
+		assert_int_equal(pwrite(fd, slot, sizeof(*slot),
+					sizeof(struct scoz_header_1) + i * sizeof(*slot)),
+				 sizeof(*slot));
+}
+
+/* Garbage in the slots, and no slot left: nothing is counted, nothing breaks. */
+static void test_slots(void **state)
+{
+	_cleanup_free_ char *path = build("gcc", "-O2", "slots"), *up = semaphores(path);
+	struct scoz_slot_1 slot = { .state = SCOZ_CLAIMED_ };
+	struct marks_counts c;
+	struct marks *m;
+	char **names;
+	size_t n;
+
+	(void)state;
+	remove_marks();
+	m = open_marks();
+	fill(&slot, 0, SCOZ_SLOTS_);
+	assert_int_equal(run("%s count 10 %s", path, up), 0);
+	assert_int_equal(visits(m, "loop"), 0);
+
+	slot.state = SCOZ_READY_;
+	memset(slot.name, 'x', sizeof(slot.name)); /* does not end */
+	fill(&slot, 0, SCOZ_SLOTS_);
+	assert_int_equal(run("%s count 10 %s", path, up), 0);
+	strcpy(slot.name, "evil\033[2J");
+	fill(&slot, 0, 8);
+	slot.state = 77;
+	fill(&slot, 8, 16);
+	memset(&slot, 0, sizeof(slot));
+	fill(&slot, 16, SCOZ_SLOTS_);
+	assert_int_equal(run("%s count 10 %s", path, up), 0);
+	marks_names(m, &names, &n);
+	assert_int_equal(n, 7);
+	for (size_t i = 0; i < n; i++) {
+		assert_null(strstr(names[i], "evil"));
+		free(names[i]);
+	}
+	free(names);
+	assert_int_equal(visits(m, "loop"), 10);
+
+	/* a writer that died between the sum and the count */
+	memset(&slot, 0, sizeof(slot));
+	slot.state = SCOZ_READY_;
+	strcpy(slot.name, "dead");
+	slot.shard[3].begin_started = 2;
+	slot.shard[3].begins = 1;
+	slot.shard[5].begin_started = 4;
+	slot.shard[5].begins = 4;
+	marks_close(m);
+	fill(&slot, 0, 1);
+	m = open_marks();
+	assert_int_equal(marks_read(m, "dead", &c, NULL), 0);
+	assert_true(c.torn);
+	assert_int_equal(c.begins, 5);
+	marks_close(m);
+}
+
+/* Counts and sums belong together at every moment, not only in the end. */
+static void test_consistent(void **state)
+{
+	_cleanup_free_ char *path = build("gcc", "-O2", "busy"), *up = semaphores(path);
+	_cleanup_free_ char *args = xasprintf("threads 300000 %s", up);
+	struct marks_counts before = { 0 }, c;
+	uint64_t t0 = clock_now_ns(), now;
+	unsigned int torn = 0, reads = 0;
+	struct program p;
+	struct marks *m;
+	int status;
+
+	(void)state;
+	remove_marks();
+	m = open_marks();
+	p = start(path, args);
+	while (!waitpid(p.pid, &status, WNOHANG)) {
+		uint64_t area;
+
+		assert_int_equal(marks_read(m, "request", &c, NULL), 0);
+		now = clock_now_ns();
+		reads++;
+		torn += c.torn;
+		if (c.torn)
+			continue;
+		/* the shards are read one after the other, so a few ends may lack their begins */
+		area = marks_area(&before, t0, &c, now, 0);
+		assert_true((int64_t)area > -(int64_t)NSEC_PER_SEC);
+		assert_true((int64_t)area < (int64_t)(8 * (now - t0)));
+	}
+	assert_int_equal(status, 0);
+	print_message("%u reads, %u torn\n", reads, torn);
+	assert_true(torn <= reads / 5);
+	assert_int_equal(counts(m, "request").begins, 8 * 300000);
+	marks_close(m);
+	close(p.in);
+	close(p.out);
+}
+
+static void test_bad_directory(void **state)
+{
+	struct error err = { 0 };
+	struct marks *m;
+
+	(void)state;
+	remove_marks();
+	assert_int_equal(run("mkdir -m 777 %s", test_marks), 0);
+	assert_int_equal(marks_open(test_marks, &m, &err), -EPERM);
+	assert_non_null(strstr(err.text, "rm -r"));
+	assert_null(m);
+	remove_marks();
+	assert_int_equal(run("ln -s /tmp %s", test_marks), 0);
+	assert_true(marks_open(test_marks, &m, &err) < 0);
+	run("rm %s", test_marks);
+	assert_int_equal(
+		run("mkdir -m 755 %s; ln -s /etc/passwd %s/$(id -u)", test_marks, test_marks), 0);
+	assert_int_equal(marks_open(test_marks, &m, &err), -ELOOP);
+	assert_non_null(strstr(err.text, "symbolic link"));
+	remove_marks();
+	assert_int_equal(run("mkdir -m 755 %s; mkfifo %s/$(id -u)", test_marks, test_marks), 0);
+	assert_int_equal(marks_open(test_marks, &m, &err), -EINVAL);
+	remove_marks();
+	assert_int_equal(marks_open("/nonexistent/x", &m, &err), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_modes),	   cmocka_unit_test(test_names_seen),
+		cmocka_unit_test(test_restart),	   cmocka_unit_test(test_late),
+		cmocka_unit_test(test_users),	   cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_slots),
+		cmocka_unit_test(test_consistent), cmocka_unit_test(test_bad_directory),
+	};
+	int failed;
+
+	setup_or_skip();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	teardown();
+	return failed;
+}

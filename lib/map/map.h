@@ -50,6 +50,8 @@ struct file_id {
 struct map_options {
 	const char *cache_dir;	/* NULL: no cache. Default location: maptable_default_cache_dir() */
 	const char *debug_root; /* NULL: "/usr/lib/debug" */
+	const char *root;	/* NULL, or a prefix ("/proc/PID/root") under which debug files
+				 * are looked for first; `struct maps` sets it for containers */
 };
 
 /*
@@ -114,7 +116,10 @@ struct maps_options {
 int maps_create(const struct maps_options *opt, struct maps **ret, struct error *err);
 void maps_destroy(struct maps *m);
 
-/* Reads /proc/PID/maps of every process (processes already running). */
+/*
+ * Reads /proc/PID/maps of every process (processes already running), or of one: -ESRCH when there
+ * is none, -EACCES when it may not be read.
+ */
 int maps_scan_all(struct maps *m, struct error *err);
 int maps_scan_process(struct maps *m, int pid);
 
@@ -138,10 +143,14 @@ struct maps_binary {
 /* Builds the table if that has not happened yet. Valid until maps_destroy(). NULL: no such id. */
 const struct maps_binary *maps_binary(struct maps *m, uint32_t id);
 uint32_t maps_binary_count(struct maps *m);
+/* The path alone, without building anything; NULL: no such id. */
+const char *maps_binary_path(struct maps *m, uint32_t id);
 
 /*
  * Address in a process -> binary and virtual address in it. false: unknown mapping (anonymous,
- * JIT, gone). Must be fast (a binary search under a read lock): it runs for every sample.
+ * JIT, gone). Addresses of the kernel's half give MAPS_KERNEL_ID and the address itself, whatever
+ * the process. A process that has exited is still known for a second. Must be fast (a binary search
+ * under a read lock): it runs for every sample.
  */
 bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *vaddr);
 

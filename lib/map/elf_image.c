@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ELF files through libelf. Files are read, not mapped (ELF_C_READ): whoever may write to a file
+ * that is being profiled could truncate it while it is parsed, and a mapping would then answer
+ * with SIGBUS, which would end the profiler. It costs a copy of the debug sections while a table
+ * is built.
+ */
+#include "map/elf_image.h"
+#include "map/table_build.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void init_libelf(void)
+{
+	elf_version(EV_CURRENT);
+}
+
+void elf_image_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, init_libelf);
+}
+
+static void hex(char *dst, size_t room, const uint8_t *bytes, size_t n)
+{
+	*dst = '\0';
+	for (size_t i = 0; i < n && 2 * i + 3 <= room; i++)
+		sprintf(dst + 2 * i, "%02x", bytes[i]);
+}
+
+static int bad_elf(const struct elf_image *image, struct error *err, const char *what)
+{
+	return error_set(err, EINVAL, "%s: malformed or truncated ELF file: %s", image->name, what);
+}
+
+static bool section_name_is(const char *have, const char *name)
+{
+	if (*have++ != '.')
+		return false;
+	return !strcmp(have, name) || (*have == 'z' && !strcmp(have + 1, name));
+}
+
+static Elf_Scn *find_section(const struct elf_image *image, const char *name, GElf_Shdr *shdr)
+{
+	Elf_Scn *scn = NULL;
+	size_t strndx;
+
+	if (elf_getshdrstrndx(image->elf, &strndx))
+		return NULL;
+	while ((scn = elf_nextscn(image->elf, scn))) {
+		const char *s;
+
+		if (!gelf_getshdr(scn, shdr) || shdr->sh_type == SHT_NOBITS)
+			continue;
+		s = elf_strptr(image->elf, strndx, shdr->sh_name);
+		if (s && section_name_is(s, name))
+			return scn;
+	}
+	return NULL;
+}
+
+static int check_headers(struct elf_image *image, struct error *err)
+{
+	const char *ident;
+	GElf_Ehdr ehdr;
+	GElf_Shdr shdr;
+	size_t n, ident_size, strndx;
+
+	if (elf_kind(image->elf) != ELF_K_ELF)
+		return error_set(err, ENOEXEC, "%s: not an ELF file", image->name);
+	ident = elf_getident(image->elf, &ident_size);
+	if (!ident || ident_size < EI_NIDENT || !gelf_getehdr(image->elf, &ehdr))
+		return bad_elf(image, err, "no complete ELF header");
+	if (ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB))
+		return error_set(err, ENOEXEC, "%s: of a machine with the other byte order",
+				 image->name);
+	if (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
+		return error_set(err, ENOEXEC,
+				 "%s: neither an executable nor a shared library (ELF type %u)",
+				 image->name, ehdr.e_type);
+	if (elf_getphdrnum(image->elf, &n) ||
+	    (n && (ehdr.e_phoff > image->size || !ehdr.e_phentsize ||
+		   n > (image->size - ehdr.e_phoff) / ehdr.e_phentsize)))
+		return bad_elf(image, err, "program headers lie beyond its end");
+	if (!ehdr.e_shoff) {
+		image->no_sections = true;
+		return 0;
+	}
+	/* libelf makes "no sections" of section headers that are cut off: look for oneself. */
+	if (ehdr.e_shoff > image->size || elf_getshdrnum(image->elf, &n) || !n ||
+	    n < ehdr.e_shnum || !ehdr.e_shentsize ||
+	    n > (image->size - ehdr.e_shoff) / ehdr.e_shentsize)
+		return bad_elf(image, err, "section headers lie beyond its end");
+	if (elf_getshdrstrndx(image->elf, &strndx))
+		return bad_elf(image, err, "its section names cannot be found");
+	image->has_dwarf = find_section(image, "debug_info", &shdr) ||
+			   find_section(image, "debug_line", &shdr);
+	return 0;
+}
+
+int elf_image_open(const char *path, const char *name, struct elf_image **ret, struct error *err)
+{
+	struct elf_image *image = xcalloc(1, sizeof(*image));
+	const void *build_id;
+	struct stat st;
+	ssize_t n;
+	int rc;
+
+	elf_image_init();
+	image->path = xstrdup(path);
+	image->name = xstrdup(name);
+	/* O_NONBLOCK: a FIFO of that name must not hold up the profiler. */
+	image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (image->fd < 0 || fstat(image->fd, &st)) {
+		rc = error_set(err, errno, "%s: cannot be opened%s%s: %s", name,
+			       strcmp(path, name) ? " as " : "", strcmp(path, name) ? path : "",
+			       strerror(errno));
+		goto fail;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		rc = error_set(err, ENOEXEC, "%s: not a regular file", name);
+		goto fail;
+	}
+	image->size = st.st_size;
+	image->dev = st.st_dev;
+	image->ino = st.st_ino;
+	image->mtime_ns = st.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st.st_mtim.tv_nsec;
+	image->elf = elf_begin(image->fd, ELF_C_READ, NULL);
+	if (!image->elf) {
+		rc = error_set(err, EINVAL, "%s: cannot be read as ELF: %s", name, elf_errmsg(-1));
+		goto fail;
+	}
+	rc = check_headers(image, err);
+	if (rc)
+		goto fail;
+	n = dwelf_elf_gnu_build_id(image->elf, &build_id);
+	if (n > 0)
+		hex(image->build_id, sizeof(image->build_id), build_id, n);
+	*ret = image;
+	return 0;
+fail:
+	elf_image_close(image);
+	return rc;
+}
+
+void elf_image_close(struct elf_image *image)
+{
+	if (!image)
+		return;
+	elf_end(image->elf);
+	if (image->fd >= 0)
+		close(image->fd);
+	free(image->path);
+	free(image->name);
+	free(image);
+}
+
+void cleanup_elf_image(struct elf_image **image)
+{
+	elf_image_close(*image);
+}
+
+const void *elf_image_section(const struct elf_image *image, const char *name, size_t *size)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(image, name, &shdr);
+	Elf_Data *data;
+
+	*size = 0;
+	if (!scn)
+		return NULL;
+	if (shdr.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
+		return NULL;
+	data = elf_rawdata(scn, NULL);
+	if (!data || !data->d_buf)
+		return NULL;
+	*size = data->d_size;
+	return data->d_buf;
+}
+
+int elf_image_read_layout(const struct elf_image *image, struct table_builder *b, struct error *err)
+{
+	bool have_sections = false, have_code = false;
+	Elf_Scn *scn = NULL;
+	size_t n = 0;
+
+	elf_getphdrnum(image->elf, &n);
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+		bool exec;
+
+		if (!gelf_getphdr(image->elf, i, &p))
+			return bad_elf(image, err, "a program header cannot be read");
+		if (p.p_type != PT_LOAD)
+			continue;
+		if (p.p_vaddr + p.p_memsz < p.p_vaddr)
+			return bad_elf(image, err, "a segment wraps around the address space");
+		exec = p.p_flags & PF_X;
+		array_reserve(b->phdr, b->cap_phdr, b->n_phdr + 1);
+		b->phdr[b->n_phdr++] = (struct table_phdr){ p.p_offset, p.p_filesz, p.p_vaddr,
+							    p.p_memsz,	exec,	    0 };
+		if (exec && (!have_code || p.p_vaddr < b->code_vaddr))
+			b->code_vaddr = p.p_vaddr;
+		have_code |= exec;
+	}
+	if (!have_code)
+		return error_set(err, ENOEXEC, "%s: has no executable segment", image->name);
+
+	/*
+	 * Executable sections are narrower than segments, which begin with headers in small
+	 * programs: line rows of discarded sections, at address 0, would look like code.
+	 */
+	while ((scn = elf_nextscn(image->elf, scn))) {
+		GElf_Shdr s;
+		bool inside = false;
+
+		if (!gelf_getshdr(scn, &s) || !(s.sh_flags & SHF_EXECINSTR) ||
+		    !(s.sh_flags & SHF_ALLOC) || s.sh_type == SHT_NOBITS)
+			continue;
+		for (size_t i = 0; i < b->n_phdr; i++) {
+			const struct table_phdr *p = &b->phdr[i];
+
+			inside |= p->exec && s.sh_addr >= p->vaddr &&
+				  s.sh_addr - p->vaddr < p->memsz &&
+				  s.sh_size <= p->memsz - (s.sh_addr - p->vaddr);
+		}
+		if (!inside || !s.sh_size)
+			continue;
+		builder_text(b, s.sh_addr, s.sh_addr + s.sh_size);
+		have_sections = true;
+	}
+	for (size_t i = 0; !have_sections && i < b->n_phdr; i++) {
+		if (b->phdr[i].exec)
+			builder_text(b, b->phdr[i].vaddr, b->phdr[i].vaddr + b->phdr[i].memsz);
+	}
+	builder_text_done(b);
+	return 0;
+}
+
+/* Rank of a symbol as the name of its address: lower is better. -1: not a function. */
+static int symbol_rank(const GElf_Sym *sym, const char *name)
+{
+	int type = GELF_ST_TYPE(sym->st_info), bind = GELF_ST_BIND(sym->st_info), rank;
+
+	if (sym->st_shndx == SHN_UNDEF || !*name)
+		return -1;
+	if (type == STT_NOTYPE) {
+		/* Assembly without .type; the linker's own marks are no functions. */
+		if (bind == STB_LOCAL || sym->st_shndx == SHN_ABS || !strcmp(name, "_etext") ||
+		    !strcmp(name, "etext") || !strcmp(name, "__etext"))
+			return -1;
+		return 100;
+	}
+	if (type != STT_FUNC && type != STT_GNU_IFUNC)
+		return -1;
+	rank = bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
+	/* Of aliases, the one without underscores is the one people write. */
+	for (const char *p = name; *p == '_' && p < name + 3; p++)
+		rank += 3;
+	if (strchr(name, '.'))
+		rank += 3;
+	return rank;
+}
+
+static size_t read_symbol_table(const struct elf_image *image, Elf_Scn *scn, const GElf_Shdr *shdr,
+				struct table_builder *b)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	size_t n, found = 0;
+
+	if (!data || !data->d_buf || !shdr->sh_entsize) {
+		builder_warn(b, "%s: its symbol table cannot be read (%s)", image->name,
+			     data ? "empty or malformed" : elf_errmsg(-1));
+		return 0;
+	}
+	n = data->d_size / gelf_fsize(image->elf, ELF_T_SYM, 1, EV_CURRENT);
+	for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
+		const char *name;
+		GElf_Sym sym;
+		int rank;
+
+		if (!gelf_getsym(data, i, &sym))
+			break;
+		name = elf_strptr(image->elf, shdr->sh_link, sym.st_name);
+		if (!name)
+			continue;
+		rank = symbol_rank(&sym, name);
+		if (rank < 0)
+			continue;
+		builder_symbol(b, name, sym.st_value, sym.st_size, rank);
+		found++;
+	}
+	return found;
+}
+
+size_t elf_image_read_symbols(const struct elf_image *image, struct table_builder *b)
+{
+	static const GElf_Word types[] = { SHT_SYMTAB, SHT_DYNSYM };
+	size_t found = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(types) && !found; i++) {
+		Elf_Scn *scn = NULL;
+		GElf_Shdr shdr;
+
+		while ((scn = elf_nextscn(image->elf, scn))) {
+			if (gelf_getshdr(scn, &shdr) && shdr.sh_type == types[i])
+				found += read_symbol_table(image, scn, &shdr, b);
+		}
+	}
+	return found;
+}

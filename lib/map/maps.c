@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Address spaces: which process has which binary mapped where.
+ *
+ * Every process (thread group) has a `struct space`, a sorted array of disjoint executable
+ * mappings that know their binary and load bias, so that resolving an address is a hash lookup
+ * and a binary search under the read lock. A fork shares the space with the parent until either
+ * changes it. Nothing that can block (opening files, reading /proc, callbacks) is done with the
+ * lock held.
+ *
+ * A process that has exited stays for LINGER_NS: samples in the rings of other cores may be older
+ * than its exit in this one.
+ *
+ * Unmapping is not reported by perf; a stale mapping goes when another one covers it, or with the
+ * process.
+ */
+#include "map/maps_internal.h"
+
+#define LINGER_NS NSEC_PER_SEC
+
+static void space_put(struct space *s)
+{
+	if (!s || --s->refs)
+		return;
+	free(s->v);
+	free(s);
+}
+
+static struct space *space_new(size_t cap)
+{
+	struct space *s = xcalloc(1, sizeof(*s));
+
+	s->refs = 1;
+	s->cap = cap;
+	s->v = cap ? xcalloc(cap, sizeof(*s->v)) : NULL;
+	return s;
+}
+
+/* The process's own space, to be changed. */
+static struct space *space_own(struct process *p)
+{
+	struct space *s;
+
+	if (p->space->refs == 1)
+		return p->space;
+	s = space_new(p->space->n + 4);
+	s->n = p->space->n;
+	if (s->n)
+		memcpy(s->v, p->space->v, s->n * sizeof(*s->v));
+	space_put(p->space);
+	p->space = s;
+	return s;
+}
+
+/* First mapping that ends after @addr. */
+static size_t space_find(const struct space *s, uint64_t addr)
+{
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (s->v[mid].end <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void space_insert_at(struct space *s, size_t i, struct mapping map)
+{
+	array_reserve(s->v, s->cap, s->n + 1);
+	memmove(&s->v[i + 1], &s->v[i], (s->n - i) * sizeof(*s->v));
+	s->v[i] = map;
+	s->n++;
+}
+
+/* Makes room: what [start, end) covers goes, what it cuts is cut. Returns where it belongs. */
+static size_t space_clear(struct space *s, uint64_t start, uint64_t end)
+{
+	size_t i = space_find(s, start), k;
+
+	if (i < s->n && s->v[i].start < start) {
+		struct mapping tail = s->v[i];
+
+		s->v[i].end = start;
+		i++;
+		if (tail.end > end) {
+			tail.start = end;
+			space_insert_at(s, i, tail);
+			return i;
+		}
+	}
+	for (k = i; k < s->n && s->v[k].end <= end; k++)
+		;
+	if (k < s->n && s->v[k].start < end)
+		s->v[k].start = end;
+	if (k > i)
+		memmove(&s->v[i], &s->v[k], (s->n - k) * sizeof(*s->v));
+	s->n -= k - i;
+	return i;
+}
+
+static size_t pid_hash(const struct maps *m, int pid)
+{
+	return ((uint32_t)pid * 0x9e3779b1u >> 8) & (m->n_bucket - 1);
+}
+
+static struct process *find_process(const struct maps *m, int pid)
+{
+	struct process *p = m->bucket[pid_hash(m, pid)];
+
+	while (p && p->pid != pid)
+		p = p->next;
+	return p;
+}
+
+static void grow_buckets(struct maps *m)
+{
+	size_t old_n = m->n_bucket;
+	struct process **old = m->bucket;
+
+	m->n_bucket = old_n ? old_n * 2 : 256;
+	m->bucket = xcalloc(m->n_bucket, sizeof(*m->bucket));
+	for (size_t i = 0; i < old_n; i++) {
+		for (struct process *p = old[i], *next; p; p = next) {
+			size_t h = pid_hash(m, p->pid);
+
+			next = p->next;
+			p->next = m->bucket[h];
+			m->bucket[h] = p;
+		}
+	}
+	free(old);
+}
+
+static struct process *get_process(struct maps *m, int pid)
+{
+	struct process *p = find_process(m, pid);
+	size_t h;
+
+	if (p)
+		return p;
+	if (m->n_process >= m->n_bucket)
+		grow_buckets(m);
+	h = pid_hash(m, pid);
+	p = xcalloc(1, sizeof(*p));
+	p->pid = pid;
+	p->space = space_new(0);
+	p->next = m->bucket[h];
+	m->bucket[h] = p;
+	m->n_process++;
+	return p;
+}
+
+static void remove_process(struct maps *m, int pid)
+{
+	struct process **pp = &m->bucket[pid_hash(m, pid)], *p;
+
+	while (*pp && (*pp)->pid != pid)
+		pp = &(*pp)->next;
+	p = *pp;
+	if (!p)
+		return;
+	*pp = p->next;
+	space_put(p->space);
+	free(p);
+	m->n_process--;
+}
+
+/* Under the write lock: forgets who exited long enough ago. */
+static void forget_gone(struct maps *m, uint64_t now)
+{
+	while (m->n_gone && now - m->gone[m->gone_first].when > LINGER_NS) {
+		struct gone *g = &m->gone[m->gone_first++];
+		struct process *p = find_process(m, g->pid);
+
+		m->n_gone--;
+		if (p && p->exited_ns == g->when)
+			remove_process(m, g->pid);
+	}
+	if (!m->n_gone) {
+		m->gone_first = 0;
+	} else if (m->gone_first > m->n_gone) {
+		memmove(m->gone, m->gone + m->gone_first, m->n_gone * sizeof(*m->gone));
+		m->gone_first = 0;
+	}
+}
+
+/* The process, alive; if an older one of that pid still lingers, it starts anew. */
+static struct process *live_process(struct maps *m, int pid)
+{
+	struct process *p = get_process(m, pid);
+
+	if (p->exited_ns) {
+		p->exited_ns = 0;
+		p->scanned = false;
+		space_put(p->space);
+		p->space = space_new(0);
+	}
+	return p;
+}
+
+int maps_create(const struct maps_options *opt, struct maps **ret, struct error *err)
+{
+	struct maps *m = xcalloc(1, sizeof(*m));
+	pthread_rwlockattr_t attr;
+
+	(void)err;
+	if (opt) {
+		m->cache_dir = opt->table.cache_dir ? xstrdup(opt->table.cache_dir) : NULL;
+		m->debug_root = opt->table.debug_root ? xstrdup(opt->table.debug_root) : NULL;
+		m->scope = xcalloc(opt->n_binary_scope, sizeof(*m->scope));
+		for (size_t i = 0; i < opt->n_binary_scope; i++)
+			m->scope[m->n_scope++] = xstrdup(opt->binary_scope[i]);
+	}
+	m->table.cache_dir = m->cache_dir;
+	m->table.debug_root = m->debug_root;
+	/* Samples come all the time: without this, readers could keep a writer out for long. */
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&m->lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
+	pthread_mutex_init(&m->build_lock, NULL);
+	pthread_cond_init(&m->built, NULL);
+	grow_buckets(m);
+	binary_init(m);
+	*ret = m;
+	return 0;
+}
+
+void maps_destroy(struct maps *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->n_bucket; i++) {
+		for (struct process *p = m->bucket[i], *next; p; p = next) {
+			next = p->next;
+			space_put(p->space);
+			free(p);
+		}
+	}
+	free(m->bucket);
+	free(m->gone);
+	binary_deinit(m);
+	for (size_t i = 0; i < m->n_scope; i++)
+		free(m->scope[i]);
+	free(m->scope);
+	free(m->cache_dir);
+	free(m->debug_root);
+	pthread_rwlock_destroy(&m->lock);
+	pthread_mutex_destroy(&m->build_lock);
+	pthread_cond_destroy(&m->built);
+	free(m);
+}
+
+/* Mappings to be told about once the lock is released. */
+struct news {
+	void (*fn)(uint32_t, const struct maps_mapping *, void *);
+	void *arg;
+	struct maps_mapping *v;
+	uint32_t *binary;
+	size_t n, cap_v, cap_binary;
+};
+
+static void news_add(const struct maps *m, struct news *news, int pid, const struct mapping *map)
+{
+	if (!m->on_mapping)
+		return;
+	news->fn = m->on_mapping;
+	news->arg = m->on_mapping_arg;
+	array_reserve(news->v, news->cap_v, news->n + 1);
+	array_reserve(news->binary, news->cap_binary, news->n + 1);
+	news->v[news->n] = (struct maps_mapping){ pid, map->start, map->end, map->bias };
+	news->binary[news->n++] = map->binary;
+}
+
+static void news_tell(struct news *news)
+{
+	for (size_t i = 0; i < news->n; i++)
+		news->fn(news->binary[i], &news->v[i], news->arg);
+	free(news->v);
+	free(news->binary);
+}
+
+char *maps_file_name(const char *filename)
+{
+	static const char deleted[] = " (deleted)";
+	static const char *const no_file[] = { "//", "/dev/zero", "/SYSV", "/anon_hugepage" };
+	size_t n = strlen(filename);
+
+	if (filename[0] != '/')
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(no_file); i++) {
+		if (!strncmp(filename, no_file[i], strlen(no_file[i])))
+			return NULL;
+	}
+	if (n > sizeof(deleted) && !strcmp(filename + n - (sizeof(deleted) - 1), deleted))
+		n -= sizeof(deleted) - 1;
+	return xstrndup(filename, n);
+}
+
+void maps_add(struct maps *m, int pid, uint64_t start, uint64_t len, uint64_t pgoff,
+	      struct file_id id, const char *filename)
+{
+	_cleanup_free_ char *path = maps_file_name(filename);
+	struct seen seen = { start, start + len, pgoff, id, path };
+	uint32_t binary = path ? binary_find_or_add(m, pid, &seen) : NONE_BINARY;
+	struct news news = { 0 };
+	struct process *p;
+	struct space *s;
+	size_t i;
+
+	if (seen.end <= start)
+		return;
+	pthread_rwlock_wrlock(&m->lock);
+	forget_gone(m, clock_now_ns());
+	p = live_process(m, pid);
+	s = space_own(p);
+	i = space_clear(s, start, seen.end);
+	if (binary != NONE_BINARY) {
+		struct mapping map = { start, seen.end, binary_bias(m->binary[binary], &seen),
+				       binary };
+
+		space_insert_at(s, i, map);
+		news_add(m, &news, pid, &map);
+	}
+	pthread_rwlock_unlock(&m->lock);
+	news_tell(&news);
+}
+
+void maps_fork(struct maps *m, int parent_pid, int child_pid)
+{
+	struct process *parent, *child;
+	struct news news = { 0 };
+
+	if (parent_pid == child_pid)
+		return;
+	pthread_rwlock_wrlock(&m->lock);
+	forget_gone(m, clock_now_ns());
+	parent = find_process(m, parent_pid);
+	child = find_process(m, child_pid);
+	/*
+	 * A child that was read from /proc meanwhile is known better than by this event, which is
+	 * older; its exec and mmap events are still to come if there are any.
+	 */
+	if (parent && !(child && child->scanned && !child->exited_ns && child->space->n)) {
+		child = live_process(m, child_pid);
+		parent = find_process(m, parent_pid);
+		space_put(child->space);
+		child->space = parent->space;
+		child->space->refs++;
+		for (size_t i = 0; i < child->space->n; i++)
+			news_add(m, &news, child_pid, &child->space->v[i]);
+	}
+	if (child)
+		child->scanned = false;
+	pthread_rwlock_unlock(&m->lock);
+	news_tell(&news);
+}
+
+void maps_exec(struct maps *m, int pid)
+{
+	struct process *p;
+
+	pthread_rwlock_wrlock(&m->lock);
+	p = live_process(m, pid);
+	space_put(p->space);
+	p->space = space_new(0);
+	p->scanned = false;
+	pthread_rwlock_unlock(&m->lock);
+}
+
+void maps_exit(struct maps *m, int pid)
+{
+	uint64_t now = clock_now_ns();
+	struct process *p;
+
+	pthread_rwlock_wrlock(&m->lock);
+	forget_gone(m, now);
+	p = find_process(m, pid);
+	if (p && !p->exited_ns) {
+		p->exited_ns = now;
+		array_reserve(m->gone, m->cap_gone, m->gone_first + m->n_gone + 1);
+		m->gone[m->gone_first + m->n_gone++] = (struct gone){ now, pid };
+	}
+	pthread_rwlock_unlock(&m->lock);
+}
+
+static bool knows(const struct space *s, const struct mapping *map)
+{
+	size_t i = space_find(s, map->start);
+
+	return i < s->n && s->v[i].start == map->start && s->v[i].end == map->end &&
+	       s->v[i].bias == map->bias && s->v[i].binary == map->binary;
+}
+
+void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n)
+{
+	_cleanup_free_ uint32_t *binary = xcalloc(n, sizeof(*binary));
+	struct space *s = space_new(n);
+	struct news news = { 0 };
+	struct process *p;
+
+	for (size_t i = 0; i < n; i++)
+		binary[i] = binary_find_or_add(m, pid, &seen[i]);
+	pthread_rwlock_wrlock(&m->lock);
+	p = live_process(m, pid);
+	for (size_t i = 0; i < n; i++) {
+		struct mapping map = { seen[i].start, seen[i].end,
+				       binary_bias(m->binary[binary[i]], &seen[i]), binary[i] };
+		size_t at = space_clear(s, map.start, map.end);
+
+		space_insert_at(s, at, map);
+		if (!knows(p->space, &map))
+			news_add(m, &news, pid, &map);
+	}
+	space_put(p->space);
+	p->space = s;
+	p->scanned = true;
+	pthread_rwlock_unlock(&m->lock);
+	news_tell(&news);
+}
+
+bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *vaddr)
+{
+	const struct process *p;
+	bool found = false;
+
+	if (addr >> 63) {
+		*binary_id = MAPS_KERNEL_ID;
+		*vaddr = addr;
+		return true;
+	}
+	pthread_rwlock_rdlock(&m->lock);
+	p = find_process(m, pid);
+	if (p) {
+		const struct space *s = p->space;
+		size_t i = space_find(s, addr);
+
+		if (i < s->n && s->v[i].start <= addr) {
+			*binary_id = s->v[i].binary;
+			*vaddr = addr - s->v[i].bias;
+			found = true;
+		}
+	}
+	pthread_rwlock_unlock(&m->lock);
+	return found;
+}
+
+int maps_for_each_mapping(struct maps *m, uint32_t binary_id,
+			  int (*fn)(const struct maps_mapping *, void *), void *arg)
+{
+	_cleanup_free_ struct maps_mapping *v = NULL;
+	size_t n = 0, cap = 0;
+	int rc = 0;
+
+	pthread_rwlock_rdlock(&m->lock);
+	for (size_t i = 0; i < m->n_bucket; i++) {
+		for (const struct process *p = m->bucket[i]; p; p = p->next) {
+			for (size_t k = 0; k < p->space->n && !p->exited_ns; k++) {
+				const struct mapping *map = &p->space->v[k];
+
+				if (map->binary != binary_id)
+					continue;
+				array_reserve(v, cap, n + 1);
+				v[n++] = (struct maps_mapping){ p->pid, map->start, map->end,
+								map->bias };
+			}
+		}
+	}
+	pthread_rwlock_unlock(&m->lock);
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = fn(&v[i], arg);
+	return rc;
+}
+
+void maps_on_mapping(struct maps *m,
+		     void (*fn)(uint32_t binary_id, const struct maps_mapping *, void *), void *arg)
+{
+	pthread_rwlock_wrlock(&m->lock);
+	m->on_mapping = fn;
+	m->on_mapping_arg = arg;
+	pthread_rwlock_unlock(&m->lock);
+}

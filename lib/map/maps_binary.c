@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The binaries of a `struct maps`.
+ *
+ * A binary is a file: device and inode as the kernel tells them. Inode numbers are used again soon
+ * after a file is deleted (a compiler's output, time after time), so size and modification time
+ * are compared too, at most every RECHECK_NS a binary; when they differ it is a new binary with a
+ * new id. Ids are never given away twice.
+ *
+ * The file is opened when it is first seen, since the process may be gone by the time its table is
+ * wanted, and stays open until the table is built (up to max_fd files).
+ *
+ * Building: whoever finds a binary UNBUILT under build_lock makes it BUILDING, builds without any
+ * lock and makes it BUILT; others wait on `built`. After that nothing in `pub` changes.
+ */
+#include "map/elf_image.h"
+#include "map/maps_internal.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RECHECK_NS (50 * NSEC_PER_MSEC)
+
+static size_t file_hash(const struct maps *m, const struct file_id *id, const char *path)
+{
+	uint64_t h =
+		id->ino * 0x9fb21c651e98df25ULL ^ ((uint64_t)id->dev_major << 20 ^ id->dev_minor);
+
+	/* Without an inode number the path is all there is. */
+	for (const char *p = id->ino ? "" : path; *p; p++)
+		h = (h ^ (uint8_t)*p) * 0x100000001b3ULL;
+	h ^= h >> 29;
+	return h & (m->n_file_bucket - 1);
+}
+
+static bool same_file(const struct binary *b, const struct seen *seen)
+{
+	const struct file_id *x = &b->pub.file, *y = &seen->id;
+
+	return x->ino == y->ino && x->dev_major == y->dev_major && x->dev_minor == y->dev_minor &&
+	       (x->ino || !strcmp(b->pub.path, seen->path));
+}
+
+static struct binary *find(const struct maps *m, const struct seen *seen)
+{
+	uint32_t i = m->file_bucket[file_hash(m, &seen->id, seen->path)];
+
+	while (i && !same_file(m->binary[i], seen))
+		i = m->binary[i]->next;
+	return i ? m->binary[i] : NULL;
+}
+
+static void link_file(struct maps *m, struct binary *b)
+{
+	uint32_t *head = &m->file_bucket[file_hash(m, &b->pub.file, b->pub.path)];
+
+	b->next = *head;
+	*head = b->pub.id;
+}
+
+static void grow_file_buckets(struct maps *m)
+{
+	m->n_file_bucket = m->n_file_bucket ? m->n_file_bucket * 2 : 256;
+	free(m->file_bucket);
+	m->file_bucket = xcalloc(m->n_file_bucket, sizeof(*m->file_bucket));
+	for (size_t i = 1; i < m->n_binary; i++)
+		link_file(m, m->binary[i]);
+}
+
+static bool in_scope(const struct maps *m, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!m->n_scope)
+		return true;
+	for (size_t i = 0; i < m->n_scope; i++) {
+		if (glob_match(m->scope[i], path) || (slash && glob_match(m->scope[i], slash + 1)))
+			return true;
+	}
+	return false;
+}
+
+static struct binary *add(struct maps *m, const char *path, const struct file_id *id)
+{
+	struct binary *b = xcalloc(1, sizeof(*b));
+
+	b->fd = -1;
+	b->pub.id = m->n_binary;
+	b->pub.file = *id;
+	b->pub.path = xstrdup(path);
+	array_reserve(m->binary, m->cap_binary, m->n_binary + 1);
+	m->binary[m->n_binary++] = b;
+	return b;
+}
+
+/* What was learned by opening the file goes to the binary. */
+static void adopt(struct maps *m, struct binary *b, struct opened *o)
+{
+	b->checked_ns = clock_now_ns();
+	if (o->fd < 0 || b->has_identity)
+		return;
+	b->has_identity = true;
+	b->ino = o->ino;
+	b->size = o->size;
+	b->mtime_ns = o->mtime_ns;
+	b->segment = o->segment;
+	b->n_segment = o->n_segment;
+	o->segment = NULL;
+	if (!b->out_of_scope && m->n_fd < m->max_fd) {
+		b->fd = o->fd;
+		o->fd = -1;
+		m->n_fd++;
+	}
+}
+
+static struct binary *add_file(struct maps *m, const struct seen *seen,
+			       const struct sighting *sighting)
+{
+	struct binary *b;
+
+	if (m->n_binary >= m->n_file_bucket)
+		grow_file_buckets(m);
+	b = add(m, seen->path, &seen->id);
+	b->first = *sighting;
+	b->first.path = b->pub.path;
+	if (!in_scope(m, seen->path)) {
+		b->out_of_scope = true;
+		b->error = xstrdup("outside --binary-scope");
+		b->pub.error = b->error;
+		b->state = BUILT;
+	}
+	link_file(m, b);
+	return b;
+}
+
+uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen)
+{
+	struct sighting s = { pid, seen->start, seen->end, seen->id, seen->path };
+	uint64_t ino = 0, size = 0, known_ino = 0, known_size = 0, now = clock_now_ns();
+	int64_t mtime = 0, known_mtime = 0;
+	bool changed = false, opened_before = false, due = false;
+	uint32_t id = NONE_BINARY, was = NONE_BINARY;
+	struct opened o;
+	struct binary *b;
+
+	pthread_rwlock_rdlock(&m->lock);
+	b = find(m, seen);
+	if (b) {
+		id = b->pub.id;
+		opened_before = b->has_identity;
+		due = now - b->checked_ns > RECHECK_NS;
+		known_ino = b->ino;
+		known_size = b->size;
+		known_mtime = b->mtime_ns;
+	}
+	pthread_rwlock_unlock(&m->lock);
+	if (b && !due)
+		return id;
+	if (b && opened_before) {
+		/* A path that leads to another inode by now says nothing about this file. */
+		changed = sighting_identity(&s, &ino, &size, &mtime) && ino == known_ino &&
+			  (size != known_size || mtime != known_mtime);
+		if (!changed) {
+			pthread_rwlock_wrlock(&m->lock);
+			b->checked_ns = now;
+			pthread_rwlock_unlock(&m->lock);
+			return id;
+		}
+		was = id;
+	}
+
+	sighting_open(&s, &o);
+	pthread_rwlock_wrlock(&m->lock);
+	b = find(m, seen);
+	/* Another thread may have added it meanwhile. */
+	if (!b || b->pub.id == was)
+		b = add_file(m, seen, &s);
+	adopt(m, b, &o);
+	id = b->pub.id;
+	pthread_rwlock_unlock(&m->lock);
+	opened_deinit(&o);
+	return id;
+}
+
+uint64_t binary_bias(const struct binary *b, const struct seen *seen)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE);
+	const struct segment *best = NULL;
+
+	for (size_t i = 0; i < b->n_segment; i++) {
+		const struct segment *s = &b->segment[i];
+		uint64_t first = s->offset & ~(page - 1);
+
+		if (seen->pgoff >= first && seen->pgoff - first < s->filesz + (s->offset - first) &&
+		    (!best || (s->exec && !best->exec)))
+			best = s;
+	}
+	if (!best)
+		return seen->start - seen->pgoff;
+	return seen->start - (best->vaddr + (seen->pgoff - best->offset));
+}
+
+/* Debug files of a container's binary are looked for in the container first. */
+static char *container_root(int pid)
+{
+	char *root = sysroot_path("/proc/%d/root", pid);
+	struct stat theirs, ours;
+
+	if (!stat(root, &theirs) && !stat("/", &ours) &&
+	    (theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino))
+		return root;
+	free(root);
+	return NULL;
+}
+
+static int take_fd(struct maps *m, struct binary *b)
+{
+	int fd;
+
+	pthread_rwlock_wrlock(&m->lock);
+	fd = b->fd;
+	b->fd = -1;
+	if (fd >= 0)
+		m->n_fd--;
+	pthread_rwlock_unlock(&m->lock);
+	return fd;
+}
+
+static void build_file(struct maps *m, struct binary *b, struct error *err)
+{
+	_cleanup_free_ char *root = container_root(b->first.pid), *path = NULL;
+	_cleanup_close_ int fd = take_fd(m, b);
+	struct map_options opt = m->table;
+
+	if (fd < 0) {
+		struct opened o;
+
+		sighting_open(&b->first, &o);
+		if (o.fd < 0) {
+			error_set(err, o.errnum, "%s: cannot be opened: %s", b->pub.path,
+				  o.errnum == ESTALE
+					  ? "the file has been replaced or deleted since "
+					    "it was mapped"
+					  : strerror(o.errnum));
+			opened_deinit(&o);
+			return;
+		}
+		fd = o.fd;
+		o.fd = -1;
+		opened_deinit(&o);
+	}
+	path = xasprintf("/proc/self/fd/%d", fd);
+	opt.root = root;
+	maptable_open(path, b->pub.path, &opt, &b->table, err);
+}
+
+static void build(struct maps *m, struct binary *b)
+{
+	struct error err = { 0 };
+
+	if (b->pub.id == MAPS_KERNEL_ID)
+		maptable_open_kallsyms(&b->table, &err);
+	else
+		build_file(m, b, &err);
+	if (!b->table)
+		b->error = xstrdup(err.text);
+}
+
+const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
+{
+	struct binary *b = NULL;
+
+	pthread_rwlock_rdlock(&m->lock);
+	if (id < m->n_binary)
+		b = m->binary[id];
+	pthread_rwlock_unlock(&m->lock);
+	if (!b)
+		return NULL;
+	if (__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT)
+		return &b->pub;
+	pthread_mutex_lock(&m->build_lock);
+	while (b->state == BUILDING)
+		pthread_cond_wait(&m->built, &m->build_lock);
+	if (b->state == UNBUILT) {
+		b->state = BUILDING;
+		pthread_mutex_unlock(&m->build_lock);
+		build(m, b);
+		pthread_mutex_lock(&m->build_lock);
+		b->pub.table = b->table;
+		b->pub.error = b->error;
+		__atomic_store_n(&b->state, BUILT, __ATOMIC_RELEASE);
+		pthread_cond_broadcast(&m->built);
+	}
+	pthread_mutex_unlock(&m->build_lock);
+	return &b->pub;
+}
+
+const char *maps_binary_path(struct maps *m, uint32_t id)
+{
+	const char *path = NULL;
+
+	pthread_rwlock_rdlock(&m->lock);
+	if (id < m->n_binary)
+		path = m->binary[id]->pub.path;
+	pthread_rwlock_unlock(&m->lock);
+	return path;
+}
+
+uint32_t maps_binary_count(struct maps *m)
+{
+	uint32_t n;
+
+	pthread_rwlock_rdlock(&m->lock);
+	n = m->n_binary;
+	pthread_rwlock_unlock(&m->lock);
+	return n;
+}
+
+void binary_init(struct maps *m)
+{
+	struct file_id none = { 0 };
+	struct rlimit limit;
+
+	m->max_fd = 64;
+	if (!getrlimit(RLIMIT_NOFILE, &limit))
+		m->max_fd = limit.rlim_cur / 4 > 1024 ? 1024 : limit.rlim_cur / 4;
+	grow_file_buckets(m);
+	add(m, "[kernel]", &none);
+}
+
+void binary_deinit(struct maps *m)
+{
+	for (size_t i = 0; i < m->n_binary; i++) {
+		struct binary *b = m->binary[i];
+
+		if (b->fd >= 0)
+			close(b->fd);
+		maptable_free(b->table);
+		free(b->error);
+		free(b->segment);
+		free((char *)b->pub.path);
+		free(b);
+	}
+	free(m->binary);
+	free(m->file_bucket);
+}

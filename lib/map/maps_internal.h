@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SCOZ_MAP_MAPS_INTERNAL_H
+#define SCOZ_MAP_MAPS_INTERNAL_H
+
+#include "map/map.h"
+
+#include <pthread.h>
+
+/* A PT_LOAD: enough to tell where in the file's address space a mapping lies. */
+struct segment {
+	uint64_t offset, filesz, vaddr;
+	bool exec;
+};
+
+/* Where a file was seen mapped: how to get at it. */
+struct sighting {
+	int pid;
+	uint64_t start, end;
+	struct file_id id;
+	const char *path;
+};
+
+/* A file opened by a sighting. */
+struct opened {
+	int fd; /* -1: could not be */
+	int errnum;
+	uint64_t ino, size;
+	int64_t mtime_ns;
+	struct segment *segment;
+	size_t n_segment;
+};
+
+#define NONE_BINARY UINT32_MAX
+
+enum build_state { UNBUILT, BUILDING, BUILT };
+
+struct binary {
+	struct maps_binary pub;
+	struct sighting first;
+#define NONE_BINARY UINT32_MAX
+
+	enum build_state state; /* under build_lock; BUILT may be read without (acquire) */
+	bool out_of_scope;
+	uint32_t next; /* in the same hash bucket, older */
+
+	/* Under the maps lock. */
+	int fd; /* kept until the table is built, or -1 */
+	bool has_identity;
+	uint64_t ino, size, checked_ns;
+	int64_t mtime_ns;
+	struct segment *segment;
+	size_t n_segment;
+
+	/* Belong to whoever builds, then to pub. */
+	struct maptable *table;
+	char *error;
+};
+
+struct mapping {
+	uint64_t start, end, bias;
+	uint32_t binary;
+};
+
+/* The executable mappings of a process, shared copy-on-write after a fork. */
+struct space {
+	size_t refs, n, cap;
+	struct mapping *v; /* sorted, disjoint */
+};
+
+struct process {
+	struct process *next;
+	struct space *space;
+	int pid;
+	bool scanned;	    /* from /proc, which may be newer than the events still to come */
+	uint64_t exited_ns; /* 0: alive */
+};
+
+struct maps {
+	struct map_options table;
+	char *cache_dir, *debug_root, **scope;
+	size_t n_scope;
+
+	/*
+	 * lock guards everything up to build_lock. It is never held over a system call that can
+	 * block, nor over a callback.
+	 */
+	pthread_rwlock_t lock;
+	struct process **bucket;
+	size_t n_bucket, n_process;
+	struct gone {
+		uint64_t when;
+		int pid;
+	} * gone; /* exited, oldest first */
+	size_t gone_first, n_gone, cap_gone;
+	struct binary **binary;
+	size_t n_binary, cap_binary;
+	uint32_t *file_bucket;
+	size_t n_file_bucket;
+	size_t n_fd, max_fd;
+	void (*on_mapping)(uint32_t, const struct maps_mapping *, void *);
+	void *on_mapping_arg;
+
+	pthread_mutex_t build_lock;
+	pthread_cond_t built;
+};
+
+/* A mapping as an event or /proc tells it. */
+struct seen {
+	uint64_t start, end, pgoff;
+	struct file_id id;
+	const char *path; /* NULL: no file */
+};
+
+/* Opens what was sighted, by whichever way leads to the very same file. */
+void sighting_open(const struct sighting *s, struct opened *ret);
+void opened_deinit(struct opened *o);
+/* Size and time of the file as it is now; false when that cannot be told. */
+bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, int64_t *mtime_ns);
+
+/* The id of the file behind @seen, which is new or known. Takes and releases the lock. */
+uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen);
+/* Address in the process minus vaddr. Under the lock. */
+uint64_t binary_bias(const struct binary *b, const struct seen *seen);
+void binary_init(struct maps *m);
+void binary_deinit(struct maps *m);
+
+/* NULL when @filename names no file that could be an executable; strips " (deleted)". */
+char *maps_file_name(const char *filename);
+/* Takes over @n mappings of @pid as the whole list. */
+void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n);
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "map/table_build.h"
+
+/* Between modules, and after the last symbol, the distance to the next one says nothing. */
+#define MAX_SIZE (1 << 20)
+
+struct ksym {
+	uint64_t addr;
+	const char *name;
+	char type;
+};
+
+static int compare_ksym(const void *pa, const void *pb)
+{
+	const struct ksym *a = pa, *b = pb;
+
+	return a->addr != b->addr ? (a->addr < b->addr ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+static bool is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/* Lines "address type name [module]"; the text is cut into strings. */
+static struct ksym *parse(char *text, size_t *n)
+{
+	struct ksym *sym = NULL;
+	size_t cap = 0;
+
+	*n = 0;
+	for (char *line = text, *next; line && *line; line = next) {
+		char *end, *name, *stop;
+		uint64_t addr;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		addr = strtoull(line, &end, 16);
+		if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
+			continue;
+		name = end + 3;
+		stop = strpbrk(name, " \t");
+		if (stop)
+			*stop = '\0';
+		if (!*name)
+			continue;
+		array_reserve(sym, cap, *n + 1);
+		sym[(*n)++] = (struct ksym){ addr, name, end[1] };
+	}
+	return sym;
+}
+
+static int rank(const struct ksym *s)
+{
+	int r = s->type == 'T' ? 0 : s->type == 'W' ? 1 : 2;
+
+	/* Marks such as _stext and __entry_text_start share an address with a function. */
+	for (const char *p = s->name; *p == '_' && p < s->name + 3; p++)
+		r += 3;
+	return strchr(s->name, '.') ? r + 3 : r;
+}
+
+int maptable_open_kallsyms(struct maptable **ret, struct error *err)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms"), *text = NULL;
+	_cleanup_free_ struct ksym *sym = NULL;
+	struct table_identity id = { 0 };
+	struct table_builder b;
+	size_t n, n_text = 0, lowest = 0;
+	bool visible = false;
+	uint64_t stext = 0;
+
+	text = read_file(path, NULL);
+	if (!text)
+		return error_set(err, errno,
+				 "%s: cannot be read (%s): no kernel functions are known", path,
+				 strerror(errno));
+	sym = parse(text, &n);
+	sort_array(sym, n, sizeof(*sym), compare_ksym);
+	for (size_t i = n; i-- > 0;) {
+		visible |= sym[i].addr != 0;
+		if (sym[i].addr && is_text(sym[i].type)) {
+			n_text++;
+			lowest = i;
+			if (!strcmp(sym[i].name, "_stext"))
+				stext = sym[i].addr;
+		}
+	}
+	if (n && !visible)
+		return error_set(err, EACCES,
+				 "%s shows only zeros, so no kernel functions are known: run as "
+				 "root, or \"sysctl kernel.kptr_restrict=1\" and have CAP_SYSLOG "
+				 "(kernel.perf_event_paranoid=1 or less may do as well)",
+				 path);
+	if (!n_text)
+		return error_set(err, ENODATA,
+				 "%s lists no functions: the kernel needs CONFIG_KALLSYMS=y", path);
+
+	builder_init(&b);
+	b.code_vaddr = stext ? stext : sym[lowest].addr;
+	for (size_t i = lowest; i < n; i++) {
+		uint64_t end = sym[i].addr + MAX_SIZE;
+
+		if (!is_text(sym[i].type))
+			continue;
+		/* Should modules be far away from the kernel, the kernel matters more. */
+		if (stext && stext - sym[i].addr > 0x80000000 && stext > sym[i].addr)
+			continue;
+		for (size_t k = i + 1; k < n; k++) {
+			if (sym[k].addr > sym[i].addr) {
+				end = sym[k].addr < end ? sym[k].addr : end;
+				break;
+			}
+		}
+		builder_text(&b, sym[i].addr, end);
+	}
+	builder_text_done(&b);
+	for (size_t i = lowest; i < n; i++) {
+		if (is_text(sym[i].type))
+			builder_symbol(&b, sym[i].name, sym[i].addr, 0, rank(&sym[i]));
+	}
+	*ret = builder_finish(&b, MAP_KALLSYMS, &id);
+	(*ret)->name = xstrdup("[kernel]");
+	builder_deinit(&b);
+	return 0;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Debug information in other files, and tables kept on disk. */
+#include "test_map_util.h"
+
+#include "map/table.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+static const char source[] = "volatile int sink;\n"
+			     "__attribute__((noinline)) int work(int x)\n"
+			     "{\n"
+			     "	sink = x; /* @work */\n"
+			     "	return sink;\n"
+			     "}\n"
+			     "int main(int argc, char **argv)\n"
+			     "{\n"
+			     "	(void)argv;\n"
+			     "	return work(argc);\n"
+			     "}\n";
+
+static void compile(const char *flags, const char *name)
+{
+	_cleanup_free_ char *path = in_scratch("files.c");
+
+	write_file(path, source, strlen(source));
+	sh("gcc -rdynamic %s files.c -o %s", flags, name);
+}
+
+static bool has_lines(const struct maptable *t)
+{
+	struct addr_ranges r;
+
+	if (maptable_line_ranges(t, "files.c", line_of(source, "work"), &r, NULL))
+		return false;
+	addr_ranges_free(&r);
+	return true;
+}
+
+static char *build_id_of(const char *path)
+{
+	struct maptable *t = open_with(path, NULL);
+	char *id = xstrdup(maptable_build_id(t));
+
+	maptable_free(t);
+	return id;
+}
+
+static void test_by_build_id(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("by-id"), *root = in_scratch("debug-root");
+	struct map_options opt = { .debug_root = root };
+	_cleanup_free_ char *id = NULL;
+	struct maptable *t;
+
+	(void)state;
+	compile("-O1 -g -Wl,--build-id", "by-id");
+	sh("objcopy --only-keep-debug by-id by-id.debug; strip by-id");
+	id = build_id_of(path);
+	assert_int_equal(strlen(id), 40);
+	t = open_with(path, &opt);
+	assert_int_equal(maptable_source(t), MAP_SYMTAB);
+	assert_false(has_lines(t));
+	maptable_free(t);
+
+	sh("mkdir -p debug-root/.build-id/%.2s; cp by-id.debug debug-root/.build-id/%.2s/%s.debug",
+	   id, id, id + 2);
+	t = open_with(path, &opt);
+	assert_int_equal(maptable_source(t), MAP_DWARF);
+	assert_null(maptable_warning(t));
+	assert_true(has_lines(t));
+	maptable_free(t);
+
+	/* In a container: under the root of the process first. */
+	sh("mkdir -p box; mv debug-root box/");
+	opt.debug_root = "/debug-root";
+	opt.root = in_scratch("box");
+	t = open_with(path, &opt);
+	assert_true(has_lines(t));
+	maptable_free(t);
+	free((char *)opt.root);
+	opt.root = NULL;
+	opt.debug_root = root;
+	sh("mv box/debug-root .");
+
+	/* Another file's debug information there is not believed. */
+	compile("-O2 -g -Wl,--build-id", "another");
+	sh("cp another debug-root/.build-id/%.2s/%s.debug", id, id + 2);
+	t = open_with(path, &opt);
+	assert_int_equal(maptable_source(t), MAP_SYMTAB);
+	assert_non_null(strstr(maptable_warning(t), "does not match"));
+	maptable_free(t);
+
+	/* Nor is half a file a reason to fail. */
+	sh("head -c 3000 by-id.debug >debug-root/.build-id/%.2s/%s.debug", id, id + 2);
+	t = open_with(path, &opt);
+	assert_int_equal(maptable_source(t), MAP_SYMTAB);
+	assert_non_null(strstr(maptable_warning(t), ".debug"));
+	maptable_free(t);
+}
+
+static void test_by_link(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("by-link"), *root = in_scratch("link-root");
+	struct map_options opt = { .debug_root = root };
+	struct maptable *t;
+
+	(void)state;
+	compile("-O1 -g -Wl,--build-id=none", "by-link");
+	sh("objcopy --only-keep-debug by-link by-link.debug; strip by-link; "
+	   "objcopy --add-gnu-debuglink=by-link.debug by-link");
+	t = open_with(path, &opt);
+	assert_string_equal(maptable_build_id(t), "");
+	assert_true(has_lines(t));
+	maptable_free(t);
+
+	sh("mkdir -p .debug; mv by-link.debug .debug/");
+	t = open_with(path, &opt);
+	assert_true(has_lines(t));
+	maptable_free(t);
+
+	sh("mkdir -p link-root%s; mv .debug/by-link.debug link-root%s/", scratch, scratch);
+	t = open_with(path, &opt);
+	assert_true(has_lines(t));
+	assert_null(maptable_warning(t));
+	maptable_free(t);
+
+	sh("printf x >>link-root%s/by-link.debug", scratch);
+	t = open_with(path, &opt);
+	assert_false(has_lines(t));
+	assert_non_null(strstr(maptable_warning(t), "checksum"));
+	maptable_free(t);
+}
+
+static void test_dwz(void **state)
+{
+	_cleanup_free_ char *path = NULL;
+	struct maptable *t;
+	uint64_t addr;
+
+	(void)state;
+	if (system("dwz --version >/dev/null 2>&1")) {
+		print_message("skipped: no dwz\n");
+		skip();
+	}
+	path = in_scratch("dwz-a");
+	compile("-O1 -gdwarf-4 -Wl,--build-id", "dwz-a");
+	compile("-O2 -gdwarf-4 -Wl,--build-id", "dwz-b");
+	sh("dwz -m common.debug dwz-a dwz-b && test -e common.debug");
+	t = open_with(path, NULL);
+	assert_true(has_lines(t));
+	assert_null(maptable_warning(t));
+	assert_int_equal(maptable_function_address(t, "work", &addr, NULL), 0);
+	maptable_free(t);
+	sh("rm common.debug");
+	t = open_with(path, NULL);
+	assert_non_null(strstr(maptable_warning(t), "common.debug"));
+	assert_true(has_lines(t));
+	maptable_free(t);
+}
+
+static char *only_file_in(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	char *path = NULL;
+
+	assert_non_null(d);
+	while ((e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		assert_null(path);
+		path = xasprintf("%s/%s", dir, e->d_name);
+	}
+	closedir(d);
+	assert_non_null(path);
+	return path;
+}
+
+/* Opens through the cache and says whether it was a hit; the content is right either way. */
+static bool hits(const char *path, const struct map_options *opt, bool lines)
+{
+	struct maptable *t = open_with(path, opt);
+	struct map_frame f[4];
+	uint64_t addr;
+	bool hit = t->mapped;
+
+	assert_int_equal(has_lines(t), lines);
+	assert_int_equal(maptable_function_address(t, "work", &addr, NULL), 0);
+	assert_int_equal(maptable_lookup(t, addr, f, 4), 1);
+	assert_string_equal(f[0].function, "work");
+	assert_string_equal(maptable_name(t), path);
+	maptable_free(t);
+	return hit;
+}
+
+static void test_cache(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("cached"), *dir = in_scratch("cache/deep/er"),
+			    *root = in_scratch("debug-root"), *id = NULL, *file = NULL;
+	struct map_options opt = { .cache_dir = dir, .debug_root = root };
+
+	(void)state;
+	compile("-O1 -g -Wl,--build-id", "cached");
+	sh("objcopy --only-keep-debug cached cached.debug; strip cached");
+	id = build_id_of(path);
+	assert_false(hits(path, &opt, false));
+	assert_true(hits(path, &opt, false));
+	file = only_file_in(dir);
+	assert_non_null(strstr(file, id));
+
+	/* Debug symbols are installed, and removed again. */
+	sh("mkdir -p debug-root/.build-id/%.2s; cp cached.debug debug-root/.build-id/%.2s/%s.debug",
+	   id, id, id + 2);
+	assert_false(hits(path, &opt, true));
+	assert_true(hits(path, &opt, true));
+	sh("touch -d @1000000000 debug-root/.build-id/%.2s/%s.debug", id, id + 2);
+	assert_false(hits(path, &opt, true));
+	assert_true(hits(path, &opt, true));
+	sh("rm -r debug-root/.build-id/%.2s", id);
+	assert_false(hits(path, &opt, false));
+	assert_true(hits(path, &opt, false));
+	/* The binary changes. */
+	sh("touch -d @1000000000 cached");
+	assert_false(hits(path, &opt, false));
+	assert_true(hits(path, &opt, false));
+	/* Somebody else could write to it. */
+	assert_int_equal(chmod(file, 0666), 0);
+	assert_false(hits(path, &opt, false));
+}
+
+static void test_cache_without_build_id(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("no-id"), *dir = in_scratch("cache-no-id");
+	struct map_options opt = { .cache_dir = dir };
+
+	(void)state;
+	compile("-O1 -g -Wl,--build-id=none", "no-id");
+	assert_false(hits(path, &opt, true));
+	assert_true(hits(path, &opt, true));
+	sh("touch -d @1000000000 no-id");
+	assert_false(hits(path, &opt, true));
+	assert_true(hits(path, &opt, true));
+}
+
+static void test_damaged_cache(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("damaged"), *dir = in_scratch("cache-damaged"),
+			    *file = NULL, *good = NULL;
+	struct map_options opt = { .cache_dir = dir };
+	size_t size;
+
+	(void)state;
+	compile("-O1 -g", "damaged");
+	assert_false(hits(path, &opt, true));
+	file = only_file_in(dir);
+	good = read_file(file, &size);
+	for (size_t n = 0; n < size; n += 61) {
+		write_file(file, good, n);
+		assert_false(hits(path, &opt, true));
+	}
+	srandom(1);
+	for (int i = 0; i < 500; i++) {
+		_cleanup_free_ char *bad = xmalloc(size);
+		size_t at = random() % size;
+
+		memcpy(bad, good, size);
+		bad[at] ^= 1 + random() % 255;
+		write_file(file, bad, size);
+		assert_false(hits(path, &opt, true));
+	}
+	/* Damage with a checksum to match: every index is looked at before it is used. */
+	for (int i = 0; i < 2000; i++) {
+		_cleanup_free_ char *bad = xmalloc(size);
+		struct table_header *h = (void *)bad;
+		struct addr_ranges r;
+		struct maptable *t;
+		uint64_t addr;
+
+		memcpy(bad, good, size);
+		for (long k = random() % 4; k >= 0; k--)
+			bad[random() % size] = random();
+		h->checksum = table_checksum(bad, size);
+		write_file(file, bad, size);
+		t = open_with(path, &opt);
+		maptable_function_address(t, "work", &addr, NULL);
+		for (uint64_t a = maptable_code_vaddr(t); a < maptable_code_vaddr(t) + 4096;
+		     a += 7) {
+			struct map_frame f[MAP_MAX_INLINE];
+			int n = maptable_lookup(t, a, f, MAP_MAX_INLINE);
+
+			for (int k = 0; k < n; k++)
+				assert_true(strlen(f[k].function) < size);
+		}
+		if (!maptable_function_ranges(t, "main", &r, NULL))
+			addr_ranges_free(&r);
+		if (!maptable_line_ranges(t, "files.c", 10, &r, NULL))
+			addr_ranges_free(&r);
+		maptable_free(t);
+	}
+	write_file(file, good, size);
+	assert_true(hits(path, &opt, true));
+}
+
+static void test_cache_that_cannot_be(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("full"), *dir = in_scratch("cache-full"),
+			    *under_file = in_scratch("full/cache");
+	struct map_options opt = { .cache_dir = under_file };
+	struct rlimit old, tiny = { 1000, RLIM_INFINITY };
+
+	(void)state;
+	compile("-O1 -g", "full");
+	assert_false(hits(path, &opt, true));
+	assert_false(hits(path, &opt, true));
+	/* No room: as on a full disk, write() fails half way. */
+	opt.cache_dir = dir;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tiny), 0);
+	assert_false(hits(path, &opt, true));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(try_sh("test -z \"$(ls -A cache-full)\""), 0);
+	assert_false(hits(path, &opt, true));
+	assert_true(hits(path, &opt, true));
+}
+
+static void test_cache_stays_small(void **state)
+{
+	_cleanup_free_ char *dir = in_scratch("cache-small");
+	struct map_options opt = { .cache_dir = dir };
+	_cleanup_free_ char *first = NULL;
+	uint64_t before = cache_max_bytes;
+	struct stat st;
+	char *path[4];
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		_cleanup_free_ char *name = xasprintf("small%d", i);
+		_cleanup_free_ char *flags =
+			xasprintf("-O1 -g -DSMALL=%d -Wl,--build-id=0x%d%d%d%d", i, i, i, i, i);
+
+		compile(flags, name);
+		path[i] = in_scratch("%s", name);
+	}
+	assert_false(hits(path[0], &opt, true));
+	first = only_file_in(dir);
+	assert_int_equal(stat(first, &st), 0);
+	cache_max_bytes = st.st_size * 5 / 2;
+	for (int i = 1; i < 4; i++) {
+		assert_false(hits(path[i], &opt, true));
+		assert_true(hits(path[i], &opt, true)); /* the newest is kept */
+	}
+	assert_false(hits(path[0], &opt, true));
+	cache_max_bytes = before;
+	for (int i = 0; i < 4; i++)
+		free(path[i]);
+}
+
+static void test_default_directory(void **state)
+{
+	char *dir;
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", "/somewhere", 1);
+	dir = maptable_default_cache_dir();
+	assert_string_equal(dir, "/somewhere/scoz");
+	free(dir);
+	unsetenv("XDG_CACHE_HOME");
+	dir = maptable_default_cache_dir();
+	if (geteuid() == 0)
+		assert_string_equal(dir, "/var/cache/scoz");
+	free(dir);
+}
+
+static int run(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_build_id),
+		cmocka_unit_test(test_by_link),
+		cmocka_unit_test(test_dwz),
+		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_cache_without_build_id),
+		cmocka_unit_test(test_damaged_cache),
+		cmocka_unit_test(test_cache_that_cannot_be),
+		cmocka_unit_test(test_cache_stays_small),
+		cmocka_unit_test(test_default_directory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+	return run_in_scratch(run, true);
+}

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Address spaces, from a /proc made up for the purpose. */
+#include "test_map_util.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <sys/sysmacros.h>
+
+static const char source[] =
+	"volatile int sink;\n"
+	"__attribute__((noinline)) int work(int x) { sink = x; return sink; }\n"
+	"int main(int argc, char **argv) { (void)argv; return work(argc); }\n";
+
+static struct file_id id_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return (struct file_id){ major(st.st_dev), minor(st.st_dev), st.st_ino };
+}
+
+struct program {
+	char *path;
+	struct file_id id;
+	uint64_t work, bias, pgoff, map_vaddr;
+};
+
+/* Compiles and looks up where its code segment is mapped from. */
+static struct program make_program(const char *name, const char *flags)
+{
+	_cleanup_free_ char *c = in_scratch("processes.c");
+	struct program p = { .path = in_scratch("%s", name) };
+	struct maptable *t;
+	uint64_t offset;
+
+	write_file(c, source, strlen(source));
+	sh("gcc -O1 -g %s processes.c -o %s", flags, name);
+	p.id = id_of(p.path);
+	t = open_with(p.path, NULL);
+	assert_int_equal(maptable_function_address(t, "work", &p.work, NULL), 0);
+	assert_true(maptable_vaddr_to_offset(t, p.work, &offset));
+	p.pgoff = offset & ~0xfffULL;
+	p.map_vaddr = p.work - (offset - p.pgoff);
+	maptable_free(t);
+	return p;
+}
+
+static void make_process(int pid, const char *maps)
+{
+	_cleanup_free_ char *path = in_scratch("proc/%d/maps", pid);
+
+	sh("mkdir -p proc/%d; ln -sfn / proc/%d/root", pid, pid);
+	write_file(path, maps, strlen(maps));
+}
+
+static char *maps_line(const struct program *p, uint64_t start, const char *perms,
+		       const char *suffix)
+{
+	return xasprintf("%" PRIx64 "-%" PRIx64 " %s %08" PRIx64 " %02x:%02x %" PRIu64
+			 "                   %s%s\n",
+			 start, start + 0x1000, perms, p->pgoff, p->id.dev_major, p->id.dev_minor,
+			 p->id.ino, p->path, suffix);
+}
+
+static struct maps *create(const char *const *scope, size_t n)
+{
+	struct maps_options opt = { .binary_scope = scope, .n_binary_scope = n };
+	struct maps *m;
+	struct error err;
+
+	assert_int_equal(maps_create(&opt, &m, &err), 0);
+	return m;
+}
+
+/* The function at the place of work() in a mapping at @start, or NULL. */
+static const char *function_at(struct maps *m, int pid, const struct program *p, uint64_t start)
+{
+	const struct maps_binary *b;
+	struct map_frame f[4];
+	uint64_t vaddr;
+	uint32_t id;
+	int n;
+
+	if (!maps_resolve(m, pid, start + (p->work - p->map_vaddr) + 1, &id, &vaddr))
+		return NULL;
+	assert_int_equal(vaddr, p->work + 1);
+	b = maps_binary(m, id);
+	assert_non_null(b);
+	if (!b->table)
+		return b->error;
+	n = maptable_lookup(b->table, vaddr, f, 4);
+	return n ? f[n - 1].function : "?";
+}
+
+static uint32_t id_at(struct maps *m, int pid, uint64_t addr)
+{
+	uint64_t vaddr;
+	uint32_t id;
+
+	return maps_resolve(m, pid, addr, &id, &vaddr) ? id : UINT32_MAX;
+}
+
+static void test_scan(void **state)
+{
+	struct program a = make_program("scan-a", ""), b = make_program("scan-b", "-no-pie");
+	_cleanup_free_ char *la = maps_line(&a, 0x555500000000, "r-xp", ""),
+			    *ld = maps_line(&a, 0x555500001000, "r--p", ""),
+			    *lb = maps_line(&b, 0x401000, "r-xp", " (deleted)"), *text = NULL;
+	struct maps *m = create(NULL, 0);
+	struct error err;
+
+	(void)state;
+	text = xasprintf("%s%s"
+			 "7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n"
+			 "7f0000001000-7f0000002000 r-xp 00000000 00:01 99  /dev/zero (deleted)\n"
+			 "7ffff7fc0000-7ffff7fc2000 r-xp 00000000 00:00 0        [vdso]\n"
+			 "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0  [vsyscall]\n"
+			 "this is no mapping\n",
+			 la, ld);
+	make_process(10, text);
+	make_process(11, lb);
+	assert_int_equal(maps_scan_all(m, &err), 0);
+	assert_int_equal(maps_binary_count(m), 3);
+	assert_string_equal(function_at(m, 10, &a, 0x555500000000), "work");
+	assert_string_equal(function_at(m, 11, &b, 0x401000), "work");
+	assert_null(function_at(m, 11, &a, 0x555500000000));
+	assert_null(function_at(m, 12, &a, 0x555500000000));
+	/* Data, anonymous memory, the vdso: not known. */
+	assert_int_equal(id_at(m, 10, 0x555500001000), UINT32_MAX);
+	assert_int_equal(id_at(m, 10, 0x7f0000000000), UINT32_MAX);
+	assert_int_equal(id_at(m, 10, 0x7f0000001000), UINT32_MAX);
+	assert_int_equal(id_at(m, 10, 0x7ffff7fc0000), UINT32_MAX);
+	assert_int_equal(id_at(m, 10, 0x5554ffffffff), UINT32_MAX);
+	/* The kernel, from anywhere. */
+	assert_int_equal(id_at(m, 10, 0xffffffff81000000), MAPS_KERNEL_ID);
+	assert_int_equal(id_at(m, 4711, 0xffffffff81000000), MAPS_KERNEL_ID);
+	assert_int_equal(maps_scan_process(m, 4711), -ESRCH);
+	assert_null(maps_binary(m, 99));
+	maps_destroy(m);
+	free(a.path);
+	free(b.path);
+	sh("rm -r proc");
+}
+
+struct told {
+	size_t n;
+	struct maps_mapping last;
+	uint32_t binary;
+	struct maps *m;
+};
+
+static void on_mapping(uint32_t binary, const struct maps_mapping *map, void *arg)
+{
+	struct told *t = arg;
+
+	t->n++;
+	t->last = *map;
+	t->binary = binary;
+	/* No lock is held: anything may be asked from here. */
+	assert_true(maps_binary_count(t->m) > binary);
+}
+
+static int count_mappings(const struct maps_mapping *map, void *arg)
+{
+	assert_true(map->end > map->start);
+	++*(int *)arg;
+	return 0;
+}
+
+static int mappings_of(struct maps *m, uint32_t id)
+{
+	int n = 0;
+
+	maps_for_each_mapping(m, id, count_mappings, &n);
+	return n;
+}
+
+static void test_events(void **state)
+{
+	struct program a = make_program("events-a", ""), b = make_program("events-b", "-O2");
+	const uint64_t at = 0x7f1200000000;
+	struct maps *m = create(NULL, 0);
+	struct told told = { .m = m };
+	uint32_t id;
+
+	(void)state;
+	make_process(20, "");
+	maps_on_mapping(m, on_mapping, &told);
+	maps_add(m, 20, at, 0x1000, a.pgoff, a.id, a.path);
+	assert_int_equal(told.n, 1);
+	assert_int_equal(told.last.start, at);
+	assert_int_equal(told.last.bias, at - a.map_vaddr);
+	id = told.binary;
+	assert_string_equal(function_at(m, 20, &a, at), "work");
+
+	/* A fork shares; either may change without the other noticing. */
+	maps_fork(m, 20, 21);
+	assert_int_equal(told.n, 2);
+	assert_int_equal(told.last.pid, 21);
+	assert_string_equal(function_at(m, 21, &a, at), "work");
+	assert_int_equal(mappings_of(m, id), 2);
+	maps_add(m, 21, at, 0x1000, b.pgoff, b.id, b.path);
+	assert_string_equal(function_at(m, 20, &a, at), "work");
+	assert_true(id_at(m, 21, at) != id);
+	maps_exec(m, 21);
+	assert_int_equal(id_at(m, 21, at), UINT32_MAX);
+	assert_string_equal(function_at(m, 20, &a, at), "work");
+	assert_int_equal(mappings_of(m, id), 1);
+
+	/* What has exited lingers for samples that come late, until its pid is used again. */
+	maps_exit(m, 20);
+	assert_string_equal(function_at(m, 20, &a, at), "work");
+	assert_int_equal(mappings_of(m, id), 0);
+	maps_add(m, 20, at + 0x10000, 0x1000, a.pgoff, a.id, a.path);
+	assert_int_equal(id_at(m, 20, at), UINT32_MAX);
+	assert_int_equal(id_at(m, 20, at + 0x10000), id);
+	maps_exit(m, 20);
+	maps_exit(m, 20);
+	maps_fork(m, 21, 20);
+	assert_int_equal(id_at(m, 20, at + 0x10000), UINT32_MAX);
+	maps_exit(m, 20);
+	usleep(1100000);
+	maps_exec(m, 21);
+	maps_exit(m, 21);
+	assert_int_equal(id_at(m, 20, at), UINT32_MAX);
+	/* The unknown. */
+	maps_fork(m, 1000, 1001);
+	maps_exit(m, 1000);
+	maps_add(m, 22, at, 0, 0, a.id, a.path);
+	assert_int_equal(id_at(m, 22, at), UINT32_MAX);
+	maps_add(m, 22, at, 0x1000, 0, a.id, "//anon");
+	assert_int_equal(id_at(m, 22, at), UINT32_MAX);
+	maps_destroy(m);
+	free(a.path);
+	free(b.path);
+	sh("rm -r proc");
+}
+
+static void test_overlaps(void **state)
+{
+	struct program a = make_program("overlap-a", ""), b = make_program("overlap-b", "");
+	struct maps *m = create(NULL, 0);
+	uint32_t ia, ib;
+
+	(void)state;
+	make_process(30, "");
+	maps_add(m, 30, 0x10000, 0x9000, 0, a.id, a.path);
+	ia = id_at(m, 30, 0x10000);
+	/* In the middle: the old one is cut in two. */
+	maps_add(m, 30, 0x13000, 0x2000, 0, b.id, b.path);
+	ib = id_at(m, 30, 0x13000);
+	assert_true(ia != ib && ib != UINT32_MAX);
+	assert_int_equal(id_at(m, 30, 0x12fff), ia);
+	assert_int_equal(id_at(m, 30, 0x14fff), ib);
+	assert_int_equal(id_at(m, 30, 0x15000), ia);
+	assert_int_equal(mappings_of(m, ia), 2);
+	/* Over several. */
+	maps_add(m, 30, 0x12000, 0x4000, 0, b.id, b.path);
+	assert_int_equal(id_at(m, 30, 0x11fff), ia);
+	assert_int_equal(id_at(m, 30, 0x12000), ib);
+	assert_int_equal(id_at(m, 30, 0x15fff), ib);
+	assert_int_equal(id_at(m, 30, 0x16000), ia);
+	assert_int_equal(mappings_of(m, ib), 1);
+	/* Anonymous memory over all of it. */
+	maps_add(m, 30, 0x10000, 0x9000, 0, a.id, "");
+	assert_int_equal(mappings_of(m, ia) + mappings_of(m, ib), 0);
+	maps_destroy(m);
+	free(a.path);
+	free(b.path);
+	sh("rm -r proc");
+}
+
+static void test_scope(void **state)
+{
+	static const char *const scope[] = { "*/nothing*", "scope-i*" };
+	struct program in = make_program("scope-in", ""), out = make_program("scope-out", "");
+	struct maps *m = create(scope, 2);
+
+	(void)state;
+	make_process(40, "");
+	maps_add(m, 40, 0x10000, 0x1000, in.pgoff, in.id, in.path);
+	maps_add(m, 40, 0x20000, 0x1000, out.pgoff, out.id, out.path);
+	assert_string_equal(function_at(m, 40, &in, 0x10000), "work");
+	assert_string_equal(function_at(m, 40, &out, 0x20000), "outside --binary-scope");
+	maps_destroy(m);
+	free(in.path);
+	free(out.path);
+	sh("rm -r proc");
+}
+
+/* The same inode and path, but another file: a compiler's output, made again. */
+static void test_replaced_file(void **state)
+{
+	struct program p = make_program("replaced", "");
+	struct maps *m = create(NULL, 0);
+	uint32_t first;
+
+	(void)state;
+	make_process(50, "");
+	make_process(51, "");
+	maps_add(m, 50, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	first = id_at(m, 50, 0x10000);
+	usleep(60000);
+	sh("touch -d @1000000000 replaced");
+	maps_add(m, 51, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	assert_true(id_at(m, 51, 0x10000) != first);
+	assert_int_equal(id_at(m, 50, 0x10000), first);
+	maps_destroy(m);
+
+	/* Another inode at that path: what was mapped cannot be had any more. */
+	m = create(NULL, 0);
+	p.id.ino++;
+	maps_add(m, 50, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	assert_non_null(
+		strstr(maps_binary(m, id_at(m, 50, 0x10000))->error, "replaced or deleted"));
+	maps_destroy(m);
+
+	/* But through map_files it can: a process in a container, a deleted file. */
+	m = create(NULL, 0);
+	p.bias = 0x10000 - p.map_vaddr;
+	sh("mkdir -p proc/50/map_files; ln -s %s proc/50/map_files/10000-11000", p.path);
+	maps_add(m, 50, 0x10000, 0x1000, p.pgoff, p.id, "/no/such/path (deleted)");
+	assert_string_equal(function_at(m, 50, &p, 0x10000), "work");
+	assert_string_equal(maps_binary(m, id_at(m, 50, 0x10000))->path, "/no/such/path");
+	maps_destroy(m);
+	free(p.path);
+	sh("rm -r proc");
+}
+
+static void test_vanished_files(void **state)
+{
+	struct program p = make_program("vanished", "");
+	struct maps *m = create(NULL, 0);
+	const struct maps_binary *b;
+
+	(void)state;
+	make_process(60, "");
+	/* Deleted after it was mapped: it was opened then. */
+	maps_add(m, 60, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	sh("rm vanished");
+	assert_string_equal(function_at(m, 60, &p, 0x10000), "work");
+	/* Never there. */
+	p.id.ino += 1000;
+	maps_add(m, 60, 0x20000, 0x1000, p.pgoff, p.id, "/no/such/file");
+	b = maps_binary(m, id_at(m, 60, 0x20000));
+	assert_null(b->table);
+	assert_non_null(strstr(b->error, "/no/such/file"));
+	maps_destroy(m);
+	free(p.path);
+	sh("rm -r proc");
+}
+
+static void test_container_path(void **state)
+{
+	struct program p = make_program("inside", "");
+	struct maps *m = create(NULL, 0);
+
+	(void)state;
+	make_process(70, "");
+	sh("mkdir -p box/opt; cp -p inside box/opt/app; ln -sfn %s/box proc/70/root", scratch);
+	free(p.path);
+	p.path = in_scratch("box/opt/app");
+	p.id = id_of(p.path);
+	maps_add(m, 70, 0x10000, 0x1000, p.pgoff, p.id, "/opt/app");
+	assert_string_equal(function_at(m, 70, &p, 0x10000), "work");
+	maps_destroy(m);
+	free(p.path);
+	sh("rm -r proc");
+}
+
+struct racer {
+	struct maps *m;
+	struct program *p;
+	int n;
+	const struct maptable *table;
+};
+
+static void *race(void *arg)
+{
+	struct racer *r = arg;
+
+	for (int i = 0; i < 300; i++) {
+		int pid = 1000 + (r->n * 7 + i) % 50;
+		const struct maps_binary *b;
+		uint64_t vaddr;
+		uint32_t id;
+
+		maps_add(r->m, pid, 0x10000, 0x1000, r->p->pgoff, r->p->id, r->p->path);
+		maps_fork(r->m, pid, pid + 100);
+		if (maps_resolve(r->m, pid, 0x10010, &id, &vaddr)) {
+			b = maps_binary(r->m, id);
+			if (b->table)
+				r->table = b->table;
+		}
+		mappings_of(r->m, 1);
+		if (i % 3 == 0)
+			maps_exit(r->m, pid);
+		if (i % 5 == 0)
+			maps_exec(r->m, pid + 100);
+		if (i % 50 == 0)
+			maps_scan_all(r->m, NULL);
+	}
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	struct program p = make_program("threads", "");
+	_cleanup_free_ char *line = maps_line(&p, 0x40000, "r-xp", "");
+	struct maps *m = create(NULL, 0);
+	struct racer r[4];
+	pthread_t t[4];
+
+	(void)state;
+	make_process(1005, line);
+	for (int i = 0; i < 4; i++) {
+		r[i] = (struct racer){ m, &p, i, NULL };
+		assert_int_equal(pthread_create(&t[i], NULL, race, &r[i]), 0);
+	}
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(t[i], NULL), 0);
+	/* One binary, one table, whoever built it. */
+	assert_int_equal(maps_binary_count(m), 2);
+	for (int i = 0; i < 4; i++) {
+		assert_non_null(r[i].table);
+		assert_ptr_equal(r[i].table, r[0].table);
+	}
+	maps_destroy(m);
+	free(p.path);
+	sh("rm -r proc");
+}
+
+static void test_this_process(void **state)
+{
+	const char *root = sysroot;
+	struct maps *m;
+	struct error err;
+	uint64_t vaddr, here = (uint64_t)(uintptr_t)&test_this_process, start;
+	uint32_t id;
+
+	(void)state;
+	sysroot = "";
+	m = create(NULL, 0);
+	if (maps_scan_process(m, getpid())) {
+		maps_destroy(m);
+		skip();
+	}
+	assert_true(maps_resolve(m, getpid(), here, &id, &vaddr));
+	assert_non_null(maps_binary(m, id)->table);
+	if (maptable_function_address(maps_binary(m, id)->table, "test_this_process", &start, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(start, vaddr);
+	maps_destroy(m);
+	sysroot = root;
+}
+
+static int run(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scan),	       cmocka_unit_test(test_events),
+		cmocka_unit_test(test_overlaps),       cmocka_unit_test(test_scope),
+		cmocka_unit_test(test_replaced_file),  cmocka_unit_test(test_vanished_files),
+		cmocka_unit_test(test_container_path), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_this_process),
+	};
+
+	sysroot = scratch;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+	return run_in_scratch(run, true);
+}

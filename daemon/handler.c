@@ -163,6 +163,21 @@ static void add_sample(struct handler *h, const struct ring_sample *s)
 		h->counts.unresolved++;
 }
 
+/* All records but samples end with TID, TIME and CPU (sample_id_all). */
+static uint64_t record_time(const struct perf_event_header *header)
+{
+	const struct {
+		uint32_t pid, tid;
+		uint64_t time;
+		uint32_t cpu, reserved;
+	} * id;
+
+	if (header->size < sizeof(*header) + sizeof(*id))
+		return 0;
+	id = (const void *)((const char *)header + header->size - sizeof(*id));
+	return id->time;
+}
+
 static void on_mmap(struct handler *h, const struct perf_event_header *header)
 {
 	const struct {
@@ -182,7 +197,8 @@ static void on_mmap(struct handler *h, const struct perf_event_header *header)
 	if (!memchr(m->filename, '\0', header->size - sizeof(*m)))
 		return;
 	id = (struct file_id){ m->maj, m->min, m->ino };
-	maps_add(h->all->opt.maps, m->pid, m->addr, m->len, m->pgoff, id, m->filename);
+	maps_add(h->all->opt.maps, record_time(header), m->pid, m->addr, m->len, m->pgoff, id,
+		 m->filename);
 }
 
 static void on_task(struct handler *h, const struct perf_event_header *header)
@@ -196,9 +212,9 @@ static void on_task(struct handler *h, const struct perf_event_header *header)
 		return;
 	if (header->type == PERF_RECORD_FORK) {
 		if (t->pid != t->ppid)
-			maps_fork(h->all->opt.maps, t->ppid, t->pid);
+			maps_fork(h->all->opt.maps, record_time(header), t->ppid, t->pid);
 	} else if (t->pid == t->tid) {
-		maps_exit(h->all->opt.maps, t->pid);
+		maps_exit(h->all->opt.maps, record_time(header), t->pid);
 		if (h->all->opt.process_exit)
 			h->all->opt.process_exit(t->pid, h->all->opt.arg);
 	}
@@ -220,7 +236,7 @@ static void on_record(struct handler *h, const struct perf_event_header *header)
 		break;
 	case PERF_RECORD_COMM:
 		if (header->misc & PERF_RECORD_MISC_COMM_EXEC && ids[0] == ids[1])
-			maps_exec(h->all->opt.maps, ids[0]);
+			maps_exec(h->all->opt.maps, record_time(header), ids[0]);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:

@@ -123,13 +123,19 @@ void maps_destroy(struct maps *m);
 int maps_scan_all(struct maps *m, struct error *err);
 int maps_scan_process(struct maps *m, int pid);
 
-/* Events, in the order of the perf ring. @filename as in PERF_RECORD_MMAP2 (in the mount
- * namespace of the process: containers resolve through /proc/PID/root or map_files). */
-void maps_add(struct maps *m, int pid, uint64_t start, uint64_t len, uint64_t pgoff,
+/*
+ * Events of the perf rings. Those of one core come in order; between cores they do not: a child's
+ * exec may be read before the fork that made it. So every event carries the time at which it
+ * happened (CLOCK_MONOTONIC ns; 0: now), and an older one never undoes what a newer one told.
+ * @filename as in PERF_RECORD_MMAP2 (in the mount namespace of the process: containers resolve
+ * through /proc/PID/root or map_files).
+ */
+void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t len, uint64_t pgoff,
 	      struct file_id id, const char *filename);
-void maps_fork(struct maps *m, int parent_pid, int child_pid);
-void maps_exec(struct maps *m, int pid); /* drops all mappings of the old image */
-void maps_exit(struct maps *m, int pid);
+void maps_fork(struct maps *m, uint64_t time, int parent_pid, int child_pid);
+/* Drops all mappings of the old image. */
+void maps_exec(struct maps *m, uint64_t time, int pid);
+void maps_exit(struct maps *m, uint64_t time, int pid);
 
 /* One binary as known to @m; ids are small integers, stable for the life of @m. */
 #define MAPS_KERNEL_ID 0

@@ -188,17 +188,26 @@ static void forget_gone(struct maps *m, uint64_t now)
 	}
 }
 
-/* The process, alive; if an older one of that pid still lingers, it starts anew. */
-static struct process *live_process(struct maps *m, int pid)
+/* Starts anew: a process of that pid that has nothing to do with the last one. */
+static void reset_process(struct process *p, uint64_t time)
+{
+	p->exited_ns = p->exited = p->execed = 0;
+	p->born = time;
+	p->scanned = false;
+	space_put(p->space);
+	p->space = space_new(0);
+}
+
+/*
+ * The process that an event at @time is about: alive, or still lingering when the event is older
+ * than its exit. A lingering one that ended before @time was another process.
+ */
+static struct process *process_at(struct maps *m, int pid, uint64_t time)
 {
 	struct process *p = get_process(m, pid);
 
-	if (p->exited_ns) {
-		p->exited_ns = 0;
-		p->scanned = false;
-		space_put(p->space);
-		p->space = space_new(0);
-	}
+	if (p->exited_ns && p->exited < time)
+		reset_process(p, time);
 	return p;
 }
 
@@ -301,86 +310,123 @@ char *maps_file_name(const char *filename)
 	return xstrndup(filename, n);
 }
 
-void maps_add(struct maps *m, int pid, uint64_t start, uint64_t len, uint64_t pgoff,
+static uint64_t event_time(uint64_t time)
+{
+	return time ? time : clock_now_ns();
+}
+
+/* What [map.start, map.end) covered is gone; @map.binary may be NONE_BINARY. */
+static void space_put_mapping(struct space *s, struct mapping map)
+{
+	size_t i = space_clear(s, map.start, map.end);
+
+	if (map.binary != NONE_BINARY)
+		space_insert_at(s, i, map);
+}
+
+void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t len, uint64_t pgoff,
 	      struct file_id id, const char *filename)
 {
 	_cleanup_free_ char *path = maps_file_name(filename);
 	struct seen seen = { start, start + len, pgoff, id, path };
 	uint32_t binary = path ? binary_find_or_add(m, pid, &seen) : NONE_BINARY;
+	struct mapping map = { .start = start, .end = seen.end, .binary = binary };
 	struct news news = { 0 };
 	struct process *p;
-	struct space *s;
-	size_t i;
 
 	if (seen.end <= start)
 		return;
+	map.time = event_time(time);
 	pthread_rwlock_wrlock(&m->lock);
 	forget_gone(m, clock_now_ns());
-	p = live_process(m, pid);
-	s = space_own(p);
-	i = space_clear(s, start, seen.end);
-	if (binary != NONE_BINARY) {
-		struct mapping map = { start, seen.end, binary_bias(m->binary[binary], &seen),
-				       binary };
-
-		space_insert_at(s, i, map);
-		news_add(m, &news, pid, &map);
+	p = process_at(m, pid, map.time);
+	if (map.time >= p->execed) { /* not of an image that is gone */
+		if (binary != NONE_BINARY) {
+			map.bias = binary_bias(m->binary[binary], &seen);
+			news_add(m, &news, pid, &map);
+		}
+		space_put_mapping(space_own(p), map);
 	}
 	pthread_rwlock_unlock(&m->lock);
 	news_tell(&news);
 }
 
-void maps_fork(struct maps *m, int parent_pid, int child_pid)
+/* The child has what the parent had, and what it has mapped itself since. */
+static void inherit(struct maps *m, const struct process *parent, struct process *child,
+		    uint64_t time, struct news *news)
+{
+	struct space *own = child->space;
+
+	child->space = parent->space;
+	child->space->refs++;
+	for (size_t i = 0; i < own->n; i++) {
+		if (own->v[i].time > time)
+			space_put_mapping(space_own(child), own->v[i]);
+	}
+	space_put(own);
+	for (size_t i = 0; i < child->space->n; i++)
+		news_add(m, news, child->pid, &child->space->v[i]);
+}
+
+void maps_fork(struct maps *m, uint64_t time, int parent_pid, int child_pid)
 {
 	struct process *parent, *child;
 	struct news news = { 0 };
 
 	if (parent_pid == child_pid)
 		return;
+	time = event_time(time);
 	pthread_rwlock_wrlock(&m->lock);
 	forget_gone(m, clock_now_ns());
-	parent = find_process(m, parent_pid);
-	child = find_process(m, child_pid);
-	/*
-	 * A child that was read from /proc meanwhile is known better than by this event, which is
-	 * older; its exec and mmap events are still to come if there are any.
-	 */
-	if (parent && !(child && child->scanned && !child->exited_ns && child->space->n)) {
-		child = live_process(m, child_pid);
+	if (find_process(m, parent_pid)) {
+		child = process_at(m, child_pid, time);
 		parent = find_process(m, parent_pid);
-		space_put(child->space);
-		child->space = parent->space;
-		child->space->refs++;
-		for (size_t i = 0; i < child->space->n; i++)
-			news_add(m, &news, child_pid, &child->space->v[i]);
-	}
-	if (child)
+		/*
+		 * A child that was read from /proc meanwhile, or has execed since, is known better
+		 * than by this event, which is older.
+		 */
+		if (child->execed <= time && !(child->scanned && child->space->n)) {
+			child->born = time;
+			inherit(m, parent, child, time, &news);
+		}
 		child->scanned = false;
+	}
 	pthread_rwlock_unlock(&m->lock);
 	news_tell(&news);
 }
 
-void maps_exec(struct maps *m, int pid)
+void maps_exec(struct maps *m, uint64_t time, int pid)
 {
 	struct process *p;
+	struct space *s;
+	size_t kept = 0;
 
+	time = event_time(time);
 	pthread_rwlock_wrlock(&m->lock);
-	p = live_process(m, pid);
-	space_put(p->space);
-	p->space = space_new(0);
+	p = process_at(m, pid, time);
+	s = space_own(p);
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i].time > time)
+			s->v[kept++] = s->v[i];
+	}
+	s->n = kept;
+	p->execed = time;
 	p->scanned = false;
 	pthread_rwlock_unlock(&m->lock);
 }
 
-void maps_exit(struct maps *m, int pid)
+void maps_exit(struct maps *m, uint64_t time, int pid)
 {
 	uint64_t now = clock_now_ns();
 	struct process *p;
 
+	time = event_time(time);
 	pthread_rwlock_wrlock(&m->lock);
 	forget_gone(m, now);
 	p = find_process(m, pid);
-	if (p && !p->exited_ns) {
+	/* One that was born or has execed later is another process of that pid. */
+	if (p && !p->exited_ns && p->born <= time && p->execed <= time) {
+		p->exited = time;
 		p->exited_ns = now;
 		array_reserve(m->gone, m->cap_gone, m->gone_first + m->n_gone + 1);
 		m->gone[m->gone_first + m->n_gone++] = (struct gone){ now, pid };
@@ -400,19 +446,20 @@ void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n)
 {
 	_cleanup_free_ uint32_t *binary = xcalloc(n, sizeof(*binary));
 	struct space *s = space_new(n);
+	uint64_t now = clock_now_ns();
 	struct news news = { 0 };
 	struct process *p;
 
 	for (size_t i = 0; i < n; i++)
 		binary[i] = binary_find_or_add(m, pid, &seen[i]);
 	pthread_rwlock_wrlock(&m->lock);
-	p = live_process(m, pid);
+	p = process_at(m, pid, now);
 	for (size_t i = 0; i < n; i++) {
 		struct mapping map = { seen[i].start, seen[i].end,
-				       binary_bias(m->binary[binary[i]], &seen[i]), binary[i] };
-		size_t at = space_clear(s, map.start, map.end);
+				       binary_bias(m->binary[binary[i]], &seen[i]), now,
+				       binary[i] };
 
-		space_insert_at(s, at, map);
+		space_put_mapping(s, map);
 		if (!knows(p->space, &map))
 			news_add(m, &news, pid, &map);
 	}

@@ -58,6 +58,7 @@ struct binary {
 
 struct mapping {
 	uint64_t start, end, bias;
+	uint64_t time; /* of the event that told it */
 	uint32_t binary;
 };
 
@@ -71,8 +72,9 @@ struct process {
 	struct process *next;
 	struct space *space;
 	int pid;
-	bool scanned;	    /* from /proc, which may be newer than the events still to come */
-	uint64_t exited_ns; /* 0: alive */
+	bool scanned; /* from /proc, which may be newer than the events still to come */
+	uint64_t born, execed, exited; /* times of the events, 0: not seen */
+	uint64_t exited_ns;	       /* when we learned of the exit; 0: alive */
 };
 
 struct maps {

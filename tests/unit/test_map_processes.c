@@ -186,7 +186,7 @@ static void test_events(void **state)
 	(void)state;
 	make_process(20, "");
 	maps_on_mapping(m, on_mapping, &told);
-	maps_add(m, 20, at, 0x1000, a.pgoff, a.id, a.path);
+	maps_add(m, 0, 20, at, 0x1000, a.pgoff, a.id, a.path);
 	assert_int_equal(told.n, 1);
 	assert_int_equal(told.last.start, at);
 	assert_int_equal(told.last.bias, at - a.map_vaddr);
@@ -194,46 +194,84 @@ static void test_events(void **state)
 	assert_string_equal(function_at(m, 20, &a, at), "work");
 
 	/* A fork shares; either may change without the other noticing. */
-	maps_fork(m, 20, 21);
+	maps_fork(m, 0, 20, 21);
 	assert_int_equal(told.n, 2);
 	assert_int_equal(told.last.pid, 21);
 	assert_string_equal(function_at(m, 21, &a, at), "work");
 	assert_int_equal(mappings_of(m, id), 2);
-	maps_add(m, 21, at, 0x1000, b.pgoff, b.id, b.path);
+	maps_add(m, 0, 21, at, 0x1000, b.pgoff, b.id, b.path);
 	assert_string_equal(function_at(m, 20, &a, at), "work");
 	assert_true(id_at(m, 21, at) != id);
-	maps_exec(m, 21);
+	maps_exec(m, 0, 21);
 	assert_int_equal(id_at(m, 21, at), UINT32_MAX);
 	assert_string_equal(function_at(m, 20, &a, at), "work");
 	assert_int_equal(mappings_of(m, id), 1);
 
 	/* What has exited lingers for samples that come late, until its pid is used again. */
-	maps_exit(m, 20);
+	maps_exit(m, 0, 20);
 	assert_string_equal(function_at(m, 20, &a, at), "work");
 	assert_int_equal(mappings_of(m, id), 0);
-	maps_add(m, 20, at + 0x10000, 0x1000, a.pgoff, a.id, a.path);
+	maps_add(m, 0, 20, at + 0x10000, 0x1000, a.pgoff, a.id, a.path);
 	assert_int_equal(id_at(m, 20, at), UINT32_MAX);
 	assert_int_equal(id_at(m, 20, at + 0x10000), id);
-	maps_exit(m, 20);
-	maps_exit(m, 20);
-	maps_fork(m, 21, 20);
+	maps_exit(m, 0, 20);
+	maps_exit(m, 0, 20);
+	maps_fork(m, 0, 21, 20);
 	assert_int_equal(id_at(m, 20, at + 0x10000), UINT32_MAX);
-	maps_exit(m, 20);
+	maps_exit(m, 0, 20);
 	usleep(1100000);
-	maps_exec(m, 21);
-	maps_exit(m, 21);
+	maps_exec(m, 0, 21);
+	maps_exit(m, 0, 21);
 	assert_int_equal(id_at(m, 20, at), UINT32_MAX);
 	/* The unknown. */
-	maps_fork(m, 1000, 1001);
-	maps_exit(m, 1000);
-	maps_add(m, 22, at, 0, 0, a.id, a.path);
+	maps_fork(m, 0, 1000, 1001);
+	maps_exit(m, 0, 1000);
+	maps_add(m, 0, 22, at, 0, 0, a.id, a.path);
 	assert_int_equal(id_at(m, 22, at), UINT32_MAX);
-	maps_add(m, 22, at, 0x1000, 0, a.id, "//anon");
+	maps_add(m, 0, 22, at, 0x1000, 0, a.id, "//anon");
 	assert_int_equal(id_at(m, 22, at), UINT32_MAX);
 	maps_destroy(m);
 	free(a.path);
 	free(b.path);
 	sh("rm -r proc");
+}
+
+/* Rings of different cores are read one after the other: events come out of order. */
+static void test_order_of_rings(void **state)
+{
+	struct program a = make_program("order-a", ""), b = make_program("order-b", "-O2");
+	const uint64_t at = 0x7f1200000000, t = clock_now_ns();
+	struct maps *m = create(NULL, 0);
+	uint32_t id_a, id_b;
+
+	(void)state;
+	maps_add(m, t, 20, at, 0x1000, a.pgoff, a.id, a.path);
+	id_a = id_at(m, 20, at);
+	/* fork at +1, exec at +2 and mmap at +3 on another core, read in the order 3, 2, 1 */
+	maps_add(m, t + 3, 21, at, 0x1000, b.pgoff, b.id, b.path);
+	id_b = id_at(m, 21, at);
+	assert_true(id_a != id_b);
+	maps_exec(m, t + 2, 21);
+	assert_int_equal(id_at(m, 21, at), id_b);
+	maps_fork(m, t + 1, 20, 21);
+	assert_int_equal(id_at(m, 21, at), id_b);
+	/* no exec: what the child mapped itself stays beside what it inherited */
+	maps_add(m, t + 5, 22, at + 0x10000, 0x1000, b.pgoff, b.id, b.path);
+	maps_fork(m, t + 4, 20, 22);
+	assert_int_equal(id_at(m, 22, at), id_a);
+	assert_int_equal(id_at(m, 22, at + 0x10000), id_b);
+	/* the exit of an older process of that pid, and a mapping of an older image */
+	maps_exit(m, t + 1, 21);
+	assert_int_equal(mappings_of(m, id_b), 2);
+	maps_add(m, t + 1, 21, at, 0x1000, a.pgoff, a.id, a.path);
+	assert_int_equal(id_at(m, 21, at), id_b);
+	/* late news of a process that has ended do not bring it back */
+	maps_exit(m, t + 10, 22);
+	maps_fork(m, t + 4, 20, 22);
+	assert_int_equal(mappings_of(m, id_b), 1);
+	maps_destroy(m);
+	free(a.path);
+	free(b.path);
 }
 
 static void test_overlaps(void **state)
@@ -244,10 +282,10 @@ static void test_overlaps(void **state)
 
 	(void)state;
 	make_process(30, "");
-	maps_add(m, 30, 0x10000, 0x9000, 0, a.id, a.path);
+	maps_add(m, 0, 30, 0x10000, 0x9000, 0, a.id, a.path);
 	ia = id_at(m, 30, 0x10000);
 	/* In the middle: the old one is cut in two. */
-	maps_add(m, 30, 0x13000, 0x2000, 0, b.id, b.path);
+	maps_add(m, 0, 30, 0x13000, 0x2000, 0, b.id, b.path);
 	ib = id_at(m, 30, 0x13000);
 	assert_true(ia != ib && ib != UINT32_MAX);
 	assert_int_equal(id_at(m, 30, 0x12fff), ia);
@@ -255,14 +293,14 @@ static void test_overlaps(void **state)
 	assert_int_equal(id_at(m, 30, 0x15000), ia);
 	assert_int_equal(mappings_of(m, ia), 2);
 	/* Over several. */
-	maps_add(m, 30, 0x12000, 0x4000, 0, b.id, b.path);
+	maps_add(m, 0, 30, 0x12000, 0x4000, 0, b.id, b.path);
 	assert_int_equal(id_at(m, 30, 0x11fff), ia);
 	assert_int_equal(id_at(m, 30, 0x12000), ib);
 	assert_int_equal(id_at(m, 30, 0x15fff), ib);
 	assert_int_equal(id_at(m, 30, 0x16000), ia);
 	assert_int_equal(mappings_of(m, ib), 1);
 	/* Anonymous memory over all of it. */
-	maps_add(m, 30, 0x10000, 0x9000, 0, a.id, "");
+	maps_add(m, 0, 30, 0x10000, 0x9000, 0, a.id, "");
 	assert_int_equal(mappings_of(m, ia) + mappings_of(m, ib), 0);
 	maps_destroy(m);
 	free(a.path);
@@ -278,8 +316,8 @@ static void test_scope(void **state)
 
 	(void)state;
 	make_process(40, "");
-	maps_add(m, 40, 0x10000, 0x1000, in.pgoff, in.id, in.path);
-	maps_add(m, 40, 0x20000, 0x1000, out.pgoff, out.id, out.path);
+	maps_add(m, 0, 40, 0x10000, 0x1000, in.pgoff, in.id, in.path);
+	maps_add(m, 0, 40, 0x20000, 0x1000, out.pgoff, out.id, out.path);
 	assert_string_equal(function_at(m, 40, &in, 0x10000), "work");
 	assert_string_equal(function_at(m, 40, &out, 0x20000), "outside --binary-scope");
 	maps_destroy(m);
@@ -298,11 +336,11 @@ static void test_replaced_file(void **state)
 	(void)state;
 	make_process(50, "");
 	make_process(51, "");
-	maps_add(m, 50, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	maps_add(m, 0, 50, 0x10000, 0x1000, p.pgoff, p.id, p.path);
 	first = id_at(m, 50, 0x10000);
 	usleep(60000);
 	sh("touch -d @1000000000 replaced");
-	maps_add(m, 51, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	maps_add(m, 0, 51, 0x10000, 0x1000, p.pgoff, p.id, p.path);
 	assert_true(id_at(m, 51, 0x10000) != first);
 	assert_int_equal(id_at(m, 50, 0x10000), first);
 	maps_destroy(m);
@@ -310,7 +348,7 @@ static void test_replaced_file(void **state)
 	/* Another inode at that path: what was mapped cannot be had any more. */
 	m = create(NULL, 0);
 	p.id.ino++;
-	maps_add(m, 50, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	maps_add(m, 0, 50, 0x10000, 0x1000, p.pgoff, p.id, p.path);
 	assert_non_null(
 		strstr(maps_binary(m, id_at(m, 50, 0x10000))->error, "replaced or deleted"));
 	maps_destroy(m);
@@ -319,7 +357,7 @@ static void test_replaced_file(void **state)
 	m = create(NULL, 0);
 	p.bias = 0x10000 - p.map_vaddr;
 	sh("mkdir -p proc/50/map_files; ln -s %s proc/50/map_files/10000-11000", p.path);
-	maps_add(m, 50, 0x10000, 0x1000, p.pgoff, p.id, "/no/such/path (deleted)");
+	maps_add(m, 0, 50, 0x10000, 0x1000, p.pgoff, p.id, "/no/such/path (deleted)");
 	assert_string_equal(function_at(m, 50, &p, 0x10000), "work");
 	assert_string_equal(maps_binary(m, id_at(m, 50, 0x10000))->path, "/no/such/path");
 	maps_destroy(m);
@@ -336,12 +374,12 @@ static void test_vanished_files(void **state)
 	(void)state;
 	make_process(60, "");
 	/* Deleted after it was mapped: it was opened then. */
-	maps_add(m, 60, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	maps_add(m, 0, 60, 0x10000, 0x1000, p.pgoff, p.id, p.path);
 	sh("rm vanished");
 	assert_string_equal(function_at(m, 60, &p, 0x10000), "work");
 	/* Never there. */
 	p.id.ino += 1000;
-	maps_add(m, 60, 0x20000, 0x1000, p.pgoff, p.id, "/no/such/file");
+	maps_add(m, 0, 60, 0x20000, 0x1000, p.pgoff, p.id, "/no/such/file");
 	b = maps_binary(m, id_at(m, 60, 0x20000));
 	assert_null(b->table);
 	assert_non_null(strstr(b->error, "/no/such/file"));
@@ -361,7 +399,7 @@ static void test_container_path(void **state)
 	free(p.path);
 	p.path = in_scratch("box/opt/app");
 	p.id = id_of(p.path);
-	maps_add(m, 70, 0x10000, 0x1000, p.pgoff, p.id, "/opt/app");
+	maps_add(m, 0, 70, 0x10000, 0x1000, p.pgoff, p.id, "/opt/app");
 	assert_string_equal(function_at(m, 70, &p, 0x10000), "work");
 	maps_destroy(m);
 	free(p.path);
@@ -385,8 +423,8 @@ static void *race(void *arg)
 		uint64_t vaddr;
 		uint32_t id;
 
-		maps_add(r->m, pid, 0x10000, 0x1000, r->p->pgoff, r->p->id, r->p->path);
-		maps_fork(r->m, pid, pid + 100);
+		maps_add(r->m, 0, pid, 0x10000, 0x1000, r->p->pgoff, r->p->id, r->p->path);
+		maps_fork(r->m, 0, pid, pid + 100);
 		if (maps_resolve(r->m, pid, 0x10010, &id, &vaddr)) {
 			b = maps_binary(r->m, id);
 			if (b->table)
@@ -394,9 +432,9 @@ static void *race(void *arg)
 		}
 		mappings_of(r->m, 1);
 		if (i % 3 == 0)
-			maps_exit(r->m, pid);
+			maps_exit(r->m, 0, pid);
 		if (i % 5 == 0)
-			maps_exec(r->m, pid + 100);
+			maps_exec(r->m, 0, pid + 100);
 		if (i % 50 == 0)
 			maps_scan_all(r->m, NULL);
 	}
@@ -458,10 +496,10 @@ static int run(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scan),	       cmocka_unit_test(test_events),
-		cmocka_unit_test(test_overlaps),       cmocka_unit_test(test_scope),
-		cmocka_unit_test(test_replaced_file),  cmocka_unit_test(test_vanished_files),
-		cmocka_unit_test(test_container_path), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_this_process),
+		cmocka_unit_test(test_order_of_rings), cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_scope),	       cmocka_unit_test(test_replaced_file),
+		cmocka_unit_test(test_vanished_files), cmocka_unit_test(test_container_path),
+		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_this_process),
 	};
 
 	sysroot = scratch;

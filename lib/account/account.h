@@ -26,8 +26,9 @@
  *   pre_idle  gap = G - L;   post_idle, woken by another core: L = G - gap - carried, where
  *   carried is what the waker had not paid yet (the paper's waker stops first: catch_up)
  *
- * The sampling clock runs in unstopped time: a sample stands for the time since this core's last
- * tick, less the stops in between.
+ * The sampling clock runs in busy, unstopped time: a sample stands for the time since this core's
+ * last tick that met a task, less the stops and the idling in between. (Ticks of an idle core may
+ * come late or not at all; what ran between them is credited at the next one that counts.)
  *
  * The cost of looking. Ticks and other interrupts come at a rate per second of wall time; a core
  * that was stopped half of the time has twice as many of them for every second it ran, and would
@@ -74,17 +75,19 @@ static __always_inline void scoz_core_follow(struct scoz_core *c, __s64 delay)
 }
 
 /*
- * A tick at @now: the unstopped time that the sample stands for (accounting.md 3a, "the sampling
- * clock"). @limit bounds it where ticks were missing; the rest is dropped and counted.
+ * A tick at @now that met a task: the time that the sample stands for (accounting.md 3a, "the
+ * sampling clock"). @limit bounds it where ticks were missing; the rest is dropped and counted.
  */
 static __always_inline __u64 scoz_tick(struct scoz_core *c, __u64 now, __u64 limit)
 {
-	__s64 weight = (__s64)(now - c->last_tick) - (c->stopped - c->stopped_at_tick);
+	__s64 weight = (__s64)(now - c->last_tick) - (c->stopped - c->stopped_at_tick) -
+		       (__s64)(c->in_idle - c->idle_at_tick);
 
 	if (!c->last_tick || weight < 0)
 		weight = 0;
 	c->last_tick = now;
 	c->stopped_at_tick = c->stopped;
+	c->idle_at_tick = c->in_idle;
 	c->ticks++;
 	if ((__u64)weight > limit) {
 		weight = limit;

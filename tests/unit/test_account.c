@@ -44,8 +44,11 @@ static void test_sampling_clock_excludes_stops(void **state)
 	assert_int_equal(scoz_tick(&c, 13 * MS, 100 * MS), MS);
 	assert_int_equal(scoz_tick(&c, 33 * MS, 8 * MS), 8 * MS);
 	assert_int_equal(c.clipped, 1);
+	scoz_idle_enter(&c, 0, 33 * MS + MS / 4); /* idle for 10 ms: a quarter before, half after */
+	scoz_switch_in(&c, NULL, 0, 43 * MS + MS / 4, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_tick(&c, 43 * MS + 3 * MS / 4, 8 * MS), 3 * MS / 4);
 	scoz_stopped(&c, 2 * MS, 0); /* longer than the clock says: never negative */
-	assert_int_equal(scoz_tick(&c, 34 * MS, 8 * MS), 0);
+	assert_int_equal(scoz_tick(&c, 44 * MS, 8 * MS), 0);
 	check_ledger(&c);
 }
 

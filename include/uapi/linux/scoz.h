@@ -79,9 +79,11 @@ struct scoz_core {
 	__s64 carried; /* core model: debt of the core that woke this one */
 	__u32 idle;
 	__u32 woken; /* core model: woken by another core */
-	/* the sampling clock in unstopped time */
+	/* the sampling clock in busy, unstopped time */
 	__u64 last_tick;
 	__s64 stopped_at_tick;
+	__u64 idle_at_tick;
+	__u64 in_idle; /* ns spent idle */
 	/* what happened, for reports and tests */
 	__s64 asked; /* sum of the lengths that stops were meant to have */
 	__u64 stops;
@@ -97,7 +99,6 @@ struct scoz_core {
 	__u64 share_at;
 	__u64 paid_hit; /* hits seen paid or excused, for the latency figures */
 	__u64 no_task;	/* tasks met without accounting state */
-	__u64 in_idle;	/* ns spent idle */
 	__u64 syncs;	/* wake-ups of involved tasks by tasks */
 	__u32 sampled;	/* set by the profiler: this core is sampled and delayed */
 	__u32 pad;

@@ -88,10 +88,12 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		c->ticks_in_stop++;
 		return 0;
 	}
+	task = bpf_get_current_task_btf();
+	if (!task->pid)
+		return 0;
 	now = bpf_ktime_get_ns();
 	weight = scoz_tick(c, now, h->period * WEIGHT_LIMIT);
-	task = bpf_get_current_task_btf();
-	if (!task->pid || task->tgid == self_tgid)
+	if (task->tgid == self_tgid)
 		return 0;
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */

@@ -99,7 +99,11 @@ struct profile_writer;
  * Opens @path for a new run. An existing profile is extended when engine, model, mode and the
  * progress points (names, kinds, specs, order) agree, else refused (-EEXIST) with a message that
  * says what differs and what to do. A file without a footer (cut off) is extended as well; a
- * half last line is closed off first. Runs are numbered on.
+ * half last line is closed off first. Runs are numbered on. The file is locked (flock) until
+ * profile_writer_close(): -EBUSY while another writer has it.
+ *
+ * A line that cannot be written whole is taken back, so that the file stays readable and later
+ * lines may be tried. A process that sets RLIMIT_FSIZE must ignore SIGXFSZ to see that error.
  */
 int profile_writer_open(const char *path, const struct profile_header *h,
 			const struct profile_progress *progress, size_t n_progress,
@@ -135,9 +139,15 @@ struct profile {
 	size_t n_windows;
 	struct profile_sample *samples; /* summed over runs */
 	size_t n_samples;
-	bool truncated; /* last line incomplete, or the last run without footer */
+	bool truncated;	      /* last line incomplete, or the last run without footer */
+	size_t skipped_lines; /* cut off by a crash or a full disk: nothing else is skipped */
+	size_t unknown_lines; /* kinds that a later scoz added: ignored */
 };
-/* -EINVAL with line number for garbage in the middle; a cut last line is not an error. */
+/*
+ * Targets and progress points are indexed by their ids. -EINVAL with line number for garbage in
+ * the middle; a cut last line is not an error. -ENODATA: empty, or cut within the first line.
+ * -ENOTSUP: written by a newer scoz.
+ */
 int profile_read(const char *path, struct profile **ret, struct error *err);
 void profile_free(struct profile *p);
 

@@ -6,35 +6,45 @@
  *   program speedup(s) = 1 - period(s) / period(0)             in percent of run time per unit
  *
  * The unit of resampling is a treated window together with the 0 % windows of the same target
- * around it, so that a machine that changes speed for seconds cancels out.
+ * around it, so that a machine that changes speed for seconds cancels out. stats.c tells how.
  */
 #ifndef SCOZ_STATS_H
 #define SCOZ_STATS_H
 
 #include "profile/profile.h"
 
+/*
+ * optimize    some program speedup is above 0 and the best is at least 1 %
+ * contention  some program speedup is below 0 by at least 1 %, and none is above 0
+ * no effect   every program speedup is within 2.5 % of 0, measured to +-2.5 points or better, and
+ *             either not distinguishable from 0 or smaller than 1 %
+ * undecided   everything else
+ * "Above" and "below" allow for the number of speedups that were tried (Holm, at 5 %).
+ */
 enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_UNDECIDED };
 const char *verdict_name(enum verdict v); /* "optimize", "no effect", "contention", "undecided" */
 
 struct estimate_point {
 	double speedup_pct;
 	double program_speedup_pct;
-	double ci_lo, ci_hi; /* 95 % */
-	uint32_t windows;    /* kept */
+	/* 95 %; -INFINITY and INFINITY with fewer than three usable windows. */
+	double ci_lo, ci_hi;
+	uint32_t windows; /* used: kept, and with 0 % windows beside them */
 };
 
 /* One (target, progress) pair. */
 struct estimate {
 	uint32_t target, progress;
-	uint64_t samples;	       /* hits in all windows */
+	uint64_t samples;	       /* hits in all windows, kept or not */
 	struct estimate_point *points; /* by speedup; the first is 0 */
 	size_t n_points;
-	double best_pct; /* highest program speedup whose interval excludes 0, else the highest */
+	double best_pct; /* highest program speedup whose interval is above 0, else the highest */
 	double best_at_pct;
 	enum verdict verdict;
-	char *warning; /* NULL or a sentence */
+	char *warning; /* NULL or sentences */
 };
 
+/* Pairs with at least one usable treated window, by target and progress. */
 struct estimates {
 	struct estimate *e;
 	size_t n;
@@ -45,12 +55,14 @@ struct stats_options {
 	uint64_t seed;
 };
 
-/* Deterministic for equal input and seed. */
+/* Deterministic for equal input and seed; the order of @windows does not matter. Returns 0. */
 int stats_estimate(const struct profile_window *windows, size_t n_windows, size_t n_progress,
 		   const struct stats_options *opt, struct estimates *ret);
 void estimates_free(struct estimates *e);
-/* Widest half width over all points with windows, of one target (for --precision); INFINITY when
- * a point has fewer than three windows. */
+/*
+ * Widest half width over the treated points of one target (for --precision); INFINITY when a
+ * point has fewer than three windows or there is none.
+ */
 double estimate_half_width(const struct estimate *e);
 
 #endif

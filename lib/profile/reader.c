@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading profile.scoz.
+ *
+ * What may be wrong with an honest file: it ends in the middle of a line (crash, full disk, power
+ * loss that left NUL bytes), and it may have been extended after that, so that the half line is
+ * followed by the header of the next run. A run of unreadable lines is therefore forgiven exactly
+ * where a header or the end of the file follows, and counted. Everything else is damage, and
+ * reading on would mean to guess: an error with the line number.
+ *
+ * All strings and arrays of a profile live in one arena.
+ */
+#include "profile/format.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ARENA_BLOCK  (64u << 10)
+#define MAX_PROGRESS 4096
+
+struct arena_block {
+	struct arena_block *next;
+	size_t used, size;
+	_Alignas(16) char data[];
+};
+
+struct profile_impl {
+	struct profile p; /* first: profile_free() gets a pointer to it */
+	struct arena_block *arena;
+};
+
+struct reader {
+	struct profile *p;
+	struct profile_impl *impl;
+	size_t line;	 /* number of the line being read */
+	size_t bad_line; /* first of the unreadable lines before it, 0: none */
+	size_t bad_count;
+	char bad_why[JSON_ERROR_TEXT_LENGTH];
+	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples;
+	struct error *err;
+};
+
+static void *arena_alloc(struct profile_impl *impl, size_t size)
+{
+	struct arena_block *b = impl->arena;
+	void *p;
+
+	size = (size + 15) & ~(size_t)15;
+	if (!b || b->size - b->used < size) {
+		size_t room = size > ARENA_BLOCK ? size : ARENA_BLOCK;
+
+		b = xmalloc(sizeof(*b) + room);
+		b->next = impl->arena;
+		b->used = 0;
+		b->size = room;
+		impl->arena = b;
+	}
+	p = b->data + b->used;
+	b->used += size;
+	return memset(p, 0, size);
+}
+
+static const char *arena_string(struct profile_impl *impl, const char *s)
+{
+	size_t n = strlen(s) + 1;
+
+	return n == 1 ? "" : memcpy(arena_alloc(impl, n), s, n);
+}
+
+/* ---- fields: each returns 0 or sets the error ---- */
+
+static int bad_field(struct reader *r, const char *key, const char *what)
+{
+	return error_set(r->err, EINVAL,
+			 "%s, line %zu: \"%s\" %s: the file is damaged; cut it off before that "
+			 "line and try again",
+			 r->p->path, r->line, key, what);
+}
+
+static int get_text(struct reader *r, const json_t *o, const char *key, const char **ret)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*ret = "";
+	if (!v)
+		return 0;
+	if (!json_is_string(v))
+		return bad_field(r, key, "is not a string");
+	*ret = arena_string(r->impl, json_string_value(v));
+	return 0;
+}
+
+/* Absent and null are 0: kinds and keys are only ever added, and JSON knows no infinity. */
+static int get_real(struct reader *r, const json_t *o, const char *key, double *ret)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*ret = 0;
+	if (!v || json_is_null(v))
+		return 0;
+	if (!json_is_number(v))
+		return bad_field(r, key, "is not a number");
+	*ret = json_number_value(v);
+	return 0;
+}
+
+static int get_u64(struct reader *r, const json_t *o, const char *key, uint64_t *ret)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*ret = 0;
+	if (!v)
+		return 0;
+	if (!json_is_integer(v))
+		return bad_field(r, key, "is not an integer");
+	*ret = (uint64_t)json_integer_value(v);
+	return 0;
+}
+
+static int get_index(struct reader *r, const json_t *o, const char *key, uint32_t *ret)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > UINT32_MAX)
+		return bad_field(r, key, "is not a small integer");
+	*ret = json_integer_value(v);
+	return 0;
+}
+
+static int get_list(struct reader *r, const json_t *o, const char *key, const char *const **ret,
+		    size_t *n)
+{
+	const json_t *a = json_object_get(o, key);
+	const char **list;
+
+	*ret = NULL;
+	*n = 0;
+	if (!a)
+		return 0;
+	if (!json_is_array(a))
+		return bad_field(r, key, "is not a list");
+	list = arena_alloc(r->impl, json_array_size(a) * sizeof(*list));
+	for (size_t i = 0; i < json_array_size(a); i++) {
+		const char *s = json_string_value(json_array_get(a, i));
+
+		if (!s)
+			return bad_field(r, key, "holds something else than strings");
+		list[i] = arena_string(r->impl, s);
+	}
+	*ret = list;
+	*n = json_array_size(a);
+	return 0;
+}
+
+/* ---- kinds of lines ---- */
+
+static struct profile_run *this_run(struct reader *r)
+{
+	return &r->p->runs[r->p->n_runs - 1];
+}
+
+static int read_header(struct reader *r, const json_t *o)
+{
+	const json_t *version = json_object_get(o, "version");
+	struct profile *p = r->p;
+	struct profile_run *run;
+	struct profile_header *h;
+	uint64_t cpus = 0;
+	uint32_t number;
+
+	if (!json_is_integer(version) || json_integer_value(version) < 1)
+		return bad_field(r, "version", "is not a positive integer");
+	if (json_integer_value(version) > PROFILE_VERSION)
+		return error_set(r->err, ENOTSUP,
+				 "%s was written by a newer scoz (format version %lld, this one "
+				 "reads up to %d): update scoz",
+				 p->path, (long long)json_integer_value(version), PROFILE_VERSION);
+	if (get_index(r, o, "run", &number))
+		return -EINVAL;
+	if (number != p->n_runs)
+		return bad_field(r, "run", "does not follow the run before it");
+	array_reserve(p->runs, r->cap_runs, p->n_runs + 1);
+	run = &p->runs[p->n_runs++];
+	memset(run, 0, sizeof(*run));
+	h = &run->header;
+	run->footer.command_status = -1;
+	run->footer.end = "";
+	if (get_text(r, o, "engine", &h->engine) || get_text(r, o, "model", &h->model) ||
+	    get_text(r, o, "mode", &h->mode) || get_real(r, o, "frequency_hz", &h->frequency_hz) ||
+	    get_real(r, o, "period_s", &h->period_s) || get_u64(r, o, "seed", &h->seed) ||
+	    get_u64(r, o, "cpus", &cpus) || get_text(r, o, "command", &h->command) ||
+	    get_text(r, o, "host", &h->host) || get_text(r, o, "kernel", &h->kernel) ||
+	    get_text(r, o, "started", &h->started))
+		return -EINVAL;
+	h->cpus = cpus > INT32_MAX ? INT32_MAX : cpus;
+	return 0;
+}
+
+static int read_progress(struct reader *r, const json_t *o)
+{
+	struct profile_progress g = { 0 };
+	struct profile *p = r->p;
+	const char *kind;
+
+	if (get_index(r, o, "id", &g.id) || get_text(r, o, "name", &g.name) ||
+	    get_text(r, o, "kind", &kind) || get_text(r, o, "spec", &g.spec))
+		return -EINVAL;
+	if (g.id != p->n_progress || g.id >= MAX_PROGRESS)
+		return bad_field(r, "id", "does not follow the progress point before it");
+	if (!strcmp(kind, "latency"))
+		g.kind = PROGRESS_LATENCY;
+	else if (strcmp(kind, "throughput") != 0)
+		return bad_field(r, "kind", "is neither \"throughput\" nor \"latency\"");
+	array_reserve(p->progress, r->cap_progress, p->n_progress + 1);
+	p->progress[p->n_progress++] = g;
+	return 0;
+}
+
+static int read_target(struct reader *r, const json_t *o)
+{
+	struct profile_target t = { 0 };
+	struct profile *p = r->p;
+
+	if (get_index(r, o, "id", &t.id) || get_text(r, o, "name", &t.name) ||
+	    get_text(r, o, "kind", &t.kind) || get_text(r, o, "location", &t.location))
+		return -EINVAL;
+	if (t.id != p->n_targets)
+		return bad_field(r, "id", "does not follow the target before it");
+	array_reserve(p->targets, r->cap_targets, p->n_targets + 1);
+	p->targets[p->n_targets++] = t;
+	return 0;
+}
+
+static int read_window_progress(struct reader *r, const json_t *o, struct profile_window *w)
+{
+	const json_t *a = json_object_get(o, "progress");
+	size_t n = json_array_size(a);
+
+	if (!json_is_array(a))
+		return bad_field(r, "progress", "is not a list");
+	if (n > r->p->n_progress)
+		return bad_field(r, "progress", "has more entries than there are progress points");
+	w->n_progress = r->p->n_progress;
+	w->progress = arena_alloc(r->impl, w->n_progress * sizeof(*w->progress));
+	for (size_t i = 0; i < n; i++) {
+		const json_t *e = json_array_get(a, i);
+		struct window_progress *wp = &w->progress[i];
+
+		if (!json_is_object(e))
+			return bad_field(r, "progress", "holds something else than objects");
+		if (get_real(r, e, "visits", &wp->visits) ||
+		    get_real(r, e, "virtual_s", &wp->virtual_s) ||
+		    get_real(r, e, "inflight", &wp->inflight))
+			return -EINVAL;
+		if (wp->visits < 0 || wp->inflight < 0)
+			return bad_field(r, "progress", "holds a negative count");
+	}
+	return 0;
+}
+
+static int read_window(struct reader *r, const json_t *o)
+{
+	const json_t *discard = json_object_get(o, "discard");
+	struct profile_window w = { 0 };
+	struct profile *p = r->p;
+
+	if (get_index(r, o, "run", &w.run) || get_index(r, o, "seq", &w.seq) ||
+	    get_index(r, o, "target", &w.target) || get_real(r, o, "speedup", &w.speedup) ||
+	    get_real(r, o, "start_s", &w.start_s) || get_real(r, o, "wall_s", &w.wall_s) ||
+	    get_real(r, o, "inserted_s", &w.inserted_s) || get_u64(r, o, "hits", &w.hits))
+		return -EINVAL;
+	if (w.run != p->n_runs - 1)
+		return bad_field(r, "run", "is not the run it stands in");
+	if (w.target >= p->n_targets)
+		return bad_field(r, "target", "is not described by any line before it");
+	if (!(w.speedup >= 0 && w.speedup <= 1))
+		return bad_field(r, "speedup", "is not between 0 and 1");
+	if (discard && !json_is_null(discard) && get_text(r, o, "discard", &w.discard))
+		return -EINVAL;
+	if (read_window_progress(r, o, &w))
+		return -EINVAL;
+	array_reserve(p->windows, r->cap_windows, p->n_windows + 1);
+	p->windows[p->n_windows++] = w;
+	return 0;
+}
+
+static int read_sample(struct reader *r, const json_t *o)
+{
+	struct profile_sample s = { 0 };
+	struct profile *p = r->p;
+
+	if (get_text(r, o, "target", &s.target) || get_text(r, o, "location", &s.location) ||
+	    get_text(r, o, "binary", &s.binary) || get_u64(r, o, "self", &s.self) ||
+	    get_u64(r, o, "total", &s.total))
+		return -EINVAL;
+	array_reserve(p->samples, r->cap_samples, p->n_samples + 1);
+	p->samples[p->n_samples++] = s;
+	return 0;
+}
+
+static int read_footer(struct reader *r, const json_t *o)
+{
+	struct profile_run *run = this_run(r);
+	struct profile_footer *f = &run->footer;
+	const json_t *status = json_object_get(o, "command_status");
+
+	if (run->complete)
+		return bad_field(r, "type", "\"footer\" stands twice in one run");
+	if (get_real(r, o, "duration_s", &f->duration_s) ||
+	    get_u64(r, o, "samples_total", &f->samples_total) ||
+	    get_u64(r, o, "samples_lost", &f->samples_lost) ||
+	    get_real(r, o, "inserted_s", &f->inserted_s) ||
+	    get_real(r, o, "stopped_s", &f->stopped_s) || get_real(r, o, "own_s", &f->own_s) ||
+	    get_real(r, o, "excused_s", &f->excused_s) ||
+	    get_real(r, o, "waived_s", &f->waived_s) || get_real(r, o, "owed_s", &f->owed_s) ||
+	    get_text(r, o, "end", &f->end) ||
+	    get_list(r, o, "reasons", &f->reasons, &f->n_reasons) ||
+	    get_list(r, o, "warnings", &f->warnings, &f->n_warnings))
+		return -EINVAL;
+	f->command_status = json_is_integer(status) ? (int)json_integer_value(status) : -1;
+	run->complete = true;
+	return 0;
+}
+
+static const struct {
+	const char *type;
+	int (*read)(struct reader *r, const json_t *o);
+} kinds[] = {
+	{ "header", read_header }, { "progress", read_progress }, { "target", read_target },
+	{ "window", read_window }, { "sample", read_sample },	  { "footer", read_footer },
+};
+
+/* ---- lines ---- */
+
+static int not_a_profile(struct reader *r)
+{
+	return error_set(r->err, EINVAL,
+			 "%s is not a scoz profile: its first line is not a header; profiles are "
+			 "written by scozd -o FILE",
+			 r->p->path);
+}
+
+static int damaged(struct reader *r)
+{
+	return error_set(r->err, EINVAL,
+			 "%s, line %zu: not a JSON object (%s): the file is damaged; cut it off "
+			 "before that line and try again",
+			 r->p->path, r->bad_line, r->bad_why);
+}
+
+static bool is_half_header(const char *line, size_t len)
+{
+	size_t n = strlen(PROFILE_HEADER_START);
+
+	return memcmp(line, PROFILE_HEADER_START, len < n ? len : n) == 0;
+}
+
+static int unreadable_line(struct reader *r, const char *line, size_t len, const char *why)
+{
+	if (!r->p->n_runs && !is_half_header(line, len))
+		return not_a_profile(r);
+	if (!r->bad_line) {
+		r->bad_line = r->line;
+		snprintf(r->bad_why, sizeof(r->bad_why), "%s", why);
+	}
+	r->bad_count++;
+	return 0;
+}
+
+static int known_line(struct reader *r, const char *type, const json_t *o)
+{
+	bool header = !strcmp(type, "header");
+
+	if (!r->p->n_runs) {
+		const char *format = json_string_value(json_object_get(o, "format"));
+
+		if (!header || !format || strcmp(format, PROFILE_FORMAT) != 0)
+			return not_a_profile(r);
+	}
+	if (r->bad_line) {
+		if (!header)
+			return damaged(r);
+		r->p->skipped_lines += r->bad_count;
+		r->bad_line = r->bad_count = 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(type, kinds[i].type))
+			return kinds[i].read(r, o);
+	}
+	r->p->unknown_lines++;
+	return 0;
+}
+
+static int read_line(struct reader *r, const char *line, size_t len)
+{
+	const char *type;
+	json_error_t why;
+	json_t *o;
+	int ret;
+
+	r->line++;
+	o = json_loadb(line, len, 0, &why);
+	if (!o)
+		return unreadable_line(r, line, len, why.text);
+	type = json_string_value(json_object_get(o, "type"));
+	if (type)
+		ret = known_line(r, type, o);
+	else
+		ret = unreadable_line(r, line, len, "no \"type\"");
+	json_decref(o);
+	return ret;
+}
+
+/*
+ * Calls read_line() for every line, the last one even without its newline. Memory is bounded by
+ * the longest line.
+ */
+static int read_lines(struct reader *r, int fd, bool *ends_with_newline)
+{
+	_cleanup_free_ char *buf = NULL;
+	size_t cap = 0, have = 0, scanned = 0;
+
+	for (;;) {
+		ssize_t n;
+		char *nl;
+		size_t start = 0;
+
+		array_reserve(buf, cap, have + (64u << 10));
+		n = read(fd, buf + have, cap - have);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set(r->err, errno, "%s: cannot read: %s", r->p->path,
+					 strerror(errno));
+		if (n == 0)
+			break;
+		have += n;
+		while ((nl = memchr(buf + scanned, '\n', have - scanned))) {
+			int ret = read_line(r, buf + start, nl - buf - start);
+
+			if (ret)
+				return ret;
+			start = scanned = nl - buf + 1;
+		}
+		scanned = have - start;
+		memmove(buf, buf + start, scanned);
+		have = scanned;
+		if (have > PROFILE_MAX_LINE)
+			return error_set(r->err, EINVAL,
+					 "%s, line %zu: longer than %u MiB: not a scoz profile, or "
+					 "a damaged one",
+					 r->p->path, r->line + 1, PROFILE_MAX_LINE >> 20);
+	}
+	*ends_with_newline = have == 0;
+	return have ? read_line(r, buf, have) : 0;
+}
+
+/* ---- the end ---- */
+
+static int compare_identity(const void *pa, const void *pb)
+{
+	const struct profile_sample *a = pa, *b = pb;
+	int c = strcmp(a->target, b->target);
+
+	c = c ? c : strcmp(a->binary, b->binary);
+	return c ? c : strcmp(a->location, b->location);
+}
+
+static int compare_count(const void *pa, const void *pb)
+{
+	const struct profile_sample *a = pa, *b = pb;
+
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	if (a->self != b->self)
+		return a->self < b->self ? 1 : -1;
+	return compare_identity(pa, pb);
+}
+
+/* Sums what several runs saw of one place; most sampled first. */
+static void merge_samples(struct profile *p)
+{
+	struct profile_sample *s = p->samples;
+	size_t out = 0;
+
+	if (!p->n_samples)
+		return;
+	qsort(s, p->n_samples, sizeof(*s), compare_identity);
+	for (size_t i = 1; i < p->n_samples; i++) {
+		if (compare_identity(&s[out], &s[i])) {
+			s[++out] = s[i];
+		} else {
+			s[out].self += s[i].self;
+			s[out].total += s[i].total;
+		}
+	}
+	p->n_samples = out + 1;
+	qsort(s, p->n_samples, sizeof(*s), compare_count);
+}
+
+/* Progress points may be described after the first windows only in a damaged file. */
+static int finish(struct reader *r)
+{
+	struct profile *p = r->p;
+
+	if (!r->line)
+		return error_set(r->err, ENODATA, "%s is empty: nothing was recorded in it",
+				 p->path);
+	if (!p->n_runs)
+		return error_set(r->err, ENODATA,
+				 "%s is cut off within its first line: nothing was recorded in it",
+				 p->path);
+	p->truncated = r->bad_line || !this_run(r)->complete;
+	p->skipped_lines += r->bad_count;
+	for (size_t i = 0; i < p->n_windows; i++) {
+		if (p->windows[i].n_progress != p->n_progress)
+			return error_set(r->err, EINVAL,
+					 "%s: a progress point is described after the first "
+					 "window: the file is damaged",
+					 p->path);
+	}
+	merge_samples(p);
+	return 0;
+}
+
+void profile_error_clean(struct error *err)
+{
+	for (unsigned char *p = err ? (unsigned char *)err->text : NULL; p && *p; p++) {
+		bool c1 = *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+
+		if (*p < 0x20 || *p == 0x7f || c1)
+			*p = '?';
+		if (c1)
+			p[1] = '?';
+	}
+}
+
+int profile_read_fd(int fd, const char *path, bool *ends_with_newline, struct profile **ret,
+		    struct error *err)
+{
+	struct profile_impl *impl = xcalloc(1, sizeof(*impl));
+	struct reader r = { .p = &impl->p, .impl = impl, .err = err };
+	bool newline;
+	struct stat st;
+	int res;
+
+	impl->p.path = xstrdup(path);
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+		res = error_set(err, EISDIR, "%s is a directory: name a profile in it", path);
+	else
+		res = read_lines(&r, fd, ends_with_newline ? ends_with_newline : &newline);
+	if (!res)
+		res = finish(&r);
+	if (res) {
+		profile_error_clean(err);
+		profile_free(&impl->p);
+		return res;
+	}
+	*ret = &impl->p;
+	return 0;
+}
+
+int profile_read(const char *path, struct profile **ret, struct error *err)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		return error_set(err, ENOENT,
+				 "%s: no such file: record one with scozd -o %s -- COMMAND, or "
+				 "name another",
+				 path, path);
+	if (fd < 0)
+		return error_set(err, errno, "%s: cannot open: %s", path, strerror(errno));
+	return profile_read_fd(fd, path, NULL, ret, err);
+}
+
+void profile_free(struct profile *p)
+{
+	struct profile_impl *impl = (struct profile_impl *)p;
+
+	if (!p)
+		return;
+	while (impl->arena) {
+		struct arena_block *next = impl->arena->next;
+
+		free(impl->arena);
+		impl->arena = next;
+	}
+	free(p->runs);
+	free(p->progress);
+	free(p->targets);
+	free(p->windows);
+	free(p->samples);
+	free(p->path);
+	free(impl);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Random numbers, Student's t and the bootstrap of a ratio of ratios; inside lib/stats only. */
+#ifndef SCOZ_RESAMPLE_H
+#define SCOZ_RESAMPLE_H
+
+#include "base/base.h"
+
+struct rng {
+	uint64_t state;
+};
+uint64_t rng_next(struct rng *r);
+/* Independent streams: mixes @value into @seed. */
+uint64_t rng_mix(uint64_t seed, uint64_t value);
+
+/* P(|T| > |t|) and the t with P(T < t) = p, for df degrees of freedom. */
+double student_two_sided(double t, double df);
+double student_quantile(double p, double df);
+
+/* One observation: time and work of a treated window and of its baseline. */
+struct unit {
+	double time, work;   /* treated */
+	double time0, work0; /* baseline */
+};
+
+struct log_ratio {
+	double value;  /* log(period / baseline period) */
+	double lo, hi; /* 95 % interval; infinite with fewer than three units */
+	double p;      /* two-sided, of value 0; 1 when unknown */
+};
+
+/*
+ * @inflation: variance of the estimate over what it would be were the units independent (they
+ * share baselines), at least 1.
+ */
+struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double inflation,
+				    uint32_t resamples, uint64_t seed);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From the windows of one target to units of resampling; inside lib/stats only. */
+#ifndef SCOZ_UNITS_H
+#define SCOZ_UNITS_H
+
+#include "profile/profile.h"
+#include "stats/resample.h"
+
+/* The units of one speedup of one (target, progress). */
+struct unit_set {
+	double speedup;
+	struct unit *u;
+	size_t n;
+	double inflation; /* variance factor, because units share baselines */
+	size_t unpaired;  /* treated windows without a 0 % window beside them */
+	size_t set_aside; /* whose two baselines disagree wildly */
+};
+
+struct unit_sets {
+	struct unit_set *s; /* by speedup; the first is the placebo of 0 % */
+	size_t n;
+	size_t zeros; /* usable 0 % windows */
+	bool latency; /* the progress point has numbers in flight */
+};
+
+/* @w: windows of one target, sorted by run and seq. */
+void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
+		     struct unit_sets *ret);
+void unit_sets_free(struct unit_sets *s);
+
+#endif

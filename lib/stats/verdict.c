@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The rules stand in stats.h. Trying ten speedups gives chance ten occasions, so a point counts as
+ * above or below 0 only when it survives Holm's step-down over all treated points with a known
+ * interval: the smallest p value must be at most 0.05 / m, the next 0.05 / (m - 1), and so on. Its
+ * own 95 % interval must exclude 0, too, so that a table never contradicts its verdict.
+ */
+#include "stats/verdict.h"
+
+#include <math.h>
+
+#define ALPHA	    0.05
+#define WORTHWHILE  1.0 /* percent */
+#define NEGLIGIBLE  2.5
+#define FEW_WINDOWS 6
+#define WILD_MADS   8.0
+#define WILD_LEAST  0.1 /* log ratio */
+#define PARTS_MAX   8
+#define MARGIN	    1.0 /* points, before an odd shape is worth a warning */
+
+const char *verdict_name(enum verdict v)
+{
+	static const char *const names[] = {
+		[VERDICT_OPTIMIZE] = "optimize",
+		[VERDICT_NO_EFFECT] = "no effect",
+		[VERDICT_CONTENTION] = "contention",
+		[VERDICT_UNDECIDED] = "undecided",
+	};
+
+	return names[v];
+}
+
+static bool known(const struct estimate_point *p)
+{
+	return isfinite(p->ci_lo) && isfinite(p->ci_hi);
+}
+
+/* Sets distinct[i] for each treated point that differs from 0. */
+static void holm(const struct estimate *e, const struct point_detail *d, bool *distinct)
+{
+	size_t m = 0;
+
+	for (size_t i = 1; i < e->n_points; i++)
+		m += known(&e->points[i]);
+	for (; m; m--) {
+		size_t least = 0;
+
+		for (size_t i = 1; i < e->n_points; i++) {
+			if (known(&e->points[i]) && !distinct[i] && (!least || d[i].p < d[least].p))
+				least = i;
+		}
+		if (!least || d[least].p > ALPHA / m)
+			break;
+		distinct[least] = true;
+	}
+	for (size_t i = 1; i < e->n_points; i++)
+		distinct[i] = distinct[i] && (e->points[i].ci_lo > 0 || e->points[i].ci_hi < 0);
+}
+
+static void find_best(struct estimate *e)
+{
+	const struct estimate_point *best = NULL;
+	bool best_above = false;
+
+	for (size_t i = 1; i < e->n_points; i++) {
+		const struct estimate_point *p = &e->points[i];
+		bool above = p->ci_lo > 0;
+
+		if (!best || above > best_above ||
+		    (above == best_above && p->program_speedup_pct > best->program_speedup_pct)) {
+			best = p;
+			best_above = above;
+		}
+	}
+	if (best) {
+		e->best_pct = best->program_speedup_pct;
+		e->best_at_pct = best->speedup_pct;
+	}
+}
+
+static enum verdict find_verdict(const struct estimate *e, const bool *distinct)
+{
+	bool above = false, below = false, nothing = e->n_points > 1;
+
+	for (size_t i = 1; i < e->n_points; i++) {
+		const struct estimate_point *p = &e->points[i];
+		double x = p->program_speedup_pct;
+
+		above |= distinct[i] && x > 0;
+		below |= distinct[i] && x <= -WORTHWHILE;
+		nothing &= known(p) && fabs(x) < NEGLIGIBLE &&
+			   p->ci_hi - p->ci_lo <= 2 * NEGLIGIBLE &&
+			   (!distinct[i] || fabs(x) < WORTHWHILE);
+	}
+	if (above && e->best_pct >= WORTHWHILE)
+		return VERDICT_OPTIMIZE;
+	if (below && !above)
+		return VERDICT_CONTENTION;
+	return nothing ? VERDICT_NO_EFFECT : VERDICT_UNDECIDED;
+}
+
+/* ---- warnings ---- */
+
+struct parts {
+	char *part[PARTS_MAX];
+	size_t n;
+};
+
+static void add_part(struct parts *w, char *text)
+{
+	if (w->n < PARTS_MAX)
+		w->part[w->n++] = text;
+	else
+		free(text);
+}
+
+/* "too few windows at 10, 20 and 50 %": the least number counts. */
+static void warn_few(struct parts *w, const struct estimate *e)
+{
+	size_t few = 0, least = SIZE_MAX;
+
+	for (size_t i = 1; i < e->n_points; i++) {
+		if (e->points[i].windows < FEW_WINDOWS)
+			few++;
+		if (e->points[i].windows < least)
+			least = e->points[i].windows;
+	}
+	if (!few)
+		return;
+	add_part(w, xasprintf("%s for %zu of %zu speedups (least: %zu): run longer",
+			      least < 3 ? "too few windows for an interval"
+					: "few windows, so wide intervals",
+			      few, e->n_points - 1, least));
+}
+
+static void warn_unused(struct parts *w, const struct unit_sets *sets)
+{
+	size_t unpaired = 0, aside = 0, used = 0;
+
+	for (size_t i = 1; i < sets->n; i++) {
+		unpaired += sets->s[i].unpaired;
+		aside += sets->s[i].set_aside;
+		used += sets->s[i].n;
+	}
+	if (unpaired)
+		add_part(w, xasprintf("%zu of %zu windows not used: no 0 %% window beside them",
+				      unpaired, used + aside + unpaired));
+	if (aside)
+		add_part(w, xasprintf("%zu of %zu windows set aside: the speed of the machine "
+				      "jumped within them",
+				      aside, used + aside + unpaired));
+}
+
+static int compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), compare_double);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/* Units far from the others of their speedup: they count, but people should know. */
+static size_t count_wild(const struct unit_set *set)
+{
+	_cleanup_free_ double *x = xmalloc(set->n * sizeof(*x));
+	_cleanup_free_ double *dev = xmalloc(set->n * sizeof(*dev));
+	double centre, limit;
+	size_t wild = 0;
+
+	if (set->n < 5)
+		return 0;
+	for (size_t i = 0; i < set->n; i++) {
+		const struct unit *u = &set->u[i];
+
+		dev[i] = x[i] = log(u->time / u->work) - log(u->time0 / u->work0);
+	}
+	centre = median(dev, set->n);
+	for (size_t i = 0; i < set->n; i++)
+		dev[i] = fabs(x[i] - centre);
+	limit = fmax(WILD_LEAST, WILD_MADS * 1.4826 * median(dev, set->n));
+	for (size_t i = 0; i < set->n; i++)
+		wild += fabs(x[i] - centre) > limit;
+	return wild;
+}
+
+static void warn_wild(struct parts *w, const struct unit_sets *sets)
+{
+	size_t wild = 0, used = 0;
+
+	for (size_t i = 1; i < sets->n; i++) {
+		wild += count_wild(&sets->s[i]);
+		used += sets->s[i].n;
+	}
+	if (wild)
+		add_part(w, xasprintf("%zu of %zu windows differ wildly from the others: was the "
+				      "machine disturbed?",
+				      wild, used));
+}
+
+/* A higher line speedup that gives clearly less than a lower one: the steepest such fall. */
+static void warn_falling(struct parts *w, const struct estimate *e)
+{
+	const struct estimate_point *from = NULL, *to = NULL;
+	double fall = MARGIN;
+
+	for (size_t i = 1; i < e->n_points; i++) {
+		for (size_t j = i + 1; j < e->n_points; j++) {
+			const struct estimate_point *a = &e->points[i], *b = &e->points[j];
+
+			if (known(a) && known(b) && a->ci_lo - b->ci_hi > fall) {
+				fall = a->ci_lo - b->ci_hi;
+				from = a;
+				to = b;
+			}
+		}
+	}
+	/* That it falls all the way is what contention means. */
+	if (from && e->verdict != VERDICT_CONTENTION)
+		add_part(w, xasprintf("the curve is not monotone: %.1f %% at %g %%, but %.1f %% at "
+				      "%g %%",
+				      from->program_speedup_pct, from->speedup_pct,
+				      to->program_speedup_pct, to->speedup_pct));
+}
+
+/* A line that takes s % less time cannot save more than s %. (Queues, and so latencies, can.) */
+static void warn_impossible(struct parts *w, const struct estimate *e)
+{
+	for (size_t i = 1; i < e->n_points; i++) {
+		const struct estimate_point *p = &e->points[i];
+
+		if (known(p) && p->ci_lo > p->speedup_pct + MARGIN) {
+			add_part(w,
+				 xasprintf("%.1f %% at %g %% is more than is possible: paced "
+					   "from outside, or delays too coarse for this program?",
+					   p->program_speedup_pct, p->speedup_pct));
+			return;
+		}
+	}
+}
+
+static char *join(struct parts *w)
+{
+	char *text = NULL;
+
+	for (size_t i = 0; i < w->n; i++) {
+		char *t = text ? xasprintf("%s; %s", text, w->part[i]) : xstrdup(w->part[i]);
+
+		free(text);
+		free(w->part[i]);
+		text = t;
+	}
+	return text;
+}
+
+void judge(struct estimate *e, const struct point_detail *detail, const struct unit_sets *sets)
+{
+	_cleanup_free_ bool *distinct = xcalloc(e->n_points, sizeof(*distinct));
+	struct parts w = { .n = 0 };
+
+	holm(e, detail, distinct);
+	find_best(e);
+	e->verdict = find_verdict(e, distinct);
+	if (!e->samples)
+		add_part(&w, xstrdup("the target was not seen running in any window"));
+	warn_few(&w, e);
+	warn_unused(&w, sets);
+	warn_wild(&w, sets);
+	warn_falling(&w, e);
+	if (!sets->latency)
+		warn_impossible(&w, e);
+	e->warning = join(&w);
+}

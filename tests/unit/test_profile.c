@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading what was written, cut off at every byte, damaged, or never a profile at all. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "profile/profile.h"
+
+static char path[64];
+
+#define HEADER "{\"type\":\"header\",\"format\":\"scoz-profile\",\"version\":1,\"run\":0}\n"
+#define POINT  "{\"type\":\"progress\",\"id\":0,\"name\":\"p\",\"kind\":\"throughput\"}\n"
+#define TARGET "{\"type\":\"target\",\"id\":0,\"name\":\"a.c:1\",\"kind\":\"line\"}\n"
+#define WINDOW \
+	"{\"type\":\"window\",\"run\":0,\"seq\":1,\"target\":0,\"speedup\":0.5,\"progress\":[{}]}" \
+	"\n"
+#define START HEADER POINT TARGET
+
+static void put(const void *data, size_t len)
+{
+	int fd;
+
+	unlink(path); /* truncating makes file systems flush */
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), len);
+	close(fd);
+}
+
+static void put_text(const char *text)
+{
+	put(text, strlen(text));
+}
+
+static struct profile_header header = {
+	.engine = "bpf",
+	.model = "wait",
+	.frequency_hz = 4000,
+	.seed = 0xffffffffffffffffULL,
+	.command = "./bar \"x\"\t\xff\xc3\xa9 \\",
+	.host = "host",
+	.kernel = "6.1",
+	.started = "2025-01-01T00:00:00Z",
+	.mode = "windows",
+	.cpus = 96,
+	.period_s = 0.00025,
+};
+static const struct profile_progress progress[] = {
+	{ 0, "iter", PROGRESS_THROUGHPUT, "bar:main" },
+	{ 1, "req", PROGRESS_LATENCY, "req=bar:a,bar:b" },
+};
+
+static void write_profile(void)
+{
+	static const char *const reasons[] = { "because" }, *const warnings[] = { "w1", "w2" };
+	struct window_progress wp[2] = { { 10, 0.123456789012, 0 }, { 3, 1e-9, 2.5 } };
+	struct profile_window win = { .seq = 4,
+				      .speedup = 0.35,
+				      .start_s = 1000.125,
+				      .wall_s = 0.1,
+				      .inserted_s = 0.0025,
+				      .hits = 12345678901ULL,
+				      .n_progress = 2,
+				      .progress = wp };
+	struct profile_target t = { 0, "func:f@bar", "function", "bar.c:8" };
+	struct profile_target t2 = { 0, "class:io", "class", "" };
+	struct profile_sample s[] = { { "x.c:1", "x.c:1", "bar", 1, 2 },
+				      { "func:f@bar", "bar.c:8", "bar", 5, 9 },
+				      { "x.c:1", "x.c:1", "bar", 10, 20 } };
+	struct profile_footer f = { .duration_s = 2,
+				    .samples_total = 100,
+				    .samples_lost = 1,
+				    .inserted_s = 1,
+				    .stopped_s = 2,
+				    .own_s = 3,
+				    .excused_s = 4,
+				    .waived_s = 5,
+				    .owed_s = 6,
+				    .command_status = 256,
+				    .end = "done",
+				    .reasons = reasons,
+				    .n_reasons = 1,
+				    .warnings = warnings,
+				    .n_warnings = 2 };
+	struct profile_writer *w;
+	struct error err;
+	uint32_t id;
+
+	unlink(path);
+	assert_int_equal(profile_writer_open(path, &header, progress, 2, &w, &err), 0);
+	assert_int_equal(profile_writer_run(w), 0);
+	assert_int_equal(profile_writer_target(w, &t, &id, &err), 0);
+	assert_int_equal(id, 0);
+	assert_int_equal(profile_writer_target(w, &t2, &id, &err), 0);
+	assert_int_equal(id, 1);
+	assert_int_equal(profile_writer_target(w, &t, &id, &err), 0);
+	assert_int_equal(id, 0);
+	assert_int_equal(profile_writer_window(w, &win, &err), 0);
+	win.seq = 5;
+	win.target = 1;
+	win.speedup = 0;
+	win.discard = "steal";
+	wp[0].virtual_s = 1.0 / 0.0;
+	assert_int_equal(profile_writer_window(w, &win, &err), 0);
+	win.target = 2;
+	assert_int_equal(profile_writer_window(w, &win, &err), -EINVAL);
+	assert_int_equal(profile_writer_samples(w, s, 3, &err), 0);
+	assert_int_equal(profile_writer_finish(w, &f, &err), 0);
+	profile_writer_close(w);
+}
+
+static void test_round_trip(void **state)
+{
+	struct profile *p;
+	struct error err;
+
+	(void)state;
+	write_profile();
+	assert_int_equal(profile_read(path, &p, &err), 0);
+	assert_int_equal(p->n_runs, 1);
+	assert_true(p->runs[0].complete);
+	assert_false(p->truncated);
+	assert_int_equal(p->skipped_lines + p->unknown_lines, 0);
+	assert_string_equal(p->path, path);
+
+	assert_string_equal(p->runs[0].header.engine, "bpf");
+	assert_string_equal(p->runs[0].header.model, "wait");
+	assert_string_equal(p->runs[0].header.mode, "windows");
+	assert_string_equal(p->runs[0].header.host, "host");
+	assert_string_equal(p->runs[0].header.kernel, "6.1");
+	assert_string_equal(p->runs[0].header.started, header.started);
+	/* Not UTF-8: a replacement character; everything else as it was. */
+	assert_string_equal(p->runs[0].header.command, "./bar \"x\"\t\xef\xbf\xbd\xc3\xa9 \\");
+	assert_true(p->runs[0].header.seed == header.seed);
+	assert_true(p->runs[0].header.frequency_hz == 4000);
+	assert_true(p->runs[0].header.period_s == 0.00025);
+	assert_int_equal(p->runs[0].header.cpus, 96);
+
+	assert_int_equal(p->n_progress, 2);
+	assert_string_equal(p->progress[1].name, "req");
+	assert_string_equal(p->progress[1].spec, "req=bar:a,bar:b");
+	assert_int_equal(p->progress[1].kind, PROGRESS_LATENCY);
+	assert_int_equal(p->n_targets, 2);
+	assert_string_equal(p->targets[0].name, "func:f@bar");
+	assert_string_equal(p->targets[0].kind, "function");
+	assert_string_equal(p->targets[0].location, "bar.c:8");
+	assert_string_equal(p->targets[1].location, "");
+
+	assert_int_equal(p->n_windows, 2);
+	assert_int_equal(p->windows[0].seq, 4);
+	assert_true(p->windows[0].speedup == 0.35);
+	assert_true(p->windows[0].start_s == 1000.125);
+	assert_true(p->windows[0].hits == 12345678901ULL);
+	assert_null(p->windows[0].discard);
+	assert_int_equal(p->windows[0].n_progress, 2);
+	assert_float_equal(p->windows[0].progress[0].virtual_s, 0.123456789012, 1e-13);
+	assert_true(p->windows[0].progress[1].virtual_s == 1e-9);
+	assert_true(p->windows[0].progress[1].inflight == 2.5);
+	assert_string_equal(p->windows[1].discard, "steal");
+	assert_true(p->windows[1].progress[0].virtual_s == 0); /* was infinite */
+
+	assert_int_equal(p->n_samples, 2);
+	assert_string_equal(p->samples[0].target, "x.c:1");
+	assert_int_equal(p->samples[0].self, 11);
+	assert_int_equal(p->samples[0].total, 22);
+
+	assert_true(p->runs[0].footer.owed_s == 6 && p->runs[0].footer.waived_s == 5);
+	assert_int_equal(p->runs[0].footer.command_status, 256);
+	assert_string_equal(p->runs[0].footer.end, "done");
+	assert_int_equal(p->runs[0].footer.n_reasons, 1);
+	assert_string_equal(p->runs[0].footer.warnings[1], "w2");
+	profile_free(p);
+}
+
+static void test_cut_at_every_byte(void **state)
+{
+	size_t len, first, windows = 0;
+	char *data;
+
+	(void)state;
+	write_profile();
+	data = read_file(path, &len);
+	first = strchr(data, '\n') - data;
+	for (size_t n = 0; n <= len; n++) {
+		struct profile *p;
+		struct error err;
+		int r;
+
+		put(data, n);
+		r = profile_read(path, &p, &err);
+		if (n < first) {
+			assert_int_equal(r, -ENODATA);
+			continue;
+		}
+		assert_int_equal(r, 0);
+		assert_true(p->n_windows >= windows);
+		windows = p->n_windows;
+		/* Whole also without the newline of its last line. */
+		assert_int_equal(p->truncated, n < len - 1);
+		assert_int_equal(p->skipped_lines,
+				 n < len - 1 && data[n - 1] != '\n' && data[n] != '\n');
+		profile_free(p);
+	}
+	assert_int_equal(windows, 2);
+	free(data);
+}
+
+static void expect_error(int code, const char *text)
+{
+	struct profile *p;
+	struct error err;
+
+	assert_int_equal(profile_read(path, &p, &err), code);
+	if (!strstr(err.text, text))
+		fail_msg("\"%s\" is not in \"%s\"", text, err.text);
+	assert_non_null(strstr(err.text, path));
+	assert_null(strpbrk(err.text, "\n\t\033"));
+}
+
+static void test_damaged(void **state)
+{
+	(void)state;
+	put_text(START "gar\033bage\n" WINDOW);
+	expect_error(-EINVAL, "line 4: not a JSON object");
+	put_text(START "{\"type\":\"window\",\n" WINDOW HEADER);
+	expect_error(-EINVAL, "line 4");
+	put_text(START "[1]\n" WINDOW);
+	expect_error(-EINVAL, "line 4");
+	put_text(START "{\"a\":1}\n" WINDOW);
+	expect_error(-EINVAL, "line 4");
+	put_text(START "\n" WINDOW);
+	expect_error(-EINVAL, "line 4");
+	put(START "\0\0\0\n" WINDOW, sizeof(START "\0\0\0\n" WINDOW) - 1);
+	expect_error(-EINVAL, "line 4");
+	put_text(START WINDOW "{\"type\":\"target\",\"id\":2,\"name\":\"x\"}\n");
+	expect_error(-EINVAL, "line 5");
+	put_text(HEADER POINT WINDOW);
+	expect_error(-EINVAL, "\"target\" is not described");
+	put_text(START "{\"type\":\"window\",\"run\":0,\"seq\":-1,\"target\":0}\n");
+	expect_error(-EINVAL, "\"seq\"");
+	put_text(START "{\"type\":\"window\",\"run\":1,\"seq\":1,\"target\":0,\"progress\":[]}\n");
+	expect_error(-EINVAL, "\"run\"");
+	put_text(START "{\"type\":\"window\",\"run\":0,\"seq\":1,\"target\":0,\"speedup\":7}\n");
+	expect_error(-EINVAL, "\"speedup\"");
+	put_text(START
+		 "{\"type\":\"window\",\"run\":0,\"seq\":1,\"target\":0,\"progress\":[{},{}]}\n");
+	expect_error(-EINVAL, "\"progress\"");
+	put_text(START "{\"type\":\"window\",\"run\":0,\"seq\":1,\"target\":0,"
+		       "\"progress\":[{\"visits\":-1}]}\n");
+	expect_error(-EINVAL, "negative");
+	put_text(START "{\"type\":\"footer\",\"reasons\":[1]}\n");
+	expect_error(-EINVAL, "\"reasons\"");
+	put_text(START WINDOW "{\"type\":\"progress\",\"id\":1,\"kind\":\"latency\"}\n");
+	expect_error(-EINVAL, "after the first window");
+	put_text(HEADER HEADER);
+	expect_error(-EINVAL, "does not follow");
+}
+
+static void test_not_a_profile(void **state)
+{
+	char *long_line = xmalloc(20 << 20);
+
+	(void)state;
+	put_text("");
+	expect_error(-ENODATA, "is empty");
+	put_text("{\"type\":\"header\",\"form");
+	expect_error(-ENODATA, "cut off within its first line");
+	put_text("hello\n");
+	expect_error(-EINVAL, "not a scoz profile");
+	put_text("{\"type\":\"experiment\"}\n" HEADER);
+	expect_error(-EINVAL, "not a scoz profile");
+	put_text("{\"type\":\"header\",\"version\":1}\n");
+	expect_error(-EINVAL, "not a scoz profile");
+	put_text(START WINDOW + 1);
+	expect_error(-EINVAL, "not a scoz profile");
+	put("\0\0\0\0\n", 5);
+	expect_error(-EINVAL, "not a scoz profile");
+	put_text("{\"type\":\"header\",\"format\":\"scoz-profile\",\"version\":2,\"run\":0}\n");
+	expect_error(-ENOTSUP, "written by a newer scoz");
+	put_text("{\"type\":\"header\",\"format\":\"scoz-profile\",\"version\":\"1\",\"run\":0}\n");
+	expect_error(-EINVAL, "\"version\"");
+
+	memset(long_line, 'x', 20 << 20);
+	put(long_line, 20 << 20);
+	expect_error(-EINVAL, "longer than 16 MiB");
+	free(long_line);
+
+	unlink(path);
+	expect_error(-ENOENT, "no such file");
+	assert_int_equal(mkdir(path, 0700), 0);
+	expect_error(-EISDIR, "is a directory");
+	rmdir(path);
+}
+
+/* What power loss and later versions leave behind is no damage. */
+static void test_forgiven(void **state)
+{
+	struct profile *p;
+	struct error err;
+
+	(void)state;
+	put(START WINDOW "\0\0\0\0\0\0", sizeof(START WINDOW "\0\0\0\0\0\0") - 1);
+	assert_int_equal(profile_read(path, &p, &err), 0);
+	assert_int_equal(p->n_windows, 1);
+	assert_true(p->truncated);
+	assert_int_equal(p->skipped_lines, 1);
+	profile_free(p);
+
+	put_text(START "{\"type\":\"weather\",\"rain\":true}\n" WINDOW);
+	assert_int_equal(profile_read(path, &p, &err), 0);
+	assert_int_equal(p->n_windows, 1);
+	assert_int_equal(p->unknown_lines, 1);
+	profile_free(p);
+
+	/* A long line below the limit, with escapes. */
+	{
+		char *s = xmalloc(3 << 20), *line;
+
+		memset(s, 'y', 3 << 20);
+		s[(3 << 20) - 1] = '\0';
+		line = xasprintf(HEADER "{\"type\":\"target\",\"id\":0,\"name\":\"%s\"}\n", s);
+		put_text(line);
+		assert_int_equal(profile_read(path, &p, &err), 0);
+		assert_int_equal(strlen(p->targets[0].name), (3 << 20) - 1);
+		profile_free(p);
+		free(line);
+		free(s);
+	}
+}
+
+/* Any byte of a small profile changed: an error or a profile, never a crash. */
+static void test_flipped_bytes(void **state)
+{
+	static const char with[] = { '\0', '"', '9', '-', '}', '\n', (char)0xff };
+	char *data;
+	size_t len;
+
+	(void)state;
+	write_profile();
+	data = read_file(path, &len);
+	for (size_t i = 0; i < len; i += 3) {
+		for (size_t k = 0; k < sizeof(with); k++) {
+			char was = data[i];
+			struct profile *p;
+			struct error err;
+
+			data[i] = with[k];
+			put(data, len);
+			if (profile_read(path, &p, &err) == 0)
+				profile_free(p);
+			data[i] = was;
+		}
+	}
+	free(data);
+}
+
+static int setup(void **state)
+{
+	int fd;
+
+	(void)state;
+	strcpy(path, "/tmp/test_profile-XXXXXX");
+	fd = mkstemp(path);
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unlink(path);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut_at_every_byte),
+		cmocka_unit_test(test_damaged),	   cmocka_unit_test(test_not_a_profile),
+		cmocka_unit_test(test_forgiven),   cmocka_unit_test(test_flipped_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/test_report_fixture.h"
+#include "tests/unit/test_report_tool.h"
+
+static char path[64], other[64];
+
+static const double speedups[] = { 0.25, 0.5, 1 };
+static const struct fixture_target targets[] = {
+	{ { 0, "bar.c:8", "line", "bar.c:8" },
+	  .bend = 1,
+	  .noise = 0.02,
+	  .units = 12,
+	  .samples = 500 },
+	{ { 1, "func:work_f@bar", "function", "bar.c:20" },
+	  .gain = 0.4,
+	  .bend = 0.5,
+	  .noise = 0.02,
+	  .units = 12,
+	  .samples = 61022 },
+	{ { 2, "kernel:lock,\"it\"\033[31m\n", "kernel", "" },
+	  .gain = -0.15,
+	  .bend = 1,
+	  .noise = 0.02,
+	  .units = 12,
+	  .samples = 90 },
+	{ { 3, "func:rare@bar", "function", "" },
+	  .gain = 0.1,
+	  .bend = 1,
+	  .units = 2,
+	  .samples = 10 },
+};
+
+static struct fixture fixture = {
+	.command = "./bar --fast",
+	.speedups = speedups,
+	.n_speedups = 3,
+	.targets = targets,
+	.n_targets = 4,
+	.latency = true,
+	.footer = true,
+};
+
+static void make(const struct fixture *f)
+{
+	struct error err = { 0 };
+
+	unlink(path);
+	if (fixture_write(path, f, &err))
+		fail_msg("%s", err.text);
+}
+
+static void put_text(const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static const json_t *get(const json_t *o, const char *key, int type)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!v || (type == JSON_REAL ? !json_is_number(v) : (int)json_typeof(v) != type))
+		fail_msg("key %s is missing or of another type", key);
+	return v;
+}
+
+static double number_at(const json_t *o, const char *key)
+{
+	return json_number_value(get(o, key, JSON_REAL));
+}
+
+static const char *text_at(const json_t *o, const char *key)
+{
+	return json_string_value(get(o, key, JSON_STRING));
+}
+
+static json_t *parse_report(void)
+{
+	json_error_t why;
+	json_t *o = json_loads(out_text, 0, &why);
+
+	if (!o)
+		fail_msg("not JSON: %s", why.text);
+	return o;
+}
+
+static void check_point(const json_t *p)
+{
+	const json_t *ci = json_object_get(p, "ci95");
+	double v = number_at(p, "program_speedup_pct");
+
+	number_at(p, "speedup_pct");
+	get(p, "windows", JSON_INTEGER);
+	assert_non_null(ci);
+	if (json_is_null(ci))
+		return;
+	assert_int_equal(json_array_size(ci), 2);
+	assert_true(json_number_value(json_array_get(ci, 0)) <= v);
+	assert_true(json_number_value(json_array_get(ci, 1)) >= v);
+}
+
+/* The contract's keys, in its order, with its types. */
+static void check_schema(const json_t *o)
+{
+	static const char *const order[] = {
+		"schema",	"profile", "engine",   "model",		 "mode",
+		"frequency_hz", "seed",	   "command",  "command_status", "host",
+		"kernel",	"runs",	   "complete", "duration_s",	 "inserted_delay_s",
+		"owed_delay_s", "windows", "samples",  "progress",	 "targets",
+		"reasons",	"warnings"
+	};
+	const json_t *w, *v;
+	const char *key;
+	size_t i = 0;
+
+	json_object_foreach ((json_t *)o, key, v)
+		assert_string_equal(key, order[i++]);
+	assert_int_equal(i, ARRAY_SIZE(order));
+	assert_string_equal(text_at(o, "schema"), "scoz-report/1");
+	text_at(o, "profile");
+	text_at(o, "engine");
+	text_at(o, "model");
+	number_at(o, "frequency_hz");
+	get(o, "seed", JSON_INTEGER);
+	number_at(o, "duration_s");
+	number_at(o, "inserted_delay_s");
+	w = get(o, "windows", JSON_OBJECT);
+	get(w, "kept", JSON_INTEGER);
+	w = get(w, "discarded", JSON_OBJECT);
+	get(w, "steal", JSON_INTEGER);
+	get(w, "lost", JSON_INTEGER);
+	get(w, "few_visits", JSON_INTEGER);
+	w = get(o, "samples", JSON_OBJECT);
+	get(w, "total", JSON_INTEGER);
+	get(w, "lost", JSON_INTEGER);
+	json_array_foreach (get(o, "progress", JSON_ARRAY), i, v) {
+		text_at(v, "name");
+		number_at(v, "visits");
+		number_at(v, "rate_per_s");
+	}
+	json_array_foreach (get(o, "targets", JSON_ARRAY), i, v) {
+		const json_t *points = get(v, "points", JSON_ARRAY), *p;
+		size_t k;
+
+		text_at(v, "target");
+		text_at(v, "kind");
+		text_at(v, "location");
+		get(v, "samples", JSON_INTEGER);
+		text_at(v, "progress");
+		number_at(v, "best_pct");
+		number_at(v, "best_at_pct");
+		text_at(v, "verdict");
+		assert_non_null(json_object_get(v, "warning"));
+		assert_true(json_array_size(points) > 1);
+		assert_true(number_at(json_array_get(points, 0), "speedup_pct") == 0);
+		json_array_foreach (points, k, p)
+			check_point(p);
+	}
+}
+
+static void test_json(void **state)
+{
+	const json_t *list, *t;
+	json_t *o;
+
+	(void)state;
+	make(&fixture);
+	assert_int_equal(run(cmd_report, "--json", path, NULL), EXIT_DONE);
+	assert_string_equal(err_text, "");
+	o = parse_report();
+	check_schema(o);
+	assert_int_equal(json_array_size(get(o, "reasons", JSON_ARRAY)), 0);
+	assert_true(number_at(o, "duration_s") == 61.2);
+	assert_true(number_at(o, "frequency_hz") == 4000);
+	assert_true(json_is_true(json_object_get(o, "complete")));
+	list = get(o, "targets", JSON_ARRAY);
+	assert_int_equal(json_array_size(list), 8); /* (target, progress) */
+	t = json_array_get(list, 0);
+	assert_string_equal(text_at(t, "target"), "func:work_f@bar");
+	assert_string_equal(text_at(t, "verdict"), "optimize");
+	assert_int_equal(number_at(t, "samples"), 61022);
+	assert_float_equal(number_at(t, "best_pct"), 20, 1.5);
+	assert_true(number_at(t, "best_at_pct") >= 50);
+	t = json_array_get(list, 7);
+	assert_string_equal(text_at(t, "verdict"), "contention");
+	/* Unaltered: programs know how to deal with control characters. */
+	assert_string_equal(text_at(t, "target"), "kernel:lock,\"it\"\033[31m\n");
+	for (size_t i = 0; i < 8; i++) {
+		t = json_array_get(list, i);
+		if (strcmp(text_at(t, "target"), "func:rare@bar"))
+			continue;
+		assert_string_equal(text_at(t, "verdict"), "undecided");
+		assert_true(json_is_null(
+			json_object_get(json_array_get(json_object_get(t, "points"), 1), "ci95")));
+		assert_non_null(strstr(text_at(t, "warning"), "too few windows"));
+	}
+	json_decref(o);
+}
+
+static double window_sum(void)
+{
+	struct profile *p;
+	double sum = 0;
+
+	assert_int_equal(profile_read(path, &p, NULL), 0);
+	for (size_t i = 0; i < p->n_windows; i++)
+		sum += p->windows[i].discard ? 0 : p->windows[i].inserted_s;
+	profile_free(p);
+	return sum;
+}
+
+static void test_inserted_delay(void **state)
+{
+	json_t *o;
+
+	(void)state;
+	make(&fixture);
+	run(cmd_report, "--json", path, NULL);
+	o = parse_report();
+	assert_float_equal(number_at(o, "inserted_delay_s"), window_sum(), 1e-6);
+	json_decref(o);
+}
+
+static void test_table(void **state)
+{
+	const char *work, *lock, *none;
+
+	(void)state;
+	make(&fixture);
+	setenv("COLUMNS", "250", 1);
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "./bar --fast"));
+	assert_non_null(strstr(out_text, "61.2 s in 1 run"));
+	assert_non_null(strstr(out_text, "steal"));
+	assert_non_null(strstr(out_text, "0.02 s unpaid"));
+	assert_non_null(strstr(out_text, "request (latency)"));
+	assert_non_null(strstr(out_text, "AT 50 %"));
+	work = strstr(out_text, "func:work_f@bar");
+	none = strstr(out_text, "\nbar.c:8");
+	lock = strstr(out_text, "kernel:lock,\"it\"?[31m?");
+	assert_true(work && none && lock && work < none && none < lock);
+	assert_null(strchr(out_text, '\033'));
+	assert_non_null(strstr(out_text, "[?]"));
+	assert_non_null(strstr(out_text, "Warnings\n"));
+
+	/* Narrow: the curves on lines of their own, none longer than the terminal. */
+	setenv("COLUMNS", "100", 1);
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_DONE);
+	assert_null(strstr(out_text, "AT 50 %"));
+	assert_non_null(strstr(out_text, "\n    at 25 %: "));
+	unsetenv("COLUMNS");
+}
+
+static void expect_nothing(const char *reason)
+{
+	json_t *o;
+
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_NOTHING);
+	if (!strstr(err_text, reason))
+		fail_msg("\"%s\" is not in \"%s\"", reason, err_text);
+	assert_int_equal(run(cmd_report, "--json", path, NULL), EXIT_NOTHING);
+	assert_non_null(strstr(err_text, reason));
+	o = parse_report();
+	check_schema(o);
+	assert_int_equal(json_array_size(json_object_get(o, "targets")), 0);
+	assert_true(json_array_size(json_object_get(o, "reasons")) > 0);
+	assert_non_null(strstr(out_text, reason));
+	json_decref(o);
+	assert_int_equal(run(cmd_export, "-f", "csv", path, NULL), EXIT_NOTHING);
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_NOTHING);
+	assert_non_null(strstr(out_text, "Nothing can be concluded"));
+}
+
+#define HEADER \
+	"{\"type\":\"header\",\"format\":\"scoz-profile\",\"version\":1,\"run\":0," \
+	"\"engine\":\"bpf\",\"model\":\"wait\",\"mode\":\"windows\"}\n" \
+	"{\"type\":\"progress\",\"id\":0,\"name\":\"p\",\"kind\":\"throughput\",\"spec\":\"x:y\"}" \
+	"\n" \
+	"{\"type\":\"target\",\"id\":0,\"name\":\"a.c:1\",\"kind\":\"line\",\"location\":\"\"}\n"
+#define WINDOW(seq, speedup, discard, visits) \
+	"{\"type\":\"window\",\"run\":0,\"seq\":" seq ",\"target\":0,\"speedup\":" speedup \
+	",\"discard\":" discard ",\"wall_s\":1,\"progress\":[{\"visits\":" visits \
+	",\"virtual_s\":1}]}\n"
+#define FOOTER "{\"type\":\"footer\",\"run\":0,\"duration_s\":3,\"end\":\"done\"}\n"
+
+static void test_nothing(void **state)
+{
+	(void)state;
+	put_text(HEADER FOOTER);
+	expect_nothing("no window was recorded");
+	put_text(HEADER);
+	expect_nothing("cut off");
+	put_text(HEADER
+		 "{\"type\":\"footer\",\"run\":0,\"reasons\":[\"no target was seen: x\"]}\n");
+	expect_nothing("no target was seen: x");
+	put_text(HEADER WINDOW("0", "0", "\"steal\"", "1") WINDOW("1", "0.5", "\"steal\"", "1")
+			 FOOTER);
+	expect_nothing("2 of 2 windows were discarded as ");
+	run(cmd_report, path, NULL);
+	assert_non_null(strstr(err_text, "\"steal\": the host took the CPU away"));
+}
+
+static void test_nothing_more(void **state)
+{
+	(void)state;
+	put_text(HEADER WINDOW("0", "0", "null", "0") WINDOW("1", "0.5", "null", "0") FOOTER);
+	expect_nothing("no progress point was reached: ");
+	put_text(HEADER WINDOW("0", "0", "null", "1") FOOTER);
+	expect_nothing("no window with a speedup was kept");
+	put_text(HEADER WINDOW("0", "0.5", "null", "1") FOOTER);
+	expect_nothing("no 0 % window was kept");
+	put_text(HEADER WINDOW("0", "0.5", "null", "1") WINDOW("9", "0", "null", "1") FOOTER);
+	expect_nothing("no window with a speedup has a 0 % window beside it");
+}
+
+static void test_cut_off(void **state)
+{
+	struct fixture f = fixture;
+	json_t *o;
+
+	(void)state;
+	f.footer = false;
+	make(&f);
+	assert_int_equal(truncate(path, 20000), 0);
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "1 of 1 runs is cut off"));
+	assert_non_null(strstr(out_text, "1 line of the file is cut off"));
+	assert_int_equal(run(cmd_report, "--json", path, NULL), EXIT_DONE);
+	o = parse_report();
+	check_schema(o);
+	assert_true(json_is_false(json_object_get(o, "complete")));
+	assert_true(number_at(o, "duration_s") > 1); /* from the windows */
+	json_decref(o);
+}
+
+static void test_errors(void **state)
+{
+	(void)state;
+	put_text("hello\n");
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "not a scoz profile"));
+	assert_int_equal(run(cmd_report, "/no/such/file", NULL), EXIT_FAILED);
+	assert_int_equal(run(cmd_export, "-fcsv", "/no/such/file", NULL), EXIT_FAILED);
+	assert_int_equal(run(cmd_plot, "/no/such/file", NULL), EXIT_FAILED);
+	assert_int_equal(run(cmd_targets, "/no/such/file", NULL), EXIT_FAILED);
+	assert_int_equal(run(cmd_targets, "2147483646", NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "no such process"));
+
+	assert_int_equal(run(cmd_report, "--nonsense", NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_report, "a", "b", NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_export, path, NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_export, "--format", "xls", path, NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_plot, "-o", "a.gif", path, NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_targets, "-n", "0", path, NULL), EXIT_USAGE);
+
+	assert_int_equal(run(cmd_report, "--help", NULL), EXIT_DONE);
+	assert_int_equal(run(cmd_plot, "--help", NULL), EXIT_DONE);
+	assert_int_equal(run(cmd_export, "--help", NULL), EXIT_DONE);
+	assert_int_equal(run(cmd_targets, "--help", NULL), EXIT_DONE);
+
+	make(&fixture);
+	assert_int_equal(run(cmd_export, "-f", "coz", "-o", "/dev/full", path, NULL), EXIT_FAILED);
+	assert_int_equal(run(cmd_export, "-f", "coz", "-o", "/no/dir/x", path, NULL), EXIT_FAILED);
+}
+
+/* As the COZ viewer reads it: pooled durations over pooled deltas. */
+static void test_export_coz(void **state)
+{
+	double duration[2] = { 0 }, delta[2] = { 0 };
+	bool ours = false;
+	int at = 0;
+
+	(void)state;
+	make(&fixture);
+	assert_int_equal(run(cmd_export, "--format", "coz", "-o", other, path, NULL), EXIT_DONE);
+	free(out_text);
+	out_text = read_file(other, NULL);
+	for (char *save, *line = strtok_r(out_text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		double speedup;
+		long long ns;
+		int n;
+
+		if (sscanf(line,
+			   "experiment\tselected=bar.c:20\tspeedup=%lf\tduration=%lld\tselected",
+			   &speedup, &ns) == 2) {
+			ours = speedup == 0 || speedup == 0.5;
+			at = speedup == 0.5;
+		} else if (!strncmp(line, "experiment\t", 11)) {
+			ours = false;
+		} else if (sscanf(line, "throughput-point\tname=iter\tdelta=%d", &n) == 1) {
+			duration[at] += ours ? ns : 0;
+			delta[at] += ours ? n : 0;
+		} else {
+			assert_true(
+				!strncmp(line, "latency-point\tname=request\tarrivals=100\t", 40) ||
+				!strncmp(line, "samples\tlocation=", 17) ||
+				!strcmp(line, "startup\ttime=0") ||
+				!strcmp(line, "runtime\ttime=61200000000"));
+		}
+	}
+	assert_float_equal(1 - duration[1] / delta[1] / (duration[0] / delta[0]), 0.2, 0.02);
+}
+
+static void test_export_csv(void **state)
+{
+	size_t lines = 0;
+
+	(void)state;
+	make(&fixture);
+	assert_int_equal(run(cmd_export, "-fcsv", path, NULL), EXIT_DONE);
+	for (char *p = out_text; *p; p++)
+		lines += *p == '\n';
+	assert_int_equal(lines, 1 + 8 * 4);
+	assert_int_equal(
+		strncmp(out_text, "target,kind,location,samples,progress,speedup_pct,", 50), 0);
+	assert_non_null(strstr(out_text, "\nfunc:work_f@bar,function,bar.c:20,61022,iter,0,0,"));
+	assert_non_null(strstr(out_text, "\n\"kernel:lock,\"\"it\"\"?[31m?\",kernel,,90,iter,"));
+	assert_int_equal(run(cmd_export, "-fjson", path, NULL), EXIT_DONE);
+	json_decref(parse_report());
+}
+
+static void test_targets(void **state)
+{
+	const char *a, *b;
+
+	(void)state;
+	make(&fixture);
+	assert_int_equal(run(cmd_targets, path, NULL), EXIT_DONE);
+	a = strstr(out_text, "func:work_f@bar");
+	b = strstr(out_text, "bar.c:8");
+	assert_true(a && b && a < b);
+	assert_non_null(strstr(out_text, "25.4 %"));
+	assert_int_equal(run(cmd_targets, "-n", "1", path, NULL), EXIT_DONE);
+	assert_null(strstr(out_text, "bar.c:8"));
+	put_text(HEADER);
+	assert_int_equal(run(cmd_targets, path, NULL), EXIT_NOTHING);
+	assert_non_null(strstr(err_text, "no samples"));
+}
+
+static void test_text(void **state)
+{
+	char *s;
+
+	(void)state;
+	s = text_clean("a\xc2\x9b"
+		       "b\xe2\x80\xae\xff\xc3\xa9\x7f\xed\xa0\x80\xc0\x80",
+		       "?");
+	assert_string_equal(s, "a?b??\xc3\xa9??????");
+	free(s);
+	s = text_shorten(xstrdup("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"), 5);
+	assert_int_equal(text_width(s), 5);
+	assert_string_equal(s, "\xc3\xa9\xc3\xa9\xe2\x80\xa6\xc3\xa9\xc3\xa9");
+	free(s);
+	s = text_number(-0.01);
+	assert_string_equal(s, "0.0");
+	free(s);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(path, "/tmp/test_report-XXXXXX");
+	strcpy(other, "/tmp/test_report-other-XXXXXX");
+	close(mkstemp(path));
+	close(mkstemp(other));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unlink(path);
+	unlink(other);
+	free(out_text);
+	free(err_text);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_json),	     cmocka_unit_test(test_inserted_delay),
+		cmocka_unit_test(test_table),	     cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_nothing_more), cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_errors),	     cmocka_unit_test(test_export_coz),
+		cmocka_unit_test(test_export_csv),   cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_text),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

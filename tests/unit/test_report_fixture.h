@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Profiles with known answers, for the tests of report, plot and export. */
+#ifndef TEST_REPORT_FIXTURE_H
+#define TEST_REPORT_FIXTURE_H
+
+#include <math.h>
+
+#include "profile/profile.h"
+#include "stats/resample.h"
+
+struct fixture_target {
+	struct profile_target t;
+	double gain;  /* program speedup at 100 % */
+	double bend;  /* the curve is flat from this line speedup on */
+	double noise; /* of each window */
+	int units;    /* windows at each speedup */
+	uint64_t samples;
+};
+
+struct fixture {
+	const char *command;
+	const double *speedups;
+	size_t n_speedups;
+	const struct fixture_target *targets;
+	size_t n_targets;
+	bool latency; /* a second progress point */
+	bool footer;
+};
+
+static inline double fixture_uniform(struct rng *r)
+{
+	return ((rng_next(r) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static inline double fixture_normal(struct rng *r)
+{
+	return sqrt(-2 * log(fixture_uniform(r))) * cos(2 * M_PI * fixture_uniform(r));
+}
+
+static inline int fixture_window(struct profile_writer *w, const struct fixture *f,
+				 const struct fixture_target *t, uint32_t id, double speedup,
+				 uint32_t *seq, struct rng *rng, struct error *err)
+{
+	double saved = t->gain * fmin(speedup, t->bend);
+	double period = 1.25e-3 * (1 - saved) * exp(t->noise * fixture_normal(rng));
+	struct window_progress p[2] = {
+		{ .visits = floor(0.15 / period), .virtual_s = floor(0.15 / period) * period },
+		{ .visits = 100, .virtual_s = 0.15, .inflight = 4 * period / 1.25e-3 },
+	};
+	struct profile_window win = {
+		.seq = *seq,
+		.target = id,
+		.speedup = speedup,
+		.start_s = 0.25 * *seq,
+		.wall_s = 0.15 * (1 + 0.2 * speedup),
+		.inserted_s = 0.03 * speedup,
+		.hits = 1 + t->samples / 400,
+		.n_progress = f->latency ? 2 : 1,
+		.progress = p,
+	};
+
+	if (*seq % 37 == 36)
+		win.discard = *seq % 2 ? "steal" : "few_visits";
+	(*seq)++;
+	return profile_writer_window(w, &win, err);
+}
+
+static inline int fixture_write(const char *path, const struct fixture *f, struct error *err)
+{
+	struct profile_header h = { .engine = "bpf",
+				    .model = "wait",
+				    .mode = "windows",
+				    .frequency_hz = 4000,
+				    .period_s = 1.0 / 4000,
+				    .seed = 1,
+				    .cpus = 8,
+				    .command = f->command,
+				    .host = "testhost",
+				    .kernel = "6.1.0-18-amd64",
+				    .started = "2025-01-01T12:00:00Z" };
+	struct profile_progress progress[] = {
+		{ 0, "iter", PROGRESS_THROUGHPUT, "./bar:iterate" },
+		{ 1, "request", PROGRESS_LATENCY, "request=./bar:begin,./bar:end" },
+	};
+	struct profile_footer footer = { .duration_s = 61.2,
+					 .samples_total = 240113,
+					 .inserted_s = 4.2,
+					 .owed_s = 0.02,
+					 .command_status = 0,
+					 .end = "done" };
+	struct rng rng = { 7 };
+	struct profile_writer *w;
+	uint32_t seq = 0;
+	int r;
+
+	r = profile_writer_open(path, &h, progress, f->latency ? 2 : 1, &w, err);
+	if (r)
+		return r;
+	for (size_t i = 0; !r && i < f->n_targets; i++) {
+		const struct fixture_target *t = &f->targets[i];
+		struct profile_sample s = { t->t.name, t->t.location, "/usr/bin/bar",
+					    t->samples / 2, t->samples };
+		uint32_t id;
+
+		r = profile_writer_target(w, &t->t, &id, err);
+		for (int u = 0; !r && u < t->units; u++) {
+			for (size_t k = 0; !r && k < f->n_speedups; k++) {
+				r = fixture_window(w, f, t, id, 0, &seq, &rng, err);
+				if (!r)
+					r = fixture_window(w, f, t, id, f->speedups[k], &seq, &rng,
+							   err);
+			}
+		}
+		if (!r)
+			r = fixture_window(w, f, t, id, 0, &seq, &rng, err);
+		if (!r)
+			r = profile_writer_samples(w, &s, 1, err);
+	}
+	if (!r && f->footer)
+		r = profile_writer_finish(w, &footer, err);
+	profile_writer_close(w);
+	return r;
+}
+
+#endif

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Plots: well-formed, self-contained, and deaf to what names may hold. */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/test_report_fixture.h"
+#include "tests/unit/test_report_tool.h"
+
+static char dir[64], profile[128], output[128];
+
+static const double speedups[] = { 0.1, 0.5, 1 };
+static const struct fixture_target hostile[] = {
+	{ { 0, "</text></svg><script>alert(1)</script>", "function", "\"onload=\"x" },
+	  .gain = 0.3,
+	  .bend = 0.5,
+	  .noise = 0.02,
+	  .units = 8,
+	  .samples = 500 },
+	{ { 1, "a&b \033[2J\001\x7f\xef\xbf\xbe' \xe2\x80\xae", "line", "]]>&amp;<!--" },
+	  .gain = -0.2,
+	  .bend = 1,
+	  .noise = 0.02,
+	  .units = 8,
+	  .samples = 50 },
+	{ { 2, "wild", "line", "" }, .bend = 1, .noise = 1.5, .units = 8, .samples = 5 },
+	{ { 3, "few", "line", "" },
+	  .gain = 0.1,
+	  .bend = 1,
+	  .noise = 0.1,
+	  .units = 1,
+	  .samples = 1 },
+	{ { 4, "none", "line", "" }, .bend = 1, .noise = 0.001, .units = 8, .samples = 1 },
+};
+
+/*
+ * Just enough of XML for what is written here: elements nest, attributes are quoted, no stray
+ * "<", "&" or control character.
+ */
+struct xml {
+	const char *p;
+	const char *open[64]; /* names of the open elements */
+	size_t len[64], depth;
+};
+
+static size_t xml_name(const char *p)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)p[n]) || p[n] == '-' || p[n] == ':')
+		n++;
+	return n;
+}
+
+static bool xml_text_char(const char *p)
+{
+	static const char *const entities[] = {
+		"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&#160;"
+	};
+
+	if (*p == '<' || ((unsigned char)*p < 0x20 && *p != '\n') || *p == 0x7f)
+		return false;
+	for (size_t i = 0; *p == '&' && i < ARRAY_SIZE(entities); i++) {
+		if (!strncmp(p, entities[i], strlen(entities[i])))
+			return true;
+	}
+	return *p != '&';
+}
+
+static bool xml_tag(struct xml *x)
+{
+	size_t n = xml_name(x->p + 1);
+
+	if (x->p[1] == '/') {
+		n = xml_name(x->p + 2);
+		if (!x->depth-- || n != x->len[x->depth] ||
+		    strncmp(x->p + 2, x->open[x->depth], n) || x->p[n + 2] != '>')
+			return false;
+		x->p += n + 3;
+		return true;
+	}
+	if (!n || x->depth == ARRAY_SIZE(x->open))
+		return false;
+	x->open[x->depth] = x->p + 1;
+	x->len[x->depth++] = n;
+	for (x->p += 1 + n; *x->p == ' ';) {
+		n = xml_name(++x->p);
+		x->p += n;
+		if (!n || *x->p++ != '=' || *x->p++ != '"')
+			return false;
+		for (; *x->p != '"'; x->p++) {
+			if (!*x->p || !xml_text_char(x->p))
+				return false;
+		}
+		x->p++;
+	}
+	if (x->p[0] == '/' && x->p[1] == '>') {
+		x->depth--;
+		x->p += 2;
+		return true;
+	}
+	return *x->p++ == '>';
+}
+
+/* Returns the end of the element that begins at @p, NULL when it is not well-formed. */
+static const char *xml_element(const char *p)
+{
+	struct xml x = { .p = p };
+
+	do {
+		if (*x.p == '<') {
+			if (!xml_tag(&x))
+				return NULL;
+		} else if (!*x.p || !xml_text_char(x.p++)) {
+			return NULL;
+		}
+	} while (x.depth);
+	return x.p;
+}
+
+static void test_checker(void **state)
+{
+	(void)state;
+	assert_non_null(xml_element("<a b=\"c\"><d/>&amp;</a>"));
+	assert_null(xml_element("<a><b></a></b>"));
+	assert_null(xml_element("<a>&</a>"));
+	assert_null(xml_element("<a b=c></a>"));
+	assert_null(xml_element("<a>"));
+	assert_null(xml_element("<a>\033</a>"));
+}
+
+static char *name_output(const char *name)
+{
+	snprintf(output, sizeof(output), "%s/%s", dir, name);
+	return output;
+}
+
+static void make(const struct fixture_target *t, size_t n)
+{
+	struct fixture f = { .command = "./x <b>&amp;",
+			     .speedups = speedups,
+			     .n_speedups = 3,
+			     .targets = t,
+			     .n_targets = n,
+			     .latency = true,
+			     .footer = true };
+	struct error err = { 0 };
+
+	unlink(profile);
+	if (fixture_write(profile, &f, &err))
+		fail_msg("%s", err.text);
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (const char *p = text; (p = strstr(p, what)); p++)
+		n++;
+	return n;
+}
+
+static void check_self_contained(const char *text)
+{
+	static const char *const loads[] = { "<script", "<link", "<img", "<iframe", "<object",
+					     "src=",	"href=", "url(", "@import", "@font-face" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
+		if (strstr(text, loads[i]))
+			fail_msg("\"%s\" is in the plot", loads[i]);
+	}
+	assert_int_equal(count(text, "http"), count(text, "xmlns=\"http://www.w3.org/2000/svg\""));
+	assert_null(strstr(text, "nan"));
+	assert_null(strpbrk(text, "\033\001\x7f"));
+}
+
+static void test_svg(void **state)
+{
+	const char *end;
+	char *text;
+
+	(void)state;
+	make(hostile, ARRAY_SIZE(hostile));
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.svg"), profile, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "10 curves"));
+	text = read_file(output, NULL);
+	end = xml_element(text);
+	assert_non_null(end);
+	assert_string_equal(end, "\n");
+	check_self_contained(text);
+	assert_int_equal(count(text, "class=\"panel\""), 10);
+	assert_int_equal(count(text, "<desc "), 10);
+	assert_int_equal(count(text, "class=\"curve\""), 10);
+	free(text);
+}
+
+static void test_html(void **state)
+{
+	size_t drawings = 0;
+	char *text;
+
+	(void)state;
+	make(hostile, ARRAY_SIZE(hostile));
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	text = read_file(output, NULL);
+	check_self_contained(text);
+	for (const char *p = text; (p = strstr(p, "<svg ")); drawings++) {
+		p = xml_element(p);
+		assert_non_null(p);
+	}
+	assert_int_equal(drawings, 10);
+	/* The page around them, too, but for what HTML leaves open: doctype and meta. */
+	assert_non_null(xml_element(strstr(text, "<body>")));
+	assert_non_null(strstr(text, "prefers-color-scheme:dark"));
+	assert_non_null(strstr(text, "&lt;script&gt;alert(1)"));
+	assert_int_equal(count(text, "role=\"img\""), 10);
+	assert_int_equal(count(text, "id=\"t7\""), 1);
+	assert_int_equal(count(text, "<tr>"), 11);
+	free(text);
+}
+
+/* One panel, many panels; coordinates stay within the drawing. */
+static void test_sizes(void **state)
+{
+	static struct fixture_target many[70];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
+		many[i] = hostile[i % ARRAY_SIZE(hostile)];
+		many[i].t.name = xasprintf("%s%zu", many[i].t.name, i);
+		many[i].units = 3;
+	}
+	for (size_t n = 1; n <= ARRAY_SIZE(many); n += 23) {
+		double x1, y1, x2, y2;
+		size_t lines = 0;
+		char *text;
+
+		make(many, n);
+		assert_int_equal(run(cmd_plot, "-o", name_output("n.svg"), profile, NULL),
+				 EXIT_DONE);
+		text = read_file(output, NULL);
+		assert_non_null(xml_element(text));
+		assert_int_equal(count(text, "class=\"panel\""), 2 * n < 60 ? 2 * n : 60);
+		for (const char *p = text; (p = strstr(p, "<line ")); p++) {
+			const char *at = strstr(p, "x1=");
+
+			assert_int_equal(sscanf(at, "x1=\"%lf\" y1=\"%lf\" x2=\"%lf\" y2=\"%lf\"",
+						&x1, &y1, &x2, &y2),
+					 4);
+			assert_true(x1 >= 0 && x2 <= PLOT_WIDTH && x1 <= x2);
+			assert_true(y1 >= 0 && y1 <= PLOT_HEIGHT && y2 >= 0 && y2 <= PLOT_HEIGHT);
+			lines++;
+		}
+		assert_true(lines > 10);
+		free(text);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		free((char *)many[i].t.name);
+}
+
+static void put_script(const char *name, const char *text)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
+	FILE *f = fopen(path, "w");
+
+	fputs(text, f);
+	fclose(f);
+	chmod(path, 0755);
+}
+
+static void test_png(void **state)
+{
+	_cleanup_free_ char *saved = xstrdup(getenv("PATH"));
+	char *text;
+
+	(void)state;
+	make(hostile, 2);
+	setenv("PATH", dir, 1);
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.png"), profile, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "librsvg2-bin"));
+
+	/* -z 2 -o OUT IN */
+	put_script("rsvg-convert",
+		   "#!/bin/sh\nwhile read -r l; do echo \"$l\"; done <\"$5\" >\"$4\"\n");
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.png"), profile, NULL), EXIT_DONE);
+	text = read_file(output, NULL);
+	assert_non_null(text);
+	assert_int_equal(strncmp(text, "<svg ", 5), 0);
+	free(text);
+
+	put_script("rsvg-convert", "#!/bin/sh\nexit 1\n");
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.png"), profile, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "rsvg-convert could not write it"));
+	setenv("PATH", saved, 1);
+}
+
+static void test_unwritable(void **state)
+{
+	(void)state;
+	make(hostile, 2);
+	assert_int_equal(run(cmd_plot, "-o", "/no/such/dir/a.html", profile, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "/no/such/dir/a.html"));
+	name_output("full.html");
+	assert_int_equal(symlink("/dev/full", output), 0);
+	assert_int_equal(run(cmd_plot, "-o", output, profile, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "incomplete"));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(dir, "/tmp/test_report_plot-XXXXXX");
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(profile, sizeof(profile), "%s/profile.scoz", dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	static const char *const names[] = { "a.svg",	  "a.html",	  "a.png",	 "n.svg",
+					     "full.html", "rsvg-convert", "profile.scoz" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		unlink(name_output(names[i]));
+	rmdir(dir);
+	free(out_text);
+	free(err_text);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_checker), cmocka_unit_test(test_svg),
+		cmocka_unit_test(test_html),	cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_png),	cmocka_unit_test(test_unwritable),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The subcommands of scoz in the test's own process: they are no part of the library. */
+#ifndef TEST_REPORT_TOOL_H
+#define TEST_REPORT_TOOL_H
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tools/scoz/text.c"
+
+#include "tools/scoz/model.c"
+#include "tools/scoz/model_json.c"
+#include "tools/scoz/plot_curve.c"
+#define style style_svg
+#include "tools/scoz/plot_svg.c"
+#undef style
+#define style style_html
+#include "tools/scoz/plot_html.c"
+#undef style
+#define usage usage_plot
+#include "tools/scoz/plot.c"
+#undef usage
+#define usage usage_report
+#include "tools/scoz/report.c"
+#undef usage
+#define usage usage_export
+#include "tools/scoz/export.c"
+#undef usage
+#define usage usage_targets
+#include "tools/scoz/targets.c"
+#undef usage
+
+/* What the last run() printed; freed by the next one. */
+static char *out_text, *err_text;
+
+static inline int capture(int fd, const char *path)
+{
+	int saved = dup(fd), file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (dup2(file, fd) < 0)
+		abort();
+	close(file);
+	return saved;
+}
+
+static inline char *release(int fd, int saved, const char *path)
+{
+	char *text;
+
+	dup2(saved, fd);
+	close(saved);
+	text = read_file(path, NULL);
+	unlink(path);
+	return text;
+}
+
+/* run(cmd_report, "--json", file, NULL): the exit code. */
+static inline int run(int (*cmd)(int, char **), ...)
+{
+	char *argv[16] = { "scoz" };
+	char out[] = "/tmp/test_report-out-XXXXXX", err[] = "/tmp/test_report-err-XXXXXX";
+	int argc = 1, saved_out, saved_err, ret;
+	va_list ap;
+
+	va_start(ap, cmd);
+	while ((argv[argc] = va_arg(ap, char *)))
+		argc++;
+	va_end(ap);
+	close(mkstemp(out));
+	close(mkstemp(err));
+	fflush(stdout);
+	saved_out = capture(STDOUT_FILENO, out);
+	saved_err = capture(STDERR_FILENO, err);
+	ret = cmd(argc, argv);
+	fflush(stdout);
+	free(out_text);
+	free(err_text);
+	out_text = release(STDOUT_FILENO, saved_out, out);
+	err_text = release(STDERR_FILENO, saved_err, err);
+	return ret;
+}
+
+#endif

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "stats/resample.h"
+#include "stats/stats.h"
+
+#define MAX_WINDOWS 512
+
+struct windows {
+	struct profile_window w[MAX_WINDOWS];
+	struct window_progress p[MAX_WINDOWS][2];
+	size_t n;
+};
+
+static struct window_progress *add(struct windows *s, double speedup, double period)
+{
+	struct window_progress *p = s->p[s->n];
+
+	p[0] = (struct window_progress){ .visits = 100, .virtual_s = 100 * period };
+	p[1] = (struct window_progress){ 0 };
+	s->w[s->n] = (struct profile_window){
+		.seq = s->n, .speedup = speedup, .hits = 3, .n_progress = 2, .progress = p
+	};
+	s->n++;
+	return p;
+}
+
+/* 0 s 0 s 0: a curve of period over line speedup, with a bit of deterministic noise. */
+static void add_curve(struct windows *s, const double *speedup, const double *period, size_t n,
+		      int rounds, double noise)
+{
+	struct rng r = { 3 };
+
+	add(s, 0, 1);
+	for (int k = 0; k < rounds; k++) {
+		for (size_t i = 0; i < n; i++) {
+			double a = (rng_next(&r) >> 40) / 16777216.0 - 0.5;
+			double b = (rng_next(&r) >> 40) / 16777216.0 - 0.5;
+
+			add(s, speedup[i], period[i] * (1 + noise * a));
+			add(s, 0, 1 + noise * b);
+		}
+	}
+}
+
+static struct estimates run(const struct windows *s)
+{
+	struct stats_options opt = { .seed = 1 };
+	struct estimates e;
+
+	assert_int_equal(stats_estimate(s->w, s->n, 2, &opt, &e), 0);
+	return e;
+}
+
+static void test_student(void **state)
+{
+	(void)state;
+	assert_float_equal(student_quantile(0.975, 1), 12.7062, 1e-3);
+	assert_float_equal(student_quantile(0.975, 5), 2.57058, 1e-4);
+	assert_float_equal(student_quantile(0.975, 30), 2.04227, 1e-4);
+	assert_float_equal(student_quantile(0.975, 1e6), 1.95997, 1e-4);
+	assert_float_equal(student_quantile(0.025, 10), -2.22814, 1e-4);
+	assert_float_equal(student_two_sided(2.22814, 10), 0.05, 1e-5);
+	assert_float_equal(student_two_sided(0, 3), 1, 1e-9);
+	assert_true(student_two_sided(INFINITY, 3) == 0);
+}
+
+static void test_exact(void **state)
+{
+	static const double s[] = { 0.25, 0.5 }, p[] = { 0.9, 0.8 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 2, 8, 0);
+	e = run(&w);
+	assert_int_equal(e.n, 1); /* the second progress point has no visits */
+	assert_int_equal(e.e[0].n_points, 3);
+	assert_true(e.e[0].points[0].speedup_pct == 0);
+	assert_true(e.e[0].points[0].program_speedup_pct == 0);
+	assert_int_equal(e.e[0].points[0].windows, 17);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 10, 1e-9);
+	assert_float_equal(e.e[0].points[2].program_speedup_pct, 20, 1e-9);
+	assert_float_equal(e.e[0].points[2].ci_lo, 20, 1e-6);
+	assert_float_equal(e.e[0].points[2].ci_hi, 20, 1e-6);
+	assert_int_equal(e.e[0].points[2].windows, 8);
+	assert_float_equal(e.e[0].best_pct, 20, 1e-9);
+	assert_float_equal(e.e[0].best_at_pct, 50, 1e-9);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_int_equal(e.e[0].samples, 33 * 3);
+	assert_null(e.e[0].warning);
+	assert_true(estimate_half_width(&e.e[0]) < 1e-6);
+	estimates_free(&e);
+}
+
+/* Twice as slow in the second half: paired windows do not notice. */
+static void test_drift_cancels(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 10, 0.01);
+	for (size_t i = w.n / 2; i < w.n; i++)
+		w.p[i][0].virtual_s *= 3;
+	e = run(&w);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 20, 1);
+	assert_int_equal(e.e[0].points[1].windows, 9); /* the one in which it changed: set aside */
+	assert_non_null(strstr(e.e[0].warning, "1 of 10 windows set aside"));
+	estimates_free(&e);
+}
+
+static void test_latency(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 1 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 8, 0);
+	for (size_t i = 0; i < w.n; i++)
+		w.p[i][0].inflight = w.w[i].speedup > 0 ? 3 : 4;
+	e = run(&w);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 25, 1e-9);
+	estimates_free(&e);
+}
+
+static void test_end_to_end(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.7 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 4, 0.01);
+	for (size_t i = 0; i < w.n; i++) {
+		w.p[i][0].virtual_s /= w.p[i][0].visits;
+		w.p[i][0].visits = 1;
+	}
+	e = run(&w);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 30, 0.5);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_non_null(strstr(e.e[0].warning, "few windows"));
+	estimates_free(&e);
+}
+
+static void test_too_few(void **state)
+{
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	e = run(&w);
+	assert_int_equal(e.n, 0);
+	estimates_free(&e);
+
+	add(&w, 0, 1);
+	e = run(&w); /* nothing treated */
+	assert_int_equal(e.n, 0);
+	estimates_free(&e);
+
+	add(&w, 0.5, 0.9);
+	add(&w, 0, 1);
+	add(&w, 0.5, 0.9);
+	e = run(&w);
+	assert_int_equal(e.n, 1);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 10, 1e-9);
+	assert_true(isinf(e.e[0].points[1].ci_lo) && e.e[0].points[1].ci_lo < 0);
+	assert_true(isinf(e.e[0].points[1].ci_hi) && e.e[0].points[1].ci_hi > 0);
+	assert_true(isinf(e.e[0].points[0].ci_hi));
+	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+	assert_true(isinf(estimate_half_width(&e.e[0])));
+	assert_non_null(strstr(e.e[0].warning, "too few windows"));
+	estimates_free(&e);
+}
+
+/* Baselines: the same run, the same target, kept, at most three windows away. */
+static void test_pairing(void **state)
+{
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add(&w, 0, 1);
+	add(&w, 0.5, 0.9);
+	w.w[1].seq = 4; /* too far */
+	e = run(&w);
+	assert_int_equal(e.n, 0);
+	estimates_free(&e);
+
+	w.w[1].seq = 3;
+	e = run(&w);
+	assert_int_equal(e.n, 1);
+	estimates_free(&e);
+
+	w.w[0].run = 1;
+	e = run(&w);
+	assert_int_equal(e.n, 0);
+	estimates_free(&e);
+
+	w.w[0].run = 0;
+	w.w[0].target = 1;
+	e = run(&w);
+	assert_int_equal(e.n, 0);
+	estimates_free(&e);
+
+	w.w[0].target = 0;
+	w.w[0].discard = "steal";
+	e = run(&w);
+	assert_int_equal(e.n, 0);
+	estimates_free(&e);
+
+	/* Two usable ones at different distances: the nearest counts, on each side. */
+	w.n = 0;
+	add(&w, 0, 7);
+	add(&w, 0, 1);
+	add(&w, 0.5, 0.9);
+	add(&w, 0, 1);
+	add(&w, 0, 7);
+	e = run(&w);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 10, 1e-9);
+	estimates_free(&e);
+}
+
+static void check_verdict(const double *period, double noise, enum verdict expected)
+{
+	static const double s[] = { 0.25, 0.5, 1 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	add_curve(&w, s, period, 3, 12, noise);
+	e = run(&w);
+	assert_string_equal(verdict_name(e.e[0].verdict), verdict_name(expected));
+	estimates_free(&e);
+}
+
+static void test_verdicts(void **state)
+{
+	static const double up[] = { 0.95, 0.9, 0.85 }, down[] = { 1.02, 1.04, 1.06 };
+	static const double flat[] = { 1, 1.001, 0.999 }, tiny[] = { 0.998, 0.996, 0.994 };
+	static const double both[] = { 0.95, 1, 1.05 };
+
+	(void)state;
+	check_verdict(up, 0.02, VERDICT_OPTIMIZE);
+	check_verdict(down, 0.02, VERDICT_CONTENTION);
+	check_verdict(flat, 0.02, VERDICT_NO_EFFECT);
+	check_verdict(flat, 0.4, VERDICT_UNDECIDED);
+	check_verdict(tiny, 0.001, VERDICT_NO_EFFECT); /* real, but not worth anything */
+	check_verdict(both, 0.02, VERDICT_OPTIMIZE);
+}
+
+static void test_warnings(void **state)
+{
+	static const double s[] = { 0.25, 0.5, 1 };
+	static const double hump[] = { 0.8, 0.95, 0.97 }, magic[] = { 0.6, 0.6, 0.6 };
+	static const double flat[] = { 1, 1, 1 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, hump, 3, 10, 0.01);
+	e = run(&w);
+	assert_non_null(strstr(e.e[0].warning, "not monotone: 20."));
+	estimates_free(&e);
+
+	w.n = 0;
+	add_curve(&w, s, magic, 3, 10, 0.01);
+	e = run(&w);
+	assert_non_null(strstr(e.e[0].warning, "more than is possible"));
+	estimates_free(&e);
+
+	w.n = 0;
+	add_curve(&w, s, flat, 3, 10, 0.01);
+	w.p[1][0].virtual_s *= 5;
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].hits = 0;
+	e = run(&w);
+	assert_non_null(strstr(e.e[0].warning, "1 of 30 windows differ wildly"));
+	assert_non_null(strstr(e.e[0].warning, "not seen running"));
+	/* It counts, and the interval says so. */
+	assert_true(e.e[0].points[1].program_speedup_pct < -30);
+	assert_true(e.e[0].points[1].ci_hi > 0);
+	estimates_free(&e);
+}
+
+/* Equal for equal input and seed, in whatever order the windows come; another seed: not quite. */
+static void test_deterministic(void **state)
+{
+	static const double s[] = { 0.25, 0.5, 1 }, p[] = { 0.95, 0.9, 0.85 };
+	struct stats_options opt = { .seed = 5 };
+	struct windows w = { .n = 0 };
+	struct profile_window reversed[MAX_WINDOWS];
+	struct estimates a, b, c;
+
+	(void)state;
+	add_curve(&w, s, p, 3, 10, 0.05);
+	for (size_t i = 0; i < w.n; i++)
+		reversed[i] = w.w[w.n - 1 - i];
+	stats_estimate(w.w, w.n, 2, &opt, &a);
+	stats_estimate(reversed, w.n, 2, &opt, &b);
+	opt.seed = 6;
+	stats_estimate(w.w, w.n, 2, &opt, &c);
+	assert_memory_equal(a.e[0].points, b.e[0].points, a.e[0].n_points * sizeof(*a.e[0].points));
+	assert_true(a.e[0].points[2].ci_lo != c.e[0].points[2].ci_lo);
+	assert_float_equal(a.e[0].points[2].ci_lo, c.e[0].points[2].ci_lo, 0.5);
+	estimates_free(&a);
+	estimates_free(&b);
+	estimates_free(&c);
+}
+
+/* What a profile may hold without being damaged must not upset the arithmetic. */
+static void test_odd_numbers(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.9 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 20, 0.01);
+	w.p[3][0].visits = 0;
+	w.p[4][0].virtual_s = 0;
+	w.p[9][0].virtual_s = -1;
+	w.p[10][0].virtual_s = NAN;
+	w.p[15][0].visits = INFINITY;
+	w.p[16][0].visits = NAN;
+	w.w[20].n_progress = 0;
+	e = run(&w);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 10, 1);
+	assert_true(isfinite(e.e[0].points[1].ci_lo));
+	estimates_free(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_student),	      cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_drift_cancels), cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_end_to_end),    cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_pairing),	      cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_warnings),      cmocka_unit_test(test_deterministic),
+		cmocka_unit_test(test_odd_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

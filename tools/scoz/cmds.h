@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The subcommands of scoz: one file each, the same signature as main(). */
+#ifndef SCOZ_CMDS_H
+#define SCOZ_CMDS_H
+
+#define SCOZ_VERSION	"0.1"
+#define DEFAULT_PROFILE "profile.scoz"
+
+enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
+
+int cmd_report(int argc, char **argv);
+int cmd_plot(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_targets(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * scoz export. The COZ format pools durations and visits of all experiments of one location and
+ * speedup, so each kept window becomes an experiment whose duration is the virtual time between
+ * the first and the last visit. That time differs between progress points, hence one experiment
+ * for each of them. The viewer reads integers only and computes latencies as difference *
+ * duration / arrivals, of which it shows ratios: so differences (numbers in flight) are written
+ * in thousandths.
+ */
+#include <ctype.h>
+#include <getopt.h>
+#include <math.h>
+
+#include "tools/scoz/cmds.h"
+#include "tools/scoz/model.h"
+#include "tools/scoz/text.h"
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"Usage: scoz export --format coz|csv|json [-o OUT] [FILE]\n\n"
+		"Converts the causal profile in FILE (default " DEFAULT_PROFILE ").\n\n"
+		"  -f, --format FORMAT  coz: a profile.coz for the COZ viewer\n"
+		"                       csv: one line for each target, progress point and speedup\n"
+		"                       json: as scoz report --json\n"
+		"  -o, --output OUT     default: standard output\n"
+		"  --help\n\n"
+		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
+}
+
+/* ---- coz ---- */
+
+static bool is_line(const char *s)
+{
+	const char *colon = strrchr(s, ':');
+
+	if (!colon || colon == s || !isdigit((unsigned char)colon[1]))
+		return false;
+	return colon[1 + strspn(colon + 1, "0123456789")] == '\0';
+}
+
+/* Values end at a tab or a newline. */
+static char *coz_value(const char *location, const char *name)
+{
+	return text_clean(is_line(location) ? location : name, " ");
+}
+
+static long long nanoseconds(double s)
+{
+	return llround(s * 1e9);
+}
+
+static void coz_point(FILE *out, const struct profile *p, const struct profile_window *w,
+		      uint32_t k, bool *first)
+{
+	const struct window_progress *wp = &w->progress[k];
+	const struct profile_target *t = &p->targets[w->target];
+	_cleanup_free_ char *selected = coz_value(t->location, t->name);
+	_cleanup_free_ char *name = text_clean(p->progress[k].name, " ");
+	long long visits = llround(wp->visits);
+
+	if (visits <= 0 || !(wp->virtual_s > 0))
+		return;
+	fprintf(out,
+		"experiment\tselected=%s\tspeedup=%.2f\tduration=%lld\tselected-samples=%llu\n",
+		selected, w->speedup, nanoseconds(wp->virtual_s),
+		*first ? (unsigned long long)w->hits : 0);
+	*first = false;
+	if (p->progress[k].kind == PROGRESS_LATENCY)
+		fprintf(out,
+			"latency-point\tname=%s\tarrivals=%lld\tdepartures=%lld\tdifference=%lld\n",
+			name, visits, visits, llround(wp->inflight * 1000));
+	else
+		fprintf(out, "throughput-point\tname=%s\tdelta=%lld\n", name, visits);
+}
+
+static void coz_run(FILE *out, const struct profile *p, size_t run)
+{
+	double end = p->runs[run].footer.duration_s;
+
+	fprintf(out, "startup\ttime=0\n");
+	for (size_t i = 0; i < p->n_windows; i++) {
+		const struct profile_window *w = &p->windows[i];
+		bool first = true;
+
+		if (w->run != run || w->discard)
+			continue;
+		end = fmax(end, w->start_s + w->wall_s);
+		for (uint32_t k = 0; k < w->n_progress; k++)
+			coz_point(out, p, w, k, &first);
+	}
+	fprintf(out, "runtime\ttime=%lld\n", nanoseconds(end));
+}
+
+static void write_coz(const struct model *m, FILE *out)
+{
+	const struct profile *p = m->profile;
+
+	for (size_t i = 0; i < p->n_runs; i++)
+		coz_run(out, p, i);
+	for (size_t i = 0; i < p->n_samples; i++) {
+		const struct profile_sample *s = &p->samples[i];
+		_cleanup_free_ char *location = coz_value(s->location, s->target);
+
+		fprintf(out, "samples\tlocation=%s\tcount=%llu\n", location,
+			(unsigned long long)s->total);
+	}
+}
+
+/* ---- csv ---- */
+
+static void csv_text(FILE *out, const char *s, char after)
+{
+	_cleanup_free_ char *clean = text_clean(s, "?");
+
+	if (strpbrk(clean, ",\"")) {
+		fputc('"', out);
+		for (const char *p = clean; *p; p++)
+			fputs(*p == '"' ? "\"\"" : (char[]){ *p, '\0' }, out);
+		fputc('"', out);
+	} else {
+		fputs(clean, out);
+	}
+	fputc(after, out);
+}
+
+/* An unknown end of an interval is an empty field. */
+static void csv_number(FILE *out, double v)
+{
+	if (isfinite(v))
+		fprintf(out, "%.6g", v);
+	fputc(',', out);
+}
+
+static void write_csv(const struct model *m, FILE *out)
+{
+	fprintf(out, "target,kind,location,samples,progress,speedup_pct,program_speedup_pct,"
+		     "ci95_low,ci95_high,windows,verdict\n");
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct model_row *row = &m->rows[i];
+
+		for (size_t k = 0; k < row->e->n_points; k++) {
+			const struct estimate_point *p = &row->e->points[k];
+
+			csv_text(out, row->target->name, ',');
+			csv_text(out, row->target->kind, ',');
+			csv_text(out, row->target->location, ',');
+			fprintf(out, "%llu,", (unsigned long long)row->samples);
+			csv_text(out, row->progress->name, ',');
+			csv_number(out, p->speedup_pct);
+			csv_number(out, p->program_speedup_pct);
+			csv_number(out, p->ci_lo);
+			csv_number(out, p->ci_hi);
+			fprintf(out, "%u,", p->windows);
+			csv_text(out, verdict_name(row->e->verdict), '\n');
+		}
+	}
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static int export(const char *path, const char *format, const char *output)
+{
+	struct error err = { 0 };
+	struct model *m;
+	FILE *out;
+	int ret;
+
+	if (model_load(path, &m, &err)) {
+		log_warn("%s", err.text);
+		return EXIT_FAILED;
+	}
+	out = output_open(output);
+	if (!out) {
+		model_free(m);
+		return EXIT_FAILED;
+	}
+	ret = m->n_rows ? EXIT_DONE : EXIT_NOTHING;
+	if (!strcmp(format, "coz"))
+		write_coz(m, out);
+	else if (!strcmp(format, "csv"))
+		write_csv(m, out);
+	else
+		ret = model_write_json(m, out);
+	if (output_close(out, output))
+		ret = EXIT_FAILED;
+	if (ret == EXIT_NOTHING)
+		model_print_reasons(m);
+	model_free(m);
+	return ret;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "format", required_argument, NULL, 'f' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *format = NULL, *output = NULL;
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "f:o:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'f':
+			format = optarg;
+			break;
+		case 'o':
+			output = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (!format) {
+		log_warn("export: which format? give --format coz, csv or json");
+		return EXIT_USAGE;
+	}
+	if (strcmp(format, "coz") && strcmp(format, "csv") && strcmp(format, "json")) {
+		log_warn("export: --format %s is not known: give coz, csv or json", format);
+		return EXIT_USAGE;
+	}
+	if (argc - optind > 1) {
+		log_warn("export: one FILE at most, but there is also %s", argv[optind + 1]);
+		return EXIT_USAGE;
+	}
+	return export(optind < argc ? argv[optind] : DEFAULT_PROFILE, format, output);
+}

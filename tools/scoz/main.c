@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/base.h"
+
+#include <locale.h>
+
+#include "tools/scoz/cmds.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *what;
+} commands[] = {
+	{ "report", cmd_report, "print the causal profile as a table, or as JSON" },
+	{ "plot", cmd_plot, "draw the curves with their intervals: HTML, SVG or PNG" },
+	{ "export", cmd_export, "convert to the COZ format, CSV or JSON" },
+	{ "targets", cmd_targets, "list which lines and functions can be targets" },
+	{ "doctor", cmd_doctor, "tell what this machine can do and how to mend what is missing" },
+};
+
+static void usage(FILE *out)
+{
+	fprintf(out, "Usage: scoz COMMAND [OPTION...]\n\n"
+		     "Reads the causal profiles that scozd records.\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
+	fprintf(out, "\n  --help, --version\n\n"
+		     "`scoz COMMAND --help` tells the options of a command.\n"
+		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
+}
+
+/* Output that could not be written is a failure even when everything else went well. */
+static int flush_output(int status)
+{
+	errno = 0;
+	if (fflush(stdout) || ferror(stdout)) {
+		log_warn("standard output: cannot write: %s",
+			 errno ? strerror(errno) : "an earlier write failed");
+		return EXIT_FAILED;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_CTYPE, "");
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return flush_output(EXIT_DONE);
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("scoz %s\n", SCOZ_VERSION);
+		return flush_output(EXIT_DONE);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		char name[32];
+
+		if (strcmp(argv[1], commands[i].name) != 0)
+			continue;
+		/* As getopt's messages name it. */
+		snprintf(name, sizeof(name), "scoz %s", commands[i].name);
+		argv[1] = name;
+		return flush_output(commands[i].run(argc - 1, argv + 1));
+	}
+	log_warn("%s: no such %s: `scoz --help` lists the commands", argv[1],
+		 argv[1][0] == '-' ? "option" : "command");
+	return EXIT_USAGE;
+}

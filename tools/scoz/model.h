@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What report, plot and export show: a profile, its estimates, and what can be said about both. */
+#ifndef SCOZ_MODEL_H
+#define SCOZ_MODEL_H
+
+#include <jansson.h>
+
+#include "profile/profile.h"
+#include "stats/stats.h"
+
+struct model_row {
+	const struct estimate *e;
+	const struct profile_target *target;
+	const struct profile_progress *progress;
+	uint64_t samples; /* where it was seen at all; else the hits in its windows */
+};
+
+struct model_discard {
+	const char *why;
+	size_t n;
+};
+
+/* Sums over the kept windows. */
+struct model_progress {
+	double visits;
+	double rate_per_s; /* in 0 % windows, where there are any */
+};
+
+struct text_list {
+	char **text;
+	size_t n, cap;
+};
+
+struct model {
+	struct profile *profile;
+	struct estimates estimates;
+	struct model_row *rows; /* "optimize" first, then by best_pct */
+	size_t n_rows;
+	struct model_progress *progress; /* by id */
+	double *speedups;		 /* percent: all that any row has, but 0 */
+	size_t n_speedups;
+
+	double duration_s;
+	double inserted_s, kept_wall_s; /* in kept windows */
+	double owed_s;
+	uint64_t samples_total, samples_lost;
+	size_t kept;
+	struct model_discard *discards; /* "steal", "lost" and "few_visits" always */
+	size_t n_discards;
+
+	struct text_list reasons;  /* why there are no rows; empty when there are some */
+	struct text_list warnings; /* about the profile as a whole */
+};
+
+int model_load(const char *path, struct model **ret, struct error *err);
+void model_free(struct model *m);
+/* The point of a row at @speedup_pct, or NULL. */
+const struct estimate_point *model_point(const struct model_row *row, double speedup_pct);
+/* Prints why nothing can be concluded, to stderr. */
+void model_print_reasons(const struct model *m);
+
+/* scoz-report/1 */
+json_t *model_json(const struct model *m);
+/* Returns an exit code. */
+int model_write_json(const struct model *m, FILE *out);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* scoz-report/1: keys are only ever added. docs/file-format.md describes it. */
+#include <math.h>
+
+#include "tools/scoz/cmds.h"
+#include "tools/scoz/model.h"
+#include "tools/scoz/text.h"
+
+static void put(json_t *o, const char *key, json_t *value)
+{
+	json_object_set_new(o, key, value);
+}
+
+static json_t *text(const char *s)
+{
+	json_t *j = json_string(s);
+	_cleanup_free_ char *clean = j ? NULL : text_clean(s, "\xef\xbf\xbd");
+
+	return j ? j : json_string(clean);
+}
+
+static json_t *number(double v)
+{
+	if (!isfinite(v))
+		return json_null();
+	if (v == rint(v) && fabs(v) < 1e15)
+		return json_integer((json_int_t)v);
+	return json_real(v);
+}
+
+static json_t *percent(double v)
+{
+	return isfinite(v) ? json_real(fabs(v) < 5e-7 ? 0.0 : v) : json_null();
+}
+
+static json_t *list(const struct text_list *l)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < l->n; i++)
+		json_array_append_new(a, text(l->text[i]));
+	return a;
+}
+
+static json_t *windows_json(const struct model *m)
+{
+	json_t *o = json_object(), *d = json_object();
+
+	for (size_t i = 0; i < m->n_discards; i++)
+		put(d, m->discards[i].why, json_integer(m->discards[i].n));
+	put(o, "kept", json_integer(m->kept));
+	put(o, "discarded", d);
+	return o;
+}
+
+static json_t *samples_json(const struct model *m)
+{
+	json_t *o = json_object();
+
+	put(o, "total", json_integer(m->samples_total));
+	put(o, "lost", json_integer(m->samples_lost));
+	return o;
+}
+
+static json_t *progress_json(const struct model *m)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < m->profile->n_progress; i++) {
+		const struct profile_progress *p = &m->profile->progress[i];
+		json_t *o = json_object();
+
+		put(o, "name", text(p->name));
+		put(o, "visits", number(m->progress[i].visits));
+		put(o, "rate_per_s", number(m->progress[i].rate_per_s));
+		put(o, "kind", text(p->kind == PROGRESS_LATENCY ? "latency" : "throughput"));
+		put(o, "spec", text(p->spec));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *point_json(const struct estimate_point *p)
+{
+	bool known = isfinite(p->ci_lo) && isfinite(p->ci_hi);
+	json_t *o = json_object();
+
+	put(o, "speedup_pct", number(p->speedup_pct));
+	put(o, "program_speedup_pct", percent(p->program_speedup_pct));
+	put(o, "ci95",
+	    known ? json_pack("[o,o]", percent(p->ci_lo), percent(p->ci_hi)) : json_null());
+	put(o, "windows", json_integer(p->windows));
+	return o;
+}
+
+static json_t *row_json(const struct model_row *row)
+{
+	const struct estimate *e = row->e;
+	json_t *o = json_object(), *points = json_array();
+
+	for (size_t i = 0; i < e->n_points; i++)
+		json_array_append_new(points, point_json(&e->points[i]));
+	put(o, "target", text(row->target->name));
+	put(o, "kind", text(row->target->kind));
+	put(o, "location", text(row->target->location));
+	put(o, "samples", json_integer(row->samples));
+	put(o, "hits", json_integer(e->samples));
+	put(o, "progress", text(row->progress->name));
+	put(o, "points", points);
+	put(o, "best_pct", percent(e->best_pct));
+	put(o, "best_at_pct", number(e->best_at_pct));
+	put(o, "verdict", text(verdict_name(e->verdict)));
+	put(o, "warning", e->warning ? text(e->warning) : json_null());
+	return o;
+}
+
+json_t *model_json(const struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct profile_run *last = &p->runs[p->n_runs - 1];
+	const struct profile_header *h = &last->header;
+	json_t *o = json_object(), *targets = json_array();
+
+	for (size_t i = 0; i < m->n_rows; i++)
+		json_array_append_new(targets, row_json(&m->rows[i]));
+	put(o, "schema", text("scoz-report/1"));
+	put(o, "profile", text(p->path));
+	put(o, "engine", text(h->engine));
+	put(o, "model", text(h->model));
+	put(o, "mode", text(h->mode));
+	put(o, "frequency_hz", number(h->frequency_hz));
+	put(o, "seed", json_integer((json_int_t)h->seed));
+	put(o, "command", text(h->command));
+	put(o, "command_status",
+	    last->footer.command_status == -1 ? json_null()
+					      : json_integer(last->footer.command_status));
+	put(o, "host", text(h->host));
+	put(o, "kernel", text(h->kernel));
+	put(o, "runs", json_integer(p->n_runs));
+	put(o, "complete", json_boolean(!p->truncated));
+	put(o, "duration_s", number(m->duration_s));
+	put(o, "inserted_delay_s", number(m->inserted_s));
+	put(o, "owed_delay_s", number(m->owed_s));
+	put(o, "windows", windows_json(m));
+	put(o, "samples", samples_json(m));
+	put(o, "progress", progress_json(m));
+	put(o, "targets", targets);
+	put(o, "reasons", list(&m->reasons));
+	put(o, "warnings", list(&m->warnings));
+	return o;
+}
+
+int model_write_json(const struct model *m, FILE *out)
+{
+	json_t *o = model_json(m);
+	_cleanup_free_ char *s = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+
+	json_decref(o);
+	if (!s) {
+		log_warn("%s: out of memory", m->profile->path);
+		return EXIT_FAILED;
+	}
+	fprintf(out, "%s\n", s);
+	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;
+}

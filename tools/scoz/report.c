@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * scoz report: the causal profile as a table. Each line speedup is a column as long as the lines
+ * fit; else the curve of each target goes on lines of its own below the target's row.
+ */
+#include <getopt.h>
+#include <math.h>
+
+#include "tools/scoz/cmds.h"
+#include "tools/scoz/model.h"
+#include "tools/scoz/text.h"
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"Usage: scoz report [--json] [FILE]\n\n"
+		"Prints the causal profile in FILE (default " DEFAULT_PROFILE "): for each target\n"
+		"how much less run time one unit of progress would take if the target took less,\n"
+		"with 95 %% intervals and a verdict.\n\n"
+		"  --json  print JSON (schema scoz-report/1)\n"
+		"  --help\n\n"
+		"Verdicts:\n"
+		"  optimize    making the target faster makes the program faster\n"
+		"  contention  making the target faster makes the program slower\n"
+		"  no effect   whatever happens to the target, the program takes as long\n"
+		"  undecided   not measured well enough: run longer\n\n"
+		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
+}
+
+static char *clean(const char *s)
+{
+	return text_clean(s, "?");
+}
+
+/* ---- head ---- */
+
+static void print_discards(const struct model *m)
+{
+	const char *before = " (";
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_discards; i++)
+		n += m->discards[i].n;
+	printf(", %zu discarded", n);
+	for (size_t i = 0; i < m->n_discards; i++) {
+		_cleanup_free_ char *why = clean(m->discards[i].why);
+
+		if (!m->discards[i].n)
+			continue;
+		printf("%s%zu %s", before, m->discards[i].n, why);
+		before = ", ";
+	}
+	printf("%s\n", n ? ")" : "");
+}
+
+static void print_head(const struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
+	_cleanup_free_ char *path = clean(p->path), *command = clean(h->command);
+	_cleanup_free_ char *host = clean(h->host), *kernel = clean(h->kernel);
+	_cleanup_free_ char *engine = clean(h->engine), *model = clean(h->model);
+	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
+
+	printf("%s: %s\n", path, *command ? command : "the whole system");
+	printf("  machine   %s, Linux %s, %d core%s\n", host, kernel, h->cpus,
+	       h->cpus == 1 ? "" : "s");
+	printf("  method    engine %s, model %s, %g Hz, seed %llu%s\n", engine, model,
+	       h->frequency_hz, (unsigned long long)h->seed,
+	       strcmp(h->mode, "end-to-end") ? "" : ", end to end");
+	printf("  time      %.1f s in %zu run%s\n", m->duration_s, p->n_runs,
+	       p->n_runs == 1 ? "" : "s");
+	printf("  windows   %zu kept", m->kept);
+	print_discards(m);
+	printf("  samples   %llu, %llu lost\n", (unsigned long long)m->samples_total,
+	       (unsigned long long)m->samples_lost);
+	printf("  delay     %.2f s inserted (%.1f %% of the kept windows), %.2f s unpaid at the "
+	       "end\n",
+	       m->inserted_s, share, m->owed_s);
+	for (size_t i = 0; i < p->n_progress; i++) {
+		_cleanup_free_ char *name = clean(p->progress[i].name);
+
+		printf("  progress  %s%s: %.0f visits, %.4g/s\n", name,
+		       p->progress[i].kind == PROGRESS_LATENCY ? " (latency)" : "",
+		       m->progress[i].visits, m->progress[i].rate_per_s);
+	}
+}
+
+/* ---- table ---- */
+
+enum { COL_TARGET, COL_LOCATION, COL_SAMPLES, COL_PROGRESS, COL_BEST, COL_POINTS };
+
+static char *best_text(const struct estimate *e)
+{
+	_cleanup_free_ char *best = text_number(e->best_pct);
+
+	return xasprintf("%s %% at %g %%", best, e->best_at_pct);
+}
+
+static char *point_text(const struct model_row *row, double speedup)
+{
+	const struct estimate_point *p = model_point(row, speedup);
+
+	return p ? text_interval(p->program_speedup_pct, p->ci_lo, p->ci_hi) : xstrdup("-");
+}
+
+/* @wide: with a column for each speedup; VERDICT stands last either way. */
+static void fill_table(const struct model *m, bool wide, struct table *t)
+{
+	size_t points = wide ? m->n_speedups : 0;
+	char **cell;
+
+	table_init(t, COL_POINTS + points + 1);
+	t->right[COL_SAMPLES] = t->right[COL_BEST] = true;
+	cell = table_row(t);
+	cell[COL_TARGET] = xstrdup("TARGET");
+	cell[COL_LOCATION] = xstrdup("LOCATION");
+	cell[COL_SAMPLES] = xstrdup("SAMPLES");
+	cell[COL_PROGRESS] = xstrdup("PROGRESS");
+	cell[COL_BEST] = xstrdup("BEST");
+	for (size_t i = 0; i < points; i++) {
+		cell[COL_POINTS + i] = xasprintf("AT %g %%", m->speedups[i]);
+		t->right[COL_POINTS + i] = true;
+	}
+	cell[COL_POINTS + points] = xstrdup("VERDICT");
+	for (size_t r = 0; r < m->n_rows; r++) {
+		const struct model_row *row = &m->rows[r];
+
+		cell = table_row(t);
+		cell[COL_TARGET] = clean(row->target->name);
+		cell[COL_LOCATION] = clean(row->target->location);
+		cell[COL_SAMPLES] = xasprintf("%llu", (unsigned long long)row->samples);
+		cell[COL_PROGRESS] = clean(row->progress->name);
+		cell[COL_BEST] = best_text(row->e);
+		for (size_t i = 0; i < points; i++)
+			cell[COL_POINTS + i] = point_text(row, m->speedups[i]);
+		cell[COL_POINTS + points] = xstrdup(verdict_name(row->e->verdict));
+	}
+}
+
+/* "    10 %: 3.9 [3.0, 4.8]   25 %: ..." over as many lines as it takes. */
+static void print_curve(const struct model_row *row, size_t width)
+{
+	size_t used = 0;
+
+	for (size_t i = 1; i < row->e->n_points; i++) {
+		const struct estimate_point *p = &row->e->points[i];
+		_cleanup_free_ char *value =
+			text_interval(p->program_speedup_pct, p->ci_lo, p->ci_hi);
+		_cleanup_free_ char *text = xasprintf("at %g %%: %s", p->speedup_pct, value);
+		size_t w = text_width(text);
+
+		if (used && used + 3 + w > width) {
+			putchar('\n');
+			used = 0;
+		}
+		used += printf("%s%s", used ? "   " : "    ", text);
+	}
+	putchar('\n');
+}
+
+static void shorten_names(struct table *t, size_t max)
+{
+	for (size_t r = 1; r < t->rows; r++) {
+		char **cell = &t->cell[r * t->cols];
+
+		cell[COL_TARGET] = text_shorten(cell[COL_TARGET], max);
+		cell[COL_LOCATION] = text_shorten(cell[COL_LOCATION], max);
+	}
+}
+
+/* Names give way before columns do, and columns before lines break. */
+static void print_table(const struct model *m)
+{
+	size_t width = output_width(), max = width / 4 > 24 ? width / 4 : 24;
+	struct table t;
+	bool wide;
+
+	fill_table(m, true, &t);
+	if (table_width(&t) > width)
+		shorten_names(&t, max);
+	wide = table_width(&t) <= width;
+	if (!wide) {
+		table_deinit(&t);
+		fill_table(m, false, &t);
+		if (table_width(&t) > width)
+			shorten_names(&t, max);
+	}
+	table_print_row(&t, 0, stdout);
+	for (size_t r = 1; r < t.rows; r++) {
+		table_print_row(&t, r, stdout);
+		if (!wide)
+			print_curve(&m->rows[r - 1], width);
+	}
+	table_deinit(&t);
+}
+
+static void print_warnings(const struct model *m)
+{
+	bool any = m->warnings.n;
+
+	for (size_t i = 0; i < m->n_rows; i++)
+		any |= m->rows[i].e->warning != NULL;
+	if (!any)
+		return;
+	printf("\nWarnings\n");
+	for (size_t i = 0; i < m->warnings.n; i++) {
+		_cleanup_free_ char *text = clean(m->warnings.text[i]);
+
+		printf("  %s\n", text);
+	}
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct model_row *row = &m->rows[i];
+		_cleanup_free_ char *name = text_shorten(clean(row->target->name), 48);
+		_cleanup_free_ char *progress = clean(row->progress->name);
+
+		if (row->e->warning)
+			printf("  %s (%s): %s\n", name, progress, row->e->warning);
+	}
+}
+
+static int print_report(const struct model *m)
+{
+	print_head(m);
+	if (m->n_rows) {
+		printf("\nProgram speedup (%% less run time per unit of progress) at each line "
+		       "speedup, [95 %% interval]\n\n");
+		print_table(m);
+	}
+	print_warnings(m);
+	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct error err = { 0 };
+	bool json = false;
+	struct model *m;
+	int c, ret;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+		switch (c) {
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (argc - optind > 1) {
+		log_warn("report: one FILE at most, but there is also %s", argv[optind + 1]);
+		return EXIT_USAGE;
+	}
+	if (model_load(optind < argc ? argv[optind] : DEFAULT_PROFILE, &m, &err)) {
+		log_warn("%s", err.text);
+		return EXIT_FAILED;
+	}
+	ret = json ? model_write_json(m, stdout) : print_report(m);
+	if (ret == EXIT_NOTHING) {
+		fflush(stdout);
+		model_print_reasons(m);
+	}
+	for (size_t i = 0; json && i < m->warnings.n; i++) {
+		_cleanup_free_ char *text = clean(m->warnings.text[i]);
+
+		log_warn("%s", text);
+	}
+	model_free(m);
+	return ret;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * scoz targets: what can be a target. From a profile: what was sampled, most sampled first. From a
+ * running process: its binaries and what is known about each, which decides between lines,
+ * functions, and nothing.
+ */
+#include <getopt.h>
+#include <unistd.h>
+
+#include "map/map.h"
+#include "tools/scoz/cmds.h"
+#include "tools/scoz/model.h"
+#include "tools/scoz/text.h"
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"Usage: scoz targets [-n N] [FILE|PID]\n\n"
+		"FILE (default " DEFAULT_PROFILE
+		"): the lines and functions that were sampled, most sampled\n"
+		"first. SELF counts samples in the line or function itself, TOTAL also those in "
+		"what\n"
+		"it called.\n\n"
+		"PID: the binaries of a running process, and whether their lines or only their\n"
+		"functions can be targets, and why. (A file with such a name: ./1234)\n\n"
+		"  -n, --lines N  at most N\n"
+		"  --help\n\n"
+		"Exit status: 0 done, 1 failed, 2 usage, 3 no target is known.\n");
+}
+
+/* ---- from a profile ---- */
+
+static void print_samples(const struct profile *p, size_t limit)
+{
+	uint64_t all = 0;
+	struct table t;
+	char **cell;
+
+	for (size_t i = 0; i < p->n_runs; i++)
+		all += p->runs[i].footer.samples_total;
+	table_init(&t, 6);
+	cell = table_row(&t);
+	cell[0] = xstrdup("TOTAL");
+	cell[1] = xstrdup(all ? "SHARE" : "");
+	cell[2] = xstrdup("SELF");
+	cell[3] = xstrdup("TARGET");
+	cell[4] = xstrdup("LOCATION");
+	cell[5] = xstrdup("BINARY");
+	t.right[0] = t.right[1] = t.right[2] = true;
+	for (size_t i = 0; i < p->n_samples && i < limit; i++) {
+		const struct profile_sample *s = &p->samples[i];
+
+		cell = table_row(&t);
+		cell[0] = xasprintf("%llu", (unsigned long long)s->total);
+		cell[1] = all ? xasprintf("%.1f %%", 100.0 * s->total / all) : NULL;
+		cell[2] = xasprintf("%llu", (unsigned long long)s->self);
+		cell[3] = text_clean(s->target, "?");
+		cell[4] = text_clean(s->location, "?");
+		cell[5] = text_clean(s->binary, "?");
+	}
+	/* On a terminal only: elsewhere names are read by programs. */
+	if (isatty(STDOUT_FILENO) && table_width(&t) > output_width()) {
+		for (size_t i = 3; i < t.rows * t.cols; i++)
+			t.cell[i] = t.cell[i] ? text_shorten(t.cell[i], output_width() / 4) : NULL;
+	}
+	for (size_t r = 0; r < t.rows; r++)
+		table_print_row(&t, r, stdout);
+	table_deinit(&t);
+}
+
+static int targets_of_profile(const char *path, size_t limit)
+{
+	struct error err = { 0 };
+	struct profile *p;
+	int ret = EXIT_DONE;
+
+	if (profile_read(path, &p, &err)) {
+		log_warn("%s", err.text);
+		return EXIT_FAILED;
+	}
+	if (p->n_samples) {
+		print_samples(p, limit);
+	} else {
+		log_warn("%s: no samples are in it%s: record one with scozd while the program runs",
+			 path, p->truncated ? " (it is cut off: they are written at the end)" : "");
+		ret = EXIT_NOTHING;
+	}
+	profile_free(p);
+	return ret;
+}
+
+/* ---- from a process ---- */
+
+static void describe(const struct maps_binary *b, char **can, char **why)
+{
+	enum map_source source = b->table ? maptable_source(b->table) : MAP_NONE;
+	const char *warning = b->table ? maptable_warning(b->table) : NULL;
+
+	switch (source) {
+	case MAP_DWARF:
+		*can = xstrdup("lines");
+		*why = xstrdup(warning ? warning : "has debug information");
+		break;
+	case MAP_SYMTAB:
+	case MAP_KALLSYMS:
+		*can = xstrdup("functions");
+		*why = xasprintf("no debug information%s%s: build with -g, or install its -dbgsym "
+				 "package",
+				 warning ? ": " : "", warning ? warning : "");
+		break;
+	default:
+		*can = xstrdup("nothing");
+		*why = xasprintf("%s: build with -g, or install its -dbgsym package",
+				 b->error  ? b->error
+				 : warning ? warning
+					   : "neither symbols nor debug information");
+	}
+}
+
+static bool has_mapping(struct maps *m, uint32_t id);
+
+static int print_binaries(struct maps *m, int pid, size_t limit)
+{
+	struct table t;
+	char **cell;
+
+	table_init(&t, 3);
+	cell = table_row(&t);
+	cell[0] = xstrdup("BINARY");
+	cell[1] = xstrdup("TARGETS");
+	cell[2] = xstrdup("WHY");
+	for (uint32_t id = 0; id < maps_binary_count(m); id++) {
+		const struct maps_binary *b;
+		char *can, *why;
+
+		if (id == MAPS_KERNEL_ID || !has_mapping(m, id) || t.rows > limit)
+			continue;
+		b = maps_binary(m, id);
+		if (!b)
+			continue;
+		describe(b, &can, &why);
+		cell = table_row(&t);
+		cell[0] = text_clean(b->path ? b->path : "?", "?");
+		cell[1] = can;
+		cell[2] = text_clean(why, "?");
+		free(why);
+	}
+	if (t.rows == 1) {
+		log_warn("process %d maps no executable file: kernel threads and processes that "
+			 "are ending have none",
+			 pid);
+		table_deinit(&t);
+		return EXIT_NOTHING;
+	}
+	for (size_t r = 0; r < t.rows; r++)
+		table_print_row(&t, r, stdout);
+	table_deinit(&t);
+	return EXIT_DONE;
+}
+
+static int found_mapping(const struct maps_mapping *mapping, void *arg)
+{
+	(void)mapping;
+	*(bool *)arg = true;
+	return 1;
+}
+
+static bool has_mapping(struct maps *m, uint32_t id)
+{
+	bool found = false;
+
+	maps_for_each_mapping(m, id, found_mapping, &found);
+	return found;
+}
+
+static int targets_of_process(int pid, size_t limit)
+{
+	_cleanup_free_ char *dir = sysroot_path("/proc/%d", pid);
+	_cleanup_free_ char *file = sysroot_path("/proc/%d/maps", pid);
+	struct maps_options opt = { 0 };
+	struct error err = { 0 };
+	struct maps *m;
+	FILE *f;
+	int ret;
+
+	if (access(dir, F_OK) < 0) {
+		log_warn("process %d: no such process: is it still running?", pid);
+		return EXIT_FAILED;
+	}
+	f = fopen(file, "re");
+	if (!f) {
+		log_warn("process %d: cannot read %s: %s: run as its user or as root", pid, file,
+			 strerror(errno));
+		return EXIT_FAILED;
+	}
+	fclose(f);
+	if (maps_create(&opt, &m, &err)) {
+		log_warn("%s", err.text);
+		return EXIT_FAILED;
+	}
+	if (maps_scan_process(m, pid) < 0) {
+		log_warn("process %d: cannot read its mappings: has it ended?", pid);
+		ret = EXIT_FAILED;
+	} else {
+		ret = print_binaries(m, pid, limit);
+	}
+	maps_destroy(m);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static bool parse_number(const char *s, long *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtol(s, &end, 10);
+	return *s >= '0' && *s <= '9' && !*end && !errno && *ret > 0 && *ret <= INT32_MAX;
+}
+
+int cmd_targets(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "lines", required_argument, NULL, 'n' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *what;
+	long limit = INT32_MAX, pid;
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "n:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'n':
+			if (!parse_number(optarg, &limit)) {
+				log_warn("targets: -n %s is not a positive number", optarg);
+				return EXIT_USAGE;
+			}
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (argc - optind > 1) {
+		log_warn("targets: one FILE or PID at most, but there is also %s",
+			 argv[optind + 1]);
+		return EXIT_USAGE;
+	}
+	what = optind < argc ? argv[optind] : DEFAULT_PROFILE;
+	return parse_number(what, &pid) ? targets_of_process(pid, limit)
+					: targets_of_profile(what, limit);
+}

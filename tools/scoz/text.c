@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/scoz/text.h"
+
+#include <math.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define DEFAULT_WIDTH 132
+
+/* Length of the UTF-8 sequence at @s and its code point; 0 when it is not valid. */
+static size_t decode(const char *s, uint32_t *code)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *p = (const unsigned char *)s;
+	size_t len;
+
+	if (*p < 0x80) {
+		*code = *p;
+		return 1;
+	}
+	if (*p < 0xc2 || *p > 0xf4)
+		return 0;
+	len = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+	*code = *p & (0x7f >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (p[i] & 0x3f);
+	}
+	if (*code < least[len] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000))
+		return 0;
+	return len;
+}
+
+static bool is_harmless(uint32_t c)
+{
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c & 0xfffe) == 0xfffe)
+		return false;
+	/* Marks, separators, embeddings, overrides and isolates change what stands elsewhere. */
+	return !(c >= 0x200b && c <= 0x200f) && !(c >= 0x2028 && c <= 0x202e) &&
+	       !(c >= 0x2060 && c <= 0x206f) && c != 0xfeff;
+}
+
+char *text_clean(const char *s, const char *replacement)
+{
+	size_t room = strlen(replacement), n = 0;
+	char *out = xmalloc(strlen(s) * (room > 4 ? room : 4) + 1);
+
+	while (*s) {
+		uint32_t code;
+		size_t len = decode(s, &code);
+
+		if (len && is_harmless(code)) {
+			memcpy(out + n, s, len);
+			n += len;
+		} else {
+			memcpy(out + n, replacement, room);
+			n += room;
+		}
+		s += len ? len : 1;
+	}
+	out[n] = '\0';
+	return out;
+}
+
+void text_xml(FILE *out, const char *s)
+{
+	_cleanup_free_ char *clean = text_clean(s, "\xef\xbf\xbd");
+
+	for (const char *p = clean; *p; p++) {
+		switch (*p) {
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		case '\'':
+			fputs("&#39;", out);
+			break;
+		default:
+			fputc(*p, out);
+		}
+	}
+}
+
+size_t text_width(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+/* The byte where character @n begins. */
+static char *character(char *s, size_t n)
+{
+	for (; *s; s++) {
+		if ((*s & 0xc0) != 0x80 && !n--)
+			break;
+	}
+	return s;
+}
+
+char *text_shorten(char *s, size_t max)
+{
+	size_t width = text_width(s), head = max / 2;
+	char *ret;
+
+	if (width <= max || max < 3)
+		return s;
+	ret = xasprintf("%.*s\xe2\x80\xa6%s", (int)(character(s, head) - s), s,
+			character(s, width - (max - head - 1)));
+	free(s);
+	return ret;
+}
+
+char *text_number(double v)
+{
+	return xasprintf("%.1f", fabs(v) < 0.05 ? 0.0 : v);
+}
+
+char *text_interval(double v, double lo, double hi)
+{
+	_cleanup_free_ char *a = text_number(v), *b = text_number(lo), *c = text_number(hi);
+
+	if (!isfinite(lo) || !isfinite(hi))
+		return xasprintf("%s [?]", a);
+	return xasprintf("%s [%s, %s]", a, b, c);
+}
+
+/* ---- tables ---- */
+
+void table_init(struct table *t, size_t cols)
+{
+	memset(t, 0, sizeof(*t));
+	t->cols = cols;
+	t->right = xcalloc(cols, sizeof(*t->right));
+}
+
+void table_deinit(struct table *t)
+{
+	for (size_t i = 0; i < t->rows * t->cols; i++)
+		free(t->cell[i]);
+	free(t->cell);
+	free(t->right);
+}
+
+char **table_row(struct table *t)
+{
+	char **row;
+
+	array_reserve(t->cell, t->cap, (t->rows + 1) * t->cols);
+	row = &t->cell[t->rows++ * t->cols];
+	memset(row, 0, t->cols * sizeof(*row));
+	return row;
+}
+
+static size_t column_width(const struct table *t, size_t col)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < t->rows; i++) {
+		const char *cell = t->cell[i * t->cols + col];
+		size_t w = cell ? text_width(cell) : 0;
+
+		width = w > width ? w : width;
+	}
+	return width;
+}
+
+size_t table_width(const struct table *t)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < t->cols; i++)
+		width += column_width(t, i) + (i ? 2 : 0);
+	return width;
+}
+
+void table_print_row(const struct table *t, size_t row, FILE *out)
+{
+	size_t spaces = 0;
+
+	for (size_t i = 0; i < t->cols; i++) {
+		const char *cell = t->cell[row * t->cols + i];
+		size_t used = cell ? text_width(cell) : 0;
+		size_t pad = column_width(t, i) - used;
+
+		if (t->right[i])
+			spaces += pad;
+		if (used) {
+			fprintf(out, "%*s%s", (int)spaces, "", cell);
+			spaces = 0;
+		} else {
+			spaces += used;
+		}
+		if (!t->right[i])
+			spaces += pad;
+		spaces += 2;
+	}
+	fputc('\n', out);
+}
+
+/* ---- where output goes ---- */
+
+size_t output_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize ws;
+
+	if (columns && atoi(columns) > 0)
+		return atoi(columns);
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col)
+		return ws.ws_col;
+	return DEFAULT_WIDTH;
+}
+
+FILE *output_open(const char *path)
+{
+	FILE *out;
+
+	if (!path || !strcmp(path, "-"))
+		return stdout;
+	out = fopen(path, "we");
+	if (!out)
+		log_warn("%s: cannot open for writing: %s: choose another file with -o", path,
+			 strerror(errno));
+	return out;
+}
+
+int output_close(FILE *out, const char *path)
+{
+	bool bad;
+
+	if (out == stdout)
+		return 0; /* main() flushes it */
+	bad = ferror(out);
+	errno = 0;
+	bad |= fclose(out) != 0;
+	if (bad)
+		log_warn("%s: cannot write: %s: what is there is incomplete", path,
+			 errno ? strerror(errno) : "an earlier write failed");
+	return bad ? 1 : 0;
+}

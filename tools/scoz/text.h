@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Text for people. Strings of a profile are not trusted: whoever made it chose them. What goes to
+ * a terminal or into a page passes through text_clean() or text_xml().
+ */
+#ifndef SCOZ_TEXT_H
+#define SCOZ_TEXT_H
+
+#include "base/base.h"
+
+/*
+ * A copy in valid UTF-8 without control characters, bidirectional overrides and what XML forbids:
+ * each is replaced with @replacement.
+ */
+char *text_clean(const char *s, const char *replacement);
+/* The same, escaped for XML and HTML, attributes included. */
+void text_xml(FILE *out, const char *s);
+/* Characters (code points) in valid UTF-8. */
+size_t text_width(const char *s);
+/* At most @max characters: the middle makes way for an ellipsis. Takes @s, returns a new one. */
+char *text_shorten(char *s, size_t max);
+/* "%.1f" without a negative zero. */
+char *text_number(double v);
+/* "18.7 [17.6, 19.9]", "18.7 [?]" when the interval is not known. */
+char *text_interval(double v, double lo, double hi);
+
+/* A table: strings are taken (and freed), columns are padded, cells may be NULL. */
+struct table {
+	size_t cols, rows, cap;
+	char **cell;
+	bool *right; /* by column: aligned to the right */
+};
+void table_init(struct table *t, size_t cols);
+void table_deinit(struct table *t);
+char **table_row(struct table *t); /* a new row; valid until the next one */
+size_t table_width(const struct table *t);
+void table_print_row(const struct table *t, size_t row, FILE *out);
+
+/* How many columns a line on stdout may have. */
+size_t output_width(void);
+
+/*
+ * Where output goes: @path, or stdout for NULL and "-". output_close() returns an exit code and
+ * says what went wrong.
+ */
+FILE *output_open(const char *path);
+int output_close(FILE *out, const char *path);
+
+#endif

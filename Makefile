@@ -12,7 +12,7 @@ B	 ?= build
 PKGS	 := libbpf libdw libelf hwloc jansson
 CFLAGS	 ?= -O2 -g
 ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
-	   -fno-omit-frame-pointer \
+	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)/= \
 	   -pthread -Iinclude -Iinclude/uapi -Ilib -I. -I$(B) $(shell pkg-config --cflags $(PKGS)) \
 	   $(EXTRA_CFLAGS)
 LDLIBS	 = $(shell pkg-config --libs $(PKGS)) -lm -lz -pthread $(EXTRA_LDFLAGS)
@@ -78,7 +78,7 @@ $(B)/scoz: $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
 $(B)/workloads/%: workloads/%.c $(wildcard workloads/*/*.h)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
-	   -fno-omit-frame-pointer \
+	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)/= \
 		-fno-optimize-sibling-calls -pthread -Iinclude $< -o $@ -lm
 
 .PHONY: unit system bench
@@ -116,6 +116,19 @@ check-style:
 demo: deps
 	$(MAKE) all
 	workloads/pipeline/demo
+
+# Accuracy and cost; each prints its table. They want an otherwise idle machine.
+.PHONY: bench-accuracy bench-overhead bench-latency bench-linetable
+bench-accuracy: all
+	tests/bench/truth-compare -t 4 -s 5 -d 30 "barrier2 --iter-us 500" \
+		"barrier2 --iter-us 1000" "barrier2 --iter-us 5000" "barrier2 --iter-us 50000" churn2
+bench-overhead: all bench system
+	tests/bench/overhead
+bench-latency: all bench
+	tests/bench/latency
+bench-linetable: bench
+	tests/bench/make-big-binary $(B)/big 100
+	$(B)/bench/linetable $(B)/big
 
 .PHONY: install
 install: all

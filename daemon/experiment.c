@@ -40,6 +40,7 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 	double syncs = (b->syncs - a->syncs) / seconds;
 	double busy = s->cores.n - (b->idle - a->idle) / 1e9 / seconds;
 	double pairs = busy > 2 ? busy / 2 : 1, period;
+	struct error err = {};
 
 	s->sync_interval_s = syncs > 0 ? pairs / syncs : INFINITY;
 	period = s->sync_interval_s * 1e9 / PERIODS_PER_SYNC;
@@ -55,6 +56,8 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 	handlers_set_period(s->handlers, s->period_ns);
 	for (int i = 0; i < s->cores.n; i++)
 		engine_set_period(s->engine, i, s->period_ns);
+	if (profile_writer_frequency(s->writer, 1e9 / s->period_ns, &err))
+		log_warn("%s", err.text);
 	status_event(s, "frequency", "%.0f samples a second and core (synchronises every %.2f ms)",
 		     1e9 / s->period_ns, s->sync_interval_s * 1e3);
 	if (s->coarse)

@@ -43,6 +43,8 @@ static void find_reasons(struct session *s)
 		struct point_reading r;
 
 		points_read(s->points, i, &r);
+		log_info("%s: %llu visits", s->opt.points[i].name,
+			 (unsigned long long)(r.visits - s->first[i].visits));
 		if (r.visits > s->first[i].visits) {
 			visited = true;
 			continue;
@@ -114,6 +116,7 @@ int session_finish(struct session *s)
 	f.stopped_s = l.stopped / 1e9;
 	f.own_s = l.own / 1e9;
 	f.excused_s = l.excused / 1e9;
+	f.overhead_s = l.overhead / 1e9;
 	f.waived_s = l.waived / 1e9;
 	f.owed_s = l.owed / 1e9;
 	f.reasons = (const char *const *)s->reasons;

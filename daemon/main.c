@@ -206,12 +206,14 @@ static int open_profile(struct session *s, struct error *err)
 {
 	_cleanup_free_ struct profile_progress *points = NULL;
 	_cleanup_free_ char *command = join_command(s->opt.command);
+	_cleanup_free_ char **specs = xcalloc(s->opt.n_points, sizeof(*specs));
 	size_t n = s->opt.end_to_end ? 1 : s->opt.n_points;
 	struct profile_header h = {};
 	time_t now = time(NULL);
 	struct utsname uts;
 	char started[32];
 	struct tm tm;
+	int ret;
 
 	uname(&uts);
 	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
@@ -225,7 +227,10 @@ static int open_profile(struct session *s, struct error *err)
 		}
 		points[i].name = s->opt.points[i].name;
 		points[i].kind = s->opt.points[i].latency ? PROGRESS_LATENCY : PROGRESS_THROUGHPUT;
-		points[i].spec = s->opt.points[i].begin.spec;
+		points[i].spec = specs[i] =
+			s->opt.points[i].latency ? xasprintf("%s,%s", s->opt.points[i].begin.spec,
+							     s->opt.points[i].end.spec)
+						 : xstrdup(s->opt.points[i].begin.spec);
 	}
 	h = (struct profile_header){
 		.engine = engine_name(s->engine),
@@ -240,7 +245,10 @@ static int open_profile(struct session *s, struct error *err)
 		.mode = s->opt.end_to_end ? "end-to-end" : "windows",
 		.cpus = s->cores.n,
 	};
-	return profile_writer_open(s->opt.output, &h, points, n, &s->writer, err);
+	ret = profile_writer_open(s->opt.output, &h, points, n, &s->writer, err);
+	for (size_t i = 0; i < s->opt.n_points; i++)
+		free(specs[i]);
+	return ret;
 }
 
 static void involve_cgroup(struct session *s, const char *path)

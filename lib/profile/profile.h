@@ -80,11 +80,14 @@ struct profile_sample {
 	uint64_t self, total; /* with the IP / anywhere in the call chain */
 };
 
-/* What was lost, cut, unpaid; ledger in seconds, summed over cores. */
+/*
+ * What was lost, cut, unpaid; ledger in seconds, own to overhead and owed summed over cores:
+ * cores * inserted = own + stopped + excused + overhead + owed; inserted + waived = own.
+ */
 struct profile_footer {
 	double duration_s;
 	uint64_t samples_total, samples_lost;
-	double inserted_s, stopped_s, own_s, excused_s, waived_s, owed_s;
+	double inserted_s, stopped_s, own_s, excused_s, overhead_s, waived_s, owed_s;
 	int command_status; /* wait status of COMMAND, -1 without */
 	const char *end;    /* "done", "signal", "duration", "precision", "command failed" */
 	const char *const *reasons; /* why nothing can be concluded, if so */
@@ -108,6 +111,8 @@ struct profile_writer;
 int profile_writer_open(const char *path, const struct profile_header *h,
 			const struct profile_progress *progress, size_t n_progress,
 			struct profile_writer **ret, struct error *err);
+/* The sampling frequency chosen after the run had begun: supersedes the header's. */
+int profile_writer_frequency(struct profile_writer *w, double hz, struct error *err);
 uint32_t profile_writer_run(const struct profile_writer *w);
 /* Id of the target with that name, written on first use; the same name keeps its id across runs.*/
 int profile_writer_target(struct profile_writer *w, const struct profile_target *t, uint32_t *id,

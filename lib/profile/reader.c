@@ -301,6 +301,16 @@ static int read_sample(struct reader *r, const json_t *o)
 	return 0;
 }
 
+static int read_frequency(struct reader *r, const json_t *o)
+{
+	struct profile_header *h = &this_run(r)->header;
+
+	if (get_real(r, o, "hz", &h->frequency_hz))
+		return -EINVAL;
+	h->period_s = h->frequency_hz > 0 ? 1 / h->frequency_hz : 0;
+	return 0;
+}
+
 static int read_footer(struct reader *r, const json_t *o)
 {
 	struct profile_run *run = this_run(r);
@@ -315,6 +325,7 @@ static int read_footer(struct reader *r, const json_t *o)
 	    get_real(r, o, "inserted_s", &f->inserted_s) ||
 	    get_real(r, o, "stopped_s", &f->stopped_s) || get_real(r, o, "own_s", &f->own_s) ||
 	    get_real(r, o, "excused_s", &f->excused_s) ||
+	    get_real(r, o, "overhead_s", &f->overhead_s) ||
 	    get_real(r, o, "waived_s", &f->waived_s) || get_real(r, o, "owed_s", &f->owed_s) ||
 	    get_text(r, o, "end", &f->end) ||
 	    get_list(r, o, "reasons", &f->reasons, &f->n_reasons) ||
@@ -329,8 +340,9 @@ static const struct {
 	const char *type;
 	int (*read)(struct reader *r, const json_t *o);
 } kinds[] = {
-	{ "header", read_header }, { "progress", read_progress }, { "target", read_target },
-	{ "window", read_window }, { "sample", read_sample },	  { "footer", read_footer },
+	{ "header", read_header },	 { "progress", read_progress }, { "target", read_target },
+	{ "frequency", read_frequency }, { "window", read_window },	{ "sample", read_sample },
+	{ "footer", read_footer },
 };
 
 /* ---- lines ---- */

@@ -428,6 +428,15 @@ int profile_writer_samples(struct profile_writer *w, const struct profile_sample
 	return 0;
 }
 
+int profile_writer_frequency(struct profile_writer *w, double hz, struct error *err)
+{
+	json_t *o = new_object("frequency");
+
+	put_int(o, "run", w->run);
+	put_real(o, "hz", hz);
+	return write_line(w, o, err);
+}
+
 int profile_writer_finish(struct profile_writer *w, const struct profile_footer *f,
 			  struct error *err)
 {
@@ -442,6 +451,7 @@ int profile_writer_finish(struct profile_writer *w, const struct profile_footer 
 	put_real(o, "stopped_s", f->stopped_s);
 	put_real(o, "own_s", f->own_s);
 	put_real(o, "excused_s", f->excused_s);
+	put_real(o, "overhead_s", f->overhead_s);
 	put_real(o, "waived_s", f->waived_s);
 	put_real(o, "owed_s", f->owed_s);
 	put_int(o, "command_status", f->command_status);

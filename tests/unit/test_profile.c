@@ -79,6 +79,7 @@ static void write_profile(void)
 				    .stopped_s = 2,
 				    .own_s = 3,
 				    .excused_s = 4,
+				    .overhead_s = 7,
 				    .waived_s = 5,
 				    .owed_s = 6,
 				    .command_status = 256,
@@ -169,6 +170,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(p->samples[0].self, 11);
 	assert_int_equal(p->samples[0].total, 22);
 
+	assert_true(p->runs[0].footer.overhead_s == 7);
 	assert_true(p->runs[0].footer.owed_s == 6 && p->runs[0].footer.waived_s == 5);
 	assert_int_equal(p->runs[0].footer.command_status, 256);
 	assert_string_equal(p->runs[0].footer.end, "done");

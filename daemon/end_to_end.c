@@ -34,7 +34,6 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 		if (session_interrupted ||
 		    (s->opt.duration > 0 && session_elapsed_s(s) >= s->opt.duration)) {
 			command_terminate(&s->command, 2);
-			s->command_status = s->command.status;
 			return -EINTR;
 		}
 		usleep(1000);

@@ -16,6 +16,8 @@
 #define SETTLE_MAX_S	2
 #define WARM_UP_LIMIT_S 10 /* how long to wait for the first visit and the first target */
 
+#define RETRY_NS (200 * NSEC_PER_MSEC)
+
 #define PERIOD_MIN_NS	 (100 * NSEC_PER_USEC)
 #define PERIOD_MAX_NS	 (1 * NSEC_PER_MSEC)
 #define PERIODS_PER_SYNC 10
@@ -158,15 +160,16 @@ int experiment_run(struct session *s, struct error *err)
 		struct trial *t = rate > 0 ? trials_next(s) : NULL;
 
 		if (!t) {
-			if (s->opt.n_targets && rate > 0)
-				return 0; /* every named target is broken */
+			if (s->n_trials && !trials_pending(s))
+				return 0;
 			ret = session_sleep(s, 0.1) ? 0 : -EINTR;
 			continue;
 		}
 		ret = trial_select(s, t, err);
 		if (ret == -ENOENT && session_elapsed_s(s) < WARM_UP_LIMIT_S) {
 			log_debug("%s", err->text); /* its binary may not have run yet */
-			ret = session_sleep(s, 0.2) ? 0 : -EINTR;
+			t->not_before_ns = clock_now_ns() + RETRY_NS;
+			ret = 0;
 			continue;
 		}
 		if (ret == -ENOSPC || ret == -EIO)

@@ -32,6 +32,29 @@ static void write_samples(struct session *s)
 		log_warn("%s", err.text);
 }
 
+static uint64_t visits_of(struct session *s, size_t i)
+{
+	struct point_reading r;
+
+	points_read(s->points, i, &r);
+	return r.visits - s->first[i].visits;
+}
+
+static void not_reached(struct session *s, size_t i, bool others)
+{
+	const char *name = s->opt.points[i].name, *spec = s->opt.points[i].begin.spec;
+
+	if (others)
+		session_warn(s, "%s (%s) was not visited by any process in %.1f s", name, spec,
+			     session_elapsed_s(s));
+	else
+		session_reason(
+			s,
+			"no progress point was reached: %s (%s) was not visited by any process "
+			"in %.1f s; check that the program gets there",
+			name, spec, session_elapsed_s(s));
+}
+
 /* Why nothing can be concluded, most fundamental reason first. */
 static void find_reasons(struct session *s)
 {
@@ -39,21 +62,14 @@ static void find_reasons(struct session *s)
 	size_t kept = 0;
 	bool visited = s->opt.end_to_end;
 
+	for (size_t i = 0; i < points_count(s->points); i++)
+		visited |= visits_of(s, i) > 0;
 	for (size_t i = 0; i < points_count(s->points); i++) {
-		struct point_reading r;
+		uint64_t visits = visits_of(s, i);
 
-		points_read(s->points, i, &r);
-		log_info("%s: %llu visits", s->opt.points[i].name,
-			 (unsigned long long)(r.visits - s->first[i].visits));
-		if (r.visits > s->first[i].visits) {
-			visited = true;
-			continue;
-		}
-		session_reason(
-			s,
-			"no progress point was reached: %s (%s) was not visited by any process "
-			"in %.1f s; check that the program gets there",
-			s->opt.points[i].name, s->opt.points[i].begin.spec, session_elapsed_s(s));
+		log_info("%s: %llu visits", s->opt.points[i].name, (unsigned long long)visits);
+		if (!visits)
+			not_reached(s, i, visited);
 	}
 	for (size_t i = 0; i < s->n_windows; i++)
 		kept += !s->windows[i].discard && s->windows[i].speedup > 0;

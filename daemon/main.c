@@ -346,10 +346,8 @@ static int run_once(struct session *s, struct error *err)
 	if (!experiment_warm_up(s, err))
 		ret = experiment_run(s, err);
 	engine_set_speedup(s->engine, 0);
-	if (s->command.pid) {
+	if (s->command.pid) /* the run is over before the command is: its end says nothing */
 		command_terminate(&s->command, GRACE_S);
-		s->command_status = s->command.status;
-	}
 	return ret;
 }
 
@@ -409,7 +407,8 @@ int main(int argc, char **argv)
 	take_down(&s);
 	if (ret) {
 		status_clear();
-		log_msg(LOG_QUIET, "%s", err.text);
+		if (err.text[0])
+			log_msg(LOG_QUIET, "%s", err.text);
 		status = 1;
 	}
 	if (s.writer && s.start_ns) {

@@ -19,7 +19,8 @@ struct trial {
 	struct target target;
 	uint32_t id; /* in the profile; valid when named */
 	bool named, broken;
-	uint64_t weight; /* samples when it was chosen */
+	uint64_t not_before_ns; /* its binary has not been seen: try again then */
+	uint64_t weight;	/* samples when it was chosen */
 	uint32_t rounds;
 	uint64_t hits;
 };
@@ -82,6 +83,8 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 int experiment_run(struct session *s, struct error *err);
 /* trials.c: what to speed up next. NULL: nothing (yet). */
 struct trial *trials_next(struct session *s);
+/* May there be one later? False when every named target is broken. */
+bool trials_pending(const struct session *s);
 /* Makes it the engine's target, and publishes its mappings. */
 int trial_select(struct session *s, struct trial *t, struct error *err);
 /* end_to_end.c */

@@ -62,6 +62,15 @@ static void choose(struct session *s)
 }
 
 /* In proportion to the samples, like COZ, but without leaving it to chance. */
+bool trials_pending(const struct session *s)
+{
+	for (size_t i = 0; i < s->n_trials; i++) {
+		if (!s->trials[i].broken)
+			return true;
+	}
+	return !s->opt.n_targets;
+}
+
 struct trial *trials_next(struct session *s)
 {
 	struct trial *best = NULL;
@@ -75,7 +84,7 @@ struct trial *trials_next(struct session *s)
 	for (size_t i = 0; i < s->n_trials; i++) {
 		struct trial *t = &s->trials[i];
 
-		if (t->broken)
+		if (t->broken || t->not_before_ns > clock_now_ns())
 			continue;
 		if (!best ||
 		    (double)t->weight / (t->rounds + 1) > (double)best->weight / (best->rounds + 1))

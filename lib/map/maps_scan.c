@@ -85,6 +85,6 @@ int maps_scan_all(struct maps *m, struct error *err)
 	}
 	closedir(dir);
 	if (unreadable)
-		log_info("mappings of %zu processes may not be read (run as root)", unreadable);
+		log_info("mappings of %zu processes may not be read", unreadable);
 	return 0;
 }

@@ -153,13 +153,19 @@ static int attach_tracepoint(struct engine *e, const struct engine_point *p, int
 
 static int attach_syscall(struct engine *e, const struct engine_point *p, int id, struct error *err)
 {
-	uint32_t key = p->syscall * 2 + (p->role == ENGINE_END), value = id;
+	int fd = bpf_map__fd(e->skel->maps.syscall_points);
+	struct syscall_points points = {};
+	uint32_t key = p->syscall;
 	struct bpf_link *link;
 
-	if (bpf_map_update_elem(bpf_map__fd(e->skel->maps.syscall_points), &key, &value,
-				BPF_NOEXIST))
-		return error_set(err, errno, "system call %d: %s", p->syscall,
-				 errno == EEXIST ? "is a progress point already" : strerror(errno));
+	bpf_map_lookup_elem(fd, &key, &points);
+	if (points.n == BPF_POINTS_PER_SYSCALL)
+		return error_set(err, E2BIG,
+				 "at most %d progress points are possible for one system call",
+				 BPF_POINTS_PER_SYSCALL);
+	points.point[points.n++] = id;
+	if (bpf_map_update_elem(fd, &key, &points, BPF_ANY))
+		return error_set(err, errno, "system call %d: %s", p->syscall, strerror(errno));
 	if (e->syscalls_attached)
 		return 0;
 	link = bpf_program__attach(e->skel->progs.on_syscall);

@@ -86,7 +86,7 @@ static int select_programs(struct engine *e, struct error *err)
 		bool wanted, required;
 	} programs[] = {
 		{ s->progs.on_switch, "sched_switch", true, true },
-		{ s->progs.on_waking, "sched_waking", wait, true },
+		{ s->progs.on_waking, "sched_waking", true, true },
 		{ s->progs.on_newtask, "task_newtask", true, true },
 		{ s->progs.on_softirq_raise, "softirq_raise", true, true },
 		{ s->progs.on_softirq_entry, "softirq_entry", true, true },

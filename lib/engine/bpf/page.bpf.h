@@ -92,8 +92,8 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, BPF_MAX_POINTS);
-	__type(key, u32); /* system call number * 2 */
-	__type(value, u32);
+	__type(key, u32); /* system call number */
+	__type(value, struct syscall_points);
 } syscall_points SEC(".maps");
 
 struct {

@@ -57,14 +57,14 @@ int on_syscall(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
 	u32 number = syscall_number(regs);
-	u32 *point;
+	struct syscall_points *p = bpf_map_lookup_elem(&syscall_points, &number);
 
-	for (int i = 0; i < 2; i++) { /* begin and end of a latency may be one call */
-		u32 key = number * 2 + i;
-
-		point = bpf_map_lookup_elem(&syscall_points, &key);
-		if (point)
-			visit(*point);
+	if (!p)
+		return 0;
+	for (u32 i = 0; i < BPF_POINTS_PER_SYSCALL; i++) {
+		if (i >= p->n)
+			break;
+		visit(p->point[i]);
 	}
 	return 0;
 }

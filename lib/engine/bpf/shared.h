@@ -50,6 +50,13 @@ struct space {
 	struct segment seg[BPF_MAX_SEGMENTS];
 };
 
+#define BPF_POINTS_PER_SYSCALL 8
+
+struct syscall_points {
+	__u32 n;
+	__u32 point[BPF_POINTS_PER_SYSCALL];
+};
+
 enum progress_role { ROLE_VISIT, ROLE_BEGIN, ROLE_END };
 
 struct progress_config {

@@ -97,6 +97,7 @@ struct scoz_core {
 	__u32 due;	/* a task was switched in: pay before it runs */
 	__s64 share_level;
 	__u64 share_at;
+	__u64 stop_end; /* of the latest stop */
 	__u64 paid_hit; /* hits seen paid or excused, for the latency figures */
 	__u64 no_task;	/* tasks met without accounting state */
 	__u64 syncs;	/* wake-ups of involved tasks by tasks */

@@ -33,12 +33,31 @@ static long spin_once(u32 index, void *arg)
 	return passed >= scoz_debt(READ_ONCE(s->global->delay), s->core);
 }
 
+/* A stop that is about to begin, or has ended: for the latency figures only. */
+struct stop {
+	u64 start;
+	s64 absorbed; /* at its start */
+	u64 last_end; /* of the stop before */
+	bool ended;
+};
+
+static __always_inline void count_latency(u32 *bins, s64 latency)
+{
+	u64 bin = latency > 0 ? (u64)latency / BPF_LATENCY_BIN : 0;
+
+	if (bin >= BPF_LATENCY_BINS)
+		bin = BPF_LATENCY_BINS - 1;
+	bins[bin]++;
+}
+
 /*
  * Hits are logged with the G they led to; a core has paid a hit when its account reaches that.
- * Its own hits, and those it was excused from (paid_hit moved on at switch-in), do not count.
+ * "Begun" is how long the core went on running after the oldest unpaid hit until it stopped,
+ * "paid" the time from the hit until it was paid. The core's own hits, and those it was excused
+ * from (paid_hit moved on at switch-in), do not count.
  */
-static __always_inline void note_latency(struct scoz_core *c, u32 cpu, u64 hits, u64 now,
-					 bool begun)
+static __always_inline void note_latency(struct scoz_core *c, u32 cpu, u64 hits,
+					 const struct stop *stop)
 {
 	struct latency_histogram *h = bpf_map_lookup_elem(&latencies, &cpu);
 
@@ -47,21 +66,19 @@ static __always_inline void note_latency(struct scoz_core *c, u32 cpu, u64 hits,
 	for (int i = 0; i < 32 && c->paid_hit < hits; i++) {
 		u32 key = c->paid_hit % BPF_HIT_LOG;
 		struct hit_record *r = bpf_map_lookup_elem(&hit_log, &key);
-		u64 bin;
 
 		if (!r)
 			return;
 		if (r->cpu != cpu) {
-			if (!begun && r->delay > c->absorbed)
-				return;
-			bin = (now - r->time) / BPF_LATENCY_BIN;
-			if (bin >= BPF_LATENCY_BINS)
-				bin = BPF_LATENCY_BINS - 1;
-			if (begun) {
-				h->begun[bin]++;
+			if (!stop->ended) {
+				u64 since = r->time > stop->last_end ? r->time : stop->last_end;
+
+				count_latency(h->begun, stop->start - since);
 				return; /* the oldest unpaid hit */
 			}
-			h->paid[bin]++;
+			if (r->delay > c->absorbed)
+				return;
+			count_latency(h->paid, stop->start + (r->delay - stop->absorbed) - r->time);
 		}
 		c->paid_hit++;
 	}
@@ -73,6 +90,7 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 {
 	struct spin s = { .header = h, .global = g, .core = c };
 	s64 debt = scoz_debt(READ_ONCE(g->delay), c), length;
+	struct stop stop;
 
 	if (debt <= 0)
 		return;
@@ -85,16 +103,19 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 	s.allowed = scoz_min(s.allowed, h->max_stop);
 	if (s.allowed <= 0)
 		return;
+	stop = (struct stop){ s.start, c->absorbed, c->stop_end, false };
 	if (measure_latency)
-		note_latency(c, cpu, READ_ONCE(g->hits), s.start, true);
+		note_latency(c, cpu, READ_ONCE(g->hits), &stop);
 	bpf_loop(SPIN_LIMIT, spin_once, &s, 0);
 	length = s.now - s.start;
 	c->asked += scoz_min(scoz_debt(READ_ONCE(g->delay), c), s.allowed);
 	scoz_stopped(c, length, h->background);
 	scoz_share_stopped(c, length, s.now);
 	c->stops++;
+	stop.ended = true;
 	if (measure_latency)
-		note_latency(c, cpu, READ_ONCE(g->hits), s.now, false);
+		note_latency(c, cpu, READ_ONCE(g->hits), &stop);
+	c->stop_end = s.now;
 }
 
 #endif

@@ -4,6 +4,7 @@
  * speedup; runs are ordered as windows are (0 %, s1, 0 %, s2, ...). The first run only finds out
  * what is sampled, so that there are targets, and at which frequency.
  */
+#include "daemon/lease.h"
 #include "daemon/session.h"
 
 #include <unistd.h>
@@ -83,6 +84,7 @@ int end_to_end_run(struct session *s, struct error *err)
 	if (ret)
 		return ret == -EINTR ? 0 : ret;
 	experiment_choose_period(s, &a, &b, wall_s);
+	ret = lease_start(s->engine, &s->lease, err);
 	for (int done = 0, round = 0; !ret && !session_over(s); round++) {
 		struct trial *t = trials_next(s);
 		size_t n = s->opt.n_speedups;

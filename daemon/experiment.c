@@ -4,6 +4,7 @@
  * random order, so that every treated window stands between two of its baselines, seconds apart
  * at most: a machine that changes speed for longer cancels out.
  */
+#include "daemon/lease.h"
 #include "daemon/session.h"
 
 #include <math.h>
@@ -153,7 +154,7 @@ static bool precise_enough(struct session *s)
 
 int experiment_run(struct session *s, struct error *err)
 {
-	int ret = 0;
+	int ret = s->lease ? 0 : lease_start(s->engine, &s->lease, err);
 
 	while (!ret) {
 		double since = 0, rate = slowest_rate(s, &since);

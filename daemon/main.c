@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_S	    0.01
+#define SLICE_S	    0.02
 #define RECORD_HZ   500 /* samples a second and core that are looked at in user space */
 #define SAMPLE_RATE 1000000
 #define GRACE_S	    5
@@ -316,8 +316,6 @@ static int set_up(struct session *s, struct error *err)
 		ret = maps_scan_all(s->maps, err);
 	if (!ret)
 		ret = involve_processes(s, err);
-	if (!ret)
-		ret = lease_start(s->engine, &s->lease, err);
 	if (!ret)
 		ret = engine_start(s->engine, err);
 	if (!ret)

@@ -46,8 +46,6 @@ static __always_inline struct irq_state *irq_state(void)
 enum hardirq {
 	HARDIRQ_TIMER = 1,
 	HARDIRQ_DEVICE = 2,
-	HARDIRQ_CALL = 4,
-	HARDIRQ_WORK = 8,
 };
 
 static __always_inline enum context current_context(const struct irq_state *s)
@@ -61,8 +59,10 @@ static __always_inline int hardirq_enter(u32 bit)
 {
 	struct irq_state *s = irq_state();
 
-	if (s)
+	if (s) {
 		s->hardirq |= bit;
+		s->operation_known = 0;
+	}
 	return 0;
 }
 
@@ -87,11 +87,20 @@ static __always_inline int hardirq_exit(u32 bit)
 		return hardirq_exit(bit); \
 	}
 
-/* Timers: operations.bpf.h. */
+/*
+ * Timers: operations.bpf.h. Cross-calls (IPIs) are left out: they hardly ever wake tasks, and
+ * following them would cost every wake-up of another core two more programs.
+ */
 FOLLOW_HARDIRQ(irq_handler, HARDIRQ_DEVICE)
-FOLLOW_HARDIRQ(call_function_single, HARDIRQ_CALL)
-FOLLOW_HARDIRQ(call_function, HARDIRQ_CALL)
-FOLLOW_HARDIRQ(irq_work, HARDIRQ_WORK)
+
+/*
+ * Vectors by which a task may reach another: NET_TX, NET_RX and tasklets. Block completions and
+ * timers are external whoever raised them (a completion may be handed on to another core).
+ */
+static __always_inline bool carries_messages(u32 vector)
+{
+	return vector == 2 || vector == 3 || vector == 0 || vector == 6;
+}
 
 /* The barrier keeps the compiler from proving the mask needless, which the verifier can't. */
 static __always_inline u32 softirq_index(u32 vector)
@@ -106,7 +115,8 @@ int BPF_PROG(on_softirq_raise, unsigned int vector)
 	struct irq_state *s = irq_state();
 
 	if (s)
-		s->raised_by[softirq_index(vector)] = current_context(s);
+		s->raised_by[softirq_index(vector)] =
+			carries_messages(vector) ? current_context(s) : CONTEXT_EXTERNAL;
 	return 0;
 }
 

@@ -101,13 +101,6 @@ static int select_programs(struct engine *e, struct error *err)
 		{ s->progs.on_timer_expired, "hrtimer_expire_exit", true, true },
 		{ s->progs.on_irq_handler_entry, "irq_handler_entry", true, true },
 		{ s->progs.on_irq_handler_exit, "irq_handler_exit", true, true },
-		{ s->progs.on_call_function_entry, "call_function_entry", true, false },
-		{ s->progs.on_call_function_exit, "call_function_exit", true, false },
-		{ s->progs.on_call_function_single_entry, "call_function_single_entry", true,
-		  false },
-		{ s->progs.on_call_function_single_exit, "call_function_single_exit", true, false },
-		{ s->progs.on_irq_work_entry, "irq_work_entry", true, false },
-		{ s->progs.on_irq_work_exit, "irq_work_exit", true, false },
 	};
 	int ret = 0;
 

@@ -48,17 +48,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	u32 cpu = bpf_get_smp_processor_id();
 	struct scoz_core *c = page_core(cpu);
 	struct scoz_global *g = page_global();
-	struct irq_state *s = irq_state();
 	struct task_state *t;
 	u64 now = bpf_ktime_get_ns();
 	s64 delay;
 
-	if (!c || !g || !s)
+	if (!c || !g)
 		return 0;
 	delay = READ_ONCE(g->delay);
 	if (!c->sampled)
 		scoz_core_follow(c, delay);
-	s->operation_known = 0;
 	if (prev->pid && !is_self(prev)) {
 		t = bpf_task_storage_get(&tasks, prev, 0, 0);
 		if (t) {

@@ -61,6 +61,8 @@ struct scoz_global {
 	__u64 pad[5];
 	/* Tasks that probably wait for a device or a timer and count against a waiver. */
 	__s64 external_waiters;
+	__u32 waiving; /* a waiver is being evaluated */
+	__u32 pad2;
 };
 
 /*
@@ -97,11 +99,12 @@ struct scoz_core {
 	__u32 due;	/* a task was switched in: pay before it runs */
 	__s64 share_level;
 	__u64 share_at;
-	__u64 stop_end; /* of the latest stop */
-	__u64 paid_hit; /* hits seen paid or excused, for the latency figures */
-	__u64 no_task;	/* tasks met without accounting state */
-	__u64 syncs;	/* wake-ups of involved tasks by tasks */
-	__u32 sampled;	/* set by the profiler: this core is sampled and delayed */
+	__u64 stop_end;	  /* of the latest stop */
+	__u64 stop_began; /* of the one under way, 0: none */
+	__u64 paid_hit;	  /* hits seen paid or excused, for the latency figures */
+	__u64 no_task;	  /* tasks met without accounting state */
+	__u64 syncs;	  /* wake-ups of involved tasks by tasks */
+	__u32 sampled;	  /* set by the profiler: this core is sampled and delayed */
 	__u32 pad;
 };
 

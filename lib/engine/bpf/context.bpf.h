@@ -52,7 +52,10 @@ static __always_inline enum context current_context(const struct irq_state *s)
 {
 	if (s->hardirq)
 		return CONTEXT_EXTERNAL;
-	return s->serving ? s->current : CONTEXT_TASK;
+	if (s->serving)
+		return s->current;
+	/* The idle loop runs what other cores and devices have queued for it. */
+	return bpf_get_current_task_btf()->pid ? CONTEXT_TASK : CONTEXT_EXTERNAL;
 }
 
 static __always_inline int hardirq_enter(u32 bit)
@@ -70,8 +73,11 @@ static __always_inline int hardirq_exit(u32 bit)
 {
 	struct irq_state *s = irq_state();
 
-	if (s)
+	if (s) {
 		s->hardirq &= ~bit;
+		if (!s->hardirq && !s->serving)
+			s->operation_known = 0;
+	}
 	return 0;
 }
 
@@ -137,8 +143,10 @@ int BPF_PROG(on_softirq_exit, unsigned int vector)
 {
 	struct irq_state *s = irq_state();
 
-	if (s)
+	if (s) {
 		s->serving = 0;
+		s->operation_known = 0;
+	}
 	return 0;
 }
 

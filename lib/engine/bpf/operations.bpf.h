@@ -19,11 +19,12 @@ struct {
 static __always_inline int submitted(u64 key)
 {
 	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	struct scoz_global *g = page_global();
 	s64 absorbed;
 
-	if (!c)
+	if (!c || !g)
 		return 0;
-	absorbed = c->absorbed;
+	absorbed = account_now(c, g, bpf_ktime_get_ns(), false);
 	bpf_map_update_elem(&operations, &key, &absorbed, BPF_ANY);
 	return 0;
 }

@@ -10,6 +10,9 @@
 #include "account/account.h"
 #include "engine/bpf/shared.h"
 
+#define READ_ONCE(x)	 (*(volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, v) (*(volatile typeof(x) *)&(x) = (v))
+
 const volatile __u32 model;
 const volatile __s32 self_tgid = -1;
 const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.bpf.h) */
@@ -132,8 +135,21 @@ static __always_inline struct scoz_core *page_core(u32 cpu)
 	return bpf_map_lookup_elem(&delay_page, &key);
 }
 
-#define READ_ONCE(x)	 (*(volatile typeof(x) *)&(x))
-#define WRITE_ONCE(x, v) (*(volatile typeof(x) *)&(x) = (v))
+/*
+ * The account of whoever runs on @c now. The profiler itself, and cores that are not profiled, owe
+ * nothing; an idle core (an interrupt, or the profiler running there) has absorbed while idling.
+ */
+static __always_inline s64 account_now(const struct scoz_core *c, const struct scoz_global *g,
+				       u64 now, bool self)
+{
+	s64 delay = READ_ONCE(g->delay);
+
+	if (self || !c->sampled)
+		return delay;
+	if (c->idle)
+		return scoz_min(delay, c->absorbed + (s64)(now - c->idle_since));
+	return c->absorbed;
+}
 
 #define INVOLVED_FOREVER (~0ULL)
 #define INVOLVED_FOR	 100000000ULL

@@ -26,19 +26,20 @@ static __always_inline int visit(u32 point)
 	struct progress_config *config = bpf_map_lookup_elem(&progress_configs, &point);
 	u32 cpu = bpf_get_smp_processor_id();
 	struct scoz_core *c = page_core(cpu);
+	struct scoz_global *g = page_global();
 	struct progress_count *p;
 	struct task_state *t;
 	u64 now = bpf_ktime_get_ns();
 	u32 key = cpu * BPF_MAX_POINTS + point;
 
-	if (!config || !c || !comm_matches(config))
+	if (!config || !c || !g || !comm_matches(config))
 		return 0;
 	p = bpf_map_lookup_elem(&progress, &key);
 	if (!p)
 		return 0;
 	__sync_fetch_and_add(&p->visits, 1);
 	__sync_fetch_and_add(&p->sum_time, now);
-	WRITE_ONCE(p->last_virtual, now - c->absorbed);
+	WRITE_ONCE(p->last_virtual, now - account_now(c, g, now, false));
 	WRITE_ONCE(p->last_time, now);
 	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
 	if (t)

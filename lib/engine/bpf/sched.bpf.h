@@ -24,22 +24,24 @@ static __always_inline bool is_self(const struct task_struct *task)
 	return task->tgid == self_tgid;
 }
 
-static __always_inline void task_blocks(struct task_state *t, struct scoz_global *g, u64 now)
+/*
+ * A profiled task falls asleep whose last wait was ended by a device or timer: as long as it may be
+ * such a wait again, common debt must not be waived (tick.bpf.h). The exchange keeps the count
+ * right against a wake-up on another core, and against tasks that die.
+ */
+static __always_inline void task_blocks(struct task_state *t, struct scoz_global *g)
 {
 	t->blocked = 1;
-	if (t->external && is_involved(t, now)) {
-		t->counted = 1;
+	if (t->external && t->involved_until == INVOLVED_FOREVER &&
+	    !__sync_lock_test_and_set(&t->counted, 1))
 		__sync_fetch_and_add(&g->external_waiters, 1);
-	}
 }
 
-static __always_inline void task_wakes(struct task_state *t, struct scoz_global *g)
+static __always_inline void task_runs(struct task_state *t, struct scoz_global *g)
 {
 	t->blocked = 0;
-	if (t->counted) {
-		t->counted = 0;
+	if (t->counted && __sync_lock_test_and_set(&t->counted, 0))
 		__sync_fetch_and_add(&g->external_waiters, -1);
-	}
 }
 
 SEC("tp_btf/sched_switch")
@@ -61,8 +63,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		t = bpf_task_storage_get(&tasks, prev, 0, 0);
 		if (t) {
 			scoz_switch_out(c, &t->account, now);
-			if (!preempt && prev->__state)
-				task_blocks(t, g, now);
+			if (!preempt && prev->__state && !(prev->__state & TASK_DEAD))
+				task_blocks(t, g);
 		} else {
 			c->no_task++;
 		}
@@ -75,8 +77,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	}
 	t = bpf_task_storage_get(&tasks, next, 0, 0);
-	if (t && t->blocked) /* its wake-up was missed: the wait counts as queueing */
-		task_wakes(t, g);
+	if (t) /* should its wake-up have been missed, the wait counts as queueing */
+		task_runs(t, g);
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
 	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
@@ -104,7 +106,7 @@ static __always_inline int pay_switched(void)
 	if (!h || !g)
 		return 0;
 	c->stopping = 1;
-	pay(c, cpu, h, g);
+	pay(c, cpu, h, g, h->max_stop);
 	c->stopping = 0;
 	return 0;
 }
@@ -138,7 +140,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (!t || !t->blocked)
 		return 0;
 	now = bpf_ktime_get_ns();
-	task_wakes(t, g);
+	task_runs(t, g);
 	if (current_context(s) == CONTEXT_EXTERNAL) {
 		t->external = 1;
 		if (s->operation_known)
@@ -150,20 +152,18 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		return 0;
 	}
 	t->external = 0;
-	if (!c->sampled)
-		scoz_core_follow(c, READ_ONCE(g->delay));
 	if (is_involved(t, now))
 		c->syncs++;
-	scoz_wake(&t->account, c->absorbed, now);
 	waker = bpf_get_current_task_btf();
+	scoz_wake(&t->account, account_now(c, g, now, is_self(waker)), now);
 	if (all_involved || is_self(waker))
 		return 0;
 	w = bpf_task_storage_get(&tasks, waker, 0, 0);
 	if (!w)
 		return 0;
-	if (w->involved_until > now && t->involved_until < now + INVOLVED_FOR)
+	if (w->involved_until == INVOLVED_FOREVER && t->involved_until < now + INVOLVED_FOR)
 		t->involved_until = now + INVOLVED_FOR;
-	else if (t->involved_until > now && w->involved_until < now + INVOLVED_FOR)
+	else if (t->involved_until == INVOLVED_FOREVER && w->involved_until < now + INVOLVED_FOR)
 		w->involved_until = now + INVOLVED_FOR;
 	return 0;
 }
@@ -172,14 +172,17 @@ SEC("tp_btf/task_newtask")
 int BPF_PROG(on_newtask, struct task_struct *child)
 {
 	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct scoz_global *g = page_global();
 	struct task_state *t, *parent;
+	u64 now = bpf_ktime_get_ns();
 
 	t = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!t || !c)
+	if (!t || !c || !g)
 		return 0;
-	t->account.absorbed = c->absorbed;
-	t->account.since = bpf_ktime_get_ns();
-	parent = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+	t->account.absorbed = account_now(c, g, now, is_self(current));
+	t->account.since = now;
+	parent = bpf_task_storage_get(&tasks, current, 0, 0);
 	if (parent && parent->involved_until == INVOLVED_FOREVER)
 		t->involved_until = INVOLVED_FOREVER;
 	return 0;

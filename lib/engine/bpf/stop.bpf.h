@@ -10,8 +10,12 @@
 #include "engine/bpf/page.bpf.h"
 
 #define SPIN_LIMIT (1 << 20)
-/* Longest lump of stops beyond the share: stopped <= share * t + (1 - share) * burst. */
-#define SHARE_BURST 9000000LL
+
+/*
+ * Longest lump of stops beyond the share: stopped <= share * t + (1 - share) * burst, so that the
+ * lump adds at most 1 ms to any 100 ms.
+ */
+#define SHARE_BURST(share) (100000000LL / (u64)(100 - (share)))
 
 struct spin {
 	const struct scoz_header *header;
@@ -86,7 +90,7 @@ static __always_inline void note_latency(struct scoz_core *c, u32 cpu, u64 hits,
 
 /* Pays what @c owes, as far as allowed now. Only the core itself calls it. */
 static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header *h,
-				struct scoz_global *g)
+				struct scoz_global *g, s64 longest)
 {
 	struct spin s = { .header = h, .global = g, .core = c };
 	s64 debt = scoz_debt(READ_ONCE(g->delay), c), length;
@@ -97,19 +101,21 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 	s.start = bpf_ktime_get_ns();
 	if (s.start >= READ_ONCE(h->lease_until))
 		return;
-	s.allowed = scoz_share_room(c, s.start, h->max_share, SHARE_BURST);
-	if (s.allowed < debt && s.allowed < (s64)h->max_stop)
+	s.allowed = scoz_share_room(c, s.start, h->max_share, SHARE_BURST(h->max_share));
+	if (s.allowed < debt && s.allowed < longest)
 		c->capped++;
-	s.allowed = scoz_min(s.allowed, h->max_stop);
+	s.allowed = scoz_min(s.allowed, longest);
 	if (s.allowed <= 0)
 		return;
 	stop = (struct stop){ s.start, c->absorbed, c->stop_end, false };
 	if (measure_latency)
 		note_latency(c, cpu, READ_ONCE(g->hits), &stop);
+	WRITE_ONCE(c->stop_began, s.start);
 	bpf_loop(SPIN_LIMIT, spin_once, &s, 0);
 	length = s.now - s.start;
 	c->asked += scoz_min(scoz_debt(READ_ONCE(g->delay), c), s.allowed);
 	scoz_stopped(c, length, h->background);
+	WRITE_ONCE(c->stop_began, 0);
 	scoz_share_stopped(c, length, s.now);
 	c->stops++;
 	stop.ended = true;

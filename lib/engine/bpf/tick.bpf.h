@@ -9,22 +9,37 @@
 /* A weight beyond this many periods means that ticks went missing: it is cut, and counted. */
 #define WEIGHT_LIMIT 8
 
+extern unsigned int CONFIG_HZ __kconfig __weak;
+
+/* With interrupts off, no longer than half a scheduler tick. */
+static __always_inline s64 longest_tick_stop(const struct scoz_header *h)
+{
+	u32 hz = CONFIG_HZ;
+
+	return scoz_min(h->max_stop, 500000000ULL / (hz ? hz : 1000));
+}
+
 struct minimum {
 	struct scoz_global *global;
 	s64 debt;
+	u64 now;
 };
 
 static long min_debt(u32 cpu, void *arg)
 {
 	struct minimum *m = arg;
 	struct scoz_core *c = page_core(cpu);
+	u64 began;
 	s64 debt;
 
 	if (!c)
 		return 1;
-	if (READ_ONCE(c->idle) || !READ_ONCE(c->last_tick))
+	if (!c->sampled || READ_ONCE(c->idle) || !READ_ONCE(c->last_tick))
 		return 0;
 	debt = scoz_debt(READ_ONCE(m->global->delay), c);
+	began = READ_ONCE(c->stop_began);
+	if (began && m->now > began)
+		debt -= m->now - began;
 	if (debt < m->debt)
 		m->debt = debt;
 	return m->debt <= 0;
@@ -32,21 +47,23 @@ static long min_debt(u32 cpu, void *arg)
 
 /*
  * Common debt (accounting.md section 6): what every running core owes is taken off G. A core in
- * the middle of a stop counts with what it has not served yet, because its account moves only at
- * the end of the stop; it notices the smaller G by itself. Tasks in an external wait would lose
- * the credit of their own hits, so as long as there are any, nothing is waived.
+ * the middle of a stop counts with what it has not served yet (its account moves only at the end;
+ * it notices the smaller G by itself). Tasks in an external wait would lose the credit of their
+ * own hits, so as long as there are any, nothing is waived. One core at a time: two that found the
+ * same minimum would take it off twice; whoever finds the lock taken leaves it for the next hit.
  */
-static __always_inline void waive_common_debt(struct scoz_header *h, struct scoz_global *g)
+static __always_inline void waive_common_debt(struct scoz_header *h, struct scoz_global *g, u64 now)
 {
-	struct minimum m = { .global = g, .debt = 1LL << 62 };
+	struct minimum m = { .global = g, .debt = 1LL << 62, .now = now };
 
-	if (READ_ONCE(g->external_waiters) > 0)
+	if (READ_ONCE(g->external_waiters) > 0 || __sync_lock_test_and_set(&g->waiving, 1))
 		return;
 	bpf_loop(h->cores, min_debt, &m, 0);
-	if (m.debt <= 0 || m.debt == 1LL << 62)
-		return;
-	__sync_fetch_and_add(&g->delay, -m.debt);
-	__sync_fetch_and_add(&g->waived, m.debt);
+	if (m.debt > 0 && m.debt != 1LL << 62) {
+		__sync_fetch_and_add(&g->delay, -m.debt);
+		__sync_fetch_and_add(&g->waived, m.debt);
+	}
+	WRITE_ONCE(g->waiving, 0);
 }
 
 static __always_inline void account_hit(struct scoz_core *c, u32 cpu, u64 weight, u64 now,
@@ -67,7 +84,7 @@ static __always_inline void account_hit(struct scoz_core *c, u32 cpu, u64 weight
 		}
 	}
 	if (h->waive)
-		waive_common_debt(h, g);
+		waive_common_debt(h, g, now);
 }
 
 /* 1: the sample goes on to the handler's ring. */
@@ -97,10 +114,14 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		return 0;
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
-	if (weight && matches_target(ctx, task) && now < READ_ONCE(h->lease_until))
-		account_hit(c, cpu, weight, now, h, g);
+	if (weight && matches_target(ctx, task)) {
+		if (now < READ_ONCE(h->lease_until))
+			account_hit(c, cpu, weight, now, h, g);
+		else if (h->speedup)
+			c->clipped++; /* the lease has lapsed: this window says too little */
+	}
 	if (task->prio >= MAX_RT_PRIO)
-		pay(c, cpu, h, g);
+		pay(c, cpu, h, g, longest_tick_stop(h));
 	if (bpf_get_prandom_u32() > record_share)
 		return 0;
 	t = bpf_task_storage_get(&tasks, task, 0, 0);

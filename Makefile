@@ -136,6 +136,8 @@ install: all
 	install -D -m 755 $(B)/scoz $(DESTDIR)$(PREFIX)/bin/scoz
 	install -D -m 644 include/scoz.h $(DESTDIR)$(PREFIX)/include/scoz.h
 	install -D -m 644 include/scoz-compat/coz.h $(DESTDIR)$(PREFIX)/include/scoz-compat/coz.h
+	install -D -m 644 docs/man/scozd.8 $(DESTDIR)$(PREFIX)/share/man/man8/scozd.8
+	install -D -m 644 docs/man/scoz.1 $(DESTDIR)$(PREFIX)/share/man/man1/scoz.1
 
 .PHONY: clean
 clean:

@@ -26,22 +26,25 @@ static int become_user(const char *user)
 }
 
 static void __attribute__((noreturn))
-child_main(char **argv, const char *user, int gate, int report)
+child_main(char **argv, const char *user, const int gate[2], const int report[2])
 {
 	char go;
 	int e;
 
+	close(gate[1]); /* or a dead scozd would leave us waiting for ourselves */
+	close(report[0]);
 	setpgid(0, 0);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	signal(SIGTTOU, SIG_DFL);
-	if (read(gate, &go, 1) != 1)
+	if (read(gate[0], &go, 1) != 1)
 		_exit(0);
 	if (!user || !become_user(user))
 		execvp(argv[0], argv);
 	e = errno;
-	if (write(report, &e, sizeof(e)) < 0)
+	if (write(report[1], &e, sizeof(e)) < 0)
 		_exit(126);
 	_exit(127);
 }
@@ -60,7 +63,7 @@ int command_spawn(struct command *c, char **argv, const char *user, struct error
 	fflush(NULL);
 	c->pid = fork();
 	if (!c->pid)
-		child_main(argv, user, gate[0], report[1]);
+		child_main(argv, user, gate, report);
 	close(gate[0]);
 	close(report[1]);
 	if (c->pid < 0) {
@@ -111,19 +114,44 @@ int command_release(struct command *c, char **argv, struct error *err)
 				     : strerror(e));
 }
 
+/* Ctrl-Z stopped the command: so does scozd, and both go on together. */
+static void stop_together(struct command *c)
+{
+	int group = c->pid;
+
+	if (!c->foreground)
+		return;
+	tcsetpgrp(STDIN_FILENO, getpgrp());
+	kill(0, SIGSTOP);
+	tcsetpgrp(STDIN_FILENO, group);
+	kill(-group, SIGCONT);
+}
+
+static void leader_ended(struct command *c, int status)
+{
+	c->status = status;
+	if (c->foreground && WIFSIGNALED(status) &&
+	    (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT))
+		c->interrupted = true;
+	take_terminal_back(c);
+}
+
 bool command_running(struct command *c)
 {
 	int status, pid;
 
 	if (!c->pid)
 		return false;
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid == c->pid)
-			c->status = status;
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != c->pid)
+			continue;
+		if (WIFSTOPPED(status))
+			stop_together(c);
+		else
+			leader_ended(c, status);
 	}
 	if (!pid)
 		return true;
-	take_terminal_back(c);
 	c->pid = 0;
 	return false;
 }

@@ -9,12 +9,13 @@
 #include "base/base.h"
 
 struct command {
-	int pid;	 /* 0: none running */
-	int gate;	 /* pipe that holds it back */
-	int report;	 /* exec errors come back here */
-	int status;	 /* wait status of the command itself; -1 while it runs */
-	int ignore;	 /* a child that is not the command's (the guardian) */
-	bool foreground; /* it was given the terminal */
+	int pid;	  /* 0: none running */
+	int gate;	  /* pipe that holds it back */
+	int report;	  /* exec errors come back here */
+	int status;	  /* wait status of the command itself; -1 while it runs */
+	int ignore;	  /* a child that is not the command's (the guardian) */
+	bool foreground;  /* it was given the terminal */
+	bool interrupted; /* it died of a Ctrl-C at the terminal */
 };
 
 /* @user NULL: as is. The command waits until command_release(). */

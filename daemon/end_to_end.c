@@ -32,14 +32,15 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 	if (ret)
 		return ret;
 	while (command_running(&s->command)) {
-		if (session_interrupted ||
-		    (s->opt.duration > 0 && session_elapsed_s(s) >= s->opt.duration)) {
+		if (session_over(s)) {
 			command_terminate(&s->command, 2);
 			return -EINTR;
 		}
 		usleep(1000);
 	}
 	*wall_s = (clock_now_ns() - start) / 1e9;
+	if (s->command.interrupted)
+		session_interrupted = 1;
 	s->command_status = s->command.status;
 	return 0;
 }
@@ -103,7 +104,7 @@ int end_to_end_run(struct session *s, struct error *err)
 			if (++done == runs)
 				return ret == -EINTR ? 0 : ret;
 		}
-		if (ret == -ENOENT || ret == -E2BIG || ret == -ENOTSUP) {
+		if (ret == -ENOENT || ret == -E2BIG || ret == -ENOTSUP || ret == -EACCES) {
 			session_reason(s, "%s", err->text);
 			t->broken = true;
 			ret = 0;

@@ -154,7 +154,7 @@ int session_finish(struct session *s)
 				 WEXITSTATUS(s->command_status));
 	}
 	for (size_t i = 0; i < s->n_reasons; i++)
-		log_warn("%s", s->reasons[i]);
+		log_msg(LOG_QUIET, "%s", s->reasons[i]);
 	if (!useful)
 		return 3;
 	if (!s->opt.json)

@@ -215,8 +215,8 @@ static void on_task(struct handler *h, const struct perf_event_header *header)
 			maps_fork(h->all->opt.maps, record_time(header), t->ppid, t->pid);
 	} else if (t->pid == t->tid) {
 		maps_exit(h->all->opt.maps, record_time(header), t->pid);
-		if (h->all->opt.process_exit)
-			h->all->opt.process_exit(t->pid, h->all->opt.arg);
+		if (h->all->opt.process_gone)
+			h->all->opt.process_gone(t->pid, h->all->opt.arg);
 	}
 }
 
@@ -235,8 +235,11 @@ static void on_record(struct handler *h, const struct perf_event_header *header)
 		on_mmap(h, header);
 		break;
 	case PERF_RECORD_COMM:
-		if (header->misc & PERF_RECORD_MISC_COMM_EXEC && ids[0] == ids[1])
-			maps_exec(h->all->opt.maps, record_time(header), ids[0]);
+		if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC))
+			break;
+		if (h->all->opt.process_gone)
+			h->all->opt.process_gone(ids[0], h->all->opt.arg);
+		maps_exec(h->all->opt.maps, record_time(header), ids[0]);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:

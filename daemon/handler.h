@@ -22,8 +22,8 @@ struct handlers_options {
 	const struct cores *cores;
 	bool kernel; /* kernel frames are resolved as well */
 	uint64_t period_ns, seed;
-	/* Called by any handler when a process has ended. */
-	void (*process_exit)(int pid, void *arg);
+	/* Called by any handler when a process has ended, or execs: its mappings are gone. */
+	void (*process_gone)(int pid, void *arg);
 	void *arg;
 };
 

@@ -22,6 +22,7 @@
 #define RECORD_HZ   500 /* samples a second and core that are looked at in user space */
 #define SAMPLE_RATE 1000000
 #define GRACE_S	    5
+#define SEQ_GAP	    8 /* windows of different runs of the command are no neighbours */
 #define LOCK_FILE   "/run/scozd.lock"
 
 volatile int session_interrupted;
@@ -55,7 +56,12 @@ void session_warn(struct session *s, const char *fmt, ...)
 	va_end(ap);
 	array_reserve(s->warnings, s->cap_warnings, s->n_warnings + 1);
 	s->warnings[s->n_warnings++] = text;
-	status_event(s, "warning", "%s", text);
+	if (s->opt.json) {
+		status_event(s, "warning", "%s", text);
+	} else {
+		status_clear();
+		log_warn("warning: %s", text);
+	}
 }
 
 double session_elapsed_s(const struct session *s)
@@ -75,6 +81,8 @@ bool session_over(struct session *s)
 	}
 	if (s->opt.command && !s->opt.end_to_end && !command_running(&s->command)) {
 		s->command_status = s->command.status;
+		if (s->command.interrupted) /* Ctrl-C went to the command: it was meant for all */
+			session_interrupted = 1;
 		return true;
 	}
 	return false;
@@ -146,7 +154,7 @@ static void on_mapping(uint32_t binary, const struct maps_mapping *m, void *arg)
 	}
 }
 
-static void on_process_exit(int pid, void *arg)
+static void on_process_gone(int pid, void *arg)
 {
 	struct session *s = arg;
 
@@ -181,7 +189,7 @@ static int start_handlers(struct session *s, struct error *err)
 		.kernel = s->opt.kernel_scope != NULL,
 		.period_ns = s->period_ns,
 		.seed = s->opt.seed,
-		.process_exit = on_process_exit,
+		.process_gone = on_process_gone,
 		.arg = s,
 	};
 
@@ -313,11 +321,11 @@ static int set_up(struct session *s, struct error *err)
 	s->locations = locations_create(&s->opt);
 	ret = start_handlers(s, err);
 	if (!ret)
-		ret = maps_scan_all(s->maps, err);
-	if (!ret)
 		ret = involve_processes(s, err);
 	if (!ret)
 		ret = engine_start(s->engine, err);
+	if (!ret) /* after the start: a process born meanwhile is in the events */
+		ret = maps_scan_all(s->maps, err);
 	if (!ret)
 		calibrate_cost(s->engine, &s->cores);
 	return ret;
@@ -338,6 +346,8 @@ static int run_once(struct session *s, struct error *err)
 			ret = engine_involve(s->engine, s->command.pid, err);
 		if (!ret)
 			ret = command_release(&s->command, s->opt.command, err);
+		if (ret)
+			command_terminate(&s->command, GRACE_S);
 	}
 	if (ret)
 		return ret;
@@ -358,8 +368,10 @@ static int run(struct session *s, struct error *err)
 		points_read(s->points, i, &s->first[i]);
 	if (s->opt.end_to_end)
 		return end_to_end_run(s, err);
-	for (int i = 0; !ret && i < runs && !s->end; i++)
+	for (int i = 0; !ret && i < runs && !s->end; i++) {
 		ret = run_once(s, err);
+		s->seq += SEQ_GAP;
+	}
 	return ret;
 }
 

@@ -9,13 +9,18 @@
 
 #include <unistd.h>
 
-#define EDGE_POLL_US   100
-#define EDGE_LIMIT_S   0.05
-#define MAX_STEAL      0.03  /* of the window's core time */
-#define MIN_STEAL_TICK 2     /* /proc/stat counts in ticks of 10 ms */
-#define MAX_CAPPED     0.05  /* of the stops */
-#define MAX_CLIPPED    0.002 /* of the ticks */
-#define MIN_VISITS     3
+#define EDGE_POLL_US	100
+#define EDGE_MIN_S	0.05 /* how long to wait for a visit at an edge: two at the usual rate, ... */
+#define EDGE_MAX_S	1    /* ... within these limits */
+#define MAX_OLD_DEBT_NS (5 * NSEC_PER_MSEC)
+#define SETTLE_LIMIT_S	1
+#define MAX_STEAL	0.03  /* of the window's core time */
+#define MIN_STEAL_TICK	2     /* /proc/stat counts in ticks of 10 ms */
+#define MAX_CAPPED	0.05  /* of the stops */
+#define MAX_UNPAID	0.1   /* debt at the end, of the window */
+#define MAX_CLIPPED	0.002 /* of the ticks */
+#define MIN_VISITS	3
+#define MAX_VISITS	1e15
 
 struct edge {
 	struct point_reading reading;
@@ -44,10 +49,10 @@ static uint64_t read_steal(const struct session *s)
 	return sum;
 }
 
-static void read_edges(struct session *s, struct edge *edges)
+static void read_edges(struct session *s, struct edge *edges, double limit_s)
 {
 	size_t n = points_count(s->points), open = 0;
-	uint64_t limit = clock_now_ns() + EDGE_LIMIT_S * NSEC_PER_SEC;
+	uint64_t limit = clock_now_ns() + limit_s * NSEC_PER_SEC;
 
 	for (size_t i = 0; i < n; i++) {
 		points_read(s->points, i, &edges[i].reading);
@@ -76,6 +81,36 @@ static void read_edges(struct session *s, struct edge *edges)
 	}
 }
 
+/* The largest debt of a core that is not idle, ns. */
+static int64_t largest_debt(const struct session *s)
+{
+	int64_t delay = engine_delay(s->engine), largest = 0;
+
+	for (int i = 0; i < s->cores.n; i++) {
+		const volatile struct scoz_core *c = engine_core(s->engine, i);
+		int64_t debt = delay - c->absorbed;
+
+		if (!c->idle && debt > largest)
+			largest = debt;
+	}
+	return largest;
+}
+
+/*
+ * Debts of the window before may take longer than the settling time: stops are bounded. False when
+ * the run is over.
+ */
+static bool debts_settle(struct session *s)
+{
+	uint64_t limit = clock_now_ns() + SETTLE_LIMIT_S * NSEC_PER_SEC;
+
+	while (largest_debt(s) > (int64_t)MAX_OLD_DEBT_NS && clock_now_ns() < limit) {
+		if (!session_sleep(s, 0.02))
+			return false;
+	}
+	return true;
+}
+
 static const char *discard_reason(const struct session *s, const struct profile_window *w,
 				  const struct engine_ledger *a, const struct engine_ledger *b,
 				  uint64_t steal)
@@ -87,8 +122,15 @@ static const char *discard_reason(const struct session *s, const struct profile_
 		return "steal";
 	if (b->capped - a->capped > MAX_CAPPED * (b->stops - a->stops) + 1)
 		return "capped";
+	/* A core that cannot keep up with its debt falls behind more and more. */
+	if (w->speedup > 0 && largest_debt(s) > MAX_UNPAID * w->wall_s * 1e9)
+		return "capped";
 	if (b->clipped - a->clipped > MAX_CLIPPED * (b->ticks - a->ticks) + 1)
 		return "lost";
+	for (uint32_t i = 0; i < w->n_progress; i++) {
+		if (w->progress[i].visits > MAX_VISITS || w->progress[i].virtual_s < 0)
+			return "clock"; /* a counter went backwards */
+	}
 	for (uint32_t i = 0; i < w->n_progress; i++)
 		visited |= w->progress[i].visits >= MIN_VISITS;
 	return visited ? NULL : "few_visits";
@@ -124,18 +166,26 @@ int window_measure(struct session *s, struct trial *t, double speedup, double se
 	_cleanup_free_ struct edge *a = xcalloc(n, sizeof(*a)), *b = xcalloc(n, sizeof(*b));
 	struct profile_window w = { .speedup = speedup, .n_progress = n };
 	struct engine_ledger before, after;
+	/* A settling time is several visits long. */
+	double limit_s = settle_s / 2;
 	uint64_t start, steal;
 
+	if (limit_s < EDGE_MIN_S)
+		limit_s = EDGE_MIN_S;
+	if (limit_s > EDGE_MAX_S)
+		limit_s = EDGE_MAX_S;
 	engine_set_speedup(s->engine, speedup);
-	if (!session_sleep(s, settle_s))
+	if (!session_sleep(s, settle_s) || !debts_settle(s))
 		return -EINTR;
 	steal = read_steal(s);
 	engine_read_ledger(s->engine, &before);
-	read_edges(s, a);
+	read_edges(s, a, limit_s);
 	start = clock_now_ns();
 	if (!session_sleep(s, length_s))
 		return -EINTR;
-	read_edges(s, b);
+	read_edges(s, b, limit_s);
+	/* Writing and showing the window may take its time: nobody is stopped meanwhile. */
+	engine_set_speedup(s->engine, 0);
 	engine_read_ledger(s->engine, &after);
 	steal = read_steal(s) - steal;
 

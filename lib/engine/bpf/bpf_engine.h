@@ -6,6 +6,10 @@
 #include "engine/bpf/shared.h"
 #include "scoz.skel.h"
 
+#include <pthread.h>
+
+#define ENGINE_MAX_PUBLISHED 1024
+
 struct engine {
 	struct scoz *skel;
 	struct engine_options opt;
@@ -20,6 +24,9 @@ struct engine {
 	size_t progress_size;
 	struct latency_histogram *latencies;
 	size_t latencies_size;
+	pthread_mutex_t publish_lock;
+	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
+	int n_published;
 	int n_points;
 	int n_tracepoints;
 	bool syscalls_attached;

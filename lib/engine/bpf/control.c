@@ -73,37 +73,53 @@ void engine_set_speedup(struct engine *e, double speedup)
 	__atomic_store_n(&engine_header(e)->speedup, s, __ATOMIC_SEQ_CST);
 }
 
+/* Binaries that `spaces` may hold: what a process that ends or execs must be cleared from. */
+static void remember_published(struct engine *e, uint32_t binary)
+{
+	for (int i = 0; i < e->n_published; i++) {
+		if (e->published[i] == binary)
+			return;
+	}
+	if (e->n_published < ENGINE_MAX_PUBLISHED) {
+		e->published[e->n_published] = binary;
+		__atomic_add_fetch(&e->n_published, 1, __ATOMIC_RELEASE);
+	}
+}
+
 void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
 {
 	struct space_key key = { .tgid = m->pid, .binary = binary };
 	int fd = bpf_map__fd(e->skel->maps.spaces);
 	struct space s = {};
 
+	pthread_mutex_lock(&e->publish_lock);
+	remember_published(e, binary);
 	bpf_map_lookup_elem(fd, &key, &s);
 	for (uint32_t i = 0; i < s.n; i++) {
 		if (s.seg[i].start == m->start) {
 			s.seg[i] = (struct segment){ m->start, m->end, m->bias };
-			bpf_map_update_elem(fd, &key, &s, BPF_ANY);
-			return;
+			goto update;
 		}
 	}
-	if (s.n == BPF_MAX_SEGMENTS)
-		return;
+	if (s.n == BPF_MAX_SEGMENTS) { /* the oldest is the least likely to be there still */
+		memmove(&s.seg[0], &s.seg[1], (BPF_MAX_SEGMENTS - 1) * sizeof(s.seg[0]));
+		s.n--;
+	}
 	s.seg[s.n++] = (struct segment){ m->start, m->end, m->bias };
+update:
 	bpf_map_update_elem(fd, &key, &s, BPF_ANY);
+	pthread_mutex_unlock(&e->publish_lock);
 }
 
 void engine_forget_process(struct engine *e, int pid)
 {
 	int fd = bpf_map__fd(e->skel->maps.spaces);
-	struct space_key key, next;
-	bool more = bpf_map_get_next_key(fd, NULL, &next) == 0;
+	int n = __atomic_load_n(&e->n_published, __ATOMIC_ACQUIRE);
 
-	while (more) {
-		key = next;
-		more = bpf_map_get_next_key(fd, &key, &next) == 0;
-		if ((int)key.tgid == pid)
-			bpf_map_delete_elem(fd, &key);
+	for (int i = 0; i < n; i++) {
+		struct space_key key = { .tgid = pid, .binary = e->published[i] };
+
+		bpf_map_delete_elem(fd, &key);
 	}
 }
 
@@ -234,6 +250,7 @@ const volatile struct scoz_core *engine_core(const struct engine *e, int i)
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 {
 	const volatile struct scoz_global *g = engine_global(e);
+	uint64_t now = clock_now_ns();
 
 	*ret = (struct engine_ledger){ .delay = g->delay, .waived = g->waived, .hits = g->hits };
 	for (int i = 0; i < e->opt.n_cpus; i++) {
@@ -251,6 +268,8 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		ret->clipped += c->clipped;
 		ret->no_task += c->no_task;
 		ret->idle += c->in_idle;
+		if (c->idle && c->idle_since < now)
+			ret->idle += now - c->idle_since;
 		ret->syncs += c->syncs;
 	}
 }

@@ -297,6 +297,7 @@ int engine_create(const struct engine_options *opt, struct engine **ret, struct 
 				 "use --engine bpf, which needs none");
 	e = xcalloc(1, sizeof(*e));
 	e->opt = *opt;
+	pthread_mutex_init(&e->publish_lock, NULL);
 	e->cpus = xcalloc(opt->n_cpus, sizeof(*e->cpus));
 	memcpy(e->cpus, opt->cpus, opt->n_cpus * sizeof(*e->cpus));
 	e->events = xcalloc(opt->n_cpus, sizeof(*e->events));

@@ -5,6 +5,7 @@
  * the guardian's (guardian.c) and the lease's (lease.c) business.
  */
 #include "daemon/calibrate.h"
+#include "base/cgroup.h"
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
 #include "daemon/session.h"
@@ -259,40 +260,41 @@ static int open_profile(struct session *s, struct error *err)
 	return ret;
 }
 
-static void involve_cgroup(struct session *s, const char *path)
+static int involve_one(int pid, void *arg, struct error *err)
 {
-	_cleanup_free_ char *procs = xasprintf(
-		"%s%s/cgroup.procs",
-		path[0] == '/' && !strncmp(path, "/sys/", 5) ? "" : "/sys/fs/cgroup/", path);
-	_cleanup_fclose_ FILE *f = fopen(procs, "re");
-	struct error err = {};
-	int pid;
+	struct session *s = arg;
 
-	if (!f) {
-		log_warn("--cgroup %s: %s: %s", path, procs, strerror(errno));
-		return;
-	}
-	while (fscanf(f, "%d", &pid) == 1) {
-		if (engine_involve(s->engine, pid, &err))
-			log_warn("%s", err.text);
-	}
+	return engine_involve(s->engine, pid, err);
+}
+
+static void warn_of_quota(struct session *s, int pid)
+{
+	char quota[512];
+
+	if (cgroup_has_quota(pid, quota, sizeof(quota)))
+		session_warn(
+			s,
+			"the profiled program has a CPU quota (%s): time it spends throttled is no "
+			"one's to speed up, and predictions do not know of it",
+			quota);
 }
 
 static int involve_processes(struct session *s, struct error *err)
 {
-	for (size_t i = 0; i < s->opt.n_pids; i++) {
-		int ret;
+	int ret = 0;
 
+	for (size_t i = 0; !ret && i < s->opt.n_pids; i++) {
 		if (kill(s->opt.pids[i], 0) && errno == ESRCH)
 			return error_set(err, ESRCH, "--pid %d: there is no such process",
 					 s->opt.pids[i]);
-		ret = engine_involve(s->engine, s->opt.pids[i], err);
-		if (ret)
-			return ret;
+		warn_of_quota(s, s->opt.pids[i]);
+		ret = involve_one(s->opt.pids[i], s, err);
 	}
-	for (size_t i = 0; i < s->opt.n_cgroups; i++)
-		involve_cgroup(s, s->opt.cgroups[i]);
-	return 0;
+	for (size_t i = 0; !ret && i < s->opt.n_cgroups; i++)
+		ret = cgroup_each_process(s->opt.cgroups[i], involve_one, s, err);
+	if (!ret && s->opt.command)
+		warn_of_quota(s, getpid());
+	return ret;
 }
 
 static int set_up(struct session *s, struct error *err)
@@ -405,6 +407,10 @@ int main(int argc, char **argv)
 	s.command_status = -1;
 	options_parse(argc, argv, &s.opt);
 	s.random = (s.opt.seed + 1) * 0x9e3779b97f4a7c15ULL;
+	if (s.opt.kernel_scope && strcmp(s.opt.kernel_scope, "auto"))
+		log_warn("--kernel-scope %s: lines of the kernel are not read by this version; its "
+			 "functions (/proc/kallsyms) are used",
+			 s.opt.kernel_scope);
 	catch_signals();
 	lock = lock_machine(&err);
 	ret = lock < 0 ? lock : guardian_start(&guardian, SAMPLE_RATE, &err);

@@ -401,8 +401,7 @@ static int parse_target_kernel(const char *rest, struct target *ret, struct erro
 				 syscall ? "a system call's name: write syscall:NAME, for example "
 					   "syscall:fsync"
 					 : "a kernel function: write kernel:FUNCTION, for example "
-					   "kernel:copy_page; lines of the kernel are written "
-					   "FILE:LINE");
+					   "kernel:copy_page");
 	return 0;
 }
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Control groups: the processes of one as the profiled ones, and CPU quotas that distort a run. */
+#ifndef SCOZ_CGROUP_H
+#define SCOZ_CGROUP_H
+
+#include "base/base.h"
+
+/* Calls @fn for every process in the cgroup at @path (absolute, or below /sys/fs/cgroup) and in
+ * those below it. -ENOENT when there is no such cgroup or nothing in it. */
+int cgroup_each_process(const char *path, int (*fn)(int pid, void *arg, struct error *err),
+			void *arg, struct error *err);
+/* True when the process (or a group above it) may use only a share of a CPU; @quota describes it.
+ */
+bool cgroup_has_quota(int pid, char *quota, size_t size);
+
+#endif

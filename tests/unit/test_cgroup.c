@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Control groups of both versions, replayed from files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/cgroup.h"
+
+#include <unistd.h>
+
+static char root[] = "/tmp/test_cgroup.XXXXXX";
+
+static void put(const char *path, const char *text)
+{
+	_cleanup_free_ char *make = xasprintf("mkdir -p $(dirname %s/%s)", root, path);
+	_cleanup_free_ char *file = xasprintf("%s/%s", root, path);
+	FILE *f;
+
+	assert_int_equal(system(make), 0);
+	f = fopen(file, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static int add_pid(int pid, void *arg, struct error *err)
+{
+	(void)err;
+	*(int *)arg += pid;
+	return 0;
+}
+
+static void test_processes(void **state)
+{
+	struct error err = {};
+	int sum = 0;
+
+	(void)state;
+	put("sys/fs/cgroup/pod/cgroup.procs", "");
+	put("sys/fs/cgroup/pod/a/cgroup.procs", "10\n20\n");
+	put("sys/fs/cgroup/pod/a/b/cgroup.procs", "3\n");
+	put("sys/fs/cgroup/empty/cgroup.procs", "");
+	assert_int_equal(cgroup_each_process("pod", add_pid, &sum, &err), 0);
+	assert_int_equal(sum, 33);
+	sum = 0;
+	assert_int_equal(cgroup_each_process("/sys/fs/cgroup/pod/a/b", add_pid, &sum, &err), 0);
+	assert_int_equal(sum, 3);
+	assert_int_equal(cgroup_each_process("empty", add_pid, &sum, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "no process"));
+	assert_int_equal(cgroup_each_process("nosuch", add_pid, &sum, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "nosuch"));
+}
+
+static void test_quota(void **state)
+{
+	char quota[256];
+
+	(void)state;
+	put("proc/1/cgroup", "0::/free/x\n");
+	put("sys/fs/cgroup/free/cpu.max", "max 100000\n");
+	assert_false(cgroup_has_quota(1, quota, sizeof(quota)));
+	put("proc/2/cgroup", "0::/tight/x/y\n"); /* the limit stands two levels above */
+	put("sys/fs/cgroup/tight/cpu.max", "50000 100000\n");
+	assert_true(cgroup_has_quota(2, quota, sizeof(quota)));
+	assert_non_null(strstr(quota, "50000 100000"));
+	put("proc/3/cgroup", "3:cpuset:/z\n2:cpu,cpuacct:/z\n0::/\n");
+	assert_false(cgroup_has_quota(3, quota, sizeof(quota)));
+	put("sys/fs/cgroup/cpu/z/cpu.cfs_quota_us", "25000\n");
+	assert_true(cgroup_has_quota(3, quota, sizeof(quota)));
+	put("sys/fs/cgroup/cpu/z/cpu.cfs_quota_us", "-1\n");
+	assert_false(cgroup_has_quota(3, quota, sizeof(quota)));
+	assert_false(cgroup_has_quota(4, quota, sizeof(quota)));
+	put("proc/5/cgroup", "garbage\n0:\n::\n");
+	assert_false(cgroup_has_quota(5, quota, sizeof(quota)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_quota),
+	};
+	_cleanup_free_ char *clean = NULL;
+	int ret;
+
+	if (!mkdtemp(root))
+		return 1;
+	sysroot = root;
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	clean = xasprintf("rm -r %s", root);
+	return system(clean) ? 1 : ret;
+}

@@ -12,7 +12,7 @@ B	 ?= build
 PKGS	 := libbpf libdw libelf hwloc jansson
 CFLAGS	 ?= -O2 -g
 ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
-	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)/= \
+	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
 	   -pthread -Iinclude -Iinclude/uapi -Ilib -I. -I$(B) $(shell pkg-config --cflags $(PKGS)) \
 	   $(EXTRA_CFLAGS)
 LDLIBS	 = $(shell pkg-config --libs $(PKGS)) -lm -lz -pthread $(EXTRA_LDFLAGS)
@@ -78,7 +78,7 @@ $(B)/scoz: $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
 $(B)/workloads/%: workloads/%.c $(wildcard workloads/*/*.h)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
-	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)/= \
+	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
 		-fno-optimize-sibling-calls -pthread -Iinclude $< -o $@ -lm
 
 .PHONY: unit system bench

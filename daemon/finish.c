@@ -103,7 +103,7 @@ static void warn_about_losses(struct session *s, const struct handlers_counts *c
 	if (c->lost)
 		session_warn(s, "%llu samples were lost because a ring was full",
 			     (unsigned long long)c->lost);
-	if (c->samples && c->unresolved > c->samples / 2)
+	if (!s->opt.n_targets && c->samples && c->unresolved > c->samples / 2)
 		session_warn(s,
 			     "%.0f %% of the samples lie in code without symbols or out of scope",
 			     100.0 * c->unresolved / c->samples);

@@ -42,13 +42,15 @@ static void describe(const struct target *t, const struct maptable *table,
 		     const struct addr_ranges *ranges, struct resolved_target *ret)
 {
 	struct map_frame frames[MAP_MAX_INLINE];
+	const char *file;
 
 	if (ret->location[0] || !ranges->n ||
 	    (t->kind != TARGET_FUNCTION && t->kind != TARGET_LINE) ||
 	    maptable_lookup(table, ranges->r[0].start, frames, MAP_MAX_INLINE) < 1 ||
 	    !frames[0].file)
 		return;
-	snprintf(ret->location, sizeof(ret->location), "%s:%u", frames[0].file,
+	file = strncmp(frames[0].file, "./", 2) ? frames[0].file : frames[0].file + 2;
+	snprintf(ret->location, sizeof(ret->location), "%s:%u", file,
 		 t->kind == TARGET_LINE ? t->line : frames[0].line);
 }
 

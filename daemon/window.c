@@ -97,6 +97,26 @@ static int64_t largest_debt(const struct session *s)
 }
 
 /*
+ * A core that cannot keep up with its debt falls behind more and more; one that has just been woken
+ * pays what it brought and is done. So: the smallest of a few looks.
+ */
+static int64_t lasting_debt(const struct session *s)
+{
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; i < 4; i++) {
+		int64_t debt = largest_debt(s);
+
+		if (debt < least)
+			least = debt;
+		if (least <= 0)
+			break;
+		usleep(3000);
+	}
+	return least;
+}
+
+/*
  * Debts of the window before may take longer than the settling time: stops are bounded. False when
  * the run is over.
  */
@@ -113,7 +133,7 @@ static bool debts_settle(struct session *s)
 
 static const char *discard_reason(const struct session *s, const struct profile_window *w,
 				  const struct engine_ledger *a, const struct engine_ledger *b,
-				  uint64_t steal)
+				  uint64_t steal, int64_t behind)
 {
 	bool visited = false;
 
@@ -122,8 +142,7 @@ static const char *discard_reason(const struct session *s, const struct profile_
 		return "steal";
 	if (b->capped - a->capped > MAX_CAPPED * (b->stops - a->stops) + 1)
 		return "capped";
-	/* A core that cannot keep up with its debt falls behind more and more. */
-	if (w->speedup > 0 && largest_debt(s) > MAX_UNPAID * w->wall_s * 1e9)
+	if (behind > MAX_UNPAID * w->wall_s * 1e9)
 		return "capped";
 	if (b->clipped - a->clipped > MAX_CLIPPED * (b->ticks - a->ticks) + 1)
 		return "lost";
@@ -169,6 +188,7 @@ int window_measure(struct session *s, struct trial *t, double speedup, double se
 	/* A settling time is several visits long. */
 	double limit_s = settle_s / 2;
 	uint64_t start, steal;
+	int64_t behind;
 
 	if (limit_s < EDGE_MIN_S)
 		limit_s = EDGE_MIN_S;
@@ -183,6 +203,7 @@ int window_measure(struct session *s, struct trial *t, double speedup, double se
 	start = clock_now_ns();
 	if (!session_sleep(s, length_s))
 		return -EINTR;
+	behind = lasting_debt(s);
 	read_edges(s, b, limit_s);
 	/* Writing and showing the window may take its time: nobody is stopped meanwhile. */
 	engine_set_speedup(s->engine, 0);
@@ -201,6 +222,6 @@ int window_measure(struct session *s, struct trial *t, double speedup, double se
 			w.progress[i].inflight =
 				points_inflight(&s->first[i], &a[i].reading, &b[i].reading);
 	}
-	w.discard = discard_reason(s, &w, &before, &after, steal);
+	w.discard = discard_reason(s, &w, &before, &after, steal, behind);
 	return window_record(s, t, &w);
 }

@@ -102,7 +102,7 @@ static void write_facts(FILE *out, const struct model *m)
 	}
 	fact(out, "Machine", xasprintf("%s, Linux %s, %d cores", h->host, h->kernel, h->cpus));
 	fact(out, "Method",
-	     xasprintf("%s engine, %s model, %g Hz, seed %llu%s", h->engine, h->model,
+	     xasprintf("%s engine, %s model, %.0f Hz, seed %llu%s", h->engine, h->model,
 		       h->frequency_hz, (unsigned long long)h->seed,
 		       strcmp(h->mode, "end-to-end") ? "" : ", end to end"));
 	fprintf(out, "</dl>\n");

@@ -93,7 +93,7 @@ static void write_title(FILE *out, const struct model *m, size_t shown, size_t c
 {
 	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
 	_cleanup_free_ char *facts =
-		xasprintf("%.1f s in %zu run%s \xc2\xb7 %zu windows \xc2\xb7 %s, %s model, %g Hz",
+		xasprintf("%.1f s in %zu run%s \xc2\xb7 %zu windows \xc2\xb7 %s, %s model, %.0f Hz",
 			  m->duration_s, m->profile->n_runs, m->profile->n_runs == 1 ? "" : "s",
 			  m->kept, h->engine, h->model, h->frequency_hz);
 	_cleanup_free_ char *more = NULL;

@@ -65,7 +65,7 @@ static void print_head(const struct model *m)
 	printf("%s: %s\n", path, *command ? command : "the whole system");
 	printf("  machine   %s, Linux %s, %d core%s\n", host, kernel, h->cpus,
 	       h->cpus == 1 ? "" : "s");
-	printf("  method    engine %s, model %s, %g Hz, seed %llu%s\n", engine, model,
+	printf("  method    engine %s, model %s, %.0f Hz, seed %llu%s\n", engine, model,
 	       h->frequency_hz, (unsigned long long)h->seed,
 	       strcmp(h->mode, "end-to-end") ? "" : ", end to end");
 	printf("  time      %.1f s in %zu run%s\n", m->duration_s, p->n_runs,

@@ -117,7 +117,6 @@ static void add_frame(struct handler *h, uint32_t binary, uint64_t vaddr, uint32
 
 	if (binary < MAX_BINARIES)
 		h->saw[binary] = 1;
-	h->counts.resolved_frames++;
 	for (int i = 0; i < e->n; i++) {
 		bool known = false;
 
@@ -383,7 +382,6 @@ void handlers_counts(struct handlers *h, struct handlers_counts *ret)
 		ret->samples += c->samples;
 		ret->lost += c->lost;
 		ret->unresolved += c->unresolved;
-		ret->resolved_frames += c->resolved_frames;
 		ret->cpu_s += c->cpu_s;
 		ret->resolve_s += c->resolve_s;
 		pthread_mutex_unlock(&h->list[i].lock);

@@ -37,7 +37,6 @@ void handlers_set_period(struct handlers *h, uint64_t period_ns);
 
 struct handlers_counts {
 	uint64_t samples, lost, unresolved;
-	uint64_t resolved_frames;
 	double cpu_s;	  /* CPU time of all handlers */
 	double resolve_s; /* of it resolving samples */
 };

@@ -342,17 +342,19 @@ void points_read(struct points *p, size_t i, struct point_reading *ret)
 double points_inflight(const struct point_reading *base, const struct point_reading *a,
 		       const struct point_reading *b)
 {
-	uint64_t begins = b->begins - a->begins, ends = b->visits - a->visits;
+	const struct marks_counts c0 = { .begins = a->begins,
+					 .ends = a->visits,
+					 .sum_begin_ns = a->sum_begin,
+					 .sum_end_ns = a->sum_end };
+	const struct marks_counts c1 = { .begins = b->begins,
+					 .ends = b->visits,
+					 .sum_begin_ns = b->sum_begin,
+					 .sum_end_ns = b->sum_end };
 	int64_t at_a = (int64_t)(a->begins - base->begins) - (int64_t)(a->visits - base->visits);
-	double area;
+	int64_t area;
 
 	if (b->time <= a->time)
 		return 0;
-	if (at_a < 0)
-		at_a = 0;
-	area = (double)at_a * (b->time - a->time);
-	area += (double)(int64_t)(begins * b->time - (b->sum_begin - a->sum_begin));
-	area -= (double)(int64_t)(ends * b->time - (b->sum_end - a->sum_end));
-	area /= b->time - a->time;
-	return area > 0 ? area : 0;
+	area = marks_area(&c0, a->time, &c1, b->time, at_a > 0 ? at_a : 0);
+	return area > 0 ? (double)area / (b->time - a->time) : 0;
 }

@@ -6,7 +6,6 @@ scozd=$build/scozd
 scoz=$build/scoz
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-cd_back=$PWD
 
 skip() {
 	echo "$*"

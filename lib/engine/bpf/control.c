@@ -194,7 +194,7 @@ static int attach_syscall(struct engine *e, const struct engine_point *p, int id
 
 int engine_add_point(struct engine *e, const struct engine_point *p, int *id, struct error *err)
 {
-	struct progress_config config = { .role = p->role };
+	struct progress_config config = {};
 	uint32_t key;
 
 	if (*id < 0) {

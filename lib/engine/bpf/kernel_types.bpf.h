@@ -43,8 +43,6 @@ struct mm_struct {
 	struct file *exe_file;
 };
 
-struct css_set;
-
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -52,12 +50,9 @@ struct task_struct {
 	int tgid;
 	int prio;
 	struct mm_struct *mm;
-	struct task_struct *group_leader;
 };
 
-struct request {
-	unsigned int cmd_flags;
-};
+struct request; /* only its address is looked at */
 
 struct hrtimer {
 	void *function;

@@ -57,12 +57,8 @@ struct syscall_points {
 	__u32 point[BPF_POINTS_PER_SYSCALL];
 };
 
-enum progress_role { ROLE_VISIT, ROLE_BEGIN, ROLE_END };
-
 struct progress_config {
 	char comm[16]; /* empty: any command */
-	__u32 role;
-	__u32 pair; /* index of the other end of a latency */
 };
 
 /* One progress point on one core; two cache lines apart from its neighbours'. */

@@ -103,6 +103,7 @@ struct engine_ledger {
 	uint64_t ticks, stops, capped, clipped, no_task;
 	uint64_t idle;	/* ns */
 	uint64_t syncs; /* wake-ups of involved tasks by tasks */
+	uint64_t external_waited; /* ns involved tasks waited for devices and timers */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
 /* One core's slot of the delay page, live. */

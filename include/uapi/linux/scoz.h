@@ -104,6 +104,7 @@ struct scoz_core {
 	__u64 paid_hit;	  /* hits seen paid or excused, for the latency figures */
 	__u64 no_task;	  /* tasks met without accounting state */
 	__u64 syncs;	  /* wake-ups of involved tasks by tasks */
+	__u64 external_waited; /* ns involved tasks waited for devices and timers, up to wake-up */
 	__u32 sampled;	  /* set by the profiler: this core is sampled and delayed */
 	__u32 pad;
 };

@@ -271,6 +271,7 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		if (c->idle && c->idle_since < now)
 			ret->idle += now - c->idle_since;
 		ret->syncs += c->syncs;
+		ret->external_waited += c->external_waited;
 	}
 }
 

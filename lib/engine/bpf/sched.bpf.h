@@ -143,6 +143,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	task_runs(t, g);
 	if (current_context(s) == CONTEXT_EXTERNAL) {
 		t->external = 1;
+		if (is_involved(t, now))
+			c->external_waited += now - t->account.since;
 		if (s->operation_known)
 			scoz_wake(&t->account, s->operation, now);
 		else if (is_involved(t, now))

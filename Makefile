@@ -27,6 +27,7 @@ BPF_HDR	   := $(sort $(wildcard lib/engine/bpf/*.bpf.h) lib/engine/bpf/shared.h 
 WORK_SRC   := $(sort $(wildcard workloads/*/*.c))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 SYSTEM_SRC := $(sort $(wildcard tests/system/*.c))
+SIM_SRC	   := $(sort $(wildcard tests/sim/*.c))
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 SKEL := $(patsubst lib/engine/bpf/%.bpf.c,$(B)/%.skel.h,$(BPF_SRC))
@@ -80,6 +81,18 @@ $(B)/workloads/%: workloads/%.c $(wildcard workloads/*/*.h)
 	$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
 	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
 		-fno-optimize-sibling-calls -pthread -Iinclude $< -o $@ -lm
+
+# The simulator: everything but its main() is also linked into its unit test.
+$(call obj,$(SIM_SRC)): ALL_CFLAGS += -fopenmp -Itests/sim
+$(B)/libsim.a: $(call obj,$(filter-out tests/sim/main.c,$(SIM_SRC)))
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(B)/sim: $(call obj,tests/sim/main.c) $(B)/libsim.a $(B)/libscozcore.a
+	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
+$(B)/tests/test_sim: ALL_CFLAGS += -Itests/sim
+$(B)/tests/test_sim: tests/unit/test_sim.c $(B)/libsim.a $(B)/libscozcore.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/test_sim.d -o $@ $^ $(LDLIBS) -lcmocka
 
 .PHONY: unit system bench
 unit: $(UNIT)

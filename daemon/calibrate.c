@@ -69,18 +69,18 @@ static uint32_t median(uint32_t *v, size_t n)
 	return n ? v[n / 2] : 0;
 }
 
-void calibrate_cost(struct engine *e, const struct cores *cores)
+double calibrate_cost(struct engine *e, const struct cores *cores)
 {
 	size_t size = cores->n * sizeof(struct spinner), n = 0;
 	_cleanup_free_ uint64_t *ticks = xcalloc(cores->n, sizeof(*ticks));
 	_cleanup_free_ uint32_t *cost = xcalloc(cores->n, sizeof(*cost));
-	double background = 0, lasted = 0;
+	double background = 0, lasted = 0, tick_ns;
 	struct spinner *s;
 	int pid;
 
 	s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s == MAP_FAILED)
-		return;
+		return 0;
 	for (int i = 0; i < cores->n; i++)
 		ticks[i] = engine_core(e, i)->ticks;
 	fflush(NULL);
@@ -106,11 +106,13 @@ void calibrate_cost(struct engine *e, const struct cores *cores)
 	}
 	munmap(s, size);
 	if (!n)
-		return;
+		return 0;
+	tick_ns = median(cost, n);
 	background /= lasted;
 	if (background > MAX_BACKGROUND)
 		background = MAX_BACKGROUND;
-	engine_set_cost(e, median(cost, n), background);
+	engine_set_cost(e, tick_ns, background);
 	log_info("a tick costs %.1f µs here, other interrupts take %.2f %% of a core",
-		 median(cost, n) / 1e3, 100 * background);
+		 tick_ns / 1e3, 100 * background);
+	return tick_ns;
 }

@@ -9,7 +9,10 @@
 #include "daemon/cores.h"
 #include "engine/engine.h"
 
-/* Measures and tells the engine. Machines differ tenfold; a failure only costs accuracy. */
-void calibrate_cost(struct engine *e, const struct cores *cores);
+/*
+ * Measures, tells the engine, and returns what a tick costs, ns (0: not known). Machines differ
+ * tenfold; a failure only costs accuracy.
+ */
+double calibrate_cost(struct engine *e, const struct cores *cores);
 
 #endif

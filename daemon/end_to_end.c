@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * --end-to-end: the unit of work is one whole run of the command. Each run is a window with one
- * speedup; runs are ordered as windows are (0 %, s1, 0 %, s2, ...). The first run only finds out
- * what is sampled, so that there are targets, and at which frequency.
+ * speedup; lib/plan orders them as it orders windows. The first run only finds out what is sampled,
+ * so that there are targets, and at which frequency.
  */
 #include "daemon/lease.h"
 #include "daemon/session.h"
@@ -45,71 +45,76 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 	return 0;
 }
 
-static int run_window(struct session *s, struct trial *t, double speedup, struct error *err)
+static int run_window(struct session *s, const struct plan_window *what, struct error *err)
 {
-	struct profile_window w = { .speedup = speedup, .n_progress = 1 };
-	struct engine_ledger before, after;
-	uint64_t start = clock_now_ns();
+	struct profile_window w = { .speedup = what->speedup, .real = what->real, .n_progress = 1 };
+	struct trial *t = &s->trials[what->target];
+	struct window_watch watch;
+	double wall_s = 0;
 	int ret;
+	bool set;
 
 	ret = trial_select(s, t, err);
 	if (ret)
 		return ret;
-	engine_set_speedup(s->engine, speedup);
-	engine_read_ledger(s->engine, &before);
-	ret = timed_run(s, &w.wall_s, err);
-	engine_read_ledger(s->engine, &after);
-	engine_set_speedup(s->engine, 0);
+	set = window_set_speedup(s, what);
+	window_watch_begin(s, &watch);
+	ret = timed_run(s, &wall_s, err);
+	window_watch_end(s, &watch, &w);
+	window_set_speedup(s, &(struct plan_window){ 0 });
 	if (ret)
 		return ret;
-	w.start_s = (start - s->start_ns) / 1e9;
-	w.inserted_s = (after.delay - before.delay) / 1e9;
-	w.hits = after.hits - before.hits;
+	w.wall_s = wall_s;
 	w.progress = xcalloc(1, sizeof(*w.progress));
 	w.progress[0].visits = 1;
 	w.progress[0].virtual_s = w.wall_s - w.inserted_s;
 	if (s->command.status != 0)
 		w.discard = "command failed";
+	else if (!set)
+		w.discard = "truth";
 	return window_record(s, t, &w);
+}
+
+/* No limit was given, and enough rounds are done. */
+static bool default_end(const struct session *s)
+{
+	uint32_t limit = ROUNDS_BY_DEFAULT * (s->opt.n_targets ? s->n_trials : 1), rounds = 0;
+
+	for (size_t i = 0; i < s->n_trials; i++)
+		rounds += plan_state(s->plan, i).rounds; /* that under way, too */
+	return !s->opt.runs && s->opt.duration <= 0 && s->opt.precision <= 0 && rounds > limit;
 }
 
 int end_to_end_run(struct session *s, struct error *err)
 {
-	int runs = s->opt.runs, ret;
 	struct engine_ledger a, b;
 	double wall_s = 0;
+	int ret;
 
 	engine_read_ledger(s->engine, &a);
 	ret = timed_run(s, &wall_s, err);
 	engine_read_ledger(s->engine, &b);
 	if (ret)
 		return ret == -EINTR ? 0 : ret;
-	experiment_choose_period(s, &a, &b, wall_s);
+	experiment_choose_period(s, &a, &b, wall_s, 0);
 	ret = lease_start(s->engine, &s->lease, err);
-	for (int done = 0, round = 0; !ret && !session_over(s); round++) {
-		struct trial *t = trials_next(s);
-		size_t n = s->opt.n_speedups;
+	for (int done = 0; !ret && !session_over(s); done++) {
+		struct plan_window what;
+		enum plan_answer answer = trials_next(s, &what);
 
-		if (!t) {
+		if (answer == PLAN_WAIT && !s->n_trials)
 			session_reason(s, "no target was sampled while the command ran (%.2f s)",
 				       wall_s);
+		if (answer == PLAN_PRECISE)
+			s->end = "precision";
+		if (answer != PLAN_MEASURE || default_end(s) ||
+		    (s->opt.runs && done == s->opt.runs))
 			break;
-		}
-		if (!runs &&
-		    round == ROUNDS_BY_DEFAULT * (s->opt.n_targets ? (int)s->n_trials : 1) &&
-		    s->opt.duration <= 0)
-			break;
-		for (size_t i = 0; !ret && i < 2 * n + 1; i++) {
-			ret = run_window(s, t, i % 2 ? s->opt.speedups[i / 2] : 0, err);
-			if (++done == runs)
-				return ret == -EINTR ? 0 : ret;
-		}
+		ret = run_window(s, &what, err);
 		if (ret == -ENOENT || ret == -E2BIG || ret == -ENOTSUP || ret == -EACCES) {
-			session_reason(s, "%s", err->text);
-			t->broken = true;
+			trial_break(s, &s->trials[what.target], err->text);
 			ret = 0;
 		}
-		t->rounds++;
 	}
 	return ret == -EINTR ? 0 : ret;
 }

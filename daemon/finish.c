@@ -72,7 +72,7 @@ static void find_reasons(struct session *s)
 			not_reached(s, i, visited);
 	}
 	for (size_t i = 0; i < s->n_windows; i++)
-		kept += !s->windows[i].discard && s->windows[i].speedup > 0;
+		kept += !s->windows[i].discard && window_is_treated(&s->windows[i]);
 	for (size_t i = 0; i < s->n_trials; i++)
 		hits += s->trials[i].hits;
 	if (visited && !s->n_trials)
@@ -124,7 +124,8 @@ int session_finish(struct session *s)
 	find_reasons(s);
 	warn_about_losses(s, &counts);
 	for (size_t i = 0; i < s->n_windows; i++)
-		useful |= !s->windows[i].discard && s->windows[i].speedup > 0 && s->windows[i].hits;
+		useful |= !s->windows[i].discard && window_is_treated(&s->windows[i]) &&
+			  s->windows[i].hits;
 	f.duration_s = session_elapsed_s(s);
 	f.samples_total = counts.samples;
 	f.samples_lost = counts.lost;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/guardian.h"
+#include "daemon/truth.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +19,7 @@ static int write_value(const char *path, const char *value)
 	return 0;
 }
 
-static void __attribute__((noreturn)) guard(int fd, const char *path, const char *old)
+static void __attribute__((noreturn)) guard(int fd, const char *path, const char *old, int truth)
 {
 	sigset_t all;
 	char c;
@@ -29,11 +30,14 @@ static void __attribute__((noreturn)) guard(int fd, const char *path, const char
 	prctl(PR_SET_NAME, "scozd-guard");
 	while (read(fd, &c, 1) > 0)
 		;
-	write_value(path, old);
+	truth_set(truth, 0);
+	if (old)
+		write_value(path, old);
 	_exit(0);
 }
 
-static int spawn_guard(struct guardian *g, const char *path, const char *old)
+/* @old NULL: nothing to restore there. */
+static int spawn_guard(struct guardian *g, const char *path, const char *old, int truth)
 {
 	int alive[2], done[2], pid;
 
@@ -51,7 +55,7 @@ static int spawn_guard(struct guardian *g, const char *path, const char *old)
 		close(done[0]);
 		if (fork())
 			_exit(0);
-		guard(alive[0], path, old);
+		guard(alive[0], path, old, truth);
 	}
 	close(alive[0]);
 	close(done[1]);
@@ -63,23 +67,27 @@ static int spawn_guard(struct guardian *g, const char *path, const char *old)
 	return 0;
 }
 
-int guardian_start(struct guardian *g, unsigned long rate, struct error *err)
+int guardian_start(struct guardian *g, unsigned long rate, int truth, struct error *err)
 {
 	_cleanup_free_ char *path = sysroot_path(RATE_FILE);
 	_cleanup_free_ char *old = read_file(path, NULL);
 	char text[32];
+	bool low;
 	int ret;
 
 	*g = (struct guardian){ .alive = -1, .done = -1 };
 	if (!old)
 		return error_set(err, errno, "%s: %s", path, strerror(errno));
-	if (strtoul(old, NULL, 10) >= rate)
+	low = strtoul(old, NULL, 10) < rate;
+	if (!low && truth < 0)
 		return 0;
-	ret = spawn_guard(g, path, old);
+	ret = spawn_guard(g, path, low ? old : NULL, truth);
 	if (ret) {
 		guardian_stop(g);
 		return error_set(err, -ret, "starting a process: %s", strerror(-ret));
 	}
+	if (!low)
+		return 0;
 	snprintf(text, sizeof(text), "%lu\n", rate);
 	ret = write_value(path, text);
 	if (ret) {

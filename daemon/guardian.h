@@ -2,7 +2,7 @@
 /*
  * Settings of the machine that a run changes, and their way back however scozd ends: a small
  * process (nobody's child, so that it is not taken for the command's) waits for scozd to be gone
- * (end of file on a pipe) and writes the old values.
+ * (end of file on a pipe) and writes the old values, and 0 to the file of --truth.
  */
 #ifndef SCOZD_GUARDIAN_H
 #define SCOZD_GUARDIAN_H
@@ -15,8 +15,9 @@ struct guardian {
 };
 
 /* Sets kernel.perf_event_max_sample_rate (idle cores would be throttled to a few hundred ticks a
- * second) to at least @rate, and starts the guardian where that changed anything. */
-int guardian_start(struct guardian *g, unsigned long rate, struct error *err);
+ * second) to at least @rate, and starts the guardian where that changed anything, or where there is
+ * a file of --truth (else @truth is -1). */
+int guardian_start(struct guardian *g, unsigned long rate, int truth, struct error *err);
 /* Restores everything; returns when that has happened. */
 void guardian_stop(struct guardian *g);
 

@@ -9,6 +9,7 @@
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
 #include "daemon/session.h"
+#include "daemon/truth.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,11 +29,15 @@
 
 volatile int session_interrupted;
 
+static int truth_fd = -1; /* for the signal handler */
+
 static void on_signal(int sig)
 {
 	(void)sig;
-	if (session_interrupted++) /* a second signal ends at once: the lease stops all delays */
+	if (session_interrupted++) { /* a second signal ends at once: the lease stops all delays */
+		truth_set(truth_fd, 0);
 		_exit(1);
+	}
 }
 
 void session_reason(struct session *s, const char *fmt, ...)
@@ -297,6 +302,20 @@ static int involve_processes(struct session *s, struct error *err)
 	return ret;
 }
 
+static void create_plan(struct session *s)
+{
+	struct plan_options opt = {
+		.speedups = s->opt.speedups,
+		.n_speedups = s->opt.n_speedups,
+		.n_progress = s->opt.end_to_end ? 1 : points_count(s->points),
+		.truth = s->truth >= 0,
+		.precision = s->opt.precision,
+		.seed = s->opt.seed,
+	};
+
+	s->plan = plan_create(&opt);
+}
+
 static int set_up(struct session *s, struct error *err)
 {
 	struct maps_options maps_opt = {
@@ -321,6 +340,7 @@ static int set_up(struct session *s, struct error *err)
 		return ret;
 	s->first = xcalloc(points_count(s->points), sizeof(*s->first));
 	s->locations = locations_create(&s->opt);
+	create_plan(s);
 	ret = start_handlers(s, err);
 	if (!ret)
 		ret = involve_processes(s, err);
@@ -329,7 +349,7 @@ static int set_up(struct session *s, struct error *err)
 	if (!ret) /* after the start: a process born meanwhile is in the events */
 		ret = maps_scan_all(s->maps, err);
 	if (!ret)
-		calibrate_cost(s->engine, &s->cores);
+		s->tick_cost_ns = calibrate_cost(s->engine, &s->cores);
 	return ret;
 }
 
@@ -379,6 +399,7 @@ static int run(struct session *s, struct error *err)
 
 static void take_down(struct session *s)
 {
+	truth_set(s->truth, 0);
 	if (s->engine)
 		engine_set_speedup(s->engine, 0);
 	lease_stop(s->lease);
@@ -405,15 +426,21 @@ int main(int argc, char **argv)
 	int lock, ret, status;
 
 	s.command_status = -1;
+	s.truth = -1;
 	options_parse(argc, argv, &s.opt);
-	s.random = (s.opt.seed + 1) * 0x9e3779b97f4a7c15ULL;
 	if (s.opt.kernel_scope && strcmp(s.opt.kernel_scope, "auto"))
 		log_warn("--kernel-scope %s: lines of the kernel are not read by this version; its "
 			 "functions (/proc/kallsyms) are used",
 			 s.opt.kernel_scope);
 	catch_signals();
 	lock = lock_machine(&err);
-	ret = lock < 0 ? lock : guardian_start(&guardian, SAMPLE_RATE, &err);
+	ret = lock < 0 ? lock : 0;
+	if (!ret && s.opt.truth) {
+		s.truth = truth_fd = truth_open(s.opt.truth, &err);
+		ret = s.truth < 0 ? s.truth : 0;
+	}
+	if (!ret)
+		ret = guardian_start(&guardian, SAMPLE_RATE, s.truth, &err);
 	if (!ret)
 		ret = set_up(&s, &err);
 	else
@@ -441,6 +468,7 @@ int main(int argc, char **argv)
 	engine_destroy(s.engine); /* closes the probes; only then may the marks be told */
 	points_destroy(s.points);
 	locations_destroy(s.locations);
+	plan_free(s.plan);
 	maps_destroy(s.maps);
 	cores_free(&s.cores);
 	guardian_stop(&guardian);

@@ -31,6 +31,7 @@ enum {
 	OPT_MAX_DELAY,
 	OPT_MAX_SHARE,
 	OPT_SEED,
+	OPT_TRUTH,
 	OPT_JSON,
 	OPT_USER,
 	OPT_PID,
@@ -61,6 +62,8 @@ static const struct argp_option argp_options[] = {
 	{ "precision", OPT_PRECISION, "PP", 0,
 	  "end when all intervals are within this many percentage points", 3 },
 	{ "seed", OPT_SEED, "N", 0, "reproducible order of experiments", 3 },
+	{ "truth", OPT_TRUTH, "FILE", 0,
+	  "measure, too: FILE tells the program how much cheaper to make the target", 3 },
 	{ NULL, 0, NULL, 0, "How cores are sampled and stopped:", 4 },
 	{ "engine", OPT_ENGINE, "auto|bpf|kernel", 0, "who stops the cores", 4 },
 	{ "model", OPT_MODEL, "wait|core", 0, "how delays are accounted (default: wait)", 4 },
@@ -208,6 +211,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_SEED:
 		o->seed = number(arg, "--seed", 0, 9e15, state);
+		break;
+	case OPT_TRUTH:
+		o->truth = arg;
 		break;
 	case 'o':
 		o->output = arg;

@@ -34,6 +34,7 @@ struct options {
 	const char *cpus;
 	double max_delay_us;
 	int max_share;
+	const char *truth; /* NULL: no real windows */
 	uint64_t seed;
 	const char *output;
 	const char *user;

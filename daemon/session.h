@@ -11,17 +11,17 @@
 #include "daemon/points.h"
 #include "engine/engine.h"
 #include "map/map.h"
+#include "plan/plan.h"
 #include "profile/profile.h"
 #include "stats/stats.h"
 
-/* A target under experiment. */
+/* A target under experiment; its index is its number in the plan. */
 struct trial {
 	struct target target;
 	uint32_t id; /* in the profile; valid when named */
 	bool named, broken;
 	uint64_t not_before_ns; /* its binary has not been seen: try again then */
-	uint64_t weight;	/* samples when it was chosen */
-	uint32_t rounds;
+	uint32_t round;		/* for which it was made the engine's target */
 	uint64_t hits;
 };
 
@@ -37,10 +37,12 @@ struct session {
 	struct profile_writer *writer;
 	struct command command;
 	struct lease *lease;
+	int truth; /* the file of --truth, or -1 */
 
 	uint64_t start_ns;
 	uint64_t period_ns;
-	bool coarse; /* no allowed period is fine enough */
+	double tick_cost_ns; /* 0: not known */
+	bool coarse;	     /* no allowed period is fine enough */
 	double sync_interval_s;
 
 	/* Binaries of the current target: their mappings are published as they appear. */
@@ -50,13 +52,15 @@ struct session {
 	uint32_t marks_searched; /* binaries looked at so far */
 	uint64_t marks_refreshed_ns;
 
+	struct plan *plan;
 	struct trial *trials;
 	size_t n_trials, cap_trials;
-	struct profile_window *windows; /* of this run, kept for --precision and the live line */
+	struct trial *selected;		/* the engine's target */
+	uint64_t chosen_ns;		/* when samples were last looked at for targets */
+	struct profile_window *windows; /* of this run, for the live line and the end */
 	size_t n_windows, cap_windows;
 	uint32_t seq;
-	uint32_t units; /* treated windows kept */
-	uint64_t random;
+	uint32_t units;		     /* treated windows kept */
 	struct point_reading *first; /* of every point, at the start */
 
 	const char *end; /* why the run ended, for the footer */
@@ -77,22 +81,39 @@ bool session_over(struct session *s);
 
 /* experiment.c: the windows of one run of the command, or until the end. */
 int experiment_warm_up(struct session *s, struct error *err);
-/* Picks the sampling period from what happened between two ledgers, @seconds apart. */
+/*
+ * Picks the sampling period from what happened between two ledgers, @seconds apart.
+ * @visits_per_s: of the busiest progress point; 0: not known.
+ */
 void experiment_choose_period(struct session *s, const struct engine_ledger *a,
-			      const struct engine_ledger *b, double seconds);
+			      const struct engine_ledger *b, double seconds, double visits_per_s);
 int experiment_run(struct session *s, struct error *err);
-/* trials.c: what to speed up next. NULL: nothing (yet). */
-struct trial *trials_next(struct session *s);
+/* trials.c: what to measure next, with targets named or chosen from what was sampled. */
+enum plan_answer trials_next(struct session *s, struct plan_window *ret);
 /* May there be one later? False when every named target is broken. */
 bool trials_pending(const struct session *s);
-/* Makes it the engine's target, and publishes its mappings. */
+/* Makes it the engine's target, once a round, and publishes its mappings. */
 int trial_select(struct session *s, struct trial *t, struct error *err);
+/* Not to be tried for some time, as its binary has not been seen. */
+void trial_postpone(struct session *s, struct trial *t);
+/* Not to be tried again. */
+void trial_break(struct session *s, struct trial *t, const char *why);
 /* end_to_end.c */
 int end_to_end_run(struct session *s, struct error *err);
-/* window.c: one window at one speedup; -EINTR when the run ended in it. */
-int window_measure(struct session *s, struct trial *t, double speedup, double settle_s,
+/* window.c: one window; -EINTR when the run ended in it. */
+int window_measure(struct session *s, const struct plan_window *what, double settle_s,
 		   double length_s);
 int window_record(struct session *s, struct trial *t, struct profile_window *w);
+struct window_watch {
+	uint64_t start_ns, steal;
+	struct engine_ledger before;
+};
+/* Virtual or real; {} is 0 %. False: the file of --truth could not be written. */
+bool window_set_speedup(struct session *s, const struct plan_window *what);
+void window_watch_begin(struct session *s, struct window_watch *watch);
+/* Times, delay, hits, and whether what happened meanwhile makes the window worthless. */
+void window_watch_end(struct session *s, const struct window_watch *watch,
+		      struct profile_window *w);
 /* status.c */
 void status_window(struct session *s, const struct trial *t, const struct profile_window *w);
 void status_event(struct session *s, const char *event, const char *fmt, ...)

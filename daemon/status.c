@@ -45,7 +45,7 @@ void status_event(struct session *s, const char *event, const char *fmt, ...)
 /* Best target so far, and the widest interval among its points. */
 static void best_so_far(struct session *s, const char **name, double *best, double *width)
 {
-	struct stats_options opt = { .resamples = 200, .seed = s->opt.seed };
+	struct stats_options opt = { .linear = true, .bare = true };
 	struct estimates e;
 
 	*name = NULL;
@@ -71,16 +71,17 @@ void status_window(struct session *s, const struct trial *t, const struct profil
 	double best, width;
 
 	if (s->opt.json) {
-		emit(json_pack("{s:s, s:f, s:s, s:f, s:f, s:f, s:I, s:s?}", "event", "window",
+		emit(json_pack("{s:s, s:f, s:s, s:f, s:b, s:f, s:f, s:I, s:s?}", "event", "window",
 			       "time_s", session_elapsed_s(s), "target", t->target.spec,
-			       "speedup_pct", w->speedup * 100, "wall_s", w->wall_s, "inserted_s",
-			       w->inserted_s, "hits", (json_int_t)w->hits, "discard", w->discard));
+			       "speedup_pct", w->speedup * 100, "real", w->real, "wall_s",
+			       w->wall_s, "inserted_s", w->inserted_s, "hits", (json_int_t)w->hits,
+			       "discard", w->discard));
 		return;
 	}
-	log_debug("%7.2f s  %s at %.0f %%: %.0f visits, inserted %.1f %%%s%s", session_elapsed_s(s),
-		  t->target.spec, w->speedup * 100, w->n_progress ? w->progress[0].visits : 0.0,
-		  100 * w->inserted_s / w->wall_s, w->discard ? ", discarded: " : "",
-		  w->discard ? w->discard : "");
+	log_debug("%7.2f s  %s%s at %.0f %%: %.0f visits, inserted %.1f %%%s%s",
+		  session_elapsed_s(s), t->target.spec, w->real ? " really" : "", w->speedup * 100,
+		  w->n_progress ? w->progress[0].visits : 0.0, 100 * w->inserted_s / w->wall_s,
+		  w->discard ? ", discarded: " : "", w->discard ? w->discard : "");
 	if (log_level < LOG_NORMAL || log_level >= LOG_DEBUG || !isatty(STDERR_FILENO) ||
 	    w->speedup == 0)
 		return;

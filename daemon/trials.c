@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which targets are tried, and in which order. */
+/* The targets that are tried: as named, or what is sampled most. lib/plan orders them. */
 #include "daemon/session.h"
 #include "daemon/targets.h"
 
 #define MAX_CHOSEN 8	/* targets chosen from samples at a time */
 #define MIN_SHARE  0.02 /* of the samples in scope */
+#define CHOOSE_NS  NSEC_PER_SEC
+#define RETRY_NS   (200 * NSEC_PER_MSEC)
+
+static int find(const struct session *s, const char *spec)
+{
+	for (size_t i = 0; i < s->n_trials; i++) {
+		if (!strcmp(s->trials[i].target.spec, spec))
+			return i;
+	}
+	return -1;
+}
+
+static void add(struct session *s, const struct target *target, uint64_t weight)
+{
+	ptrdiff_t selected = s->selected ? s->selected - s->trials : -1;
+
+	array_reserve(s->trials, s->cap_trials, s->n_trials + 1);
+	s->trials[s->n_trials++] = (struct trial){ .target = *target };
+	s->selected = selected < 0 ? NULL : &s->trials[selected];
+	plan_add_target(s->plan, target->spec, weight);
+}
 
 static void add_named(struct session *s)
 {
 	for (size_t i = 0; i < s->opt.n_targets; i++) {
-		array_reserve(s->trials, s->cap_trials, s->n_trials + 1);
-		s->trials[s->n_trials++] =
-			(struct trial){ .target = s->opt.targets[i], .weight = 1 };
+		if (find(s, s->opt.targets[i].spec) < 0)
+			add(s, &s->opt.targets[i], 1);
 	}
-}
-
-static struct trial *find(struct session *s, const char *spec)
-{
-	for (size_t i = 0; i < s->n_trials; i++) {
-		if (!strcmp(s->trials[i].target.spec, spec))
-			return &s->trials[i];
-	}
-	return NULL;
 }
 
 /* Takes what is sampled most; experiments that run already go on with a new weight. */
@@ -37,7 +48,7 @@ static void choose(struct session *s)
 	for (int k = 0; k < MAX_CHOSEN; k++) {
 		struct error err = {};
 		struct target target;
-		struct trial *t;
+		const char *spec;
 		size_t best = 0;
 
 		for (size_t i = 1; i < n; i++) {
@@ -46,22 +57,17 @@ static void choose(struct session *s)
 		}
 		if (!n || !self[best] || self[best] < sum * MIN_SHARE)
 			return;
-		t = find(s, locations_get(s->locations, best)->target);
-		if (t) {
-			t->weight = self[best];
-		} else if (!target_parse(locations_get(s->locations, best)->target, &target,
-					 &err)) {
-			array_reserve(s->trials, s->cap_trials, s->n_trials + 1);
-			s->trials[s->n_trials++] =
-				(struct trial){ .target = target, .weight = self[best] };
-		} else {
+		spec = locations_get(s->locations, best)->target;
+		if (find(s, spec) >= 0)
+			plan_set_weight(s->plan, find(s, spec), self[best]);
+		else if (!target_parse(spec, &target, &err))
+			add(s, &target, self[best]);
+		else
 			log_debug("%s", err.text);
-		}
 		self[best] = 0;
 	}
 }
 
-/* In proportion to the samples, like COZ, but without leaving it to chance. */
 bool trials_pending(const struct session *s)
 {
 	for (size_t i = 0; i < s->n_trials; i++) {
@@ -71,26 +77,38 @@ bool trials_pending(const struct session *s)
 	return !s->opt.n_targets;
 }
 
-struct trial *trials_next(struct session *s)
+enum plan_answer trials_next(struct session *s, struct plan_window *ret)
 {
-	struct trial *best = NULL;
+	uint64_t now = clock_now_ns();
 
-	if (s->opt.n_targets) {
-		if (!s->n_trials)
-			add_named(s);
-	} else {
+	if (s->opt.n_targets && !s->n_trials) {
+		add_named(s);
+	} else if (!s->opt.n_targets && (!s->n_trials || now - s->chosen_ns > CHOOSE_NS)) {
+		s->chosen_ns = now;
 		choose(s);
 	}
 	for (size_t i = 0; i < s->n_trials; i++) {
 		struct trial *t = &s->trials[i];
 
-		if (t->broken || t->not_before_ns > clock_now_ns())
-			continue;
-		if (!best ||
-		    (double)t->weight / (t->rounds + 1) > (double)best->weight / (best->rounds + 1))
-			best = t;
+		if (t->not_before_ns && t->not_before_ns <= now) {
+			t->not_before_ns = 0;
+			plan_set_waiting(s->plan, i, false);
+		}
 	}
-	return best;
+	return plan_next(s->plan, ret);
+}
+
+void trial_postpone(struct session *s, struct trial *t)
+{
+	t->not_before_ns = clock_now_ns() + RETRY_NS;
+	plan_set_waiting(s->plan, t - s->trials, true);
+}
+
+void trial_break(struct session *s, struct trial *t, const char *why)
+{
+	session_reason(s, "%s", why);
+	t->broken = true;
+	plan_set_broken(s->plan, t - s->trials);
 }
 
 static int publish(const struct maps_mapping *m, void *arg)
@@ -116,9 +134,13 @@ static int name_trial(struct session *s, struct trial *t, const struct resolved_
 
 int trial_select(struct session *s, struct trial *t, struct error *err)
 {
+	uint32_t round = plan_state(s->plan, t - s->trials).rounds;
 	struct resolved_target r;
 	int ret;
 
+	if (s->selected == t && t->round == round)
+		return 0;
+	s->selected = NULL;
 	ret = target_resolve(&t->target, s->maps, s->handlers, &r, err);
 	if (ret)
 		return ret;
@@ -136,5 +158,9 @@ int trial_select(struct session *s, struct trial *t, struct error *err)
 	if (!ret)
 		ret = name_trial(s, t, &r, err);
 	resolved_target_free(&r);
+	if (!ret) {
+		s->selected = t;
+		t->round = round;
+	}
 	return ret;
 }

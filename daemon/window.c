@@ -6,7 +6,9 @@
  * itself, it is the time less G at the moment when the count is seen to move.
  */
 #include "daemon/session.h"
+#include "daemon/truth.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #define EDGE_POLL_US	100
@@ -19,7 +21,6 @@
 #define MAX_CAPPED	0.05  /* of the stops */
 #define MAX_UNPAID	0.1   /* debt at the end, of the window */
 #define MAX_CLIPPED	0.002 /* of the ticks */
-#define MIN_VISITS	3
 #define MAX_VISITS	1e15
 
 struct edge {
@@ -131,28 +132,59 @@ static bool debts_settle(struct session *s)
 	return true;
 }
 
-static const char *discard_reason(const struct session *s, const struct profile_window *w,
-				  const struct engine_ledger *a, const struct engine_ledger *b,
-				  uint64_t steal, int64_t behind)
+/* What happened to the machine or to the sampling makes the window worthless. */
+static const char *disturbance(const struct session *s, const struct profile_window *w,
+			       const struct engine_ledger *a, const struct engine_ledger *b,
+			       uint64_t steal)
 {
-	bool visited = false;
-
 	if (steal >= MIN_STEAL_TICK &&
 	    steal / (double)sysconf(_SC_CLK_TCK) > MAX_STEAL * w->wall_s * s->cores.n)
 		return "steal";
 	if (b->capped - a->capped > MAX_CAPPED * (b->stops - a->stops) + 1)
 		return "capped";
-	if (behind > MAX_UNPAID * w->wall_s * 1e9)
-		return "capped";
 	if (b->clipped - a->clipped > MAX_CLIPPED * (b->ticks - a->ticks) + 1)
 		return "lost";
+	return NULL;
+}
+
+/* Windows with few visits count: to leave out the slow ones would be to choose by the result. */
+static const char *bad_visits(const struct profile_window *w)
+{
+	bool visited = false;
+
 	for (uint32_t i = 0; i < w->n_progress; i++) {
 		if (w->progress[i].visits > MAX_VISITS || w->progress[i].virtual_s < 0)
 			return "clock"; /* a counter went backwards */
+		visited |= w->progress[i].visits > 0;
 	}
-	for (uint32_t i = 0; i < w->n_progress; i++)
-		visited |= w->progress[i].visits >= MIN_VISITS;
 	return visited ? NULL : "few_visits";
+}
+
+bool window_set_speedup(struct session *s, const struct plan_window *what)
+{
+	engine_set_speedup(s->engine, what->real ? 0 : what->speedup);
+	return truth_set(s->truth, what->real ? lround(what->speedup * 100) : 0);
+}
+
+void window_watch_begin(struct session *s, struct window_watch *watch)
+{
+	watch->steal = read_steal(s);
+	engine_read_ledger(s->engine, &watch->before);
+	watch->start_ns = clock_now_ns();
+}
+
+void window_watch_end(struct session *s, const struct window_watch *watch, struct profile_window *w)
+{
+	const struct engine_ledger *a = &watch->before;
+	struct engine_ledger b;
+
+	w->wall_s = (clock_now_ns() - watch->start_ns) / 1e9;
+	engine_read_ledger(s->engine, &b);
+	w->start_s = (watch->start_ns - s->start_ns) / 1e9;
+	w->inserted_s = (b.delay - a->delay) / 1e9;
+	w->external_s = (b.external_waited - a->external_waited) / 1e9;
+	w->hits = b.hits - a->hits;
+	w->discard = disturbance(s, w, a, &b, read_steal(s) - watch->steal);
 }
 
 int window_record(struct session *s, struct trial *t, struct profile_window *w)
@@ -164,7 +196,7 @@ int window_record(struct session *s, struct trial *t, struct profile_window *w)
 	w->seq = s->seq++;
 	w->target = t->id;
 	t->hits += w->hits;
-	if (!w->discard && w->speedup > 0)
+	if (!w->discard && window_is_treated(w))
 		s->units++;
 	ret = profile_writer_window(s->writer, w, &err);
 	if (ret) {
@@ -174,46 +206,36 @@ int window_record(struct session *s, struct trial *t, struct profile_window *w)
 	}
 	array_reserve(s->windows, s->cap_windows, s->n_windows + 1);
 	s->windows[s->n_windows++] = *w;
+	plan_record(s->plan, t - s->trials, w);
 	status_window(s, t, w);
 	return ret;
 }
 
-int window_measure(struct session *s, struct trial *t, double speedup, double settle_s,
+int window_measure(struct session *s, const struct plan_window *what, double settle_s,
 		   double length_s)
 {
 	size_t n = points_count(s->points);
 	_cleanup_free_ struct edge *a = xcalloc(n, sizeof(*a)), *b = xcalloc(n, sizeof(*b));
-	struct profile_window w = { .speedup = speedup, .n_progress = n };
-	struct engine_ledger before, after;
+	struct profile_window w = { .speedup = what->speedup, .real = what->real, .n_progress = n };
 	/* A settling time is several visits long. */
-	double limit_s = settle_s / 2;
-	uint64_t start, steal;
+	double limit_s = fmin(fmax(settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
+	struct window_watch watch;
 	int64_t behind;
+	bool set;
 
-	if (limit_s < EDGE_MIN_S)
-		limit_s = EDGE_MIN_S;
-	if (limit_s > EDGE_MAX_S)
-		limit_s = EDGE_MAX_S;
-	engine_set_speedup(s->engine, speedup);
+	set = window_set_speedup(s, what);
 	if (!session_sleep(s, settle_s) || !debts_settle(s))
 		return -EINTR;
-	steal = read_steal(s);
-	engine_read_ledger(s->engine, &before);
+	window_watch_begin(s, &watch);
 	read_edges(s, a, limit_s);
-	start = clock_now_ns();
 	if (!session_sleep(s, length_s))
 		return -EINTR;
 	behind = lasting_debt(s);
 	read_edges(s, b, limit_s);
 	/* Writing and showing the window may take its time: nobody is stopped meanwhile. */
 	engine_set_speedup(s->engine, 0);
-	engine_read_ledger(s->engine, &after);
-	steal = read_steal(s) - steal;
+	window_watch_end(s, &watch, &w);
 
-	w.start_s = (start - s->start_ns) / 1e9;
-	w.wall_s = (clock_now_ns() - start) / 1e9;
-	w.inserted_s = (after.delay - before.delay) / 1e9;
-	w.hits = after.hits - before.hits;
 	w.progress = xcalloc(n, sizeof(*w.progress));
 	for (size_t i = 0; i < n; i++) {
 		w.progress[i].visits = b[i].reading.visits - a[i].reading.visits;
@@ -222,6 +244,9 @@ int window_measure(struct session *s, struct trial *t, double speedup, double se
 			w.progress[i].inflight =
 				points_inflight(&s->first[i], &a[i].reading, &b[i].reading);
 	}
-	w.discard = discard_reason(s, &w, &before, &after, steal, behind);
-	return window_record(s, t, &w);
+	if (!w.discard && behind > MAX_UNPAID * w.wall_s * 1e9)
+		w.discard = "capped";
+	if (!w.discard)
+		w.discard = set ? bad_visits(&w) : "truth";
+	return window_record(s, &s->trials[what->target], &w);
 }

@@ -101,9 +101,11 @@ struct engine_ledger {
 	/* sums over the sampled cores */
 	int64_t own, stopped, asked, excused, overhead, owed;
 	uint64_t ticks, stops, capped, clipped, no_task;
-	uint64_t idle;	/* ns */
-	uint64_t syncs; /* wake-ups of involved tasks by tasks */
+	uint64_t idle;		  /* ns */
+	uint64_t syncs;		  /* wake-ups of involved tasks by tasks */
 	uint64_t external_waited; /* ns involved tasks waited for devices and timers */
+	uint64_t queued;	  /* ns involved tasks waited for a core */
+	uint64_t unawaited;	  /* timers that fired before anybody waited for them */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
 /* One core's slot of the delay page, live. */

@@ -58,19 +58,28 @@ struct window_progress {
 /*
  * One window. Windows are written in time order; each treated window (speedup > 0) stands
  * between 0 % windows of the same run that carry the same target id: its baselines.
+ * With --truth some treated windows are real: nothing is inserted in them.
  */
 struct profile_window {
-	uint32_t run;			    /* which run of the file, from 0 */
-	uint32_t seq;			    /* order in the run */
-	uint32_t target;		    /* id */
-	double speedup;			    /* 0 to 1 */
+	uint32_t run;	 /* which run of the file, from 0 */
+	uint32_t seq;	 /* order in the run */
+	uint32_t target; /* id */
+	double speedup;	 /* 0 to 1 */
+	bool real;	 /* the program really made the target that much cheaper (--truth) */
 	double start_s, wall_s, inserted_s; /* inserted: growth of G net of waivers */
-	uint64_t hits;			    /* samples of the target in the window */
+	double external_s;   /* sum over involved tasks of waits that a device or timer ended */
+	uint64_t hits;	     /* samples of the target in the window */
 	const char *discard; /* NULL: kept; else why: "steal", "lost", "few_visits", "capped",
 				"clock", "no_hits" ... */
 	uint32_t n_progress;
 	struct window_progress *progress; /* by progress id */
 };
+
+/* Virtually faster: what predictions are made from. */
+static inline bool window_is_treated(const struct profile_window *w)
+{
+	return w->speedup >= 1e-9 && !w->real;
+}
 
 /* How often a location was seen (in scope, near the progress), for `scoz targets` and reports. */
 struct profile_sample {

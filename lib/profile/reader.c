@@ -130,6 +130,14 @@ static int get_index(struct reader *r, const json_t *o, const char *key, uint32_
 	return 0;
 }
 
+static int get_flag(struct reader *r, const json_t *o, const char *key, bool *ret)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*ret = json_is_true(v);
+	return v && !json_is_boolean(v) ? bad_field(r, key, "is neither true nor false") : 0;
+}
+
 static int get_list(struct reader *r, const json_t *o, const char *key, const char *const **ret,
 		    size_t *n)
 {
@@ -270,7 +278,9 @@ static int read_window(struct reader *r, const json_t *o)
 	if (get_index(r, o, "run", &w.run) || get_index(r, o, "seq", &w.seq) ||
 	    get_index(r, o, "target", &w.target) || get_real(r, o, "speedup", &w.speedup) ||
 	    get_real(r, o, "start_s", &w.start_s) || get_real(r, o, "wall_s", &w.wall_s) ||
-	    get_real(r, o, "inserted_s", &w.inserted_s) || get_u64(r, o, "hits", &w.hits))
+	    get_real(r, o, "inserted_s", &w.inserted_s) ||
+	    get_real(r, o, "external_s", &w.external_s) || get_u64(r, o, "hits", &w.hits) ||
+	    get_flag(r, o, "real", &w.real))
 		return -EINVAL;
 	if (w.run != p->n_runs - 1)
 		return bad_field(r, "run", "is not the run it stands in");

@@ -390,9 +390,12 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 	put_int(o, "seq", win->seq);
 	put_int(o, "target", win->target);
 	put_real(o, "speedup", win->speedup);
+	if (win->real)
+		json_object_set_new(o, "real", json_true());
 	put_real(o, "start_s", win->start_s);
 	put_real(o, "wall_s", win->wall_s);
 	put_real(o, "inserted_s", win->inserted_s);
+	put_real(o, "external_s", win->external_s);
 	put_int(o, "hits", win->hits);
 	json_object_set_new(o, "discard", win->discard ? json_text(win->discard) : json_null());
 	a = json_array();

@@ -152,22 +152,13 @@ static double standard_error(const struct unit *u, size_t n, const struct unit *
 	return sqrt(ss * n / (n - 1));
 }
 
-struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double inflation,
-				    uint32_t resamples, uint64_t seed)
+/* The plain percentile interval. */
+static void bootstrap(const struct unit *u, size_t n, uint32_t resamples, uint64_t seed,
+		      struct log_ratio *ret)
 {
-	struct log_ratio ret = { .lo = -INFINITY, .hi = INFINITY, .p = 1 };
+	_cleanup_free_ double *boot = xmalloc(resamples * sizeof(*boot));
 	struct rng rng = { seed };
-	_cleanup_free_ double *boot = NULL;
-	struct unit sum = { 0 };
-	double df = (n - 1) / inflation, widen, se;
 
-	for (size_t i = 0; i < n; i++)
-		add_unit(&sum, &u[i]);
-	ret.value = log_ratio_of(&sum);
-	if (n < 3)
-		return ret;
-
-	boot = xmalloc(resamples * sizeof(*boot));
 	for (uint32_t r = 0; r < resamples; r++) {
 		struct unit s = { 0 };
 
@@ -176,17 +167,40 @@ struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double infla
 		boot[r] = log_ratio_of(&s);
 	}
 	qsort(boot, resamples, sizeof(*boot), compare_double);
-	widen = sqrt(inflation * n / (n - 1.0)) * student_quantile(0.975, df) / Z_975;
-	ret.lo = ret.value + widen * (percentile(boot, resamples, 0.025) - ret.value);
-	ret.hi = ret.value + widen * (percentile(boot, resamples, 0.975) - ret.value);
+	ret->lo = percentile(boot, resamples, 0.025);
+	ret->hi = percentile(boot, resamples, 0.975);
+}
+
+struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double inflation,
+				    uint32_t resamples, uint64_t seed)
+{
+	struct log_ratio ret = { .lo = -INFINITY, .hi = INFINITY, .p = 1 };
+	struct unit sum = { 0 };
+	double widen;
+
+	for (size_t i = 0; i < n; i++)
+		add_unit(&sum, &u[i]);
+	ret.value = log_ratio_of(&sum);
+	if (n < 3)
+		return ret;
+	ret.df = (n - 1) / inflation;
+	ret.se = standard_error(u, n, &sum) * sqrt(inflation);
+	if (ret.se > 0)
+		ret.p = student_two_sided(ret.value / ret.se, ret.df);
+	else
+		ret.p = ret.value == 0 ? 1 : 0;
+	widen = student_quantile(0.975, ret.df);
+	if (resamples) {
+		widen *= sqrt(inflation * n / (n - 1.0)) / Z_975;
+		bootstrap(u, n, resamples, seed, &ret);
+		ret.lo = ret.value + widen * (ret.lo - ret.value);
+		ret.hi = ret.value + widen * (ret.hi - ret.value);
+	} else {
+		ret.lo = ret.value - widen * ret.se;
+		ret.hi = ret.value + widen * ret.se;
+	}
 	/* A skewed sample may put an end on the wrong side. */
 	ret.lo = fmin(ret.lo, ret.value);
 	ret.hi = fmax(ret.hi, ret.value);
-
-	se = standard_error(u, n, &sum) * sqrt(inflation);
-	if (se > 0)
-		ret.p = student_two_sided(ret.value / se, df);
-	else
-		ret.p = ret.value == 0 ? 1 : 0;
 	return ret;
 }

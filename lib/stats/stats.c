@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * From windows to estimates. units.c pairs treated windows with their baselines, resample.c turns
- * the pairs of one speedup into a ratio with an interval, verdict.c judges the points of one
- * target. Targets are independent of each other: each point has its own stream of random numbers,
- * so that a window more of one target changes nothing for another.
+ * the pairs of one speedup into a ratio with an interval, verdict.c judges. Points are independent
+ * of each other: each has its own stream of random numbers, so that a window more of one target
+ * changes no number of another (though, by the correction for many points, perhaps its verdict).
  */
 #include "stats/stats.h"
 
 #include <math.h>
 
+#include "stats/paced.h"
 #include "stats/units.h"
 #include "stats/verdict.h"
 
 #define DEFAULT_RESAMPLES 2000
+#define MAX_PREFIXES	  128 /* looks at how the precision grew */
+#define MAX_SETTLE_S	  3   /* more than that between two windows was not settling */
 
 static int compare_windows(const void *pa, const void *pb)
 {
@@ -40,6 +43,8 @@ static struct estimate_point zero_point(const struct unit_set *set, size_t zeros
 	if (set->n >= 3) {
 		p.ci_lo = to_percent(r->hi - r->value);
 		p.ci_hi = to_percent(r->lo - r->value);
+		p.se = r->se;
+		p.df = r->df;
 	}
 	return p;
 }
@@ -52,63 +57,205 @@ static struct estimate_point treated_point(const struct unit_set *set, const str
 		.ci_lo = -INFINITY,
 		.ci_hi = INFINITY,
 		.windows = set->n,
+		.log_ratio = r->value,
 	};
 
 	if (set->n >= 3) {
 		p.ci_lo = to_percent(r->hi);
 		p.ci_hi = to_percent(r->lo);
+		p.se = r->se;
+		p.df = r->df;
 	}
 	return p;
 }
 
-static uint64_t point_seed(uint64_t seed, uint32_t target, uint32_t progress, double speedup)
+static void add_measured(struct estimate_point *p, const struct unit_set *set,
+			 const struct log_ratio *r)
+{
+	p->measured_pct = to_percent(r->value);
+	p->measured_lo = set->n >= 3 ? to_percent(r->hi) : -INFINITY;
+	p->measured_hi = set->n >= 3 ? to_percent(r->lo) : INFINITY;
+	p->measured_windows = set->n;
+}
+
+void estimate_point_bounds(const struct estimate_point *p, double alpha, double *lo, double *hi)
+{
+	double t = p->df > 0 ? student_quantile(1 - alpha, p->df) : INFINITY;
+
+	*lo = p->df > 0 ? to_percent(p->log_ratio + t * p->se) : -INFINITY;
+	*hi = p->df > 0 ? to_percent(p->log_ratio - t * p->se) : INFINITY;
+}
+
+static uint64_t point_seed(uint64_t seed, uint32_t target, uint32_t progress,
+			   const struct unit_set *set)
 {
 	seed = rng_mix(seed, target);
 	seed = rng_mix(seed, progress);
-	return rng_mix(seed, llround(speedup * 1e6));
+	seed = rng_mix(seed, llround(set->speedup * 1e6));
+	return set->real ? rng_mix(seed, 1) : seed;
+}
+
+static struct estimate_point *find_point(struct estimate *e, double speedup)
+{
+	for (size_t i = 1; i < e->n_points; i++) {
+		if (fabs(e->points[i].speedup_pct - 100 * speedup) < 1e-4)
+			return &e->points[i];
+	}
+	return NULL;
 }
 
 /* Returns false when there is nothing to estimate from. */
 static bool estimate_pair(const struct profile_window *const *w, size_t n, uint32_t progress,
-			  const struct stats_options *opt, struct estimate *e)
+			  const struct stats_options *opt, struct candidate *c)
 {
-	struct point_detail *detail;
-	struct unit_sets sets;
+	struct estimate *e = &c->e;
+	struct unit_sets *sets = &c->sets;
 	size_t treated = 0;
 
-	unit_sets_build(w, n, progress, &sets);
-	for (size_t i = 1; i < sets.n; i++)
-		treated += sets.s[i].n;
+	memset(c, 0, sizeof(*c));
+	unit_sets_build(w, n, progress, sets);
+	for (size_t i = 1; i < sets->n; i++)
+		treated += sets->s[i].real ? 0 : sets->s[i].n;
 	if (!treated) {
-		unit_sets_free(&sets);
+		unit_sets_free(sets);
 		return false;
 	}
 	e->target = w[0]->target;
 	e->progress = progress;
-	e->points = xcalloc(sets.n, sizeof(*e->points));
-	detail = xcalloc(sets.n, sizeof(*detail));
+	e->precision_s = INFINITY;
+	e->points = xcalloc(sets->n, sizeof(*e->points));
+	c->p = xcalloc(sets->n, sizeof(*c->p));
 	for (size_t i = 0; i < n; i++)
-		e->samples += w[i]->hits;
-	for (size_t i = 0; i < sets.n; i++) {
-		const struct unit_set *set = &sets.s[i];
-		struct point_detail *d = &detail[e->n_points];
+		e->samples += w[i]->real ? 0 : w[i]->hits;
+	for (size_t i = 0; i < sets->n; i++) {
+		const struct unit_set *set = &sets->s[i];
+		struct estimate_point *p;
 		struct log_ratio r = { 0 };
 
 		if (i && !set->n)
 			continue;
 		if (set->n)
-			r = log_ratio_estimate(
-				set->u, set->n, set->inflation, opt->resamples,
-				point_seed(opt->seed, e->target, progress, set->speedup));
-		d->p = r.p;
-		d->set = set;
+			r = log_ratio_estimate(set->u, set->n, set->inflation, opt->resamples,
+					       point_seed(opt->seed, e->target, progress, set));
+		if (set->real) {
+			p = find_point(e, set->speedup);
+			if (p)
+				add_measured(p, set, &r);
+			continue;
+		}
+		c->p[e->n_points] = r.p;
 		e->points[e->n_points++] =
-			i ? treated_point(set, &r) : zero_point(set, sets.zeros, &r);
+			i ? treated_point(set, &r) : zero_point(set, sets->zeros, &r);
 	}
-	judge(e, detail, &sets);
-	free(detail);
-	unit_sets_free(&sets);
+	c->pace = pace_estimate(sets);
 	return true;
+}
+
+/* ---- how the precision grew ---- */
+
+/* Widest half width over @n_speedups treated points; INFINITY while one lacks its interval. */
+static double prefix_half_width(const struct profile_window *const *w, size_t n, uint32_t progress,
+				size_t n_speedups)
+{
+	struct unit_sets sets;
+	double widest = 0;
+	size_t known = 0;
+
+	unit_sets_build(w, n, progress, &sets);
+	for (size_t i = 1; i < sets.n && isfinite(widest); i++) {
+		const struct unit_set *set = &sets.s[i];
+		struct log_ratio r;
+
+		if (set->real || !set->n)
+			continue;
+		r = log_ratio_estimate(set->u, set->n, set->inflation, 0, 0);
+		widest = fmax(widest, (to_percent(r.lo) - to_percent(r.hi)) / 2);
+		known++;
+	}
+	unit_sets_free(&sets);
+	return known < n_speedups ? INFINITY : widest;
+}
+
+/* @spent: the time that went into each of the target's windows, settling included. */
+static double find_precision(const struct profile_window *const *w, const double *spent, size_t n,
+			     const struct estimate *e)
+{
+	double sum = 0, since = INFINITY;
+	size_t step = (n + MAX_PREFIXES - 1) / MAX_PREFIXES;
+
+	if (!(estimate_half_width(e) <= PRECISION_PP))
+		return INFINITY;
+	for (size_t i = 0; i < n; i++) {
+		sum += w[i]->real ? 0 : spent[i];
+		if (i + 1 < n && (i + 1) % step)
+			continue;
+		if (prefix_half_width(w, i + 1, e->progress, e->n_points - 1) > PRECISION_PP)
+			since = INFINITY;
+		else if (isinf(since))
+			since = sum;
+	}
+	/* The bootstrap's interval may be a trifle narrower than this one. */
+	return isfinite(since) ? since : sum;
+}
+
+static int compare_order(const void *pa, const void *pb)
+{
+	const struct profile_window *a = *(const struct profile_window *const *)pa;
+	const struct profile_window *b = *(const struct profile_window *const *)pb;
+
+	if (a->run != b->run)
+		return a->run < b->run ? -1 : 1;
+	return (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+/* Time from the end of the window before (of any target) to its own end, by index. */
+static double *time_spent(const struct profile_window *windows, size_t n)
+{
+	_cleanup_free_ const struct profile_window **w = xmalloc(n * sizeof(*w));
+	double *spent = xcalloc(n, sizeof(*spent));
+
+	for (size_t i = 0; i < n; i++)
+		w[i] = &windows[i];
+	qsort(w, n, sizeof(*w), compare_order);
+	for (size_t i = 0; i < n; i++) {
+		double settle = 0;
+
+		if (i && w[i]->run == w[i - 1]->run)
+			settle = w[i]->start_s - w[i - 1]->start_s - w[i - 1]->wall_s;
+		spent[w[i] - windows] = w[i]->wall_s + fmin(fmax(settle, 0), MAX_SETTLE_S);
+	}
+	return spent;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static void find_phases(const struct profile_window *windows, size_t n_windows, size_t n_progress,
+			uint64_t seed, struct estimates *ret)
+{
+	ret->phases = xcalloc(n_progress, sizeof(*ret->phases));
+	ret->n_phases = n_progress;
+	for (size_t p = 0; p < n_progress; p++)
+		phases_find(windows, n_windows, p, seed, &ret->phases[p]);
+}
+
+static void judge_all(struct candidate *c, size_t n, const struct profile_window *windows,
+		      size_t n_windows, bool bare, struct estimates *ret)
+{
+	holm(c, n);
+	ret->e = xcalloc(n, sizeof(*ret->e));
+	ret->n = n;
+	for (size_t i = 0; i < n; i++) {
+		const struct phase *only = NULL;
+
+		if (!bare)
+			only = phases_only(&ret->phases[c[i].e.progress], windows, n_windows,
+					   c[i].e.target);
+		judge(&c[i], only, !bare);
+		ret->e[i] = c[i].e;
+		free(c[i].p);
+		free(c[i].distinct);
+		unit_sets_free(&c[i].sets);
+	}
 }
 
 int stats_estimate(const struct profile_window *windows, size_t n_windows, size_t n_progress,
@@ -116,27 +263,38 @@ int stats_estimate(const struct profile_window *windows, size_t n_windows, size_
 {
 	struct stats_options o = opt ? *opt : (struct stats_options){ 0 };
 	_cleanup_free_ const struct profile_window **w = xmalloc(n_windows * sizeof(*w));
-	size_t cap = 0, end;
+	_cleanup_free_ double *spent = o.bare ? NULL : time_spent(windows, n_windows);
+	_cleanup_free_ double *own = xcalloc(n_windows, sizeof(*own));
+	_cleanup_free_ struct candidate *c = NULL;
+	size_t cap = 0, n = 0, end;
 
 	if (!o.resamples)
 		o.resamples = DEFAULT_RESAMPLES;
+	if (o.linear)
+		o.resamples = 0;
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < n_windows; i++)
 		w[i] = &windows[i];
 	qsort(w, n_windows, sizeof(*w), compare_windows);
+	for (size_t i = 0; spent && i < n_windows; i++)
+		own[i] = spent[w[i] - windows];
+	if (!o.bare)
+		find_phases(windows, n_windows, n_progress, o.seed, ret);
 	for (size_t start = 0; start < n_windows; start = end) {
 		end = start;
 		while (end < n_windows && w[end]->target == w[start]->target)
 			end++;
 		for (size_t p = 0; p < n_progress; p++) {
-			struct estimate e = { 0 };
-
-			if (!estimate_pair(w + start, end - start, p, &o, &e))
+			array_reserve(c, cap, n + 1);
+			if (!estimate_pair(w + start, end - start, p, &o, &c[n]))
 				continue;
-			array_reserve(ret->e, cap, ret->n + 1);
-			ret->e[ret->n++] = e;
+			if (!o.bare)
+				c[n].e.precision_s = find_precision(w + start, own + start,
+								    end - start, &c[n].e);
+			n++;
 		}
 	}
+	judge_all(c, n, windows, n_windows, o.bare, ret);
 	return 0;
 }
 
@@ -147,6 +305,9 @@ void estimates_free(struct estimates *e)
 		free(e->e[i].warning);
 	}
 	free(e->e);
+	for (size_t i = 0; i < e->n_phases; i++)
+		phases_free(&e->phases[i]);
+	free(e->phases);
 	memset(e, 0, sizeof(*e));
 }
 

@@ -12,6 +12,7 @@
 #define SCOZ_STATS_H
 
 #include "profile/profile.h"
+#include "stats/phases.h"
 
 /*
  * optimize    some program speedup is above 0 and the best is at least 1 %
@@ -19,7 +20,9 @@
  * no effect   every program speedup is within 2.5 % of 0, measured to +-2.5 points or better, and
  *             either not distinguishable from 0 or smaller than 1 %
  * undecided   everything else
- * "Above" and "below" allow for the number of speedups that were tried (Holm, at 5 %).
+ * "Above" and "below" allow for the number of points of this progress point that were tried, over
+ * all targets and speedups (Holm, at 5 %). In a program that is paced from outside (paced.c) no
+ * prediction can be trusted: it is undecided.
  */
 enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_UNDECIDED };
 const char *verdict_name(enum verdict v); /* "optimize", "no effect", "contention", "undecided" */
@@ -30,29 +33,46 @@ struct estimate_point {
 	/* 95 %; -INFINITY and INFINITY with fewer than three usable windows. */
 	double ci_lo, ci_hi;
 	uint32_t windows; /* used: kept, and with 0 % windows beside them */
+	/* log(period / period at 0 %), its standard error, degrees of freedom (0: unknown). */
+	double log_ratio, se, df;
+	/* What was really gained where the target was really made cheaper; 0 windows: not tried. */
+	double measured_pct, measured_lo, measured_hi;
+	uint32_t measured_windows;
 };
+/* One-sided: each of the two holds with probability 1 - @alpha. */
+void estimate_point_bounds(const struct estimate_point *p, double alpha, double *lo, double *hi);
 
 /* One (target, progress) pair. */
 struct estimate {
 	uint32_t target, progress;
-	uint64_t samples;	       /* hits in all windows, kept or not */
+	uint64_t samples;	       /* hits in all windows that are not real, kept or not */
 	struct estimate_point *points; /* by speedup; the first is 0 */
 	size_t n_points;
 	double best_pct; /* highest program speedup whose interval is above 0, else the highest */
 	double best_at_pct;
+	/*
+	 * Profiling time spent on it (settling included, real windows not) after which the widest
+	 * half width was at most PRECISION_PP points for good; INFINITY: never.
+	 */
+	double precision_s;
 	enum verdict verdict;
 	char *warning; /* NULL or sentences */
 };
+#define PRECISION_PP 2.0
 
 /* Pairs with at least one usable treated window, by target and progress. */
 struct estimates {
 	struct estimate *e;
 	size_t n;
+	struct phases *phases; /* by progress id */
+	size_t n_phases;
 };
 
 struct stats_options {
 	uint32_t resamples; /* bootstrap; 0: default 2000 */
 	uint64_t seed;
+	bool linear; /* intervals by linearisation instead of the bootstrap */
+	bool bare;   /* without phases, precision_s and warnings */
 };
 
 /* Deterministic for equal input and seed; the order of @windows does not matter. Returns 0. */

@@ -41,6 +41,7 @@ struct builder {
 	const struct profile_window *const *w;
 	size_t n;
 	double *time, *work; /* of each window; work 0: unusable */
+	double *scale;	     /* share of its unstopped time that lies between the visits */
 	struct pairing *pairs;
 	size_t n_pairs;
 	double jump_limit;
@@ -52,9 +53,9 @@ static bool is_zero(const struct profile_window *w)
 	return w->speedup < 1e-9;
 }
 
-static bool same_speedup(double a, double b)
+static bool same_kind(const struct profile_window *w, const struct unit_set *set)
 {
-	return fabs(a - b) < 1e-6;
+	return fabs(w->speedup - set->speedup) < 1e-6 && (w->real && !is_zero(w)) == set->real;
 }
 
 /* Nearest usable 0 % window of the same run in direction @step, at most MAX_DISTANCE away. */
@@ -126,7 +127,7 @@ static void fill_set(struct builder *b, struct unit_set *set)
 		const struct pairing *p = &b->pairs[i];
 		struct unit *u = &set->u[set->n];
 
-		if (!same_speedup(b->w[p->treated]->speedup, set->speedup))
+		if (!same_kind(b->w[p->treated], set))
 			continue;
 		if (!p->n_zero) {
 			set->unpaired++;
@@ -138,11 +139,14 @@ static void fill_set(struct builder *b, struct unit_set *set)
 		}
 		u->time = b->time[p->treated];
 		u->work = b->work[p->treated];
+		u->external = b->scale[p->treated] * b->w[p->treated]->external_s;
+		u->inserted = b->scale[p->treated] * b->w[p->treated]->inserted_s;
 		for (int k = 0; k < p->n_zero; k++) {
 			double part = 1.0 / p->n_zero;
 
 			u->time0 += part * b->time[p->zero[k]];
 			u->work0 += part * b->work[p->zero[k]];
+			u->external0 += part * b->scale[p->zero[k]] * b->w[p->zero[k]]->external_s;
 			b->share[p->zero[k]] += part;
 			seen += part * part;
 		}
@@ -153,10 +157,10 @@ static void fill_set(struct builder *b, struct unit_set *set)
 	set->inflation = set->n ? (set->n + real) / (set->n + seen) : 1;
 }
 
-static struct unit_set *find_set(struct unit_sets *s, double speedup)
+static struct unit_set *find_set(struct unit_sets *s, const struct profile_window *w)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		if (same_speedup(s->s[i].speedup, speedup))
+		if (same_kind(w, &s->s[i]))
 			return &s->s[i];
 	}
 	return NULL;
@@ -166,6 +170,8 @@ static int compare_set(const void *pa, const void *pb)
 {
 	const struct unit_set *a = pa, *b = pb;
 
+	if (a->real != b->real)
+		return a->real ? 1 : -1;
 	return (a->speedup > b->speedup) - (a->speedup < b->speedup);
 }
 
@@ -180,6 +186,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	ret->n = 1;
 	b.time = xcalloc(n, sizeof(*b.time));
 	b.work = xcalloc(n, sizeof(*b.work));
+	b.scale = xcalloc(n, sizeof(*b.scale));
 	b.share = xcalloc(n, sizeof(*b.share));
 	b.pairs = xcalloc(n, sizeof(*b.pairs));
 	for (size_t i = 0; i < n; i++)
@@ -194,6 +201,8 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 		b.time[i] = ret->latency ? p->virtual_s * p->inflight : p->virtual_s;
 		b.work[i] =
 			b.time[i] > 0 && isfinite(b.time[i]) && isfinite(p->visits) ? p->visits : 0;
+		if (w[i]->wall_s > w[i]->inserted_s)
+			b.scale[i] = p->virtual_s / (w[i]->wall_s - w[i]->inserted_s);
 		if (b.work[i] > 0 && is_zero(w[i]))
 			ret->zeros++;
 	}
@@ -201,9 +210,10 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 		if (!(b.work[i] > 0))
 			continue;
 		b.pairs[b.n_pairs++] = pair_up(&b, i);
-		if (!find_set(ret, w[i]->speedup)) {
+		if (!find_set(ret, w[i])) {
 			array_reserve(ret->s, cap, ret->n + 1);
-			ret->s[ret->n++] = (struct unit_set){ .speedup = w[i]->speedup };
+			ret->s[ret->n++] =
+				(struct unit_set){ .speedup = w[i]->speedup, .real = w[i]->real };
 		}
 	}
 	b.jump_limit = jump_limit(&b);
@@ -212,6 +222,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	qsort(ret->s, ret->n, sizeof(*ret->s), compare_set);
 	free(b.time);
 	free(b.work);
+	free(b.scale);
 	free(b.share);
 	free(b.pairs);
 }

@@ -9,6 +9,7 @@
 /* The units of one speedup of one (target, progress). */
 struct unit_set {
 	double speedup;
+	bool real; /* the target was really made cheaper */
 	struct unit *u;
 	size_t n;
 	double inflation; /* variance factor, because units share baselines */
@@ -17,7 +18,7 @@ struct unit_set {
 };
 
 struct unit_sets {
-	struct unit_set *s; /* by speedup; the first is the placebo of 0 % */
+	struct unit_set *s; /* by real, then speedup; the first is the placebo of 0 % */
 	size_t n;
 	size_t zeros; /* usable 0 % windows */
 	bool latency; /* the progress point has numbers in flight */

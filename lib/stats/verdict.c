@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rules stand in stats.h. Trying ten speedups gives chance ten occasions, so a point counts as
- * above or below 0 only when it survives Holm's step-down over all treated points with a known
- * interval: the smallest p value must be at most 0.05 / m, the next 0.05 / (m - 1), and so on. Its
- * own 95 % interval must exclude 0, too, so that a table never contradicts its verdict.
+ * The rules stand in stats.h. Trying ten speedups of ten targets gives chance a hundred occasions,
+ * so a point counts as above or below 0 only when it survives Holm's step-down over all treated
+ * points of the same progress point with a known interval: the smallest p value must be at most
+ * 0.05 / m, the next 0.05 / (m - 1), and so on. Its own 95 % interval must exclude 0, too, so that
+ * a table never contradicts its verdict.
  */
 #include "stats/verdict.h"
 
@@ -35,26 +36,55 @@ static bool known(const struct estimate_point *p)
 	return isfinite(p->ci_lo) && isfinite(p->ci_hi);
 }
 
-/* Sets distinct[i] for each treated point that differs from 0. */
-static void holm(const struct estimate *e, const struct point_detail *d, bool *distinct)
+static bool open_point(const struct candidate *c, size_t i)
+{
+	return known(&c->e.points[i]) && !c->distinct[i];
+}
+
+/* Of one progress point. */
+static void holm_progress(struct candidate *c, size_t n, uint32_t progress)
 {
 	size_t m = 0;
 
-	for (size_t i = 1; i < e->n_points; i++)
-		m += known(&e->points[i]);
-	for (; m; m--) {
-		size_t least = 0;
-
-		for (size_t i = 1; i < e->n_points; i++) {
-			if (known(&e->points[i]) && !distinct[i] && (!least || d[i].p < d[least].p))
-				least = i;
-		}
-		if (!least || d[least].p > ALPHA / m)
-			break;
-		distinct[least] = true;
+	for (size_t k = 0; k < n; k++) {
+		for (size_t i = 1; c[k].e.progress == progress && i < c[k].e.n_points; i++)
+			m += known(&c[k].e.points[i]);
 	}
-	for (size_t i = 1; i < e->n_points; i++)
-		distinct[i] = distinct[i] && (e->points[i].ci_lo > 0 || e->points[i].ci_hi < 0);
+	for (; m; m--) {
+		struct candidate *least = NULL;
+		size_t at = 0;
+
+		for (size_t k = 0; k < n; k++) {
+			for (size_t i = 1; c[k].e.progress == progress && i < c[k].e.n_points;
+			     i++) {
+				if (open_point(&c[k], i) && (!least || c[k].p[i] < least->p[at])) {
+					least = &c[k];
+					at = i;
+				}
+			}
+		}
+		if (!least || least->p[at] > ALPHA / m)
+			break;
+		least->distinct[at] = true;
+	}
+}
+
+void holm(struct candidate *c, size_t n)
+{
+	uint32_t last = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		c[k].distinct = xcalloc(c[k].e.n_points, sizeof(*c[k].distinct));
+		last = c[k].e.progress > last ? c[k].e.progress : last;
+	}
+	for (uint32_t p = 0; n && p <= last; p++)
+		holm_progress(c, n, p);
+	for (size_t k = 0; k < n; k++) {
+		const struct estimate_point *p = c[k].e.points;
+
+		for (size_t i = 1; i < c[k].e.n_points; i++)
+			c[k].distinct[i] &= p[i].ci_lo > 0 || p[i].ci_hi < 0;
+	}
 }
 
 static void find_best(struct estimate *e)
@@ -137,7 +167,7 @@ static void warn_unused(struct parts *w, const struct unit_sets *sets)
 {
 	size_t unpaired = 0, aside = 0, used = 0;
 
-	for (size_t i = 1; i < sets->n; i++) {
+	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
 		unpaired += sets->s[i].unpaired;
 		aside += sets->s[i].set_aside;
 		used += sets->s[i].n;
@@ -192,7 +222,7 @@ static void warn_wild(struct parts *w, const struct unit_sets *sets)
 {
 	size_t wild = 0, used = 0;
 
-	for (size_t i = 1; i < sets->n; i++) {
+	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
 		wild += count_wild(&sets->s[i]);
 		used += sets->s[i].n;
 	}
@@ -257,21 +287,46 @@ static char *join(struct parts *w)
 	return text;
 }
 
-void judge(struct estimate *e, const struct point_detail *detail, const struct unit_sets *sets)
+static bool any_distinct(const struct candidate *c)
 {
-	_cleanup_free_ bool *distinct = xcalloc(e->n_points, sizeof(*distinct));
+	for (size_t i = 1; i < c->e.n_points; i++) {
+		if (c->distinct[i])
+			return true;
+	}
+	return false;
+}
+
+void judge(struct candidate *c, const struct phase *only, bool warn)
+{
+	struct estimate *e = &c->e;
+	bool paced = pace_from_outside(&c->pace) && any_distinct(c);
 	struct parts w = { .n = 0 };
 
-	holm(e, detail, distinct);
 	find_best(e);
-	e->verdict = find_verdict(e, distinct);
+	e->verdict = paced ? VERDICT_UNDECIDED : find_verdict(e, c->distinct);
+	if (!warn)
+		return;
 	if (!e->samples)
 		add_part(&w, xstrdup("the target was not seen running in any window"));
+	if (paced)
+		add_part(&w, xasprintf("paced from outside: waits for devices and timers took up "
+				       "%.0f %% [%.0f, %.0f] of the inserted delay, so the program "
+				       "follows a clock that is not delayed, and the predictions "
+				       "are not to be trusted",
+				       100 * c->pace.slope, 100 * c->pace.lo, 100 * c->pace.hi));
+	if (only && isfinite(only->end_s))
+		add_part(&w, xasprintf("all its windows lie between %.1f s and %.1f s, when the "
+				       "speed was %.4g/s",
+				       only->start_s, only->end_s, only->rate_per_s));
+	else if (only)
+		add_part(&w, xasprintf("all its windows lie after %.1f s, when the speed was "
+				       "%.4g/s",
+				       only->start_s, only->rate_per_s));
 	warn_few(&w, e);
-	warn_unused(&w, sets);
-	warn_wild(&w, sets);
+	warn_unused(&w, &c->sets);
+	warn_wild(&w, &c->sets);
 	warn_falling(&w, e);
-	if (!sets->latency)
+	if (!c->sets.latency)
 		warn_impossible(&w, e);
 	e->warning = join(&w);
 }

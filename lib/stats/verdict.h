@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Judging the points of one target; inside lib/stats only. */
+/* Judging the points of all targets; inside lib/stats only. */
 #ifndef SCOZ_VERDICT_H
 #define SCOZ_VERDICT_H
 
+#include "stats/paced.h"
 #include "stats/stats.h"
 #include "stats/units.h"
 
-struct point_detail {
-	double p; /* that the true program speedup is 0 */
-	const struct unit_set *set;
+/* An estimate, and what it was made from. Arrays go with e.points. */
+struct candidate {
+	struct estimate e;
+	struct unit_sets sets;
+	struct pace pace;
+	double *p;	/* that the true program speedup is 0 */
+	bool *distinct; /* from 0, whatever chance had occasion for */
 };
 
-/* Sets best, verdict and warning; @detail goes with e->points. */
-void judge(struct estimate *e, const struct point_detail *detail, const struct unit_sets *sets);
+/* Sets distinct[]. */
+void holm(struct candidate *c, size_t n);
+/* Sets best, verdict and (with @warn) warning. @only: the one phase of the run it was seen in. */
+void judge(struct candidate *c, const struct phase *only, bool warn);
 
 #endif

@@ -102,7 +102,12 @@ static void write_profile(void)
 	assert_int_equal(profile_writer_target(w, &t, &id, &err), 0);
 	assert_int_equal(id, 0);
 	assert_int_equal(profile_writer_window(w, &win, &err), 0);
+	win.real = true;
+	win.external_s = 0.75;
 	win.seq = 5;
+	assert_int_equal(profile_writer_window(w, &win, &err), 0);
+	win.real = false;
+	win.seq = 6;
 	win.target = 1;
 	win.speedup = 0;
 	win.discard = "steal";
@@ -152,7 +157,7 @@ static void test_round_trip(void **state)
 	assert_string_equal(p->targets[0].location, "bar.c:8");
 	assert_string_equal(p->targets[1].location, "");
 
-	assert_int_equal(p->n_windows, 2);
+	assert_int_equal(p->n_windows, 3);
 	assert_int_equal(p->windows[0].seq, 4);
 	assert_true(p->windows[0].speedup == 0.35);
 	assert_true(p->windows[0].start_s == 1000.125);
@@ -162,8 +167,13 @@ static void test_round_trip(void **state)
 	assert_float_equal(p->windows[0].progress[0].virtual_s, 0.123456789012, 1e-13);
 	assert_true(p->windows[0].progress[1].virtual_s == 1e-9);
 	assert_true(p->windows[0].progress[1].inflight == 2.5);
-	assert_string_equal(p->windows[1].discard, "steal");
-	assert_true(p->windows[1].progress[0].virtual_s == 0); /* was infinite */
+	assert_false(p->windows[0].real);
+	assert_true(p->windows[0].external_s == 0);
+	assert_true(p->windows[1].real);
+	assert_true(p->windows[1].external_s == 0.75);
+	assert_false(p->windows[2].real);
+	assert_string_equal(p->windows[2].discard, "steal");
+	assert_true(p->windows[2].progress[0].virtual_s == 0); /* was infinite */
 
 	assert_int_equal(p->n_samples, 2);
 	assert_string_equal(p->samples[0].target, "x.c:1");
@@ -208,7 +218,7 @@ static void test_cut_at_every_byte(void **state)
 				 n < len - 1 && data[n - 1] != '\n' && data[n] != '\n');
 		profile_free(p);
 	}
-	assert_int_equal(windows, 2);
+	assert_int_equal(windows, 3);
 	free(data);
 }
 

@@ -158,6 +158,7 @@ static void check_schema(const json_t *o)
 		text_at(v, "progress");
 		number_at(v, "best_pct");
 		number_at(v, "best_at_pct");
+		assert_non_null(json_object_get(v, "precision_s"));
 		text_at(v, "verdict");
 		assert_non_null(json_object_get(v, "warning"));
 		assert_true(json_array_size(points) > 1);
@@ -216,6 +217,27 @@ static double window_sum(void)
 		sum += p->windows[i].discard ? 0 : p->windows[i].inserted_s;
 	profile_free(p);
 	return sum;
+}
+
+static size_t count_lines(const char *start)
+{
+	size_t n = 0;
+
+	for (const char *s = out_text; (s = strstr(s, start)); s++)
+		n += s == out_text || s[-1] == '\n';
+	return n;
+}
+
+static size_t kept_windows(void)
+{
+	struct profile *p;
+	size_t n = 0;
+
+	assert_int_equal(profile_read(path, &p, NULL), 0);
+	for (size_t i = 0; i < p->n_windows; i++)
+		n += !p->windows[i].discard && !p->windows[i].real;
+	profile_free(p);
+	return n;
 }
 
 static void test_inserted_delay(void **state)
@@ -291,6 +313,91 @@ static void expect_nothing(const char *reason)
 	",\"discard\":" discard ",\"wall_s\":1,\"progress\":[{\"visits\":" visits \
 	",\"virtual_s\":1}]}\n"
 #define FOOTER "{\"type\":\"footer\",\"run\":0,\"duration_s\":3,\"end\":\"done\"}\n"
+
+static size_t measured_circles(void)
+{
+	char *svg = NULL;
+	size_t len, n = 0;
+	FILE *out = open_memstream(&svg, &len);
+	struct model *m;
+
+	assert_int_equal(model_load(path, &m, NULL), 0);
+	plot_write_svg(m, out);
+	fclose(out);
+	for (const char *s = svg; (s = strstr(s, "class=\"measured\"")); s++)
+		n++;
+	free(svg);
+	model_free(m);
+	return n;
+}
+
+/* What was measured stands beside what was predicted, and only where there is any. */
+static void test_measured(void **state)
+{
+	struct fixture truth = fixture;
+	const json_t *p, *m;
+	json_t *o;
+
+	(void)state;
+	make(&fixture);
+	run(cmd_report, "--json", path, NULL);
+	assert_null(strstr(out_text, "measured"));
+	run(cmd_export, "-f", "csv", path, NULL);
+	assert_null(strstr(out_text, "measured"));
+	assert_int_equal(measured_circles(), 0);
+
+	truth.truth = true;
+	truth.n_targets = 2;
+	make(&truth);
+	assert_int_equal(run(cmd_report, "--json", path, NULL), EXIT_DONE);
+	o = parse_report();
+	check_schema(o);
+	p = get(json_array_get(get(o, "targets", JSON_ARRAY), 0), "points", JSON_ARRAY);
+	assert_null(json_object_get(json_array_get(p, 0), "measured"));
+	m = get(json_array_get(p, 2), "measured", JSON_OBJECT);
+	assert_float_equal(number_at(m, "program_speedup_pct"), 20, 1.5);
+	assert_in_range(number_at(m, "windows"), 10, 12);
+	assert_int_equal(json_array_size(get(m, "ci95", JSON_ARRAY)), 2);
+	json_decref(o);
+
+	setenv("COLUMNS", "250", 1);
+	run(cmd_report, path, NULL);
+	assert_non_null(strstr(out_text, "AT 50 %"));
+	assert_non_null(strstr(out_text, "MEASURED"));
+	setenv("COLUMNS", "100", 1);
+	run(cmd_report, path, NULL);
+	assert_null(strstr(out_text, "MEASURED"));
+	assert_non_null(strstr(out_text, "], measured "));
+	unsetenv("COLUMNS");
+
+	run(cmd_export, "-f", "csv", path, NULL);
+	assert_non_null(strstr(out_text, "verdict,measured_pct,measured_low,measured_high,"
+					 "measured_windows\n"));
+	assert_non_null(strstr(out_text, ",optimize,,,,0\n"));
+	assert_int_equal(measured_circles(), 2 * 2 * 3);
+	/* The viewer of COZ would take them for predictions. */
+	run(cmd_export, "-f", "coz", path, NULL);
+	assert_int_equal(count_lines("experiment\t"), 2 * kept_windows());
+}
+
+static void test_phases(void **state)
+{
+	struct fixture two = fixture;
+	struct fixture_target t[] = { targets[0], targets[0] };
+
+	(void)state;
+	make(&fixture);
+	run(cmd_report, path, NULL);
+	assert_null(strstr(out_text, "changed its speed by itself"));
+	t[1].t.name = "bar.c:9";
+	t[1].shift = 0.5;
+	two.targets = t;
+	two.n_targets = 2;
+	make(&two);
+	run(cmd_report, path, NULL);
+	assert_non_null(strstr(out_text, "changed its speed by itself: iter: "));
+	assert_non_null(strstr(out_text, "all its windows lie after "));
+}
 
 static void test_nothing(void **state)
 {
@@ -491,6 +598,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json),	     cmocka_unit_test(test_inserted_delay),
 		cmocka_unit_test(test_table),	     cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_measured),     cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_nothing_more), cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_errors),	     cmocka_unit_test(test_export_coz),
 		cmocka_unit_test(test_export_csv),   cmocka_unit_test(test_targets),

@@ -13,6 +13,7 @@ struct fixture_target {
 	double gain;  /* program speedup at 100 % */
 	double bend;  /* the curve is flat from this line speedup on */
 	double noise; /* of each window */
+	double shift; /* log: the whole program is that much slower meanwhile */
 	int units;    /* windows at each speedup */
 	uint64_t samples;
 };
@@ -24,6 +25,7 @@ struct fixture {
 	const struct fixture_target *targets;
 	size_t n_targets;
 	bool latency; /* a second progress point */
+	bool truth;   /* of each treated window a real one, too */
 	bool footer;
 };
 
@@ -39,10 +41,10 @@ static inline double fixture_normal(struct rng *r)
 
 static inline int fixture_window(struct profile_writer *w, const struct fixture *f,
 				 const struct fixture_target *t, uint32_t id, double speedup,
-				 uint32_t *seq, struct rng *rng, struct error *err)
+				 bool real, uint32_t *seq, struct rng *rng, struct error *err)
 {
 	double saved = t->gain * fmin(speedup, t->bend);
-	double period = 1.25e-3 * (1 - saved) * exp(t->noise * fixture_normal(rng));
+	double period = 1.25e-3 * (1 - saved) * exp(t->shift + t->noise * fixture_normal(rng));
 	struct window_progress p[2] = {
 		{ .visits = floor(0.15 / period), .virtual_s = floor(0.15 / period) * period },
 		{ .visits = 100, .virtual_s = 0.15, .inflight = 4 * period / 1.25e-3 },
@@ -51,9 +53,10 @@ static inline int fixture_window(struct profile_writer *w, const struct fixture 
 		.seq = *seq,
 		.target = id,
 		.speedup = speedup,
+		.real = real,
 		.start_s = 0.25 * *seq,
 		.wall_s = 0.15 * (1 + 0.2 * speedup),
-		.inserted_s = 0.03 * speedup,
+		.inserted_s = real ? 0 : 0.03 * speedup,
 		.hits = 1 + t->samples / 400,
 		.n_progress = f->latency ? 2 : 1,
 		.progress = p,
@@ -105,14 +108,19 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 		r = profile_writer_target(w, &t->t, &id, err);
 		for (int u = 0; !r && u < t->units; u++) {
 			for (size_t k = 0; !r && k < f->n_speedups; k++) {
-				r = fixture_window(w, f, t, id, 0, &seq, &rng, err);
+				r = fixture_window(w, f, t, id, 0, false, &seq, &rng, err);
 				if (!r)
-					r = fixture_window(w, f, t, id, f->speedups[k], &seq, &rng,
-							   err);
+					r = fixture_window(w, f, t, id, f->speedups[k], false, &seq,
+							   &rng, err);
+				if (!r && f->truth)
+					r = fixture_window(w, f, t, id, 0, false, &seq, &rng, err);
+				if (!r && f->truth)
+					r = fixture_window(w, f, t, id, f->speedups[k], true, &seq,
+							   &rng, err);
 			}
 		}
 		if (!r)
-			r = fixture_window(w, f, t, id, 0, &seq, &rng, err);
+			r = fixture_window(w, f, t, id, 0, false, &seq, &rng, err);
 		if (!r)
 			r = profile_writer_samples(w, &s, 1, err);
 	}

@@ -289,6 +289,153 @@ static void test_warnings(void **state)
 	estimates_free(&e);
 }
 
+/* Windows in which the target was really made cheaper are points of their own. */
+static void test_measured(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+	struct windows w = { .n = 0 }, plain = { .n = 0 };
+	struct estimates e, without;
+	size_t n;
+
+	(void)state;
+	add_curve(&plain, s, p, 1, 8, 0.01);
+	add_curve(&w, s, p, 1, 8, 0.01);
+	n = w.n;
+	for (int i = 0; i < 8; i++) {
+		add(&w, 0.5, 0.7 + 0.002 * (i % 3));
+		w.w[w.n - 1].real = true;
+		add(&w, 0, 1);
+	}
+	add(&w, 0.25, 0.1); /* without virtual ones of that speedup */
+	w.w[w.n - 1].real = true;
+	e = run(&w);
+	without = run(&plain);
+	assert_int_equal(e.n, 1);
+	assert_int_equal(e.e[0].n_points, 2);
+	assert_int_equal(e.e[0].points[1].measured_windows, 8);
+	assert_float_equal(e.e[0].points[1].measured_pct, 29.8, 0.2);
+	assert_true(e.e[0].points[1].measured_lo > 29 && e.e[0].points[1].measured_lo < 29.8);
+	assert_true(e.e[0].points[1].measured_hi < 30.2 && e.e[0].points[1].measured_hi > 29.7);
+	/* They change nothing else. */
+	assert_true(without.e[0].points[1].program_speedup_pct ==
+		    e.e[0].points[1].program_speedup_pct);
+	assert_true(without.e[0].points[1].ci_lo == e.e[0].points[1].ci_lo);
+	assert_int_equal(without.e[0].points[1].measured_windows, 0);
+	assert_int_equal(e.e[0].points[1].windows, 8);
+	assert_int_equal(e.e[0].samples, without.e[0].samples + 8 * 3);
+	assert_int_equal(e.e[0].verdict, without.e[0].verdict);
+	assert_null(e.e[0].warning);
+	estimates_free(&e);
+	estimates_free(&without);
+
+	/* No prediction, no estimate. */
+	for (size_t i = 0; i < n; i++)
+		w.w[i].real = w.w[i].speedup > 0;
+	e = run(&w);
+	assert_int_equal(e.n, 0);
+	estimates_free(&e);
+}
+
+static void test_bounds(void **state)
+{
+	struct estimate_point p = { .log_ratio = log(0.8), .se = 0.01, .df = 10 };
+	double lo, hi;
+
+	(void)state;
+	estimate_point_bounds(&p, 0.025, &lo, &hi);
+	assert_float_equal(lo, 100 * (1 - 0.8 * exp(0.0222814)), 1e-4);
+	assert_float_equal(hi, 100 * (1 - 0.8 * exp(-0.0222814)), 1e-4);
+	estimate_point_bounds(&p, 1e-6, &lo, &hi);
+	assert_true(lo < 13 && hi > 26);
+	p.df = 0;
+	estimate_point_bounds(&p, 0.025, &lo, &hi);
+	assert_true(isinf(lo) && lo < 0 && isinf(hi) && hi > 0);
+}
+
+/* A hundred points that are nothing give chance a hundred occasions. */
+static void test_many_targets(void **state)
+{
+	static const double s[] = { 0.5 }, up[] = { 0.987 }, flat[] = { 1 };
+	static struct windows w;
+	struct estimates e;
+
+	(void)state;
+	w.n = 0;
+	add_curve(&w, s, up, 1, 10, 0.05);
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	estimates_free(&e);
+	for (uint32_t t = 1; t <= 20; t++) {
+		size_t n = w.n;
+
+		add_curve(&w, s, flat, 1, 10, 0.05);
+		for (size_t i = n; i < w.n; i++)
+			w.w[i].target = t;
+	}
+	e = run(&w);
+	assert_int_equal(e.n, 21);
+	assert_true(e.e[0].points[1].ci_lo > 0);
+	assert_int_not_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	estimates_free(&e);
+	/* Another progress point is another question. */
+	for (size_t i = 0; i < w.n; i++) {
+		if (w.w[i].target) {
+			w.p[i][1] = w.p[i][0];
+			w.p[i][0].visits = 0;
+		}
+	}
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	estimates_free(&e);
+}
+
+static void set_times(struct windows *w, double length, double settle)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		w->w[i].wall_s = length;
+		w->w[i].start_s = 5 + i * (length + settle);
+	}
+}
+
+static void test_precision(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+	static struct windows w;
+	struct stats_options opt = { .seed = 1 };
+	struct estimates e;
+	double first;
+
+	(void)state;
+	w.n = 0;
+	add_curve(&w, s, p, 1, 100, 0.1);
+	set_times(&w, 0.5, 0.25);
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	first = e.e[0].precision_s;
+	assert_true(estimate_half_width(&e.e[0]) < 1);
+	assert_true(first > 5 && first < 0.75 * w.n / 2);
+	estimates_free(&e);
+	/* The same from the prefix alone; just before it, never. */
+	stats_estimate(w.w, (first + 0.5) / 0.75, 2, &opt, &e);
+	assert_float_equal(e.e[0].precision_s, first, 0.75 * 3);
+	estimates_free(&e);
+	stats_estimate(w.w, first / 0.75 * 0.7, 2, &opt, &e);
+	assert_true(isinf(e.e[0].precision_s));
+	estimates_free(&e);
+	/* Discarded windows take time, windows of others and long pauses do not. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].start_s += i > 4 ? 1000 : 0;
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_float_equal(e.e[0].precision_s, first + 3 - 0.25, 1e-6);
+	estimates_free(&e);
+	/* Noise of which one never gets below two points. */
+	w.n = 0;
+	add_curve(&w, s, p, 1, 10, 0.4);
+	set_times(&w, 0.5, 0.25);
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_true(isinf(e.e[0].precision_s));
+	estimates_free(&e);
+}
+
 /* Equal for equal input and seed, in whatever order the windows come; another seed: not quite. */
 static void test_deterministic(void **state)
 {
@@ -344,7 +491,9 @@ int main(void)
 		cmocka_unit_test(test_end_to_end),    cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_pairing),	      cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_warnings),      cmocka_unit_test(test_deterministic),
-		cmocka_unit_test(test_odd_numbers),
+		cmocka_unit_test(test_odd_numbers),   cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_many_targets),
+		cmocka_unit_test(test_precision),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

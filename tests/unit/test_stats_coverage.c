@@ -36,6 +36,10 @@ struct setup {
 	double noise;
 	bool drift;
 	bool fixed_visits; /* windows of equal work instead of equal time */
+	bool bursts;	   /* the machine is three times slower, for a few windows at a time */
+	double phi;	   /* correlation of the noise of neighbouring windows */
+	double visits;	   /* mean number in a window when they come at random; 0: regularly */
+	double spread;	   /* then: their times' standard deviation over their mean */
 };
 
 struct windows {
@@ -44,9 +48,39 @@ struct windows {
 	size_t n;
 	double machine; /* current slowness */
 	int left;	/* windows until it changes */
+	double level;	/* of correlated noise */
 };
 
 #define TRUTH 0.2 /* at the highest speedup */
+
+/* Gamma distributed with mean 1: a sum of exponentials, where the spread allows. */
+static double interval(const struct setup *c, struct rng *r)
+{
+	int k = lround(1 / (c->spread * c->spread));
+	double sum = 0;
+
+	for (int i = 0; i < k; i++)
+		sum -= log(uniform(r));
+	return sum / k;
+}
+
+/* As the daemon measures: from the last visit before the window to the last one in it. */
+static void add_visits(const struct setup *c, struct rng *r, double period,
+		       struct window_progress *p)
+{
+	double start = period * (5 + 5 * uniform(r)), end = start + c->visits * 0.01;
+	double t = 0, first = 0, last = 0;
+
+	p->visits = 0;
+	while ((t += period * interval(c, r)) < end) {
+		if (t < start)
+			first = t;
+		else
+			p->visits++;
+		last = t;
+	}
+	p->virtual_s = last - first;
+}
 
 static void add_window(struct windows *s, const struct setup *c, struct rng *r, size_t level)
 {
@@ -58,9 +92,16 @@ static void add_window(struct windows *s, const struct setup *c, struct rng *r, 
 		s->machine = 1 + 2 * uniform(r);
 		s->left = 8 + uniform(r) * 30;
 	}
-	period = 0.01 * s->machine * (1 - TRUTH * share) * exp(c->noise * normal(r));
+	if (c->bursts && s->left-- <= 0) {
+		s->machine = s->machine > 1 ? 1 : 3;
+		s->left = s->machine > 1 ? 2 + uniform(r) * 6 : 15 + uniform(r) * 30;
+	}
+	s->level = c->phi * s->level + sqrt(1 - c->phi * c->phi) * normal(r);
+	period = 0.01 * s->machine * (1 - TRUTH * share) * exp(c->noise * s->level);
 	p->virtual_s = c->fixed_visits ? 50 * period : 0.5;
 	p->visits = c->fixed_visits ? 50 : 0.5 / period;
+	if (c->visits > 0)
+		add_visits(c, r, period, p);
 	s->w[s->n] = (struct profile_window){
 		.seq = s->n, .speedup = share, .hits = 10, .n_progress = 1, .progress = p
 	};
@@ -76,6 +117,7 @@ static void simulate(struct windows *s, const struct setup *c, struct rng *r)
 	s->n = 0;
 	s->machine = 1;
 	s->left = 0;
+	s->level = normal(r);
 	for (size_t i = 0; i < total; i++) {
 		size_t j = uniform(r) * (i + 1);
 
@@ -120,9 +162,14 @@ static void check(struct setup c, double *worst_low, double *worst_high)
 {
 	double width, got = coverage(&c, &width);
 
-	print_message("%2zu units, %zu speedup%s, noise %.0f %%%s%s: %.1f %% (mean width %.2f)\n",
-		      c.units, c.speedups, c.speedups == 1 ? "" : "s", 100 * c.noise,
-		      c.drift ? ", drift" : "", c.fixed_visits ? ", fixed visits" : "", got, width);
+	print_message("%2zu units, %zu speedup%s, noise %.0f %%%s%s%s", c.units, c.speedups,
+		      c.speedups == 1 ? "" : "s", 100 * c.noise, c.drift ? ", drift" : "",
+		      c.bursts ? ", bursts" : "", c.fixed_visits ? ", fixed visits" : "");
+	if (c.phi != 0)
+		print_message(", correlation %.1f", c.phi);
+	if (c.visits > 0)
+		print_message(", %.0f visits, spread %.1f", c.visits, c.spread);
+	print_message(": %.1f %% (mean width %.2f)\n", got, width);
 	*worst_low = fmin(*worst_low, got);
 	*worst_high = fmax(*worst_high, got);
 }
@@ -161,6 +208,70 @@ static void test_drift(void **state)
 {
 	(void)state;
 	check_all(true);
+}
+
+static void check_list(const struct setup *setups, size_t n, double least, double most)
+{
+	double low = 100, high = 0;
+
+	for (size_t i = 0; i < n; i++)
+		check(setups[i], &low, &high);
+	assert_true(low >= least);
+	assert_true(high <= most);
+}
+
+static void test_bursts(void **state)
+{
+	static const struct setup setups[] = {
+		{ .units = 6, .speedups = 1, .noise = 0.02, .bursts = true },
+		{ .units = 8, .speedups = 3, .noise = 0.02, .bursts = true },
+		{ .units = 20, .speedups = 3, .noise = 0.02, .bursts = true },
+		{ .units = 40, .speedups = 1, .noise = 0.02, .bursts = true },
+	};
+
+	(void)state;
+	/* With six units nearly each has a jump, so none is set aside, and the intervals are wide.
+	 */
+	check_list(setups, ARRAY_SIZE(setups), 93, 100);
+}
+
+/* Few visits in a window, at random times. */
+static void test_few_visits(void **state)
+{
+	static const struct setup setups[] = {
+		{ .units = 6, .speedups = 1, .visits = 3, .spread = 0.5 },
+		{ .units = 6, .speedups = 3, .visits = 5, .spread = 1 },
+		{ .units = 10, .speedups = 3, .visits = 3, .spread = 1 },
+		{ .units = 20, .speedups = 1, .visits = 5, .spread = 1 },
+		{ .units = 40, .speedups = 1, .visits = 5, .spread = 0.25 },
+		{ .units = 40, .speedups = 1, .visits = 20, .spread = 1 },
+	};
+
+	(void)state;
+	check_list(setups, ARRAY_SIZE(setups), 93, 97);
+}
+
+/* What neighbours have in common cancels, so intervals may be wider than needed, never narrower. */
+static void test_correlated(void **state)
+{
+	static const struct setup setups[] = {
+		{ .units = 6, .speedups = 1, .noise = 0.02, .phi = 0.6 },
+		{ .units = 8, .speedups = 3, .noise = 0.02, .phi = 0.3 },
+		{ .units = 8, .speedups = 3, .noise = 0.02, .phi = 0.9 },
+		{ .units = 20, .speedups = 1, .noise = 0.02, .phi = 0.3 },
+		{ .units = 20, .speedups = 3, .noise = 0.02, .phi = 0.6 },
+		{ .units = 40, .speedups = 1, .noise = 0.02, .phi = 0.9 },
+	};
+
+	/* Where a fast window follows a slow one and the reverse, nothing cancels. */
+	static const struct setup opposed[] = {
+		{ .units = 20, .speedups = 1, .noise = 0.02, .phi = -0.3 },
+		{ .units = 20, .speedups = 3, .noise = 0.02, .phi = -0.3 },
+	};
+
+	(void)state;
+	check_list(setups, ARRAY_SIZE(setups), 93, 98.5);
+	check_list(opposed, ARRAY_SIZE(opposed), 90, 97);
 }
 
 /*
@@ -202,9 +313,9 @@ static void test_placebo(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steady),
-		cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_placebo),
+		cmocka_unit_test(test_steady),	   cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_bursts),	   cmocka_unit_test(test_few_visits),
+		cmocka_unit_test(test_correlated), cmocka_unit_test(test_placebo),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

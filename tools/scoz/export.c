@@ -83,7 +83,7 @@ static void coz_run(FILE *out, const struct profile *p, size_t run)
 		const struct profile_window *w = &p->windows[i];
 		bool first = true;
 
-		if (w->run != run || w->discard)
+		if (w->run != run || w->discard || (w->real && w->speedup > 0))
 			continue;
 		end = fmax(end, w->start_s + w->wall_s);
 		for (uint32_t k = 0; k < w->n_progress; k++)
@@ -132,10 +132,22 @@ static void csv_number(FILE *out, double v)
 	fputc(',', out);
 }
 
+static void csv_measured(FILE *out, const struct estimate_point *p)
+{
+	bool any = p->measured_windows;
+
+	csv_number(out, any ? p->measured_pct : INFINITY);
+	csv_number(out, any ? p->measured_lo : INFINITY);
+	csv_number(out, any ? p->measured_hi : INFINITY);
+	fprintf(out, "%u\n", p->measured_windows);
+}
+
 static void write_csv(const struct model *m, FILE *out)
 {
-	fprintf(out, "target,kind,location,samples,progress,speedup_pct,program_speedup_pct,"
-		     "ci95_low,ci95_high,windows,verdict\n");
+	fprintf(out,
+		"target,kind,location,samples,progress,speedup_pct,program_speedup_pct,"
+		"ci95_low,ci95_high,windows,verdict%s\n",
+		m->measured ? ",measured_pct,measured_low,measured_high,measured_windows" : "");
 	for (size_t i = 0; i < m->n_rows; i++) {
 		const struct model_row *row = &m->rows[i];
 
@@ -152,7 +164,9 @@ static void write_csv(const struct model *m, FILE *out)
 			csv_number(out, p->ci_lo);
 			csv_number(out, p->ci_hi);
 			fprintf(out, "%u,", p->windows);
-			csv_text(out, verdict_name(row->e->verdict), '\n');
+			csv_text(out, verdict_name(row->e->verdict), m->measured ? ',' : '\n');
+			if (m->measured)
+				csv_measured(out, p);
 		}
 	}
 }

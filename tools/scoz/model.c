@@ -70,6 +70,8 @@ static void sum_windows(struct model *m)
 			continue;
 		}
 		m->kept++;
+		if (w->real && !is_zero(w))
+			continue; /* another program, so to say */
 		m->kept_wall_s += w->wall_s;
 		m->inserted_s += w->inserted_s;
 		for (uint32_t k = 0; k < w->n_progress; k++) {
@@ -168,6 +170,7 @@ static void collect_speedups(struct model *m)
 		for (size_t k = 1; k < e->n_points; k++) {
 			array_reserve(m->speedups, cap, m->n_speedups + 1);
 			m->speedups[m->n_speedups++] = e->points[k].speedup_pct;
+			m->measured |= e->points[k].measured_windows > 0;
 		}
 	}
 	if (!m->n_speedups)
@@ -279,7 +282,7 @@ static void find_reasons(struct model *m)
 		const struct profile_window *w = &p->windows[i];
 
 		zeros += !w->discard && is_zero(w);
-		treated += !w->discard && !is_zero(w);
+		treated += !w->discard && window_is_treated(w);
 	}
 	if (!p->runs[p->n_runs - 1].complete)
 		list_add(&m->reasons, xstrdup("the profile is cut off: scozd did not get to its "
@@ -323,7 +326,7 @@ static void warn_targets(struct model *m)
 	size_t n = 0, first = 0;
 
 	for (size_t i = 0; i < p->n_windows; i++)
-		tried[p->windows[i].target] |= !is_zero(&p->windows[i]);
+		tried[p->windows[i].target] |= window_is_treated(&p->windows[i]);
 	for (size_t i = 0; i < m->n_rows; i++)
 		tried[m->rows[i].e->target] = false;
 	for (size_t i = 0; i < p->n_targets; i++) {
@@ -338,6 +341,20 @@ static void warn_targets(struct model *m)
 		list_add(&m->warnings, xasprintf("%s and %zu other targets were tried, but none of "
 						 "their windows can be used",
 						 p->targets[first].name, n - 1));
+}
+
+static void warn_phases(struct model *m)
+{
+	for (size_t i = 0; i < m->estimates.n_phases; i++) {
+		_cleanup_free_ char *text =
+			phases_describe(&m->estimates.phases[i], m->profile->progress[i].name);
+
+		if (text)
+			list_add(&m->warnings,
+				 xasprintf("the program or the machine changed its speed by "
+					   "itself: %s: a prediction is an average over both",
+					   text));
+	}
 }
 
 static void find_warnings(struct model *m)
@@ -372,6 +389,7 @@ static void find_warnings(struct model *m)
 			 xasprintf("%llu of %llu samples were lost: lower --frequency",
 				   (unsigned long long)m->samples_lost,
 				   (unsigned long long)m->samples_total));
+	warn_phases(m);
 	warn_targets(m);
 }
 

@@ -39,6 +39,7 @@ struct model {
 	struct model_progress *progress; /* by id */
 	double *speedups;		 /* percent: all that any row has, but 0 */
 	size_t n_speedups;
+	bool measured; /* some point has a measured value, too (scozd --truth) */
 
 	double duration_s;
 	double inserted_s, kept_wall_s; /* in kept windows */

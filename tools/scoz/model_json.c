@@ -80,16 +80,33 @@ static json_t *progress_json(const struct model *m)
 	return a;
 }
 
+static json_t *interval_json(double lo, double hi)
+{
+	if (!isfinite(lo) || !isfinite(hi))
+		return json_null();
+	return json_pack("[o,o]", percent(lo), percent(hi));
+}
+
+static json_t *measured_json(const struct estimate_point *p)
+{
+	json_t *o = json_object();
+
+	put(o, "program_speedup_pct", percent(p->measured_pct));
+	put(o, "ci95", interval_json(p->measured_lo, p->measured_hi));
+	put(o, "windows", json_integer(p->measured_windows));
+	return o;
+}
+
 static json_t *point_json(const struct estimate_point *p)
 {
-	bool known = isfinite(p->ci_lo) && isfinite(p->ci_hi);
 	json_t *o = json_object();
 
 	put(o, "speedup_pct", number(p->speedup_pct));
 	put(o, "program_speedup_pct", percent(p->program_speedup_pct));
-	put(o, "ci95",
-	    known ? json_pack("[o,o]", percent(p->ci_lo), percent(p->ci_hi)) : json_null());
+	put(o, "ci95", interval_json(p->ci_lo, p->ci_hi));
 	put(o, "windows", json_integer(p->windows));
+	if (p->measured_windows)
+		put(o, "measured", measured_json(p));
 	return o;
 }
 
@@ -109,6 +126,7 @@ static json_t *row_json(const struct model_row *row)
 	put(o, "points", points);
 	put(o, "best_pct", percent(e->best_pct));
 	put(o, "best_at_pct", number(e->best_at_pct));
+	put(o, "precision_s", number(e->precision_s));
 	put(o, "verdict", text(verdict_name(e->verdict)));
 	put(o, "warning", e->warning ? text(e->warning) : json_null());
 	return o;

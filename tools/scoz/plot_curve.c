@@ -48,6 +48,8 @@ static bool stretch_all(struct plot_axis *a, const struct model *m, bool wide)
 				stretch(a, p->ci_lo);
 				stretch(a, p->ci_hi);
 			}
+			if (p->measured_windows)
+				stretch(a, p->measured_pct);
 		}
 	}
 	return any;
@@ -236,6 +238,25 @@ static void draw_points(FILE *out, const struct estimate *e, const struct plot_a
 	}
 }
 
+/* What was really gained (scozd --truth): open circles. */
+static void draw_measured(FILE *out, const struct estimate *e, const struct plot_axis *a)
+{
+	for (size_t i = 0; i < e->n_points; i++) {
+		const struct estimate_point *p = &e->points[i];
+		_cleanup_free_ char *text = NULL;
+
+		if (!p->measured_windows)
+			continue;
+		text = text_interval(p->measured_pct, p->measured_lo, p->measured_hi);
+		fprintf(out,
+			"<circle class=\"measured\" cx=\"%.1f\" cy=\"%.1f\" "
+			"r=\"5\"><title>measured "
+			"at %g %%: %s, %u windows</title></circle>\n",
+			px(p->speedup_pct), py(a, p->measured_pct), p->speedup_pct, text,
+			p->measured_windows);
+	}
+}
+
 static void draw_label(FILE *out, const struct model_row *row, const struct plot_axis *a)
 {
 	const struct estimate_point *p = headline(row);
@@ -289,6 +310,7 @@ void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *
 	draw_frame(out, axis);
 	draw_band(out, row->e, axis);
 	draw_points(out, row->e, axis);
+	draw_measured(out, row->e, axis);
 	draw_label(out, row, axis);
 	fprintf(out, "</g>\n");
 }

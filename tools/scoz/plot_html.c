@@ -55,6 +55,7 @@ static const char style[] =
 	".open .curve{stroke-dasharray:5 3}.bar{fill:none;stroke:var(--c)}\n"
 	".band{fill:var(--c);fill-opacity:.14}.dot{fill:var(--c);stroke:var(--card);stroke-width:1."
 	"2}\n"
+	".measured{fill:none;stroke:var(--text);stroke-width:1.3}\n"
 	".dot.unknown{fill:var(--card);stroke:var(--c);stroke-width:1.4}\n"
 	"svg .label{font-size:11.5px;font-weight:600;fill:var(--c);paint-order:stroke;"
 	"stroke:var(--card);stroke-width:4px;stroke-linejoin:round}\n"

@@ -28,7 +28,7 @@ static const char style[] =
 	".grid{stroke:#e9ecef}.axis{stroke:#aab3bd}.zero{stroke:#7b8794}\n"
 	".limit{stroke:#b4bcc5;stroke-dasharray:3 4}\n"
 	".curve{fill:none;stroke-width:1.8;stroke-linejoin:round}.bar{fill:none;stroke-width:1}\n"
-	".dot{stroke:#fff;stroke-width:1.2}\n"
+	".dot{stroke:#fff;stroke-width:1.2}.measured{fill:none;stroke:#1f2933;stroke-width:1.3}\n"
 	".label{font-size:11.5px;font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:4px;"
 	"stroke-linejoin:round}\n"
 	".good .curve,.good .bar{stroke:#0b7a4b}.good .band,.good .dot{fill:#0b7a4b}"

@@ -104,10 +104,19 @@ static char *point_text(const struct model_row *row, double speedup)
 	return p ? text_interval(p->program_speedup_pct, p->ci_lo, p->ci_hi) : xstrdup("-");
 }
 
-/* @wide: with a column for each speedup; VERDICT stands last either way. */
+static char *measured_text(const struct model_row *row, double speedup)
+{
+	const struct estimate_point *p = model_point(row, speedup);
+
+	if (!p || !p->measured_windows)
+		return xstrdup("-");
+	return text_interval(p->measured_pct, p->measured_lo, p->measured_hi);
+}
+
+/* @wide: with a column (or two) for each speedup; VERDICT stands last either way. */
 static void fill_table(const struct model *m, bool wide, struct table *t)
 {
-	size_t points = wide ? m->n_speedups : 0;
+	size_t each = m->measured ? 2 : 1, points = wide ? each * m->n_speedups : 0;
 	char **cell;
 
 	table_init(t, COL_POINTS + points + 1);
@@ -119,7 +128,8 @@ static void fill_table(const struct model *m, bool wide, struct table *t)
 	cell[COL_PROGRESS] = xstrdup("PROGRESS");
 	cell[COL_BEST] = xstrdup("BEST");
 	for (size_t i = 0; i < points; i++) {
-		cell[COL_POINTS + i] = xasprintf("AT %g %%", m->speedups[i]);
+		cell[COL_POINTS + i] = i % each ? xstrdup("MEASURED")
+						: xasprintf("AT %g %%", m->speedups[i / each]);
 		t->right[COL_POINTS + i] = true;
 	}
 	cell[COL_POINTS + points] = xstrdup("VERDICT");
@@ -133,7 +143,8 @@ static void fill_table(const struct model *m, bool wide, struct table *t)
 		cell[COL_PROGRESS] = clean(row->progress->name);
 		cell[COL_BEST] = best_text(row->e);
 		for (size_t i = 0; i < points; i++)
-			cell[COL_POINTS + i] = point_text(row, m->speedups[i]);
+			cell[COL_POINTS + i] =
+				(i % each ? measured_text : point_text)(row, m->speedups[i / each]);
 		cell[COL_POINTS + points] = xstrdup(verdict_name(row->e->verdict));
 	}
 }
@@ -147,7 +158,10 @@ static void print_curve(const struct model_row *row, size_t width)
 		const struct estimate_point *p = &row->e->points[i];
 		_cleanup_free_ char *value =
 			text_interval(p->program_speedup_pct, p->ci_lo, p->ci_hi);
-		_cleanup_free_ char *text = xasprintf("at %g %%: %s", p->speedup_pct, value);
+		_cleanup_free_ char *measured = measured_text(row, p->speedup_pct);
+		_cleanup_free_ char *text = xasprintf("at %g %%: %s%s%s", p->speedup_pct, value,
+						      p->measured_windows ? ", measured " : "",
+						      p->measured_windows ? measured : "");
 		size_t w = text_width(text);
 
 		if (used && used + 3 + w > width) {

@@ -6,7 +6,7 @@
  */
 #include "truth.h"
 
-static long threads = 2;
+static long workers = 2;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t go = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static uint64_t round_nr;
@@ -39,14 +39,14 @@ static void master(void *arg)
 	uint64_t target = truth_share(40);
 
 	(void)arg;
-	for (intptr_t i = 0; i < threads; i++)
+	for (intptr_t i = 0; i < workers; i++)
 		truth_thread(worker, (void *)i);
 	for (;;) {
 		truth_target(truth_cut(TRUTH_TARGET, target));
 
 		pthread_mutex_lock(&lock);
 		round_nr++;
-		busy = threads;
+		busy = workers;
 		pthread_cond_broadcast(&go);
 		while (busy)
 			pthread_cond_wait(&done, &lock);
@@ -58,7 +58,7 @@ static void master(void *arg)
 int main(int argc, char **argv)
 {
 	static const struct truth_opt opt[] = {
-		{ "threads", false, &threads, "threads in the pool (2)" },
+		{ "workers", false, &workers, "threads in the pool (2)" },
 		{ 0 },
 	};
 
@@ -68,8 +68,8 @@ int main(int argc, char **argv)
 			   .iter_us = 2000,
 			   .opt = opt,
 		   });
-	if (threads < 1)
-		truth_die("--threads: 1 or more");
+	if (workers < 1)
+		truth_die("--workers: 1 or more");
 	truth_spawn(master, NULL);
 	return truth_run();
 }

@@ -7,7 +7,6 @@
  * longer counts. --knob io leaves out that share of the I/O, evenly spread.
  */
 #include "truth.h"
-#include <fcntl.h>
 
 #define BLOCK  4096
 #define BLOCKS 256
@@ -22,7 +21,7 @@ static TRUTH_NOIPA void truth_io(void)
 	static uint64_t nr;
 	static int32_t due;
 
-	due += 100 - __atomic_load_n(&truth.sh->pct[TRUTH_IO], __ATOMIC_RELAXED);
+	due += 100 - truth_pct(TRUTH_IO);
 	if (due < 100)
 		return;
 	due -= 100;

@@ -6,7 +6,7 @@
  */
 #include "truth.h"
 
-static long threads = 4;
+static long workers = 4;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *worker(void *arg)
@@ -28,7 +28,7 @@ static void *worker(void *arg)
 static void process(void *arg)
 {
 	(void)arg;
-	for (intptr_t i = 1; i < threads; i++)
+	for (intptr_t i = 1; i < workers; i++)
 		truth_thread(worker, (void *)i);
 	worker(NULL);
 }
@@ -36,7 +36,7 @@ static void process(void *arg)
 int main(int argc, char **argv)
 {
 	static const struct truth_opt opt[] = {
-		{ "threads", false, &threads, "how many threads (4)" },
+		{ "workers", false, &workers, "how many threads (4)" },
 		{ 0 },
 	};
 
@@ -46,8 +46,8 @@ int main(int argc, char **argv)
 			   .iter_us = 1000,
 			   .opt = opt,
 		   });
-	if (threads < 1 || threads > TRUTH_MAX_SLOTS)
-		truth_die("--threads: 1 to %d", TRUTH_MAX_SLOTS);
+	if (workers < 1 || workers > TRUTH_MAX_SLOTS)
+		truth_die("--workers: 1 to %d", TRUTH_MAX_SLOTS);
 	truth_spawn(process, NULL);
 	return truth_run();
 }

@@ -5,7 +5,7 @@
  */
 #include "stages.h"
 
-static int fd[2];
+static struct truth_channel channel;
 
 static void producer(void *arg)
 {
@@ -15,7 +15,7 @@ static void producer(void *arg)
 	(void)arg;
 	for (;;) {
 		truth_other(truth_cut(TRUTH_OTHER, other));
-		truth_send(fd[1], record, sizeof(record));
+		truth_put(&channel, record);
 	}
 }
 
@@ -26,7 +26,7 @@ static void consumer(void *arg)
 
 	(void)arg;
 	for (;;) {
-		truth_receive(fd[0], record, sizeof(record));
+		truth_get(&channel, record);
 		truth_target(truth_cut(TRUTH_TARGET, target));
 		truth_progress(0);
 	}
@@ -34,12 +34,18 @@ static void consumer(void *arg)
 
 int main(int argc, char **argv)
 {
+	static const struct truth_opt opt[] = {
+		STAGES_OPTIONS,
+		{ 0 },
+	};
+
 	truth_init(argc, argv,
 		   &(struct truth_spec){
-			   .about = "Producer (100 %) and consumer (80 % target), a pipe.",
+			   .about = "Producer (100 %) and consumer (80 % target).",
 			   .iter_us = 1000,
+			   .opt = opt,
 		   });
-	truth_pipe(fd);
+	truth_channel(&channel);
 	truth_spawn(producer, NULL);
 	truth_spawn(consumer, NULL);
 	return truth_run();

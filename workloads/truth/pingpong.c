@@ -1,29 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Two processes take turns, each computing half of the iteration while the other waits: every
- * saving counts, so s % of the target is s / 2 % of the run time. Turns pass by futex or by pipe.
+ * saving counts, so s % of the target is s / 2 % of the run time. Turns pass by futex, by pipe, or
+ * by mutex and condition variable.
  */
 #include "stages.h"
 #include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
 
-static long by_pipe;
+static long by_pipe, by_cond;
 static int fd[2][2];
-static uint32_t *turn;
+static struct {
+	uint32_t turn;
+	pthread_mutex_t lock;
+	pthread_cond_t passed;
+} * game;
 
 static void futex_wait_turn(uint32_t me)
 {
 	uint32_t now;
 
-	while ((now = __atomic_load_n(turn, __ATOMIC_ACQUIRE)) != me)
-		syscall(SYS_futex, turn, FUTEX_WAIT, now, NULL, NULL, 0);
+	while ((now = __atomic_load_n(&game->turn, __ATOMIC_ACQUIRE)) != me)
+		truth_futex(&game->turn, FUTEX_WAIT, now);
 }
 
 static void futex_pass_turn(uint32_t to)
 {
-	__atomic_store_n(turn, to, __ATOMIC_RELEASE);
-	syscall(SYS_futex, turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	__atomic_store_n(&game->turn, to, __ATOMIC_RELEASE);
+	truth_futex(&game->turn, FUTEX_WAKE, INT_MAX);
+}
+
+static void cond_wait_turn(uint32_t me)
+{
+	pthread_mutex_lock(&game->lock);
+	while (game->turn != me)
+		pthread_cond_wait(&game->passed, &game->lock);
+	pthread_mutex_unlock(&game->lock);
+}
+
+static void cond_pass_turn(uint32_t to)
+{
+	pthread_mutex_lock(&game->lock);
+	game->turn = to;
+	pthread_cond_signal(&game->passed);
+	pthread_mutex_unlock(&game->lock);
 }
 
 static void wait_turn(int me)
@@ -32,6 +51,8 @@ static void wait_turn(int me)
 
 	if (by_pipe)
 		truth_receive(fd[me][0], &c, 1);
+	else if (by_cond)
+		cond_wait_turn((uint32_t)me);
 	else
 		futex_wait_turn((uint32_t)me);
 }
@@ -40,6 +61,8 @@ static void pass_turn(int me)
 {
 	if (by_pipe)
 		truth_send(fd[!me][1], "", 1);
+	else if (by_cond)
+		cond_pass_turn(!me);
 	else
 		futex_pass_turn(!me);
 }
@@ -73,6 +96,7 @@ int main(int argc, char **argv)
 {
 	static const struct truth_opt opt[] = {
 		{ "pipe", true, &by_pipe, "pass turns by pipe instead of futex" },
+		{ "cond", true, &by_cond, "pass turns by mutex and condition variable" },
 		{ 0 },
 	};
 
@@ -82,7 +106,9 @@ int main(int argc, char **argv)
 			   .iter_us = 1000,
 			   .opt = opt,
 		   });
-	turn = truth_alloc_shared(sizeof(*turn));
+	game = truth_alloc_shared(sizeof(*game));
+	truth_mutex_init(&game->lock);
+	truth_cond_init(&game->passed);
 	truth_pipe(fd[0]);
 	truth_pipe(fd[1]);
 	truth_spawn(ping, NULL);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A producer (70 % target, 30 % rest) and a consumer (60 %) joined by a pipe. The target pays off
- * until the producer takes as long as the consumer: 40 %. The consumer's work is slack.
+ * A producer (70 % target, 30 % rest) and a consumer (60 %) joined by a channel. The target pays
+ * off until the producer takes as long as the consumer: 40 %. The consumer's work is slack.
  */
 #include "stages.h"
 
-static int fd[2];
+static struct truth_channel channel;
 
 static void producer(void *arg)
 {
@@ -16,7 +16,7 @@ static void producer(void *arg)
 	for (;;) {
 		truth_target(truth_cut(TRUTH_TARGET, target));
 		truth_rest(rest);
-		truth_send(fd[1], record, sizeof(record));
+		truth_put(&channel, record);
 	}
 }
 
@@ -27,7 +27,7 @@ static void consumer(void *arg)
 
 	(void)arg;
 	for (;;) {
-		truth_receive(fd[0], record, sizeof(record));
+		truth_get(&channel, record);
 		truth_other(truth_cut(TRUTH_OTHER, other));
 		truth_progress(0);
 	}
@@ -35,12 +35,18 @@ static void consumer(void *arg)
 
 int main(int argc, char **argv)
 {
+	static const struct truth_opt opt[] = {
+		STAGES_OPTIONS,
+		{ 0 },
+	};
+
 	truth_init(argc, argv,
 		   &(struct truth_spec){
-			   .about = "Producer (70 % target + 30 %) and consumer (60 %), a pipe.",
+			   .about = "Producer (70 % target + 30 %) and consumer (60 %).",
 			   .iter_us = 1000,
+			   .opt = opt,
 		   });
-	truth_pipe(fd);
+	truth_channel(&channel);
 	truth_spawn(producer, NULL);
 	truth_spawn(consumer, NULL);
 	return truth_run();

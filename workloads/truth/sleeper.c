@@ -7,7 +7,7 @@
 #include "stages.h"
 
 static long absolute;
-static int fd[2];
+static struct truth_channel channel;
 
 static void sleep_ns(int flags, uint64_t ns)
 {
@@ -33,7 +33,7 @@ static void producer(void *arg)
 			sleep_ns(TIMER_ABSTIME, next += iter);
 		else
 			sleep_ns(0, iter * 6 / 10);
-		truth_send(fd[1], record, sizeof(record));
+		truth_put(&channel, record);
 	}
 }
 
@@ -44,7 +44,7 @@ static void consumer(void *arg)
 
 	(void)arg;
 	for (;;) {
-		truth_receive(fd[0], record, sizeof(record));
+		truth_get(&channel, record);
 		truth_other(truth_cut(TRUTH_OTHER, other));
 		truth_progress(0);
 	}
@@ -54,6 +54,7 @@ int main(int argc, char **argv)
 {
 	static const struct truth_opt opt[] = {
 		{ "absolute", true, &absolute, "sleep until a time, not for a time" },
+		STAGES_OPTIONS,
 		{ 0 },
 	};
 
@@ -63,7 +64,7 @@ int main(int argc, char **argv)
 			   .iter_us = 2000,
 			   .opt = opt,
 		   });
-	truth_pipe(fd);
+	truth_channel(&channel);
 	truth_spawn(producer, NULL);
 	truth_spawn(consumer, NULL);
 	return truth_run();

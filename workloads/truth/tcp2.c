@@ -6,9 +6,6 @@
  * bottleneck, and the client's work is slack.
  */
 #include "stages.h"
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #define MESSAGE 64
 

@@ -7,7 +7,11 @@
  * candidate, in percent of its work. A controller (the parent) can turn them while the workers
  * (its children) run, which is how --alternate measures the true program speedup: base and
  * sped-up phases in the order B S S B, rates taken from progress visit to progress visit, and
- * each phase compared with its neighbour, so that drift cancels.
+ * each phase compared with its neighbour, so that drift cancels. With --knob-file the chosen knob
+ * is an integer at the beginning of a file, for a controller outside to turn.
+ *
+ * Workers are processes, or with --threads threads of one process. Built with TRUTH_COZ, progress
+ * and latency are COZ's as well; its target is the line of the loop in truth_target().
  *
  * A program calls truth_init(), truth_spawn() for each worker, and returns truth_run().
  */
@@ -15,6 +19,7 @@
 #define WORKLOADS_TRUTH_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <math.h>
 #include <pthread.h>
@@ -29,13 +34,22 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef TRUTH_COZ
+#include <coz.h>
+#else
+#define COZ_PROGRESS
+#define COZ_BEGIN(name)
+#define COZ_END(name)
+#endif
 
 #define TRUTH_MAX_SLOTS	  64
 #define TRUTH_MAX_WORKERS 64
-#define TRUTH_MAX_OPTS	  24
+#define TRUTH_MAX_OPTS	  32
+#define TRUTH_MAX_FLIGHT  256
 
 #if defined(__has_attribute)
 #if __has_attribute(noipa)
@@ -58,6 +72,8 @@ struct truth_slot {
 	uint64_t seq;
 	uint64_t count;
 	uint64_t ns;
+	uint64_t requests;
+	uint64_t request_ns;
 } __attribute__((aligned(64)));
 
 struct truth_shared {
@@ -79,11 +95,20 @@ struct truth_spec {
 	const char *about;
 	long iter_us;
 	const struct truth_opt *opt; /* ends with a NULL name */
+	bool processes;		     /* the shape has no meaning with threads */
+};
+
+struct truth_start {
+	void (*fn)(void *);
+	void *arg;
+	int nr;
 };
 
 static struct {
 	const char *name;
 	struct truth_shared *sh;
+	int32_t *live[TRUTH_KNOBS];
+	const char *knob_file;
 	double unit; /* turns of the loop per microsecond */
 	double iter_us;
 	double seconds;
@@ -91,7 +116,9 @@ static struct {
 	uint64_t count;
 	int knob;
 	int pct;
+	bool pct_given;
 	bool pin;
+	bool threads;
 	bool verbose;
 	cpu_set_t cpus;
 	uint64_t start_ns;
@@ -99,6 +126,9 @@ static struct {
 	int nr_workers;
 	pid_t pid;
 	pid_t worker[TRUTH_MAX_WORKERS];
+	struct truth_start start[TRUTH_MAX_WORKERS];
+	uint64_t begun[TRUTH_MAX_FLIGHT];
+	uint64_t begins, ends;
 } truth;
 
 /* A chain of dependent operations: no compiler shortens it, no second pipe speeds it up. */
@@ -137,10 +167,17 @@ static inline uint64_t truth_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
+static inline int32_t truth_pct(enum truth_knob knob)
+{
+	int32_t pct = __atomic_load_n(truth.live[knob], __ATOMIC_RELAXED);
+
+	return pct < 0 ? 0 : pct > 100 ? 100 : pct;
+}
+
 /* What is left of n turns with the knob as it stands. */
 static inline uint64_t truth_cut(enum truth_knob knob, uint64_t n)
 {
-	int32_t pct = __atomic_load_n(&truth.sh->pct[knob], __ATOMIC_RELAXED);
+	int32_t pct = truth_pct(knob);
 
 	return n / 100 * (uint64_t)(100 - pct) + n % 100 * (uint64_t)(100 - pct) / 100;
 }
@@ -163,8 +200,29 @@ static TRUTH_NOIPA void truth_progress(int slot)
 	__atomic_store_n(&s->count, s->count + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->ns, now, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->seq, s->seq + 1, __ATOMIC_RELEASE);
+	COZ_PROGRESS;
 	if (total == truth.count)
 		kill(truth.pid, SIGUSR1);
+}
+
+/* Requests end in the order in which they began, in the thread that began them. */
+static TRUTH_NOIPA void truth_begin(void)
+{
+	truth.begun[truth.begins++ % TRUTH_MAX_FLIGHT] = truth_now();
+	COZ_BEGIN("request");
+}
+
+static TRUTH_NOIPA void truth_end(int slot)
+{
+	struct truth_slot *s = &truth.sh->slot[slot];
+	uint64_t ns = truth_now() - truth.begun[truth.ends++ % TRUTH_MAX_FLIGHT];
+
+	__atomic_store_n(&s->seq, s->seq + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&s->requests, s->requests + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->request_ns, s->request_ns + ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->seq, s->seq + 1, __ATOMIC_RELEASE);
+	COZ_END("request");
 }
 
 static void __attribute__((noreturn, format(printf, 1, 2))) truth_die(const char *fmt, ...)
@@ -262,7 +320,19 @@ static inline pthread_t truth_thread(void *(*fn)(void *), void *arg)
 	return t;
 }
 
-/* A child that runs fn(arg) until the parent ends; it never outlives the parent. */
+static void *truth_thread_main(void *p)
+{
+	struct truth_start *start = p;
+
+	truth_pin(start->nr);
+	start->fn(start->arg);
+	_exit(1);
+}
+
+/*
+ * A worker that runs fn(arg) until the parent ends: a child, which never outlives the parent, or
+ * a thread. arg is not copied.
+ */
 static inline void truth_spawn(void (*fn)(void *), void *arg)
 {
 	int nr = truth.nr_workers;
@@ -270,6 +340,12 @@ static inline void truth_spawn(void (*fn)(void *), void *arg)
 
 	if (nr == TRUTH_MAX_WORKERS)
 		truth_die("more than %d workers", TRUTH_MAX_WORKERS);
+	if (truth.threads) {
+		truth.start[nr] = (struct truth_start){ fn, arg, nr };
+		truth_thread(truth_thread_main, &truth.start[nr]);
+		truth.nr_workers++;
+		return;
+	}
 	pid = fork();
 	if (pid < 0)
 		truth_die("cannot fork: %s", strerror(errno));
@@ -286,6 +362,8 @@ static inline void truth_spawn(void (*fn)(void *), void *arg)
 
 static inline void truth_stop_workers(void)
 {
+	if (truth.threads)
+		return;
 	for (int i = 0; i < truth.nr_workers; i++)
 		kill(truth.worker[i], SIGKILL);
 	for (int i = 0; i < truth.nr_workers; i++)
@@ -332,10 +410,12 @@ static inline void truth_usage(FILE *f, const struct truth_spec *spec)
 		"  --iter-us N      length of an iteration in microseconds (%ld)\n"
 		"  --speedup PCT    the target really does PCT %% less\n"
 		"  --knob NAME      what --speedup changes: target, other or io (target)\n"
+		"  --knob-file FILE the knob is the int32 at the beginning of FILE\n"
 		"  --seconds S      how long to run, 0: until a signal (10)\n"
 		"  --count N        end after N units of progress\n"
 		"  --alternate MS   switch between base and sped up, and measure the truth\n"
 		"  --unit N         loop turns per microsecond, instead of calibrating\n"
+		"  --threads        workers are threads, not processes\n"
 		"  --pin            one worker a core\n"
 		"  -v               print the calibration\n",
 		truth.name, spec->about, spec->iter_us);
@@ -356,18 +436,58 @@ static inline double truth_number(const char *opt, const char *text, double min,
 	return v;
 }
 
+/* Made when missing: whoever turns the knob may come first or second. */
+static inline int32_t *truth_map_knob(const char *path)
+{
+	static const int32_t zero;
+	struct stat st;
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	int32_t *p;
+
+	if (fd < 0 || fstat(fd, &st))
+		truth_die("cannot open the knob file %s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		truth_die("the knob file %s is not a regular file", path);
+	if (!st.st_size && pwrite(fd, &zero, sizeof(zero), 0) != sizeof(zero))
+		truth_die("cannot write to the knob file %s: %s", path, strerror(errno));
+	if (st.st_size && st.st_size < (off_t)sizeof(zero))
+		truth_die("the knob file %s has %lld bytes: a 4-byte integer is needed", path,
+			  (long long)st.st_size);
+	p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		truth_die("cannot map the knob file %s: %s", path, strerror(errno));
+	close(fd);
+	if (*p < 0 || *p > 100)
+		truth_die("the knob file %s says %d: 0 to 100 is needed", path, *p);
+	return p;
+}
+
 static inline void truth_init(int argc, char **argv, const struct truth_spec *spec)
 {
-	enum { ITER = 256, SPEEDUP, KNOB, SECONDS, COUNT, ALTERNATE, UNIT, PIN, EXTRA };
+	enum {
+		ITER = 256,
+		SPEEDUP,
+		KNOB,
+		KNOB_FILE,
+		SECONDS,
+		COUNT,
+		ALTERNATE,
+		UNIT,
+		THREADS,
+		PIN,
+		EXTRA,
+	};
 	static const char *const knobs[] = { "target", "other", "io" };
 	struct option opt[TRUTH_MAX_OPTS] = {
 		{ "iter-us", required_argument, NULL, ITER },
 		{ "speedup", required_argument, NULL, SPEEDUP },
 		{ "knob", required_argument, NULL, KNOB },
+		{ "knob-file", required_argument, NULL, KNOB_FILE },
 		{ "seconds", required_argument, NULL, SECONDS },
 		{ "count", required_argument, NULL, COUNT },
 		{ "alternate", required_argument, NULL, ALTERNATE },
 		{ "unit", required_argument, NULL, UNIT },
+		{ "threads", no_argument, NULL, THREADS },
 		{ "pin", no_argument, NULL, PIN },
 		{ "help", no_argument, NULL, 'h' },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -395,6 +515,7 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 			break;
 		case SPEEDUP:
 			truth.pct = (int)truth_number("--speedup", optarg, 0, 100);
+			truth.pct_given = true;
 			break;
 		case KNOB:
 			for (truth.knob = 0; truth.knob < TRUTH_KNOBS; truth.knob++)
@@ -405,6 +526,9 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 					truth.name, optarg);
 				exit(2);
 			}
+			break;
+		case KNOB_FILE:
+			truth.knob_file = optarg;
 			break;
 		case SECONDS:
 			truth.seconds = truth_number("--seconds", optarg, 0, 1e9);
@@ -417,6 +541,9 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 			break;
 		case UNIT:
 			truth.unit = truth_number("--unit", optarg, 1e-3, 1e6);
+			break;
+		case THREADS:
+			truth.threads = true;
 			break;
 		case PIN:
 			truth.pin = true;
@@ -441,7 +568,14 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 		exit(2);
 	}
 
+	if (truth.threads && spec->processes)
+		truth_die("--threads: this program is about processes");
+
 	truth.sh = truth_alloc_shared(sizeof(*truth.sh));
+	for (int i = 0; i < TRUTH_KNOBS; i++)
+		truth.live[i] = &truth.sh->pct[i];
+	if (truth.knob_file)
+		truth.live[truth.knob] = truth_map_knob(truth.knob_file);
 	if (!truth.unit)
 		truth.unit = truth_calibrate();
 	if (truth.verbose)
@@ -452,8 +586,8 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 			"%s: --alternate %.0f is short for iterations of %.0f us: use %.0f or "
 			"more\n",
 			truth.name, truth.alternate_ms, truth.iter_us, truth.iter_us / 50);
-	if (!truth.alternate_ms)
-		truth.sh->pct[truth.knob] = truth.pct;
+	if (truth.pct_given || truth.alternate_ms)
+		*truth.live[truth.knob] = truth.alternate_ms ? 0 : truth.pct;
 
 	/* Blocked in the workers too: a signal to the whole group is the parent's to handle. */
 	sigemptyset(&set);
@@ -513,6 +647,8 @@ static inline void truth_snapshot(struct truth_slot *ret)
 			seq = __atomic_load_n(&s->seq, __ATOMIC_ACQUIRE);
 			ret[i].count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
 			ret[i].ns = __atomic_load_n(&s->ns, __ATOMIC_RELAXED);
+			ret[i].requests = __atomic_load_n(&s->requests, __ATOMIC_RELAXED);
+			ret[i].request_ns = __atomic_load_n(&s->request_ns, __ATOMIC_RELAXED);
 			__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		} while ((seq & 1) || seq != __atomic_load_n(&s->seq, __ATOMIC_RELAXED));
 	}
@@ -548,39 +684,62 @@ static inline void truth_trimmed(double *x, int n, double *mean, double *se)
 	*se = n > 1 ? sqrt(fmax(wsq - wsum * wsum / n, 0) / (n - 1) * n) / k : NAN;
 }
 
-static inline int truth_alternate(double **ret)
+/* Mean nanoseconds of the requests that ended between two snapshots. */
+static inline double truth_latency(const struct truth_slot *a, const struct truth_slot *b)
+{
+	uint64_t n = 0, ns = 0;
+
+	for (int i = 0; i < TRUTH_MAX_SLOTS; i++) {
+		n += b[i].requests - a[i].requests;
+		ns += b[i].request_ns - a[i].request_ns;
+	}
+	return n ? (double)ns / (double)n : 0;
+}
+
+struct truth_ratios {
+	double *log;
+	int n;
+};
+
+static inline void truth_ratio(struct truth_ratios *r, double base, double fast)
+{
+	if (!(base > 0) || !(fast > 0))
+		return;
+	if (!(r->n & (r->n - 1))) {
+		r->log = realloc(r->log, (r->n ? 2 * (size_t)r->n : 1) * sizeof(*r->log));
+		if (!r->log)
+			truth_die("out of memory");
+	}
+	r->log[r->n++] = log(fast / base);
+}
+
+/* Times of a unit and of a request, sped up by base. */
+static inline void truth_alternate(struct truth_ratios *unit, struct truth_ratios *request)
 {
 	uint64_t phase = (uint64_t)(truth.alternate_ms * 1e6);
 	struct truth_slot a[TRUTH_MAX_SLOTS], b[TRUTH_MAX_SLOTS];
-	double rate[2] = { 0 }, *ratio = NULL;
+	double period[2] = { 0 }, latency[2] = { 0 };
 	uint64_t t = truth_now();
-	int n = 0;
 
 	if (truth_wait_until(t += phase))
-		return 0;
+		return;
 	for (int i = 0;; i++) {
 		bool fast = (i & 3) == 1 || (i & 3) == 2;
 
-		__atomic_store_n(&truth.sh->pct[truth.knob], fast ? truth.pct : 0,
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(truth.live[truth.knob], fast ? truth.pct : 0, __ATOMIC_RELAXED);
 		if (truth_wait_until(t + phase / 5))
 			break;
 		truth_snapshot(a);
 		if (truth_wait_until(t += phase))
 			break;
 		truth_snapshot(b);
-		rate[fast] = truth_rate(a, b);
-		if (!(i & 1) || !(rate[0] > 0) || !(rate[1] > 0))
+		period[fast] = 1 / truth_rate(a, b);
+		latency[fast] = truth_latency(a, b);
+		if (!(i & 1) || !isfinite(period[0]) || !isfinite(period[1]))
 			continue;
-		if (!(n & (n - 1))) {
-			ratio = realloc(ratio, (n ? 2 * (size_t)n : 1) * sizeof(*ratio));
-			if (!ratio)
-				truth_die("out of memory");
-		}
-		ratio[n++] = log(rate[0] / rate[1]);
+		truth_ratio(unit, period[0], period[1]);
+		truth_ratio(request, latency[0], latency[1]);
 	}
-	*ret = ratio;
-	return n;
 }
 
 static inline void truth_print(double v)
@@ -591,19 +750,38 @@ static inline void truth_print(double v)
 		printf("null");
 }
 
+static inline void truth_print_effect(const char *prefix, struct truth_ratios *r)
+{
+	double mean = NAN, se = NAN;
+
+	if (r->n)
+		truth_trimmed(r->log, r->n, &mean, &se);
+	printf(", \"%struth_pct\": ", prefix);
+	truth_print(100 * (1 - exp(mean)));
+	printf(", \"%sstderr\": ", prefix);
+	truth_print(100 * exp(mean) * se);
+	printf(", \"%spairs\": %d", prefix, r->n);
+	free(r->log);
+}
+
 /* Runs until the time is over or a signal comes, ends the workers, prints the result. */
 static inline int truth_run(void)
 {
-	double *ratio = NULL, seconds, others;
-	int n = 0;
+	static const struct truth_slot none[TRUTH_MAX_SLOTS];
+	struct truth_slot end[TRUTH_MAX_SLOTS];
+	struct truth_ratios unit = { 0 }, request = { 0 };
+	double seconds, others, latency;
 
 	if (truth.alternate_ms)
-		n = truth_alternate(&ratio);
+		truth_alternate(&unit, &request);
 	else
 		truth_wait_until(UINT64_MAX);
 	seconds = (double)(truth_now() - truth.start_ns) / 1e9;
+	/* Before the workers end: one may be killed while its slot is being written. */
+	truth_snapshot(end);
 	truth_stop_workers();
 	others = truth_busy() - truth_own() - truth.start_busy;
+	latency = truth_latency(none, end);
 
 	printf("{\"progress\": %llu, \"seconds\": %.3f, \"rate\": %.3f",
 	       (unsigned long long)truth.sh->total.value, seconds,
@@ -611,19 +789,15 @@ static inline int truth_run(void)
 	/* In percent of one core: with much of it, the run does not show the truth. */
 	printf(", \"others_pct\": ");
 	truth_print(fmax(100 * others / seconds, 0));
+	if (latency > 0)
+		printf(", \"latency_us\": %.3f", latency / 1000);
 	if (truth.alternate_ms) {
-		double mean = NAN, se = NAN;
-
-		if (n)
-			truth_trimmed(ratio, n, &mean, &se);
-		printf(", \"speedup_pct\": %d, \"truth_pct\": ", truth.pct);
-		truth_print(100 * (1 - exp(mean)));
-		printf(", \"stderr\": ");
-		truth_print(100 * exp(mean) * se);
-		printf(", \"pairs\": %d", n);
+		printf(", \"speedup_pct\": %d", truth.pct);
+		truth_print_effect("", &unit);
+		if (latency > 0)
+			truth_print_effect("latency_", &request);
 	}
 	printf("}\n");
-	free(ratio);
 	return fflush(stdout) ? 1 : 0;
 }
 

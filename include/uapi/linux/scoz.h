@@ -99,13 +99,15 @@ struct scoz_core {
 	__u32 due;	/* a task was switched in: pay before it runs */
 	__s64 share_level;
 	__u64 share_at;
-	__u64 stop_end;	  /* of the latest stop */
-	__u64 stop_began; /* of the one under way, 0: none */
-	__u64 paid_hit;	  /* hits seen paid or excused, for the latency figures */
-	__u64 no_task;	  /* tasks met without accounting state */
-	__u64 syncs;	  /* wake-ups of involved tasks by tasks */
+	__u64 stop_end;	       /* of the latest stop */
+	__u64 stop_began;      /* of the one under way, 0: none */
+	__u64 paid_hit;	       /* hits seen paid or excused, for the latency figures */
+	__u64 no_task;	       /* tasks met without accounting state */
+	__u64 syncs;	       /* wake-ups of involved tasks by tasks */
 	__u64 external_waited; /* ns involved tasks waited for devices and timers, up to wake-up */
-	__u32 sampled;	  /* set by the profiler: this core is sampled and delayed */
+	__u64 queued;	       /* ns involved tasks waited for a core */
+	__u64 unawaited;       /* timers of programs that fired before anybody waited for them */
+	__u32 sampled;	       /* set by the profiler: this core is sampled and delayed */
 	__u32 pad;
 };
 

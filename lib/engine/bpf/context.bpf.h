@@ -21,6 +21,7 @@ struct irq_state {
 	u32 hardirq;		     /* bits of enum hardirq */
 	/* The operation whose completion is being handled: its submitter's account then. */
 	u32 operation_known;
+	u32 unawaited; /* it is a timer of an involved task, and nobody has been woken yet */
 	s64 operation;
 };
 

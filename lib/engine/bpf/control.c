@@ -272,6 +272,8 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 			ret->idle += now - c->idle_since;
 		ret->syncs += c->syncs;
 		ret->external_waited += c->external_waited;
+		ret->queued += c->queued;
+		ret->unawaited += c->unawaited;
 	}
 }
 

@@ -9,37 +9,49 @@
 
 #include "engine/bpf/context.bpf.h"
 
+struct operation {
+	s64 absorbed;
+	u64 involved; /* submitted by an involved task */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u64);
-	__type(value, s64);
+	__type(value, struct operation);
 } operations SEC(".maps");
 
 static __always_inline int submitted(u64 key)
 {
 	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
 	struct scoz_global *g = page_global();
-	s64 absorbed;
+	struct task_state *t;
+	struct operation o = {};
+	u64 now;
 
 	if (!c || !g)
 		return 0;
-	absorbed = account_now(c, g, bpf_ktime_get_ns(), false);
-	bpf_map_update_elem(&operations, &key, &absorbed, BPF_ANY);
+	now = bpf_ktime_get_ns();
+	o.absorbed = account_now(c, g, now, false);
+	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+	o.involved = t && is_involved(t, now);
+	bpf_map_update_elem(&operations, &key, &o, BPF_ANY);
 	return 0;
 }
 
-static __always_inline int completed(u64 key)
+static __always_inline int completed(u64 key, bool timer)
 {
 	struct irq_state *s = irq_state();
-	s64 *absorbed;
+	struct operation *o;
 
 	if (!s)
 		return 0;
-	absorbed = bpf_map_lookup_elem(&operations, &key);
-	s->operation_known = absorbed != NULL;
-	if (absorbed)
-		s->operation = *absorbed;
+	o = bpf_map_lookup_elem(&operations, &key);
+	s->operation_known = o != NULL;
+	if (o) {
+		s->operation = o->absorbed;
+		s->unawaited = timer && o->involved;
+	}
 	return 0;
 }
 
@@ -52,7 +64,7 @@ int BPF_PROG(on_block_issue, struct request *rq)
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_complete, struct request *rq)
 {
-	return completed((u64)rq);
+	return completed((u64)rq, false);
 }
 
 /* Only timers that a program arms for later; those of a sleep start as the sleep does. */
@@ -79,16 +91,24 @@ int BPF_PROG(on_timer_expire, struct hrtimer *timer)
 
 	if (s) {
 		s->operation_known = 0;
+		s->unawaited = 0;
 		s->hardirq |= HARDIRQ_TIMER;
 	}
 	if (!program_timer(timer))
 		return 0;
-	return completed((u64)timer);
+	return completed((u64)timer, true);
 }
 
 SEC("tp_btf/hrtimer_expire_exit")
 int BPF_PROG(on_timer_expired)
 {
+	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	struct irq_state *s = irq_state();
+
+	if (c && s && s->unawaited) {
+		c->unawaited++;
+		s->unawaited = 0;
+	}
 	return hardirq_exit(HARDIRQ_TIMER);
 }
 

@@ -77,8 +77,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	}
 	t = bpf_task_storage_get(&tasks, next, 0, 0);
-	if (t) /* should its wake-up have been missed, the wait counts as queueing */
+	if (t) { /* should its wake-up have been missed, the wait counts as queueing */
+		if (!t->blocked && is_involved(t, now))
+			c->queued += now - t->account.since;
 		task_runs(t, g);
+	}
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
 	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
@@ -143,6 +146,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	task_runs(t, g);
 	if (current_context(s) == CONTEXT_EXTERNAL) {
 		t->external = 1;
+		s->unawaited = 0;
 		if (is_involved(t, now))
 			c->external_waited += now - t->account.since;
 		if (s->operation_known)

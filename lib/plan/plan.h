@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which window comes next. Pure: no clock, no files, no engine; the same options, targets and
+ * recorded windows give the same plan, in whatever order the targets were added.
+ *
+ * A round of a target is 0 %, s1, 0 %, s2, ... 0 % with the treated windows in random order, so
+ * that each stands between two of its baselines, seconds apart at most. Rounds of the same target
+ * that follow each other share the 0 % window between them.
+ */
+#ifndef SCOZ_PLAN_H
+#define SCOZ_PLAN_H
+
+#include "profile/profile.h"
+
+struct plan_options {
+	const double *speedups; /* above 0, at most 1; copied */
+	size_t n_speedups;
+	size_t n_progress;  /* progress points of the recorded windows */
+	bool truth;	    /* of each treated window a real one, too */
+	double precision;   /* half width in percentage points at which to stop; 0: never */
+	uint64_t seed;	    /* of the order, and of the intervals looked at (stats_options) */
+	uint32_t resamples; /* as stats_options */
+};
+
+struct plan;
+struct plan *plan_create(const struct plan_options *opt);
+void plan_free(struct plan *p);
+
+/* Returns the number by which the target goes from now on; @name must be unique. */
+int plan_add_target(struct plan *p, const char *name, double weight);
+void plan_set_weight(struct plan *p, int target, double weight);
+/* It cannot be measured, ever. */
+void plan_set_broken(struct plan *p, int target);
+/* It cannot be measured for now. */
+void plan_set_waiting(struct plan *p, int target, bool waiting);
+/* What follows is no neighbour of the windows so far (the command was started again, say). */
+void plan_interrupt(struct plan *p);
+
+struct plan_window {
+	int target;
+	double speedup;
+	bool real; /* really make the target cheaper, do not insert delays */
+};
+enum plan_answer {
+	PLAN_MEASURE,
+	PLAN_WAIT,   /* no target can be measured now */
+	PLAN_PRECISE /* every target is measured as precisely as asked for, or has no effect */
+};
+/* The same answer until something is recorded or changed. */
+enum plan_answer plan_next(struct plan *p, struct plan_window *ret);
+/* The window just asked for, kept or discarded. Copied. */
+void plan_record(struct plan *p, int target, const struct profile_window *w);
+
+struct plan_state {
+	bool broken, no_effect, precise;
+	uint32_t rounds; /* begun */
+};
+struct plan_state plan_state(const struct plan *p, int target);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Short windows keep what they compare close together, so that a machine that changes its speed for
+ * seconds changes both alike. But a program takes its time to follow a change of speedup: queues
+ * that were full run empty at the difference of two rates, and as long as they do, nothing is to be
+ * seen of the speedup at the other end. How long that takes cannot be known beforehand.
+ *
+ * So one in HOLD_EVERY speedups is held for HOLD_WINDOWS windows: if the last of them differs from
+ * the first, again and again, at the same speedup, the program had not settled, and settling time
+ * and windows are doubled. That is a test with a false alarm rate, not a proof; a false alarm costs
+ * time only.
+ */
+#include "plan/window_length.h"
+
+#include <math.h>
+
+#define WINDOW_VISITS 20
+#define WINDOW_MIN_S  0.1
+#define WINDOW_MAX_S  10
+#define SETTLE_VISITS 8
+#define SETTLE_MIN_S  0.1
+#define SETTLE_MAX_S  4
+#define MAX_DOUBLINGS 4
+#define HOLD_FIRST    12 /* speedups in a row: better found out soon */
+#define HOLD_EVERY    3	 /* of those after them; odd: 0 % and treated ones take turns */
+#define HOLD_WINDOWS  4
+#define MIN_HELD      3
+#define DRIFT_SIGMAS  3.5
+#define DRIFT_LEAST   0.005
+#define MAX_LEVELS    64
+
+/* Drift seen at one speedup: Welford's mean and sum of squares. */
+struct level {
+	double speedup;
+	uint32_t n;
+	double mean, m2;
+};
+
+struct window_tuner {
+	struct window_length length;
+	int doublings;
+	uint32_t holds;
+	struct level level[MAX_LEVELS];
+	int n_levels;
+};
+
+static double clamp(double v, double lo, double hi)
+{
+	return v < lo ? lo : v > hi ? hi : v;
+}
+
+struct window_tuner *window_tuner_create(double visits_per_s)
+{
+	struct window_tuner *t = xcalloc(1, sizeof(*t));
+
+	t->length.settle_s = clamp(SETTLE_VISITS / visits_per_s, SETTLE_MIN_S, SETTLE_MAX_S);
+	t->length.length_s = clamp(WINDOW_VISITS / visits_per_s, WINDOW_MIN_S, WINDOW_MAX_S);
+	return t;
+}
+
+void window_tuner_free(struct window_tuner *t)
+{
+	free(t);
+}
+
+struct window_length window_tuner_next(struct window_tuner *t)
+{
+	struct window_length ret = t->length;
+
+	ret.hold = t->holds < HOLD_FIRST || t->holds % HOLD_EVERY == 0 ? HOLD_WINDOWS : 1;
+	t->holds++;
+	return ret;
+}
+
+static struct level *find_level(struct window_tuner *t, double speedup)
+{
+	for (int i = 0; i < t->n_levels; i++) {
+		if (fabs(t->level[i].speedup - speedup) < 1e-6)
+			return &t->level[i];
+	}
+	if (t->n_levels == MAX_LEVELS)
+		return NULL;
+	t->level[t->n_levels] = (struct level){ .speedup = speedup };
+	return &t->level[t->n_levels++];
+}
+
+static bool drifts(const struct level *l)
+{
+	double se;
+
+	if (l->n < MIN_HELD || fabs(l->mean) < DRIFT_LEAST)
+		return false;
+	se = sqrt(l->m2 / (l->n - 1) / l->n);
+	/* With few of them their spread is known badly: as a t value would. */
+	return fabs(l->mean) > DRIFT_SIGMAS * (1 + 3.0 / (l->n - 1)) * se;
+}
+
+bool window_tuner_held(struct window_tuner *t, double speedup, double log_drift)
+{
+	struct level *l = find_level(t, speedup);
+	double delta;
+
+	if (!l || !isfinite(log_drift))
+		return false;
+	delta = log_drift - l->mean;
+	l->n++;
+	l->mean += delta / l->n;
+	l->m2 += delta * (log_drift - l->mean);
+	if (!drifts(l) || t->doublings == MAX_DOUBLINGS || t->length.length_s >= WINDOW_MAX_S)
+		return false;
+	t->doublings++;
+	t->length.settle_s *= 2;
+	t->length.length_s = fmin(2 * t->length.length_s, WINDOW_MAX_S);
+	t->n_levels = 0;
+	t->holds = 0;
+	return true;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long a window must be: pure. */
+#ifndef SCOZ_WINDOW_LENGTH_H
+#define SCOZ_WINDOW_LENGTH_H
+
+#include "base/base.h"
+
+struct window_length {
+	double settle_s; /* from the change of the speedup until the first window begins */
+	double length_s;
+	uint32_t hold; /* how many windows follow each other before the speedup changes again */
+};
+
+struct window_tuner;
+/* @visits_per_s: of the slowest progress point that moves at all. */
+struct window_tuner *window_tuner_create(double visits_per_s);
+void window_tuner_free(struct window_tuner *t);
+struct window_length window_tuner_next(struct window_tuner *t);
+/*
+ * @log_drift: what became of the time per unit of work from the first to the last window of a hold
+ * at @speedup, log(last / first). True: windows are longer from now on, and those measured so far
+ * say something about the change from one speedup to another, not about the speedup.
+ */
+bool window_tuner_held(struct window_tuner *t, double speedup, double log_drift);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "experiment.h"
+
+#include "base/base.h"
+#include "plan/plan.h"
+#include "plan/window_length.h"
+
+#include <math.h>
+
+#define WARM_UP_S     0.2
+#define MAX_OLD_DEBT  (5 * SIM_MS) /* as daemon/window.c */
+#define SETTLE_STEP_S 0.02
+#define SETTLE_LIMIT  50 /* steps */
+#define MIN_VISITS    3
+
+static void run_for(struct sim *s, double seconds)
+{
+	sim_run(s, sim_now(s) + llround(seconds * SIM_S));
+}
+
+static void settle(struct sim *s, const struct plan_window *what, double seconds)
+{
+	sim_set_speedup(s, what->real ? 0 : what->speedup, what->real ? what->speedup : 0);
+	run_for(s, seconds);
+	for (int i = 0; i < SETTLE_LIMIT && sim_largest_debt(s) > MAX_OLD_DEBT; i++)
+		run_for(s, SETTLE_STEP_S);
+}
+
+static void measure(struct sim *s, const struct plan_window *what, double length_s,
+		    struct profile_window *w)
+{
+	struct window_progress *p = xcalloc(1, sizeof(*p));
+	struct sim_progress a, b;
+	struct sim_ledger before, after;
+	int64_t start;
+
+	start = sim_now(s);
+	sim_read_progress(s, &a);
+	sim_read_ledger(s, &before);
+	run_for(s, length_s);
+	sim_read_progress(s, &b);
+	sim_read_ledger(s, &after);
+	p->visits = b.visits - a.visits;
+	p->virtual_s = (b.last_virtual - a.last_virtual) / 1e9;
+	*w = (struct profile_window){
+		.speedup = what->speedup,
+		.real = what->real,
+		.start_s = start / 1e9,
+		.wall_s = length_s,
+		.inserted_s = (after.delay - before.delay) / 1e9,
+		.external_s = (after.external_waited - before.external_waited) / 1e9,
+		.hits = after.hits - before.hits,
+		.discard = p->visits < MIN_VISITS || p->virtual_s <= 0 ? "few_visits" : NULL,
+		.n_progress = 1,
+		.progress = p,
+	};
+}
+
+struct windows {
+	struct profile_window *w;
+	size_t n, cap;
+};
+
+static void forget(struct windows *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->w[i].progress);
+	w->n = 0;
+}
+
+static double log_period(const struct profile_window *w)
+{
+	return w->discard ? NAN : log(w->progress[0].virtual_s / w->progress[0].visits);
+}
+
+/* One speedup, held for some windows; false when all windows so far were too short. */
+static bool hold(struct sim *s, const struct plan_window *what, const struct window_length *length,
+		 struct plan *plan, struct window_tuner *tuner, struct windows *w)
+{
+	settle(s, what, length->settle_s);
+	for (uint32_t i = 0; i < length->hold; i++) {
+		array_reserve(w->w, w->cap, w->n + 1);
+		measure(s, what, length->length_s, &w->w[w->n]);
+		w->w[w->n].seq = w->n;
+		if (!i)
+			plan_record(plan, what->target, &w->w[w->n]);
+		w->n++;
+	}
+	return length->hold == 1 ||
+	       !window_tuner_held(tuner, what->speedup,
+				  log_period(&w->w[w->n - 1]) -
+					  log_period(&w->w[w->n - length->hold]));
+}
+
+static struct plan *make_plan(const struct sim_experiment *x)
+{
+	struct plan *plan = plan_create(&(struct plan_options){
+		.speedups = x->speedups,
+		.n_speedups = x->n_speedups,
+		.n_progress = 1,
+		.precision = x->precision,
+		.seed = x->seed,
+		.resamples = x->resamples,
+	});
+
+	plan_add_target(plan, "target", 1);
+	return plan;
+}
+
+void experiment(const struct sim_program *p, const struct sim_options *o,
+		const struct sim_experiment *x, struct sim_estimate *ret)
+{
+	struct stats_options opt = { .resamples = x->resamples, .seed = x->seed };
+	struct plan *plan = make_plan(x);
+	struct sim *s = sim_create(p, o);
+	struct windows w = { .n = 0 };
+	struct window_tuner *tuner;
+	struct plan_window next;
+	struct sim_progress first;
+
+	memset(ret, 0, sizeof(*ret));
+	run_for(s, WARM_UP_S);
+	sim_read_progress(s, &first);
+	tuner = window_tuner_create(first.visits / WARM_UP_S);
+	while (sim_now(s) < x->seconds * SIM_S && plan_next(plan, &next) == PLAN_MEASURE) {
+		struct window_length length = window_tuner_next(tuner);
+
+		if (x->length_s > 0)
+			length = (struct window_length){ x->settle_s, x->length_s, 1 };
+		if (!hold(s, &next, &length, plan, tuner, &w)) {
+			forget(&w);
+			plan_free(plan);
+			plan = make_plan(x);
+			ret->lengthened++;
+		}
+	}
+	for (size_t i = 0; i < w.n; i++)
+		ret->discarded += w.w[i].discard != NULL;
+	ret->seconds = sim_now(s) / 1e9;
+	ret->windows = w.n;
+	stats_estimate(w.w, w.n, 1, &opt, &ret->e);
+	forget(&w);
+	free(w.w);
+	sim_free(s);
+	plan_free(plan);
+	window_tuner_free(tuner);
+}

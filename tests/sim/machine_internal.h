@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of a simulated machine; shared by machine.c, schedule.c and operations.c only. */
+#ifndef SIM_MACHINE_INTERNAL_H
+#define SIM_MACHINE_INTERNAL_H
+
+#include "event.h"
+#include "machine.h"
+
+#define NOBODY	(-1)
+#define FOREVER (INT64_MAX / 4)
+#define OUTSIDE (-1) /* as a waker: a device or a timer */
+
+struct list {
+	int *v;
+	int n;
+	size_t cap;
+};
+
+enum task_state { TASK_DORMANT, TASK_READY, TASK_RUNNING, TASK_BLOCKED };
+
+/* Where a task stands in an operation that takes several steps. */
+enum step { STEP_BEGIN, STEP_WAITING, STEP_DONE };
+
+struct task {
+	const struct sim_task *spec;
+	int pc;
+	enum step step;
+	int64_t rem; /* work left of the current piece; FOREVER: spins */
+	enum sim_label label;
+	enum task_state state;
+	int core;     /* where it is, or was last */
+	int64_t fair; /* run time as fair scheduling counts it */
+	struct scoz_task account;
+	uint64_t rng;
+	/* waits */
+	bool external; /* its last wait ended by a device or a timer */
+	bool counted;  /* among the external waiters */
+	bool granted;  /* what it spins for has come */
+	uint32_t version;
+	int64_t next_period;
+	/* OP_ARM: a timer of its own */
+	bool armed, fired;
+	int64_t armed_account;
+	int64_t service;      /* of the device request under way */
+	int64_t submitted;    /* account at the submission */
+	struct list children; /* spawned, not joined */
+	int parent;
+	bool exited;
+};
+
+enum stop_kind { STOP_NONE, STOP_TICK, STOP_SWITCH };
+
+struct core {
+	int cur; /* task or NOBODY */
+	struct list ready;
+	bool waking;  /* idle, a wake-up is on its way */
+	bool resched; /* a task waits that should run instead */
+	enum stop_kind stop;
+	int64_t stop_began, stop_limit;
+	int64_t segment_began;
+	int64_t next_tick;
+	int64_t period; /* jittered */
+	int ticks_to_jitter;
+	int64_t ran; /* since it was switched in, as charged */
+	int64_t fair_floor;
+	uint32_t segment, slice, stop_version;
+	struct scoz_core account;
+	/* batches: hits taken but not yet accounted */
+	int batched;
+	int64_t batch_delay;
+	uint64_t rng;
+};
+
+struct object {
+	int size, count;
+	int holder;		       /* NOBODY, task; readers are in count */
+	struct list waiting, waiting2; /* senders and receivers, writers and readers */
+	bool busy;
+};
+
+struct sim {
+	const struct sim_program *program;
+	struct sim_options o;
+	int64_t now;
+	struct event_queue events;
+	struct core *core;
+	int n_cores;
+	struct task *task;
+	int n_tasks;
+	size_t cap_tasks;
+	int n_ready; /* tasks in all run queues */
+	int n_idle;  /* cores */
+	struct object *object;
+	int64_t delay, waived, waived_at;
+	uint64_t hits;
+	int64_t external_waiters;
+	uint32_t speedup; /* virtual, fixed point */
+	double real;
+	double slowness;
+	uint64_t drift_rng;
+	int64_t external_waited;
+	uint64_t syncs, waiver_looks;
+	struct sim_progress progress;
+};
+
+double rng_uniform(uint64_t *state);
+uint64_t rng_seed(uint64_t seed, uint64_t stream);
+
+void list_push(struct list *l, int v);
+int list_shift(struct list *l);
+void list_remove(struct list *l, int i);
+
+/* machine.c */
+int64_t core_debt(const struct sim *s, int c);
+/* Brings the running task's work up to date. */
+void core_update(struct sim *s, int c);
+/* Starts the clock of the running task's current piece of work. */
+void core_resume(struct sim *s, int c);
+/* Pays what is owed; true when the core now stands still. */
+bool core_pay(struct sim *s, int c, enum stop_kind kind);
+
+/* schedule.c */
+void schedule_next(struct sim *s, int c);
+void task_wake(struct sim *s, int t, int waker_core);
+void task_wake_submitted(struct sim *s, int t, int64_t submitter);
+void task_block(struct sim *s, int c);
+/* A new task, as it was made by whoever runs on @by; @core: where, NOBODY: wherever is room. */
+void task_start(struct sim *s, int t, int by, int core);
+/* The current task is gone for good. */
+void task_exit(struct sim *s, int c);
+void schedule_slice(struct sim *s, int c);
+/* Lets another task run if one has been woken that should. */
+bool schedule_preempt(struct sim *s, int c);
+void schedule_balance(struct sim *s);
+void task_undefer(struct sim *s, int t);
+bool core_is_idle(const struct sim *s, int c);
+
+/* operations.c: runs the current task's operations until it computes, spins, blocks or stops. */
+void operations_run(struct sim *s, int c);
+void operations_timer(struct sim *s, int t, bool armed);
+void operations_device(struct sim *s, int object);
+
+#endif

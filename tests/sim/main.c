@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "experiment.h"
+#include "heatmap.h"
+#include "shrink.h"
+
+#include "base/base.h"
+
+#include <getopt.h>
+#include <math.h>
+
+#define MAX_CONFIGS 16
+#define MAX_MODELS  128
+
+static const char usage[] =
+	"usage: sim errors [OPTION...]    error of each model program\n"
+	"       sim graphs [OPTION...]    error of random task graphs\n"
+	"       sim coverage [OPTION...]  how many intervals of short profiles hold the truth\n"
+	"       sim windows [OPTION...]   what short windows change\n"
+	"       sim cores [OPTION...]     cost and error against the number of cores\n"
+	"  -c WORDS    a way of profiling, repeatable: wait|core [exclude] [period=USEC|auto]\n"
+	"              [batch=N] [engine=bpf|kernel] [cost=NS] [latency=NS] [seed=N]\n"
+	"  -s PCT,...  speedups (25,50,100)\n"
+	"  -t SECONDS  simulated for each figure (20)\n"
+	"  -x SCALE    length of everything the programs do (1)\n"
+	"  -n N        graphs: how many, from -f; coverage: profiles of each program\n"
+	"  -f SEED     graphs: the first\n"
+	"  -o          graphs: more tasks than cores\n"
+	"  -w MS/MS,... settling time and length of windows; auto\n"
+	"  -m PART     only programs whose name contains PART\n"
+	"  -d PCT      coverage: by how much the machine's speed varies (0)\n"
+	"  -p POINTS   coverage: profiles end at this precision\n"
+	"  -S FILE     errors, graphs: also as a picture (SVG)\n"
+	"  -e POINTS   exit status 1 if some error is larger (and print the program)\n"
+	"  -v          print the programs\n";
+
+struct settings {
+	struct sim_config config[MAX_CONFIGS];
+	int n_configs;
+	double speedup[32];
+	int n_speedups;
+	double seconds, scale;
+	int n;
+	uint64_t first;
+	bool crowded, verbose;
+	const char *only, *svg;
+	double limit, drift, precision;
+	struct {
+		double settle_s, length_s;
+	} window[MAX_CONFIGS];
+	int n_windows;
+};
+
+static void add_config(struct settings *s, const char *text)
+{
+	if (s->n_configs == MAX_CONFIGS || !config_parse(text, &s->config[s->n_configs++])) {
+		fprintf(stderr, "sim: cannot use -c \"%s\"\n%s", text, usage);
+		exit(2);
+	}
+}
+
+static void parse_speedups(struct settings *s, char *text)
+{
+	char *save = NULL;
+
+	s->n_speedups = 0;
+	for (char *w = strtok_r(text, ",", &save); w && s->n_speedups < 32;
+	     w = strtok_r(NULL, ",", &save))
+		s->speedup[s->n_speedups++] = atof(w) / 100;
+}
+
+static void parse_windows(struct settings *s, char *text)
+{
+	char *save = NULL;
+
+	for (char *w = strtok_r(text, ",", &save); w && s->n_windows < MAX_CONFIGS;
+	     w = strtok_r(NULL, ",", &save)) {
+		double settle, length;
+
+		if (!strcmp(w, "auto")) {
+			s->n_windows++;
+			continue;
+		}
+		if (sscanf(w, "%lf/%lf", &settle, &length) != 2)
+			exit(2);
+		s->window[s->n_windows].settle_s = settle / 1e3;
+		s->window[s->n_windows++].length_s = length / 1e3;
+	}
+}
+
+static void parse(int argc, char **argv, struct settings *s)
+{
+	int opt;
+
+	*s = (struct settings){
+		.speedup = { .25, .5, 1 }, .n_speedups = 3, .seconds = 20, .scale = 1, .first = 1
+	};
+	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:m:e:w:d:p:S:ov")) != -1) {
+		switch (opt) {
+		case 'c':
+			add_config(s, optarg);
+			break;
+		case 's':
+			parse_speedups(s, optarg);
+			break;
+		case 't':
+			s->seconds = atof(optarg);
+			break;
+		case 'x':
+			s->scale = atof(optarg);
+			break;
+		case 'n':
+			s->n = atoi(optarg);
+			break;
+		case 'f':
+			s->first = strtoull(optarg, NULL, 10);
+			break;
+		case 'm':
+			s->only = optarg;
+			break;
+		case 'e':
+			s->limit = atof(optarg);
+			break;
+		case 'w':
+			parse_windows(s, optarg);
+			break;
+		case 'S':
+			s->svg = optarg;
+			break;
+		case 'd':
+			s->drift = atof(optarg) / 100;
+			break;
+		case 'p':
+			s->precision = atof(optarg);
+			break;
+		case 'o':
+			s->crowded = true;
+			break;
+		case 'v':
+			s->verbose = true;
+			break;
+		default:
+			fputs(usage, stderr);
+			exit(2);
+		}
+	}
+}
+
+/* ---- errors ---- */
+
+struct summary {
+	double sum, worst;
+	int n;
+};
+
+static void note(struct summary *s, double error)
+{
+	s->sum += fabs(error);
+	s->worst = fmax(s->worst, fabs(error));
+	s->n++;
+}
+
+/* What is left of a program when everything is left out that the error does not need. */
+static void print_minimal(const struct settings *s, const struct sim_program *p,
+			  const struct sim_result *r)
+{
+	for (int i = 0; i < s->n_speedups * s->n_configs; i++) {
+		const struct sim_config *c = &s->config[i % s->n_configs];
+		double speedup = s->speedup[i / s->n_configs];
+		struct sim_program *small;
+
+		if (r[i].stuck || r[i].coarse || fabs(r[i].predicted - r[i].truth) <= s->limit)
+			continue;
+		small = shrink(p, c, speedup, s->seconds, s->limit);
+		printf("at %.0f %% with \"%s\" still wrong by more than %g points:\n",
+		       100 * speedup, c->text, s->limit);
+		program_print(small);
+		program_free(small);
+		return;
+	}
+	program_print(p);
+}
+
+/* Returns the number of programs that are out of bounds. */
+static int study_programs(const struct settings *s, struct sim_program **programs, int n)
+{
+	int per = s->n_speedups * s->n_configs, bad = 0;
+	_cleanup_free_ struct sim_result *r = xcalloc((size_t)n * per, sizeof(*r));
+	struct summary sum[MAX_CONFIGS] = {};
+
+#pragma omp parallel for schedule(dynamic)
+	for (int i = 0; i < n * per; i++)
+		r[i] = study(programs[i / per], &s->config[i % s->n_configs],
+			     s->speedup[i % per / s->n_configs], s->seconds);
+
+	for (int c = 0; c < s->n_configs; c++)
+		printf("# %d: %s\n", c + 1, s->config[c].text);
+	printf("%-24s %4s %6s", "program", "s", "truth");
+	for (int c = 0; c < s->n_configs; c++)
+		printf("  %8s %5s", "error", "us");
+	printf("\n");
+	for (int i = 0; i < n; i++) {
+		bool off = false;
+
+		for (int k = 0; k < s->n_speedups; k++) {
+			const struct sim_result *row = &r[i * per + k * s->n_configs];
+
+			printf("%-24s %4.0f %6.1f", programs[i]->name, 100 * s->speedup[k],
+			       row->truth);
+			for (int c = 0; c < s->n_configs; c++) {
+				double error = row[c].predicted - row[c].truth;
+
+				if (row[c].stuck) {
+					printf("  %8s      ", "stuck");
+					off = true;
+					continue;
+				}
+				printf("  %+8.2f %4.0f%c", error, row[c].period / 1e3,
+				       row[c].coarse ? '!' : ' ');
+				if (programs[i]->unmendable || row[c].coarse)
+					continue;
+				note(&sum[c], error);
+				off |= s->limit > 0 && fabs(error) > s->limit;
+			}
+			printf("%s\n", programs[i]->unmendable ? "  (not counted)" : "");
+		}
+		if (s->verbose)
+			program_print(programs[i]);
+		if (off)
+			print_minimal(s, programs[i], &r[i * per]);
+		bad += off;
+	}
+	printf("%-36s", "mean of the absolute errors");
+	for (int c = 0; c < s->n_configs; c++)
+		printf("  %8.2f      ", sum[c].sum / sum[c].n);
+	printf("\n%-36s", "worst");
+	for (int c = 0; c < s->n_configs; c++)
+		printf("  %8.2f      ", sum[c].worst);
+	printf("\n");
+	if (s->svg && heatmap_write(s->svg, programs, n, s->config, s->n_configs, s->speedup,
+				    s->n_speedups, r))
+		fprintf(stderr, "sim: cannot write %s: %m\n", s->svg);
+	return bad;
+}
+
+static int models(const struct settings *s, struct sim_program **p)
+{
+	int n = 0;
+
+	for (int i = 0; i < MAX_MODELS && (p[n] = model_create(i, s->scale)); i++) {
+		if (s->only && !strstr(p[n]->name, s->only))
+			program_free(p[n]);
+		else
+			n++;
+	}
+	return n;
+}
+
+static int errors(const struct settings *s)
+{
+	struct sim_program *p[MAX_MODELS];
+	int n = models(s, p), bad = study_programs(s, p, n);
+
+	while (n--)
+		program_free(p[n]);
+	return bad > 0;
+}
+
+static int graphs(const struct settings *s)
+{
+	int n = s->n ? s->n : 60, bad;
+	struct sim_program **p = xcalloc(n, sizeof(*p));
+
+	for (int i = 0; i < n; i++)
+		p[i] = graph_create(s->first + i, s->crowded, s->scale);
+	bad = study_programs(s, p, n);
+	for (int i = 0; i < n; i++)
+		program_free(p[i]);
+	free(p);
+	return bad > 0;
+}
+
+/* ---- many cores ---- */
+
+static int cores(const struct settings *s)
+{
+	static const int numbers[] = { 1, 2, 4, 16, 48, 96, 256, 1024 };
+	static const char *const shapes[] = { "one-hot", "all-hot" };
+	int n = ARRAY_SIZE(numbers) * ARRAY_SIZE(shapes);
+	_cleanup_free_ struct sim_result *r = xcalloc((size_t)n * s->n_configs, sizeof(*r));
+
+#pragma omp parallel for schedule(dynamic)
+	for (int i = n * s->n_configs - 1; i >= 0; i--) {
+		int number = numbers[i / s->n_configs % ARRAY_SIZE(numbers)];
+		struct sim_program *p = model_wide(shapes[i / s->n_configs / ARRAY_SIZE(numbers)],
+						   number, s->scale);
+
+		r[i] = study(p, &s->config[i % s->n_configs], s->speedup[0],
+			     fmin(s->seconds, 100.0 / number));
+		program_free(p);
+	}
+	for (int c = 0; c < s->n_configs; c++) {
+		printf("# %s, speedup %.0f %%\n", s->config[c].text, 100 * s->speedup[0]);
+		printf("%-8s %6s %7s %7s %9s %10s %10s %12s %8s\n", "program", "cores", "truth",
+		       "error", "slowdown", "period us", "hits/s", "looks/s/core", "waived");
+		for (int i = 0; i < n; i++) {
+			const struct sim_result *x = &r[i * s->n_configs + c];
+			int number = numbers[i % ARRAY_SIZE(numbers)];
+
+			printf("%-8s %6d %7.1f %+7.2f %9.2f %10.0f %10.0f %12.0f %7.0f%%\n",
+			       shapes[i / ARRAY_SIZE(numbers)], number, x->truth,
+			       x->predicted - x->truth, x->slowdown, x->period / 1e3,
+			       x->ledger.hits / x->seconds / 1.1,
+			       x->ledger.waiver_looks / x->seconds / 1.1 / number,
+			       x->ledger.own ? 100.0 * x->ledger.waived / x->ledger.own : 0);
+		}
+	}
+	return 0;
+}
+
+/* ---- profiles in windows ---- */
+
+static struct sim_options options_for(const struct sim_program *p, const struct sim_config *c)
+{
+	struct sim_options o = c->o;
+	bool coarse;
+
+	if (c->auto_period)
+		o.period = study_period(p, c, &coarse);
+	return o;
+}
+
+static const struct estimate_point *point_at(const struct sim_estimate *e, double speedup)
+{
+	for (size_t i = 0; e->e.n && i < e->e.e[0].n_points; i++) {
+		if (fabs(e->e.e[0].points[i].speedup_pct - 100 * speedup) < 1e-6)
+			return &e->e.e[0].points[i];
+	}
+	return NULL;
+}
+
+static void free_estimate(struct sim_estimate *e)
+{
+	estimates_free(&e->e);
+}
+
+/* One long profile with each length of windows beside one long stretch. */
+static int windows(const struct settings *s)
+{
+	struct sim_program *p[MAX_MODELS];
+	int n = models(s, p), per = s->n_speedups * s->n_windows;
+	_cleanup_free_ double *difference = xcalloc((size_t)n * per, sizeof(*difference));
+	_cleanup_free_ double *one = xcalloc((size_t)n * s->n_speedups, sizeof(*one));
+
+#pragma omp parallel for schedule(dynamic)
+	for (int i = 0; i < n * s->n_speedups; i++)
+		one[i] = study(p[i / s->n_speedups], &s->config[0], s->speedup[i % s->n_speedups],
+			       s->seconds)
+				 .predicted;
+#pragma omp parallel for schedule(dynamic)
+	for (int i = 0; i < n * per; i++) {
+		int row = i / s->n_windows, w = i % s->n_windows;
+		const struct sim_program *program = p[row / s->n_speedups];
+		double speedup = s->speedup[row % s->n_speedups];
+		struct sim_options o = options_for(program, &s->config[0]);
+		struct sim_experiment x = { .speedups = &speedup,
+					    .n_speedups = 1,
+					    .seconds = s->seconds * 4,
+					    .settle_s = s->window[w].settle_s,
+					    .length_s = s->window[w].length_s,
+					    .resamples = 20 };
+		const struct estimate_point *point;
+		struct sim_estimate e;
+
+		experiment(program, &o, &x, &e);
+		point = point_at(&e, speedup);
+		difference[i] = point ? point->program_speedup_pct - one[row] : NAN;
+		free_estimate(&e);
+	}
+	printf("%-24s %4s %6s", "program", "s", "long");
+	for (int w = 0; w < s->n_windows; w++)
+		printf("  %4.0f/%-4.0f", 1e3 * s->window[w].settle_s, 1e3 * s->window[w].length_s);
+	printf("\n");
+	for (int i = 0; i < n * s->n_speedups; i++) {
+		printf("%-24s %4.0f %6.1f", p[i / s->n_speedups]->name,
+		       100 * s->speedup[i % s->n_speedups], one[i]);
+		for (int w = 0; w < s->n_windows; w++)
+			printf("  %+9.2f", difference[i * s->n_windows + w]);
+		printf("\n");
+	}
+	while (n--)
+		program_free(p[n]);
+	return 0;
+}
+
+/*
+ * Many short profiles of each program. "Bias" is what is wrong with their mean; coverage is that of
+ * the truth moved by the bias, so that it judges the interval and not the model.
+ */
+struct coverage {
+	double truth, mean, width, seconds;
+	int n, hit, hit_truth, lengthened, unknown;
+};
+
+static void add_profile(struct coverage *c, const double *values, const double (*ci)[2], int n)
+{
+	c->n = n;
+	for (int i = 0; i < n; i++) {
+		c->mean += values[i] / n;
+		c->width += (ci[i][1] - ci[i][0]) / 2 / n;
+	}
+	for (int i = 0; i < n; i++) {
+		c->hit += ci[i][0] <= c->mean && c->mean <= ci[i][1];
+		c->hit_truth += ci[i][0] <= c->truth && c->truth <= ci[i][1];
+	}
+}
+
+static struct coverage cover(const struct settings *s, const struct sim_program *p, double speedup)
+{
+	int n = s->n ? s->n : 100, known = 0;
+	_cleanup_free_ double *values = xcalloc(n, sizeof(*values));
+	_cleanup_free_ double(*ci)[2] = xcalloc(n, sizeof(*ci));
+	struct sim_options o = options_for(p, &s->config[0]);
+	struct coverage c = { .truth = study(p, &s->config[0], speedup, 4 * s->seconds).truth };
+
+	o.drift = s->drift;
+#pragma omp parallel for schedule(dynamic)
+	for (int i = 0; i < n; i++) {
+		struct sim_experiment x = { .speedups = &speedup,
+					    .n_speedups = 1,
+					    .seconds = s->seconds,
+					    .precision = s->precision,
+					    .seed = i,
+					    .resamples = 400 };
+		struct sim_options mine = o;
+		const struct estimate_point *point;
+		struct sim_estimate e;
+
+		mine.seed = s->first + i;
+		experiment(p, &mine, &x, &e);
+		point = point_at(&e, speedup);
+#pragma omp critical
+		{
+			c.seconds += e.seconds / n;
+			c.lengthened += e.lengthened;
+			if (point && isfinite(point->ci_lo)) {
+				values[known] = point->program_speedup_pct;
+				ci[known][0] = point->ci_lo;
+				ci[known++][1] = point->ci_hi;
+			}
+		}
+		free_estimate(&e);
+	}
+	c.unknown = n - known;
+	add_profile(&c, values, ci, known);
+	return c;
+}
+
+static int coverage(const struct settings *s)
+{
+	struct sim_program *p[MAX_MODELS];
+	int n = models(s, p), hit = 0, all = 0;
+
+	printf("%-24s %4s %6s %6s %7s %8s %8s %7s %7s %7s\n", "program", "s", "truth", "bias", "+-",
+	       "coverage", "of truth", "seconds", "longer", "unknown");
+	for (int i = 0; i < n * s->n_speedups; i++) {
+		const struct sim_program *program = p[i / s->n_speedups];
+		double speedup = s->speedup[i % s->n_speedups];
+		struct coverage c = cover(s, program, speedup);
+
+		printf("%-24s %4.0f %6.1f %+6.2f %7.2f %7.1f%% %7.1f%% %7.1f %7.2f %7d\n",
+		       program->name, 100 * speedup, c.truth, c.mean - c.truth, c.width,
+		       100.0 * c.hit / c.n, 100.0 * c.hit_truth / c.n, c.seconds,
+		       (double)c.lengthened / (c.n + c.unknown), c.unknown);
+		fflush(stdout);
+		hit += c.hit;
+		all += c.n;
+	}
+	printf("%-24s %36.1f%%\n", "all", 100.0 * hit / all);
+	while (n--)
+		program_free(p[n]);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s;
+
+	if (argc < 2) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	parse(argc - 1, argv + 1, &s);
+	if (!s.n_configs)
+		add_config(&s, "wait period=auto");
+	if (!strcmp(argv[1], "errors"))
+		return errors(&s);
+	if (!strcmp(argv[1], "graphs"))
+		return graphs(&s);
+	if (!strcmp(argv[1], "cores"))
+		return cores(&s);
+	if (!strcmp(argv[1], "coverage"))
+		return coverage(&s);
+	if (!strcmp(argv[1], "windows"))
+		return windows(&s);
+	fputs(usage, stderr);
+	return 2;
+}

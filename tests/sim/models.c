@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Shapes of programs, each with the target where it matters, or where it does not. */
+#include "program.h"
+
+#include "base/base.h"
+
+struct builder {
+	struct sim_program *p;
+	double ms;
+	int task; /* the one being written */
+};
+
+static void task(struct builder *b)
+{
+	b->task = program_task(b->p);
+}
+
+static int object(struct builder *b, int size)
+{
+	return program_object(b->p, size);
+}
+
+static void op(struct builder *b, enum sim_op_kind kind, int object)
+{
+	program_op(b->p, b->task, kind, 0, object, SIM_REST);
+}
+
+static void timed(struct builder *b, enum sim_op_kind kind, double ms, int object)
+{
+	program_op(b->p, b->task, kind, ms * b->ms, object, SIM_REST);
+}
+
+static void work(struct builder *b, double ms)
+{
+	program_op(b->p, b->task, OP_COMPUTE, ms * b->ms, -1, SIM_REST);
+}
+
+static void target(struct builder *b, double ms)
+{
+	if (ms > 0)
+		program_op(b->p, b->task, OP_COMPUTE, ms * b->ms, -1, SIM_TARGET);
+}
+
+static void progress(struct builder *b)
+{
+	op(b, OP_PROGRESS, -1);
+}
+
+/* ---- barriers ---- */
+
+static void barrier2(struct builder *b)
+{
+	int o = object(b, 2);
+
+	task(b), target(b, 3), work(b, 2), progress(b), op(b, OP_BARRIER, o);
+	task(b), work(b, 4), op(b, OP_BARRIER, o);
+}
+
+static void barrier2_slack(struct builder *b)
+{
+	int o = object(b, 2);
+
+	task(b), target(b, 2), work(b, 1), op(b, OP_BARRIER, o);
+	task(b), work(b, 6), progress(b), op(b, OP_BARRIER, o);
+}
+
+static void barrier4_all(struct builder *b)
+{
+	int o = object(b, 4);
+
+	for (int i = 0; i < 4; i++) {
+		task(b), target(b, 3), work(b, 2);
+		if (!i)
+			progress(b);
+		op(b, OP_BARRIER, o);
+	}
+}
+
+static void barrier8_on2(struct builder *b)
+{
+	int o = object(b, 8);
+
+	for (int i = 0; i < 8; i++) {
+		task(b), target(b, i % 2 ? 2 : 1), work(b, 1.5);
+		if (!i)
+			progress(b);
+		op(b, OP_BARRIER, o);
+	}
+}
+
+static void spin_barrier4(struct builder *b)
+{
+	int o = object(b, 4);
+
+	for (int i = 0; i < 4; i++) {
+		task(b);
+		if (!i)
+			target(b, 3), work(b, 2), progress(b);
+		else
+			work(b, 3 + 0.3 * i);
+		op(b, OP_SPIN_BARRIER, o);
+	}
+}
+
+static void spin_barrier4_balanced(struct builder *b)
+{
+	int o = object(b, 4);
+
+	for (int i = 0; i < 4; i++) {
+		task(b);
+		if (!i)
+			target(b, 3), work(b, 2), progress(b);
+		else
+			work(b, 5);
+		op(b, OP_SPIN_BARRIER, o);
+	}
+}
+
+/* ---- pipelines, request and answer ---- */
+
+static void pipeline(struct builder *b, const double *stage, int n, int hot, double share)
+{
+	int q[8];
+
+	for (int i = 0; i + 1 < n; i++)
+		q[i] = object(b, 4);
+	for (int i = 0; i < n; i++) {
+		task(b);
+		if (i)
+			op(b, OP_RECEIVE, q[i - 1]);
+		if (i == hot)
+			target(b, stage[i] * share);
+		work(b, stage[i] * (i == hot ? 1 - share : 1));
+		if (i + 1 < n)
+			op(b, OP_SEND, q[i]);
+		else
+			progress(b);
+	}
+}
+
+static void pipeline4_slowest(struct builder *b)
+{
+	pipeline(b, (double[]){ 2, 4, 3, 1.5 }, 4, 1, 0.75);
+}
+
+static void pipeline4_balanced(struct builder *b)
+{
+	pipeline(b, (double[]){ 3, 3.2, 3, 2.8 }, 4, 1, 0.75);
+}
+
+static void pipeline4_on2(struct builder *b)
+{
+	pipeline(b, (double[]){ 1, 5, 1, 1 }, 4, 1, 0.6);
+}
+
+static void pingpong(struct builder *b)
+{
+	int there = object(b, 1), back = object(b, 1);
+
+	task(b), work(b, 1.5), op(b, OP_SEND, there), op(b, OP_RECEIVE, back), progress(b);
+	task(b), op(b, OP_RECEIVE, there), target(b, 2), work(b, 0.5), op(b, OP_SEND, back);
+}
+
+static void pingpong_load(struct builder *b)
+{
+	pingpong(b);
+	for (int i = 0; i < 2; i++)
+		task(b), work(b, 5);
+}
+
+static void client_server(struct builder *b)
+{
+	int in = object(b, 8), out[3];
+
+	for (int i = 0; i < 3; i++)
+		out[i] = object(b, 1);
+	/* One server for three clients: a request is served for whoever asked, in turn. */
+	task(b);
+	for (int i = 0; i < 3; i++)
+		op(b, OP_RECEIVE, in), target(b, 0.6), work(b, 0.2), op(b, OP_SEND, out[i]);
+	for (int i = 0; i < 3; i++)
+		task(b), work(b, 0.5), op(b, OP_SEND, in), op(b, OP_RECEIVE, out[i]), progress(b);
+}
+
+/* ---- locks ---- */
+
+static void mutex4(struct builder *b)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 4; i++) {
+		task(b), work(b, 3), op(b, OP_LOCK, m), target(b, 2), op(b, OP_UNLOCK, m);
+		progress(b);
+	}
+}
+
+static void mutex4_outside(struct builder *b)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 4; i++) {
+		task(b), target(b, 3), op(b, OP_LOCK, m), work(b, 2), op(b, OP_UNLOCK, m);
+		progress(b);
+	}
+}
+
+static void mutex4_short(struct builder *b)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 4; i++) {
+		task(b), work(b, 0.4), op(b, OP_LOCK, m), target(b, 0.5), op(b, OP_UNLOCK, m);
+		progress(b);
+	}
+}
+
+static void mutex4_on2(struct builder *b)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 4; i++) {
+		task(b), work(b, 0.9), op(b, OP_LOCK, m), target(b, 2.1), op(b, OP_UNLOCK, m);
+		progress(b);
+	}
+}
+
+static void rwlock4(struct builder *b)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 3; i++) {
+		task(b), op(b, OP_READ_LOCK, m), work(b, 1), op(b, OP_RW_UNLOCK, m), work(b, 1);
+		progress(b);
+	}
+	task(b), op(b, OP_WRITE_LOCK, m), target(b, 0.8), work(b, 0.2), op(b, OP_RW_UNLOCK, m);
+	work(b, 1);
+}
+
+static void spinlock4(struct builder *b)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 4; i++) {
+		task(b), work(b, 2), op(b, OP_SPIN_LOCK, m), target(b, 1);
+		op(b, OP_SPIN_UNLOCK, m), progress(b);
+	}
+}
+
+/* ---- fork and join ---- */
+
+static void forkjoin(struct builder *b, double ms)
+{
+	int jobs = object(b, 16), done = object(b, 16);
+
+	task(b);
+	for (int i = 0; i < 8; i++)
+		op(b, OP_SEND, jobs);
+	for (int i = 0; i < 8; i++)
+		op(b, OP_RECEIVE, done);
+	work(b, 1), progress(b);
+	for (int i = 0; i < 4; i++) {
+		task(b), op(b, OP_RECEIVE, jobs), target(b, ms), work(b, ms);
+		op(b, OP_SEND, done);
+	}
+}
+
+static void forkjoin_short(struct builder *b)
+{
+	forkjoin(b, 0.3);
+}
+
+static void forkjoin_long(struct builder *b)
+{
+	forkjoin(b, 3);
+}
+
+static void churn2(struct builder *b)
+{
+	int hot, cold;
+
+	task(b), hot = b->task, b->p->task[hot].dormant = true, target(b, 11);
+	task(b), cold = b->task, b->p->task[cold].dormant = true, work(b, 5.5);
+	task(b), op(b, OP_SPAWN, hot), op(b, OP_SPAWN, cold);
+	op(b, OP_JOIN, -1), op(b, OP_JOIN, -1), progress(b);
+}
+
+/* make -j2: short jobs, two at a time, then a serial step. */
+static void build(struct builder *b)
+{
+	int job;
+
+	task(b), job = b->task, b->p->task[job].dormant = true;
+	work(b, 2), target(b, 4), work(b, 1);
+	task(b);
+	for (int i = 0; i < 2; i++)
+		op(b, OP_SPAWN, job);
+	for (int i = 0; i < 4; i++)
+		op(b, OP_JOIN, -1), op(b, OP_SPAWN, job);
+	for (int i = 0; i < 2; i++)
+		op(b, OP_JOIN, -1);
+	work(b, 3), progress(b);
+}
+
+/* ---- devices and timers ---- */
+
+static void io_barrier(struct builder *b)
+{
+	int disk = object(b, 1), o = object(b, 2);
+
+	task(b), timed(b, OP_IO, 5, disk), work(b, 1), progress(b), op(b, OP_BARRIER, o);
+	task(b), target(b, 4), work(b, 4), op(b, OP_BARRIER, o);
+}
+
+static void io_own_devices(struct builder *b)
+{
+	for (int i = 0; i < 4; i++) {
+		int disk = object(b, 1);
+
+		task(b), target(b, i < 2 ? 1.5 : 0), work(b, i < 2 ? 0.5 : 2), progress(b);
+		timed(b, OP_IO, 2, disk);
+	}
+}
+
+static void io_worker(struct builder *b)
+{
+	int disk = object(b, 1), o = object(b, 4);
+
+	for (int i = 0; i < 3; i++)
+		task(b), target(b, 4), work(b, 1), op(b, OP_BARRIER, o);
+	task(b), timed(b, OP_IO, 3, disk), work(b, 1), progress(b), op(b, OP_BARRIER, o);
+}
+
+static void io_saturated(struct builder *b)
+{
+	int disk = object(b, 1);
+
+	for (int i = 0; i < 4; i++)
+		task(b), timed(b, OP_IO, 1, disk), work(b, 0.2), progress(b);
+	task(b), target(b, 3), work(b, 3);
+	b->p->unmendable = true;
+}
+
+static void io_mixed_barrier(struct builder *b)
+{
+	int o = object(b, 4);
+
+	for (int i = 0; i < 3; i++) {
+		int disk = object(b, 1);
+
+		task(b), target(b, 0.5), timed(b, OP_IO, 0.6, disk), work(b, 0.1);
+		op(b, OP_BARRIER, o);
+	}
+	task(b), work(b, 0.9), progress(b), op(b, OP_BARRIER, o);
+}
+
+static void sleeper_producer(struct builder *b)
+{
+	int q = object(b, 2);
+
+	task(b), timed(b, OP_SLEEP, 2, -1), work(b, 0.5), op(b, OP_SEND, q);
+	task(b), op(b, OP_RECEIVE, q), target(b, 2.4), work(b, 0.6), progress(b);
+	task(b), work(b, 1), timed(b, OP_SLEEP, 4, -1);
+}
+
+static void paced_producer(struct builder *b)
+{
+	int q = object(b, 2);
+
+	task(b), timed(b, OP_SLEEP_UNTIL, 4, -1), work(b, 0.5), op(b, OP_SEND, q);
+	task(b), op(b, OP_RECEIVE, q), target(b, 2), progress(b);
+	b->p->unmendable = true;
+}
+
+static void overlapped_timer(struct builder *b)
+{
+	task(b), timed(b, OP_ARM, 20, -1), target(b, 10), work(b, 5), op(b, OP_AWAIT, -1);
+	progress(b);
+}
+
+static void overlapped_short_timer(struct builder *b)
+{
+	task(b), timed(b, OP_ARM, 10, -1), target(b, 10), work(b, 5), op(b, OP_AWAIT, -1);
+	work(b, 1), progress(b);
+	b->p->unmendable = true; /* it has fired before anybody waits for it */
+}
+
+static void sleep_after_work(struct builder *b)
+{
+	int o = object(b, 4);
+
+	for (int i = 0; i < 4; i++) {
+		task(b);
+		if (i < 2)
+			target(b, 1.5), work(b, 0.3);
+		else
+			work(b, 1.3);
+		if (!i)
+			progress(b);
+		timed(b, OP_SLEEP, 0.4, -1), op(b, OP_BARRIER, o);
+	}
+}
+
+/* ---- independent work, crowds ---- */
+
+static void independent4(struct builder *b)
+{
+	for (int i = 0; i < 4; i++)
+		task(b), target(b, 2), work(b, 3), progress(b);
+}
+
+static void independent8_on2(struct builder *b)
+{
+	for (int i = 0; i < 8; i++)
+		task(b), target(b, 2), work(b, 3), progress(b);
+}
+
+static void no_effect(struct builder *b)
+{
+	task(b), work(b, 3), progress(b);
+	task(b), target(b, 4), work(b, 1);
+	task(b), timed(b, OP_SLEEP, 2, -1), target(b, 1);
+}
+
+static void migrating6_on4(struct builder *b)
+{
+	for (int i = 0; i < 6; i++) {
+		task(b), target(b, 1.5), work(b, 1.5), progress(b);
+		timed(b, OP_SLEEP, 1, -1);
+	}
+}
+
+static void migrating10_on4(struct builder *b)
+{
+	for (int i = 0; i < 10; i++) {
+		task(b), target(b, i < 5 ? 0.8 : 0), work(b, i < 5 ? 0.8 : 1.6), progress(b);
+		timed(b, OP_SLEEP, 3, -1);
+	}
+}
+
+/* Two groups share the machine; only one is asked about. */
+static void crowd_of_two(struct builder *b)
+{
+	int o = object(b, 2), q = object(b, 2);
+
+	task(b), target(b, 3), work(b, 2), progress(b), op(b, OP_BARRIER, o);
+	task(b), work(b, 4), op(b, OP_BARRIER, o);
+	task(b), work(b, 2), op(b, OP_SEND, q);
+	task(b), op(b, OP_RECEIVE, q), work(b, 2.5);
+}
+
+static const struct {
+	const char *name;
+	int cores;
+	void (*write)(struct builder *b);
+} models[] = {
+	{ "barrier2", 2, barrier2 },
+	{ "barrier2 slack", 2, barrier2_slack },
+	{ "barrier4 all hot", 4, barrier4_all },
+	{ "barrier8 on 2", 2, barrier8_on2 },
+	{ "spin barrier4", 4, spin_barrier4 },
+	{ "spin barrier4 balanced", 4, spin_barrier4_balanced },
+	{ "pipeline4 slowest", 4, pipeline4_slowest },
+	{ "pipeline4 balanced", 4, pipeline4_balanced },
+	{ "pipeline4 on 2", 2, pipeline4_on2 },
+	{ "pingpong", 2, pingpong },
+	{ "pingpong + load", 2, pingpong_load },
+	{ "client/server", 4, client_server },
+	{ "mutex4", 4, mutex4 },
+	{ "mutex4 outside", 4, mutex4_outside },
+	{ "mutex4 short", 4, mutex4_short },
+	{ "mutex4 on 2", 2, mutex4_on2 },
+	{ "rwlock4", 4, rwlock4 },
+	{ "spinlock4", 4, spinlock4 },
+	{ "forkjoin 0.6 ms", 4, forkjoin_short },
+	{ "forkjoin 6 ms", 4, forkjoin_long },
+	{ "churn2", 2, churn2 },
+	{ "build -j2", 2, build },
+	{ "io + barrier", 2, io_barrier },
+	{ "io, own devices, on 2", 2, io_own_devices },
+	{ "io worker", 4, io_worker },
+	{ "io, saturated device", 4, io_saturated },
+	{ "io in 3 of 4, barrier", 4, io_mixed_barrier },
+	{ "sleeping producer", 4, sleeper_producer },
+	{ "paced producer", 2, paced_producer },
+	{ "overlapped timer 20", 2, overlapped_timer },
+	{ "overlapped timer 10", 2, overlapped_short_timer },
+	{ "sleep + barrier", 4, sleep_after_work },
+	{ "independent4", 4, independent4 },
+	{ "independent8 on 2", 2, independent8_on2 },
+	{ "no effect", 3, no_effect },
+	{ "migrating6 on 4", 4, migrating6_on4 },
+	{ "migrating10 on 4", 4, migrating10_on4 },
+	{ "crowd of two on 2", 2, crowd_of_two },
+};
+
+struct sim_program *model_create(int index, double scale)
+{
+	struct builder b = { .ms = SIM_MS * scale };
+
+	if (index < 0 || index >= (int)ARRAY_SIZE(models))
+		return NULL;
+	b.p = program_create(models[index].name, models[index].cores);
+	models[index].write(&b);
+	return b.p;
+}
+
+struct sim_program *model_wide(const char *shape, int cores, double scale)
+{
+	struct builder b = { .ms = SIM_MS * scale, .p = program_create(shape, cores) };
+	int o = object(&b, cores);
+
+	for (int i = 0; i < cores; i++) {
+		task(&b);
+		if (!strcmp(shape, "one-hot")) { /* one core decides, all wait for it */
+			target(&b, i ? 0 : 3);
+			work(&b, i ? 4 : 2);
+		} else { /* "all-hot" */
+			target(&b, 3);
+			work(&b, 2);
+		}
+		if (!i)
+			progress(&b);
+		op(&b, OP_BARRIER, o);
+	}
+	return b.p;
+}

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What tasks do between pieces of work. Operations take no time of their own. A task whose wait
+ * says nothing about the outcome (a lock, a place in a queue) tries again when it is woken: who
+ * comes first, gets it.
+ */
+#include "machine_internal.h"
+
+#include "base/base.h"
+
+enum outcome {
+	GO_ON,	 /* done: the next operation */
+	STAY,	 /* works or spins: the core is busy */
+	BLOCKED, /* the core has moved on */
+};
+
+static double jitter(const struct sim *s, struct task *t)
+{
+	return 1 + s->o.work_jitter * (2 * rng_uniform(&t->rng) - 1);
+}
+
+static int64_t duration(const struct sim *s, struct task *t, const struct sim_op *op, bool work)
+{
+	double ns = op->ns * jitter(s, t);
+
+	if (work)
+		ns *= s->slowness;
+	if (op->label == SIM_TARGET)
+		ns *= 1 - s->real;
+	return ns;
+}
+
+static enum outcome wait_in(struct sim *s, int c, struct list *l)
+{
+	list_push(l, s->core[c].cur);
+	task_block(s, c);
+	return BLOCKED;
+}
+
+static enum outcome spin_in(struct task *t, struct list *l, int self)
+{
+	list_push(l, self);
+	t->step = STEP_WAITING;
+	t->granted = false;
+	t->rem = FOREVER;
+	return STAY;
+}
+
+static void grant(struct sim *s, int t)
+{
+	struct task *x = &s->task[t];
+	struct core *k = &s->core[x->core];
+	bool running = x->state == TASK_RUNNING && !k->stop;
+
+	if (running)
+		core_update(s, x->core);
+	x->granted = true;
+	x->rem = 0;
+	if (running)
+		core_resume(s, x->core);
+}
+
+static void wake_one(struct sim *s, int c, struct list *l)
+{
+	if (l->n)
+		task_wake(s, list_shift(l), c);
+}
+
+static void wake_all(struct sim *s, int c, struct list *l)
+{
+	int n = l->n; /* a woken task may be back at once, on another core */
+
+	while (n--)
+		task_wake(s, list_shift(l), c);
+}
+
+static enum outcome do_compute(struct sim *s, struct task *t, const struct sim_op *op)
+{
+	if (t->step == STEP_WAITING) {
+		t->label = SIM_REST;
+		return GO_ON;
+	}
+	t->rem = duration(s, t, op, true);
+	if (!t->rem)
+		return GO_ON;
+	t->label = op->label;
+	t->step = STEP_WAITING;
+	return STAY;
+}
+
+static enum outcome do_lock(struct sim *s, int c, struct object *o)
+{
+	if (o->holder != NOBODY)
+		return wait_in(s, c, &o->waiting);
+	o->holder = s->core[c].cur;
+	return GO_ON;
+}
+
+static enum outcome do_rw_lock(struct sim *s, int c, struct object *o, bool write)
+{
+	if (write) {
+		if (o->holder != NOBODY || o->count)
+			return wait_in(s, c, &o->waiting);
+		o->holder = s->core[c].cur;
+	} else {
+		if (o->holder != NOBODY || o->waiting.n)
+			return wait_in(s, c, &o->waiting2);
+		o->count++;
+	}
+	return GO_ON;
+}
+
+static void do_rw_unlock(struct sim *s, int c, struct object *o)
+{
+	if (o->holder == s->core[c].cur)
+		o->holder = NOBODY;
+	else
+		o->count--;
+	if (o->count)
+		return;
+	if (o->waiting.n)
+		wake_one(s, c, &o->waiting);
+	else
+		wake_all(s, c, &o->waiting2);
+}
+
+static enum outcome do_spin_lock(struct sim *s, int c, struct object *o)
+{
+	struct task *t = &s->task[s->core[c].cur];
+
+	if (t->step == STEP_WAITING)
+		return t->granted ? GO_ON : STAY;
+	if (o->holder != NOBODY)
+		return spin_in(t, &o->waiting, s->core[c].cur);
+	o->holder = s->core[c].cur;
+	return GO_ON;
+}
+
+static void do_spin_unlock(struct sim *s, struct object *o)
+{
+	o->holder = o->waiting.n ? list_shift(&o->waiting) : NOBODY;
+	if (o->holder != NOBODY)
+		grant(s, o->holder);
+}
+
+static enum outcome do_barrier(struct sim *s, int c, struct object *o)
+{
+	struct task *t = &s->task[s->core[c].cur];
+
+	if (t->step == STEP_WAITING)
+		return GO_ON;
+	if (o->count + 1 < o->size) {
+		o->count++;
+		t->step = STEP_WAITING;
+		return wait_in(s, c, &o->waiting);
+	}
+	o->count = 0;
+	wake_all(s, c, &o->waiting);
+	return GO_ON;
+}
+
+static enum outcome do_spin_barrier(struct sim *s, int c, struct object *o)
+{
+	struct task *t = &s->task[s->core[c].cur];
+	int n = o->waiting.n;
+
+	if (t->step == STEP_WAITING)
+		return t->granted ? GO_ON : STAY;
+	if (o->count + 1 < o->size) {
+		o->count++;
+		return spin_in(t, &o->waiting, s->core[c].cur);
+	}
+	o->count = 0;
+	while (n--)
+		grant(s, list_shift(&o->waiting));
+	return GO_ON;
+}
+
+static enum outcome do_queue(struct sim *s, int c, struct object *o, bool send)
+{
+	if (send ? o->count >= o->size : !o->count)
+		return wait_in(s, c, send ? &o->waiting : &o->waiting2);
+	o->count += send ? 1 : -1;
+	wake_one(s, c, send ? &o->waiting2 : &o->waiting);
+	return GO_ON;
+}
+
+static enum outcome do_sleep(struct sim *s, int c, const struct sim_op *op)
+{
+	int self = s->core[c].cur;
+	struct task *t = &s->task[self];
+	int64_t until;
+
+	if (t->step == STEP_WAITING)
+		return GO_ON;
+	if (op->kind == OP_SLEEP_UNTIL) {
+		until = t->next_period ? t->next_period + op->ns : s->now + op->ns;
+		t->next_period = until;
+	} else {
+		until = s->now + duration(s, t, op, false);
+	}
+	if (until <= s->now)
+		return GO_ON;
+	t->step = STEP_WAITING;
+	event_add(&s->events, until, EV_TIMER, self, 0);
+	task_block(s, c);
+	return BLOCKED;
+}
+
+static enum outcome do_await(struct sim *s, int c)
+{
+	struct task *t = &s->task[s->core[c].cur];
+
+	if (t->fired || !t->armed) {
+		t->armed = t->fired = false;
+		return GO_ON;
+	}
+	t->step = STEP_WAITING;
+	task_block(s, c);
+	return BLOCKED;
+}
+
+static enum outcome do_io(struct sim *s, int c, const struct sim_op *op)
+{
+	int self = s->core[c].cur;
+	struct task *t = &s->task[self];
+	struct object *o = &s->object[op->object];
+
+	if (t->step == STEP_WAITING)
+		return GO_ON;
+	t->step = STEP_WAITING;
+	t->service = duration(s, t, op, false);
+	t->submitted = s->core[c].account.absorbed;
+	list_push(&o->waiting, self);
+	if (!o->busy) {
+		o->busy = true;
+		event_add(&s->events, s->now + t->service, EV_DEVICE, op->object, 0);
+	}
+	task_block(s, c);
+	return BLOCKED;
+}
+
+static int free_task(struct sim *s)
+{
+	for (int i = s->program->n_tasks; i < s->n_tasks; i++) {
+		if (s->task[i].exited && s->task[i].parent == NOBODY)
+			return i;
+	}
+	array_reserve(s->task, s->cap_tasks, (size_t)s->n_tasks + 1);
+	memset(&s->task[s->n_tasks], 0, sizeof(*s->task));
+	return s->n_tasks++;
+}
+
+/* Children of one place in the program get equal work in all runs: comparisons are paired. */
+static void do_spawn(struct sim *s, int c, int which)
+{
+	int self = s->core[c].cur, t = free_task(s);
+	struct list children = s->task[t].children;
+	uint32_t version = s->task[t].version;
+
+	s->task[t] = (struct task){ .spec = &s->program->task[which],
+				    .parent = self,
+				    .children = children,
+				    .version = version + 1,
+				    .rng = rng_uniform(&s->task[self].rng) * 0x1p63 };
+	list_push(&s->task[self].children, t);
+	task_start(s, t, c,
+		   s->program->task[which].pinned >= 0 ? s->program->task[which].pinned : NOBODY);
+}
+
+static enum outcome do_join(struct sim *s, int c)
+{
+	struct task *t = &s->task[s->core[c].cur];
+
+	if (!s->task[t->children.v[0]].exited) {
+		t->step = STEP_WAITING;
+		task_block(s, c);
+		return BLOCKED;
+	}
+	s->task[list_shift(&t->children)].parent = NOBODY;
+	return GO_ON;
+}
+
+static void do_exit(struct sim *s, int c)
+{
+	struct task *t = &s->task[s->core[c].cur];
+	struct task *parent = &s->task[t->parent];
+
+	t->exited = true;
+	if (parent->state == TASK_BLOCKED && parent->spec->op[parent->pc].kind == OP_JOIN &&
+	    parent->children.v[0] == s->core[c].cur)
+		task_wake(s, t->parent, c);
+	task_exit(s, c);
+}
+
+static void do_progress(struct sim *s, int c)
+{
+	s->progress.visits++;
+	s->progress.last_time = s->now;
+	s->progress.last_virtual = s->now - s->core[c].account.absorbed;
+}
+
+static enum outcome step(struct sim *s, int c)
+{
+	struct task *t = &s->task[s->core[c].cur];
+	const struct sim_op *op = &t->spec->op[t->pc];
+	struct object *o = &s->object[op->object];
+
+	switch (op->kind) {
+	case OP_COMPUTE:
+		return do_compute(s, t, op);
+	case OP_LOCK:
+		return do_lock(s, c, o);
+	case OP_UNLOCK:
+		o->holder = NOBODY;
+		wake_one(s, c, &o->waiting);
+		return GO_ON;
+	case OP_READ_LOCK:
+	case OP_WRITE_LOCK:
+		return do_rw_lock(s, c, o, op->kind == OP_WRITE_LOCK);
+	case OP_RW_UNLOCK:
+		do_rw_unlock(s, c, o);
+		return GO_ON;
+	case OP_SPIN_LOCK:
+		return do_spin_lock(s, c, o);
+	case OP_SPIN_UNLOCK:
+		do_spin_unlock(s, o);
+		return GO_ON;
+	case OP_BARRIER:
+		return do_barrier(s, c, o);
+	case OP_SPIN_BARRIER:
+		return do_spin_barrier(s, c, o);
+	case OP_SEND:
+	case OP_RECEIVE:
+		return do_queue(s, c, o, op->kind == OP_SEND);
+	case OP_SLEEP:
+	case OP_SLEEP_UNTIL:
+		return do_sleep(s, c, op);
+	case OP_ARM:
+		t->armed = true;
+		t->fired = false;
+		t->armed_account = s->core[c].account.absorbed;
+		event_add(&s->events, s->now + duration(s, t, op, false), EV_TIMER, s->core[c].cur,
+			  1);
+		return GO_ON;
+	case OP_AWAIT:
+		return do_await(s, c);
+	case OP_IO:
+		return do_io(s, c, op);
+	case OP_SPAWN:
+		do_spawn(s, c, op->object);
+		return GO_ON;
+	case OP_JOIN:
+		return do_join(s, c);
+	case OP_PROGRESS:
+		do_progress(s, c);
+		return GO_ON;
+	}
+	return GO_ON;
+}
+
+void operations_run(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+
+	for (;;) {
+		int self = k->cur;
+		struct task *t = &s->task[self];
+		enum outcome outcome;
+
+		if (t->pc >= t->spec->n) {
+			if (t->spec->dormant) {
+				do_exit(s, c);
+				return;
+			}
+			t->pc = 0;
+		}
+		outcome = step(s, c);
+		t = &s->task[self]; /* spawning may have moved it */
+		if (outcome == BLOCKED)
+			return;
+		if (outcome == STAY) {
+			if (!(k->resched && schedule_preempt(s, c)))
+				core_resume(s, c);
+			return;
+		}
+		t->step = STEP_BEGIN;
+		t->rem = 0;
+		t->pc++;
+	}
+}
+
+void operations_timer(struct sim *s, int t, bool armed)
+{
+	struct task *x = &s->task[t];
+
+	if (!armed) {
+		task_wake(s, t, OUTSIDE);
+		return;
+	}
+	x->fired = true;
+	if (x->state == TASK_BLOCKED && x->spec->op[x->pc].kind == OP_AWAIT)
+		task_wake_submitted(s, t, x->armed_account);
+}
+
+void operations_device(struct sim *s, int object)
+{
+	struct object *o = &s->object[object];
+	int t = list_shift(&o->waiting);
+
+	if (o->waiting.n)
+		event_add(&s->events, s->now + s->task[o->waiting.v[0]].service, EV_DEVICE, object,
+			  0);
+	else
+		o->busy = false;
+	task_wake_submitted(s, t, s->task[t].submitted);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "program.h"
+
+#include "base/base.h"
+
+struct sim_program *program_create(const char *name, int cores)
+{
+	struct sim_program *p = xcalloc(1, sizeof(*p));
+
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	p->cores = cores;
+	return p;
+}
+
+void program_free(struct sim_program *p)
+{
+	for (int i = 0; i < p->n_tasks; i++)
+		free(p->task[i].op);
+	free(p->task);
+	free(p->object);
+	free(p);
+}
+
+int program_task(struct sim_program *p)
+{
+	p->task = xreallocarray(p->task, p->n_tasks + 1, sizeof(*p->task));
+	p->task[p->n_tasks] = (struct sim_task){ .pinned = -1 };
+	return p->n_tasks++;
+}
+
+int program_object(struct sim_program *p, int size)
+{
+	p->object = xreallocarray(p->object, p->n_objects + 1, sizeof(*p->object));
+	p->object[p->n_objects].size = size;
+	return p->n_objects++;
+}
+
+void program_op(struct sim_program *p, int task, enum sim_op_kind kind, int64_t ns, int object,
+		enum sim_label label)
+{
+	struct sim_task *t = &p->task[task];
+
+	t->op = xreallocarray(t->op, t->n + 1, sizeof(*t->op));
+	t->op[t->n++] = (struct sim_op){ kind, ns, object, label };
+}
+
+void program_print(const struct sim_program *p)
+{
+	static const char *const names[] = {
+		[OP_COMPUTE] = "compute",
+		[OP_LOCK] = "lock",
+		[OP_UNLOCK] = "unlock",
+		[OP_READ_LOCK] = "read-lock",
+		[OP_WRITE_LOCK] = "write-lock",
+		[OP_RW_UNLOCK] = "rw-unlock",
+		[OP_SPIN_LOCK] = "spin-lock",
+		[OP_SPIN_UNLOCK] = "spin-unlock",
+		[OP_BARRIER] = "barrier",
+		[OP_SPIN_BARRIER] = "spin-barrier",
+		[OP_SEND] = "send",
+		[OP_RECEIVE] = "receive",
+		[OP_SLEEP] = "sleep",
+		[OP_SLEEP_UNTIL] = "sleep-until",
+		[OP_ARM] = "arm",
+		[OP_AWAIT] = "await",
+		[OP_IO] = "io",
+		[OP_SPAWN] = "spawn",
+		[OP_JOIN] = "join",
+		[OP_PROGRESS] = "progress",
+	};
+
+	printf("program \"%s\": %d tasks on %d cores\n", p->name, p->n_tasks, p->cores);
+	for (int i = 0; i < p->n_tasks; i++) {
+		const struct sim_task *t = &p->task[i];
+
+		printf("  task %d%s:", i, t->dormant ? " (when spawned)" : "");
+		for (int k = 0; k < t->n; k++) {
+			const struct sim_op *op = &t->op[k];
+
+			printf("%s %s", k ? "," : "", names[op->kind]);
+			if (op->object >= 0)
+				printf(" %d", op->object);
+			if (op->ns)
+				printf(" %.3f ms", op->ns / 1e6);
+			if (op->label == SIM_TARGET)
+				printf(" TARGET");
+		}
+		printf("\n");
+	}
+	for (int i = 0; i < p->n_objects; i++) {
+		if (p->object[i].size > 1)
+			printf("  object %d: size %d\n", i, p->object[i].size);
+	}
+}

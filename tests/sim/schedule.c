@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who runs where: per-core queues in fair order (least run time first), slices, wake-up
+ * preemption, idle cores that look for work elsewhere, and a balancer; and what the accounting
+ * does when tasks are switched, block and are woken (lib/engine/bpf/sched.bpf.h).
+ */
+#include "machine_internal.h"
+
+#include "base/base.h"
+
+#define WAKE_UP_GRANULARITY SIM_MS
+
+bool core_is_idle(const struct sim *s, int c)
+{
+	return s->core[c].cur == NOBODY && !s->core[c].waking;
+}
+
+static int load(const struct sim *s, int c)
+{
+	return s->core[c].ready.n + (s->core[c].cur != NOBODY);
+}
+
+/* Core model as published: a core with debt takes no tasks. */
+static bool eligible(const struct sim *s, int c)
+{
+	return !s->o.exclude || s->o.model != SCOZ_MODEL_CORE || core_debt(s, c) <= 0;
+}
+
+static int place(const struct sim *s, const struct task *t)
+{
+	int best = t->core;
+
+	if (t->spec->pinned >= 0)
+		return t->spec->pinned;
+	for (int i = 0; s->n_idle && i < s->n_cores; i++) {
+		int c = (t->core + i) % s->n_cores;
+
+		if (core_is_idle(s, c) && eligible(s, c))
+			return c;
+	}
+	for (int i = 1; i < s->n_cores && i < 16; i++) {
+		int c = (t->core + i) % s->n_cores;
+
+		if (eligible(s, c) && load(s, c) < load(s, best))
+			best = c;
+	}
+	return best;
+}
+
+static void enqueue(struct sim *s, int t, int c)
+{
+	struct task *x = &s->task[t];
+	struct core *k = &s->core[c];
+
+	if (x->core != c)
+		x->fair += k->fair_floor - s->core[x->core].fair_floor;
+	if (x->fair < k->fair_floor - s->o.slice)
+		x->fair = k->fair_floor - s->o.slice;
+	x->core = c;
+	x->state = TASK_READY;
+	list_push(&k->ready, t);
+	s->n_ready++;
+}
+
+static int dequeue(struct sim *s, int c, int i)
+{
+	int t = s->core[c].ready.v[i];
+
+	list_remove(&s->core[c].ready, i);
+	s->n_ready--;
+	return t;
+}
+
+static int fairest(const struct sim *s, int c)
+{
+	const struct list *l = &s->core[c].ready;
+	int best = 0;
+
+	for (int i = 1; i < l->n; i++) {
+		if (s->task[l->v[i]].fair < s->task[l->v[best]].fair)
+			best = i;
+	}
+	return best;
+}
+
+/* ---- switching ---- */
+
+static void switch_in(struct sim *s, int c, int t)
+{
+	struct core *k = &s->core[c];
+	struct task *x = &s->task[t];
+
+	k->cur = t;
+	k->ran = 0;
+	k->resched = false;
+	k->segment++;
+	x->state = TASK_RUNNING;
+	if (x->fair > k->fair_floor)
+		k->fair_floor = x->fair;
+	scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model);
+	k->segment_began = s->now;
+	event_add(&s->events, s->now + s->o.slice, EV_SLICE, c, ++k->slice);
+	if (core_pay(s, c, STOP_SWITCH))
+		return;
+	if (x->rem == 0)
+		operations_run(s, c);
+	else
+		core_resume(s, c);
+}
+
+/* An idle core takes a task from where most are waiting. */
+static bool pull(struct sim *s, int c)
+{
+	int from = NOBODY;
+
+	if (!s->n_ready || !eligible(s, c))
+		return false;
+	for (int i = 1; i < s->n_cores; i++) {
+		int o = (c + i) % s->n_cores;
+
+		/* The first task of a core that wakes up is on its way there. */
+		if (s->core[o].ready.n > s->core[o].waking &&
+		    (from == NOBODY || s->core[o].ready.n > s->core[from].ready.n))
+			from = o;
+	}
+	if (from == NOBODY)
+		return false;
+	for (int i = s->core[from].ready.n - 1; i >= 0; i--) {
+		if (s->task[s->core[from].ready.v[i]].spec->pinned < 0) {
+			enqueue(s, dequeue(s, from, i), c);
+			return true;
+		}
+	}
+	return false;
+}
+
+void schedule_next(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+
+	k->cur = NOBODY;
+	k->segment++;
+	k->slice++;
+	if (!k->ready.n && !pull(s, c)) {
+		s->n_idle++;
+		if (!k->account.idle)
+			scoz_idle_enter(&k->account, s->delay, s->now);
+		return;
+	}
+	switch_in(s, c, dequeue(s, c, fairest(s, c)));
+}
+
+static void preempt(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+	int t = k->cur;
+
+	core_update(s, c);
+	scoz_switch_out(&k->account, &s->task[t].account, s->now);
+	k->cur = NOBODY;
+	enqueue(s, t, c);
+	schedule_next(s, c);
+}
+
+bool schedule_preempt(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+
+	k->resched = false;
+	if (!k->ready.n || s->task[k->ready.v[fairest(s, c)]].fair >= s->task[k->cur].fair)
+		return false;
+	preempt(s, c);
+	return true;
+}
+
+void schedule_slice(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+
+	if (k->cur == NOBODY)
+		return;
+	core_update(s, c);
+	if (k->ran < s->o.slice) {
+		event_add(&s->events, s->now + s->o.slice - k->ran, EV_SLICE, c, ++k->slice);
+		return;
+	}
+	k->ran = 0;
+	event_add(&s->events, s->now + s->o.slice, EV_SLICE, c, ++k->slice);
+	if (k->stop)
+		k->resched = true;
+	else if (!schedule_preempt(s, c))
+		core_resume(s, c);
+}
+
+void schedule_balance(struct sim *s)
+{
+	int most = 0, least = 0;
+
+	if (!s->n_ready)
+		return;
+	for (int c = 1; c < s->n_cores; c++) {
+		if (load(s, c) > load(s, most))
+			most = c;
+		if (load(s, c) < load(s, least))
+			least = c;
+	}
+	if (load(s, most) - load(s, least) < 2 || !eligible(s, least) || core_is_idle(s, least))
+		return; /* idle cores help themselves */
+	for (int i = 0; i < s->core[most].ready.n; i++) {
+		if (s->task[s->core[most].ready.v[i]].spec->pinned < 0) {
+			enqueue(s, dequeue(s, most, i), least);
+			return;
+		}
+	}
+}
+
+/* ---- blocking and waking ---- */
+
+void task_block(struct sim *s, int c)
+{
+	struct task *t = &s->task[s->core[c].cur];
+
+	scoz_switch_out(&s->core[c].account, &t->account, s->now);
+	t->state = TASK_BLOCKED;
+	if (t->external && !t->counted) {
+		t->counted = true;
+		s->external_waiters++;
+	}
+	schedule_next(s, c);
+}
+
+/* The task can run: where? */
+static void make_ready(struct sim *s, int t, int waker, int core)
+{
+	int c = core == NOBODY ? place(s, &s->task[t]) : core;
+	struct core *k = &s->core[c];
+	bool idle = core_is_idle(s, c);
+
+	enqueue(s, t, c);
+	if (idle) {
+		k->waking = true;
+		s->n_idle--;
+		if (waker != OUTSIDE && waker != c)
+			scoz_core_woken(&k->account, core_debt(s, waker));
+		event_add(&s->events, s->now + s->o.wake_latency, EV_RUN, c, 0);
+		return;
+	}
+	if (k->cur == NOBODY || s->task[k->cur].fair - s->task[t].fair < WAKE_UP_GRANULARITY)
+		return;
+	/* Not now: the waker is in the middle of an operation, perhaps on this very core. */
+	k->resched = true;
+	event_add(&s->events, s->now, EV_RESCHED, c, 0);
+}
+
+static void end_wait(struct sim *s, struct task *t)
+{
+	t->version++;
+	if (t->counted) {
+		t->counted = false;
+		s->external_waiters--;
+	}
+}
+
+void task_undefer(struct sim *s, int t)
+{
+	struct task *x = &s->task[t];
+	int64_t owed = s->delay - (x->account.absorbed + s->now - (int64_t)x->account.since);
+
+	if (owed > 0)
+		event_add(&s->events, s->now + owed, EV_DEFERRED, t, x->version);
+	else
+		make_ready(s, t, OUTSIDE, NOBODY);
+}
+
+void task_wake(struct sim *s, int t, int waker)
+{
+	struct task *x = &s->task[t];
+
+	end_wait(s, x);
+	x->external = waker == OUTSIDE;
+	if (waker == OUTSIDE) {
+		s->external_waited += s->now - x->account.since;
+		scoz_wake_external(&x->account, s->now);
+		if (s->o.defer) {
+			task_undefer(s, t);
+			return;
+		}
+	} else {
+		s->syncs++;
+		scoz_wake(&x->account, s->core[waker].account.absorbed, s->now);
+	}
+	make_ready(s, t, waker, NOBODY);
+}
+
+void task_wake_submitted(struct sim *s, int t, int64_t submitter)
+{
+	struct task *x = &s->task[t];
+
+	end_wait(s, x);
+	x->external = true;
+	s->external_waited += s->now - x->account.since;
+	scoz_wake(&x->account, submitter, s->now);
+	if (s->o.defer)
+		task_undefer(s, t);
+	else
+		make_ready(s, t, OUTSIDE, NOBODY);
+}
+
+void task_start(struct sim *s, int t, int by, int core)
+{
+	struct task *x = &s->task[t];
+
+	x->core = core != NOBODY ? core : by;
+	x->account.absorbed = by == NOBODY ? s->delay : s->core[by].account.absorbed;
+	x->account.since = s->now;
+	x->fair = s->core[x->core].fair_floor;
+	make_ready(s, t, by == NOBODY ? OUTSIDE : by, core);
+}
+
+void task_exit(struct sim *s, int c)
+{
+	s->task[s->core[c].cur].state = TASK_DORMANT;
+	schedule_next(s, c);
+}

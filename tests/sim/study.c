@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "study.h"
+
+#include "base/base.h"
+#include "plan/period.h"
+
+#include <math.h>
+
+#define WARM_UP	    0.1 /* of the run, not counted */
+#define STUDY_SEEDS 3
+
+static bool parse_word(const char *word, struct sim_config *c)
+{
+	if (!strcmp(word, "wait"))
+		c->o.model = SCOZ_MODEL_WAIT;
+	else if (!strcmp(word, "core"))
+		c->o.model = SCOZ_MODEL_CORE;
+	else if (!strcmp(word, "exclude"))
+		c->o.exclude = true;
+	else if (!strcmp(word, "period=auto"))
+		c->auto_period = true;
+	else if (!strncmp(word, "period=", 7))
+		c->o.period = atof(word + 7) * SIM_US;
+	else if (!strncmp(word, "batch=", 6))
+		c->o.batch = atoi(word + 6);
+	else if (!strncmp(word, "cost=", 5))
+		c->o.tick_cost = atoll(word + 5);
+	else if (!strncmp(word, "latency=", 8))
+		c->o.wake_latency = atoll(word + 8);
+	else if (!strncmp(word, "seed=", 5))
+		c->o.seed = atoll(word + 5);
+	else if (!strcmp(word, "defer"))
+		c->o.defer = true;
+	else if (!strcmp(word, "credit"))
+		c->o.slice_credit = true;
+	else if (!strcmp(word, "free-stops"))
+		c->o.charge_stops = false;
+	else if (!strncmp(word, "kick=", 5))
+		c->o.kick = atof(word + 5) * SIM_US;
+	else if (!strncmp(word, "waive=", 6))
+		c->o.waive_every = atof(word + 6);
+	else if (!strcmp(word, "no-waive"))
+		c->o.waive = false;
+	else if (!strcmp(word, "engine=kernel"))
+		c->o.defer = c->o.slice_credit = true, c->o.charge_stops = false;
+	else if (strcmp(word, "engine=bpf") != 0)
+		return false;
+	return c->o.period > 0 && c->o.batch > 0;
+}
+
+bool config_parse(const char *text, struct sim_config *ret)
+{
+	_cleanup_free_ char *copy = xstrdup(text);
+	char *save = NULL;
+
+	memset(ret, 0, sizeof(*ret));
+	sim_options_default(&ret->o);
+	snprintf(ret->text, sizeof(ret->text), "%s", text);
+	for (char *w = strtok_r(copy, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+		if (!parse_word(w, ret))
+			return false;
+	}
+	return true;
+}
+
+struct run {
+	double unit_ns;
+	double slowdown;
+	struct sim_ledger ledger;
+	double seconds;
+};
+
+static struct run run(const struct sim_program *p, const struct sim_options *o,
+		      double virtual_speedup, double real_speedup, double seconds)
+{
+	struct sim *s = sim_create(p, o);
+	struct run ret = { .unit_ns = INFINITY, .slowdown = 1, .seconds = seconds };
+	struct sim_progress a, b;
+	struct sim_ledger first;
+
+	sim_set_speedup(s, virtual_speedup, real_speedup);
+	sim_run(s, WARM_UP * seconds * SIM_S);
+	sim_read_progress(s, &a);
+	sim_read_ledger(s, &first);
+	sim_run(s, (1 + WARM_UP) * seconds * SIM_S);
+	sim_read_progress(s, &b);
+	sim_read_ledger(s, &ret.ledger);
+	ret.ledger.syncs -= first.syncs;
+	ret.ledger.idle -= first.idle;
+	if (b.visits > a.visits) {
+		ret.unit_ns = (double)(b.last_virtual - a.last_virtual) / (b.visits - a.visits);
+		ret.slowdown =
+			(double)(b.last_time - a.last_time) / (b.last_virtual - a.last_virtual);
+	}
+	sim_free(s);
+	return ret;
+}
+
+double study_unit_ns(const struct sim_program *p, const struct sim_options *o,
+		     double virtual_speedup, double real_speedup, double seconds)
+{
+	return run(p, o, virtual_speedup, real_speedup, seconds).unit_ns;
+}
+
+int64_t study_period(const struct sim_program *p, const struct sim_config *c, bool *coarse)
+{
+	struct sim_options o = c->o;
+	struct period_choice period;
+	struct run r;
+
+	o.period = SIM_MS; /* as scozd starts */
+	r = run(p, &o, 0, 0, 1);
+	period = period_choose(&(struct period_input){
+		.syncs_per_s = r.ledger.syncs,
+		.visits_per_s = isfinite(r.unit_ns) ? SIM_S / r.unit_ns : 0,
+		.tick_cost_ns = c->o.tick_cost,
+		.busy_cores = p->cores - r.ledger.idle / 1e9,
+	});
+	*coarse = period.coarse;
+	return period.period_ns;
+}
+
+static int compare_unit(const void *a, const void *b)
+{
+	double x = ((const struct run *)a)->unit_ns, y = ((const struct run *)b)->unit_ns;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The run that is the median of some seeds. A program that can fall into step with itself in more
+ * than one way has no speed of its own; a single run would compare one way with another.
+ */
+static struct run typical(const struct sim_program *p, const struct sim_options *o,
+			  double virtual_speedup, double real_speedup, double seconds)
+{
+	struct run r[STUDY_SEEDS];
+	struct sim_options mine = *o;
+
+	for (int i = 0; i < STUDY_SEEDS; i++) {
+		mine.seed = o->seed + 1000 * i;
+		r[i] = run(p, &mine, virtual_speedup, real_speedup, seconds / STUDY_SEEDS);
+	}
+	qsort(r, STUDY_SEEDS, sizeof(*r), compare_unit);
+	return r[STUDY_SEEDS / 2];
+}
+
+struct sim_result study(const struct sim_program *p, const struct sim_config *c, double speedup,
+			double seconds)
+{
+	struct sim_result ret = { .period = c->o.period };
+	struct sim_options o = c->o;
+	struct run base, treated;
+	double real;
+
+	if (c->auto_period)
+		ret.period = o.period = study_period(p, c, &ret.coarse);
+	base = typical(p, &o, 0, 0, seconds);
+	treated = typical(p, &o, speedup, 0, seconds);
+	o.batch = 1;
+	real = typical(p, &o, 0, speedup, seconds).unit_ns;
+	ret.truth = 100 * (1 - real / base.unit_ns);
+	ret.predicted = 100 * (1 - treated.unit_ns / base.unit_ns);
+	ret.slowdown = treated.slowdown;
+	ret.ledger = treated.ledger;
+	ret.seconds = treated.seconds;
+	ret.stuck = !isfinite(base.unit_ns) || !isfinite(treated.unit_ns) || !isfinite(real);
+	return ret;
+}

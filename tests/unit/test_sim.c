@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The accounting header in simulated machines (tests/sim): its ledger is exact, its predictions are
+ * those of programs whose truth is known by really shortening the target. Seeds are fixed; nothing
+ * here depends on the speed of this machine. `make bench-sim` does the same at length.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/sim/experiment.h"
+#include "tests/sim/machine_internal.h"
+#include "tests/sim/shrink.h"
+
+#define SECONDS 6
+
+static struct sim_config config(const char *text)
+{
+	struct sim_config c;
+
+	assert_true(config_parse(text, &c));
+	return c;
+}
+
+static struct sim_program *model(const char *name)
+{
+	struct sim_program *p;
+
+	for (int i = 0; (p = model_create(i, 1)); i++) {
+		if (!strcmp(p->name, name))
+			return p;
+		program_free(p);
+	}
+	fail_msg("no model \"%s\"", name);
+	return NULL;
+}
+
+static void check(const struct sim_program *p, const char *how, double speedup, double limit)
+{
+	struct sim_config c = config(how);
+	struct sim_result r = study(p, &c, speedup, SECONDS);
+	struct sim_program *small;
+
+	if (!r.stuck && fabs(r.predicted - r.truth) <= limit)
+		return;
+	small = r.stuck ? NULL : shrink(p, &c, speedup, SECONDS, limit);
+	program_print(small ? small : p);
+	fail_msg("%s at %.0f %% (%s): predicted %.2f, really %.2f", p->name, 100 * speedup, how,
+		 r.predicted, r.truth);
+}
+
+static void test_ledger(void **state)
+{
+	struct sim_config c = config("wait period=250");
+
+	(void)state;
+	for (int i = 0;; i++) {
+		struct sim_program *p = model_create(i, 1);
+		struct sim_ledger l;
+		struct sim *s;
+		int64_t own = 0;
+
+		if (!p)
+			break;
+		s = sim_create(p, &c.o);
+		sim_set_speedup(s, 0.5, 0);
+		sim_run(s, SIM_S);
+		for (int k = 0; k < s->n_cores; k++) {
+			const struct scoz_core *a = &s->core[k].account;
+
+			assert_int_equal(a->absorbed,
+					 a->own + a->stopped + a->excused + a->overhead);
+			own += a->own;
+		}
+		sim_read_ledger(s, &l);
+		assert_int_equal(l.delay + l.waived, own);
+		assert_false(sim_deadlocked(s));
+		sim_free(s);
+		program_free(p);
+	}
+}
+
+static void test_equal_seeds_equal_runs(void **state)
+{
+	struct sim_config c = config("wait period=250");
+	struct sim_program *p = model("mutex4");
+	double a = study_unit_ns(p, &c.o, 0.5, 0, 1), b = study_unit_ns(p, &c.o, 0.5, 0, 1);
+
+	(void)state;
+	assert_true(a == b);
+	c.o.seed = 2;
+	assert_true(a != study_unit_ns(p, &c.o, 0.5, 0, 1));
+	program_free(p);
+}
+
+static void test_known_answers(void **state)
+{
+	static const struct {
+		const char *name;
+		double speedup, truth, limit;
+	} known[] = {
+		{ "barrier2", 1, 20, 0.5 },	      { "barrier2 slack", 0.5, 0, 0.5 },
+		{ "spin barrier4", 0.25, 15, 0.5 },   { "pipeline4 slowest", 0.5, 25, 0.5 },
+		{ "pingpong", 0.5, 25, 0.5 },	      { "churn2", 1, 50, 0.5 },
+		{ "overlapped timer 20", 1, 0, 0.5 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		struct sim_program *p = model(known[i].name);
+		struct sim_config c = config("wait period=auto");
+		struct sim_result r = study(p, &c, known[i].speedup, SECONDS);
+
+		if (fabs(r.truth - known[i].truth) > known[i].limit ||
+		    fabs(r.predicted - known[i].truth) > known[i].limit)
+			fail_msg("%s: predicted %.2f, shortened %.2f, should be %.2f",
+				 known[i].name, r.predicted, r.truth, known[i].truth);
+		program_free(p);
+	}
+}
+
+/* What the published way gets wrong (accounting.md sections 3a and 4) must be wrong here, too. */
+static void test_published_way_is_seen_to_fail(void **state)
+{
+	struct sim_config coarse = config("wait period=1000 batch=10");
+	struct sim_config core = config("core exclude period=1000 batch=10");
+	struct sim_program *p = model("mutex4 short");
+	struct sim_result r = study(p, &coarse, 0.5, SECONDS);
+
+	(void)state;
+	assert_true(fabs(r.predicted - r.truth) > 10);
+	program_free(p);
+	p = model("pipeline4 balanced");
+	r = study(p, &core, 0.5, SECONDS);
+	assert_true(fabs(r.predicted - r.truth) > 10);
+	program_free(p);
+}
+
+static void test_graphs(void **state)
+{
+	(void)state;
+	for (int seed = 1; seed <= 40; seed++) {
+		struct sim_program *p = graph_create(seed, false, 1);
+
+		check(p, "wait period=auto", seed % 2 ? 0.5 : 1, 1);
+		program_free(p);
+	}
+}
+
+/* More tasks than cores: only an engine that can hold tasks back gets these right. */
+static void test_crowded_graphs(void **state)
+{
+	(void)state;
+	for (int seed = 1; seed <= 20; seed++) {
+		struct sim_program *p = graph_create(seed, true, 1);
+
+		check(p, "wait period=auto engine=kernel", 0.5, 2);
+		program_free(p);
+	}
+}
+
+/* Queues take longer to refill than a window lasts: that must be found out. */
+static void test_slow_queues(void **state)
+{
+	struct sim_config c = config("wait period=250");
+	struct sim_program *p = model("pipeline4 balanced");
+	const double speedup = 0.5;
+	struct sim_experiment x = {
+		.speedups = &speedup, .n_speedups = 1, .seconds = 60, .resamples = 50
+	};
+	struct sim_estimate e;
+
+	(void)state;
+	experiment(p, &c.o, &x, &e);
+	assert_int_equal(e.e.n, 1);
+	assert_true(e.lengthened > 0);
+	assert_true(fabs(e.e.e[0].points[1].program_speedup_pct - 6.3) < 1);
+	estimates_free(&e.e);
+	x.settle_s = 0.05;
+	x.length_s = 0.1;
+	experiment(p, &c.o, &x, &e);
+	assert_true(fabs(e.e.e[0].points[1].program_speedup_pct - 6.3) > 3);
+	estimates_free(&e.e);
+	program_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ledger),
+		cmocka_unit_test(test_equal_seeds_equal_runs),
+		cmocka_unit_test(test_known_answers),
+		cmocka_unit_test(test_published_way_is_seen_to_fail),
+		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_crowded_graphs),
+		cmocka_unit_test(test_slow_queues),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

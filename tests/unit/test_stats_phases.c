@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Speeds that change by themselves, and programs that are paced from outside. Seeds are fixed. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "stats/phases.h"
+#include "stats/resample.h"
+#include "stats/stats.h"
+
+#define MAX_WINDOWS 512
+#define WINDOW_S    0.5
+
+struct windows {
+	struct profile_window w[MAX_WINDOWS];
+	struct window_progress p[MAX_WINDOWS];
+	size_t n;
+};
+
+static double uniform(struct rng *r)
+{
+	return ((rng_next(r) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(struct rng *r)
+{
+	return sqrt(-2 * log(uniform(r))) * cos(2 * M_PI * uniform(r));
+}
+
+static struct profile_window *add(struct windows *s, uint32_t target, double speedup, double rate)
+{
+	struct profile_window *w = &s->w[s->n];
+
+	s->p[s->n] = (struct window_progress){ .visits = rate * WINDOW_S, .virtual_s = WINDOW_S };
+	*w = (struct profile_window){ .seq = s->n,
+				      .target = target,
+				      .speedup = speedup,
+				      .start_s = WINDOW_S * s->n,
+				      .wall_s = WINDOW_S,
+				      .hits = 10,
+				      .n_progress = 1,
+				      .progress = &s->p[s->n] };
+	s->n++;
+	return w;
+}
+
+/* 0 s 0 s 0; @rate[i] for the i-th third of the windows. */
+static void add_thirds(struct windows *s, const double *rate, size_t units, double noise,
+		       struct rng *r)
+{
+	for (size_t i = 0; i < 2 * units + 1; i++)
+		add(s, 0, i % 2 ? 0.5 : 0, rate[3 * i / (2 * units + 1)] * exp(noise * normal(r)));
+}
+
+static size_t count_phases(const struct windows *s)
+{
+	struct phases p;
+	size_t n;
+
+	phases_find(s->w, s->n, 0, 1, &p);
+	n = p.n;
+	phases_free(&p);
+	return n;
+}
+
+static void test_change(void **state)
+{
+	static const double once[] = { 811, 811, 420 }, back[] = { 100, 150, 100 };
+	static const double small[] = { 100, 102, 100 };
+	static struct windows s;
+	struct rng r = { 1 };
+	struct phases p;
+	char *text;
+
+	(void)state;
+	s.n = 0;
+	add_thirds(&s, once, 60, 0.02, &r);
+	phases_find(s.w, s.n, 0, 1, &p);
+	assert_int_equal(p.n, 2);
+	assert_float_equal(p.p[0].end_s, 2 * 121 / 3 * WINDOW_S, 2 * WINDOW_S);
+	assert_float_equal(p.p[0].rate_per_s, 811, 8);
+	assert_float_equal(p.p[1].rate_per_s, 420, 5);
+	text = phases_describe(&p, "iter");
+	assert_non_null(strstr(text, "iter: 81"));
+	assert_non_null(strstr(text, "/s until 4"));
+	assert_non_null(strstr(text, " s, then 4"));
+	free(text);
+	phases_free(&p);
+
+	s.n = 0;
+	add_thirds(&s, back, 60, 0.02, &r);
+	assert_int_equal(count_phases(&s), 3);
+	s.n = 0;
+	add_thirds(&s, small, 60, 0.001, &r); /* sure, but of no importance */
+	assert_int_equal(count_phases(&s), 0);
+	s.n = 0;
+	add_thirds(&s, back, 2, 0.02, &r);
+	assert_int_equal(count_phases(&s), 0);
+}
+
+/* The runs of a file come one after the other, whatever their own clocks say. */
+static void test_runs(void **state)
+{
+	static const double slow[] = { 100, 100, 100 }, fast[] = { 200, 200, 200 };
+	static struct windows s;
+	struct rng r = { 2 };
+	struct phases p;
+
+	(void)state;
+	s.n = 0;
+	add_thirds(&s, slow, 20, 0.02, &r);
+	add_thirds(&s, fast, 20, 0.02, &r);
+	for (size_t i = s.n / 2; i < s.n; i++) {
+		s.w[i].run = 1;
+		s.w[i].start_s -= s.w[s.n / 2 - 1].start_s + 0.25;
+	}
+	phases_find(s.w, s.n, 0, 1, &p);
+	assert_int_equal(p.n, 2);
+	assert_float_equal(p.p[0].end_s, 40.5 * WINDOW_S + 0.25, WINDOW_S);
+	phases_free(&p);
+}
+
+/* How often is a phase seen where there is none? */
+static void test_alarms(void **state)
+{
+	static const size_t lengths[] = { 12, 16, 30, 60, 200 };
+	static struct windows s;
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(lengths); k++) {
+		size_t white = 0, correlated = 0, jumps = 0;
+		struct rng r = { 3 };
+
+		for (int i = 0; i < 500; i++) {
+			double level = 0, machine = 1;
+			int left = 0;
+
+			s.n = 0;
+			for (size_t j = 0; j < 2 * lengths[k]; j++)
+				add(&s, 0, j % 2 ? 0.5 : 0, 100 * exp(0.3 * normal(&r)));
+			white += count_phases(&s) > 0;
+			for (size_t j = 0; j < s.n; j++) {
+				level = 0.6 * level + 0.8 * normal(&r);
+				s.p[j].visits = 50 * exp(0.3 * level);
+			}
+			correlated += count_phases(&s) > 0;
+			for (size_t j = 0; j < s.n; j++) {
+				if (left-- <= 0) {
+					machine = 1 + 2 * uniform(&r);
+					left = 4 + uniform(&r) * 8;
+				}
+				s.p[j].visits = 50 / machine;
+			}
+			jumps += count_phases(&s) > 0;
+		}
+		print_message(
+			"%3zu windows of 0 %%: phases seen in white noise %.1f %%, in correlated "
+			"noise %.1f %%, where the machine jumps every few seconds %.1f %%\n",
+			lengths[k], white / 5.0, correlated / 5.0, jumps / 5.0);
+		assert_true(white <= 15); /* of 500: 3 % */
+		assert_true(correlated <= 40);
+		assert_true(jumps <= 25);
+	}
+}
+
+static void test_one_phase_only(void **state)
+{
+	static struct windows s;
+	struct rng r = { 4 };
+	struct estimates e;
+
+	(void)state;
+	s.n = 0;
+	for (int half = 0; half < 2; half++) {
+		for (int i = 0; i < 41; i++)
+			add(&s, half, i % 2 ? 0.5 : 0,
+			    (half ? 500 : 1000) * exp(0.01 * normal(&r)));
+	}
+	stats_estimate(s.w, s.n, 1, NULL, &e);
+	assert_int_equal(e.n, 2);
+	assert_int_equal(e.n_phases, 1);
+	assert_int_equal(e.phases[0].n, 2);
+	assert_non_null(strstr(e.e[0].warning, "all its windows lie between 0.0 s and 20."));
+	assert_non_null(strstr(e.e[1].warning, "all its windows lie after 20."));
+	estimates_free(&e);
+
+	/* Seen in both: nothing to say about the target. */
+	for (size_t i = 0; i < s.n; i++)
+		s.w[i].target = 0;
+	stats_estimate(s.w, s.n, 1, NULL, &e);
+	assert_true(!e.e[0].warning || !strstr(e.e[0].warning, "all its windows"));
+	estimates_free(&e);
+}
+
+/* ---- paced from outside ---- */
+
+enum pacing { RELATIVE_SLEEP, ABSOLUTE_TIMER, TWO_TIMERS };
+
+/*
+ * A visit takes 6 ms of work and 4 ms of waiting outside. Delay comes on top of a relative sleep;
+ * of a wait for an absolute time it takes up its length, so that in real time nothing happens, and
+ * in virtual time the program has become faster by what was inserted.
+ */
+static void add_paced(struct windows *s, enum pacing kind, double gain, int units, struct rng *r)
+{
+	for (int i = 0; i < 2 * units + 1; i++) {
+		double speedup = i % 2 ? 0.5 : 0, inserted = i % 2 ? 0.002 : 0, wait = 0.004;
+		double work = 0.006, visits, period;
+		struct profile_window *w;
+
+		if (kind != RELATIVE_SLEEP)
+			wait -= inserted;
+		else
+			work *= 1 - gain * speedup;
+		period = (work + wait) * exp(0.02 * normal(r)); /* inserted delay apart */
+		visits = WINDOW_S / period;
+		w = add(s, 0, speedup, 1 / period);
+		w->inserted_s = inserted * visits;
+		w->wall_s = WINDOW_S + w->inserted_s;
+		w->external_s =
+			(kind == TWO_TIMERS ? 2 : 1) * wait * visits * exp(0.03 * normal(r));
+	}
+}
+
+static struct estimates run_paced(enum pacing kind, double gain, int units)
+{
+	static struct windows s;
+	struct rng r = { 5 };
+	struct estimates e;
+
+	s.n = 0;
+	add_paced(&s, kind, gain, units, &r);
+	stats_estimate(s.w, s.n, 1, NULL, &e);
+	return e;
+}
+
+static void test_paced(void **state)
+{
+	struct estimates e = run_paced(ABSOLUTE_TIMER, 0, 15);
+
+	(void)state;
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 20, 2);
+	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+	assert_non_null(strstr(e.e[0].warning, "paced from outside: waits"));
+	estimates_free(&e);
+
+	e = run_paced(TWO_TIMERS, 0, 15);
+	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+	assert_non_null(strstr(e.e[0].warning, "paced from outside: waits"));
+	estimates_free(&e);
+
+	e = run_paced(RELATIVE_SLEEP, 0.5, 15);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_null(e.e[0].warning);
+	estimates_free(&e);
+
+	e = run_paced(RELATIVE_SLEEP, 0, 15);
+	assert_int_equal(e.e[0].verdict, VERDICT_NO_EFFECT);
+	assert_null(e.e[0].warning);
+	estimates_free(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_change), cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_alarms), cmocka_unit_test(test_one_phase_only),
+		cmocka_unit_test(test_paced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -131,7 +131,14 @@ demo: deps
 	workloads/pipeline/demo
 
 # Accuracy and cost; each prints its table. They want an otherwise idle machine.
-.PHONY: bench-accuracy bench-overhead bench-latency bench-linetable
+.PHONY: bench-truth bench-truth-coz bench-sim bench-accuracy bench-overhead bench-latency
+.PHONY: bench-linetable
+bench-truth: all
+	tests/bench/truth-suite
+bench-truth-coz: all
+	tests/bench/truth-suite --coz
+bench-sim: $(B)/sim
+	tests/bench/sim
 bench-accuracy: all
 	tests/bench/truth-compare -t 4 -s 5 -d 30 "barrier2 --iter-us 500" \
 		"barrier2 --iter-us 1000" "barrier2 --iter-us 5000" "barrier2 --iter-us 50000" churn2

@@ -72,7 +72,7 @@ static int run_window(struct session *s, const struct plan_window *what, struct 
 		w.discard = "command failed";
 	else if (!set)
 		w.discard = "truth";
-	return window_record(s, t, &w);
+	return window_record(s, t, &w, false);
 }
 
 /* No limit was given, and enough rounds are done. */

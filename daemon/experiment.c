@@ -6,12 +6,6 @@
 
 #include <math.h>
 
-#define WINDOW_VISITS	20 /* visits of the slowest point in a window, if it need not be long */
-#define WINDOW_MIN_S	0.2
-#define WINDOW_MAX_S	10
-#define SETTLE_VISITS	4
-#define SETTLE_MIN_S	0.1
-#define SETTLE_MAX_S	2
 #define WARM_UP_LIMIT_S 10 /* how long to wait for the first visit and the first target */
 
 void experiment_choose_period(struct session *s, const struct engine_ledger *a,
@@ -92,9 +86,37 @@ static double slowest_rate(struct session *s, double *since)
 	return slowest;
 }
 
-static double clamp(double v, double lo, double hi)
+/* The point with most visits says most about whether the program had settled. */
+static double log_period(const struct profile_window *w)
 {
-	return v < lo ? lo : v > hi ? hi : v;
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < w->n_progress; i++) {
+		if (w->progress[i].visits > w->progress[best].visits)
+			best = i;
+	}
+	return w->discard ? NAN : log(w->progress[best].virtual_s / w->progress[best].visits);
+}
+
+static int measure(struct session *s, const struct plan_window *what, double visits_per_s)
+{
+	struct window_length length = window_tuner_next(s->tuner, visits_per_s);
+	struct profile_window w[WINDOW_MAX_HOLD];
+	int ret = window_hold(s, what, &length, w);
+
+	if (ret || length.hold == 1)
+		return ret;
+	/* A real speedup changes the program as a virtual one does, but they are not the same. */
+	if (window_tuner_held(s->tuner, what->real ? -what->speedup : what->speedup,
+			      log_period(&w[length.hold - 1]) - log_period(&w[0]))) {
+		length = window_tuner_next(s->tuner, visits_per_s);
+		status_event(s, "unsettled",
+			     "the program had not settled when windows began: they take %.2f s and "
+			     "begin after %.2f s from now on",
+			     length.length_s, length.settle_s);
+		window_discard_all(s, "unsettled");
+	}
+	return 0;
 }
 
 int experiment_run(struct session *s, struct error *err)
@@ -136,9 +158,7 @@ int experiment_run(struct session *s, struct error *err)
 			ret = 0;
 			continue;
 		}
-		ret = window_measure(s, &what,
-				     clamp(SETTLE_VISITS / rate, SETTLE_MIN_S, SETTLE_MAX_S),
-				     clamp(WINDOW_VISITS / rate, WINDOW_MIN_S, WINDOW_MAX_S));
+		ret = measure(s, &what, rate);
 	}
 	return ret == -EINTR ? 0 : ret;
 }

@@ -314,6 +314,7 @@ static void create_plan(struct session *s)
 	};
 
 	s->plan = plan_create(&opt);
+	s->tuner = window_tuner_create();
 }
 
 static int set_up(struct session *s, struct error *err)
@@ -469,6 +470,7 @@ int main(int argc, char **argv)
 	points_destroy(s.points);
 	locations_destroy(s.locations);
 	plan_free(s.plan);
+	window_tuner_free(s.tuner);
 	maps_destroy(s.maps);
 	cores_free(&s.cores);
 	guardian_stop(&guardian);

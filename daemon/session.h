@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "map/map.h"
 #include "plan/plan.h"
+#include "plan/window_length.h"
 #include "profile/profile.h"
 #include "stats/stats.h"
 
@@ -53,6 +54,7 @@ struct session {
 	uint64_t marks_refreshed_ns;
 
 	struct plan *plan;
+	struct window_tuner *tuner;
 	struct trial *trials;
 	size_t n_trials, cap_trials;
 	struct trial *selected;		/* the engine's target */
@@ -100,10 +102,16 @@ void trial_postpone(struct session *s, struct trial *t);
 void trial_break(struct session *s, struct trial *t, const char *why);
 /* end_to_end.c */
 int end_to_end_run(struct session *s, struct error *err);
-/* window.c: one window; -EINTR when the run ended in it. */
-int window_measure(struct session *s, const struct plan_window *what, double settle_s,
-		   double length_s);
-int window_record(struct session *s, struct trial *t, struct profile_window *w);
+/*
+ * window.c: one speedup, held for length->hold windows, which go to @w (what they point to belongs
+ * to the session). -EINTR when the run ended meanwhile: then only whole windows are recorded.
+ */
+int window_hold(struct session *s, const struct plan_window *what,
+		const struct window_length *length, struct profile_window *w);
+/* @more: follows the one before at the same speedup. */
+int window_record(struct session *s, struct trial *t, struct profile_window *w, bool more);
+/* All windows so far. */
+void window_discard_all(struct session *s, const char *why);
 struct window_watch {
 	uint64_t start_ns, steal;
 	struct engine_ledger before;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One window: set the speedup, let debts be paid and queues refill, then measure from progress
- * visit to progress visit in virtual time (accounting.md 3a, "Windows"). The virtual time of a
- * visit is its time less what its core had absorbed; for marks, which the program counts by
+ * One speedup, held for one or more windows: let debts be paid and queues refill, then measure from
+ * progress visit to progress visit in virtual time (accounting.md 3a, "Windows"). The virtual time
+ * of a visit is its time less what its core had absorbed; for marks, which the program counts by
  * itself, it is the time less G at the moment when the count is seen to move.
  */
 #include "daemon/session.h"
@@ -187,7 +187,7 @@ void window_watch_end(struct session *s, const struct window_watch *watch, struc
 	w->discard = disturbance(s, w, a, &b, read_steal(s) - watch->steal);
 }
 
-int window_record(struct session *s, struct trial *t, struct profile_window *w)
+int window_record(struct session *s, struct trial *t, struct profile_window *w, bool more)
 {
 	struct error err = {};
 	int ret;
@@ -206,47 +206,83 @@ int window_record(struct session *s, struct trial *t, struct profile_window *w)
 	}
 	array_reserve(s->windows, s->cap_windows, s->n_windows + 1);
 	s->windows[s->n_windows++] = *w;
-	plan_record(s->plan, t - s->trials, w);
+	if (more)
+		plan_record_more(s->plan, t - s->trials, w);
+	else
+		plan_record(s->plan, t - s->trials, w);
 	status_window(s, t, w);
 	return ret;
 }
 
-int window_measure(struct session *s, const struct plan_window *what, double settle_s,
-		   double length_s)
+static bool measure(struct session *s, const struct plan_window *what, double length_s,
+		    double limit_s, struct profile_window *w)
 {
 	size_t n = points_count(s->points);
 	_cleanup_free_ struct edge *a = xcalloc(n, sizeof(*a)), *b = xcalloc(n, sizeof(*b));
-	struct profile_window w = { .speedup = what->speedup, .real = what->real, .n_progress = n };
-	/* A settling time is several visits long. */
-	double limit_s = fmin(fmax(settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
 	struct window_watch watch;
 	int64_t behind;
-	bool set;
 
-	set = window_set_speedup(s, what);
-	if (!session_sleep(s, settle_s) || !debts_settle(s))
-		return -EINTR;
+	*w = (struct profile_window){ .speedup = what->speedup, .real = what->real };
 	window_watch_begin(s, &watch);
 	read_edges(s, a, limit_s);
 	if (!session_sleep(s, length_s))
-		return -EINTR;
+		return false;
 	behind = lasting_debt(s);
 	read_edges(s, b, limit_s);
-	/* Writing and showing the window may take its time: nobody is stopped meanwhile. */
-	engine_set_speedup(s->engine, 0);
-	window_watch_end(s, &watch, &w);
+	window_watch_end(s, &watch, w);
 
-	w.progress = xcalloc(n, sizeof(*w.progress));
+	w->n_progress = n;
+	w->progress = xcalloc(n, sizeof(*w->progress));
 	for (size_t i = 0; i < n; i++) {
-		w.progress[i].visits = b[i].reading.visits - a[i].reading.visits;
-		w.progress[i].virtual_s = b[i].virtual_s - a[i].virtual_s;
+		w->progress[i].visits = b[i].reading.visits - a[i].reading.visits;
+		w->progress[i].virtual_s = b[i].virtual_s - a[i].virtual_s;
 		if (s->opt.points[i].latency)
-			w.progress[i].inflight =
+			w->progress[i].inflight =
 				points_inflight(&s->first[i], &a[i].reading, &b[i].reading);
 	}
-	if (!w.discard && behind > MAX_UNPAID * w.wall_s * 1e9)
-		w.discard = "capped";
-	if (!w.discard)
-		w.discard = set ? bad_visits(&w) : "truth";
-	return window_record(s, &s->trials[what->target], &w);
+	if (!w->discard && behind > MAX_UNPAID * w->wall_s * 1e9)
+		w->discard = "capped";
+	if (!w->discard)
+		w->discard = bad_visits(w);
+	return true;
+}
+
+int window_hold(struct session *s, const struct plan_window *what,
+		const struct window_length *length, struct profile_window *w)
+{
+	/* A settling time is several visits long. */
+	double limit_s = fmin(fmax(length->settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
+	bool set = window_set_speedup(s, what);
+	uint32_t n = 0;
+	int ret = 0;
+
+	if (!session_sleep(s, length->settle_s) || !debts_settle(s))
+		return -EINTR;
+	while (n < length->hold && measure(s, what, length->length_s, limit_s, &w[n]))
+		n++;
+	/* Writing and showing the windows may take its time: nobody is stopped meanwhile. */
+	engine_set_speedup(s->engine, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		int err;
+
+		if (!set && !w[i].discard)
+			w[i].discard = "truth";
+		err = window_record(s, &s->trials[what->target], &w[i], i > 0);
+		ret = ret ? ret : err;
+	}
+	return ret || n == length->hold ? ret : -EINTR;
+}
+
+void window_discard_all(struct session *s, const char *why)
+{
+	struct error err = {};
+
+	for (size_t i = 0; i < s->n_windows; i++) {
+		if (!s->windows[i].discard && s->windows[i].run == profile_writer_run(s->writer))
+			s->windows[i].discard = why;
+	}
+	s->units = 0;
+	plan_forget(s->plan);
+	if (profile_writer_discard(s->writer, s->seq, why, &err))
+		log_warn("%s", err.text);
 }

@@ -450,6 +450,27 @@ static void keep_window(struct target *t, const struct profile_window *w)
 	copy->target = hash(t->name); /* seeds the bootstrap: not by the order of adding */
 }
 
+void plan_record_more(struct plan *p, int target, const struct profile_window *w)
+{
+	keep_window(&p->t[target], w);
+	p->after = w->speedup < 1e-9 && !w->discard ? target : -1;
+}
+
+void plan_forget(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct target *t = &p->t[i];
+
+		for (size_t k = 0; k < t->n; k++)
+			free(t->w[k].progress);
+		t->n = 0;
+		memset(t->level, 0, p->opt.n_speedups * sizeof(*t->level));
+		t->next_look = MIN_UNITS * p->opt.n_speedups;
+		t->precise = false;
+	}
+	plan_interrupt(p);
+}
+
 void plan_record(struct plan *p, int target, const struct profile_window *w)
 {
 	struct target *t = &p->t[target];

@@ -50,6 +50,10 @@ enum plan_answer {
 enum plan_answer plan_next(struct plan *p, struct plan_window *ret);
 /* The window just asked for, kept or discarded. Copied. */
 void plan_record(struct plan *p, int target, const struct profile_window *w);
+/* One more of the same kind right after it. Copied. */
+void plan_record_more(struct plan *p, int target, const struct profile_window *w);
+/* All windows so far are worth nothing (they were too short, say). */
+void plan_forget(struct plan *p);
 
 struct plan_state {
 	bool broken, no_effect, precise;

@@ -5,7 +5,7 @@
  * that were full run empty at the difference of two rates, and as long as they do, nothing is to be
  * seen of the speedup at the other end. How long that takes cannot be known beforehand.
  *
- * So one in HOLD_EVERY speedups is held for HOLD_WINDOWS windows: if the last of them differs from
+ * So one in HOLD_EVERY speedups is held for several windows: if the last of them differs from
  * the first, again and again, at the same speedup, the program had not settled, and settling time
  * and windows are doubled. That is a test with a false alarm rate, not a proof; a false alarm costs
  * time only.
@@ -21,9 +21,9 @@
 #define SETTLE_MIN_S  0.1
 #define SETTLE_MAX_S  4
 #define MAX_DOUBLINGS 4
-#define HOLD_FIRST    12 /* speedups in a row: better found out soon */
-#define HOLD_EVERY    3	 /* of those after them; odd: 0 % and treated ones take turns */
-#define HOLD_WINDOWS  4
+#define HOLD_FIRST    12   /* speedups in a row: better found out soon */
+#define HOLD_EVERY    3	   /* of those after them; odd: 0 % and treated ones take turns */
+#define HOLD_LONG_S   0.25 /* windows up to this length are cheap */
 #define MIN_HELD      3
 #define DRIFT_SIGMAS  3.5
 #define DRIFT_LEAST   0.005
@@ -37,8 +37,8 @@ struct level {
 };
 
 struct window_tuner {
-	struct window_length length;
 	int doublings;
+	bool limited; /* windows are as long as they may be */
 	uint32_t holds;
 	struct level level[MAX_LEVELS];
 	int n_levels;
@@ -49,13 +49,9 @@ static double clamp(double v, double lo, double hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
-struct window_tuner *window_tuner_create(double visits_per_s)
+struct window_tuner *window_tuner_create(void)
 {
-	struct window_tuner *t = xcalloc(1, sizeof(*t));
-
-	t->length.settle_s = clamp(SETTLE_VISITS / visits_per_s, SETTLE_MIN_S, SETTLE_MAX_S);
-	t->length.length_s = clamp(WINDOW_VISITS / visits_per_s, WINDOW_MIN_S, WINDOW_MAX_S);
-	return t;
+	return xcalloc(1, sizeof(struct window_tuner));
 }
 
 void window_tuner_free(struct window_tuner *t)
@@ -63,11 +59,24 @@ void window_tuner_free(struct window_tuner *t)
 	free(t);
 }
 
-struct window_length window_tuner_next(struct window_tuner *t)
+/* Slow programs cannot afford to be looked at for many windows; they settle for many visits. */
+static uint32_t hold(const struct window_tuner *t, double length_s)
 {
-	struct window_length ret = t->length;
+	if (t->holds >= HOLD_FIRST && t->holds % HOLD_EVERY)
+		return 1;
+	return length_s <= HOLD_LONG_S ? WINDOW_MAX_HOLD : length_s <= 4 * HOLD_LONG_S ? 2 : 1;
+}
 
-	ret.hold = t->holds < HOLD_FIRST || t->holds % HOLD_EVERY == 0 ? HOLD_WINDOWS : 1;
+struct window_length window_tuner_next(struct window_tuner *t, double visits_per_s)
+{
+	double scale = 1 << t->doublings;
+	double settle = clamp(SETTLE_VISITS / visits_per_s, SETTLE_MIN_S, SETTLE_MAX_S);
+	double length = clamp(WINDOW_VISITS / visits_per_s, WINDOW_MIN_S, WINDOW_MAX_S);
+	struct window_length ret = { .settle_s = settle * scale,
+				     .length_s = fmin(length * scale, WINDOW_MAX_S) };
+
+	t->limited = ret.length_s >= WINDOW_MAX_S;
+	ret.hold = hold(t, ret.length_s);
 	t->holds++;
 	return ret;
 }
@@ -106,11 +115,9 @@ bool window_tuner_held(struct window_tuner *t, double speedup, double log_drift)
 	l->n++;
 	l->mean += delta / l->n;
 	l->m2 += delta * (log_drift - l->mean);
-	if (!drifts(l) || t->doublings == MAX_DOUBLINGS || t->length.length_s >= WINDOW_MAX_S)
+	if (!drifts(l) || t->doublings == MAX_DOUBLINGS || t->limited)
 		return false;
 	t->doublings++;
-	t->length.settle_s *= 2;
-	t->length.length_s = fmin(2 * t->length.length_s, WINDOW_MAX_S);
 	t->n_levels = 0;
 	t->holds = 0;
 	return true;

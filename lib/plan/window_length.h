@@ -11,11 +11,13 @@ struct window_length {
 	uint32_t hold; /* how many windows follow each other before the speedup changes again */
 };
 
+#define WINDOW_MAX_HOLD 4
+
 struct window_tuner;
-/* @visits_per_s: of the slowest progress point that moves at all. */
-struct window_tuner *window_tuner_create(double visits_per_s);
+struct window_tuner *window_tuner_create(void);
 void window_tuner_free(struct window_tuner *t);
-struct window_length window_tuner_next(struct window_tuner *t);
+/* @visits_per_s: of the slowest progress point that moves at all. */
+struct window_length window_tuner_next(struct window_tuner *t, double visits_per_s);
 /*
  * @log_drift: what became of the time per unit of work from the first to the last window of a hold
  * at @speedup, log(last / first). True: windows are longer from now on, and those measured so far

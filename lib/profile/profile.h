@@ -128,6 +128,9 @@ int profile_writer_target(struct profile_writer *w, const struct profile_target 
 			  struct error *err);
 int profile_writer_window(struct profile_writer *w, const struct profile_window *win,
 			  struct error *err);
+/* The kept windows of this run before @seq turned out worthless, for the reason @discard. */
+int profile_writer_discard(struct profile_writer *w, uint32_t seq, const char *discard,
+			   struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
 int profile_writer_finish(struct profile_writer *w, const struct profile_footer *f,

@@ -297,6 +297,24 @@ static int read_window(struct reader *r, const json_t *o)
 	return 0;
 }
 
+static int read_discard(struct reader *r, const json_t *o)
+{
+	struct profile *p = r->p;
+	uint32_t run, before;
+	const char *why;
+
+	if (get_index(r, o, "run", &run) || get_index(r, o, "before_seq", &before) ||
+	    get_text(r, o, "why", &why))
+		return -EINVAL;
+	for (size_t i = 0; i < p->n_windows; i++) {
+		struct profile_window *w = &p->windows[i];
+
+		if (w->run == run && w->seq < before && !w->discard)
+			w->discard = why;
+	}
+	return 0;
+}
+
 static int read_sample(struct reader *r, const json_t *o)
 {
 	struct profile_sample s = { 0 };
@@ -352,7 +370,7 @@ static const struct {
 } kinds[] = {
 	{ "header", read_header },	 { "progress", read_progress }, { "target", read_target },
 	{ "frequency", read_frequency }, { "window", read_window },	{ "sample", read_sample },
-	{ "footer", read_footer },
+	{ "footer", read_footer },	 { "discard", read_discard },
 };
 
 /* ---- lines ---- */

@@ -411,6 +411,17 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 	return write_line(w, o, err);
 }
 
+int profile_writer_discard(struct profile_writer *w, uint32_t seq, const char *discard,
+			   struct error *err)
+{
+	json_t *o = new_object("discard");
+
+	put_int(o, "run", w->run);
+	put_int(o, "before_seq", seq);
+	json_object_set_new(o, "why", json_text(discard));
+	return write_line(w, o, err);
+}
+
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err)
 {

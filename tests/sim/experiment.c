@@ -82,7 +82,9 @@ static bool hold(struct sim *s, const struct plan_window *what, const struct win
 		array_reserve(w->w, w->cap, w->n + 1);
 		measure(s, what, length->length_s, &w->w[w->n]);
 		w->w[w->n].seq = w->n;
-		if (!i)
+		if (i)
+			plan_record_more(plan, what->target, &w->w[w->n]);
+		else
 			plan_record(plan, what->target, &w->w[w->n]);
 		w->n++;
 	}
@@ -121,16 +123,15 @@ void experiment(const struct sim_program *p, const struct sim_options *o,
 	memset(ret, 0, sizeof(*ret));
 	run_for(s, WARM_UP_S);
 	sim_read_progress(s, &first);
-	tuner = window_tuner_create(first.visits / WARM_UP_S);
+	tuner = window_tuner_create();
 	while (sim_now(s) < x->seconds * SIM_S && plan_next(plan, &next) == PLAN_MEASURE) {
-		struct window_length length = window_tuner_next(tuner);
+		struct window_length length = window_tuner_next(tuner, first.visits / WARM_UP_S);
 
 		if (x->length_s > 0)
 			length = (struct window_length){ x->settle_s, x->length_s, 1 };
 		if (!hold(s, &next, &length, plan, tuner, &w)) {
 			forget(&w);
-			plan_free(plan);
-			plan = make_plan(x);
+			plan_forget(plan);
 			ret->lengthened++;
 		}
 	}

@@ -21,7 +21,7 @@ static int keep_libbpf_log(enum libbpf_print_level level, const char *fmt, va_li
 {
 	int n;
 
-	if (level == LIBBPF_DEBUG)
+	if (level == LIBBPF_DEBUG || !fmt)
 		return 0;
 	if (log_level >= LOG_DEBUG) {
 		va_list copy;

@@ -19,6 +19,9 @@
 #include "engine/bpf/context.bpf.h"
 #include "engine/bpf/stop.bpf.h"
 
+/* The longest wait that is counted in full: who sleeps longer has no part in the work. */
+#define LONG_WAIT 1000000000LL
+
 static __always_inline bool is_self(const struct task_struct *task)
 {
 	return task->tgid == self_tgid;
@@ -148,7 +151,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		t->external = 1;
 		s->unawaited = 0;
 		if (is_involved(t, now))
-			c->external_waited += now - t->account.since;
+			c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
 		if (s->operation_known)
 			scoz_wake(&t->account, s->operation, now);
 		else if (is_involved(t, now))

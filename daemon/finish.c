@@ -4,8 +4,6 @@
 
 #include <sys/wait.h>
 
-#define MANY_WAITING 0.2 /* tasks for each core */
-
 static int by_self(const void *a, const void *b)
 {
 	const struct profile_sample *x = a, *y = b;
@@ -98,25 +96,14 @@ static void find_reasons(struct session *s)
 			       s->opt.targets[0].spec);
 }
 
-/*
- * What engine bpf cannot do right (docs/accuracy.md): it cannot hold a task back that a device or
- * timer has woken too early, only stop the core, and others may want to run there.
- */
-static void warn_about_crowds(struct session *s, const struct engine_ledger *l)
+static void warn_about_waits(struct session *s, const struct engine_ledger *l)
 {
 	double waiting = l->queued / 1e9 / session_elapsed_s(s);
 	double asleep = l->external_waited / 1e9 / session_elapsed_s(s);
 
-	if (waiting > MANY_WAITING * s->cores.n && asleep > MANY_WAITING * s->cores.n)
-		session_warn(s,
-			     "%.1f profiled tasks on average waited for a core, and %.1f for "
-			     "devices or timers: with both at once, predictions may be several "
-			     "points too low; run with fewer tasks, or on more cores",
-			     waiting, asleep);
-	else
-		log_info("%.2f profiled tasks on average waited for a core, %.2f for devices or "
-			 "timers",
-			 waiting, asleep);
+	log_info("%.2f profiled tasks on average waited for a core, %.2f for devices or "
+		 "timers",
+		 waiting, asleep);
 	if (l->unawaited > 10)
 		session_warn(s,
 			     "%llu timers fired before the program waited for them: what they "
@@ -152,7 +139,7 @@ int session_finish(struct session *s)
 	handlers_counts(s->handlers, &counts);
 	find_reasons(s);
 	warn_about_losses(s, &counts);
-	warn_about_crowds(s, &l);
+	warn_about_waits(s, &l);
 	for (size_t i = 0; i < s->n_windows; i++)
 		useful |= !s->windows[i].discard && window_is_treated(&s->windows[i]) &&
 			  s->windows[i].hits;

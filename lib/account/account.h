@@ -177,10 +177,12 @@ static __always_inline void scoz_core_woken(struct scoz_core *c, __s64 debt)
 
 /*
  * A task is about to run on @c; @t is NULL in the core model and for tasks without an account.
- * Afterwards the core owes scoz_debt() and must pay it before the task does anything.
+ * Afterwards the core owes scoz_debt() and must pay it before the task does anything. @others want
+ * to run there, too: what it pays for this task alone, they lose; had the task been held back, they
+ * would have run meanwhile. That is counted (crowded), for the statistics to take off again.
  */
 static __always_inline void scoz_switch_in(struct scoz_core *c, const struct scoz_task *t,
-					   __s64 delay, __u64 now, __u32 model)
+					   __s64 delay, __u64 now, __u32 model, __u32 others)
 {
 	if (model == SCOZ_MODEL_CORE) {
 		if (c->idle && c->woken)
@@ -191,6 +193,8 @@ static __always_inline void scoz_switch_in(struct scoz_core *c, const struct sco
 		if (c->idle)
 			b = scoz_min(delay, b + (__s64)(now - c->idle_since));
 		a = t ? t->absorbed + (__s64)(now - t->since) : b;
+		if (others && !c->idle && a < b)
+			c->crowded += b - a;
 		scoz_core_set(c, scoz_min(a, b));
 	}
 	if (c->idle) {

@@ -104,6 +104,9 @@ struct engine_ledger {
 	uint64_t idle;		  /* ns */
 	uint64_t syncs;		  /* wake-ups of involved tasks by tasks */
 	uint64_t external_waited; /* ns involved tasks waited for devices and timers */
+	uint64_t external_waits;  /* how many */
+	uint64_t crowded;	  /* ns paid for one task while others wanted the core */
+	uint64_t absolute_waits;  /* sleeps of involved tasks until a point in time */
 	uint64_t queued;	  /* ns involved tasks waited for a core */
 	uint64_t unawaited;	  /* timers that fired before anybody waited for them */
 };

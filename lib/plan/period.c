@@ -19,20 +19,25 @@
 #define PERIODS_WANTED 20   /* between two synchronisations */
 #define PERIODS_NEEDED 10   /* whatever they cost */
 #define COARSE_PERIODS 5    /* fewer than this: warn */
-#define TICK_SHARE     0.04 /* of the time may go to more ticks than are needed */
+#define TICK_SHARE     0.08 /* of the time may go to more ticks than are needed */
 
 struct period_choice period_choose(const struct period_input *in)
 {
 	struct period_choice c = { .sync_interval_s = INFINITY };
-	double pairs = in->busy_cores > 2 ? in->busy_cores / 2 : 1, interval, period;
+	double pairs = in->busy_cores > 2 ? in->busy_cores / 2 : 1;
+	double wanted, needed, period;
 
 	if (in->syncs_per_s > 0)
 		c.sync_interval_s = pairs / in->syncs_per_s;
-	interval = c.sync_interval_s;
-	if (in->visits_per_s > 0) /* which may hold several: a lock, a barrier */
-		interval = fmin(interval, fmax(in->busy_cores, 1) / in->visits_per_s / 2);
-	period = fmax(interval / PERIODS_WANTED,
-		      fmin(interval / PERIODS_NEEDED, in->tick_cost_ns / 1e9 / TICK_SHARE));
+	wanted = needed = c.sync_interval_s;
+	if (in->visits_per_s > 0) {
+		double visit_s = fmax(in->busy_cores, 1) / in->visits_per_s;
+
+		needed = fmin(needed, visit_s);
+		wanted = fmin(wanted, visit_s / 2); /* it may hold several: a lock, a barrier */
+	}
+	period = fmax(wanted / PERIODS_WANTED,
+		      fmin(needed / PERIODS_NEEDED, in->tick_cost_ns / 1e9 / TICK_SHARE));
 	period = fmin(fmax(period * NSEC_PER_SEC, PERIOD_MIN_NS), PERIOD_MAX_NS);
 	if (in->frequency_hz > 0)
 		period = NSEC_PER_SEC / in->frequency_hz;

@@ -178,9 +178,11 @@ static void note_point(const struct plan *p, struct target *t, const struct esti
 
 static void estimate(const struct plan *p, struct target *t, bool linear, struct estimates *ret)
 {
-	struct stats_options opt = {
-		.seed = p->opt.seed, .resamples = p->opt.resamples, .linear = linear, .bare = true
-	};
+	struct stats_options opt = { .seed = p->opt.seed,
+				     .resamples = p->opt.resamples,
+				     .linear = linear,
+				     .exact = true,
+				     .bare = true };
 
 	stats_estimate(t->w, t->n, p->opt.n_progress, &opt, ret);
 	for (size_t i = 0; i < p->opt.n_speedups; i++) {

@@ -14,10 +14,10 @@
 
 #include <math.h>
 
-#define WINDOW_VISITS 20
+#define WINDOW_VISITS 10
 #define WINDOW_MIN_S  0.1
 #define WINDOW_MAX_S  10
-#define SETTLE_VISITS 8
+#define SETTLE_VISITS 4
 #define SETTLE_MIN_S  0.1
 #define SETTLE_MAX_S  4
 #define MAX_DOUBLINGS 4

@@ -67,10 +67,14 @@ struct profile_window {
 	double speedup;	 /* 0 to 1 */
 	bool real;	 /* the program really made the target that much cheaper (--truth) */
 	double start_s, wall_s, inserted_s; /* inserted: growth of G net of waivers */
-	double external_s;   /* sum over involved tasks of waits that a device or timer ended */
-	uint64_t hits;	     /* samples of the target in the window */
-	const char *discard; /* NULL: kept; else why: "steal", "lost", "few_visits", "capped",
-				"clock", "no_hits" ... */
+	double external_s; /* sum over involved tasks of waits that a device or timer ended */
+	/* Mean over cores: stopped for one task while others wanted the core (account.h). */
+	double crowded_s;
+	double absolute_waits; /* sleeps until a point in time */
+	double external_waits; /* how many */
+	uint64_t hits;	       /* samples of the target in the window */
+	const char *discard;   /* NULL: kept; else why: "steal", "lost", "few_visits", "capped",
+				  "clock", "no_hits" ... */
 	uint32_t n_progress;
 	struct window_progress *progress; /* by progress id */
 };

@@ -396,6 +396,9 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 	put_real(o, "wall_s", win->wall_s);
 	put_real(o, "inserted_s", win->inserted_s);
 	put_real(o, "external_s", win->external_s);
+	put_real(o, "crowded_s", win->crowded_s);
+	put_real(o, "absolute_waits", win->absolute_waits);
+	put_real(o, "external_waits", win->external_waits);
 	put_int(o, "hits", win->hits);
 	json_object_set_new(o, "discard", win->discard ? json_text(win->discard) : json_null());
 	a = json_array();

@@ -6,41 +6,42 @@
  * what was inserted: the program seems to have been delayed by nothing, and so to be faster than
  * it can be. So the part of the inserted delay that such waits took up,
  *
- *     slope = (external0 / work0 - external / work) / (inserted / work)
+ *     slope = (waits * mean length of a wait at 0 % - external) / inserted
  *
  * is about 0 in programs that are to be trusted, and 1 or more (for several paced tasks) in
- * others. Its interval is by linearisation over units, with Student's t.
+ * others. Lengths of waits are compared, not their sums: sleepers that have no part in the work go
+ * on sleeping when the work gets faster or slower. Its interval is by linearisation over units,
+ * with Student's t.
  */
 #include "stats/paced.h"
 
 #include <math.h>
 
-#define PACED_SLOPE 0.3
+#define PACED_SLOPE 0.5
 
 struct pace pace_estimate(const struct unit_sets *sets)
 {
 	struct pace p = { .lo = -INFINITY, .hi = INFINITY };
 	struct unit s = { 0 };
-	double ss = 0, ratio, rate0, half;
+	double ss = 0, mean, half;
 	size_t n = 0;
 
 	for (size_t i = 1; i < sets->n; i++) {
 		const struct unit_set *set = &sets->s[i];
 
 		for (size_t k = 0; !set->real && k < set->n; k++) {
-			s.work += set->u[k].work;
-			s.work0 += set->u[k].work0;
 			s.external += set->u[k].external;
 			s.external0 += set->u[k].external0;
+			s.waits += set->u[k].waits;
+			s.waits0 += set->u[k].waits0;
 			s.inserted += set->u[k].inserted;
 			n++;
 		}
 	}
-	if (!(s.inserted > 0) || !(s.work0 > 0))
+	if (!(s.inserted > 0) || !(s.waits0 > 0))
 		return p;
-	ratio = s.work / s.work0;
-	rate0 = s.external0 / s.work0;
-	p.slope = (s.external0 * ratio - s.external) / s.inserted;
+	mean = s.external0 / s.waits0;
+	p.slope = (s.waits * mean - s.external) / s.inserted;
 	if (n < PACE_LEAST)
 		return p;
 	for (size_t i = 1; i < sets->n; i++) {
@@ -48,8 +49,8 @@ struct pace pace_estimate(const struct unit_sets *sets)
 
 		for (size_t k = 0; !set->real && k < set->n; k++) {
 			const struct unit *u = &set->u[k];
-			double e = u->external0 * ratio + u->work * rate0 -
-				   u->work0 * rate0 * ratio - u->external - p.slope * u->inserted;
+			double e = u->waits * mean - u->external - p.slope * u->inserted +
+				   (u->external0 - mean * u->waits0) * s.waits / s.waits0;
 
 			ss += e * e;
 		}

@@ -23,6 +23,7 @@ struct unit {
 	double time0, work0; /* baseline */
 	/* In the time of the visits: waits that a device or timer ended, and inserted delay. */
 	double external, external0, inserted;
+	double waits, waits0; /* that external consists of */
 };
 
 struct log_ratio {

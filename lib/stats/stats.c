@@ -104,6 +104,15 @@ static struct estimate_point *find_point(struct estimate *e, double speedup)
 	return NULL;
 }
 
+static void add_method_error(struct estimate_point *p, const struct unit_set *set)
+{
+	double crowded = set->time > 0 ? set->crowded / set->time : 0;
+	double half = hypot(METHOD_PP, CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct));
+
+	p->ci_lo = p->program_speedup_pct - hypot(p->program_speedup_pct - p->ci_lo, half);
+	p->ci_hi = p->program_speedup_pct + hypot(p->ci_hi - p->program_speedup_pct, half);
+}
+
 /* Returns false when there is nothing to estimate from. */
 static bool estimate_pair(const struct profile_window *const *w, size_t n, uint32_t progress,
 			  const struct stats_options *opt, struct candidate *c)
@@ -146,6 +155,8 @@ static bool estimate_pair(const struct profile_window *const *w, size_t n, uint3
 		c->p[e->n_points] = r.p;
 		e->points[e->n_points++] =
 			i ? treated_point(set, &r) : zero_point(set, sets->zeros, &r);
+		if (i && !opt->exact)
+			add_method_error(&e->points[e->n_points - 1], set);
 	}
 	c->pace = pace_estimate(sets);
 	return true;

@@ -59,6 +59,18 @@ struct estimate {
 	char *warning; /* NULL or sentences */
 };
 #define PRECISION_PP 2.0
+/*
+ * What predictions are off by however long one measures (lumps of delay, the cost of looking; root
+ * mean square over docs/accuracy.md, simulated and real), in percentage points. Intervals contain
+ * it, as an independent error of half width METHOD_PP.
+ */
+#define METHOD_PP 0.5
+/*
+ * Where cores had to be stopped for one task while others wanted them (account.h, crowded), the
+ * time is taken off as if the machine were always busy. By simulation up to six tenths of that are
+ * wrong.
+ */
+#define CROWDED_DOUBT 0.6
 
 /* Pairs with at least one usable treated window, by target and progress. */
 struct estimates {
@@ -72,6 +84,7 @@ struct stats_options {
 	uint32_t resamples; /* bootstrap; 0: default 2000 */
 	uint64_t seed;
 	bool linear; /* intervals by linearisation instead of the bootstrap */
+	bool exact;  /* intervals without METHOD_PP */
 	bool bare;   /* without phases, precision_s and warnings */
 };
 

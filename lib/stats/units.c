@@ -29,6 +29,10 @@
 #define MIN_JUMP     0.223 /* log(1.25) */
 #define JUMP_MADS    6.0
 #define MAX_ASIDE    0.2 /* of all units */
+#define WILD_FEWEST  6
+#define WILD_MADS    8.0
+#define WILD_LEAST   0.1  /* log ratio */
+#define WILD_MOST    0.08 /* of the units of a speedup, rounded up */
 
 struct pairing {
 	size_t treated; /* index in the work arrays */
@@ -38,6 +42,7 @@ struct pairing {
 };
 
 struct builder {
+	uint32_t progress;
 	const struct profile_window *const *w;
 	size_t n;
 	double *time, *work; /* of each window; work 0: unusable */
@@ -116,6 +121,47 @@ static double jump_limit(const struct builder *b)
 	return above > MAX_ASIDE * n ? INFINITY : limit;
 }
 
+static double log_ratio(const struct unit *u)
+{
+	return log(u->time / u->work) - log(u->time0 / u->work0);
+}
+
+static double median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), compare_double);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/*
+ * Few units far from all the others, on whichever side, tell of a disturbance (the host, a disk);
+ * many of them are how the program is.
+ */
+static void leave_out_wild(struct unit_set *set)
+{
+	_cleanup_free_ double *dev = xmalloc(set->n * sizeof(*dev));
+	double centre, limit;
+	size_t wild = 0, kept = 0;
+
+	if (set->n < WILD_FEWEST)
+		return;
+	for (size_t i = 0; i < set->n; i++)
+		dev[i] = log_ratio(&set->u[i]);
+	centre = median(dev, set->n);
+	for (size_t i = 0; i < set->n; i++)
+		dev[i] = fabs(log_ratio(&set->u[i]) - centre);
+	limit = fmax(WILD_LEAST, WILD_MADS * 1.4826 * median(dev, set->n));
+	for (size_t i = 0; i < set->n; i++)
+		wild += fabs(log_ratio(&set->u[i]) - centre) > limit;
+	if (!wild || wild > ceil(WILD_MOST * set->n))
+		return;
+	for (size_t i = 0; i < set->n; i++) {
+		if (fabs(log_ratio(&set->u[i]) - centre) <= limit)
+			set->u[kept++] = set->u[i];
+	}
+	set->n = kept;
+	set->wild = wild;
+}
+
 /* Only pairings of windows with @speedup go into the set. */
 static void fill_set(struct builder *b, struct unit_set *set)
 {
@@ -140,6 +186,11 @@ static void fill_set(struct builder *b, struct unit_set *set)
 		u->time = b->time[p->treated];
 		u->work = b->work[p->treated];
 		u->external = b->scale[p->treated] * b->w[p->treated]->external_s;
+		u->waits = b->scale[p->treated] * b->w[p->treated]->external_waits;
+		set->absolute_waits += b->w[p->treated]->absolute_waits;
+		set->visits += b->w[p->treated]->progress[b->progress].visits;
+		set->crowded += b->w[p->treated]->crowded_s;
+		set->time += b->w[p->treated]->progress[b->progress].virtual_s;
 		u->inserted = b->scale[p->treated] * b->w[p->treated]->inserted_s;
 		for (int k = 0; k < p->n_zero; k++) {
 			double part = 1.0 / p->n_zero;
@@ -147,6 +198,7 @@ static void fill_set(struct builder *b, struct unit_set *set)
 			u->time0 += part * b->time[p->zero[k]];
 			u->work0 += part * b->work[p->zero[k]];
 			u->external0 += part * b->scale[p->zero[k]] * b->w[p->zero[k]]->external_s;
+			u->waits0 += part * b->scale[p->zero[k]] * b->w[p->zero[k]]->external_waits;
 			b->share[p->zero[k]] += part;
 			seen += part * part;
 		}
@@ -155,6 +207,7 @@ static void fill_set(struct builder *b, struct unit_set *set)
 	for (size_t i = 0; i < b->n; i++)
 		real += b->share[i] * b->share[i];
 	set->inflation = set->n ? (set->n + real) / (set->n + seen) : 1;
+	leave_out_wild(set);
 }
 
 static struct unit_set *find_set(struct unit_sets *s, const struct profile_window *w)
@@ -178,7 +231,7 @@ static int compare_set(const void *pa, const void *pb)
 void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
 		     struct unit_sets *ret)
 {
-	struct builder b = { .w = w, .n = n };
+	struct builder b = { .progress = progress, .w = w, .n = n };
 	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
@@ -198,7 +251,9 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 		if (w[i]->discard || progress >= w[i]->n_progress)
 			continue;
 		p = &w[i]->progress[progress];
-		b.time[i] = ret->latency ? p->virtual_s * p->inflight : p->virtual_s;
+		b.time[i] = p->virtual_s - fmin(w[i]->crowded_s, p->virtual_s / 2);
+		if (ret->latency)
+			b.time[i] *= p->inflight;
 		b.work[i] =
 			b.time[i] > 0 && isfinite(b.time[i]) && isfinite(p->visits) ? p->visits : 0;
 		if (w[i]->wall_s > w[i]->inserted_s)

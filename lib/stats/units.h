@@ -12,9 +12,12 @@ struct unit_set {
 	bool real; /* the target was really made cheaper */
 	struct unit *u;
 	size_t n;
-	double inflation; /* variance factor, because units share baselines */
-	size_t unpaired;  /* treated windows without a 0 % window beside them */
-	size_t set_aside; /* whose two baselines disagree wildly */
+	double inflation;	       /* variance factor, because units share baselines */
+	size_t unpaired;	       /* treated windows without a 0 % window beside them */
+	double absolute_waits, visits; /* sums over treated windows */
+	double crowded, time;	       /* sums over treated windows: crowded_s, virtual_s */
+	size_t set_aside;	       /* whose two baselines disagree wildly */
+	size_t wild;		       /* far from all the others, and few */
 };
 
 struct unit_sets {

@@ -10,14 +10,14 @@
 
 #include <math.h>
 
-#define ALPHA	    0.05
-#define WORTHWHILE  1.0 /* percent */
-#define NEGLIGIBLE  2.5
-#define FEW_WINDOWS 6
-#define WILD_MADS   8.0
-#define WILD_LEAST  0.1 /* log ratio */
-#define PARTS_MAX   8
-#define MARGIN	    1.0 /* points, before an odd shape is worth a warning */
+#define ALPHA	       0.05
+#define WORTHWHILE     1.0 /* percent */
+#define NEGLIGIBLE     2.5
+#define MUCH_CROWDED   0.01
+#define ABSOLUTE_WAITS 0.3 /* for each unit of work */
+#define FEW_WINDOWS    6
+#define PARTS_MAX      8
+#define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
 
 const char *verdict_name(enum verdict v)
 {
@@ -181,55 +181,46 @@ static void warn_unused(struct parts *w, const struct unit_sets *sets)
 				      aside, used + aside + unpaired));
 }
 
-static int compare_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), compare_double);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
-/* Units far from the others of their speedup: they count, but people should know. */
-static size_t count_wild(const struct unit_set *set)
-{
-	_cleanup_free_ double *x = xmalloc(set->n * sizeof(*x));
-	_cleanup_free_ double *dev = xmalloc(set->n * sizeof(*dev));
-	double centre, limit;
-	size_t wild = 0;
-
-	if (set->n < 5)
-		return 0;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct unit *u = &set->u[i];
-
-		dev[i] = x[i] = log(u->time / u->work) - log(u->time0 / u->work0);
-	}
-	centre = median(dev, set->n);
-	for (size_t i = 0; i < set->n; i++)
-		dev[i] = fabs(x[i] - centre);
-	limit = fmax(WILD_LEAST, WILD_MADS * 1.4826 * median(dev, set->n));
-	for (size_t i = 0; i < set->n; i++)
-		wild += fabs(x[i] - centre) > limit;
-	return wild;
-}
-
 static void warn_wild(struct parts *w, const struct unit_sets *sets)
 {
 	size_t wild = 0, used = 0;
 
 	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
-		wild += count_wild(&sets->s[i]);
-		used += sets->s[i].n;
+		wild += sets->s[i].wild;
+		used += sets->s[i].n + sets->s[i].wild;
 	}
 	if (wild)
-		add_part(w, xasprintf("%zu of %zu windows differ wildly from the others: was the "
-				      "machine disturbed?",
+		add_part(w, xasprintf("%zu of %zu windows left out, so far were they from the "
+				      "others: was the machine disturbed?",
 				      wild, used));
+}
+
+/* For each unit of work. */
+static double absolute_waits(const struct unit_sets *sets)
+{
+	double waits = 0, visits = 0;
+
+	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
+		waits += sets->s[i].absolute_waits;
+		visits += sets->s[i].visits;
+	}
+	return visits > 0 ? waits / visits : 0;
+}
+
+static void warn_crowded(struct parts *w, const struct unit_sets *sets)
+{
+	double worst = 0;
+
+	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
+		if (sets->s[i].time > 0)
+			worst = fmax(worst, sets->s[i].crowded / sets->s[i].time);
+	}
+	if (worst > MUCH_CROWDED)
+		add_part(w, xasprintf("tasks that devices or timers woke took up to %.1f %% of the "
+				      "time of others that wanted the same cores: corrected for, "
+				      "with wider intervals; fewer tasks, or more cores, would do "
+				      "better",
+				      100 * worst));
 }
 
 /* A higher line speedup that gives clearly less than a lower one: the steepest such fall. */
@@ -299,7 +290,8 @@ static bool any_distinct(const struct candidate *c)
 void judge(struct candidate *c, const struct phase *only, bool warn)
 {
 	struct estimate *e = &c->e;
-	bool paced = pace_from_outside(&c->pace) && any_distinct(c);
+	double sleeps = absolute_waits(&c->sets);
+	bool paced = (pace_from_outside(&c->pace) || sleeps > ABSOLUTE_WAITS) && any_distinct(c);
 	struct parts w = { .n = 0 };
 
 	find_best(e);
@@ -308,7 +300,13 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 		return;
 	if (!e->samples)
 		add_part(&w, xstrdup("the target was not seen running in any window"));
-	if (paced)
+	if (paced && sleeps > ABSOLUTE_WAITS)
+		add_part(&w,
+			 xasprintf("paced from outside: for each unit of work, tasks sleep %.2g "
+				   "times until a point in time, which does not move when delay "
+				   "is inserted; predictions are not to be trusted",
+				   sleeps));
+	else if (paced)
 		add_part(&w, xasprintf("paced from outside: waits for devices and timers took up "
 				       "%.0f %% [%.0f, %.0f] of the inserted delay, so the program "
 				       "follows a clock that is not delayed, and the predictions "
@@ -325,6 +323,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	warn_few(&w, e);
 	warn_unused(&w, &c->sets);
 	warn_wild(&w, &c->sets);
+	warn_crowded(&w, &c->sets);
 	warn_falling(&w, e);
 	if (!c->sets.latency)
 		warn_impossible(&w, e);

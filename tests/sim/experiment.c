@@ -26,7 +26,7 @@ static void settle(struct sim *s, const struct plan_window *what, double seconds
 		run_for(s, SETTLE_STEP_S);
 }
 
-static void measure(struct sim *s, const struct plan_window *what, double length_s,
+static void measure(struct sim *s, const struct plan_window *what, double length_s, int cores,
 		    struct profile_window *w)
 {
 	struct window_progress *p = xcalloc(1, sizeof(*p));
@@ -49,6 +49,8 @@ static void measure(struct sim *s, const struct plan_window *what, double length
 		.wall_s = length_s,
 		.inserted_s = (after.delay - before.delay) / 1e9,
 		.external_s = (after.external_waited - before.external_waited) / 1e9,
+		.crowded_s = (after.crowded - before.crowded) / 1e9 / cores,
+		.external_waits = after.external_waits - before.external_waits,
 		.hits = after.hits - before.hits,
 		.discard = p->visits < MIN_VISITS || p->virtual_s <= 0 ? "few_visits" : NULL,
 		.n_progress = 1,
@@ -75,12 +77,12 @@ static double log_period(const struct profile_window *w)
 
 /* One speedup, held for some windows; false when all windows so far were too short. */
 static bool hold(struct sim *s, const struct plan_window *what, const struct window_length *length,
-		 struct plan *plan, struct window_tuner *tuner, struct windows *w)
+		 int cores, struct plan *plan, struct window_tuner *tuner, struct windows *w)
 {
 	settle(s, what, length->settle_s);
 	for (uint32_t i = 0; i < length->hold; i++) {
 		array_reserve(w->w, w->cap, w->n + 1);
-		measure(s, what, length->length_s, &w->w[w->n]);
+		measure(s, what, length->length_s, cores, &w->w[w->n]);
 		w->w[w->n].seq = w->n;
 		if (i)
 			plan_record_more(plan, what->target, &w->w[w->n]);
@@ -112,7 +114,7 @@ static struct plan *make_plan(const struct sim_experiment *x)
 void experiment(const struct sim_program *p, const struct sim_options *o,
 		const struct sim_experiment *x, struct sim_estimate *ret)
 {
-	struct stats_options opt = { .resamples = x->resamples, .seed = x->seed };
+	struct stats_options opt = { .resamples = x->resamples, .seed = x->seed, .exact = true };
 	struct plan *plan = make_plan(x);
 	struct sim *s = sim_create(p, o);
 	struct windows w = { .n = 0 };
@@ -129,7 +131,7 @@ void experiment(const struct sim_program *p, const struct sim_options *o,
 
 		if (x->length_s > 0)
 			length = (struct window_length){ x->settle_s, x->length_s, 1 };
-		if (!hold(s, &next, &length, plan, tuner, &w)) {
+		if (!hold(s, &next, &length, p->cores, plan, tuner, &w)) {
 			forget(&w);
 			plan_forget(plan);
 			ret->lengthened++;

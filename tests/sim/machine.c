@@ -481,6 +481,7 @@ void sim_read_ledger(const struct sim *s, struct sim_ledger *ret)
 				    .waived = s->waived,
 				    .hits = s->hits,
 				    .external_waited = s->external_waited,
+				    .external_waits = s->external_waits,
 				    .syncs = s->syncs,
 				    .waiver_looks = s->waiver_looks };
 	for (int c = 0; c < s->n_cores; c++) {
@@ -492,6 +493,7 @@ void sim_read_ledger(const struct sim *s, struct sim_ledger *ret)
 		ret->overhead += a->overhead;
 		ret->owed += scoz_debt(s->delay, a);
 		ret->idle += a->in_idle;
+		ret->crowded += a->crowded;
 		ret->ticks += a->ticks;
 		ret->stops += a->stops;
 		ret->capped += a->capped;

@@ -50,8 +50,8 @@ struct sim_progress {
 
 struct sim_ledger {
 	int64_t delay, waived, own, stopped, excused, overhead, owed;
-	int64_t external_waited, idle;
-	uint64_t hits, ticks, stops, syncs, capped;
+	int64_t external_waited, idle, crowded;
+	uint64_t external_waits, hits, ticks, stops, syncs, capped;
 	uint64_t waiver_looks; /* cores looked at in evaluating waivers */
 };
 

@@ -99,7 +99,7 @@ struct sim {
 	double slowness;
 	uint64_t drift_rng;
 	int64_t external_waited;
-	uint64_t syncs, waiver_looks;
+	uint64_t syncs, external_waits, waiver_looks;
 	struct sim_progress progress;
 };
 

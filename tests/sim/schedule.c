@@ -97,7 +97,7 @@ static void switch_in(struct sim *s, int c, int t)
 	x->state = TASK_RUNNING;
 	if (x->fair > k->fair_floor)
 		k->fair_floor = x->fair;
-	scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model);
+	scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model, k->ready.n > 0);
 	k->segment_began = s->now;
 	event_add(&s->events, s->now + s->o.slice, EV_SLICE, c, ++k->slice);
 	if (core_pay(s, c, STOP_SWITCH))
@@ -280,6 +280,7 @@ void task_wake(struct sim *s, int t, int waker)
 	x->external = waker == OUTSIDE;
 	if (waker == OUTSIDE) {
 		s->external_waited += s->now - x->account.since;
+		s->external_waits++;
 		scoz_wake_external(&x->account, s->now);
 		if (s->o.defer) {
 			task_undefer(s, t);
@@ -299,6 +300,7 @@ void task_wake_submitted(struct sim *s, int t, int64_t submitter)
 	end_wait(s, x);
 	x->external = true;
 	s->external_waited += s->now - x->account.since;
+	s->external_waits++;
 	scoz_wake(&x->account, submitter, s->now);
 	if (s->o.defer)
 		task_undefer(s, t);

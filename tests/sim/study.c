@@ -88,7 +88,10 @@ static struct run run(const struct sim_program *p, const struct sim_options *o,
 	ret.ledger.syncs -= first.syncs;
 	ret.ledger.idle -= first.idle;
 	if (b.visits > a.visits) {
-		ret.unit_ns = (double)(b.last_virtual - a.last_virtual) / (b.visits - a.visits);
+		/* as lib/stats/units.c does */
+		double lost = (double)(ret.ledger.crowded - first.crowded) / p->cores;
+
+		ret.unit_ns = (b.last_virtual - a.last_virtual - lost) / (b.visits - a.visits);
 		ret.slowdown =
 			(double)(b.last_time - a.last_time) / (b.last_virtual - a.last_virtual);
 	}

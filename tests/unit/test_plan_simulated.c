@@ -158,7 +158,9 @@ static void check_stop(struct setup c, int repetitions, double *low, double *hig
 	c.gain[0] = 0.2;
 	c.limit = MAX_WINDOWS;
 	for (int i = 0; i < repetitions; i++) {
-		struct stats_options opt = { .resamples = RESAMPLES, .seed = i, .bare = true };
+		struct stats_options opt = {
+			.resamples = RESAMPLES, .seed = i, .exact = true, .bare = true
+		};
 		struct estimates e;
 
 		simulate(&c, &rng, &result);

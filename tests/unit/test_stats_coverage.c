@@ -139,7 +139,7 @@ static double coverage(const struct setup *c, double *width)
 
 	*width = 0;
 	for (int i = 0; i < REPETITIONS; i++) {
-		struct stats_options opt = { .resamples = RESAMPLES, .seed = i };
+		struct stats_options opt = { .resamples = RESAMPLES, .seed = i, .exact = true };
 		struct estimates e;
 
 		simulate(&s, c, &r);
@@ -286,7 +286,7 @@ static void test_placebo(void **state)
 
 	(void)state;
 	for (int i = 0; i < REPETITIONS; i++) {
-		struct stats_options opt = { .resamples = RESAMPLES, .seed = i };
+		struct stats_options opt = { .resamples = RESAMPLES, .seed = i, .exact = true };
 		struct setup c = { .units = 20, .speedups = 1, .noise = 0.02 };
 		struct estimates e;
 

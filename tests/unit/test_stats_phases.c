@@ -220,6 +220,7 @@ static void add_paced(struct windows *s, enum pacing kind, double gain, int unit
 		w = add(s, 0, speedup, 1 / period);
 		w->inserted_s = inserted * visits;
 		w->wall_s = WINDOW_S + w->inserted_s;
+		w->external_waits = (kind == TWO_TIMERS ? 2 : 1) * visits;
 		w->external_s =
 			(kind == TWO_TIMERS ? 2 : 1) * wait * visits * exp(0.03 * normal(r));
 	}

@@ -21,7 +21,7 @@
 
 #define SCOZ_MAGIC	0x7a6f6373U /* "scoz" */
 #define SCOZ_VERSION	1
-#define SCOZ_SLOT_SIZE	256
+#define SCOZ_SLOT_SIZE	320
 #define SCOZ_SLOT_HEAD	0
 #define SCOZ_SLOT_GLOB	1
 #define SCOZ_SLOT_CORE0 2
@@ -105,6 +105,9 @@ struct scoz_core {
 	__u64 no_task;	       /* tasks met without accounting state */
 	__u64 syncs;	       /* wake-ups of involved tasks by tasks */
 	__u64 external_waited; /* ns involved tasks waited for devices and timers, up to wake-up */
+	__u64 crowded;	       /* ns paid for one task while others wanted the core (account.h) */
+	__u64 external_waits;  /* how many */
+	__u64 absolute_waits;  /* sleeps of involved tasks until a point in time */
 	__u64 queued;	       /* ns involved tasks waited for a core */
 	__u64 unawaited;       /* timers of programs that fired before anybody waited for them */
 	__u32 sampled;	       /* set by the profiler: this core is sampled and delayed */

@@ -272,6 +272,9 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 			ret->idle += now - c->idle_since;
 		ret->syncs += c->syncs;
 		ret->external_waited += c->external_waited;
+		ret->external_waits += c->external_waits;
+		ret->crowded += c->crowded;
+		ret->absolute_waits += c->absolute_waits;
 		ret->queued += c->queued;
 		ret->unawaited += c->unawaited;
 	}

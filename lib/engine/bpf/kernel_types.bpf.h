@@ -43,7 +43,29 @@ struct mm_struct {
 	struct file *exe_file;
 };
 
+struct cfs_rq___runnable {
+	unsigned int h_nr_runnable;
+};
+
+struct rq {
+	unsigned int nr_running;
+	struct cfs_rq___runnable cfs;
+};
+
+struct rq___plain {
+	unsigned int nr_running;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
 struct task_struct {
+	struct sched_entity se;
 	unsigned int __state;
 	unsigned int flags;
 	int pid;

@@ -262,6 +262,8 @@ static int configure(struct engine *e, struct error *err)
 	s->rodata->timerfd_function = kernel_symbol("timerfd_tmrproc");
 	s->rodata->posix_timer_function = kernel_symbol("posix_timer_fn");
 	s->rodata->itimer_function = kernel_symbol("it_real_fn");
+	s->rodata->sleep_function = kernel_symbol("hrtimer_wakeup");
+	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;
 	for (int i = 0; i < BPF_TRACEPOINTS; i++) {
 		char name[32];
 

@@ -19,6 +19,8 @@ const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.
 const volatile __u64 timerfd_function; /* kernel addresses, 0 when unknown */
 const volatile __u64 posix_timer_function;
 const volatile __u64 itimer_function;
+const volatile __u64 sleep_function;
+const volatile __u32 clock_nanosleep_number;
 
 /* Share of ticks whose sample goes on to the handler, of 2^32. Changed by the loader. */
 volatile __u32 record_share = 0xffffffff;

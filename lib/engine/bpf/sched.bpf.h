@@ -47,6 +47,26 @@ static __always_inline void task_runs(struct task_state *t, struct scoz_global *
 		__sync_fetch_and_add(&g->external_waiters, -1);
 }
 
+/* Does anybody but @task want its core? Not known on every kernel: then nobody does. */
+static __always_inline u32 others_want_core(struct task_struct *task)
+{
+	struct cfs_rq *queue = NULL;
+	struct rq *rq = NULL;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq))
+		return 0;
+	queue = task->se.cfs_rq;
+	if (!queue)
+		return 0;
+	rq = queue->rq;
+	if (!rq)
+		return 0;
+	/* nr_running counts sleepers that the fair class has not dequeued yet. */
+	if (bpf_core_field_exists(rq->cfs.h_nr_runnable))
+		return rq->cfs.h_nr_runnable > 1;
+	return rq->nr_running > 1;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -87,7 +107,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	}
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
-	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
+	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model, others_want_core(next));
 	c->due = c->sampled && scoz_debt(delay, c) > 0;
 	return 0;
 }
@@ -150,8 +170,10 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (current_context(s) == CONTEXT_EXTERNAL) {
 		t->external = 1;
 		s->unawaited = 0;
-		if (is_involved(t, now))
+		if (is_involved(t, now)) {
 			c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
+			c->external_waits++;
+		}
 		if (s->operation_known)
 			scoz_wake(&t->account, s->operation, now);
 		else if (is_involved(t, now))

@@ -18,8 +18,7 @@
 #define SETTLE_LIMIT_S	1
 #define MAX_STEAL	0.03  /* of the window's core time */
 #define MIN_STEAL_TICK	2     /* /proc/stat counts in ticks of 10 ms */
-#define MAX_CAPPED	0.05  /* of the stops */
-#define MAX_UNPAID	0.1   /* debt at the end, of the window */
+#define MAX_UNPAID	0.05  /* debt at the end, of the window: --max-share does not suffice */
 #define MAX_CLIPPED	0.002 /* of the ticks */
 #define MAX_VISITS	1e15
 
@@ -140,8 +139,6 @@ static const char *disturbance(const struct session *s, const struct profile_win
 	if (steal >= MIN_STEAL_TICK &&
 	    steal / (double)sysconf(_SC_CLK_TCK) > MAX_STEAL * w->wall_s * s->cores.n)
 		return "steal";
-	if (b->capped - a->capped > MAX_CAPPED * (b->stops - a->stops) + 1)
-		return "capped";
 	if (b->clipped - a->clipped > MAX_CLIPPED * (b->ticks - a->ticks) + 1)
 		return "lost";
 	return NULL;
@@ -257,8 +254,10 @@ int window_hold(struct session *s, const struct plan_window *what,
 	double limit_s = fmin(fmax(length->settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
 	bool set = window_set_speedup(s, what);
 	uint32_t n = 0;
+
 	int ret = 0;
 
+	engine_forget_sleepers(s->engine);
 	if (!session_sleep(s, length->settle_s) || !debts_settle(s))
 		return -EINTR;
 	while (n < length->hold && measure(s, what, length->length_s, limit_s, &w[n]))

@@ -69,6 +69,8 @@ void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps
 void engine_forget_process(struct engine *e, int pid);
 /* This process's waits for devices and timers leave a debt (accounting.md 3a). */
 int engine_involve(struct engine *e, int pid, struct error *err);
+/* To be called now and then: who sleeps long no longer keeps common debt from being waived. */
+void engine_forget_sleepers(struct engine *e);
 
 /* ---- progress ---- */
 enum engine_point_kind { ENGINE_UPROBE, ENGINE_TRACEPOINT, ENGINE_SYSCALL };

@@ -251,6 +251,14 @@ int engine_involve(struct engine *e, int pid, struct error *err)
 	return 0;
 }
 
+void engine_forget_sleepers(struct engine *e)
+{
+	int ret = e->opt.trace_tasks ? visit_tasks(e, -1) : 0;
+
+	if (ret)
+		log_debug("looking at all tasks: %s", strerror(-ret));
+}
+
 static int configure(struct engine *e, struct error *err)
 {
 	struct scoz *s = e->skel;

@@ -21,6 +21,8 @@
 
 /* The longest wait that is counted in full: who sleeps longer has no part in the work. */
 #define LONG_WAIT 1000000000LL
+/* After which a sleeper no longer counts against waivers. */
+#define LONG_SLEEP 50000000ULL
 
 static __always_inline bool is_self(const struct task_struct *task)
 {
@@ -247,7 +249,11 @@ int BPF_PROG(on_wake_without_ipi, int cpu)
 	return core_woken(cpu);
 }
 
-/* Run over all tasks: gives each an account; involves those of `involve_tgid` for good. */
+/*
+ * Run over all tasks: gives each an account; involves those of `involve_tgid` for good. Who sleeps
+ * long no longer stands in the way of waivers: what was inserted before it fell asleep is paid by
+ * now, so a waiver takes off only what it owes as well.
+ */
 volatile __s32 involve_tgid = -1;
 
 SEC("iter/task")
@@ -267,6 +273,9 @@ int each_task(struct bpf_iter__task *ctx)
 		t->account.absorbed = g->delay;
 		t->account.since = bpf_ktime_get_ns();
 	}
+	if (t->counted && bpf_ktime_get_ns() - t->account.since > LONG_SLEEP &&
+	    __sync_lock_test_and_set(&t->counted, 0))
+		__sync_fetch_and_add(&g->external_waiters, -1);
 	if (task->tgid == involve_tgid)
 		t->involved_until = INVOLVED_FOREVER;
 	return 0;

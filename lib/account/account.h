@@ -177,13 +177,16 @@ static __always_inline void scoz_core_woken(struct scoz_core *c, __s64 debt)
 
 /*
  * A task is about to run on @c; @t is NULL in the core model and for tasks without an account.
- * Afterwards the core owes scoz_debt() and must pay it before the task does anything. @others want
- * to run there, too: what it pays for this task alone, they lose; had the task been held back, they
- * would have run meanwhile. That is counted (crowded), for the statistics to take off again.
+ * Afterwards the core owes scoz_debt() and must pay it before the task does anything. Returns what
+ * a busy core will pay for this task alone. If others want to run there, they lose that: had the
+ * task been held back, they would have run meanwhile; the caller counts it (crowded), for the
+ * statistics to take off again.
  */
-static __always_inline void scoz_switch_in(struct scoz_core *c, const struct scoz_task *t,
-					   __s64 delay, __u64 now, __u32 model, __u32 others)
+static __always_inline __s64 scoz_switch_in(struct scoz_core *c, const struct scoz_task *t,
+					    __s64 delay, __u64 now, __u32 model)
 {
+	__s64 alone = 0;
+
 	if (model == SCOZ_MODEL_CORE) {
 		if (c->idle && c->woken)
 			scoz_core_set(c, delay - c->gap - c->carried);
@@ -193,14 +196,15 @@ static __always_inline void scoz_switch_in(struct scoz_core *c, const struct sco
 		if (c->idle)
 			b = scoz_min(delay, b + (__s64)(now - c->idle_since));
 		a = t ? t->absorbed + (__s64)(now - t->since) : b;
-		if (others && !c->idle && a < b)
-			c->crowded += b - a;
+		if (!c->idle && a < b)
+			alone = b - a;
 		scoz_core_set(c, scoz_min(a, b));
 	}
 	if (c->idle) {
 		c->in_idle += now - c->idle_since;
 		c->idle = 0;
 	}
+	return alone;
 }
 
 /*

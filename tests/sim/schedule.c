@@ -89,6 +89,7 @@ static void switch_in(struct sim *s, int c, int t)
 {
 	struct core *k = &s->core[c];
 	struct task *x = &s->task[t];
+	int64_t alone;
 
 	k->cur = t;
 	k->ran = 0;
@@ -97,7 +98,9 @@ static void switch_in(struct sim *s, int c, int t)
 	x->state = TASK_RUNNING;
 	if (x->fair > k->fair_floor)
 		k->fair_floor = x->fair;
-	scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model, k->ready.n > 0);
+	alone = scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model);
+	if (k->ready.n)
+		k->account.crowded += alone;
 	k->segment_began = s->now;
 	event_add(&s->events, s->now + s->o.slice, EV_SLICE, c, ++k->slice);
 	if (core_pay(s, c, STOP_SWITCH))

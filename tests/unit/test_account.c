@@ -45,7 +45,7 @@ static void test_sampling_clock_excludes_stops(void **state)
 	assert_int_equal(scoz_tick(&c, 33 * MS, 8 * MS), 8 * MS);
 	assert_int_equal(c.clipped, 1);
 	scoz_idle_enter(&c, 0, 33 * MS + MS / 4); /* idle for 10 ms: a quarter before, half after */
-	scoz_switch_in(&c, NULL, 0, 43 * MS + MS / 4, SCOZ_MODEL_WAIT, 0);
+	scoz_switch_in(&c, NULL, 0, 43 * MS + MS / 4, SCOZ_MODEL_WAIT);
 	assert_int_equal(scoz_tick(&c, 43 * MS + 3 * MS / 4, 8 * MS), 3 * MS / 4);
 	scoz_stopped(&c, 2 * MS, 0); /* longer than the clock says: never negative */
 	assert_int_equal(scoz_tick(&c, 44 * MS, 8 * MS), 0);
@@ -63,7 +63,7 @@ static void test_wake_by_task_absorbs(void **state)
 	scoz_idle_enter(&c, 0, 0);
 	scoz_wake(&t, waker.absorbed, 20 * MS);
 	assert_int_equal(t.absorbed, 5 * MS);
-	scoz_switch_in(&c, &t, 5 * MS, 20 * MS, SCOZ_MODEL_WAIT, 0);
+	scoz_switch_in(&c, &t, 5 * MS, 20 * MS, SCOZ_MODEL_WAIT);
 	assert_int_equal(scoz_debt(5 * MS, &c), 0);
 	check_ledger(&c);
 }
@@ -78,7 +78,7 @@ static void test_wakee_inherits_debt(void **state)
 	scoz_switch_out(&c, &t, 0);
 	scoz_idle_enter(&c, 0, 0);
 	scoz_wake(&t, waker.absorbed, 20 * MS);
-	scoz_switch_in(&c, &t, 5 * MS, 20 * MS, SCOZ_MODEL_WAIT, 0);
+	scoz_switch_in(&c, &t, 5 * MS, 20 * MS, SCOZ_MODEL_WAIT);
 	assert_int_equal(scoz_debt(5 * MS, &c), 2 * MS);
 	check_ledger(&c);
 }
@@ -103,7 +103,7 @@ static void test_external_wake_owes_everything(void **state)
 	scoz_switch_out(&c, &t, 0);
 	scoz_idle_enter(&c, 0, 0);
 	scoz_wake_external(&t, 20 * MS);
-	scoz_switch_in(&c, &t, 5 * MS, 20 * MS, SCOZ_MODEL_WAIT, 0);
+	scoz_switch_in(&c, &t, 5 * MS, 20 * MS, SCOZ_MODEL_WAIT);
 	assert_int_equal(scoz_debt(5 * MS, &c), 5 * MS);
 	check_ledger(&c);
 }
@@ -124,7 +124,7 @@ static void test_queueing_absorbs(void **state)
 	struct scoz_task t = { .absorbed = 1 * MS, .since = 10 * MS };
 
 	(void)state;
-	scoz_switch_in(&c, &t, 4 * MS, 12 * MS, SCOZ_MODEL_WAIT, 0); /* queued 2 ms behind others */
+	scoz_switch_in(&c, &t, 4 * MS, 12 * MS, SCOZ_MODEL_WAIT); /* queued 2 ms behind others */
 	assert_int_equal(scoz_debt(4 * MS, &c), MS);
 	check_ledger(&c);
 }
@@ -137,7 +137,7 @@ static void test_idle_core_has_no_debt_of_its_own(void **state)
 
 	(void)state;
 	scoz_idle_enter(&c, 0, 0);
-	scoz_switch_in(&c, &t, 9 * MS, 100 * MS, SCOZ_MODEL_WAIT, 0);
+	scoz_switch_in(&c, &t, 9 * MS, 100 * MS, SCOZ_MODEL_WAIT);
 	assert_int_equal(scoz_debt(9 * MS, &c), 0);
 	assert_int_equal(c.in_idle, 100 * MS);
 	assert_false(c.idle);
@@ -175,18 +175,18 @@ static void test_core_model(void **state)
 	/* owes 1 ms when it falls idle; woken by a core that owes 2: 3 afterwards */
 	scoz_idle_enter(&c, 1 * MS, 0);
 	scoz_core_woken(&c, 2 * MS);
-	scoz_switch_in(&c, NULL, 10 * MS, 50 * MS, SCOZ_MODEL_CORE, 0);
+	scoz_switch_in(&c, NULL, 10 * MS, 50 * MS, SCOZ_MODEL_CORE);
 	assert_int_equal(scoz_debt(10 * MS, &c), 3 * MS);
 	check_ledger(&c);
 	/* woken by a device: pays all that accrued */
 	scoz_idle_enter(&c, 10 * MS, 60 * MS);
-	scoz_switch_in(&c, NULL, 15 * MS, 70 * MS, SCOZ_MODEL_CORE, 0);
+	scoz_switch_in(&c, NULL, 15 * MS, 70 * MS, SCOZ_MODEL_CORE);
 	assert_int_equal(scoz_debt(15 * MS, &c), 8 * MS);
 	check_ledger(&c);
 	/* a flag from an earlier sleep does not count */
 	scoz_core_woken(&c, 0);
 	scoz_idle_enter(&c, 15 * MS, 80 * MS);
-	scoz_switch_in(&c, NULL, 16 * MS, 90 * MS, SCOZ_MODEL_CORE, 0);
+	scoz_switch_in(&c, NULL, 16 * MS, 90 * MS, SCOZ_MODEL_CORE);
 	assert_int_equal(scoz_debt(16 * MS, &c), 9 * MS);
 }
 
@@ -277,7 +277,7 @@ static void test_random_histories(void **state)
 					scoz_wake(&t[k], c[!core].absorbed, now);
 				blocked[k] = 0;
 				running[core] = k;
-				scoz_switch_in(&c[core], &t[k], delay, now, SCOZ_MODEL_WAIT, 0);
+				scoz_switch_in(&c[core], &t[k], delay, now, SCOZ_MODEL_WAIT);
 				break;
 			}
 			check_ledger(&c[0]);

@@ -52,10 +52,6 @@ struct rq {
 	struct cfs_rq___runnable cfs;
 };
 
-struct rq___plain {
-	unsigned int nr_running;
-};
-
 struct cfs_rq {
 	struct rq *rq;
 };

@@ -83,38 +83,34 @@ static __always_inline bool program_timer(const struct hrtimer *timer)
  * its like pass absolute times for relative waits, so only clock_nanosleep() and timers of the
  * program count.
  */
-static __always_inline bool sleeps_until(const struct hrtimer *timer)
+static __always_inline bool in_clock_nanosleep(const struct hrtimer *timer)
 {
 	struct pt_regs *regs;
 
-	if (program_timer(timer))
-		return true;
 	if (!sleep_function || (u64)timer->function != sleep_function)
 		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	return syscall_number(regs) == clock_nanosleep_number;
 }
 
-static __always_inline void count_absolute(const struct hrtimer *timer)
+static __always_inline void count_absolute(void)
 {
 	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
 	struct task_state *t;
 
-	if (!c || !sleeps_until(timer))
-		return;
 	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
-	if (t && is_involved(t, bpf_ktime_get_ns()))
+	if (c && t && is_involved(t, bpf_ktime_get_ns()))
 		c->absolute_waits++;
 }
 
 SEC("tp_btf/hrtimer_start")
 int BPF_PROG(on_timer_start, struct hrtimer *timer, u32 mode)
 {
-	if (!(mode & HRTIMER_RELATIVE))
-		count_absolute(timer);
-	if (!program_timer(timer))
-		return 0;
-	return submitted((u64)timer);
+	bool absolute = !(mode & HRTIMER_RELATIVE), programs = program_timer(timer);
+
+	if (absolute && (programs || in_clock_nanosleep(timer)))
+		count_absolute();
+	return programs ? submitted((u64)timer) : 0;
 }
 
 SEC("tp_btf/hrtimer_expire_entry")

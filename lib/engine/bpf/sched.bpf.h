@@ -77,7 +77,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct scoz_global *g = page_global();
 	struct task_state *t;
 	u64 now = bpf_ktime_get_ns();
-	s64 delay;
+	s64 delay, alone;
 
 	if (!c || !g)
 		return 0;
@@ -109,7 +109,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	}
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
-	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model, others_want_core(next));
+	alone = scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
+	if (alone && others_want_core(next))
+		c->crowded += alone;
 	c->due = c->sampled && scoz_debt(delay, c) > 0;
 	return 0;
 }

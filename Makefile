@@ -17,7 +17,7 @@ ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-trunca
 	   $(EXTRA_CFLAGS)
 LDLIBS	 = $(shell pkg-config --libs $(PKGS)) -lm -lz -pthread $(EXTRA_LDFLAGS)
 
-LIB_SRC	   := $(sort $(wildcard lib/*/*.c lib/engine/bpf/*.c))
+LIB_SRC	   := $(sort $(wildcard lib/*/*.c lib/engine/*/*.c))
 LIB_SRC	   := $(filter-out %.bpf.c,$(LIB_SRC))
 DAEMON_SRC := $(sort $(wildcard daemon/*.c))
 TOOL_SRC   := $(sort $(wildcard tools/scoz/*.c))
@@ -54,7 +54,7 @@ $(B)/%.skel.h: $(B)/bpf/%.o
 	$(BPFTOOL) gen skeleton $< name $* > $@.tmp
 	@mv $@.tmp $@
 
-$(call obj,$(wildcard lib/engine/bpf/*.c)): $(SKEL)
+$(call obj,$(wildcard lib/engine/*/*.c)): $(SKEL)
 
 # Names and numbers of this architecture's system calls.
 $(B)/syscalls.h:

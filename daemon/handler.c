@@ -38,6 +38,7 @@ struct handler {
 	struct cache_entry *cache;
 	size_t cached;
 	uint64_t random;
+	uint64_t hits; /* of the target, in the batch being read */
 	pthread_mutex_t lock;
 	uint64_t *self, *total;
 	size_t n_locations;
@@ -133,7 +134,7 @@ static void add_frame(struct handler *h, uint32_t binary, uint64_t vaddr, uint32
 
 static void add_sample(struct handler *h, const struct ring_sample *s)
 {
-	bool kernel = false, first = true;
+	bool kernel = false, first = true, batch = h->all->opt.batch, hit = false;
 	uint32_t seen[MAX_DISTINCT];
 	int n_seen = 0;
 
@@ -150,14 +151,17 @@ static void add_sample(struct handler *h, const struct ring_sample *s)
 		if (!first)
 			addr--; /* a return address: the call is before it */
 		first = false;
-		if (kernel) {
-			if (h->all->opt.kernel)
-				add_frame(h, MAPS_KERNEL_ID, addr, seen, &n_seen);
+		if (kernel && batch)
+			hit |= engine_matches(h->all->opt.engine, MAPS_KERNEL_ID, addr);
+		if (kernel && !h->all->opt.kernel)
 			continue;
-		}
-		if (maps_resolve(h->all->opt.maps, s->pid, addr, &binary, &vaddr))
-			add_frame(h, binary, vaddr, seen, &n_seen);
+		if (!maps_resolve(h->all->opt.maps, s->pid, addr, &binary, &vaddr))
+			continue;
+		if (!kernel && batch)
+			hit |= engine_matches(h->all->opt.engine, binary, vaddr);
+		add_frame(h, binary, vaddr, seen, &n_seen);
 	}
+	h->hits += hit;
 	if (!n_seen)
 		h->counts.unresolved++;
 }
@@ -265,6 +269,9 @@ static void drain(struct handler *h)
 	h->counts.cpu_s = end;
 	pthread_mutex_unlock(&h->lock);
 	ring_release(&h->ring);
+	if (h->all->opt.batch)
+		engine_account_batch(h->all->opt.engine, h->index, h->hits);
+	h->hits = 0;
 }
 
 /* A fixed period locks onto periodic programs. */

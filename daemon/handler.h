@@ -21,6 +21,7 @@ struct handlers_options {
 	struct locations *locations;
 	const struct cores *cores;
 	bool kernel; /* kernel frames are resolved as well */
+	bool batch;  /* handlers match, account and stop their cores (engine_options.batch) */
 	uint64_t period_ns, seed;
 	/* Called by any handler when a process has ended, or execs: its mappings are gone. */
 	void (*process_gone)(int pid, void *arg);

@@ -98,7 +98,7 @@ static void describe(struct locations *l, const struct maps_binary *binary,
 	if (line) {
 		ret->kind = "line";
 		ret->target = xstrdup(ret->where);
-	} else if (binary->id == MAPS_KERNEL_ID) {
+	} else if (binary->kernel) {
 		ret->kind = "kernel";
 		ret->target = xasprintf("kernel:%s", frame->function);
 	} else {

@@ -180,6 +180,9 @@ static int create_engine(struct session *s, struct error *err)
 		.record_hz = RECORD_HZ,
 		.waive = s->opt.waive,
 		.trace_tasks = true,
+		.flags = s->opt.tune_on,
+		.no_flags = s->opt.tune_off,
+		.batch = s->opt.batch,
 	};
 
 	return engine_create(&opt, &s->engine, err);
@@ -192,7 +195,8 @@ static int start_handlers(struct session *s, struct error *err)
 		.maps = s->maps,
 		.locations = s->locations,
 		.cores = &s->cores,
-		.kernel = s->opt.kernel_scope != NULL,
+		.kernel = s->opt.n_kernel_scope > 0,
+		.batch = s->opt.batch > 0,
 		.period_ns = s->period_ns,
 		.seed = s->opt.seed,
 		.process_gone = on_process_gone,
@@ -331,6 +335,8 @@ static int set_up(struct session *s, struct error *err)
 	ret = cores_select(s->opt.cpus, &s->cores, err);
 	if (!ret)
 		ret = maps_create(&maps_opt, &s->maps, err);
+	if (!ret && s->opt.n_kernel_scope)
+		ret = maps_open_kernel(s->maps, s->opt.kernel_scope, s->opt.n_kernel_scope, err);
 	if (!ret)
 		ret = create_engine(s, err);
 	if (!ret)
@@ -429,10 +435,6 @@ int main(int argc, char **argv)
 	s.command_status = -1;
 	s.truth = -1;
 	options_parse(argc, argv, &s.opt);
-	if (s.opt.kernel_scope && strcmp(s.opt.kernel_scope, "auto"))
-		log_warn("--kernel-scope %s: lines of the kernel are not read by this version; its "
-			 "functions (/proc/kallsyms) are used",
-			 s.opt.kernel_scope);
 	catch_signals();
 	lock = lock_machine(&err);
 	ret = lock < 0 ? lock : 0;

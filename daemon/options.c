@@ -37,6 +37,8 @@ enum {
 	OPT_PID,
 	OPT_CGROUP,
 	OPT_WAIVE,
+	OPT_BATCH,
+	OPT_TUNE,
 };
 
 static const struct argp_option argp_options[] = {
@@ -51,7 +53,7 @@ static const struct argp_option argp_options[] = {
 	  2 },
 	{ "binary-scope", 'b', "GLOB", 0, "only these binaries can be targets", 2 },
 	{ "source-scope", 's', "GLOB", 0, "only these source files can be targets", 2 },
-	{ "kernel-scope", 'k', "VMLINUX", 0, "the kernel can be a target (\"auto\")", 2 },
+	{ "kernel-scope", 'k', "VMLINUX", 0, "the kernel can be a target (\"auto\" finds it)", 2 },
 	{ "granularity", OPT_GRANULARITY, "line|function", 0, "default: lines where known", 2 },
 	{ "speedup", OPT_SPEEDUP, "PCT[,PCT...]", 0, "only these speedups (default: 25,50,75,100)",
 	  2 },
@@ -72,6 +74,10 @@ static const struct argp_option argp_options[] = {
 	{ "max-delay", OPT_MAX_DELAY, "USEC", 0, "longest stop of a core (default: 2000)", 4 },
 	{ "max-share", OPT_MAX_SHARE, "PCT", 0, "largest share of stopped time (default: 90)", 4 },
 	{ "waive", OPT_WAIVE, "on|off", 0, "waive what all running cores owe (default: on)", 4 },
+	{ "batch", OPT_BATCH, "N", 0,
+	  "engine kernel, as published: handlers account for N samples at a time", 4 },
+	{ "tune", OPT_TUNE, "[no-]WAY[,...]", 0,
+	  "engine kernel: kick, defer, credit, catch-up, exclude", 4 },
 	{ NULL, 0, NULL, 0, "Output:", 5 },
 	{ "output", 'o', "FILE", 0, "default: profile.scoz; a fitting one is extended", 5 },
 	{ "user", OPT_USER, "NAME", 0, "run the command as this user", 5 },
@@ -115,6 +121,36 @@ static void parse_speedups(struct options *o, const char *arg, struct argp_state
 		argp_error(state, "--speedup: \"%s\" names no speedup above 0", arg);
 }
 
+static void parse_tune(struct options *o, const char *arg, struct argp_state *state)
+{
+	static const struct {
+		const char *name;
+		uint32_t flag;
+	} ways[] = {
+		{ "kick", SCOZ_F_KICK },       { "defer", SCOZ_F_DEFER },
+		{ "credit", SCOZ_F_CREDIT },   { "catch-up", SCOZ_F_CATCH_UP },
+		{ "exclude", SCOZ_F_EXCLUDE },
+	};
+	_cleanup_free_ char *copy = xstrdup(arg);
+	char *save = NULL;
+
+	for (char *s = strtok_r(copy, ",", &save); s; s = strtok_r(NULL, ",", &save)) {
+		bool off = !strncmp(s, "no-", 3);
+		uint32_t flag = 0;
+
+		for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+			if (!strcmp(s + (off ? 3 : 0), ways[i].name))
+				flag = ways[i].flag;
+		}
+		if (!flag)
+			argp_error(state,
+				   "--tune: \"%s\" is none of kick, defer, credit, catch-up, "
+				   "exclude, nor one of these after no-",
+				   s);
+		*(off ? &o->tune_off : &o->tune_on) |= flag;
+	}
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -150,7 +186,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		append(&o->source_scope, &o->n_source_scope, &o->cap_source_scope, arg);
 		break;
 	case 'k':
-		o->kernel_scope = arg;
+		append(&o->kernel_scope, &o->n_kernel_scope, &o->cap_kernel_scope, arg);
 		break;
 	case 'e':
 		o->end_to_end = true;
@@ -208,6 +244,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (strcmp(arg, "on") && strcmp(arg, "off"))
 			argp_error(state, "--waive: \"%s\" is neither on nor off", arg);
 		o->waive = !strcmp(arg, "on");
+		break;
+	case OPT_BATCH:
+		o->batch = number(arg, "--batch", 1, 1000, state);
+		break;
+	case OPT_TUNE:
+		parse_tune(o, arg, state);
 		break;
 	case OPT_SEED:
 		o->seed = number(arg, "--seed", 0, 9e15, state);

@@ -22,7 +22,8 @@ struct options {
 	size_t n_pids, cap_pids;
 	const char **cgroups;
 	size_t n_cgroups, cap_cgroups;
-	const char *kernel_scope; /* NULL: the kernel is no target */
+	const char **kernel_scope; /* images, or "auto"; none: the kernel is no target */
+	size_t n_kernel_scope, cap_kernel_scope;
 	enum granularity granularity;
 	bool end_to_end;
 	int runs;
@@ -40,7 +41,9 @@ struct options {
 	const char *user;
 	bool json;
 	bool waive;
-	char **command; /* NULL: the whole system */
+	int batch;		    /* --batch; 0: samples are accounted one by one */
+	uint32_t tune_on, tune_off; /* SCOZ_F_* */
+	char **command;		    /* NULL: the whole system */
 };
 
 /* Exits by itself for --help, --version and usage errors (status 2). */

@@ -47,7 +47,7 @@ struct session {
 	double sync_interval_s;
 
 	/* Binaries of the current target: their mappings are published as they appear. */
-	uint32_t published[ENGINE_MAX_PARTS];
+	uint32_t published[SCOZ_MAX_PARTS];
 	volatile int n_published;
 
 	uint32_t marks_searched; /* binaries looked at so far */

@@ -54,17 +54,24 @@ static void describe(const struct target *t, const struct maptable *table,
 		 t->kind == TARGET_LINE ? t->line : frames[0].line);
 }
 
+static int new_part(const struct target *t, struct resolved_target *ret, struct error *err)
+{
+	if (ret->n < SCOZ_MAX_PARTS)
+		return 0;
+	return error_set(err, E2BIG,
+			 "target %s: it is in more than %d binaries; name one (func:NAME@BINARY, "
+			 "or --binary-scope)",
+			 t->spec, SCOZ_MAX_PARTS);
+}
+
 static int add_part(const struct target *t, const struct maps_binary *b,
 		    struct resolved_target *ret, struct error *err)
 {
 	struct addr_ranges *ranges;
-	int r;
+	int r = new_part(t, ret, err);
 
-	if (ret->n == ENGINE_MAX_PARTS)
-		return error_set(err, E2BIG,
-				 "target %s: it is in more than %d binaries; name one "
-				 "(func:NAME@BINARY, or --binary-scope)",
-				 t->spec, ENGINE_MAX_PARTS);
+	if (r)
+		return r;
 	ranges = &ret->ranges[ret->n];
 	r = table_ranges(t, b->table, ranges, err);
 	if (r)
@@ -80,10 +87,85 @@ static int add_part(const struct target *t, const struct maps_binary *b,
 	return 0;
 }
 
-static int resolve_kernel(const struct target *t, struct maps *maps, struct resolved_target *ret,
-			  struct error *err)
+/* The kernel and its modules are one part, in addresses of the running kernel. */
+static int add_kernel_part(const struct target *t, const struct maps_binary *b, struct maps *maps,
+			   struct resolved_target *ret, struct error *err)
 {
-	static const char *const syscall_prefixes[] = { "__x64_sys_", "__arm64_sys_", "__se_sys_" };
+	struct addr_ranges found, *all;
+	int i = 0, r;
+
+	r = table_ranges(t, b->table, &found, err);
+	if (r)
+		return r;
+	describe(t, b->table, &found, ret);
+	maps_kernel_ranges(maps, b->id, &found);
+	while (i < ret->n && ret->parts[i].binary != MAPS_KERNEL_ID)
+		i++;
+	if (i == ret->n) {
+		r = new_part(t, ret, err);
+		if (r) {
+			addr_ranges_free(&found);
+			return r;
+		}
+		ret->ranges[ret->n] = found;
+		ret->parts[ret->n] = (struct engine_part){ .binary = MAPS_KERNEL_ID,
+							   .ranges = &ret->ranges[ret->n] };
+		ret->n++;
+		return 0;
+	}
+	all = &ret->ranges[i];
+	all->r = xreallocarray(all->r, all->n + found.n, sizeof(*all->r));
+	for (size_t k = 0; k < found.n; k++)
+		all->r[all->n++] = found.r[k];
+	addr_ranges_sort_merge(all);
+	addr_ranges_free(&found);
+	return 0;
+}
+
+/*
+ * A kernel binary that is looked into: the kernel itself, modules that have been sampled (tables
+ * of all would take long), and kallsyms, which knows functions alone, only when @symbols.
+ */
+static const struct maps_binary *kernel_binary(struct maps *maps, struct handlers *handlers,
+					       uint32_t id, bool symbols)
+{
+	const struct maps_binary *b;
+
+	if (!maps_binary_is_kernel(maps, id) ||
+	    (id != MAPS_KERNEL_ID && !symbols && !handlers_saw_binary(handlers, id)))
+		return NULL;
+	b = maps_binary(maps, id);
+	if (!b || !b->table || (maptable_source(b->table) == MAP_KALLSYMS) != symbols)
+		return NULL;
+	return b;
+}
+
+static int find_in_kernel(const struct target *t, struct maps *maps, struct handlers *handlers,
+			  struct resolved_target *ret, struct error *err)
+{
+	uint32_t n = maps_binary_count(maps);
+	int r = -ENOENT;
+
+	for (int symbols = 0; symbols < 2 && r; symbols++) {
+		for (uint32_t id = 0; id < n; id++) {
+			const struct maps_binary *b = kernel_binary(maps, handlers, id, symbols);
+
+			if (b && !add_kernel_part(t, b, maps, ret, err))
+				r = 0;
+		}
+	}
+	return r;
+}
+
+static int resolve_kernel(const struct target *t, struct maps *maps, struct handlers *handlers,
+			  struct resolved_target *ret, struct error *err)
+{
+	/*
+	 * All of them: entries often end with a jump to the function that does the work, and are
+	 * then in no call chain.
+	 */
+	static const char *const syscall_prefixes[] = { "__x64_sys_", "__arm64_sys_", "__se_sys_",
+							"__do_sys_", "ksys_" };
 	const struct maps_binary *kernel = maps_binary(maps, MAPS_KERNEL_ID);
 	struct target function = *t;
 	int r = -ENOENT;
@@ -92,13 +174,16 @@ static int resolve_kernel(const struct target *t, struct maps *maps, struct reso
 		return error_set(err, EACCES, "target %s: no symbols of the kernel: %s", t->spec,
 				 kernel && kernel->error ? kernel->error : "unknown reason");
 	function.kind = TARGET_KERNEL;
-	if (t->kind == TARGET_KERNEL)
-		return add_part(&function, kernel, ret, err);
-	for (size_t i = 0; r && i < ARRAY_SIZE(syscall_prefixes); i++) {
+	if (t->kind == TARGET_KERNEL) {
+		r = find_in_kernel(&function, maps, handlers, ret, err);
+		return r ? error_prefix(err, "target %s", t->spec) : 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(syscall_prefixes); i++) {
 		_cleanup_free_ char *name = xasprintf("%s%s", syscall_prefixes[i], t->name);
 
 		function.name = name;
-		r = add_part(&function, kernel, ret, NULL);
+		if (!find_in_kernel(&function, maps, handlers, ret, NULL))
+			r = 0;
 	}
 	return r ? error_set(err, ENOENT, "target %s: this kernel has no such system call", t->spec)
 		 : 0;
@@ -114,11 +199,62 @@ static bool may_hold(const struct target *t, const struct maps_binary *b)
 	return !t->binary || path_ends_with(b->path, t->binary);
 }
 
+/* "[kernel]" is also called vmlinux, and "[ext4]" ext4 or ext4.ko. */
+static bool kernel_may_hold(const struct target *t, const struct maps_binary *b)
+{
+	_cleanup_free_ char *plain = xstrndup(b->path + 1, strcspn(b->path + 1, "]"));
+	_cleanup_free_ char *file =
+		b->id == MAPS_KERNEL_ID ? xstrdup("vmlinux") : xasprintf("%s.ko", plain);
+
+	if (t->kind == TARGET_BINARY)
+		return glob_match(t->name, plain) || glob_match(t->name, file);
+	return !t->binary || !strcmp(t->binary, b->path) || !strcmp(t->binary, plain) ||
+	       !strcmp(t->binary, file);
+}
+
+static int resolve_programs(const struct target *t, struct maps *maps, struct handlers *handlers,
+			    struct resolved_target *ret, struct error *last)
+{
+	uint32_t n = maps_binary_count(maps);
+
+	for (uint32_t id = MAPS_KERNEL_ID + 1; id < n; id++) {
+		const struct maps_binary *b;
+
+		if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
+			continue;
+		b = maps_binary(maps, id);
+		if (b && b->table && may_hold(t, b) && add_part(t, b, ret, last) == -E2BIG)
+			return -E2BIG;
+	}
+	return 0;
+}
+
+/* What --kernel-scope lets be a target. */
+static int resolve_in_scope(const struct target *t, struct maps *maps, struct handlers *handlers,
+			    struct resolved_target *ret, struct error *last)
+{
+	uint32_t n = maps_binary_count(maps);
+	bool symbols = t->kind == TARGET_FUNCTION;
+
+	for (int pass = 0; pass <= symbols && (!pass || !ret->n); pass++) {
+		for (uint32_t id = 0; id < n; id++) {
+			const struct maps_binary *b = kernel_binary(maps, handlers, id, pass);
+
+			if (b && kernel_may_hold(t, b) &&
+			    add_kernel_part(t, b, maps, ret, last) == -E2BIG)
+				return -E2BIG;
+		}
+	}
+	return 0;
+}
+
 int target_resolve(const struct target *t, struct maps *maps, struct handlers *handlers,
 		   struct resolved_target *ret, struct error *err)
 {
-	uint32_t n = maps_binary_count(maps);
+	/* A file name such as util.c:10 is a program's before it is one of the kernel's many. */
+	bool wide = t->kind == TARGET_FILE || t->kind == TARGET_BINARY;
 	struct error last = {};
+	int r;
 
 	*ret = (struct resolved_target){ .kind = kind_name(t->kind) };
 	if (t->kind == TARGET_CLASS)
@@ -127,22 +263,14 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 				 "line, a function, a file or a binary",
 				 t->spec);
 	if (t->kind == TARGET_KERNEL || t->kind == TARGET_SYSCALL)
-		return resolve_kernel(t, maps, ret, err);
-	for (uint32_t id = MAPS_KERNEL_ID + 1; id < n; id++) {
-		const struct maps_binary *b;
-		int r;
-
-		if (!handlers_saw_binary(handlers, id))
-			continue;
-		b = maps_binary(maps, id);
-		if (!b || !b->table || !may_hold(t, b))
-			continue;
-		r = add_part(t, b, ret, &last);
-		if (r == -E2BIG) {
-			resolved_target_free(ret);
-			*err = last;
-			return r;
-		}
+		return resolve_kernel(t, maps, handlers, ret, err);
+	r = resolve_programs(t, maps, handlers, ret, &last);
+	if (!r && maps_kernel_targets(maps) && (wide || !ret->n))
+		r = resolve_in_scope(t, maps, handlers, ret, &last);
+	if (r) {
+		resolved_target_free(ret);
+		*err = last;
+		return r;
 	}
 	if (ret->n)
 		return 0;
@@ -157,7 +285,7 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 
 void resolved_target_free(struct resolved_target *r)
 {
-	for (int i = 0; i < ENGINE_MAX_PARTS; i++)
+	for (int i = 0; i < SCOZ_MAX_PARTS; i++)
 		addr_ranges_free(&r->ranges[i]);
 	r->n = 0;
 }

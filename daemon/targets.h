@@ -12,8 +12,8 @@ struct resolved_target {
 	const char *kind; /* as in the profile */
 	char location[256];
 	int n;
-	struct engine_part parts[ENGINE_MAX_PARTS];
-	struct addr_ranges ranges[ENGINE_MAX_PARTS];
+	struct engine_part parts[SCOZ_MAX_PARTS];
+	struct addr_ranges ranges[SCOZ_MAX_PARTS];
 };
 
 /*

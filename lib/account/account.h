@@ -41,16 +41,6 @@
 
 #include <linux/scoz.h>
 
-#ifndef __always_inline
-#define __always_inline inline __attribute__((always_inline))
-#endif
-
-/* A task's account; zero-initialised is valid for a task that has never run. */
-struct scoz_task {
-	__s64 absorbed;
-	__u64 since; /* when it blocked, was woken or was preempted */
-};
-
 static __always_inline __s64 scoz_min(__s64 a, __s64 b)
 {
 	return a < b ? a : b;

@@ -30,6 +30,14 @@ struct engine_options {
 	bool all_involved;    /* every task owes for external waits, not only involved ones */
 	bool measure_latency; /* keep hit-to-paid histograms */
 	bool trace_tasks;     /* false: sampling only (benchmarks) */
+	uint32_t flags;	      /* SCOZ_F_*: ways of engine kernel, besides its usual ones */
+	uint32_t no_flags;    /* and without these */
+	/*
+	 * Engine kernel: 0 or, as the SCOZ paper has it, the number of samples after which a
+	 * core's handler wakes up, matches them, accounts for them and stops its core: see
+	 * engine_matches(), engine_account_batch().
+	 */
+	int batch;
 };
 
 /* Creates and attaches everything; sampling begins with engine_start(). */
@@ -58,11 +66,16 @@ struct engine_part {
 	uint64_t code_vaddr;		  /* of the file: maptable_code_vaddr() */
 	const struct addr_ranges *ranges; /* kernel: absolute addresses */
 };
-#define ENGINE_MAX_PARTS 8
 /* Replaces the target; nothing is inserted until engine_set_speedup(). -E2BIG: too many ranges. */
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err);
 /* 0 to 1. Takes effect at once. */
 void engine_set_speedup(struct engine *e, double speedup);
+
+/* ---- accounting by the handlers (engine_options.batch) ---- */
+/* Is this address part of the target? Any thread. */
+bool engine_matches(struct engine *e, uint32_t binary, uint64_t vaddr);
+/* By core @i's handler, which runs there: accounts for its hits, then stops it for its debt. */
+void engine_account_batch(struct engine *e, int i, uint64_t hits);
 
 /* Where a binary lies in a process (needed for libraries; executables find themselves). */
 void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
@@ -111,6 +124,8 @@ struct engine_ledger {
 	uint64_t absolute_waits;  /* sleeps of involved tasks until a point in time */
 	uint64_t queued;	  /* ns involved tasks waited for a core */
 	uint64_t unawaited;	  /* timers that fired before anybody waited for them */
+	uint64_t deferred;	  /* wake-ups held back (engine kernel) */
+	uint64_t kicks;		  /* interrupts because of hits elsewhere (engine kernel) */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
 /* One core's slot of the delay page, live. */

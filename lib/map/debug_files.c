@@ -131,7 +131,7 @@ struct elf_image *debug_files_open(const struct debug_files *f, const struct elf
 		struct error e;
 		bool same_id;
 
-		if (elf_image_open(c->path, c->path, &debug, &e)) {
+		if (elf_image_open(c->path, c->path, ELF_PROGRAMS_AND_MODULES, &debug, &e)) {
 			builder_warn(b, "debug file is of no use: %s", e.text);
 			continue;
 		}

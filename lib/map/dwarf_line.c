@@ -8,119 +8,11 @@
  * rows end up among those of real code. Here a sequence is dropped as a whole when it does not
  * begin in the text. It also saves keeping 40 bytes a row until the unit is done.
  *
- * The bytes are not to be trusted. A cursor never leaves its section: reading past the end yields
- * zeros and sets `bad`, which the loops look at.
+ * The bytes are not to be trusted: see dwarf_cursor.h.
  */
 #include "map/dwarf_line.h"
 
 #include <dwarf.h>
-
-struct cursor {
-	const uint8_t *p, *end;
-	bool bad;
-};
-
-static uint64_t get(struct cursor *c, size_t n)
-{
-	uint64_t v = 0;
-
-	if ((size_t)(c->end - c->p) < n) {
-		c->bad = true;
-		c->p = c->end;
-		return 0;
-	}
-	switch (n) {
-	case 1:
-		v = *c->p;
-		break;
-	case 2: {
-		uint16_t x;
-		memcpy(&x, c->p, 2);
-		v = x;
-		break;
-	}
-	case 4: {
-		uint32_t x;
-		memcpy(&x, c->p, 4);
-		v = x;
-		break;
-	}
-	case 8:
-		memcpy(&v, c->p, 8);
-		break;
-	default:
-		c->bad = true;
-	}
-	c->p += n;
-	return v;
-}
-
-static void skip(struct cursor *c, uint64_t n)
-{
-	if ((uint64_t)(c->end - c->p) < n) {
-		c->bad = true;
-		c->p = c->end;
-		return;
-	}
-	c->p += n;
-}
-
-static uint64_t uleb(struct cursor *c)
-{
-	uint64_t v = 0;
-
-	for (unsigned int shift = 0; c->p < c->end; shift += 7) {
-		uint8_t byte = *c->p++;
-
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return v;
-	}
-	c->bad = true;
-	return 0;
-}
-
-static int64_t sleb(struct cursor *c)
-{
-	uint64_t v = 0;
-	unsigned int shift = 0;
-
-	while (c->p < c->end) {
-		uint8_t byte = *c->p++;
-
-		if (shift < 64)
-			v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-		if (!(byte & 0x80)) {
-			if (byte & 0x40 && shift < 64)
-				v |= ~0ULL << shift;
-			return v;
-		}
-	}
-	c->bad = true;
-	return 0;
-}
-
-static const char *string_in(const struct section *s, uint64_t off)
-{
-	if (off >= s->n || !memchr(s->p + off, 0, s->n - off))
-		return NULL;
-	return (const char *)s->p + off;
-}
-
-static const char *get_string(struct cursor *c)
-{
-	const uint8_t *start = c->p, *nul = memchr(start, 0, c->end - start);
-
-	if (!nul) {
-		c->bad = true;
-		c->p = c->end;
-		return "";
-	}
-	c->p = nul + 1;
-	return (const char *)start;
-}
 
 struct value {
 	const char *s;
@@ -134,34 +26,34 @@ static struct value get_form(struct line_reader *r, struct cursor *c, uint64_t f
 
 	switch (form) {
 	case DW_FORM_string:
-		v.s = get_string(c);
+		v.s = cursor_string(c);
 		break;
 	case DW_FORM_line_strp:
-		v.s = string_in(&r->line_str, get(c, offset_size));
+		v.s = section_string(&r->line_str, cursor_get(c, offset_size));
 		break;
 	case DW_FORM_strp:
-		v.s = string_in(&r->str, get(c, offset_size));
+		v.s = section_string(&r->str, cursor_get(c, offset_size));
 		break;
 	case DW_FORM_udata:
-		v.u = uleb(c);
+		v.u = cursor_uleb(c);
 		break;
 	case DW_FORM_data1:
-		v.u = get(c, 1);
+		v.u = cursor_get(c, 1);
 		break;
 	case DW_FORM_data2:
-		v.u = get(c, 2);
+		v.u = cursor_get(c, 2);
 		break;
 	case DW_FORM_data4:
-		v.u = get(c, 4);
+		v.u = cursor_get(c, 4);
 		break;
 	case DW_FORM_data8:
-		v.u = get(c, 8);
+		v.u = cursor_get(c, 8);
 		break;
 	case DW_FORM_data16: /* MD5 */
-		skip(c, 16);
+		cursor_skip(c, 16);
 		break;
 	case DW_FORM_block:
-		skip(c, uleb(c));
+		cursor_skip(c, cursor_uleb(c));
 		break;
 	default:
 		c->bad = true;
@@ -188,7 +80,7 @@ static void read_entries(struct line_reader *r, struct cursor *c, unsigned int o
 	struct {
 		uint64_t type, form;
 	} format[16];
-	size_t n_format = get(c, 1);
+	size_t n_format = cursor_get(c, 1);
 	uint64_t n;
 
 	if (n_format > ARRAY_SIZE(format)) {
@@ -196,10 +88,10 @@ static void read_entries(struct line_reader *r, struct cursor *c, unsigned int o
 		return;
 	}
 	for (size_t i = 0; i < n_format; i++) {
-		format[i].type = uleb(c);
-		format[i].form = uleb(c);
+		format[i].type = cursor_uleb(c);
+		format[i].form = cursor_uleb(c);
 	}
-	n = uleb(c);
+	n = cursor_uleb(c);
 	if (!n_format || n > (uint64_t)(c->end - c->p)) {
 		c->bad |= n != 0;
 		return;
@@ -234,18 +126,18 @@ static const char *read_file_table(struct line_reader *r, struct cursor *c,
 	}
 	add_dir(r, NULL);
 	while (!c->bad && c->p < c->end && *c->p)
-		add_dir(r, get_string(c));
-	get(c, 1);
+		add_dir(r, cursor_string(c));
+	cursor_get(c, 1);
 	add_file(r, NULL, 0); /* files count from 1 */
 	while (!c->bad && c->p < c->end && *c->p) {
-		const char *name = get_string(c);
-		uint64_t dir = uleb(c);
+		const char *name = cursor_string(c);
+		uint64_t dir = cursor_uleb(c);
 
-		uleb(c);
-		uleb(c);
+		cursor_uleb(c);
+		cursor_uleb(c);
 		add_file(r, name, dir);
 	}
-	get(c, 1);
+	cursor_get(c, 1);
 	return c->bad ? "its list of files is malformed" : NULL;
 }
 
@@ -331,27 +223,27 @@ static void emit(struct emitter *e, const struct line_state *s)
 static void extended(const struct line_program *p, struct cursor *c, struct emitter *e,
 		     struct line_state *s)
 {
-	uint64_t len = uleb(c);
+	uint64_t len = cursor_uleb(c);
 	struct cursor x = { c->p, c->p, false };
 
 	if (!len)
 		return;
-	skip(c, len);
+	cursor_skip(c, len);
 	x.end = c->p;
-	switch (get(&x, 1)) {
+	switch (cursor_get(&x, 1)) {
 	case DW_LNE_end_sequence:
 		builder_sequence_end(e->r->b, s->addr);
 		reset(p, s);
 		break;
 	case DW_LNE_set_address:
-		s->addr = get(&x, len - 1);
+		s->addr = cursor_get(&x, len - 1);
 		s->op_index = 0;
 		if (x.bad)
 			c->bad = true;
 		break;
 	case DW_LNE_define_file: {
-		const char *name = get_string(&x);
-		uint64_t dir = uleb(&x);
+		const char *name = cursor_string(&x);
+		uint64_t dir = cursor_uleb(&x);
 
 		if (!x.bad)
 			add_file(e->r, name, dir);
@@ -387,13 +279,13 @@ static void run(struct line_reader *r, struct line_program *p)
 			emit(&e, &s);
 			break;
 		case DW_LNS_advance_pc:
-			advance(p, &s, uleb(c));
+			advance(p, &s, cursor_uleb(c));
 			break;
 		case DW_LNS_advance_line:
-			s.line += sleb(c);
+			s.line += cursor_sleb(c);
 			break;
 		case DW_LNS_set_file:
-			s.file = uleb(c);
+			s.file = cursor_uleb(c);
 			break;
 		case DW_LNS_negate_stmt:
 			s.stmt = !s.stmt;
@@ -402,12 +294,12 @@ static void run(struct line_reader *r, struct line_program *p)
 			advance(p, &s, (255 - p->opcode_base) / p->line_range);
 			break;
 		case DW_LNS_fixed_advance_pc:
-			s.addr += get(c, 2);
+			s.addr += cursor_get(c, 2);
 			s.op_index = 0;
 			break;
 		default: /* set_column, set_basic_block, ... and what later versions add */
 			for (int i = 0; i < p->operands[op]; i++)
-				uleb(c);
+				cursor_uleb(c);
 			break;
 		}
 	}
@@ -417,6 +309,7 @@ static void run(struct line_reader *r, struct line_program *p)
 const char *line_program_read(struct line_reader *r, uint64_t offset, const char *comp_dir)
 {
 	struct line_program p = { .c = { r->line.p, r->line.p + r->line.n, false } };
+	uint64_t total = r->total ? r->total : r->line.n;
 	struct cursor *c = &p.c;
 	unsigned int offset_size = 4;
 	uint64_t len, header_len;
@@ -426,40 +319,40 @@ const char *line_program_read(struct line_reader *r, uint64_t offset, const char
 
 	r->n_dir = r->n_file = 0;
 	r->comp_dir = comp_dir;
-	if (offset >= r->line.n)
+	if (offset < r->origin || offset - r->origin >= r->line.n)
 		return "it lies beyond .debug_line";
-	c->p += offset;
-	len = get(c, 4);
+	c->p += offset - r->origin;
+	len = cursor_get(c, 4);
 	if (len == 0xffffffff) {
-		len = get(c, 8);
+		len = cursor_get(c, 8);
 		offset_size = 8;
 	}
 	if (c->bad || len > (uint64_t)(c->end - c->p))
 		return "its length reaches beyond .debug_line";
 	c->end = c->p + len;
-	r->version = get(c, 2);
+	r->version = cursor_get(c, 2);
 	if (r->version < 2 || r->version > 5)
 		return "its version is none of 2 to 5";
 	if (r->version >= 5)
-		get(c, 2); /* address size, segment selector size */
-	header_len = get(c, offset_size);
+		cursor_get(c, 2); /* address size, segment selector size */
+	header_len = cursor_get(c, offset_size);
 	if (c->bad || header_len > (uint64_t)(c->end - c->p))
 		return "its header reaches beyond its end";
 	/* Units may share a program, but not so that reading them takes for ever. */
 	r->header_bytes += header_len;
-	if (r->header_bytes > 64 * (uint64_t)r->line.n + (64 << 20))
+	if (r->header_bytes > 64 * total + (64 << 20))
 		return "too many units read its list of files";
 	program = c->p + header_len;
-	p.min_inst_length = get(c, 1);
-	p.max_ops = r->version >= 4 ? get(c, 1) : 1;
-	p.default_is_stmt = get(c, 1);
-	p.line_base = get(c, 1);
-	p.line_range = get(c, 1);
-	p.opcode_base = get(c, 1);
+	p.min_inst_length = cursor_get(c, 1);
+	p.max_ops = r->version >= 4 ? cursor_get(c, 1) : 1;
+	p.default_is_stmt = cursor_get(c, 1);
+	p.line_base = cursor_get(c, 1);
+	p.line_range = cursor_get(c, 1);
+	p.opcode_base = cursor_get(c, 1);
 	if (c->bad || !p.line_range || !p.opcode_base)
 		return "its header is malformed";
 	for (int i = 1; i < p.opcode_base; i++)
-		p.operands[i] = get(c, 1);
+		p.operands[i] = cursor_get(c, 1);
 	why = read_file_table(r, c, offset_size);
 	if (why)
 		return why;

@@ -2,17 +2,18 @@
 #ifndef SCOZ_MAP_DWARF_LINE_H
 #define SCOZ_MAP_DWARF_LINE_H
 
+#include "map/dwarf_cursor.h"
 #include "map/table_build.h"
 
-struct section {
-	const uint8_t *p;
-	size_t n;
-};
-
-/* Decodes .debug_line, one program after the other, into a builder. */
+/*
+ * Decodes .debug_line, one program after the other, into a builder. `line` may be only the part of
+ * the section that begins at `origin`; then `total` is the size of the whole. That part must stay
+ * until the file table read from it is no longer asked.
+ */
 struct line_reader {
 	struct table_builder *b;
 	struct section line, line_str, str;
+	uint64_t origin, total;
 	const char *comp_dir;
 	struct idmap done; /* programs whose rows are in the builder */
 	uint64_t header_bytes;

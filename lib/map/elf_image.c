@@ -64,7 +64,7 @@ static Elf_Scn *find_section(const struct elf_image *image, const char *name, GE
 	return NULL;
 }
 
-static int check_headers(struct elf_image *image, struct error *err)
+static int check_headers(struct elf_image *image, enum elf_what what, struct error *err)
 {
 	const char *ident;
 	GElf_Ehdr ehdr;
@@ -79,7 +79,8 @@ static int check_headers(struct elf_image *image, struct error *err)
 	if (ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB))
 		return error_set(err, ENOEXEC, "%s: of a machine with the other byte order",
 				 image->name);
-	if (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN)
+	image->relocatable = what == ELF_PROGRAMS_AND_MODULES && ehdr.e_type == ET_REL;
+	if (ehdr.e_type != ET_EXEC && ehdr.e_type != ET_DYN && !image->relocatable)
 		return error_set(err, ENOEXEC,
 				 "%s: neither an executable nor a shared library (ELF type %u)",
 				 image->name, ehdr.e_type);
@@ -103,7 +104,8 @@ static int check_headers(struct elf_image *image, struct error *err)
 	return 0;
 }
 
-int elf_image_open(const char *path, const char *name, struct elf_image **ret, struct error *err)
+int elf_image_open(const char *path, const char *name, enum elf_what what, struct elf_image **ret,
+		   struct error *err)
 {
 	struct elf_image *image = xcalloc(1, sizeof(*image));
 	const void *build_id;
@@ -135,9 +137,11 @@ int elf_image_open(const char *path, const char *name, struct elf_image **ret, s
 		rc = error_set(err, EINVAL, "%s: cannot be read as ELF: %s", name, elf_errmsg(-1));
 		goto fail;
 	}
-	rc = check_headers(image, err);
+	rc = check_headers(image, what, err);
 	if (rc)
 		goto fail;
+	if (image->relocatable)
+		elf_image_place_sections(image);
 	n = dwelf_elf_gnu_build_id(image->elf, &build_id);
 	if (n > 0)
 		hex(image->build_id, sizeof(image->build_id), build_id, n);
@@ -157,6 +161,7 @@ void elf_image_close(struct elf_image *image)
 		close(image->fd);
 	free(image->path);
 	free(image->name);
+	free(image->section_addr);
 	free(image);
 }
 
@@ -165,22 +170,123 @@ void cleanup_elf_image(struct elf_image **image)
 	elf_image_close(*image);
 }
 
+/* .zdebug_*: they begin with "ZLIB" and the size, high byte first. */
+static bool old_compression(const struct elf_image *image, const GElf_Shdr *shdr)
+{
+	const char *name;
+	size_t strndx;
+
+	if (elf_getshdrstrndx(image->elf, &strndx))
+		return false;
+	name = elf_strptr(image->elf, strndx, shdr->sh_name);
+	return name && !strncmp(name, ".z", 2);
+}
+
 const void *elf_image_section(const struct elf_image *image, const char *name, size_t *size)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = find_section(image, name, &shdr);
 	Elf_Data *data;
+	bool old;
 
 	*size = 0;
 	if (!scn)
 		return NULL;
 	if (shdr.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
 		return NULL;
+	old = old_compression(image, &shdr);
+	if (old) /* fails when it has been done before */
+		elf_compress_gnu(scn, 0, 0);
 	data = elf_rawdata(scn, NULL);
-	if (!data || !data->d_buf)
+	if (!data || !data->d_buf || (old && data->d_size > 4 && !memcmp(data->d_buf, "ZLIB", 4)))
+		return NULL;
+	/* libelf has read the section into memory of its own (ELF_C_READ). */
+	if (image->relocatable && !elf_image_relocate(image, scn, data->d_buf, data->d_size))
 		return NULL;
 	*size = data->d_size;
 	return data->d_buf;
+}
+
+bool elf_image_find_section(const struct elf_image *image, const char *name,
+			    struct elf_section *ret)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_section(image, name, &shdr);
+	uint8_t head[12];
+	GElf_Chdr chdr;
+
+	if (!scn)
+		return false;
+	*ret = (struct elf_section){ shdr.sh_offset, shdr.sh_size, shdr.sh_size, ELF_PLAIN };
+	if (shdr.sh_flags & SHF_COMPRESSED) {
+		size_t skip = gelf_getclass(image->elf) == ELFCLASS64 ? sizeof(Elf64_Chdr)
+								      : sizeof(Elf32_Chdr);
+
+		ret->compression = ELF_OTHER;
+		if (!gelf_getchdr(scn, &chdr) || ret->size < skip)
+			return true;
+		ret->offset += skip;
+		ret->size -= skip;
+		ret->uncompressed = chdr.ch_size;
+		if (chdr.ch_type == ELFCOMPRESS_ZLIB)
+			ret->compression = ELF_ZLIB;
+		return true;
+	}
+	if (!old_compression(image, &shdr))
+		return true;
+	ret->compression = ELF_OTHER;
+	if (ret->size < sizeof(head) ||
+	    pread(image->fd, head, sizeof(head), shdr.sh_offset) != sizeof(head) ||
+	    memcmp(head, "ZLIB", 4))
+		return true;
+	ret->compression = ELF_ZLIB;
+	ret->offset += sizeof(head);
+	ret->size -= sizeof(head);
+	ret->uncompressed = 0;
+	for (int i = 4; i < 12; i++)
+		ret->uncompressed = ret->uncompressed << 8 | head[i];
+	return true;
+}
+
+bool elf_image_symbol(const struct elf_image *image, const char *name, uint64_t *value)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(image->elf, scn))) {
+		Elf_Data *data;
+		GElf_Sym sym;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_SYMTAB)
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
+			const char *s = elf_strptr(image->elf, shdr.sh_link, sym.st_name);
+
+			if (s && !strcmp(s, name) && sym.st_shndx != SHN_UNDEF) {
+				*value = sym.st_value;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static int read_module_layout(const struct elf_image *image, struct table_builder *b,
+			      struct error *err)
+{
+	struct elf_code *code;
+	size_t n = elf_image_code_sections(image, &code);
+
+	for (size_t i = 0; i < n; i++) {
+		builder_text(b, code[i].addr, code[i].addr + code[i].size);
+		if (!i || code[i].addr < b->code_vaddr)
+			b->code_vaddr = code[i].addr;
+		free(code[i].name);
+	}
+	free(code);
+	builder_text_done(b);
+	return n ? 0 : error_set(err, ENOEXEC, "%s: has no code", image->name);
 }
 
 int elf_image_read_layout(const struct elf_image *image, struct table_builder *b, struct error *err)
@@ -208,6 +314,8 @@ int elf_image_read_layout(const struct elf_image *image, struct table_builder *b
 			b->code_vaddr = p.p_vaddr;
 		have_code |= exec;
 	}
+	if (image->relocatable)
+		return read_module_layout(image, b, err);
 	if (!have_code)
 		return error_set(err, ENOEXEC, "%s: has no executable segment", image->name);
 
@@ -219,8 +327,9 @@ int elf_image_read_layout(const struct elf_image *image, struct table_builder *b
 		GElf_Shdr s;
 		bool inside = false;
 
+		/* In a file of debug information alone, code is NOBITS. */
 		if (!gelf_getshdr(scn, &s) || !(s.sh_flags & SHF_EXECINSTR) ||
-		    !(s.sh_flags & SHF_ALLOC) || s.sh_type == SHT_NOBITS)
+		    !(s.sh_flags & SHF_ALLOC))
 			continue;
 		for (size_t i = 0; i < b->n_phdr; i++) {
 			const struct table_phdr *p = &b->phdr[i];
@@ -292,6 +401,8 @@ static size_t read_symbol_table(const struct elf_image *image, Elf_Scn *scn, con
 		rank = symbol_rank(&sym, name);
 		if (rank < 0)
 			continue;
+		if (image->relocatable && sym.st_shndx < image->n_section)
+			sym.st_value += image->section_addr[sym.st_shndx];
 		builder_symbol(b, name, sym.st_value, sym.st_size, rank);
 		found++;
 	}

@@ -20,17 +20,46 @@ struct elf_image {
 	char build_id[2 * 64 + 1]; /* hex, "" without one */
 	bool has_dwarf;
 	bool no_sections; /* stripped of even its section headers */
+
+	/* Kernel modules (elf_relocate.c). */
+	bool relocatable;
+	uint64_t *section_addr; /* by number of section */
+	size_t n_section;
 };
+
+enum elf_what { ELF_PROGRAMS, ELF_PROGRAMS_AND_MODULES };
 
 /* libelf wants to be told its version once; any thread may call this. */
 void elf_image_init(void);
 /* Opens the regular file at @path and checks its headers. */
-int elf_image_open(const char *path, const char *name, struct elf_image **ret, struct error *err);
+int elf_image_open(const char *path, const char *name, enum elf_what what, struct elf_image **ret,
+		   struct error *err);
 void elf_image_close(struct elf_image *image);
 void cleanup_elf_image(struct elf_image **image);
 
 /* A section's content (uncompressed) by name without the leading '.', also as .zNAME; or NULL. */
 const void *elf_image_section(const struct elf_image *image, const char *name, size_t *size);
+
+/* Where a section is in the file, by the same names; false: there is none. */
+struct elf_section {
+	uint64_t offset, size, uncompressed;
+	enum { ELF_PLAIN, ELF_ZLIB, ELF_OTHER } compression;
+};
+bool elf_image_find_section(const struct elf_image *image, const char *name,
+			    struct elf_section *ret);
+
+/* Gives the sections of a relocatable file addresses; then applies a section's relocations. */
+void elf_image_place_sections(struct elf_image *image);
+bool elf_image_relocate(const struct elf_image *image, Elf_Scn *target, void *bytes, size_t size);
+
+/* Sections with code, as they are called and where the table has them. Free the names and all. */
+struct elf_code {
+	char *name;
+	uint64_t addr, size;
+};
+size_t elf_image_code_sections(const struct elf_image *image, struct elf_code **ret);
+/* Value of a symbol of .symtab, of any type. */
+bool elf_image_symbol(const struct elf_image *image, const char *name, uint64_t *value);
 
 /* Hands program headers and executable sections to the builder. */
 int elf_image_read_layout(const struct elf_image *image, struct table_builder *b,
@@ -61,5 +90,7 @@ struct elf_image *debug_files_open(const struct debug_files *f, const struct elf
 /* Reads the DWARF of @debug (which may be the image itself) into @b; false: nothing usable. */
 bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 		struct table_builder *b);
+/* The same for kernel images, in little memory. */
+bool dwarf_stream_read(const struct elf_image *debug, struct table_builder *b);
 
 #endif

@@ -52,6 +52,8 @@ struct map_options {
 	const char *debug_root; /* NULL: "/usr/lib/debug" */
 	const char *root;	/* NULL, or a prefix ("/proc/PID/root") under which debug files
 				 * are looked for first; `struct maps` sets it for containers */
+	bool kernel;		/* a kernel image or a module: read in little memory, source paths
+				 * from the top of the kernel's source ("fs/namei.c") */
 };
 
 /*
@@ -141,6 +143,7 @@ void maps_exit(struct maps *m, uint64_t time, int pid);
 #define MAPS_KERNEL_ID 0
 struct maps_binary {
 	uint32_t id;
+	bool kernel; /* the kernel's image, or one of its modules ("[ext4]") */
 	struct file_id file;
 	const char *path;	      /* as the process saw it */
 	const struct maptable *table; /* NULL: not built yet, or could not be (see error) */
@@ -149,14 +152,30 @@ struct maps_binary {
 /* Builds the table if that has not happened yet. Valid until maps_destroy(). NULL: no such id. */
 const struct maps_binary *maps_binary(struct maps *m, uint32_t id);
 uint32_t maps_binary_count(struct maps *m);
+/* Whether it is of the kernel, without building anything. */
+bool maps_binary_is_kernel(struct maps *m, uint32_t id);
 /* The path alone, without building anything; NULL: no such id. */
 const char *maps_binary_path(struct maps *m, uint32_t id);
 
 /*
+ * Lines of the kernel and its modules, from files with debug information that have the build-ids
+ * of what is running; to be called once, before anything is looked up. @images: the kernel's image
+ * (or "auto": it is looked for where distributions put it) and, if they are in no usual place,
+ * modules. A file that does not belong to the running kernel is an error; that "auto" finds
+ * nothing is not, it is logged, and functions come from kallsyms.
+ */
+int maps_open_kernel(struct maps *m, const char *const *images, size_t n, struct error *err);
+/* Has that been called? */
+bool maps_kernel_targets(const struct maps *m);
+/* From a kernel binary's table to addresses in the running kernel, in place. */
+void maps_kernel_ranges(const struct maps *m, uint32_t binary, struct addr_ranges *ranges);
+
+/*
  * Address in a process -> binary and virtual address in it. false: unknown mapping (anonymous,
- * JIT, gone). Addresses of the kernel's half give MAPS_KERNEL_ID and the address itself, whatever
- * the process. A process that has exited is still known for a second. Must be fast (a binary search
- * under a read lock): it runs for every sample.
+ * JIT, gone). Addresses of the kernel's half give a binary of the kernel, whatever the process:
+ * without maps_open_kernel() MAPS_KERNEL_ID and the address itself. A process that has exited is
+ * still known for a second. Must be fast (a binary search under a read lock): it runs for every
+ * sample.
  */
 bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *vaddr);
 

@@ -253,6 +253,7 @@ void maps_destroy(struct maps *m)
 	free(m->bucket);
 	free(m->gone);
 	binary_deinit(m);
+	free(m->kernel);
 	for (size_t i = 0; i < m->n_scope; i++)
 		free(m->scope[i]);
 	free(m->scope);
@@ -476,8 +477,10 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
 	bool found = false;
 
 	if (addr >> 63) {
-		*binary_id = MAPS_KERNEL_ID;
-		*vaddr = addr;
+		const struct mapping *k = kernel_find_stretch(m, addr);
+
+		*binary_id = k ? k->binary : m->kernel_symbols;
+		*vaddr = k ? addr - k->bias : addr;
 		return true;
 	}
 	pthread_rwlock_rdlock(&m->lock);

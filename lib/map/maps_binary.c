@@ -64,8 +64,10 @@ static void grow_file_buckets(struct maps *m)
 	m->n_file_bucket = m->n_file_bucket ? m->n_file_bucket * 2 : 256;
 	free(m->file_bucket);
 	m->file_bucket = xcalloc(m->n_file_bucket, sizeof(*m->file_bucket));
-	for (size_t i = 1; i < m->n_binary; i++)
-		link_file(m, m->binary[i]);
+	for (size_t i = 1; i < m->n_binary; i++) {
+		if (!m->binary[i]->pub.kernel)
+			link_file(m, m->binary[i]);
+	}
 }
 
 static bool in_scope(const struct maps *m, const char *path)
@@ -112,6 +114,19 @@ static void adopt(struct maps *m, struct binary *b, struct opened *o)
 		o->fd = -1;
 		m->n_fd++;
 	}
+}
+
+uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file)
+{
+	struct file_id none = { 0 };
+	struct binary *b;
+
+	pthread_rwlock_wrlock(&m->lock);
+	b = add(m, name, &none);
+	b->pub.kernel = true;
+	b->kernel_file = file ? xstrdup(file) : NULL;
+	pthread_rwlock_unlock(&m->lock);
+	return b->pub.id;
 }
 
 static struct binary *add_file(struct maps *m, const struct seen *seen,
@@ -255,12 +270,23 @@ static void build_file(struct maps *m, struct binary *b, struct error *err)
 	maptable_open(path, b->pub.path, &opt, &b->table, err);
 }
 
+static void build_module(struct maps *m, struct binary *b, struct error *err)
+{
+	struct map_options opt = m->table;
+
+	opt.kernel = true;
+	opt.root = *sysroot ? sysroot : NULL;
+	maptable_open(b->kernel_file, b->kernel_file, &opt, &b->table, err);
+}
+
 static void build(struct maps *m, struct binary *b)
 {
 	struct error err = { 0 };
 
-	if (b->pub.id == MAPS_KERNEL_ID)
+	if (b->pub.kernel && !b->kernel_file)
 		maptable_open_kallsyms(&b->table, &err);
+	else if (b->pub.kernel)
+		build_module(m, b, &err);
 	else
 		build_file(m, b, &err);
 	if (!b->table)
@@ -307,6 +333,16 @@ const char *maps_binary_path(struct maps *m, uint32_t id)
 	return path;
 }
 
+bool maps_binary_is_kernel(struct maps *m, uint32_t id)
+{
+	bool kernel;
+
+	pthread_rwlock_rdlock(&m->lock);
+	kernel = id < m->n_binary && m->binary[id]->pub.kernel;
+	pthread_rwlock_unlock(&m->lock);
+	return kernel;
+}
+
 uint32_t maps_binary_count(struct maps *m)
 {
 	uint32_t n;
@@ -319,14 +355,13 @@ uint32_t maps_binary_count(struct maps *m)
 
 void binary_init(struct maps *m)
 {
-	struct file_id none = { 0 };
 	struct rlimit limit;
 
 	m->max_fd = 64;
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
 		m->max_fd = limit.rlim_cur / 4 > 1024 ? 1024 : limit.rlim_cur / 4;
 	grow_file_buckets(m);
-	add(m, "[kernel]", &none);
+	binary_add_kernel(m, "[kernel]", NULL);
 }
 
 void binary_deinit(struct maps *m)
@@ -339,6 +374,7 @@ void binary_deinit(struct maps *m)
 		maptable_free(b->table);
 		free(b->error);
 		free(b->segment);
+		free(b->kernel_file);
 		free((char *)b->pub.path);
 		free(b);
 	}

@@ -37,7 +37,7 @@ enum build_state { UNBUILT, BUILDING, BUILT };
 struct binary {
 	struct maps_binary pub;
 	struct sighting first;
-#define NONE_BINARY UINT32_MAX
+	char *kernel_file; /* of the kernel: its image or module; NULL: kallsyms */
 
 	enum build_state state; /* under build_lock; BUILT may be read without (acquire) */
 	bool out_of_scope;
@@ -104,6 +104,12 @@ struct maps {
 
 	pthread_mutex_t build_lock;
 	pthread_cond_t built;
+
+	/* Of the kernel (maps_kernel.c): made before lookups begin, then constant. */
+	struct mapping *kernel;
+	size_t n_kernel;
+	uint32_t kernel_symbols; /* the binary of what `kernel` does not cover */
+	bool kernel_targets;
 };
 
 /* A mapping as an event or /proc tells it. */
@@ -123,6 +129,10 @@ bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, 
 uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen);
 /* Address in the process minus vaddr. Under the lock. */
 uint64_t binary_bias(const struct binary *b, const struct seen *seen);
+/* A binary of the kernel; @file NULL: its table is made of kallsyms. */
+uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file);
+/* The stretch of kernel code that holds @addr, or NULL. */
+const struct mapping *kernel_find_stretch(const struct maps *m, uint64_t addr);
 void binary_init(struct maps *m);
 void binary_deinit(struct maps *m);
 

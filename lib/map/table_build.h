@@ -123,6 +123,9 @@ struct table_identity {
 struct maptable *builder_finish(struct table_builder *b, enum map_source source,
 				const struct table_identity *id);
 
+/* Cuts what comes before the kernel's source tree off the file names of a kernel image. */
+void kernel_source_paths(struct table_builder *b);
+
 /*
  * What people are shown for a symbol, malloc'ed: "foo" for foo.cold, foo.part.0 or
  * foo.constprop.1, "ns::Class::method" for the plain kinds of mangled names.

@@ -39,10 +39,11 @@ char *cache_file_name(const struct map_options *opt, const struct elf_image *ima
 	if (!opt || !opt->cache_dir || !*opt->cache_dir)
 		return NULL;
 	if (*image->build_id)
-		return xasprintf("%s/%s-%llx.map", opt->cache_dir, image->build_id,
-				 (unsigned long long)image->size);
-	return xasprintf("%s/file-%016llx.map", opt->cache_dir,
-			 (unsigned long long)table_checksum(id, sizeof(id)));
+		return xasprintf("%s/%s-%llx%s.map", opt->cache_dir, image->build_id,
+				 (unsigned long long)image->size, opt->kernel ? "-kernel" : "");
+	return xasprintf("%s/file-%016llx%s.map", opt->cache_dir,
+			 (unsigned long long)table_checksum(id, sizeof(id)),
+			 opt->kernel ? "-kernel" : "");
 }
 
 static bool still_true(const struct maptable *t, const struct elf_image *image,

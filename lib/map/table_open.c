@@ -2,6 +2,19 @@
 #include "map/elf_image.h"
 #include "map/table_build.h"
 
+static bool read_dwarf(const struct elf_image *debug, const struct map_options *opt,
+		       struct table_builder *b)
+{
+	struct elf_section common;
+
+	if (!opt || !opt->kernel || elf_image_find_section(debug, "gnu_debugaltlink", &common))
+		return dwarf_read(debug, opt, b);
+	if (!dwarf_stream_read(debug, b))
+		return false;
+	kernel_source_paths(b);
+	return true;
+}
+
 static struct maptable *build(struct elf_image **image, const struct debug_files *files,
 			      const struct map_options *opt, struct error *err)
 {
@@ -25,7 +38,7 @@ static struct maptable *build(struct elf_image **image, const struct debug_files
 	}
 	if (!(*image)->has_dwarf)
 		debug = debug_files_open(files, *image, &b);
-	if ((debug ? debug : *image)->has_dwarf && dwarf_read(debug ? debug : *image, opt, &b))
+	if ((debug ? debug : *image)->has_dwarf && read_dwarf(debug ? debug : *image, opt, &b))
 		source = MAP_DWARF;
 	if (debug) {
 		id.debug_path = debug_path = xstrdup(debug->path);
@@ -57,10 +70,12 @@ int maptable_open(const char *path, const char *name, const struct map_options *
 	struct debug_files files = { 0 };
 	struct error local;
 	struct maptable *t = NULL;
+	bool kernel = opt && opt->kernel;
 	int rc;
 
 	err = err ? err : &local;
-	rc = elf_image_open(path, name, &image, err);
+	rc = elf_image_open(path, name, kernel ? ELF_PROGRAMS_AND_MODULES : ELF_PROGRAMS, &image,
+			    err);
 	if (rc)
 		return rc;
 	if (!image->has_dwarf)

@@ -55,9 +55,17 @@ int main(int argc, char **argv)
 	int cpus[1024], pid;
 	double consumed, worst = 1;
 
+	if (argc > 2 && !strcmp(argv[1], "--kick")) {
+		opt.name = "kernel";
+		opt.flags = SCOZ_F_KICK;
+		argv++, argc--;
+	} else if (argc > 2 && !strcmp(argv[1], "--kernel")) {
+		opt.name = "kernel";
+		argv++, argc--;
+	}
 	if (argc < 8 || strcmp(argv[6], "--")) {
-		fprintf(stderr, "usage: engine_figures BINARY TARGET SPEEDUP_PCT HZ SECONDS -- "
-				"COMMAND...\n");
+		fprintf(stderr, "usage: engine_figures [--kernel|--kick] BINARY TARGET SPEEDUP_PCT "
+				"HZ SECONDS -- COMMAND...\n");
 		return 2;
 	}
 	opt.n_cpus = sysconf(_SC_NPROCESSORS_ONLN);

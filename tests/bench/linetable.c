@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cost of mapping tables: linetable BINARY [LOOKUPS]. One JSON object a line:
- * building without a cache, reading back from the cache, and looking up random addresses.
- * Memory is that of a child that does only this (peak resident set, with and without file pages).
+ * Cost of mapping tables: linetable [-k] BINARY [LOOKUPS]; -k: it is a kernel image. One JSON
+ * object a line: building without a cache, reading back from the cache, and looking up random
+ * addresses. Memory is that of a child that does only this (peak resident set, with and without
+ * file pages).
  */
 #include "map/map.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static bool kernel;
 
 static long status_kb(const char *key)
 {
@@ -20,7 +23,7 @@ static long status_kb(const char *key)
 
 static struct maptable *open_table(const char *path, const char *cache)
 {
-	struct map_options opt = { .cache_dir = cache };
+	struct map_options opt = { .cache_dir = cache, .kernel = kernel };
 	struct maptable *t;
 	struct error err;
 
@@ -104,8 +107,13 @@ int main(int argc, char **argv)
 	char cache[] = "/tmp/scoz-linetable.XXXXXX";
 	_cleanup_free_ char *rm = NULL;
 
+	if (argc > 1 && !strcmp(argv[1], "-k")) {
+		kernel = true;
+		argc--;
+		argv++;
+	}
 	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: linetable BINARY [LOOKUPS]\n");
+		fprintf(stderr, "usage: linetable [-k] BINARY [LOOKUPS]\n");
 		return 2;
 	}
 	if (!mkdtemp(cache))

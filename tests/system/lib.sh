@@ -6,6 +6,13 @@ scozd=$build/scozd
 scoz=$build/scoz
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+# The same tests run against both engines: SCOZ_TEST_ENGINE=bpf|kernel (default: scozd's choice).
+if [ -n "$SCOZ_TEST_ENGINE" ]; then
+	printf '#!/bin/sh\nexec %q --engine %s "$@"\n' "$(realpath "$scozd")" "$SCOZ_TEST_ENGINE" \
+		>"$tmp/scozd"
+	chmod +x "$tmp/scozd"
+	scozd=$tmp/scozd
+fi
 
 skip() {
 	echo "$*"

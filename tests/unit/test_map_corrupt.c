@@ -51,6 +51,7 @@ static void use(const struct maptable *t)
 	maptable_offset_to_vaddr(t, 0x1000, &addr);
 }
 
+static const struct map_options kernel = { .kernel = true };
 static size_t opened, refused;
 
 static void open_any(const char *path, const struct map_options *opt)
@@ -107,9 +108,15 @@ static void test_truncated(void **state)
 		/* The section headers come last: without them it is always an error. */
 		assert_int_equal(opened, 0);
 		assert_true(refused > 100);
+		for (size_t n = 0; n < size; n += 83) {
+			write_file(path, data, n);
+			open_any(path, &kernel);
+		}
+		assert_int_equal(opened, 0);
 		write_file(path, data, size);
 		open_any(path, NULL);
-		assert_int_equal(opened, 1);
+		open_any(path, &kernel);
+		assert_int_equal(opened, 2);
 	}
 }
 
@@ -176,6 +183,26 @@ static void test_flipped(void **state)
 	assert_true(opened > refused);
 }
 
+/* The reader for kernel images is another one; modules are relocated besides. */
+static void test_flipped_kernel(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("flipped");
+	const char *more = getenv("SCOZ_FUZZ_ROUNDS");
+
+	(void)state;
+	srandom(3);
+	opened = refused = 0;
+	for (size_t v = 0; v < ARRAY_SIZE(variants); v++) {
+		_cleanup_free_ char *module = xasprintf("-c %s", variants[v]);
+
+		flip(variants[v], more ? atoi(more) : 400, path, &kernel, path);
+		flip(module, more ? atoi(more) : 400, path, &kernel, path);
+	}
+	flip("-c -O2 -g -ffunction-sections", more ? atoi(more) : 400, path, &kernel, path);
+	print_message("%zu opened, %zu refused\n", opened, refused);
+	assert_true(opened > refused);
+}
+
 static void test_flipped_debug_file(void **state)
 {
 	_cleanup_free_ char *path = in_scratch("stripped"), *root = in_scratch("root"),
@@ -204,6 +231,7 @@ static int run(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_flipped_kernel),
 		cmocka_unit_test(test_flipped_debug_file),
 	};
 

@@ -17,6 +17,7 @@
 #ifndef _UAPI_LINUX_SCOZ_H
 #define _UAPI_LINUX_SCOZ_H
 
+#include <linux/ioctl.h>
 #include <linux/types.h>
 
 #define SCOZ_MAGIC	0x7a6f6373U /* "scoz" */
@@ -49,10 +50,20 @@ struct scoz_header {
 	__u32 experiment; /* counts changes of target or speedup */
 	__u32 waive;	  /* 1: common debt is waived (accounting.md section 6) */
 	/* What profiling itself costs a core (account.h, "the cost of looking"). */
-	__u32 tick_cost;  /* ns an accounting tick takes from the program */
-	__u32 background; /* share of time that goes to other interrupts, of 2^16 */
-	__u32 pad;
+	__u32 tick_cost;    /* ns an accounting tick takes from the program */
+	__u32 background;   /* share of time that goes to other interrupts, of 2^16 */
+	__u32 flags;	    /* SCOZ_F_* */
+	__u32 record_share; /* of ticks whose sample goes to the perf ring, of 2^32 */
+	__u32 latency;	    /* 1: struct scoz_latency is kept */
 };
+
+/* Ways of the patched kernel; engine bpf knows none of them. */
+#define SCOZ_F_KICK	(1U << 0) /* a hit makes the other cores pay at once */
+#define SCOZ_F_DEFER	(1U << 1) /* who owes for a device or timer is held back */
+#define SCOZ_F_CREDIT	(1U << 2) /* stops and time saved are not charged to tasks */
+#define SCOZ_F_CATCH_UP (1U << 3) /* who wakes a task pays first, where it may stop */
+#define SCOZ_F_EXCLUDE	(1U << 4) /* core model: a core in debt is no destination */
+#define SCOZ_F_HANDLER	(1U << 5) /* ticks only record; the profiler does the rest */
 
 struct scoz_global {
 	__s64 delay; /* G: delay inserted so far, net of what was waived */
@@ -112,6 +123,117 @@ struct scoz_core {
 	__u64 unawaited;       /* timers of programs that fired before anybody waited for them */
 	__u32 sampled;	       /* set by the profiler: this core is sampled and delayed */
 	__u32 pad;
+	__u64 deferred; /* wake-ups held back (SCOZ_F_DEFER) */
+	__u64 kicks;	/* interrupts received because of hits elsewhere (SCOZ_F_KICK) */
 };
+
+/* A task's account; zero-initialised is valid for a task that has never run. */
+struct scoz_task {
+	__s64 absorbed;
+	__u64 since; /* when it blocked, was woken or was preempted */
+};
+
+/* ---- what is to be sped up: address ranges, matched at the sample ---- */
+
+#define SCOZ_MAX_PARTS	8     /* binaries of one target */
+#define SCOZ_MAX_RANGES 16384 /* address ranges of one target, all binaries together */
+#define SCOZ_MAX_FRAMES 127
+
+/* Addresses as in the file's program headers; for the kernel, as it runs. */
+struct scoz_range {
+	__u64 start, end;
+};
+
+/* The ranges of one target in one binary. */
+struct scoz_part {
+	__u32 binary;	/* the profiler's id; 0: the kernel */
+	__u32 first, n; /* in the array of ranges: sorted, disjoint */
+	__u32 pad;
+	__u64 code_vaddr; /* lowest executable address in the file */
+	__u64 dev, ino;	  /* as the kernel knows the file; ino 0: only where mapped (below) */
+};
+
+/* ---- progress points ---- */
+
+#define SCOZ_MAX_POINTS 32 /* both ends of a latency counted */
+
+/* One progress point on one core; two cache lines apart from its neighbours'. */
+struct scoz_count {
+	__u64 visits;
+	__u64 last_virtual; /* now - A(c) at the last visit, ns */
+	__u64 last_time;
+	__u64 sum_time; /* of all visits, for Little's law (wraps; differences count) */
+	__u64 pad[4];
+};
+
+/* ---- how long a hit stays unpaid ---- */
+
+#define SCOZ_LATENCY_BINS 512
+#define SCOZ_LATENCY_BIN  20000ULL /* ns; the last bin holds the rest */
+
+/* Of one core: how long after a hit its stop began, and its debt was paid. */
+struct scoz_latency {
+	__u32 begun[SCOZ_LATENCY_BINS];
+	__u32 paid[SCOZ_LATENCY_BINS];
+};
+
+/*
+ * ---- the patched kernel (CONFIG_SCOZ) ----
+ *
+ * scoz_open(args, size, flags) opens the machine's one session: a file descriptor whose mapping
+ * (args->length bytes) holds the delay page, then the counts of progress points (core by core,
+ * SCOZ_MAX_POINTS each) and the latencies (one struct a core). Nothing happens before
+ * SCOZ_IOC_ENABLE. All ends when the opener closes the descriptor or dies, or its lease runs out.
+ * CAP_PERFMON. EBUSY: there is a session already. E2BIG: @size is larger than this kernel knows
+ * and the rest is not zero.
+ *
+ * scoz_delay(fd, flags) stops the calling core for what it owes, within the limits of the header.
+ * For profilers that account by themselves (SCOZ_F_HANDLER).
+ */
+struct scoz_open_args {
+	__u32 version; /* in: SCOZ_VERSION */
+	__u32 flags;   /* in: 0 */
+	/* filled in by the kernel */
+	__u32 slot_size;
+	__u32 cores;
+	__u64 length;
+	__u64 counts; /* offsets in the mapping */
+	__u64 latencies;
+	__u64 features; /* SCOZ_F_* that this kernel offers */
+};
+
+#define SCOZ_EVENT_TICK	 0
+#define SCOZ_EVENT_POINT 1
+
+/* A perf event becomes the accounting tick of its CPU, or counts visits of a progress point. */
+struct scoz_event {
+	__s32 fd;
+	__u32 role; /* SCOZ_EVENT_* */
+	__u32 point;
+	__u32 pad;
+	char comm[16]; /* points: only tasks of this name; empty: all */
+};
+
+struct scoz_target {
+	__u32 n_parts;
+	__u32 n_ranges;
+	__u64 parts; /* pointers */
+	__u64 ranges;
+};
+
+/* Where a binary lies in a process: address = address in the file + bias. */
+struct scoz_mapping {
+	__u32 tgid;
+	__u32 binary;
+	__u64 start, end, bias;
+};
+
+#define SCOZ_IOC_ENABLE	 _IO('z', 0xd0)
+#define SCOZ_IOC_EVENT	 _IOW('z', 0xd1, struct scoz_event)
+#define SCOZ_IOC_TARGET	 _IOW('z', 0xd2, struct scoz_target)
+#define SCOZ_IOC_MAP	 _IOW('z', 0xd3, struct scoz_mapping)
+#define SCOZ_IOC_FORGET	 _IOW('z', 0xd4, __u32) /* a process's mappings */
+#define SCOZ_IOC_INVOLVE _IOW('z', 0xd5, __u32) /* a process: it owes for external waits */
+#define SCOZ_IOC_SWEEP	 _IO('z', 0xd6)		/* long sleepers no longer prevent waivers */
 
 #endif

@@ -6,75 +6,28 @@
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
-static uint64_t kernel_dev(struct file_id id)
+int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
+		   const struct scoz_range *ranges, size_t n_ranges, struct error *err)
 {
-	return (uint64_t)id.dev_major << 20 | id.dev_minor;
-}
-
-/* Ticks may be reading the old target: with no speedup they stop looking, within a tick. */
-static void quiesce(struct engine *e)
-{
-	__atomic_store_n(&engine_header(e)->speedup, 0, __ATOMIC_SEQ_CST);
-	usleep(100);
-}
-
-int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err)
-{
+	struct bpf_engine *b = bpf_engine(e);
 	struct bpf_target t = { .n_parts = n };
-	size_t total = 0;
 
-	if (n > ENGINE_MAX_PARTS)
-		return error_set(err, E2BIG,
-				 "the target spans %d binaries, at most %d are possible", n,
-				 ENGINE_MAX_PARTS);
-	for (int i = 0; i < n; i++)
-		total += parts[i].ranges->n;
-	if (total > BPF_MAX_RANGES)
-		return error_set(err, E2BIG,
-				 "the target has %zu address ranges, at most %d are possible: "
-				 "narrow it",
-				 total, BPF_MAX_RANGES);
-	quiesce(e);
-	total = 0;
+	(void)err;
 	for (int i = 0; i < n; i++) {
-		const struct engine_part *p = &parts[i];
-
-		t.part[i] = (struct target_part){
-			.binary = p->binary,
-			.first = total,
-			.n = p->ranges->n,
-			.code_vaddr = p->code_vaddr,
-			.dev = kernel_dev(p->file),
-			.ino = p->file.ino,
-		};
-		if (p->binary == MAPS_KERNEL_ID)
+		t.part[i] = parts[i];
+		if (parts[i].binary == MAPS_KERNEL_ID)
 			t.kernel = 1;
 		else
 			t.user = 1;
-		for (size_t j = 0; j < p->ranges->n; j++) {
-			e->ranges[total].start = p->ranges->r[j].start;
-			e->ranges[total].end = p->ranges->r[j].end;
-			total++;
-		}
 	}
-	memcpy(e->target, &t, sizeof(t));
-	engine_header(e)->experiment++;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	usleep(100); /* ticks that began before the speedup became 0 */
+	memcpy(b->ranges, ranges, n_ranges * sizeof(*ranges));
+	memcpy(b->target, &t, sizeof(t));
 	return 0;
 }
 
-void engine_set_speedup(struct engine *e, double speedup)
-{
-	uint32_t s = speedup <= 0   ? 0
-		     : speedup >= 1 ? SCOZ_SPEEDUP_ONE
-				    : (uint32_t)(speedup * SCOZ_SPEEDUP_ONE + 0.5);
-
-	engine_header(e)->experiment++;
-	__atomic_store_n(&engine_header(e)->speedup, s, __ATOMIC_SEQ_CST);
-}
-
 /* Binaries that `spaces` may hold: what a process that ends or execs must be cleared from. */
-static void remember_published(struct engine *e, uint32_t binary)
+static void remember_published(struct bpf_engine *e, uint32_t binary)
 {
 	for (int i = 0; i < e->n_published; i++) {
 		if (e->published[i] == binary)
@@ -86,8 +39,9 @@ static void remember_published(struct engine *e, uint32_t binary)
 	}
 }
 
-void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
+void bpf_publish_mapping(struct engine *base, uint32_t binary, const struct maps_mapping *m)
 {
+	struct bpf_engine *e = bpf_engine(base);
 	struct space_key key = { .tgid = m->pid, .binary = binary };
 	int fd = bpf_map__fd(e->skel->maps.spaces);
 	struct space s = {};
@@ -111,8 +65,9 @@ update:
 	pthread_mutex_unlock(&e->publish_lock);
 }
 
-void engine_forget_process(struct engine *e, int pid)
+void bpf_forget_process(struct engine *base, int pid)
 {
+	struct bpf_engine *e = bpf_engine(base);
 	int fd = bpf_map__fd(e->skel->maps.spaces);
 	int n = __atomic_load_n(&e->n_published, __ATOMIC_ACQUIRE);
 
@@ -123,13 +78,14 @@ void engine_forget_process(struct engine *e, int pid)
 	}
 }
 
-static void keep_link(struct engine *e, struct bpf_link *link)
+static void keep_link(struct bpf_engine *e, struct bpf_link *link)
 {
 	array_reserve(e->links, e->cap_links, e->n_links + 1);
 	e->links[e->n_links++] = link;
 }
 
-static int attach_uprobe(struct engine *e, const struct engine_point *p, int id, struct error *err)
+static int attach_uprobe(struct bpf_engine *e, const struct engine_point *p, int id,
+			 struct error *err)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = id, .ref_ctr_offset = p->ref_ctr);
 	struct bpf_link *link;
@@ -143,7 +99,7 @@ static int attach_uprobe(struct engine *e, const struct engine_point *p, int id,
 	return 0;
 }
 
-static int attach_tracepoint(struct engine *e, const struct engine_point *p, int id,
+static int attach_tracepoint(struct bpf_engine *e, const struct engine_point *p, int id,
 			     struct error *err)
 {
 	struct bpf_program *prog;
@@ -167,7 +123,8 @@ static int attach_tracepoint(struct engine *e, const struct engine_point *p, int
 	return 0;
 }
 
-static int attach_syscall(struct engine *e, const struct engine_point *p, int id, struct error *err)
+static int attach_syscall(struct bpf_engine *e, const struct engine_point *p, int id,
+			  struct error *err)
 {
 	int fd = bpf_map__fd(e->skel->maps.syscall_points);
 	struct syscall_points points = {};
@@ -192,122 +149,27 @@ static int attach_syscall(struct engine *e, const struct engine_point *p, int id
 	return 0;
 }
 
-int engine_add_point(struct engine *e, const struct engine_point *p, int *id, struct error *err)
+int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool first,
+		 struct error *err)
 {
+	struct bpf_engine *b = bpf_engine(e);
 	struct progress_config config = {};
-	uint32_t key;
+	uint32_t key = id;
 
-	if (*id < 0) {
-		if (e->n_points == BPF_MAX_POINTS)
-			return error_set(err, E2BIG, "at most %d progress points are possible",
-					 BPF_MAX_POINTS);
-		*id = e->n_points++;
+	if (first) {
 		if (p->comm)
 			snprintf(config.comm, sizeof(config.comm), "%s", p->comm);
-		key = *id;
-		if (bpf_map_update_elem(bpf_map__fd(e->skel->maps.progress_configs), &key, &config,
+		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.progress_configs), &key, &config,
 					BPF_ANY))
-			return error_set(err, errno, "progress point %d: %s", *id, strerror(errno));
+			return error_set(err, errno, "progress point %d: %s", id, strerror(errno));
 	}
 	switch (p->kind) {
 	case ENGINE_UPROBE:
-		return attach_uprobe(e, p, *id, err);
+		return attach_uprobe(b, p, id, err);
 	case ENGINE_TRACEPOINT:
-		return attach_tracepoint(e, p, *id, err);
+		return attach_tracepoint(b, p, id, err);
 	case ENGINE_SYSCALL:
-		return attach_syscall(e, p, *id, err);
+		return attach_syscall(b, p, id, err);
 	}
 	return -EINVAL;
-}
-
-void engine_read_point(const struct engine *e, int id, struct engine_count *ret)
-{
-	*ret = (struct engine_count){};
-	for (int cpu = 0; cpu < e->cores; cpu++) {
-		const volatile struct progress_count *p =
-			&e->progress[(size_t)cpu * BPF_MAX_POINTS + id];
-		uint64_t time = p->last_time;
-
-		ret->visits += p->visits;
-		ret->sum_time += p->sum_time;
-		if (time > ret->last_time) {
-			ret->last_time = time;
-			ret->last_virtual = p->last_virtual;
-		}
-	}
-}
-
-int64_t engine_delay(const struct engine *e)
-{
-	return __atomic_load_n(&engine_global(e)->delay, __ATOMIC_RELAXED);
-}
-
-const volatile struct scoz_core *engine_core(const struct engine *e, int i)
-{
-	return engine_core_slot(e, e->cpus[i]);
-}
-
-void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
-{
-	const volatile struct scoz_global *g = engine_global(e);
-	uint64_t now = clock_now_ns();
-
-	*ret = (struct engine_ledger){ .delay = g->delay, .waived = g->waived, .hits = g->hits };
-	for (int i = 0; i < e->opt.n_cpus; i++) {
-		const volatile struct scoz_core *c = engine_core(e, i);
-
-		ret->own += c->own;
-		ret->stopped += c->stopped;
-		ret->asked += c->asked;
-		ret->excused += c->excused;
-		ret->overhead += c->overhead;
-		ret->owed += ret->delay - c->absorbed;
-		ret->ticks += c->ticks;
-		ret->stops += c->stops;
-		ret->capped += c->capped;
-		ret->clipped += c->clipped;
-		ret->no_task += c->no_task;
-		ret->idle += c->in_idle;
-		if (c->idle && c->idle_since < now)
-			ret->idle += now - c->idle_since;
-		ret->syncs += c->syncs;
-		ret->external_waited += c->external_waited;
-		ret->external_waits += c->external_waits;
-		ret->crowded += c->crowded;
-		ret->absolute_waits += c->absolute_waits;
-		ret->queued += c->queued;
-		ret->unawaited += c->unawaited;
-	}
-}
-
-void engine_set_cost(struct engine *e, double tick_ns, double background)
-{
-	engine_header(e)->background = background * 65536;
-	engine_header(e)->tick_cost = tick_ns;
-}
-
-void engine_renew_lease(struct engine *e)
-{
-	__atomic_store_n(&engine_header(e)->lease_until, clock_now_ns() + ENGINE_LEASE_NS,
-			 __ATOMIC_RELAXED);
-}
-
-uint64_t engine_latency_quantile(const struct engine *e, double q, bool paid, uint64_t *n)
-{
-	uint64_t total = 0, seen = 0;
-
-	for (int bin = 0; bin < BPF_LATENCY_BINS; bin++)
-		for (int c = 0; c < e->cores; c++)
-			total += paid ? e->latencies[c].paid[bin] : e->latencies[c].begun[bin];
-	if (n)
-		*n = total;
-	if (!total)
-		return 0;
-	for (int bin = 0; bin < BPF_LATENCY_BINS; bin++) {
-		for (int c = 0; c < e->cores; c++)
-			seen += paid ? e->latencies[c].paid[bin] : e->latencies[c].begun[bin];
-		if (seen >= q * total)
-			return (bin + 1) * BPF_LATENCY_BIN;
-	}
-	return BPF_LATENCY_BINS * BPF_LATENCY_BIN;
 }

@@ -77,7 +77,7 @@ static uint64_t kernel_symbol(const char *name)
 /* Loads only what this kernel offers and this run needs. */
 static int select_programs(struct engine *e, struct error *err)
 {
-	struct scoz *s = e->skel;
+	struct scoz *s = bpf_engine(e)->skel;
 	struct btf *btf = btf__load_vmlinux_btf();
 	bool wait = e->opt.model == SCOZ_MODEL_WAIT;
 	const struct {
@@ -126,44 +126,6 @@ static int select_programs(struct engine *e, struct error *err)
 	return ret;
 }
 
-static int open_events(struct engine *e, struct error *err)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.size = sizeof(attr),
-		.sample_period = e->opt.period_ns,
-		.sample_type = ENGINE_SAMPLE_TYPE,
-		.disabled = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.sample_id_all = 1,
-		.exclude_callchain_kernel = 0,
-		.watermark = 1,
-		.wakeup_watermark = 64 * 1024,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.sample_max_stack = BPF_MAX_FRAMES,
-	};
-
-	for (int i = 0; i < e->opt.n_cpus; i++) {
-		int fd = syscall(SYS_perf_event_open, &attr, -1, e->cpus[i], -1,
-				 PERF_FLAG_FD_CLOEXEC);
-
-		if (fd < 0)
-			return error_set(
-				err, errno,
-				"sampling CPU %d: perf_event_open(cpu-clock): %s; scozd "
-				"needs root, or CAP_PERFMON and CAP_BPF: run `scoz doctor`",
-				e->cpus[i], strerror(errno));
-		e->events[i] = fd;
-	}
-	return 0;
-}
-
 static int map_array(struct bpf_map *map, size_t entry, size_t entries, void **ret, size_t *size)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -179,48 +141,29 @@ static int map_array(struct bpf_map *map, size_t entry, size_t entries, void **r
 
 static int map_arrays(struct engine *e, struct error *err)
 {
-	struct scoz *s = e->skel;
+	struct bpf_engine *b = bpf_engine(e);
+	struct scoz *s = b->skel;
 	size_t size;
 	int ret;
 
 	ret = map_array(s->maps.delay_page, SCOZ_SLOT_SIZE, SCOZ_SLOT_CORE0 + e->cores,
-			(void **)&e->page, &e->page_size);
+			(void **)&e->page, &b->page_size);
 	if (!ret)
 		ret = map_array(s->maps.target_map, sizeof(struct bpf_target), 1,
-				(void **)&e->target, &size);
+				(void **)&b->target, &size);
 	if (!ret)
-		ret = map_array(s->maps.ranges, sizeof(struct target_range), BPF_MAX_RANGES,
-				(void **)&e->ranges, &size);
+		ret = map_array(s->maps.ranges, sizeof(struct scoz_range), SCOZ_MAX_RANGES,
+				(void **)&b->ranges, &size);
 	if (!ret)
-		ret = map_array(s->maps.progress, sizeof(struct progress_count),
-				(size_t)BPF_MAX_POINTS * e->cores, (void **)&e->progress,
-				&e->progress_size);
+		ret = map_array(s->maps.progress, sizeof(struct scoz_count),
+				(size_t)SCOZ_MAX_POINTS * e->cores, (void **)&e->counts,
+				&b->counts_size);
 	if (!ret)
-		ret = map_array(s->maps.latencies, sizeof(struct latency_histogram), e->cores,
-				(void **)&e->latencies, &e->latencies_size);
+		ret = map_array(s->maps.latencies, sizeof(struct scoz_latency), e->cores,
+				(void **)&e->latencies, &b->latencies_size);
 	if (ret)
 		return error_set(err, -ret, "mapping the delay page: %s", strerror(-ret));
 	return 0;
-}
-
-static void init_page(struct engine *e)
-{
-	struct scoz_header *h = engine_header(e);
-
-	*h = (struct scoz_header){
-		.magic = SCOZ_MAGIC,
-		.version = SCOZ_VERSION,
-		.slot_size = SCOZ_SLOT_SIZE,
-		.cores = e->cores,
-		.model = e->opt.model,
-		/* The leaky bucket's burst adds up to one percent of 100 ms. */
-		.max_share = e->opt.max_share > 1 ? e->opt.max_share - 1 : 1,
-		.max_stop = e->opt.max_stop_ns,
-		.period = e->opt.period_ns,
-		.waive = e->opt.waive,
-	};
-	for (int i = 0; i < e->opt.n_cpus; i++)
-		engine_core_slot(e, e->cpus[i])->sampled = 1;
 }
 
 /* Runs the task iterator: gives every task an account, involves those of @tgid. */
@@ -230,8 +173,8 @@ static int visit_tasks(struct engine *e, int tgid)
 	struct bpf_link *link;
 	char buf[64];
 
-	e->skel->data->involve_tgid = tgid;
-	link = bpf_program__attach_iter(e->skel->progs.each_task, NULL);
+	bpf_engine(e)->skel->data->involve_tgid = tgid;
+	link = bpf_program__attach_iter(bpf_engine(e)->skel->progs.each_task, NULL);
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
@@ -241,27 +184,19 @@ static int visit_tasks(struct engine *e, int tgid)
 	return fd < 0 ? -EIO : 0;
 }
 
-int engine_involve(struct engine *e, int pid, struct error *err)
+static int forget_sleepers(struct engine *e)
 {
-	int ret = visit_tasks(e, pid);
-
-	if (ret)
-		return error_set(err, -ret, "marking process %d as profiled: %s", pid,
-				 strerror(-ret));
-	return 0;
+	return visit_tasks(e, -1);
 }
 
-void engine_forget_sleepers(struct engine *e)
+static void set_record_share(struct engine *e, uint32_t share)
 {
-	int ret = e->opt.trace_tasks ? visit_tasks(e, -1) : 0;
-
-	if (ret)
-		log_debug("looking at all tasks: %s", strerror(-ret));
+	bpf_engine(e)->skel->data->record_share = share;
 }
 
 static int configure(struct engine *e, struct error *err)
 {
-	struct scoz *s = e->skel;
+	struct scoz *s = bpf_engine(e)->skel;
 
 	s->rodata->model = e->opt.model;
 	s->rodata->self_tgid = getpid();
@@ -283,146 +218,110 @@ static int configure(struct engine *e, struct error *err)
 	bpf_program__set_autoattach(s->progs.on_syscall, false);
 	bpf_program__set_autoattach(s->progs.each_task, false);
 	bpf_map__set_max_entries(s->maps.delay_page, SCOZ_SLOT_CORE0 + e->cores);
-	bpf_map__set_max_entries(s->maps.progress, BPF_MAX_POINTS * e->cores);
+	bpf_map__set_max_entries(s->maps.progress, SCOZ_MAX_POINTS * e->cores);
 	bpf_map__set_max_entries(s->maps.latencies, e->cores);
 	return select_programs(e, err);
 }
 
-static void set_record_share(struct engine *e)
+static void destroy(struct engine *e)
 {
-	double share = e->opt.record_hz * engine_header(e)->period / NSEC_PER_SEC;
+	struct bpf_engine *b = bpf_engine(e);
 
-	e->skel->data->record_share = share >= 1 ? UINT32_MAX : share * UINT32_MAX;
+	for (size_t i = 0; i < b->n_links; i++)
+		bpf_link__destroy(b->links[i]);
+	free(b->links);
+	if (b->skel)
+		scoz__destroy(b->skel);
+	if (e->page)
+		munmap(e->page, b->page_size);
+	if (b->target)
+		munmap(b->target, sysconf(_SC_PAGESIZE));
+	if (b->ranges)
+		munmap(b->ranges, SCOZ_MAX_RANGES * sizeof(*b->ranges));
+	if (e->counts)
+		munmap(e->counts, b->counts_size);
+	if (e->latencies)
+		munmap(e->latencies, b->latencies_size);
+	pthread_mutex_destroy(&b->publish_lock);
 }
 
-int engine_create(const struct engine_options *opt, struct engine **ret, struct error *err)
+static int load(struct engine *e, struct error *err)
 {
-	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	struct engine *e;
-	int r;
+	struct bpf_engine *b = bpf_engine(e);
+	int r = engine_open_events(e, err);
 
-	if (!strcmp(opt->name, "kernel"))
-		return error_set(err, ENOTSUP,
-				 "--engine kernel: this kernel does not carry the scoz patches; "
-				 "use --engine bpf, which needs none");
-	e = xcalloc(1, sizeof(*e));
-	e->opt = *opt;
-	pthread_mutex_init(&e->publish_lock, NULL);
-	e->cpus = xcalloc(opt->n_cpus, sizeof(*e->cpus));
-	memcpy(e->cpus, opt->cpus, opt->n_cpus * sizeof(*e->cpus));
-	e->events = xcalloc(opt->n_cpus, sizeof(*e->events));
-	for (int i = 0; i < opt->n_cpus; i++)
-		e->events[i] = -1;
-	libbpf_set_print(keep_libbpf_log);
-	setrlimit(RLIMIT_MEMLOCK, &unlimited);
-	e->cores = libbpf_num_possible_cpus();
-	r = open_events(e, err);
 	if (r)
-		goto fail;
-	e->skel = scoz__open();
-	if (!e->skel) {
-		r = error_set(err, EINVAL, "engine bpf: %s", libbpf_reason());
-		goto fail;
-	}
+		return r;
+	b->skel = scoz__open();
+	if (!b->skel)
+		return error_set(err, EINVAL, "engine bpf: %s", libbpf_reason());
 	r = configure(e, err);
 	if (r)
-		goto fail;
-	r = scoz__load(e->skel);
-	if (r) {
-		r = error_set(err, -r, "engine bpf: the kernel refuses the programs: %s; %s",
-			      libbpf_reason(), "run `scoz doctor` to see what is missing");
-		goto fail;
-	}
+		return r;
+	r = scoz__load(b->skel);
+	if (r)
+		return error_set(err, -r, "engine bpf: the kernel refuses the programs: %s; %s",
+				 libbpf_reason(), "run `scoz doctor` to see what is missing");
 	r = map_arrays(e, err);
 	if (r)
-		goto fail;
-	init_page(e);
-	set_record_share(e);
-	r = visit_tasks(e, -1);
-	if (!r)
-		r = scoz__attach(e->skel);
-	if (!r) /* again: tasks born before task_newtask was attached */
-		r = visit_tasks(e, -1);
-	if (r) {
-		r = error_set(err, -r, "engine bpf: attaching the programs: %s", libbpf_reason());
-		goto fail;
-	}
-	for (int i = 0; i < opt->n_cpus; i++) {
-		if (ioctl(e->events[i], PERF_EVENT_IOC_SET_BPF,
-			  bpf_program__fd(e->skel->progs.on_tick))) {
-			r = error_set(err, errno, "engine bpf: sampling CPU %d: %s", e->cpus[i],
-				      strerror(errno));
-			goto fail;
-		}
-	}
-	*ret = e;
+		return r;
+	engine_init_page(e);
 	return 0;
-fail:
-	engine_destroy(e);
-	return r;
 }
 
-int engine_start(struct engine *e, struct error *err)
+static int attach(struct engine *e, struct error *err)
 {
+	struct bpf_engine *b = bpf_engine(e);
+	int r = visit_tasks(e, -1);
+
+	if (!r)
+		r = scoz__attach(b->skel);
+	if (!r) /* again: tasks born before task_newtask was attached */
+		r = visit_tasks(e, -1);
+	if (r)
+		return error_set(err, -r, "engine bpf: attaching the programs: %s",
+				 libbpf_reason());
 	for (int i = 0; i < e->opt.n_cpus; i++) {
-		if (ioctl(e->events[i], PERF_EVENT_IOC_ENABLE, 0))
-			return error_set(err, errno, "sampling CPU %d: %s", e->cpus[i],
+		if (ioctl(e->events[i], PERF_EVENT_IOC_SET_BPF,
+			  bpf_program__fd(b->skel->progs.on_tick)))
+			return error_set(err, errno, "engine bpf: sampling CPU %d: %s", e->cpus[i],
 					 strerror(errno));
 	}
 	return 0;
 }
 
-void engine_destroy(struct engine *e)
+static int create(const struct engine_options *opt, struct engine **ret, struct error *err)
 {
-	if (!e)
-		return;
-	if (e->page) {
-		engine_set_speedup(e, 0);
-		__atomic_store_n(&engine_header(e)->lease_until, 0, __ATOMIC_SEQ_CST);
+	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	struct bpf_engine *b = xcalloc(1, sizeof(*b));
+	struct engine *e = &b->base;
+	int r;
+
+	engine_init(e, &engine_bpf, opt);
+	pthread_mutex_init(&b->publish_lock, NULL);
+	libbpf_set_print(keep_libbpf_log);
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	e->cores = libbpf_num_possible_cpus();
+	r = load(e, err);
+	if (!r)
+		r = attach(e, err);
+	if (r) {
+		engine_destroy(e);
+		return r;
 	}
-	for (size_t i = 0; i < e->n_links; i++)
-		bpf_link__destroy(e->links[i]);
-	free(e->links);
-	for (int i = 0; i < e->opt.n_cpus; i++) {
-		if (e->events[i] >= 0)
-			close(e->events[i]);
-	}
-	if (e->skel)
-		scoz__destroy(e->skel);
-	if (e->page)
-		munmap(e->page, e->page_size);
-	if (e->target)
-		munmap(e->target, sysconf(_SC_PAGESIZE));
-	if (e->ranges)
-		munmap(e->ranges, BPF_MAX_RANGES * sizeof(*e->ranges));
-	if (e->progress)
-		munmap(e->progress, e->progress_size);
-	if (e->latencies)
-		munmap(e->latencies, e->latencies_size);
-	free(e->cpus);
-	free(e->events);
-	free(e);
+	*ret = e;
+	return 0;
 }
 
-const char *engine_name(const struct engine *e)
-{
-	(void)e;
-	return "bpf";
-}
-
-int engine_event_fd(const struct engine *e, int i)
-{
-	return e->events[i];
-}
-
-int engine_set_period(struct engine *e, int i, uint64_t period_ns)
-{
-	return ioctl(e->events[i], PERF_EVENT_IOC_PERIOD, &period_ns) ? -errno : 0;
-}
-
-void engine_set_nominal_period(struct engine *e, uint64_t period_ns)
-{
-	e->opt.period_ns = period_ns;
-	__atomic_store_n(&engine_header(e)->period, period_ns, __ATOMIC_RELAXED);
-	set_record_share(e);
-}
+const struct engine_backend engine_bpf = {
+	.name = "bpf",
+	.create = create,
+	.destroy = destroy,
+	.set_target = bpf_set_target,
+	.set_record_share = set_record_share,
+	.publish_mapping = bpf_publish_mapping,
+	.forget_process = bpf_forget_process,
+	.involve = visit_tasks,
+	.forget_sleepers = forget_sleepers,
+	.add_site = bpf_add_site,
+};

@@ -10,7 +10,9 @@
 
 #include "engine/bpf/page.bpf.h"
 
-#define MAX_WINDOWS (BPF_MAX_PARTS * 2)
+#define MAX_WINDOWS (SCOZ_MAX_PARTS * 2)
+/* PERF_CONTEXT_MAX: events that record call chains hand them on with perf's markers inside. */
+#define FIRST_CONTEXT_MARKER (~0ULL - 4094)
 
 /* A stretch of addresses that may hold target code, in this process. */
 struct code_window {
@@ -19,10 +21,10 @@ struct code_window {
 };
 
 struct match {
-	u64 frames[BPF_MAX_FRAMES + 1];
+	u64 frames[SCOZ_MAX_FRAMES + 1];
 	struct code_window window[MAX_WINDOWS];
 	u32 n_windows;
-	u32 n_frames;
+	u32 exact; /* the next frame is where it ran, not a return address */
 	u32 found;
 };
 
@@ -39,7 +41,7 @@ static __always_inline bool in_ranges(u32 first, u32 n, u64 vaddr)
 
 	for (int i = 0; i < 15 && lo < hi; i++) {
 		u32 mid = (lo + hi) / 2, key = first + mid;
-		struct target_range *r = bpf_map_lookup_elem(&ranges, &key);
+		struct scoz_range *r = bpf_map_lookup_elem(&ranges, &key);
 
 		if (!r)
 			return false;
@@ -58,11 +60,16 @@ static long match_frame(u32 index, void *arg)
 	struct match *m = *(struct match **)arg;
 	u64 addr;
 
-	if (index >= BPF_MAX_FRAMES)
+	if (index >= SCOZ_MAX_FRAMES)
 		return 1;
 	addr = m->frames[index];
-	if (index) /* a return address: the call is before it */
+	if (addr >= FIRST_CONTEXT_MARKER) {
+		m->exact = 1;
+		return 0;
+	}
+	if (!m->exact) /* a return address: the call is before it */
 		addr--;
+	m->exact = 0;
 	for (u32 i = 0; i < MAX_WINDOWS; i++) {
 		struct code_window *w = &m->window[i];
 
@@ -77,10 +84,11 @@ static long match_frame(u32 index, void *arg)
 	return 0;
 }
 
-static __always_inline void add_window(struct match *m, const struct target_part *part, u64 start,
+static __always_inline void add_window(struct match *m, const struct scoz_part *part, u64 start,
 				       u64 end, u64 bias)
 {
-	u32 i = m->n_windows;
+	/* Read once, so that the bound below is that of the index: the verifier insists. */
+	u32 i = READ_ONCE(m->n_windows);
 	struct code_window *w;
 
 	if (i >= MAX_WINDOWS)
@@ -94,7 +102,7 @@ static __always_inline void add_window(struct match *m, const struct target_part
 	m->n_windows = i + 1;
 }
 
-static __always_inline void add_part(struct match *m, const struct target_part *part,
+static __always_inline void add_part(struct match *m, const struct scoz_part *part,
 				     struct task_struct *task)
 {
 	struct space_key key = { .tgid = task->tgid, .binary = part->binary };
@@ -125,11 +133,12 @@ static __always_inline void add_part(struct match *m, const struct target_part *
 
 static __always_inline bool match_stack(struct bpf_perf_event_data *ctx, struct match *m, u64 flags)
 {
-	long bytes = bpf_get_stack(ctx, m->frames, BPF_MAX_FRAMES * sizeof(u64), flags);
+	long bytes = bpf_get_stack(ctx, m->frames, SCOZ_MAX_FRAMES * sizeof(u64), flags);
 
 	if (bytes <= 0)
 		return false;
 	m->found = 0;
+	m->exact = 1;
 	bpf_loop(bytes / sizeof(u64), match_frame, &m, 0);
 	return m->found;
 }
@@ -145,7 +154,7 @@ static __always_inline bool matches_target(struct bpf_perf_event_data *ctx,
 		return false;
 	if (t->user && !(task->flags & PF_KTHREAD)) {
 		m->n_windows = 0;
-		for (u32 i = 0; i < BPF_MAX_PARTS; i++) {
+		for (u32 i = 0; i < SCOZ_MAX_PARTS; i++) {
 			if (i >= t->n_parts)
 				break;
 			if (t->part[i].binary)
@@ -156,7 +165,7 @@ static __always_inline bool matches_target(struct bpf_perf_event_data *ctx,
 	}
 	if (t->kernel) {
 		m->n_windows = 0;
-		for (u32 i = 0; i < BPF_MAX_PARTS; i++) {
+		for (u32 i = 0; i < SCOZ_MAX_PARTS; i++) {
 			if (i >= t->n_parts)
 				break;
 			if (!t->part[i].binary)

@@ -50,9 +50,9 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, BPF_MAX_RANGES);
+	__uint(max_entries, SCOZ_MAX_RANGES);
 	__type(key, u32);
-	__type(value, struct target_range);
+	__type(value, struct scoz_range);
 } ranges SEC(".maps");
 
 struct {
@@ -82,21 +82,21 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, BPF_MAX_POINTS); /* times cores */
+	__uint(max_entries, SCOZ_MAX_POINTS); /* times cores */
 	__type(key, u32);
-	__type(value, struct progress_count);
+	__type(value, struct scoz_count);
 } progress SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, BPF_MAX_POINTS);
+	__uint(max_entries, SCOZ_MAX_POINTS);
 	__type(key, u32);
 	__type(value, struct progress_config);
 } progress_configs SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, BPF_MAX_POINTS);
+	__uint(max_entries, SCOZ_MAX_POINTS);
 	__type(key, u32); /* system call number */
 	__type(value, struct syscall_points);
 } syscall_points SEC(".maps");
@@ -113,7 +113,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1); /* cores */
 	__type(key, u32);
-	__type(value, struct latency_histogram);
+	__type(value, struct scoz_latency);
 } latencies SEC(".maps");
 
 static __always_inline struct scoz_header *page_header(void)

@@ -27,10 +27,10 @@ static __always_inline int visit(u32 point)
 	u32 cpu = bpf_get_smp_processor_id();
 	struct scoz_core *c = page_core(cpu);
 	struct scoz_global *g = page_global();
-	struct progress_count *p;
+	struct scoz_count *p;
 	struct task_state *t;
 	u64 now = bpf_ktime_get_ns();
-	u32 key = cpu * BPF_MAX_POINTS + point;
+	u32 key = cpu * SCOZ_MAX_POINTS + point;
 
 	if (!config || !c || !g || !comm_matches(config))
 		return 0;

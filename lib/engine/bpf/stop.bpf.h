@@ -47,10 +47,10 @@ struct stop {
 
 static __always_inline void count_latency(u32 *bins, s64 latency)
 {
-	u64 bin = latency > 0 ? (u64)latency / BPF_LATENCY_BIN : 0;
+	u64 bin = latency > 0 ? (u64)latency / SCOZ_LATENCY_BIN : 0;
 
-	if (bin >= BPF_LATENCY_BINS)
-		bin = BPF_LATENCY_BINS - 1;
+	if (bin >= SCOZ_LATENCY_BINS)
+		bin = SCOZ_LATENCY_BINS - 1;
 	bins[bin]++;
 }
 
@@ -63,7 +63,7 @@ static __always_inline void count_latency(u32 *bins, s64 latency)
 static __always_inline void note_latency(struct scoz_core *c, u32 cpu, u64 hits,
 					 const struct stop *stop)
 {
-	struct latency_histogram *h = bpf_map_lookup_elem(&latencies, &cpu);
+	struct scoz_latency *h = bpf_map_lookup_elem(&latencies, &cpu);
 
 	if (!h)
 		return;

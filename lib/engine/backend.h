@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the two engines share: the delay page, which both map, and the perf events of the cores.
+ * An engine embeds struct engine as its first member and fills it in when it is created.
+ */
+#ifndef SCOZ_ENGINE_BACKEND_H
+#define SCOZ_ENGINE_BACKEND_H
+
+#include "engine/engine.h"
+
+#include <pthread.h>
+
+struct engine_backend {
+	const char *name;
+	/* Creates and attaches everything; on failure nothing is left behind. */
+	int (*create)(const struct engine_options *opt, struct engine **ret, struct error *err);
+	/* All delaying has ended already; frees the whole engine but what engine_free() does. */
+	void (*destroy)(struct engine *e);
+	int (*enable)(struct engine *e, struct error *err); /* before the events; may be NULL */
+	int (*set_target)(struct engine *e, const struct scoz_part *parts, int n,
+			  const struct scoz_range *ranges, size_t n_ranges, struct error *err);
+	void (*set_record_share)(struct engine *e, uint32_t share); /* of ticks, of 2^32 */
+	void (*publish_mapping)(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+	void (*forget_process)(struct engine *e, int pid);
+	int (*involve)(struct engine *e, int pid);
+	int (*forget_sleepers)(struct engine *e);
+	/* A site of point @id, which is new if @first. */
+	int (*add_site)(struct engine *e, const struct engine_point *p, int id, bool first,
+			struct error *err);
+};
+
+extern const struct engine_backend engine_bpf, engine_kernel;
+/* Does this kernel carry the scoz patches? 0, or why not: -ENOSYS, -EPERM, -EBUSY, … */
+int engine_kernel_probe(void);
+
+struct engine {
+	const struct engine_backend *backend;
+	struct engine_options opt;
+	int *cpus;
+	int *events; /* perf event of each core */
+	int cores;   /* slots of the delay page: highest possible CPU + 1 */
+	int n_points;
+	/* mapped by the backend */
+	char *page;
+	struct scoz_count *counts;
+	struct scoz_latency *latencies;
+	/* The target, for handlers that match by themselves (opt.batch). */
+	pthread_rwlock_t target_lock;
+	struct scoz_part part[SCOZ_MAX_PARTS];
+	int n_parts;
+	struct scoz_range *ranges;
+};
+
+static inline struct scoz_header *engine_header(const struct engine *e)
+{
+	return (struct scoz_header *)(e->page + SCOZ_SLOT_HEAD * SCOZ_SLOT_SIZE);
+}
+
+static inline struct scoz_global *engine_global(const struct engine *e)
+{
+	return (struct scoz_global *)(e->page + SCOZ_SLOT_GLOB * SCOZ_SLOT_SIZE);
+}
+
+static inline struct scoz_core *engine_core_slot(const struct engine *e, int cpu)
+{
+	return (struct scoz_core *)(e->page + (SCOZ_SLOT_CORE0 + cpu) * SCOZ_SLOT_SIZE);
+}
+
+/* For backends: fills in what does not depend on them; opens the events; writes the header. */
+void engine_init(struct engine *e, const struct engine_backend *backend,
+		 const struct engine_options *opt);
+int engine_open_events(struct engine *e, struct error *err);
+void engine_init_page(struct engine *e);
+
+#endif

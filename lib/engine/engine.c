@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What both engines do alike: the delay page, the events of the cores, the ledger. */
+#include "engine/backend.h"
+
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void engine_init(struct engine *e, const struct engine_backend *backend,
+		 const struct engine_options *opt)
+{
+	e->backend = backend;
+	e->opt = *opt;
+	pthread_rwlock_init(&e->target_lock, NULL);
+	e->cpus = xcalloc(opt->n_cpus, sizeof(*e->cpus));
+	memcpy(e->cpus, opt->cpus, opt->n_cpus * sizeof(*e->cpus));
+	e->events = xcalloc(opt->n_cpus, sizeof(*e->events));
+	for (int i = 0; i < opt->n_cpus; i++)
+		e->events[i] = -1;
+}
+
+int engine_open_events(struct engine *e, struct error *err)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.size = sizeof(attr),
+		.sample_period = e->opt.period_ns,
+		.sample_type = ENGINE_SAMPLE_TYPE,
+		.disabled = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.exclude_callchain_kernel = 0,
+		.watermark = 1,
+		.wakeup_watermark = 64 * 1024,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.sample_max_stack = SCOZ_MAX_FRAMES,
+	};
+
+	if (e->opt.batch) {
+		attr.watermark = 0;
+		attr.wakeup_events = e->opt.batch;
+	}
+	for (int i = 0; i < e->opt.n_cpus; i++) {
+		int fd = syscall(SYS_perf_event_open, &attr, -1, e->cpus[i], -1,
+				 PERF_FLAG_FD_CLOEXEC);
+
+		if (fd < 0)
+			return error_set(
+				err, errno,
+				"sampling CPU %d: perf_event_open(cpu-clock): %s; scozd "
+				"needs root, or CAP_PERFMON and CAP_BPF: run `scoz doctor`",
+				e->cpus[i], strerror(errno));
+		e->events[i] = fd;
+	}
+	return 0;
+}
+
+static void set_record_share(struct engine *e)
+{
+	double share = e->opt.record_hz * engine_header(e)->period / NSEC_PER_SEC;
+
+	e->backend->set_record_share(e, share >= 1 ? UINT32_MAX : share * UINT32_MAX);
+}
+
+void engine_init_page(struct engine *e)
+{
+	struct scoz_header *h = engine_header(e);
+
+	*h = (struct scoz_header){
+		.magic = SCOZ_MAGIC,
+		.version = SCOZ_VERSION,
+		.slot_size = SCOZ_SLOT_SIZE,
+		.cores = e->cores,
+		.model = e->opt.model,
+		/* The leaky bucket's burst adds up to one percent of 100 ms. */
+		.max_share = e->opt.max_share > 1 ? e->opt.max_share - 1 : 1,
+		.max_stop = e->opt.max_stop_ns,
+		.period = e->opt.period_ns,
+		.waive = e->opt.waive,
+		.flags = e->opt.flags,
+		.latency = e->opt.measure_latency,
+	};
+	for (int i = 0; i < e->opt.n_cpus; i++)
+		engine_core_slot(e, e->cpus[i])->sampled = 1;
+	set_record_share(e);
+}
+
+int engine_create(const struct engine_options *opt, struct engine **ret, struct error *err)
+{
+	bool kernel = !strcmp(opt->name, "kernel");
+
+	if (!strcmp(opt->name, "auto"))
+		kernel = engine_kernel_probe() != -ENOSYS;
+	if (!kernel && (opt->flags || opt->no_flags || opt->batch))
+		return error_set(err, ENOTSUP,
+				 "--%s needs engine kernel, that is a kernel with the scoz patches "
+				 "(docs/kernel.md); engine bpf has no such way",
+				 opt->batch ? "batch" : "tune");
+	return (kernel ? &engine_kernel : &engine_bpf)->create(opt, ret, err);
+}
+
+int engine_start(struct engine *e, struct error *err)
+{
+	int ret = e->backend->enable ? e->backend->enable(e, err) : 0;
+
+	for (int i = 0; !ret && i < e->opt.n_cpus; i++) {
+		if (ioctl(e->events[i], PERF_EVENT_IOC_ENABLE, 0))
+			ret = error_set(err, errno, "sampling CPU %d: %s", e->cpus[i],
+					strerror(errno));
+	}
+	return ret;
+}
+
+void engine_destroy(struct engine *e)
+{
+	if (!e)
+		return;
+	if (e->page) {
+		engine_set_speedup(e, 0);
+		__atomic_store_n(&engine_header(e)->lease_until, 0, __ATOMIC_SEQ_CST);
+	}
+	for (int i = 0; i < e->opt.n_cpus; i++) {
+		if (e->events[i] >= 0)
+			close(e->events[i]);
+	}
+	e->backend->destroy(e);
+	pthread_rwlock_destroy(&e->target_lock);
+	free(e->ranges);
+	free(e->cpus);
+	free(e->events);
+	free(e);
+}
+
+const char *engine_name(const struct engine *e)
+{
+	return e->backend->name;
+}
+
+int engine_event_fd(const struct engine *e, int i)
+{
+	return e->events[i];
+}
+
+int engine_set_period(struct engine *e, int i, uint64_t period_ns)
+{
+	return ioctl(e->events[i], PERF_EVENT_IOC_PERIOD, &period_ns) ? -errno : 0;
+}
+
+void engine_set_nominal_period(struct engine *e, uint64_t period_ns)
+{
+	e->opt.period_ns = period_ns;
+	__atomic_store_n(&engine_header(e)->period, period_ns, __ATOMIC_RELAXED);
+	set_record_share(e);
+}
+
+/* ---- targets ---- */
+
+static uint64_t kernel_dev(struct file_id id)
+{
+	return (uint64_t)id.dev_major << 20 | id.dev_minor;
+}
+
+static size_t collect(const struct engine_part *from, int n, struct scoz_part *parts,
+		      struct scoz_range *ranges)
+{
+	size_t total = 0;
+
+	for (int i = 0; i < n; i++) {
+		parts[i] = (struct scoz_part){
+			.binary = from[i].binary,
+			.first = total,
+			.n = from[i].ranges->n,
+			.code_vaddr = from[i].code_vaddr,
+			.dev = kernel_dev(from[i].file),
+			.ino = from[i].file.ino,
+		};
+		for (size_t j = 0; j < from[i].ranges->n; j++)
+			ranges[total++] = (struct scoz_range){ from[i].ranges->r[j].start,
+							       from[i].ranges->r[j].end };
+	}
+	return total;
+}
+
+int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err)
+{
+	struct scoz_range *ranges, *old;
+	size_t total = 0;
+	int ret;
+
+	if (n > SCOZ_MAX_PARTS)
+		return error_set(err, E2BIG,
+				 "the target spans %d binaries, at most %d are possible", n,
+				 SCOZ_MAX_PARTS);
+	for (int i = 0; i < n; i++)
+		total += parts[i].ranges->n;
+	if (total > SCOZ_MAX_RANGES)
+		return error_set(err, E2BIG,
+				 "the target has %zu address ranges, at most %d are possible: "
+				 "narrow it",
+				 total, SCOZ_MAX_RANGES);
+	/* Ticks may be reading the old target: with no speedup they insert nothing. */
+	__atomic_store_n(&engine_header(e)->speedup, 0, __ATOMIC_SEQ_CST);
+	ranges = xcalloc(total + 1, sizeof(*ranges));
+	pthread_rwlock_wrlock(&e->target_lock);
+	collect(parts, n, e->part, ranges);
+	e->n_parts = n;
+	old = e->ranges;
+	e->ranges = ranges;
+	pthread_rwlock_unlock(&e->target_lock);
+	free(old);
+	ret = e->backend->set_target(e, e->part, n, ranges, total, err);
+	engine_header(e)->experiment++;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return ret;
+}
+
+void engine_set_speedup(struct engine *e, double speedup)
+{
+	uint32_t s = speedup <= 0   ? 0
+		     : speedup >= 1 ? SCOZ_SPEEDUP_ONE
+				    : (uint32_t)(speedup * SCOZ_SPEEDUP_ONE + 0.5);
+
+	engine_header(e)->experiment++;
+	__atomic_store_n(&engine_header(e)->speedup, s, __ATOMIC_SEQ_CST);
+}
+
+static bool in_part(const struct scoz_range *range, uint32_t n, uint64_t vaddr)
+{
+	uint32_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (vaddr < range[mid].start)
+			hi = mid;
+		else if (vaddr >= range[mid].end)
+			lo = mid + 1;
+		else
+			return true;
+	}
+	return false;
+}
+
+bool engine_matches(struct engine *e, uint32_t binary, uint64_t vaddr)
+{
+	bool matches = false;
+
+	pthread_rwlock_rdlock(&e->target_lock);
+	for (int i = 0; i < e->n_parts && !matches; i++)
+		matches = e->part[i].binary == binary &&
+			  in_part(e->ranges + e->part[i].first, e->part[i].n, vaddr);
+	pthread_rwlock_unlock(&e->target_lock);
+	return matches;
+}
+
+void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
+{
+	e->backend->publish_mapping(e, binary, m);
+}
+
+void engine_forget_process(struct engine *e, int pid)
+{
+	e->backend->forget_process(e, pid);
+}
+
+int engine_involve(struct engine *e, int pid, struct error *err)
+{
+	int ret = e->backend->involve(e, pid);
+
+	if (ret)
+		return error_set(err, -ret, "marking process %d as profiled: %s", pid,
+				 strerror(-ret));
+	return 0;
+}
+
+void engine_forget_sleepers(struct engine *e)
+{
+	int ret = e->opt.trace_tasks ? e->backend->forget_sleepers(e) : 0;
+
+	if (ret)
+		log_debug("looking at all tasks: %s", strerror(-ret));
+}
+
+/* ---- progress ---- */
+
+int engine_add_point(struct engine *e, const struct engine_point *p, int *id, struct error *err)
+{
+	bool first = *id < 0;
+
+	if (first) {
+		if (e->n_points == SCOZ_MAX_POINTS)
+			return error_set(err, E2BIG, "at most %d progress points are possible",
+					 SCOZ_MAX_POINTS);
+		*id = e->n_points++;
+	}
+	return e->backend->add_site(e, p, *id, first, err);
+}
+
+void engine_read_point(const struct engine *e, int id, struct engine_count *ret)
+{
+	*ret = (struct engine_count){};
+	for (int cpu = 0; cpu < e->cores; cpu++) {
+		const volatile struct scoz_count *p =
+			&e->counts[(size_t)cpu * SCOZ_MAX_POINTS + id];
+		uint64_t time = p->last_time;
+
+		ret->visits += p->visits;
+		ret->sum_time += p->sum_time;
+		if (time > ret->last_time) {
+			ret->last_time = time;
+			ret->last_virtual = p->last_virtual;
+		}
+	}
+}
+
+/* ---- the ledger ---- */
+
+int64_t engine_delay(const struct engine *e)
+{
+	return __atomic_load_n(&engine_global(e)->delay, __ATOMIC_RELAXED);
+}
+
+const volatile struct scoz_core *engine_core(const struct engine *e, int i)
+{
+	return engine_core_slot(e, e->cpus[i]);
+}
+
+void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
+{
+	const volatile struct scoz_global *g = engine_global(e);
+	uint64_t now = clock_now_ns();
+
+	*ret = (struct engine_ledger){ .delay = g->delay, .waived = g->waived, .hits = g->hits };
+	for (int i = 0; i < e->opt.n_cpus; i++) {
+		const volatile struct scoz_core *c = engine_core(e, i);
+
+		ret->own += c->own;
+		ret->stopped += c->stopped;
+		ret->asked += c->asked;
+		ret->excused += c->excused;
+		ret->overhead += c->overhead;
+		ret->owed += ret->delay - c->absorbed;
+		ret->ticks += c->ticks;
+		ret->stops += c->stops;
+		ret->capped += c->capped;
+		ret->clipped += c->clipped;
+		ret->no_task += c->no_task;
+		ret->idle += c->in_idle;
+		if (c->idle && c->idle_since < now)
+			ret->idle += now - c->idle_since;
+		ret->syncs += c->syncs;
+		ret->external_waited += c->external_waited;
+		ret->external_waits += c->external_waits;
+		ret->crowded += c->crowded;
+		ret->absolute_waits += c->absolute_waits;
+		ret->queued += c->queued;
+		ret->unawaited += c->unawaited;
+		ret->deferred += c->deferred;
+		ret->kicks += c->kicks;
+	}
+}
+
+void engine_set_cost(struct engine *e, double tick_ns, double background)
+{
+	engine_header(e)->background = background * 65536;
+	engine_header(e)->tick_cost = tick_ns;
+}
+
+void engine_renew_lease(struct engine *e)
+{
+	__atomic_store_n(&engine_header(e)->lease_until, clock_now_ns() + ENGINE_LEASE_NS,
+			 __ATOMIC_RELAXED);
+}
+
+uint64_t engine_latency_quantile(const struct engine *e, double q, bool paid, uint64_t *n)
+{
+	uint64_t total = 0, seen = 0;
+
+	for (int bin = 0; bin < SCOZ_LATENCY_BINS; bin++)
+		for (int c = 0; c < e->cores; c++)
+			total += paid ? e->latencies[c].paid[bin] : e->latencies[c].begun[bin];
+	if (n)
+		*n = total;
+	if (!total)
+		return 0;
+	for (int bin = 0; bin < SCOZ_LATENCY_BINS; bin++) {
+		for (int c = 0; c < e->cores; c++)
+			seen += paid ? e->latencies[c].paid[bin] : e->latencies[c].begun[bin];
+		if (seen >= q * total)
+			return (bin + 1) * SCOZ_LATENCY_BIN;
+	}
+	return SCOZ_LATENCY_BINS * SCOZ_LATENCY_BIN;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SCOZ_KERNEL_ENGINE_H
+#define SCOZ_KERNEL_ENGINE_H
+
+#include "engine/backend.h"
+
+struct kernel_engine {
+	struct engine base;
+	int fd; /* of the session */
+	uint64_t length;
+	int *sites; /* perf events of progress points, one a CPU and site */
+	size_t n_sites, cap_sites;
+	int uprobe_type;	   /* of perf events; 0: not looked up yet */
+	uint64_t uprobe_ref_shift; /* where the semaphore's offset goes in `config` */
+};
+
+static inline struct kernel_engine *kernel_engine(struct engine *e)
+{
+	return (struct kernel_engine *)e;
+}
+
+/* points.c */
+int kernel_add_site(struct engine *e, const struct engine_point *p, int id, bool first,
+		    struct error *err);
+
+#endif

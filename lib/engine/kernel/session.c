@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Engine `kernel`: a kernel with the scoz patches does the sampling, accounting and stopping; this
+ * opens its session, hands the perf events over and tells it what the target is. The session ends
+ * when its descriptor closes, however this process dies.
+ */
+#include "engine/kernel/kernel_engine.h"
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Far from the numbers that are being given out: the same in all kernels with the patches. */
+#ifndef __NR_scoz_open
+#define __NR_scoz_open	600
+#define __NR_scoz_delay 601
+#endif
+
+static int scoz_open(struct scoz_open_args *args, size_t size, unsigned int flags)
+{
+	int fd = syscall(__NR_scoz_open, args, size, flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* An impossible flag: a kernel that knows the call says so, and opens nothing. */
+int engine_kernel_probe(void)
+{
+	int ret = scoz_open(NULL, 0, ~0U);
+
+	return ret == -EINVAL ? 0 : ret;
+}
+
+/*
+ * In the wait model tasks are held back and stops are not charged to them (docs/accuracy.md says
+ * what that brings); in the core model it is as published.
+ */
+static uint32_t choose_flags(const struct engine_options *opt, uint64_t features)
+{
+	uint32_t usual = opt->model == SCOZ_MODEL_WAIT ? SCOZ_F_DEFER | SCOZ_F_CREDIT
+						       : SCOZ_F_CATCH_UP | SCOZ_F_EXCLUDE;
+
+	if (opt->batch)
+		return ((usual & ~SCOZ_F_DEFER) | opt->flags | SCOZ_F_HANDLER) & ~opt->no_flags;
+	return ((usual & features) | opt->flags) & ~opt->no_flags;
+}
+
+static int open_session(struct kernel_engine *k, struct error *err)
+{
+	struct scoz_open_args args = { .version = SCOZ_VERSION };
+	struct engine *e = &k->base;
+
+	k->fd = scoz_open(&args, sizeof(args), 0);
+	switch (k->fd) {
+	case -ENOSYS:
+		return error_set(err, ENOTSUP,
+				 "--engine kernel: this kernel does not carry the scoz patches "
+				 "(docs/kernel.md tells how to build one that does); use --engine "
+				 "bpf, which needs none");
+	case -EPERM:
+		return error_set(err, EPERM,
+				 "opening the kernel's scoz session: %s; scozd needs root, or "
+				 "CAP_PERFMON",
+				 strerror(EPERM));
+	case -EBUSY:
+		return error_set(err, EBUSY,
+				 "opening the kernel's scoz session: another profiler has it; "
+				 "only one can stop the cores of a machine");
+	}
+	if (k->fd < 0)
+		return error_set(err, -k->fd, "opening the kernel's scoz session: %s",
+				 strerror(-k->fd));
+	if (args.slot_size != SCOZ_SLOT_SIZE)
+		return error_set(err, ENOTSUP,
+				 "the kernel's scoz patches are of another version (delay page "
+				 "slots of %u bytes, %d expected): use those that came with this "
+				 "scozd",
+				 args.slot_size, SCOZ_SLOT_SIZE);
+	e->opt.flags = choose_flags(&e->opt, args.features);
+	if (e->opt.flags & ~args.features)
+		return error_set(err, ENOTSUP,
+				 "--tune: this kernel's scoz patches do not offer all of that "
+				 "(asked for %#x, offered %#llx)",
+				 e->opt.flags, (unsigned long long)args.features);
+	e->cores = args.cores;
+	k->length = args.length;
+	e->page = mmap(NULL, args.length, PROT_READ | PROT_WRITE, MAP_SHARED, k->fd, 0);
+	if (e->page == MAP_FAILED) {
+		e->page = NULL;
+		return error_set(err, errno, "mapping the delay page: %s", strerror(errno));
+	}
+	e->counts = (struct scoz_count *)(e->page + args.counts);
+	e->latencies = (struct scoz_latency *)(e->page + args.latencies);
+	return 0;
+}
+
+static int attach_events(struct kernel_engine *k, struct error *err)
+{
+	struct engine *e = &k->base;
+	int ret = engine_open_events(e, err);
+
+	for (int i = 0; !ret && i < e->opt.n_cpus; i++) {
+		struct scoz_event tick = { .fd = e->events[i], .role = SCOZ_EVENT_TICK };
+
+		if (e->opt.trace_tasks && ioctl(k->fd, SCOZ_IOC_EVENT, &tick))
+			ret = error_set(err, errno, "engine kernel: sampling CPU %d: %s",
+					e->cpus[i], strerror(errno));
+	}
+	return ret;
+}
+
+static int create(const struct engine_options *opt, struct engine **ret, struct error *err)
+{
+	struct kernel_engine *k = xcalloc(1, sizeof(*k));
+	struct engine *e = &k->base;
+	int r;
+
+	engine_init(e, &engine_kernel, opt);
+	k->fd = -1;
+	r = open_session(k, err);
+	if (!r) {
+		engine_init_page(e);
+		r = attach_events(k, err);
+	}
+	if (r) {
+		engine_destroy(e);
+		return r;
+	}
+	*ret = e;
+	return 0;
+}
+
+static int enable(struct engine *e, struct error *err)
+{
+	if (!e->opt.trace_tasks || !ioctl(kernel_engine(e)->fd, SCOZ_IOC_ENABLE))
+		return 0;
+	return error_set(err, errno, "engine kernel: starting the session: %s", strerror(errno));
+}
+
+static void destroy(struct engine *e)
+{
+	struct kernel_engine *k = kernel_engine(e);
+
+	for (size_t i = 0; i < k->n_sites; i++)
+		close(k->sites[i]);
+	free(k->sites);
+	if (e->page)
+		munmap(e->page, k->length);
+	if (k->fd >= 0)
+		close(k->fd);
+}
+
+static int set_target(struct engine *e, const struct scoz_part *parts, int n,
+		      const struct scoz_range *ranges, size_t n_ranges, struct error *err)
+{
+	struct scoz_target t = {
+		.n_parts = n,
+		.n_ranges = n_ranges,
+		.parts = (uintptr_t)parts,
+		.ranges = (uintptr_t)ranges,
+	};
+
+	if (!ioctl(kernel_engine(e)->fd, SCOZ_IOC_TARGET, &t))
+		return 0;
+	return error_set(err, errno, "engine kernel: setting a target of %zu address ranges: %s",
+			 n_ranges, strerror(errno));
+}
+
+static void set_record_share(struct engine *e, uint32_t share)
+{
+	/* Handlers that match by themselves need every sample. */
+	__atomic_store_n(&engine_header(e)->record_share, e->opt.batch ? UINT32_MAX : share,
+			 __ATOMIC_RELAXED);
+}
+
+static void publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
+{
+	struct scoz_mapping mapping = { m->pid, binary, m->start, m->end, m->bias };
+
+	if (ioctl(kernel_engine(e)->fd, SCOZ_IOC_MAP, &mapping))
+		log_debug("telling the kernel where process %d maps a binary: %s", m->pid,
+			  strerror(errno));
+}
+
+static void forget_process(struct engine *e, int pid)
+{
+	uint32_t tgid = pid;
+
+	ioctl(kernel_engine(e)->fd, SCOZ_IOC_FORGET, &tgid);
+}
+
+static int involve(struct engine *e, int pid)
+{
+	uint32_t tgid = pid;
+
+	return ioctl(kernel_engine(e)->fd, SCOZ_IOC_INVOLVE, &tgid) ? -errno : 0;
+}
+
+static int forget_sleepers(struct engine *e)
+{
+	return ioctl(kernel_engine(e)->fd, SCOZ_IOC_SWEEP) ? -errno : 0;
+}
+
+/* The SCOZ paper's way: local and global delay in the shared page, then the system call. */
+void engine_account_batch(struct engine *e, int i, uint64_t hits)
+{
+	struct scoz_core *c = engine_core_slot(e, e->cpus[i]);
+	struct scoz_header *h = engine_header(e);
+	struct scoz_global *g = engine_global(e);
+	int64_t d = (h->period * h->speedup) >> SCOZ_SPEEDUP_SHIFT;
+
+	if (hits && clock_now_ns() < h->lease_until) {
+		__atomic_add_fetch(&c->absorbed, d * hits, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&c->own, d * hits, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&c->hits, hits, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&g->delay, d * hits, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&g->hits, hits, __ATOMIC_RELAXED);
+	}
+	syscall(__NR_scoz_delay, kernel_engine(e)->fd, 0);
+}
+
+const struct engine_backend engine_kernel = {
+	.name = "kernel",
+	.create = create,
+	.destroy = destroy,
+	.enable = enable,
+	.set_target = set_target,
+	.set_record_share = set_record_share,
+	.publish_mapping = publish_mapping,
+	.forget_process = forget_process,
+	.involve = involve,
+	.forget_sleepers = forget_sleepers,
+	.add_site = kernel_add_site,
+};

@@ -54,7 +54,7 @@ $(B)/%.skel.h: $(B)/bpf/%.o
 	$(BPFTOOL) gen skeleton $< name $* > $@.tmp
 	@mv $@.tmp $@
 
-$(call obj,$(wildcard lib/engine/*/*.c)): $(SKEL)
+$(call obj,$(wildcard lib/engine/bpf/*.c)): $(SKEL)
 
 # Names and numbers of this architecture's system calls.
 $(B)/syscalls.h:
@@ -112,20 +112,30 @@ $(B)/system/%: tests/system/%.c $(B)/libscozcore.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
 
-.PHONY: deps
+.PHONY: deps deps-vm
 deps:
 	tools/install-deps
+deps-vm:
+	tools/install-deps vm
 
-.PHONY: check check-unit check-system check-style demo
-check: deps
-	$(MAKE) all unit system
+.PHONY: check check-unit check-system check-vm check-style vm-kernels demo
+check: deps deps-vm
+	$(MAKE) all unit system vm-kernels
 	tests/run
 check-unit: unit
 	tests/run unit
 check-system: all system
 	tests/run system
+check-vm: deps-vm
+	$(MAKE) all system vm-kernels
+	tests/run vm
 check-style:
 	tools/check-style
+# The kernels that the tests boot (docs/vm.md).
+vm-kernels:
+	tools/vm/vm build 6.1
+	tools/vm/vm build 6.12
+	tools/vm/vm build 6.12 --config debug
 demo: deps
 	$(MAKE) all
 	workloads/pipeline/demo

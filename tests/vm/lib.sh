@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Shared by the tests in virtual machines: sourced, from the top of the tree.
+cd "$(dirname "$0")/../.." || exit 1
+build=${B:-build}
+vm=tools/vm/vm
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+skip() {
+	echo "$*"
+	exit 77
+}
+
+fail() {
+	echo "FAILED: $*"
+	exit 1
+}
+
+for tool in qemu-system-x86_64 busybox pahole ccache; do
+	command -v $tool >/dev/null || skip "$tool is missing: tools/install-deps vm"
+done
+for series in 6.1 6.12; do
+	[ -e /usr/src/linux-source-$series.tar.xz ] ||
+		skip "linux-source-$series is missing: tools/install-deps vm"
+done
+
+# guest KERNEL [OPTION...] -- COMMAND...: in the guest the build directory is where it is here.
+guest() {
+	local kernel=$1
+	shift
+	"$vm" run --kernel "$kernel" --bind "$build" --env "B=$build" "$@"
+}
+
+# status_of WANTED COMMAND...: its output goes to $tmp/out.
+status_of() {
+	local wanted=$1 got
+	shift
+	"$@" >"$tmp/out" 2>&1
+	got=$?
+	[ "$got" = "$wanted" ] && return
+	tail -n 80 "$tmp/out"
+	fail "exit status $got instead of $wanted: $*"
+}
+
+output_has() {
+	grep -q -- "$1" "$tmp/out" && return
+	tail -n 80 "$tmp/out"
+	fail "no \"$1\" in the output"
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/capabilities.h"
+#include "base/scoz_syscalls.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -89,6 +90,7 @@ const struct capability_probes capability_probes_real = {
 	.trace = real_trace,
 	.helper = real_helper,
 	.cpu_clock = real_cpu_clock,
+	.patched = scoz_open_probe,
 };
 
 /* ---- building the list ---------------------------------------------------------------------- */
@@ -536,15 +538,21 @@ static void check_tracefs(struct capabilities *c)
 		       xstrdup("sudo mount -t tracefs none /sys/kernel/tracing"));
 }
 
-static void check_engine(struct capabilities *c)
+/* With the patches nothing needs BPF any more. */
+static void check_engine(struct capabilities *c, const struct capability_probes *probes)
 {
+	static const char *const bpf_only[] = { "btf", "tracepoints", "bpf-load", "bpf-helpers" };
 	struct capability *p = add(c, "patched-kernel", false);
 
-	if (exists("/sys/kernel/scoz"))
-		ok(p,
-		   xstrdup("running; this version has no engine kernel yet and uses engine bpf"));
-	else
+	if (probes->patched() == -ENOSYS) {
 		ok(p, xstrdup("a stock kernel: engine bpf stops the cores"));
+		return;
+	}
+	ok(p, xstrdup("it carries the scoz patches: engine kernel stops the cores"));
+	for (size_t i = 0; i < c->n; i++)
+		for (size_t j = 0; j < ARRAY_SIZE(bpf_only); j++)
+			if (!strcmp(c->list[i].id, bpf_only[j]))
+				c->list[i].required = false;
 }
 
 static void check_marks(struct capabilities *c)
@@ -719,7 +727,7 @@ void capabilities_probe(const struct capability_probes *probes, struct capabilit
 	check_bpf(ret, probes);
 	check_perf(ret, probes);
 	check_other_scozd(ret);
-	check_engine(ret);
+	check_engine(ret, probes);
 	check_uprobes(ret);
 	check_marks(ret);
 	check_kallsyms(ret);

@@ -35,6 +35,7 @@ struct capability_probes {
 	int (*trace)(const char *tracepoint); /* load a trivial tp_btf program */
 	int (*helper)(int type, int helper);  /* 1: the kernel has the BPF helper, 0: not */
 	int (*cpu_clock)(int cpu);	      /* open a cpu-clock event on a CPU */
+	int (*patched)(void);		      /* the kernel carries the scoz patches */
 };
 extern const struct capability_probes capability_probes_real;
 

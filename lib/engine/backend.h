@@ -30,8 +30,6 @@ struct engine_backend {
 };
 
 extern const struct engine_backend engine_bpf, engine_kernel;
-/* Does this kernel carry the scoz patches? 0, or why not: -ENOSYS, -EPERM, -EBUSY, … */
-int engine_kernel_probe(void);
 
 struct engine {
 	const struct engine_backend *backend;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What both engines do alike: the delay page, the events of the cores, the ledger. */
 #include "engine/backend.h"
+#include "base/scoz_syscalls.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -98,7 +99,7 @@ int engine_create(const struct engine_options *opt, struct engine **ret, struct 
 	bool kernel = !strcmp(opt->name, "kernel");
 
 	if (!strcmp(opt->name, "auto"))
-		kernel = engine_kernel_probe() != -ENOSYS;
+		kernel = scoz_open_probe() != -ENOSYS;
 	if (!kernel && (opt->flags || opt->no_flags || opt->batch))
 		return error_set(err, ENOTSUP,
 				 "--%s needs engine kernel, that is a kernel with the scoz patches "

@@ -103,7 +103,15 @@ static int fake_clock(int cpu)
 	return clock_bad_cpu < 0 || cpu == clock_bad_cpu ? clock_result : 0;
 }
 
-static const struct capability_probes fakes = { fake_load, fake_trace, fake_helper, fake_clock };
+static int patched_result = -ENOSYS;
+
+static int fake_patched(void)
+{
+	return patched_result;
+}
+
+static const struct capability_probes fakes = { fake_load, fake_trace, fake_helper, fake_clock,
+						fake_patched };
 
 /* A server on which all is well. */
 static int good_machine(void **state)
@@ -295,8 +303,13 @@ static void test_machine(void **state)
 	expect("marks", CAPABILITY_LIMITED, true, "rm -r");
 	drop("/dev");
 	expect("marks", CAPABILITY_LIMITED, true, "/dev/shm");
-	put("/sys/kernel/scoz/version", "1\n");
+	expect("patched-kernel", CAPABILITY_OK, true, "engine bpf");
+	patched_result = 0; /* without BPF it does as well */
 	expect("patched-kernel", CAPABILITY_OK, true, "engine kernel");
+	drop("/sys/kernel/btf/vmlinux");
+	expect("btf", CAPABILITY_MISSING, true, NULL);
+	patched_result = -ENOSYS;
+	expect("btf", CAPABILITY_MISSING, false, NULL);
 }
 
 /* Nothing at all is there: every check answers. */

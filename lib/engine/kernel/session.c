@@ -6,31 +6,10 @@
  */
 #include "engine/kernel/kernel_engine.h"
 
+#include "base/scoz_syscalls.h"
+
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* Far from the numbers that are being given out: the same in all kernels with the patches. */
-#ifndef __NR_scoz_open
-#define __NR_scoz_open	600
-#define __NR_scoz_delay 601
-#endif
-
-static int scoz_open(struct scoz_open_args *args, size_t size, unsigned int flags)
-{
-	int fd = syscall(__NR_scoz_open, args, size, flags);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* An impossible flag: a kernel that knows the call says so, and opens nothing. */
-int engine_kernel_probe(void)
-{
-	int ret = scoz_open(NULL, 0, ~0U);
-
-	return ret == -EINVAL ? 0 : ret;
-}
 
 /*
  * In the wait model tasks are held back and stops are not charged to them (docs/accuracy.md says

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Building kernels. The cache ($SCOZ_CACHE/vm):
 #
-#   source/SERIES-VERSION.*/    Debian's source, without what no kernel here compiles
+#   source/SERIES-VERSION-*/    Debian's source, without what no kernel here compiles
 #   build/SERIES/               where `vm build` works; its path is always the same, so that
 #                               the compiler cache serves every patch level and configuration
 #   kernels/SERIES-CONFIG-KEY/  results: bzImage, vmlinux, config, src/ and obj/ for modules;
@@ -44,30 +44,33 @@ source_package_version() {
 		die "linux-source-$1 is not installed: apt-get install linux-source-$1"
 }
 
+# Much of what no configuration compiles and no patch touches stays packed: it saves time and space.
+not_unpacked=(
+	'Documentation/[b-su-z]*/*.rst' 'Documentation/*.txt' 'Documentation/*.yaml'
+	'Documentation/*.svg' 'arch/[a-tv-w]*/*.[chS]' 'arch/*/*.dts*' 'arch/um/*.[chS]'
+	'drivers/gpu/*.[ch]' 'drivers/media/*.[ch]' 'drivers/staging/*.[ch]'
+	'drivers/infiniband/*.[ch]' 'drivers/scsi/*.[ch]' 'drivers/net/ethernet/*.[ch]'
+	'drivers/net/wireless/*.[ch]' 'drivers/iio/*.[ch]' 'sound/*.[ch]'
+	'tools/testing/selftests/[a-oq-z]*/*' 'tools/perf'
+)
+
 source_dir() {
-	echo "$cache/source/$1-$(source_package_version "$1").$build_format"
+	echo "$cache/source/$1-$(source_package_version "$1")-$(cksum <<<"${not_unpacked[*]}" | cut -d ' ' -f 1)"
 }
 
-# Much of what no configuration compiles stays packed: it saves time and space.
 unpack_source() {
+	[ -e "$2/Makefile" ] || with_lock "source-$1" unpack_source_once "$1" "$2" || exit $?
+}
+
+unpack_source_once() {
 	local series=$1 dir=$2 tar=/usr/src/linux-source-$1.tar.xz
 	[ -e "$dir/Makefile" ] && return
 	[ -r "$tar" ] || die "$tar is missing: apt-get install --reinstall linux-source-$series"
 	note "unpacking $tar"
-	rm -rf "$dir.new"
+	rm -rf "$cache/source/$series-"*
 	mkdir -p "$dir.new" || die "cannot make $dir.new"
-	xz -dc -T0 "$tar" | tar -x -C "$dir.new" --strip-components=1 \
-		--exclude='*/Documentation/[b-su-z]*/*.rst' --exclude='*/Documentation/*.txt' \
-		--exclude='*/Documentation/*.yaml' --exclude='*/Documentation/*.svg' \
-		--exclude='*/arch/[a-tv-w]*/*.[chS]' --exclude='*/arch/*/*.dts*' \
-		--exclude='*/arch/um/*.[chS]' \
-		--exclude='*/drivers/gpu/*.[ch]' --exclude='*/drivers/media/*.[ch]' \
-		--exclude='*/drivers/staging/*.[ch]' --exclude='*/drivers/infiniband/*.[ch]' \
-		--exclude='*/drivers/scsi/*.[ch]' --exclude='*/drivers/net/ethernet/*.[ch]' \
-		--exclude='*/drivers/net/wireless/*.[ch]' --exclude='*/drivers/iio/*.[ch]' \
-		--exclude='*/sound/*.[ch]' --exclude='*/tools/testing/selftests/[a-oq-z]*/*' --exclude='*/tools/perf' ||
+	xz -dc -T0 "$tar" | tar -x -C "$dir.new" --strip-components=1 "${not_unpacked[@]/#/--exclude=*/}" ||
 		die "unpacking $tar failed (is the disk full?)"
-	rm -rf "$dir"
 	mv "$dir.new" "$dir"
 }
 

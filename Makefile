@@ -129,6 +129,16 @@ check-system: all system
 check-vm: deps-vm
 	$(MAKE) all system vm-kernels
 	tests/run vm
+# What takes hours: every patch of the series builds, an hour of stress with and without KASAN and
+# lockdep, data races (KCSAN).
+.PHONY: check-long
+check-long: deps-vm
+	$(MAKE) all system vm-kernels
+	tools/vm/every-patch 6.1
+	tools/vm/every-patch 6.12
+	SCOZ_STRESS_SECONDS=3600 SCOZ_STRESS_KERNELS="6.12:debug" VM_TEST_TIMEOUT=8000 \
+		tests/vm/test-kernel-selftests
+	SCOZ_STRESS_SECONDS=600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:kcsan" tests/vm/test-kernel-selftests
 check-style:
 	tools/check-style
 # The kernels that the tests boot (docs/vm.md).
@@ -142,7 +152,11 @@ demo: deps
 
 # Accuracy and cost; each prints its table. They want an otherwise idle machine.
 .PHONY: bench-truth bench-truth-coz bench-sim bench-accuracy bench-overhead bench-latency
-.PHONY: bench-linetable
+.PHONY: bench-linetable bench-engines bench-kernel-cost
+bench-engines: all
+	tests/bench/engines
+bench-kernel-cost:
+	tests/bench/kernel-cost
 bench-truth: all
 	tests/bench/truth-suite
 bench-truth-coz: all

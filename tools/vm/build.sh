@@ -176,7 +176,7 @@ compile() {
 		kbuild "$1" "$2" "$3" -j"$jobs" modules_prepare >>"$4" 2>&1
 	status=$?
 	[ $status = 0 ] && return
-	grep -nE 'error|Error|undefined' "$4" | head -n 30 >&2
+	grep -nE ' error: |Error [0-9]|undefined reference' "$4" | head -n 30 >&2
 	tail -n 15 "$4" >&2
 	die "building the kernel failed; log: $4"
 }

@@ -139,6 +139,7 @@ check-long: deps-vm
 	SCOZ_STRESS_SECONDS=3600 SCOZ_STRESS_KERNELS="6.12:debug" VM_TEST_TIMEOUT=8000 \
 		tests/vm/test-kernel-selftests
 	SCOZ_STRESS_SECONDS=600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:kcsan" tests/vm/test-kernel-selftests
+	tests/vm/long-text-poke
 check-style:
 	tools/check-style
 # The kernels that the tests boot (docs/vm.md).

@@ -214,6 +214,15 @@ struct scoz_event {
 	char comm[16]; /* points: only tasks of this name; empty: all */
 };
 
+/* Whoever arrives at this instruction (uprobe) visits a progress point. */
+struct scoz_probe {
+	__s32 fd; /* the file, open for reading; it may be closed afterwards */
+	__u32 point;
+	__u64 offset;  /* in the file */
+	__u64 ref_ctr; /* offset of the semaphore of a USDT probe; 0: none */
+	char comm[16]; /* only tasks of this name; empty: all */
+};
+
 struct scoz_target {
 	__u32 n_parts;
 	__u32 n_ranges;
@@ -235,5 +244,6 @@ struct scoz_mapping {
 #define SCOZ_IOC_FORGET	 _IOW('z', 0xd4, __u32) /* a process's mappings */
 #define SCOZ_IOC_INVOLVE _IOW('z', 0xd5, __u32) /* a process: it owes for external waits */
 #define SCOZ_IOC_SWEEP	 _IO('z', 0xd6)		/* long sleepers no longer prevent waivers */
+#define SCOZ_IOC_PROBE	 _IOW('z', 0xd7, struct scoz_probe)
 
 #endif

@@ -8,10 +8,8 @@ struct kernel_engine {
 	struct engine base;
 	int fd; /* of the session */
 	uint64_t length;
-	int *sites; /* perf events of progress points, one a CPU and site */
+	int *sites; /* perf events on tracepoints, one a CPU and site */
 	size_t n_sites, cap_sites;
-	int uprobe_type;	   /* of perf events; 0: not looked up yet */
-	uint64_t uprobe_ref_shift; /* where the semaphore's offset goes in `config` */
 };
 
 static inline struct kernel_engine *kernel_engine(struct engine *e)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Progress points of engine `kernel`: perf events on uprobes and tracepoints, one for each CPU,
- * handed over to the session, which counts their visits. No BPF is needed.
+ * Progress points of engine `kernel`: the session puts probes at instructions, and counts perf
+ * events on tracepoints, one for each CPU, that are handed over to it. No BPF is needed.
  */
 #include "engine/kernel/kernel_engine.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -59,31 +60,22 @@ static int open_site(struct kernel_engine *k, struct perf_event_attr *attr,
 static int add_uprobe(struct kernel_engine *k, const struct engine_point *p, int id,
 		      struct error *err)
 {
-	struct perf_event_attr attr = {};
-	int ret = 0, bit;
+	struct scoz_probe probe = { .point = id, .offset = p->offset, .ref_ctr = p->ref_ctr };
+	int ret = 0;
 
-	if (!k->uprobe_type) {
-		const char *dir = "/sys/bus/event_source/devices/uprobe";
-		char path[128];
-
-		snprintf(path, sizeof(path), "%s/type", dir);
-		ret = read_number(path, "%d", &k->uprobe_type);
-		snprintf(path, sizeof(path), "%s/format/ref_ctr_offset", dir);
-		k->uprobe_ref_shift = read_number(path, "config:%d-", &bit) ? 32 : bit;
-		if (ret)
-			return error_set(
-				err, -ret,
-				"%s/type: %s: this kernel has no uprobes (CONFIG_UPROBE_EVENTS)",
-				dir, strerror(-ret));
-	}
-	attr.type = k->uprobe_type;
-	attr.uprobe_path = (uintptr_t)p->path;
-	attr.probe_offset = p->offset;
-	attr.config = p->ref_ctr << k->uprobe_ref_shift;
-	ret = open_site(k, &attr, p, NULL, id);
+	if (p->comm)
+		snprintf(probe.comm, sizeof(probe.comm), "%s", p->comm);
+	probe.fd = open(p->path, O_RDONLY | O_CLOEXEC);
+	if (probe.fd < 0 || ioctl(k->fd, SCOZ_IOC_PROBE, &probe))
+		ret = errno;
+	if (probe.fd >= 0)
+		close(probe.fd);
 	if (ret)
-		return error_set(err, -ret, "probing %s at file offset %#llx: %s", p->path,
-				 (unsigned long long)p->offset, strerror(-ret));
+		return error_set(err, ret, "probing %s at file offset %#llx: %s%s", p->path,
+				 (unsigned long long)p->offset, strerror(ret),
+				 ret == EOPNOTSUPP ? "; this kernel has no uprobes "
+						     "(CONFIG_UPROBE_EVENTS)"
+						   : "");
 	return 0;
 }
 

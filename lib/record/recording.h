@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * record.scoz: what threads did and what they waited for (blocked samples: Ahn et al., OSDI 2024).
+ *
+ * Time is divided into periods, and in each period of each thread lies one sampling point. A point
+ * while the thread ran is a sample with one point; the points of one wait are one sample with their
+ * number. So a point stands for one period whatever the thread did, and shares of points are shares
+ * of wall time.
+ *
+ * JSON lines as in profile.scoz (docs/file-format.md), one object a line, "type" first:
+ *
+ *   {"type":"header","format":"scoz-record","version":1,"engine":"bpf","period_ns":1000000,...}
+ *   {"type":"frame","id":0,"symbol":"pread64","object":"/usr/lib/libc.so.6","kind":"user",...}
+ *   {"type":"stack","id":3,"parent":2,"frame":0}        -1: no parent (outermost)
+ *   {"type":"thread","id":7,"tid":4711,"pid":4709,"t":12,"comm":"gzip"}
+ *   {"type":"comm","thread":7,"t":120,"comm":"sh"}
+ *   {"type":"sample","t":5000123,"thread":7,"cpu":1,"class":"I","n":12,"d":12034567,"stack":3,
+ *    "kind":"disk","event":"nvme0n1"}
+ *   {"type":"times","thread":7,"from":12,"to":99,"on":4,"sched":3,"io":2,"other":1,"exited":true}
+ *   {"type":"footer",...}
+ *
+ * Lines that others refer to come before them; samples of different CPUs need not be in the order
+ * of their times (the reader sorts them). All times are ns since the recording began.
+ */
+#ifndef SCOZ_RECORDING_H
+#define SCOZ_RECORDING_H
+
+#include "base/base.h"
+
+#define RECORDING_VERSION 1
+#define RECORDING_NONE	  UINT32_MAX /* no stack, no thread, no string */
+
+enum record_class {
+	RECORD_ON,    /* on a CPU */
+	RECORD_IO,    /* I: waits for I/O (iowait) */
+	RECORD_LOCK,  /* L: waits for a lock: futex, mutex, rwsem, ... */
+	RECORD_SCHED, /* S: wants a CPU: preempted, yielded, or woken and not yet running */
+	RECORD_OTHER, /* B: waits for anything else */
+	RECORD_CLASSES
+};
+
+enum record_frame_kind {
+	FRAME_USER,
+	FRAME_KERNEL,
+	FRAME_INLINED, /* an inlined call, in the next frame outwards that is not inlined */
+	FRAME_MISSING, /* here the call chain is broken: callers are missing */
+};
+
+/* A function, or a line in one. Equal frames have equal ids. Strings are owned by the recording. */
+struct record_frame {
+	const char *symbol; /* "[unknown]" at worst */
+	const char *object; /* path of the binary, "[kernel]", "[ext4]"; "" unknown */
+	const char *file;   /* source file, NULL unknown */
+	uint32_t line;	    /* 0 unknown */
+	uint64_t address;   /* in the file's program headers, 0 unknown */
+	enum record_frame_kind kind;
+};
+
+/* A call chain, as a node in the tree of all: the innermost frame, and the chain of its caller. */
+struct record_stack {
+	uint32_t frame;
+	uint32_t parent; /* stack id, RECORDING_NONE: outermost */
+};
+
+struct record_thread {
+	uint32_t id;
+	int32_t tid, pid;
+	uint64_t start;	  /* when it was first seen */
+	const char *comm; /* at that time */
+	/* Its times as the scheduler knows them, exact; RECORDING_NONE-free: has_times says. */
+	bool has_times, exited;
+	uint64_t from, to;	       /* recorded in between */
+	uint64_t on, sched, io, other; /* ns; `other` includes locks */
+};
+
+struct record_sample {
+	uint64_t
+		time; /* on CPU: when it was taken; else: the end of the wait, or of the queueing */
+	uint64_t duration; /* of the wait or the queueing, ns; 0 on CPU */
+	uint32_t points;   /* each stands for one period */
+	uint32_t thread;
+	uint32_t cpu;
+	uint32_t stack;	  /* RECORDING_NONE: no call chain */
+	const char *comm; /* of the thread at that time; reader only */
+	/*
+	 * What kind of wait, finer than the class: "futex", "mutex", "rwsem", "disk", "network",
+	 * "pipe", "poll", "sleep", "page fault", "child", "signal", ...; NULL unknown.
+	 */
+	const char *kind;
+	/* Who ended the wait: a thread, or else an event ("timer", "network", "nvme0n1", "irq"). */
+	uint32_t waker;	   /* thread id or RECORDING_NONE */
+	const char *event; /* NULL: a thread, or unknown */
+	enum record_class class;
+	bool kernel;	 /* on CPU: in the kernel */
+	bool unfinished; /* the wait went on when the recording ended */
+};
+
+struct record_header {
+	const char *engine; /* "bpf", "kernel" */
+	uint64_t period_ns;
+	const char *command; /* "" when none was run */
+	const char *scope;   /* "command", "pid 12, 13", "all" */
+	const char *host, *kernel;
+	const char *started; /* ISO 8601 UTC */
+	uint32_t cpus;
+};
+
+struct record_footer {
+	uint64_t duration; /* ns */
+	uint64_t samples, points;
+	uint64_t lost;		/* records that found no room in the rings */
+	uint64_t broken_chains; /* samples whose call chain has a FRAME_MISSING */
+	uint64_t without_chain; /* samples off CPU whose call chain could not be read */
+	int command_status;	/* wait status, -1: no command */
+	const char *end;	/* "done", "signal", "duration" */
+};
+
+struct recording {
+	char *path;
+	struct record_header header;
+	struct record_footer footer;
+	bool complete; /* the footer was there */
+	struct record_frame *frames;
+	size_t n_frames;
+	struct record_stack *stacks;
+	size_t n_stacks;
+	struct record_thread *threads; /* index == id */
+	size_t n_threads;
+	struct record_sample *samples; /* sorted by time */
+	size_t n_samples;
+	size_t skipped_lines; /* cut off by a crash or a full disk */
+	size_t unknown_lines; /* kinds that a later scoz added */
+};
+
+/* ---- reading ---- */
+/* Errors as profile_read(): -EINVAL with the line for garbage in the middle, -ENODATA, -ENOTSUP. */
+int recording_read(const char *path, struct recording **ret, struct error *err);
+void recording_free(struct recording *r);
+/* Does the file at @path begin like a recording? false: no, or it cannot be read. */
+bool recording_is(const char *path);
+
+/* ---- writing ---- */
+struct recording_writer;
+/* Creates or replaces @path. Buffered: recording_writer_flush() brings everything to the file. */
+int recording_writer_open(const char *path, const struct record_header *h,
+			  struct recording_writer **ret, struct error *err);
+/*
+ * Ids are the caller's and count from 0 in each kind; each is written once, before it is used.
+ * An error is remembered: later calls return it again and write nothing.
+ */
+int recording_write_frame(struct recording_writer *w, uint32_t id, const struct record_frame *f);
+int recording_write_stack(struct recording_writer *w, uint32_t id, const struct record_stack *s);
+int recording_write_thread(struct recording_writer *w, const struct record_thread *t);
+int recording_write_comm(struct recording_writer *w, uint32_t thread, uint64_t time,
+			 const char *comm);
+int recording_write_sample(struct recording_writer *w, const struct record_sample *s);
+int recording_write_times(struct recording_writer *w, const struct record_thread *t);
+int recording_writer_flush(struct recording_writer *w, struct error *err);
+/* Writes the footer if @f is given, and closes. Returns the first error of all. */
+int recording_writer_close(struct recording_writer *w, const struct record_footer *f,
+			   struct error *err);
+
+/* ---- names ---- */
+char record_class_letter(const struct record_sample *s); /* '.', 'k', 'I', 'L', 'S', 'B' */
+const char *record_class_name(enum record_class class);	 /* "on", "io", "lock", "sched", "other" */
+
+#endif

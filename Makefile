@@ -22,15 +22,17 @@ LIB_SRC	   := $(filter-out %.bpf.c,$(LIB_SRC))
 DAEMON_SRC := $(sort $(wildcard daemon/*.c))
 TOOL_SRC   := $(sort $(wildcard tools/scoz/*.c))
 UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
-BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c))
-BPF_HDR	   := $(sort $(wildcard lib/engine/bpf/*.bpf.h) lib/engine/bpf/shared.h lib/account/account.h include/uapi/linux/scoz.h)
+BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c lib/record/bpf/*.bpf.c))
+BPF_HDR	   := $(sort $(wildcard lib/engine/bpf/*.bpf.h lib/record/bpf/*.h) lib/engine/bpf/shared.h lib/record/points.h \
+	   lib/account/account.h include/uapi/linux/scoz.h)
 WORK_SRC   := $(sort $(wildcard workloads/*/*.c))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 SYSTEM_SRC := $(sort $(wildcard tests/system/*.c))
 SIM_SRC	   := $(sort $(wildcard tests/sim/*.c))
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-SKEL := $(patsubst lib/engine/bpf/%.bpf.c,$(B)/%.skel.h,$(BPF_SRC))
+SKEL := $(patsubst %.bpf.c,$(B)/%.skel.h,$(notdir $(BPF_SRC)))
+vpath %.bpf.c $(sort $(dir $(BPF_SRC)))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 WORK := $(patsubst workloads/%.c,$(B)/workloads/%,$(WORK_SRC))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_SRC))
@@ -45,7 +47,7 @@ $(B)/obj/%.o: %.c
 
 # The BPF programs carry their own few kernel types (CO-RE relocates them), so that building
 # needs no kernel headers and no BTF on the build machine.
-$(B)/bpf/%.o: lib/engine/bpf/%.bpf.c $(BPF_HDR)
+$(B)/bpf/%.o: %.bpf.c $(BPF_HDR)
 	@mkdir -p $(@D)
 	$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
 		-D__TARGET_ARCH_$(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m))) \
@@ -54,7 +56,7 @@ $(B)/%.skel.h: $(B)/bpf/%.o
 	$(BPFTOOL) gen skeleton $< name $* > $@.tmp
 	@mv $@.tmp $@
 
-$(call obj,$(wildcard lib/engine/bpf/*.c)): $(SKEL)
+$(call obj,$(wildcard lib/engine/bpf/*.c lib/record/backend*.c)): $(SKEL)
 
 # Names and numbers of this architecture's system calls.
 $(B)/syscalls.h:

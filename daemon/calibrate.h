@@ -6,7 +6,7 @@
 #ifndef SCOZD_CALIBRATE_H
 #define SCOZD_CALIBRATE_H
 
-#include "daemon/cores.h"
+#include "run/cores.h"
 #include "engine/engine.h"
 
 /*

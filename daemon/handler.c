@@ -7,11 +7,11 @@
  * are immutable, so entries never become stale; the cache is emptied when full.
  */
 #include "daemon/handler.h"
+#include "map/maps_perf.h"
 #include "ring/ring.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #define RING_PAGES    256
@@ -166,93 +166,20 @@ static void add_sample(struct handler *h, const struct ring_sample *s)
 		h->counts.unresolved++;
 }
 
-/* All records but samples end with TID, TIME and CPU (sample_id_all). */
-static uint64_t record_time(const struct perf_event_header *header)
-{
-	const struct {
-		uint32_t pid, tid;
-		uint64_t time;
-		uint32_t cpu, reserved;
-	} * id;
-
-	if (header->size < sizeof(*header) + sizeof(*id))
-		return 0;
-	id = (const void *)((const char *)header + header->size - sizeof(*id));
-	return id->time;
-}
-
-static void on_mmap(struct handler *h, const struct perf_event_header *header)
-{
-	const struct {
-		struct perf_event_header header;
-		uint32_t pid, tid;
-		uint64_t addr, len, pgoff;
-		uint32_t maj, min;
-		uint64_t ino, ino_generation;
-		uint32_t prot, flags;
-		char filename[];
-	} *m = (const void *)header;
-	struct file_id id;
-
-	if (header->size <= sizeof(*m) || !(m->prot & PROT_EXEC) ||
-	    header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
-		return;
-	if (!memchr(m->filename, '\0', header->size - sizeof(*m)))
-		return;
-	id = (struct file_id){ m->maj, m->min, m->ino };
-	maps_add(h->all->opt.maps, record_time(header), m->pid, m->addr, m->len, m->pgoff, id,
-		 m->filename);
-}
-
-static void on_task(struct handler *h, const struct perf_event_header *header)
-{
-	const struct {
-		struct perf_event_header header;
-		uint32_t pid, ppid, tid, ptid;
-	} *t = (const void *)header;
-
-	if (header->size < sizeof(*t))
-		return;
-	if (header->type == PERF_RECORD_FORK) {
-		if (t->pid != t->ppid)
-			maps_fork(h->all->opt.maps, record_time(header), t->ppid, t->pid);
-	} else if (t->pid == t->tid) {
-		maps_exit(h->all->opt.maps, record_time(header), t->pid);
-		if (h->all->opt.process_gone)
-			h->all->opt.process_gone(t->pid, h->all->opt.arg);
-	}
-}
-
 static void on_record(struct handler *h, const struct perf_event_header *header)
 {
 	const uint64_t *words = (const uint64_t *)(header + 1);
-	const uint32_t *ids = (const uint32_t *)(header + 1);
 	struct ring_sample sample;
+	int pid;
 
-	switch (header->type) {
-	case PERF_RECORD_SAMPLE:
+	if (header->type == PERF_RECORD_SAMPLE) {
 		if (ring_decode_sample(header, &sample))
 			add_sample(h, &sample);
-		break;
-	case PERF_RECORD_MMAP2:
-		on_mmap(h, header);
-		break;
-	case PERF_RECORD_COMM:
-		if (!(header->misc & PERF_RECORD_MISC_COMM_EXEC))
-			break;
-		if (h->all->opt.process_gone)
-			h->all->opt.process_gone(ids[0], h->all->opt.arg);
-		maps_exec(h->all->opt.maps, record_time(header), ids[0]);
-		break;
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		on_task(h, header);
-		break;
-	case PERF_RECORD_LOST:
+	} else if (header->type == PERF_RECORD_LOST) {
 		h->counts.lost += words[1];
-		break;
-	default:
-		break;
+	} else if (maps_perf_record(h->all->opt.maps, header, &pid) != MAPS_PERF_OTHER &&
+		   h->all->opt.process_gone) {
+		h->all->opt.process_gone(pid, h->all->opt.arg);
 	}
 }
 

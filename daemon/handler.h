@@ -8,7 +8,7 @@
 #ifndef SCOZD_HANDLER_H
 #define SCOZD_HANDLER_H
 
-#include "daemon/cores.h"
+#include "run/cores.h"
 #include "daemon/locations.h"
 #include "engine/engine.h"
 #include "map/map.h"

@@ -3,8 +3,8 @@
 #ifndef SCOZD_SESSION_H
 #define SCOZD_SESSION_H
 
-#include "daemon/command.h"
-#include "daemon/cores.h"
+#include "run/command.h"
+#include "run/cores.h"
 #include "daemon/handler.h"
 #include "daemon/locations.h"
 #include "daemon/options.h"

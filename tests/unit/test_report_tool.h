@@ -23,6 +23,11 @@
 #define usage usage_report
 #include "tools/scoz/report.c"
 #undef usage
+#include "tools/scoz/record_export.c"
+#include "tools/scoz/record_firefox.c"
+#include "tools/scoz/record_folded.c"
+#include "tools/scoz/record_pprof.c"
+#include "tools/scoz/record_speedscope.c"
 #define usage usage_export
 #include "tools/scoz/export.c"
 #undef usage

@@ -3,11 +3,13 @@
 #ifndef SCOZ_CMDS_H
 #define SCOZ_CMDS_H
 
-#define SCOZ_VERSION	"0.1"
-#define DEFAULT_PROFILE "profile.scoz"
+#define SCOZ_VERSION	  "0.1"
+#define DEFAULT_PROFILE	  "profile.scoz"
+#define DEFAULT_RECORDING "record.scoz"
 
 enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 
+int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -10,7 +10,8 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *what;
 } commands[] = {
-	{ "report", cmd_report, "print the causal profile as a table, or as JSON" },
+	{ "record", cmd_record, "record what threads do and what they wait for" },
+	{ "report", cmd_report, "print a causal profile or a recording as a table, or as JSON" },
 	{ "plot", cmd_plot, "draw the curves with their intervals: HTML, SVG or PNG" },
 	{ "export", cmd_export, "convert to the COZ format, CSV or JSON" },
 	{ "targets", cmd_targets, "list which lines and functions can be targets" },

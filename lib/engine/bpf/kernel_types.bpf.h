@@ -67,10 +67,25 @@ struct task_struct {
 	int pid;
 	int tgid;
 	int prio;
+	int on_cpu;
+	unsigned int in_iowait : 1;
 	struct mm_struct *mm;
+	u64 start_time;
+	char comm[16];
 };
 
-struct request; /* only its address is looked at */
+struct block_device {
+	u32 bd_dev;
+};
+
+struct bio {
+	struct block_device *bi_bdev;
+};
+
+struct request {
+	struct bio *bio;
+	struct block_device *part;
+};
 
 struct hrtimer {
 	void *function;
@@ -87,11 +102,14 @@ struct bpf_iter__task {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
+	unsigned long bp, ip, sp, cs;
 	unsigned long orig_ax;
 };
 #define syscall_number(regs) ((u32)BPF_CORE_READ(regs, orig_ax))
 #else
 struct pt_regs {
+	u64 regs[31];
+	u64 sp, pc, pstate;
 	int syscallno;
 };
 #define syscall_number(regs) ((u32)BPF_CORE_READ(regs, syscallno))

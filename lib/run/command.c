@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/command.h"
+#include "run/command.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -31,7 +31,7 @@ child_main(char **argv, const char *user, const int gate[2], const int report[2]
 	char go;
 	int e;
 
-	close(gate[1]); /* or a dead scozd would leave us waiting for ourselves */
+	close(gate[1]); /* or a dead parent would leave us waiting for ourselves */
 	close(report[0]);
 	setpgid(0, 0);
 	signal(SIGINT, SIG_DFL);
@@ -114,7 +114,7 @@ int command_release(struct command *c, char **argv, struct error *err)
 				     : strerror(e));
 }
 
-/* Ctrl-Z stopped the command: so does scozd, and both go on together. */
+/* Ctrl-Z stopped the command: so does the profiler, and both go on together. */
 static void stop_together(struct command *c)
 {
 	int group = c->pid;

@@ -3,8 +3,8 @@
  * The profiled command: started behind a gate, so that it can be marked as profiled before its
  * first instruction; over when it and everything it has left behind have ended.
  */
-#ifndef SCOZD_COMMAND_H
-#define SCOZD_COMMAND_H
+#ifndef SCOZ_RUN_COMMAND_H
+#define SCOZ_RUN_COMMAND_H
 
 #include "base/base.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which cores are profiled, and where their threads and memory belong (hwloc). */
-#ifndef SCOZD_CORES_H
-#define SCOZD_CORES_H
+#ifndef SCOZ_RUN_CORES_H
+#define SCOZ_RUN_CORES_H
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/cores.h"
+#include "run/cores.h"
 
 #include <hwloc.h>
 

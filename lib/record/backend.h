@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a recorder's records come from. */
+#ifndef SCOZ_RECORD_BACKEND_H
+#define SCOZ_RECORD_BACKEND_H
+
+#include "record/bpf/shared.h"
+#include "record/queue.h"
+#include "record/recorder.h"
+
+struct record_backend {
+	const struct record_backend_ops *ops;
+	struct recorder_options opt;
+};
+
+struct record_backend_ops {
+	const char *name;
+	int (*create)(const struct recorder_options *opt, struct record_backend **ret,
+		      struct error *err);
+	int (*add_process)(struct record_backend *b, int pid, struct error *err);
+	int (*start)(struct record_backend *b, struct error *err);
+	/* Puts all records that are there into @q: QUEUE_SAMPLE as struct record_event, QUEUE_PERF
+	 * as perf wrote them. */
+	void (*drain)(struct record_backend *b, struct queue *q);
+	/* No samples any more; records of what is under way. */
+	void (*finish)(struct record_backend *b);
+	uint64_t (*lost)(struct record_backend *b);
+	void (*destroy)(struct record_backend *b);
+};
+
+extern const struct record_backend_ops record_bpf, record_kernel;
+
+/* Shared by backends: one perf event a CPU, whose ring tells about address spaces. */
+struct perf_event_attr;
+int record_open_events(const struct recorder_options *opt, struct perf_event_attr *attr, int *fds,
+		       struct error *err);
+
+#endif

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Recording on a stock kernel, by BPF programs. */
+#include "record/backend.h"
+#include "map/maps_perf.h"
+#include "ring/ring.h"
+#include "record.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERF_PAGES 64 /* of each CPU's ring for changes of address spaces */
+
+struct bpf_recorder {
+	struct record_backend base;
+	struct record *skel;
+	struct ring_buffer *ring;
+	struct queue *queue; /* during drain() */
+	int *fds;
+	struct ring *rings;
+	struct bpf_link **links; /* of the ticks */
+	struct bpf_link *switch_link;
+	uint64_t perf_lost;
+	char log[8192];
+	size_t log_len;
+};
+
+static struct bpf_recorder *self(struct record_backend *b)
+{
+	return (struct bpf_recorder *)b;
+}
+
+/* libbpf has one place for messages, for the whole program. */
+static struct bpf_recorder *logging;
+
+static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	struct bpf_recorder *b = logging;
+	int n;
+
+	if (level == LIBBPF_DEBUG || !b || !fmt)
+		return 0;
+	n = vsnprintf(b->log + b->log_len, sizeof(b->log) - b->log_len, fmt, ap);
+	if (log_level >= LOG_DEBUG && n > 0)
+		fputs(b->log + b->log_len, stderr);
+	if (n > 0 && b->log_len + n < sizeof(b->log))
+		b->log_len += n;
+	return n;
+}
+
+static const char *reason(struct bpf_recorder *b)
+{
+	const char *best = NULL;
+
+	for (char *s = strtok(b->log, "\n"); s; s = strtok(NULL, "\n")) {
+		if (!best || strstr(s, "failed") || strstr(s, "not "))
+			best = s;
+	}
+	return best ? best : "no reason given";
+}
+
+/* finish_task_switch(), under whatever name the compiler gave it. */
+static char *finish_switch_symbol(void)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms");
+	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	char line[512], name[256];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*x %*c %255s", name) == 1 &&
+		    !strncmp(name, "finish_task_switch", 18) && (!name[18] || name[18] == '.') &&
+		    !strstr(name, ".cold"))
+			return xstrdup(name);
+	}
+	return NULL;
+}
+
+static int configure(struct bpf_recorder *b, struct error *err)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	struct record *s = b->skel;
+	bool exits;
+
+	if (!btf || libbpf_get_error(btf))
+		return error_set(err, ENOENT,
+				 "the kernel offers no type information "
+				 "(/sys/kernel/btf/vmlinux): engine bpf needs a kernel built with "
+				 "CONFIG_DEBUG_INFO_BTF; run `scoz doctor`");
+	exits = btf__find_by_name_kind(btf, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
+	btf__free(btf);
+	s->rodata->period = b->base.opt.period_ns;
+	s->rodata->self_tgid = getpid();
+	s->rodata->everybody = b->base.opt.everybody;
+	bpf_map__set_max_entries(s->maps.events, b->base.opt.ring_bytes);
+	bpf_program__set_autoattach(s->progs.on_tick, false);
+	bpf_program__set_autoattach(s->progs.each_task, false);
+	bpf_program__set_autoattach(s->progs.on_finish_switch, false);
+	bpf_program__set_autoload(s->progs.on_switched, exits);
+	bpf_program__set_autoload(s->progs.on_finish_switch, !exits);
+	return 0;
+}
+
+/* The hook after the switch; without any, chains end at the system call. */
+static void attach_switch(struct bpf_recorder *b)
+{
+	_cleanup_free_ char *symbol = NULL;
+
+	if (!bpf_program__autoload(b->skel->progs.on_finish_switch))
+		return;
+	symbol = finish_switch_symbol();
+	if (symbol)
+		b->switch_link =
+			bpf_program__attach_kprobe(b->skel->progs.on_finish_switch, false, symbol);
+	if (!b->switch_link) {
+		log_warn("this kernel has no place after a task switch that can be probed (%s): "
+			 "waits have no call chains of programs",
+			 symbol ? symbol : "no finish_task_switch in /proc/kallsyms");
+		b->skel->bss->chain_at_switch = 1;
+	}
+}
+
+int record_open_events(const struct recorder_options *opt, struct perf_event_attr *attr, int *fds,
+		       struct error *err)
+{
+	attr->size = sizeof(*attr);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_CPU_CLOCK;
+	attr->sample_period = opt->period_ns;
+	attr->disabled = 1;
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+	attr->sample_id_all = 1;
+	attr->watermark = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	for (int i = 0; i < opt->n_cpus; i++) {
+		fds[i] = syscall(SYS_perf_event_open, attr, -1, opt->cpus[i], -1,
+				 PERF_FLAG_FD_CLOEXEC);
+		if (fds[i] < 0)
+			return error_set(err, errno,
+					 "sampling CPU %d: perf_event_open(cpu-clock): %s; "
+					 "recording needs root, or CAP_PERFMON and CAP_BPF: run "
+					 "`scoz doctor`",
+					 opt->cpus[i], strerror(errno));
+	}
+	return 0;
+}
+
+static int open_events(struct bpf_recorder *b, struct error *err)
+{
+	struct perf_event_attr attr = {
+		.sample_type = MAPS_PERF_SAMPLE_ID,
+		.exclude_idle = 1,
+		.wakeup_watermark = 1 << 20, /* it is polled */
+	};
+	int n = b->base.opt.n_cpus, r = record_open_events(&b->base.opt, &attr, b->fds, err);
+
+	for (int i = 0; !r && i < n; i++)
+		r = ring_map(&b->rings[i], b->fds[i], PERF_PAGES, err);
+	return r;
+}
+
+static int on_event(void *ctx, void *data, size_t size)
+{
+	struct bpf_recorder *b = ctx;
+	const struct record_event *e = data;
+
+	if (size >= sizeof(*e))
+		queue_put(b->queue, QUEUE_SAMPLE, e->time, data, size);
+	return 0;
+}
+
+static int visit_tasks(struct bpf_recorder *b)
+{
+	struct bpf_link *link = bpf_program__attach_iter(b->skel->progs.each_task, NULL);
+	char buf[256];
+	int fd;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	while (fd >= 0 && read(fd, buf, sizeof(buf)) > 0)
+		;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return fd < 0 ? fd : 0;
+}
+
+static void destroy(struct record_backend *base)
+{
+	struct bpf_recorder *b = self(base);
+
+	for (int i = 0; i < base->opt.n_cpus; i++) {
+		bpf_link__destroy(b->links[i]);
+		ring_unmap(&b->rings[i]);
+		if (b->fds[i] >= 0)
+			close(b->fds[i]);
+	}
+	bpf_link__destroy(b->switch_link);
+	ring_buffer__free(b->ring);
+	if (b->skel)
+		record__destroy(b->skel);
+	logging = NULL;
+	free(b->links);
+	free(b->rings);
+	free(b->fds);
+	free(b);
+}
+
+static int load(struct bpf_recorder *b, struct error *err)
+{
+	int r = open_events(b, err);
+
+	if (r)
+		return r;
+	b->skel = record__open();
+	if (!b->skel)
+		return error_set(err, EINVAL, "engine bpf: %s", reason(b));
+	r = configure(b, err);
+	if (r)
+		return r;
+	r = record__load(b->skel);
+	if (r)
+		return error_set(err, -r,
+				 "engine bpf: the kernel refuses the programs: %s; run `scoz "
+				 "doctor` to see what is missing",
+				 reason(b));
+	b->ring = ring_buffer__new(bpf_map__fd(b->skel->maps.events), on_event, b, NULL);
+	if (!b->ring)
+		return error_set(err, errno, "engine bpf: mapping a ring of %zu bytes: %s",
+				 b->base.opt.ring_bytes, strerror(errno));
+	return 0;
+}
+
+static int create(const struct recorder_options *opt, struct record_backend **ret,
+		  struct error *err)
+{
+	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	struct bpf_recorder *b = xcalloc(1, sizeof(*b));
+	int r;
+
+	b->base.ops = &record_bpf;
+	b->base.opt = *opt;
+	b->fds = xcalloc(opt->n_cpus, sizeof(*b->fds));
+	b->rings = xcalloc(opt->n_cpus, sizeof(*b->rings));
+	b->links = xcalloc(opt->n_cpus, sizeof(*b->links));
+	for (int i = 0; i < opt->n_cpus; i++)
+		b->fds[i] = -1;
+	logging = b;
+	libbpf_set_print(keep_log);
+	setrlimit(RLIMIT_MEMLOCK, &unlimited);
+	r = load(b, err);
+	if (r) {
+		destroy(&b->base);
+		return r;
+	}
+	*ret = &b->base;
+	return 0;
+}
+
+static int add_process(struct record_backend *base, int pid, struct error *err)
+{
+	struct bpf_recorder *b = self(base);
+	int r;
+
+	b->skel->data->adopt_tgid = pid;
+	r = visit_tasks(b);
+	b->skel->data->adopt_tgid = -1;
+	if (r)
+		return error_set(err, -r, "engine bpf: looking at process %d: %s", pid,
+				 strerror(-r));
+	return 0;
+}
+
+static int start(struct record_backend *base, struct error *err)
+{
+	struct bpf_recorder *b = self(base);
+	int r = record__attach(b->skel);
+
+	if (r)
+		return error_set(err, -r, "engine bpf: attaching the programs: %s", reason(b));
+	attach_switch(b);
+	for (int i = 0; i < base->opt.n_cpus; i++) {
+		b->links[i] = bpf_program__attach_perf_event(b->skel->progs.on_tick, b->fds[i]);
+		if (!b->links[i])
+			return error_set(err, errno, "engine bpf: sampling CPU %d: %s",
+					 base->opt.cpus[i], strerror(errno));
+		b->fds[i] = dup(b->fds[i]); /* the link owns the first one */
+	}
+	return base->opt.everybody ? add_process(base, 0, err) : 0;
+}
+
+static void drain(struct record_backend *base, struct queue *q)
+{
+	struct bpf_recorder *b = self(base);
+	const struct perf_event_header *h;
+
+	b->queue = q;
+	ring_buffer__consume(b->ring);
+	for (int i = 0; i < base->opt.n_cpus; i++) {
+		while ((h = ring_next(&b->rings[i]))) {
+			if (h->type == PERF_RECORD_LOST)
+				b->perf_lost += ((const uint64_t *)(h + 1))[1];
+			else if (h->type != PERF_RECORD_SAMPLE)
+				queue_put(q, QUEUE_PERF, maps_perf_time(h), h, h->size);
+		}
+		ring_release(&b->rings[i]);
+	}
+}
+
+static void finish(struct record_backend *base)
+{
+	struct bpf_recorder *b = self(base);
+
+	for (int i = 0; i < base->opt.n_cpus; i++) {
+		bpf_link__destroy(b->links[i]);
+		b->links[i] = NULL;
+	}
+	b->skel->bss->finish = 1;
+	if (visit_tasks(b))
+		log_warn("threads that still wait could not be looked at: %s", strerror(errno));
+	record__detach(b->skel);
+}
+
+static uint64_t lost(struct record_backend *base)
+{
+	struct bpf_recorder *b = self(base);
+	int n = libbpf_num_possible_cpus();
+	uint64_t sum = b->perf_lost, *values = xcalloc(n, sizeof(*values));
+	uint32_t key = 0;
+
+	if (!bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.lost), &key, values)) {
+		for (int i = 0; i < n; i++)
+			sum += values[i];
+	}
+	free(values);
+	return sum;
+}
+
+const struct record_backend_ops record_bpf = {
+	.name = "bpf",
+	.create = create,
+	.add_process = add_process,
+	.start = start,
+	.drain = drain,
+	.finish = finish,
+	.lost = lost,
+	.destroy = destroy,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Writing records with their call chains to the ring. Nobody is woken: the reader polls. */
+#ifndef SCOZ_RECORD_EMIT_BPF_H
+#define SCOZ_RECORD_EMIT_BPF_H
+
+#include "record/bpf/wakers.bpf.h"
+
+#define CHAIN_BYTES (RECORD_MAX_FRAMES * sizeof(u64))
+
+struct scratch {
+	struct record_event event;
+	u64 chain[2 * RECORD_MAX_FRAMES + 2];
+};
+
+/*
+ * Interrupts come on top of tasks: a tick may find the scratch area in use by a wait's record. So
+ * there is one for each.
+ */
+enum scratch_user { SCRATCH_TICK, SCRATCH_WAIT, SCRATCH_ITER, SCRATCH_USERS };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_USERS);
+	__type(key, u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+static __always_inline struct scratch *scratch(u32 user)
+{
+	return bpf_map_lookup_elem(&scratches, &user);
+}
+
+static __always_inline u32 frames(long bytes)
+{
+	return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
+}
+
+/* @ctx: of a program that runs as the thread itself. */
+static __always_inline void emit_with_chains(void *ctx, struct scratch *s)
+{
+	u32 kernel = frames(bpf_get_stack(ctx, s->chain, CHAIN_BYTES, 0)), user;
+	u64 size;
+
+	if (kernel > RECORD_MAX_FRAMES)
+		kernel = RECORD_MAX_FRAMES;
+	user = frames(bpf_get_stack(ctx, &s->chain[kernel], CHAIN_BYTES, BPF_F_USER_STACK));
+	if (user > RECORD_MAX_FRAMES)
+		user = RECORD_MAX_FRAMES;
+	s->event.n_kernel = kernel;
+	s->event.n_user = user;
+	size = sizeof(s->event) + (kernel + user) * sizeof(u64);
+	if (size > sizeof(*s))
+		return;
+	if (bpf_ringbuf_output(&events, s, size, BPF_RB_NO_WAKEUP))
+		count_lost();
+}
+
+static __always_inline void emit_bare(struct record_event *e)
+{
+	e->n_kernel = e->n_user = 0;
+	e->no_chain = 1;
+	if (bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_NO_WAKEUP))
+		count_lost();
+}
+
+struct times_event {
+	struct record_event event;
+	struct record_times times;
+};
+
+static __always_inline void emit_times(struct task_struct *task, const struct thread_state *t,
+				       u64 now, bool exited)
+{
+	struct times_event e = {
+		.event = {
+			.type = RECORD_EVENT_TIMES,
+			.time = now,
+			.tid = task->pid,
+			.tgid = task->tgid,
+			.born = task->start_time,
+		},
+		.times = {
+			.since = t->since,
+			.on = t->on,
+			.queued = t->queued,
+			.io = t->io,
+			.other = t->other,
+			.exited = exited,
+		},
+	};
+
+	bpf_probe_read_kernel_str(e.event.comm, sizeof(e.event.comm), task->comm);
+	if (bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_NO_WAKEUP))
+		count_lost();
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the BPF programs of `scoz record` write to their ring. */
+#ifndef SCOZ_RECORD_SHARED_H
+#define SCOZ_RECORD_SHARED_H
+
+#include <linux/types.h>
+
+#define RECORD_MAX_FRAMES 127
+
+enum record_event_type {
+	RECORD_EVENT_TICK,  /* a thread was met on the CPU */
+	RECORD_EVENT_WAIT,  /* a thread is back on a CPU; points_waited, points_queued */
+	RECORD_EVENT_TIMES, /* a thread has ended, or the recording has */
+};
+
+/*
+ * Why a thread left the CPU. The BPF programs do not tell locks from other waits; the call chain
+ * does.
+ */
+enum record_left {
+	RECORD_LEFT_QUEUED, /* preempted, or yielded */
+	RECORD_LEFT_IO,
+	RECORD_LEFT_LOCK,
+	RECORD_LEFT_OTHER,
+};
+
+/* What ended a wait. */
+enum record_woken_by {
+	RECORD_BY_NOBODY,
+	RECORD_BY_TASK, /* waker: its tid */
+	RECORD_BY_TIMER,
+	RECORD_BY_DEVICE,  /* waker: number of a block device, as the kernel encodes it */
+	RECORD_BY_IRQ,	   /* waker: number of the interrupt */
+	RECORD_BY_SOFTIRQ, /* waker: vector */
+	RECORD_BY_CPU,	   /* what another CPU asked the idle loop to do */
+};
+
+/* Followed by n_kernel and then n_user addresses. Times: ns of CLOCK_MONOTONIC. */
+struct record_event {
+	__u64 time;
+	__u64 born;	   /* start time of the thread: tells threads of one tid apart */
+	__u64 left, woken; /* WAIT: when it left the CPU, when it was woken (0: was not) */
+	__u32 tid, tgid;
+	__u32 points_waited; /* TICK: points */
+	__u32 points_queued;
+	__u32 waker;
+	__u16 cpu;
+	__u8 type; /* enum record_event_type */
+	__u8 why;  /* enum record_left */
+	__u8 woken_by;
+	__u8 unfinished;
+	__u8 n_kernel, n_user;
+	__u8 no_chain; /* could not be read where this kernel offers it */
+	__u8 pad[3];
+	char comm[16];
+};
+
+/* TIMES: in place of the addresses. */
+struct record_times {
+	__u64 since; /* when the thread was first seen */
+	__u64 on, queued, io, other;
+	__u32 exited, pad;
+};
+
+#endif

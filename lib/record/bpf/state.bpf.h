@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Maps and settings of the recording programs, and what is known about a thread. */
+#ifndef SCOZ_RECORD_STATE_BPF_H
+#define SCOZ_RECORD_STATE_BPF_H
+
+#include "engine/bpf/kernel_types.bpf.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include "record/bpf/shared.h"
+#include "record/points.h"
+
+const volatile __u64 period = 1000000;
+const volatile __s32 self_tgid = -1;
+const volatile __u32 everybody; /* 1: all threads; 0: those that are marked and their children */
+volatile __u32 chain_at_switch; /* 1: no hook after the switch: kernel chain only */
+
+#define WOKEN_HERE(w) ((w)->woken > (w)->in)
+
+/*
+ * A thread's wait, and its times so far. Written by the CPU that switches it out or in; `woken`
+ * and what belongs to it by its waker, who comes in between. Only with the switch-out the waker
+ * may race (the thread's state is already set): then it has written `woken` just before.
+ */
+struct thread_state {
+	u64 since; /* first seen */
+	u64 in;	   /* on a CPU since then; 0: off */
+	u64 left;
+	u64 woken;
+	u64 tick; /* its latest on the CPU */
+	u64 on, queued, io, other;
+	u32 waker;
+	u8 woken_by;
+	u8 why;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_state);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20); /* set by the loader */
+} events SEC(".maps");
+
+/* What found no room in the ring, by CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} lost SEC(".maps");
+
+static __always_inline void count_lost(void)
+{
+	u32 key = 0;
+	u64 *n = bpf_map_lookup_elem(&lost, &key);
+
+	if (n)
+		__sync_fetch_and_add(n, 1);
+}
+
+static __always_inline bool is_self(const struct task_struct *task)
+{
+	return task->tgid == self_tgid;
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which threads are followed, from when on, and what is said about those still there at the end. */
+#ifndef SCOZ_RECORD_TASKS_BPF_H
+#define SCOZ_RECORD_TASKS_BPF_H
+
+#include "record/bpf/waits.bpf.h"
+
+/* What the iterator over all tasks does. */
+volatile __s32 adopt_tgid = -1; /* this process; 0: all; -1: none */
+volatile __u32 finish;		/* 1: the recording ends */
+
+static __always_inline void follow(struct task_struct *task, u64 now, bool newborn)
+{
+	struct thread_state t = { .since = now };
+
+	if (newborn) {
+		t.left = now; /* wants a CPU from now on */
+	} else if (task->on_cpu) {
+		t.in = now;
+	} else {
+		t.left = now;
+		t.why = why_left(task, false);
+	}
+	bpf_task_storage_get(&threads, task, &t, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+SEC("tp_btf/task_newtask")
+int BPF_PROG(on_newtask, struct task_struct *child)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+
+	if (is_self(child))
+		return 0;
+	if (everybody || bpf_task_storage_get(&threads, parent, 0, 0))
+		follow(child, bpf_ktime_get_ns(), true);
+	return 0;
+}
+
+#define READ_USER(dst, address, task) \
+	(!bpf_copy_from_user_task(dst, sizeof(*(dst)), (const void *)(address), task, 0))
+
+struct walk {
+	struct task_struct *task;
+	struct scratch *out;
+	u64 frame;
+};
+
+/* Counts in `out`: what lies in a map the verifier need not follow through every round. */
+static long walk_frame(u32 i, void *arg)
+{
+	struct walk *w = arg;
+	u32 at = w->out->event.n_kernel + w->out->event.n_user;
+	u64 pair[2]; /* the caller's frame pointer, the return address */
+
+	if (!w->frame || w->frame & 7 || !READ_USER(&pair, w->frame, w->task) || !pair[1])
+		return 1;
+	if (at >= 2 * RECORD_MAX_FRAMES)
+		return 1;
+	w->out->chain[at] = pair[1];
+	w->out->event.n_user++;
+	if (pair[0] <= w->frame)
+		return 1;
+	w->frame = pair[0];
+	return 0;
+}
+
+/* The user's stack of a sleeping thread, by frame pointers, behind its kernel chain. */
+static __always_inline void add_user_chain(struct task_struct *task, struct scratch *out)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct walk w = { .task = task, .out = out };
+	u32 at = out->event.n_kernel;
+
+	out->event.n_user = 0;
+	if (!task->mm || task->flags & PF_KTHREAD || at >= RECORD_MAX_FRAMES)
+		return;
+#if defined(__TARGET_ARCH_x86)
+	out->chain[at] = BPF_CORE_READ(regs, ip);
+	w.frame = BPF_CORE_READ(regs, bp);
+#else
+	out->chain[at] = BPF_CORE_READ(regs, pc);
+	w.frame = BPF_CORE_READ(regs, regs[29]);
+#endif
+	out->event.n_user = 1;
+	bpf_loop(RECORD_MAX_FRAMES - 1, walk_frame, &w, 0);
+}
+
+/* What goes on when the recording ends has a record, too. */
+static __always_inline void finish_thread(struct task_struct *task, struct thread_state *t)
+{
+	struct scratch *out = scratch(SCRATCH_ITER);
+	u64 now = bpf_ktime_get_ns();
+	u32 kernel;
+	u64 size;
+
+	if (!out)
+		return;
+	if (t->in) {
+		t->on += now - t->in;
+		t->in = now;
+	} else if (measure_wait(t, task->pid, now, &out->event)) {
+		describe(&out->event, task);
+		out->event.unfinished = 1;
+		bpf_probe_read_kernel_str(out->event.comm, sizeof(out->event.comm), task->comm);
+		kernel = frames(bpf_get_task_stack(task, out->chain, CHAIN_BYTES, 0));
+		if (kernel > RECORD_MAX_FRAMES)
+			kernel = RECORD_MAX_FRAMES;
+		out->event.n_kernel = kernel;
+		add_user_chain(task, out);
+		size = sizeof(out->event) + (out->event.n_kernel + out->event.n_user) * sizeof(u64);
+		if (size > sizeof(*out) || bpf_ringbuf_output(&events, out, size, BPF_RB_NO_WAKEUP))
+			count_lost();
+	}
+	emit_times(task, t, now, false);
+}
+
+SEC("iter.s/task")
+int each_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread_state *t;
+
+	if (!task || !task->pid)
+		return 0;
+	t = bpf_task_storage_get(&threads, task, 0, 0);
+	if (t && finish)
+		finish_thread(task, t);
+	else if (!t && !finish && !is_self(task) && (!adopt_tgid || task->tgid == adopt_tgid))
+		follow(task, bpf_ktime_get_ns(), false);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Waits: a thread leaves the CPU, is woken, is back. Most waits contain no sampling point and leave
+ * nothing but three timestamps. Of the others the record is written after the switch, by the thread
+ * itself, whose stacks still say where it waited: in sched_switch the user's stack of the next
+ * thread cannot be read.
+ */
+#ifndef SCOZ_RECORD_WAITS_BPF_H
+#define SCOZ_RECORD_WAITS_BPF_H
+
+#include "record/bpf/emit.bpf.h"
+
+static __always_inline u8 why_left(struct task_struct *task, bool preempt)
+{
+	if (preempt || !task->__state)
+		return RECORD_LEFT_QUEUED;
+	return BPF_CORE_READ_BITFIELD(task, in_iowait) ? RECORD_LEFT_IO : RECORD_LEFT_OTHER;
+}
+
+static __always_inline void leaves(struct task_struct *task, struct thread_state *t, bool preempt,
+				   u64 now)
+{
+	if (t->in)
+		t->on += now - t->in;
+	t->why = why_left(task, preempt);
+	/* A waker between the thread's going to sleep and this switch has come already. */
+	t->woken = t->why != RECORD_LEFT_QUEUED && t->in && WOKEN_HERE(t) ? now : 0;
+	t->left = now;
+	t->in = 0;
+}
+
+/* Adds the time off the CPU up to @now to the thread's times; fills @e when there was a point. */
+static __always_inline bool measure_wait(struct thread_state *t, u32 tid, u64 now,
+					 struct record_event *e)
+{
+	u64 wait = t->why == RECORD_LEFT_QUEUED ? t->left : t->woken ? t->woken : now;
+	u64 before = points_before(t->left, tid, period), until;
+
+	if (wait < t->left)
+		wait = t->left;
+	if (wait > now)
+		wait = now;
+	t->queued += now - wait;
+	if (t->why == RECORD_LEFT_IO)
+		t->io += wait - t->left;
+	else
+		t->other += wait - t->left;
+	if (points_before(now, tid, period) == before)
+		return false;
+	until = points_before(wait, tid, period);
+	e->points_waited = until - before;
+	e->points_queued = points_before(now, tid, period) - until;
+	e->time = now;
+	e->left = t->left;
+	e->woken = wait;
+	e->why = t->why;
+	e->woken_by = t->woken ? t->woken_by : RECORD_BY_NOBODY;
+	e->waker = t->waker;
+	return true;
+}
+
+static __always_inline void describe(struct record_event *e, struct task_struct *task)
+{
+	e->tid = task->pid;
+	e->tgid = task->tgid;
+	e->born = task->start_time;
+	e->cpu = bpf_get_smp_processor_id();
+	e->type = RECORD_EVENT_WAIT;
+	e->unfinished = 0;
+	e->no_chain = 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct cpu_state *s = this_cpu();
+	u64 now = bpf_ktime_get_ns();
+	struct thread_state *t;
+
+	if (!s)
+		return 0;
+	s->device = 0;
+	if (s->due) { /* nothing came after its switch: a thread's first one */
+		bpf_probe_read_kernel_str(s->event.comm, sizeof(s->event.comm), prev->comm);
+		emit_bare(&s->event);
+		s->due = 0;
+	}
+	if (prev->pid) {
+		t = bpf_task_storage_get(&threads, prev, 0, 0);
+		if (t) {
+			leaves(prev, t, preempt, now);
+			if (prev->__state & TASK_DEAD)
+				emit_times(prev, t, now, true);
+		}
+	}
+	if (!next->pid)
+		return 0;
+	t = bpf_task_storage_get(&threads, next, 0, 0);
+	if (!t)
+		return 0;
+	if (!t->in && measure_wait(t, next->pid, now, &s->event)) {
+		describe(&s->event, next);
+		s->due = next->pid;
+	}
+	t->in = now;
+	if (s->due && chain_at_switch) {
+		struct scratch *out = scratch(SCRATCH_WAIT);
+		long n;
+
+		if (out) {
+			out->event = s->event;
+			bpf_probe_read_kernel_str(out->event.comm, sizeof(out->event.comm),
+						  next->comm);
+			n = frames(bpf_get_task_stack(next, out->chain, CHAIN_BYTES, 0));
+			out->event.n_user = 0;
+			out->event.no_chain = next->mm != NULL;
+			if (n > RECORD_MAX_FRAMES)
+				n = RECORD_MAX_FRAMES;
+			out->event.n_kernel = n;
+			if (bpf_ringbuf_output(&events, out, sizeof(out->event) + n * sizeof(u64),
+					       BPF_RB_NO_WAKEUP))
+				count_lost();
+		}
+		s->due = 0;
+	}
+	return 0;
+}
+
+static __always_inline int write_wait(void *ctx)
+{
+	struct cpu_state *s = this_cpu();
+	struct task_struct *task;
+	struct scratch *out;
+
+	if (!s || !s->due)
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (s->due != (u32)task->pid)
+		return 0;
+	s->due = 0;
+	out = scratch(SCRATCH_WAIT);
+	if (!out)
+		return 0;
+	out->event = s->event;
+	bpf_get_current_comm(out->event.comm, sizeof(out->event.comm));
+	emit_with_chains(ctx, out);
+	return 0;
+}
+
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_switched)
+{
+	return write_wait(ctx);
+}
+
+/* Where the kernel has no sched_exit_tp; the rest of the switch, on the new thread's stack. */
+SEC("kprobe")
+int on_finish_switch(struct pt_regs *ctx)
+{
+	return write_wait(ctx);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct thread_state *t = bpf_task_storage_get(&threads, task, 0, 0);
+
+	if (!t)
+		return 0;
+	who_wakes(t);
+	t->woken = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* The clock's tick on a CPU: whoever runs is sampled. Ticks that came late stand for more. */
+SEC("perf_event")
+int on_tick(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct thread_state *t;
+	struct scratch *out;
+	u64 now, since, ran, points = 1;
+
+	if (!task->pid || is_self(task))
+		return 0;
+	t = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!t || !t->in)
+		return 0;
+	now = bpf_ktime_get_ns();
+	since = t->tick > t->in ? t->tick : t->in;
+	ran = now - since;
+	t->tick = now;
+	if (now > since && ran > period + period / 2)
+		points = (ran + ((u64)bpf_get_prandom_u32() * period >> 32)) / period;
+	out = scratch(SCRATCH_TICK);
+	if (!out)
+		return 0;
+	out->event = (struct record_event){
+		.time = now,
+		.born = task->start_time,
+		.tid = task->pid,
+		.tgid = task->tgid,
+		.points_waited = points,
+		.cpu = bpf_get_smp_processor_id(),
+		.type = RECORD_EVENT_TICK,
+	};
+	bpf_get_current_comm(out->event.comm, sizeof(out->event.comm));
+	emit_with_chains(ctx, out);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who is running this code: a task, a timer or a device? A softirq that carries messages belongs to
+ * whoever raised it: loopback sockets deliver in a softirq inside the sender's own system call.
+ */
+#ifndef SCOZ_RECORD_WAKERS_BPF_H
+#define SCOZ_RECORD_WAKERS_BPF_H
+
+#include "record/bpf/state.bpf.h"
+
+#define MAX_SOFTIRQS 16
+#define VECTOR_TIMER 1
+#define VECTOR_BLOCK 4
+
+struct cpu_state {
+	u8 raised_by_task[MAX_SOFTIRQS];
+	u32 serving; /* softirq vector + 1 */
+	u32 irq;     /* number + 1 of the device's interrupt being handled */
+	u32 timer;   /* a timer's function runs */
+	u32 device;  /* block device whose request is being completed; 0: none */
+	u32 due;     /* tid of the thread just switched in whose wait is to be written; 0: none */
+	struct record_event event; /* that wait */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct cpu_state);
+} cpus SEC(".maps");
+
+static __always_inline struct cpu_state *this_cpu(void)
+{
+	u32 key = 0;
+
+	return bpf_map_lookup_elem(&cpus, &key);
+}
+
+/* The barrier keeps the compiler from proving the mask needless, which the verifier can't. */
+static __always_inline u32 softirq_index(u32 vector)
+{
+	asm volatile("" : "+r"(vector));
+	return vector & (MAX_SOFTIRQS - 1);
+}
+
+static __always_inline bool in_task(const struct cpu_state *s)
+{
+	if (s->timer || s->irq)
+		return false;
+	if (s->serving)
+		return s->raised_by_task[softirq_index(s->serving - 1)];
+	return bpf_get_current_task_btf()->pid;
+}
+
+static __always_inline void who_wakes(struct thread_state *t)
+{
+	struct cpu_state *s = this_cpu();
+
+	if (!s)
+		return;
+	if (in_task(s)) {
+		t->woken_by = RECORD_BY_TASK;
+		t->waker = bpf_get_current_task_btf()->pid;
+	} else if (s->device && !s->timer) {
+		t->woken_by = RECORD_BY_DEVICE;
+		t->waker = s->device;
+	} else if (s->timer || s->serving == VECTOR_TIMER + 1) {
+		t->woken_by = RECORD_BY_TIMER;
+	} else if (s->irq) {
+		t->woken_by = RECORD_BY_IRQ;
+		t->waker = s->irq - 1;
+	} else if (s->serving) {
+		t->woken_by = RECORD_BY_SOFTIRQ;
+		t->waker = s->serving - 1;
+	} else {
+		t->woken_by = RECORD_BY_CPU;
+	}
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_entry, int irq)
+{
+	struct cpu_state *s = this_cpu();
+
+	if (s) {
+		s->irq = irq + 1;
+		s->device = 0;
+	}
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_exit)
+{
+	struct cpu_state *s = this_cpu();
+
+	if (s) {
+		s->irq = 0;
+		s->device = 0;
+	}
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_timer_entry)
+{
+	struct cpu_state *s = this_cpu();
+
+	if (s)
+		s->timer = 1;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_timer_exit)
+{
+	struct cpu_state *s = this_cpu();
+
+	if (s)
+		s->timer = 0;
+	return 0;
+}
+
+/* NET_TX, NET_RX and tasklets. */
+static __always_inline bool carries_messages(u32 vector)
+{
+	return vector == 2 || vector == 3 || vector == 0 || vector == 6;
+}
+
+SEC("tp_btf/softirq_raise")
+int BPF_PROG(on_softirq_raise, unsigned int vector)
+{
+	struct cpu_state *s = this_cpu();
+
+	if (s && carries_messages(vector))
+		s->raised_by_task[softirq_index(vector)] = in_task(s);
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry, unsigned int vector)
+{
+	struct cpu_state *s = this_cpu();
+
+	if (s) {
+		s->serving = vector + 1;
+		s->device = 0;
+	}
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit)
+{
+	struct cpu_state *s = this_cpu();
+
+	if (s) {
+		s->serving = 0;
+		s->device = 0;
+	}
+	return 0;
+}
+
+/*
+ * From here on the CPU completes a request: whom it wakes waited for it. That ends with the
+ * interrupt or the softirq, or with the next switch on this CPU.
+ */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_block_complete, struct request *rq)
+{
+	struct cpu_state *s = this_cpu();
+
+	if (s && rq->part)
+		s->device = rq->part->bd_dev;
+	else if (s && rq->bio && rq->bio->bi_bdev)
+		s->device = rq->bio->bi_bdev->bd_dev;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/recorder.h"
+
+#include <unistd.h>
+
+#include "base/scoz_syscalls.h"
+#include "map/maps_perf.h"
+#include "record/backend.h"
+#include "record/symbols.h"
+#include "record/wakers.h"
+
+struct thread {
+	uint32_t id;
+	int tid;
+	uint64_t born;
+	char comm[16];
+};
+
+struct recorder {
+	struct record_backend *backend;
+	struct recorder_sink sink;
+	struct maps *maps;
+	struct symbols *symbols;
+	struct wakers *wakers;
+	struct queue queue;
+	uint64_t start, stop; /* CLOCK_MONOTONIC */
+	struct recorder_counts counts;
+	/* Threads by tid (a thread's successor under the same tid takes its place). */
+	struct thread *threads;
+	size_t n_slots, n_known;
+	uint32_t n_threads; /* ids given */
+};
+
+static struct thread *thread_slot(struct recorder *r, int tid)
+{
+	size_t i;
+
+	if (r->n_known * 2 >= r->n_slots) {
+		struct thread *old = r->threads;
+		size_t n = r->n_slots;
+
+		r->n_slots = n ? n * 2 : 1024;
+		r->threads = xcalloc(r->n_slots, sizeof(*r->threads));
+		r->n_known = 0;
+		for (i = 0; i < n; i++) {
+			if (old[i].tid)
+				*thread_slot(r, old[i].tid) = old[i];
+		}
+		free(old);
+	}
+	i = (uint32_t)tid * 0x9e3779b1u & (r->n_slots - 1);
+	while (r->threads[i].tid && r->threads[i].tid != tid)
+		i = (i + 1) & (r->n_slots - 1);
+	if (!r->threads[i].tid) {
+		r->threads[i].tid = tid;
+		r->threads[i].id = RECORDING_NONE;
+		r->n_known++;
+	}
+	return &r->threads[i];
+}
+
+static uint64_t since_start(const struct recorder *r, uint64_t time)
+{
+	return time > r->start ? time - r->start : 0;
+}
+
+static void copy_comm(char *to, const char *from)
+{
+	memcpy(to, from, 15);
+	to[15] = '\0';
+}
+
+/* The thread of a record, made known to the sink. @born 0: whoever has that tid now. */
+static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, const char *comm,
+			  uint64_t time)
+{
+	struct thread *t = thread_slot(r, tid);
+
+	if (t->id == RECORDING_NONE || (born && t->born && t->born != born)) {
+		struct record_thread made = { .tid = tid, .pid = pid };
+
+		t->id = made.id = r->n_threads++;
+		t->born = born;
+		copy_comm(t->comm, comm);
+		made.start = since_start(r, time);
+		made.comm = t->comm;
+		r->sink.thread(&made, r->sink.arg);
+	} else if (strncmp(t->comm, comm, 15) != 0) {
+		copy_comm(t->comm, comm);
+		r->sink.comm(t->id, since_start(r, time), t->comm, r->sink.arg);
+	}
+	if (born)
+		t->born = born;
+	return t->id;
+}
+
+/* A waker need not have been recorded itself. */
+static uint32_t waker_thread(struct recorder *r, int tid, uint64_t time)
+{
+	struct thread *t = thread_slot(r, tid);
+	_cleanup_free_ char *path = NULL, *comm = NULL, *status = NULL;
+	int pid = tid;
+	char *tgid;
+
+	if (t->id != RECORDING_NONE)
+		return t->id;
+	path = sysroot_path("/proc/%d/comm", tid);
+	comm = read_file(path, NULL);
+	free(path);
+	path = sysroot_path("/proc/%d/status", tid);
+	status = read_file(path, NULL);
+	tgid = status ? strstr(status, "\nTgid:") : NULL;
+	if (tgid)
+		pid = atoi(tgid + 6);
+	if (comm)
+		comm[strcspn(comm, "\n")] = '\0';
+	return thread_id(r, tid, pid, 0, comm ? comm : "[gone]", time);
+}
+
+static void put_sample(struct recorder *r, struct record_sample *s)
+{
+	if (!s->points)
+		return;
+	r->counts.samples++;
+	r->counts.points += s->points;
+	r->sink.sample(s, r->sink.arg);
+}
+
+static enum record_class class_of(const struct record_event *e)
+{
+	if (e->type == RECORD_EVENT_TICK)
+		return RECORD_ON;
+	switch (e->why) {
+	case RECORD_LEFT_QUEUED:
+		return RECORD_SCHED;
+	case RECORD_LEFT_IO:
+		return RECORD_IO;
+	case RECORD_LEFT_LOCK:
+		return RECORD_LOCK;
+	default:
+		return RECORD_OTHER;
+	}
+}
+
+static void on_sample(struct recorder *r, const struct record_event *e, const uint64_t *chain)
+{
+	struct raw_chain raw = {
+		.pid = e->tgid,
+		.kernel = chain,
+		.n_kernel = e->n_kernel,
+		.user = chain + e->n_kernel,
+		.n_user = e->n_user,
+		.waited = e->type != RECORD_EVENT_TICK,
+	};
+	enum record_class class = class_of(e);
+	struct resolved resolved = symbols_resolve(r->symbols, &raw, &class);
+	struct record_sample s = {
+		.time = since_start(r, e->time),
+		.thread = thread_id(r, e->tid, e->tgid, e->born, e->comm, e->time),
+		.cpu = e->cpu,
+		.stack = resolved.stack,
+		.kind = resolved.kind,
+		.waker = RECORDING_NONE,
+		.unfinished = e->unfinished,
+	};
+
+	r->counts.broken_chains += resolved.broken;
+	r->counts.without_chain += e->no_chain;
+	if (e->type == RECORD_EVENT_TICK) {
+		s.class = class;
+		s.points = e->points_waited;
+		s.kernel = e->n_kernel;
+		put_sample(r, &s);
+		return;
+	}
+	if (e->woken_by == RECORD_BY_TASK)
+		s.waker = waker_thread(r, e->waker, e->time);
+	else
+		s.event = wakers_name(r->wakers, e->woken_by, e->waker);
+	if (e->points_waited && e->why != RECORD_LEFT_QUEUED) {
+		s.class = class;
+		s.points = e->points_waited;
+		s.time = since_start(r, e->woken);
+		s.duration = s.time - since_start(r, e->left);
+		s.unfinished = e->unfinished && e->woken == e->time;
+		put_sample(r, &s);
+	}
+	s.class = RECORD_SCHED;
+	s.kind = NULL;
+	s.points = e->points_queued;
+	s.time = since_start(r, e->time);
+	s.duration = s.time - since_start(r, e->woken);
+	s.unfinished = e->unfinished;
+	put_sample(r, &s);
+}
+
+static void on_times(struct recorder *r, const struct record_event *e, const struct record_times *t)
+{
+	struct record_thread thread = {
+		.id = thread_id(r, e->tid, e->tgid, e->born, e->comm, e->time),
+		.tid = e->tid,
+		.pid = e->tgid,
+		.has_times = true,
+		.exited = t->exited,
+		.from = since_start(r, t->since),
+		.to = since_start(r, e->time),
+		.on = t->on,
+		.sched = t->queued,
+		.io = t->io,
+		.other = t->other,
+	};
+
+	r->sink.times(&thread, r->sink.arg);
+}
+
+static void on_record(enum queue_kind kind, const void *record, size_t size, void *arg)
+{
+	const struct record_event *e = record;
+	struct recorder *r = arg;
+	int pid;
+
+	if (kind == QUEUE_PERF)
+		maps_perf_record(r->maps, record, &pid);
+	else if (e->type == RECORD_EVENT_TIMES && size >= sizeof(*e) + sizeof(struct record_times))
+		on_times(r, e, (const void *)(e + 1));
+	else if (e->type != RECORD_EVENT_TIMES &&
+		 size >= sizeof(*e) + (e->n_kernel + e->n_user) * sizeof(uint64_t))
+		on_sample(r, e, (const void *)(e + 1));
+}
+
+static void on_frame(uint32_t id, const struct record_frame *frame, void *arg)
+{
+	struct recorder *r = arg;
+
+	r->sink.frame(id, frame, r->sink.arg);
+}
+
+static void on_stack(uint32_t id, const struct record_stack *stack, void *arg)
+{
+	struct recorder *r = arg;
+
+	r->sink.stack(id, stack, r->sink.arg);
+}
+
+int recorder_create(const struct recorder_options *opt, const struct recorder_sink *sink,
+		    struct recorder **ret, struct error *err)
+{
+	_cleanup_free_ char *cache = maptable_default_cache_dir();
+	struct maps_options maps = { .table.cache_dir = cache };
+	struct recorder *r = xcalloc(1, sizeof(*r));
+	const struct record_backend_ops *ops = &record_bpf;
+	const struct symbols_sink symbols = { on_frame, on_stack, r };
+	int rc;
+
+	r->sink = *sink;
+	rc = maps_create(&maps, &r->maps, err);
+	if (!rc && opt->everybody)
+		rc = maps_scan_all(r->maps, err);
+	if (!rc)
+		rc = ops->create(opt, &r->backend, err);
+	if (rc) {
+		recorder_destroy(r);
+		return rc;
+	}
+	r->symbols = symbols_create(r->maps, &symbols);
+	r->wakers = wakers_create();
+	*ret = r;
+	return 0;
+}
+
+const char *recorder_engine(const struct recorder *r)
+{
+	return r->backend->ops->name;
+}
+
+int recorder_add_process(struct recorder *r, int pid, struct error *err)
+{
+	int rc = maps_scan_process(r->maps, pid);
+
+	if (rc)
+		return error_set(err, -rc, "process %d: %s", pid,
+				 rc == -ESRCH ? "there is no such process" : strerror(-rc));
+	return r->backend->ops->add_process(r->backend, pid, err);
+}
+
+int recorder_start(struct recorder *r, struct error *err)
+{
+	r->start = clock_now_ns();
+	return r->backend->ops->start(r->backend, err);
+}
+
+void recorder_poll(struct recorder *r)
+{
+	uint64_t horizon = clock_now_ns();
+
+	r->backend->ops->drain(r->backend, &r->queue);
+	queue_take(&r->queue, horizon, on_record, r);
+}
+
+void recorder_finish(struct recorder *r)
+{
+	recorder_poll(r);
+	r->backend->ops->finish(r->backend);
+	r->stop = clock_now_ns();
+	r->backend->ops->drain(r->backend, &r->queue);
+	queue_take(&r->queue, UINT64_MAX, on_record, r);
+}
+
+uint64_t recorder_time(const struct recorder *r)
+{
+	return (r->stop ? r->stop : clock_now_ns()) - r->start;
+}
+
+void recorder_counts(const struct recorder *r, struct recorder_counts *ret)
+{
+	*ret = r->counts;
+	ret->lost = r->backend->ops->lost(r->backend);
+}
+
+void recorder_destroy(struct recorder *r)
+{
+	if (!r)
+		return;
+	if (r->backend)
+		r->backend->ops->destroy(r->backend);
+	symbols_destroy(r->symbols);
+	wakers_destroy(r->wakers);
+	queue_free(&r->queue);
+	maps_destroy(r->maps);
+	free(r->threads);
+	free(r);
+}
+
+const struct record_frame *recorder_frame(const struct recorder *r, uint32_t id)
+{
+	return symbols_frame(r->symbols, id);
+}
+
+const struct record_stack *recorder_stack(const struct recorder *r, uint32_t id)
+{
+	return symbols_stack(r->symbols, id);
+}

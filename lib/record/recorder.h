@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Records what threads do and what they wait for, on and off the CPU (blocked samples).
+ *
+ *   backend (BPF programs, or perf's blocked samples on a patched kernel)
+ *      -> queue, in the order of time -> symbols, threads -> sink (a file, a live view)
+ *
+ * One thread drives a recorder; everything happens in recorder_poll().
+ */
+#ifndef SCOZ_RECORDER_H
+#define SCOZ_RECORDER_H
+
+#include "map/map.h"
+#include "record/recording.h"
+
+struct recorder;
+
+struct recorder_options {
+	const char *engine; /* "auto", "bpf", "kernel" */
+	uint64_t period_ns;
+	const int *cpus; /* that are sampled; waits are seen wherever they end */
+	int n_cpus;
+	bool everybody;	   /* all threads; else those of recorder_add_process() */
+	size_t ring_bytes; /* for records not read yet, a power of two */
+};
+
+/* Ids count from 0; frames and stacks come before what refers to them. */
+struct recorder_sink {
+	void (*frame)(uint32_t id, const struct record_frame *frame, void *arg);
+	void (*stack)(uint32_t id, const struct record_stack *stack, void *arg);
+	void (*thread)(const struct record_thread *thread, void *arg);
+	void (*comm)(uint32_t thread, uint64_t time, const char *comm, void *arg);
+	void (*sample)(const struct record_sample *sample, void *arg);
+	void (*times)(const struct record_thread *thread, void *arg);
+	void *arg;
+};
+
+struct recorder_counts {
+	uint64_t samples, points;
+	uint64_t lost; /* records that found no room */
+	uint64_t broken_chains, without_chain;
+};
+
+int recorder_create(const struct recorder_options *opt, const struct recorder_sink *sink,
+		    struct recorder **ret, struct error *err);
+/* "bpf" or "kernel". */
+const char *recorder_engine(const struct recorder *r);
+/* This process, all its threads and all that they will create. -ESRCH: it has gone. */
+int recorder_add_process(struct recorder *r, int pid, struct error *err);
+int recorder_start(struct recorder *r, struct error *err);
+/* To be called every RECORDER_POLL_MS or so. */
+#define RECORDER_POLL_MS 20
+void recorder_poll(struct recorder *r);
+/* Ends the recording: threads still waiting are reported, then their times. */
+void recorder_finish(struct recorder *r);
+/* ns since recorder_start(). */
+uint64_t recorder_time(const struct recorder *r);
+void recorder_counts(const struct recorder *r, struct recorder_counts *ret);
+void recorder_destroy(struct recorder *r);
+
+/* The stacks and frames told to the sink so far. */
+const struct record_frame *recorder_frame(const struct recorder *r, uint32_t id);
+const struct record_stack *recorder_stack(const struct recorder *r, uint32_t id);
+
+#endif

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/symbols.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "record/code.h"
+#include "record/kinds.h"
+
+#define MAX_NAMES 127
+#define SCHEDULER_NEAR \
+	24 /* within so many frames of a waiting thread's chain the scheduler lies \
+	    */
+#define CACHE_LIMIT (1u << 20)
+
+/* An open-addressing table from a 64-bit key to an index; equality is the caller's. */
+struct index {
+	uint32_t *slots; /* index + 1, 0: free */
+	size_t size, used;
+};
+
+/* What an address in a binary means; the frames are innermost first, inlined ones included. */
+struct place {
+	uint32_t binary;
+	uint64_t vaddr;
+	bool return_address;
+	uint8_t n;
+	uint32_t frames[MAP_MAX_INLINE];
+	/* Of a return address: what the call before it says. */
+	enum code_call call;
+	uint64_t target;
+	const char *function; /* the out-of-line one; NULL unknown */
+};
+
+struct symbols {
+	struct maps *maps;
+	struct symbols_sink sink;
+	struct record_frame *frames;
+	size_t n_frames, cap_frames;
+	struct record_stack *stacks;
+	bool *broken; /* by stack */
+	size_t n_stacks, cap_stacks, cap_broken;
+	struct place *places;
+	size_t n_places, cap_places;
+	struct index frame_index, stack_index, place_index;
+	struct code *code;
+	uint64_t sched_start, sched_end; /* the scheduler's functions */
+};
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 29;
+}
+
+static uint64_t hash_text(const char *s)
+{
+	uint64_t h = 14695981039346656037ULL;
+
+	for (; s && *s; s++)
+		h = (h ^ (unsigned char)*s) * 1099511628211ULL;
+	return h;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+typedef uint64_t (*hash_fn)(const struct symbols *s, uint32_t i);
+
+static void index_grow(const struct symbols *s, struct index *x, hash_fn hash)
+{
+	struct index old = *x;
+
+	x->size = old.size ? old.size * 2 : 1024;
+	x->slots = xcalloc(x->size, sizeof(*x->slots));
+	for (size_t i = 0; i < old.size; i++) {
+		size_t at;
+
+		if (!old.slots[i])
+			continue;
+		at = hash(s, old.slots[i] - 1) & (x->size - 1);
+		while (x->slots[at])
+			at = (at + 1) & (x->size - 1);
+		x->slots[at] = old.slots[i];
+	}
+	free(old.slots);
+}
+
+static uint64_t frame_hash(const struct symbols *s, uint32_t i)
+{
+	const struct record_frame *f = &s->frames[i];
+
+	return mix(mix(hash_text(f->symbol), hash_text(f->object)),
+		   mix(hash_text(f->file), (uint64_t)f->line << 8 | f->kind));
+}
+
+static uint64_t stack_hash(const struct symbols *s, uint32_t i)
+{
+	return mix(mix(1, s->stacks[i].frame), s->stacks[i].parent);
+}
+
+static uint64_t place_hash(const struct symbols *s, uint32_t i)
+{
+	return mix(mix(s->places[i].return_address, s->places[i].binary), s->places[i].vaddr);
+}
+
+static bool same_frame(const struct record_frame *a, const struct record_frame *b)
+{
+	return a->kind == b->kind && a->line == b->line && same_text(a->symbol, b->symbol) &&
+	       same_text(a->object, b->object) && same_text(a->file, b->file);
+}
+
+/* Candidates lie behind the last element: found equal to an older one, they are dropped. */
+static uint32_t intern_frame(struct symbols *s, const struct record_frame *f)
+{
+	size_t at;
+
+	array_reserve(s->frames, s->cap_frames, s->n_frames + 1);
+	s->frames[s->n_frames] = *f;
+	if (s->frame_index.used * 2 >= s->frame_index.size)
+		index_grow(s, &s->frame_index, frame_hash);
+	for (at = frame_hash(s, s->n_frames);; at++) {
+		uint32_t *slot = &s->frame_index.slots[at & (s->frame_index.size - 1)];
+
+		if (!*slot) {
+			*slot = s->n_frames + 1;
+			break;
+		}
+		if (same_frame(&s->frames[*slot - 1], f))
+			return *slot - 1;
+	}
+	s->frame_index.used++;
+	s->sink.frame(s->n_frames, f, s->sink.arg);
+	return s->n_frames++;
+}
+
+static uint32_t intern_stack(struct symbols *s, uint32_t frame, uint32_t parent)
+{
+	size_t at;
+
+	array_reserve(s->stacks, s->cap_stacks, s->n_stacks + 1);
+	array_reserve(s->broken, s->cap_broken, s->n_stacks + 1);
+	s->stacks[s->n_stacks] = (struct record_stack){ frame, parent };
+	if (s->stack_index.used * 2 >= s->stack_index.size)
+		index_grow(s, &s->stack_index, stack_hash);
+	for (at = stack_hash(s, s->n_stacks);; at++) {
+		uint32_t *slot = &s->stack_index.slots[at & (s->stack_index.size - 1)];
+
+		if (!*slot) {
+			*slot = s->n_stacks + 1;
+			break;
+		}
+		if (s->stacks[*slot - 1].frame == frame && s->stacks[*slot - 1].parent == parent)
+			return *slot - 1;
+	}
+	s->stack_index.used++;
+	s->broken[s->n_stacks] = s->frames[frame].kind == FRAME_MISSING ||
+				 (parent != RECORDING_NONE && s->broken[parent]);
+	s->sink.stack(s->n_stacks, &s->stacks[s->n_stacks], s->sink.arg);
+	return s->n_stacks++;
+}
+
+static void fill_place(struct symbols *s, struct place *p, int pid)
+{
+	const struct maps_binary *b = maps_binary(s->maps, p->binary);
+	uint64_t look_at = p->vaddr - p->return_address;
+	struct map_frame frames[MAP_MAX_INLINE];
+	struct record_frame f = {};
+	int n = 0;
+
+	if (b && b->table)
+		n = maptable_lookup(b->table, look_at, frames, MAP_MAX_INLINE);
+	f.object = b && b->path ? b->path : "";
+	f.address = look_at;
+	for (int i = 0; i < n; i++) {
+		f.symbol = frames[i].function;
+		f.file = frames[i].file;
+		f.line = frames[i].line;
+		f.kind = i < n - 1 ? FRAME_INLINED : b->kernel ? FRAME_KERNEL : FRAME_USER;
+		p->frames[p->n++] = intern_frame(s, &f);
+	}
+	if (!n) {
+		f.symbol = "[unknown]";
+		f.kind = b && b->kernel ? FRAME_KERNEL : FRAME_USER;
+		p->frames[p->n++] = intern_frame(s, &f);
+	} else {
+		p->function = frames[n - 1].function;
+	}
+	if (p->return_address && b && b->table && !b->kernel)
+		p->call = code_call_before(s->code, b, pid, p->vaddr, &p->target);
+}
+
+static const struct place *find_place(struct symbols *s, int pid, uint32_t binary, uint64_t vaddr,
+				      bool return_address)
+{
+	struct place *p;
+	size_t at;
+
+	array_reserve(s->places, s->cap_places, s->n_places + 1);
+	p = &s->places[s->n_places];
+	*p = (struct place){ .binary = binary, .vaddr = vaddr, .return_address = return_address };
+	if (s->place_index.used * 2 >= s->place_index.size)
+		index_grow(s, &s->place_index, place_hash);
+	for (at = place_hash(s, s->n_places);; at++) {
+		uint32_t *slot = &s->place_index.slots[at & (s->place_index.size - 1)];
+		const struct place *other;
+
+		if (!*slot) {
+			*slot = s->n_places + 1;
+			break;
+		}
+		other = &s->places[*slot - 1];
+		if (other->vaddr == vaddr && other->binary == binary &&
+		    other->return_address == return_address)
+			return other;
+	}
+	s->place_index.used++;
+	fill_place(s, p, pid);
+	return &s->places[s->n_places++];
+}
+
+/* Places hold no references to each other, so the cache may simply be emptied. */
+static void limit_cache(struct symbols *s)
+{
+	if (s->n_places < CACHE_LIMIT)
+		return;
+	s->n_places = 0;
+	s->place_index.used = 0;
+	memset(s->place_index.slots, 0, s->place_index.size * sizeof(*s->place_index.slots));
+}
+
+static uint32_t special_frame(struct symbols *s, const char *symbol, enum record_frame_kind kind)
+{
+	const struct record_frame f = { .symbol = symbol, .object = "", .kind = kind };
+
+	return intern_frame(s, &f);
+}
+
+/* The first function of a thread, where its chain may end. */
+static bool is_outermost(const char *function)
+{
+	static const char *const names[] = {
+		"_start",  "__libc_start_main", "start_thread",	  "clone",    "clone3",
+		"__clone", "_dl_start",		"_dl_start_user", "__clone3", "ret_from_fork"
+	};
+
+	if (!function)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(function, names[i]))
+			return true;
+	}
+	return !strncmp(function, "__libc_start_", 13) || !strncmp(function, "__GI___clone", 12) ||
+	       !strncmp(function, "_dl_start", 9);
+}
+
+/* Does the call before return address @caller lead into the function of @callee? */
+static bool leads_to(struct symbols *s, const struct place *caller, const struct place *callee)
+{
+	const struct maps_binary *b;
+	struct map_frame frames[MAP_MAX_INLINE];
+	int n;
+
+	if (caller->call == CODE_UNKNOWN || caller->call == CODE_INDIRECT)
+		return true;
+	if (caller->call == CODE_NO_CALL)
+		return false;
+	b = maps_binary(s->maps, caller->binary);
+	n = maptable_lookup(b->table, caller->target, frames, MAP_MAX_INLINE);
+	/* Stubs that jump on to other binaries belong to no function. */
+	if (!n || code_is_stub(s->code, caller->binary, caller->target))
+		return callee->binary != caller->binary || !callee->function;
+	return callee->binary == caller->binary &&
+	       same_text(frames[n - 1].function, callee->function);
+}
+
+/* The user's frames, outermost last, into @list. */
+static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list)
+{
+	uint32_t missing = special_frame(s, "[missing frames]", FRAME_MISSING);
+	struct place inner = {};
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_user; i++) {
+		const struct place *p;
+		uint64_t vaddr;
+		uint32_t binary;
+
+		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &vaddr)) {
+			list[n++] = special_frame(s, "[unknown]", FRAME_USER);
+			inner = (struct place){};
+			continue;
+		}
+		p = find_place(s, c->pid, binary, vaddr, i > 0);
+		if (i > 0 && inner.n && !leads_to(s, p, &inner))
+			list[n++] = missing;
+		for (int j = 0; j < p->n; j++)
+			list[n++] = p->frames[j];
+		inner = *p;
+	}
+	if (c->n_user && !is_outermost(inner.function))
+		list[n++] = missing;
+	return n;
+}
+
+static bool in_scheduler(const struct symbols *s, uint64_t address)
+{
+	return address - 1 >= s->sched_start && address - 1 < s->sched_end;
+}
+
+/* Returns where the chain of a waiting thread begins: at the scheduler, and behind it. */
+static size_t skip_scheduler(const struct symbols *s, const struct raw_chain *c, size_t *scheduler)
+{
+	size_t i = 0;
+
+	while (i < c->n_kernel && i < SCHEDULER_NEAR && !in_scheduler(s, c->kernel[i]))
+		i++;
+	if (i == c->n_kernel || i == SCHEDULER_NEAR) {
+		*scheduler = 0;
+		return 0;
+	}
+	*scheduler = i;
+	while (i < c->n_kernel && in_scheduler(s, c->kernel[i]))
+		i++;
+	return i < c->n_kernel ? i : *scheduler;
+}
+
+static size_t kernel_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list,
+			    enum record_class *class, const char **kind)
+{
+	const char *names[MAX_NAMES];
+	size_t n = 0, n_names = 0, scheduler = 0, first = 0;
+
+	if (c->waited)
+		first = skip_scheduler(s, c, &scheduler);
+	for (size_t i = scheduler; i < c->n_kernel; i++) {
+		const struct place *p;
+		uint64_t vaddr;
+		uint32_t binary;
+
+		if (!maps_resolve(s->maps, c->pid, c->kernel[i], &binary, &vaddr))
+			continue;
+		p = find_place(s, c->pid, binary, vaddr, c->waited || i > 0);
+		for (int j = 0; j < p->n; j++) {
+			if (i >= first)
+				list[n++] = p->frames[j];
+			if (n_names < MAX_NAMES)
+				names[n_names++] = s->frames[p->frames[j]].symbol;
+		}
+	}
+	*kind = c->waited ? record_wait_kind(names, n_names, class) : NULL;
+	return n;
+}
+
+struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *c,
+				enum record_class *class)
+{
+	/* Each address: its inlined calls and a mark that something is missing. */
+	uint32_t list[(c->n_kernel + c->n_user + 1) * (MAP_MAX_INLINE + 1)];
+	struct resolved r = { .stack = RECORDING_NONE };
+	size_t n;
+
+	limit_cache(s);
+	n = kernel_frames(s, c, list, class, &r.kind);
+	n += user_frames(s, c, list + n);
+	while (n)
+		r.stack = intern_stack(s, list[--n], r.stack);
+	r.broken = r.stack != RECORDING_NONE && s->broken[r.stack];
+	return r;
+}
+
+const struct record_frame *symbols_frame(const struct symbols *s, uint32_t id)
+{
+	return id < s->n_frames ? &s->frames[id] : NULL;
+}
+
+const struct record_stack *symbols_stack(const struct symbols *s, uint32_t id)
+{
+	return id < s->n_stacks ? &s->stacks[id] : NULL;
+}
+
+static void find_scheduler(struct symbols *s)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms");
+	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	unsigned long long address;
+	char line[512], name[256];
+
+	while (f && !(s->sched_start && s->sched_end) && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx %*c %255s", &address, name) != 2)
+			continue;
+		if (!strcmp(name, "__sched_text_start"))
+			s->sched_start = address;
+		else if (!strcmp(name, "__sched_text_end"))
+			s->sched_end = address;
+	}
+}
+
+struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sink)
+{
+	struct symbols *s = xcalloc(1, sizeof(*s));
+
+	s->maps = maps;
+	s->sink = *sink;
+	s->code = code_create();
+	find_scheduler(s);
+	return s;
+}
+
+void symbols_destroy(struct symbols *s)
+{
+	if (!s)
+		return;
+	code_destroy(s->code);
+	free(s->frames);
+	free(s->stacks);
+	free(s->broken);
+	free(s->places);
+	free(s->frame_index.slots);
+	free(s->stack_index.slots);
+	free(s->place_index.slots);
+	free(s);
+}

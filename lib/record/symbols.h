@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From raw call chains to frames and stacks with ids. Equal functions and lines are one frame,
+ * equal chains one stack; what is new is told once.
+ *
+ * User chains follow frame pointers, and code without them makes callers disappear. So each call is
+ * checked: the instruction before a return address must be a call, and if it names its target, that
+ * must be the function in which the next frame inwards lies. Where that fails, and where a chain
+ * ends before the thread's first function, a FRAME_MISSING is put in.
+ */
+#ifndef SCOZ_RECORD_SYMBOLS_H
+#define SCOZ_RECORD_SYMBOLS_H
+
+#include "map/map.h"
+#include "record/recording.h"
+
+struct symbols;
+
+struct symbols_sink {
+	void (*frame)(uint32_t id, const struct record_frame *frame, void *arg);
+	void (*stack)(uint32_t id, const struct record_stack *stack, void *arg);
+	void *arg;
+};
+
+struct raw_chain {
+	int pid;
+	const uint64_t *kernel, *user; /* innermost first */
+	size_t n_kernel, n_user;
+	bool waited; /* taken off the CPU: the scheduler's own functions are left out */
+};
+
+struct resolved {
+	uint32_t stack;	  /* RECORDING_NONE: nothing is known */
+	bool broken;	  /* it has a FRAME_MISSING */
+	const char *kind; /* record_wait_kind(); may have changed @class */
+};
+
+struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sink);
+void symbols_destroy(struct symbols *s);
+struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *chain,
+				enum record_class *class);
+/* Valid until the next call; NULL: no such id. */
+const struct record_frame *symbols_frame(const struct symbols *s, uint32_t id);
+const struct record_stack *symbols_stack(const struct symbols *s, uint32_t id);
+
+#endif

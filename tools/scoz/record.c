@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* scoz record: on- and off-CPU samples into a file, for scoz report and scoz export. */
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/recorder.h"
+#include "run/command.h"
+#include "run/cores.h"
+#include "tools/scoz/cmds.h"
+
+#define DEFAULT_RING_BYTES (32u << 20)
+#define MIN_PERIOD_NS	   10000
+#define FLUSH_NS	   NSEC_PER_SEC
+
+struct options {
+	const char *output, *engine, *cpus, *user;
+	uint64_t period_ns;
+	double duration_s;
+	size_t ring_bytes;
+	bool everybody;
+	int *pids;
+	size_t n_pids, cap_pids;
+	char **command;
+};
+
+struct session {
+	struct options opt;
+	struct cores cores;
+	struct recorder *recorder;
+	struct recording_writer *writer;
+	struct command command;
+	uint64_t begun, flushed;
+	const char *end;
+};
+
+static void usage(FILE *out)
+{
+	fprintf(out, "Usage: scoz record [OPTION...] -- COMMAND [ARG...]\n"
+		     "       scoz record [OPTION...] -a | --pid PID\n\n"
+		     "Records what threads do on the CPU and what they wait for off it, until "
+		     "COMMAND has\n"
+		     "ended, or Ctrl-C. `scoz report` and `scoz export` read the file.\n\n"
+		     "  -o, --output FILE     default " DEFAULT_RECORDING "\n"
+		     "  -a, --all             all threads of the machine\n"
+		     "  -p, --pid PID[,...]   these processes and what they start\n"
+		     "  -c, --period NS       time that a sample stands for (default 1000000)\n"
+		     "  -F, --frequency HZ    the same as a rate (default 1000)\n"
+		     "      --duration SEC    at most so long\n"
+		     "      --engine NAME     auto, bpf or kernel (default auto)\n"
+		     "      --cpus LIST       only these CPUs are sampled\n"
+		     "      --user USER       runs COMMAND as this user\n"
+		     "      --ring-size BYTES room for records not read yet (default 32M)\n"
+		     "  -v, --verbose\n"
+		     "  -q, --quiet\n"
+		     "      --help\n\n"
+		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing was recorded.\n");
+}
+
+/* ---- options ---- */
+
+static bool parse_number(const char *text, double min, double max, double *ret)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	return end != text && !*end && *ret >= min && *ret <= max;
+}
+
+static bool parse_size(const char *text, size_t *ret)
+{
+	char *end;
+	double v = strtod(text, &end);
+	const char *units = "KMG", *unit = *end ? strchr(units, *end) : NULL;
+
+	if (unit && !end[1])
+		v *= pow(1024, unit - units + 1);
+	else if (end == text || *end)
+		return false;
+	if (v < 4096 || v > (1u << 30))
+		return false;
+	for (*ret = 4096; *ret < v; *ret *= 2)
+		;
+	return true;
+}
+
+static bool parse_pids(struct options *o, const char *list)
+{
+	char *end;
+
+	for (;; list = end + 1) {
+		long pid = strtol(list, &end, 10);
+
+		if (end == list || (*end && *end != ',') || pid <= 0 || pid > INT32_MAX)
+			return false;
+		array_reserve(o->pids, o->cap_pids, o->n_pids + 1);
+		o->pids[o->n_pids++] = pid;
+		if (!*end)
+			return true;
+	}
+}
+
+static int bad(const char *what, const char *value, const char *wanted)
+{
+	log_warn("%s %s: %s", what, value, wanted);
+	return EXIT_USAGE;
+}
+
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "all", no_argument, NULL, 'a' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "period", required_argument, NULL, 'c' },
+		{ "frequency", required_argument, NULL, 'F' },
+		{ "duration", required_argument, NULL, 'd' },
+		{ "engine", required_argument, NULL, 'e' },
+		{ "cpus", required_argument, NULL, 'C' },
+		{ "user", required_argument, NULL, 'u' },
+		{ "ring-size", required_argument, NULL, 'r' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	double v;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+o:ap:c:F:vqh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'o':
+			o->output = optarg;
+			break;
+		case 'a':
+			o->everybody = true;
+			break;
+		case 'p':
+			if (!parse_pids(o, optarg))
+				return bad("--pid", optarg, "not a list of process ids");
+			break;
+		case 'c':
+			if (!parse_number(optarg, MIN_PERIOD_NS, 1e9, &v))
+				return bad("--period", optarg,
+					   "a number of nanoseconds from 10000 to 1000000000 is "
+					   "wanted");
+			o->period_ns = v;
+			break;
+		case 'F':
+			if (!parse_number(optarg, 1, 1e9 / MIN_PERIOD_NS, &v))
+				return bad(
+					"--frequency", optarg,
+					"a number of samples a second from 1 to 100000 is wanted");
+			o->period_ns = 1e9 / v;
+			break;
+		case 'd':
+			if (!parse_number(optarg, 0.001, 1e9, &o->duration_s))
+				return bad("--duration", optarg, "a number of seconds is wanted");
+			break;
+		case 'e':
+			if (strcmp(optarg, "auto") && strcmp(optarg, "bpf") &&
+			    strcmp(optarg, "kernel"))
+				return bad("--engine", optarg, "auto, bpf and kernel are known");
+			o->engine = optarg;
+			break;
+		case 'C':
+			o->cpus = optarg;
+			break;
+		case 'u':
+			o->user = optarg;
+			break;
+		case 'r':
+			if (!parse_size(optarg, &o->ring_bytes))
+				return bad("--ring-size", optarg,
+					   "4K to 1G is wanted, for instance 64M");
+			break;
+		case 'v':
+			log_level++;
+			break;
+		case 'q':
+			log_level = LOG_QUIET;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (argv[optind])
+		o->command = argv + optind;
+	if (!o->command && !o->everybody && !o->n_pids) {
+		log_warn("nothing to record: give a COMMAND, --pid or -a");
+		return EXIT_USAGE;
+	}
+	if (o->command && o->n_pids) {
+		log_warn("COMMAND and --pid exclude each other");
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+/* ---- the file ---- */
+
+static void put_frame(uint32_t id, const struct record_frame *f, void *arg)
+{
+	recording_write_frame(((struct session *)arg)->writer, id, f);
+}
+
+static void put_stack(uint32_t id, const struct record_stack *s, void *arg)
+{
+	recording_write_stack(((struct session *)arg)->writer, id, s);
+}
+
+static void put_thread(const struct record_thread *t, void *arg)
+{
+	recording_write_thread(((struct session *)arg)->writer, t);
+}
+
+static void put_comm(uint32_t thread, uint64_t time, const char *comm, void *arg)
+{
+	recording_write_comm(((struct session *)arg)->writer, thread, time, comm);
+}
+
+static void put_sample(const struct record_sample *s, void *arg)
+{
+	recording_write_sample(((struct session *)arg)->writer, s);
+}
+
+static void put_times(const struct record_thread *t, void *arg)
+{
+	recording_write_times(((struct session *)arg)->writer, t);
+}
+
+static char *join(char **argv)
+{
+	char *text = xstrdup("");
+
+	for (; argv && *argv; argv++) {
+		char *longer = xasprintf("%s%s%s", text, *text ? " " : "", *argv);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static char *scope_text(const struct options *o)
+{
+	char *text = xstrdup(o->everybody ? "all" : o->command ? "command" : "pid");
+
+	for (size_t i = 0; !o->everybody && i < o->n_pids; i++) {
+		char *longer = xasprintf("%s%s%d", text, i ? ", " : " ", o->pids[i]);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* Only what can be had again is replaced. */
+static int check_output(const char *path, struct error *err)
+{
+	if (access(path, F_OK) || recording_is(path))
+		return 0;
+	return error_set(err, EEXIST,
+			 "%s exists and is not a recording: it is not replaced; remove it, or name "
+			 "another file with -o",
+			 path);
+}
+
+static int open_output(struct session *s, struct error *err)
+{
+	_cleanup_free_ char *command = join(s->opt.command), *scope = scope_text(&s->opt);
+	time_t now = time(NULL);
+	char started[32];
+	struct utsname u;
+	struct record_header h = {
+		.engine = recorder_engine(s->recorder),
+		.period_ns = s->opt.period_ns,
+		.command = command,
+		.scope = scope,
+		.host = u.nodename,
+		.kernel = u.release,
+		.started = started,
+		.cpus = s->cores.n,
+	};
+
+	uname(&u);
+	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	return recording_writer_open(s->opt.output, &h, &s->writer, err);
+}
+
+/* ---- the session ---- */
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	signals++;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static int prepare(struct session *s, struct error *err)
+{
+	const struct recorder_sink sink = { put_frame,	put_stack, put_thread, put_comm,
+					    put_sample, put_times, s };
+	struct recorder_options opt = {
+		.engine = s->opt.engine,
+		.period_ns = s->opt.period_ns,
+		.everybody = s->opt.everybody,
+		.ring_bytes = s->opt.ring_bytes,
+	};
+	int r = check_output(s->opt.output, err);
+
+	if (!r)
+		r = cores_select(s->opt.cpus, &s->cores, err);
+	opt.cpus = s->cores.cpus;
+	opt.n_cpus = s->cores.n;
+	if (!r)
+		r = recorder_create(&opt, &sink, &s->recorder, err);
+	if (!r)
+		r = open_output(s, err);
+	if (!r && s->opt.command)
+		r = command_spawn(&s->command, s->opt.command, s->opt.user, err);
+	if (!r)
+		r = recorder_start(s->recorder, err);
+	if (!r && s->command.pid && !s->opt.everybody)
+		r = recorder_add_process(s->recorder, s->command.pid, err);
+	for (size_t i = 0; !r && !s->opt.everybody && i < s->opt.n_pids; i++)
+		r = recorder_add_process(s->recorder, s->opt.pids[i], err);
+	if (!r && s->command.pid)
+		r = command_release(&s->command, s->opt.command, err);
+	return r;
+}
+
+static bool all_gone(const struct options *o)
+{
+	for (size_t i = 0; i < o->n_pids; i++) {
+		if (!kill(o->pids[i], 0) || errno != ESRCH)
+			return false;
+	}
+	return o->n_pids > 0;
+}
+
+/* Why it is over; NULL: it goes on. */
+static const char *over(struct session *s)
+{
+	if (signals)
+		return "signal";
+	if (s->opt.command && !command_running(&s->command))
+		return "done";
+	if (!s->opt.everybody && all_gone(&s->opt))
+		return "done";
+	if (s->opt.duration_s && clock_now_ns() - s->begun > s->opt.duration_s * NSEC_PER_SEC)
+		return "duration";
+	return NULL;
+}
+
+static int run(struct session *s, struct error *err)
+{
+	struct timespec nap = { 0, RECORDER_POLL_MS * NSEC_PER_MSEC };
+	int r = 0;
+
+	s->begun = s->flushed = clock_now_ns();
+	while (!r && !(s->end = over(s))) {
+		nanosleep(&nap, NULL);
+		recorder_poll(s->recorder);
+		if (clock_now_ns() - s->flushed < FLUSH_NS)
+			continue;
+		s->flushed = clock_now_ns();
+		r = recording_writer_flush(s->writer, err);
+	}
+	return r;
+}
+
+static void say_what_was_recorded(const struct session *s, const struct record_footer *f)
+{
+	log_msg(LOG_NORMAL, "%s: %.1f s, %llu samples for %llu points%s", s->opt.output,
+		f->duration / 1e9, (unsigned long long)f->samples, (unsigned long long)f->points,
+		f->samples ? "" : ": nothing ran or waited long enough");
+	if (f->lost)
+		log_warn("%llu records were lost: use a larger --ring-size or a longer --period",
+			 (unsigned long long)f->lost);
+}
+
+static int finish(struct session *s, struct error *err)
+{
+	struct record_footer f = { .command_status = -1, .end = s->end ? s->end : "failed" };
+	struct recorder_counts counts;
+
+	recorder_finish(s->recorder);
+	recorder_counts(s->recorder, &counts);
+	if (s->command.pid)
+		command_terminate(&s->command, 1);
+	f.duration = recorder_time(s->recorder);
+	f.samples = counts.samples;
+	f.points = counts.points;
+	f.lost = counts.lost;
+	f.broken_chains = counts.broken_chains;
+	f.without_chain = counts.without_chain;
+	if (s->opt.command)
+		f.command_status = s->command.status;
+	if (recording_writer_close(s->writer, &f, err))
+		return EXIT_FAILED;
+	s->writer = NULL;
+	say_what_was_recorded(s, &f);
+	return f.samples ? EXIT_DONE : EXIT_NOTHING;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct session s = { .opt = { .output = DEFAULT_RECORDING,
+				      .engine = "auto",
+				      .period_ns = NSEC_PER_MSEC,
+				      .ring_bytes = DEFAULT_RING_BYTES } };
+	struct error err = {};
+	int ret = parse_options(argc, argv, &s.opt);
+
+	if (ret >= 0)
+		return ret;
+	ret = EXIT_FAILED;
+	catch_signals();
+	if (!prepare(&s, &err)) {
+		struct error write_err = {};
+		int r = run(&s, &err);
+
+		ret = finish(&s, &write_err);
+		if (ret == EXIT_FAILED && !r)
+			err = write_err;
+		if (r)
+			ret = EXIT_FAILED;
+	} else if (s.command.pid) {
+		command_terminate(&s.command, 0);
+	}
+	if (ret == EXIT_FAILED)
+		log_warn("%s", err.text);
+	if (s.writer)
+		recording_writer_close(s.writer, NULL, NULL);
+	recorder_destroy(s.recorder);
+	cores_free(&s.cores);
+	free(s.opt.pids);
+	return ret;
+}

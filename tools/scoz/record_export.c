@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/scoz/record_export.h"
+
+#include <time.h>
+
+#include "tools/scoz/text.h"
+
+/* ---- indexes ---- */
+
+static uint32_t export_hash(const uint32_t *key, size_t width)
+{
+	uint64_t h = 0x9e3779b97f4a7c15;
+
+	for (size_t i = 0; i < width; i++)
+		h = (h ^ key[i]) * 0xff51afd7ed558ccd, h ^= h >> 32;
+	return h ^ h >> 29;
+}
+
+static void export_map_grow(struct export_map *m)
+{
+	size_t size = m->n_slots ? 2 * m->n_slots : 64;
+
+	free(m->slots);
+	m->slots = xmalloc(size * sizeof(*m->slots));
+	memset(m->slots, 0xff, size * sizeof(*m->slots));
+	m->n_slots = size;
+	for (size_t i = 0; i < m->n; i++) {
+		size_t at = export_hash(m->keys + i * m->width, m->width);
+
+		while (m->slots[at &= size - 1] != RECORDING_NONE)
+			at++;
+		m->slots[at] = i;
+	}
+}
+
+void export_map_init(struct export_map *m, size_t width)
+{
+	memset(m, 0, sizeof(*m));
+	m->width = width;
+	export_map_grow(m);
+	array_reserve(m->keys, m->cap, width);
+}
+
+uint32_t export_map_add(struct export_map *m, const uint32_t *key)
+{
+	size_t at, bytes = m->width * sizeof(*key);
+
+	if (2 * m->n >= m->n_slots)
+		export_map_grow(m);
+	at = export_hash(key, m->width) & (m->n_slots - 1);
+	while (m->slots[at] != RECORDING_NONE) {
+		if (!memcmp(m->keys + m->slots[at] * m->width, key, bytes))
+			return m->slots[at];
+		at = (at + 1) & (m->n_slots - 1);
+	}
+	array_reserve(m->keys, m->cap, (m->n + 1) * m->width);
+	memcpy(m->keys + m->n * m->width, key, bytes);
+	return m->slots[at] = m->n++;
+}
+
+void export_map_deinit(struct export_map *m)
+{
+	free(m->keys);
+	free(m->slots);
+}
+
+static size_t export_text_hash(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	while (*s)
+		h = (h ^ (unsigned char)*s++) * 0x100000001b3;
+	return h ^ h >> 32;
+}
+
+static void export_strings_grow(struct export_strings *s)
+{
+	size_t size = s->n_slots ? 2 * s->n_slots : 64;
+
+	free(s->slots);
+	s->slots = xmalloc(size * sizeof(*s->slots));
+	memset(s->slots, 0xff, size * sizeof(*s->slots));
+	s->n_slots = size;
+	for (size_t i = 0; i < s->n; i++) {
+		size_t at = export_text_hash(s->text[i]);
+
+		while (s->slots[at &= size - 1] != RECORDING_NONE)
+			at++;
+		s->slots[at] = i;
+	}
+}
+
+uint32_t export_strings_add(struct export_strings *s, const char *text)
+{
+	size_t at;
+
+	if (2 * s->n >= s->n_slots)
+		export_strings_grow(s);
+	at = export_text_hash(text) & (s->n_slots - 1);
+	while (s->slots[at] != RECORDING_NONE) {
+		if (!strcmp(s->text[s->slots[at]], text))
+			return s->slots[at];
+		at = (at + 1) & (s->n_slots - 1);
+	}
+	array_reserve(s->text, s->cap, s->n + 1);
+	s->text[s->n] = xstrdup(text);
+	return s->slots[at] = s->n++;
+}
+
+void export_strings_deinit(struct export_strings *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->text[i]);
+	free(s->text);
+	free(s->slots);
+}
+
+/* ---- frames ---- */
+
+static char *view_name(const struct record_frame *f)
+{
+	const char *slash;
+
+	if (f->kind == FRAME_MISSING)
+		return xstrdup("[callers missing]");
+	if (*f->symbol && strcmp(f->symbol, "[unknown]"))
+		return xstrdup(f->symbol);
+	if (!f->object || !*f->object)
+		return xstrdup("[unknown]");
+	if (*f->object == '[')
+		return xstrdup(f->object);
+	slash = strrchr(f->object, '/');
+	return xasprintf("[%s]", slash && slash[1] ? slash + 1 : f->object);
+}
+
+static uint32_t view_add_frame(struct record_view *v, const struct record_frame *frame, char *name,
+			       enum view_category category)
+{
+	array_reserve(v->frames, v->frames_cap, v->n_frames + 1);
+	v->frames[v->n_frames] = (struct view_frame){ frame, name, category };
+	return v->n_frames++;
+}
+
+static uint32_t view_recorded_frame(struct record_view *v, uint32_t id)
+{
+	static const enum view_category categories[] = {
+		[FRAME_USER] = CATEGORY_USER,
+		[FRAME_KERNEL] = CATEGORY_KERNEL,
+		[FRAME_INLINED] = CATEGORY_INHERITED,
+		[FRAME_MISSING] = CATEGORY_USER,
+	};
+	const struct record_frame *f = &v->r->frames[id];
+
+	if (v->recorded[id] == RECORDING_NONE)
+		v->recorded[id] = view_add_frame(v, f, view_name(f), categories[f->kind]);
+	return v->recorded[id];
+}
+
+static uint32_t view_made_frame(struct record_view *v, const char *name,
+				enum view_category category)
+{
+	size_t n = v->made.n;
+	uint32_t id = export_strings_add(&v->made, name);
+
+	if (id == n) {
+		array_reserve(v->made_frame, v->made_cap, n + 1);
+		v->made_frame[id] = view_add_frame(v, NULL, xstrdup(name), category);
+	}
+	return v->made_frame[id];
+}
+
+/* ---- call chains ---- */
+
+static uint32_t view_add_node(struct record_view *v, uint32_t frame, uint32_t parent)
+{
+	return export_map_add(&v->nodes, (uint32_t[]){ frame, parent });
+}
+
+/* @nodes: of the recording's stacks, as far as known. Callers are added before callees. */
+static uint32_t view_add_stack(struct record_view *v, uint32_t stack, uint32_t *nodes,
+			       uint32_t **path, size_t *path_cap)
+{
+	uint32_t node = RECORDING_NONE;
+	size_t depth = 0;
+
+	/* A stack cannot be deeper than there are stacks: circles end there. */
+	while (stack < v->r->n_stacks && depth < v->r->n_stacks) {
+		if (nodes[stack] != RECORDING_NONE) {
+			node = nodes[stack];
+			break;
+		}
+		array_reserve(*path, *path_cap, depth + 1);
+		(*path)[depth++] = stack;
+		stack = v->r->stacks[stack].parent;
+	}
+	while (depth) {
+		stack = (*path)[--depth];
+		node = view_add_node(v, view_recorded_frame(v, v->r->stacks[stack].frame), node);
+		nodes[stack] = node;
+	}
+	return node;
+}
+
+static bool view_in_kernel(const struct record_view *v, uint32_t node)
+{
+	enum view_category c = CATEGORY_INHERITED;
+
+	for (; node != RECORDING_NONE && c == CATEGORY_INHERITED; node = view_node_parent(v, node))
+		c = v->frames[view_node_frame(v, node)].category;
+	return c == CATEGORY_KERNEL;
+}
+
+/* Kernel time without kernel addresses must not pass for the program's own. */
+static uint32_t view_complete_chain(struct record_view *v, const struct record_sample *s,
+				    uint32_t node)
+{
+	if (node == RECORDING_NONE)
+		node = view_add_node(v, view_made_frame(v, "[no call chain]", CATEGORY_USER),
+				     RECORDING_NONE);
+	if (s->class == RECORD_ON && s->kernel && !view_in_kernel(v, node))
+		node = view_add_node(v, view_made_frame(v, "[kernel]", CATEGORY_KERNEL), node);
+	return node;
+}
+
+static uint32_t view_annotate(struct record_view *v, const struct record_sample *s, uint32_t node)
+{
+	static const enum view_category categories[RECORD_CLASSES] = {
+		[RECORD_IO] = CATEGORY_IO,
+		[RECORD_LOCK] = CATEGORY_LOCK,
+		[RECORD_SCHED] = CATEGORY_SCHED,
+		[RECORD_OTHER] = CATEGORY_WAIT,
+	};
+	char name[128];
+
+	if (s->class == RECORD_ON)
+		return node;
+	snprintf(name, sizeof(name), "[%c] %s", record_class_letter(s),
+		 s->kind ? s->kind : record_class_name(s->class));
+	return view_add_node(v, view_made_frame(v, name, categories[s->class]), node);
+}
+
+/* ---- the view ---- */
+
+const char *view_comm(const struct record_view *v, const struct record_sample *s)
+{
+	const char *comm = s->comm ? s->comm : v->r->threads[s->thread].comm;
+
+	return comm ? comm : "";
+}
+
+static bool view_wanted(const struct record_view *v, const struct record_sample *s)
+{
+	const struct export_options *o = v->o;
+	const struct record_thread *t;
+
+	if (s->thread >= v->r->n_threads || !s->points || !(o->classes & 1U << s->class))
+		return false;
+	t = &v->r->threads[s->thread];
+	if ((o->pid >= 0 && t->pid != o->pid) || (o->tid >= 0 && t->tid != o->tid))
+		return false;
+	return !o->comm || glob_match(o->comm, view_comm(v, s));
+}
+
+static void view_add_samples(struct record_view *v)
+{
+	const struct recording *r = v->r;
+	_cleanup_free_ uint32_t *nodes = xmalloc((r->n_stacks + 1) * sizeof(*nodes));
+	_cleanup_free_ uint32_t *path = NULL;
+	size_t path_cap = 0;
+
+	memset(nodes, 0xff, (r->n_stacks + 1) * sizeof(*nodes));
+	for (size_t i = 0; i < r->n_samples; i++) {
+		const struct record_sample *s = &r->samples[i];
+		uint32_t node;
+
+		v->chain[i] = v->node[i] = RECORDING_NONE;
+		if (!view_wanted(v, s))
+			continue;
+		node = view_add_stack(v, s->stack, nodes, &path, &path_cap);
+		v->chain[i] = view_complete_chain(v, s, node);
+		v->node[i] = view_annotate(v, s, v->chain[i]);
+		v->points += s->points;
+	}
+}
+
+static int view_compare_begin(const void *a, const void *b, void *arg)
+{
+	const struct record_sample *samples = arg;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	uint64_t x = view_begin(&samples[i]), y = view_begin(&samples[j]);
+
+	return x != y ? (x < y ? -1 : 1) : i < j ? -1 : i > j;
+}
+
+static void view_add_threads(struct record_view *v)
+{
+	const struct recording *r = v->r;
+	_cleanup_free_ uint32_t *index = xmalloc((r->n_threads + 1) * sizeof(*index));
+	_cleanup_free_ size_t *count = xcalloc(r->n_threads + 1, sizeof(*count));
+	size_t at = 0;
+
+	for (size_t i = 0; i < r->n_samples; i++) {
+		if (v->node[i] != RECORDING_NONE)
+			count[r->samples[i].thread]++;
+	}
+	v->threads = xcalloc(r->n_threads + 1, sizeof(*v->threads));
+	for (size_t i = 0; i < r->n_threads; i++) {
+		if (!count[i])
+			continue;
+		index[i] = v->n_threads;
+		v->threads[v->n_threads++] = (struct view_thread){
+			.thread = &r->threads[i],
+			.samples = v->indexes + at,
+		};
+		at += count[i];
+	}
+	for (size_t i = 0; i < r->n_samples; i++) {
+		const struct record_sample *s = &r->samples[i];
+		struct view_thread *t;
+
+		if (v->node[i] == RECORDING_NONE)
+			continue;
+		t = &v->threads[index[s->thread]];
+		t->samples[t->n++] = i;
+		t->points += s->points;
+		t->comm = view_comm(v, s);
+	}
+	for (size_t i = 0; i < v->n_threads; i++)
+		qsort_r(v->threads[i].samples, v->threads[i].n, sizeof(uint32_t),
+			view_compare_begin, r->samples);
+}
+
+void record_view_init(struct record_view *v, const struct recording *r,
+		      const struct export_options *o)
+{
+	memset(v, 0, sizeof(*v));
+	v->r = r;
+	v->o = o;
+	export_map_init(&v->nodes, 2);
+	v->chain = xcalloc(r->n_samples + 1, sizeof(*v->chain));
+	v->node = xcalloc(r->n_samples + 1, sizeof(*v->node));
+	v->indexes = xcalloc(r->n_samples + 1, sizeof(*v->indexes));
+	v->recorded = xmalloc((r->n_frames + 1) * sizeof(*v->recorded));
+	memset(v->recorded, 0xff, (r->n_frames + 1) * sizeof(*v->recorded));
+	view_add_samples(v);
+	view_add_threads(v);
+}
+
+void record_view_deinit(struct record_view *v)
+{
+	for (size_t i = 0; i < v->n_frames; i++)
+		free(v->frames[i].name);
+	free(v->frames);
+	export_map_deinit(&v->nodes);
+	export_strings_deinit(&v->made);
+	free(v->made_frame);
+	free(v->recorded);
+	free(v->chain);
+	free(v->node);
+	free(v->indexes);
+	free(v->threads);
+}
+
+const char *view_frame_file(const struct view_frame *f)
+{
+	if (!f->frame)
+		return NULL;
+	if (f->frame->file && *f->frame->file)
+		return f->frame->file;
+	return f->frame->object && *f->frame->object ? f->frame->object : NULL;
+}
+
+uint64_t view_begin(const struct record_sample *s)
+{
+	return s->class == RECORD_ON ? s->time
+				     : s->time - (s->duration < s->time ? s->duration : s->time);
+}
+
+uint64_t view_end(const struct record_view *v, const struct record_sample *s)
+{
+	return s->class == RECORD_ON ? s->time + s->points * v->r->header.period_ns : s->time;
+}
+
+int64_t view_started(const struct record_view *v)
+{
+	struct tm tm = { 0 };
+	time_t t;
+
+	if (!v->r->header.started || !strptime(v->r->header.started, "%Y-%m-%dT%H:%M:%S", &tm))
+		return 0;
+	t = timegm(&tm);
+	return t > 0 ? t : 0;
+}
+
+char *view_thread_name(const struct record_view *v, const struct view_thread *t)
+{
+	(void)v;
+	if (t->thread->tid == t->thread->pid)
+		return xasprintf("%s %d", t->comm, t->thread->tid);
+	return xasprintf("%s %d (process %d)", t->comm, t->thread->tid, t->thread->pid);
+}
+
+char *view_waker(const struct record_view *v, const struct record_sample *s)
+{
+	const struct record_thread *t;
+
+	if (s->class == RECORD_ON)
+		return NULL;
+	if (s->waker >= v->r->n_threads)
+		return s->event ? xstrdup(s->event) : NULL;
+	t = &v->r->threads[s->waker];
+	return xasprintf("%s %d", t->comm ? t->comm : "", t->tid);
+}
+
+/* ---- JSON ---- */
+
+void export_number(FILE *out, uint64_t n)
+{
+	char digits[20], *p = digits + sizeof(digits);
+
+	do
+		*--p = '0' + n % 10;
+	while (n /= 10);
+	fwrite_unlocked(p, 1, digits + sizeof(digits) - p, out);
+}
+
+void export_text(FILE *out, const char *s)
+{
+	_cleanup_free_ char *clean = text_clean(s, "\xef\xbf\xbd");
+
+	putc_unlocked('"', out);
+	for (const char *p = clean; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			putc_unlocked('\\', out);
+		putc_unlocked(*p, out);
+	}
+	putc_unlocked('"', out);
+}
+
+void export_column(FILE *out, const uint32_t *v, size_t n, size_t stride, const char *none)
+{
+	putc_unlocked('[', out);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			putc_unlocked(',', out);
+		if (v[i * stride] == RECORDING_NONE)
+			fputs_unlocked(none, out);
+		else
+			export_number(out, v[i * stride]);
+	}
+	putc_unlocked(']', out);
+}
+
+void export_ms(FILE *out, uint64_t ns)
+{
+	unsigned int rest = ns % NSEC_PER_MSEC;
+	char digits[8];
+	size_t n;
+
+	export_number(out, ns / NSEC_PER_MSEC);
+	if (!rest)
+		return;
+	n = snprintf(digits, sizeof(digits), ".%06u", rest);
+	while (digits[n - 1] == '0')
+		n--;
+	fwrite_unlocked(digits, 1, n, out);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/scoz/record_model.h"
+
+/* ---- keys ---- */
+
+static size_t hash_key(const char *key, size_t size)
+{
+	uint64_t h = 0x9e3779b97f4a7c15ULL;
+
+	for (size_t i = 0; i < size; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, key + i, 8); /* sizes are multiples of 8 */
+		h = (h ^ word) * 0xff51afd7ed558ccdULL;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+/* Slots hold the number plus one. */
+static uint32_t *find_key(const struct keymap *m, const void *key)
+{
+	for (size_t i = hash_key(key, m->key_size);; i++) {
+		uint32_t *slot = &m->slots[i & (m->n_slots - 1)];
+
+		if (!*slot || !memcmp(m->keys + (*slot - 1) * m->key_size, key, m->key_size))
+			return slot;
+	}
+}
+
+static void grow_slots(struct keymap *m)
+{
+	m->n_slots = m->n_slots ? 2 * m->n_slots : 64;
+	free(m->slots);
+	m->slots = xcalloc(m->n_slots, sizeof(*m->slots));
+	for (size_t i = 0; i < m->n; i++)
+		*find_key(m, m->keys + i * m->key_size) = i + 1;
+}
+
+size_t keymap_add(struct keymap *m, const void *key)
+{
+	uint32_t *slot;
+
+	if (2 * m->n >= m->n_slots)
+		grow_slots(m);
+	slot = find_key(m, key);
+	if (!*slot) {
+		array_reserve(m->keys, m->cap, (m->n + 1) * m->key_size);
+		memcpy(m->keys + m->n * m->key_size, key, m->key_size);
+		*slot = ++m->n;
+	}
+	return *slot - 1;
+}
+
+void keymap_deinit(struct keymap *m)
+{
+	free(m->keys);
+	free(m->slots);
+}
+
+/* ---- chains ---- */
+
+/* Parents stand before their children, so one pass is enough. */
+static void mark_nodes(struct record_model *m)
+{
+	const struct recording *rec = m->rec;
+
+	m->kernel_node = xcalloc(rec->n_stacks, sizeof(*m->kernel_node));
+	m->broken_node = xcalloc(rec->n_stacks, sizeof(*m->broken_node));
+	for (size_t i = 0; i < rec->n_stacks; i++) {
+		const struct record_stack *s = &rec->stacks[i];
+		enum record_frame_kind kind = rec->frames[s->frame].kind;
+		bool has_parent = s->parent != RECORDING_NONE;
+
+		m->kernel_node[i] = kind == FRAME_KERNEL || (kind == FRAME_INLINED && has_parent &&
+							     m->kernel_node[s->parent]);
+		m->broken_node[i] =
+			kind == FRAME_MISSING || (has_parent && m->broken_node[s->parent]);
+	}
+}
+
+uint32_t record_model_leaf(const struct record_model *m, uint32_t stack)
+{
+	while (m->options->no_kernel && stack != RECORDING_NONE && m->kernel_node[stack])
+		stack = m->rec->stacks[stack].parent;
+	return stack;
+}
+
+const struct record_frame *record_model_frame(const struct record_model *m, uint32_t stack,
+					      uint32_t node)
+{
+	static const struct record_frame none = { .symbol = "[no call chain]", .object = "" };
+	static const struct record_frame kernel = { .symbol = "[kernel]",
+						    .object = "[kernel]",
+						    .kind = FRAME_KERNEL };
+
+	if (node != RECORDING_NONE)
+		return &m->rec->frames[m->rec->stacks[node].frame];
+	return stack == RECORDING_NONE ? &none : &kernel;
+}
+
+/* ---- folding ---- */
+
+static bool in_numbers(const struct number_list *l, int64_t v)
+{
+	for (int i = 0; i < l->n; i++) {
+		if (l->v[i] == v)
+			return true;
+	}
+	return !l->given;
+}
+
+/* @list: names with commas in between; NULL: all. */
+static bool in_names(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		if (!strncmp(p, name, len) && (!p[len] || p[len] == ','))
+			return true;
+	}
+	return !list;
+}
+
+static enum record_level level_of(const struct record_sample *s)
+{
+	switch (s->class) {
+	case RECORD_ON:
+		return s->kernel ? LEVEL_KERNEL : LEVEL_USER;
+	case RECORD_IO:
+		return LEVEL_IO;
+	case RECORD_LOCK:
+		return LEVEL_LOCK;
+	case RECORD_SCHED:
+		return LEVEL_SCHED;
+	default:
+		return LEVEL_OTHER;
+	}
+}
+
+static bool is_selected(const struct record_model *m, const struct record_sample *s)
+{
+	const struct record_options *o = m->options;
+	const struct record_thread *t = &m->rec->threads[s->thread];
+
+	return o->levels >> level_of(s) & 1 && in_numbers(&o->pids, t->pid) &&
+	       in_numbers(&o->tids, t->tid) && in_numbers(&o->cpus, s->cpu) &&
+	       in_names(o->comms, s->comm);
+}
+
+static void count_sample(struct record_model *m, const struct record_sample *s)
+{
+	enum record_level level = level_of(s);
+
+	m->samples++;
+	m->points += s->points;
+	m->levels[level] += s->points;
+	m->level_samples[level]++;
+	m->level_ns[level] += s->duration;
+	m->by_thread[s->thread][level] += s->points;
+	m->unfinished += s->unfinished;
+	if (s->stack == RECORDING_NONE)
+		m->chainless++;
+	else
+		m->broken += m->broken_node[s->stack];
+}
+
+static void fold_samples(struct record_model *m)
+{
+	struct entry_key {
+		uint32_t thread, stack, cpu, waker;
+		const char *comm, *kind, *event;
+		uint64_t level;
+	} key;
+	struct keymap map = { .key_size = sizeof(key) };
+	bool by_cpu = false;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < m->options->n_sort; i++)
+		by_cpu |= m->options->sort[i] == SORT_CPU;
+	for (size_t i = 0; i < m->rec->n_samples; i++) {
+		const struct record_sample *s = &m->rec->samples[i];
+		struct record_entry *e;
+		size_t at;
+
+		if (!is_selected(m, s))
+			continue;
+		count_sample(m, s);
+		key = (struct entry_key){ s->thread, s->stack,	 by_cpu ? s->cpu : 0,
+					  s->waker,  s->comm,	 s->kind,
+					  s->event,  level_of(s) };
+		at = keymap_add(&map, &key);
+		if (at == m->n_entries) {
+			array_reserve(m->entries, cap, ++m->n_entries);
+			m->entries[at] = (struct record_entry){
+				key.thread, key.stack,	 key.cpu, key.waker, key.comm, key.kind,
+				key.event,  level_of(s), 0,	  0,	     0
+			};
+		}
+		e = &m->entries[at];
+		e->points += s->points;
+		e->samples++;
+		e->duration += s->duration;
+	}
+	keymap_deinit(&map);
+}
+
+struct record_model *record_model_create(const struct recording *rec,
+					 const struct record_options *options)
+{
+	struct record_model *m = xcalloc(1, sizeof(*m));
+
+	m->rec = rec;
+	m->options = options;
+	m->by_thread = xcalloc(rec->n_threads, sizeof(*m->by_thread));
+	mark_nodes(m);
+	fold_samples(m);
+	record_make_groups(m);
+	record_make_waits(m);
+	return m;
+}
+
+void record_model_free(struct record_model *m)
+{
+	for (size_t i = 0; i < m->n_groups; i++) {
+		free(m->groups[i].rows);
+		free(m->groups[i].calls);
+	}
+	for (size_t i = 0; i < m->n_waits; i++)
+		free(m->waits[i].wakers);
+	free(m->groups);
+	free(m->waits);
+	free(m->entries);
+	free(m->by_thread);
+	free(m->kernel_node);
+	free(m->broken_node);
+	free(m);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What scoz report concludes from a recording. Samples that agree in all that anybody asks for are
+ * folded into entries first; rows, call graphs, waits and hints are made from these.
+ */
+#ifndef SCOZ_RECORD_MODEL_H
+#define SCOZ_RECORD_MODEL_H
+
+#include "record/recording.h"
+
+/* What the column of levels shows: "[.]", "[k]", "[I]", ... */
+enum record_level {
+	LEVEL_USER,
+	LEVEL_KERNEL,
+	LEVEL_IO,
+	LEVEL_LOCK,
+	LEVEL_SCHED,
+	LEVEL_OTHER,
+	RECORD_LEVELS
+};
+#define RECORD_LETTERS ".kILSB"
+
+enum record_sort {
+	SORT_COMM,
+	SORT_DSO,
+	SORT_SYM,
+	SORT_PID,
+	SORT_TID,
+	SORT_CLASS,
+	SORT_KIND,
+	SORT_CPU,
+	SORT_WAKER,
+	SORT_FILE,
+	SORT_SRCLINE,
+	RECORD_SORTS
+};
+
+enum record_per { PER_NOTHING, PER_PROCESS, PER_THREAD };
+
+struct number_list {
+	int *v;
+	int n;
+	bool given;
+};
+
+struct record_options {
+	enum record_sort sort[RECORD_SORTS];
+	size_t n_sort;
+	enum record_per per;
+	bool json, children, graph, no_kernel, no_hints;
+	double percent_limit;
+	size_t top_waits; /* 0: rows instead */
+	char *comms;	  /* filters: NULL or a list with commas */
+	struct number_list pids, tids, cpus;
+	unsigned int levels; /* bits by level */
+	const char *only;    /* the first of the options that only recordings have */
+};
+
+/* Distinct keys of one size, numbered from 0 in the order of their arrival. */
+struct keymap {
+	size_t key_size, n, cap, n_slots;
+	char *keys;
+	uint32_t *slots;
+};
+/* The number of @key; if that is what n was before, it is new. */
+size_t keymap_add(struct keymap *m, const void *key);
+void keymap_deinit(struct keymap *m);
+
+struct record_entry {
+	uint32_t thread, stack, cpu, waker;
+	const char *comm, *kind, *event;
+	enum record_level level;
+	uint64_t points, samples, duration;
+};
+
+/* A caller in the call graph of a row. */
+struct call_node {
+	const struct record_frame *frame;
+	uint64_t points;
+	uint32_t child, sibling; /* heaviest first; 0: none */
+};
+
+struct record_row {
+	const struct record_entry *entry; /* one of those it is made of: where its names stand */
+	const struct record_frame *frame;
+	enum record_level level;
+	uint64_t self, total; /* points; total: also of what it called */
+	uint32_t share;	      /* hundredths of a percent, of self: they add up to 10,000 */
+	uint32_t last_entry;  /* counted in total already */
+	uint32_t calls;	      /* its callers: first node, 0: none */
+};
+
+/* All rows, or those of one process or thread. */
+struct record_group {
+	const struct record_entry *heaviest;
+	uint64_t points;
+	uint64_t levels[RECORD_LEVELS];
+	struct record_row *rows;
+	size_t n_rows;
+	struct call_node *calls; /* [0] is nobody */
+	size_t n_calls;
+};
+
+struct record_waker {
+	uint32_t thread;   /* RECORDING_NONE: */
+	const char *event; /* NULL: unknown */
+	uint64_t points;
+};
+
+/* All waits of a class at one place. */
+struct record_wait {
+	enum record_level level;
+	uint32_t stack;
+	const char *kind;
+	uint64_t points, samples, duration;
+	struct record_waker *wakers; /* most points first */
+	size_t n_wakers, cap_wakers;
+};
+
+struct record_model {
+	const struct recording *rec;
+	const struct record_options *options;
+	struct record_entry *entries;
+	size_t n_entries;
+	struct record_group *groups; /* most points first */
+	size_t n_groups;
+	struct record_wait *waits; /* by class, most points first */
+	size_t n_waits;
+	uint64_t (*by_thread)[RECORD_LEVELS]; /* points, by thread id */
+	/* Of what the filters let through: */
+	uint64_t samples, points;
+	uint64_t levels[RECORD_LEVELS], level_samples[RECORD_LEVELS], level_ns[RECORD_LEVELS];
+	uint64_t unfinished, broken, chainless;
+	bool *kernel_node, *broken_node; /* by stack id */
+};
+
+struct record_model *record_model_create(const struct recording *rec,
+					 const struct record_options *options);
+void record_model_free(struct record_model *m);
+
+/* The innermost node of @stack that is to be shown, RECORDING_NONE: none. */
+uint32_t record_model_leaf(const struct record_model *m, uint32_t stack);
+/* What stands for its frame, also where there is none. */
+const struct record_frame *record_model_frame(const struct record_model *m, uint32_t stack,
+					      uint32_t node);
+static inline uint64_t record_off_cpu(const uint64_t levels[RECORD_LEVELS])
+{
+	return levels[LEVEL_IO] + levels[LEVEL_LOCK] + levels[LEVEL_SCHED] + levels[LEVEL_OTHER];
+}
+
+static inline double record_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* ---- record_rows.c ---- */
+void record_make_groups(struct record_model *m);
+
+/* ---- record_waits.c ---- */
+void record_make_waits(struct record_model *m);
+/* "woken by" for people; malloc'ed. */
+char *record_waker_name(const struct record_model *m, uint32_t thread, const char *event);
+/* What to do about it: each a paragraph; only what the data support. */
+struct record_hint {
+	enum record_level level;
+	const struct record_wait *wait; /* the heaviest of that class */
+	char *text;
+};
+struct record_hint *record_make_hints(const struct record_model *m, size_t *n);
+
+/* ---- record_json.c ---- */
+int record_write_json(const struct record_model *m, FILE *out);
+
+/* ---- record_options.c ---- */
+extern const char *const record_sort_names[RECORD_SORTS];
+void record_options_init(struct record_options *o);
+void record_options_deinit(struct record_options *o);
+/* getopt's values of the options that only recordings have, from here on. */
+enum {
+	OPTION_SORT = 256,
+	OPTION_CHILDREN,
+	OPTION_NO_CHILDREN,
+	OPTION_GRAPH,
+	OPTION_NO_KERNEL,
+	OPTION_COMM,
+	OPTION_PID,
+	OPTION_TID,
+	OPTION_CPU,
+	OPTION_CLASS,
+	OPTION_PER,
+	OPTION_PERCENT_LIMIT,
+	OPTION_TOP_WAITS,
+	OPTION_HINTS,
+	OPTION_NO_HINTS,
+};
+/* 0, or -EINVAL: the message is printed. */
+int record_option(struct record_options *o, int option, const char *arg);
+
+/* ---- record_report.c ---- */
+int record_report(const char *path, const struct record_options *options);
+/* Why there is nothing to show; malloc'ed. */
+char *record_reason(const struct record_model *m);
+/* What is wrong with the recording, for people; the @i-th, NULL behind the last; malloc'ed. */
+char *record_warning(const struct record_model *m, size_t i);
+
+#endif

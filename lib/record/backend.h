@@ -7,6 +7,8 @@
 #include "record/queue.h"
 #include "record/recorder.h"
 
+#include <linux/perf_event.h>
+
 struct record_backend {
 	const struct record_backend_ops *ops;
 	struct recorder_options opt;
@@ -21,6 +23,12 @@ struct record_backend_ops {
 	/* Puts all records that are there into @q: QUEUE_SAMPLE as struct record_event, QUEUE_PERF
 	 * as perf wrote them. */
 	void (*drain)(struct record_backend *b, struct queue *q);
+	/*
+	 * May be NULL. Every record of perf passes here in the order of time; a sample comes back
+	 * with its addresses behind it, valid until the next call.
+	 */
+	const struct record_event *(*perf_record)(struct record_backend *b,
+						  const struct perf_event_header *h);
 	/* No samples any more; records of what is under way. */
 	void (*finish)(struct record_backend *b);
 	uint64_t (*lost)(struct record_backend *b);
@@ -30,7 +38,6 @@ struct record_backend_ops {
 extern const struct record_backend_ops record_bpf, record_kernel;
 
 /* Shared by backends: one perf event a CPU, whose ring tells about address spaces. */
-struct perf_event_attr;
 int record_open_events(const struct recorder_options *opt, struct perf_event_attr *attr, int *fds,
 		       struct error *err);
 

@@ -219,9 +219,15 @@ static void on_record(enum queue_kind kind, const void *record, size_t size, voi
 	struct recorder *r = arg;
 	int pid;
 
-	if (kind == QUEUE_PERF)
+	if (kind == QUEUE_PERF) {
 		maps_perf_record(r->maps, record, &pid);
-	else if (e->type == RECORD_EVENT_TIMES && size >= sizeof(*e) + sizeof(struct record_times))
+		e = r->backend->ops->perf_record ? r->backend->ops->perf_record(r->backend, record)
+						 : NULL;
+		if (e)
+			on_sample(r, e, (const void *)(e + 1));
+		return;
+	}
+	if (e->type == RECORD_EVENT_TIMES && size >= sizeof(*e) + sizeof(struct record_times))
 		on_times(r, e, (const void *)(e + 1));
 	else if (e->type != RECORD_EVENT_TIMES &&
 		 size >= sizeof(*e) + (e->n_kernel + e->n_user) * sizeof(uint64_t))
@@ -242,13 +248,28 @@ static void on_stack(uint32_t id, const struct record_stack *stack, void *arg)
 	r->sink.stack(id, stack, r->sink.arg);
 }
 
+/*
+ * Without a preference the engine that knows who ended a wait, and what lasts until the end; where
+ * there is no BPF, the other one. The first error is the one to tell.
+ */
+static int create_backend(struct recorder *r, const struct recorder_options *opt, struct error *err)
+{
+	int rc = -EINVAL;
+
+	if (strcmp(opt->engine, "kernel"))
+		rc = record_bpf.create(opt, &r->backend, err);
+	if (rc && strcmp(opt->engine, "bpf") &&
+	    !record_kernel.create(opt, &r->backend, strcmp(opt->engine, "auto") ? err : NULL))
+		rc = 0;
+	return rc;
+}
+
 int recorder_create(const struct recorder_options *opt, const struct recorder_sink *sink,
 		    struct recorder **ret, struct error *err)
 {
 	_cleanup_free_ char *cache = maptable_default_cache_dir();
 	struct maps_options maps = { .table.cache_dir = cache };
 	struct recorder *r = xcalloc(1, sizeof(*r));
-	const struct record_backend_ops *ops = &record_bpf;
 	const struct symbols_sink symbols = { on_frame, on_stack, r };
 	int rc;
 
@@ -257,7 +278,7 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 	if (!rc && opt->everybody)
 		rc = maps_scan_all(r->maps, err);
 	if (!rc)
-		rc = ops->create(opt, &r->backend, err);
+		rc = create_backend(r, opt, err);
 	if (rc) {
 		recorder_destroy(r);
 		return rc;

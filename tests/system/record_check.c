@@ -293,6 +293,13 @@ static const char *text(const json_t *o, const char *key)
 	return v ? json_string_value(v) : NULL;
 }
 
+static const char *name_of(const json_t *o)
+{
+	const char *name = text(o, "name");
+
+	return name ? name : "?";
+}
+
 static json_t *load(const char *path)
 {
 	json_error_t e;
@@ -419,7 +426,7 @@ static void runq(const json_t *thread, const struct seen *total)
 	error = 100 * (recorded / truth - 1);
 	printf("%-8s run queue: schedstat %.1f ms, points %.1f ms (%+.2f %%), times %.1f ms "
 	       "(%+.2f %%)%s\n",
-	       text(thread, "name"), truth / 1e6, recorded / 1e6, error, exact / 1e6,
+	       name_of(thread), truth / 1e6, recorded / 1e6, error, exact / 1e6,
 	       100 * (exact / truth - 1), waits ? ", from the wake-up" : "");
 	if (!waits)
 		worst_runq = fmax(worst_runq, fmax(fabs(error), fabs(100 * (exact / truth - 1))));
@@ -451,17 +458,17 @@ static void truth(const char *path, char **limits)
 
 		collect(t, s, n, &total);
 		if (!total.all)
-			wrong("thread %s, tid %.0f, is not in the recording", text(t, "name"),
+			wrong("thread %s, tid %.0f, is not in the recording", name_of(t),
 			      get(t, "tid"));
 		for (size_t k = 0; k < n; k++) {
 			const json_t *p = json_array_get(phases, k);
 
-			row(text(t, "name"), text(p, "name"), &s[k], p, wall);
+			row(name_of(t), name_of(p), &s[k], p, wall);
 			outside -= get(p, "wall");
 		}
-		row(text(t, "name"), "all", &total, t, wall);
+		row(name_of(t), "all", &total, t, wall);
 		if (s[n].all)
-			printf("%-8s %-14s  %6.2f %6.2f\n", text(t, "name"), "(no phase)",
+			printf("%-8s %-14s  %6.2f %6.2f\n", name_of(t), "(no phase)",
 			       100 * outside / wall, 100 * s[n].all * period / wall);
 		runq(t, &total);
 		free(s);
@@ -544,7 +551,7 @@ static void attribution(const char *path)
 		collect(t, s, 1, &total);
 		if (fabs(s[0].all - expected) > expected / 100 + 3)
 			wrong("tid %.0f: %.0f points in %s instead of %.0f", get(t, "tid"),
-			      s[0].all, text(t, "name"), expected);
+			      s[0].all, name_of(t), expected);
 	}
 	printf("%.0f switches, %llu samples in functions of their threads, %llu in none, wakers: "
 	       "%llu right, %llu unknown; lost %llu; %d wrong\n",

@@ -31,111 +31,143 @@ static char *folded_frame(const struct view_frame *f)
 	return xasprintf("%s%s", name, mark);
 }
 
-/* What a stack is counted by. */
-enum { FOLDED_COMM, FOLDED_GROUP, FOLDED_NODE, FOLDED_KEY };
-
-static char *folded_head(const struct record_view *v, const uint32_t *key, const char *comm)
+static char *folded_head(const struct record_view *v, const struct record_sample *s)
 {
-	_cleanup_free_ char *name = folded_text(comm, true);
-	const struct record_thread *t;
+	_cleanup_free_ char *name = folded_text(view_comm(v, s), true);
+	const struct record_thread *t = &v->r->threads[s->thread];
 
 	if (v->o->per == PER_COMM)
 		return xstrdup(name);
 	if (v->o->per == PER_PROCESS)
-		return xasprintf("%s-%d", name, (int32_t)key[FOLDED_GROUP]);
-	t = &v->r->threads[key[FOLDED_GROUP]];
+		return xasprintf("%s-%d", name, t->pid);
 	return xasprintf("%s-%d/%d", name, t->pid, t->tid);
 }
 
-struct folded_line {
-	char *text;
-	uint64_t points;
+struct folded {
+	const struct record_view *v;
+	struct export_strings texts; /* of frames and heads */
+	/* Stacks that differ only in lines or addresses read alike: they are one. */
+	struct export_map nodes; /* (text, caller's node or RECORDING_NONE) */
+	uint32_t *node;		 /* of each node of the view */
+	struct export_map lines; /* (head's text, node) */
+	uint64_t *points;	 /* of each line */
+	size_t points_cap;
+	uint32_t *path;
+	size_t path_cap;
 };
 
-static int folded_compare(const void *a, const void *b)
+static void folded_nodes(struct folded *x)
 {
-	return strcmp(((const struct folded_line *)a)->text, ((const struct folded_line *)b)->text);
-}
+	const struct record_view *v = x->v;
+	_cleanup_free_ uint32_t *text = xcalloc(v->n_frames + 1, sizeof(*text));
 
-static char *folded_stack(const struct record_view *v, const char *head, char *const *frames,
-			  uint32_t node)
-{
-	size_t len = strlen(head);
-	char *text, *end;
+	for (size_t i = 0; i < v->n_frames; i++) {
+		_cleanup_free_ char *s = folded_frame(&v->frames[i]);
 
-	for (uint32_t n = node; n != RECORDING_NONE; n = view_node_parent(v, n))
-		len += 1 + strlen(frames[view_node_frame(v, n)]);
-	text = xmalloc(len + 1);
-	memcpy(text, head, strlen(head));
-	end = text + len;
-	*end = '\0';
-	for (uint32_t n = node; n != RECORDING_NONE; n = view_node_parent(v, n)) {
-		const char *frame = frames[view_node_frame(v, n)];
-
-		end -= strlen(frame);
-		memcpy(end, frame, strlen(frame));
-		*--end = ';';
+		text[i] = export_strings_add(&x->texts, s);
 	}
-	return text;
+	for (size_t i = 0; i < v->nodes.n; i++) {
+		uint32_t parent = view_node_parent(v, i);
+		uint32_t key[] = { text[view_node_frame(v, i)],
+				   parent == RECORDING_NONE ? parent : x->node[parent] };
+
+		x->node[i] = export_map_add(&x->nodes, key);
+	}
 }
 
-static uint32_t folded_group(const struct record_view *v, const struct record_sample *s)
+/* The name of a thread seldom changes: @heads has the last one of each. */
+static uint32_t folded_head_text(struct folded *x, const struct record_sample *s, uint32_t *heads,
+				 const char **comms)
 {
-	if (v->o->per == PER_PROCESS)
-		return v->r->threads[s->thread].pid;
-	return v->o->per == PER_THREAD ? s->thread : 0;
+	const char *comm = view_comm(x->v, s);
+
+	if (!comms[s->thread] || strcmp(comm, comms[s->thread])) {
+		_cleanup_free_ char *head = folded_head(x->v, s);
+
+		heads[s->thread] = export_strings_add(&x->texts, head);
+		comms[s->thread] = comm;
+	}
+	return heads[s->thread];
 }
 
-/* Stacks that differ only in lines or addresses read alike: they become one line. */
-static void folded_print(struct folded_line *lines, size_t n, FILE *out)
+static void folded_count(struct folded *x)
 {
-	qsort(lines, n, sizeof(*lines), folded_compare);
-	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n && !strcmp(lines[i].text, lines[i + 1].text)) {
-			lines[i + 1].points += lines[i].points;
+	const struct recording *r = x->v->r;
+	_cleanup_free_ uint32_t *heads = xcalloc(r->n_threads + 1, sizeof(*heads));
+	_cleanup_free_ const char **comms = xcalloc(r->n_threads + 1, sizeof(*comms));
+
+	for (size_t i = 0; i < r->n_samples; i++) {
+		const struct record_sample *s = &r->samples[i];
+		size_t n = x->lines.n;
+		uint32_t key[2], id;
+
+		if (x->v->node[i] == RECORDING_NONE)
 			continue;
-		}
-		fprintf(out, "%s %llu\n", lines[i].text, (unsigned long long)lines[i].points);
+		key[0] = folded_head_text(x, s, heads, comms);
+		key[1] = x->node[x->v->node[i]];
+		id = export_map_add(&x->lines, key);
+		array_reserve(x->points, x->points_cap, n + 1);
+		if (id == n)
+			x->points[id] = 0;
+		x->points[id] += s->points;
 	}
+}
+
+static void folded_line(struct folded *x, size_t line, FILE *out)
+{
+	const uint32_t *key = &x->lines.keys[2 * line];
+	size_t depth = 0;
+
+	for (uint32_t n = key[1]; n != RECORDING_NONE; n = x->nodes.keys[2 * n + 1]) {
+		array_reserve(x->path, x->path_cap, depth + 1);
+		x->path[depth++] = x->nodes.keys[2 * n];
+	}
+	fputs_unlocked(x->texts.text[key[0]], out);
+	while (depth) {
+		putc_unlocked(';', out);
+		fputs_unlocked(x->texts.text[x->path[--depth]], out);
+	}
+	putc_unlocked(' ', out);
+	export_number(out, x->points[line]);
+	putc_unlocked('\n', out);
+}
+
+static int folded_compare(const void *a, const void *b, void *arg)
+{
+	const uint64_t *points = arg;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	if (points[i] != points[j])
+		return points[i] > points[j] ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+/* Most points first. */
+static void folded_print(struct folded *x, FILE *out)
+{
+	_cleanup_free_ uint32_t *order = xcalloc(x->lines.n + 1, sizeof(*order));
+
+	for (size_t i = 0; i < x->lines.n; i++)
+		order[i] = i;
+	qsort_r(order, x->lines.n, sizeof(*order), folded_compare, x->points);
+	for (size_t i = 0; i < x->lines.n; i++)
+		folded_line(x, order[i], out);
 }
 
 void export_folded(const struct record_view *v, FILE *out)
 {
-	struct export_strings comms = { 0 };
-	struct export_map stacks;
-	_cleanup_free_ char **frames = xcalloc(v->n_frames + 1, sizeof(*frames));
-	_cleanup_free_ struct folded_line *lines = NULL;
-	size_t cap = 0;
+	struct folded x = { .v = v };
 
-	export_map_init(&stacks, FOLDED_KEY);
-	for (size_t i = 0; i < v->n_frames; i++)
-		frames[i] = folded_frame(&v->frames[i]);
-	for (size_t i = 0; i < v->r->n_samples; i++) {
-		const struct record_sample *s = &v->r->samples[i];
-		uint32_t key[FOLDED_KEY] = { [FOLDED_NODE] = v->node[i] }, id;
-		size_t n = stacks.n;
-
-		if (v->node[i] == RECORDING_NONE)
-			continue;
-		key[FOLDED_COMM] = export_strings_add(&comms, view_comm(v, s));
-		key[FOLDED_GROUP] = folded_group(v, s);
-		id = export_map_add(&stacks, key);
-		array_reserve(lines, cap, n + 1);
-		if (id == n)
-			lines[id].points = 0;
-		lines[id].points += s->points;
-	}
-	for (size_t i = 0; i < stacks.n; i++) {
-		const uint32_t *key = &stacks.keys[i * FOLDED_KEY];
-		_cleanup_free_ char *head = folded_head(v, key, comms.text[key[FOLDED_COMM]]);
-
-		lines[i].text = folded_stack(v, head, frames, key[FOLDED_NODE]);
-	}
-	folded_print(lines, stacks.n, out);
-	for (size_t i = 0; i < stacks.n; i++)
-		free(lines[i].text);
-	for (size_t i = 0; i < v->n_frames; i++)
-		free(frames[i]);
-	export_map_deinit(&stacks);
-	export_strings_deinit(&comms);
+	export_map_init(&x.nodes, 2);
+	export_map_init(&x.lines, 2);
+	x.node = xcalloc(v->nodes.n + 1, sizeof(*x.node));
+	folded_nodes(&x);
+	folded_count(&x);
+	folded_print(&x, out);
+	export_strings_deinit(&x.texts);
+	export_map_deinit(&x.nodes);
+	export_map_deinit(&x.lines);
+	free(x.node);
+	free(x.points);
+	free(x.path);
 }

@@ -168,6 +168,15 @@ struct record_hint {
 };
 struct record_hint *record_make_hints(const struct record_model *m, size_t *n);
 
+/* ---- record_text.c ---- */
+void record_print_text(const struct record_model *m);
+
+/* ---- record_graph.c ---- */
+void record_print_graph(const struct record_group *g, const struct record_row *row);
+/* The @limit innermost frames of a wait, a line each. */
+void record_print_stack(const struct record_model *m, uint32_t node, const char *prefix,
+			size_t limit);
+
 /* ---- record_json.c ---- */
 int record_write_json(const struct record_model *m, FILE *out);
 
@@ -197,10 +206,11 @@ enum {
 int record_option(struct record_options *o, int option, const char *arg);
 
 /* ---- record_report.c ---- */
+/* Prints; returns an exit code. */
 int record_report(const char *path, const struct record_options *options);
 /* Why there is nothing to show; malloc'ed. */
 char *record_reason(const struct record_model *m);
-/* What is wrong with the recording, for people; the @i-th, NULL behind the last; malloc'ed. */
-char *record_warning(const struct record_model *m, size_t i);
+/* What is wrong with the recording, for people: @n malloc'ed texts in a malloc'ed array. */
+char **record_warnings(const struct record_model *m, size_t *n);
 
 #endif

@@ -1,30 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * scoz report: the causal profile as a table. Each line speedup is a column as long as the lines
- * fit; else the curve of each target goes on lines of its own below the target's row.
+ * scoz report: options, and the causal profile as a table; for recordings see record_report.c. Each
+ * line speedup is a column as long as the lines fit; else the curve of each target goes on lines of
+ * its own below the target's row.
  */
 #include <getopt.h>
 #include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/model.h"
+#include "tools/scoz/record_model.h"
 #include "tools/scoz/text.h"
 
 static void usage(FILE *out)
 {
-	fprintf(out,
-		"Usage: scoz report [--json] [FILE]\n\n"
-		"Prints the causal profile in FILE (default " DEFAULT_PROFILE "): for each target\n"
-		"how much less run time one unit of progress would take if the target took less,\n"
-		"with 95 %% intervals and a verdict.\n\n"
-		"  --json  print JSON (schema scoz-report/1)\n"
-		"  --help\n\n"
-		"Verdicts:\n"
-		"  optimize    making the target faster makes the program faster\n"
-		"  contention  making the target faster makes the program slower\n"
-		"  no effect   whatever happens to the target, the program takes as long\n"
-		"  undecided   not measured well enough: run longer\n\n"
-		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
+	fprintf(out, "Usage: scoz report [OPTION...] [FILE]\n\n"
+		     "Prints what is in FILE: a causal profile (by scozd; default " DEFAULT_PROFILE
+		     ") or a\n"
+		     "recording (by scoz record; default " DEFAULT_RECORDING
+		     "); without FILE the newer of the\n"
+		     "two defaults.\n\n"
+		     "  -j, --json  print JSON (schema scoz-report/1 or scoz-record-report/1)\n"
+		     "  --help\n\n"
+		     "A profile: for each target how much less run time one unit of progress would "
+		     "take\n"
+		     "if the target took less, with 95 %% intervals and a verdict.\n"
+		     "  optimize    making the target faster makes the program faster\n"
+		     "  contention  making the target faster makes the program slower\n"
+		     "  no effect   whatever happens to the target, the program takes as long\n"
+		     "  undecided   not measured well enough: run longer\n\n"
+		     "A recording: where the time of threads went, on CPUs [.] (kernel: [k]), "
+		     "waiting for\n"
+		     "I/O [I], locks [L], a CPU [S] or anything else [B].\n"
+		     "  -s, --sort KEYS        rows by comm, dso, sym, pid, tid, class, kind, cpu, "
+		     "waker,\n"
+		     "                         file, srcline (default comm,dso,sym)\n"
+		     "  --children             also count what functions called; sort by that\n"
+		     "  --no-children          only the innermost function (default)\n"
+		     "  -g, --call-graph       callers below each row\n"
+		     "  --no-kernel            the function that called the kernel instead of "
+		     "kernel functions\n"
+		     "  --per WHAT             a table for each process or thread\n"
+		     "  --percent-limit PCT    no rows below PCT\n"
+		     "  --top-waits[=N]        instead of rows: for each class the N (10) places "
+		     "where threads\n"
+		     "                         waited most, and who woke them\n"
+		     "  --hints                say at the end what to do about waits (default)\n"
+		     "  --no-hints\n"
+		     "  --comm NAME[,NAME...]  only threads of these names\n"
+		     "  --pid PID[,PID...]     only these processes\n"
+		     "  --tid TID[,TID...]     only these threads\n"
+		     "  --cpu LIST             only samples on these CPUs\n"
+		     "  --class CLASS[,...]    only on, io, lock, sched, other or off (all but "
+		     "on), or letters\n\n"
+		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
 }
 
 static char *clean(const char *s)
@@ -245,36 +276,13 @@ static int print_report(const struct model *m)
 	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;
 }
 
-int cmd_report(int argc, char **argv)
+static int report_profile(const char *path, bool json)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
 	struct error err = { 0 };
-	bool json = false;
 	struct model *m;
-	int c, ret;
+	int ret;
 
-	optind = 0;
-	while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			usage(stdout);
-			return EXIT_DONE;
-		default:
-			return EXIT_USAGE;
-		}
-	}
-	if (argc - optind > 1) {
-		log_warn("report: one FILE at most, but there is also %s", argv[optind + 1]);
-		return EXIT_USAGE;
-	}
-	if (model_load(optind < argc ? argv[optind] : DEFAULT_PROFILE, &m, &err)) {
+	if (model_load(path, &m, &err)) {
 		log_warn("%s", err.text);
 		return EXIT_FAILED;
 	}
@@ -289,5 +297,103 @@ int cmd_report(int argc, char **argv)
 		log_warn("%s", text);
 	}
 	model_free(m);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+	if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
+		return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
+	return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+/* Options that only recordings have leave no doubt which of the two is meant. */
+static const char *default_file(const struct record_options *o)
+{
+	struct stat profile, recording;
+	bool newer;
+
+	if (stat(DEFAULT_RECORDING, &recording) < 0)
+		return DEFAULT_PROFILE;
+	if (stat(DEFAULT_PROFILE, &profile) < 0 || o->only)
+		return DEFAULT_RECORDING;
+	newer = is_newer(&recording, &profile);
+	log_warn("report: this is about %s, which is newer than %s: name a file to choose",
+		 newer ? DEFAULT_RECORDING : DEFAULT_PROFILE,
+		 newer ? DEFAULT_PROFILE : DEFAULT_RECORDING);
+	return newer ? DEFAULT_RECORDING : DEFAULT_PROFILE;
+}
+
+static int report_file(const char *path, const struct record_options *o)
+{
+	if (recording_is(path))
+		return record_report(path, o);
+	if (o->only && access(path, F_OK) == 0) {
+		log_warn("report: %s is for recordings, and %s is none", o->only, path);
+		return EXIT_USAGE;
+	}
+	return report_profile(path, o->json);
+}
+
+static int parse_options(int argc, char **argv, struct record_options *o)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "sort", required_argument, NULL, OPTION_SORT },
+		{ "children", no_argument, NULL, OPTION_CHILDREN },
+		{ "no-children", no_argument, NULL, OPTION_NO_CHILDREN },
+		{ "call-graph", no_argument, NULL, OPTION_GRAPH },
+		{ "no-kernel", no_argument, NULL, OPTION_NO_KERNEL },
+		{ "comm", required_argument, NULL, OPTION_COMM },
+		{ "pid", required_argument, NULL, OPTION_PID },
+		{ "tid", required_argument, NULL, OPTION_TID },
+		{ "cpu", required_argument, NULL, OPTION_CPU },
+		{ "class", required_argument, NULL, OPTION_CLASS },
+		{ "per", required_argument, NULL, OPTION_PER },
+		{ "percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT },
+		{ "top-waits", optional_argument, NULL, OPTION_TOP_WAITS },
+		{ "hints", no_argument, NULL, OPTION_HINTS },
+		{ "no-hints", no_argument, NULL, OPTION_NO_HINTS },
+		{ 0 },
+	};
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "jhgs:", options, NULL)) != -1) {
+		switch (c) {
+		case 'j':
+			o->json = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		case '?':
+			return EXIT_USAGE;
+		default:
+			c = c == 'g' ? OPTION_GRAPH : c == 's' ? OPTION_SORT : c;
+			if (record_option(o, c, optarg))
+				return EXIT_USAGE;
+		}
+	}
+	if (argc - optind > 1) {
+		log_warn("report: one FILE at most, but there is also %s", argv[optind + 1]);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct record_options o;
+	int ret;
+
+	record_options_init(&o);
+	ret = parse_options(argc, argv, &o);
+	if (ret < 0)
+		ret = report_file(optind < argc ? argv[optind] : default_file(&o), &o);
+	record_options_deinit(&o);
 	return ret;
 }

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Recording on a kernel whose perf has blocked samples (kernel-patches/): no BPF, one cpu-clock
+ * event a CPU. Who ended a wait is not known, nor is what still goes on at the end; the lengths of
+ * waits are known to a period.
+ */
+#include "record/backend.h"
+#include "map/maps_perf.h"
+#include "ring/ring.h"
+
+#include <dirent.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define RING_PAGES  1024
+#define FIRST_SLOTS 4096 /* for threads, a power of two */
+
+/* perf_event_attr::blocked and what its records say, for headers that do not know them yet. */
+#define ATTR_FLAGS_WORD (offsetof(struct perf_event_attr, read_format) / 8 + 1)
+#define ATTR_BLOCKED	(1ULL << 63)
+#define MISC_SCHED	(1 << 11)
+#define MISC_IO		(1 << 9)
+#define MISC_LOCK	(1 << 10)
+#define MISC_OTHER	(1 << 8)
+#define MISC_BLOCKED	(MISC_SCHED | MISC_IO | MISC_LOCK | MISC_OTHER)
+
+#define SAMPLE_TYPE \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+
+struct sample {
+	struct perf_event_header header;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+	uint64_t period;
+	uint64_t n;
+	uint64_t chain[];
+};
+
+/* What samples do not carry: a thread's name, and which of a tid's threads it is. */
+struct known {
+	int tid;
+	bool wanted;
+	uint64_t born;
+	char comm[16];
+};
+
+struct kernel_recorder {
+	struct record_backend base;
+	int *fds;
+	struct ring *rings;
+	uint64_t lost;
+	struct known *known; /* by tid; tids that have gone keep their place */
+	size_t n_slots, n_known;
+	struct {
+		struct record_event event;
+		uint64_t chain[2 * RECORD_MAX_FRAMES];
+	} out;
+};
+
+static struct kernel_recorder *self(struct record_backend *b)
+{
+	return (struct kernel_recorder *)b;
+}
+
+static struct known *find(struct kernel_recorder *k, int tid)
+{
+	size_t i;
+
+	if (k->n_known * 2 >= k->n_slots) {
+		struct known *old = k->known;
+		size_t n = k->n_slots;
+
+		k->n_slots = n ? n * 2 : FIRST_SLOTS;
+		k->known = xcalloc(k->n_slots, sizeof(*k->known));
+		k->n_known = 0;
+		for (i = 0; i < n; i++) {
+			if (old[i].tid)
+				*find(k, old[i].tid) = old[i];
+		}
+		free(old);
+	}
+	i = (uint32_t)tid * 0x9e3779b1u & (k->n_slots - 1);
+	while (k->known[i].tid && k->known[i].tid != tid)
+		i = (i + 1) & (k->n_slots - 1);
+	if (!k->known[i].tid) {
+		_cleanup_free_ char *path = sysroot_path("/proc/%d/comm", tid);
+		_cleanup_free_ char *comm = read_file(path, NULL);
+
+		k->known[i].tid = tid;
+		k->known[i].wanted = k->base.opt.everybody;
+		snprintf(k->known[i].comm, sizeof(k->known[i].comm), "%s", comm ? comm : "[gone]");
+		k->known[i].comm[strcspn(k->known[i].comm, "\n")] = '\0';
+		k->n_known++;
+	}
+	return &k->known[i];
+}
+
+static void on_fork(struct kernel_recorder *k, const struct perf_event_header *h)
+{
+	const struct {
+		struct perf_event_header header;
+		uint32_t pid, ppid, tid, ptid;
+	} *f = (const void *)h;
+	struct known parent, *child;
+
+	if (h->size < sizeof(*f))
+		return;
+	parent = *find(k, f->ptid); /* the table may move */
+	child = find(k, f->tid);
+	child->wanted = parent.wanted;
+	child->born = maps_perf_time(h);
+	memcpy(child->comm, parent.comm, sizeof(child->comm));
+}
+
+static void on_comm(struct kernel_recorder *k, const struct perf_event_header *h)
+{
+	const struct {
+		struct perf_event_header header;
+		uint32_t pid, tid;
+		char comm[];
+	} *c = (const void *)h;
+
+	if (h->size > sizeof(*c) && memchr(c->comm, '\0', h->size - sizeof(*c)))
+		snprintf(find(k, c->tid)->comm, 16, "%.15s", c->comm);
+}
+
+static void split_chain(struct kernel_recorder *k, const struct sample *s)
+{
+	struct record_event *e = &k->out.event;
+	bool kernel = false;
+
+	for (uint64_t i = 0; i < s->n; i++) {
+		if (s->chain[i] >= PERF_CONTEXT_MAX) {
+			kernel = s->chain[i] == PERF_CONTEXT_KERNEL;
+			continue;
+		}
+		if (kernel && e->n_kernel < RECORD_MAX_FRAMES)
+			k->out.chain[e->n_kernel++] = s->chain[i];
+		else if (!kernel && e->n_user < RECORD_MAX_FRAMES)
+			k->out.chain[e->n_kernel + e->n_user++] = s->chain[i];
+	}
+}
+
+static const struct record_event *on_sample(struct kernel_recorder *k, const struct sample *s)
+{
+	uint64_t period = k->base.opt.period_ns;
+	struct record_event *e = &k->out.event;
+	const struct known *t;
+	uint32_t points;
+
+	if (s->header.size < sizeof(*s) ||
+	    s->n > (s->header.size - sizeof(*s)) / sizeof(uint64_t) || !s->tid ||
+	    s->pid == (uint32_t)getpid())
+		return NULL;
+	t = find(k, s->tid);
+	if (!t->wanted)
+		return NULL;
+	points = (s->period + period / 2) / period;
+	*e = (struct record_event){
+		.time = s->time,
+		.born = t->born,
+		.left = s->time - points * period,
+		.woken = s->time,
+		.tid = s->tid,
+		.tgid = s->pid,
+		.points_waited = points,
+		.cpu = s->cpu,
+		.type = s->header.misc & MISC_BLOCKED ? RECORD_EVENT_WAIT : RECORD_EVENT_TICK,
+		.why = s->header.misc & MISC_SCHED  ? RECORD_LEFT_QUEUED
+		       : s->header.misc & MISC_IO   ? RECORD_LEFT_IO
+		       : s->header.misc & MISC_LOCK ? RECORD_LEFT_LOCK
+						    : RECORD_LEFT_OTHER,
+		.no_chain = s->header.misc & MISC_BLOCKED && !s->n,
+	};
+	if (e->why == RECORD_LEFT_QUEUED) {
+		e->points_queued = points;
+		e->woken = e->left;
+	}
+	memcpy(e->comm, t->comm, sizeof(e->comm));
+	split_chain(k, s);
+	return e;
+}
+
+/* In the order of time. */
+static const struct record_event *perf_record(struct record_backend *base,
+					      const struct perf_event_header *h)
+{
+	struct kernel_recorder *k = self(base);
+
+	switch (h->type) {
+	case PERF_RECORD_SAMPLE:
+		return on_sample(k, (const void *)h);
+	case PERF_RECORD_FORK:
+		on_fork(k, h);
+		break;
+	case PERF_RECORD_COMM:
+		on_comm(k, h);
+		break;
+	default:
+		break;
+	}
+	return NULL;
+}
+
+static void destroy(struct record_backend *base)
+{
+	struct kernel_recorder *k = self(base);
+
+	for (int i = 0; i < base->opt.n_cpus; i++) {
+		ring_unmap(&k->rings[i]);
+		if (k->fds[i] >= 0)
+			close(k->fds[i]);
+	}
+	free(k->rings);
+	free(k->fds);
+	free(k->known);
+	free(k);
+}
+
+static size_t ring_pages(const struct recorder_options *opt)
+{
+	size_t bytes = opt->ring_bytes / opt->n_cpus, pages = 8;
+
+	while (pages < RING_PAGES && pages * sysconf(_SC_PAGESIZE) < bytes)
+		pages *= 2;
+	return pages;
+}
+
+static int create(const struct recorder_options *opt, struct record_backend **ret,
+		  struct error *err)
+{
+	struct kernel_recorder *k = xcalloc(1, sizeof(*k));
+	struct perf_event_attr attr = {
+		.sample_type = SAMPLE_TYPE,
+		.exclude_idle = 1,
+		.wakeup_watermark = 1 << 20, /* it is polled */
+	};
+	int r;
+
+	((uint64_t *)&attr)[ATTR_FLAGS_WORD] |= ATTR_BLOCKED;
+	k->base.ops = &record_kernel;
+	k->base.opt = *opt;
+	k->fds = xcalloc(opt->n_cpus, sizeof(*k->fds));
+	k->rings = xcalloc(opt->n_cpus, sizeof(*k->rings));
+	for (int i = 0; i < opt->n_cpus; i++)
+		k->fds[i] = -1;
+	r = record_open_events(opt, &attr, k->fds, err);
+	if (r == -EINVAL)
+		error_set(err, EINVAL,
+			  "engine kernel: this kernel's perf has no blocked samples: use --engine "
+			  "bpf, or a kernel with the patches (docs/kernel.md)");
+	for (int i = 0; !r && i < opt->n_cpus; i++)
+		r = ring_map(&k->rings[i], k->fds[i], ring_pages(opt), err);
+	if (r) {
+		destroy(&k->base);
+		return r;
+	}
+	*ret = &k->base;
+	return 0;
+}
+
+static int add_process(struct record_backend *base, int pid, struct error *err)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/task", pid);
+	DIR *dir = opendir(path);
+	struct dirent *d;
+
+	if (!dir)
+		return error_set(err, errno, "%s: %s", path, strerror(errno));
+	while ((d = readdir(dir))) {
+		if (atoi(d->d_name) > 0)
+			find(self(base), atoi(d->d_name))->wanted = true;
+	}
+	closedir(dir);
+	return 0;
+}
+
+static int start(struct record_backend *base, struct error *err)
+{
+	for (int i = 0; i < base->opt.n_cpus; i++) {
+		if (ioctl(self(base)->fds[i], PERF_EVENT_IOC_ENABLE, 0))
+			return error_set(err, errno, "engine kernel: sampling CPU %d: %s",
+					 base->opt.cpus[i], strerror(errno));
+	}
+	return 0;
+}
+
+static void drain(struct record_backend *base, struct queue *q)
+{
+	struct kernel_recorder *k = self(base);
+	const struct perf_event_header *h;
+
+	for (int i = 0; i < base->opt.n_cpus; i++) {
+		while ((h = ring_next(&k->rings[i]))) {
+			uint64_t time = maps_perf_time(h);
+
+			if (h->type == PERF_RECORD_LOST)
+				k->lost += ((const uint64_t *)(h + 1))[1];
+			if (h->type == PERF_RECORD_SAMPLE)
+				time = h->size >= sizeof(struct sample)
+					       ? ((const struct sample *)h)->time
+					       : 0;
+			queue_put(q, QUEUE_PERF, time, h, h->size);
+		}
+		ring_release(&k->rings[i]);
+	}
+}
+
+static void finish(struct record_backend *base)
+{
+	for (int i = 0; i < base->opt.n_cpus; i++)
+		ioctl(self(base)->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static uint64_t lost(struct record_backend *base)
+{
+	return self(base)->lost;
+}
+
+const struct record_backend_ops record_kernel = {
+	.name = "kernel",
+	.create = create,
+	.add_process = add_process,
+	.start = start,
+	.drain = drain,
+	.perf_record = perf_record,
+	.finish = finish,
+	.lost = lost,
+	.destroy = destroy,
+};

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Shared by the tests of scoz record: sourced after lib.sh.
+check=$build/system/record_check
+waiting=$build/workloads/waiting
+rec=$tmp/record.scoz
+truth=$tmp/truth.json
+export TMPDIR=/var/tmp # for files without the page cache: not on tmpfs
+
+# record OPTION... [-- COMMAND...]: its messages in $tmp/log
+record() {
+	local status
+	rm -f "$rec"
+	"$scoz" record ${SCOZ_TEST_ENGINE:+--engine "$SCOZ_TEST_ENGINE"} -o "$rec" "$@" >"$tmp/log" 2>&1
+	status=$?
+	[ -s "$rec" ] || fail "scoz record $* (exit $status) left no recording: $(cat "$tmp/log")"
+	return $status
+}
+
+# value NAME: from the summary of the recording
+value() {
+	"$check" "$rec" summary | sed -n "s/^$1 //p"
+}
+
+# points FILTER...
+points() {
+	"$check" "$rec" points "$@"
+}
+
+# between LOW VALUE HIGH WHAT
+between() {
+	awk -v l="$1" -v v="$2" -v h="$3" 'BEGIN { exit !(v >= l && v <= h) }' ||
+		fail "$4: $2, not from $1 to $3"
+	echo "$4: $2"
+}
+
+complete() {
+	[ "$(value complete)" = 1 ] || fail "$1: the recording has no footer: $(cat "$tmp/log")"
+}
+
+# twice COMMAND...: other load may spoil what has to do with time, but not again and again
+twice() {
+	"$@" && return
+	echo "-- once more"
+	"$@" || fail "$*"
+}

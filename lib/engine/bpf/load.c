@@ -197,6 +197,7 @@ static void set_record_share(struct engine *e, uint32_t share)
 static int configure(struct engine *e, struct error *err)
 {
 	struct scoz *s = bpf_engine(e)->skel;
+	struct timespec tick;
 
 	s->rodata->model = e->opt.model;
 	s->rodata->self_tgid = getpid();
@@ -207,6 +208,9 @@ static int configure(struct engine *e, struct error *err)
 	s->rodata->itimer_function = kernel_symbol("it_real_fn");
 	s->rodata->sleep_function = kernel_symbol("hrtimer_wakeup");
 	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;
+	/* The coarse clock moves with the scheduler's tick. */
+	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && !tick.tv_sec && tick.tv_nsec)
+		s->rodata->tick_ns = tick.tv_nsec;
 	for (int i = 0; i < BPF_TRACEPOINTS; i++) {
 		char name[32];
 

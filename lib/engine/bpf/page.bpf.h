@@ -21,6 +21,7 @@ const volatile __u64 posix_timer_function;
 const volatile __u64 itimer_function;
 const volatile __u64 sleep_function;
 const volatile __u32 clock_nanosleep_number;
+const volatile __u64 tick_ns = 1000000; /* of the scheduler (1 / CONFIG_HZ) */
 
 /* Share of ticks whose sample goes on to the handler, of 2^32. Changed by the loader. */
 volatile __u32 record_share = 0xffffffff;

@@ -9,14 +9,10 @@
 /* A weight beyond this many periods means that ticks went missing: it is cut, and counted. */
 #define WEIGHT_LIMIT 8
 
-extern unsigned int CONFIG_HZ __kconfig __weak;
-
 /* With interrupts off, no longer than half a scheduler tick. */
 static __always_inline s64 longest_tick_stop(const struct scoz_header *h)
 {
-	u32 hz = CONFIG_HZ;
-
-	return scoz_min(h->max_stop, 500000000ULL / (hz ? hz : 1000));
+	return scoz_min(h->max_stop, tick_ns / 2);
 }
 
 struct minimum {

@@ -148,6 +148,7 @@ check-style:
 vm-kernels:
 	tools/vm/vm build 6.1
 	tools/vm/vm build 6.12
+	tools/vm/vm build 6.12 --config debug
 demo: deps
 	$(MAKE) all
 	workloads/pipeline/demo

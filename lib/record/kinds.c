@@ -68,6 +68,7 @@ static const struct rule waits[] = {
 	{ "__fuse_*", "fuse" },
 	{ "rpc_wait*", "network file system" },
 	{ "nfs*", "network file system" },
+	{ "p9_*", "network file system" },
 	{ "sk_wait_data", "network" },
 	{ "sk_stream_wait*", "network" },
 	{ "__skb_wait*", "network" },

@@ -145,7 +145,8 @@ struct recording_writer;
 int recording_writer_open(const char *path, const struct record_header *h,
 			  struct recording_writer **ret, struct error *err);
 /*
- * Ids are the caller's and count from 0 in each kind; each is written once, before it is used.
+ * Ids are the caller's and count from 0 in each kind, in the order of the calls; each is written
+ * once, before it is used (else -EINVAL). The reader takes chains of up to 8192 frames.
  * An error is remembered: later calls return it again and write nothing.
  */
 int recording_write_frame(struct recording_writer *w, uint32_t id, const struct record_frame *f);

@@ -332,8 +332,10 @@ static void test_damaged(void **state)
 	expect_bad("{\"type\":\"sample\",\"thread\":0,\"class\":\"I\",\"unfinished\":\"\"}",
 		   "\"unfinished\"");
 
-	expect_bad("{\"type\":\"stack\",\"id\":1,\"parent\":1,\"frame\":0}", "\"parent\"");
-	expect_bad("{\"type\":\"stack\",\"id\":1,\"parent\":2,\"frame\":0}", "\"parent\"");
+	expect_bad("{\"type\":\"stack\",\"id\":1,\"parent\":1,\"frame\":0}",
+		   "\"parent\" is not described");
+	expect_bad("{\"type\":\"stack\",\"id\":1,\"parent\":2,\"frame\":0}",
+		   "\"parent\" is not described");
 	expect_bad("{\"type\":\"stack\",\"id\":1,\"parent\":0,\"frame\":1}", "\"frame\"");
 	expect_bad("{\"type\":\"stack\",\"id\":1,\"parent\":0}", "\"frame\"");
 	expect_bad("{\"type\":\"stack\",\"id\":2,\"parent\":0,\"frame\":0}", "\"id\"");
@@ -433,6 +435,14 @@ static void test_forgiven(void **state)
 	assert_int_equal(r->samples[0].stack, RECORDING_NONE);
 	assert_string_equal(r->samples[0].kind, "d\xc3\xa9");
 	recording_free(r);
+
+	/* As the writer prints it, but for the escapes. */
+	put_text(START
+		 "{\"type\":\"sample\",\"thread\":0,\"class\":\"\\u0049\",\"kind\":\"a\\\\\"}\n");
+	r = read_recording();
+	assert_int_equal(r->samples[0].class, RECORD_IO);
+	assert_string_equal(r->samples[0].kind, "a\\");
+	recording_free(r);
 }
 
 /* Any byte of a small recording changed, and random edits: an error or a recording, no crash. */
@@ -505,7 +515,7 @@ static void test_wrong_calls(void **state)
 	unlink(path);
 	w = create();
 	write_all(w);
-	assert_int_equal(recording_write_stack(w, 4, &(struct record_stack){ 0, 4 }), -EINVAL);
+	assert_int_equal(recording_write_stack(w, 5, &(struct record_stack){ 0, 1 }), -EINVAL);
 	assert_int_equal(recording_write_sample(w, &samples[0]), -EINVAL); /* remembered */
 	assert_int_equal(recording_writer_close(w, &footer, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "stack out of order"));

@@ -20,6 +20,14 @@
 #define usage usage_plot
 #include "tools/scoz/plot.c"
 #undef usage
+#include "tools/scoz/record_graph.c"
+#include "tools/scoz/record_json.c"
+#include "tools/scoz/record_model.c"
+#include "tools/scoz/record_options.c"
+#include "tools/scoz/record_report.c"
+#include "tools/scoz/record_rows.c"
+#include "tools/scoz/record_text.c"
+#include "tools/scoz/record_waits.c"
 #define usage usage_report
 #include "tools/scoz/report.c"
 #undef usage

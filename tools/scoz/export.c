@@ -36,12 +36,13 @@ static void usage(FILE *out)
 		"  -o, --output OUT     default: standard output\n"
 		"  --help\n\n"
 		"Of recordings:\n"
-		"  --per WHAT           folded stacks begin with the process or thread, too\n"
-		"  --comm GLOB          only threads of that name, when they had it\n"
-		"  --pid PID            only threads of that process\n"
-		"  --tid TID            only that thread\n"
-		"  --class LIST         only these of on, io, lock, sched, other; off: all but "
-		"on\n\n"
+		"  --per WHAT             folded stacks begin with the process or the thread\n"
+		"  --comm NAME[,NAME...]  only threads of these names\n"
+		"  --pid PID[,PID...]     only these processes\n"
+		"  --tid TID[,TID...]     only these threads\n"
+		"  --cpu LIST             only samples on these CPUs\n"
+		"  --class CLASS[,...]    only on, io, lock, sched, other or off (all but on), or\n"
+		"                         letters\n\n"
 		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded, or no sample\n"
 		"fits.\n");
 }
@@ -214,14 +215,13 @@ static int export_profile(const char *path, const struct export_format *f, const
 	FILE *out;
 	int ret;
 
-	if (recording_is(path)) {
-		log_warn("%s: a recording, which has no format %s: give --format folded, "
-			 "speedscope, firefox or pprof",
-			 path, f->name);
-		return EXIT_FAILED;
-	}
 	if (model_load(path, &m, &err)) {
-		log_warn("%s", err.text);
+		if (recording_is(path))
+			log_warn("%s: a recording, which has no format %s: give --format folded, "
+				 "speedscope, firefox or pprof",
+				 path, f->name);
+		else
+			log_warn("%s", err.text);
 		return EXIT_FAILED;
 	}
 	out = output_open(output);
@@ -238,13 +238,11 @@ static int export_profile(const char *path, const struct export_format *f, const
 	return ret;
 }
 
-/* A causal profile is told from a file that is damaged or not there: the reader says what is. */
 static bool is_profile(const char *path)
 {
-	struct error err = { 0 };
 	struct profile *p;
 
-	if (recording_is(path) || profile_read(path, &p, &err))
+	if (profile_read(path, &p, NULL))
 		return false;
 	profile_free(p);
 	return true;
@@ -264,8 +262,7 @@ static int export_view(const struct recording *r, const struct export_format *f,
 	if (!output_close(out, output))
 		ret = v.points ? EXIT_DONE : EXIT_NOTHING;
 	if (ret == EXIT_NOTHING && r->n_samples)
-		log_warn("%s: none of its %zu samples fits --comm, --pid, --tid and --class",
-			 r->path, r->n_samples);
+		log_warn("%s: none of its %zu samples fits the options", r->path, r->n_samples);
 	else if (ret == EXIT_NOTHING)
 		log_warn("%s: no samples were recorded", r->path);
 	record_view_deinit(&v);
@@ -279,14 +276,13 @@ static int export_recording(const char *path, const struct export_format *f,
 	struct recording *r;
 	int ret;
 
-	if (is_profile(path)) {
-		log_warn("%s: a causal profile, which has no format %s: give --format coz, csv or "
-			 "json",
-			 path, f->name);
-		return EXIT_FAILED;
-	}
 	if (recording_read(path, &r, &err)) {
-		log_warn("%s", err.text);
+		if (is_profile(path))
+			log_warn("%s: a causal profile, which has no format %s: give --format coz, "
+				 "csv or json",
+				 path, f->name);
+		else
+			log_warn("%s", err.text);
 		return EXIT_FAILED;
 	}
 	if (!r->complete)
@@ -298,63 +294,116 @@ static int export_recording(const char *path, const struct export_format *f,
 
 /* ---- the command line ---- */
 
-static bool parse_id(const char *option, const char *s, int32_t *ret)
+enum { OPTION_PER = 256, OPTION_COMM, OPTION_PID, OPTION_TID, OPTION_CPU, OPTION_CLASS };
+
+static bool parse_numbers(struct export_numbers *l, const char *option, const char *arg)
 {
-	char *end;
-	long n;
+	size_t cap = l->n;
 
-	errno = 0;
-	n = strtol(s, &end, 10);
-	if (*end || end == s || errno || n < 0 || n > INT32_MAX) {
-		log_warn("export: %s %s: not a number of a process or thread", option, s);
-		return false;
-	}
-	*ret = n;
-	return true;
-}
+	for (const char *s = arg;; s++) {
+		char *end;
+		long v;
 
-static bool parse_class(const char *name, size_t len, unsigned int *ret)
-{
-	if (len == 3 && !strncmp(name, "off", len)) {
-		*ret |= ((1U << RECORD_CLASSES) - 1) & ~(1U << RECORD_ON);
-		return true;
-	}
-	for (unsigned int c = 0; c < RECORD_CLASSES; c++) {
-		if (len == strlen(record_class_name(c)) &&
-		    !strncmp(name, record_class_name(c), len)) {
-			*ret |= 1U << c;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool parse_classes(const char *list, unsigned int *ret)
-{
-	*ret = 0;
-	for (const char *s = list;; s++) {
-		size_t len = strcspn(s, ",");
-
-		if (!parse_class(s, len, ret)) {
-			log_warn("export: --class %s: \"%.*s\" is none of on, off, io, lock, sched "
-				 "and other",
-				 list, (int)len, s);
+		errno = 0;
+		v = strtol(s, &end, 10);
+		if (!isdigit((unsigned char)*s) || (*end && *end != ',') || errno ||
+		    v > INT32_MAX) {
+			log_warn("export: --%s %s: not a number, or numbers with commas", option,
+				 arg);
 			return false;
 		}
-		s += len;
+		array_reserve(l->v, cap, (size_t)l->n + 1);
+		l->v[l->n++] = v;
+		s = end;
 		if (!*s)
 			return true;
 	}
 }
 
-static bool parse_per(const char *s, enum export_per *ret)
+static bool parse_cpus(struct export_numbers *l, const char *arg)
 {
-	if (strcmp(s, "process") && strcmp(s, "thread")) {
-		log_warn("export: --per %s is not known: give process or thread", s);
+	struct error err = { 0 };
+
+	free(l->v);
+	*l = (struct export_numbers){ 0 };
+	if (cpulist_parse(arg, &l->v, &l->n, &err) < 0) {
+		log_warn("export: --cpu %s: %s", arg, err.text);
 		return false;
 	}
-	*ret = strcmp(s, "process") ? PER_THREAD : PER_PROCESS;
 	return true;
+}
+
+/* Letters of classes; NULL: there is no such class. */
+static const char *class_letters(const char *name, size_t len)
+{
+	static const char *const names[][2] = {
+		{ "on", ".k" },	 { "off", "ILSB" }, { "io", "I" },
+		{ "lock", "L" }, { "sched", "S" },  { "other", "B" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (len == strlen(names[i][0]) && !strncmp(name, names[i][0], len))
+			return names[i][1];
+	}
+	return len && strspn(name, ".kILSB") >= len ? name : NULL;
+}
+
+static bool parse_classes(const char **classes, const char *arg)
+{
+	static char letters[sizeof(".kILSB")];
+	size_t n = 0;
+
+	for (const char *s = arg;; s++) {
+		size_t len = strcspn(s, ",");
+		const char *these = class_letters(s, len);
+
+		if (!these) {
+			log_warn(
+				"export: --class %s: no class \"%.*s\": there are on (. and k), "
+				"io (I), lock (L), sched (S), other (B), and off for the last four",
+				arg, (int)len, s);
+			return false;
+		}
+		for (; *these && *these != ','; these++) {
+			if (!memchr(letters, *these, n))
+				letters[n++] = *these;
+		}
+		s += len;
+		if (!*s)
+			break;
+	}
+	letters[n] = '\0';
+	*classes = letters;
+	return true;
+}
+
+static bool parse_per(enum export_per *per, const char *arg)
+{
+	if (strcmp(arg, "process") && strcmp(arg, "thread")) {
+		log_warn("export: --per %s is not known: give process or thread", arg);
+		return false;
+	}
+	*per = strcmp(arg, "process") ? EXPORT_PER_THREAD : EXPORT_PER_PROCESS;
+	return true;
+}
+
+static bool recording_option(struct export_options *o, int option, const char *arg)
+{
+	switch (option) {
+	case OPTION_PER:
+		return parse_per(&o->per, arg);
+	case OPTION_COMM:
+		o->comms = arg;
+		return true;
+	case OPTION_PID:
+		return parse_numbers(&o->pids, "pid", arg);
+	case OPTION_TID:
+		return parse_numbers(&o->tids, "tid", arg);
+	case OPTION_CPU:
+		return parse_cpus(&o->cpus, arg);
+	default:
+		return parse_classes(&o->classes, arg);
+	}
 }
 
 static const struct export_format *find_format(const char *name)
@@ -374,87 +423,96 @@ static const struct export_format *find_format(const char *name)
 	return NULL;
 }
 
-/* @of_recordings: an option that was given and is for recordings only, NULL: none. */
-static bool check_usage(const struct export_format *f, const struct export_options *o,
-			const char *of_recordings, const char *output)
+struct export_arguments {
+	const char *format, *output;
+	const char *of_recordings; /* an option that only they have, NULL: none was given */
+	struct export_options o;
+};
+
+static bool check_usage(const struct export_arguments *a, const struct export_format *f)
 {
-	if (f->write && of_recordings) {
+	if (f->write && a->of_recordings) {
 		log_warn("export: --%s is for recordings, --format %s is for causal profiles",
-			 of_recordings, f->name);
+			 a->of_recordings, f->name);
 		return false;
 	}
-	if (o->per != PER_COMM && f->record != export_folded) {
+	if (a->o.per != EXPORT_PER_COMM && f->record != export_folded) {
 		log_warn("export: --per is for --format folded: %s tells threads apart by itself",
 			 f->name);
 		return false;
 	}
-	if (f->record == export_pprof && (!output || !strcmp(output, "-")) && isatty(1)) {
+	if (f->record == export_pprof && (!a->output || !strcmp(a->output, "-")) && isatty(1)) {
 		log_warn("export: pprof is binary, not for terminals: choose a file with -o");
 		return false;
 	}
 	return true;
 }
 
-int cmd_export(int argc, char **argv)
+/* -1: go on, else an exit code. */
+static int parse_arguments(int argc, char **argv, struct export_arguments *a)
 {
 	static const struct option options[] = {
 		{ "format", required_argument, NULL, 'f' },
 		{ "output", required_argument, NULL, 'o' },
-		{ "per", required_argument, NULL, 'P' },
-		{ "comm", required_argument, NULL, 'C' },
-		{ "pid", required_argument, NULL, 'p' },
-		{ "tid", required_argument, NULL, 't' },
-		{ "class", required_argument, NULL, 'c' },
+		{ "per", required_argument, NULL, OPTION_PER },
+		{ "comm", required_argument, NULL, OPTION_COMM },
+		{ "pid", required_argument, NULL, OPTION_PID },
+		{ "tid", required_argument, NULL, OPTION_TID },
+		{ "cpu", required_argument, NULL, OPTION_CPU },
+		{ "class", required_argument, NULL, OPTION_CLASS },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	struct export_options o = { .pid = -1, .tid = -1, .classes = (1U << RECORD_CLASSES) - 1 };
-	const char *format = NULL, *output = NULL, *of_recordings = NULL;
-	const struct export_format *f;
 	int c, index = 0;
-	bool ok = true;
 
 	optind = 0;
-	while (ok && (c = getopt_long(argc, argv, "f:o:h", options, &index)) != -1) {
-		if (c != 'f' && c != 'o' && c != 'h' && c != '?')
-			of_recordings = options[index].name;
+	while ((c = getopt_long(argc, argv, "f:o:h", options, &index)) != -1) {
 		switch (c) {
 		case 'f':
-			format = optarg;
+			a->format = optarg;
 			break;
 		case 'o':
-			output = optarg;
-			break;
-		case 'P':
-			ok = parse_per(optarg, &o.per);
-			break;
-		case 'C':
-			o.comm = optarg;
-			break;
-		case 'p':
-			ok = parse_id("--pid", optarg, &o.pid);
-			break;
-		case 't':
-			ok = parse_id("--tid", optarg, &o.tid);
-			break;
-		case 'c':
-			ok = parse_classes(optarg, &o.classes);
+			a->output = optarg;
 			break;
 		case 'h':
 			usage(stdout);
 			return EXIT_DONE;
-		default:
+		case '?':
 			return EXIT_USAGE;
+		default:
+			a->of_recordings = options[index].name;
+			if (!recording_option(&a->o, c, optarg))
+				return EXIT_USAGE;
 		}
 	}
-	f = ok ? find_format(format) : NULL;
-	if (!f || !check_usage(f, &o, of_recordings, output))
+	return -1;
+}
+
+static int export_file(int argc, char **argv, const struct export_arguments *a)
+{
+	const struct export_format *f = find_format(a->format);
+	const char *file = optind < argc ? argv[optind] : NULL;
+
+	if (!f || !check_usage(a, f))
 		return EXIT_USAGE;
 	if (argc - optind > 1) {
 		log_warn("export: one FILE at most, but there is also %s", argv[optind + 1]);
 		return EXIT_USAGE;
 	}
 	if (f->write)
-		return export_profile(optind < argc ? argv[optind] : DEFAULT_PROFILE, f, output);
-	return export_recording(optind < argc ? argv[optind] : DEFAULT_RECORDING, f, &o, output);
+		return export_profile(file ? file : DEFAULT_PROFILE, f, a->output);
+	return export_recording(file ? file : DEFAULT_RECORDING, f, &a->o, a->output);
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct export_arguments a = { .o.classes = ".kILSB" };
+	int ret = parse_arguments(argc, argv, &a);
+
+	if (ret < 0)
+		ret = export_file(argc, argv, &a);
+	free(a.o.pids.v);
+	free(a.o.tids.v);
+	free(a.o.cpus.v);
+	return ret;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* scoz record: on- and off-CPU samples into a file, for scoz report and scoz export. */
 #include <getopt.h>
+#include <libgen.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/utsname.h>
@@ -262,15 +263,21 @@ static char *scope_text(const struct options *o)
 	return text;
 }
 
-/* Only what can be had again is replaced. */
+/* Only what can be had again is replaced; and it is replaced only once the command runs. */
 static int check_output(const char *path, struct error *err)
 {
-	if (access(path, F_OK) || recording_is(path))
-		return 0;
-	return error_set(err, EEXIST,
-			 "%s exists and is not a recording: it is not replaced; remove it, or name "
-			 "another file with -o",
-			 path);
+	_cleanup_free_ char *copy = xstrdup(path);
+	const char *what = access(path, F_OK) ? dirname(copy) : path;
+
+	if (what == path && !recording_is(path))
+		return error_set(err, EEXIST,
+				 "%s exists and is not a recording: it is not replaced; remove it, "
+				 "or name another file with -o",
+				 path);
+	if (access(what, W_OK))
+		return error_set(err, errno, "%s: cannot write: %s; name another file with -o",
+				 what, strerror(errno));
+	return 0;
 }
 
 static int open_output(struct session *s, struct error *err)
@@ -333,8 +340,6 @@ static int prepare(struct session *s, struct error *err)
 	opt.n_cpus = s->cores.n;
 	if (!r)
 		r = recorder_create(&opt, &sink, &s->recorder, err);
-	if (!r)
-		r = open_output(s, err);
 	if (!r && s->opt.command)
 		r = command_spawn(&s->command, s->opt.command, s->opt.user, err);
 	if (!r)
@@ -345,6 +350,8 @@ static int prepare(struct session *s, struct error *err)
 		r = recorder_add_process(s->recorder, s->opt.pids[i], err);
 	if (!r && s->command.pid)
 		r = command_release(&s->command, s->opt.command, err);
+	if (!r)
+		r = open_output(s, err);
 	return r;
 }
 

@@ -121,10 +121,10 @@ static char *view_name(const struct record_frame *f)
 {
 	const char *slash;
 
-	if (f->kind == FRAME_MISSING)
-		return xstrdup("[callers missing]");
 	if (*f->symbol && strcmp(f->symbol, "[unknown]"))
 		return xstrdup(f->symbol);
+	if (f->kind == FRAME_MISSING)
+		return xstrdup("[missing frames]");
 	if (!f->object || !*f->object)
 		return xstrdup("[unknown]");
 	if (*f->object == '[')
@@ -245,7 +245,27 @@ const char *view_comm(const struct record_view *v, const struct record_sample *s
 {
 	const char *comm = s->comm ? s->comm : v->r->threads[s->thread].comm;
 
-	return comm ? comm : "";
+	return comm && *comm ? comm : "[unknown]";
+}
+
+static bool view_has_number(const struct export_numbers *l, int v)
+{
+	for (int i = 0; i < l->n; i++) {
+		if (l->v[i] == v)
+			return true;
+	}
+	return !l->n;
+}
+
+static bool view_has_name(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *s = list; s; s = strchr(s, ','), s = s ? s + 1 : NULL) {
+		if (!strncmp(s, name, len) && (!s[len] || s[len] == ','))
+			return true;
+	}
+	return !list;
 }
 
 static bool view_wanted(const struct record_view *v, const struct record_sample *s)
@@ -253,12 +273,12 @@ static bool view_wanted(const struct record_view *v, const struct record_sample 
 	const struct export_options *o = v->o;
 	const struct record_thread *t;
 
-	if (s->thread >= v->r->n_threads || !s->points || !(o->classes & 1U << s->class))
+	if (s->thread >= v->r->n_threads || !s->points || s->class >= RECORD_CLASSES)
 		return false;
 	t = &v->r->threads[s->thread];
-	if ((o->pid >= 0 && t->pid != o->pid) || (o->tid >= 0 && t->tid != o->tid))
-		return false;
-	return !o->comm || glob_match(o->comm, view_comm(v, s));
+	return strchr(o->classes, record_class_letter(s)) && view_has_number(&o->pids, t->pid) &&
+	       view_has_number(&o->tids, t->tid) && view_has_number(&o->cpus, s->cpu) &&
+	       view_has_name(o->comms, view_comm(v, s));
 }
 
 static void view_add_samples(struct record_view *v)

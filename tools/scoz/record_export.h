@@ -9,18 +9,19 @@
 
 #include "record/recording.h"
 
-#ifndef DEFAULT_RECORDING
-#define DEFAULT_RECORDING "record.scoz"
-#endif
+enum export_per { EXPORT_PER_COMM, EXPORT_PER_PROCESS, EXPORT_PER_THREAD };
 
-enum export_per { PER_COMM, PER_PROCESS, PER_THREAD };
+struct export_numbers {
+	int *v;
+	int n; /* 0: all */
+};
 
 struct export_options {
 	enum export_per per; /* what folded stacks begin with */
-	/* Which samples: all that fit. */
-	const char *comm;     /* glob, NULL: any */
-	int32_t pid, tid;     /* -1: any */
-	unsigned int classes; /* 1 << enum record_class, ... */
+	/* Which samples: those that fit all of these. */
+	const char *comms; /* with commas, NULL: all */
+	struct export_numbers pids, tids, cpus;
+	const char *classes; /* letters of record_class_letter() */
 };
 
 /* Writes into @out; I/O errors stay with @out. */

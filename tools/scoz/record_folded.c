@@ -36,9 +36,9 @@ static char *folded_head(const struct record_view *v, const struct record_sample
 	_cleanup_free_ char *name = folded_text(view_comm(v, s), true);
 	const struct record_thread *t = &v->r->threads[s->thread];
 
-	if (v->o->per == PER_COMM)
+	if (v->o->per == EXPORT_PER_COMM)
 		return xstrdup(name);
-	if (v->o->per == PER_PROCESS)
+	if (v->o->per == EXPORT_PER_PROCESS)
 		return xasprintf("%s-%d", name, t->pid);
 	return xasprintf("%s-%d/%d", name, t->pid, t->tid);
 }

@@ -119,7 +119,7 @@ static json_t *threads_json(const struct record_model *m)
 		shares = json_object();
 		add(o, "tid", json_integer(t->tid));
 		add(o, "pid", json_integer(t->pid));
-		add(o, "comm", json_text(t->comm));
+		add(o, "comm", json_text(m->comms[i]));
 		add_seconds(o, "start_s", t->start);
 		add(o, "exited", json_boolean(t->exited));
 		add(o, "exact", exact_json(t));
@@ -266,7 +266,7 @@ static json_t *wakers_json(const struct record_model *m, const struct record_wai
 
 			add(o, "tid", json_integer(t->tid));
 			add(o, "pid", json_integer(t->pid));
-			add(o, "comm", json_text(t->comm));
+			add(o, "comm", json_text(m->comms[by->thread]));
 		}
 		add_count(o, "points", by->points);
 		json_array_append_new(a, o);

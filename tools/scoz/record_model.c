@@ -183,6 +183,7 @@ static void fold_samples(struct record_model *m)
 		struct record_entry *e;
 		size_t at;
 
+		m->comms[s->thread] = s->comm;
 		if (!is_selected(m, s))
 			continue;
 		count_sample(m, s);
@@ -191,7 +192,8 @@ static void fold_samples(struct record_model *m)
 					  s->event,  level_of(s) };
 		at = keymap_add(&map, &key);
 		if (at == m->n_entries) {
-			array_reserve(m->entries, cap, ++m->n_entries);
+			array_reserve(m->entries, cap, at + 1);
+			m->n_entries++;
 			m->entries[at] = (struct record_entry){
 				key.thread, key.stack,	 key.cpu, key.waker, key.comm, key.kind,
 				key.event,  level_of(s), 0,	  0,	     0
@@ -213,6 +215,9 @@ struct record_model *record_model_create(const struct recording *rec,
 	m->rec = rec;
 	m->options = options;
 	m->by_thread = xcalloc(rec->n_threads, sizeof(*m->by_thread));
+	m->comms = xcalloc(rec->n_threads, sizeof(*m->comms));
+	for (size_t i = 0; i < rec->n_threads; i++)
+		m->comms[i] = rec->threads[i].comm;
 	mark_nodes(m);
 	fold_samples(m);
 	record_make_groups(m);
@@ -232,6 +237,7 @@ void record_model_free(struct record_model *m)
 	free(m->waits);
 	free(m->entries);
 	free(m->by_thread);
+	free(m->comms);
 	free(m->kernel_node);
 	free(m->broken_node);
 	free(m);

@@ -127,6 +127,7 @@ struct record_model {
 	struct record_wait *waits; /* by class, most points first */
 	size_t n_waits;
 	uint64_t (*by_thread)[RECORD_LEVELS]; /* points, by thread id */
+	const char **comms;		      /* the last name of each thread */
 	/* Of what the filters let through: */
 	uint64_t samples, points;
 	uint64_t levels[RECORD_LEVELS], level_samples[RECORD_LEVELS], level_ns[RECORD_LEVELS];
@@ -186,21 +187,21 @@ void record_options_init(struct record_options *o);
 void record_options_deinit(struct record_options *o);
 /* getopt's values of the options that only recordings have, from here on. */
 enum {
-	OPTION_SORT = 256,
-	OPTION_CHILDREN,
-	OPTION_NO_CHILDREN,
-	OPTION_GRAPH,
-	OPTION_NO_KERNEL,
-	OPTION_COMM,
-	OPTION_PID,
-	OPTION_TID,
-	OPTION_CPU,
-	OPTION_CLASS,
-	OPTION_PER,
-	OPTION_PERCENT_LIMIT,
-	OPTION_TOP_WAITS,
-	OPTION_HINTS,
-	OPTION_NO_HINTS,
+	REPORT_SORT = 256,
+	REPORT_CHILDREN,
+	REPORT_NO_CHILDREN,
+	REPORT_GRAPH,
+	REPORT_NO_KERNEL,
+	REPORT_COMM,
+	REPORT_PID,
+	REPORT_TID,
+	REPORT_CPU,
+	REPORT_CLASS,
+	REPORT_PER,
+	REPORT_PERCENT_LIMIT,
+	REPORT_TOP_WAITS,
+	REPORT_HINTS,
+	REPORT_NO_HINTS,
 };
 /* 0, or -EINVAL: the message is printed. */
 int record_option(struct record_options *o, int option, const char *arg);

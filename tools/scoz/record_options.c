@@ -32,7 +32,7 @@ static char *next_item(char **p)
 	return *p ? strsep(p, ",") : NULL;
 }
 
-static int parse_sort(struct record_options *o, const char *arg)
+static int option_sort(struct record_options *o, const char *arg)
 {
 	_cleanup_free_ char *copy = xstrdup(arg);
 	char *p = copy, *item;
@@ -62,7 +62,7 @@ static int parse_sort(struct record_options *o, const char *arg)
 	return 0;
 }
 
-static int parse_numbers(struct number_list *l, const char *option, const char *arg)
+static int option_numbers(struct number_list *l, const char *option, const char *arg)
 {
 	_cleanup_free_ char *copy = xstrdup(arg);
 	char *p = copy, *item;
@@ -85,7 +85,7 @@ static int parse_numbers(struct number_list *l, const char *option, const char *
 	return 0;
 }
 
-static int parse_cpus(struct number_list *l, const char *arg)
+static int option_cpus(struct number_list *l, const char *arg)
 {
 	struct error err = { 0 };
 
@@ -128,7 +128,7 @@ static unsigned int class_levels(const char *name)
 	return levels;
 }
 
-static int parse_class(struct record_options *o, const char *arg)
+static int option_class(struct record_options *o, const char *arg)
 {
 	_cleanup_free_ char *copy = xstrdup(arg);
 	char *p = copy, *item;
@@ -148,7 +148,7 @@ static int parse_class(struct record_options *o, const char *arg)
 	return 0;
 }
 
-static int parse_per(struct record_options *o, const char *arg)
+static int option_per(struct record_options *o, const char *arg)
 {
 	if (!strcmp(arg, "process")) {
 		o->per = PER_PROCESS;
@@ -161,7 +161,7 @@ static int parse_per(struct record_options *o, const char *arg)
 	return 0;
 }
 
-static int parse_percent(struct record_options *o, const char *arg)
+static int option_percent(struct record_options *o, const char *arg)
 {
 	char *end;
 
@@ -173,7 +173,7 @@ static int parse_percent(struct record_options *o, const char *arg)
 	return 0;
 }
 
-static int parse_top_waits(struct record_options *o, const char *arg)
+static int option_top_waits(struct record_options *o, const char *arg)
 {
 	char *end;
 	long v = 10;
@@ -199,40 +199,40 @@ int record_option(struct record_options *o, int option, const char *arg)
 	};
 
 	if (!o->only)
-		o->only = names[option - OPTION_SORT];
+		o->only = names[option - REPORT_SORT];
 	switch (option) {
-	case OPTION_SORT:
-		return parse_sort(o, arg);
-	case OPTION_CHILDREN:
-	case OPTION_NO_CHILDREN:
-		o->children = option == OPTION_CHILDREN;
+	case REPORT_SORT:
+		return option_sort(o, arg);
+	case REPORT_CHILDREN:
+	case REPORT_NO_CHILDREN:
+		o->children = option == REPORT_CHILDREN;
 		return 0;
-	case OPTION_GRAPH:
+	case REPORT_GRAPH:
 		o->graph = true;
 		return 0;
-	case OPTION_NO_KERNEL:
+	case REPORT_NO_KERNEL:
 		o->no_kernel = true;
 		return 0;
-	case OPTION_COMM:
+	case REPORT_COMM:
 		free(o->comms);
 		o->comms = xstrdup(arg);
 		return 0;
-	case OPTION_PID:
-		return parse_numbers(&o->pids, "--pid", arg);
-	case OPTION_TID:
-		return parse_numbers(&o->tids, "--tid", arg);
-	case OPTION_CPU:
-		return parse_cpus(&o->cpus, arg);
-	case OPTION_CLASS:
-		return parse_class(o, arg);
-	case OPTION_PER:
-		return parse_per(o, arg);
-	case OPTION_PERCENT_LIMIT:
-		return parse_percent(o, arg);
-	case OPTION_TOP_WAITS:
-		return parse_top_waits(o, arg);
+	case REPORT_PID:
+		return option_numbers(&o->pids, "--pid", arg);
+	case REPORT_TID:
+		return option_numbers(&o->tids, "--tid", arg);
+	case REPORT_CPU:
+		return option_cpus(&o->cpus, arg);
+	case REPORT_CLASS:
+		return option_class(o, arg);
+	case REPORT_PER:
+		return option_per(o, arg);
+	case REPORT_PERCENT_LIMIT:
+		return option_percent(o, arg);
+	case REPORT_TOP_WAITS:
+		return option_top_waits(o, arg);
 	default:
-		o->no_hints = option == OPTION_NO_HINTS;
+		o->no_hints = option == REPORT_NO_HINTS;
 		return 0;
 	}
 }

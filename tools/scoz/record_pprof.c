@@ -195,12 +195,28 @@ static void pprof_locations(struct pprof *x)
 	}
 }
 
-static void pprof_mappings(struct pprof *x)
+/* pprof calls the profile by its first mapping: a program rather than a library or the kernel. */
+static size_t pprof_main_mapping(const struct pprof *x)
 {
 	for (size_t i = 0; i < x->mappings.n; i++) {
-		pprof_number(&x->message, 1, i + 1);
-		pprof_number(&x->message, 3, x->limit[i] + 1);
-		pprof_number(&x->message, 5, x->mappings.keys[i]);
+		const char *path = x->strings.text[x->mappings.keys[i]];
+
+		if (*path == '/' && !strstr(path, ".so"))
+			return i;
+	}
+	return 0;
+}
+
+static void pprof_mappings(struct pprof *x)
+{
+	size_t first = pprof_main_mapping(x);
+
+	for (size_t i = 0; i < x->mappings.n; i++) {
+		size_t m = !i ? first : i <= first ? i - 1 : i;
+
+		pprof_number(&x->message, 1, m + 1);
+		pprof_number(&x->message, 3, x->limit[m] + 1);
+		pprof_number(&x->message, 5, x->mappings.keys[m]);
 		/* All there is to know is known: has functions, files, lines, inlined calls. */
 		for (unsigned int field = 7; field <= 10; field++)
 			pprof_number(&x->message, field, 1);

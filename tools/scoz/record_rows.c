@@ -85,7 +85,8 @@ static struct record_row *find_row(struct row_maker *mk, const struct record_ent
 	mk->rows.key_size = n * sizeof(*key);
 	at = keymap_add(&mk->rows, key);
 	if (at == g->n_rows) {
-		array_reserve(g->rows, mk->cap_rows, ++g->n_rows);
+		array_reserve(g->rows, mk->cap_rows, at + 1);
+		g->n_rows++;
 		g->rows[at] = (struct record_row){
 			.entry = e, .frame = f, .level = level, .last_entry = UINT32_MAX
 		};
@@ -113,7 +114,8 @@ static void add_calls(struct row_maker *mk, struct record_row *row, uint32_t nod
 			uint32_t sibling = *first;
 
 			*first = at;
-			array_reserve(g->calls, mk->cap_calls, ++g->n_calls);
+			array_reserve(g->calls, mk->cap_calls, at + 1);
+			g->n_calls++;
 			g->calls[at] = (struct call_node){ .frame = f, .sibling = sibling };
 		}
 		g->calls[at].points += points;

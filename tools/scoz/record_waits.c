@@ -77,7 +77,8 @@ void record_make_waits(struct record_model *m)
 			continue;
 		at = keymap_add(&waits, &key);
 		if (at == m->n_waits) {
-			array_reserve(m->waits, cap, ++m->n_waits);
+			array_reserve(m->waits, cap, at + 1);
+			m->n_waits++;
 			m->waits[at] = (struct record_wait){ .level = e->level,
 							     .stack = key.stack,
 							     .kind = e->kind };
@@ -99,18 +100,14 @@ void record_make_waits(struct record_model *m)
 
 char *record_waker_name(const struct record_model *m, uint32_t thread, const char *event)
 {
-	const struct record_thread *t;
+	_cleanup_free_ char *comm = NULL;
 
 	if (event)
 		return text_clean(event, "?");
 	if (thread == RECORDING_NONE)
 		return xstrdup("-");
-	t = &m->rec->threads[thread];
-	{
-		_cleanup_free_ char *comm = text_clean(t->comm, "?");
-
-		return xasprintf("%s:%d", comm, t->tid);
-	}
+	comm = text_clean(m->comms[thread], "?");
+	return xasprintf("%s:%d", comm, m->rec->threads[thread].tid);
 }
 
 /* ---- hints ---- */
@@ -124,31 +121,28 @@ static const struct record_wait *heaviest(const struct record_model *m, enum rec
 	return NULL;
 }
 
-/* The function that waits: the innermost one of the program that is no mere library call. */
+/* Where it waits: the innermost function outside the kernel, and who called into its library. */
 static char *place(const struct record_model *m, const struct record_wait *w)
 {
 	const struct recording *rec = m->rec;
-	const char *first = NULL, *first_object = NULL;
+	const struct record_frame *first = NULL, *caller = NULL;
 	_cleanup_free_ char *a = NULL, *b = NULL;
 
-	for (uint32_t n = w->stack; n != RECORDING_NONE; n = rec->stacks[n].parent) {
+	for (uint32_t n = w->stack; n != RECORDING_NONE && !caller; n = rec->stacks[n].parent) {
 		const struct record_frame *f = &rec->frames[rec->stacks[n].frame];
 
-		if (f->kind == FRAME_MISSING || m->kernel_node[n])
+		if (f->kind == FRAME_MISSING || m->kernel_node[n] || f->symbol[0] == '[')
 			continue;
-		if (!first) {
-			first = f->symbol;
-			first_object = f->object;
-		} else if (strcmp(f->object, first_object) != 0) {
-			a = text_clean(first, "?");
-			b = text_clean(f->symbol, "?");
-			return xasprintf("%s called by %s", a, b);
-		}
+		if (!first)
+			first = f;
+		else if (strcmp(f->object, first->object) != 0)
+			caller = f;
 	}
 	if (!first)
-		first = record_model_frame(m, w->stack, w->stack)->symbol;
-	a = text_clean(first, "?");
-	return xstrdup(a);
+		first = record_model_frame(m, w->stack, w->stack);
+	a = text_clean(first->symbol, "?");
+	b = caller ? text_clean(caller->symbol, "?") : NULL;
+	return xasprintf("%s%s%s", a, b ? " called by " : "", b ? b : "");
 }
 
 /* Is the thread out of work rather than kept from it? Then there is no critical section. */
@@ -248,8 +242,39 @@ static char *lock_hint(const struct record_model *m, const struct record_wait *w
 		record_percent(m->levels[LEVEL_LOCK], m->points), what, by);
 }
 
-static size_t running_threads(const struct record_model *m)
+/* The name of the threads that waited most for a CPU, and their share. */
+static const char *main_comm(const struct record_model *m, double *percent)
 {
+	struct keymap map = { .key_size = sizeof(uint64_t) };
+	_cleanup_free_ uint64_t *points = NULL;
+	const char *best = "";
+	uint64_t most = 0;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < m->n_entries; i++) {
+		const struct record_entry *e = &m->entries[i];
+		uint64_t key = (uintptr_t)e->comm;
+		size_t n = map.n, at;
+
+		if (e->level != LEVEL_SCHED)
+			continue;
+		at = keymap_add(&map, &key);
+		array_reserve(points, cap, map.n);
+		points[at] = (at == n ? 0 : points[at]) + e->points;
+		if (points[at] > most) {
+			most = points[at];
+			best = e->comm;
+		}
+	}
+	keymap_deinit(&map);
+	*percent = record_percent(most, m->levels[LEVEL_SCHED]);
+	return best;
+}
+
+static char *sched_hint(const struct record_model *m, const char *what)
+{
+	double percent;
+	_cleanup_free_ char *comm = text_clean(main_comm(m, &percent), "?");
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->rec->n_threads; i++) {
@@ -257,16 +282,11 @@ static size_t running_threads(const struct record_model *m)
 
 		n += p[LEVEL_USER] + p[LEVEL_KERNEL] + p[LEVEL_SCHED] > 0;
 	}
-	return n;
-}
-
-static char *sched_hint(const struct record_model *m, const char *what)
-{
-	return xasprintf("%.1f %% of the time is waiting for a CPU (%zu threads wanted one of %u): "
-			 "%s. Fewer threads, more CPUs, or pinning threads to CPUs would shorten "
-			 "it.",
-			 record_percent(m->levels[LEVEL_SCHED], m->points), running_threads(m),
-			 m->rec->header.cpus, what);
+	return xasprintf("%.1f %% of the time is waiting for a CPU (%zu threads ran or wanted to, "
+			 "on %u CPUs): %.0f %% of it by %s, %s. Fewer threads, more CPUs, or "
+			 "pinning threads to CPUs would shorten it.",
+			 record_percent(m->levels[LEVEL_SCHED], m->points), n, m->rec->header.cpus,
+			 percent, comm, what);
 }
 
 struct record_hint *record_make_hints(const struct record_model *m, size_t *n)

@@ -315,9 +315,11 @@ static const char *default_file(const struct record_options *o)
 	struct stat profile, recording;
 	bool newer;
 
+	if (o->only)
+		return DEFAULT_RECORDING;
 	if (stat(DEFAULT_RECORDING, &recording) < 0)
 		return DEFAULT_PROFILE;
-	if (stat(DEFAULT_PROFILE, &profile) < 0 || o->only)
+	if (stat(DEFAULT_PROFILE, &profile) < 0)
 		return DEFAULT_RECORDING;
 	newer = is_newer(&recording, &profile);
 	log_warn("report: this is about %s, which is newer than %s: name a file to choose",
@@ -328,35 +330,35 @@ static const char *default_file(const struct record_options *o)
 
 static int report_file(const char *path, const struct record_options *o)
 {
-	if (recording_is(path))
+	if (recording_is(path) || (o->only && access(path, F_OK) < 0))
 		return record_report(path, o);
-	if (o->only && access(path, F_OK) == 0) {
+	if (o->only) {
 		log_warn("report: %s is for recordings, and %s is none", o->only, path);
 		return EXIT_USAGE;
 	}
 	return report_profile(path, o->json);
 }
 
-static int parse_options(int argc, char **argv, struct record_options *o)
+static int report_options(int argc, char **argv, struct record_options *o)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
-		{ "sort", required_argument, NULL, OPTION_SORT },
-		{ "children", no_argument, NULL, OPTION_CHILDREN },
-		{ "no-children", no_argument, NULL, OPTION_NO_CHILDREN },
-		{ "call-graph", no_argument, NULL, OPTION_GRAPH },
-		{ "no-kernel", no_argument, NULL, OPTION_NO_KERNEL },
-		{ "comm", required_argument, NULL, OPTION_COMM },
-		{ "pid", required_argument, NULL, OPTION_PID },
-		{ "tid", required_argument, NULL, OPTION_TID },
-		{ "cpu", required_argument, NULL, OPTION_CPU },
-		{ "class", required_argument, NULL, OPTION_CLASS },
-		{ "per", required_argument, NULL, OPTION_PER },
-		{ "percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT },
-		{ "top-waits", optional_argument, NULL, OPTION_TOP_WAITS },
-		{ "hints", no_argument, NULL, OPTION_HINTS },
-		{ "no-hints", no_argument, NULL, OPTION_NO_HINTS },
+		{ "sort", required_argument, NULL, REPORT_SORT },
+		{ "children", no_argument, NULL, REPORT_CHILDREN },
+		{ "no-children", no_argument, NULL, REPORT_NO_CHILDREN },
+		{ "call-graph", no_argument, NULL, REPORT_GRAPH },
+		{ "no-kernel", no_argument, NULL, REPORT_NO_KERNEL },
+		{ "comm", required_argument, NULL, REPORT_COMM },
+		{ "pid", required_argument, NULL, REPORT_PID },
+		{ "tid", required_argument, NULL, REPORT_TID },
+		{ "cpu", required_argument, NULL, REPORT_CPU },
+		{ "class", required_argument, NULL, REPORT_CLASS },
+		{ "per", required_argument, NULL, REPORT_PER },
+		{ "percent-limit", required_argument, NULL, REPORT_PERCENT_LIMIT },
+		{ "top-waits", optional_argument, NULL, REPORT_TOP_WAITS },
+		{ "hints", no_argument, NULL, REPORT_HINTS },
+		{ "no-hints", no_argument, NULL, REPORT_NO_HINTS },
 		{ 0 },
 	};
 	int c;
@@ -373,7 +375,7 @@ static int parse_options(int argc, char **argv, struct record_options *o)
 		case '?':
 			return EXIT_USAGE;
 		default:
-			c = c == 'g' ? OPTION_GRAPH : c == 's' ? OPTION_SORT : c;
+			c = c == 'g' ? REPORT_GRAPH : c == 's' ? REPORT_SORT : c;
 			if (record_option(o, c, optarg))
 				return EXIT_USAGE;
 		}
@@ -391,7 +393,7 @@ int cmd_report(int argc, char **argv)
 	int ret;
 
 	record_options_init(&o);
-	ret = parse_options(argc, argv, &o);
+	ret = report_options(argc, argv, &o);
 	if (ret < 0)
 		ret = report_file(optind < argc ? argv[optind] : default_file(&o), &o);
 	record_options_deinit(&o);

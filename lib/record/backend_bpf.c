@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PERF_PAGES 64 /* of each CPU's ring for changes of address spaces */
+#define JITTER_SPREAD 0.2
+#define PERF_PAGES    64 /* of each CPU's ring for changes of address spaces */
 
 struct bpf_recorder {
 	struct record_backend base;
@@ -24,6 +25,7 @@ struct bpf_recorder {
 	struct queue *queue; /* during drain() */
 	int *fds;
 	struct ring *rings;
+	uint64_t random;
 	struct bpf_link **links; /* of the ticks */
 	struct bpf_link *switch_link;
 	uint64_t perf_lost;
@@ -155,6 +157,21 @@ int record_open_events(const struct recorder_options *opt, struct perf_event_att
 	return 0;
 }
 
+/* Uniform in the rate, not in the period: else there would be more samples than asked for. */
+void record_jitter(uint64_t *random, uint64_t period_ns, const int *fds, int n)
+{
+	for (int i = 0; i < n; i++) {
+		uint64_t period;
+
+		*random ^= *random << 13;
+		*random ^= *random >> 7;
+		*random ^= *random << 17;
+		period = period_ns /
+			 (1 - JITTER_SPREAD + 2 * JITTER_SPREAD * (*random >> 11) * 0x1p-53);
+		ioctl(fds[i], PERF_EVENT_IOC_PERIOD, &period);
+	}
+}
+
 static int open_events(struct bpf_recorder *b, struct error *err)
 {
 	struct perf_event_attr attr = {
@@ -251,6 +268,7 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 
 	b->base.ops = &record_bpf;
 	b->base.opt = *opt;
+	b->random = clock_now_ns() | 1;
 	b->fds = xcalloc(opt->n_cpus, sizeof(*b->fds));
 	b->rings = xcalloc(opt->n_cpus, sizeof(*b->rings));
 	b->links = xcalloc(opt->n_cpus, sizeof(*b->links));
@@ -305,6 +323,7 @@ static void drain(struct record_backend *base, struct queue *q)
 	struct bpf_recorder *b = self(base);
 	const struct perf_event_header *h;
 
+	record_jitter(&b->random, base->opt.period_ns, b->fds, base->opt.n_cpus);
 	b->queue = q;
 	ring_buffer__consume(b->ring);
 	for (int i = 0; i < base->opt.n_cpus; i++) {

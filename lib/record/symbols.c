@@ -288,6 +288,10 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 		uint64_t vaddr;
 		uint32_t binary;
 
+		if ((int64_t)c->user[i] < 0) { /* the kernel's half: it was no frame pointer */
+			inner.function = NULL;
+			break;
+		}
 		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &vaddr)) {
 			list[n++] = special_frame(s, "[unknown]", FRAME_USER);
 			inner = (struct place){};

@@ -266,6 +266,7 @@ static void test_pprof(void **state)
 	assert_string_equal(x->strings[x->types[2]], "time");
 	assert_string_equal(x->strings[x->types[3]], "nanoseconds");
 	assert_string_equal(x->strings[x->default_type], "time");
+	assert_string_equal(x->strings[x->mapping_file[x->first_mapping]], "/bin/gzip");
 	assert_int_equal(x->period, MS);
 	assert_int_equal(x->duration, 100 * MS);
 	assert_int_equal(x->time, 1735732800000000000);

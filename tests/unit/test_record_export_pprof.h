@@ -63,7 +63,7 @@ struct parsed {
 	struct parsed_location locations[PPROF_MAX];
 	struct parsed_sample samples[PPROF_MAX];
 	size_t n_strings, n_samples;
-	uint64_t types[8], period, time, duration, default_type;
+	uint64_t types[8], period, time, duration, default_type, first_mapping;
 	size_t n_types;
 };
 
@@ -160,7 +160,8 @@ static void parse_location(struct parsed *x, struct bytes b)
 	x->locations[id] = l;
 }
 
-static void parse_named(struct bytes b, unsigned int name_field, uint64_t *names, uint64_t *limits)
+static uint64_t parse_named(struct bytes b, unsigned int name_field, uint64_t *names,
+			    uint64_t *limits)
 {
 	uint64_t n, id = 0, name = 0, limit = 0;
 	struct bytes inner;
@@ -178,6 +179,7 @@ static void parse_named(struct bytes b, unsigned int name_field, uint64_t *names
 	names[id] = name;
 	if (limits)
 		limits[id] = limit;
+	return id;
 }
 
 static void parse_type(struct parsed *x, struct bytes b)
@@ -207,9 +209,10 @@ static struct parsed *parse_pprof(void)
 			parse_type(x, inner);
 		else if (f == 2)
 			parse_sample(x, inner);
-		else if (f == 3)
-			parse_named(inner, 5, x->mapping_file, x->mapping_limit);
-		else if (f == 4)
+		else if (f == 3) {
+			n = parse_named(inner, 5, x->mapping_file, x->mapping_limit);
+			x->first_mapping = x->first_mapping ? x->first_mapping : n;
+		} else if (f == 4)
 			parse_location(x, inner);
 		else if (f == 5)
 			parse_named(inner, 2, x->function_name, NULL);

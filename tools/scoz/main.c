@@ -13,7 +13,8 @@ static const struct {
 	{ "record", cmd_record, "record what threads do and what they wait for" },
 	{ "report", cmd_report, "print a causal profile or a recording as a table, or as JSON" },
 	{ "plot", cmd_plot, "draw the curves with their intervals: HTML, SVG or PNG" },
-	{ "export", cmd_export, "convert to the COZ format, CSV or JSON" },
+	{ "export", cmd_export,
+	  "convert for other viewers: COZ, CSV, JSON, flame graphs, speedscope, Firefox, pprof" },
 	{ "targets", cmd_targets, "list which lines and functions can be targets" },
 	{ "doctor", cmd_doctor, "tell what this machine can do and how to mend what is missing" },
 };

@@ -51,12 +51,12 @@ static struct truth thread[2] = {
 
 NOIPA void compute_light(void)
 {
-	spin_turns(light_turns);
+	SPIN_TURNS(light_turns);
 }
 
 NOIPA void compute_heavy(void)
 {
-	spin_turns(heavy_turns);
+	SPIN_TURNS(heavy_turns);
 }
 
 NOIPA void disk_write(off_t at)

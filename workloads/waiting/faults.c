@@ -73,7 +73,7 @@ NOIPA void waits_for_exec(void)
 NOIPA void burns_until_killed(void)
 {
 	for (;;)
-		spin_turns(1000);
+		SPIN_TURNS(1000);
 }
 
 static void *blocked(void *arg)
@@ -252,7 +252,7 @@ static int migrates(void)
 		while (!CPU_ISSET(cpu, &set));
 		pin_cpu(cpu);
 		slept += sleep_between(3 * MS);
-		spin_turns(100000);
+		SPIN_TURNS(100000);
 	}
 	expect(own_tid(), "faults", "sleep_between", slept);
 	return 0;

@@ -19,7 +19,7 @@ NOIPA void many_sleep(uint64_t ns)
 
 NOIPA void many_work(uint64_t turns)
 {
-	spin_turns(turns);
+	SPIN_TURNS(turns);
 }
 
 static void *run(void *arg)

@@ -196,29 +196,31 @@ static inline void post_word(atomic_uint *word)
 	futex_wake(word, 1);
 }
 
-/* A chain of dependent operations that no compiler shortens. */
-static inline void spin_turns(uint64_t turns)
-{
-	uint64_t x = 88172645463325252ULL;
-
-	for (; turns; turns--) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		__asm__ volatile("" : "+r"(x));
-	}
-}
+/*
+ * A chain of dependent operations that no compiler shortens. A macro: profiles are to show the
+ * function that computes, not one inlined in it.
+ */
+#define SPIN_TURNS(n) \
+	do { \
+		uint64_t x_ = 88172645463325252ULL; \
+		for (uint64_t n_ = (n); n_; n_--) { \
+			x_ ^= x_ << 13; \
+			x_ ^= x_ >> 7; \
+			x_ ^= x_ << 17; \
+			__asm__ volatile("" : "+r"(x_)); \
+		} \
+	} while (0)
 
 static NOIPA uint64_t spin_until(uint64_t end)
 {
 	uint64_t now;
 
 	while ((now = now_ns()) < end)
-		spin_turns(10000);
+		SPIN_TURNS(10000);
 	return now;
 }
 
-/* Turns of spin_turns() in a microsecond: the best of some tries. */
+/* Turns of SPIN_TURNS() in a microsecond: the best of some tries. */
 static UNUSED double spin_speed(void)
 {
 	double best = 0;
@@ -227,7 +229,7 @@ static UNUSED double spin_speed(void)
 		uint64_t start = now_ns();
 		double speed;
 
-		spin_turns(1000000);
+		SPIN_TURNS(1000000);
 		speed = 1e9 / (double)(now_ns() - start);
 		best = speed > best ? speed : best;
 	}

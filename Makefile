@@ -10,6 +10,8 @@ DESTDIR	 ?=
 B	 ?= build
 
 PKGS	 := libbpf libdw libelf hwloc jansson
+# Of the tool only.
+TOOL_PKGS := ncursesw
 CFLAGS	 ?= -O2 -g
 ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
 	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
@@ -74,8 +76,9 @@ $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 	$(AR) rcs $@ $^
 $(B)/scozd: $(call obj,$(DAEMON_SRC)) $(B)/libscozcore.a
 	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+$(call obj,tools/scoz/top_screen.c): ALL_CFLAGS += $(shell pkg-config --cflags $(TOOL_PKGS))
 $(B)/scoz: $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(CFLAGS) -o $@ $^ $(shell pkg-config --libs $(TOOL_PKGS)) $(LDLIBS)
 
 # Workloads are programs to be profiled: plain flags, debug information, frame pointers.
 $(B)/workloads/%: workloads/%.c $(wildcard workloads/*/*.h)

@@ -16,14 +16,25 @@ static void test_table(void **state)
 	expect("    29.90%  a.out    a.out          [.] heavy\n");
 	/* One symbol, four classes, as many rows. */
 	expect("     4.70%  a.out    [kernel]       [S] io_schedule\n");
-	expect("     0.10%  a.out    [kernel]       [k] io_schedule\n");
-	expect("     0.10%  a.out    [kernel]       [k] tiny (inlined)\n");
+	expect("     0.20%  a.out    [kernel]       [k] io_schedule\n"); /* and what was inlined */
 	expect("     0.10%  b        [unknown]      [B] [no call chain]\n");
 	expect("[I] waiting for I/O               500    50.00%          2     250 ms\n");
 	expect("samples: 10, which stand for 1000 points, each 1 ms of a thread; 0 records lost");
 	expect_not("filters");
 	assert_int_equal(sum_rows(out_text, 0), 10000);
 	assert_null(strchr(out_text, '\033'));
+}
+
+/* A row is a function of the machine code, as perf's symbols are, unless asked for. */
+static void test_inlined(void **state)
+{
+	(void)state;
+	make_usual();
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_DONE);
+	expect_not("tiny");
+	assert_int_equal(run(cmd_report, path, "--inline", NULL), EXIT_DONE);
+	expect("     0.10%  a.out    [kernel]       [k] tiny (inlined)\n");
+	assert_int_equal(sum_rows(out_text, 0), 10000);
 }
 
 /* Thirds and sevenths are rounded so that they still add up. */
@@ -126,7 +137,8 @@ static void test_sort(void **state)
 	assert_int_equal(run(cmd_report, path, "--sort=dso", NULL), EXIT_DONE);
 	expect("    65.00%  [kernel]\n");
 	assert_int_equal(sum_rows(out_text, 0), 10000);
-	assert_int_equal(run(cmd_report, path, "--percent-limit", "5", NULL), EXIT_DONE);
+	assert_int_equal(run(cmd_report, path, "--inline", "--percent-limit", "5", NULL),
+			 EXIT_DONE);
 	expect("# 4 rows below the limit are not shown: 5.00 % together");
 	expect_not("tiny");
 }
@@ -212,7 +224,7 @@ static void test_json(void **state)
 	json_array_foreach (list_at(o, "classes"), i, v)
 		share += number_at(v, "share_pct");
 	assert_float_equal(share, 100, 1e-9);
-	assert_int_equal(json_array_size(list_at(o, "rows")), 8);
+	assert_int_equal(json_array_size(list_at(o, "rows")), 7);
 	t = json_array_get(list_at(o, "threads"), 0);
 	assert_int_equal(number_at(t, "tid"), 100);
 	assert_float_equal(number_at(json_object_get(t, "exact"), "io_s"), 0.7, 1e-9);
@@ -544,23 +556,15 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_shares_add_up),
-		cmocka_unit_test(test_no_kernel),
-		cmocka_unit_test(test_children),
-		cmocka_unit_test(test_call_graph),
-		cmocka_unit_test(test_sort),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_per),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_top_waits),
-		cmocka_unit_test(test_top_waits_order),
-		cmocka_unit_test(test_hints),
-		cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_terminal),
-		cmocka_unit_test(test_usage),
-		cmocka_unit_test(test_default_file),
+		cmocka_unit_test(test_table),	      cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_shares_add_up), cmocka_unit_test(test_no_kernel),
+		cmocka_unit_test(test_children),      cmocka_unit_test(test_call_graph),
+		cmocka_unit_test(test_sort),	      cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_per),	      cmocka_unit_test(test_json),
+		cmocka_unit_test(test_top_waits),     cmocka_unit_test(test_top_waits_order),
+		cmocka_unit_test(test_hints),	      cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_nothing),	      cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_usage),	      cmocka_unit_test(test_default_file),
 		cmocka_unit_test(test_deep),
 	};
 

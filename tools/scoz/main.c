@@ -11,6 +11,7 @@ static const struct {
 	const char *what;
 } commands[] = {
 	{ "record", cmd_record, "record what threads do and what they wait for" },
+	{ "top", cmd_top, "watch what threads do and what they wait for, live" },
 	{ "report", cmd_report, "print a causal profile or a recording as a table, or as JSON" },
 	{ "plot", cmd_plot, "draw the curves with their intervals: HTML, SVG or PNG" },
 	{ "export", cmd_export,

@@ -79,9 +79,16 @@ static void mark_nodes(struct record_model *m)
 	}
 }
 
+bool record_model_skips(const struct record_model *m, uint32_t node)
+{
+	return (m->options->no_kernel && m->kernel_node[node]) ||
+	       (!m->options->inlined && m->rec->stacks[node].parent != RECORDING_NONE &&
+		m->rec->frames[m->rec->stacks[node].frame].kind == FRAME_INLINED);
+}
+
 uint32_t record_model_leaf(const struct record_model *m, uint32_t stack)
 {
-	while (m->options->no_kernel && stack != RECORDING_NONE && m->kernel_node[stack])
+	while (stack != RECORDING_NONE && record_model_skips(m, stack))
 		stack = m->rec->stacks[stack].parent;
 	return stack;
 }

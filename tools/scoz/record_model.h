@@ -47,7 +47,7 @@ struct record_options {
 	enum record_sort sort[RECORD_SORTS];
 	size_t n_sort;
 	enum record_per per;
-	bool json, children, graph, no_kernel, no_hints;
+	bool json, children, graph, no_kernel, inlined, no_hints;
 	double percent_limit;
 	size_t top_waits; /* 0: rows instead */
 	char *comms;	  /* filters: NULL or a list with commas */
@@ -139,6 +139,8 @@ struct record_model *record_model_create(const struct recording *rec,
 					 const struct record_options *options);
 void record_model_free(struct record_model *m);
 
+/* Is @node not to be a row: of the kernel, or inlined (perf's symbols are functions, too)? */
+bool record_model_skips(const struct record_model *m, uint32_t node);
 /* The innermost node of @stack that is to be shown, RECORDING_NONE: none. */
 uint32_t record_model_leaf(const struct record_model *m, uint32_t stack);
 /* What stands for its frame, also where there is none. */
@@ -192,6 +194,7 @@ enum {
 	REPORT_NO_CHILDREN,
 	REPORT_GRAPH,
 	REPORT_NO_KERNEL,
+	REPORT_INLINE,
 	REPORT_COMM,
 	REPORT_PID,
 	REPORT_TID,

@@ -193,9 +193,10 @@ static int option_top_waits(struct record_options *o, const char *arg)
 int record_option(struct record_options *o, int option, const char *arg)
 {
 	static const char *const names[] = {
-		"--sort", "--children",	     "--no-children", "--call-graph", "--no-kernel",
-		"--comm", "--pid",	     "--tid",	      "--cpu",	      "--class",
-		"--per",  "--percent-limit", "--top-waits",   "--hints",      "--no-hints",
+		"--sort",	   "--children",  "--no-children", "--call-graph",
+		"--no-kernel",	   "--inline",	  "--comm",	   "--pid",
+		"--tid",	   "--cpu",	  "--class",	   "--per",
+		"--percent-limit", "--top-waits", "--hints",	   "--no-hints",
 	};
 
 	if (!o->only)
@@ -212,6 +213,9 @@ int record_option(struct record_options *o, int option, const char *arg)
 		return 0;
 	case REPORT_NO_KERNEL:
 		o->no_kernel = true;
+		return 0;
+	case REPORT_INLINE:
+		o->inlined = true;
 		return 0;
 	case REPORT_COMM:
 		free(o->comms);

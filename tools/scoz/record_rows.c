@@ -148,7 +148,9 @@ static void add_entry(struct row_maker *mk, const struct record_entry *e)
 		}
 		if (!m->options->children || node == RECORDING_NONE)
 			break;
-		node = m->rec->stacks[node].parent;
+		do
+			node = m->rec->stacks[node].parent;
+		while (node != RECORDING_NONE && record_model_skips(m, node));
 		if (node == RECORDING_NONE)
 			break;
 		row = find_row(mk, e, record_model_frame(m, e->stack, node),

@@ -42,6 +42,7 @@ static void usage(FILE *out)
 		     "  -g, --call-graph       callers below each row\n"
 		     "  --no-kernel            the function that called the kernel instead of "
 		     "kernel functions\n"
+		     "  --inline               inlined functions by their own names\n"
 		     "  --per WHAT             a table for each process or thread\n"
 		     "  --percent-limit PCT    no rows below PCT\n"
 		     "  --top-waits[=N]        instead of rows: for each class the N (10) places "
@@ -349,6 +350,7 @@ static int report_options(int argc, char **argv, struct record_options *o)
 		{ "no-children", no_argument, NULL, REPORT_NO_CHILDREN },
 		{ "call-graph", no_argument, NULL, REPORT_GRAPH },
 		{ "no-kernel", no_argument, NULL, REPORT_NO_KERNEL },
+		{ "inline", no_argument, NULL, REPORT_INLINE },
 		{ "comm", required_argument, NULL, REPORT_COMM },
 		{ "pid", required_argument, NULL, REPORT_PID },
 		{ "tid", required_argument, NULL, REPORT_TID },

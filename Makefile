@@ -145,6 +145,8 @@ check-long: deps-vm
 		tests/vm/test-kernel-selftests
 	SCOZ_STRESS_SECONDS=600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:kcsan" tests/vm/test-kernel-selftests
 	tests/vm/long-text-poke
+	SCOZ_RECORD_SWITCHES=10000000 tests/system/test-record-switches
+	SCOZ_RECORD_THREADS=10000 tests/system/test-record-threads
 check-style:
 	tools/check-style
 # The kernels that the tests boot (docs/vm.md).
@@ -155,6 +157,12 @@ vm-kernels:
 demo: deps
 	$(MAKE) all
 	workloads/pipeline/demo
+
+.PHONY: bench-record-accuracy bench-record-cost
+bench-record-accuracy: all system
+	tests/bench/record-accuracy
+bench-record-cost: all bench
+	tests/bench/record-cost
 
 # Accuracy and cost; each prints its table. They want an otherwise idle machine.
 .PHONY: bench-truth bench-truth-coz bench-sim bench-accuracy bench-overhead bench-latency

@@ -345,7 +345,7 @@ static void finish(struct record_backend *base)
 		bpf_link__destroy(b->links[i]);
 		b->links[i] = NULL;
 	}
-	b->skel->bss->finish = 1;
+	b->skel->bss->finished = clock_now_ns();
 	if (visit_tasks(b))
 		log_warn("threads that still wait could not be looked at: %s", strerror(errno));
 	record__detach(b->skel);

@@ -13,6 +13,7 @@ struct thread {
 	uint32_t id;
 	int tid;
 	uint64_t born;
+	bool ended; /* whoever has its tid now is another one */
 	char comm[16];
 };
 
@@ -76,11 +77,12 @@ static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, c
 {
 	struct thread *t = thread_slot(r, tid);
 
-	if (t->id == RECORDING_NONE || (born && t->born && t->born != born)) {
+	if (t->id == RECORDING_NONE || t->ended || (born && t->born && t->born != born)) {
 		struct record_thread made = { .tid = tid, .pid = pid };
 
 		t->id = made.id = r->n_threads++;
 		t->born = born;
+		t->ended = false;
 		copy_comm(t->comm, comm);
 		made.start = since_start(r, time);
 		made.comm = t->comm;
@@ -156,7 +158,9 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 	struct resolved resolved = symbols_resolve(r->symbols, &raw, &class);
 	struct record_sample s = {
 		.time = since_start(r, e->time),
-		.thread = thread_id(r, e->tid, e->tgid, e->born, e->comm, e->time),
+		/* The name is that of the wait's end: it was so, or became so, while waiting. */
+		.thread = thread_id(r, e->tid, e->tgid, e->born, e->comm,
+				    e->type == RECORD_EVENT_WAIT ? e->left : e->time),
 		.cpu = e->cpu,
 		.stack = resolved.stack,
 		.kind = resolved.kind,
@@ -211,6 +215,7 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 	};
 
 	r->sink.times(&thread, r->sink.arg);
+	thread_slot(r, e->tid)->ended = t->exited;
 }
 
 static void on_record(enum queue_kind kind, const void *record, size_t size, void *arg)

@@ -15,7 +15,7 @@
 #include "tools/scoz/cmds.h"
 
 #define DEFAULT_RING_BYTES (32u << 20)
-#define MIN_PERIOD_NS	   10000
+#define MIN_PERIOD_NS	   100000
 #define FLUSH_NS	   NSEC_PER_SEC
 
 struct options {
@@ -147,7 +147,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		case 'c':
 			if (!parse_number(optarg, MIN_PERIOD_NS, 1e9, &v))
 				return bad("--period", optarg,
-					   "a number of nanoseconds from 10000 to 1000000000 is "
+					   "a number of nanoseconds from 100000 to 1000000000 is "
 					   "wanted");
 			o->period_ns = v;
 			break;
@@ -155,7 +155,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 			if (!parse_number(optarg, 1, 1e9 / MIN_PERIOD_NS, &v))
 				return bad(
 					"--frequency", optarg,
-					"a number of samples a second from 1 to 100000 is wanted");
+					"a number of samples a second from 1 to 10000 is wanted");
 			o->period_ns = 1e9 / v;
 			break;
 		case 'd':

@@ -68,16 +68,16 @@ struct times_event {
 	struct record_times times;
 };
 
-static __always_inline void emit_times(struct task_struct *task, const struct thread_state *t,
-				       u64 now, bool exited)
+static __always_inline void emit_times(struct task_struct *task, u32 tid,
+				       const struct thread_state *t, u64 now, bool exited)
 {
 	struct times_event e = {
 		.event = {
 			.type = RECORD_EVENT_TIMES,
 			.time = now,
-			.tid = task->pid,
+			.tid = tid,
 			.tgid = task->tgid,
-			.born = task->start_time,
+			.born = tid == (u32)task->pid ? task->start_time : 0,
 		},
 		.times = {
 			.since = t->since,

@@ -7,7 +7,6 @@
 
 /* What the iterator over all tasks does. */
 volatile __s32 adopt_tgid = -1; /* this process; 0: all; -1: none */
-volatile __u32 finish;		/* 1: the recording ends */
 
 static __always_inline void follow(struct task_struct *task, u64 now, bool newborn)
 {
@@ -33,6 +32,26 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 		return 0;
 	if (everybody || bpf_task_storage_get(&threads, parent, 0, 0))
 		follow(child, bpf_ktime_get_ns(), true);
+	return 0;
+}
+
+/* A thread that is not the first one calls exec: it takes over the first one's tid. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
+{
+	struct thread_state *t;
+	u64 now;
+
+	if (task->pid == old_tid)
+		return 0;
+	t = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!t)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (t->in)
+		t->on += now - t->in;
+	emit_times(task, old_tid, t, now, true);
+	*t = (struct thread_state){ .since = now, .in = now };
 	return 0;
 }
 
@@ -89,16 +108,16 @@ static __always_inline void add_user_chain(struct task_struct *task, struct scra
 static __always_inline void finish_thread(struct task_struct *task, struct thread_state *t)
 {
 	struct scratch *out = scratch(SCRATCH_ITER);
-	u64 now = bpf_ktime_get_ns();
+	u64 now = finished;
 	u32 kernel;
 	u64 size;
 
 	if (!out)
 		return;
 	if (t->in) {
-		t->on += now - t->in;
-		t->in = now;
-	} else if (measure_wait(t, task->pid, now, &out->event)) {
+		if (now > t->in)
+			t->on += now - t->in;
+	} else if (now > t->left && measure_wait(t, task->pid, now, &out->event)) {
 		describe(&out->event, task);
 		out->event.unfinished = 1;
 		bpf_probe_read_kernel_str(out->event.comm, sizeof(out->event.comm), task->comm);
@@ -111,7 +130,7 @@ static __always_inline void finish_thread(struct task_struct *task, struct threa
 		if (size > sizeof(*out) || bpf_ringbuf_output(&events, out, size, BPF_RB_NO_WAKEUP))
 			count_lost();
 	}
-	emit_times(task, t, now, false);
+	emit_times(task, task->pid, t, now, false);
 }
 
 SEC("iter.s/task")
@@ -123,9 +142,9 @@ int each_task(struct bpf_iter__task *ctx)
 	if (!task || !task->pid)
 		return 0;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
-	if (t && finish)
+	if (t && finished)
 		finish_thread(task, t);
-	else if (!t && !finish && !is_self(task) && (!adopt_tgid || task->tgid == adopt_tgid))
+	else if (!t && !finished && !is_self(task) && (!adopt_tgid || task->tgid == adopt_tgid))
 		follow(task, bpf_ktime_get_ns(), false);
 	return 0;
 }

@@ -70,6 +70,16 @@ static __always_inline void describe(struct record_event *e, struct task_struct 
 	e->no_chain = 0;
 }
 
+static __always_inline void arrives(struct cpu_state *s, struct task_struct *task,
+				    struct thread_state *t, u64 now)
+{
+	if (!t->in && measure_wait(t, task->pid, now, &s->event)) {
+		describe(&s->event, task);
+		s->due = task->pid;
+	}
+	t->in = now;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -77,7 +87,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	u64 now = bpf_ktime_get_ns();
 	struct thread_state *t;
 
-	if (!s)
+	if (!s || finished)
 		return 0;
 	s->device = 0;
 	if (s->due) { /* nothing came after its switch: a thread's first one */
@@ -90,19 +100,16 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (t) {
 			leaves(prev, t, preempt, now);
 			if (prev->__state & TASK_DEAD)
-				emit_times(prev, t, now, true);
+				emit_times(prev, prev->pid, t, now, true);
 		}
 	}
+	s->runs = next->pid;
 	if (!next->pid)
 		return 0;
 	t = bpf_task_storage_get(&threads, next, 0, 0);
 	if (!t)
 		return 0;
-	if (!t->in && measure_wait(t, next->pid, now, &s->event)) {
-		describe(&s->event, next);
-		s->due = next->pid;
-	}
-	t->in = now;
+	arrives(s, next, t, now);
 	if (s->due && chain_at_switch) {
 		struct scratch *out = scratch(SCRATCH_WAIT);
 		long n;
@@ -132,10 +139,17 @@ static __always_inline int write_wait(void *ctx)
 	struct task_struct *task;
 	struct scratch *out;
 
-	if (!s || !s->due)
+	if (!s || finished)
 		return 0;
 	task = bpf_get_current_task_btf();
-	if (s->due != (u32)task->pid)
+	if (s->runs != (u32)task->pid) { /* the tracepoint was passed over: it happens */
+		struct thread_state *t = bpf_task_storage_get(&threads, task, 0, 0);
+
+		s->runs = task->pid;
+		if (t && task->pid)
+			arrives(s, task, t, bpf_ktime_get_ns());
+	}
+	if (!s->due || s->due != (u32)task->pid)
 		return 0;
 	s->due = 0;
 	out = scratch(SCRATCH_WAIT);
@@ -165,7 +179,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 {
 	struct thread_state *t = bpf_task_storage_get(&threads, task, 0, 0);
 
-	if (!t)
+	if (!t || finished)
 		return 0;
 	who_wakes(t);
 	t->woken = bpf_ktime_get_ns();
@@ -181,7 +195,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct scratch *out;
 	u64 now, since, ran, points = 1;
 
-	if (!task->pid || is_self(task))
+	if (!task->pid || is_self(task) || finished)
 		return 0;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!t || !t->in)

@@ -16,8 +16,8 @@ const volatile __u32 everybody; /* 1: all threads; 0: those that are marked and 
 volatile __u32 chain_at_switch; /* 1: no hook after the switch: kernel chain only */
 
 /*
- * When the recording ended, 0: it goes on. From then on nothing changes: threads that still wait are
- * looked at one after the other.
+ * When the recording ended, 0: it goes on. From then on nothing changes: threads that still wait
+ * are looked at one after the other.
  */
 volatile __u64 finished;
 

@@ -196,6 +196,7 @@ install: all
 	install -D -m 644 include/scoz-compat/coz.h $(DESTDIR)$(PREFIX)/include/scoz-compat/coz.h
 	install -D -m 644 docs/man/scozd.8 $(DESTDIR)$(PREFIX)/share/man/man8/scozd.8
 	install -D -m 644 docs/man/scoz.1 $(DESTDIR)$(PREFIX)/share/man/man1/scoz.1
+	install -D -m 644 docs/man/scoz-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/scoz-top.1
 
 .PHONY: clean
 clean:

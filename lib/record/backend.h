@@ -40,10 +40,4 @@ extern const struct record_backend_ops record_bpf, record_kernel;
 /* Shared by backends: one perf event a CPU, whose ring tells about address spaces. */
 int record_open_events(const struct recorder_options *opt, struct perf_event_attr *attr, int *fds,
 		       struct error *err);
-/*
- * Changes the events' periods a little, once a round: ticks at a fixed distance meet a program that
- * is in step with them always at the same place. The mean rate stays.
- */
-void record_jitter(uint64_t *random, uint64_t period_ns, const int *fds, int n);
-
 #endif

@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JITTER_SPREAD 0.2
+#define JITTER_SPREAD 0.15
+#define JITTER_NS     (200 * NSEC_PER_MSEC)
 #define PERF_PAGES    64 /* of each CPU's ring for changes of address spaces */
 
 struct bpf_recorder {
@@ -25,7 +26,8 @@ struct bpf_recorder {
 	struct queue *queue; /* during drain() */
 	int *fds;
 	struct ring *rings;
-	uint64_t random;
+	uint64_t random, jitter_at;
+	double deviation;	 /* of the rate, now */
 	struct bpf_link **links; /* of the ticks */
 	struct bpf_link *switch_link;
 	uint64_t perf_lost;
@@ -157,19 +159,30 @@ int record_open_events(const struct recorder_options *opt, struct perf_event_att
 	return 0;
 }
 
-/* Uniform in the rate, not in the period: else there would be more samples than asked for. */
-void record_jitter(uint64_t *random, uint64_t period_ns, const int *fds, int n)
+/*
+ * Changes the events' periods a little now and then: ticks at a fixed distance meet a program that
+ * is in step with them always at the same place. What one change adds to the rate the next one
+ * takes away; and each begins a period anew, which costs half a tick on average.
+ */
+static void jitter(struct bpf_recorder *b)
 {
-	for (int i = 0; i < n; i++) {
-		uint64_t period;
+	double rate = 1e9 / b->base.opt.period_ns;
+	uint64_t now = clock_now_ns(), period;
 
-		*random ^= *random << 13;
-		*random ^= *random >> 7;
-		*random ^= *random << 17;
-		period = period_ns /
-			 (1 - JITTER_SPREAD + 2 * JITTER_SPREAD * (*random >> 11) * 0x1p-53);
-		ioctl(fds[i], PERF_EVENT_IOC_PERIOD, &period);
+	if (now < b->jitter_at)
+		return;
+	b->jitter_at = now + JITTER_NS;
+	if (b->deviation > 0) {
+		b->deviation = -b->deviation;
+	} else {
+		b->random ^= b->random << 13;
+		b->random ^= b->random >> 7;
+		b->random ^= b->random << 17;
+		b->deviation = JITTER_SPREAD * ((b->random >> 11) + 1) * 0x1p-53;
 	}
+	period = 1e9 / (rate * (1 + b->deviation) + 0.5e9 / JITTER_NS);
+	for (int i = 0; i < b->base.opt.n_cpus; i++)
+		ioctl(b->fds[i], PERF_EVENT_IOC_PERIOD, &period);
 }
 
 static int open_events(struct bpf_recorder *b, struct error *err)
@@ -323,7 +336,7 @@ static void drain(struct record_backend *base, struct queue *q)
 	struct bpf_recorder *b = self(base);
 	const struct perf_event_header *h;
 
-	record_jitter(&b->random, base->opt.period_ns, b->fds, base->opt.n_cpus);
+	jitter(b);
 	b->queue = q;
 	ring_buffer__consume(b->ring);
 	for (int i = 0; i < base->opt.n_cpus; i++) {

@@ -35,6 +35,7 @@ struct thread_state {
 	u64 woken;
 	u64 tick; /* its latest on the CPU */
 	u64 on, queued, io, other;
+	u32 missed; /* ticks that did not come while it ran */
 	u32 waker;
 	u8 woken_by;
 	u8 why;

@@ -17,11 +17,35 @@ static __always_inline u8 why_left(struct task_struct *task, bool preempt)
 	return BPF_CORE_READ_BITFIELD(task, in_iowait) ? RECORD_LEFT_IO : RECORD_LEFT_OTHER;
 }
 
-static __always_inline void leaves(struct task_struct *task, struct thread_state *t, bool preempt,
-				   u64 now)
+/*
+ * Ticks come late, or not at all: in a virtual machine that was not scheduled, or because another
+ * program held BPF's per-CPU lock. More than this without one, and some are missing.
+ */
+#define TICK_SURELY (period + period / 4)
+
+/*
+ * How many ticks should have come by now, since the latest one or since the thread's switch-in.
+ * @early: so much before its time one may come.
+ */
+static __always_inline u32 ticks_due(const struct thread_state *t, u64 now, u64 early)
 {
-	if (t->in)
+	bool ticked = t->tick > t->in;
+	u64 ran = now - (ticked ? t->tick : t->in);
+
+	if ((s64)ran <= (s64)TICK_SURELY)
+		return 0;
+	/* Where in the period the first one after a switch would have come is not known. */
+	return (ran + (ticked ? early : (u64)bpf_get_prandom_u32() * period >> 32)) / period;
+}
+
+static __always_inline void leaves(struct task_struct *task, struct thread_state *t, bool preempt,
+				   u64 now, bool sampled)
+{
+	if (t->in) {
 		t->on += now - t->in;
+		if (sampled)
+			t->missed += ticks_due(t, now, 0);
+	}
 	t->why = why_left(task, preempt);
 	/* A waker between the thread's going to sleep and this switch has come already. */
 	t->woken = t->why != RECORD_LEFT_QUEUED && t->in && WOKEN_HERE(t) ? now : 0;
@@ -98,7 +122,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (prev->pid) {
 		t = bpf_task_storage_get(&threads, prev, 0, 0);
 		if (t) {
-			leaves(prev, t, preempt, now);
+			leaves(prev, t, preempt, now, s->ticks);
 			if (prev->__state & TASK_DEAD)
 				emit_times(prev, prev->pid, t, now, true);
 		}
@@ -186,26 +210,30 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	return 0;
 }
 
-/* The clock's tick on a CPU: whoever runs is sampled. Ticks that came late stand for more. */
+/* The clock's tick on a CPU: whoever runs is sampled, once for each tick that is missing, too. */
 SEC("perf_event")
 int on_tick(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct thread_state *t;
+	struct cpu_state *s = this_cpu();
 	struct scratch *out;
-	u64 now, since, ran, points = 1;
+	u32 points;
+	u64 now;
 
-	if (!task->pid || is_self(task) || finished)
+	if (!s || finished)
+		return 0;
+	s->ticks = 1;
+	if (!task->pid || is_self(task))
 		return 0;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	if (!t || !t->in)
 		return 0;
 	now = bpf_ktime_get_ns();
-	since = t->tick > t->in ? t->tick : t->in;
-	ran = now - since;
+	points = ticks_due(t, now, period / 4);
+	points = (points ? points : 1) + t->missed;
+	t->missed = 0;
 	t->tick = now;
-	if (now > since && ran > period + period / 2)
-		points = (ran + ((u64)bpf_get_prandom_u32() * period >> 32)) / period;
 	out = scratch(SCRATCH_TICK);
 	if (!out)
 		return 0;

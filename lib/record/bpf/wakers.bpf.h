@@ -18,6 +18,7 @@ struct cpu_state {
 	u32 irq;     /* number + 1 of the device's interrupt being handled */
 	u32 timer;   /* a timer's function runs */
 	u32 device;  /* block device whose request is being completed; 0: none */
+	u32 ticks;   /* 1: this CPU is sampled */
 	u32 runs;    /* tid of the thread that was last seen switched in */
 	u32 due;     /* tid of the thread just switched in whose wait is to be written; 0: none */
 	struct record_event event; /* that wait */

@@ -67,8 +67,7 @@ static uint64_t since_start(const struct recorder *r, uint64_t time)
 
 static void copy_comm(char *to, const char *from)
 {
-	memcpy(to, from, 15);
-	to[15] = '\0';
+	snprintf(to, 16, "%.15s", from);
 }
 
 /* The thread of a record, made known to the sink. @born 0: whoever has that tid now. */

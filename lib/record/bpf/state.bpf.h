@@ -33,9 +33,8 @@ struct thread_state {
 	u64 in;	   /* on a CPU since then; 0: off */
 	u64 left;
 	u64 woken;
-	u64 tick; /* its latest on the CPU */
 	u64 on, queued, io, other;
-	u32 missed; /* ticks that did not come while it ran */
+	s64 unpaid; /* time on sampled CPUs less what its points stand for, ns */
 	u32 waker;
 	u8 woken_by;
 	u8 why;

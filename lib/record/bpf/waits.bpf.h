@@ -17,34 +17,13 @@ static __always_inline u8 why_left(struct task_struct *task, bool preempt)
 	return BPF_CORE_READ_BITFIELD(task, in_iowait) ? RECORD_LEFT_IO : RECORD_LEFT_OTHER;
 }
 
-/*
- * Ticks come late, or not at all: in a virtual machine that was not scheduled, or because another
- * program held BPF's per-CPU lock. More than this without one, and some are missing.
- */
-#define TICK_SURELY (period + period / 4)
-
-/*
- * How many ticks should have come by now, since the latest one or since the thread's switch-in.
- * @early: so much before its time one may come.
- */
-static __always_inline u32 ticks_due(const struct thread_state *t, u64 now, u64 early)
-{
-	bool ticked = t->tick > t->in;
-	u64 ran = now - (ticked ? t->tick : t->in);
-
-	if ((s64)ran <= (s64)TICK_SURELY)
-		return 0;
-	/* Where in the period the first one after a switch would have come is not known. */
-	return (ran + (ticked ? early : (u64)bpf_get_prandom_u32() * period >> 32)) / period;
-}
-
 static __always_inline void leaves(struct task_struct *task, struct thread_state *t, bool preempt,
 				   u64 now, bool sampled)
 {
 	if (t->in) {
 		t->on += now - t->in;
 		if (sampled)
-			t->missed += ticks_due(t, now, 0);
+			t->unpaid += now - t->in;
 	}
 	t->why = why_left(task, preempt);
 	/* A waker between the thread's going to sleep and this switch has come already. */
@@ -210,7 +189,31 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	return 0;
 }
 
-/* The clock's tick on a CPU: whoever runs is sampled, once for each tick that is missing, too. */
+/*
+ * Ticks come late or not at all: in a virtual machine that was not scheduled, because another
+ * program held BPF's per-CPU lock, or because interrupts were off until the next thread ran, which
+ * takes from threads that switch often. How long each ran is known exactly. So a tick stands for
+ * somewhat more than one point while a thread has fewer than its time is worth, and for less while
+ * it has more; slowly, so that no place is preferred.
+ */
+#define CORRECTION  64 /* ticks over which a difference is made up for */
+#define MOST_POINTS 8
+
+static __always_inline u32 points_of_tick(struct thread_state *t, u64 now)
+{
+	s64 unit = CORRECTION * period, due = unit + t->unpaid + (s64)(now - t->in);
+	u32 points;
+
+	if (due < 0)
+		due = 0;
+	if (due > MOST_POINTS * unit)
+		due = MOST_POINTS * unit;
+	points = (due + ((u64)bpf_get_prandom_u32() * unit >> 32)) / (u64)unit;
+	t->unpaid -= points * period;
+	return points;
+}
+
+/* The clock's tick on a CPU: whoever runs is sampled. */
 SEC("perf_event")
 int on_tick(struct bpf_perf_event_data *ctx)
 {
@@ -230,10 +233,9 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (!t || !t->in)
 		return 0;
 	now = bpf_ktime_get_ns();
-	points = ticks_due(t, now, period / 4);
-	points = (points ? points : 1) + t->missed;
-	t->missed = 0;
-	t->tick = now;
+	points = points_of_tick(t, now);
+	if (!points)
+		return 0;
 	out = scratch(SCRATCH_TICK);
 	if (!out)
 		return 0;

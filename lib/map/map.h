@@ -149,6 +149,8 @@ struct maps_binary {
 	const struct maptable *table; /* NULL: not built yet, or could not be (see error) */
 	const char *error;	      /* why there is no table, or NULL */
 };
+/* Opens the regular file at @path if it is the one that mappings of @id show; -1: it is not. */
+int maps_open_file(const char *path, const struct file_id *id);
 /* Builds the table if that has not happened yet. Valid until maps_destroy(). NULL: no such id. */
 const struct maps_binary *maps_binary(struct maps *m, uint32_t id);
 uint32_t maps_binary_count(struct maps *m);

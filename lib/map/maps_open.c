@@ -56,6 +56,18 @@ static int open_regular(const char *path, struct stat *st)
 	return fd;
 }
 
+int maps_open_file(const char *path, const struct file_id *id)
+{
+	struct stat st;
+	int fd = open_regular(path, &st);
+
+	if (fd >= 0 && compare(fd, &st, id) == NO_FIT) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 static void read_segments(struct opened *o)
 {
 	Elf *elf;

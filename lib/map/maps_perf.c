@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "map/maps_perf.h"
 
+#include <dirent.h>
 #include <sys/mman.h>
 
 /* All records but samples end with TID, TIME and CPU. */
@@ -40,6 +41,22 @@ static void on_mmap(struct maps *maps, const struct perf_event_header *header)
 	maps_add(maps, maps_perf_time(header), m->pid, m->addr, m->len, m->pgoff, id, m->filename);
 }
 
+/* A process whose first thread ends by pthread_exit() goes on. */
+static bool has_other_threads(int pid)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/task", pid);
+	DIR *dir = opendir(path);
+	bool others = false;
+	struct dirent *d;
+
+	if (!dir)
+		return false;
+	while (!others && (d = readdir(dir)))
+		others = atoi(d->d_name) > 0 && atoi(d->d_name) != pid;
+	closedir(dir);
+	return others;
+}
+
 enum maps_perf maps_perf_record(struct maps *m, const struct perf_event_header *h, int *pid)
 {
 	const struct {
@@ -63,7 +80,7 @@ enum maps_perf maps_perf_record(struct maps *m, const struct perf_event_header *
 			maps_fork(m, maps_perf_time(h), t->ppid, t->pid);
 		break;
 	case PERF_RECORD_EXIT:
-		if (h->size < sizeof(*t) || t->pid != t->tid)
+		if (h->size < sizeof(*t) || t->pid != t->tid || has_other_threads(t->pid))
 			break;
 		*pid = t->pid;
 		maps_exit(m, maps_perf_time(h), t->pid);

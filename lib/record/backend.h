@@ -20,8 +20,8 @@ struct record_backend_ops {
 		      struct error *err);
 	int (*add_process)(struct record_backend *b, int pid, struct error *err);
 	int (*start)(struct record_backend *b, struct error *err);
-	/* Puts all records that are there into @q: QUEUE_SAMPLE as struct record_event, QUEUE_PERF
-	 * as perf wrote them. */
+	/* Puts all samples that are there into @q: QUEUE_SAMPLE as struct record_event, or
+	 * QUEUE_PERF as perf wrote them. */
 	void (*drain)(struct record_backend *b, struct queue *q);
 	/*
 	 * May be NULL. Every record of perf passes here in the order of time; a sample comes back
@@ -37,7 +37,7 @@ struct record_backend_ops {
 
 extern const struct record_backend_ops record_bpf, record_kernel;
 
-/* Shared by backends: one perf event a CPU, whose ring tells about address spaces. */
+/* Shared by backends: one clock event on each CPU that is sampled, not yet enabled. */
 int record_open_events(const struct recorder_options *opt, struct perf_event_attr *attr, int *fds,
 		       struct error *err);
 #endif

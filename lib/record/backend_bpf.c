@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Recording on a stock kernel, by BPF programs. */
 #include "record/backend.h"
-#include "map/maps_perf.h"
-#include "ring/ring.h"
 #include "record.skel.h"
 
 #include <bpf/bpf.h>
@@ -17,7 +15,8 @@
 
 #define JITTER_SPREAD 0.15
 #define JITTER_NS     (200 * NSEC_PER_MSEC)
-#define PERF_PAGES    64 /* of each CPU's ring for changes of address spaces */
+#define JITTER_TICKS  50 /* at least, between two changes */
+#define INIT_PID_NS   "pid:[4026531836]"
 
 struct bpf_recorder {
 	struct record_backend base;
@@ -25,12 +24,9 @@ struct bpf_recorder {
 	struct ring_buffer *ring;
 	struct queue *queue; /* during drain() */
 	int *fds;
-	struct ring *rings;
 	uint64_t random, jitter_at;
-	double deviation;	 /* of the rate, now */
-	struct bpf_link **links; /* of the ticks */
+	double deviation; /* of the rate, now */
 	struct bpf_link *switch_link;
-	uint64_t perf_lost;
 	char log[8192];
 	size_t log_len;
 };
@@ -137,12 +133,6 @@ int record_open_events(const struct recorder_options *opt, struct perf_event_att
 	attr->config = PERF_COUNT_SW_CPU_CLOCK;
 	attr->sample_period = opt->period_ns;
 	attr->disabled = 1;
-	attr->mmap = 1;
-	attr->mmap2 = 1;
-	attr->comm = 1;
-	attr->comm_exec = 1;
-	attr->task = 1;
-	attr->sample_id_all = 1;
 	attr->watermark = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
@@ -167,11 +157,13 @@ int record_open_events(const struct recorder_options *opt, struct perf_event_att
 static void jitter(struct bpf_recorder *b)
 {
 	double rate = 1e9 / b->base.opt.period_ns;
-	uint64_t now = clock_now_ns(), period;
+	uint64_t interval = b->base.opt.period_ns * JITTER_TICKS, now = clock_now_ns(), period;
 
+	if (interval < JITTER_NS)
+		interval = JITTER_NS;
 	if (now < b->jitter_at)
 		return;
-	b->jitter_at = now + JITTER_NS;
+	b->jitter_at = now + interval;
 	if (b->deviation > 0) {
 		b->deviation = -b->deviation;
 	} else {
@@ -180,23 +172,16 @@ static void jitter(struct bpf_recorder *b)
 		b->random ^= b->random << 17;
 		b->deviation = JITTER_SPREAD * ((b->random >> 11) + 1) * 0x1p-53;
 	}
-	period = 1e9 / (rate * (1 + b->deviation) + 0.5e9 / JITTER_NS);
+	period = 1e9 / (rate * (1 + b->deviation) + 0.5e9 / interval);
 	for (int i = 0; i < b->base.opt.n_cpus; i++)
 		ioctl(b->fds[i], PERF_EVENT_IOC_PERIOD, &period);
 }
 
 static int open_events(struct bpf_recorder *b, struct error *err)
 {
-	struct perf_event_attr attr = {
-		.sample_type = MAPS_PERF_SAMPLE_ID,
-		.exclude_idle = 1,
-		.wakeup_watermark = 1 << 20, /* it is polled */
-	};
-	int n = b->base.opt.n_cpus, r = record_open_events(&b->base.opt, &attr, b->fds, err);
+	struct perf_event_attr attr = { .exclude_idle = 1 };
 
-	for (int i = 0; !r && i < n; i++)
-		r = ring_map(&b->rings[i], b->fds[i], PERF_PAGES, err);
-	return r;
+	return record_open_events(&b->base.opt, &attr, b->fds, err);
 }
 
 static int on_event(void *ctx, void *data, size_t size)
@@ -231,8 +216,6 @@ static void destroy(struct record_backend *base)
 	struct bpf_recorder *b = self(base);
 
 	for (int i = 0; i < base->opt.n_cpus; i++) {
-		bpf_link__destroy(b->links[i]);
-		ring_unmap(&b->rings[i]);
 		if (b->fds[i] >= 0)
 			close(b->fds[i]);
 	}
@@ -241,8 +224,6 @@ static void destroy(struct record_backend *base)
 	if (b->skel)
 		record__destroy(b->skel);
 	logging = NULL;
-	free(b->links);
-	free(b->rings);
 	free(b->fds);
 	free(b);
 }
@@ -272,25 +253,54 @@ static int load(struct bpf_recorder *b, struct error *err)
 	return 0;
 }
 
+/*
+ * BPF programs see the ids of the first pid namespace, perf and /proc those of ours; and the clock
+ * without a time namespace's offset.
+ */
+static int check_namespaces(struct error *err)
+{
+	_cleanup_free_ char *pid = sysroot_path("/proc/self/ns/pid");
+	_cleanup_free_ char *offsets = sysroot_path("/proc/self/timens_offsets");
+	_cleanup_free_ char *text = read_file(offsets, NULL);
+	long long s = 0, ns = 0;
+	char name[64] = "";
+
+	if (readlink(pid, name, sizeof(name) - 1) > 0 && strcmp(name, INIT_PID_NS))
+		return error_set(err, EOPNOTSUPP,
+				 "engine bpf cannot record from inside a pid namespace (a "
+				 "container): run it on the host, or with the host's (--pid=host)");
+	if (text && sscanf(text, "monotonic %lld %lld", &s, &ns) == 2 && (s || ns))
+		return error_set(
+			err, EOPNOTSUPP,
+			"engine bpf cannot record from inside a time namespace whose clock "
+			"is set apart: run it on the host");
+	return 0;
+}
+
 static int create(const struct recorder_options *opt, struct record_backend **ret,
 		  struct error *err)
 {
-	struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
-	struct bpf_recorder *b = xcalloc(1, sizeof(*b));
-	int r;
+	struct rlimit old, unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+	struct bpf_recorder *b;
+	int r = check_namespaces(err);
+
+	if (r)
+		return r;
+	b = xcalloc(1, sizeof(*b));
 
 	b->base.ops = &record_bpf;
 	b->base.opt = *opt;
 	b->random = clock_now_ns() | 1;
 	b->fds = xcalloc(opt->n_cpus, sizeof(*b->fds));
-	b->rings = xcalloc(opt->n_cpus, sizeof(*b->rings));
-	b->links = xcalloc(opt->n_cpus, sizeof(*b->links));
 	for (int i = 0; i < opt->n_cpus; i++)
 		b->fds[i] = -1;
 	logging = b;
 	libbpf_set_print(keep_log);
+	/* The command is not to inherit it. */
+	getrlimit(RLIMIT_MEMLOCK, &old);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	r = load(b, err);
+	setrlimit(RLIMIT_MEMLOCK, &old);
 	if (r) {
 		destroy(&b->base);
 		return r;
@@ -322,11 +332,11 @@ static int start(struct record_backend *base, struct error *err)
 		return error_set(err, -r, "engine bpf: attaching the programs: %s", reason(b));
 	attach_switch(b);
 	for (int i = 0; i < base->opt.n_cpus; i++) {
-		b->links[i] = bpf_program__attach_perf_event(b->skel->progs.on_tick, b->fds[i]);
-		if (!b->links[i])
+		if (ioctl(b->fds[i], PERF_EVENT_IOC_SET_BPF,
+			  bpf_program__fd(b->skel->progs.on_tick)) ||
+		    ioctl(b->fds[i], PERF_EVENT_IOC_ENABLE, 0))
 			return error_set(err, errno, "engine bpf: sampling CPU %d: %s",
 					 base->opt.cpus[i], strerror(errno));
-		b->fds[i] = dup(b->fds[i]); /* the link owns the first one */
 	}
 	return base->opt.everybody ? add_process(base, 0, err) : 0;
 }
@@ -334,30 +344,18 @@ static int start(struct record_backend *base, struct error *err)
 static void drain(struct record_backend *base, struct queue *q)
 {
 	struct bpf_recorder *b = self(base);
-	const struct perf_event_header *h;
 
 	jitter(b);
 	b->queue = q;
 	ring_buffer__consume(b->ring);
-	for (int i = 0; i < base->opt.n_cpus; i++) {
-		while ((h = ring_next(&b->rings[i]))) {
-			if (h->type == PERF_RECORD_LOST)
-				b->perf_lost += ((const uint64_t *)(h + 1))[1];
-			else if (h->type != PERF_RECORD_SAMPLE)
-				queue_put(q, QUEUE_PERF, maps_perf_time(h), h, h->size);
-		}
-		ring_release(&b->rings[i]);
-	}
 }
 
 static void finish(struct record_backend *base)
 {
 	struct bpf_recorder *b = self(base);
 
-	for (int i = 0; i < base->opt.n_cpus; i++) {
-		bpf_link__destroy(b->links[i]);
-		b->links[i] = NULL;
-	}
+	for (int i = 0; i < base->opt.n_cpus; i++)
+		ioctl(b->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 	b->skel->bss->finished = clock_now_ns();
 	if (visit_tasks(b))
 		log_warn("threads that still wait could not be looked at: %s", strerror(errno));
@@ -368,7 +366,7 @@ static uint64_t lost(struct record_backend *base)
 {
 	struct bpf_recorder *b = self(base);
 	int n = libbpf_num_possible_cpus();
-	uint64_t sum = b->perf_lost, *values = xcalloc(n, sizeof(*values));
+	uint64_t sum = 0, *values = xcalloc(n, sizeof(*values));
 	uint32_t key = 0;
 
 	if (!bpf_map_lookup_elem(bpf_map__fd(b->skel->maps.lost), &key, values)) {

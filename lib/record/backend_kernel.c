@@ -295,14 +295,12 @@ static void drain(struct record_backend *base, struct queue *q)
 
 	for (int i = 0; i < base->opt.n_cpus; i++) {
 		while ((h = ring_next(&k->rings[i]))) {
-			uint64_t time = maps_perf_time(h);
+			uint64_t time = 0;
 
 			if (h->type == PERF_RECORD_LOST)
 				k->lost += ((const uint64_t *)(h + 1))[1];
-			if (h->type == PERF_RECORD_SAMPLE)
-				time = h->size >= sizeof(struct sample)
-					       ? ((const struct sample *)h)->time
-					       : 0;
+			if (h->type == PERF_RECORD_SAMPLE && h->size >= sizeof(struct sample))
+				time = ((const struct sample *)h)->time;
 			queue_put(q, QUEUE_PERF, time, h, h->size);
 		}
 		ring_release(&k->rings[i]);

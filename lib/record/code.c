@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/code.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <unistd.h>
 
 #define CALL_BYTES 8 /* more than the longest call */
 
-/* Files are kept open: a process may be gone when its second frame is looked at. */
+/*
+ * Files are kept open, up to a limit: a process may be gone when its second frame is looked at.
+ * What they said is kept by the caller, so a file that was closed again is not missed much.
+ */
+#define MAX_OPEN 256
+#define UNTRIED	 (-2)
+
 struct code {
-	int *fds; /* by binary: -1 not there, -2 not tried */
+	int *fds; /* by binary: -1 not there, or closed again */
 	const struct maptable **tables;
 	size_t n;
+	uint32_t open[MAX_OPEN]; /* binaries, a ring */
+	size_t n_open;
 };
 
 #if defined(__x86_64__)
@@ -126,16 +132,25 @@ static int code_file(struct code *c, const struct maps_binary *b, int pid)
 		c->fds = xreallocarray(c->fds, n, sizeof(*c->fds));
 		c->tables = xreallocarray(c->tables, n, sizeof(*c->tables));
 		for (; c->n < n; c->n++) {
-			c->fds[c->n] = -2;
+			c->fds[c->n] = UNTRIED;
 			c->tables[c->n] = NULL;
 		}
 	}
-	if (c->fds[b->id] == -2) {
+	if (c->fds[b->id] == UNTRIED) {
+		uint32_t *oldest = &c->open[c->n_open % MAX_OPEN];
+
 		path = sysroot_path("/proc/%d/root%s", pid, b->path);
-		c->fds[b->id] = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		c->fds[b->id] = maps_open_file(path, &b->file);
 		if (c->fds[b->id] < 0)
-			c->fds[b->id] = open(b->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+			c->fds[b->id] = maps_open_file(b->path, &b->file);
 		c->tables[b->id] = b->table;
+		if (c->fds[b->id] < 0)
+			return -1;
+		if (c->n_open++ >= MAX_OPEN) {
+			close(c->fds[*oldest]);
+			c->fds[*oldest] = -1;
+		}
+		*oldest = b->id;
 	}
 	return c->fds[b->id];
 }

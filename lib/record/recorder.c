@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/recorder.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/scoz_syscalls.h"
 #include "map/maps_perf.h"
 #include "record/backend.h"
+#include "record/sideband.h"
 #include "record/symbols.h"
 #include "record/wakers.h"
 
@@ -19,6 +21,7 @@ struct thread {
 
 struct recorder {
 	struct record_backend *backend;
+	struct sideband sideband;
 	struct recorder_sink sink;
 	struct maps *maps;
 	struct symbols *symbols;
@@ -268,6 +271,18 @@ static int create_backend(struct recorder *r, const struct recorder_options *opt
 	return rc;
 }
 
+/* Two or three for each CPU; for the command and for all that comes later the limit is as it was.
+ */
+static void raise_fd_limit(struct rlimit *old)
+{
+	struct rlimit most;
+
+	getrlimit(RLIMIT_NOFILE, old);
+	most = *old;
+	most.rlim_cur = most.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &most);
+}
+
 int recorder_create(const struct recorder_options *opt, const struct recorder_sink *sink,
 		    struct recorder **ret, struct error *err)
 {
@@ -275,14 +290,20 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 	struct maps_options maps = { .table.cache_dir = cache };
 	struct recorder *r = xcalloc(1, sizeof(*r));
 	const struct symbols_sink symbols = { on_frame, on_stack, r };
+	struct rlimit old;
 	int rc;
 
 	r->sink = *sink;
 	rc = maps_create(&maps, &r->maps, err);
+	raise_fd_limit(&old);
+	/* Listen first: what comes up while /proc is read must not be missed. */
+	if (!rc)
+		rc = sideband_open(&r->sideband, err);
 	if (!rc && opt->everybody)
 		rc = maps_scan_all(r->maps, err);
 	if (!rc)
 		rc = create_backend(r, opt, err);
+	setrlimit(RLIMIT_NOFILE, &old);
 	if (rc) {
 		recorder_destroy(r);
 		return rc;
@@ -319,6 +340,7 @@ void recorder_poll(struct recorder *r)
 	uint64_t horizon = clock_now_ns();
 
 	r->backend->ops->drain(r->backend, &r->queue);
+	sideband_drain(&r->sideband, &r->queue);
 	queue_take(&r->queue, horizon, on_record, r);
 }
 
@@ -328,6 +350,7 @@ void recorder_finish(struct recorder *r)
 	r->backend->ops->finish(r->backend);
 	r->stop = clock_now_ns();
 	r->backend->ops->drain(r->backend, &r->queue);
+	sideband_drain(&r->sideband, &r->queue);
 	queue_take(&r->queue, UINT64_MAX, on_record, r);
 }
 
@@ -339,7 +362,7 @@ uint64_t recorder_time(const struct recorder *r)
 void recorder_counts(const struct recorder *r, struct recorder_counts *ret)
 {
 	*ret = r->counts;
-	ret->lost = r->backend->ops->lost(r->backend);
+	ret->lost = r->backend->ops->lost(r->backend) + r->sideband.lost;
 }
 
 void recorder_destroy(struct recorder *r)
@@ -348,6 +371,7 @@ void recorder_destroy(struct recorder *r)
 		return;
 	if (r->backend)
 		r->backend->ops->destroy(r->backend);
+	sideband_close(&r->sideband);
 	symbols_destroy(r->symbols);
 	wakers_destroy(r->wakers);
 	queue_free(&r->queue);

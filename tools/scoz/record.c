@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* scoz record: on- and off-CPU samples into a file, for scoz report and scoz export. */
+#include <fcntl.h>
 #include <getopt.h>
 #include <libgen.h>
 #include <math.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -263,20 +266,34 @@ static char *scope_text(const struct options *o)
 	return text;
 }
 
-/* Only what can be had again is replaced; and it is replaced only once the command runs. */
+/*
+ * Only what can be had again is replaced, and only once the command runs; but what will go wrong
+ * then is to be known before.
+ */
 static int check_output(const char *path, struct error *err)
 {
 	_cleanup_free_ char *copy = xstrdup(path);
-	const char *what = access(path, F_OK) ? dirname(copy) : path;
+	bool exists = !access(path, F_OK);
+	const char *what = exists ? path : dirname(copy);
+	_cleanup_close_ int fd = -1;
+	struct stat st;
 
-	if (what == path && !recording_is(path))
+	if (access(what, W_OK))
+		return error_set(err, errno, "%s: cannot write: %s; name another file with -o",
+				 what, strerror(errno));
+	if (!exists || stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	if (!recording_is(path))
 		return error_set(err, EEXIST,
 				 "%s exists and is not a recording: it is not replaced; remove it, "
 				 "or name another file with -o",
 				 path);
-	if (access(what, W_OK))
-		return error_set(err, errno, "%s: cannot write: %s; name another file with -o",
-				 what, strerror(errno));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return error_set(err, EBUSY,
+				 "%s: another recording is being written there; name another file "
+				 "with -o",
+				 path);
 	return 0;
 }
 
@@ -316,9 +333,12 @@ static void catch_signals(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
 
+	struct sigaction old;
+
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN) /* nohup keeps its word */
+		sigaction(SIGHUP, &sa, NULL);
 	signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -348,6 +368,8 @@ static int prepare(struct session *s, struct error *err)
 		r = recorder_add_process(s->recorder, s->command.pid, err);
 	for (size_t i = 0; !r && !s->opt.everybody && i < s->opt.n_pids; i++)
 		r = recorder_add_process(s->recorder, s->opt.pids[i], err);
+	if (!r && signals)
+		r = error_set(err, EINTR, "interrupted before anything was recorded");
 	if (!r && s->command.pid)
 		r = command_release(&s->command, s->opt.command, err);
 	if (!r)
@@ -408,6 +430,7 @@ static void say_what_was_recorded(const struct session *s, const struct record_f
 static int finish(struct session *s, struct error *err)
 {
 	struct record_footer f = { .command_status = -1, .end = s->end ? s->end : "failed" };
+	struct recording_writer *writer = s->writer;
 	struct recorder_counts counts;
 
 	recorder_finish(s->recorder);
@@ -422,9 +445,9 @@ static int finish(struct session *s, struct error *err)
 	f.without_chain = counts.without_chain;
 	if (s->opt.command)
 		f.command_status = s->command.status;
-	if (recording_writer_close(s->writer, &f, err))
-		return EXIT_FAILED;
 	s->writer = NULL;
+	if (recording_writer_close(writer, &f, err))
+		return EXIT_FAILED;
 	say_what_was_recorded(s, &f);
 	return f.samples ? EXIT_DONE : EXIT_NOTHING;
 }

@@ -117,8 +117,9 @@ struct pt_regs {
 
 #pragma clang attribute pop
 
-#define PF_KTHREAD 0x00200000
-#define TASK_DEAD  0x00000080
+#define PF_KTHREAD  0x00200000
+#define TASK_DEAD   0x00000080
+#define TASK_WAKING 0x00000200
 /* Priorities below are real-time and deadline tasks: never stopped. */
 #define MAX_RT_PRIO 100
 

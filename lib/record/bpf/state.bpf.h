@@ -21,18 +21,17 @@ volatile __u32 chain_at_switch; /* 1: no hook after the switch: kernel chain onl
  */
 volatile __u64 finished;
 
-#define WOKEN_HERE(w) ((w)->woken > (w)->in)
-
 /*
  * A thread's wait, and its times so far. Written by the CPU that switches it out or in; `woken`
- * and what belongs to it by its waker, who comes in between. Only with the switch-out the waker
- * may race (the thread's state is already set): then it has written `woken` just before.
+ * and what belongs to it by its waker. A waker may be there before the switch-out, as soon as the
+ * thread's state is set; so `woken` is never reset, but compared with the switch-in before.
  */
 struct thread_state {
 	u64 since; /* first seen */
 	u64 in;	   /* on a CPU since then; 0: off */
+	u64 stint; /* when it had been switched in before it left */
 	u64 left;
-	u64 woken;
+	u64 woken; /* of the wait that began at `left` if after `stint` */
 	u64 on, queued, io, other;
 	s64 unpaid; /* time on sampled CPUs less what its points stand for, ns */
 	u32 waker;

@@ -10,7 +10,7 @@ volatile __s32 adopt_tgid = -1; /* this process; 0: all; -1: none */
 
 static __always_inline void follow(struct task_struct *task, u64 now, bool newborn)
 {
-	struct thread_state t = { .since = now };
+	struct thread_state t = { .since = now }, *kept;
 
 	if (newborn) {
 		t.left = now; /* wants a CPU from now on */
@@ -20,7 +20,14 @@ static __always_inline void follow(struct task_struct *task, u64 now, bool newbo
 		t.left = now;
 		t.why = why_left(task, false);
 	}
-	bpf_task_storage_get(&threads, task, &t, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	t.stint = now;
+	kept = bpf_task_storage_get(&threads, task, &t, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	/* It may have been switched out before anybody could know that it is followed. */
+	if (kept && kept->in == now && !task->on_cpu) {
+		kept->left = now;
+		kept->why = why_left(task, false);
+		kept->in = 0;
+	}
 }
 
 SEC("tp_btf/task_newtask")
@@ -114,6 +121,9 @@ static __always_inline void finish_thread(struct task_struct *task, struct threa
 
 	if (!out)
 		return;
+	/* A waker that met it still running said nothing about the sleep it is in now. */
+	if (task->__state && !(task->__state & TASK_WAKING))
+		t->woken = 0;
 	if (t->in) {
 		if (now > t->in)
 			t->on += now - t->in;

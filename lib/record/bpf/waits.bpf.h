@@ -26,8 +26,7 @@ static __always_inline void leaves(struct task_struct *task, struct thread_state
 			t->unpaid += now - t->in;
 	}
 	t->why = why_left(task, preempt);
-	/* A waker between the thread's going to sleep and this switch has come already. */
-	t->woken = t->why != RECORD_LEFT_QUEUED && t->in && WOKEN_HERE(t) ? now : 0;
+	t->stint = t->in ? t->in : now;
 	t->left = now;
 	t->in = 0;
 }
@@ -36,7 +35,8 @@ static __always_inline void leaves(struct task_struct *task, struct thread_state
 static __always_inline bool measure_wait(struct thread_state *t, u32 tid, u64 now,
 					 struct record_event *e)
 {
-	u64 wait = t->why == RECORD_LEFT_QUEUED ? t->left : t->woken ? t->woken : now;
+	u64 woken = t->why != RECORD_LEFT_QUEUED && t->woken > t->stint ? t->woken : 0;
+	u64 wait = t->why == RECORD_LEFT_QUEUED ? t->left : woken ? woken : now;
 	u64 before = points_before(t->left, tid, period), until;
 
 	if (wait < t->left)
@@ -57,7 +57,7 @@ static __always_inline bool measure_wait(struct thread_state *t, u32 tid, u64 no
 	e->left = t->left;
 	e->woken = wait;
 	e->why = t->why;
-	e->woken_by = t->woken ? t->woken_by : RECORD_BY_NOBODY;
+	e->woken_by = woken ? t->woken_by : RECORD_BY_NOBODY;
 	e->waker = t->waker;
 	return true;
 }
@@ -230,9 +230,11 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (!task->pid || is_self(task))
 		return 0;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
-	if (!t || !t->in)
+	if (!t)
 		return 0;
 	now = bpf_ktime_get_ns();
+	if (!t->in) /* adopted while it was being switched in */
+		t->in = now;
 	points = points_of_tick(t, now);
 	if (!points)
 		return 0;

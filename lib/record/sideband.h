@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What perf tells about address spaces and names: mmap, exec, fork, exit. It is told on the CPU
+ * where it happens, so all CPUs are listened to, whichever are sampled.
+ */
+#ifndef SCOZ_RECORD_SIDEBAND_H
+#define SCOZ_RECORD_SIDEBAND_H
+
+#include "record/queue.h"
+#include "ring/ring.h"
+
+struct sideband_cpu {
+	int cpu, fd;
+	struct ring ring;
+};
+
+struct sideband {
+	struct sideband_cpu *cpus;
+	size_t n, cap;
+	uint64_t looked; /* for CPUs that came and went */
+	uint64_t lost;
+};
+
+/* Listens from now on. */
+int sideband_open(struct sideband *s, struct error *err);
+/* All records as QUEUE_PERF. */
+void sideband_drain(struct sideband *s, struct queue *q);
+void sideband_close(struct sideband *s);
+
+#endif

@@ -43,6 +43,7 @@ struct sample {
 struct known {
 	int tid;
 	bool wanted;
+	uint64_t adopted; /* when that was said; older forks say nothing about it */
 	uint64_t born;
 	char comm[16];
 };
@@ -110,7 +111,8 @@ static void on_fork(struct kernel_recorder *k, const struct perf_event_header *h
 		return;
 	parent = *find(k, f->ptid); /* the table may move */
 	child = find(k, f->tid);
-	child->wanted = parent.wanted;
+	if (maps_perf_time(h) > child->adopted)
+		child->wanted = parent.wanted;
 	child->born = maps_perf_time(h);
 	memcpy(child->comm, parent.comm, sizeof(child->comm));
 }
@@ -271,8 +273,13 @@ static int add_process(struct record_backend *base, int pid, struct error *err)
 	if (!dir)
 		return error_set(err, errno, "%s: %s", path, strerror(errno));
 	while ((d = readdir(dir))) {
-		if (atoi(d->d_name) > 0)
-			find(self(base), atoi(d->d_name))->wanted = true;
+		struct known *t;
+
+		if (atoi(d->d_name) <= 0)
+			continue;
+		t = find(self(base), atoi(d->d_name));
+		t->wanted = true;
+		t->adopted = clock_now_ns();
 	}
 	closedir(dir);
 	return 0;

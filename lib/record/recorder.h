@@ -49,7 +49,7 @@ const char *recorder_engine(const struct recorder *r);
 int recorder_add_process(struct recorder *r, int pid, struct error *err);
 int recorder_start(struct recorder *r, struct error *err);
 /* To be called every RECORDER_POLL_MS or so. */
-#define RECORDER_POLL_MS 20
+#define RECORDER_POLL_MS 50
 void recorder_poll(struct recorder *r);
 /* Ends the recording: threads still waiting are reported, then their times. */
 void recorder_finish(struct recorder *r);

@@ -45,6 +45,7 @@ struct symbols {
 	struct index frame_index, stack_index, place_index;
 	struct code *code;
 	uint64_t sched_start, sched_end; /* the scheduler's functions */
+	uint32_t missing;		 /* the frame that says so; RECORDING_NONE: not told yet */
 };
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -238,6 +239,13 @@ static uint32_t special_frame(struct symbols *s, const char *symbol, enum record
 	return intern_frame(s, &f);
 }
 
+static uint32_t missing_frame(struct symbols *s)
+{
+	if (s->missing == RECORDING_NONE)
+		s->missing = special_frame(s, "[missing frames]", FRAME_MISSING);
+	return s->missing;
+}
+
 /* The first function of a thread, where its chain may end. */
 static bool is_outermost(const char *function)
 {
@@ -279,7 +287,6 @@ static bool leads_to(struct symbols *s, const struct place *caller, const struct
 /* The user's frames, outermost last, into @list. */
 static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list)
 {
-	uint32_t missing = special_frame(s, "[missing frames]", FRAME_MISSING);
 	struct place inner = {};
 	size_t n = 0;
 
@@ -299,13 +306,13 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 		}
 		p = find_place(s, c->pid, binary, vaddr, i > 0);
 		if (i > 0 && inner.n && !leads_to(s, p, &inner))
-			list[n++] = missing;
+			list[n++] = missing_frame(s);
 		for (int j = 0; j < p->n; j++)
 			list[n++] = p->frames[j];
 		inner = *p;
 	}
 	if (c->n_user && !is_outermost(inner.function))
-		list[n++] = missing;
+		list[n++] = missing_frame(s);
 	return n;
 }
 
@@ -409,6 +416,7 @@ struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sin
 	s->maps = maps;
 	s->sink = *sink;
 	s->code = code_create();
+	s->missing = RECORDING_NONE;
 	find_scheduler(s);
 	return s;
 }

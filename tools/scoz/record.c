@@ -6,6 +6,7 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -419,9 +420,15 @@ static int run(struct session *s, struct error *err)
 
 static void say_what_was_recorded(const struct session *s, const struct record_footer *f)
 {
+	struct rusage used;
+
 	log_msg(LOG_NORMAL, "%s: %.1f s, %llu samples for %llu points%s", s->opt.output,
 		f->duration / 1e9, (unsigned long long)f->samples, (unsigned long long)f->points,
 		f->samples ? "" : ": nothing ran or waited long enough");
+	getrusage(RUSAGE_SELF, &used);
+	log_info("recording took %.2f s of a CPU",
+		 used.ru_utime.tv_sec + used.ru_stime.tv_sec +
+			 (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
 	if (f->lost)
 		log_warn("%llu records were lost: use a larger --ring-size or a longer --period",
 			 (unsigned long long)f->lost);

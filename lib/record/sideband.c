@@ -73,7 +73,7 @@ static int open_online(struct sideband *s, struct error *err)
 
 	for (int i = 0; !r && i < n; i++) {
 		if (!listened_to(s, cpus[i]))
-			r = open_cpu(s, cpus[i], n > MANY_CPUS ? 16 : 64, err);
+			r = open_cpu(s, cpus[i], n > MANY_CPUS ? 32 : 256, err);
 	}
 	return r;
 }

@@ -85,3 +85,13 @@ char *cpulist_format(const int *cpus, int n)
 	}
 	return s;
 }
+
+int cpulist_online(int **cpus, int *n, struct error *err)
+{
+	_cleanup_free_ char *path = sysroot_path("/sys/devices/system/cpu/online");
+	_cleanup_free_ char *text = read_file(path, NULL);
+
+	if (!text)
+		return error_set(err, errno, "%s: %s", path, strerror(errno));
+	return cpulist_parse(text, cpus, n, err);
+}

@@ -40,4 +40,5 @@ extern const struct record_backend_ops record_bpf, record_kernel;
 /* Shared by backends: one clock event on each CPU that is sampled, not yet enabled. */
 int record_open_events(const struct recorder_options *opt, struct perf_event_attr *attr, int *fds,
 		       struct error *err);
+
 #endif

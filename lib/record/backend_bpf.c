@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Recording on a stock kernel, by BPF programs. */
+#include "base/bpf_programs.h"
 #include "record/backend.h"
 #include "record.skel.h"
 
@@ -27,42 +28,11 @@ struct bpf_recorder {
 	uint64_t random, jitter_at;
 	double deviation; /* of the rate, now */
 	struct bpf_link *switch_link;
-	char log[8192];
-	size_t log_len;
 };
 
 static struct bpf_recorder *self(struct record_backend *b)
 {
 	return (struct bpf_recorder *)b;
-}
-
-/* libbpf has one place for messages, for the whole program. */
-static struct bpf_recorder *logging;
-
-static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	struct bpf_recorder *b = logging;
-	int n;
-
-	if (level == LIBBPF_DEBUG || !b || !fmt)
-		return 0;
-	n = vsnprintf(b->log + b->log_len, sizeof(b->log) - b->log_len, fmt, ap);
-	if (log_level >= LOG_DEBUG && n > 0)
-		fputs(b->log + b->log_len, stderr);
-	if (n > 0 && b->log_len + n < sizeof(b->log))
-		b->log_len += n;
-	return n;
-}
-
-static const char *reason(struct bpf_recorder *b)
-{
-	const char *best = NULL;
-
-	for (char *s = strtok(b->log, "\n"); s; s = strtok(NULL, "\n")) {
-		if (!best || strstr(s, "failed") || strstr(s, "not "))
-			best = s;
-	}
-	return best ? best : "no reason given";
 }
 
 /* finish_task_switch(), under whatever name the compiler gave it. */
@@ -106,7 +76,7 @@ static int configure(struct bpf_recorder *b, struct error *err)
 	return 0;
 }
 
-/* The hook after the switch; without any, chains end at the system call. */
+/* The hook after the switch; without any, waits have the kernel's call chain only. */
 static void attach_switch(struct bpf_recorder *b)
 {
 	_cleanup_free_ char *symbol = NULL;
@@ -196,19 +166,7 @@ static int on_event(void *ctx, void *data, size_t size)
 
 static int visit_tasks(struct bpf_recorder *b)
 {
-	struct bpf_link *link = bpf_program__attach_iter(b->skel->progs.each_task, NULL);
-	char buf[256];
-	int fd;
-
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	while (fd >= 0 && read(fd, buf, sizeof(buf)) > 0)
-		;
-	if (fd >= 0)
-		close(fd);
-	bpf_link__destroy(link);
-	return fd < 0 ? fd : 0;
+	return bpf_run_iterator(b->skel->progs.each_task);
 }
 
 static void destroy(struct record_backend *base)
@@ -223,7 +181,6 @@ static void destroy(struct record_backend *base)
 	ring_buffer__free(b->ring);
 	if (b->skel)
 		record__destroy(b->skel);
-	logging = NULL;
 	free(b->fds);
 	free(b);
 }
@@ -236,7 +193,7 @@ static int load(struct bpf_recorder *b, struct error *err)
 		return r;
 	b->skel = record__open();
 	if (!b->skel)
-		return error_set(err, EINVAL, "engine bpf: %s", reason(b));
+		return error_set(err, EINVAL, "engine bpf: %s", bpf_log_reason());
 	r = configure(b, err);
 	if (r)
 		return r;
@@ -245,7 +202,7 @@ static int load(struct bpf_recorder *b, struct error *err)
 		return error_set(err, -r,
 				 "engine bpf: the kernel refuses the programs: %s; run `scoz "
 				 "doctor` to see what is missing",
-				 reason(b));
+				 bpf_log_reason());
 	b->ring = ring_buffer__new(bpf_map__fd(b->skel->maps.events), on_event, b, NULL);
 	if (!b->ring)
 		return error_set(err, errno, "engine bpf: mapping a ring of %zu bytes: %s",
@@ -287,15 +244,13 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 	if (r)
 		return r;
 	b = xcalloc(1, sizeof(*b));
-
 	b->base.ops = &record_bpf;
 	b->base.opt = *opt;
 	b->random = clock_now_ns() | 1;
 	b->fds = xcalloc(opt->n_cpus, sizeof(*b->fds));
 	for (int i = 0; i < opt->n_cpus; i++)
 		b->fds[i] = -1;
-	logging = b;
-	libbpf_set_print(keep_log);
+	bpf_keep_log();
 	/* The command is not to inherit it. */
 	getrlimit(RLIMIT_MEMLOCK, &old);
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
@@ -329,7 +284,8 @@ static int start(struct record_backend *base, struct error *err)
 	int r = record__attach(b->skel);
 
 	if (r)
-		return error_set(err, -r, "engine bpf: attaching the programs: %s", reason(b));
+		return error_set(err, -r, "engine bpf: attaching the programs: %s",
+				 bpf_log_reason());
 	attach_switch(b);
 	for (int i = 0; i < base->opt.n_cpus; i++) {
 		if (ioctl(b->fds[i], PERF_EVENT_IOC_SET_BPF,

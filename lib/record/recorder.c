@@ -2,9 +2,7 @@
 #include "record/recorder.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/scoz_syscalls.h"
 #include "map/maps_perf.h"
 #include "record/backend.h"
 #include "record/sideband.h"

@@ -47,16 +47,6 @@ static int open_cpu(struct sideband *s, int cpu, size_t pages, struct error *err
 	return 0;
 }
 
-static int online_cpus(int **cpus, int *n, struct error *err)
-{
-	_cleanup_free_ char *path = sysroot_path("/sys/devices/system/cpu/online");
-	_cleanup_free_ char *text = read_file(path, NULL);
-
-	if (!text)
-		return error_set(err, errno, "%s: %s", path, strerror(errno));
-	return cpulist_parse(text, cpus, n, err);
-}
-
 static bool listened_to(const struct sideband *s, int cpu)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -69,7 +59,7 @@ static bool listened_to(const struct sideband *s, int cpu)
 static int open_online(struct sideband *s, struct error *err)
 {
 	_cleanup_free_ int *cpus = NULL;
-	int n = 0, r = online_cpus(&cpus, &n, err);
+	int n = 0, r = cpulist_online(&cpus, &n, err);
 
 	for (int i = 0; !r && i < n; i++) {
 		if (!listened_to(s, cpus[i]))

@@ -20,21 +20,11 @@ static bool listed(const char *file, int cpu)
 	return false;
 }
 
-static int online_cpus(int **cpus, int *n, struct error *err)
-{
-	_cleanup_free_ char *path = sysroot_path("/sys/devices/system/cpu/online");
-	_cleanup_free_ char *text = read_file(path, NULL);
-
-	if (!text)
-		return error_set(err, errno, "%s: %s", path, strerror(errno));
-	return cpulist_parse(text, cpus, n, err);
-}
-
 static int select_default(struct cores *c, struct error *err)
 {
 	int *online, n, kept = 0, ret;
 
-	ret = online_cpus(&online, &n, err);
+	ret = cpulist_online(&online, &n, err);
 	if (ret)
 		return ret;
 	for (int i = 0; i < n; i++) {
@@ -54,7 +44,7 @@ static int select_listed(struct cores *c, const char *list, struct error *err)
 	_cleanup_free_ int *online = NULL;
 	int n, ret;
 
-	ret = online_cpus(&online, &n, err);
+	ret = cpulist_online(&online, &n, err);
 	if (!ret)
 		ret = cpulist_parse(list, &c->cpus, &c->n, err);
 	if (ret)

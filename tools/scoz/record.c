@@ -17,9 +17,9 @@
 #include "run/command.h"
 #include "run/cores.h"
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/recording_args.h"
 
 #define DEFAULT_RING_BYTES (32u << 20)
-#define MIN_PERIOD_NS	   100000
 #define FLUSH_NS	   NSEC_PER_SEC
 
 struct options {
@@ -28,8 +28,7 @@ struct options {
 	double duration_s;
 	size_t ring_bytes;
 	bool everybody;
-	int *pids;
-	size_t n_pids, cap_pids;
+	struct pid_list pids;
 	char **command;
 };
 
@@ -68,14 +67,6 @@ static void usage(FILE *out)
 
 /* ---- options ---- */
 
-static bool parse_number(const char *text, double min, double max, double *ret)
-{
-	char *end;
-
-	*ret = strtod(text, &end);
-	return end != text && !*end && *ret >= min && *ret <= max;
-}
-
 static bool parse_size(const char *text, size_t *ret)
 {
 	char *end;
@@ -91,28 +82,6 @@ static bool parse_size(const char *text, size_t *ret)
 	for (*ret = 4096; *ret < v; *ret *= 2)
 		;
 	return true;
-}
-
-static bool parse_pids(struct options *o, const char *list)
-{
-	char *end;
-
-	for (;; list = end + 1) {
-		long pid = strtol(list, &end, 10);
-
-		if (end == list || (*end && *end != ',') || pid <= 0 || pid > INT32_MAX)
-			return false;
-		array_reserve(o->pids, o->cap_pids, o->n_pids + 1);
-		o->pids[o->n_pids++] = pid;
-		if (!*end)
-			return true;
-	}
-}
-
-static int bad(const char *what, const char *value, const char *wanted)
-{
-	log_warn("%s %s: %s", what, value, wanted);
-	return EXIT_USAGE;
 }
 
 static int parse_options(int argc, char **argv, struct options *o)
@@ -133,10 +102,9 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
-	double v;
-	int c;
+	int c, r = -1;
 
-	while ((c = getopt_long(argc, argv, "+o:ap:c:F:vqh", longs, NULL)) != -1) {
+	while (r < 0 && (c = getopt_long(argc, argv, "+o:ap:c:F:vqh", longs, NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			o->output = optarg;
@@ -145,32 +113,22 @@ static int parse_options(int argc, char **argv, struct options *o)
 			o->everybody = true;
 			break;
 		case 'p':
-			if (!parse_pids(o, optarg))
-				return bad("--pid", optarg, "not a list of process ids");
+			if (!parse_pids(&o->pids, optarg))
+				return bad_argument("--pid", optarg, "not a list of process ids");
 			break;
 		case 'c':
-			if (!parse_number(optarg, MIN_PERIOD_NS, 1e9, &v))
-				return bad("--period", optarg,
-					   "a number of nanoseconds from 100000 to 1000000000 is "
-					   "wanted");
-			o->period_ns = v;
+			r = parse_period(optarg, &o->period_ns);
 			break;
 		case 'F':
-			if (!parse_number(optarg, 1, 1e9 / MIN_PERIOD_NS, &v))
-				return bad(
-					"--frequency", optarg,
-					"a number of samples a second from 1 to 10000 is wanted");
-			o->period_ns = 1e9 / v;
+			r = parse_frequency(optarg, &o->period_ns);
 			break;
 		case 'd':
 			if (!parse_number(optarg, 0.001, 1e9, &o->duration_s))
-				return bad("--duration", optarg, "a number of seconds is wanted");
+				return bad_argument("--duration", optarg,
+						    "a number of seconds is wanted");
 			break;
 		case 'e':
-			if (strcmp(optarg, "auto") && strcmp(optarg, "bpf") &&
-			    strcmp(optarg, "kernel"))
-				return bad("--engine", optarg, "auto, bpf and kernel are known");
-			o->engine = optarg;
+			r = parse_engine(optarg, &o->engine);
 			break;
 		case 'C':
 			o->cpus = optarg;
@@ -180,8 +138,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 			break;
 		case 'r':
 			if (!parse_size(optarg, &o->ring_bytes))
-				return bad("--ring-size", optarg,
-					   "4K to 1G is wanted, for instance 64M");
+				return bad_argument("--ring-size", optarg,
+						    "4K to 1G is wanted, for instance 64M");
 			break;
 		case 'v':
 			log_level++;
@@ -196,13 +154,15 @@ static int parse_options(int argc, char **argv, struct options *o)
 			return EXIT_USAGE;
 		}
 	}
+	if (r >= 0)
+		return r;
 	if (argv[optind])
 		o->command = argv + optind;
-	if (!o->command && !o->everybody && !o->n_pids) {
+	if (!o->command && !o->everybody && !o->pids.n) {
 		log_warn("nothing to record: give a COMMAND, --pid or -a");
 		return EXIT_USAGE;
 	}
-	if (o->command && o->n_pids) {
+	if (o->command && o->pids.n) {
 		log_warn("COMMAND and --pid exclude each other");
 		return EXIT_USAGE;
 	}
@@ -258,8 +218,8 @@ static char *scope_text(const struct options *o)
 {
 	char *text = xstrdup(o->everybody ? "all" : o->command ? "command" : "pid");
 
-	for (size_t i = 0; !o->everybody && i < o->n_pids; i++) {
-		char *longer = xasprintf("%s%s%d", text, i ? ", " : " ", o->pids[i]);
+	for (size_t i = 0; !o->everybody && i < o->pids.n; i++) {
+		char *longer = xasprintf("%s%s%d", text, i ? ", " : " ", o->pids.pids[i]);
 
 		free(text);
 		text = longer;
@@ -367,8 +327,8 @@ static int prepare(struct session *s, struct error *err)
 		r = recorder_start(s->recorder, err);
 	if (!r && s->command.pid && !s->opt.everybody)
 		r = recorder_add_process(s->recorder, s->command.pid, err);
-	for (size_t i = 0; !r && !s->opt.everybody && i < s->opt.n_pids; i++)
-		r = recorder_add_process(s->recorder, s->opt.pids[i], err);
+	for (size_t i = 0; !r && !s->opt.everybody && i < s->opt.pids.n; i++)
+		r = recorder_add_process(s->recorder, s->opt.pids.pids[i], err);
 	if (!r && signals)
 		r = error_set(err, EINTR, "interrupted before anything was recorded");
 	if (!r && s->command.pid)
@@ -380,11 +340,11 @@ static int prepare(struct session *s, struct error *err)
 
 static bool all_gone(const struct options *o)
 {
-	for (size_t i = 0; i < o->n_pids; i++) {
-		if (!kill(o->pids[i], 0) || errno != ESRCH)
+	for (size_t i = 0; i < o->pids.n; i++) {
+		if (!kill(o->pids.pids[i], 0) || errno != ESRCH)
 			return false;
 	}
-	return o->n_pids > 0;
+	return o->pids.n > 0;
 }
 
 /* Why it is over; NULL: it goes on. */
@@ -490,6 +450,6 @@ int cmd_record(int argc, char **argv)
 		recording_writer_close(s.writer, NULL, NULL);
 	recorder_destroy(s.recorder);
 	cores_free(&s.cores);
-	free(s.opt.pids);
+	free(s.opt.pids.pids);
 	return ret;
 }

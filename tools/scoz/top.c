@@ -10,6 +10,7 @@
 #include "record/recorder.h"
 #include "run/cores.h"
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/recording_args.h"
 #include "tools/scoz/text.h"
 #include "tools/scoz/top_proc.h"
 #include "tools/scoz/top_screen.h"
@@ -19,7 +20,6 @@
  * be seen, and this may watch a busy machine for days.
  */
 #define DEFAULT_PERIOD_NS (5 * NSEC_PER_MSEC)
-#define MIN_PERIOD_NS	  100000
 #define RING_BYTES	  (32u << 20)
 #define FIRST_NS	  (500 * NSEC_PER_MSEC)
 /* Call chains are kept by the recorder as long as it lives; at about 100 MB it is replaced. */
@@ -31,8 +31,7 @@ struct options {
 	double delay_s, window_s;
 	long iterations; /* 0: no end */
 	bool batch;
-	int *pids;
-	size_t n_pids, cap_pids;
+	struct pid_list pids;
 };
 
 struct session {
@@ -84,30 +83,6 @@ static void usage(FILE *out)
 
 /* ---- options ---- */
 
-static bool parse_number(const char *text, double min, double max, double *ret)
-{
-	char *end;
-
-	*ret = strtod(text, &end);
-	return end != text && !*end && *ret >= min && *ret <= max;
-}
-
-static bool parse_pids(struct options *o, const char *list)
-{
-	char *end;
-
-	for (;; list = end + 1) {
-		long pid = strtol(list, &end, 10);
-
-		if (end == list || (*end && *end != ',') || pid <= 0 || pid > INT32_MAX)
-			return false;
-		array_reserve(o->pids, o->cap_pids, o->n_pids + 1);
-		o->pids[o->n_pids++] = pid;
-		if (!*end)
-			return true;
-	}
-}
-
 static bool parse_name(const char *name, const char *const *names, size_t n, unsigned int *ret)
 {
 	for (*ret = 0; *ret < n; ++*ret) {
@@ -115,12 +90,6 @@ static bool parse_name(const char *name, const char *const *names, size_t n, uns
 			return true;
 	}
 	return false;
-}
-
-static int bad(const char *what, const char *value, const char *wanted)
-{
-	log_warn("%s %s: %s", what, value, wanted);
-	return EXIT_USAGE;
 }
 
 static const struct option long_options[] = {
@@ -151,54 +120,48 @@ static int parse_value(struct session *s, int c, const char *value)
 
 	switch (c) {
 	case 'p':
-		return parse_pids(o, value) ? -1 : bad("--pid", value, "not a list of process ids");
+		return parse_pids(&o->pids, value)
+			       ? -1
+			       : bad_argument("--pid", value, "not a list of process ids");
 	case 'd':
 		return parse_number(value, 0.1, 86400, &o->delay_s)
 			       ? -1
-			       : bad("--delay", value, "0.1 to 86400 seconds are wanted");
+			       : bad_argument("--delay", value, "0.1 to 86400 seconds are wanted");
 	case 'w':
 		return parse_number(value, 0.5, 3600, &o->window_s)
 			       ? -1
-			       : bad("--window", value, "0.5 to 3600 seconds are wanted");
+			       : bad_argument("--window", value, "0.5 to 3600 seconds are wanted");
 	case 'B':
 		if (!parse_name(value, top_by_names, TOP_BYS, &name))
-			return bad("--by", value, "process, thread and function are known");
+			return bad_argument("--by", value,
+					    "process, thread and function are known");
 		s->view.query.by = name;
 		return -1;
 	case 'S':
 		if (!parse_name(value, top_sort_names, TOP_SORTS, &name))
-			return bad("--sort", value,
-				   "activity, on, user, kernel, sched, io, lock, other, waiting, "
-				   "threads, pid and name are known");
+			return bad_argument(
+				"--sort", value,
+				"activity, on, user, kernel, sched, io, lock, other, waiting, "
+				"threads, pid and name are known");
 		s->view.query.sort = name;
 		return -1;
 	case 'C':
 		return top_view_filter(&s->view, value)
 			       ? -1
-			       : bad("--class", value,
-				     "all, on, sched, io, lock, other and waiting are known");
+			       : bad_argument(
+					 "--class", value,
+					 "all, on, sched, io, lock, other and waiting are known");
 	case 'n':
 		if (!parse_number(value, 1, 1e9, &v) || v != (long)v)
-			return bad("--iterations", value, "a number from 1 on is wanted");
+			return bad_argument("--iterations", value, "a number from 1 on is wanted");
 		o->iterations = v;
 		return -1;
 	case 'c':
-		if (!parse_number(value, MIN_PERIOD_NS, 1e9, &v))
-			return bad("--period", value,
-				   "a number of nanoseconds from 100000 to 1000000000 is wanted");
-		o->period_ns = v;
-		return -1;
+		return parse_period(value, &o->period_ns);
 	case 'F':
-		if (!parse_number(value, 1, 1e9 / MIN_PERIOD_NS, &v))
-			return bad("--frequency", value,
-				   "a number of samples a second from 1 to 10000 is wanted");
-		o->period_ns = 1e9 / v;
-		return -1;
+		return parse_frequency(value, &o->period_ns);
 	default:
-		if (strcmp(value, "auto") && strcmp(value, "bpf") && strcmp(value, "kernel"))
-			return bad("--engine", value, "auto, bpf and kernel are known");
-		o->engine = value;
-		return -1;
+		return parse_engine(value, &o->engine);
 	}
 }
 
@@ -210,7 +173,7 @@ static int parse_options(int argc, char **argv, struct session *s)
 	       (c = getopt_long(argc, argv, "ap:d:w:iubn:c:F:h", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
-			s->opt.n_pids = 0;
+			s->opt.pids.n = 0;
 			break;
 		case 'i':
 			s->view.query.hide_idle = true;
@@ -233,11 +196,12 @@ static int parse_options(int argc, char **argv, struct session *s)
 	if (r >= 0)
 		return r;
 	if (argv[optind])
-		return bad("unexpected argument", argv[optind],
-			   "`scoz record -- COMMAND` runs commands; --pid watches processes");
+		return bad_argument(
+			"unexpected argument", argv[optind],
+			"`scoz record -- COMMAND` runs commands; --pid watches processes");
 	if (!top_can_sort(&s->view.query))
-		return bad("--sort", top_sort_names[s->view.query.sort],
-			   "this view has no such column");
+		return bad_argument("--sort", top_sort_names[s->view.query.sort],
+				    "this view has no such column");
 	return -1;
 }
 
@@ -294,7 +258,7 @@ static int start(struct session *s, struct error *err)
 		.period_ns = s->opt.period_ns,
 		.cpus = s->cores.cpus,
 		.n_cpus = s->cores.n,
-		.everybody = !s->opt.n_pids,
+		.everybody = !s->opt.pids.n,
 		.ring_bytes = RING_BYTES,
 	};
 	struct recorder_sink sink;
@@ -305,10 +269,10 @@ static int start(struct session *s, struct error *err)
 	r = recorder_create(&opt, &sink, &s->recorder, err);
 	if (r)
 		return r;
-	top_proc_seed(s->model, s->opt.pids, s->opt.n_pids);
+	top_proc_seed(s->model, s->opt.pids.pids, s->opt.pids.n);
 	r = recorder_start(s->recorder, err);
-	for (size_t i = 0; !r && i < s->opt.n_pids; i++)
-		r = recorder_add_process(s->recorder, s->opt.pids[i], err);
+	for (size_t i = 0; !r && i < s->opt.pids.n; i++)
+		r = recorder_add_process(s->recorder, s->opt.pids.pids[i], err);
 	/* Threads are followed from now on, not from the beginning of the preparations. */
 	if (!r)
 		top_model_begin(s->model, recorder_time(s->recorder));
@@ -543,6 +507,6 @@ int cmd_top(int argc, char **argv)
 	top_lines_clear(&s.lines);
 	free(s.lines.v);
 	cores_free(&s.cores);
-	free(s.opt.pids);
+	free(s.opt.pids.pids);
 	return ret;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Engine `bpf`: loading, attaching and taking down the programs. */
+#include "base/bpf_programs.h"
 #include "engine/bpf/bpf_engine.h"
 
 #include <bpf/bpf.h>
@@ -12,44 +13,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The verifier's and libbpf's words, kept for the error message. */
-static char libbpf_log[8192];
-static size_t libbpf_log_len;
-
-static int keep_libbpf_log(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	int n;
-
-	if (level == LIBBPF_DEBUG || !fmt)
-		return 0;
-	if (log_level >= LOG_DEBUG) {
-		va_list copy;
-
-		va_copy(copy, ap);
-		vfprintf(stderr, fmt, copy);
-		va_end(copy);
-	}
-	n = vsnprintf(libbpf_log + libbpf_log_len, sizeof(libbpf_log) - libbpf_log_len, fmt, ap);
-	if (n > 0 && libbpf_log_len + n < sizeof(libbpf_log))
-		libbpf_log_len += n;
-	return n;
-}
-
-/* The last line that says something, without the newline. */
-static const char *libbpf_reason(void)
-{
-	static char line[512];
-	char *p = libbpf_log, *best = NULL;
-
-	for (char *s = strtok(p, "\n"); s; s = strtok(NULL, "\n")) {
-		if (!best || strstr(s, "failed") || strstr(s, "not "))
-			best = s;
-	}
-	snprintf(line, sizeof(line), "%s", best ? best : "no reason given");
-	libbpf_log_len = 0;
-	return line;
-}
 
 static bool btf_has(const struct btf *btf, const char *tracepoint)
 {
@@ -169,19 +132,8 @@ static int map_arrays(struct engine *e, struct error *err)
 /* Runs the task iterator: gives every task an account, involves those of @tgid. */
 static int visit_tasks(struct engine *e, int tgid)
 {
-	_cleanup_close_ int fd = -1;
-	struct bpf_link *link;
-	char buf[64];
-
 	bpf_engine(e)->skel->data->involve_tgid = tgid;
-	link = bpf_program__attach_iter(bpf_engine(e)->skel->progs.each_task, NULL);
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	while (fd >= 0 && read(fd, buf, sizeof(buf)) > 0)
-		;
-	bpf_link__destroy(link);
-	return fd < 0 ? -EIO : 0;
+	return bpf_run_iterator(bpf_engine(e)->skel->progs.each_task);
 }
 
 static int forget_sleepers(struct engine *e)
@@ -258,14 +210,14 @@ static int load(struct engine *e, struct error *err)
 		return r;
 	b->skel = scoz__open();
 	if (!b->skel)
-		return error_set(err, EINVAL, "engine bpf: %s", libbpf_reason());
+		return error_set(err, EINVAL, "engine bpf: %s", bpf_log_reason());
 	r = configure(e, err);
 	if (r)
 		return r;
 	r = scoz__load(b->skel);
 	if (r)
 		return error_set(err, -r, "engine bpf: the kernel refuses the programs: %s; %s",
-				 libbpf_reason(), "run `scoz doctor` to see what is missing");
+				 bpf_log_reason(), "run `scoz doctor` to see what is missing");
 	r = map_arrays(e, err);
 	if (r)
 		return r;
@@ -284,7 +236,7 @@ static int attach(struct engine *e, struct error *err)
 		r = visit_tasks(e, -1);
 	if (r)
 		return error_set(err, -r, "engine bpf: attaching the programs: %s",
-				 libbpf_reason());
+				 bpf_log_reason());
 	for (int i = 0; i < e->opt.n_cpus; i++) {
 		if (ioctl(e->events[i], PERF_EVENT_IOC_SET_BPF,
 			  bpf_program__fd(b->skel->progs.on_tick)))
@@ -303,7 +255,7 @@ static int create(const struct engine_options *opt, struct engine **ret, struct 
 
 	engine_init(e, &engine_bpf, opt);
 	pthread_mutex_init(&b->publish_lock, NULL);
-	libbpf_set_print(keep_libbpf_log);
+	bpf_keep_log();
 	setrlimit(RLIMIT_MEMLOCK, &unlimited);
 	e->cores = libbpf_num_possible_cpus();
 	r = load(e, err);

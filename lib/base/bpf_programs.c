@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/bpf_programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+static char kept[8192];
+static size_t kept_len;
+
+static int keep(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	int n;
+
+	if (level == LIBBPF_DEBUG || !fmt)
+		return 0;
+	if (log_level >= LOG_DEBUG) {
+		va_list copy;
+
+		va_copy(copy, ap);
+		vfprintf(stderr, fmt, copy);
+		va_end(copy);
+	}
+	n = vsnprintf(kept + kept_len, sizeof(kept) - kept_len, fmt, ap);
+	if (n > 0 && kept_len + n < sizeof(kept))
+		kept_len += n;
+	return n;
+}
+
+void bpf_keep_log(void)
+{
+	libbpf_set_print(keep);
+}
+
+const char *bpf_log_reason(void)
+{
+	static char line[512];
+	char *best = NULL;
+
+	for (char *s = strtok(kept, "\n"); s; s = strtok(NULL, "\n")) {
+		if (!best || strstr(s, "failed") || strstr(s, "not "))
+			best = s;
+	}
+	snprintf(line, sizeof(line), "%s", best ? best : "no reason given");
+	kept_len = 0;
+	return line;
+}
+
+int bpf_run_iterator(const struct bpf_program *iterator)
+{
+	struct bpf_link *link = bpf_program__attach_iter(iterator, NULL);
+	_cleanup_close_ int fd = -1;
+	char buf[256];
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	while (fd >= 0 && read(fd, buf, sizeof(buf)) > 0)
+		;
+	bpf_link__destroy(link);
+	return fd < 0 ? fd : 0;
+}

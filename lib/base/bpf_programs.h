@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all loaders of BPF programs need: libbpf's words for error messages, iterators. */
+#ifndef SCOZ_BASE_BPF_PROGRAMS_H
+#define SCOZ_BASE_BPF_PROGRAMS_H
+
+#include "base/base.h"
+
+struct bpf_program;
+
+/* From now on libbpf's and the verifier's words are kept, for the whole program. */
+void bpf_keep_log(void);
+/* The line of them that says most, without the newline; what was kept is dropped. Static. */
+const char *bpf_log_reason(void);
+
+/* Runs an iterator over all that it iterates over. */
+int bpf_run_iterator(const struct bpf_program *iterator);
+
+#endif

@@ -10,6 +10,7 @@
  *
  * All strings and arrays of a profile live in one arena.
  */
+#include "base/lines.h"
 #include "profile/format.h"
 
 #include <fcntl.h>
@@ -437,8 +438,9 @@ static int known_line(struct reader *r, const char *type, const json_t *o)
 	return 0;
 }
 
-static int read_line(struct reader *r, const char *line, size_t len)
+static int read_line(const char *line, size_t len, void *arg)
 {
+	struct reader *r = arg;
 	const char *type;
 	json_error_t why;
 	json_t *o;
@@ -455,50 +457,6 @@ static int read_line(struct reader *r, const char *line, size_t len)
 		ret = unreadable_line(r, line, len, "no \"type\"");
 	json_decref(o);
 	return ret;
-}
-
-/*
- * Calls read_line() for every line, the last one even without its newline. Memory is bounded by
- * the longest line.
- */
-static int read_lines(struct reader *r, int fd, bool *ends_with_newline)
-{
-	_cleanup_free_ char *buf = NULL;
-	size_t cap = 0, have = 0, scanned = 0;
-
-	for (;;) {
-		ssize_t n;
-		char *nl;
-		size_t start = 0;
-
-		array_reserve(buf, cap, have + (64u << 10));
-		n = read(fd, buf + have, cap - have);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_set(r->err, errno, "%s: cannot read: %s", r->p->path,
-					 strerror(errno));
-		if (n == 0)
-			break;
-		have += n;
-		while ((nl = memchr(buf + scanned, '\n', have - scanned))) {
-			int ret = read_line(r, buf + start, nl - buf - start);
-
-			if (ret)
-				return ret;
-			start = scanned = nl - buf + 1;
-		}
-		scanned = have - start;
-		memmove(buf, buf + start, scanned);
-		have = scanned;
-		if (have > PROFILE_MAX_LINE)
-			return error_set(r->err, EINVAL,
-					 "%s, line %zu: longer than %u MiB: not a scoz profile, or "
-					 "a damaged one",
-					 r->p->path, r->line + 1, PROFILE_MAX_LINE >> 20);
-	}
-	*ends_with_newline = have == 0;
-	return have ? read_line(r, buf, have) : 0;
 }
 
 /* ---- the end ---- */
@@ -586,7 +544,7 @@ int profile_read_fd(int fd, const char *path, bool *ends_with_newline, struct pr
 {
 	struct profile_impl *impl = xcalloc(1, sizeof(*impl));
 	struct reader r = { .p = &impl->p, .impl = impl, .err = err };
-	bool newline;
+	const struct lines lines = { path, "profile", PROFILE_MAX_LINE, read_line, &r };
 	struct stat st;
 	int res;
 
@@ -594,7 +552,7 @@ int profile_read_fd(int fd, const char *path, bool *ends_with_newline, struct pr
 	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
 		res = error_set(err, EISDIR, "%s is a directory: name a profile in it", path);
 	else
-		res = read_lines(&r, fd, ends_with_newline ? ends_with_newline : &newline);
+		res = lines_read(&lines, fd, ends_with_newline, err);
 	if (!res)
 		res = finish(&r);
 	if (res) {

@@ -5,6 +5,7 @@
  * An honest file may end in the middle of a line (crash, full disk, NUL bytes after a loss of
  * power): unreadable lines are forgiven at the end and counted. Elsewhere they are damage.
  */
+#include "base/lines.h"
 #include "record/fields.h"
 #include "record/format.h"
 
@@ -12,8 +13,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define READ_SIZE (1u << 20)
 
 struct comm_change {
 	uint32_t thread;
@@ -373,8 +372,9 @@ static int unreadable_line(struct reader *r, const char *line, size_t len)
 	return 0;
 }
 
-static int read_line(struct reader *r, const char *line, size_t len)
+static int read_line(const char *line, size_t len, void *arg)
 {
+	struct reader *r = arg;
 	struct fields *f = &r->impl->fields;
 	const struct line_kind *kind;
 	int ret;
@@ -397,45 +397,6 @@ static int read_line(struct reader *r, const char *line, size_t len)
 	if (r->rec->complete)
 		return bad_field(r, "type", "stands behind the footer");
 	return readers[kind - kinds](r);
-}
-
-/* Memory is bounded by the longest line. */
-static int read_lines(struct reader *r, int fd)
-{
-	_cleanup_free_ char *buf = NULL;
-	size_t cap = 0, have = 0, scanned = 0;
-
-	for (;;) {
-		size_t start = 0;
-		ssize_t n;
-		char *nl;
-
-		array_reserve(buf, cap, have + READ_SIZE);
-		n = read(fd, buf + have, cap - have);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_set(r->err, errno, "%s: cannot read: %s", r->rec->path,
-					 strerror(errno));
-		if (n == 0)
-			return have ? read_line(r, buf, have) : 0;
-		have += n;
-		while ((nl = memchr(buf + scanned, '\n', have - scanned))) {
-			int ret = read_line(r, buf + start, nl - buf - start);
-
-			if (ret)
-				return ret;
-			start = scanned = nl - buf + 1;
-		}
-		scanned = have - start;
-		memmove(buf, buf + start, scanned);
-		have = scanned;
-		if (have > RECORDING_MAX_LINE)
-			return error_set(r->err, EINVAL,
-					 "%s, line %zu: longer than %u MiB: not a scoz recording, "
-					 "or a damaged one",
-					 r->rec->path, r->line + 1, RECORDING_MAX_LINE >> 20);
-	}
 }
 
 /* ---- the end ---- */
@@ -533,6 +494,7 @@ int recording_read(const char *path, struct recording **ret, struct error *err)
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct recording_impl *impl;
 	struct reader r = { .err = err };
+	const struct lines lines = { path, "recording", RECORDING_MAX_LINE, read_line, &r };
 	struct stat st;
 	int res;
 
@@ -553,7 +515,7 @@ int recording_read(const char *path, struct recording **ret, struct error *err)
 	impl->fields.n_kinds = ARRAY_SIZE(kinds);
 	impl->fields.line = &r.l;
 	impl->fields.line_size = sizeof(r.l);
-	res = read_lines(&r, fd);
+	res = lines_read(&lines, fd, NULL, err);
 	if (!res)
 		res = finish(&r);
 	free(r.depth);

@@ -9,7 +9,7 @@ PREFIX	 ?= /usr/local
 DESTDIR	 ?=
 B	 ?= build
 
-PKGS	 := libbpf libdw libelf hwloc jansson
+PKGS	 := libbpf libdw libelf libzstd hwloc jansson
 # Of the tool only.
 TOOL_PKGS := ncursesw
 CFLAGS	 ?= -O2 -g

@@ -23,9 +23,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define REOPEN	    (32 << 20)
 #define MAX_NESTING 256
@@ -543,20 +541,16 @@ static bool reopen(struct walk *w)
 	return true;
 }
 
-static int open_if(const char *path)
+static struct elf_image *open_if(const char *path)
 {
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct elf_image *image;
+	struct error err;
 
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	return elf_image_open(path, path, ELF_PROGRAMS_AND_MODULES, &image, &err) ? NULL : image;
 }
 
-/* The file that dwz moved common parts to. Returns its descriptor, or -1. */
-static int open_alt(struct walk *w, const struct map_options *opt)
+/* The file that dwz moved common parts to. NULL: there is none. */
+static struct elf_image *open_alt(struct walk *w, const struct map_options *opt)
 {
 	const char *debug_root = opt && opt->debug_root ? opt->debug_root : "/usr/lib/debug";
 	const char *roots[] = { opt && opt->root ? opt->root : "", "" };
@@ -564,13 +558,13 @@ static int open_alt(struct walk *w, const struct map_options *opt)
 	const void *id;
 	char hex[2 * 64 + 1];
 	ssize_t n = dwelf_dwarf_gnu_debugaltlink(w->dw, &name, &id);
-	int fd = -1;
+	struct elf_image *alt = NULL;
 
 	if (n <= 1 || n > 64)
-		return -1;
+		return NULL;
 	for (ssize_t i = 0; i < n; i++)
 		sprintf(hex + 2 * i, "%02x", ((const uint8_t *)id)[i]);
-	for (size_t i = *roots[0] ? 0 : 1; i < ARRAY_SIZE(roots) && fd < 0; i++) {
+	for (size_t i = *roots[0] ? 0 : 1; i < ARRAY_SIZE(roots) && !alt; i++) {
 		_cleanup_free_ char *by_id = xasprintf("%s%s/.build-id/%.2s/%s.debug", roots[i],
 						       debug_root, hex, hex + 2);
 		_cleanup_free_ char *dwz = xasprintf("%s%s/.dwz/%s", roots[i], debug_root, name);
@@ -583,22 +577,23 @@ static int open_alt(struct walk *w, const struct map_options *opt)
 		else
 			by_name = xasprintf("%.*s%s", slash ? (int)(slash - w->debug->path + 1) : 0,
 					    w->debug->path, name);
-		fd = open_if(by_id);
-		if (fd < 0)
-			fd = open_if(by_name);
-		if (fd < 0)
-			fd = open_if(dwz);
+		alt = open_if(by_id);
+		if (!alt)
+			alt = open_if(by_name);
+		if (!alt)
+			alt = open_if(dwz);
 	}
-	if (fd < 0) {
+	if (!alt) {
 		builder_warn(w->b,
 			     "%s: common debug file %s (dwz) is missing: some names are unknown",
 			     w->debug->name, name);
-		return -1;
+		return NULL;
 	}
-	w->alt = dwarf_begin(fd, DWARF_C_READ);
+	elf_image_expand(alt, w->b);
+	w->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
 	if (w->alt)
 		dwarf_setalt(w->dw, w->alt);
-	return fd;
+	return alt;
 }
 
 static void walk_units(struct walk *w)
@@ -644,11 +639,12 @@ bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 {
 	struct walk w = { .b = b, .debug = debug, .lines.b = b };
 	size_t info_size, ranges_size, rnglists_size;
-	int alt_fd;
+	struct elf_image *alt;
 
+	elf_image_expand(debug, b);
 	if (!reopen(&w))
 		return false;
-	alt_fd = open_alt(&w, opt);
+	alt = open_alt(&w, opt);
 	load_section(debug, "debug_line", &w.lines.line);
 	load_section(debug, "debug_line_str", &w.lines.line_str);
 	load_section(debug, "debug_str", &w.lines.str);
@@ -674,8 +670,7 @@ bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 		dwarf_end(w.dw);
 	if (w.alt)
 		dwarf_end(w.alt);
-	if (alt_fd >= 0)
-		close(alt_fd);
+	elf_image_close(alt);
 	line_reader_deinit(&w.lines);
 	info_file_deinit(&w.main);
 	return b->n_seq || b->n_piece;

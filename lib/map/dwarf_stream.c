@@ -505,7 +505,7 @@ static void read_lines(struct reader *r)
 	p = section_stream_get(&r->line, off, 12);
 	if (!p || !unit_length(p, 12, &length) || length > r->line.size - off ||
 	    !(p = section_stream_get(&r->line, off, length))) {
-		why = "it is not in .debug_line";
+		why = r->line.trouble ? r->line.trouble : "it is not in .debug_line";
 	} else {
 		r->lines.line = (struct section){ p, length };
 		r->lines.origin = off;
@@ -623,10 +623,11 @@ static void read_units(struct reader *r)
 	while (off < r->info.size) {
 		length = load_unit(r, off);
 		if (!length) {
-			builder_warn(r->b,
-				     "%s: DWARF unit at 0x%llx: its length reaches beyond "
-				     "its section, or the file is cut off",
-				     r->file, (unsigned long long)off);
+			builder_warn(r->b, "%s: DWARF unit at 0x%llx: %s", r->file,
+				     (unsigned long long)off,
+				     r->info.trouble ? r->info.trouble
+						     : "its length reaches beyond its "
+						       "section, or the file is cut off");
 			break;
 		}
 		read_unit(r);
@@ -638,9 +639,10 @@ static void read_units(struct reader *r)
 		name_far(r);
 }
 
-static void load(const struct elf_image *image, const char *name, struct section *s)
+static void load(struct reader *r, const struct elf_image *image, const char *name,
+		 struct section *s)
 {
-	s->p = elf_image_section(image, name, &s->n);
+	s->p = elf_image_load(image, name, &s->n, r->b);
 }
 
 static bool open_sections(struct reader *r, const struct elf_image *debug)
@@ -654,13 +656,13 @@ static bool open_sections(struct reader *r, const struct elf_image *debug)
 	}
 	if (why)
 		builder_warn(r->b, "%s: %s: %s", debug->name, what, why);
-	load(debug, "debug_abbrev", &r->sec.abbrev);
-	load(debug, "debug_str", &r->sec.str);
-	load(debug, "debug_line_str", &r->sec.line_str);
-	load(debug, "debug_str_offsets", &r->sec.str_offsets);
-	load(debug, "debug_addr", &r->sec.addr);
-	load(debug, "debug_ranges", &r->sec.ranges);
-	load(debug, "debug_rnglists", &r->sec.rnglists);
+	load(r, debug, "debug_abbrev", &r->sec.abbrev);
+	load(r, debug, "debug_str", &r->sec.str);
+	load(r, debug, "debug_line_str", &r->sec.line_str);
+	load(r, debug, "debug_str_offsets", &r->sec.str_offsets);
+	load(r, debug, "debug_addr", &r->sec.addr);
+	load(r, debug, "debug_ranges", &r->sec.ranges);
+	load(r, debug, "debug_rnglists", &r->sec.rnglists);
 	r->lines.str = r->sec.str;
 	r->lines.line_str = r->sec.line_str;
 	r->lines.total = r->line.size;

@@ -6,6 +6,7 @@
  * is built.
  */
 #include "map/elf_image.h"
+#include "map/section_stream.h"
 #include "map/table_build.h"
 
 #include <elfutils/libdwelf.h>
@@ -13,6 +14,17 @@
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+/* Sections decompressed here: libelf has pointers to them, and does not free them. */
+struct elf_buffers {
+	void **v;
+	size_t n, cap;
+	const char *trouble; /* with the last that could not be */
+};
 
 static void init_libelf(void)
 {
@@ -114,6 +126,7 @@ int elf_image_open(const char *path, const char *name, enum elf_what what, struc
 	int rc;
 
 	elf_image_init();
+	image->buffers = xcalloc(1, sizeof(*image->buffers));
 	image->path = xstrdup(path);
 	image->name = xstrdup(name);
 	/* O_NONBLOCK: a FIFO of that name must not hold up the profiler. */
@@ -157,6 +170,10 @@ void elf_image_close(struct elf_image *image)
 	if (!image)
 		return;
 	elf_end(image->elf);
+	for (size_t i = 0; i < image->buffers->n; i++)
+		free(image->buffers->v[i]);
+	free(image->buffers->v);
+	free(image->buffers);
 	if (image->fd >= 0)
 		close(image->fd);
 	free(image->path);
@@ -182,6 +199,100 @@ static bool old_compression(const struct elf_image *image, const GElf_Shdr *shdr
 	return name && !strncmp(name, ".z", 2);
 }
 
+/* From the file itself: libelf would read the whole section to look at its head. */
+static void read_compression(const struct elf_image *image, struct elf_section *ret)
+{
+	bool wide = gelf_getclass(image->elf) == ELFCLASS64;
+	size_t skip = wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+	union {
+		Elf64_Chdr c64;
+		Elf32_Chdr c32;
+	} head;
+	uint32_t type;
+
+	if (ret->size < skip || pread(image->fd, &head, skip, ret->offset) != (ssize_t)skip)
+		return;
+	type = wide ? head.c64.ch_type : head.c32.ch_type;
+	ret->uncompressed = wide ? head.c64.ch_size : head.c32.ch_size;
+	ret->offset += skip;
+	ret->size -= skip;
+	if (type == ELFCOMPRESS_ZLIB)
+		ret->compression = ELF_ZLIB;
+	else if (type == ELFCOMPRESS_ZSTD)
+		ret->compression = ELF_ZSTD;
+}
+
+static void read_old_compression(const struct elf_image *image, struct elf_section *ret)
+{
+	uint8_t head[12];
+
+	if (ret->size < sizeof(head) ||
+	    pread(image->fd, head, sizeof(head), ret->offset) != sizeof(head) ||
+	    memcmp(head, "ZLIB", 4))
+		return;
+	ret->compression = ELF_ZLIB;
+	ret->offset += sizeof(head);
+	ret->size -= sizeof(head);
+	ret->uncompressed = 0;
+	for (int i = 4; i < 12; i++)
+		ret->uncompressed = ret->uncompressed << 8 | head[i];
+}
+
+static struct elf_section find_place(const struct elf_image *image, const GElf_Shdr *shdr)
+{
+	struct elf_section s = { shdr->sh_offset, shdr->sh_size, shdr->sh_size, ELF_PLAIN };
+
+	if (shdr->sh_flags & SHF_COMPRESSED) {
+		s.compression = ELF_OTHER;
+		read_compression(image, &s);
+	} else if (old_compression(image, shdr)) {
+		s.compression = ELF_OTHER;
+		read_old_compression(image, &s);
+	}
+	return s;
+}
+
+bool elf_image_find_section(const struct elf_image *image, const char *name,
+			    struct elf_section *ret)
+{
+	GElf_Shdr shdr;
+
+	if (!find_section(image, name, &shdr))
+		return false;
+	*ret = find_place(image, &shdr);
+	return true;
+}
+
+/* libelf knows zstd from 0.189 on, if built so. Here it is given what it would have made. */
+static bool expand_zstd(const struct elf_image *image, Elf_Scn *scn, GElf_Shdr *shdr)
+{
+	struct elf_section place = find_place(image, shdr);
+	struct elf_buffers *keep = image->buffers;
+	uint8_t *bytes = NULL;
+	Elf_Data *raw, *cooked; /* libelf keeps two views */
+
+	if (place.compression != ELF_ZSTD)
+		return true;
+	keep->trouble = section_read_whole(image, &place, &bytes);
+	if (keep->trouble)
+		return false;
+	raw = elf_rawdata(scn, NULL);
+	cooked = elf_getdata(scn, NULL);
+	shdr->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+	shdr->sh_size = place.uncompressed;
+	if (!raw || !cooked || !gelf_update_shdr(scn, shdr)) {
+		keep->trouble = "libelf cannot read it";
+		free(bytes);
+		return false;
+	}
+	raw->d_buf = cooked->d_buf = bytes;
+	raw->d_size = cooked->d_size = place.uncompressed;
+	raw->d_type = cooked->d_type = ELF_T_BYTE;
+	array_reserve(keep->v, keep->cap, keep->n + 1);
+	keep->v[keep->n++] = bytes;
+	return true;
+}
+
 const void *elf_image_section(const struct elf_image *image, const char *name, size_t *size)
 {
 	GElf_Shdr shdr;
@@ -190,7 +301,7 @@ const void *elf_image_section(const struct elf_image *image, const char *name, s
 	bool old;
 
 	*size = 0;
-	if (!scn)
+	if (!scn || !expand_zstd(image, scn, &shdr))
 		return NULL;
 	if (shdr.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
 		return NULL;
@@ -200,52 +311,51 @@ const void *elf_image_section(const struct elf_image *image, const char *name, s
 	data = elf_rawdata(scn, NULL);
 	if (!data || !data->d_buf || (old && data->d_size > 4 && !memcmp(data->d_buf, "ZLIB", 4)))
 		return NULL;
-	/* libelf has read the section into memory of its own (ELF_C_READ). */
+	/* The section is in memory of libelf's own (ELF_C_READ), or of the image's. */
 	if (image->relocatable && !elf_image_relocate(image, scn, data->d_buf, data->d_size))
 		return NULL;
 	*size = data->d_size;
 	return data->d_buf;
 }
 
-bool elf_image_find_section(const struct elf_image *image, const char *name,
-			    struct elf_section *ret)
+static void warn_unreadable(const struct elf_image *image, const char *name,
+			    enum elf_compression how, struct table_builder *b)
 {
+	builder_warn(b, "%s: .%s: %s", image->name, name,
+		     how == ELF_ZSTD	? image->buffers->trouble
+		     : how == ELF_OTHER ? "it is compressed by a method other than zlib and zstd"
+					: "it is damaged or cut off");
+}
+
+const void *elf_image_load(const struct elf_image *image, const char *name, size_t *size,
+			   struct table_builder *b)
+{
+	const void *bytes = elf_image_section(image, name, size);
+	struct elf_section place;
+
+	if (!bytes && elf_image_find_section(image, name, &place) && place.size)
+		warn_unreadable(image, name, place.compression, b);
+	return bytes;
+}
+
+void elf_image_expand(const struct elf_image *image, struct table_builder *b)
+{
+	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
-	Elf_Scn *scn = find_section(image, name, &shdr);
-	uint8_t head[12];
-	GElf_Chdr chdr;
+	size_t strndx;
 
-	if (!scn)
-		return false;
-	*ret = (struct elf_section){ shdr.sh_offset, shdr.sh_size, shdr.sh_size, ELF_PLAIN };
-	if (shdr.sh_flags & SHF_COMPRESSED) {
-		size_t skip = gelf_getclass(image->elf) == ELFCLASS64 ? sizeof(Elf64_Chdr)
-								      : sizeof(Elf32_Chdr);
+	if (elf_getshdrstrndx(image->elf, &strndx))
+		return;
+	while ((scn = elf_nextscn(image->elf, scn))) {
+		const char *name;
 
-		ret->compression = ELF_OTHER;
-		if (!gelf_getchdr(scn, &chdr) || ret->size < skip)
-			return true;
-		ret->offset += skip;
-		ret->size -= skip;
-		ret->uncompressed = chdr.ch_size;
-		if (chdr.ch_type == ELFCOMPRESS_ZLIB)
-			ret->compression = ELF_ZLIB;
-		return true;
+		if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_COMPRESSED) ||
+		    shdr.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(image->elf, strndx, shdr.sh_name);
+		if (name && !strncmp(name, ".debug_", 7) && !expand_zstd(image, scn, &shdr))
+			warn_unreadable(image, name + 1, ELF_ZSTD, b);
 	}
-	if (!old_compression(image, &shdr))
-		return true;
-	ret->compression = ELF_OTHER;
-	if (ret->size < sizeof(head) ||
-	    pread(image->fd, head, sizeof(head), shdr.sh_offset) != sizeof(head) ||
-	    memcmp(head, "ZLIB", 4))
-		return true;
-	ret->compression = ELF_ZLIB;
-	ret->offset += sizeof(head);
-	ret->size -= sizeof(head);
-	ret->uncompressed = 0;
-	for (int i = 4; i < 12; i++)
-		ret->uncompressed = ret->uncompressed << 8 | head[i];
-	return true;
 }
 
 bool elf_image_symbol(const struct elf_image *image, const char *name, uint64_t *value)

@@ -4,6 +4,7 @@
 #ifndef SCOZ_MAP_ELF_IMAGE_H
 #define SCOZ_MAP_ELF_IMAGE_H
 
+#include "map/decompress.h"
 #include "map/map.h"
 
 #include <gelf.h>
@@ -20,6 +21,7 @@ struct elf_image {
 	char build_id[2 * 64 + 1]; /* hex, "" without one */
 	bool has_dwarf;
 	bool no_sections; /* stripped of even its section headers */
+	struct elf_buffers *buffers;
 
 	/* Kernel modules (elf_relocate.c). */
 	bool relocatable;
@@ -40,10 +42,17 @@ void cleanup_elf_image(struct elf_image **image);
 /* A section's content (uncompressed) by name without the leading '.', also as .zNAME; or NULL. */
 const void *elf_image_section(const struct elf_image *image, const char *name, size_t *size);
 
+/* The same; @b hears of one that is there and cannot be read. */
+const void *elf_image_load(const struct elf_image *image, const char *name, size_t *size,
+			   struct table_builder *b);
+/* Makes libelf, and libdw with it, show debug sections as if they had not been compressed by zstd.
+ */
+void elf_image_expand(const struct elf_image *image, struct table_builder *b);
+
 /* Where a section is in the file, by the same names; false: there is none. */
 struct elf_section {
 	uint64_t offset, size, uncompressed;
-	enum { ELF_PLAIN, ELF_ZLIB, ELF_OTHER } compression;
+	enum elf_compression compression;
 };
 bool elf_image_find_section(const struct elf_image *image, const char *name,
 			    struct elf_section *ret);

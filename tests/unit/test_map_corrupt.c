@@ -78,9 +78,11 @@ static char *compile(const char *flags, size_t *size)
 {
 	_cleanup_free_ char *path = in_scratch("corrupt.c"), *out = in_scratch("corrupt");
 	char *data;
+	_cleanup_free_ char *gcc = xasprintf("gcc %s", flags);
 
 	write_file(path, source, strlen(source));
-	sh("gcc %s corrupt.c -o corrupt", flags);
+	if (try_compile(gcc, "corrupt.c", "corrupt"))
+		fail_msg("command failed: %s", gcc);
 	data = read_file(out, size);
 	assert_non_null(data);
 	return data;
@@ -88,7 +90,7 @@ static char *compile(const char *flags, size_t *size)
 
 static const char *const variants[] = {
 	"-O2 -gdwarf-5",	  "-O2 -gdwarf-4",	     "-O2 -gdwarf-2",
-	"-O2 -gdwarf-5 -gz=zlib", "-O2 -gdwarf-5 -gdwarf64",
+	"-O2 -gdwarf-5 -gz=zlib", "-O2 -gdwarf-5 -gdwarf64", "-O2 -gdwarf-5 -gz=zstd",
 };
 
 static void test_truncated(void **state)
@@ -144,6 +146,89 @@ static size_t interesting(const char *data, size_t size, size_t *at, size_t *len
 		}
 	}
 	return n;
+}
+
+static Elf64_Shdr *section(char *data, const char *name)
+{
+	Elf64_Ehdr *e = (void *)data;
+	Elf64_Shdr *s = (void *)(data + e->e_shoff);
+	const char *names = data + s[e->e_shstrndx].sh_offset;
+
+	for (int i = 0; i < e->e_shnum; i++) {
+		if (!strcmp(names + s[i].sh_name, name))
+			return &s[i];
+	}
+	fail_msg("no section %s", name);
+	return NULL;
+}
+
+static void expect_warning(const char *path, const struct map_options *opt, const char *name,
+			   const char *words)
+{
+	struct maptable *t = open_with(path, opt);
+	const char *w = maptable_warning(t);
+
+	if (!w || !strstr(w, path) || !strstr(w, words))
+		fail_msg("%s: no \"%s\" in: %s", name, words, w ? w : "(no warning)");
+	use(t);
+	maptable_free(t);
+}
+
+/* What a damaged section is called, by both readers. */
+static void test_compressed(void **state)
+{
+	static const char *const names[] = { ".debug_info", ".debug_line", ".debug_abbrev",
+					     ".debug_str" };
+	_cleanup_free_ char *path = in_scratch("compressed"), *data = NULL;
+	size_t size;
+
+	(void)state;
+	data = compile("-O2 -gdwarf-5 -gz=zstd", &size);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		/* In a file so small, not all sections are worth compressing. */
+		Elf64_Shdr *s = section(data, names[i]), saved = *s;
+		Elf64_Chdr *head = (void *)(data + s->sh_offset), good = *head;
+		unsigned char *bytes = (void *)(head + 1), *copy;
+		size_t n = s->sh_size - sizeof(*head);
+
+		if (!(s->sh_flags & SHF_COMPRESSED)) {
+			assert_true(i >= 2);
+			continue;
+		}
+		assert_int_equal(head->ch_type, 2);
+		copy = xmalloc(n);
+		memcpy(copy, bytes, n);
+		for (int k = 0; k < 2; k++) {
+			const struct map_options *opt = k ? &kernel : NULL;
+
+			memset(bytes, 0xff, n);
+			write_file(path, data, size);
+			expect_warning(path, opt, names[i], "its compressed data are damaged");
+			memcpy(bytes, copy, n);
+
+			s->sh_size -= n / 2;
+			write_file(path, data, size);
+			expect_warning(path, opt, names[i], "its compressed data end too early");
+			*s = saved;
+
+			head->ch_size += 1000;
+			write_file(path, data, size);
+			/* Line programs that no unit names are not missed in a stream. */
+			if (i != 1 || !k)
+				expect_warning(path, opt, names[i],
+					       "its compressed data end too early");
+			head->ch_size = 1ULL << 40;
+			write_file(path, data, size);
+			expect_warning(path, opt, names[i], "larger than it can be");
+			*head = good;
+
+			head->ch_type = 17;
+			write_file(path, data, size);
+			open_any(path, opt);
+			*head = good;
+		}
+		free(copy);
+	}
 }
 
 static void flip(const char *flags, int rounds, const char *path, const struct map_options *opt,
@@ -229,9 +314,8 @@ static void test_flipped_debug_file(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_flipped_kernel),
+		cmocka_unit_test(test_truncated),	   cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_flipped_kernel),	   cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_flipped_debug_file),
 	};
 

@@ -153,6 +153,11 @@ static void test_dwz(void **state)
 	assert_null(maptable_warning(t));
 	assert_int_equal(maptable_function_address(t, "work", &addr, NULL), 0);
 	maptable_free(t);
+	sh("for f in dwz-a common.debug; do objcopy --compress-debug-sections=zstd $f; done");
+	t = open_with(path, NULL);
+	assert_true(has_lines(t));
+	assert_null(maptable_warning(t));
+	maptable_free(t);
 	sh("rm common.debug");
 	t = open_with(path, NULL);
 	assert_non_null(strstr(maptable_warning(t), "common.debug"));

@@ -620,6 +620,8 @@ static void test_same_as_libdw(void **state)
 		"gcc -O2 -gdwarf-5 -gdwarf64",
 		"gcc -O2 -gdwarf-5 -gz=zlib",
 		"gcc -O2 -gdwarf-4 -gz=zlib-gnu",
+		"gcc -O2 -gdwarf-5 -gz=zstd",
+		"gcc -O2 -gdwarf-4 -gz=zstd",
 		"gcc -O2 -g -flto",
 		"gcc -O2 -g -ffunction-sections",
 		"clang -O2 -gdwarf-5",
@@ -635,7 +637,7 @@ static void test_same_as_libdw(void **state)
 	put("other.c", other_c);
 	put("spaces.cc", spaces);
 	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
-		if (try_sh("%s many.c other.c -o many", compilers[i])) {
+		if (try_compile(compilers[i], "many.c other.c", "many")) {
 			print_message("not available: %s\n", compilers[i]);
 			continue;
 		}
@@ -655,7 +657,8 @@ static void test_same_as_libdw(void **state)
 /* A relocatable file says the same of itself as what is linked of it. */
 static void test_relocation(void **state)
 {
-	static const char *const flags[] = { "-gdwarf-5", "-gdwarf-4", "-gdwarf-5 -gz=zlib" };
+	static const char *const flags[] = { "-gdwarf-5", "-gdwarf-4", "-gdwarf-5 -gz=zlib",
+					     "-gdwarf-5 -gz=zstd" };
 	const struct map_options kernel = { .kernel = true };
 	_cleanup_free_ char *path = in_scratch("many.o");
 	struct map_frame f[MAP_MAX_INLINE];
@@ -667,7 +670,10 @@ static void test_relocation(void **state)
 	put("many.c", many);
 	put("many.h", many_h);
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
-		sh("gcc -O2 %s -ffunction-sections -c many.c", flags[i]);
+		_cleanup_free_ char *gcc = xasprintf("gcc -O2 -ffunction-sections -c %s", flags[i]);
+
+		if (try_compile(gcc, "many.c", "many.o"))
+			fail_msg("command failed: %s", gcc);
 		assert_true(compare_readers("many.o", true) >= 3);
 		t = open_with(path, &kernel);
 		assert_int_equal(maptable_function_address(t, "work", &work, NULL), 0);
@@ -682,6 +688,24 @@ static void test_relocation(void **state)
 	t = NULL;
 	assert_int_equal(maptable_open(path, path, NULL, &t, &err), -ENOEXEC);
 	assert_null(t);
+}
+
+/* However its sections are compressed, a file says the same. */
+static void compare_tables(const char *name, const char *other)
+{
+	static const struct map_options ways[] = { { .kernel = false }, { .kernel = true } };
+	_cleanup_free_ char *path = in_scratch("%s", name), *other_path = in_scratch("%s", other);
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct maptable *a = open_with(path, &ways[i]),
+				*b = open_with(other_path, &ways[i]);
+
+		assert_null(maptable_warning(b));
+		assert_int_equal(a->size, b->size);
+		assert_memory_equal(a->h + 1, b->h + 1, a->size - sizeof(*a->h));
+		maptable_free(a);
+		maptable_free(b);
+	}
 }
 
 /* Large sections pass through a window: also when a unit does not fit into it. */
@@ -704,10 +728,13 @@ static void test_large(void **state)
 	put("other.c", other_c);
 	sh("sed 's/main/not_main/; s/sink/other_sink/g' many.c >m2.c; sed -i 's/sink/other_sink/' "
 	   "many.h; sed -i 's/.*many.h.*/#define sink other_sink\\n#include \"many.h\"/' other.c; "
-	   "gcc -O1 -g m2.c large.c other.c -o large && objcopy "
-	   "--compress-debug-sections=zlib large large-z");
+	   "gcc -O1 -g m2.c large.c other.c -o large && for how in zlib zstd; do objcopy "
+	   "--compress-debug-sections=$how large large-$how || exit 1; done");
 	assert_true(compare_readers("large", false) >= 2);
-	assert_true(compare_readers("large-z", false) >= 2);
+	assert_true(compare_readers("large-zlib", false) >= 2);
+	assert_true(compare_readers("large-zstd", false) >= 2);
+	compare_tables("large", "large-zlib");
+	compare_tables("large", "large-zstd");
 }
 
 static int run(void)

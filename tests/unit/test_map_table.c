@@ -199,6 +199,9 @@ static void test_flags(void **state)
 		"-O3 -g -fno-reorder-functions",
 		"-O2 -g -gz=zlib",
 		"-O2 -g -gz=zlib-gnu",
+		"-O2 -g -gz=zstd",
+		"-O2 -gdwarf-4 -gz=zstd -flto",
+		"-O2 -gdwarf-5 -gz=zstd -gsplit-dwarf -g",
 		"-O2 -gdwarf-4 -gsplit-dwarf -g",
 		"-O2 -gdwarf-5 -gsplit-dwarf -g",
 		"-O2 -g -flto -ffat-lto-objects",
@@ -211,10 +214,11 @@ static void test_flags(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
 		_cleanup_free_ char *path = NULL, *source = in_scratch("sample.c");
+		_cleanup_free_ char *compiler = xasprintf("gcc %s", flags[i]);
 		struct maptable *t;
 
 		write_file(source, sample, strlen(sample));
-		if (try_sh("gcc %s sample.c -o flags", flags[i])) {
+		if (try_compile(compiler, "sample.c", "flags")) {
 			print_message("left out, this gcc cannot: %s\n", flags[i]);
 			continue;
 		}

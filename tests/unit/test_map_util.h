@@ -38,6 +38,21 @@ __attribute__((unused, format(printf, 1, 2))) static int try_sh(const char *fmt,
 		} \
 	} while (0)
 
+/* Compilers learned -gz=zstd only lately; objcopy does here what they would. */
+__attribute__((unused)) static int try_compile(const char *compiler, const char *sources,
+					       const char *out)
+{
+	static const char zstd[] = " -gz=zstd";
+	const char *at = strstr(compiler, zstd);
+	_cleanup_free_ char *rest = NULL;
+
+	if (!at)
+		return try_sh("%s %s -o %s", compiler, sources, out);
+	rest = xasprintf("%.*s%s", (int)(at - compiler), compiler, at + strlen(zstd));
+	return try_sh("%s %s -o %s && objcopy --compress-debug-sections=zstd %s", rest, sources,
+		      out, out);
+}
+
 __attribute__((unused, format(printf, 1, 2))) static char *in_scratch(const char *fmt, ...)
 {
 	_cleanup_free_ char *name = NULL;

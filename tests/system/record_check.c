@@ -40,7 +40,8 @@ static __attribute__((noreturn)) void usage(void)
 		"                    no sample contradicts another; samples without call chain "
 		"(100),\n"
 		"                    time of a thread that is nowhere (2)\n"
-		"  truth JSON [shares=POINTS] [states=POINTS] [runq=PERCENT] [kinds=PERCENT]\n"
+		"  truth JSON [shares=POINTS] [states=POINTS] [off=POINTS] [runq=PERCENT]\n"
+		"             [kinds=PERCENT]\n"
 		"                    beside what a program of workloads/waiting measured\n"
 		"  attribution JSON  no function, no waker of another thread (switches)\n"
 		"  faults JSON PERCENT\n"
@@ -389,7 +390,7 @@ static void collect(const json_t *thread, struct seen *phase, size_t n, struct s
 	}
 }
 
-static double worst_share, worst_state, worst_runq = NAN, worst_kind = 100;
+static double worst_share, worst_state, worst_off, worst_runq = NAN, worst_kind = 100;
 
 static void column(double truth, double recorded, double *worst)
 {
@@ -416,6 +417,9 @@ static void row(const char *thread, const char *phase, const struct seen *s, con
 	column(runq * truth_scale, s->sched * scale, &worst_state);
 	column(fmax(get(truth, "wall") - cpu - runq, isnan(cpu) ? NAN : 0) * truth_scale,
 	       s->wait * scale, &worst_state);
+	if (!isnan(cpu))
+		worst_off = fmax(worst_off, fabs((s->sched + s->wait) * scale -
+						 fmax(get(truth, "wall") - cpu, 0) * truth_scale));
 	if (text(truth, "class") && s->wait * scale > 1) {
 		double class = 100 * s->class / s->wait, kind = 100 * s->kind / s->wait;
 
@@ -455,11 +459,12 @@ static void runq(const json_t *thread, const struct seen *total)
 static void truth(const char *path, char **limits)
 {
 	json_t *j = load(path), *list = json_object_get(j, "threads");
-	double max_share = 1e9, max_state = 1e9, max_runq = 1e9, min_kind = 0;
+	double max_share = 1e9, max_state = 1e9, max_off = 1e9, max_runq = 1e9, min_kind = 0;
 
 	for (; *limits; limits++) {
 		if (sscanf(*limits, "shares=%lf", &max_share) != 1 &&
 		    sscanf(*limits, "states=%lf", &max_state) != 1 &&
+		    sscanf(*limits, "off=%lf", &max_off) != 1 &&
 		    sscanf(*limits, "runq=%lf", &max_runq) != 1 &&
 		    sscanf(*limits, "kinds=%lf", &min_kind) != 1)
 			usage();
@@ -493,8 +498,9 @@ static void truth(const char *path, char **limits)
 		runq(t, &total);
 		free(s);
 	}
-	printf("largest error: wall time %.2f points, states %.2f points, ", worst_share,
-	       worst_state);
+	printf("largest error: wall time %.2f points, states %.2f points, off the CPU %.2f "
+	       "points, ",
+	       worst_share, worst_state, worst_off);
 	if (isnan(worst_runq))
 		printf("run queue not compared");
 	else
@@ -504,6 +510,8 @@ static void truth(const char *path, char **limits)
 		wrong("a share is off by %.2f points, more than %g", worst_share, max_share);
 	if (worst_state > max_state)
 		wrong("a state is off by %.2f points, more than %g", worst_state, max_state);
+	if (worst_off > max_off)
+		wrong("time off the CPU is off by %.2f points, more than %g", worst_off, max_off);
 	if (worst_runq > max_runq)
 		wrong("run-queue time is off by %.2f %%, more than %g", worst_runq, max_runq);
 	if (worst_kind < min_kind)

@@ -20,6 +20,9 @@
  *   switch-in a = A(T) + time in the run queue
  *             b = A(c), or after idling min(G, A(c) + time idle)
  *             A(c) = min(a, b), and the core pays before T does anything
+ *   spin      t0 = now; until the lock is had nothing is paid, and no sample hits
+ *   acquire   A(c) = min(G, A(c) + time spun). Who held the lock is not known, and is taken to
+ *             owe nothing: it has had the time of the wait to pay.
  *
  * Model CORE (SCOZ paper, section 3.5), kept for comparison. A(c) is the local delay L(c):
  *
@@ -156,6 +159,37 @@ static __always_inline void scoz_wake(struct scoz_task *t, __s64 ender, __u64 no
 static __always_inline void scoz_wake_external(struct scoz_task *t, __u64 now)
 {
 	t->since = now;
+}
+
+/*
+ * The core waits for a lock without giving itself up (spin locks; mutexes whose owner runs). Waits
+ * in interrupts on top of it belong to it.
+ */
+static __always_inline void scoz_spin_enter(struct scoz_core *c, __u64 now)
+{
+	if (!c->spinning++)
+		c->spin_since = now;
+}
+
+/* What was inserted during the wait up to @now is absorbed. */
+static __always_inline void scoz_spin_absorb(struct scoz_core *c, __s64 delay, __u64 now)
+{
+	__s64 waited = now - c->spin_since, room = delay - c->absorbed;
+
+	c->spin_since = now;
+	if (waited <= 0)
+		return;
+	c->spun += waited;
+	if (room > 0)
+		scoz_core_set(c, c->absorbed + scoz_min(waited, room));
+}
+
+static __always_inline void scoz_spin_leave(struct scoz_core *c, __s64 delay, __u64 now)
+{
+	if (!c->spinning || --c->spinning)
+		return;
+	scoz_spin_absorb(c, delay, now);
+	c->spins++;
 }
 
 /* Core model: another core, owing @debt, sends the wake-up of idle core @c. */

@@ -46,6 +46,20 @@ const char *bpf_log_reason(void)
 	return line;
 }
 
+int bpf_try_tracing(int attach_type, int btf_id)
+{
+	const struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach_type,
+		    .attach_btf_id = btf_id);
+	_cleanup_close_ int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "scoz_try", "GPL", nothing,
+					       ARRAY_SIZE(nothing), &opts);
+
+	return fd < 0 ? fd : 0;
+}
+
 int bpf_run_iterator(const struct bpf_program *iterator)
 {
 	struct bpf_link *link = bpf_program__attach_iter(iterator, NULL);

@@ -12,6 +12,12 @@ void bpf_keep_log(void);
 /* The line of them that says most, without the newline; what was kept is dropped. Static. */
 const char *bpf_log_reason(void);
 
+/*
+ * Would the kernel take a tracing program (@attach_type: enum bpf_attach_type) for the function or
+ * tracepoint with this id in its BTF? 0 or -errno.
+ */
+int bpf_try_tracing(int attach_type, int btf_id);
+
 /* Runs an iterator over all that it iterates over. */
 int bpf_run_iterator(const struct bpf_program *iterator);
 

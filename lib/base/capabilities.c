@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/capabilities.h"
+#include "base/bpf_programs.h"
 #include "base/scoz_syscalls.h"
 
 #include <ctype.h>
@@ -45,17 +46,24 @@ static int silent(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-static int real_trace(const char *tracepoint)
+static int try_tracing(const char *name, enum bpf_attach_type type)
 {
 	libbpf_print_fn_t old = libbpf_set_print(silent);
-	int id = libbpf_find_vmlinux_btf_id(tracepoint, BPF_TRACE_RAW_TP), ret = id;
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP,
-		    .attach_btf_id = id > 0 ? id : 0);
+	int id = libbpf_find_vmlinux_btf_id(name, type);
+	int ret = id > 0 ? bpf_try_tracing(type, id) : id;
 
-	if (id > 0)
-		ret = load_and_close(BPF_PROG_TYPE_TRACING, &opts);
 	libbpf_set_print(old);
 	return ret;
+}
+
+static int real_trace(const char *tracepoint)
+{
+	return try_tracing(tracepoint, BPF_TRACE_RAW_TP);
+}
+
+static int real_follow(const char *function)
+{
+	return try_tracing(function, BPF_TRACE_FENTRY);
 }
 
 static int real_helper(int type, int helper)
@@ -88,6 +96,7 @@ static int real_cpu_clock(int cpu)
 const struct capability_probes capability_probes_real = {
 	.load_program = real_load_program,
 	.trace = real_trace,
+	.follow = real_follow,
 	.helper = real_helper,
 	.cpu_clock = real_cpu_clock,
 	.patched = scoz_open_probe,
@@ -319,6 +328,21 @@ static void check_optional_tracepoints(struct capabilities *c, const struct btf 
 		ok(p, xstrdup("all optional ones are there"));
 }
 
+static void check_spin_waits(struct capabilities *c, const struct capability_probes *probes)
+{
+	struct capability *p = add(c, "spin-waits", false);
+	int r = probes->follow("mutex_spin_on_owner");
+
+	if (r < 0)
+		settle(p, CAPABILITY_LIMITED,
+		       xasprintf("following a kernel function with BPF (fentry): %s", why_bpf(r)),
+		       xstrdup("targets in the kernel under contended locks look less worthwhile "
+			       "than they are"),
+		       xstrdup("a kernel with CONFIG_FUNCTION_TRACER, or the patched kernel"));
+	else
+		ok(p, xstrdup("waits for spin locks can be told from work"));
+}
+
 static void check_btf(struct capabilities *c, const struct capability_probes *probes)
 {
 	static const char *const needed[] = {
@@ -358,6 +382,7 @@ static void check_btf(struct capabilities *c, const struct capability_probes *pr
 	else
 		ok(p, xstrdup("BPF can trace the scheduler, interrupts and timers"));
 	check_optional_tracepoints(c, btf);
+	check_spin_waits(c, probes);
 	btf__free(btf);
 }
 
@@ -541,7 +566,8 @@ static void check_tracefs(struct capabilities *c)
 /* With the patches nothing needs BPF any more. */
 static void check_engine(struct capabilities *c, const struct capability_probes *probes)
 {
-	static const char *const bpf_only[] = { "btf", "tracepoints", "bpf-load", "bpf-helpers" };
+	static const char *const bpf_only[] = { "btf", "tracepoints", "bpf-load", "bpf-helpers",
+						"spin-waits" };
 	struct capability *p = add(c, "patched-kernel", false);
 
 	if (probes->patched() == -ENOSYS) {

@@ -33,6 +33,7 @@ struct capabilities {
 struct capability_probes {
 	int (*load_program)(void);	      /* a trivial BPF program */
 	int (*trace)(const char *tracepoint); /* load a trivial tp_btf program */
+	int (*follow)(const char *function);  /* load a trivial fentry program */
 	int (*helper)(int type, int helper);  /* 1: the kernel has the BPF helper, 0: not */
 	int (*cpu_clock)(int cpu);	      /* open a cpu-clock event on a CPU */
 	int (*patched)(void);		      /* the kernel carries the scoz patches */

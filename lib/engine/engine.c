@@ -205,7 +205,8 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	if (total > SCOZ_MAX_RANGES)
 		return error_set(err, E2BIG,
 				 "the target has %zu address ranges, at most %d are possible: "
-				 "narrow it",
+				 "narrow it (what header files hold is inlined everywhere: name "
+				 "one of them, or a directory of few)",
 				 total, SCOZ_MAX_RANGES);
 	/* Ticks may be reading the old target: with no speedup they insert nothing. */
 	__atomic_store_n(&engine_header(e)->speedup, 0, __ATOMIC_SEQ_CST);

@@ -131,6 +131,10 @@ bool core_pay(struct sim *s, int c, enum stop_kind kind)
 
 	if (debt <= 0)
 		return false;
+	if (k->account.spinning) {
+		scoz_spin_absorb(&k->account, s->delay, s->now);
+		return false;
+	}
 	room = s->o.max_share >= 100
 		       ? FOREVER
 		       : scoz_share_room(&k->account, s->now, s->o.max_share, share_burst(s));

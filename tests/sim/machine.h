@@ -39,6 +39,7 @@ struct sim_options {
 	bool slice_credit; /* what a hit saves comes off the slice and the fair share */
 	bool charge_stops; /* stops count as run time of the task they hit */
 	bool exclude;	   /* core model: cores with debt take no tasks */
+	bool spins;	   /* waits for spin locks are followed */
 };
 void sim_options_default(struct sim_options *o);
 

@@ -236,6 +236,21 @@ static void rwlock4(struct builder *b)
 	work(b, 1);
 }
 
+/* burn2 --iter-us 25000 --spinlock under emulation: 3 ms at a time. */
+static void spinlock2(struct builder *b)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 2; i++) {
+		task(b);
+		for (int k = 0; k < 5; k++) {
+			op(b, OP_SPIN_LOCK, m), target(b, 3);
+			op(b, OP_SPIN_UNLOCK, m);
+		}
+		work(b, 10), progress(b);
+	}
+}
+
 static void spinlock4(struct builder *b)
 {
 	int m = object(b, 1);
@@ -470,6 +485,7 @@ static const struct {
 	{ "mutex4 short", 4, mutex4_short },
 	{ "mutex4 on 2", 2, mutex4_on2 },
 	{ "rwlock4", 4, rwlock4 },
+	{ "spinlock2", 2, spinlock2 },
 	{ "spinlock4", 4, spinlock4 },
 	{ "forkjoin 0.6 ms", 4, forkjoin_short },
 	{ "forkjoin 6 ms", 4, forkjoin_long },

@@ -52,6 +52,8 @@ static void grant(struct sim *s, int t)
 	struct core *k = &s->core[x->core];
 	bool running = x->state == TASK_RUNNING && !k->stop;
 
+	if (x->state == TASK_RUNNING)
+		scoz_spin_leave(&k->account, s->delay, s->now);
 	if (running)
 		core_update(s, x->core);
 	x->granted = true;
@@ -130,8 +132,11 @@ static enum outcome do_spin_lock(struct sim *s, int c, struct object *o)
 
 	if (t->step == STEP_WAITING)
 		return t->granted ? GO_ON : STAY;
-	if (o->holder != NOBODY)
+	if (o->holder != NOBODY) {
+		if (s->o.spins && s->o.model == SCOZ_MODEL_WAIT)
+			scoz_spin_enter(&s->core[c].account, s->now);
 		return spin_in(t, &o->waiting, s->core[c].cur);
+	}
 	o->holder = s->core[c].cur;
 	return GO_ON;
 }

@@ -159,6 +159,7 @@ static void preempt(struct sim *s, int c)
 	int t = k->cur;
 
 	core_update(s, c);
+	k->account.spinning = 0;
 	scoz_switch_out(&k->account, &s->task[t].account, s->now);
 	k->cur = NOBODY;
 	enqueue(s, t, c);
@@ -223,6 +224,7 @@ void task_block(struct sim *s, int c)
 {
 	struct task *t = &s->task[s->core[c].cur];
 
+	s->core[c].account.spinning = 0;
 	scoz_switch_out(&s->core[c].account, &t->account, s->now);
 	t->state = TASK_BLOCKED;
 	if (t->external && !t->counted) {

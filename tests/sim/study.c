@@ -31,6 +31,8 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.seed = atoll(word + 5);
 	else if (!strcmp(word, "defer"))
 		c->o.defer = true;
+	else if (!strcmp(word, "spins"))
+		c->o.spins = true;
 	else if (!strcmp(word, "credit"))
 		c->o.slice_credit = true;
 	else if (!strcmp(word, "free-stops"))
@@ -42,7 +44,7 @@ static bool parse_word(const char *word, struct sim_config *c)
 	else if (!strcmp(word, "no-waive"))
 		c->o.waive = false;
 	else if (!strcmp(word, "engine=kernel"))
-		c->o.defer = c->o.slice_credit = true, c->o.charge_stops = false;
+		c->o.defer = c->o.slice_credit = c->o.spins = true, c->o.charge_stops = false;
 	else if (strcmp(word, "engine=bpf") != 0)
 		return false;
 	return c->o.period > 0 && c->o.batch > 0;

@@ -146,6 +146,52 @@ static void test_idle_core_has_no_debt_of_its_own(void **state)
 
 /* Half of the time stopped: twice the ticks for each unit of work, and the credit for one of two.
  */
+/* G grows by 5 ms while the core spins for 20 ms; what it owed before is absorbed as well. */
+static void test_spinning_absorbs(void **state)
+{
+	struct scoz_core c = { .absorbed = 1 * MS, .own = 1 * MS };
+
+	(void)state;
+	scoz_spin_enter(&c, 10 * MS);
+	scoz_spin_leave(&c, 9 * MS, 30 * MS);
+	assert_int_equal(scoz_debt(9 * MS, &c), 0);
+	assert_int_equal(c.excused, 8 * MS);
+	assert_int_equal(c.spun, 20 * MS);
+	check_ledger(&c);
+	/* A wait absorbs at most its length, in parts or at once. */
+	scoz_spin_enter(&c, 40 * MS);
+	scoz_spin_absorb(&c, 19 * MS, 41 * MS);
+	assert_int_equal(scoz_debt(19 * MS, &c), 9 * MS);
+	scoz_spin_leave(&c, 19 * MS, 43 * MS);
+	assert_int_equal(scoz_debt(19 * MS, &c), 7 * MS);
+	assert_int_equal(c.spins, 2);
+	check_ledger(&c);
+}
+
+static void test_spins_nest(void **state)
+{
+	struct scoz_core c = {};
+
+	(void)state;
+	scoz_spin_enter(&c, 10 * MS);
+	scoz_spin_enter(&c, 12 * MS); /* in an interrupt on top */
+	scoz_spin_leave(&c, 5 * MS, 13 * MS);
+	assert_int_equal(c.spinning, 1);
+	assert_int_equal(c.absorbed, 0);
+	scoz_spin_leave(&c, 5 * MS, 14 * MS);
+	assert_int_equal(c.absorbed, 4 * MS);
+	/* An end without beginning (hooks put in meanwhile), a stop that overshot, a clock step. */
+	scoz_spin_leave(&c, 5 * MS, 15 * MS);
+	assert_int_equal(c.absorbed, 4 * MS);
+	scoz_spin_enter(&c, 20 * MS);
+	scoz_spin_leave(&c, 3 * MS, 21 * MS);
+	assert_int_equal(c.absorbed, 4 * MS);
+	scoz_spin_enter(&c, 30 * MS);
+	scoz_spin_leave(&c, 9 * MS, 29 * MS);
+	assert_int_equal(c.absorbed, 4 * MS);
+	check_ledger(&c);
+}
+
 static void test_cost_of_looking(void **state)
 {
 	struct scoz_core c = {};
@@ -300,6 +346,8 @@ int main(void)
 		cmocka_unit_test(test_operation_counts_from_its_submission),
 		cmocka_unit_test(test_queueing_absorbs),
 		cmocka_unit_test(test_idle_core_has_no_debt_of_its_own),
+		cmocka_unit_test(test_spinning_absorbs),
+		cmocka_unit_test(test_spins_nest),
 		cmocka_unit_test(test_cost_of_looking),
 		cmocka_unit_test(test_core_model),
 		cmocka_unit_test(test_unprofiled_core_owes_nothing),

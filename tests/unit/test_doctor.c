@@ -78,7 +78,7 @@ static void put_btf(const char *without)
 	btf__free(btf);
 }
 
-static int bpf_result, trace_result, clock_result, clock_bad_cpu;
+static int bpf_result, trace_result, follow_result, clock_result, clock_bad_cpu;
 static bool has_loop;
 
 static int fake_load(void)
@@ -90,6 +90,12 @@ static int fake_trace(const char *tracepoint)
 {
 	assert_string_equal(tracepoint, "sched_switch");
 	return trace_result;
+}
+
+static int fake_follow(const char *function)
+{
+	assert_string_equal(function, "mutex_spin_on_owner");
+	return follow_result;
 }
 
 static int fake_helper(int type, int helper)
@@ -110,8 +116,8 @@ static int fake_patched(void)
 	return patched_result;
 }
 
-static const struct capability_probes fakes = { fake_load, fake_trace, fake_helper, fake_clock,
-						fake_patched };
+static const struct capability_probes fakes = { fake_load,   fake_trace, fake_follow,
+						fake_helper, fake_clock, fake_patched };
 
 /* A server on which all is well. */
 static int good_machine(void **state)
@@ -140,7 +146,7 @@ static int good_machine(void **state)
 	put("/usr/lib/debug/boot/vmlinux-6.12.9-test", "");
 	put("/dev/shm/x", "");
 	put_btf("");
-	bpf_result = trace_result = clock_result = 0;
+	bpf_result = trace_result = follow_result = clock_result = 0;
 	clock_bad_cpu = -1;
 	has_loop = true;
 	return 0;
@@ -232,6 +238,10 @@ static void test_tracepoints(void **state)
 	expect("tracepoints-optional", CAPABILITY_LIMITED, true, "no sched_exit_tp, ipi_send_cpu");
 	trace_result = -EACCES;
 	expect("tracepoints", CAPABILITY_MISSING, false, "refused");
+	follow_result = -EPERM;
+	expect("spin-waits", CAPABILITY_LIMITED, false, "contended locks");
+	trace_result = 0;
+	expect("spin-waits", CAPABILITY_LIMITED, true, "CONFIG_FUNCTION_TRACER");
 	put("/sys/kernel/btf/vmlinux", "garbage");
 	expect("btf", CAPABILITY_MISSING, false, "CONFIG_DEBUG_INFO_BTF");
 	drop("/sys/kernel/btf");

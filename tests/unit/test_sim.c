@@ -139,6 +139,22 @@ static void test_published_way_is_seen_to_fail(void **state)
 	program_free(p);
 }
 
+/* Who spins for a lock waits. A period as long as the work under the lock tells the difference. */
+static void test_spins_are_waits(void **state)
+{
+	struct sim_config unknown = config("wait period=1000"),
+			  known = config("wait period=1000 spins");
+	struct sim_program *p = model("spinlock4");
+	struct sim_result without = study(p, &unknown, 1, SECONDS),
+			  with = study(p, &known, 1, SECONDS);
+
+	(void)state;
+	assert_true(without.predicted < without.truth - 15);
+	assert_true(fabs(with.predicted - with.truth) < 5);
+	check(p, "wait period=auto spins", 0.5, 0.5);
+	program_free(p);
+}
+
 static void test_graphs(void **state)
 {
 	(void)state;
@@ -194,6 +210,7 @@ int main(void)
 		cmocka_unit_test(test_equal_seeds_equal_runs),
 		cmocka_unit_test(test_known_answers),
 		cmocka_unit_test(test_published_way_is_seen_to_fail),
+		cmocka_unit_test(test_spins_are_waits),
 		cmocka_unit_test(test_graphs),
 		cmocka_unit_test(test_crowded_graphs),
 		cmocka_unit_test(test_slow_queues),

@@ -122,9 +122,12 @@ struct scoz_core {
 	__u64 queued;	       /* ns involved tasks waited for a core */
 	__u64 unawaited;       /* timers of programs that fired before anybody waited for them */
 	__u32 sampled;	       /* set by the profiler: this core is sampled and delayed */
-	__u32 pad;
-	__u64 deferred; /* wake-ups held back (SCOZ_F_DEFER) */
-	__u64 kicks;	/* interrupts received because of hits elsewhere (SCOZ_F_KICK) */
+	__u32 spinning;	       /* waits for a lock without giving up the core; depth */
+	__u64 deferred;	       /* wake-ups held back (SCOZ_F_DEFER) */
+	__u64 kicks;	       /* interrupts received because of hits elsewhere (SCOZ_F_KICK) */
+	__u64 spin_since;      /* the part of the wait before that is accounted */
+	__u64 spun;	       /* ns of such waits */
+	__u64 spins;
 };
 
 /* A task's account; zero-initialised is valid for a task that has never run. */
@@ -135,8 +138,8 @@ struct scoz_task {
 
 /* ---- what is to be sped up: address ranges, matched at the sample ---- */
 
-#define SCOZ_MAX_PARTS	8     /* binaries of one target */
-#define SCOZ_MAX_RANGES 16384 /* address ranges of one target, all binaries together */
+#define SCOZ_MAX_PARTS	8      /* binaries of one target */
+#define SCOZ_MAX_RANGES 262144 /* address ranges of one target, all binaries together */
 #define SCOZ_MAX_FRAMES 127
 
 /* Addresses as in the file's program headers; for the kernel, as it runs. */

@@ -23,7 +23,7 @@ struct bpf_engine {
 	int n_published;
 	int n_tracepoints;
 	bool syscalls_attached;
-	struct bpf_link **links; /* of progress points */
+	struct bpf_link **links; /* of progress points and spin waits */
 	size_t n_links, cap_links;
 };
 
@@ -33,6 +33,8 @@ static inline struct bpf_engine *bpf_engine(struct engine *e)
 }
 
 /* control.c */
+/* Destroyed with the engine. */
+void bpf_keep_link(struct bpf_engine *e, struct bpf_link *link);
 int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		   const struct scoz_range *ranges, size_t n_ranges, struct error *err);
 void bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);

@@ -78,7 +78,7 @@ void bpf_forget_process(struct engine *base, int pid)
 	}
 }
 
-static void keep_link(struct bpf_engine *e, struct bpf_link *link)
+void bpf_keep_link(struct bpf_engine *e, struct bpf_link *link)
 {
 	array_reserve(e->links, e->cap_links, e->n_links + 1);
 	e->links[e->n_links++] = link;
@@ -95,7 +95,7 @@ static int attach_uprobe(struct bpf_engine *e, const struct engine_point *p, int
 	if (!link)
 		return error_set(err, errno, "probing %s at file offset %#llx: %s", p->path,
 				 (unsigned long long)p->offset, strerror(errno));
-	keep_link(e, link);
+	bpf_keep_link(e, link);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ static int attach_tracepoint(struct bpf_engine *e, const struct engine_point *p,
 				 "what this kernel has (mount -t tracefs none /sys/kernel/tracing)",
 				 p->name, errno == ENOENT ? "no such tracepoint" : strerror(errno));
 	e->n_tracepoints++;
-	keep_link(e, link);
+	bpf_keep_link(e, link);
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static int attach_syscall(struct bpf_engine *e, const struct engine_point *p, in
 	link = bpf_program__attach(e->skel->progs.on_syscall);
 	if (!link)
 		return error_set(err, errno, "following system calls: %s", strerror(errno));
-	keep_link(e, link);
+	bpf_keep_link(e, link);
 	e->syscalls_attached = true;
 	return 0;
 }

@@ -37,6 +37,68 @@ static uint64_t kernel_symbol(const char *name)
 	return 0;
 }
 
+/* The kernel function that fentry and fexit programs follow; NULL: another kind of program. */
+static const char *followed_function(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return !strncmp(section, "fentry/", 7)	? section + 7
+	       : !strncmp(section, "fexit/", 6) ? section + 6
+						: NULL;
+}
+
+/* There are kernels that refuse such programs to everybody; one that is refused would end it all.
+ */
+static void select_spins(struct scoz *s, const struct btf *btf, bool wanted)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, s->obj)
+	{
+		const char *function = followed_function(prog);
+		int id = function ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -1;
+
+		if (!function)
+			continue;
+		bpf_program__set_autoattach(prog, false);
+		bpf_program__set_autoload(prog, wanted && id > 0 &&
+							!bpf_try_tracing(BPF_TRACE_FENTRY, id));
+	}
+}
+
+/*
+ * Needs the function tracer; without it cores pay after a wait for a lock what the wait should
+ * have absorbed. Ends first: a wait that began before is of no interest.
+ */
+static void attach_spins(struct bpf_engine *b)
+{
+	static const char *const kinds[] = { "fexit/", "fentry/" };
+	struct bpf_program *prog;
+	size_t n = 0, failed = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		bpf_object__for_each_program(prog, b->skel->obj)
+		{
+			const char *section = bpf_program__section_name(prog);
+			struct bpf_link *link;
+
+			if (!bpf_program__autoload(prog) ||
+			    strncmp(section, kinds[i], strlen(kinds[i])))
+				continue;
+			link = bpf_program__attach(prog);
+			if (link)
+				bpf_keep_link(b, link);
+			failed += !link;
+			n++;
+		}
+	}
+	if (failed || !n)
+		log_info("engine bpf: this kernel does not let waits for spin locks and running "
+			 "owners of mutexes be followed (BPF fentry, CONFIG_FUNCTION_TRACER): "
+			 "targets in the "
+			 "kernel under contended locks will look less worthwhile than they are");
+}
+
 /* Loads only what this kernel offers and this run needs. */
 static int select_programs(struct engine *e, struct error *err)
 {
@@ -85,6 +147,7 @@ static int select_programs(struct engine *e, struct error *err)
 	}
 	bpf_program__set_autoload(s->progs.on_sys_exit,
 				  e->opt.trace_tasks && !btf_has(btf, "sched_exit_tp"));
+	select_spins(s, btf, wait && e->opt.trace_tasks);
 	btf__free(btf);
 	return ret;
 }
@@ -237,6 +300,8 @@ static int attach(struct engine *e, struct error *err)
 	if (r)
 		return error_set(err, -r, "engine bpf: attaching the programs: %s",
 				 bpf_log_reason());
+	if (e->opt.model == SCOZ_MODEL_WAIT && e->opt.trace_tasks)
+		attach_spins(b);
 	for (int i = 0; i < e->opt.n_cpus; i++) {
 		if (ioctl(e->events[i], PERF_EVENT_IOC_SET_BPF,
 			  bpf_program__fd(b->skel->progs.on_tick)))

@@ -35,11 +35,15 @@ struct {
 	__type(value, struct match);
 } matches SEC(".maps");
 
+/* As many as halve SCOZ_MAX_RANGES down to nothing. */
+#define RANGE_STEPS 19
+_Static_assert(SCOZ_MAX_RANGES < 1 << RANGE_STEPS, "ranges that are not found");
+
 static __always_inline bool in_ranges(u32 first, u32 n, u64 vaddr)
 {
 	u32 lo = 0, hi = n;
 
-	for (int i = 0; i < 15 && lo < hi; i++) {
+	for (int i = 0; i < RANGE_STEPS && lo < hi; i++) {
 		u32 mid = (lo + hi) / 2, key = first + mid;
 		struct scoz_range *r = bpf_map_lookup_elem(&ranges, &key);
 

@@ -82,6 +82,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!c || !g)
 		return 0;
 	delay = READ_ONCE(g->delay);
+	c->spinning = 0;
 	if (!c->sampled)
 		scoz_core_follow(c, delay);
 	if (prev->pid && !is_self(prev)) {

@@ -99,6 +99,10 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 	if (debt <= 0)
 		return;
 	s.start = bpf_ktime_get_ns();
+	if (c->spinning) {
+		scoz_spin_absorb(c, READ_ONCE(g->delay), s.start);
+		return;
+	}
 	if (s.start >= READ_ONCE(h->lease_until))
 		return;
 	s.allowed = scoz_share_room(c, s.start, h->max_share, SHARE_BURST(h->max_share));

@@ -110,7 +110,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		return 0;
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
-	if (weight && matches_target(ctx, task)) {
+	if (weight && !c->spinning && matches_target(ctx, task)) {
 		if (now < READ_ONCE(h->lease_until))
 			account_hit(c, cpu, weight, now, h, g);
 		else if (h->speedup)

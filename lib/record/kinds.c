@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/kinds.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 
 /* How far from the scheduler the function lies that says what is waited for. */
@@ -34,7 +35,7 @@ static const struct rule locks[] = {
 };
 #define LOCK_DEPTH 6
 
-/* In the order in which they are tried for the whole chain. */
+/* The first one that any function of the chain fits decides. */
 static const struct rule waits[] = {
 	{ "*_page_fault", "page fault" },
 	{ "do_mem_abort", "page fault" },
@@ -117,16 +118,21 @@ static const struct rule waits[] = {
 	{ "kthread", "kernel thread" },
 };
 
-static const char *find(const struct rule *rules, size_t n_rules, const char *const *functions,
-			size_t n)
+static uint8_t first_rule(const struct rule *rules, size_t n, const char *function)
 {
-	for (size_t r = 0; r < n_rules; r++) {
-		for (size_t i = 0; i < n; i++) {
-			if (!fnmatch(rules[r].function, functions[i], 0))
-				return rules[r].kind;
-		}
-	}
-	return NULL;
+	size_t r = 0;
+
+	while (r < n && fnmatch(rules[r].function, function, 0))
+		r++;
+	return r;
+}
+
+struct wait_rules record_wait_rules(const char *function)
+{
+	static_assert(ARRAY_SIZE(locks) < UINT8_MAX && ARRAY_SIZE(waits) < UINT8_MAX, "numbers");
+
+	return (struct wait_rules){ first_rule(locks, ARRAY_SIZE(locks), function),
+				    first_rule(waits, ARRAY_SIZE(waits), function) };
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -134,17 +140,31 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-const char *record_wait_kind(const char *const *functions, size_t n, enum record_class *class)
+const char *record_wait_kind_of(const struct wait_rules *rules, size_t n, enum record_class *class)
 {
-	const char *kind;
+	size_t lock = ARRAY_SIZE(locks), wait = ARRAY_SIZE(waits);
 
 	if (*class == RECORD_SCHED || *class == RECORD_ON)
 		return NULL;
-	kind = find(locks, ARRAY_SIZE(locks), functions, smaller(n, LOCK_DEPTH));
-	if (kind && *class != RECORD_IO) {
+	for (size_t i = 0; i < n && i < LOCK_DEPTH; i++)
+		lock = smaller(lock, rules[i].lock);
+	if (lock < ARRAY_SIZE(locks) && *class != RECORD_IO) {
 		*class = RECORD_LOCK;
-		return kind;
+		return locks[lock].kind;
 	}
-	kind = find(waits, ARRAY_SIZE(waits), functions, smaller(n, SEARCH_DEPTH));
-	return kind || *class != RECORD_IO ? kind : "disk";
+	for (size_t i = 0; i < n && i < SEARCH_DEPTH; i++)
+		wait = smaller(wait, rules[i].wait);
+	if (wait < ARRAY_SIZE(waits))
+		return waits[wait].kind;
+	return *class == RECORD_IO ? "disk" : NULL;
+}
+
+const char *record_wait_kind(const char *const *functions, size_t n, enum record_class *class)
+{
+	struct wait_rules rules[SEARCH_DEPTH];
+
+	n = smaller(n, SEARCH_DEPTH);
+	for (size_t i = 0; i < n; i++)
+		rules[i] = record_wait_rules(functions[i]);
+	return record_wait_kind_of(rules, n, class);
 }

@@ -12,4 +12,11 @@
  */
 const char *record_wait_kind(const char *const *functions, size_t n, enum record_class *class);
 
+/* The same in two steps, for those who meet the same functions again and again. */
+struct wait_rules {
+	uint8_t lock, wait; /* the first rule that the function fits */
+};
+struct wait_rules record_wait_rules(const char *function);
+const char *record_wait_kind_of(const struct wait_rules *rules, size_t n, enum record_class *class);
+
 #endif

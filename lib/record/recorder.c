@@ -9,6 +9,8 @@
 #include "record/symbols.h"
 #include "record/wakers.h"
 
+#define PRIORITY (-20)
+
 struct thread {
 	uint32_t id;
 	int tid;
@@ -329,6 +331,12 @@ int recorder_add_process(struct recorder *r, int pid, struct error *err)
 
 int recorder_start(struct recorder *r, struct error *err)
 {
+	/*
+	 * Among a hundred runnable threads a hundredth of a CPU would not be enough, and records be
+	 * lost. The command has been started before.
+	 */
+	if (setpriority(PRIO_PROCESS, 0, PRIORITY))
+		log_debug("the recorder's priority: %s", strerror(errno));
 	r->start = clock_now_ns();
 	return r->backend->ops->start(r->backend, err);
 }

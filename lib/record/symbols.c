@@ -36,7 +36,8 @@ struct symbols {
 	struct maps *maps;
 	struct symbols_sink sink;
 	struct record_frame *frames;
-	size_t n_frames, cap_frames;
+	struct wait_rules *rules; /* by frame */
+	size_t n_frames, cap_frames, cap_rules;
 	struct record_stack *stacks;
 	bool *broken; /* by stack */
 	size_t n_stacks, cap_stacks, cap_broken;
@@ -133,6 +134,8 @@ static uint32_t intern_frame(struct symbols *s, const struct record_frame *f)
 			return *slot - 1;
 	}
 	s->frame_index.used++;
+	array_reserve(s->rules, s->cap_rules, s->n_frames + 1);
+	s->rules[s->n_frames] = record_wait_rules(f->symbol);
 	s->sink.frame(s->n_frames, f, s->sink.arg);
 	return s->n_frames++;
 }
@@ -341,8 +344,8 @@ static size_t skip_scheduler(const struct symbols *s, const struct raw_chain *c,
 static size_t kernel_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list,
 			    enum record_class *class, const char **kind)
 {
-	const char *names[MAX_NAMES];
-	size_t n = 0, n_names = 0, scheduler = 0, first = 0;
+	struct wait_rules rules[MAX_NAMES];
+	size_t n = 0, n_rules = 0, scheduler = 0, first = 0;
 
 	if (c->waited)
 		first = skip_scheduler(s, c, &scheduler);
@@ -357,11 +360,11 @@ static size_t kernel_frames(struct symbols *s, const struct raw_chain *c, uint32
 		for (int j = 0; j < p->n; j++) {
 			if (i >= first)
 				list[n++] = p->frames[j];
-			if (n_names < MAX_NAMES)
-				names[n_names++] = s->frames[p->frames[j]].symbol;
+			if (n_rules < MAX_NAMES)
+				rules[n_rules++] = s->rules[p->frames[j]];
 		}
 	}
-	*kind = c->waited ? record_wait_kind(names, n_names, class) : NULL;
+	*kind = c->waited ? record_wait_kind_of(rules, n_rules, class) : NULL;
 	return n;
 }
 
@@ -427,6 +430,7 @@ void symbols_destroy(struct symbols *s)
 		return;
 	code_destroy(s->code);
 	free(s->frames);
+	free(s->rules);
 	free(s->stacks);
 	free(s->broken);
 	free(s->places);

@@ -19,13 +19,26 @@ static inline __u64 points_hash(__u64 x)
 	return x ^ x >> 33;
 }
 
+/* Where in the period with that number it lies. */
+static inline __u64 points_place(__u64 cell, __u32 tid, __u64 period)
+{
+	return (points_hash(cell ^ (__u64)tid << 40) >> 32) * period >> 32;
+}
+
 /* How many points of thread @tid lie before @time; differences count. @period < 2^32. */
 static inline __u64 points_before(__u64 time, __u32 tid, __u64 period)
 {
 	__u64 cell = time / period, at = time - cell * period;
-	__u64 point = (points_hash(cell ^ (__u64)tid << 40) >> 32) * period >> 32;
 
-	return cell + (at > point);
+	return cell + (at > points_place(cell, tid, period));
+}
+
+/* The first point that is not before @time. */
+static inline __u64 points_next(__u64 time, __u32 tid, __u64 period)
+{
+	__u64 cell = time / period, point = cell * period + points_place(cell, tid, period);
+
+	return point >= time ? point : (cell + 1) * period + points_place(cell + 1, tid, period);
 }
 
 #endif

@@ -44,6 +44,23 @@ static void test_points_are_fair(void **state)
 }
 
 /* Two threads do not have their points at the same places. */
+static void test_next_point(void **state)
+{
+	(void)state;
+	for (uint64_t i = 0; i < 100000; i++) {
+		uint64_t period = i % 3 ? 1000000 : 250000,
+			 from = points_hash(i) % (NSEC_PER_SEC * 100);
+		uint64_t to = from + points_hash(~i) % (2 * period);
+		uint64_t point = points_next(from, i % 7, period);
+
+		assert_true(point >= from && point < from + 2 * period);
+		assert_int_equal(points_before(to, i % 7, period) >
+					 points_before(from, i % 7, period),
+				 point < to);
+		assert_int_equal(points_next(point, i % 7, period), point);
+	}
+}
+
 static void test_points_of_threads_differ(void **state)
 {
 	unsigned same = 0;
@@ -168,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_points_count_time),
 		cmocka_unit_test(test_points_are_fair),
+		cmocka_unit_test(test_next_point),
 		cmocka_unit_test(test_points_of_threads_differ),
 		cmocka_unit_test(test_queue_orders_by_time),
 #if defined(__x86_64__)

@@ -33,6 +33,7 @@ struct thread_state {
 	u64 left;
 	u64 woken; /* of the wait that began at `left` if after `stint` */
 	u64 on, queued, io, other;
+	u64 point;  /* a sampling point, and the first one since it was looked up */
 	s64 unpaid; /* time on sampled CPUs less what its points stand for, ns */
 	u32 waker;
 	u8 woken_by;

@@ -37,7 +37,7 @@ static __always_inline bool measure_wait(struct thread_state *t, u32 tid, u64 no
 {
 	u64 woken = t->why != RECORD_LEFT_QUEUED && t->woken > t->stint ? t->woken : 0;
 	u64 wait = t->why == RECORD_LEFT_QUEUED ? t->left : woken ? woken : now;
-	u64 before = points_before(t->left, tid, period), until;
+	u64 before, until;
 
 	if (wait < t->left)
 		wait = t->left;
@@ -48,8 +48,12 @@ static __always_inline bool measure_wait(struct thread_state *t, u32 tid, u64 no
 		t->io += wait - t->left;
 	else
 		t->other += wait - t->left;
-	if (points_before(now, tid, period) == before)
+	/* Mostly there is none, and the next one is known: no division. */
+	if (t->point < t->left)
+		t->point = points_next(t->left, tid, period);
+	if (t->point >= now)
 		return false;
+	before = points_before(t->left, tid, period);
 	until = points_before(wait, tid, period);
 	e->points_waited = until - before;
 	e->points_queued = points_before(now, tid, period) - until;

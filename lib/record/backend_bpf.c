@@ -17,6 +17,7 @@
 #define JITTER_SPREAD 0.15
 #define JITTER_NS     (200 * NSEC_PER_MSEC)
 #define JITTER_TICKS  50 /* at least, between two changes */
+#define HOTPLUG_NS    (500 * NSEC_PER_MSEC)
 #define INIT_PID_NS   "pid:[4026531836]"
 
 struct bpf_recorder {
@@ -25,7 +26,8 @@ struct bpf_recorder {
 	struct ring_buffer *ring;
 	struct queue *queue; /* during drain() */
 	int *fds;
-	uint64_t random, jitter_at;
+	bool *gone; /* CPUs that went offline, by index */
+	uint64_t random, jitter_at, looked;
 	double deviation; /* of the rate, now */
 	struct bpf_link *switch_link;
 };
@@ -154,6 +156,52 @@ static int open_events(struct bpf_recorder *b, struct error *err)
 	return record_open_events(&b->base.opt, &attr, b->fds, err);
 }
 
+static int enable(struct bpf_recorder *b, int i)
+{
+	if (ioctl(b->fds[i], PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->skel->progs.on_tick)) ||
+	    ioctl(b->fds[i], PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return 0;
+}
+
+static bool contains(const int *list, int n, int value)
+{
+	while (n > 0 && list[n - 1] != value)
+		n--;
+	return n > 0;
+}
+
+/* A CPU that went offline took its event with it: one that is back gets another. */
+static void follow_hotplug(struct bpf_recorder *b)
+{
+	const struct recorder_options *opt = &b->base.opt;
+	_cleanup_free_ int *online = NULL;
+	uint64_t now = clock_now_ns();
+	int n = 0;
+
+	if (now - b->looked < HOTPLUG_NS)
+		return;
+	b->looked = now;
+	if (cpulist_online(&online, &n, NULL))
+		return;
+	for (int i = 0; i < opt->n_cpus; i++) {
+		struct recorder_options one = *opt;
+		struct perf_event_attr attr = { .exclude_idle = 1 };
+		bool here = contains(online, n, opt->cpus[i]);
+
+		if (here && b->gone[i]) {
+			one.cpus = &opt->cpus[i];
+			one.n_cpus = 1;
+			close(b->fds[i]);
+			b->fds[i] = -1;
+			if (record_open_events(&one, &attr, &b->fds[i], NULL) || enable(b, i))
+				log_warn("CPU %d is back, but cannot be sampled: %s", opt->cpus[i],
+					 strerror(errno));
+		}
+		b->gone[i] = !here;
+	}
+}
+
 static int on_event(void *ctx, void *data, size_t size)
 {
 	struct bpf_recorder *b = ctx;
@@ -182,6 +230,7 @@ static void destroy(struct record_backend *base)
 	if (b->skel)
 		record__destroy(b->skel);
 	free(b->fds);
+	free(b->gone);
 	free(b);
 }
 
@@ -248,6 +297,7 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 	b->base.opt = *opt;
 	b->random = clock_now_ns() | 1;
 	b->fds = xcalloc(opt->n_cpus, sizeof(*b->fds));
+	b->gone = xcalloc(opt->n_cpus, sizeof(*b->gone));
 	for (int i = 0; i < opt->n_cpus; i++)
 		b->fds[i] = -1;
 	bpf_keep_log();
@@ -288,11 +338,10 @@ static int start(struct record_backend *base, struct error *err)
 				 bpf_log_reason());
 	attach_switch(b);
 	for (int i = 0; i < base->opt.n_cpus; i++) {
-		if (ioctl(b->fds[i], PERF_EVENT_IOC_SET_BPF,
-			  bpf_program__fd(b->skel->progs.on_tick)) ||
-		    ioctl(b->fds[i], PERF_EVENT_IOC_ENABLE, 0))
-			return error_set(err, errno, "engine bpf: sampling CPU %d: %s",
-					 base->opt.cpus[i], strerror(errno));
+		r = enable(b, i);
+		if (r)
+			return error_set(err, -r, "engine bpf: sampling CPU %d: %s",
+					 base->opt.cpus[i], strerror(-r));
 	}
 	return base->opt.everybody ? add_process(base, 0, err) : 0;
 }
@@ -302,6 +351,7 @@ static void drain(struct record_backend *base, struct queue *q)
 	struct bpf_recorder *b = self(base);
 
 	jitter(b);
+	follow_hotplug(b);
 	b->queue = q;
 	ring_buffer__consume(b->ring);
 }

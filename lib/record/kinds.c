@@ -35,7 +35,10 @@ static const struct rule locks[] = {
 };
 #define LOCK_DEPTH 6
 
-/* The first one that any function of the chain fits decides. */
+/*
+ * The first one that any function of the chain fits decides. Compilers inline what is called once:
+ * so the system calls are named, too.
+ */
 static const struct rule waits[] = {
 	{ "*_page_fault", "page fault" },
 	{ "do_mem_abort", "page fault" },
@@ -46,16 +49,18 @@ static const struct rule waits[] = {
 	{ "ep_poll", "poll" },
 	{ "do_epoll_*", "poll" },
 	{ "do_poll*", "poll" },
-	{ "do_sys_poll", "poll" },
+	{ "*_sys_p*poll*", "poll" },
 	{ "do_select", "poll" },
+	{ "*_sys_*select*", "poll" },
 	{ "do_nanosleep", "sleep" },
 	{ "hrtimer_nanosleep", "sleep" },
 	{ "common_nsleep*", "sleep" },
 	{ "do_wait*", "child" },
-	{ "kernel_wait4", "child" },
+	{ "*_wait4*", "child" },
+	{ "*_waitid*", "child" },
 	{ "wait_for_vfork_done", "child" },
-	{ "do_sigtimedwait*", "signal" },
-	{ "sigsuspend", "signal" },
+	{ "*sigtimedwait*", "signal" },
+	{ "*sigsuspend*", "signal" },
 	{ "__*_sys_pause", "signal" },
 	{ "do_signal_stop", "stopped" },
 	{ "ptrace_stop*", "stopped" },
@@ -86,8 +91,10 @@ static const struct rule waits[] = {
 	{ "sock_*", "network" },
 	{ "n_tty_*", "terminal" },
 	{ "tty_*", "terminal" },
-	{ "do_semtimedop", "semaphore set" },
+	{ "*semtimedop*", "semaphore set" },
 	{ "do_msg*", "message queue" },
+	{ "*_msgrcv*", "message queue" },
+	{ "*_msgsnd*", "message queue" },
 	{ "wq_sleep", "message queue" },
 	{ "jbd2_*", "journal" },
 	{ "xfs_log*", "journal" },

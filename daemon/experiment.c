@@ -13,6 +13,9 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 {
 	struct period_input in = {
 		.syncs_per_s = (b->syncs - a->syncs) / seconds,
+		.spins_per_s = (b->spins - a->spins) / seconds,
+		.spin_ns = b->spins > a->spins ? (double)(b->spun - a->spun) / (b->spins - a->spins)
+					       : 0,
 		.visits_per_s = visits_per_s,
 		.tick_cost_ns = s->tick_cost_ns,
 		.busy_cores = s->cores.n - (b->idle - a->idle) / 1e9 / seconds,

@@ -46,7 +46,7 @@ const char *bpf_log_reason(void)
 	return line;
 }
 
-int bpf_try_tracing(int attach_type, int btf_id)
+int bpf_try_load(int program_type, int attach_type, int btf_id)
 {
 	const struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -54,8 +54,8 @@ int bpf_try_tracing(int attach_type, int btf_id)
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach_type,
 		    .attach_btf_id = btf_id);
-	_cleanup_close_ int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "scoz_try", "GPL", nothing,
-					       ARRAY_SIZE(nothing), &opts);
+	_cleanup_close_ int fd =
+		bpf_prog_load(program_type, "scoz_try", "GPL", nothing, ARRAY_SIZE(nothing), &opts);
 
 	return fd < 0 ? fd : 0;
 }

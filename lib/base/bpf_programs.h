@@ -13,10 +13,11 @@ void bpf_keep_log(void);
 const char *bpf_log_reason(void);
 
 /*
- * Would the kernel take a tracing program (@attach_type: enum bpf_attach_type) for the function or
- * tracepoint with this id in its BTF? 0 or -errno.
+ * Would the kernel take a program of this type (enum bpf_prog_type)? 0 or -errno. For
+ * BPF_PROG_TYPE_TRACING: with this enum bpf_attach_type, for the function or tracepoint with this
+ * id in its BTF; otherwise both are 0.
  */
-int bpf_try_tracing(int attach_type, int btf_id);
+int bpf_try_load(int program_type, int attach_type, int btf_id);
 
 /* Runs an iterator over all that it iterates over. */
 int bpf_run_iterator(const struct bpf_program *iterator);

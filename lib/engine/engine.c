@@ -359,6 +359,8 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		if (c->idle && c->idle_since < now)
 			ret->idle += now - c->idle_since;
 		ret->syncs += c->syncs;
+		ret->spins += c->spins;
+		ret->spun += c->spun;
 		ret->external_waited += c->external_waited;
 		ret->external_waits += c->external_waits;
 		ret->crowded += c->crowded;

@@ -118,6 +118,8 @@ struct engine_ledger {
 	uint64_t ticks, stops, capped, clipped, no_task;
 	uint64_t idle;		  /* ns */
 	uint64_t syncs;		  /* wake-ups of involved tasks by tasks */
+	uint64_t spins;		  /* waits for locks that kept the core */
+	uint64_t spun;		  /* ns they lasted */
 	uint64_t external_waited; /* ns involved tasks waited for devices and timers */
 	uint64_t external_waits;  /* how many */
 	uint64_t crowded;	  /* ns paid for one task while others wanted the core */

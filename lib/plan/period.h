@@ -7,6 +7,8 @@
 
 struct period_input {
 	double syncs_per_s;  /* wake-ups of profiled tasks by tasks */
+	double spins_per_s;  /* waits for locks that keep the core */
+	double spin_ns;	     /* their mean length */
 	double visits_per_s; /* of the busiest progress point; 0: not known */
 	double busy_cores;   /* mean number */
 	double tick_cost_ns; /* what a sample takes from the program; 0: not known */

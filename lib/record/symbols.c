@@ -135,7 +135,8 @@ static uint32_t intern_frame(struct symbols *s, const struct record_frame *f)
 	}
 	s->frame_index.used++;
 	array_reserve(s->rules, s->cap_rules, s->n_frames + 1);
-	s->rules[s->n_frames] = record_wait_rules(f->symbol);
+	if (f->kind == FRAME_KERNEL || f->kind == FRAME_INLINED)
+		s->rules[s->n_frames] = record_wait_rules(f->symbol);
 	s->sink.frame(s->n_frames, f, s->sink.arg);
 	return s->n_frames++;
 }

@@ -498,6 +498,8 @@ void sim_read_ledger(const struct sim *s, struct sim_ledger *ret)
 		ret->owed += scoz_debt(s->delay, a);
 		ret->idle += a->in_idle;
 		ret->crowded += a->crowded;
+		ret->spins += a->spins;
+		ret->spun += a->spun;
 		ret->ticks += a->ticks;
 		ret->stops += a->stops;
 		ret->capped += a->capped;

@@ -52,7 +52,7 @@ struct sim_progress {
 struct sim_ledger {
 	int64_t delay, waived, own, stopped, excused, overhead, owed;
 	int64_t external_waited, idle, crowded;
-	uint64_t external_waits, hits, ticks, stops, syncs, capped;
+	uint64_t external_waits, hits, ticks, stops, syncs, spins, spun, capped;
 	uint64_t waiver_looks; /* cores looked at in evaluating waivers */
 };
 

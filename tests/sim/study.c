@@ -88,6 +88,8 @@ static struct run run(const struct sim_program *p, const struct sim_options *o,
 	sim_read_progress(s, &b);
 	sim_read_ledger(s, &ret.ledger);
 	ret.ledger.syncs -= first.syncs;
+	ret.ledger.spins -= first.spins;
+	ret.ledger.spun -= first.spun;
 	ret.ledger.idle -= first.idle;
 	if (b.visits > a.visits) {
 		/* as lib/stats/units.c does */
@@ -117,6 +119,8 @@ int64_t study_period(const struct sim_program *p, const struct sim_config *c, bo
 	r = run(p, &o, 0, 0, 1);
 	period = period_choose(&(struct period_input){
 		.syncs_per_s = r.ledger.syncs,
+		.spins_per_s = r.ledger.spins,
+		.spin_ns = r.ledger.spins ? (double)r.ledger.spun / r.ledger.spins : 0,
 		.visits_per_s = isfinite(r.unit_ns) ? SIM_S / r.unit_ns : 0,
 		.tick_cost_ns = c->o.tick_cost,
 		.busy_cores = p->cores - r.ledger.idle / 1e9,

@@ -310,6 +310,12 @@ static void test_period(void **state)
 	in.syncs_per_s = 1000;
 	in.busy_cores = 8; /* four pairs */
 	assert_float_equal(period_choose(&in).sync_interval_s, 4e-3, 1e-9);
+	in.spins_per_s = 1e6;
+	in.spin_ns = 500; /* a contended cache line is no synchronisation */
+	assert_float_equal(period_choose(&in).sync_interval_s, 4e-3, 1e-9);
+	in.spins_per_s = 1000;
+	in.spin_ns = 3e6;
+	assert_float_equal(period_choose(&in).sync_interval_s, 2e-3, 1e-9);
 	in.frequency_hz = 2000;
 	assert_int_equal(period_choose(&in).period_ns, 500000);
 }

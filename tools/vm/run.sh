@@ -12,7 +12,7 @@ splats="$splats|inconsistent lock state|suspicious RCU|DEBUG_LOCKS_WARN|bad unlo
 splats="$splats|held lock freed|lock held when returning|soft lockup|hard LOCKUP|workqueue lockup"
 splats="$splats|blocked for more than|Kernel panic|general protection fault|double fault"
 splats="$splats|unable to handle|scheduling while atomic|Bad page|refcount_t:|list_(add|del) corruption"
-splats="$splats|detected stalls|self-detected stall"
+splats="$splats|detected stalls|self-detected stall|failed to unregister, leaking"
 
 # find_splats CONSOLE: an excerpt of the first complaint; status 1 if there is none.
 find_splats() {

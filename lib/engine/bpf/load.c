@@ -37,17 +37,9 @@ static uint64_t kernel_symbol(const char *name)
 	return 0;
 }
 
-/* The kernel function that fentry and fexit programs follow; NULL: another kind of program. */
-static const char *followed_function(const struct bpf_program *prog)
-{
-	const char *section = bpf_program__section_name(prog);
-
-	return !strncmp(section, "fentry/", 7)	? section + 7
-	       : !strncmp(section, "fexit/", 6) ? section + 6
-						: NULL;
-}
-
-/* There are kernels that refuse such programs to everybody; one that is refused would end it all.
+/*
+ * The programs that follow a kernel function: loaded where that is possible. There are kernels
+ * that refuse them to everybody, and one that is refused at loading would end it all.
  */
 static void select_spins(struct scoz *s, const struct btf *btf, bool wanted)
 {
@@ -55,14 +47,16 @@ static void select_spins(struct scoz *s, const struct btf *btf, bool wanted)
 
 	bpf_object__for_each_program(prog, s->obj)
 	{
-		const char *function = followed_function(prog);
-		int id = function ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -1;
+		enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
+		int id;
 
-		if (!function)
+		if (type != BPF_TRACE_FENTRY && type != BPF_TRACE_FEXIT)
 			continue;
+		id = btf__find_by_name_kind(btf, strchr(bpf_program__section_name(prog), '/') + 1,
+					    BTF_KIND_FUNC);
 		bpf_program__set_autoattach(prog, false);
-		bpf_program__set_autoload(prog, wanted && id > 0 &&
-							!bpf_try_tracing(BPF_TRACE_FENTRY, id));
+		bpf_program__set_autoload(
+			prog, wanted && id > 0 && !bpf_try_load(BPF_PROG_TYPE_TRACING, type, id));
 	}
 }
 
@@ -72,18 +66,17 @@ static void select_spins(struct scoz *s, const struct btf *btf, bool wanted)
  */
 static void attach_spins(struct bpf_engine *b)
 {
-	static const char *const kinds[] = { "fexit/", "fentry/" };
+	static const enum bpf_attach_type order[] = { BPF_TRACE_FEXIT, BPF_TRACE_FENTRY };
 	struct bpf_program *prog;
 	size_t n = 0, failed = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		bpf_object__for_each_program(prog, b->skel->obj)
 		{
-			const char *section = bpf_program__section_name(prog);
 			struct bpf_link *link;
 
 			if (!bpf_program__autoload(prog) ||
-			    strncmp(section, kinds[i], strlen(kinds[i])))
+			    bpf_program__expected_attach_type(prog) != order[i])
 				continue;
 			link = bpf_program__attach(prog);
 			if (link)
@@ -95,8 +88,8 @@ static void attach_spins(struct bpf_engine *b)
 	if (failed || !n)
 		log_info("engine bpf: this kernel does not let waits for spin locks and running "
 			 "owners of mutexes be followed (BPF fentry, CONFIG_FUNCTION_TRACER): "
-			 "targets in the "
-			 "kernel under contended locks will look less worthwhile than they are");
+			 "targets in the kernel under contended locks will look less worthwhile "
+			 "than they are");
 }
 
 /* Loads only what this kernel offers and this run needs. */

@@ -84,6 +84,10 @@ extern const char *sysroot;
 char *sysroot_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The whole of a small file as a NUL-terminated string, or NULL (errno set). */
 char *read_file(const char *path, size_t *len);
+/* The same of its first line, without the newline. */
+char *read_first_line(const char *path);
+/* The name of a thread (malloc'ed), or NULL when there is none. */
+char *task_comm(int tid);
 
 /* Shell-style match: '*' also matches '/' (source globs such as fs/ * are written so by users). */
 bool glob_match(const char *pattern, const char *text);

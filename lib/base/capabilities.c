@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/capabilities.h"
 #include "base/bpf_programs.h"
+#include "base/kallsyms.h"
 #include "base/scoz_syscalls.h"
 
 #include <ctype.h>
@@ -472,12 +473,11 @@ static void check_other_scozd(struct capabilities *c)
 	struct dirent *d;
 
 	while (dir && (d = readdir(dir))) {
-		_cleanup_free_ char *name = NULL, *comm = NULL;
+		_cleanup_free_ char *comm = NULL;
 
 		if (!isdigit((unsigned char)d->d_name[0]))
 			continue;
-		name = xasprintf("/proc/%s/comm", d->d_name);
-		comm = text_of(name);
+		comm = task_comm(atoi(d->d_name));
 		if (comm && !strcmp(comm, "scozd"))
 			append(&pids, d->d_name);
 	}
@@ -497,24 +497,34 @@ static void check_other_scozd(struct capabilities *c)
 
 /* ---- what makes profiles better ------------------------------------------------------------- */
 
+struct visible {
+	int seen;
+	bool any;
+};
+
+/* The first ones may really be at 0: those of per-CPU variables. */
+static bool look(const struct kallsym *sym, void *arg)
+{
+	struct visible *v = arg;
+
+	v->any |= sym->address != 0;
+	return v->any || ++v->seen == 100;
+}
+
 static void check_kallsyms(struct capabilities *c)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms");
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
 	struct capability *p = add(c, "kernel-symbols", false);
 	long restricted = number_of("/proc/sys/kernel/kptr_restrict");
-	unsigned long long address = 0, any = 0;
-	char line[512];
+	struct visible v = {};
+	int r = kallsyms_each(look, &v);
 
-	for (int i = 0; f && i < 100 && fgets(line, sizeof(line), f); i++)
-		if (sscanf(line, "%llx", &address) == 1)
-			any |= address;
-	if (any)
+	if (v.any)
 		ok(p, xasprintf("kernel functions have addresses (kernel.kptr_restrict is %ld)",
 				restricted));
 	else
 		settle(p, CAPABILITY_LIMITED,
-		       xasprintf("%s %s", path, f ? "hides the addresses" : "cannot be read"),
+		       xasprintf("%s %s", path, r ? "cannot be read" : "hides the addresses"),
 		       xstrdup("kernel functions have no names in profiles and cannot be targets"),
 		       xstrdup(restricted == 2 ? "sudo sysctl -w kernel.kptr_restrict=1"
 					       : "sudo scozd ..."));

@@ -61,3 +61,19 @@ char *read_file(const char *path, size_t *len)
 		*len = n;
 	return buf;
 }
+
+char *read_first_line(const char *path)
+{
+	char *text = read_file(path, NULL);
+
+	if (text)
+		text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+char *task_comm(int tid)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/comm", tid);
+
+	return read_first_line(path);
+}

@@ -5,6 +5,7 @@
  * of another build would be wrong everywhere, and nobody would notice.
  */
 #include "map/kernel_find.h"
+#include "base/kallsyms.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -38,35 +39,37 @@ bool notes_build_id(const void *notes, size_t size, char *hex, size_t room)
 }
 
 /* _text and _stext come early in kallsyms, which is long: no more of it is read than needed. */
+struct text_search {
+	struct running_kernel *kernel;
+	bool any;
+};
+
+static bool is_text(const struct kallsym *sym, void *arg)
+{
+	struct text_search *search = arg;
+	struct running_kernel *k = search->kernel;
+
+	search->any = true;
+	if (!strcmp(sym->name, "_text"))
+		k->text = sym->address;
+	else if (!strcmp(sym->name, "_stext"))
+		k->stext = sym->address;
+	return k->text && k->stext;
+}
+
 static int read_text_address(struct running_kernel *k, struct error *err)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms"), *line = NULL;
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	size_t cap = 0;
-	bool any = false;
+	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms");
+	struct text_search search = { .kernel = k };
+	int r = kallsyms_each(is_text, &search);
 
-	if (!f)
-		return error_set(err, errno,
-				 "%s: cannot be read (%s): where the kernel lies is "
-				 "not known",
-				 path, strerror(errno));
-	while ((!k->text || !k->stext) && getline(&line, &cap, f) > 0) {
-		char *end, *name;
-		uint64_t addr = strtoull(line, &end, 16);
-
-		if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
-			continue;
-		name = end + 3;
-		name[strcspn(name, "\t\n ")] = '\0';
-		any = true;
-		if (!strcmp(name, "_text"))
-			k->text = addr;
-		else if (!strcmp(name, "_stext"))
-			k->stext = addr;
-	}
+	if (r)
+		return error_set(err, -r,
+				 "%s: cannot be read (%s): where the kernel lies is not known",
+				 path, strerror(-r));
 	if (k->text || k->stext)
 		return 0;
-	return error_set(err, any ? EACCES : ENODATA,
+	return error_set(err, search.any ? EACCES : ENODATA,
 			 "%s does not tell where the kernel's text begins (_text): run as root, "
 			 "or \"sysctl kernel.kptr_restrict=1\" and have CAP_SYSLOG",
 			 path);

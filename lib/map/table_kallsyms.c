@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/kallsyms.h"
 #include "map/table_build.h"
 
 /* Between modules, and after the last symbol, the distance to the next one says nothing. */
 #define MAX_SIZE (1 << 20)
 
-struct ksym {
-	uint64_t addr;
-	const char *name;
-	char type;
-};
-
 static int compare_ksym(const void *pa, const void *pb)
 {
-	const struct ksym *a = pa, *b = pb;
+	const struct kallsym *a = pa, *b = pb;
 
-	return a->addr != b->addr ? (a->addr < b->addr ? -1 : 1) : strcmp(a->name, b->name);
+	return a->address != b->address ? (a->address < b->address ? -1 : 1)
+					: strcmp(a->name, b->name);
 }
 
 static bool is_text(char type)
@@ -22,36 +18,26 @@ static bool is_text(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* Lines "address type name [module]"; the text is cut into strings. */
-static struct ksym *parse(char *text, size_t *n)
+/* The text is cut into strings. */
+static struct kallsym *parse(char *text, size_t *n)
 {
-	struct ksym *sym = NULL;
+	struct kallsym *list = NULL, sym;
 	size_t cap = 0;
 
 	*n = 0;
 	for (char *line = text, *next; line && *line; line = next) {
-		char *end, *name, *stop;
-		uint64_t addr;
-
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		addr = strtoull(line, &end, 16);
-		if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
+		if (!kallsyms_parse(line, &sym))
 			continue;
-		name = end + 3;
-		stop = strpbrk(name, " \t");
-		if (stop)
-			*stop = '\0';
-		if (!*name)
-			continue;
-		array_reserve(sym, cap, *n + 1);
-		sym[(*n)++] = (struct ksym){ addr, name, end[1] };
+		array_reserve(list, cap, *n + 1);
+		list[(*n)++] = sym;
 	}
-	return sym;
+	return list;
 }
 
-static int rank(const struct ksym *s)
+static int rank(const struct kallsym *s)
 {
 	int r = s->type == 'T' ? 0 : s->type == 'W' ? 1 : 2;
 
@@ -64,7 +50,7 @@ static int rank(const struct ksym *s)
 int maptable_open_kallsyms(struct maptable **ret, struct error *err)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms"), *text = NULL;
-	_cleanup_free_ struct ksym *sym = NULL;
+	_cleanup_free_ struct kallsym *sym = NULL;
 	struct table_identity id = { 0 };
 	struct table_builder b;
 	size_t n, n_text = 0, lowest = 0;
@@ -79,12 +65,12 @@ int maptable_open_kallsyms(struct maptable **ret, struct error *err)
 	sym = parse(text, &n);
 	sort_array(sym, n, sizeof(*sym), compare_ksym);
 	for (size_t i = n; i-- > 0;) {
-		visible |= sym[i].addr != 0;
-		if (sym[i].addr && is_text(sym[i].type)) {
+		visible |= sym[i].address != 0;
+		if (sym[i].address && is_text(sym[i].type)) {
 			n_text++;
 			lowest = i;
 			if (!strcmp(sym[i].name, "_stext"))
-				stext = sym[i].addr;
+				stext = sym[i].address;
 		}
 	}
 	if (n && !visible)
@@ -98,27 +84,27 @@ int maptable_open_kallsyms(struct maptable **ret, struct error *err)
 				 "%s lists no functions: the kernel needs CONFIG_KALLSYMS=y", path);
 
 	builder_init(&b);
-	b.code_vaddr = stext ? stext : sym[lowest].addr;
+	b.code_vaddr = stext ? stext : sym[lowest].address;
 	for (size_t i = lowest; i < n; i++) {
-		uint64_t end = sym[i].addr + MAX_SIZE;
+		uint64_t end = sym[i].address + MAX_SIZE;
 
 		if (!is_text(sym[i].type))
 			continue;
 		/* Should modules be far away from the kernel, the kernel matters more. */
-		if (stext && stext - sym[i].addr > 0x80000000 && stext > sym[i].addr)
+		if (stext && stext - sym[i].address > 0x80000000 && stext > sym[i].address)
 			continue;
 		for (size_t k = i + 1; k < n; k++) {
-			if (sym[k].addr > sym[i].addr) {
-				end = sym[k].addr < end ? sym[k].addr : end;
+			if (sym[k].address > sym[i].address) {
+				end = sym[k].address < end ? sym[k].address : end;
 				break;
 			}
 		}
-		builder_text(&b, sym[i].addr, end);
+		builder_text(&b, sym[i].address, end);
 	}
 	builder_text_done(&b);
 	for (size_t i = lowest; i < n; i++) {
 		if (is_text(sym[i].type))
-			builder_symbol(&b, sym[i].name, sym[i].addr, 0, rank(&sym[i]));
+			builder_symbol(&b, sym[i].name, sym[i].address, 0, rank(&sym[i]));
 	}
 	*ret = builder_finish(&b, MAP_KALLSYMS, &id);
 	(*ret)->name = xstrdup("[kernel]");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Recording on a stock kernel, by BPF programs. */
 #include "base/bpf_programs.h"
+#include "base/kallsyms.h"
 #include "record/backend.h"
 #include "record.skel.h"
 
@@ -38,19 +39,23 @@ static struct bpf_recorder *self(struct record_backend *b)
 }
 
 /* finish_task_switch(), under whatever name the compiler gave it. */
+static bool is_finish_switch(const struct kallsym *sym, void *arg)
+{
+	size_t len = strlen("finish_task_switch");
+
+	if (strncmp(sym->name, "finish_task_switch", len) ||
+	    (sym->name[len] && sym->name[len] != '.') || strstr(sym->name, ".cold"))
+		return false;
+	*(char **)arg = xstrdup(sym->name);
+	return true;
+}
+
 static char *finish_switch_symbol(void)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms");
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	char line[512], name[256];
+	char *name = NULL;
 
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*x %*c %255s", name) == 1 &&
-		    !strncmp(name, "finish_task_switch", 18) && (!name[18] || name[18] == '.') &&
-		    !strstr(name, ".cold"))
-			return xstrdup(name);
-	}
-	return NULL;
+	kallsyms_each(is_finish_switch, &name);
+	return name;
 }
 
 static int configure(struct bpf_recorder *b, struct error *err)

@@ -87,13 +87,11 @@ static struct known *find(struct kernel_recorder *k, int tid)
 	while (k->known[i].tid && k->known[i].tid != tid)
 		i = (i + 1) & (k->n_slots - 1);
 	if (!k->known[i].tid) {
-		_cleanup_free_ char *path = sysroot_path("/proc/%d/comm", tid);
-		_cleanup_free_ char *comm = read_file(path, NULL);
+		_cleanup_free_ char *comm = task_comm(tid);
 
 		k->known[i].tid = tid;
 		k->known[i].wanted = k->base.opt.everybody;
 		snprintf(k->known[i].comm, sizeof(k->known[i].comm), "%s", comm ? comm : "[gone]");
-		k->known[i].comm[strcspn(k->known[i].comm, "\n")] = '\0';
 		k->n_known++;
 	}
 	return &k->known[i];

@@ -108,16 +108,12 @@ static uint32_t waker_thread(struct recorder *r, int tid, uint64_t time)
 
 	if (t->id != RECORDING_NONE)
 		return t->id;
-	path = sysroot_path("/proc/%d/comm", tid);
-	comm = read_file(path, NULL);
-	free(path);
+	comm = task_comm(tid);
 	path = sysroot_path("/proc/%d/status", tid);
 	status = read_file(path, NULL);
 	tgid = status ? strstr(status, "\nTgid:") : NULL;
 	if (tgid)
 		pid = atoi(tgid + 6);
-	if (comm)
-		comm[strcspn(comm, "\n")] = '\0';
 	return thread_id(r, tid, pid, 0, comm ? comm : "[gone]", time);
 }
 

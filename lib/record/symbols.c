@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/kallsyms.h"
 #include "record/code.h"
 #include "record/kinds.h"
 
@@ -396,21 +397,15 @@ const struct record_stack *symbols_stack(const struct symbols *s, uint32_t id)
 	return id < s->n_stacks ? &s->stacks[id] : NULL;
 }
 
-static void find_scheduler(struct symbols *s)
+static bool is_scheduler(const struct kallsym *sym, void *arg)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms");
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	unsigned long long address;
-	char line[512], name[256];
+	struct symbols *s = arg;
 
-	while (f && !(s->sched_start && s->sched_end) && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx %*c %255s", &address, name) != 2)
-			continue;
-		if (!strcmp(name, "__sched_text_start"))
-			s->sched_start = address;
-		else if (!strcmp(name, "__sched_text_end"))
-			s->sched_end = address;
-	}
+	if (!strcmp(sym->name, "__sched_text_start"))
+		s->sched_start = sym->address;
+	else if (!strcmp(sym->name, "__sched_text_end"))
+		s->sched_end = sym->address;
+	return s->sched_start && s->sched_end;
 }
 
 struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sink)
@@ -421,7 +416,7 @@ struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sin
 	s->sink = *sink;
 	s->code = code_create();
 	s->missing = RECORDING_NONE;
-	find_scheduler(s);
+	kallsyms_each(is_scheduler, s);
 	return s;
 }
 

@@ -12,30 +12,21 @@
 #define MAX_LOOKS  1000 /* threads that are looked at each time, about 20 us each */
 #define MAX_FRAMES 32
 
-static char *read_first_line(char *path)
-{
-	char *text = read_file(path, NULL);
-
-	free(path);
-	if (text)
-		text[strcspn(text, "\n")] = '\0';
-	return text;
-}
-
 static void seed_process(struct top_model *m, int pid)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/task", pid);
-	_cleanup_free_ char *name = read_first_line(sysroot_path("/proc/%d/comm", pid));
+	_cleanup_free_ char *name = task_comm(pid);
 	DIR *dir = opendir(path);
 	struct dirent *d;
 
 	while (dir && (d = readdir(dir))) {
-		_cleanup_free_ char *comm = NULL;
+		_cleanup_free_ char *file = NULL, *comm = NULL;
 		int tid = atoi(d->d_name);
 
 		if (tid <= 0)
 			continue;
-		comm = read_first_line(sysroot_path("/proc/%d/task/%d/comm", pid, tid));
+		file = sysroot_path("/proc/%d/task/%d/comm", pid, tid);
+		comm = read_first_line(file);
 		if (comm)
 			top_model_seed(m, pid, tid, comm);
 	}
@@ -122,8 +113,8 @@ static void explain(struct top_model *m, const struct top_waiting *w)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/task/%d/stack", w->pid, w->tid);
 	_cleanup_free_ char *stack = read_file(path, NULL);
-	_cleanup_free_ char *stat =
-		read_first_line(sysroot_path("/proc/%d/task/%d/stat", w->pid, w->tid));
+	_cleanup_free_ char *file = sysroot_path("/proc/%d/task/%d/stat", w->pid, w->tid);
+	_cleanup_free_ char *stat = read_first_line(file);
 	const char *end = stat ? strrchr(stat, ')') : NULL, *kind;
 	enum top_class class;
 	char function[64];

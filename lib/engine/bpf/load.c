@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Engine `bpf`: loading, attaching and taking down the programs. */
 #include "base/bpf_programs.h"
+#include "base/kallsyms.h"
 #include "engine/bpf/bpf_engine.h"
 
 #include <bpf/bpf.h>
@@ -22,19 +23,21 @@ static bool btf_has(const struct btf *btf, const char *tracepoint)
 	return btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
 }
 
-static uint64_t kernel_symbol(const char *name)
+/* The functions that timers call; those that are not found are 0. */
+static bool set_timer_function(const struct kallsym *sym, void *arg)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms");
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	char line[512], symbol[256], type;
-	unsigned long long addr;
+	struct scoz *s = arg;
 
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llx %c %255s", &addr, &type, symbol) == 3 &&
-		    !strcmp(symbol, name))
-			return addr;
-	}
-	return 0;
+	if (!strcmp(sym->name, "timerfd_tmrproc"))
+		s->rodata->timerfd_function = sym->address;
+	else if (!strcmp(sym->name, "posix_timer_fn"))
+		s->rodata->posix_timer_function = sym->address;
+	else if (!strcmp(sym->name, "it_real_fn"))
+		s->rodata->itimer_function = sym->address;
+	else if (!strcmp(sym->name, "hrtimer_wakeup"))
+		s->rodata->sleep_function = sym->address;
+	return s->rodata->timerfd_function && s->rodata->posix_timer_function &&
+	       s->rodata->itimer_function && s->rodata->sleep_function;
 }
 
 /*
@@ -211,10 +214,7 @@ static int configure(struct engine *e, struct error *err)
 	s->rodata->self_tgid = getpid();
 	s->rodata->all_involved = e->opt.all_involved;
 	s->rodata->measure_latency = e->opt.measure_latency;
-	s->rodata->timerfd_function = kernel_symbol("timerfd_tmrproc");
-	s->rodata->posix_timer_function = kernel_symbol("posix_timer_fn");
-	s->rodata->itimer_function = kernel_symbol("it_real_fn");
-	s->rodata->sleep_function = kernel_symbol("hrtimer_wakeup");
+	kallsyms_each(set_timer_function, s);
 	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;
 	/* The coarse clock moves with the scheduler's tick. */
 	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && !tick.tv_sec && tick.tv_nsec)

@@ -99,5 +99,7 @@ int cpulist_parse(const char *text, int **cpus, int *n, struct error *err);
 char *cpulist_format(const int *cpus, int n);
 /* The CPUs that are online. */
 int cpulist_online(int **cpus, int *n, struct error *err);
+/* Kept free of everybody's work (isolcpus, nohz_full). */
+bool cpu_is_isolated(int cpu);
 
 #endif

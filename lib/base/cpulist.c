@@ -95,3 +95,25 @@ int cpulist_online(int **cpus, int *n, struct error *err)
 		return error_set(err, errno, "%s: %s", path, strerror(errno));
 	return cpulist_parse(text, cpus, n, err);
 }
+
+/* Membership of a sysfs CPU list; false when the file is empty or absent. */
+static bool listed(const char *file, int cpu)
+{
+	_cleanup_free_ char *path = sysroot_path("/sys/devices/system/cpu/%s", file);
+	_cleanup_free_ char *text = read_file(path, NULL);
+	_cleanup_free_ int *cpus = NULL;
+	int n = 0;
+
+	if (!text || cpulist_parse(text, &cpus, &n, NULL))
+		return false;
+	for (int i = 0; i < n; i++) {
+		if (cpus[i] == cpu)
+			return true;
+	}
+	return false;
+}
+
+bool cpu_is_isolated(int cpu)
+{
+	return listed("isolated", cpu) || listed("nohz_full", cpu);
+}

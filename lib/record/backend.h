@@ -4,6 +4,7 @@
 #define SCOZ_RECORD_BACKEND_H
 
 #include "record/bpf/shared.h"
+#include "record/cpu_events.h"
 #include "record/queue.h"
 #include "record/recorder.h"
 
@@ -37,8 +38,14 @@ struct record_backend_ops {
 
 extern const struct record_backend_ops record_bpf, record_kernel;
 
-/* Shared by backends: one clock event on each CPU that is sampled, not yet enabled. */
-int record_open_events(const struct recorder_options *opt, struct perf_event_attr *attr, int *fds,
-		       struct error *err);
+/*
+ * Shared by backends: for all CPUs that are sampled; @open is for cpu_events. And the clock event
+ * of one of them, not yet enabled.
+ */
+struct cpu_events record_events(const struct recorder_options *opt,
+				int (*open)(struct cpu_event *e, void *arg, struct error *err),
+				void *arg);
+int record_open_event(const struct recorder_options *opt, struct perf_event_attr *attr,
+		      struct cpu_event *e, struct error *err);
 
 #endif

@@ -18,7 +18,6 @@
 #define JITTER_SPREAD 0.15
 #define JITTER_NS     (200 * NSEC_PER_MSEC)
 #define JITTER_TICKS  50 /* at least, between two changes */
-#define HOTPLUG_NS    (500 * NSEC_PER_MSEC)
 #define INIT_PID_NS   "pid:[4026531836]"
 
 struct bpf_recorder {
@@ -26,9 +25,9 @@ struct bpf_recorder {
 	struct record *skel;
 	struct ring_buffer *ring;
 	struct queue *queue; /* during drain() */
-	int *fds;
-	bool *gone; /* CPUs that went offline, by index */
-	uint64_t random, jitter_at, looked;
+	struct cpu_events events;
+	bool started;
+	uint64_t random, jitter_at;
 	double deviation; /* of the rate, now */
 	struct bpf_link *switch_link;
 };
@@ -102,30 +101,6 @@ static void attach_switch(struct bpf_recorder *b)
 	}
 }
 
-int record_open_events(const struct recorder_options *opt, struct perf_event_attr *attr, int *fds,
-		       struct error *err)
-{
-	attr->size = sizeof(*attr);
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = PERF_COUNT_SW_CPU_CLOCK;
-	attr->sample_period = opt->period_ns;
-	attr->disabled = 1;
-	attr->watermark = 1;
-	attr->use_clockid = 1;
-	attr->clockid = CLOCK_MONOTONIC;
-	for (int i = 0; i < opt->n_cpus; i++) {
-		fds[i] = syscall(SYS_perf_event_open, attr, -1, opt->cpus[i], -1,
-				 PERF_FLAG_FD_CLOEXEC);
-		if (fds[i] < 0)
-			return error_set(err, errno,
-					 "sampling CPU %d: perf_event_open(cpu-clock): %s; "
-					 "recording needs root, or CAP_PERFMON and CAP_BPF: run "
-					 "`scoz doctor`",
-					 opt->cpus[i], strerror(errno));
-	}
-	return 0;
-}
-
 /*
  * Changes the events' periods a little now and then: ticks at a fixed distance meet a program that
  * is in step with them always at the same place. What one change adds to the rate the next one
@@ -150,61 +125,30 @@ static void jitter(struct bpf_recorder *b)
 		b->deviation = JITTER_SPREAD * ((b->random >> 11) + 1) * 0x1p-53;
 	}
 	period = 1e9 / (rate * (1 + b->deviation) + 0.5e9 / interval);
-	for (int i = 0; i < b->base.opt.n_cpus; i++)
-		ioctl(b->fds[i], PERF_EVENT_IOC_PERIOD, &period);
+	for (size_t i = 0; i < b->events.n; i++)
+		ioctl(b->events.list[i].fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
-static int open_events(struct bpf_recorder *b, struct error *err)
+static int enable(struct bpf_recorder *b, const struct cpu_event *e, struct error *err)
+{
+	if (!ioctl(e->fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->skel->progs.on_tick)) &&
+	    !ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0))
+		return 0;
+	return error_set(err, errno, "engine bpf: sampling CPU %d: %s", e->cpu, strerror(errno));
+}
+
+static int open_event(struct cpu_event *e, void *arg, struct error *err)
 {
 	struct perf_event_attr attr = { .exclude_idle = 1 };
+	struct bpf_recorder *b = arg;
+	int r = record_open_event(&b->base.opt, &attr, e, err);
 
-	return record_open_events(&b->base.opt, &attr, b->fds, err);
-}
-
-static int enable(struct bpf_recorder *b, int i)
-{
-	if (ioctl(b->fds[i], PERF_EVENT_IOC_SET_BPF, bpf_program__fd(b->skel->progs.on_tick)) ||
-	    ioctl(b->fds[i], PERF_EVENT_IOC_ENABLE, 0))
-		return -errno;
-	return 0;
-}
-
-static bool contains(const int *list, int n, int value)
-{
-	while (n > 0 && list[n - 1] != value)
-		n--;
-	return n > 0;
-}
-
-/* A CPU that went offline took its event with it: one that is back gets another. */
-static void follow_hotplug(struct bpf_recorder *b)
-{
-	const struct recorder_options *opt = &b->base.opt;
-	_cleanup_free_ int *online = NULL;
-	uint64_t now = clock_now_ns();
-	int n = 0;
-
-	if (now - b->looked < HOTPLUG_NS)
-		return;
-	b->looked = now;
-	if (cpulist_online(&online, &n, NULL))
-		return;
-	for (int i = 0; i < opt->n_cpus; i++) {
-		struct recorder_options one = *opt;
-		struct perf_event_attr attr = { .exclude_idle = 1 };
-		bool here = contains(online, n, opt->cpus[i]);
-
-		if (here && b->gone[i]) {
-			one.cpus = &opt->cpus[i];
-			one.n_cpus = 1;
-			close(b->fds[i]);
-			b->fds[i] = -1;
-			if (record_open_events(&one, &attr, &b->fds[i], NULL) || enable(b, i))
-				log_warn("CPU %d is back, but cannot be sampled: %s", opt->cpus[i],
-					 strerror(errno));
-		}
-		b->gone[i] = !here;
+	if (!r && b->started) {
+		r = enable(b, e, err);
+		if (r)
+			close(e->fd);
 	}
+	return r;
 }
 
 static int on_event(void *ctx, void *data, size_t size)
@@ -226,22 +170,17 @@ static void destroy(struct record_backend *base)
 {
 	struct bpf_recorder *b = self(base);
 
-	for (int i = 0; i < base->opt.n_cpus; i++) {
-		if (b->fds[i] >= 0)
-			close(b->fds[i]);
-	}
+	cpu_events_close(&b->events);
 	bpf_link__destroy(b->switch_link);
 	ring_buffer__free(b->ring);
 	if (b->skel)
 		record__destroy(b->skel);
-	free(b->fds);
-	free(b->gone);
 	free(b);
 }
 
 static int load(struct bpf_recorder *b, struct error *err)
 {
-	int r = open_events(b, err);
+	int r = cpu_events_open(&b->events, err);
 
 	if (r)
 		return r;
@@ -301,10 +240,7 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 	b->base.ops = &record_bpf;
 	b->base.opt = *opt;
 	b->random = clock_now_ns() | 1;
-	b->fds = xcalloc(opt->n_cpus, sizeof(*b->fds));
-	b->gone = xcalloc(opt->n_cpus, sizeof(*b->gone));
-	for (int i = 0; i < opt->n_cpus; i++)
-		b->fds[i] = -1;
+	b->events = record_events(opt, open_event, b);
 	bpf_keep_log();
 	/* The command is not to inherit it. */
 	getrlimit(RLIMIT_MEMLOCK, &old);
@@ -342,13 +278,12 @@ static int start(struct record_backend *base, struct error *err)
 		return error_set(err, -r, "engine bpf: attaching the programs: %s",
 				 bpf_log_reason());
 	attach_switch(b);
-	for (int i = 0; i < base->opt.n_cpus; i++) {
-		r = enable(b, i);
-		if (r)
-			return error_set(err, -r, "engine bpf: sampling CPU %d: %s",
-					 base->opt.cpus[i], strerror(-r));
-	}
-	return base->opt.everybody ? add_process(base, 0, err) : 0;
+	b->started = true;
+	for (size_t i = 0; !r && i < b->events.n; i++)
+		r = enable(b, &b->events.list[i], err);
+	if (!r && base->opt.everybody)
+		r = add_process(base, 0, err);
+	return r;
 }
 
 static void drain(struct record_backend *base, struct queue *q)
@@ -356,7 +291,8 @@ static void drain(struct record_backend *base, struct queue *q)
 	struct bpf_recorder *b = self(base);
 
 	jitter(b);
-	follow_hotplug(b);
+	if (b->started)
+		cpu_events_follow(&b->events);
 	b->queue = q;
 	ring_buffer__consume(b->ring);
 }
@@ -365,8 +301,9 @@ static void finish(struct record_backend *base)
 {
 	struct bpf_recorder *b = self(base);
 
-	for (int i = 0; i < base->opt.n_cpus; i++)
-		ioctl(b->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	b->started = false;
+	for (size_t i = 0; i < b->events.n; i++)
+		ioctl(b->events.list[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 	b->skel->bss->finished = clock_now_ns();
 	if (visit_tasks(b))
 		log_warn("threads that still wait could not be looked at: %s", strerror(errno));

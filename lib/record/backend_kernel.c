@@ -50,8 +50,8 @@ struct known {
 
 struct kernel_recorder {
 	struct record_backend base;
-	int *fds;
-	struct ring *rings;
+	struct cpu_events events;
+	bool started;
 	uint64_t lost;
 	struct known *known; /* by tid; tids that have gone keep their place */
 	size_t n_slots, n_known;
@@ -209,13 +209,7 @@ static void destroy(struct record_backend *base)
 {
 	struct kernel_recorder *k = self(base);
 
-	for (int i = 0; i < base->opt.n_cpus; i++) {
-		ring_unmap(&k->rings[i]);
-		if (k->fds[i] >= 0)
-			close(k->fds[i]);
-	}
-	free(k->rings);
-	free(k->fds);
+	cpu_events_close(&k->events);
 	free(k->known);
 	free(k);
 }
@@ -229,10 +223,16 @@ static size_t ring_pages(const struct recorder_options *opt)
 	return pages;
 }
 
-static int create(const struct recorder_options *opt, struct record_backend **ret,
-		  struct error *err)
+static int enable(const struct cpu_event *e, struct error *err)
 {
-	struct kernel_recorder *k = xcalloc(1, sizeof(*k));
+	if (!ioctl(e->fd, PERF_EVENT_IOC_ENABLE, 0))
+		return 0;
+	return error_set(err, errno, "engine kernel: sampling CPU %d: %s", e->cpu, strerror(errno));
+}
+
+static int open_event(struct cpu_event *e, void *arg, struct error *err)
+{
+	struct kernel_recorder *k = arg;
 	struct perf_event_attr attr = {
 		.sample_type = SAMPLE_TYPE,
 		.exclude_idle = 1,
@@ -240,20 +240,34 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 	};
 	int r;
 
-	((uint64_t *)&attr)[ATTR_FLAGS_WORD] |= ATTR_BLOCKED;
+	((__u64 *)&attr)[ATTR_FLAGS_WORD] |= ATTR_BLOCKED;
+	r = record_open_event(&k->base.opt, &attr, e, err);
+	if (r == -EINVAL)
+		return error_set(err, EINVAL,
+				 "engine kernel: this kernel's perf has no blocked samples: use "
+				 "--engine bpf, or a kernel with the patches (docs/kernel.md)");
+	if (r)
+		return r;
+	r = ring_map(&e->ring, e->fd, ring_pages(&k->base.opt), err);
+	if (!r && k->started)
+		r = enable(e, err);
+	if (r) {
+		ring_unmap(&e->ring);
+		close(e->fd);
+	}
+	return r;
+}
+
+static int create(const struct recorder_options *opt, struct record_backend **ret,
+		  struct error *err)
+{
+	struct kernel_recorder *k = xcalloc(1, sizeof(*k));
+	int r;
+
 	k->base.ops = &record_kernel;
 	k->base.opt = *opt;
-	k->fds = xcalloc(opt->n_cpus, sizeof(*k->fds));
-	k->rings = xcalloc(opt->n_cpus, sizeof(*k->rings));
-	for (int i = 0; i < opt->n_cpus; i++)
-		k->fds[i] = -1;
-	r = record_open_events(opt, &attr, k->fds, err);
-	if (r == -EINVAL)
-		error_set(err, EINVAL,
-			  "engine kernel: this kernel's perf has no blocked samples: use --engine "
-			  "bpf, or a kernel with the patches (docs/kernel.md)");
-	for (int i = 0; !r && i < opt->n_cpus; i++)
-		r = ring_map(&k->rings[i], k->fds[i], ring_pages(opt), err);
+	k->events = record_events(opt, open_event, k);
+	r = cpu_events_open(&k->events, err);
 	if (r) {
 		destroy(&k->base);
 		return r;
@@ -285,12 +299,13 @@ static int add_process(struct record_backend *base, int pid, struct error *err)
 
 static int start(struct record_backend *base, struct error *err)
 {
-	for (int i = 0; i < base->opt.n_cpus; i++) {
-		if (ioctl(self(base)->fds[i], PERF_EVENT_IOC_ENABLE, 0))
-			return error_set(err, errno, "engine kernel: sampling CPU %d: %s",
-					 base->opt.cpus[i], strerror(errno));
-	}
-	return 0;
+	struct kernel_recorder *k = self(base);
+	int r = 0;
+
+	k->started = true;
+	for (size_t i = 0; !r && i < k->events.n; i++)
+		r = enable(&k->events.list[i], err);
+	return r;
 }
 
 static void drain(struct record_backend *base, struct queue *q)
@@ -298,8 +313,12 @@ static void drain(struct record_backend *base, struct queue *q)
 	struct kernel_recorder *k = self(base);
 	const struct perf_event_header *h;
 
-	for (int i = 0; i < base->opt.n_cpus; i++) {
-		while ((h = ring_next(&k->rings[i]))) {
+	for (size_t i = 0; i < k->events.n; i++) {
+		struct ring *ring = &k->events.list[i].ring;
+
+		if (!ring->header)
+			continue;
+		while ((h = ring_next(ring))) {
 			uint64_t time = 0;
 
 			if (h->type == PERF_RECORD_LOST)
@@ -308,14 +327,19 @@ static void drain(struct record_backend *base, struct queue *q)
 				time = ((const struct sample *)h)->time;
 			queue_put(q, QUEUE_PERF, time, h, h->size);
 		}
-		ring_release(&k->rings[i]);
+		ring_release(ring);
 	}
+	if (k->started)
+		cpu_events_follow(&k->events);
 }
 
 static void finish(struct record_backend *base)
 {
-	for (int i = 0; i < base->opt.n_cpus; i++)
-		ioctl(self(base)->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	struct kernel_recorder *k = self(base);
+
+	k->started = false;
+	for (size_t i = 0; i < k->events.n; i++)
+		ioctl(k->events.list[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 static uint64_t lost(struct record_backend *base)

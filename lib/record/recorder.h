@@ -20,6 +20,7 @@ struct recorder_options {
 	uint64_t period_ns;
 	const int *cpus; /* that are sampled; waits are seen wherever they end */
 	int n_cpus;
+	bool new_cpus;	   /* CPUs that come online later are sampled, too */
 	bool everybody;	   /* all threads; else those of recorder_add_process() */
 	size_t ring_bytes; /* for records not read yet, a power of two */
 };

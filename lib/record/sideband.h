@@ -6,18 +6,12 @@
 #ifndef SCOZ_RECORD_SIDEBAND_H
 #define SCOZ_RECORD_SIDEBAND_H
 
+#include "record/cpu_events.h"
 #include "record/queue.h"
-#include "ring/ring.h"
-
-struct sideband_cpu {
-	int cpu, fd;
-	struct ring ring;
-};
 
 struct sideband {
-	struct sideband_cpu *cpus;
-	size_t n, cap;
-	uint64_t looked; /* for CPUs that came and went */
+	struct cpu_events events;
+	size_t pages; /* of a CPU's ring */
 	uint64_t lost;
 };
 

@@ -3,23 +3,6 @@
 
 #include <hwloc.h>
 
-/* Membership of a sysfs CPU list; false when the file is empty or absent. */
-static bool listed(const char *file, int cpu)
-{
-	_cleanup_free_ char *path = sysroot_path("/sys/devices/system/cpu/%s", file);
-	_cleanup_free_ char *text = read_file(path, NULL);
-	_cleanup_free_ int *cpus = NULL;
-	int n = 0;
-
-	if (!text || cpulist_parse(text, &cpus, &n, NULL))
-		return false;
-	for (int i = 0; i < n; i++) {
-		if (cpus[i] == cpu)
-			return true;
-	}
-	return false;
-}
-
 static int select_default(struct cores *c, struct error *err)
 {
 	int *online, n, kept = 0, ret;
@@ -28,7 +11,7 @@ static int select_default(struct cores *c, struct error *err)
 	if (ret)
 		return ret;
 	for (int i = 0; i < n; i++) {
-		if (listed("isolated", online[i]) || listed("nohz_full", online[i]))
+		if (cpu_is_isolated(online[i]))
 			log_info("CPU %d is isolated or nohz_full: neither sampled nor delayed",
 				 online[i]);
 		else

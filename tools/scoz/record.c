@@ -319,6 +319,7 @@ static int prepare(struct session *s, struct error *err)
 		r = cores_select(s->opt.cpus, &s->cores, err);
 	opt.cpus = s->cores.cpus;
 	opt.n_cpus = s->cores.n;
+	opt.new_cpus = !s->opt.cpus;
 	if (!r)
 		r = recorder_create(&opt, &sink, &s->recorder, err);
 	if (!r && s->opt.command)

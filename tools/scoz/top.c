@@ -258,6 +258,7 @@ static int start(struct session *s, struct error *err)
 		.period_ns = s->opt.period_ns,
 		.cpus = s->cores.cpus,
 		.n_cpus = s->cores.n,
+		.new_cpus = true,
 		.everybody = !s->opt.pids.n,
 		.ring_bytes = RING_BYTES,
 	};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/targets.h"
 
+#include <limits.h>
+#include <unistd.h>
+
 static const char *kind_name(enum target_kind kind)
 {
 	switch (kind) {
@@ -212,6 +215,16 @@ static bool kernel_may_hold(const struct target *t, const struct maps_binary *b)
 	       !strcmp(t->binary, file);
 }
 
+/* The command's process is a scozd until it begins: nobody means that. */
+static bool is_own_image(const struct maps_binary *b)
+{
+	static char path[PATH_MAX];
+
+	if (!*path && readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+		return false;
+	return !strcmp(b->path, path);
+}
+
 static int resolve_programs(const struct target *t, struct maps *maps, struct handlers *handlers,
 			    struct resolved_target *ret, struct error *last)
 {
@@ -223,7 +236,8 @@ static int resolve_programs(const struct target *t, struct maps *maps, struct ha
 		if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 			continue;
 		b = maps_binary(maps, id);
-		if (b && b->table && may_hold(t, b) && add_part(t, b, ret, last) == -E2BIG)
+		if (b && b->table && !is_own_image(b) && may_hold(t, b) &&
+		    add_part(t, b, ret, last) == -E2BIG)
 			return -E2BIG;
 	}
 	return 0;

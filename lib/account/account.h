@@ -21,8 +21,10 @@
  *             b = A(c), or after idling min(G, A(c) + time idle)
  *             A(c) = min(a, b), and the core pays before T does anything
  *   spin      t0 = now; until the lock is had nothing is paid, and no sample hits
- *   acquire   A(c) = min(G, A(c) + time spun). Who held the lock is not known, and is taken to
- *             owe nothing: it has had the time of the wait to pay.
+ *   acquire   as wake: A(c) = min(A(E), A(c) + time spun), E the core that held the lock, or G
+ *             where that is not known. Such waits are not much longer than the lumps in which
+ *             hits insert delay: what a wait had time for and was not inserted in it, up to a
+ *             lump, is left to the next one, in which more may be inserted than it has time for.
  *
  * Model CORE (SCOZ paper, section 3.5), kept for comparison. A(c) is the local delay L(c):
  *
@@ -100,6 +102,12 @@ static __always_inline __s64 scoz_hit(struct scoz_core *c, __u64 weight, __u32 s
 	return d;
 }
 
+/* What a hit inserts if no tick was missing. */
+static __always_inline __s64 scoz_lump(__u64 period, __u32 speedup)
+{
+	return (period * speedup) >> SCOZ_SPEEDUP_SHIFT;
+}
+
 static __always_inline void scoz_overhead(struct scoz_core *c, __s64 excess)
 {
 	c->absorbed += excess;
@@ -171,25 +179,26 @@ static __always_inline void scoz_spin_enter(struct scoz_core *c, __u64 now)
 		c->spin_since = now;
 }
 
-/* What was inserted during the wait up to @now is absorbed. */
-static __always_inline void scoz_spin_absorb(struct scoz_core *c, __s64 delay, __u64 now)
+/*
+ * The lock is had, or the wait given up. @ender: what the core that held the lock has absorbed; G
+ * when that is not known. @lump: what a hit inserts at once; 0 when the holder is not known.
+ */
+static __always_inline void scoz_spin_leave(struct scoz_core *c, __s64 ender, __s64 lump, __u64 now)
 {
-	__s64 waited = now - c->spin_since, room = delay - c->absorbed;
+	__s64 waited = now - c->spin_since, absorbed;
 
-	c->spin_since = now;
+	if (!c->spinning || --c->spinning)
+		return;
+	c->spins++;
 	if (waited <= 0)
 		return;
 	c->spun += waited;
-	if (room > 0)
-		scoz_core_set(c, c->absorbed + scoz_min(waited, room));
-}
-
-static __always_inline void scoz_spin_leave(struct scoz_core *c, __s64 delay, __u64 now)
-{
-	if (!c->spinning || --c->spinning)
+	c->spin_room = scoz_min(c->spin_room, lump) + waited;
+	absorbed = scoz_min(ender - c->absorbed, c->spin_room);
+	if (absorbed <= 0)
 		return;
-	scoz_spin_absorb(c, delay, now);
-	c->spins++;
+	c->spin_room -= absorbed;
+	scoz_core_set(c, c->absorbed + absorbed);
 }
 
 /* Core model: another core, owing @debt, sends the wake-up of idle core @c. */

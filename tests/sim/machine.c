@@ -129,12 +129,8 @@ bool core_pay(struct sim *s, int c, enum stop_kind kind)
 	struct core *k = &s->core[c];
 	int64_t debt = core_debt(s, c), room, allowed;
 
-	if (debt <= 0)
+	if (debt <= 0 || k->account.spinning)
 		return false;
-	if (k->account.spinning) {
-		scoz_spin_absorb(&k->account, s->delay, s->now);
-		return false;
-	}
 	room = s->o.max_share >= 100
 		       ? FOREVER
 		       : scoz_share_room(&k->account, s->now, s->o.max_share, share_burst(s));

@@ -261,6 +261,34 @@ static void spinlock4(struct builder *b)
 	}
 }
 
+/* The lock decides, and the target is outside of it. */
+static void spinlock4_outside(struct builder *b)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 4; i++) {
+		task(b), target(b, 1.5), op(b, OP_SPIN_LOCK, m), work(b, 1);
+		op(b, OP_SPIN_UNLOCK, m), progress(b);
+	}
+}
+
+/* Two that spin for short whiles do not depend on who runs the target, and all meet now and then.
+ */
+static void spinlock2_aside(struct builder *b)
+{
+	int m = object(b, 1), x = object(b, 3);
+
+	for (int i = 0; i < 2; i++) {
+		task(b);
+		for (int k = 0; k < 60; k++) {
+			work(b, 0.02), op(b, OP_SPIN_LOCK, m), work(b, 0.03);
+			op(b, OP_SPIN_UNLOCK, m);
+		}
+		op(b, OP_BARRIER, x);
+	}
+	task(b), target(b, 6), op(b, OP_BARRIER, x), progress(b);
+}
+
 /* ---- fork and join ---- */
 
 static void forkjoin(struct builder *b, double ms)
@@ -487,6 +515,8 @@ static const struct {
 	{ "rwlock4", 4, rwlock4 },
 	{ "spinlock2", 2, spinlock2 },
 	{ "spinlock4", 4, spinlock4 },
+	{ "spinlock4 outside", 4, spinlock4_outside },
+	{ "spinlock2 aside", 3, spinlock2_aside },
 	{ "forkjoin 0.6 ms", 4, forkjoin_short },
 	{ "forkjoin 6 ms", 4, forkjoin_long },
 	{ "churn2", 2, churn2 },

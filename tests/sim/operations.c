@@ -46,14 +46,15 @@ static enum outcome spin_in(struct task *t, struct list *l, int self)
 	return STAY;
 }
 
-static void grant(struct sim *s, int t)
+static void grant(struct sim *s, int t, int from)
 {
 	struct task *x = &s->task[t];
 	struct core *k = &s->core[x->core];
 	bool running = x->state == TASK_RUNNING && !k->stop;
 
 	if (x->state == TASK_RUNNING)
-		scoz_spin_leave(&k->account, s->delay, s->now);
+		scoz_spin_leave(&k->account, s->core[from].account.absorbed,
+				scoz_lump(s->o.period, s->speedup), s->now);
 	if (running)
 		core_update(s, x->core);
 	x->granted = true;
@@ -141,11 +142,11 @@ static enum outcome do_spin_lock(struct sim *s, int c, struct object *o)
 	return GO_ON;
 }
 
-static void do_spin_unlock(struct sim *s, struct object *o)
+static void do_spin_unlock(struct sim *s, struct object *o, int c)
 {
 	o->holder = o->waiting.n ? list_shift(&o->waiting) : NOBODY;
 	if (o->holder != NOBODY)
-		grant(s, o->holder);
+		grant(s, o->holder, c);
 }
 
 static enum outcome do_barrier(struct sim *s, int c, struct object *o)
@@ -177,7 +178,7 @@ static enum outcome do_spin_barrier(struct sim *s, int c, struct object *o)
 	}
 	o->count = 0;
 	while (n--)
-		grant(s, list_shift(&o->waiting));
+		grant(s, list_shift(&o->waiting), c);
 	return GO_ON;
 }
 
@@ -329,7 +330,7 @@ static enum outcome step(struct sim *s, int c)
 	case OP_SPIN_LOCK:
 		return do_spin_lock(s, c, o);
 	case OP_SPIN_UNLOCK:
-		do_spin_unlock(s, o);
+		do_spin_unlock(s, o, c);
 		return GO_ON;
 	case OP_BARRIER:
 		return do_barrier(s, c, o);

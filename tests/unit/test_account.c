@@ -146,25 +146,56 @@ static void test_idle_core_has_no_debt_of_its_own(void **state)
 
 /* Half of the time stopped: twice the ticks for each unit of work, and the credit for one of two.
  */
-/* G grows by 5 ms while the core spins for 20 ms; what it owed before is absorbed as well. */
+/*
+ * The core spins for 20 ms; the one that held the lock has absorbed up to 9 ms, of which this one
+ * owed 3 before. Of what G has beyond that it is not excused.
+ */
 static void test_spinning_absorbs(void **state)
 {
 	struct scoz_core c = { .absorbed = 1 * MS, .own = 1 * MS };
 
 	(void)state;
 	scoz_spin_enter(&c, 10 * MS);
-	scoz_spin_leave(&c, 9 * MS, 30 * MS);
-	assert_int_equal(scoz_debt(9 * MS, &c), 0);
+	scoz_spin_leave(&c, 9 * MS, 0, 30 * MS);
+	assert_int_equal(scoz_debt(11 * MS, &c), 2 * MS);
 	assert_int_equal(c.excused, 8 * MS);
 	assert_int_equal(c.spun, 20 * MS);
 	check_ledger(&c);
-	/* A wait absorbs at most its length, in parts or at once. */
+	/* A wait absorbs at most its length. */
 	scoz_spin_enter(&c, 40 * MS);
-	scoz_spin_absorb(&c, 19 * MS, 41 * MS);
-	assert_int_equal(scoz_debt(19 * MS, &c), 9 * MS);
-	scoz_spin_leave(&c, 19 * MS, 43 * MS);
+	scoz_spin_leave(&c, 19 * MS, 0, 43 * MS);
 	assert_int_equal(scoz_debt(19 * MS, &c), 7 * MS);
 	assert_int_equal(c.spins, 2);
+	/* It never takes back. */
+	scoz_spin_enter(&c, 50 * MS);
+	scoz_spin_leave(&c, 5 * MS, 0, 60 * MS);
+	assert_int_equal(c.absorbed, 12 * MS);
+	check_ledger(&c);
+}
+
+/* Waits of 10 ms, hits of 4 ms: two in one wait, three in the next. */
+static void test_spin_room(void **state)
+{
+	struct scoz_core c = {};
+
+	(void)state;
+	scoz_spin_enter(&c, 0);
+	scoz_spin_leave(&c, 8 * MS, 4 * MS, 10 * MS);
+	assert_int_equal(c.absorbed, 8 * MS);
+	scoz_spin_enter(&c, 20 * MS);
+	scoz_spin_leave(&c, 20 * MS, 4 * MS, 30 * MS);
+	assert_int_equal(c.absorbed, 20 * MS);
+	scoz_spin_enter(&c, 40 * MS);
+	scoz_spin_leave(&c, 32 * MS, 4 * MS, 50 * MS);
+	assert_int_equal(c.absorbed, 30 * MS);
+	/* Not more than a lump is left, and nothing where the holder was not known. */
+	for (int lump = 4; lump >= 0; lump -= 4) {
+		scoz_spin_enter(&c, 100 * MS);
+		scoz_spin_leave(&c, 0, 4 * MS, 200 * MS);
+		scoz_spin_enter(&c, 200 * MS);
+		scoz_spin_leave(&c, 1000 * MS, lump * MS, 201 * MS);
+		assert_int_equal(c.absorbed, (lump ? 35 : 36) * MS);
+	}
 	check_ledger(&c);
 }
 
@@ -175,19 +206,19 @@ static void test_spins_nest(void **state)
 	(void)state;
 	scoz_spin_enter(&c, 10 * MS);
 	scoz_spin_enter(&c, 12 * MS); /* in an interrupt on top */
-	scoz_spin_leave(&c, 5 * MS, 13 * MS);
+	scoz_spin_leave(&c, 5 * MS, 0, 13 * MS);
 	assert_int_equal(c.spinning, 1);
 	assert_int_equal(c.absorbed, 0);
-	scoz_spin_leave(&c, 5 * MS, 14 * MS);
+	scoz_spin_leave(&c, 5 * MS, 0, 14 * MS);
 	assert_int_equal(c.absorbed, 4 * MS);
 	/* An end without beginning (hooks put in meanwhile), a stop that overshot, a clock step. */
-	scoz_spin_leave(&c, 5 * MS, 15 * MS);
+	scoz_spin_leave(&c, 5 * MS, 0, 15 * MS);
 	assert_int_equal(c.absorbed, 4 * MS);
 	scoz_spin_enter(&c, 20 * MS);
-	scoz_spin_leave(&c, 3 * MS, 21 * MS);
+	scoz_spin_leave(&c, 3 * MS, 0, 21 * MS);
 	assert_int_equal(c.absorbed, 4 * MS);
 	scoz_spin_enter(&c, 30 * MS);
-	scoz_spin_leave(&c, 9 * MS, 29 * MS);
+	scoz_spin_leave(&c, 9 * MS, 0, 29 * MS);
 	assert_int_equal(c.absorbed, 4 * MS);
 	check_ledger(&c);
 }
@@ -348,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_idle_core_has_no_debt_of_its_own),
 		cmocka_unit_test(test_spinning_absorbs),
 		cmocka_unit_test(test_spins_nest),
+		cmocka_unit_test(test_spin_room),
 		cmocka_unit_test(test_cost_of_looking),
 		cmocka_unit_test(test_core_model),
 		cmocka_unit_test(test_unprofiled_core_owes_nothing),

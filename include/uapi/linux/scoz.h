@@ -22,7 +22,7 @@
 
 #define SCOZ_MAGIC	0x7a6f6373U /* "scoz" */
 #define SCOZ_VERSION	1
-#define SCOZ_SLOT_SIZE	320
+#define SCOZ_SLOT_SIZE	384
 #define SCOZ_SLOT_HEAD	0
 #define SCOZ_SLOT_GLOB	1
 #define SCOZ_SLOT_CORE0 2
@@ -125,9 +125,10 @@ struct scoz_core {
 	__u32 spinning;	       /* waits for a lock without giving up the core; depth */
 	__u64 deferred;	       /* wake-ups held back (SCOZ_F_DEFER) */
 	__u64 kicks;	       /* interrupts received because of hits elsewhere (SCOZ_F_KICK) */
-	__u64 spin_since;      /* the part of the wait before that is accounted */
+	__u64 spin_since;      /* of the outermost of these waits */
 	__u64 spun;	       /* ns of such waits */
 	__u64 spins;
+	__s64 spin_room; /* time spun in which nothing was inserted */
 };
 
 /* A task's account; zero-initialised is valid for a task that has never run. */

@@ -96,13 +96,9 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 	s64 debt = scoz_debt(READ_ONCE(g->delay), c), length;
 	struct stop stop;
 
-	if (debt <= 0)
+	if (debt <= 0 || c->spinning)
 		return;
 	s.start = bpf_ktime_get_ns();
-	if (c->spinning) {
-		scoz_spin_absorb(c, READ_ONCE(g->delay), s.start);
-		return;
-	}
 	if (s.start >= READ_ONCE(h->lease_until))
 		return;
 	s.allowed = scoz_share_room(c, s.start, h->max_share, SHARE_BURST(h->max_share));

@@ -41,10 +41,8 @@ static uint64_t read_steal(const struct session *s)
 		if (sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &v[0],
 			   &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) != 9)
 			continue;
-		for (int i = 0; i < s->cores.n; i++) {
-			if (s->cores.cpus[i] == cpu)
-				sum += v[7];
-		}
+		if (cpulist_contains(s->cores.cpus, s->cores.n, cpu))
+			sum += v[7];
 	}
 	return sum;
 }

@@ -97,6 +97,7 @@ bool path_ends_with(const char *path, const char *suffix);
 /* CPU lists such as "0-3,8": fills a malloc'ed, sorted array of distinct CPU numbers. */
 int cpulist_parse(const char *text, int **cpus, int *n, struct error *err);
 char *cpulist_format(const int *cpus, int n);
+bool cpulist_contains(const int *cpus, int n, int cpu);
 /* The CPUs that are online. */
 int cpulist_online(int **cpus, int *n, struct error *err);
 /* Kept free of everybody's work (isolcpus, nohz_full). */

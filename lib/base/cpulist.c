@@ -96,6 +96,13 @@ int cpulist_online(int **cpus, int *n, struct error *err)
 	return cpulist_parse(text, cpus, n, err);
 }
 
+bool cpulist_contains(const int *cpus, int n, int cpu)
+{
+	while (n > 0 && cpus[n - 1] != cpu)
+		n--;
+	return n > 0;
+}
+
 /* Membership of a sysfs CPU list; false when the file is empty or absent. */
 static bool listed(const char *file, int cpu)
 {
@@ -106,11 +113,7 @@ static bool listed(const char *file, int cpu)
 
 	if (!text || cpulist_parse(text, &cpus, &n, NULL))
 		return false;
-	for (int i = 0; i < n; i++) {
-		if (cpus[i] == cpu)
-			return true;
-	}
-	return false;
+	return cpulist_contains(cpus, n, cpu);
 }
 
 bool cpu_is_isolated(int cpu)

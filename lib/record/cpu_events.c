@@ -5,16 +5,9 @@
 
 #define LOOK_NS (250 * NSEC_PER_MSEC)
 
-static bool contains(const int *list, int n, int cpu)
-{
-	while (n > 0 && list[n - 1] != cpu)
-		n--;
-	return n > 0;
-}
-
 static bool is_wanted(const struct cpu_events *events, int cpu)
 {
-	return !events->wanted || contains(events->wanted, events->n_wanted, cpu) ||
+	return !events->wanted || cpulist_contains(events->wanted, events->n_wanted, cpu) ||
 	       (events->newcomers && !cpu_is_isolated(cpu));
 }
 
@@ -55,7 +48,8 @@ int cpu_events_open(struct cpu_events *events, struct error *err)
 
 	events->looked = clock_now_ns();
 	for (int i = 0; !r && i < n; i++) {
-		if (!events->wanted || contains(events->wanted, events->n_wanted, online[i]))
+		if (!events->wanted ||
+		    cpulist_contains(events->wanted, events->n_wanted, online[i]))
 			r = add(events, online[i], err);
 	}
 	return r;
@@ -74,7 +68,7 @@ void cpu_events_follow(struct cpu_events *events)
 	if (cpulist_online(&online, &n, NULL))
 		return;
 	for (size_t i = 0; i < events->n;) {
-		if (contains(online, n, events->list[i].cpu)) {
+		if (cpulist_contains(online, n, events->list[i].cpu)) {
 			i++;
 			continue;
 		}

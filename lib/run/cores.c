@@ -33,11 +33,7 @@ static int select_listed(struct cores *c, const char *list, struct error *err)
 	if (ret)
 		return ret;
 	for (int i = 0; i < c->n; i++) {
-		bool found = false;
-
-		for (int j = 0; j < n; j++)
-			found |= online[j] == c->cpus[i];
-		if (!found) {
+		if (!cpulist_contains(online, n, c->cpus[i])) {
 			_cleanup_free_ char *have = cpulist_format(online, n);
 
 			return error_set(err, ENODEV,

@@ -144,8 +144,6 @@ static void test_idle_core_has_no_debt_of_its_own(void **state)
 	check_ledger(&c);
 }
 
-/* Half of the time stopped: twice the ticks for each unit of work, and the credit for one of two.
- */
 /*
  * The core spins for 20 ms; the one that held the lock has absorbed up to 9 ms, of which this one
  * owed 3 before. Of what G has beyond that it is not excused.
@@ -223,6 +221,8 @@ static void test_spins_nest(void **state)
 	check_ledger(&c);
 }
 
+/* Half of the time stopped: twice the ticks for each unit of work, and the credit for one of two.
+ */
 static void test_cost_of_looking(void **state)
 {
 	struct scoz_core c = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/points.h"
 #include "progress/marks.h"
+#include "progress/probe_file.h"
 #include "progress/usdt.h"
 #include "syscalls.h" /* generated: names and numbers of system calls */
 
@@ -50,19 +51,27 @@ static int attach_at(struct points *p, struct end *end, const char *path, uint64
 	return engine_add_point(p->engine, &ep, &end->id, err);
 }
 
-static int attach_vaddr(struct points *p, struct end *end, const char *path,
-			const struct maptable *t, uint64_t vaddr, struct error *err)
+/* Only where an instruction is shown to begin: @place->vaddr. */
+static int attach_checked(struct points *p, struct end *end, const char *path, struct probe_file *f,
+			  const struct maptable *t, struct probe_place *place, struct error *err)
 {
-	uint64_t offset;
+	_cleanup_free_ uint64_t *statements = NULL;
+	uint64_t offset, from, to;
+	int ret;
 
-	if (!maptable_vaddr_to_offset(t, vaddr, &offset))
+	if (!maptable_vaddr_to_offset(t, place->vaddr, &offset))
 		return error_set(err, EINVAL, "%s: address %#llx is not in the file", path,
-				 (unsigned long long)vaddr);
-	return attach_at(p, end, path, offset, 0, err);
+				 (unsigned long long)place->vaddr);
+	if (probe_file_around(f, place->vaddr, &from, &to)) {
+		maptable_statements(t, from, to, &statements, &place->n_statements);
+		place->statements = statements;
+	}
+	ret = probe_file_check(f, place, err);
+	return ret ? ret : attach_at(p, end, path, offset, 0, err);
 }
 
 /* A line may begin in several places of one function: only the first of each counts. */
-static int attach_line(struct points *p, struct end *end, const char *path,
+static int attach_line(struct points *p, struct end *end, const char *path, struct probe_file *f,
 		       const struct maptable *t, struct error *err)
 {
 	const struct point *point = end->point;
@@ -76,13 +85,26 @@ static int attach_line(struct points *p, struct end *end, const char *path,
 		struct map_frame frames[MAP_MAX_INLINE];
 		int depth = maptable_lookup(t, vaddrs[i], frames, MAP_MAX_INLINE);
 		const char *function = depth ? frames[depth - 1].function : NULL;
+		struct probe_place place = { .vaddr = vaddrs[i] };
 
 		if (last && function && !strcmp(last, function))
 			continue;
 		last = function;
-		ret = attach_vaddr(p, end, path, t, vaddrs[i], err);
+		ret = attach_checked(p, end, path, f, t, &place, err);
 	}
 	return ret;
+}
+
+static int attach_function(struct points *p, struct end *end, const char *path,
+			   struct probe_file *f, const struct maptable *t, struct error *err)
+{
+	struct probe_place place = { .function = end->point->function };
+	int ret = maptable_function_address(t, end->point->function, &place.function_vaddr, err);
+
+	if (ret)
+		return ret;
+	place.vaddr = place.function_vaddr + end->point->offset;
+	return attach_checked(p, end, path, f, t, &place, err);
 }
 
 static int attach_code(struct points *p, struct end *end, const struct map_options *map_opt,
@@ -90,24 +112,35 @@ static int attach_code(struct points *p, struct end *end, const struct map_optio
 {
 	const struct point *point = end->point;
 	_cleanup_free_ char *path = NULL;
-	struct maptable *t;
-	uint64_t vaddr;
+	struct probe_file *f = NULL;
+	struct maptable *t = NULL;
 	int ret;
 
 	ret = binary_find(point->binary, &path, err);
 	if (!ret)
 		ret = maptable_open(path, point->binary, map_opt, &t, err);
-	if (ret)
-		return ret;
-	if (point->kind == POINT_LINE) {
-		ret = attach_line(p, end, path, t, err);
-	} else {
-		ret = maptable_function_address(t, point->function, &vaddr, err);
-		if (!ret)
-			ret = attach_vaddr(p, end, path, t, vaddr + point->offset, err);
-	}
+	if (!ret)
+		ret = probe_file_open(path, &f, err);
+	if (!ret)
+		ret = (point->kind == POINT_LINE ? attach_line : attach_function)(p, end, path, f,
+										  t, err);
+	probe_file_close(f);
 	maptable_free(t);
 	return ret;
+}
+
+/* A probe that a note in the file tells of. */
+static int attach_note(struct points *p, struct end *end, const char *path, struct probe_file *f,
+		       uint64_t offset, uint64_t semaphore, struct error *err)
+{
+	struct probe_place place = { .note = true };
+	int ret;
+
+	if (!probe_file_vaddr(f, offset, &place.vaddr))
+		return error_set(err, EINVAL, "%s: file offset %#llx is not in its code", path,
+				 (unsigned long long)offset);
+	ret = probe_file_check(f, &place, err);
+	return ret ? ret : attach_at(p, end, path, offset, semaphore, err);
 }
 
 static int attach_usdt(struct points *p, struct end *end, struct error *err)
@@ -115,15 +148,19 @@ static int attach_usdt(struct points *p, struct end *end, struct error *err)
 	const struct point *point = end->point;
 	_cleanup_free_ struct usdt_site *sites = NULL;
 	_cleanup_free_ char *path = NULL;
-	size_t n;
+	struct probe_file *f = NULL;
+	size_t n = 0;
 	int ret;
 
 	ret = binary_find(point->binary, &path, err);
 	if (!ret)
 		ret = usdt_find(path, point->function, point->name, &sites, &n, err);
+	if (!ret)
+		ret = probe_file_open(path, &f, err);
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = attach_at(p, end, path, sites[i].probe_offset, sites[i].semaphore_offset,
-				err);
+		ret = attach_note(p, end, path, f, sites[i].probe_offset, sites[i].semaphore_offset,
+				  err);
+	probe_file_close(f);
 	return ret;
 }
 
@@ -259,7 +296,7 @@ static enum mark_kind wanted_kind(const struct end *end)
 	}
 }
 
-static void attach_marks(struct points *p, struct end *end, const char *path,
+static void attach_marks(struct points *p, struct end *end, const char *path, struct probe_file *f,
 			 const struct mark_site *sites, size_t n)
 {
 	struct error err = {};
@@ -270,13 +307,15 @@ static void attach_marks(struct points *p, struct end *end, const char *path,
 		if (sites[i].kind != wanted_kind(end) ||
 		    !mark_name_matches(end->point->name, sites[i].name))
 			continue;
-		if (attach_at(p, end, path, sites[i].probe_offset, sites[i].semaphore_offset, &err))
-			log_warn("%s", err.text);
+		if (attach_note(p, end, path, f, sites[i].probe_offset, sites[i].semaphore_offset,
+				&err))
+			log_warn("mark:%s: %s", end->point->name, err.text);
 	}
 }
 
 void points_add_binary(struct points *p, const char *path)
 {
+	struct probe_file *f = NULL;
 	struct mark_site *sites;
 	struct error err = {};
 	size_t n;
@@ -287,11 +326,14 @@ void points_add_binary(struct points *p, const char *path)
 		log_debug("%s", err.text);
 		return;
 	}
-	for (size_t i = 0; n && i < p->n; i++) {
-		attach_marks(p, &p->list[i].begin, path, sites, n);
+	if (n && probe_file_open(path, &f, &err))
+		log_warn("%s", err.text);
+	for (size_t i = 0; f && i < p->n; i++) {
+		attach_marks(p, &p->list[i].begin, path, f, sites, n);
 		if (p->list[i].spec->latency)
-			attach_marks(p, &p->list[i].end, path, sites, n);
+			attach_marks(p, &p->list[i].end, path, f, sites, n);
 	}
+	probe_file_close(f);
 	mark_sites_free(sites, n);
 	points_refresh(p);
 }

@@ -70,4 +70,10 @@ void engine_init(struct engine *e, const struct engine_backend *backend,
 int engine_open_events(struct engine *e, struct error *err);
 void engine_init_page(struct engine *e);
 
+/* Maps the page of code around a probe, so that the kernel checks the probe; NULL: not possible. */
+void *engine_map_code(const char *path, uint64_t offset);
+void engine_unmap_code(void *code);
+/* What people are told when the kernel refuses a uprobe. */
+const char *engine_uprobe_reason(int errnum);
+
 #endif

@@ -296,6 +296,8 @@ void engine_forget_sleepers(struct engine *e)
 int engine_add_point(struct engine *e, const struct engine_point *p, int *id, struct error *err)
 {
 	bool first = *id < 0;
+	void *code;
+	int ret;
 
 	if (first) {
 		if (e->n_points == SCOZ_MAX_POINTS)
@@ -303,7 +305,10 @@ int engine_add_point(struct engine *e, const struct engine_point *p, int *id, st
 					 SCOZ_MAX_POINTS);
 		*id = e->n_points++;
 	}
-	return e->backend->add_site(e, p, *id, first, err);
+	code = p->kind == ENGINE_UPROBE ? engine_map_code(p->path, p->offset) : NULL;
+	ret = e->backend->add_site(e, p, *id, first, err);
+	engine_unmap_code(code);
+	return ret;
 }
 
 void engine_read_point(const struct engine *e, int id, struct engine_count *ret)

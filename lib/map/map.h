@@ -95,6 +95,10 @@ int maptable_function_address(const struct maptable *t, const char *function, ui
 int maptable_line_addresses(const struct maptable *t, const char *file, uint32_t line,
 			    uint64_t **vaddrs, size_t *n, struct error *err);
 
+/* Where the line table begins statements, of whatever line, from @start to before @end; sorted. */
+void maptable_statements(const struct maptable *t, uint64_t start, uint64_t end, uint64_t **vaddrs,
+			 size_t *n);
+
 /* Ranges of a target. Inlined copies count. -ENOENT (with an error text) when there is none. */
 int maptable_function_ranges(const struct maptable *t, const char *function,
 			     struct addr_ranges *ret, struct error *err);

@@ -381,6 +381,24 @@ int maptable_line_addresses(const struct maptable *t, const char *file, uint32_t
 	return n_bare ? 0 : no_line(t, files, file, line, err);
 }
 
+void maptable_statements(const struct maptable *t, uint64_t start, uint64_t end, uint64_t **vaddrs,
+			 size_t *n)
+{
+	size_t cap = 0;
+
+	*vaddrs = NULL;
+	*n = 0;
+	for (uint32_t i = 0; i < t->n_row; i++) {
+		uint64_t addr = t->h->base + t->row_off[i];
+
+		if (addr < start || addr >= end || t->row_file[i] == NONE ||
+		    !(t->row_line[i] & ROW_STMT) || (*n && (*vaddrs)[*n - 1] == addr))
+			continue;
+		array_reserve(*vaddrs, cap, *n + 1);
+		(*vaddrs)[(*n)++] = addr;
+	}
+}
+
 int maptable_line_ranges(const struct maptable *t, const char *file, uint32_t line,
 			 struct addr_ranges *ret, struct error *err)
 {

@@ -94,7 +94,7 @@ static int attach_uprobe(struct bpf_engine *e, const struct engine_point *p, int
 					       &opts);
 	if (!link)
 		return error_set(err, errno, "probing %s at file offset %#llx: %s", p->path,
-				 (unsigned long long)p->offset, strerror(errno));
+				 (unsigned long long)p->offset, engine_uprobe_reason(errno));
 	bpf_keep_link(e, link);
 	return 0;
 }

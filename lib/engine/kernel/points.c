@@ -71,11 +71,8 @@ static int add_uprobe(struct kernel_engine *k, const struct engine_point *p, int
 	if (probe.fd >= 0)
 		close(probe.fd);
 	if (ret)
-		return error_set(err, ret, "probing %s at file offset %#llx: %s%s", p->path,
-				 (unsigned long long)p->offset, strerror(ret),
-				 ret == EOPNOTSUPP ? "; this kernel has no uprobes "
-						     "(CONFIG_UPROBE_EVENTS)"
-						   : "");
+		return error_set(err, ret, "probing %s at file offset %#llx: %s", p->path,
+				 (unsigned long long)p->offset, engine_uprobe_reason(ret));
 	return 0;
 }
 

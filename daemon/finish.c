@@ -101,9 +101,9 @@ static void warn_about_waits(struct session *s, const struct engine_ledger *l)
 	double waiting = l->queued / 1e9 / session_elapsed_s(s);
 	double asleep = l->external_waited / 1e9 / session_elapsed_s(s);
 
-	log_info("%.2f profiled tasks on average waited for a core, %.2f for devices or "
+	log_info("%.2f profiled tasks on average ran, %.2f waited for a core, %.2f for devices or "
 		 "timers",
-		 waiting, asleep);
+		 l->ran / 1e9 / session_elapsed_s(s), waiting, asleep);
 	if (l->unawaited > 10)
 		session_warn(s,
 			     "%llu timers fired before the program waited for them: what they "

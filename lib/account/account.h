@@ -139,6 +139,25 @@ static __always_inline void scoz_stopped(struct scoz_core *c, __s64 length, __u3
 	scoz_overhead(c, ((__u64)length * background) >> 16);
 }
 
+/*
+ * What runs from here on counts, or what has run up to here, if the task is @involved: CPU time
+ * that the work needs, stolen time included, stops left out.
+ */
+static __always_inline void scoz_run_begin(struct scoz_core *c, __u64 now)
+{
+	c->ran_at = now;
+	c->stopped_at_ran = c->stopped;
+}
+
+static __always_inline void scoz_run_count(struct scoz_core *c, __u64 now, __u32 involved)
+{
+	__s64 ran = (__s64)(now - c->ran_at) - (c->stopped - c->stopped_at_ran);
+
+	if (involved && c->ran_at && ran > 0)
+		c->ran += ran;
+	scoz_run_begin(c, now);
+}
+
 /* The running task blocks or is preempted. */
 static __always_inline void scoz_switch_out(const struct scoz_core *c, struct scoz_task *t,
 					    __u64 now)

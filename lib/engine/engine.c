@@ -360,6 +360,7 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		ret->capped += c->capped;
 		ret->clipped += c->clipped;
 		ret->no_task += c->no_task;
+		ret->ran += c->ran;
 		ret->idle += c->in_idle;
 		if (c->idle && c->idle_since < now)
 			ret->idle += now - c->idle_since;

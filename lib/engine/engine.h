@@ -117,6 +117,7 @@ struct engine_ledger {
 	int64_t own, stopped, asked, excused, overhead, owed;
 	uint64_t ticks, stops, capped, clipped, no_task;
 	uint64_t idle;		  /* ns */
+	uint64_t ran;		  /* ns in which involved tasks ran, stops left out; to a tick */
 	uint64_t syncs;		  /* wake-ups of involved tasks by tasks */
 	uint64_t spins;		  /* waits for locks that kept the core */
 	uint64_t spun;		  /* ns they lasted */

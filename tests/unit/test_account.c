@@ -52,6 +52,30 @@ static void test_sampling_clock_excludes_stops(void **state)
 	check_ledger(&c);
 }
 
+/* CPU time of the profiled tasks: no stops, no strangers, no idling. */
+static void test_time_that_the_work_ran(void **state)
+{
+	struct scoz_core c = {};
+
+	(void)state;
+	scoz_run_count(&c, 10 * MS, 1); /* since when, nobody knows */
+	assert_int_equal(c.ran, 0);
+	scoz_run_count(&c, 11 * MS, 1); /* a tick */
+	assert_int_equal(c.ran, MS);
+	scoz_stopped(&c, 2 * MS, 0);
+	scoz_run_count(&c, 14 * MS, 1); /* switched out */
+	assert_int_equal(c.ran, 2 * MS);
+	scoz_run_count(&c, 19 * MS, 0); /* a stranger */
+	assert_int_equal(c.ran, 2 * MS);
+	scoz_run_begin(&c, 30 * MS); /* idle until here */
+	scoz_stopped(&c, 2 * MS, 0); /* longer than the clock says: never backwards */
+	scoz_run_count(&c, 31 * MS, 1);
+	assert_int_equal(c.ran, 2 * MS);
+	scoz_run_count(&c, 31 * MS + MS / 2, 1);
+	assert_int_equal(c.ran, 2 * MS + MS / 2);
+	check_ledger(&c);
+}
+
 /* T blocks, G grows by 5 ms in 20 ms. Woken by a task that has paid: T owes nothing. */
 static void test_wake_by_task_absorbs(void **state)
 {
@@ -370,6 +394,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hit_credits_the_core),
 		cmocka_unit_test(test_sampling_clock_excludes_stops),
+		cmocka_unit_test(test_time_that_the_work_ran),
 		cmocka_unit_test(test_wake_by_task_absorbs),
 		cmocka_unit_test(test_wakee_inherits_debt),
 		cmocka_unit_test(test_wait_absorbs_at_most_its_length),

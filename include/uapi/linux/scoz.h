@@ -129,6 +129,9 @@ struct scoz_core {
 	__u64 spun;	       /* ns of such waits */
 	__u64 spins;
 	__s64 spin_room; /* time spun in which nothing was inserted */
+	__u64 ran;	 /* ns in which involved tasks ran, without stops; as of the latest tick */
+	__u64 ran_at;	 /* that was, or the switch-in if later */
+	__s64 stopped_at_ran;
 };
 
 /* A task's account; zero-initialised is valid for a task that has never run. */

@@ -88,6 +88,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (prev->pid && !is_self(prev)) {
 		t = bpf_task_storage_get(&tasks, prev, 0, 0);
 		if (t) {
+			scoz_run_count(c, now, is_involved(t, now));
 			scoz_switch_out(c, &t->account, now);
 			if (!preempt && prev->__state && !(prev->__state & TASK_DEAD))
 				task_blocks(t, g);
@@ -95,6 +96,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			c->no_task++;
 		}
 	}
+	scoz_run_begin(c, now);
 	if (is_self(next)) /* the profiler runs in nobody's time: the core's state stays */
 		return 0;
 	if (!next->pid) {

@@ -94,6 +94,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct task_struct *task;
 	struct task_state *t;
 	u64 now, weight;
+	bool involved;
 
 	if (!c || !h || !g)
 		return 0;
@@ -108,6 +109,9 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	weight = scoz_tick(c, now, h->period * WEIGHT_LIMIT);
 	if (task->tgid == self_tgid)
 		return 0;
+	t = bpf_task_storage_get(&tasks, task, 0, 0);
+	involved = t && is_involved(t, now);
+	scoz_run_count(c, now, involved);
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
 	if (weight && !c->spinning && matches_target(ctx, task)) {
@@ -118,10 +122,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	}
 	if (task->prio >= MAX_RT_PRIO)
 		pay(c, cpu, h, g, longest_tick_stop(h));
-	if (bpf_get_prandom_u32() > record_share)
-		return 0;
-	t = bpf_task_storage_get(&tasks, task, 0, 0);
-	return t && is_involved(t, now);
+	return involved && bpf_get_prandom_u32() <= record_share;
 }
 
 #endif

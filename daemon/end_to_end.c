@@ -33,14 +33,14 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 		return ret;
 	while (command_running(&s->command)) {
 		if (session_over(s)) {
-			command_terminate(&s->command, 2);
+			command_terminate(&s->command, 2, &session_at_once);
 			return -EINTR;
 		}
 		usleep(1000);
 	}
 	*wall_s = (clock_now_ns() - start) / 1e9;
 	if (s->command.interrupted)
-		session_interrupted = 1;
+		session_interrupted = true;
 	s->command_status = s->command.status;
 	return 0;
 }

@@ -127,32 +127,73 @@ static void warn_about_losses(struct session *s, const struct handlers_counts *c
 		 100 * c->cpu_s / elapsed, c->samples ? 1e6 * c->resolve_s / c->samples : 0);
 }
 
+static void fill_footer(struct session *s, const struct engine_ledger *l,
+			const struct handlers_counts *counts, struct profile_footer *f)
+{
+	*f = (struct profile_footer){
+		.command_status = s->command_status,
+		.end = s->end,
+		.duration_s = s->start_ns ? session_elapsed_s(s) : 0,
+		.samples_total = counts->samples,
+		.samples_lost = counts->lost,
+		.inserted_s = l->delay / 1e9,
+		.stopped_s = l->stopped / 1e9,
+		.own_s = l->own / 1e9,
+		.excused_s = l->excused / 1e9,
+		.overhead_s = l->overhead / 1e9,
+		.waived_s = l->waived / 1e9,
+		.owed_s = l->owed / 1e9,
+	};
+}
+
+int session_finish_at_once(struct session *s)
+{
+	const char *reason =
+		"a second signal ended the run before a window with a speedup was complete";
+	const char *warning = "the run was ended at once, by a second signal: where samples fell "
+			      "is not in the profile";
+	struct handlers_counts counts = {};
+	struct engine_ledger l = {};
+	struct profile_footer f;
+	struct error err = {};
+
+	if (!s->writer) {
+		log_msg(LOG_QUIET, "a second signal ended it before profiling began: no profile "
+				   "was written");
+		return 3;
+	}
+	if (s->engine)
+		engine_read_ledger(s->engine, &l);
+	if (s->handlers)
+		handlers_counts_now(s->handlers, &counts);
+	fill_footer(s, &l, &counts, &f);
+	f.end = "signal";
+	f.reasons = &reason;
+	f.n_reasons = !s->useful;
+	f.warnings = &warning;
+	f.n_warnings = 1;
+	if (profile_writer_finish(s->writer, &f, &err)) {
+		log_warn("%s", err.text);
+		return 1;
+	}
+	if (!s->useful)
+		log_msg(LOG_QUIET, "%s", reason);
+	return s->useful ? 0 : 3;
+}
+
 int session_finish(struct session *s)
 {
-	struct profile_footer f = { .command_status = s->command_status, .end = s->end };
 	struct handlers_counts counts;
+	struct profile_footer f;
 	struct engine_ledger l;
 	struct error err = {};
-	bool useful = false;
 
 	engine_read_ledger(s->engine, &l);
 	handlers_counts(s->handlers, &counts);
 	find_reasons(s);
 	warn_about_losses(s, &counts);
 	warn_about_waits(s, &l);
-	for (size_t i = 0; i < s->n_windows; i++)
-		useful |= !s->windows[i].discard && window_is_treated(&s->windows[i]) &&
-			  s->windows[i].hits;
-	f.duration_s = session_elapsed_s(s);
-	f.samples_total = counts.samples;
-	f.samples_lost = counts.lost;
-	f.inserted_s = l.delay / 1e9;
-	f.stopped_s = l.stopped / 1e9;
-	f.own_s = l.own / 1e9;
-	f.excused_s = l.excused / 1e9;
-	f.overhead_s = l.overhead / 1e9;
-	f.waived_s = l.waived / 1e9;
-	f.owed_s = l.owed / 1e9;
+	fill_footer(s, &l, &counts, &f);
 	f.reasons = (const char *const *)s->reasons;
 	f.n_reasons = s->n_reasons;
 	f.warnings = (const char *const *)s->warnings;
@@ -173,7 +214,7 @@ int session_finish(struct session *s)
 	}
 	for (size_t i = 0; i < s->n_reasons; i++)
 		log_msg(LOG_QUIET, "%s", s->reasons[i]);
-	if (!useful)
+	if (!s->useful)
 		return 3;
 	if (!s->opt.json)
 		log_warn("%u windows in %s; see `scoz report %s`", s->units, s->opt.output,

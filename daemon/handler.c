@@ -306,20 +306,30 @@ void handlers_set_period(struct handlers *h, uint64_t period_ns)
 	h->period_ns = period_ns;
 }
 
+static void add_counts(struct handlers_counts *sum, const struct handlers_counts *c)
+{
+	sum->samples += c->samples;
+	sum->lost += c->lost;
+	sum->unresolved += c->unresolved;
+	sum->cpu_s += c->cpu_s;
+	sum->resolve_s += c->resolve_s;
+}
+
 void handlers_counts(struct handlers *h, struct handlers_counts *ret)
 {
 	*ret = (struct handlers_counts){};
 	for (int i = 0; i < h->n; i++) {
-		const struct handlers_counts *c = &h->list[i].counts;
-
 		pthread_mutex_lock(&h->list[i].lock);
-		ret->samples += c->samples;
-		ret->lost += c->lost;
-		ret->unresolved += c->unresolved;
-		ret->cpu_s += c->cpu_s;
-		ret->resolve_s += c->resolve_s;
+		add_counts(ret, &h->list[i].counts);
 		pthread_mutex_unlock(&h->list[i].lock);
 	}
+}
+
+void handlers_counts_now(const struct handlers *h, struct handlers_counts *ret)
+{
+	*ret = (struct handlers_counts){};
+	for (int i = 0; i < h->n; i++)
+		add_counts(ret, &h->list[i].counts);
 }
 
 void handlers_samples(struct handlers *h, uint64_t **self, uint64_t **total, size_t *n)

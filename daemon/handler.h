@@ -42,6 +42,8 @@ struct handlers_counts {
 	double resolve_s; /* of it resolving samples */
 };
 void handlers_counts(struct handlers *h, struct handlers_counts *ret);
+/* The same without waiting for handlers: some may be in the middle of a batch. */
+void handlers_counts_now(const struct handlers *h, struct handlers_counts *ret);
 
 /* Per location: samples with it innermost (self) and anywhere in the chain (total). The arrays
  * are malloc'ed, @n entries, by location id. */

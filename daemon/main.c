@@ -4,8 +4,9 @@
  * Everything that changes the machine is undone on every way out; what a kill leaves behind is
  * the guardian's (guardian.c) and the lease's (lease.c) business.
  */
-#include "daemon/calibrate.h"
 #include "base/cgroup.h"
+#include "daemon/calibrate.h"
+#include "daemon/ending.h"
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
 #include "daemon/session.h"
@@ -26,19 +27,6 @@
 #define GRACE_S	    5
 #define SEQ_GAP	    8 /* windows of different runs of the command are no neighbours */
 #define LOCK_FILE   "/run/scozd.lock"
-
-volatile int session_interrupted;
-
-static int truth_fd = -1; /* for the signal handler */
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	if (session_interrupted++) { /* a second signal ends at once: the lease stops all delays */
-		truth_set(truth_fd, 0);
-		_exit(1);
-	}
-}
 
 void session_reason(struct session *s, const char *fmt, ...)
 {
@@ -88,7 +76,7 @@ bool session_over(struct session *s)
 	if (s->opt.command && !s->opt.end_to_end && !command_running(&s->command)) {
 		s->command_status = s->command.status;
 		if (s->command.interrupted) /* Ctrl-C went to the command: it was meant for all */
-			session_interrupted = 1;
+			session_interrupted = true;
 		return true;
 	}
 	return false;
@@ -353,9 +341,10 @@ static int set_up(struct session *s, struct error *err)
 		ret = involve_processes(s, err);
 	if (!ret)
 		ret = engine_start(s->engine, err);
-	if (!ret) /* after the start: a process born meanwhile is in the events */
+	if (!ret &&
+	    !session_interrupted) /* after the start: a process born meanwhile is in the events */
 		ret = maps_scan_all(s->maps, err);
-	if (!ret)
+	if (!ret && !session_interrupted)
 		s->tick_cost_ns = calibrate_cost(s->engine, &s->cores);
 	return ret;
 }
@@ -376,7 +365,7 @@ static int run_once(struct session *s, struct error *err)
 		if (!ret)
 			ret = command_release(&s->command, s->opt.command, err);
 		if (ret)
-			command_terminate(&s->command, GRACE_S);
+			command_terminate(&s->command, GRACE_S, &session_at_once);
 	}
 	if (ret)
 		return ret;
@@ -384,7 +373,7 @@ static int run_once(struct session *s, struct error *err)
 		ret = experiment_run(s, err);
 	engine_set_speedup(s->engine, 0);
 	if (s->command.pid) /* the run is over before the command is: its end says nothing */
-		command_terminate(&s->command, GRACE_S);
+		command_terminate(&s->command, GRACE_S, &session_at_once);
 	return ret;
 }
 
@@ -395,9 +384,11 @@ static int run(struct session *s, struct error *err)
 	s->start_ns = clock_now_ns();
 	for (size_t i = 0; i < points_count(s->points); i++)
 		points_read(s->points, i, &s->first[i]);
-	if (s->opt.end_to_end)
+	if (session_interrupted)
+		session_reason(s, "a signal ended the run before anything was measured");
+	else if (s->opt.end_to_end)
 		return end_to_end_run(s, err);
-	for (int i = 0; !ret && i < runs && !s->end; i++) {
+	for (int i = 0; !ret && i < runs && !s->end && !session_interrupted; i++) {
 		ret = run_once(s, err);
 		s->seq += SEQ_GAP;
 	}
@@ -414,59 +405,57 @@ static void take_down(struct session *s)
 		handlers_stop(s->handlers);
 }
 
-static void catch_signals(void)
+/* Writes the end of the profile, or takes back what a start that failed has written. */
+static int conclude(struct session *s, int ret, const struct error *err)
 {
-	const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction sa = { .sa_handler = on_signal };
+	int status = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-		sigaction(ending[i], &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	if (ret) {
+		status_clear();
+		if (err->text[0])
+			log_msg(LOG_QUIET, "%s", err->text);
+	}
+	if (s->writer && ret && !s->n_windows) {
+		profile_writer_abandon(s->writer);
+	} else if (s->writer && !(ret && s->end)) { /* else the output itself has failed */
+		if (!s->end)
+			s->end = ret ? "failed" : session_interrupted ? "signal" : "done";
+		status = session_finish(s);
+	}
+	profile_writer_close(s->writer);
+	return ret ? 1 : status;
 }
 
 int main(int argc, char **argv)
 {
 	static struct session s;
-	struct guardian guardian;
+	struct guardian guardian = { -1, -1 };
 	struct error err = {};
-	int lock, ret, status;
+	int lock = -1, ret, status;
 
 	s.command_status = -1;
 	s.truth = -1;
 	options_parse(argc, argv, &s.opt);
-	catch_signals();
-	lock = lock_machine(&err);
-	ret = lock < 0 ? lock : 0;
+	ret = ending_start(&s, &err);
+	if (!ret)
+		ret = lock = lock_machine(&err);
+	if (ret > 0)
+		ret = 0;
+	if (!ret)
+		ret = command_check_user(s.opt.user, &err);
 	if (!ret && s.opt.truth) {
-		s.truth = truth_fd = truth_open(s.opt.truth, &err);
+		s.truth = truth_open(s.opt.truth, &err);
 		ret = s.truth < 0 ? s.truth : 0;
 	}
 	if (!ret)
 		ret = guardian_start(&guardian, SAMPLE_RATE, s.truth, &err);
 	if (!ret)
 		ret = set_up(&s, &err);
-	else
-		guardian = (struct guardian){ -1, -1 };
 	if (!ret)
 		ret = run(&s, &err);
 	take_down(&s);
-	if (ret) {
-		status_clear();
-		if (err.text[0])
-			log_msg(LOG_QUIET, "%s", err.text);
-		status = 1;
-	}
-	if (s.writer && s.start_ns) {
-		if (!s.end)
-			s.end = ret ? "failed" : "done";
-		if (!ret)
-			status = session_finish(&s);
-	} else if (!ret) {
-		status = 0;
-	}
-	if (s.writer)
-		profile_writer_close(s.writer);
+	status = conclude(&s, ret, &err);
+	ending_is_over(status);
 	handlers_destroy(s.handlers);
 	engine_destroy(s.engine); /* closes the probes; only then may the marks be told */
 	points_destroy(s.points);

@@ -104,6 +104,17 @@ static void append(const char ***list, size_t *n, size_t *cap, const char *arg)
 	(*list)[(*n)++] = arg;
 }
 
+/* Whether the CPUs are there is found out later, and is another kind of error. */
+static void check_cpus(const char *arg, struct argp_state *state)
+{
+	_cleanup_free_ int *cpus = NULL;
+	struct error err = {};
+	int n;
+
+	if (cpulist_parse(arg, &cpus, &n, &err))
+		argp_error(state, "--cpus: %s", err.text);
+}
+
 static void parse_speedups(struct options *o, const char *arg, struct argp_state *state)
 {
 	_cleanup_free_ char *copy = xstrdup(arg);
@@ -232,6 +243,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->frequency = number(arg, "--frequency", 10, 20000, state);
 		break;
 	case OPT_CPUS:
+		check_cpus(arg, state);
 		o->cpus = arg;
 		break;
 	case OPT_MAX_DELAY:

@@ -63,6 +63,7 @@ struct session {
 	size_t n_windows, cap_windows;
 	uint32_t seq;
 	uint32_t units;		     /* treated windows kept */
+	bool useful;		     /* one of them had a sample of its target */
 	struct point_reading *first; /* of every point, at the start */
 
 	const char *end; /* why the run ended, for the footer */
@@ -71,8 +72,8 @@ struct session {
 	size_t n_reasons, cap_reasons, n_warnings, cap_warnings;
 };
 
-/* Set by signals. */
-extern volatile int session_interrupted;
+/* Set by the first and by the second signal (ending.c). */
+extern volatile bool session_interrupted, session_at_once;
 
 void session_reason(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void session_warn(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -129,5 +130,10 @@ void status_event(struct session *s, const char *event, const char *fmt, ...)
 void status_clear(void);
 /* finish.c: footer, samples, reasons. Returns the exit status. */
 int session_finish(struct session *s);
+/*
+ * The same without waiting for any other thread, whatever they are doing: what needs them is left
+ * out. For the thread that ends the run at once.
+ */
+int session_finish_at_once(struct session *s);
 
 #endif

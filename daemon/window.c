@@ -57,7 +57,7 @@ static void read_edges(struct session *s, struct edge *edges, double limit_s)
 		edges[i].virtual_s = edges[i].reading.latest_virtual / 1e9;
 		open += !edges[i].reading.latest_virtual;
 	}
-	while (open && clock_now_ns() < limit) {
+	while (open && clock_now_ns() < limit && !session_at_once) {
 		usleep(EDGE_POLL_US);
 		for (size_t i = 0; i < n; i++) {
 			struct point_reading r;
@@ -194,12 +194,14 @@ int window_record(struct session *s, struct trial *t, struct profile_window *w, 
 	w->seq = s->seq++;
 	w->target = t->id;
 	t->hits += w->hits;
-	if (!w->discard && window_is_treated(w))
+	if (!w->discard && window_is_treated(w)) {
 		s->units++;
+		s->useful |= w->hits > 0;
+	}
 	ret = profile_writer_window(s->writer, w, &err);
 	if (ret) {
 		log_warn("%s", err.text);
-		session_interrupted = 1;
+		session_interrupted = true;
 		s->end = "output failed";
 	}
 	array_reserve(s->windows, s->cap_windows, s->n_windows + 1);
@@ -282,6 +284,7 @@ void window_discard_all(struct session *s, const char *why)
 			s->windows[i].discard = why;
 	}
 	s->units = 0;
+	s->useful = false;
 	plan_forget(s->plan);
 	if (profile_writer_discard(s->writer, s->seq, why, &err))
 		log_warn("%s", err.text);

@@ -137,8 +137,11 @@ int profile_writer_discard(struct profile_writer *w, uint32_t seq, const char *d
 			   struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
+/* Whatever is written after that is left out: may race with other lines of another thread. */
 int profile_writer_finish(struct profile_writer *w, const struct profile_footer *f,
 			  struct error *err);
+/* Takes this run back, as if it had never been opened: for a start that fails. Then close it. */
+void profile_writer_abandon(struct profile_writer *w);
 void profile_writer_close(struct profile_writer *w);
 
 /* ---- reading ---- */

@@ -15,17 +15,24 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <pthread.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json_text.h"
 
+#define LOCK_PATIENCE_S 2
+
 struct profile_writer {
 	char *path;
 	int fd;
 	bool regular;
-	bool broken; /* a half line could not be taken back */
+	bool created; /* by this run, as was everything behind byte @before */
+	off_t before;
+	bool broken;   /* a half line could not be taken back */
+	bool finished; /* nothing may follow the footer */
+	pthread_mutex_t lock;
 	uint32_t run;
 	size_t n_progress;
 	char **targets; /* names, by id */
@@ -78,7 +85,7 @@ static int write_error(struct profile_writer *w, int errnum, struct error *err)
 			 w->path, strerror(errnum));
 }
 
-static int write_bytes(struct profile_writer *w, const char *buf, size_t len, struct error *err)
+static int write_unlocked(struct profile_writer *w, const char *buf, size_t len, struct error *err)
 {
 	struct stat st;
 	size_t done = 0;
@@ -107,8 +114,27 @@ static int write_bytes(struct profile_writer *w, const char *buf, size_t len, st
 	return 0;
 }
 
+static int write_bytes(struct profile_writer *w, const char *buf, size_t len, bool last,
+		       struct error *err)
+{
+	struct timespec until;
+	int ret;
+
+	/* Another thread may have been writing to a disk that hangs, for longer than anybody waits.
+	 */
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += LOCK_PATIENCE_S;
+	ret = pthread_mutex_timedlock(&w->lock, &until);
+	if (ret)
+		return write_error(w, ret, err);
+	ret = w->finished ? 0 : write_unlocked(w, buf, len, err);
+	w->finished |= last && !ret;
+	pthread_mutex_unlock(&w->lock);
+	return ret;
+}
+
 /* Consumes @o. */
-static int write_line(struct profile_writer *w, json_t *o, struct error *err)
+static int write_object(struct profile_writer *w, json_t *o, bool last, struct error *err)
 {
 	_cleanup_free_ char *line = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
 	size_t len;
@@ -118,7 +144,13 @@ static int write_line(struct profile_writer *w, json_t *o, struct error *err)
 		return error_set(err, ENOMEM, "%s: out of memory", w->path);
 	len = strlen(line);
 	line[len] = '\n';
-	return write_bytes(w, line, len + 1, err);
+	return write_bytes(w, line, len + 1, last, err);
+}
+
+/* Consumes @o. */
+static int write_line(struct profile_writer *w, json_t *o, struct error *err)
+{
+	return write_object(w, o, false, err);
 }
 
 /* ---- opening ---- */
@@ -204,7 +236,7 @@ static int adopt_existing(struct profile_writer *w, const struct profile_header 
 		err->code = 0;
 		err->text[0] = '\0';
 	}
-	return newline ? 0 : write_bytes(w, "\n", 1, err);
+	return newline ? 0 : write_bytes(w, "\n", 1, false, err);
 }
 
 static int write_header(struct profile_writer *w, const struct profile_header *h, struct error *err)
@@ -245,13 +277,20 @@ static int open_file(struct profile_writer *w, struct error *err)
 	struct stat st;
 
 	/* O_NONBLOCK: a FIFO is refused below instead of waited for. */
-	w->fd = open(w->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+	const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK;
+
+	w->fd = open(w->path, flags);
+	if (w->fd < 0 && errno == ENOENT) {
+		w->fd = open(w->path, flags | O_CREAT, 0644);
+		w->created = w->fd >= 0;
+	}
 	if (w->fd < 0 || fstat(w->fd, &st) < 0)
 		return error_set(err, errno,
 				 "%s: cannot open for writing: %s: choose another file "
 				 "with -o",
 				 w->path, strerror(errno));
 	w->regular = S_ISREG(st.st_mode);
+	w->before = st.st_size;
 	if (!w->regular && !S_ISCHR(st.st_mode))
 		return error_set(err, EINVAL, "%s: not a regular file: choose another file with -o",
 				 w->path);
@@ -272,6 +311,7 @@ int profile_writer_open(const char *path, const struct profile_header *h,
 	int r;
 
 	w->path = xstrdup(path);
+	pthread_mutex_init(&w->lock, NULL);
 	w->n_progress = n_progress;
 	r = open_file(w, err);
 	if (!r && w->regular)
@@ -282,6 +322,8 @@ int profile_writer_open(const char *path, const struct profile_header *h,
 		r = write_progress(w, &progress[i], i, err);
 	if (r) {
 		profile_error_clean(err);
+		if (r != -EBUSY)
+			profile_writer_abandon(w);
 		profile_writer_close(w);
 		return r;
 	}
@@ -292,6 +334,27 @@ int profile_writer_open(const char *path, const struct profile_header *h,
 uint32_t profile_writer_run(const struct profile_writer *w)
 {
 	return w->run;
+}
+
+static bool is_there(const struct profile_writer *w)
+{
+	struct stat ours, there;
+
+	return !fstat(w->fd, &ours) && !stat(w->path, &there) && ours.st_dev == there.st_dev &&
+	       ours.st_ino == there.st_ino;
+}
+
+void profile_writer_abandon(struct profile_writer *w)
+{
+	struct stat st;
+
+	if (w->fd < 0 || !w->regular || fstat(w->fd, &st) < 0)
+		return;
+	if (st.st_size > w->before && ftruncate(w->fd, w->before) < 0)
+		log_warn("%s: what this run has written cannot be taken back: %s", w->path,
+			 strerror(errno));
+	if (w->created && !w->before && is_there(w))
+		unlink(w->path);
 }
 
 void profile_writer_close(struct profile_writer *w)
@@ -436,7 +499,7 @@ int profile_writer_finish(struct profile_writer *w, const struct profile_footer 
 	put_text(o, "end", f->end);
 	put_list(o, "reasons", f->reasons, f->n_reasons);
 	put_list(o, "warnings", f->warnings, f->n_warnings);
-	r = write_line(w, o, err);
+	r = write_object(w, o, true, err);
 	if (r)
 		return r;
 	/* Some file systems report a full disk only now. */

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define KILL_S 2 /* so long it may take until what was killed has gone */
+
 static int become_user(const char *user)
 {
 	struct passwd *pw = getpwnam(user);
@@ -25,6 +27,18 @@ static int become_user(const char *user)
 	return 0;
 }
 
+/* What the profiler blocks or ignores is not the command's business. */
+static void reset_signals(void)
+{
+	const int usual[] = { SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGTTOU };
+	sigset_t none;
+
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		signal(usual[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static void __attribute__((noreturn))
 child_main(char **argv, const char *user, const int gate[2], const int report[2])
 {
@@ -34,11 +48,7 @@ child_main(char **argv, const char *user, const int gate[2], const int report[2]
 	close(gate[1]); /* or a dead parent would leave us waiting for ourselves */
 	close(report[0]);
 	setpgid(0, 0);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
-	signal(SIGTTOU, SIG_DFL);
+	reset_signals();
 	if (read(gate[0], &go, 1) != 1)
 		_exit(0);
 	if (!user || !become_user(user))
@@ -49,17 +59,33 @@ child_main(char **argv, const char *user, const int gate[2], const int report[2]
 	_exit(127);
 }
 
+int command_check_user(const char *user, struct error *err)
+{
+	if (user && !getpwnam(user))
+		return error_set(err, ENOENT, "--user %s: no such user", user);
+	return 0;
+}
+
+static void over(struct command *c)
+{
+	descendants_free(&c->others);
+	c->pid = 0;
+}
+
 int command_spawn(struct command *c, char **argv, const char *user, struct error *err)
 {
 	int gate[2], report[2];
 
+	int ret = command_check_user(user, err);
+
 	*c = (struct command){ .gate = -1, .report = -1, .status = -1 };
-	if (user && !getpwnam(user))
-		return error_set(err, ENOENT, "--user %s: no such user", user);
+	if (ret)
+		return ret;
 	if (pipe2(gate, O_CLOEXEC) || pipe2(report, O_CLOEXEC))
 		return error_set(err, errno, "pipe: %s", strerror(errno));
 	/* Orphans of the command become ours, so that we know when all of it has ended. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	descendants_find(NULL, &c->others);
 	fflush(NULL);
 	c->pid = fork();
 	if (!c->pid)
@@ -71,7 +97,7 @@ int command_spawn(struct command *c, char **argv, const char *user, struct error
 
 		close(gate[1]);
 		close(report[0]);
-		c->pid = 0;
+		over(c);
 		return error_set(err, saved, "fork: %s", strerror(saved));
 	}
 	setpgid(c->pid, c->pid);
@@ -108,7 +134,7 @@ int command_release(struct command *c, char **argv, struct error *err)
 		return 0;
 	take_terminal_back(c);
 	waitpid(c->pid, NULL, 0);
-	c->pid = 0;
+	over(c);
 	return error_set(err, e, "cannot run %s: %s", argv[0],
 			 e == ENOENT ? "no such command (give its path, or check PATH)"
 				     : strerror(e));
@@ -136,12 +162,23 @@ static void leader_ended(struct command *c, int status)
 	take_terminal_back(c);
 }
 
-bool command_running(struct command *c)
+/* Children that we had before the command do not count. */
+static bool any_left(const struct command *c)
+{
+	struct descendants d;
+	bool any;
+
+	descendants_find(&c->others, &d);
+	any = d.n > 0;
+	descendants_free(&d);
+	return any;
+}
+
+/* False when all of it has ended. */
+static bool collect(struct command *c)
 {
 	int status, pid;
 
-	if (!c->pid)
-		return false;
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (pid != c->pid)
 			continue;
@@ -150,16 +187,57 @@ bool command_running(struct command *c)
 		else
 			leader_ended(c, status);
 	}
-	if (!pid)
-		return true;
-	c->pid = 0;
-	return false;
+	return !pid && (c->status == -1 || !c->others.n || any_left(c));
 }
 
-void command_terminate(struct command *c, double grace_s)
+bool command_running(struct command *c)
+{
+	if (c->pid && !collect(c))
+		over(c);
+	return c->pid;
+}
+
+/* To everything that descends from the command, wherever it went. Returns how many there were. */
+static size_t signal_all(struct command *c, int sig)
+{
+	/* As long as its leader has not been waited for, the group's number is no one else's. */
+	int group = c->status == -1 ? c->pid : 0;
+	struct descendants d;
+	size_t n;
+
+	descendants_find(&c->others, &d);
+	if (group)
+		kill(-group, sig);
+	for (size_t i = 0; i < d.n; i++) {
+		if (!group || d.list[i].group != group)
+			descendant_signal(&d.list[i], sig);
+		if (sig != SIGKILL && d.list[i].state == 'T')
+			descendant_signal(&d.list[i], SIGCONT);
+	}
+	n = d.n;
+	descendants_free(&d);
+	return n;
+}
+
+static void warn_of_survivors(const struct command *c)
+{
+	struct descendants d;
+
+	descendants_find(&c->others, &d);
+	for (size_t i = 0; i < d.n; i++) {
+		_cleanup_free_ char *name = task_comm(d.list[i].pid);
+
+		log_warn("process %d (%s), which the command started, cannot be ended: it is %s",
+			 d.list[i].pid, name ? name : "?",
+			 d.list[i].state == 'D' ? "stuck in the kernel"
+						: "another user's, or still ending");
+	}
+	descendants_free(&d);
+}
+
+void command_terminate(struct command *c, double grace_s, const volatile bool *at_once)
 {
 	uint64_t end = clock_now_ns() + grace_s * NSEC_PER_SEC;
-	int group = c->pid;
 
 	if (!c->pid)
 		return;
@@ -167,15 +245,24 @@ void command_terminate(struct command *c, double grace_s)
 		close(c->gate);
 		c->gate = -1;
 	}
-	kill(-group, SIGTERM);
-	kill(-group, SIGCONT);
-	while (command_running(c) && clock_now_ns() < end)
+	signal_all(c, SIGTERM);
+	while (command_running(c) && clock_now_ns() < end && !(at_once && *at_once))
 		usleep(5000);
-	if (c->pid) {
-		kill(-group, SIGKILL);
-		while (c->status == -1 && command_running(c))
-			usleep(1000);
-		take_terminal_back(c);
-		c->pid = 0;
-	}
+	if (!c->pid)
+		return;
+	/* Again and again: what forks while it is being looked for is found the next time. */
+	end = clock_now_ns() + KILL_S * NSEC_PER_SEC;
+	while (signal_all(c, SIGKILL), command_running(c) && clock_now_ns() < end)
+		usleep(2000);
+	if (!c->pid)
+		return;
+	warn_of_survivors(c);
+	take_terminal_back(c);
+	over(c);
+}
+
+void command_kill(struct command *c)
+{
+	if (c->pid)
+		signal_all(c, SIGKILL);
 }

@@ -6,25 +6,33 @@
 #ifndef SCOZ_RUN_COMMAND_H
 #define SCOZ_RUN_COMMAND_H
 
-#include "base/base.h"
+#include "run/descendants.h"
 
 struct command {
-	int pid;	  /* 0: none running */
-	int gate;	  /* pipe that holds it back */
-	int report;	  /* exec errors come back here */
-	int status;	  /* wait status of the command itself; -1 while it runs */
-	int ignore;	  /* a child that is not the command's (the guardian) */
-	bool foreground;  /* it was given the terminal */
-	bool interrupted; /* it died of a Ctrl-C at the terminal */
+	int pid;		   /* 0: none running */
+	int gate;		   /* pipe that holds it back */
+	int report;		   /* exec errors come back here */
+	int status;		   /* wait status of the command itself; -1 while it runs */
+	bool foreground;	   /* it was given the terminal */
+	bool interrupted;	   /* it died of a Ctrl-C at the terminal */
+	struct descendants others; /* descended from us before the command was started */
 };
 
+/* Before long preparations: whether there is such a user. NULL is nobody in particular. */
+int command_check_user(const char *user, struct error *err);
 /* @user NULL: as is. The command waits until command_release(). */
 int command_spawn(struct command *c, char **argv, const char *user, struct error *err);
 /* Lets it run; fails when it could not be executed (-ENOENT and the like). */
 int command_release(struct command *c, char **argv, struct error *err);
 /* Collects ended children; true as long as the command or an orphan of it runs. */
 bool command_running(struct command *c);
-/* SIGTERM to its process group, SIGKILL after @grace_s. */
-void command_terminate(struct command *c, double grace_s);
+/*
+ * Ends the command and everything that descends from it, also what has left its process group or
+ * session: SIGTERM, and SIGKILL to what is left after @grace_s, or as soon as *@at_once (NULL:
+ * never) is set.
+ */
+void command_terminate(struct command *c, double grace_s, const volatile bool *at_once);
+/* Only kills, collects nothing: another thread may be in command_terminate(). */
+void command_kill(struct command *c);
 
 #endif

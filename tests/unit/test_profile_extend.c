@@ -247,6 +247,60 @@ static void test_full_device(void **state)
 	profile_writer_close(w);
 }
 
+/* A start that fails leaves the file, or that there was none, as it was. */
+static void test_abandon(void **state)
+{
+	_cleanup_free_ char *before = NULL, *after = NULL;
+	struct profile_writer *w;
+	struct stat st;
+
+	(void)state;
+	unlink(path);
+	w = open_writer();
+	profile_writer_abandon(w);
+	profile_writer_close(w);
+	assert_int_equal(stat(path, &st), -1);
+
+	close(open(path, O_WRONLY | O_CREAT | O_EXCL, 0600)); /* somebody else's: mktemp(1) */
+	w = open_writer();
+	profile_writer_abandon(w);
+	profile_writer_close(w);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 0);
+
+	w = open_writer();
+	assert_int_equal(target(w, "a"), 0);
+	profile_writer_close(w);
+	before = read_file(path, NULL);
+	w = open_writer();
+	assert_int_equal(target(w, "b"), 1);
+	profile_writer_abandon(w);
+	profile_writer_close(w);
+	after = read_file(path, NULL);
+	assert_string_equal(before, after);
+}
+
+/* The thread that ends a run at once may be faster than the one that was writing. */
+static void test_nothing_after_the_end(void **state)
+{
+	struct profile_footer f = { .end = "signal" };
+	_cleanup_free_ char *before = NULL, *after = NULL;
+	struct profile_writer *w;
+	struct error err = {};
+
+	(void)state;
+	unlink(path);
+	w = open_writer();
+	assert_int_equal(target(w, "a"), 0);
+	assert_int_equal(profile_writer_finish(w, &f, &err), 0);
+	before = read_file(path, NULL);
+	assert_int_equal(write_window(w, 0, 0, &err), 0);
+	assert_int_equal(profile_writer_finish(w, &f, &err), 0);
+	profile_writer_close(w);
+	after = read_file(path, NULL);
+	assert_string_equal(before, after);
+}
+
 /* Wherever the limit falls: whole lines only, and the next one can be tried. */
 static void test_short_writes(void **state)
 {
@@ -310,9 +364,14 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_extend),	    cmocka_unit_test(test_extend_cut),
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_bad_paths),
-		cmocka_unit_test(test_full_device), cmocka_unit_test(test_short_writes),
+		cmocka_unit_test(test_extend),
+		cmocka_unit_test(test_extend_cut),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_bad_paths),
+		cmocka_unit_test(test_full_device),
+		cmocka_unit_test(test_abandon),
+		cmocka_unit_test(test_nothing_after_the_end),
+		cmocka_unit_test(test_short_writes),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -404,7 +404,7 @@ static int finish(struct session *s, struct error *err)
 	recorder_finish(s->recorder);
 	recorder_counts(s->recorder, &counts);
 	if (s->command.pid)
-		command_terminate(&s->command, 1);
+		command_terminate(&s->command, 1, NULL);
 	f.duration = recorder_time(s->recorder);
 	f.samples = counts.samples;
 	f.points = counts.points;
@@ -443,7 +443,7 @@ int cmd_record(int argc, char **argv)
 		if (r)
 			ret = EXIT_FAILED;
 	} else if (s.command.pid) {
-		command_terminate(&s.command, 0);
+		command_terminate(&s.command, 0, NULL);
 	}
 	if (ret == EXIT_FAILED)
 		log_warn("%s", err.text);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/descendants.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+static bool read_process(int pid, struct descendant *ret)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
+	_cleanup_free_ char *text = read_file(path, NULL);
+	const char *end = text ? strrchr(text, ')') : NULL; /* the name may hold anything */
+	unsigned long long started;
+
+	*ret = (struct descendant){ .pid = pid };
+	if (!end || sscanf(end + 1,
+			   " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			   "%*d %llu",
+			   &ret->state, &ret->parent, &ret->group, &started) != 4)
+		return false;
+	ret->started = started;
+	return true;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct descendant *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static void read_all(struct descendants *all)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc");
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	size_t cap = 0;
+
+	*all = (struct descendants){};
+	while (dir && (entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		array_reserve(all->list, cap, all->n + 1);
+		all->n += read_process(atoi(entry->d_name), &all->list[all->n]);
+	}
+	if (dir)
+		closedir(dir);
+	if (all->n)
+		qsort(all->list, all->n, sizeof(*all->list), by_pid);
+}
+
+static const struct descendant *find(const struct descendants *d, int pid)
+{
+	const struct descendant key = { .pid = pid };
+
+	return d->n ? bsearch(&key, d->list, d->n, sizeof(key), by_pid) : NULL;
+}
+
+static bool excepted(const struct descendants *except, const struct descendant *p)
+{
+	const struct descendant *e = except ? find(except, p->pid) : NULL;
+
+	return e && e->started == p->started;
+}
+
+/* The way up from @p leads to this process, and meets nobody who is excepted. */
+static bool descends(const struct descendants *all, const struct descendants *except,
+		     const struct descendant *p)
+{
+	size_t steps = 0; /* lines of descent that were read while they changed may form a ring */
+
+	for (; p && steps < all->n && !excepted(except, p); steps++) {
+		if (p->parent == getpid())
+			return true;
+		p = find(all, p->parent);
+	}
+	return false;
+}
+
+void descendants_find(const struct descendants *except, struct descendants *ret)
+{
+	struct descendants all;
+	size_t cap = 0;
+
+	read_all(&all);
+	*ret = (struct descendants){};
+	for (size_t i = 0; i < all.n; i++) {
+		const struct descendant *p = &all.list[i];
+
+		if (p->state == 'Z' || p->state == 'X' || !descends(&all, except, p))
+			continue;
+		array_reserve(ret->list, cap, ret->n + 1);
+		ret->list[ret->n++] = *p;
+	}
+	descendants_free(&all);
+}
+
+void descendants_free(struct descendants *d)
+{
+	free(d->list);
+	*d = (struct descendants){};
+}
+
+int descendant_signal(const struct descendant *d, int sig)
+{
+	_cleanup_close_ int fd = pidfd_open(d->pid, 0);
+	struct descendant now;
+
+	if (fd < 0)
+		return -errno;
+	/* The descriptor is of whoever has the number now. */
+	if (!read_process(d->pid, &now) || now.started != d->started)
+		return -ESRCH;
+	return pidfd_send_signal(fd, sig, NULL, 0) ? -errno : 0;
+}

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "record/format.h"
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/test_report_tool.h"
 
@@ -461,6 +462,17 @@ static void test_errors(void **state)
 	assert_int_equal(run(cmd_targets, "/no/such/file", NULL), EXIT_FAILED);
 	assert_int_equal(run(cmd_targets, "2147483646", NULL), EXIT_FAILED);
 	assert_non_null(strstr(err_text, "no such process"));
+
+	/* the other kind of file: what it is, who reads it, and the same exit code from everybody
+	 */
+	put_text(RECORDING_START ",\"version\":1}\n");
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "a recording (of scoz record)"));
+	assert_non_null(strstr(err_text, "`scoz report` reads it"));
+	assert_int_equal(run(cmd_targets, path, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "a recording (of scoz record)"));
+	assert_int_equal(run(cmd_export, "-fcsv", path, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "a recording (of scoz record)"));
 
 	assert_int_equal(run(cmd_report, "--nonsense", NULL), EXIT_USAGE);
 	assert_int_equal(run(cmd_report, "a", "b", NULL), EXIT_USAGE);

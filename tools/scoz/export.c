@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/file_kind.h"
 #include "tools/scoz/model.h"
 #include "tools/scoz/record_export.h"
 #include "tools/scoz/text.h"
@@ -215,15 +216,8 @@ static int export_profile(const char *path, const struct export_format *f, const
 	FILE *out;
 	int ret;
 
-	if (model_load(path, &m, &err)) {
-		if (recording_is(path))
-			log_warn("%s: a recording, which has no format %s: give --format folded, "
-				 "speedscope, firefox or pprof",
-				 path, f->name);
-		else
-			log_warn("%s", err.text);
-		return EXIT_FAILED;
-	}
+	if (model_load(path, &m, &err))
+		return cannot_read(path, FILE_PROFILE, &err);
 	out = output_open(output);
 	if (!out) {
 		model_free(m);
@@ -236,16 +230,6 @@ static int export_profile(const char *path, const struct export_format *f, const
 		model_print_reasons(m);
 	model_free(m);
 	return ret;
-}
-
-static bool is_profile(const char *path)
-{
-	struct profile *p;
-
-	if (profile_read(path, &p, NULL))
-		return false;
-	profile_free(p);
-	return true;
 }
 
 static int export_view(const struct recording *r, const struct export_format *f,
@@ -276,15 +260,8 @@ static int export_recording(const char *path, const struct export_format *f,
 	struct recording *r;
 	int ret;
 
-	if (recording_read(path, &r, &err)) {
-		if (is_profile(path))
-			log_warn("%s: a causal profile, which has no format %s: give --format coz, "
-				 "csv or json",
-				 path, f->name);
-		else
-			log_warn("%s", err.text);
-		return EXIT_FAILED;
-	}
+	if (recording_read(path, &r, &err))
+		return cannot_read(path, FILE_RECORDING, &err);
 	if (!r->complete)
 		log_warn("%s: the recording ends early: what it holds is exported", path);
 	ret = export_view(r, f, o, output);

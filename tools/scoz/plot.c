@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/file_kind.h"
 #include "tools/scoz/plot.h"
 #include "tools/scoz/text.h"
 
@@ -150,10 +151,8 @@ static int plot(const char *path, const char *output)
 	FILE *out;
 	int ret;
 
-	if (model_load(path, &m, &err)) {
-		log_warn("%s", err.text);
-		return EXIT_FAILED;
-	}
+	if (model_load(path, &m, &err))
+		return cannot_read(path, FILE_PROFILE, &err);
 	if (ends_with(output, ".png")) {
 		ret = write_png(m, output);
 	} else {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/file_kind.h"
 #include "tools/scoz/model.h"
 #include "tools/scoz/record_model.h"
 #include "tools/scoz/text.h"
@@ -283,10 +284,8 @@ static int report_profile(const char *path, bool json)
 	struct model *m;
 	int ret;
 
-	if (model_load(path, &m, &err)) {
-		log_warn("%s", err.text);
-		return EXIT_FAILED;
-	}
+	if (model_load(path, &m, &err))
+		return cannot_read(path, FILE_PROFILE, &err);
 	ret = json ? model_write_json(m, stdout) : print_report(m);
 	if (ret == EXIT_NOTHING) {
 		fflush(stdout);
@@ -335,7 +334,7 @@ static int report_file(const char *path, const struct record_options *o)
 		return record_report(path, o);
 	if (o->only) {
 		log_warn("report: %s is for recordings, and %s is none", o->only, path);
-		return EXIT_USAGE;
+		return EXIT_FAILED;
 	}
 	return report_profile(path, o->json);
 }

@@ -9,6 +9,7 @@
 
 #include "map/map.h"
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/file_kind.h"
 #include "tools/scoz/model.h"
 #include "tools/scoz/text.h"
 
@@ -74,10 +75,8 @@ static int targets_of_profile(const char *path, size_t limit)
 	struct profile *p;
 	int ret = EXIT_DONE;
 
-	if (profile_read(path, &p, &err)) {
-		log_warn("%s", err.text);
-		return EXIT_FAILED;
-	}
+	if (profile_read(path, &p, &err))
+		return cannot_read(path, FILE_PROFILE, &err);
 	if (p->n_samples) {
 		print_samples(p, limit);
 	} else {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/scoz/file_kind.h"
+
+#include "profile/profile.h"
+#include "record/recording.h"
+#include "tools/scoz/cmds.h"
+
+static bool is_profile(const char *path)
+{
+	struct profile *p;
+
+	if (profile_read(path, &p, NULL))
+		return false;
+	profile_free(p);
+	return true;
+}
+
+int cannot_read(const char *path, enum file_kind wanted, const struct error *err)
+{
+	if (wanted == FILE_PROFILE && recording_is(path))
+		log_warn("%s: a recording (of scoz record), not a causal profile (of scozd): "
+			 "`scoz report` reads it, and `scoz export --format folded`, speedscope, "
+			 "firefox or pprof",
+			 path);
+	else if (wanted == FILE_RECORDING && is_profile(path))
+		log_warn("%s: a causal profile (of scozd), not a recording (of scoz record): `scoz "
+			 "report`, `scoz plot` and `scoz targets` read it, and `scoz export "
+			 "--format coz`, csv or json",
+			 path);
+	else
+		log_warn("%s", err->text);
+	return EXIT_FAILED;
+}

@@ -70,7 +70,7 @@ $(B)/syscalls.h:
 	       printf "\t{ \"%s\", %s },\n", $$2, $$3 }' | sort; \
 	  echo '};'; } > $@.tmp
 	@mv $@.tmp $@
-$(call obj,daemon/points.c): $(B)/syscalls.h
+$(call obj,lib/base/syscall_names.c): $(B)/syscalls.h
 
 $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 	@rm -f $@

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/points.h"
+#include "base/syscall_names.h"
 #include "progress/marks.h"
 #include "progress/probe_file.h"
 #include "progress/usdt.h"
-#include "syscalls.h" /* generated: names and numbers of system calls */
 
 #include <sys/stat.h>
 
@@ -175,14 +175,9 @@ static int attach_kernel(struct points *p, struct end *end, struct error *err)
 	};
 
 	if (ep.kind == ENGINE_SYSCALL) {
-		for (size_t i = 0; i < ARRAY_SIZE(syscall_table); i++) {
-			if (!strcmp(syscall_table[i].name, ep.name))
-				ep.syscall = syscall_table[i].number;
-		}
+		ep.syscall = syscall_find(ep.name, err);
 		if (ep.syscall < 0)
-			return error_set(err, ENOENT,
-					 "there is no system call \"%s\" (see `man 2 syscalls`)",
-					 ep.name);
+			return ep.syscall;
 	}
 	return engine_add_point(p->engine, &ep, &end->id, err);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/targets.h"
+#include "base/syscall_names.h"
 
 #include <limits.h>
 #include <unistd.h>
@@ -160,36 +161,49 @@ static int find_in_kernel(const struct target *t, struct maps *maps, struct hand
 	return r;
 }
 
+/* For engines that know a system call by its functions. */
+static void find_syscall_functions(const struct target *t, struct maps *maps,
+				   struct handlers *handlers, struct resolved_target *ret)
+{
+	struct target function = { .kind = TARGET_KERNEL, .spec = t->spec };
+
+	for (size_t i = 0; (function.name = syscall_function(t->name, i)); i++) {
+		find_in_kernel(&function, maps, handlers, ret, NULL);
+		free(function.name);
+	}
+}
+
+static int resolve_syscall(const struct target *t, struct maps *maps, struct handlers *handlers,
+			   struct resolved_target *ret, struct error *err)
+{
+	const struct maps_binary *kernel = maps_binary(maps, MAPS_KERNEL_ID);
+	int number = syscall_find(t->name, err);
+
+	if (number < 0)
+		return error_prefix(err, "target %s", t->spec);
+	if (kernel && kernel->table)
+		find_syscall_functions(t, maps, handlers, ret);
+	if (!ret->n) /* engines that know it by its number need nothing else */
+		ret->parts[ret->n++] =
+			(struct engine_part){ .binary = MAPS_KERNEL_ID, .ranges = &ret->ranges[0] };
+	ret->parts[0].by_syscall = true;
+	ret->parts[0].syscall = number;
+	return 0;
+}
+
 static int resolve_kernel(const struct target *t, struct maps *maps, struct handlers *handlers,
 			  struct resolved_target *ret, struct error *err)
 {
-	/*
-	 * All of them: entries often end with a jump to the function that does the work, and are
-	 * then in no call chain.
-	 */
-	static const char *const syscall_prefixes[] = { "__x64_sys_", "__arm64_sys_", "__se_sys_",
-							"__do_sys_", "ksys_" };
 	const struct maps_binary *kernel = maps_binary(maps, MAPS_KERNEL_ID);
 	struct target function = *t;
-	int r = -ENOENT;
+	int r;
 
 	if (!kernel || !kernel->table)
 		return error_set(err, EACCES, "target %s: no symbols of the kernel: %s", t->spec,
 				 kernel && kernel->error ? kernel->error : "unknown reason");
 	function.kind = TARGET_KERNEL;
-	if (t->kind == TARGET_KERNEL) {
-		r = find_in_kernel(&function, maps, handlers, ret, err);
-		return r ? error_prefix(err, "target %s", t->spec) : 0;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(syscall_prefixes); i++) {
-		_cleanup_free_ char *name = xasprintf("%s%s", syscall_prefixes[i], t->name);
-
-		function.name = name;
-		if (!find_in_kernel(&function, maps, handlers, ret, NULL))
-			r = 0;
-	}
-	return r ? error_set(err, ENOENT, "target %s: this kernel has no such system call", t->spec)
-		 : 0;
+	r = find_in_kernel(&function, maps, handlers, ret, err);
+	return r ? error_prefix(err, "target %s", t->spec) : 0;
 }
 
 static bool may_hold(const struct target *t, const struct maps_binary *b)
@@ -276,7 +290,9 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 				 "target %s: waiting cannot be sped up yet by this version; use a "
 				 "line, a function, a file or a binary",
 				 t->spec);
-	if (t->kind == TARGET_KERNEL || t->kind == TARGET_SYSCALL)
+	if (t->kind == TARGET_SYSCALL)
+		return resolve_syscall(t, maps, handlers, ret, err);
+	if (t->kind == TARGET_KERNEL)
 		return resolve_kernel(t, maps, handlers, ret, err);
 	r = resolve_programs(t, maps, handlers, ret, &last);
 	if (!r && maps_kernel_targets(maps) && (wide || !ret->n))

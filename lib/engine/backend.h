@@ -46,6 +46,7 @@ struct engine {
 	pthread_rwlock_t target_lock;
 	struct scoz_part part[SCOZ_MAX_PARTS];
 	int n_parts;
+	int syscall; /* the target is this system call; -1: none */
 	struct scoz_range *ranges;
 };
 

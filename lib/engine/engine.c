@@ -214,6 +214,11 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	pthread_rwlock_wrlock(&e->target_lock);
 	collect(parts, n, e->part, ranges);
 	e->n_parts = n;
+	e->syscall = -1;
+	for (int i = 0; i < n; i++) {
+		if (parts[i].by_syscall)
+			e->syscall = parts[i].syscall;
+	}
 	old = e->ranges;
 	e->ranges = ranges;
 	pthread_rwlock_unlock(&e->target_lock);

@@ -65,6 +65,13 @@ struct engine_part {
 	struct file_id file;
 	uint64_t code_vaddr;		  /* of the file: maptable_code_vaddr() */
 	const struct addr_ranges *ranges; /* kernel: absolute addresses */
+	/*
+	 * The kernel's part: whatever runs in this system call. An engine that can tell takes it by
+	 * the number that the task has called, wherever in the kernel it is; another one goes by
+	 * @ranges.
+	 */
+	bool by_syscall;
+	int syscall;
 };
 /* Replaces the target; nothing is inserted until engine_set_speedup(). -E2BIG: too many ranges. */
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err);

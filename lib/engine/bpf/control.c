@@ -10,7 +10,7 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		   const struct scoz_range *ranges, size_t n_ranges, struct error *err)
 {
 	struct bpf_engine *b = bpf_engine(e);
-	struct bpf_target t = { .n_parts = n };
+	struct bpf_target t = { .n_parts = n, .syscall = e->syscall + 1 };
 
 	(void)err;
 	for (int i = 0; i < n; i++) {

@@ -106,13 +106,20 @@ struct pt_regs {
 	unsigned long orig_ax;
 };
 #define syscall_number(regs) ((u32)BPF_CORE_READ(regs, orig_ax))
+/* A 64-bit program called (the second is Xen's): others have other numbers. */
+#define syscall_is_native(regs) \
+	({ \
+		u16 __cs = BPF_CORE_READ(regs, cs); \
+		__cs == 0x33 || __cs == 0xe033; \
+	})
 #else
 struct pt_regs {
 	u64 regs[31];
 	u64 sp, pc, pstate;
 	int syscallno;
 };
-#define syscall_number(regs) ((u32)BPF_CORE_READ(regs, syscallno))
+#define syscall_number(regs)	((u32)BPF_CORE_READ(regs, syscallno))
+#define syscall_is_native(regs) (!(BPF_CORE_READ(regs, pstate) & 0x10))
 #endif
 
 #pragma clang attribute pop

@@ -147,6 +147,21 @@ static __always_inline bool match_stack(struct bpf_perf_event_data *ctx, struct 
 	return m->found;
 }
 
+/*
+ * The registers saved at the top of the task's kernel stack are those with which it entered the
+ * kernel; an interrupt or a fault of the program stores -1 where the number of a system call is.
+ * So no function has to be known by name, and none that the entry jumps to is missed.
+ */
+static __always_inline bool in_syscall(struct task_struct *task, u32 number)
+{
+	struct pt_regs *regs;
+
+	if (task->flags & PF_KTHREAD)
+		return false;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	return regs && syscall_number(regs) == number && syscall_is_native(regs);
+}
+
 static __always_inline bool matches_target(struct bpf_perf_event_data *ctx,
 					   struct task_struct *task)
 {
@@ -156,6 +171,8 @@ static __always_inline bool matches_target(struct bpf_perf_event_data *ctx,
 
 	if (!t || !m)
 		return false;
+	if (t->syscall)
+		return in_syscall(task, t->syscall - 1);
 	if (t->user && !(task->flags & PF_KTHREAD)) {
 		m->n_windows = 0;
 		for (u32 i = 0; i < SCOZ_MAX_PARTS; i++) {

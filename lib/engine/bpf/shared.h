@@ -11,9 +11,9 @@
 
 struct bpf_target {
 	__u32 n_parts;
-	__u32 kernel; /* some part is kernel text */
-	__u32 user;   /* some part is user text */
-	__u32 pad;
+	__u32 kernel;  /* some part is kernel text */
+	__u32 user;    /* some part is user text */
+	__u32 syscall; /* whatever runs in this system call, its number + 1; 0: not one */
 	struct scoz_part part[SCOZ_MAX_PARTS];
 };
 

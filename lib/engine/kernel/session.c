@@ -140,6 +140,10 @@ static int set_target(struct engine *e, const struct scoz_part *parts, int n,
 		.ranges = (uintptr_t)ranges,
 	};
 
+	if (e->syscall >= 0 && !n_ranges)
+		return error_set(err, ENOENT,
+				 "engine kernel knows a system call by its functions, and this one "
+				 "has none of its own name: use --engine bpf, or kernel:FUNCTION");
 	if (!ioctl(kernel_engine(e)->fd, SCOZ_IOC_TARGET, &t))
 		return 0;
 	return error_set(err, errno, "engine kernel: setting a target of %zu address ranges: %s",

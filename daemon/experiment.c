@@ -24,7 +24,7 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 	struct period_choice choice = period_choose(&in);
 	struct error err = {};
 
-	s->period_ns = choice.period_ns;
+	s->period_ns = choice.period_ns > s->min_period_ns ? choice.period_ns : s->min_period_ns;
 	s->sync_interval_s = choice.sync_interval_s;
 	s->coarse = choice.coarse;
 	engine_set_nominal_period(s->engine, s->period_ns);

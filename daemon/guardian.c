@@ -67,7 +67,8 @@ static int spawn_guard(struct guardian *g, const char *path, const char *old, in
 	return 0;
 }
 
-int guardian_start(struct guardian *g, unsigned long rate, int truth, struct error *err)
+int guardian_start(struct guardian *g, unsigned long rate, int truth, unsigned long *got,
+		   struct error *err)
 {
 	_cleanup_free_ char *path = sysroot_path(RATE_FILE);
 	_cleanup_free_ char *old = read_file(path, NULL);
@@ -78,7 +79,8 @@ int guardian_start(struct guardian *g, unsigned long rate, int truth, struct err
 	*g = (struct guardian){ .alive = -1, .done = -1 };
 	if (!old)
 		return error_set(err, errno, "%s: %s", path, strerror(errno));
-	low = strtoul(old, NULL, 10) < rate;
+	*got = strtoul(old, NULL, 10);
+	low = *got < rate && !access(path, W_OK);
 	if (!low && truth < 0)
 		return 0;
 	ret = spawn_guard(g, path, low ? old : NULL, truth);
@@ -92,8 +94,9 @@ int guardian_start(struct guardian *g, unsigned long rate, int truth, struct err
 	ret = write_value(path, text);
 	if (ret) {
 		guardian_stop(g);
-		return error_set(err, -ret, "%s: %s; scozd needs root", path, strerror(-ret));
+		return error_set(err, -ret, "%s: %s", path, strerror(-ret));
 	}
+	*got = rate;
 	return 0;
 }
 

@@ -14,10 +14,14 @@ struct guardian {
 	int done;  /* end of file when everything is restored */
 };
 
-/* Sets kernel.perf_event_max_sample_rate (idle cores would be throttled to a few hundred ticks a
+/*
+ * Sets kernel.perf_event_max_sample_rate (idle cores would be throttled to a few hundred ticks a
  * second) to at least @rate, and starts the guardian where that changed anything, or where there is
- * a file of --truth (else @truth is -1). */
-int guardian_start(struct guardian *g, unsigned long rate, int truth, struct error *err);
+ * a file of --truth (else @truth is -1).
+ * @got: what it is now; less than @rate where only root may change it.
+ */
+int guardian_start(struct guardian *g, unsigned long rate, int truth, unsigned long *got,
+		   struct error *err);
 /* Restores everything; returns when that has happened. */
 void guardian_stop(struct guardian *g);
 

@@ -5,17 +5,18 @@
  * the guardian's (guardian.c) and the lease's (lease.c) business.
  */
 #include "base/cgroup.h"
+#include "base/privileges.h"
 #include "daemon/calibrate.h"
 #include "daemon/ending.h"
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
 #include "daemon/session.h"
 #include "daemon/truth.h"
+#include "run/machine_lock.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -26,7 +27,6 @@
 #define SAMPLE_RATE 1000000
 #define GRACE_S	    5
 #define SEQ_GAP	    8 /* windows of different runs of the command are no neighbours */
-#define LOCK_FILE   "/run/scozd.lock"
 
 void session_reason(struct session *s, const char *fmt, ...)
 {
@@ -117,24 +117,33 @@ bool session_sleep(struct session *s, double seconds)
 	return false;
 }
 
-static int lock_machine(struct error *err)
+/* Without privileges everything would fail, at the first thing that needs them. */
+static int check_privileges(struct error *err)
 {
-	int fd = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	privileges_raise();
+	if (privileges_suffice(privileges_own("CapEff")))
+		return 0;
+	return error_set(
+		err, EPERM,
+		"no CAP_BPF and CAP_PERFMON: scozd stops cores and needs root or these (try "
+		"sudo, or run `scoz doctor`)");
+}
 
-	if (fd < 0)
-		return error_set(err, errno,
-				 "%s: %s; scozd stops cores and needs root (try sudo, or run "
-				 "`scoz doctor`)",
-				 LOCK_FILE, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		close(fd);
-		return error_set(
-			err, EBUSY,
-			"another scozd is profiling this machine (%s is locked): two would "
-			"stop each other's cores; wait until it has ended",
-			LOCK_FILE);
-	}
-	return fd;
+/* Settings of the machine; where they cannot be had the run does with those that there are. */
+static int change_settings(struct session *s, struct guardian *guardian, struct error *err)
+{
+	unsigned long rate;
+	int ret = guardian_start(guardian, SAMPLE_RATE, s->truth, &rate, err);
+
+	if (ret || rate >= SAMPLE_RATE)
+		return ret;
+	s->min_period_ns = 2 * NSEC_PER_SEC / (rate ? rate : 1);
+	session_warn(s,
+		     "kernel.perf_event_max_sample_rate is %lu and cannot be raised from here: "
+		     "cores that idle are sampled less often; as root: sysctl -w "
+		     "kernel.perf_event_max_sample_rate=%d",
+		     rate, SAMPLE_RATE);
+	return 0;
 }
 
 static void on_mapping(uint32_t binary, const struct maps_mapping *m, void *arg)
@@ -320,6 +329,8 @@ static int set_up(struct session *s, struct error *err)
 	s->map_options.cache_dir = maptable_default_cache_dir();
 	maps_opt.table = s->map_options;
 	s->period_ns = s->opt.frequency > 0 ? NSEC_PER_SEC / s->opt.frequency : NSEC_PER_MSEC;
+	if (s->period_ns < s->min_period_ns)
+		s->period_ns = s->min_period_ns;
 	ret = cores_select(s->opt.cpus, &s->cores, err);
 	if (!ret)
 		ret = maps_create(&maps_opt, &s->maps, err);
@@ -431,16 +442,17 @@ int main(int argc, char **argv)
 	static struct session s;
 	struct guardian guardian = { -1, -1 };
 	struct error err = {};
-	int lock = -1, ret, status;
+	struct machine_lock lock;
+	int ret, status;
 
 	s.command_status = -1;
 	s.truth = -1;
 	options_parse(argc, argv, &s.opt);
 	ret = ending_start(&s, &err);
 	if (!ret)
-		ret = lock = lock_machine(&err);
-	if (ret > 0)
-		ret = 0;
+		ret = check_privileges(&err);
+	if (!ret)
+		ret = machine_lock_take(&lock, NULL, NULL, &err);
 	if (!ret)
 		ret = command_check_user(s.opt.user, &err);
 	if (!ret && s.opt.truth) {
@@ -448,7 +460,7 @@ int main(int argc, char **argv)
 		ret = s.truth < 0 ? s.truth : 0;
 	}
 	if (!ret)
-		ret = guardian_start(&guardian, SAMPLE_RATE, s.truth, &err);
+		ret = change_settings(&s, &guardian, &err);
 	if (!ret)
 		ret = set_up(&s, &err);
 	if (!ret)

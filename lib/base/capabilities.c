@@ -2,6 +2,7 @@
 #include "base/capabilities.h"
 #include "base/bpf_programs.h"
 #include "base/kallsyms.h"
+#include "base/privileges.h"
 #include "base/scoz_syscalls.h"
 
 #include <ctype.h>
@@ -153,31 +154,9 @@ static void append(char **text, const char *item)
 #define OTHER_KERNEL "sudo apt-get install linux-image-amd64 && sudo reboot"
 #endif
 
-#define BIT_SYS_PTRACE	 19
-#define BIT_SYS_ADMIN	 21
-#define BIT_SYS_RESOURCE 24
-#define BIT_PERFMON	 38
-#define BIT_BPF		 39
-
-static uint64_t effective_capabilities(void)
-{
-	_cleanup_free_ char *status = text_of("/proc/self/status");
-	const char *line = status ? strstr(status, "\nCapEff:") : NULL;
-
-	return line ? strtoull(line + strlen("\nCapEff:"), NULL, 16) : 0;
-}
-
-static bool has_bit(uint64_t caps, int bit)
-{
-	return caps >> bit & 1;
-}
-
 static bool privileged(void)
 {
-	uint64_t caps = effective_capabilities();
-
-	return has_bit(caps, BIT_SYS_ADMIN) ||
-	       (has_bit(caps, BIT_BPF) && has_bit(caps, BIT_PERFMON));
+	return privileges_suffice(privileges_own("CapEff"));
 }
 
 /* Something was refused: for want of privileges, or in spite of them. */
@@ -188,33 +167,51 @@ static char *refusal_remedy(void)
 				    : "sudo scozd ...");
 }
 
+/* What somebody without privileges has to do. */
+static char *privileges_remedy(void)
+{
+	_cleanup_free_ char *setcap = privileges_setcap();
+
+	if (!setcap)
+		return xstrdup("CAP_BPF and CAP_PERFMON are outside of the bounding set here, also "
+			       "for root: leave the container, or start it with docker run "
+			       "--privileged --pid=host");
+	return xasprintf("run it as root: sudo scozd ...; or once: %s", setcap);
+}
+
 static void check_privileges(struct capabilities *c)
 {
+	static const struct {
+		int capability;
+		const char *name, *effect;
+	} useful[] = {
+		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN",
+		  "points at functions, lines and USDT probes are refused" },
+		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE",
+		  "other users' processes have no symbols and no marks" },
+		{ CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE",
+		  "limits of locked memory and open files stay as they are" },
+	};
 	struct capability *p = add(c, "privileges", true);
-	uint64_t caps = effective_capabilities();
-	bool admin = has_bit(caps, BIT_SYS_ADMIN);
-	_cleanup_free_ char *vital = NULL, *useful = NULL, *effect = NULL;
+	_cleanup_free_ char *vital = NULL, *missing = NULL, *effects = NULL;
+	uint64_t caps = privileges_own("CapEff");
+	bool admin = privileges_have(caps, CAP_SYS_ADMIN);
 
-	if (!has_bit(caps, BIT_BPF) && !admin)
+	if (!privileges_have(caps, CAP_BPF) && !admin)
 		append(&vital, "CAP_BPF");
-	if (!has_bit(caps, BIT_PERFMON) && !admin)
+	if (!privileges_have(caps, CAP_PERFMON) && !admin)
 		append(&vital, "CAP_PERFMON");
-	if (!has_bit(caps, BIT_SYS_PTRACE)) {
-		append(&useful, "CAP_SYS_PTRACE");
-		append(&effect, "other users' processes have no symbols and no marks");
-	}
-	if (!has_bit(caps, BIT_SYS_RESOURCE)) {
-		append(&useful, "CAP_SYS_RESOURCE");
-		append(&effect, "limits of locked memory and open files stay as they are");
+	for (size_t i = 0; i < ARRAY_SIZE(useful); i++) {
+		if (privileges_have(caps, useful[i].capability))
+			continue;
+		append(&missing, useful[i].name);
+		append(&effects, useful[i].effect);
 	}
 	if (vital)
 		settle(p, CAPABILITY_MISSING, xasprintf("no %s", vital),
-		       xstrdup("sampling and stopping cores is refused"),
-		       xstrdup("run it as root: sudo scozd ...; or once: sudo setcap "
-			       "cap_bpf,cap_perfmon,cap_sys_ptrace,cap_sys_resource+ep "
-			       "\"$(command -v scozd)\""));
-	else if (useful)
-		settle(p, CAPABILITY_LIMITED, xasprintf("no %s", useful), xstrdup(effect),
+		       xstrdup("sampling and stopping cores is refused"), privileges_remedy());
+	else if (missing)
+		settle(p, CAPABILITY_LIMITED, xasprintf("no %s", missing), xstrdup(effects),
 		       geteuid() ? xstrdup("sudo scozd ...") : NULL);
 	else
 		ok(p, xstrdup("root, or all capabilities that are needed"));

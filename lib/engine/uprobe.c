@@ -40,6 +40,10 @@ const char *engine_uprobe_reason(int errnum)
 		       "behind it, or a line";
 	case EOPNOTSUPP:
 		return "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)";
+	case EACCES:
+	case EPERM:
+		return "a probe in a program needs root or CAP_SYS_ADMIN (run `scoz doctor`); "
+		       "marks, system calls and tracepoints do not";
 	case EINVAL:
 		return "the kernel refuses a probe at this place: it is no code, or another "
 		       "profiler has a probe there with another semaphore";

@@ -201,13 +201,17 @@ static void test_good(void **state)
 static void test_privileges(void **state)
 {
 	(void)state;
-	put("/proc/self/status", "Name:\tscoz\nCapEff:\t0000000000000000\n");
-	expect("privileges", CAPABILITY_MISSING, false, "setcap cap_bpf,cap_perfmon");
+	put("/proc/self/status",
+	    "Name:\tscoz\nCapEff:\t0000000000000000\nCapBnd:\t000001fffeffffff\n");
+	expect("privileges", CAPABILITY_MISSING, false,
+	       "setcap cap_bpf,cap_perfmon,cap_sys_admin,cap_sys_ptrace,cap_ipc_lock");
 	expect("perf-paranoid", CAPABILITY_LIMITED, false, "sudo scozd");
 	put("/proc/self/status", "Name:\tscoz\nCapEff:\t000000c000000000\n");
 	expect("privileges", CAPABILITY_LIMITED, true, "CAP_SYS_PTRACE, CAP_SYS_RESOURCE");
 	put("/proc/self/status", "Name:\tscoz\nCapEff:\t0000000001280000\n"); /* sys_admin */
 	expect("privileges", CAPABILITY_OK, true, NULL);
+	put("/proc/self/status", "Name:\tscoz\nCapEff:\t0\nCapBnd:\t00000000a80425fb\n");
+	expect("privileges", CAPABILITY_MISSING, false, "outside of the bounding set");
 	drop("/proc/self/status");
 	expect("privileges", CAPABILITY_MISSING, false, "CAP_BPF, CAP_PERFMON");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* scoz doctor: what this machine can do, what is missing, and the command that mends it. */
 #include "base/capabilities.h"
+#include "base/privileges.h"
 #include "tools/scoz/cmds.h"
 
 #include <getopt.h>
@@ -91,6 +92,7 @@ int cmd_doctor(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
+	privileges_raise();
 	capabilities_probe(&capability_probes_real, &c);
 	if (json)
 		print_json(&c);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/privileges.h"
 #include "record/recorder.h"
 #include "run/command.h"
 #include "run/cores.h"
@@ -432,6 +433,7 @@ int cmd_record(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	ret = EXIT_FAILED;
+	privileges_raise();
 	catch_signals();
 	if (!prepare(&s, &err)) {
 		struct error write_err = {};

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/privileges.h"
 #include "record/recorder.h"
 #include "run/cores.h"
 #include "tools/scoz/cmds.h"
@@ -499,6 +500,7 @@ int cmd_top(int argc, char **argv)
 	s.view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	ret = parse_options(argc, argv, &s);
 	if (ret < 0) {
+		privileges_raise();
 		catch_signals();
 		ret = run(&s, &err) ? EXIT_FAILED : EXIT_DONE;
 		if (ret == EXIT_FAILED)

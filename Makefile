@@ -41,22 +41,35 @@ WORK := $(patsubst workloads/%.c,$(B)/workloads/%,$(WORK_SRC))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_SRC))
 SYSTEM := $(patsubst tests/system/%.c,$(B)/system/%,$(SYSTEM_SRC))
 
+# A short line for each file; the whole commands with V=1. Warnings and errors stay.
+ifeq ($(V),1)
+say =
+Q =
+else
+say = @printf '  %-7s %s\n' $(1) $(patsubst $(B)/%,%,$(patsubst $(B)/obj/%,%,$@))
+Q = @
+endif
+MAKEFLAGS += --no-print-directory
+
 .PHONY: all
 all: $(B)/scozd $(B)/scoz $(WORK)
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 # The BPF programs carry their own few kernel types (CO-RE relocates them), so that building
 # needs no kernel headers and no BTF on the build machine.
 $(B)/bpf/%.o: %.bpf.c $(BPF_HDR)
 	@mkdir -p $(@D)
-	$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
+	$(call say,CLANG)
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
 		-D__TARGET_ARCH_$(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m))) \
 		-Iinclude -Iinclude/uapi -Ilib -I. -I/usr/include/$(shell $(CC) -print-multiarch) -c $< -o $@
 $(B)/%.skel.h: $(B)/bpf/%.o
-	$(BPFTOOL) gen skeleton $< name $* > $@.tmp
+	$(call say,GEN)
+	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@.tmp
 	@mv $@.tmp $@
 
 $(call obj,$(wildcard lib/engine/bpf/*.c lib/record/backend*.c)): $(SKEL)
@@ -64,7 +77,8 @@ $(call obj,$(wildcard lib/engine/bpf/*.c lib/record/backend*.c)): $(SKEL)
 # Names and numbers of this architecture's system calls.
 $(B)/syscalls.h:
 	@mkdir -p $(@D)
-	{ echo 'static const struct { const char *name; int number; } syscall_table[] = {'; \
+	$(call say,GEN)
+	$(Q){ echo 'static const struct { const char *name; int number; } syscall_table[] = {'; \
 	  echo '#include <sys/syscall.h>' | $(CC) -E -dM - | \
 	  awk '$$2 ~ /^__NR_/ && $$3 ~ /^[0-9]+$$/ { sub("__NR_", "", $$2); \
 	       printf "\t{ \"%s\", %s },\n", $$2, $$3 }' | sort; \
@@ -74,17 +88,21 @@ $(call obj,lib/base/syscall_names.c): $(B)/syscalls.h
 
 $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)
+	$(Q)$(AR) rcs $@ $^
 $(B)/scozd: $(call obj,$(DAEMON_SRC)) $(B)/libscozcore.a
-	$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 $(call obj,tools/scoz/top_screen.c): ALL_CFLAGS += $(shell pkg-config --cflags $(TOOL_PKGS))
 $(B)/scoz: $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
-	$(CC) $(CFLAGS) -o $@ $^ $(shell pkg-config --libs $(TOOL_PKGS)) $(LDLIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(shell pkg-config --libs $(TOOL_PKGS)) $(LDLIBS)
 
 # Workloads are programs to be profiled: plain flags, debug information, frame pointers.
 $(B)/workloads/%: workloads/%.c $(wildcard workloads/*/*.h)
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
+	$(call say,CC)
+	$(Q)$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
 	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
 		-fno-optimize-sibling-calls -pthread -Iinclude $< -o $@ -lm
 
@@ -92,13 +110,16 @@ $(B)/workloads/%: workloads/%.c $(wildcard workloads/*/*.h)
 $(call obj,$(SIM_SRC)): ALL_CFLAGS += -fopenmp -Itests/sim
 $(B)/libsim.a: $(call obj,$(filter-out tests/sim/main.c,$(SIM_SRC)))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)
+	$(Q)$(AR) rcs $@ $^
 $(B)/sim: $(call obj,tests/sim/main.c) $(B)/libsim.a $(B)/libscozcore.a
-	$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 $(B)/tests/test_sim: ALL_CFLAGS += -Itests/sim
 $(B)/tests/test_sim: tests/unit/test_sim.c $(B)/libsim.a $(B)/libscozcore.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/test_sim.d -o $@ $^ $(LDLIBS) -lcmocka
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/test_sim.d -o $@ $^ $(LDLIBS) -lcmocka
 
 .PHONY: unit system bench
 unit: $(UNIT)
@@ -106,17 +127,23 @@ system: $(SYSTEM)
 bench: $(BENCH)
 $(B)/tests/%: tests/unit/%.c $(B)/libscozcore.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/$*.d -o $@ $< $(B)/libscozcore.a $(LDLIBS) -lcmocka
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/$*.d -o $@ $< $(B)/libscozcore.a $(LDLIBS) -lcmocka
 $(UNIT): | $(B)/obj/tests/
 $(B)/obj/tests/:
 	@mkdir -p $@
 $(B)/bench/%: tests/bench/%.c $(B)/libscozcore.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
 
 $(B)/system/%: tests/system/%.c $(B)/libscozcore.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
+
+# Unless the user says something else.
+all_cores = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: deps deps-vm
 deps:
@@ -126,20 +153,23 @@ deps-vm:
 
 .PHONY: check check-unit check-system check-vm check-style vm-kernels demo
 check: deps deps-vm
-	$(MAKE) all unit system vm-kernels
+	$(MAKE) $(all_cores) all unit system
+	$(MAKE) vm-kernels
 	tests/run
 check-unit: unit
 	tests/run unit
 check-system: all system
 	tests/run system
 check-vm: deps-vm
-	$(MAKE) all system vm-kernels
+	$(MAKE) $(all_cores) all system
+	$(MAKE) vm-kernels
 	tests/run vm
 # What takes hours: every patch of the series builds, an hour of stress with and without KASAN and
 # lockdep, data races (KCSAN).
 .PHONY: check-long
 check-long: deps-vm
-	$(MAKE) all system vm-kernels
+	$(MAKE) $(all_cores) all system
+	$(MAKE) vm-kernels
 	tools/vm/every-patch 6.1
 	tools/vm/every-patch 6.12
 	SCOZ_STRESS_SECONDS=3600 SCOZ_STRESS_KERNELS="6.12:debug" VM_TEST_TIMEOUT=8000 \
@@ -156,7 +186,7 @@ vm-kernels:
 	tools/vm/vm build 6.12
 	tools/vm/vm build 6.12 --config debug
 demo: deps
-	$(MAKE) all
+	$(MAKE) $(all_cores) all
 	workloads/pipeline/demo
 
 .PHONY: bench-record-accuracy bench-record-cost

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Shared by the system tests: sourced, from the top of the tree.
+# However a test ends, it ends what it has started, and nothing of it is in the way of the next.
+[ -n "$SCOZ_TEST" ] || SCOZ_TEST=$$.$RANDOM exec "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
+. tests/strays.sh
 build=${B:-build}
 scozd=$build/scozd
 scoz=$build/scoz
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+clean_up() {
+	end_strays "$SCOZ_TEST"
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
+trap 'exit 143' TERM HUP
+trap 'exit 130' INT
 # The same tests run against both engines: SCOZ_TEST_ENGINE=bpf|kernel (default: scozd's choice).
 if [ -n "$SCOZ_TEST_ENGINE" ]; then
 	printf '#!/bin/sh\nexec %q --engine %s "$@"\n' "$(realpath "$scozd")" "$SCOZ_TEST_ENGINE" \
@@ -26,17 +35,44 @@ fail() {
 
 need_root() {
 	[ "$(id -u)" = 0 ] || skip "needs root: cores are sampled and stopped"
+	wait_for_machine
+}
+
+# The process that has the machine for itself, if any. Asking must not take the lock.
+machine_holder() {
+	[ -e /run/scozd.lock ] || return 0
+	awk -v inode="$(stat -c %i /run/scozd.lock)" \
+		'split($6, at, ":") == 3 && at[3] == inode && $2 == "FLOCK" { print $5; exit }' /proc/locks
+}
+
+# There is one scozd a machine. One that has nothing to do with the tests is given time to end.
+wait_for_machine() {
+	local holder limit=${SCOZ_TEST_WAIT:-60} end
+	end=$((SECONDS + limit))
+	while holder=$(machine_holder) && [ -n "$holder" ]; do
+		[ $SECONDS -lt $end ] || fail "another scozd has had this machine for $limit s:" \
+			"process $holder, $(tr '\0' ' ' <"/proc/$holder/cmdline" 2>/dev/null): end it first"
+		sleep 0.2
+	done
+}
+
+# What a command printed, for people: the beginning.
+excerpt() {
+	sed 's/^/    /' "$1" | head -n 12
+	[ "$(wc -l <"$1")" -le 12 ] || echo "    ... ($(wc -l <"$1") lines)"
 }
 
 # expect STATUS PATTERN COMMAND...: exit status and a text in its output.
 expect() {
-	local status=$1 pattern=$2 got
+	local status=$1 pattern=$2 got wrong=
 	shift 2
 	"$@" >"$tmp/out" 2>&1 </dev/null
 	got=$?
-	cat "$tmp/out"
-	[ "$got" = "$status" ] || fail "exit status $got instead of $status: $*"
-	grep -q -- "$pattern" "$tmp/out" || fail "no \"$pattern\" in the output of: $*"
+	[ "$got" = "$status" ] || wrong="exit status $got instead of $status"
+	grep -q -- "$pattern" "$tmp/out" || wrong="${wrong:+$wrong, }no \"$pattern\" in the output"
+	[ -n "$wrong" ] || return 0
+	fail "$wrong: $*, which printed
+$(excerpt "$tmp/out")"
 }
 
 # footer FIELD FILE: a number or string of the last footer.

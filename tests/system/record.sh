@@ -4,7 +4,6 @@ check=$build/system/record_check
 waiting=$build/workloads/waiting
 rec=$tmp/record.scoz
 truth=$tmp/truth.json
-trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$tmp"' EXIT
 export TMPDIR=/var/tmp # for files without the page cache: not on tmpfs
 
 # record OPTION... [-- COMMAND...]: its messages in $tmp/log

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Shared by the tests in virtual machines: sourced, from the top of the tree.
+[ -n "$SCOZ_TEST" ] || SCOZ_TEST=$$.$RANDOM exec "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
 build=${B:-build}
 vm=tools/vm/vm
+. tests/strays.sh
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+clean_up() {
+	end_strays "$SCOZ_TEST"
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
+trap 'exit 143' TERM HUP
+trap 'exit 130' INT
 
 skip() {
 	echo "$*"

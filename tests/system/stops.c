@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * stops PID KILL|STOP: in the middle of heavy stopping, sends the signal to scozd PID and looks
+ * when the stops end. Other load must not be taken for stops, nor hide them: so this does not look
+ * at what a program loses but reads scozd's delay page, which it holds on to (engine bpf: a map).
+ * Exit 0: all stops ended with the lease; 1: they did not; 77: there is no such page.
+ */
+#include "base/base.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <linux/scoz.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LEASE_NS      (8 * NSEC_PER_MSEC) /* renewed to at most so far ahead */
+#define ENOUGH_STOPS  50
+#define WAIT_S	      60 /* for stops to be seen: others may have most of the cores */
+#define AFTERWARDS_US 500000
+
+static const volatile char *page;
+static uint32_t n_cores;
+
+static const volatile struct scoz_header *header(void)
+{
+	return (const volatile struct scoz_header *)page;
+}
+
+static const volatile struct scoz_core *core(uint32_t i)
+{
+	return (const volatile struct scoz_core *)(page + (SCOZ_SLOT_CORE0 + i) * SCOZ_SLOT_SIZE);
+}
+
+static bool map_page(void)
+{
+	uint32_t id = 0;
+
+	while (!bpf_map_get_next_id(id, &id)) {
+		struct bpf_map_info info = {};
+		uint32_t length = sizeof(info);
+		int fd = bpf_map_get_fd_by_id(id);
+
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &length) &&
+		    !strcmp(info.name, "delay_page") && info.value_size == SCOZ_SLOT_SIZE) {
+			page = mmap(NULL, (size_t)info.max_entries * info.value_size, PROT_READ,
+				    MAP_SHARED, fd, 0);
+			n_cores = info.max_entries - SCOZ_SLOT_CORE0;
+			return page != MAP_FAILED;
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	return false;
+}
+
+/* The sum of both changes with every stop. */
+static uint64_t count_stops(int64_t *stopped_ns, uint32_t *under_way)
+{
+	uint64_t stops = 0;
+
+	*stopped_ns = 0;
+	*under_way = 0;
+	for (uint32_t i = 0; i < n_cores; i++) {
+		stops += core(i)->stops;
+		*stopped_ns += core(i)->stopped;
+		*under_way += core(i)->stop_began != 0;
+	}
+	return stops;
+}
+
+/* A thread of its own renews the lease: all of them must have stopped, or be gone. */
+static bool is_over(int pid, int signal)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%d/task", pid);
+	DIR *tasks = opendir(path);
+	struct dirent *entry;
+	bool over = true;
+
+	while (tasks && over && (entry = readdir(tasks))) {
+		_cleanup_free_ char *stat = xasprintf("%s/%s/stat", path, entry->d_name);
+		_cleanup_free_ char *text = entry->d_name[0] == '.' ? NULL : read_file(stat, NULL);
+		const char *end = text ? strrchr(text, ')') : NULL;
+
+		over = !end || strchr(signal == SIGSTOP ? "ZXT" : "ZX", end[2]);
+	}
+	if (tasks)
+		closedir(tasks);
+	return over;
+}
+
+static void sleep_until(uint64_t ns)
+{
+	while (clock_now_ns() < ns)
+		usleep(1000);
+}
+
+int main(int argc, char **argv)
+{
+	int pid = argc > 1 ? atoi(argv[1]) : 0, sig;
+	uint64_t limit = clock_now_ns() + WAIT_S * NSEC_PER_SEC, sent, over, lease;
+	uint64_t before = 0, after;
+	int64_t stopped_before, stopped_after;
+	uint32_t under_way;
+
+	if (argc != 3)
+		return 2;
+	sig = !strcmp(argv[2], "STOP") ? SIGSTOP : SIGKILL;
+	for (;;) {
+		if (clock_now_ns() > limit || is_over(pid, SIGKILL)) {
+			printf("no stops were seen: %s\n",
+			       !page ? "scozd has no delay page" : "the target was not hit");
+			return page || is_over(pid, SIGKILL) ? 1 : 77;
+		}
+		if ((!page && !map_page()) || !header()->speedup)
+			usleep(1000);
+		else if (count_stops(&stopped_before, &under_way) >= ENOUGH_STOPS && under_way)
+			break;
+	}
+	sent = clock_now_ns();
+	kill(pid, sig);
+	while (!is_over(pid, sig) && clock_now_ns() < limit)
+		;
+	over = clock_now_ns();
+	lease = header()->lease_until;
+	if (!is_over(pid, sig) || lease > over + LEASE_NS) {
+		printf("scozd goes on after the signal\n");
+		return 1;
+	}
+	/* A stop that was under way ends with the lease, if its core is given to us at all. */
+	for (sleep_until(lease); clock_now_ns() < limit; usleep(1000)) {
+		before = count_stops(&stopped_before, &under_way);
+		if (!under_way)
+			break;
+	}
+	usleep(AFTERWARDS_US);
+	after = count_stops(&stopped_after, &under_way);
+	printf("%llu stops; the lease ended %.1f ms after the signal, %llu stops since\n",
+	       (unsigned long long)before, ((double)lease - sent) / 1e6,
+	       (unsigned long long)(after - before));
+	return under_way || after != before || stopped_after != stopped_before ||
+	       header()->lease_until != lease;
+}

@@ -93,6 +93,8 @@ char *task_comm(int tid);
 bool glob_match(const char *pattern, const char *text);
 /* True when @suffix equals @path, or @path ends with "/" + @suffix (path components). */
 bool path_ends_with(const char *path, const char *suffix);
+/* What follows the last slash, in @path itself; all of it when nothing does. */
+const char *path_base(const char *path);
 
 /* CPU lists such as "0-3,8": fills a malloc'ed, sorted array of distinct CPU numbers. */
 int cpulist_parse(const char *text, int **cpus, int *n, struct error *err);

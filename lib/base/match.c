@@ -16,3 +16,10 @@ bool path_ends_with(const char *path, const char *suffix)
 		return false;
 	return ns == np || suffix[0] == '/' || path[np - ns - 1] == '/';
 }
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}

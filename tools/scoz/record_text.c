@@ -80,13 +80,6 @@ static void print_warnings_of(const struct record_model *m)
 
 /* ---- rows ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static char *cell_text(const struct record_model *m, const struct record_row *row,
 		       enum record_sort by)
 {
@@ -99,7 +92,7 @@ static char *cell_text(const struct record_model *m, const struct record_row *ro
 	case SORT_COMM:
 		return text_clean(e->comm, "?");
 	case SORT_DSO:
-		return text_clean(*f->object ? base_name(f->object) : "[unknown]", "?");
+		return text_clean(*f->object ? path_base(f->object) : "[unknown]", "?");
 	case SORT_SYM:
 		s = text_clean(f->symbol, "?");
 		return xasprintf("[%c] %s%s", RECORD_LETTERS[row->level], s,

@@ -120,13 +120,6 @@ static char *wait_text(const struct top_row *row)
 			 *w->waker ? " <- " : "", w->waker, w->open ? " ..." : "");
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static char *cell_text(const struct top_result *r, const struct top_row *row, int column,
 		       size_t room)
 {
@@ -140,7 +133,7 @@ static char *cell_text(const struct top_result *r, const struct top_row *row, in
 	case COLUMN_FUNCTION:
 		return xstrdup(row->symbol);
 	case COLUMN_OBJECT:
-		return xstrdup(base_name(row->object));
+		return xstrdup(path_base(row->object));
 	case COLUMN_THREADS:
 		return xasprintf("%u", row->threads);
 	case COLUMN_CPU:
@@ -364,7 +357,7 @@ static void add_stack(struct top_lines *lines, struct top_view *v, const struct 
 		else
 			add_text(&all, v, cols, ATTR_NORMAL, "  %s%s  %s", f->symbol,
 				 f->kind == FRAME_INLINED ? " (inlined)" : "",
-				 f->object ? base_name(f->object) : "");
+				 f->object ? path_base(f->object) : "");
 	}
 	if (!all.n)
 		add_text(&all, v, cols, ATTR_NORMAL,

@@ -486,6 +486,67 @@ static int symbol_rank(const GElf_Sym *sym, const char *name)
 	return rank;
 }
 
+bool elf_image_loaded_section(const struct elf_image *image, const char *name, uint64_t *vaddr,
+			      uint64_t *size)
+{
+	GElf_Shdr shdr;
+
+	if (image->no_sections || !find_section(image, name, &shdr) || !(shdr.sh_flags & SHF_ALLOC))
+		return false;
+	*vaddr = shdr.sh_addr;
+	*size = shdr.sh_size;
+	return true;
+}
+
+/* glibc's libc.so.6 has an interpreter, too: it can be run. */
+bool elf_image_is_program(const struct elf_image *image)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Ehdr ehdr;
+	GElf_Shdr shdr;
+	const char *base = strrchr(image->name, '/');
+
+	if (gelf_getehdr(image->elf, &ehdr) && ehdr.e_type == ET_EXEC)
+		return true;
+	while ((scn = elf_nextscn(image->elf, scn))) {
+		Elf_Data *data;
+		GElf_Dyn dyn;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_DYNAMIC)
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (int i = 0; data && gelf_getdyn(data, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
+			if (dyn.d_tag == DT_FLAGS_1)
+				return dyn.d_un.d_val & DF_1_PIE;
+		}
+	}
+	/* Linkers before 2018 do not say; nor do files without sections. */
+	return !strstr(base ? base : image->name, ".so");
+}
+
+bool elf_image_has_symtab(const struct elf_image *image)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(image->elf, scn))) {
+		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_SYMTAB)
+			return true;
+	}
+	return false;
+}
+
+void elf_image_read_stubs(const struct elf_image *image, struct table_builder *b)
+{
+	static const char *const names[] = { "plt", "plt.sec", "plt.got", "plt.bnd", "iplt" };
+	uint64_t vaddr, size;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (elf_image_loaded_section(image, names[i], &vaddr, &size))
+			builder_symbol(b, "[plt]", vaddr, size, 0);
+	}
+}
+
 static size_t read_symbol_table(const struct elf_image *image, Elf_Scn *scn, const GElf_Shdr *shdr,
 				struct table_builder *b)
 {

@@ -57,6 +57,10 @@ struct elf_section {
 bool elf_image_find_section(const struct elf_image *image, const char *name,
 			    struct elf_section *ret);
 
+/* Address and size of a section that is loaded with the program; false: there is none. */
+bool elf_image_loaded_section(const struct elf_image *image, const char *name, uint64_t *vaddr,
+			      uint64_t *size);
+
 /* Gives the sections of a relocatable file addresses; then applies a section's relocations. */
 void elf_image_place_sections(struct elf_image *image);
 bool elf_image_relocate(const struct elf_image *image, Elf_Scn *target, void *bytes, size_t size);
@@ -75,6 +79,11 @@ int elf_image_read_layout(const struct elf_image *image, struct table_builder *b
 			  struct error *err);
 /* Functions of .symtab, or of .dynsym. Returns how many there were. */
 size_t elf_image_read_symbols(const struct elf_image *image, struct table_builder *b);
+bool elf_image_has_symtab(const struct elf_image *image);
+/* The linker's stubs for calls into libraries become functions called "[plt]". */
+void elf_image_read_stubs(const struct elf_image *image, struct table_builder *b);
+/* An executable, and no library? */
+bool elf_image_is_program(const struct elf_image *image);
 
 /*
  * The places where the debug information of @image may be, best first, and a number that changes

@@ -36,8 +36,11 @@ struct map_frame {
 };
 #define MAP_MAX_INLINE 16
 
-/* Where the table's knowledge came from, for messages and `scoz targets`. */
-enum map_source { MAP_NONE, MAP_SYMTAB, MAP_DWARF, MAP_KALLSYMS };
+/*
+ * Where the table's knowledge came from, for messages and `scoz targets`. MAP_UNWIND: no symbols
+ * at all, but the ranges of functions, by what unwinds the stack.
+ */
+enum map_source { MAP_NONE, MAP_SYMTAB, MAP_DWARF, MAP_KALLSYMS, MAP_UNWIND };
 
 struct maptable;
 
@@ -61,6 +64,8 @@ struct map_options {
  * /proc/PID/root/... or /proc/PID/map_files/...); @name is what people are shown.
  * Debug information: in the file, by build-id or .gnu_debuglink under @debug_root, split into
  * .gnu_debugaltlink (dwz) files, compressed or not, DWARF 2 to 5; without any: .symtab, .dynsym.
+ * A function that only .eh_frame knows is called by its address, "0x3a50"; stubs of the linker are
+ * called "[plt]".
  * A malformed or truncated file gives an error that names the file, never a crash.
  */
 int maptable_open(const char *path, const char *name, const struct map_options *opt,
@@ -72,6 +77,8 @@ char *maptable_default_cache_dir(void);
 
 const char *maptable_name(const struct maptable *t); /* e.g. "/usr/bin/gzip" or "[kernel]" */
 enum map_source maptable_source(const struct maptable *t);
+bool maptable_is_program(const struct maptable *t);	 /* an executable, no library */
+bool maptable_is_stripped(const struct maptable *t);	 /* no symbols but those for linking */
 const char *maptable_build_id(const struct maptable *t); /* hex, "" when the file has none */
 size_t maptable_memory(const struct maptable *t);	 /* bytes held */
 /* Lowest p_vaddr of an executable PT_LOAD: with mm->start_code this gives the load bias. */
@@ -99,7 +106,10 @@ int maptable_line_addresses(const struct maptable *t, const char *file, uint32_t
 void maptable_statements(const struct maptable *t, uint64_t start, uint64_t end, uint64_t **vaddrs,
 			 size_t *n);
 
-/* Ranges of a target. Inlined copies count. -ENOENT (with an error text) when there is none. */
+/*
+ * Ranges of a target. Inlined copies count. @function may be an address, "0x3a50": then it is the
+ * function that this lies in. -ENOENT (with an error text) when there is none.
+ */
 int maptable_function_ranges(const struct maptable *t, const char *function,
 			     struct addr_ranges *ret, struct error *err);
 int maptable_line_ranges(const struct maptable *t, const char *file, uint32_t line,
@@ -143,6 +153,9 @@ void maps_fork(struct maps *m, uint64_t time, int parent_pid, int child_pid);
 void maps_exec(struct maps *m, uint64_t time, int pid);
 void maps_exit(struct maps *m, uint64_t time, int pid);
 
+/* The path of the code that the kernel lends to every process; there is no table for it. */
+#define MAPS_VDSO "[vdso]"
+
 /* One binary as known to @m; ids are small integers, stable for the life of @m. */
 #define MAPS_KERNEL_ID 0
 struct maps_binary {
@@ -152,6 +165,7 @@ struct maps_binary {
 	const char *path;	      /* as the process saw it */
 	const struct maptable *table; /* NULL: not built yet, or could not be (see error) */
 	const char *error;	      /* why there is no table, or NULL */
+	bool outside;		      /* of --binary-scope: that is why */
 };
 /* Opens the regular file at @path if it is the one that mappings of @id show; -1: it is not. */
 int maps_open_file(const char *path, const struct file_id *id);

@@ -300,6 +300,8 @@ char *maps_file_name(const char *filename)
 	static const char *const no_file[] = { "//", "/dev/zero", "/SYSV", "/anon_hugepage" };
 	size_t n = strlen(filename);
 
+	if (!strcmp(filename, MAPS_VDSO))
+		return xstrdup(filename);
 	if (filename[0] != '/')
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(no_file); i++) {

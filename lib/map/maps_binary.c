@@ -139,9 +139,11 @@ static struct binary *add_file(struct maps *m, const struct seen *seen,
 	b = add(m, seen->path, &seen->id);
 	b->first = *sighting;
 	b->first.path = b->pub.path;
-	if (!in_scope(m, seen->path)) {
+	if (!in_scope(m, seen->path) || !strcmp(seen->path, MAPS_VDSO)) {
 		b->out_of_scope = true;
-		b->error = xstrdup("outside --binary-scope");
+		b->error = xstrdup(strcmp(seen->path, MAPS_VDSO) ? "outside --binary-scope"
+								 : "it belongs to the kernel");
+		b->pub.outside = !in_scope(m, seen->path);
 		b->pub.error = b->error;
 		b->state = BUILT;
 	}
@@ -185,7 +187,10 @@ uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen)
 		was = id;
 	}
 
-	sighting_open(&s, &o);
+	if (!strcmp(seen->path, MAPS_VDSO))
+		o = (struct opened){ .fd = -1 };
+	else
+		sighting_open(&s, &o);
 	pthread_rwlock_wrlock(&m->lock);
 	b = find(m, seen);
 	/* Another thread may have added it meanwhile. */

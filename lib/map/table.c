@@ -180,6 +180,16 @@ enum map_source maptable_source(const struct maptable *t)
 	return t->h->source;
 }
 
+bool maptable_is_program(const struct maptable *t)
+{
+	return t->h->flags & TABLE_PROGRAM;
+}
+
+bool maptable_is_stripped(const struct maptable *t)
+{
+	return t->h->flags & TABLE_STRIPPED;
+}
+
 const char *maptable_build_id(const struct maptable *t)
 {
 	return t->str + t->h->build_id;

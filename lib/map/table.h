@@ -24,8 +24,11 @@
 
 #define NONE	      UINT32_MAX
 #define TABLE_MAGIC   "scozmap"
-#define TABLE_VERSION 1
+#define TABLE_VERSION 2
 #define TABLE_ENDIAN  0x01020304u
+
+#define TABLE_PROGRAM  1u /* no library */
+#define TABLE_STRIPPED 2u /* neither debug information nor a symbol table, but for linking */
 
 #define ROW_STMT (1u << 31)
 #define ROW_LINE (ROW_STMT - 1)
@@ -85,7 +88,7 @@ struct table_header {
 	int64_t file_mtime_ns;
 	uint64_t debug_fingerprint;
 	uint32_t build_id, warning, debug_path; /* strings */
-	uint32_t pad;
+	uint32_t flags;				/* TABLE_* */
 	uint64_t base, code_vaddr;
 	struct {
 		uint64_t offset, n;

@@ -148,6 +148,7 @@ void builder_deinit(struct table_builder *b)
 	free(b->piece);
 	free(b->sym);
 	free(b->symbol);
+	free(b->unnamed);
 	free(b->warning);
 	memset(b, 0, sizeof(*b));
 }
@@ -362,4 +363,17 @@ void builder_symbol(struct table_builder *b, const char *name, uint64_t addr, ui
 	array_reserve(b->symbol, b->cap_symbol, b->n_symbol + 1);
 	b->symbol[b->n_symbol++] = (struct raw_symbol){ off, size > NONE ? NONE : (uint32_t)size,
 							builder_string(b, name), rank };
+}
+
+void builder_unnamed(struct table_builder *b, uint64_t start, uint64_t end)
+{
+	uint32_t off, text_end;
+
+	if (start >= end || !builder_offset(b, start, &off))
+		return;
+	text_end = builder_text_end(b, off);
+	array_reserve(b->unnamed, b->cap_unnamed, b->n_unnamed + 1);
+	b->unnamed[b->n_unnamed++] =
+		(struct unnamed){ off,
+				  end - b->base > text_end ? text_end : (uint32_t)(end - b->base) };
 }

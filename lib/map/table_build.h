@@ -79,6 +79,11 @@ struct table_builder {
 	size_t n_sym, cap_sym;
 	struct raw_symbol *symbol;
 	size_t n_symbol, cap_symbol;
+	struct unnamed {
+		uint32_t off, end;
+	} * unnamed; /* functions of which no name is known */
+	size_t n_unnamed, cap_unnamed;
+	uint32_t flags; /* TABLE_* */
 
 	char *warning;
 	bool far_text;
@@ -114,6 +119,9 @@ uint32_t builder_scope(struct table_builder *b, uint32_t parent, uint32_t call_f
 bool builder_scope_range(struct table_builder *b, uint32_t scope, uint64_t start, uint64_t end);
 void builder_symbol(struct table_builder *b, const char *name, uint64_t addr, uint64_t size,
 		    int rank);
+
+/* A function without a name; counts where nothing else is known. */
+void builder_unnamed(struct table_builder *b, uint64_t start, uint64_t end);
 
 struct table_identity {
 	const char *build_id, *debug_path;

@@ -8,7 +8,8 @@
  * scope number), so children paint over parents. Files are not to be trusted, so pieces need not
  * nest: the sweep only relies on starts being sorted.
  *
- * Symbols are swept by themselves and fill what DWARF left open.
+ * Symbols are swept by themselves and fill what DWARF left open; functions without names fill what
+ * both left open.
  */
 #include "map/table_build.h"
 
@@ -181,9 +182,37 @@ static void combine(const struct intervals *over, const struct intervals *under,
 	}
 }
 
+/* Functions whose beginning nothing in @known covers. */
+static void sweep_unnamed(struct table_builder *b, const struct intervals *known,
+			  struct intervals *ret)
+{
+	struct piece *piece = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; i < b->n_unnamed; i++) {
+		const struct unnamed *u = &b->unnamed[i];
+		char name[32];
+
+		if (scope_at(known, u->off) != NONE)
+			continue;
+		snprintf(name, sizeof(name), "0x%llx", (unsigned long long)(b->base + u->off));
+		array_reserve(piece, cap, n + 1);
+		piece[n] = (struct piece){ u->off, u->end, builder_scope(b, NONE, NONE, 0) };
+		b->scope[piece[n++].scope].func = builder_func(b, name, NULL);
+	}
+	sweep(piece, n, b->scope_root, true, ret);
+	free(piece);
+}
+
+static void free_intervals(struct intervals *iv)
+{
+	free(iv->off);
+	free(iv->scope);
+}
+
 static void make_intervals(struct table_builder *b, struct intervals *ret)
 {
-	struct intervals dwarf = { 0 }, symbols = { 0 };
+	struct intervals dwarf = { 0 }, symbols = { 0 }, named = { 0 }, unnamed = { 0 };
 	struct piece *piece;
 	size_t n;
 
@@ -191,11 +220,13 @@ static void make_intervals(struct table_builder *b, struct intervals *ret)
 	add_symbols(b, &dwarf, &piece, &n);
 	sweep(piece, n, b->scope_root, true, &symbols);
 	free(piece);
-	combine(&dwarf, &symbols, ret);
-	free(dwarf.off);
-	free(dwarf.scope);
-	free(symbols.off);
-	free(symbols.scope);
+	combine(&dwarf, &symbols, &named);
+	sweep_unnamed(b, &named, &unnamed);
+	combine(&named, &unnamed, ret);
+	free_intervals(&dwarf);
+	free_intervals(&symbols);
+	free_intervals(&named);
+	free_intervals(&unnamed);
 }
 
 static int compare_sequence(const void *pa, const void *pb)
@@ -275,6 +306,7 @@ struct maptable *builder_finish(struct table_builder *b, enum map_source source,
 		.endian = TABLE_ENDIAN,
 		.header_size = sizeof(h),
 		.source = source,
+		.flags = b->flags,
 		.file_size = id->file_size,
 		.file_mtime_ns = id->file_mtime_ns,
 		.debug_fingerprint = id->debug_fingerprint,
@@ -321,7 +353,6 @@ struct maptable *builder_finish(struct table_builder *b, enum map_source source,
 	fill(mem, &h, TA_FUNC, b->func);
 	fill(mem, &h, TA_SYM, b->sym);
 	fill(mem, &h, TA_STR, b->str.buf);
-	free(iv.off);
-	free(iv.scope);
+	free_intervals(&iv);
 	return table_attach(mem, h.size, false, false);
 }

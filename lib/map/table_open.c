@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "map/eh_frame.h"
 #include "map/elf_image.h"
 #include "map/table_build.h"
 
@@ -13,6 +14,23 @@ static bool read_dwarf(const struct elf_image *debug, const struct map_options *
 		return false;
 	kernel_source_paths(b);
 	return true;
+}
+
+static bool add_unnamed(uint64_t start, uint64_t end, void *arg)
+{
+	builder_unnamed(arg, start, end);
+	return true;
+}
+
+/* Of kernel modules, the rest says enough. */
+static void read_nameless(const struct elf_image *image, struct table_builder *b)
+{
+	if (image->relocatable)
+		return;
+	if (elf_image_is_program(image))
+		b->flags |= TABLE_PROGRAM;
+	elf_image_read_stubs(image, b);
+	eh_frame_walk(image->elf, add_unnamed, b);
 }
 
 static struct maptable *build(struct elf_image **image, const struct debug_files *files,
@@ -48,6 +66,12 @@ static struct maptable *build(struct elf_image **image, const struct debug_files
 		symbols = elf_image_read_symbols(*image, &b);
 	if (source == MAP_NONE && b.n_symbol)
 		source = MAP_SYMTAB;
+	if (source != MAP_DWARF && !elf_image_has_symtab(debug ? debug : *image) &&
+	    !elf_image_has_symtab(*image))
+		b.flags |= TABLE_STRIPPED;
+	read_nameless(*image, &b);
+	if (source == MAP_NONE && b.n_unnamed)
+		source = MAP_UNWIND;
 	if (source == MAP_NONE)
 		builder_warn(&b, "%s: no debug information and no symbols", (*image)->name);
 	id.build_id = build_id = xstrdup((*image)->build_id);

@@ -9,6 +9,8 @@
  */
 #include "map/table.h"
 
+#include <ctype.h>
+
 void addr_ranges_free(struct addr_ranges *ranges)
 {
 	free(ranges->r);
@@ -231,15 +233,42 @@ static void add_marked_scopes(const struct maptable *t, bool *marked, struct add
 	}
 }
 
+/* The out-of-line function that the address "0x3a50" lies in. */
+static bool address_scope(const struct maptable *t, const char *address, uint32_t *ret)
+{
+	uint64_t vaddr;
+	uint32_t iv;
+	char *end;
+
+	if (strncmp(address, "0x", 2) || !isxdigit((unsigned char)address[2]))
+		return false;
+	vaddr = strtoull(address, &end, 16);
+	if (*end || vaddr < t->h->base || vaddr - t->h->base >= NONE)
+		return false;
+	iv = table_search(t->iv_off, t->n_iv, vaddr - t->h->base);
+	if (iv == NONE || t->iv_scope[iv] == NONE)
+		return false;
+	*ret = t->iv_scope[iv];
+	while (t->scope[*ret].parent != NONE)
+		*ret = t->scope[*ret].parent;
+	return true;
+}
+
 int maptable_function_ranges(const struct maptable *t, const char *function,
 			     struct addr_ranges *ret, struct error *err)
 {
 	_cleanup_free_ bool *func = NULL, *scope = NULL;
+	uint32_t around;
 	size_t cap = 0;
 	bool any;
 
 	*ret = (struct addr_ranges){ 0 };
 	func = match_functions(t, function, &any);
+	if (!any && address_scope(t, function, &around)) {
+		scope = xcalloc(t->n_scope, sizeof(*scope));
+		scope[around] = true;
+		add_marked_scopes(t, scope, ret, &cap);
+	}
 	if (any) {
 		scope = xcalloc(t->n_scope, sizeof(*scope));
 		for (uint32_t i = 0; i < t->n_scope; i++)

@@ -140,7 +140,7 @@ static size_t interesting(const char *data, size_t size, size_t *at, size_t *len
 		if (!s[i].sh_size || s[i].sh_type == SHT_NOBITS)
 			continue;
 		if (!strncmp(name, ".debug", 6) || !strcmp(name, ".symtab") ||
-		    !strncmp(name, ".note", 5)) {
+		    !strncmp(name, ".note", 5) || !strcmp(name, ".eh_frame")) {
 			at[n] = s[i].sh_offset;
 			len[n++] = s[i].sh_size;
 		}

@@ -107,6 +107,7 @@ static void test_scan(void **state)
 			    *ld = maps_line(&a, 0x555500001000, "r--p", ""),
 			    *lb = maps_line(&b, 0x401000, "r-xp", " (deleted)"), *text = NULL;
 	struct maps *m = create(NULL, 0);
+	const struct maps_binary *vdso;
 	struct error err;
 
 	(void)state;
@@ -120,16 +121,20 @@ static void test_scan(void **state)
 	make_process(10, text);
 	make_process(11, lb);
 	assert_int_equal(maps_scan_all(m, &err), 0);
-	assert_int_equal(maps_binary_count(m), 3);
+	assert_int_equal(maps_binary_count(m), 4);
 	assert_string_equal(function_at(m, 10, &a, 0x555500000000), "work");
 	assert_string_equal(function_at(m, 11, &b, 0x401000), "work");
 	assert_null(function_at(m, 11, &a, 0x555500000000));
 	assert_null(function_at(m, 12, &a, 0x555500000000));
-	/* Data, anonymous memory, the vdso: not known. */
+	/* The vdso is known for what it is. */
+	vdso = maps_binary(m, id_at(m, 10, 0x7ffff7fc0010));
+	assert_non_null(vdso);
+	assert_string_equal(vdso->path, MAPS_VDSO);
+	assert_null(vdso->table);
+	/* Data, anonymous memory: not known. */
 	assert_int_equal(id_at(m, 10, 0x555500001000), UINT32_MAX);
 	assert_int_equal(id_at(m, 10, 0x7f0000000000), UINT32_MAX);
 	assert_int_equal(id_at(m, 10, 0x7f0000001000), UINT32_MAX);
-	assert_int_equal(id_at(m, 10, 0x7ffff7fc0000), UINT32_MAX);
 	assert_int_equal(id_at(m, 10, 0x5554ffffffff), UINT32_MAX);
 	/* The kernel, from anywhere. */
 	assert_int_equal(id_at(m, 10, 0xffffffff81000000), MAPS_KERNEL_ID);

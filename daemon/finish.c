@@ -4,6 +4,10 @@
 
 #include <sys/wait.h>
 
+#define MAX_NAMELESS  3	   /* binaries to be named */
+#define MIN_NAMELESS  0.05 /* of the samples, to be worth a warning */
+#define MIN_IN_KERNEL 0.2
+
 static int by_self(const void *a, const void *b)
 {
 	const struct profile_sample *x = a, *y = b;
@@ -14,22 +18,49 @@ static int by_self(const void *a, const void *b)
 static void write_samples(struct session *s)
 {
 	_cleanup_free_ struct profile_sample *samples = NULL;
-	_cleanup_free_ uint64_t *self = NULL, *total = NULL;
+	_cleanup_free_ struct handlers_location *places = NULL;
+	_cleanup_free_ struct handlers_binary *binaries = NULL;
+	size_t n, n_binary, kept = 0, first_binary;
 	struct error err = {};
-	size_t n, kept = 0;
 
-	handlers_samples(s->handlers, &self, &total, &n);
-	samples = xcalloc(n, sizeof(*samples));
+	handlers_samples(s->handlers, &places, &n);
+	handlers_binaries(s->handlers, &binaries, &n_binary);
+	samples = xcalloc(n + n_binary, sizeof(*samples));
 	for (size_t i = 0; i < n; i++) {
 		const struct location *l = locations_get(s->locations, i);
 
-		if (total[i])
-			samples[kept++] = (struct profile_sample){ l->target, l->where, l->binary,
-								   self[i], total[i] };
+		if (places[i].total)
+			samples[kept++] = (struct profile_sample){
+				.target = l->target,
+				.location = l->where,
+				.binary = l->binary,
+				.self = places[i].self,
+				.total = places[i].total,
+				.credit = places[i].credit,
+			};
 	}
-	qsort(samples, kept, sizeof(*samples), by_self);
+	first_binary = kept;
+	for (size_t i = 0; i < n_binary; i++) {
+		const char *path = maps_binary_path(s->maps, i);
+
+		if (!binaries[i].total || path[0] != '/')
+			continue;
+		samples[kept++] = (struct profile_sample){
+			.target = locations_binary_target(path),
+			.location = "",
+			.binary = path,
+			.self = binaries[i].self,
+			.total = binaries[i].total,
+			.credit = binaries[i].credit,
+			.unnamed = binaries[i].unnamed,
+		};
+	}
+	qsort(samples, first_binary, sizeof(*samples), by_self);
+	qsort(samples + first_binary, kept - first_binary, sizeof(*samples), by_self);
 	if (profile_writer_samples(s->writer, samples, kept, &err))
 		log_warn("%s", err.text);
+	while (kept > first_binary)
+		free((char *)samples[--kept].target);
 }
 
 static uint64_t visits_of(struct session *s, size_t i)
@@ -112,6 +143,73 @@ static void warn_about_waits(struct session *s, const struct engine_ledger *l)
 			     (unsigned long long)l->unawaited);
 }
 
+/* Where code without names is, in words: "88 % in /usr/bin/gzip, which is stripped, ...". */
+static char *nameless_places(struct session *s, const struct handlers_counts *c)
+{
+	_cleanup_free_ struct handlers_binary *b = NULL;
+	char *text = xstrdup("");
+	size_t n;
+
+	handlers_binaries(s->handlers, &b, &n);
+	for (int told = 0; told < MAX_NAMELESS; told++) {
+		const struct maps_binary *binary;
+		const char *why;
+		char *longer;
+		size_t most = 0;
+
+		for (size_t i = 1; i < n; i++)
+			most = b[i].unnamed > b[most].unnamed ? i : most;
+		if (!n || b[most].unnamed < MIN_NAMELESS * c->samples)
+			break;
+		binary = maps_binary(s->maps, most);
+		why = !binary->table			    ? binary->error
+		      : maptable_is_stripped(binary->table) ? "it is stripped"
+							    : "it has no symbols there";
+		longer = xasprintf("%s%s%.0f %% in %s (%s)", text, *text ? ", " : "",
+				   100.0 * b[most].unnamed / c->samples, binary->path, why);
+		free(text);
+		text = longer;
+		b[most].unnamed = 0;
+	}
+	return text;
+}
+
+/* What could not be named, and how to mend it. */
+static void warn_about_names(struct session *s, const struct handlers_counts *c)
+{
+	_cleanup_free_ char *places = NULL;
+	double all = c->samples;
+
+	if (!c->samples)
+		return;
+	places = nameless_places(s, c);
+	if (*places)
+		session_warn(s,
+			     "%.0f %% of the samples lie in functions without a name: %s; they go "
+			     "by address (func:0x...@BINARY) or as a whole (bin:BINARY): install "
+			     "the -dbgsym package, or build with -g and do not strip",
+			     100 * (c->unnamed - c->no_file) / all, places);
+	if (c->no_file >= MIN_NAMELESS * all)
+		session_warn(s,
+			     "%.0f %% of the samples lie in code that is in no file (made at run "
+			     "time, as by a just-in-time compiler): it cannot be a target, and its "
+			     "callers do not stand for it",
+			     100 * c->no_file / all);
+	if (!s->opt.n_targets && c->without_line >= MIN_NAMELESS * all)
+		session_warn(s,
+			     "%.0f %% of the samples lie in code without line information, and "
+			     "--granularity line leaves it out: build with -g, or let functions be "
+			     "targets",
+			     100 * c->without_line / all);
+	if (!s->opt.n_targets && c->in_kernel >= MIN_IN_KERNEL * all)
+		session_warn(s,
+			     "%.0f %% of the samples lie in system calls of which no caller but "
+			     "system libraries is known, and are credited to no target: -k auto "
+			     "makes the kernel's functions targets, --target syscall:NAME a system "
+			     "call",
+			     100 * c->in_kernel / all);
+}
+
 static void warn_about_losses(struct session *s, const struct handlers_counts *c)
 {
 	double elapsed = session_elapsed_s(s);
@@ -119,10 +217,7 @@ static void warn_about_losses(struct session *s, const struct handlers_counts *c
 	if (c->lost)
 		session_warn(s, "%llu samples were lost because a ring was full",
 			     (unsigned long long)c->lost);
-	if (!s->opt.n_targets && c->samples && c->unresolved > c->samples / 2)
-		session_warn(s,
-			     "%.0f %% of the samples lie in code without symbols or out of scope",
-			     100.0 * c->unresolved / c->samples);
+	warn_about_names(s, c);
 	log_info("profiling took %.2f %% of a core for handling samples (%.2f µs a sample)",
 		 100 * c->cpu_s / elapsed, c->samples ? 1e6 * c->resolve_s / c->samples : 0);
 }
@@ -136,6 +231,7 @@ static void fill_footer(struct session *s, const struct engine_ledger *l,
 		.duration_s = s->start_ns ? session_elapsed_s(s) : 0,
 		.samples_total = counts->samples,
 		.samples_lost = counts->lost,
+		.samples_unnamed = counts->unnamed,
 		.inserted_s = l->delay / 1e9,
 		.stopped_s = l->stopped / 1e9,
 		.own_s = l->own / 1e9,

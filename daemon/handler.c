@@ -18,15 +18,28 @@
 #define CACHE_SIZE    65536 /* a power of two */
 #define POLL_MS	      20
 #define MAX_BINARIES  4096
-#define MAX_DISTINCT  128 /* locations of one sample */
+#define NO_BINARY     UINT32_MAX
+#define MAX_FRAMES    1024 /* of one sample, inlined ones included */
 #define JITTER_SPREAD 0.2
 
 struct cache_entry {
 	uint64_t key; /* binary << 48 ^ vaddr, 0: empty */
 	uint64_t vaddr;
 	uint32_t binary;
-	uint8_t n;
+	uint8_t n;			/* at least 1 */
+	bool unnamed;			/* the innermost function */
+	uint8_t origin[MAP_MAX_INLINE]; /* enum code_origin */
 	uint32_t location[MAP_MAX_INLINE];
+};
+
+/* A sample's frames, innermost first, inlined ones included. */
+struct chain {
+	int n;
+	bool kernel;		     /* taken in the kernel, whose frames are not here */
+	bool unnamed;		     /* where it ran */
+	uint32_t binary[MAX_FRAMES]; /* or NO_BINARY */
+	uint32_t location[MAX_FRAMES];
+	uint8_t origin[MAX_FRAMES];
 };
 
 struct handler {
@@ -39,10 +52,14 @@ struct handler {
 	size_t cached;
 	uint64_t random;
 	uint64_t hits; /* of the target, in the batch being read */
+	struct chain chain;
+	/* The sample that a location or binary was last seen in, so that each counts once. */
+	uint32_t sample, *location_sample, binary_sample[MAX_BINARIES];
 	pthread_mutex_t lock;
-	uint64_t *self, *total;
+	struct handlers_location *locations;
 	size_t n_locations;
 	struct handlers_counts counts;
+	struct handlers_binary binaries[MAX_BINARIES];
 	uint8_t saw[MAX_BINARIES];
 };
 
@@ -62,14 +79,39 @@ static double thread_cpu_s(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
+/* What is known about an address. */
+static void fill_entry(struct handler *h, struct cache_entry *e)
+{
+	const struct maps_binary *b = maps_binary(h->all->opt.maps, e->binary);
+	struct map_frame frames[MAP_MAX_INLINE];
+	int n = 0;
+
+	if (b && b->table)
+		n = maptable_lookup(b->table, e->vaddr, frames, MAP_MAX_INLINE);
+	if (!n) {
+		bool lent = b && !strcmp(b->path, MAPS_VDSO);
+
+		e->n = 1;
+		e->location[0] = LOCATION_NONE;
+		e->origin[0] = (b && b->outside) || h->all->opt.source_scope ? CODE_OUTSIDE
+			       : lent					     ? CODE_PASSING
+									     : CODE_UNKNOWN;
+		e->unnamed = !lent;
+		return;
+	}
+	code_origins(b, frames, n, e->origin);
+	e->n = n;
+	e->unnamed = e->origin[0] != CODE_PASSING && function_is_unnamed(frames[0].function);
+	for (int i = 0; i < n; i++)
+		e->location[i] =
+			locations_intern(h->all->opt.locations, b, &frames[i], &e->origin[i]);
+}
+
 static struct cache_entry *look_up(struct handler *h, uint32_t binary, uint64_t vaddr)
 {
 	uint64_t key = ((uint64_t)binary << 48 ^ vaddr) | 1ULL << 63;
 	size_t i = (key * 0x9e3779b97f4a7c15ULL) >> 48 & (CACHE_SIZE - 1);
-	struct map_frame frames[MAP_MAX_INLINE];
-	const struct maps_binary *b;
 	struct cache_entry *e;
-	int n = 0;
 
 	for (;; i = (i + 1) & (CACHE_SIZE - 1)) {
 		e = &h->cache[i];
@@ -82,66 +124,67 @@ static struct cache_entry *look_up(struct handler *h, uint32_t binary, uint64_t 
 		memset(h->cache, 0, CACHE_SIZE * sizeof(*h->cache));
 		h->cached = 0;
 	}
-	b = maps_binary(h->all->opt.maps, binary);
-	if (b && b->table)
-		n = maptable_lookup(b->table, vaddr, frames, MAP_MAX_INLINE);
 	*e = (struct cache_entry){ .key = key, .vaddr = vaddr, .binary = binary };
-	for (int j = 0; j < n; j++) {
-		uint32_t id = locations_intern(h->all->opt.locations, b, &frames[j]);
-
-		if (id != LOCATION_NONE)
-			e->location[e->n++] = id;
-	}
+	fill_entry(h, e);
 	h->cached++;
 	return e;
 }
 
-static void count(struct handler *h, uint64_t **counts, uint32_t id)
+static struct handlers_location *location_counts(struct handler *h, uint32_t id)
 {
 	if (id >= h->n_locations) {
-		size_t n = (id + 1) * 2;
+		size_t n = (id + 1) * 2, more = n - h->n_locations;
 
-		h->self = xreallocarray(h->self, n, sizeof(*h->self));
-		h->total = xreallocarray(h->total, n, sizeof(*h->total));
-		memset(h->self + h->n_locations, 0, (n - h->n_locations) * sizeof(*h->self));
-		memset(h->total + h->n_locations, 0, (n - h->n_locations) * sizeof(*h->total));
+		h->locations = xreallocarray(h->locations, n, sizeof(*h->locations));
+		memset(h->locations + h->n_locations, 0, more * sizeof(*h->locations));
+		h->location_sample =
+			xreallocarray(h->location_sample, n, sizeof(*h->location_sample));
+		memset(h->location_sample + h->n_locations, 0, more * sizeof(*h->location_sample));
 		h->n_locations = n;
 	}
-	(*counts)[id]++;
+	return &h->locations[id];
 }
 
-/* One frame: its locations are counted once a sample; the first of all is where it ran. */
-static void add_frame(struct handler *h, uint32_t binary, uint64_t vaddr, uint32_t *seen,
-		      int *n_seen)
+static void add_frame(struct chain *c, uint32_t binary, enum code_origin origin, uint32_t location)
 {
-	const struct cache_entry *e = look_up(h, binary, vaddr);
+	if (c->n == MAX_FRAMES)
+		return;
+	c->binary[c->n] = binary;
+	c->origin[c->n] = origin;
+	c->location[c->n++] = location;
+}
 
-	if (binary < MAX_BINARIES)
-		h->saw[binary] = 1;
-	for (int i = 0; i < e->n; i++) {
-		bool known = false;
+static void add_address(struct handler *h, int pid, uint64_t addr, bool kernel, bool *hit)
+{
+	const struct handlers_options *opt = &h->all->opt;
+	const struct cache_entry *e;
+	struct chain *c = &h->chain;
+	bool innermost = !c->n;
+	uint32_t binary;
+	uint64_t vaddr;
 
-		for (int j = 0; j < *n_seen; j++)
-			known |= seen[j] == e->location[i];
-		if (known || *n_seen == MAX_DISTINCT)
-			continue;
-		if (!*n_seen)
-			count(h, &h->self, e->location[i]);
-		count(h, &h->total, e->location[i]);
-		seen[(*n_seen)++] = e->location[i];
+	if (!maps_resolve(opt->maps, pid, addr, &binary, &vaddr)) {
+		c->unnamed |= innermost;
+		add_frame(c, NO_BINARY, opt->scoped ? CODE_OUTSIDE : CODE_UNKNOWN, LOCATION_NONE);
+		return;
 	}
+	if (!kernel && opt->batch)
+		*hit |= engine_matches(opt->engine, binary, vaddr);
+	e = look_up(h, binary, vaddr);
+	c->unnamed |= innermost && e->unnamed;
+	for (int i = 0; i < e->n; i++)
+		add_frame(c, binary, e->origin[i], e->location[i]);
 }
 
-static void add_sample(struct handler *h, const struct ring_sample *s)
+static void read_chain(struct handler *h, const struct ring_sample *s)
 {
-	bool kernel = false, first = true, batch = h->all->opt.batch, hit = false;
-	uint32_t seen[MAX_DISTINCT];
-	int n_seen = 0;
+	bool kernel = false, first = true, hit = false;
+	struct chain *c = &h->chain;
 
-	h->counts.samples++;
+	c->n = 0;
+	c->kernel = c->unnamed = false;
 	for (uint64_t i = 0; i < s->n_chain; i++) {
-		uint64_t addr = s->chain[i], vaddr;
-		uint32_t binary;
+		uint64_t addr = s->chain[i];
 
 		if (addr >= PERF_CONTEXT_MAX) {
 			kernel = addr == PERF_CONTEXT_KERNEL;
@@ -151,19 +194,84 @@ static void add_sample(struct handler *h, const struct ring_sample *s)
 		if (!first)
 			addr--; /* a return address: the call is before it */
 		first = false;
-		if (kernel && batch)
+		if (kernel && h->all->opt.batch)
 			hit |= engine_matches(h->all->opt.engine, MAPS_KERNEL_ID, addr);
 		if (kernel && !h->all->opt.kernel)
-			continue;
-		if (!maps_resolve(h->all->opt.maps, s->pid, addr, &binary, &vaddr))
-			continue;
-		if (!kernel && batch)
-			hit |= engine_matches(h->all->opt.engine, binary, vaddr);
-		add_frame(h, binary, vaddr, seen, &n_seen);
+			c->kernel = true;
+		else
+			add_address(h, s->pid, addr, kernel, &hit);
 	}
 	h->hits += hit;
-	if (!n_seen)
-		h->counts.unresolved++;
+}
+
+static void count_frames(struct handler *h)
+{
+	const struct chain *c = &h->chain;
+
+	h->sample++;
+	for (int i = 0; i < c->n; i++) {
+		uint32_t id = c->location[i], binary = c->binary[i];
+		struct handlers_location *l;
+
+		if (binary < MAX_BINARIES) {
+			h->saw[binary] = 1;
+			h->binaries[binary].total += h->binary_sample[binary] != h->sample;
+			h->binary_sample[binary] = h->sample;
+		}
+		if (id == LOCATION_NONE)
+			continue;
+		l = location_counts(h, id);
+		l->total += h->location_sample[id] != h->sample;
+		h->location_sample[id] = h->sample;
+	}
+}
+
+/* Where it ran: known or not. What is out of scope is as if it were not there. */
+static void count_innermost(struct handler *h)
+{
+	const struct chain *c = &h->chain;
+	int i = 0;
+
+	while (i < c->n && c->origin[i] == CODE_OUTSIDE)
+		i++;
+	if (i == c->n)
+		return;
+	if (c->location[i] != LOCATION_NONE)
+		location_counts(h, c->location[i])->self++;
+	if (c->binary[i] < MAX_BINARIES)
+		h->binaries[c->binary[i]].self++;
+	if (i || !c->unnamed)
+		return;
+	h->counts.unnamed++;
+	if (c->binary[i] < MAX_BINARIES)
+		h->binaries[c->binary[i]].unnamed++;
+	else
+		h->counts.no_file++;
+}
+
+static void count_credit(struct handler *h)
+{
+	const struct chain *c = &h->chain;
+	int i = code_credit(c->origin, c->n);
+
+	/* Without -k, a system call counts for the code that made it, which is never libc. */
+	if (i < 0 || (c->kernel && c->origin[i] == CODE_LIBRARY && !h->all->opt.scoped))
+		h->counts.in_kernel += c->kernel;
+	else if (c->location[i] != LOCATION_NONE)
+		location_counts(h, c->location[i])->credit++;
+	else if (c->origin[i] != CODE_UNKNOWN)
+		h->counts.without_line++;
+	else if (c->binary[i] < MAX_BINARIES)
+		h->binaries[c->binary[i]].credit++;
+}
+
+static void add_sample(struct handler *h, const struct ring_sample *s)
+{
+	h->counts.samples++;
+	read_chain(h, s);
+	count_frames(h);
+	count_innermost(h);
+	count_credit(h);
 }
 
 static void on_record(struct handler *h, const struct perf_event_header *header)
@@ -293,8 +401,8 @@ void handlers_destroy(struct handlers *h)
 	for (int i = 0; i < h->n; i++) {
 		ring_unmap(&h->list[i].ring);
 		free(h->list[i].cache);
-		free(h->list[i].self);
-		free(h->list[i].total);
+		free(h->list[i].locations);
+		free(h->list[i].location_sample);
 		pthread_mutex_destroy(&h->list[i].lock);
 	}
 	free(h->list);
@@ -310,7 +418,10 @@ static void add_counts(struct handlers_counts *sum, const struct handlers_counts
 {
 	sum->samples += c->samples;
 	sum->lost += c->lost;
-	sum->unresolved += c->unresolved;
+	sum->unnamed += c->unnamed;
+	sum->no_file += c->no_file;
+	sum->in_kernel += c->in_kernel;
+	sum->without_line += c->without_line;
 	sum->cpu_s += c->cpu_s;
 	sum->resolve_s += c->resolve_s;
 }
@@ -332,18 +443,37 @@ void handlers_counts_now(const struct handlers *h, struct handlers_counts *ret)
 		add_counts(ret, &h->list[i].counts);
 }
 
-void handlers_samples(struct handlers *h, uint64_t **self, uint64_t **total, size_t *n)
+void handlers_samples(struct handlers *h, struct handlers_location **ret, size_t *n)
 {
 	*n = locations_count(h->opt.locations);
-	*self = xcalloc(*n, sizeof(**self));
-	*total = xcalloc(*n, sizeof(**total));
+	*ret = xcalloc(*n, sizeof(**ret));
 	for (int i = 0; i < h->n; i++) {
 		struct handler *one = &h->list[i];
 
 		pthread_mutex_lock(&one->lock);
 		for (size_t j = 0; j < *n && j < one->n_locations; j++) {
-			(*self)[j] += one->self[j];
-			(*total)[j] += one->total[j];
+			(*ret)[j].self += one->locations[j].self;
+			(*ret)[j].total += one->locations[j].total;
+			(*ret)[j].credit += one->locations[j].credit;
+		}
+		pthread_mutex_unlock(&one->lock);
+	}
+}
+
+void handlers_binaries(struct handlers *h, struct handlers_binary **ret, size_t *n)
+{
+	*n = maps_binary_count(h->opt.maps);
+	*n = *n < MAX_BINARIES ? *n : MAX_BINARIES;
+	*ret = xcalloc(*n, sizeof(**ret));
+	for (int i = 0; i < h->n; i++) {
+		struct handler *one = &h->list[i];
+
+		pthread_mutex_lock(&one->lock);
+		for (size_t j = 0; j < *n; j++) {
+			(*ret)[j].self += one->binaries[j].self;
+			(*ret)[j].total += one->binaries[j].total;
+			(*ret)[j].credit += one->binaries[j].credit;
+			(*ret)[j].unnamed += one->binaries[j].unnamed;
 		}
 		pthread_mutex_unlock(&one->lock);
 	}

@@ -32,6 +32,7 @@ static void entry_free(void *p)
 
 	free(e->location.target);
 	free(e->location.where);
+	free(e->location.function);
 	free(e);
 }
 
@@ -65,13 +66,6 @@ static bool in_source_scope(const struct options *opt, const char *file)
 	return false;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* What a person would type; long build paths keep their last two parts. */
 static const char *short_path(const char *path)
 {
@@ -87,38 +81,62 @@ static const char *short_path(const char *path)
 	return p + 1;
 }
 
-static void describe(struct locations *l, const struct maps_binary *binary,
-		     const struct map_frame *frame, struct location *ret)
+/* Lines are for whoever can change them: libraries of the system are seen by function. */
+static bool by_line(const struct locations *l, const struct map_frame *frame,
+		    enum code_origin origin)
 {
-	bool line = frame->file && frame->line && l->opt->granularity != GRANULARITY_FUNCTION;
+	return frame->file && frame->line && l->opt->granularity != GRANULARITY_FUNCTION &&
+	       (origin != CODE_LIBRARY || l->opt->granularity == GRANULARITY_LINE ||
+		l->opt->n_source_scope);
+}
 
+static char *function_target(const struct maps_binary *binary, const struct map_frame *frame)
+{
+	return binary->kernel ? xasprintf("kernel:%s", frame->function)
+			      : xasprintf("func:%s@%s", frame->function, path_base(binary->path));
+}
+
+char *locations_binary_target(const char *path)
+{
+	return xasprintf("bin:%s", path_base(path));
+}
+
+static void describe(struct locations *l, const struct maps_binary *binary,
+		     const struct map_frame *frame, enum code_origin origin, struct location *ret)
+{
 	ret->binary = binary->path;
 	ret->where = frame->file ? xasprintf("%s:%u", short_path(frame->file), frame->line)
 				 : xstrdup("");
-	if (line) {
+	if (by_line(l, frame, origin)) {
 		ret->kind = "line";
 		ret->target = xstrdup(ret->where);
-	} else if (binary->kernel) {
-		ret->kind = "kernel";
-		ret->target = xasprintf("kernel:%s", frame->function);
+		if (frame->function[0] != '[')
+			ret->function = function_target(binary, frame);
 	} else {
-		ret->kind = "function";
-		ret->target = xasprintf("func:%s@%s", frame->function, base_name(binary->path));
+		ret->kind = binary->kernel ? "kernel" : "function";
+		ret->target = function_target(binary, frame);
 	}
 }
 
 uint32_t locations_intern(struct locations *l, const struct maps_binary *binary,
-			  const struct map_frame *frame)
+			  const struct map_frame *frame, uint8_t *origin)
 {
 	struct interned *e, **found;
 	uint32_t id;
 
-	if (!in_source_scope(l->opt, frame->file) || frame->function[0] == '[')
+	if (!in_source_scope(l->opt, frame->file))
+		*origin = CODE_OUTSIDE;
+	/* What lies in the scope is what the user means, whoever wrote it. */
+	else if (l->opt->n_source_scope && *origin < CODE_PASSING)
+		*origin = CODE_OWN;
+	if (*origin == CODE_OUTSIDE || *origin == CODE_UNKNOWN)
 		return LOCATION_NONE;
-	if (l->opt->granularity == GRANULARITY_LINE && !(frame->file && frame->line))
+	if (frame->function[0] == '[' && !by_line(l, frame, *origin))
+		return LOCATION_NONE;
+	if (l->opt->granularity == GRANULARITY_LINE && !by_line(l, frame, *origin))
 		return LOCATION_NONE;
 	e = xcalloc(1, sizeof(*e));
-	describe(l, binary, frame, &e->location);
+	describe(l, binary, frame, *origin, &e->location);
 	pthread_mutex_lock(&l->lock);
 	found = tsearch(e, &l->tree, compare);
 	if (*found == e) {

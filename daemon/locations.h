@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "daemon/options.h"
 #include "map/map.h"
+#include "map/origin.h"
 
 #define LOCATION_NONE UINT32_MAX
 
@@ -16,15 +17,22 @@ struct location {
 	char *target;	    /* TARGET notation, "func:work@bar" */
 	const char *kind;   /* "line", "function", "kernel" */
 	char *where;	    /* "bar.c:8", or "" */
+	char *function;	    /* of a line: TARGET notation of what it is in, else NULL */
 	const char *binary; /* path; lives as long as the maps */
 };
 
 struct locations;
 struct locations *locations_create(const struct options *opt);
 void locations_destroy(struct locations *l);
-/* LOCATION_NONE when out of --source-scope or without a name. */
+/*
+ * @origin: whose code it is, as code_origins() tells; becomes CODE_OUTSIDE when it is out of
+ * --source-scope. LOCATION_NONE: then, or without a name (CODE_UNKNOWN), or without a line where
+ * --granularity asks for lines.
+ */
 uint32_t locations_intern(struct locations *l, const struct maps_binary *binary,
-			  const struct map_frame *frame);
+			  const struct map_frame *frame, uint8_t *origin);
+/* A binary as a target, "bin:gzip", malloc'ed. */
+char *locations_binary_target(const char *path);
 uint32_t locations_count(struct locations *l);
 /* Stable until locations_destroy(). */
 const struct location *locations_get(struct locations *l, uint32_t id);

@@ -193,6 +193,8 @@ static int start_handlers(struct session *s, struct error *err)
 		.locations = s->locations,
 		.cores = &s->cores,
 		.kernel = s->opt.n_kernel_scope > 0,
+		.source_scope = s->opt.n_source_scope > 0,
+		.scoped = s->opt.n_source_scope || s->opt.n_binary_scope,
 		.batch = s->opt.batch > 0,
 		.period_ns = s->period_ns,
 		.seed = s->opt.seed,

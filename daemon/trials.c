@@ -3,10 +3,13 @@
 #include "daemon/session.h"
 #include "daemon/targets.h"
 
-#define MAX_CHOSEN 8	/* targets chosen from samples at a time */
-#define MIN_SHARE  0.02 /* of the samples in scope */
-#define CHOOSE_NS  NSEC_PER_SEC
-#define RETRY_NS   (200 * NSEC_PER_MSEC)
+#define MAX_CHOSEN 8 /* targets chosen from samples at a time */
+/* A target is chosen when this is credited to it (docs/reading-a-profile.md): */
+#define MIN_SAMPLES	 20    /* and */
+#define MIN_SHARE	 0.02  /* of what is credited to anything, and */
+#define MIN_SHARE_OF_ALL 0.005 /* of all samples */
+#define CHOOSE_NS	 NSEC_PER_SEC
+#define RETRY_NS	 (200 * NSEC_PER_MSEC)
 
 static int find(const struct session *s, const char *spec)
 {
@@ -35,37 +38,182 @@ static void add_named(struct session *s)
 	}
 }
 
-/* Takes what is sampled most; experiments that run already go on with a new weight. */
-static void choose(struct session *s)
-{
-	_cleanup_free_ uint64_t *self = NULL, *total = NULL;
-	uint64_t sum = 0;
-	size_t n;
+struct candidate {
+	char *target;
+	uint64_t samples;
+};
 
-	handlers_samples(s->handlers, &self, &total, &n);
-	for (size_t i = 0; i < n; i++)
-		sum += self[i];
-	for (int k = 0; k < MAX_CHOSEN; k++) {
+struct candidates {
+	struct candidate *c;
+	size_t n, cap;
+};
+
+static void candidate_add(struct candidates *list, const char *target, uint64_t samples)
+{
+	array_reserve(list->c, list->cap, list->n + 1);
+	list->c[list->n++] = (struct candidate){ xstrdup(target), samples };
+}
+
+static void candidates_free(struct candidates *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->c[i].target);
+	free(list->c);
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return strcmp(x->target, y->target);
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return x->samples != y->samples ? (x->samples < y->samples ? 1 : -1) : by_target(a, b);
+}
+
+/* Adds up what has the same name, most sampled first. */
+static void candidates_sort(struct candidates *list)
+{
+	size_t kept = 0;
+
+	if (!list->n)
+		return;
+	qsort(list->c, list->n, sizeof(*list->c), by_target);
+	for (size_t i = 1; i < list->n; i++) {
+		if (strcmp(list->c[kept].target, list->c[i].target)) {
+			list->c[++kept] = list->c[i];
+		} else {
+			list->c[kept].samples += list->c[i].samples;
+			free(list->c[i].target);
+		}
+	}
+	list->n = kept + 1;
+	qsort(list->c, list->n, sizeof(*list->c), by_samples);
+}
+
+/* What the samples of a run are credited to. */
+struct credits {
+	struct handlers_location *location;
+	struct handlers_binary *binary;
+	size_t n_location, n_binary;
+	uint64_t sum, all; /* credited to something; all samples */
+};
+
+static void credits_read(struct session *s, struct credits *ret)
+{
+	struct handlers_counts counts;
+
+	handlers_samples(s->handlers, &ret->location, &ret->n_location);
+	handlers_binaries(s->handlers, &ret->binary, &ret->n_binary);
+	handlers_counts(s->handlers, &counts);
+	ret->all = counts.samples;
+	ret->sum = 0;
+	for (size_t i = 0; i < ret->n_location; i++)
+		ret->sum += ret->location[i].credit;
+	for (size_t i = 0; i < ret->n_binary; i++)
+		ret->sum += ret->binary[i].credit;
+}
+
+/* Lines and functions; code of which nothing is known stands for its binary. */
+static void list_places(struct session *s, const struct credits *c, struct candidates *ret)
+{
+	for (size_t i = 0; i < c->n_location; i++) {
+		if (c->location[i].credit)
+			candidate_add(ret, locations_get(s->locations, i)->target,
+				      c->location[i].credit);
+	}
+	for (size_t i = 0; i < c->n_binary; i++) {
+		_cleanup_free_ char *target = NULL;
+
+		if (!c->binary[i].credit || maps_binary_is_kernel(s->maps, i))
+			continue;
+		target = locations_binary_target(maps_binary_path(s->maps, i));
+		candidate_add(ret, target, c->binary[i].credit);
+	}
+}
+
+/* The functions of lines that are too many for any of them to matter. */
+static void list_functions(struct session *s, const struct credits *c, struct candidates *ret)
+{
+	for (size_t i = 0; i < c->n_location; i++) {
+		const struct location *l = locations_get(s->locations, i);
+
+		if (c->location[i].credit)
+			candidate_add(ret, l->function ? l->function : l->target,
+				      c->location[i].credit);
+	}
+}
+
+/* And whole programs, where there are too many functions. */
+static void list_binaries(struct session *s, const struct credits *c, struct candidates *ret)
+{
+	for (size_t i = 0; i < c->n_location; i++) {
+		const char *path = locations_get(s->locations, i)->binary;
+		_cleanup_free_ char *target = NULL;
+
+		if (!c->location[i].credit || path[0] == '[')
+			continue;
+		target = locations_binary_target(path);
+		candidate_add(ret, target, c->location[i].credit);
+	}
+	for (size_t i = 0; i < c->n_binary; i++) {
+		_cleanup_free_ char *target = NULL;
+
+		if (!c->binary[i].credit || maps_binary_is_kernel(s->maps, i))
+			continue;
+		target = locations_binary_target(maps_binary_path(s->maps, i));
+		candidate_add(ret, target, c->binary[i].credit);
+	}
+}
+
+/* Experiments that run already go on with a new weight. Returns how many are worth trying. */
+static int take(struct session *s, const struct credits *c, struct candidates *list)
+{
+	int taken = 0;
+
+	candidates_sort(list);
+	for (size_t i = 0; i < list->n && taken < MAX_CHOSEN; i++, taken++) {
+		const struct candidate *k = &list->c[i];
 		struct error err = {};
 		struct target target;
-		const char *spec;
-		size_t best = 0;
 
-		for (size_t i = 1; i < n; i++) {
-			if (self[i] > self[best])
-				best = i;
-		}
-		if (!n || !self[best] || self[best] < sum * MIN_SHARE)
-			return;
-		spec = locations_get(s->locations, best)->target;
-		if (find(s, spec) >= 0)
-			plan_set_weight(s->plan, find(s, spec), self[best]);
-		else if (!target_parse(spec, &target, &err))
-			add(s, &target, self[best]);
+		if (k->samples < MIN_SAMPLES || k->samples < c->sum * MIN_SHARE ||
+		    k->samples < c->all * MIN_SHARE_OF_ALL)
+			break;
+		if (find(s, k->target) >= 0)
+			plan_set_weight(s->plan, find(s, k->target), k->samples);
+		else if (!target_parse(k->target, &target, &err))
+			add(s, &target, k->samples);
 		else
 			log_debug("%s", err.text);
-		self[best] = 0;
 	}
+	candidates_free(list);
+	*list = (struct candidates){};
+	return taken;
+}
+
+/* Takes what most samples are credited to: places, or what is larger where no place matters. */
+static void choose(struct session *s)
+{
+	struct candidates list = {};
+	struct credits c;
+
+	credits_read(s, &c);
+	list_places(s, &c, &list);
+	/* With fewer samples in all a place may yet turn out to have its share. */
+	if (!take(s, &c, &list) && c.sum * MIN_SHARE >= MIN_SAMPLES) {
+		list_functions(s, &c, &list);
+		if (!take(s, &c, &list)) {
+			list_binaries(s, &c, &list);
+			take(s, &c, &list);
+		}
+	}
+	free(c.location);
+	free(c.binary);
 }
 
 bool trials_pending(const struct session *s)

@@ -91,6 +91,8 @@ struct profile_sample {
 	const char *location;
 	const char *binary;
 	uint64_t self, total; /* with the IP / anywhere in the call chain */
+	uint64_t credit;      /* that count for it when targets are chosen; each for one place */
+	uint64_t unnamed;     /* of a binary: in functions without a name, of self */
 };
 
 /*
@@ -100,6 +102,7 @@ struct profile_sample {
 struct profile_footer {
 	double duration_s;
 	uint64_t samples_total, samples_lost;
+	uint64_t samples_unnamed; /* ran in functions of which no name is known */
 	double inserted_s, stopped_s, own_s, excused_s, overhead_s, waived_s, owed_s;
 	int command_status; /* wait status of COMMAND, -1 without */
 	const char *end;    /* "done", "signal", "duration", "precision", "command failed" */

@@ -326,7 +326,8 @@ static int read_sample(struct reader *r, const json_t *o)
 
 	if (get_text(r, o, "target", &s.target) || get_text(r, o, "location", &s.location) ||
 	    get_text(r, o, "binary", &s.binary) || get_u64(r, o, "self", &s.self) ||
-	    get_u64(r, o, "total", &s.total))
+	    get_u64(r, o, "total", &s.total) || get_u64(r, o, "credit", &s.credit) ||
+	    get_u64(r, o, "unnamed", &s.unnamed))
 		return -EINVAL;
 	array_reserve(p->samples, r->cap_samples, p->n_samples + 1);
 	p->samples[p->n_samples++] = s;
@@ -354,6 +355,7 @@ static int read_footer(struct reader *r, const json_t *o)
 	if (get_real(r, o, "duration_s", &f->duration_s) ||
 	    get_u64(r, o, "samples_total", &f->samples_total) ||
 	    get_u64(r, o, "samples_lost", &f->samples_lost) ||
+	    get_u64(r, o, "samples_unnamed", &f->samples_unnamed) ||
 	    get_real(r, o, "inserted_s", &f->inserted_s) ||
 	    get_real(r, o, "stopped_s", &f->stopped_s) || get_real(r, o, "own_s", &f->own_s) ||
 	    get_real(r, o, "excused_s", &f->excused_s) ||
@@ -496,6 +498,8 @@ static void merge_samples(struct profile *p)
 		} else {
 			s[out].self += s[i].self;
 			s[out].total += s[i].total;
+			s[out].credit += s[i].credit;
+			s[out].unnamed += s[i].unnamed;
 		}
 	}
 	p->n_samples = out + 1;

@@ -462,6 +462,10 @@ int profile_writer_samples(struct profile_writer *w, const struct profile_sample
 		put_text(o, "binary", s[i].binary);
 		put_int(o, "self", s[i].self);
 		put_int(o, "total", s[i].total);
+		if (s[i].credit)
+			put_int(o, "credit", s[i].credit);
+		if (s[i].unnamed)
+			put_int(o, "unnamed", s[i].unnamed);
 		r = write_line(w, o, err);
 		if (r)
 			return r;
@@ -488,6 +492,7 @@ int profile_writer_finish(struct profile_writer *w, const struct profile_footer 
 	put_real(o, "duration_s", f->duration_s);
 	put_int(o, "samples_total", f->samples_total);
 	put_int(o, "samples_lost", f->samples_lost);
+	put_int(o, "samples_unnamed", f->samples_unnamed);
 	put_real(o, "inserted_s", f->inserted_s);
 	put_real(o, "stopped_s", f->stopped_s);
 	put_real(o, "own_s", f->own_s);

@@ -69,12 +69,13 @@ static void write_profile(void)
 				      .progress = wp };
 	struct profile_target t = { 0, "func:f@bar", "function", "bar.c:8" };
 	struct profile_target t2 = { 0, "class:io", "class", "" };
-	struct profile_sample s[] = { { "x.c:1", "x.c:1", "bar", 1, 2 },
-				      { "func:f@bar", "bar.c:8", "bar", 5, 9 },
-				      { "x.c:1", "x.c:1", "bar", 10, 20 } };
+	struct profile_sample s[] = { { "x.c:1", "x.c:1", "bar", 1, 2, 1, 0 },
+				      { "func:f@bar", "bar.c:8", "bar", 5, 9, 0, 3 },
+				      { "x.c:1", "x.c:1", "bar", 10, 20, 4, 0 } };
 	struct profile_footer f = { .duration_s = 2,
 				    .samples_total = 100,
 				    .samples_lost = 1,
+				    .samples_unnamed = 7,
 				    .inserted_s = 1,
 				    .stopped_s = 2,
 				    .own_s = 3,
@@ -181,6 +182,9 @@ static void test_round_trip(void **state)
 	assert_string_equal(p->samples[0].target, "x.c:1");
 	assert_int_equal(p->samples[0].self, 11);
 	assert_int_equal(p->samples[0].total, 22);
+	assert_int_equal(p->samples[0].credit, 5);
+	assert_int_equal(p->samples[1].unnamed, 3);
+	assert_int_equal(p->runs[0].footer.samples_unnamed, 7);
 
 	assert_true(p->runs[0].footer.overhead_s == 7);
 	assert_true(p->runs[0].footer.owed_s == 6 && p->runs[0].footer.waived_s == 5);

@@ -64,7 +64,9 @@ static uint32_t target(struct profile_writer *w, const char *name)
 static void record(uint32_t run, bool finish)
 {
 	struct profile_footer f = { .duration_s = 1, .command_status = -1, .end = "done" };
-	struct profile_sample s = { "b", "", "bar", 1, 2 };
+	struct profile_sample s = {
+		.target = "b", .location = "", .binary = "bar", .self = 1, .total = 2
+	};
 	struct profile_writer *w = open_writer();
 	struct error err;
 

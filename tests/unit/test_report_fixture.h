@@ -101,8 +101,11 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 		return r;
 	for (size_t i = 0; !r && i < f->n_targets; i++) {
 		const struct fixture_target *t = &f->targets[i];
-		struct profile_sample s = { t->t.name, t->t.location, "/usr/bin/bar",
-					    t->samples / 2, t->samples };
+		struct profile_sample s = { .target = t->t.name,
+					    .location = t->t.location,
+					    .binary = "/usr/bin/bar",
+					    .self = t->samples / 2,
+					    .total = t->samples };
 		uint32_t id;
 
 		r = profile_writer_target(w, &t->t, &id, err);

@@ -117,6 +117,7 @@ static void sum_runs(struct model *m)
 		m->duration_s += run_duration(m->profile, i);
 		m->samples_total += f->samples_total;
 		m->samples_lost += f->samples_lost;
+		m->samples_unnamed += f->samples_unnamed;
 		m->owed_s += f->owed_s;
 	}
 }

@@ -44,7 +44,7 @@ struct model {
 	double duration_s;
 	double inserted_s, kept_wall_s; /* in kept windows */
 	double owed_s;
-	uint64_t samples_total, samples_lost;
+	uint64_t samples_total, samples_lost, samples_unnamed;
 	size_t kept;
 	struct model_discard *discards; /* "steal", "lost" and "few_visits" always */
 	size_t n_discards;

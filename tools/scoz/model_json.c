@@ -59,6 +59,7 @@ static json_t *samples_json(const struct model *m)
 
 	put(o, "total", json_integer(m->samples_total));
 	put(o, "lost", json_integer(m->samples_lost));
+	put(o, "unnamed", json_integer(m->samples_unnamed));
 	return o;
 }
 

@@ -105,8 +105,11 @@ static void print_head(const struct model *m)
 	       p->n_runs == 1 ? "" : "s");
 	printf("  windows   %zu kept", m->kept);
 	print_discards(m);
-	printf("  samples   %llu, %llu lost\n", (unsigned long long)m->samples_total,
+	printf("  samples   %llu, %llu lost", (unsigned long long)m->samples_total,
 	       (unsigned long long)m->samples_lost);
+	if (m->samples_unnamed && m->samples_total)
+		printf(", %.1f %% without a name", 100.0 * m->samples_unnamed / m->samples_total);
+	putchar('\n');
 	printf("  delay     %.2f s inserted (%.1f %% of the kept windows), %.2f s unpaid at the "
 	       "end\n",
 	       m->inserted_s, share, m->owed_s);

@@ -18,10 +18,10 @@ static void usage(FILE *out)
 	fprintf(out,
 		"Usage: scoz targets [-n N] [FILE|PID]\n\n"
 		"FILE (default " DEFAULT_PROFILE
-		"): the lines and functions that were sampled, most sampled\n"
-		"first. SELF counts samples in the line or function itself, TOTAL also those in "
+		"): the lines, functions and binaries that were sampled,\n"
+		"most sampled first. SELF counts samples in the place itself, TOTAL also those in "
 		"what\n"
-		"it called.\n\n"
+		"it called, CREDIT those that count for it when scozd chooses targets.\n\n"
 		"PID: the binaries of a running process, and whether their lines or only their\n"
 		"functions can be targets, and why. (A file with such a name: ./1234)\n\n"
 		"  -n, --lines N  at most N\n"
@@ -31,23 +31,32 @@ static void usage(FILE *out)
 
 /* ---- from a profile ---- */
 
+static uint64_t samples_in(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n_runs; i++)
+		n += p->runs[i].footer.samples_total;
+	return n;
+}
+
 static void print_samples(const struct profile *p, size_t limit)
 {
-	uint64_t all = 0;
+	uint64_t all;
 	struct table t;
 	char **cell;
 
-	for (size_t i = 0; i < p->n_runs; i++)
-		all += p->runs[i].footer.samples_total;
-	table_init(&t, 6);
+	all = samples_in(p);
+	table_init(&t, 7);
 	cell = table_row(&t);
 	cell[0] = xstrdup("TOTAL");
 	cell[1] = xstrdup(all ? "SHARE" : "");
 	cell[2] = xstrdup("SELF");
-	cell[3] = xstrdup("TARGET");
-	cell[4] = xstrdup("LOCATION");
-	cell[5] = xstrdup("BINARY");
-	t.right[0] = t.right[1] = t.right[2] = true;
+	cell[3] = xstrdup("CREDIT");
+	cell[4] = xstrdup("TARGET");
+	cell[5] = xstrdup("LOCATION");
+	cell[6] = xstrdup("BINARY");
+	t.right[0] = t.right[1] = t.right[2] = t.right[3] = true;
 	for (size_t i = 0; i < p->n_samples && i < limit; i++) {
 		const struct profile_sample *s = &p->samples[i];
 
@@ -55,13 +64,14 @@ static void print_samples(const struct profile *p, size_t limit)
 		cell[0] = xasprintf("%llu", (unsigned long long)s->total);
 		cell[1] = all ? xasprintf("%.1f %%", 100.0 * s->total / all) : NULL;
 		cell[2] = xasprintf("%llu", (unsigned long long)s->self);
-		cell[3] = text_clean(s->target, "?");
-		cell[4] = text_clean(s->location, "?");
-		cell[5] = text_clean(s->binary, "?");
+		cell[3] = xasprintf("%llu", (unsigned long long)s->credit);
+		cell[4] = text_clean(s->target, "?");
+		cell[5] = text_clean(s->location, "?");
+		cell[6] = text_clean(s->binary, "?");
 	}
 	/* On a terminal only: elsewhere names are read by programs. */
 	if (isatty(STDOUT_FILENO) && table_width(&t) > output_width()) {
-		for (size_t i = 3; i < t.rows * t.cols; i++)
+		for (size_t i = 4; i < t.rows * t.cols; i++)
 			t.cell[i] = t.cell[i] ? text_shorten(t.cell[i], output_width() / 4) : NULL;
 	}
 	for (size_t r = 0; r < t.rows; r++)
@@ -79,6 +89,12 @@ static int targets_of_profile(const char *path, size_t limit)
 		return cannot_read(path, FILE_PROFILE, &err);
 	if (p->n_samples) {
 		print_samples(p, limit);
+	} else if (samples_in(p)) {
+		log_warn("%s: none of its %llu samples lies in a file that can be a target: code "
+			 "made at run time cannot, the kernel only with -k, and --binary-scope and "
+			 "--source-scope may exclude the rest",
+			 path, (unsigned long long)samples_in(p));
+		ret = EXIT_NOTHING;
 	} else {
 		log_warn("%s: no samples are in it%s: record one with scozd while the program runs",
 			 path, p->truncated ? " (it is cut off: they are written at the end)" : "");
@@ -100,15 +116,27 @@ static void describe(const struct maps_binary *b, char **can, char **why)
 		*can = xstrdup("lines");
 		*why = xstrdup(warning ? warning : "has debug information");
 		break;
+	case MAP_UNWIND:
+		*can = xstrdup("functions by address");
+		*why = xasprintf("stripped (func:0x...@%s, or bin:%s): build with -g and do not "
+				 "strip, or install its -dbgsym package",
+				 path_base(b->path), path_base(b->path));
+		break;
 	case MAP_SYMTAB:
 	case MAP_KALLSYMS:
 		*can = xstrdup("functions");
+		if (maptable_is_stripped(b->table)) {
+			*why = xstrdup("stripped: only exported functions have names, others go by "
+				       "address; build with -g and do not strip, or install its "
+				       "-dbgsym package");
+			break;
+		}
 		*why = xasprintf("no debug information%s%s: build with -g, or install its -dbgsym "
 				 "package",
 				 warning ? ": " : "", warning ? warning : "");
 		break;
 	default:
-		*can = xstrdup("nothing");
+		*can = b->table ? xasprintf("bin:%s", path_base(b->path)) : xstrdup("nothing");
 		*why = xasprintf("%s: build with -g, or install its -dbgsym package",
 				 b->error  ? b->error
 				 : warning ? warning
@@ -135,7 +163,7 @@ static int print_binaries(struct maps *m, int pid, size_t limit)
 		if (id == MAPS_KERNEL_ID || !has_mapping(m, id) || t.rows > limit)
 			continue;
 		b = maps_binary(m, id);
-		if (!b)
+		if (!b || !strcmp(b->path, MAPS_VDSO))
 			continue;
 		describe(b, &can, &why);
 		cell = table_row(&t);

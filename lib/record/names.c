@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/futex.h"
 #include "record/recording.h"
 
 char record_class_letter(const struct record_sample *s)
@@ -25,4 +26,9 @@ const char *record_class_name(enum record_class class)
 	};
 
 	return class < RECORD_CLASSES ? names[class] : "other";
+}
+
+bool record_kind_is_held(const char *kind)
+{
+	return kind && strcmp(kind, RECORD_KIND_FUTEX) && strcmp(kind, RECORD_KIND_FUTEX_WAIT);
 }

@@ -42,7 +42,9 @@ union line {
 		struct record_stack s;
 		uint32_t id;
 	} stack;
+	struct record_process process;
 	struct record_thread thread;
+	struct record_scozd scozd;
 	struct comm_change comm;
 	struct {
 		struct record_sample s;
@@ -58,7 +60,7 @@ struct reader {
 	size_t line;	 /* number of the line being read */
 	size_t bad_line; /* first of the unreadable lines before it, 0: none */
 	size_t bad_count;
-	size_t cap_frames, cap_stacks, cap_threads, cap_samples;
+	size_t cap_frames, cap_stacks, cap_processes, cap_threads, cap_samples, cap_scozd;
 	uint16_t *depth; /* of each stack */
 	size_t cap_depth;
 	struct comm_change *comms;
@@ -101,10 +103,26 @@ static const struct field stack_fields[] = {
 	FIELD("frame", ID, stack.s.frame),
 	{ 0 },
 };
+static const struct field process_fields[] = {
+	FIELD("id", ID, process.id),	       FIELD("pid", I32, process.pid),
+	FIELD("t", U64, process.start),	       FIELD("name", TEXT, process.name),
+	FIELD("rank", I32, process.rank),      FIELD("rank_from", TEXT, process.rank_from),
+	FIELD("kernel", FLAG, process.kernel), { 0 },
+};
 static const struct field thread_fields[] = {
-	FIELD("id", ID, thread.id),	  FIELD("tid", I32, thread.tid),
-	FIELD("pid", I32, thread.pid),	  FIELD("t", U64, thread.start),
-	FIELD("comm", TEXT, thread.comm), { 0 },
+	FIELD("id", ID, thread.id),
+	FIELD("tid", I32, thread.tid),
+	FIELD("pid", I32, thread.pid),
+	FIELD("process", ID, thread.process),
+	FIELD("t", U64, thread.start),
+	FIELD("comm", TEXT, thread.comm),
+	{ 0 },
+};
+static const struct field scozd_fields[] = {
+	FIELD("pid", I32, scozd.pid),
+	FIELD("from", U64, scozd.from),
+	FIELD("to", U64, scozd.to),
+	{ 0 },
 };
 static const struct field comm_fields[] = {
 	FIELD("thread", ID, comm.thread),
@@ -121,6 +139,7 @@ static const struct field sample_fields[] = {
 	FIELD("d", U64, sample.s.duration),
 	FIELD("stack", ID, sample.s.stack),
 	FIELD("kind", TEXT, sample.s.kind),
+	FIELD("holder", ID, sample.s.holder),
 	FIELD("waker", ID, sample.s.waker),
 	FIELD("event", TEXT, sample.s.event),
 	FIELD("unfinished", FLAG, sample.s.unfinished),
@@ -221,12 +240,44 @@ static int read_stack(struct reader *r)
 	return 0;
 }
 
+static int read_process(struct reader *r)
+{
+	const struct record_process *p = &r->l.process;
+	struct recording *rec = r->rec;
+	uint64_t start = p->start;
+
+	if (p->id > rec->n_processes)
+		return bad_field(r, "id", "does not follow the process before it");
+	if (p->id == rec->n_processes) {
+		array_reserve(rec->processes, r->cap_processes, rec->n_processes + 1);
+		rec->n_processes++;
+	} else if (rec->processes[p->id].pid == p->pid) { /* exec */
+		start = rec->processes[p->id].start;
+	} else {
+		return bad_field(r, "pid", "is not that of the process with this id");
+	}
+	rec->processes[p->id] = *p;
+	rec->processes[p->id].start = start;
+	return 0;
+}
+
+static int read_scozd(struct reader *r)
+{
+	struct recording *rec = r->rec;
+
+	array_reserve(rec->scozd, r->cap_scozd, rec->n_scozd + 1);
+	rec->scozd[rec->n_scozd++] = r->l.scozd;
+	return 0;
+}
+
 static int read_thread(struct reader *r)
 {
 	struct recording *rec = r->rec;
 
 	if (r->l.thread.id != rec->n_threads)
 		return bad_field(r, "id", "does not follow the thread before it");
+	if (r->l.thread.process != RECORDING_NONE && r->l.thread.process >= rec->n_processes)
+		return bad_field(r, "process", "is not described by any line before it");
 	array_reserve(rec->threads, r->cap_threads, rec->n_threads + 1);
 	rec->threads[rec->n_threads++] = r->l.thread;
 	return 0;
@@ -267,6 +318,8 @@ static int read_sample(struct reader *r)
 		return bad_field(r, "stack", "is not described by any line before it");
 	if (s->waker != RECORDING_NONE && s->waker >= rec->n_threads)
 		return bad_field(r, "waker", "is not described by any line before it");
+	if (s->holder != RECORDING_NONE && s->holder >= rec->n_threads)
+		return bad_field(r, "holder", "is not described by any line before it");
 	if (!read_class(s, r->l.sample.class))
 		return bad_field(r, "class", "is none of . k I L S B");
 	if (rec->n_samples && rec->samples[rec->n_samples - 1].time > s->time)
@@ -316,11 +369,18 @@ static const union line frame_defaults = {
 };
 static const union line stack_defaults = { .stack = { .s = { RECORDING_NONE, RECORDING_NONE },
 						      .id = RECORDING_NONE } };
-static const union line thread_defaults = { .thread = { .id = RECORDING_NONE, .comm = "" } };
+static const union line process_defaults = {
+	.process = { .id = RECORDING_NONE, .name = "", .rank = -1 }
+};
+static const union line thread_defaults = {
+	.thread = { .id = RECORDING_NONE, .process = RECORDING_NONE, .comm = "" }
+};
+static const union line scozd_defaults;
 static const union line comm_defaults = { .comm = { .thread = RECORDING_NONE, .comm = "" } };
 static const union line sample_defaults = { .sample = { .s = { .points = 1,
 							       .thread = RECORDING_NONE,
 							       .stack = RECORDING_NONE,
+							       .holder = RECORDING_NONE,
 							       .waker = RECORDING_NONE },
 							.class = "" } };
 static const union line footer_defaults = { .footer = { .command_status = -1, .end = "" } };
@@ -332,13 +392,15 @@ static const struct line_kind kinds[] = {
 	{ "thread", thread_fields, &thread_defaults },
 	{ "comm", comm_fields, &comm_defaults },
 	{ "times", times_fields, &thread_defaults },
+	{ "process", process_fields, &process_defaults },
+	{ "scozd", scozd_fields, &scozd_defaults },
 	{ "header", header_fields, &header_defaults },
 	{ "footer", footer_fields, &footer_defaults },
 };
 /* In the same order. */
 static int (*const readers[])(struct reader *r) = {
-	read_sample, read_stack, read_frame,  read_thread,
-	read_comm,   read_times, read_header, read_footer,
+	read_sample, read_stack,   read_frame, read_thread, read_comm,
+	read_times,  read_process, read_scozd, read_header, read_footer,
 };
 static_assert(ARRAY_SIZE(kinds) == ARRAY_SIZE(readers), "one for each kind");
 
@@ -469,6 +531,37 @@ static void fill_comms(struct reader *r)
 	free(next);
 }
 
+/* The process with @pid, made of its threads when no line describes it. */
+static uint32_t process_of(struct reader *r, const struct record_thread *t)
+{
+	struct recording *rec = r->rec;
+	struct record_process *p;
+
+	for (size_t i = rec->n_processes; i-- > 0;) {
+		p = &rec->processes[i];
+		if (p->pid == t->pid)
+			return i;
+	}
+	array_reserve(rec->processes, r->cap_processes, rec->n_processes + 1);
+	p = &rec->processes[rec->n_processes++];
+	*p = (struct record_process){ .id = p - rec->processes,
+				      .pid = t->pid,
+				      .start = t->start,
+				      .name = t->comm,
+				      .rank = -1 };
+	return p->id;
+}
+
+static void fill_processes(struct reader *r)
+{
+	for (size_t i = 0; i < r->rec->n_threads; i++) {
+		struct record_thread *t = &r->rec->threads[i];
+
+		if (t->process == RECORDING_NONE)
+			t->process = process_of(r, t);
+	}
+}
+
 static int finish(struct reader *r)
 {
 	struct recording *rec = r->rec;
@@ -486,6 +579,7 @@ static int finish(struct reader *r)
 	if (r->unsorted)
 		sort_samples(rec);
 	fill_comms(r);
+	fill_processes(r);
 	return 0;
 }
 
@@ -537,6 +631,8 @@ void recording_free(struct recording *rec)
 	fields_deinit(&impl->fields);
 	free(rec->frames);
 	free(rec->stacks);
+	free(rec->processes);
+	free(rec->scozd);
 	free(rec->threads);
 	free(rec->samples);
 	free(rec->path);

@@ -3,17 +3,22 @@
 
 #include <sys/resource.h>
 
+#include "base/process.h"
 #include "map/maps_perf.h"
 #include "record/backend.h"
+#include "record/futex.h"
+#include "record/processes.h"
 #include "record/sideband.h"
 #include "record/symbols.h"
 #include "record/wakers.h"
+#include "run/descendants.h"
 
 #define PRIORITY (-20)
 
 struct thread {
 	uint32_t id;
-	int tid;
+	int tid, pid;
+	uint32_t process;
 	uint64_t born;
 	bool ended; /* whoever has its tid now is another one */
 	char comm[16];
@@ -26,6 +31,7 @@ struct recorder {
 	struct maps *maps;
 	struct symbols *symbols;
 	struct wakers *wakers;
+	struct processes *processes;
 	struct queue queue;
 	uint64_t start, stop; /* CLOCK_MONOTONIC */
 	struct recorder_counts counts;
@@ -78,11 +84,16 @@ static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, c
 			  uint64_t time)
 {
 	struct thread *t = thread_slot(r, tid);
+	bool successor =
+		t->id != RECORDING_NONE && (t->ended || (born && t->born && t->born != born));
 
-	if (t->id == RECORDING_NONE || t->ended || (born && t->born && t->born != born)) {
+	if (t->id == RECORDING_NONE || successor) {
 		struct record_thread made = { .tid = tid, .pid = pid };
 
+		t->process = made.process = processes_get(
+			r->processes, pid, successor && tid == pid, comm, since_start(r, time));
 		t->id = made.id = r->n_threads++;
+		t->pid = pid;
 		t->born = born;
 		t->ended = false;
 		copy_comm(t->comm, comm);
@@ -98,23 +109,68 @@ static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, c
 	return t->id;
 }
 
-/* A waker need not have been recorded itself. */
-static uint32_t waker_thread(struct recorder *r, int tid, uint64_t time)
+/* A waker or a holder need not have been recorded itself. */
+static uint32_t other_thread(struct recorder *r, int tid, uint64_t time)
 {
 	struct thread *t = thread_slot(r, tid);
-	_cleanup_free_ char *path = NULL, *comm = NULL, *status = NULL;
-	int pid = tid;
-	char *tgid;
+	_cleanup_free_ char *comm = NULL;
+	int pid;
 
 	if (t->id != RECORDING_NONE)
 		return t->id;
 	comm = task_comm(tid);
-	path = sysroot_path("/proc/%d/status", tid);
-	status = read_file(path, NULL);
-	tgid = status ? strstr(status, "\nTgid:") : NULL;
-	if (tgid)
-		pid = atoi(tgid + 6);
-	return thread_id(r, tid, pid, 0, comm ? comm : "[gone]", time);
+	pid = process_of_thread(tid);
+	return thread_id(r, tid, pid ? pid : tid, 0, comm ? comm : "[gone]", time);
+}
+
+struct siblings {
+	struct recorder *r;
+	int pid;
+};
+
+static bool is_sibling(uint32_t tid, void *arg)
+{
+	const struct siblings *s = arg;
+	const struct thread *t;
+
+	if (tid > INT32_MAX)
+		return false;
+	t = thread_slot(s->r, tid);
+	if (t->id != RECORDING_NONE)
+		return t->pid == s->pid;
+	return process_of_thread(tid) == s->pid;
+}
+
+/* Futexes with priority inheritance wait in the kernel's own lock. */
+static bool is_futex(const struct record_event *e, const char *kind)
+{
+	return kind &&
+	       (!strcmp(kind, RECORD_KIND_FUTEX) || (e->futex.known && !strcmp(kind, "rtmutex")));
+}
+
+/* A wait in futex(): its kind, and who has the lock. */
+static const char *futex_kind(struct recorder *r, const struct record_event *e,
+			      enum futex_name names, uint32_t *holder)
+{
+	struct siblings siblings = { r, e->tgid };
+	const struct thread *self = thread_slot(r, e->tid);
+	struct record_futex f = e->futex;
+	struct futex_question q = {
+		.futex = &f,
+		.tid = e->tid,
+		.woken = e->woken_by == RECORD_BY_TASK && !e->unfinished,
+		.names = names,
+		.is_thread = is_sibling,
+		.arg = &siblings,
+	};
+	const char *kind;
+	uint32_t tid;
+
+	if (f.known && !processes_share_ids(r->processes, self->process))
+		f.known = 1; /* what stands behind the word are other ids */
+	kind = record_futex_kind(&q, &tid);
+	*holder = tid ? other_thread(r, tid, e->time) : RECORDING_NONE;
+	return kind;
 }
 
 static void put_sample(struct recorder *r, struct record_sample *s)
@@ -162,6 +218,7 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 		.cpu = e->cpu,
 		.stack = resolved.stack,
 		.kind = resolved.kind,
+		.holder = RECORDING_NONE,
 		.waker = RECORDING_NONE,
 		.unfinished = e->unfinished,
 	};
@@ -176,10 +233,12 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 		return;
 	}
 	if (e->woken_by == RECORD_BY_TASK)
-		s.waker = waker_thread(r, e->waker, e->time);
+		s.waker = other_thread(r, e->waker, e->time);
 	else
 		s.event = wakers_name(r->wakers, e->woken_by, e->waker);
 	if (e->points_waited && e->why != RECORD_LEFT_QUEUED) {
+		if (is_futex(e, s.kind))
+			s.kind = futex_kind(r, e, resolved.names, &s.holder);
 		s.class = class;
 		s.points = e->points_waited;
 		s.time = since_start(r, e->woken);
@@ -189,6 +248,7 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 	}
 	s.class = RECORD_SCHED;
 	s.kind = NULL;
+	s.holder = RECORDING_NONE;
 	s.points = e->points_queued;
 	s.time = since_start(r, e->time);
 	s.duration = s.time - since_start(r, e->woken);
@@ -223,7 +283,8 @@ static void on_record(enum queue_kind kind, const void *record, size_t size, voi
 	int pid;
 
 	if (kind == QUEUE_PERF) {
-		maps_perf_record(r->maps, record, &pid);
+		if (maps_perf_record(r->maps, record, &pid) == MAPS_PERF_EXEC)
+			processes_exec(r->processes, pid);
 		e = r->backend->ops->perf_record ? r->backend->ops->perf_record(r->backend, record)
 						 : NULL;
 		if (e)
@@ -242,6 +303,13 @@ static void on_frame(uint32_t id, const struct record_frame *frame, void *arg)
 	struct recorder *r = arg;
 
 	r->sink.frame(id, frame, r->sink.arg);
+}
+
+static void on_process(const struct record_process *process, void *arg)
+{
+	struct recorder *r = arg;
+
+	r->sink.process(process, r->sink.arg);
 }
 
 static void on_stack(uint32_t id, const struct record_stack *stack, void *arg)
@@ -306,6 +374,7 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 	}
 	r->symbols = symbols_create(r->maps, &symbols);
 	r->wakers = wakers_create();
+	r->processes = processes_create(on_process, r);
 	*ret = r;
 	return 0;
 }
@@ -315,7 +384,7 @@ const char *recorder_engine(const struct recorder *r)
 	return r->backend->ops->name;
 }
 
-int recorder_add_process(struct recorder *r, int pid, struct error *err)
+static int add_one(struct recorder *r, int pid, struct error *err)
 {
 	int rc = maps_scan_process(r->maps, pid);
 
@@ -323,6 +392,63 @@ int recorder_add_process(struct recorder *r, int pid, struct error *err)
 		return error_set(err, -rc, "process %d: %s", pid,
 				 rc == -ESRCH ? "there is no such process" : strerror(-rc));
 	return r->backend->ops->add_process(r->backend, pid, err);
+}
+
+struct taken {
+	int *pids;
+	size_t n, cap;
+};
+
+static bool is_taken(const struct taken *t, int pid)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static int take(struct recorder *r, struct taken *t, int pid, struct error *err)
+{
+	int rc = add_one(r, pid, err);
+
+	if (!rc) {
+		array_reserve(t->pids, t->cap, t->n + 1);
+		t->pids[t->n++] = pid;
+	}
+	return rc;
+}
+
+/* Returns how many were new. */
+static int take_descendants(struct recorder *r, struct taken *t, int pid, struct error *err)
+{
+	size_t before = t->n;
+	struct descendants d;
+	int rc = 0;
+
+	descendants_of(pid, NULL, &d);
+	for (size_t i = 0; i < d.n && (!rc || rc == -ESRCH); i++)
+		rc = is_taken(t, d.list[i].pid) ? 0 : take(r, t, d.list[i].pid, err);
+	descendants_free(&d);
+	return rc && rc != -ESRCH ? rc : (int)(t->n - before);
+}
+
+int recorder_add_process(struct recorder *r, int pid, struct error *err)
+{
+	struct taken t = {};
+	int rc = take(r, &t, pid, err);
+
+	/*
+	 * What is started from now on by those that were taken is followed by itself. What one had
+	 * started after the list was made, and before it was taken, is in the next list.
+	 */
+	if (!rc) {
+		do
+			rc = take_descendants(r, &t, pid, err);
+		while (rc > 0);
+	}
+	free(t.pids);
+	return rc ? rc : (int)t.n;
 }
 
 int recorder_start(struct recorder *r, struct error *err)
@@ -376,6 +502,7 @@ void recorder_destroy(struct recorder *r)
 	sideband_close(&r->sideband);
 	symbols_destroy(r->symbols);
 	wakers_destroy(r->wakers);
+	processes_destroy(r->processes);
 	queue_free(&r->queue);
 	maps_destroy(r->maps);
 	free(r->threads);

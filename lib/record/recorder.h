@@ -29,6 +29,7 @@ struct recorder_options {
 struct recorder_sink {
 	void (*frame)(uint32_t id, const struct record_frame *frame, void *arg);
 	void (*stack)(uint32_t id, const struct record_stack *stack, void *arg);
+	void (*process)(const struct record_process *process, void *arg); /* also when it changes */
 	void (*thread)(const struct record_thread *thread, void *arg);
 	void (*comm)(uint32_t thread, uint64_t time, const char *comm, void *arg);
 	void (*sample)(const struct record_sample *sample, void *arg);
@@ -46,7 +47,10 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 		    struct recorder **ret, struct error *err);
 /* "bpf" or "kernel". */
 const char *recorder_engine(const struct recorder *r);
-/* This process, all its threads and all that they will create. -ESRCH: it has gone. */
+/*
+ * This process and all that it has started already, with all their threads and all that they will
+ * create. -ESRCH: it has gone. Returns how many processes that are.
+ */
 int recorder_add_process(struct recorder *r, int pid, struct error *err);
 int recorder_start(struct recorder *r, struct error *err);
 /* To be called every RECORDER_POLL_MS or so. */

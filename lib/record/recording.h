@@ -12,10 +12,13 @@
  *   {"type":"header","format":"scoz-record","version":1,"engine":"bpf","period_ns":1000000,...}
  *   {"type":"frame","id":0,"symbol":"pread64","object":"/usr/lib/libc.so.6","kind":"user",...}
  *   {"type":"stack","id":3,"parent":2,"frame":0}        -1: no parent (outermost)
- *   {"type":"thread","id":7,"tid":4711,"pid":4709,"t":12,"comm":"gzip"}
+ *   {"type":"process","id":2,"pid":4709,"t":10,"name":"gzip","rank":0,...}
+ *	 with the same id again: that is what it is from now on (exec)
+ *   {"type":"thread","id":7,"tid":4711,"pid":4709,"process":2,"t":12,"comm":"gzip"}
  *   {"type":"comm","thread":7,"t":120,"comm":"sh"}
  *   {"type":"sample","t":5000123,"thread":7,"cpu":1,"class":"I","n":12,"d":12034567,"stack":3,
  *    "kind":"disk","event":"nvme0n1"}
+ *   {"type":"scozd","pid":4711,"from":0,"to":2000123}
  *   {"type":"times","thread":7,"from":12,"to":99,"on":4,"sched":3,"io":2,"other":1,"exited":true}
  *   {"type":"footer",...}
  *
@@ -33,7 +36,7 @@
 enum record_class {
 	RECORD_ON,    /* on a CPU */
 	RECORD_IO,    /* I: waits for I/O (iowait) */
-	RECORD_LOCK,  /* L: waits for a lock: futex, mutex, rwsem, ... */
+	RECORD_LOCK,  /* L: waits for another thread: a lock (mutex, rwsem, ...), or in futex() */
 	RECORD_SCHED, /* S: wants a CPU: preempted, yielded, or woken and not yet running */
 	RECORD_OTHER, /* B: waits for anything else */
 	RECORD_CLASSES
@@ -62,9 +65,21 @@ struct record_stack {
 	uint32_t parent; /* stack id, RECORDING_NONE: outermost */
 };
 
+/* The program that a process ran last. */
+struct record_process {
+	uint32_t id;
+	int32_t pid;
+	uint64_t start;	       /* when it was first seen */
+	const char *name;      /* of its first thread */
+	int32_t rank;	       /* in a parallel job, -1: none */
+	const char *rank_from; /* the environment's variable that says so, NULL: none does */
+	bool kernel;	       /* it is a thread of the kernel */
+};
+
 struct record_thread {
 	uint32_t id;
 	int32_t tid, pid;
+	uint32_t process; /* its id; the reader always fills it in */
 	uint64_t start;	  /* when it was first seen */
 	const char *comm; /* at that time */
 	/* Its times as the scheduler knows them, exact; RECORDING_NONE-free: has_times says. */
@@ -83,16 +98,24 @@ struct record_sample {
 	uint32_t stack;	  /* RECORDING_NONE: no call chain */
 	const char *comm; /* of the thread at that time; reader only */
 	/*
-	 * What kind of wait, finer than the class: "futex", "mutex", "rwsem", "disk", "network",
-	 * "pipe", "poll", "sleep", "page fault", "child", "signal", ...; NULL unknown.
+	 * What kind of wait, finer than the class: "futex lock", "futex wait", "mutex", "rwsem",
+	 * "disk", "network", "pipe", "poll", "sleep", "page fault", "child", "signal", ...; NULL
+	 * unknown.
 	 */
 	const char *kind;
+	uint32_t holder; /* who had the lock when the wait began: thread id or RECORDING_NONE */
 	/* Who ended the wait: a thread, or else an event ("timer", "network", "nvme0n1", "irq"). */
 	uint32_t waker;	   /* thread id or RECORDING_NONE */
 	const char *event; /* NULL: a thread, or unknown */
 	enum record_class class;
 	bool kernel;	 /* on CPU: in the kernel */
 	bool unfinished; /* the wait went on when the recording ended */
+};
+
+/* A scozd that profiled the same machine: its stops look like somebody's time. */
+struct record_scozd {
+	int32_t pid;
+	uint64_t from, to;
 };
 
 struct record_header {
@@ -124,8 +147,12 @@ struct recording {
 	size_t n_frames;
 	struct record_stack *stacks;
 	size_t n_stacks;
+	struct record_process *processes; /* index == id */
+	size_t n_processes;
 	struct record_thread *threads; /* index == id */
 	size_t n_threads;
+	struct record_scozd *scozd;
+	size_t n_scozd;
 	struct record_sample *samples; /* sorted by time */
 	size_t n_samples;
 	size_t skipped_lines; /* cut off by a crash or a full disk */
@@ -151,11 +178,14 @@ int recording_writer_open(const char *path, const struct record_header *h,
  */
 int recording_write_frame(struct recording_writer *w, uint32_t id, const struct record_frame *f);
 int recording_write_stack(struct recording_writer *w, uint32_t id, const struct record_stack *s);
+/* With an id that has been written before: changes the name and the rank of that process. */
+int recording_write_process(struct recording_writer *w, const struct record_process *p);
 int recording_write_thread(struct recording_writer *w, const struct record_thread *t);
 int recording_write_comm(struct recording_writer *w, uint32_t thread, uint64_t time,
 			 const char *comm);
 int recording_write_sample(struct recording_writer *w, const struct record_sample *s);
 int recording_write_times(struct recording_writer *w, const struct record_thread *t);
+int recording_write_scozd(struct recording_writer *w, const struct record_scozd *s);
 int recording_writer_flush(struct recording_writer *w, struct error *err);
 /* Writes the footer if @f is given, and closes. Returns the first error of all. */
 int recording_writer_close(struct recording_writer *w, const struct record_footer *f,
@@ -164,5 +194,10 @@ int recording_writer_close(struct recording_writer *w, const struct record_foote
 /* ---- names ---- */
 char record_class_letter(const struct record_sample *s); /* '.', 'k', 'I', 'L', 'S', 'B' */
 const char *record_class_name(enum record_class class);	 /* "on", "io", "lock", "sched", "other" */
+/*
+ * Of a wait of class L: did somebody hold what was waited for? Not where threads wait until there
+ * is something to do (conditions, queues, barriers), nor where that cannot be told.
+ */
+bool record_kind_is_held(const char *kind);
 
 #endif

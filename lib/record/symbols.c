@@ -6,12 +6,14 @@
 
 #include "base/kallsyms.h"
 #include "record/code.h"
+#include "record/futex.h"
 #include "record/kinds.h"
 
 #define MAX_NAMES 127
 #define SCHEDULER_NEAR \
-	24 /* within so many frames of a waiting thread's chain the scheduler lies \
-	    */
+	24	      /* within so many frames of a waiting thread's chain the scheduler lies \
+		       */
+#define FUTEX_NAMES 8 /* functions between futex() and the program's own, inlined ones included */
 #define CACHE_LIMIT (1u << 20)
 
 /* An open-addressing table from a 64-bit key to an index; equality is the caller's. */
@@ -37,8 +39,9 @@ struct symbols {
 	struct maps *maps;
 	struct symbols_sink sink;
 	struct record_frame *frames;
-	struct wait_rules *rules; /* by frame */
-	size_t n_frames, cap_frames, cap_rules;
+	struct wait_rules *rules; /* by frame: of the kernel, and what comes of its inlined calls */
+	uint8_t *futex_names;	  /* by frame: enum futex_name */
+	size_t n_frames, cap_frames, cap_rules, cap_names;
 	struct record_stack *stacks;
 	bool *broken; /* by stack */
 	size_t n_stacks, cap_stacks, cap_broken;
@@ -136,6 +139,9 @@ static uint32_t intern_frame(struct symbols *s, const struct record_frame *f)
 	}
 	s->frame_index.used++;
 	array_reserve(s->rules, s->cap_rules, s->n_frames + 1);
+	array_reserve(s->futex_names, s->cap_names, s->n_frames + 1);
+	s->futex_names[s->n_frames] =
+		f->kind == FRAME_KERNEL ? FUTEX_NAME_SILENT : record_futex_name(f->symbol);
 	if (f->kind == FRAME_KERNEL || f->kind == FRAME_INLINED)
 		s->rules[s->n_frames] = record_wait_rules(f->symbol);
 	s->sink.frame(s->n_frames, f, s->sink.arg);
@@ -370,17 +376,29 @@ static size_t kernel_frames(struct symbols *s, const struct raw_chain *c, uint32
 	return n;
 }
 
+/* Of the functions nearest to the wait, the innermost one whose name says something. */
+static enum futex_name futex_name_of(const struct symbols *s, const uint32_t *list, size_t n)
+{
+	for (size_t i = 0; i < n && i < FUTEX_NAMES; i++) {
+		if (s->futex_names[list[i]] != FUTEX_NAME_SILENT)
+			return s->futex_names[list[i]];
+	}
+	return FUTEX_NAME_SILENT;
+}
+
 struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *c,
 				enum record_class *class)
 {
 	/* Each address: its inlined calls and a mark that something is missing. */
 	uint32_t list[(c->n_kernel + c->n_user + 1) * (MAP_MAX_INLINE + 1)];
 	struct resolved r = { .stack = RECORDING_NONE };
-	size_t n;
+	size_t n, user;
 
 	limit_cache(s);
 	n = kernel_frames(s, c, list, class, &r.kind);
-	n += user_frames(s, c, list + n);
+	user = user_frames(s, c, list + n);
+	r.names = futex_name_of(s, list + n, user);
+	n += user;
 	while (n)
 		r.stack = intern_stack(s, list[--n], r.stack);
 	r.broken = r.stack != RECORDING_NONE && s->broken[r.stack];
@@ -427,6 +445,7 @@ void symbols_destroy(struct symbols *s)
 	code_destroy(s->code);
 	free(s->frames);
 	free(s->rules);
+	free(s->futex_names);
 	free(s->stacks);
 	free(s->broken);
 	free(s->places);

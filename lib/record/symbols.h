@@ -12,6 +12,7 @@
 #define SCOZ_RECORD_SYMBOLS_H
 
 #include "map/map.h"
+#include "record/futex.h"
 #include "record/recording.h"
 
 struct symbols;
@@ -30,9 +31,10 @@ struct raw_chain {
 };
 
 struct resolved {
-	uint32_t stack;	  /* RECORDING_NONE: nothing is known */
-	bool broken;	  /* it has a FRAME_MISSING */
-	const char *kind; /* record_wait_kind(); may have changed @class */
+	uint32_t stack;	       /* RECORDING_NONE: nothing is known */
+	bool broken;	       /* it has a FRAME_MISSING */
+	const char *kind;      /* record_wait_kind(); may have changed @class */
+	enum futex_name names; /* what its functions say about waits in futex() */
 };
 
 struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sink);

@@ -22,7 +22,7 @@ struct recording_writer {
 	bool regular;
 	char *buf;
 	size_t len, cap;
-	uint32_t n_frames, n_stacks, n_threads;
+	uint32_t n_frames, n_stacks, n_processes, n_threads;
 	struct error error; /* the first one */
 };
 
@@ -314,16 +314,40 @@ int recording_write_stack(struct recording_writer *w, uint32_t id, const struct 
 	return end_line(w);
 }
 
+int recording_write_process(struct recording_writer *w, const struct record_process *p)
+{
+	if (w->error.code)
+		return w->error.code;
+	if (p->id > w->n_processes)
+		return bad_call(w, "a process out of order");
+	w->n_processes += p->id == w->n_processes;
+	put_number(w, "{\"type\":\"process\",\"id\":", p->id);
+	put_signed(w, ",\"pid\":", p->pid);
+	put_number(w, ",\"t\":", p->start);
+	put_text(w, ",\"name\":", p->name);
+	if (p->rank >= 0)
+		put_signed(w, ",\"rank\":", p->rank);
+	if (p->rank >= 0 && p->rank_from)
+		put_text(w, ",\"rank_from\":", p->rank_from);
+	if (p->kernel)
+		put(w, ",\"kernel\":true");
+	return end_line(w);
+}
+
 int recording_write_thread(struct recording_writer *w, const struct record_thread *t)
 {
 	if (w->error.code)
 		return w->error.code;
 	if (t->id != w->n_threads)
 		return bad_call(w, "a thread out of order");
+	if (t->process != RECORDING_NONE && t->process >= w->n_processes)
+		return bad_call(w, "a thread of an unknown process");
 	w->n_threads++;
 	put_number(w, "{\"type\":\"thread\",\"id\":", t->id);
 	put_signed(w, ",\"tid\":", t->tid);
 	put_signed(w, ",\"pid\":", t->pid);
+	if (t->process != RECORDING_NONE)
+		put_number(w, ",\"process\":", t->process);
 	put_number(w, ",\"t\":", t->start);
 	put_text(w, ",\"comm\":", t->comm);
 	return end_line(w);
@@ -347,7 +371,8 @@ int recording_write_sample(struct recording_writer *w, const struct record_sampl
 	if (w->error.code)
 		return w->error.code;
 	if (s->thread >= w->n_threads || (s->stack != RECORDING_NONE && s->stack >= w->n_stacks) ||
-	    (s->waker != RECORDING_NONE && s->waker >= w->n_threads))
+	    (s->waker != RECORDING_NONE && s->waker >= w->n_threads) ||
+	    (s->holder != RECORDING_NONE && s->holder >= w->n_threads))
 		return bad_call(w, "a sample with an unknown thread or stack");
 	put_number(w, "{\"type\":\"sample\",\"t\":", s->time);
 	put_number(w, ",\"thread\":", s->thread);
@@ -363,6 +388,8 @@ int recording_write_sample(struct recording_writer *w, const struct record_sampl
 		put_number(w, ",\"stack\":", s->stack);
 	if (s->kind)
 		put_text(w, ",\"kind\":", s->kind);
+	if (s->holder != RECORDING_NONE)
+		put_number(w, ",\"holder\":", s->holder);
 	if (s->waker != RECORDING_NONE)
 		put_number(w, ",\"waker\":", s->waker);
 	if (s->event)
@@ -387,5 +414,15 @@ int recording_write_times(struct recording_writer *w, const struct record_thread
 	put_number(w, ",\"other\":", t->other);
 	if (t->exited)
 		put(w, ",\"exited\":true");
+	return end_line(w);
+}
+
+int recording_write_scozd(struct recording_writer *w, const struct record_scozd *s)
+{
+	if (w->error.code)
+		return w->error.code;
+	put_signed(w, "{\"type\":\"scozd\",\"pid\":", s->pid);
+	put_number(w, ",\"from\":", s->from);
+	put_number(w, ",\"to\":", s->to);
 	return end_line(w);
 }

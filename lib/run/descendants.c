@@ -65,21 +65,21 @@ static bool excepted(const struct descendants *except, const struct descendant *
 	return e && e->started == p->started;
 }
 
-/* The way up from @p leads to this process, and meets nobody who is excepted. */
-static bool descends(const struct descendants *all, const struct descendants *except,
+/* The way up from @p leads to @root, and meets nobody who is excepted. */
+static bool descends(const struct descendants *all, int root, const struct descendants *except,
 		     const struct descendant *p)
 {
 	size_t steps = 0; /* lines of descent that were read while they changed may form a ring */
 
 	for (; p && steps < all->n && !excepted(except, p); steps++) {
-		if (p->parent == getpid())
+		if (p->parent == root)
 			return true;
 		p = find(all, p->parent);
 	}
 	return false;
 }
 
-void descendants_find(const struct descendants *except, struct descendants *ret)
+void descendants_of(int root, const struct descendants *except, struct descendants *ret)
 {
 	struct descendants all;
 	size_t cap = 0;
@@ -89,12 +89,17 @@ void descendants_find(const struct descendants *except, struct descendants *ret)
 	for (size_t i = 0; i < all.n; i++) {
 		const struct descendant *p = &all.list[i];
 
-		if (p->state == 'Z' || p->state == 'X' || !descends(&all, except, p))
+		if (p->state == 'Z' || p->state == 'X' || !descends(&all, root, except, p))
 			continue;
 		array_reserve(ret->list, cap, ret->n + 1);
 		ret->list[ret->n++] = *p;
 	}
 	descendants_free(&all);
+}
+
+void descendants_find(const struct descendants *except, struct descendants *ret)
+{
+	descendants_of(getpid(), except, ret);
 }
 
 void descendants_free(struct descendants *d)

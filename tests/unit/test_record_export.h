@@ -55,7 +55,7 @@ static struct record_thread threads[] = {
 };
 #define SAMPLE(t, d, n, th, st, cl) \
 	.time = (t)*MS, .duration = (d)*MS, .points = n, .thread = th, .stack = st, .class = cl, \
-	.waker = NO
+	.waker = NO, .holder = NO
 static struct record_sample samples[] = {
 	{ SAMPLE(1, 0, 1, 0, 1, RECORD_ON), .comm = "sh" },
 	{ SAMPLE(2, 0, 1, 0, 9, RECORD_ON), .comm = "gzip" },

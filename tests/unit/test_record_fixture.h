@@ -68,12 +68,12 @@ static const struct record_stack stacks[] = {
 };
 
 static const struct record_thread threads[] = {
-	{ .id = 0, .tid = 100, .pid = 100, .comm = "a.out" },
-	{ .id = 1, .tid = 101, .pid = 100, .comm = "early" },
-	{ .id = 2, .tid = 200, .pid = 200, .comm = "b" },
+	{ .id = 0, .tid = 100, .pid = 100, .comm = "a.out", .process = RECORDING_NONE },
+	{ .id = 1, .tid = 101, .pid = 100, .comm = "early", .process = RECORDING_NONE },
+	{ .id = 2, .tid = 200, .pid = 200, .comm = "b", .process = RECORDING_NONE },
 };
 
-#define NOBODY .waker = RECORDING_NONE
+#define NOBODY .waker = RECORDING_NONE, .holder = RECORDING_NONE
 #define MS     1000000
 
 static const struct record_sample usual[] = {
@@ -104,7 +104,8 @@ static const struct record_sample usual[] = {
 	  .cpu = 1,
 	  .class = RECORD_LOCK,
 	  .kind = "futex",
-	  .waker = 1 },
+	  .waker = 1,
+	  .holder = RECORDING_NONE },
 	{ .time = 4,
 	  .points = 47,
 	  .duration = 50 * MS,

@@ -18,7 +18,7 @@ static void test_table(void **state)
 	expect("     4.70%  a.out    [kernel]       [S] io_schedule\n");
 	expect("     0.20%  a.out    [kernel]       [k] io_schedule\n"); /* and what was inlined */
 	expect("     0.10%  b        [unknown]      [B] [no call chain]\n");
-	expect("[I] waiting for I/O               500    50.00%          2     250 ms\n");
+	expect("[I] waiting for I/O                  500    50.00%          2     250 ms\n");
 	expect("samples: 10, which stand for 1000 points, each 1 ms of a thread; 0 records lost");
 	expect_not("filters");
 	assert_int_equal(sum_rows(out_text, 0), 10000);
@@ -292,7 +292,8 @@ static void test_top_waits_order(void **state)
 }
 
 /* @points of a class besides 900 points on a CPU: is there a hint? */
-static bool hint_at(enum record_class class, uint32_t stack, uint32_t points, uint32_t on)
+static bool hint_of(enum record_class class, const char *kind, uint32_t stack, uint32_t points,
+		    uint32_t on)
 {
 	struct record_sample s[] = {
 		{ .time = 1, .points = on, .stack = S_HEAVY, NOBODY },
@@ -301,13 +302,20 @@ static bool hint_at(enum record_class class, uint32_t stack, uint32_t points, ui
 		  .duration = points * (uint64_t)MS,
 		  .stack = stack,
 		  .class = class,
-		  .kind = "futex",
-		  .waker = 1 },
+		  .kind = kind,
+		  .waker = 1,
+		  .holder =
+			  class == RECORD_LOCK && record_kind_is_held(kind) ? 2 : RECORDING_NONE },
 	};
 
 	make(s, 2, &usual_footer);
 	assert_int_equal(run(cmd_report, path, NULL), EXIT_DONE);
 	return strstr(out_text, "# What to do");
+}
+
+static bool hint_at(enum record_class class, uint32_t stack, uint32_t points, uint32_t on)
+{
+	return hint_of(class, "futex lock", stack, points, on);
 }
 
 static void test_hints(void **state)
@@ -320,14 +328,24 @@ static void test_hints(void **state)
 	expect("# [I] 50.0 % of the time is waiting for I/O: 100.0 % of it in __libc_pread64 "
 	       "called "
 	       "by main (disk), 80 % ended by nvme0n1. A faster device");
-	expect("# [L] 10.1 % of the time is waiting for other threads: 100.0 % of it in "
-	       "__pthread_cond_wait called by main (futex), 100 % ended by a.out:101.");
+	expect("# [L] 10.1 % of the time is threads that wait until another one has something for "
+	       "them: 100.0 % of it in __pthread_cond_wait called by main (futex), 100 % ended by "
+	       "a.out:101. Nobody holds a lock there.");
 	expect("--target class:io");
 	expect_not("# [S] 4.7");
 	assert_int_equal(run(cmd_report, path, "--no-hints", NULL), EXIT_DONE);
 	expect_not("What to do");
 	assert_true(hint_at(RECORD_LOCK, S_LOCK, 100, 900));
-	expect("# [L] 10.0 % of the time is waiting for locks: 100.0 % of it in __lll_lock_wait");
+	expect("# [L] 10.0 % of the time is waiting for locks: 100.0 % of it in __lll_lock_wait "
+	       "called by main (futex lock), 100 % held by b:200, 100 % ended by early:101.");
+	expect("# [L] waiting for a lock ");
+	expect_not("waiting for other threads");
+	/* An idle pool: the same function of the kernel, but nobody has what it waits for. */
+	assert_true(hint_of(RECORD_LOCK, "futex wait", S_COND, 800, 200));
+	expect("# [L] waiting for other threads        800    80.00%");
+	expect("# [L] 80.0 % of the time is threads that wait until another one has something for");
+	expect_not("lock is held");
+	expect_not("waiting for a lock");
 	assert_true(hint_at(RECORD_SCHED, S_LIGHT, 100, 900));
 	expect("# [S] 10.0 % of the time is waiting for a CPU (1 threads ran or wanted to, on 2 "
 	       "CPUs)");

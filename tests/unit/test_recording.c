@@ -61,13 +61,26 @@ static const struct record_frame frames[] = {
 	{ .symbol = "high", .object = "x", .address = UINT64_MAX },
 };
 static const struct record_stack stacks[] = { { 0, RECORDING_NONE }, { 1, 0 }, { 2, 1 }, { 3, 0 } };
-static const struct record_thread threads[] = {
-	{ .id = 0, .tid = 4711, .pid = 4709, .start = 12, .comm = "gzip" },
-	{ .id = 1, .tid = -1, .pid = 0, .comm = "" },
+static const struct record_process processes[] = {
+	{ .id = 0, .pid = 4709, .start = 10, .name = "sh", .rank = -1 },
+	{ .id = 1, .pid = 2, .start = 11, .name = "kthreadd", .rank = -1, .kernel = true },
+	/* exec */
+	{ .id = 0, .pid = 4709, .start = 20, .name = "gzip", .rank = 3, .rank_from = "PMI_RANK" },
 };
+static const struct record_thread threads[] = {
+	{ .id = 0, .tid = 4711, .pid = 4709, .process = 0, .start = 12, .comm = "gzip" },
+	{ .id = 1, .tid = -1, .pid = 0, .process = RECORDING_NONE, .comm = "" },
+};
+static const struct record_scozd scozd = { .pid = 99, .from = 1, .to = 7 };
 
 static const struct record_sample samples[] = {
-	{ .time = 900, .points = 1, .cpu = 1, .stack = 2, .waker = RECORDING_NONE, .kernel = true },
+	{ .time = 900,
+	  .points = 1,
+	  .cpu = 1,
+	  .stack = 2,
+	  .waker = RECORDING_NONE,
+	  .holder = RECORDING_NONE,
+	  .kernel = true },
 	{ .time = 500,
 	  .points = 12,
 	  .duration = 12034567,
@@ -76,7 +89,8 @@ static const struct record_sample samples[] = {
 	  .class = RECORD_IO,
 	  .kind = "disk",
 	  .event = "nvme\"0\xff",
-	  .waker = RECORDING_NONE },
+	  .waker = RECORDING_NONE,
+	  .holder = RECORDING_NONE },
 	{ .time = 500,
 	  .points = UINT32_MAX,
 	  .thread = 1,
@@ -84,10 +98,26 @@ static const struct record_sample samples[] = {
 	  .class = RECORD_LOCK,
 	  .kind = "futex",
 	  .waker = 0,
+	  .holder = 1,
 	  .unfinished = true },
-	{ .time = 120, .points = 2, .stack = 0, .class = RECORD_SCHED, .waker = RECORDING_NONE },
-	{ .time = 100, .points = 0, .stack = 3, .class = RECORD_OTHER, .waker = RECORDING_NONE },
-	{ .time = INT64_MAX, .points = 1, .thread = 1, .stack = 1, .waker = RECORDING_NONE },
+	{ .time = 120,
+	  .points = 2,
+	  .stack = 0,
+	  .class = RECORD_SCHED,
+	  .waker = RECORDING_NONE,
+	  .holder = RECORDING_NONE },
+	{ .time = 100,
+	  .points = 0,
+	  .stack = 3,
+	  .class = RECORD_OTHER,
+	  .waker = RECORDING_NONE,
+	  .holder = RECORDING_NONE },
+	{ .time = INT64_MAX,
+	  .points = 1,
+	  .thread = 1,
+	  .stack = 1,
+	  .waker = RECORDING_NONE,
+	  .holder = RECORDING_NONE },
 };
 
 static const struct record_footer footer = {
@@ -126,8 +156,11 @@ static void write_all(struct recording_writer *w)
 		assert_int_equal(recording_write_frame(w, i, &frames[i]), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(stacks); i++)
 		assert_int_equal(recording_write_stack(w, i, &stacks[i]), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(processes); i++)
+		assert_int_equal(recording_write_process(w, &processes[i]), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
 		assert_int_equal(recording_write_thread(w, &threads[i]), 0);
+	assert_int_equal(recording_write_scozd(w, &scozd), 0);
 	assert_int_equal(recording_write_comm(w, 0, 500, "late"), 0);
 	assert_int_equal(recording_write_comm(w, 0, 120, "sh"), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
@@ -166,6 +199,7 @@ static void check_samples(const struct recording *r)
 		assert_true(a->time == b->time && a->duration == b->duration);
 		assert_true(a->points == b->points && a->thread == b->thread && a->cpu == b->cpu);
 		assert_true(a->stack == b->stack && a->waker == b->waker);
+		assert_true(a->holder == b->holder);
 		assert_true(a->class == b->class && a->kernel == b->kernel);
 		assert_true(a->unfinished == b->unfinished);
 		assert_string_equal(a->comm, comms[i]);
@@ -199,6 +233,20 @@ static void test_round_trip(void **state)
 	assert_string_equal(r->header.kernel, "6.1");
 	assert_string_equal(r->header.started, header.started);
 	assert_int_equal(r->header.cpus, 96);
+
+	/* The last one is of a thread whose process nothing is said about. */
+	assert_int_equal(r->n_processes, 3);
+	assert_int_equal(r->processes[0].start, 10);
+	assert_string_equal(r->processes[0].name, "gzip");
+	assert_int_equal(r->processes[0].rank, 3);
+	assert_string_equal(r->processes[0].rank_from, "PMI_RANK");
+	assert_int_equal(r->processes[1].rank, -1);
+	assert_true(r->processes[1].kernel && !r->processes[0].kernel);
+	assert_int_equal(r->threads[0].process, 0);
+	assert_int_equal(r->threads[1].process, 2);
+	assert_int_equal(r->processes[2].rank, -1);
+	assert_int_equal(r->n_scozd, 1);
+	assert_true(r->scozd[0].pid == 99 && r->scozd[0].from == 1 && r->scozd[0].to == 7);
 
 	assert_int_equal(r->n_frames, ARRAY_SIZE(frames));
 	for (size_t i = 0; i < r->n_frames; i++) {

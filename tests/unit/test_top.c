@@ -225,7 +225,7 @@ static void test_wakers(void **state)
 	(void)state;
 	a = thread(100, 100, "prog", 0);
 	w = thread(200, 200, "waker", SEC);
-	off(a, 0, 2 * SEC, RECORD_LOCK, "futex", S_FUTEX, w, NULL);
+	off(a, 0, 2 * SEC, RECORD_LOCK, "futex lock", S_FUTEX, w, NULL);
 	for (int i = 20; i < 30; i++)
 		off(a, i * 100 * MS, (i + 1) * 100 * MS, RECORD_IO, "disk", S_READ, RECORDING_NONE,
 		    "nvme0n1");
@@ -236,8 +236,7 @@ static void test_wakers(void **state)
 	assert_int_equal(result->rows[0].wait.class, TOP_LOCK);
 	assert_string_equal(result->rows[0].wait.function, "take_lock");
 	assert_string_equal(result->rows[0].wait.waker, "waker:200");
-	/* Longer than a second: no activity. */
-	near(result->rows[0].activity, SEC, 1);
+	near(result->rows[0].activity, 3 * SEC, 1);
 	end(w, 2 * SEC);
 	for (int i = 30; i < 130; i++)
 		off(a, i * 100 * MS, (i + 1) * 100 * MS, RECORD_IO, "disk", S_READ, RECORDING_NONE,
@@ -249,6 +248,26 @@ static void test_wakers(void **state)
 	/* Outside the C library. */
 	assert_string_equal(result->rows[0].wait.function, "work");
 	assert_int_equal(top_model_size(model).threads, 1);
+}
+
+/* Nobody holds what is waited for: no activity, and no wait to show before others. */
+static void test_idle(void **state)
+{
+	uint32_t a, b;
+
+	(void)state;
+	a = thread(100, 100, "prog", 0);
+	off(a, 0, 900 * MS, RECORD_LOCK, "futex wait", S_FUTEX, RECORDING_NONE, NULL);
+	off(a, 900 * MS, SEC, RECORD_IO, "disk", S_READ, RECORDING_NONE, "vda");
+	b = thread(200, 200, "old", 0); /* of which nothing is known: by how long it took */
+	off(b, 0, SEC, RECORD_LOCK, "futex", S_FUTEX, RECORDING_NONE, NULL);
+	top_model_advance(model, SEC);
+	ask_by(TOP_BY_PROCESS);
+	assert_int_equal(result->n_rows, 2);
+	assert_int_equal(result->rows[0].pid, 100);
+	near(result->rows[0].activity, 100 * MS, 1);
+	assert_int_equal(result->rows[0].wait.class, TOP_IO);
+	near(result->rows[1].activity, 0, 1);
 }
 
 static void test_functions(void **state)
@@ -490,11 +509,11 @@ int main(void)
 {
 #define MODEL(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		MODEL(test_shares),    MODEL(test_sums),      MODEL(test_long_wait),
-		MODEL(test_open_wait), MODEL(test_expiry),    MODEL(test_lost_ends),
-		MODEL(test_wakers),    MODEL(test_functions), MODEL(test_order),
-		MODEL(test_filters),   MODEL(test_many),      MODEL(test_freeze),
-		MODEL(test_names),     MODEL(test_proc),
+		MODEL(test_shares),    MODEL(test_sums),    MODEL(test_long_wait),
+		MODEL(test_open_wait), MODEL(test_expiry),  MODEL(test_lost_ends),
+		MODEL(test_wakers),    MODEL(test_idle),    MODEL(test_functions),
+		MODEL(test_order),     MODEL(test_filters), MODEL(test_many),
+		MODEL(test_freeze),    MODEL(test_names),   MODEL(test_proc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,7 @@ static inline void on(uint32_t id, uint64_t from, uint64_t to, uint32_t stack_id
 						 .stack = stack_id,
 						 .kernel = kernel,
 						 .waker = RECORDING_NONE,
+						 .holder = RECORDING_NONE,
 						 .class = RECORD_ON };
 
 		sink.sample(&s, sink.arg);
@@ -150,6 +151,7 @@ static inline void off(uint32_t id, uint64_t from, uint64_t to, enum record_clas
 					 .stack = stack_id,
 					 .kind = kind,
 					 .waker = waker,
+					 .holder = RECORDING_NONE,
 					 .event = event,
 					 .class = class };
 

@@ -182,6 +182,11 @@ static void put_stack(uint32_t id, const struct record_stack *s, void *arg)
 	recording_write_stack(((struct session *)arg)->writer, id, s);
 }
 
+static void put_process(const struct record_process *p, void *arg)
+{
+	recording_write_process(((struct session *)arg)->writer, p);
+}
+
 static void put_thread(const struct record_thread *t, void *arg)
 {
 	recording_write_thread(((struct session *)arg)->writer, t);
@@ -304,10 +309,25 @@ static void catch_signals(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
+static int add_processes(struct session *s, struct error *err)
+{
+	int r = s->command.pid ? recorder_add_process(s->recorder, s->command.pid, err) : 0;
+
+	for (size_t i = 0; r >= 0 && i < s->opt.pids.n; i++) {
+		r = recorder_add_process(s->recorder, s->opt.pids.pids[i], err);
+		if (r > 1)
+			log_msg(LOG_NORMAL,
+				"--pid %d: it and %d processes that it has started already are "
+				"recorded",
+				s->opt.pids.pids[i], r - 1);
+	}
+	return r < 0 ? r : 0;
+}
+
 static int prepare(struct session *s, struct error *err)
 {
-	const struct recorder_sink sink = { put_frame,	put_stack, put_thread, put_comm,
-					    put_sample, put_times, s };
+	const struct recorder_sink sink = { put_frame, put_stack,  put_process, put_thread,
+					    put_comm,  put_sample, put_times,	s };
 	struct recorder_options opt = {
 		.engine = s->opt.engine,
 		.period_ns = s->opt.period_ns,
@@ -327,10 +347,8 @@ static int prepare(struct session *s, struct error *err)
 		r = command_spawn(&s->command, s->opt.command, s->opt.user, err);
 	if (!r)
 		r = recorder_start(s->recorder, err);
-	if (!r && s->command.pid && !s->opt.everybody)
-		r = recorder_add_process(s->recorder, s->command.pid, err);
-	for (size_t i = 0; !r && !s->opt.everybody && i < s->opt.pids.n; i++)
-		r = recorder_add_process(s->recorder, s->opt.pids.pids[i], err);
+	if (!r && !s->opt.everybody)
+		r = add_processes(s, err);
 	if (!r && signals)
 		r = error_set(err, EINTR, "interrupted before anything was recorded");
 	if (!r && s->command.pid)

@@ -80,6 +80,10 @@ static json_t *classes_json(const struct record_model *m)
 		add_share(o, "share_pct", m->levels[i], m->points);
 		add_count(o, "samples", m->level_samples[i]);
 		add_seconds(o, "duration_s", m->level_ns[i]);
+		if (i == LEVEL_LOCK) {
+			add_count(o, "held_points", m->held.points);
+			add_share(o, "held_share_pct", m->held.points, m->points);
+		}
 		json_array_append_new(a, o);
 	}
 	return a;
@@ -252,12 +256,12 @@ static json_t *stack_json(const struct record_model *m, uint32_t node)
 	return a;
 }
 
-static json_t *wakers_json(const struct record_model *m, const struct record_wait *w)
+static json_t *wakers_json(const struct record_model *m, const struct record_wakers *w)
 {
 	json_t *a = json_array();
 
-	for (size_t i = 0; i < w->n_wakers; i++) {
-		const struct record_waker *by = &w->wakers[i];
+	for (size_t i = 0; i < w->n; i++) {
+		const struct record_waker *by = &w->list[i];
 		json_t *o = json_object();
 
 		add_text_or_null(o, "event", by->event);
@@ -297,7 +301,8 @@ static json_t *waits_json(const struct record_model *m)
 		add_count(o, "waits", w->samples);
 		add_seconds(o, "duration_s", w->duration);
 		add(o, "mean_s", json_real((double)w->duration / (double)w->samples / 1e9));
-		add(o, "woken_by", wakers_json(m, w));
+		add(o, "woken_by", wakers_json(m, &w->wakers));
+		add(o, "held_by", wakers_json(m, &w->holders));
 		add(o, "stack", stack_json(m, w->stack));
 		json_array_append_new(a, o);
 	}
@@ -314,7 +319,7 @@ static json_t *hints_json(const struct record_model *m)
 		json_t *o = json_object();
 
 		add(o, "level", level_letter(hints[i].level));
-		add_share(o, "share_pct", m->levels[hints[i].level], m->points);
+		add_share(o, "share_pct", hints[i].points, m->points);
 		add_text_or_null(o, "kind", hints[i].wait->kind);
 		add(o, "stack", stack_json(m, hints[i].wait->stack));
 		add(o, "text", json_text(hints[i].text));

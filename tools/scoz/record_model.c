@@ -164,6 +164,11 @@ static void count_sample(struct record_model *m, const struct record_sample *s)
 	m->levels[level] += s->points;
 	m->level_samples[level]++;
 	m->level_ns[level] += s->duration;
+	if (level == LEVEL_LOCK && record_kind_is_held(s->kind)) {
+		m->held.points += s->points;
+		m->held.samples++;
+		m->held.duration += s->duration;
+	}
 	m->by_thread[s->thread][level] += s->points;
 	m->unfinished += s->unfinished;
 	if (s->stack == RECORDING_NONE)
@@ -177,7 +182,7 @@ static void fold_samples(struct record_model *m)
 	struct entry_key {
 		uint32_t thread, stack, cpu, waker;
 		const char *comm, *kind, *event;
-		uint64_t level;
+		uint32_t level, holder;
 	} key;
 	struct keymap map = { .key_size = sizeof(key) };
 	bool by_cpu = false;
@@ -194,16 +199,23 @@ static void fold_samples(struct record_model *m)
 		if (!is_selected(m, s))
 			continue;
 		count_sample(m, s);
-		key = (struct entry_key){ s->thread, s->stack,	 by_cpu ? s->cpu : 0,
-					  s->waker,  s->comm,	 s->kind,
-					  s->event,  level_of(s) };
+		key = (struct entry_key){ s->thread, s->stack,	  by_cpu ? s->cpu : 0,
+					  s->waker,  s->comm,	  s->kind,
+					  s->event,  level_of(s), s->holder };
 		at = keymap_add(&map, &key);
 		if (at == m->n_entries) {
 			array_reserve(m->entries, cap, at + 1);
 			m->n_entries++;
 			m->entries[at] = (struct record_entry){
-				key.thread, key.stack,	 key.cpu, key.waker, key.comm, key.kind,
-				key.event,  level_of(s), 0,	  0,	     0
+				.thread = key.thread,
+				.stack = key.stack,
+				.cpu = key.cpu,
+				.waker = key.waker,
+				.holder = key.holder,
+				.comm = key.comm,
+				.kind = key.kind,
+				.event = key.event,
+				.level = level_of(s),
 			};
 		}
 		e = &m->entries[at];
@@ -238,8 +250,10 @@ void record_model_free(struct record_model *m)
 		free(m->groups[i].rows);
 		free(m->groups[i].calls);
 	}
-	for (size_t i = 0; i < m->n_waits; i++)
-		free(m->waits[i].wakers);
+	for (size_t i = 0; i < m->n_waits; i++) {
+		free(m->waits[i].wakers.list);
+		free(m->waits[i].holders.list);
+	}
 	free(m->groups);
 	free(m->waits);
 	free(m->entries);

@@ -67,7 +67,7 @@ size_t keymap_add(struct keymap *m, const void *key);
 void keymap_deinit(struct keymap *m);
 
 struct record_entry {
-	uint32_t thread, stack, cpu, waker;
+	uint32_t thread, stack, cpu, waker, holder;
 	const char *comm, *kind, *event;
 	enum record_level level;
 	uint64_t points, samples, duration;
@@ -107,14 +107,24 @@ struct record_waker {
 	uint64_t points;
 };
 
+/* Threads with their points, most first. */
+struct record_wakers {
+	struct record_waker *list;
+	size_t n, cap;
+};
+
 /* All waits of a class at one place. */
 struct record_wait {
 	enum record_level level;
 	uint32_t stack;
 	const char *kind;
 	uint64_t points, samples, duration;
-	struct record_waker *wakers; /* most points first */
-	size_t n_wakers, cap_wakers;
+	struct record_wakers wakers, holders; /* holders: of a lock, where they are known */
+};
+
+/* A level's share. */
+struct record_share {
+	uint64_t points, samples, duration;
 };
 
 struct record_model {
@@ -131,6 +141,7 @@ struct record_model {
 	/* Of what the filters let through: */
 	uint64_t samples, points;
 	uint64_t levels[RECORD_LEVELS], level_samples[RECORD_LEVELS], level_ns[RECORD_LEVELS];
+	struct record_share held; /* of class L: for what somebody holds */
 	uint64_t unfinished, broken, chainless;
 	bool *kernel_node, *broken_node; /* by stack id */
 };
@@ -166,7 +177,9 @@ char *record_waker_name(const struct record_model *m, uint32_t thread, const cha
 /* What to do about it: each a paragraph; only what the data support. */
 struct record_hint {
 	enum record_level level;
-	const struct record_wait *wait; /* the heaviest of that class */
+	bool held; /* LEVEL_LOCK: about locks that somebody holds, else about the other waits */
+	uint64_t points;		/* of these waits */
+	const struct record_wait *wait; /* the heaviest of them */
 	char *text;
 };
 struct record_hint *record_make_hints(const struct record_model *m, size_t *n);

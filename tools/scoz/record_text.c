@@ -6,8 +6,8 @@
 #define STACK_LINES 16
 
 static const char *const level_names[RECORD_LEVELS] = {
-	"on CPU, user",	      "on CPU, kernel",	   "waiting for I/O",
-	"waiting for a lock", "waiting for a CPU", "waiting, other",
+	"on CPU, user",	       "on CPU, kernel",    "waiting for I/O",
+	"waiting for threads", "waiting for a CPU", "waiting, other",
 };
 
 static char *time_text(double ns)
@@ -19,21 +19,37 @@ static char *time_text(double ns)
 
 /* ---- head ---- */
 
+static void print_level(const struct record_model *m, enum record_level level, const char *name,
+			const struct record_share *part)
+{
+	_cleanup_free_ char *mean = NULL;
+
+	if (!part->points)
+		return;
+	printf("# [%c] %-25s %10llu %8.2f%%", RECORD_LETTERS[level], name,
+	       (unsigned long long)part->points, record_percent(part->points, m->points));
+	if (level > LEVEL_KERNEL) {
+		mean = time_text((double)part->duration / (double)part->samples);
+		printf(" %10llu %10s", (unsigned long long)part->samples, mean);
+	}
+	putchar('\n');
+}
+
 static void print_levels(const struct record_model *m)
 {
-	printf("#\n# %-24s %12s %9s %10s %10s\n", "Class", "Points", "Share", "Waits", "Mean wait");
+	printf("#\n# %-27s %12s %9s %10s %10s\n", "Class", "Points", "Share", "Waits", "Mean wait");
 	for (size_t i = 0; i < RECORD_LEVELS; i++) {
-		_cleanup_free_ char *mean = NULL;
+		struct record_share all = { m->levels[i], m->level_samples[i], m->level_ns[i] };
 
-		if (!m->levels[i])
-			continue;
-		printf("# [%c] %-20s %12llu %8.2f%%", RECORD_LETTERS[i], level_names[i],
-		       (unsigned long long)m->levels[i], record_percent(m->levels[i], m->points));
-		if (i > LEVEL_KERNEL) {
-			mean = time_text((double)m->level_ns[i] / (double)m->level_samples[i]);
-			printf(" %10llu %10s", (unsigned long long)m->level_samples[i], mean);
+		if (i == LEVEL_LOCK) {
+			all.points -= m->held.points;
+			all.samples -= m->held.samples;
+			all.duration -= m->held.duration;
+			print_level(m, i, "waiting for a lock", &m->held);
+			print_level(m, i, "waiting for other threads", &all);
+		} else {
+			print_level(m, i, level_names[i], &all);
 		}
-		putchar('\n');
 	}
 }
 
@@ -254,18 +270,19 @@ static void print_heading(const struct record_model *m, const struct record_grou
 
 /* ---- waits ---- */
 
-static void print_wakers(const struct record_model *m, const struct record_wait *w)
+static void print_wakers(const struct record_model *m, const struct record_wait *w,
+			 const struct record_wakers *list, const char *before)
 {
-	for (size_t i = 0; i < w->n_wakers && i < 3; i++) {
-		_cleanup_free_ char *name =
-			record_waker_name(m, w->wakers[i].thread, w->wakers[i].event);
-		bool known = w->wakers[i].event || w->wakers[i].thread != RECORDING_NONE;
+	for (size_t i = 0; i < list->n && i < 3; i++) {
+		const struct record_waker *by = &list->list[i];
+		_cleanup_free_ char *name = record_waker_name(m, by->thread, by->event);
+		bool known = by->event || by->thread != RECORDING_NONE;
 
-		printf("%s%s %.0f %%", i ? ", " : "; woken by ", known ? name : "unknown",
-		       record_percent(w->wakers[i].points, w->points));
+		printf("%s%s %.0f %%", i ? ", " : before, known ? name : "unknown",
+		       record_percent(by->points, w->points));
 	}
-	if (w->n_wakers > 3)
-		printf(", %zu more", w->n_wakers - 3);
+	if (list->n > 3)
+		printf(", %zu more", list->n - 3);
 }
 
 static void print_wait(const struct record_model *m, const struct record_wait *w)
@@ -277,8 +294,10 @@ static void print_wait(const struct record_model *m, const struct record_wait *w
 	printf("%9.2f%%  %s in %llu waits of %s on average", record_percent(w->points, m->points),
 	       time, (unsigned long long)w->samples, mean);
 	printf("%s%s", kind ? "; " : "", kind ? kind : "");
-	if (w->level != LEVEL_SCHED)
-		print_wakers(m, w);
+	if (w->level != LEVEL_SCHED) {
+		print_wakers(m, w, &w->holders, "; held by ");
+		print_wakers(m, w, &w->wakers, "; woken by ");
+	}
 	putchar('\n');
 	if (w->stack == RECORDING_NONE)
 		printf("              [no call chain]\n");

@@ -2,8 +2,8 @@
 /*
  * The heaviest waits, and what to do about them. The hints are those of Ahn et al. (OSDI 2024),
  * section 3.2: much I: faster devices or asynchronous I/O; much S: fewer threads, more CPUs,
- * pinning; much L: shorter critical sections. A hint is given only for a class with a real share,
- * and names what the share consists of.
+ * pinning; much L: shorter critical sections, if somebody is in one. A hint is given only for a
+ * class with a real share, and names what the share consists of.
  */
 #include "tools/scoz/record_model.h"
 #include "tools/scoz/text.h"
@@ -37,23 +37,47 @@ static int compare_wait(const void *pa, const void *pb)
 	return strcmp(a->kind ? a->kind : "", b->kind ? b->kind : "");
 }
 
-/* Each pair of a wait and a waker comes once: @e tells them apart. */
-static void add_waker(struct record_wait *w, struct keymap *map, size_t wait,
-		      const struct record_entry *e, size_t **index, size_t *cap)
-{
-	struct {
-		uint32_t wait, thread;
-		const char *event;
-	} key = { wait, e->waker, e->event };
-	size_t n = map->n, at = keymap_add(map, &key);
+struct waker_key {
+	uint32_t wait, thread;
+	const char *event;
+	uint64_t holds;
+};
 
-	if (at == n) {
-		array_reserve(*index, *cap, n + 1);
-		(*index)[at] = w->n_wakers;
-		array_reserve(w->wakers, w->cap_wakers, w->n_wakers + 1);
-		w->wakers[w->n_wakers++] = (struct record_waker){ e->waker, e->event, 0 };
+/* Where each pair of a wait and a thread or event stands in its list. */
+struct waker_index {
+	struct keymap map;
+	size_t *at, cap;
+};
+
+static void add_waker(struct record_wakers *w, struct waker_index *index,
+		      const struct waker_key *key, uint64_t points)
+{
+	size_t n = index->map.n, i = keymap_add(&index->map, key);
+
+	if (i == n) {
+		array_reserve(index->at, index->cap, n + 1);
+		index->at[i] = w->n;
+		array_reserve(w->list, w->cap, w->n + 1);
+		w->list[w->n++] = (struct record_waker){ key->thread, key->event, 0 };
 	}
-	w->wakers[(*index)[at]].points += e->points;
+	w->list[index->at[i]].points += points;
+}
+
+static void add_wakers(struct record_wait *w, struct waker_index *index, size_t wait,
+		       const struct record_entry *e)
+{
+	const struct waker_key by = { wait, e->waker, e->event, false };
+	const struct waker_key holds = { wait, e->holder, NULL, true };
+
+	add_waker(&w->wakers, index, &by, e->points);
+	if (e->holder != RECORDING_NONE)
+		add_waker(&w->holders, index, &holds, e->points);
+}
+
+static void sort_wakers(struct record_wakers *w)
+{
+	if (w->n)
+		qsort(w->list, w->n, sizeof(*w->list), compare_waker);
 }
 
 void record_make_waits(struct record_model *m)
@@ -63,9 +87,8 @@ void record_make_waits(struct record_model *m)
 		const char *kind;
 	};
 	struct keymap waits = { .key_size = sizeof(struct wait_key) };
-	struct keymap wakers = { .key_size = 2 * sizeof(uint32_t) + sizeof(char *) };
-	_cleanup_free_ size_t *index = NULL;
-	size_t cap = 0, cap_index = 0;
+	struct waker_index index = { .map.key_size = sizeof(struct waker_key) };
+	size_t cap = 0;
 
 	for (size_t i = 0; i < m->n_entries; i++) {
 		const struct record_entry *e = &m->entries[i];
@@ -87,15 +110,17 @@ void record_make_waits(struct record_model *m)
 		w->points += e->points;
 		w->samples += e->samples;
 		w->duration += e->duration;
-		add_waker(w, &wakers, at, e, &index, &cap_index);
+		add_wakers(w, &index, at, e);
 	}
-	for (size_t i = 0; i < m->n_waits; i++)
-		qsort(m->waits[i].wakers, m->waits[i].n_wakers, sizeof(struct record_waker),
-		      compare_waker);
+	for (size_t i = 0; i < m->n_waits; i++) {
+		sort_wakers(&m->waits[i].wakers);
+		sort_wakers(&m->waits[i].holders);
+	}
 	if (m->n_waits)
 		qsort(m->waits, m->n_waits, sizeof(*m->waits), compare_wait);
 	keymap_deinit(&waits);
-	keymap_deinit(&wakers);
+	keymap_deinit(&index.map);
+	free(index.at);
 }
 
 char *record_waker_name(const struct record_model *m, uint32_t thread, const char *event)
@@ -112,10 +137,18 @@ char *record_waker_name(const struct record_model *m, uint32_t thread, const cha
 
 /* ---- hints ---- */
 
-static const struct record_wait *heaviest(const struct record_model *m, enum record_level level)
+/* What a hint is about: of class L those waits for which somebody holds what is wanted, or the
+ * others. */
+static bool is_about(const struct record_hint *h, const struct record_wait *w)
+{
+	return w->level == h->level &&
+	       (h->level != LEVEL_LOCK || record_kind_is_held(w->kind) == h->held);
+}
+
+static const struct record_wait *heaviest(const struct record_model *m, const struct record_hint *h)
 {
 	for (size_t i = 0; i < m->n_waits; i++) {
-		if (m->waits[i].level == level)
+		if (is_about(h, &m->waits[i]))
 			return &m->waits[i];
 	}
 	return NULL;
@@ -145,27 +178,9 @@ static char *place(const struct record_model *m, const struct record_wait *w)
 	return xasprintf("%s%s%s", a, b ? " called by " : "", b ? b : "");
 }
 
-/* Is the thread out of work rather than kept from it? Then there is no critical section. */
-static bool waits_for_work(const struct record_model *m, const struct record_wait *w)
-{
-	static const char *const names[] = { "cond_wait",    "cond_timedwait",	"cond_clockwait",
-					     "barrier_wait", "sem_wait",	"sem_timedwait",
-					     "pthread_join", "thread_timedjoin" };
-	const struct recording *rec = m->rec;
-
-	for (uint32_t n = w->stack; n != RECORDING_NONE; n = rec->stacks[n].parent) {
-		const char *symbol = rec->frames[rec->stacks[n].frame].symbol;
-
-		for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-			if (strstr(symbol, names[i]))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* The event or thread that ended most of the waits of @level, and its share of them. */
-static char *main_waker(const struct record_model *m, enum record_level level, double *percent)
+/* The event or thread that ended most of these waits, or held what was waited for; its share. */
+static char *main_thread(const struct record_model *m, const struct record_hint *h, bool holder,
+			 double *percent)
 {
 	struct {
 		uint64_t thread;
@@ -178,9 +193,10 @@ static char *main_waker(const struct record_model *m, enum record_level level, d
 
 	for (size_t i = 0; i < m->n_waits; i++) {
 		const struct record_wait *w = &m->waits[i];
+		const struct record_wakers *list = holder ? &w->holders : &w->wakers;
 
-		for (size_t k = 0; w->level == level && k < w->n_wakers; k++) {
-			const struct record_waker *by = &w->wakers[k];
+		for (size_t k = 0; is_about(h, w) && k < list->n; k++) {
+			const struct record_waker *by = &list->list[k];
 			size_t n = map.n, at;
 
 			if (by->thread == RECORDING_NONE && !by->event)
@@ -199,47 +215,53 @@ static char *main_waker(const struct record_model *m, enum record_level level, d
 	keymap_deinit(&map);
 	if (!best)
 		return NULL;
-	*percent = record_percent(points[best_at], m->levels[level]);
+	*percent = record_percent(points[best_at], h->points);
 	return record_waker_name(m, best->thread, best->event);
 }
 
-static char *describe_wait(const struct record_model *m, const struct record_wait *w)
+static char *describe_wait(const struct record_model *m, const struct record_hint *h)
 {
+	const struct record_wait *w = h->wait;
 	_cleanup_free_ char *where = place(m, w), *kind = w->kind ? text_clean(w->kind, "?") : NULL;
 
-	return xasprintf("%.1f %% of it in %s%s%s%s",
-			 record_percent(w->points, m->levels[w->level]), where, kind ? " (" : "",
-			 kind ? kind : "", kind ? ")" : "");
+	return xasprintf("%.1f %% of it in %s%s%s%s", record_percent(w->points, h->points), where,
+			 kind ? " (" : "", kind ? kind : "", kind ? ")" : "");
 }
 
-static char *io_hint(const struct record_model *m, const char *what)
+static char *main_thread_text(const struct record_model *m, const struct record_hint *h,
+			      bool holder)
 {
 	double percent;
-	_cleanup_free_ char *waker = main_waker(m, LEVEL_IO, &percent);
-	_cleanup_free_ char *device =
-		waker ? xasprintf(", %.0f %% ended by %s", percent, waker) : xstrdup("");
+	_cleanup_free_ char *name = main_thread(m, h, holder, &percent);
+
+	return name ? xasprintf(", %.0f %% %s by %s", percent, holder ? "held" : "ended", name)
+		    : xstrdup("");
+}
+
+static char *io_hint(const struct record_model *m, const struct record_hint *h, const char *what)
+{
+	_cleanup_free_ char *by = main_thread_text(m, h, false);
 
 	return xasprintf("%.1f %% of the time is waiting for I/O: %s%s. A faster device, reading "
 			 "ahead, a larger cache or asynchronous I/O there would shorten it.",
-			 record_percent(m->levels[LEVEL_IO], m->points), what, device);
+			 record_percent(h->points, m->points), what, by);
 }
 
-static char *lock_hint(const struct record_model *m, const struct record_wait *w, const char *what)
+static char *lock_hint(const struct record_model *m, const struct record_hint *h, const char *what)
 {
-	double percent;
-	_cleanup_free_ char *waker = main_waker(m, LEVEL_LOCK, &percent);
-	_cleanup_free_ char *by =
-		waker ? xasprintf(", %.0f %% ended by %s", percent, waker) : xstrdup("");
+	_cleanup_free_ char *holder = main_thread_text(m, h, true);
+	_cleanup_free_ char *by = main_thread_text(m, h, false);
+	double share = record_percent(h->points, m->points);
 
-	if (waits_for_work(m, w))
-		return xasprintf("%.1f %% of the time is waiting for other threads: %s%s. This is "
-				 "no lock that is held too long: what they wait for must come "
-				 "sooner, so look at what those that wake them do.",
-				 record_percent(m->levels[LEVEL_LOCK], m->points), what, by);
-	return xasprintf(
-		"%.1f %% of the time is waiting for locks: %s%s. Do less while the lock is "
-		"held, or split it into several.",
-		record_percent(m->levels[LEVEL_LOCK], m->points), what, by);
+	if (!h->held)
+		return xasprintf("%.1f %% of the time is threads that wait until another one has "
+				 "something for them: %s%s. Nobody holds a lock there. Idle "
+				 "workers are no problem; if the work is late, look at what those "
+				 "that wake them do.",
+				 share, what, by);
+	return xasprintf("%.1f %% of the time is waiting for locks: %s%s%s. Do less while the lock "
+			 "is held, or split it into several.",
+			 share, what, holder, by);
 }
 
 /* The name of the threads that waited most for a CPU, and their share. */
@@ -271,7 +293,7 @@ static const char *main_comm(const struct record_model *m, double *percent)
 	return best;
 }
 
-static char *sched_hint(const struct record_model *m, const char *what)
+static char *sched_hint(const struct record_model *m, const struct record_hint *h, const char *what)
 {
 	double percent;
 	_cleanup_free_ char *comm = text_clean(main_comm(m, &percent), "?");
@@ -285,30 +307,40 @@ static char *sched_hint(const struct record_model *m, const char *what)
 	return xasprintf("%.1f %% of the time is waiting for a CPU (%zu threads ran or wanted to, "
 			 "on %u CPUs): %.0f %% of it by %s, %s. Fewer threads, more CPUs, or "
 			 "pinning threads to CPUs would shorten it.",
-			 record_percent(m->levels[LEVEL_SCHED], m->points), n, m->rec->header.cpus,
-			 percent, comm, what);
+			 record_percent(h->points, m->points), n, m->rec->header.cpus, percent,
+			 comm, what);
+}
+
+static uint64_t points_about(const struct record_model *m, const struct record_hint *h)
+{
+	if (h->level != LEVEL_LOCK)
+		return m->levels[h->level];
+	return h->held ? m->held.points : m->levels[LEVEL_LOCK] - m->held.points;
 }
 
 struct record_hint *record_make_hints(const struct record_model *m, size_t *n)
 {
-	static const enum record_level levels[] = { LEVEL_IO, LEVEL_LOCK, LEVEL_SCHED };
-	struct record_hint *hints = xcalloc(ARRAY_SIZE(levels), sizeof(*hints));
+	static const struct record_hint about[] = { { .level = LEVEL_IO },
+						    { .level = LEVEL_LOCK, .held = true },
+						    { .level = LEVEL_SCHED },
+						    { .level = LEVEL_LOCK } };
+	struct record_hint *hints = xcalloc(ARRAY_SIZE(about), sizeof(*hints));
 
 	*n = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
-		enum record_level level = levels[i];
-		const struct record_wait *w = heaviest(m, level);
-		_cleanup_free_ char *what = w ? describe_wait(m, w) : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(about); i++) {
 		struct record_hint *h = &hints[*n];
+		_cleanup_free_ char *what = NULL;
 
-		if (!w || m->levels[level] < HINT_POINTS ||
-		    record_percent(m->levels[level], m->points) < HINT_PERCENT)
+		*h = about[i];
+		h->points = points_about(m, h);
+		h->wait = heaviest(m, h);
+		if (!h->wait || h->points < HINT_POINTS ||
+		    record_percent(h->points, m->points) < HINT_PERCENT)
 			continue;
-		h->level = level;
-		h->wait = w;
-		h->text = level == LEVEL_IO	? io_hint(m, what)
-			  : level == LEVEL_LOCK ? lock_hint(m, w, what)
-						: sched_hint(m, what);
+		what = describe_wait(m, h);
+		h->text = h->level == LEVEL_IO	   ? io_hint(m, h, what)
+			  : h->level == LEVEL_LOCK ? lock_hint(m, h, what)
+						   : sched_hint(m, h, what);
 		(*n)++;
 	}
 	return hints;

@@ -273,8 +273,9 @@ static int start(struct session *s, struct error *err)
 		return r;
 	top_proc_seed(s->model, s->opt.pids.pids, s->opt.pids.n);
 	r = recorder_start(s->recorder, err);
-	for (size_t i = 0; !r && i < s->opt.pids.n; i++)
+	for (size_t i = 0; r >= 0 && i < s->opt.pids.n; i++)
 		r = recorder_add_process(s->recorder, s->opt.pids.pids[i], err);
+	r = r < 0 ? r : 0;
 	/* Threads are followed from now on, not from the beginning of the preparations. */
 	if (!r)
 		top_model_begin(s->model, recorder_time(s->recorder));

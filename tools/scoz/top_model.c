@@ -2,6 +2,8 @@
 #include "tools/scoz/top_model.h"
 #include "tools/scoz/top_store.h"
 
+#include "record/futex.h"
+
 #define DEFAULT_MAX_ENTRIES 200000
 
 /* ---- functions ---- */
@@ -248,6 +250,12 @@ static void on_stack(uint32_t id, const struct record_stack *stack, void *arg)
 	m->n_stacks++;
 }
 
+static void on_process(const struct record_process *told, void *arg)
+{
+	(void)told; /* the names of threads are enough */
+	(void)arg;
+}
+
 static void on_thread(const struct record_thread *told, void *arg)
 {
 	struct top_model *m = arg;
@@ -402,10 +410,16 @@ static void vote(struct top_entry *e, const struct record_sample *s)
 	}
 }
 
-/* Locks are waited for until somebody releases them; conditions for long, or until a timeout. */
+/*
+ * Nobody holds what the thread waits for. Where that cannot be told: locks are waited for until
+ * somebody releases them; conditions for long, or until a timeout.
+ */
 static bool is_idle(const struct record_sample *s, uint64_t length)
 {
-	return length >= TOP_IDLE_NS || (s->event && !strcmp(s->event, "timer"));
+	if (record_kind_is_held(s->kind))
+		return false;
+	return (s->kind && !strcmp(s->kind, RECORD_KIND_FUTEX_WAIT)) || length >= TOP_IDLE_NS ||
+	       (s->event && !strcmp(s->event, "timer"));
 }
 
 static void on_sample(const struct record_sample *s, void *arg)
@@ -452,8 +466,8 @@ static void on_sample(const struct record_sample *s, void *arg)
 
 struct recorder_sink top_model_sink(struct top_model *m)
 {
-	return (struct recorder_sink){ on_frame,  on_stack, on_thread, on_comm,
-				       on_sample, on_times, m };
+	return (struct recorder_sink){ on_frame, on_stack,  on_process, on_thread,
+				       on_comm,	 on_sample, on_times,	m };
 }
 
 /* ---- time goes on ---- */

@@ -15,7 +15,7 @@ struct place {
 	struct pool_node node;
 	uint32_t row, function;
 	enum top_class class;
-	bool open;
+	bool open, idle;
 	const char *kind;
 	uint64_t ns, best; /* best: of the heaviest entry */
 	const char *waker; /* of that entry */
@@ -36,7 +36,7 @@ static bool same_place(const void *item, const void *key)
 	const struct place *a = item, *b = key;
 
 	return a->row == b->row && a->function == b->function && a->class == b->class &&
-	       a->open == b->open && a->kind == b->kind;
+	       a->open == b->open && a->idle == b->idle && a->kind == b->kind;
 }
 
 static bool wanted(const struct query *x, const struct top_thread *t)
@@ -124,6 +124,7 @@ static void add_entry(struct query *x, struct top_entry *e)
 	struct place place = {
 		.function = e->key.user ? e->key.user : e->key.leaf,
 		.class = e->key.class,
+		.idle = e->key.idle,
 		.kind = e->key.kind,
 	};
 	struct top_row *row;
@@ -194,19 +195,22 @@ static void count_thread(struct query *x, uint32_t index)
 	add_place(x, &place, rest, NULL);
 }
 
-/* Heaviest waits: S, I and L go before the rest where they are more than next to nothing. */
+/*
+ * Heaviest waits: S, I and locks that somebody holds go before the rest where they are more than
+ * next to nothing.
+ */
 static void choose_waits(struct query *x)
 {
 	for (uint32_t i = 0; i < x->places.n; i++) {
 		const struct place *p = pool_item(&x->places, i);
 		struct top_row *row = &x->r->rows[p->row];
 		uint64_t whole = row->base,
-			 busy = row->time[TOP_SCHED] + row->time[TOP_IO] + row->time[TOP_LOCK];
+			 busy = row->activity - row->time[TOP_USER] - row->time[TOP_KERNEL];
 		const struct top_function *f = pool_item(&x->m->functions, p->function);
 
 		for (int c = 0; !row->base && c < TOP_CLASSES; c++)
 			whole += row->time[c];
-		if (p->class > TOP_LOCK && busy * 100 >= whole * FEW_PERCENT && busy)
+		if ((p->class > TOP_LOCK || p->idle) && busy * 100 >= whole * FEW_PERCENT && busy)
 			continue;
 		if (p->ns <= row->wait.ns)
 			continue;

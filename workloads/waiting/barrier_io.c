@@ -30,7 +30,7 @@ enum { LIGHT, WRITE, READ, BARRIER };
 	{ \
 		.name = "barrier_wait", \
 		.functions = "pthread_cond_wait __futex_abstimed_wait_common", .class = "L", \
-		.kind = "futex", .rest = true \
+		.kind = "futex wait", .rest = true \
 	}
 
 static struct truth thread[2] = {

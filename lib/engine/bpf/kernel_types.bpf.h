@@ -103,7 +103,7 @@ struct bpf_iter__task {
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
 	unsigned long bp, ip, sp, cs;
-	unsigned long orig_ax;
+	unsigned long orig_ax, di, si, dx;
 };
 #define syscall_number(regs) ((u32)BPF_CORE_READ(regs, orig_ax))
 /* A 64-bit program called (the second is Xen's): others have other numbers. */
@@ -112,14 +112,23 @@ struct pt_regs {
 		u16 __cs = BPF_CORE_READ(regs, cs); \
 		__cs == 0x33 || __cs == 0xe033; \
 	})
+#define syscall_argument_0(regs) BPF_CORE_READ(regs, di)
+#define syscall_argument_1(regs) BPF_CORE_READ(regs, si)
+#define syscall_argument_2(regs) BPF_CORE_READ(regs, dx)
+#define SYSCALL_FUTEX		 202
 #else
 struct pt_regs {
 	u64 regs[31];
 	u64 sp, pc, pstate;
+	u64 orig_x0;
 	int syscallno;
 };
-#define syscall_number(regs)	((u32)BPF_CORE_READ(regs, syscallno))
-#define syscall_is_native(regs) (!(BPF_CORE_READ(regs, pstate) & 0x10))
+#define syscall_number(regs)	 ((u32)BPF_CORE_READ(regs, syscallno))
+#define syscall_is_native(regs)	 (!(BPF_CORE_READ(regs, pstate) & 0x10))
+#define syscall_argument_0(regs) BPF_CORE_READ(regs, orig_x0)
+#define syscall_argument_1(regs) BPF_CORE_READ(regs, regs[1])
+#define syscall_argument_2(regs) BPF_CORE_READ(regs, regs[2])
+#define SYSCALL_FUTEX		 98
 #endif
 
 #pragma clang attribute pop

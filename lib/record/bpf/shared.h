@@ -35,6 +35,21 @@ enum record_woken_by {
 	RECORD_BY_CPU,	   /* what another CPU asked the idle loop to do */
 };
 
+/*
+ * A wait in futex(): its arguments; the word it waits at and those behind it, as they were when it
+ * began; and the word as it was when the thread was back.
+ */
+#define RECORD_FUTEX_WORDS 5
+struct record_futex {
+	__u64 address;
+	__u32 op, value;
+	__u32 words[RECORD_FUTEX_WORDS];
+	__u32 after;
+	__u8 known; /* how many of the words; 0: not in futex(), or it cannot be told */
+	__u8 has_after;
+	__u8 pad[6];
+};
+
 /* Followed by n_kernel and then n_user addresses. Times: ns of CLOCK_MONOTONIC. */
 struct record_event {
 	__u64 time;
@@ -53,6 +68,7 @@ struct record_event {
 	__u8 no_chain; /* could not be read where this kernel offers it */
 	__u8 pad[3];
 	char comm[16];
+	struct record_futex futex; /* WAIT */
 };
 
 /* TIMES: in place of the addresses. */

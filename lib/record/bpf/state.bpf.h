@@ -38,6 +38,7 @@ struct thread_state {
 	u32 waker;
 	u8 woken_by;
 	u8 why;
+	struct record_futex futex; /* of the wait that began at `left` */
 };
 
 struct {

@@ -143,6 +143,22 @@ static __always_inline void finish_thread(struct task_struct *task, struct threa
 	emit_times(task, task->pid, t, now, false);
 }
 
+/* A thread that has been waiting since before anybody looked. */
+static __always_inline void adopt_futex(struct task_struct *task, u64 since)
+{
+	struct thread_state *t = bpf_task_storage_get(&threads, task, 0, 0);
+	struct record_futex f = {};
+
+	if (!t || t->in || t->why != RECORD_LEFT_OTHER || !in_futex(task, &f))
+		return;
+	if (READ_USER(&f.words, f.address, task))
+		f.known = RECORD_FUTEX_WORDS;
+	else if (READ_USER(&f.words[0], f.address, task))
+		f.known = 1;
+	if (!t->in && t->left == since)
+		t->futex = f;
+}
+
 SEC("iter.s/task")
 int each_task(struct bpf_iter__task *ctx)
 {
@@ -154,8 +170,12 @@ int each_task(struct bpf_iter__task *ctx)
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	if (t && finished)
 		finish_thread(task, t);
-	else if (!t && !finished && !is_self(task) && (!adopt_tgid || task->tgid == adopt_tgid))
-		follow(task, bpf_ktime_get_ns(), false);
+	else if (!t && !finished && !is_self(task) && (!adopt_tgid || task->tgid == adopt_tgid)) {
+		u64 now = bpf_ktime_get_ns();
+
+		follow(task, now, false);
+		adopt_futex(task, now);
+	}
 	return 0;
 }
 

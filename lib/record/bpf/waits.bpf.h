@@ -17,6 +17,34 @@ static __always_inline u8 why_left(struct task_struct *task, bool preempt)
 	return BPF_CORE_READ_BITFIELD(task, in_iowait) ? RECORD_LEFT_IO : RECORD_LEFT_OTHER;
 }
 
+/* Is @task in futex(), and with which arguments? The words are still to be read. */
+static __always_inline bool in_futex(struct task_struct *task, struct record_futex *f)
+{
+	struct pt_regs *regs;
+
+	f->known = f->has_after = 0;
+	if (!task->mm || task->flags & PF_KTHREAD)
+		return false;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	if (syscall_number(regs) != SYSCALL_FUTEX || !syscall_is_native(regs))
+		return false;
+	f->address = syscall_argument_0(regs);
+	f->op = syscall_argument_1(regs);
+	f->value = syscall_argument_2(regs);
+	return true;
+}
+
+/* @task is the current one. What lies behind the word may be on a page that is not there. */
+static __always_inline void note_futex(struct task_struct *task, struct record_futex *f)
+{
+	if (!in_futex(task, f))
+		return;
+	if (!bpf_probe_read_user(f->words, sizeof(f->words), (const void *)f->address))
+		f->known = RECORD_FUTEX_WORDS;
+	else if (!bpf_probe_read_user(f->words, sizeof(u32), (const void *)f->address))
+		f->known = 1;
+}
+
 static __always_inline void leaves(struct task_struct *task, struct thread_state *t, bool preempt,
 				   u64 now, bool sampled)
 {
@@ -29,6 +57,8 @@ static __always_inline void leaves(struct task_struct *task, struct thread_state
 	t->stint = t->in ? t->in : now;
 	t->left = now;
 	t->in = 0;
+	if (t->why == RECORD_LEFT_OTHER)
+		note_futex(task, &t->futex);
 }
 
 /* Adds the time off the CPU up to @now to the thread's times; fills @e when there was a point. */
@@ -63,6 +93,10 @@ static __always_inline bool measure_wait(struct thread_state *t, u32 tid, u64 no
 	e->why = t->why;
 	e->woken_by = woken ? t->woken_by : RECORD_BY_NOBODY;
 	e->waker = t->waker;
+	if (t->why == RECORD_LEFT_OTHER)
+		e->futex = t->futex;
+	else
+		e->futex.known = 0;
 	return true;
 }
 
@@ -164,6 +198,10 @@ static __always_inline int write_wait(void *ctx)
 		return 0;
 	out->event = s->event;
 	bpf_get_current_comm(out->event.comm, sizeof(out->event.comm));
+	if (out->event.futex.known)
+		out->event.futex.has_after =
+			!bpf_probe_read_user(&out->event.futex.after, sizeof(u32),
+					     (const void *)out->event.futex.address);
 	emit_with_chains(ctx, out);
 	return 0;
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What /proc tells about a process: which rank of a parallel job it is, for instance. */
+#ifndef SCOZ_PROCESS_H
+#define SCOZ_PROCESS_H
+
+#include "base/base.h"
+
+/*
+ * The rank that a parallel job's launcher gave the process in its environment (Open MPI, MPICH,
+ * PMIx, MVAPICH, Slurm), -1: none, or it cannot be read. @variable (may be NULL): the one that
+ * says so, static.
+ */
+int process_rank(int pid, const char **variable);
+
+/* A thread of the kernel? false also where there is no such process. */
+bool process_is_kernel(int pid);
+/* Does it see the same process ids as we do? false also where that cannot be told. */
+bool process_shares_pids(int pid);
+/* The process that thread @tid belongs to; 0: there is no such thread. */
+int process_of_thread(int tid);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The processes of a recording: what they are called, and which ranks of a parallel job they are.
+ */
+#ifndef SCOZ_RECORD_PROCESSES_H
+#define SCOZ_RECORD_PROCESSES_H
+
+#include "record/recording.h"
+
+struct processes;
+
+/* @told: a process is new, or has become another program. Strings are valid during the call. */
+struct processes *processes_create(void (*told)(const struct record_process *p, void *arg),
+				   void *arg);
+void processes_destroy(struct processes *p);
+/*
+ * The id of the process that has @pid now. @newborn: it is not the one that had it before.
+ * @comm: of one of its threads, its name where it has gone already.
+ */
+uint32_t processes_get(struct processes *p, int pid, bool newborn, const char *comm, uint64_t time);
+/* It runs another program from now on. */
+void processes_exec(struct processes *p, int pid);
+/* Do the ids of threads that it has in its memory mean the threads that we know by them? */
+bool processes_share_ids(struct processes *p, uint32_t id);
+
+#endif

@@ -42,33 +42,33 @@ void status_event(struct session *s, const char *event, const char *fmt, ...)
 	}
 }
 
-/* Best target so far, and the widest interval among its points. */
-static void best_so_far(struct session *s, const char **name, double *best, double *width)
+/* Of the target that has most to offer, as far as is known: its name, NULL without one. */
+static const char *best_so_far(struct session *s, char **text)
 {
-	struct stats_options opt = { .linear = true, .bare = true };
+	struct stats_options opt = { .bare = true };
+	const struct estimate *best = NULL;
+	const char *name = NULL;
 	struct estimates e;
 
-	*name = NULL;
-	*best = *width = 0;
 	if (stats_estimate(s->windows, s->n_windows, points_count(s->points), &opt, &e))
-		return;
+		return NULL;
 	for (size_t i = 0; i < e.n; i++) {
-		if (*name && e.e[i].best_pct <= *best)
-			continue;
-		for (size_t j = 0; j < s->n_trials; j++) {
-			if (s->trials[j].named && s->trials[j].id == e.e[i].target)
-				*name = s->trials[j].target.spec;
-		}
-		*best = e.e[i].best_pct;
-		*width = estimate_half_width(&e.e[i]);
+		if (e.e[i].best == KNOWN_VALUE && (!best || e.e[i].best_lo > best->best_lo))
+			best = &e.e[i];
 	}
+	for (size_t j = 0; best && j < s->n_trials; j++) {
+		if (s->trials[j].named && s->trials[j].id == best->target)
+			name = s->trials[j].target.spec;
+	}
+	*text = name ? estimate_best_text(best) : NULL;
 	estimates_free(&e);
+	return name;
 }
 
 void status_window(struct session *s, const struct trial *t, const struct profile_window *w)
 {
+	_cleanup_free_ char *best = NULL;
 	const char *name;
-	double best, width;
 
 	if (s->opt.json) {
 		emit(json_pack("{s:s, s:f, s:s, s:f, s:b, s:f, s:f, s:I, s:s?}", "event", "window",
@@ -85,12 +85,14 @@ void status_window(struct session *s, const struct trial *t, const struct profil
 	if (log_level < LOG_NORMAL || log_level >= LOG_DEBUG || !isatty(STDERR_FILENO) ||
 	    w->speedup == 0)
 		return;
-	best_so_far(s, &name, &best, &width);
+	name = best_so_far(s, &best);
 	status_clear();
 	fprintf(stderr, "%.0f s, %u windows, trying %s at %.0f %%", session_elapsed_s(s), s->units,
 		t->target.spec, w->speedup * 100);
-	if (name && isfinite(width))
-		fprintf(stderr, "; best: %s %.1f %% (± %.1f)", name, best, width);
+	if (name)
+		fprintf(stderr, "; best: %s %s", name, best);
+	else
+		fprintf(stderr, "; nothing learned yet");
 	fflush(stderr);
 	line_shown = true;
 }

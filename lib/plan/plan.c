@@ -34,7 +34,6 @@
 #define ALPHA	    0.04 /* for 5 %: quantiles far out in the tails are not exact */
 #define USEFUL	    1.0	 /* percent */
 #define ASK_WIDTH   0.6	 /* of that: half width of the bounds */
-#define MARGIN	    1.02 /* the bootstrap of the report differs a little */
 #define ADAPT_UNITS 6	 /* of each speedup, before widths are compared */
 #define FAIR_SHARE  4	 /* one of so many treated windows goes to who has fewest */
 #define HOPELESS    8	 /* windows, of which less than a quarter was kept */
@@ -176,13 +175,9 @@ static void note_point(const struct plan *p, struct target *t, const struct esti
 	}
 }
 
-static void estimate(const struct plan *p, struct target *t, bool linear, struct estimates *ret)
+static void estimate(const struct plan *p, struct target *t, struct estimates *ret)
 {
-	struct stats_options opt = { .seed = p->opt.seed,
-				     .resamples = p->opt.resamples,
-				     .linear = linear,
-				     .exact = true,
-				     .bare = true };
+	struct stats_options opt = { .seed = p->opt.seed, .exact = true, .bare = true };
 
 	stats_estimate(t->w, t->n, p->opt.n_progress, &opt, ret);
 	for (size_t i = 0; i < p->opt.n_speedups; i++) {
@@ -276,20 +271,12 @@ static void look_for_effect(struct plan *p, struct target *t, const struct estim
 	}
 }
 
-/* By the report's intervals and by linear ones: chance makes both narrow less often than one. */
 static void look_for_precision(struct plan *p, struct target *t)
 {
-	_cleanup_free_ double *linear = xcalloc(p->opt.n_speedups, sizeof(*linear));
-	struct estimates e;
 	bool precise = true;
 
 	for (size_t i = 0; i < p->opt.n_speedups; i++)
-		linear[i] = t->level[i].width;
-	estimate(p, t, false, &e);
-	estimates_free(&e);
-	for (size_t i = 0; i < p->opt.n_speedups; i++)
-		precise &= hopeless(&t->level[i]) ||
-			   fmax(t->level[i].width, linear[i]) * MARGIN <= p->opt.precision;
+		precise &= hopeless(&t->level[i]) || t->level[i].width <= p->opt.precision;
 	t->precise |= precise;
 }
 
@@ -300,7 +287,7 @@ static void end_round(struct plan *p)
 	uint32_t units;
 
 	p->current = -1;
-	estimate(p, t, true, &e);
+	estimate(p, t, &e);
 	units = sum_units(p, t);
 	if (units >= t->next_look && fewest_units(p, t) >= MIN_UNITS) {
 		look_for_effect(p, t, &e);

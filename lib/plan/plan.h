@@ -15,11 +15,10 @@
 struct plan_options {
 	const double *speedups; /* above 0, at most 1; copied */
 	size_t n_speedups;
-	size_t n_progress;  /* progress points of the recorded windows */
-	bool truth;	    /* of each treated window a real one, too */
-	double precision;   /* half width in percentage points at which to stop; 0: never */
-	uint64_t seed;	    /* of the order, and of the intervals looked at (stats_options) */
-	uint32_t resamples; /* as stats_options */
+	size_t n_progress; /* progress points of the recorded windows */
+	bool truth;	   /* of each treated window a real one, too */
+	double precision;  /* half width in percentage points at which to stop; 0: never */
+	uint64_t seed;	   /* of the order */
 };
 
 struct plan;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Random numbers, Student's t and the bootstrap of a ratio of ratios; inside lib/stats, lib/plan
- * and tests. */
+/* Random numbers, Student's t and ratios of ratios; inside lib/stats, lib/plan and tests. */
 #ifndef SCOZ_RESAMPLE_H
 #define SCOZ_RESAMPLE_H
 
@@ -29,16 +28,17 @@ struct unit {
 struct log_ratio {
 	double value;  /* log(period / baseline period) */
 	double lo, hi; /* 95 % interval; infinite with fewer than three units */
-	double p;      /* two-sided, of value 0; 1 when unknown */
 	double se, df; /* of value; 0 with fewer than three units */
 };
 
 /*
  * @inflation: variance of the estimate over what it would be were the units independent (they
  * share baselines), at least 1.
- * @resamples: 0: the interval by linearisation, without the bootstrap.
  */
-struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double inflation,
-				    uint32_t resamples, uint64_t seed);
+struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double inflation);
+/* With its 95 % interval. */
+void log_ratio_set(struct log_ratio *r, double value, double se, double df);
+
+#define Z_975 1.959963984540054
 
 #endif

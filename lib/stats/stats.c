@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * From windows to estimates. units.c pairs treated windows with their baselines, resample.c turns
- * the pairs of one speedup into a ratio with an interval, verdict.c judges. Points are independent
- * of each other: each has its own stream of random numbers, so that a window more of one target
- * changes no number of another (though, by the correction for many points, perhaps its verdict).
+ * the pairs of one speedup into a ratio with a standard error, curve.c makes one curve of the
+ * ratios of all speedups, verdict.c judges. Targets are independent of each other: a window more of
+ * one changes no number of another (though, by the correction for many points, perhaps its
+ * verdict).
  */
 #include "stats/stats.h"
 
 #include <math.h>
 
+#include "stats/curve.h"
 #include "stats/paced.h"
+#include "stats/resample.h"
 #include "stats/units.h"
 #include "stats/verdict.h"
 
-#define DEFAULT_RESAMPLES 2000
-#define MAX_PREFIXES	  128 /* looks at how the precision grew */
-#define MAX_SETTLE_S	  3   /* more than that between two windows was not settling */
+#define MODERATION   4.0
+#define MAX_PREFIXES 128 /* looks at how the precision grew */
+#define MAX_SETTLE_S 3	 /* more than that between two windows was not settling */
 
 static int compare_windows(const void *pa, const void *pb)
 {
@@ -31,50 +34,48 @@ static int compare_windows(const void *pa, const void *pb)
 
 static double to_percent(double log_ratio)
 {
-	return -100 * expm1(log_ratio);
+	return isinf(log_ratio) ? -log_ratio : -100 * expm1(log_ratio);
 }
 
 /* The placebo: 0 by definition, and how far from it a point of as many windows may fall. */
-static struct estimate_point zero_point(const struct unit_set *set, size_t zeros,
-					const struct log_ratio *r)
+static struct estimate_point zero_point(size_t zeros, const struct log_ratio *r)
 {
 	struct estimate_point p = { .ci_lo = -INFINITY, .ci_hi = INFINITY, .windows = zeros };
 
-	if (set->n >= 3) {
+	if (r->df > 0) {
 		p.ci_lo = to_percent(r->hi - r->value);
 		p.ci_hi = to_percent(r->lo - r->value);
 		p.se = r->se;
 		p.df = r->df;
 	}
+	p.alone_lo = p.ci_lo;
+	p.alone_hi = p.ci_hi;
 	return p;
 }
 
 static struct estimate_point treated_point(const struct unit_set *set, const struct log_ratio *r)
 {
-	struct estimate_point p = {
+	return (struct estimate_point){
 		.speedup_pct = 100 * set->speedup,
 		.program_speedup_pct = to_percent(r->value),
-		.ci_lo = -INFINITY,
-		.ci_hi = INFINITY,
+		.ci_lo = to_percent(r->hi),
+		.ci_hi = to_percent(r->lo),
 		.windows = set->n,
 		.log_ratio = r->value,
+		.se = r->se,
+		.df = r->df,
+		.alone_pct = to_percent(r->value),
+		.alone_lo = to_percent(r->hi),
+		.alone_hi = to_percent(r->lo),
 	};
-
-	if (set->n >= 3) {
-		p.ci_lo = to_percent(r->hi);
-		p.ci_hi = to_percent(r->lo);
-		p.se = r->se;
-		p.df = r->df;
-	}
-	return p;
 }
 
 static void add_measured(struct estimate_point *p, const struct unit_set *set,
 			 const struct log_ratio *r)
 {
 	p->measured_pct = to_percent(r->value);
-	p->measured_lo = set->n >= 3 ? to_percent(r->hi) : -INFINITY;
-	p->measured_hi = set->n >= 3 ? to_percent(r->lo) : INFINITY;
+	p->measured_lo = to_percent(r->hi);
+	p->measured_hi = to_percent(r->lo);
 	p->measured_windows = set->n;
 }
 
@@ -86,15 +87,6 @@ void estimate_point_bounds(const struct estimate_point *p, double alpha, double 
 	*hi = p->df > 0 ? to_percent(p->log_ratio - t * p->se) : INFINITY;
 }
 
-static uint64_t point_seed(uint64_t seed, uint32_t target, uint32_t progress,
-			   const struct unit_set *set)
-{
-	seed = rng_mix(seed, target);
-	seed = rng_mix(seed, progress);
-	seed = rng_mix(seed, llround(set->speedup * 1e6));
-	return set->real ? rng_mix(seed, 1) : seed;
-}
-
 static struct estimate_point *find_point(struct estimate *e, double speedup)
 {
 	for (size_t i = 1; i < e->n_points; i++) {
@@ -104,13 +96,113 @@ static struct estimate_point *find_point(struct estimate *e, double speedup)
 	return NULL;
 }
 
+/* Independent of chance, so it adds to the variance. */
 static void add_method_error(struct estimate_point *p, const struct unit_set *set)
 {
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
-	double half = hypot(METHOD_PP, CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct));
+	double remaining = 100 - p->program_speedup_pct;
+	double half = hypot(METHOD_PP, CROWDED_DOUBT * crowded * remaining);
+	double se = hypot(p->se, half / Z_975 / remaining);
 
+	if (p->df > 0 && p->se > 0)
+		p->df *= pow(se / p->se, 4); /* that part is known */
+	else
+		p->df = isfinite(p->ci_lo) ? 1e6 : 0;
+	p->se = se;
 	p->ci_lo = p->program_speedup_pct - hypot(p->program_speedup_pct - p->ci_lo, half);
 	p->ci_hi = p->program_speedup_pct + hypot(p->ci_hi - p->program_speedup_pct, half);
+}
+
+/*
+ * Few units say little about their own scatter. Speedups of one target scatter alike, more or less:
+ * each counts the others' as if it were MODERATION degrees of freedom of its own.
+ */
+static void moderate(const struct unit_sets *sets, struct log_ratio *r)
+{
+	double sum = 0, df = 0;
+
+	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
+		sum += r[i].df * r[i].se * r[i].se / sets->s[i].geometry;
+		df += r[i].df;
+	}
+	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
+		double own = r[i].se * r[i].se, others = df - r[i].df, extra, variance;
+
+		if (!(r[i].df > 0) || !(others > 0))
+			continue;
+		extra = fmin(MODERATION, others);
+		variance =
+			(sum - r[i].df * own / sets->s[i].geometry) / others * sets->s[i].geometry;
+		log_ratio_set(&r[i], r[i].value,
+			      sqrt((r[i].df * own + extra * variance) / (r[i].df + extra)),
+			      r[i].df + extra);
+	}
+}
+
+/* Replaces what each speedup says alone with what the whole curve says. */
+static void fit_curve(const struct unit_sets *sets, struct log_ratio *r)
+{
+	_cleanup_free_ struct curve_point *p = xcalloc(sets->n, sizeof(*p));
+	_cleanup_free_ double *correlation = xcalloc(sets->n * sets->n, sizeof(*correlation));
+	_cleanup_free_ size_t *from = xcalloc(sets->n, sizeof(*from));
+	size_t n = 0;
+
+	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
+		if (r[i].df > 0)
+			from[n++] = i;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct log_ratio *x = &r[from[i]];
+
+		p[i] = (struct curve_point){ sets->s[from[i]].speedup, x->value, x->se, x->df };
+		for (size_t k = 0; k < n; k++)
+			correlation[i * n + k] = unit_sets_correlation(sets, from[i], from[k]);
+	}
+	curve_fit(p, n, correlation);
+	for (size_t i = 0; i < n; i++)
+		log_ratio_set(&r[from[i]], p[i].value, p[i].se, p[i].df);
+}
+
+static void take_joint(struct estimate_point *p, const struct log_ratio *r)
+{
+	if (!(r->df > 0))
+		return;
+	p->program_speedup_pct = to_percent(r->value);
+	p->ci_lo = to_percent(r->hi);
+	p->ci_hi = to_percent(r->lo);
+	p->log_ratio = r->value;
+	p->se = r->se;
+	p->df = r->df;
+}
+
+static void estimate_points(const struct unit_sets *sets, bool exact, struct estimate *e)
+{
+	_cleanup_free_ struct log_ratio *r = xcalloc(sets->n, sizeof(*r));
+	_cleanup_free_ struct log_ratio *joint = xcalloc(sets->n, sizeof(*joint));
+
+	for (size_t i = 0; i < sets->n; i++)
+		r[i] = log_ratio_estimate(sets->s[i].u, sets->s[i].n, sets->s[i].inflation);
+	moderate(sets, r);
+	memcpy(joint, r, sets->n * sizeof(*r));
+	fit_curve(sets, joint);
+	for (size_t i = 0; i < sets->n; i++) {
+		const struct unit_set *set = &sets->s[i];
+		struct estimate_point *p;
+
+		if (!i) {
+			e->points[e->n_points++] = zero_point(sets->zeros, &r[i]);
+		} else if (set->real && set->n) {
+			p = find_point(e, set->speedup);
+			if (p)
+				add_measured(p, set, &r[i]);
+		} else if (set->n) {
+			p = &e->points[e->n_points++];
+			*p = treated_point(set, &r[i]);
+			take_joint(p, &joint[i]);
+			if (!exact)
+				add_method_error(p, set);
+		}
+	}
 }
 
 /* Returns false when there is nothing to estimate from. */
@@ -133,31 +225,9 @@ static bool estimate_pair(const struct profile_window *const *w, size_t n, uint3
 	e->progress = progress;
 	e->precision_s = INFINITY;
 	e->points = xcalloc(sets->n, sizeof(*e->points));
-	c->p = xcalloc(sets->n, sizeof(*c->p));
 	for (size_t i = 0; i < n; i++)
 		e->samples += w[i]->real ? 0 : w[i]->hits;
-	for (size_t i = 0; i < sets->n; i++) {
-		const struct unit_set *set = &sets->s[i];
-		struct estimate_point *p;
-		struct log_ratio r = { 0 };
-
-		if (i && !set->n)
-			continue;
-		if (set->n)
-			r = log_ratio_estimate(set->u, set->n, set->inflation, opt->resamples,
-					       point_seed(opt->seed, e->target, progress, set));
-		if (set->real) {
-			p = find_point(e, set->speedup);
-			if (p)
-				add_measured(p, set, &r);
-			continue;
-		}
-		c->p[e->n_points] = r.p;
-		e->points[e->n_points++] =
-			i ? treated_point(set, &r) : zero_point(set, sets->zeros, &r);
-		if (i && !opt->exact)
-			add_method_error(&e->points[e->n_points - 1], set);
-	}
+	estimate_points(sets, opt->exact, e);
 	c->pace = pace_estimate(sets);
 	return true;
 }
@@ -179,7 +249,7 @@ static double prefix_half_width(const struct profile_window *const *w, size_t n,
 
 		if (set->real || !set->n)
 			continue;
-		r = log_ratio_estimate(set->u, set->n, set->inflation, 0, 0);
+		r = log_ratio_estimate(set->u, set->n, set->inflation);
 		widest = fmax(widest, (to_percent(r.lo) - to_percent(r.hi)) / 2);
 		known++;
 	}
@@ -205,7 +275,7 @@ static double find_precision(const struct profile_window *const *w, const double
 		else if (isinf(since))
 			since = sum;
 	}
-	/* The bootstrap's interval may be a trifle narrower than this one. */
+	/* The curve's interval may be a trifle narrower than this one. */
 	return isfinite(since) ? since : sum;
 }
 
@@ -263,7 +333,6 @@ static void judge_all(struct candidate *c, size_t n, const struct profile_window
 					   c[i].e.target);
 		judge(&c[i], only, !bare);
 		ret->e[i] = c[i].e;
-		free(c[i].p);
 		free(c[i].distinct);
 		unit_sets_free(&c[i].sets);
 	}
@@ -279,10 +348,6 @@ int stats_estimate(const struct profile_window *windows, size_t n_windows, size_
 	_cleanup_free_ struct candidate *c = NULL;
 	size_t cap = 0, n = 0, end;
 
-	if (!o.resamples)
-		o.resamples = DEFAULT_RESAMPLES;
-	if (o.linear)
-		o.resamples = 0;
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < n_windows; i++)
 		w[i] = &windows[i];

@@ -15,15 +15,16 @@
 #include "stats/phases.h"
 
 /*
- * optimize    some program speedup is above 0 and the best is at least 1 %
- * contention  some program speedup is below 0 by at least 1 %, and none is above 0
- * no effect   every program speedup is within 2.5 % of 0, measured to +-2.5 points or better, and
- *             either not distinguishable from 0 or smaller than 1 %
+ * optimize    some program speedup is surely above 0 and at least 1 %
+ * contention  some program speedup is surely below 0 and at most -1 %, and none is above 0
+ * no effect   every program speedup is within 2.5 % of 0, surely within 5 %, and either not
+ *             distinguishable from 0 or smaller than 1 %
  * undecided   everything else
- * "Above" and "below" allow for the number of points of this progress point that were tried, over
- * all targets and speedups (Holm, at 5 %). In a program that is paced from outside (paced.c) no
- * prediction can be trusted: it is undecided.
+ * "Surely" is much stricter than the 95 % of intervals: VERDICT_ALPHA is the chance that any of all
+ * the points of this progress point, over all targets and speedups, is on the wrong side. In a
+ * program that is paced from outside (paced.c) no prediction can be trusted: it is undecided.
  */
+#define VERDICT_ALPHA 0.0005
 enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_UNDECIDED };
 const char *verdict_name(enum verdict v); /* "optimize", "no effect", "contention", "undecided" */
 
@@ -35,6 +36,8 @@ struct estimate_point {
 	uint32_t windows; /* used: kept, and with 0 % windows beside them */
 	/* log(period / period at 0 %), its standard error, degrees of freedom (0: unknown). */
 	double log_ratio, se, df;
+	/* By its own windows alone; the values above are those of the whole curve (curve.c). */
+	double alone_pct, alone_lo, alone_hi;
 	/* What was really gained where the target was really made cheaper; 0 windows: not tried. */
 	double measured_pct, measured_lo, measured_hi;
 	uint32_t measured_windows;
@@ -42,13 +45,32 @@ struct estimate_point {
 /* One-sided: each of the two holds with probability 1 - @alpha. */
 void estimate_point_bounds(const struct estimate_point *p, double alpha, double *lo, double *hi);
 
+/*
+ * What a point is worth saying. An interval that is wider than LEARNED_PP and reaches up to the
+ * line speedup itself tells nothing that was not known before.
+ */
+enum knowledge {
+	KNOWN_NOTHING,
+	KNOWN_BOUND, /* that it is at most ci_hi */
+	KNOWN_VALUE
+};
+#define LEARNED_PP 100.0
+enum knowledge estimate_point_knowledge(const struct estimate_point *p);
+
 /* One (target, progress) pair. */
 struct estimate {
 	uint32_t target, progress;
 	uint64_t samples;	       /* hits in all windows that are not real, kept or not */
 	struct estimate_point *points; /* by speedup; the first is 0 */
 	size_t n_points;
-	double best_pct; /* highest program speedup whose interval is above 0, else the highest */
+	/*
+	 * The one number to act on, with its interval: of the points surely on the side of the
+	 * verdict (without one: of those of which something is known) that of the highest speedup,
+	 * unless a lower one is surely better (under contention: worse). With KNOWN_BOUND only
+	 * best_hi holds, with KNOWN_NOTHING none of them.
+	 */
+	enum knowledge best;
+	double best_pct, best_lo, best_hi;
 	double best_at_pct;
 	/*
 	 * Profiling time spent on it (settling included, real windows not) after which the widest
@@ -81,11 +103,9 @@ struct estimates {
 };
 
 struct stats_options {
-	uint32_t resamples; /* bootstrap; 0: default 2000 */
 	uint64_t seed;
-	bool linear; /* intervals by linearisation instead of the bootstrap */
-	bool exact;  /* intervals without METHOD_PP */
-	bool bare;   /* without phases, precision_s and warnings */
+	bool exact; /* intervals without METHOD_PP */
+	bool bare;  /* without phases, precision_s and warnings */
 };
 
 /* Deterministic for equal input and seed; the order of @windows does not matter. Returns 0. */
@@ -97,5 +117,14 @@ void estimates_free(struct estimates *e);
  * point has fewer than three windows or there is none.
  */
 double estimate_half_width(const struct estimate *e);
+
+/* ---- in words (describe.c); to be freed ---- */
+/* "%.1f" without a negative zero. */
+char *percent_text(double v);
+/* "18.7 [17.6, 19.9]", "at most 12.0", "nothing learned", "[?]" without an interval. */
+char *percent_interval_text(double v, double lo, double hi, double speedup_pct);
+char *estimate_point_text(const struct estimate_point *p);
+/* "18.7 % [17.6, 19.9] at 50 %", "at most 12.0 % at 100 %", "nothing learned". */
+char *estimate_best_text(const struct estimate *e);
 
 #endif

@@ -50,7 +50,6 @@ struct builder {
 	struct pairing *pairs;
 	size_t n_pairs;
 	double jump_limit;
-	double *share; /* scratch, per window */
 };
 
 static bool is_zero(const struct profile_window *w)
@@ -134,9 +133,9 @@ static double median(double *v, size_t n)
 
 /*
  * Few units far from all the others, on whichever side, tell of a disturbance (the host, a disk);
- * many of them are how the program is.
+ * many of them are how the program is. @from: the pairing that each unit was made of.
  */
-static void leave_out_wild(struct unit_set *set)
+static void leave_out_wild(struct unit_set *set, size_t *from)
 {
 	_cleanup_free_ double *dev = xmalloc(set->n * sizeof(*dev));
 	double centre, limit;
@@ -155,25 +154,68 @@ static void leave_out_wild(struct unit_set *set)
 	if (!wild || wild > ceil(WILD_MOST * set->n))
 		return;
 	for (size_t i = 0; i < set->n; i++) {
-		if (fabs(log_ratio(&set->u[i]) - centre) <= limit)
-			set->u[kept++] = set->u[i];
+		if (fabs(log_ratio(&set->u[i]) - centre) > limit)
+			continue;
+		from[kept] = from[i];
+		set->u[kept++] = set->u[i];
 	}
 	set->n = kept;
 	set->wild = wild;
 }
 
-/* Only pairings of windows with @speedup go into the set. */
-static void fill_set(struct builder *b, struct unit_set *set)
+static void make_unit(const struct builder *b, const struct pairing *p, struct unit *u)
+{
+	const struct profile_window *w = b->w[p->treated];
+
+	u->time = b->time[p->treated];
+	u->work = b->work[p->treated];
+	u->external = b->scale[p->treated] * w->external_s;
+	u->waits = b->scale[p->treated] * w->external_waits;
+	u->inserted = b->scale[p->treated] * w->inserted_s;
+	for (int k = 0; k < p->n_zero; k++) {
+		size_t z = p->zero[k];
+		double part = 1.0 / p->n_zero;
+
+		u->time0 += part * b->time[z];
+		u->work0 += part * b->work[z];
+		u->external0 += part * b->scale[z] * b->w[z]->external_s;
+		u->waits0 += part * b->scale[z] * b->w[z]->external_waits;
+	}
+}
+
+/* How much the units of the set have in common with each other, and with those of other sets. */
+static void find_geometry(const struct builder *b, const size_t *from, struct unit_set *set)
 {
 	double seen = 0, real = 0;
 
-	memset(b->share, 0, b->n * sizeof(*b->share));
+	for (size_t i = 0; i < set->n; i++) {
+		const struct pairing *p = &b->pairs[from[i]];
+
+		for (int k = 0; k < p->n_zero; k++) {
+			set->share[p->zero[k]] += 1.0 / p->n_zero;
+			seen += 1.0 / p->n_zero / p->n_zero;
+		}
+	}
+	for (size_t i = 0; i < b->n; i++)
+		real += set->share[i] * set->share[i];
+	set->inflation = set->n ? (set->n + real) / (set->n + seen) : 1;
+	for (size_t i = 0; set->n && i < b->n; i++)
+		set->share[i] /= set->n;
+	set->geometry = set->n ? (set->n + real) / set->n / set->n : 1;
+}
+
+/* Only pairings of windows with @speedup go into the set. */
+static void fill_set(const struct builder *b, struct unit_set *set)
+{
+	_cleanup_free_ size_t *from = xcalloc(b->n_pairs, sizeof(*from));
+
 	set->u = xcalloc(b->n_pairs, sizeof(*set->u));
+	set->share = xcalloc(b->n, sizeof(*set->share));
 	for (size_t i = 0; i < b->n_pairs; i++) {
 		const struct pairing *p = &b->pairs[i];
-		struct unit *u = &set->u[set->n];
+		const struct profile_window *w = b->w[p->treated];
 
-		if (!same_kind(b->w[p->treated], set))
+		if (!same_kind(w, set))
 			continue;
 		if (!p->n_zero) {
 			set->unpaired++;
@@ -183,31 +225,27 @@ static void fill_set(struct builder *b, struct unit_set *set)
 			set->set_aside++;
 			continue;
 		}
-		u->time = b->time[p->treated];
-		u->work = b->work[p->treated];
-		u->external = b->scale[p->treated] * b->w[p->treated]->external_s;
-		u->waits = b->scale[p->treated] * b->w[p->treated]->external_waits;
-		set->absolute_waits += b->w[p->treated]->absolute_waits;
-		set->visits += b->w[p->treated]->progress[b->progress].visits;
-		set->crowded += b->w[p->treated]->crowded_s;
-		set->time += b->w[p->treated]->progress[b->progress].virtual_s;
-		u->inserted = b->scale[p->treated] * b->w[p->treated]->inserted_s;
-		for (int k = 0; k < p->n_zero; k++) {
-			double part = 1.0 / p->n_zero;
-
-			u->time0 += part * b->time[p->zero[k]];
-			u->work0 += part * b->work[p->zero[k]];
-			u->external0 += part * b->scale[p->zero[k]] * b->w[p->zero[k]]->external_s;
-			u->waits0 += part * b->scale[p->zero[k]] * b->w[p->zero[k]]->external_waits;
-			b->share[p->zero[k]] += part;
-			seen += part * part;
-		}
-		set->n++;
+		set->absolute_waits += w->absolute_waits;
+		set->visits += w->progress[b->progress].visits;
+		set->crowded += w->crowded_s;
+		set->time += w->progress[b->progress].virtual_s;
+		from[set->n] = i;
+		make_unit(b, p, &set->u[set->n++]);
 	}
-	for (size_t i = 0; i < b->n; i++)
-		real += b->share[i] * b->share[i];
-	set->inflation = set->n ? (set->n + real) / (set->n + seen) : 1;
-	leave_out_wild(set);
+	leave_out_wild(set, from);
+	find_geometry(b, from, set);
+}
+
+double unit_sets_correlation(const struct unit_sets *s, size_t i, size_t k)
+{
+	const struct unit_set *a = &s->s[i], *b = &s->s[k];
+	double common = 0;
+
+	if (i == k)
+		return 1;
+	for (size_t z = 0; z < s->n_windows; z++)
+		common += a->share[z] * b->share[z];
+	return common / sqrt(a->geometry * b->geometry);
 }
 
 static struct unit_set *find_set(struct unit_sets *s, const struct profile_window *w)
@@ -237,10 +275,10 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	memset(ret, 0, sizeof(*ret));
 	ret->s = xcalloc(1, sizeof(*ret->s)); /* 0 % */
 	ret->n = 1;
+	ret->n_windows = n;
 	b.time = xcalloc(n, sizeof(*b.time));
 	b.work = xcalloc(n, sizeof(*b.work));
 	b.scale = xcalloc(n, sizeof(*b.scale));
-	b.share = xcalloc(n, sizeof(*b.share));
 	b.pairs = xcalloc(n, sizeof(*b.pairs));
 	for (size_t i = 0; i < n; i++)
 		ret->latency |=
@@ -278,14 +316,15 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	free(b.time);
 	free(b.work);
 	free(b.scale);
-	free(b.share);
 	free(b.pairs);
 }
 
 void unit_sets_free(struct unit_sets *s)
 {
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; i < s->n; i++) {
 		free(s->s[i].u);
+		free(s->s[i].share);
+	}
 	free(s->s);
 	memset(s, 0, sizeof(*s));
 }

@@ -18,6 +18,9 @@ struct unit_set {
 	double crowded, time;	       /* sums over treated windows: crowded_s, virtual_s */
 	size_t set_aside;	       /* whose two baselines disagree wildly */
 	size_t wild;		       /* far from all the others, and few */
+	/* Variance of the estimate, in variances of the log period of a single window. */
+	double geometry;
+	double *share; /* of each 0 % window of the target in the baseline */
 };
 
 struct unit_sets {
@@ -25,11 +28,14 @@ struct unit_sets {
 	size_t n;
 	size_t zeros; /* usable 0 % windows */
 	bool latency; /* the progress point has numbers in flight */
+	size_t n_windows;
 };
 
 /* @w: windows of one target, sorted by run and seq. */
 void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
 		     struct unit_sets *ret);
 void unit_sets_free(struct unit_sets *s);
+/* Of the errors of two sets' estimates, because they share 0 % windows. */
+double unit_sets_correlation(const struct unit_sets *s, size_t i, size_t k);
 
 #endif

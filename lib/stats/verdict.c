@@ -3,16 +3,19 @@
  * The rules stand in stats.h. Trying ten speedups of ten targets gives chance a hundred occasions,
  * so a point counts as above or below 0 only when it survives Holm's step-down over all treated
  * points of the same progress point with a known interval: the smallest p value must be at most
- * 0.05 / m, the next 0.05 / (m - 1), and so on. Its own 95 % interval must exclude 0, too, so that
- * a table never contradicts its verdict.
+ * VERDICT_ALPHA / m, the next VERDICT_ALPHA / (m - 1), and so on. That alpha is not 5 %: whoever
+ * acts on a wrong verdict loses days, who has to wait for a right one, minutes. The errors of the
+ * method are in the standard errors.
  */
 #include "stats/verdict.h"
 
 #include <math.h>
 
-#define ALPHA	       0.05
+#include "stats/resample.h"
+
 #define WORTHWHILE     1.0 /* percent */
 #define NEGLIGIBLE     2.5
+#define SURELY_LESS    5.0 /* than that */
 #define MUCH_CROWDED   0.01
 #define ABSOLUTE_WAITS 0.3 /* for each unit of work */
 #define FEW_WINDOWS    6
@@ -36,6 +39,14 @@ static bool known(const struct estimate_point *p)
 	return isfinite(p->ci_lo) && isfinite(p->ci_hi);
 }
 
+/* That the true program speedup is 0. */
+static double p_value(const struct estimate_point *p)
+{
+	if (p->se > 0)
+		return student_two_sided(p->log_ratio / p->se, p->df);
+	return p->log_ratio == 0 ? 1 : 0;
+}
+
 static bool open_point(const struct candidate *c, size_t i)
 {
 	return known(&c->e.points[i]) && !c->distinct[i];
@@ -52,18 +63,23 @@ static void holm_progress(struct candidate *c, size_t n, uint32_t progress)
 	}
 	for (; m; m--) {
 		struct candidate *least = NULL;
+		double least_p = INFINITY;
 		size_t at = 0;
 
 		for (size_t k = 0; k < n; k++) {
 			for (size_t i = 1; c[k].e.progress == progress && i < c[k].e.n_points;
 			     i++) {
-				if (open_point(&c[k], i) && (!least || c[k].p[i] < least->p[at])) {
+				double p = open_point(&c[k], i) ? p_value(&c[k].e.points[i])
+								: INFINITY;
+
+				if (p < least_p) {
 					least = &c[k];
+					least_p = p;
 					at = i;
 				}
 			}
 		}
-		if (!least || least->p[at] > ALPHA / m)
+		if (!least || least_p > VERDICT_ALPHA / m)
 			break;
 		least->distinct[at] = true;
 	}
@@ -79,33 +95,6 @@ void holm(struct candidate *c, size_t n)
 	}
 	for (uint32_t p = 0; n && p <= last; p++)
 		holm_progress(c, n, p);
-	for (size_t k = 0; k < n; k++) {
-		const struct estimate_point *p = c[k].e.points;
-
-		for (size_t i = 1; i < c[k].e.n_points; i++)
-			c[k].distinct[i] &= p[i].ci_lo > 0 || p[i].ci_hi < 0;
-	}
-}
-
-static void find_best(struct estimate *e)
-{
-	const struct estimate_point *best = NULL;
-	bool best_above = false;
-
-	for (size_t i = 1; i < e->n_points; i++) {
-		const struct estimate_point *p = &e->points[i];
-		bool above = p->ci_lo > 0;
-
-		if (!best || above > best_above ||
-		    (above == best_above && p->program_speedup_pct > best->program_speedup_pct)) {
-			best = p;
-			best_above = above;
-		}
-	}
-	if (best) {
-		e->best_pct = best->program_speedup_pct;
-		e->best_at_pct = best->speedup_pct;
-	}
 }
 
 static enum verdict find_verdict(const struct estimate *e, const bool *distinct)
@@ -114,19 +103,67 @@ static enum verdict find_verdict(const struct estimate *e, const bool *distinct)
 
 	for (size_t i = 1; i < e->n_points; i++) {
 		const struct estimate_point *p = &e->points[i];
-		double x = p->program_speedup_pct;
+		double x = p->program_speedup_pct, lo, hi;
 
-		above |= distinct[i] && x > 0;
+		estimate_point_bounds(p, VERDICT_ALPHA, &lo, &hi);
+		above |= distinct[i] && x >= WORTHWHILE;
 		below |= distinct[i] && x <= -WORTHWHILE;
-		nothing &= known(p) && fabs(x) < NEGLIGIBLE &&
-			   p->ci_hi - p->ci_lo <= 2 * NEGLIGIBLE &&
+		nothing &= fabs(x) < NEGLIGIBLE && lo > -SURELY_LESS && hi < SURELY_LESS &&
 			   (!distinct[i] || fabs(x) < WORTHWHILE);
 	}
-	if (above && e->best_pct >= WORTHWHILE)
+	if (above)
 		return VERDICT_OPTIMIZE;
-	if (below && !above)
+	if (below)
 		return VERDICT_CONTENTION;
 	return nothing ? VERDICT_NO_EFFECT : VERDICT_UNDECIDED;
+}
+
+/* May the point be the one number? */
+static bool eligible(const struct candidate *c, size_t i, enum verdict verdict)
+{
+	const struct estimate_point *p = &c->e.points[i];
+
+	if (verdict == VERDICT_OPTIMIZE)
+		return c->distinct[i] && p->program_speedup_pct > 0;
+	if (verdict == VERDICT_CONTENTION)
+		return c->distinct[i] && p->program_speedup_pct < 0;
+	return estimate_point_knowledge(p) != KNOWN_NOTHING;
+}
+
+/* Surely more of what the verdict says. */
+static bool surpasses(const struct estimate_point *p, const struct estimate_point *best,
+		      enum verdict verdict)
+{
+	switch (verdict) {
+	case VERDICT_OPTIMIZE:
+		return p->ci_lo > best->ci_hi;
+	case VERDICT_CONTENTION:
+		return p->ci_hi < best->ci_lo;
+	default:
+		return estimate_point_knowledge(p) > estimate_point_knowledge(best);
+	}
+}
+
+/*
+ * That of the highest speedup, unless a lower one is surely better: to choose the largest of points
+ * that differ by no more than their errors would be to let luck win. @verdict: by the numbers
+ * alone.
+ */
+static void find_best(struct estimate *e, const struct candidate *c, enum verdict verdict)
+{
+	const struct estimate_point *best = NULL;
+
+	for (size_t i = e->n_points; i-- > 1;) {
+		const struct estimate_point *p = &e->points[i];
+
+		if (eligible(c, i, verdict) && (!best || surpasses(p, best, verdict)))
+			best = p;
+	}
+	e->best = best ? estimate_point_knowledge(best) : KNOWN_NOTHING;
+	e->best_pct = best ? best->program_speedup_pct : NAN;
+	e->best_lo = best ? best->ci_lo : NAN;
+	e->best_hi = best ? best->ci_hi : NAN;
+	e->best_at_pct = best ? best->speedup_pct : NAN;
 }
 
 /* ---- warnings ---- */
@@ -294,8 +331,10 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	bool paced = (pace_from_outside(&c->pace) || sleeps > ABSOLUTE_WAITS) && any_distinct(c);
 	struct parts w = { .n = 0 };
 
-	find_best(e);
-	e->verdict = paced ? VERDICT_UNDECIDED : find_verdict(e, c->distinct);
+	e->verdict = find_verdict(e, c->distinct);
+	find_best(e, c, e->verdict);
+	if (paced)
+		e->verdict = VERDICT_UNDECIDED;
 	if (!warn)
 		return;
 	if (!e->samples)

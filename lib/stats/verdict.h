@@ -12,8 +12,7 @@ struct candidate {
 	struct estimate e;
 	struct unit_sets sets;
 	struct pace pace;
-	double *p;	/* that the true program speedup is 0 */
-	bool *distinct; /* from 0, whatever chance had occasion for */
+	bool *distinct; /* from 0, surely */
 };
 
 /* Sets distinct[]. */

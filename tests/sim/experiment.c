@@ -104,7 +104,6 @@ static struct plan *make_plan(const struct sim_experiment *x)
 		.n_progress = 1,
 		.precision = x->precision,
 		.seed = x->seed,
-		.resamples = x->resamples,
 	});
 
 	plan_add_target(plan, "target", 1);
@@ -114,7 +113,7 @@ static struct plan *make_plan(const struct sim_experiment *x)
 void experiment(const struct sim_program *p, const struct sim_options *o,
 		const struct sim_experiment *x, struct sim_estimate *ret)
 {
-	struct stats_options opt = { .resamples = x->resamples, .seed = x->seed, .exact = true };
+	struct stats_options opt = { .seed = x->seed, .exact = true };
 	struct plan *plan = make_plan(x);
 	struct sim *s = sim_create(p, o);
 	struct windows w = { .n = 0 };

@@ -17,7 +17,6 @@ struct sim_experiment {
 	/* Of a window; 0: as scozd chooses. */
 	double settle_s, length_s;
 	uint64_t seed;
-	uint32_t resamples;
 };
 
 struct sim_estimate {

@@ -366,8 +366,7 @@ static int windows(const struct settings *s)
 					    .n_speedups = 1,
 					    .seconds = s->seconds * 4,
 					    .settle_s = s->window[w].settle_s,
-					    .length_s = s->window[w].length_s,
-					    .resamples = 20 };
+					    .length_s = s->window[w].length_s };
 		const struct estimate_point *point;
 		struct sim_estimate e;
 
@@ -429,8 +428,7 @@ static struct coverage cover(const struct settings *s, const struct sim_program 
 					    .n_speedups = 1,
 					    .seconds = s->seconds,
 					    .precision = s->precision,
-					    .seed = i,
-					    .resamples = 400 };
+					    .seed = i };
 		struct sim_options mine = o;
 		const struct estimate_point *point;
 		struct sim_estimate e;

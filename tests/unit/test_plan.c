@@ -40,8 +40,7 @@ static struct plan *create(bool truth, double precision)
 				    .n_progress = 1,
 				    .truth = truth,
 				    .precision = precision,
-				    .seed = 1,
-				    .resamples = 200 };
+				    .seed = 1 };
 
 	return plan_create(&opt);
 }

@@ -109,6 +109,29 @@ static void check_point(const json_t *p)
 	assert_true(json_number_value(json_array_get(ci, 1)) >= v);
 }
 
+/* One number with its interval, which is one of the points', or none. */
+static void check_best(const json_t *t)
+{
+	const json_t *v = json_object_get(t, "best_pct"), *p;
+	const char *known = text_at(t, "best_known");
+	bool found = false;
+	size_t i;
+
+	if (strcmp(known, "value")) {
+		assert_true(json_is_null(v));
+		return;
+	}
+	json_array_foreach (get(t, "points", JSON_ARRAY), i, p) {
+		if (number_at(p, "speedup_pct") != number_at(t, "best_at_pct"))
+			continue;
+		found = true;
+		assert_true(
+			json_equal(json_object_get(p, "ci95"), json_object_get(t, "best_ci95")));
+		assert_true(number_at(p, "program_speedup_pct") == json_number_value(v));
+	}
+	assert_true(found);
+}
+
 /* The contract's keys, in its order, with its types. */
 static void check_schema(const json_t *o)
 {
@@ -157,8 +180,7 @@ static void check_schema(const json_t *o)
 		text_at(v, "location");
 		get(v, "samples", JSON_INTEGER);
 		text_at(v, "progress");
-		number_at(v, "best_pct");
-		number_at(v, "best_at_pct");
+		check_best(v);
 		assert_non_null(json_object_get(v, "precision_s"));
 		text_at(v, "verdict");
 		assert_non_null(json_object_get(v, "warning"));
@@ -186,14 +208,21 @@ static void test_json(void **state)
 	assert_true(json_is_true(json_object_get(o, "complete")));
 	list = get(o, "targets", JSON_ARRAY);
 	assert_int_equal(json_array_size(list), 8); /* (target, progress) */
+	for (size_t i = 6; i < 8; i++) {
+		t = json_array_get(list, i);
+		assert_string_equal(text_at(t, "target"), "func:rare@bar");
+		assert_string_equal(text_at(t, "best_known"), "nothing");
+	}
 	t = json_array_get(list, 0);
 	assert_string_equal(text_at(t, "target"), "func:work_f@bar");
 	assert_string_equal(text_at(t, "verdict"), "optimize");
 	assert_int_equal(number_at(t, "samples"), 61022);
 	assert_float_equal(number_at(t, "best_pct"), 20, 1.5);
 	assert_true(number_at(t, "best_at_pct") >= 50);
-	t = json_array_get(list, 7);
+	t = json_array_get(list, 5); /* what is not known stands last */
 	assert_string_equal(text_at(t, "verdict"), "contention");
+	assert_float_equal(number_at(t, "best_pct"), -15, 2); /* the loss */
+	assert_true(number_at(t, "best_at_pct") == 100);
 	/* Unaltered: programs know how to deal with control characters. */
 	assert_string_equal(text_at(t, "target"), "kernel:lock,\"it\"\033[31m\n");
 	for (size_t i = 0; i < 8; i++) {
@@ -580,7 +609,7 @@ static void test_text(void **state)
 	assert_int_equal(text_width(s), 5);
 	assert_string_equal(s, "\xc3\xa9\xc3\xa9\xe2\x80\xa6\xc3\xa9\xc3\xa9");
 	free(s);
-	s = text_number(-0.01);
+	s = percent_text(-0.01);
 	assert_string_equal(s, "0.0");
 	free(s);
 }

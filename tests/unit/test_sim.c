@@ -184,9 +184,7 @@ static void test_slow_queues(void **state)
 	struct sim_config c = config("wait period=250");
 	struct sim_program *p = model("pipeline4 balanced");
 	const double speedup = 0.5;
-	struct sim_experiment x = {
-		.speedups = &speedup, .n_speedups = 1, .seconds = 60, .resamples = 50
-	};
+	struct sim_experiment x = { .speedups = &speedup, .n_speedups = 1, .seconds = 60 };
 	struct sim_estimate e;
 
 	(void)state;

@@ -84,17 +84,17 @@ static void test_exact(void **state)
 	assert_true(e.e[0].points[0].speedup_pct == 0);
 	assert_true(e.e[0].points[0].program_speedup_pct == 0);
 	assert_int_equal(e.e[0].points[0].windows, 17);
-	assert_float_equal(e.e[0].points[1].program_speedup_pct, 10, 1e-9);
-	assert_float_equal(e.e[0].points[2].program_speedup_pct, 20, 1e-9);
-	assert_float_equal(e.e[0].points[2].ci_lo, 20, 1e-6);
-	assert_float_equal(e.e[0].points[2].ci_hi, 20, 1e-6);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 10, 1e-6);
+	assert_float_equal(e.e[0].points[2].program_speedup_pct, 20, 1e-4);
+	assert_float_equal(e.e[0].points[2].ci_lo, 20, 1e-4);
+	assert_float_equal(e.e[0].points[2].ci_hi, 20, 1e-4);
 	assert_int_equal(e.e[0].points[2].windows, 8);
-	assert_float_equal(e.e[0].best_pct, 20, 1e-9);
+	assert_float_equal(e.e[0].best_pct, 20, 1e-4);
 	assert_float_equal(e.e[0].best_at_pct, 50, 1e-9);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
 	assert_int_equal(e.e[0].samples, 33 * 3);
 	assert_null(e.e[0].warning);
-	assert_true(estimate_half_width(&e.e[0]) < 1e-6);
+	assert_true(estimate_half_width(&e.e[0]) < 1e-4);
 	estimates_free(&e);
 }
 
@@ -127,7 +127,7 @@ static void test_latency(void **state)
 	for (size_t i = 0; i < w.n; i++)
 		w.p[i][0].inflight = w.w[i].speedup > 0 ? 3 : 4;
 	e = run(&w);
-	assert_float_equal(e.e[0].points[1].program_speedup_pct, 25, 1e-9);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 25, 1e-6);
 	estimates_free(&e);
 }
 
@@ -225,6 +225,123 @@ static void test_pairing(void **state)
 	add(&w, 0, 7);
 	e = run(&w);
 	assert_float_equal(e.e[0].points[1].program_speedup_pct, 10, 1e-9);
+	estimates_free(&e);
+}
+
+/*
+ * Windows that scatter by factors tell nothing, and nothing is what is said: no interval of a
+ * hundred thousand percent, no best point.
+ */
+static void test_nothing_learned(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 1 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+	char *text;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 3, 0);
+	w.p[1][0].virtual_s *= 1000;
+	w.p[3][0].virtual_s *= 30;
+	w.p[5][0].virtual_s /= 5;
+	e = run(&w);
+	assert_true(e.e[0].points[1].ci_hi - e.e[0].points[1].ci_lo > LEARNED_PP);
+	assert_int_equal(e.e[0].best, KNOWN_NOTHING);
+	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+	text = estimate_best_text(&e.e[0]);
+	assert_string_equal(text, "nothing learned");
+	free(text);
+	text = estimate_point_text(&e.e[0].points[1]);
+	assert_string_equal(text, "nothing learned");
+	free(text);
+	estimates_free(&e);
+}
+
+static void check_text(double v, double lo, double hi, double speedup, const char *expected)
+{
+	char *text = percent_interval_text(v, lo, hi, speedup);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void test_words(void **state)
+{
+	(void)state;
+	check_text(18.7, 17.6, 19.9, 50, "18.7 [17.6, 19.9]");
+	check_text(-0.01, -1, 1, 50, "0.0 [-1.0, 1.0]");
+	check_text(-181.6, -100760, 99.7, 50, "nothing learned");
+	check_text(-181.6, -1e5, 12.04, 50, "at most 12.0");
+	check_text(7, -INFINITY, INFINITY, 50, "[?]");
+}
+
+/* The number to act on is that of the verdict: under contention the loss, not what is lost least.
+ */
+static void test_best(void **state)
+{
+	static const double s[] = { 0.25, 0.5, 1 };
+	static const double down[] = { 1.05, 1.1, 1.19 }, up[] = { 0.95, 0.8, 0.9 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+	char *text;
+
+	(void)state;
+	add_curve(&w, s, down, 3, 12, 0.005);
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_CONTENTION);
+	assert_float_equal(e.e[0].best_pct, -19, 0.3);
+	assert_true(e.e[0].best_at_pct == 100);
+	assert_true(e.e[0].best_lo == e.e[0].points[3].ci_lo);
+	assert_true(e.e[0].best_hi == e.e[0].points[3].ci_hi);
+	text = estimate_best_text(&e.e[0]);
+	assert_true(!strncmp(text, "-19.", 4) || !strncmp(text, "-18.", 4));
+	assert_non_null(strstr(text, "] at 100 %"));
+	free(text);
+	estimates_free(&e);
+
+	w.n = 0;
+	add_curve(&w, s, up, 3, 12, 0.005);
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_float_equal(e.e[0].best_pct, 20, 0.3);
+	assert_true(e.e[0].best_at_pct == 50);
+	estimates_free(&e);
+
+	/* A lucky point of three windows is not the best of a curve that is known elsewhere. */
+	w.n = 0;
+	add_curve(&w, s, (double[]){ 0.9, 0.8, 0.7 }, 2, 12, 0.02);
+	for (size_t i = 0; i < 3; i++) {
+		add(&w, 1, i == 1 ? 0.9 : 0.3);
+		add(&w, 0, 1);
+	}
+	e = run(&w);
+	assert_float_equal(e.e[0].best_pct, 20, 1);
+	assert_true(e.e[0].best_at_pct == 50);
+	estimates_free(&e);
+}
+
+/* Points of a curve support each other: noise that differs from point to point is taken out. */
+static void test_joint(void **state)
+{
+	static const double s[] = { 0.2, 0.4, 0.6, 0.8, 1 };
+	double truth[5], alone = 0, joint = 0;
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		truth[i] = 1 - 0.3 * s[i];
+	add_curve(&w, s, truth, 5, 6, 0.4);
+	e = run(&w);
+	for (int i = 1; i <= 5; i++) {
+		const struct estimate_point *p = &e.e[0].points[i];
+
+		alone += pow(p->alone_pct - 30 * s[i - 1], 2);
+		joint += pow(p->program_speedup_pct - 30 * s[i - 1], 2);
+		assert_true(p->ci_lo < 30 * s[i - 1] && p->ci_hi > 30 * s[i - 1]);
+		assert_true(p->ci_hi - p->ci_lo < p->alone_hi - p->alone_lo);
+	}
+	assert_true(joint < 0.7 * alone);
 	estimates_free(&e);
 }
 
@@ -413,7 +530,7 @@ static void test_bounds(void **state)
 /* A hundred points that are nothing give chance a hundred occasions. */
 static void test_many_targets(void **state)
 {
-	static const double s[] = { 0.5 }, up[] = { 0.987 }, flat[] = { 1 };
+	static const double s[] = { 0.5 }, up[] = { 0.975 }, flat[] = { 1 };
 	static struct windows w;
 	struct estimates e;
 
@@ -494,29 +611,23 @@ static void test_precision(void **state)
 	estimates_free(&e);
 }
 
-/* Equal for equal input and seed, in whatever order the windows come; another seed: not quite. */
+/* Equal for equal input, in whatever order the windows come. */
 static void test_deterministic(void **state)
 {
 	static const double s[] = { 0.25, 0.5, 1 }, p[] = { 0.95, 0.9, 0.85 };
-	struct stats_options opt = { .seed = 5 };
 	struct windows w = { .n = 0 };
 	struct profile_window reversed[MAX_WINDOWS];
-	struct estimates a, b, c;
+	struct estimates a, b;
 
 	(void)state;
 	add_curve(&w, s, p, 3, 10, 0.05);
 	for (size_t i = 0; i < w.n; i++)
 		reversed[i] = w.w[w.n - 1 - i];
-	stats_estimate(w.w, w.n, 2, &opt, &a);
-	stats_estimate(reversed, w.n, 2, &opt, &b);
-	opt.seed = 6;
-	stats_estimate(w.w, w.n, 2, &opt, &c);
+	stats_estimate(w.w, w.n, 2, NULL, &a);
+	stats_estimate(reversed, w.n, 2, NULL, &b);
 	assert_memory_equal(a.e[0].points, b.e[0].points, a.e[0].n_points * sizeof(*a.e[0].points));
-	assert_true(a.e[0].points[2].ci_lo != c.e[0].points[2].ci_lo);
-	assert_float_equal(a.e[0].points[2].ci_lo, c.e[0].points[2].ci_lo, 0.5);
 	estimates_free(&a);
 	estimates_free(&b);
-	estimates_free(&c);
 }
 
 /* What a profile may hold without being damaged must not upset the arithmetic. */
@@ -551,6 +662,10 @@ int main(void)
 		cmocka_unit_test(test_end_to_end),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_pairing),
+		cmocka_unit_test(test_nothing_learned),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_best),
+		cmocka_unit_test(test_joint),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_deterministic),

@@ -135,6 +135,11 @@ static uint64_t samples_of(const struct profile *p, const struct profile_target 
 	return n ? n : hits;
 }
 
+static bool has_value(const struct model_row *row)
+{
+	return row->e->best == KNOWN_VALUE;
+}
+
 static int compare_rows(const void *pa, const void *pb)
 {
 	const struct model_row *a = pa, *b = pb;
@@ -143,7 +148,9 @@ static int compare_rows(const void *pa, const void *pb)
 
 	if (first != (b->e->verdict == VERDICT_OPTIMIZE))
 		return first ? -1 : 1;
-	if (a->e->best_pct != b->e->best_pct)
+	if (has_value(a) != has_value(b))
+		return has_value(a) ? -1 : 1;
+	if (has_value(a) && a->e->best_pct != b->e->best_pct)
 		return a->e->best_pct > b->e->best_pct ? -1 : 1;
 	c = strcmp(a->target->name, b->target->name);
 	return c ? c : (int)a->e->progress - (int)b->e->progress;

@@ -34,7 +34,7 @@ struct text_list {
 struct model {
 	struct profile *profile;
 	struct estimates estimates;
-	struct model_row *rows; /* "optimize" first, then by best_pct */
+	struct model_row *rows; /* "optimize" first, then by best_pct, then what is not known */
 	size_t n_rows;
 	struct model_progress *progress; /* by id */
 	double *speedups;		 /* percent: all that any row has, but 0 */

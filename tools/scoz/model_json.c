@@ -98,6 +98,16 @@ static json_t *measured_json(const struct estimate_point *p)
 	return o;
 }
 
+/* By its own windows, without the rest of the curve. */
+static json_t *alone_json(const struct estimate_point *p)
+{
+	json_t *o = json_object();
+
+	put(o, "program_speedup_pct", percent(p->alone_pct));
+	put(o, "ci95", interval_json(p->alone_lo, p->alone_hi));
+	return o;
+}
+
 static json_t *point_json(const struct estimate_point *p)
 {
 	json_t *o = json_object();
@@ -108,11 +118,17 @@ static json_t *point_json(const struct estimate_point *p)
 	put(o, "windows", json_integer(p->windows));
 	if (p->measured_windows)
 		put(o, "measured", measured_json(p));
+	put(o, "alone", alone_json(p));
 	return o;
 }
 
 static json_t *row_json(const struct model_row *row)
 {
+	static const char *const known[] = {
+		[KNOWN_NOTHING] = "nothing",
+		[KNOWN_BOUND] = "at most",
+		[KNOWN_VALUE] = "value",
+	};
 	const struct estimate *e = row->e;
 	json_t *o = json_object(), *points = json_array();
 
@@ -125,8 +141,10 @@ static json_t *row_json(const struct model_row *row)
 	put(o, "hits", json_integer(e->samples));
 	put(o, "progress", text(row->progress->name));
 	put(o, "points", points);
-	put(o, "best_pct", percent(e->best_pct));
+	put(o, "best_pct", percent(e->best == KNOWN_VALUE ? e->best_pct : NAN));
 	put(o, "best_at_pct", number(e->best_at_pct));
+	put(o, "best_ci95", interval_json(e->best_lo, e->best_hi));
+	put(o, "best_known", text(known[e->best]));
 	put(o, "precision_s", number(e->precision_s));
 	put(o, "verdict", text(verdict_name(e->verdict)));
 	put(o, "warning", e->warning ? text(e->warning) : json_null());

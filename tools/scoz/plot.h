@@ -22,8 +22,6 @@ struct plot_axis plot_axis(const struct model *m);
  */
 void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *axis, size_t id);
 const char *plot_verdict_class(enum verdict v);
-/* "19.6 % at 75 % line speedup, [18.0, 21.2]": the point a person would ask for first. */
-char *plot_summary(const struct model_row *row);
 
 /* What plot_write_svg() draws on, in pixels. */
 void plot_size(const struct model *m, int *width, int *height);

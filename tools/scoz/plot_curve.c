@@ -29,6 +29,12 @@ static void stretch(struct plot_axis *a, double v)
 	a->hi = fmax(a->hi, v);
 }
 
+/* Something was learned about it. */
+static bool learned(const struct estimate_point *p)
+{
+	return estimate_point_knowledge(p) == KNOWN_VALUE;
+}
+
 /* Makes the points of all rows fit: those that are measured well, or all there are. */
 static bool stretch_all(struct plot_axis *a, const struct model *m, bool wide)
 {
@@ -42,7 +48,7 @@ static bool stretch_all(struct plot_axis *a, const struct model *m, bool wide)
 			bool narrow = p->ci_hi - p->ci_lo < 2 * WIDE_INTERVAL;
 
 			any |= narrow;
-			if (narrow || wide)
+			if (narrow || (wide && learned(p)))
 				stretch(a, p->program_speedup_pct);
 			if (narrow) {
 				stretch(a, p->ci_lo);
@@ -94,37 +100,6 @@ const char *plot_verdict_class(enum verdict v)
 	};
 
 	return classes[v];
-}
-
-/* The best point; under contention the worst. */
-static const struct estimate_point *headline(const struct model_row *row)
-{
-	const struct estimate *e = row->e;
-	const struct estimate_point *p = NULL;
-
-	if (e->verdict != VERDICT_CONTENTION)
-		return model_point(row, e->best_at_pct);
-	for (size_t i = 1; i < e->n_points; i++) {
-		if (known(&e->points[i]) &&
-		    (!p || e->points[i].program_speedup_pct < p->program_speedup_pct))
-			p = &e->points[i];
-	}
-	return p;
-}
-
-char *plot_summary(const struct model_row *row)
-{
-	const struct estimate_point *p = headline(row);
-	_cleanup_free_ char *v = NULL, *lo = NULL, *hi = NULL;
-
-	if (!p)
-		return xstrdup("no point");
-	v = text_number(p->program_speedup_pct);
-	lo = text_number(p->ci_lo);
-	hi = text_number(p->ci_hi);
-	if (!known(p))
-		return xasprintf("%s %% at %g %%, interval not known", v, p->speedup_pct);
-	return xasprintf("%s %% [%s, %s] at %g %%", v, lo, hi, p->speedup_pct);
 }
 
 static void draw_frame(FILE *out, const struct plot_axis *a)
@@ -206,18 +181,21 @@ static void draw_bar(FILE *out, const struct estimate_point *p, const struct plo
 static void draw_points(FILE *out, const struct estimate *e, const struct plot_axis *a)
 {
 	fprintf(out, "<polyline class=\"curve\" points=\"");
-	for (size_t i = 0; i < e->n_points; i++)
-		fprintf(out, "%.1f,%.1f ", px(e->points[i].speedup_pct),
-			py(a, e->points[i].program_speedup_pct));
+	for (size_t i = 0; i < e->n_points; i++) {
+		if (!i || learned(&e->points[i]))
+			fprintf(out, "%.1f,%.1f ", px(e->points[i].speedup_pct),
+				py(a, e->points[i].program_speedup_pct));
+	}
 	fprintf(out, "\"/>\n");
 	for (size_t i = 0; i < e->n_points; i++)
 		draw_bar(out, &e->points[i], a);
 	for (size_t i = 0; i < e->n_points; i++) {
 		const struct estimate_point *p = &e->points[i];
-		_cleanup_free_ char *text =
-			text_interval(p->program_speedup_pct, p->ci_lo, p->ci_hi);
+		_cleanup_free_ char *text = estimate_point_text(p);
 		double v = p->program_speedup_pct;
 
+		if (i && !learned(p))
+			continue;
 		/* Outside the frame: an arrow at its edge. */
 		if (v > a->hi || v < a->lo) {
 			double tip = v > a->hi ? -5 : 5;
@@ -230,11 +208,10 @@ static void draw_points(FILE *out, const struct estimate *e, const struct plot_a
 			continue;
 		}
 		fprintf(out,
-			"<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\"><title>at %g %%: "
-			"%s, "
-			"%u windows</title></circle>\n",
-			known(p) ? "dot" : "dot unknown", px(p->speedup_pct),
-			py(a, p->program_speedup_pct), p->speedup_pct, text, p->windows);
+			"<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\"><title>at %g %%: "
+			"%s, %u windows</title></circle>\n",
+			px(p->speedup_pct), py(a, p->program_speedup_pct), p->speedup_pct, text,
+			p->windows);
 	}
 }
 
@@ -247,7 +224,8 @@ static void draw_measured(FILE *out, const struct estimate *e, const struct plot
 
 		if (!p->measured_windows)
 			continue;
-		text = text_interval(p->measured_pct, p->measured_lo, p->measured_hi);
+		text = percent_interval_text(p->measured_pct, p->measured_lo, p->measured_hi,
+					     p->speedup_pct);
 		fprintf(out,
 			"<circle class=\"measured\" cx=\"%.1f\" cy=\"%.1f\" "
 			"r=\"5\"><title>measured "
@@ -259,7 +237,7 @@ static void draw_measured(FILE *out, const struct estimate *e, const struct plot
 
 static void draw_label(FILE *out, const struct model_row *row, const struct plot_axis *a)
 {
-	const struct estimate_point *p = headline(row);
+	const struct estimate_point *p = model_point(row, row->e->best_at_pct);
 	bool below = row->e->verdict == VERDICT_CONTENTION;
 	_cleanup_free_ char *v = NULL;
 	const char *anchor = "middle";
@@ -268,7 +246,7 @@ static void draw_label(FILE *out, const struct model_row *row, const struct plot
 	/* Only what is a result is written large. */
 	if (!p || row->e->verdict == VERDICT_NO_EFFECT || row->e->verdict == VERDICT_UNDECIDED)
 		return;
-	v = text_number(p->program_speedup_pct);
+	v = percent_text(p->program_speedup_pct);
 	x = px(p->speedup_pct);
 	if (x + LABEL_HALF > RIGHT) {
 		x = fmin(x + 4, RIGHT);
@@ -289,7 +267,7 @@ static void draw_label(FILE *out, const struct model_row *row, const struct plot
 
 void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *axis, size_t id)
 {
-	_cleanup_free_ char *summary = plot_summary(row);
+	_cleanup_free_ char *summary = estimate_best_text(row->e);
 
 	fprintf(out, "<title id=\"t%zu\">", id);
 	text_xml(out, row->target->name);
@@ -301,8 +279,7 @@ void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *
 		verdict_name(row->e->verdict), id, summary);
 	for (size_t i = 1; i < row->e->n_points; i++) {
 		const struct estimate_point *p = &row->e->points[i];
-		_cleanup_free_ char *text =
-			text_interval(p->program_speedup_pct, p->ci_lo, p->ci_hi);
+		_cleanup_free_ char *text = estimate_point_text(p);
 
 		fprintf(out, " At %g %%: %s.", p->speedup_pct, text);
 	}

@@ -56,7 +56,6 @@ static const char style[] =
 	".band{fill:var(--c);fill-opacity:.14}.dot{fill:var(--c);stroke:var(--card);stroke-width:1."
 	"2}\n"
 	".measured{fill:none;stroke:var(--text);stroke-width:1.3}\n"
-	".dot.unknown{fill:var(--card);stroke:var(--c);stroke-width:1.4}\n"
 	"svg .label{font-size:11.5px;font-weight:600;fill:var(--c);paint-order:stroke;"
 	"stroke:var(--card);stroke-width:4px;stroke-linejoin:round}\n"
 	".scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;"
@@ -112,7 +111,7 @@ static void write_facts(FILE *out, const struct model *m)
 static void write_card(FILE *out, const struct model_row *row, const struct plot_axis *axis,
 		       size_t id)
 {
-	_cleanup_free_ char *summary = plot_summary(row);
+	_cleanup_free_ char *summary = estimate_best_text(row->e);
 	const char *class = plot_verdict_class(row->e->verdict);
 
 	fprintf(out, "<article>\n<h3 class=\"target\" title=\"");
@@ -144,20 +143,13 @@ static void write_card(FILE *out, const struct model_row *row, const struct plot
 
 static void write_cell(FILE *out, const struct estimate_point *p)
 {
-	_cleanup_free_ char *v = NULL, *lo = NULL, *hi = NULL;
+	_cleanup_free_ char *text = p ? estimate_point_text(p) : xstrdup("\xe2\x80\x93");
+	size_t value = strcspn(text, "[");
 
-	if (!p) {
-		fprintf(out, "<td class=\"number\">\xe2\x80\x93</td>");
-		return;
-	}
-	v = text_number(p->program_speedup_pct);
-	lo = text_number(p->ci_lo);
-	hi = text_number(p->ci_hi);
-	if (isfinite(p->ci_lo) && isfinite(p->ci_hi))
-		fprintf(out, "<td class=\"number\">%s <span class=\"ci\">[%s, %s]</span></td>", v,
-			lo, hi);
-	else
-		fprintf(out, "<td class=\"number\">%s <span class=\"ci\">[?]</span></td>", v);
+	fprintf(out, "<td class=\"number\">%.*s", (int)value, text);
+	if (text[value])
+		fprintf(out, "<span class=\"ci\">%s</span>", text + value);
+	fprintf(out, "</td>");
 }
 
 static void write_table(FILE *out, const struct model *m)
@@ -172,7 +164,7 @@ static void write_table(FILE *out, const struct model *m)
 	fprintf(out, "</tr></thead>\n<tbody>\n");
 	for (size_t r = 0; r < m->n_rows; r++) {
 		const struct model_row *row = &m->rows[r];
-		_cleanup_free_ char *best = text_number(row->e->best_pct);
+		_cleanup_free_ char *best = estimate_best_text(row->e);
 
 		fprintf(out, "<tr><td class=\"target\">");
 		text_xml(out, row->target->name);
@@ -181,9 +173,8 @@ static void write_table(FILE *out, const struct model *m)
 		fprintf(out, "</td><td class=\"number\">%llu</td><td>",
 			(unsigned long long)row->samples);
 		text_xml(out, row->progress->name);
-		fprintf(out, "</td><td class=\"%s\">%s</td><td class=\"number\">%s at %g %%</td>",
-			plot_verdict_class(row->e->verdict), verdict_name(row->e->verdict), best,
-			row->e->best_at_pct);
+		fprintf(out, "</td><td class=\"%s\">%s</td><td class=\"number\">%s</td>",
+			plot_verdict_class(row->e->verdict), verdict_name(row->e->verdict), best);
 		for (size_t i = 0; i < m->n_speedups; i++)
 			write_cell(out, model_point(row, m->speedups[i]));
 		fprintf(out, "</tr>\n");

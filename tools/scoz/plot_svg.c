@@ -39,10 +39,7 @@ static const char style[] =
 	".none .label,.none.badge{fill:#66727f}\n"
 	".open .curve,.open .bar{stroke:#946200}.open .band,.open .dot{fill:#946200}"
 	".open .label,.open.badge{fill:#946200}\n"
-	".open .curve{stroke-dasharray:5 3}.band{fill-opacity:.13}\n"
-	".good .unknown,.bad .unknown,.none .unknown,.open .unknown{fill:#fff;stroke-width:1.4}\n"
-	".good .unknown{stroke:#0b7a4b}.bad .unknown{stroke:#c03d0c}.none .unknown{stroke:#66727f}"
-	".open .unknown{stroke:#946200}\n";
+	".open .curve{stroke-dasharray:5 3}.band{fill-opacity:.13}\n";
 
 static size_t columns(size_t n)
 {
@@ -67,7 +64,7 @@ static void write_panel(FILE *out, const struct model_row *row, const struct plo
 			double x, double y, size_t id)
 {
 	_cleanup_free_ char *badge = xasprintf("%s badge", plot_verdict_class(row->e->verdict));
-	_cleanup_free_ char *summary = plot_summary(row);
+	_cleanup_free_ char *summary = estimate_best_text(row->e);
 	_cleanup_free_ char *meta = xasprintf(
 		"%llu samples \xc2\xb7 %s", (unsigned long long)row->samples, row->progress->name);
 	bool located = *row->target->location != '\0';

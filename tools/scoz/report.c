@@ -126,18 +126,11 @@ static void print_head(const struct model *m)
 
 enum { COL_TARGET, COL_LOCATION, COL_SAMPLES, COL_PROGRESS, COL_BEST, COL_POINTS };
 
-static char *best_text(const struct estimate *e)
-{
-	_cleanup_free_ char *best = text_number(e->best_pct);
-
-	return xasprintf("%s %% at %g %%", best, e->best_at_pct);
-}
-
 static char *point_text(const struct model_row *row, double speedup)
 {
 	const struct estimate_point *p = model_point(row, speedup);
 
-	return p ? text_interval(p->program_speedup_pct, p->ci_lo, p->ci_hi) : xstrdup("-");
+	return p ? estimate_point_text(p) : xstrdup("-");
 }
 
 static char *measured_text(const struct model_row *row, double speedup)
@@ -146,7 +139,7 @@ static char *measured_text(const struct model_row *row, double speedup)
 
 	if (!p || !p->measured_windows)
 		return xstrdup("-");
-	return text_interval(p->measured_pct, p->measured_lo, p->measured_hi);
+	return percent_interval_text(p->measured_pct, p->measured_lo, p->measured_hi, speedup);
 }
 
 /* @wide: with a column (or two) for each speedup; VERDICT stands last either way. */
@@ -177,7 +170,7 @@ static void fill_table(const struct model *m, bool wide, struct table *t)
 		cell[COL_LOCATION] = clean(row->target->location);
 		cell[COL_SAMPLES] = xasprintf("%llu", (unsigned long long)row->samples);
 		cell[COL_PROGRESS] = clean(row->progress->name);
-		cell[COL_BEST] = best_text(row->e);
+		cell[COL_BEST] = estimate_best_text(row->e);
 		for (size_t i = 0; i < points; i++)
 			cell[COL_POINTS + i] =
 				(i % each ? measured_text : point_text)(row, m->speedups[i / each]);
@@ -192,8 +185,7 @@ static void print_curve(const struct model_row *row, size_t width)
 
 	for (size_t i = 1; i < row->e->n_points; i++) {
 		const struct estimate_point *p = &row->e->points[i];
-		_cleanup_free_ char *value =
-			text_interval(p->program_speedup_pct, p->ci_lo, p->ci_hi);
+		_cleanup_free_ char *value = estimate_point_text(p);
 		_cleanup_free_ char *measured = measured_text(row, p->speedup_pct);
 		_cleanup_free_ char *text = xasprintf("at %g %%: %s%s%s", p->speedup_pct, value,
 						      p->measured_windows ? ", measured " : "",

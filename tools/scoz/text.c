@@ -122,20 +122,6 @@ char *text_shorten(char *s, size_t max)
 	return ret;
 }
 
-char *text_number(double v)
-{
-	return xasprintf("%.1f", fabs(v) < 0.05 ? 0.0 : v);
-}
-
-char *text_interval(double v, double lo, double hi)
-{
-	_cleanup_free_ char *a = text_number(v), *b = text_number(lo), *c = text_number(hi);
-
-	if (!isfinite(lo) || !isfinite(hi))
-		return xasprintf("%s [?]", a);
-	return xasprintf("%s [%s, %s]", a, b, c);
-}
-
 /* ---- tables ---- */
 
 void table_init(struct table *t, size_t cols)

@@ -19,10 +19,6 @@ void text_xml(FILE *out, const char *s);
 size_t text_width(const char *s);
 /* At most @max characters: the middle makes way for an ellipsis. Takes @s, returns a new one. */
 char *text_shorten(char *s, size_t max);
-/* "%.1f" without a negative zero. */
-char *text_number(double v);
-/* "18.7 [17.6, 19.9]", "18.7 [?]" when the interval is not known. */
-char *text_interval(double v, double lo, double hi);
 
 /* A table: strings are taken (and freed), columns are padded, cells may be NULL. */
 struct table {

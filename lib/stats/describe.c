@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One wording of what was learned, for reports, plots and the live line. */
+#include "stats/stats.h"
+
+#include <math.h>
+
+static enum knowledge knowledge(double lo, double hi, double speedup_pct)
+{
+	if (!isfinite(lo) || !isfinite(hi))
+		return KNOWN_NOTHING;
+	if (hi - lo <= LEARNED_PP)
+		return KNOWN_VALUE;
+	return hi < speedup_pct ? KNOWN_BOUND : KNOWN_NOTHING;
+}
+
+enum knowledge estimate_point_knowledge(const struct estimate_point *p)
+{
+	return knowledge(p->ci_lo, p->ci_hi, p->speedup_pct);
+}
+
+char *percent_text(double v)
+{
+	return xasprintf("%.1f", fabs(v) < 0.05 ? 0.0 : v);
+}
+
+char *percent_interval_text(double v, double lo, double hi, double speedup_pct)
+{
+	_cleanup_free_ char *value = percent_text(v), *low = percent_text(lo);
+	_cleanup_free_ char *high = percent_text(hi);
+
+	if (!isfinite(lo) || !isfinite(hi))
+		return xstrdup("[?]");
+	switch (knowledge(lo, hi, speedup_pct)) {
+	case KNOWN_VALUE:
+		return xasprintf("%s [%s, %s]", value, low, high);
+	case KNOWN_BOUND:
+		return xasprintf("at most %s", high);
+	default:
+		return xstrdup("nothing learned");
+	}
+}
+
+char *estimate_point_text(const struct estimate_point *p)
+{
+	return percent_interval_text(p->program_speedup_pct, p->ci_lo, p->ci_hi, p->speedup_pct);
+}
+
+char *estimate_best_text(const struct estimate *e)
+{
+	_cleanup_free_ char *value = percent_text(e->best_pct), *low = percent_text(e->best_lo);
+	_cleanup_free_ char *high = percent_text(e->best_hi);
+
+	switch (e->best) {
+	case KNOWN_VALUE:
+		return xasprintf("%s %% [%s, %s] at %g %%", value, low, high, e->best_at_pct);
+	case KNOWN_BOUND:
+		return xasprintf("at most %s %% at %g %%", high, e->best_at_pct);
+	default:
+		return xstrdup("nothing learned");
+	}
+}

@@ -17,8 +17,8 @@ ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-trunca
 	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
 	   -pthread -Iinclude -Iinclude/uapi -Ilib -I. -I$(B) $(shell pkg-config --cflags $(PKGS)) \
 	   $(EXTRA_CFLAGS)
-# Zydis has no pkg-config file in Debian 12.
-LDLIBS	 = $(shell pkg-config --libs $(PKGS)) -lZydis -lm -lz -pthread $(EXTRA_LDFLAGS)
+# Zydis and libiberty have no pkg-config files in Debian 12.
+LDLIBS	 = $(shell pkg-config --libs $(PKGS)) -lZydis -liberty -lm -lz -pthread $(EXTRA_LDFLAGS)
 
 LIB_SRC	   := $(sort $(wildcard lib/*/*.c lib/engine/*/*.c))
 LIB_SRC	   := $(filter-out %.bpf.c,$(LIB_SRC))

@@ -75,21 +75,21 @@ static int attach_line(struct points *p, struct end *end, const char *path, stru
 		       const struct maptable *t, struct error *err)
 {
 	const struct point *point = end->point;
-	const char *last = NULL;
 	_cleanup_free_ uint64_t *vaddrs = NULL;
+	uint64_t last = 0, start, stop;
 	size_t n;
 	int ret;
 
 	ret = maptable_line_addresses(t, point->name, point->line, &vaddrs, &n, err);
 	for (size_t i = 0; !ret && i < n; i++) {
-		struct map_frame frames[MAP_MAX_INLINE];
-		int depth = maptable_lookup(t, vaddrs[i], frames, MAP_MAX_INLINE);
-		const char *function = depth ? frames[depth - 1].function : NULL;
 		struct probe_place place = { .vaddr = vaddrs[i] };
 
-		if (last && function && !strcmp(last, function))
-			continue;
-		last = function;
+		/* By where it begins: copies of one function have one name. */
+		if (probe_file_around(f, vaddrs[i], &start, &stop)) {
+			if (i && start == last)
+				continue;
+			last = start;
+		}
 		ret = attach_checked(p, end, path, f, t, &place, err);
 	}
 	return ret;
@@ -98,13 +98,23 @@ static int attach_line(struct points *p, struct end *end, const char *path, stru
 static int attach_function(struct points *p, struct end *end, const char *path,
 			   struct probe_file *f, const struct maptable *t, struct error *err)
 {
-	struct probe_place place = { .function = end->point->function };
-	int ret = maptable_function_address(t, end->point->function, &place.function_vaddr, err);
+	_cleanup_free_ uint64_t *vaddrs = NULL;
+	size_t n;
+	int ret = maptable_function_addresses(t, end->point->function, &vaddrs, &n, err);
 
-	if (ret)
-		return ret;
-	place.vaddr = place.function_vaddr + end->point->offset;
-	return attach_checked(p, end, path, f, t, &place, err);
+	if (!ret && n > 1 && end->point->offset)
+		return error_set(err, ENOTUNIQ,
+				 "%s: the compiler made %zu copies of function \"%s\", which an "
+				 "OFFSET cannot mean all: name a line (FILE:LINE)",
+				 path, n, end->point->function);
+	for (size_t i = 0; !ret && i < n; i++) {
+		struct probe_place place = { .vaddr = vaddrs[i] + end->point->offset,
+					     .function = end->point->function,
+					     .function_vaddr = vaddrs[i] };
+
+		ret = attach_checked(p, end, path, f, t, &place, err);
+	}
+	return ret;
 }
 
 static int attach_code(struct points *p, struct end *end, const struct map_options *map_opt,

@@ -87,6 +87,8 @@ static int add_part(const struct target *t, const struct maps_binary *b,
 		.ranges = ranges,
 	};
 	describe(t, b->table, ranges, ret);
+	if (t->kind == TARGET_FUNCTION && !ret->overloads)
+		ret->overloads = maptable_function_overloads(b->table, t->name);
 	ret->n++;
 	return 0;
 }
@@ -317,5 +319,7 @@ void resolved_target_free(struct resolved_target *r)
 {
 	for (int i = 0; i < SCOZ_MAX_PARTS; i++)
 		addr_ranges_free(&r->ranges[i]);
+	free(r->overloads);
+	r->overloads = NULL;
 	r->n = 0;
 }

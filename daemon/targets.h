@@ -14,6 +14,7 @@ struct resolved_target {
 	int n;
 	struct engine_part parts[SCOZ_MAX_PARTS];
 	struct addr_ranges ranges[SCOZ_MAX_PARTS];
+	char *overloads; /* a function's name stands for all of these; NULL: for one */
 };
 
 /*

@@ -277,6 +277,9 @@ static int name_trial(struct session *s, struct trial *t, const struct resolved_
 	if (t->named)
 		return 0;
 	t->named = true;
+	if (r->overloads)
+		log_warn("target %s stands for all of: %s; write one of them to try it alone",
+			 t->target.spec, r->overloads);
 	return profile_writer_target(s->writer, &p, &t->id, err);
 }
 

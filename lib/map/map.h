@@ -98,6 +98,16 @@ int maptable_lookup(const struct maptable *t, uint64_t vaddr, struct map_frame *
 /* Start of the first function of that name (exact, or demangled without parameters). */
 int maptable_function_address(const struct maptable *t, const char *function, uint64_t *vaddr,
 			      struct error *err);
+/*
+ * The same, for who must know exactly: where the function begins, and all copies of it that the
+ * compiler made (constprop, or of an inline function in a header). -ENOTUNIQ when the name is that
+ * of several functions (overloads, static ones): the text lists them as they can be written.
+ */
+int maptable_function_addresses(const struct maptable *t, const char *function, uint64_t **vaddrs,
+				size_t *n, struct error *err);
+/* The functions that @function stands for, where they are several, as they can be written; or NULL.
+ */
+char *maptable_function_overloads(const struct maptable *t, const char *function);
 /* Every address where the line table begins a statement of FILE:LINE (file matched by its end). */
 int maptable_line_addresses(const struct maptable *t, const char *file, uint32_t line,
 			    uint64_t **vaddrs, size_t *n, struct error *err);

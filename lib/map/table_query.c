@@ -7,6 +7,8 @@
  * parents come before children. Ranges are then the marked intervals: what a lookup of an address
  * in them reports is, by construction, a chain that the target is part of.
  */
+#include "base/similar.h"
+#include "map/function_name.h"
 #include "map/table.h"
 
 #include <ctype.h>
@@ -104,82 +106,69 @@ int maptable_lookup(const struct maptable *t, uint64_t vaddr, struct map_frame *
 	return n < max ? n : max;
 }
 
-/* "vec<int>::push" and "push<int>" without the arguments at the end. */
-static size_t without_template_arguments(const char *name)
-{
-	size_t n = strlen(name), i = n;
-	int depth = 0;
-
-	if (!n || name[n - 1] != '>' || strstr(name, "operator"))
-		return n;
-	while (i > 0) {
-		i--;
-		if (name[i] == '>')
-			depth++;
-		else if (name[i] == '<' && --depth == 0)
-			return i ? i : n;
-	}
-	return n;
-}
-
-enum match { MATCH_NO, MATCH_UNQUALIFIED, MATCH_EXACT };
-
-static enum match match_name(const char *name, size_t n, const char *wanted, size_t n_wanted)
-{
-	if (n < n_wanted || memcmp(name + n - n_wanted, wanted, n_wanted))
-		return MATCH_NO;
-	if (n == n_wanted)
-		return MATCH_EXACT;
-	return n > n_wanted + 2 && !memcmp(name + n - n_wanted - 2, "::", 2) ? MATCH_UNQUALIFIED
-									     : MATCH_NO;
-}
-
-static enum match match_func(const struct maptable *t, uint32_t func, const char *wanted)
-{
-	const char *name = t->str + t->func[func].name;
-	const char *linkage = t->str + t->func[func].linkage;
-	size_t n = strlen(name), n_wanted = strlen(wanted), plain;
-	enum match m;
-
-	if (!n_wanted)
-		return MATCH_NO;
-	if (!strcmp(linkage, wanted))
-		return MATCH_EXACT;
-	m = match_name(name, n, wanted, n_wanted);
-	if (m || strchr(wanted, '<'))
-		return m;
-	plain = without_template_arguments(name);
-	return plain == n ? MATCH_NO : match_name(name, plain, wanted, n_wanted);
-}
-
 /* Marks the functions of that name; those that match exactly push the others out. */
 static bool *match_functions(const struct maptable *t, const char *wanted, bool *any)
 {
 	bool *marked = xcalloc(t->n_func, sizeof(*marked));
-	enum match best = MATCH_NO;
+	enum function_match best = FUNCTION_NO;
+	struct function_pattern p;
 
+	function_pattern_init(&p, wanted);
 	for (uint32_t i = 0; i < t->n_func; i++) {
-		enum match m = match_func(t, i, wanted);
+		enum function_match m = function_pattern_match(&p, t->str + t->func[i].name,
+							       t->str + t->func[i].linkage);
 
-		if (m == MATCH_NO || m < best)
+		if (m == FUNCTION_NO || m < best)
 			continue;
 		if (m > best)
 			memset(marked, 0, t->n_func * sizeof(*marked));
 		best = m;
 		marked[i] = true;
 	}
-	*any = best != MATCH_NO;
+	function_pattern_deinit(&p);
+	*any = best != FUNCTION_NO;
 	return marked;
+}
+
+/* The names nearest to @function, as text for a message. */
+static char *near_functions(const struct maptable *t, const char *function)
+{
+	struct similar all, last;
+	const char *colon;
+
+	similar_init(&all, function);
+	similar_init(&last, function);
+	for (uint32_t i = 0; i < t->n_func; i++) {
+		const char *name = t->str + t->func[i].name;
+
+		if (strncmp(name, "_Z", 2))
+			similar_add(&all, name);
+		/* Who leaves out the namespace may err in the rest. */
+		colon = strrchr(name, ':');
+		if (colon)
+			similar_add(&last, colon + 1);
+	}
+	return similar_text(all.n ? &all : &last);
 }
 
 static int no_function(const struct maptable *t, const char *function, struct error *err)
 {
+	_cleanup_free_ char *near = near_functions(t, function);
+
 	return error_set(
-		err, ENOENT, "%s has no function \"%s\"%s", maptable_name(t), function,
+		err, ENOENT, "%s has no function \"%s\"%s%s", maptable_name(t), function, near,
 		maptable_source(t) == MAP_DWARF || maptable_source(t) == MAP_KALLSYMS
 			? ""
 			: " (and no debug information: inlined and static functions are not "
 			  "known; install its -dbgsym package or compile it with -g)");
+}
+
+static int only_inlined(const struct maptable *t, const char *function, struct error *err)
+{
+	return error_set(err, ENOENT,
+			 "function \"%s\" of %s is inlined everywhere and has no address of "
+			 "its own: name a line (FILE:LINE) instead",
+			 function, maptable_name(t));
 }
 
 int maptable_function_address(const struct maptable *t, const char *function, uint64_t *vaddr,
@@ -210,13 +199,192 @@ int maptable_function_address(const struct maptable *t, const char *function, ui
 		*vaddr = t->h->base + best;
 		return 0;
 	}
-	if (any)
-		return error_set(
-			err, ENOENT,
-			"function \"%s\" of %s is inlined everywhere and has no address of "
-			"its own: name a line (FILE:LINE) instead",
-			function, maptable_name(t));
-	return no_function(t, function, err);
+	return any ? only_inlined(t, function, err) : no_function(t, function, err);
+}
+
+#define MAX_LISTED 12 /* functions of one name in a message */
+
+struct candidates {
+	const struct table_sym **sym;
+	size_t n, cap;
+};
+
+static void add_candidate(struct candidates *c, const struct table_sym *s)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->sym[i]->off == s->off)
+			return; /* another name of the same */
+	}
+	array_reserve(c->sym, c->cap, c->n + 1);
+	c->sym[c->n++] = s;
+}
+
+static char *candidate_symbol(const struct maptable *t, const struct table_sym *s)
+{
+	return function_symbol(t->str + t->func[s->func].name, t->str + t->func[s->func].linkage);
+}
+
+/* "FILE:LINE" of its first line, or NULL. */
+static char *candidate_line(const struct maptable *t, const struct table_sym *s)
+{
+	uint32_t row = table_search(t->row_off, t->n_row, s->off);
+
+	if (row == NONE || t->row_file[row] == NONE)
+		return NULL;
+	return xasprintf("%s:%u", file_name(t, t->row_file[row]), t->row_line[row] & ROW_LINE);
+}
+
+/* A way to write each: its name, with parameters, the symbol, or its first line. */
+static char *candidate_text(const struct maptable *t, const struct table_sym *s, int way)
+{
+	const struct table_func *f = &t->func[s->func];
+
+	switch (way) {
+	case 0:
+		return t->str[f->name] == '_' && strchr("ZR", t->str[f->name + 1])
+			       ? NULL /* mangled */
+			       : xstrdup(t->str + f->name);
+	case 1:
+		return function_full_name(t->str + f->name, t->str + f->linkage);
+	case 2:
+		return candidate_symbol(t, s);
+	default:
+		return candidate_line(t, s);
+	}
+}
+
+static void free_texts(char **text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(text[i]);
+	free(text);
+}
+
+/* The first way in which all are told apart; NULL: there is none. */
+static char **distinct_texts(const struct maptable *t, const struct candidates *c)
+{
+	for (int way = 0; way < 4; way++) {
+		char **text = xcalloc(c->n, sizeof(*text));
+		bool distinct = true;
+
+		for (size_t i = 0; i < c->n; i++) {
+			text[i] = candidate_text(t, c->sym[i], way);
+			distinct &= text[i] != NULL;
+			for (size_t k = 0; k < i && distinct; k++)
+				distinct = strcmp(text[k], text[i]) != 0;
+		}
+		if (distinct)
+			return text;
+		free_texts(text, c->n);
+	}
+	return NULL;
+}
+
+/* Functions that differ; copies that the compiler made of one are one. */
+static bool all_copies(const struct maptable *t, const struct candidates *c)
+{
+	_cleanup_free_ char *first = candidate_symbol(t, c->sym[0]);
+	_cleanup_free_ char *line = candidate_line(t, c->sym[0]);
+
+	for (size_t i = 1; i < c->n; i++) {
+		_cleanup_free_ char *symbol = candidate_symbol(t, c->sym[i]);
+		_cleanup_free_ char *other = candidate_line(t, c->sym[i]);
+		bool clone = strchr(t->str + t->func[c->sym[i]->func].linkage, '.') ||
+			     strchr(t->str + t->func[c->sym[0]->func].linkage, '.');
+
+		if (strcmp(first, symbol))
+			return false;
+		if (line && other ? strcmp(line, other) : !clone)
+			return false;
+	}
+	return true;
+}
+
+static void find_candidates(const struct maptable *t, const bool *marked, struct candidates *ret)
+{
+	const struct table_sym *part = NULL;
+
+	*ret = (struct candidates){ .n = 0 };
+	for (uint32_t i = 0; i < t->n_sym; i++) {
+		const struct table_sym *s = &t->sym[i];
+
+		if (!marked[s->func] || s->flags & SYM_COLD)
+			continue;
+		/* The rest of a function whose beginning was inlined. */
+		if (strstr(t->str + t->func[s->func].linkage, ".part."))
+			part = s;
+		else
+			add_candidate(ret, s);
+	}
+	if (!ret->n && part)
+		add_candidate(ret, part);
+}
+
+static char *list_candidates(const struct maptable *t, const struct candidates *c)
+{
+	char **text = distinct_texts(t, c), *list = xstrdup("");
+
+	for (size_t i = 0; text && i < c->n; i++) {
+		char *longer = i == MAX_LISTED ? xasprintf("%s and %zu more", list, c->n - i)
+					       : xasprintf("%s%s%s", list, i ? "; " : "", text[i]);
+
+		free(list);
+		list = longer;
+		if (i == MAX_LISTED)
+			break;
+	}
+	if (text)
+		free_texts(text, c->n);
+	return list;
+}
+
+int maptable_function_addresses(const struct maptable *t, const char *function, uint64_t **vaddrs,
+				size_t *n, struct error *err)
+{
+	_cleanup_free_ bool *marked = NULL;
+	struct candidates c;
+	bool any;
+	int r = 0;
+
+	*vaddrs = NULL;
+	*n = 0;
+	marked = match_functions(t, function, &any);
+	if (!any)
+		return no_function(t, function, err);
+	find_candidates(t, marked, &c);
+	if (!c.n) {
+		r = only_inlined(t, function, err);
+	} else if (!all_copies(t, &c)) {
+		_cleanup_free_ char *list = list_candidates(t, &c);
+
+		r = error_set(err, ENOTUNIQ, "%s has %zu functions \"%s\"%s%s", maptable_name(t),
+			      c.n, function,
+			      *list ? ": write which one: "
+				    : ", and nothing tells them apart: compile it with -g and "
+				      "name a line (FILE:LINE)",
+			      list);
+	} else {
+		*vaddrs = xcalloc(c.n, sizeof(**vaddrs));
+		for (size_t i = 0; i < c.n; i++)
+			(*vaddrs)[(*n)++] = t->h->base + c.sym[i]->off;
+	}
+	free(c.sym);
+	return r;
+}
+
+char *maptable_function_overloads(const struct maptable *t, const char *function)
+{
+	_cleanup_free_ bool *marked = NULL;
+	struct candidates c;
+	char *list = NULL;
+	bool any;
+
+	marked = match_functions(t, function, &any);
+	find_candidates(t, marked, &c);
+	if (c.n > 1 && !all_copies(t, &c))
+		list = list_candidates(t, &c);
+	free(c.sym);
+	return list;
 }
 
 static void add_marked_scopes(const struct maptable *t, bool *marked, struct addr_ranges *ret,

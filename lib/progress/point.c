@@ -124,7 +124,7 @@ static const char *find_offset(const char *function)
 		return NULL;
 	if (ends_in_operator(function, plus - function))
 		return NULL; /* operator+, operator+= */
-	if (plus > function && plus[-1] == '+' && !plus[1] &&
+	if (plus > function && plus[-1] == '+' && (!plus[1] || plus[1] == '(') &&
 	    ends_in_operator(function, plus - 1 - function))
 		return NULL; /* operator++ */
 	return plus;

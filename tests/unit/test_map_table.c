@@ -365,6 +365,45 @@ static void test_file_ranges(void **state)
 	maptable_free(t);
 }
 
+static uint64_t the_one(const struct maptable *t, const char *function)
+{
+	_cleanup_free_ uint64_t *vaddrs = NULL;
+	struct error err;
+	size_t n;
+
+	if (maptable_function_addresses(t, function, &vaddrs, &n, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(n, 1);
+	return vaddrs[0];
+}
+
+/* Each overload by its parameters; all of them by none, and then they are listed. */
+static void check_overloads(const struct maptable *t)
+{
+	uint64_t of_int = the_one(t, "ns::Thing::method(int)"), *vaddrs;
+	_cleanup_free_ char *list = maptable_function_overloads(t, "Thing::method");
+	struct addr_ranges r;
+	struct error err;
+	size_t n;
+
+	assert_int_equal(the_one(t, "_ZN2ns5Thing6methodEi"), of_int);
+	assert_int_equal(the_one(t, "method( int )"), of_int);
+	assert_true(the_one(t, "ns::Thing::method(double)") != of_int);
+	assert_true(the_one(t, "ns::Box<int>::get(int)") == the_one(t, "Box::get"));
+	assert_int_equal(maptable_function_addresses(t, "ns::Thing::method", &vaddrs, &n, &err),
+			 -ENOTUNIQ);
+	assert_non_null(strstr(err.text, "ns::Thing::method(int)"));
+	assert_non_null(strstr(err.text, "ns::Thing::method(double)"));
+	assert_non_null(strstr(list, "ns::Thing::method(double)"));
+	assert_null(maptable_function_overloads(t, "ns::Thing::method(int)"));
+	assert_int_equal(maptable_function_ranges(t, "ns::Thing::method(int)", &r, &err), 0);
+	assert_int_equal(r.r[0].start, of_int);
+	addr_ranges_free(&r);
+	assert_int_equal(maptable_function_addresses(t, "ns::Thing::methd", &vaddrs, &n, &err),
+			 -ENOENT);
+	assert_non_null(strstr(strstr(err.text, "the nearest name"), " ns::Thing::method"));
+}
+
 static void test_cplusplus(void **state)
 {
 	static const char source[] =
@@ -433,6 +472,7 @@ static void test_cplusplus(void **state)
 		assert_int_equal(maptable_lookup(t, addr, f, 4), 1);
 		assert_string_equal(f[0].function, "(anonymous namespace)::hidden");
 		assert_int_equal(maptable_function_address(t, "ns::Box<int>::get", &addr, &err), 0);
+		check_overloads(t);
 		maptable_free(t);
 	}
 	sh("objcopy --strip-debug cpp cpp-bare");
@@ -441,6 +481,7 @@ static void test_cplusplus(void **state)
 	assert_int_equal(maptable_function_address(t, "hidden", &addr, &err), 0);
 	assert_int_equal(maptable_lookup(t, addr, f, 4), 1);
 	assert_string_equal(f[0].function, "(anonymous namespace)::hidden");
+	check_overloads(t);
 	maptable_free(t);
 }
 

@@ -65,6 +65,19 @@ static void test_functions(void **state)
 	check_point("p:operator+=", POINT_FUNCTION, "p", "operator+=", NULL, NULL, 0, 0);
 	check_point("p:operator+++4", POINT_FUNCTION, "p", "operator++", NULL, NULL, 4, 0);
 	check_point("p:operator==", POINT_FUNCTION, "p", "operator==", NULL, NULL, 0, 0);
+	/* whole signatures, as tools print them */
+	check_point("p:a::f(int, char const*)", POINT_FUNCTION, "p", "a::f(int, char const*)", NULL,
+		    NULL, 0, 0);
+	check_point("p:a::f(b::c<int, d> const&) const+0x10", POINT_FUNCTION, "p",
+		    "a::f(b::c<int, d> const&) const", NULL, NULL, 16, 0);
+	check_point("p:a::K::operator+(int)", POINT_FUNCTION, "p", "a::K::operator+(int)", NULL,
+		    NULL, 0, 0);
+	check_point("p:a::K::operator++(int)", POINT_FUNCTION, "p", "a::K::operator++(int)", NULL,
+		    NULL, 0, 0);
+	check_point("p:ru::Thing<T>::iter_done", POINT_FUNCTION, "p", "ru::Thing<T>::iter_done",
+		    NULL, NULL, 0, 0);
+	check_point("p:<ru::Thing<u8> as ru::Step>::step", POINT_FUNCTION, "p",
+		    "<ru::Thing<u8> as ru::Step>::step", NULL, NULL, 0, 0);
 	check_point("a\\:b:f", POINT_FUNCTION, "a:b", "f", NULL, NULL, 0, 0);
 	check_point("p:we\\:ird", POINT_FUNCTION, "p", "we:ird", NULL, NULL, 0, 0);
 	check_point("p:~Foo", POINT_FUNCTION, "p", "~Foo", NULL, NULL, 0, 0);

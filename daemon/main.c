@@ -16,6 +16,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -447,6 +448,7 @@ int main(int argc, char **argv)
 	struct machine_lock lock;
 	int ret, status;
 
+	setlocale(LC_CTYPE, "");
 	s.command_status = -1;
 	s.truth = -1;
 	options_parse(argc, argv, &s.opt);

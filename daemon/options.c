@@ -84,6 +84,7 @@ static const struct argp_option argp_options[] = {
 	{ "json", OPT_JSON, NULL, 0, "progress as JSON lines on stderr", 5 },
 	{ "verbose", 'v', NULL, 0, "say more (twice: everything)", 5 },
 	{ "quiet", 'q', NULL, 0, "say less", 5 },
+	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1 }, /* as everywhere; argp has -? */
 	{}
 };
 
@@ -284,6 +285,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'q':
 		log_level = LOG_QUIET;
 		break;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		break;
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
 		break;
@@ -325,6 +329,7 @@ void options_parse(int argc, char **argv, struct options *ret)
 		.waive = true,
 	};
 	argp_err_exit_status = 2;
+	argv[0] = program_invocation_short_name; /* getopt's messages begin as all others */
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, ret);
 	if (!ret->n_speedups) {
 		for (size_t i = 0; i < ARRAY_SIZE(default_speedups); i++) {

@@ -43,8 +43,8 @@ struct session {
 	uint64_t start_ns;
 	uint64_t period_ns;
 	uint64_t min_period_ns; /* the kernel would throttle a shorter one; 0: any will do */
-	double tick_cost_ns; /* 0: not known */
-	bool coarse;	     /* no allowed period is fine enough */
+	double tick_cost_ns;	/* 0: not known */
+	bool coarse;		/* no allowed period is fine enough */
 	double sync_interval_s;
 
 	/* Binaries of the current target: their mappings are published as they appear. */
@@ -124,6 +124,12 @@ void window_watch_begin(struct session *s, struct window_watch *watch);
 /* Times, delay, hits, and whether what happened meanwhile makes the window worthless. */
 void window_watch_end(struct session *s, const struct window_watch *watch,
 		      struct profile_window *w);
+/*
+ * status_line.c: what stands on the live line, at most @cols wide. Malloc'ed. @best: a target,
+ * NULL: nothing was learned yet; @result: about it.
+ */
+char *status_line(double elapsed_s, uint32_t windows, const char *trying, double speedup,
+		  const char *best, const char *result, size_t cols);
 /* status.c */
 void status_window(struct session *s, const struct trial *t, const struct profile_window *w);
 void status_event(struct session *s, const char *event, const char *fmt, ...)

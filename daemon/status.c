@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is shown while a run lasts: a live line on a terminal, or JSON lines (--json). */
+#include "base/names.h"
 #include "daemon/session.h"
 
 #include <jansson.h>
-#include <math.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static bool line_shown;
@@ -65,9 +66,16 @@ static const char *best_so_far(struct session *s, char **text)
 	return name;
 }
 
+static size_t terminal_width(void)
+{
+	struct winsize ws;
+
+	return !ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) && ws.ws_col > 1 ? ws.ws_col : 80;
+}
+
 void status_window(struct session *s, const struct trial *t, const struct profile_window *w)
 {
-	_cleanup_free_ char *best = NULL;
+	_cleanup_free_ char *best = NULL, *line = NULL, *shown = NULL;
 	const char *name;
 
 	if (s->opt.json) {
@@ -87,12 +95,10 @@ void status_window(struct session *s, const struct trial *t, const struct profil
 		return;
 	name = best_so_far(s, &best);
 	status_clear();
-	fprintf(stderr, "%.0f s, %u windows, trying %s at %.0f %%", session_elapsed_s(s), s->units,
-		t->target.spec, w->speedup * 100);
-	if (name)
-		fprintf(stderr, "; best: %s %s", name, best);
-	else
-		fprintf(stderr, "; nothing learned yet");
+	line = status_line(session_elapsed_s(s), s->units, t->target.spec, w->speedup, name, best,
+			   terminal_width() - 1);
+	shown = locale_text(line);
+	fputs(shown, stderr);
 	fflush(stderr);
 	line_shown = true;
 }

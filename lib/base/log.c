@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/base.h"
+#include "base/names.h"
 
 enum log_level log_level = LOG_NORMAL;
 
 void log_msg(enum log_level level, const char *fmt, ...)
 {
+	_cleanup_free_ char *shown = NULL;
 	char line[2048];
 	va_list ap;
 	int n;
@@ -16,5 +17,6 @@ void log_msg(enum log_level level, const char *fmt, ...)
 	vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
 	va_end(ap);
 	strcat(line, "\n");
-	fputs(line, stderr);
+	shown = locale_text(line);
+	fputs(shown, stderr);
 }

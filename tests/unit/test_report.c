@@ -605,7 +605,7 @@ static void test_text(void **state)
 		       "?");
 	assert_string_equal(s, "a?b??\xc3\xa9??????");
 	free(s);
-	s = text_shorten(xstrdup("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"), 5);
+	s = text_shorten(xstrdup("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"), 5, ELLIPSIS);
 	assert_int_equal(text_width(s), 5);
 	assert_string_equal(s, "\xc3\xa9\xc3\xa9\xe2\x80\xa6\xc3\xa9\xc3\xa9");
 	free(s);
@@ -634,16 +634,39 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Ten functions of one template at 80 columns, in a locale without UTF-8. */
+static void test_long_names(void **state)
+{
+	struct table t;
+
+	(void)state;
+	table_init(&t, 1);
+	table_row(&t)[0] = xstrdup("TARGET");
+	for (int i = 0; i < 10; i++)
+		table_row(&t)[0] = xasprintf("func:std::map<std::string, Type%d, std::less<"
+					     "std::string> >::operator[](std::string const&)"
+					     "@server",
+					     i);
+	table_shorten(&t, 0, 24);
+	for (size_t i = 0; i < t.rows; i++) {
+		assert_true(strlen(t.cell[i]) <= 24); /* bytes: plain ASCII */
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(t.cell[i], t.cell[j]);
+	}
+	assert_string_equal(t.cell[1], "func:s~Type0, std~server");
+	table_deinit(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json),	     cmocka_unit_test(test_inserted_delay),
-		cmocka_unit_test(test_table),	     cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_measured),     cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_nothing_more), cmocka_unit_test(test_cut_off),
-		cmocka_unit_test(test_errors),	     cmocka_unit_test(test_export_coz),
-		cmocka_unit_test(test_export_csv),   cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_long_names),     cmocka_unit_test(test_json),
+		cmocka_unit_test(test_inserted_delay), cmocka_unit_test(test_table),
+		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_phases),	       cmocka_unit_test(test_nothing_more),
+		cmocka_unit_test(test_cut_off),	       cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_export_coz),     cmocka_unit_test(test_export_csv),
+		cmocka_unit_test(test_targets),	       cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

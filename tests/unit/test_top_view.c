@@ -172,7 +172,7 @@ static void test_keys(void **state)
 	assert_non_null(line_with("FROZEN"));
 	press(' ', TOP_FREEZE);
 	press('h', TOP_REDRAW);
-	assert_non_null(line_with("Esc       back"));
+	assert_non_null(line_with("this help"));
 	press(TOP_ENTER, TOP_NOTHING);
 	press(TOP_ESCAPE, TOP_REDRAW);
 	press('x', TOP_NOTHING);
@@ -270,12 +270,31 @@ static void test_class_names(void **state)
 	assert_false(top_view_filter(&view, "nonsense"));
 }
 
+/* On the smallest usual terminal, below which there is a line of keys. */
+static void test_help_fits(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	for (; top_help[n]; n++) {
+		if (strlen(top_help[n]) > 80)
+			fail_msg("%zu columns: %s", strlen(top_help[n]), top_help[n]);
+	}
+	assert_true(n <= 23);
+	draw(24, 80);
+	top_view_key(&view, 'h', result);
+	draw(24, 80);
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(lines.v[i].text, top_help[i]);
+	top_view_key(&view, TOP_ESCAPE, result);
+}
+
 int main(void)
 {
 #define VIEW(t) cmocka_unit_test_setup_teardown(t, set_up_view, tear_down_view)
 	const struct CMUnitTest tests[] = {
 		VIEW(test_lines),  VIEW(test_sizes),   VIEW(test_keys),	       VIEW(test_open),
-		VIEW(test_scroll), VIEW(test_nothing), VIEW(test_class_names),
+		VIEW(test_scroll), VIEW(test_nothing), VIEW(test_class_names), VIEW(test_help_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,13 +83,11 @@ int cmd_doctor(int argc, char **argv)
 			usage(stdout);
 			return EXIT_DONE;
 		default:
-			usage(stderr);
 			return EXIT_USAGE;
 		}
 	}
 	if (optind != argc) {
-		fprintf(stderr, "scoz doctor: '%s' is one argument too many\n", argv[optind]);
-		usage(stderr);
+		log_warn("%s is one argument too many", argv[optind]);
 		return EXIT_USAGE;
 	}
 	privileges_raise();

@@ -285,8 +285,7 @@ static bool parse_numbers(struct export_numbers *l, const char *option, const ch
 		v = strtol(s, &end, 10);
 		if (!isdigit((unsigned char)*s) || (*end && *end != ',') || errno ||
 		    v > INT32_MAX) {
-			log_warn("export: --%s %s: not a number, or numbers with commas", option,
-				 arg);
+			log_warn("--%s %s: not a number, or numbers with commas", option, arg);
 			return false;
 		}
 		array_reserve(l->v, cap, (size_t)l->n + 1);
@@ -304,7 +303,7 @@ static bool parse_cpus(struct export_numbers *l, const char *arg)
 	free(l->v);
 	*l = (struct export_numbers){ 0 };
 	if (cpulist_parse(arg, &l->v, &l->n, &err) < 0) {
-		log_warn("export: --cpu %s: %s", arg, err.text);
+		log_warn("--cpu %s: %s", arg, err.text);
 		return false;
 	}
 	return true;
@@ -357,7 +356,7 @@ static bool parse_classes(const char **classes, const char *arg)
 static bool parse_per(enum export_per *per, const char *arg)
 {
 	if (strcmp(arg, "process") && strcmp(arg, "thread")) {
-		log_warn("export: --per %s is not known: give process or thread", arg);
+		log_warn("--per %s is not known: give process or thread", arg);
 		return false;
 	}
 	*per = strcmp(arg, "process") ? EXPORT_PER_THREAD : EXPORT_PER_PROCESS;
@@ -386,7 +385,7 @@ static bool recording_option(struct export_options *o, int option, const char *a
 static const struct export_format *find_format(const char *name)
 {
 	if (!name) {
-		log_warn("export: which format? give --format coz, csv or json of a causal "
+		log_warn("which format? give --format coz, csv or json of a causal "
 			 "profile, folded, speedscope, firefox or pprof of a recording");
 		return NULL;
 	}
@@ -394,7 +393,7 @@ static const struct export_format *find_format(const char *name)
 		if (!strcmp(name, export_formats[i].name))
 			return &export_formats[i];
 	}
-	log_warn("export: --format %s is not known: give coz, csv, json, folded, speedscope, "
+	log_warn("--format %s is not known: give coz, csv, json, folded, speedscope, "
 		 "firefox or pprof",
 		 name);
 	return NULL;
@@ -409,17 +408,16 @@ struct export_arguments {
 static bool check_usage(const struct export_arguments *a, const struct export_format *f)
 {
 	if (f->write && a->of_recordings) {
-		log_warn("export: --%s is for recordings, --format %s is for causal profiles",
+		log_warn("--%s is for recordings, --format %s is for causal profiles",
 			 a->of_recordings, f->name);
 		return false;
 	}
 	if (a->o.per != EXPORT_PER_COMM && f->record != export_folded) {
-		log_warn("export: --per is for --format folded: %s tells threads apart by itself",
-			 f->name);
+		log_warn("--per is for --format folded: %s tells threads apart by itself", f->name);
 		return false;
 	}
 	if (f->record == export_pprof && (!a->output || !strcmp(a->output, "-")) && isatty(1)) {
-		log_warn("export: pprof is binary, not for terminals: choose a file with -o");
+		log_warn("pprof is binary, not for terminals: choose a file with -o");
 		return false;
 	}
 	return true;
@@ -473,7 +471,7 @@ static int export_file(int argc, char **argv, const struct export_arguments *a)
 	if (!f || !check_usage(a, f))
 		return EXIT_USAGE;
 	if (argc - optind > 1) {
-		log_warn("export: one FILE at most, but there is also %s", argv[optind + 1]);
+		log_warn("one FILE at most, but there is also %s", argv[optind + 1]);
 		return EXIT_USAGE;
 	}
 	if (f->write)

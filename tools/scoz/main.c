@@ -27,7 +27,7 @@ static void usage(FILE *out)
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].what);
 	fprintf(out, "\n  --help, --version\n\n"
-		     "`scoz COMMAND --help` tells the options of a command.\n"
+		     "`scoz help COMMAND` tells the options of a command.\n"
 		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
 }
 
@@ -43,12 +43,34 @@ static int flush_output(int status)
 	return status;
 }
 
+static int run_command(int argc, char **argv)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		static char name[32];
+
+		if (strcmp(argv[1], commands[i].name) != 0)
+			continue;
+		/* Who speaks, in messages of getopt as in ours. */
+		snprintf(name, sizeof(name), "scoz %s", commands[i].name);
+		argv[1] = program_invocation_short_name = name;
+		return flush_output(commands[i].run(argc - 1, argv + 1));
+	}
+	log_warn("%s: no such %s: `scoz --help` lists the commands", argv[1],
+		 argv[1][0] == '-' ? "option" : "command");
+	return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "help") && argc > 2 && argv[2][0] != '-') {
+		char *help[] = { argv[0], argv[2], "--help", NULL };
+
+		return run_command(3, help);
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		usage(stdout);
@@ -58,17 +80,5 @@ int main(int argc, char **argv)
 		printf("scoz %s\n", SCOZ_VERSION);
 		return flush_output(EXIT_DONE);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		char name[32];
-
-		if (strcmp(argv[1], commands[i].name) != 0)
-			continue;
-		/* As getopt's messages name it. */
-		snprintf(name, sizeof(name), "scoz %s", commands[i].name);
-		argv[1] = name;
-		return flush_output(commands[i].run(argc - 1, argv + 1));
-	}
-	log_warn("%s: no such %s: `scoz --help` lists the commands", argv[1],
-		 argv[1][0] == '-' ? "option" : "command");
-	return EXIT_USAGE;
+	return run_command(argc, argv);
 }

@@ -441,6 +441,6 @@ void model_print_reasons(const struct model *m)
 	for (size_t i = 0; i < m->reasons.n; i++) {
 		_cleanup_free_ char *text = text_clean(m->reasons.text[i], "?");
 
-		fprintf(stderr, "%s: nothing can be concluded: %s\n", path, text);
+		log_msg(LOG_QUIET, "%s: nothing can be concluded: %s", path, text);
 	}
 }

@@ -203,11 +203,11 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (strcmp(output, "-") && !ends_with(output, ".html") && !ends_with(output, ".htm") &&
 	    !ends_with(output, ".svg") && !ends_with(output, ".png")) {
-		log_warn("plot: %s: which format? let the name end in .html, .svg or .png", output);
+		log_warn("%s: which format? let the name end in .html, .svg or .png", output);
 		return EXIT_USAGE;
 	}
 	if (argc - optind > 1) {
-		log_warn("plot: one FILE at most, but there is also %s", argv[optind + 1]);
+		log_warn("one FILE at most, but there is also %s", argv[optind + 1]);
 		return EXIT_USAGE;
 	}
 	return plot(optind < argc ? argv[optind] : DEFAULT_PROFILE, output);

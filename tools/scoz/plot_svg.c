@@ -52,7 +52,7 @@ static size_t columns(size_t n)
 static void write_text(FILE *out, const char *class, double x, double y, const char *anchor,
 		       const char *s, size_t max)
 {
-	_cleanup_free_ char *text = text_shorten(text_clean(s, "\xef\xbf\xbd"), max);
+	_cleanup_free_ char *text = text_shorten(text_clean(s, "\xef\xbf\xbd"), max, ELLIPSIS);
 
 	fprintf(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y,
 		anchor);
@@ -60,8 +60,19 @@ static void write_text(FILE *out, const char *class, double x, double y, const c
 	fprintf(out, "</text>\n");
 }
 
-static void write_panel(FILE *out, const struct model_row *row, const struct plot_axis *axis,
-			double x, double y, size_t id)
+/* What panels are called: malloc'ed strings in a malloc'ed array. */
+static char **panel_names(const struct model *m, size_t shown)
+{
+	char **names = xcalloc(shown, sizeof(*names));
+
+	for (size_t i = 0; i < shown; i++)
+		names[i] = text_clean(m->rows[i].target->name, "\xef\xbf\xbd");
+	names_shorten(names, shown, 46, ELLIPSIS);
+	return names;
+}
+
+static void write_panel(FILE *out, const struct model_row *row, const char *name,
+			const struct plot_axis *axis, double x, double y, size_t id)
 {
 	_cleanup_free_ char *badge = xasprintf("%s badge", plot_verdict_class(row->e->verdict));
 	_cleanup_free_ char *summary = estimate_best_text(row->e);
@@ -75,7 +86,7 @@ static void write_panel(FILE *out, const struct model_row *row, const struct plo
 		x, y, id, id);
 	fprintf(out, "<rect class=\"panel\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n", PANEL_W,
 		PANEL_H);
-	write_text(out, "target", PAD, 22, "start", row->target->name, 46);
+	write_text(out, "target", PAD, 22, "start", name, 46);
 	write_text(out, "meta", PAD, 38, "start",
 		   located ? row->target->location : row->target->kind, 38);
 	write_text(out, "meta", PANEL_W - PAD, 38, "end", meta, 30);
@@ -122,6 +133,7 @@ void plot_size(const struct model *m, int *width, int *height)
 void plot_write_svg(const struct model *m, FILE *out)
 {
 	size_t shown = shown_rows(m), cols = columns(shown);
+	_cleanup_free_ char **names = panel_names(m, shown);
 	struct plot_axis axis = plot_axis(m);
 	int width, height;
 
@@ -132,9 +144,12 @@ void plot_write_svg(const struct model *m, FILE *out)
 		"<rect class=\"page\" width=\"%d\" height=\"%d\"/>\n",
 		width, height, width, height, style, width, height);
 	write_title(out, m, shown, width / 6.8);
-	for (size_t i = 0; i < shown; i++)
-		write_panel(out, &m->rows[i], &axis, MARGIN + (i % cols) * (PANEL_W + GAP),
+	for (size_t i = 0; i < shown; i++) {
+		write_panel(out, &m->rows[i], names[i], &axis,
+			    MARGIN + (i % cols) * (PANEL_W + GAP),
 			    TITLE + (i / cols) * (PANEL_H + GAP), i);
+		free(names[i]);
+	}
 	for (size_t i = 0; !shown && i < m->reasons.n; i++)
 		write_text(out, "sub", MARGIN, TITLE + 14 + 18 * i, "start", m->reasons.text[i],
 			   118);

@@ -46,14 +46,14 @@ static int option_sort(struct record_options *o, const char *arg)
 		while (k < RECORD_SORTS && strcmp(item, record_sort_names[k]))
 			k++;
 		if (k == RECORD_SORTS) {
-			log_warn("report: --sort %s: no key \"%s\": there are comm, dso, sym, pid, "
+			log_warn("--sort %s: no key \"%s\": there are comm, dso, sym, pid, "
 				 "tid, class, kind, cpu, waker, file and srcline",
 				 arg, item);
 			return -EINVAL;
 		}
 		for (size_t i = 0; i < o->n_sort; i++) {
 			if (o->sort[i] == k) {
-				log_warn("report: --sort %s: \"%s\" stands twice", arg, item);
+				log_warn("--sort %s: \"%s\" stands twice", arg, item);
 				return -EINVAL;
 			}
 		}
@@ -76,7 +76,7 @@ static int option_numbers(struct number_list *l, const char *option, const char 
 		errno = 0;
 		v = strtol(item, &end, 10);
 		if (*item < '0' || *item > '9' || *end || errno || v > INT32_MAX) {
-			log_warn("report: %s %s: \"%s\" is not a number", option, arg, item);
+			log_warn("%s %s: \"%s\" is not a number", option, arg, item);
 			return -EINVAL;
 		}
 		array_reserve(l->v, cap, (size_t)l->n + 1);
@@ -92,7 +92,7 @@ static int option_cpus(struct number_list *l, const char *arg)
 	free(l->v);
 	*l = (struct number_list){ .given = true };
 	if (cpulist_parse(arg, &l->v, &l->n, &err) < 0) {
-		log_warn("report: --cpu %s: %s", arg, err.text);
+		log_warn("--cpu %s: %s", arg, err.text);
 		return -EINVAL;
 	}
 	return 0;
@@ -138,7 +138,7 @@ static int option_class(struct record_options *o, const char *arg)
 		unsigned int levels = class_levels(item);
 
 		if (!levels) {
-			log_warn("report: --class %s: no class \"%s\": there are on (. and k), io "
+			log_warn("--class %s: no class \"%s\": there are on (. and k), io "
 				 "(I), lock (L), sched (S), other (B), and off for the last four",
 				 arg, item);
 			return -EINVAL;
@@ -155,7 +155,7 @@ static int option_per(struct record_options *o, const char *arg)
 	} else if (!strcmp(arg, "thread")) {
 		o->per = PER_THREAD;
 	} else {
-		log_warn("report: --per %s is not known: give process or thread", arg);
+		log_warn("--per %s is not known: give process or thread", arg);
 		return -EINVAL;
 	}
 	return 0;
@@ -167,7 +167,7 @@ static int option_percent(struct record_options *o, const char *arg)
 
 	o->percent_limit = strtod(arg, &end);
 	if (end == arg || *end || !(o->percent_limit >= 0 && o->percent_limit <= 100)) {
-		log_warn("report: --percent-limit %s is not a number from 0 to 100", arg);
+		log_warn("--percent-limit %s is not a number from 0 to 100", arg);
 		return -EINVAL;
 	}
 	return 0;
@@ -182,7 +182,7 @@ static int option_top_waits(struct record_options *o, const char *arg)
 		errno = 0;
 		v = strtol(arg, &end, 10);
 		if (end == arg || *end || errno || v < 1 || v > INT32_MAX) {
-			log_warn("report: --top-waits=%s is not a positive number", arg);
+			log_warn("--top-waits=%s is not a positive number", arg);
 			return -EINVAL;
 		}
 	}

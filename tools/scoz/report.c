@@ -62,7 +62,9 @@ static void usage(FILE *out)
 
 static char *clean(const char *s)
 {
-	return text_clean(s, "?");
+	_cleanup_free_ char *text = text_clean(s, "?");
+
+	return locale_text(text);
 }
 
 /* ---- head ---- */
@@ -203,12 +205,8 @@ static void print_curve(const struct model_row *row, size_t width)
 
 static void shorten_names(struct table *t, size_t max)
 {
-	for (size_t r = 1; r < t->rows; r++) {
-		char **cell = &t->cell[r * t->cols];
-
-		cell[COL_TARGET] = text_shorten(cell[COL_TARGET], max);
-		cell[COL_LOCATION] = text_shorten(cell[COL_LOCATION], max);
-	}
+	table_shorten(t, COL_TARGET, max);
+	table_shorten(t, COL_LOCATION, max);
 }
 
 /* Names give way before columns do, and columns before lines break. */
@@ -253,7 +251,7 @@ static void print_warnings(const struct model *m)
 	}
 	for (size_t i = 0; i < m->n_rows; i++) {
 		const struct model_row *row = &m->rows[i];
-		_cleanup_free_ char *name = text_shorten(clean(row->target->name), 48);
+		_cleanup_free_ char *name = clean(row->target->name);
 		_cleanup_free_ char *progress = clean(row->progress->name);
 
 		if (row->e->warning)
@@ -317,7 +315,7 @@ static const char *default_file(const struct record_options *o)
 	if (stat(DEFAULT_PROFILE, &profile) < 0)
 		return DEFAULT_RECORDING;
 	newer = is_newer(&recording, &profile);
-	log_warn("report: this is about %s, which is newer than %s: name a file to choose",
+	log_warn("this is about %s, which is newer than %s: name a file to choose",
 		 newer ? DEFAULT_RECORDING : DEFAULT_PROFILE,
 		 newer ? DEFAULT_PROFILE : DEFAULT_RECORDING);
 	return newer ? DEFAULT_RECORDING : DEFAULT_PROFILE;
@@ -328,7 +326,7 @@ static int report_file(const char *path, const struct record_options *o)
 	if (recording_is(path) || (o->only && access(path, F_OK) < 0))
 		return record_report(path, o);
 	if (o->only) {
-		log_warn("report: %s is for recordings, and %s is none", o->only, path);
+		log_warn("%s is for recordings, and %s is none", o->only, path);
 		return EXIT_FAILED;
 	}
 	return report_profile(path, o->json);
@@ -377,7 +375,7 @@ static int report_options(int argc, char **argv, struct record_options *o)
 		}
 	}
 	if (argc - optind > 1) {
-		log_warn("report: one FILE at most, but there is also %s", argv[optind + 1]);
+		log_warn("one FILE at most, but there is also %s", argv[optind + 1]);
 		return EXIT_USAGE;
 	}
 	return -1;

@@ -71,8 +71,8 @@ static void print_samples(const struct profile *p, size_t limit)
 	}
 	/* On a terminal only: elsewhere names are read by programs. */
 	if (isatty(STDOUT_FILENO) && table_width(&t) > output_width()) {
-		for (size_t i = 4; i < t.rows * t.cols; i++)
-			t.cell[i] = t.cell[i] ? text_shorten(t.cell[i], output_width() / 4) : NULL;
+		for (size_t col = 4; col < t.cols; col++)
+			table_shorten(&t, col, output_width() / 4);
 	}
 	for (size_t r = 0; r < t.rows; r++)
 		table_print_row(&t, r, stdout);
@@ -262,7 +262,7 @@ int cmd_targets(int argc, char **argv)
 		switch (c) {
 		case 'n':
 			if (!parse_number(optarg, &limit)) {
-				log_warn("targets: -n %s is not a positive number", optarg);
+				log_warn("-n %s is not a positive number", optarg);
 				return EXIT_USAGE;
 			}
 			break;
@@ -274,8 +274,7 @@ int cmd_targets(int argc, char **argv)
 		}
 	}
 	if (argc - optind > 1) {
-		log_warn("targets: one FILE or PID at most, but there is also %s",
-			 argv[optind + 1]);
+		log_warn("one FILE or PID at most, but there is also %s", argv[optind + 1]);
 		return EXIT_USAGE;
 	}
 	what = optind < argc ? argv[optind] : DEFAULT_PROFILE;

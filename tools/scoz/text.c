@@ -90,38 +90,6 @@ void text_xml(FILE *out, const char *s)
 	}
 }
 
-size_t text_width(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
-	return n;
-}
-
-/* The byte where character @n begins. */
-static char *character(char *s, size_t n)
-{
-	for (; *s; s++) {
-		if ((*s & 0xc0) != 0x80 && !n--)
-			break;
-	}
-	return s;
-}
-
-char *text_shorten(char *s, size_t max)
-{
-	size_t width = text_width(s), head = max / 2;
-	char *ret;
-
-	if (width <= max || max < 3)
-		return s;
-	ret = xasprintf("%.*s\xe2\x80\xa6%s", (int)(character(s, head) - s), s,
-			character(s, width - (max - head - 1)));
-	free(s);
-	return ret;
-}
-
 /* ---- tables ---- */
 
 void table_init(struct table *t, size_t cols)
@@ -169,6 +137,22 @@ size_t table_width(const struct table *t)
 	for (size_t i = 0; i < t->cols; i++)
 		width += column_width(t, i) + (i ? 2 : 0);
 	return width;
+}
+
+void table_shorten(struct table *t, size_t col, size_t max)
+{
+	_cleanup_free_ char **names = xcalloc(t->rows, sizeof(*names));
+	size_t n = 0, back = 0;
+
+	for (size_t r = 1; r < t->rows; r++) {
+		if (t->cell[r * t->cols + col])
+			names[n++] = t->cell[r * t->cols + col];
+	}
+	names_shorten(names, n, max, locale_ellipsis());
+	for (size_t r = 1; r < t->rows; r++) {
+		if (t->cell[r * t->cols + col])
+			t->cell[r * t->cols + col] = names[back++];
+	}
 }
 
 void table_print_row(const struct table *t, size_t row, FILE *out)

@@ -6,7 +6,7 @@
 #ifndef SCOZ_TEXT_H
 #define SCOZ_TEXT_H
 
-#include "base/base.h"
+#include "base/names.h"
 
 /*
  * A copy in valid UTF-8 without control characters, bidirectional overrides and what XML forbids:
@@ -15,10 +15,6 @@
 char *text_clean(const char *s, const char *replacement);
 /* The same, escaped for XML and HTML, attributes included. */
 void text_xml(FILE *out, const char *s);
-/* Characters (code points) in valid UTF-8. */
-size_t text_width(const char *s);
-/* At most @max characters: the middle makes way for an ellipsis. Takes @s, returns a new one. */
-char *text_shorten(char *s, size_t max);
 
 /* A table: strings are taken (and freed), columns are padded, cells may be NULL. */
 struct table {
@@ -30,6 +26,8 @@ void table_init(struct table *t, size_t cols);
 void table_deinit(struct table *t);
 char **table_row(struct table *t); /* a new row; valid until the next one */
 size_t table_width(const struct table *t);
+/* Names in a column, but for the first row: at most @max wide, and those that differ still do. */
+void table_shorten(struct table *t, size_t col, size_t max);
 void table_print_row(const struct table *t, size_t row, FILE *out);
 
 /* How many columns a line on stdout may have. */

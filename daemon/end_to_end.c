@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * --end-to-end: the unit of work is one whole run of the command. Each run is a window with one
- * speedup; lib/plan orders them as it orders windows. The first run only finds out what is sampled,
- * so that there are targets, and at which frequency.
+ * speedup; lib/plan orders them as it orders windows. The first run (of short commands: runs) only
+ * finds out what is sampled, so that there are targets, and at which frequency.
  */
 #include "daemon/lease.h"
 #include "daemon/session.h"
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define ROUNDS_BY_DEFAULT 5
+#define MAX_LOOKS	  20 /* runs without a target, at most */
 
 static int run_command(struct session *s, struct error *err)
 {
@@ -98,13 +99,16 @@ int end_to_end_run(struct session *s, struct error *err)
 		return ret == -EINTR ? 0 : ret;
 	experiment_choose_period(s, &a, &b, wall_s, 0);
 	ret = lease_start(s->engine, &s->lease, err);
-	for (int done = 0; !ret && !session_over(s); done++) {
+	for (int done = 0, looked = 1; !ret && !session_over(s); done++) {
 		struct plan_window what;
 		enum plan_answer answer = trials_next(s, &what);
 
-		if (answer == PLAN_WAIT && !s->n_trials)
-			session_reason(s, "no target was sampled while the command ran (%.2f s)",
-				       wall_s);
+		/* A short run has too few samples to choose a target by. */
+		if (answer == PLAN_WAIT && !s->n_trials && looked++ < MAX_LOOKS) {
+			done--;
+			ret = timed_run(s, &wall_s, err);
+			continue;
+		}
 		if (answer == PLAN_PRECISE)
 			s->end = "precision";
 		if (answer != PLAN_MEASURE || default_end(s) ||

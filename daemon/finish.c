@@ -15,6 +15,19 @@ static int by_self(const void *a, const void *b)
 	return (x->self < y->self) - (x->self > y->self);
 }
 
+/* To what lies in the binary, and is not the binary as a whole. */
+static uint64_t credited_in(struct session *s, const struct handlers_location *places, size_t n,
+			    const char *path)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (places[i].credit && !strcmp(locations_get(s->locations, i)->binary, path))
+			sum += places[i].credit;
+	}
+	return sum;
+}
+
 static void write_samples(struct session *s)
 {
 	_cleanup_free_ struct profile_sample *samples = NULL;
@@ -51,7 +64,7 @@ static void write_samples(struct session *s)
 			.binary = path,
 			.self = binaries[i].self,
 			.total = binaries[i].total,
-			.credit = binaries[i].credit,
+			.credit = binaries[i].credit + credited_in(s, places, n, path),
 			.unnamed = binaries[i].unnamed,
 		};
 	}
@@ -86,6 +99,49 @@ static void not_reached(struct session *s, size_t i, bool others)
 			name, spec, session_elapsed_s(s));
 }
 
+/* Nothing was chosen: because of where the samples lie, or as they were too few. */
+static void no_target(struct session *s)
+{
+	struct handlers_counts c;
+	double all;
+
+	handlers_counts(s->handlers, &c);
+	all = c.samples;
+	if (!c.samples || s->opt.n_targets)
+		session_reason(s,
+			       "no target was seen: no sample of the profiled processes was taken "
+			       "in %.1f s",
+			       session_elapsed_s(s));
+	else if (s->opt.n_source_scope || s->opt.n_binary_scope)
+		session_reason(s,
+			       "no target was seen: of %.0f samples in %.1f s too few for any fell "
+			       "into the scope (--binary-scope, --source-scope)",
+			       all, session_elapsed_s(s));
+	else if (c.in_kernel > all / 2)
+		session_reason(
+			s,
+			"no target was seen: %.0f %% of the samples lie in system calls that "
+			"only system libraries are known to make: -k auto makes the kernel's "
+			"functions targets, --target syscall:NAME a system call",
+			100 * c.in_kernel / all);
+	else if (c.no_file > all / 2)
+		session_reason(s,
+			       "no target was seen: %.0f %% of the samples lie in code that is in "
+			       "no file (made at run time, as by a just-in-time compiler), which "
+			       "cannot be a target",
+			       100 * c.no_file / all);
+	else if (c.without_line > all / 2)
+		session_reason(s,
+			       "no target was seen: %.0f %% of the samples lie in code without "
+			       "line information: build with -g, or leave out --granularity line",
+			       100 * c.without_line / all);
+	else
+		session_reason(s,
+			       "no target was seen: no place has enough of the %.0f samples (20, "
+			       "and 2 %%): let it run longer, or name one with --target",
+			       all);
+}
+
 /* Why nothing can be concluded, most fundamental reason first. */
 static void find_reasons(struct session *s)
 {
@@ -107,10 +163,7 @@ static void find_reasons(struct session *s)
 	for (size_t i = 0; i < s->n_trials; i++)
 		hits += s->trials[i].hits;
 	if (visited && !s->n_trials)
-		session_reason(s,
-			       "no target was seen: no sample of the profiled processes fell into "
-			       "the scope (--binary-scope, --source-scope) in %.1f s",
-			       session_elapsed_s(s));
+		no_target(s);
 	else if (visited && !s->n_windows && !s->n_reasons)
 		session_reason(
 			s,

@@ -18,6 +18,7 @@
 #define CACHE_SIZE    65536 /* a power of two */
 #define POLL_MS	      20
 #define MAX_BINARIES  4096
+#define ASK_AGAIN_NS  (100 * NSEC_PER_MSEC)
 #define NO_BINARY     UINT32_MAX
 #define MAX_FRAMES    1024 /* of one sample, inlined ones included */
 #define JITTER_SPREAD 0.2
@@ -55,6 +56,9 @@ struct handler {
 	struct chain chain;
 	/* The sample that a location or binary was last seen in, so that each counts once. */
 	uint32_t sample, *location_sample, binary_sample[MAX_BINARIES];
+	int asked_pid; /* made_at_run_time() */
+	uint64_t asked_ns;
+	bool in_memory;
 	pthread_mutex_t lock;
 	struct handlers_location *locations;
 	size_t n_locations;
@@ -154,6 +158,22 @@ static void add_frame(struct chain *c, uint32_t binary, enum code_origin origin,
 	c->location[c->n++] = location;
 }
 
+/*
+ * Is it in no file at all, or do the events that would tell lag behind? /proc knows, but asking it
+ * takes long: an answer holds for a while, for that process.
+ */
+static bool made_at_run_time(struct handler *h, int pid, uint64_t addr)
+{
+	uint64_t now = clock_now_ns();
+
+	if (h->asked_pid != pid || now - h->asked_ns > ASK_AGAIN_NS) {
+		h->asked_pid = pid;
+		h->asked_ns = now;
+		h->in_memory = maps_code_at(pid, addr) == MAPS_CODE_MEMORY;
+	}
+	return h->in_memory;
+}
+
 static void add_address(struct handler *h, int pid, uint64_t addr, bool kernel, bool *hit)
 {
 	const struct handlers_options *opt = &h->all->opt;
@@ -164,7 +184,7 @@ static void add_address(struct handler *h, int pid, uint64_t addr, bool kernel, 
 	uint64_t vaddr;
 
 	if (!maps_resolve(opt->maps, pid, addr, &binary, &vaddr)) {
-		c->unnamed |= innermost;
+		c->unnamed |= innermost && made_at_run_time(h, pid, addr);
 		add_frame(c, NO_BINARY, opt->scoped ? CODE_OUTSIDE : CODE_UNKNOWN, LOCATION_NONE);
 		return;
 	}

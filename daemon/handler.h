@@ -41,7 +41,7 @@ void handlers_set_period(struct handlers *h, uint64_t period_ns);
 struct handlers_counts {
 	uint64_t samples, lost;
 	uint64_t unnamed;      /* ran in a function of which no name is known */
-	uint64_t no_file;      /* of these: in no file, but made at run time, or not known yet */
+	uint64_t no_file;      /* of these: in no file, but made at run time */
 	uint64_t in_kernel;    /* in the kernel, for nobody but system libraries */
 	uint64_t without_line; /* where lines were asked for */
 	double cpu_s;	       /* CPU time of all handlers */

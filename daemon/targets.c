@@ -47,15 +47,21 @@ static void describe(const struct target *t, const struct maptable *table,
 {
 	struct map_frame frames[MAP_MAX_INLINE];
 	const char *file;
+	int n, i = 0;
 
 	if (ret->location[0] || !ranges->n ||
-	    (t->kind != TARGET_FUNCTION && t->kind != TARGET_LINE) ||
-	    maptable_lookup(table, ranges->r[0].start, frames, MAP_MAX_INLINE) < 1 ||
-	    !frames[0].file)
+	    (t->kind != TARGET_FUNCTION && t->kind != TARGET_LINE))
 		return;
-	file = strncmp(frames[0].file, "./", 2) ? frames[0].file : frames[0].file + 2;
-	snprintf(ret->location, sizeof(ret->location), "%s:%u", file,
-		 t->kind == TARGET_LINE ? t->line : frames[0].line);
+	n = maptable_lookup(table, ranges->r[0].start, frames, MAP_MAX_INLINE);
+	/* What is inlined into the line is somewhere else. */
+	while (t->kind == TARGET_LINE && i < n &&
+	       !(frames[i].file && frames[i].line == t->line &&
+		 path_ends_with(frames[i].file, t->name)))
+		i++;
+	if (i >= n || !frames[i].file)
+		return;
+	file = strncmp(frames[i].file, "./", 2) ? frames[i].file : frames[i].file + 2;
+	snprintf(ret->location, sizeof(ret->location), "%s:%u", file, frames[i].line);
 }
 
 static int new_part(const struct target *t, struct resolved_target *ret, struct error *err)

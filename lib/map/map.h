@@ -209,6 +209,13 @@ void maps_kernel_ranges(const struct maps *m, uint32_t binary, struct addr_range
  */
 bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *vaddr);
 
+/*
+ * What lies at an address that maps_resolve() does not know, as the process has it now: a file
+ * (its events are still to come), or memory alone. Reads /proc.
+ */
+enum maps_code { MAPS_CODE_GONE, MAPS_CODE_FILE, MAPS_CODE_MEMORY };
+enum maps_code maps_code_at(int pid, uint64_t addr);
+
 /* Executable mappings of one binary in all processes, for publishing target ranges. */
 struct maps_mapping {
 	int pid;

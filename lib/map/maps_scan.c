@@ -65,6 +65,28 @@ int maps_scan_process(struct maps *m, int pid)
 	return 0;
 }
 
+enum maps_code maps_code_at(int pid, uint64_t addr)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/maps", pid), *text = NULL;
+
+	text = read_file(path, NULL);
+	for (char *line = text, *next; line && *line; line = next) {
+		unsigned long long start, end;
+		struct seen seen;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (sscanf(line, "%llx-%llx", &start, &end) != 2 || addr < start || addr >= end)
+			continue;
+		if (!parse_line(line, &seen))
+			return MAPS_CODE_MEMORY;
+		free((char *)seen.path);
+		return MAPS_CODE_FILE;
+	}
+	return MAPS_CODE_GONE;
+}
+
 int maps_scan_all(struct maps *m, struct error *err)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc");

@@ -14,8 +14,8 @@ bool source_is_system(const char *path)
 	static const char *const own[] = { "/usr/src/", "/usr/local/src/" };
 	static const char *const not_own[] = { "/usr/src/debug/", "/usr/src/linux" };
 	static const char *const tops[] = {
-		"/usr/",       "/lib/",	      "/rustc/", "/build/",  "/builddir/",
-		"/nix/store/", "/gnu/store/", "/snap/",	 "sysdeps/", "<",
+		"/usr/",       "/lib/",	      "/rustc/", "/rust/deps/", "/build/", "/builddir/",
+		"/nix/store/", "/gnu/store/", "/snap/",	 "sysdeps/",	"<",
 	};
 	static const char *const parts[] = {
 		"/sysdeps/",	"/.rustup/",	 "/rustlib/",	   "/.cargo/registry/",

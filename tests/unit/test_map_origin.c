@@ -22,6 +22,7 @@ static void test_sources(void **state)
 		"mod.rs",
 		"/home/u/.cargo/registry/src/index.crates.io-6f17d22bba15001f/serde-1.0.1/src/"
 		"lib.rs",
+		"/rust/deps/hashbrown-0.16.1/src/raw/mod.rs",
 		"/usr/local/go/src/runtime/mgc.go",
 		"/home/u/go/pkg/mod/github.com/x/y@v1.2.3/z.go",
 		"misc/../sysdeps/unix/syscall-template.S",

@@ -19,9 +19,9 @@ static void usage(FILE *out)
 		"Usage: scoz targets [-n N] [FILE|PID]\n\n"
 		"FILE (default " DEFAULT_PROFILE
 		"): the lines, functions and binaries that were sampled,\n"
-		"most sampled first. SELF counts samples in the place itself, TOTAL also those in "
-		"what\n"
-		"it called, CREDIT those that count for it when scozd chooses targets.\n\n"
+		"those with most samples first. CREDIT counts samples that count for the place\n"
+		"when scozd chooses targets, SELF those in the place itself, TOTAL also those in\n"
+		"what it called.\n\n"
 		"PID: the binaries of a running process, and whether their lines or only their\n"
 		"functions can be targets, and why. (A file with such a name: ./1234)\n\n"
 		"  -n, --lines N  at most N\n"
@@ -40,6 +40,18 @@ static uint64_t samples_in(const struct profile *p)
 	return n;
 }
 
+/* What scozd would choose comes first. */
+static int compare_credit(const void *pa, const void *pb)
+{
+	const struct profile_sample *a = pa, *b = pb;
+
+	if (a->credit != b->credit)
+		return a->credit < b->credit ? 1 : -1;
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	return strcmp(a->target, b->target);
+}
+
 static void print_samples(const struct profile *p, size_t limit)
 {
 	uint64_t all;
@@ -47,6 +59,7 @@ static void print_samples(const struct profile *p, size_t limit)
 	char **cell;
 
 	all = samples_in(p);
+	qsort(p->samples, p->n_samples, sizeof(*p->samples), compare_credit);
 	table_init(&t, 7);
 	cell = table_row(&t);
 	cell[0] = xstrdup("TOTAL");

@@ -3,9 +3,13 @@
 
 #include "base/process.h"
 
+#include <unistd.h>
+
 struct entry {
 	struct record_process p; /* name: malloc'ed */
 	enum { IDS_NOT_ASKED, IDS_SHARED, IDS_OTHER } ids;
+	bool recorded;
+	uint64_t ended; /* points of the waits that it ended */
 };
 
 struct processes {
@@ -94,6 +98,31 @@ void processes_exec(struct processes *p, int pid)
 
 	if (slot && look(&p->list[slot - 1].p))
 		p->told(&p->list[slot - 1].p, p->arg);
+}
+
+void processes_recorded(struct processes *p, uint32_t id)
+{
+	p->list[id].recorded = true;
+}
+
+void processes_ended(struct processes *p, uint32_t id, uint32_t points)
+{
+	p->list[id].ended += points;
+}
+
+const struct record_process *processes_stranger(const struct processes *p, uint64_t *points)
+{
+	const struct entry *most = NULL;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct entry *e = &p->list[i];
+
+		if (!e->recorded && !e->p.kernel && e->p.pid != getpid() && e->ended &&
+		    (!most || e->ended > most->ended))
+			most = e;
+	}
+	*points = most ? most->ended : 0;
+	return most ? &most->p : NULL;
 }
 
 bool processes_share_ids(struct processes *p, uint32_t id)

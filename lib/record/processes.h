@@ -19,6 +19,14 @@ void processes_destroy(struct processes *p);
 uint32_t processes_get(struct processes *p, int pid, bool newborn, const char *comm, uint64_t time);
 /* It runs another program from now on. */
 void processes_exec(struct processes *p, int pid);
+/* Something was recorded of it; and it has ended waits of @points. */
+void processes_recorded(struct processes *p, uint32_t id);
+void processes_ended(struct processes *p, uint32_t id, uint32_t points);
+/*
+ * Of those of which nothing was recorded the one that ended most waits, and how many points these
+ * are; NULL: none. Neither threads of the kernel nor this process. Valid until the next call.
+ */
+const struct record_process *processes_stranger(const struct processes *p, uint64_t *points);
 /* Do the ids of threads that it has in its memory mean the threads that we know by them? */
 bool processes_share_ids(struct processes *p, uint32_t id);
 

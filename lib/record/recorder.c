@@ -225,6 +225,7 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 
 	r->counts.broken_chains += resolved.broken;
 	r->counts.without_chain += e->no_chain;
+	processes_recorded(r->processes, thread_slot(r, e->tid)->process);
 	if (e->type == RECORD_EVENT_TICK) {
 		s.class = class;
 		s.points = e->points_waited;
@@ -232,10 +233,12 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 		put_sample(r, &s);
 		return;
 	}
-	if (e->woken_by == RECORD_BY_TASK)
+	if (e->woken_by == RECORD_BY_TASK) {
 		s.waker = other_thread(r, e->waker, e->time);
-	else
+		processes_ended(r->processes, thread_slot(r, e->waker)->process, e->points_waited);
+	} else {
 		s.event = wakers_name(r->wakers, e->woken_by, e->waker);
+	}
 	if (e->points_waited && e->why != RECORD_LEFT_QUEUED) {
 		if (is_futex(e, s.kind))
 			s.kind = futex_kind(r, e, resolved.names, &s.holder);
@@ -272,6 +275,8 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 		.other = t->other,
 	};
 
+	processes_recorded(r->processes, thread_slot(r, e->tid)->process);
+	thread.process = thread_slot(r, e->tid)->process;
 	r->sink.times(&thread, r->sink.arg);
 	thread_slot(r, e->tid)->ended = t->exited;
 }
@@ -491,6 +496,11 @@ void recorder_counts(const struct recorder *r, struct recorder_counts *ret)
 {
 	*ret = r->counts;
 	ret->lost = r->backend->ops->lost(r->backend) + r->sideband.lost;
+}
+
+const struct record_process *recorder_stranger(const struct recorder *r, uint64_t *points)
+{
+	return processes_stranger(r->processes, points);
 }
 
 void recorder_destroy(struct recorder *r)

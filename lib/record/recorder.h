@@ -61,6 +61,11 @@ void recorder_finish(struct recorder *r);
 /* ns since recorder_start(). */
 uint64_t recorder_time(const struct recorder *r);
 void recorder_counts(const struct recorder *r, struct recorder_counts *ret);
+/*
+ * The process that ended most waits and was not recorded, and the points of these; NULL: none.
+ * Whoever records a client alone does not see what it waits for.
+ */
+const struct record_process *recorder_stranger(const struct recorder *r, uint64_t *points);
 void recorder_destroy(struct recorder *r);
 
 /* The stacks and frames told to the sink so far. */

@@ -191,6 +191,12 @@ int recording_writer_flush(struct recording_writer *w, struct error *err);
 int recording_writer_close(struct recording_writer *w, const struct record_footer *f,
 			   struct error *err);
 
+/* Is that part worth a word: at least a tenth, and of enough points to be no chance? */
+static inline bool record_is_much(uint64_t points, uint64_t all)
+{
+	return points >= 50 && points * 10 >= all;
+}
+
 /* ---- names ---- */
 char record_class_letter(const struct record_sample *s); /* '.', 'k', 'I', 'L', 'S', 'B' */
 const char *record_class_name(enum record_class class);	 /* "on", "io", "lock", "sched", "other" */

@@ -21,6 +21,11 @@ struct machine_lock {
  */
 int machine_lock_take(struct machine_lock *l, const char *file, const char *name,
 		      struct error *err);
+/*
+ * The process that profiles this machine now; 0: none, -1: it is in another PID namespace. @known:
+ * what was returned last, 0 at first: spares asking again. @name as above.
+ */
+int machine_lock_holder(const char *name, int known);
 void machine_lock_release(struct machine_lock *l);
 
 #endif

@@ -202,7 +202,8 @@ static void test_json(void **state)
 					     "kernel",	"started",	  "cpus",    "complete",
 					     "end",	"duration_s",	  "samples", "classes",
 					     "threads", "sort",		  "rows",    "groups",
-					     "waits",	"hints",	  "reasons", "warnings" };
+					     "waits",	"hints",	  "reasons", "warnings",
+					     "notes" };
 	const json_t *v, *t;
 	const char *key;
 	size_t i = 0;

@@ -37,9 +37,11 @@ static void usage(FILE *out)
 		"  -o, --output OUT     default: standard output\n"
 		"  --help\n\n"
 		"Of recordings:\n"
-		"  --per WHAT             folded stacks begin with the process or the thread\n"
+		"  --per WHAT             folded stacks begin with the process, rank or thread\n"
 		"  --comm NAME[,NAME...]  only threads of these names\n"
+		"  --process LIST         only processes of these names or numbers\n"
 		"  --pid PID[,PID...]     only these processes\n"
+		"  --rank RANK[,RANK...]  only these ranks of a parallel job\n"
 		"  --tid TID[,TID...]     only these threads\n"
 		"  --cpu LIST             only samples on these CPUs\n"
 		"  --class CLASS[,...]    only on, io, lock, sched, other or off (all but on), or\n"
@@ -271,7 +273,16 @@ static int export_recording(const char *path, const struct export_format *f,
 
 /* ---- the command line ---- */
 
-enum { OPTION_PER = 256, OPTION_COMM, OPTION_PID, OPTION_TID, OPTION_CPU, OPTION_CLASS };
+enum {
+	OPTION_PER = 256,
+	OPTION_COMM,
+	OPTION_PROCESS,
+	OPTION_PID,
+	OPTION_RANK,
+	OPTION_TID,
+	OPTION_CPU,
+	OPTION_CLASS
+};
 
 static bool parse_numbers(struct export_numbers *l, const char *option, const char *arg)
 {
@@ -355,12 +366,18 @@ static bool parse_classes(const char **classes, const char *arg)
 
 static bool parse_per(enum export_per *per, const char *arg)
 {
-	if (strcmp(arg, "process") && strcmp(arg, "thread")) {
-		log_warn("--per %s is not known: give process or thread", arg);
-		return false;
+	static const char *const names[] = { [EXPORT_PER_PROCESS] = "process",
+					     [EXPORT_PER_RANK] = "rank",
+					     [EXPORT_PER_THREAD] = "thread" };
+
+	for (size_t i = EXPORT_PER_PROCESS; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(arg, names[i])) {
+			*per = i;
+			return true;
+		}
 	}
-	*per = strcmp(arg, "process") ? EXPORT_PER_THREAD : EXPORT_PER_PROCESS;
-	return true;
+	log_warn("--per %s is not known: give process, rank or thread", arg);
+	return false;
 }
 
 static bool recording_option(struct export_options *o, int option, const char *arg)
@@ -371,6 +388,11 @@ static bool recording_option(struct export_options *o, int option, const char *a
 	case OPTION_COMM:
 		o->comms = arg;
 		return true;
+	case OPTION_PROCESS:
+		o->processes = arg;
+		return true;
+	case OPTION_RANK:
+		return parse_numbers(&o->ranks, "rank", arg);
 	case OPTION_PID:
 		return parse_numbers(&o->pids, "pid", arg);
 	case OPTION_TID:
@@ -430,8 +452,11 @@ static int parse_arguments(int argc, char **argv, struct export_arguments *a)
 		{ "format", required_argument, NULL, 'f' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "per", required_argument, NULL, OPTION_PER },
+		{ "by", required_argument, NULL, OPTION_PER },
 		{ "comm", required_argument, NULL, OPTION_COMM },
+		{ "process", required_argument, NULL, OPTION_PROCESS },
 		{ "pid", required_argument, NULL, OPTION_PID },
+		{ "rank", required_argument, NULL, OPTION_RANK },
 		{ "tid", required_argument, NULL, OPTION_TID },
 		{ "cpu", required_argument, NULL, OPTION_CPU },
 		{ "class", required_argument, NULL, OPTION_CLASS },
@@ -487,6 +512,7 @@ int cmd_export(int argc, char **argv)
 	if (ret < 0)
 		ret = export_file(argc, argv, &a);
 	free(a.o.pids.v);
+	free(a.o.ranks.v);
 	free(a.o.tids.v);
 	free(a.o.cpus.v);
 	return ret;

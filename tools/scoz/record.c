@@ -17,6 +17,7 @@
 #include "record/recorder.h"
 #include "run/command.h"
 #include "run/cores.h"
+#include "run/machine_lock.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/recording_args.h"
 
@@ -41,29 +42,33 @@ struct session {
 	struct command command;
 	uint64_t begun, flushed;
 	const char *end;
+	struct record_scozd scozd; /* pid 0: none runs */
 };
 
 static void usage(FILE *out)
 {
-	fprintf(out, "Usage: scoz record [OPTION...] -- COMMAND [ARG...]\n"
-		     "       scoz record [OPTION...] -a | --pid PID\n\n"
-		     "Records what threads do on the CPU and what they wait for off it, until "
-		     "COMMAND has\n"
-		     "ended, or Ctrl-C. `scoz report` and `scoz export` read the file.\n\n"
-		     "  -o, --output FILE     default " DEFAULT_RECORDING "\n"
-		     "  -a, --all             all threads of the machine\n"
-		     "  -p, --pid PID[,...]   these processes and what they start\n"
-		     "  -c, --period NS       time that a sample stands for (default 1000000)\n"
-		     "  -F, --frequency HZ    the same as a rate (default 1000)\n"
-		     "      --duration SEC    at most so long\n"
-		     "      --engine NAME     auto, bpf or kernel (default auto)\n"
-		     "      --cpus LIST       only these CPUs are sampled\n"
-		     "      --user USER       runs COMMAND as this user\n"
-		     "      --ring-size BYTES room for records not read yet (default 32M)\n"
-		     "  -v, --verbose\n"
-		     "  -q, --quiet\n"
-		     "      --help\n\n"
-		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing was recorded.\n");
+	fprintf(out,
+		"Usage: scoz record [OPTION...] -- COMMAND [ARG...]\n"
+		"       scoz record [OPTION...] -a | --pid PID\n\n"
+		"Records what threads do on the CPU and what they wait for off it, until "
+		"COMMAND has\n"
+		"ended, or Ctrl-C. `scoz report` and `scoz export` read the file.\n\n"
+		"  -o, --output FILE     default " DEFAULT_RECORDING "\n"
+		"  -a, --all             all threads of the machine\n"
+		"  -p, --pid PID[,...]   these processes, what they have started and what they "
+		"will;\n"
+		"                        with COMMAND: these, too\n"
+		"  -c, --period NS       time that a sample stands for (default 1000000)\n"
+		"  -F, --frequency HZ    the same as a rate (default 1000)\n"
+		"      --duration SEC    at most so long\n"
+		"      --engine NAME     auto, bpf or kernel (default auto)\n"
+		"      --cpus LIST       only these CPUs are sampled\n"
+		"      --user USER       runs COMMAND as this user\n"
+		"      --ring-size BYTES room for records not read yet (default 32M)\n"
+		"  -v, --verbose\n"
+		"  -q, --quiet\n"
+		"      --help\n\n"
+		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing was recorded.\n");
 }
 
 /* ---- options ---- */
@@ -163,10 +168,6 @@ static int parse_options(int argc, char **argv, struct options *o)
 		log_warn("nothing to record: give a COMMAND, --pid or -a");
 		return EXIT_USAGE;
 	}
-	if (o->command && o->pids.n) {
-		log_warn("COMMAND and --pid exclude each other");
-		return EXIT_USAGE;
-	}
 	return -1;
 }
 
@@ -225,7 +226,8 @@ static char *scope_text(const struct options *o)
 	char *text = xstrdup(o->everybody ? "all" : o->command ? "command" : "pid");
 
 	for (size_t i = 0; !o->everybody && i < o->pids.n; i++) {
-		char *longer = xasprintf("%s%s%d", text, i ? ", " : " ", o->pids.pids[i]);
+		const char *before = i ? ", " : o->command ? ", pid " : " ";
+		char *longer = xasprintf("%s%s%d", text, before, o->pids.pids[i]);
 
 		free(text);
 		text = longer;
@@ -374,11 +376,29 @@ static const char *over(struct session *s)
 		return "signal";
 	if (s->opt.command && !command_running(&s->command))
 		return "done";
-	if (!s->opt.everybody && all_gone(&s->opt))
+	if (!s->opt.everybody && !s->opt.command && all_gone(&s->opt))
 		return "done";
 	if (s->opt.duration_s && clock_now_ns() - s->begun > s->opt.duration_s * NSEC_PER_SEC)
 		return "duration";
 	return NULL;
+}
+
+/* A profiler's stops look like time of whoever they stop: that is to be known of a recording. */
+static void look_for_scozd(struct session *s, bool end)
+{
+	int pid = machine_lock_holder(NULL, s->scozd.pid);
+
+	if (s->scozd.pid && (end || pid != s->scozd.pid)) {
+		s->scozd.to = recorder_time(s->recorder);
+		recording_write_scozd(s->writer, &s->scozd);
+		s->scozd.pid = 0;
+	}
+	if (!pid || s->scozd.pid || end)
+		return;
+	s->scozd = (struct record_scozd){ .pid = pid, .from = recorder_time(s->recorder) };
+	log_warn("scozd (process %d) profiles this machine at the same time: the time for which it "
+		 "stops the CPUs is recorded as time of whoever is stopped; record without it",
+		 pid);
 }
 
 static int run(struct session *s, struct error *err)
@@ -387,12 +407,14 @@ static int run(struct session *s, struct error *err)
 	int r = 0;
 
 	s->begun = s->flushed = clock_now_ns();
+	look_for_scozd(s, false);
 	while (!r && !(s->end = over(s))) {
 		nanosleep(&nap, NULL);
 		recorder_poll(s->recorder);
 		if (clock_now_ns() - s->flushed < FLUSH_NS)
 			continue;
 		s->flushed = clock_now_ns();
+		look_for_scozd(s, false);
 		r = recording_writer_flush(s->writer, err);
 	}
 	return r;
@@ -400,7 +422,9 @@ static int run(struct session *s, struct error *err)
 
 static void say_what_was_recorded(const struct session *s, const struct record_footer *f)
 {
+	const struct record_process *stranger;
 	struct rusage used;
+	uint64_t points;
 
 	log_msg(LOG_NORMAL, "%s: %.1f s, %llu samples for %llu points%s", s->opt.output,
 		f->duration / 1e9, (unsigned long long)f->samples, (unsigned long long)f->points,
@@ -409,6 +433,13 @@ static void say_what_was_recorded(const struct session *s, const struct record_f
 	log_info("recording took %.2f s of a CPU",
 		 used.ru_utime.tv_sec + used.ru_stime.tv_sec +
 			 (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6);
+	stranger = recorder_stranger(s->recorder, &points);
+	if (stranger && record_is_much(points, f->points))
+		log_msg(LOG_NORMAL,
+			"%.0f %% of it is waits that %s (process %d) ended, which was not "
+			"recorded: "
+			"what it did meanwhile is in a recording with --pid %d, too, or with -a",
+			100.0 * points / f->points, stranger->name, stranger->pid, stranger->pid);
 	if (f->lost)
 		log_warn("%llu records were lost: use a larger --ring-size or a longer --period",
 			 (unsigned long long)f->lost);
@@ -420,7 +451,9 @@ static int finish(struct session *s, struct error *err)
 	struct recording_writer *writer = s->writer;
 	struct recorder_counts counts;
 
+	look_for_scozd(s, false);
 	recorder_finish(s->recorder);
+	look_for_scozd(s, true);
 	recorder_counts(s->recorder, &counts);
 	if (s->command.pid)
 		command_terminate(&s->command, 1, NULL);

@@ -268,6 +268,30 @@ static bool view_has_name(const char *list, const char *name)
 	return !list;
 }
 
+/* NULL: nothing is known about it. */
+static const struct record_process *view_process(const struct record_view *v,
+						 const struct record_thread *t)
+{
+	return t->process < v->r->n_processes ? &v->r->processes[t->process] : NULL;
+}
+
+int view_rank(const struct record_view *v, const struct record_thread *t)
+{
+	const struct record_process *p = view_process(v, t);
+
+	return p ? p->rank : -1;
+}
+
+static bool view_has_process(const struct record_view *v, const struct record_thread *t)
+{
+	const struct record_process *p = view_process(v, t);
+	char number[16];
+
+	snprintf(number, sizeof(number), "%d", t->pid);
+	return view_has_name(v->o->processes, number) ||
+	       (p && view_has_name(v->o->processes, p->name));
+}
+
 static bool view_wanted(const struct record_view *v, const struct record_sample *s)
 {
 	const struct export_options *o = v->o;
@@ -278,6 +302,7 @@ static bool view_wanted(const struct record_view *v, const struct record_sample 
 	t = &v->r->threads[s->thread];
 	return strchr(o->classes, record_class_letter(s)) && view_has_number(&o->pids, t->pid) &&
 	       view_has_number(&o->tids, t->tid) && view_has_number(&o->cpus, s->cpu) &&
+	       view_has_number(&o->ranks, view_rank(v, t)) && view_has_process(v, t) &&
 	       view_has_name(o->comms, view_comm(v, s));
 }
 
@@ -414,10 +439,12 @@ int64_t view_started(const struct record_view *v)
 
 char *view_thread_name(const struct record_view *v, const struct view_thread *t)
 {
-	(void)v;
+	int rank = view_rank(v, t->thread);
+	_cleanup_free_ char *before = rank < 0 ? xstrdup("") : xasprintf("rank %d: ", rank);
+
 	if (t->thread->tid == t->thread->pid)
-		return xasprintf("%s %d", t->comm, t->thread->tid);
-	return xasprintf("%s %d (process %d)", t->comm, t->thread->tid, t->thread->pid);
+		return xasprintf("%s%s %d", before, t->comm, t->thread->tid);
+	return xasprintf("%s%s %d (process %d)", before, t->comm, t->thread->tid, t->thread->pid);
 }
 
 char *view_waker(const struct record_view *v, const struct record_sample *s)

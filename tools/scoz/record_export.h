@@ -9,7 +9,7 @@
 
 #include "record/recording.h"
 
-enum export_per { EXPORT_PER_COMM, EXPORT_PER_PROCESS, EXPORT_PER_THREAD };
+enum export_per { EXPORT_PER_COMM, EXPORT_PER_PROCESS, EXPORT_PER_RANK, EXPORT_PER_THREAD };
 
 struct export_numbers {
 	int *v;
@@ -19,8 +19,9 @@ struct export_numbers {
 struct export_options {
 	enum export_per per; /* what folded stacks begin with */
 	/* Which samples: those that fit all of these. */
-	const char *comms; /* with commas, NULL: all */
-	struct export_numbers pids, tids, cpus;
+	const char *comms;     /* with commas, NULL: all */
+	const char *processes; /* names or numbers, alike */
+	struct export_numbers pids, tids, cpus, ranks;
 	const char *classes; /* letters of record_class_letter() */
 };
 
@@ -113,6 +114,8 @@ static inline uint32_t view_node_parent(const struct record_view *v, uint32_t no
 }
 
 const char *view_comm(const struct record_view *v, const struct record_sample *s);
+/* The thread's rank in a parallel job, -1: none. */
+int view_rank(const struct record_view *v, const struct record_thread *t);
 /* Its source file, else its binary, else NULL. */
 const char *view_frame_file(const struct view_frame *f);
 /* When a sample's time began and ended. */

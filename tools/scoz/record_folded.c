@@ -2,7 +2,7 @@
 /*
  * Folded stacks, for flamegraph.pl and all that read its input: "comm;outer;inner_[k] 12". The
  * marks are those of FlameGraph's `perf script` converter: _[k] kernel, _[i] inlined; with --per
- * the first frame is "comm-PID" or "comm-PID/TID".
+ * the first frame is "comm-PID" or "comm-PID/TID", or the first two are "rank_N;comm".
  */
 #include "tools/scoz/record_export.h"
 #include "tools/scoz/text.h"
@@ -40,6 +40,9 @@ static char *folded_head(const struct record_view *v, const struct record_sample
 		return xstrdup(name);
 	if (v->o->per == EXPORT_PER_PROCESS)
 		return xasprintf("%s-%d", name, t->pid);
+	if (v->o->per == EXPORT_PER_RANK)
+		return view_rank(v, t) < 0 ? xstrdup(name)
+					   : xasprintf("rank_%d;%s", view_rank(v, t), name);
 	return xasprintf("%s-%d/%d", name, t->pid, t->tid);
 }
 

@@ -105,6 +105,17 @@ static json_t *exact_json(const struct record_thread *t)
 	return o;
 }
 
+static json_t *rank_json(const struct record_process *p)
+{
+	return p->rank < 0 ? json_null() : json_integer(p->rank);
+}
+
+static void add_process(json_t *o, const struct record_process *p)
+{
+	add(o, "process", json_text(p->name));
+	add(o, "rank", rank_json(p));
+}
+
 static json_t *threads_json(const struct record_model *m)
 {
 	json_t *a = json_array();
@@ -124,6 +135,8 @@ static json_t *threads_json(const struct record_model *m)
 		add(o, "tid", json_integer(t->tid));
 		add(o, "pid", json_integer(t->pid));
 		add(o, "comm", json_text(m->comms[i]));
+		add_process(o, record_process_of(m, i));
+		add(o, "idle", json_boolean(m->idle[i]));
 		add_seconds(o, "start_s", t->start);
 		add(o, "exited", json_boolean(t->exited));
 		add(o, "exact", exact_json(t));
@@ -180,6 +193,12 @@ static void add_key(const struct record_model *m, json_t *o, const struct record
 		add(o, "waker", json_text(name));
 		break;
 	}
+	case SORT_PROCESS:
+		add(o, "process", json_text(record_process_of(m, e->thread)->name));
+		break;
+	case SORT_RANK:
+		add(o, "rank", rank_json(record_process_of(m, e->thread)));
+		break;
 	case SORT_SRCLINE:
 		add_count(o, "line", f->line);
 		/* fall through */
@@ -226,6 +245,7 @@ static json_t *groups_json(const struct record_model *m)
 		add(o, "pid", json_integer(t->pid));
 		add(o, "tid", m->options->per == PER_THREAD ? json_integer(t->tid) : json_null());
 		add(o, "comm", json_text(g->heaviest->comm));
+		add_process(o, record_process_of(m, g->heaviest->thread));
 		add_count(o, "points", g->points);
 		add_share(o, "share_pct", g->points, m->points);
 		add(o, "rows", rows_json(m, g));
@@ -330,11 +350,10 @@ static json_t *hints_json(const struct record_model *m)
 	return a;
 }
 
-static json_t *warnings_json(const struct record_model *m)
+/* Frees @texts. */
+static json_t *texts_json(char **texts, size_t n)
 {
 	json_t *a = json_array();
-	size_t n;
-	char **texts = record_warnings(m, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		json_array_append_new(a, json_text(texts[i]));
@@ -354,6 +373,8 @@ static json_t *report_json(const struct record_model *m)
 	_cleanup_free_ char *reason = record_reason(m);
 	json_t *o = json_object(), *sort = json_array(), *reasons = json_array();
 	bool groups = opt->per != PER_NOTHING;
+	char **texts;
+	size_t n;
 
 	for (size_t i = 0; i < opt->n_sort; i++)
 		json_array_append_new(sort, json_string(record_sort_names[opt->sort[i]]));
@@ -387,7 +408,10 @@ static json_t *report_json(const struct record_model *m)
 	add(o, "waits", waits_json(m));
 	add(o, "hints", opt->no_hints ? json_array() : hints_json(m));
 	add(o, "reasons", reasons);
-	add(o, "warnings", warnings_json(m));
+	texts = record_warnings(m, &n);
+	add(o, "warnings", texts_json(texts, n));
+	texts = record_notes(m, &n);
+	add(o, "notes", texts_json(texts, n));
 	return o;
 }
 

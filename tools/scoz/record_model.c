@@ -129,6 +129,17 @@ static bool in_names(const char *list, const char *name)
 	return !list;
 }
 
+/* By name or by number. */
+static bool in_processes(const char *list, const struct record_process *p)
+{
+	char number[16];
+
+	if (!list || in_names(list, p->name))
+		return true;
+	snprintf(number, sizeof(number), "%d", p->pid);
+	return in_names(list, number);
+}
+
 static enum record_level level_of(const struct record_sample *s)
 {
 	switch (s->class) {
@@ -149,10 +160,37 @@ static bool is_selected(const struct record_model *m, const struct record_sample
 {
 	const struct record_options *o = m->options;
 	const struct record_thread *t = &m->rec->threads[s->thread];
+	const struct record_process *p = record_process_of(m, s->thread);
 
 	return o->levels >> level_of(s) & 1 && in_numbers(&o->pids, t->pid) &&
 	       in_numbers(&o->tids, t->tid) && in_numbers(&o->cpus, s->cpu) &&
-	       in_names(o->comms, s->comm);
+	       in_numbers(&o->ranks, p->rank) && in_processes(o->processes, p) &&
+	       in_names(o->comms, s->comm) && !(o->no_idle && m->idle[s->thread]);
+}
+
+#define IDLE_SHARE 1000 /* of whose time less than this part is anything but waiting for work */
+
+/* It ran, wanted to, waited for a device, or for what somebody held. */
+static bool is_busy(const struct record_sample *s)
+{
+	return s->class == RECORD_LOCK ? record_kind_is_held(s->kind) : s->class != RECORD_OTHER;
+}
+
+static void find_idle(struct record_model *m)
+{
+	const struct recording *rec = m->rec;
+	_cleanup_free_ uint64_t *busy = xcalloc(rec->n_threads, sizeof(*busy));
+	_cleanup_free_ uint64_t *all = xcalloc(rec->n_threads, sizeof(*all));
+
+	for (size_t i = 0; i < rec->n_samples; i++) {
+		const struct record_sample *s = &rec->samples[i];
+
+		all[s->thread] += s->points;
+		busy[s->thread] += is_busy(s) ? s->points : 0;
+	}
+	m->idle = xcalloc(rec->n_threads, sizeof(*m->idle));
+	for (size_t i = 0; i < rec->n_threads; i++)
+		m->idle[i] = all[i] && busy[i] * IDLE_SHARE < all[i];
 }
 
 static void count_sample(struct record_model *m, const struct record_sample *s)
@@ -238,6 +276,7 @@ struct record_model *record_model_create(const struct recording *rec,
 	for (size_t i = 0; i < rec->n_threads; i++)
 		m->comms[i] = rec->threads[i].comm;
 	mark_nodes(m);
+	find_idle(m);
 	fold_samples(m);
 	record_make_groups(m);
 	record_make_waits(m);
@@ -261,5 +300,6 @@ void record_model_free(struct record_model *m)
 	free(m->comms);
 	free(m->kernel_node);
 	free(m->broken_node);
+	free(m->idle);
 	free(m);
 }

@@ -32,10 +32,12 @@ enum record_sort {
 	SORT_WAKER,
 	SORT_FILE,
 	SORT_SRCLINE,
+	SORT_PROCESS,
+	SORT_RANK,
 	RECORD_SORTS
 };
 
-enum record_per { PER_NOTHING, PER_PROCESS, PER_THREAD };
+enum record_per { PER_NOTHING, PER_PROCESS, PER_RANK, PER_THREAD };
 
 struct number_list {
 	int *v;
@@ -47,11 +49,11 @@ struct record_options {
 	enum record_sort sort[RECORD_SORTS];
 	size_t n_sort;
 	enum record_per per;
-	bool json, children, graph, no_kernel, inlined, no_hints;
+	bool json, children, graph, no_kernel, inlined, no_hints, no_idle;
 	double percent_limit;
-	size_t top_waits; /* 0: rows instead */
-	char *comms;	  /* filters: NULL or a list with commas */
-	struct number_list pids, tids, cpus;
+	size_t top_waits;	 /* 0: rows instead */
+	char *comms, *processes; /* filters: NULL or a list with commas */
+	struct number_list pids, tids, cpus, ranks;
 	unsigned int levels; /* bits by level */
 	const char *only;    /* the first of the options that only recordings have */
 };
@@ -90,9 +92,10 @@ struct record_row {
 	uint32_t calls;	      /* its callers: first node, 0: none */
 };
 
-/* All rows, or those of one process or thread. */
+/* All rows, or those of one process, rank or thread. */
 struct record_group {
 	const struct record_entry *heaviest;
+	uint32_t rank; /* with PER_RANK, else 0 */
 	uint64_t points;
 	uint64_t levels[RECORD_LEVELS];
 	struct record_row *rows;
@@ -132,7 +135,7 @@ struct record_model {
 	const struct record_options *options;
 	struct record_entry *entries;
 	size_t n_entries;
-	struct record_group *groups; /* most points first */
+	struct record_group *groups; /* most points first; ranks in their order */
 	size_t n_groups;
 	struct record_wait *waits; /* by class, most points first */
 	size_t n_waits;
@@ -144,7 +147,14 @@ struct record_model {
 	struct record_share held; /* of class L: for what somebody holds */
 	uint64_t unfinished, broken, chainless;
 	bool *kernel_node, *broken_node; /* by stack id */
+	bool *idle; /* by thread id: it did hardly anything but wait for work */
 };
+
+static inline const struct record_process *record_process_of(const struct record_model *m,
+							     uint32_t thread)
+{
+	return &m->rec->processes[m->rec->threads[thread].process];
+}
 
 struct record_model *record_model_create(const struct recording *rec,
 					 const struct record_options *options);
@@ -218,6 +228,9 @@ enum {
 	REPORT_TOP_WAITS,
 	REPORT_HINTS,
 	REPORT_NO_HINTS,
+	REPORT_PROCESS,
+	REPORT_RANK,
+	REPORT_NO_IDLE,
 };
 /* 0, or -EINVAL: the message is printed. */
 int record_option(struct record_options *o, int option, const char *arg);
@@ -227,6 +240,8 @@ int record_option(struct record_options *o, int option, const char *arg);
 int record_report(const char *path, const struct record_options *options);
 /* Why there is nothing to show; malloc'ed. */
 char *record_reason(const struct record_model *m);
+/* What helps to read it: as record_warnings(). */
+char **record_notes(const struct record_model *m, size_t *n);
 /* What is wrong with the recording, for people: @n malloc'ed texts in a malloc'ed array. */
 char **record_warnings(const struct record_model *m, size_t *n);
 

@@ -8,7 +8,8 @@ const char *const record_sort_names[RECORD_SORTS] = {
 	[SORT_COMM] = "comm", [SORT_DSO] = "dso",	  [SORT_SYM] = "sym",
 	[SORT_PID] = "pid",   [SORT_TID] = "tid",	  [SORT_CLASS] = "class",
 	[SORT_KIND] = "kind", [SORT_CPU] = "cpu",	  [SORT_WAKER] = "waker",
-	[SORT_FILE] = "file", [SORT_SRCLINE] = "srcline",
+	[SORT_FILE] = "file", [SORT_SRCLINE] = "srcline", [SORT_PROCESS] = "process",
+	[SORT_RANK] = "rank",
 };
 
 void record_options_init(struct record_options *o)
@@ -21,6 +22,8 @@ void record_options_init(struct record_options *o)
 void record_options_deinit(struct record_options *o)
 {
 	free(o->comms);
+	free(o->processes);
+	free(o->ranks.v);
 	free(o->pids.v);
 	free(o->tids.v);
 	free(o->cpus.v);
@@ -47,7 +50,7 @@ static int option_sort(struct record_options *o, const char *arg)
 			k++;
 		if (k == RECORD_SORTS) {
 			log_warn("--sort %s: no key \"%s\": there are comm, dso, sym, pid, "
-				 "tid, class, kind, cpu, waker, file and srcline",
+				 "tid, class, kind, cpu, waker, file, srcline, process and rank",
 				 arg, item);
 			return -EINVAL;
 		}
@@ -152,10 +155,12 @@ static int option_per(struct record_options *o, const char *arg)
 {
 	if (!strcmp(arg, "process")) {
 		o->per = PER_PROCESS;
+	} else if (!strcmp(arg, "rank")) {
+		o->per = PER_RANK;
 	} else if (!strcmp(arg, "thread")) {
 		o->per = PER_THREAD;
 	} else {
-		log_warn("--per %s is not known: give process or thread", arg);
+		log_warn("--per %s is not known: give process, rank or thread", arg);
 		return -EINVAL;
 	}
 	return 0;
@@ -193,10 +198,10 @@ static int option_top_waits(struct record_options *o, const char *arg)
 int record_option(struct record_options *o, int option, const char *arg)
 {
 	static const char *const names[] = {
-		"--sort",	   "--children",  "--no-children", "--call-graph",
-		"--no-kernel",	   "--inline",	  "--comm",	   "--pid",
-		"--tid",	   "--cpu",	  "--class",	   "--per",
-		"--percent-limit", "--top-waits", "--hints",	   "--no-hints",
+		"--sort",     "--children", "--no-children",   "--call-graph", "--no-kernel",
+		"--inline",   "--comm",	    "--pid",	       "--tid",	       "--cpu",
+		"--class",    "--per",	    "--percent-limit", "--top-waits",  "--hints",
+		"--no-hints", "--process",  "--rank",	       "--no-idle",
 	};
 
 	if (!o->only)
@@ -220,6 +225,15 @@ int record_option(struct record_options *o, int option, const char *arg)
 	case REPORT_COMM:
 		free(o->comms);
 		o->comms = xstrdup(arg);
+		return 0;
+	case REPORT_PROCESS:
+		free(o->processes);
+		o->processes = xstrdup(arg);
+		return 0;
+	case REPORT_RANK:
+		return option_numbers(&o->ranks, "--rank", arg);
+	case REPORT_NO_IDLE:
+		o->no_idle = true;
 		return 0;
 	case REPORT_PID:
 		return option_numbers(&o->pids, "--pid", arg);

@@ -296,6 +296,8 @@ static void pprof_sample(struct pprof *x, const uint32_t *key, uint64_t points)
 	pprof_label(x, "comm", key[SAMPLE_COMM], 0);
 	pprof_label(x, "thread", pprof_string(x, thread), 0);
 	pprof_label(x, "pid", 0, t->pid);
+	if (view_rank(x->v, t) >= 0)
+		pprof_label(x, "rank", 0, view_rank(x->v, t));
 	pprof_label(x, "waker", key[SAMPLE_WAKER], 0);
 	pprof_label(x, "event", key[SAMPLE_EVENT], 0);
 	pprof_emit(x, 2);

@@ -65,6 +65,12 @@ static size_t key_words(const struct record_model *m, const struct record_entry 
 		w[0] = word(f->file);
 		w[1] = f->line;
 		return 2;
+	case SORT_PROCESS:
+		w[0] = word(record_process_of(m, e->thread)->name);
+		return 1;
+	case SORT_RANK:
+		w[0] = record_process_of(m, e->thread)->rank;
+		return 1;
 	default:
 		return 0;
 	}
@@ -282,6 +288,8 @@ static int compare_group(const void *pa, const void *pb)
 {
 	const struct record_group *a = pa, *b = pb;
 
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
 	if (a->points != b->points)
 		return a->points < b->points ? 1 : -1;
 	return a->heaviest < b->heaviest ? -1 : a->heaviest > b->heaviest;
@@ -297,9 +305,11 @@ static size_t split_entries(const struct record_model *m, uint32_t *order, size_
 
 	for (size_t i = 0; i < m->n_entries; i++) {
 		uint32_t thread = m->entries[i].thread;
+		const struct record_process *p = record_process_of(m, thread);
 		uint64_t key = per == PER_NOTHING  ? 0
 			       : per == PER_THREAD ? thread
-						   : (uint32_t)m->rec->threads[thread].pid;
+			       : per == PER_RANK   ? (uint32_t)p->rank
+						   : p->id;
 
 		of[i] = keymap_add(&map, &key);
 		start[of[i] + 1]++;
@@ -326,6 +336,8 @@ void record_make_groups(struct record_model *m)
 	for (size_t i = 0; i < n; i++) {
 		struct record_group g = make_group(m, &order[start[i]], start[i + 1] - start[i]);
 
+		if (m->options->per == PER_RANK && g.points) /* who is no rank comes last */
+			g.rank = (uint32_t)record_process_of(m, g.heaviest->thread)->rank;
 		if (g.points)
 			m->groups[m->n_groups++] = g;
 		else

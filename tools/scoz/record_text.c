@@ -82,16 +82,31 @@ static void print_intro(const struct record_model *m)
 		       (unsigned long long)m->points);
 }
 
+static void print_texts(const char *before, char **texts, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		printf("# %s%s\n", before, texts[i]);
+		free(texts[i]);
+	}
+	free(texts);
+}
+
 static void print_warnings_of(const struct record_model *m)
 {
 	size_t n;
 	char **texts = record_warnings(m, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		printf("# warning: %s\n", texts[i]);
-		free(texts[i]);
-	}
-	free(texts);
+	print_texts("warning: ", texts, n);
+}
+
+static void print_notes_of(const struct record_model *m)
+{
+	size_t n;
+	char **texts = record_notes(m, &n);
+
+	if (n)
+		printf("#\n");
+	print_texts("", texts, n);
 }
 
 /* ---- rows ---- */
@@ -102,6 +117,7 @@ static char *cell_text(const struct record_model *m, const struct record_row *ro
 	const struct record_entry *e = row->entry;
 	const struct record_frame *f = row->frame;
 	const struct record_thread *t = &m->rec->threads[e->thread];
+	const struct record_process *p = record_process_of(m, e->thread);
 	_cleanup_free_ char *s = NULL;
 
 	switch (by) {
@@ -127,6 +143,10 @@ static char *cell_text(const struct record_model *m, const struct record_row *ro
 		return xasprintf("%u", e->cpu);
 	case SORT_WAKER:
 		return record_waker_name(m, e->waker, e->event);
+	case SORT_PROCESS:
+		return text_clean(p->name, "?");
+	case SORT_RANK:
+		return p->rank < 0 ? xstrdup("-") : xasprintf("%d", p->rank);
 	case SORT_FILE:
 		return text_clean(f->file ? f->file : "-", "?");
 	default:
@@ -147,6 +167,8 @@ static const char *const titles[RECORD_SORTS] = {
 	[SORT_WAKER] = "Woken by",
 	[SORT_FILE] = "Source",
 	[SORT_SRCLINE] = "Source:Line",
+	[SORT_PROCESS] = "Process",
+	[SORT_RANK] = "Rank",
 };
 
 static void print_padded(const char *s, size_t width, bool last)
@@ -246,15 +268,22 @@ static void print_shares(const char *what, const uint64_t *part, uint64_t whole)
 static void print_heading(const struct record_model *m, const struct record_group *g)
 {
 	const struct record_thread *t = &m->rec->threads[g->heaviest->thread];
+	const struct record_process *p = record_process_of(m, g->heaviest->thread);
 	_cleanup_free_ char *comm = text_clean(g->heaviest->comm, "?");
 	const uint64_t *l = g->levels;
 	uint64_t sampled[] = { l[LEVEL_USER] + l[LEVEL_KERNEL], l[LEVEL_IO], l[LEVEL_SCHED],
 			       l[LEVEL_LOCK], l[LEVEL_OTHER] };
 
-	if (m->options->per == PER_THREAD)
-		printf("# Thread %d of process %d", t->tid, t->pid);
+	if (m->options->per == PER_RANK && p->rank < 0)
+		printf("# No rank");
+	else if (p->rank >= 0)
+		printf("# Rank %d: ", p->rank);
 	else
-		printf("# Process %d", t->pid);
+		printf("# ");
+	if (m->options->per == PER_THREAD)
+		printf("%s %d of process %d", p->rank < 0 ? "Thread" : "thread", t->tid, t->pid);
+	else if (m->options->per == PER_PROCESS || p->rank >= 0)
+		printf("%s %d", p->rank < 0 ? "Process" : "process", t->pid);
 	printf(" (%s): %llu points, %.2f %% of all\n", comm, (unsigned long long)g->points,
 	       record_percent(g->points, m->points));
 	print_shares("sampled", sampled, g->points);
@@ -372,6 +401,7 @@ void record_print_text(const struct record_model *m)
 	if (!m->points)
 		return;
 	print_levels(m);
+	print_notes_of(m);
 	printf("#\n");
 	if (!rows)
 		print_waits(m);

@@ -17,47 +17,51 @@
 
 static void usage(FILE *out)
 {
-	fprintf(out, "Usage: scoz report [OPTION...] [FILE]\n\n"
-		     "Prints what is in FILE: a causal profile (by scozd; default " DEFAULT_PROFILE
-		     ") or a\n"
-		     "recording (by scoz record; default " DEFAULT_RECORDING
-		     "); without FILE the newer of the\n"
-		     "two defaults.\n\n"
-		     "  -j, --json  print JSON (schema scoz-report/1 or scoz-record-report/1)\n"
-		     "  --help\n\n"
-		     "A profile: for each target how much less run time one unit of progress would "
-		     "take\n"
-		     "if the target took less, with 95 %% intervals and a verdict.\n"
-		     "  optimize    making the target faster makes the program faster\n"
-		     "  contention  making the target faster makes the program slower\n"
-		     "  no effect   whatever happens to the target, the program takes as long\n"
-		     "  undecided   not measured well enough: run longer\n\n"
-		     "A recording: where the time of threads went, on CPUs [.] (kernel: [k]), "
-		     "waiting for\n"
-		     "I/O [I], locks [L], a CPU [S] or anything else [B].\n"
-		     "  -s, --sort KEYS        rows by comm, dso, sym, pid, tid, class, kind, cpu, "
-		     "waker,\n"
-		     "                         file, srcline (default comm,dso,sym)\n"
-		     "  --children             also count what functions called; sort by that\n"
-		     "  --no-children          only the innermost function (default)\n"
-		     "  -g, --call-graph       callers below each row\n"
-		     "  --no-kernel            the function that called the kernel instead of "
-		     "kernel functions\n"
-		     "  --inline               inlined functions by their own names\n"
-		     "  --per WHAT             a table for each process or thread\n"
-		     "  --percent-limit PCT    no rows below PCT\n"
-		     "  --top-waits[=N]        instead of rows: for each class the N (10) places "
-		     "where threads\n"
-		     "                         waited most, and who woke them\n"
-		     "  --hints                say at the end what to do about waits (default)\n"
-		     "  --no-hints\n"
-		     "  --comm NAME[,NAME...]  only threads of these names\n"
-		     "  --pid PID[,PID...]     only these processes\n"
-		     "  --tid TID[,TID...]     only these threads\n"
-		     "  --cpu LIST             only samples on these CPUs\n"
-		     "  --class CLASS[,...]    only on, io, lock, sched, other or off (all but "
-		     "on), or letters\n\n"
-		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
+	fprintf(out,
+		"Usage: scoz report [OPTION...] [FILE]\n\n"
+		"Prints what is in FILE: a causal profile (by scozd; default " DEFAULT_PROFILE
+		") or a\n"
+		"recording (by scoz record; default " DEFAULT_RECORDING
+		"); without FILE the newer of the\n"
+		"two defaults.\n\n"
+		"  -j, --json  print JSON (schema scoz-report/1 or scoz-record-report/1)\n"
+		"  --help\n\n"
+		"A profile: for each target how much less run time one unit of progress would "
+		"take\n"
+		"if the target took less, with 95 %% intervals and a verdict.\n"
+		"  optimize    making the target faster makes the program faster\n"
+		"  contention  making the target faster makes the program slower\n"
+		"  no effect   whatever happens to the target, the program takes as long\n"
+		"  undecided   not measured well enough: run longer\n\n"
+		"A recording: where the time of threads went, on CPUs [.] (kernel: [k]), "
+		"waiting for\n"
+		"I/O [I], other threads [L], a CPU [S] or anything else [B].\n"
+		"  -s, --sort KEYS        rows by comm, dso, sym, pid, tid, class, kind, cpu, "
+		"waker,\n"
+		"                         file, srcline, process, rank (default comm,dso,sym)\n"
+		"  --children             also count what functions called; sort by that\n"
+		"  --no-children          only the innermost function (default)\n"
+		"  -g, --call-graph       callers below each row\n"
+		"  --no-kernel            the function that called the kernel instead of "
+		"kernel functions\n"
+		"  --inline               inlined functions by their own names\n"
+		"  --per WHAT             a table for each process, rank or thread; also --by\n"
+		"  --percent-limit PCT    no rows below PCT\n"
+		"  --top-waits[=N]        instead of rows: for each class the N (10) places "
+		"where threads\n"
+		"                         waited most, and who woke them\n"
+		"  --hints                say at the end what to do about waits (default)\n"
+		"  --no-hints\n"
+		"  --comm NAME[,NAME...]  only threads of these names\n"
+		"  --process LIST         only processes of these names or numbers\n"
+		"  --pid PID[,PID...]     only these processes\n"
+		"  --rank RANK[,RANK...]  only these ranks of a parallel job\n"
+		"  --no-idle              without threads that did nothing but wait for work\n"
+		"  --tid TID[,TID...]     only these threads\n"
+		"  --cpu LIST             only samples on these CPUs\n"
+		"  --class CLASS[,...]    only on, io, lock, sched, other or off (all but "
+		"on), or letters\n\n"
+		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
 }
 
 static char *clean(const char *s)
@@ -353,6 +357,10 @@ static int report_options(int argc, char **argv, struct record_options *o)
 		{ "top-waits", optional_argument, NULL, REPORT_TOP_WAITS },
 		{ "hints", no_argument, NULL, REPORT_HINTS },
 		{ "no-hints", no_argument, NULL, REPORT_NO_HINTS },
+		{ "by", required_argument, NULL, REPORT_PER },
+		{ "process", required_argument, NULL, REPORT_PROCESS },
+		{ "rank", required_argument, NULL, REPORT_RANK },
+		{ "no-idle", no_argument, NULL, REPORT_NO_IDLE },
 		{ 0 },
 	};
 	int c;

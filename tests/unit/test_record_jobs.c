@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* scoz report on a recording of several processes: ranks, copies, those that were not recorded. */
+#include "tests/unit/test_record_fixture.h"
+
+#include "base/process.h"
+
+#include <sys/stat.h>
+
+static char job[64];
+
+enum { MPIRUN, RANK_1, RANK_0, SERVER, KERNEL };
+
+static const struct record_process processes[] = {
+	{ .id = MPIRUN, .pid = 100, .name = "mpirun", .rank = -1 },
+	{ .id = RANK_1, .pid = 201, .name = "ring", .rank = 1, .rank_from = "PMI_RANK" },
+	{ .id = RANK_0, .pid = 200, .name = "ring", .rank = 0, .rank_from = "PMI_RANK" },
+	{ .id = SERVER, .pid = 300, .name = "server", .rank = -1 },
+	{ .id = KERNEL, .pid = 7, .name = "ksoftirqd/0", .rank = -1, .kernel = true },
+};
+
+/* Threads 0 to 4 have their process's number. */
+#define SAMPLE(t, n, ...) \
+	{ \
+		.time = 1 + (t), .points = (n), .thread = (t), .stack = RECORDING_NONE, \
+		.holder = RECORDING_NONE, __VA_ARGS__ \
+	}
+
+static void make_job(const struct record_sample *samples, size_t n, bool scozd)
+{
+	static const struct record_header header = { .engine = "bpf",
+						     .period_ns = MS,
+						     .command = "mpirun ring",
+						     .scope = "command",
+						     .host = "host",
+						     .kernel = "6.1",
+						     .started = "2025-01-01T00:00:00Z",
+						     .cpus = 2 };
+	const struct record_scozd profiler = { .pid = 99, .from = 0, .to = 2000000000 };
+	struct recording_writer *w;
+	struct error err = { 0 };
+
+	unlink(job);
+	if (recording_writer_open(job, &header, &w, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < ARRAY_SIZE(processes); i++) {
+		const struct record_process *p = &processes[i];
+		struct record_thread t = {
+			.id = i, .tid = p->pid, .pid = p->pid, .process = i, .comm = p->name
+		};
+
+		recording_write_process(w, p);
+		recording_write_thread(w, &t);
+	}
+	for (size_t i = 0; i < n; i++)
+		recording_write_sample(w, &samples[i]);
+	if (scozd)
+		recording_write_scozd(w, &profiler);
+	if (recording_writer_close(w, &usual_footer, &err))
+		fail_msg("%s", err.text);
+}
+
+static const struct record_sample usual_job[] = {
+	SAMPLE(MPIRUN, 400, .class = RECORD_OTHER, .kind = "poll", .waker = RECORDING_NONE),
+	SAMPLE(RANK_0, 300, .waker = RECORDING_NONE),
+	SAMPLE(RANK_1, 100, .waker = RECORDING_NONE),
+	SAMPLE(RANK_1, 200, .class = RECORD_OTHER, .kind = "network", .waker = RANK_0),
+};
+
+static void make_usual_job(void)
+{
+	make_job(usual_job, ARRAY_SIZE(usual_job), false);
+}
+
+static void test_per_rank(void **state)
+{
+	const char *zero, *one, *none;
+
+	(void)state;
+	make_usual_job();
+	assert_int_equal(run(cmd_report, job, NULL), EXIT_DONE);
+	expect("# ranks 0 to 1 of a parallel job (PMI_RANK): --per rank");
+	assert_int_equal(run(cmd_report, job, "--per", "rank", NULL), EXIT_DONE);
+	zero = strstr(out_text, "# Rank 0: process 200 (ring): 300 points, 30.00 % of all");
+	one = strstr(out_text, "# Rank 1: process 201 (ring): 300 points, 30.00 % of all");
+	none = strstr(out_text, "# No rank (mpirun): 400 points");
+	assert_true(zero && one && none && zero < one && one < none);
+	assert_int_equal(run(cmd_report, job, "--by=process", NULL), EXIT_DONE);
+	expect("# Process 100 (mpirun)");
+	expect("# Rank 1: process 201 (ring)");
+	assert_int_equal(run(cmd_report, job, "--sort=process,rank", NULL), EXIT_DONE);
+	expect("    40.00%  mpirun   -\n");
+	expect("    30.00%  ring     1\n");
+	assert_int_equal(run(cmd_report, job, "--per=nonsense", NULL), EXIT_USAGE);
+}
+
+static void test_filters(void **state)
+{
+	(void)state;
+	make_usual_job();
+	assert_int_equal(run(cmd_report, job, "--rank=1", "-s", "comm,pid", NULL), EXIT_DONE);
+	expect("the filters let 300 points through");
+	expect("   100.00%  ring     201\n");
+	assert_int_equal(run(cmd_report, job, "--process=ring", "-s", "comm", NULL), EXIT_DONE);
+	expect("the filters let 600 points through");
+	assert_int_equal(run(cmd_report, job, "--process=200,mpirun", "-s", "comm", NULL),
+			 EXIT_DONE);
+	expect("the filters let 700 points through");
+	assert_int_equal(run(cmd_report, job, "--rank=7", NULL), EXIT_NOTHING);
+	assert_int_equal(run(cmd_report, job, "--rank=x", NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_export, "-f", "folded", "--rank=0", "--per=rank", job, NULL),
+			 EXIT_DONE);
+	assert_string_equal(out_text, "rank_0;ring;[no call chain] 300\n");
+}
+
+/* Who only waits for work hides what the others do. */
+static void test_idle(void **state)
+{
+	(void)state;
+	make_usual_job();
+	assert_int_equal(run(cmd_report, job, NULL), EXIT_DONE);
+	expect("# 1 of 3 threads did nothing but wait for work: 40.0 % of the points are theirs");
+	assert_int_equal(run(cmd_report, job, "--no-idle", NULL), EXIT_DONE);
+	expect("the filters let 600 points through");
+	expect_not("mpirun  ");
+}
+
+/* Waits that were ended by somebody of whom nothing was recorded. */
+static void test_strangers(void **state)
+{
+	struct record_sample s[] = {
+		SAMPLE(RANK_0, 89, .waker = RECORDING_NONE),
+		SAMPLE(RANK_0, 11, .class = RECORD_OTHER, .kind = "network", .waker = SERVER),
+	};
+
+	(void)state;
+	make_usual_job(); /* one recorded process wakes the other one */
+	assert_int_equal(run(cmd_report, job, NULL), EXIT_DONE);
+	expect_not("not recorded");
+	make_job(s, 2, false); /* too few to say much */
+	assert_int_equal(run(cmd_report, job, NULL), EXIT_DONE);
+	expect_not("not recorded");
+	s[0].points = 890;
+	s[1].points = 110;
+	make_job(s, 2, false);
+	assert_int_equal(run(cmd_report, job, NULL), EXIT_DONE);
+	expect("# warning: 11.0 % of the points are waits that server (process 300) ended, which "
+	       "was "
+	       "not recorded");
+	expect("scoz record --pid 300");
+	s[1].waker = KERNEL;
+	make_job(s, 2, false);
+	assert_int_equal(run(cmd_report, job, NULL), EXIT_DONE);
+	expect_not("not recorded");
+}
+
+static void test_scozd(void **state)
+{
+	(void)state;
+	make_job(usual_job, ARRAY_SIZE(usual_job), true);
+	assert_int_equal(run(cmd_report, job, NULL), EXIT_DONE);
+	expect("# warning: scozd (process 99) profiled this machine for 2.0 s of the recording");
+}
+
+/* ---- where ranks come from ---- */
+
+static char root[] = "/tmp/test_record_jobs-XXXXXX";
+
+static void write_environment(const char *text, size_t len)
+{
+	_cleanup_free_ char *path_ = xasprintf("%s/proc/5/environ", root);
+	FILE *f = fopen(path_, "w");
+
+	assert_non_null(f);
+	fwrite(text, 1, len, f);
+	fclose(f);
+}
+#define ENVIRONMENT(text) write_environment(text, sizeof(text) - 1)
+
+static void test_rank(void **state)
+{
+	_cleanup_free_ char *proc = xasprintf("%s/proc", root), *dir = xasprintf("%s/5", proc);
+	const char *variable;
+
+	(void)state;
+	mkdir(proc, 0755);
+	mkdir(dir, 0755);
+	sysroot = root;
+	ENVIRONMENT("HOME=/\0OMPI_COMM_WORLD_RANK=12\0X=");
+	assert_int_equal(process_rank(5, &variable), 12);
+	assert_string_equal(variable, "OMPI_COMM_WORLD_RANK");
+	/* Of several the one of the innermost launcher. */
+	ENVIRONMENT("SLURM_PROCID=0\0PMI_RANK=3\0");
+	assert_int_equal(process_rank(5, &variable), 3);
+	assert_string_equal(variable, "PMI_RANK");
+	ENVIRONMENT("MY_PMI_RANK=3\0PMI_RANK=\0PMI_RANK=x\0PMI_RANKS=4\0PMIX_RANK=-2");
+	assert_int_equal(process_rank(5, &variable), -1);
+	assert_null(variable);
+	ENVIRONMENT("");
+	assert_int_equal(process_rank(5, NULL), -1);
+	assert_int_equal(process_rank(6, NULL), -1);
+	sysroot = "";
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	snprintf(job, sizeof(job), "/tmp/test_record_jobs-%d.scoz", getpid());
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	_cleanup_free_ char *file = xasprintf("%s/proc/5/environ", root);
+	_cleanup_free_ char *dir = xasprintf("%s/proc/5", root), *proc = xasprintf("%s/proc", root);
+
+	(void)state;
+	unlink(job);
+	unlink(file);
+	rmdir(dir);
+	rmdir(proc);
+	return rmdir(root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_per_rank), cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_idle),	 cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_scozd),	 cmocka_unit_test(test_rank),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

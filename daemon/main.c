@@ -12,6 +12,7 @@
 #include "daemon/lease.h"
 #include "daemon/session.h"
 #include "daemon/truth.h"
+#include "run/descendants.h"
 #include "run/machine_lock.h"
 
 #include <dirent.h>
@@ -288,6 +289,30 @@ static void warn_of_quota(struct session *s, int pid)
 			quota);
 }
 
+/* What one has started already belongs to it, as what it will start does. */
+static int involve_with_descendants(struct session *s, int pid, struct error *err)
+{
+	int ret = involve_one(pid, s, err);
+	struct descendants d;
+	size_t taken = 0;
+
+	if (ret)
+		return ret;
+	/* After @pid: its later children are followed by the engine. */
+	descendants_of(pid, NULL, &d);
+	for (size_t i = 0; i < d.n && !ret; i++) {
+		ret = involve_one(d.list[i].pid, s, err);
+		taken += !ret;
+		ret = ret == -ESRCH ? 0 : ret; /* it has ended */
+	}
+	if (!ret && taken)
+		log_msg(LOG_NORMAL,
+			"--pid %d: it and %zu processes that it has started already are profiled",
+			pid, taken);
+	descendants_free(&d);
+	return ret;
+}
+
 static int involve_processes(struct session *s, struct error *err)
 {
 	int ret = 0;
@@ -297,7 +322,7 @@ static int involve_processes(struct session *s, struct error *err)
 			return error_set(err, ESRCH, "--pid %d: there is no such process",
 					 s->opt.pids[i]);
 		warn_of_quota(s, s->opt.pids[i]);
-		ret = involve_one(s->opt.pids[i], s, err);
+		ret = involve_with_descendants(s, s->opt.pids[i], err);
 	}
 	for (size_t i = 0; !ret && i < s->opt.n_cgroups; i++)
 		ret = cgroup_each_process(s->opt.cgroups[i], involve_one, s, err);

@@ -12,13 +12,13 @@
  *
  *   hit       G += d, A(c) += d           the core saved that time, all others owe it
  *   stop      A(c) += length
- *   block     A(T) = A(c), t0 = now       nothing needs to be paid to fall asleep
+ *   block     A(T) = A(c), t0 = now       nothing needs to be paid to fall asleep; so too: preempt
  *   wake      A(T) = min(A(E), A(T) + time waited), t0 = now. E is who ended the wait: the
  *             waker as it stands now, debt included, so that nobody has to stop under scheduler
  *             locks; or, for a device or a timer, whoever submitted the operation, as it stood
  *             at the submission. Unknown: the sleeper itself as it fell asleep, A(T) unchanged.
  *   switch-in a = A(T) + time in the run queue
- *             b = A(c), or after idling min(G, A(c) + time idle)
+ *             b = B(c), or after idling min(G, B(c) + time idle)
  *             A(c) = min(a, b), and the core pays before T does anything
  *   spin      t0 = now; until the lock is had nothing is paid, and no sample hits
  *   acquire   as wake: A(c) = min(A(E), A(c) + time spun), E the core that held the lock, or G
@@ -26,10 +26,29 @@
  *             hits insert delay: what a wait had time for and was not inserted in it, up to a
  *             lump, is left to the next one, in which more may be inserted than it has time for.
  *
+ * Two accounts. What a task brings along is its own: the core under it may have paid long ago, and
+ * the next task there owes nothing of it. So a core has an account of its own, B(c) = A(c) + alone,
+ * beside A(c), that of the task it runs:
+ *
+ *   switch-in  alone = b - a, at least 0
+ *   stop       B(c) += length, up to G    hits and overhead: B(c) rises as A(c) does
+ *   switch-out, exit   A(c) = B(c), alone = 0
+ *   waiver     B(c) = min(B(c), G), at the core's next look
+ *
+ * Sinks. A thread that wakes up by a timer, looks at something and sleeps again would owe what was
+ * inserted meanwhile, each time, and others would wait behind it for nothing: nobody waits for it.
+ * A task that has slept SCOZ_SINK_WAITS times for devices or timers, without waking anybody,
+ * visiting a progress point or running for a twentieth of the time, absorbs in such waits.
+ *
  * Model CORE (SCOZ paper, section 3.5), kept for comparison. A(c) is the local delay L(c):
  *
  *   pre_idle  gap = G - L;   post_idle, woken by another core: L = G - gap - carried, where
  *   carried is what the waker had not paid yet (the paper's waker stops first: catch_up)
+ *
+ *   What is carried is owed by two cores and paid at one time, not one after the other: it is
+ *   shared. In the paper the waker has paid all of its debt by then, and idles no sooner; so what
+ *   is shared passes with idling too, and of two shared debts the larger counts, not the sum.
+ *   (Added up, the debts of cores that wake each other before they have paid double each time.)
  *
  * The sampling clock runs in busy, unstopped time: a sample stands for the time since this core's
  * last tick that met a task, less the stops and the idling in between. (Ticks of an idle core may
@@ -56,6 +75,12 @@ static __always_inline __s64 scoz_debt(__s64 delay, const struct scoz_core *c)
 	return delay - c->absorbed;
 }
 
+/* The core's own debt: what is not only the running task's. */
+static __always_inline __s64 scoz_common_debt(__s64 delay, const struct scoz_core *c)
+{
+	return delay - c->absorbed - c->alone;
+}
+
 /* Moves the core's account; the difference is neither stopped nor saved but excused. */
 static __always_inline void scoz_core_set(struct scoz_core *c, __s64 absorbed)
 {
@@ -67,6 +92,22 @@ static __always_inline void scoz_core_set(struct scoz_core *c, __s64 absorbed)
 static __always_inline void scoz_core_follow(struct scoz_core *c, __s64 delay)
 {
 	scoz_core_set(c, delay);
+	c->alone = 0;
+}
+
+/*
+ * To be called at ticks and before switches: what was waived (@waived: all of it so far) is no debt
+ * any more, of the core's neither.
+ */
+static __always_inline void scoz_look(struct scoz_core *c, __s64 delay, __s64 waived)
+{
+	__s64 debt = scoz_debt(delay, c);
+
+	if (c->waived_seen == waived)
+		return;
+	c->waived_seen = waived;
+	if (c->alone > debt)
+		c->alone = debt > 0 ? debt : 0;
 }
 
 /*
@@ -131,11 +172,25 @@ static __always_inline void scoz_tick_cost(struct scoz_core *c, __u64 weight, __
 	}
 }
 
-/* @background: see struct scoz_header. */
-static __always_inline void scoz_stopped(struct scoz_core *c, __s64 length, __u32 background)
+/* The running task is about to absorb @amount by waiting: its core as well, but not beyond G. */
+static __always_inline void scoz_core_absorbs(struct scoz_core *c, __s64 amount, __s64 delay)
 {
+	__s64 common = scoz_common_debt(delay, c);
+
+	if (common < amount)
+		c->alone -= amount - (common > 0 ? common : 0);
+	if (c->alone < 0)
+		c->alone = 0;
+}
+
+/* @delay: G at the end of the stop. @background: see struct scoz_header. */
+static __always_inline void scoz_stopped(struct scoz_core *c, __s64 length, __s64 delay,
+					 __u32 background)
+{
+	scoz_core_absorbs(c, length, delay);
 	c->absorbed += length;
 	c->stopped += length;
+	c->shared = c->shared > length ? c->shared - length : 0;
 	scoz_overhead(c, ((__u64)length * background) >> 16);
 }
 
@@ -149,21 +204,28 @@ static __always_inline void scoz_run_begin(struct scoz_core *c, __u64 now)
 	c->stopped_at_ran = c->stopped;
 }
 
-static __always_inline void scoz_run_count(struct scoz_core *c, __u64 now, __u32 involved)
+static __always_inline void scoz_run_count(struct scoz_core *c, struct scoz_task *t, __u64 now,
+					   __u32 involved)
 {
 	__s64 ran = (__s64)(now - c->ran_at) - (c->stopped - c->stopped_at_ran);
 
-	if (involved && c->ran_at && ran > 0)
-		c->ran += ran;
+	if (c->ran_at && ran > 0) {
+		t->ran += ran;
+		if (involved)
+			c->ran += ran;
+	}
 	scoz_run_begin(c, now);
 }
 
-/* The running task blocks or is preempted. */
-static __always_inline void scoz_switch_out(const struct scoz_core *c, struct scoz_task *t,
-					    __u64 now)
+/* The running task blocks, is preempted or ends; @t may be NULL. */
+static __always_inline void scoz_switch_out(struct scoz_core *c, struct scoz_task *t, __u64 now)
 {
-	t->absorbed = c->absorbed;
-	t->since = now;
+	if (t) {
+		t->absorbed = c->absorbed;
+		t->since = now;
+	}
+	scoz_core_set(c, c->absorbed + c->alone);
+	c->alone = 0;
 }
 
 static __always_inline void scoz_idle_enter(struct scoz_core *c, __s64 delay, __u64 now)
@@ -188,6 +250,31 @@ static __always_inline void scoz_wake_external(struct scoz_task *t, __u64 now)
 	t->since = now;
 }
 
+#define SCOZ_SINK_WAITS 10
+#define SCOZ_SINK_SHARE 20 /* a sink runs for less than this part of its waits */
+
+/* @t does what others notice: it wakes or starts somebody, visits a progress point. */
+static __always_inline void scoz_noticed(struct scoz_task *t)
+{
+	t->quiet = 0;
+}
+
+/* Nobody waits for @t: its waits for devices and timers absorb. */
+static __always_inline __u32 scoz_is_sink(const struct scoz_task *t)
+{
+	return t->quiet > SCOZ_SINK_WAITS;
+}
+
+/* A device or a timer ends the wait of @t; before its account is moved. */
+static __always_inline void scoz_external_wait(struct scoz_task *t, __u64 now)
+{
+	if (t->ran > (now - t->since) / SCOZ_SINK_SHARE)
+		t->quiet = 0;
+	else if (t->quiet <= SCOZ_SINK_WAITS)
+		t->quiet++;
+	t->ran = 0;
+}
+
 /*
  * The core waits for a lock without giving itself up (spin locks; mutexes whose owner runs). Waits
  * in interrupts on top of it belong to it.
@@ -202,7 +289,8 @@ static __always_inline void scoz_spin_enter(struct scoz_core *c, __u64 now)
  * The lock is had, or the wait given up. @ender: what the core that held the lock has absorbed; G
  * when that is not known. @lump: what a hit inserts at once; 0 when the holder is not known.
  */
-static __always_inline void scoz_spin_leave(struct scoz_core *c, __s64 ender, __s64 lump, __u64 now)
+static __always_inline void scoz_spin_leave(struct scoz_core *c, __s64 ender, __s64 lump,
+					    __s64 delay, __u64 now)
 {
 	__s64 waited = now - c->spin_since, absorbed;
 
@@ -217,46 +305,79 @@ static __always_inline void scoz_spin_leave(struct scoz_core *c, __s64 ender, __
 	if (absorbed <= 0)
 		return;
 	c->spin_room -= absorbed;
+	scoz_core_absorbs(c, absorbed, delay);
 	scoz_core_set(c, c->absorbed + absorbed);
 }
 
-/* Core model: another core, owing @debt, sends the wake-up of idle core @c. */
-static __always_inline void scoz_core_woken(struct scoz_core *c, __s64 debt)
+/* Core model: @waker sends the wake-up of idle core @c; NULL: the profiler, which owes nothing. */
+static __always_inline void scoz_core_woken(struct scoz_core *c, struct scoz_core *waker,
+					    __s64 delay)
 {
+	__s64 debt = waker ? scoz_debt(delay, waker) : 0;
+
 	c->woken = 1;
 	c->carried = debt > 0 ? debt : 0;
+	if (waker)
+		waker->shared = c->carried;
+}
+
+/* Core model: @c has been idle and runs something now. */
+static __always_inline void scoz_core_wakes(struct scoz_core *c, __s64 delay, __u64 now)
+{
+	__s64 shared = scoz_min(c->shared, c->gap > 0 ? c->gap : 0);
+	__s64 left = shared - (__s64)(now - c->idle_since);
+
+	if (left < 0)
+		left = 0;
+	if (c->woken) {
+		c->shared = left > c->carried ? left : c->carried;
+		scoz_core_set(c, delay - (c->gap - shared) - c->shared);
+	} else {
+		c->shared = left;
+		scoz_core_set(c, c->absorbed + shared - left);
+	}
 }
 
 /*
  * A task is about to run on @c; @t is NULL in the core model and for tasks without an account.
- * Afterwards the core owes scoz_debt() and must pay it before the task does anything. Returns what
- * a busy core will pay for this task alone. If others want to run there, they lose that: had the
- * task been held back, they would have run meanwhile; the caller counts it (crowded), for the
- * statistics to take off again.
+ * Afterwards the core owes scoz_debt() and must pay it before the task does anything. What is left
+ * once scoz_common_debt() is paid is paid for this task alone. If others want to run there, they
+ * lose that: had the task been held back, they would have run meanwhile; whoever stops the core
+ * counts it (crowded), for the statistics to take off again.
  */
-static __always_inline __s64 scoz_switch_in(struct scoz_core *c, const struct scoz_task *t,
-					    __s64 delay, __u64 now, __u32 model)
+static __always_inline void scoz_switch_in(struct scoz_core *c, const struct scoz_task *t,
+					   __s64 delay, __u64 now, __u32 model)
 {
-	__s64 alone = 0;
-
 	if (model == SCOZ_MODEL_CORE) {
-		if (c->idle && c->woken)
-			scoz_core_set(c, delay - c->gap - c->carried);
+		if (c->idle)
+			scoz_core_wakes(c, delay, now);
 	} else {
 		__s64 a, b = c->absorbed;
 
-		if (c->idle)
+		if (c->idle && b < delay)
 			b = scoz_min(delay, b + (__s64)(now - c->idle_since));
 		a = t ? t->absorbed + (__s64)(now - t->since) : b;
-		if (!c->idle && a < b)
-			alone = b - a;
 		scoz_core_set(c, scoz_min(a, b));
+		c->alone = b - c->absorbed;
 	}
 	if (c->idle) {
 		c->in_idle += now - c->idle_since;
 		c->idle = 0;
 	}
-	return alone;
+}
+
+/*
+ * Nobody pays the same inserted time twice. A core may stop for it once for each task that brings a
+ * debt of its own, so for more than what was inserted; but where that is more than this many times
+ * as much, it is no longer the work that is being slowed down (tests/sim, "sim errors -l"). Beyond
+ * it no core stops and nothing is concluded. @inserted: all so far, waived or not.
+ */
+#define SCOZ_TIMES_PAID	  4
+#define SCOZ_PAID_AT_ONCE 20000000LL /* ns; stops begin before much is inserted */
+
+static __always_inline __s64 scoz_paid_room(const struct scoz_core *c, __s64 inserted)
+{
+	return SCOZ_TIMES_PAID * inserted + SCOZ_PAID_AT_ONCE - c->stopped;
 }
 
 /*

@@ -107,6 +107,34 @@ void core_resume(struct sim *s, int c)
 		event_add(&s->events, s->now + t->rem, EV_SEGMENT, c, k->segment);
 }
 
+void core_switch_out(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+	struct task *t = &s->task[k->cur];
+
+	k->account.spinning = 0;
+	scoz_look(&k->account, s->delay, s->waived);
+	scoz_run_count(&k->account, &t->account, s->now, 1);
+	scoz_switch_out(&k->account, &t->account, s->now);
+}
+
+/* What of the stop under way was for the running task alone, while others wanted the core. */
+void core_crowded(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+	int64_t common = scoz_common_debt(s->delay, &k->account), from = k->stop_began;
+
+	if (!k->stop)
+		return;
+	if (common > 0)
+		from += common;
+	if (k->crowded_since > from)
+		from = k->crowded_since;
+	if (k->crowded_since && k->account.alone && s->now > from)
+		k->account.crowded += s->now - from;
+	k->crowded_since = k->ready.n ? s->now : 0;
+}
+
 static void segment_end(struct sim *s, int c, uint32_t version)
 {
 	struct core *k = &s->core[c];
@@ -134,15 +162,18 @@ bool core_pay(struct sim *s, int c, enum stop_kind kind)
 	room = s->o.max_share >= 100
 		       ? FOREVER
 		       : scoz_share_room(&k->account, s->now, s->o.max_share, share_burst(s));
+	room = scoz_min(room, scoz_paid_room(&k->account, s->delay + s->waived));
 	if (room < debt && room < s->o.max_stop)
 		k->account.capped++;
 	allowed = room < s->o.max_stop ? room : s->o.max_stop;
 	if (allowed <= 0)
 		return false;
 	core_update(s, c);
+	scoz_look(&k->account, s->delay, s->waived);
 	k->stop = kind;
 	k->stop_began = s->now;
 	k->stop_limit = s->now + allowed;
+	k->crowded_since = k->ready.n ? s->now : 0;
 	k->account.stop_began = s->now;
 	event_add(&s->events, s->now + (debt < allowed ? debt : allowed), EV_STOP_END, c,
 		  ++k->stop_version);
@@ -165,7 +196,8 @@ static void stop_end(struct sim *s, int c, uint32_t version)
 			  ++k->stop_version);
 		return;
 	}
-	scoz_stopped(&k->account, length, 0);
+	core_crowded(s, c);
+	scoz_stopped(&k->account, length, s->delay, 0);
 	scoz_share_stopped(&k->account, length, s->now);
 	k->account.stops++;
 	k->account.stop_began = 0;
@@ -306,7 +338,9 @@ static void tick(struct sim *s, int c)
 		k->account.ticks_in_stop++;
 	} else if (k->cur != NOBODY) {
 		core_update(s, c);
+		scoz_look(&k->account, s->delay, s->waived);
 		weight = scoz_tick(&k->account, s->now, s->o.period * WEIGHT_LIMIT);
+		scoz_run_count(&k->account, &s->task[k->cur].account, s->now, 1);
 		if (s->o.credit_cost)
 			scoz_tick_cost(&k->account, weight, s->o.tick_cost, s->o.period);
 		if (s->task[k->cur].rem < FOREVER)

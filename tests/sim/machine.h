@@ -40,6 +40,7 @@ struct sim_options {
 	bool charge_stops; /* stops count as run time of the task they hit */
 	bool exclude;	   /* core model: cores with debt take no tasks */
 	bool spins;	   /* waits for spin locks are followed */
+	bool keep_sinks;   /* tasks for which nobody waits owe as all others (account.h) */
 };
 void sim_options_default(struct sim_options *o);
 

@@ -57,6 +57,7 @@ struct core {
 	bool resched; /* a task waits that should run instead */
 	enum stop_kind stop;
 	int64_t stop_began, stop_limit;
+	int64_t crowded_since; /* tasks are queued behind the stop; 0: none */
 	int64_t segment_began;
 	int64_t next_tick;
 	int64_t period; /* jittered */
@@ -116,6 +117,10 @@ int64_t core_debt(const struct sim *s, int c);
 void core_update(struct sim *s, int c);
 /* Starts the clock of the running task's current piece of work. */
 void core_resume(struct sim *s, int c);
+/* Other tasks have begun or ceased to want the core. */
+void core_crowded(struct sim *s, int c);
+/* The running task gives up the core: it blocks, is preempted or ends. */
+void core_switch_out(struct sim *s, int c);
 /* Pays what is owed; true when the core now stands still. */
 bool core_pay(struct sim *s, int c, enum stop_kind kind);
 

@@ -30,6 +30,7 @@ static const char usage[] =
 	"  -d PCT      coverage: by how much the machine's speed varies (0)\n"
 	"  -p POINTS   coverage: profiles end at this precision\n"
 	"  -S FILE     errors, graphs: also as a picture (SVG)\n"
+	"  -l          errors, graphs: how often a core paid what was inserted, at most\n"
 	"  -e POINTS   exit status 1 if some error is larger (and print the program)\n"
 	"  -v          print the programs\n";
 
@@ -41,7 +42,7 @@ struct settings {
 	double seconds, scale;
 	int n;
 	uint64_t first;
-	bool crowded, verbose;
+	bool crowded, verbose, ledger;
 	const char *only, *svg;
 	double limit, drift, precision;
 	struct {
@@ -94,7 +95,7 @@ static void parse(int argc, char **argv, struct settings *s)
 	*s = (struct settings){
 		.speedup = { .25, .5, 1 }, .n_speedups = 3, .seconds = 20, .scale = 1, .first = 1
 	};
-	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:m:e:w:d:p:S:ov")) != -1) {
+	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:m:e:w:d:p:S:olv")) != -1) {
 		switch (opt) {
 		case 'c':
 			add_config(s, optarg);
@@ -135,6 +136,9 @@ static void parse(int argc, char **argv, struct settings *s)
 		case 'o':
 			s->crowded = true;
 			break;
+		case 'l':
+			s->ledger = true;
+			break;
 		case 'v':
 			s->verbose = true;
 			break;
@@ -150,7 +154,14 @@ static void parse(int argc, char **argv, struct settings *s)
 struct summary {
 	double sum, worst;
 	int n;
+	double paid; /* how often a core paid what was inserted, at most */
 };
+
+/* On average over the cores. */
+static double times_paid(const struct sim_program *p, const struct sim_ledger *l)
+{
+	return l->own > 0 ? (double)l->stopped / l->own / p->cores : 0;
+}
 
 static void note(struct summary *s, double error)
 {
@@ -216,6 +227,10 @@ static int study_programs(const struct settings *s, struct sim_program **program
 				}
 				printf("  %+8.2f %4.0f%c", error, row[c].period / 1e3,
 				       row[c].coarse ? '!' : ' ');
+				sum[c].paid =
+					fmax(sum[c].paid, times_paid(programs[i], &row[c].ledger));
+				if (s->ledger)
+					printf(" %5.2f", times_paid(programs[i], &row[c].ledger));
 				if (programs[i]->unmendable || row[c].coarse)
 					continue;
 				note(&sum[c], error);
@@ -235,6 +250,10 @@ static int study_programs(const struct settings *s, struct sim_program **program
 	printf("\n%-36s", "worst");
 	for (int c = 0; c < s->n_configs; c++)
 		printf("  %8.2f      ", sum[c].worst);
+	if (s->ledger)
+		printf("\n%-36s", "most paid of what was inserted");
+	for (int c = 0; s->ledger && c < s->n_configs; c++)
+		printf("  %8.2f      ", sum[c].paid);
 	printf("\n");
 	if (s->svg && heatmap_write(s->svg, programs, n, s->config, s->n_configs, s->speedup,
 				    s->n_speedups, r))

@@ -1,50 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Shapes of programs, each with the target where it matters, or where it does not. */
-#include "program.h"
+#include "builder.h"
 
 #include "base/base.h"
-
-struct builder {
-	struct sim_program *p;
-	double ms;
-	int task; /* the one being written */
-};
-
-static void task(struct builder *b)
-{
-	b->task = program_task(b->p);
-}
-
-static int object(struct builder *b, int size)
-{
-	return program_object(b->p, size);
-}
-
-static void op(struct builder *b, enum sim_op_kind kind, int object)
-{
-	program_op(b->p, b->task, kind, 0, object, SIM_REST);
-}
-
-static void timed(struct builder *b, enum sim_op_kind kind, double ms, int object)
-{
-	program_op(b->p, b->task, kind, ms * b->ms, object, SIM_REST);
-}
-
-static void work(struct builder *b, double ms)
-{
-	program_op(b->p, b->task, OP_COMPUTE, ms * b->ms, -1, SIM_REST);
-}
-
-static void target(struct builder *b, double ms)
-{
-	if (ms > 0)
-		program_op(b->p, b->task, OP_COMPUTE, ms * b->ms, -1, SIM_TARGET);
-}
-
-static void progress(struct builder *b)
-{
-	op(b, OP_PROGRESS, -1);
-}
 
 /* ---- barriers ---- */
 
@@ -491,11 +449,7 @@ static void crowd_of_two(struct builder *b)
 	task(b), op(b, OP_RECEIVE, q), work(b, 2.5);
 }
 
-static const struct {
-	const char *name;
-	int cores;
-	void (*write)(struct builder *b);
-} models[] = {
+static const struct sim_model models[] = {
 	{ "barrier2", 2, barrier2 },
 	{ "barrier2 slack", 2, barrier2_slack },
 	{ "barrier4 all hot", 4, barrier4_all },
@@ -542,11 +496,17 @@ static const struct {
 struct sim_program *model_create(int index, double scale)
 {
 	struct builder b = { .ms = SIM_MS * scale };
+	const struct sim_model *m;
 
-	if (index < 0 || index >= (int)ARRAY_SIZE(models))
+	if (index < 0)
 		return NULL;
-	b.p = program_create(models[index].name, models[index].cores);
-	models[index].write(&b);
+	m = index < (int)ARRAY_SIZE(models) ? &models[index] : sleeper_models;
+	for (int i = ARRAY_SIZE(models); i < index && m->name; i++)
+		m++;
+	if (!m->name)
+		return NULL;
+	b.p = program_create(m->name, m->cores);
+	m->write(&b);
 	return b.p;
 }
 

@@ -54,7 +54,7 @@ static void grant(struct sim *s, int t, int from)
 
 	if (x->state == TASK_RUNNING)
 		scoz_spin_leave(&k->account, s->core[from].account.absorbed,
-				scoz_lump(s->o.period, s->speedup), s->now);
+				scoz_lump(s->o.period, s->speedup), s->delay, s->now);
 	if (running)
 		core_update(s, x->core);
 	x->granted = true;
@@ -302,6 +302,7 @@ static void do_exit(struct sim *s, int c)
 static void do_progress(struct sim *s, int c)
 {
 	s->progress.visits++;
+	scoz_noticed(&s->task[s->core[c].cur].account);
 	s->progress.last_time = s->now;
 	s->progress.last_virtual = s->now - s->core[c].account.absorbed;
 }

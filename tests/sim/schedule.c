@@ -60,6 +60,7 @@ static void enqueue(struct sim *s, int t, int c)
 	x->state = TASK_READY;
 	list_push(&k->ready, t);
 	s->n_ready++;
+	core_crowded(s, c);
 }
 
 static int dequeue(struct sim *s, int c, int i)
@@ -68,6 +69,7 @@ static int dequeue(struct sim *s, int c, int i)
 
 	list_remove(&s->core[c].ready, i);
 	s->n_ready--;
+	core_crowded(s, c);
 	return t;
 }
 
@@ -89,7 +91,6 @@ static void switch_in(struct sim *s, int c, int t)
 {
 	struct core *k = &s->core[c];
 	struct task *x = &s->task[t];
-	int64_t alone;
 
 	k->cur = t;
 	k->ran = 0;
@@ -98,9 +99,8 @@ static void switch_in(struct sim *s, int c, int t)
 	x->state = TASK_RUNNING;
 	if (x->fair > k->fair_floor)
 		k->fair_floor = x->fair;
-	alone = scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model);
-	if (k->ready.n)
-		k->account.crowded += alone;
+	scoz_run_begin(&k->account, s->now);
+	scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model);
 	k->segment_began = s->now;
 	event_add(&s->events, s->now + s->o.slice, EV_SLICE, c, ++k->slice);
 	if (core_pay(s, c, STOP_SWITCH))
@@ -159,8 +159,7 @@ static void preempt(struct sim *s, int c)
 	int t = k->cur;
 
 	core_update(s, c);
-	k->account.spinning = 0;
-	scoz_switch_out(&k->account, &s->task[t].account, s->now);
+	core_switch_out(s, c);
 	k->cur = NOBODY;
 	enqueue(s, t, c);
 	schedule_next(s, c);
@@ -220,14 +219,18 @@ void schedule_balance(struct sim *s)
 
 /* ---- blocking and waking ---- */
 
+static bool is_sink(const struct sim *s, const struct task *t)
+{
+	return !s->o.keep_sinks && scoz_is_sink(&t->account);
+}
+
 void task_block(struct sim *s, int c)
 {
 	struct task *t = &s->task[s->core[c].cur];
 
-	s->core[c].account.spinning = 0;
-	scoz_switch_out(&s->core[c].account, &t->account, s->now);
+	core_switch_out(s, c);
 	t->state = TASK_BLOCKED;
-	if (t->external && !t->counted) {
+	if (t->external && !t->counted && !is_sink(s, t)) {
 		t->counted = true;
 		s->external_waiters++;
 	}
@@ -246,7 +249,7 @@ static void make_ready(struct sim *s, int t, int waker, int core)
 		k->waking = true;
 		s->n_idle--;
 		if (waker != OUTSIDE && waker != c)
-			scoz_core_woken(&k->account, core_debt(s, waker));
+			scoz_core_woken(&k->account, &s->core[waker].account, s->delay);
 		event_add(&s->events, s->now + s->o.wake_latency, EV_RUN, c, 0);
 		return;
 	}
@@ -277,28 +280,8 @@ void task_undefer(struct sim *s, int t)
 		make_ready(s, t, OUTSIDE, NOBODY);
 }
 
-void task_wake(struct sim *s, int t, int waker)
-{
-	struct task *x = &s->task[t];
-
-	end_wait(s, x);
-	x->external = waker == OUTSIDE;
-	if (waker == OUTSIDE) {
-		s->external_waited += s->now - x->account.since;
-		s->external_waits++;
-		scoz_wake_external(&x->account, s->now);
-		if (s->o.defer) {
-			task_undefer(s, t);
-			return;
-		}
-	} else {
-		s->syncs++;
-		scoz_wake(&x->account, s->core[waker].account.absorbed, s->now);
-	}
-	make_ready(s, t, waker, NOBODY);
-}
-
-void task_wake_submitted(struct sim *s, int t, int64_t submitter)
+/* @submitter: who started the operation, as it stood then; NULL: not known. */
+static void task_wake_external(struct sim *s, int t, const int64_t *submitter)
 {
 	struct task *x = &s->task[t];
 
@@ -306,11 +289,39 @@ void task_wake_submitted(struct sim *s, int t, int64_t submitter)
 	x->external = true;
 	s->external_waited += s->now - x->account.since;
 	s->external_waits++;
-	scoz_wake(&x->account, submitter, s->now);
+	scoz_external_wait(&x->account, s->now);
+	if (is_sink(s, x))
+		scoz_wake(&x->account, s->delay, s->now);
+	else if (submitter)
+		scoz_wake(&x->account, *submitter, s->now);
+	else
+		scoz_wake_external(&x->account, s->now);
 	if (s->o.defer)
 		task_undefer(s, t);
 	else
 		make_ready(s, t, OUTSIDE, NOBODY);
+}
+
+void task_wake(struct sim *s, int t, int waker)
+{
+	struct task *x = &s->task[t];
+
+	if (waker == OUTSIDE) {
+		task_wake_external(s, t, NULL);
+		return;
+	}
+	end_wait(s, x);
+	x->external = false;
+	s->syncs++;
+	if (s->core[waker].cur != NOBODY)
+		scoz_noticed(&s->task[s->core[waker].cur].account);
+	scoz_wake(&x->account, s->core[waker].account.absorbed, s->now);
+	make_ready(s, t, waker, NOBODY);
+}
+
+void task_wake_submitted(struct sim *s, int t, int64_t submitter)
+{
+	task_wake_external(s, t, &submitter);
 }
 
 void task_start(struct sim *s, int t, int by, int core)
@@ -321,11 +332,14 @@ void task_start(struct sim *s, int t, int by, int core)
 	x->account.absorbed = by == NOBODY ? s->delay : s->core[by].account.absorbed;
 	x->account.since = s->now;
 	x->fair = s->core[x->core].fair_floor;
+	if (by != NOBODY)
+		scoz_noticed(&s->task[s->core[by].cur].account);
 	make_ready(s, t, by == NOBODY ? OUTSIDE : by, core);
 }
 
 void task_exit(struct sim *s, int c)
 {
+	core_switch_out(s, c);
 	s->task[s->core[c].cur].state = TASK_DORMANT;
 	schedule_next(s, c);
 }

@@ -43,8 +43,11 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.waive_every = atof(word + 6);
 	else if (!strcmp(word, "no-waive"))
 		c->o.waive = false;
+	else if (!strcmp(word, "keep-sinks"))
+		c->o.keep_sinks = true;
 	else if (!strcmp(word, "engine=kernel"))
-		c->o.defer = c->o.slice_credit = c->o.spins = true, c->o.charge_stops = false;
+		c->o.defer = c->o.slice_credit = c->o.spins = c->o.keep_sinks = true,
+		c->o.charge_stops = false;
 	else if (strcmp(word, "engine=bpf") != 0)
 		return false;
 	return c->o.period > 0 && c->o.batch > 0;

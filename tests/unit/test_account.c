@@ -39,7 +39,7 @@ static void test_sampling_clock_excludes_stops(void **state)
 	(void)state;
 	assert_int_equal(scoz_tick(&c, 10 * MS, 100 * MS), 0); /* nothing before the first tick */
 	assert_int_equal(scoz_tick(&c, 11 * MS, 100 * MS), MS);
-	scoz_stopped(&c, MS / 2, 0);
+	scoz_stopped(&c, MS / 2, 1000 * MS, 0);
 	assert_int_equal(scoz_tick(&c, 12 * MS, 100 * MS), MS / 2);
 	assert_int_equal(scoz_tick(&c, 13 * MS, 100 * MS), MS);
 	assert_int_equal(scoz_tick(&c, 33 * MS, 8 * MS), 8 * MS);
@@ -47,7 +47,7 @@ static void test_sampling_clock_excludes_stops(void **state)
 	scoz_idle_enter(&c, 0, 33 * MS + MS / 4); /* idle for 10 ms: a quarter before, half after */
 	scoz_switch_in(&c, NULL, 0, 43 * MS + MS / 4, SCOZ_MODEL_WAIT);
 	assert_int_equal(scoz_tick(&c, 43 * MS + 3 * MS / 4, 8 * MS), 3 * MS / 4);
-	scoz_stopped(&c, 2 * MS, 0); /* longer than the clock says: never negative */
+	scoz_stopped(&c, 2 * MS, 1000 * MS, 0); /* longer than the clock says: never negative */
 	assert_int_equal(scoz_tick(&c, 44 * MS, 8 * MS), 0);
 	check_ledger(&c);
 }
@@ -55,23 +55,24 @@ static void test_sampling_clock_excludes_stops(void **state)
 /* CPU time of the profiled tasks: no stops, no strangers, no idling. */
 static void test_time_that_the_work_ran(void **state)
 {
+	struct scoz_task t = {};
 	struct scoz_core c = {};
 
 	(void)state;
-	scoz_run_count(&c, 10 * MS, 1); /* since when, nobody knows */
+	scoz_run_count(&c, &t, 10 * MS, 1); /* since when, nobody knows */
 	assert_int_equal(c.ran, 0);
-	scoz_run_count(&c, 11 * MS, 1); /* a tick */
+	scoz_run_count(&c, &t, 11 * MS, 1); /* a tick */
 	assert_int_equal(c.ran, MS);
-	scoz_stopped(&c, 2 * MS, 0);
-	scoz_run_count(&c, 14 * MS, 1); /* switched out */
+	scoz_stopped(&c, 2 * MS, 1000 * MS, 0);
+	scoz_run_count(&c, &t, 14 * MS, 1); /* switched out */
 	assert_int_equal(c.ran, 2 * MS);
-	scoz_run_count(&c, 19 * MS, 0); /* a stranger */
+	scoz_run_count(&c, &t, 19 * MS, 0); /* a stranger */
 	assert_int_equal(c.ran, 2 * MS);
-	scoz_run_begin(&c, 30 * MS); /* idle until here */
-	scoz_stopped(&c, 2 * MS, 0); /* longer than the clock says: never backwards */
-	scoz_run_count(&c, 31 * MS, 1);
+	scoz_run_begin(&c, 30 * MS);		/* idle until here */
+	scoz_stopped(&c, 2 * MS, 1000 * MS, 0); /* longer than the clock says: never backwards */
+	scoz_run_count(&c, &t, 31 * MS, 1);
 	assert_int_equal(c.ran, 2 * MS);
-	scoz_run_count(&c, 31 * MS + MS / 2, 1);
+	scoz_run_count(&c, &t, 31 * MS + MS / 2, 1);
 	assert_int_equal(c.ran, 2 * MS + MS / 2);
 	check_ledger(&c);
 }
@@ -178,19 +179,19 @@ static void test_spinning_absorbs(void **state)
 
 	(void)state;
 	scoz_spin_enter(&c, 10 * MS);
-	scoz_spin_leave(&c, 9 * MS, 0, 30 * MS);
+	scoz_spin_leave(&c, 9 * MS, 0, 1000 * MS, 30 * MS);
 	assert_int_equal(scoz_debt(11 * MS, &c), 2 * MS);
 	assert_int_equal(c.excused, 8 * MS);
 	assert_int_equal(c.spun, 20 * MS);
 	check_ledger(&c);
 	/* A wait absorbs at most its length. */
 	scoz_spin_enter(&c, 40 * MS);
-	scoz_spin_leave(&c, 19 * MS, 0, 43 * MS);
+	scoz_spin_leave(&c, 19 * MS, 0, 1000 * MS, 43 * MS);
 	assert_int_equal(scoz_debt(19 * MS, &c), 7 * MS);
 	assert_int_equal(c.spins, 2);
 	/* It never takes back. */
 	scoz_spin_enter(&c, 50 * MS);
-	scoz_spin_leave(&c, 5 * MS, 0, 60 * MS);
+	scoz_spin_leave(&c, 5 * MS, 0, 1000 * MS, 60 * MS);
 	assert_int_equal(c.absorbed, 12 * MS);
 	check_ledger(&c);
 }
@@ -202,20 +203,20 @@ static void test_spin_room(void **state)
 
 	(void)state;
 	scoz_spin_enter(&c, 0);
-	scoz_spin_leave(&c, 8 * MS, 4 * MS, 10 * MS);
+	scoz_spin_leave(&c, 8 * MS, 4 * MS, 1000 * MS, 10 * MS);
 	assert_int_equal(c.absorbed, 8 * MS);
 	scoz_spin_enter(&c, 20 * MS);
-	scoz_spin_leave(&c, 20 * MS, 4 * MS, 30 * MS);
+	scoz_spin_leave(&c, 20 * MS, 4 * MS, 1000 * MS, 30 * MS);
 	assert_int_equal(c.absorbed, 20 * MS);
 	scoz_spin_enter(&c, 40 * MS);
-	scoz_spin_leave(&c, 32 * MS, 4 * MS, 50 * MS);
+	scoz_spin_leave(&c, 32 * MS, 4 * MS, 1000 * MS, 50 * MS);
 	assert_int_equal(c.absorbed, 30 * MS);
 	/* Not more than a lump is left, and nothing where the holder was not known. */
 	for (int lump = 4; lump >= 0; lump -= 4) {
 		scoz_spin_enter(&c, 100 * MS);
-		scoz_spin_leave(&c, 0, 4 * MS, 200 * MS);
+		scoz_spin_leave(&c, 0, 4 * MS, 1000 * MS, 200 * MS);
 		scoz_spin_enter(&c, 200 * MS);
-		scoz_spin_leave(&c, 1000 * MS, lump * MS, 201 * MS);
+		scoz_spin_leave(&c, 1000 * MS, lump * MS, 1000 * MS, 201 * MS);
 		assert_int_equal(c.absorbed, (lump ? 35 : 36) * MS);
 	}
 	check_ledger(&c);
@@ -228,19 +229,19 @@ static void test_spins_nest(void **state)
 	(void)state;
 	scoz_spin_enter(&c, 10 * MS);
 	scoz_spin_enter(&c, 12 * MS); /* in an interrupt on top */
-	scoz_spin_leave(&c, 5 * MS, 0, 13 * MS);
+	scoz_spin_leave(&c, 5 * MS, 0, 1000 * MS, 13 * MS);
 	assert_int_equal(c.spinning, 1);
 	assert_int_equal(c.absorbed, 0);
-	scoz_spin_leave(&c, 5 * MS, 0, 14 * MS);
+	scoz_spin_leave(&c, 5 * MS, 0, 1000 * MS, 14 * MS);
 	assert_int_equal(c.absorbed, 4 * MS);
 	/* An end without beginning (hooks put in meanwhile), a stop that overshot, a clock step. */
-	scoz_spin_leave(&c, 5 * MS, 0, 15 * MS);
+	scoz_spin_leave(&c, 5 * MS, 0, 1000 * MS, 15 * MS);
 	assert_int_equal(c.absorbed, 4 * MS);
 	scoz_spin_enter(&c, 20 * MS);
-	scoz_spin_leave(&c, 3 * MS, 0, 21 * MS);
+	scoz_spin_leave(&c, 3 * MS, 0, 1000 * MS, 21 * MS);
 	assert_int_equal(c.absorbed, 4 * MS);
 	scoz_spin_enter(&c, 30 * MS);
-	scoz_spin_leave(&c, 9 * MS, 0, 29 * MS);
+	scoz_spin_leave(&c, 9 * MS, 0, 1000 * MS, 29 * MS);
 	assert_int_equal(c.absorbed, 4 * MS);
 	check_ledger(&c);
 }
@@ -256,7 +257,7 @@ static void test_cost_of_looking(void **state)
 		uint64_t w = scoz_tick(&c, i * MS, 100 * MS);
 
 		scoz_tick_cost(&c, w, 20000, MS);
-		scoz_stopped(&c, MS / 2, 0);
+		scoz_stopped(&c, MS / 2, 1000 * MS, 0);
 	}
 	assert_in_range(c.overhead, 99 * 10000, 99 * 10000 + 20000);
 	check_ledger(&c);
@@ -264,31 +265,61 @@ static void test_cost_of_looking(void **state)
 	scoz_tick_cost(&c, 2 * MS, 20000, MS); /* one tick for two periods: one too few */
 	assert_int_equal(c.overhead, -20000);
 	c.overhead = 0;
-	scoz_stopped(&c, 10 * MS, 65536 / 50);
+	scoz_stopped(&c, 10 * MS, 1000 * MS, 65536 / 50);
 	assert_in_range(c.overhead, 199000, 200000);
 }
 
 static void test_core_model(void **state)
 {
-	struct scoz_core c = {};
+	struct scoz_core c = {}, waker = { .absorbed = 8 * MS };
 
 	(void)state;
 	/* owes 1 ms when it falls idle; woken by a core that owes 2: 3 afterwards */
 	scoz_idle_enter(&c, 1 * MS, 0);
-	scoz_core_woken(&c, 2 * MS);
+	scoz_core_woken(&c, &waker, 10 * MS);
+	assert_int_equal(waker.shared, 2 * MS);
 	scoz_switch_in(&c, NULL, 10 * MS, 50 * MS, SCOZ_MODEL_CORE);
 	assert_int_equal(scoz_debt(10 * MS, &c), 3 * MS);
 	check_ledger(&c);
-	/* woken by a device: pays all that accrued */
+	/* woken by a device: pays all that accrued, but the waker has paid its 2 ms by now */
 	scoz_idle_enter(&c, 10 * MS, 60 * MS);
 	scoz_switch_in(&c, NULL, 15 * MS, 70 * MS, SCOZ_MODEL_CORE);
-	assert_int_equal(scoz_debt(15 * MS, &c), 8 * MS);
+	assert_int_equal(scoz_debt(15 * MS, &c), 6 * MS);
 	check_ledger(&c);
 	/* a flag from an earlier sleep does not count */
-	scoz_core_woken(&c, 0);
+	scoz_core_woken(&c, NULL, 15 * MS);
 	scoz_idle_enter(&c, 15 * MS, 80 * MS);
 	scoz_switch_in(&c, NULL, 16 * MS, 90 * MS, SCOZ_MODEL_CORE);
-	assert_int_equal(scoz_debt(16 * MS, &c), 9 * MS);
+	assert_int_equal(scoz_debt(16 * MS, &c), 7 * MS);
+	/* the profiler owes nothing */
+	scoz_idle_enter(&c, 16 * MS, 100 * MS);
+	scoz_core_woken(&c, NULL, 20 * MS);
+	scoz_switch_in(&c, NULL, 20 * MS, 110 * MS, SCOZ_MODEL_CORE);
+	assert_int_equal(scoz_debt(20 * MS, &c), 7 * MS);
+	check_ledger(&c);
+}
+
+/* Two cores wake each other again and again, and neither comes to pay. */
+static void test_core_model_debts_do_not_add_up(void **state)
+{
+	struct scoz_core c[2] = {};
+	int64_t delay = 10 * MS;
+	uint64_t now = MS;
+
+	(void)state;
+	scoz_idle_enter(&c[0], delay, now);
+	for (int i = 0; i < 400; i++) {
+		struct scoz_core *sleeper = &c[i & 1], *waker = &c[!(i & 1)];
+
+		now += 10000;
+		scoz_core_woken(sleeper, waker, delay);
+		scoz_switch_in(sleeper, NULL, delay, now, SCOZ_MODEL_CORE);
+		scoz_idle_enter(waker, delay, now + 5000);
+		for (int k = 0; k < 2; k++) {
+			check_ledger(&c[k]);
+			assert_in_range(scoz_debt(delay, &c[k]), 0, 2 * delay);
+		}
+	}
 }
 
 static void test_unprofiled_core_owes_nothing(void **state)
@@ -328,6 +359,82 @@ static void test_share_is_bounded(void **state)
 	assert_true(total > 800 * MS * 85 / 100); /* and it is used */
 }
 
+/* What a sleeper brings along is its own: the core had paid, and owes nothing when it has gone. */
+static void test_core_has_its_own_account(void **state)
+{
+	struct scoz_core c = { .absorbed = 10 * MS, .stopped = 10 * MS };
+	struct scoz_task sleeper = { .absorbed = 2 * MS, .since = 100 * MS }, next = {};
+	const int64_t delay = 12 * MS;
+
+	(void)state;
+	scoz_switch_in(&c, &sleeper, delay, 100 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(delay, &c), 10 * MS);
+	assert_int_equal(scoz_common_debt(delay, &c), 2 * MS);
+	scoz_stopped(&c, 3 * MS, delay, 0); /* 2 of them for the core as well */
+	assert_int_equal(scoz_debt(delay, &c), 7 * MS);
+	assert_int_equal(scoz_common_debt(delay, &c), 0);
+	scoz_switch_out(&c, &sleeper, 103 * MS);
+	assert_int_equal(sleeper.absorbed, 5 * MS);
+	assert_int_equal(scoz_debt(delay, &c), 0);
+	check_ledger(&c);
+	/* who has waited for the core meanwhile */
+	next = (struct scoz_task){ .absorbed = 10 * MS, .since = 100 * MS };
+	scoz_switch_in(&c, &next, delay, 103 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(delay, &c), 0);
+	assert_int_equal(c.alone, 0);
+	check_ledger(&c);
+	/* its own hit saves time for both */
+	sleeper.since = 104 * MS;
+	scoz_switch_out(&c, NULL, 104 * MS);
+	scoz_switch_in(&c, &sleeper, delay, 104 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_hit(&c, MS, SCOZ_SPEEDUP_ONE), MS);
+	assert_int_equal(scoz_common_debt(delay + MS, &c), 0);
+	assert_int_equal(scoz_debt(delay + MS, &c), 7 * MS);
+	check_ledger(&c);
+}
+
+/* Nobody's account gets ahead of G because some of it was waived. */
+static void test_waiver_takes_off_the_cores_account(void **state)
+{
+	struct scoz_core c = { .absorbed = 10 * MS, .stopped = 10 * MS };
+	struct scoz_task sleeper = { .absorbed = 2 * MS, .since = 100 * MS };
+
+	(void)state;
+	scoz_switch_in(&c, &sleeper, 12 * MS, 100 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(c.alone, 8 * MS);
+	scoz_look(&c, 12 * MS, 0);
+	assert_int_equal(c.alone, 8 * MS);
+	scoz_look(&c, 8 * MS, 4 * MS);
+	assert_int_equal(c.alone, 6 * MS);
+	assert_int_equal(scoz_common_debt(8 * MS, &c), 0);
+	check_ledger(&c);
+}
+
+/* Nobody waits for who sleeps, looks at something and sleeps again. */
+static void test_sinks(void **state)
+{
+	struct scoz_task t = {};
+	uint64_t now = 0;
+
+	(void)state;
+	for (int i = 0; i < 2 * SCOZ_SINK_WAITS; i++) {
+		t.since = now;
+		now += 20 * MS;
+		scoz_external_wait(&t, now);
+		assert_int_equal(scoz_is_sink(&t), i >= SCOZ_SINK_WAITS);
+		t.ran += MS / 2;
+	}
+	scoz_noticed(&t);
+	assert_false(scoz_is_sink(&t));
+	for (int i = 0; i < 2 * SCOZ_SINK_WAITS; i++) {
+		t.since = now;
+		now += 20 * MS;
+		scoz_external_wait(&t, now);
+		t.ran += 2 * MS; /* it has work to do */
+	}
+	assert_false(scoz_is_sink(&t));
+}
+
 /* Random histories of two cores and five tasks: the ledger stays exact, nobody gets ahead of G. */
 static void test_random_histories(void **state)
 {
@@ -357,7 +464,8 @@ static void test_random_histories(void **state)
 							 SCOZ_SPEEDUP_ONE);
 				else if (scoz_debt(delay, &c[core]) > 0) {
 					now += scoz_debt(delay, &c[core]);
-					scoz_stopped(&c[core], scoz_debt(delay, &c[core]), 0);
+					scoz_stopped(&c[core], scoz_debt(delay, &c[core]), delay,
+						     0);
 				}
 				break;
 			case 1: /* block */
@@ -383,7 +491,8 @@ static void test_random_histories(void **state)
 			}
 			check_ledger(&c[0]);
 			check_ledger(&c[1]);
-			assert_true(c[core].absorbed <= delay);
+			assert_true(c[core].alone >= 0);
+			assert_true(c[core].absorbed + c[core].alone <= delay);
 		}
 		assert_int_equal(c[0].own + c[1].own, delay);
 	}
@@ -407,6 +516,10 @@ int main(void)
 		cmocka_unit_test(test_spin_room),
 		cmocka_unit_test(test_cost_of_looking),
 		cmocka_unit_test(test_core_model),
+		cmocka_unit_test(test_core_model_debts_do_not_add_up),
+		cmocka_unit_test(test_core_has_its_own_account),
+		cmocka_unit_test(test_waiver_takes_off_the_cores_account),
+		cmocka_unit_test(test_sinks),
 		cmocka_unit_test(test_unprofiled_core_owes_nothing),
 		cmocka_unit_test(test_share_is_bounded),
 		cmocka_unit_test(test_random_histories),

@@ -122,6 +122,34 @@ static void test_known_answers(void **state)
 	}
 }
 
+/*
+ * Timer threads for which nobody waits change nothing, and what they slept through is not paid each
+ * time they wake up.
+ */
+static void test_timers(void **state)
+{
+	static const struct {
+		const char *name;
+		double limit;
+	} programs[] = {
+		{ "turns, timer 20 on 2", 1 },	{ "turns, 4 timers on 2", 1 },
+		{ "barrier, timer 5 on 2", 1 }, { "mutex, timer 20 on 2", 1 },
+		{ "pipe3, timer 20 on 2", 1 },	{ "turns, timer working", 3 },
+		{ "sleeper: slow feeder", 1 },	{ "sleeper: two feeders", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct sim_program *p = model(programs[i].name);
+		struct sim_config c = config("wait period=auto");
+		struct sim_result r = study(p, &c, 0.5, SECONDS);
+
+		check(p, c.text, 0.5, programs[i].limit);
+		assert_true(r.ledger.stopped <= 2 * p->cores * r.ledger.own);
+		program_free(p);
+	}
+}
+
 /* What the published way gets wrong (accounting.md sections 3a and 4) must be wrong here, too. */
 static void test_published_way_is_seen_to_fail(void **state)
 {
@@ -207,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_ledger),
 		cmocka_unit_test(test_equal_seeds_equal_runs),
 		cmocka_unit_test(test_known_answers),
+		cmocka_unit_test(test_timers),
 		cmocka_unit_test(test_published_way_is_seen_to_fail),
 		cmocka_unit_test(test_spins_are_waits),
 		cmocka_unit_test(test_graphs),

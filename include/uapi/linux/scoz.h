@@ -116,7 +116,7 @@ struct scoz_core {
 	__u64 no_task;	       /* tasks met without accounting state */
 	__u64 syncs;	       /* wake-ups of involved tasks by tasks */
 	__u64 external_waited; /* ns involved tasks waited for devices and timers, up to wake-up */
-	__u64 crowded;	       /* ns paid for one task while others wanted the core (account.h) */
+	__u64 crowded;	       /* ns stopped for one task while others want the core (account.h) */
 	__u64 external_waits;  /* how many */
 	__u64 absolute_waits;  /* sleeps of involved tasks until a point in time */
 	__u64 queued;	       /* ns involved tasks waited for a core */
@@ -132,12 +132,18 @@ struct scoz_core {
 	__u64 ran;	 /* ns in which involved tasks ran, without stops; as of the latest tick */
 	__u64 ran_at;	 /* that was, or the switch-in if later */
 	__s64 stopped_at_ran;
+	__s64 alone; /* of its debt, what only the running task owes and not the core */
+	__s64 waived_seen;
+	__s64 shared; /* core model: of its debt, what somebody it woke, or who woke it, owes too */
 };
 
 /* A task's account; zero-initialised is valid for a task that has never run. */
 struct scoz_task {
 	__s64 absorbed;
 	__u64 since; /* when it blocked, was woken or was preempted */
+	__u64 ran;   /* ns since a device or a timer ended its wait */
+	__u32 quiet; /* such waits in which it did nothing that others notice */
+	__u32 pad;
 };
 
 /* ---- what is to be sped up: address ranges, matched at the sample ---- */

@@ -19,7 +19,11 @@ struct irq_state {
 	u32 serving;		     /* a softirq runs on this core */
 	u32 current;		     /* raised by */
 	u32 hardirq;		     /* bits of enum hardirq */
-	/* The operation whose completion is being handled: its submitter's account then. */
+	/*
+	 * The operation whose completion is being handled: its submitter's account then. Known
+	 * until the interrupt that completes it ends, or the kernel thread that does is switched
+	 * out.
+	 */
 	u32 operation_known;
 	u32 unawaited; /* it is a timer of an involved task, and nobody has been woken yet */
 	s64 operation;
@@ -133,6 +137,7 @@ int BPF_PROG(on_softirq_entry, unsigned int vector)
 	struct irq_state *s = irq_state();
 
 	if (s) {
+		s->operation_known = 0;
 		s->serving = 1;
 		s->current = s->raised_by[softirq_index(vector)];
 	}

@@ -83,6 +83,7 @@ struct bio {
 };
 
 struct request {
+	unsigned int __data_len;
 	struct bio *bio;
 	struct block_device *part;
 };

@@ -13,7 +13,8 @@
 
 struct operation {
 	s64 absorbed;
-	u64 involved; /* submitted by an involved task */
+	u32 involved; /* submitted by an involved task */
+	u32 queued;   /* known since it was queued: who issues it does so for somebody else */
 };
 
 struct {
@@ -23,50 +24,98 @@ struct {
 	__type(value, struct operation);
 } operations SEC(".maps");
 
-static __always_inline int submitted(u64 key)
+/*
+ * In an interrupt nobody submits anything, whoever it interrupts; but the end of one request may
+ * start the next (the parts of a flush), which is then part of the same operation.
+ */
+static __always_inline int submitted(u64 key, bool queued, bool chained)
 {
 	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
 	struct scoz_global *g = page_global();
+	struct irq_state *s = irq_state();
+	struct operation o = { .queued = queued };
 	struct task_state *t;
-	struct operation o = {};
 	u64 now;
 
-	if (!c || !g)
+	if (!c || !g || !s)
 		return 0;
-	now = bpf_ktime_get_ns();
-	o.absorbed = account_now(c, g, now, false);
-	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
-	o.involved = t && is_involved(t, now);
+	if (current_context(s) == CONTEXT_EXTERNAL) {
+		if (!chained || !s->operation_known) {
+			bpf_map_delete_elem(&operations, &key);
+			return 0;
+		}
+		o.absorbed = s->operation;
+	} else {
+		now = bpf_ktime_get_ns();
+		o.absorbed = account_now(c, g, now, false);
+		t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+		o.involved = t && is_involved(t, now);
+	}
 	bpf_map_update_elem(&operations, &key, &o, BPF_ANY);
 	return 0;
 }
 
-static __always_inline int completed(u64 key, bool timer)
+/*
+ * An operation ends once: an account left behind would be found by the next one at this address,
+ * which may never have been submitted here, and its waiter would pay again what has been paid.
+ */
+static __always_inline bool completed(u64 key, bool last, bool timer)
 {
 	struct irq_state *s = irq_state();
 	struct operation *o;
 
 	if (!s)
-		return 0;
+		return false;
 	o = bpf_map_lookup_elem(&operations, &key);
-	s->operation_known = o != NULL;
-	if (o) {
-		s->operation = o->absorbed;
-		s->unawaited = timer && o->involved;
-	}
-	return 0;
+	if (!o)
+		return false;
+	s->operation_known = current_context(s) == CONTEXT_EXTERNAL ||
+			     bpf_get_current_task_btf()->flags & PF_KTHREAD;
+	s->operation = o->absorbed;
+	s->unawaited = timer && o->involved;
+	if (last)
+		bpf_map_delete_elem(&operations, &key);
+	return true;
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(on_block_insert, struct request *rq)
+{
+	return submitted((u64)rq, true, true);
 }
 
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(on_block_issue, struct request *rq)
 {
-	return submitted((u64)rq);
+	u64 key = (u64)rq;
+	struct operation *o = bpf_map_lookup_elem(&operations, &key);
+
+	if (o && o->queued) { /* by whoever has it run now */
+		o->queued = 0;
+		return 0;
+	}
+	return submitted(key, false, true);
 }
 
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(on_block_complete, struct request *rq)
+/* It is part of another now, and ends with that. */
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(on_block_merge, struct request *rq)
 {
-	return completed((u64)rq, false);
+	u64 key = (u64)rq;
+
+	bpf_map_delete_elem(&operations, &key);
+	return 0;
+}
+
+/*
+ * A flush that has nothing to write ends without having been issued: the block layer issues a
+ * request of its own, whose end ends it in the same interrupt. What is known of that stays.
+ */
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_block_complete, struct request *rq, int error, unsigned int bytes)
+{
+	completed((u64)rq, bytes >= rq->__data_len, false);
+	return 0;
 }
 
 /* Only timers that a program arms for later; those of a sleep start as the sleep does. */
@@ -110,7 +159,8 @@ int BPF_PROG(on_timer_start, struct hrtimer *timer, u32 mode)
 
 	if (absolute && (programs || in_clock_nanosleep(timer)))
 		count_absolute();
-	return programs ? submitted((u64)timer) : 0;
+	/* Started again as it fires: it is not known in whose time the next period begins. */
+	return programs ? submitted((u64)timer, false, false) : 0;
 }
 
 SEC("tp_btf/hrtimer_expire_entry")
@@ -123,9 +173,9 @@ int BPF_PROG(on_timer_expire, struct hrtimer *timer)
 		s->unawaited = 0;
 		s->hardirq |= HARDIRQ_TIMER;
 	}
-	if (!program_timer(timer))
-		return 0;
-	return completed((u64)timer, true);
+	if (program_timer(timer))
+		completed((u64)timer, true, true);
+	return 0;
 }
 
 SEC("tp_btf/hrtimer_expire_exit")

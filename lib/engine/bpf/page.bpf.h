@@ -16,6 +16,7 @@
 const volatile __u32 model;
 const volatile __s32 self_tgid = -1;
 const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.bpf.h) */
+const volatile __u32 filter_sinks = 1; /* account.h, "Sinks" */
 const volatile __u64 timerfd_function; /* kernel addresses, 0 when unknown */
 const volatile __u64 posix_timer_function;
 const volatile __u64 itimer_function;

@@ -42,8 +42,10 @@ static __always_inline int visit(u32 point)
 	WRITE_ONCE(p->last_virtual, now - account_now(c, g, now, false));
 	WRITE_ONCE(p->last_time, now);
 	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
-	if (t)
+	if (t) {
 		t->involved_until = INVOLVED_FOREVER;
+		scoz_noticed(&t->account);
+	}
 	return 0;
 }
 

@@ -37,7 +37,7 @@ static __always_inline bool is_self(const struct task_struct *task)
 static __always_inline void task_blocks(struct task_state *t, struct scoz_global *g)
 {
 	t->blocked = 1;
-	if (t->external && t->involved_until == INVOLVED_FOREVER &&
+	if (t->external && !scoz_is_sink(&t->account) && t->involved_until == INVOLVED_FOREVER &&
 	    !__sync_lock_test_and_set(&t->counted, 1))
 		__sync_fetch_and_add(&g->external_waiters, 1);
 }
@@ -49,47 +49,31 @@ static __always_inline void task_runs(struct task_state *t, struct scoz_global *
 		__sync_fetch_and_add(&g->external_waiters, -1);
 }
 
-/* Does anybody but @task want its core? Not known on every kernel: then nobody does. */
-static __always_inline u32 others_want_core(struct task_struct *task)
-{
-	struct cfs_rq *queue = NULL;
-	struct rq *rq = NULL;
-
-	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq))
-		return 0;
-	queue = task->se.cfs_rq;
-	if (!queue)
-		return 0;
-	rq = queue->rq;
-	if (!rq)
-		return 0;
-	/* nr_running counts sleepers that the fair class has not dequeued yet. */
-	if (bpf_core_field_exists(rq->cfs.h_nr_runnable))
-		return rq->cfs.h_nr_runnable > 1;
-	return rq->nr_running > 1;
-}
-
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct scoz_core *c = page_core(cpu);
 	struct scoz_global *g = page_global();
+	struct irq_state *irq = irq_state();
 	struct task_state *t;
 	u64 now = bpf_ktime_get_ns();
-	s64 delay, alone;
+	s64 delay;
 
-	if (!c || !g)
+	if (!c || !g || !irq)
 		return 0;
 	delay = READ_ONCE(g->delay);
+	irq->operation_known = 0;
 	c->spinning = 0;
 	if (!c->sampled)
 		scoz_core_follow(c, delay);
 	if (prev->pid && !is_self(prev)) {
+		scoz_look(c, delay, READ_ONCE(g->waived));
 		t = bpf_task_storage_get(&tasks, prev, 0, 0);
+		if (t)
+			scoz_run_count(c, &t->account, now, is_involved(t, now));
+		scoz_switch_out(c, t ? &t->account : NULL, now);
 		if (t) {
-			scoz_run_count(c, now, is_involved(t, now));
-			scoz_switch_out(c, &t->account, now);
 			if (!preempt && prev->__state && !(prev->__state & TASK_DEAD))
 				task_blocks(t, g);
 		} else {
@@ -112,9 +96,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	}
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
-	alone = scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
-	if (alone && others_want_core(next))
-		c->crowded += alone;
+	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
 	c->due = c->sampled && scoz_debt(delay, c) > 0;
 	return 0;
 }
@@ -157,6 +139,50 @@ int BPF_PROG(on_sys_exit)
 	return pay_switched();
 }
 
+/*
+ * By a device or a timer. Threads that handle interrupts, and kernel threads that end requests, do
+ * it on behalf of a device: the operation is known then (operations.bpf.h).
+ */
+static __always_inline bool woken_externally(const struct irq_state *s)
+{
+	return current_context(s) == CONTEXT_EXTERNAL || s->operation_known;
+}
+
+/*
+ * Does it owe for a wait that a device or a timer has ended? Kernel threads serve others: unless
+ * they wait for a request they have made, it is for the next thing to do, which is nobody's work,
+ * however involved they have just become.
+ */
+static __always_inline bool owes_for_wait(const struct irq_state *s, const struct task_state *t,
+					  const struct task_struct *p, u64 now)
+{
+	if (filter_sinks && scoz_is_sink(&t->account))
+		return false;
+	return all_involved ||
+	       (is_involved(t, now) && (s->operation_known || !(p->flags & PF_KTHREAD)));
+}
+
+static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_global *g,
+					      struct irq_state *s, struct task_state *t,
+					      const struct task_struct *p, u64 now)
+{
+	s64 delay = READ_ONCE(g->delay);
+
+	t->external = 1;
+	s->unawaited = 0;
+	if (is_involved(t, now)) {
+		c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
+		c->external_waits++;
+	}
+	scoz_external_wait(&t->account, now);
+	if (!owes_for_wait(s, t, p, now))
+		scoz_wake(&t->account, delay, now);
+	else if (s->operation_known)
+		scoz_wake(&t->account, s->operation, now);
+	else
+		scoz_wake_external(&t->account, now);
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
@@ -174,19 +200,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		return 0;
 	now = bpf_ktime_get_ns();
 	task_runs(t, g);
-	if (current_context(s) == CONTEXT_EXTERNAL) {
-		t->external = 1;
-		s->unawaited = 0;
-		if (is_involved(t, now)) {
-			c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
-			c->external_waits++;
-		}
-		if (s->operation_known)
-			scoz_wake(&t->account, s->operation, now);
-		else if (is_involved(t, now))
-			scoz_wake_external(&t->account, now);
-		else
-			scoz_wake(&t->account, READ_ONCE(g->delay), now);
+	if (woken_externally(s)) {
+		end_external_wait(c, g, s, t, p, now);
 		return 0;
 	}
 	t->external = 0;
@@ -194,10 +209,13 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		c->syncs++;
 	waker = bpf_get_current_task_btf();
 	scoz_wake(&t->account, account_now(c, g, now, is_self(waker)), now);
-	if (all_involved || is_self(waker))
+	if (is_self(waker))
 		return 0;
 	w = bpf_task_storage_get(&tasks, waker, 0, 0);
 	if (!w)
+		return 0;
+	scoz_noticed(&w->account);
+	if (all_involved)
 		return 0;
 	if (w->involved_until == INVOLVED_FOREVER && t->involved_until < now + INVOLVED_FOR)
 		t->involved_until = now + INVOLVED_FOR;
@@ -221,7 +239,10 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 	t->account.absorbed = account_now(c, g, now, is_self(current));
 	t->account.since = now;
 	parent = bpf_task_storage_get(&tasks, current, 0, 0);
-	if (parent && parent->involved_until == INVOLVED_FOREVER)
+	if (!parent)
+		return 0;
+	scoz_noticed(&parent->account);
+	if (parent->involved_until == INVOLVED_FOREVER)
 		t->involved_until = INVOLVED_FOREVER;
 	return 0;
 }
@@ -238,7 +259,8 @@ static __always_inline int core_woken(u32 target)
 	if (!s || !c || !other || !g || target == cpu || !READ_ONCE(other->idle))
 		return 0;
 	if (current_context(s) == CONTEXT_TASK)
-		scoz_core_woken(other, scoz_debt(READ_ONCE(g->delay), c));
+		scoz_core_woken(other, is_self(bpf_get_current_task_btf()) ? NULL : c,
+				READ_ONCE(g->delay));
 	return 0;
 }
 

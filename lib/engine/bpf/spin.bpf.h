@@ -59,15 +59,17 @@ static __always_inline int spin_end(__u64 lock)
 	struct scoz_core *c = spinning_core(), *holder;
 	struct scoz_header *h = page_header();
 	struct scoz_global *g = page_global();
+	s64 delay;
 
 	if (!c || !h || !g)
 		return 0;
 	holder = take_over(lock);
+	delay = READ_ONCE(g->delay);
 	if (holder)
 		scoz_spin_leave(c, READ_ONCE(holder->absorbed), scoz_lump(h->period, h->speedup),
-				bpf_ktime_get_ns());
+				delay, bpf_ktime_get_ns());
 	else
-		scoz_spin_leave(c, READ_ONCE(g->delay), 0, bpf_ktime_get_ns());
+		scoz_spin_leave(c, delay, 0, delay, bpf_ktime_get_ns());
 	return 0;
 }
 

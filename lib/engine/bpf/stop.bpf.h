@@ -23,15 +23,40 @@ struct spin {
 	const struct scoz_core *core;
 	u64 start, now;
 	s64 allowed; /* by length and share */
+	u64 crowded; /* see account.h, "alone" */
 };
+
+/* Does anybody but @task want its core? Not known on every kernel: then nobody does. */
+static __always_inline bool others_want_core(struct task_struct *task)
+{
+	struct cfs_rq *queue = NULL;
+	struct rq *rq = NULL;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq))
+		return false;
+	queue = task->se.cfs_rq;
+	if (!queue)
+		return false;
+	rq = queue->rq;
+	if (!rq)
+		return false;
+	/* nr_running counts sleepers that the fair class has not dequeued yet. */
+	if (bpf_core_field_exists(rq->cfs.h_nr_runnable))
+		return rq->cfs.h_nr_runnable > 1;
+	return rq->nr_running > 1;
+}
 
 static long spin_once(u32 index, void *arg)
 {
 	struct spin *s = arg;
+	u64 before = s->now;
 	s64 passed;
 
 	s->now = bpf_ktime_get_ns();
 	passed = s->now - s->start;
+	if (s->core->alone && passed > scoz_common_debt(READ_ONCE(s->global->delay), s->core) &&
+	    others_want_core(bpf_get_current_task_btf()))
+		s->crowded += s->now - before;
 	if (passed >= s->allowed || s->now >= READ_ONCE(s->header->lease_until))
 		return 1;
 	return passed >= scoz_debt(READ_ONCE(s->global->delay), s->core);
@@ -98,10 +123,12 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 
 	if (debt <= 0 || c->spinning)
 		return;
-	s.start = bpf_ktime_get_ns();
+	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
+	s.start = s.now = bpf_ktime_get_ns();
 	if (s.start >= READ_ONCE(h->lease_until))
 		return;
-	s.allowed = scoz_share_room(c, s.start, h->max_share, SHARE_BURST(h->max_share));
+	s.allowed = scoz_min(scoz_share_room(c, s.start, h->max_share, SHARE_BURST(h->max_share)),
+			     scoz_paid_room(c, READ_ONCE(g->delay) + READ_ONCE(g->waived)));
 	if (s.allowed < debt && s.allowed < longest)
 		c->capped++;
 	s.allowed = scoz_min(s.allowed, longest);
@@ -114,7 +141,8 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 	bpf_loop(SPIN_LIMIT, spin_once, &s, 0);
 	length = s.now - s.start;
 	c->asked += scoz_min(scoz_debt(READ_ONCE(g->delay), c), s.allowed);
-	scoz_stopped(c, length, h->background);
+	c->crowded += s.crowded;
+	scoz_stopped(c, length, READ_ONCE(g->delay), h->background);
 	WRITE_ONCE(c->stop_began, 0);
 	scoz_share_stopped(c, length, s.now);
 	c->stops++;

@@ -111,7 +111,9 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		return 0;
 	t = bpf_task_storage_get(&tasks, task, 0, 0);
 	involved = t && is_involved(t, now);
-	scoz_run_count(c, now, involved);
+	if (t)
+		scoz_run_count(c, &t->account, now, involved);
+	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
 	if (weight && !c->spinning && matches_target(ctx, task)) {

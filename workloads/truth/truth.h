@@ -111,6 +111,7 @@ static struct {
 	const char *knob_file;
 	double unit; /* turns of the loop per microsecond */
 	double iter_us;
+	double heartbeat_ms;
 	double seconds;
 	double alternate_ms;
 	uint64_t count;
@@ -417,6 +418,7 @@ static inline void truth_usage(FILE *f, const struct truth_spec *spec)
 		"  --unit N         loop turns per microsecond, instead of calibrating\n"
 		"  --threads        workers are threads, not processes\n"
 		"  --pin            one worker a core\n"
+		"  --heartbeat-ms N beside it somebody wakes every N ms, looks, and sleeps\n"
 		"  -v               print the calibration\n",
 		truth.name, spec->about, spec->iter_us);
 	for (const struct truth_opt *o = spec->opt; o && o->name; o++)
@@ -475,6 +477,7 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 		UNIT,
 		THREADS,
 		PIN,
+		HEARTBEAT,
 		EXTRA,
 	};
 	static const char *const knobs[] = { "target", "other", "io" };
@@ -489,6 +492,7 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 		{ "unit", required_argument, NULL, UNIT },
 		{ "threads", no_argument, NULL, THREADS },
 		{ "pin", no_argument, NULL, PIN },
+		{ "heartbeat-ms", required_argument, NULL, HEARTBEAT },
 		{ "help", no_argument, NULL, 'h' },
 		{ "verbose", no_argument, NULL, 'v' },
 	};
@@ -547,6 +551,9 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 			break;
 		case PIN:
 			truth.pin = true;
+			break;
+		case HEARTBEAT:
+			truth.heartbeat_ms = truth_number("--heartbeat-ms", optarg, 0.1, 1e6);
 			break;
 		case 'v':
 			truth.verbose = true;
@@ -764,6 +771,26 @@ static inline void truth_print_effect(const char *prefix, struct truth_ratios *r
 	free(r->log);
 }
 
+/*
+ * As many programs have one: a timer's thread, a supervisor, an event loop with a timeout. It has
+ * no part in the work, and whatever is done to the program's speed, it changes nothing.
+ */
+static void truth_heartbeat(void *arg)
+{
+	uint64_t seen = 0, ns = (uint64_t)(truth.heartbeat_ms * 1e6);
+	struct timespec ts = { (time_t)(ns / 1000000000ULL), (long)(ns % 1000000000ULL) };
+
+	(void)arg;
+	for (;;) {
+		uint64_t total = __atomic_load_n(&truth.sh->total.value, __ATOMIC_RELAXED);
+
+		if (total < seen)
+			truth_die("progress went backwards");
+		seen = total;
+		nanosleep(&ts, NULL);
+	}
+}
+
 /* Runs until the time is over or a signal comes, ends the workers, prints the result. */
 static inline int truth_run(void)
 {
@@ -772,6 +799,8 @@ static inline int truth_run(void)
 	struct truth_ratios unit = { 0 }, request = { 0 };
 	double seconds, others, latency;
 
+	if (truth.heartbeat_ms > 0)
+		truth_spawn(truth_heartbeat, NULL);
 	if (truth.alternate_ms)
 		truth_alternate(&unit, &request);
 	else

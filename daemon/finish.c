@@ -330,6 +330,18 @@ int session_finish_at_once(struct session *s)
 	return s->useful ? 0 : 3;
 }
 
+/* A ledger that cannot be is an error, not a profile. */
+static void check_ledger(struct session *s)
+{
+	uint64_t elapsed_ns = session_elapsed_s(s) * NSEC_PER_SEC;
+	struct error err = {};
+
+	if (!engine_check_ledger(s->engine, elapsed_ns, &err))
+		return;
+	window_discard_all(s, "ledger");
+	session_reason(s, "%s", err.text);
+}
+
 int session_finish(struct session *s)
 {
 	struct handlers_counts counts;
@@ -337,6 +349,7 @@ int session_finish(struct session *s)
 	struct engine_ledger l;
 	struct error err = {};
 
+	check_ledger(s);
 	engine_read_ledger(s->engine, &l);
 	handlers_counts(s->handlers, &counts);
 	find_reasons(s);

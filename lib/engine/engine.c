@@ -2,6 +2,7 @@
 /* What both engines do alike: the delay page, the events of the cores, the ledger. */
 #include "engine/backend.h"
 #include "base/scoz_syscalls.h"
+#include "engine/ledger.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -381,6 +382,44 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		ret->deferred += c->deferred;
 		ret->kicks += c->kicks;
 	}
+}
+
+#define LEDGER_LOOKS   20 /* a core may be in the middle of a switch */
+#define LEDGER_LOOK_US 1000
+
+static int check_ledger_once(const struct engine *e, uint64_t elapsed_ns, struct error *err)
+{
+	const volatile struct scoz_global *g = engine_global(e);
+	struct ledger_sums sums = { .delay = g->delay,
+				    .waived = g->waived,
+				    .elapsed_ns = elapsed_ns };
+	int64_t stopped = 0;
+
+	for (int cpu = 0; cpu < e->cores; cpu++) {
+		sums.own += ((const volatile struct scoz_core *)engine_core_slot(e, cpu))->own;
+		stopped += ((const volatile struct scoz_core *)engine_core_slot(e, cpu))->stopped;
+	}
+	for (int i = 0; i < e->opt.n_cpus; i++) {
+		struct scoz_core c = *engine_core(e, i);
+		int ret = ledger_check_core(&c, e->cpus[i], &sums, err);
+
+		if (ret)
+			return ret;
+	}
+	return ledger_check_sums(&sums, stopped, e->opt.n_cpus, err);
+}
+
+int engine_check_ledger(const struct engine *e, uint64_t elapsed_ns, struct error *err)
+{
+	int ret = 0;
+
+	for (int i = 0; i < LEDGER_LOOKS; i++) {
+		ret = check_ledger_once(e, elapsed_ns, err);
+		if (!ret)
+			break;
+		usleep(LEDGER_LOOK_US);
+	}
+	return ret;
 }
 
 void engine_set_cost(struct engine *e, double tick_ns, double background)

@@ -138,6 +138,12 @@ struct engine_ledger {
 	uint64_t kicks;		  /* interrupts because of hits elsewhere (engine kernel) */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
+/*
+ * Can the ledger be? Of a run that took @elapsed_ns, some 10 ms after its speedup became 0 for
+ * good. -EBADE: it cannot, or cores paid the same inserted time again and again; then nothing may
+ * be concluded from the run, and @err says so.
+ */
+int engine_check_ledger(const struct engine *e, uint64_t elapsed_ns, struct error *err);
 /* One core's slot of the delay page, live. */
 const volatile struct scoz_core *engine_core(const struct engine *e, int i);
 int64_t engine_delay(const struct engine *e);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The end of a run: samples, footer, and the reasons when nothing can be concluded. */
 #include "daemon/session.h"
+#include "engine/span_bins.h"
 
 #include <sys/wait.h>
 
@@ -74,6 +75,52 @@ static void write_samples(struct session *s)
 		log_warn("%s", err.text);
 	while (kept > first_binary)
 		free((char *)samples[--kept].target);
+}
+
+/* What the engine has measured of latency point @i. @l->bins is malloc'ed. */
+static void read_latency(struct session *s, size_t i, struct profile_latency *l)
+{
+	const volatile uint64_t *counts = points_spans(s->points, i);
+	const struct progress_spec *spec = &s->opt.points[i];
+	size_t cap = 0;
+
+	*l = (struct profile_latency){ .progress = i, .why = "" };
+	if (!counts) {
+		l->why = spec->begin.kind == POINT_MARK || spec->end.kind == POINT_MARK
+				 ? "marks are counted, not timed"
+				 : "this engine does not measure it";
+		return;
+	}
+	l->elsewhere = counts[SPAN_ELSEWHERE];
+	for (uint32_t bin = 0; bin < SPAN_BINS; bin++) {
+		uint64_t count = counts[bin];
+
+		if (!count)
+			continue;
+		array_reserve(l->bins, cap, l->n_bins + 1);
+		l->bins[l->n_bins++] =
+			(struct profile_latency_bin){ span_bin_start(bin) / 1e9,
+						      span_bin_start(bin + 1) / 1e9, count };
+		l->measured += count;
+	}
+	if (!l->measured)
+		l->why = l->elsewhere ? "its ends run in different threads"
+				      : "none began and ended without a speedup in force";
+}
+
+static void write_latencies(struct session *s)
+{
+	for (size_t i = 0; i < points_count(s->points); i++) {
+		struct profile_latency l;
+		struct error err = {};
+
+		if (!s->opt.points[i].latency)
+			continue;
+		read_latency(s, i, &l);
+		if (profile_writer_latency(s->writer, &l, &err))
+			log_warn("%s", err.text);
+		free(l.bins);
+	}
 }
 
 static uint64_t visits_of(struct session *s, size_t i)
@@ -361,6 +408,7 @@ int session_finish(struct session *s)
 	f.warnings = (const char *const *)s->warnings;
 	f.n_warnings = s->n_warnings;
 	write_samples(s);
+	write_latencies(s);
 	if (profile_writer_finish(s->writer, &f, &err)) {
 		log_warn("%s", err.text);
 		return 1;

@@ -13,7 +13,8 @@
 struct end {
 	const struct point *point;
 	enum engine_point_role role;
-	int id; /* of the engine; -1: none yet (a mark nobody has shown so far) */
+	int id;	     /* of the engine; -1: none yet (a mark nobody has shown so far) */
+	int latency; /* number of the latency that it is an end of; -1: none that is measured */
 };
 
 struct one {
@@ -46,6 +47,7 @@ static int attach_at(struct points *p, struct end *end, const char *path, uint64
 		.offset = offset,
 		.ref_ctr = semaphore,
 		.comm = end->point->comm,
+		.latency = end->latency,
 	};
 
 	return engine_add_point(p->engine, &ep, &end->id, err);
@@ -181,6 +183,7 @@ static int attach_kernel(struct points *p, struct end *end, struct error *err)
 		.role = end->role,
 		.name = end->point->name,
 		.comm = end->point->comm,
+		.latency = end->latency,
 		.syscall = -1,
 	};
 
@@ -217,6 +220,21 @@ static int attach(struct points *p, struct end *end, const struct map_options *m
 	return ret ? error_prefix(err, "progress point %s", end->point->spec) : 0;
 }
 
+/* Marks are counted by the program: when each was reached is not known. */
+static int spans_latency(const struct progress_spec *spec, size_t i)
+{
+	bool marks = spec->begin.kind == POINT_MARK || spec->end.kind == POINT_MARK;
+
+	return spec->latency && !marks && i < SCOZ_MAX_POINTS ? (int)i : -1;
+}
+
+const volatile uint64_t *points_spans(const struct points *p, size_t i)
+{
+	int latency = p->list[i].end.latency;
+
+	return latency < 0 ? NULL : engine_spans(p->engine, latency);
+}
+
 int points_create(const struct options *opt, const struct map_options *map_opt, struct engine *e,
 		  struct points **ret, struct error *err)
 {
@@ -230,9 +248,10 @@ int points_create(const struct options *opt, const struct map_options *map_opt, 
 		struct one *one = &p->list[p->n++];
 
 		one->spec = spec;
-		one->begin = (struct end){ &spec->begin,
-					   spec->latency ? ENGINE_BEGIN : ENGINE_VISIT, -1 };
-		one->end = (struct end){ &spec->end, ENGINE_END, -1 };
+		one->begin =
+			(struct end){ &spec->begin, spec->latency ? ENGINE_BEGIN : ENGINE_VISIT, -1,
+				      spans_latency(spec, i) };
+		one->end = (struct end){ &spec->end, ENGINE_END, -1, spans_latency(spec, i) };
 		r = attach(p, &one->begin, map_opt, err);
 		if (!r && spec->latency)
 			r = attach(p, &one->end, map_opt, err);

@@ -29,6 +29,11 @@ struct point_reading {
 	uint64_t latest_virtual; /* virtual time of the latest visit; 0: not known */
 };
 void points_read(struct points *p, size_t i, struct point_reading *ret);
+/*
+ * How long a latency took: SPAN_SLOT counters (engine_spans()); NULL: of marks, or by this engine,
+ * that is not measured.
+ */
+const volatile uint64_t *points_spans(const struct points *p, size_t i);
 /* Mean number in flight between two readings (Little's law). */
 double points_inflight(const struct point_reading *base, const struct point_reading *a,
 		       const struct point_reading *b);

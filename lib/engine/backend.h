@@ -42,6 +42,7 @@ struct engine {
 	char *page;
 	struct scoz_count *counts;
 	struct scoz_latency *latencies;
+	uint64_t *spans; /* SPAN_SLOT each for SCOZ_MAX_POINTS latencies; NULL: not measured */
 	/* The target, for handlers that match by themselves (opt.batch). */
 	pthread_rwlock_t target_lock;
 	struct scoz_part part[SCOZ_MAX_PARTS];

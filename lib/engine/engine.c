@@ -3,6 +3,7 @@
 #include "engine/backend.h"
 #include "base/scoz_syscalls.h"
 #include "engine/ledger.h"
+#include "engine/span_bins.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -332,6 +333,11 @@ void engine_read_point(const struct engine *e, int id, struct engine_count *ret)
 			ret->last_virtual = p->last_virtual;
 		}
 	}
+}
+
+const volatile uint64_t *engine_spans(const struct engine *e, int latency)
+{
+	return e->spans ? &e->spans[(size_t)latency * SPAN_SLOT] : NULL;
 }
 
 /* ---- the ledger ---- */

@@ -104,6 +104,7 @@ struct engine_point {
 	const char *name; /* tracepoint */
 	int syscall;	  /* system call number */
 	const char *comm; /* NULL: any */
+	int latency;	  /* of a begin and its end: one number below SCOZ_MAX_POINTS; -1: none */
 };
 /* A further site of an existing point when *id >= 0, else a new one. */
 int engine_add_point(struct engine *e, const struct engine_point *p, int *id, struct error *err);
@@ -114,6 +115,12 @@ struct engine_count {
 	uint64_t sum_time; /* of all visits (Little's law); differences are meaningful */
 };
 void engine_read_point(const struct engine *e, int id, struct engine_count *ret);
+/*
+ * How long latency @latency took where both ends ran in one thread and no speedup was in force at
+ * its begin, in virtual time: SPAN_SLOT live counters (span_bins.h). NULL: this engine does not
+ * measure that.
+ */
+const volatile uint64_t *engine_spans(const struct engine *e, int latency);
 
 /* ---- the ledger ---- */
 struct engine_ledger {

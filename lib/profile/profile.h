@@ -85,6 +85,20 @@ static inline bool window_is_treated(const struct profile_window *w)
 	return w->speedup >= 1e-9 && !w->real;
 }
 
+/* How long one latency point took, in all of a run, where that was measured. */
+struct profile_latency_bin {
+	double from_s, to_s;
+	uint64_t count;
+};
+struct profile_latency {
+	uint32_t progress;  /* id */
+	uint64_t measured;  /* both ends in one thread, begun at 0 % */
+	uint64_t elsewhere; /* ends at 0 % whose begin was in another thread */
+	const char *why;    /* nothing was measured; else "" */
+	struct profile_latency_bin *bins;
+	size_t n_bins;
+};
+
 /* How often a location was seen (in scope, near the progress), for `scoz targets` and reports. */
 struct profile_sample {
 	const char *target; /* TARGET notation */
@@ -138,6 +152,8 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 /* The kept windows of this run before @seq turned out worthless, for the reason @discard. */
 int profile_writer_discard(struct profile_writer *w, uint32_t seq, const char *discard,
 			   struct error *err);
+int profile_writer_latency(struct profile_writer *w, const struct profile_latency *l,
+			   struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
 /* Whatever is written after that is left out: may race with other lines of another thread. */
@@ -166,6 +182,8 @@ struct profile {
 	size_t n_windows;
 	struct profile_sample *samples; /* summed over runs */
 	size_t n_samples;
+	struct profile_latency *latencies; /* of all runs */
+	size_t n_latencies;
 	bool truncated;	      /* last line incomplete, or the last run without footer */
 	size_t skipped_lines; /* cut off by a crash or a full disk: nothing else is skipped */
 	size_t unknown_lines; /* kinds that a later scoz added: ignored */

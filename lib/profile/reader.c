@@ -40,7 +40,7 @@ struct reader {
 	size_t bad_line; /* first of the unreadable lines before it, 0: none */
 	size_t bad_count;
 	char bad_why[JSON_ERROR_TEXT_LENGTH];
-	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples;
+	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
 	struct error *err;
 };
 
@@ -334,6 +334,36 @@ static int read_sample(struct reader *r, const json_t *o)
 	return 0;
 }
 
+static int read_latency(struct reader *r, const json_t *o)
+{
+	const json_t *bins = json_object_get(o, "bins");
+	struct profile_latency l = { 0 };
+	struct profile *p = r->p;
+
+	if (get_index(r, o, "progress", &l.progress) || get_u64(r, o, "measured", &l.measured) ||
+	    get_u64(r, o, "elsewhere", &l.elsewhere) || get_text(r, o, "why", &l.why))
+		return -EINVAL;
+	if (l.progress >= p->n_progress)
+		return bad_field(r, "progress", "is not described by any line before it");
+	l.n_bins = json_array_size(bins);
+	l.bins = arena_alloc(r->impl, l.n_bins * sizeof(*l.bins));
+	for (size_t i = 0; i < l.n_bins; i++) {
+		const json_t *bin = json_array_get(bins, i), *count = json_array_get(bin, 2);
+
+		if (json_array_size(bin) != 3 || !json_is_integer(count) ||
+		    json_integer_value(count) < 0)
+			return bad_field(r, "bins", "holds something else than [from, to, count]");
+		l.bins[i].from_s = json_number_value(json_array_get(bin, 0));
+		l.bins[i].to_s = json_number_value(json_array_get(bin, 1));
+		l.bins[i].count = json_integer_value(count);
+		if (!(l.bins[i].from_s >= 0 && l.bins[i].from_s <= l.bins[i].to_s))
+			return bad_field(r, "bins", "holds a bin that ends before it begins");
+	}
+	array_reserve(p->latencies, r->cap_latencies, p->n_latencies + 1);
+	p->latencies[p->n_latencies++] = l;
+	return 0;
+}
+
 static int read_frequency(struct reader *r, const json_t *o)
 {
 	struct profile_header *h = &this_run(r)->header;
@@ -376,7 +406,7 @@ static const struct {
 } kinds[] = {
 	{ "header", read_header },	 { "progress", read_progress }, { "target", read_target },
 	{ "frequency", read_frequency }, { "window", read_window },	{ "sample", read_sample },
-	{ "footer", read_footer },	 { "discard", read_discard },
+	{ "footer", read_footer },	 { "discard", read_discard },	{ "latency", read_latency },
 };
 
 /* ---- lines ---- */
@@ -599,6 +629,7 @@ void profile_free(struct profile *p)
 	free(p->targets);
 	free(p->windows);
 	free(p->samples);
+	free(p->latencies);
 	free(p->path);
 	free(impl);
 }

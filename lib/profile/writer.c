@@ -449,6 +449,28 @@ int profile_writer_discard(struct profile_writer *w, uint32_t seq, const char *d
 	return write_line(w, o, err);
 }
 
+int profile_writer_latency(struct profile_writer *w, const struct profile_latency *l,
+			   struct error *err)
+{
+	json_t *o = new_object("latency"), *bins = json_array();
+
+	put_int(o, "run", w->run);
+	put_int(o, "progress", l->progress);
+	put_int(o, "measured", l->measured);
+	put_int(o, "elsewhere", l->elsewhere);
+	put_text(o, "why", l->why);
+	for (size_t i = 0; i < l->n_bins; i++) {
+		json_t *bin = json_array();
+
+		json_array_append_new(bin, json_real(l->bins[i].from_s));
+		json_array_append_new(bin, json_real(l->bins[i].to_s));
+		json_array_append_new(bin, json_integer((json_int_t)l->bins[i].count));
+		json_array_append_new(bins, bin);
+	}
+	json_object_set_new(o, "bins", bins);
+	return write_line(w, o, err);
+}
+
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err)
 {

@@ -9,6 +9,7 @@
 #include "tools/scoz/text.c"
 
 #include "tools/scoz/file_kind.c"
+#include "tools/scoz/latency.c"
 #include "tools/scoz/model.c"
 #include "tools/scoz/model_json.c"
 #include "tools/scoz/plot_curve.c"

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <sys/wait.h>
 
+#include "tools/scoz/latency.h"
 #include "tools/scoz/text.h"
 
 #define LOST_SHARE 0.01 /* of the samples, before it is worth a warning */
@@ -412,6 +413,7 @@ int model_load(const char *path, struct model **ret, struct error *err)
 	}
 	sum_windows(m);
 	sum_runs(m);
+	m->latency = latency_of(m->profile);
 	make_rows(m);
 	find_reasons(m);
 	find_warnings(m);
@@ -427,6 +429,7 @@ void model_free(struct model *m)
 	list_free(&m->warnings);
 	free(m->discards);
 	free(m->progress);
+	free(m->latency);
 	free(m->speedups);
 	free(m->rows);
 	estimates_free(&m->estimates);

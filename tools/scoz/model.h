@@ -26,6 +26,13 @@ struct model_progress {
 	double rate_per_s; /* in 0 % windows, where there are any */
 };
 
+/* How long a latency point took, over all runs. Seconds. */
+struct model_latency {
+	uint64_t measured, elsewhere;
+	const char *why; /* nothing was measured; NULL: it was */
+	double p50_s, p90_s, p99_s, max_s;
+};
+
 struct text_list {
 	char **text;
 	size_t n, cap;
@@ -37,6 +44,7 @@ struct model {
 	struct model_row *rows; /* "optimize" first, then by best_pct, then what is not known */
 	size_t n_rows;
 	struct model_progress *progress; /* by id */
+	struct model_latency *latency;	 /* by id; of those that are no latency, empty */
 	double *speedups;		 /* percent: all that any row has, but 0 */
 	size_t n_speedups;
 	bool measured; /* some point has a measured value, too (scozd --truth) */
@@ -54,6 +62,8 @@ struct model {
 };
 
 int model_load(const char *path, struct model **ret, struct error *err);
+/* "p50 1.2 ms, p90 ..., 4711 measured"; NULL for a progress point that is no latency. */
+char *model_latency_text(const struct model *m, size_t progress);
 void model_free(struct model *m);
 /* The point of a row at @speedup_pct, or NULL. */
 const struct estimate_point *model_point(const struct model_row *row, double speedup_pct);

@@ -63,6 +63,25 @@ static json_t *samples_json(const struct model *m)
 	return o;
 }
 
+/* null for what is no latency. */
+static json_t *latency_json(const struct model *m, size_t i)
+{
+	const struct model_latency *l = &m->latency[i];
+	json_t *o;
+
+	if (m->profile->progress[i].kind != PROGRESS_LATENCY)
+		return json_null();
+	o = json_object();
+	put(o, "count", json_integer((json_int_t)l->measured));
+	put(o, "elsewhere", json_integer((json_int_t)l->elsewhere));
+	put(o, "p50_s", number(l->why ? NAN : l->p50_s));
+	put(o, "p90_s", number(l->why ? NAN : l->p90_s));
+	put(o, "p99_s", number(l->why ? NAN : l->p99_s));
+	put(o, "max_s", number(l->why ? NAN : l->max_s));
+	put(o, "why", l->why ? text(l->why) : json_null());
+	return o;
+}
+
 static json_t *progress_json(const struct model *m)
 {
 	json_t *a = json_array();
@@ -76,6 +95,7 @@ static json_t *progress_json(const struct model *m)
 		put(o, "rate_per_s", number(m->progress[i].rate_per_s));
 		put(o, "kind", text(p->kind == PROGRESS_LATENCY ? "latency" : "throughput"));
 		put(o, "spec", text(p->spec));
+		put(o, "latency", latency_json(m, i));
 		json_array_append_new(a, o);
 	}
 	return a;

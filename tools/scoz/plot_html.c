@@ -95,10 +95,17 @@ static void write_facts(FILE *out, const struct model *m)
 		       (unsigned long long)m->samples_lost));
 	fact(out, "Inserted delay", xasprintf("%.2f s (%.1f %%)", m->inserted_s, share));
 	for (size_t i = 0; i < p->n_progress; i++) {
+		_cleanup_free_ char *latency = model_latency_text(m, i);
+
 		fprintf(out, "<div><dt>Progress \xe2\x80\x9c");
 		text_xml(out, p->progress[i].name);
-		fprintf(out, "\xe2\x80\x9d</dt><dd>%.0f visits, %.4g/s</dd></div>\n",
-			m->progress[i].visits, m->progress[i].rate_per_s);
+		fprintf(out, "\xe2\x80\x9d</dt><dd>%.0f visits, %.4g/s", m->progress[i].visits,
+			m->progress[i].rate_per_s);
+		if (latency) {
+			fprintf(out, "<br/>");
+			text_xml(out, latency);
+		}
+		fprintf(out, "</dd></div>\n");
 	}
 	fact(out, "Machine", xasprintf("%s, Linux %s, %d cores", h->host, h->kernel, h->cpus));
 	fact(out, "Method",

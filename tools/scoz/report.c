@@ -121,10 +121,16 @@ static void print_head(const struct model *m)
 	       m->inserted_s, share, m->owed_s);
 	for (size_t i = 0; i < p->n_progress; i++) {
 		_cleanup_free_ char *name = clean(p->progress[i].name);
+		_cleanup_free_ char *latency = model_latency_text(m, i);
 
 		printf("  progress  %s%s: %.0f visits, %.4g/s\n", name,
 		       p->progress[i].kind == PROGRESS_LATENCY ? " (latency)" : "",
 		       m->progress[i].visits, m->progress[i].rate_per_s);
+		if (latency) {
+			_cleanup_free_ char *shown = clean(latency);
+
+			printf("            %s\n", shown);
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ struct bpf_engine {
 	struct scoz_range *ranges;
 	size_t counts_size;
 	size_t latencies_size;
+	size_t spans_size;
 	pthread_mutex_t publish_lock;
 	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
 	int n_published;

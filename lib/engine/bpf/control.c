@@ -157,6 +157,10 @@ int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool fi
 	uint32_t key = id;
 
 	if (first) {
+		if (p->role != ENGINE_VISIT && p->latency >= 0) {
+			config.role = p->role == ENGINE_BEGIN ? SPAN_ROLE_BEGIN : SPAN_ROLE_END;
+			config.slot = p->latency;
+		}
 		if (p->comm)
 			snprintf(config.comm, sizeof(config.comm), "%s", p->comm);
 		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.progress_configs), &key, &config,

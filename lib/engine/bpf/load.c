@@ -185,6 +185,10 @@ static int map_arrays(struct engine *e, struct error *err)
 	if (!ret)
 		ret = map_array(s->maps.latencies, sizeof(struct scoz_latency), e->cores,
 				(void **)&e->latencies, &b->latencies_size);
+	if (!ret)
+		ret = map_array(s->maps.span_bins, sizeof(*e->spans),
+				(size_t)SCOZ_MAX_POINTS * SPAN_SLOT, (void **)&e->spans,
+				&b->spans_size);
 	if (ret)
 		return error_set(err, -ret, "mapping the delay page: %s", strerror(-ret));
 	return 0;
@@ -256,6 +260,8 @@ static void destroy(struct engine *e)
 		munmap(e->counts, b->counts_size);
 	if (e->latencies)
 		munmap(e->latencies, b->latencies_size);
+	if (e->spans)
+		munmap(e->spans, b->spans_size);
 	pthread_mutex_destroy(&b->publish_lock);
 }
 

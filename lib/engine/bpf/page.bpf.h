@@ -96,6 +96,22 @@ struct {
 	__type(value, struct progress_config);
 } progress_configs SEC(".maps");
 
+/* Begins that wait for their ends. Least recently used: of threads that have ended, say. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct span_key);
+	__type(value, struct span_begin);
+} span_begins SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SCOZ_MAX_POINTS *SPAN_SLOT);
+	__type(key, u32);
+	__type(value, u64);
+} span_bins SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SCOZ_MAX_POINTS);

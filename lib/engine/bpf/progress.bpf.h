@@ -21,6 +21,37 @@ static __always_inline bool comm_matches(const struct progress_config *config)
 	return true;
 }
 
+/*
+ * A latency of which both ends run in one thread, in virtual time. It belongs to the program as it
+ * is if no speedup was in force when it began: to ask for that at its end, too, would leave out the
+ * long ones.
+ */
+static __always_inline void span(const struct progress_config *config, u64 now)
+{
+	struct span_key key = { .tid = bpf_get_current_pid_tgid(), .slot = config->slot };
+	struct scoz_header *h = page_header();
+	struct span_begin begin = { .time = now }, *begun;
+	u32 bin = config->slot * SPAN_SLOT;
+	u64 *count;
+
+	if (!h)
+		return;
+	begin.plain = !READ_ONCE(h->speedup);
+	if (config->role == SPAN_ROLE_BEGIN) {
+		bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY);
+		return;
+	}
+	begun = bpf_map_lookup_elem(&span_begins, &key);
+	if (begun ? begun->plain : begin.plain) {
+		bin += begun ? span_bin(now > begun->time ? now - begun->time : 0) : SPAN_ELSEWHERE;
+		count = bpf_map_lookup_elem(&span_bins, &bin);
+		if (count)
+			__sync_fetch_and_add(count, 1);
+	}
+	if (begun)
+		bpf_map_delete_elem(&span_begins, &key);
+}
+
 static __always_inline int visit(u32 point)
 {
 	struct progress_config *config = bpf_map_lookup_elem(&progress_configs, &point);
@@ -29,7 +60,7 @@ static __always_inline int visit(u32 point)
 	struct scoz_global *g = page_global();
 	struct scoz_count *p;
 	struct task_state *t;
-	u64 now = bpf_ktime_get_ns();
+	u64 now = bpf_ktime_get_ns(), virtual;
 	u32 key = cpu * SCOZ_MAX_POINTS + point;
 
 	if (!config || !c || !g || !comm_matches(config))
@@ -39,8 +70,11 @@ static __always_inline int visit(u32 point)
 		return 0;
 	__sync_fetch_and_add(&p->visits, 1);
 	__sync_fetch_and_add(&p->sum_time, now);
-	WRITE_ONCE(p->last_virtual, now - account_now(c, g, now, false));
+	virtual = now - account_now(c, g, now, false);
+	WRITE_ONCE(p->last_virtual, virtual);
 	WRITE_ONCE(p->last_time, now);
+	if (config->role)
+		span(config, virtual);
 	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
 	if (t) {
 		t->involved_until = INVOLVED_FOREVER;

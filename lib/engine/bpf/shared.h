@@ -3,6 +3,7 @@
 #ifndef SCOZ_BPF_SHARED_H
 #define SCOZ_BPF_SHARED_H
 
+#include "engine/span_bins.h"
 #include <linux/scoz.h>
 
 #define BPF_MAX_SEGMENTS 6 /* executable mappings of one binary in one process */
@@ -38,8 +39,23 @@ struct syscall_points {
 	__u32 point[BPF_POINTS_PER_SYSCALL];
 };
 
+#define SPAN_ROLE_BEGIN 1
+#define SPAN_ROLE_END	2
+
 struct progress_config {
 	char comm[16]; /* empty: any command */
+	__u32 role;    /* SPAN_ROLE_*; 0: no end of a latency */
+	__u32 slot;    /* of a latency's ends: where it is counted */
+};
+
+struct span_key {
+	__u32 tid, slot;
+};
+
+struct span_begin {
+	__u64 time;  /* virtual */
+	__u32 plain; /* no speedup was in force */
+	__u32 pad;
 };
 
 struct hit_record {

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lengths of time in bins that are a sixteenth of their value wide (exact below 16 ns): the BPF
+ * programs count, the daemon reads.
+ */
+#ifndef SCOZ_SPAN_BINS_H
+#define SCOZ_SPAN_BINS_H
+
+#include <linux/types.h>
+
+#define SPAN_SUB_BINS  16
+#define SPAN_BINS      976  /* up to 2^64 */
+#define SPAN_ELSEWHERE 1023 /* ends whose begin was not in the same thread */
+#define SPAN_SLOT      1024 /* counters a point has */
+
+static inline __attribute__((always_inline)) __u32 span_bin(__u64 ns)
+{
+	__u32 log2 = 0;
+	__u64 v = ns;
+
+	if (ns < SPAN_SUB_BINS)
+		return ns;
+	for (int shift = 32; shift; shift >>= 1) {
+		if (v >> shift) {
+			v >>= shift;
+			log2 += shift;
+		}
+	}
+	return (log2 - 3) * SPAN_SUB_BINS + ((ns >> (log2 - 4)) & (SPAN_SUB_BINS - 1));
+}
+
+/* The shortest time that belongs to a bin; that of bin SPAN_BINS is too much for 64 bits. */
+static inline __u64 span_bin_start(__u32 bin)
+{
+	if (bin < SPAN_SUB_BINS)
+		return bin;
+	if (bin >= SPAN_BINS)
+		return ~(__u64)0;
+	return (__u64)(SPAN_SUB_BINS + bin % SPAN_SUB_BINS) << (bin / SPAN_SUB_BINS - 1);
+}
+
+#endif

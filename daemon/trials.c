@@ -4,12 +4,8 @@
 #include "daemon/targets.h"
 
 #define MAX_CHOSEN 8 /* targets chosen from samples at a time */
-/* A target is chosen when this is credited to it (docs/reading-a-profile.md): */
-#define MIN_SAMPLES	 20    /* and */
-#define MIN_SHARE	 0.02  /* of what is credited to anything, and */
-#define MIN_SHARE_OF_ALL 0.005 /* of all samples */
-#define CHOOSE_NS	 NSEC_PER_SEC
-#define RETRY_NS	 (200 * NSEC_PER_MSEC)
+#define CHOOSE_NS  NSEC_PER_SEC
+#define RETRY_NS   (200 * NSEC_PER_MSEC)
 
 static int find(const struct session *s, const char *spec)
 {
@@ -181,8 +177,7 @@ static int take(struct session *s, const struct credits *c, struct candidates *l
 		struct error err = {};
 		struct target target;
 
-		if (k->samples < MIN_SAMPLES || k->samples < c->sum * MIN_SHARE ||
-		    k->samples < c->all * MIN_SHARE_OF_ALL)
+		if (!code_worth_trying(k->samples, c->sum, c->all))
 			break;
 		if (find(s, k->target) >= 0)
 			plan_set_weight(s->plan, find(s, k->target), k->samples);
@@ -205,7 +200,7 @@ static void choose(struct session *s)
 	credits_read(s, &c);
 	list_places(s, &c, &list);
 	/* With fewer samples in all a place may yet turn out to have its share. */
-	if (!take(s, &c, &list) && c.sum * MIN_SHARE >= MIN_SAMPLES) {
+	if (!take(s, &c, &list) && code_can_tell(c.sum)) {
 		list_functions(s, &c, &list);
 		if (!take(s, &c, &list)) {
 			list_binaries(s, &c, &list);

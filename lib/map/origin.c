@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "map/origin.h"
 
-#include <ctype.h>
+#define MIN_SAMPLES	 20    /* and */
+#define MIN_SHARE	 0.02  /* of what is credited to anything, and */
+#define MIN_SHARE_OF_ALL 0.005 /* of all samples */
 
 static bool begins(const char *s, const char *with)
 {
@@ -205,4 +207,15 @@ int code_credit(const uint8_t *origin, int n)
 			break;
 	}
 	return best;
+}
+
+bool code_worth_trying(uint64_t samples, uint64_t credited, uint64_t all)
+{
+	return samples >= MIN_SAMPLES && samples >= credited * MIN_SHARE &&
+	       samples >= all * MIN_SHARE_OF_ALL;
+}
+
+bool code_can_tell(uint64_t credited)
+{
+	return credited * MIN_SHARE >= MIN_SAMPLES;
 }

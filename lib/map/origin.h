@@ -31,6 +31,12 @@ void code_origins(const struct maps_binary *binary, const struct map_frame *fram
  * code that is not known: at the first such frame the search ends.
  */
 int code_credit(const uint8_t *origin, int n);
+/*
+ * Is something that @samples of the @credited are credited to worth being tried by itself, with
+ * @all samples taken? And are there enough of them to tell that nothing is?
+ */
+bool code_worth_trying(uint64_t samples, uint64_t credited, uint64_t all);
+bool code_can_tell(uint64_t credited);
 /* Is the function known by its address alone, or not at all? */
 bool function_is_unnamed(const char *function);
 

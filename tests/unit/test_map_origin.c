@@ -124,12 +124,29 @@ static void test_credit(void **state)
 	assert_int_equal(credit(CODE_OUTSIDE, CODE_OUTSIDE, CODE_OWN), 2);
 }
 
+static void test_enough_samples(void **state)
+{
+	(void)state;
+	/* Two samples are no target, not even when there are no others. */
+	assert_false(code_worth_trying(2, 2, 2));
+	assert_false(code_worth_trying(19, 19, 19));
+	assert_true(code_worth_trying(20, 20, 20));
+	assert_true(code_worth_trying(20, 1000, 1000));
+	assert_false(code_worth_trying(20, 1001, 1001));
+	/* Most ran where nothing can be credited. */
+	assert_false(code_worth_trying(40, 100, 10000));
+	assert_true(code_worth_trying(50, 100, 10000));
+	assert_false(code_can_tell(999));
+	assert_true(code_can_tell(1000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_credit),
+		cmocka_unit_test(test_enough_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,6 +140,7 @@ static __always_inline void finish_thread(struct task_struct *task, struct threa
 		if (size > sizeof(*out) || bpf_ringbuf_output(&events, out, size, BPF_RB_NO_WAKEUP))
 			count_lost();
 	}
+	t->in = t->left = now; /* all is told, should it end yet */
 	emit_times(task, task->pid, t, now, false);
 }
 

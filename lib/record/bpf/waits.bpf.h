@@ -121,6 +121,24 @@ static __always_inline void arrives(struct cpu_state *s, struct task_struct *tas
 	t->in = now;
 }
 
+/* It ends after the recording, and before anybody has looked at it: its times are to be known. */
+static __always_inline void ends_late(struct cpu_state *s, struct task_struct *task)
+{
+	struct thread_state *t;
+
+	if (!task->pid || !(task->__state & TASK_DEAD))
+		return;
+	t = bpf_task_storage_get(&threads, task, 0, 0);
+	if (!t || t->since >= finished)
+		return;
+	if (t->in && t->in < finished)
+		t->on += finished - t->in;
+	else if (!t->in && t->left < finished)
+		measure_wait(t, task->pid, finished, &s->event);
+	t->in = t->left = finished;
+	emit_times(task, task->pid, t, finished, true);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -128,8 +146,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	u64 now = bpf_ktime_get_ns();
 	struct thread_state *t;
 
-	if (!s || finished)
+	if (!s)
 		return 0;
+	if (finished) {
+		ends_late(s, prev);
+		return 0;
+	}
 	s->device = 0;
 	if (s->due) { /* nothing came after its switch: a thread's first one */
 		bpf_probe_read_kernel_str(s->event.comm, sizeof(s->event.comm), prev->comm);

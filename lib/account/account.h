@@ -111,6 +111,12 @@ static __always_inline void scoz_look(struct scoz_core *c, __s64 delay, __s64 wa
 }
 
 /*
+ * A sample that stands for longer is cut: ticks went missing. Not for less: a host takes cores away
+ * for tens of milliseconds, and what ran there took so much longer.
+ */
+#define SCOZ_MAX_WEIGHT 100000000ULL /* ns */
+
+/*
  * A tick at @now that met a task: the time that the sample stands for (accounting.md 3a, "the
  * sampling clock"). @limit bounds it where ticks were missing; the rest is dropped and counted.
  */

@@ -12,7 +12,6 @@
 
 #define JITTER_TICKS_MIN 20
 #define JITTER_TICKS_MAX 50
-#define WEIGHT_LIMIT	 8
 #define BALANCE_NS	 (4 * SIM_MS)
 
 void sim_options_default(struct sim_options *o)
@@ -339,7 +338,7 @@ static void tick(struct sim *s, int c)
 	} else if (k->cur != NOBODY) {
 		core_update(s, c);
 		scoz_look(&k->account, s->delay, s->waived);
-		weight = scoz_tick(&k->account, s->now, s->o.period * WEIGHT_LIMIT);
+		weight = scoz_tick(&k->account, s->now, SCOZ_MAX_WEIGHT);
 		scoz_run_count(&k->account, &s->task[k->cur].account, s->now, 1);
 		if (s->o.credit_cost)
 			scoz_tick_cost(&k->account, weight, s->o.tick_cost, s->o.period);

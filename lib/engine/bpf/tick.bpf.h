@@ -6,9 +6,6 @@
 #include "engine/bpf/match.bpf.h"
 #include "engine/bpf/stop.bpf.h"
 
-/* A weight beyond this many periods means that ticks went missing: it is cut, and counted. */
-#define WEIGHT_LIMIT 8
-
 /* With interrupts off, no longer than half a scheduler tick. */
 static __always_inline s64 longest_tick_stop(const struct scoz_header *h)
 {
@@ -106,7 +103,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (!task->pid)
 		return 0;
 	now = bpf_ktime_get_ns();
-	weight = scoz_tick(c, now, h->period * WEIGHT_LIMIT);
+	weight = scoz_tick(c, now, SCOZ_MAX_WEIGHT);
 	if (task->tgid == self_tgid)
 		return 0;
 	t = bpf_task_storage_get(&tasks, task, 0, 0);

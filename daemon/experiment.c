@@ -20,29 +20,30 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 		.tick_cost_ns = s->tick_cost_ns,
 		.busy_cores = s->cores.n - (b->idle - a->idle) / 1e9 / seconds,
 		.frequency_hz = s->opt.frequency,
+		.least_ns = s->min_period_ns,
 	};
 	struct period_choice choice = period_choose(&in);
+	_cleanup_free_ char *doubt = period_describe(&in, &choice), *interval = NULL;
 	struct error err = {};
 
-	s->period_ns = choice.period_ns > s->min_period_ns ? choice.period_ns : s->min_period_ns;
-	s->sync_interval_s = choice.sync_interval_s;
-	s->coarse = choice.coarse;
+	s->period_ns = choice.period_ns;
 	engine_set_nominal_period(s->engine, s->period_ns);
 	handlers_set_period(s->handlers, s->period_ns);
 	for (int i = 0; i < s->cores.n; i++)
 		engine_set_period(s->engine, i, s->period_ns);
 	if (profile_writer_frequency(s->writer, 1e9 / s->period_ns, &err))
 		log_warn("%s", err.text);
-	status_event(s, "frequency", "%.0f samples a second and core (synchronises every %.2f ms)",
-		     1e9 / s->period_ns, s->sync_interval_s * 1e3);
-	if (s->coarse)
-		session_warn(
-			s,
-			"the profiled tasks synchronise every %.2f ms: no allowed sampling period "
-			"is fine enough for that (in use: %.2f ms), and predictions may be wrong "
-			"by "
-			"several points",
-			s->sync_interval_s * 1e3, s->period_ns / 1e6);
+	if (isfinite(choice.interval_s))
+		interval = xasprintf("; the profiled tasks synchronise about every %.2f ms",
+				     choice.interval_s * 1e3);
+	status_event(
+		s, "frequency",
+		"%.0f samples a second and core, for which ticks take %.1f %% of a busy core%s: "
+		"expect predictions to be off by %.1f points",
+		1e9 / s->period_ns, 100 * choice.tick_share, interval ? interval : "",
+		choice.error_pp);
+	if (doubt)
+		session_warn(s, "%s", doubt);
 }
 
 int experiment_warm_up(struct session *s, struct error *err)

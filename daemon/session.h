@@ -44,8 +44,6 @@ struct session {
 	uint64_t period_ns;
 	uint64_t min_period_ns; /* the kernel would throttle a shorter one; 0: any will do */
 	double tick_cost_ns;	/* 0: not known */
-	bool coarse;		/* no allowed period is fine enough */
-	double sync_interval_s;
 
 	/* Binaries of the current target: their mappings are published as they appear. */
 	uint32_t published[SCOZ_MAX_PARTS];

@@ -4,48 +4,129 @@
  * hide in the waits (accounting.md section 4). The time between synchronisations is taken from the
  * wake-ups among profiled tasks; cores beyond two are assumed to synchronise in pairs of their own.
  * A spin lock that is waited for in earnest is a synchronisation, too. Tasks that spin in user
- * space tell nobody, so a unit of work is taken for a synchronisation as well: where it is none, a
- * finer period than needed costs time but no truth.
+ * space tell nobody, so half a unit of work is taken for a synchronisation as well: it may hold
+ * several, a lock or a barrier.
  *
- * The constants are those of `make bench-sim` (docs/accuracy.md): errors shrink in proportion to
- * the period, to half a point on average at a tenth of the interval and a quarter at a twentieth.
- * The finer one is taken as far as ticks are cheap.
+ * Ticks take time, and not from all alike: they slow computing down, but no device and no timer,
+ * so that a program under many ticks is another program. What both do to predictions was simulated
+ * (docs/accuracy.md, "The period"): on average over the models,
+ *
+ *     error = 4.5 r + 2 q + 34 q^2 points,    r = period / interval, q = tick's cost / period
+ *
+ * Both terms count, and whatever the first one says, ticks may take PERIOD_MAX_SHARE of a busy core
+ * and no more. Between periods that are as good to a tenth of a point the coarser one is taken.
  */
 #include "plan/period.h"
 
 #include <math.h>
 
-#define PERIOD_MIN_NS  (100 * NSEC_PER_USEC)
-#define PERIOD_MAX_NS  (500 * NSEC_PER_USEC)
-#define PERIODS_WANTED 20    /* between two synchronisations */
-#define PERIODS_NEEDED 10    /* whatever they cost */
-#define COARSE_PERIODS 5     /* fewer than this: warn */
-#define SPIN_LONG_NS   20000 /* shorter ones are a cache line under way, no wait */
-#define TICK_SHARE     0.08  /* of the time may go to more ticks than are needed */
+#define PERIOD_MIN_NS (100 * NSEC_PER_USEC)
+#define PERIOD_MAX_NS (500 * NSEC_PER_USEC) /* unless ticks are dear */
+#define PERIOD_STEP   1.02		    /* from one that is looked at to the next */
+#define LUMPS_PP      4.5
+#define TICKS_PP      2.0
+#define TICKS_PP2     34.0
+#define ERROR_MAX_PP  20.0 /* lumps much longer than the interval do no worse than that */
+#define AS_GOOD_PP    0.1
+#define WORTH_PP      0.3   /* what a better period must gain to be mentioned */
+#define SPIN_LONG_NS  20000 /* shorter ones are a cache line under way, no wait */
+#define TICK_COST_NS  10000 /* where it is not known */
 
-struct period_choice period_choose(const struct period_input *in)
+/* What decides between periods. */
+struct quality {
+	double interval_ns, cost_ns;
+};
+
+static double share(const struct quality *q, double period_ns)
 {
-	struct period_choice c = { .sync_interval_s = INFINITY };
+	return q->cost_ns / period_ns;
+}
+
+static double error_pp(const struct quality *q, double period_ns)
+{
+	double ticks = share(q, period_ns);
+
+	return LUMPS_PP * period_ns / q->interval_ns + TICKS_PP * ticks + TICKS_PP2 * ticks * ticks;
+}
+
+/* The coarsest period from @lo to @hi that is about as good as the best of them. */
+static double best_period(const struct quality *q, double lo, double hi)
+{
+	double least = INFINITY, best = lo;
+
+	for (double p = lo; p <= hi * 1.0001; p *= PERIOD_STEP)
+		least = fmin(least, error_pp(q, p));
+	for (double p = lo; p <= hi * 1.0001; p *= PERIOD_STEP) {
+		if (error_pp(q, p) <= least + AS_GOOD_PP)
+			best = p;
+	}
+	return best;
+}
+
+static double sync_interval_s(const struct period_input *in)
+{
 	double pairs = in->busy_cores > 2 ? in->busy_cores / 2 : 1;
-	double syncs = in->syncs_per_s, wanted, needed, period;
+	double syncs = in->syncs_per_s;
 
 	if (in->spin_ns >= SPIN_LONG_NS)
 		syncs += in->spins_per_s;
-	if (syncs > 0)
-		c.sync_interval_s = pairs / syncs;
-	wanted = needed = c.sync_interval_s;
-	if (in->visits_per_s > 0) {
-		double visit_s = fmax(in->busy_cores, 1) / in->visits_per_s;
+	return syncs > 0 ? pairs / syncs : INFINITY;
+}
 
-		needed = fmin(needed, visit_s);
-		wanted = fmin(wanted, visit_s / 2); /* it may hold several: a lock, a barrier */
-	}
-	period = fmax(wanted / PERIODS_WANTED,
-		      fmin(needed / PERIODS_NEEDED, in->tick_cost_ns / 1e9 / TICK_SHARE));
-	period = fmin(fmax(period * NSEC_PER_SEC, PERIOD_MIN_NS), PERIOD_MAX_NS);
+struct period_choice period_choose(const struct period_input *in)
+{
+	struct period_choice c = { .sync_interval_s = sync_interval_s(in) };
+	struct quality q = { .interval_ns = c.sync_interval_s * NSEC_PER_SEC,
+			     .cost_ns = in->tick_cost_ns > 0 ? in->tick_cost_ns : TICK_COST_NS };
+	double finest, shared, period;
+
+	if (in->visits_per_s > 0)
+		q.interval_ns = fmin(q.interval_ns,
+				     fmax(in->busy_cores, 1) / in->visits_per_s / 2 * NSEC_PER_SEC);
+	shared = q.cost_ns / PERIOD_MAX_SHARE;
+	finest = best_period(&q, fmax(PERIOD_MIN_NS, in->least_ns),
+			     fmax(fmax(PERIOD_MAX_NS, in->least_ns), shared));
+	period = fmax(finest, shared);
 	if (in->frequency_hz > 0)
-		period = NSEC_PER_SEC / in->frequency_hz;
-	c.period_ns = period;
-	c.coarse = c.sync_interval_s * NSEC_PER_SEC < COARSE_PERIODS * (double)c.period_ns;
+		period = fmax(NSEC_PER_SEC / in->frequency_hz, in->least_ns);
+	c.period_ns = ceil(period);
+	c.tick_share = in->tick_cost_ns > 0 ? share(&q, period) : 0;
+	c.interval_s = q.interval_ns / NSEC_PER_SEC;
+	c.error_pp = fmin(error_pp(&q, period), ERROR_MAX_PP);
+	c.coarse = c.error_pp > PERIOD_ERROR_PP;
+	c.finest_ns = ceil(finest);
+	c.finest_share = in->tick_cost_ns > 0 ? share(&q, finest) : 0;
+	c.finest_error_pp = fmin(error_pp(&q, finest), ERROR_MAX_PP);
 	return c;
+}
+
+char *period_describe(const struct period_input *in, const struct period_choice *c)
+{
+	_cleanup_free_ char *cost = NULL, *better = NULL;
+	struct period_input free_choice = *in;
+	struct period_choice chosen;
+
+	if (!c->coarse)
+		return NULL;
+	free_choice.frequency_hz = 0;
+	chosen = period_choose(&free_choice);
+	if (c->tick_share > 0)
+		cost = xasprintf(
+			"; a tick costs %.0f us on this machine, so ticks take %.1f %% of a busy "
+			"core",
+			in->tick_cost_ns / 1e3, 100 * c->tick_share);
+	if (in->frequency_hz > 0 && chosen.error_pp < c->error_pp - WORTH_PP)
+		better = xasprintf("without --frequency, %.0f Hz would be used: %.1f points",
+				   1e9 / chosen.period_ns, chosen.error_pp);
+	else if (c->finest_error_pp < c->error_pp - WORTH_PP)
+		better = xasprintf("with --frequency %.0f ticks would take %.0f %% of a busy core, "
+				   "and it would be %.1f points",
+				   1e9 / c->finest_ns, 100 * c->finest_share, c->finest_error_pp);
+	else
+		better = xstrdup("no other period is better: take larger units of work, or trust "
+				 "only larger effects");
+	return xasprintf(
+		"the profiled tasks synchronise about every %.2f ms, and samples are %.2f ms "
+		"apart%s: expect predictions to be wrong by %.1f points on average (%s)",
+		c->interval_s * 1e3, c->period_ns / 1e6, cost ? cost : "", c->error_pp, better);
 }

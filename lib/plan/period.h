@@ -13,14 +13,25 @@ struct period_input {
 	double busy_cores;   /* mean number */
 	double tick_cost_ns; /* what a sample takes from the program; 0: not known */
 	double frequency_hz; /* what the user wants; 0: choose */
+	uint64_t least_ns;   /* the kernel allows no shorter period; 0: any */
 };
 
 struct period_choice {
 	uint64_t period_ns;
 	double sync_interval_s; /* between synchronisations of the same tasks; INFINITY: none */
-	bool coarse;		/* no allowed period is fine enough */
+	double interval_s;	/* ... or half a unit of work, where that is shorter */
+	double tick_share;	/* of a busy core's time that goes into ticks; 0: not known */
+	double error_pp; /* what to expect of predictions, on average, in percentage points */
+	bool coarse;	 /* that is more than PERIOD_ERROR_PP: say so */
+	/* The period that would be most accurate, whatever ticks take, and what it has. */
+	uint64_t finest_ns;
+	double finest_share, finest_error_pp;
 };
+#define PERIOD_ERROR_PP	 1.0
+#define PERIOD_MAX_SHARE 0.05 /* unless the user wants a frequency */
 
 struct period_choice period_choose(const struct period_input *in);
+/* Why, with numbers, and what can be done; NULL when there is nothing to warn of. To be freed. */
+char *period_describe(const struct period_input *in, const struct period_choice *c);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "plan/period.h"
 #include "plan/plan.h"
 #include "stats/resample.h"
 
@@ -289,36 +288,6 @@ static void test_hopeless(void **state)
 	plan_free(r.p);
 }
 
-static void test_period(void **state)
-{
-	struct period_input in = { .busy_cores = 2 };
-	struct period_choice last, c;
-
-	(void)state;
-	last = period_choose(&in);
-	assert_true(isinf(last.sync_interval_s));
-	assert_false(last.coarse);
-	for (in.syncs_per_s = 1; in.syncs_per_s < 1e6; in.syncs_per_s *= 1.5) {
-		c = period_choose(&in);
-		assert_float_equal(c.sync_interval_s, 1 / in.syncs_per_s, 1e-9);
-		assert_true(c.period_ns <= last.period_ns && c.period_ns > 0);
-		assert_true(c.coarse >= last.coarse); /* once too coarse, always */
-		last = c;
-	}
-	assert_true(last.coarse);
-	in.syncs_per_s = 1000;
-	in.busy_cores = 8; /* four pairs */
-	assert_float_equal(period_choose(&in).sync_interval_s, 4e-3, 1e-9);
-	in.spins_per_s = 1e6;
-	in.spin_ns = 500; /* a contended cache line is no synchronisation */
-	assert_float_equal(period_choose(&in).sync_interval_s, 4e-3, 1e-9);
-	in.spins_per_s = 1000;
-	in.spin_ns = 3e6;
-	assert_float_equal(period_choose(&in).sync_interval_s, 2e-3, 1e-9);
-	in.frequency_hz = 2000;
-	assert_int_equal(period_choose(&in).period_ns, 500000);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,7 +295,6 @@ int main(void)
 		cmocka_unit_test(test_discarded_zero), cmocka_unit_test(test_interrupt),
 		cmocka_unit_test(test_weights),	       cmocka_unit_test(test_deterministic),
 		cmocka_unit_test(test_adaptive),       cmocka_unit_test(test_hopeless),
-		cmocka_unit_test(test_period),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

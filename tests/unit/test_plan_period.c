@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How often to sample: what lumps and ticks cost decides, and it is said where neither is small. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "plan/period.h"
+
+static void test_synchronisation(void **state)
+{
+	struct period_input in = { .busy_cores = 2 };
+	struct period_choice last, c;
+
+	(void)state;
+	last = period_choose(&in);
+	assert_true(isinf(last.sync_interval_s));
+	assert_false(last.coarse);
+	for (in.syncs_per_s = 1; in.syncs_per_s < 1e6; in.syncs_per_s *= 1.5) {
+		c = period_choose(&in);
+		assert_float_equal(c.sync_interval_s, 1 / in.syncs_per_s, 1e-9);
+		assert_true(c.period_ns <= last.period_ns && c.period_ns > 0);
+		assert_true(c.coarse >= last.coarse); /* once too coarse, always */
+		assert_true(c.error_pp >= last.error_pp - 0.2);
+		last = c;
+	}
+	assert_true(last.coarse);
+	in.syncs_per_s = 1000;
+	in.busy_cores = 8; /* four pairs */
+	assert_float_equal(period_choose(&in).sync_interval_s, 4e-3, 1e-9);
+	in.spins_per_s = 1e6;
+	in.spin_ns = 500; /* a contended cache line is no synchronisation */
+	assert_float_equal(period_choose(&in).sync_interval_s, 4e-3, 1e-9);
+	in.spins_per_s = 1000;
+	in.spin_ns = 3e6;
+	assert_float_equal(period_choose(&in).sync_interval_s, 2e-3, 1e-9);
+	in.least_ns = 800000;
+	assert_int_equal(period_choose(&in).period_ns, 800000);
+	in.frequency_hz = 2000;
+	assert_int_equal(period_choose(&in).period_ns, 800000);
+	in.least_ns = 0;
+	assert_int_equal(period_choose(&in).period_ns, 500000);
+}
+
+/* However often the program synchronises, and whatever a tick costs. */
+static void test_share_of_the_machine(void **state)
+{
+	struct period_input in = { .busy_cores = 2, .visits_per_s = 10 };
+
+	(void)state;
+	for (in.tick_cost_ns = 500; in.tick_cost_ns < 2e5; in.tick_cost_ns *= 1.3) {
+		for (in.syncs_per_s = 1; in.syncs_per_s < 1e6; in.syncs_per_s *= 2) {
+			struct period_choice c = period_choose(&in);
+
+			assert_true(in.tick_cost_ns / c.period_ns <= 0.05);
+			assert_true(c.tick_share <= 0.05);
+			assert_true(c.finest_error_pp <= c.error_pp + 0.2);
+		}
+	}
+	in.frequency_hz = 10000; /* asked for more */
+	in.tick_cost_ns = 30000;
+	assert_int_equal(period_choose(&in).period_ns, 100000);
+	assert_float_equal(period_choose(&in).tick_share, 0.3, 1e-6);
+}
+
+/* What is dear is used less, and cheap ticks are not squandered either. */
+static void test_cost_decides(void **state)
+{
+	struct period_input in = { .busy_cores = 2, .syncs_per_s = 200 };
+	uint64_t last = 0;
+
+	(void)state;
+	for (in.tick_cost_ns = 100; in.tick_cost_ns < 1e5; in.tick_cost_ns *= 1.5) {
+		struct period_choice c = period_choose(&in);
+
+		assert_true(c.period_ns >= last);
+		last = c.period_ns;
+	}
+	in.tick_cost_ns = 2000;
+	in.syncs_per_s = 20;
+	assert_true(period_choose(&in).tick_share < 0.01);
+}
+
+static void test_says_so(void **state)
+{
+	struct period_input in = { .busy_cores = 2, .syncs_per_s = 100, .tick_cost_ns = 10000 };
+	struct period_choice c = period_choose(&in);
+	char *text;
+
+	(void)state;
+	assert_null(period_describe(&in, &c));
+	in.syncs_per_s = 1250;
+	in.tick_cost_ns = 30000;
+	c = period_choose(&in);
+	text = period_describe(&in, &c);
+	print_message("%s\n", text);
+	assert_non_null(strstr(text, "every 0.80 ms"));
+	assert_non_null(strstr(text, "0.60 ms"));
+	assert_non_null(strstr(text, "30 us"));
+	assert_non_null(strstr(text, "5.0 %"));
+	assert_non_null(strstr(text, "--frequency"));
+	free(text);
+	in.syncs_per_s = 50000;
+	c = period_choose(&in);
+	text = period_describe(&in, &c);
+	print_message("%s\n", text);
+	assert_non_null(strstr(text, "no other period"));
+	free(text);
+	in.syncs_per_s = 100;
+	in.frequency_hz = 100;
+	c = period_choose(&in);
+	text = period_describe(&in, &c);
+	print_message("%s\n", text);
+	assert_non_null(strstr(text, "without --frequency"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_synchronisation),
+		cmocka_unit_test(test_share_of_the_machine),
+		cmocka_unit_test(test_cost_decides),
+		cmocka_unit_test(test_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -9,8 +9,7 @@
 
 #include <unistd.h>
 
-#define ROUNDS_BY_DEFAULT 5
-#define MAX_LOOKS	  20 /* runs without a target, at most */
+#define MAX_LOOKS 20 /* runs without a target, at most */
 
 static int run_command(struct session *s, struct error *err)
 {
@@ -73,17 +72,9 @@ static int run_window(struct session *s, const struct plan_window *what, struct 
 		w.discard = "command failed";
 	else if (!set)
 		w.discard = "truth";
-	return window_record(s, t, &w, false);
-}
-
-/* No limit was given, and enough rounds are done. */
-static bool default_end(const struct session *s)
-{
-	uint32_t limit = ROUNDS_BY_DEFAULT * (s->opt.n_targets ? s->n_trials : 1), rounds = 0;
-
-	for (size_t i = 0; i < s->n_trials; i++)
-		rounds += plan_state(s->plan, i).rounds; /* that under way, too */
-	return !s->opt.runs && s->opt.duration <= 0 && s->opt.precision <= 0 && rounds > limit;
+	ret = window_record(s, t, &w, false);
+	trial_rest(s, t);
+	return ret;
 }
 
 int end_to_end_run(struct session *s, struct error *err)
@@ -99,7 +90,7 @@ int end_to_end_run(struct session *s, struct error *err)
 		return ret == -EINTR ? 0 : ret;
 	experiment_choose_period(s, &a, &b, wall_s, 0);
 	ret = lease_start(s->engine, &s->lease, err);
-	for (int done = 0, looked = 1; !ret && !session_over(s); done++) {
+	for (uint32_t done = 0, looked = 1; !ret && !session_over(s); done++) {
 		struct plan_window what;
 		enum plan_answer answer = trials_next(s, &what);
 
@@ -111,8 +102,7 @@ int end_to_end_run(struct session *s, struct error *err)
 		}
 		if (answer == PLAN_PRECISE)
 			s->end = "precision";
-		if (answer != PLAN_MEASURE || default_end(s) ||
-		    (s->opt.runs && done == s->opt.runs))
+		if (answer != PLAN_MEASURE || (s->max_windows && done == s->max_windows))
 			break;
 		ret = run_window(s, &what, err);
 		if (ret == -ENOENT || ret == -E2BIG || ret == -ENOTSUP || ret == -EACCES) {

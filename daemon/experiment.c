@@ -27,6 +27,7 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 	struct error err = {};
 
 	s->period_ns = choice.period_ns;
+	plan_set_period(s->plan, s->period_ns);
 	engine_set_nominal_period(s->engine, s->period_ns);
 	handlers_set_period(s->handlers, s->period_ns);
 	for (int i = 0; i < s->cores.n; i++)
@@ -163,6 +164,7 @@ int experiment_run(struct session *s, struct error *err)
 			continue;
 		}
 		ret = measure(s, &what, rate);
+		trial_rest(s, &s->trials[what.target]);
 	}
 	return ret == -EINTR ? 0 : ret;
 }

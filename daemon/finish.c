@@ -227,6 +227,27 @@ static void find_reasons(struct session *s)
 			       s->opt.targets[0].spec);
 }
 
+/* Named, and not even begun: the time went into others, which are known for it. */
+static void warn_of_untried(struct session *s)
+{
+	const char *first = NULL;
+	size_t untried = 0;
+
+	for (size_t i = 0; i < s->n_trials; i++) {
+		if (s->trials[i].broken || plan_state(s->plan, i).rounds)
+			continue;
+		first = first ? first : s->trials[i].target.spec;
+		untried++;
+	}
+	if (s->opt.n_targets && untried && untried < s->n_trials)
+		session_warn(
+			s,
+			"%s was not tried (%zu of %zu targets were not): at the rate of windows in "
+			"this run, %.0f s suffice for the others only; let it run longer, or name "
+			"fewer targets",
+			first, untried, s->n_trials, session_elapsed_s(s));
+}
+
 static void warn_about_waits(struct session *s, const struct engine_ledger *l)
 {
 	double waiting = l->queued / 1e9 / session_elapsed_s(s);
@@ -401,6 +422,7 @@ int session_finish(struct session *s)
 	handlers_counts(s->handlers, &counts);
 	find_reasons(s);
 	warn_about_losses(s, &counts);
+	warn_of_untried(s);
 	warn_about_waits(s, &l);
 	fill_footer(s, &l, &counts, &f);
 	f.reasons = (const char *const *)s->reasons;

@@ -24,11 +24,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_S	    0.02
-#define RECORD_HZ   500 /* samples a second and core that are looked at in user space */
-#define SAMPLE_RATE 1000000
-#define GRACE_S	    5
-#define SEQ_GAP	    8 /* windows of different runs of the command are no neighbours */
+#define SLICE_S		0.02
+#define RECORD_HZ	500 /* samples a second and core that are looked at in user space */
+#define SAMPLE_RATE	1000000
+#define GRACE_S		5
+#define SEQ_GAP		8 /* windows of different runs of the command are no neighbours */
+#define RUNS_BY_DEFAULT 5 /* of the command at each speedup, with --end-to-end */
 
 void session_reason(struct session *s, const char *fmt, ...)
 {
@@ -331,6 +332,17 @@ static int involve_processes(struct session *s, struct error *err)
 	return ret;
 }
 
+/* End to end, each window is a run of the command; without any limit there are enough for some
+ * intervals, and an end. */
+static uint32_t max_windows(const struct options *o)
+{
+	if (!o->end_to_end || o->runs)
+		return o->end_to_end ? o->runs : 0;
+	if (o->duration > 0 || o->precision > 0)
+		return 0;
+	return RUNS_BY_DEFAULT * 2 * o->n_speedups * (o->n_targets ? o->n_targets : 1) + 1;
+}
+
 static void create_plan(struct session *s)
 {
 	struct plan_options opt = {
@@ -339,6 +351,8 @@ static void create_plan(struct session *s)
 		.n_progress = s->opt.end_to_end ? 1 : points_count(s->points),
 		.truth = s->truth >= 0,
 		.precision = s->opt.precision,
+		.seconds = s->opt.duration,
+		.windows = s->max_windows,
 		.seed = s->opt.seed,
 	};
 
@@ -374,6 +388,7 @@ static int set_up(struct session *s, struct error *err)
 		return ret;
 	s->first = xcalloc(points_count(s->points), sizeof(*s->first));
 	s->locations = locations_create(&s->opt);
+	s->max_windows = max_windows(&s->opt);
 	create_plan(s);
 	ret = start_handlers(s, err);
 	if (!ret)

@@ -24,6 +24,7 @@ struct trial {
 	uint64_t not_before_ns; /* its binary has not been seen: try again then */
 	uint32_t round;		/* for which it was made the engine's target */
 	uint64_t hits;
+	uint32_t rests; /* how often it was left alone, for want of samples */
 };
 
 struct session {
@@ -60,6 +61,7 @@ struct session {
 	uint64_t chosen_ns;		/* when samples were last looked at for targets */
 	struct profile_window *windows; /* of this run, for the live line and the end */
 	size_t n_windows, cap_windows;
+	uint32_t max_windows; /* of an end-to-end run; 0: no limit */
 	uint32_t seq;
 	uint32_t units;		     /* treated windows kept */
 	bool useful;		     /* one of them had a sample of its target */
@@ -98,6 +100,8 @@ bool trials_pending(const struct session *s);
 int trial_select(struct session *s, struct trial *t, struct error *err);
 /* Not to be tried for some time, as its binary has not been seen. */
 void trial_postpone(struct session *s, struct trial *t);
+/* Not to be tried for some time, longer each time, where the plan says that it is not seen. */
+void trial_rest(struct session *s, struct trial *t);
 /* Not to be tried again. */
 void trial_break(struct session *s, struct trial *t, const char *why);
 /* end_to_end.c */

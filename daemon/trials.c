@@ -6,6 +6,8 @@
 #define MAX_CHOSEN 8 /* targets chosen from samples at a time */
 #define CHOOSE_NS  NSEC_PER_SEC
 #define RETRY_NS   (200 * NSEC_PER_MSEC)
+#define REST_NS	   NSEC_PER_SEC
+#define MAX_RESTS  5 /* of which each is twice as long as the one before */
 
 static int find(const struct session *s, const char *spec)
 {
@@ -16,7 +18,7 @@ static int find(const struct session *s, const char *spec)
 	return -1;
 }
 
-static void add(struct session *s, const struct target *target, uint64_t weight)
+static void add(struct session *s, const struct target *target, double weight)
 {
 	ptrdiff_t selected = s->selected ? s->selected - s->trials : -1;
 
@@ -28,9 +30,10 @@ static void add(struct session *s, const struct target *target, uint64_t weight)
 
 static void add_named(struct session *s)
 {
+	/* All alike, but where time is short those come first that were named first. */
 	for (size_t i = 0; i < s->opt.n_targets; i++) {
 		if (find(s, s->opt.targets[i].spec) < 0)
-			add(s, &s->opt.targets[i], 1);
+			add(s, &s->opt.targets[i], 1 - 1e-6 * i);
 	}
 }
 
@@ -244,6 +247,23 @@ enum plan_answer trials_next(struct session *s, struct plan_window *ret)
 void trial_postpone(struct session *s, struct trial *t)
 {
 	t->not_before_ns = clock_now_ns() + RETRY_NS;
+	plan_set_waiting(s->plan, t - s->trials, true);
+}
+
+void trial_rest(struct session *s, struct trial *t)
+{
+	struct plan_state state = plan_state(s->plan, t - s->trials);
+	uint32_t doublings = t->rests < MAX_RESTS ? t->rests : MAX_RESTS;
+
+	if (!state.unseen)
+		return;
+	if (!t->rests++)
+		session_warn(
+			s,
+			"%s is not tried for now, and now and then later: %llu samples of it in "
+			"%.1f s of windows; as long as it runs so seldom, it cannot matter",
+			t->target.spec, (unsigned long long)state.hits, state.watched_s);
+	t->not_before_ns = clock_now_ns() + (REST_NS << doublings);
 	plan_set_waiting(s->plan, t - s->trials, true);
 }
 

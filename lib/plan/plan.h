@@ -6,6 +6,14 @@
  * A round of a target is 0 %, s1, 0 %, s2, ... 0 % with the treated windows in random order, so
  * that each stands between two of its baselines, seconds apart at most. Rounds of the same target
  * that follow each other share the 0 % window between them.
+ *
+ * A cell is one speedup of one target. Not all are tried from the beginning (widen.c): what can be
+ * learnt in the time there is goes to few of them first.
+ *
+ * The order. Of the n-th round of a target it is a function of seed, name of the target and n: any
+ * two speedups follow each other the same way whatever else is tried, and n counts what was begun.
+ * Windows that are thrown away shift nothing; none is repeated for it. What depends on what was
+ * measured is only when cells are added, and when a cell or target has been measured enough.
  */
 #ifndef SCOZ_PLAN_H
 #define SCOZ_PLAN_H
@@ -18,6 +26,8 @@ struct plan_options {
 	size_t n_progress; /* progress points of the recorded windows */
 	bool truth;	   /* of each treated window a real one, too */
 	double precision;  /* half width in percentage points at which to stop; 0: never */
+	double seconds;	   /* when the run ends, on the clock of start_s; 0: not known */
+	uint32_t windows;  /* after how many it ends; 0: not known */
 	uint64_t seed;	   /* of the order */
 };
 
@@ -34,6 +44,8 @@ void plan_set_broken(struct plan *p, int target);
 void plan_set_waiting(struct plan *p, int target, bool waiting);
 /* What follows is no neighbour of the windows so far (the command was started again, say). */
 void plan_interrupt(struct plan *p);
+/* What a hit of a window stands for, ns; 0: not known. */
+void plan_set_period(struct plan *p, uint64_t period_ns);
 
 struct plan_window {
 	int target;
@@ -56,7 +68,15 @@ void plan_forget(struct plan *p);
 
 struct plan_state {
 	bool broken, no_effect, precise;
-	uint32_t rounds; /* begun */
+	/*
+	 * Its windows of two treatments and more held no sample of it, or so few that it cannot
+	 * matter: whoever executes the plan should let it wait for some time.
+	 */
+	bool unseen;
+	uint64_t hits;	  /* in all its windows */
+	double watched_s; /* their length */
+	uint32_t rounds;  /* begun */
+	size_t open;	  /* of its speedups: tried by now */
 };
 struct plan_state plan_state(const struct plan *p, int target);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The end of a run: samples, footer, and the reasons when nothing can be concluded. */
 #include "daemon/session.h"
+#include "daemon/targets.h"
 #include "engine/span_bins.h"
 
 #include <sys/wait.h>
@@ -134,16 +135,35 @@ static uint64_t visits_of(struct session *s, size_t i)
 static void not_reached(struct session *s, size_t i, bool others)
 {
 	const char *name = s->opt.points[i].name, *spec = s->opt.points[i].begin.spec;
+	_cleanup_free_ char *tasks = points_others(s->points, i);
+	_cleanup_free_ char *hint =
+		*tasks ? xasprintf(" (tasks of these names did: %s)", tasks) : xstrdup("");
 
 	if (others)
-		session_warn(s, "%s (%s) was not visited by any process in %.1f s", name, spec,
-			     session_elapsed_s(s));
+		session_warn(s, "%s (%s) was not visited by any process in %.1f s%s", name, spec,
+			     session_elapsed_s(s), hint);
 	else
 		session_reason(
 			s,
 			"no progress point was reached: %s (%s) was not visited by any process "
-			"in %.1f s; check that the program gets there",
-			name, spec, session_elapsed_s(s));
+			"in %.1f s%s; check that the program gets there",
+			name, spec, session_elapsed_s(s), hint);
+}
+
+/* Named targets whose code has never been seen: the run was not too short, the name is wrong. */
+static void find_missing(struct session *s)
+{
+	for (size_t i = 0; i < s->n_trials; i++) {
+		struct resolved_target r;
+		struct error err = {};
+
+		if (s->trials[i].broken || s->trials[i].named || !s->opt.n_targets)
+			continue;
+		if (target_resolve(&s->trials[i].target, s->maps, s->handlers, &r, &err))
+			session_reason(s, "%s", err.text);
+		else
+			resolved_target_free(&r);
+	}
 }
 
 /* Nothing was chosen: because of where the samples lie, or as they were too few. */
@@ -205,6 +225,8 @@ static void find_reasons(struct session *s)
 		if (!visits)
 			not_reached(s, i, visited);
 	}
+	if (visited)
+		find_missing(s);
 	for (size_t i = 0; i < s->n_windows; i++)
 		kept += !s->windows[i].discard && window_is_treated(&s->windows[i]);
 	for (size_t i = 0; i < s->n_trials; i++)

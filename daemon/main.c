@@ -11,6 +11,7 @@
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
 #include "daemon/session.h"
+#include "daemon/targets.h"
 #include "daemon/truth.h"
 #include "run/descendants.h"
 #include "run/machine_lock.h"
@@ -378,6 +379,8 @@ static int set_up(struct session *s, struct error *err)
 		ret = maps_create(&maps_opt, &s->maps, err);
 	if (!ret && s->opt.n_kernel_scope)
 		ret = maps_open_kernel(s->maps, s->opt.kernel_scope, s->opt.n_kernel_scope, err);
+	if (!ret)
+		ret = targets_check(&s->opt, s->maps, &s->map_options, err);
 	if (!ret)
 		ret = create_engine(s, err);
 	if (!ret)

@@ -405,6 +405,23 @@ void points_read(struct points *p, size_t i, struct point_reading *ret)
 	ret->time = clock_now_ns();
 }
 
+char *points_others(const struct points *p, size_t i)
+{
+	const struct end *end = &p->list[i].begin;
+	char names[8][16], *text = xstrdup("");
+	int n = end->id < 0 || !end->point->comm
+			? 0
+			: engine_point_others(p->engine, end->id, names, ARRAY_SIZE(names));
+
+	for (int k = 0; k < n; k++) {
+		char *longer = xasprintf("%s%s%.16s", text, k ? ", " : "", names[k]);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
 double points_inflight(const struct point_reading *base, const struct point_reading *a,
 		       const struct point_reading *b)
 {

@@ -34,6 +34,8 @@ void points_read(struct points *p, size_t i, struct point_reading *ret);
  * that is not measured.
  */
 const volatile uint64_t *points_spans(const struct points *p, size_t i);
+/* Names of tasks that come to point @i but are not the COMM it counts, "" for none; malloc'ed. */
+char *points_others(const struct points *p, size_t i);
 /* Mean number in flight between two readings (Little's law). */
 double points_inflight(const struct point_reading *base, const struct point_reading *a,
 		       const struct point_reading *b);

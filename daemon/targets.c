@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/targets.h"
+#include "base/similar.h"
 #include "base/syscall_names.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <limits.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 static const char *kind_name(enum target_kind kind)
@@ -144,7 +149,7 @@ static const struct maps_binary *kernel_binary(struct maps *maps, struct handler
 	const struct maps_binary *b;
 
 	if (!maps_binary_is_kernel(maps, id) ||
-	    (id != MAPS_KERNEL_ID && !symbols && !handlers_saw_binary(handlers, id)))
+	    (id != MAPS_KERNEL_ID && !symbols && (!handlers || !handlers_saw_binary(handlers, id))))
 		return NULL;
 	b = maps_binary(maps, id);
 	if (!b || !b->table || (maptable_source(b->table) == MAP_KALLSYMS) != symbols)
@@ -214,14 +219,72 @@ static int resolve_kernel(const struct target *t, struct maps *maps, struct hand
 	return r ? error_prefix(err, "target %s", t->spec) : 0;
 }
 
+static bool is_file(const char *path, const struct maps_binary *b)
+{
+	_cleanup_free_ char *real = NULL;
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	if (st.st_ino == b->file.ino && major(st.st_dev) == b->file.dev_major &&
+	    minor(st.st_dev) == b->file.dev_minor)
+		return true;
+	real = realpath(path, NULL); /* some file systems have devices of their own */
+	return real && !strcmp(real, b->path);
+}
+
+/* Does a process that runs the binary bear this name? The kernel takes it from what was invoked. */
+static bool runs_as(const char *name, const struct maps_binary *b)
+{
+	_cleanup_free_ char *proc = sysroot_path("/proc");
+	DIR *dir = opendir(proc);
+	struct dirent *d;
+	bool found = false;
+
+	while (dir && !found && (d = readdir(dir))) {
+		_cleanup_free_ char *comm = NULL, *exe = NULL;
+		_cleanup_fclose_ FILE *f = NULL;
+		char got[32] = "";
+
+		if (!isdigit((unsigned char)d->d_name[0]))
+			continue;
+		comm = xasprintf("%s/%s/comm", proc, d->d_name);
+		exe = xasprintf("%s/%s/exe", proc, d->d_name);
+		f = fopen(comm, "re");
+		if (!f || !fgets(got, sizeof(got), f))
+			continue;
+		got[strcspn(got, "\n")] = '\0';
+		found = *got && !strncmp(got, name, 15) && is_file(exe, b);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/*
+ * Programs are often links to others (redis-server, as): the name by which one is invoked is as
+ * good as that of the file.
+ */
+static bool is_invoked_as(const char *name, const struct maps_binary *b)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (strpbrk(name, "*?[") || b->path[0] != '/' || strstr(b->path, ".so"))
+		return false;
+	if (!binary_find(name, &path, NULL) && is_file(path, b))
+		return true;
+	return !strchr(name, '/') && runs_as(name, b);
+}
+
 static bool may_hold(const struct target *t, const struct maps_binary *b)
 {
 	const char *slash = strrchr(b->path, '/');
 
 	if (t->kind == TARGET_BINARY)
 		return glob_match(t->name, b->path) ||
-		       glob_match(t->name, slash ? slash + 1 : b->path);
-	return !t->binary || path_ends_with(b->path, t->binary);
+		       glob_match(t->name, slash ? slash + 1 : b->path) ||
+		       is_invoked_as(t->name, b);
+	return !t->binary || path_ends_with(b->path, t->binary) || is_invoked_as(t->binary, b);
 }
 
 /* "[kernel]" is also called vmlinux, and "[ext4]" ext4 or ext4.ko. */
@@ -284,6 +347,74 @@ static int resolve_in_scope(const struct target *t, struct maps *maps, struct ha
 	return 0;
 }
 
+static int no_class(const struct target *t, struct error *err)
+{
+	return error_set(err, ENOTSUP,
+			 "target %s: waiting cannot be sped up yet by this version; use a "
+			 "line, a function, a file or a binary",
+			 t->spec);
+}
+
+#define MAX_RAN 10 /* programs in a message */
+
+/* Programs and libraries that were sampled, by the last part of their paths. */
+static char *what_ran(struct maps *maps, struct handlers *handlers)
+{
+	uint32_t n = maps_binary_count(maps);
+	char *text = xstrdup("");
+	int listed = 0;
+
+	for (uint32_t id = MAPS_KERNEL_ID + 1; id < n && listed < MAX_RAN; id++) {
+		const char *path = maps_binary_path(maps, id), *slash;
+		char *longer;
+
+		if (!path || path[0] != '/' || !handlers_saw_binary(handlers, id))
+			continue;
+		slash = strrchr(path, '/');
+		longer = xasprintf("%s%s%s", text, listed++ ? ", " : "; sampled were: ", slash + 1);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* In all that was sampled, or may have been, there is no such target. */
+static int nowhere(const struct target *t, struct maps *maps, struct handlers *handlers,
+		   const struct error *last, struct error *err)
+{
+	_cleanup_free_ char *near = NULL, *ran = NULL;
+	uint32_t n = maps_binary_count(maps), looked = 0;
+	struct similar similar;
+
+	if (t->kind == TARGET_FUNCTION) {
+		similar_init(&similar, t->name);
+		for (uint32_t id = MAPS_KERNEL_ID + 1; id < n; id++) {
+			const struct maps_binary *b;
+
+			if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
+				continue;
+			b = maps_binary(maps, id);
+			if (!b || !b->table || is_own_image(b) || !may_hold(t, b))
+				continue;
+			maptable_near_functions(b->table, &similar);
+			looked++;
+		}
+		near = similar_text(&similar);
+	}
+	if (looked > 1)
+		return error_set(err, ENOENT,
+				 "target %s: none of the %u binaries that were sampled has a "
+				 "function \"%s\"%s",
+				 t->spec, looked, t->name, near);
+	if (last->code)
+		return error_set(err, ENOENT, "target %s: %s", t->spec, last->text);
+	ran = what_ran(maps, handlers);
+	return error_set(err, ENOENT,
+			 "target %s: no sampled binary matches it; it has not run yet, or "
+			 "--binary-scope excludes it%s",
+			 t->spec, ran);
+}
+
 int target_resolve(const struct target *t, struct maps *maps, struct handlers *handlers,
 		   struct resolved_target *ret, struct error *err)
 {
@@ -294,10 +425,7 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 
 	*ret = (struct resolved_target){ .kind = kind_name(t->kind) };
 	if (t->kind == TARGET_CLASS)
-		return error_set(err, ENOTSUP,
-				 "target %s: waiting cannot be sped up yet by this version; use a "
-				 "line, a function, a file or a binary",
-				 t->spec);
+		return no_class(t, err);
 	if (t->kind == TARGET_SYSCALL)
 		return resolve_syscall(t, maps, handlers, ret, err);
 	if (t->kind == TARGET_KERNEL)
@@ -312,13 +440,65 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 	}
 	if (ret->n)
 		return 0;
-	if (last.code)
-		return error_set(err, ENOENT, "target %s: %s", t->spec, last.text);
-	return error_set(
-		err, ENOENT,
-		"target %s: no sampled binary matches it; it has not run yet, or --binary-scope "
-		"excludes it",
-		t->spec);
+	return nowhere(t, maps, handlers, &last, err);
+}
+
+/* What cannot be, whatever runs: 0 where that cannot be told yet. */
+static int check_one(const struct target *t, const struct options *opt, struct maps *maps,
+		     const struct map_options *map_opt, struct error *err)
+{
+	_cleanup_free_ char *path = NULL;
+	struct resolved_target r = { .n = 0 };
+	struct addr_ranges ranges;
+	struct maptable *table;
+	struct error why = {};
+	int ret = 0;
+
+	if (t->kind == TARGET_CLASS)
+		return no_class(t, err);
+	if (t->kind == TARGET_SYSCALL && syscall_find(t->name, &why) < 0)
+		return error_set(err, ENOENT, "target %s: %s", t->spec, why.text);
+	if (t->kind == TARGET_KERNEL) {
+		ret = resolve_kernel(t, maps, NULL, &r, err);
+		resolved_target_free(&r);
+		return ret;
+	}
+	if (t->kind != TARGET_FUNCTION || !t->binary)
+		return 0;
+	/* The command is what is meant, where it has that name; else what runs by that name. */
+	if (!(opt->command && path_ends_with(opt->command[0], t->binary) &&
+	      !binary_find(opt->command[0], &path, NULL)) &&
+	    binary_find(t->binary, &path, NULL))
+		return 0;
+	ret = maptable_open(path, t->binary, map_opt, &table, &why);
+	if (ret)
+		return error_set(err, -ret, "target %s: %s", t->spec, why.text);
+	ret = maptable_function_ranges(table, t->name, &ranges, &why);
+	if (!ret)
+		addr_ranges_free(&ranges);
+	maptable_free(table);
+	return ret ? error_set(err, -ret, "target %s: %s", t->spec, why.text) : 0;
+}
+
+int targets_check(const struct options *opt, struct maps *maps, const struct map_options *map_opt,
+		  struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < opt->n_targets; i++)
+		ret = check_one(&opt->targets[i], opt, maps, map_opt, err);
+	if (!ret && opt->n_source_scope && maps_kernel_targets(maps)) {
+		const struct maps_binary *kernel = maps_binary(maps, MAPS_KERNEL_ID);
+
+		if (!kernel || !kernel->table || maptable_source(kernel->table) == MAP_KALLSYMS)
+			ret = error_set(
+				err, ENOENT,
+				"--source-scope with --kernel-scope needs the source lines "
+				"of the kernel, and there is no image of this kernel with "
+				"debug information: install linux-image-$(uname -r)-dbg, name "
+				"its VMLINUX with -k, or leave -k or -s out");
+	}
+	return ret;
 }
 
 void resolved_target_free(struct resolved_target *r)

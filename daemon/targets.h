@@ -23,6 +23,12 @@ struct resolved_target {
  */
 int target_resolve(const struct target *t, struct maps *maps, struct handlers *handlers,
 		   struct resolved_target *ret, struct error *err);
+/*
+ * Before the run: refuses what cannot exist whatever will run (a function of the kernel, or of a
+ * program that can be read), with the nearest names that do.
+ */
+int targets_check(const struct options *opt, struct maps *maps, const struct map_options *map_opt,
+		  struct error *err);
 void resolved_target_free(struct resolved_target *r);
 
 #endif

@@ -27,6 +27,8 @@ struct engine_backend {
 	/* A site of point @id, which is new if @first. */
 	int (*add_site)(struct engine *e, const struct engine_point *p, int id, bool first,
 			struct error *err);
+	/* See engine_point_others(); may be NULL. */
+	int (*point_others)(const struct engine *e, int id, char (*names)[16], int max);
 };
 
 extern const struct engine_backend engine_bpf, engine_kernel;

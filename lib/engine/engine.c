@@ -318,6 +318,11 @@ int engine_add_point(struct engine *e, const struct engine_point *p, int *id, st
 	return ret;
 }
 
+int engine_point_others(const struct engine *e, int id, char (*names)[16], int max)
+{
+	return e->backend->point_others ? e->backend->point_others(e, id, names, max) : 0;
+}
+
 void engine_read_point(const struct engine *e, int id, struct engine_count *ret)
 {
 	*ret = (struct engine_count){};

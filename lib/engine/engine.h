@@ -103,7 +103,7 @@ struct engine_point {
 	uint64_t ref_ctr; /* uprobe: file offset of the semaphore, 0 none */
 	const char *name; /* tracepoint */
 	int syscall;	  /* system call number */
-	const char *comm; /* NULL: any */
+	const char *comm; /* name of the task, or of its process; NULL: any */
 	int latency;	  /* of a begin and its end: one number below SCOZ_MAX_POINTS; -1: none */
 };
 /* A further site of an existing point when *id >= 0, else a new one. */
@@ -121,6 +121,12 @@ void engine_read_point(const struct engine *e, int id, struct engine_count *ret)
  * measure that.
  */
 const volatile uint64_t *engine_spans(const struct engine *e, int latency);
+
+/*
+ * Names of tasks that reached point @id but are not the ones whose visits count
+ * (engine_point.comm); returns how many were found, at most @max.
+ */
+int engine_point_others(const struct engine *e, int id, char (*names)[16], int max);
 
 /* ---- the ledger ---- */
 struct engine_ledger {

@@ -84,7 +84,7 @@ static int check_headers(struct elf_image *image, enum elf_what what, struct err
 	size_t n, ident_size, strndx;
 
 	if (elf_kind(image->elf) != ELF_K_ELF)
-		return error_set(err, ENOEXEC, "%s: not an ELF file", image->name);
+		return maptable_not_elf(image->path, image->name, err);
 	ident = elf_getident(image->elf, &ident_size);
 	if (!ident || ident_size < EI_NIDENT || !gelf_getehdr(image->elf, &ehdr))
 		return bad_elf(image, err, "no complete ELF header");

@@ -70,6 +70,8 @@ struct map_options {
  */
 int maptable_open(const char *path, const char *name, const struct map_options *opt,
 		  struct maptable **ret, struct error *err);
+/* Says of a file that is no ELF file what it is (a script, mostly): -ENOEXEC. */
+int maptable_not_elf(const char *path, const char *name, struct error *err);
 /* The running kernel's functions from kallsyms (sysroot-relative /proc/kallsyms). */
 int maptable_open_kallsyms(struct maptable **ret, struct error *err);
 void maptable_free(struct maptable *t);
@@ -105,6 +107,9 @@ int maptable_function_address(const struct maptable *t, const char *function, ui
  */
 int maptable_function_addresses(const struct maptable *t, const char *function, uint64_t **vaddrs,
 				size_t *n, struct error *err);
+/* Functions with a name near to @function, for a message (base/similar.h). */
+struct similar;
+void maptable_near_functions(const struct maptable *t, struct similar *similar);
 /* The functions that @function stands for, where they are several, as they can be written; or NULL.
  */
 char *maptable_function_overloads(const struct maptable *t, const char *function);

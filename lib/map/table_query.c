@@ -130,25 +130,26 @@ static bool *match_functions(const struct maptable *t, const char *wanted, bool 
 	return marked;
 }
 
-/* The names nearest to @function, as text for a message. */
-static char *near_functions(const struct maptable *t, const char *function)
+void maptable_near_functions(const struct maptable *t, struct similar *similar)
 {
-	struct similar all, last;
-	const char *colon;
-
-	similar_init(&all, function);
-	similar_init(&last, function);
 	for (uint32_t i = 0; i < t->n_func; i++) {
-		const char *name = t->str + t->func[i].name;
+		const char *name = t->str + t->func[i].name, *colon = strrchr(name, ':');
 
 		if (strncmp(name, "_Z", 2))
-			similar_add(&all, name);
+			similar_add(similar, name);
 		/* Who leaves out the namespace may err in the rest. */
-		colon = strrchr(name, ':');
-		if (colon)
-			similar_add(&last, colon + 1);
+		if (colon && !strchr(similar->wanted, ':'))
+			similar_add(similar, colon + 1);
 	}
-	return similar_text(all.n ? &all : &last);
+}
+
+static char *near_functions(const struct maptable *t, const char *function)
+{
+	struct similar similar;
+
+	similar_init(&similar, function);
+	maptable_near_functions(t, &similar);
+	return similar_text(&similar);
 }
 
 static int no_function(const struct maptable *t, const char *function, struct error *err)
@@ -532,8 +533,15 @@ static int no_line(const struct maptable *t, const bool *files, const char *file
 
 static int no_file(const struct maptable *t, const char *file, struct error *err)
 {
-	return error_set(err, ENOENT, "no source file of %s matches \"%s\"", maptable_name(t),
-			 file);
+	_cleanup_free_ char *near = NULL;
+	struct similar similar;
+
+	similar_init(&similar, path_base(file));
+	for (uint32_t i = 0; i < t->n_file; i++)
+		similar_add(&similar, path_base(t->str + t->file[i]));
+	near = similar_text(&similar);
+	return error_set(err, ENOENT, "no source file of %s matches \"%s\"%s", maptable_name(t),
+			 file, near);
 }
 
 int maptable_line_addresses(const struct maptable *t, const char *file, uint32_t line,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "progress/notes.h"
 
+#include "map/map.h"
+
 #include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>
@@ -223,10 +225,7 @@ int elf_notes_walk(const struct elf_notes *want,
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh))
-		return error_set(err, ENOEXEC,
-				 "%s is not an ELF file: name the program or the "
-				 "library that runs, not a script",
-				 want->path);
+		return maptable_not_elf(want->path, want->path, err);
 	if (eh.e_ident[EI_DATA] !=
 	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
 		return error_set(err, ENOEXEC, "%s is for a machine of the other byte order",

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * count UNITS CHILDREN: each of CHILDREN processes does UNITS units of work, one a millisecond. A
- * unit is a call of count_unit(), a mark, a USDT probe, a getppid() and a begin/end pair, so that
- * whoever counts them must come to the same number. Prints how long a pair took on average.
+ * count UNITS CHILDREN [NAME]: each of CHILDREN processes does UNITS units of work, one a
+ * millisecond. A unit is a call of count_unit(), a mark, a USDT probe, a getppid() and a begin/end
+ * pair, so that whoever counts them must come to the same number. NAME: in a thread that calls
+ * itself so. Prints how long a pair took on average.
  */
+#include <pthread.h>
 #include <scoz.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sdt.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -57,8 +60,14 @@ static void count_edges(void)
 }
 #endif
 
-static void child(long units)
+static const char *thread_name;
+
+static void *work(void *arg)
 {
+	long units = *(long *)arg;
+
+	if (thread_name)
+		prctl(PR_SET_NAME, thread_name);
 	for (long i = 0; i < units; i++) {
 		uint64_t began = now_ns();
 
@@ -73,6 +82,17 @@ static void child(long units)
 		syscall(SYS_getppid);
 		usleep(300);
 	}
+	return NULL;
+}
+
+static void child(long units)
+{
+	pthread_t thread;
+
+	if (!thread_name)
+		work(&units);
+	else if (!pthread_create(&thread, NULL, work, &units))
+		pthread_join(thread, NULL);
 	_exit(0);
 }
 
@@ -84,6 +104,7 @@ int main(int argc, char **argv)
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (requests_ns == MAP_FAILED)
 		return 1;
+	thread_name = argc > 3 ? argv[3] : NULL;
 	usleep(700000);
 	for (long i = 0; i < children; i++) {
 		if (!fork())

@@ -177,3 +177,16 @@ int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool fi
 	}
 	return -EINVAL;
 }
+
+int bpf_point_others(const struct engine *e, int id, char (*names)[16], int max)
+{
+	int fd = bpf_map__fd(((const struct bpf_engine *)e)->skel->maps.other_tasks), n = 0;
+	struct other_task key, *last = NULL;
+
+	while (n < max && !bpf_map_get_next_key(fd, last, &key)) {
+		if ((int)key.point == id)
+			memcpy(names[n++], key.comm, sizeof(key.comm));
+		last = &key;
+	}
+	return n;
+}

@@ -71,6 +71,7 @@ struct task_struct {
 	unsigned int in_iowait : 1;
 	struct mm_struct *mm;
 	u64 start_time;
+	struct task_struct *group_leader;
 	char comm[16];
 };
 

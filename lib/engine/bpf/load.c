@@ -346,4 +346,5 @@ const struct engine_backend engine_bpf = {
 	.involve = visit_tasks,
 	.forget_sleepers = forget_sleepers,
 	.add_site = bpf_add_site,
+	.point_others = bpf_point_others,
 };

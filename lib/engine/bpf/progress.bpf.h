@@ -5,13 +5,16 @@
 
 #include "engine/bpf/page.bpf.h"
 
-static __always_inline bool comm_matches(const struct progress_config *config)
-{
-	char comm[16] = {};
+/* Names of those who come to a point that counts others, for people who wonder why it does not. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BPF_MAX_OTHERS);
+	__type(key, struct other_task);
+	__type(value, u8);
+} other_tasks SEC(".maps");
 
-	if (!config->comm[0])
-		return true;
-	bpf_get_current_comm(comm, sizeof(comm));
+static __always_inline bool same_comm(const char *comm, const struct progress_config *config)
+{
 	for (int i = 0; i < 16; i++) {
 		if (comm[i] != config->comm[i])
 			return false;
@@ -52,6 +55,27 @@ static __always_inline void span(const struct progress_config *config, u64 now)
 		bpf_map_delete_elem(&span_begins, &key);
 }
 
+/* The thread's own name, or that of its process: threads are often given names of their own. */
+static __always_inline bool comm_matches(const struct progress_config *config, u32 point)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct other_task other = { .point = point };
+	char leader[16] = {};
+	u8 yes = 1;
+
+	if (!config->comm[0])
+		return true;
+	bpf_get_current_comm(other.comm, sizeof(other.comm));
+	if (same_comm(other.comm, config))
+		return true;
+	BPF_CORE_READ_STR_INTO(&leader, task, group_leader, comm);
+	if (same_comm(leader, config))
+		return true;
+	if (!bpf_map_lookup_elem(&other_tasks, &other))
+		bpf_map_update_elem(&other_tasks, &other, &yes, BPF_NOEXIST);
+	return false;
+}
+
 static __always_inline int visit(u32 point)
 {
 	struct progress_config *config = bpf_map_lookup_elem(&progress_configs, &point);
@@ -63,7 +87,7 @@ static __always_inline int visit(u32 point)
 	u64 now = bpf_ktime_get_ns(), virtual;
 	u32 key = cpu * SCOZ_MAX_POINTS + point;
 
-	if (!config || !c || !g || !comm_matches(config))
+	if (!config || !c || !g || !comm_matches(config, point))
 		return 0;
 	p = bpf_map_lookup_elem(&progress, &key);
 	if (!p)

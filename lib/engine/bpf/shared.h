@@ -58,6 +58,14 @@ struct span_begin {
 	__u32 pad;
 };
 
+/* A task that reached a point but has another name. */
+#define BPF_MAX_OTHERS 64
+
+struct other_task {
+	__u32 point;
+	char comm[16];
+};
+
 struct hit_record {
 	__s64 delay; /* G after the hit */
 	__u64 time;

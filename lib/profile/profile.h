@@ -122,7 +122,7 @@ struct profile_footer {
 	const char *end;    /* "done", "signal", "duration", "precision", "command failed" */
 	const char *const *reasons; /* why nothing can be concluded, if so */
 	size_t n_reasons;
-	const char *const *warnings; /* e.g. "no allowed period is fine enough: ..." */
+	const char *const *warnings; /* e.g. "expect predictions to be wrong by ..." */
 	size_t n_warnings;
 };
 

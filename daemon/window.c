@@ -16,8 +16,6 @@
 #define EDGE_MAX_S	1    /* ... within these limits */
 #define MAX_OLD_DEBT_NS (5 * NSEC_PER_MSEC)
 #define SETTLE_LIMIT_S	1
-#define MAX_STEAL	0.03  /* of the window's core time */
-#define MIN_STEAL_TICK	2     /* /proc/stat counts in ticks of 10 ms */
 #define MAX_UNPAID	0.05  /* debt at the end, of the window: --max-share does not suffice */
 #define MAX_CLIPPED	0.002 /* of the ticks */
 #define MAX_VISITS	1e15
@@ -129,14 +127,13 @@ static bool debts_settle(struct session *s)
 	return true;
 }
 
-/* What happened to the machine or to the sampling makes the window worthless. */
-static const char *disturbance(const struct session *s, const struct profile_window *w,
-			       const struct engine_ledger *a, const struct engine_ledger *b,
-			       uint64_t steal)
+/*
+ * What happened to the sampling makes the window worthless. Stolen time does not: it explains next
+ * to nothing of how windows differ, and where the host takes a third of the time, to discard for it
+ * is to throw away the data and to keep the noise (lib/stats/control.c has what does explain it).
+ */
+static const char *disturbance(const struct engine_ledger *a, const struct engine_ledger *b)
 {
-	if (steal >= MIN_STEAL_TICK &&
-	    steal / (double)sysconf(_SC_CLK_TCK) > MAX_STEAL * w->wall_s * s->cores.n)
-		return "steal";
 	if (b->clipped - a->clipped > MAX_CLIPPED * (b->ticks - a->ticks) + 1)
 		return "lost";
 	return NULL;
@@ -182,7 +179,10 @@ void window_watch_end(struct session *s, const struct window_watch *watch, struc
 	w->absolute_waits = b.absolute_waits - a->absolute_waits;
 	w->external_waits = b.external_waits - a->external_waits;
 	w->hits = b.hits - a->hits;
-	w->discard = disturbance(s, w, a, &b, read_steal(s) - watch->steal);
+	w->ran_s = (b.ran - a->ran) / 1e9;
+	w->syncs = b.syncs - a->syncs;
+	w->stolen_s = (read_steal(s) - watch->steal) / (double)sysconf(_SC_CLK_TCK);
+	w->discard = disturbance(a, &b);
 }
 
 int window_record(struct session *s, struct trial *t, struct profile_window *w, bool more)

@@ -72,9 +72,15 @@ struct profile_window {
 	double crowded_s;
 	double absolute_waits; /* sleeps until a point in time */
 	double external_waits; /* how many */
-	uint64_t hits;	       /* samples of the target in the window */
-	const char *discard;   /* NULL: kept; else why: "steal", "lost", "few_visits", "capped",
-				  "clock", "no_hits" ... */
+	/*
+	 * Sums over the profiled cores: CPU time of profiled tasks without stops (stolen time
+	 * included), time that the host took; 0 in files that do not have them.
+	 */
+	double ran_s, stolen_s;
+	double syncs;	     /* wake-ups of profiled tasks by each other */
+	uint64_t hits;	     /* samples of the target in the window */
+	const char *discard; /* NULL: kept; else why: "lost", "few_visits", "capped",
+				"clock", "no_hits" ... */
 	uint32_t n_progress;
 	struct window_progress *progress; /* by progress id */
 };

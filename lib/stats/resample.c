@@ -113,18 +113,35 @@ static void add_unit(struct unit *sum, const struct unit *u)
 	sum->work0 += u->work0;
 }
 
-/* By linearisation: each unit's share in the deviation of theta. */
-static double standard_error(const struct unit *u, size_t n, const struct unit *sum)
+static struct unit sum_of(const struct unit *u, size_t n)
 {
-	double period = sum->time / sum->work, period0 = sum->time0 / sum->work0, ss = 0;
+	struct unit sum = { 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		double e = (u[i].time - period * u[i].work) / sum->time -
-			   (u[i].time0 - period0 * u[i].work0) / sum->time0;
+	for (size_t i = 0; i < n; i++)
+		add_unit(&sum, &u[i]);
+	return sum;
+}
 
-		ss += e * e;
-	}
-	return sqrt(ss * n / (n - 1));
+/* By linearisation: each unit's share in the deviation of theta. */
+void log_ratio_deviations(const struct unit *u, size_t n, double *ret)
+{
+	struct unit sum = sum_of(u, n);
+	double period = sum.time / sum.work, period0 = sum.time0 / sum.work0;
+
+	for (size_t i = 0; i < n; i++)
+		ret[i] = n * ((u[i].time - period * u[i].work) / sum.time -
+			      (u[i].time0 - period0 * u[i].work0) / sum.time0);
+}
+
+static double standard_error(const struct unit *u, size_t n)
+{
+	_cleanup_free_ double *e = xmalloc(n * sizeof(*e));
+	double ss = 0;
+
+	log_ratio_deviations(u, n, e);
+	for (size_t i = 0; i < n; i++)
+		ss += e[i] * e[i];
+	return sqrt(ss / n / (n - 1));
 }
 
 void log_ratio_set(struct log_ratio *r, double value, double se, double df)
@@ -138,15 +155,13 @@ void log_ratio_set(struct log_ratio *r, double value, double se, double df)
 
 struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double inflation)
 {
+	struct unit sum = sum_of(u, n);
 	struct log_ratio ret;
-	struct unit sum = { 0 };
 
-	for (size_t i = 0; i < n; i++)
-		add_unit(&sum, &u[i]);
 	if (n < 3)
 		log_ratio_set(&ret, n ? log_ratio_of(&sum) : 0, 0, 0);
 	else
-		log_ratio_set(&ret, log_ratio_of(&sum),
-			      standard_error(u, n, &sum) * sqrt(inflation), (n - 1) / inflation);
+		log_ratio_set(&ret, log_ratio_of(&sum), standard_error(u, n) * sqrt(inflation),
+			      (n - 1) / inflation);
 	return ret;
 }

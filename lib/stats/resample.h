@@ -23,6 +23,7 @@ struct unit {
 	/* In the time of the visits: waits that a device or timer ended, and inserted delay. */
 	double external, external0, inserted;
 	double waits, waits0; /* that external consists of */
+	double ran, ran0;     /* CPU time of profiled tasks; 0: not known */
 };
 
 struct log_ratio {
@@ -36,6 +37,8 @@ struct log_ratio {
  * share baselines), at least 1.
  */
 struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double inflation);
+/* By how much each unit moves the estimate, times n: its deviation, as a log ratio. */
+void log_ratio_deviations(const struct unit *u, size_t n, double *ret);
 /* With its 95 % interval. */
 void log_ratio_set(struct log_ratio *r, double value, double se, double df);
 

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "stats/control.h"
 #include "stats/curve.h"
 #include "stats/paced.h"
 #include "stats/resample.h"
@@ -182,6 +183,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 
 	for (size_t i = 0; i < sets->n; i++)
 		r[i] = log_ratio_estimate(sets->s[i].u, sets->s[i].n, sets->s[i].inflation);
+	control_apply(sets, r, &e->control);
 	moderate(sets, r);
 	memcpy(joint, r, sets->n * sizeof(*r));
 	fit_curve(sets, joint);

@@ -12,6 +12,7 @@
 #define SCOZ_STATS_H
 
 #include "profile/profile.h"
+#include "stats/control.h"
 #include "stats/phases.h"
 
 /*
@@ -72,6 +73,7 @@ struct estimate {
 	enum knowledge best;
 	double best_pct, best_lo, best_hi;
 	double best_at_pct;
+	struct control control; /* what CPU times were good for */
 	/*
 	 * Profiling time spent on it (settling included, real windows not) after which the widest
 	 * half width was at most PRECISION_PP points for good; INFINITY: never.

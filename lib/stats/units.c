@@ -172,6 +172,7 @@ static void make_unit(const struct builder *b, const struct pairing *p, struct u
 	u->external = b->scale[p->treated] * w->external_s;
 	u->waits = b->scale[p->treated] * w->external_waits;
 	u->inserted = b->scale[p->treated] * w->inserted_s;
+	u->ran = b->scale[p->treated] * w->ran_s;
 	for (int k = 0; k < p->n_zero; k++) {
 		size_t z = p->zero[k];
 		double part = 1.0 / p->n_zero;
@@ -180,6 +181,7 @@ static void make_unit(const struct builder *b, const struct pairing *p, struct u
 		u->work0 += part * b->work[z];
 		u->external0 += part * b->scale[z] * b->w[z]->external_s;
 		u->waits0 += part * b->scale[z] * b->w[z]->external_waits;
+		u->ran0 += part * b->scale[z] * b->w[z]->ran_s;
 	}
 }
 
@@ -270,6 +272,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 		     struct unit_sets *ret)
 {
 	struct builder b = { .progress = progress, .w = w, .n = n };
+	double syncs = 0, work = 0, ran = 0, wall = 0;
 	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
@@ -296,9 +299,16 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			b.time[i] > 0 && isfinite(b.time[i]) && isfinite(p->visits) ? p->visits : 0;
 		if (w[i]->wall_s > w[i]->inserted_s)
 			b.scale[i] = p->virtual_s / (w[i]->wall_s - w[i]->inserted_s);
-		if (b.work[i] > 0 && is_zero(w[i]))
+		if (b.work[i] > 0 && is_zero(w[i])) {
 			ret->zeros++;
+			syncs += w[i]->syncs;
+			ran += w[i]->ran_s;
+			wall += w[i]->wall_s;
+			work += b.work[i];
+		}
 	}
+	ret->waits = work > 0 ? syncs / work : 0;
+	ret->running = wall > 0 ? ran / wall : 0;
 	for (size_t i = 0; i < n; i++) {
 		if (!(b.work[i] > 0))
 			continue;

@@ -29,6 +29,8 @@ struct unit_sets {
 	size_t zeros; /* usable 0 % windows */
 	bool latency; /* the progress point has numbers in flight */
 	size_t n_windows;
+	/* At 0 %: wake-ups of profiled tasks by each other for a unit of work; tasks that run. */
+	double waits, running;
 };
 
 /* @w: windows of one target, sorted by run and seq. */

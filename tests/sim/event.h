@@ -20,6 +20,8 @@ enum event_kind {
 	EV_DEVICE,   /* object */
 	EV_BALANCE,
 	EV_DRIFT,
+	EV_BURST,
+	EV_SPELL,
 };
 
 /* @version: events of a core or task that is further by now are stale. */

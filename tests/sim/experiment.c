@@ -51,6 +51,9 @@ static void measure(struct sim *s, const struct plan_window *what, double length
 		.external_s = (after.external_waited - before.external_waited) / 1e9,
 		.crowded_s = (after.crowded - before.crowded) / 1e9 / cores,
 		.external_waits = after.external_waits - before.external_waits,
+		.ran_s = (after.ran - before.ran) / 1e9,
+		.stolen_s = (after.stolen - before.stolen) / 1e9,
+		.syncs = after.syncs - before.syncs,
 		.hits = after.hits - before.hits,
 		.discard = p->visits < MIN_VISITS || p->virtual_s <= 0 ? "few_visits" : NULL,
 		.n_progress = 1,
@@ -113,7 +116,7 @@ static struct plan *make_plan(const struct sim_experiment *x)
 void experiment(const struct sim_program *p, const struct sim_options *o,
 		const struct sim_experiment *x, struct sim_estimate *ret)
 {
-	struct stats_options opt = { .seed = x->seed, .exact = true };
+	struct stats_options opt = { .seed = x->seed, .exact = !x->method };
 	struct plan *plan = make_plan(x);
 	struct sim *s = sim_create(p, o);
 	struct windows w = { .n = 0 };

@@ -17,6 +17,7 @@ struct sim_experiment {
 	/* Of a window; 0: as scozd chooses. */
 	double settle_s, length_s;
 	uint64_t seed;
+	bool method; /* intervals have the allowance for the method, as those of reports */
 };
 
 struct sim_estimate {

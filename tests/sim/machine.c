@@ -30,6 +30,7 @@ void sim_options_default(struct sim_options *o)
 		.slice = 3 * SIM_MS,
 		.work_jitter = 0.1,
 		.drift_ns = 20 * SIM_MS,
+		.weather = { .common = 0.5 },
 		.charge_stops = true,
 		.seed = 1,
 	};
@@ -88,8 +89,12 @@ void core_update(struct sim *s, int c)
 	if (k->cur == NOBODY || k->stop)
 		return;
 	t = &s->task[k->cur];
-	if (t->rem < FOREVER)
-		t->rem = t->rem > passed ? t->rem - passed : 0;
+	if (t->rem < FOREVER) {
+		int64_t done = passed * core_pace(s, c);
+
+		t->rem = t->rem > done ? t->rem - done : 0;
+	}
+	s->ran += passed;
 	k->ran += passed;
 	t->fair += passed;
 	k->segment_began = s->now;
@@ -99,11 +104,15 @@ void core_resume(struct sim *s, int c)
 {
 	struct core *k = &s->core[c];
 	struct task *t = &s->task[k->cur];
+	double pace = core_pace(s, c);
+	int64_t length;
 
 	k->segment_began = s->now;
 	k->segment++;
-	if (t->rem < FOREVER)
-		event_add(&s->events, s->now + t->rem, EV_SEGMENT, c, k->segment);
+	if (t->rem >= FOREVER || !(pace > 0))
+		return;
+	length = pace == 1 ? t->rem : ceil(t->rem / pace) + 1;
+	event_add(&s->events, s->now + length, EV_SEGMENT, c, k->segment);
 }
 
 void core_switch_out(struct sim *s, int c)
@@ -330,7 +339,12 @@ static void tick(struct sim *s, int c)
 	uint64_t weight;
 
 	if (k->stop == STOP_TICK)
-		return; /* stop_end() starts the timer again */
+		return;	    /* stop_end() starts the timer again */
+	if (k->burst_end) { /* no interrupt before the host gives the core back */
+		k->next_tick = k->burst_end + 1;
+		event_add(&s->events, k->next_tick, EV_TICK, c, 0);
+		return;
+	}
 	next_period(s, k);
 	k->next_tick += k->period;
 	if (k->stop) {
@@ -415,6 +429,12 @@ static void dispatch(struct sim *s, const struct event *e)
 	case EV_DRIFT:
 		drift(s);
 		break;
+	case EV_BURST:
+		weather_burst(s, e->who, e->version);
+		break;
+	case EV_SPELL:
+		weather_spell(s, e->who);
+		break;
 	}
 }
 
@@ -436,6 +456,8 @@ static void make_core(struct sim *s, int c)
 	struct core *k = &s->core[c];
 
 	k->cur = NOBODY;
+	k->pace = 1;
+	k->weather_rng = rng_seed(s->o.seed, 50000 + c);
 	k->rng = rng_seed(s->o.seed, 1000 + c);
 	next_period(s, k);
 	k->next_tick = s->o.period * rng_uniform(&k->rng);
@@ -472,6 +494,7 @@ struct sim *sim_create(const struct sim_program *p, const struct sim_options *o)
 	event_add(&s->events, BALANCE_NS, EV_BALANCE, 0, 0);
 	if (o->drift > 0)
 		drift(s);
+	weather_begin(s);
 	return s;
 }
 
@@ -515,6 +538,8 @@ void sim_read_ledger(const struct sim *s, struct sim_ledger *ret)
 				    .hits = s->hits,
 				    .external_waited = s->external_waited,
 				    .external_waits = s->external_waits,
+				    .ran = s->ran,
+				    .stolen = s->stolen,
 				    .syncs = s->syncs,
 				    .waiver_looks = s->waiver_looks };
 	for (int c = 0; c < s->n_cores; c++) {

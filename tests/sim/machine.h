@@ -7,14 +7,25 @@
  *
  * What is modelled: run queues with time slices, fair order and wake-up preemption, placement on
  * idle cores, balancing, latency of wake-ups, ticks with jitter and a cost, stops bounded in
- * length and share, devices that keep real time while cores stand still. What is not: caches,
- * frequencies, SMT, priorities, steal.
+ * length and share, devices that keep real time while cores stand still, hosts that take cores away
+ * and change their speed (weather.c). What is not: caches, SMT, priorities.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 
 #include "account/account.h"
 #include "program.h"
+
+/* What a shared machine does to whoever runs on it; all 0: nothing. */
+struct sim_weather {
+	double stolen; /* share of each core's time that the host takes, in bursts */
+	double jump;   /* by what factor the speed of a core jumps down and up again */
+	double common; /* share of bursts and spells that hit all cores at once */
+};
+#define WEATHER_BURST_MIN (1 * SIM_MS) /* lengths are uniform in their logarithm */
+#define WEATHER_BURST_MAX (50 * SIM_MS)
+#define WEATHER_SPELL_MIN (10 * SIM_MS)
+#define WEATHER_SPELL_MAX (10 * SIM_S)
 
 struct sim_options {
 	enum scoz_model model;
@@ -32,6 +43,7 @@ struct sim_options {
 	double work_jitter; /* share of each piece of work, uniform */
 	double drift;	    /* machine speed: standard deviation of its logarithm, ... */
 	int64_t drift_ns;   /* ... which changes as often as this */
+	struct sim_weather weather;
 	uint64_t seed;
 	/* What other engines could do; off in the BPF engine. */
 	int64_t kick;	   /* ns until a hit has interrupted all running cores; 0: it does not */
@@ -53,6 +65,7 @@ struct sim_progress {
 struct sim_ledger {
 	int64_t delay, waived, own, stopped, excused, overhead, owed;
 	int64_t external_waited, idle, crowded;
+	int64_t ran, stolen; /* sums over cores: CPU time of tasks without stops, and of the host */
 	uint64_t external_waits, hits, ticks, stops, syncs, spins, spun, capped;
 	uint64_t waiver_looks; /* cores looked at in evaluating waivers */
 };

@@ -59,6 +59,9 @@ struct core {
 	int64_t stop_began, stop_limit;
 	int64_t crowded_since; /* tasks are queued behind the stop; 0: none */
 	int64_t segment_began;
+	double pace;	   /* work done in a ns */
+	int64_t burst_end; /* until when the host has it; 0: it has not */
+	uint64_t weather_rng;
 	int64_t next_tick;
 	int64_t period; /* jittered */
 	int ticks_to_jitter;
@@ -99,6 +102,7 @@ struct sim {
 	double real;
 	double slowness;
 	uint64_t drift_rng;
+	int64_t ran, stolen;
 	int64_t external_waited;
 	uint64_t syncs, external_waits, waiver_looks;
 	struct sim_progress progress;
@@ -123,6 +127,14 @@ void core_crowded(struct sim *s, int c);
 void core_switch_out(struct sim *s, int c);
 /* Pays what is owed; true when the core now stands still. */
 bool core_pay(struct sim *s, int c, enum stop_kind kind);
+
+/* weather.c */
+void weather_begin(struct sim *s);
+/* It begins, or is over. */
+void weather_burst(struct sim *s, int c, bool over);
+void weather_spell(struct sim *s, int c);
+/* How much work the core does in a ns. */
+double core_pace(const struct sim *s, int c);
 
 /* schedule.c */
 void schedule_next(struct sim *s, int c);

@@ -19,6 +19,8 @@ static const char usage[] =
 	"       sim cores [OPTION...]     cost and error against the number of cores\n"
 	"  -c WORDS    a way of profiling, repeatable: wait|core [exclude] [period=USEC|auto]\n"
 	"              [batch=N] [engine=bpf|kernel] [cost=NS] [latency=NS] [seed=N]\n"
+	"              [steal=PCT] [jump=FACTOR] [common=PCT] [heartbeat=MS]\n"
+	"              [strangers] [foul]\n"
 	"  -s PCT,...  speedups (25,50,100)\n"
 	"  -t SECONDS  simulated for each figure (20)\n"
 	"  -x SCALE    length of everything the programs do (1)\n"
@@ -266,10 +268,13 @@ static int models(const struct settings *s, struct sim_program **p)
 	int n = 0;
 
 	for (int i = 0; i < MAX_MODELS && (p[n] = model_create(i, s->scale)); i++) {
-		if (s->only && !strstr(p[n]->name, s->only))
+		if (s->only && !strstr(p[n]->name, s->only)) {
 			program_free(p[n]);
-		else
-			n++;
+			continue;
+		}
+		if (s->n_configs)
+			study_add_neighbours(p[n], &s->config[0]);
+		n++;
 	}
 	return n;
 }
@@ -415,9 +420,16 @@ static int windows(const struct settings *s)
  * the truth moved by the bias, so that it judges the interval and not the model.
  */
 struct coverage {
-	double truth, mean, width, seconds;
-	int n, hit, hit_truth, lengthened, unknown;
+	double truth, mean, width, seconds, explained, valid;
+	int n, hit, hit_truth, lengthened, unknown, wrong;
 };
+
+/* What must not be. */
+static bool wrong_verdict(enum verdict v, double truth)
+{
+	return (v == VERDICT_OPTIMIZE && truth <= 0) || (v == VERDICT_CONTENTION && truth >= 0) ||
+	       (v == VERDICT_NO_EFFECT && truth >= 5);
+}
 
 static void add_profile(struct coverage *c, const double *values, const double (*ci)[2], int n)
 {
@@ -438,7 +450,11 @@ static struct coverage cover(const struct settings *s, const struct sim_program 
 	_cleanup_free_ double *values = xcalloc(n, sizeof(*values));
 	_cleanup_free_ double(*ci)[2] = xcalloc(n, sizeof(*ci));
 	struct sim_options o = options_for(p, &s->config[0]);
-	struct coverage c = { .truth = study(p, &s->config[0], speedup, 4 * s->seconds).truth };
+	/* Weather that differs from core to core moves the truth, too: so it is taken in it. */
+	bool foul = o.weather.stolen > 0 || o.weather.jump > 1;
+	struct coverage c = {
+		.truth = study(p, &s->config[0], speedup, (foul ? 200 : 4) * s->seconds).truth,
+	};
 
 	o.drift = s->drift;
 #pragma omp parallel for schedule(dynamic)
@@ -459,6 +475,9 @@ static struct coverage cover(const struct settings *s, const struct sim_program 
 		{
 			c.seconds += e.seconds / n;
 			c.lengthened += e.lengthened;
+			c.explained += e.e.n ? e.e.e[0].control.explained / n : 0;
+			c.valid += e.e.n ? e.e.e[0].control.valid / n : 0;
+			c.wrong += e.e.n && wrong_verdict(e.e.e[0].verdict, c.truth);
 			if (point && isfinite(point->ci_lo)) {
 				values[known] = point->program_speedup_pct;
 				ci[known][0] = point->ci_lo;
@@ -477,17 +496,20 @@ static int coverage(const struct settings *s)
 	struct sim_program *p[MAX_MODELS];
 	int n = models(s, p), hit = 0, all = 0;
 
-	printf("%-24s %4s %6s %6s %7s %8s %8s %7s %7s %7s\n", "program", "s", "truth", "bias", "+-",
-	       "coverage", "of truth", "seconds", "longer", "unknown");
+	printf("%-24s %4s %6s %6s %7s %8s %8s %7s %7s %7s %5s %9s %5s\n", "program", "s", "truth",
+	       "bias", "+-", "coverage", "of truth", "seconds", "longer", "unknown", "wrong",
+	       "explained", "valid");
 	for (int i = 0; i < n * s->n_speedups; i++) {
 		const struct sim_program *program = p[i / s->n_speedups];
 		double speedup = s->speedup[i % s->n_speedups];
 		struct coverage c = cover(s, program, speedup);
 
-		printf("%-24s %4.0f %6.1f %+6.2f %7.2f %7.1f%% %7.1f%% %7.1f %7.2f %7d\n",
+		printf("%-24s %4.0f %6.1f %+6.2f %7.2f %7.1f%% %7.1f%% %7.1f %7.2f %7d %5d %8.0f%% "
+		       "%5.2f\n",
 		       program->name, 100 * speedup, c.truth, c.mean - c.truth, c.width,
 		       100.0 * c.hit / c.n, 100.0 * c.hit_truth / c.n, c.seconds,
-		       (double)c.lengthened / (c.n + c.unknown), c.unknown);
+		       (double)c.lengthened / (c.n + c.unknown), c.unknown, c.wrong,
+		       100 * c.explained, c.valid);
 		fflush(stdout);
 		hit += c.hit;
 		all += c.n;

@@ -9,6 +9,13 @@
 #define WARM_UP	    0.1 /* of the run, not counted */
 #define STUDY_SEEDS 3
 
+/* They take a core for 1 to 20 ms: a tenth of one in all. */
+static const struct {
+	int64_t sleep, work;
+} stranger[] = { { 37 * SIM_MS, SIM_MS },
+		 { 113 * SIM_MS, 4 * SIM_MS },
+		 { 510 * SIM_MS, 20 * SIM_MS } };
+
 static bool parse_word(const char *word, struct sim_config *c)
 {
 	if (!strcmp(word, "wait"))
@@ -29,6 +36,18 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.wake_latency = atoll(word + 8);
 	else if (!strncmp(word, "seed=", 5))
 		c->o.seed = atoll(word + 5);
+	else if (!strncmp(word, "steal=", 6))
+		c->o.weather.stolen = atof(word + 6) / 100;
+	else if (!strncmp(word, "jump=", 5))
+		c->o.weather.jump = atof(word + 5);
+	else if (!strncmp(word, "heartbeat=", 10))
+		c->heartbeat = atof(word + 10) * SIM_MS;
+	else if (!strcmp(word, "strangers"))
+		c->strangers = true;
+	else if (!strncmp(word, "common=", 7))
+		c->o.weather.common = atof(word + 7) / 100;
+	else if (!strcmp(word, "foul"))
+		c->o.weather.stolen = 0.3, c->o.weather.jump = 2, c->o.tick_cost = 20 * SIM_US;
 	else if (!strcmp(word, "defer"))
 		c->o.defer = true;
 	else if (!strcmp(word, "spins"))
@@ -66,6 +85,22 @@ bool config_parse(const char *text, struct sim_config *ret)
 			return false;
 	}
 	return true;
+}
+
+void study_add_neighbours(struct sim_program *p, const struct sim_config *c)
+{
+	int t;
+
+	if (c->heartbeat) {
+		t = program_task(p);
+		program_op(p, t, OP_SLEEP, c->heartbeat, 0, SIM_REST);
+		program_op(p, t, OP_COMPUTE, 10 * SIM_US, 0, SIM_REST);
+	}
+	for (int i = 0; c->strangers && i < (int)ARRAY_SIZE(stranger); i++) {
+		t = program_task(p);
+		program_op(p, t, OP_SLEEP, stranger[i].sleep, 0, SIM_REST);
+		program_op(p, t, OP_COMPUTE, stranger[i].work, 0, SIM_REST);
+	}
 }
 
 struct run {

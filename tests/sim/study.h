@@ -13,13 +13,19 @@
 struct sim_config {
 	char text[96]; /* as written: "wait period=auto batch=1 engine=bpf" */
 	struct sim_options o;
-	bool auto_period; /* by the rule of lib/plan/period.h */
+	bool auto_period;  /* by the rule of lib/plan/period.h */
+	int64_t heartbeat; /* a timer thread beside the program wakes as often, ns; 0: none */
+	bool strangers;	   /* tasks beside the program take a core now and then */
 };
 /*
  * Words separated by spaces: wait or core; period=USEC or period=auto; batch=N; engine=bpf or
- * engine=kernel (holds back, credits slices, interrupts others); cost=NS; seed=N. False: unknown.
+ * engine=kernel (holds back, credits slices, interrupts others); cost=NS; seed=N; weather:
+ * steal=PCT, jump=FACTOR, common=PCT, heartbeat=MS, strangers; foul: steal=30 jump=2 cost=20000.
+ * False: unknown.
  */
 bool config_parse(const char *text, struct sim_config *ret);
+/* The tasks beside the program that the configuration asks for. */
+void study_add_neighbours(struct sim_program *p, const struct sim_config *c);
 
 /* Period in ns by the rule, from a second without speedup; @coarse: that no period is fine enough.
  */

@@ -345,6 +345,77 @@ static void test_joint(void **state)
 	estimates_free(&e);
 }
 
+/* A machine whose speed jumps by a third either way, within and between windows. */
+static void add_weather(struct windows *w, double spread)
+{
+	struct rng r = { 11 };
+
+	for (size_t i = 0; i < w->n; i++) {
+		double pace = exp(spread * ((rng_next(&r) >> 40) / 16777216.0 - 0.5));
+
+		w->w[i].wall_s = w->p[i][0].virtual_s *= pace;
+		w->w[i].ran_s = 70 * pace; /* for 100 units of work, whatever the speedup */
+		w->w[i].syncs = 100;
+	}
+}
+
+/* What CPU times show to be noise is taken off, ... */
+static void test_control(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+	struct windows w = { .n = 0 };
+	struct estimates with, without;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 20, 0.02);
+	add_weather(&w, 0.8);
+	with = run(&w);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].ran_s = 0; /* an old profile */
+	without = run(&w);
+	assert_true(without.e[0].control.slope == 0);
+	assert_float_equal(with.e[0].control.slope, 1, 0.1);
+	assert_true(with.e[0].control.explained > 0.9);
+	assert_true(estimate_half_width(&with.e[0]) < 0.7 * estimate_half_width(&without.e[0]));
+	assert_float_equal(with.e[0].points[1].program_speedup_pct, 20, 1);
+	assert_true(with.e[0].points[1].ci_lo < 20 && with.e[0].points[1].ci_hi > 20);
+	estimates_free(&with);
+	estimates_free(&without);
+}
+
+/* ... but not where it is the effect itself: tasks that spin need less CPU time as they wait less.
+ */
+static void test_control_spinning(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 20, 0.02);
+	add_weather(&w, 0.8);
+	for (size_t i = 0; i < w.n; i++) {
+		w.w[i].ran_s = 2 * w.p[i][0].virtual_s;
+		w.w[i].syncs = 0;
+	}
+	e = run(&w);
+	assert_true(e.e[0].control.slope == 0);
+	assert_true(e.e[0].points[1].ci_lo < 20 && e.e[0].points[1].ci_hi > 20);
+	estimates_free(&e);
+
+	/* Where that could not be known, the shift itself tells. */
+	w.n = 0;
+	add_curve(&w, s, p, 1, 20, 0.02);
+	add_weather(&w, 0.1);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].ran_s = 2 * w.p[i][0].virtual_s;
+	e = run(&w);
+	assert_true(e.e[0].control.valid < 0.01);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 20, 2);
+	assert_true(e.e[0].points[1].ci_lo < 20 && e.e[0].points[1].ci_hi > 20);
+	estimates_free(&e);
+}
+
 static void check_verdict(const double *period, double noise, enum verdict expected)
 {
 	static const double s[] = { 0.25, 0.5, 1 };
@@ -666,6 +737,8 @@ int main(void)
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_best),
 		cmocka_unit_test(test_joint),
+		cmocka_unit_test(test_control),
+		cmocka_unit_test(test_control_spinning),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_deterministic),

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The weather of a shared machine: hosts that take cores away in bursts, and cores whose speed
+ * jumps for a while; sometimes all of them at once.
+ */
+#include "machine_internal.h"
+
+#include "base/base.h"
+
+#include <math.h>
+
+static int64_t log_uniform(uint64_t *rng, int64_t least, int64_t most)
+{
+	return least * pow((double)most / least, rng_uniform(rng));
+}
+
+/* Mean of what log_uniform() gives. */
+static double log_uniform_mean(double least, double most)
+{
+	return (most - least) / log(most / least);
+}
+
+double core_pace(const struct sim *s, int c)
+{
+	return s->core[c].burst_end ? 0 : s->core[c].pace;
+}
+
+static bool works(const struct core *k)
+{
+	return k->cur != NOBODY && !k->stop;
+}
+
+/* @end: until when the host has the core; 0: it is given back. */
+static void set_burst(struct sim *s, int c, int64_t end)
+{
+	struct core *k = &s->core[c];
+
+	if (works(k))
+		core_update(s, c);
+	k->burst_end = end;
+	if (works(k))
+		core_resume(s, c);
+}
+
+static void burst_begin(struct sim *s, int c, int64_t length)
+{
+	if (s->core[c].burst_end)
+		return;
+	set_burst(s, c, s->now + length);
+	s->stolen += length;
+	event_add(&s->events, s->now + length, EV_BURST, c, true);
+}
+
+static void next_burst(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+	double mean = log_uniform_mean(WEATHER_BURST_MIN, WEATHER_BURST_MAX);
+	double share = s->o.weather.stolen;
+	double pause = mean * (1 - share) / share;
+
+	event_add(&s->events, s->now - pause * log(rng_uniform(&k->weather_rng) + 1e-12), EV_BURST,
+		  c, 0);
+}
+
+void weather_burst(struct sim *s, int c, bool over)
+{
+	struct core *k = &s->core[c];
+	bool common;
+	int64_t length;
+
+	if (over) {
+		set_burst(s, c, 0);
+		return;
+	}
+	length = log_uniform(&k->weather_rng, WEATHER_BURST_MIN, WEATHER_BURST_MAX);
+	common = rng_uniform(&k->weather_rng) < s->o.weather.common;
+	/* What is common comes from the first core. */
+	for (int i = 0; common && c == 0 && i < s->n_cores; i++)
+		burst_begin(s, i, length);
+	if (!common)
+		burst_begin(s, c, length);
+	next_burst(s, c);
+}
+
+static void set_pace(struct sim *s, int c, double pace)
+{
+	struct core *k = &s->core[c];
+
+	if (works(k))
+		core_update(s, c);
+	k->pace = pace;
+	if (works(k))
+		core_resume(s, c);
+}
+
+void weather_spell(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+	double pace = k->pace < 1 ? 1 : 1 / s->o.weather.jump;
+	bool all = rng_uniform(&k->weather_rng) < s->o.weather.common;
+
+	for (int i = 0; i < s->n_cores; i++) {
+		if (all || i == c)
+			set_pace(s, i, pace);
+	}
+	event_add(&s->events,
+		  s->now + log_uniform(&k->weather_rng, WEATHER_SPELL_MIN, WEATHER_SPELL_MAX),
+		  EV_SPELL, c, 0);
+}
+
+void weather_begin(struct sim *s)
+{
+	for (int c = 0; c < s->n_cores; c++) {
+		if (s->o.weather.stolen > 0)
+			next_burst(s, c);
+		if (s->o.weather.jump > 1)
+			weather_spell(s, c);
+	}
+}

@@ -140,7 +140,7 @@ static void test_timers(void **state)
 	} programs[] = {
 		{ "turns, timer 20 on 2", 1 },	{ "turns, 4 timers on 2", 1 },
 		{ "barrier, timer 5 on 2", 1 }, { "mutex, timer 20 on 2", 1 },
-		{ "pipe3, timer 20 on 2", 1 },	{ "turns, timer working", 3 },
+		{ "pipe3, timer 20 on 4", 1 },	{ "turns, timer working", 3 },
 		{ "sleeper: slow feeder", 1 },	{ "sleeper: two feeders", 1 },
 	};
 

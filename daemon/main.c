@@ -168,6 +168,16 @@ static void on_process_gone(int pid, void *arg)
 	engine_forget_process(s->engine, pid);
 }
 
+/* Does a program count its progress by itself? */
+static bool has_marks(const struct options *o)
+{
+	for (size_t i = 0; i < o->n_points; i++) {
+		if (o->points[i].begin.kind == POINT_MARK || o->points[i].end.kind == POINT_MARK)
+			return true;
+	}
+	return false;
+}
+
 static int create_engine(struct session *s, struct error *err)
 {
 	struct engine_options opt = {
@@ -181,6 +191,7 @@ static int create_engine(struct session *s, struct error *err)
 		.record_hz = RECORD_HZ,
 		.waive = s->opt.waive,
 		.trace_tasks = true,
+		.keep_sinks = has_marks(&s->opt),
 		.flags = s->opt.tune_on,
 		.no_flags = s->opt.tune_off,
 		.batch = s->opt.batch,

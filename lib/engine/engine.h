@@ -28,6 +28,11 @@ struct engine_options {
 	double record_hz;     /* samples a second and core that go to the rings, at most */
 	bool waive;	      /* waive common debt */
 	bool all_involved;    /* every task owes for external waits, not only involved ones */
+	/*
+	 * Tasks that only sleep and look owe as all others (account.h, "Sinks"): for programs that
+	 * count their progress by themselves, so that nobody sees who makes it.
+	 */
+	bool keep_sinks;
 	bool measure_latency; /* keep hit-to-paid histograms */
 	bool trace_tasks;     /* false: sampling only (benchmarks) */
 	uint32_t flags;	      /* SCOZ_F_*: ways of engine kernel, besides its usual ones */

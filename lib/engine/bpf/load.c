@@ -219,6 +219,7 @@ static int configure(struct engine *e, struct error *err)
 	s->rodata->model = e->opt.model;
 	s->rodata->self_tgid = getpid();
 	s->rodata->all_involved = e->opt.all_involved;
+	s->rodata->filter_sinks = !e->opt.keep_sinks;
 	s->rodata->measure_latency = e->opt.measure_latency;
 	kallsyms_each(set_timer_function, s);
 	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;

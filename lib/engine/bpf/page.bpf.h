@@ -179,4 +179,9 @@ static __always_inline bool is_involved(const struct task_state *t, u64 now)
 	return all_involved || t->involved_until > now;
 }
 
+static __always_inline bool is_sink(const struct task_state *t)
+{
+	return filter_sinks && scoz_is_sink(&t->account);
+}
+
 #endif

@@ -37,7 +37,7 @@ static __always_inline bool is_self(const struct task_struct *task)
 static __always_inline void task_blocks(struct task_state *t, struct scoz_global *g)
 {
 	t->blocked = 1;
-	if (t->external && !scoz_is_sink(&t->account) && t->involved_until == INVOLVED_FOREVER &&
+	if (t->external && !is_sink(t) && t->involved_until == INVOLVED_FOREVER &&
 	    !__sync_lock_test_and_set(&t->counted, 1))
 		__sync_fetch_and_add(&g->external_waiters, 1);
 }
@@ -156,7 +156,7 @@ static __always_inline bool woken_externally(const struct irq_state *s)
 static __always_inline bool owes_for_wait(const struct irq_state *s, const struct task_state *t,
 					  const struct task_struct *p, u64 now)
 {
-	if (filter_sinks && scoz_is_sink(&t->account))
+	if (is_sink(t))
 		return false;
 	return all_involved ||
 	       (is_involved(t, now) && (s->operation_known || !(p->flags & PF_KTHREAD)));

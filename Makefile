@@ -27,7 +27,7 @@ TOOL_SRC   := $(sort $(wildcard tools/scoz/*.c))
 UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
 BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c lib/record/bpf/*.bpf.c))
 BPF_HDR	   := $(sort $(wildcard lib/engine/bpf/*.bpf.h lib/record/bpf/*.h) lib/engine/bpf/shared.h lib/record/points.h \
-	   lib/account/account.h include/uapi/linux/scoz.h)
+	   lib/account/account.h lib/account/share.h include/uapi/linux/scoz.h)
 WORK_SRC   := $(sort $(wildcard workloads/*/*.c))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 SYSTEM_SRC := $(sort $(wildcard tests/system/*.c))

@@ -27,6 +27,11 @@ struct engine_options {
 	uint32_t max_share;   /* percent of time a core may be stopped */
 	double record_hz;     /* samples a second and core that go to the rings, at most */
 	bool waive;	      /* waive common debt */
+	/*
+	 * It is known who belongs to what is profiled: tasks that were not involved are strangers
+	 * (account/share.h). Model wait, engine bpf.
+	 */
+	bool spare_strangers;
 	bool all_involved;    /* every task owes for external waits, not only involved ones */
 	/*
 	 * Tasks that only sleep and look owe as all others (account.h, "Sinks"): for programs that

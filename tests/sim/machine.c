@@ -32,6 +32,7 @@ void sim_options_default(struct sim_options *o)
 		.drift_ns = 20 * SIM_MS,
 		.weather = { .common = 0.5 },
 		.charge_stops = true,
+		.share = true,
 		.seed = 1,
 	};
 }
@@ -122,8 +123,20 @@ void core_switch_out(struct sim *s, int c)
 
 	k->account.spinning = 0;
 	scoz_look(&k->account, s->delay, s->waived);
-	scoz_run_count(&k->account, &t->account, s->now, 1);
+	scoz_run_count(&k->account, &t->account, s->now, !t->spec->stranger);
 	scoz_switch_out(&k->account, &t->account, s->now);
+	scoz_use_out(&k->use, t->spec->stranger, s->now);
+	if (s->o.share && t->spec->stranger)
+		scoz_core_follow(&k->account, s->delay);
+}
+
+static bool involved_queue(const struct sim *s, const struct core *k)
+{
+	for (int i = 0; i < k->ready.n; i++) {
+		if (!s->task[k->ready.v[i]].spec->stranger)
+			return true;
+	}
+	return false;
 }
 
 /* What of the stop under way was for the running task alone, while others wanted the core. */
@@ -140,7 +153,7 @@ void core_crowded(struct sim *s, int c)
 		from = k->crowded_since;
 	if (k->crowded_since && k->account.alone && s->now > from)
 		k->account.crowded += s->now - from;
-	k->crowded_since = k->ready.n ? s->now : 0;
+	k->crowded_since = involved_queue(s, k) ? s->now : 0;
 }
 
 static void segment_end(struct sim *s, int c, uint32_t version)
@@ -165,6 +178,10 @@ bool core_pay(struct sim *s, int c, enum stop_kind kind)
 	struct core *k = &s->core[c];
 	int64_t debt = core_debt(s, c), room, allowed;
 
+	if (s->o.share && s->task[k->cur].spec->stranger) {
+		scoz_core_follow(&k->account, s->delay);
+		return false;
+	}
 	if (debt <= 0 || k->account.spinning)
 		return false;
 	room = s->o.max_share >= 100
@@ -181,7 +198,7 @@ bool core_pay(struct sim *s, int c, enum stop_kind kind)
 	k->stop = kind;
 	k->stop_began = s->now;
 	k->stop_limit = s->now + allowed;
-	k->crowded_since = k->ready.n ? s->now : 0;
+	k->crowded_since = involved_queue(s, k) ? s->now : 0;
 	k->account.stop_began = s->now;
 	event_add(&s->events, s->now + (debt < allowed ? debt : allowed), EV_STOP_END, c,
 		  ++k->stop_version);
@@ -259,7 +276,8 @@ static void waive_common_debt(struct sim *s)
 		int64_t debt;
 
 		s->waiver_looks++;
-		if (k->account.idle || k->cur == NOBODY)
+		if (k->account.idle || k->cur == NOBODY ||
+		    (s->o.share && !scoz_use_counts(&k->use)))
 			continue;
 		debt = core_debt(s, c) - (k->stop ? s->now - k->stop_began : 0);
 		if (debt < least)
@@ -309,6 +327,13 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 	bool hit = t->label == SIM_TARGET && s->speedup && weight;
 	int64_t d;
 
+	if (t->spec->stranger) {
+		weight = s->o.share && !s->o.slice_credit ? scoz_use_weight(&k->use, weight) : 0;
+		hit = s->speedup && weight;
+	} else {
+		scoz_use_tick(&k->use, &t->use, weight, t->label == SIM_TARGET);
+	}
+
 	if (s->o.batch > 1) {
 		account_batch(s, k,
 			      hit ? (int64_t)((weight * s->speedup) >> SCOZ_SPEEDUP_SHIFT) : 0);
@@ -317,7 +342,7 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 	if (!hit)
 		return;
 	d = scoz_hit(&k->account, weight, s->speedup);
-	if (s->o.slice_credit) {
+	if (s->o.slice_credit && !t->spec->stranger) {
 		k->ran -= d;
 		t->fair -= d;
 	}

@@ -13,7 +13,7 @@
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 
-#include "account/account.h"
+#include "account/share.h"
 #include "program.h"
 
 /* What a shared machine does to whoever runs on it; all 0: nothing. */
@@ -51,6 +51,7 @@ struct sim_options {
 	bool slice_credit; /* what a hit saves comes off the slice and the fair share */
 	bool charge_stops; /* stops count as run time of the task they hit */
 	bool exclude;	   /* core model: cores with debt take no tasks */
+	bool share;	   /* the rules of account/share.h */
 	bool spins;	   /* waits for spin locks are followed */
 	bool keep_sinks;   /* tasks for which nobody waits owe as all others (account.h) */
 };

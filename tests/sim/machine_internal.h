@@ -31,6 +31,7 @@ struct task {
 	int core;     /* where it is, or was last */
 	int64_t fair; /* run time as fair scheduling counts it */
 	struct scoz_task account;
+	struct scoz_task_use use;
 	uint64_t rng;
 	/* waits */
 	bool external; /* its last wait ended by a device or a timer */
@@ -69,6 +70,7 @@ struct core {
 	int64_t fair_floor;
 	uint32_t segment, slice, stop_version;
 	struct scoz_core account;
+	struct scoz_core_use use;
 	/* batches: hits taken but not yet accounted */
 	int batched;
 	int64_t batch_delay;

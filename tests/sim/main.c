@@ -29,6 +29,7 @@ static const char usage[] =
 	"  -o          graphs: more tasks than cores\n"
 	"  -w MS/MS,... settling time and length of windows; auto\n"
 	"  -m PART     only programs whose name contains PART\n"
+	"  -g N[:RUN/SLEEP]  N strangers beside each program, which run and sleep (ms; 1/0)\n"
 	"  -d PCT      coverage: by how much the machine's speed varies (0)\n"
 	"  -p POINTS   coverage: profiles end at this precision\n"
 	"  -S FILE     errors, graphs: also as a picture (SVG)\n"
@@ -47,6 +48,8 @@ struct settings {
 	bool crowded, verbose, ledger;
 	const char *only, *svg;
 	double limit, drift, precision;
+	int strangers;
+	int64_t stranger_run, stranger_sleep;
 	struct {
 		double settle_s, length_s;
 	} window[MAX_CONFIGS];
@@ -90,6 +93,18 @@ static void parse_windows(struct settings *s, char *text)
 	}
 }
 
+static void parse_strangers(struct settings *s, const char *text)
+{
+	double run = 1, sleep = 0;
+
+	if (sscanf(text, "%d:%lf/%lf", &s->strangers, &run, &sleep) < 1 || run <= 0 || sleep < 0) {
+		fprintf(stderr, "sim: cannot use -g \"%s\"\n%s", text, usage);
+		exit(2);
+	}
+	s->stranger_run = run * SIM_MS;
+	s->stranger_sleep = sleep * SIM_MS;
+}
+
 static void parse(int argc, char **argv, struct settings *s)
 {
 	int opt;
@@ -97,7 +112,7 @@ static void parse(int argc, char **argv, struct settings *s)
 	*s = (struct settings){
 		.speedup = { .25, .5, 1 }, .n_speedups = 3, .seconds = 20, .scale = 1, .first = 1
 	};
-	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:m:e:w:d:p:S:olv")) != -1) {
+	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:olv")) != -1) {
 		switch (opt) {
 		case 'c':
 			add_config(s, optarg);
@@ -116,6 +131,9 @@ static void parse(int argc, char **argv, struct settings *s)
 			break;
 		case 'f':
 			s->first = strtoull(optarg, NULL, 10);
+			break;
+		case 'g':
+			parse_strangers(s, optarg);
 			break;
 		case 'm':
 			s->only = optarg;
@@ -274,7 +292,7 @@ static int models(const struct settings *s, struct sim_program **p)
 		}
 		if (s->n_configs)
 			study_add_neighbours(p[n], &s->config[0]);
-		n++;
+		program_add_strangers(p[n++], s->strangers, s->stranger_run, s->stranger_sleep);
 	}
 	return n;
 }

@@ -422,6 +422,12 @@ static void no_effect(struct builder *b)
 	task(b), timed(b, OP_SLEEP, 2, -1), target(b, 1);
 }
 
+static void aside2(struct builder *b)
+{
+	task(b), work(b, 3), progress(b);
+	task(b), target(b, 4), work(b, 1);
+}
+
 static void migrating6_on4(struct builder *b)
 {
 	for (int i = 0; i < 6; i++) {
@@ -488,6 +494,7 @@ static const struct sim_model models[] = {
 	{ "independent4", 4, independent4 },
 	{ "independent8 on 2", 2, independent8_on2 },
 	{ "no effect", 3, no_effect },
+	{ "aside2", 2, aside2 },
 	{ "migrating6 on 4", 4, migrating6_on4 },
 	{ "migrating10 on 4", 4, migrating10_on4 },
 	{ "crowd of two on 2", 2, crowd_of_two },

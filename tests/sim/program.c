@@ -44,6 +44,18 @@ void program_op(struct sim_program *p, int task, enum sim_op_kind kind, int64_t 
 	t->op[t->n++] = (struct sim_op){ kind, ns, object, label };
 }
 
+void program_add_strangers(struct sim_program *p, int n, int64_t run, int64_t sleep)
+{
+	for (int i = 0; i < n; i++) {
+		int t = program_task(p);
+
+		p->task[t].stranger = true;
+		program_op(p, t, OP_COMPUTE, run, -1, SIM_REST);
+		if (sleep)
+			program_op(p, t, OP_SLEEP, sleep, -1, SIM_REST);
+	}
+}
+
 void program_print(const struct sim_program *p)
 {
 	static const char *const names[] = {

@@ -50,8 +50,9 @@ struct sim_op {
 struct sim_task {
 	struct sim_op *op;
 	int n;
-	bool dormant; /* runs only when spawned */
-	int pinned;   /* core, -1: any */
+	bool dormant;  /* runs only when spawned */
+	int pinned;    /* core, -1: any */
+	bool stranger; /* no part of what is profiled */
 };
 
 struct sim_object {
@@ -78,6 +79,8 @@ int program_task(struct sim_program *p);
 int program_object(struct sim_program *p, int size);
 void program_op(struct sim_program *p, int task, enum sim_op_kind kind, int64_t ns, int object,
 		enum sim_label label);
+/* @n tasks that have nothing to do with it: they run and sleep, ns each time; 0: never sleep. */
+void program_add_strangers(struct sim_program *p, int n, int64_t run, int64_t sleep);
 /* One line for each task, as a person would write it down. */
 void program_print(const struct sim_program *p);
 

@@ -58,6 +58,11 @@ static void enqueue(struct sim *s, int t, int c)
 		x->fair = k->fair_floor - s->o.slice;
 	x->core = c;
 	x->state = TASK_READY;
+	if (!x->spec->stranger && !x->use.wants) {
+		struct core *last = &s->core[x->use.cpu];
+
+		last->use.wanted += scoz_use_queue(&last->use, &x->use, s->delay);
+	}
 	list_push(&k->ready, t);
 	s->n_ready++;
 	core_crowded(s, c);
@@ -92,6 +97,15 @@ static void switch_in(struct sim *s, int c, int t)
 	struct core *k = &s->core[c];
 	struct task *x = &s->task[t];
 
+	if (!x->spec->stranger) {
+		int from = x->use.cpu;
+
+		if (s->o.share)
+			x->account.since += scoz_use_kept(
+				&k->use, &x->use, s->now - x->account.since, s->delay, s->now);
+		s->core[from].use.wanted -= scoz_use_run(&x->use, c);
+	}
+	scoz_use_in(&k->use, x->spec->stranger);
 	k->cur = t;
 	k->ran = 0;
 	k->resched = false;
@@ -146,6 +160,7 @@ void schedule_next(struct sim *s, int c)
 	k->slice++;
 	if (!k->ready.n && !pull(s, c)) {
 		s->n_idle++;
+		scoz_use_idle(&k->use);
 		if (!k->account.idle)
 			scoz_idle_enter(&k->account, s->delay, s->now);
 		return;
@@ -286,6 +301,11 @@ static void task_wake_external(struct sim *s, int t, const int64_t *submitter)
 	struct task *x = &s->task[t];
 
 	end_wait(s, x);
+	if (x->spec->stranger) {
+		scoz_wake(&x->account, s->delay, s->now);
+		make_ready(s, t, OUTSIDE, NOBODY);
+		return;
+	}
 	x->external = true;
 	s->external_waited += s->now - x->account.since;
 	s->external_waits++;
@@ -331,6 +351,7 @@ void task_start(struct sim *s, int t, int by, int core)
 	x->core = core != NOBODY ? core : by;
 	x->account.absorbed = by == NOBODY ? s->delay : s->core[by].account.absorbed;
 	x->account.since = s->now;
+	x->use.cpu = x->core;
 	x->fair = s->core[x->core].fair_floor;
 	if (by != NOBODY)
 		scoz_noticed(&s->task[s->core[by].cur].account);

@@ -54,6 +54,8 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.spins = true;
 	else if (!strcmp(word, "credit"))
 		c->o.slice_credit = true;
+	else if (!strcmp(word, "no-share"))
+		c->o.share = false;
 	else if (!strcmp(word, "free-stops"))
 		c->o.charge_stops = false;
 	else if (!strncmp(word, "kick=", 5))
@@ -96,11 +98,8 @@ void study_add_neighbours(struct sim_program *p, const struct sim_config *c)
 		program_op(p, t, OP_SLEEP, c->heartbeat, 0, SIM_REST);
 		program_op(p, t, OP_COMPUTE, 10 * SIM_US, 0, SIM_REST);
 	}
-	for (int i = 0; c->strangers && i < (int)ARRAY_SIZE(stranger); i++) {
-		t = program_task(p);
-		program_op(p, t, OP_SLEEP, stranger[i].sleep, 0, SIM_REST);
-		program_op(p, t, OP_COMPUTE, stranger[i].work, 0, SIM_REST);
-	}
+	for (int i = 0; c->strangers && i < (int)ARRAY_SIZE(stranger); i++)
+		program_add_strangers(p, 1, stranger[i].work, stranger[i].sleep);
 }
 
 struct run {

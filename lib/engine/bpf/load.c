@@ -220,6 +220,7 @@ static int configure(struct engine *e, struct error *err)
 	s->rodata->self_tgid = getpid();
 	s->rodata->all_involved = e->opt.all_involved;
 	s->rodata->filter_sinks = !e->opt.keep_sinks;
+	s->rodata->spare_strangers = e->opt.spare_strangers && e->opt.model == SCOZ_MODEL_WAIT;
 	s->rodata->measure_latency = e->opt.measure_latency;
 	kallsyms_each(set_timer_function, s);
 	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;
@@ -239,6 +240,7 @@ static int configure(struct engine *e, struct error *err)
 	bpf_map__set_max_entries(s->maps.delay_page, SCOZ_SLOT_CORE0 + e->cores);
 	bpf_map__set_max_entries(s->maps.progress, SCOZ_MAX_POINTS * e->cores);
 	bpf_map__set_max_entries(s->maps.latencies, e->cores);
+	bpf_map__set_max_entries(s->maps.core_uses, e->cores);
 	return select_programs(e, err);
 }
 

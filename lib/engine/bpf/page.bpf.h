@@ -7,7 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
-#include "account/account.h"
+#include "account/share.h"
 #include "engine/bpf/shared.h"
 
 #define READ_ONCE(x)	 (*(volatile typeof(x) *)&(x))
@@ -17,6 +17,7 @@ const volatile __u32 model;
 const volatile __s32 self_tgid = -1;
 const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.bpf.h) */
 const volatile __u32 filter_sinks = 1; /* account.h, "Sinks" */
+const volatile __u32 spare_strangers;  /* 1: account/share.h */
 const volatile __u64 timerfd_function; /* kernel addresses, 0 when unknown */
 const volatile __u64 posix_timer_function;
 const volatile __u64 itimer_function;
@@ -67,6 +68,7 @@ struct {
 /* A task's account and what else must be known about it. */
 struct task_state {
 	struct scoz_task account;
+	struct scoz_task_use use;
 	u64 involved_until; /* ~0: for good */
 	u32 blocked;
 	u32 external; /* its last wait ended by a device or timer */
@@ -80,6 +82,13 @@ struct {
 	__type(key, int);
 	__type(value, struct task_state);
 } tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* cores */
+	__type(key, u32);
+	__type(value, struct scoz_core_use);
+} core_uses SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -155,6 +164,11 @@ static __always_inline struct scoz_core *page_core(u32 cpu)
 	return bpf_map_lookup_elem(&delay_page, &key);
 }
 
+static __always_inline struct scoz_core_use *core_use(u32 cpu)
+{
+	return bpf_map_lookup_elem(&core_uses, &cpu);
+}
+
 /*
  * The account of whoever runs on @c now. The profiler itself, and cores that are not profiled, owe
  * nothing; an idle core (an interrupt, or the profiler running there) has absorbed while idling.
@@ -182,6 +196,38 @@ static __always_inline bool is_involved(const struct task_state *t, u64 now)
 static __always_inline bool is_sink(const struct task_state *t)
 {
 	return filter_sinks && scoz_is_sink(&t->account);
+}
+
+/* Has no part in what is profiled: the rules of account/share.h. */
+static __always_inline bool is_stranger(const struct task_state *t, u64 now)
+{
+	return spare_strangers && (!t || !is_involved(t, now));
+}
+
+/* A profiled task, awake and not running, waits for a core. */
+static __always_inline void begin_queueing(struct task_state *t, s64 delay, u64 now)
+{
+	struct scoz_core_use *u;
+
+	if (!spare_strangers || t->use.wants || !is_involved(t, now))
+		return;
+	u = core_use(t->use.cpu);
+	if (u)
+		__sync_fetch_and_add(&u->wanted, scoz_use_queue(u, &t->use, delay));
+}
+
+/* @t is about to run on @cpu (@u). */
+static __always_inline void end_queueing(struct scoz_core_use *u, struct task_state *t, u32 cpu,
+					 s64 delay, u64 now)
+{
+	struct scoz_core_use *last = core_use(t->use.cpu);
+	s64 wanted;
+
+	if (t->use.wants && now > t->account.since)
+		t->account.since += scoz_use_kept(u, &t->use, now - t->account.since, delay, now);
+	wanted = scoz_use_run(&t->use, cpu);
+	if (wanted && last)
+		__sync_fetch_and_add(&last->wanted, -wanted);
 }
 
 #endif

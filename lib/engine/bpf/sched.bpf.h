@@ -49,6 +49,13 @@ static __always_inline void task_runs(struct task_state *t, struct scoz_global *
 		__sync_fetch_and_add(&g->external_waiters, -1);
 }
 
+static __always_inline void task_leaves(struct task_state *t, struct scoz_global *g,
+					const struct task_struct *task)
+{
+	if (!(task->__state & TASK_DEAD))
+		task_blocks(t, g);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -56,11 +63,13 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct scoz_core *c = page_core(cpu);
 	struct scoz_global *g = page_global();
 	struct irq_state *irq = irq_state();
+	struct scoz_core_use *use = core_use(cpu);
 	struct task_state *t;
 	u64 now = bpf_ktime_get_ns();
+	bool stranger;
 	s64 delay;
 
-	if (!c || !g || !irq)
+	if (!c || !g || !irq || !use)
 		return 0;
 	delay = READ_ONCE(g->delay);
 	irq->operation_known = 0;
@@ -73,17 +82,22 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (t)
 			scoz_run_count(c, &t->account, now, is_involved(t, now));
 		scoz_switch_out(c, t ? &t->account : NULL, now);
-		if (t) {
-			if (!preempt && prev->__state && !(prev->__state & TASK_DEAD))
-				task_blocks(t, g);
-		} else {
+		stranger = is_stranger(t, now);
+		scoz_use_out(use, stranger, now);
+		if (stranger)
+			scoz_core_follow(c, delay);
+		if (!t)
 			c->no_task++;
-		}
+		else if (!preempt && prev->__state)
+			task_leaves(t, g, prev);
+		else
+			begin_queueing(t, delay, now);
 	}
 	scoz_run_begin(c, now);
 	if (is_self(next)) /* the profiler runs in nobody's time: the core's state stays */
 		return 0;
 	if (!next->pid) {
+		scoz_use_idle(use);
 		if (!c->idle)
 			scoz_idle_enter(c, delay, now);
 		return 0;
@@ -93,10 +107,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (!t->blocked && is_involved(t, now))
 			c->queued += now - t->account.since;
 		task_runs(t, g);
+		end_queueing(use, t, cpu, delay, now);
 	}
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
 	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
+	stranger = is_stranger(t, now);
+	scoz_use_in(use, stranger);
+	if (stranger)
+		scoz_core_follow(c, delay);
 	c->due = c->sampled && scoz_debt(delay, c) > 0;
 	return 0;
 }
@@ -202,6 +221,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	task_runs(t, g);
 	if (woken_externally(s)) {
 		end_external_wait(c, g, s, t, p, now);
+		begin_queueing(t, READ_ONCE(g->delay), now);
 		return 0;
 	}
 	t->external = 0;
@@ -209,6 +229,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		c->syncs++;
 	waker = bpf_get_current_task_btf();
 	scoz_wake(&t->account, account_now(c, g, now, is_self(waker)), now);
+	begin_queueing(t, READ_ONCE(g->delay), now);
 	if (is_self(waker))
 		return 0;
 	w = bpf_task_storage_get(&tasks, waker, 0, 0);

@@ -21,17 +21,24 @@ struct spin {
 	const struct scoz_header *header;
 	const struct scoz_global *global;
 	const struct scoz_core *core;
+	const struct scoz_core_use *use;
 	u64 start, now;
 	s64 allowed; /* by length and share */
 	u64 crowded; /* see account.h, "alone" */
 };
 
-/* Does anybody but @task want its core? Not known on every kernel: then nobody does. */
-static __always_inline bool others_want_core(struct task_struct *task)
+/*
+ * Does anybody but @task want its core? Strangers do not count where they are known. Not known on
+ * every kernel: then nobody does.
+ */
+static __always_inline bool others_want_core(const struct spin *s)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct cfs_rq *queue = NULL;
 	struct rq *rq = NULL;
 
+	if (spare_strangers)
+		return s->use->wanted > 0;
 	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq))
 		return false;
 	queue = task->se.cfs_rq;
@@ -55,7 +62,7 @@ static long spin_once(u32 index, void *arg)
 	s->now = bpf_ktime_get_ns();
 	passed = s->now - s->start;
 	if (s->core->alone && passed > scoz_common_debt(READ_ONCE(s->global->delay), s->core) &&
-	    others_want_core(bpf_get_current_task_btf()))
+	    others_want_core(s))
 		s->crowded += s->now - before;
 	if (passed >= s->allowed || s->now >= READ_ONCE(s->header->lease_until))
 		return 1;
@@ -117,11 +124,11 @@ static __always_inline void note_latency(struct scoz_core *c, u32 cpu, u64 hits,
 static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header *h,
 				struct scoz_global *g, s64 longest)
 {
-	struct spin s = { .header = h, .global = g, .core = c };
+	struct spin s = { .header = h, .global = g, .core = c, .use = core_use(cpu) };
 	s64 debt = scoz_debt(READ_ONCE(g->delay), c), length;
 	struct stop stop;
 
-	if (debt <= 0 || c->spinning)
+	if (debt <= 0 || c->spinning || !s.use)
 		return;
 	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
 	s.start = s.now = bpf_ktime_get_ns();

@@ -22,12 +22,16 @@ static long min_debt(u32 cpu, void *arg)
 {
 	struct minimum *m = arg;
 	struct scoz_core *c = page_core(cpu);
+	struct scoz_core_use *use;
 	u64 began;
 	s64 debt;
 
 	if (!c)
 		return 1;
 	if (!c->sampled || READ_ONCE(c->idle) || !READ_ONCE(c->last_tick))
+		return 0;
+	use = core_use(cpu);
+	if (use && !scoz_use_counts(use))
 		return 0;
 	debt = scoz_debt(READ_ONCE(m->global->delay), c);
 	began = READ_ONCE(c->stop_began);
@@ -59,10 +63,10 @@ static __always_inline void waive_common_debt(struct scoz_header *h, struct scoz
 	WRITE_ONCE(g->waiving, 0);
 }
 
-static __always_inline void account_hit(struct scoz_core *c, u32 cpu, u64 weight, u64 now,
+/* @d: what it inserts. */
+static __always_inline void account_hit(struct scoz_core *c, u32 cpu, s64 d, u64 now,
 					struct scoz_header *h, struct scoz_global *g)
 {
-	s64 d = scoz_hit(c, weight, h->speedup);
 	s64 delay = __sync_fetch_and_add(&g->delay, d) + d;
 	u64 hit = __sync_fetch_and_add(&g->hits, 1);
 
@@ -89,11 +93,12 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct scoz_header *h = page_header();
 	struct scoz_global *g = page_global();
 	struct task_struct *task;
+	struct scoz_core_use *use = core_use(cpu);
 	struct task_state *t;
-	u64 now, weight;
-	bool involved;
+	u64 now, weight, wait;
+	bool involved, stranger, hit;
 
-	if (!c || !h || !g)
+	if (!c || !h || !g || !use)
 		return 0;
 	if (c->stopping) { /* the weight goes to the next tick */
 		c->ticks_in_stop++;
@@ -113,13 +118,22 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
-	if (weight && !c->spinning && matches_target(ctx, task)) {
-		if (now < READ_ONCE(h->lease_until))
-			account_hit(c, cpu, weight, now, h, g);
-		else if (h->speedup)
-			c->clipped++; /* the lease has lapsed: this window says too little */
+	hit = weight && !c->spinning && matches_target(ctx, task);
+	stranger = is_stranger(t, now);
+	if (t && !stranger)
+		scoz_use_tick(use, &t->use, weight, hit);
+	wait = stranger && !hit ? scoz_use_weight(use, weight) : 0;
+	if (hit || wait) {
+		if (now >= READ_ONCE(h->lease_until))
+			c->clipped += h->speedup > 0; /* this window says too little */
+		else if (hit)
+			account_hit(c, cpu, scoz_hit(c, weight, h->speedup), now, h, g);
+		else
+			account_hit(c, cpu, scoz_use_hit(c, wait, h->speedup), now, h, g);
 	}
-	if (task->prio >= MAX_RT_PRIO)
+	if (stranger)
+		scoz_core_follow(c, READ_ONCE(g->delay));
+	else if (task->prio >= MAX_RT_PRIO)
 		pay(c, cpu, h, g, longest_tick_stop(h));
 	return involved && bpf_get_prandom_u32() <= record_share;
 }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR GPL-2.0-or-later */
+/*
+ * Cores that are shared with strangers, tasks that are no part of what is profiled: pure functions
+ * over plain structs, like account.h, for engines that cannot take what a hit saves off a task's
+ * share of its core (vruntime).
+ *
+ * A fair scheduler gives a task that competes with others a share of its core: what it runs for, it
+ * has to wait for. If the target took s % less CPU time, its task would be spared s % of these
+ * waits, too; a prediction that knows only of the CPU time is too small, by two thirds with two
+ * strangers on the core. Three rules follow (docs/accuracy.md has the figures):
+ *
+ *   wait    While strangers run, and a task queues for their core, G grows by s times the share f
+ *           of its run time that hit the target: a tick that meets a stranger counts as a hit of
+ *           f times its weight. The core absorbs that as it does a hit, the task by waiting. With
+ *           several in the queue f is their mean.
+ *   spare   Strangers are not stopped, and their core owes nothing while they run: they take what
+ *           they need by the clock, which goes on while others stand still, and to stop them only
+ *           makes those who queue behind them wait for longer.
+ *   keep    A debt that a task brings into such a wait is still there afterwards: it absorbs what
+ *           was inserted meanwhile, no more.
+ *
+ * Where the profiled tasks compete with each other nothing changes: what one of them saves another
+ * gets at once, on the same core.
+ *
+ * A task that has not run for long borrows its f from its core: what profiled tasks did there.
+ */
+#ifndef SCOZ_SHARE_H
+#define SCOZ_SHARE_H
+
+#include "account/account.h"
+
+#define SCOZ_SHARE_SHIFT 10
+#define SCOZ_SHARE_ONE	 (1 << SCOZ_SHARE_SHIFT)
+/* ns of run time: long against time slices, short against phases of a program. */
+#define SCOZ_SHARE_MEMORY 50000000ULL
+/* What the core says weighs as much as this of a task's own run time, ns. */
+#define SCOZ_SHARE_BORROW 2000000ULL
+/* One task in core_use.wanted; below it, the sum of f. */
+#define SCOZ_SHARE_TASK (1LL << 32)
+
+/* Run time of late, and how much of it hit the target, ns; zero-initialised is valid. */
+struct scoz_share {
+	__u64 ran;
+	__u64 hit;
+};
+
+/* A core; zero-initialised is valid. */
+struct scoz_core_use {
+	struct scoz_share share; /* of the profiled tasks that ran here */
+	__s64 wanted;		 /* SCOZ_SHARE_TASK + f for each in the queue; changed atomically */
+	__u64 since;		 /* when the last profiled task left; of no use after idling */
+	__u32 stranger;		 /* one is running */
+	__u32 idled;		 /* since then */
+};
+
+/* A task; zero-initialised is valid. */
+struct scoz_task_use {
+	struct scoz_share share;
+	__u32 cpu; /* it ran there last, so it is taken to queue there */
+	__u32 pad;
+	__s64 wants; /* its part in core_use.wanted of that core; 0: it does not queue */
+	__s64 delay; /* G when it began to */
+};
+
+static __always_inline void scoz_share_note(struct scoz_share *s, __u64 weight, __u32 hit)
+{
+	s->ran += weight;
+	if (hit)
+		s->hit += weight;
+	if (s->ran > SCOZ_SHARE_MEMORY) {
+		s->ran -= s->ran / 4;
+		s->hit -= s->hit / 4;
+	}
+}
+
+/* A tick of @weight met a profiled task. */
+static __always_inline void scoz_use_tick(struct scoz_core_use *u, struct scoz_task_use *t,
+					  __u64 weight, __u32 hit)
+{
+	scoz_share_note(&u->share, weight, hit);
+	scoz_share_note(&t->share, weight, hit);
+}
+
+/* What a tick of @weight that met a stranger counts as a hit. */
+static __always_inline __u64 scoz_use_weight(const struct scoz_core_use *u, __u64 weight)
+{
+	__s64 wanted = u->wanted;
+	__u64 tasks = wanted / SCOZ_SHARE_TASK;
+
+	return wanted > 0 && tasks ? (weight * (__u32)wanted >> SCOZ_SHARE_SHIFT) / tasks : 0;
+}
+
+/* A hit that stands for a wait: as scoz_hit(), but no sample of the target. */
+static __always_inline __s64 scoz_use_hit(struct scoz_core *c, __u64 weight, __u32 speedup)
+{
+	__s64 d = (weight * speedup) >> SCOZ_SPEEDUP_SHIFT;
+
+	c->absorbed += d;
+	c->own += d;
+	return d;
+}
+
+/*
+ * @t, which does not queue yet, begins to: the caller adds what is returned to wanted of core
+ * t->cpu (@u).
+ */
+static __always_inline __s64 scoz_use_queue(const struct scoz_core_use *u, struct scoz_task_use *t,
+					    __s64 delay)
+{
+	__u64 ran = t->share.ran, hit = t->share.hit;
+
+	if (u->share.ran > SCOZ_SHARE_BORROW) {
+		hit += u->share.hit * (SCOZ_SHARE_BORROW >> SCOZ_SHARE_SHIFT) /
+		       (u->share.ran >> SCOZ_SHARE_SHIFT);
+		ran += SCOZ_SHARE_BORROW;
+	}
+	t->delay = delay;
+	t->wants = SCOZ_SHARE_TASK + (ran ? (hit << SCOZ_SHARE_SHIFT) / ran : 0);
+	return t->wants;
+}
+
+/*
+ * @t, which has queued for @waited ns, is about to run on @u: how much of that absorbs nothing. The
+ * caller adds it to its scoz_task.since before scoz_switch_in().
+ */
+static __always_inline __u64 scoz_use_kept(const struct scoz_core_use *u,
+					   const struct scoz_task_use *t, __u64 waited, __s64 delay,
+					   __u64 now)
+{
+	__u64 behind = u->idled || now < u->since ? 0 : now - u->since;
+	__s64 inserted = delay - t->delay;
+
+	if (!t->wants)
+		return 0;
+	if (behind > waited)
+		behind = waited;
+	if (inserted < 0)
+		inserted = 0;
+	if (!behind || (__u64)inserted >= waited)
+		return 0;
+	return behind - behind * (((__u64)inserted << SCOZ_SHARE_SHIFT) / waited) / SCOZ_SHARE_ONE;
+}
+
+/*
+ * @t runs on @cpu: the caller takes what is returned off wanted of the core that t->cpu was before.
+ */
+static __always_inline __s64 scoz_use_run(struct scoz_task_use *t, __u32 cpu)
+{
+	__s64 wanted = t->wants;
+
+	t->wants = 0;
+	t->cpu = cpu;
+	return wanted;
+}
+
+/* Who leaves the core, and who comes. */
+static __always_inline void scoz_use_out(struct scoz_core_use *u, __u32 stranger, __u64 now)
+{
+	u->stranger = 0;
+	if (!stranger) {
+		u->since = now;
+		u->idled = 0;
+	}
+}
+
+static __always_inline void scoz_use_in(struct scoz_core_use *u, __u32 stranger)
+{
+	u->stranger = stranger;
+}
+
+static __always_inline void scoz_use_idle(struct scoz_core_use *u)
+{
+	u->idled = 1;
+}
+
+/*
+ * Waivers: a core that runs a stranger owes nothing, and is nobody's whom a waiver could harm,
+ * unless somebody queues there. What is waived is the debt of all that count.
+ */
+static __always_inline __u32 scoz_use_counts(const struct scoz_core_use *u)
+{
+	return !u->stranger || u->wanted > 0;
+}
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rules of lib/account/share.h, one by one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "account/share.h"
+#include "base/base.h"
+
+#define MS 1000000LL
+
+static void ticks(struct scoz_core_use *u, struct scoz_task_use *t, int hits, int misses)
+{
+	for (int i = 0; i < hits; i++)
+		scoz_use_tick(u, t, MS, 1);
+	for (int i = 0; i < misses; i++)
+		scoz_use_tick(u, t, MS, 0);
+}
+
+static void test_a_wait_counts_as_what_the_task_does(void **state)
+{
+	struct scoz_core_use u = {};
+	struct scoz_task_use t = {};
+
+	(void)state;
+	assert_int_equal(scoz_use_weight(&u, MS), 0); /* nobody waits */
+	ticks(&u, &t, 3, 9);
+	u.wanted += scoz_use_queue(&u, &t, 0);
+	assert_in_range(scoz_use_weight(&u, MS), MS / 4 - MS / 500, MS / 4 + MS / 500);
+	u.wanted -= scoz_use_run(&t, 1);
+	assert_int_equal(u.wanted, 0);
+	assert_int_equal(t.cpu, 1);
+	assert_int_equal(scoz_use_run(&t, 1), 0); /* it is taken off once */
+}
+
+static void test_several_waiters_count_with_their_mean(void **state)
+{
+	struct scoz_core_use u = {}, elsewhere = {};
+	struct scoz_task_use hot = {}, cold = {};
+
+	(void)state;
+	ticks(&elsewhere, &hot, 12, 0);
+	ticks(&elsewhere, &cold, 0, 12);
+	u.wanted += scoz_use_queue(&u, &hot, 0);
+	u.wanted += scoz_use_queue(&u, &cold, 0);
+	assert_in_range(scoz_use_weight(&u, MS), MS / 2 - MS / 500, MS / 2 + MS / 500);
+	u.wanted -= scoz_use_run(&cold, 0);
+	assert_in_range(scoz_use_weight(&u, MS), MS - MS / 500, MS);
+}
+
+static void test_a_new_task_borrows_from_its_core(void **state)
+{
+	struct scoz_core_use u = {};
+	struct scoz_task_use old = {}, young = {};
+
+	(void)state;
+	ticks(&u, &old, 20, 20);
+	u.wanted += scoz_use_queue(&u, &young, 0);
+	assert_in_range(scoz_use_weight(&u, MS), MS / 2 - MS / 100, MS / 2 + MS / 100);
+}
+
+static void test_what_was_long_ago_is_forgotten(void **state)
+{
+	struct scoz_core_use u = {};
+	struct scoz_task_use t = {};
+
+	(void)state;
+	ticks(&u, &t, 1000, 0);
+	ticks(&u, &t, 0, 1000);
+	u.wanted += scoz_use_queue(&u, &t, 0);
+	assert_true(scoz_use_weight(&u, MS) < MS / 100);
+	assert_true(t.share.ran <= SCOZ_SHARE_MEMORY);
+}
+
+/* A debt of 3 ms, 4 ms behind strangers, in which 1 ms was inserted: it is 3 ms still. */
+static void test_a_debt_is_kept_behind_strangers(void **state)
+{
+	struct scoz_core c = { .absorbed = 100 * MS };
+	struct scoz_task account = { .absorbed = 97 * MS, .since = 10 * MS };
+	struct scoz_core_use u = {};
+	struct scoz_task_use t = {};
+	int64_t delay = 100 * MS;
+
+	(void)state;
+	scoz_use_out(&u, 0, 5 * MS); /* only strangers since */
+	u.wanted += scoz_use_queue(&u, &t, delay);
+	delay += MS;
+	scoz_core_follow(&c, delay);
+	account.since += scoz_use_kept(&u, &t, 4 * MS, delay, 14 * MS);
+	scoz_switch_in(&c, &account, delay, 14 * MS, SCOZ_MODEL_WAIT);
+	assert_in_range(scoz_debt(delay, &c), 3 * MS - 5000, 3 * MS + 5000);
+	assert_int_equal(c.absorbed, c.own + c.stopped + c.excused + c.overhead + 100 * MS);
+}
+
+static void test_other_waits_absorb_as_ever(void **state)
+{
+	struct scoz_core_use u = {};
+	struct scoz_task_use t = {};
+
+	(void)state;
+	scoz_use_out(&u, 0, 14 * MS); /* a profiled task had the core until now */
+	scoz_use_queue(&u, &t, 0);
+	assert_int_equal(scoz_use_kept(&u, &t, 4 * MS, MS, 14 * MS), 0);
+	scoz_use_out(&u, 0, 12 * MS); /* strangers for the latter half */
+	assert_int_equal(scoz_use_kept(&u, &t, 4 * MS, 0, 14 * MS), 2 * MS);
+	scoz_use_idle(&u);
+	assert_int_equal(scoz_use_kept(&u, &t, 4 * MS, 0, 14 * MS), 0);
+	scoz_use_run(&t, 0); /* its wake-up was missed: nothing is known of its wait */
+	scoz_use_out(&u, 0, 5 * MS);
+	assert_int_equal(scoz_use_kept(&u, &t, 4 * MS, 0, 14 * MS), 0);
+}
+
+static void test_who_counts_for_a_waiver(void **state)
+{
+	struct scoz_core_use u = {};
+	struct scoz_task_use t = {};
+
+	(void)state;
+	assert_true(scoz_use_counts(&u));
+	scoz_use_in(&u, 1);
+	assert_false(scoz_use_counts(&u));
+	u.wanted += scoz_use_queue(&u, &t, 0);
+	assert_true(scoz_use_counts(&u));
+	u.wanted -= scoz_use_run(&t, 0);
+	scoz_use_out(&u, 1, MS);
+	assert_true(scoz_use_counts(&u));
+}
+
+static void test_the_ledger_knows_of_it(void **state)
+{
+	struct scoz_core c = {};
+
+	(void)state;
+	assert_int_equal(scoz_use_hit(&c, 4 * MS, SCOZ_SPEEDUP_ONE / 2), 2 * MS);
+	assert_int_equal(c.absorbed, c.own + c.stopped + c.excused + c.overhead);
+	assert_int_equal(c.hits, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_wait_counts_as_what_the_task_does),
+		cmocka_unit_test(test_several_waiters_count_with_their_mean),
+		cmocka_unit_test(test_a_new_task_borrows_from_its_core),
+		cmocka_unit_test(test_what_was_long_ago_is_forgotten),
+		cmocka_unit_test(test_a_debt_is_kept_behind_strangers),
+		cmocka_unit_test(test_other_waits_absorb_as_ever),
+		cmocka_unit_test(test_who_counts_for_a_waiver),
+		cmocka_unit_test(test_the_ledger_knows_of_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -32,7 +32,7 @@ struct engine_options {
 	 * (account/share.h). Model wait, engine bpf.
 	 */
 	bool spare_strangers;
-	bool all_involved;    /* every task owes for external waits, not only involved ones */
+	bool all_involved; /* every task owes for external waits, not only involved ones */
 	/*
 	 * Tasks that only sleep and look owe as all others (account.h, "Sinks"): for programs that
 	 * count their progress by themselves, so that nobody sees who makes it.

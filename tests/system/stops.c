@@ -32,7 +32,27 @@ static const volatile struct scoz_core *core(uint32_t i)
 	return (const volatile struct scoz_core *)(page + (SCOZ_SLOT_CORE0 + i) * SCOZ_SLOT_SIZE);
 }
 
-static bool map_page(void)
+/* That of an earlier scozd may not be gone yet. */
+static bool holds_map(int pid, uint32_t id)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%d/fdinfo", pid);
+	_cleanup_free_ char *line = xasprintf("map_id:\t%u\n", id);
+	DIR *files = opendir(path);
+	struct dirent *entry;
+	bool held = false;
+
+	while (files && !held && (entry = readdir(files))) {
+		_cleanup_free_ char *info = xasprintf("%s/%s", path, entry->d_name);
+		_cleanup_free_ char *text = entry->d_name[0] == '.' ? NULL : read_file(info, NULL);
+
+		held = text && strstr(text, line);
+	}
+	if (files)
+		closedir(files);
+	return held;
+}
+
+static bool map_page(int pid)
 {
 	uint32_t id = 0;
 
@@ -42,7 +62,8 @@ static bool map_page(void)
 		int fd = bpf_map_get_fd_by_id(id);
 
 		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &length) &&
-		    !strcmp(info.name, "delay_page") && info.value_size == SCOZ_SLOT_SIZE) {
+		    !strcmp(info.name, "delay_page") && info.value_size == SCOZ_SLOT_SIZE &&
+		    holds_map(pid, id)) {
 			page = mmap(NULL, (size_t)info.max_entries * info.value_size, PROT_READ,
 				    MAP_SHARED, fd, 0);
 			n_cores = info.max_entries - SCOZ_SLOT_CORE0;
@@ -112,7 +133,7 @@ int main(int argc, char **argv)
 			       !page ? "scozd has no delay page" : "the target was not hit");
 			return page || is_over(pid, SIGKILL) ? 1 : 77;
 		}
-		if ((!page && !map_page()) || !header()->speedup)
+		if ((!page && !map_page(pid)) || !header()->speedup)
 			usleep(1000);
 		else if (count_stops(&stopped_before, &under_way) >= ENOUGH_STOPS && under_way)
 			break;

@@ -75,6 +75,18 @@ expect() {
 $(excerpt "$tmp/out")"
 }
 
+# until_treated N PID FILE: ends scozd PID when its profile has N windows in which delay was inserted,
+# however long that takes here; status: that of scozd.
+until_treated() {
+	local end=$((SECONDS + 120))
+	while kill -0 "$2" 2>/dev/null && [ $SECONDS -lt $end ]; do
+		[ "$(grep '"type":"window"' "$3" 2>/dev/null | grep -c '"inserted_s":0\.0*[1-9]')" -lt "$1" ] || break
+		sleep 0.5
+	done
+	kill -INT "$2" 2>/dev/null
+	wait "$2"
+}
+
 # footer FIELD FILE: a number or string of the last footer.
 footer() {
 	grep '"type":"footer"' "$2" | tail -n 1 | sed -n "s/.*\"$1\":\(\"[^\"]*\"\|[^,}]*\).*/\1/p" |

@@ -358,7 +358,12 @@ static uint32_t max_windows(const struct options *o)
 
 static void create_plan(struct session *s)
 {
+	/* Who names targets and speedups wants to see these; who names targets, all of them. */
+	bool all = s->opt.n_targets && !s->opt.default_speedups;
 	struct plan_options opt = {
+		.asked = all		    ? s->opt.n_speedups
+			 : s->opt.n_targets ? 1
+					    : 0,
 		.speedups = s->opt.speedups,
 		.n_speedups = s->opt.n_speedups,
 		.n_progress = s->opt.end_to_end ? 1 : points_count(s->points),

@@ -332,6 +332,7 @@ void options_parse(int argc, char **argv, struct options *ret)
 	argv[0] = program_invocation_short_name; /* getopt's messages begin as all others */
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, ret);
 	if (!ret->n_speedups) {
+		ret->default_speedups = true;
 		for (size_t i = 0; i < ARRAY_SIZE(default_speedups); i++) {
 			array_reserve(ret->speedups, ret->cap_speedups, ret->n_speedups + 1);
 			ret->speedups[ret->n_speedups++] = default_speedups[i];

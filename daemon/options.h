@@ -18,7 +18,8 @@ struct options {
 	size_t n_binary_scope, cap_binary_scope, n_source_scope, cap_source_scope;
 	double *speedups; /* 0 to 1, without 0 */
 	size_t n_speedups, cap_speedups;
-	int *pids; /* --pid */
+	bool default_speedups; /* none was named */
+	int *pids;	       /* --pid */
 	size_t n_pids, cap_pids;
 	const char **cgroups;
 	size_t n_cgroups, cap_cgroups;

@@ -63,6 +63,7 @@ int plan_add_target(struct plan *p, const char *name, double weight)
 {
 	struct target t = { .name = xstrdup(name),
 			    .weight = weight,
+			    .open = p->opt.asked,
 			    .level = xcalloc(p->opt.n_speedups, sizeof(*t.level)) };
 
 	target_forget(p, &t);

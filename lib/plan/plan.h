@@ -28,7 +28,8 @@ struct plan_options {
 	double precision;  /* half width in percentage points at which to stop; 0: never */
 	double seconds;	   /* when the run ends, on the clock of start_s; 0: not known */
 	uint32_t windows;  /* after how many it ends; 0: not known */
-	uint64_t seed;	   /* of the order */
+	size_t asked;  /* speedups that every target gets at once, whatever the time suffices for */
+	uint64_t seed; /* of the order */
 };
 
 struct plan;

@@ -525,6 +525,23 @@ static void test_cells_get_known(void **state)
 
 /* ---- targets that are not seen ---- */
 
+/* What was asked for by name is tried, even if the time does not suffice for all of it. */
+static void test_asked(void **state)
+{
+	double speedups[] = { 0.25, 0.5, 1 };
+	struct plan_options opt = {
+		.speedups = speedups, .n_speedups = 3, .n_progress = 1, .seconds = 1, .asked = 3
+	};
+	struct plan *p = plan_create(&opt);
+
+	(void)state;
+	plan_add_target(p, "a", 10);
+	plan_add_target(p, "b", 1);
+	assert_int_equal(plan_state(p, 0).open, 3);
+	assert_int_equal(plan_state(p, 1).open, 3);
+	plan_free(p);
+}
+
 static void test_unseen(void **state)
 {
 	static struct run r;
@@ -585,6 +602,7 @@ int main(void)
 		cmocka_unit_test(test_precision_in_bad_weather),
 		cmocka_unit_test(test_widening),
 		cmocka_unit_test(test_cells_get_known),
+		cmocka_unit_test(test_asked),
 		cmocka_unit_test(test_unseen),
 	};
 

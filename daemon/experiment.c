@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define WARM_UP_LIMIT_S 10 /* how long to wait for the first visit and the first target */
+#define WARM_UP_LIMIT_S 30 /* how long to wait for the first visit and the first target */
 
 void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 			      const struct engine_ledger *b, double seconds, double visits_per_s)

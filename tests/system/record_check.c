@@ -406,22 +406,38 @@ static void column(double truth, double recorded, double *worst)
 	*worst = fmax(*worst, fabs(error));
 }
 
+/*
+ * Stolen time is in none of the numbers that a thread can read of itself, and is part of whatever
+ * state it fell into for a recording: a thread that is woken up on a core that does not run waits
+ * for a CPU, although the scheduler puts it into the queue later only. So much of a difference is
+ * not an error.
+ */
+static void state(double truth, double recorded, double stolen, double *worst)
+{
+	double error = 0;
+
+	column(truth, recorded, &error);
+	*worst = fmax(*worst, error - stolen);
+}
+
 static void row(const char *thread, const char *phase, const struct seen *s, const json_t *truth,
-		double wall)
+		double wall, double stolen)
 {
 	double scale = 100 * period / wall, truth_scale = 100 / wall;
 	double cpu = get(truth, "cpu"), runq = get(truth, "runq");
 
 	printf("%-8s %-14s", thread, phase);
 	column(get(truth, "wall") * truth_scale, s->all * scale, &worst_share);
+	stolen *= truth_scale;
 	/* CPU time is taken last: beyond a long wait it may exceed the wall time a little. */
-	column(cpu * truth_scale, s->on * scale, &worst_state);
-	column(runq * truth_scale, s->sched * scale, &worst_state);
-	column(fmax(get(truth, "wall") - cpu - runq, isnan(cpu) ? NAN : 0) * truth_scale,
-	       s->wait * scale, &worst_state);
+	state(cpu * truth_scale, s->on * scale, stolen, &worst_state);
+	state(runq * truth_scale, s->sched * scale, stolen, &worst_state);
+	state(fmax(get(truth, "wall") - cpu - runq, isnan(cpu) ? NAN : 0) * truth_scale,
+	      s->wait * scale, stolen, &worst_state);
 	if (!isnan(cpu))
 		worst_off = fmax(worst_off, fabs((s->sched + s->wait) * scale -
-						 fmax(get(truth, "wall") - cpu, 0) * truth_scale));
+						 fmax(get(truth, "wall") - cpu, 0) * truth_scale) -
+						    stolen);
 	if (text(truth, "class") && s->wait * scale > 1) {
 		double class = 100 * s->class / s->wait, kind = 100 * s->kind / s->wait;
 
@@ -455,7 +471,8 @@ static void runq(const json_t *thread, const struct seen *total)
 	       name_of(thread), truth / 1e6, recorded / 1e6, error, exact / 1e6,
 	       100 * (exact / truth - 1), waits ? ", from the wake-up" : "");
 	if (!waits)
-		worst_runq = fmax(worst_runq, fmax(fabs(error), fabs(100 * (exact / truth - 1))));
+		worst_runq = fmax(worst_runq, fmax(fabs(error), fabs(100 * (exact / truth - 1))) -
+						      100 * get(thread, "stolen") / truth);
 }
 
 static void truth(const char *path, char **limits)
@@ -481,7 +498,7 @@ static void truth(const char *path, char **limits)
 		const json_t *t = json_array_get(list, i), *phases = json_object_get(t, "phases");
 		size_t n = json_array_size(phases);
 		struct seen *s = xcalloc(n + 1, sizeof(*s)), total;
-		double wall = get(t, "wall"), outside = wall;
+		double wall = get(t, "wall"), stolen = fmax(get(t, "stolen"), 0), outside = wall;
 
 		collect(t, s, n, &total);
 		if (!total.all)
@@ -490,13 +507,16 @@ static void truth(const char *path, char **limits)
 		for (size_t k = 0; k < n; k++) {
 			const json_t *p = json_array_get(phases, k);
 
-			row(name_of(t), name_of(p), &s[k], p, wall);
+			row(name_of(t), name_of(p), &s[k], p, wall, stolen);
 			outside -= get(p, "wall");
 		}
-		row(name_of(t), "all", &total, t, wall);
+		row(name_of(t), "all", &total, t, wall, stolen);
 		if (s[n].all)
 			printf("%-8s %-14s  %6.2f %6.2f\n", name_of(t), "(no phase)",
 			       100 * outside / wall, 100 * s[n].all * period / wall);
+		if (stolen > 0)
+			printf("%-8s %.1f ms were stolen meanwhile, %.2f %% of its wall time\n",
+			       name_of(t), stolen / 1e6, 100 * stolen / wall);
 		runq(t, &total);
 		free(s);
 	}

@@ -8,7 +8,7 @@
  * --truth FILE gets all that as JSON:
  *
  *   {"program": "shares", "threads": [{"name": "mixed", "tid": 12, "pid": 11, "wall": ns,
- *    "cpu": ns, "runq": ns, "switches": n, "phases": [{"name": "phase_sleep",
+ *    "cpu": ns, "runq": ns, "switches": n, "stolen": ns, "phases": [{"name": "phase_sleep",
  *    "functions": ["phase_sleep"], "class": "B", "kind": "sleep", "wall": ns, "cpu": ns,
  *    "runq": ns, "count": n}]}]}
  *
@@ -67,6 +67,7 @@ struct truth {
 	bool cheap; /* phases are too short for more than their wall time */
 	int schedstat;
 	uint64_t begin, wall, cpu, runq, switches;
+	uint64_t stolen; /* from all cores meanwhile; in none of the scheduler's own numbers */
 	uint64_t wall0, cpu0, runq0;
 	const char *mark, *own;
 	int partner;
@@ -332,6 +333,19 @@ static UNUSED uint64_t own_switches(void)
 	return (uint64_t)(u.ru_nvcsw + u.ru_nivcsw);
 }
 
+static UNUSED uint64_t stolen_ns(void)
+{
+	unsigned long long ticks = 0;
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+		ticks = 0;
+	fclose(f);
+	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 /* By the thread itself, first and last thing that it does. */
 static UNUSED void truth_begin(struct truth *t, const char *name)
 {
@@ -340,6 +354,7 @@ static UNUSED void truth_begin(struct truth *t, const char *name)
 	t->pid = getpid();
 	prctl(PR_SET_NAME, name);
 	t->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	t->stolen = stolen_ns();
 	t->switches = own_switches();
 	t->runq = runq_ns(t);
 	t->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -352,6 +367,7 @@ static UNUSED void truth_end(struct truth *t)
 	t->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - t->cpu;
 	t->runq = runq_ns(t) - t->runq;
 	t->switches = own_switches() - t->switches;
+	t->stolen = stolen_ns() - t->stolen;
 	if (t->schedstat >= 0)
 		close(t->schedstat);
 }
@@ -401,9 +417,10 @@ static UNUSED void print_thread(FILE *f, const struct truth *t)
 
 	fprintf(f,
 		"{\"name\": \"%s\", \"tid\": %d, \"pid\": %d, \"wall\": %llu, \"cpu\": %llu, "
-		"\"runq\": %llu, \"switches\": %llu",
+		"\"runq\": %llu, \"switches\": %llu, \"stolen\": %llu",
 		t->name, t->tid, t->pid, (unsigned long long)t->wall, (unsigned long long)t->cpu,
-		(unsigned long long)t->runq, (unsigned long long)t->switches);
+		(unsigned long long)t->runq, (unsigned long long)t->switches,
+		(unsigned long long)t->stolen);
 	if (t->mark)
 		fprintf(f, ", \"mark\": \"%s\", \"own\": \"%s\", \"partner\": %d", t->mark, t->own,
 			t->partner);

@@ -37,13 +37,15 @@ struct points {
 	size_t n_searched, cap_searched;
 };
 
-static int attach_at(struct points *p, struct end *end, const char *path, uint64_t offset,
-		     uint64_t semaphore, struct error *err)
+static int attach_at(struct points *p, struct end *end, const struct held_file *file,
+		     uint64_t offset, uint64_t semaphore, struct error *err)
 {
 	struct engine_point ep = {
 		.kind = ENGINE_UPROBE,
 		.role = end->role,
-		.path = path,
+		.fd = file->fd,
+		.path = file->path,
+		.file_name = file->name,
 		.offset = offset,
 		.ref_ctr = semaphore,
 		.comm = end->point->comm,
@@ -53,28 +55,44 @@ static int attach_at(struct points *p, struct end *end, const char *path, uint64
 	return engine_add_point(p->engine, &ep, &end->id, err);
 }
 
-/* Only where an instruction is shown to begin: @place->vaddr. */
-static int attach_checked(struct points *p, struct end *end, const char *path, struct probe_file *f,
-			  const struct maptable *t, struct probe_place *place, struct error *err)
+/* Only where an instruction is shown to begin: @place->vaddr, which is at @offset in the file. */
+static int attach_shown(struct points *p, struct end *end, struct probe_file *f,
+			const struct held_file *file, const struct probe_place *place,
+			uint64_t offset, uint64_t semaphore, struct error *err)
+{
+	int ret = probe_file_check(f, place, err);
+
+	if (!ret)
+		ret = attach_at(p, end, file, offset, semaphore, err);
+	if (ret)
+		return ret;
+	ret = probe_file_unchanged(f, err);
+	if (ret && !engine_withdraw_site(p->engine))
+		log_warn("%s: a probe was put there and stays until the end of the run",
+			 file->name);
+	return ret;
+}
+
+static int attach_checked(struct points *p, struct end *end, const struct held_file *file,
+			  struct probe_file *f, const struct maptable *t, struct probe_place *place,
+			  struct error *err)
 {
 	_cleanup_free_ uint64_t *statements = NULL;
 	uint64_t offset, from, to;
-	int ret;
 
 	if (!maptable_vaddr_to_offset(t, place->vaddr, &offset))
-		return error_set(err, EINVAL, "%s: address %#llx is not in the file", path,
+		return error_set(err, EINVAL, "%s: address %#llx is not in the file", file->name,
 				 (unsigned long long)place->vaddr);
 	if (probe_file_around(f, place->vaddr, &from, &to)) {
 		maptable_statements(t, from, to, &statements, &place->n_statements);
 		place->statements = statements;
 	}
-	ret = probe_file_check(f, place, err);
-	return ret ? ret : attach_at(p, end, path, offset, 0, err);
+	return attach_shown(p, end, f, file, place, offset, 0, err);
 }
 
 /* A line may begin in several places of one function: only the first of each counts. */
-static int attach_line(struct points *p, struct end *end, const char *path, struct probe_file *f,
-		       const struct maptable *t, struct error *err)
+static int attach_line(struct points *p, struct end *end, const struct held_file *file,
+		       struct probe_file *f, const struct maptable *t, struct error *err)
 {
 	const struct point *point = end->point;
 	_cleanup_free_ uint64_t *vaddrs = NULL;
@@ -92,12 +110,12 @@ static int attach_line(struct points *p, struct end *end, const char *path, stru
 				continue;
 			last = start;
 		}
-		ret = attach_checked(p, end, path, f, t, &place, err);
+		ret = attach_checked(p, end, file, f, t, &place, err);
 	}
 	return ret;
 }
 
-static int attach_function(struct points *p, struct end *end, const char *path,
+static int attach_function(struct points *p, struct end *end, const struct held_file *file,
 			   struct probe_file *f, const struct maptable *t, struct error *err)
 {
 	_cleanup_free_ uint64_t *vaddrs = NULL;
@@ -108,33 +126,45 @@ static int attach_function(struct points *p, struct end *end, const char *path,
 		return error_set(err, ENOTUNIQ,
 				 "%s: the compiler made %zu copies of function \"%s\", which an "
 				 "OFFSET cannot mean all: name a line (FILE:LINE)",
-				 path, n, end->point->function);
+				 file->name, n, end->point->function);
 	for (size_t i = 0; !ret && i < n; i++) {
 		struct probe_place place = { .vaddr = vaddrs[i] + end->point->offset,
 					     .function = end->point->function,
 					     .function_vaddr = vaddrs[i] };
 
-		ret = attach_checked(p, end, path, f, t, &place, err);
+		ret = attach_checked(p, end, file, f, t, &place, err);
 	}
 	return ret;
+}
+
+/* Looked up by its path once: everything else is asked of, and done to, the file found there. */
+static int find_file(const struct point *point, struct held_file *ret, struct error *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = binary_find(point->binary, &path, err);
+
+	return r ? r : held_file_open(path, ret, err);
 }
 
 static int attach_code(struct points *p, struct end *end, const struct map_options *map_opt,
 		       struct error *err)
 {
 	const struct point *point = end->point;
-	_cleanup_free_ char *path = NULL;
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
+	/* What a cache says of a file may have been said of another one. */
+	struct map_options fresh = *map_opt;
 	struct probe_file *f = NULL;
 	struct maptable *t = NULL;
 	int ret;
 
-	ret = binary_find(point->binary, &path, err);
+	fresh.cache_dir = NULL;
+	ret = find_file(point, &file, err);
 	if (!ret)
-		ret = maptable_open(path, point->binary, map_opt, &t, err);
+		ret = maptable_open(file.path, file.name, &fresh, &t, err);
 	if (!ret)
-		ret = probe_file_open(path, &f, err);
+		ret = probe_file_open(&file, &f, err);
 	if (!ret)
-		ret = (point->kind == POINT_LINE ? attach_line : attach_function)(p, end, path, f,
+		ret = (point->kind == POINT_LINE ? attach_line : attach_function)(p, end, &file, f,
 										  t, err);
 	probe_file_close(f);
 	maptable_free(t);
@@ -142,36 +172,34 @@ static int attach_code(struct points *p, struct end *end, const struct map_optio
 }
 
 /* A probe that a note in the file tells of. */
-static int attach_note(struct points *p, struct end *end, const char *path, struct probe_file *f,
-		       uint64_t offset, uint64_t semaphore, struct error *err)
+static int attach_note(struct points *p, struct end *end, const struct held_file *file,
+		       struct probe_file *f, uint64_t offset, uint64_t semaphore, struct error *err)
 {
 	struct probe_place place = { .note = true };
-	int ret;
 
 	if (!probe_file_vaddr(f, offset, &place.vaddr))
-		return error_set(err, EINVAL, "%s: file offset %#llx is not in its code", path,
-				 (unsigned long long)offset);
-	ret = probe_file_check(f, &place, err);
-	return ret ? ret : attach_at(p, end, path, offset, semaphore, err);
+		return error_set(err, EINVAL, "%s: file offset %#llx is not in its code",
+				 file->name, (unsigned long long)offset);
+	return attach_shown(p, end, f, file, &place, offset, semaphore, err);
 }
 
 static int attach_usdt(struct points *p, struct end *end, struct error *err)
 {
 	const struct point *point = end->point;
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
 	_cleanup_free_ struct usdt_site *sites = NULL;
-	_cleanup_free_ char *path = NULL;
 	struct probe_file *f = NULL;
 	size_t n = 0;
 	int ret;
 
-	ret = binary_find(point->binary, &path, err);
+	ret = find_file(point, &file, err);
 	if (!ret)
-		ret = usdt_find(path, point->function, point->name, &sites, &n, err);
+		ret = usdt_find(&file, point->function, point->name, &sites, &n, err);
 	if (!ret)
-		ret = probe_file_open(path, &f, err);
+		ret = probe_file_open(&file, &f, err);
 	for (size_t i = 0; !ret && i < n; i++)
-		ret = attach_note(p, end, path, f, sites[i].probe_offset, sites[i].semaphore_offset,
-				  err);
+		ret = attach_note(p, end, &file, f, sites[i].probe_offset,
+				  sites[i].semaphore_offset, err);
 	probe_file_close(f);
 	return ret;
 }
@@ -285,11 +313,11 @@ bool points_have_marks(const struct points *p)
 	return p->marks != NULL;
 }
 
-static bool already_searched(struct points *p, const char *path)
+static bool already_searched(struct points *p, const struct held_file *file)
 {
 	struct stat st;
 
-	if (stat(path, &st))
+	if (fstat(file->fd, &st))
 		return true;
 	for (size_t i = 0; i < p->n_searched; i++) {
 		if (p->searched[i].dev == st.st_dev && p->searched[i].ino == st.st_ino)
@@ -320,8 +348,8 @@ static enum mark_kind wanted_kind(const struct end *end)
 	}
 }
 
-static void attach_marks(struct points *p, struct end *end, const char *path, struct probe_file *f,
-			 const struct mark_site *sites, size_t n)
+static void attach_marks(struct points *p, struct end *end, const struct held_file *file,
+			 struct probe_file *f, const struct mark_site *sites, size_t n)
 {
 	struct error err = {};
 
@@ -331,7 +359,7 @@ static void attach_marks(struct points *p, struct end *end, const char *path, st
 		if (sites[i].kind != wanted_kind(end) ||
 		    !mark_name_matches(end->point->name, sites[i].name))
 			continue;
-		if (attach_note(p, end, path, f, sites[i].probe_offset, sites[i].semaphore_offset,
+		if (attach_note(p, end, file, f, sites[i].probe_offset, sites[i].semaphore_offset,
 				&err))
 			log_warn("mark:%s: %s", end->point->name, err.text);
 	}
@@ -339,23 +367,24 @@ static void attach_marks(struct points *p, struct end *end, const char *path, st
 
 void points_add_binary(struct points *p, const char *path)
 {
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
 	struct probe_file *f = NULL;
 	struct mark_site *sites;
 	struct error err = {};
 	size_t n;
 
-	if (!p->marks || already_searched(p, path))
+	if (!p->marks || held_file_open(path, &file, NULL) || already_searched(p, &file))
 		return;
-	if (marks_find_sites(path, &sites, &n, &err)) {
+	if (marks_find_sites(&file, &sites, &n, &err)) {
 		log_debug("%s", err.text);
 		return;
 	}
-	if (n && probe_file_open(path, &f, &err))
+	if (n && probe_file_open(&file, &f, &err))
 		log_warn("%s", err.text);
 	for (size_t i = 0; f && i < p->n; i++) {
-		attach_marks(p, &p->list[i].begin, path, f, sites, n);
+		attach_marks(p, &p->list[i].begin, &file, f, sites, n);
 		if (p->list[i].spec->latency)
-			attach_marks(p, &p->list[i].end, path, f, sites, n);
+			attach_marks(p, &p->list[i].end, &file, f, sites, n);
 	}
 	probe_file_close(f);
 	mark_sites_free(sites, n);

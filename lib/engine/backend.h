@@ -27,6 +27,8 @@ struct engine_backend {
 	/* A site of point @id, which is new if @first. */
 	int (*add_site)(struct engine *e, const struct engine_point *p, int id, bool first,
 			struct error *err);
+	/* See engine_withdraw_site(); NULL: it cannot. */
+	void (*withdraw_site)(struct engine *e);
 	/* See engine_point_others(); may be NULL. */
 	int (*point_others)(const struct engine *e, int id, char (*names)[16], int max);
 };
@@ -75,7 +77,7 @@ int engine_open_events(struct engine *e, struct error *err);
 void engine_init_page(struct engine *e);
 
 /* Maps the page of code around a probe, so that the kernel checks the probe; NULL: not possible. */
-void *engine_map_code(const char *path, uint64_t offset);
+void *engine_map_code(int fd, uint64_t offset);
 void engine_unmap_code(void *code);
 /* What people are told when the kernel refuses a uprobe. */
 const char *engine_uprobe_reason(int errnum);

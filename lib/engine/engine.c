@@ -312,10 +312,17 @@ int engine_add_point(struct engine *e, const struct engine_point *p, int *id, st
 					 SCOZ_MAX_POINTS);
 		*id = e->n_points++;
 	}
-	code = p->kind == ENGINE_UPROBE ? engine_map_code(p->path, p->offset) : NULL;
+	code = p->kind == ENGINE_UPROBE ? engine_map_code(p->fd, p->offset) : NULL;
 	ret = e->backend->add_site(e, p, *id, first, err);
 	engine_unmap_code(code);
 	return ret;
+}
+
+bool engine_withdraw_site(struct engine *e)
+{
+	if (e->backend->withdraw_site)
+		e->backend->withdraw_site(e);
+	return e->backend->withdraw_site;
 }
 
 int engine_point_others(const struct engine *e, int id, char (*names)[16], int max)

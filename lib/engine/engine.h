@@ -108,7 +108,12 @@ enum engine_point_role { ENGINE_VISIT, ENGINE_BEGIN, ENGINE_END };
 struct engine_point {
 	enum engine_point_kind kind;
 	enum engine_point_role role;
-	const char *path; /* uprobe: file */
+	/*
+	 * uprobe: the file, by the descriptor that its code was read through (kept open during the
+	 * call), a path that leads to that descriptor's file, and its name for messages.
+	 */
+	int fd;
+	const char *path, *file_name;
 	uint64_t offset;  /* uprobe: file offset */
 	uint64_t ref_ctr; /* uprobe: file offset of the semaphore, 0 none */
 	const char *name; /* tracepoint */
@@ -118,6 +123,8 @@ struct engine_point {
 };
 /* A further site of an existing point when *id >= 0, else a new one. */
 int engine_add_point(struct engine *e, const struct engine_point *p, int *id, struct error *err);
+/* Takes the uprobe back that was added last; false: this engine keeps it until its end. */
+bool engine_withdraw_site(struct engine *e);
 struct engine_count {
 	uint64_t visits;
 	uint64_t last_virtual; /* virtual time (now - A) of the latest visit, ns */

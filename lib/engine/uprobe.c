@@ -6,20 +6,16 @@
  */
 #include "engine/backend.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define KERNEL_ENOTSUPP 524 /* of the kernel alone, which hands it out all the same */
 
-void *engine_map_code(const char *path, uint64_t offset)
+void *engine_map_code(int fd, uint64_t offset)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	void *p;
 
-	if (fd < 0)
-		return NULL;
 	p = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, offset & ~(page - 1));
 	return p == MAP_FAILED ? NULL : p;
 }

@@ -6,9 +6,9 @@
 
 int maptable_not_elf(const char *path, const char *name, struct error *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_free_ char *where =
-		strcmp(path, name) ? xasprintf("%s (%s)", name, path) : xstrdup(name);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool by_name = !strcmp(path, name) || !strncmp(path, "/proc/self/fd/", 14);
+	_cleanup_free_ char *where = by_name ? xstrdup(name) : xasprintf("%s (%s)", name, path);
 	char line[128] = "", *interpreter;
 	ssize_t n = fd < 0 ? -1 : pread(fd, line, sizeof(line) - 1, 0);
 

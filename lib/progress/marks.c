@@ -87,10 +87,11 @@ static int found_note(const struct elf_note *note, void *arg, struct error *err)
 	return 0;
 }
 
-int marks_find_sites(const char *path, struct mark_site **ret, size_t *n, struct error *err)
+int marks_find_sites(const struct held_file *file, struct mark_site **ret, size_t *n,
+		     struct error *err)
 {
 	struct elf_notes want = {
-		.path = path, .section = ".note.scoz", .owner = "scoz", .type = 1
+		.file = file, .section = ".note.scoz", .owner = "scoz", .type = 1
 	};
 	struct site_list list = { 0 };
 	int r = elf_notes_walk(&want, found_note, &list, err);

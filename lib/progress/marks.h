@@ -19,7 +19,7 @@
 #ifndef SCOZ_MARKS_H
 #define SCOZ_MARKS_H
 
-#include "base/base.h"
+#include "base/held_file.h"
 
 enum mark_kind { MARK_PROGRESS, MARK_BEGIN, MARK_END };
 
@@ -30,10 +30,11 @@ struct mark_site {
 	uint64_t semaphore_offset; /* in the file: the uprobe's ref_ctr_offset */
 };
 /*
- * All marks in the ELF file at @path: 0 with *n = 0 when it has none. Errors name the file:
+ * All marks in the ELF file @file: 0 with *n = 0 when it has none. Errors name the file:
  * not an ELF file (-ENOEXEC), cannot be read, notes that are damaged (-EINVAL).
  */
-int marks_find_sites(const char *path, struct mark_site **ret, size_t *n, struct error *err);
+int marks_find_sites(const struct held_file *file, struct mark_site **ret, size_t *n,
+		     struct error *err);
 void mark_sites_free(struct mark_site *sites, size_t n);
 
 /* Does "mark:PATTERN" mean the mark @name? Equal, or the end of a path ("main.c:12"). */

@@ -3,7 +3,6 @@
 
 #include "map/map.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>
 
@@ -127,7 +126,7 @@ static int walk_data(const struct elf_notes *want, const struct elf_file *f, Elf
 			return error_set(err, EINVAL,
 					 "%s: the note at offset %zu of %s is damaged: rebuild or "
 					 "reinstall the file",
-					 want->path, pos, want->section);
+					 want->file->name, pos, want->section);
 		if (nh.n_type == want->type && nh.n_namesz == strlen(want->owner) + 1 &&
 		    !memcmp(base + name_pos, want->owner, nh.n_namesz)) {
 			struct elf_note note = {
@@ -140,8 +139,8 @@ static int walk_data(const struct elf_notes *want, const struct elf_file *f, Elf
 
 			r = fn(&note, arg, err);
 			if (r) {
-				error_prefix(err, "%s: note at offset %zu of %s", want->path, pos,
-					     want->section);
+				error_prefix(err, "%s: note at offset %zu of %s", want->file->name,
+					     pos, want->section);
 				return r;
 			}
 		}
@@ -169,7 +168,7 @@ static int walk_segments(const struct elf_notes *want, const struct elf_file *f,
 					    ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 		if (!data)
 			return error_set(err, EINVAL, "%s: its note segment is damaged: %s",
-					 want->path, elf_errmsg(-1));
+					 want->file->name, elf_errmsg(-1));
 		r = walk_data(want, f, data, ph.p_vaddr, fn, arg, err);
 		if (r)
 			return r;
@@ -185,8 +184,8 @@ static int walk_sections(const struct elf_notes *want, const struct elf_file *f,
 	size_t strings;
 
 	if (elf_getshdrstrndx(f->elf, &strings))
-		return error_set(err, EINVAL, "%s: its section headers are damaged: %s", want->path,
-				 elf_errmsg(-1));
+		return error_set(err, EINVAL, "%s: its section headers are damaged: %s",
+				 want->file->name, elf_errmsg(-1));
 	while ((scn = elf_nextscn(f->elf, scn))) {
 		const char *name;
 		Elf_Data *data;
@@ -200,7 +199,7 @@ static int walk_sections(const struct elf_notes *want, const struct elf_file *f,
 			continue;
 		data = elf_getdata(scn, NULL);
 		if (!data)
-			return error_set(err, EINVAL, "%s: %s is damaged: %s", want->path,
+			return error_set(err, EINVAL, "%s: %s is damaged: %s", want->file->name,
 					 want->section, elf_errmsg(-1));
 		r = walk_data(want, f, data, sh.sh_flags & SHF_ALLOC ? sh.sh_addr : 0, fn, arg,
 			      err);
@@ -214,32 +213,29 @@ int elf_notes_walk(const struct elf_notes *want,
 		   int (*fn)(const struct elf_note *note, void *arg, struct error *err), void *arg,
 		   struct error *err)
 {
-	_cleanup_close_ int fd = open(want->path, O_RDONLY | O_CLOEXEC);
 	Elf *elf __attribute__((cleanup(cleanup_elf))) = NULL;
 	struct elf_file f;
 	GElf_Ehdr eh;
 	size_t n = 0;
 
-	if (fd < 0)
-		return error_set(err, errno, "%s: %m", want->path);
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf = elf_begin(want->file->fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh))
-		return maptable_not_elf(want->path, want->path, err);
+		return maptable_not_elf(want->file->path, want->file->name, err);
 	if (eh.e_ident[EI_DATA] !=
 	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
 		return error_set(err, ENOEXEC, "%s is for a machine of the other byte order",
-				 want->path);
+				 want->file->name);
 	if (eh.e_type != ET_EXEC && eh.e_type != ET_DYN)
 		return error_set(err, ENOEXEC,
 				 "%s is not a program or a shared library: name what it is linked "
 				 "into",
-				 want->path);
+				 want->file->name);
 	f.elf = elf;
-	f.fd = fd;
+	f.fd = want->file->fd;
 	f.wordsize = eh.e_ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
 	if (elf_getshdrnum(elf, &n))
-		return error_set(err, EINVAL, "%s: its section headers are damaged: %s", want->path,
-				 elf_errmsg(-1));
+		return error_set(err, EINVAL, "%s: its section headers are damaged: %s",
+				 want->file->name, elf_errmsg(-1));
 	return n ? walk_sections(want, &f, fn, arg, err) : walk_segments(want, &f, fn, arg, err);
 }

@@ -3,10 +3,10 @@
 #ifndef SCOZ_NOTES_H
 #define SCOZ_NOTES_H
 
-#include "base/base.h"
+#include "base/held_file.h"
 
 struct elf_notes {
-	const char *path;
+	const struct held_file *file;
 	const char *section; /* e.g. ".note.stapsdt" */
 	const char *owner;   /* notes of other owners are passed over */
 	uint32_t type;	     /* as are those of other types */

@@ -4,7 +4,6 @@
 #include "map/eh_frame.h"
 #include "progress/instructions.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>
 
@@ -22,13 +21,18 @@ struct functions {
 };
 
 struct probe_file {
-	char *path;
+	const struct held_file *file;
 	Elf *elf;
-	int fd;
 	uint16_t machine;
 	struct functions unwind, symbols; /* each sorted by start */
 	/* What .symtab of arm64 calls data in the text, and where code goes on. */
 	struct functions data;
+	/* The code that the last check read, and where in the file it is. */
+	struct {
+		uint8_t *bytes;
+		size_t n;
+		uint64_t offset;
+	} checked;
 };
 
 static void add(struct functions *f, uint64_t start, uint64_t end)
@@ -120,19 +124,16 @@ static int open_elf(struct probe_file *f, struct error *err)
 	GElf_Ehdr eh;
 	GElf_Shdr sh;
 
-	f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
-	if (f->fd < 0)
-		return error_set(err, errno, "%s: %m", f->path);
 	elf_version(EV_CURRENT);
-	f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
+	f->elf = elf_begin(f->file->fd, ELF_C_READ, NULL);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &eh))
-		return error_set(err, ENOEXEC, "%s is not an ELF file", f->path);
+		return error_set(err, ENOEXEC, "%s is not an ELF file", f->file->name);
 	f->machine = eh.e_machine;
 	if (!code_machine_known(f->machine))
 		return error_set(err, ENOTSUP,
 				 "%s is for a machine (ELF number %u) whose instructions are not "
 				 "known here: use a tracepoint, a system call or a mark",
-				 f->path, f->machine);
+				 f->file->name, f->machine);
 	while ((scn = elf_nextscn(f->elf, scn))) {
 		if (gelf_getshdr(scn, &sh) &&
 		    (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
@@ -145,13 +146,12 @@ static int open_elf(struct probe_file *f, struct error *err)
 	return 0;
 }
 
-int probe_file_open(const char *path, struct probe_file **ret, struct error *err)
+int probe_file_open(const struct held_file *file, struct probe_file **ret, struct error *err)
 {
 	struct probe_file *f = xcalloc(1, sizeof(*f));
 	int r;
 
-	f->path = xstrdup(path);
-	f->fd = -1;
+	f->file = file;
 	r = open_elf(f, err);
 	if (r) {
 		probe_file_close(f);
@@ -167,12 +167,10 @@ void probe_file_close(struct probe_file *f)
 		return;
 	if (f->elf)
 		elf_end(f->elf);
-	if (f->fd >= 0)
-		close(f->fd);
 	free(f->unwind.list);
 	free(f->symbols.list);
 	free(f->data.list);
-	free(f->path);
+	free(f->checked.bytes);
 	free(f);
 }
 
@@ -323,13 +321,13 @@ static int refuse(const struct probe_file *f, const struct code_flow *flow,
 	if (!flow->conflict && code_flow_before(flow, place->vaddr, &before) &&
 	    before + code_length(&flow->code, before) > place->vaddr)
 		return error_set(err, ENOTSUP, "%s: %s is in the middle of an instruction: %s; %s",
-				 f->path, name, near, danger);
+				 f->file->name, name, near, danger);
 	return error_set(err, ENOTSUP,
 			 "%s: nothing shows that an instruction begins at %s (no way leads there "
 			 "from the start of the function: data, or the target of a jump table): "
 			 "%s; name a line of a program compiled with -g, or a mark of scoz.h, "
 			 "instead; %s",
-			 f->path, name, near, danger);
+			 f->file->name, name, near, danger);
 }
 
 static int refuse_conflict(const struct probe_file *f, const struct code_flow *flow,
@@ -341,7 +339,7 @@ static int refuse_conflict(const struct probe_file *f, const struct code_flow *f
 			 "%s: whether an instruction begins at %s cannot be told: what symbols, "
 			 "unwind tables and lines say contradicts the code at 0x%llx; do they "
 			 "belong to this build? Reinstall the program or its debug symbols; %s",
-			 f->path, name, (unsigned long long)flow->conflict_at, danger);
+			 f->file->name, name, (unsigned long long)flow->conflict_at, danger);
 }
 
 static void enter_functions(const struct functions *f, struct code_flow *flow)
@@ -380,10 +378,31 @@ static int check_in(const struct probe_file *f, struct code_flow *flow,
 	return code_flow_begins(flow, place->vaddr) ? 0 : refuse(f, flow, place, err);
 }
 
+static int read_code(struct probe_file *f, uint64_t offset, size_t n)
+{
+	free(f->checked.bytes);
+	f->checked.bytes = xmalloc(n);
+	f->checked.n = n;
+	f->checked.offset = offset;
+	return pread(f->file->fd, f->checked.bytes, n, offset) == (ssize_t)n ? 0 : -EIO;
+}
+
+int probe_file_unchanged(const struct probe_file *f, struct error *err)
+{
+	_cleanup_free_ uint8_t *now = xmalloc(f->checked.n);
+
+	if (pread(f->file->fd, now, f->checked.n, f->checked.offset) == (ssize_t)f->checked.n &&
+	    !memcmp(now, f->checked.bytes, f->checked.n))
+		return 0;
+	return error_set(err, ESTALE,
+			 "%s: its code was changed while a probe was put there: start again when "
+			 "whatever writes to the file has finished",
+			 f->file->name);
+}
+
 int probe_file_check(struct probe_file *f, const struct probe_place *place, struct error *err)
 {
 	_cleanup_free_ char *name = place_name(place, place->vaddr);
-	_cleanup_free_ uint8_t *bytes = NULL;
 	uint64_t start, end;
 	struct code_flow flow;
 	struct code code;
@@ -392,24 +411,22 @@ int probe_file_check(struct probe_file *f, const struct probe_place *place, stru
 
 	if (!probe_file_around(f, place->vaddr, &start, &end) ||
 	    !code_segment(f, place->vaddr, &ph))
-		return error_set(err, ENOTSUP, "%s: %s is not in its code: %s", f->path, name,
+		return error_set(err, ENOTSUP, "%s: %s is not in its code: %s", f->file->name, name,
 				 danger);
 	if (place->function &&
 	    (place->function_vaddr < start || place->function_vaddr > place->vaddr))
 		return error_set(err, ENOTSUP,
 				 "%s: %s is outside of function \"%s\": take an OFFSET within it",
-				 f->path, name, place->function);
+				 f->file->name, name, place->function);
 	if (end - start > MAX_FUNCTION) {
 		start = place->vaddr - start > MAX_FUNCTION / 2 ? place->vaddr - MAX_FUNCTION / 2
 								: start;
 		end = end - start > MAX_FUNCTION ? start + MAX_FUNCTION : end;
 	}
-	bytes = xmalloc(end - start);
-	if (pread(f->fd, bytes, end - start, ph.p_offset + (start - ph.p_vaddr)) !=
-	    (ssize_t)(end - start))
-		return error_set(err, errno ? errno : EIO, "%s: its code at 0x%llx cannot be read",
-				 f->path, (unsigned long long)start);
-	code = (struct code){ f->machine, bytes, start, end };
+	if (read_code(f, ph.p_offset + (start - ph.p_vaddr), end - start))
+		return error_set(err, EIO, "%s: its code at 0x%llx cannot be read", f->file->name,
+				 (unsigned long long)start);
+	code = (struct code){ f->machine, f->checked.bytes, start, end };
 	code_flow_init(&flow, &code);
 	r = check_in(f, &flow, place, err);
 	code_flow_deinit(&flow);

@@ -8,12 +8,12 @@
 #ifndef SCOZ_PROBE_FILE_H
 #define SCOZ_PROBE_FILE_H
 
-#include "base/base.h"
+#include "base/held_file.h"
 
 struct probe_file;
 
-/* Reads the functions of the ELF file at @path. */
-int probe_file_open(const char *path, struct probe_file **ret, struct error *err);
+/* Reads the functions of the ELF file @file, which must stay open. */
+int probe_file_open(const struct held_file *file, struct probe_file **ret, struct error *err);
 void probe_file_close(struct probe_file *f);
 
 struct probe_place {
@@ -32,6 +32,11 @@ struct probe_place {
  * instructions are next to it. -EINVAL: the file contradicts itself or its line information.
  */
 int probe_file_check(struct probe_file *f, const struct probe_place *place, struct error *err);
+/*
+ * Is the code that the last probe_file_check() looked at still what it was? Whoever may write to
+ * the file can change it: to be asked again when the probe is there. -ESTALE: it is not.
+ */
+int probe_file_unchanged(const struct probe_file *f, struct error *err);
 /* The address that is at @offset in the file; false: none, or it is no code. */
 bool probe_file_vaddr(const struct probe_file *f, uint64_t offset, uint64_t *vaddr);
 /*

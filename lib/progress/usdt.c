@@ -79,11 +79,11 @@ static int found_note(const struct elf_note *note, void *arg, struct error *err)
 	return 0;
 }
 
-int usdt_find(const char *path, const char *provider, const char *name, struct usdt_site **ret,
-	      size_t *n, struct error *err)
+int usdt_find(const struct held_file *file, const char *provider, const char *name,
+	      struct usdt_site **ret, size_t *n, struct error *err)
 {
 	struct elf_notes want = {
-		.path = path, .section = ".note.stapsdt", .owner = "stapsdt", .type = 3
+		.file = file, .section = ".note.stapsdt", .owner = "stapsdt", .type = 3
 	};
 	struct search s = { .provider = provider, .name = name };
 	int r = elf_notes_walk(&want, found_note, &s, err);
@@ -91,7 +91,8 @@ int usdt_find(const char *path, const char *provider, const char *name, struct u
 	*ret = NULL;
 	*n = 0;
 	if (!r && !s.n)
-		r = error_set(err, ENOENT, "%s has no USDT probe %s:%s; %s%s", path, provider, name,
+		r = error_set(err, ENOENT, "%s has no USDT probe %s:%s; %s%s", file->name, provider,
+			      name,
 			      s.others ? "it has "
 				       : "it has none at all: was it built with "
 					 "probes (dtrace, sys/sdt.h)?",

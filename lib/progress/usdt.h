@@ -3,17 +3,17 @@
 #ifndef SCOZ_USDT_H
 #define SCOZ_USDT_H
 
-#include "base/base.h"
+#include "base/held_file.h"
 
 struct usdt_site {
 	uint64_t probe_offset;	   /* in the file */
 	uint64_t semaphore_offset; /* in the file: the uprobe's ref_ctr_offset; 0: none */
 };
 /*
- * Every place of PROVIDER:NAME in the ELF file at @path (inlining makes many of one probe).
+ * Every place of PROVIDER:NAME in the ELF file @file (inlining makes many of one probe).
  * -ENOENT when there is none; the text then lists the probes that the file does have.
  */
-int usdt_find(const char *path, const char *provider, const char *name, struct usdt_site **ret,
-	      size_t *n, struct error *err);
+int usdt_find(const struct held_file *file, const char *provider, const char *name,
+	      struct usdt_site **ret, size_t *n, struct error *err);
 
 #endif

@@ -36,7 +36,7 @@ static void check_sites(const char *path, bool cxx, const char *what)
 	struct mark_site *sites;
 	size_t n, known = 0;
 
-	if (marks_find_sites(path, &sites, &n, &err))
+	if (find_sites(path, &sites, &n, &err))
 		fail_msg("%s: %s", what, err.text);
 	for (size_t i = 0; i < n; i++) {
 		unsigned char code[5] = { 0 };
@@ -134,7 +134,7 @@ static void test_disabled(void **state)
 	size_t n = 1;
 
 	(void)state;
-	assert_int_equal(marks_find_sites(path, &sites, &n, NULL), 0);
+	assert_int_equal(find_sites(path, &sites, &n, NULL), 0);
 	assert_int_equal(n, 0);
 	assert_null(sites);
 	assert_int_equal(run("%s count 10", path), 0);
@@ -189,7 +189,7 @@ static void test_groups(void **state)
 				     "%s",
 				     test_dir, test_root, lld ? "-fuse-ld=lld" : ""),
 				 0);
-		assert_int_equal(marks_find_sites(path, &sites, &n, NULL), 0);
+		assert_int_equal(find_sites(path, &sites, &n, NULL), 0);
 		kept = n;
 		mark_sites_free(sites, n);
 		assert_int_equal(kept, 1);
@@ -213,7 +213,7 @@ static void test_compatibility(void **state)
 	assert_int_equal(run("gcc -Wall -Wextra -Werror -I%sinclude/scoz-compat %s.c -o %s",
 			     test_root, path, path),
 			 0);
-	assert_int_equal(marks_find_sites(path, &sites, &n, NULL), 0);
+	assert_int_equal(find_sites(path, &sites, &n, NULL), 0);
 	assert_int_equal(n, 4);
 	mark_sites_free(sites, n);
 }
@@ -280,7 +280,7 @@ static void test_other_architecture(void **state)
 				     "-o %s",
 				     flags[i], test_root, test_root, path),
 				 0);
-		assert_int_equal(marks_find_sites(path, &sites, &n, NULL), 0);
+		assert_int_equal(find_sites(path, &sites, &n, NULL), 0);
 		assert_true(n >= 11);
 		mark_sites_free(sites, n);
 	}
@@ -346,13 +346,13 @@ static void test_bad_files(void **state)
 	size_t n;
 
 	(void)state;
-	assert_int_equal(marks_find_sites("/nonexistent", &sites, &n, &err), -ENOENT);
+	assert_int_equal(find_sites("/nonexistent", &sites, &n, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "/nonexistent"));
 	write_text("bad", "#!/bin/sh\n");
-	assert_int_equal(marks_find_sites(path, &sites, &n, &err), -ENOEXEC);
+	assert_int_equal(find_sites(path, &sites, &n, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, path));
 	assert_null(sites);
-	assert_int_equal(marks_find_sites(test_dir, &sites, &n, &err), -ENOEXEC);
+	assert_int_equal(find_sites(test_dir, &sites, &n, &err), -EISDIR);
 }
 
 /* Bytes of a program changed at random: an answer or an error that names the file, no crash. */
@@ -388,7 +388,7 @@ static void test_damaged(void **state)
 		}
 		fwrite(copy, 1, keep, f);
 		fclose(f);
-		if (marks_find_sites(path, &sites, &n, &err)) {
+		if (find_sites(path, &sites, &n, &err)) {
 			failures++;
 			assert_non_null(strstr(err.text, path));
 		}

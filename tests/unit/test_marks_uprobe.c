@@ -37,7 +37,7 @@ static void attach(struct uprobes *u, const char *path)
 	size_t n;
 
 	u->n = 0;
-	if (marks_find_sites(path, &sites, &n, &err))
+	if (find_sites(path, &sites, &n, &err))
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(sites[i].name, "step") && strcmp(sites[i].name, "loop"))

@@ -138,11 +138,13 @@ static uint64_t vaddr_of(const void *p)
 
 static int check(const struct probe_place *place, char *text)
 {
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
 	struct probe_file *f;
 	struct error err = {};
 	int r;
 
-	assert_int_equal(probe_file_open("/proc/self/exe", &f, &err), 0);
+	assert_int_equal(held_file_open("/proc/self/exe", &file, &err), 0);
+	assert_int_equal(probe_file_open(&file, &f, &err), 0);
 	r = probe_file_check(f, place, &err);
 	if (text)
 		strcpy(text, err.text);
@@ -233,6 +235,7 @@ static void believes_lines_and_notes(void **state)
 static void agrees_with_the_line_table(void **state)
 {
 	struct map_options opt = { .cache_dir = NULL };
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
 	uint64_t vaddr, start, end, *statements;
 	struct error err = {};
 	struct probe_file *f;
@@ -242,7 +245,8 @@ static void agrees_with_the_line_table(void **state)
 	(void)state;
 	assert_int_equal(maptable_open("/proc/self/exe", "self", &opt, &t, &err), 0);
 	assert_int_equal(maptable_function_address(t, "follows_control", &vaddr, &err), 0);
-	assert_int_equal(probe_file_open("/proc/self/exe", &f, &err), 0);
+	assert_int_equal(held_file_open("/proc/self/exe", &file, &err), 0);
+	assert_int_equal(probe_file_open(&file, &f, &err), 0);
 	assert_true(probe_file_around(f, vaddr, &start, &end));
 	assert_int_equal(start, vaddr);
 	maptable_statements(t, start, end, &statements, &n);
@@ -271,6 +275,7 @@ static void works_on_stripped_files(void **state)
 {
 	char path[] = "/tmp/test_probe_file.XXXXXX", command[256];
 	struct probe_place place = { .vaddr = vaddr_of(known) };
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
 	int fd = mkstemp(path);
 	struct probe_file *f;
 	struct error err = {};
@@ -284,12 +289,64 @@ static void works_on_stripped_files(void **state)
 		unlink(path);
 		skip();
 	}
-	assert_int_equal(probe_file_open(path, &f, &err), 0);
+	assert_int_equal(held_file_open(path, &file, &err), 0);
+	assert_int_equal(probe_file_open(&file, &f, &err), 0);
 	unlink(path);
 	assert_int_equal(probe_file_check(f, &place, &err), 0);
 	place.vaddr += 2;
 	assert_int_equal(probe_file_check(f, &place, &err), -ENOTSUP);
 	probe_file_close(f);
+}
+
+/* What others do to the path, or to the file itself, after it was looked at. */
+static void holds_the_file(void **state)
+{
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT, again = HELD_FILE_INIT;
+	char path[] = "/tmp/test_probe_file.XXXXXX", other[sizeof(path) + 2], command[256];
+	struct probe_place place = { .vaddr = vaddr_of(known) };
+	struct stat held, now;
+	struct error err = {};
+	struct probe_file *f;
+	off_t size;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(held_file_open(path, &file, &err), 0);
+	assert_int_equal(probe_file_open(&file, &f, &err), 0);
+	assert_int_equal(probe_file_check(f, &place, &err), 0);
+
+	/* Another one in its place: the way that the kernel is given leads to what was read. */
+	snprintf(other, sizeof(other), "%s.2", path);
+	assert_int_equal(symlink("/bin/true", other), 0);
+	assert_int_equal(rename(other, path), 0);
+	assert_int_equal(stat(file.path, &now), 0);
+	assert_int_equal(fstat(fd, &held), 0);
+	assert_int_equal(now.st_ino, held.st_ino);
+	assert_int_equal(probe_file_unchanged(f, &err), 0);
+
+	/* Written to, of the same size. */
+	size = held.st_size;
+	for (off_t at = 0; at < size; at += 4096)
+		assert_int_equal(pwrite(fd, "\x90\x90\x90\x90", 4, at + (vaddr_of(known) & 4095)),
+				 4);
+	assert_int_equal(probe_file_unchanged(f, &err), -ESTALE);
+	assert_non_null(strstr(err.text, "was changed while"));
+	assert_int_equal(ftruncate(fd, 64), 0);
+	assert_int_equal(probe_file_unchanged(f, &err), -ESTALE);
+	probe_file_close(f);
+	close(fd);
+	unlink(path);
+
+	/* Nothing but files is opened, and nobody is waited for. */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(held_file_open(path, &again, &err), -EINVAL);
+	unlink(path);
+	assert_int_equal(held_file_open("/dev/null", &again, &err), -EINVAL);
+	assert_int_equal(held_file_open("/tmp", &again, &err), -EISDIR);
+	assert_int_equal(held_file_open(path, &again, &err), -ENOENT);
 }
 
 int main(void)
@@ -303,6 +360,7 @@ int main(void)
 #endif
 		cmocka_unit_test(agrees_with_the_line_table),
 		cmocka_unit_test(works_on_stripped_files),
+		cmocka_unit_test(holds_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

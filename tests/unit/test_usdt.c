@@ -51,6 +51,15 @@ static unsigned char byte_at(const char *path, uint64_t offset)
 	return c;
 }
 
+static int find(const char *path, const char *provider, const char *name, struct usdt_site **sites,
+		size_t *n, struct error *err)
+{
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
+	int r = held_file_open(path, &file, err);
+
+	return r ? r : usdt_find(&file, provider, name, sites, n, err);
+}
+
 static void test_found(void **state)
 {
 	static const char *const flags[] = { "-pie -fPIE", "-no-pie", "-static", "-pie -s" };
@@ -71,7 +80,7 @@ static void test_found(void **state)
 		struct error err = { 0 };
 		size_t n;
 
-		if (usdt_find(path, "prov", "one", &one, &n, &err))
+		if (find(path, "prov", "one", &one, &n, &err))
 			fail_msg("%s", err.text);
 		assert_int_equal(n, 2);
 		assert_int_equal(byte_at(path, one[0].probe_offset), 0x90);
@@ -79,10 +88,10 @@ static void test_found(void **state)
 		assert_int_equal(one[1].probe_offset, one[0].probe_offset + 1);
 		assert_true(one[0].semaphore_offset != 0);
 		assert_int_equal(one[0].semaphore_offset, one[1].semaphore_offset);
-		assert_int_equal(usdt_find(path, "prov", "two", &two, &n, &err), 0);
+		assert_int_equal(find(path, "prov", "two", &two, &n, &err), 0);
 		assert_int_equal(n, 1);
 		assert_int_equal(two[0].semaphore_offset, 0);
-		assert_int_equal(usdt_find(path, "prov", "prelinked", &moved, &n, &err), 0);
+		assert_int_equal(find(path, "prov", "prelinked", &moved, &n, &err), 0);
 		assert_int_equal(moved[0].probe_offset, one[1].probe_offset);
 		assert_int_equal(moved[0].semaphore_offset, one[1].semaphore_offset);
 	}
@@ -100,14 +109,14 @@ static void test_missing(void **state)
 	size_t n;
 
 	(void)state;
-	assert_int_equal(usdt_find(path, "prov", "three", &sites, &n, &err), -ENOENT);
+	assert_int_equal(find(path, "prov", "three", &sites, &n, &err), -ENOENT);
 	assert_null(sites);
 	assert_non_null(strstr(err.text, path));
 	assert_non_null(strstr(err.text, "it has prov:one, prov:on"));
 	assert_null(strstr(strstr(err.text, "prov:one") + 1, "prov:one"));
-	assert_int_equal(usdt_find("/bin/true", "a", "b", &sites, &n, &err), -ENOENT);
+	assert_int_equal(find("/bin/true", "a", "b", &sites, &n, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "none at all"));
-	assert_int_equal(usdt_find("/nonexistent", "a", "b", &sites, &n, &err), -ENOENT);
+	assert_int_equal(find("/nonexistent", "a", "b", &sites, &n, &err), -ENOENT);
 }
 
 static void test_many_names(void **state)
@@ -129,7 +138,7 @@ static void test_many_names(void **state)
 		notes = more;
 	}
 	path = assemble(notes, "-no-pie");
-	assert_int_equal(usdt_find(path, "a", "b", &sites, &n, &err), -ENOENT);
+	assert_int_equal(find(path, "a", "b", &sites, &n, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "provider:n07"));
 	assert_non_null(strstr(err.text, ", ..."));
 }
@@ -160,7 +169,7 @@ static void test_damaged(void **state)
 		struct error err = { 0 };
 		size_t n;
 
-		if (usdt_find(path, "p", "n", &sites, &n, &err) != -EINVAL)
+		if (find(path, "p", "n", &sites, &n, &err) != -EINVAL)
 			fail_msg("%zu (%s): %s", i, bad[i].word, err.text);
 		if (!strstr(err.text, bad[i].word) || !strstr(err.text, path))
 			fail_msg("%zu (%s): %s", i, bad[i].word, err.text);

@@ -43,6 +43,7 @@ void bpf_forget_process(struct engine *e, int pid);
 int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool first,
 		 struct error *err);
 
+void bpf_withdraw_site(struct engine *e);
 int bpf_point_others(const struct engine *e, int id, char (*names)[16], int max);
 
 #endif

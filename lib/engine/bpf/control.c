@@ -84,6 +84,13 @@ void bpf_keep_link(struct bpf_engine *e, struct bpf_link *link)
 	e->links[e->n_links++] = link;
 }
 
+void bpf_withdraw_site(struct engine *base)
+{
+	struct bpf_engine *e = bpf_engine(base);
+
+	bpf_link__destroy(e->links[--e->n_links]);
+}
+
 static int attach_uprobe(struct bpf_engine *e, const struct engine_point *p, int id,
 			 struct error *err)
 {
@@ -93,7 +100,7 @@ static int attach_uprobe(struct bpf_engine *e, const struct engine_point *p, int
 	link = bpf_program__attach_uprobe_opts(e->skel->progs.on_uprobe, -1, p->path, p->offset,
 					       &opts);
 	if (!link)
-		return error_set(err, errno, "probing %s at file offset %#llx: %s", p->path,
+		return error_set(err, errno, "probing %s at file offset %#llx: %s", p->file_name,
 				 (unsigned long long)p->offset, engine_uprobe_reason(errno));
 	bpf_keep_link(e, link);
 	return 0;

@@ -349,5 +349,6 @@ const struct engine_backend engine_bpf = {
 	.involve = visit_tasks,
 	.forget_sleepers = forget_sleepers,
 	.add_site = bpf_add_site,
+	.withdraw_site = bpf_withdraw_site,
 	.point_others = bpf_point_others,
 };

@@ -5,7 +5,6 @@
  */
 #include "engine/kernel/kernel_engine.h"
 
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -60,20 +59,18 @@ static int open_site(struct kernel_engine *k, struct perf_event_attr *attr,
 static int add_uprobe(struct kernel_engine *k, const struct engine_point *p, int id,
 		      struct error *err)
 {
-	struct scoz_probe probe = { .point = id, .offset = p->offset, .ref_ctr = p->ref_ctr };
-	int ret = 0;
+	struct scoz_probe probe = {
+		.fd = p->fd, .point = id, .offset = p->offset, .ref_ctr = p->ref_ctr
+	};
+	int ret;
 
 	if (p->comm)
 		snprintf(probe.comm, sizeof(probe.comm), "%s", p->comm);
-	probe.fd = open(p->path, O_RDONLY | O_CLOEXEC);
-	if (probe.fd < 0 || ioctl(k->fd, SCOZ_IOC_PROBE, &probe))
-		ret = errno;
-	if (probe.fd >= 0)
-		close(probe.fd);
-	if (ret)
-		return error_set(err, ret, "probing %s at file offset %#llx: %s", p->path,
-				 (unsigned long long)p->offset, engine_uprobe_reason(ret));
-	return 0;
+	if (!ioctl(k->fd, SCOZ_IOC_PROBE, &probe))
+		return 0;
+	ret = errno;
+	return error_set(err, ret, "probing %s at file offset %#llx: %s", p->file_name,
+			 (unsigned long long)p->offset, engine_uprobe_reason(ret));
 }
 
 /* Of all groups that have a tracepoint of this name, the first. */

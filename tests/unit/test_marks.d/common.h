@@ -62,6 +62,15 @@ static void teardown(void)
 	free(test_marks);
 }
 
+static inline int find_sites(const char *path, struct mark_site **sites, size_t *n,
+			     struct error *err)
+{
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
+	int r = held_file_open(path, &file, err);
+
+	return r ? r : marks_find_sites(&file, sites, n, err);
+}
+
 /* Returns the program's path, or NULL without that compiler. */
 static char *build(const char *cc, const char *flags, const char *name)
 {
@@ -87,7 +96,7 @@ __attribute__((unused)) static char *semaphores(const char *path)
 	char *text = xstrdup("");
 	size_t n;
 
-	if (marks_find_sites(path, &sites, &n, &err))
+	if (find_sites(path, &sites, &n, &err))
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < n; i++) {
 		char *longer =

@@ -36,6 +36,7 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 			command_terminate(&s->command, 2, &session_at_once);
 			return -EINTR;
 		}
+		session_look(s);
 		usleep(1000);
 	}
 	*wall_s = (clock_now_ns() - start) / 1e9;

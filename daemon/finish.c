@@ -10,11 +10,17 @@
 #define MIN_NAMELESS  0.05 /* of the samples, to be worth a warning */
 #define MIN_IN_KERNEL 0.2
 
+/* A place's samples, and which place it is (handlers_places()). */
+struct placed {
+	struct profile_sample s;
+	uint32_t place;
+};
+
 static int by_self(const void *a, const void *b)
 {
-	const struct profile_sample *x = a, *y = b;
+	const struct placed *x = a, *y = b;
 
-	return (x->self < y->self) - (x->self > y->self);
+	return (x->s.self < y->s.self) - (x->s.self > y->s.self);
 }
 
 /* To what lies in the binary, and is not the binary as a whole. */
@@ -30,28 +36,43 @@ static uint64_t credited_in(struct session *s, const struct handlers_location *p
 	return sum;
 }
 
+static void write_places(struct session *s, const struct placed *placed, size_t n)
+{
+	_cleanup_free_ struct profile_sample *samples = xcalloc(n, sizeof(*samples));
+	_cleanup_free_ uint32_t *places = xcalloc(n, sizeof(*places));
+	struct error err = {};
+
+	for (size_t i = 0; i < n; i++) {
+		samples[i] = placed[i].s;
+		places[i] = placed[i].place;
+	}
+	if (profile_writer_samples(s->writer, samples, n, &err) ||
+	    process_samples_write(s, places, n, &err))
+		log_warn("%s", err.text);
+}
+
 static void write_samples(struct session *s)
 {
-	_cleanup_free_ struct profile_sample *samples = NULL;
+	_cleanup_free_ struct placed *placed = NULL;
 	_cleanup_free_ struct handlers_location *places = NULL;
 	_cleanup_free_ struct handlers_binary *binaries = NULL;
 	size_t n, n_binary, kept = 0, first_binary;
-	struct error err = {};
 
 	handlers_samples(s->handlers, &places, &n);
 	handlers_binaries(s->handlers, &binaries, &n_binary);
-	samples = xcalloc(n + n_binary, sizeof(*samples));
+	placed = xcalloc(n + n_binary, sizeof(*placed));
 	for (size_t i = 0; i < n; i++) {
 		const struct location *l = locations_get(s->locations, i);
 
 		if (places[i].total)
-			samples[kept++] = (struct profile_sample){
-				.target = l->target,
-				.location = l->where,
-				.binary = l->binary,
-				.self = places[i].self,
-				.total = places[i].total,
-				.credit = places[i].credit,
+			placed[kept++] = (struct placed){
+				.s = { .target = l->target,
+				       .location = l->where,
+				       .binary = l->binary,
+				       .self = places[i].self,
+				       .total = places[i].total,
+				       .credit = places[i].credit },
+				.place = i,
 			};
 	}
 	first_binary = kept;
@@ -60,22 +81,22 @@ static void write_samples(struct session *s)
 
 		if (!binaries[i].total || path[0] != '/')
 			continue;
-		samples[kept++] = (struct profile_sample){
-			.target = locations_binary_target(path),
-			.location = "",
-			.binary = path,
-			.self = binaries[i].self,
-			.total = binaries[i].total,
-			.credit = binaries[i].credit + credited_in(s, places, n, path),
-			.unnamed = binaries[i].unnamed,
+		placed[kept++] = (struct placed){
+			.s = { .target = locations_binary_target(path),
+			       .location = "",
+			       .binary = path,
+			       .self = binaries[i].self,
+			       .total = binaries[i].total,
+			       .credit = binaries[i].credit + credited_in(s, places, n, path),
+			       .unnamed = binaries[i].unnamed },
+			.place = PLACE_BINARY | i,
 		};
 	}
-	qsort(samples, first_binary, sizeof(*samples), by_self);
-	qsort(samples + first_binary, kept - first_binary, sizeof(*samples), by_self);
-	if (profile_writer_samples(s->writer, samples, kept, &err))
-		log_warn("%s", err.text);
+	qsort(placed, first_binary, sizeof(*placed), by_self);
+	qsort(placed + first_binary, kept - first_binary, sizeof(*placed), by_self);
+	write_places(s, placed, kept);
 	while (kept > first_binary)
-		free((char *)samples[--kept].target);
+		free((char *)placed[--kept].s.target);
 }
 
 /* What the engine has measured of latency point @i. @l->bins is malloc'ed. */

@@ -56,6 +56,8 @@ struct handler {
 	struct chain chain;
 	/* The sample that a location or binary was last seen in, so that each counts once. */
 	uint32_t sample, *location_sample, binary_sample[MAX_BINARIES];
+	uint32_t process; /* that the sample fell into */
+	struct places *places;
 	int asked_pid; /* made_at_run_time() */
 	uint64_t asked_ns;
 	bool in_memory;
@@ -224,6 +226,26 @@ static void read_chain(struct handler *h, const struct ring_sample *s)
 	h->hits += hit;
 }
 
+static void count_location(struct handler *h, uint32_t id, enum place_count what)
+{
+	struct handlers_location *l = location_counts(h, id);
+
+	l->self += what == PLACE_SELF;
+	l->total += what == PLACE_TOTAL;
+	l->credit += what == PLACE_CREDIT;
+	places_count(h->places, h->process, id, what);
+}
+
+static void count_binary(struct handler *h, uint32_t id, enum place_count what)
+{
+	struct handlers_binary *b = &h->binaries[id];
+
+	b->self += what == PLACE_SELF;
+	b->total += what == PLACE_TOTAL;
+	b->credit += what == PLACE_CREDIT;
+	places_count(h->places, h->process, PLACE_BINARY | id, what);
+}
+
 static void count_frames(struct handler *h)
 {
 	const struct chain *c = &h->chain;
@@ -231,17 +253,17 @@ static void count_frames(struct handler *h)
 	h->sample++;
 	for (int i = 0; i < c->n; i++) {
 		uint32_t id = c->location[i], binary = c->binary[i];
-		struct handlers_location *l;
 
-		if (binary < MAX_BINARIES) {
+		if (binary < MAX_BINARIES && h->binary_sample[binary] != h->sample) {
 			h->saw[binary] = 1;
-			h->binaries[binary].total += h->binary_sample[binary] != h->sample;
+			count_binary(h, binary, PLACE_TOTAL);
 			h->binary_sample[binary] = h->sample;
 		}
 		if (id == LOCATION_NONE)
 			continue;
-		l = location_counts(h, id);
-		l->total += h->location_sample[id] != h->sample;
+		location_counts(h, id); /* makes room */
+		if (h->location_sample[id] != h->sample)
+			count_location(h, id, PLACE_TOTAL);
 		h->location_sample[id] = h->sample;
 	}
 }
@@ -257,9 +279,9 @@ static void count_innermost(struct handler *h)
 	if (i == c->n)
 		return;
 	if (c->location[i] != LOCATION_NONE)
-		location_counts(h, c->location[i])->self++;
+		count_location(h, c->location[i], PLACE_SELF);
 	if (c->binary[i] < MAX_BINARIES)
-		h->binaries[c->binary[i]].self++;
+		count_binary(h, c->binary[i], PLACE_SELF);
 	if (i || !c->unnamed)
 		return;
 	h->counts.unnamed++;
@@ -278,16 +300,17 @@ static void count_credit(struct handler *h)
 	if (i < 0 || (c->kernel && c->origin[i] == CODE_LIBRARY && !h->all->opt.scoped))
 		h->counts.in_kernel += c->kernel;
 	else if (c->location[i] != LOCATION_NONE)
-		location_counts(h, c->location[i])->credit++;
+		count_location(h, c->location[i], PLACE_CREDIT);
 	else if (c->origin[i] != CODE_UNKNOWN)
 		h->counts.without_line++;
 	else if (c->binary[i] < MAX_BINARIES)
-		h->binaries[c->binary[i]].credit++;
+		count_binary(h, c->binary[i], PLACE_CREDIT);
 }
 
 static void add_sample(struct handler *h, const struct ring_sample *s)
 {
 	h->counts.samples++;
+	h->process = process_table_sample(h->all->opt.processes, s->pid);
 	read_chain(h, s);
 	count_frames(h);
 	count_innermost(h);
@@ -298,6 +321,7 @@ static void on_record(struct handler *h, const struct perf_event_header *header)
 {
 	const uint64_t *words = (const uint64_t *)(header + 1);
 	struct ring_sample sample;
+	enum maps_perf what;
 	int pid;
 
 	if (header->type == PERF_RECORD_SAMPLE) {
@@ -305,9 +329,13 @@ static void on_record(struct handler *h, const struct perf_event_header *header)
 			add_sample(h, &sample);
 	} else if (header->type == PERF_RECORD_LOST) {
 		h->counts.lost += words[1];
-	} else if (maps_perf_record(h->all->opt.maps, header, &pid) != MAPS_PERF_OTHER &&
-		   h->all->opt.process_gone) {
-		h->all->opt.process_gone(pid, h->all->opt.arg);
+	} else {
+		what = maps_perf_record(h->all->opt.maps, header, &pid);
+		process_table_record(h->all->opt.processes, header);
+		if (what == MAPS_PERF_EXIT)
+			process_table_gone(h->all->opt.processes, pid);
+		if (what != MAPS_PERF_OTHER && h->all->opt.process_gone)
+			h->all->opt.process_gone(pid, h->all->opt.arg);
 	}
 }
 
@@ -385,6 +413,7 @@ int handlers_start(const struct handlers_options *opt, struct handlers **ret, st
 
 		one->all = h;
 		one->index = i;
+		one->places = places_create(opt->processes);
 		one->random = (opt->seed + i + 1) * 0x9e3779b97f4a7c15ULL;
 		pthread_mutex_init(&one->lock, NULL);
 		r = ring_map(&one->ring, engine_event_fd(opt->engine, i), RING_PAGES, err);
@@ -423,6 +452,7 @@ void handlers_destroy(struct handlers *h)
 		free(h->list[i].cache);
 		free(h->list[i].locations);
 		free(h->list[i].location_sample);
+		places_destroy(h->list[i].places);
 		pthread_mutex_destroy(&h->list[i].lock);
 	}
 	free(h->list);
@@ -478,6 +508,20 @@ void handlers_samples(struct handlers *h, struct handlers_location **ret, size_t
 		}
 		pthread_mutex_unlock(&one->lock);
 	}
+}
+
+struct place_entry *handlers_places(struct handlers *h, size_t *n, uint64_t *left_out)
+{
+	struct place_entry *list = NULL;
+
+	*n = *left_out = 0;
+	for (int i = 0; i < h->n; i++) {
+		pthread_mutex_lock(&h->list[i].lock);
+		places_add(h->list[i].places, &list, n);
+		*left_out += places_left_out(h->list[i].places);
+		pthread_mutex_unlock(&h->list[i].lock);
+	}
+	return list;
 }
 
 void handlers_binaries(struct handlers *h, struct handlers_binary **ret, size_t *n)

@@ -10,6 +10,7 @@
 
 #include "run/cores.h"
 #include "daemon/locations.h"
+#include "daemon/process_table.h"
 #include "engine/engine.h"
 #include "map/map.h"
 
@@ -19,6 +20,7 @@ struct handlers_options {
 	struct engine *engine;
 	struct maps *maps;
 	struct locations *locations;
+	struct process_table *processes;
 	const struct cores *cores;
 	bool kernel;	   /* kernel frames are resolved as well */
 	bool source_scope; /* there is one: code without lines is outside of it */
@@ -67,6 +69,11 @@ struct handlers_binary {
 void handlers_samples(struct handlers *h, struct handlers_location **ret, size_t *n);
 /* By binary id; the kernel's are there, but not for use as targets. */
 void handlers_binaries(struct handlers *h, struct handlers_binary **ret, size_t *n);
+/*
+ * By process and place, a location's id or PLACE_BINARY | a binary's; malloc'ed, sorted so.
+ * @left_out: samples not told apart.
+ */
+struct place_entry *handlers_places(struct handlers *h, size_t *n, uint64_t *left_out);
 /* Has any sample fallen into this binary? */
 bool handlers_saw_binary(struct handlers *h, uint32_t binary);
 

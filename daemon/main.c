@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define SLICE_S		0.02
+#define LOOK_NS		(100 * NSEC_PER_MSEC) /* for processes that are new */
 #define RECORD_HZ	500 /* samples a second and core that are looked at in user space */
 #define SAMPLE_RATE	1000000
 #define GRACE_S		5
@@ -107,12 +108,23 @@ static void look_for_marks(struct session *s)
 	}
 }
 
+void session_look(struct session *s)
+{
+	uint64_t now = clock_now_ns();
+
+	look_for_marks(s);
+	if (now - s->processes_looked_ns > LOOK_NS) {
+		s->processes_looked_ns = now;
+		process_table_look(s->processes);
+	}
+}
+
 bool session_sleep(struct session *s, double seconds)
 {
 	uint64_t end = clock_now_ns() + seconds * NSEC_PER_SEC, now;
 
 	while (!session_over(s)) {
-		look_for_marks(s);
+		session_look(s);
 		now = clock_now_ns();
 		if (now >= end)
 			return true;
@@ -207,6 +219,7 @@ static int start_handlers(struct session *s, struct error *err)
 		.engine = s->engine,
 		.maps = s->maps,
 		.locations = s->locations,
+		.processes = s->processes,
 		.cores = &s->cores,
 		.kernel = s->opt.n_kernel_scope > 0,
 		.source_scope = s->opt.n_source_scope > 0,
@@ -408,6 +421,7 @@ static int set_up(struct session *s, struct error *err)
 		return ret;
 	s->first = xcalloc(points_count(s->points), sizeof(*s->first));
 	s->locations = locations_create(&s->opt);
+	s->processes = process_table_create();
 	s->max_windows = max_windows(&s->opt);
 	create_plan(s);
 	ret = start_handlers(s, err);
@@ -536,6 +550,7 @@ int main(int argc, char **argv)
 	engine_destroy(s.engine); /* closes the probes; only then may the marks be told */
 	points_destroy(s.points);
 	locations_destroy(s.locations);
+	process_table_destroy(s.processes);
 	plan_free(s.plan);
 	window_tuner_free(s.tuner);
 	maps_destroy(s.maps);

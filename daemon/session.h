@@ -34,6 +34,7 @@ struct session {
 	struct map_options map_options;
 	struct maps *maps;
 	struct locations *locations;
+	struct process_table *processes;
 	struct handlers *handlers;
 	struct points *points;
 	struct profile_writer *writer;
@@ -52,6 +53,7 @@ struct session {
 
 	uint32_t marks_searched; /* binaries looked at so far */
 	uint64_t marks_refreshed_ns;
+	uint64_t processes_looked_ns;
 
 	struct plan *plan;
 	struct window_tuner *tuner;
@@ -79,6 +81,8 @@ extern volatile bool session_interrupted, session_at_once;
 void session_reason(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void session_warn(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 double session_elapsed_s(const struct session *s);
+/* For what has started since: marks in its files, its name and rank. Now and then. */
+void session_look(struct session *s);
 /* Sleeps; false when the run is over (signal, duration, end of the command). */
 bool session_sleep(struct session *s, double seconds);
 bool session_over(struct session *s);
@@ -137,6 +141,11 @@ void status_window(struct session *s, const struct trial *t, const struct profil
 void status_event(struct session *s, const char *event, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void status_clear(void);
+/*
+ * process_samples.c: which processes the samples fell into. @places: of the samples written last,
+ * in their order, as handlers_places() names them.
+ */
+int process_samples_write(struct session *s, const uint32_t *places, size_t n, struct error *err);
 /* finish.c: footer, samples, reasons. Returns the exit status. */
 int session_finish(struct session *s);
 /*

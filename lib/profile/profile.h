@@ -116,6 +116,27 @@ struct profile_sample {
 };
 
 /*
+ * A process that samples fell into, or a group of those of one name, of which only their number is
+ * kept: of short-lived ones there may be thousands.
+ */
+struct profile_place {
+	uint32_t sample; /* index into the samples */
+	uint64_t self, total, credit;
+};
+struct profile_process {
+	uint32_t run;
+	int pid;	       /* 0: a group */
+	uint64_t members;      /* of the group; 1 of a process */
+	const char *name;      /* of its first thread; "" in a group: of any name */
+	int rank;	       /* in a parallel job, -1: in none */
+	const char *rank_from; /* the variable of its environment that says so, or "" */
+	uint64_t samples;
+	uint64_t left_out; /* samples in places that are not among these */
+	struct profile_place *places;
+	size_t n_places;
+};
+
+/*
  * What was lost, cut, unpaid; ledger in seconds, own to overhead and owed summed over cores:
  * cores * inserted = own + stopped + excused + overhead + owed; inserted + waived = own.
  */
@@ -162,6 +183,9 @@ int profile_writer_latency(struct profile_writer *w, const struct profile_latenc
 			   struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
+/* @p->places: of the samples written last. */
+int profile_writer_process(struct profile_writer *w, const struct profile_process *p,
+			   struct error *err);
 /* Whatever is written after that is left out: may race with other lines of another thread. */
 int profile_writer_finish(struct profile_writer *w, const struct profile_footer *f,
 			  struct error *err);
@@ -188,6 +212,8 @@ struct profile {
 	size_t n_windows;
 	struct profile_sample *samples; /* summed over runs */
 	size_t n_samples;
+	struct profile_process *processes; /* of all runs */
+	size_t n_processes;
 	struct profile_latency *latencies; /* of all runs */
 	size_t n_latencies;
 	bool truncated;	      /* last line incomplete, or the last run without footer */

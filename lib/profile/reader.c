@@ -41,6 +41,7 @@ struct reader {
 	size_t bad_count;
 	char bad_why[JSON_ERROR_TEXT_LENGTH];
 	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
+	size_t cap_processes, first_sample; /* of this run */
 	struct error *err;
 };
 
@@ -192,6 +193,7 @@ static int read_header(struct reader *r, const json_t *o)
 	if (number != p->n_runs)
 		return bad_field(r, "run", "does not follow the run before it");
 	array_reserve(p->runs, r->cap_runs, p->n_runs + 1);
+	r->first_sample = p->n_samples;
 	run = &p->runs[p->n_runs++];
 	memset(run, 0, sizeof(*run));
 	h = &run->header;
@@ -335,6 +337,55 @@ static int read_sample(struct reader *r, const json_t *o)
 	return 0;
 }
 
+static int read_places(struct reader *r, const json_t *list, struct profile_process *q)
+{
+	q->n_places = json_array_size(list);
+	q->places = arena_alloc(r->impl, q->n_places * sizeof(*q->places));
+	for (size_t i = 0; i < q->n_places; i++) {
+		const json_t *at = json_array_get(list, i);
+		uint64_t v[4];
+
+		for (size_t k = 0; k < ARRAY_SIZE(v); k++) {
+			const json_t *number = json_array_get(at, k);
+
+			if (!json_is_integer(number) || json_integer_value(number) < 0)
+				return bad_field(r, "places",
+						 "holds something else than [sample, self, total, "
+						 "credit]");
+			v[k] = json_integer_value(number);
+		}
+		if (v[0] >= r->p->n_samples - r->first_sample)
+			return bad_field(r, "places", "names a sample that is in no line before");
+		q->places[i] = (struct profile_place){ r->first_sample + v[0], v[1], v[2], v[3] };
+	}
+	return 0;
+}
+
+static int read_process(struct reader *r, const json_t *o)
+{
+	const json_t *rank = json_object_get(o, "rank");
+	struct profile *p = r->p;
+	struct profile_process q = { .run = p->n_runs - 1, .rank = -1 };
+	uint64_t pid;
+
+	if (get_u64(r, o, "pid", &pid) || get_u64(r, o, "members", &q.members) ||
+	    get_text(r, o, "name", &q.name) || get_text(r, o, "rank_from", &q.rank_from) ||
+	    get_u64(r, o, "samples", &q.samples) || get_u64(r, o, "left_out", &q.left_out))
+		return -EINVAL;
+	if (pid > INT32_MAX)
+		return bad_field(r, "pid", "is not the number of a process");
+	q.pid = pid;
+	q.members = pid ? 1 : q.members;
+	if (json_is_integer(rank) && json_integer_value(rank) >= 0 &&
+	    json_integer_value(rank) <= INT32_MAX)
+		q.rank = json_integer_value(rank);
+	if (read_places(r, json_object_get(o, "places"), &q))
+		return -EINVAL;
+	array_reserve(p->processes, r->cap_processes, p->n_processes + 1);
+	p->processes[p->n_processes++] = q;
+	return 0;
+}
+
 static int read_latency(struct reader *r, const json_t *o)
 {
 	const json_t *bins = json_object_get(o, "bins");
@@ -408,6 +459,7 @@ static const struct {
 	{ "header", read_header },	 { "progress", read_progress }, { "target", read_target },
 	{ "frequency", read_frequency }, { "window", read_window },	{ "sample", read_sample },
 	{ "footer", read_footer },	 { "discard", read_discard },	{ "latency", read_latency },
+	{ "process", read_process },
 };
 
 /* ---- lines ---- */
@@ -494,47 +546,79 @@ static int read_line(const char *line, size_t len, void *arg)
 
 /* ---- the end ---- */
 
-static int compare_identity(const void *pa, const void *pb)
+static int compare_identity(const struct profile_sample *a, const struct profile_sample *b)
 {
-	const struct profile_sample *a = pa, *b = pb;
 	int c = strcmp(a->target, b->target);
 
 	c = c ? c : strcmp(a->binary, b->binary);
 	return c ? c : strcmp(a->location, b->location);
 }
 
-static int compare_count(const void *pa, const void *pb)
+/* A sample, and where it stood. */
+struct read_sample {
+	struct profile_sample s;
+	size_t at;
+};
+
+static int by_identity(const void *pa, const void *pb)
 {
-	const struct profile_sample *a = pa, *b = pb;
+	const struct read_sample *a = pa, *b = pb;
+
+	return compare_identity(&a->s, &b->s);
+}
+
+static int by_count(const void *pa, const void *pb)
+{
+	const struct profile_sample *a = &((const struct read_sample *)pa)->s;
+	const struct profile_sample *b = &((const struct read_sample *)pb)->s;
 
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
 	if (a->self != b->self)
 		return a->self < b->self ? 1 : -1;
-	return compare_identity(pa, pb);
+	return compare_identity(a, b);
 }
 
-/* Sums what several runs saw of one place; most sampled first. */
+/* Sums what several runs saw of one place; most sampled first. Places follow their samples. */
 static void merge_samples(struct profile *p)
 {
-	struct profile_sample *s = p->samples;
-	size_t out = 0;
+	size_t n = p->n_samples, out = 0;
+	_cleanup_free_ struct read_sample *s = xcalloc(n, sizeof(*s));
+	_cleanup_free_ size_t *merged = xcalloc(n, sizeof(*merged)); /* by where it stood */
+	_cleanup_free_ size_t *final = xcalloc(n, sizeof(*final));   /* by merged */
 
-	if (!p->n_samples)
+	if (!n)
 		return;
-	qsort(s, p->n_samples, sizeof(*s), compare_identity);
-	for (size_t i = 1; i < p->n_samples; i++) {
-		if (compare_identity(&s[out], &s[i])) {
-			s[++out] = s[i];
+	for (size_t i = 0; i < n; i++)
+		s[i] = (struct read_sample){ p->samples[i], i };
+	qsort(s, n, sizeof(*s), by_identity);
+	for (size_t i = 0; i < n; i++) {
+		size_t at = s[i].at;
+
+		if (i && !by_identity(&s[out], &s[i])) {
+			s[out].s.self += s[i].s.self;
+			s[out].s.total += s[i].s.total;
+			s[out].s.credit += s[i].s.credit;
+			s[out].s.unnamed += s[i].s.unnamed;
 		} else {
-			s[out].self += s[i].self;
-			s[out].total += s[i].total;
-			s[out].credit += s[i].credit;
-			s[out].unnamed += s[i].unnamed;
+			out += i > 0;
+			s[out] = (struct read_sample){ s[i].s, out };
 		}
+		merged[at] = out;
 	}
 	p->n_samples = out + 1;
-	qsort(s, p->n_samples, sizeof(*s), compare_count);
+	qsort(s, p->n_samples, sizeof(*s), by_count);
+	for (size_t i = 0; i < p->n_samples; i++) {
+		p->samples[i] = s[i].s;
+		final[s[i].at] = i;
+	}
+	for (size_t i = 0; i < p->n_processes; i++) {
+		for (size_t k = 0; k < p->processes[i].n_places; k++) {
+			struct profile_place *at = &p->processes[i].places[k];
+
+			at->sample = final[merged[at->sample]];
+		}
+	}
 }
 
 /* Progress points may be described after the first windows only in a damaged file. */
@@ -630,6 +714,7 @@ void profile_free(struct profile *p)
 	free(p->targets);
 	free(p->windows);
 	free(p->samples);
+	free(p->processes);
 	free(p->latencies);
 	free(p->path);
 	free(impl);

@@ -37,6 +37,7 @@ struct profile_writer {
 	size_t n_progress;
 	char **targets; /* names, by id */
 	size_t n_targets, cap_targets;
+	size_t n_samples, last_samples; /* of this run; before those written last */
 };
 
 static void put_text(json_t *o, const char *key, const char *s)
@@ -477,6 +478,8 @@ int profile_writer_latency(struct profile_writer *w, const struct profile_latenc
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err)
 {
+	w->last_samples = w->n_samples;
+	w->n_samples += n;
 	for (size_t i = 0; i < n; i++) {
 		json_t *o = new_object("sample");
 		int r;
@@ -496,6 +499,38 @@ int profile_writer_samples(struct profile_writer *w, const struct profile_sample
 			return r;
 	}
 	return 0;
+}
+
+int profile_writer_process(struct profile_writer *w, const struct profile_process *p,
+			   struct error *err)
+{
+	json_t *o = new_object("process"), *places = json_array();
+
+	put_int(o, "run", w->run);
+	if (p->pid)
+		put_int(o, "pid", p->pid);
+	else
+		put_int(o, "members", p->members);
+	put_text(o, "name", p->name);
+	if (p->rank >= 0) {
+		put_int(o, "rank", p->rank);
+		put_text(o, "rank_from", p->rank_from);
+	}
+	put_int(o, "samples", p->samples);
+	if (p->left_out)
+		put_int(o, "left_out", p->left_out);
+	for (size_t i = 0; i < p->n_places; i++) {
+		const struct profile_place *at = &p->places[i];
+		json_t *a = json_array();
+
+		json_array_append_new(a, json_integer(w->last_samples + at->sample));
+		json_array_append_new(a, json_integer((json_int_t)at->self));
+		json_array_append_new(a, json_integer((json_int_t)at->total));
+		json_array_append_new(a, json_integer((json_int_t)at->credit));
+		json_array_append_new(places, a);
+	}
+	json_object_set_new(o, "places", places);
+	return write_line(w, o, err);
 }
 
 int profile_writer_frequency(struct profile_writer *w, double hz, struct error *err)

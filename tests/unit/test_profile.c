@@ -72,6 +72,16 @@ static void write_profile(void)
 	struct profile_sample s[] = { { "x.c:1", "x.c:1", "bar", 1, 2, 1, 0 },
 				      { "func:f@bar", "bar.c:8", "bar", 5, 9, 0, 3 },
 				      { "x.c:1", "x.c:1", "bar", 10, 20, 4, 0 } };
+	struct profile_place places[] = { { 2, 3, 4, 1 }, { 1, 5, 9, 0 } };
+	struct profile_process copy = { .pid = 4711,
+					.name = "bar",
+					.rank = 1,
+					.rank_from = "PMI_RANK",
+					.samples = 13,
+					.left_out = 6,
+					.places = places,
+					.n_places = 2 };
+	struct profile_process group = { .members = 73, .name = "cc1", .rank = -1, .samples = 90 };
 	struct profile_footer f = { .duration_s = 2,
 				    .samples_total = 100,
 				    .samples_lost = 1,
@@ -121,6 +131,8 @@ static void write_profile(void)
 	win.target = 2;
 	assert_int_equal(profile_writer_window(w, &win, &err), -EINVAL);
 	assert_int_equal(profile_writer_samples(w, s, 3, &err), 0);
+	assert_int_equal(profile_writer_process(w, &copy, &err), 0);
+	assert_int_equal(profile_writer_process(w, &group, &err), 0);
 	assert_int_equal(profile_writer_finish(w, &f, &err), 0);
 	profile_writer_close(w);
 }
@@ -191,6 +203,23 @@ static void test_round_trip(void **state)
 	assert_int_equal(p->samples[1].unnamed, 3);
 	assert_int_equal(p->runs[0].footer.samples_unnamed, 7);
 
+	/* Places follow their samples when these are summed and sorted. */
+	assert_int_equal(p->n_processes, 2);
+	assert_int_equal(p->processes[0].pid, 4711);
+	assert_int_equal(p->processes[0].members, 1);
+	assert_int_equal(p->processes[0].rank, 1);
+	assert_string_equal(p->processes[0].rank_from, "PMI_RANK");
+	assert_int_equal(p->processes[0].samples, 13);
+	assert_int_equal(p->processes[0].left_out, 6);
+	assert_int_equal(p->processes[0].n_places, 2);
+	assert_int_equal(p->processes[0].places[0].sample, 0);
+	assert_int_equal(p->processes[0].places[0].self, 3);
+	assert_int_equal(p->processes[0].places[1].sample, 1);
+	assert_int_equal(p->processes[0].places[1].total, 9);
+	assert_int_equal(p->processes[1].pid, 0);
+	assert_int_equal(p->processes[1].members, 73);
+	assert_int_equal(p->processes[1].rank, -1);
+
 	assert_true(p->runs[0].footer.overhead_s == 7);
 	assert_true(p->runs[0].footer.owed_s == 6 && p->runs[0].footer.waived_s == 5);
 	assert_int_equal(p->runs[0].footer.command_status, 256);
@@ -248,6 +277,10 @@ static void expect_error(int code, const char *text)
 static void test_damaged(void **state)
 {
 	(void)state;
+	put_text(HEADER "{\"type\":\"process\",\"pid\":1,\"places\":[[0,1,1,1]]}\n");
+	expect_error(-EINVAL, "names a sample that is in no line before");
+	put_text(HEADER "{\"type\":\"process\",\"pid\":1,\"places\":[[0,-1,1,1]]}\n");
+	expect_error(-EINVAL, "something else than [sample");
 	put_text(START "gar\033bage\n" WINDOW);
 	expect_error(-EINVAL, "line 4: not a JSON object");
 	put_text(START "{\"type\":\"window\",\n" WINDOW HEADER);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The processes that samples fall into, so that those of one program and the ranks of a parallel
+ * job can be told apart. There may be any number: a build starts thousands that live for
+ * milliseconds. So only PROCESS_TABLE_OWN keep numbers of their own, those with most samples; the
+ * others of one name count as one group, of which it is known how many they were.
+ */
+#ifndef SCOZD_PROCESS_TABLE_H
+#define SCOZD_PROCESS_TABLE_H
+
+#include "base/base.h"
+#include <linux/perf_event.h>
+
+#define PROCESS_TABLE_OWN    256
+#define PROCESS_TABLE_GROUPS 64 /* by name; further names count as one group without */
+#define PROCESS_NAME	     16
+
+struct process {
+	uint32_t id;
+	int pid;		 /* 0: a group */
+	char name[PROCESS_NAME]; /* of its first thread; "?": ended before anybody looked */
+	int rank;		 /* in a parallel job, -1: in none */
+	const char *rank_from;	 /* the variable of its environment, static */
+	uint64_t samples;
+	uint64_t members; /* of a group */
+};
+
+struct process_table;
+struct process_table *process_table_create(void);
+void process_table_destroy(struct process_table *p);
+
+/* What the kernel tells, at about the time when it happens; by any thread. */
+void process_table_record(struct process_table *p,
+			  const struct perf_event_header *h); /* fork and exec */
+void process_table_fork(struct process_table *p, int pid, int parent);
+void process_table_exec(struct process_table *p, int pid, const char *name);
+void process_table_gone(struct process_table *p, int pid);
+/* A sample fell into it: the id that it counts under. By any thread. */
+uint32_t process_table_sample(struct process_table *p, int pid);
+
+/* Asks /proc about those of which that is not known yet; may wait for others' memory. */
+void process_table_look(struct process_table *p);
+/* The id that what was counted under @id belongs to now. */
+uint32_t process_table_now(struct process_table *p, uint32_t id);
+/*
+ * Into groups, those with fewest samples first: what has fewer than @least and is no rank, as long
+ * as there are more than @many.
+ */
+void process_table_fold(struct process_table *p, uint64_t least, size_t many);
+/* All that have samples, most first. Malloc'ed. */
+struct process *process_table_list(struct process_table *p, size_t *n);
+
+/* ---- counts by process and place; each belongs to one thread ---- */
+
+struct place_counts {
+	uint32_t self, total, credit;
+};
+#define PLACE_BINARY (1u << 31)
+enum place_count { PLACE_SELF, PLACE_TOTAL, PLACE_CREDIT };
+
+struct place_entry {
+	uint32_t process, place;
+	struct place_counts counts;
+};
+
+struct places;
+struct places *places_create(struct process_table *p);
+void places_destroy(struct places *t);
+void places_count(struct places *t, uint32_t process, uint32_t place, enum place_count what);
+/* What was not told apart, because there were too many places in too many processes. */
+uint64_t places_left_out(const struct places *t);
+/* Adds all of @t to *@list of *@n, which stays sorted by process and place. */
+void places_add(const struct places *t, struct place_entry **list, size_t *n);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which process samples fall into: copies, ranks, short-lived ones by the thousand. */
+#include "daemon/places.c"
+#include "daemon/process_table.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char root[] = "/tmp/test_process_table-XXXXXX";
+
+static void put(int pid, const char *file, const void *data, size_t len)
+{
+	_cleanup_free_ char *dir = xasprintf("%s/proc/%d", root, pid);
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, file);
+	FILE *f;
+
+	mkdir(dir, 0700);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, len, f), len);
+	fclose(f);
+}
+
+static const struct process *named(const struct process *list, size_t n, const char *name, int rank)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(list[i].name, name) && list[i].rank == rank)
+			return &list[i];
+	}
+	return NULL;
+}
+
+/* Two copies of one program, and what launchers say about them. */
+static void copies_and_ranks(void **state)
+{
+	static const char mpi[] = "HOME=/\0OMPI_COMM_WORLD_RANK=3\0", other[] = "PMI_RANK=0\0X=1\0";
+	struct process_table *p = process_table_create();
+	_cleanup_free_ struct process *list = NULL;
+	const struct process *q;
+	size_t n;
+
+	(void)state;
+	put(10, "comm", "bar\n", 4);
+	put(10, "environ", mpi, sizeof(mpi) - 1);
+	put(11, "comm", "bar\n", 4);
+	put(11, "environ", other, sizeof(other) - 1);
+	assert_int_not_equal(process_table_sample(p, 10), process_table_sample(p, 11));
+	process_table_sample(p, 10);
+	process_table_look(p);
+	list = process_table_list(p, &n);
+	assert_int_equal(n, 2);
+	q = named(list, n, "bar", 3);
+	assert_non_null(q);
+	assert_int_equal(q->samples, 2);
+	assert_int_equal(q->pid, 10);
+	assert_string_equal(q->rank_from, "OMPI_COMM_WORLD_RANK");
+	assert_non_null(named(list, n, "bar", 0));
+	process_table_destroy(p);
+}
+
+/* Gone before anybody could ask /proc: the kernel's events have named it. */
+static void short_lived(void **state)
+{
+	struct process_table *p = process_table_create();
+	_cleanup_free_ struct process *list = NULL;
+	uint32_t first;
+	size_t n;
+
+	(void)state;
+	process_table_exec(p, 20, "make");
+	process_table_fork(p, 21, 20);
+	first = process_table_sample(p, 21);
+	process_table_exec(p, 21, "cc1");
+	assert_int_equal(process_table_sample(p, 21), first);
+	process_table_gone(p, 21);
+	assert_int_equal(process_table_sample(p, 21), first); /* late, from another core's ring */
+	process_table_fork(p, 21, 20);			      /* its pid is used again */
+	assert_int_not_equal(process_table_sample(p, 21), first);
+	process_table_sample(p, 22);
+	process_table_look(p);
+	list = process_table_list(p, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(named(list, n, "cc1", -1)->samples, 3);
+	assert_int_equal(named(list, n, "make", -1)->samples, 1);
+	assert_int_equal(named(list, n, "?", -1)->samples, 1);
+	process_table_destroy(p);
+}
+
+static uint64_t counted(const struct place_entry *e, size_t n, uint32_t process, uint32_t place)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (e[i].process == process && e[i].place == place)
+			return e[i].counts.self;
+	}
+	return 0;
+}
+
+/* A build: the table is bounded, no sample is lost, and it is known how many they were. */
+static void thousands(void **state)
+{
+	struct process_table *p = process_table_create();
+	struct places *places = places_create(p);
+	_cleanup_free_ struct place_entry *entries = NULL;
+	_cleanup_free_ struct process *list = NULL;
+	const struct process *group, *server;
+	uint64_t samples = 0, members = 0;
+	size_t n, n_entries = 0;
+
+	(void)state;
+	process_table_exec(p, 5, "server");
+	for (int i = 0; i < 20000; i++) {
+		int pid = 100 + i;
+
+		process_table_exec(p, pid, i % 2 ? "cc1" : "as");
+		for (uint32_t k = 0; k < 10; k++)
+			places_count(places, process_table_sample(p, pid), i % 2 ? k : 77,
+				     PLACE_SELF);
+		places_count(places, process_table_sample(p, 5), 5, PLACE_SELF);
+		process_table_gone(p, pid);
+		if (i % 1000 == 0) {
+			usleep(1000);
+			process_table_look(p);
+		}
+	}
+	process_table_fold(p, 100, 1);
+	list = process_table_list(p, &n);
+	assert_in_range(n, 3, 3);
+	for (size_t i = 0; i < n; i++) {
+		samples += list[i].samples;
+		members += list[i].members;
+	}
+	assert_int_equal(samples, 20000 * 11);
+	assert_int_equal(members, 20000);
+	places_add(places, &entries, &n_entries);
+	assert_int_equal(places_left_out(places), 0);
+	server = named(list, n, "server", -1);
+	group = named(list, n, "cc1", -1);
+	assert_int_equal(server->pid, 5);
+	assert_int_equal(group->pid, 0);
+	assert_int_equal(group->members, 10000);
+	assert_int_equal(counted(entries, n_entries, server->id, 5), 20000);
+	assert_int_equal(counted(entries, n_entries, group->id, 3), 10000);
+	assert_int_equal(n_entries, 12);
+	assert_true(places->n_slots <= PLACES_MAX);
+	places_destroy(places);
+	process_table_destroy(p);
+}
+
+/* More processes at once than there are numbers, with more names than there are groups. */
+static void all_alive(void **state)
+{
+	struct process_table *p = process_table_create();
+	_cleanup_free_ struct process *list = NULL;
+	uint64_t samples = 0, processes = 0;
+	size_t n;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 2000; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "p%d", i);
+			if (!round)
+				process_table_exec(p, 1000 + i, name);
+			process_table_sample(p, 1000 + i);
+		}
+	}
+	list = process_table_list(p, &n);
+	assert_true(n <= SLOTS);
+	for (size_t i = 0; i < n; i++) {
+		samples += list[i].samples;
+		processes += list[i].pid ? 1 : list[i].members;
+	}
+	assert_int_equal(samples, 6000);
+	assert_int_equal(processes, 2000);
+	assert_non_null(named(list, n, "", -1));
+	process_table_destroy(p);
+}
+
+/* So many places in so many living processes: what is not told apart is counted. */
+static void too_many_places(void **state)
+{
+	struct process_table *p = process_table_create();
+	struct places *places = places_create(p);
+	_cleanup_free_ struct place_entry *entries = NULL;
+	size_t n = 0;
+
+	(void)state;
+	for (int pid = 1; pid <= 200; pid++) {
+		for (uint32_t k = 0; k < 1000; k++)
+			places_count(places, process_table_sample(p, pid), k, PLACE_SELF);
+	}
+	places_add(places, &entries, &n);
+	assert_true(n <= PLACES_MAX && n > PLACES_MAX / 2);
+	assert_int_equal(n + places_left_out(places), 200 * 1000);
+	places_destroy(places);
+	process_table_destroy(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_and_ranks), cmocka_unit_test(short_lived),
+		cmocka_unit_test(thousands),	    cmocka_unit_test(all_alive),
+		cmocka_unit_test(too_many_places),
+	};
+	_cleanup_free_ char *proc = NULL, *remove = NULL;
+	int ret;
+
+	if (!mkdtemp(root))
+		return 1;
+	proc = xasprintf("%s/proc", root);
+	mkdir(proc, 0700);
+	sysroot = root;
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	remove = xasprintf("rm -r %s", root);
+	return system(remove) ? 1 : ret;
+}

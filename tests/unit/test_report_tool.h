@@ -13,6 +13,7 @@
 #include "tools/scoz/model.c"
 #include "tools/scoz/model_json.c"
 #include "tools/scoz/plot_curve.c"
+#include "tools/scoz/process_view.c"
 #define style style_svg
 #include "tools/scoz/plot_svg.c"
 #undef style

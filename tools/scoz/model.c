@@ -402,6 +402,59 @@ static void find_warnings(struct model *m)
 	warn_targets(m);
 }
 
+static void find_notes(struct model *m)
+{
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const char *target = m->rows[i].target->name;
+		char *text =
+			model_row_is_first(m, i) ? process_difference(m->profile, target) : NULL;
+
+		if (text)
+			list_add(&m->notes, text);
+	}
+}
+
+bool model_row_is_first(const struct model *m, size_t row)
+{
+	size_t i = 0;
+
+	while (m->rows[i].target != m->rows[row].target)
+		i++;
+	return i == row;
+}
+
+struct profile_place model_samples_in(const struct profile *p, const struct process_group *g,
+				      const char *target)
+{
+	struct profile_place sum = { .sample = UINT32_MAX };
+
+	for (size_t i = 0; i < p->n_samples; i++) {
+		if (strcmp(p->samples[i].target, target) != 0)
+			continue;
+		sum.self += g->places[i].self;
+		sum.total += g->places[i].total;
+		sum.credit += g->places[i].credit;
+	}
+	return sum;
+}
+
+int model_choose(struct model *m, const struct record_options *o, struct error *err)
+{
+	const struct profile *p = m->profile;
+	int ret;
+
+	m->options = o;
+	m->per = o->per;
+	m->chosen = process_view_filters(o);
+	if (!m->chosen && m->per == PER_NOTHING)
+		return 0;
+	ret = process_view_create(p, o, &m->view, err);
+	for (size_t i = 0; !ret && m->chosen && i < m->n_rows; i++)
+		m->rows[i].samples =
+			model_samples_in(p, &m->view.all, m->rows[i].target->name).total;
+	return ret;
+}
+
 int model_load(const char *path, struct model **ret, struct error *err)
 {
 	struct model *m = xcalloc(1, sizeof(*m));
@@ -417,6 +470,7 @@ int model_load(const char *path, struct model **ret, struct error *err)
 	make_rows(m);
 	find_reasons(m);
 	find_warnings(m);
+	find_notes(m);
 	*ret = m;
 	return 0;
 }
@@ -427,6 +481,8 @@ void model_free(struct model *m)
 		return;
 	list_free(&m->reasons);
 	list_free(&m->warnings);
+	list_free(&m->notes);
+	process_view_deinit(&m->view);
 	free(m->discards);
 	free(m->progress);
 	free(m->latency);

@@ -7,6 +7,7 @@
 
 #include "profile/profile.h"
 #include "stats/stats.h"
+#include "tools/scoz/process_view.h"
 
 struct model_row {
 	const struct estimate *e;
@@ -59,9 +60,23 @@ struct model {
 
 	struct text_list reasons;  /* why there are no rows; empty when there are some */
 	struct text_list warnings; /* about the profile as a whole */
+	struct text_list notes;	   /* worth knowing, and nothing wrong */
+
+	/* By model_choose(): */
+	const struct record_options *options; /* NULL: none */
+	bool chosen;			      /* samples are those of some processes only */
+	enum record_per per;
+	struct process_view view; /* without groups: not asked for */
 };
 
 int model_load(const char *path, struct model **ret, struct error *err);
+/* --per, --process, --pid and --rank; -ENODATA as process_view_create(). */
+int model_choose(struct model *m, const struct record_options *o, struct error *err);
+/* There is a row for each progress point: is it the first of its target? */
+bool model_row_is_first(const struct model *m, size_t row);
+/* Of a group, in all places of that name. */
+struct profile_place model_samples_in(const struct profile *p, const struct process_group *g,
+				      const char *target);
 /* "p50 1.2 ms, p90 ..., 4711 measured"; NULL for a progress point that is no latency. */
 char *model_latency_text(const struct model *m, size_t progress);
 void model_free(struct model *m);

@@ -171,6 +171,54 @@ static json_t *row_json(const struct model_row *row)
 	return o;
 }
 
+static json_t *process_json(const struct model *m, const struct profile_process *q)
+{
+	const struct profile *p = m->profile;
+	json_t *o = json_object(), *targets = json_array();
+	struct process_group g = { .places = xcalloc(p->n_samples, sizeof(*g.places)) };
+
+	for (size_t i = 0; i < q->n_places; i++)
+		g.places[q->places[i].sample] = q->places[i];
+	put(o, "run", json_integer(q->run));
+	put(o, "pid", q->pid ? json_integer(q->pid) : json_null());
+	put(o, "members", json_integer((json_int_t)q->members));
+	put(o, "name", text(q->name));
+	put(o, "rank", q->rank >= 0 ? json_integer(q->rank) : json_null());
+	put(o, "rank_from", q->rank >= 0 ? text(q->rank_from) : json_null());
+	put(o, "samples", json_integer((json_int_t)q->samples));
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const char *name = m->rows[i].target->name;
+		struct profile_place sum;
+		json_t *t;
+
+		if (!model_row_is_first(m, i))
+			continue;
+		sum = model_samples_in(p, &g, name);
+		t = json_object();
+		put(t, "target", text(name));
+		put(t, "samples", json_integer((json_int_t)sum.total));
+		put(t, "self", json_integer((json_int_t)sum.self));
+		json_array_append_new(targets, t);
+	}
+	put(o, "targets", targets);
+	free(g.places);
+	return o;
+}
+
+/* All of them, or those that were chosen. */
+static json_t *processes_json(const struct model *m)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < m->profile->n_processes; i++) {
+		const struct profile_process *q = &m->profile->processes[i];
+
+		if (!m->options || record_options_choose(m->options, q->name, q->pid, q->rank))
+			json_array_append_new(a, process_json(m, q));
+	}
+	return a;
+}
+
 json_t *model_json(const struct model *m)
 {
 	const struct profile *p = m->profile;
@@ -204,6 +252,10 @@ json_t *model_json(const struct model *m)
 	put(o, "targets", targets);
 	put(o, "reasons", list(&m->reasons));
 	put(o, "warnings", list(&m->warnings));
+	put(o, "notes", list(&m->notes));
+	put(o, "processes", processes_json(m));
+	put(o, "chosen_samples",
+	    m->chosen ? json_integer((json_int_t)m->view.all.samples) : json_null());
 	return o;
 }
 

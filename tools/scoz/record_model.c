@@ -130,14 +130,20 @@ static bool in_names(const char *list, const char *name)
 }
 
 /* By name or by number. */
-static bool in_processes(const char *list, const struct record_process *p)
+static bool in_processes(const char *list, const char *name, int pid)
 {
 	char number[16];
 
-	if (!list || in_names(list, p->name))
+	if (!list || in_names(list, name))
 		return true;
-	snprintf(number, sizeof(number), "%d", p->pid);
+	snprintf(number, sizeof(number), "%d", pid);
 	return in_names(list, number);
+}
+
+bool record_options_choose(const struct record_options *o, const char *name, int pid, int rank)
+{
+	return in_numbers(&o->pids, pid) && in_numbers(&o->ranks, rank) &&
+	       in_processes(o->processes, name, pid);
 }
 
 static enum record_level level_of(const struct record_sample *s)
@@ -162,9 +168,8 @@ static bool is_selected(const struct record_model *m, const struct record_sample
 	const struct record_thread *t = &m->rec->threads[s->thread];
 	const struct record_process *p = record_process_of(m, s->thread);
 
-	return o->levels >> level_of(s) & 1 && in_numbers(&o->pids, t->pid) &&
+	return o->levels >> level_of(s) & 1 && record_options_choose(o, p->name, t->pid, p->rank) &&
 	       in_numbers(&o->tids, t->tid) && in_numbers(&o->cpus, s->cpu) &&
-	       in_numbers(&o->ranks, p->rank) && in_processes(o->processes, p) &&
 	       in_names(o->comms, s->comm) && !(o->no_idle && m->idle[s->thread]);
 }
 

@@ -234,6 +234,8 @@ enum {
 };
 /* 0, or -EINVAL: the message is printed. */
 int record_option(struct record_options *o, int option, const char *arg);
+/* Do --process, --pid and --rank choose it? @name: of the process. */
+bool record_options_choose(const struct record_options *o, const char *name, int pid, int rank);
 
 /* ---- record_report.c ---- */
 /* Prints; returns an exit code. */

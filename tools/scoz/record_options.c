@@ -204,7 +204,9 @@ int record_option(struct record_options *o, int option, const char *arg)
 		"--no-hints", "--process",  "--rank",	       "--no-idle",
 	};
 
-	if (!o->only)
+	/* Processes and ranks are told apart in profiles, too. */
+	if (!o->only && option != REPORT_PROCESS && option != REPORT_PID && option != REPORT_RANK &&
+	    (option != REPORT_PER || !strcmp(arg, "thread")))
 		o->only = names[option - REPORT_SORT];
 	switch (option) {
 	case REPORT_SORT:

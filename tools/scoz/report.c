@@ -33,6 +33,10 @@ static void usage(FILE *out)
 		"  contention  making the target faster makes the program slower\n"
 		"  no effect   whatever happens to the target, the program takes as long\n"
 		"  undecided   not measured well enough: run longer\n\n"
+		"  --per WHAT             also the samples of each process or rank\n"
+		"  --process LIST, --pid, --rank as below: count only the samples of these; "
+		"predictions\n"
+		"                         are about the whole program all the same\n\n"
 		"A recording: where the time of threads went, on CPUs [.] (kernel: [k]), "
 		"waiting for\n"
 		"I/O [I], other threads [L], a CPU [S] or anything else [B].\n"
@@ -116,6 +120,13 @@ static void print_head(const struct model *m)
 	if (m->samples_unnamed && m->samples_total)
 		printf(", %.1f %% without a name", 100.0 * m->samples_unnamed / m->samples_total);
 	putchar('\n');
+	if (m->chosen)
+		printf("  chosen    %llu samples of %llu process%s; predictions are about the "
+		       "whole "
+		       "program\n",
+		       (unsigned long long)m->view.all.samples,
+		       (unsigned long long)m->view.all.members,
+		       m->view.all.members == 1 ? "" : "es");
 	printf("  delay     %.2f s inserted (%.1f %% of the kept windows), %.2f s unpaid at the "
 	       "end\n",
 	       m->inserted_s, share, m->owed_s);
@@ -245,6 +256,52 @@ static void print_table(const struct model *m)
 	table_deinit(&t);
 }
 
+/* The targets' samples in each process or rank. */
+static void print_group(const struct model *m, const struct process_group *g)
+{
+	_cleanup_free_ char *name = process_group_name(g, m->per), *shown = clean(name);
+	const struct profile *p = m->profile;
+	struct table t;
+	char **cell;
+
+	printf("\n# %s: %llu samples\n", shown, (unsigned long long)g->samples);
+	table_init(&t, 5);
+	cell = table_row(&t);
+	cell[0] = xstrdup("SHARE");
+	cell[1] = xstrdup("SAMPLES");
+	cell[2] = xstrdup("SELF");
+	cell[3] = xstrdup("TARGET");
+	cell[4] = xstrdup("LOCATION");
+	t.right[0] = t.right[1] = t.right[2] = true;
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct profile_target *target = m->rows[i].target;
+		struct profile_place sum = model_samples_in(p, g, target->name);
+
+		if (!model_row_is_first(m, i))
+			continue;
+		cell = table_row(&t);
+		cell[0] = xasprintf("%.1f %%", g->samples ? 100.0 * sum.total / g->samples : 0.0);
+		cell[1] = xasprintf("%llu", (unsigned long long)sum.total);
+		cell[2] = xasprintf("%llu", (unsigned long long)sum.self);
+		cell[3] = clean(target->name);
+		cell[4] = clean(target->location);
+	}
+	for (size_t r = 0; r < t.rows; r++)
+		table_print_row(&t, r, stdout);
+	table_deinit(&t);
+}
+
+static void print_notes(const struct model *m)
+{
+	if (m->notes.n && m->per == PER_NOTHING)
+		printf("\nNotes\n");
+	for (size_t i = 0; i < m->notes.n && m->per == PER_NOTHING; i++) {
+		_cleanup_free_ char *text = clean(m->notes.text[i]);
+
+		printf("  %s%s\n", text, i ? "" : "; --per process tells them apart");
+	}
+}
+
 static void print_warnings(const struct model *m)
 {
 	bool any = m->warnings.n;
@@ -277,18 +334,27 @@ static int print_report(const struct model *m)
 		       "speedup, [95 %% interval]\n\n");
 		print_table(m);
 	}
+	for (size_t i = 0; m->per != PER_NOTHING && i < m->view.n; i++)
+		print_group(m, &m->view.groups[i]);
+	print_notes(m);
 	print_warnings(m);
 	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;
 }
 
-static int report_profile(const char *path, bool json)
+static int report_profile(const char *path, const struct record_options *o)
 {
 	struct error err = { 0 };
+	bool json = o->json;
 	struct model *m;
 	int ret;
 
 	if (model_load(path, &m, &err))
 		return cannot_read(path, FILE_PROFILE, &err);
+	if (model_choose(m, o, &err)) {
+		log_warn("%s", err.text);
+		model_free(m);
+		return EXIT_NOTHING;
+	}
 	ret = json ? model_write_json(m, stdout) : print_report(m);
 	if (ret == EXIT_NOTHING) {
 		fflush(stdout);
@@ -339,7 +405,7 @@ static int report_file(const char *path, const struct record_options *o)
 		log_warn("%s is for recordings, and %s is none", o->only, path);
 		return EXIT_FAILED;
 	}
-	return report_profile(path, o->json);
+	return report_profile(path, o);
 }
 
 static int report_options(int argc, char **argv, struct record_options *o)

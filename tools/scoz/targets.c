@@ -16,7 +16,7 @@
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"Usage: scoz targets [-n N] [FILE|PID]\n\n"
+		"Usage: scoz targets [OPTION...] [FILE|PID]\n\n"
 		"FILE (default " DEFAULT_PROFILE
 		"): the lines, functions and binaries that were sampled,\n"
 		"those with most samples first. CREDIT counts samples that count for the place\n"
@@ -24,7 +24,11 @@ static void usage(FILE *out)
 		"what it called.\n\n"
 		"PID: the binaries of a running process, and whether their lines or only their\n"
 		"functions can be targets, and why. (A file with such a name: ./1234)\n\n"
-		"  -n, --lines N  at most N\n"
+		"  -n, --lines N          at most N\n"
+		"  --per WHAT             a table for each process or rank\n"
+		"  --process LIST         only processes of these names or numbers\n"
+		"  --pid PID[,PID...]     only these processes\n"
+		"  --rank RANK[,RANK...]  only these ranks of a parallel job\n"
 		"  --help\n\n"
 		"Exit status: 0 done, 1 failed, 2 usage, 3 no target is known.\n");
 }
@@ -52,14 +56,13 @@ static int compare_credit(const void *pa, const void *pb)
 	return strcmp(a->target, b->target);
 }
 
-static void print_samples(const struct profile *p, size_t limit)
+/* @all: what shares are of; 0: no shares. */
+static void print_samples(const struct profile_sample *samples, size_t n, uint64_t all,
+			  size_t limit)
 {
-	uint64_t all;
 	struct table t;
 	char **cell;
 
-	all = samples_in(p);
-	qsort(p->samples, p->n_samples, sizeof(*p->samples), compare_credit);
 	table_init(&t, 7);
 	cell = table_row(&t);
 	cell[0] = xstrdup("TOTAL");
@@ -70,8 +73,8 @@ static void print_samples(const struct profile *p, size_t limit)
 	cell[5] = xstrdup("LOCATION");
 	cell[6] = xstrdup("BINARY");
 	t.right[0] = t.right[1] = t.right[2] = t.right[3] = true;
-	for (size_t i = 0; i < p->n_samples && i < limit; i++) {
-		const struct profile_sample *s = &p->samples[i];
+	for (size_t i = 0; i < n && i < limit; i++) {
+		const struct profile_sample *s = &samples[i];
 
 		cell = table_row(&t);
 		cell[0] = xasprintf("%llu", (unsigned long long)s->total);
@@ -92,7 +95,48 @@ static void print_samples(const struct profile *p, size_t limit)
 	table_deinit(&t);
 }
 
-static int targets_of_profile(const char *path, size_t limit)
+/* Of one process, rank, or all that were chosen. */
+static void print_samples_in(const struct profile *p, const struct process_group *g, size_t limit)
+{
+	_cleanup_free_ struct profile_sample *s = xcalloc(p->n_samples, sizeof(*s));
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_samples; i++) {
+		if (!g->places[i].total)
+			continue;
+		s[n] = p->samples[i];
+		s[n].self = g->places[i].self;
+		s[n].total = g->places[i].total;
+		s[n++].credit = g->places[i].credit;
+	}
+	qsort(s, n, sizeof(*s), compare_credit);
+	print_samples(s, n, g->samples, limit);
+}
+
+static int print_groups(const struct profile *p, const struct record_options *o, size_t limit)
+{
+	struct error err = { 0 };
+	struct process_view v;
+
+	if (process_view_create(p, o, &v, &err)) {
+		log_warn("%s", err.text);
+		return EXIT_NOTHING;
+	}
+	for (size_t i = 0; o->per != PER_NOTHING && i < v.n; i++) {
+		_cleanup_free_ char *name = process_group_name(&v.groups[i], o->per);
+		_cleanup_free_ char *shown = text_clean(name, "?");
+
+		printf("%s# %s: %llu samples\n", i ? "\n" : "", shown,
+		       (unsigned long long)v.groups[i].samples);
+		print_samples_in(p, &v.groups[i], limit);
+	}
+	if (o->per == PER_NOTHING)
+		print_samples_in(p, &v.all, limit);
+	process_view_deinit(&v);
+	return EXIT_DONE;
+}
+
+static int targets_of_profile(const char *path, const struct record_options *o, size_t limit)
 {
 	struct error err = { 0 };
 	struct profile *p;
@@ -100,8 +144,11 @@ static int targets_of_profile(const char *path, size_t limit)
 
 	if (profile_read(path, &p, &err))
 		return cannot_read(path, FILE_PROFILE, &err);
-	if (p->n_samples) {
-		print_samples(p, limit);
+	if (p->n_samples && (o->per != PER_NOTHING || process_view_filters(o))) {
+		ret = print_groups(p, o, limit);
+	} else if (p->n_samples) {
+		qsort(p->samples, p->n_samples, sizeof(*p->samples), compare_credit);
+		print_samples(p->samples, p->n_samples, samples_in(p), limit);
 	} else if (samples_in(p)) {
 		log_warn("%s: none of its %llu samples lies in a file that can be a target: code "
 			 "made at run time cannot, the kernel only with -k, and --binary-scope and "
@@ -259,22 +306,24 @@ static bool parse_number(const char *s, long *ret)
 	return *s >= '0' && *s <= '9' && !*end && !errno && *ret > 0 && *ret <= INT32_MAX;
 }
 
-int cmd_targets(int argc, char **argv)
+static int targets_options(int argc, char **argv, struct record_options *o, long *limit)
 {
 	static const struct option options[] = {
 		{ "lines", required_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "per", required_argument, NULL, REPORT_PER },
+		{ "process", required_argument, NULL, REPORT_PROCESS },
+		{ "pid", required_argument, NULL, REPORT_PID },
+		{ "rank", required_argument, NULL, REPORT_RANK },
 		{ 0 },
 	};
-	const char *what;
-	long limit = INT32_MAX, pid;
 	int c;
 
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "n:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'n':
-			if (!parse_number(optarg, &limit)) {
+			if (!parse_number(optarg, limit)) {
 				log_warn("-n %s is not a positive number", optarg);
 				return EXIT_USAGE;
 			}
@@ -282,15 +331,38 @@ int cmd_targets(int argc, char **argv)
 		case 'h':
 			usage(stdout);
 			return EXIT_DONE;
-		default:
+		case '?':
 			return EXIT_USAGE;
+		default:
+			if (record_option(o, c, optarg))
+				return EXIT_USAGE;
 		}
+	}
+	if (o->only) {
+		log_warn("--per thread: a profile tells processes and ranks apart, not threads");
+		return EXIT_USAGE;
 	}
 	if (argc - optind > 1) {
 		log_warn("one FILE or PID at most, but there is also %s", argv[optind + 1]);
 		return EXIT_USAGE;
 	}
-	what = optind < argc ? argv[optind] : DEFAULT_PROFILE;
-	return parse_number(what, &pid) ? targets_of_process(pid, limit)
-					: targets_of_profile(what, limit);
+	return -1;
+}
+
+int cmd_targets(int argc, char **argv)
+{
+	struct record_options o;
+	long limit = INT32_MAX, pid;
+	const char *what;
+	int ret;
+
+	record_options_init(&o);
+	ret = targets_options(argc, argv, &o, &limit);
+	if (ret < 0) {
+		what = optind < argc ? argv[optind] : DEFAULT_PROFILE;
+		ret = parse_number(what, &pid) ? targets_of_process(pid, limit)
+					       : targets_of_profile(what, &o, limit);
+	}
+	record_options_deinit(&o);
+	return ret;
 }

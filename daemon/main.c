@@ -534,7 +534,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = command_check_user(s.opt.user, &err);
 	if (!ret && s.opt.truth) {
-		s.truth = truth_open(s.opt.truth, &err);
+		s.truth = truth_open(s.opt.truth, s.opt.user, &err);
 		ret = s.truth < 0 ? s.truth : 0;
 	}
 	if (!ret)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/truth.h"
+#include "base/output_file.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,17 +14,26 @@ bool truth_set(int fd, int percent)
 	return fd < 0 || pwrite(fd, &value, sizeof(value), 0) == sizeof(value);
 }
 
-int truth_open(const char *path, struct error *err)
+/* The program that reads it runs as @user. */
+static int give_to(int fd, const char *user)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), saved;
+	const struct passwd *pw = user ? getpwnam(user) : NULL;
+
+	return pw && !geteuid() ? fchown(fd, pw->pw_uid, pw->pw_gid) : 0;
+}
+
+int truth_open(const char *path, const char *user, struct error *err)
+{
+	bool created = false;
+	int fd = output_file_open(path, O_RDWR | O_NONBLOCK, OUTPUT_COMMANDS, &created, err), saved;
 	struct stat st;
 
-	/* Not at once: the kernel refuses O_CREAT on other users' files in /tmp. */
-	if (fd < 0 && errno == ENOENT)
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-	if (fd < 0)
-		return error_set(err, errno, "--truth %s: %s", path, strerror(errno));
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && truth_set(fd, 0))
+	if (fd < 0) {
+		error_prefix(err, "--truth");
+		return fd;
+	}
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (!created || !give_to(fd, user)) &&
+	    truth_set(fd, 0))
 		return fd;
 	saved = S_ISREG(st.st_mode) ? errno : EINVAL;
 	close(fd);

@@ -10,6 +10,7 @@
  * An existing file is read completely before it is extended: target ids, run numbers and the
  * comparison of the progress points come from there.
  */
+#include "base/output_file.h"
 #include "profile/format.h"
 
 #include <fcntl.h>
@@ -278,18 +279,13 @@ static int open_file(struct profile_writer *w, struct error *err)
 	struct stat st;
 
 	/* O_NONBLOCK: a FIFO is refused below instead of waited for. */
-	const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK;
+	const int flags = O_RDWR | O_APPEND | O_NONBLOCK;
 
-	w->fd = open(w->path, flags);
-	if (w->fd < 0 && errno == ENOENT) {
-		w->fd = open(w->path, flags | O_CREAT, 0644);
-		w->created = w->fd >= 0;
-	}
-	if (w->fd < 0 || fstat(w->fd, &st) < 0)
-		return error_set(err, errno,
-				 "%s: cannot open for writing: %s: choose another file "
-				 "with -o",
-				 w->path, strerror(errno));
+	w->fd = output_file_open(w->path, flags, OUTPUT_PRIVATE, &w->created, err);
+	if (w->fd < 0)
+		return w->fd;
+	if (fstat(w->fd, &st) < 0)
+		return write_error(w, errno, err);
 	w->regular = S_ISREG(st.st_mode);
 	w->before = st.st_size;
 	if (!w->regular && !S_ISCHR(st.st_mode))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/json_text.h"
+#include "base/output_file.h"
 
 #define BUFFER (1u << 20)
 
@@ -167,8 +168,11 @@ static int open_file(struct recording_writer *w, struct error *err)
 	struct stat st;
 
 	/* O_NONBLOCK: a FIFO is refused below instead of waited for. */
-	w->fd = open(w->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
-	if (w->fd < 0 || fstat(w->fd, &st) < 0)
+	w->fd = output_file_open(w->path, O_RDWR | O_APPEND | O_NONBLOCK, OUTPUT_PRIVATE, NULL,
+				 err);
+	if (w->fd < 0)
+		return w->fd;
+	if (fstat(w->fd, &st) < 0)
 		return error_set(err, errno,
 				 "%s: cannot open for writing: %s: choose another file with -o",
 				 w->path, strerror(errno));

@@ -75,14 +75,8 @@ static bool has_content(const char *path)
 	return stat(path, &st) == 0 && st.st_size > 0;
 }
 
-static char *absolute(const char *path)
-{
-	_cleanup_free_ char *cwd = *path == '/' ? NULL : getcwd(NULL, 0);
-
-	return cwd ? xasprintf("%s/%s", cwd, path) : xstrdup(path);
-}
-
-static int convert(const char *svg, const char *png, int width, int height)
+/* @shown: where the picture is to go, for messages. */
+static int convert(const char *svg, const char *png, const char *shown, int width, int height)
 {
 	_cleanup_free_ char *ink = xasprintf("--export-filename=%s", png);
 	_cleanup_free_ char *shot = xasprintf("--screenshot=%s", png);
@@ -108,37 +102,66 @@ static int convert(const char *svg, const char *png, int width, int height)
 			failed = argv[0];
 	}
 	if (failed)
-		log_warn("%s: %s could not write it: is the directory writable, the disk full? Or "
-			 "write an .svg",
-			 png, failed);
+		log_warn("%s: %s could not write it: is the disk full? Or write an .svg", shown,
+			 failed);
 	else
 		log_warn("%s: a PNG needs a converter, and there is none: apt-get install "
 			 "librsvg2-bin, or write an .svg or .html",
-			 png);
+			 shown);
 	return EXIT_FAILED;
 }
 
-static int write_png(const struct model *m, const char *path)
+static int copy_picture(const char *from, const char *path)
 {
-	const char *tmp = getenv("TMPDIR");
-	_cleanup_free_ char *svg = xasprintf("%s/scoz-XXXXXX.svg", tmp && *tmp ? tmp : "/tmp");
-	_cleanup_free_ char *png = absolute(path);
-	int fd = mkstemps(svg, 4), ret, width, height;
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	_cleanup_fclose_ FILE *in = fopen(from, "re");
+	FILE *out = in ? output_open(path) : NULL;
+	char buf[16384];
+	size_t n;
+
+	if (!out)
+		return EXIT_FAILED;
+	while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
+		fwrite(buf, 1, n, out);
+	return output_close(out, path);
+}
+
+static int draw_and_convert(const struct model *m, const char *svg, const char *png,
+			    const char *path)
+{
+	FILE *out = fopen(svg, "wxe");
+	int ret, width, height;
 
 	if (!out) {
-		log_warn("%s: cannot create: %s: set TMPDIR to a writable directory", svg,
-			 strerror(errno));
+		log_warn("%s: cannot create: %s", svg, strerror(errno));
 		return EXIT_FAILED;
 	}
 	plot_size(m, &width, &height);
 	plot_write_svg(m, out);
 	ret = output_close(out, svg);
-	if (!ret) {
-		unlink(png);
-		ret = convert(svg, png, width, height);
+	if (!ret)
+		ret = convert(svg, png, path, width, height);
+	return ret ? ret : copy_picture(png, path);
+}
+
+/* Converters take paths: in a directory of our own, where nobody else can put links. */
+static int write_png(const struct model *m, const char *path)
+{
+	const char *tmp = getenv("TMPDIR");
+	_cleanup_free_ char *dir = xasprintf("%s/scoz-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	_cleanup_free_ char *svg = NULL, *png = NULL;
+	int ret;
+
+	if (!mkdtemp(dir)) {
+		log_warn("%s: cannot create: %s: set TMPDIR to a writable directory", dir,
+			 strerror(errno));
+		return EXIT_FAILED;
 	}
+	svg = xasprintf("%s/plot.svg", dir);
+	png = xasprintf("%s/plot.png", dir);
+	ret = draw_and_convert(m, svg, png, path);
 	unlink(svg);
+	unlink(png);
+	rmdir(dir);
 	return ret;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/text.h"
+#include "base/output_file.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_WIDTH 132
@@ -195,14 +198,25 @@ size_t output_width(void)
 
 FILE *output_open(const char *path)
 {
+	struct error err = {};
+	struct stat st;
 	FILE *out;
+	int fd;
 
 	if (!path || !strcmp(path, "-"))
 		return stdout;
-	out = fopen(path, "we");
-	if (!out)
-		log_warn("%s: cannot open for writing: %s: choose another file with -o", path,
+	fd = output_file_open(path, O_WRONLY | O_NOCTTY, OUTPUT_USERS, NULL, &err);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out) {
+		log_warn("%s", err.text);
+		return NULL;
+	}
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) {
+		log_warn("%s: cannot empty it: %s: choose another file with -o", path,
 			 strerror(errno));
+		fclose(out);
+		return NULL;
+	}
 	return out;
 }
 

@@ -33,6 +33,7 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 		return ret;
 	while (command_running(&s->command)) {
 		if (session_over(s)) {
+			engine_set_speedup(s->engine, 0); /* it may take its time */
 			command_terminate(&s->command, 2, &session_at_once);
 			return -EINTR;
 		}

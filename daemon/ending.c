@@ -40,8 +40,8 @@ static void __attribute__((noreturn)) end_at_once(struct session *s)
 	int status;
 
 	session_at_once = true;
-	truth_set(s->truth, 0);
 	stop_delaying(s);
+	truth_set(s->truth, 0); /* a write may wait for a disk */
 	if (main_is_done())
 		_exit(over);
 	status = session_finish_at_once(s);

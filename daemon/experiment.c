@@ -131,11 +131,14 @@ int experiment_run(struct session *s, struct error *err)
 	plan_interrupt(s->plan);
 	s->selected = NULL;
 	while (!ret) {
-		double since = 0, rate = slowest_rate(s, &since);
+		double since = 0, rate;
 		enum plan_answer answer = PLAN_WAIT;
 		struct plan_window what;
 		struct trial *t;
 
+		lease_beat(s->lease);
+		session_look_for_marks(s);
+		rate = slowest_rate(s, &since);
 		if (rate > 0)
 			answer = trials_next(s, &what);
 		if (answer == PLAN_PRECISE) {

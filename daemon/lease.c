@@ -3,13 +3,33 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <time.h>
 
 struct lease {
 	struct engine *engine;
 	pthread_t thread;
-	volatile bool stop;
+	atomic_bool stop;
+	atomic_uint_fast64_t beat_ns;	 /* when the main thread was last seen at work */
+	atomic_uint_fast64_t renewed_ns; /* when the lease was last renewed */
+	atomic_uint_fast64_t lapsed_ns;	 /* without a lease, before that */
 };
+
+static uint64_t without_lease(uint64_t renewed_ns, uint64_t now)
+{
+	return now > renewed_ns + ENGINE_LEASE_NS ? now - renewed_ns - ENGINE_LEASE_NS : 0;
+}
+
+static void renew(struct lease *l)
+{
+	uint64_t now = clock_now_ns();
+
+	if (now > l->beat_ns + LEASE_PATIENCE_MS * NSEC_PER_MSEC)
+		return;
+	engine_renew_lease(l->engine);
+	l->lapsed_ns += without_lease(l->renewed_ns, now);
+	l->renewed_ns = now;
+}
 
 static void *lease_main(void *arg)
 {
@@ -23,7 +43,7 @@ static void *lease_main(void *arg)
 		log_info("no real-time priority for the lease: stops may pause under load");
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	while (!l->stop) {
-		engine_renew_lease(l->engine);
+		renew(l);
 		next.tv_nsec += ENGINE_LEASE_RENEW_NS;
 		if (next.tv_nsec >= (long)NSEC_PER_SEC) {
 			next.tv_nsec -= NSEC_PER_SEC;
@@ -40,6 +60,7 @@ int lease_start(struct engine *e, struct lease **ret, struct error *err)
 	int r;
 
 	l->engine = e;
+	l->beat_ns = l->renewed_ns = clock_now_ns();
 	engine_renew_lease(e);
 	r = pthread_create(&l->thread, NULL, lease_main, l);
 	if (r) {
@@ -57,4 +78,15 @@ void lease_stop(struct lease *l)
 	l->stop = true;
 	pthread_join(l->thread, NULL);
 	free(l);
+}
+
+void lease_beat(struct lease *l)
+{
+	if (l)
+		l->beat_ns = clock_now_ns();
+}
+
+uint64_t lease_lapsed_ns(const struct lease *l)
+{
+	return l ? l->lapsed_ns + without_lease(l->renewed_ns, clock_now_ns()) : 0;
 }

@@ -70,6 +70,7 @@ double session_elapsed_s(const struct session *s)
 
 bool session_over(struct session *s)
 {
+	lease_beat(s->lease);
 	if (session_interrupted) {
 		s->end = s->end ? s->end : "signal";
 		return true;
@@ -87,13 +88,12 @@ bool session_over(struct session *s)
 	return false;
 }
 
-/* Executables that have appeared since may carry marks. */
-static void look_for_marks(struct session *s)
+void session_look_for_marks(struct session *s)
 {
 	uint32_t n;
 	uint64_t now = clock_now_ns();
 
-	if (!points_have_marks(s->points))
+	if (!points_have_marks(s->points) || s->in_window)
 		return;
 	if (now - s->marks_refreshed_ns > NSEC_PER_SEC) {
 		s->marks_refreshed_ns = now;
@@ -112,7 +112,7 @@ void session_look(struct session *s)
 {
 	uint64_t now = clock_now_ns();
 
-	look_for_marks(s);
+	session_look_for_marks(s);
 	if (now - s->processes_looked_ns > LOOK_NS) {
 		s->processes_looked_ns = now;
 		process_table_look(s->processes);
@@ -485,9 +485,9 @@ static int run(struct session *s, struct error *err)
 
 static void take_down(struct session *s)
 {
-	truth_set(s->truth, 0);
 	if (s->engine)
 		engine_set_speedup(s->engine, 0);
+	truth_set(s->truth, 0); /* a write may wait for a disk */
 	lease_stop(s->lease);
 	if (s->handlers)
 		handlers_stop(s->handlers);

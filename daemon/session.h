@@ -40,7 +40,8 @@ struct session {
 	struct profile_writer *writer;
 	struct command command;
 	struct lease *lease;
-	int truth; /* the file of --truth, or -1 */
+	bool in_window; /* nothing that may wait for others is done: cores may be stopped */
+	int truth;	/* the file of --truth, or -1 */
 
 	uint64_t start_ns;
 	uint64_t period_ns;
@@ -86,6 +87,11 @@ void session_look(struct session *s);
 /* Sleeps; false when the run is over (signal, duration, end of the command). */
 bool session_sleep(struct session *s, double seconds);
 bool session_over(struct session *s);
+/*
+ * Executables that have appeared since may carry marks. Opens what others have written, so it is
+ * put off while cores may be stopped.
+ */
+void session_look_for_marks(struct session *s);
 
 /* experiment.c: the windows of one run of the command, or until the end. */
 int experiment_warm_up(struct session *s, struct error *err);
@@ -121,7 +127,7 @@ int window_record(struct session *s, struct trial *t, struct profile_window *w, 
 /* All windows so far. */
 void window_discard_all(struct session *s, const char *why);
 struct window_watch {
-	uint64_t start_ns, steal;
+	uint64_t start_ns, steal, lapsed_ns;
 	struct engine_ledger before;
 };
 /* Virtual or real; {} is 0 %. False: the file of --truth could not be written. */

@@ -5,6 +5,7 @@
  * of a visit is its time less what its core had absorbed; for marks, which the program counts by
  * itself, it is the time less G at the moment when the count is seen to move.
  */
+#include "daemon/lease.h"
 #include "daemon/session.h"
 #include "daemon/truth.h"
 
@@ -17,6 +18,7 @@
 #define MAX_OLD_DEBT_NS (5 * NSEC_PER_MSEC)
 #define SETTLE_LIMIT_S	1
 #define MAX_UNPAID	0.05  /* debt at the end, of the window: --max-share does not suffice */
+#define MAX_LAPSED	0.05  /* without a lease, of the window: a part of it was not treated */
 #define MAX_CLIPPED	0.002 /* of the ticks */
 #define MAX_VISITS	1e15
 
@@ -56,6 +58,7 @@ static void read_edges(struct session *s, struct edge *edges, double limit_s)
 		open += !edges[i].reading.latest_virtual;
 	}
 	while (open && clock_now_ns() < limit && !session_at_once) {
+		lease_beat(s->lease);
 		usleep(EDGE_POLL_US);
 		for (size_t i = 0; i < n; i++) {
 			struct point_reading r;
@@ -102,6 +105,8 @@ static int64_t lasting_debt(const struct session *s)
 
 	for (int i = 0; i < 4; i++) {
 		int64_t debt = largest_debt(s);
+
+		lease_beat(s->lease);
 
 		if (debt < least)
 			least = debt;
@@ -154,13 +159,21 @@ static const char *bad_visits(const struct profile_window *w)
 
 bool window_set_speedup(struct session *s, const struct plan_window *what)
 {
-	engine_set_speedup(s->engine, what->real ? 0 : what->speedup);
-	return truth_set(s->truth, what->real ? lround(what->speedup * 100) : 0);
+	bool virtual = !what->real && what->speedup > 0, set;
+
+	/* A write may wait for a disk: nobody is stopped meanwhile. */
+	engine_set_speedup(s->engine, 0);
+	set = truth_set(s->truth, what->real ? lround(what->speedup * 100) : 0);
+	lease_beat(s->lease);
+	if (virtual)
+		engine_set_speedup(s->engine, what->speedup);
+	return set;
 }
 
 void window_watch_begin(struct session *s, struct window_watch *watch)
 {
 	watch->steal = read_steal(s);
+	watch->lapsed_ns = lease_lapsed_ns(s->lease);
 	engine_read_ledger(s->engine, &watch->before);
 	watch->start_ns = clock_now_ns();
 }
@@ -182,7 +195,11 @@ void window_watch_end(struct session *s, const struct window_watch *watch, struc
 	w->ran_s = (b.ran - a->ran) / 1e9;
 	w->syncs = b.syncs - a->syncs;
 	w->stolen_s = (read_steal(s) - watch->steal) / (double)sysconf(_SC_CLK_TCK);
-	w->discard = disturbance(a, &b);
+	if (window_is_treated(w) &&
+	    lease_lapsed_ns(s->lease) - watch->lapsed_ns > MAX_LAPSED * w->wall_s * 1e9)
+		w->discard = "stalled";
+	else
+		w->discard = disturbance(a, &b);
 }
 
 int window_record(struct session *s, struct trial *t, struct profile_window *w, bool more)
@@ -258,12 +275,14 @@ int window_hold(struct session *s, const struct plan_window *what,
 	int ret = 0;
 
 	engine_forget_sleepers(s->engine);
-	if (!session_sleep(s, length->settle_s) || !debts_settle(s))
-		return -EINTR;
-	while (n < length->hold && measure(s, what, length->length_s, limit_s, &w[n]))
-		n++;
+	s->in_window = true;
+	if (session_sleep(s, length->settle_s) && debts_settle(s)) {
+		while (n < length->hold && measure(s, what, length->length_s, limit_s, &w[n]))
+			n++;
+	}
 	/* Writing and showing the windows may take its time: nobody is stopped meanwhile. */
 	engine_set_speedup(s->engine, 0);
+	s->in_window = false;
 	for (uint32_t i = 0; i < n; i++) {
 		int err;
 

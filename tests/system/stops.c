@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stops PID KILL|STOP: in the middle of heavy stopping, sends the signal to scozd PID and looks
- * when the stops end. Other load must not be taken for stops, nor hide them: so this does not look
- * at what a program loses but reads scozd's delay page, which it holds on to (engine bpf: a map).
- * Exit 0: all stops ended with the lease; 1: they did not; 77: there is no such page.
+ * stops PID KILL|STOP|MAIN: in the middle of heavy stopping, sends the signal to scozd PID and
+ * looks when the stops end. Other load must not be taken for stops, nor hide them: so this does not
+ * look at what a program loses but reads scozd's delay page, which it holds on to (engine bpf: a
+ * map). MAIN: no signal; the main thread alone stands still (ptrace), as if it waited for something
+ * that never comes, while all others go on; a second later the lease must have ended, and nobody
+ * must be stopped for 2 % of the time. Exit 0: all stops ended with the lease; 1: they did not; 77:
+ * there is no such page.
  */
 #include "base/base.h"
 
@@ -12,9 +15,12 @@
 #include <linux/scoz.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LEASE_NS      (8 * NSEC_PER_MSEC) /* renewed to at most so far ahead */
+#define PATIENCE_NS   NSEC_PER_SEC
 #define ENOUGH_STOPS  50
 #define WAIT_S	      60 /* for stops to be seen: others may have most of the cores */
 #define AFTERWARDS_US 500000
@@ -116,6 +122,41 @@ static void sleep_until(uint64_t ns)
 		usleep(1000);
 }
 
+static bool hold_main_thread(int pid)
+{
+	return !ptrace(PTRACE_SEIZE, pid, NULL, NULL) &&
+	       !ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) && waitpid(pid, NULL, __WALL) == pid;
+}
+
+/* Afterwards it may go on. */
+static int look_at_stuck(int pid)
+{
+	int64_t stopped_before, stopped_after;
+	uint64_t held, from, to;
+	uint32_t under_way;
+	double share;
+
+	if (!hold_main_thread(pid)) {
+		printf("ptrace: %s\n", strerror(errno));
+		return 1;
+	}
+	held = clock_now_ns();
+	sleep_until(held + PATIENCE_NS + 10 * LEASE_NS);
+	count_stops(&stopped_before, &under_way);
+	from = clock_now_ns();
+	sleep_until(from + NSEC_PER_SEC);
+	count_stops(&stopped_after, &under_way);
+	to = clock_now_ns();
+	share = (stopped_after - stopped_before) /
+		((double)(to - from) * sysconf(_SC_NPROCESSORS_ONLN));
+	printf("a second after the main thread got stuck, cores stood still for %.2f %% of the "
+	       "time; "
+	       "the lease ended %.0f ms after\n",
+	       100 * share, ((double)header()->lease_until - held) / 1e6);
+	ptrace(PTRACE_DETACH, pid, NULL, NULL);
+	return share >= 0.02 || header()->lease_until > from;
+}
+
 int main(int argc, char **argv)
 {
 	int pid = argc > 1 ? atoi(argv[1]) : 0, sig;
@@ -138,6 +179,8 @@ int main(int argc, char **argv)
 		else if (count_stops(&stopped_before, &under_way) >= ENOUGH_STOPS && under_way)
 			break;
 	}
+	if (!strcmp(argv[2], "MAIN"))
+		return look_at_stuck(pid);
 	sent = clock_now_ns();
 	kill(pid, sig);
 	while (!is_over(pid, sig) && clock_now_ns() < limit)

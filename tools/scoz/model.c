@@ -232,6 +232,8 @@ static const char *discard_remedy(const char *why)
 		{ "lost", "samples were lost: lower --frequency" },
 		{ "few_visits", "the progress point was reached too rarely: run longer, or choose "
 				"a point that is reached more often" },
+		{ "stalled", "scozd itself did not get on: is the machine out of memory, or was it "
+			     "stopped?" },
 		{ "capped", "cores would have stood still too long: try lower speedups" },
 		{ "clock", "the clock of the machine jumped: run again" },
 		{ "command failed", "it ended with an error: run it alone and see why" },

@@ -121,6 +121,13 @@ $(B)/tests/test_sim: tests/unit/test_sim.c $(B)/libsim.a $(B)/libscozcore.a
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/test_sim.d -o $@ $^ $(LDLIBS) -lcmocka
 
+# Of the daemon, parts that stand alone.
+$(B)/tests/test_tally: tests/unit/test_tally.c $(call obj,$(addprefix daemon/,chains.c tally.c \
+	   locations.c places.c process_table.c)) $(B)/libscozcore.a
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/test_tally.d -o $@ $^ $(LDLIBS) -lcmocka
+
 .PHONY: unit system bench
 unit: $(UNIT)
 system: $(SYSTEM)

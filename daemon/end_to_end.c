@@ -56,7 +56,10 @@ static int run_window(struct session *s, const struct plan_window *what, struct 
 	int ret;
 	bool set;
 
-	ret = trial_select(s, t, err);
+	while ((ret = trial_select(s, t, err)) == -EAGAIN) {
+		if (!session_sleep(s, 0.1))
+			return -EINTR;
+	}
 	if (ret)
 		return ret;
 	set = window_set_speedup(s, what);

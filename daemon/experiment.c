@@ -153,8 +153,9 @@ int experiment_run(struct session *s, struct error *err)
 		}
 		t = &s->trials[what.target];
 		ret = trial_select(s, t, err);
-		if (ret == -ENOENT && session_elapsed_s(s) < WARM_UP_LIMIT_S) {
-			log_debug("%s", err->text); /* its binary may not have run yet */
+		/* Its binary is being read, or may not have run yet. */
+		if (ret == -EAGAIN || (ret == -ENOENT && session_elapsed_s(s) < WARM_UP_LIMIT_S)) {
+			log_debug("%s", err->text);
 			trial_postpone(s, t);
 			ret = 0;
 			continue;

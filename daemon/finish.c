@@ -5,10 +5,12 @@
 #include "engine/span_bins.h"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define MAX_NAMELESS  3	   /* binaries to be named */
 #define MIN_NAMELESS  0.05 /* of the samples, to be worth a warning */
 #define MIN_IN_KERNEL 0.2
+#define PATIENCE_NS   (5 * NSEC_PER_SEC) /* with tables that are asked for */
 
 /* A place's samples, and which place it is (handlers_places()). */
 struct placed {
@@ -24,7 +26,7 @@ static int by_self(const void *a, const void *b)
 }
 
 /* To what lies in the binary, and is not the binary as a whole. */
-static uint64_t credited_in(struct session *s, const struct handlers_location *places, size_t n,
+static uint64_t credited_in(struct session *s, const struct tally_sums *places, size_t n,
 			    const char *path)
 {
 	uint64_t sum = 0;
@@ -54,8 +56,8 @@ static void write_places(struct session *s, const struct placed *placed, size_t 
 static void write_samples(struct session *s)
 {
 	_cleanup_free_ struct placed *placed = NULL;
-	_cleanup_free_ struct handlers_location *places = NULL;
-	_cleanup_free_ struct handlers_binary *binaries = NULL;
+	_cleanup_free_ struct tally_sums *places = NULL;
+	_cleanup_free_ struct tally_binary *binaries = NULL;
 	size_t n, n_binary, kept = 0, first_binary;
 
 	handlers_samples(s->handlers, &places, &n);
@@ -79,15 +81,15 @@ static void write_samples(struct session *s)
 	for (size_t i = 0; i < n_binary; i++) {
 		const char *path = maps_binary_path(s->maps, i);
 
-		if (!binaries[i].total || path[0] != '/')
+		if (!binaries[i].sums.total || path[0] != '/')
 			continue;
 		placed[kept++] = (struct placed){
 			.s = { .target = locations_binary_target(path),
 			       .location = "",
 			       .binary = path,
-			       .self = binaries[i].self,
-			       .total = binaries[i].total,
-			       .credit = binaries[i].credit + credited_in(s, places, n, path),
+			       .self = binaries[i].sums.self,
+			       .total = binaries[i].sums.total,
+			       .credit = binaries[i].sums.credit + credited_in(s, places, n, path),
 			       .unnamed = binaries[i].unnamed },
 			.place = PLACE_BINARY | i,
 		};
@@ -180,7 +182,7 @@ static void find_missing(struct session *s)
 
 		if (s->trials[i].broken || s->trials[i].named || !s->opt.n_targets)
 			continue;
-		if (target_resolve(&s->trials[i].target, s->maps, s->handlers, &r, &err))
+		if (target_resolve(&s->trials[i].target, s->maps, s->handlers, false, &r, &err))
 			session_reason(s, "%s", err.text);
 		else
 			resolved_target_free(&r);
@@ -205,24 +207,24 @@ static void no_target(struct session *s)
 			       "no target was seen: of %.0f samples in %.1f s too few for any fell "
 			       "into the scope (--binary-scope, --source-scope)",
 			       all, session_elapsed_s(s));
-	else if (c.in_kernel > all / 2)
+	else if (c.places.in_kernel > all / 2)
 		session_reason(
 			s,
 			"no target was seen: %.0f %% of the samples lie in system calls that "
 			"only system libraries are known to make: -k auto makes the kernel's "
 			"functions targets, --target syscall:NAME a system call",
-			100 * c.in_kernel / all);
-	else if (c.no_file > all / 2)
+			100 * c.places.in_kernel / all);
+	else if (c.places.no_file > all / 2)
 		session_reason(s,
 			       "no target was seen: %.0f %% of the samples lie in code that is in "
 			       "no file (made at run time, as by a just-in-time compiler), which "
 			       "cannot be a target",
-			       100 * c.no_file / all);
-	else if (c.without_line > all / 2)
+			       100 * c.places.no_file / all);
+	else if (c.places.without_line > all / 2)
 		session_reason(s,
 			       "no target was seen: %.0f %% of the samples lie in code without "
 			       "line information: build with -g, or leave out --granularity line",
-			       100 * c.without_line / all);
+			       100 * c.places.without_line / all);
 	else
 		session_reason(s,
 			       "no target was seen: no place has enough of the %.0f samples (20, "
@@ -310,7 +312,7 @@ static void warn_about_waits(struct session *s, const struct engine_ledger *l)
 /* Where code without names is, in words: "88 % in /usr/bin/gzip, which is stripped, ...". */
 static char *nameless_places(struct session *s, const struct handlers_counts *c)
 {
-	_cleanup_free_ struct handlers_binary *b = NULL;
+	_cleanup_free_ struct tally_binary *b = NULL;
 	char *text = xstrdup("");
 	size_t n;
 
@@ -325,7 +327,9 @@ static char *nameless_places(struct session *s, const struct handlers_counts *c)
 			most = b[i].unnamed > b[most].unnamed ? i : most;
 		if (!n || b[most].unnamed < MIN_NAMELESS * c->samples)
 			break;
-		binary = maps_binary(s->maps, most);
+		binary = maps_binary_known(s->maps, most);
+		if (!binary)
+			break;
 		why = !binary->table			    ? binary->error
 		      : maptable_is_stripped(binary->table) ? "it is stripped"
 							    : "it has no symbols there";
@@ -352,26 +356,54 @@ static void warn_about_names(struct session *s, const struct handlers_counts *c)
 			     "%.0f %% of the samples lie in functions without a name: %s; they go "
 			     "by address (func:0x...@BINARY) or as a whole (bin:BINARY): install "
 			     "the -dbgsym package, or build with -g and do not strip",
-			     100 * (c->unnamed - c->no_file) / all, places);
-	if (c->no_file >= MIN_NAMELESS * all)
+			     100 * (c->places.unnamed - c->places.no_file) / all, places);
+	if (c->places.no_file >= MIN_NAMELESS * all)
 		session_warn(s,
 			     "%.0f %% of the samples lie in code that is in no file (made at run "
 			     "time, as by a just-in-time compiler): it cannot be a target, and its "
 			     "callers do not stand for it",
-			     100 * c->no_file / all);
-	if (!s->opt.n_targets && c->without_line >= MIN_NAMELESS * all)
+			     100 * c->places.no_file / all);
+	if (!s->opt.n_targets && c->places.without_line >= MIN_NAMELESS * all)
 		session_warn(s,
 			     "%.0f %% of the samples lie in code without line information, and "
 			     "--granularity line leaves it out: build with -g, or let functions be "
 			     "targets",
-			     100 * c->without_line / all);
-	if (!s->opt.n_targets && c->in_kernel >= MIN_IN_KERNEL * all)
+			     100 * c->places.without_line / all);
+	if (!s->opt.n_targets && c->places.in_kernel >= MIN_IN_KERNEL * all)
 		session_warn(s,
 			     "%.0f %% of the samples lie in system calls of which no caller but "
 			     "system libraries is known, and are credited to no target: -k auto "
 			     "makes the kernel's functions targets, --target syscall:NAME a system "
 			     "call",
-			     100 * c->in_kernel / all);
+			     100 * c->places.in_kernel / all);
+}
+
+/* Files whose tables came too late, or not at all: " (/usr/bin/gzip, ...)". */
+static char *unread_binaries(struct session *s)
+{
+	_cleanup_free_ struct tally_binary *b = NULL;
+	char *text = xstrdup("");
+	int listed = 0;
+	size_t n;
+
+	handlers_binaries(s->handlers, &b, &n);
+	for (size_t i = 0; i < n && listed < MAX_NAMELESS; i++) {
+		char *longer;
+
+		if (!b[i].untold)
+			continue;
+		longer = xasprintf("%s%s%s", text, listed++ ? ", " : " (",
+				   maps_binary_path(s->maps, i));
+		free(text);
+		text = longer;
+	}
+	if (listed) {
+		char *closed = xasprintf("%s)", text);
+
+		free(text);
+		text = closed;
+	}
+	return text;
 }
 
 static void warn_about_losses(struct session *s, const struct handlers_counts *c)
@@ -381,6 +413,14 @@ static void warn_about_losses(struct session *s, const struct handlers_counts *c
 	if (c->lost)
 		session_warn(s, "%llu samples were lost because a ring was full",
 			     (unsigned long long)c->lost);
+	if (c->places.untold) {
+		_cleanup_free_ char *binaries = unread_binaries(s);
+
+		session_warn(s,
+			     "%llu samples have a caller or lie in a file whose symbols had not "
+			     "been read when the run ended%s: they count for it as a whole",
+			     (unsigned long long)c->places.untold, binaries);
+	}
 	warn_about_names(s, c);
 	log_info("profiling took %.2f %% of a core for handling samples (%.2f µs a sample)",
 		 100 * c->cpu_s / elapsed, c->samples ? 1e6 * c->resolve_s / c->samples : 0);
@@ -395,7 +435,7 @@ static void fill_footer(struct session *s, const struct engine_ledger *l,
 		.duration_s = s->start_ns ? session_elapsed_s(s) : 0,
 		.samples_total = counts->samples,
 		.samples_lost = counts->lost,
-		.samples_unnamed = counts->unnamed,
+		.samples_unnamed = counts->places.unnamed,
 		.inserted_s = l->delay / 1e9,
 		.stopped_s = l->stopped / 1e9,
 		.own_s = l->own / 1e9,
@@ -453,6 +493,18 @@ static void check_ledger(struct session *s)
 	session_reason(s, "%s", err.text);
 }
 
+/* Where the samples of a short run lie is being found out when it ends: a moment for that. */
+static void wait_for_tables(struct session *s)
+{
+	uint64_t end = clock_now_ns() + PATIENCE_NS;
+	struct handlers_counts counts;
+
+	handlers_counts(s->handlers, &counts);
+	while (maps_awaited(s->maps) && clock_now_ns() < end && !session_at_once)
+		usleep(10000);
+	handlers_give_up(s->handlers);
+}
+
 int session_finish(struct session *s)
 {
 	struct handlers_counts counts;
@@ -460,6 +512,7 @@ int session_finish(struct session *s)
 	struct engine_ledger l;
 	struct error err = {};
 
+	wait_for_tables(s);
 	check_ledger(s);
 	engine_read_ledger(s->engine, &l);
 	handlers_counts(s->handlers, &counts);

@@ -30,6 +30,7 @@
 #define RECORD_HZ	500 /* samples a second and core that are looked at in user space */
 #define SAMPLE_RATE	1000000
 #define GRACE_S		5
+#define STUCK_S		1 /* a file that cannot be read for so long is left alone */
 #define SEQ_GAP		8 /* windows of different runs of the command are no neighbours */
 #define RUNS_BY_DEFAULT 5 /* of the command at each speedup, with --end-to-end */
 
@@ -173,10 +174,18 @@ static void on_mapping(uint32_t binary, const struct maps_mapping *m, void *arg)
 	}
 }
 
-static void on_process_gone(int pid, void *arg)
+static void on_exec(int pid, void *arg)
 {
 	struct session *s = arg;
 
+	engine_forget_process(s->engine, pid);
+}
+
+static void on_exit_of(int pid, void *arg)
+{
+	struct session *s = arg;
+
+	process_table_gone(s->processes, pid);
 	engine_forget_process(s->engine, pid);
 }
 
@@ -227,11 +236,12 @@ static int start_handlers(struct session *s, struct error *err)
 		.batch = s->opt.batch > 0,
 		.period_ns = s->period_ns,
 		.seed = s->opt.seed,
-		.process_gone = on_process_gone,
+		.process_execs = on_exec,
 		.arg = s,
 	};
 
 	maps_on_mapping(s->maps, on_mapping, s);
+	maps_on_exit(s->maps, on_exit_of, s);
 	return handlers_start(&opt, &s->handlers, err);
 }
 
@@ -424,7 +434,9 @@ static int set_up(struct session *s, struct error *err)
 	s->processes = process_table_create();
 	s->max_windows = max_windows(&s->opt);
 	create_plan(s);
-	ret = start_handlers(s, err);
+	ret = maps_start(s->maps, err);
+	if (!ret)
+		ret = start_handlers(s, err);
 	if (!ret)
 		ret = involve_processes(s, err);
 	if (!ret)
@@ -546,6 +558,10 @@ int main(int argc, char **argv)
 	take_down(&s);
 	status = conclude(&s, ret, &err);
 	ending_is_over(status);
+	if (s.maps && !maps_stop(s.maps, STUCK_S)) {
+		guardian_stop(&guardian);
+		_exit(status); /* a thread hangs in a file: all that it uses must stay */
+	}
 	handlers_destroy(s.handlers);
 	engine_destroy(s.engine); /* closes the probes; only then may the marks be told */
 	points_destroy(s.points);

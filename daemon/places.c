@@ -6,7 +6,7 @@
 #include "daemon/process_table.h"
 
 #define PLACES_FIRST 1024 /* powers of two */
-#define PLACES_MAX   65536
+#define PLACES_MAX   262144
 
 struct places {
 	struct process_table *processes;
@@ -80,13 +80,14 @@ static bool has_room(struct places *t)
 	return t->used < t->n_slots / 4 * 3;
 }
 
-void places_count(struct places *t, uint32_t process, uint32_t place, enum place_count what)
+void places_count(struct places *t, uint32_t process, uint32_t place, enum place_count what,
+		  uint64_t samples)
 {
 	struct place_entry *e = slot(t, process, place);
 
 	if (is_free(e)) {
 		if (!has_room(t)) {
-			t->left_out += what == PLACE_SELF;
+			t->left_out += what == PLACE_SELF ? samples : 0;
 			return;
 		}
 		e = slot(t, process, place);
@@ -94,9 +95,9 @@ void places_count(struct places *t, uint32_t process, uint32_t place, enum place
 		e->process = process;
 		e->place = place;
 	}
-	e->counts.self += what == PLACE_SELF;
-	e->counts.total += what == PLACE_TOTAL;
-	e->counts.credit += what == PLACE_CREDIT;
+	e->counts.self += what == PLACE_SELF ? samples : 0;
+	e->counts.total += what == PLACE_TOTAL ? samples : 0;
+	e->counts.credit += what == PLACE_CREDIT ? samples : 0;
 }
 
 uint64_t places_left_out(const struct places *t)

@@ -205,7 +205,7 @@ static struct node *add(struct process_table *p, int pid)
 	return p->buckets[(unsigned int)pid & (BUCKETS - 1)] = n;
 }
 
-uint32_t process_table_sample(struct process_table *p, int pid)
+uint32_t process_table_sample(struct process_table *p, int pid, uint64_t samples)
 {
 	struct node **at;
 	struct node *n;
@@ -217,7 +217,7 @@ uint32_t process_table_sample(struct process_table *p, int pid)
 		drop(at); /* another one has its pid now */
 	n = *at ? *at : add(p, pid);
 	id = n->id;
-	entry_of(p, id)->samples++;
+	entry_of(p, id)->samples += samples;
 	pthread_mutex_unlock(&p->lock);
 	return id;
 }

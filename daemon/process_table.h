@@ -35,8 +35,8 @@ void process_table_record(struct process_table *p,
 void process_table_fork(struct process_table *p, int pid, int parent);
 void process_table_exec(struct process_table *p, int pid, const char *name);
 void process_table_gone(struct process_table *p, int pid);
-/* A sample fell into it: the id that it counts under. By any thread. */
-uint32_t process_table_sample(struct process_table *p, int pid);
+/* Samples fell into it: the id that they count under. By any thread. */
+uint32_t process_table_sample(struct process_table *p, int pid, uint64_t samples);
 
 /* Asks /proc about those of which that is not known yet; may wait for others' memory. */
 void process_table_look(struct process_table *p);
@@ -53,7 +53,7 @@ struct process *process_table_list(struct process_table *p, size_t *n);
 /* ---- counts by process and place; each belongs to one thread ---- */
 
 struct place_counts {
-	uint32_t self, total, credit;
+	uint64_t self, total, credit;
 };
 #define PLACE_BINARY (1u << 31)
 enum place_count { PLACE_SELF, PLACE_TOTAL, PLACE_CREDIT };
@@ -66,7 +66,8 @@ struct place_entry {
 struct places;
 struct places *places_create(struct process_table *p);
 void places_destroy(struct places *t);
-void places_count(struct places *t, uint32_t process, uint32_t place, enum place_count what);
+void places_count(struct places *t, uint32_t process, uint32_t place, enum place_count what,
+		  uint64_t samples);
 /* What was not told apart, because there were too many places in too many processes. */
 uint64_t places_left_out(const struct places *t);
 /* Adds all of @t to *@list of *@n, which stays sorted by process and place. */

@@ -21,8 +21,9 @@ struct trial {
 	struct target target;
 	uint32_t id; /* in the profile; valid when named */
 	bool named, broken;
-	uint64_t not_before_ns; /* its binary has not been seen: try again then */
-	uint32_t round;		/* for which it was made the engine's target */
+	uint64_t not_before_ns;	  /* its binary has not been seen: try again then */
+	uint64_t unread_since_ns; /* it waits for files that are being read; 0: it does not */
+	uint32_t round;		  /* for which it was made the engine's target */
 	uint64_t hits;
 	uint32_t rests; /* how often it was left alone, for want of samples */
 };

@@ -139,6 +139,12 @@ static int add_kernel_part(const struct target *t, const struct maps_binary *b, 
 	return 0;
 }
 
+/* Before the run, tables are waited for. */
+static const struct maps_binary *table_of(struct maps *maps, struct handlers *handlers, uint32_t id)
+{
+	return handlers ? maps_binary_known(maps, id) : maps_binary(maps, id);
+}
+
 /*
  * A kernel binary that is looked into: the kernel itself, modules that have been sampled (tables
  * of all would take long), and kallsyms, which knows functions alone, only when @symbols.
@@ -151,7 +157,7 @@ static const struct maps_binary *kernel_binary(struct maps *maps, struct handler
 	if (!maps_binary_is_kernel(maps, id) ||
 	    (id != MAPS_KERNEL_ID && !symbols && (!handlers || !handlers_saw_binary(handlers, id))))
 		return NULL;
-	b = maps_binary(maps, id);
+	b = table_of(maps, handlers, id);
 	if (!b || !b->table || (maptable_source(b->table) == MAP_KALLSYMS) != symbols)
 		return NULL;
 	return b;
@@ -189,7 +195,7 @@ static void find_syscall_functions(const struct target *t, struct maps *maps,
 static int resolve_syscall(const struct target *t, struct maps *maps, struct handlers *handlers,
 			   struct resolved_target *ret, struct error *err)
 {
-	const struct maps_binary *kernel = maps_binary(maps, MAPS_KERNEL_ID);
+	const struct maps_binary *kernel = table_of(maps, handlers, MAPS_KERNEL_ID);
 	int number = syscall_find(t->name, err);
 
 	if (number < 0)
@@ -207,7 +213,7 @@ static int resolve_syscall(const struct target *t, struct maps *maps, struct han
 static int resolve_kernel(const struct target *t, struct maps *maps, struct handlers *handlers,
 			  struct resolved_target *ret, struct error *err)
 {
-	const struct maps_binary *kernel = maps_binary(maps, MAPS_KERNEL_ID);
+	const struct maps_binary *kernel = table_of(maps, handlers, MAPS_KERNEL_ID);
 	struct target function = *t;
 	int r;
 
@@ -320,7 +326,7 @@ static int resolve_programs(const struct target *t, struct maps *maps, struct ha
 
 		if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 			continue;
-		b = maps_binary(maps, id);
+		b = maps_binary_known(maps, id);
 		if (b && b->table && !is_own_image(b) && may_hold(t, b) &&
 		    add_part(t, b, ret, last) == -E2BIG)
 			return -E2BIG;
@@ -393,7 +399,7 @@ static int nowhere(const struct target *t, struct maps *maps, struct handlers *h
 
 			if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 				continue;
-			b = maps_binary(maps, id);
+			b = maps_binary_known(maps, id);
 			if (!b || !b->table || is_own_image(b) || !may_hold(t, b))
 				continue;
 			maptable_near_functions(b->table, &similar);
@@ -415,9 +421,33 @@ static int nowhere(const struct target *t, struct maps *maps, struct handlers *h
 			 t->spec, ran);
 }
 
-int target_resolve(const struct target *t, struct maps *maps, struct handlers *handlers,
-		   struct resolved_target *ret, struct error *err)
+/* A binary that was sampled and may hold the target, and of which no table is there yet. */
+static const char *still_unread(const struct target *t, struct maps *maps,
+				struct handlers *handlers)
 {
+	bool of_kernel = t->kind == TARGET_KERNEL || t->kind == TARGET_SYSCALL;
+	uint32_t n = maps_binary_count(maps);
+
+	for (uint32_t id = 0; id < n; id++) {
+		bool kernel = maps_binary_is_kernel(maps, id);
+		const struct maps_binary *b;
+
+		if (!handlers_saw_binary(handlers, id) ||
+		    (kernel ? !maps_kernel_targets(maps) : of_kernel))
+			continue;
+		if (maps_binary_known(maps, id))
+			continue;
+		b = maps_binary_unread(maps, id);
+		if (kernel || (!is_own_image(b) && may_hold(t, b)))
+			return b->path;
+	}
+	return NULL;
+}
+
+int target_resolve(const struct target *t, struct maps *maps, struct handlers *handlers,
+		   bool patient, struct resolved_target *ret, struct error *err)
+{
+	const char *unread;
 	/* A file name such as util.c:10 is a program's before it is one of the kernel's many. */
 	bool wide = t->kind == TARGET_FILE || t->kind == TARGET_BINARY;
 	struct error last = {};
@@ -426,6 +456,9 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 	*ret = (struct resolved_target){ .kind = kind_name(t->kind) };
 	if (t->kind == TARGET_CLASS)
 		return no_class(t, err);
+	unread = patient ? still_unread(t, maps, handlers) : NULL;
+	if (unread)
+		return error_set(err, EAGAIN, "target %s: %s is still being read", t->spec, unread);
 	if (t->kind == TARGET_SYSCALL)
 		return resolve_syscall(t, maps, handlers, ret, err);
 	if (t->kind == TARGET_KERNEL)

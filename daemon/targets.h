@@ -19,10 +19,11 @@ struct resolved_target {
 
 /*
  * Looks the target up in the kernel or in every binary that has been sampled so far (or is named
- * by the target). -ENOENT with an error text when it is nowhere.
+ * by the target). -ENOENT with an error text when it is nowhere. Waits for no table: where one that
+ * may hold the target is still being built it is left out, or with @patient, -EAGAIN.
  */
 int target_resolve(const struct target *t, struct maps *maps, struct handlers *handlers,
-		   struct resolved_target *ret, struct error *err);
+		   bool patient, struct resolved_target *ret, struct error *err);
 /*
  * Before the run: refuses what cannot exist whatever will run (a function of the kernel, or of a
  * program that can be read), with the nearest names that do.

@@ -7,7 +7,8 @@
 #define CHOOSE_NS  NSEC_PER_SEC
 #define RETRY_NS   (200 * NSEC_PER_MSEC)
 #define REST_NS	   NSEC_PER_SEC
-#define MAX_RESTS  5 /* of which each is twice as long as the one before */
+#define UNREAD_NS  (5 * NSEC_PER_SEC) /* that a target waits for files that may hold it */
+#define MAX_RESTS  5		      /* of which each is twice as long as the one before */
 
 static int find(const struct session *s, const char *spec)
 {
@@ -96,8 +97,8 @@ static void candidates_sort(struct candidates *list)
 
 /* What the samples of a run are credited to. */
 struct credits {
-	struct handlers_location *location;
-	struct handlers_binary *binary;
+	struct tally_sums *location;
+	struct tally_binary *binary;
 	size_t n_location, n_binary;
 	uint64_t sum, all; /* credited to something; all samples */
 };
@@ -114,7 +115,7 @@ static void credits_read(struct session *s, struct credits *ret)
 	for (size_t i = 0; i < ret->n_location; i++)
 		ret->sum += ret->location[i].credit;
 	for (size_t i = 0; i < ret->n_binary; i++)
-		ret->sum += ret->binary[i].credit;
+		ret->sum += ret->binary[i].sums.credit;
 }
 
 /* Lines and functions; code of which nothing is known stands for its binary. */
@@ -128,10 +129,10 @@ static void list_places(struct session *s, const struct credits *c, struct candi
 	for (size_t i = 0; i < c->n_binary; i++) {
 		_cleanup_free_ char *target = NULL;
 
-		if (!c->binary[i].credit || maps_binary_is_kernel(s->maps, i))
+		if (!c->binary[i].sums.credit || maps_binary_is_kernel(s->maps, i))
 			continue;
 		target = locations_binary_target(maps_binary_path(s->maps, i));
-		candidate_add(ret, target, c->binary[i].credit);
+		candidate_add(ret, target, c->binary[i].sums.credit);
 	}
 }
 
@@ -162,10 +163,10 @@ static void list_binaries(struct session *s, const struct credits *c, struct can
 	for (size_t i = 0; i < c->n_binary; i++) {
 		_cleanup_free_ char *target = NULL;
 
-		if (!c->binary[i].credit || maps_binary_is_kernel(s->maps, i))
+		if (!c->binary[i].sums.credit || maps_binary_is_kernel(s->maps, i))
 			continue;
 		target = locations_binary_target(maps_binary_path(s->maps, i));
-		candidate_add(ret, target, c->binary[i].credit);
+		candidate_add(ret, target, c->binary[i].sums.credit);
 	}
 }
 
@@ -298,6 +299,16 @@ static int name_trial(struct session *s, struct trial *t, const struct resolved_
 	return profile_writer_target(s->writer, &p, &t->id, err);
 }
 
+/* For files that are still being read; but new ones may go on appearing. */
+static bool may_wait(struct trial *t)
+{
+	uint64_t now = clock_now_ns();
+
+	if (!t->unread_since_ns)
+		t->unread_since_ns = now;
+	return now - t->unread_since_ns < UNREAD_NS;
+}
+
 int trial_select(struct session *s, struct trial *t, struct error *err)
 {
 	uint32_t round = plan_state(s->plan, t - s->trials).rounds;
@@ -307,9 +318,10 @@ int trial_select(struct session *s, struct trial *t, struct error *err)
 	if (s->selected == t && t->round == round)
 		return 0;
 	s->selected = NULL;
-	ret = target_resolve(&t->target, s->maps, s->handlers, &r, err);
+	ret = target_resolve(&t->target, s->maps, s->handlers, may_wait(t), &r, err);
 	if (ret)
 		return ret;
+	t->unread_since_ns = 0;
 	ret = engine_set_target(s->engine, r.parts, r.n, err);
 	s->n_published = 0;
 	for (int i = 0; !ret && i < r.n; i++) {

@@ -9,7 +9,9 @@
  *   struct maps       the set of known binaries and the address spaces of all processes
  *
  * Threads: a `struct maps` may be used from several threads; lookups take a read lock or none,
- * changes (exec, mmap, fork, exit) a write lock.
+ * changes (exec, mmap, fork, exit) a write lock. Neither ever waits for a file: what has to be done
+ * with files (opening, looking whether they have changed, building tables) is noted and done by
+ * the threads of maps_start(), or by whoever calls maps_catch_up() or maps_binary().
  */
 #ifndef SCOZ_MAP_H
 #define SCOZ_MAP_H
@@ -48,6 +50,7 @@ struct maptable;
 struct file_id {
 	uint32_t dev_major, dev_minor;
 	uint64_t ino;
+	uint64_t generation; /* of the inode number; 0: not told */
 };
 
 struct map_options {
@@ -184,8 +187,29 @@ struct maps_binary {
 };
 /* Opens the regular file at @path if it is the one that mappings of @id show; -1: it is not. */
 int maps_open_file(const char *path, const struct file_id *id);
-/* Builds the table if that has not happened yet. Valid until maps_destroy(). NULL: no such id. */
+/*
+ * Builds the table if that has not happened yet, and waits for that. Valid until maps_destroy().
+ * NULL: no such id.
+ */
 const struct maps_binary *maps_binary(struct maps *m, uint32_t id);
+/* The same without waiting: NULL when it has not been built; then it is asked for. */
+const struct maps_binary *maps_binary_known(struct maps *m, uint32_t id);
+/* What is known of it without its table: id, file, path and whether it is of the kernel. */
+const struct maps_binary *maps_binary_unread(struct maps *m, uint32_t id);
+/* A number that grows with every table that is built, or found not to be possible. */
+uint64_t maps_built(struct maps *m);
+
+/*
+ * Threads that do what has to be done with files: one that opens and looks, others that build
+ * tables. maps_stop() waits for them no longer than @seconds; false: they are stuck in a file, and
+ * @m must be left to them.
+ */
+int maps_start(struct maps *m, struct error *err);
+bool maps_stop(struct maps *m, double seconds);
+/* Without these threads: does, now, all but building. */
+void maps_catch_up(struct maps *m);
+/* Tables that were asked for and are not there yet. */
+size_t maps_awaited(struct maps *m);
 uint32_t maps_binary_count(struct maps *m);
 /* Whether it is of the kernel, without building anything. */
 bool maps_binary_is_kernel(struct maps *m, uint32_t id);
@@ -206,13 +230,16 @@ bool maps_kernel_targets(const struct maps *m);
 void maps_kernel_ranges(const struct maps *m, uint32_t binary, struct addr_ranges *ranges);
 
 /*
- * Address in a process -> binary and virtual address in it. false: unknown mapping (anonymous,
- * JIT, gone). Addresses of the kernel's half give a binary of the kernel, whatever the process:
- * without maps_open_kernel() MAPS_KERNEL_ID and the address itself. A process that has exited is
- * still known for a second. Must be fast (a binary search under a read lock): it runs for every
- * sample.
+ * Address in a process -> binary and place in it: the offset in the file, for which nothing need be
+ * known of it, or in binaries of the kernel the address as its table has it. false: unknown mapping
+ * (anonymous, JIT, gone). Addresses of the kernel's half give a binary of the kernel, whatever the
+ * process: without maps_open_kernel() MAPS_KERNEL_ID and the address itself. A process that has
+ * exited is still known for a second. Must be fast (a binary search under a read lock): it runs for
+ * every sample.
  */
-bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *vaddr);
+bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *place);
+/* A place as the binary's table has it; where there is none, the place itself. */
+uint64_t maps_vaddr(const struct maps_binary *b, uint64_t place);
 
 /*
  * What lies at an address that maps_resolve() does not know, as the process has it now: a file
@@ -220,16 +247,25 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
  */
 enum maps_code { MAPS_CODE_GONE, MAPS_CODE_FILE, MAPS_CODE_MEMORY };
 enum maps_code maps_code_at(int pid, uint64_t addr);
+/* The same as a chore: @fn is called with the answer by the thread that has it, or never. */
+void maps_ask_code(struct maps *m, int pid, uint64_t addr, uint64_t count,
+		   void (*fn)(enum maps_code code, uint64_t count, void *arg), void *arg);
 
 /* Executable mappings of one binary in all processes, for publishing target ranges. */
 struct maps_mapping {
 	int pid;
 	uint64_t start, end; /* addresses in the process */
-	uint64_t bias;	     /* address in the process = vaddr + bias */
+	uint64_t bias;	     /* address in the process = vaddr + bias, once it has a table */
 };
 /* Calls @fn for every executable mapping of @binary_id; stops when it returns non-zero. */
 int maps_for_each_mapping(struct maps *m, uint32_t binary_id,
 			  int (*fn)(const struct maps_mapping *, void *), void *arg);
+/*
+ * The first thread of a process has ended; whether others go on is looked up by a chore. Then the
+ * process exits as by maps_exit(), and whoever asked by maps_on_exit() is told.
+ */
+void maps_leader_ended(struct maps *m, uint64_t time, int pid);
+void maps_on_exit(struct maps *m, void (*fn)(int pid, void *arg), void *arg);
 /* Told about every new executable mapping of a known binary (called without locks held). */
 void maps_on_mapping(struct maps *m,
 		     void (*fn)(uint32_t binary_id, const struct maps_mapping *, void *),

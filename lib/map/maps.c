@@ -234,6 +234,7 @@ int maps_create(const struct maps_options *opt, struct maps **ret, struct error 
 	pthread_mutex_init(&m->build_lock, NULL);
 	pthread_cond_init(&m->built, NULL);
 	grow_buckets(m);
+	m->chores = chores_create();
 	binary_init(m);
 	*ret = m;
 	return 0;
@@ -243,6 +244,7 @@ void maps_destroy(struct maps *m)
 {
 	if (!m)
 		return;
+	chores_destroy(m->chores);
 	for (size_t i = 0; i < m->n_bucket; i++) {
 		for (struct process *p = m->bucket[i], *next; p; p = next) {
 			next = p->next;
@@ -282,7 +284,8 @@ static void news_add(const struct maps *m, struct news *news, int pid, const str
 	news->arg = m->on_mapping_arg;
 	array_reserve(news->v, news->cap_v, news->n + 1);
 	array_reserve(news->binary, news->cap_binary, news->n + 1);
-	news->v[news->n] = (struct maps_mapping){ pid, map->start, map->end, map->bias };
+	news->v[news->n] = (struct maps_mapping){ pid, map->start, map->end,
+						  binary_bias(m->binary[map->binary], map) };
 	news->binary[news->n++] = map->binary;
 }
 
@@ -332,20 +335,18 @@ void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t l
 {
 	_cleanup_free_ char *path = maps_file_name(filename);
 	struct seen seen = { start, start + len, pgoff, id, path };
-	uint32_t binary = path ? binary_find_or_add(m, pid, &seen) : NONE_BINARY;
-	struct mapping map = { .start = start, .end = seen.end, .binary = binary };
+	struct mapping map = { start, seen.end, start - pgoff, event_time(time), NONE_BINARY };
 	struct news news = { 0 };
 	struct process *p;
 
 	if (seen.end <= start)
 		return;
-	map.time = event_time(time);
 	pthread_rwlock_wrlock(&m->lock);
 	forget_gone(m, clock_now_ns());
 	p = process_at(m, pid, map.time);
 	if (map.time >= p->execed) { /* not of an image that is gone */
-		if (binary != NONE_BINARY) {
-			map.bias = binary_bias(m->binary[binary], &seen);
+		if (path) {
+			map.binary = binary_find_or_add(m, pid, &seen, map.time);
 			news_add(m, &news, pid, &map);
 		}
 		space_put_mapping(space_own(p), map);
@@ -442,25 +443,21 @@ static bool knows(const struct space *s, const struct mapping *map)
 	size_t i = space_find(s, map->start);
 
 	return i < s->n && s->v[i].start == map->start && s->v[i].end == map->end &&
-	       s->v[i].bias == map->bias && s->v[i].binary == map->binary;
+	       s->v[i].shift == map->shift && s->v[i].binary == map->binary;
 }
 
 void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n)
 {
-	_cleanup_free_ uint32_t *binary = xcalloc(n, sizeof(*binary));
 	struct space *s = space_new(n);
 	uint64_t now = clock_now_ns();
 	struct news news = { 0 };
 	struct process *p;
 
-	for (size_t i = 0; i < n; i++)
-		binary[i] = binary_find_or_add(m, pid, &seen[i]);
 	pthread_rwlock_wrlock(&m->lock);
 	p = process_at(m, pid, now);
 	for (size_t i = 0; i < n; i++) {
-		struct mapping map = { seen[i].start, seen[i].end,
-				       binary_bias(m->binary[binary[i]], &seen[i]), now,
-				       binary[i] };
+		struct mapping map = { seen[i].start, seen[i].end, seen[i].start - seen[i].pgoff,
+				       now, binary_find_or_add(m, pid, &seen[i], now) };
 
 		space_put_mapping(s, map);
 		if (!knows(p->space, &map))
@@ -473,7 +470,29 @@ void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n)
 	news_tell(&news);
 }
 
-bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *vaddr)
+void maps_reassign(struct maps *m, uint32_t old, uint32_t new, uint64_t since)
+{
+	struct news news = { 0 };
+
+	pthread_rwlock_wrlock(&m->lock);
+	for (size_t b = 0; b < m->n_bucket; b++) {
+		for (struct process *p = m->bucket[b]; p; p = p->next) {
+			for (size_t i = 0; i < p->space->n; i++) {
+				struct mapping *map = &p->space->v[i];
+
+				if (map->binary != old || map->time < since)
+					continue;
+				map = &space_own(p)->v[i];
+				map->binary = new;
+				news_add(m, &news, p->pid, map);
+			}
+		}
+	}
+	pthread_rwlock_unlock(&m->lock);
+	news_tell(&news);
+}
+
+bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *place)
 {
 	const struct process *p;
 	bool found = false;
@@ -482,7 +501,7 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
 		const struct mapping *k = kernel_find_stretch(m, addr);
 
 		*binary_id = k ? k->binary : m->kernel_symbols;
-		*vaddr = k ? addr - k->bias : addr;
+		*place = k ? addr - k->shift : addr;
 		return true;
 	}
 	pthread_rwlock_rdlock(&m->lock);
@@ -493,7 +512,7 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
 
 		if (i < s->n && s->v[i].start <= addr) {
 			*binary_id = s->v[i].binary;
-			*vaddr = addr - s->v[i].bias;
+			*place = addr - s->v[i].shift;
 			found = true;
 		}
 	}
@@ -518,7 +537,8 @@ int maps_for_each_mapping(struct maps *m, uint32_t binary_id,
 					continue;
 				array_reserve(v, cap, n + 1);
 				v[n++] = (struct maps_mapping){ p->pid, map->start, map->end,
-								map->bias };
+								binary_bias(m->binary[binary_id],
+									    map) };
 			}
 		}
 	}

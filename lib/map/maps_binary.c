@@ -4,17 +4,20 @@
  *
  * A binary is a file: device and inode as the kernel tells them. Inode numbers are used again soon
  * after a file is deleted (a compiler's output, time after time), so size and modification time
- * are compared too, at most every RECHECK_NS a binary; when they differ it is a new binary with a
- * new id. Ids are never given away twice.
+ * are compared too, at most every RECHECK_NS a binary, and the generation that the kernel tells
+ * with some mappings; when they differ it is a new binary with a new id. Ids are never given away
+ * twice.
  *
- * The file is opened when it is first seen, since the process may be gone by the time its table is
- * wanted, and stays open until the table is built (up to max_fd files).
+ * Whoever tells of mappings touches no file. What there is to do with files is noted and done by
+ * another thread (maps_chores.c): the file is opened soon after it is first seen, since the process
+ * may be gone by the time its table is wanted, and stays open until the table is built (up to
+ * max_fd files).
  *
  * Building: whoever finds a binary UNBUILT under build_lock makes it BUILDING, builds without any
  * lock and makes it BUILT; others wait on `built`. After that nothing in `pub` changes.
  */
-#include "map/elf_image.h"
 #include "map/maps_internal.h"
+#include "map/table.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -39,6 +42,7 @@ static bool same_file(const struct binary *b, const struct seen *seen)
 	const struct file_id *x = &b->pub.file, *y = &seen->id;
 
 	return x->ino == y->ino && x->dev_major == y->dev_major && x->dev_minor == y->dev_minor &&
+	       (!x->generation || !y->generation || x->generation == y->generation) &&
 	       (x->ino || !strcmp(b->pub.path, seen->path));
 }
 
@@ -96,26 +100,6 @@ static struct binary *add(struct maps *m, const char *path, const struct file_id
 	return b;
 }
 
-/* What was learned by opening the file goes to the binary. */
-static void adopt(struct maps *m, struct binary *b, struct opened *o)
-{
-	b->checked_ns = clock_now_ns();
-	if (o->fd < 0 || b->has_identity)
-		return;
-	b->has_identity = true;
-	b->ino = o->ino;
-	b->size = o->size;
-	b->mtime_ns = o->mtime_ns;
-	b->segment = o->segment;
-	b->n_segment = o->n_segment;
-	o->segment = NULL;
-	if (!b->out_of_scope && m->n_fd < m->max_fd) {
-		b->fd = o->fd;
-		o->fd = -1;
-		m->n_fd++;
-	}
-}
-
 uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file)
 {
 	struct file_id none = { 0 };
@@ -129,16 +113,14 @@ uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file)
 	return b->pub.id;
 }
 
-static struct binary *add_file(struct maps *m, const struct seen *seen,
-			       const struct sighting *sighting)
+static struct binary *add_file(struct maps *m, int pid, const struct seen *seen)
 {
 	struct binary *b;
 
 	if (m->n_binary >= m->n_file_bucket)
 		grow_file_buckets(m);
 	b = add(m, seen->path, &seen->id);
-	b->first = *sighting;
-	b->first.path = b->pub.path;
+	b->first = (struct sighting){ pid, seen->start, seen->end, seen->id, b->pub.path };
 	if (!in_scope(m, seen->path) || !strcmp(seen->path, MAPS_VDSO)) {
 		b->out_of_scope = true;
 		b->error = xstrdup(strcmp(seen->path, MAPS_VDSO) ? "outside --binary-scope"
@@ -151,74 +133,114 @@ static struct binary *add_file(struct maps *m, const struct seen *seen,
 	return b;
 }
 
-uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen)
+uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, uint64_t time)
 {
-	struct sighting s = { pid, seen->start, seen->end, seen->id, seen->path };
-	uint64_t ino = 0, size = 0, known_ino = 0, known_size = 0, now = clock_now_ns();
-	int64_t mtime = 0, known_mtime = 0;
-	bool changed = false, opened_before = false, due = false;
-	uint32_t id = NONE_BINARY, was = NONE_BINARY;
-	struct opened o;
-	struct binary *b;
+	struct binary *b = find(m, seen);
+	bool vdso = !strcmp(seen->path, MAPS_VDSO);
 
-	pthread_rwlock_rdlock(&m->lock);
-	b = find(m, seen);
-	if (b) {
-		id = b->pub.id;
-		opened_before = b->has_identity;
-		due = now - b->checked_ns > RECHECK_NS;
-		known_ino = b->ino;
-		known_size = b->size;
-		known_mtime = b->mtime_ns;
-	}
-	pthread_rwlock_unlock(&m->lock);
-	if (b && !due)
-		return id;
-	if (b && opened_before) {
-		/* A path that leads to another inode by now says nothing about this file. */
-		changed = sighting_identity(&s, &ino, &size, &mtime) && ino == known_ino &&
-			  (size != known_size || mtime != known_mtime);
-		if (!changed) {
-			pthread_rwlock_wrlock(&m->lock);
-			b->checked_ns = now;
-			pthread_rwlock_unlock(&m->lock);
-			return id;
-		}
-		was = id;
-	}
+	if (!b) {
+		b = add_file(m, pid, seen);
+		if (!vdso)
+			chores_open(m, b->pub.id);
+	} else if (!vdso && b->opened && !b->checking &&
+		   clock_now_ns() - b->checked_ns > RECHECK_NS) {
+		struct sighting s = { pid, seen->start, seen->end, seen->id, seen->path };
 
-	if (!strcmp(seen->path, MAPS_VDSO))
-		o = (struct opened){ .fd = -1 };
-	else
-		sighting_open(&s, &o);
-	pthread_rwlock_wrlock(&m->lock);
-	b = find(m, seen);
-	/* Another thread may have added it meanwhile. */
-	if (!b || b->pub.id == was)
-		b = add_file(m, seen, &s);
-	adopt(m, b, &o);
-	id = b->pub.id;
-	pthread_rwlock_unlock(&m->lock);
-	opened_deinit(&o);
-	return id;
+		b->checking = true;
+		chores_check(m, b->pub.id, &s, time);
+	}
+	if (!b->pub.file.generation)
+		b->pub.file.generation = seen->id.generation;
+	return b->pub.id;
 }
 
-uint64_t binary_bias(const struct binary *b, const struct seen *seen)
+/* What was learned by opening the file goes to the binary; the descriptor, too, if it is kept. */
+static void adopt(struct maps *m, struct binary *b, struct opened *o)
 {
-	uint64_t page = sysconf(_SC_PAGESIZE);
-	const struct segment *best = NULL;
+	b->opened = true;
+	b->checked_ns = clock_now_ns();
+	if (o->fd < 0 || b->has_identity)
+		return;
+	b->has_identity = true;
+	b->ino = o->ino;
+	b->size = o->size;
+	b->mtime_ns = o->mtime_ns;
+	if (!b->out_of_scope && b->state == UNBUILT && m->n_fd < m->max_fd) {
+		b->fd = o->fd;
+		o->fd = -1;
+		m->n_fd++;
+	}
+}
 
-	for (size_t i = 0; i < b->n_segment; i++) {
-		const struct segment *s = &b->segment[i];
+void binary_open(struct maps *m, uint32_t id)
+{
+	struct sighting first;
+	struct binary *b;
+	struct opened o;
+
+	pthread_rwlock_rdlock(&m->lock);
+	b = m->binary[id];
+	first = b->first;
+	pthread_rwlock_unlock(&m->lock);
+	sighting_open(&first, &o);
+	pthread_rwlock_wrlock(&m->lock);
+	adopt(m, b, &o);
+	pthread_rwlock_unlock(&m->lock);
+	if (o.fd >= 0)
+		close(o.fd);
+}
+
+/*
+ * A path that leads to another inode by now says nothing about this file. Where the file is another
+ * by now, so is what was mapped since.
+ */
+void binary_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time)
+{
+	struct seen seen = { s->start, s->end, 0, s->id, s->path };
+	uint64_t ino, size;
+	uint32_t fresh = NONE_BINARY;
+	struct binary *b;
+	int64_t mtime;
+	bool told = sighting_identity(s, &ino, &size, &mtime);
+
+	pthread_rwlock_wrlock(&m->lock);
+	b = m->binary[id];
+	b->checking = false;
+	b->checked_ns = clock_now_ns();
+	if (told && b->has_identity && ino == b->ino && (size != b->size || mtime != b->mtime_ns))
+		fresh = add_file(m, s->pid, &seen)->pub.id;
+	pthread_rwlock_unlock(&m->lock);
+	if (fresh == NONE_BINARY)
+		return;
+	binary_open(m, fresh);
+	maps_reassign(m, id, fresh, time);
+}
+
+uint64_t binary_bias(const struct binary *b, const struct mapping *map)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), pgoff = map->start - map->shift;
+	const struct maptable *t =
+		__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT ? b->pub.table : NULL;
+	const struct table_phdr *best = NULL;
+
+	for (uint32_t i = 0; t && i < t->n_phdr; i++) {
+		const struct table_phdr *s = &t->phdr[i];
 		uint64_t first = s->offset & ~(page - 1);
 
-		if (seen->pgoff >= first && seen->pgoff - first < s->filesz + (s->offset - first) &&
+		if (pgoff >= first && pgoff - first < s->filesz + (s->offset - first) &&
 		    (!best || (s->exec && !best->exec)))
 			best = s;
 	}
-	if (!best)
-		return seen->start - seen->pgoff;
-	return seen->start - (best->vaddr + (seen->pgoff - best->offset));
+	return best ? map->start - (best->vaddr + (pgoff - best->offset)) : map->shift;
+}
+
+uint64_t maps_vaddr(const struct maps_binary *b, uint64_t place)
+{
+	uint64_t vaddr;
+
+	if (b->kernel || !b->table || !maptable_offset_to_vaddr(b->table, place, &vaddr))
+		return place;
+	return vaddr;
 }
 
 /* Debug files of a container's binary are looked for in the container first. */
@@ -263,12 +285,9 @@ static void build_file(struct maps *m, struct binary *b, struct error *err)
 					  ? "the file has been replaced or deleted since "
 					    "it was mapped"
 					  : strerror(o.errnum));
-			opened_deinit(&o);
 			return;
 		}
 		fd = o.fd;
-		o.fd = -1;
-		opened_deinit(&o);
 	}
 	path = xasprintf("/proc/self/fd/%d", fd);
 	opt.root = root;
@@ -298,7 +317,7 @@ static void build(struct maps *m, struct binary *b)
 		b->error = xstrdup(err.text);
 }
 
-const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
+static struct binary *by_id(struct maps *m, uint32_t id)
 {
 	struct binary *b = NULL;
 
@@ -306,6 +325,36 @@ const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
 	if (id < m->n_binary)
 		b = m->binary[id];
 	pthread_rwlock_unlock(&m->lock);
+	return b;
+}
+
+const struct maps_binary *maps_binary_known(struct maps *m, uint32_t id)
+{
+	struct binary *b = by_id(m, id);
+
+	if (b && __atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT)
+		return &b->pub;
+	if (b)
+		chores_build(m, id);
+	return NULL;
+}
+
+const struct maps_binary *maps_binary_unread(struct maps *m, uint32_t id)
+{
+	struct binary *b = by_id(m, id);
+
+	return b ? &b->pub : NULL;
+}
+
+uint64_t maps_built(struct maps *m)
+{
+	return __atomic_load_n(&m->n_built, __ATOMIC_ACQUIRE);
+}
+
+const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
+{
+	struct binary *b = by_id(m, id);
+
 	if (!b)
 		return NULL;
 	if (__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT)
@@ -321,6 +370,7 @@ const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
 		b->pub.table = b->table;
 		b->pub.error = b->error;
 		__atomic_store_n(&b->state, BUILT, __ATOMIC_RELEASE);
+		__atomic_add_fetch(&m->n_built, 1, __ATOMIC_RELEASE);
 		pthread_cond_broadcast(&m->built);
 	}
 	pthread_mutex_unlock(&m->build_lock);
@@ -378,7 +428,6 @@ void binary_deinit(struct maps *m)
 			close(b->fd);
 		maptable_free(b->table);
 		free(b->error);
-		free(b->segment);
 		free(b->kernel_file);
 		free((char *)b->pub.path);
 		free(b);

@@ -6,12 +6,6 @@
 
 #include <pthread.h>
 
-/* A PT_LOAD: enough to tell where in the file's address space a mapping lies. */
-struct segment {
-	uint64_t offset, filesz, vaddr;
-	bool exec;
-};
-
 /* Where a file was seen mapped: how to get at it. */
 struct sighting {
 	int pid;
@@ -26,8 +20,6 @@ struct opened {
 	int errnum;
 	uint64_t ino, size;
 	int64_t mtime_ns;
-	struct segment *segment;
-	size_t n_segment;
 };
 
 #define NONE_BINARY UINT32_MAX
@@ -37,6 +29,7 @@ enum build_state { UNBUILT, BUILDING, BUILT };
 struct binary {
 	struct maps_binary pub;
 	struct sighting first;
+	bool opened;	   /* or tried to: under the lock */
 	char *kernel_file; /* of the kernel: its image or module; NULL: kallsyms */
 
 	enum build_state state; /* under build_lock; BUILT may be read without (acquire) */
@@ -48,16 +41,16 @@ struct binary {
 	bool has_identity;
 	uint64_t ino, size, checked_ns;
 	int64_t mtime_ns;
-	struct segment *segment;
-	size_t n_segment;
+	bool checking; /* is among what there is to do */
 
 	/* Belong to whoever builds, then to pub. */
 	struct maptable *table;
 	char *error;
 };
 
+/* @shift: address minus place, which is what maps_resolve() tells. */
 struct mapping {
-	uint64_t start, end, bias;
+	uint64_t start, end, shift;
 	uint64_t time; /* of the event that told it */
 	uint32_t binary;
 };
@@ -99,11 +92,14 @@ struct maps {
 	uint32_t *file_bucket;
 	size_t n_file_bucket;
 	size_t n_fd, max_fd;
+	uint64_t n_built;
 	void (*on_mapping)(uint32_t, const struct maps_mapping *, void *);
 	void *on_mapping_arg;
 
 	pthread_mutex_t build_lock;
 	pthread_cond_t built;
+
+	struct chores *chores; /* maps_chores.c */
 
 	/* Of the kernel (maps_kernel.c): made before lookups begin, then constant. */
 	struct mapping *kernel;
@@ -121,14 +117,28 @@ struct seen {
 
 /* Opens what was sighted, by whichever way leads to the very same file. */
 void sighting_open(const struct sighting *s, struct opened *ret);
-void opened_deinit(struct opened *o);
 /* Size and time of the file as it is now; false when that cannot be told. */
 bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, int64_t *mtime_ns);
 
-/* The id of the file behind @seen, which is new or known. Takes and releases the lock. */
-uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen);
-/* Address in the process minus vaddr. Under the lock. */
-uint64_t binary_bias(const struct binary *b, const struct seen *seen);
+/*
+ * The id of the file behind @seen, which is new or known. Under the write lock: what has to be
+ * done with files is left to maps_chores.c. @time: of the event.
+ */
+uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, uint64_t time);
+/* Address in the process minus vaddr; of use once the table is there. Under the lock. */
+uint64_t binary_bias(const struct binary *b, const struct mapping *map);
+/* The chores: opening what was first seen in a mapping, and looking whether it is still the same.
+ */
+void binary_open(struct maps *m, uint32_t id);
+void binary_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time);
+/* Mappings of @old that were told at @since or later are of @new. Tells of them. */
+void maps_reassign(struct maps *m, uint32_t old, uint32_t new, uint64_t since);
+
+struct chores *chores_create(void);
+void chores_destroy(struct chores *c);
+void chores_open(struct maps *m, uint32_t id);
+void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time);
+void chores_build(struct maps *m, uint32_t id);
 /* A binary of the kernel; @file NULL: its table is made of kallsyms. */
 uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file);
 /* The stretch of kernel code that holds @addr, or NULL. */

@@ -32,7 +32,7 @@ static void add_stretch(struct opening *o, uint64_t start, uint64_t end, uint64_
 
 	array_reserve(m->kernel, o->cap_kernel, m->n_kernel + 1);
 	m->kernel[m->n_kernel++] = (struct mapping){
-		.start = start, .end = end, .bias = start - vaddr, .binary = binary
+		.start = start, .end = end, .shift = start - vaddr, .binary = binary
 	};
 }
 
@@ -323,14 +323,14 @@ void maps_kernel_ranges(const struct maps *m, uint32_t binary, struct addr_range
 		moved = true;
 		for (size_t i = 0; i < r->n; i++) {
 			uint64_t start = r->r[i].start, end = r->r[i].end;
-			uint64_t lo = s->start - s->bias, hi = s->end - s->bias;
+			uint64_t lo = s->start - s->shift, hi = s->end - s->shift;
 
 			start = start < lo ? lo : start;
 			end = end > hi ? hi : end;
 			if (start >= end)
 				continue;
 			array_reserve(out.r, cap, out.n + 1);
-			out.r[out.n++] = (struct addr_range){ start + s->bias, end + s->bias };
+			out.r[out.n++] = (struct addr_range){ start + s->shift, end + s->shift };
 		}
 	}
 	if (!moved) /* kallsyms: they are where they are */

@@ -12,7 +12,6 @@
  * and btrfs the device (and on overlayfs the inode) that stat() tells is not the one that the
  * kernel tells in mappings; there the path has to do.
  */
-#include "map/elf_image.h"
 #include "map/maps_internal.h"
 
 #include <fcntl.h>
@@ -68,28 +67,6 @@ int maps_open_file(const char *path, const struct file_id *id)
 	return fd;
 }
 
-static void read_segments(struct opened *o)
-{
-	Elf *elf;
-	size_t n, cap = 0;
-
-	elf_image_init();
-	elf = elf_begin(o->fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF && !elf_getphdrnum(elf, &n)) {
-		for (size_t i = 0; i < n; i++) {
-			GElf_Phdr p;
-
-			if (!gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD)
-				continue;
-			array_reserve(o->segment, cap, o->n_segment + 1);
-			o->segment[o->n_segment++] =
-				(struct segment){ p.p_offset, p.p_filesz, p.p_vaddr,
-						  p.p_flags & PF_X };
-		}
-	}
-	elf_end(elf);
-}
-
 static int64_t mtime_of(const struct stat *st)
 {
 	return st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
@@ -131,14 +108,6 @@ void sighting_open(const struct sighting *s, struct opened *ret)
 	ret->ino = st.st_ino;
 	ret->size = st.st_size;
 	ret->mtime_ns = mtime_of(&st);
-	read_segments(ret);
-}
-
-void opened_deinit(struct opened *o)
-{
-	if (o->fd >= 0)
-		close(o->fd);
-	free(o->segment);
 }
 
 bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, int64_t *mtime_ns)

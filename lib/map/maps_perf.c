@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "map/maps_perf.h"
 
-#include <dirent.h>
 #include <sys/mman.h>
 
 /* All records but samples end with TID, TIME and CPU. */
@@ -37,24 +36,8 @@ static void on_mmap(struct maps *maps, const struct perf_event_header *header)
 		return;
 	if (!memchr(m->filename, '\0', header->size - sizeof(*m)))
 		return;
-	id = (struct file_id){ m->maj, m->min, m->ino };
+	id = (struct file_id){ m->maj, m->min, m->ino, m->ino_generation };
 	maps_add(maps, maps_perf_time(header), m->pid, m->addr, m->len, m->pgoff, id, m->filename);
-}
-
-/* A process whose first thread ends by pthread_exit() goes on. */
-static bool has_other_threads(int pid)
-{
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/task", pid);
-	DIR *dir = opendir(path);
-	bool others = false;
-	struct dirent *d;
-
-	if (!dir)
-		return false;
-	while (!others && (d = readdir(dir)))
-		others = atoi(d->d_name) > 0 && atoi(d->d_name) != pid;
-	closedir(dir);
-	return others;
 }
 
 enum maps_perf maps_perf_record(struct maps *m, const struct perf_event_header *h, int *pid)
@@ -80,11 +63,11 @@ enum maps_perf maps_perf_record(struct maps *m, const struct perf_event_header *
 			maps_fork(m, maps_perf_time(h), t->ppid, t->pid);
 		break;
 	case PERF_RECORD_EXIT:
-		if (h->size < sizeof(*t) || t->pid != t->tid || has_other_threads(t->pid))
+		if (h->size < sizeof(*t) || t->pid != t->tid)
 			break;
 		*pid = t->pid;
-		maps_exit(m, maps_perf_time(h), t->pid);
-		return MAPS_PERF_EXIT;
+		maps_leader_ended(m, maps_perf_time(h), t->pid);
+		break;
 	default:
 		break;
 	}

@@ -15,7 +15,6 @@ uint64_t maps_perf_time(const struct perf_event_header *h);
 enum maps_perf {
 	MAPS_PERF_OTHER,
 	MAPS_PERF_EXEC, /* the process *@pid runs another program now */
-	MAPS_PERF_EXIT, /* the process *@pid has gone */
 };
 /* Brings @m up to date. */
 enum maps_perf maps_perf_record(struct maps *m, const struct perf_event_header *h, int *pid);

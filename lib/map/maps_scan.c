@@ -36,6 +36,7 @@ static bool parse_line(char *line, struct seen *seen)
 		return false;
 	seen->id.dev_major = major;
 	seen->id.dev_minor = minor;
+	seen->id.generation = 0;
 	unescape(line + path);
 	seen->path = maps_file_name(line + path);
 	return seen->path;

@@ -475,6 +475,7 @@ void recorder_poll(struct recorder *r)
 	r->backend->ops->drain(r->backend, &r->queue);
 	sideband_drain(&r->sideband, &r->queue);
 	queue_take(&r->queue, horizon, on_record, r);
+	maps_catch_up(r->maps);
 }
 
 void recorder_finish(struct recorder *r)

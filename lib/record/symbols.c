@@ -25,7 +25,7 @@ struct index {
 /* What an address in a binary means; the frames are innermost first, inlined ones included. */
 struct place {
 	uint32_t binary;
-	uint64_t vaddr;
+	uint64_t place; /* as maps_resolve() tells it */
 	bool return_address;
 	uint8_t n;
 	uint32_t frames[MAP_MAX_INLINE];
@@ -109,7 +109,7 @@ static uint64_t stack_hash(const struct symbols *s, uint32_t i)
 
 static uint64_t place_hash(const struct symbols *s, uint32_t i)
 {
-	return mix(mix(s->places[i].return_address, s->places[i].binary), s->places[i].vaddr);
+	return mix(mix(s->places[i].return_address, s->places[i].binary), s->places[i].place);
 }
 
 static bool same_frame(const struct record_frame *a, const struct record_frame *b)
@@ -177,11 +177,13 @@ static uint32_t intern_stack(struct symbols *s, uint32_t frame, uint32_t parent)
 static void fill_place(struct symbols *s, struct place *p, int pid)
 {
 	const struct maps_binary *b = maps_binary(s->maps, p->binary);
-	uint64_t look_at = p->vaddr - p->return_address;
+	uint64_t look_at = p->place - p->return_address;
 	struct map_frame frames[MAP_MAX_INLINE];
 	struct record_frame f = {};
 	int n = 0;
 
+	if (b)
+		look_at = maps_vaddr(b, look_at);
 	if (b && b->table)
 		n = maptable_lookup(b->table, look_at, frames, MAP_MAX_INLINE);
 	f.object = b && b->path ? b->path : "";
@@ -201,18 +203,20 @@ static void fill_place(struct symbols *s, struct place *p, int pid)
 		p->function = frames[n - 1].function;
 	}
 	if (p->return_address && b && b->table && !b->kernel)
-		p->call = code_call_before(s->code, b, pid, p->vaddr, &p->target);
+		p->call = code_call_before(s->code, b, pid, look_at + 1, &p->target);
 }
 
-static const struct place *find_place(struct symbols *s, int pid, uint32_t binary, uint64_t vaddr,
-				      bool return_address)
+static const struct place *find_place(struct symbols *s, int pid, uint32_t binary,
+				      uint64_t at_place, bool return_address)
 {
 	struct place *p;
 	size_t at;
 
 	array_reserve(s->places, s->cap_places, s->n_places + 1);
 	p = &s->places[s->n_places];
-	*p = (struct place){ .binary = binary, .vaddr = vaddr, .return_address = return_address };
+	*p = (struct place){ .binary = binary,
+			     .place = at_place,
+			     .return_address = return_address };
 	if (s->place_index.used * 2 >= s->place_index.size)
 		index_grow(s, &s->place_index, place_hash);
 	for (at = place_hash(s, s->n_places);; at++) {
@@ -224,7 +228,7 @@ static const struct place *find_place(struct symbols *s, int pid, uint32_t binar
 			break;
 		}
 		other = &s->places[*slot - 1];
-		if (other->vaddr == vaddr && other->binary == binary &&
+		if (other->place == at_place && other->binary == binary &&
 		    other->return_address == return_address)
 			return other;
 	}
@@ -303,19 +307,19 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 
 	for (size_t i = 0; i < c->n_user; i++) {
 		const struct place *p;
-		uint64_t vaddr;
+		uint64_t place;
 		uint32_t binary;
 
 		if ((int64_t)c->user[i] < 0) { /* the kernel's half: it was no frame pointer */
 			inner.function = NULL;
 			break;
 		}
-		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &vaddr)) {
+		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &place)) {
 			list[n++] = special_frame(s, "[unknown]", FRAME_USER);
 			inner = (struct place){};
 			continue;
 		}
-		p = find_place(s, c->pid, binary, vaddr, i > 0);
+		p = find_place(s, c->pid, binary, place, i > 0);
 		if (i > 0 && inner.n && !leads_to(s, p, &inner))
 			list[n++] = missing_frame(s);
 		for (int j = 0; j < p->n; j++)
@@ -359,12 +363,12 @@ static size_t kernel_frames(struct symbols *s, const struct raw_chain *c, uint32
 		first = skip_scheduler(s, c, &scheduler);
 	for (size_t i = scheduler; i < c->n_kernel; i++) {
 		const struct place *p;
-		uint64_t vaddr;
+		uint64_t place;
 		uint32_t binary;
 
-		if (!maps_resolve(s->maps, c->pid, c->kernel[i], &binary, &vaddr))
+		if (!maps_resolve(s->maps, c->pid, c->kernel[i], &binary, &place))
 			continue;
-		p = find_place(s, c->pid, binary, vaddr, c->waited || i > 0);
+		p = find_place(s, c->pid, binary, place, c->waited || i > 0);
 		for (int j = 0; j < p->n; j++) {
 			if (i >= first)
 				list[n++] = p->frames[j];

@@ -50,8 +50,8 @@ static void copies_and_ranks(void **state)
 	put(10, "environ", mpi, sizeof(mpi) - 1);
 	put(11, "comm", "bar\n", 4);
 	put(11, "environ", other, sizeof(other) - 1);
-	assert_int_not_equal(process_table_sample(p, 10), process_table_sample(p, 11));
-	process_table_sample(p, 10);
+	assert_int_not_equal(process_table_sample(p, 10, 1), process_table_sample(p, 11, 1));
+	process_table_sample(p, 10, 1);
 	process_table_look(p);
 	list = process_table_list(p, &n);
 	assert_int_equal(n, 2);
@@ -75,14 +75,15 @@ static void short_lived(void **state)
 	(void)state;
 	process_table_exec(p, 20, "make");
 	process_table_fork(p, 21, 20);
-	first = process_table_sample(p, 21);
+	first = process_table_sample(p, 21, 1);
 	process_table_exec(p, 21, "cc1");
-	assert_int_equal(process_table_sample(p, 21), first);
+	assert_int_equal(process_table_sample(p, 21, 1), first);
 	process_table_gone(p, 21);
-	assert_int_equal(process_table_sample(p, 21), first); /* late, from another core's ring */
-	process_table_fork(p, 21, 20);			      /* its pid is used again */
-	assert_int_not_equal(process_table_sample(p, 21), first);
-	process_table_sample(p, 22);
+	assert_int_equal(process_table_sample(p, 21, 1),
+			 first);       /* late, from another core's ring */
+	process_table_fork(p, 21, 20); /* its pid is used again */
+	assert_int_not_equal(process_table_sample(p, 21, 1), first);
+	process_table_sample(p, 22, 1);
 	process_table_look(p);
 	list = process_table_list(p, &n);
 	assert_int_equal(n, 3);
@@ -119,9 +120,9 @@ static void thousands(void **state)
 
 		process_table_exec(p, pid, i % 2 ? "cc1" : "as");
 		for (uint32_t k = 0; k < 10; k++)
-			places_count(places, process_table_sample(p, pid), i % 2 ? k : 77,
-				     PLACE_SELF);
-		places_count(places, process_table_sample(p, 5), 5, PLACE_SELF);
+			places_count(places, process_table_sample(p, pid, 1), i % 2 ? k : 77,
+				     PLACE_SELF, 1);
+		places_count(places, process_table_sample(p, 5, 1), 5, PLACE_SELF, 1);
 		process_table_gone(p, pid);
 		if (i % 1000 == 0) {
 			usleep(1000);
@@ -168,7 +169,7 @@ static void all_alive(void **state)
 			snprintf(name, sizeof(name), "p%d", i);
 			if (!round)
 				process_table_exec(p, 1000 + i, name);
-			process_table_sample(p, 1000 + i);
+			process_table_sample(p, 1000 + i, 1);
 		}
 	}
 	list = process_table_list(p, &n);
@@ -194,7 +195,7 @@ static void too_many_places(void **state)
 	(void)state;
 	for (int pid = 1; pid <= 200; pid++) {
 		for (uint32_t k = 0; k < 1000; k++)
-			places_count(places, process_table_sample(p, pid), k, PLACE_SELF);
+			places_count(places, process_table_sample(p, pid, 1), k, PLACE_SELF, 1);
 	}
 	places_add(places, &entries, &n);
 	assert_true(n <= PLACES_MAX && n > PLACES_MAX / 2);

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The cache maps (binary, place) to the locations of an inline chain. Tables are immutable, so
+ * entries never become stale; the cache is emptied when full.
+ */
+#include "daemon/tally.h"
+
+#include <pthread.h>
+
+#define CACHE_SIZE 65536 /* a power of two */
+#define MAX_KEPT   (64 << 20)
+#define MAX_FRAMES (2 * CHAIN_MAX_FRAMES) /* of one chain, inlined ones included */
+
+struct cache_entry {
+	uint64_t place;
+	uint32_t binary;
+	uint8_t n;			/* at least 1; 0: free */
+	bool unnamed;			/* the innermost function */
+	uint8_t origin[MAP_MAX_INLINE]; /* enum code_origin */
+	uint32_t location[MAP_MAX_INLINE];
+};
+
+/* A chain's frames, innermost first, inlined ones included. */
+struct expanded {
+	int n;
+	bool unnamed; /* where it ran */
+	uint32_t binary[MAX_FRAMES];
+	uint32_t location[MAX_FRAMES];
+	uint8_t origin[MAX_FRAMES];
+};
+
+struct location_count {
+	struct tally_sums sum;
+	uint64_t chain; /* that it was last seen in, so that each counts once */
+};
+
+struct binary_count {
+	struct tally_binary sum;
+	uint64_t chain;
+	bool saw;
+};
+
+struct tally {
+	struct tally_options opt;
+	pthread_mutex_t lock;
+	struct cache_entry *cache;
+	size_t cached;
+	struct expanded x;
+	uint64_t chain; /* counts those looked at */
+	struct location_count *locations;
+	size_t n_locations;
+	struct binary_count *binaries;
+	size_t n_binaries;
+	struct tally_counts counts;
+	struct places *places;
+	/* Processes with code in no file that is known: asked about once a pass. */
+	struct question {
+		int pid;
+		uint64_t addr, count;
+	} * questions;
+	size_t n_questions, cap_questions;
+	struct chains kept;
+	uint64_t built; /* maps_built() when these were last looked at */
+};
+
+struct tally *tally_create(const struct tally_options *opt)
+{
+	struct tally *t = xcalloc(1, sizeof(*t));
+
+	t->opt = *opt;
+	t->cache = xcalloc(CACHE_SIZE, sizeof(*t->cache));
+	t->places = places_create(opt->processes);
+	chains_init(&t->kept, MAX_KEPT);
+	pthread_mutex_init(&t->lock, NULL);
+	return t;
+}
+
+void tally_destroy(struct tally *t)
+{
+	if (!t)
+		return;
+	chains_deinit(&t->kept);
+	pthread_mutex_destroy(&t->lock);
+	free(t->cache);
+	free(t->locations);
+	free(t->binaries);
+	free(t->questions);
+	places_destroy(t->places);
+	free(t);
+}
+
+/* ---- what is known about a place ---- */
+
+static void fill_entry(struct tally *t, const struct maps_binary *b, struct cache_entry *e)
+{
+	struct map_frame frames[MAP_MAX_INLINE];
+	int n = 0;
+
+	if (b->table)
+		n = maptable_lookup(b->table, maps_vaddr(b, e->place), frames, MAP_MAX_INLINE);
+	if (!n) {
+		bool lent = !strcmp(b->path, MAPS_VDSO);
+
+		e->n = 1;
+		e->location[0] = LOCATION_NONE;
+		e->origin[0] = b->outside || t->opt.source_scope ? CODE_OUTSIDE
+			       : lent				 ? CODE_PASSING
+								 : CODE_UNKNOWN;
+		e->unnamed = !lent;
+		return;
+	}
+	code_origins(b, frames, n, e->origin);
+	e->n = n;
+	e->unnamed = e->origin[0] != CODE_PASSING && function_is_unnamed(frames[0].function);
+	for (int i = 0; i < n; i++)
+		e->location[i] = locations_intern(t->opt.locations, b, &frames[i], &e->origin[i]);
+}
+
+static const struct cache_entry *look_up(struct tally *t, const struct maps_binary *b,
+					 uint64_t place)
+{
+	uint64_t key = (uint64_t)b->id << 48 ^ place;
+	size_t i = (key * 0x9e3779b97f4a7c15ULL) >> 48 & (CACHE_SIZE - 1);
+	struct cache_entry *e;
+
+	for (;; i = (i + 1) & (CACHE_SIZE - 1)) {
+		e = &t->cache[i];
+		if (e->n && e->place == place && e->binary == b->id)
+			return e;
+		if (!e->n)
+			break;
+	}
+	if (t->cached > CACHE_SIZE / 2) {
+		memset(t->cache, 0, CACHE_SIZE * sizeof(*t->cache));
+		t->cached = 0;
+	}
+	*e = (struct cache_entry){ .place = place, .binary = b->id };
+	fill_entry(t, b, e);
+	t->cached++;
+	return e;
+}
+
+/* ---- a chain ---- */
+
+static struct location_count *location_count(struct tally *t, uint32_t id)
+{
+	if (id >= t->n_locations) {
+		size_t n = ((size_t)id + 1) * 2;
+
+		t->locations = xreallocarray(t->locations, n, sizeof(*t->locations));
+		memset(t->locations + t->n_locations, 0,
+		       (n - t->n_locations) * sizeof(*t->locations));
+		t->n_locations = n;
+	}
+	return &t->locations[id];
+}
+
+static struct binary_count *binary_count(struct tally *t, uint32_t id)
+{
+	if (id >= t->n_binaries) {
+		size_t n = ((size_t)id + 1) * 2;
+
+		t->binaries = xreallocarray(t->binaries, n, sizeof(*t->binaries));
+		memset(t->binaries + t->n_binaries, 0, (n - t->n_binaries) * sizeof(*t->binaries));
+		t->n_binaries = n;
+	}
+	return &t->binaries[id];
+}
+
+static void add_frame(struct expanded *x, uint32_t binary, enum code_origin origin,
+		      uint32_t location)
+{
+	if (x->n == MAX_FRAMES)
+		return;
+	x->binary[x->n] = binary;
+	x->origin[x->n] = origin;
+	x->location[x->n++] = location;
+}
+
+/* False when a table is missing, unless that is to be taken for nothing being known. */
+static bool expand(struct tally *t, const struct chain *c, bool give_up)
+{
+	struct expanded *x = &t->x;
+	bool complete = true;
+
+	x->n = 0;
+	x->unnamed = false;
+	for (int i = 0; i < c->n; i++) {
+		const struct chain_frame *f = &c->frame[i];
+		const struct maps_binary *b;
+		const struct cache_entry *e;
+
+		if (f->binary == CHAIN_NO_BINARY) {
+			add_frame(x, f->binary, t->opt.scoped ? CODE_OUTSIDE : CODE_UNKNOWN,
+				  LOCATION_NONE);
+			continue;
+		}
+		b = maps_binary_known(t->opt.maps, f->binary);
+		if (!b) {
+			complete = false; /* go on: all that are missing are asked for */
+			add_frame(x, f->binary, CODE_UNKNOWN, LOCATION_NONE);
+			if (give_up)
+				binary_count(t, f->binary)->sum.untold += c->count;
+			continue;
+		}
+		e = look_up(t, b, f->place);
+		x->unnamed |= !i && e->unnamed;
+		for (int k = 0; k < e->n; k++)
+			add_frame(x, f->binary, e->origin[k], e->location[k]);
+	}
+	if (!complete && give_up)
+		t->counts.untold += c->count;
+	return complete || give_up;
+}
+
+static void add_counts(struct tally_sums *sum, enum place_count what, uint64_t count)
+{
+	sum->self += what == PLACE_SELF ? count : 0;
+	sum->total += what == PLACE_TOTAL ? count : 0;
+	sum->credit += what == PLACE_CREDIT ? count : 0;
+}
+
+static void count_location(struct tally *t, const struct chain *c, uint32_t id,
+			   enum place_count what)
+{
+	add_counts(&location_count(t, id)->sum, what, c->count);
+	places_count(t->places, c->process, id, what, c->count);
+}
+
+static void count_binary(struct tally *t, const struct chain *c, uint32_t id, enum place_count what)
+{
+	add_counts(&binary_count(t, id)->sum.sums, what, c->count);
+	places_count(t->places, c->process, PLACE_BINARY | id, what, c->count);
+}
+
+static void count_frames(struct tally *t, const struct chain *c)
+{
+	const struct expanded *x = &t->x;
+
+	t->chain++;
+	for (int i = 0; i < x->n; i++) {
+		uint32_t id = x->location[i], binary = x->binary[i];
+
+		if (binary != CHAIN_NO_BINARY && binary_count(t, binary)->chain != t->chain) {
+			binary_count(t, binary)->chain = t->chain;
+			count_binary(t, c, binary, PLACE_TOTAL);
+		}
+		if (id != LOCATION_NONE && location_count(t, id)->chain != t->chain) {
+			location_count(t, id)->chain = t->chain;
+			count_location(t, c, id, PLACE_TOTAL);
+		}
+	}
+}
+
+static void ask_code(struct tally *t, int pid, uint64_t addr, uint64_t count)
+{
+	for (size_t i = 0; i < t->n_questions; i++) {
+		if (t->questions[i].pid == pid) {
+			t->questions[i].count += count;
+			return;
+		}
+	}
+	array_reserve(t->questions, t->cap_questions, t->n_questions + 1);
+	t->questions[t->n_questions++] = (struct question){ pid, addr, count };
+}
+
+static void on_code(enum maps_code code, uint64_t count, void *arg)
+{
+	struct tally *t = arg;
+
+	if (code != MAPS_CODE_MEMORY)
+		return;
+	__atomic_add_fetch(&t->counts.unnamed, count, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&t->counts.no_file, count, __ATOMIC_RELAXED);
+}
+
+/* In no file at all, or do the events that would tell lag behind? /proc knows. */
+static void put_questions(struct tally *t)
+{
+	for (size_t i = 0; i < t->n_questions; i++) {
+		const struct question *q = &t->questions[i];
+
+		maps_ask_code(t->opt.maps, q->pid, q->addr, q->count, on_code, t);
+	}
+	t->n_questions = 0;
+}
+
+/* Where it ran: known or not. What is out of scope is as if it were not there. */
+static void count_innermost(struct tally *t, const struct chain *c)
+{
+	const struct expanded *x = &t->x;
+	struct binary_count *b = NULL;
+	int i = 0;
+
+	while (i < x->n && x->origin[i] == CODE_OUTSIDE)
+		i++;
+	if (i == x->n)
+		return;
+	if (x->location[i] != LOCATION_NONE)
+		count_location(t, c, x->location[i], PLACE_SELF);
+	if (x->binary[i] != CHAIN_NO_BINARY) {
+		count_binary(t, c, x->binary[i], PLACE_SELF);
+		b = binary_count(t, x->binary[i]);
+	}
+	if (i)
+		return;
+	if (!b) {
+		ask_code(t, c->pid, c->frame[0].place, c->count);
+	} else if (x->unnamed) {
+		__atomic_add_fetch(&t->counts.unnamed, c->count, __ATOMIC_RELAXED);
+		b->sum.unnamed += c->count;
+	}
+}
+
+static void count_credit(struct tally *t, const struct chain *c)
+{
+	const struct expanded *x = &t->x;
+	int i = code_credit(x->origin, x->n);
+
+	/* Without -k, a system call counts for the code that made it, which is never libc. */
+	if (i < 0 || (c->kernel && x->origin[i] == CODE_LIBRARY && !t->opt.scoped))
+		t->counts.in_kernel += c->kernel ? c->count : 0;
+	else if (x->location[i] != LOCATION_NONE)
+		count_location(t, c, x->location[i], PLACE_CREDIT);
+	else if (x->origin[i] != CODE_UNKNOWN)
+		t->counts.without_line += c->count;
+	else if (x->binary[i] != CHAIN_NO_BINARY)
+		count_binary(t, c, x->binary[i], PLACE_CREDIT);
+}
+
+static bool count_chain(struct tally *t, const struct chain *c, bool give_up)
+{
+	if (!expand(t, c, give_up))
+		return false;
+	count_frames(t, c);
+	count_innermost(t, c);
+	count_credit(t, c);
+	return true;
+}
+
+void tally_add(struct tally *t, struct chains *chains)
+{
+	pthread_mutex_lock(&t->lock);
+	for (struct chain *c = NULL; (c = chains_next(chains, c));) {
+		c->process = process_table_sample(t->opt.processes, c->pid, c->count);
+		for (int i = 0; i < c->n; i++) {
+			if (c->frame[i].binary != CHAIN_NO_BINARY)
+				binary_count(t, c->frame[i].binary)->saw = true;
+		}
+		if (!count_chain(t, c, false) && !chains_add(&t->kept, c))
+			t->counts.no_room += c->count;
+	}
+	put_questions(t);
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* Under the lock. */
+static void look_again(struct tally *t, bool give_up)
+{
+	uint64_t built = maps_built(t->opt.maps);
+	struct chains old = t->kept;
+
+	if (!old.n || (t->built == built && !give_up))
+		return;
+	t->built = built;
+	chains_init(&t->kept, MAX_KEPT);
+	for (struct chain *c = NULL; (c = chains_next(&old, c));) {
+		if (!count_chain(t, c, give_up))
+			chains_add(&t->kept, c);
+	}
+	put_questions(t);
+	chains_deinit(&old);
+}
+
+void tally_retry(struct tally *t)
+{
+	pthread_mutex_lock(&t->lock);
+	look_again(t, false);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void tally_give_up(struct tally *t)
+{
+	pthread_mutex_lock(&t->lock);
+	look_again(t, false);
+	look_again(t, true);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void tally_counts(struct tally *t, struct tally_counts *ret)
+{
+	pthread_mutex_lock(&t->lock);
+	*ret = t->counts;
+	for (struct chain *c = NULL; (c = chains_next(&t->kept, c));)
+		ret->untold += c->count;
+	ret->untold += ret->no_room;
+	pthread_mutex_unlock(&t->lock);
+}
+
+void tally_locations(struct tally *t, struct tally_sums **ret, size_t *n)
+{
+	pthread_mutex_lock(&t->lock);
+	*n = locations_count(t->opt.locations);
+	*ret = xcalloc(*n, sizeof(**ret));
+	for (size_t i = 0; i < *n && i < t->n_locations; i++)
+		(*ret)[i] = t->locations[i].sum;
+	pthread_mutex_unlock(&t->lock);
+}
+
+void tally_binaries(struct tally *t, struct tally_binary **ret, size_t *n)
+{
+	pthread_mutex_lock(&t->lock);
+	*n = maps_binary_count(t->opt.maps);
+	*ret = xcalloc(*n, sizeof(**ret));
+	for (size_t i = 0; i < *n && i < t->n_binaries; i++)
+		(*ret)[i] = t->binaries[i].sum;
+	pthread_mutex_unlock(&t->lock);
+}
+
+struct place_entry *tally_places(struct tally *t, size_t *n, uint64_t *left_out)
+{
+	struct place_entry *list = NULL;
+
+	*n = 0;
+	pthread_mutex_lock(&t->lock);
+	places_add(t->places, &list, n);
+	*left_out = places_left_out(t->places);
+	pthread_mutex_unlock(&t->lock);
+	return list;
+}
+
+bool tally_saw_binary(struct tally *t, uint32_t binary)
+{
+	bool saw;
+
+	pthread_mutex_lock(&t->lock);
+	saw = binary < t->n_binaries && t->binaries[binary].saw;
+	pthread_mutex_unlock(&t->lock);
+	return saw;
+}

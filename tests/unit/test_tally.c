@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Chains of samples, and what they add up to before and after the tables of their binaries. */
+#include "test_map_util.h"
+
+#include "daemon/tally.h"
+
+#include <pthread.h>
+#include <sys/sysmacros.h>
+
+#define PID   10
+#define START 0x555500000000
+
+static const char source[] =
+	"volatile int sink;\n"
+	"__attribute__((noinline)) int work(int x) { sink = x; return sink; }\n"
+	"int main(int argc, char **argv) { (void)argv; return work(argc); }\n";
+
+static struct options options;
+
+struct fixture {
+	char *path;
+	struct file_id id;
+	uint64_t pgoff, work; /* file offset of work() */
+	struct maps *maps;
+	struct locations *locations;
+	struct process_table *processes;
+	struct tally *tally;
+	struct chains chains;
+};
+
+static void set_up(struct fixture *f, const char *name)
+{
+	_cleanup_free_ char *c = in_scratch("tally.c");
+	struct map_options opt = { 0 };
+	struct tally_options topt;
+	struct maptable *t;
+	struct stat st;
+	uint64_t vaddr;
+
+	*f = (struct fixture){ .path = in_scratch("%s", name) };
+	write_file(c, source, strlen(source));
+	sh("gcc -O1 -g tally.c -o %s", name);
+	assert_int_equal(stat(f->path, &st), 0);
+	f->id = (struct file_id){ .dev_major = major(st.st_dev),
+				  .dev_minor = minor(st.st_dev),
+				  .ino = st.st_ino };
+	assert_int_equal(maptable_open(f->path, f->path, &opt, &t, NULL), 0);
+	assert_int_equal(maptable_function_address(t, "work", &vaddr, NULL), 0);
+	assert_true(maptable_vaddr_to_offset(t, vaddr, &f->work));
+	f->pgoff = f->work & ~0xfffULL;
+	maptable_free(t);
+	assert_int_equal(maps_create(NULL, &f->maps, NULL), 0);
+	f->locations = locations_create(&options);
+	f->processes = process_table_create();
+	topt = (struct tally_options){ f->maps, f->locations, f->processes, false, false };
+	f->tally = tally_create(&topt);
+	chains_init(&f->chains, 1 << 20);
+	maps_add(f->maps, 0, PID, START, 0x1000, f->pgoff, f->id, f->path);
+}
+
+static void tear_down(struct fixture *f)
+{
+	tally_destroy(f->tally);
+	chains_deinit(&f->chains);
+	locations_destroy(f->locations);
+	process_table_destroy(f->processes);
+	maps_destroy(f->maps);
+	free(f->path);
+}
+
+/* @count samples in work() of @pid. */
+static void sample(struct fixture *f, int pid, uint64_t count)
+{
+	struct chain *c = xcalloc(1, CHAIN_SIZE(1));
+	uint64_t addr = START + (f->work - f->pgoff);
+
+	c->count = count;
+	c->pid = pid;
+	c->n = 1;
+	c->frame[0] = (struct chain_frame){ addr, CHAIN_NO_BINARY };
+	maps_resolve(f->maps, pid, addr, &c->frame[0].binary, &c->frame[0].place);
+	assert_true(chains_add(&f->chains, c));
+	free(c);
+}
+
+static uint64_t credit_of(struct fixture *f, const char *target)
+{
+	_cleanup_free_ struct tally_sums *sums = NULL;
+	size_t n;
+
+	tally_locations(f->tally, &sums, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (strstr(locations_get(f->locations, i)->target, target))
+			return sums[i].credit;
+	}
+	return 0;
+}
+
+/* Nothing is opened or built by who counts; what the table tells comes when it is there. */
+static void test_later(void **state)
+{
+	struct tally_counts counts;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "later");
+	/* Had anybody opened the file when it was mapped, or when it was sampled, it were gone. */
+	sh("mv later hidden");
+	sample(&f, PID, 3);
+	tally_add(f.tally, &f.chains);
+	chains_clear(&f.chains);
+	sh("mv hidden later");
+	assert_true(tally_saw_binary(f.tally, 1));
+	assert_int_equal(maps_awaited(f.maps), 1);
+	tally_counts(f.tally, &counts);
+	assert_int_equal(counts.untold, 3);
+	assert_int_equal(credit_of(&f, "tally.c:2"), 0);
+
+	sample(&f, PID, 2);
+	tally_add(f.tally, &f.chains);
+	assert_non_null(maps_binary(f.maps, 1)->table);
+	assert_int_equal(credit_of(&f, "tally.c:2"), 0);
+	tally_retry(f.tally);
+	assert_int_equal(credit_of(&f, "tally.c:2"), 5);
+	tally_retry(f.tally);
+	assert_int_equal(credit_of(&f, "tally.c:2"), 5);
+	tally_counts(f.tally, &counts);
+	assert_int_equal(counts.untold, 0);
+	tear_down(&f);
+}
+
+/* A table that never comes: samples count for the binary as a whole, and that is told. */
+static void test_never(void **state)
+{
+	_cleanup_free_ struct tally_binary *b = NULL;
+	struct tally_counts counts;
+	struct fixture f;
+	size_t n;
+
+	(void)state;
+	set_up(&f, "never");
+	sample(&f, PID, 7);
+	tally_add(f.tally, &f.chains);
+	tally_give_up(f.tally);
+	tally_binaries(f.tally, &b, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(b[1].sums.total, 7);
+	assert_int_equal(b[1].sums.self, 7);
+	assert_int_equal(b[1].sums.credit, 7);
+	assert_int_equal(b[1].untold, 7);
+	tally_counts(f.tally, &counts);
+	assert_int_equal(counts.untold, 7);
+	assert_int_equal(counts.unnamed, 0);
+	tear_down(&f);
+}
+
+/* With threads that do what there is to do, all comes by itself; and they end. */
+static void test_threads(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "threads");
+	assert_int_equal(maps_start(f.maps, NULL), 0);
+	sample(&f, PID, 4);
+	tally_add(f.tally, &f.chains);
+	while (maps_awaited(f.maps))
+		usleep(1000);
+	tally_retry(f.tally);
+	assert_int_equal(credit_of(&f, "tally.c:2"), 4);
+	assert_true(maps_stop(f.maps, 60));
+	tear_down(&f);
+}
+
+/* Each process has its own. */
+static void test_processes(void **state)
+{
+	_cleanup_free_ struct place_entry *places = NULL;
+	struct fixture f;
+	uint64_t left_out, sum = 0;
+	size_t n;
+
+	(void)state;
+	set_up(&f, "processes");
+	maps_add(f.maps, 0, PID + 1, START, 0x1000, f.pgoff, f.id, f.path);
+	sample(&f, PID, 4);
+	sample(&f, PID + 1, 1);
+	sample(&f, PID, 1);
+	assert_int_equal(f.chains.n, 2);
+	assert_non_null(maps_binary(f.maps, 1)->table);
+	tally_add(f.tally, &f.chains);
+	assert_int_equal(credit_of(&f, "tally.c:2"), 6);
+	places = tally_places(f.tally, &n, &left_out);
+	assert_int_equal(n, 4); /* the line and the binary, of each */
+	for (size_t i = 0; i < n; i++)
+		sum += places[i].counts.credit;
+	assert_int_equal(sum, 6);
+	tear_down(&f);
+}
+
+static void test_chains(void **state)
+{
+	struct chain *c = xcalloc(1, CHAIN_SIZE(3));
+	struct chains list;
+	uint64_t sum = 0;
+	size_t n = 0;
+
+	(void)state;
+	chains_init(&list, 64 << 10);
+	assert_null(chains_next(&list, NULL));
+	c->count = 1;
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 500; i++) {
+			c->pid = i % 5;
+			c->n = i % 4;
+			for (int k = 0; k < c->n; k++)
+				c->frame[k] = (struct chain_frame){ i % 100, k };
+			assert_true(chains_add(&list, c));
+		}
+	}
+	for (struct chain *i = NULL; (i = chains_next(&list, i)); n++)
+		sum += i->count;
+	assert_int_equal(n, list.n);
+	assert_int_equal(sum, 1500);
+	/* Bounded: what is known is still counted, what is new is not. */
+	c->n = 3;
+	c->pid = 77;
+	for (c->frame[0].place = 0; chains_add(&list, c); c->frame[0].place++)
+		assert_true(c->frame[0].place < 10000);
+	c->frame[0].place = 0;
+	assert_true(chains_add(&list, c));
+	assert_true(list.used <= 64 << 10);
+	chains_clear(&list);
+	assert_null(chains_next(&list, NULL));
+	assert_true(chains_add(&list, c));
+	assert_int_equal(list.n, 1);
+	chains_deinit(&list);
+	free(c);
+}
+
+static int run(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_chains),	  cmocka_unit_test(test_later),
+		cmocka_unit_test(test_never),	  cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_processes),
+	};
+
+	sysroot = scratch;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+	return run_in_scratch(run, true);
+}

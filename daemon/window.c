@@ -193,6 +193,8 @@ void window_watch_end(struct session *s, const struct window_watch *watch, struc
 	w->external_waits = b.external_waits - a->external_waits;
 	w->hits = b.hits - a->hits;
 	w->ran_s = (b.ran - a->ran) / 1e9;
+	w->target_ran_s = (b.target_ran - a->target_ran) / 1e9;
+	w->target_waited_s = (b.target_waited - a->target_waited) / 1e9;
 	w->syncs = b.syncs - a->syncs;
 	w->stolen_s = (read_steal(s) - watch->steal) / (double)sysconf(_SC_CLK_TCK);
 	if (window_is_treated(w) &&

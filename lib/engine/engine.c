@@ -400,6 +400,8 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		ret->deferred += c->deferred;
 		ret->kicks += c->kicks;
 	}
+	if (e->backend->read_target_time)
+		e->backend->read_target_time(e, &ret->target_ran, &ret->target_waited);
 }
 
 #define LEDGER_LOOKS   20 /* a core may be in the middle of a switch */

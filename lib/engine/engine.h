@@ -166,6 +166,11 @@ struct engine_ledger {
 	uint64_t unawaited;	  /* timers that fired before anybody waited for them */
 	uint64_t deferred;	  /* wake-ups held back (engine kernel) */
 	uint64_t kicks;		  /* interrupts because of hits elsewhere (engine kernel) */
+	/*
+	 * ns that involved tasks ran in the target, by samples, and that they waited in it for
+	 * devices, timers and the kernel, of all targets so far; 0: not measured (engine kernel).
+	 */
+	uint64_t target_ran, target_waited;
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
 /*

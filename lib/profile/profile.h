@@ -77,6 +77,11 @@ struct profile_window {
 	 * included), time that the host took; 0 in files that do not have them.
 	 */
 	double ran_s, stolen_s;
+	/*
+	 * Profiled tasks in the target: on a CPU, by samples, and waiting for devices, timers and
+	 * the kernel, which no experiment speeds up; 0 in both: not known.
+	 */
+	double target_ran_s, target_waited_s;
 	double syncs;	     /* wake-ups of profiled tasks by each other */
 	uint64_t hits;	     /* samples of the target in the window */
 	const char *discard; /* NULL: kept; else why: "lost", "few_visits", "capped",

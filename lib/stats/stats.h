@@ -79,6 +79,12 @@ struct estimate {
 	 * half width was at most PRECISION_PP points for good; INFINITY: never.
 	 */
 	double precision_s;
+	/*
+	 * Tasks in the target at 0 %: on a CPU, and waiting in it for devices, timers or the
+	 * kernel, which predictions leave out. Where that could be worth more than a verdict says,
+	 * there is none.
+	 */
+	double target_runs, target_waits;
 	enum verdict verdict;
 	char *warning; /* NULL or sentences */
 };

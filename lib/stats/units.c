@@ -272,7 +272,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 		     struct unit_sets *ret)
 {
 	struct builder b = { .progress = progress, .w = w, .n = n };
-	double syncs = 0, work = 0, ran = 0, wall = 0;
+	double syncs = 0, work = 0, ran = 0, wall = 0, in_target = 0, waited = 0;
 	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
@@ -303,12 +303,16 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			ret->zeros++;
 			syncs += w[i]->syncs;
 			ran += w[i]->ran_s;
+			in_target += w[i]->target_ran_s;
+			waited += w[i]->target_waited_s;
 			wall += w[i]->wall_s;
 			work += b.work[i];
 		}
 	}
 	ret->waits = work > 0 ? syncs / work : 0;
 	ret->running = wall > 0 ? ran / wall : 0;
+	ret->target_runs = wall > 0 ? in_target / wall : 0;
+	ret->target_waits = wall > 0 ? waited / wall : 0;
 	for (size_t i = 0; i < n; i++) {
 		if (!(b.work[i] > 0))
 			continue;

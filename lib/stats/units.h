@@ -31,6 +31,8 @@ struct unit_sets {
 	size_t n_windows;
 	/* At 0 %: wake-ups of profiled tasks by each other for a unit of work; tasks that run. */
 	double waits, running;
+	/* At 0 %, tasks in the target: that run, that wait for devices, timers, the kernel. */
+	double target_runs, target_waits;
 };
 
 /* @w: windows of one target, sorted by run and seq. */

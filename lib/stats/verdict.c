@@ -18,6 +18,7 @@
 #define SURELY_LESS    5.0 /* than that */
 #define MUCH_CROWDED   0.01
 #define ABSOLUTE_WAITS 0.3 /* for each unit of work */
+#define MUCH_WAITING   0.1
 #define FEW_WINDOWS    6
 #define PARTS_MAX      8
 #define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
@@ -301,6 +302,27 @@ static void warn_impossible(struct parts *w, const struct estimate *e)
 	}
 }
 
+/* Nobody gains more by it than the time that was waited for. */
+static bool waits_matter(const struct estimate *e)
+{
+	double gain = 0;
+
+	for (size_t i = 1; i < e->n_points; i++)
+		gain = fmax(gain, e->points[i].speedup_pct * e->target_waits);
+	return gain >= SURELY_LESS;
+}
+
+static void warn_waits(struct parts *w, const struct estimate *e)
+{
+	double share = e->target_waits / (e->target_runs + e->target_waits);
+
+	if (e->target_waits > 0 && share >= MUCH_WAITING && waits_matter(e))
+		add_part(w, xasprintf("%.0f %% of the target's time is waiting for devices, timers "
+				      "or the kernel (%.2g tasks at any time), which is not sped "
+				      "up: the prediction is for its CPU time only",
+				      100 * share, e->target_waits));
+}
+
 static char *join(struct parts *w)
 {
 	char *text = NULL;
@@ -333,6 +355,10 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 
 	e->verdict = find_verdict(e, c->distinct);
 	find_best(e, c, e->verdict);
+	e->target_runs = c->sets.target_runs;
+	e->target_waits = c->sets.target_waits;
+	if (e->verdict != VERDICT_OPTIMIZE && waits_matter(e))
+		e->verdict = VERDICT_UNDECIDED;
 	if (paced)
 		e->verdict = VERDICT_UNDECIDED;
 	if (!warn)
@@ -363,6 +389,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	warn_unused(&w, &c->sets);
 	warn_wild(&w, &c->sets);
 	warn_crowded(&w, &c->sets);
+	warn_waits(&w, e);
 	warn_falling(&w, e);
 	if (!c->sets.latency)
 		warn_impossible(&w, e);

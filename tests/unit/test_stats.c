@@ -514,6 +514,44 @@ static void test_method_error(void **state)
 	estimates_free(&e);
 }
 
+/* What no experiment speeds up may be worth more than what one does. */
+static void test_target_that_waits(void **state)
+{
+	static const double s[] = { 0.5 }, nothing[] = { 1 }, p[] = { 0.8 };
+	struct windows w = { .n = 0 }, v = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, nothing, 1, 30, 0.001);
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_NO_EFFECT);
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++) {
+		w.w[i].wall_s = w.p[i][0].virtual_s;
+		w.w[i].target_ran_s = 0.1 * w.w[i].wall_s;
+		w.w[i].target_waited_s = 0.08 * w.w[i].wall_s; /* half of it: less than 5 % */
+	}
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_NO_EFFECT);
+	assert_null(e.e[0].warning);
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].target_waited_s = 0.3 * w.w[i].wall_s;
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+	assert_float_equal(e.e[0].target_waits, 0.3, 1e-9);
+	assert_non_null(strstr(e.e[0].warning, "75 % of the target's time is waiting"));
+	estimates_free(&e);
+
+	add_curve(&v, s, p, 1, 30, 0.001);
+	for (size_t i = 0; i < v.n; i++)
+		v.w[i].wall_s = v.w[i].target_waited_s = v.p[i][0].virtual_s;
+	e = run(&v);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_non_null(strstr(e.e[0].warning, "100 % of the target's time is waiting"));
+	estimates_free(&e);
+}
+
 static void test_absolute_sleeps_are_paced(void **state)
 {
 	static const double s[] = { 0.5 }, p[] = { 0.8 };
@@ -748,6 +786,7 @@ int main(void)
 		cmocka_unit_test(test_many_targets),
 		cmocka_unit_test(test_precision),
 		cmocka_unit_test(test_method_error),
+		cmocka_unit_test(test_target_that_waits),
 		cmocka_unit_test(test_absolute_sleeps_are_paced),
 	};
 

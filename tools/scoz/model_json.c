@@ -166,6 +166,8 @@ static json_t *row_json(const struct model_row *row)
 	put(o, "best_ci95", interval_json(e->best_lo, e->best_hi));
 	put(o, "best_known", text(known[e->best]));
 	put(o, "precision_s", number(e->precision_s));
+	put(o, "target_runs", number(e->target_runs));
+	put(o, "target_waits", number(e->target_waits));
 	put(o, "verdict", text(verdict_name(e->verdict)));
 	put(o, "warning", e->warning ? text(e->warning) : json_null());
 	return o;

@@ -19,6 +19,8 @@ struct bpf_engine {
 	size_t counts_size;
 	size_t latencies_size;
 	size_t spans_size;
+	struct target_time *target_times; /* by CPU, live */
+	size_t times_size;
 	pthread_mutex_t publish_lock;
 	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
 	int n_published;

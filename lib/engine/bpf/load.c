@@ -186,6 +186,9 @@ static int map_arrays(struct engine *e, struct error *err)
 		ret = map_array(s->maps.latencies, sizeof(struct scoz_latency), e->cores,
 				(void **)&e->latencies, &b->latencies_size);
 	if (!ret)
+		ret = map_array(s->maps.target_times, sizeof(struct target_time), e->cores,
+				(void **)&b->target_times, &b->times_size);
+	if (!ret)
 		ret = map_array(s->maps.span_bins, sizeof(*e->spans),
 				(size_t)SCOZ_MAX_POINTS * SPAN_SLOT, (void **)&e->spans,
 				&b->spans_size);
@@ -209,6 +212,16 @@ static int forget_sleepers(struct engine *e)
 static void set_record_share(struct engine *e, uint32_t share)
 {
 	bpf_engine(e)->skel->data->record_share = share;
+}
+
+static void read_target_time(const struct engine *e, uint64_t *ran, uint64_t *waited)
+{
+	const volatile struct target_time *t = ((const struct bpf_engine *)e)->target_times;
+
+	for (int i = 0; i < e->cores; i++) {
+		*ran += t[i].ran;
+		*waited += t[i].waited;
+	}
 }
 
 static int configure(struct engine *e, struct error *err)
@@ -241,6 +254,7 @@ static int configure(struct engine *e, struct error *err)
 	bpf_map__set_max_entries(s->maps.progress, SCOZ_MAX_POINTS * e->cores);
 	bpf_map__set_max_entries(s->maps.latencies, e->cores);
 	bpf_map__set_max_entries(s->maps.core_uses, e->cores);
+	bpf_map__set_max_entries(s->maps.target_times, e->cores);
 	return select_programs(e, err);
 }
 
@@ -263,6 +277,8 @@ static void destroy(struct engine *e)
 		munmap(e->counts, b->counts_size);
 	if (e->latencies)
 		munmap(e->latencies, b->latencies_size);
+	if (b->target_times)
+		munmap(b->target_times, b->times_size);
 	if (e->spans)
 		munmap(e->spans, b->spans_size);
 	pthread_mutex_destroy(&b->publish_lock);
@@ -348,6 +364,7 @@ const struct engine_backend engine_bpf = {
 	.forget_process = bpf_forget_process,
 	.involve = visit_tasks,
 	.forget_sleepers = forget_sleepers,
+	.read_target_time = read_target_time,
 	.add_site = bpf_add_site,
 	.withdraw_site = bpf_withdraw_site,
 	.point_others = bpf_point_others,

@@ -135,7 +135,7 @@ static __always_inline void add_part(struct match *m, const struct scoz_part *pa
 	}
 }
 
-static __always_inline bool match_stack(struct bpf_perf_event_data *ctx, struct match *m, u64 flags)
+static __always_inline bool match_stack(void *ctx, struct match *m, u64 flags)
 {
 	long bytes = bpf_get_stack(ctx, m->frames, SCOZ_MAX_FRAMES * sizeof(u64), flags);
 
@@ -162,8 +162,7 @@ static __always_inline bool in_syscall(struct task_struct *task, u32 number)
 	return regs && syscall_number(regs) == number && syscall_is_native(regs);
 }
 
-static __always_inline bool matches_target(struct bpf_perf_event_data *ctx,
-					   struct task_struct *task)
+static __always_inline bool matches_target(void *ctx, struct task_struct *task)
 {
 	u32 key = 0;
 	struct bpf_target *t = bpf_map_lookup_elem(&target_map, &key);

@@ -73,7 +73,8 @@ struct task_state {
 	u32 blocked;
 	u32 external; /* its last wait ended by a device or timer */
 	u32 counted;  /* in external_waiters */
-	u32 pad;
+	u32 served;   /* its last wait was ended by a device, a timer or the kernel */
+	u64 slept;    /* when it fell asleep */
 };
 
 struct {
@@ -89,6 +90,14 @@ struct {
 	__type(key, u32);
 	__type(value, struct scoz_core_use);
 } core_uses SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* cores */
+	__type(key, u32);
+	__type(value, struct target_time);
+} target_times SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -142,6 +151,11 @@ struct {
 	__type(key, u32);
 	__type(value, struct scoz_latency);
 } latencies SEC(".maps");
+
+static __always_inline struct target_time *target_time(u32 cpu)
+{
+	return bpf_map_lookup_elem(&target_times, &cpu);
+}
 
 static __always_inline struct scoz_header *page_header(void)
 {

@@ -18,6 +18,7 @@
 
 #include "engine/bpf/context.bpf.h"
 #include "engine/bpf/stop.bpf.h"
+#include "engine/bpf/waits.bpf.h"
 
 /* The longest wait that is counted in full: who sleeps longer has no part in the work. */
 #define LONG_WAIT 1000000000LL
@@ -88,10 +89,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			scoz_core_follow(c, delay);
 		if (!t)
 			c->no_task++;
-		else if (!preempt && prev->__state)
+		else if (!preempt && prev->__state) {
+			t->slept = now;
 			task_leaves(t, g, prev);
-		else
+		} else {
 			begin_queueing(t, delay, now);
+		}
 	}
 	scoz_run_begin(c, now);
 	if (is_self(next)) /* the profiler runs in nobody's time: the core's state stays */
@@ -107,6 +110,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (!t->blocked && is_involved(t, now))
 			c->queued += now - t->account.since;
 		task_runs(t, g);
+		target_wait_ends(next, cpu, t->served && is_involved(t, now) ? t->slept : 0, now);
+		t->served = 0;
 		end_queueing(use, t, cpu, delay, now);
 	}
 	if (measure_latency && c->idle)
@@ -148,6 +153,7 @@ static __always_inline int pay_switched(void)
 SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(on_switched)
 {
+	look_at_wait(ctx);
 	return pay_switched();
 }
 
@@ -155,6 +161,7 @@ int BPF_PROG(on_switched)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_sys_exit)
 {
+	look_at_wait(ctx);
 	return pay_switched();
 }
 
@@ -188,6 +195,7 @@ static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_g
 	s64 delay = READ_ONCE(g->delay);
 
 	t->external = 1;
+	t->served = 1;
 	s->unawaited = 0;
 	if (is_involved(t, now)) {
 		c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
@@ -228,6 +236,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (is_involved(t, now))
 		c->syncs++;
 	waker = bpf_get_current_task_btf();
+	t->served = waker->flags & PF_KTHREAD ? 1 : 0;
 	scoz_wake(&t->account, account_now(c, g, now, is_self(waker)), now);
 	begin_queueing(t, READ_ONCE(g->delay), now);
 	if (is_self(waker))

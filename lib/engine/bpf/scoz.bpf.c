@@ -8,6 +8,7 @@
 #include "engine/bpf/stop.bpf.h"
 #include "engine/bpf/match.bpf.h"
 #include "engine/bpf/tick.bpf.h"
+#include "engine/bpf/waits.bpf.h"
 #include "engine/bpf/sched.bpf.h"
 #include "engine/bpf/spin.bpf.h"
 #include "engine/bpf/operations.bpf.h"

@@ -18,6 +18,15 @@ struct bpf_target {
 	struct scoz_part part[SCOZ_MAX_PARTS];
 };
 
+/* Of one core: involved tasks in the target, since the start. */
+struct target_time {
+	__u64 ran;    /* ns by samples, stops left out */
+	__u64 waited; /* ns, waits.bpf.h */
+	__u64 look;   /* ns that the wait of task look_pid stands for, if it was in the target */
+	__u64 look_pid;
+	__u64 pad[4]; /* a cache line each */
+};
+
 struct space_key {
 	__u32 tgid, binary;
 };

@@ -94,6 +94,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct scoz_global *g = page_global();
 	struct task_struct *task;
 	struct scoz_core_use *use = core_use(cpu);
+	struct target_time *time;
 	struct task_state *t;
 	u64 now, weight, wait;
 	bool involved, stranger, hit;
@@ -120,6 +121,9 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
 	hit = weight && !c->spinning && matches_target(ctx, task);
 	stranger = is_stranger(t, now);
+	time = target_time(cpu);
+	if (hit && involved && time)
+		time->ran += weight;
 	if (t && !stranger)
 		scoz_use_tick(use, &t->use, weight, hit);
 	wait = stranger && !hit ? scoz_use_weight(use, weight) : 0;

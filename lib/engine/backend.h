@@ -24,8 +24,8 @@ struct engine_backend {
 	void (*forget_process)(struct engine *e, int pid);
 	int (*involve)(struct engine *e, int pid);
 	int (*forget_sleepers)(struct engine *e);
-	/* Adds what engine_ledger has of the target; NULL: this engine does not measure it. */
-	void (*read_target_time)(const struct engine *e, uint64_t *ran, uint64_t *waited);
+	/* Adds target_ran, target_waited, shared; NULL: this engine does not measure them. */
+	void (*read_target_time)(const struct engine *e, struct engine_ledger *ret);
 	/* A site of point @id, which is new if @first. */
 	int (*add_site)(struct engine *e, const struct engine_point *p, int id, bool first,
 			struct error *err);

@@ -401,7 +401,7 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 		ret->kicks += c->kicks;
 	}
 	if (e->backend->read_target_time)
-		e->backend->read_target_time(e, &ret->target_ran, &ret->target_waited);
+		e->backend->read_target_time(e, ret);
 }
 
 #define LEDGER_LOOKS   20 /* a core may be in the middle of a switch */

@@ -171,6 +171,7 @@ struct engine_ledger {
 	 * devices, timers and the kernel, of all targets so far; 0: not measured (engine kernel).
 	 */
 	uint64_t target_ran, target_waited;
+	uint64_t shared; /* ns inserted for what strangers ran (account/share.h) */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
 /*

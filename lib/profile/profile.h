@@ -70,6 +70,11 @@ struct profile_window {
 	double external_s; /* sum over involved tasks of waits that a device or timer ended */
 	/* Mean over cores: stopped for one task while others wanted the core (account.h). */
 	double crowded_s;
+	/*
+	 * Part of what was inserted: for the time that strangers took the core from tasks that
+	 * would have needed it for less (account/share.h).
+	 */
+	double shared_s;
 	double absolute_waits; /* sleeps until a point in time */
 	double external_waits; /* how many */
 	/*

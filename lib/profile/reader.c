@@ -283,9 +283,9 @@ static int read_window(struct reader *r, const json_t *o)
 	    get_real(r, o, "start_s", &w.start_s) || get_real(r, o, "wall_s", &w.wall_s) ||
 	    get_real(r, o, "inserted_s", &w.inserted_s) ||
 	    get_real(r, o, "external_s", &w.external_s) ||
-	    get_real(r, o, "crowded_s", &w.crowded_s) || get_real(r, o, "ran_s", &w.ran_s) ||
-	    get_real(r, o, "stolen_s", &w.stolen_s) || get_real(r, o, "syncs", &w.syncs) ||
-	    get_real(r, o, "target_ran_s", &w.target_ran_s) ||
+	    get_real(r, o, "crowded_s", &w.crowded_s) || get_real(r, o, "shared_s", &w.shared_s) ||
+	    get_real(r, o, "ran_s", &w.ran_s) || get_real(r, o, "stolen_s", &w.stolen_s) ||
+	    get_real(r, o, "syncs", &w.syncs) || get_real(r, o, "target_ran_s", &w.target_ran_s) ||
 	    get_real(r, o, "target_waited_s", &w.target_waited_s) ||
 	    get_real(r, o, "absolute_waits", &w.absolute_waits) ||
 	    get_real(r, o, "external_waits", &w.external_waits) || get_u64(r, o, "hits", &w.hits) ||

@@ -418,6 +418,7 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 	put_real(o, "inserted_s", win->inserted_s);
 	put_real(o, "external_s", win->external_s);
 	put_real(o, "crowded_s", win->crowded_s);
+	put_real(o, "shared_s", win->shared_s);
 	put_real(o, "absolute_waits", win->absolute_waits);
 	put_real(o, "external_waits", win->external_waits);
 	put_real(o, "ran_s", win->ran_s);

@@ -101,8 +101,10 @@ static struct estimate_point *find_point(struct estimate *e, double speedup)
 static void add_method_error(struct estimate_point *p, const struct unit_set *set)
 {
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
+	double shared = set->inserted > 0 ? fmin(set->shared / set->inserted, 1) : 0;
 	double remaining = 100 - p->program_speedup_pct;
-	double half = hypot(METHOD_PP, CROWDED_DOUBT * crowded * remaining);
+	double half = hypot(hypot(METHOD_PP, CROWDED_DOUBT * crowded * remaining),
+			    SHARED_DOUBT * shared * p->speedup_pct);
 	double se = hypot(p->se, half / Z_975 / remaining);
 
 	if (p->df > 0 && p->se > 0)

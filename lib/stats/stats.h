@@ -101,6 +101,12 @@ struct estimate {
  * wrong.
  */
 #define CROWDED_DOUBT 0.6
+/*
+ * What strangers take of the cores is taken off as if who needs a core for less waited for it less
+ * in proportion. Schedulers favour who runs little beyond that, and dependencies change: so much of
+ * the share of what was inserted for it, of the line speedup, may be wrong.
+ */
+#define SHARED_DOUBT 0.25
 
 /* Pairs with at least one usable treated window, by target and progress. */
 struct estimates {

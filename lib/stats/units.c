@@ -230,6 +230,8 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->absolute_waits += w->absolute_waits;
 		set->visits += w->progress[b->progress].visits;
 		set->crowded += w->crowded_s;
+		set->shared += w->shared_s;
+		set->inserted += w->inserted_s;
 		set->time += w->progress[b->progress].virtual_s;
 		from[set->n] = i;
 		make_unit(b, p, &set->u[set->n++]);

@@ -16,6 +16,7 @@ struct unit_set {
 	size_t unpaired;	       /* treated windows without a 0 % window beside them */
 	double absolute_waits, visits; /* sums over treated windows */
 	double crowded, time;	       /* sums over treated windows: crowded_s, virtual_s */
+	double shared, inserted;       /* sums over treated windows: shared_s, inserted_s */
 	size_t set_aside;	       /* whose two baselines disagree wildly */
 	size_t wild;		       /* far from all the others, and few */
 	/* Variance of the estimate, in variances of the log period of a single window. */

@@ -50,6 +50,7 @@ static void measure(struct sim *s, const struct plan_window *what, double length
 		.inserted_s = (after.delay - before.delay) / 1e9,
 		.external_s = (after.external_waited - before.external_waited) / 1e9,
 		.crowded_s = (after.crowded - before.crowded) / 1e9 / cores,
+		.shared_s = (after.shared - before.shared) / 1e9,
 		.external_waits = after.external_waits - before.external_waits,
 		.ran_s = (after.ran - before.ran) / 1e9,
 		.stolen_s = (after.stolen - before.stolen) / 1e9,

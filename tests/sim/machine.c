@@ -342,6 +342,8 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 	if (!hit)
 		return;
 	d = scoz_hit(&k->account, weight, s->speedup);
+	if (t->spec->stranger)
+		s->shared += d;
 	if (s->o.slice_credit && !t->spec->stranger) {
 		k->ran -= d;
 		t->fair -= d;
@@ -561,6 +563,7 @@ void sim_read_ledger(const struct sim *s, struct sim_ledger *ret)
 	*ret = (struct sim_ledger){ .delay = s->delay,
 				    .waived = s->waived,
 				    .hits = s->hits,
+				    .shared = s->shared,
 				    .external_waited = s->external_waited,
 				    .external_waits = s->external_waits,
 				    .ran = s->ran,

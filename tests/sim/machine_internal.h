@@ -105,7 +105,7 @@ struct sim {
 	double slowness;
 	uint64_t drift_rng;
 	int64_t ran, stolen;
-	int64_t external_waited;
+	int64_t external_waited, shared;
 	uint64_t syncs, external_waits, waiver_looks;
 	struct sim_progress progress;
 };

@@ -214,13 +214,14 @@ static void set_record_share(struct engine *e, uint32_t share)
 	bpf_engine(e)->skel->data->record_share = share;
 }
 
-static void read_target_time(const struct engine *e, uint64_t *ran, uint64_t *waited)
+static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 {
 	const volatile struct target_time *t = ((const struct bpf_engine *)e)->target_times;
 
 	for (int i = 0; i < e->cores; i++) {
-		*ran += t[i].ran;
-		*waited += t[i].waited;
+		ret->target_ran += t[i].ran;
+		ret->target_waited += t[i].waited;
+		ret->shared += t[i].shared;
 	}
 }
 

@@ -24,7 +24,8 @@ struct target_time {
 	__u64 waited; /* ns, waits.bpf.h */
 	__u64 look;   /* ns that the wait of task look_pid stands for, if it was in the target */
 	__u64 look_pid;
-	__u64 pad[4]; /* a cache line each */
+	__u64 shared; /* ns inserted for what strangers ran (account/share.h) */
+	__u64 pad[3]; /* a cache line each */
 };
 
 struct space_key {

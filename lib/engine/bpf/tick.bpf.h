@@ -84,6 +84,16 @@ static __always_inline void account_hit(struct scoz_core *c, u32 cpu, s64 d, u64
 		waive_common_debt(h, g, now);
 }
 
+static __always_inline void account_shared(struct scoz_core *c, u32 cpu, s64 d, u64 now,
+					   struct scoz_header *h, struct scoz_global *g)
+{
+	struct target_time *time = target_time(cpu);
+
+	if (time)
+		time->shared += d;
+	account_hit(c, cpu, d, now, h, g);
+}
+
 /* 1: the sample goes on to the handler's ring. */
 SEC("perf_event")
 int on_tick(struct bpf_perf_event_data *ctx)
@@ -133,7 +143,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		else if (hit)
 			account_hit(c, cpu, scoz_hit(c, weight, h->speedup), now, h, g);
 		else
-			account_hit(c, cpu, scoz_use_hit(c, wait, h->speedup), now, h, g);
+			account_shared(c, cpu, scoz_use_hit(c, wait, h->speedup), now, h, g);
 	}
 	if (stranger)
 		scoz_core_follow(c, READ_ONCE(g->delay));

@@ -204,7 +204,9 @@ bench-record-cost: all bench
 
 # Accuracy and cost; each prints its table. They want an otherwise idle machine.
 .PHONY: bench-truth bench-truth-coz bench-sim bench-accuracy bench-overhead bench-latency
-.PHONY: bench-linetable bench-engines bench-kernel-cost
+.PHONY: bench-real bench-linetable bench-engines bench-kernel-cost
+bench-real: all
+	tests/bench/real-programs
 bench-engines: all
 	tests/bench/engines
 bench-kernel-cost:

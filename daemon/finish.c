@@ -293,6 +293,23 @@ static void warn_of_untried(struct session *s)
 			first, untried, s->n_trials, session_elapsed_s(s));
 }
 
+/* --precision has ended the run, and not everything is as precise as that. */
+static void warn_of_limits(struct session *s)
+{
+	for (size_t i = 0; i < s->n_trials; i++) {
+		double fixed = plan_state(s->plan, i).fixed;
+
+		if (fixed > 0)
+			session_warn(
+				s,
+				"%s: --precision %g is out of reach here: \xc2\xb1%.1f is what "
+				"does not shrink with time (cores shared with strangers, or with "
+				"tasks that devices or timers wake; the method itself, half a "
+				"point): fewer tasks, or more cores",
+				s->trials[i].target.spec, s->opt.precision, fixed);
+	}
+}
+
 static void warn_about_waits(struct session *s, const struct engine_ledger *l)
 {
 	double waiting = l->queued / 1e9 / session_elapsed_s(s);
@@ -519,6 +536,7 @@ int session_finish(struct session *s)
 	find_reasons(s);
 	warn_about_losses(s, &counts);
 	warn_of_untried(s);
+	warn_of_limits(s);
 	warn_about_waits(s, &l);
 	fill_footer(s, &l, &counts, &f);
 	f.reasons = (const char *const *)s->reasons;

@@ -295,6 +295,8 @@ static int open_profile(struct session *s, struct error *err)
 		.period_s = s->period_ns / 1e9,
 		.seed = s->opt.seed,
 		.command = command,
+		.arguments = s->opt.arguments,
+		.n_arguments = s->opt.n_arguments,
 		.host = uts.nodename,
 		.kernel = uts.release,
 		.started = started,

@@ -163,11 +163,39 @@ static void parse_tune(struct options *o, const char *arg, struct argp_state *st
 	}
 }
 
+static void keep_argument(struct options *o, int key, const char *arg)
+{
+	const struct argp_option *a = argp_options;
+
+	while (a->key != key)
+		a++;
+	append(&o->arguments, &o->n_arguments, &o->cap_arguments,
+	       arg ? xasprintf("--%s=%s", a->name, arg) : xasprintf("--%s", a->name));
+}
+
+static void keep_command(struct options *o)
+{
+	append(&o->arguments, &o->n_arguments, &o->cap_arguments, "--");
+	for (char **arg = o->command; *arg; arg++)
+		append(&o->arguments, &o->n_arguments, &o->cap_arguments, *arg);
+}
+
+static bool is_option(int key)
+{
+	for (const struct argp_option *a = argp_options; a->name || a->group || a->key; a++) {
+		if (a->name && a->key == key)
+			return true;
+	}
+	return false;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	struct error err = {};
 
+	if (is_option(key))
+		keep_argument(o, key, arg);
 	switch (key) {
 	case 'p':
 	case 'l':
@@ -290,6 +318,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARGS:
 		o->command = state->argv + state->next;
+		keep_command(o);
 		break;
 	case ARGP_KEY_END:
 		if (o->end_to_end && !o->command)
@@ -329,6 +358,7 @@ void options_parse(int argc, char **argv, struct options *ret)
 		.waive = true,
 	};
 	argp_err_exit_status = 2;
+	append(&ret->arguments, &ret->n_arguments, &ret->cap_arguments, argv[0]);
 	argv[0] = program_invocation_short_name; /* getopt's messages begin as all others */
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, ret);
 	if (!ret->n_speedups) {

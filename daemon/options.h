@@ -45,6 +45,10 @@ struct options {
 	int batch;		    /* --batch; 0: samples are accounted one by one */
 	uint32_t tune_on, tune_off; /* SCOZ_F_* */
 	char **command;		    /* NULL: the whole system */
+	/* The command line, each option in one string, "--duration=60"; the command's as they are.
+	 */
+	const char **arguments;
+	size_t n_arguments, cap_arguments;
 };
 
 /* Exits by itself for --help, --version and usage errors (status 2). */

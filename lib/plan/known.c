@@ -28,12 +28,14 @@
 
 #include "stats/stats.h"
 
-#define MIN_UNITS 10   /* of each speedup, before anything is decided */
-#define GROWTH	  1.25 /* of the units, from look to look */
-#define ALPHA	  0.04 /* for 5 %: quantiles far out in the tails are not exact */
-#define USEFUL	  1.0  /* percent */
-#define ASK_WIDTH 0.6  /* of that: half width of the bounds */
-#define HOPELESS  8    /* windows that others would have kept, of which less than a quarter was */
+#define MIN_UNITS    10	  /* of each speedup, before anything is decided */
+#define GROWTH	     1.25 /* of the units, from look to look */
+#define ALPHA	     0.04 /* for 5 %: quantiles far out in the tails are not exact */
+#define USEFUL	     1.0  /* percent */
+#define ASK_WIDTH    0.6  /* of that: half width of the bounds */
+#define REACHABLE    0.99 /* as trust.c has it: noise of a tenth of the goal would take forever */
+#define LITTLE_NOISE 0.5
+#define HOPELESS     8 /* windows that others would have kept, of which less than a quarter was */
 
 bool level_is_hopeless(const struct target *t, const struct level *l)
 {
@@ -51,6 +53,8 @@ static void note_point(const struct plan *p, struct target *t, const struct esti
 			continue;
 		l->units = l->units < point->windows ? l->units : point->windows;
 		l->width = fmax(l->width, (point->ci_hi - point->ci_lo) / 2);
+		if (!p->opt.exact)
+			l->fixed = fmax(l->fixed, point->fixed_pp);
 	}
 }
 
@@ -61,7 +65,7 @@ static void estimate(const struct plan *p, struct target *t, struct estimates *r
 	stats_estimate(t->w, t->n, p->opt.n_progress, &opt, ret);
 	for (size_t i = 0; i < p->opt.n_speedups; i++) {
 		t->level[i].units = ret->n ? UINT32_MAX : 0;
-		t->level[i].width = 0;
+		t->level[i].width = t->level[i].fixed = 0;
 	}
 	for (size_t i = 0; i < ret->n; i++) {
 		for (size_t k = 1; k < ret->e[i].n_points; k++)
@@ -150,6 +154,13 @@ static void look_for_effect(struct plan *p, struct target *t, const struct estim
 	}
 }
 
+/* Errors that do not shrink are nearly as large as that, and nearly all that is left. */
+static bool out_of_reach(const struct plan *p, const struct level *l)
+{
+	return l->fixed > REACHABLE * p->opt.precision && l->width <= LITTLE_NOISE * l->fixed;
+}
+
+/* What counts is the interval that will be reported. */
 static void look_for_precision(struct plan *p, struct target *t)
 {
 	bool all = t->open == p->opt.n_speedups, any = false;
@@ -157,7 +168,9 @@ static void look_for_precision(struct plan *p, struct target *t)
 	for (size_t k = 0; k < t->open; k++) {
 		struct level *l = &t->level[p->ladder[k]];
 
-		l->precise = l->units >= MIN_UNITS && l->width <= p->opt.precision;
+		l->precise = l->units >= MIN_UNITS && hypot(l->width, l->fixed) <= p->opt.precision;
+		l->limited = l->units >= MIN_UNITS && !l->precise && out_of_reach(p, l);
+		l->precise |= l->limited;
 		any |= l->precise;
 		all &= l->precise || level_is_hopeless(t, l);
 	}

@@ -100,7 +100,10 @@ void plan_set_period(struct plan *p, uint64_t period_ns)
 struct plan_state plan_state(const struct plan *p, int target)
 {
 	const struct target *t = &p->t[target];
+	double fixed = 0;
 
+	for (size_t i = 0; i < p->opt.n_speedups; i++)
+		fixed = fmax(fixed, t->level[i].limited ? t->level[i].fixed : 0);
 	return (struct plan_state){ .broken = t->broken,
 				    .no_effect = t->no_effect,
 				    .precise = t->precise,
@@ -108,7 +111,8 @@ struct plan_state plan_state(const struct plan *p, int target)
 				    .hits = t->hits,
 				    .watched_s = t->watched_s,
 				    .rounds = t->rounds,
-				    .open = t->open };
+				    .open = t->open,
+				    .fixed = fixed };
 }
 
 /* ---- rounds ---- */

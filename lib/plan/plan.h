@@ -26,6 +26,7 @@ struct plan_options {
 	size_t n_progress; /* progress points of the recorded windows */
 	bool truth;	   /* of each treated window a real one, too */
 	double precision;  /* half width in percentage points at which to stop; 0: never */
+	bool exact;	   /* as stats_options.exact has it: without errors that do not shrink */
 	double seconds;	   /* when the run ends, on the clock of start_s; 0: not known */
 	uint32_t windows;  /* after how many it ends; 0: not known */
 	size_t asked;  /* speedups that every target gets at once, whatever the time suffices for */
@@ -56,7 +57,8 @@ struct plan_window {
 enum plan_answer {
 	PLAN_MEASURE,
 	PLAN_WAIT,   /* no target can be measured now */
-	PLAN_PRECISE /* every target is measured as precisely as asked for, or has no effect */
+	PLAN_PRECISE /* every target is measured as precisely as asked for, or can be, or has no
+			effect */
 };
 /* The same answer until something is recorded or changed. */
 enum plan_answer plan_next(struct plan *p, struct plan_window *ret);
@@ -78,6 +80,8 @@ struct plan_state {
 	double watched_s; /* their length */
 	uint32_t rounds;  /* begun */
 	size_t open;	  /* of its speedups: tried by now */
+	double fixed;	  /* > 0: that is what errors that do not shrink leave at best, in points,
+			     where more was asked for */
 };
 struct plan_state plan_state(const struct plan *p, int target);
 

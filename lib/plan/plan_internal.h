@@ -10,7 +10,9 @@ struct level {
 	uint32_t tried, kept;
 	uint32_t units; /* usable, at the slowest progress point */
 	double width;	/* widest half width over the progress points; INFINITY: not known */
-	bool precise;	/* as asked for */
+	double fixed;	/* what does not shrink, beside that */
+	bool precise;	/* as asked for, or as can be */
+	bool limited;	/* only as can be */
 };
 
 struct target {

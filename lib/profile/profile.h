@@ -18,6 +18,9 @@ struct profile_header {
 	double frequency_hz;
 	uint64_t seed;
 	const char *command; /* the command line, or "" for a system-wide run */
+	/* Of scozd, each option in one string, "--duration=60"; then "--" and COMMAND. */
+	const char *const *arguments;
+	size_t n_arguments;
 	const char *host;    /* uname -n */
 	const char *kernel;  /* uname -r */
 	const char *started; /* ISO 8601 UTC */

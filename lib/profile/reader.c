@@ -203,6 +203,7 @@ static int read_header(struct reader *r, const json_t *o)
 	    get_text(r, o, "mode", &h->mode) || get_real(r, o, "frequency_hz", &h->frequency_hz) ||
 	    get_real(r, o, "period_s", &h->period_s) || get_u64(r, o, "seed", &h->seed) ||
 	    get_u64(r, o, "cpus", &cpus) || get_text(r, o, "command", &h->command) ||
+	    get_list(r, o, "arguments", &h->arguments, &h->n_arguments) ||
 	    get_text(r, o, "host", &h->host) || get_text(r, o, "kernel", &h->kernel) ||
 	    get_text(r, o, "started", &h->started))
 		return -EINVAL;

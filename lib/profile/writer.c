@@ -256,6 +256,7 @@ static int write_header(struct profile_writer *w, const struct profile_header *h
 	put_int(o, "seed", h->seed);
 	put_int(o, "cpus", h->cpus);
 	put_text(o, "command", h->command);
+	put_list(o, "arguments", h->arguments, h->n_arguments);
 	put_text(o, "host", h->host);
 	put_text(o, "kernel", h->kernel);
 	put_text(o, "started", h->started);

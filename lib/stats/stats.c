@@ -97,14 +97,20 @@ static struct estimate_point *find_point(struct estimate *e, double speedup)
 	return NULL;
 }
 
-/* Independent of chance, so it adds to the variance. */
-static void add_method_error(struct estimate_point *p, const struct unit_set *set)
+/* What does not shrink however long one measures. */
+static double fixed_error(const struct estimate_point *p, const struct unit_set *set)
 {
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
 	double shared = set->inserted > 0 ? fmin(set->shared / set->inserted, 1) : 0;
-	double remaining = 100 - p->program_speedup_pct;
-	double half = hypot(hypot(METHOD_PP, CROWDED_DOUBT * crowded * remaining),
-			    SHARED_DOUBT * shared * p->speedup_pct);
+
+	return hypot(hypot(METHOD_PP, CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct)),
+		     SHARED_DOUBT * shared * p->speedup_pct);
+}
+
+/* Independent of chance, so it adds to the variance. */
+static void add_method_error(struct estimate_point *p)
+{
+	double half = p->fixed_pp, remaining = 100 - p->program_speedup_pct;
 	double se = hypot(p->se, half / Z_975 / remaining);
 
 	if (p->df > 0 && p->se > 0)
@@ -203,8 +209,10 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			p = &e->points[e->n_points++];
 			*p = treated_point(set, &r[i]);
 			take_joint(p, &joint[i]);
+			p->noise_df = p->df;
+			p->fixed_pp = fixed_error(p, set);
 			if (!exact)
-				add_method_error(p, set);
+				add_method_error(p);
 		}
 	}
 }
@@ -281,6 +289,28 @@ static double find_precision(const struct profile_window *const *w, const double
 	}
 	/* The curve's interval may be a trifle narrower than this one. */
 	return isfinite(since) ? since : sum;
+}
+
+/* A speedup's own windows, and as many 0 % windows of the target as they would have alone. */
+static void find_spent(const struct profile_window *const *w, const double *spent, size_t n,
+		       struct estimate *e)
+{
+	double zeros = 0;
+	size_t n_zeros = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!window_is_treated(w[i]) && !w[i]->real) {
+			zeros += spent[i];
+			n_zeros++;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct estimate_point *p =
+			window_is_treated(w[i]) ? find_point(e, w[i]->speedup) : NULL;
+
+		if (p)
+			p->spent_s += spent[i] + (n_zeros ? zeros / n_zeros : 0);
+	}
 }
 
 static int compare_order(const void *pa, const void *pb)
@@ -368,9 +398,11 @@ int stats_estimate(const struct profile_window *windows, size_t n_windows, size_
 			array_reserve(c, cap, n + 1);
 			if (!estimate_pair(w + start, end - start, p, &o, &c[n]))
 				continue;
-			if (!o.bare)
+			if (!o.bare) {
+				find_spent(w + start, own + start, end - start, &c[n].e);
 				c[n].e.precision_s = find_precision(w + start, own + start,
 								    end - start, &c[n].e);
+			}
 			n++;
 		}
 	}

@@ -37,6 +37,14 @@ struct estimate_point {
 	uint32_t windows; /* used: kept, and with 0 % windows beside them */
 	/* log(period / period at 0 %), its standard error, degrees of freedom (0: unknown). */
 	double log_ratio, se, df;
+	/*
+	 * Of the half width what does not shrink with time, in percentage points, and the degrees
+	 * of freedom of the rest (0: unknown): trust.h.
+	 */
+	double fixed_pp, noise_df;
+	/* Profiling time spent on it and its baselines, settling included; 0 with
+	 * stats_options.bare */
+	double spent_s;
 	/* By its own windows alone; the values above are those of the whole curve (curve.c). */
 	double alone_pct, alone_lo, alone_hi;
 	/* What was really gained where the target was really made cheaper; 0 windows: not tried. */

@@ -107,6 +107,7 @@ static struct plan *make_plan(const struct sim_experiment *x)
 		.n_speedups = x->n_speedups,
 		.n_progress = 1,
 		.precision = x->precision,
+		.exact = !x->method,
 		.seed = x->seed,
 	});
 

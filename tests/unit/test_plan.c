@@ -9,6 +9,7 @@
 
 #include "plan/plan.h"
 #include "stats/resample.h"
+#include "stats/stats.h"
 
 #define MAX_WINDOWS 4000
 
@@ -17,10 +18,13 @@ static const double speedups[] = { 0.25, 0.5, 0.75, 1 };
 struct run {
 	struct plan *p;
 	struct plan_window asked[MAX_WINDOWS];
+	struct profile_window kept[MAX_WINDOWS];
+	struct window_progress progress[MAX_WINDOWS];
 	size_t n;
 	uint32_t seq;
 	double clock_s;
-	uint64_t hits; /* in each window */
+	uint64_t hits;	/* in each window, ... */
+	double crowded; /* ... and share of its time */
 };
 
 #define SETTLE_S 0.1
@@ -64,6 +68,10 @@ static bool step(struct run *r, double log_period, const char *discard)
 	w.start_s = r->clock_s + SETTLE_S;
 	w.wall_s = WALL_S;
 	w.hits = r->hits;
+	w.crowded_s = r->crowded * p.virtual_s;
+	r->progress[r->n] = p;
+	r->kept[r->n] = w;
+	r->kept[r->n].progress = &r->progress[r->n];
 	r->clock_s += SETTLE_S + WALL_S;
 	r->asked[r->n++] = a;
 	plan_record(r->p, a.target, &w);
@@ -429,6 +437,55 @@ static void test_precision_in_bad_weather(void **state)
 	plan_free(r.p);
 }
 
+/* What ends a run is the interval that is reported, or that it cannot get any better. */
+static double reported_at_the_end(double precision, double noise, double crowded, double *fixed)
+{
+	static const double half = 0.5;
+	struct plan_options opt = { .speedups = &half,
+				    .n_speedups = 1,
+				    .n_progress = 1,
+				    .precision = precision,
+				    .seed = 3 };
+	struct stats_options as_reported = { .seed = 1, .bare = true };
+	struct run *r = xcalloc(1, sizeof(*r));
+	struct rng rng = { 11 };
+	struct estimates e;
+	struct plan_window a;
+	double width;
+
+	r->p = plan_create(&opt);
+	plan_add_target(r->p, "a", 1);
+	while (r->n < MAX_WINDOWS - 1 && plan_next(r->p, &a) == PLAN_MEASURE) {
+		/* Storms, in which everything takes twice as long, for seconds. */
+		double storm = r->n / 7 % 5 == 0 ? 0.7 : 0;
+
+		r->crowded = a.speedup > 0 ? crowded : 0;
+		step(r, noise * normal(&rng) + storm * uniform(&rng), NULL);
+	}
+	assert_int_equal(plan_next(r->p, &a), PLAN_PRECISE);
+	*fixed = plan_state(r->p, 0).fixed;
+	stats_estimate(r->kept, r->n, 1, &as_reported, &e);
+	width = estimate_half_width(&e.e[0]);
+	estimates_free(&e);
+	plan_free(r->p);
+	free(r);
+	return width;
+}
+
+static void test_precision_as_reported(void **state)
+{
+	double fixed;
+
+	(void)state;
+	assert_true(reported_at_the_end(1, 0.01, 0, &fixed) <= 1);
+	assert_true(fixed == 0);
+	assert_true(reported_at_the_end(2, 0.15, 0, &fixed) <= 2);
+	assert_true(fixed == 0);
+	/* What cannot be had is not waited for, and said. */
+	assert_true(reported_at_the_end(2, 0.02, 0.1, &fixed) > 2);
+	assert_true(fixed > 2);
+}
+
 /* ---- as many cells as the time allows ---- */
 
 static size_t cells_open(const struct plan *p, int targets)
@@ -600,6 +657,7 @@ int main(void)
 		cmocka_unit_test(test_adaptive),
 		cmocka_unit_test(test_hopeless),
 		cmocka_unit_test(test_precision_in_bad_weather),
+		cmocka_unit_test(test_precision_as_reported),
 		cmocka_unit_test(test_widening),
 		cmocka_unit_test(test_cells_get_known),
 		cmocka_unit_test(test_asked),

@@ -51,6 +51,7 @@ static void simulate(const struct setup *c, struct rng *rng, struct result *r)
 				    .n_speedups = c->speedups,
 				    .n_progress = 1,
 				    .precision = c->precision,
+				    .exact = true,
 				    .seed = rng_next(rng) };
 	struct plan *p = plan_create(&opt);
 	double machine = 1;

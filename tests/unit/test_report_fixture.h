@@ -27,6 +27,10 @@ struct fixture {
 	bool latency; /* a second progress point */
 	bool truth;   /* of each treated window a real one, too */
 	bool footer;
+	const char *const *arguments; /* scozd's, or NULL */
+	size_t n_arguments;
+	const char *mode; /* NULL: windows */
+	const char *end;  /* NULL: done */
 };
 
 static inline double fixture_uniform(struct rng *r)
@@ -72,7 +76,9 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 {
 	struct profile_header h = { .engine = "bpf",
 				    .model = "wait",
-				    .mode = "windows",
+				    .mode = f->mode ? f->mode : "windows",
+				    .arguments = f->arguments,
+				    .n_arguments = f->n_arguments,
 				    .frequency_hz = 4000,
 				    .period_s = 1.0 / 4000,
 				    .seed = 1,
@@ -90,7 +96,7 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 					 .inserted_s = 4.2,
 					 .owed_s = 0.02,
 					 .command_status = 0,
-					 .end = "done" };
+					 .end = f->end ? f->end : "done" };
 	struct rng rng = { 7 };
 	struct profile_writer *w;
 	uint32_t seq = 0;

@@ -12,6 +12,7 @@
 #include "tools/scoz/latency.c"
 #include "tools/scoz/model.c"
 #include "tools/scoz/model_json.c"
+#include "tools/scoz/model_trust.c"
 #include "tools/scoz/plot_curve.c"
 #include "tools/scoz/process_view.c"
 #define style style_svg

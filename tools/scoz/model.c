@@ -473,6 +473,7 @@ int model_load(const char *path, struct model **ret, struct error *err)
 	find_reasons(m);
 	find_warnings(m);
 	find_notes(m);
+	model_find_trust(m);
 	*ret = m;
 	return 0;
 }
@@ -489,6 +490,8 @@ void model_free(struct model *m)
 	free(m->progress);
 	free(m->latency);
 	free(m->speedups);
+	for (size_t i = 0; i < m->n_rows; i++)
+		free(m->rows[i].trust.command);
 	free(m->rows);
 	estimates_free(&m->estimates);
 	profile_free(m->profile);

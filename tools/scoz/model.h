@@ -7,13 +7,23 @@
 
 #include "profile/profile.h"
 #include "stats/stats.h"
+#include "stats/trust.h"
 #include "tools/scoz/process_view.h"
+
+/* How precise a row's number is, and what it takes for a better one. */
+struct model_trust {
+	struct trust t;
+	double speedup_pct; /* of which point */
+	double more_s;	    /* of profiling; with TRUST_MORE, else a guess */
+	char *command;	    /* that gets there; NULL: none does, or scozd's own is not known */
+};
 
 struct model_row {
 	const struct estimate *e;
 	const struct profile_target *target;
 	const struct profile_progress *progress;
 	uint64_t samples; /* where it was seen at all; else the hits in its windows */
+	struct model_trust trust;
 };
 
 struct model_discard {
@@ -84,6 +94,13 @@ void model_free(struct model *m);
 const struct estimate_point *model_point(const struct model_row *row, double speedup_pct);
 /* Prints why nothing can be concluded, to stderr. */
 void model_print_reasons(const struct model *m);
+
+/* ---- model_trust.c ---- */
+void model_find_trust(struct model *m);
+/* The first row that would be better with more time, else the first; NULL: there is none. */
+const struct model_row *model_trust_row(const struct model *m);
+/* "func:work at 50 %: ±7.1 now; ±2 needs about 4 more minutes:"; the command follows. */
+char *model_trust_text(const struct model_row *row);
 
 /* scoz-report/1 */
 json_t *model_json(const struct model *m);

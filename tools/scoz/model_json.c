@@ -142,6 +142,27 @@ static json_t *point_json(const struct estimate_point *p)
 	return o;
 }
 
+static json_t *trust_json(const struct model_row *row)
+{
+	static const char *const answers[] = {
+		[TRUST_REACHED] = "reached",
+		[TRUST_MORE] = "more",
+		[TRUST_NEVER] = "never",
+		[TRUST_UNKNOWN] = "unknown",
+	};
+	const struct model_trust *t = &row->trust;
+	json_t *o = json_object();
+
+	put(o, "speedup_pct", number(t->speedup_pct));
+	put(o, "half_width_pp", percent(t->t.now_pp));
+	put(o, "fixed_pp", percent(t->t.fixed_pp));
+	put(o, "goal_pp", t->t.goal_pp > 0 ? number(t->t.goal_pp) : json_null());
+	put(o, "answer", text(answers[t->t.answer]));
+	put(o, "more_s", number(t->t.answer == TRUST_MORE ? t->more_s : NAN));
+	put(o, "command", t->command ? text(t->command) : json_null());
+	return o;
+}
+
 static json_t *row_json(const struct model_row *row)
 {
 	static const char *const known[] = {
@@ -170,6 +191,7 @@ static json_t *row_json(const struct model_row *row)
 	put(o, "target_waits", number(e->target_waits));
 	put(o, "verdict", text(verdict_name(e->verdict)));
 	put(o, "warning", e->warning ? text(e->warning) : json_null());
+	put(o, "trust", trust_json(row));
 	return o;
 }
 

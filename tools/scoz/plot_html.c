@@ -202,6 +202,23 @@ static void write_list(FILE *out, const char *title, const struct text_list *l)
 	fprintf(out, "</ul>\n");
 }
 
+static void write_trust(FILE *out, const struct model *m)
+{
+	const struct model_row *row = model_trust_row(m);
+	_cleanup_free_ char *text = row ? model_trust_text(row) : NULL;
+
+	if (!row)
+		return;
+	fprintf(out, "<h2>Precision</h2>\n<p>");
+	text_xml(out, text);
+	if (row->trust.command) {
+		fprintf(out, "</p>\n<p class=\"command\"><code>");
+		text_xml(out, row->trust.command);
+		fprintf(out, "</code>");
+	}
+	fprintf(out, "</p>\n");
+}
+
 static void write_curves(FILE *out, const struct model *m)
 {
 	struct plot_axis axis = plot_axis(m);
@@ -215,6 +232,7 @@ static void write_curves(FILE *out, const struct model *m)
 		write_card(out, &m->rows[i], &axis, i);
 	fprintf(out, "</div>\n");
 	write_table(out, m);
+	write_trust(out, m);
 }
 
 void plot_write_html(const struct model *m, FILE *out)

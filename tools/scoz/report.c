@@ -291,6 +291,22 @@ static void print_group(const struct model *m, const struct process_group *g)
 	table_deinit(&t);
 }
 
+static void print_trust(const struct model *m)
+{
+	const struct model_row *row = model_trust_row(m);
+	_cleanup_free_ char *text = row ? model_trust_text(row) : NULL;
+	_cleanup_free_ char *shown = row ? clean(text) : NULL;
+
+	if (!row)
+		return;
+	printf("\nPrecision (percentage points, 95 %%)\n  %s\n", shown);
+	if (row->trust.command) {
+		_cleanup_free_ char *command = clean(row->trust.command);
+
+		printf("    %s\n", command);
+	}
+}
+
 static void print_notes(const struct model *m)
 {
 	if (m->notes.n && m->per == PER_NOTHING)
@@ -336,6 +352,7 @@ static int print_report(const struct model *m)
 	}
 	for (size_t i = 0; m->per != PER_NOTHING && i < m->view.n; i++)
 		print_group(m, &m->view.groups[i]);
+	print_trust(m);
 	print_notes(m);
 	print_warnings(m);
 	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;

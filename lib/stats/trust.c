@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "stats/trust.h"
+
+#include <math.h>
+
+#include "stats/resample.h"
+
+#define GOAL_USUAL 2.0
+#define GOAL_FINE  1.0
+#define LEAST_PART 0.1 /* of a goal that noise must be left: less would take forever */
+#define STEPS	   30
+
+double trust_goal(double now_pp)
+{
+	if (now_pp > GOAL_USUAL)
+		return GOAL_USUAL;
+	return now_pp > GOAL_FINE ? GOAL_FINE : 0;
+}
+
+/* A half width as if noise were known exactly. */
+static double without_doubt(double half, double df)
+{
+	return half * Z_975 / student_quantile(0.975, df);
+}
+
+/*
+ * More windows of this point go into its own estimate, by its windows alone; the rest of the curve
+ * helps as much as it does now: information adds up.
+ */
+static double windows_missing(const struct estimate_point *p, double noise_pp, double goal_pp)
+{
+	double alone = (p->alone_hi - p->alone_lo) / 2, more = 0;
+	double now = without_doubt(noise_pp, p->noise_df);
+
+	alone = without_doubt(fmax(alone, noise_pp), p->noise_df);
+	/* With more windows there is also less doubt about how noisy they are. */
+	for (int i = 0; i < STEPS; i++) {
+		double goal = without_doubt(goal_pp, p->noise_df * (1 + more));
+
+		more = alone * alone * (1 / (goal * goal) - 1 / (now * now));
+		more = fmax(more, 0);
+	}
+	return more;
+}
+
+struct trust trust_of_point(const struct estimate_point *p, double goal_pp)
+{
+	struct trust t = { .answer = TRUST_UNKNOWN,
+			   .now_pp = (p->ci_hi - p->ci_lo) / 2,
+			   .fixed_pp = p->fixed_pp };
+	double noise_pp, left;
+
+	t.goal_pp = goal_pp > 0 ? goal_pp : trust_goal(t.now_pp);
+	if (!isfinite(t.now_pp))
+		return t;
+	t.answer = TRUST_REACHED;
+	if (!(t.goal_pp > 0) || t.now_pp <= t.goal_pp)
+		return t;
+	t.answer = TRUST_NEVER;
+	left = sqrt(fmax(t.goal_pp * t.goal_pp - t.fixed_pp * t.fixed_pp, 0));
+	noise_pp = sqrt(fmax(t.now_pp * t.now_pp - t.fixed_pp * t.fixed_pp, 0));
+	if (left < LEAST_PART * t.goal_pp || !(p->noise_df > 0))
+		return t;
+	t.answer = TRUST_MORE;
+	t.more = windows_missing(p, noise_pp, left);
+	return t;
+}
+
+char *trust_time_text(double seconds)
+{
+	static const struct {
+		const char *unit;
+		double seconds;
+	} units[] = { { "hour", 3600 }, { "minute", 60 }, { "second", 1 } };
+	size_t i = 0;
+	double n;
+
+	while (i < 2 && seconds < 1.5 * units[i].seconds)
+		i++;
+	n = fmax(seconds / units[i].seconds, 1);
+	/* No more than two figures: it is a guess. */
+	n = n < 10 ? round(2 * n) / 2 : n < 100 ? round(n) : round(n / 10) * 10;
+	return xasprintf("%g more %s%s", n, units[i].unit, n == 1 ? "" : "s");
+}
+
+static char *points_text(double pp)
+{
+	return xasprintf("\xc2\xb1%.*f", pp < 9.95 ? 1 : 0, pp);
+}
+
+char *trust_text(const struct trust *t, double more_s)
+{
+	_cleanup_free_ char *now = points_text(t->now_pp), *time = NULL;
+
+	switch (t->answer) {
+	case TRUST_REACHED:
+		return xasprintf("%s now", now);
+	case TRUST_MORE:
+		time = trust_time_text(more_s);
+		return xasprintf("%s now; \xc2\xb1%g needs about %s", now, t->goal_pp, time);
+	case TRUST_NEVER:
+		return xasprintf("%s now; \xc2\xb1%g is out of reach: \xc2\xb1%.1f of it does not "
+				 "shrink with time",
+				 now, t->goal_pp, t->fixed_pp);
+	default:
+		return xstrdup("too few windows to tell how precise it is");
+	}
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How long until a prediction is precise, and the command that gets there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "record/format.h"
+#include "tests/unit/test_report_fixture.h"
+#include "tests/unit/test_report_tool.h"
+
+static char path[64];
+
+static const double speedups[] = { 0.5, 1 };
+static const struct fixture_target noisy[] = {
+	{ { 0, "func:work<a, b>@it's", "function", "bar.c:20" },
+	  .gain = 0.6,
+	  .bend = 1,
+	  .noise = 0.15,
+	  .units = 40,
+	  .samples = 1000 },
+};
+static const struct fixture_target quiet[] = {
+	{ { 0, "func:work@bar", "function", "bar.c:20" },
+	  .gain = 0.4,
+	  .bend = 1,
+	  .noise = 0.003,
+	  .units = 60,
+	  .samples = 1000 },
+};
+static const char *const arguments[] = { "./build/scozd",
+					 "--progress=iter=bar:main.c:8",
+					 "--duration=20",
+					 "--target=func:other",
+					 "--speedup=10,20",
+					 "--output=x.scoz",
+					 "--json",
+					 "--precision=1.5",
+					 "--frequency=4000",
+					 "--",
+					 "./bar",
+					 "--duration=5",
+					 "two words" };
+
+static void make(struct fixture f)
+{
+	struct error err = { 0 };
+
+	f.speedups = speedups;
+	f.n_speedups = 2;
+	f.n_targets = 1;
+	f.footer = true;
+	unlink(path);
+	assert_int_equal(fixture_write(path, &f, &err), 0);
+}
+
+static const json_t *trust_of_first(json_t **o)
+{
+	json_error_t why;
+
+	assert_int_equal(run(cmd_report, "--json", path, NULL), 0);
+	*o = json_loads(out_text, 0, &why);
+	return json_object_get(json_array_get(json_object_get(*o, "targets"), 0), "trust");
+}
+
+static double number_of(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+static void expect_in(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+/* What scozd was told, but for what is to be different, and so that a shell understands it. */
+static void more_time(void **state)
+{
+	struct fixture f = { .command = "./bar", .targets = noisy, .end = "duration" };
+	const json_t *t;
+	const char *command;
+	double now, more;
+	json_t *o;
+
+	(void)state;
+	f.arguments = arguments;
+	f.n_arguments = ARRAY_SIZE(arguments);
+	make(f);
+	t = trust_of_first(&o);
+	now = number_of(t, "half_width_pp");
+	more = number_of(t, "more_s");
+	assert_string_equal(text_of(t, "answer"), "more");
+	assert_true(number_of(t, "goal_pp") == 1.5);
+	assert_true(now > 2 && now < 20);
+	/* 40 windows of 0.15 s and their baselines, a quarter of a second apart: 20 s. */
+	assert_true(more > 20 * (now * now / 2.25 - 1) / 2);
+	assert_true(more < 20 * (now * now / 2.25 - 1) * 2);
+	command = text_of(t, "command");
+	expect_in(command, "./build/scozd --progress=iter=bar:main.c:8 --frequency=4000 "
+			   "'--target=func:work<a, b>@it'\\''s' --speedup=");
+	expect_in(command, " -- ./bar --duration=5 'two words'");
+	assert_null(strstr(command, "--precision"));
+	assert_null(strstr(command, "func:other"));
+	assert_null(strstr(command, "x.scoz"));
+	expect_in(command, path);
+	json_decref(o);
+	assert_int_equal(run(cmd_report, path, NULL), 0);
+	expect_in(out_text, "now; +-1.5 needs about ");
+	expect_in(out_text, "    ./build/scozd --progress=iter=bar:main.c:8 ");
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), 0);
+	expect_in(out_text, "<h2>Precision</h2>");
+	expect_in(out_text, "--target=func:work&lt;a, b&gt;@it");
+}
+
+static void other_lengths(void **state)
+{
+	static const char *const endless[] = { "scozd", "--progress=mark:x" };
+	static const char *const whole[] = { "scozd", "--end-to-end", "--runs=40", "--", "./bar" };
+	static const char *const ends[] = { "scozd", "--progress=mark:x", "--runs=6", "--",
+					    "./bar" };
+	struct fixture f = { .command = "", .targets = noisy, .end = "signal" };
+	json_t *o;
+
+	(void)state;
+	f.arguments = endless;
+	f.n_arguments = ARRAY_SIZE(endless);
+	make(f);
+	expect_in(text_of(trust_of_first(&o), "command"), " --duration=");
+	json_decref(o);
+	/* A command that ends by itself, after 10 s each time. */
+	f = (struct fixture){ .command = "./bar", .targets = noisy, .arguments = ends };
+	f.n_arguments = ARRAY_SIZE(ends);
+	make(f);
+	expect_in(text_of(trust_of_first(&o), "command"), " --runs=");
+	json_decref(o);
+	f = (struct fixture){ .command = "./bar", .targets = noisy, .arguments = whole };
+	f.n_arguments = ARRAY_SIZE(whole);
+	f.mode = "end-to-end";
+	make(f);
+	expect_in(text_of(trust_of_first(&o), "command"), "scozd --end-to-end ");
+	expect_in(text_of(trust_of_first(&o), "command"), " --runs=");
+	json_decref(o);
+}
+
+static void enough(void **state)
+{
+	struct fixture f = { .command = "./bar", .targets = quiet, .arguments = arguments };
+	const json_t *t;
+	json_t *o;
+
+	(void)state;
+	f.n_arguments = ARRAY_SIZE(arguments);
+	make(f);
+	t = trust_of_first(&o);
+	assert_string_equal(text_of(t, "answer"), "reached");
+	assert_true(json_is_null(json_object_get(t, "command")));
+	assert_true(json_is_null(json_object_get(t, "more_s")));
+	json_decref(o);
+	/* By an older scozd: the time is known, the command is not. */
+	f = (struct fixture){ .command = "./bar", .targets = noisy };
+	make(f);
+	t = trust_of_first(&o);
+	assert_string_equal(text_of(t, "answer"), "more");
+	assert_true(json_is_null(json_object_get(t, "command")));
+	json_decref(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more_time),
+		cmocka_unit_test(other_lengths),
+		cmocka_unit_test(enough),
+	};
+	int ret;
+
+	snprintf(path, sizeof(path), "/tmp/test_report_trust-%d.scoz", getpid());
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	free(out_text);
+	free(err_text);
+	return ret;
+}

@@ -27,6 +27,7 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 	struct error err = {};
 
 	s->period_ns = choice.period_ns;
+	s->expected_pp = choice.error_pp;
 	plan_set_period(s->plan, s->period_ns);
 	engine_set_nominal_period(s->engine, s->period_ns);
 	handlers_set_period(s->handlers, s->period_ns);

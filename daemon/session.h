@@ -46,6 +46,7 @@ struct session {
 
 	uint64_t start_ns;
 	uint64_t period_ns;
+	double expected_pp;	/* what predictions are expected to be off by at this period */
 	uint64_t min_period_ns; /* the kernel would throttle a shorter one; 0: any will do */
 	double tick_cost_ns;	/* 0: not known */
 

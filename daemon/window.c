@@ -197,6 +197,7 @@ void window_watch_end(struct session *s, const struct window_watch *watch, struc
 	w->target_ran_s = (b.target_ran - a->target_ran) / 1e9;
 	w->target_waited_s = (b.target_waited - a->target_waited) / 1e9;
 	w->syncs = b.syncs - a->syncs;
+	w->expected_pp = s->expected_pp;
 	w->stolen_s = (read_steal(s) - watch->steal) / (double)sysconf(_SC_CLK_TCK);
 	if (window_is_treated(w) &&
 	    lease_lapsed_ns(s->lease) - watch->lapsed_ns > MAX_LAPSED * w->wall_s * 1e9)

@@ -91,6 +91,7 @@ struct profile_window {
 	 */
 	double target_ran_s, target_waited_s;
 	double syncs;	     /* wake-ups of profiled tasks by each other */
+	double expected_pp;  /* error that the period is expected to cost (plan/period.h) */
 	uint64_t hits;	     /* samples of the target in the window */
 	const char *discard; /* NULL: kept; else why: "lost", "few_visits", "capped",
 				"clock", "no_hits" ... */

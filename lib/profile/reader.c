@@ -288,6 +288,7 @@ static int read_window(struct reader *r, const json_t *o)
 	    get_real(r, o, "ran_s", &w.ran_s) || get_real(r, o, "stolen_s", &w.stolen_s) ||
 	    get_real(r, o, "syncs", &w.syncs) || get_real(r, o, "target_ran_s", &w.target_ran_s) ||
 	    get_real(r, o, "target_waited_s", &w.target_waited_s) ||
+	    get_real(r, o, "expected_pp", &w.expected_pp) ||
 	    get_real(r, o, "absolute_waits", &w.absolute_waits) ||
 	    get_real(r, o, "external_waits", &w.external_waits) || get_u64(r, o, "hits", &w.hits) ||
 	    get_flag(r, o, "real", &w.real))

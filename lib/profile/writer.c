@@ -427,6 +427,7 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 	put_real(o, "target_ran_s", win->target_ran_s);
 	put_real(o, "target_waited_s", win->target_waited_s);
 	put_real(o, "syncs", win->syncs);
+	put_real(o, "expected_pp", win->expected_pp);
 	put_int(o, "hits", win->hits);
 	json_object_set_new(o, "discard", win->discard ? json_text(win->discard) : json_null());
 	a = json_array();

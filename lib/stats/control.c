@@ -25,6 +25,9 @@
 
 #include <math.h>
 
+#include "stats/mixture.h"
+#include "stats/spells.h"
+
 #define LEAST_UNITS   10
 #define MOST_SLOPE    2.0
 #define WAITS_ENOUGH  0.5 /* wake-ups for a unit of work */
@@ -34,17 +37,7 @@
 /* Standard deviations of the shift, as log ratios, and how likely they are beforehand. */
 #define N_SHIFTS 3
 static const double shifts[N_SHIFTS] = { 0.004, 0.05, 0.5 };
-static const double prior[N_SHIFTS] = { 0.80, 0.15, 0.05 };
-
-struct deviation {
-	double time, ran;
-};
-
-/* One speedup. */
-struct pair {
-	struct log_ratio ran;
-	double time_ss, ran_ss, product; /* sums over units of deviations from their mean */
-};
+static const double prior[N_SHIFTS] = { 0.95, 0.04, 0.01 };
 
 static struct unit as_ran(const struct unit *u)
 {
@@ -70,27 +63,38 @@ static bool may_spin(const struct unit_sets *sets)
 	return sets->waits < WAITS_ENOUGH && sets->running > ALONE;
 }
 
-/* False: too few units. */
-static bool make_pair(const struct unit_set *set, struct pair *p)
+/* To be freed. */
+static struct unit *all_as_ran(const struct unit_set *set)
 {
-	_cleanup_free_ struct unit *ran = xmalloc(set->n * sizeof(*ran));
+	struct unit *ran = xcalloc(set->n, sizeof(*ran));
+
+	for (size_t i = 0; i < set->n; i++)
+		ran[i] = as_ran(&set->u[i]);
+	return ran;
+}
+
+/* Sums over units of deviations from their mean: of times, of CPU times, of their products. */
+struct sums {
+	double time, ran, product;
+	size_t units;
+};
+
+static void add_sums(const struct unit_set *set, struct sums *s)
+{
+	_cleanup_free_ struct unit *ran = all_as_ran(set);
 	_cleanup_free_ double *a = xmalloc(set->n * sizeof(*a));
 	_cleanup_free_ double *b = xmalloc(set->n * sizeof(*b));
 
-	memset(p, 0, sizeof(*p));
 	if (set->n < 3)
-		return false;
-	for (size_t i = 0; i < set->n; i++)
-		ran[i] = as_ran(&set->u[i]);
-	p->ran = log_ratio_estimate(ran, set->n, set->inflation);
+		return;
 	log_ratio_deviations(set->u, set->n, a);
 	log_ratio_deviations(ran, set->n, b);
 	for (size_t i = 0; i < set->n; i++) {
-		p->time_ss += a[i] * a[i];
-		p->ran_ss += b[i] * b[i];
-		p->product += a[i] * b[i];
+		s->time += a[i] * a[i];
+		s->ran += b[i] * b[i];
+		s->product += a[i] * b[i];
 	}
-	return true;
+	s->units += set->n;
 }
 
 /* After a shift of standard deviation @sd: the likely noise in the difference, and its variance. */
@@ -102,14 +106,14 @@ static void noise_part(const struct log_ratio *ran, double sd, double *mean, dou
 	*variance = noise * shift / (noise + shift);
 }
 
-static void find_weights(const struct pair *p, const struct unit_sets *sets, double *weight)
+static void find_weights(const struct log_ratio *ran, const struct unit_sets *sets, double *weight)
 {
 	double most = -INFINITY, sum = 0;
 
 	for (int k = 0; k < N_SHIFTS; k++) {
 		weight[k] = log(prior[k]);
 		for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
-			const struct log_ratio *x = &p[i].ran;
+			const struct log_ratio *x = &ran[i];
 			double v = x->se * x->se + shifts[k] * shifts[k];
 
 			if (x->df > 0)
@@ -123,59 +127,72 @@ static void find_weights(const struct pair *p, const struct unit_sets *sets, dou
 		weight[k] /= sum;
 }
 
-/* @rest: of the variance of @r, what the control leaves. */
-static void adjust(struct log_ratio *r, const struct log_ratio *ran, double slope, double slope_se,
-		   double rest, const double *weight)
+static void adjust(struct log_ratio *r, const struct log_ratio *ran, const struct control *c,
+		   const double *weight)
 {
-	double mean = 0, square = 0, variance;
+	struct component part[N_SHIFTS];
 
 	for (int k = 0; k < N_SHIFTS; k++) {
-		double noise, unsure, value;
+		double noise, unsure;
 
 		noise_part(ran, shifts[k], &noise, &unsure);
-		value = r->value - slope * noise;
-		mean += weight[k] * value;
-		square += weight[k] * (value * value + slope * slope * unsure +
-				       slope_se * slope_se * noise * noise);
+		part[k] = (struct component){
+			.weight = weight[k],
+			.centre = r->value - c->slope * noise,
+			.se = sqrt(r->se * r->se + c->slope * c->slope * unsure +
+				   c->slope_se * c->slope_se * noise * noise),
+			.df = r->df,
+		};
 	}
-	variance = fmax(square - mean * mean, 0) + rest;
-	log_ratio_set(r, mean, sqrt(variance), r->df);
+	*r = mixture_summary(part, N_SHIFTS);
 }
 
-void control_apply(const struct unit_sets *sets, struct log_ratio *r, struct control *ret)
+void control_fit(const struct unit_sets *sets, struct control *ret)
 {
-	_cleanup_free_ struct pair *p = xcalloc(sets->n, sizeof(*p));
-	double time_ss = 0, ran_ss = 0, product = 0, slope, slope_se, weight[N_SHIFTS];
-	size_t units = 0;
+	struct sums s = { 0 };
 
 	memset(ret, 0, sizeof(*ret));
 	if (!all_known(sets) || may_spin(sets))
 		return;
-	for (size_t i = 0; i < sets->n && !sets->s[i].real; i++) {
-		if (!make_pair(&sets->s[i], &p[i]))
-			continue;
-		time_ss += p[i].time_ss;
-		ran_ss += p[i].ran_ss;
-		product += p[i].product;
-		units += sets->s[i].n;
-	}
-	if (units < LEAST_UNITS || !(ran_ss > 0) || !(time_ss > 0))
+	for (size_t i = 0; i < sets->n && !sets->s[i].real; i++)
+		add_sums(&sets->s[i], &s);
+	if (s.units < LEAST_UNITS || !(s.ran > 0) || !(s.time > 0))
 		return;
-	slope = fmin(fmax(product / ran_ss, 0), MOST_SLOPE);
-	ret->explained = (2 * slope * product - slope * slope * ran_ss) / time_ss;
+	ret->slope = fmin(fmax(s.product / s.ran, 0), MOST_SLOPE);
+	ret->explained = (2 * ret->slope * s.product - ret->slope * ret->slope * s.ran) / s.time;
+	ret->slope_se = sqrt((1 - ret->explained) * s.time / s.ran / (s.units - 2));
 	if (ret->explained < LEAST_CONTROL)
-		return;
-	slope_se = sqrt((1 - ret->explained) * time_ss / ran_ss / (units - 2));
-	ret->slope = slope;
-	find_weights(p, sets, weight);
-	ret->valid = weight[0];
-	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
-		double left;
+		ret->slope = 0;
+}
 
-		if (!(p[i].ran.df > 0) || !(p[i].time_ss > 0))
-			continue;
-		left = 1 - (2 * slope * p[i].product - slope * slope * p[i].ran_ss) / p[i].time_ss;
-		left *= (units - 1.0) / (units - 2.0);
-		adjust(&r[i], &p[i].ran, slope, slope_se, left * r[i].se * r[i].se, weight);
+void control_deviations(const struct control *c, const struct unit_set *set, double *deviation)
+{
+	_cleanup_free_ struct unit *ran = c->slope > 0 ? all_as_ran(set) : NULL;
+	_cleanup_free_ double *b = xmalloc(set->n * sizeof(*b));
+
+	if (!ran || !set->n)
+		return;
+	log_ratio_deviations(ran, set->n, b);
+	for (size_t i = 0; i < set->n; i++)
+		deviation[i] -= c->slope * b[i];
+}
+
+void control_apply(const struct unit_sets *sets, struct control *c, struct log_ratio *r)
+{
+	_cleanup_free_ struct log_ratio *ran = xcalloc(sets->n, sizeof(*ran));
+	double weight[N_SHIFTS];
+
+	if (!(c->slope > 0))
+		return;
+	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
+		_cleanup_free_ struct unit *u = all_as_ran(&sets->s[i]);
+
+		ran[i] = log_ratio_estimate(u, sets->s[i].n, sets->s[i].inflation);
+	}
+	find_weights(ran, sets, weight);
+	c->valid = weight[0];
+	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
+		if (ran[i].df > 0 && r[i].df > 0)
+			adjust(&r[i], &ran[i], c, weight);
 	}
 }

@@ -24,6 +24,9 @@ struct unit {
 	double external, external0, inserted;
 	double waits, waits0; /* that external consists of */
 	double ran, ran0;     /* CPU time of profiled tasks; 0: not known */
+	double start_s;	      /* of the treated window */
+	/* The 0 % windows that the baseline is the mean of, by index among the target's windows. */
+	uint32_t zero[2], n_zero;
 };
 
 struct log_ratio {

@@ -14,12 +14,13 @@
 #include "stats/curve.h"
 #include "stats/paced.h"
 #include "stats/resample.h"
+#include "stats/spells.h"
 #include "stats/units.h"
 #include "stats/verdict.h"
 
-#define MODERATION   4.0
-#define MAX_PREFIXES 128 /* looks at how the precision grew */
-#define MAX_SETTLE_S 3	 /* more than that between two windows was not settling */
+#define SLOW_IN_COMMON 0.8
+#define MAX_PREFIXES   128 /* looks at how the precision grew */
+#define MAX_SETTLE_S   3   /* more than that between two windows was not settling */
 
 static int compare_windows(const void *pa, const void *pb)
 {
@@ -102,9 +103,13 @@ static double fixed_error(const struct estimate_point *p, const struct unit_set 
 {
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
 	double shared = set->inserted > 0 ? fmin(set->shared / set->inserted, 1) : 0;
+	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
+	double period = set->n ? set->expected / set->n / PERIOD_AT_SPEEDUP : 0;
+	double half = hypot(METHOD_PP, CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct));
 
-	return hypot(hypot(METHOD_PP, CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct)),
-		     SHARED_DOUBT * shared * p->speedup_pct);
+	half = hypot(half, SHARED_DOUBT * shared * p->speedup_pct);
+	half = hypot(half, PERIOD_DOUBT * period * set->speedup);
+	return hypot(half, STEAL_DOUBT * stolen * p->speedup_pct);
 }
 
 /* Independent of chance, so it adds to the variance. */
@@ -122,34 +127,40 @@ static void add_method_error(struct estimate_point *p)
 	p->ci_hi = p->program_speedup_pct + hypot(p->ci_hi - p->program_speedup_pct, half);
 }
 
-/*
- * Few units say little about their own scatter. Speedups of one target scatter alike, more or less:
- * each counts the others' as if it were MODERATION degrees of freedom of its own.
- */
-static void moderate(const struct unit_sets *sets, struct log_ratio *r)
+/* Sets @from to @to, excluding the latter: their scatter. */
+static void find_scatter(const struct unit_sets *sets, size_t from, size_t to,
+			 const struct control *control, struct log_ratio *r, double *slow)
 {
-	double sum = 0, df = 0;
+	_cleanup_free_ struct scatter *s = xcalloc(to - from, sizeof(*s));
+	_cleanup_free_ double **deviation = xcalloc(to - from, sizeof(*deviation));
 
-	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
-		sum += r[i].df * r[i].se * r[i].se / sets->s[i].geometry;
-		df += r[i].df;
-	}
-	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
-		double own = r[i].se * r[i].se, others = df - r[i].df, extra, variance;
+	for (size_t i = from; i < to; i++) {
+		const struct unit_set *set = &sets->s[i];
+		double *d = deviation[i - from] = xcalloc(set->n, sizeof(*d));
 
-		if (!(r[i].df > 0) || !(others > 0))
-			continue;
-		extra = fmin(MODERATION, others);
-		variance =
-			(sum - r[i].df * own / sets->s[i].geometry) / others * sets->s[i].geometry;
-		log_ratio_set(&r[i], r[i].value,
-			      sqrt((r[i].df * own + extra * variance) / (r[i].df + extra)),
-			      r[i].df + extra);
+		if (set->n >= 3)
+			log_ratio_deviations(set->u, set->n, d);
+		if (control)
+			control_deviations(control, set, d);
+		s[i - from] = (struct scatter){ set, d };
 	}
+	spells_apply(s, to - from, sets->n_windows, r + from, slow + from);
+	for (size_t i = 0; i < to - from; i++)
+		free(deviation[i]);
+}
+
+/* What lasts for long makes all speedups err in the same direction, more or less. */
+static double error_correlation(const struct unit_sets *sets, const double *slow, size_t i,
+				size_t k)
+{
+	if (i == k)
+		return 1;
+	return unit_sets_correlation(sets, i, k) * sqrt((1 - slow[i]) * (1 - slow[k])) +
+	       SLOW_IN_COMMON * sqrt(slow[i] * slow[k]);
 }
 
 /* Replaces what each speedup says alone with what the whole curve says. */
-static void fit_curve(const struct unit_sets *sets, struct log_ratio *r)
+static void fit_curve(const struct unit_sets *sets, const double *slow, struct log_ratio *r)
 {
 	_cleanup_free_ struct curve_point *p = xcalloc(sets->n, sizeof(*p));
 	_cleanup_free_ double *correlation = xcalloc(sets->n * sets->n, sizeof(*correlation));
@@ -165,7 +176,7 @@ static void fit_curve(const struct unit_sets *sets, struct log_ratio *r)
 
 		p[i] = (struct curve_point){ sets->s[from[i]].speedup, x->value, x->se, x->df };
 		for (size_t k = 0; k < n; k++)
-			correlation[i * n + k] = unit_sets_correlation(sets, from[i], from[k]);
+			correlation[i * n + k] = error_correlation(sets, slow, from[i], from[k]);
 	}
 	curve_fit(p, n, correlation);
 	for (size_t i = 0; i < n; i++)
@@ -188,13 +199,20 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 {
 	_cleanup_free_ struct log_ratio *r = xcalloc(sets->n, sizeof(*r));
 	_cleanup_free_ struct log_ratio *joint = xcalloc(sets->n, sizeof(*joint));
+	_cleanup_free_ double *slow = xcalloc(sets->n, sizeof(*slow));
+	size_t real = 1;
 
 	for (size_t i = 0; i < sets->n; i++)
 		r[i] = log_ratio_estimate(sets->s[i].u, sets->s[i].n, sets->s[i].inflation);
-	control_apply(sets, r, &e->control);
-	moderate(sets, r);
+	while (real < sets->n && !sets->s[real].real)
+		real++;
+	control_fit(sets, &e->control);
+	find_scatter(sets, 0, 1, NULL, r, slow);
+	find_scatter(sets, 1, real, &e->control, r, slow);
+	find_scatter(sets, real, sets->n, NULL, r, slow);
+	control_apply(sets, &e->control, r);
 	memcpy(joint, r, sets->n * sizeof(*r));
-	fit_curve(sets, joint);
+	fit_curve(sets, slow, joint);
 	for (size_t i = 0; i < sets->n; i++) {
 		const struct unit_set *set = &sets->s[i];
 		struct estimate_point *p;

@@ -116,6 +116,21 @@ struct estimate {
  */
 #define SHARED_DOUBT 0.25
 
+/*
+ * The errors that a period is expected to cost are means of absolute values at speedups of 50 and
+ * 100 %: their like in an interval of 95 % is about twice as much, in proportion to the speedup.
+ */
+#define PERIOD_DOUBT	  2.0
+#define PERIOD_AT_SPEEDUP 0.75
+/*
+ * While the host has a core, a sample that stands for the time inserts delay in a lump of
+ * milliseconds. What that does to predictions, in the same simulations (docs/accuracy.md, "Foul
+ * weather"), has a root mean square of two thirds of a point for each percent of the time of
+ * running tasks that is stolen at 100 %; nine programs of ten lie within STEAL_DOUBT points.
+ */
+#define STEAL_DOUBT 1.0
+#define STEAL_MOST  0.5 /* of the time of running tasks; beyond that it was others' */
+
 /* Pairs with at least one usable treated window, by target and progress. */
 struct estimates {
 	struct estimate *e;

@@ -17,8 +17,7 @@ struct unit_set {
 	double absolute_waits, visits; /* sums over treated windows */
 	double crowded, time;	       /* sums over treated windows: crowded_s, virtual_s */
 	double shared, inserted;       /* sums over treated windows: shared_s, inserted_s */
-	size_t set_aside;	       /* whose two baselines disagree wildly */
-	size_t wild;		       /* far from all the others, and few */
+	double ran, stolen, expected;  /* ... ran_s, stolen_s, expected_pp */
 	/* Variance of the estimate, in variances of the log period of a single window. */
 	double geometry;
 	double *share; /* of each 0 % window of the target in the baseline */

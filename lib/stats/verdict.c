@@ -203,34 +203,15 @@ static void warn_few(struct parts *w, const struct estimate *e)
 
 static void warn_unused(struct parts *w, const struct unit_sets *sets)
 {
-	size_t unpaired = 0, aside = 0, used = 0;
+	size_t unpaired = 0, used = 0;
 
 	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
 		unpaired += sets->s[i].unpaired;
-		aside += sets->s[i].set_aside;
 		used += sets->s[i].n;
 	}
 	if (unpaired)
 		add_part(w, xasprintf("%zu of %zu windows not used: no 0 %% window beside them",
-				      unpaired, used + aside + unpaired));
-	if (aside)
-		add_part(w, xasprintf("%zu of %zu windows set aside: the speed of the machine "
-				      "jumped within them",
-				      aside, used + aside + unpaired));
-}
-
-static void warn_wild(struct parts *w, const struct unit_sets *sets)
-{
-	size_t wild = 0, used = 0;
-
-	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
-		wild += sets->s[i].wild;
-		used += sets->s[i].n + sets->s[i].wild;
-	}
-	if (wild)
-		add_part(w, xasprintf("%zu of %zu windows left out, so far were they from the "
-				      "others: was the machine disturbed?",
-				      wild, used));
+				      unpaired, used + unpaired));
 }
 
 /* For each unit of work. */
@@ -387,7 +368,6 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 				       only->start_s, only->rate_per_s));
 	warn_few(&w, e);
 	warn_unused(&w, &c->sets);
-	warn_wild(&w, &c->sets);
 	warn_crowded(&w, &c->sets);
 	warn_waits(&w, e);
 	warn_falling(&w, e);

@@ -213,6 +213,10 @@ static void stop_end(struct sim *s, int c, uint32_t version)
 
 	if (!kind || version != k->stop_version)
 		return;
+	if (k->burst_end) { /* the spin goes on when the host gives the core back, and looks then */
+		event_add(&s->events, k->burst_end + 1, EV_STOP_END, c, version);
+		return;
+	}
 	left = core_debt(s, c) - length; /* G may have grown meanwhile */
 	if (left > 0 && s->now < k->stop_limit) {
 		int64_t end = s->now + left;

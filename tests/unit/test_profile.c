@@ -119,6 +119,7 @@ static void write_profile(void)
 	win.ran_s = 0.25;
 	win.stolen_s = 0.125;
 	win.syncs = 7;
+	win.expected_pp = 0.375;
 	win.seq = 5;
 	assert_int_equal(profile_writer_window(w, &win, &err), 0);
 	win.real = false;
@@ -190,7 +191,7 @@ static void test_round_trip(void **state)
 	assert_true(p->windows[1].external_s == 0.75);
 	assert_true(p->windows[1].external_waits == 12);
 	assert_true(p->windows[1].ran_s == 0.25 && p->windows[1].stolen_s == 0.125);
-	assert_true(p->windows[1].syncs == 7);
+	assert_true(p->windows[1].syncs == 7 && p->windows[1].expected_pp == 0.375);
 	assert_false(p->windows[2].real);
 	assert_string_equal(p->windows[2].discard, "steal");
 	assert_true(p->windows[2].progress[0].virtual_s == 0); /* was infinite */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What several explanations say together; inside lib/stats. */
+#ifndef SCOZ_MIXTURE_H
+#define SCOZ_MIXTURE_H
+
+#include "stats/resample.h"
+
+/* Student's t about @centre, with probability @weight (the sum of which is 1). */
+struct component {
+	double weight, centre, se, df;
+};
+
+/*
+ * The Student's t about the mean of all that has the mixture's 95 % interval and about its tails
+ * beyond: where a few unlikely explanations are wide, it has few degrees of freedom.
+ */
+struct log_ratio mixture_summary(const struct component *c, size_t n);
+
+#endif

@@ -114,7 +114,7 @@ struct estimate {
  * in proportion. Schedulers favour who runs little beyond that, and dependencies change: so much of
  * the share of what was inserted for it, of the line speedup, may be wrong.
  */
-#define SHARED_DOUBT 0.25
+#define SHARED_DOUBT 0.35
 
 /*
  * The errors that a period is expected to cost are means of absolute values at speedups of 50 and

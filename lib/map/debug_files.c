@@ -9,6 +9,7 @@
  * belongs (build-id or CRC) is left to when the table is built.
  */
 #include "map/elf_image.h"
+#include "map/file_open.h"
 #include "map/table_build.h"
 
 #include <elfutils/libdwelf.h>
@@ -22,24 +23,33 @@ static uint64_t stir(uint64_t h, uint64_t x)
 	return h ^ (h >> 31);
 }
 
-static void candidate(struct debug_files *f, const struct elf_image *image, char *path, bool by_id)
+static void candidate(struct debug_files *f, const struct elf_image *image,
+		      const struct map_options *opt, char *path, bool by_id)
 {
 	struct stat st;
+	int fd;
 
 	for (size_t i = 0; i < f->n; i++) {
 		if (!strcmp(f->c[i].path, path))
 			goto no;
 	}
-	if (stat(path, &st) || !S_ISREG(st.st_mode) ||
-	    (st.st_dev == image->dev && st.st_ino == image->ino))
+	fd = file_open_named(opt ? opt->root : NULL, path, image->owner, &st);
+	if (fd < 0)
 		goto no;
+	if (st.st_dev == image->dev && st.st_ino == image->ino) {
+		close(fd);
+		goto no;
+	}
 	for (const char *p = path; *p; p++)
 		f->fingerprint = stir(f->fingerprint, (uint8_t)*p);
 	f->fingerprint = stir(f->fingerprint, st.st_size);
-	f->fingerprint = stir(f->fingerprint, st.st_mtim.tv_sec);
-	f->fingerprint = stir(f->fingerprint, st.st_mtim.tv_nsec);
+	f->fingerprint = stir(f->fingerprint, st.st_dev);
+	f->fingerprint = stir(f->fingerprint, st.st_ino);
+	f->fingerprint = stir(f->fingerprint, st.st_uid);
+	f->fingerprint = stir(f->fingerprint, st.st_ctim.tv_sec);
+	f->fingerprint = stir(f->fingerprint, st.st_ctim.tv_nsec);
 	array_reserve(f->c, f->cap, f->n + 1);
-	f->c[f->n++] = (struct debug_candidate){ path, by_id };
+	f->c[f->n++] = (struct debug_candidate){ path, fd, by_id };
 	return;
 no:
 	free(path);
@@ -52,13 +62,15 @@ static char *directory_of(const char *path)
 	return slash ? xstrndup(path, slash - path) : xstrdup(".");
 }
 
-static void beside(struct debug_files *f, const struct elf_image *image, const char *root,
-		   const char *dir, const char *debug_root, const char *link)
+static void beside(struct debug_files *f, const struct elf_image *image,
+		   const struct map_options *opt, const char *root, const char *dir,
+		   const char *debug_root, const char *link)
 {
-	candidate(f, image, xasprintf("%s%s/%s", root, dir, link), false);
-	candidate(f, image, xasprintf("%s%s/.debug/%s", root, dir, link), false);
+	candidate(f, image, opt, xasprintf("%s%s/%s", root, dir, link), false);
+	candidate(f, image, opt, xasprintf("%s%s/.debug/%s", root, dir, link), false);
 	if (dir[0] == '/' || !dir[0])
-		candidate(f, image, xasprintf("%s%s%s/%s", root, debug_root, dir, link), false);
+		candidate(f, image, opt, xasprintf("%s%s%s/%s", root, debug_root, dir, link),
+			  false);
 }
 
 void debug_files_find(const struct elf_image *image, const struct map_options *opt,
@@ -72,7 +84,7 @@ void debug_files_find(const struct elf_image *image, const struct map_options *o
 
 	*ret = (struct debug_files){ 0 };
 	for (size_t i = 0; i < n_roots && strlen(image->build_id) > 2; i++)
-		candidate(ret, image,
+		candidate(ret, image, opt,
 			  xasprintf("%s%s/.build-id/%.2s/%s.debug", roots[i], debug_root,
 				    image->build_id, image->build_id + 2),
 			  true);
@@ -85,24 +97,27 @@ void debug_files_find(const struct elf_image *image, const struct map_options *o
 		_cleanup_free_ char *full = xasprintf("%s%s", roots[i], image->name);
 		_cleanup_free_ char *real = *roots[i] ? NULL : realpath(full, NULL);
 
-		beside(ret, image, roots[i], dir, debug_root, link);
+		beside(ret, image, opt, roots[i], dir, debug_root, link);
 		if (real && real[0] == '/') {
 			_cleanup_free_ char *real_dir = directory_of(real);
 
-			beside(ret, image, "", real_dir, debug_root, link);
+			beside(ret, image, opt, "", real_dir, debug_root, link);
 		}
 	}
 	if (!strstr(image->path, "/map_files/") && !strstr(image->path, "/fd/")) {
 		_cleanup_free_ char *dir = directory_of(image->path);
 
-		beside(ret, image, "", dir, debug_root, link);
+		beside(ret, image, opt, "", dir, debug_root, link);
 	}
 }
 
 void debug_files_free(struct debug_files *f)
 {
-	for (size_t i = 0; i < f->n; i++)
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->c[i].fd >= 0)
+			close(f->c[i].fd);
 		free(f->c[i].path);
+	}
 	free(f->c);
 	*f = (struct debug_files){ 0 };
 }
@@ -122,16 +137,19 @@ static bool crc_is(int fd, uint32_t wanted)
 	return n == 0 && crc == wanted;
 }
 
-struct elf_image *debug_files_open(const struct debug_files *f, const struct elf_image *image,
+struct elf_image *debug_files_open(struct debug_files *f, const struct elf_image *image,
 				   struct table_builder *b)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		const struct debug_candidate *c = &f->c[i];
+		struct debug_candidate *c = &f->c[i];
 		struct elf_image *debug;
 		struct error e;
 		bool same_id;
+		int fd = c->fd;
 
-		if (elf_image_open(c->path, c->path, ELF_PROGRAMS_AND_MODULES, &debug, &e)) {
+		c->fd = -1;
+		if (fd < 0 ||
+		    elf_image_open_fd(fd, c->path, c->path, ELF_PROGRAMS_AND_MODULES, &debug, &e)) {
 			builder_warn(b, "debug file is of no use: %s", e.text);
 			continue;
 		}

@@ -19,11 +19,13 @@
  */
 #include "map/dwarf_line.h"
 #include "map/elf_image.h"
+#include "map/file_open.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define REOPEN	    (32 << 20)
 #define MAX_NESTING 256
@@ -457,6 +459,7 @@ static bool find_split(struct walk *w, Dwarf_Die *skeleton, Dwarf_Die *ret, uint
 	const char *name = die_string(w, skeleton, DW_AT_dwo_name), *dir;
 	_cleanup_free_ char *path = NULL;
 	struct stat st;
+	int fd;
 
 	if (!name)
 		name = die_string(w, skeleton, DW_AT_GNU_dwo_name);
@@ -464,8 +467,10 @@ static bool find_split(struct walk *w, Dwarf_Die *skeleton, Dwarf_Die *ret, uint
 		return false;
 	dir = die_string(w, skeleton, DW_AT_comp_dir);
 	path = *name == '/' || !dir ? xstrdup(name) : xasprintf("%s/%s", dir, name);
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
+	fd = file_open_named(NULL, path, w->debug->owner, &st);
+	if (fd < 0)
 		return false;
+	close(fd);
 	*file_size = st.st_size;
 	return dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, ret, NULL, NULL, NULL) == 0 &&
 	       ret->addr;
@@ -525,6 +530,15 @@ static void walk_unit(struct walk *w, Dwarf_Die *cu, uint64_t bytes)
 	}
 }
 
+/*
+ * Left alone, libdw would open whatever path the file names, and wait if that is a FIFO. There is
+ * no call to say that there is no common file: this is what it notes itself after it has looked.
+ */
+static void set_alt(struct walk *w)
+{
+	dwarf_setalt(w->dw, w->alt ? w->alt : (Dwarf *)-1);
+}
+
 static bool reopen(struct walk *w)
 {
 	if (w->dw)
@@ -536,17 +550,26 @@ static bool reopen(struct walk *w)
 			     dwarf_errmsg(-1));
 		return false;
 	}
-	if (w->alt)
-		dwarf_setalt(w->dw, w->alt);
+	set_alt(w);
 	return true;
 }
 
-static struct elf_image *open_if(const char *path)
+/* Of that build-id, which the file that names it told. */
+static struct elf_image *open_if(struct walk *w, const struct map_options *opt, const char *path,
+				 const char *build_id)
 {
+	int fd = file_open_named(opt ? opt->root : NULL, path, w->debug->owner, NULL);
 	struct elf_image *image;
 	struct error err;
 
-	return elf_image_open(path, path, ELF_PROGRAMS_AND_MODULES, &image, &err) ? NULL : image;
+	if (fd < 0 || elf_image_open_fd(fd, path, path, ELF_PROGRAMS_AND_MODULES, &image, &err))
+		return NULL;
+	if (!strcmp(image->build_id, build_id))
+		return image;
+	builder_warn(w->b, "common debug file %s does not match: its build-id is %s, not %s", path,
+		     *image->build_id ? image->build_id : "missing", build_id);
+	elf_image_close(image);
+	return NULL;
 }
 
 /* The file that dwz moved common parts to. NULL: there is none. */
@@ -577,11 +600,11 @@ static struct elf_image *open_alt(struct walk *w, const struct map_options *opt)
 		else
 			by_name = xasprintf("%.*s%s", slash ? (int)(slash - w->debug->path + 1) : 0,
 					    w->debug->path, name);
-		alt = open_if(by_id);
+		alt = open_if(w, opt, by_id, hex);
 		if (!alt)
-			alt = open_if(by_name);
+			alt = open_if(w, opt, by_name, hex);
 		if (!alt)
-			alt = open_if(dwz);
+			alt = open_if(w, opt, dwz, hex);
 	}
 	if (!alt) {
 		builder_warn(w->b,
@@ -591,8 +614,7 @@ static struct elf_image *open_alt(struct walk *w, const struct map_options *opt)
 	}
 	elf_image_expand(alt, w->b);
 	w->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
-	if (w->alt)
-		dwarf_setalt(w->dw, w->alt);
+	set_alt(w);
 	return alt;
 }
 

@@ -6,11 +6,11 @@
  * is built.
  */
 #include "map/elf_image.h"
+#include "map/file_open.h"
 #include "map/section_stream.h"
 #include "map/table_build.h"
 
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ static int check_headers(struct elf_image *image, enum elf_what what, struct err
 	size_t n, ident_size, strndx;
 
 	if (elf_kind(image->elf) != ELF_K_ELF)
-		return maptable_not_elf(image->path, image->name, err);
+		return maptable_not_elf(image->fd, image->name, err);
 	ident = elf_getident(image->elf, &ident_size);
 	if (!ident || ident_size < EI_NIDENT || !gelf_getehdr(image->elf, &ehdr))
 		return bad_elf(image, err, "no complete ELF header");
@@ -119,6 +119,20 @@ static int check_headers(struct elf_image *image, enum elf_what what, struct err
 int elf_image_open(const char *path, const char *name, enum elf_what what, struct elf_image **ret,
 		   struct error *err)
 {
+	int fd = file_open(NULL, path, NULL);
+
+	if (fd < 0 && errno == ENOEXEC)
+		return error_set(err, ENOEXEC, "%s: not a regular file", name);
+	if (fd < 0)
+		return error_set(err, errno, "%s: cannot be opened%s%s: %s", name,
+				 strcmp(path, name) ? " as " : "", strcmp(path, name) ? path : "",
+				 strerror(errno));
+	return elf_image_open_fd(fd, path, name, what, ret, err);
+}
+
+int elf_image_open_fd(int fd, const char *path, const char *name, enum elf_what what,
+		      struct elf_image **ret, struct error *err)
+{
 	struct elf_image *image = xcalloc(1, sizeof(*image));
 	const void *build_id;
 	struct stat st;
@@ -129,22 +143,16 @@ int elf_image_open(const char *path, const char *name, enum elf_what what, struc
 	image->buffers = xcalloc(1, sizeof(*image->buffers));
 	image->path = xstrdup(path);
 	image->name = xstrdup(name);
-	/* O_NONBLOCK: a FIFO of that name must not hold up the profiler. */
-	image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (image->fd < 0 || fstat(image->fd, &st)) {
-		rc = error_set(err, errno, "%s: cannot be opened%s%s: %s", name,
-			       strcmp(path, name) ? " as " : "", strcmp(path, name) ? path : "",
-			       strerror(errno));
-		goto fail;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		rc = error_set(err, ENOEXEC, "%s: not a regular file", name);
+	image->fd = fd;
+	if (fstat(fd, &st)) {
+		rc = error_set(err, errno, "%s: %s", name, strerror(errno));
 		goto fail;
 	}
 	image->size = st.st_size;
 	image->dev = st.st_dev;
 	image->ino = st.st_ino;
-	image->mtime_ns = st.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st.st_mtim.tv_nsec;
+	image->owner = st.st_uid;
+	image->ctime_ns = st.st_ctim.tv_sec * (int64_t)NSEC_PER_SEC + st.st_ctim.tv_nsec;
 	image->elf = elf_begin(image->fd, ELF_C_READ, NULL);
 	if (!image->elf) {
 		rc = error_set(err, EINVAL, "%s: cannot be read as ELF: %s", name, elf_errmsg(-1));

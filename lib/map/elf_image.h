@@ -17,7 +17,8 @@ struct elf_image {
 	int fd;
 	Elf *elf;
 	uint64_t size, dev, ino;
-	int64_t mtime_ns;
+	uid_t owner;
+	int64_t ctime_ns;
 	char build_id[2 * 64 + 1]; /* hex, "" without one */
 	bool has_dwarf;
 	bool no_sections; /* stripped of even its section headers */
@@ -36,6 +37,9 @@ void elf_image_init(void);
 /* Opens the regular file at @path and checks its headers. */
 int elf_image_open(const char *path, const char *name, enum elf_what what, struct elf_image **ret,
 		   struct error *err);
+/* The same of an open regular file, which the image owns from now on, whatever comes of it. */
+int elf_image_open_fd(int fd, const char *path, const char *name, enum elf_what what,
+		      struct elf_image **ret, struct error *err);
 void elf_image_close(struct elf_image *image);
 void cleanup_elf_image(struct elf_image **image);
 
@@ -92,6 +96,7 @@ bool elf_image_is_program(const struct elf_image *image);
 struct debug_files {
 	struct debug_candidate {
 		char *path;
+		int fd; /* taken by who reads it */
 		bool by_build_id;
 	} * c;
 	size_t n, cap;
@@ -102,7 +107,7 @@ void debug_files_find(const struct elf_image *image, const struct map_options *o
 		      struct debug_files *ret);
 void debug_files_free(struct debug_files *f);
 /* Opens the first one that belongs to @image; NULL when none does. Warnings go to @b. */
-struct elf_image *debug_files_open(const struct debug_files *f, const struct elf_image *image,
+struct elf_image *debug_files_open(struct debug_files *f, const struct elf_image *image,
 				   struct table_builder *b);
 
 /* Reads the DWARF of @debug (which may be the image itself) into @b; false: nothing usable. */

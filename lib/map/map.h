@@ -73,8 +73,11 @@ struct map_options {
  */
 int maptable_open(const char *path, const char *name, const struct map_options *opt,
 		  struct maptable **ret, struct error *err);
+/* The same of an open regular file, which stays the caller's. */
+int maptable_open_fd(int fd, const char *name, const struct map_options *opt, struct maptable **ret,
+		     struct error *err);
 /* Says of a file that is no ELF file what it is (a script, mostly): -ENOEXEC. */
-int maptable_not_elf(const char *path, const char *name, struct error *err);
+int maptable_not_elf(int fd, const char *name, struct error *err);
 /* The running kernel's functions from kallsyms (sysroot-relative /proc/kallsyms). */
 int maptable_open_kallsyms(struct maptable **ret, struct error *err);
 void maptable_free(struct maptable *t);

@@ -271,7 +271,7 @@ static int take_fd(struct maps *m, struct binary *b)
 
 static void build_file(struct maps *m, struct binary *b, struct error *err)
 {
-	_cleanup_free_ char *root = container_root(b->first.pid), *path = NULL;
+	_cleanup_free_ char *root = container_root(b->first.pid);
 	_cleanup_close_ int fd = take_fd(m, b);
 	struct map_options opt = m->table;
 
@@ -289,9 +289,8 @@ static void build_file(struct maps *m, struct binary *b, struct error *err)
 		}
 		fd = o.fd;
 	}
-	path = xasprintf("/proc/self/fd/%d", fd);
 	opt.root = root;
-	maptable_open(path, b->pub.path, &opt, &b->table, err);
+	maptable_open_fd(fd, b->pub.path, &opt, &b->table, err);
 }
 
 static void build_module(struct maps *m, struct binary *b, struct error *err)

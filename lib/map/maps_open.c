@@ -12,9 +12,9 @@
  * and btrfs the device (and on overlayfs the inode) that stat() tells is not the one that the
  * kernel tells in mappings; there the path has to do.
  */
+#include "map/file_open.h"
 #include "map/maps_internal.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -41,24 +41,10 @@ static enum fit compare(int fd, const struct stat *st, const struct file_id *id)
 	return (unsigned long)fs.f_type == BTRFS_MAGIC && st->st_ino == id->ino ? MAY_FIT : NO_FIT;
 }
 
-static int open_regular(const char *path, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, st) || !S_ISREG(st->st_mode)) {
-		close(fd);
-		errno = ENOEXEC;
-		return -1;
-	}
-	return fd;
-}
-
 int maps_open_file(const char *path, const struct file_id *id)
 {
 	struct stat st;
-	int fd = open_regular(path, &st);
+	int fd = file_open(NULL, path, &st);
 
 	if (fd >= 0 && compare(fd, &st, id) == NO_FIT) {
 		close(fd);
@@ -77,28 +63,31 @@ void sighting_open(const struct sighting *s, struct opened *ret)
 	_cleanup_free_ char *map_file =
 		sysroot_path("/proc/%d/map_files/%llx-%llx", s->pid, (unsigned long long)s->start,
 			     (unsigned long long)s->end);
-	_cleanup_free_ char *in_root = sysroot_path("/proc/%d/root%s", s->pid, s->path);
+	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", s->pid);
 	_cleanup_free_ char *exe = sysroot_path("/proc/%d/exe", s->pid);
-	const char *way[] = { map_file, in_root, exe, s->path };
+	const struct {
+		const char *root, *path;
+	} ways[] = { { NULL, map_file }, { root, s->path }, { NULL, exe }, { NULL, s->path } };
 	struct stat st;
 
 	*ret = (struct opened){ .fd = -1, .errnum = ENOENT };
-	for (size_t i = 0; i < ARRAY_SIZE(way) && ret->fd < 0; i++) {
-		int fd = open_regular(way[i], &st);
+	for (size_t i = 0; i < ARRAY_SIZE(ways) && ret->fd < 0; i++) {
+		bool is_map_file = ways[i].path == map_file, is_exe = ways[i].path == exe;
+		int fd = file_open(ways[i].root, ways[i].path, &st);
 		enum fit fit;
 
 		if (fd < 0) {
 			/* Of all the reasons, the one for the path means most to people. */
-			if (way[i] == in_root)
+			if (ways[i].root)
 				ret->errnum = errno;
 			continue;
 		}
-		fit = way[i] == map_file ? FITS : compare(fd, &st, &s->id);
-		if (fit == FITS || (fit == MAY_FIT && way[i] != exe)) {
+		fit = is_map_file ? FITS : compare(fd, &st, &s->id);
+		if (fit == FITS || (fit == MAY_FIT && !is_exe)) {
 			ret->fd = fd;
 		} else {
 			close(fd);
-			if (way[i] != exe)
+			if (!is_exe)
 				ret->errnum = ESTALE;
 		}
 	}
@@ -112,10 +101,14 @@ void sighting_open(const struct sighting *s, struct opened *ret)
 
 bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, int64_t *mtime_ns)
 {
-	_cleanup_free_ char *in_root = sysroot_path("/proc/%d/root%s", s->pid, s->path);
+	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", s->pid);
+	_cleanup_close_ int fd = -1;
 	struct stat st;
 
-	if (stat(in_root, &st) && stat(s->path, &st))
+	fd = file_open(root, s->path, &st);
+	if (fd < 0)
+		fd = file_open(NULL, s->path, &st);
+	if (fd < 0)
 		return false;
 	*ino = st.st_ino;
 	*size = st.st_size;

@@ -24,7 +24,7 @@
 
 #define NONE	      UINT32_MAX
 #define TABLE_MAGIC   "scozmap"
-#define TABLE_VERSION 2
+#define TABLE_VERSION 3
 #define TABLE_ENDIAN  0x01020304u
 
 #define TABLE_PROGRAM  1u /* no library */
@@ -85,7 +85,7 @@ struct table_header {
 	uint32_t source; /* enum map_source */
 	/* Which files the table was made from: a cached table is good as long as these hold. */
 	uint64_t file_size;
-	int64_t file_mtime_ns;
+	int64_t file_ctime_ns;
 	uint64_t debug_fingerprint;
 	uint32_t build_id, warning, debug_path; /* strings */
 	uint32_t flags;				/* TABLE_* */
@@ -122,12 +122,29 @@ extern const uint8_t table_element_size[TA_COUNT];
 /* Last index with off[i] <= x, or NONE. */
 uint32_t table_search(const uint32_t *off, uint32_t n, uint32_t x);
 
-struct elf_image;
-/* The cache: a file per build-id (or per identity of the file). NULL when there is none. */
-char *cache_file_name(const struct map_options *opt, const struct elf_image *image);
-struct maptable *cache_load(const char *file, const struct elf_image *image,
-			    uint64_t debug_fingerprint);
+/* The cache: a file for each file that tables are made of, here @fd. NULL: none is kept. */
+char *cache_file_name(const struct map_options *opt, int fd);
+struct maptable *cache_load(const char *file, int fd, uint64_t debug_fingerprint);
 void cache_store(const char *file, const struct maptable *t);
+/*
+ * To make a table, in two steps: the first finds the debug files and tells what a cached table must
+ * have been made of (@fingerprint); it takes @fd over.
+ */
+struct table_work;
+int table_work_begin(int fd, const char *name, const struct map_options *opt,
+		     struct table_work **ret, uint64_t *fingerprint, struct error *err);
+struct maptable *table_work_build(struct table_work *w, const struct map_options *opt,
+				  struct error *err);
+void table_work_end(struct table_work *w);
+
+/*
+ * Who makes tables instead of this very process (symbolizer/symbolizer.h): of the open file @fd,
+ * which stays the caller's. @cache: where the table is kept, or NULL.
+ */
+typedef int (*table_builder_fn)(int fd, const char *name, const struct map_options *opt,
+				const char *cache, struct maptable **ret, struct error *err);
+void maptable_build_by(table_builder_fn fn);
+
 extern uint64_t cache_max_bytes; /* what the cache may take of the disk */
 
 #endif

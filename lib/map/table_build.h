@@ -126,7 +126,7 @@ void builder_unnamed(struct table_builder *b, uint64_t start, uint64_t end);
 struct table_identity {
 	const char *build_id, *debug_path;
 	uint64_t file_size, debug_fingerprint;
-	int64_t file_mtime_ns;
+	int64_t file_ctime_ns;
 };
 struct maptable *builder_finish(struct table_builder *b, enum map_source source,
 				const struct table_identity *id);

@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tables on disk: the very bytes of a table, mapped back when everything in its header still holds
- * (version, build-id, size and time of the file, state of the debug files, checksum) and every
+ * (version, size and change of the file, state of the debug files, checksum) and every
  * index in it leads inside. A file is written under another name and renamed, so nobody sees half
  * of one. Whatever goes wrong costs only the cache: the table is built again, or not kept.
  *
  * Every build of a program makes a new file. When they add up to more than cache_max_bytes, those
  * used least lately go; a hit renews the time of the file, once an hour at most.
  */
-#include "map/elf_image.h"
 #include "map/table_build.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
+#define FUSE_MAGIC 0x65735546
+
 uint64_t cache_max_bytes = 2ULL << 30;
+
+static int64_t ctime_ns(const struct stat *st)
+{
+	return st->st_ctim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_ctim.tv_nsec;
+}
 
 char *maptable_default_cache_dir(void)
 {
@@ -32,37 +39,39 @@ char *maptable_default_cache_dir(void)
 				    : xasprintf("/tmp/scoz-cache-%u", (unsigned int)geteuid());
 }
 
-char *cache_file_name(const struct map_options *opt, const struct elf_image *image)
+/*
+ * What nobody but the kernel sets: who wants a file of his to be taken for another one can choose
+ * its content, its build-id and its modification time, but neither its place nor when it was
+ * changed. In a file system that a user's program makes up all of these are that program's.
+ */
+char *cache_file_name(const struct map_options *opt, int fd)
 {
-	uint64_t id[4] = { image->dev, image->ino, image->size, image->mtime_ns };
+	struct statfs fs;
+	struct stat st;
 
-	if (!opt || !opt->cache_dir || !*opt->cache_dir)
+	if (!opt || !opt->cache_dir || !*opt->cache_dir || fstat(fd, &st) || fstatfs(fd, &fs) ||
+	    fs.f_type == FUSE_MAGIC)
 		return NULL;
-	if (*image->build_id)
-		return xasprintf("%s/%s-%llx%s.map", opt->cache_dir, image->build_id,
-				 (unsigned long long)image->size, opt->kernel ? "-kernel" : "");
-	return xasprintf("%s/file-%016llx%s.map", opt->cache_dir,
-			 (unsigned long long)table_checksum(id, sizeof(id)),
-			 opt->kernel ? "-kernel" : "");
+	return xasprintf("%s/%llx-%llx-%llx-%llx-%llx-%x%s.map", opt->cache_dir,
+			 (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
+			 (unsigned long long)ctime_ns(&st), (unsigned long long)st.st_size,
+			 (unsigned long long)fs.f_type, st.st_uid, opt->kernel ? "-kernel" : "");
 }
 
-static bool still_true(const struct maptable *t, const struct elf_image *image,
-		       uint64_t debug_fingerprint)
+static bool still_true(const struct maptable *t, const struct stat *st, uint64_t debug_fingerprint)
 {
-	return t->h->file_size == image->size && t->h->file_mtime_ns == image->mtime_ns &&
-	       t->h->debug_fingerprint == debug_fingerprint &&
-	       !strcmp(maptable_build_id(t), image->build_id);
+	return t->h->file_size == (uint64_t)st->st_size && t->h->file_ctime_ns == ctime_ns(st) &&
+	       t->h->debug_fingerprint == debug_fingerprint;
 }
 
-struct maptable *cache_load(const char *file, const struct elf_image *image,
-			    uint64_t debug_fingerprint)
+struct maptable *cache_load(const char *file, int of, uint64_t debug_fingerprint)
 {
 	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct maptable *t;
-	struct stat st;
+	struct stat st, now;
 	void *mem;
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
+	if (fd < 0 || fstat(of, &now) || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
 		return NULL;
 	/* What another user can write is not believed. */
 	if ((st.st_uid != geteuid() && st.st_uid != 0) || st.st_mode & (S_IWGRP | S_IWOTH))
@@ -71,7 +80,7 @@ struct maptable *cache_load(const char *file, const struct elf_image *image,
 	if (mem == MAP_FAILED)
 		return NULL;
 	t = table_attach(mem, st.st_size, true, true);
-	if (t && !still_true(t, image, debug_fingerprint)) {
+	if (t && !still_true(t, &now, debug_fingerprint)) {
 		maptable_free(t);
 		t = NULL;
 	}
@@ -169,7 +178,8 @@ void cache_store(const char *file, const struct maptable *t)
 			  strerror(errno));
 		return;
 	}
-	h->checksum = table_checksum(t->mem, t->size);
+	if (!t->mapped) /* else it is so already */
+		h->checksum = table_checksum(t->mem, t->size);
 	ok = write_all(fd, t->mem, t->size) && !fchmod(fd, 0644);
 	ok = !close(fd) && ok;
 	if (ok && !rename(tmp, file)) {

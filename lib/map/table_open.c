@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "map/eh_frame.h"
 #include "map/elf_image.h"
+#include "map/file_open.h"
 #include "map/table_build.h"
+
+#include <fcntl.h>
 
 static bool read_dwarf(const struct elf_image *debug, const struct map_options *opt,
 		       struct table_builder *b)
@@ -33,14 +36,20 @@ static void read_nameless(const struct elf_image *image, struct table_builder *b
 	eh_frame_walk(image->elf, add_unnamed, b);
 }
 
-static struct maptable *build(struct elf_image **image, const struct debug_files *files,
-			      const struct map_options *opt, struct error *err)
+struct table_work {
+	struct elf_image *image;
+	struct debug_files files;
+};
+
+struct maptable *table_work_build(struct table_work *w, const struct map_options *opt,
+				  struct error *err)
 {
+	struct elf_image *image = w->image;
 	struct table_identity id = {
-		.build_id = (*image)->build_id,
-		.file_size = (*image)->size,
-		.file_mtime_ns = (*image)->mtime_ns,
-		.debug_fingerprint = files->fingerprint,
+		.build_id = image->build_id,
+		.file_size = image->size,
+		.file_ctime_ns = image->ctime_ns,
+		.debug_fingerprint = w->files.fingerprint,
 	};
 	__attribute__((cleanup(cleanup_elf_image))) struct elf_image *debug = NULL;
 	_cleanup_free_ char *debug_path = NULL, *build_id = NULL;
@@ -50,72 +59,138 @@ static struct maptable *build(struct elf_image **image, const struct debug_files
 	size_t symbols = 0;
 
 	builder_init(&b);
-	if (elf_image_read_layout(*image, &b, err)) {
+	if (elf_image_read_layout(image, &b, err)) {
 		builder_deinit(&b);
 		return NULL;
 	}
-	if (!(*image)->has_dwarf)
-		debug = debug_files_open(files, *image, &b);
-	if ((debug ? debug : *image)->has_dwarf && read_dwarf(debug ? debug : *image, opt, &b))
+	if (!image->has_dwarf)
+		debug = debug_files_open(&w->files, image, &b);
+	if ((debug ? debug : image)->has_dwarf && read_dwarf(debug ? debug : image, opt, &b))
 		source = MAP_DWARF;
 	if (debug) {
 		id.debug_path = debug_path = xstrdup(debug->path);
 		symbols = elf_image_read_symbols(debug, &b);
 	}
 	if (!symbols)
-		symbols = elf_image_read_symbols(*image, &b);
+		symbols = elf_image_read_symbols(image, &b);
 	if (source == MAP_NONE && b.n_symbol)
 		source = MAP_SYMTAB;
-	if (source != MAP_DWARF && !elf_image_has_symtab(debug ? debug : *image) &&
-	    !elf_image_has_symtab(*image))
+	if (source != MAP_DWARF && !elf_image_has_symtab(debug ? debug : image) &&
+	    !elf_image_has_symtab(image))
 		b.flags |= TABLE_STRIPPED;
-	read_nameless(*image, &b);
+	read_nameless(image, &b);
 	if (source == MAP_NONE && b.n_unnamed)
 		source = MAP_UNWIND;
 	if (source == MAP_NONE)
-		builder_warn(&b, "%s: no debug information and no symbols", (*image)->name);
-	id.build_id = build_id = xstrdup((*image)->build_id);
+		builder_warn(&b, "%s: no debug information and no symbols", image->name);
+	id.build_id = build_id = xstrdup(image->build_id);
 
 	/* The sections are the larger part of the memory: give them back before laying out. */
 	elf_image_close(debug);
 	debug = NULL;
-	elf_image_close(*image);
-	*image = NULL;
+	elf_image_close(image);
+	w->image = NULL;
 	t = builder_finish(&b, source, &id);
 	builder_deinit(&b);
 	return t;
 }
 
-int maptable_open(const char *path, const char *name, const struct map_options *opt,
-		  struct maptable **ret, struct error *err)
+int table_work_begin(int fd, const char *name, const struct map_options *opt,
+		     struct table_work **ret, uint64_t *fingerprint, struct error *err)
 {
-	__attribute__((cleanup(cleanup_elf_image))) struct elf_image *image = NULL;
-	_cleanup_free_ char *cache = NULL;
-	struct debug_files files = { 0 };
+	struct table_work *w = xcalloc(1, sizeof(*w));
+	char path[32];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rc = elf_image_open_fd(fd, path, name,
+			       opt && opt->kernel ? ELF_PROGRAMS_AND_MODULES : ELF_PROGRAMS,
+			       &w->image, err);
+	if (rc) {
+		free(w);
+		return rc;
+	}
+	if (!w->image->has_dwarf)
+		debug_files_find(w->image, opt, &w->files);
+	*fingerprint = w->files.fingerprint;
+	*ret = w;
+	return 0;
+}
+
+void table_work_end(struct table_work *w)
+{
+	if (!w)
+		return;
+	debug_files_free(&w->files);
+	elf_image_close(w->image);
+	free(w);
+}
+
+/* By this process itself. */
+static int build_here(int fd, const char *name, const struct map_options *opt, const char *cache,
+		      struct maptable **ret, struct error *err)
+{
+	struct table_work *work;
+	uint64_t fingerprint;
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0), rc;
+
+	if (own < 0)
+		return error_set(err, errno, "%s: %s", name, strerror(errno));
+	rc = table_work_begin(own, name, opt, &work, &fingerprint, err);
+	if (rc)
+		return rc;
+	*ret = cache ? cache_load(cache, fd, fingerprint) : NULL;
+	if (!*ret) {
+		*ret = table_work_build(work, opt, err);
+		if (*ret && cache)
+			cache_store(cache, *ret);
+	}
+	table_work_end(work);
+	return *ret ? 0 : err->code;
+}
+
+static table_builder_fn build_elsewhere;
+
+void maptable_build_by(table_builder_fn fn)
+{
+	build_elsewhere = fn;
+}
+
+int maptable_open_fd(int fd, const char *name, const struct map_options *opt, struct maptable **ret,
+		     struct error *err)
+{
+	_cleanup_free_ char *cache = cache_file_name(opt, fd);
 	struct error local;
-	struct maptable *t = NULL;
-	bool kernel = opt && opt->kernel;
 	int rc;
 
 	err = err ? err : &local;
-	rc = elf_image_open(path, name, kernel ? ELF_PROGRAMS_AND_MODULES : ELF_PROGRAMS, &image,
-			    err);
+	rc = (build_elsewhere ? build_elsewhere : build_here)(fd, name, opt, cache, ret, err);
 	if (rc)
 		return rc;
-	if (!image->has_dwarf)
-		debug_files_find(image, opt, &files);
-	cache = cache_file_name(opt, image);
-	if (cache)
-		t = cache_load(cache, image, files.fingerprint);
-	if (!t) {
-		t = build(&image, &files, opt, err);
-		if (t && cache)
-			cache_store(cache, t);
-	}
-	debug_files_free(&files);
-	if (!t)
-		return err->code;
-	t->name = xstrdup(name);
-	*ret = t;
+	free((*ret)->name);
+	(*ret)->name = xstrdup(name);
 	return 0;
+}
+
+int maptable_open(const char *path, const char *name, const struct map_options *opt,
+		  struct maptable **ret, struct error *err)
+{
+	_cleanup_close_ int fd = file_open(NULL, path, NULL);
+	_cleanup_free_ char *shown = NULL;
+	int rc;
+
+	if (fd < 0 && errno == ENOEXEC)
+		return error_set(err, ENOEXEC, "%s: not a regular file", name);
+	if (fd < 0)
+		return error_set(err, errno, "%s: cannot be opened%s%s: %s", name,
+				 strcmp(path, name) ? " as " : "", strcmp(path, name) ? path : "",
+				 strerror(errno));
+	if (strcmp(path, name) && strncmp(path, "/proc/self/fd/", 14))
+		shown = xasprintf("%s (%s)", name, path);
+	rc = maptable_open_fd(fd, shown ? shown : name, opt, ret, err);
+	if (!rc && shown) {
+		free((*ret)->name);
+		(*ret)->name = xstrdup(name);
+	}
+	return rc;
 }

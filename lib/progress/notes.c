@@ -221,7 +221,7 @@ int elf_notes_walk(const struct elf_notes *want,
 	elf_version(EV_CURRENT);
 	elf = elf_begin(want->file->fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &eh))
-		return maptable_not_elf(want->file->path, want->file->name, err);
+		return maptable_not_elf(want->file->fd, want->file->name, err);
 	if (eh.e_ident[EI_DATA] !=
 	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
 		return error_set(err, ENOEXEC, "%s is for a machine of the other byte order",

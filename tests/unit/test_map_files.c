@@ -5,6 +5,7 @@
 #include "map/table.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -205,6 +206,7 @@ static void test_cache(void **state)
 	_cleanup_free_ char *path = in_scratch("cached"), *dir = in_scratch("cache/deep/er"),
 			    *root = in_scratch("debug-root"), *id = NULL, *file = NULL;
 	struct map_options opt = { .cache_dir = dir, .debug_root = root };
+	_cleanup_close_ int fd = -1;
 
 	(void)state;
 	compile("-O1 -g -Wl,--build-id", "cached");
@@ -212,9 +214,6 @@ static void test_cache(void **state)
 	id = build_id_of(path);
 	assert_false(hits(path, &opt, false));
 	assert_true(hits(path, &opt, false));
-	file = only_file_in(dir);
-	assert_non_null(strstr(file, id));
-
 	/* Debug symbols are installed, and removed again. */
 	sh("mkdir -p debug-root/.build-id/%.2s; cp cached.debug debug-root/.build-id/%.2s/%s.debug",
 	   id, id, id + 2);
@@ -230,9 +229,98 @@ static void test_cache(void **state)
 	sh("touch -d @1000000000 cached");
 	assert_false(hits(path, &opt, false));
 	assert_true(hits(path, &opt, false));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	file = cache_file_name(&opt, fd);
 	/* Somebody else could write to it. */
 	assert_int_equal(chmod(file, 0666), 0);
 	assert_false(hits(path, &opt, false));
+}
+
+static const char *function_of(const char *path, const struct map_options *opt)
+{
+	static const char *const names[] = { "work", "evil" };
+	struct maptable *t = open_with(path, opt);
+	const char *found = NULL;
+	uint64_t addr;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!maptable_function_address(t, names[i], &addr, NULL))
+			found = names[i];
+	}
+	maptable_free(t);
+	return found;
+}
+
+/* A file with the build-id, the size and the time of another one is not that one. */
+static void test_poisoned_cache(void **state)
+{
+	_cleanup_free_ char *victim = in_scratch("victim"), *forged = in_scratch("forged"),
+			    *dir = in_scratch("cache-poisoned");
+	struct map_options opt = { .cache_dir = dir };
+
+	(void)state;
+	compile("-O1 -g -Wl,--build-id=0x0123456789abcdef0123456789abcdef", "victim");
+	sh("sed -e s/work/evil/g victim >forged; chmod +x forged; touch -r victim forged; "
+	   "test $(stat -c %%s victim) = $(stat -c %%s forged)");
+	assert_string_equal(function_of(forged, &opt), "evil");
+	assert_string_equal(function_of(victim, &opt), "work");
+	/* Nor is it after it has been put in its place. */
+	sh("mv victim saved; mv forged victim");
+	assert_string_equal(function_of(victim, &opt), "evil");
+	sh("cp saved new; touch -r saved new; cat new >victim; touch -r saved victim");
+	assert_string_equal(function_of(victim, &opt), "work");
+}
+
+/* A unit whose name is in the common file, which is what the caller made of "common". */
+static const char alt_source[] =
+	".globl work\n.text\n.Ls: work: nop\nret\n.Le:\n.globl main\nmain: ret\n"
+	".section .debug_abbrev,\"\",@progbits\n"
+	".byte 1,0x11,1, 0x03; .uleb128 0x1f21; .byte 0x11,1, 0x12,7, 0,0\n"
+	".byte 2,0x2e,0, 0x03; .uleb128 0x1f21; .byte 0x11,1, 0x12,7, 0,0, 0\n"
+	".section .debug_info,\"\",@progbits\n"
+	".long .Lend-.Lbegin\n.Lbegin: .short 4\n.long .debug_abbrev\n.byte 8\n"
+	".byte 1\n.long 0\n.quad .Ls, .Le-.Ls\n"
+	".byte 2\n.long 0\n.quad .Ls, .Le-.Ls\n.byte 0\n.Lend:\n"
+	".section .gnu_debugaltlink,\"\",@progbits\n"
+	".asciz \"%s/common\"\n.fill 20,1,0xab\n"
+	".section .note.GNU-stack,\"\",@progbits\n";
+
+/* Whatever a file names instead of another file is not waited for, and not opened. */
+static void test_names_no_file(void **state)
+{
+	static const char *const others[] = { "mkfifo common", "mkdir common",
+					      "mknod common c 1 3 || mkfifo common",
+					      "ln -s common common", "ln -s /dev/zero common" };
+	_cleanup_free_ char *path = in_scratch("names"), *s = in_scratch("names.s"),
+			    *text = xasprintf(alt_source, scratch), *linked = in_scratch("linked");
+	struct maptable *t;
+
+	(void)state;
+#if !defined(__x86_64__)
+	skip();
+#endif
+	write_file(s, text, strlen(text));
+	sh("gcc names.s -o names");
+	compile("-O1 -g", "linked");
+	sh("objcopy --only-keep-debug linked common; objcopy --strip-debug "
+	   "--add-gnu-debuglink=common linked; rm common");
+	alarm(120); /* that is how it failed */
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		sh("%s", others[i]);
+		t = open_with(path, NULL);
+		assert_non_null(strstr(maptable_warning(t), "common"));
+		maptable_free(t);
+		t = open_with(linked, NULL);
+		assert_int_equal(maptable_source(t), MAP_SYMTAB);
+		maptable_free(t);
+		sh("rm -r common");
+	}
+	/* A file, but another one than was meant. */
+	sh("cp linked common");
+	t = open_with(path, NULL);
+	assert_non_null(strstr(maptable_warning(t), "does not match: its build-id"));
+	maptable_free(t);
+	alarm(0);
 }
 
 static void test_cache_without_build_id(void **state)
@@ -387,6 +475,8 @@ static int run(void)
 		cmocka_unit_test(test_dwz),
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_cache_without_build_id),
+		cmocka_unit_test(test_poisoned_cache),
+		cmocka_unit_test(test_names_no_file),
 		cmocka_unit_test(test_damaged_cache),
 		cmocka_unit_test(test_cache_that_cannot_be),
 		cmocka_unit_test(test_cache_stays_small),

@@ -3,6 +3,7 @@
 #include "daemon/session.h"
 #include "daemon/targets.h"
 #include "engine/span_bins.h"
+#include "symbolizer/symbolizer.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -517,7 +518,8 @@ static void wait_for_tables(struct session *s)
 	struct handlers_counts counts;
 
 	handlers_counts(s->handlers, &counts);
-	while (maps_awaited(s->maps) && clock_now_ns() < end && !session_at_once)
+	while (maps_awaited(s->maps) && clock_now_ns() < end && !session_at_once &&
+	       !symbolizer_is_stuck())
 		usleep(10000);
 	handlers_give_up(s->handlers);
 }

@@ -15,6 +15,7 @@
 #include "daemon/truth.h"
 #include "run/descendants.h"
 #include "run/machine_lock.h"
+#include "symbolizer/symbolizer.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -540,7 +541,9 @@ int main(int argc, char **argv)
 	s.command_status = -1;
 	s.truth = -1;
 	options_parse(argc, argv, &s.opt);
-	ret = ending_start(&s, &err);
+	ret = symbolizer_start(&err); /* before there are other threads */
+	if (!ret)
+		ret = ending_start(&s, &err);
 	if (!ret)
 		ret = check_privileges(&err);
 	if (!ret)
@@ -560,6 +563,7 @@ int main(int argc, char **argv)
 	take_down(&s);
 	status = conclude(&s, ret, &err);
 	ending_is_over(status);
+	symbolizer_abandon();
 	if (s.maps && !maps_stop(s.maps, STUCK_S)) {
 		guardian_stop(&guardian);
 		_exit(status); /* a thread hangs in a file: all that it uses must stay */
@@ -572,6 +576,7 @@ int main(int argc, char **argv)
 	plan_free(s.plan);
 	window_tuner_free(s.tuner);
 	maps_destroy(s.maps);
+	symbolizer_stop();
 	cores_free(&s.cores);
 	guardian_stop(&guardian);
 	return status;

@@ -20,6 +20,7 @@
 #include "run/machine_lock.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/recording_args.h"
+#include "symbolizer/symbolizer.h"
 
 #define DEFAULT_RING_BYTES (32u << 20)
 #define FLUSH_NS	   NSEC_PER_SEC
@@ -343,6 +344,8 @@ static int prepare(struct session *s, struct error *err)
 	opt.cpus = s->cores.cpus;
 	opt.n_cpus = s->cores.n;
 	opt.new_cpus = !s->opt.cpus;
+	if (!r)
+		r = symbolizer_start(err);
 	if (!r)
 		r = recorder_create(&opt, &sink, &s->recorder, err);
 	if (!r && s->opt.command)

@@ -12,6 +12,7 @@
 #include "tools/scoz/file_kind.h"
 #include "tools/scoz/model.h"
 #include "tools/scoz/text.h"
+#include "symbolizer/symbolizer.h"
 
 static void usage(FILE *out)
 {
@@ -281,7 +282,7 @@ static int targets_of_process(int pid, size_t limit)
 		return EXIT_FAILED;
 	}
 	fclose(f);
-	if (maps_create(&opt, &m, &err)) {
+	if (symbolizer_start(&err) || maps_create(&opt, &m, &err)) {
 		log_warn("%s", err.text);
 		return EXIT_FAILED;
 	}

@@ -15,6 +15,7 @@
 #include "tools/scoz/text.h"
 #include "tools/scoz/top_proc.h"
 #include "tools/scoz/top_screen.h"
+#include "symbolizer/symbolizer.h"
 
 /*
  * Five times that of `scoz record`: a window of 10 s has 2,000 points of each thread, more than can
@@ -268,7 +269,9 @@ static int start(struct session *s, struct error *err)
 
 	s->model = top_model_create(&model);
 	sink = top_model_sink(s->model);
-	r = recorder_create(&opt, &sink, &s->recorder, err);
+	r = symbolizer_start(err);
+	if (!r)
+		r = recorder_create(&opt, &sink, &s->recorder, err);
 	if (r)
 		return r;
 	top_proc_seed(s->model, s->opt.pids.pids, s->opt.pids.n);

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The side that wants tables. It never looks into a file: it opens what it is asked for, if that is
+ * a regular file that the one who named it may read, passes descriptors on, and checks what comes
+ * back. It waits for answers only where nothing else waits for it, and no longer than a file of
+ * that size can take.
+ */
+#include "map/file_open.h"
+#include "map/table.h"
+#include "symbolizer/protocol.h"
+#include "symbolizer/symbolizer.h"
+
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MEGABYTE       (1ULL << 20)
+#define BASE_MEMORY    (512 * MEGABYTE)
+#define MEMORY_PER     16 /* bytes for each of the files */
+#define BASE_CPU_S     5
+#define BYTES_A_SECOND (4 * MEGABYTE)
+#define BASE_WAIT_S    30
+#define MAX_OPENS      4096
+#define STUCK_NS       NSEC_PER_SEC
+#define DEAD_NS	       (20 * NSEC_PER_SEC)
+
+static struct {
+	int socket, abandon, pid;
+	pthread_mutex_t lock;
+	uint64_t tables; /* bytes in all */
+	int waiting;	 /* for a worker, longer than it should take */
+	bool dead;	 /* has not answered for so long that nobody waits any more */
+} symbolizer = { .socket = -1, .abandon = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct job {
+	const char *name, *root, *cache;
+	const struct map_options *opt;
+	int file;
+	uid_t owner;
+	int socket, worker, opens; /* -1: not there yet */
+	bool begun, waits, ended;
+	int status, n_opens;
+	uint64_t memory, cpu_s, since;
+	struct maptable *table;
+	struct error *err;
+	int result; /* of the whole, once it is ended */
+};
+
+static uint64_t half_of_memory(void)
+{
+	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 2;
+
+	return half > BASE_MEMORY ? half : BASE_MEMORY;
+}
+
+/* A file more: memory and time for it. */
+static void allow(struct job *j, uint64_t size)
+{
+	uint64_t most = half_of_memory();
+
+	j->memory += MEMORY_PER * size;
+	if (j->memory > most)
+		j->memory = most;
+	j->cpu_s += size / BYTES_A_SECOND;
+}
+
+/* ---- opening for a worker ---- */
+
+static bool read_path(int pid, uint64_t from, char *path)
+{
+	size_t page = sysconf(_SC_PAGESIZE), n = 0;
+
+	while (n < PATH_MAX) {
+		size_t part = page - (from + n) % page;
+		struct iovec to = { path + n, part > PATH_MAX - n ? PATH_MAX - n : part };
+		struct iovec of = { (void *)(uintptr_t)(from + n), to.iov_len };
+		ssize_t got = process_vm_readv(pid, &to, 1, &of, 1, 0);
+
+		if (got <= 0)
+			return false;
+		if (memchr(path + n, '\0', got))
+			return true;
+		n += got;
+	}
+	return false;
+}
+
+static void raise_limits(const struct job *j, int pid)
+{
+	const struct rlimit as = { j->memory, j->memory }, cpu = { j->cpu_s, j->cpu_s + 1 };
+
+	prlimit(pid, RLIMIT_AS, &as, NULL);
+	prlimit(pid, RLIMIT_CPU, &cpu, NULL);
+}
+
+static int open_for(struct job *j, const struct seccomp_notif *n)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	if (j->n_opens++ >= MAX_OPENS || !read_path(n->pid, n->data.args[1], path) ||
+	    ioctl(j->opens, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id)) {
+		errno = EACCES;
+		return -1;
+	}
+	fd = file_open_named(j->root, path, j->owner, &st);
+	if (fd >= 0) {
+		allow(j, st.st_size);
+		raise_limits(j, n->pid);
+	}
+	log_debug("%s names %s: %s", j->name, path, fd < 0 ? strerror(errno) : "opened");
+	return fd;
+}
+
+static void answer_open(struct job *j)
+{
+	struct seccomp_notif n = { 0 };
+	struct seccomp_notif_resp no = { 0 };
+	struct seccomp_notif_addfd yes = { .flags = SECCOMP_ADDFD_FLAG_SEND,
+					   .newfd_flags = O_CLOEXEC };
+	int fd;
+
+	if (ioctl(j->opens, SECCOMP_IOCTL_NOTIF_RECV, &n))
+		return;
+	fd = open_for(j, &n);
+	yes.id = no.id = n.id;
+	yes.srcfd = fd;
+	no.error = fd < 0 ? -errno : -EACCES;
+	if (fd < 0 || ioctl(j->opens, SECCOMP_IOCTL_NOTIF_ADDFD, &yes) < 0)
+		ioctl(j->opens, SECCOMP_IOCTL_NOTIF_SEND, &no);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- what workers say ---- */
+
+static int end(struct job *j, int result)
+{
+	j->ended = true;
+	return j->result = result;
+}
+
+static void go_on(struct job *j)
+{
+	const struct message go = { .type = MSG_GO };
+
+	message_send(j->socket, &go, NULL, 0);
+}
+
+/* @fd: of the worker, and not to be trusted. */
+static struct maptable *take_table(int fd, uint64_t size)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+	struct maptable *t;
+	struct stat st;
+	void *mem;
+
+	if (fd < 0 || (fcntl(fd, F_GET_SEALS) & seals) != seals || fstat(fd, &st) ||
+	    (uint64_t)st.st_size != size || !size)
+		return NULL;
+	mem = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (mem == MAP_FAILED)
+		return NULL;
+	t = table_attach(mem, size, true, true);
+	return t;
+}
+
+/* In a file it takes memory only as long as there is some to spare. */
+static void keep_table(struct job *j)
+{
+	struct maptable *kept;
+
+	cache_store(j->cache, j->table);
+	kept = cache_load(j->cache, j->file, j->table->h->debug_fingerprint);
+	if (!kept)
+		return;
+	maptable_free(j->table);
+	j->table = kept;
+}
+
+static int on_table(struct job *j, int fd, uint64_t size)
+{
+	uint64_t most = half_of_memory() / 2;
+
+	if (__atomic_add_fetch(&symbolizer.tables, size, __ATOMIC_RELAXED) > most) {
+		__atomic_sub_fetch(&symbolizer.tables, size, __ATOMIC_RELAXED);
+		return end(j, error_set(j->err, E2BIG,
+					"%s: its lines are left out: the tables of all files may "
+					"take %llu MB",
+					j->name, (unsigned long long)(most / MEGABYTE)));
+	}
+	j->table = take_table(fd, size);
+	if (!j->table) {
+		log_warn("%s: the symbolizer made a table of it that cannot be: the file is "
+			 "malformed, or made to harm; the run goes on without its lines",
+			 j->name);
+		return end(j, error_set(j->err, EBADMSG, "%s: its table is damaged", j->name));
+	}
+	if (j->cache)
+		keep_table(j);
+	if (j->table->mapped && j->cache)
+		__atomic_sub_fetch(&symbolizer.tables, size, __ATOMIC_RELAXED);
+	return end(j, 0);
+}
+
+static int on_death(struct job *j)
+{
+	int sig = WIFSIGNALED(j->status) ? WTERMSIG(j->status) : 0;
+	char what[96];
+
+	if (sig == SIGXCPU || sig == SIGKILL)
+		snprintf(what, sizeof(what), "to read it takes longer than %llu s",
+			 (unsigned long long)j->cpu_s);
+	else if (sig)
+		snprintf(what, sizeof(what), "its reader crashed (%s)", strsignal(sig));
+	else
+		snprintf(what, sizeof(what), "to read it takes more than %llu MB of memory",
+			 (unsigned long long)(j->memory / MEGABYTE));
+	log_warn("%s: %s: the file is malformed, or made to harm; the run goes on without its "
+		 "lines",
+		 j->name, what);
+	return end(j, error_set(j->err, EBADMSG, "%s: %s", j->name, what));
+}
+
+static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
+{
+	switch (m->type) {
+	case MSG_STARTED:
+		if (j->worker < 0) {
+			j->worker = fds[0];
+			fds[0] = -1;
+		}
+		break;
+	case MSG_READY:
+		if (j->opens < 0) {
+			j->opens = fds[0];
+			fds[0] = -1;
+		}
+		break;
+	case MSG_FOUND:
+		j->table = j->cache ? cache_load(j->cache, j->file, m->number) : NULL;
+		if (j->table)
+			end(j, 0);
+		else
+			go_on(j);
+		break;
+	case MSG_TABLE:
+		on_table(j, fds[0], m->number);
+		break;
+	case MSG_ERROR:
+		m->text[sizeof(j->err->text) - 1] = '\0';
+		end(j, error_set(j->err, m->number && m->number < 4096 ? (int)m->number : EINVAL,
+				 "%s", m->text));
+		break;
+	case MSG_ENDED:
+		j->status = m->number;
+		on_death(j);
+		break;
+	default:
+		break;
+	}
+	if (j->worker >= 0 && j->opens >= 0 && !j->begun && !j->ended) {
+		j->begun = true;
+		go_on(j);
+	}
+}
+
+static void receive(struct job *j)
+{
+	struct message *m = xmalloc(sizeof(*m));
+	int fds[MSG_FDS];
+
+	if (message_receive(j->socket, m, fds)) {
+		on_message(j, m, fds);
+		for (int i = 0; i < MSG_FDS; i++) {
+			if (fds[i] >= 0)
+				close(fds[i]);
+		}
+	} else {
+		end(j, error_set(j->err, EPIPE, "%s: not read: the symbolizer has gone", j->name));
+	}
+	free(m);
+}
+
+/* ---- a job ---- */
+
+static void note_waiting(struct job *j)
+{
+	bool waits = !j->begun && !j->ended && clock_now_ns() - j->since > STUCK_NS;
+
+	if (waits != j->waits)
+		__atomic_add_fetch(&symbolizer.waiting, waits ? 1 : -1, __ATOMIC_RELAXED);
+	j->waits = waits;
+}
+
+/* It has been stopped, or the machine is: one who waits is enough. */
+static void give_up(struct job *j)
+{
+	if (!__atomic_exchange_n(&symbolizer.dead, true, __ATOMIC_RELAXED))
+		log_warn("the symbolizer (process %d) does not answer: the run goes on without "
+			 "the lines of files that have not been read so far",
+			 symbolizer.pid);
+	end(j,
+	    error_set(j->err, ETIMEDOUT, "%s: not read: the symbolizer does not answer", j->name));
+}
+
+static void wait_for_end(struct job *j)
+{
+	while (!j->ended) {
+		struct pollfd p[] = { { j->socket, POLLIN, 0 },
+				      { symbolizer.abandon, POLLIN, 0 },
+				      { j->opens, POLLIN, 0 } };
+		uint64_t most = BASE_WAIT_S + 4 * j->cpu_s;
+
+		poll(p, ARRAY_SIZE(p), 500);
+		note_waiting(j);
+		if (p[1].revents)
+			end(j, error_set(j->err, EINTR, "%s: not read: the run is over", j->name));
+		else if (p[0].revents)
+			receive(j);
+		else if (p[2].revents & POLLIN)
+			answer_open(j);
+		else if (!j->begun && clock_now_ns() - j->since > DEAD_NS)
+			give_up(j);
+		else if (clock_now_ns() - j->since > most * NSEC_PER_SEC)
+			end(j, error_set(j->err, ETIMEDOUT,
+					 "%s: not read: the symbolizer did not answer for %llu s",
+					 j->name, (unsigned long long)most));
+	}
+	note_waiting(j);
+}
+
+static bool send_job(struct job *j, int other)
+{
+	struct message *m = xcalloc(1, sizeof(*m));
+	int fds[MSG_FDS] = { j->file, other };
+	bool sent;
+
+	m->type = MSG_JOB;
+	m->flags = j->opt && j->opt->kernel ? MSG_KERNEL : 0;
+	m->memory = j->memory;
+	m->cpu_s = j->cpu_s;
+	snprintf(m->text, sizeof(m->text), "%.*s%c%.*s%c%.*s", PATH_MAX - 1, j->name, 0,
+		 PATH_MAX - 1, j->root ? j->root : "", 0, PATH_MAX - 1,
+		 j->opt && j->opt->debug_root ? j->opt->debug_root : "");
+	pthread_mutex_lock(&symbolizer.lock);
+	sent = symbolizer.socket >= 0 && message_send(symbolizer.socket, m, fds, 2);
+	pthread_mutex_unlock(&symbolizer.lock);
+	free(m);
+	return sent;
+}
+
+static int build(int fd, const char *name, const struct map_options *opt, const char *cache,
+		 struct maptable **ret, struct error *err)
+{
+	struct job j = { .name = name,
+			 .root = opt ? opt->root : NULL,
+			 .cache = cache,
+			 .opt = opt,
+			 .file = fd,
+			 .socket = -1,
+			 .worker = -1,
+			 .opens = -1,
+			 .memory = BASE_MEMORY,
+			 .cpu_s = BASE_CPU_S,
+			 .since = clock_now_ns(),
+			 .err = err };
+	struct stat st;
+	int pair[2];
+
+	if (fstat(fd, &st) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return error_set(err, errno, "%s: %s", name, strerror(errno));
+	j.owner = st.st_uid;
+	j.socket = pair[0];
+	allow(&j, st.st_size);
+	if (__atomic_load_n(&symbolizer.dead, __ATOMIC_RELAXED))
+		give_up(&j);
+	else if (!send_job(&j, pair[1]))
+		end(&j, error_set(err, EPIPE, "%s: not read: the symbolizer has gone", name));
+	close(pair[1]);
+	wait_for_end(&j);
+	if (j.worker >= 0) {
+		pidfd_send_signal(j.worker, SIGKILL, NULL, 0);
+		close(j.worker);
+	}
+	if (j.opens >= 0)
+		close(j.opens);
+	close(j.socket);
+	*ret = j.table;
+	return j.result;
+}
+
+/* ---- from begin to end ---- */
+
+int symbolizer_start(struct error *err)
+{
+	int pair[2], pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return error_set(err, errno, "making a socket: %s", strerror(errno));
+	symbolizer.abandon = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		nursery_main(pair[1]);
+	close(pair[1]);
+	if (pid < 0 || symbolizer.abandon < 0) {
+		close(pair[0]);
+		return error_set(err, errno, "starting a process: %s", strerror(errno));
+	}
+	fcntl(pair[0], F_SETFL, O_NONBLOCK); /* who is stopped takes no jobs */
+	symbolizer.socket = pair[0];
+	symbolizer.pid = pid;
+	maptable_build_by(build);
+	return 0;
+}
+
+void symbolizer_abandon(void)
+{
+	if (symbolizer.abandon >= 0)
+		eventfd_write(symbolizer.abandon, 1);
+}
+
+void symbolizer_stop(void)
+{
+	if (symbolizer.socket < 0)
+		return;
+	maptable_build_by(NULL);
+	pthread_mutex_lock(&symbolizer.lock);
+	close(symbolizer.socket);
+	symbolizer.socket = -1;
+	pthread_mutex_unlock(&symbolizer.lock);
+	kill(symbolizer.pid, SIGKILL);
+	waitpid(symbolizer.pid, NULL, WNOHANG);
+	symbolizer.pid = 0;
+	close(symbolizer.abandon);
+	symbolizer.abandon = -1;
+}
+
+bool symbolizer_is_stuck(void)
+{
+	return __atomic_load_n(&symbolizer.waiting, __ATOMIC_RELAXED) > 0;
+}
+
+int symbolizer_pid(void)
+{
+	return symbolizer.pid;
+}

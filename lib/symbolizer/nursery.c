@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The nursery is forked before there is anything worth knowing in its parent's memory, gives up its
+ * rights and forks two processes for each job: one to read the file, and its keeper, which tells
+ * how that one ended. Each dies with its parent.
+ */
+#include "map/file_open.h"
+#include "map/table.h"
+#include "symbolizer/protocol.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- the worker ---- */
+
+static void __attribute__((noreturn)) fail(int socket, const struct error *err)
+{
+	struct message m = { .type = MSG_ERROR, .number = -err->code };
+
+	snprintf(m.text, sizeof(m.text), "%s", err->text);
+	message_send(socket, &m, NULL, 0);
+	_exit(0);
+}
+
+static void wait_for_go(int socket)
+{
+	struct message m;
+	int fds[MSG_FDS];
+
+	if (!message_receive(socket, &m, fds) || m.type != MSG_GO)
+		_exit(0);
+}
+
+/* What follows is checked by who gets it; after this nobody can change it. */
+static bool put_table(int fd, struct maptable *t)
+{
+	struct table_header *h = t->mem;
+	const char *p = t->mem;
+
+	h->checksum = table_checksum(t->mem, t->size);
+	for (size_t done = 0; done < t->size;) {
+		ssize_t n = write(fd, p + done, t->size - done);
+
+		if (n <= 0)
+			return false;
+		done += n;
+	}
+	return !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+}
+
+static void __attribute__((noreturn)) worker_main(const struct message *job, int file, int socket)
+{
+	const char *name = job->text, *root = name + strlen(name) + 1;
+	const char *debug_root = root + strlen(root) + 1;
+	struct map_options opt = { .debug_root = *debug_root ? debug_root : NULL,
+				   .root = *root ? root : NULL,
+				   .kernel = job->flags & MSG_KERNEL };
+	int memory = memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING), opens;
+	struct message m = { .type = MSG_READY };
+	struct error err = { 0 };
+	struct table_work *work;
+	struct maptable *t;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sandbox_limit(job->memory, job->cpu_s);
+	opens = sandbox_enter();
+	if (opens < 0 || memory < 0) {
+		error_set(&err, errno, "%s: not read: its reader cannot be locked in: %s", name,
+			  strerror(errno));
+		fail(socket, &err);
+	}
+	message_send(socket, &m, &opens, 1);
+	close(opens);
+	wait_for_go(socket);
+	file_open_is_served = true;
+	if (table_work_begin(file, name, &opt, &work, &m.number, &err))
+		fail(socket, &err);
+	m.type = MSG_FOUND;
+	message_send(socket, &m, NULL, 0);
+	wait_for_go(socket);
+	t = table_work_build(work, &opt, &err);
+	if (!t)
+		fail(socket, &err);
+	if (!put_table(memory, t)) {
+		error_set(&err, errno, "%s: its table cannot be written: %s", name,
+			  strerror(errno));
+		fail(socket, &err);
+	}
+	m.type = MSG_TABLE;
+	m.number = t->size;
+	message_send(socket, &m, &memory, 1);
+	_exit(0);
+}
+
+/* ---- its keeper, and the nursery ---- */
+
+static void __attribute__((noreturn)) keeper_main(const struct message *job, int file, int socket)
+{
+	struct message m = { .type = MSG_STARTED };
+	int pidfd, status = 0, pid;
+
+	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pid = fork();
+	if (!pid)
+		worker_main(job, file, socket);
+	close(file);
+	pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+	if (pidfd < 0)
+		_exit(1);
+	m.number = pid;
+	message_send(socket, &m, &pidfd, 1);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	m.type = MSG_ENDED;
+	m.number = status;
+	message_send(socket, &m, NULL, 0);
+	_exit(0);
+}
+
+static void be_alone(int socket)
+{
+	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
+				       SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD };
+	int null = open("/dev/null", O_RDWR);
+	sigset_t none;
+
+	setsid(); /* a Ctrl-C is not for it */
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_NAME, "scozd-symbols");
+	socket = dup2(socket, 3) < 0 ? -1 : 3;
+	for (int i = 0; i < 3; i++)
+		dup2(null, i);
+	if (socket < 0 || close_range(4, ~0U, 0))
+		_exit(1);
+	fcntl(3, F_SETFD, FD_CLOEXEC);
+}
+
+void nursery_main(int socket)
+{
+	static struct message job;
+	int fds[MSG_FDS];
+
+	be_alone(socket);
+	sandbox_drop_rights();
+	while (message_receive(3, &job, fds)) {
+		int pid = -1;
+
+		if (job.type == MSG_JOB && fds[0] >= 0 && fds[1] >= 0)
+			pid = fork();
+		if (!pid) {
+			close(3);
+			keeper_main(&job, fds[0], fds[1]);
+		}
+		for (int i = 0; i < MSG_FDS; i++) {
+			if (fds[i] >= 0)
+				close(fds[i]);
+		}
+	}
+	_exit(0);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is said between who wants a table, the nursery and the worker: one message a datagram. */
+#ifndef SCOZ_SYMBOLIZER_PROTOCOL_H
+#define SCOZ_SYMBOLIZER_PROTOCOL_H
+
+#include "base/base.h"
+
+#include <linux/limits.h>
+
+enum symbolizer_message {
+	MSG_JOB,     /* to the nursery: file and socket of the job; text: name, root, debug root */
+	MSG_STARTED, /* from the nursery's child: pidfd of the worker; number: its pid */
+	MSG_READY,   /* from the worker: where its opens are to be answered */
+	MSG_GO,	     /* to the worker: begin; then: build */
+	MSG_FOUND,   /* from the worker: number: fingerprint of the debug files */
+	MSG_TABLE,   /* the table; number: its size */
+	MSG_ERROR,   /* there is none; number: errno; text: why */
+	MSG_ENDED, /* from the nursery's child: number: how the worker ended, as waitpid() has it */
+};
+
+#define MSG_FDS 2
+
+struct message {
+	uint32_t type;
+	uint32_t flags; /* of a job: MSG_KERNEL */
+	uint64_t number;
+	uint64_t memory, cpu_s;	 /* of a job: limits */
+	char text[3 * PATH_MAX]; /* strings, each with its NUL */
+};
+#define MSG_KERNEL 1u
+
+/* Descriptors are the receiver's. False: the other side is gone, or what came is no message. */
+bool message_send(int socket, const struct message *m, const int *fds, int n);
+bool message_receive(int socket, struct message *m, int fds[MSG_FDS]);
+
+/* Does not return. @socket: jobs come here. */
+void nursery_main(int socket) __attribute__((noreturn));
+
+/* No rights: no other user, no capabilities, none to be had by exec. */
+void sandbox_drop_rights(void);
+void sandbox_limit(uint64_t memory, uint64_t cpu_s);
+/* From now on only what is open; returns the descriptor by which opens are answered, or -1. */
+int sandbox_enter(void);
+
+#endif

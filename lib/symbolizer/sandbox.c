@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a worker may do: compute, use the descriptors that it has, make memory, and end. To open a
+ * file it must ask: the call is held until whoever has the other end has put a descriptor in its
+ * place. Everything else fails (EPERM) without having been looked at.
+ */
+#include "base/privileges.h"
+#include "symbolizer/protocol.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NOBODY 65534
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#else
+#define ARCH 0
+#endif
+
+static const int allowed[] = {
+	SYS_read,	   SYS_pread64,	  SYS_readv,	      SYS_preadv,	SYS_write,
+	SYS_pwrite64,	   SYS_lseek,	  SYS_fstat,	      SYS_close,	SYS_brk,
+	SYS_mmap,	   SYS_munmap,	  SYS_mremap,	      SYS_mprotect,	SYS_madvise,
+	SYS_fcntl,	   SYS_ftruncate, SYS_sendmsg,	      SYS_recvmsg,	SYS_exit,
+	SYS_exit_group,	   SYS_futex,	  SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_getrandom,
+	SYS_clock_gettime, SYS_sysinfo,
+};
+
+/* The bounding set can only be changed as long as there are capabilities. */
+static void drop_bounding_set(void)
+{
+	for (int i = 0; i < 64; i++)
+		prctl(PR_CAPBSET_DROP, i);
+}
+
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	syscall(SYS_capset, &header, none);
+}
+
+void sandbox_drop_rights(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	drop_bounding_set();
+	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+			   setresuid(NOBODY, NOBODY, NOBODY)))
+		_exit(1);
+	drop_capabilities();
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		_exit(1);
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CORE, &none);
+	/* Changing the user has reset it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+void sandbox_limit(uint64_t memory, uint64_t cpu_s)
+{
+	const struct rlimit as = { memory, memory }, cpu = { cpu_s, cpu_s + 1 };
+
+	setrlimit(RLIMIT_AS, &as);
+	setrlimit(RLIMIT_CPU, &cpu);
+}
+
+#define LOAD(field)  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, what)
+#define IF(value)    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1)
+
+int sandbox_enter(void)
+{
+	struct sock_filter f[16 + 2 * ARRAY_SIZE(allowed)] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
+		ANSWER(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+	};
+	struct sock_fprog prog = { .len = 4, .filter = f };
+
+	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++) {
+		f[prog.len++] = (struct sock_filter)IF((uint32_t)allowed[i]);
+		f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	}
+	f[prog.len++] = (struct sock_filter)IF(SYS_openat);
+	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_USER_NOTIF);
+	/* glibc's fstat() */
+	f[prog.len++] =
+		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 3);
+	f[prog.len++] = (struct sock_filter)LOAD(args[3]);
+	f[prog.len++] = (struct sock_filter)IF(AT_EMPTY_PATH);
+	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+		       &prog);
+}

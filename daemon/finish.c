@@ -148,6 +148,37 @@ static void write_latencies(struct session *s)
 	}
 }
 
+/* What the machine was like, by core. */
+static void write_machine(struct session *s, const struct engine_ledger *l)
+{
+	_cleanup_free_ struct machine_times *now = xcalloc(s->cores.n, sizeof(*now));
+	_cleanup_free_ struct profile_core *cores = xcalloc(s->cores.n, sizeof(*cores));
+	struct profile_machine m = { .tick_cost_s = s->tick_cost_ns / 1e9,
+				     .ticks = l->ticks,
+				     .cores = cores,
+				     .n_cores = s->cores.n };
+	struct machine_times sum;
+	struct error err = {};
+
+	if (!s->machine)
+		return;
+	machine_read(&s->cores, now, &sum);
+	for (int i = 0; i < s->cores.n; i++) {
+		uint64_t speed_ns, n;
+
+		handlers_speed(s->handlers, i, &speed_ns, &n);
+		cores[i] = (struct profile_core){
+			.cpu = s->cores.cpus[i],
+			.stolen_s = now[i].stolen - s->machine[i].stolen,
+			.busy_s = now[i].busy - s->machine[i].busy,
+			.stopped_s = engine_core(s->engine, i)->stopped / 1e9,
+			.work_ns = n ? (double)speed_ns / n : 0,
+		};
+	}
+	if (profile_writer_machine(s->writer, &m, &err))
+		log_warn("%s", err.text);
+}
+
 static uint64_t visits_of(struct session *s, size_t i)
 {
 	struct point_reading r;
@@ -547,6 +578,7 @@ int session_finish(struct session *s)
 	f.n_warnings = s->n_warnings;
 	write_samples(s);
 	write_latencies(s);
+	write_machine(s, &l);
 	if (profile_writer_finish(s->writer, &f, &err)) {
 		log_warn("%s", err.text);
 		return 1;

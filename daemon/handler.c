@@ -7,6 +7,7 @@
  * The collector's locks: `collecting`, then the tally's and each handler's.
  */
 #include "daemon/handler.h"
+#include "daemon/machine.h"
 #include "map/maps_perf.h"
 #include "ring/ring.h"
 
@@ -14,11 +15,12 @@
 #include <pthread.h>
 #include <time.h>
 
-#define RING_PAGES    256
-#define POLL_MS	      20
-#define COLLECT_NS    (100 * NSEC_PER_MSEC)
-#define MAX_CHAINS    (4 << 20) /* bytes, until they are collected */
-#define JITTER_SPREAD 0.2
+#define RING_PAGES     256
+#define POLL_MS	       20
+#define COLLECT_NS     (100 * NSEC_PER_MSEC)
+#define MAX_CHAINS     (4 << 20) /* bytes, until they are collected */
+#define JITTER_SPREAD  0.2
+#define SPEED_EVERY_NS (20 * NSEC_PER_MSEC) /* of a core: a fiftieth of a percent of it */
 
 /* What a handler counts by itself. */
 struct own_counts {
@@ -33,6 +35,9 @@ struct handler {
 	bool running;
 	struct ring ring;
 	uint64_t random;
+	/* Speed of the core: written by its thread only. */
+	uint64_t speed_at_ns;
+	volatile uint64_t speed_sum_ns, speeds;
 	uint64_t hits;	     /* of the target, in the batch being read */
 	struct chain *chain; /* of the sample being read */
 	pthread_mutex_t lock;
@@ -168,6 +173,29 @@ static void jitter(struct handler *h)
 			  period * (1 - JITTER_SPREAD + 2 * JITTER_SPREAD * u));
 }
 
+/* Now and then, so that it costs nothing. */
+static void measure_speed(struct handler *h)
+{
+	uint64_t now = clock_now_ns();
+
+	if (now - h->speed_at_ns < SPEED_EVERY_NS)
+		return;
+	h->speed_at_ns = now;
+	h->speed_sum_ns += machine_speed_ns();
+	h->speeds++;
+}
+
+void handlers_speed(const struct handlers *h, int core, uint64_t *sum_ns, uint64_t *n)
+{
+	*sum_ns = *n = 0;
+	for (int i = 0; i < h->n; i++) {
+		if (core >= 0 && i != core)
+			continue;
+		*sum_ns += h->list[i].speed_sum_ns;
+		*n += h->list[i].speeds;
+	}
+}
+
 static void *handler_main(void *arg)
 {
 	struct handler *h = arg;
@@ -191,6 +219,7 @@ static void *handler_main(void *arg)
 		}
 		drain(h);
 		jitter(h);
+		measure_speed(h);
 	}
 	drain(h);
 	return NULL;

@@ -38,6 +38,12 @@ int handlers_start(const struct handlers_options *opt, struct handlers **ret, st
 void handlers_stop(struct handlers *h);
 void handlers_destroy(struct handlers *h);
 
+/*
+ * How long a fixed piece of work took on core @core (-1: all), summed over measurements so far, and
+ * how many these were (machine_speed_ns()). Any thread.
+ */
+void handlers_speed(const struct handlers *h, int core, uint64_t *sum_ns, uint64_t *n);
+
 /* The accounting period around which each handler jitters its core's event. */
 void handlers_set_period(struct handlers *h, uint64_t period_ns);
 

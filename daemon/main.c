@@ -483,8 +483,11 @@ static int run_once(struct session *s, struct error *err)
 static int run(struct session *s, struct error *err)
 {
 	int runs = s->opt.runs ? s->opt.runs : 1, ret = 0;
+	struct machine_times sum;
 
 	s->start_ns = clock_now_ns();
+	s->machine = xcalloc(s->cores.n, sizeof(*s->machine));
+	machine_read(&s->cores, s->machine, &sum);
 	for (size_t i = 0; i < points_count(s->points); i++)
 		points_read(s->points, i, &s->first[i]);
 	if (session_interrupted)

@@ -7,6 +7,7 @@
 #include "run/cores.h"
 #include "daemon/handler.h"
 #include "daemon/locations.h"
+#include "daemon/machine.h"
 #include "daemon/options.h"
 #include "daemon/points.h"
 #include "engine/engine.h"
@@ -45,6 +46,7 @@ struct session {
 	int truth;	/* the file of --truth, or -1 */
 
 	uint64_t start_ns;
+	struct machine_times *machine; /* at the start, by core */
 	uint64_t period_ns;
 	double expected_pp;	/* what predictions are expected to be off by at this period */
 	uint64_t min_period_ns; /* the kernel would throttle a shorter one; 0: any will do */
@@ -129,7 +131,9 @@ int window_record(struct session *s, struct trial *t, struct profile_window *w, 
 /* All windows so far. */
 void window_discard_all(struct session *s, const char *why);
 struct window_watch {
-	uint64_t start_ns, steal, lapsed_ns;
+	uint64_t start_ns, lapsed_ns;
+	struct machine_times machine;
+	uint64_t speed_sum, speeds;
 	struct engine_ledger before;
 };
 /* Virtual or real; {} is 0 %. False: the file of --truth could not be written. */

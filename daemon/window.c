@@ -27,26 +27,6 @@ struct edge {
 	double virtual_s;
 };
 
-/* Sum of the profiled cores' stolen time, in clock ticks. */
-static uint64_t read_steal(const struct session *s)
-{
-	_cleanup_free_ char *path = sysroot_path("/proc/stat");
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	unsigned long long v[8];
-	uint64_t sum = 0;
-	char line[512];
-	int cpu;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &v[0],
-			   &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) != 9)
-			continue;
-		if (cpulist_contains(s->cores.cpus, s->cores.n, cpu))
-			sum += v[7];
-	}
-	return sum;
-}
-
 static void read_edges(struct session *s, struct edge *edges, double limit_s)
 {
 	size_t n = points_count(s->points), open = 0;
@@ -172,7 +152,8 @@ bool window_set_speedup(struct session *s, const struct plan_window *what)
 
 void window_watch_begin(struct session *s, struct window_watch *watch)
 {
-	watch->steal = read_steal(s);
+	machine_read(&s->cores, NULL, &watch->machine);
+	handlers_speed(s->handlers, -1, &watch->speed_sum, &watch->speeds);
 	watch->lapsed_ns = lease_lapsed_ns(s->lease);
 	engine_read_ledger(s->engine, &watch->before);
 	watch->start_ns = clock_now_ns();
@@ -181,6 +162,8 @@ void window_watch_begin(struct session *s, struct window_watch *watch)
 void window_watch_end(struct session *s, const struct window_watch *watch, struct profile_window *w)
 {
 	const struct engine_ledger *a = &watch->before;
+	struct machine_times machine;
+	uint64_t speed_sum, speeds;
 	struct engine_ledger b;
 
 	w->wall_s = (clock_now_ns() - watch->start_ns) / 1e9;
@@ -198,7 +181,14 @@ void window_watch_end(struct session *s, const struct window_watch *watch, struc
 	w->target_waited_s = (b.target_waited - a->target_waited) / 1e9;
 	w->syncs = b.syncs - a->syncs;
 	w->expected_pp = s->expected_pp;
-	w->stolen_s = (read_steal(s) - watch->steal) / (double)sysconf(_SC_CLK_TCK);
+	machine_read(&s->cores, NULL, &machine);
+	handlers_speed(s->handlers, -1, &speed_sum, &speeds);
+	w->stolen_s = machine.stolen - watch->machine.stolen;
+	w->busy_s = machine.busy - watch->machine.busy;
+	w->stopped_s = (b.stopped - a->stopped) / 1e9;
+	w->ticks = b.ticks - a->ticks;
+	if (speeds > watch->speeds)
+		w->work_ns = (double)(speed_sum - watch->speed_sum) / (speeds - watch->speeds);
 	if (window_is_treated(w) &&
 	    lease_lapsed_ns(s->lease) - watch->lapsed_ns > MAX_LAPSED * w->wall_s * 1e9)
 		w->discard = "stalled";

@@ -90,6 +90,11 @@ struct profile_window {
 	 * the kernel, which no experiment speeds up; 0 in both: not known.
 	 */
 	double target_ran_s, target_waited_s;
+	/*
+	 * Summed over cores: busy (neither idle nor stolen), whoever it was, and stopped;
+	 * accounting ticks. How long a fixed piece of work took, mean over cores, ns. 0: not known.
+	 */
+	double busy_s, stopped_s, ticks, work_ns;
 	double syncs;	     /* wake-ups of profiled tasks by each other */
 	double expected_pp;  /* error that the period is expected to cost (plan/period.h) */
 	uint64_t hits;	     /* samples of the target in the window */
@@ -127,6 +132,20 @@ struct profile_sample {
 	uint64_t self, total; /* with the IP / anywhere in the call chain */
 	uint64_t credit;      /* that count for it when targets are chosen; each for one place */
 	uint64_t unnamed;     /* of a binary: in functions without a name, of self */
+};
+
+/* The machine, in a whole run. */
+struct profile_core {
+	int cpu;
+	double stolen_s, busy_s, stopped_s;
+	double work_ns; /* as a window's */
+};
+struct profile_machine {
+	uint32_t run;
+	double tick_cost_s; /* of one accounting tick; 0: not known */
+	uint64_t ticks;
+	struct profile_core *cores;
+	size_t n_cores;
 };
 
 /*
@@ -197,6 +216,8 @@ int profile_writer_latency(struct profile_writer *w, const struct profile_latenc
 			   struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
+int profile_writer_machine(struct profile_writer *w, const struct profile_machine *m,
+			   struct error *err);
 /* @p->places: of the samples written last. */
 int profile_writer_process(struct profile_writer *w, const struct profile_process *p,
 			   struct error *err);
@@ -226,6 +247,8 @@ struct profile {
 	size_t n_windows;
 	struct profile_sample *samples; /* summed over runs */
 	size_t n_samples;
+	struct profile_machine *machines; /* of all runs that say */
+	size_t n_machines;
 	struct profile_process *processes; /* of all runs */
 	size_t n_processes;
 	struct profile_latency *latencies; /* of all runs */

@@ -41,7 +41,7 @@ struct reader {
 	size_t bad_count;
 	char bad_why[JSON_ERROR_TEXT_LENGTH];
 	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
-	size_t cap_processes, first_sample; /* of this run */
+	size_t cap_machines, cap_processes, first_sample; /* of this run */
 	struct error *err;
 };
 
@@ -286,7 +286,10 @@ static int read_window(struct reader *r, const json_t *o)
 	    get_real(r, o, "external_s", &w.external_s) ||
 	    get_real(r, o, "crowded_s", &w.crowded_s) || get_real(r, o, "shared_s", &w.shared_s) ||
 	    get_real(r, o, "ran_s", &w.ran_s) || get_real(r, o, "stolen_s", &w.stolen_s) ||
-	    get_real(r, o, "syncs", &w.syncs) || get_real(r, o, "target_ran_s", &w.target_ran_s) ||
+	    get_real(r, o, "syncs", &w.syncs) || get_real(r, o, "busy_s", &w.busy_s) ||
+	    get_real(r, o, "stopped_s", &w.stopped_s) || get_real(r, o, "ticks", &w.ticks) ||
+	    get_real(r, o, "work_ns", &w.work_ns) ||
+	    get_real(r, o, "target_ran_s", &w.target_ran_s) ||
 	    get_real(r, o, "target_waited_s", &w.target_waited_s) ||
 	    get_real(r, o, "expected_pp", &w.expected_pp) ||
 	    get_real(r, o, "absolute_waits", &w.absolute_waits) ||
@@ -338,6 +341,33 @@ static int read_sample(struct reader *r, const json_t *o)
 		return -EINVAL;
 	array_reserve(p->samples, r->cap_samples, p->n_samples + 1);
 	p->samples[p->n_samples++] = s;
+	return 0;
+}
+
+static int read_machine(struct reader *r, const json_t *o)
+{
+	const json_t *list = json_object_get(o, "cores");
+	struct profile *p = r->p;
+	struct profile_machine m = { .run = p->n_runs - 1 };
+
+	if (get_real(r, o, "tick_cost_s", &m.tick_cost_s) || get_u64(r, o, "ticks", &m.ticks))
+		return -EINVAL;
+	m.n_cores = json_array_size(list);
+	m.cores = arena_alloc(r->impl, m.n_cores * sizeof(*m.cores));
+	for (size_t i = 0; i < m.n_cores; i++) {
+		const json_t *core = json_array_get(list, i);
+		uint32_t cpu;
+
+		if (get_index(r, core, "cpu", &cpu) ||
+		    get_real(r, core, "stolen_s", &m.cores[i].stolen_s) ||
+		    get_real(r, core, "busy_s", &m.cores[i].busy_s) ||
+		    get_real(r, core, "stopped_s", &m.cores[i].stopped_s) ||
+		    get_real(r, core, "work_ns", &m.cores[i].work_ns))
+			return -EINVAL;
+		m.cores[i].cpu = cpu;
+	}
+	array_reserve(p->machines, r->cap_machines, p->n_machines + 1);
+	p->machines[p->n_machines++] = m;
 	return 0;
 }
 
@@ -463,7 +493,7 @@ static const struct {
 	{ "header", read_header },	 { "progress", read_progress }, { "target", read_target },
 	{ "frequency", read_frequency }, { "window", read_window },	{ "sample", read_sample },
 	{ "footer", read_footer },	 { "discard", read_discard },	{ "latency", read_latency },
-	{ "process", read_process },
+	{ "process", read_process },	 { "machine", read_machine },
 };
 
 /* ---- lines ---- */
@@ -719,6 +749,7 @@ void profile_free(struct profile *p)
 	free(p->windows);
 	free(p->samples);
 	free(p->processes);
+	free(p->machines);
 	free(p->latencies);
 	free(p->path);
 	free(impl);

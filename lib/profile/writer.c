@@ -426,6 +426,10 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 	put_real(o, "stolen_s", win->stolen_s);
 	put_real(o, "target_ran_s", win->target_ran_s);
 	put_real(o, "target_waited_s", win->target_waited_s);
+	put_real(o, "busy_s", win->busy_s);
+	put_real(o, "stopped_s", win->stopped_s);
+	put_real(o, "ticks", win->ticks);
+	put_real(o, "work_ns", win->work_ns);
 	put_real(o, "syncs", win->syncs);
 	put_real(o, "expected_pp", win->expected_pp);
 	put_int(o, "hits", win->hits);
@@ -500,6 +504,28 @@ int profile_writer_samples(struct profile_writer *w, const struct profile_sample
 			return r;
 	}
 	return 0;
+}
+
+int profile_writer_machine(struct profile_writer *w, const struct profile_machine *m,
+			   struct error *err)
+{
+	json_t *o = new_object("machine"), *cores = json_array();
+
+	put_int(o, "run", w->run);
+	put_real(o, "tick_cost_s", m->tick_cost_s);
+	put_int(o, "ticks", m->ticks);
+	for (size_t i = 0; i < m->n_cores; i++) {
+		json_t *core = json_object();
+
+		put_int(core, "cpu", m->cores[i].cpu);
+		put_real(core, "stolen_s", m->cores[i].stolen_s);
+		put_real(core, "busy_s", m->cores[i].busy_s);
+		put_real(core, "stopped_s", m->cores[i].stopped_s);
+		put_real(core, "work_ns", m->cores[i].work_ns);
+		json_array_append_new(cores, core);
+	}
+	json_object_set_new(o, "cores", cores);
+	return write_line(w, o, err);
 }
 
 int profile_writer_process(struct profile_writer *w, const struct profile_process *p,

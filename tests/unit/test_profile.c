@@ -73,6 +73,8 @@ static void write_profile(void)
 				      { "func:f@bar", "bar.c:8", "bar", 5, 9, 0, 3 },
 				      { "x.c:1", "x.c:1", "bar", 10, 20, 4, 0 } };
 	struct profile_place places[] = { { 2, 3, 4, 1 }, { 1, 5, 9, 0 } };
+	struct profile_core cores[] = { { 1, 0.5, 1, 0.125, 1000 }, { 3, 0.25, 2, 0, 1500 } };
+	struct profile_machine machine = { 0, 3e-5, 4000, cores, 2 };
 	struct profile_process copy = { .pid = 4711,
 					.name = "bar",
 					.rank = 1,
@@ -118,6 +120,10 @@ static void write_profile(void)
 	win.external_waits = 12;
 	win.ran_s = 0.25;
 	win.stolen_s = 0.125;
+	win.busy_s = 0.5;
+	win.stopped_s = 0.0625;
+	win.ticks = 400;
+	win.work_ns = 1234.5;
 	win.syncs = 7;
 	win.expected_pp = 0.375;
 	win.seq = 5;
@@ -132,6 +138,7 @@ static void write_profile(void)
 	win.target = 2;
 	assert_int_equal(profile_writer_window(w, &win, &err), -EINVAL);
 	assert_int_equal(profile_writer_samples(w, s, 3, &err), 0);
+	assert_int_equal(profile_writer_machine(w, &machine, &err), 0);
 	assert_int_equal(profile_writer_process(w, &copy, &err), 0);
 	assert_int_equal(profile_writer_process(w, &group, &err), 0);
 	assert_int_equal(profile_writer_finish(w, &f, &err), 0);
@@ -192,6 +199,15 @@ static void test_round_trip(void **state)
 	assert_true(p->windows[1].external_waits == 12);
 	assert_true(p->windows[1].ran_s == 0.25 && p->windows[1].stolen_s == 0.125);
 	assert_true(p->windows[1].syncs == 7 && p->windows[1].expected_pp == 0.375);
+	assert_true(p->windows[1].busy_s == 0.5 && p->windows[1].stopped_s == 0.0625);
+	assert_true(p->windows[1].ticks == 400 && p->windows[1].work_ns == 1234.5);
+	assert_int_equal(p->n_machines, 1);
+	assert_true(p->machines[0].tick_cost_s == 3e-5);
+	assert_int_equal(p->machines[0].ticks, 4000);
+	assert_int_equal(p->machines[0].n_cores, 2);
+	assert_int_equal(p->machines[0].cores[1].cpu, 3);
+	assert_true(p->machines[0].cores[1].stolen_s == 0.25);
+	assert_true(p->machines[0].cores[1].work_ns == 1500);
 	assert_false(p->windows[2].real);
 	assert_string_equal(p->windows[2].discard, "steal");
 	assert_true(p->windows[2].progress[0].virtual_s == 0); /* was infinite */

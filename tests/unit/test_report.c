@@ -136,11 +136,12 @@ static void check_best(const json_t *t)
 static void check_schema(const json_t *o)
 {
 	static const char *const order[] = {
-		"schema",	"profile",  "engine",	"model",	  "mode",
-		"frequency_hz", "seed",	    "command",	"command_status", "host",
-		"kernel",	"runs",	    "complete", "duration_s",	  "inserted_delay_s",
-		"owed_delay_s", "windows",  "samples",	"progress",	  "targets",
-		"reasons",	"warnings", "notes",	"processes",	  "chosen_samples"
+		"schema",	 "profile",  "engine",	 "model",	   "mode",
+		"frequency_hz",	 "seed",     "command",	 "command_status", "host",
+		"kernel",	 "runs",     "complete", "duration_s",	   "inserted_delay_s",
+		"owed_delay_s",	 "windows",  "samples",	 "progress",	   "targets",
+		"reasons",	 "warnings", "notes",	 "machine",	   "processes",
+		"chosen_samples"
 	};
 	const json_t *w, *v;
 	const char *key;

@@ -474,6 +474,7 @@ int model_load(const char *path, struct model **ret, struct error *err)
 	find_warnings(m);
 	find_notes(m);
 	model_find_trust(m);
+	model_find_machine(m);
 	*ret = m;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "profile/profile.h"
+#include "stats/machine.h"
 #include "stats/stats.h"
 #include "stats/trust.h"
 #include "tools/scoz/process_view.h"
@@ -68,6 +69,10 @@ struct model {
 	struct model_discard *discards; /* "steal", "lost" and "few_visits" always */
 	size_t n_discards;
 
+	/* On the row of model_trust_row(); of_width is of its whole interval. */
+	struct machine_effect machine;
+	double tick_cost_s; /* 0: not known */
+
 	struct text_list reasons;  /* why there are no rows; empty when there are some */
 	struct text_list warnings; /* about the profile as a whole */
 	struct text_list notes;	   /* worth knowing, and nothing wrong */
@@ -97,8 +102,11 @@ void model_print_reasons(const struct model *m);
 
 /* ---- model_trust.c ---- */
 void model_find_trust(struct model *m);
+void model_find_machine(struct model *m);
 /* The first row that would be better with more time, else the first; NULL: there is none. */
 const struct model_row *model_trust_row(const struct model *m);
+/* "stolen 14 %, ...: about 50 % of the width of func:work's interval"; NULL: nothing is known. */
+char *model_machine_text(const struct model *m);
 /* "func:work at 50 %: ±7.1 now; ±2 needs about 4 more minutes:"; the command follows. */
 char *model_trust_text(const struct model_row *row);
 

@@ -243,6 +243,46 @@ static json_t *processes_json(const struct model *m)
 	return a;
 }
 
+static json_t *machine_json(const struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct machine_effect *e = &m->machine;
+	const struct model_row *row = model_trust_row(m);
+	_cleanup_free_ char *words = model_machine_text(m);
+	json_t *o = json_object(), *cores = json_array();
+
+	if (!words) {
+		json_decref(o);
+		json_decref(cores);
+		return json_null();
+	}
+	put(o, "text", text(words));
+	put(o, "stolen_pct", percent(100 * e->stolen));
+	put(o, "stolen_sd_pct", percent(100 * e->stolen_sd));
+	put(o, "speed_sd_pct", percent(100 * e->speed_sd));
+	put(o, "others_pct", percent(100 * e->others));
+	put(o, "others_sd_pct", percent(100 * e->others_sd));
+	put(o, "stopped_pct", percent(100 * e->stopped));
+	put(o, "ticks_pct", percent(100 * e->ticks));
+	put(o, "tick_cost_s", number(m->tick_cost_s > 0 ? m->tick_cost_s : NAN));
+	put(o, "target", row ? text(row->target->name) : json_null());
+	put(o, "explained_pct", percent(100 * e->explained));
+	put(o, "of_width_pct", percent(100 * e->of_width));
+	for (size_t i = 0; p->n_machines && i < p->machines[p->n_machines - 1].n_cores; i++) {
+		const struct profile_core *c = &p->machines[p->n_machines - 1].cores[i];
+		json_t *core = json_object();
+
+		put(core, "cpu", json_integer(c->cpu));
+		put(core, "stolen_s", number(c->stolen_s));
+		put(core, "busy_s", number(c->busy_s));
+		put(core, "stopped_s", number(c->stopped_s));
+		put(core, "work_ns", number(c->work_ns));
+		json_array_append_new(cores, core);
+	}
+	put(o, "cores", cores);
+	return o;
+}
+
 json_t *model_json(const struct model *m)
 {
 	const struct profile *p = m->profile;
@@ -277,6 +317,7 @@ json_t *model_json(const struct model *m)
 	put(o, "reasons", list(&m->reasons));
 	put(o, "warnings", list(&m->warnings));
 	put(o, "notes", list(&m->notes));
+	put(o, "machine", machine_json(m));
 	put(o, "processes", processes_json(m));
 	put(o, "chosen_samples",
 	    m->chosen ? json_integer((json_int_t)m->view.all.samples) : json_null());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long until a prediction is precise, and the command that gets there: scozd's own command line
- * of the last run, with all the time for one target at one speedup. It extends the profile, so that
- * what is there counts.
+ * What the machine did to precision; how long until a prediction is precise, and the command that
+ * gets there: scozd's own command line of the last run, with all the time for one target at one
+ * speedup. It extends the profile, so that what is there counts.
  */
 #include "tools/scoz/model.h"
 
@@ -207,4 +207,32 @@ char *model_trust_text(const struct model_row *row)
 
 	return xasprintf("%s at %g %%: %s%s", row->target->name, row->trust.speedup_pct, text,
 			 row->trust.command ? ":" : "");
+}
+
+void model_find_machine(struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct model_row *row = model_trust_row(m);
+
+	if (p->n_machines)
+		m->tick_cost_s = p->machines[p->n_machines - 1].tick_cost_s;
+	machine_effect(p->windows, p->n_windows, p->runs[p->n_runs - 1].header.cpus, m->tick_cost_s,
+		       row ? row->e : NULL, &m->machine);
+	if (row && isfinite(m->machine.of_width) && isfinite(row->trust.t.now_pp)) {
+		double now = row->trust.t.now_pp, fixed = row->trust.t.fixed_pp;
+		double noise = sqrt(fmax(now * now - fixed * fixed, 0));
+
+		noise *= 1 - m->machine.of_width;
+		m->machine.of_width = now > 0 ? 1 - hypot(noise, fixed) / now : 0;
+	}
+}
+
+char *model_machine_text(const struct model *m)
+{
+	_cleanup_free_ char *state = machine_effect_text(&m->machine);
+	_cleanup_free_ char *verdict = machine_effect_verdict(&m->machine);
+
+	if (!state || !m->n_rows)
+		return state ? xstrdup(state) : NULL;
+	return xasprintf("%s: %s", state, verdict);
 }

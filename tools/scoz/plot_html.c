@@ -206,6 +206,7 @@ static void write_trust(FILE *out, const struct model *m)
 {
 	const struct model_row *row = model_trust_row(m);
 	_cleanup_free_ char *text = row ? model_trust_text(row) : NULL;
+	_cleanup_free_ char *machine = model_machine_text(m);
 
 	if (!row)
 		return;
@@ -217,6 +218,11 @@ static void write_trust(FILE *out, const struct model *m)
 		fprintf(out, "</code>");
 	}
 	fprintf(out, "</p>\n");
+	if (machine) {
+		fprintf(out, "<p>The machine: ");
+		text_xml(out, machine);
+		fprintf(out, "</p>\n");
+	}
 }
 
 static void write_curves(FILE *out, const struct model *m)

@@ -296,6 +296,8 @@ static void print_trust(const struct model *m)
 	const struct model_row *row = model_trust_row(m);
 	_cleanup_free_ char *text = row ? model_trust_text(row) : NULL;
 	_cleanup_free_ char *shown = row ? clean(text) : NULL;
+	_cleanup_free_ char *machine = model_machine_text(m);
+	_cleanup_free_ char *shown_machine = machine ? clean(machine) : NULL;
 
 	if (!row)
 		return;
@@ -305,6 +307,8 @@ static void print_trust(const struct model *m)
 
 		printf("    %s\n", command);
 	}
+	if (shown_machine)
+		printf("  The machine: %s\n", shown_machine);
 }
 
 static void print_notes(const struct model *m)

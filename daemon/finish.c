@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define MAX_NAMELESS  3	   /* binaries to be named */
+#define MIN_OTHERS    0.02 /* of the samples of a target */
 #define MIN_NAMELESS  0.05 /* of the samples, to be worth a warning */
 #define MIN_IN_KERNEL 0.2
 #define PATIENCE_NS   (5 * NSEC_PER_SEC) /* with tables that are asked for */
@@ -267,7 +268,7 @@ static void no_target(struct session *s)
 /* Why nothing can be concluded, most fundamental reason first. */
 static void find_reasons(struct session *s)
 {
-	uint64_t hits = 0;
+	uint64_t hits = 0, others = 0;
 	size_t kept = 0;
 	bool visited = s->opt.end_to_end;
 
@@ -284,8 +285,10 @@ static void find_reasons(struct session *s)
 		find_missing(s);
 	for (size_t i = 0; i < s->n_windows; i++)
 		kept += !s->windows[i].discard && window_is_treated(&s->windows[i]);
-	for (size_t i = 0; i < s->n_trials; i++)
+	for (size_t i = 0; i < s->n_trials; i++) {
 		hits += s->trials[i].hits;
+		others += s->trials[i].others_hits;
+	}
 	if (visited && !s->n_trials)
 		no_target(s);
 	else if (visited && !s->n_windows && !s->n_reasons)
@@ -300,8 +303,28 @@ static void find_reasons(struct session *s)
 			       "were discarded (see `scoz report`)");
 	else if (kept && !hits && s->opt.n_targets)
 		session_reason(s,
-			       "no target was seen: %s was never running when a sample was taken",
-			       s->opt.targets[0].spec);
+			       "no target was seen: %s was never running when a sample was taken%s",
+			       s->opt.targets[0].spec,
+			       others ? ", but in processes that are not profiled: name them with "
+					"--pid, or leave COMMAND, --pid and --cgroup out"
+				      : "");
+}
+
+/* Who reads a prediction must know that others run that code, too. */
+static void warn_of_others(struct session *s)
+{
+	for (size_t i = 0; i < s->n_trials; i++) {
+		const struct trial *t = &s->trials[i];
+		double all = (double)t->hits + t->others_hits;
+
+		if (t->hits && t->others_hits >= MIN_OTHERS * all)
+			session_warn(
+				s,
+				"%.0f %% of the samples of %s were of processes that are not "
+				"profiled: they stop nobody and count for nothing (--pid takes "
+				"a process in; without COMMAND, --pid and --cgroup all count)",
+				100 * t->others_hits / all, t->target.spec);
+	}
 }
 
 /* Named, and not even begun: the time went into others, which are known for it. */
@@ -570,6 +593,7 @@ int session_finish(struct session *s)
 	warn_about_losses(s, &counts);
 	warn_of_untried(s);
 	warn_of_limits(s);
+	warn_of_others(s);
 	warn_about_waits(s, &l);
 	fill_footer(s, &l, &counts, &f);
 	f.reasons = (const char *const *)s->reasons;

@@ -214,7 +214,7 @@ static int create_engine(struct session *s, struct error *err)
 		.waive = s->opt.waive,
 		.trace_tasks = true,
 		.keep_sinks = has_marks(&s->opt),
-		.spare_strangers = s->opt.command || s->opt.n_pids || s->opt.n_cgroups,
+		.members_known = s->opt.command || s->opt.n_pids || s->opt.n_cgroups,
 		.flags = s->opt.tune_on,
 		.no_flags = s->opt.tune_off,
 		.batch = s->opt.batch,

@@ -26,7 +26,8 @@ struct trial {
 	uint64_t unread_since_ns; /* it waits for files that are being read; 0: it does not */
 	uint32_t round;		  /* for which it was made the engine's target */
 	uint64_t hits;
-	uint32_t rests; /* how often it was left alone, for want of samples */
+	uint64_t others_hits; /* in the same windows, by tasks that are not profiled */
+	uint32_t rests;	      /* how often it was left alone, for want of samples */
 };
 
 struct session {

@@ -176,6 +176,7 @@ void window_watch_end(struct session *s, const struct window_watch *watch, struc
 	w->absolute_waits = b.absolute_waits - a->absolute_waits;
 	w->external_waits = b.external_waits - a->external_waits;
 	w->hits = b.hits - a->hits;
+	w->others_hits = b.others_hits - a->others_hits;
 	w->ran_s = (b.ran - a->ran) / 1e9;
 	w->target_ran_s = (b.target_ran - a->target_ran) / 1e9;
 	w->target_waited_s = (b.target_waited - a->target_waited) / 1e9;
@@ -205,6 +206,7 @@ int window_record(struct session *s, struct trial *t, struct profile_window *w, 
 	w->seq = s->seq++;
 	w->target = t->id;
 	t->hits += w->hits;
+	t->others_hits += w->others_hits;
 	if (!w->discard && window_is_treated(w)) {
 		s->units++;
 		s->useful |= w->hits > 0;

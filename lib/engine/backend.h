@@ -31,6 +31,8 @@ struct engine_backend {
 			struct error *err);
 	/* See engine_withdraw_site(); NULL: it cannot. */
 	void (*withdraw_site)(struct engine *e);
+	/* engine_ledger.others_hits; NULL: hits of all tasks count. */
+	uint64_t (*others_hits)(const struct engine *e);
 	/* See engine_point_others(); may be NULL. */
 	int (*point_others)(const struct engine *e, int id, char (*names)[16], int max);
 };

@@ -370,6 +370,8 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 	uint64_t now = clock_now_ns();
 
 	*ret = (struct engine_ledger){ .delay = g->delay, .waived = g->waived, .hits = g->hits };
+	if (e->backend->others_hits)
+		ret->others_hits = e->backend->others_hits(e);
 	for (int i = 0; i < e->opt.n_cpus; i++) {
 		const volatile struct scoz_core *c = engine_core(e, i);
 

@@ -28,10 +28,11 @@ struct engine_options {
 	double record_hz;     /* samples a second and core that go to the rings, at most */
 	bool waive;	      /* waive common debt */
 	/*
-	 * It is known who belongs to what is profiled: tasks that were not involved are strangers
-	 * (account/share.h). Model wait, engine bpf.
+	 * It is known who belongs to what is profiled: tasks that were not involved are strangers.
+	 * Only hits of involved tasks count, and of kernel threads at work for them; in model wait,
+	 * the rules of account/share.h. Engine bpf.
 	 */
-	bool spare_strangers;
+	bool members_known;
 	bool all_involved; /* every task owes for external waits, not only involved ones */
 	/*
 	 * Tasks that only sleep and look owe as all others (account.h, "Sinks"): for programs that
@@ -150,6 +151,7 @@ struct engine_ledger {
 	int64_t delay; /* G */
 	int64_t waived;
 	uint64_t hits;
+	uint64_t others_hits; /* samples of the target that did not count: strangers' */
 	/* sums over the sampled cores */
 	int64_t own, stopped, asked, excused, overhead, owed;
 	uint64_t ticks, stops, capped, clipped, no_task;

@@ -95,9 +95,11 @@ struct profile_window {
 	 * accounting ticks. How long a fixed piece of work took, mean over cores, ns. 0: not known.
 	 */
 	double busy_s, stopped_s, ticks, work_ns;
-	double syncs;	     /* wake-ups of profiled tasks by each other */
-	double expected_pp;  /* error that the period is expected to cost (plan/period.h) */
-	uint64_t hits;	     /* samples of the target in the window */
+	double syncs;	    /* wake-ups of profiled tasks by each other */
+	double expected_pp; /* error that the period is expected to cost (plan/period.h) */
+	uint64_t hits;	    /* samples of the target in the window */
+	/* Those by tasks that are not profiled, which count for nothing. */
+	uint64_t others_hits;
 	const char *discard; /* NULL: kept; else why: "lost", "few_visits", "capped",
 				"clock", "no_hits" ... */
 	uint32_t n_progress;

@@ -294,7 +294,7 @@ static int read_window(struct reader *r, const json_t *o)
 	    get_real(r, o, "expected_pp", &w.expected_pp) ||
 	    get_real(r, o, "absolute_waits", &w.absolute_waits) ||
 	    get_real(r, o, "external_waits", &w.external_waits) || get_u64(r, o, "hits", &w.hits) ||
-	    get_flag(r, o, "real", &w.real))
+	    get_u64(r, o, "others_hits", &w.others_hits) || get_flag(r, o, "real", &w.real))
 		return -EINVAL;
 	if (w.run != p->n_runs - 1)
 		return bad_field(r, "run", "is not the run it stands in");

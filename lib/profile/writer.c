@@ -433,6 +433,8 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 	put_real(o, "syncs", win->syncs);
 	put_real(o, "expected_pp", win->expected_pp);
 	put_int(o, "hits", win->hits);
+	if (win->others_hits)
+		put_int(o, "others_hits", win->others_hits);
 	json_object_set_new(o, "discard", win->discard ? json_text(win->discard) : json_null());
 	a = json_array();
 	for (uint32_t i = 0; i < win->n_progress; i++) {

@@ -46,6 +46,7 @@ int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool fi
 		 struct error *err);
 
 void bpf_withdraw_site(struct engine *e);
+uint64_t bpf_others_hits(const struct engine *e);
 int bpf_point_others(const struct engine *e, int id, char (*names)[16], int max);
 
 #endif

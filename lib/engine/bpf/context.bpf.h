@@ -25,6 +25,7 @@ struct irq_state {
 	 * out.
 	 */
 	u32 operation_known;
+	u32 operation_involved; /* its submitter was an involved task */
 	u32 unawaited; /* it is a timer of an involved task, and nobody has been woken yet */
 	s64 operation;
 };

@@ -197,3 +197,18 @@ int bpf_point_others(const struct engine *e, int id, char (*names)[16], int max)
 	}
 	return n;
 }
+
+uint64_t bpf_others_hits(const struct engine *e)
+{
+	int fd = bpf_map__fd(((const struct bpf_engine *)e)->skel->maps.others_hits);
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ uint64_t *hits = xcalloc(cpus > 0 ? cpus : 1, sizeof(*hits));
+	uint64_t sum = 0;
+	uint32_t key = 0;
+
+	if (cpus <= 0 || bpf_map_lookup_elem(fd, &key, hits))
+		return 0;
+	for (int i = 0; i < cpus; i++)
+		sum += hits[i];
+	return sum;
+}

@@ -234,7 +234,8 @@ static int configure(struct engine *e, struct error *err)
 	s->rodata->self_tgid = getpid();
 	s->rodata->all_involved = e->opt.all_involved;
 	s->rodata->filter_sinks = !e->opt.keep_sinks;
-	s->rodata->spare_strangers = e->opt.spare_strangers && e->opt.model == SCOZ_MODEL_WAIT;
+	s->rodata->members_known = e->opt.members_known;
+	s->rodata->spare_strangers = e->opt.members_known && e->opt.model == SCOZ_MODEL_WAIT;
 	s->rodata->measure_latency = e->opt.measure_latency;
 	kallsyms_each(set_timer_function, s);
 	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;
@@ -367,6 +368,7 @@ const struct engine_backend engine_bpf = {
 	.forget_sleepers = forget_sleepers,
 	.read_target_time = read_target_time,
 	.add_site = bpf_add_site,
+	.others_hits = bpf_others_hits,
 	.withdraw_site = bpf_withdraw_site,
 	.point_others = bpf_point_others,
 };

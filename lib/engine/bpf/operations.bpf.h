@@ -72,6 +72,7 @@ static __always_inline bool completed(u64 key, bool last, bool timer)
 	s->operation_known = current_context(s) == CONTEXT_EXTERNAL ||
 			     bpf_get_current_task_btf()->flags & PF_KTHREAD;
 	s->operation = o->absorbed;
+	s->operation_involved = o->involved;
 	s->unawaited = timer && o->involved;
 	if (last)
 		bpf_map_delete_elem(&operations, &key);

@@ -17,6 +17,7 @@ const volatile __u32 model;
 const volatile __s32 self_tgid = -1;
 const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.bpf.h) */
 const volatile __u32 filter_sinks = 1; /* account.h, "Sinks" */
+const volatile __u32 members_known;    /* 1: hits of tasks that are not involved do not count */
 const volatile __u32 spare_strangers;  /* 1: account/share.h */
 const volatile __u64 timerfd_function; /* kernel addresses, 0 when unknown */
 const volatile __u64 posix_timer_function;
@@ -71,11 +72,20 @@ struct task_state {
 	struct scoz_task_use use;
 	u64 involved_until; /* ~0: for good */
 	u32 blocked;
-	u32 external; /* its last wait ended by a device or timer */
-	u32 counted;  /* in external_waiters */
-	u32 served;   /* its last wait was ended by a device, a timer or the kernel */
-	u64 slept;    /* when it fell asleep */
+	u32 external;	  /* its last wait ended by a device or timer */
+	u32 counted;	  /* in external_waiters */
+	u32 served;	  /* its last wait was ended by a device, a timer or the kernel */
+	u64 slept;	  /* when it fell asleep */
+	u64 serves_until; /* a kernel thread at work for involved tasks */
 };
+
+/* Hits of the target by tasks that do not count. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} others_hits SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -210,6 +220,27 @@ static __always_inline bool is_involved(const struct task_state *t, u64 now)
 static __always_inline bool is_sink(const struct task_state *t)
 {
 	return filter_sinks && scoz_is_sink(&t->account);
+}
+
+/*
+ * Where it is known who is profiled, whoever else runs the target's code stops nobody: only
+ * involved tasks do, and kernel threads at work for them.
+ */
+static __always_inline bool hits_count(const struct task_struct *task, const struct task_state *t,
+				       u64 now)
+{
+	if (!members_known)
+		return true;
+	return t && (is_involved(t, now) || (task->flags & PF_KTHREAD && t->serves_until > now));
+}
+
+static __always_inline void count_others_hit(void)
+{
+	u32 key = 0;
+	u64 *n = bpf_map_lookup_elem(&others_hits, &key);
+
+	if (n)
+		++*n;
 }
 
 /* Has no part in what is profiled: the rules of account/share.h. */

@@ -210,6 +210,13 @@ static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_g
 		scoz_wake_external(&t->account, now);
 }
 
+/* A kernel thread woken on behalf of involved tasks works for them, as do those that it wakes. */
+static __always_inline void serve(struct task_state *t, const struct task_struct *p, u64 until)
+{
+	if (members_known && p->flags & PF_KTHREAD && until > t->serves_until)
+		t->serves_until = until;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
@@ -229,6 +236,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	task_runs(t, g);
 	if (woken_externally(s)) {
 		end_external_wait(c, g, s, t, p, now);
+		if (s->operation_known && s->operation_involved)
+			serve(t, p, now + INVOLVED_FOR);
 		begin_queueing(t, READ_ONCE(g->delay), now);
 		return 0;
 	}
@@ -247,6 +256,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	scoz_noticed(&w->account);
 	if (all_involved)
 		return 0;
+	serve(t, p, w->involved_until == INVOLVED_FOREVER ? now + INVOLVED_FOR : w->involved_until);
+	serve(t, p, w->serves_until);
 	if (w->involved_until == INVOLVED_FOREVER && t->involved_until < now + INVOLVED_FOR)
 		t->involved_until = now + INVOLVED_FOR;
 	else if (t->involved_until == INVOLVED_FOREVER && w->involved_until < now + INVOLVED_FOR)

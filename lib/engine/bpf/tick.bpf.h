@@ -107,7 +107,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct target_time *time;
 	struct task_state *t;
 	u64 now, weight, wait;
-	bool involved, stranger, hit;
+	bool involved, stranger, matched, hit;
 
 	if (!c || !h || !g || !use)
 		return 0;
@@ -129,7 +129,10 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
-	hit = weight && !c->spinning && matches_target(ctx, task);
+	matched = weight && !c->spinning && matches_target(ctx, task);
+	hit = matched && hits_count(task, t, now);
+	if (matched && !hit)
+		count_others_hit();
 	stranger = is_stranger(t, now);
 	time = target_time(cpu);
 	if (hit && involved && time)

@@ -10,6 +10,7 @@
 #include "daemon/ending.h"
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
+#include "daemon/members.h"
 #include "daemon/session.h"
 #include "daemon/targets.h"
 #include "daemon/truth.h"
@@ -90,6 +91,15 @@ bool session_over(struct session *s)
 	return false;
 }
 
+static void renew_users(struct session *s)
+{
+	_cleanup_free_ uid_t *users = NULL;
+	size_t n;
+
+	if (points_have_marks(s->points) && members_users(&s->opt, s->command.pid, &users, &n))
+		points_only_users(s->points, users, n);
+}
+
 void session_look_for_marks(struct session *s)
 {
 	uint32_t n;
@@ -100,6 +110,7 @@ void session_look_for_marks(struct session *s)
 	if (now - s->marks_refreshed_ns > NSEC_PER_SEC) {
 		s->marks_refreshed_ns = now;
 		points_refresh(s->points);
+		renew_users(s);
 	}
 	n = maps_binary_count(s->maps);
 	for (; s->marks_searched < n; s->marks_searched++) {
@@ -433,6 +444,7 @@ static int set_up(struct session *s, struct error *err)
 	if (ret)
 		return ret;
 	s->first = xcalloc(points_count(s->points), sizeof(*s->first));
+	renew_users(s);
 	s->locations = locations_create(&s->opt);
 	s->processes = process_table_create();
 	s->max_windows = max_windows(&s->opt);

@@ -7,8 +7,6 @@
 
 #include <sys/stat.h>
 
-#define TORN_TRIES 10 /* a program in the middle of a mark moves on within microseconds */
-
 /* One end of a progress point. */
 struct end {
 	const struct point *point;
@@ -336,6 +334,12 @@ void points_refresh(struct points *p)
 		log_debug("%s", err.text);
 }
 
+void points_only_users(struct points *p, const uid_t *uids, size_t n)
+{
+	if (p->marks)
+		marks_only_users(p->marks, uids, n);
+}
+
 static enum mark_kind wanted_kind(const struct end *end)
 {
 	switch (end->role) {
@@ -405,12 +409,8 @@ static void read_end(struct points *p, const struct end *end, struct engine_coun
 		return;
 	/* Most visits of a mark are counted by the program itself: no virtual time is known. */
 	count->last_virtual = 0;
-	for (int try = 0; try < TORN_TRIES; try++) {
-		if (marks_read(p->marks, end->point->name, &m, NULL))
-			return;
-		if (!m.torn)
-			break;
-	}
+	if (marks_read(p->marks, end->point->name, &m, NULL))
+		return;
 	*visits += end->role == ENGINE_BEGIN ? m.begins
 		   : end->role == ENGINE_END ? m.ends
 					     : m.visits;

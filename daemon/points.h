@@ -18,6 +18,8 @@ size_t points_count(const struct points *p);
 void points_add_binary(struct points *p, const char *path);
 /* Once a second: counter files for users whose processes have appeared since. */
 void points_refresh(struct points *p);
+/* marks_only_users() for the marks among them. */
+void points_only_users(struct points *p, const uid_t *uids, size_t n);
 bool points_have_marks(const struct points *p);
 
 /* One progress point at one moment. Counters only ever grow; differences count. */

@@ -27,9 +27,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_FILES  256	/* descriptors; further users' marks are counted by their uprobes */
-#define MAX_TRIES  2000 /* for a consistent slot; from the 50th on the writer gets the CPU */
+#define MAX_FILES 256 /* descriptors; further users' marks are counted by their uprobes */
+#define MAX_ROUNDS \
+	2000 /* for consistent slots, all together; from the 50th on writers get the CPU */
 #define YIELD_FROM 50
+#define MAX_LOOKS  50 /* a second: so often a file is searched for new names */
 
 struct known_slot {
 	uint32_t index;
@@ -39,7 +41,11 @@ struct known_slot {
 struct marks_file {
 	uid_t uid;
 	int fd;
-	uint32_t claims; /* the header's, when the slots were last looked through */
+	bool counts;		     /* its user is among those asked for */
+	struct marks_counts *before; /* of each slot, at the time that the file came in; NULL: 0 */
+	uint32_t claims;	     /* the header's, when the slots were last looked through */
+	uint64_t second_ns;	     /* began then, and so often it was done since */
+	unsigned int looks;
 	struct known_slot *known;
 	size_t n_known, cap_known;
 };
@@ -49,6 +55,9 @@ struct marks {
 	int dirfd;
 	struct marks_file *files;
 	size_t n_files, cap_files;
+	bool opened;  /* files that come later are read from then on */
+	uid_t *users; /* NULL: all */
+	size_t n_users;
 };
 
 /* ---- sites in binaries ---------------------------------------------------------------------- */
@@ -131,6 +140,9 @@ bool mark_name_matches(const char *pattern, const char *name)
 
 /* ---- files of counters ---------------------------------------------------------------------- */
 
+static void look_through(struct marks_file *f);
+static struct marks_counts read_once(const struct marks_file *f, uint32_t index);
+
 static int write_active(int fd, uint32_t active)
 {
 	size_t at = offsetof(struct scoz_header_1, active);
@@ -199,6 +211,46 @@ static bool still_there(const struct marks *m, const struct marks_file *f)
 	return true;
 }
 
+static bool user_counts(const struct marks *m, uid_t uid)
+{
+	for (size_t i = 0; i < m->n_users; i++) {
+		if (m->users[i] == uid)
+			return true;
+	}
+	return !m->users;
+}
+
+/* What is in a file that comes in late was counted before: only differences matter. */
+static void come_in(struct marks *m, struct marks_file *f)
+{
+	f->counts = true;
+	if (!m->opened || f->before)
+		return;
+	f->before = xcalloc(SCOZ_SLOTS_, sizeof(*f->before));
+	look_through(f);
+	for (size_t i = 0; i < f->n_known; i++)
+		f->before[f->known[i].index] = read_once(f, f->known[i].index);
+}
+
+void marks_only_users(struct marks *m, const uid_t *uids, size_t n)
+{
+	bool first = !m->users;
+
+	m->users = xreallocarray(m->users, m->n_users + n + 1, sizeof(*m->users));
+	for (size_t i = 0; i < n; i++) {
+		if (first || !user_counts(m, uids[i]))
+			m->users[m->n_users++] = uids[i];
+	}
+	for (size_t i = 0; i < m->n_files; i++) {
+		struct marks_file *f = &m->files[i];
+		bool counts = user_counts(m, f->uid);
+
+		if (counts && !f->counts)
+			come_in(m, f);
+		f->counts = counts;
+	}
+}
+
 static int add_user(struct marks *m, uid_t uid, struct error *err)
 {
 	struct marks_file f = { .uid = uid };
@@ -221,6 +273,8 @@ static int add_user(struct marks *m, uid_t uid, struct error *err)
 		return r;
 	array_reserve(m->files, m->cap_files, m->n_files + 1);
 	m->files[m->n_files++] = f;
+	if (user_counts(m, uid))
+		come_in(m, &m->files[m->n_files - 1]);
 	return 0;
 }
 
@@ -279,6 +333,7 @@ int marks_open(const char *dir, struct marks **ret, struct error *err)
 		marks_close(m);
 		return r;
 	}
+	m->opened = true;
 	*ret = m;
 	return 0;
 }
@@ -291,7 +346,9 @@ void marks_close(struct marks *m)
 		write_active(m->files[i].fd, 0);
 		close(m->files[i].fd);
 		free(m->files[i].known);
+		free(m->files[i].before);
 	}
+	free(m->users);
 	if (m->dirfd >= 0)
 		close(m->dirfd);
 	free(m->files);
@@ -319,22 +376,42 @@ static off_t slot_offset(uint32_t index)
 	return sizeof(struct scoz_header_1) + (off_t)index * sizeof(struct scoz_slot_1);
 }
 
+/*
+ * Where programs put that name. Several slots of one name can only be among these few: of programs
+ * that came to it at the same time.
+ */
+static bool is_in_its_place(const struct scoz_slot_1 *slot, uint32_t index)
+{
+	uint32_t hash = scoz_hash_1(slot->name);
+
+	return slot->hash == hash && (index - hash) % SCOZ_SLOTS_ < SCOZ_PROBES_;
+}
+
 /* Learns the names that have been added since the last time. */
 static void look_through(struct marks_file *f)
 {
 	struct scoz_slot_1 *slots;
+	uint64_t now = clock_now_ns();
 	uint32_t claims;
 
+	if (now - f->second_ns > NSEC_PER_SEC) {
+		f->second_ns = now;
+		f->looks = 0;
+	}
+	if (f->looks == MAX_LOOKS)
+		return;
 	if (pread(f->fd, &claims, sizeof(claims), offsetof(struct scoz_header_1, claims)) !=
 		    sizeof(claims) ||
 	    claims == f->claims)
 		return;
 	slots = xcalloc(SCOZ_SLOTS_, sizeof(*slots));
 	f->n_known = 0;
+	f->looks++;
 	if (pread(f->fd, slots, SCOZ_SLOTS_ * sizeof(*slots), slot_offset(0)) > 0) {
 		f->claims = claims;
 		for (uint32_t i = 0; i < SCOZ_SLOTS_; i++) {
-			if (slots[i].state != SCOZ_READY_ || !name_is_sound(slots[i].name))
+			if (slots[i].state != SCOZ_READY_ || !name_is_sound(slots[i].name) ||
+			    !is_in_its_place(&slots[i], i))
 				continue;
 			array_reserve(f->known, f->cap_known, f->n_known + 1);
 			f->known[f->n_known].index = i;
@@ -360,45 +437,117 @@ static void add_shard(struct marks_counts *c, const struct scoz_shard_1 *s)
 	c->sum_end_ns += s->end_ns;
 }
 
-static void read_slot(const struct marks_file *f, uint32_t index, struct marks_counts *ret)
+static off_t shards_offset(uint32_t index)
 {
-	struct scoz_shard_1 now[SCOZ_SHARDS_] = { 0 }, before[SCOZ_SHARDS_];
-	off_t at = slot_offset(index) + offsetof(struct scoz_slot_1, shard);
-	uint32_t left = (1u << SCOZ_SHARDS_) - 1;
+	return slot_offset(index) + offsetof(struct scoz_slot_1, shard);
+}
 
-	for (int try = 0; left && try < MAX_TRIES; try++) {
-		if (try > YIELD_FROM)
+static struct marks_counts read_once(const struct marks_file *f, uint32_t index)
+{
+	struct scoz_shard_1 now[SCOZ_SHARDS_] = { 0 };
+	struct marks_counts ret = { 0 };
+
+	if (pread(f->fd, now, sizeof(now), shards_offset(index)) == sizeof(now)) {
+		for (int i = 0; i < SCOZ_SHARDS_; i++)
+			add_shard(&ret, &now[i]);
+	}
+	return ret;
+}
+
+/* A slot that is being read. */
+struct reading {
+	const struct marks_file *file;
+	uint32_t index;
+	uint32_t left; /* shards that are not settled yet, as bits */
+	bool cut;      /* cut short by its owner; marks_refresh() mends it */
+	struct scoz_shard_1 now[SCOZ_SHARDS_];
+};
+
+/* False when there is nothing more to be done for this slot. */
+static bool read_round(struct reading *r, bool first, struct marks_counts *ret)
+{
+	struct scoz_shard_1 before[SCOZ_SHARDS_];
+
+	memcpy(before, r->now, sizeof(before));
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (pread(r->file->fd, r->now, sizeof(r->now), shards_offset(r->index)) != sizeof(r->now)) {
+		r->cut = true;
+		return false;
+	}
+	for (int i = 0; !first && i < SCOZ_SHARDS_; i++) {
+		if (!(r->left & 1u << i) || !shard_settled(&before[i], &r->now[i]))
+			continue;
+		add_shard(ret, &r->now[i]);
+		r->left &= ~(1u << i);
+	}
+	return r->left;
+}
+
+/*
+ * All slots in turn, so that one that never settles, because a program stands still or its owner
+ * wants it so, keeps no other one waiting; and one budget for all.
+ */
+static void read_slots(struct reading *list, size_t n, struct marks_counts *ret)
+{
+	size_t open = n;
+
+	for (int round = 0, reads = 0; open && reads < MAX_ROUNDS + 2 * (int)n; round++) {
+		if (round > YIELD_FROM)
 			sched_yield();
-		memcpy(before, now, sizeof(now));
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (pread(f->fd, now, sizeof(now), at) != sizeof(now))
-			break; /* cut short by its owner; marks_refresh() mends it */
-		for (int i = 0; try && i < SCOZ_SHARDS_; i++) {
-			if (!(left & 1u << i) || !shard_settled(&before[i], &now[i]))
+		open = 0;
+		for (size_t i = 0; i < n; i++) {
+			struct reading *r = &list[i];
+
+			if (!r->left || r->cut)
 				continue;
-			add_shard(ret, &now[i]);
-			left &= ~(1u << i);
+			reads++;
+			open += read_round(r, !round, ret);
 		}
 	}
-	for (int i = 0; i < SCOZ_SHARDS_; i++)
-		if (left & 1u << i)
-			add_shard(ret, &now[i]);
-	ret->torn |= left != 0;
+	for (size_t i = 0; i < n; i++) {
+		for (int k = 0; k < SCOZ_SHARDS_; k++) {
+			if (list[i].left & 1u << k)
+				add_shard(ret, &list[i].now[k]);
+		}
+		ret->torn |= list[i].left != 0;
+	}
+}
+
+static void take_off(struct marks_counts *c, const struct marks_counts *before)
+{
+	c->visits -= before->visits;
+	c->begins -= before->begins;
+	c->ends -= before->ends;
+	c->sum_begin_ns -= before->sum_begin_ns;
+	c->sum_end_ns -= before->sum_end_ns;
 }
 
 int marks_read(struct marks *m, const char *pattern, struct marks_counts *ret, struct error *err)
 {
+	_cleanup_free_ struct reading *list = NULL;
+	size_t n = 0, cap = 0;
+
 	*ret = (struct marks_counts){ 0 };
 	if (!*pattern)
 		return error_set(err, EINVAL, "the name of the mark is empty");
 	for (size_t i = 0; i < m->n_files; i++) {
 		struct marks_file *f = &m->files[i];
 
+		if (!f->counts)
+			continue;
 		look_through(f);
-		for (size_t k = 0; k < f->n_known; k++)
-			if (mark_name_matches(pattern, f->known[k].name))
-				read_slot(f, f->known[k].index, ret);
+		for (size_t k = 0; k < f->n_known; k++) {
+			if (!mark_name_matches(pattern, f->known[k].name))
+				continue;
+			array_reserve(list, cap, n + 1);
+			list[n++] = (struct reading){ .file = f,
+						      .index = f->known[k].index,
+						      .left = (1u << SCOZ_SHARDS_) - 1 };
+			if (f->before)
+				take_off(ret, &f->before[f->known[k].index]);
+		}
 	}
+	read_slots(list, n, ret);
 	return 0;
 }
 
@@ -414,6 +563,8 @@ void marks_names(struct marks *m, char ***names, size_t *n)
 	*names = NULL;
 	*n = 0;
 	for (size_t i = 0; i < m->n_files; i++) {
+		if (!m->files[i].counts)
+			continue;
 		look_through(&m->files[i]);
 		for (size_t k = 0; k < m->files[i].n_known; k++) {
 			array_reserve(*names, cap, *n + 1);

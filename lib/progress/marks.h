@@ -21,6 +21,8 @@
 
 #include "base/held_file.h"
 
+#include <sys/types.h>
+
 enum mark_kind { MARK_PROGRESS, MARK_BEGIN, MARK_END };
 
 struct mark_site {
@@ -48,6 +50,12 @@ bool mark_name_matches(const char *pattern, const char *name);
 struct marks;
 int marks_open(const char *dir, struct marks **ret, struct error *err);
 int marks_refresh(struct marks *m, struct error *err);
+/*
+ * Only what these users' programs count is read from now on: any user can write anything to their
+ * file. A user who is named later than marks_open() counts from then on; nobody is taken out again.
+ * Before the first call everybody counts.
+ */
+void marks_only_users(struct marks *m, const uid_t *uids, size_t n);
 /* Tells programs to count no longer and leaves the files in place. */
 void marks_close(struct marks *m);
 
@@ -60,7 +68,10 @@ struct marks_counts {
 	bool torn; /* a program stood still in the middle of an update: begins, ends and sums may
 		      not belong together; read again later */
 };
-/* Sums over all users' files and all names that match. A name nobody has used yet reads as 0. */
+/*
+ * Sums over all users' files and all names that match. A name nobody has used yet reads as 0. What
+ * one user's file holds delays neither the others' counts nor this call beyond some milliseconds.
+ */
 int marks_read(struct marks *m, const char *pattern, struct marks_counts *ret, struct error *err);
 /* Names seen so far, sorted, distinct; the array and its strings are malloc'ed. */
 void marks_names(struct marks *m, char ***names, size_t *n);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/members.h"
+#include "base/cgroup.h"
+#include "run/descendants.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+struct users {
+	uid_t *list;
+	size_t n, cap;
+};
+
+static void add(struct users *u, uid_t uid)
+{
+	for (size_t i = 0; i < u->n; i++) {
+		if (u->list[i] == uid)
+			return;
+	}
+	array_reserve(u->list, u->cap, u->n + 1);
+	u->list[u->n++] = uid;
+}
+
+/* The effective user, by which a program finds its file of marks. */
+static int add_process(int pid, void *arg, struct error *err)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/status", pid);
+	_cleanup_free_ char *status = read_file(path, NULL);
+	const char *line = status ? strstr(status, "\nUid:") : NULL;
+	unsigned int uid;
+
+	(void)err;
+	if (line && sscanf(line, "\nUid: %*u %u", &uid) == 1)
+		add(arg, uid);
+	return 0;
+}
+
+static void add_with_descendants(struct users *u, int pid)
+{
+	struct descendants d;
+
+	add_process(pid, u, NULL);
+	descendants_of(pid, NULL, &d);
+	for (size_t i = 0; i < d.n; i++)
+		add_process(d.list[i].pid, u, NULL);
+	descendants_free(&d);
+}
+
+bool members_users(const struct options *opt, int command, uid_t **ret, size_t *n)
+{
+	const struct passwd *pw = opt->user ? getpwnam(opt->user) : NULL;
+	struct users u = { 0 };
+
+	if (!opt->command && !opt->n_pids && !opt->n_cgroups)
+		return false;
+	if (opt->command)
+		add(&u, pw ? pw->pw_uid : geteuid());
+	if (command)
+		add_with_descendants(&u, command);
+	for (size_t i = 0; i < opt->n_pids; i++)
+		add_with_descendants(&u, opt->pids[i]);
+	for (size_t i = 0; i < opt->n_cgroups; i++)
+		cgroup_each_process(opt->cgroups[i], add_process, &u, NULL);
+	*ret = u.list;
+	*n = u.n;
+	return true;
+}

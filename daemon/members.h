@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who belongs to what is profiled, where that was said: COMMAND, --pid, --cgroup. */
+#ifndef SCOZD_MEMBERS_H
+#define SCOZD_MEMBERS_H
+
+#include "daemon/options.h"
+
+#include <sys/types.h>
+
+/*
+ * The users whose processes are profiled now; @command: the command's process, 0: none yet. False:
+ * nobody was named, so everybody is.
+ */
+bool members_users(const struct options *opt, int command, uid_t **ret, size_t *n);
+
+#endif

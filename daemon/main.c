@@ -556,6 +556,7 @@ int main(int argc, char **argv)
 	s.command_status = -1;
 	s.truth = -1;
 	options_parse(argc, argv, &s.opt);
+	command_remember_limits();
 	ret = symbolizer_start(&err); /* before there are other threads */
 	if (!ret)
 		ret = ending_start(&s, &err);

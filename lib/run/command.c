@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,39 @@ static int become_user(const char *user)
 	setenv("USER", user, 1);
 	setenv("LOGNAME", user, 1);
 	return 0;
+}
+
+static struct {
+	int resource;
+	bool known;
+	struct rlimit limit;
+} limits[] = { { .resource = RLIMIT_MEMLOCK }, { .resource = RLIMIT_NOFILE } };
+
+void command_remember_limits(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		limits[i].known = !getrlimit(limits[i].resource, &limits[i].limit);
+}
+
+static void restore_limits(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		if (limits[i].known)
+			setrlimit(limits[i].resource, &limits[i].limit);
+	}
+}
+
+/* Whoever shares a controlling terminal can type into it. */
+static void leave_terminal(void)
+{
+	int null;
+
+	setsid();
+	if (!isatty(STDIN_FILENO))
+		return;
+	null = open("/dev/null", O_RDONLY);
+	dup2(null, STDIN_FILENO);
+	close(null);
 }
 
 /* What the profiler blocks or ignores is not the command's business. */
@@ -47,7 +81,11 @@ child_main(char **argv, const char *user, const int gate[2], const int report[2]
 
 	close(gate[1]); /* or a dead parent would leave us waiting for ourselves */
 	close(report[0]);
-	setpgid(0, 0);
+	if (user)
+		leave_terminal();
+	else
+		setpgid(0, 0);
+	restore_limits();
 	reset_signals();
 	if (read(gate[0], &go, 1) != 1)
 		_exit(0);
@@ -100,8 +138,9 @@ int command_spawn(struct command *c, char **argv, const char *user, struct error
 		over(c);
 		return error_set(err, saved, "fork: %s", strerror(saved));
 	}
-	setpgid(c->pid, c->pid);
-	if (isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
+	if (!user) /* else it makes itself a session, which no leader of a group can */
+		setpgid(c->pid, c->pid);
+	if (!user && isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
 		signal(SIGTTOU, SIG_IGN);
 		tcsetpgrp(STDIN_FILENO, c->pid);
 		c->foreground = true;

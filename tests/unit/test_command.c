@@ -4,6 +4,10 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +207,78 @@ static void signals_arrive(void **state)
 	assert_int_equal(WTERMSIG(c.status), SIGTERM);
 }
 
+/* What the profiler raises for itself is not for the command. */
+static void limits_are_as_before(void **state)
+{
+	struct rlimit before, raised;
+	struct command c;
+
+	(void)state;
+	getrlimit(RLIMIT_NOFILE, &before);
+	raised = before;
+	raised.rlim_cur = before.rlim_cur - 7;
+	setrlimit(RLIMIT_NOFILE, &raised);
+	command_remember_limits();
+	setrlimit(RLIMIT_NOFILE, &before);
+	start(&c, "ulimit -n >$dir/limit");
+	assert_int_equal(wait_for_pid("limit"), (int)raised.rlim_cur);
+	command_terminate(&c, 5, NULL);
+	command_remember_limits();
+}
+
+/* In a session whose terminal is @fd: what a command of @user sees of it. */
+static void __attribute__((noreturn)) at_terminal(int fd, char *user)
+{
+	char *argv[] = { "sh", "-c",
+			 "set -- $(cat /proc/$$/stat); echo $7 >$dir/tty; "
+			 "readlink /proc/$$/fd/0 >$dir/stdin; echo 1 >$dir/done",
+			 NULL };
+	struct command c;
+
+	setsid();
+	ioctl(fd, TIOCSCTTY, 0);
+	dup2(fd, 0);
+	setenv("dir", dir, 1);
+	if (command_spawn(&c, argv, user, NULL) || command_release(&c, argv, NULL))
+		_exit(1);
+	wait_for_pid("done");
+	command_terminate(&c, 5, NULL);
+	_exit(0);
+}
+
+static void users_get_no_terminal(void **state)
+{
+	char *users[] = { NULL, "nobody" };
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+
+	(void)state;
+	if (geteuid() || master < 0 || grantpt(master) || unlockpt(master))
+		skip();
+	assert_int_equal(chmod(dir, 0777), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(users); i++) {
+		_cleanup_free_ char *tty = xasprintf("%s/tty", dir);
+		_cleanup_free_ char *in = xasprintf("%s/stdin", dir), *text = NULL;
+		int fd = open(ptsname(master), O_RDWR | O_NOCTTY), pid = fork(), status;
+
+		if (!pid)
+			at_terminal(fd, users[i]);
+		waitpid(pid, &status, 0);
+		assert_int_equal(status, 0);
+		text = read_first_line(in);
+		if (users[i]) {
+			assert_int_equal(wait_for_pid("tty"), 0);
+			assert_string_equal(text, "/dev/null");
+		} else {
+			assert_int_not_equal(wait_for_pid("tty"), 0);
+			assert_string_not_equal(text, "/dev/null");
+		}
+		close(fd);
+		clean(NULL);
+	}
+	close(master);
+	chmod(dir, 0700);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +290,8 @@ int main(void)
 		cmocka_unit_test_teardown(others_are_spared, clean),
 		cmocka_unit_test_teardown(bad_users_are_refused, clean),
 		cmocka_unit_test_teardown(signals_arrive, clean),
+		cmocka_unit_test_teardown(limits_are_as_before, clean),
+		cmocka_unit_test_teardown(users_get_no_terminal, clean),
 	};
 	int ret;
 

@@ -42,6 +42,7 @@ struct reader {
 	char bad_why[JSON_ERROR_TEXT_LENGTH];
 	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
 	size_t cap_machines, cap_processes, first_sample; /* of this run */
+	size_t *kept, n_kept, cap_kept;			  /* windows of this run, see push_kept() */
 	struct error *err;
 };
 
@@ -194,6 +195,7 @@ static int read_header(struct reader *r, const json_t *o)
 		return bad_field(r, "run", "does not follow the run before it");
 	array_reserve(p->runs, r->cap_runs, p->n_runs + 1);
 	r->first_sample = p->n_samples;
+	r->n_kept = 0;
 	run = &p->runs[p->n_runs++];
 	memset(run, 0, sizeof(*run));
 	h = &run->header;
@@ -246,6 +248,8 @@ static int read_target(struct reader *r, const json_t *o)
 	return 0;
 }
 
+static struct window_progress no_progress[MAX_PROGRESS];
+
 static int read_window_progress(struct reader *r, const json_t *o, struct profile_window *w)
 {
 	const json_t *a = json_object_get(o, "progress");
@@ -253,10 +257,12 @@ static int read_window_progress(struct reader *r, const json_t *o, struct profil
 
 	if (!json_is_array(a))
 		return bad_field(r, "progress", "is not a list");
-	if (n > r->p->n_progress)
-		return bad_field(r, "progress", "has more entries than there are progress points");
+	if (n && n != r->p->n_progress)
+		return bad_field(r, "progress",
+				 "has not as many entries as there are progress points");
 	w->n_progress = r->p->n_progress;
-	w->progress = arena_alloc(r->impl, w->n_progress * sizeof(*w->progress));
+	/* What is not in the file takes no room either. */
+	w->progress = n ? arena_alloc(r->impl, n * sizeof(*w->progress)) : no_progress;
 	for (size_t i = 0; i < n; i++) {
 		const json_t *e = json_array_get(a, i);
 		struct window_progress *wp = &w->progress[i];
@@ -271,6 +277,50 @@ static int read_window_progress(struct reader *r, const json_t *o, struct profil
 			return bad_field(r, "progress", "holds a negative count");
 	}
 	return 0;
+}
+
+/*
+ * The windows of this run that no line has discarded yet: a heap by seq, so that a discard touches
+ * only those that it discards, however many such lines there are.
+ */
+static bool less(const struct reader *r, size_t i, size_t k)
+{
+	return r->p->windows[r->kept[i]].seq < r->p->windows[r->kept[k]].seq;
+}
+
+static void swap_kept(struct reader *r, size_t i, size_t k)
+{
+	size_t saved = r->kept[i];
+
+	r->kept[i] = r->kept[k];
+	r->kept[k] = saved;
+}
+
+static void push_kept(struct reader *r, size_t window)
+{
+	size_t i = r->n_kept;
+
+	array_reserve(r->kept, r->cap_kept, r->n_kept + 1);
+	r->kept[r->n_kept++] = window;
+	for (; i && less(r, i, (i - 1) / 2); i = (i - 1) / 2)
+		swap_kept(r, i, (i - 1) / 2);
+}
+
+static size_t pop_kept(struct reader *r)
+{
+	size_t first = r->kept[0], i = 0;
+
+	r->kept[0] = r->kept[--r->n_kept];
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child + 1 < r->n_kept && less(r, child + 1, child))
+			child++;
+		if (child >= r->n_kept || !less(r, child, i))
+			return first;
+		swap_kept(r, i, child);
+		i = child;
+	}
 }
 
 static int read_window(struct reader *r, const json_t *o)
@@ -308,6 +358,8 @@ static int read_window(struct reader *r, const json_t *o)
 		return -EINVAL;
 	array_reserve(p->windows, r->cap_windows, p->n_windows + 1);
 	p->windows[p->n_windows++] = w;
+	if (!w.discard)
+		push_kept(r, p->n_windows - 1);
 	return 0;
 }
 
@@ -320,12 +372,10 @@ static int read_discard(struct reader *r, const json_t *o)
 	if (get_index(r, o, "run", &run) || get_index(r, o, "before_seq", &before) ||
 	    get_text(r, o, "why", &why))
 		return -EINVAL;
-	for (size_t i = 0; i < p->n_windows; i++) {
-		struct profile_window *w = &p->windows[i];
-
-		if (w->run == run && w->seq < before && !w->discard)
-			w->discard = why;
-	}
+	if (run != p->n_runs - 1)
+		return bad_field(r, "run", "is not the run it stands in");
+	while (r->n_kept && p->windows[r->kept[0]].seq < before)
+		p->windows[pop_kept(r)].discard = why;
 	return 0;
 }
 
@@ -708,6 +758,7 @@ int profile_read_fd(int fd, const char *path, bool *ends_with_newline, struct pr
 		res = lines_read(&lines, fd, ends_with_newline, err);
 	if (!res)
 		res = finish(&r);
+	free(r.kept);
 	if (res) {
 		profile_error_clean(err);
 		profile_free(&impl->p);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reading what was written, cut off at every byte, damaged, or never a profile at all. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -449,12 +451,117 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* A file of @n such lines behind @points progress points. */
+static void put_many(size_t points, size_t n, const char *(*line)(size_t i, char *buf))
+{
+	FILE *f;
+	char buf[256];
+
+	unlink(path);
+	f = fopen(path, "wx");
+	assert_non_null(f);
+	fputs(HEADER, f);
+	for (size_t i = 0; i < points; i++)
+		fprintf(f,
+			"{\"type\":\"progress\",\"id\":%zu,\"name\":\"p%zu\","
+			"\"kind\":\"throughput\"}\n",
+			i, i);
+	fputs(TARGET, f);
+	for (size_t i = 0; i < n; i++)
+		fputs(line(i, buf), f);
+	fclose(f);
+}
+
+static const char *empty_window(size_t i, char *buf)
+{
+	sprintf(buf,
+		"{\"type\":\"window\",\"run\":0,\"seq\":%zu,\"target\":0,\"speedup\":0.5,"
+		"\"progress\":[]}\n",
+		i);
+	return buf;
+}
+
+/* Twice as many windows and discards, of which none discards anything. */
+static const char *window_or_discard(size_t i, char *buf)
+{
+	if (!(i & 1))
+		return empty_window(i + 1, buf);
+	return "{\"type\":\"discard\",\"run\":0,\"before_seq\":0,\"why\":\"x\"}\n";
+}
+
+static double seconds_to_read(void)
+{
+	uint64_t start;
+	struct timespec ts;
+	struct profile *p;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	start = ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+	assert_int_equal(profile_read(path, &p, NULL), 0);
+	profile_free(p);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec - start) / 1e9;
+}
+
+/* What a file costs to read is in proportion to its size. */
+static void test_amplification(void **state)
+{
+	struct mallinfo2 before, after;
+	double some, many;
+	struct profile *p;
+
+	(void)state;
+	put_many(4096, 2000, empty_window);
+	before = mallinfo2();
+	assert_int_equal(profile_read(path, &p, NULL), 0);
+	after = mallinfo2();
+	assert_int_equal(p->n_windows, 2000);
+	assert_true(p->windows[7].n_progress == 4096 && !p->windows[7].progress[4095].visits);
+	assert_true(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd < 4u << 20);
+	profile_free(p);
+
+	put_many(1, 20000, window_or_discard);
+	some = seconds_to_read();
+	put_many(1, 80000, window_or_discard);
+	many = seconds_to_read();
+	/* Four times the lines: 4 times the time, where it was 16 times. */
+	if (many > 10 * some)
+		fail_msg("%.3f s for 20000 lines, %.3f s for 80000", some, many);
+}
+
+/* A discard is for the windows that came before it, of this run, and the first one counts. */
+static void test_discards(void **state)
+{
+#define W(run, seq) \
+	"{\"type\":\"window\",\"run\":" #run ",\"seq\":" #seq \
+	",\"target\":0,\"speedup\":0,\"progress\":[{}]}\n"
+#define D(run, before, why) \
+	"{\"type\":\"discard\",\"run\":" #run ",\"before_seq\":" #before ",\"why\":\"" why "\"}\n"
+	static const char *const want[] = { "b", "a", "a", NULL, "b", NULL, "c" };
+	struct profile *p;
+
+	(void)state;
+	put_text(START W(0, 7) W(0, 1) W(0, 2) W(0, 9) D(0, 3, "a") W(0, 1) W(0, 8)
+			 D(0, 8, "b") "{\"type\":\"header\",\"format\":\"scoz-profile\","
+				      "\"version\":1,\"run\":1}\n" W(1, 1) D(1, 100, "c"));
+	assert_int_equal(profile_read(path, &p, NULL), 0);
+	assert_int_equal(p->n_windows, ARRAY_SIZE(want));
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		if (want[i])
+			assert_string_equal(p->windows[i].discard, want[i]);
+		else
+			assert_null(p->windows[i].discard);
+	}
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_cut_at_every_byte),
-		cmocka_unit_test(test_damaged),	   cmocka_unit_test(test_not_a_profile),
-		cmocka_unit_test(test_forgiven),   cmocka_unit_test(test_flipped_bytes),
+		cmocka_unit_test(test_amplification), cmocka_unit_test(test_discards),
+		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_cut_at_every_byte),
+		cmocka_unit_test(test_damaged),	      cmocka_unit_test(test_not_a_profile),
+		cmocka_unit_test(test_forgiven),      cmocka_unit_test(test_flipped_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -98,18 +98,35 @@ static struct estimate_point *find_point(struct estimate *e, double speedup)
 	return NULL;
 }
 
-/* What does not shrink however long one measures. */
-static double fixed_error(const struct estimate_point *p, const struct unit_set *set)
+/* What does not shrink however long one measures, and the largest part of it. */
+static double fixed_error(const struct estimate_point *p, const struct unit_set *set,
+			  const char **cause)
 {
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
 	double shared = set->inserted > 0 ? fmin(set->shared / set->inserted, 1) : 0;
 	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
 	double period = set->n ? set->expected / set->n / PERIOD_AT_SPEEDUP : 0;
-	double half = hypot(METHOD_PP, CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct));
+	const struct {
+		double pp;
+		const char *cause;
+	} parts[] = {
+		{ METHOD_PP, "the method itself" },
+		{ CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct),
+		  "more tasks than cores" },
+		{ SHARED_DOUBT * shared * p->speedup_pct, "cores shared with strangers" },
+		{ PERIOD_DOUBT * period * set->speedup, "samples too coarse for this program" },
+		{ STEAL_DOUBT * stolen * p->speedup_pct, "time that the host took" },
+	};
+	double half = 0, most = 0;
 
-	half = hypot(half, SHARED_DOUBT * shared * p->speedup_pct);
-	half = hypot(half, PERIOD_DOUBT * period * set->speedup);
-	return hypot(half, STEAL_DOUBT * stolen * p->speedup_pct);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		half = hypot(half, parts[i].pp);
+		if (parts[i].pp > most) {
+			most = parts[i].pp;
+			*cause = parts[i].cause;
+		}
+	}
+	return half;
 }
 
 /* Independent of chance, so it adds to the variance. */
@@ -228,7 +245,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			*p = treated_point(set, &r[i]);
 			take_joint(p, &joint[i]);
 			p->noise_df = p->df;
-			p->fixed_pp = fixed_error(p, set);
+			p->fixed_pp = fixed_error(p, set, &p->fixed_cause);
 			if (!exact)
 				add_method_error(p);
 		}

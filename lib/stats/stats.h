@@ -42,6 +42,7 @@ struct estimate_point {
 	 * of freedom of the rest (0: unknown): trust.h.
 	 */
 	double fixed_pp, noise_df;
+	const char *fixed_cause; /* the largest part of fixed_pp */
 	/* Profiling time spent on it and its baselines, settling included; 0 with
 	 * stats_options.bare */
 	double spent_s;

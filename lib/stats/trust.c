@@ -47,7 +47,8 @@ struct trust trust_of_point(const struct estimate_point *p, double goal_pp)
 {
 	struct trust t = { .answer = TRUST_UNKNOWN,
 			   .now_pp = (p->ci_hi - p->ci_lo) / 2,
-			   .fixed_pp = p->fixed_pp };
+			   .fixed_pp = p->fixed_pp,
+			   .fixed_cause = p->fixed_cause };
 	double noise_pp, left;
 
 	t.goal_pp = goal_pp > 0 ? goal_pp : trust_goal(t.now_pp);
@@ -100,8 +101,9 @@ char *trust_text(const struct trust *t, double more_s)
 		return xasprintf("%s now; \xc2\xb1%g needs about %s", now, t->goal_pp, time);
 	case TRUST_NEVER:
 		return xasprintf("%s now; \xc2\xb1%g is out of reach: \xc2\xb1%.1f of it does not "
-				 "shrink with time",
-				 now, t->goal_pp, t->fixed_pp);
+				 "shrink with time%s%s%s",
+				 now, t->goal_pp, t->fixed_pp, t->fixed_cause ? " (" : "",
+				 t->fixed_cause ? t->fixed_cause : "", t->fixed_cause ? ")" : "");
 	default:
 		return xstrdup("too few windows to tell how precise it is");
 	}

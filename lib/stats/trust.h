@@ -17,8 +17,9 @@ enum trust_answer {
 };
 struct trust {
 	enum trust_answer answer;
-	double now_pp;	 /* half width of the interval; INFINITY: not known */
-	double fixed_pp; /* of that, what does not shrink */
+	double now_pp;		 /* half width of the interval; INFINITY: not known */
+	double fixed_pp;	 /* of that, what does not shrink */
+	const char *fixed_cause; /* mostly because of that; NULL: not known */
 	double goal_pp;
 	/* TRUST_MORE: treated windows that are still missing, in those that there are. */
 	double more;

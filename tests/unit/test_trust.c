@@ -104,6 +104,7 @@ static void out_of_reach(void **state)
 	assert_true(t.now_pp > t.fixed_pp);
 	assert_non_null(strstr(text, "\xc2\xb1"
 				     "2 is out of reach: \xc2\xb1"));
+	assert_non_null(strstr(text, "(more tasks than cores)"));
 	t = look(200, 0.02, 0.1, 1, 10, &spent);
 	assert_int_equal(t.answer, TRUST_REACHED);
 	/* No goal can be below what the method itself is off by. */

@@ -156,6 +156,7 @@ static json_t *trust_json(const struct model_row *row)
 	put(o, "speedup_pct", number(t->speedup_pct));
 	put(o, "half_width_pp", percent(t->t.now_pp));
 	put(o, "fixed_pp", percent(t->t.fixed_pp));
+	put(o, "fixed_cause", t->t.fixed_cause ? text(t->t.fixed_cause) : json_null());
 	put(o, "goal_pp", t->t.goal_pp > 0 ? number(t->t.goal_pp) : json_null());
 	put(o, "answer", text(answers[t->t.answer]));
 	put(o, "more_s", number(t->t.answer == TRUST_MORE ? t->more_s : NAN));

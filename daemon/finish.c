@@ -494,8 +494,10 @@ static void warn_about_losses(struct session *s, const struct handlers_counts *c
 			     (unsigned long long)c->places.untold, binaries);
 	}
 	warn_about_names(s, c);
-	log_info("profiling took %.2f %% of a core for handling samples (%.2f µs a sample)",
-		 100 * c->cpu_s / elapsed, c->samples ? 1e6 * c->resolve_s / c->samples : 0);
+	log_info("profiling took %.2f %% of a core for handling samples (%.2f µs a sample); rings "
+		 "were at most %.1f %% full",
+		 100 * c->cpu_s / elapsed, c->samples ? 1e6 * c->resolve_s / c->samples : 0,
+		 100 * c->fullest);
 }
 
 static void fill_footer(struct session *s, const struct engine_ledger *l,

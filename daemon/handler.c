@@ -26,6 +26,7 @@
 struct own_counts {
 	uint64_t samples, lost, dropped;
 	double cpu_s, count_s;
+	double fullest; /* that the ring was, of 1 */
 };
 
 struct handler {
@@ -144,8 +145,10 @@ static void on_record(struct handler *h, const struct perf_event_header *header)
 static void drain(struct handler *h)
 {
 	const struct perf_event_header *r;
-	double start = thread_cpu_s(), end;
+	double start = thread_cpu_s(), full = (double)ring_waiting(&h->ring) / h->ring.size, end;
 
+	if (full > h->counts.fullest)
+		h->counts.fullest = full;
 	while ((r = ring_next(&h->ring))) {
 		on_record(h, r);
 		ring_release(&h->ring);
@@ -388,6 +391,8 @@ void handlers_counts_now(const struct handlers *h, struct handlers_counts *ret)
 		ret->places.untold += c->dropped;
 		ret->cpu_s += c->cpu_s;
 		ret->resolve_s += c->count_s;
+		if (c->fullest > ret->fullest)
+			ret->fullest = c->fullest;
 	}
 }
 

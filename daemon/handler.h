@@ -51,6 +51,7 @@ struct handlers_counts {
 	uint64_t samples, lost;
 	struct tally_counts places; /* of samples */
 	double cpu_s;		    /* CPU time of all handlers, and of the collector */
+	double fullest;		    /* that any ring was when it was read, of 1 */
 	double resolve_s;	    /* of it counting samples and finding out where they lie */
 };
 void handlers_counts(struct handlers *h, struct handlers_counts *ret);

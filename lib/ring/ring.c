@@ -54,6 +54,11 @@ const struct perf_event_header *ring_next(struct ring *r)
 	return (void *)r->buf;
 }
 
+size_t ring_waiting(const struct ring *r)
+{
+	return __atomic_load_n(&r->header->data_head, __ATOMIC_ACQUIRE) - r->position;
+}
+
 void ring_release(struct ring *r)
 {
 	__atomic_store_n(&r->header->data_tail, r->position, __ATOMIC_RELEASE);

@@ -23,6 +23,8 @@ int ring_map(struct ring *r, int fd, size_t pages, struct error *err);
 void ring_unmap(struct ring *r);
 /* The next record, valid until the next call; NULL when the ring is empty. */
 const struct perf_event_header *ring_next(struct ring *r);
+/* Bytes that wait to be read. */
+size_t ring_waiting(const struct ring *r);
 /* Gives the space of all records returned so far back to the kernel. */
 void ring_release(struct ring *r);
 

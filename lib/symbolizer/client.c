@@ -40,6 +40,7 @@ static struct {
 	pthread_mutex_t lock;
 	uint64_t tables; /* bytes in all */
 	int waiting;	 /* for a worker, longer than it should take */
+	bool open;	 /* workers cannot be locked in */
 	bool dead;	 /* has not answered for so long that nobody waits any more */
 } symbolizer = { .socket = -1, .abandon = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -49,7 +50,7 @@ struct job {
 	int file;
 	uid_t owner;
 	int socket, worker, opens; /* -1: not there yet */
-	bool begun, waits, ended;
+	bool ready, begun, waits, ended;
 	int status, n_opens;
 	uint64_t memory, cpu_s, since;
 	struct maptable *table;
@@ -244,10 +245,14 @@ static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
 		}
 		break;
 	case MSG_READY:
-		if (j->opens < 0) {
+		if (!j->ready) {
+			j->ready = true;
 			j->opens = fds[0];
 			fds[0] = -1;
 		}
+		if (j->opens < 0 && !__atomic_exchange_n(&symbolizer.open, true, __ATOMIC_RELAXED))
+			log_info("this kernel has no filters of system calls (seccomp): who reads "
+				 "files has no rights, but could open what everybody may");
 		break;
 	case MSG_FOUND:
 		j->table = j->cache ? cache_load(j->cache, j->file, m->number) : NULL;
@@ -271,7 +276,7 @@ static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
 	default:
 		break;
 	}
-	if (j->worker >= 0 && j->opens >= 0 && !j->begun && !j->ended) {
+	if (j->worker >= 0 && j->ready && !j->begun && !j->ended) {
 		j->begun = true;
 		go_on(j);
 	}
@@ -408,8 +413,13 @@ int symbolizer_start(struct error *err)
 {
 	int pair[2], pid;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return error_set(err, errno, "making a socket: %s", strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		if (errno != EAFNOSUPPORT)
+			return error_set(err, errno, "making a socket: %s", strerror(errno));
+		log_warn("this kernel has no local sockets (CONFIG_UNIX): files are read with all "
+			 "the rights that this process has");
+		return 0;
+	}
 	symbolizer.abandon = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fflush(NULL);
 	pid = fork();

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cost of mapping tables: linetable [-k] BINARY [LOOKUPS]; -k: it is a kernel image. One JSON
- * object a line: building without a cache, reading back from the cache, and looking up random
- * addresses. Memory is that of a child that does only this (peak resident set, with and without
- * file pages).
+ * Cost of mapping tables: linetable [-k] [-s] BINARY [LOOKUPS]; -k: it is a kernel image; -s:
+ * tables are made by the symbolizer, and memory is that of who asks for them. One JSON object a
+ * line: building without a cache, reading back from the cache, and looking up random addresses.
+ * Memory is that of a child that does only this (peak resident set, with and without file pages).
  */
 #include "map/map.h"
+#include "symbolizer/symbolizer.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool kernel;
+static bool kernel, apart;
 
 static long status_kb(const char *key)
 {
@@ -40,9 +41,14 @@ static void measure_open(const char *what, const char *path, const char *cache)
 
 	if (!pid) {
 		long before = status_kb("VmHWM:");
-		uint64_t start = clock_now_ns(), end;
-		struct maptable *t = open_table(path, cache);
+		struct maptable *t;
+		uint64_t start, end;
+		struct error err;
 
+		if (apart && symbolizer_start(&err))
+			_exit(1);
+		start = clock_now_ns();
+		t = open_table(path, cache);
 		end = clock_now_ns();
 		printf("{\"measure\": \"%s\", \"binary\": \"%s\", \"seconds\": %.3f, "
 		       "\"peak_rss_mb\": %.1f, \"peak_rss_before_mb\": %.1f, \"rss_anon_mb\": "
@@ -107,13 +113,12 @@ int main(int argc, char **argv)
 	char cache[] = "/tmp/scoz-linetable.XXXXXX";
 	_cleanup_free_ char *rm = NULL;
 
-	if (argc > 1 && !strcmp(argv[1], "-k")) {
-		kernel = true;
-		argc--;
-		argv++;
+	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+		kernel |= !strcmp(argv[1], "-k");
+		apart |= !strcmp(argv[1], "-s");
 	}
 	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: linetable [-k] BINARY [LOOKUPS]\n");
+		fprintf(stderr, "usage: linetable [-k] [-s] BINARY [LOOKUPS]\n");
 		return 2;
 	}
 	if (!mkdtemp(cache))

@@ -7,14 +7,27 @@
 
 #define GOAL_USUAL 2.0
 #define GOAL_FINE  1.0
-#define LEAST_PART 0.1 /* of a goal that noise must be left: less would take forever */
+#define COARSE	   1.25 /* times what does not shrink: a goal where the usual one is out of reach */
+#define LEAST_PART 0.1	/* of a goal that noise must be left: less would take forever */
 #define STEPS	   30
 
-double trust_goal(double now_pp)
+/* What must be left for noise when the rest is taken off; 0: it is out of reach. */
+static double room_for_noise(double goal_pp, double fixed_pp)
 {
-	if (now_pp > GOAL_USUAL)
+	double left = sqrt(fmax(goal_pp * goal_pp - fixed_pp * fixed_pp, 0));
+
+	return left < LEAST_PART * goal_pp ? 0 : left;
+}
+
+double trust_goal(double now_pp, double fixed_pp)
+{
+	double coarse = ceil(COARSE * fixed_pp);
+
+	if (now_pp <= GOAL_USUAL)
+		return now_pp > GOAL_FINE ? GOAL_FINE : 0;
+	if (room_for_noise(GOAL_USUAL, fixed_pp) > 0 || now_pp <= coarse)
 		return GOAL_USUAL;
-	return now_pp > GOAL_FINE ? GOAL_FINE : 0;
+	return coarse;
 }
 
 /* A half width as if noise were known exactly. */
@@ -51,16 +64,16 @@ struct trust trust_of_point(const struct estimate_point *p, double goal_pp)
 			   .fixed_cause = p->fixed_cause };
 	double noise_pp, left;
 
-	t.goal_pp = goal_pp > 0 ? goal_pp : trust_goal(t.now_pp);
+	t.goal_pp = goal_pp > 0 ? goal_pp : trust_goal(t.now_pp, t.fixed_pp);
 	if (!isfinite(t.now_pp))
 		return t;
 	t.answer = TRUST_REACHED;
 	if (!(t.goal_pp > 0) || t.now_pp <= t.goal_pp)
 		return t;
 	t.answer = TRUST_NEVER;
-	left = sqrt(fmax(t.goal_pp * t.goal_pp - t.fixed_pp * t.fixed_pp, 0));
+	left = room_for_noise(t.goal_pp, t.fixed_pp);
 	noise_pp = sqrt(fmax(t.now_pp * t.now_pp - t.fixed_pp * t.fixed_pp, 0));
-	if (left < LEAST_PART * t.goal_pp || !(p->noise_df > 0))
+	if (!(left > 0) || !(p->noise_df > 0))
 		return t;
 	t.answer = TRUST_MORE;
 	t.more = windows_missing(p, noise_pp, left);

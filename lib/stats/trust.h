@@ -25,8 +25,11 @@ struct trust {
 	double more;
 };
 
-/* What to ask for next, from @now_pp on, in percentage points; 0: nothing. */
-double trust_goal(double now_pp);
+/*
+ * What to ask for next, from @now_pp on, in percentage points: 2, then 1; what can be had where
+ * @fixed_pp is in the way of 2. 0: nothing.
+ */
+double trust_goal(double now_pp, double fixed_pp);
 /* @goal_pp: 0: what trust_goal() says. */
 struct trust trust_of_point(const struct estimate_point *p, double goal_pp);
 

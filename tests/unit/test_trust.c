@@ -139,9 +139,12 @@ static void words(void **state)
 	expect_text(TRUST_MORE, 30, 0.5, 1e6, "±30 now; ±0.5 needs about 280 more hours");
 	expect_text(TRUST_MORE, 2.01, 2, 0.2, "±2.0 now; ±2 needs about 1 more second");
 	expect_text(TRUST_REACHED, 0.8, 0, 0, "±0.8 now");
-	assert_true(trust_goal(7) == 2);
-	assert_true(trust_goal(1.5) == 1);
-	assert_true(trust_goal(0.7) == 0);
+	assert_true(trust_goal(7, 0.5) == 2);
+	assert_true(trust_goal(1.5, 0.5) == 1);
+	assert_true(trust_goal(0.7, 0.5) == 0);
+	/* Among strangers: what can be had. */
+	assert_true(trust_goal(14, 3.1) == 4);
+	assert_true(trust_goal(3.9, 3.1) == 2);
 }
 
 int main(void)

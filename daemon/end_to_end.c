@@ -97,7 +97,11 @@ int end_to_end_run(struct session *s, struct error *err)
 	ret = lease_start(s->engine, &s->lease, err);
 	for (uint32_t done = 0, looked = 1; !ret && !session_over(s); done++) {
 		struct plan_window what;
-		enum plan_answer answer = trials_next(s, &what);
+		enum plan_answer answer;
+
+		if (!session_repair(s, err))
+			log_warn("%s", err->text);
+		answer = trials_next(s, &what);
 
 		/* A short run has too few samples to choose a target by. */
 		if (answer == PLAN_WAIT && !s->n_trials && looked++ < MAX_LOOKS) {

@@ -139,6 +139,8 @@ int experiment_run(struct session *s, struct error *err)
 
 		lease_beat(s->lease);
 		session_look_for_marks(s);
+		if (!session_repair(s, err))
+			log_warn("%s", err->text);
 		rate = slowest_rate(s, &since);
 		if (rate > 0)
 			answer = trials_next(s, &what);

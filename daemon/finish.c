@@ -483,8 +483,12 @@ static void warn_about_losses(struct session *s, const struct handlers_counts *c
 	double elapsed = session_elapsed_s(s);
 
 	if (c->lost)
-		session_warn(s, "%llu samples were lost because a ring was full",
-			     (unsigned long long)c->lost);
+		session_warn(
+			s,
+			"%llu records (samples, mappings, ends of processes) were lost because "
+			"a ring was full; windows in which that happened are discarded, and what "
+			"is mapped where was read again %u times",
+			(unsigned long long)c->lost, s->repairs);
 	if (c->places.untold) {
 		_cleanup_free_ char *binaries = unread_binaries(s);
 

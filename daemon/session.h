@@ -43,8 +43,10 @@ struct session {
 	struct profile_writer *writer;
 	struct command command;
 	struct lease *lease;
-	bool in_window; /* nothing that may wait for others is done: cores may be stopped */
-	int truth;	/* the file of --truth, or -1 */
+	uint64_t repaired;    /* records lost when mappings were last read again */
+	unsigned int repairs; /* how often that was done */
+	bool in_window;	      /* nothing that may wait for others is done: cores may be stopped */
+	int truth;	      /* the file of --truth, or -1 */
 
 	uint64_t start_ns;
 	struct machine_times *machine; /* at the start, by core */
@@ -131,8 +133,13 @@ int window_hold(struct session *s, const struct plan_window *what,
 int window_record(struct session *s, struct trial *t, struct profile_window *w, bool more);
 /* All windows so far. */
 void window_discard_all(struct session *s, const char *why);
+/*
+ * Between windows: where records of the rings were lost, mappings, execs and exits may be among
+ * them, so what is mapped where is read from /proc again.
+ */
+bool session_repair(struct session *s, struct error *err);
 struct window_watch {
-	uint64_t start_ns, lapsed_ns;
+	uint64_t start_ns, lapsed_ns, lost;
 	struct machine_times machine;
 	uint64_t speed_sum, speeds;
 	struct engine_ledger before;

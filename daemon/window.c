@@ -117,8 +117,11 @@ static bool debts_settle(struct session *s)
  * to nothing of how windows differ, and where the host takes a third of the time, to discard for it
  * is to throw away the data and to keep the noise (lib/stats/control.c has what does explain it).
  */
-static const char *disturbance(const struct engine_ledger *a, const struct engine_ledger *b)
+static const char *disturbance(const struct engine_ledger *a, const struct engine_ledger *b,
+			       bool records_lost)
 {
+	if (records_lost) /* where the target lies may be among them */
+		return "lost";
 	if (b->clipped - a->clipped > MAX_CLIPPED * (b->ticks - a->ticks) + 1)
 		return "lost";
 	return NULL;
@@ -150,10 +153,39 @@ bool window_set_speedup(struct session *s, const struct plan_window *what)
 	return set;
 }
 
+static void forget_mappings(int pid, void *arg)
+{
+	struct session *s = arg;
+
+	engine_forget_process(s->engine, pid);
+}
+
+static uint64_t records_lost(const struct session *s)
+{
+	struct handlers_counts counts;
+
+	handlers_counts_now(s->handlers, &counts);
+	return counts.lost;
+}
+
+bool session_repair(struct session *s, struct error *err)
+{
+	uint64_t lost = records_lost(s);
+
+	if (lost == s->repaired)
+		return true;
+	s->repaired = lost;
+	s->repairs++;
+	/* The target's mappings are published anew when it is selected next. */
+	s->selected = NULL;
+	return !maps_rescan(s->maps, forget_mappings, s, err);
+}
+
 void window_watch_begin(struct session *s, struct window_watch *watch)
 {
 	machine_read(&s->cores, NULL, &watch->machine);
 	handlers_speed(s->handlers, -1, &watch->speed_sum, &watch->speeds);
+	watch->lost = records_lost(s);
 	watch->lapsed_ns = lease_lapsed_ns(s->lease);
 	engine_read_ledger(s->engine, &watch->before);
 	watch->start_ns = clock_now_ns();
@@ -194,7 +226,7 @@ void window_watch_end(struct session *s, const struct window_watch *watch, struc
 	    lease_lapsed_ns(s->lease) - watch->lapsed_ns > MAX_LAPSED * w->wall_s * 1e9)
 		w->discard = "stalled";
 	else
-		w->discard = disturbance(a, &b);
+		w->discard = disturbance(a, &b, records_lost(s) != watch->lost);
 }
 
 int window_record(struct session *s, struct trial *t, struct profile_window *w, bool more)

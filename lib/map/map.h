@@ -159,6 +159,11 @@ void maps_destroy(struct maps *m);
  */
 int maps_scan_all(struct maps *m, struct error *err);
 int maps_scan_process(struct maps *m, int pid);
+/*
+ * After events were lost: what /proc tells now replaces what is known, processes that it does not
+ * tell of have exited. @fn (may be NULL) hears of every process that was known.
+ */
+int maps_rescan(struct maps *m, void (*fn)(int pid, void *arg), void *arg, struct error *err);
 
 /*
  * Events of the perf rings. Those of one core come in order; between cores they do not: a child's

@@ -438,6 +438,22 @@ void maps_exit(struct maps *m, uint64_t time, int pid)
 	pthread_rwlock_unlock(&m->lock);
 }
 
+size_t maps_living(struct maps *m, int **pids)
+{
+	size_t n = 0;
+
+	pthread_rwlock_rdlock(&m->lock);
+	*pids = xcalloc(m->n_process + 1, sizeof(**pids));
+	for (size_t i = 0; i < m->n_bucket; i++) {
+		for (struct process *p = m->bucket[i]; p && n < m->n_process; p = p->next) {
+			if (!p->exited_ns)
+				(*pids)[n++] = p->pid;
+		}
+	}
+	pthread_rwlock_unlock(&m->lock);
+	return n;
+}
+
 static bool knows(const struct space *s, const struct mapping *map)
 {
 	size_t i = space_find(s, map->start);

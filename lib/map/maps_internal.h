@@ -149,6 +149,8 @@ void binary_deinit(struct maps *m);
 /* NULL when @filename names no file that could be an executable; strips " (deleted)". */
 char *maps_file_name(const char *filename);
 /* Takes over @n mappings of @pid as the whole list. */
+/* Ids of the processes that are taken to live; malloc'ed. */
+size_t maps_living(struct maps *m, int **pids);
 void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n);
 
 #endif

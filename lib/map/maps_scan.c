@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
+#include <unistd.h>
 
 /* The kernel writes a newline in a path as \012 (and nothing else so). */
 static void unescape(char *s)
@@ -86,6 +87,22 @@ enum maps_code maps_code_at(int pid, uint64_t addr)
 		return MAPS_CODE_FILE;
 	}
 	return MAPS_CODE_GONE;
+}
+
+int maps_rescan(struct maps *m, void (*fn)(int pid, void *arg), void *arg, struct error *err)
+{
+	_cleanup_free_ int *pids = NULL;
+	size_t n = maps_living(m, &pids);
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *path = sysroot_path("/proc/%d", pids[i]);
+
+		if (access(path, F_OK) && errno == ENOENT)
+			maps_exit(m, 0, pids[i]);
+		if (fn)
+			fn(pids[i], arg);
+	}
+	return maps_scan_all(m, err);
 }
 
 int maps_scan_all(struct maps *m, struct error *err)

@@ -18,7 +18,6 @@
 #define JITTER_SPREAD 0.15
 #define JITTER_NS     (200 * NSEC_PER_MSEC)
 #define JITTER_TICKS  50 /* at least, between two changes */
-#define INIT_PID_NS   "pid:[4026531836]"
 
 struct bpf_recorder {
 	struct record_backend base;
@@ -203,36 +202,12 @@ static int load(struct bpf_recorder *b, struct error *err)
 	return 0;
 }
 
-/*
- * BPF programs see the ids of the first pid namespace, perf and /proc those of ours; and the clock
- * without a time namespace's offset.
- */
-static int check_namespaces(struct error *err)
-{
-	_cleanup_free_ char *pid = sysroot_path("/proc/self/ns/pid");
-	_cleanup_free_ char *offsets = sysroot_path("/proc/self/timens_offsets");
-	_cleanup_free_ char *text = read_file(offsets, NULL);
-	long long s = 0, ns = 0;
-	char name[64] = "";
-
-	if (readlink(pid, name, sizeof(name) - 1) > 0 && strcmp(name, INIT_PID_NS))
-		return error_set(err, EOPNOTSUPP,
-				 "engine bpf cannot record from inside a pid namespace (a "
-				 "container): run it on the host, or with the host's (--pid=host)");
-	if (text && sscanf(text, "monotonic %lld %lld", &s, &ns) == 2 && (s || ns))
-		return error_set(
-			err, EOPNOTSUPP,
-			"engine bpf cannot record from inside a time namespace whose clock "
-			"is set apart: run it on the host");
-	return 0;
-}
-
 static int create(const struct recorder_options *opt, struct record_backend **ret,
 		  struct error *err)
 {
 	struct rlimit old, unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	struct bpf_recorder *b;
-	int r = check_namespaces(err);
+	int r = bpf_check_namespaces(err);
 
 	if (r)
 		return r;

@@ -4,7 +4,9 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 static const char source[] =
 	"volatile int sink;\n"
@@ -505,14 +507,96 @@ static void test_this_process(void **state)
 	sysroot = root;
 }
 
+struct heard {
+	int pid;
+	bool seen;
+};
+
+static void hear(int pid, void *arg)
+{
+	struct heard *h = arg;
+
+	h->seen |= pid == h->pid;
+}
+
+/* Where a process has code of that file, in its own words. */
+static uint64_t code_of(int pid, const char *file)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%d/maps", pid);
+	_cleanup_free_ char *text = read_file(path, NULL);
+
+	for (char *line = text, *next; line && *line; line = next) {
+		unsigned long long start;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (strstr(line, " r-xp ") && path_ends_with(line, file) &&
+		    sscanf(line, "%llx-", &start) == 1)
+			return start;
+	}
+	return 0;
+}
+
+/* An exec, its mappings and an exit that no event told of. */
+static void test_rescan(void **state)
+{
+	const char *root = sysroot;
+	struct heard heard = { 0 };
+	uint64_t at = 0, vaddr;
+	struct maps *m;
+	uint32_t binary;
+	int gate[2], pid;
+
+	(void)state;
+	sysroot = "";
+	assert_int_equal(pipe(gate), 0);
+	pid = fork();
+	if (!pid) {
+		char c;
+
+		close(gate[1]);
+		if (read(gate[0], &c, 1) == 1)
+			execl("/bin/sleep", "sleep", "60", NULL);
+		_exit(1);
+	}
+	close(gate[0]);
+	assert_int_equal(maps_create(&(struct maps_options){ 0 }, &m, NULL), 0);
+	assert_int_equal(maps_scan_process(m, pid), 0);
+	assert_int_equal(write(gate[1], "x", 1), 1);
+	close(gate[1]);
+	for (int i = 0; i < 1000 && !at; i++) {
+		usleep(5000);
+		at = code_of(pid, "sleep");
+	}
+	assert_true(at);
+	assert_false(maps_resolve(m, pid, at, &binary, &vaddr) &&
+		     path_ends_with(maps_binary_path(m, binary), "sleep"));
+	heard.pid = pid;
+	assert_int_equal(maps_rescan(m, hear, &heard, NULL), 0);
+	assert_true(heard.seen);
+	assert_true(maps_resolve(m, pid, at, &binary, &vaddr));
+	assert_true(path_ends_with(maps_binary_path(m, binary), "sleep"));
+
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(maps_rescan(m, NULL, NULL, NULL), 0);
+	heard.seen = false;
+	assert_int_equal(maps_rescan(m, hear, &heard, NULL), 0);
+	assert_false(heard.seen);
+	maps_destroy(m);
+	sysroot = root;
+}
+
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_scan),	       cmocka_unit_test(test_events),
-		cmocka_unit_test(test_order_of_rings), cmocka_unit_test(test_overlaps),
-		cmocka_unit_test(test_scope),	       cmocka_unit_test(test_replaced_file),
-		cmocka_unit_test(test_vanished_files), cmocka_unit_test(test_container_path),
-		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_this_process),
+		cmocka_unit_test(test_rescan),	       cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_events),	       cmocka_unit_test(test_order_of_rings),
+		cmocka_unit_test(test_overlaps),       cmocka_unit_test(test_scope),
+		cmocka_unit_test(test_replaced_file),  cmocka_unit_test(test_vanished_files),
+		cmocka_unit_test(test_container_path), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_this_process),
 	};
 
 	sysroot = scratch;

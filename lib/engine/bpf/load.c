@@ -340,6 +340,11 @@ static int create(const struct engine_options *opt, struct engine **ret, struct 
 	struct engine *e = &b->base;
 	int r;
 
+	r = bpf_check_namespaces(err);
+	if (r) {
+		free(b);
+		return r;
+	}
 	engine_init(e, &engine_bpf, opt);
 	pthread_mutex_init(&b->publish_lock, NULL);
 	bpf_keep_log();

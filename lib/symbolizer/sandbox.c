@@ -34,7 +34,7 @@ static const int allowed[] = {
 	SYS_mmap,	   SYS_munmap,	  SYS_mremap,	      SYS_mprotect,	SYS_madvise,
 	SYS_fcntl,	   SYS_ftruncate, SYS_sendmsg,	      SYS_recvmsg,	SYS_exit,
 	SYS_exit_group,	   SYS_futex,	  SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_getrandom,
-	SYS_clock_gettime, SYS_sysinfo,
+	SYS_clock_gettime, SYS_sysinfo,	  SYS_sigaltstack,
 };
 
 /* The bounding set can only be changed as long as there are capabilities. */

@@ -204,7 +204,7 @@ bench-record-cost: all bench
 
 # Accuracy and cost; each prints its table. They want an otherwise idle machine.
 .PHONY: bench-truth bench-truth-coz bench-sim bench-accuracy bench-overhead bench-latency
-.PHONY: bench-real bench-linetable bench-engines bench-kernel-cost
+.PHONY: bench-weather bench-real bench-linetable bench-engines bench-kernel-cost
 bench-real: all
 	tests/bench/real-programs
 bench-engines: all
@@ -215,6 +215,8 @@ bench-truth: all
 	tests/bench/truth-suite
 bench-truth-coz: all
 	tests/bench/truth-suite --coz
+bench-weather: all bench
+	tests/bench/weather
 bench-sim: $(B)/sim
 	tests/bench/sim
 bench-accuracy: all

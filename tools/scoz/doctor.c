@@ -3,6 +3,7 @@
 #include "base/capabilities.h"
 #include "base/privileges.h"
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/prove.h"
 
 #include <getopt.h>
 #include <jansson.h>
@@ -10,9 +11,15 @@
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"Usage: scoz doctor [--json]\n"
+		"Usage: scoz doctor [--json] [--prove[=SECONDS]]\n"
 		"Tells whether scozd can run on this machine, and how to mend what is missing.\n"
-		"Exit status: 0 when the main job can run, 1 when it cannot.\n");
+		"  --json             one JSON object\n"
+		"  --prove[=SECONDS]  run two programs with a known answer for SECONDS (30) in "
+		"all,\n"
+		"                     and say how far predictions can be trusted here and now\n"
+		"Exit status: 0 when the main job can run, 1 when it cannot; with --prove 0 when "
+		"all\n"
+		"predictions hold within their intervals, 1 when not, 3 when there are none.\n");
 }
 
 static void print_text(const struct capabilities *c)
@@ -62,22 +69,44 @@ static void print_json(const struct capabilities *c)
 	json_decref(root);
 }
 
+static bool read_seconds(const char *text, double *ret)
+{
+	char *end = NULL;
+
+	*ret = text ? strtod(text, &end) : PROVE_SECONDS;
+	if (text &&
+	    (end == text || *end || !(*ret >= PROVE_SECONDS_MIN && *ret <= PROVE_SECONDS_MAX))) {
+		log_warn("--prove=%s: give it %.0f to %.0f seconds", text, PROVE_SECONDS_MIN,
+			 PROVE_SECONDS_MAX);
+		return false;
+	}
+	return true;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
+		{ "prove", optional_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	struct capabilities c;
+	double seconds = 0;
 	bool json = false;
 	int o, status;
 
+	if (argc > 1 && !strcmp(argv[1], PROVE_PROGRAM))
+		return prove_program(argc - 2, argv + 2);
 	optind = 0;
 	while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (o) {
 		case 'j':
 			json = true;
+			break;
+		case 'p':
+			if (!read_seconds(optarg, &seconds))
+				return EXIT_USAGE;
 			break;
 		case 'h':
 			usage(stdout);
@@ -92,6 +121,10 @@ int cmd_doctor(int argc, char **argv)
 	}
 	privileges_raise();
 	capabilities_probe(&capability_probes_real, &c);
+	if (seconds > 0 && c.can_run) {
+		capabilities_free(&c);
+		return prove(seconds, json);
+	}
 	if (json)
 		print_json(&c);
 	else

@@ -2,6 +2,19 @@
 /* scoz doctor on machines made of files. */
 #include "tools/scoz/doctor.c"
 
+/* Running programs is tests/system/test-doctor-prove's: nothing here asks for it. */
+int prove(double seconds, bool json)
+{
+	fprintf(stderr, "--prove=%g%s was not asked for\n", seconds, json ? " --json" : "");
+	abort();
+}
+
+int prove_program(int argc, char **argv)
+{
+	fprintf(stderr, "no program to prove with was asked for: %d, %p\n", argc, (void *)argv);
+	abort();
+}
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

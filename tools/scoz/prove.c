@@ -20,6 +20,7 @@
 
 #define SPEEDUPS      "50,100"
 #define GRACE_S	      45   /* for scozd to start and to end */
+#define VAGUE_PP      10.0 /* half width, from which on nothing is proved */
 #define WIDE_PP	      3.0  /* half width */
 #define MUCH_STOLEN   0.02 /* of the time of tasks */
 #define DEAR_TICK_US  20.0
@@ -231,12 +232,27 @@ static void prove_one(struct proof *p, const char *self, const char *scozd, cons
 	_cleanup_free_ char *log_path = xasprintf("%s/log", dir), *log = NULL;
 	_cleanup_free_ char *progress = xasprintf("progress=%s:scoz_prove_progress", self);
 	_cleanup_free_ char *duration = xasprintf("%g", seconds);
-	char *argv[] = {
-		(char *)scozd, "-p",	      progress,	       "--target", "func:scoz_prove_target",
-		"--speedup",   SPEEDUPS,      "--truth",       knob,	   "-o",
-		out,	       "--duration",  duration,	       "--",	   (char *)self,
-		"doctor",      PROVE_PROGRAM, (char *)p->name, knob,	   NULL
-	};
+	char *argv[] = { (char *)scozd,
+			 "-v",
+			 "-p",
+			 progress,
+			 "--target",
+			 "func:scoz_prove_target",
+			 "--speedup",
+			 SPEEDUPS,
+			 "--truth",
+			 knob,
+			 "-o",
+			 out,
+			 "--duration",
+			 duration,
+			 "--",
+			 (char *)self,
+			 "doctor",
+			 PROVE_PROGRAM,
+			 (char *)p->name,
+			 knob,
+			 NULL };
 	int status = run_scozd(argv, log_path, seconds + GRACE_S);
 
 	log = read_text(log_path);
@@ -266,7 +282,7 @@ static struct sum sum_up(const struct proof *p, size_t n)
 			s.inside += x->inside;
 			s.error += fabs(x->predicted - x->real);
 			s.worst = fmax(s.worst, fabs(x->predicted - x->real));
-			s.half = fmax(s.half, (x->hi - x->lo) / 2);
+			s.half = fmax(s.half, fmax(x->hi - x->lo, x->real_hi - x->real_lo) / 2);
 		}
 		s.tick_us = fmax(s.tick_us, p[i].tick_us);
 		s.stolen = fmax(s.stolen, p[i].stolen);
@@ -280,7 +296,8 @@ static struct sum sum_up(const struct proof *p, size_t n)
 
 static bool trusted(const struct sum *s)
 {
-	return s->points && s->inside == s->points && !s->wrong && !s->missing;
+	return s->points && s->inside == s->points && !s->wrong && !s->missing &&
+	       s->half <= VAGUE_PP;
 }
 
 /* To be freed, as the array. */
@@ -309,7 +326,12 @@ static char **advice(const struct sum *s, size_t *n)
 	if (s->expected_pp > PERIOD_LIMITS)
 		a[(*n)++] = xasprintf("the sampling period alone is expected to cost %.1f points",
 				      s->expected_pp);
-	if (s->half > WIDE_PP)
+	if (s->half > VAGUE_PP)
+		a[(*n)++] =
+			xasprintf("intervals are too wide (+-%.0f) to tell right from wrong: more "
+				  "time (--prove=SECONDS), or less going on beside",
+				  s->half);
+	else if (s->half > WIDE_PP)
 		a[(*n)++] =
 			xstrdup("intervals are wide: run longer (scozd --precision POINTS), and "
 				"stop what else keeps the cores busy");

@@ -6,7 +6,7 @@
 #define FAR_TAIL  1e-4 /* two-sided: about where verdicts are decided */
 #define DF_MIN	  2.0
 #define DF_MAX	  1e6
-#define PRECISE	  3e-4
+#define PRECISE	  1e-3
 #define NEGLECTED 1e-5
 
 /* Wallace: the normal deviate that is as unlikely as this t; good to 0.2 % from 2 on. */
@@ -36,32 +36,55 @@ static double outside(const struct component *c, size_t n, double mean, double x
 	double p = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		double off = mean - c[i].centre;
+
 		if (c[i].weight < NEGLECTED)
 			continue;
-		if (c[i].se > 0)
-			p += c[i].weight * (above((x + mean - c[i].centre) / c[i].se, c[i].df) +
-					    above((x - mean + c[i].centre) / c[i].se, c[i].df));
+		if (!(c[i].se > 0))
+			p += c[i].weight * (fabs(off) > x);
+		else if (off == 0)
+			p += 2 * c[i].weight * above(x / c[i].se, c[i].df);
 		else
-			p += c[i].weight * (fabs(c[i].centre - mean) > x);
+			p += c[i].weight * (above((x + off) / c[i].se, c[i].df) +
+					    above((x - off) / c[i].se, c[i].df));
 	}
 	return p;
 }
 
+/* Where outside() is @p: regula falsi in its logarithm, which is about a parabola. */
 static double distance(const struct component *c, size_t n, double mean, double p)
 {
-	double lo = 0, hi = 0;
+	double lo = 0, hi = 0, f_lo = -log(p), f_hi, var = 0;
 
-	for (size_t i = 0; i < n; i++)
-		hi = fmax(hi, fabs(c[i].centre - mean) + c[i].se);
-	while (hi > 0 && outside(c, n, mean, hi) > p)
-		hi *= 2;
-	for (int i = 0; i < 50 && hi - lo > PRECISE * hi; i++) {
-		double x = (lo + hi) / 2;
+	for (size_t i = 0; i < n; i++) {
+		double off = c[i].centre - mean;
 
-		if (outside(c, n, mean, x) > p)
+		var += c[i].weight * (c[i].se * c[i].se + off * off);
+	}
+	hi = 2 * sqrt(var);
+	if (!(hi > 0))
+		return 0;
+	while ((f_hi = log(fmax(outside(c, n, mean, hi), 1e-300) / p)) > 0) {
+		lo = hi;
+		f_lo = f_hi;
+		hi *= 1.7;
+	}
+	for (int i = 0; i < 30 && hi - lo > PRECISE * hi; i++) {
+		double x = (lo * f_hi - hi * f_lo) / (f_hi - f_lo), f;
+
+		x = fmin(fmax(x, lo + 0.02 * (hi - lo)), hi - 0.02 * (hi - lo));
+		f = log(fmax(outside(c, n, mean, x), 1e-300) / p);
+		if (fabs(f) < PRECISE)
+			return x;
+		if (f > 0) {
 			lo = x;
-		else
+			f_lo = f;
+			f_hi /= 2; /* Illinois: the other end moves, too */
+		} else {
 			hi = x;
+			f_hi = f;
+			f_lo /= 2;
+		}
 	}
 	return hi;
 }
@@ -71,7 +94,7 @@ static double degrees_for(double ratio)
 {
 	double lo = log(DF_MIN), hi = log(DF_MAX), far_z = 3.8905918864131203;
 
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 24; i++) {
 		double df = exp((lo + hi) / 2);
 
 		if (t_of_normal(far_z, df) / t_of_normal(Z_975, df) > ratio)

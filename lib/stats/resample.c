@@ -81,10 +81,35 @@ double student_two_sided(double t, double df)
 	return isinf(t) ? 0 : incomplete_beta(df / 2, 0.5, df / (df + t * t));
 }
 
+/* From a good guess by Newton's method; 0: it does not get there. */
+static double newton_quantile(double tail, double df, double guess)
+{
+	double scale = exp(lgamma((df + 1) / 2) - lgamma(df / 2)) / sqrt(df * M_PI), t = guess;
+
+	for (int i = 0; i < 12; i++) {
+		double density = scale * pow(1 + t * t / df, -(df + 1) / 2);
+		double step = (student_two_sided(t, df) - tail) / (2 * density);
+
+		if (!isfinite(step) || fabs(step) > t / 2)
+			return 0;
+		t += step;
+		if (fabs(step) < 1e-13 * t)
+			return t;
+	}
+	return 0;
+}
+
 double student_quantile(double p, double df)
 {
-	double tail = 2 * (p < 0.5 ? p : 1 - p), lo = 0, hi = 1;
+	double tail = 2 * (p < 0.5 ? p : 1 - p), lo = 0, hi = 1, t = 0;
 
+	if (df >= 3 && df < 1e5 && p == 0.975) {
+		double x = Z_975 * (8 * df + 3) / (8 * df + 1); /* Wallace */
+
+		t = newton_quantile(tail, df, sqrt(df * expm1(x * x / df)));
+	}
+	if (t > 0)
+		return t;
 	while (student_two_sided(hi, df) > tail && hi < 1e300)
 		hi *= 2;
 	while (hi - lo > 1e-12 * hi) {

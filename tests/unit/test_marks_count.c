@@ -244,9 +244,9 @@ static void test_users(void **state)
 		skip();
 	path = build("gcc", "-O2", "users");
 	up = semaphores(path);
-	with = xasprintf("setpriv --reuid 4242 --regid 4242 --clear-groups %s", path);
+	with = xasprintf("setpriv --reuid 4243 --regid 4243 --clear-groups %s", path);
 	args = xasprintf("steps 5000 %s", up);
-	file = xasprintf("%s/4242", test_marks);
+	file = xasprintf("%s/4243", test_marks);
 	run("chmod 755 %s", test_dir);
 	remove_marks();
 	m = open_marks();
@@ -256,7 +256,7 @@ static void test_users(void **state)
 	assert_int_equal(visits(m, "step"), 0);
 	assert_int_equal(marks_refresh(m, NULL), 0);
 	assert_int_equal(stat(file, &st), 0);
-	assert_int_equal(st.st_uid, 4242);
+	assert_int_equal(st.st_uid, 4243);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	step(&p);
 	assert_true(visits(m, "step") > 0);

@@ -85,6 +85,9 @@ static void write_samples(struct session *s)
 
 		if (!binaries[i].sums.total || path[0] != '/')
 			continue;
+		/* With a scope of sources, callers outside of it are not asked about. */
+		if (s->opt.n_source_scope && !binaries[i].sums.self && !binaries[i].sums.credit)
+			continue;
 		placed[kept++] = (struct placed){
 			.s = { .target = locations_binary_target(path),
 			       .location = "",

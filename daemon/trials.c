@@ -118,14 +118,9 @@ static void credits_read(struct session *s, struct credits *ret)
 		ret->sum += ret->binary[i].sums.credit;
 }
 
-/* Lines and functions; code of which nothing is known stands for its binary. */
-static void list_places(struct session *s, const struct credits *c, struct candidates *ret)
+/* Binaries for the code in them of which nothing is known. */
+static void list_unknown(struct session *s, const struct credits *c, struct candidates *ret)
 {
-	for (size_t i = 0; i < c->n_location; i++) {
-		if (c->location[i].credit)
-			candidate_add(ret, locations_get(s->locations, i)->target,
-				      c->location[i].credit);
-	}
 	for (size_t i = 0; i < c->n_binary; i++) {
 		_cleanup_free_ char *target = NULL;
 
@@ -134,6 +129,17 @@ static void list_places(struct session *s, const struct credits *c, struct candi
 		target = locations_binary_target(maps_binary_path(s->maps, i));
 		candidate_add(ret, target, c->binary[i].sums.credit);
 	}
+}
+
+/* Lines and functions; code of which nothing is known stands for its binary. */
+static void list_places(struct session *s, const struct credits *c, struct candidates *ret)
+{
+	for (size_t i = 0; i < c->n_location; i++) {
+		if (c->location[i].credit)
+			candidate_add(ret, locations_get(s->locations, i)->target,
+				      c->location[i].credit);
+	}
+	list_unknown(s, c, ret);
 }
 
 /* The functions of lines that are too many for any of them to matter. */
@@ -160,14 +166,7 @@ static void list_binaries(struct session *s, const struct credits *c, struct can
 		target = locations_binary_target(path);
 		candidate_add(ret, target, c->location[i].credit);
 	}
-	for (size_t i = 0; i < c->n_binary; i++) {
-		_cleanup_free_ char *target = NULL;
-
-		if (!c->binary[i].sums.credit || maps_binary_is_kernel(s->maps, i))
-			continue;
-		target = locations_binary_target(maps_binary_path(s->maps, i));
-		candidate_add(ret, target, c->binary[i].sums.credit);
-	}
+	list_unknown(s, c, ret);
 }
 
 /* Experiments that run already go on with a new weight. Returns how many are worth trying. */

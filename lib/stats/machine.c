@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "stats/units.h"
+
 #define LEAST_UNITS 12
 #define N_CAUSES    3
 #define NEIGHBOUR   2 /* windows between a treated one and its baseline, at most */
@@ -175,16 +177,6 @@ static int regress(struct observation *o, size_t n, double *explained)
 		left += o[i].y * o[i].y;
 	*explained = all > 0 ? 1 - left / all : 0;
 	return causes;
-}
-
-static int compare_order(const void *pa, const void *pb)
-{
-	const struct profile_window *a = *(const struct profile_window *const *)pa;
-	const struct profile_window *b = *(const struct profile_window *const *)pb;
-
-	if (a->run != b->run)
-		return a->run < b->run ? -1 : 1;
-	return (a->seq > b->seq) - (a->seq < b->seq);
 }
 
 static void find_explained(const struct profile_window *windows, size_t n_windows, int cores,

@@ -29,9 +29,7 @@ static int compare_windows(const void *pa, const void *pb)
 
 	if (a->target != b->target)
 		return a->target < b->target ? -1 : 1;
-	if (a->run != b->run)
-		return a->run < b->run ? -1 : 1;
-	return (a->seq > b->seq) - (a->seq < b->seq);
+	return compare_order(pa, pb);
 }
 
 static double to_percent(double log_ratio)
@@ -346,16 +344,6 @@ static void find_spent(const struct profile_window *const *w, const double *spen
 		if (p)
 			p->spent_s += spent[i] + (n_zeros ? zeros / n_zeros : 0);
 	}
-}
-
-static int compare_order(const void *pa, const void *pb)
-{
-	const struct profile_window *a = *(const struct profile_window *const *)pa;
-	const struct profile_window *b = *(const struct profile_window *const *)pb;
-
-	if (a->run != b->run)
-		return a->run < b->run ? -1 : 1;
-	return (a->seq > b->seq) - (a->seq < b->seq);
 }
 
 /* Time from the end of the window before (of any target) to its own end, by index. */

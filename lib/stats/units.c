@@ -184,6 +184,16 @@ static int compare_set(const void *pa, const void *pb)
 	return (a->speedup > b->speedup) - (a->speedup < b->speedup);
 }
 
+int compare_order(const void *pa, const void *pb)
+{
+	const struct profile_window *a = *(const struct profile_window *const *)pa;
+	const struct profile_window *b = *(const struct profile_window *const *)pb;
+
+	if (a->run != b->run)
+		return a->run < b->run ? -1 : 1;
+	return (a->seq > b->seq) - (a->seq < b->seq);
+}
+
 void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
 		     struct unit_sets *ret)
 {

@@ -35,7 +35,9 @@ struct unit_sets {
 	double target_runs, target_waits;
 };
 
-/* @w: windows of one target, sorted by run and seq. */
+/* For qsort() of pointers to windows: by run and seq. */
+int compare_order(const void *pa, const void *pb);
+/* @w: windows of one target, sorted by compare_order(). */
 void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
 		     struct unit_sets *ret);
 void unit_sets_free(struct unit_sets *s);

@@ -2,25 +2,34 @@
 #include "base/held_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+int held_file_reopen(int found, struct stat *st)
+{
+	char way[32];
+
+	if (fstat(found, st))
+		return -1;
+	if (!S_ISREG(st->st_mode)) {
+		errno = ENOEXEC;
+		return -1;
+	}
+	snprintf(way, sizeof(way), "/proc/self/fd/%d", found);
+	return open(way, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
 
 int held_file_open(const char *path, struct held_file *ret, struct error *err)
 {
 	/* To open a FIFO waits for its writer, and to open some devices does something. */
 	_cleanup_close_ int found = open(path, O_PATH | O_CLOEXEC);
-	char way[32];
 	struct stat st;
 
 	*ret = HELD_FILE_INIT;
-	if (found < 0 || fstat(found, &st))
-		return error_set(err, errno, "%s: %m", path);
-	if (!S_ISREG(st.st_mode))
+	ret->fd = found < 0 ? -1 : held_file_reopen(found, &st);
+	if (ret->fd < 0 && errno == ENOEXEC)
 		return error_set(err, S_ISDIR(st.st_mode) ? EISDIR : EINVAL,
 				 "%s is %s: name a program or a library", path,
 				 S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
-	snprintf(way, sizeof(way), "/proc/self/fd/%d", found);
-	ret->fd = open(way, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (ret->fd < 0)
 		return error_set(err, errno, "%s: %m", path);
 	snprintf(ret->path, sizeof(ret->path), "/proc/self/fd/%d", ret->fd);

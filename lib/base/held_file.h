@@ -9,6 +9,8 @@
 
 #include "base/base.h"
 
+#include <sys/stat.h>
+
 struct held_file {
 	int fd;	       /* for reading */
 	char *name;    /* the path that it was opened by, for people */
@@ -20,6 +22,11 @@ struct held_file {
  * (-EINVAL, directories -EISDIR). Follows symbolic links.
  */
 int held_file_open(const char *path, struct held_file *ret, struct error *err);
+/*
+ * For reading: what @found (O_PATH) leads to, if that is a regular file. Returns a descriptor, or
+ * -1 (errno; ENOEXEC: no regular file). *@st is that of the file.
+ */
+int held_file_reopen(int found, struct stat *st);
 void held_file_close(struct held_file *f);
 #define HELD_FILE_INIT	    ((struct held_file){ .fd = -1 })
 #define _cleanup_held_file_ __attribute__((cleanup(held_file_close)))

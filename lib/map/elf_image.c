@@ -119,14 +119,10 @@ static int check_headers(struct elf_image *image, enum elf_what what, struct err
 int elf_image_open(const char *path, const char *name, enum elf_what what, struct elf_image **ret,
 		   struct error *err)
 {
-	int fd = file_open(NULL, path, NULL);
+	int fd = file_open_told(path, name, err);
 
-	if (fd < 0 && errno == ENOEXEC)
-		return error_set(err, ENOEXEC, "%s: not a regular file", name);
 	if (fd < 0)
-		return error_set(err, errno, "%s: cannot be opened%s%s: %s", name,
-				 strcmp(path, name) ? " as " : "", strcmp(path, name) ? path : "",
-				 strerror(errno));
+		return fd;
 	return elf_image_open_fd(fd, path, name, what, ret, err);
 }
 

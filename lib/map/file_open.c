@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "map/file_open.h"
 
+#include "base/held_file.h"
+
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
@@ -26,7 +28,6 @@ int file_open(const char *root, const char *path, struct stat *st)
 {
 	_cleanup_close_ int found = -1;
 	struct stat own;
-	char way[32];
 
 	st = st ? st : &own;
 	if (file_open_is_served) {
@@ -39,14 +40,20 @@ int file_open(const char *root, const char *path, struct stat *st)
 		return fd;
 	}
 	found = find(root, path);
-	if (found < 0 || fstat(found, st))
-		return -1;
-	if (!S_ISREG(st->st_mode)) {
-		errno = ENOEXEC;
-		return -1;
-	}
-	snprintf(way, sizeof(way), "/proc/self/fd/%d", found);
-	return open(way, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return found < 0 ? -1 : held_file_reopen(found, st);
+}
+
+int file_open_told(const char *path, const char *name, struct error *err)
+{
+	int fd = file_open(NULL, path, NULL);
+
+	if (fd < 0 && errno == ENOEXEC)
+		return error_set(err, ENOEXEC, "%s: not a regular file", name);
+	if (fd < 0)
+		return error_set(err, errno, "%s: cannot be opened%s%s: %s", name,
+				 strcmp(path, name) ? " as " : "", strcmp(path, name) ? path : "",
+				 strerror(errno));
+	return fd;
 }
 
 int file_open_named(const char *root, const char *path, uid_t owner, struct stat *st)

@@ -16,6 +16,9 @@
  * descriptor, or -1 (errno; ENOEXEC: no regular file). @st may be NULL.
  */
 int file_open(const char *root, const char *path, struct stat *st);
+/* The same without a root; @name: what people call it. Returns a descriptor, or a negative errno.
+ */
+int file_open_told(const char *path, const char *name, struct error *err);
 
 /*
  * By a path that a binary of user @owner named, which begins with @root where that is not NULL or

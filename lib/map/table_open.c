@@ -175,16 +175,12 @@ int maptable_open_fd(int fd, const char *name, const struct map_options *opt, st
 int maptable_open(const char *path, const char *name, const struct map_options *opt,
 		  struct maptable **ret, struct error *err)
 {
-	_cleanup_close_ int fd = file_open(NULL, path, NULL);
+	_cleanup_close_ int fd = file_open_told(path, name, err);
 	_cleanup_free_ char *shown = NULL;
 	int rc;
 
-	if (fd < 0 && errno == ENOEXEC)
-		return error_set(err, ENOEXEC, "%s: not a regular file", name);
 	if (fd < 0)
-		return error_set(err, errno, "%s: cannot be opened%s%s: %s", name,
-				 strcmp(path, name) ? " as " : "", strcmp(path, name) ? path : "",
-				 strerror(errno));
+		return fd;
 	if (strcmp(path, name) && strncmp(path, "/proc/self/fd/", 14))
 		shown = xasprintf("%s (%s)", name, path);
 	rc = maptable_open_fd(fd, shown ? shown : name, opt, ret, err);

@@ -35,7 +35,7 @@ static void test_sources(void **state)
 	};
 	static const char *const users[] = {
 		"/home/u/app/src/main.rs", "src/main.c", "main.c", "/usr/src/app/server.c",
-		"/work/build/generated.c", "/root/x.go",
+		"/srv/build/generated.c",  "/root/x.go",
 	};
 
 	(void)state;

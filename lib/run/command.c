@@ -213,8 +213,8 @@ static bool any_left(const struct command *c)
 	return any;
 }
 
-/* False when all of it has ended. */
-static bool collect(struct command *c)
+/* False when we have no children at all. */
+static bool reap(struct command *c)
 {
 	int status, pid;
 
@@ -226,7 +226,18 @@ static bool collect(struct command *c)
 		else
 			leader_ended(c, status);
 	}
-	return !pid && (c->status == -1 || !c->others.n || any_left(c));
+	return !pid;
+}
+
+/* False when all of it has ended. */
+static bool collect(struct command *c)
+{
+	if (!reap(c))
+		return false;
+	if (c->status == -1 || !c->others.n || any_left(c))
+		return true;
+	reap(c); /* what has ended meanwhile is ours to bury, not init's */
+	return false;
 }
 
 bool command_running(struct command *c)

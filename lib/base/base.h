@@ -86,6 +86,11 @@ char *sysroot_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *read_file(const char *path, size_t *len);
 /* The same of its first line, without the newline. */
 char *read_first_line(const char *path);
+/*
+ * A variable of the environment that says where the user keeps files. NULL for root: sudo may have
+ * kept the environment of somebody else, whose files are not root's to write or to believe.
+ */
+const char *user_env(const char *name);
 /* The name of a thread (malloc'ed), or NULL when there is none. */
 char *task_comm(int tid);
 

@@ -184,8 +184,8 @@ static char *by_build_id(const char *id, const struct map_options *opt)
 /* Where debuginfod's clients keep what they have fetched. */
 static char *by_debuginfod(const char *id, int way)
 {
-	const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *xdg = getenv("XDG_CACHE_HOME"),
-		   *home = getenv("HOME");
+	const char *cache = user_env("DEBUGINFOD_CACHE_PATH"), *xdg = user_env("XDG_CACHE_HOME"),
+		   *home = user_env("HOME");
 
 	switch (way) {
 	case 0:

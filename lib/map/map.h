@@ -81,6 +81,7 @@ int maptable_not_elf(int fd, const char *name, struct error *err);
 /* The running kernel's functions from kallsyms (sysroot-relative /proc/kallsyms). */
 int maptable_open_kallsyms(struct maptable **ret, struct error *err);
 void maptable_free(struct maptable *t);
+/* Malloc'ed. Of root it depends on nothing, of others on XDG_CACHE_HOME and HOME. */
 char *maptable_default_cache_dir(void);
 
 const char *maptable_name(const struct maptable *t); /* e.g. "/usr/bin/gzip" or "[kernel]" */

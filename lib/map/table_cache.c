@@ -3,7 +3,8 @@
  * Tables on disk: the very bytes of a table, mapped back when everything in its header still holds
  * (version, size and change of the file, state of the debug files, checksum) and every
  * index in it leads inside. A file is written under another name and renamed, so nobody sees half
- * of one. Whatever goes wrong costs only the cache: the table is built again, or not kept.
+ * of one. Whatever goes wrong costs only the cache: the table is built again, or not kept. All of
+ * it happens in a directory that is opened once and that nobody else may write to.
  *
  * Every build of a program makes a new file. When they add up to more than cache_max_bytes, those
  * used least lately go; a hit renews the time of the file, once an hour at most.
@@ -13,6 +14,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -29,12 +31,12 @@ static int64_t ctime_ns(const struct stat *st)
 
 char *maptable_default_cache_dir(void)
 {
-	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *xdg = user_env("XDG_CACHE_HOME"), *home = user_env("HOME");
 
-	if (xdg && *xdg == '/')
-		return xasprintf("%s/scoz", xdg);
 	if (geteuid() == 0)
 		return xstrdup("/var/cache/scoz");
+	if (xdg && *xdg == '/')
+		return xasprintf("%s/scoz", xdg);
 	return home && *home == '/' ? xasprintf("%s/.cache/scoz", home)
 				    : xasprintf("/tmp/scoz-cache-%u", (unsigned int)geteuid());
 }
@@ -64,9 +66,34 @@ static bool still_true(const struct maptable *t, const struct stat *st, uint64_t
 	       t->h->debug_fingerprint == debug_fingerprint;
 }
 
+/*
+ * The directory that @file lies in, whoever renames what meanwhile; refused where somebody else may
+ * change what is in it. @name: that of the file there.
+ */
+static int open_directory(const char *file, const char **name)
+{
+	_cleanup_free_ char *path = xstrndup(file, strrchr(file, '/') - file);
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	*name = strrchr(file, '/') + 1;
+	if (dir < 0)
+		return -1;
+	if (!fstat(dir, &st) && (st.st_uid == geteuid() || st.st_uid == 0) &&
+	    !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return dir;
+	log_debug("%s: others may write there: no table is kept", path);
+	close(dir);
+	errno = EPERM;
+	return -1;
+}
+
 struct maptable *cache_load(const char *file, int of, uint64_t debug_fingerprint)
 {
-	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const char *name;
+	_cleanup_close_ int dir = open_directory(file, &name);
+	_cleanup_close_ int fd =
+		dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct maptable *t;
 	struct stat st, now;
 	void *mem;
@@ -91,7 +118,7 @@ struct maptable *cache_load(const char *file, int of, uint64_t debug_fingerprint
 }
 
 struct cached {
-	char *path;
+	char *name;
 	uint64_t size;
 	int64_t used;
 };
@@ -103,24 +130,27 @@ static int compare_cached(const void *pa, const void *pb)
 	return (a->used > b->used) - (a->used < b->used);
 }
 
-static void prune(const char *newest)
+/* @dir stays the caller's. */
+static void prune(int dir, const char *newest)
 {
-	_cleanup_free_ char *dir = xstrndup(newest, strrchr(newest, '/') - newest);
+	int own = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cached *c = NULL;
 	size_t n = 0, cap = 0;
 	uint64_t total = 0;
 	struct dirent *e;
-	DIR *d = opendir(dir);
+	DIR *d = own < 0 ? NULL : fdopendir(own);
 
+	if (!d && own >= 0)
+		close(own);
 	while (d && (e = readdir(d))) {
 		struct stat st;
 
 		/* Also what a process that was killed left half written. */
 		if (!strstr(e->d_name, ".map") ||
-		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		    fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
 		array_reserve(c, cap, n + 1);
-		c[n++] = (struct cached){ xasprintf("%s/%s", dir, e->d_name), st.st_size,
+		c[n++] = (struct cached){ xstrdup(e->d_name), st.st_size,
 					  st.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC +
 						  st.st_mtim.tv_nsec };
 		total += st.st_size;
@@ -129,9 +159,10 @@ static void prune(const char *newest)
 		closedir(d);
 	sort_array(c, n, sizeof(*c), compare_cached);
 	for (size_t i = 0; i < n; i++) {
-		if (total > cache_max_bytes && strcmp(c[i].path, newest) && !unlink(c[i].path))
+		if (total > cache_max_bytes && strcmp(c[i].name, newest) &&
+		    !unlinkat(dir, c[i].name, 0))
 			total -= c[i].size;
-		free(c[i].path);
+		free(c[i].name);
 	}
 	free(c);
 }
@@ -164,15 +195,28 @@ static bool write_all(int fd, const void *mem, size_t size)
 	return true;
 }
 
+static int create_beside(int dir, const char *name, char **ret)
+{
+	uint64_t tag;
+
+	if (getrandom(&tag, sizeof(tag), 0) != sizeof(tag))
+		return -1;
+	*ret = xasprintf("%s.%016llx", name, (unsigned long long)tag);
+	return openat(dir, *ret, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
 void cache_store(const char *file, const struct maptable *t)
 {
-	_cleanup_free_ char *tmp = xasprintf("%s.XXXXXX", file);
+	_cleanup_free_ char *tmp = NULL;
+	_cleanup_close_ int dir = -1;
 	struct table_header *h = t->mem;
+	const char *name;
 	bool ok;
 	int fd;
 
 	make_directories(file);
-	fd = mkostemp(tmp, O_CLOEXEC);
+	dir = open_directory(file, &name);
+	fd = dir < 0 ? -1 : create_beside(dir, name, &tmp);
 	if (fd < 0) {
 		log_debug("%s: cannot be written (%s): the table is not cached", file,
 			  strerror(errno));
@@ -182,10 +226,10 @@ void cache_store(const char *file, const struct maptable *t)
 		h->checksum = table_checksum(t->mem, t->size);
 	ok = write_all(fd, t->mem, t->size) && !fchmod(fd, 0644);
 	ok = !close(fd) && ok;
-	if (ok && !rename(tmp, file)) {
-		prune(file);
+	if (ok && !renameat(dir, tmp, dir, name)) {
+		prune(dir, name);
 		return;
 	}
 	log_debug("%s: cannot be written (%s): the table is not cached", file, strerror(errno));
-	unlink(tmp);
+	unlinkat(dir, tmp, 0);
 }

@@ -457,14 +457,41 @@ static void test_default_directory(void **state)
 
 	(void)state;
 	setenv("XDG_CACHE_HOME", "/somewhere", 1);
+	setenv("HOME", "/home/somebody", 1);
 	dir = maptable_default_cache_dir();
-	assert_string_equal(dir, "/somewhere/scoz");
+	assert_string_equal(dir, geteuid() ? "/somewhere/scoz" : "/var/cache/scoz");
 	free(dir);
 	unsetenv("XDG_CACHE_HOME");
 	dir = maptable_default_cache_dir();
-	if (geteuid() == 0)
-		assert_string_equal(dir, "/var/cache/scoz");
+	assert_string_equal(dir, geteuid() ? "/home/somebody/.cache/scoz" : "/var/cache/scoz");
 	free(dir);
+}
+
+/* A directory that others can write to, or that a link leads to, keeps and loses nothing. */
+static void test_cache_of_others(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("others"), *dir = in_scratch("cache-others"),
+			    *link = in_scratch("cache-link");
+	struct map_options opt = { .cache_dir = dir };
+	uint64_t before = cache_max_bytes;
+
+	(void)state;
+	compile("-O1 -g", "others");
+	sh("mkdir cache-others; touch cache-others/precious.map; ln -s cache-others cache-link");
+	cache_max_bytes = 1;
+	opt.cache_dir = link;
+	assert_false(hits(path, &opt, true));
+	assert_false(hits(path, &opt, true));
+	opt.cache_dir = dir;
+	assert_int_equal(chmod(dir, 0777), 0);
+	assert_false(hits(path, &opt, true));
+	assert_false(hits(path, &opt, true));
+	assert_int_equal(try_sh("test $(ls -A cache-others) = precious.map"), 0);
+	assert_int_equal(chmod(dir, 0755), 0);
+	assert_false(hits(path, &opt, true));
+	assert_true(hits(path, &opt, true));
+	assert_int_not_equal(try_sh("test -e cache-others/precious.map"), 0);
+	cache_max_bytes = before;
 }
 
 static int run(void)
@@ -480,6 +507,7 @@ static int run(void)
 		cmocka_unit_test(test_damaged_cache),
 		cmocka_unit_test(test_cache_that_cannot_be),
 		cmocka_unit_test(test_cache_stays_small),
+		cmocka_unit_test(test_cache_of_others),
 		cmocka_unit_test(test_default_directory),
 	};
 

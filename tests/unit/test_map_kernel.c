@@ -373,8 +373,17 @@ static void test_auto(void **state)
 	free(by_id);
 	setenv("DEBUGINFOD_CACHE_PATH", "/cache", 1);
 	by_id = xasprintf("cache/%s/debuginfo", id);
-	expect_auto(by_id, true);
+	expect_auto(by_id, geteuid() != 0); /* not by root: whose cache may that be? */
 	unsetenv("DEBUGINFOD_CACHE_PATH");
+	setenv("XDG_CACHE_HOME", "/cache", 1);
+	free(by_id);
+	by_id = xasprintf("cache/debuginfod_client/%s/debuginfo", id);
+	expect_auto(by_id, geteuid() != 0);
+	unsetenv("XDG_CACHE_HOME");
+	free(by_id);
+	setenv("HOME", "/home/somebody", 1);
+	by_id = xasprintf("home/somebody/.cache/debuginfod_client/%s/debuginfo", id);
+	expect_auto(by_id, geteuid() != 0);
 
 	/* Another kernel's image in the usual place is passed over. */
 	make_image("foreign", "", "-Wl,--build-id=0x12345678");

@@ -75,7 +75,8 @@ static const struct decompress_method *find(enum elf_compression how)
 
 bool decompress_begin(struct decompressor *d, enum elf_compression how)
 {
-	*d = (struct decompressor){ .method = find(how) };
+	/* No input is none that lies somewhere. */
+	*d = (struct decompressor){ .method = find(how), .in = (const uint8_t *)"" };
 	if (d->method && d->method->begin(d))
 		return true;
 	d->method = NULL;

@@ -13,6 +13,12 @@ struct section {
 	size_t n;
 };
 
+/* That of @n bytes at @p; of a section that is not there (NULL), an empty one. */
+static inline struct section section_of(const void *p, size_t n)
+{
+	return p ? (struct section){ p, n } : (struct section){ (const uint8_t *)"", 0 };
+}
+
 struct cursor {
 	const uint8_t *p, *end;
 	bool bad;

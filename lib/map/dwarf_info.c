@@ -119,7 +119,7 @@ static const char *die_string(struct walk *w, Dwarf_Die *die, unsigned int attr)
 	s = dwarf_formstring(&a);
 	if (!s)
 		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(w->seen); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(w->seen) && i < w->n_seen; i++) {
 		if (ends_in(&w->seen[i], s))
 			return s;
 	}
@@ -129,9 +129,10 @@ static const char *die_string(struct walk *w, Dwarf_Die *die, unsigned int attr)
 			       : NULL;
 		while (elf && (scn = elf_nextscn(elf, scn))) {
 			Elf_Data *data = elf_rawdata(scn, NULL);
-			struct section sec = { data ? data->d_buf : NULL, data ? data->d_size : 0 };
+			struct section sec =
+				section_of(data ? data->d_buf : NULL, data ? data->d_size : 0);
 
-			if (!sec.p || !ends_in(&sec, s))
+			if (!ends_in(&sec, s))
 				continue;
 			w->seen[w->n_seen++ % ARRAY_SIZE(w->seen)] = sec;
 			return s;
@@ -543,7 +544,7 @@ static bool reopen(struct walk *w)
 {
 	if (w->dw)
 		dwarf_end(w->dw);
-	memset(w->seen, 0, sizeof(w->seen)); /* those of split units are gone */
+	w->n_seen = 0; /* those of split units are gone */
 	w->dw = dwarf_begin_elf(w->debug->elf, DWARF_C_READ, NULL);
 	if (!w->dw) {
 		builder_warn(w->b, "%s: its debug information cannot be read: %s", w->debug->name,
@@ -653,7 +654,10 @@ static void walk_units(struct walk *w)
 
 static void load_section(const struct elf_image *debug, const char *name, struct section *s)
 {
-	s->p = elf_image_section(debug, name, &s->n);
+	size_t n = 0;
+	const void *p = elf_image_section(debug, name, &n);
+
+	*s = section_of(p, n);
 }
 
 bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,

@@ -642,7 +642,10 @@ static void read_units(struct reader *r)
 static void load(struct reader *r, const struct elf_image *image, const char *name,
 		 struct section *s)
 {
-	s->p = elf_image_load(image, name, &s->n, r->b);
+	size_t n = 0;
+	const void *p = elf_image_load(image, name, &n, r->b);
+
+	*s = section_of(p, n);
 }
 
 static bool open_sections(struct reader *r, const struct elf_image *debug)

@@ -244,6 +244,8 @@ install: all
 clean:
 	rm -rf $(B)
 
+include tests/fuzz/fuzz.mk
+
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `make fuzz`: the parsers under libFuzzer, ASan and UBSan, by clang (tests/fuzz/run runs them).
+# `make fuzz-coverage`: the same parsers built to tell which of their lines a fuzzer's inputs reach.
+
+FUZZ_B		?= $(B)/fuzz
+FUZZ_SANITIZE	?= address,undefined
+FUZZ_FLAGS	= -O1 -g -fsanitize=$(FUZZ_SANITIZE) -fno-sanitize-recover=all
+FUZZ_NAMES	:= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ		:= $(addprefix $(FUZZ_B)/,$(FUZZ_NAMES))
+# Of the library and the tool all that reads, and nothing that wants the kernel or a terminal.
+FUZZED := $(wildcard lib/base/*.c lib/map/*.c lib/profile/*.c lib/progress/*.c lib/stats/*.c \
+	lib/symbolizer/*.c) lib/plan/period.c lib/plan/window_length.c \
+	$(addprefix lib/record/,code.c fields.c futex.c kinds.c names.c reader.c writer.c) \
+	$(filter-out %/main.c %/doctor.c %/record.c %/prove.c %/prove_program.c, \
+	$(filter-out tools/scoz/top%,$(wildcard tools/scoz/*.c tools/scoz/*/*.c)))
+fuzz_obj = $(patsubst %.c,$(FUZZ_B)/obj/%.o,$(1))
+
+$(FUZZ_B)/obj/%.o: %.c | $(B)/syscalls.h
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CLANG) $(filter-out $(CFLAGS),$(ALL_CFLAGS)) -Wno-unknown-warning-option $(FUZZ_FLAGS) \
+		-fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
+$(FUZZ_B)/libfuzzed.a: $(call fuzz_obj,$(FUZZED) tests/fuzz/common.c tests/fuzz/mutate.c) tests/fuzz/fuzz.mk
+	@rm -f $@
+	$(call say,AR)
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
+$(FUZZ): $(FUZZ_B)/%: $(FUZZ_B)/obj/tests/fuzz/fuzz_%.o $(FUZZ_B)/libfuzzed.a
+	$(call say,LD)
+	$(Q)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+# What they begin with is made of small programs and by our own writers.
+$(B)/fuzz/make_seeds: tests/fuzz/make_seeds.c $(B)/libscozcore.a
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDLIBS)
+$(B)/fuzz/seeds/done: tests/fuzz/seeds $(B)/fuzz/make_seeds
+	$(call say,GEN)
+	$(Q)tests/fuzz/seeds $(B)/fuzz/make_seeds $(@D)
+	@touch $@
+
+.PHONY: fuzz fuzz-coverage
+fuzz: $(FUZZ) $(B)/fuzz/seeds/done
+# Without libFuzzer: -fprofile-instr-generate counts every line.
+fuzz-coverage: $(B)/fuzz/seeds/done
+	$(MAKE) FUZZ_B=$(B)/fuzz-coverage FUZZ_SANITIZE=fuzzer-no-link \
+		EXTRA_CFLAGS="-fprofile-instr-generate -fcoverage-mapping" \
+		EXTRA_LDFLAGS=-fprofile-instr-generate \
+		$(addprefix $(B)/fuzz-coverage/,$(FUZZ_NAMES))
+
+-include $(shell find $(FUZZ_B)/obj -name '*.d' 2>/dev/null)

@@ -20,8 +20,6 @@
 #include "engine/bpf/stop.bpf.h"
 #include "engine/bpf/waits.bpf.h"
 
-/* The longest wait that is counted in full: who sleeps longer has no part in the work. */
-#define LONG_WAIT 1000000000LL
 /* After which a sleeper no longer counts against waivers. */
 #define LONG_SLEEP 50000000ULL
 

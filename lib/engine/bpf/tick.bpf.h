@@ -134,8 +134,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (matched && !hit)
 		count_others_hit();
 	stranger = is_stranger(t, now);
-	time = target_time(cpu);
-	if (hit && involved && time)
+	if (hit && involved && (time = target_time(cpu)))
 		time->ran += weight;
 	if (t && !stranger)
 		scoz_use_tick(use, &t->use, weight, hit);

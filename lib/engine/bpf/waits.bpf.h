@@ -16,8 +16,8 @@
 #include "engine/bpf/match.bpf.h"
 
 #define LOOK_NS 200000ULL
-/* The longest wait that counts in full, ns. */
-#define LONG_TARGET_WAIT 1000000000ULL
+/* The longest wait that is counted in full, ns: who sleeps longer has no part in the work. */
+#define LONG_WAIT 1000000000LL
 
 /* @next is switched in on @cpu, @began: when it fell asleep, if a device or the like woke it. */
 static __always_inline void target_wait_ends(struct task_struct *next, u32 cpu, u64 began, u64 now)
@@ -30,7 +30,7 @@ static __always_inline void target_wait_ends(struct task_struct *next, u32 cpu, 
 	time->look = 0;
 	if (!began || now <= began)
 		return;
-	length = scoz_min(now - began, LONG_TARGET_WAIT);
+	length = scoz_min(now - began, LONG_WAIT);
 	if (length < LOOK_NS && bpf_get_prandom_u32() % LOOK_NS >= length)
 		return;
 	time->look_pid = next->pid;

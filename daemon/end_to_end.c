@@ -70,6 +70,7 @@ static int run_window(struct session *s, const struct plan_window *what, struct 
 	if (ret)
 		return ret;
 	w.wall_s = wall_s;
+	w.expected_pp = experiment_expected_pp(s, &watch.before, &watch.after, wall_s, 0);
 	w.progress = xcalloc(1, sizeof(*w.progress));
 	w.progress[0].visits = 1;
 	w.progress[0].virtual_s = w.wall_s - w.inserted_s;

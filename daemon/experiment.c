@@ -8,12 +8,17 @@
 
 #define WARM_UP_LIMIT_S 30 /* how long to wait for the first visit and the first target */
 
-void experiment_choose_period(struct session *s, const struct engine_ledger *a,
-			      const struct engine_ledger *b, double seconds, double visits_per_s)
+/* What a period has to do with: what happened between two ledgers. */
+static struct period_input period_input(const struct session *s, const struct engine_ledger *a,
+					const struct engine_ledger *b, double seconds,
+					double visits_per_s)
 {
-	struct period_input in = {
-		.syncs_per_s = (b->syncs - a->syncs) / seconds,
-		.spins_per_s = (b->spins - a->spins) / seconds,
+	/* Stops are no time of the program's. */
+	double own = fmax(seconds - (b->delay - a->delay) / 1e9, seconds / 100);
+
+	return (struct period_input){
+		.syncs_per_s = (b->syncs - a->syncs) / own,
+		.spins_per_s = (b->spins - a->spins) / own,
 		.spin_ns = b->spins > a->spins ? (double)(b->spun - a->spun) / (b->spins - a->spins)
 					       : 0,
 		.visits_per_s = visits_per_s,
@@ -22,6 +27,20 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 		.frequency_hz = s->opt.frequency,
 		.least_ns = s->min_period_ns,
 	};
+}
+
+double experiment_expected_pp(const struct session *s, const struct engine_ledger *a,
+			      const struct engine_ledger *b, double seconds, double visits_per_s)
+{
+	struct period_input in = period_input(s, a, b, seconds, visits_per_s);
+
+	return period_expected_pp(&in, s->period_ns);
+}
+
+void experiment_choose_period(struct session *s, const struct engine_ledger *a,
+			      const struct engine_ledger *b, double seconds, double visits_per_s)
+{
+	struct period_input in = period_input(s, a, b, seconds, visits_per_s);
 	struct period_choice choice = period_choose(&in);
 	_cleanup_free_ char *doubt = period_describe(&in, &choice), *interval = NULL;
 	struct error err = {};
@@ -44,11 +63,13 @@ void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 		"expect predictions to be off by %.1f points",
 		1e9 / s->period_ns, 100 * choice.tick_share, interval ? interval : "",
 		choice.error_pp);
-	if (doubt)
+	/* Before the first visit it is chosen for the time being. */
+	if (doubt && (visits_per_s > 0 || s->opt.end_to_end))
 		session_warn(s, "%s", doubt);
 }
 
-int experiment_warm_up(struct session *s, struct error *err)
+/* Without visits nothing is known of the work yet: then it is to be done again after the first. */
+static int warm_up(struct session *s, bool *visited)
 {
 	size_t n = points_count(s->points);
 	_cleanup_free_ struct point_reading *before = xcalloc(n, sizeof(*before));
@@ -56,7 +77,6 @@ int experiment_warm_up(struct session *s, struct error *err)
 	uint64_t t0 = clock_now_ns();
 	double seconds, busiest = 0;
 
-	(void)err;
 	for (size_t i = 0; i < n; i++)
 		points_read(s->points, i, &before[i]);
 	engine_read_ledger(s->engine, &a);
@@ -71,6 +91,7 @@ int experiment_warm_up(struct session *s, struct error *err)
 		busiest = fmax(busiest, (r.visits - before[i].visits) / seconds);
 	}
 	experiment_choose_period(s, &a, &b, seconds, busiest);
+	*visited = busiest > 0;
 	return 0;
 }
 
@@ -127,7 +148,13 @@ static int measure(struct session *s, const struct plan_window *what, double vis
 
 int experiment_run(struct session *s, struct error *err)
 {
-	int ret = s->lease ? 0 : lease_start(s->engine, &s->lease, err);
+	bool visited = false;
+	int ret = warm_up(s, &visited);
+
+	if (ret)
+		return 0; /* the run is over */
+	if (!s->lease)
+		ret = lease_start(s->engine, &s->lease, err);
 
 	plan_interrupt(s->plan);
 	s->selected = NULL;
@@ -142,6 +169,11 @@ int experiment_run(struct session *s, struct error *err)
 		if (!session_repair(s, err))
 			log_warn("%s", err->text);
 		rate = slowest_rate(s, &since);
+		if (rate > 0 && !visited) {
+			ret = warm_up(s, &visited) ? -EINTR : 0;
+			visited = true;
+			continue;
+		}
 		if (rate > 0)
 			answer = trials_next(s, &what);
 		if (answer == PLAN_PRECISE) {

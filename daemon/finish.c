@@ -3,6 +3,7 @@
 #include "daemon/session.h"
 #include "daemon/targets.h"
 #include "engine/span_bins.h"
+#include "plan/period.h"
 #include "symbolizer/symbolizer.h"
 
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #define MIN_OTHERS    0.02 /* of the samples of a target */
 #define MIN_NAMELESS  0.05 /* of the samples, to be worth a warning */
 #define MIN_IN_KERNEL 0.2
+#define PERIOD_WORSE  1.5		 /* times what was expected, to be worth a warning */
 #define PATIENCE_NS   (5 * NSEC_PER_SEC) /* with tables that are asked for */
 
 /* A place's samples, and which place it is (handlers_places()). */
@@ -384,6 +386,29 @@ static void warn_about_waits(struct session *s, const struct engine_ledger *l)
 			     (unsigned long long)l->unawaited);
 }
 
+/* The program synchronised more often in the windows than when the period was chosen. */
+static void warn_about_period(struct session *s)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_windows; i++) {
+		if (s->windows[i].discard)
+			continue;
+		sum += s->windows[i].expected_pp;
+		n++;
+	}
+	if (n && sum / n > s->expected_pp + PERIOD_ERROR_PP &&
+	    sum / n > PERIOD_WORSE * s->expected_pp)
+		session_warn(
+			s,
+			"the profiled tasks synchronised more often in the windows than before "
+			"the first: at one sample each %.2f ms expect predictions to be wrong by "
+			"%.1f points on average, not %.1f (a longer --warmup lets the period be "
+			"chosen by what the program does later)",
+			s->period_ns / 1e6, sum / n, s->expected_pp);
+}
+
 /* Where code without names is, in words: "88 % in /usr/bin/gzip, which is stripped, ...". */
 static char *nameless_places(struct session *s, const struct handlers_counts *c)
 {
@@ -604,6 +629,7 @@ int session_finish(struct session *s)
 	warn_of_limits(s);
 	warn_of_others(s);
 	warn_about_waits(s, &l);
+	warn_about_period(s);
 	fill_footer(s, &l, &counts, &f);
 	f.reasons = (const char *const *)s->reasons;
 	f.n_reasons = s->n_reasons;

@@ -484,8 +484,7 @@ static int run_once(struct session *s, struct error *err)
 	}
 	if (ret)
 		return ret;
-	if (!experiment_warm_up(s, err))
-		ret = experiment_run(s, err);
+	ret = experiment_run(s, err);
 	engine_set_speedup(s->engine, 0);
 	if (s->command.pid) /* the run is over before the command is: its end says nothing */
 		command_terminate(&s->command, GRACE_S, &session_at_once);

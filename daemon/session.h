@@ -51,7 +51,7 @@ struct session {
 	uint64_t start_ns;
 	struct machine_times *machine; /* at the start, by core */
 	uint64_t period_ns;
-	double expected_pp;	/* what predictions are expected to be off by at this period */
+	double expected_pp;	/* what predictions were expected to be off by when it was chosen */
 	uint64_t min_period_ns; /* the kernel would throttle a shorter one; 0: any will do */
 	double tick_cost_ns;	/* 0: not known */
 
@@ -100,14 +100,19 @@ bool session_over(struct session *s);
  */
 void session_look_for_marks(struct session *s);
 
-/* experiment.c: the windows of one run of the command, or until the end. */
-int experiment_warm_up(struct session *s, struct error *err);
 /*
  * Picks the sampling period from what happened between two ledgers, @seconds apart.
  * @visits_per_s: of the busiest progress point; 0: not known.
  */
 void experiment_choose_period(struct session *s, const struct engine_ledger *a,
 			      const struct engine_ledger *b, double seconds, double visits_per_s);
+/* What predictions were to be off by at the period in use, from what happened, in points. */
+double experiment_expected_pp(const struct session *s, const struct engine_ledger *a,
+			      const struct engine_ledger *b, double seconds, double visits_per_s);
+/*
+ * experiment.c: warms up, then the windows of one run of the command, or until the end. The period
+ * is chosen by what happens in the warm-up, anew after the first visit of a progress point.
+ */
 int experiment_run(struct session *s, struct error *err);
 /* trials.c: what to measure next, with targets named or chosen from what was sampled. */
 enum plan_answer trials_next(struct session *s, struct plan_window *ret);
@@ -142,14 +147,13 @@ struct window_watch {
 	uint64_t start_ns, lapsed_ns, lost;
 	struct machine_times machine;
 	uint64_t speed_sum, speeds;
-	struct engine_ledger before;
+	struct engine_ledger before, after;
 };
 /* Virtual or real; {} is 0 %. False: the file of --truth could not be written. */
 bool window_set_speedup(struct session *s, const struct plan_window *what);
 void window_watch_begin(struct session *s, struct window_watch *watch);
 /* Times, delay, hits, and whether what happened meanwhile makes the window worthless. */
-void window_watch_end(struct session *s, const struct window_watch *watch,
-		      struct profile_window *w);
+void window_watch_end(struct session *s, struct window_watch *watch, struct profile_window *w);
 /*
  * status_line.c: what stands on the live line, at most @cols wide. Malloc'ed. @best: a target,
  * NULL: nothing was learned yet; @result: about it.

@@ -191,42 +191,40 @@ void window_watch_begin(struct session *s, struct window_watch *watch)
 	watch->start_ns = clock_now_ns();
 }
 
-void window_watch_end(struct session *s, const struct window_watch *watch, struct profile_window *w)
+void window_watch_end(struct session *s, struct window_watch *watch, struct profile_window *w)
 {
-	const struct engine_ledger *a = &watch->before;
+	const struct engine_ledger *a = &watch->before, *b = &watch->after;
 	struct machine_times machine;
 	uint64_t speed_sum, speeds;
-	struct engine_ledger b;
 
 	w->wall_s = (clock_now_ns() - watch->start_ns) / 1e9;
-	engine_read_ledger(s->engine, &b);
+	engine_read_ledger(s->engine, &watch->after);
 	w->start_s = (watch->start_ns - s->start_ns) / 1e9;
-	w->inserted_s = (b.delay - a->delay) / 1e9;
-	w->external_s = (b.external_waited - a->external_waited) / 1e9;
-	w->shared_s = (b.shared - a->shared) / 1e9;
-	w->crowded_s = (b.crowded - a->crowded) / 1e9 / s->cores.n;
-	w->absolute_waits = b.absolute_waits - a->absolute_waits;
-	w->external_waits = b.external_waits - a->external_waits;
-	w->hits = b.hits - a->hits;
-	w->others_hits = b.others_hits - a->others_hits;
-	w->ran_s = (b.ran - a->ran) / 1e9;
-	w->target_ran_s = (b.target_ran - a->target_ran) / 1e9;
-	w->target_waited_s = (b.target_waited - a->target_waited) / 1e9;
-	w->syncs = b.syncs - a->syncs;
-	w->expected_pp = s->expected_pp;
+	w->inserted_s = (b->delay - a->delay) / 1e9;
+	w->external_s = (b->external_waited - a->external_waited) / 1e9;
+	w->shared_s = (b->shared - a->shared) / 1e9;
+	w->crowded_s = (b->crowded - a->crowded) / 1e9 / s->cores.n;
+	w->absolute_waits = b->absolute_waits - a->absolute_waits;
+	w->external_waits = b->external_waits - a->external_waits;
+	w->hits = b->hits - a->hits;
+	w->others_hits = b->others_hits - a->others_hits;
+	w->ran_s = (b->ran - a->ran) / 1e9;
+	w->target_ran_s = (b->target_ran - a->target_ran) / 1e9;
+	w->target_waited_s = (b->target_waited - a->target_waited) / 1e9;
+	w->syncs = b->syncs - a->syncs;
 	machine_read(&s->cores, NULL, &machine);
 	handlers_speed(s->handlers, -1, &speed_sum, &speeds);
 	w->stolen_s = machine.stolen - watch->machine.stolen;
 	w->busy_s = machine.busy - watch->machine.busy;
-	w->stopped_s = (b.stopped - a->stopped) / 1e9;
-	w->ticks = b.ticks - a->ticks;
+	w->stopped_s = (b->stopped - a->stopped) / 1e9;
+	w->ticks = b->ticks - a->ticks;
 	if (speeds > watch->speeds)
 		w->work_ns = (double)(speed_sum - watch->speed_sum) / (speeds - watch->speeds);
 	if (window_is_treated(w) &&
 	    lease_lapsed_ns(s->lease) - watch->lapsed_ns > MAX_LAPSED * w->wall_s * 1e9)
 		w->discard = "stalled";
 	else
-		w->discard = disturbance(a, &b, records_lost(s) != watch->lost);
+		w->discard = disturbance(a, b, records_lost(s) != watch->lost);
 }
 
 int window_record(struct session *s, struct trial *t, struct profile_window *w, bool more)
@@ -265,6 +263,7 @@ static bool measure(struct session *s, const struct plan_window *what, double le
 	size_t n = points_count(s->points);
 	_cleanup_free_ struct edge *a = xcalloc(n, sizeof(*a)), *b = xcalloc(n, sizeof(*b));
 	struct window_watch watch;
+	double busiest = 0;
 	int64_t behind;
 
 	*w = (struct profile_window){ .speedup = what->speedup, .real = what->real };
@@ -279,12 +278,17 @@ static bool measure(struct session *s, const struct plan_window *what, double le
 	w->n_progress = n;
 	w->progress = xcalloc(n, sizeof(*w->progress));
 	for (size_t i = 0; i < n; i++) {
-		w->progress[i].visits = b[i].reading.visits - a[i].reading.visits;
-		w->progress[i].virtual_s = b[i].virtual_s - a[i].virtual_s;
+		struct window_progress *p = &w->progress[i];
+
+		p->visits = b[i].reading.visits - a[i].reading.visits;
+		p->virtual_s = b[i].virtual_s - a[i].virtual_s;
+		if (p->virtual_s > 0)
+			busiest = fmax(busiest, p->visits / p->virtual_s);
 		if (s->opt.points[i].latency)
 			w->progress[i].inflight =
 				points_inflight(&s->first[i], &a[i].reading, &b[i].reading);
 	}
+	w->expected_pp = experiment_expected_pp(s, &watch.before, &watch.after, w->wall_s, busiest);
 	if (!w->discard && behind > MAX_UNPAID * w->wall_s * 1e9)
 		w->discard = "capped";
 	if (!w->discard)

@@ -73,16 +73,30 @@ static double sync_interval_s(const struct period_input *in)
 	return syncs > 0 ? pairs / syncs : INFINITY;
 }
 
-struct period_choice period_choose(const struct period_input *in)
+static struct quality quality(const struct period_input *in)
 {
-	struct period_choice c = { .sync_interval_s = sync_interval_s(in) };
-	struct quality q = { .interval_ns = c.sync_interval_s * NSEC_PER_SEC,
+	struct quality q = { .interval_ns = sync_interval_s(in) * NSEC_PER_SEC,
 			     .cost_ns = in->tick_cost_ns > 0 ? in->tick_cost_ns : TICK_COST_NS };
-	double finest, shared, period;
 
 	if (in->visits_per_s > 0)
 		q.interval_ns = fmin(q.interval_ns,
 				     fmax(in->busy_cores, 1) / in->visits_per_s / 2 * NSEC_PER_SEC);
+	return q;
+}
+
+double period_expected_pp(const struct period_input *in, uint64_t period_ns)
+{
+	struct quality q = quality(in);
+
+	return fmin(error_pp(&q, period_ns), ERROR_MAX_PP);
+}
+
+struct period_choice period_choose(const struct period_input *in)
+{
+	struct period_choice c = { .sync_interval_s = sync_interval_s(in) };
+	struct quality q = quality(in);
+	double finest, shared, period;
+
 	shared = q.cost_ns / PERIOD_MAX_SHARE;
 	finest = best_period(&q, fmax(PERIOD_MIN_NS, in->least_ns),
 			     fmax(fmax(PERIOD_MAX_NS, in->least_ns), shared));

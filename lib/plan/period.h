@@ -31,6 +31,8 @@ struct period_choice {
 #define PERIOD_MAX_SHARE 0.05 /* unless the user wants a frequency */
 
 struct period_choice period_choose(const struct period_input *in);
+/* What to expect of predictions at @period_ns, in percentage points; frequency_hz is not used. */
+double period_expected_pp(const struct period_input *in, uint64_t period_ns);
 /* Why, with numbers, and what can be done; NULL when there is nothing to warn of. To be freed. */
 char *period_describe(const struct period_input *in, const struct period_choice *c);
 

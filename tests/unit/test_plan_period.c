@@ -117,13 +117,28 @@ static void test_says_so(void **state)
 	free(text);
 }
 
+/* The same figure for what happens later at a period that was chosen before. */
+static void test_expected_later(void **state)
+{
+	struct period_input in = { .busy_cores = 2, .visits_per_s = 500, .tick_cost_ns = 30000 };
+	struct period_choice c = period_choose(&in);
+
+	(void)state;
+	assert_float_equal(period_expected_pp(&in, c.period_ns), c.error_pp, 1e-9);
+	in.visits_per_s = 2500;
+	assert_true(period_expected_pp(&in, c.period_ns) > 3 * c.error_pp);
+	in.syncs_per_s = 1e6;
+	assert_float_equal(period_expected_pp(&in, c.period_ns), 20, 1e-9); /* the most there is */
+	in.frequency_hz = 1; /* what was asked for is not what is in use */
+	assert_float_equal(period_expected_pp(&in, c.period_ns), 20, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_synchronisation),
-		cmocka_unit_test(test_share_of_the_machine),
-		cmocka_unit_test(test_cost_decides),
-		cmocka_unit_test(test_says_so),
+		cmocka_unit_test(test_synchronisation), cmocka_unit_test(test_share_of_the_machine),
+		cmocka_unit_test(test_cost_decides),	cmocka_unit_test(test_says_so),
+		cmocka_unit_test(test_expected_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,11 +45,37 @@ struct mm_struct {
 
 struct cfs_rq___runnable {
 	unsigned int h_nr_runnable;
+	unsigned int h_nr_queued;
+	unsigned int h_nr_running;
+};
+
+struct rt_rq {
+	unsigned int rt_nr_running;
+	int rt_queued;
+};
+
+struct dl_rq {
+	unsigned int dl_nr_running;
+};
+
+struct sched_dl_entity {
+	u64 deadline;
 };
 
 struct rq {
 	unsigned int nr_running;
 	struct cfs_rq___runnable cfs;
+	struct rt_rq rt;
+	struct dl_rq dl;
+	struct sched_dl_entity fair_server;
+};
+
+struct scx_rq {
+	u32 nr_running;
+};
+
+struct rq___extensible {
+	struct scx_rq scx;
 };
 
 struct cfs_rq {
@@ -89,8 +115,48 @@ struct request {
 	struct block_device *part;
 };
 
+struct rb_node {
+	unsigned long __rb_parent_color;
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+};
+
+struct timerqueue_node {
+	struct rb_node node;
+	s64 expires;
+};
+
+struct rb_root_cached {
+	struct rb_node *rb_leftmost;
+};
+
+struct timerqueue_head {
+	struct rb_root_cached rb_root;
+};
+
+struct hrtimer_clock_base;
+
 struct hrtimer {
+	struct timerqueue_node node;
 	void *function;
+	struct hrtimer_clock_base *base;
+};
+
+struct hrtimer_sleeper {
+	struct hrtimer timer;
+	struct task_struct *task;
+};
+
+struct hrtimer_cpu_base;
+
+struct hrtimer_clock_base {
+	struct hrtimer_cpu_base *cpu_base;
+	struct timerqueue_head active;
+	s64 offset;
+};
+
+struct hrtimer_cpu_base {
+	struct hrtimer_clock_base clock_base[8];
 };
 
 struct bpf_iter_meta {

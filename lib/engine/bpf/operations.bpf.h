@@ -8,6 +8,7 @@
 #define SCOZ_OPERATIONS_BPF_H
 
 #include "engine/bpf/context.bpf.h"
+#include "engine/bpf/realtime.bpf.h"
 
 #define HRTIMER_RELATIVE 1 /* HRTIMER_MODE_REL */
 
@@ -169,6 +170,7 @@ int BPF_PROG(on_timer_expire, struct hrtimer *timer)
 {
 	struct irq_state *s = irq_state();
 
+	note_timers(timer);
 	if (s) {
 		s->operation_known = 0;
 		s->unawaited = 0;

@@ -97,6 +97,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	scoz_run_begin(c, now);
 	if (is_self(next)) /* the profiler runs in nobody's time: the core's state stays */
 		return 0;
+	note_realtime(next, now);
 	if (!next->pid) {
 		scoz_use_idle(use);
 		if (!c->idle)

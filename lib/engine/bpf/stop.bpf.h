@@ -2,12 +2,13 @@
 /*
  * Stopping a core: a bounded spin in the kernel with preemption off. It ends when the debt is
  * paid (G may grow meanwhile), at the longest allowed stop, when the share of stopped time is
- * used up, or when the lease has run out because the profiler died; what is left is paid later.
+ * used up, when a real-time task wants the core, or when the lease has run out because the
+ * profiler died; what is left is paid later.
  */
 #ifndef SCOZ_STOP_BPF_H
 #define SCOZ_STOP_BPF_H
 
-#include "engine/bpf/page.bpf.h"
+#include "engine/bpf/realtime.bpf.h"
 
 #define SPIN_LIMIT (1 << 20)
 
@@ -66,6 +67,10 @@ static long spin_once(u32 index, void *arg)
 		s->crowded += s->now - before;
 	if (passed >= s->allowed || s->now >= READ_ONCE(s->header->lease_until))
 		return 1;
+	if (realtime_wants_core()) {
+		s->allowed = passed;
+		return 1;
+	}
 	return passed >= scoz_debt(READ_ONCE(s->global->delay), s->core);
 }
 
@@ -139,7 +144,7 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 	if (s.allowed < debt && s.allowed < longest)
 		c->capped++;
 	s.allowed = scoz_min(s.allowed, longest);
-	if (s.allowed <= 0)
+	if (s.allowed <= 0 || realtime_wants_core())
 		return;
 	stop = (struct stop){ s.start, c->absorbed, c->stop_end, false };
 	if (measure_latency)

@@ -7,9 +7,9 @@
 #include "engine/bpf/stop.bpf.h"
 
 /* With interrupts off, no longer than half a scheduler tick. */
-static __always_inline s64 longest_tick_stop(const struct scoz_header *h)
+static __always_inline s64 longest_tick_stop(const struct scoz_header *h, u64 now)
 {
-	return scoz_min(h->max_stop, tick_ns / 2);
+	return realtime_room(now, scoz_min(h->max_stop, tick_ns / 2));
 }
 
 struct minimum {
@@ -149,8 +149,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	}
 	if (stranger)
 		scoz_core_follow(c, READ_ONCE(g->delay));
-	else if (task->prio >= MAX_RT_PRIO)
-		pay(c, cpu, h, g, longest_tick_stop(h));
+	else if (task->prio >= MAX_RT_PRIO && scoz_debt(READ_ONCE(g->delay), c) > 0)
+		pay(c, cpu, h, g, longest_tick_stop(h, now));
 	return involved && bpf_get_prandom_u32() <= record_share;
 }
 

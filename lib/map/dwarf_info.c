@@ -1,164 +1,243 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions and inlined calls from .debug_info, through libdw.
+ * Functions and inlined calls from .debug_info, unit by unit.
  *
- * One walk over all units looks only at DIEs that have code, or that give names to functions
- * (namespaces, classes). Everything else is skipped with its children.
+ * .debug_info and .debug_line pass through windows (section_stream.h): a distribution's kernel has
+ * 230 MB of them, uncompressed. A unit leaves nothing behind but what the table is made of and the
+ * scopes that its DIEs are in. Abbreviations tell how large most DIEs are, so that the nine of ten
+ * that are no functions are stepped over without looking.
  *
- * Names come last. A concrete function or inlined call refers to an abstract one, that to a
- * declaration in a class; with LTO or dwz these are in other units, possibly later ones. DIEs have
- * no link to their parent, so the walk notes for every function inside a namespace or class what
- * encloses it (`quals`, in order of offset), and the names of all scopes are put together when it
- * is known for the whole file.
+ * Names come last. A function's machine code, or an inlined call, refers to an abstract DIE, that
+ * to a declaration in a class. DIEs have no link to their parents, so the walk notes for every
+ * function inside a namespace or class what encloses it (`quals`). Mostly all of it is in the same
+ * unit, and scopes get their names when the unit ends. With link-time optimization or dwz they may
+ * refer to other units and files: these (`far`) are named in further passes, which load only the
+ * units that are referred to.
  *
- * libdw frees nothing before dwarf_end(), so it is ended and begun again every REOPEN bytes of
- * .debug_info; the sections themselves belong to the Elf and stay.
- *
- * What a file says is bounded: offsets must grow from sibling to sibling, a unit has no more DIEs
- * than bytes, nesting is limited, and so is the number of ranges by the size of the sections.
+ * What a file says is bounded: nothing is read twice but in those passes, nesting is limited, and
+ * so is the number of ranges by the size of the sections.
  */
+#include "map/dwarf_file.h"
 #include "map/dwarf_line.h"
-#include "map/elf_image.h"
-#include "map/file_open.h"
+#include "map/dwarf_partner.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define REOPEN	    (32 << 20)
 #define MAX_NESTING 256
 #define MAX_REFS    8
+#define NO_QUAL	    0 /* the empty string */
 
 struct qual {
-	Dwarf_Off off;
-	uint32_t name;
+	uint64_t number; /* of a function's DIE */
+	uint32_t name;	 /* of what encloses it */
 };
 
-struct pending {
-	Dwarf_Off origin;
-	uint32_t scope;
+/* A scope that wants a name, and what was found on the way. */
+struct nameless {
+	uint64_t at;		/* where to look next */
+	uint32_t scope;		/* that wants it */
+	uint32_t name, linkage; /* strings of the builder; 0: not found yet */
+	uint32_t qual, refs;
 };
 
-/* What is known of one .debug_info: the main one, or that of a split unit. */
-struct info_file {
-	struct qual *qual;
-	size_t n_qual, cap_qual;
-	struct pending *pending;
-	size_t n_pending, cap_pending;
+struct nameless_list {
+	struct nameless *v;
+	size_t n, cap;
+};
+
+/* What holds for the children of a DIE. */
+struct level {
+	uint32_t scope, qual;
+	bool dead; /* nothing in here matters */
 };
 
 struct walk {
 	struct table_builder *b;
-	struct line_reader lines;
 	const struct elf_image *debug;
-	Dwarf *dw, *alt;
-	struct info_file main;
-	/* Sections that strings were found in lately. */
-	struct section seen[4];
-	size_t n_seen;
+	struct dwarf_file main, common;
+	struct section_stream line;
+	struct line_reader lines;
+	uint64_t pieces_left;
+	size_t n_split_missing;
+	struct qual *qual; /* in order of their numbers */
+	size_t n_qual, cap_qual;
+	struct nameless_list far;
 
 	/* Of the unit at hand. */
-	struct info_file *info;
-	Dwarf *unit_dw;
-	Dwarf_Files *split_files;
-	bool classes; /* the language has functions in classes */
-	uint64_t dies_left;
+	struct dwarf_file *file;
+	struct line_reader *files; /* that call sites are told by */
+	bool classes;		   /* the language has functions in classes */
+	struct level level[MAX_NESTING + 2];
+	struct nameless_list near;
 	const char *trouble;
-
-	uint64_t pieces_left;
-	size_t n_bad, n_split_missing;
 };
 
-enum { NO_QUAL = 0 }; /* the empty string */
-
-static void note_qual(struct walk *w, Dwarf_Die *die, uint32_t qual)
+static void add_nameless(struct nameless_list *l, const struct nameless *what)
 {
-	struct info_file *f = w->info;
-	Dwarf_Off off = dwarf_dieoffset(die);
-
-	if (qual == NO_QUAL || (f->n_qual && f->qual[f->n_qual - 1].off >= off))
-		return;
-	array_reserve(f->qual, f->cap_qual, f->n_qual + 1);
-	f->qual[f->n_qual++] = (struct qual){ off, qual };
+	array_reserve(l->v, l->cap, l->n + 1);
+	l->v[l->n++] = *what;
 }
 
-static uint32_t find_qual(const struct info_file *f, Dwarf_Off off)
+static int compare_nameless(const void *pa, const void *pb)
 {
-	size_t lo = 0, hi = f->n_qual;
+	const struct nameless *a = pa, *b = pb;
+
+	return a->at != b->at ? (a->at < b->at ? -1 : 1)
+			      : (a->scope > b->scope) - (a->scope < b->scope);
+}
+
+static void sort_nameless(struct nameless_list *l)
+{
+	sort_array(l->v, l->n, sizeof(*l->v), compare_nameless);
+}
+
+/* --- names --- */
+
+static void note_qual(struct walk *w, uint64_t number, uint32_t qual)
+{
+	if (qual == NO_QUAL)
+		return;
+	array_reserve(w->qual, w->cap_qual, w->n_qual + 1);
+	w->qual[w->n_qual++] = (struct qual){ number, qual };
+}
+
+static uint32_t find_qual(const struct walk *w, uint64_t number)
+{
+	size_t lo = 0, hi = w->n_qual;
 
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
-		if (f->qual[mid].off < off)
+		if (w->qual[mid].number < number)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < f->n_qual && f->qual[lo].off == off ? f->qual[lo].name : NO_QUAL;
+	return lo < w->n_qual && w->qual[lo].number == number ? w->qual[lo].name : NO_QUAL;
 }
 
-static bool ends_in(const struct section *s, const char *string)
+static uint32_t function_called(struct walk *w, const char *name, const char *linkage,
+				uint32_t qual)
 {
-	const uint8_t *p = (const uint8_t *)string;
+	_cleanup_free_ char *full = NULL;
+	bool cold;
 
-	return p >= s->p && p < s->p + s->n && memchr(p, 0, s->p + s->n - p);
+	if (name && qual != NO_QUAL)
+		name = full = xasprintf("%s::%s", w->b->str.buf + qual, name);
+	else if (!name && linkage)
+		name = full = symbol_display_name(linkage, &cold);
+	return name ? builder_func(w->b, name, linkage) : 0;
 }
 
-/* A string of a DIE or NULL. libdw does not look whether it ends before its section does. */
-static const char *die_string(struct walk *w, Dwarf_Die *die, unsigned int attr)
+/* A string that was found earlier; the builder's move when there are more. */
+static char *found_earlier(struct walk *w, uint32_t string)
 {
-	Elf_Scn *scn = NULL;
-	Dwarf_Attribute a;
-	const char *s;
-	Elf *elf;
+	return string ? xstrdup(w->b->str.buf + string) : NULL;
+}
 
-	if (!dwarf_attr(die, attr, &a))
-		return NULL;
-	s = dwarf_formstring(&a);
-	if (!s)
-		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(w->seen) && i < w->n_seen; i++) {
-		if (ends_in(&w->seen[i], s))
-			return s;
-	}
-	for (int i = 0; i < 2; i++) {
-		elf = i == 0   ? dwarf_getelf(dwarf_cu_getdwarf(die->cu))
-		      : w->alt ? dwarf_getelf(w->alt)
-			       : NULL;
-		while (elf && (scn = elf_nextscn(elf, scn))) {
-			Elf_Data *data = elf_rawdata(scn, NULL);
-			struct section sec =
-				section_of(data ? data->d_buf : NULL, data ? data->d_size : 0);
+/*
+ * Follows references in the unit at hand. Returns the function, or NONE when they lead on into
+ * another unit: then @what tells what is known so far.
+ */
+static uint32_t function_at(struct walk *w, struct dwarf_file *f, struct nameless *what)
+{
+	_cleanup_free_ char *old_name = found_earlier(w, what->name),
+			    *old_linkage = found_earlier(w, what->linkage);
+	const char *name = old_name, *linkage = old_linkage;
+	struct attributes a;
 
-			if (!ends_in(&sec, s))
-				continue;
-			w->seen[w->n_seen++ % ARRAY_SIZE(w->seen)] = sec;
-			return s;
+	for (; what->refs < MAX_REFS; what->refs++) {
+		if (!dwarf_file_at_hand(f, what->at)) {
+			what->name = name ? builder_string(w->b, name) : 0;
+			what->linkage = linkage ? builder_string(w->b, linkage) : 0;
+			return NONE;
 		}
-		scn = NULL;
+		if (!dwarf_file_die(f, what->at, &a))
+			break;
+		name = name ? name : a.name;
+		linkage = linkage ? linkage : a.linkage;
+		if (what->qual == NO_QUAL)
+			what->qual = find_qual(w, what->at);
+		if (!a.abstract_origin && !a.specification)
+			break;
+		what->at = a.abstract_origin ? a.abstract_origin : a.specification;
 	}
-	return NULL;
+	return function_called(w, name, linkage, what->qual);
 }
 
-static bool die_uint(Dwarf_Die *die, unsigned int attr, uint64_t *ret)
+/* What the unit at hand has to say of the scopes in @l from @i on; returns where it has no more. */
+static size_t name_scopes(struct walk *w, struct dwarf_file *f, const struct nameless_list *l,
+			  size_t i)
 {
-	Dwarf_Attribute a;
-	Dwarf_Word v;
+	uint32_t func = 0;
+	struct nameless last = { 0 };
 
-	if (!dwarf_attr(die, attr, &a) || dwarf_formudata(&a, &v))
-		return false;
-	*ret = v;
-	return true;
+	for (; i < l->n && l->v[i].at < f->unit.end; i++) {
+		struct nameless what = l->v[i];
+
+		if (what.at != last.at || what.name != last.name || what.linkage != last.linkage ||
+		    what.qual != last.qual || what.refs != last.refs || func == NONE) {
+			last = what;
+			func = function_at(w, f, &what);
+		}
+		if (func == NONE)
+			add_nameless(&w->far, &what);
+		else
+			w->b->scope[what.scope].func = func;
+	}
+	return i;
 }
 
-static bool die_ref(Dwarf_Die *die, unsigned int attr, Dwarf_Die *ret)
+/* Of references that lead nowhere: what was found on the way has to do. */
+static size_t give_up(struct walk *w, const struct nameless_list *l, size_t i, uint64_t end)
 {
-	Dwarf_Attribute a;
+	for (; i < l->n && l->v[i].at < end; i++) {
+		const struct nameless *what = &l->v[i];
+		_cleanup_free_ char *name = found_earlier(w, what->name),
+				    *linkage = found_earlier(w, what->linkage);
 
-	return dwarf_attr(die, attr, &a) && dwarf_formref_die(&a, ret);
+		w->b->scope[what->scope].func = function_called(w, name, linkage, what->qual);
+	}
+	return i;
 }
+
+static size_t name_far_in(struct walk *w, struct dwarf_file *f, const struct nameless_list *far,
+			  size_t i)
+{
+	uint64_t off = 0, length, size;
+
+	for (; i < far->n && (length = dwarf_file_next_unit(f, off)); off += length) {
+		uint64_t end = f->first + off + length;
+
+		i = give_up(w, far, i, f->first + off);
+		if (i == far->n || far->v[i].at >= end)
+			continue;
+		if (!dwarf_file_load_unit(f, off, NULL, &size))
+			i = name_scopes(w, f, far, i);
+		i = give_up(w, far, i, end);
+	}
+	return i;
+}
+
+/* One more pass for each reference from unit to unit. */
+static void name_far(struct walk *w)
+{
+	for (int pass = 0; w->far.n && pass < MAX_REFS; pass++) {
+		struct nameless_list far = w->far;
+		size_t i;
+
+		w->far = (struct nameless_list){ 0 };
+		sort_nameless(&far);
+		i = name_far_in(w, &w->main, &far, 0);
+		i = give_up(w, &far, i, DWARF_COMMON);
+		i = name_far_in(w, &w->common, &far, i);
+		give_up(w, &far, i, UINT64_MAX);
+		free(far.v);
+	}
+	give_up(w, &w->far, 0, UINT64_MAX);
+}
+
+/* --- the walk over a unit --- */
 
 /* "outer::name", as a string of the builder. */
 static uint32_t qualify(struct walk *w, uint32_t outer, const char *name)
@@ -171,234 +250,217 @@ static uint32_t qualify(struct walk *w, uint32_t outer, const char *name)
 	return builder_string(w->b, full);
 }
 
-/* The function a DIE stands for: its name is here, or in what it refers to. */
-static uint32_t name_function(struct walk *w, const struct info_file *f, Dwarf *dw,
-			      const Dwarf_Die *start)
+struct piece_sink {
+	struct walk *w;
+	uint32_t scope;
+	bool any;
+	uint64_t first;
+};
+
+static void add_piece(uint64_t start, uint64_t end, void *arg)
 {
-	const char *name = NULL, *linkage = NULL;
-	uint32_t qual = NO_QUAL, func;
-	Dwarf_Die die = *start;
+	struct piece_sink *s = arg;
 
-	for (int i = 0; i < MAX_REFS; i++) {
-		Dwarf_Die next;
-
-		if (!name)
-			name = die_string(w, &die, DW_AT_name);
-		if (!linkage)
-			linkage = die_string(w, &die, DW_AT_linkage_name);
-		if (!linkage)
-			linkage = die_string(w, &die, DW_AT_MIPS_linkage_name);
-		if (qual == NO_QUAL && dwarf_cu_getdwarf(die.cu) == dw)
-			qual = find_qual(f, dwarf_dieoffset(&die));
-		if (!die_ref(&die, DW_AT_abstract_origin, &next) &&
-		    !die_ref(&die, DW_AT_specification, &next))
-			break;
-		die = next;
-	}
-	if (!name && linkage) {
-		bool cold;
-		_cleanup_free_ char *display = symbol_display_name(linkage, &cold);
-
-		return builder_func(w->b, display, linkage);
-	}
-	if (!name)
-		return 0;
-	if (qual == NO_QUAL)
-		return builder_func(w->b, name, linkage);
-	/* The pool moves when it grows: no pointer into it may go along. */
-	_cleanup_free_ char *full = xasprintf("%s::%s", w->b->str.buf + qual, name);
-	func = builder_func(w->b, full, linkage);
-	return func;
-}
-
-static void note_scope(struct walk *w, Dwarf_Die *die, uint32_t scope)
-{
-	struct info_file *f = w->info;
-	Dwarf_Die origin = *die, next;
-
-	/* Copies of a function share its abstract DIE: one name for all of them. */
-	if (die_ref(die, DW_AT_abstract_origin, &next))
-		origin = next;
-	if (dwarf_cu_getdwarf(origin.cu) != w->unit_dw) {
-		w->b->scope[scope].func = name_function(w, f, w->unit_dw, &origin);
+	if (!builder_scope_range(s->w->b, s->scope, start, end))
 		return;
-	}
-	array_reserve(f->pending, f->cap_pending, f->n_pending + 1);
-	f->pending[f->n_pending++] = (struct pending){ dwarf_dieoffset(&origin), scope };
+	if (!s->any)
+		s->first = start;
+	s->any = true;
 }
 
-static bool add_ranges(struct walk *w, Dwarf_Die *die, uint32_t scope, uint64_t *first,
-		       uint64_t *first_end)
+static bool add_pieces(struct walk *w, const struct attributes *a, uint32_t scope, uint64_t *first)
 {
-	Dwarf_Addr base = 0, start, end;
-	ptrdiff_t next = 0;
-	bool any = false;
+	struct piece_sink sink = { .w = w, .scope = scope };
 
-	while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
-		if (!w->pieces_left) {
-			w->trouble = "it has more ranges than its sections can hold";
-			break;
-		}
+	if (a->ranges.kind != VALUE_NONE) {
+		w->trouble =
+			unit_ranges(&w->file->unit, &a->ranges, &w->pieces_left, add_piece, &sink);
+	} else if (a->low.kind == VALUE_ADDR && a->high.kind != VALUE_NONE && w->pieces_left) {
 		w->pieces_left--;
-		if (!builder_scope_range(w->b, scope, start, end))
-			continue;
-		if (!any) {
-			*first = start;
-			*first_end = end;
-		}
-		any = true;
+		add_piece(a->low.u, a->high.kind == VALUE_ADDR ? a->high.u : a->low.u + a->high.u,
+			  &sink);
 	}
-	return any;
+	*first = sink.first;
+	return sink.any;
 }
 
-static uint32_t call_file(struct walk *w, Dwarf_Die *die)
+/* A scope of the DIE's code, which wants a name; NONE when it has no code in the text. */
+static uint32_t add_scope(struct walk *w, uint64_t number, const struct attributes *a,
+			  uint32_t parent, uint32_t call_file, uint32_t call_line, uint64_t *first)
 {
-	uint64_t index;
+	uint32_t scope;
 
-	if (!die_uint(die, DW_AT_call_file, &index))
+	if (a->low.kind != VALUE_ADDR && a->ranges.kind == VALUE_NONE)
 		return NONE;
-	if (w->split_files) {
-		const char *s = dwarf_filesrc(w->split_files, index, NULL, NULL);
-
-		return s ? builder_file(w->b, s) : NONE;
+	scope = builder_scope(w->b, parent, call_file, call_line);
+	if (!add_pieces(w, a, scope, first)) {
+		if (scope + 1 == w->b->n_scope)
+			w->b->n_scope = scope;
+		return NONE;
 	}
-	return line_program_file(&w->lines, index);
+	/* Copies of a function share its abstract DIE: one name for all of them. */
+	add_nameless(&w->near,
+		     &(struct nameless){ .at = a->abstract_origin ? a->abstract_origin : number,
+					 .scope = scope });
+	return scope;
 }
 
-static bool may_hold_code(Dwarf_Die *die)
+static void note_entry(struct walk *w, const struct attributes *a, uint32_t scope, uint64_t first)
 {
-	return dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges);
-}
+	struct table_builder *b = w->b;
+	uint64_t entry = a->entry.kind == VALUE_ADDR ? a->entry.u
+			 : a->low.kind == VALUE_ADDR ? a->low.u
+						     : first;
+	uint32_t off;
 
-static void walk_children(struct walk *w, Dwarf_Die *parent, uint32_t scope, uint32_t qual,
-			  int depth);
-
-static void take_back_scope(struct walk *w, uint32_t scope)
-{
-	if (scope + 1 == w->b->n_scope)
-		w->b->n_scope = scope;
-}
-
-static void walk_subprogram(struct walk *w, Dwarf_Die *die, uint32_t qual, int depth)
-{
-	uint64_t start = 0, end = 0;
-	Dwarf_Addr entry;
-	uint32_t scope, off, sym;
-
-	note_qual(w, die, qual);
-	if (!may_hold_code(die))
+	if (a->entry.kind == VALUE_CONST && a->low.kind == VALUE_ADDR)
+		entry = a->low.u + a->entry.u;
+	if (!builder_offset(b, entry, &off) && !builder_offset(b, first, &off))
 		return;
-	scope = builder_scope(w->b, NONE, NONE, 0);
-	if (!add_ranges(w, die, scope, &start, &end)) {
-		take_back_scope(w, scope);
-		return;
+	array_reserve(b->sym, b->cap_sym, b->n_sym + 1);
+	/* The scope stands in for its function until that has a name. */
+	b->sym[b->n_sym++] = (struct table_sym){ scope, off, 0, SYM_SCOPE };
+}
+
+/* @up: where the DIE is. Returns what holds for its children. */
+static struct level enter_subprogram(struct walk *w, uint64_t number, const struct attributes *a,
+				     const struct level *up)
+{
+	uint64_t first;
+	uint32_t scope;
+
+	note_qual(w, number, up->qual);
+	scope = add_scope(w, number, a, NONE, NONE, 0, &first);
+	if (scope != NONE)
+		note_entry(w, a, scope, first);
+	return (struct level){ scope, up->qual, scope == NONE };
+}
+
+static struct level enter_inlined(struct walk *w, uint64_t number, const struct attributes *a,
+				  const struct level *up)
+{
+	uint32_t scope = NONE, file = NONE;
+	uint64_t line = a->call_line <= ROW_LINE ? a->call_line : 0, first;
+
+	if (up->scope != NONE) {
+		if (a->has_call_file)
+			file = line_program_file(w->files, a->call_file);
+		scope = add_scope(w, number, a, up->scope, file, line, &first);
 	}
-	note_scope(w, die, scope);
-	if (dwarf_entrypc(die, &entry) || !builder_offset(w->b, entry, &off))
-		entry = start;
-	if (builder_offset(w->b, entry, &off)) {
-		sym = w->b->n_sym;
-		array_reserve(w->b->sym, w->b->cap_sym, sym + 1);
-		/* The scope stands in for its function until that has a name. */
-		w->b->sym[w->b->n_sym++] = (struct table_sym){ scope, off, 0, SYM_SCOPE };
-	}
-	walk_children(w, die, scope, qual, depth + 1);
+	return (struct level){ scope, up->qual, scope == NONE };
 }
 
-static void walk_inlined(struct walk *w, Dwarf_Die *die, uint32_t parent, uint32_t qual, int depth)
+enum interest { SKIP, SUBPROGRAM, INLINED, BLOCK, NAMESPACE, MODULE, CLASS };
+
+static enum interest interest(uint16_t tag)
 {
-	uint64_t start, end, line = 0;
-	uint32_t scope, file;
-
-	if (!may_hold_code(die))
-		return;
-	file = call_file(w, die);
-	if (!die_uint(die, DW_AT_call_line, &line) || line > ROW_LINE)
-		line = 0;
-	scope = builder_scope(w->b, parent, file, line);
-	if (!add_ranges(w, die, scope, &start, &end)) {
-		take_back_scope(w, scope);
-		return;
-	}
-	note_scope(w, die, scope);
-	walk_children(w, die, scope, qual, depth + 1);
-}
-
-static void walk_die(struct walk *w, Dwarf_Die *die, uint32_t scope, uint32_t qual, int depth)
-{
-	const char *name;
-
-	switch (dwarf_tag(die)) {
+	switch (tag) {
 	case DW_TAG_subprogram:
-		walk_subprogram(w, die, qual, depth);
-		break;
+		return SUBPROGRAM;
 	case DW_TAG_inlined_subroutine:
-		if (scope != NONE)
-			walk_inlined(w, die, scope, qual, depth);
-		break;
+		return INLINED;
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
 	case DW_TAG_with_stmt:
-		if (scope != NONE)
-			walk_children(w, die, scope, qual, depth + 1);
-		break;
+		return BLOCK;
 	case DW_TAG_namespace:
-		name = die_string(w, die, DW_AT_name);
-		walk_children(w, die, NONE, qualify(w, qual, name ? name : "(anonymous namespace)"),
-			      depth + 1);
-		break;
+		return NAMESPACE;
 	case DW_TAG_module:
-		walk_children(w, die, NONE, qual, depth + 1);
-		break;
+		return MODULE;
 	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
 	case DW_TAG_interface_type:
 	case DW_TAG_enumeration_type:
-		if (!w->classes || !dwarf_haschildren(die))
-			break;
-		name = die_string(w, die, DW_AT_name);
-		walk_children(w, die, NONE, name ? qualify(w, qual, name) : qual, depth + 1);
-		break;
+		return CLASS;
 	default:
+		return SKIP;
+	}
+}
+
+/* Reads a DIE; @sibling: what follows its children, or 0. Returns what holds for these. */
+static struct level enter(struct walk *w, struct cursor *c, const struct abbrev *a, uint64_t number,
+			  const struct level *up, uint64_t *sibling)
+{
+	enum interest what = up->dead ? SKIP : interest(a->tag);
+	struct level in = { NONE, up->qual, true };
+	struct attributes attr;
+
+	if (what == CLASS && (!w->classes || !a->children))
+		what = SKIP;
+	if (what == SKIP || what == BLOCK) {
+		*sibling = die_skip_attributes(w->file, c, a);
+		if (what == BLOCK && up->scope != NONE)
+			in = *up;
+		return in;
+	}
+	die_attributes(w->file, c, a, &attr);
+	*sibling = attr.sibling;
+	switch (what) {
+	case SUBPROGRAM:
+		return enter_subprogram(w, number, &attr, up);
+	case INLINED:
+		return enter_inlined(w, number, &attr, up);
+	case NAMESPACE:
+		in.qual = qualify(w, up->qual, attr.name ? attr.name : "(anonymous namespace)");
+		break;
+	case CLASS:
+		if (attr.name)
+			in.qual = qualify(w, up->qual, attr.name);
+		break;
+	default: /* a module gives no name */
 		break;
 	}
+	in.dead = false;
+	return in;
 }
 
-static void walk_children(struct walk *w, Dwarf_Die *parent, uint32_t scope, uint32_t qual,
-			  int depth)
+static const char *walk(struct walk *w)
 {
-	Dwarf_Die die;
-	int rc;
+	struct unit *u = &w->file->unit;
+	struct cursor *c = &u->c;
+	size_t depth = 0;
 
-	if (depth > MAX_NESTING) {
-		w->trouble = "its DIEs are nested too deeply";
-		return;
-	}
-	rc = dwarf_child(parent, &die);
-	while (rc == 0 && !w->trouble) {
-		Dwarf_Off off = dwarf_dieoffset(&die);
+	while (c->p < c->end && !c->bad && !w->trouble) {
+		uint64_t number = u->offset + (c->p - u->start), sibling, here;
+		uint64_t code = cursor_uleb(c);
+		const struct abbrev *a;
+		struct level in;
 
-		if (!w->dies_left--) {
-			w->dies_left = 0;
-			w->trouble = "it has more DIEs than bytes";
-			return;
+		if (!code) {
+			if (!depth || !--depth)
+				return NULL;
+			continue;
 		}
-		walk_die(w, &die, scope, qual, depth);
-		rc = dwarf_siblingof(&die, &die);
-		if (rc == 0 && dwarf_dieoffset(&die) <= off) {
-			w->trouble = "a sibling lies before its predecessor";
-			return;
+		a = abbrev_find(&w->file->abbrevs, code);
+		if (!a)
+			return "it uses an abbreviation that does not exist";
+		if (!depth) { /* the root is no function */
+			die_skip_attributes(w->file, c, a);
+			if (!a->children)
+				return NULL;
+			w->level[++depth] = (struct level){ NONE, NO_QUAL, false };
+			continue;
 		}
+		in = enter(w, c, a, number, &w->level[depth], &sibling);
+		if (!a->children)
+			continue;
+		here = u->offset + (c->p - u->start);
+		if (in.dead && sibling >= here && sibling < u->end) {
+			c->p = u->start + (sibling - u->offset);
+			continue;
+		}
+		if (depth >= MAX_NESTING)
+			return "its DIEs are nested too deeply";
+		w->level[++depth] = in;
 	}
-	if (rc < 0 && !w->trouble)
-		w->trouble = dwarf_errmsg(-1);
+	return w->trouble ? w->trouble : c->bad ? "it ends in the middle of a DIE" : NULL;
 }
 
-static bool has_classes(Dwarf_Die *cu)
+static bool has_classes(uint32_t language)
 {
-	switch (dwarf_srclang(cu)) {
+	switch (language) {
 	case DW_LANG_C89:
 	case DW_LANG_C:
 	case DW_LANG_C99:
@@ -411,293 +473,153 @@ static bool has_classes(Dwarf_Die *cu)
 	}
 }
 
-static int compare_pending(const void *pa, const void *pb)
+/* The unit that @f has at hand. */
+static const char *read_dies(struct walk *w, struct dwarf_file *f, struct line_reader *files)
 {
-	const struct pending *a = pa, *b = pb;
+	const char *why;
 
-	return a->origin != b->origin ? (a->origin < b->origin ? -1 : 1)
-				      : (a->scope > b->scope) - (a->scope < b->scope);
-}
-
-static bool reopen(struct walk *w);
-
-static void name_pending(struct walk *w, struct info_file *f, Dwarf *dw)
-{
-	Dwarf_Off since = 0;
-	uint32_t func = 0;
-
-	sort_array(f->pending, f->n_pending, sizeof(*f->pending), compare_pending);
-	for (size_t i = 0; i < f->n_pending; i++) {
-		const struct pending *p = &f->pending[i];
-		Dwarf_Die die;
-
-		if (!i || p->origin != p[-1].origin) {
-			if (dw == w->dw && p->origin - since > REOPEN) {
-				if (!reopen(w))
-					return;
-				dw = w->dw;
-				since = p->origin;
-			}
-			func = dwarf_offdie(dw, p->origin, &die) ? name_function(w, f, dw, &die)
-								 : 0;
-		}
-		w->b->scope[p->scope].func = func;
-	}
-}
-
-static void info_file_deinit(struct info_file *f)
-{
-	free(f->qual);
-	free(f->pending);
-}
-
-/*
- * The other half of a skeleton unit. libdw opens whatever file the skeleton names: only let it
- * when that is a regular file, not a device or a FIFO.
- */
-static bool find_split(struct walk *w, Dwarf_Die *skeleton, Dwarf_Die *ret, uint64_t *file_size)
-{
-	const char *name = die_string(w, skeleton, DW_AT_dwo_name), *dir;
-	_cleanup_free_ char *path = NULL;
-	struct stat st;
-	int fd;
-
-	if (!name)
-		name = die_string(w, skeleton, DW_AT_GNU_dwo_name);
-	if (!name)
-		return false;
-	dir = die_string(w, skeleton, DW_AT_comp_dir);
-	path = *name == '/' || !dir ? xstrdup(name) : xasprintf("%s/%s", dir, name);
-	fd = file_open_named(NULL, path, w->debug->owner, &st);
-	if (fd < 0)
-		return false;
-	close(fd);
-	*file_size = st.st_size;
-	return dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, ret, NULL, NULL, NULL) == 0 &&
-	       ret->addr;
-}
-
-static void walk_split(struct walk *w, Dwarf_Die *skeleton)
-{
-	struct info_file split = { 0 };
-	uint64_t file_size;
-	Dwarf_Die cu;
-	size_t n;
-
-	if (!find_split(w, skeleton, &cu, &file_size)) {
-		w->n_split_missing++;
-		return;
-	}
-	w->info = &split;
-	w->unit_dw = dwarf_cu_getdwarf(cu.cu);
-	w->classes = has_classes(&cu);
-	w->dies_left = 8 * file_size; /* its sections may be compressed */
-	if (dwarf_getsrcfiles(&cu, &w->split_files, &n))
-		w->split_files = NULL;
-	walk_children(w, &cu, NONE, NO_QUAL, 0);
-	name_pending(w, &split, w->unit_dw);
-	w->split_files = NULL;
-	info_file_deinit(&split);
-}
-
-static void walk_unit(struct walk *w, Dwarf_Die *cu, uint64_t bytes)
-{
-	const char *why = NULL;
-	uint8_t type = DW_UT_compile;
-	uint64_t stmt_list;
-
+	w->file = f;
+	w->files = files;
+	w->classes = has_classes(f->unit.language);
 	w->trouble = NULL;
-	w->dies_left = bytes;
-	w->info = &w->main;
-	w->unit_dw = w->dw;
-	w->classes = has_classes(cu);
-	w->lines.n_file = 0;
-	if (die_uint(cu, DW_AT_stmt_list, &stmt_list))
-		why = line_program_read(&w->lines, stmt_list, die_string(w, cu, DW_AT_comp_dir));
-	if (why) {
-		w->n_bad++;
-		builder_warn(w->b, "%s: line program at 0x%llx: %s", w->debug->name,
-			     (unsigned long long)stmt_list, why);
-	}
-	dwarf_cu_info(cu->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL);
-	if (type == DW_UT_skeleton)
-		walk_split(w, cu);
-	else
-		walk_children(w, cu, NONE, NO_QUAL, 0);
-	if (w->trouble) {
-		w->n_bad++;
-		builder_warn(w->b, "%s: DWARF unit at 0x%llx: %s", w->debug->name,
-			     (unsigned long long)dwarf_dieoffset(cu), w->trouble);
-	}
+	w->near.n = 0;
+	why = walk(w);
+	sort_nameless(&w->near);
+	for (size_t i = name_scopes(w, f, &w->near, 0); i < w->near.n; i++)
+		add_nameless(&w->far, &w->near.v[i]);
+	return why;
 }
 
-/*
- * Left alone, libdw would open whatever path the file names, and wait if that is a FIFO. There is
- * no call to say that there is no common file: this is what it notes itself after it has looked.
- */
-static void set_alt(struct walk *w)
-{
-	dwarf_setalt(w->dw, w->alt ? w->alt : (Dwarf *)-1);
-}
+/* --- units and files --- */
 
-static bool reopen(struct walk *w)
+static const char *read_split(struct walk *w, const struct unit *skeleton)
 {
-	if (w->dw)
-		dwarf_end(w->dw);
-	w->n_seen = 0; /* those of split units are gone */
-	w->dw = dwarf_begin_elf(w->debug->elf, DWARF_C_READ, NULL);
-	if (!w->dw) {
-		builder_warn(w->b, "%s: its debug information cannot be read: %s", w->debug->name,
-			     dwarf_errmsg(-1));
-		return false;
-	}
-	set_alt(w);
-	return true;
-}
-
-/* Of that build-id, which the file that names it told. */
-static struct elf_image *open_if(struct walk *w, const struct map_options *opt, const char *path,
-				 const char *build_id)
-{
-	int fd = file_open_named(opt ? opt->root : NULL, path, w->debug->owner, NULL);
+	struct line_reader own = { .b = w->b }, *files = &w->lines;
+	size_t n_qual = w->n_qual, n_lines;
+	const void *lines;
 	struct elf_image *image;
-	struct error err;
+	struct dwarf_file f;
+	const char *why;
 
-	if (fd < 0 || elf_image_open_fd(fd, path, path, ELF_PROGRAMS_AND_MODULES, &image, &err))
+	if (!dwarf_split_open(&f, &image, w->debug, skeleton, w->b)) {
+		w->n_split_missing++;
 		return NULL;
-	if (!strcmp(image->build_id, build_id))
-		return image;
-	builder_warn(w->b, "common debug file %s does not match: its build-id is %s, not %s", path,
-		     *image->build_id ? image->build_id : "missing", build_id);
+	}
+	w->pieces_left += 2 * f.info.size + f.sec.rnglists.n;
+	lines = elf_image_load(image, "debug_line.dwo", &n_lines, w->b);
+	own.line = section_of(lines, n_lines);
+	own.str = f.sec.str;
+	own.line_str = f.sec.line_str;
+	if (lines && !line_program_read(&own, 0, skeleton->comp_dir))
+		files = &own;
+	why = read_dies(w, &f, files);
+	w->n_qual = n_qual; /* nothing refers to it from elsewhere */
+	line_reader_deinit(&own);
+	dwarf_file_close(&f);
 	elf_image_close(image);
-	return NULL;
+	return why;
 }
 
-/* The file that dwz moved common parts to. NULL: there is none. */
-static struct elf_image *open_alt(struct walk *w, const struct map_options *opt)
+static void read_lines(struct walk *w, const struct unit *u)
 {
-	const char *debug_root = opt && opt->debug_root ? opt->debug_root : "/usr/lib/debug";
-	const char *roots[] = { opt && opt->root ? opt->root : "", "" };
-	const char *name;
-	const void *id;
-	char hex[2 * 64 + 1];
-	ssize_t n = dwelf_dwarf_gnu_debugaltlink(w->dw, &name, &id);
-	struct elf_image *alt = NULL;
+	uint64_t off = u->line_offset, length;
+	const char *why = NULL;
+	const uint8_t *p;
 
-	if (n <= 1 || n > 64)
+	w->lines.n_file = 0;
+	if (!u->has_lines)
+		return;
+	p = section_stream_get(&w->line, off, 12);
+	if (!p || !unit_length(p, 12, &length) || length > w->line.size - off ||
+	    !(p = section_stream_get(&w->line, off, length))) {
+		why = w->line.trouble ? w->line.trouble : "it is not in .debug_line";
+	} else {
+		w->lines.line = (struct section){ p, length };
+		w->lines.origin = off;
+		why = line_program_read(&w->lines, off, u->comp_dir);
+	}
+	if (why)
+		builder_warn(w->b, "%s: line program at 0x%llx: %s", w->main.name,
+			     (unsigned long long)off, why);
+}
+
+static const char *read_unit(struct walk *w)
+{
+	const struct unit *u = &w->main.unit;
+
+	if (u->type == DW_UT_type || u->type == DW_UT_split_type)
 		return NULL;
-	for (ssize_t i = 0; i < n; i++)
-		sprintf(hex + 2 * i, "%02x", ((const uint8_t *)id)[i]);
-	for (size_t i = *roots[0] ? 0 : 1; i < ARRAY_SIZE(roots) && !alt; i++) {
-		_cleanup_free_ char *by_id = xasprintf("%s%s/.build-id/%.2s/%s.debug", roots[i],
-						       debug_root, hex, hex + 2);
-		_cleanup_free_ char *dwz = xasprintf("%s%s/.dwz/%s", roots[i], debug_root, name);
-		_cleanup_free_ char *by_name = NULL;
-		const char *slash = strrchr(w->debug->path, '/');
-
-		/* The name is relative to the file that has it. */
-		if (*name == '/')
-			by_name = xasprintf("%s%s", roots[i], name);
-		else
-			by_name = xasprintf("%.*s%s", slash ? (int)(slash - w->debug->path + 1) : 0,
-					    w->debug->path, name);
-		alt = open_if(w, opt, by_id, hex);
-		if (!alt)
-			alt = open_if(w, opt, by_name, hex);
-		if (!alt)
-			alt = open_if(w, opt, dwz, hex);
-	}
-	if (!alt) {
-		builder_warn(w->b,
-			     "%s: common debug file %s (dwz) is missing: some names are unknown",
-			     w->debug->name, name);
-		return NULL;
-	}
-	elf_image_expand(alt, w->b);
-	w->alt = dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL);
-	set_alt(w);
-	return alt;
+	read_lines(w, u);
+	if (u->dwo_name && (u->type == DW_UT_skeleton || u->version < 5))
+		return read_split(w, u);
+	return read_dies(w, &w->main, &w->lines);
 }
 
-static void walk_units(struct walk *w)
+static void read_units(struct walk *w)
 {
-	Dwarf_Off off = 0, next, since = 0;
-	size_t header;
-	int rc;
+	uint64_t off = 0, length = 1;
 
-	while ((rc = dwarf_next_unit(w->dw, off, &next, &header, NULL, NULL, NULL, NULL, NULL,
-				     NULL)) == 0) {
-		Dwarf_Die cu;
+	for (; length && off < w->main.info.size; off += length) {
+		const char *why = dwarf_file_load_unit(&w->main, off, NULL, &length);
 
-		if (dwarf_offdie(w->dw, off + header, &cu)) {
-			walk_unit(w, &cu, next - off);
-		} else {
-			w->n_bad++;
-			builder_warn(w->b, "%s: DWARF unit at 0x%llx: %s", w->debug->name,
-				     (unsigned long long)off, dwarf_errmsg(-1));
-		}
-		if (next <= off)
-			break;
-		off = next;
-		if (off - since > REOPEN) {
-			if (!reopen(w))
-				return;
-			since = off;
-		}
-	}
-	if (rc < 0) {
-		w->n_bad++;
-		builder_warn(w->b, "%s: DWARF unit at 0x%llx: %s", w->debug->name,
-			     (unsigned long long)off, dwarf_errmsg(-1));
+		if (!why)
+			why = read_unit(w);
+		if (why)
+			builder_warn(w->b, "%s: DWARF unit at 0x%llx: %s", w->main.name,
+				     (unsigned long long)off, why);
 	}
 }
 
-static void load_section(const struct elf_image *debug, const char *name, struct section *s)
+static bool open_lines(struct walk *w)
 {
-	size_t n = 0;
-	const void *p = elf_image_section(debug, name, &n);
+	const char *why = section_stream_open(&w->line, w->debug, "debug_line");
 
-	*s = section_of(p, n);
+	if (why)
+		builder_warn(w->b, "%s: .debug_line: %s", w->debug->name, why);
+	w->lines.str = w->main.sec.str;
+	w->lines.line_str = w->main.sec.line_str;
+	w->lines.total = w->line.size;
+	return !why;
 }
 
 bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 		struct table_builder *b)
 {
-	struct walk w = { .b = b, .debug = debug, .lines.b = b };
-	size_t info_size, ranges_size, rnglists_size;
-	struct elf_image *alt;
+	struct walk *w = xcalloc(1, sizeof(*w));
+	struct elf_image *common = NULL;
+	bool any;
 
-	elf_image_expand(debug, b);
-	if (!reopen(&w))
-		return false;
-	alt = open_alt(&w, opt);
-	load_section(debug, "debug_line", &w.lines.line);
-	load_section(debug, "debug_line_str", &w.lines.line_str);
-	load_section(debug, "debug_str", &w.lines.str);
-	elf_image_section(debug, "debug_info", &info_size);
-	elf_image_section(debug, "debug_ranges", &ranges_size);
-	elf_image_section(debug, "debug_rnglists", &rnglists_size);
-	w.pieces_left = 2 * (uint64_t)info_size + ranges_size + rnglists_size + (1 << 20);
-	walk_units(&w);
-	if (w.dw)
-		name_pending(&w, &w.main, w.dw);
+	w->b = w->lines.b = b;
+	w->debug = debug;
+	if (dwarf_file_open(&w->main, debug, false, 0, b) && open_lines(w)) {
+		common = dwarf_common_open(debug, opt, b);
+		if (common && dwarf_file_open(&w->common, common, false, DWARF_COMMON, b))
+			w->main.sec.common = &w->common.sec;
+		w->pieces_left = 2 * w->main.info.size + w->main.sec.ranges.n +
+				 w->main.sec.rnglists.n + (1 << 20);
+		read_units(w);
+		name_far(w);
+	}
 	for (size_t i = 0; i < b->n_sym; i++) {
 		if (b->sym[i].flags & SYM_SCOPE) {
 			b->sym[i].func = b->scope[b->sym[i].func].func;
 			b->sym[i].flags = 0;
 		}
 	}
-	if (w.n_split_missing)
+	if (w->n_split_missing)
 		builder_warn(b,
 			     "%s: %zu split debug files (.dwo) are missing: no inlined calls "
 			     "are known there",
-			     debug->name, w.n_split_missing);
-	if (w.dw)
-		dwarf_end(w.dw);
-	if (w.alt)
-		dwarf_end(w.alt);
-	elf_image_close(alt);
-	line_reader_deinit(&w.lines);
-	info_file_deinit(&w.main);
-	return b->n_seq || b->n_piece;
+			     debug->name, w->n_split_missing);
+	any = b->n_seq || b->n_piece;
+	section_stream_close(&w->line);
+	dwarf_file_close(&w->main);
+	dwarf_file_close(&w->common);
+	elf_image_close(common);
+	line_reader_deinit(&w->lines);
+	free(w->qual);
+	free(w->near.v);
+	free(w->far.v);
+	free(w);
+	return any;
 }

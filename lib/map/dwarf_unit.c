@@ -41,7 +41,9 @@ const char *unit_read_header(struct unit *u, const struct dwarf_sections *sec, c
 		u->addr_size = cursor_get(c, 1);
 		u->abbrev_offset = cursor_get(c, u->offset_size);
 		if (u->type == DW_UT_skeleton || u->type == DW_UT_split_compile)
-			cursor_skip(c, 8);
+			u->dwo_id = cursor_get(c, 8);
+		else if (u->type == DW_UT_type || u->type == DW_UT_split_type)
+			cursor_skip(c, 8 + u->offset_size); /* signature, where the type is */
 	} else {
 		u->abbrev_offset = cursor_get(c, u->offset_size);
 		u->addr_size = cursor_get(c, 1);
@@ -205,6 +207,12 @@ static void indexed_string(const struct unit *u, uint64_t index, struct value *v
 	v->s = bad ? NULL : section_string(&u->sec->str, off);
 }
 
+static void common_string(const struct unit *u, uint64_t off, struct value *v)
+{
+	v->kind = VALUE_STRING;
+	v->s = u->sec->common ? section_string(&u->sec->common->str, off) : NULL;
+}
+
 static void reference(const struct unit *u, uint64_t off, struct value *v)
 {
 	v->kind = VALUE_REF;
@@ -227,6 +235,7 @@ void unit_value(const struct unit *u, struct cursor *c, const struct abbrev_attr
 		v->u = cursor_get(c, u->addr_size);
 		break;
 	case DW_FORM_addrx:
+	case DW_FORM_GNU_addr_index:
 		indexed_address(u, cursor_uleb(c), v);
 		break;
 	case DW_FORM_addrx1:
@@ -282,6 +291,7 @@ void unit_value(const struct unit *u, struct cursor *c, const struct abbrev_attr
 		v->s = section_string(&u->sec->line_str, cursor_get(c, u->offset_size));
 		break;
 	case DW_FORM_strx:
+	case DW_FORM_GNU_str_index:
 		indexed_string(u, cursor_uleb(c), v);
 		break;
 	case DW_FORM_strx1:
@@ -307,7 +317,21 @@ void unit_value(const struct unit *u, struct cursor *c, const struct abbrev_attr
 		break;
 	case DW_FORM_ref_addr:
 		v->kind = VALUE_REF;
-		v->u = cursor_get(c, u->version == 2 ? u->addr_size : u->offset_size);
+		v->u = cursor_get(c, u->version == 2 ? u->addr_size : u->offset_size) |
+		       (u->offset & DWARF_FIRST);
+		break;
+	case DW_FORM_GNU_ref_alt:
+	case DW_FORM_ref_sup4:
+	case DW_FORM_ref_sup8:
+		v->kind = u->sec->common ? VALUE_REF : VALUE_OTHER;
+		v->u = cursor_get(c, form == DW_FORM_ref_sup4	? 4
+				     : form == DW_FORM_ref_sup8 ? 8
+								: u->offset_size) |
+		       DWARF_COMMON;
+		break;
+	case DW_FORM_GNU_strp_alt:
+	case DW_FORM_strp_sup:
+		common_string(u, cursor_get(c, u->offset_size), v);
 		break;
 	default:
 		v->kind = VALUE_OTHER;
@@ -335,8 +359,8 @@ void unit_skip_value(const struct unit *u, struct cursor *c, uint16_t form)
 	case DW_FORM_addrx:
 	case DW_FORM_loclistx:
 	case DW_FORM_rnglistx:
-	case 0x1f01: /* DW_FORM_GNU_addr_index */
-	case 0x1f02: /* DW_FORM_GNU_str_index */
+	case DW_FORM_GNU_addr_index:
+	case DW_FORM_GNU_str_index:
 		cursor_uleb(c);
 		break;
 	case DW_FORM_string:
@@ -384,6 +408,7 @@ const char *unit_read_root(struct unit *u, struct cursor *c, const struct abbrev
 				u->str_offsets_base = v.u;
 				break;
 			case DW_AT_addr_base:
+			case DW_AT_GNU_addr_base:
 				u->addr_base = v.u;
 				break;
 			case DW_AT_rnglists_base:
@@ -404,7 +429,13 @@ const char *unit_read_root(struct unit *u, struct cursor *c, const struct abbrev
 				break;
 			case DW_AT_dwo_name:
 			case DW_AT_GNU_dwo_name:
-				u->split = true;
+				u->dwo_name = v.s;
+				break;
+			case DW_AT_GNU_dwo_id:
+				u->dwo_id = v.u;
+				break;
+			case DW_AT_GNU_ranges_base:
+				u->ranges_base = v.u;
 				break;
 			default:
 				break;
@@ -519,5 +550,5 @@ const char *unit_ranges(const struct unit *u, const struct value *v, uint64_t *b
 	if (bad)
 		return malformed;
 	return u->version >= 5 ? new_ranges(u, off, budget, fn, arg)
-			       : old_ranges(u, off, budget, fn, arg);
+			       : old_ranges(u, off + u->ranges_base, budget, fn, arg);
 }

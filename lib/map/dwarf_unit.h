@@ -5,9 +5,15 @@
 
 #include "map/dwarf_cursor.h"
 
+/* What the numbers of DIEs begin with: 0 for the file itself, these for its partners. */
+#define DWARF_SPLIT  (1ULL << 61)
+#define DWARF_COMMON (1ULL << 62) /* of dwz */
+#define DWARF_FIRST  (DWARF_SPLIT | DWARF_COMMON)
+
 /* The sections that units point into; these are small enough to be held. */
 struct dwarf_sections {
 	struct section abbrev, str, line_str, str_offsets, addr, ranges, rnglists;
+	const struct dwarf_sections *common; /* those of the common file (dwz), or NULL */
 };
 
 struct abbrev_attr {
@@ -45,24 +51,25 @@ enum value_kind {
 
 struct value {
 	enum value_kind kind;
-	uint64_t u;    /* references: offset in .debug_info */
+	uint64_t u;    /* references: number of a DIE */
 	const char *s; /* NULL: missing or damaged */
 };
 
 struct unit {
 	const struct dwarf_sections *sec;
-	uint64_t offset, end; /* in .debug_info */
+	uint64_t offset, end; /* in .debug_info, as its DIEs are numbered */
 	const uint8_t *start; /* its first byte; valid only while the unit is at hand */
 	struct cursor c;      /* at its first DIE */
 	uint8_t version, type, offset_size, addr_size;
 	uint64_t abbrev_offset;
 
 	/* From its first DIE. */
-	bool has_lines, split;
+	bool has_lines;
 	uint64_t line_offset, low_pc;
-	uint64_t addr_base, str_offsets_base, rnglists_base;
+	uint64_t addr_base, str_offsets_base, rnglists_base, ranges_base;
 	uint32_t language;
-	const char *comp_dir;
+	const char *comp_dir, *dwo_name;
+	uint64_t dwo_id; /* what it and its other half have in common */
 };
 
 /* How long the unit is whose first @n bytes (at least 12, or all there are) are at @p. */

@@ -342,26 +342,6 @@ const void *elf_image_load(const struct elf_image *image, const char *name, size
 	return bytes;
 }
 
-void elf_image_expand(const struct elf_image *image, struct table_builder *b)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-	size_t strndx;
-
-	if (elf_getshdrstrndx(image->elf, &strndx))
-		return;
-	while ((scn = elf_nextscn(image->elf, scn))) {
-		const char *name;
-
-		if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_COMPRESSED) ||
-		    shdr.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(image->elf, strndx, shdr.sh_name);
-		if (name && !strncmp(name, ".debug_", 7) && !expand_zstd(image, scn, &shdr))
-			warn_unreadable(image, name + 1, ELF_ZSTD, b);
-	}
-}
-
 bool elf_image_symbol(const struct elf_image *image, const char *name, uint64_t *value)
 {
 	Elf_Scn *scn = NULL;

@@ -49,9 +49,6 @@ const void *elf_image_section(const struct elf_image *image, const char *name, s
 /* The same; @b hears of one that is there and cannot be read. */
 const void *elf_image_load(const struct elf_image *image, const char *name, size_t *size,
 			   struct table_builder *b);
-/* Makes libelf, and libdw with it, show debug sections as if they had not been compressed by zstd.
- */
-void elf_image_expand(const struct elf_image *image, struct table_builder *b);
 
 /* Where a section is in the file, by the same names; false: there is none. */
 struct elf_section {
@@ -113,7 +110,5 @@ struct elf_image *debug_files_open(struct debug_files *f, const struct elf_image
 /* Reads the DWARF of @debug (which may be the image itself) into @b; false: nothing usable. */
 bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 		struct table_builder *b);
-/* The same for kernel images, in little memory. */
-bool dwarf_stream_read(const struct elf_image *debug, struct table_builder *b);
 
 #endif

@@ -9,13 +9,10 @@
 static bool read_dwarf(const struct elf_image *debug, const struct map_options *opt,
 		       struct table_builder *b)
 {
-	struct elf_section common;
-
-	if (!opt || !opt->kernel || elf_image_find_section(debug, "gnu_debugaltlink", &common))
-		return dwarf_read(debug, opt, b);
-	if (!dwarf_stream_read(debug, b))
+	if (!dwarf_read(debug, opt, b))
 		return false;
-	kernel_source_paths(b);
+	if (opt && opt->kernel)
+		kernel_source_paths(b);
 	return true;
 }
 

@@ -174,7 +174,7 @@ static void expect_warning(const char *path, const struct map_options *opt, cons
 	maptable_free(t);
 }
 
-/* What a damaged section is called, by both readers. */
+/* What a damaged section is called, of programs and of kernel images. */
 static void test_compressed(void **state)
 {
 	static const char *const names[] = { ".debug_info", ".debug_line", ".debug_abbrev",
@@ -214,7 +214,7 @@ static void test_compressed(void **state)
 			head->ch_size += 1000;
 			write_file(path, data, size);
 			/* Line programs that no unit names are not missed in a stream. */
-			if (i != 1 || !k)
+			if (i != 1)
 				expect_warning(path, opt, names[i],
 					       "its compressed data end too early");
 			head->ch_size = 1ULL << 40;

@@ -555,17 +555,23 @@ static const char *read_unit(struct walk *w)
 	return read_dies(w, &w->main, &w->lines);
 }
 
-static void read_units(struct walk *w)
+/* There is no code in it, but declarations in namespaces and classes. */
+static const char *read_common(struct walk *w)
+{
+	return read_dies(w, &w->common, &w->lines);
+}
+
+static void read_units(struct walk *w, struct dwarf_file *f, const char *(*read)(struct walk *w))
 {
 	uint64_t off = 0, length = 1;
 
-	for (; length && off < w->main.info.size; off += length) {
-		const char *why = dwarf_file_load_unit(&w->main, off, NULL, &length);
+	for (; length && off < f->info.size; off += length) {
+		const char *why = dwarf_file_load_unit(f, off, NULL, &length);
 
 		if (!why)
-			why = read_unit(w);
+			why = read(w);
 		if (why)
-			builder_warn(w->b, "%s: DWARF unit at 0x%llx: %s", w->main.name,
+			builder_warn(w->b, "%s: DWARF unit at 0x%llx: %s", f->name,
 				     (unsigned long long)off, why);
 	}
 }
@@ -597,7 +603,9 @@ bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 			w->main.sec.common = &w->common.sec;
 		w->pieces_left = 2 * w->main.info.size + w->main.sec.ranges.n +
 				 w->main.sec.rnglists.n + (1 << 20);
-		read_units(w);
+		read_units(w, &w->main, read_unit);
+		if (w->far.n)
+			read_units(w, &w->common, read_common);
 		name_far(w);
 	}
 	for (size_t i = 0; i < b->n_sym; i++) {

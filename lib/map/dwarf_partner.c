@@ -41,6 +41,14 @@ static const char *common_name(const struct elf_image *debug, char hex[2 * 64 + 
 	return name;
 }
 
+/* @name in the directory of @file below @root. */
+static char *beside(const char *file, const char *root, const char *name)
+{
+	const char *slash = strrchr(file, '/');
+
+	return xasprintf("%s%.*s%s", root, slash ? (int)(slash - file + 1) : 0, file, name);
+}
+
 struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct map_options *opt,
 				    struct table_builder *b)
 {
@@ -57,14 +65,14 @@ struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct 
 						       debug_root, hex, hex + 2);
 		_cleanup_free_ char *dwz = xasprintf("%s%s/.dwz/%s", roots[i], debug_root, name);
 		_cleanup_free_ char *by_name = NULL;
-		const char *slash = strrchr(debug->path, '/');
 
 		/* The name is relative to the file that has it. */
 		if (*name == '/')
 			by_name = xasprintf("%s%s", roots[i], name);
+		else if (strncmp(debug->path, "/proc/self/fd/", 14))
+			by_name = beside(debug->path, "", name);
 		else
-			by_name = xasprintf("%.*s%s", slash ? (int)(slash - debug->path + 1) : 0,
-					    debug->path, name);
+			by_name = beside(debug->name, roots[i], name);
 		common = open_if(debug, opt, by_id, hex, b);
 		if (!common)
 			common = open_if(debug, opt, by_name, hex, b);

@@ -323,6 +323,54 @@ static void test_names_no_file(void **state)
 	alarm(0);
 }
 
+/* A function whose name, in a namespace, is in a file beside the one that refers to it. */
+static const char common_user[] =
+	".globl work\n.text\n.Ls: work: nop\nret\n.Le:\n.globl main\nmain: ret\n"
+	".section .debug_abbrev,\"\",@progbits\n"
+	".byte 1,0x11,1, 0,0\n"
+	".byte 2,0x2e,0, 0x31; .uleb128 0x1f20; .byte 0x11,1, 0x12,7, 0,0, 0\n"
+	".section .debug_info,\"\",@progbits\n"
+	".long .Lend-.Lbegin\n.Lbegin: .short 4\n.long .debug_abbrev\n.byte 8\n"
+	".byte 1\n.byte 2\n.long 19\n.quad .Ls, .Le-.Ls\n.byte 0\n.Lend:\n"
+	".section .gnu_debugaltlink,\"\",@progbits\n"
+	".asciz \"common.debug\"\n.fill 20,1,0xab\n"
+	".section .note.GNU-stack,\"\",@progbits\n";
+static const char common_names[] =
+	".globl f\nf: ret\n"
+	".section .debug_abbrev,\"\",@progbits\n"
+	".byte 1,0x3c,1, 0,0, 2,0x39,1, 3,8, 0,0, 3,0x2e,0, 3,8, 0,0, 0\n"
+	".section .debug_info,\"\",@progbits\n"
+	".long .Lend-.Lbegin\n.Lbegin: .short 4\n.long 0\n.byte 8\n"
+	".byte 1, 2\n.asciz \"outer\"\n.byte 3\n.asciz \"in_common\"\n.byte 0, 0\n.Lend:\n"
+	".section .note.GNU-stack,\"\",@progbits\n";
+
+static void test_common_file(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("user"), *user = in_scratch("user.s"),
+			    *names = in_scratch("names.s");
+	struct map_frame f[MAP_MAX_INLINE];
+	struct maptable *t;
+	struct error err;
+	uint64_t addr;
+
+	(void)state;
+#if !defined(__x86_64__)
+	skip();
+#endif
+	write_file(user, common_user, strlen(common_user));
+	write_file(names, common_names, strlen(common_names));
+	sh("gcc user.s -o user && gcc -shared -nostdlib -Wl,--build-id=0x$(printf 'ab%%.0s' "
+	   "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20) names.s -o common.debug");
+	t = open_with(path, NULL);
+	if (maptable_warning(t))
+		fail_msg("%s", maptable_warning(t));
+	if (maptable_function_address(t, "outer::in_common", &addr, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(maptable_lookup(t, addr, f, MAP_MAX_INLINE), 1);
+	assert_string_equal(f[0].function, "outer::in_common");
+	maptable_free(t);
+}
+
 static void test_cache_without_build_id(void **state)
 {
 	_cleanup_free_ char *path = in_scratch("no-id"), *dir = in_scratch("cache-no-id");
@@ -500,6 +548,7 @@ static int run(void)
 		cmocka_unit_test(test_by_build_id),
 		cmocka_unit_test(test_by_link),
 		cmocka_unit_test(test_dwz),
+		cmocka_unit_test(test_common_file),
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_cache_without_build_id),
 		cmocka_unit_test(test_poisoned_cache),

@@ -77,12 +77,13 @@ static void coz_point(FILE *out, const struct profile *p, const struct profile_w
 {
 	const struct window_progress *wp = &w->progress[k];
 	const struct profile_target *t = &p->targets[w->target];
-	_cleanup_free_ char *selected = coz_value(t->location, t->name);
-	_cleanup_free_ char *name = text_clean(p->progress[k].name, " ");
+	_cleanup_free_ char *selected = NULL, *name = NULL;
 	long long visits = llround(wp->visits);
 
 	if (visits <= 0 || !(wp->virtual_s > 0))
 		return;
+	selected = coz_value(t->location, t->name);
+	name = text_clean(p->progress[k].name, " ");
 	fprintf(out,
 		"experiment\tselected=%s\tspeedup=%.2f\tduration=%lld\tselected-samples=%llu\n",
 		selected, w->speedup, nanoseconds(wp->virtual_s),

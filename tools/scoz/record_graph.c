@@ -33,7 +33,7 @@ static void print_branches(const struct graph *gr, uint32_t first, const char *p
 		_cleanup_free_ char *percent =
 			xasprintf("--%.2f%%--", record_percent(c->points, gr->whole));
 		_cleanup_free_ char *below = NULL;
-		uint32_t child;
+		uint32_t child, last = node;
 
 		next = next_heavy(gr, c->sibling);
 		below = xasprintf("%s%s%*s", prefix, next ? "|" : " ", (int)strlen(percent), "");
@@ -48,8 +48,11 @@ static void print_branches(const struct graph *gr, uint32_t first, const char *p
 			}
 			fputs(below, stdout);
 			print_frame(gr->calls[child].frame);
+			last = child;
 			child = next_heavy(gr, gr->calls[child].child);
 		}
+		if (gr->calls[last].cut)
+			printf("%s...\n", below);
 		if (child && depth < MAX_DEPTH)
 			print_branches(gr, child, below, depth + 1);
 	}

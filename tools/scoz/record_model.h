@@ -80,6 +80,7 @@ struct call_node {
 	const struct record_frame *frame;
 	uint64_t points;
 	uint32_t child, sibling; /* heaviest first; 0: none */
+	bool cut;		 /* some chain goes on here, further than is kept */
 };
 
 struct record_row {

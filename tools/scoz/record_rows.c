@@ -100,18 +100,29 @@ static struct record_row *find_row(struct row_maker *mk, const struct record_ent
 	return &g->rows[at];
 }
 
+/*
+ * Every row of a chain has its callers: of deep ones all that would be their square, and nobody
+ * reads so far.
+ */
+#define MAX_CALLERS 128
+
 /* The callers of @node, outwards, below @row. */
 static void add_calls(struct row_maker *mk, struct record_row *row, uint32_t node, uint64_t points)
 {
 	const struct recording *rec = mk->m->rec;
 	struct record_group *g = mk->g;
 	struct call_key key = { 0, row - g->rows, NULL, NULL };
+	int n = 0;
 
 	for (node = rec->stacks[node].parent; node != RECORDING_NONE;
 	     node = rec->stacks[node].parent) {
 		const struct record_frame *f = &rec->frames[rec->stacks[node].frame];
 		size_t at;
 
+		if (n++ == MAX_CALLERS) {
+			g->calls[key.parent].cut = true;
+			break;
+		}
 		key.symbol = f->symbol;
 		key.object = f->object;
 		at = keymap_add(&mk->calls, &key) + 1;

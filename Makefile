@@ -130,7 +130,7 @@ $(B)/tests/test_tally: tests/unit/test_tally.c $(call obj,$(addprefix daemon/,ch
 
 .PHONY: unit system bench
 unit: $(UNIT)
-system: $(SYSTEM)
+system: $(SYSTEM) $(B)/fuzz/read_elf
 bench: $(BENCH)
 $(B)/tests/%: tests/unit/%.c $(B)/libscozcore.a
 	@mkdir -p $(@D)
@@ -172,7 +172,8 @@ check-vm: deps-vm
 	$(MAKE) vm-kernels
 	tests/run vm
 # What takes hours: every patch of the series builds, an hour of stress with and without KASAN and
-# lockdep, data races (KCSAN).
+# lockdep, data races (KCSAN), each fuzzer for FUZZ_S seconds.
+FUZZ_S ?= 3600
 .PHONY: check-long
 check-long: deps-vm
 	$(MAKE) $(all_cores) all system
@@ -185,6 +186,8 @@ check-long: deps-vm
 	tests/vm/long-text-poke
 	SCOZ_RECORD_SWITCHES=10000000 tests/system/test-record-switches
 	SCOZ_RECORD_THREADS=10000 tests/system/test-record-threads
+	$(MAKE) $(all_cores) fuzz
+	tests/fuzz/run -s $(FUZZ_S)
 check-style:
 	tools/check-style
 # The kernels that the tests boot (docs/vm.md).

@@ -3,8 +3,8 @@
 # `make fuzz-coverage`: the same parsers built to tell which of their lines a fuzzer's inputs reach.
 
 FUZZ_B		?= $(B)/fuzz
-FUZZ_SANITIZE	?= address,undefined
-FUZZ_FLAGS	= -O1 -g -fsanitize=$(FUZZ_SANITIZE) -fno-sanitize-recover=all
+FUZZ_SANITIZE	?= -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_FLAGS	= -O1 -g $(FUZZ_SANITIZE)
 FUZZ_NAMES	:= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ		:= $(addprefix $(FUZZ_B)/,$(FUZZ_NAMES))
 # Of the library and the tool all that reads, and nothing that wants the kernel or a terminal.
@@ -29,7 +29,7 @@ $(FUZZ): $(FUZZ_B)/%: $(FUZZ_B)/obj/tests/fuzz/fuzz_%.o $(FUZZ_B)/libfuzzed.a
 	$(Q)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
 # What they begin with is made of small programs and by our own writers.
-$(B)/fuzz/make_seeds: tests/fuzz/make_seeds.c $(B)/libscozcore.a
+$(B)/fuzz/make_seeds $(B)/fuzz/read_elf: $(B)/fuzz/%: tests/fuzz/%.c $(B)/libscozcore.a
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDLIBS)
@@ -39,12 +39,10 @@ $(B)/fuzz/seeds/done: tests/fuzz/seeds $(B)/fuzz/make_seeds
 	@touch $@
 
 .PHONY: fuzz fuzz-coverage
-fuzz: $(FUZZ) $(B)/fuzz/seeds/done
-# Without libFuzzer: -fprofile-instr-generate counts every line.
+fuzz: $(FUZZ) $(B)/fuzz/seeds/done $(B)/fuzz/read_elf
 fuzz-coverage: $(B)/fuzz/seeds/done
-	$(MAKE) FUZZ_B=$(B)/fuzz-coverage FUZZ_SANITIZE=fuzzer-no-link \
-		EXTRA_CFLAGS="-fprofile-instr-generate -fcoverage-mapping" \
-		EXTRA_LDFLAGS=-fprofile-instr-generate \
+	$(MAKE) FUZZ_B=$(B)/fuzz-coverage \
+		FUZZ_SANITIZE="-fprofile-instr-generate -fcoverage-mapping" \
 		$(addprefix $(B)/fuzz-coverage/,$(FUZZ_NAMES))
 
 -include $(shell find $(FUZZ_B)/obj -name '*.d' 2>/dev/null)

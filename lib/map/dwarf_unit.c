@@ -123,6 +123,7 @@ const char *abbrevs_read(struct abbrevs *a, const struct unit *u)
 	a->offset_size = u->offset_size;
 	a->addr_size = u->addr_size;
 	a->n = a->n_attr = 0;
+	array_reserve(a->attr, a->cap_attr, 1); /* there are some, even if nothing has any */
 	c.p += u->abbrev_offset;
 	while ((code = cursor_uleb(&c))) {
 		struct abbrev one = { .first = a->n_attr };

@@ -49,16 +49,24 @@ static void keep_from(struct queue *q, size_t first)
 	q->n = n;
 }
 
-void queue_take(struct queue *q, uint64_t horizon,
-		void (*fn)(enum queue_kind kind, const void *record, size_t size, void *arg),
+bool queue_take(struct queue *q, uint64_t horizon,
+		bool (*fn)(enum queue_kind kind, const void *record, size_t size, void *arg),
 		void *arg)
 {
+	bool all = true;
 	size_t i;
 
 	qsort(q->entries, q->n, sizeof(*q->entries), compare);
-	for (i = 0; i < q->n && q->entries[i].time <= horizon; i++)
-		fn(q->entries[i].kind, q->bytes + q->entries[i].offset, q->entries[i].size, arg);
-	keep_from(q, i);
+	for (i = 0; i < q->n && q->entries[i].time <= horizon; i++) {
+		const struct queue_entry *e = &q->entries[i];
+
+		all = fn(e->kind, q->bytes + e->offset, e->size, arg);
+		if (!all)
+			break;
+	}
+	if (i)
+		keep_from(q, i);
+	return all;
 }
 
 void queue_free(struct queue *q)

@@ -27,9 +27,12 @@ struct queue {
 
 void queue_put(struct queue *q, enum queue_kind kind, uint64_t time, const void *record,
 	       size_t size);
-/* Calls @fn for all entries up to @horizon in the order of time and drops them. */
-void queue_take(struct queue *q, uint64_t horizon,
-		void (*fn)(enum queue_kind kind, const void *record, size_t size, void *arg),
+/*
+ * Calls @fn for all entries up to @horizon in the order of time and drops them; up to the first
+ * that it does not take (false), which it is shown again next time. Returns whether it took all.
+ */
+bool queue_take(struct queue *q, uint64_t horizon,
+		bool (*fn)(enum queue_kind kind, const void *record, size_t size, void *arg),
 		void *arg);
 void queue_free(struct queue *q);
 

@@ -2,6 +2,7 @@
 #include "record/recorder.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/process.h"
 #include "map/maps_perf.h"
@@ -12,8 +13,16 @@
 #include "record/symbols.h"
 #include "record/wakers.h"
 #include "run/descendants.h"
+#include "symbolizer/symbolizer.h"
 
 #define PRIORITY (-20)
+/*
+ * How long, and with how much that waits behind them, samples wait for tables. The rings are read
+ * meanwhile.
+ */
+#define PATIENCE_NS (20 * NSEC_PER_SEC)
+#define MAX_WAITING (128u << 20)
+#define STOP_S	    1.0
 
 struct thread {
 	uint32_t id;
@@ -33,6 +42,10 @@ struct recorder {
 	struct wakers *wakers;
 	struct processes *processes;
 	struct queue queue;
+	bool threads_run;
+	bool hurry;	      /* tables that are missing are not waited for, ... */
+	uint64_t built;	      /* ... as long as maps_built() is this */
+	uint64_t stalled;     /* since when samples wait for tables; 0: they do not */
 	uint64_t start, stop; /* CLOCK_MONOTONIC */
 	struct recorder_counts counts;
 	/* Threads by tid (a thread's successor under the same tid takes its place). */
@@ -198,7 +211,8 @@ static enum record_class class_of(const struct record_event *e)
 	}
 }
 
-static void on_sample(struct recorder *r, const struct record_event *e, const uint64_t *chain)
+/* False: not yet, its functions are not known. */
+static bool on_sample(struct recorder *r, const struct record_event *e, const uint64_t *chain)
 {
 	struct raw_chain raw = {
 		.pid = e->tgid,
@@ -212,9 +226,6 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 	struct resolved resolved = symbols_resolve(r->symbols, &raw, &class);
 	struct record_sample s = {
 		.time = since_start(r, e->time),
-		/* The name is that of the wait's end: it was so, or became so, while waiting. */
-		.thread = thread_id(r, e->tid, e->tgid, e->born, e->comm,
-				    e->type == RECORD_EVENT_WAIT ? e->left : e->time),
 		.cpu = e->cpu,
 		.stack = resolved.stack,
 		.kind = resolved.kind,
@@ -223,6 +234,11 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 		.unfinished = e->unfinished,
 	};
 
+	if (resolved.pending)
+		return false;
+	/* The name is that of the wait's end: it was so, or became so, while waiting. */
+	s.thread = thread_id(r, e->tid, e->tgid, e->born, e->comm,
+			     e->type == RECORD_EVENT_WAIT ? e->left : e->time);
 	r->counts.broken_chains += resolved.broken;
 	r->counts.without_chain += e->no_chain;
 	processes_recorded(r->processes, thread_slot(r, e->tid)->process);
@@ -231,7 +247,7 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 		s.points = e->points_waited;
 		s.kernel = e->n_kernel;
 		put_sample(r, &s);
-		return;
+		return true;
 	}
 	if (e->woken_by == RECORD_BY_TASK) {
 		s.waker = other_thread(r, e->waker, e->time);
@@ -257,6 +273,7 @@ static void on_sample(struct recorder *r, const struct record_event *e, const ui
 	s.duration = s.time - since_start(r, e->woken);
 	s.unfinished = e->unfinished;
 	put_sample(r, &s);
+	return true;
 }
 
 static void on_times(struct recorder *r, const struct record_event *e, const struct record_times *t)
@@ -281,7 +298,7 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 	thread_slot(r, e->tid)->ended = t->exited;
 }
 
-static void on_record(enum queue_kind kind, const void *record, size_t size, void *arg)
+static bool on_record(enum queue_kind kind, const void *record, size_t size, void *arg)
 {
 	const struct record_event *e = record;
 	struct recorder *r = arg;
@@ -292,15 +309,14 @@ static void on_record(enum queue_kind kind, const void *record, size_t size, voi
 			processes_exec(r->processes, pid);
 		e = r->backend->ops->perf_record ? r->backend->ops->perf_record(r->backend, record)
 						 : NULL;
-		if (e)
-			on_sample(r, e, (const void *)(e + 1));
-		return;
+		return !e || on_sample(r, e, (const void *)(e + 1));
 	}
 	if (e->type == RECORD_EVENT_TIMES && size >= sizeof(*e) + sizeof(struct record_times))
 		on_times(r, e, (const void *)(e + 1));
 	else if (e->type != RECORD_EVENT_TIMES &&
 		 size >= sizeof(*e) + (e->n_kernel + e->n_user) * sizeof(uint64_t))
-		on_sample(r, e, (const void *)(e + 1));
+		return on_sample(r, e, (const void *)(e + 1));
+	return true;
 }
 
 static void on_frame(uint32_t id, const struct record_frame *frame, void *arg)
@@ -458,6 +474,11 @@ int recorder_add_process(struct recorder *r, int pid, struct error *err)
 
 int recorder_start(struct recorder *r, struct error *err)
 {
+	int rc = maps_start(r->maps, err);
+
+	r->threads_run = true;
+	if (rc)
+		return rc;
 	/*
 	 * Among a hundred runnable threads a hundredth of a CPU would not be enough, and records be
 	 * lost. The command has been started before.
@@ -468,24 +489,56 @@ int recorder_start(struct recorder *r, struct error *err)
 	return r->backend->ops->start(r->backend, err);
 }
 
+static void set_hurry(struct recorder *r, bool hurry)
+{
+	r->hurry = hurry;
+	r->built = maps_built(r->maps);
+	symbols_hurry(r->symbols, hurry);
+}
+
+/* Returns whether all have been taken. */
+static bool take_records(struct recorder *r, uint64_t horizon)
+{
+	uint64_t now = clock_now_ns();
+
+	if (r->hurry && maps_built(r->maps) != r->built)
+		set_hurry(r, false);
+	if (queue_take(&r->queue, horizon, on_record, r)) {
+		r->stalled = 0;
+		return true;
+	}
+	r->stalled = r->stalled ? r->stalled : now;
+	if (now - r->stalled > PATIENCE_NS || r->queue.used > MAX_WAITING || symbolizer_is_stuck())
+		set_hurry(r, true);
+	return false;
+}
+
 void recorder_poll(struct recorder *r)
 {
 	uint64_t horizon = clock_now_ns();
 
 	r->backend->ops->drain(r->backend, &r->queue);
 	sideband_drain(&r->sideband, &r->queue);
-	queue_take(&r->queue, horizon, on_record, r);
-	maps_catch_up(r->maps);
+	take_records(r, horizon);
 }
 
 void recorder_finish(struct recorder *r)
 {
+	size_t unread;
+
 	recorder_poll(r);
 	r->backend->ops->finish(r->backend);
 	r->stop = clock_now_ns();
 	r->backend->ops->drain(r->backend, &r->queue);
 	sideband_drain(&r->sideband, &r->queue);
-	queue_take(&r->queue, UINT64_MAX, on_record, r);
+	r->stalled = 0;
+	while (!take_records(r, UINT64_MAX))
+		usleep(r->hurry ? 0 : 10000);
+	unread = maps_awaited(r->maps);
+	if (unread)
+		log_warn("%zu binaries had not been read when the recording ended: their functions "
+			 "are missing",
+			 unread);
 }
 
 uint64_t recorder_time(const struct recorder *r)
@@ -515,7 +568,8 @@ void recorder_destroy(struct recorder *r)
 	wakers_destroy(r->wakers);
 	processes_destroy(r->processes);
 	queue_free(&r->queue);
-	maps_destroy(r->maps);
+	if (!r->threads_run || maps_stop(r->maps, STOP_S)) /* else it stays with who uses it */
+		maps_destroy(r->maps);
 	free(r->threads);
 	free(r);
 }

@@ -50,7 +50,10 @@ struct symbols {
 	struct index frame_index, stack_index, place_index;
 	struct code *code;
 	uint64_t sched_start, sched_end; /* the scheduler's functions */
-	uint32_t missing;		 /* the frame that says so; RECORDING_NONE: not told yet */
+	bool hurry, pending;
+	bool unread;	  /* places of binaries without a table yet */
+	uint64_t built;	  /* maps_built() at the first of them */
+	uint32_t missing; /* the frame that says so; RECORDING_NONE: not told yet */
 };
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -176,7 +179,7 @@ static uint32_t intern_stack(struct symbols *s, uint32_t frame, uint32_t parent)
 
 static void fill_place(struct symbols *s, struct place *p, int pid)
 {
-	const struct maps_binary *b = maps_binary(s->maps, p->binary);
+	const struct maps_binary *b = maps_binary_known(s->maps, p->binary), *unread;
 	uint64_t look_at = p->place - p->return_address;
 	struct map_frame frames[MAP_MAX_INLINE];
 	struct record_frame f = {};
@@ -186,7 +189,8 @@ static void fill_place(struct symbols *s, struct place *p, int pid)
 		look_at = maps_vaddr(b, look_at);
 	if (b && b->table)
 		n = maptable_lookup(b->table, look_at, frames, MAP_MAX_INLINE);
-	f.object = b && b->path ? b->path : "";
+	unread = b ? b : maps_binary_unread(s->maps, p->binary);
+	f.object = unread && unread->path ? unread->path : "";
 	f.address = look_at;
 	for (int i = 0; i < n; i++) {
 		f.symbol = frames[i].function;
@@ -197,7 +201,7 @@ static void fill_place(struct symbols *s, struct place *p, int pid)
 	}
 	if (!n) {
 		f.symbol = "[unknown]";
-		f.kind = b && b->kernel ? FRAME_KERNEL : FRAME_USER;
+		f.kind = unread && unread->kernel ? FRAME_KERNEL : FRAME_USER;
 		p->frames[p->n++] = intern_frame(s, &f);
 	} else {
 		p->function = frames[n - 1].function;
@@ -206,6 +210,22 @@ static void fill_place(struct symbols *s, struct place *p, int pid)
 		p->call = code_call_before(s->code, b, pid, look_at + 1, &p->target);
 }
 
+/* Is its table there, or not waited for? */
+static bool is_ready(struct symbols *s, uint32_t binary)
+{
+	if (maps_binary_known(s->maps, binary))
+		return true;
+	if (!s->hurry) {
+		s->pending = true;
+		return false;
+	}
+	if (!s->unread)
+		s->built = maps_built(s->maps);
+	s->unread = true;
+	return true;
+}
+
+/* NULL: its table is not there yet. */
 static const struct place *find_place(struct symbols *s, int pid, uint32_t binary,
 				      uint64_t at_place, bool return_address)
 {
@@ -224,6 +244,8 @@ static const struct place *find_place(struct symbols *s, int pid, uint32_t binar
 		const struct place *other;
 
 		if (!*slot) {
+			if (!is_ready(s, binary))
+				return NULL;
 			*slot = s->n_places + 1;
 			break;
 		}
@@ -240,8 +262,9 @@ static const struct place *find_place(struct symbols *s, int pid, uint32_t binar
 /* Places hold no references to each other, so the cache may simply be emptied. */
 static void limit_cache(struct symbols *s)
 {
-	if (s->n_places < CACHE_LIMIT)
+	if (s->n_places < CACHE_LIMIT && !(s->unread && maps_built(s->maps) != s->built))
 		return;
+	s->unread = false;
 	s->n_places = 0;
 	s->place_index.used = 0;
 	memset(s->place_index.slots, 0, s->place_index.size * sizeof(*s->place_index.slots));
@@ -290,7 +313,7 @@ static bool leads_to(struct symbols *s, const struct place *caller, const struct
 		return true;
 	if (caller->call == CODE_NO_CALL)
 		return false;
-	b = maps_binary(s->maps, caller->binary);
+	b = maps_binary_known(s->maps, caller->binary); /* as there is a call */
 	n = maptable_lookup(b->table, caller->target, frames, MAP_MAX_INLINE);
 	/* Stubs that jump on to other binaries belong to no function. */
 	if (!n || code_is_stub(s->code, caller->binary, caller->target))
@@ -320,6 +343,8 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 			continue;
 		}
 		p = find_place(s, c->pid, binary, place, i > 0);
+		if (!p)
+			continue; /* all that are missing are asked for at once */
 		if (i > 0 && inner.n && !leads_to(s, p, &inner))
 			list[n++] = missing_frame(s);
 		for (int j = 0; j < p->n; j++)
@@ -369,6 +394,8 @@ static size_t kernel_frames(struct symbols *s, const struct raw_chain *c, uint32
 		if (!maps_resolve(s->maps, c->pid, c->kernel[i], &binary, &place))
 			continue;
 		p = find_place(s, c->pid, binary, place, c->waited || i > 0);
+		if (!p)
+			continue;
 		for (int j = 0; j < p->n; j++) {
 			if (i >= first)
 				list[n++] = p->frames[j];
@@ -399,14 +426,22 @@ struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *c,
 	size_t n, user;
 
 	limit_cache(s);
+	s->pending = false;
 	n = kernel_frames(s, c, list, class, &r.kind);
 	user = user_frames(s, c, list + n);
+	if (s->pending)
+		return (struct resolved){ .stack = RECORDING_NONE, .pending = true };
 	r.names = futex_name_of(s, list + n, user);
 	n += user;
 	while (n)
 		r.stack = intern_stack(s, list[--n], r.stack);
 	r.broken = r.stack != RECORDING_NONE && s->broken[r.stack];
 	return r;
+}
+
+void symbols_hurry(struct symbols *s, bool hurry)
+{
+	s->hurry = hurry;
 }
 
 const struct record_frame *symbols_frame(const struct symbols *s, uint32_t id)

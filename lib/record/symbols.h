@@ -35,12 +35,16 @@ struct resolved {
 	bool broken;	       /* it has a FRAME_MISSING */
 	const char *kind;      /* record_wait_kind(); may have changed @class */
 	enum futex_name names; /* what its functions say about waits in futex() */
+	bool pending; /* tables are missing yet: nothing else is told; to be asked again later */
 };
 
 struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sink);
 void symbols_destroy(struct symbols *s);
+/* Never waits for tables: those that are missing are asked for. */
 struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *chain,
 				enum record_class *class);
+/* From now on, or no longer: without the tables that are missing. */
+void symbols_hurry(struct symbols *s, bool hurry);
 /* Valid until the next call; NULL: no such id. */
 const struct record_frame *symbols_frame(const struct symbols *s, uint32_t id);
 const struct record_stack *symbols_stack(const struct symbols *s, uint32_t id);

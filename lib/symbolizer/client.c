@@ -42,6 +42,7 @@ static struct {
 	int waiting;	 /* for a worker, longer than it should take */
 	bool open;	 /* workers cannot be locked in */
 	bool dead;	 /* has not answered for so long that nobody waits any more */
+	bool gone;	 /* that has been told */
 } symbolizer = { .socket = -1, .abandon = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 struct job {
@@ -282,6 +283,19 @@ static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
 	}
 }
 
+/* It was killed: all files from now on have the same fate, so this is told once. */
+static void is_gone(struct job *j)
+{
+	struct pollfd over = { symbolizer.abandon, POLLIN, 0 };
+
+	if (poll(&over, 1, 0) <= 0 &&
+	    !__atomic_exchange_n(&symbolizer.gone, true, __ATOMIC_RELAXED))
+		log_warn("the symbolizer (process %d) has gone: the run goes on without the lines "
+			 "of files that have not been read so far",
+			 symbolizer.pid);
+	end(j, error_set(j->err, EPIPE, "%s: not read: the symbolizer has gone", j->name));
+}
+
 static void receive(struct job *j)
 {
 	struct message *m = xmalloc(sizeof(*m));
@@ -294,7 +308,7 @@ static void receive(struct job *j)
 				close(fds[i]);
 		}
 	} else {
-		end(j, error_set(j->err, EPIPE, "%s: not read: the symbolizer has gone", j->name));
+		is_gone(j);
 	}
 	free(m);
 }
@@ -393,7 +407,7 @@ static int build(int fd, const char *name, const struct map_options *opt, const 
 	if (__atomic_load_n(&symbolizer.dead, __ATOMIC_RELAXED))
 		give_up(&j);
 	else if (!send_job(&j, pair[1]))
-		end(&j, error_set(err, EPIPE, "%s: not read: the symbolizer has gone", name));
+		is_gone(&j);
 	close(pair[1]);
 	wait_for_end(&j);
 	if (j.worker >= 0) {

@@ -72,12 +72,17 @@ static void test_points_of_threads_differ(void **state)
 	assert_in_range(same, 400, 600);
 }
 
-static void note(enum queue_kind kind, const void *record, size_t size, void *arg)
+/* Takes no "x". */
+static bool note(enum queue_kind kind, const void *record, size_t size, void *arg)
 {
 	char *text = arg;
 
+	if (*(const char *)record == 'x')
+		return false;
+
 	strncat(text, kind == QUEUE_PERF ? "p" : "s", 2);
 	strncat(text, record, size);
+	return true;
 }
 
 static void test_queue_orders_by_time(void **state)
@@ -97,6 +102,17 @@ static void test_queue_orders_by_time(void **state)
 	queue_take(&q, UINT64_MAX, note, got);
 	assert_string_equal(got, "pasbpBscsdse");
 	assert_int_equal(q.n, 0);
+	*got = '\0';
+	queue_put(&q, QUEUE_SAMPLE, 3, "c", 1);
+	queue_put(&q, QUEUE_SAMPLE, 1, "a", 1);
+	queue_put(&q, QUEUE_SAMPLE, 2, "x", 1);
+	assert_false(queue_take(&q, UINT64_MAX, note, got)); /* what comes after it waits, too */
+	assert_false(queue_take(&q, UINT64_MAX, note, got));
+	assert_string_equal(got, "sa");
+	assert_int_equal(q.n, 2);
+	q.bytes[q.entries[0].offset] = 'b';
+	assert_true(queue_take(&q, UINT64_MAX, note, got));
+	assert_string_equal(got, "sasbsc");
 	queue_free(&q);
 }
 

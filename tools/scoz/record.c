@@ -505,7 +505,9 @@ int cmd_record(int argc, char **argv)
 		log_warn("%s", err.text);
 	if (s.writer)
 		recording_writer_close(s.writer, NULL, NULL);
+	symbolizer_abandon();
 	recorder_destroy(s.recorder);
+	symbolizer_stop();
 	cores_free(&s.cores);
 	free(s.opt.pids.pids);
 	return ret;

@@ -86,7 +86,12 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 
+struct thread_info {
+	u32 status;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	struct sched_entity se;
 	unsigned int __state;
 	unsigned int flags;
@@ -174,11 +179,15 @@ struct pt_regs {
 	unsigned long orig_ax, di, si, dx;
 };
 #define syscall_number(regs) ((u32)BPF_CORE_READ(regs, orig_ax))
-/* A 64-bit program called (the second is Xen's): others have other numbers. */
-#define syscall_is_native(regs) \
+#define TS_COMPAT	     0x0002
+/*
+ * A 64-bit program called (the second is Xen's), and not by the entry for 32-bit programs, which
+ * it may use, too: those have other numbers.
+ */
+#define syscall_is_native(task, regs) \
 	({ \
 		u16 __cs = BPF_CORE_READ(regs, cs); \
-		__cs == 0x33 || __cs == 0xe033; \
+		(__cs == 0x33 || __cs == 0xe033) && !((task)->thread_info.status & TS_COMPAT); \
 	})
 #define syscall_argument_0(regs) BPF_CORE_READ(regs, di)
 #define syscall_argument_1(regs) BPF_CORE_READ(regs, si)
@@ -191,19 +200,22 @@ struct pt_regs {
 	u64 orig_x0;
 	int syscallno;
 };
-#define syscall_number(regs)	 ((u32)BPF_CORE_READ(regs, syscallno))
-#define syscall_is_native(regs)	 (!(BPF_CORE_READ(regs, pstate) & 0x10))
-#define syscall_argument_0(regs) BPF_CORE_READ(regs, orig_x0)
-#define syscall_argument_1(regs) BPF_CORE_READ(regs, regs[1])
-#define syscall_argument_2(regs) BPF_CORE_READ(regs, regs[2])
-#define SYSCALL_FUTEX		 98
+#define syscall_number(regs)	      ((u32)BPF_CORE_READ(regs, syscallno))
+/* A 64-bit program called; threads of the kernel have the mode of the kernel there. */
+#define syscall_is_native(task, regs) (!(BPF_CORE_READ(regs, pstate) & 0x1f))
+#define syscall_argument_0(regs)      BPF_CORE_READ(regs, orig_x0)
+#define syscall_argument_1(regs)      BPF_CORE_READ(regs, regs[1])
+#define syscall_argument_2(regs)      BPF_CORE_READ(regs, regs[2])
+#define SYSCALL_FUTEX		      98
 #endif
 
 #pragma clang attribute pop
 
-#define PF_KTHREAD  0x00200000
-#define TASK_DEAD   0x00000080
-#define TASK_WAKING 0x00000200
+#define PF_IO_WORKER   0x00000010
+#define PF_USER_WORKER 0x00004000 /* since 6.4; nothing before */
+#define PF_KTHREAD     0x00200000
+#define TASK_DEAD      0x00000080
+#define TASK_WAKING    0x00000200
 /* Priorities below are real-time and deadline tasks: never stopped. */
 #define MAX_RT_PRIO 100
 

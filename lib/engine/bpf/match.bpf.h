@@ -150,16 +150,17 @@ static __always_inline bool match_stack(void *ctx, struct match *m, u64 flags)
 /*
  * The registers saved at the top of the task's kernel stack are those with which it entered the
  * kernel; an interrupt or a fault of the program stores -1 where the number of a system call is.
- * So no function has to be known by name, and none that the entry jumps to is missed.
+ * So no function has to be known by name, and none that the entry jumps to is missed. Threads that
+ * the kernel has cloned from a program keep a copy of its registers for ever.
  */
 static __always_inline bool in_syscall(struct task_struct *task, u32 number)
 {
 	struct pt_regs *regs;
 
-	if (task->flags & PF_KTHREAD)
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	return regs && syscall_number(regs) == number && syscall_is_native(regs);
+	return regs && syscall_number(regs) == number && syscall_is_native(task, regs);
 }
 
 static __always_inline bool matches_target(void *ctx, struct task_struct *task)

@@ -26,7 +26,7 @@ static __always_inline bool in_futex(struct task_struct *task, struct record_fut
 	if (!task->mm || task->flags & PF_KTHREAD)
 		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	if (syscall_number(regs) != SYSCALL_FUTEX || !syscall_is_native(regs))
+	if (syscall_number(regs) != SYSCALL_FUTEX || !syscall_is_native(task, regs))
 		return false;
 	f->address = syscall_argument_0(regs);
 	f->op = syscall_argument_1(regs);

@@ -180,7 +180,7 @@ static int find_in_kernel(const struct target *t, struct maps *maps, struct hand
 	return r;
 }
 
-/* For engines that know a system call by its functions. */
+/* For kernels that know a system call by its functions. */
 static void find_syscall_functions(const struct target *t, struct maps *maps,
 				   struct handlers *handlers, struct resolved_target *ret)
 {
@@ -202,7 +202,7 @@ static int resolve_syscall(const struct target *t, struct maps *maps, struct han
 		return error_prefix(err, "target %s", t->spec);
 	if (kernel && kernel->table)
 		find_syscall_functions(t, maps, handlers, ret);
-	if (!ret->n) /* engines that know it by its number need nothing else */
+	if (!ret->n) /* who knows it by its number needs nothing else */
 		ret->parts[ret->n++] =
 			(struct engine_part){ .binary = MAPS_KERNEL_ID, .ranges = &ret->ranges[0] };
 	ret->parts[0].by_syscall = true;

@@ -332,6 +332,14 @@ int trial_select(struct session *s, struct trial *t, struct error *err)
 		__atomic_add_fetch(&s->n_published, 1, __ATOMIC_RELEASE);
 		maps_for_each_mapping(s->maps, binary, publish, (void *[]){ s, &binary });
 	}
+	if (!ret && !t->named && engine_target_by_functions(s->engine))
+		session_warn(s,
+			     "target %s is known by the functions of the kernel that do its work, "
+			     "and samples may be missed: %s",
+			     t->target.spec,
+			     s->opt.batch
+				     ? "with --batch there is no other way"
+				     : "this kernel carries older scoz patches (docs/kernel.md)");
 	if (!ret)
 		ret = name_trial(s, t, &r, err);
 	resolved_target_free(&r);

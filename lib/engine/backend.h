@@ -55,7 +55,8 @@ struct engine {
 	pthread_rwlock_t target_lock;
 	struct scoz_part part[SCOZ_MAX_PARTS];
 	int n_parts;
-	int syscall; /* the target is this system call; -1: none */
+	int syscall;	   /* the target is this system call; -1: none */
+	bool by_functions; /* and is known by those of the kernel that do its work */
 	struct scoz_range *ranges;
 };
 

@@ -217,6 +217,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	collect(parts, n, e->part, ranges);
 	e->n_parts = n;
 	e->syscall = -1;
+	e->by_functions = false;
 	for (int i = 0; i < n; i++) {
 		if (parts[i].by_syscall)
 			e->syscall = parts[i].syscall;
@@ -229,6 +230,11 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	engine_header(e)->experiment++;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return ret;
+}
+
+bool engine_target_by_functions(const struct engine *e)
+{
+	return e->by_functions;
 }
 
 void engine_set_speedup(struct engine *e, double speedup)

@@ -77,15 +77,20 @@ struct engine_part {
 	uint64_t code_vaddr;		  /* of the file: maptable_code_vaddr() */
 	const struct addr_ranges *ranges; /* kernel: absolute addresses */
 	/*
-	 * The kernel's part: whatever runs in this system call. An engine that can tell takes it by
-	 * the number that the task has called, wherever in the kernel it is; another one goes by
-	 * @ranges.
+	 * The kernel's part: whatever runs in this system call, by the number that the task has
+	 * called, wherever in the kernel it is. Where that can't be told (a kernel with older
+	 * patches, options.batch), it is @ranges.
 	 */
 	bool by_syscall;
 	int syscall;
 };
 /* Replaces the target; nothing is inserted until engine_set_speedup(). -E2BIG: too many ranges. */
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err);
+/*
+ * The target is a system call, and this engine or kernel knows it by its functions only: samples
+ * are missed.
+ */
+bool engine_target_by_functions(const struct engine *e);
 /* 0 to 1. Takes effect at once. */
 void engine_set_speedup(struct engine *e, double speedup);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * syscall_hits [--functions]: is every sample of a system call a hit when that system call is the
- * target? A child does nothing but one call (or a few that need one another) in a loop; so whatever
- * of it is sampled in the kernel is known, by the program and not by names of kernel functions, to
- * belong to these calls. For each call: samples in the kernel, hits as the engine counted them.
- * Hits of other processes come on top, so a share above 100 % says nothing; a call that nobody
- * makes must have none. --functions: by the names of the kernel's functions, as engine kernel does.
+ * syscall_hits [--engine NAME] [--frequency HZ] [--functions|--older] [CALLS]: is every sample of a
+ * system call a hit when that system call is the target? A child does nothing but one call (or a
+ * few that need one another) in a loop; so whatever of it is sampled in the kernel is known, by the
+ * program and not by names of kernel functions, to belong to these calls. For each call: samples in
+ * the kernel, hits as the engine counted them. Hits of other processes come on top, so a share
+ * above 100 % says nothing; a call that nobody makes must have none. --functions: by the names of
+ * the kernel's functions, as engine kernel does where it has no other way. --older: as if the
+ * kernel carried older patches, which have none.
  */
 #include "base/syscall_names.h"
 #include "engine/backend.h"
@@ -15,10 +17,12 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/io_uring.h>
+#include <linux/scoz_target.h>
 #include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -492,6 +496,24 @@ static const struct {
 #endif
 };
 
+static bool older;
+
+/* Replaces that of the C library, for the engine, too. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (older && request == SCOZ_IOC_SYSCALL) {
+		errno = ENOTTY;
+		return -1;
+	}
+	return syscall(SYS_ioctl, fd, request, arg);
+}
+
 static struct engine *engine;
 static struct ring *rings;
 static int n_cpus;
@@ -574,7 +596,7 @@ static void set_target(const char *name)
 	struct addr_ranges ranges = { NULL, 0 };
 	struct engine_part part = { .binary = MAPS_KERNEL_ID,
 				    .ranges = &ranges,
-				    .by_syscall = !functions,
+				    .by_syscall = !functions || older,
 				    .syscall = syscall_number(name) };
 	struct error err = {};
 	char *function;
@@ -586,6 +608,8 @@ static void set_target(const char *name)
 	if (engine_set_target(engine, &part, 1, &err))
 		die("target", &err);
 	addr_ranges_free(&ranges);
+	if (engine_target_by_functions(engine) != older)
+		die("the engine says otherwise about how it knows a system call", NULL);
 }
 
 /* Hits for every sample of @pid in the kernel while system call @name is the target. */
@@ -700,11 +724,26 @@ int main(int argc, char **argv)
 	};
 	struct error err = {};
 	int cpus[1024], failed = 0;
+	bool by_functions = false;
+	const char *only = NULL;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--engine") && i + 1 < argc)
+			opt.name = argv[++i];
+		else if (!strcmp(argv[i], "--frequency") && i + 1 < argc)
+			opt.period_ns = NSEC_PER_SEC / atoi(argv[++i]);
+		else if (!strcmp(argv[i], "--older"))
+			older = by_functions = true;
+		else if (!strcmp(argv[i], "--functions"))
+			by_functions = true;
+		else
+			only = argv[i];
+	}
 	opt.n_cpus = n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	for (int i = 0; i < n_cpus; i++)
 		cpus[i] = i;
 	opt.cpus = cpus;
-	if (argc > 1 && !strcmp(argv[1], "--functions") && maptable_open_kallsyms(&functions, &err))
+	if (by_functions && maptable_open_kallsyms(&functions, &err))
 		die("symbols", &err);
 	set_up_files();
 	atexit(remove_files);
@@ -720,8 +759,8 @@ int main(int argc, char **argv)
 	if (engine_start(engine, &err))
 		die("engine", &err);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		failed += try_case(i);
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		failed += (!only || !strcmp(only, cases[i].calls)) && try_case(i);
+	for (size_t i = 0; !only && i < ARRAY_SIZE(others); i++)
 		failed += try_other(i);
 	for (int i = 0; i < n_cpus; i++)
 		ring_unmap(&rings[i]);

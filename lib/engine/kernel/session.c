@@ -8,6 +8,8 @@
 
 #include "base/scoz_syscalls.h"
 
+#include <linux/audit.h>
+#include <linux/scoz_target.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
@@ -130,6 +132,29 @@ static void destroy(struct engine *e)
 		close(k->fd);
 }
 
+#if defined(__x86_64__)
+#define NATIVE_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "which architecture has these numbers of system calls?"
+#endif
+
+/* 1: it can only be known by its functions. */
+static int set_syscall(struct engine *e, struct error *err)
+{
+	struct scoz_syscall call = { .arch = NATIVE_ARCH, .number = e->syscall };
+
+	if (e->opt.batch) /* a call chain does not tell the number */
+		return 1;
+	if (!ioctl(kernel_engine(e)->fd, SCOZ_IOC_SYSCALL, &call))
+		return 0;
+	if (errno == ENOTTY || errno == EOPNOTSUPP) /* patches from before, another architecture */
+		return 1;
+	return error_set(err, errno, "engine kernel: setting system call %d as target: %s",
+			 e->syscall, strerror(errno));
+}
+
 static int set_target(struct engine *e, const struct scoz_part *parts, int n,
 		      const struct scoz_range *ranges, size_t n_ranges, struct error *err)
 {
@@ -140,10 +165,19 @@ static int set_target(struct engine *e, const struct scoz_part *parts, int n,
 		.ranges = (uintptr_t)ranges,
 	};
 
-	if (e->syscall >= 0 && !n_ranges)
-		return error_set(err, ENOENT,
-				 "engine kernel knows a system call by its functions, and this one "
-				 "has none of its own name: use --engine bpf, or kernel:FUNCTION");
+	if (e->syscall >= 0) {
+		int ret = set_syscall(e, err);
+
+		if (ret <= 0)
+			return ret;
+		e->by_functions = true;
+		if (!n_ranges)
+			return error_set(err, ENOENT,
+					 "engine kernel knows a system call by its functions %s, "
+					 "and this one has none of its own name: use --engine bpf, "
+					 "or kernel:FUNCTION",
+					 e->opt.batch ? "with --batch" : "on this kernel");
+	}
 	if (!ioctl(kernel_engine(e)->fd, SCOZ_IOC_TARGET, &t))
 		return 0;
 	return error_set(err, errno, "engine kernel: setting a target of %zu address ranges: %s",

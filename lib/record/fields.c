@@ -12,46 +12,31 @@ struct value {
 
 /* ---- strings ---- */
 
-static size_t hash_bytes(const char *s, size_t len)
+struct piece {
+	const char *s;
+	size_t len;
+};
+
+static bool same_string(const void *texts, uint32_t i, const void *key)
 {
-	uint64_t h = 14695981039346656037ULL;
+	const char *text = ((char *const *)texts)[i];
+	const struct piece *p = key;
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)s[i]) * 1099511628211ULL;
-	return h ^ h >> 32;
-}
-
-static char **find_slot(const struct strings *t, const char *s, size_t len)
-{
-	for (size_t i = hash_bytes(s, len);; i++) {
-		char **slot = &t->slot[i & (t->size - 1)];
-
-		if (!*slot || (!strncmp(*slot, s, len) && !(*slot)[len]))
-			return slot;
-	}
+	return !strncmp(text, p->s, p->len) && !text[p->len];
 }
 
 static const char *intern(struct strings *t, const char *s, size_t len)
 {
-	char **slot;
+	const struct piece key = { s, len };
+	uint64_t h = hash_bytes(HASH_START, s, len);
+	uint32_t found = hash_index_find(&t->index, h, same_string, t->text, &key);
 
-	if (2 * t->n >= t->size) {
-		struct strings bigger = { .size = t->size ? 2 * t->size : 256, .n = t->n };
-
-		bigger.slot = xcalloc(bigger.size, sizeof(*bigger.slot));
-		for (size_t i = 0; i < t->size; i++) {
-			if (t->slot[i])
-				*find_slot(&bigger, t->slot[i], strlen(t->slot[i])) = t->slot[i];
-		}
-		free(t->slot);
-		*t = bigger;
-	}
-	slot = find_slot(t, s, len);
-	if (!*slot) {
-		*slot = xstrndup(s, len);
-		t->n++;
-	}
-	return *slot;
+	if (found != HASH_NONE)
+		return t->text[found];
+	array_reserve(t->text, t->cap, t->n + 1);
+	t->text[t->n] = xstrndup(s, len);
+	hash_index_add(&t->index, h, t->n);
+	return t->text[t->n++];
 }
 
 /* ---- fields ---- */
@@ -259,7 +244,8 @@ int fields_read(struct fields *f, const char *line, size_t len, const struct lin
 
 void fields_deinit(struct fields *f)
 {
-	for (size_t i = 0; i < f->strings.size; i++)
-		free(f->strings.slot[i]);
-	free(f->strings.slot);
+	for (size_t i = 0; i < f->strings.n; i++)
+		free(f->strings.text[i]);
+	free(f->strings.text);
+	hash_index_deinit(&f->strings.index);
 }

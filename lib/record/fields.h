@@ -7,12 +7,13 @@
 #ifndef SCOZ_RECORD_FIELDS_H
 #define SCOZ_RECORD_FIELDS_H
 
-#include "base/base.h"
+#include "base/hash_index.h"
 
-/* Distinct strings, in an open hash table. */
+/* Distinct strings. */
 struct strings {
-	char **slot;
-	size_t n, size; /* size: 0 or a power of two */
+	char **text;
+	size_t n, cap;
+	struct hash_index index;
 };
 
 enum field_type {

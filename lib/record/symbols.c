@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/hash_index.h"
 #include "base/kallsyms.h"
 #include "record/code.h"
 #include "record/futex.h"
@@ -15,12 +16,6 @@
 		       */
 #define FUTEX_NAMES 8 /* functions between futex() and the program's own, inlined ones included */
 #define CACHE_LIMIT (1u << 20)
-
-/* An open-addressing table from a 64-bit key to an index; equality is the caller's. */
-struct index {
-	uint32_t *slots; /* index + 1, 0: free */
-	size_t size, used;
-};
 
 /* What an address in a binary means; the frames are innermost first, inlined ones included. */
 struct place {
@@ -47,7 +42,7 @@ struct symbols {
 	size_t n_stacks, cap_stacks, cap_broken;
 	struct place *places;
 	size_t n_places, cap_places;
-	struct index frame_index, stack_index, place_index;
+	struct hash_index frame_index, stack_index, place_index;
 	struct code *code;
 	uint64_t sched_start, sched_end; /* the scheduler's functions */
 	bool hurry, pending;
@@ -56,93 +51,48 @@ struct symbols {
 	uint32_t missing; /* the frame that says so; RECORDING_NONE: not told yet */
 };
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 29;
-}
-
-static uint64_t hash_text(const char *s)
-{
-	uint64_t h = 14695981039346656037ULL;
-
-	for (; s && *s; s++)
-		h = (h ^ (unsigned char)*s) * 1099511628211ULL;
-	return h;
-}
-
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-typedef uint64_t (*hash_fn)(const struct symbols *s, uint32_t i);
-
-static void index_grow(const struct symbols *s, struct index *x, hash_fn hash)
+static bool same_frame(const void *frames, uint32_t i, const void *key)
 {
-	struct index old = *x;
+	const struct record_frame *a = (const struct record_frame *)frames + i, *b = key;
 
-	x->size = old.size ? old.size * 2 : 1024;
-	x->slots = xcalloc(x->size, sizeof(*x->slots));
-	for (size_t i = 0; i < old.size; i++) {
-		size_t at;
-
-		if (!old.slots[i])
-			continue;
-		at = hash(s, old.slots[i] - 1) & (x->size - 1);
-		while (x->slots[at])
-			at = (at + 1) & (x->size - 1);
-		x->slots[at] = old.slots[i];
-	}
-	free(old.slots);
-}
-
-static uint64_t frame_hash(const struct symbols *s, uint32_t i)
-{
-	const struct record_frame *f = &s->frames[i];
-
-	return mix(mix(hash_text(f->symbol), hash_text(f->object)),
-		   mix(hash_text(f->file), (uint64_t)f->line << 8 | f->kind));
-}
-
-static uint64_t stack_hash(const struct symbols *s, uint32_t i)
-{
-	return mix(mix(1, s->stacks[i].frame), s->stacks[i].parent);
-}
-
-static uint64_t place_hash(const struct symbols *s, uint32_t i)
-{
-	return mix(mix(s->places[i].return_address, s->places[i].binary), s->places[i].place);
-}
-
-static bool same_frame(const struct record_frame *a, const struct record_frame *b)
-{
 	return a->kind == b->kind && a->line == b->line && same_text(a->symbol, b->symbol) &&
 	       same_text(a->object, b->object) && same_text(a->file, b->file);
 }
 
-/* Candidates lie behind the last element: found equal to an older one, they are dropped. */
+static bool same_stack(const void *stacks, uint32_t i, const void *key)
+{
+	const struct record_stack *a = (const struct record_stack *)stacks + i, *b = key;
+
+	return a->frame == b->frame && a->parent == b->parent;
+}
+
+static bool same_place(const void *places, uint32_t i, const void *key)
+{
+	const struct place *a = (const struct place *)places + i, *b = key;
+
+	return a->place == b->place && a->binary == b->binary &&
+	       a->return_address == b->return_address;
+}
+
 static uint32_t intern_frame(struct symbols *s, const struct record_frame *f)
 {
-	size_t at;
+	uint64_t h = hash_text(hash_text(hash_text(HASH_START, f->symbol), f->object), f->file);
+	uint32_t found;
 
+	h = hash_mix(h, (uint64_t)f->line << 8 | f->kind);
+	found = hash_index_find(&s->frame_index, h, same_frame, s->frames, f);
+	if (found != HASH_NONE)
+		return found;
+	hash_index_add(&s->frame_index, h, s->n_frames);
 	array_reserve(s->frames, s->cap_frames, s->n_frames + 1);
-	s->frames[s->n_frames] = *f;
-	if (s->frame_index.used * 2 >= s->frame_index.size)
-		index_grow(s, &s->frame_index, frame_hash);
-	for (at = frame_hash(s, s->n_frames);; at++) {
-		uint32_t *slot = &s->frame_index.slots[at & (s->frame_index.size - 1)];
-
-		if (!*slot) {
-			*slot = s->n_frames + 1;
-			break;
-		}
-		if (same_frame(&s->frames[*slot - 1], f))
-			return *slot - 1;
-	}
-	s->frame_index.used++;
 	array_reserve(s->rules, s->cap_rules, s->n_frames + 1);
 	array_reserve(s->futex_names, s->cap_names, s->n_frames + 1);
+	s->frames[s->n_frames] = *f;
 	s->futex_names[s->n_frames] =
 		f->kind == FRAME_KERNEL ? FUTEX_NAME_SILENT : record_futex_name(f->symbol);
 	if (f->kind == FRAME_KERNEL || f->kind == FRAME_INLINED)
@@ -153,24 +103,16 @@ static uint32_t intern_frame(struct symbols *s, const struct record_frame *f)
 
 static uint32_t intern_stack(struct symbols *s, uint32_t frame, uint32_t parent)
 {
-	size_t at;
+	const struct record_stack key = { frame, parent };
+	uint64_t h = hash_mix(hash_mix(HASH_START, frame), parent);
+	uint32_t found = hash_index_find(&s->stack_index, h, same_stack, s->stacks, &key);
 
+	if (found != HASH_NONE)
+		return found;
+	hash_index_add(&s->stack_index, h, s->n_stacks);
 	array_reserve(s->stacks, s->cap_stacks, s->n_stacks + 1);
 	array_reserve(s->broken, s->cap_broken, s->n_stacks + 1);
-	s->stacks[s->n_stacks] = (struct record_stack){ frame, parent };
-	if (s->stack_index.used * 2 >= s->stack_index.size)
-		index_grow(s, &s->stack_index, stack_hash);
-	for (at = stack_hash(s, s->n_stacks);; at++) {
-		uint32_t *slot = &s->stack_index.slots[at & (s->stack_index.size - 1)];
-
-		if (!*slot) {
-			*slot = s->n_stacks + 1;
-			break;
-		}
-		if (s->stacks[*slot - 1].frame == frame && s->stacks[*slot - 1].parent == parent)
-			return *slot - 1;
-	}
-	s->stack_index.used++;
+	s->stacks[s->n_stacks] = key;
 	s->broken[s->n_stacks] = s->frames[frame].kind == FRAME_MISSING ||
 				 (parent != RECORDING_NONE && s->broken[parent]);
 	s->sink.stack(s->n_stacks, &s->stacks[s->n_stacks], s->sink.arg);
@@ -229,32 +171,21 @@ static bool is_ready(struct symbols *s, uint32_t binary)
 static const struct place *find_place(struct symbols *s, int pid, uint32_t binary,
 				      uint64_t at_place, bool return_address)
 {
+	const struct place key = { .binary = binary,
+				   .place = at_place,
+				   .return_address = return_address };
+	uint64_t h = hash_mix(hash_mix(hash_mix(HASH_START, return_address), binary), at_place);
+	uint32_t found = hash_index_find(&s->place_index, h, same_place, s->places, &key);
 	struct place *p;
-	size_t at;
 
+	if (found != HASH_NONE)
+		return &s->places[found];
+	if (!is_ready(s, binary))
+		return NULL;
+	hash_index_add(&s->place_index, h, s->n_places);
 	array_reserve(s->places, s->cap_places, s->n_places + 1);
 	p = &s->places[s->n_places];
-	*p = (struct place){ .binary = binary,
-			     .place = at_place,
-			     .return_address = return_address };
-	if (s->place_index.used * 2 >= s->place_index.size)
-		index_grow(s, &s->place_index, place_hash);
-	for (at = place_hash(s, s->n_places);; at++) {
-		uint32_t *slot = &s->place_index.slots[at & (s->place_index.size - 1)];
-		const struct place *other;
-
-		if (!*slot) {
-			if (!is_ready(s, binary))
-				return NULL;
-			*slot = s->n_places + 1;
-			break;
-		}
-		other = &s->places[*slot - 1];
-		if (other->place == at_place && other->binary == binary &&
-		    other->return_address == return_address)
-			return other;
-	}
-	s->place_index.used++;
+	*p = key;
 	fill_place(s, p, pid);
 	return &s->places[s->n_places++];
 }
@@ -266,8 +197,7 @@ static void limit_cache(struct symbols *s)
 		return;
 	s->unread = false;
 	s->n_places = 0;
-	s->place_index.used = 0;
-	memset(s->place_index.slots, 0, s->place_index.size * sizeof(*s->place_index.slots));
+	hash_index_clear(&s->place_index);
 }
 
 static uint32_t special_frame(struct symbols *s, const char *symbol, enum record_frame_kind kind)
@@ -488,8 +418,8 @@ void symbols_destroy(struct symbols *s)
 	free(s->stacks);
 	free(s->broken);
 	free(s->places);
-	free(s->frame_index.slots);
-	free(s->stack_index.slots);
-	free(s->place_index.slots);
+	hash_index_deinit(&s->frame_index);
+	hash_index_deinit(&s->stack_index);
+	hash_index_deinit(&s->place_index);
 	free(s);
 }

@@ -7,104 +7,58 @@
 
 /* ---- indexes ---- */
 
-static uint32_t export_hash(const uint32_t *key, size_t width)
-{
-	uint64_t h = 0x9e3779b97f4a7c15;
-
-	for (size_t i = 0; i < width; i++)
-		h = (h ^ key[i]) * 0xff51afd7ed558ccd, h ^= h >> 32;
-	return h ^ h >> 29;
-}
-
-static void export_map_grow(struct export_map *m)
-{
-	size_t size = m->n_slots ? 2 * m->n_slots : 64;
-
-	free(m->slots);
-	m->slots = xmalloc(size * sizeof(*m->slots));
-	memset(m->slots, 0xff, size * sizeof(*m->slots));
-	m->n_slots = size;
-	for (size_t i = 0; i < m->n; i++) {
-		size_t at = export_hash(m->keys + i * m->width, m->width);
-
-		while (m->slots[at &= size - 1] != RECORDING_NONE)
-			at++;
-		m->slots[at] = i;
-	}
-}
-
 void export_map_init(struct export_map *m, size_t width)
 {
 	memset(m, 0, sizeof(*m));
 	m->width = width;
-	export_map_grow(m);
 	array_reserve(m->keys, m->cap, width);
+}
+
+static bool same_tuple(const void *map, uint32_t i, const void *key)
+{
+	const struct export_map *m = map;
+
+	return !memcmp(m->keys + i * m->width, key, m->width * sizeof(*m->keys));
 }
 
 uint32_t export_map_add(struct export_map *m, const uint32_t *key)
 {
-	size_t at, bytes = m->width * sizeof(*key);
+	uint64_t h = HASH_START;
+	uint32_t found;
 
-	if (2 * m->n >= m->n_slots)
-		export_map_grow(m);
-	at = export_hash(key, m->width) & (m->n_slots - 1);
-	while (m->slots[at] != RECORDING_NONE) {
-		if (!memcmp(m->keys + m->slots[at] * m->width, key, bytes))
-			return m->slots[at];
-		at = (at + 1) & (m->n_slots - 1);
-	}
+	for (size_t i = 0; i < m->width; i++)
+		h = hash_mix(h, key[i]);
+	found = hash_index_find(&m->index, h, same_tuple, m, key);
+	if (found != HASH_NONE)
+		return found;
 	array_reserve(m->keys, m->cap, (m->n + 1) * m->width);
-	memcpy(m->keys + m->n * m->width, key, bytes);
-	return m->slots[at] = m->n++;
+	memcpy(m->keys + m->n * m->width, key, m->width * sizeof(*key));
+	hash_index_add(&m->index, h, m->n);
+	return m->n++;
 }
 
 void export_map_deinit(struct export_map *m)
 {
 	free(m->keys);
-	free(m->slots);
+	hash_index_deinit(&m->index);
 }
 
-static size_t export_text_hash(const char *s)
+static bool same_string(const void *strings, uint32_t i, const void *text)
 {
-	uint64_t h = 0xcbf29ce484222325;
-
-	while (*s)
-		h = (h ^ (unsigned char)*s++) * 0x100000001b3;
-	return h ^ h >> 32;
-}
-
-static void export_strings_grow(struct export_strings *s)
-{
-	size_t size = s->n_slots ? 2 * s->n_slots : 64;
-
-	free(s->slots);
-	s->slots = xmalloc(size * sizeof(*s->slots));
-	memset(s->slots, 0xff, size * sizeof(*s->slots));
-	s->n_slots = size;
-	for (size_t i = 0; i < s->n; i++) {
-		size_t at = export_text_hash(s->text[i]);
-
-		while (s->slots[at &= size - 1] != RECORDING_NONE)
-			at++;
-		s->slots[at] = i;
-	}
+	return !strcmp(((const struct export_strings *)strings)->text[i], text);
 }
 
 uint32_t export_strings_add(struct export_strings *s, const char *text)
 {
-	size_t at;
+	uint64_t h = hash_text(HASH_START, text);
+	uint32_t found = hash_index_find(&s->index, h, same_string, s, text);
 
-	if (2 * s->n >= s->n_slots)
-		export_strings_grow(s);
-	at = export_text_hash(text) & (s->n_slots - 1);
-	while (s->slots[at] != RECORDING_NONE) {
-		if (!strcmp(s->text[s->slots[at]], text))
-			return s->slots[at];
-		at = (at + 1) & (s->n_slots - 1);
-	}
+	if (found != HASH_NONE)
+		return found;
 	array_reserve(s->text, s->cap, s->n + 1);
 	s->text[s->n] = xstrdup(text);
-	return s->slots[at] = s->n++;
+	hash_index_add(&s->index, h, s->n);
+	return s->n++;
 }
 
 void export_strings_deinit(struct export_strings *s)
@@ -112,7 +66,7 @@ void export_strings_deinit(struct export_strings *s)
 	for (size_t i = 0; i < s->n; i++)
 		free(s->text[i]);
 	free(s->text);
-	free(s->slots);
+	hash_index_deinit(&s->index);
 }
 
 /* ---- frames ---- */

@@ -7,6 +7,7 @@
 #ifndef SCOZ_RECORD_EXPORT_H
 #define SCOZ_RECORD_EXPORT_H
 
+#include "base/hash_index.h"
 #include "record/recording.h"
 
 enum export_per { EXPORT_PER_COMM, EXPORT_PER_PROCESS, EXPORT_PER_RANK, EXPORT_PER_THREAD };
@@ -36,8 +37,7 @@ struct export_map {
 	size_t width, n; /* numbers in a tuple; tuples */
 	uint32_t *keys;	 /* tuple i begins at i * width */
 	size_t cap;
-	uint32_t *slots;
-	size_t n_slots;
+	struct hash_index index;
 };
 void export_map_init(struct export_map *m, size_t width);
 uint32_t export_map_add(struct export_map *m, const uint32_t *key);
@@ -46,8 +46,7 @@ void export_map_deinit(struct export_map *m);
 struct export_strings {
 	char **text;
 	size_t n, cap;
-	uint32_t *slots;
-	size_t n_slots;
+	struct hash_index index;
 };
 uint32_t export_strings_add(struct export_strings *s, const char *text);
 void export_strings_deinit(struct export_strings *s);

@@ -3,59 +3,37 @@
 
 /* ---- keys ---- */
 
-static size_t hash_key(const char *key, size_t size)
+static bool same_key(const void *map, uint32_t i, const void *key)
 {
-	uint64_t h = 0x9e3779b97f4a7c15ULL;
+	const struct keymap *m = map;
 
-	for (size_t i = 0; i < size; i += 8) {
-		uint64_t word;
-
-		memcpy(&word, key + i, 8); /* sizes are multiples of 8 */
-		h = (h ^ word) * 0xff51afd7ed558ccdULL;
-		h ^= h >> 32;
-	}
-	return h;
-}
-
-/* Slots hold the number plus one. */
-static uint32_t *find_key(const struct keymap *m, const void *key)
-{
-	for (size_t i = hash_key(key, m->key_size);; i++) {
-		uint32_t *slot = &m->slots[i & (m->n_slots - 1)];
-
-		if (!*slot || !memcmp(m->keys + (*slot - 1) * m->key_size, key, m->key_size))
-			return slot;
-	}
-}
-
-static void grow_slots(struct keymap *m)
-{
-	m->n_slots = m->n_slots ? 2 * m->n_slots : 64;
-	free(m->slots);
-	m->slots = xcalloc(m->n_slots, sizeof(*m->slots));
-	for (size_t i = 0; i < m->n; i++)
-		*find_key(m, m->keys + i * m->key_size) = i + 1;
+	return !memcmp(m->keys + i * m->key_size, key, m->key_size);
 }
 
 size_t keymap_add(struct keymap *m, const void *key)
 {
-	uint32_t *slot;
+	uint64_t h = HASH_START;
+	uint32_t found;
 
-	if (2 * m->n >= m->n_slots)
-		grow_slots(m);
-	slot = find_key(m, key);
-	if (!*slot) {
-		array_reserve(m->keys, m->cap, (m->n + 1) * m->key_size);
-		memcpy(m->keys + m->n * m->key_size, key, m->key_size);
-		*slot = ++m->n;
+	for (size_t i = 0; i < m->key_size; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, (const char *)key + i, 8); /* sizes are multiples of 8 */
+		h = hash_mix(h, word);
 	}
-	return *slot - 1;
+	found = hash_index_find(&m->index, h, same_key, m, key);
+	if (found != HASH_NONE)
+		return found;
+	array_reserve(m->keys, m->cap, (m->n + 1) * m->key_size);
+	memcpy(m->keys + m->n * m->key_size, key, m->key_size);
+	hash_index_add(&m->index, h, m->n);
+	return m->n++;
 }
 
 void keymap_deinit(struct keymap *m)
 {
 	free(m->keys);
-	free(m->slots);
+	hash_index_deinit(&m->index);
 }
 
 /* ---- chains ---- */

@@ -6,6 +6,7 @@
 #ifndef SCOZ_RECORD_MODEL_H
 #define SCOZ_RECORD_MODEL_H
 
+#include "base/hash_index.h"
 #include "record/recording.h"
 
 /* What the column of levels shows: "[.]", "[k]", "[I]", ... */
@@ -60,9 +61,9 @@ struct record_options {
 
 /* Distinct keys of one size, numbered from 0 in the order of their arrival. */
 struct keymap {
-	size_t key_size, n, cap, n_slots;
+	size_t key_size, n, cap;
 	char *keys;
-	uint32_t *slots;
+	struct hash_index index;
 };
 /* The number of @key; if that is what n was before, it is new. */
 size_t keymap_add(struct keymap *m, const void *key);

@@ -4,7 +4,6 @@
 #include "map/table_build.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwelf.h>
 
 /* Of that build-id, which the file that names it told. */
 static struct elf_image *open_if(const struct elf_image *debug, const struct map_options *opt,

@@ -12,13 +12,17 @@ B	 ?= build
 PKGS	 := libbpf libdw libelf libzstd hwloc jansson
 # Of the tool only.
 TOOL_PKGS := ncursesw
+PKG_CFLAGS	 := $(shell pkg-config --cflags $(PKGS))
+PKG_LIBS	 := $(shell pkg-config --libs $(PKGS))
+TOOL_CFLAGS	 := $(shell pkg-config --cflags $(TOOL_PKGS))
+TOOL_LIBS	 := $(shell pkg-config --libs $(TOOL_PKGS))
 CFLAGS	 ?= -O2 -g
 ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
 	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
-	   -pthread -Iinclude -Iinclude/uapi -Ilib -I. -I$(B) $(shell pkg-config --cflags $(PKGS)) \
+	   -pthread -Iinclude -Iinclude/uapi -Ilib -I. -I$(B) $(PKG_CFLAGS) \
 	   $(EXTRA_CFLAGS)
 # Zydis and libiberty have no pkg-config files in Debian 12.
-LDLIBS	 = $(shell pkg-config --libs $(PKGS)) -lZydis -liberty -lm -lz -pthread $(EXTRA_LDFLAGS)
+LDLIBS	 = $(PKG_LIBS) -lZydis -liberty -lm -lz -pthread $(EXTRA_LDFLAGS)
 
 LIB_SRC	   := $(sort $(wildcard lib/*/*.c lib/engine/*/*.c))
 LIB_SRC	   := $(filter-out %.bpf.c,$(LIB_SRC))
@@ -93,10 +97,10 @@ $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 $(B)/scozd: $(call obj,$(DAEMON_SRC)) $(B)/libscozcore.a
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-$(call obj,tools/scoz/top_screen.c): ALL_CFLAGS += $(shell pkg-config --cflags $(TOOL_PKGS))
+$(call obj,tools/scoz/top_screen.c): ALL_CFLAGS += $(TOOL_CFLAGS)
 $(B)/scoz: $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
 	$(call say,LD)
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(shell pkg-config --libs $(TOOL_PKGS)) $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(TOOL_LIBS) $(LDLIBS)
 
 # Workloads are programs to be profiled: plain flags, debug information, frame pointers.
 $(B)/workloads/%: workloads/%.c $(wildcard workloads/*/*.h)

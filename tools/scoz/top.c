@@ -510,7 +510,9 @@ int cmd_top(int argc, char **argv)
 		if (ret == EXIT_FAILED)
 			log_warn("%s", err.text);
 	}
+	symbolizer_abandon();
 	stop(&s);
+	symbolizer_stop();
 	top_lines_clear(&s.lines);
 	free(s.lines.v);
 	cores_free(&s.cores);

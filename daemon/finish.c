@@ -393,9 +393,11 @@ static void warn_about_period(struct session *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_windows; i++) {
-		if (s->windows[i].discard)
+		const struct profile_window *w = &s->windows[i];
+
+		if (w->discard || w->real || window_is_treated(w))
 			continue;
-		sum += s->windows[i].expected_pp;
+		sum += w->expected_pp;
 		n++;
 	}
 	if (n && sum / n > s->expected_pp + PERIOD_ERROR_PP &&

@@ -96,14 +96,17 @@ static struct estimate_point *find_point(struct estimate *e, double speedup)
 	return NULL;
 }
 
-/* What does not shrink however long one measures, and the largest part of it. */
+/*
+ * What does not shrink however long one measures, and the largest part of it. What the period costs
+ * goes by how often tasks synchronise at 0 % (@zero): delays change that.
+ */
 static double fixed_error(const struct estimate_point *p, const struct unit_set *set,
-			  const char **cause)
+			  const struct unit_set *zero, const char **cause)
 {
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
 	double shared = set->inserted > 0 ? fmin(set->shared / set->inserted, 1) : 0;
 	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
-	double period = set->n ? set->expected / set->n / PERIOD_AT_SPEEDUP : 0;
+	double period = zero->n ? zero->expected / zero->n / PERIOD_AT_SPEEDUP : 0;
 	const struct {
 		double pp;
 		const char *cause;
@@ -243,7 +246,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			*p = treated_point(set, &r[i]);
 			take_joint(p, &joint[i]);
 			p->noise_df = p->df;
-			p->fixed_pp = fixed_error(p, set, &p->fixed_cause);
+			p->fixed_pp = fixed_error(p, set, &sets->s[0], &p->fixed_cause);
 			if (!exact)
 				add_method_error(p);
 		}

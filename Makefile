@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `make` builds build/scozd and build/scoz; `make check` and `make demo` install what is missing
-# first (Debian) and need root. docs/hacking.md tells how the tree is laid out.
+# `make` builds build/scozd and build/scoz; `make help` lists the other goals. docs/hacking.md tells
+# how the tree is laid out.
 
 CC	 ?= gcc
 CLANG	 ?= clang
@@ -27,11 +27,9 @@ LDLIBS	 = $(PKG_LIBS) -lZydis -liberty -lm -lz -pthread $(EXTRA_LDFLAGS)
 LIB_SRC	   := $(sort $(wildcard lib/*/*.c lib/engine/*/*.c))
 LIB_SRC	   := $(filter-out %.bpf.c,$(LIB_SRC))
 DAEMON_SRC := $(sort $(wildcard daemon/*.c))
-TOOL_SRC   := $(sort $(wildcard tools/scoz/*.c))
+TOOL_SRC   := $(sort $(wildcard tools/scoz/*.c tools/scoz/*/*.c))
 UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
 BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c lib/record/bpf/*.bpf.c))
-BPF_HDR	   := $(sort $(wildcard lib/engine/bpf/*.bpf.h lib/record/bpf/*.h) lib/engine/bpf/shared.h lib/record/points.h \
-	   lib/account/account.h lib/account/share.h include/uapi/linux/scoz.h)
 WORK_SRC   := $(sort $(wildcard workloads/*/*.c))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 SYSTEM_SRC := $(sort $(wildcard tests/system/*.c))
@@ -55,8 +53,15 @@ Q = @
 endif
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all
-all: $(B)/scozd $(B)/scoz $(WORK)
+# The headers of a program that is made of one file, or of a BPF object.
+headers = -MMD -MP -MF $(patsubst $(B)/%,$(B)/obj/%.d,$@)
+directories = @mkdir -p $(@D) $(dir $(patsubst $(B)/%,$(B)/obj/%,$@))
+
+.PHONY: all help
+all: $(B)/scozd $(B)/scoz $(WORK) ## scozd, scoz and the workloads, into build/ (the goal without a name)
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "V=1: whole commands; B=DIR: instead of build/; EXTRA_CFLAGS, EXTRA_LDFLAGS; PREFIX, DESTDIR"
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -65,12 +70,12 @@ $(B)/obj/%.o: %.c
 
 # The BPF programs carry their own few kernel types (CO-RE relocates them), so that building
 # needs no kernel headers and no BTF on the build machine.
-$(B)/bpf/%.o: %.bpf.c $(BPF_HDR)
-	@mkdir -p $(@D)
+$(B)/bpf/%.o: %.bpf.c Makefile
+	$(directories)
 	$(call say,CLANG)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
 		-D__TARGET_ARCH_$(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m))) \
-		-Iinclude -Iinclude/uapi -Ilib -I. -I/usr/include/$(shell $(CC) -print-multiarch) -c $< -o $@
+		-Iinclude -Iinclude/uapi -Ilib -I. -I/usr/include/$(shell $(CC) -print-multiarch) $(headers) -c $< -o $@
 $(B)/%.skel.h: $(B)/bpf/%.o
 	$(call say,GEN)
 	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@.tmp
@@ -88,7 +93,7 @@ $(B)/syscalls.h:
 	       printf "\t{ \"%s\", %s },\n", $$2, $$3 }' | sort; \
 	  echo '};'; } > $@.tmp
 	@mv $@.tmp $@
-$(call obj,lib/base/syscall_names.c): $(B)/syscalls.h
+$(call obj,lib/host/syscall_names.c): $(B)/syscalls.h
 
 $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 	@rm -f $@
@@ -97,18 +102,18 @@ $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 $(B)/scozd: $(call obj,$(DAEMON_SRC)) $(B)/libscozcore.a
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
-$(call obj,tools/scoz/top_screen.c): ALL_CFLAGS += $(TOOL_CFLAGS)
+$(call obj,tools/scoz/top/top_screen.c): ALL_CFLAGS += $(TOOL_CFLAGS)
 $(B)/scoz: $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(TOOL_LIBS) $(LDLIBS)
 
 # Workloads are programs to be profiled: plain flags, debug information, frame pointers.
-$(B)/workloads/%: workloads/%.c $(wildcard workloads/*/*.h)
-	@mkdir -p $(@D)
+$(B)/workloads/%: workloads/%.c Makefile
+	$(directories)
 	$(call say,CC)
 	$(Q)$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
 	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
-		-fno-optimize-sibling-calls -pthread -Iinclude $< -o $@ -lm
+		-fno-optimize-sibling-calls -pthread -Iinclude $(headers) $< -o $@ -lm
 
 # The simulator: everything but its main() is also linked into its unit test.
 $(call obj,$(SIM_SRC)): ALL_CFLAGS += -fopenmp -Itests/sim
@@ -121,57 +126,57 @@ $(B)/sim: $(call obj,tests/sim/main.c) $(B)/libsim.a $(B)/libscozcore.a
 	$(Q)$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
 $(B)/tests/test_sim: ALL_CFLAGS += -Itests/sim
 $(B)/tests/test_sim: tests/unit/test_sim.c $(B)/libsim.a $(B)/libscozcore.a
-	@mkdir -p $(@D)
+	$(directories)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/test_sim.d -o $@ $^ $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS) -lcmocka
 
-# Of the daemon, parts that stand alone.
-$(B)/tests/test_tally: tests/unit/test_tally.c $(call obj,$(addprefix daemon/,chains.c tally.c \
-	   locations.c places.c process_table.c)) $(B)/libscozcore.a
-	@mkdir -p $(@D)
+# What tests the daemon's parts.
+$(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests/test_mark_search: $(B)/tests/%: tests/unit/%.c \
+	   $(call obj,$(filter-out daemon/main.c,$(DAEMON_SRC))) $(B)/libscozcore.a
+	$(directories)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/test_tally.d -o $@ $^ $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS) -lcmocka
 
 .PHONY: unit system bench
-unit: $(UNIT)
-system: $(SYSTEM) $(B)/fuzz/read_elf
-bench: $(BENCH)
+unit: $(UNIT) ## the unit tests
+system: $(SYSTEM) $(B)/faults.so $(B)/fuzz/read_elf ## what the tests of this system run
+bench: $(BENCH) ## what the measurements run
 $(B)/tests/%: tests/unit/%.c $(B)/libscozcore.a
-	@mkdir -p $(@D)
+	$(directories)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $(B)/obj/tests/$*.d -o $@ $< $(B)/libscozcore.a $(LDLIBS) -lcmocka
-$(UNIT): | $(B)/obj/tests/
-$(B)/obj/tests/:
-	@mkdir -p $@
-$(B)/bench/%: tests/bench/%.c $(B)/libscozcore.a
-	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(B)/libscozcore.a $(LDLIBS) -lcmocka
+$(BENCH): $(B)/bench/%: tests/bench/%.c
+$(SYSTEM): $(B)/system/%: tests/system/%.c
+$(BENCH) $(SYSTEM): $(B)/libscozcore.a Makefile
+	$(directories)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
-
-$(B)/system/%: tests/system/%.c $(B)/libscozcore.a
-	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $(filter %.c,$^) $(B)/libscozcore.a $(LDLIBS)
+# Preloaded into scozd: nothing of ours is in it.
+$(B)/faults.so: tests/faults/faults.c
+	$(directories)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
+	$(Q)$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fno-optimize-sibling-calls \
+		-shared -fPIC -pthread -o $@ $< -ldl
 
 # Unless the user says something else.
 all_cores = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 .PHONY: deps deps-vm
-deps:
+deps: ## installs what building and testing need (Debian)
 	tools/install-deps
-deps-vm:
+deps-vm: ## and what building and booting kernels needs
 	tools/install-deps vm
 
 .PHONY: check check-unit check-system check-vm check-style vm-kernels demo
 # The kernels are built beside tests that a busy machine does not touch.
-check: deps deps-vm
+check: deps deps-vm ## installs what is missing and runs all tests, most of which need root
 	$(MAKE) $(all_cores) all unit system
 	tests/run --beside 'make vm-kernels'
-check-unit: unit
+check-unit: unit ## runs the unit tests
 	tests/run unit
-check-system: all system
+check-system: all system ## runs the tests of this system; most need root
 	tests/run system
-check-vm: deps-vm
+check-vm: deps-vm ## runs the tests in virtual machines
 	$(MAKE) $(all_cores) all system
 	$(MAKE) vm-kernels
 	tests/run vm
@@ -179,7 +184,7 @@ check-vm: deps-vm
 # lockdep, data races (KCSAN), each fuzzer for FUZZ_S seconds.
 FUZZ_S ?= 3600
 .PHONY: check-long
-check-long: deps-vm
+check-long: deps-vm ## runs what takes hours: stress, data races, each fuzzer for FUZZ_S seconds
 	$(MAKE) $(all_cores) all system
 	$(MAKE) vm-kernels
 	tools/vm/every-patch 6.1
@@ -188,67 +193,86 @@ check-long: deps-vm
 		tests/vm/test-kernel-selftests
 	SCOZ_STRESS_SECONDS=600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:kcsan" tests/vm/test-kernel-selftests
 	tests/vm/long-text-poke
+	SCOZ_FAULTS=all tests/system/test-faults
 	SCOZ_RECORD_SWITCHES=10000000 tests/system/test-record-switches
 	SCOZ_RECORD_THREADS=10000 tests/system/test-record-threads
+	$(MAKE) check-tsan
 	$(MAKE) $(all_cores) fuzz
 	tests/fuzz/run -s $(FUZZ_S)
-check-style:
+# But for test_sim, whose threads are OpenMP's, which TSan does not know, and test_plan_simulated,
+# which has one thread and takes minutes so.
+.PHONY: check-tsan
+check-tsan: ## the unit tests under the thread sanitizer
+	$(MAKE) $(all_cores) B=$(B)-tsan EXTRA_CFLAGS='-fsanitize=thread -Wno-tsan' EXTRA_LDFLAGS=-fsanitize=thread \
+		$(patsubst $(B)/%,$(B)-tsan/%,$(filter-out %/test_sim %/test_plan_simulated,$(UNIT)))
+	TSAN_OPTIONS=die_after_fork=0 B=$(B)-tsan tests/run unit
+check-style: ## format, licences, sizes
 	tools/check-style
 # The kernels that the tests boot (docs/vm.md).
-vm-kernels:
+vm-kernels: ## builds the kernels that the tests boot
 	tools/vm/vm build 6.1
 	tools/vm/vm build 6.12
 	tools/vm/vm build 6.12 --config debug
-demo: deps
+demo: deps ## installs what is missing, profiles a program and checks what was predicted; needs root
 	$(MAKE) $(all_cores) all
 	workloads/pipeline/demo
 
 .PHONY: bench-record-accuracy bench-record-cost
-bench-record-accuracy: all system
+bench-record-accuracy: all system ## samples of waits against what programs measured
 	tests/bench/record-accuracy
-bench-record-cost: all bench
+bench-record-cost: all bench ## what recording costs
 	tests/bench/record-cost
 
 # Accuracy and cost; each prints its table. They want an otherwise idle machine.
-.PHONY: bench-truth bench-truth-coz bench-sim bench-accuracy bench-overhead bench-latency
-.PHONY: bench-weather bench-real bench-linetable bench-engines bench-kernel-cost
-bench-real: all
+.PHONY: bench-truth bench-truth-coz bench-sim bench-accuracy bench-overhead bench-latency bench-rt-latency
+.PHONY: bench-weather bench-real bench-linetable bench-memory bench-engines bench-kernel-cost
+bench-real: all ## programs that people run
 	tests/bench/real-programs
-bench-engines: all
+bench-engines: all ## one engine against the other
 	tests/bench/engines
-bench-kernel-cost:
+bench-kernel-cost: ## what the kernel series costs when nobody profiles
 	tests/bench/kernel-cost
-bench-truth: all
+bench-truth: all ## predictions against the truth
 	tests/bench/truth-suite
-bench-truth-coz: all
+bench-truth-coz: all ## the same, beside coz
 	tests/bench/truth-suite --coz
-bench-weather: all bench
+bench-weather: all bench ## predictions while the machine does other things
 	tests/bench/weather
-bench-sim: $(B)/sim
+bench-sim: $(B)/sim ## the simulator
 	tests/bench/sim
-bench-accuracy: all
+bench-accuracy: all ## short iterations
 	tests/bench/truth-compare -t 4 -s 5 -d 30 "barrier2 --iter-us 500" \
 		"barrier2 --iter-us 1000" "barrier2 --iter-us 5000" "barrier2 --iter-us 50000" churn2
-bench-overhead: all bench system
+bench-overhead: all bench system ## what profiling costs
 	tests/bench/overhead
-bench-latency: all bench
+bench-latency: all bench ## what real-time tasks wait
 	tests/bench/latency
-bench-linetable: bench
+bench-rt-latency: all system ## how late real-time threads wake up
+	tests/bench/rt-latency
+bench-linetable: bench ## making and asking tables of 100 MB of debug information
 	tests/bench/make-big-binary $(B)/big 100
 	$(B)/bench/linetable $(B)/big
+bench-memory: all bench ## scozd's memory and rings where there are many binaries
+	tests/bench/many-binaries map
+	tests/bench/many-binaries run
 
-.PHONY: install
-install: all
-	install -D -m 755 $(B)/scozd $(DESTDIR)$(PREFIX)/sbin/scozd
-	install -D -m 755 $(B)/scoz $(DESTDIR)$(PREFIX)/bin/scoz
-	install -D -m 644 include/scoz.h $(DESTDIR)$(PREFIX)/include/scoz.h
-	install -D -m 644 include/scoz-compat/coz.h $(DESTDIR)$(PREFIX)/include/scoz-compat/coz.h
-	install -D -m 644 docs/man/scozd.8 $(DESTDIR)$(PREFIX)/share/man/man8/scozd.8
-	install -D -m 644 docs/man/scoz.1 $(DESTDIR)$(PREFIX)/share/man/man1/scoz.1
-	install -D -m 644 docs/man/scoz-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/scoz-top.1
+# Mode, file, and where it goes below PREFIX.
+INSTALLED := 755:$(B)/scozd:sbin/scozd 755:$(B)/scoz:bin/scoz \
+	644:include/scoz.h:include/scoz.h 644:include/scoz-compat/coz.h:include/scoz-compat/coz.h \
+	644:docs/man/scozd.8:share/man/man8/scozd.8 \
+	$(foreach m,scoz scoz-top,644:docs/man/$(m).1:share/man/man1/$(m).1)
+each_installed = @set -e; for f in $(INSTALLED); do \
+	IFS=:; set -- $$f; unset IFS; to='$(DESTDIR)$(PREFIX)'/$$3; echo "  $(1) $$to"
+
+.PHONY: install uninstall
+install: all ## into DESTDIR/PREFIX
+	$(call each_installed,INSTALL); install -D -m $$1 $$2 "$$to"; done
+uninstall: ## removes what install put there, and nothing else
+	$(call each_installed,REMOVE); rm -f "$$to"; done
+	@rmdir '$(DESTDIR)$(PREFIX)/include/scoz-compat' 2>/dev/null || true
 
 .PHONY: clean
-clean:
+clean: ## removes build/
 	rm -rf $(B)
 
 include tests/fuzz/fuzz.mk

@@ -82,7 +82,7 @@ double calibrate_cost(struct engine *e, const struct cores *cores)
 	if (s == MAP_FAILED)
 		return 0;
 	for (int i = 0; i < cores->n; i++)
-		ticks[i] = engine_core(e, i)->ticks;
+		ticks[i] = engine_core(e, i).ticks;
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
@@ -94,7 +94,7 @@ double calibrate_cost(struct engine *e, const struct cores *cores)
 	for (int i = 0; pid > 0 && i < cores->n; i++) {
 		double sum = 0;
 
-		ticks[i] = engine_core(e, i)->ticks - ticks[i];
+		ticks[i] = engine_core(e, i).ticks - ticks[i];
 		for (uint32_t j = 0; j < s[i].n; j++)
 			sum += s[i].gap[j];
 		if (s[i].n < 16)

@@ -6,7 +6,7 @@
 #ifndef SCOZD_CHAINS_H
 #define SCOZD_CHAINS_H
 
-#include "base/base.h"
+#include "base/hash_index.h"
 
 #define CHAIN_MAX_FRAMES 512
 #define CHAIN_NO_BINARY	 UINT32_MAX
@@ -30,8 +30,7 @@ struct chain {
 struct chains {
 	char *bytes;
 	size_t used, cap, max;
-	uint32_t *slots; /* where a chain begins in `bytes`, in words, + 1; 0: free */
-	size_t n, n_slots;
+	struct hash_index index; /* of where a chain begins in `bytes`, in words */
 };
 
 /* @max: bytes that the chains may take. */

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * --end-to-end: the unit of work is one whole run of the command. Each run is a window with one
- * speedup; lib/plan orders them as it orders windows. The first run (of short commands: runs) only
- * finds out what is sampled, so that there are targets, and at which frequency.
- */
+#include "daemon/end_to_end.h"
 #include "daemon/lease.h"
-#include "daemon/session.h"
 
 #include <unistd.h>
 
-#define MAX_LOOKS 20 /* runs without a target, at most */
+#define MAX_LOOKS	20 /* runs without a target, at most */
+#define RUNS_BY_DEFAULT 5  /* of the command at each speedup */
+
+uint32_t end_to_end_max_windows(const struct options *o)
+{
+	if (!o->end_to_end || o->runs)
+		return o->end_to_end ? o->runs : 0;
+	if (o->duration > 0 || o->precision > 0)
+		return 0;
+	return RUNS_BY_DEFAULT * 2 * o->n_speedups * (o->n_targets ? o->n_targets : 1) + 1;
+}
 
 static int run_command(struct session *s, struct error *err)
 {
@@ -47,16 +52,16 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 	return 0;
 }
 
-static int run_window(struct session *s, const struct plan_window *what, struct error *err)
+static int run_window(struct experiment *x, const struct plan_window *what, struct error *err)
 {
 	struct profile_window w = { .speedup = what->speedup, .real = what->real, .n_progress = 1 };
-	struct trial *t = &s->trials[what->target];
+	struct session *s = x->s;
 	struct window_watch watch;
 	double wall_s = 0;
 	int ret;
 	bool set;
 
-	while ((ret = trial_select(s, t, err)) == -EAGAIN) {
+	while ((ret = trials_select(x->trials, what->target, err)) == -EAGAIN) {
 		if (!session_sleep(s, 0.1))
 			return -EINTR;
 	}
@@ -70,21 +75,24 @@ static int run_window(struct session *s, const struct plan_window *what, struct 
 	if (ret)
 		return ret;
 	w.wall_s = wall_s;
-	w.expected_pp = experiment_expected_pp(s, &watch.before, &watch.after, wall_s, 0);
+	w.expected_pp = sampling_expected_pp(
+		&x->sampling, s, &(struct happened){ &watch.before, &watch.after, wall_s, 0 });
 	w.progress = xcalloc(1, sizeof(*w.progress));
 	w.progress[0].visits = 1;
 	w.progress[0].virtual_s = w.wall_s - w.inserted_s;
 	if (s->command.status != 0)
-		w.discard = "command failed";
+		w.discard = discard_name(DISCARD_COMMAND); /* whatever else there was */
 	else if (!set)
-		w.discard = "truth";
-	ret = window_record(s, t, &w, false);
-	trial_rest(s, t);
+		window_discard(&w, DISCARD_TRUTH);
+	ret = windows_record(x->windows, what->target, &w, false);
+	trials_rest(x->trials, what->target);
 	return ret;
 }
 
-int end_to_end_run(struct session *s, struct error *err)
+int end_to_end_run(struct experiment *x, struct error *err)
 {
+	struct session *s = x->s;
+	uint32_t most = end_to_end_max_windows(&s->opt);
 	struct engine_ledger a, b;
 	double wall_s = 0;
 	int ret;
@@ -94,7 +102,7 @@ int end_to_end_run(struct session *s, struct error *err)
 	engine_read_ledger(s->engine, &b);
 	if (ret)
 		return ret == -EINTR ? 0 : ret;
-	experiment_choose_period(s, &a, &b, wall_s, 0);
+	experiment_choose_period(x, &(struct happened){ &a, &b, wall_s, 0 });
 	ret = lease_start(s->engine, &s->lease, err);
 	for (uint32_t done = 0, looked = 1; !ret && !session_over(s); done++) {
 		struct plan_window what;
@@ -102,21 +110,21 @@ int end_to_end_run(struct session *s, struct error *err)
 
 		if (!session_repair(s, err))
 			log_warn("%s", err->text);
-		answer = trials_next(s, &what);
+		answer = trials_next(x->trials, &what);
 
 		/* A short run has too few samples to choose a target by. */
-		if (answer == PLAN_WAIT && !s->n_trials && looked++ < MAX_LOOKS) {
+		if (answer == PLAN_WAIT && !trials_count(x->trials) && looked++ < MAX_LOOKS) {
 			done--;
 			ret = timed_run(s, &wall_s, err);
 			continue;
 		}
 		if (answer == PLAN_PRECISE)
-			s->end = "precision";
-		if (answer != PLAN_MEASURE || (s->max_windows && done == s->max_windows))
+			s->end = END_PRECISION;
+		if (answer != PLAN_MEASURE || (most && done == most))
 			break;
-		ret = run_window(s, &what, err);
+		ret = run_window(x, &what, err);
 		if (ret == -ENOENT || ret == -E2BIG || ret == -ENOTSUP || ret == -EACCES) {
-			trial_break(s, &s->trials[what.target], err->text);
+			trials_break(x->trials, what.target, err->text);
 			ret = 0;
 		}
 	}

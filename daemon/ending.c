@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/ending.h"
+#include "daemon/finish.h"
 #include "daemon/truth.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
-volatile bool session_interrupted, session_at_once;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int over = -1; /* the exit status */
+static struct experiment *experiment;
+static const struct guardian *guardian;
 
 /* False when the main thread did not get there in time. */
 static bool main_is_done(void)
@@ -35,23 +36,41 @@ static void stop_delaying(struct session *s)
 	pthread_mutex_unlock(&lock);
 }
 
-static void __attribute__((noreturn)) end_at_once(struct session *s)
+static void __attribute__((noreturn)) end_at_once(struct experiment *x)
 {
+	struct session *s = x->s;
 	int status;
 
 	session_at_once = true;
 	stop_delaying(s);
 	truth_set(s->truth, 0); /* a write may wait for a disk */
-	if (main_is_done())
+	if (main_is_done()) {
+		guardian_restore(guardian);
 		_exit(over);
-	status = session_finish_at_once(s);
-	command_kill(&s->command);
+	}
+	status = finish_at_once(x);
+	command_kill(&s->command, 0);
+	guardian_restore(guardian);
 	_exit(status); /* closes the engine's descriptors: nobody is stopped any more */
+}
+
+/* By any thread, which may hold locks; there may still be memory for a little, or none. */
+static void out_of_memory(char *text, size_t size)
+{
+	struct session *s = experiment->s;
+
+	session_at_once = true;
+	stop_delaying(s);
+	guardian_restore(guardian);
+	truth_set(s->truth, 0);
+	if (s->writer)
+		snprintf(text, size, "the run is over%s; what %s holds so far is valid",
+			 s->command.pid ? ", and the command is ended with it" : "", s->opt.output);
+	command_kill(&s->command, ENDING_PATIENCE_S);
 }
 
 static void *ending_main(void *arg)
 {
-	struct session *s = arg;
 	sigset_t set;
 	int sig;
 
@@ -59,10 +78,10 @@ static void *ending_main(void *arg)
 	pthread_sigmask(SIG_BLOCK, NULL, &set); /* those that are blocked */
 	while (sigwait(&set, &sig) || !session_interrupted)
 		session_interrupted = true;
-	end_at_once(s);
+	end_at_once(arg);
 }
 
-int ending_start(struct session *s, struct error *err)
+int ending_start(struct experiment *x, const struct guardian *g, struct error *err)
 {
 	const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	pthread_t thread;
@@ -75,10 +94,13 @@ int ending_start(struct session *s, struct error *err)
 	pthread_sigmask(SIG_SETMASK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	ret = pthread_create(&thread, NULL, ending_main, s);
+	experiment = x;
+	guardian = g;
+	ret = pthread_create(&thread, NULL, ending_main, x);
 	if (ret)
 		return error_set(err, ret, "starting a thread: %s", strerror(ret));
 	pthread_detach(thread);
+	on_out_of_memory(out_of_memory);
 	return 0;
 }
 

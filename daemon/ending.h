@@ -4,16 +4,19 @@
  * first one asks: the run ends in order. The second one ends at once: no more delays, and the main
  * thread, which may be deep in somebody's debug information, has ENDING_PATIENCE_S to complete the
  * profile; then the thread completes it in its place, and exits.
+ *
+ * Who finds no more memory ends at once, too, but completes nothing: what the profile holds stays.
  */
 #ifndef SCOZD_ENDING_H
 #define SCOZD_ENDING_H
 
-#include "daemon/session.h"
+#include "daemon/experiment.h"
+#include "daemon/guardian.h"
 
 #define ENDING_PATIENCE_S 1
 
 /* Before any other thread is started: it blocks the signals for all of them. */
-int ending_start(struct session *s, struct error *err);
+int ending_start(struct experiment *x, const struct guardian *guardian, struct error *err);
 /* The profile is closed: from now on a second signal exits with @status. */
 void ending_is_over(int status);
 

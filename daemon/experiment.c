@@ -1,76 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The windows of one run, in the order that lib/plan gives, and at the period that it gives. */
+#include "daemon/experiment.h"
 #include "daemon/lease.h"
-#include "daemon/session.h"
-#include "plan/period.h"
 
 #include <math.h>
 
 #define WARM_UP_LIMIT_S 30 /* how long to wait for the first visit and the first target */
 
-/* What a period has to do with: what happened between two ledgers. */
-static struct period_input period_input(const struct session *s, const struct engine_ledger *a,
-					const struct engine_ledger *b, double seconds,
-					double visits_per_s)
+void experiment_choose_period(struct experiment *x, const struct happened *h)
 {
-	/* Stops are no time of the program's. */
-	double own = fmax(seconds - (b->delay - a->delay) / 1e9, seconds / 100);
-
-	return (struct period_input){
-		.syncs_per_s = (b->syncs - a->syncs) / own,
-		.spins_per_s = (b->spins - a->spins) / own,
-		.spin_ns = b->spins > a->spins ? (double)(b->spun - a->spun) / (b->spins - a->spins)
-					       : 0,
-		.visits_per_s = visits_per_s,
-		.tick_cost_ns = s->tick_cost_ns,
-		.busy_cores = s->cores.n - (b->idle - a->idle) / 1e9 / seconds,
-		.frequency_hz = s->opt.frequency,
-		.least_ns = s->min_period_ns,
-	};
-}
-
-double experiment_expected_pp(const struct session *s, const struct engine_ledger *a,
-			      const struct engine_ledger *b, double seconds, double visits_per_s)
-{
-	struct period_input in = period_input(s, a, b, seconds, visits_per_s);
-
-	return period_expected_pp(&in, s->period_ns);
-}
-
-void experiment_choose_period(struct session *s, const struct engine_ledger *a,
-			      const struct engine_ledger *b, double seconds, double visits_per_s)
-{
-	struct period_input in = period_input(s, a, b, seconds, visits_per_s);
-	struct period_choice choice = period_choose(&in);
-	_cleanup_free_ char *doubt = period_describe(&in, &choice), *interval = NULL;
-	struct error err = {};
-
-	s->period_ns = choice.period_ns;
-	s->expected_pp = choice.error_pp;
-	plan_set_period(s->plan, s->period_ns);
-	engine_set_nominal_period(s->engine, s->period_ns);
-	handlers_set_period(s->handlers, s->period_ns);
-	for (int i = 0; i < s->cores.n; i++)
-		engine_set_period(s->engine, i, s->period_ns);
-	if (profile_writer_frequency(s->writer, 1e9 / s->period_ns, &err))
-		log_warn("%s", err.text);
-	if (isfinite(choice.interval_s))
-		interval = xasprintf("; the profiled tasks synchronise about every %.2f ms",
-				     choice.interval_s * 1e3);
-	status_event(
-		s, "frequency",
-		"%.0f samples a second and core, for which ticks take %.1f %% of a busy core%s: "
-		"expect predictions to be off by %.1f points",
-		1e9 / s->period_ns, 100 * choice.tick_share, interval ? interval : "",
-		choice.error_pp);
-	/* Before the first visit it is chosen for the time being. */
-	if (doubt && (visits_per_s > 0 || s->opt.end_to_end))
-		session_warn(s, "%s", doubt);
+	sampling_choose(&x->sampling, x->s, h);
+	trials_set_period(x->trials, x->sampling.period_ns);
 }
 
 /* Without visits nothing is known of the work yet: then it is to be done again after the first. */
-static int warm_up(struct session *s, bool *visited)
+static int warm_up(struct experiment *x, bool *visited)
 {
+	struct session *s = x->s;
 	size_t n = points_count(s->points);
 	_cleanup_free_ struct point_reading *before = xcalloc(n, sizeof(*before));
 	struct engine_ledger a, b;
@@ -90,23 +35,23 @@ static int warm_up(struct session *s, bool *visited)
 		points_read(s->points, i, &r);
 		busiest = fmax(busiest, (r.visits - before[i].visits) / seconds);
 	}
-	experiment_choose_period(s, &a, &b, seconds, busiest);
+	experiment_choose_period(x, &(struct happened){ &a, &b, seconds, busiest });
 	*visited = busiest > 0;
 	return 0;
 }
 
 /* Visits per second of the slowest point that moves at all; 0 when none does. */
-static double slowest_rate(struct session *s, double *since)
+static double slowest_rate(struct session *s)
 {
 	double slowest = 0;
 
 	for (size_t i = 0; i < points_count(s->points); i++) {
+		const struct point_reading *first = points_first(s->points, i);
 		struct point_reading r;
 		double rate;
 
 		points_read(s->points, i, &r);
-		rate = (r.visits - s->first[i].visits) / ((r.time - s->first[i].time) / 1e9);
-		*since = (r.time - s->first[i].time) / 1e9;
+		rate = (r.visits - first->visits) / ((r.time - first->time) / 1e9);
 		if (rate > 0 && (slowest == 0 || rate < slowest))
 			slowest = rate;
 	}
@@ -125,85 +70,84 @@ static double log_period(const struct profile_window *w)
 	return w->discard ? NAN : log(w->progress[best].virtual_s / w->progress[best].visits);
 }
 
-static int measure(struct session *s, const struct plan_window *what, double visits_per_s)
+static int measure(struct experiment *x, const struct plan_window *what, double visits_per_s)
 {
-	struct window_length length = window_tuner_next(s->tuner, visits_per_s);
+	struct window_length length = window_tuner_next(x->tuner, visits_per_s);
 	struct profile_window w[WINDOW_MAX_HOLD];
-	int ret = window_hold(s, what, &length, w);
+	int ret = windows_hold(x->windows, what, &length, w);
 
 	if (ret || length.hold == 1)
 		return ret;
 	/* A real speedup changes the program as a virtual one does, but they are not the same. */
-	if (window_tuner_held(s->tuner, what->real ? -what->speedup : what->speedup,
+	if (window_tuner_held(x->tuner, what->real ? -what->speedup : what->speedup,
 			      log_period(&w[length.hold - 1]) - log_period(&w[0]))) {
-		length = window_tuner_next(s->tuner, visits_per_s);
-		status_event(s, "unsettled",
-			     "the program had not settled when windows began: they take %.2f s and "
-			     "begin after %.2f s from now on",
-			     length.length_s, length.settle_s);
-		window_discard_all(s, "unsettled");
+		length = window_tuner_next(x->tuner, visits_per_s);
+		session_event(
+			x->s, "unsettled",
+			"the program had not settled when windows began: they take %.2f s and "
+			"begin after %.2f s from now on",
+			length.length_s, length.settle_s);
+		windows_discard_all(x->windows, DISCARD_UNSETTLED);
 	}
 	return 0;
 }
 
-int experiment_run(struct session *s, struct error *err)
+int experiment_run(struct experiment *x, struct error *err)
 {
+	struct session *s = x->s;
 	bool visited = false;
-	int ret = warm_up(s, &visited);
+	int ret = warm_up(x, &visited);
 
 	if (ret)
 		return 0; /* the run is over */
 	if (!s->lease)
 		ret = lease_start(s->engine, &s->lease, err);
 
-	plan_interrupt(s->plan);
-	s->selected = NULL;
+	trials_interrupt(x->trials);
 	while (!ret) {
-		double since = 0, rate;
 		enum plan_answer answer = PLAN_WAIT;
 		struct plan_window what;
-		struct trial *t;
+		double rate;
 
 		lease_beat(s->lease);
 		session_look_for_marks(s);
 		if (!session_repair(s, err))
 			log_warn("%s", err->text);
-		rate = slowest_rate(s, &since);
+		rate = slowest_rate(s);
 		if (rate > 0 && !visited) {
-			ret = warm_up(s, &visited) ? -EINTR : 0;
+			ret = warm_up(x, &visited) ? -EINTR : 0;
 			visited = true;
 			continue;
 		}
 		if (rate > 0)
-			answer = trials_next(s, &what);
+			answer = trials_next(x->trials, &what);
 		if (answer == PLAN_PRECISE) {
-			s->end = "precision";
+			s->end = END_PRECISION;
 			return 0;
 		}
 		if (answer == PLAN_WAIT) {
-			if (s->n_trials && !trials_pending(s))
+			if (trials_are_over(x->trials))
 				return 0;
 			ret = session_sleep(s, 0.1) ? 0 : -EINTR;
 			continue;
 		}
-		t = &s->trials[what.target];
-		ret = trial_select(s, t, err);
+		ret = trials_select(x->trials, what.target, err);
 		/* Its binary is being read, or may not have run yet. */
 		if (ret == -EAGAIN || (ret == -ENOENT && session_elapsed_s(s) < WARM_UP_LIMIT_S)) {
 			log_debug("%s", err->text);
-			trial_postpone(s, t);
+			trials_postpone(x->trials, what.target);
 			ret = 0;
 			continue;
 		}
 		if (ret == -ENOSPC || ret == -EIO)
 			return ret;
 		if (ret) {
-			trial_break(s, t, err->text);
+			trials_break(x->trials, what.target, err->text);
 			ret = 0;
 			continue;
 		}
-		ret = measure(s, &what, rate);
-		trial_rest(s, &s->trials[what.target]);
+		ret = measure(x, &what, rate);
+		trials_rest(x->trials, what.target);
 	}
 	return ret == -EINTR ? 0 : ret;
 }

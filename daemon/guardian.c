@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/guardian.h"
 #include "daemon/truth.h"
+#include "host/privileges.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -19,12 +20,13 @@ static int write_value(const char *path, const char *value)
 	return 0;
 }
 
-static void __attribute__((noreturn)) guard(int fd, const char *path, const char *old, int truth)
+static void __attribute__((noreturn)) guard(int fd, const char *old, int truth)
 {
 	sigset_t all;
 	char c;
 
-	setsid(); /* a Ctrl-C is for scozd */
+	setsid();	    /* a Ctrl-C is for scozd */
+	privileges_keep(0); /* root's files are root's */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_NAME, "scozd-guard");
@@ -32,14 +34,14 @@ static void __attribute__((noreturn)) guard(int fd, const char *path, const char
 		;
 	truth_set(truth, 0);
 	if (old)
-		write_value(path, old);
+		write_value(RATE_FILE, old);
 	_exit(0);
 }
 
 /* @old NULL: nothing to restore there. */
-static int spawn_guard(struct guardian *g, const char *path, const char *old, int truth)
+static int spawn_guard(struct guardian *g, const char *old, int truth)
 {
-	int alive[2], done[2], pid;
+	int alive[2], done[2], pid, status;
 
 	if (pipe2(alive, O_CLOEXEC))
 		return -errno;
@@ -53,9 +55,10 @@ static int spawn_guard(struct guardian *g, const char *path, const char *old, in
 	if (!pid) {
 		close(alive[1]);
 		close(done[0]);
-		if (fork())
-			_exit(0);
-		guard(alive[0], path, old, truth);
+		pid = fork();
+		if (pid)
+			_exit(pid < 0 ? errno : 0);
+		guard(alive[0], old, truth);
 	}
 	close(alive[0]);
 	close(done[1]);
@@ -63,27 +66,27 @@ static int spawn_guard(struct guardian *g, const char *path, const char *old, in
 	g->done = done[0];
 	if (pid < 0)
 		return -errno;
-	waitpid(pid, NULL, 0);
-	return 0;
+	if (waitpid(pid, &status, 0) != pid)
+		return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
 }
 
 int guardian_start(struct guardian *g, unsigned long rate, int truth, unsigned long *got,
 		   struct error *err)
 {
-	_cleanup_free_ char *path = sysroot_path(RATE_FILE);
-	_cleanup_free_ char *old = read_file(path, NULL);
+	_cleanup_free_ char *old = read_file(RATE_FILE, NULL);
 	char text[32];
 	bool low;
 	int ret;
 
 	*g = (struct guardian){ .alive = -1, .done = -1 };
 	if (!old)
-		return error_set(err, errno, "%s: %s", path, strerror(errno));
+		return error_set(err, errno, "%s: %s", RATE_FILE, strerror(errno));
 	*got = strtoul(old, NULL, 10);
-	low = *got < rate && !access(path, W_OK);
+	low = *got < rate && !access(RATE_FILE, W_OK);
 	if (!low && truth < 0)
 		return 0;
-	ret = spawn_guard(g, path, low ? old : NULL, truth);
+	ret = spawn_guard(g, low ? old : NULL, truth);
 	if (ret) {
 		guardian_stop(g);
 		return error_set(err, -ret, "starting a process: %s", strerror(-ret));
@@ -91,13 +94,24 @@ int guardian_start(struct guardian *g, unsigned long rate, int truth, unsigned l
 	if (!low)
 		return 0;
 	snprintf(text, sizeof(text), "%lu\n", rate);
-	ret = write_value(path, text);
-	if (ret) {
-		guardian_stop(g);
-		return error_set(err, -ret, "%s: %s", path, strerror(-ret));
+	snprintf(g->old, sizeof(g->old), "%s", old);
+	g->changed = true;
+	ret = write_value(RATE_FILE, text);
+	if (ret) { /* kernel.perf_cpu_time_max_percent of 0 or 100 forbids it, for instance */
+		log_info("%s: %s", RATE_FILE, strerror(-ret));
+		g->changed = false;
+		if (truth < 0)
+			guardian_stop(g);
+		return 0;
 	}
 	*got = rate;
 	return 0;
+}
+
+void guardian_restore(const struct guardian *g)
+{
+	if (g->changed)
+		write_value(RATE_FILE, g->old);
 }
 
 void guardian_stop(struct guardian *g)
@@ -110,5 +124,6 @@ void guardian_stop(struct guardian *g)
 		;
 	if (g->done >= 0)
 		close(g->done);
+	guardian_restore(g);
 	*g = (struct guardian){ .alive = -1, .done = -1 };
 }

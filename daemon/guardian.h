@@ -10,8 +10,10 @@
 #include "base/base.h"
 
 struct guardian {
-	int alive; /* closed when scozd ends, however it ends */
-	int done;  /* end of file when everything is restored */
+	int alive;    /* closed when scozd ends, however it ends */
+	int done;     /* end of file when everything is restored */
+	char old[32]; /* what perf_event_max_sample_rate was before */
+	bool changed; /* it is another one now */
 };
 
 /*
@@ -22,6 +24,11 @@ struct guardian {
  */
 int guardian_start(struct guardian *g, unsigned long rate, int truth, unsigned long *got,
 		   struct error *err);
+/*
+ * Restores the settings, for one who is about to exit: whoever runs out of memory may have lost the
+ * guardian. By any thread, at any time, without memory.
+ */
+void guardian_restore(const struct guardian *g);
 /* Restores everything; returns when that has happened. */
 void guardian_stop(struct guardian *g);
 

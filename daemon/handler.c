@@ -8,11 +8,13 @@
  */
 #include "daemon/handler.h"
 #include "daemon/machine.h"
-#include "map/maps_perf.h"
+#include "host/privileges.h"
+#include "maps/maps_perf.h"
 #include "ring/ring.h"
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #define RING_PAGES     256
@@ -22,11 +24,11 @@
 #define JITTER_SPREAD  0.2
 #define SPEED_EVERY_NS (20 * NSEC_PER_MSEC) /* of a core: a fiftieth of a percent of it */
 
-/* What a handler counts by itself. */
+/* What a handler counts by itself, for whoever wants to know. */
 struct own_counts {
-	uint64_t samples, lost, dropped;
-	double cpu_s, count_s;
-	double fullest; /* that the ring was, of 1 */
+	_Atomic uint64_t samples, lost, dropped;
+	_Atomic double cpu_s, count_s;
+	_Atomic double fullest; /* that the ring was, of 1 */
 };
 
 struct handler {
@@ -38,11 +40,11 @@ struct handler {
 	uint64_t random;
 	/* Speed of the core: written by its thread only. */
 	uint64_t speed_at_ns;
-	volatile uint64_t speed_sum_ns, speeds;
+	_Atomic uint64_t speed_sum_ns, speeds;
 	uint64_t hits;	     /* of the target, in the batch being read */
 	struct chain *chain; /* of the sample being read */
 	pthread_mutex_t lock;
-	struct chains chains;
+	struct chains chains, taken; /* two by turns: what a core writes is of its node */
 	struct own_counts counts;
 };
 
@@ -51,15 +53,14 @@ struct handlers {
 	struct tally *tally;
 	struct handler *list;
 	int n;
-	volatile bool stop;
-	volatile uint64_t period_ns;
+	atomic_bool stop;
+	_Atomic uint64_t period_ns;
 
 	pthread_t collector;
 	bool collector_runs;
 	pthread_mutex_t collecting;
 	pthread_cond_t wake;
-	struct chains taken;
-	double collect_s;
+	_Atomic double collect_s;
 };
 
 static double thread_cpu_s(void)
@@ -78,6 +79,11 @@ static void add_address(struct handler *h, int pid, uint64_t addr, bool kernel, 
 
 	if (c->n == CHAIN_MAX_FRAMES)
 		return;
+	/* Where a program keeps no frame pointers, its chains may lead anywhere. */
+	if (!kernel && addr >> 63) {
+		c->frame[c->n++] = f;
+		return;
+	}
 	if (maps_resolve(opt->maps, pid, addr, &f.binary, &f.place) && !kernel && opt->batch) {
 		const struct maps_binary *b = maps_binary_known(opt->maps, f.binary);
 
@@ -86,14 +92,14 @@ static void add_address(struct handler *h, int pid, uint64_t addr, bool kernel, 
 	c->frame[c->n++] = f;
 }
 
-static void read_chain(struct handler *h, const struct ring_sample *s)
+/* Is any of them in the target? They are the user's, until a marker says otherwise. */
+static bool read_frames(struct handler *h, int pid, const uint64_t *frame, uint64_t n)
 {
 	bool kernel = false, first = true, hit = false;
 	struct chain *c = h->chain;
 
-	*c = (struct chain){ .count = 1, .pid = s->pid };
-	for (uint64_t i = 0; i < s->n_chain; i++) {
-		uint64_t addr = s->chain[i];
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t addr = frame[i];
 
 		if (addr >= PERF_CONTEXT_MAX) {
 			kernel = addr == PERF_CONTEXT_KERNEL;
@@ -108,19 +114,40 @@ static void read_chain(struct handler *h, const struct ring_sample *s)
 		if (kernel && !h->all->opt.kernel)
 			c->kernel = true;
 		else
-			add_address(h, s->pid, addr, kernel, &hit);
+			add_address(h, pid, addr, kernel, &hit);
 	}
+	return hit;
+}
+
+static void read_chain(struct handler *h, const struct ring_sample *s)
+{
+	bool hit;
+
+	*h->chain = (struct chain){ .count = 1, .pid = s->pid };
+	hit = read_frames(h, s->pid, s->chain, s->n_chain);
+	if (s->user)
+		hit |= read_frames(h, s->pid, s->user, s->n_user);
 	h->hits += hit;
 }
 
 static void add_sample(struct handler *h, const struct ring_sample *s)
 {
 	h->counts.samples++;
+	if (h->all->opt.unwind)
+		unwind_follow_sampled(h->all->opt.unwind, s->pid);
 	read_chain(h, s);
 	pthread_mutex_lock(&h->lock);
 	if (!chains_add(&h->chains, h->chain))
 		h->counts.dropped++;
 	pthread_mutex_unlock(&h->lock);
+}
+
+static void follow_child(struct unwind_follow *f, const struct perf_event_header *header)
+{
+	const uint32_t *ids = (const uint32_t *)(header + 1); /* pid, ppid */
+
+	if (header->size >= sizeof(*header) + 2 * sizeof(*ids))
+		unwind_follow_forked(f, ids[1], ids[0]);
 }
 
 static void on_record(struct handler *h, const struct perf_event_header *header)
@@ -136,6 +163,8 @@ static void on_record(struct handler *h, const struct perf_event_header *header)
 		h->counts.lost += words[1];
 	} else {
 		process_table_record(h->all->opt.processes, header);
+		if (header->type == PERF_RECORD_FORK && h->all->opt.unwind)
+			follow_child(h->all->opt.unwind, header);
 		if (maps_perf_record(h->all->opt.maps, header, &pid) == MAPS_PERF_EXEC &&
 		    h->all->opt.process_execs)
 			h->all->opt.process_execs(pid, h->all->opt.arg);
@@ -155,7 +184,7 @@ static void drain(struct handler *h)
 	}
 	ring_release(&h->ring); /* also what was no record */
 	end = thread_cpu_s();
-	h->counts.count_s += end - start;
+	h->counts.count_s = h->counts.count_s + end - start; /* nobody else writes */
 	h->counts.cpu_s = end;
 	if (h->all->opt.batch)
 		engine_account_batch(h->all->opt.engine, h->index, h->hits);
@@ -210,6 +239,7 @@ static void *handler_main(void *arg)
 	if (cores_bind_thread(h->all->opt.cores, h->index))
 		log_warn("cannot bind a thread to CPU %d: %s", h->all->opt.cores->cpus[h->index],
 			 strerror(errno));
+	privileges_keep(PRIVILEGE(CAP_BPF));
 	/* Allocated here: the memory belongs to this core's node. */
 	h->chain = xcalloc(1, CHAIN_SIZE(CHAIN_MAX_FRAMES));
 	while (!h->all->stop) {
@@ -237,11 +267,11 @@ static void collect(struct handlers *h)
 
 		pthread_mutex_lock(&one->lock);
 		full = one->chains;
-		one->chains = h->taken;
+		one->chains = one->taken;
 		pthread_mutex_unlock(&one->lock);
 		tally_add(h->tally, &full);
 		chains_clear(&full);
-		h->taken = full;
+		one->taken = full;
 	}
 	tally_retry(h->tally);
 }
@@ -260,6 +290,7 @@ static void *collector_main(void *arg)
 	uint64_t next;
 
 	pthread_setname_np(pthread_self(), "scozd/tally");
+	privileges_keep(PRIVILEGE(CAP_BPF));
 	pthread_mutex_lock(&h->collecting);
 	while (!h->stop) {
 		next = clock_now_ns() + COLLECT_NS;
@@ -318,10 +349,10 @@ int handlers_start(const struct handlers_options *opt, struct handlers **ret, st
 	pthread_cond_init(&h->wake, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_init(&h->collecting, NULL);
-	chains_init(&h->taken, MAX_CHAINS);
 	for (int i = 0; i < h->n; i++) {
 		pthread_mutex_init(&h->list[i].lock, NULL);
 		chains_init(&h->list[i].chains, MAX_CHAINS);
+		chains_init(&h->list[i].taken, MAX_CHAINS);
 	}
 	r = start_collector(h, err);
 	for (int i = 0; !r && i < h->n; i++)
@@ -359,9 +390,9 @@ void handlers_destroy(struct handlers *h)
 		ring_unmap(&h->list[i].ring);
 		free(h->list[i].chain);
 		chains_deinit(&h->list[i].chains);
+		chains_deinit(&h->list[i].taken);
 		pthread_mutex_destroy(&h->list[i].lock);
 	}
-	chains_deinit(&h->taken);
 	pthread_mutex_destroy(&h->collecting);
 	pthread_cond_destroy(&h->wake);
 	tally_destroy(h->tally);

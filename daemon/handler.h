@@ -4,7 +4,7 @@
  * core's ring: samples are counted by binary and place in it, exec, mmap, fork and exit keep the
  * address spaces current and publish target mappings. No file is opened or read here, and nobody
  * is waited for who does: what samples mean is found out by the collector, from tables that are
- * made elsewhere (daemon/tally.h, map/map.h). Handlers run in nobody's time: the engine does not
+ * made elsewhere (daemon/tally.h, maps/maps.h). Handlers run in nobody's time: the engine does not
  * account them and they are never a target.
  */
 #ifndef SCOZD_HANDLER_H
@@ -13,7 +13,8 @@
 #include "run/cores.h"
 #include "daemon/tally.h"
 #include "engine/engine.h"
-#include "map/map.h"
+#include "maps/maps.h"
+#include "unwind/follow.h"
 
 struct handlers;
 
@@ -22,6 +23,7 @@ struct handlers_options {
 	struct maps *maps;
 	struct locations *locations;
 	struct process_table *processes;
+	struct unwind_follow *unwind; /* or NULL */
 	const struct cores *cores;
 	bool kernel;	   /* kernel frames are resolved as well */
 	bool source_scope; /* there is one: code without lines is outside of it */

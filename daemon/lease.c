@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/lease.h"
+#include "host/privileges.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -41,6 +42,7 @@ static void *lease_main(void *arg)
 	/* On a busy machine an ordinary thread may wait longer than the lease lasts. */
 	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &rt))
 		log_info("no real-time priority for the lease: stops may pause under load");
+	privileges_keep(PRIVILEGE(CAP_BPF));
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	while (!l->stop) {
 		renew(l);

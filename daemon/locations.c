@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/locations.h"
 
+#include "base/hash_index.h"
+
 #include <pthread.h>
-#include <search.h>
 
 struct interned {
-	uint32_t id;
 	struct location location;
+	struct location_site *sites;
+	size_t n_sites, cap_sites;
 };
 
 struct locations {
 	const struct options *opt;
 	pthread_mutex_t lock;
-	void *tree; /* of struct interned, by target */
+	struct hash_index index; /* by target */
 	struct interned **list;
 	size_t n, cap;
 };
@@ -26,13 +28,12 @@ struct locations *locations_create(const struct options *opt)
 	return l;
 }
 
-static void entry_free(void *p)
+static void entry_free(struct interned *e)
 {
-	struct interned *e = p;
-
 	free(e->location.target);
 	free(e->location.where);
 	free(e->location.function);
+	free(e->sites);
 	free(e);
 }
 
@@ -40,17 +41,17 @@ void locations_destroy(struct locations *l)
 {
 	if (!l)
 		return;
-	tdestroy(l->tree, entry_free);
+	for (size_t i = 0; i < l->n; i++)
+		entry_free(l->list[i]);
+	hash_index_deinit(&l->index);
 	free(l->list);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
 }
 
-static int compare(const void *a, const void *b)
+static bool same_target(const void *items, uint32_t number, const void *target)
 {
-	const struct interned *x = a, *y = b;
-
-	return strcmp(x->location.target, y->location.target);
+	return !strcmp(((struct interned *const *)items)[number]->location.target, target);
 }
 
 static bool in_source_scope(const struct options *opt, const char *file)
@@ -108,20 +109,38 @@ static void describe(struct locations *l, const struct maps_binary *binary,
 	ret->where = frame->file ? xasprintf("%s:%u", short_path(frame->file), frame->line)
 				 : xstrdup("");
 	if (by_line(l, frame, origin)) {
-		ret->kind = "line";
+		ret->kind = TARGET_LINE;
 		ret->target = xstrdup(ret->where);
 		if (frame->function[0] != '[')
 			ret->function = function_target(binary, frame);
 	} else {
-		ret->kind = binary->kernel ? "kernel" : "function";
+		ret->kind = binary->kernel ? TARGET_KERNEL : TARGET_FUNCTION;
 		ret->target = function_target(binary, frame);
 	}
+}
+
+/* A line is known by its file, everything else by its function. */
+static void add_site(struct interned *e, uint32_t binary, const struct map_frame *frame)
+{
+	bool line = e->location.kind == TARGET_LINE;
+
+	for (size_t i = 0; i < e->n_sites; i++) {
+		const struct location_site *s = &e->sites[i];
+
+		if (s->binary == binary &&
+		    !strcmp(line ? s->file : s->function, line ? frame->file : frame->function))
+			return;
+	}
+	array_reserve(e->sites, e->cap_sites, e->n_sites + 1);
+	e->sites[e->n_sites++] =
+		(struct location_site){ binary, frame->line, frame->file, frame->function };
 }
 
 uint32_t locations_intern(struct locations *l, const struct maps_binary *binary,
 			  const struct map_frame *frame, uint8_t *origin)
 {
-	struct interned *e, **found;
+	struct interned *e;
+	uint64_t hash;
 	uint32_t id;
 
 	if (!in_source_scope(l->opt, frame->file))
@@ -137,15 +156,17 @@ uint32_t locations_intern(struct locations *l, const struct maps_binary *binary,
 		return LOCATION_NONE;
 	e = xcalloc(1, sizeof(*e));
 	describe(l, binary, frame, *origin, &e->location);
+	hash = hash_text(HASH_START, e->location.target);
 	pthread_mutex_lock(&l->lock);
-	found = tsearch(e, &l->tree, compare);
-	if (*found == e) {
-		e->id = l->n;
+	id = hash_index_find(&l->index, hash, same_target, l->list, e->location.target);
+	if (id == HASH_NONE) {
+		id = l->n;
 		array_reserve(l->list, l->cap, l->n + 1);
 		l->list[l->n++] = e;
+		hash_index_add(&l->index, hash, id);
 		e = NULL;
 	}
-	id = (*found)->id;
+	add_site(l->list[id], binary->id, frame);
 	pthread_mutex_unlock(&l->lock);
 	if (e)
 		entry_free(e);
@@ -170,4 +191,18 @@ const struct location *locations_get(struct locations *l, uint32_t id)
 	ret = &l->list[id]->location;
 	pthread_mutex_unlock(&l->lock);
 	return ret;
+}
+
+size_t locations_sites(struct locations *l, uint32_t id, struct location_site **ret)
+{
+	const struct interned *e;
+	size_t n;
+
+	pthread_mutex_lock(&l->lock);
+	e = l->list[id];
+	n = e->n_sites;
+	*ret = xcalloc(n, sizeof(**ret));
+	memcpy(*ret, e->sites, n * sizeof(**ret));
+	pthread_mutex_unlock(&l->lock);
+	return n;
 }

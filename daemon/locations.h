@@ -8,17 +8,25 @@
 
 #include "base/base.h"
 #include "daemon/options.h"
-#include "map/map.h"
-#include "map/origin.h"
+#include "maps/maps.h"
+#include "maps/origin.h"
 
 #define LOCATION_NONE UINT32_MAX
 
 struct location {
-	char *target;	    /* TARGET notation, "func:work@bar" */
-	const char *kind;   /* "line", "function", "kernel" */
-	char *where;	    /* "bar.c:8", or "" */
-	char *function;	    /* of a line: TARGET notation of what it is in, else NULL */
-	const char *binary; /* path; lives as long as the maps */
+	char *target;	       /* TARGET notation, "func:work@bar" */
+	enum target_kind kind; /* line, function, or kernel */
+	char *where;	       /* "bar.c:8", or "" */
+	char *function;	       /* of a line: TARGET notation of what it is in, else NULL */
+	const char *binary;    /* path; lives as long as the maps */
+};
+
+/* What bears that name in one binary; the strings are its table's, and live as long as the maps. */
+struct location_site {
+	uint32_t binary;
+	uint32_t line;
+	const char *file; /* as the compiler saw it; NULL: not known */
+	const char *function;
 };
 
 struct locations;
@@ -36,5 +44,7 @@ char *locations_binary_target(const char *path);
 uint32_t locations_count(struct locations *l);
 /* Stable until locations_destroy(). */
 const struct location *locations_get(struct locations *l, uint32_t id);
+/* Where it is, in the order in which that was seen; malloc'ed, at least one. */
+size_t locations_sites(struct locations *l, uint32_t id, struct location_site **ret);
 
 #endif

@@ -4,16 +4,18 @@
  * Everything that changes the machine is undone on every way out; what a kill leaves behind is
  * the guardian's (guardian.c) and the lease's (lease.c) business.
  */
-#include "base/cgroup.h"
-#include "base/privileges.h"
+#include "host/cgroup.h"
+#include "host/privileges.h"
 #include "daemon/calibrate.h"
+#include "daemon/end_to_end.h"
 #include "daemon/ending.h"
+#include "daemon/finish.h"
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
-#include "daemon/members.h"
-#include "daemon/session.h"
+#include "daemon/status.h"
 #include "daemon/targets.h"
 #include "daemon/truth.h"
+#include "elf/table_open.h"
 #include "run/descendants.h"
 #include "run/machine_lock.h"
 #include "symbolizer/symbolizer.h"
@@ -22,129 +24,17 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SLICE_S		0.02
-#define LOOK_NS		(100 * NSEC_PER_MSEC) /* for processes that are new */
-#define RECORD_HZ	500 /* samples a second and core that are looked at in user space */
-#define SAMPLE_RATE	1000000
-#define GRACE_S		5
-#define STUCK_S		1 /* a file that cannot be read for so long is left alone */
-#define SEQ_GAP		8 /* windows of different runs of the command are no neighbours */
-#define RUNS_BY_DEFAULT 5 /* of the command at each speedup, with --end-to-end */
-
-void session_reason(struct session *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	array_reserve(s->reasons, s->cap_reasons, s->n_reasons + 1);
-	va_start(ap, fmt);
-	if (vasprintf(&s->reasons[s->n_reasons], fmt, ap) >= 0)
-		s->n_reasons++;
-	va_end(ap);
-}
-
-void session_warn(struct session *s, const char *fmt, ...)
-{
-	char *text;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = xstrdup(fmt);
-	va_end(ap);
-	array_reserve(s->warnings, s->cap_warnings, s->n_warnings + 1);
-	s->warnings[s->n_warnings++] = text;
-	if (s->opt.json) {
-		status_event(s, "warning", "%s", text);
-	} else {
-		status_clear();
-		log_warn("warning: %s", text);
-	}
-}
-
-double session_elapsed_s(const struct session *s)
-{
-	return (clock_now_ns() - s->start_ns) / 1e9;
-}
-
-bool session_over(struct session *s)
-{
-	lease_beat(s->lease);
-	if (session_interrupted) {
-		s->end = s->end ? s->end : "signal";
-		return true;
-	}
-	if (s->opt.duration > 0 && session_elapsed_s(s) >= s->opt.duration) {
-		s->end = "duration";
-		return true;
-	}
-	if (s->opt.command && !s->opt.end_to_end && !command_running(&s->command)) {
-		s->command_status = s->command.status;
-		if (s->command.interrupted) /* Ctrl-C went to the command: it was meant for all */
-			session_interrupted = true;
-		return true;
-	}
-	return false;
-}
-
-static void renew_users(struct session *s)
-{
-	_cleanup_free_ uid_t *users = NULL;
-	size_t n;
-
-	if (points_have_marks(s->points) && members_users(&s->opt, s->command.pid, &users, &n))
-		points_only_users(s->points, users, n);
-}
-
-void session_look_for_marks(struct session *s)
-{
-	uint32_t n;
-	uint64_t now = clock_now_ns();
-
-	if (!points_have_marks(s->points) || s->in_window)
-		return;
-	if (now - s->marks_refreshed_ns > NSEC_PER_SEC) {
-		s->marks_refreshed_ns = now;
-		points_refresh(s->points);
-		renew_users(s);
-	}
-	n = maps_binary_count(s->maps);
-	for (; s->marks_searched < n; s->marks_searched++) {
-		const char *path = maps_binary_path(s->maps, s->marks_searched);
-
-		if (path && path[0] == '/')
-			points_add_binary(s->points, path);
-	}
-}
-
-void session_look(struct session *s)
-{
-	uint64_t now = clock_now_ns();
-
-	session_look_for_marks(s);
-	if (now - s->processes_looked_ns > LOOK_NS) {
-		s->processes_looked_ns = now;
-		process_table_look(s->processes);
-	}
-}
-
-bool session_sleep(struct session *s, double seconds)
-{
-	uint64_t end = clock_now_ns() + seconds * NSEC_PER_SEC, now;
-
-	while (!session_over(s)) {
-		session_look(s);
-		now = clock_now_ns();
-		if (now >= end)
-			return true;
-		usleep(end - now > SLICE_S * NSEC_PER_SEC ? SLICE_S * 1e6 : (end - now) / 1000 + 1);
-	}
-	return false;
-}
+#define RECORD_HZ   500 /* samples a second and core that are looked at in user space */
+#define SAMPLE_RATE 1000000
+#define GRACE_S	    5
+#define STUCK_S	    1 /* a file that cannot be read for so long is left alone */
+#define MARKS_S	    5 /* so long the command waits until its marks are found */
 
 /* Without privileges everything would fail, at the first thing that needs them. */
 static int check_privileges(struct error *err)
@@ -159,14 +49,15 @@ static int check_privileges(struct error *err)
 }
 
 /* Settings of the machine; where they cannot be had the run does with those that there are. */
-static int change_settings(struct session *s, struct guardian *guardian, struct error *err)
+static int change_settings(struct experiment *x, struct guardian *guardian, struct error *err)
 {
+	struct session *s = x->s;
 	unsigned long rate;
 	int ret = guardian_start(guardian, SAMPLE_RATE, s->truth, &rate, err);
 
 	if (ret || rate >= SAMPLE_RATE)
 		return ret;
-	s->min_period_ns = 2 * NSEC_PER_SEC / (rate ? rate : 1);
+	x->sampling.min_period_ns = 2 * NSEC_PER_SEC / (rate ? rate : 1);
 	session_warn(s,
 		     "kernel.perf_event_max_sample_rate is %lu and cannot be raised from here: "
 		     "cores that idle are sampled less often; as root: sysctl -w "
@@ -177,13 +68,11 @@ static int change_settings(struct session *s, struct guardian *guardian, struct 
 
 static void on_mapping(uint32_t binary, const struct maps_mapping *m, void *arg)
 {
-	struct session *s = arg;
-	int n = __atomic_load_n(&s->n_published, __ATOMIC_ACQUIRE);
+	struct experiment *x = arg;
 
-	for (int i = 0; i < n; i++) {
-		if (s->published[i] == binary)
-			engine_publish_mapping(s->engine, binary, m);
-	}
+	trials_on_mapping(x->trials, binary, m);
+	if (x->s->unwind)
+		unwind_follow_mapped(x->s->unwind, m->pid);
 }
 
 static void on_exec(int pid, void *arg)
@@ -191,6 +80,8 @@ static void on_exec(int pid, void *arg)
 	struct session *s = arg;
 
 	engine_forget_process(s->engine, pid);
+	if (s->unwind)
+		unwind_follow_execed(s->unwind, pid);
 }
 
 static void on_exit_of(int pid, void *arg)
@@ -199,6 +90,8 @@ static void on_exit_of(int pid, void *arg)
 
 	process_table_gone(s->processes, pid);
 	engine_forget_process(s->engine, pid);
+	if (s->unwind)
+		unwind_follow_exited(s->unwind, pid);
 }
 
 /* Does a program count its progress by itself? */
@@ -211,21 +104,33 @@ static bool has_marks(const struct options *o)
 	return false;
 }
 
-static int create_engine(struct session *s, struct error *err)
+/* Classes are known to one of them only. */
+static const char *engine_wanted(const struct options *opt)
+{
+	for (size_t i = 0; i < opt->n_targets; i++) {
+		if (opt->targets[i].kind == TARGET_CLASS)
+			return "bpf";
+	}
+	return opt->engine;
+}
+
+static int create_engine(struct session *s, uint64_t period_ns, struct error *err)
 {
 	struct engine_options opt = {
-		.name = s->opt.engine,
+		.name = engine_wanted(&s->opt),
 		.cpus = s->cores.cpus,
 		.n_cpus = s->cores.n,
 		.model = s->opt.model,
-		.period_ns = s->period_ns,
+		.period_ns = period_ns,
 		.max_stop_ns = s->opt.max_delay_us * NSEC_PER_USEC,
 		.max_share = s->opt.max_share,
 		.record_hz = RECORD_HZ,
 		.waive = s->opt.waive,
 		.trace_tasks = true,
+		.unwind = s->opt.unwind && !s->opt.batch,
 		.keep_sinks = has_marks(&s->opt),
 		.members_known = s->opt.command || s->opt.n_pids || s->opt.n_cgroups,
+		.on_cpu_only = !s->opt.waits,
 		.flags = s->opt.tune_on,
 		.no_flags = s->opt.tune_off,
 		.batch = s->opt.batch,
@@ -234,46 +139,35 @@ static int create_engine(struct session *s, struct error *err)
 	return engine_create(&opt, &s->engine, err);
 }
 
-static int start_handlers(struct session *s, struct error *err)
+static int start_handlers(struct experiment *x, struct error *err)
 {
+	struct session *s = x->s;
 	struct handlers_options opt = {
 		.engine = s->engine,
 		.maps = s->maps,
 		.locations = s->locations,
 		.processes = s->processes,
+		.unwind = s->unwind,
 		.cores = &s->cores,
 		.kernel = s->opt.n_kernel_scope > 0,
 		.source_scope = s->opt.n_source_scope > 0,
 		.scoped = s->opt.n_source_scope || s->opt.n_binary_scope,
 		.batch = s->opt.batch > 0,
-		.period_ns = s->period_ns,
+		.period_ns = x->sampling.period_ns,
 		.seed = s->opt.seed,
 		.process_execs = on_exec,
 		.arg = s,
 	};
 
-	maps_on_mapping(s->maps, on_mapping, s);
+	maps_on_mapping(s->maps, on_mapping, x);
 	maps_on_exit(s->maps, on_exit_of, s);
 	return handlers_start(&opt, &s->handlers, err);
 }
 
-static char *join_command(char **argv)
-{
-	char *text = xstrdup("");
-
-	for (; argv && *argv; argv++) {
-		char *longer = xasprintf("%s%s%s", text, *text ? " " : "", *argv);
-
-		free(text);
-		text = longer;
-	}
-	return text;
-}
-
-static int open_profile(struct session *s, struct error *err)
+static int open_profile(struct session *s, uint64_t period_ns, struct error *err)
 {
 	_cleanup_free_ struct profile_progress *points = NULL;
-	_cleanup_free_ char *command = join_command(s->opt.command);
+	_cleanup_free_ char *command = text_join(s->opt.command);
 	_cleanup_free_ char **specs = xcalloc(s->opt.n_points, sizeof(*specs));
 	size_t n = s->opt.end_to_end ? 1 : s->opt.n_points;
 	struct profile_header h = {};
@@ -303,8 +197,8 @@ static int open_profile(struct session *s, struct error *err)
 	h = (struct profile_header){
 		.engine = engine_name(s->engine),
 		.model = model_name(s->opt.model),
-		.frequency_hz = 1e9 / s->period_ns,
-		.period_s = s->period_ns / 1e9,
+		.frequency_hz = 1e9 / period_ns,
+		.period_s = period_ns / 1e9,
 		.seed = s->opt.seed,
 		.command = command,
 		.arguments = s->opt.arguments,
@@ -313,6 +207,7 @@ static int open_profile(struct session *s, struct error *err)
 		.kernel = uts.release,
 		.started = started,
 		.mode = s->opt.end_to_end ? "end-to-end" : "windows",
+		.waits = s->opt.waits,
 		.cpus = s->cores.n,
 	};
 	ret = profile_writer_open(s->opt.output, &h, points, n, &s->writer, err);
@@ -382,76 +277,44 @@ static int involve_processes(struct session *s, struct error *err)
 	return ret;
 }
 
-/* End to end, each window is a run of the command; without any limit there are enough for some
- * intervals, and an end. */
-static uint32_t max_windows(const struct options *o)
+static int set_up(struct experiment *x, struct error *err)
 {
-	if (!o->end_to_end || o->runs)
-		return o->end_to_end ? o->runs : 0;
-	if (o->duration > 0 || o->precision > 0)
-		return 0;
-	return RUNS_BY_DEFAULT * 2 * o->n_speedups * (o->n_targets ? o->n_targets : 1) + 1;
-}
-
-static void create_plan(struct session *s)
-{
-	/* Who names targets and speedups wants to see these; who names targets, all of them. */
-	bool all = s->opt.n_targets && !s->opt.default_speedups;
-	struct plan_options opt = {
-		.asked = all		    ? s->opt.n_speedups
-			 : s->opt.n_targets ? 1
-					    : 0,
-		.speedups = s->opt.speedups,
-		.n_speedups = s->opt.n_speedups,
-		.n_progress = s->opt.end_to_end ? 1 : points_count(s->points),
-		.truth = s->truth >= 0,
-		.precision = s->opt.precision,
-		.seconds = s->opt.duration,
-		.windows = s->max_windows,
-		.seed = s->opt.seed,
-	};
-
-	s->plan = plan_create(&opt);
-	s->tuner = window_tuner_create();
-}
-
-static int set_up(struct session *s, struct error *err)
-{
+	struct session *s = x->s;
 	struct maps_options maps_opt = {
 		.binary_scope = s->opt.binary_scope,
 		.n_binary_scope = s->opt.n_binary_scope,
+		.table = { .cache_dir = maptable_default_cache_dir() },
 	};
 	int ret;
 
-	s->map_options.cache_dir = maptable_default_cache_dir();
-	maps_opt.table = s->map_options;
-	s->period_ns = s->opt.frequency > 0 ? NSEC_PER_SEC / s->opt.frequency : NSEC_PER_MSEC;
-	if (s->period_ns < s->min_period_ns)
-		s->period_ns = s->min_period_ns;
+	sampling_begin(&x->sampling, &s->opt);
 	ret = cores_select(s->opt.cpus, &s->cores, err);
 	if (!ret)
 		ret = maps_create(&maps_opt, &s->maps, err);
 	if (!ret && s->opt.n_kernel_scope)
 		ret = maps_open_kernel(s->maps, s->opt.kernel_scope, s->opt.n_kernel_scope, err);
 	if (!ret)
-		ret = targets_check(&s->opt, s->maps, &s->map_options, err);
+		ret = targets_check(&s->opt, s->maps, &maps_opt.table, err);
 	if (!ret)
-		ret = create_engine(s, err);
+		ret = create_engine(s, x->sampling.period_ns, err);
 	if (!ret)
-		ret = points_create(&s->opt, &s->map_options, s->engine, &s->points, err);
+		ret = points_create(&s->opt, s->engine, &s->points, err);
 	if (!ret)
-		ret = open_profile(s, err);
+		ret = open_profile(s, x->sampling.period_ns, err);
 	if (ret)
 		return ret;
-	s->first = xcalloc(points_count(s->points), sizeof(*s->first));
-	renew_users(s);
+	session_renew_users(s);
 	s->locations = locations_create(&s->opt);
 	s->processes = process_table_create();
-	s->max_windows = max_windows(&s->opt);
-	create_plan(s);
+	x->trials = trials_create(s, end_to_end_max_windows(&s->opt));
+	x->windows = windows_create(s, x->trials, &x->sampling);
+	x->tuner = window_tuner_create();
 	ret = maps_start(s->maps, err);
+	if (!ret && engine_unwind_maps(s->engine))
+		ret = unwind_follow_start(s->maps, engine_unwind_maps(s->engine),
+					  maps_opt.table.cache_dir, &s->unwind, err);
 	if (!ret)
-		ret = start_handlers(s, err);
+		ret = start_handlers(x, err);
 	if (!ret)
 		ret = involve_processes(s, err);
 	if (!ret)
@@ -460,13 +323,14 @@ static int set_up(struct session *s, struct error *err)
 	    !session_interrupted) /* after the start: a process born meanwhile is in the events */
 		ret = maps_scan_all(s->maps, err);
 	if (!ret && !session_interrupted)
-		s->tick_cost_ns = calibrate_cost(s->engine, &s->cores);
+		x->sampling.tick_cost_ns = calibrate_cost(s->engine, &s->cores);
 	return ret;
 }
 
 /* One run of the command in windows mode, or the whole system until the end. */
-static int run_once(struct session *s, struct error *err)
+static int run_once(struct experiment *x, struct error *err)
 {
+	struct session *s = x->s;
 	int ret = 0;
 
 	if (s->opt.command) {
@@ -474,6 +338,7 @@ static int run_once(struct session *s, struct error *err)
 
 		if (!binary_find(s->opt.command[0], &path, NULL))
 			points_add_binary(s->points, path);
+		points_attach_found(s->points, MARKS_S);
 		ret = command_spawn(&s->command, s->opt.command, s->opt.user, err);
 		if (!ret)
 			ret = engine_involve(s->engine, s->command.pid, err);
@@ -484,30 +349,30 @@ static int run_once(struct session *s, struct error *err)
 	}
 	if (ret)
 		return ret;
-	ret = experiment_run(s, err);
+	ret = experiment_run(x, err);
 	engine_set_speedup(s->engine, 0);
 	if (s->command.pid) /* the run is over before the command is: its end says nothing */
 		command_terminate(&s->command, GRACE_S, &session_at_once);
 	return ret;
 }
 
-static int run(struct session *s, struct error *err)
+static int run(struct experiment *x, struct error *err)
 {
+	struct session *s = x->s;
 	int runs = s->opt.runs ? s->opt.runs : 1, ret = 0;
 	struct machine_times sum;
 
 	s->start_ns = clock_now_ns();
-	s->machine = xcalloc(s->cores.n, sizeof(*s->machine));
-	machine_read(&s->cores, s->machine, &sum);
-	for (size_t i = 0; i < points_count(s->points); i++)
-		points_read(s->points, i, &s->first[i]);
+	x->machine = xcalloc(s->cores.n, sizeof(*x->machine));
+	machine_read(&s->cores, x->machine, &sum);
+	points_begin(s->points);
 	if (session_interrupted)
 		session_reason(s, "a signal ended the run before anything was measured");
 	else if (s->opt.end_to_end)
-		return end_to_end_run(s, err);
+		return end_to_end_run(x, err);
 	for (int i = 0; !ret && i < runs && !s->end && !session_interrupted; i++) {
-		ret = run_once(s, err);
-		s->seq += SEQ_GAP;
+		ret = run_once(x, err);
+		windows_next_run(x->windows);
 	}
 	return ret;
 }
@@ -523,8 +388,10 @@ static void take_down(struct session *s)
 }
 
 /* Writes the end of the profile, or takes back what a start that failed has written. */
-static int conclude(struct session *s, int ret, const struct error *err)
+static int conclude(struct experiment *x, int ret, const struct error *err)
 {
+	struct session *s = x->s;
+	size_t n_windows = 0;
 	int status = 0;
 
 	if (ret) {
@@ -532,35 +399,65 @@ static int conclude(struct session *s, int ret, const struct error *err)
 		if (err->text[0])
 			log_msg(LOG_QUIET, "%s", err->text);
 	}
-	if (s->writer && ret && !s->n_windows) {
+	if (x->windows)
+		windows_all(x->windows, &n_windows);
+	if (s->writer && ret && !n_windows) {
 		profile_writer_abandon(s->writer);
 	} else if (s->writer && !(ret && s->end)) { /* else the output itself has failed */
 		if (!s->end)
-			s->end = ret ? "failed" : session_interrupted ? "signal" : "done";
-		status = session_finish(s);
+			s->end = ret ? END_FAILED : session_interrupted ? END_SIGNAL : END_DONE;
+		status = finish_run(x);
 	}
 	profile_writer_close(s->writer);
 	return ret ? 1 : status;
 }
 
+static void destroy(struct experiment *x)
+{
+	struct session *s = x->s;
+
+	handlers_destroy(s->handlers);
+	engine_destroy(s->engine); /* closes the probes; only then may the marks be told */
+	points_destroy(s->points);
+	locations_destroy(s->locations);
+	process_table_destroy(s->processes);
+	windows_destroy(x->windows);
+	trials_destroy(x->trials);
+	window_tuner_free(x->tuner);
+	free(x->machine);
+	maps_destroy(s->maps);
+	cores_free(&s->cores);
+}
+
+/* Programs, maps, rings and files held open are some hundreds; more on machines with many cores. */
+static void raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
-	static struct session s;
-	struct guardian guardian = { -1, -1 };
+	static struct session s = { .command_status = -1, .truth = -1 };
+	static struct experiment x = { .s = &s };
+	static struct guardian guardian = { .alive = -1, .done = -1 };
 	struct error err = {};
 	struct machine_lock lock;
 	int ret, status;
 
 	setlocale(LC_CTYPE, "");
-	s.command_status = -1;
-	s.truth = -1;
 	options_parse(argc, argv, &s.opt);
 	command_remember_limits();
+	raise_fd_limit();
 	ret = symbolizer_start(&err); /* before there are other threads */
 	if (!ret)
-		ret = ending_start(&s, &err);
-	if (!ret)
 		ret = check_privileges(&err);
+	if (!ret)
+		ret = ending_start(&x, &guardian, &err);
 	if (!ret)
 		ret = machine_lock_take(&lock, NULL, NULL, &err);
 	if (!ret)
@@ -570,29 +467,22 @@ int main(int argc, char **argv)
 		ret = s.truth < 0 ? s.truth : 0;
 	}
 	if (!ret)
-		ret = change_settings(&s, &guardian, &err);
+		ret = change_settings(&x, &guardian, &err);
 	if (!ret)
-		ret = set_up(&s, &err);
+		ret = set_up(&x, &err);
 	if (!ret)
-		ret = run(&s, &err);
+		ret = run(&x, &err);
 	take_down(&s);
-	status = conclude(&s, ret, &err);
+	status = conclude(&x, ret, &err);
 	ending_is_over(status);
 	symbolizer_abandon();
-	if (s.maps && !maps_stop(s.maps, STUCK_S)) {
+	/* In this order: the threads of the one tell the other who has ended. */
+	if ((s.maps && !maps_stop(s.maps, STUCK_S)) || !unwind_follow_stop(s.unwind, STUCK_S)) {
 		guardian_stop(&guardian);
 		_exit(status); /* a thread hangs in a file: all that it uses must stay */
 	}
-	handlers_destroy(s.handlers);
-	engine_destroy(s.engine); /* closes the probes; only then may the marks be told */
-	points_destroy(s.points);
-	locations_destroy(s.locations);
-	process_table_destroy(s.processes);
-	plan_free(s.plan);
-	window_tuner_free(s.tuner);
-	maps_destroy(s.maps);
+	destroy(&x);
 	symbolizer_stop();
-	cores_free(&s.cores);
 	guardian_stop(&guardian);
 	return status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/members.h"
-#include "base/cgroup.h"
+#include "host/cgroup.h"
 #include "run/descendants.h"
 
 #include <pwd.h>

@@ -18,9 +18,11 @@ static const char doc[] =
 
 enum {
 	OPT_TARGET = 256,
+	OPT_TOGETHER,
 	OPT_SPEEDUP,
 	OPT_GRANULARITY,
 	OPT_RUNS,
+	OPT_WAITS,
 	OPT_DURATION,
 	OPT_WARMUP,
 	OPT_PRECISION,
@@ -39,6 +41,7 @@ enum {
 	OPT_WAIVE,
 	OPT_BATCH,
 	OPT_TUNE,
+	OPT_UNWIND,
 };
 
 static const struct argp_option argp_options[] = {
@@ -51,11 +54,14 @@ static const struct argp_option argp_options[] = {
 	{ NULL, 0, NULL, 0, "What may be sped up:", 2 },
 	{ "target", OPT_TARGET, "TARGET", 0, "only this target (default: what is sampled most)",
 	  2 },
+	{ "together", OPT_TOGETHER, NULL, 0, "all named targets at once, as one", 2 },
 	{ "binary-scope", 'b', "GLOB", 0, "only these binaries can be targets", 2 },
 	{ "source-scope", 's', "GLOB", 0, "only these source files can be targets", 2 },
 	{ "kernel-scope", 'k', "VMLINUX", 0, "the kernel can be a target (\"auto\" finds it)", 2 },
 	{ "granularity", OPT_GRANULARITY, "line|function", 0, "default: lines where known", 2 },
 	{ "speedup", OPT_SPEEDUP, "PCT[,PCT...]", 0, "only these speedups (default: 25,50,75,100)",
+	  2 },
+	{ "waits", OPT_WAITS, NULL, 0, "of code, speed up its waiting for devices and timers, too",
 	  2 },
 	{ NULL, 0, NULL, 0, "How long, how exactly:", 3 },
 	{ "runs", OPT_RUNS, "N", 0, "run the command N times", 3 },
@@ -74,6 +80,8 @@ static const struct argp_option argp_options[] = {
 	{ "max-delay", OPT_MAX_DELAY, "USEC", 0, "longest stop of a core (default: 2000)", 4 },
 	{ "max-share", OPT_MAX_SHARE, "PCT", 0, "largest share of stopped time (default: 90)", 4 },
 	{ "waive", OPT_WAIVE, "on|off", 0, "waive what all running cores owe (default: on)", 4 },
+	{ "unwind", OPT_UNWIND, "tables|pointers", 0,
+	  "how call chains are followed (default: tables, engine bpf)", 4 },
 	{ "batch", OPT_BATCH, "N", 0,
 	  "engine kernel, as published: handlers account for N samples at a time", 4 },
 	{ "tune", OPT_TUNE, "[no-]WAY[,...]", 0,
@@ -212,6 +220,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--target: %s", err.text);
 		o->n_targets++;
 		break;
+	case OPT_TOGETHER:
+		o->together = true;
+		break;
 	case OPT_PID:
 		array_reserve(o->pids, o->cap_pids, o->n_pids + 1);
 		o->pids[o->n_pids++] = number(arg, "--pid", 1, 1 << 22, state);
@@ -242,6 +253,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_SPEEDUP:
 		parse_speedups(o, arg, state);
+		break;
+	case OPT_WAITS:
+		o->waits = true;
 		break;
 	case OPT_RUNS:
 		o->runs = number(arg, "--runs", 1, 1000000, state);
@@ -286,6 +300,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--waive: \"%s\" is neither on nor off", arg);
 		o->waive = !strcmp(arg, "on");
 		break;
+	case OPT_UNWIND:
+		if (strcmp(arg, "tables") && strcmp(arg, "pointers"))
+			argp_error(state, "--unwind: \"%s\" is neither tables nor pointers", arg);
+		o->unwind = !strcmp(arg, "tables");
+		break;
 	case OPT_BATCH:
 		o->batch = number(arg, "--batch", 1, 1000, state);
 		break;
@@ -324,6 +343,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (o->end_to_end && !o->command)
 			argp_error(state, "--end-to-end needs a COMMAND to run: scozd -e -- "
 					  "COMMAND");
+		if (o->together && o->n_targets < 2)
+			argp_error(state, "--together needs two targets or more: --target A "
+					  "--target B --together");
 		if (o->runs && !o->command)
 			argp_error(state, "--runs needs a COMMAND to run");
 		if (o->user && !o->command)
@@ -356,6 +378,7 @@ void options_parse(int argc, char **argv, struct options *ret)
 		.output = "profile.scoz",
 		.seed = 1,
 		.waive = true,
+		.unwind = true,
 	};
 	argp_err_exit_status = 2;
 	append(&ret->arguments, &ret->n_arguments, &ret->cap_arguments, argv[0]);

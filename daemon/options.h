@@ -14,6 +14,7 @@ struct options {
 	size_t n_points, cap_points;
 	struct target *targets;
 	size_t n_targets, cap_targets;
+	bool together; /* they are one target */
 	const char **binary_scope, **source_scope;
 	size_t n_binary_scope, cap_binary_scope, n_source_scope, cap_source_scope;
 	double *speedups; /* 0 to 1, without 0 */
@@ -42,6 +43,8 @@ struct options {
 	const char *user;
 	bool json;
 	bool waive;
+	bool waits;		    /* code is sped up with its waiting */
+	bool unwind;		    /* by tables */
 	int batch;		    /* --batch; 0: samples are accounted one by one */
 	uint32_t tune_on, tune_off; /* SCOZ_F_* */
 	char **command;		    /* NULL: the whole system */

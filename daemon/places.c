@@ -1,36 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Samples by process and place. The table grows to PLACES_MAX; then what belongs to processes that
- * have become part of a group is put together, and if that makes no room, no new place is begun.
- */
-#include "daemon/process_table.h"
+#include "daemon/places.h"
 
-#define PLACES_FIRST 1024 /* powers of two */
-#define PLACES_MAX   262144
+#include "base/hash_index.h"
+
+#define PLACES_MAX 196608
 
 struct places {
 	struct process_table *processes;
-	struct place_entry *slots; /* free: all counts are 0 */
-	size_t n_slots, used;
+	struct place_entry *entries;
+	size_t n, cap;
+	struct hash_index index;
 	uint64_t left_out, refused;
 };
 
-static bool is_free(const struct place_entry *e)
+static bool same(const void *entries, uint32_t i, const void *key)
 {
-	return !e->counts.self && !e->counts.total && !e->counts.credit;
-}
+	const struct place_entry *a = (const struct place_entry *)entries + i, *b = key;
 
-static struct place_entry *slot(const struct places *t, uint32_t process, uint32_t place)
-{
-	uint64_t key = (uint64_t)process << 32 | place;
-	size_t i = (key * 0x9e3779b97f4a7c15ULL) >> 32;
-
-	for (;; i++) {
-		struct place_entry *e = &t->slots[i & (t->n_slots - 1)];
-
-		if (is_free(e) || (e->process == process && e->place == place))
-			return e;
-	}
+	return a->process == b->process && a->place == b->place;
 }
 
 static void add_counts(struct place_counts *to, const struct place_counts *c)
@@ -40,60 +27,53 @@ static void add_counts(struct place_counts *to, const struct place_counts *c)
 	to->credit += c->credit;
 }
 
-static void rebuild(struct places *t, size_t n_slots)
+/* NULL: there is none, and room for no more. */
+static struct place_entry *entry(struct places *t, uint32_t process, uint32_t place, size_t max)
 {
-	struct place_entry *old = t->slots;
-	size_t n_old = t->n_slots;
+	struct place_entry key = { .process = process, .place = place };
+	uint64_t h = hash_mix(process, place);
+	uint32_t i = hash_index_find(&t->index, h, same, t->entries, &key);
 
-	t->slots = xcalloc(n_slots, sizeof(*t->slots));
-	t->n_slots = n_slots;
-	t->used = 0;
-	for (size_t i = 0; i < n_old; i++) {
-		struct place_entry *e;
-		uint32_t now;
-
-		if (is_free(&old[i]))
-			continue;
-		now = process_table_now(t->processes, old[i].process);
-		e = slot(t, now, old[i].place);
-		if (is_free(e)) {
-			t->used++;
-			e->process = now;
-			e->place = old[i].place;
-		}
-		add_counts(&e->counts, &old[i].counts);
+	if (i == HASH_NONE) {
+		if (t->n >= max)
+			return NULL;
+		i = t->n++;
+		array_reserve(t->entries, t->cap, t->n);
+		t->entries[i] = key;
+		hash_index_add(&t->index, h, i);
 	}
-	free(old);
+	return &t->entries[i];
 }
 
-static bool has_room(struct places *t)
+/* What now belongs to the same process is put together. */
+static void merge(struct places *t)
 {
-	if (t->used < t->n_slots / 2)
-		return true;
-	if (t->n_slots < PLACES_MAX) {
-		rebuild(t, 2 * t->n_slots);
-		return true;
+	size_t n = t->n;
+
+	t->n = 0;
+	hash_index_clear(&t->index);
+	for (size_t i = 0; i < n; i++) {
+		struct place_entry old = t->entries[i];
+
+		add_counts(&entry(t, process_table_now(t->processes, old.process), old.place, n)
+				    ->counts,
+			   &old.counts);
 	}
-	/* Processes become part of groups as time goes on: it is worth another try now and then. */
-	if (t->used >= t->n_slots / 4 * 3 && t->refused++ % PLACES_MAX == 0)
-		rebuild(t, t->n_slots);
-	return t->used < t->n_slots / 4 * 3;
 }
 
 void places_count(struct places *t, uint32_t process, uint32_t place, enum place_count what,
 		  uint64_t samples)
 {
-	struct place_entry *e = slot(t, process, place);
+	struct place_entry *e = entry(t, process, place, PLACES_MAX);
 
-	if (is_free(e)) {
-		if (!has_room(t)) {
-			t->left_out += what == PLACE_SELF ? samples : 0;
-			return;
-		}
-		e = slot(t, process, place);
-		t->used += is_free(e);
-		e->process = process;
-		e->place = place;
+	/* Processes become part of groups as time goes on: it is worth another try now and then. */
+	if (!e && t->refused++ % PLACES_MAX == 0) {
+		merge(t);
+		e = entry(t, process, place, PLACES_MAX);
+	}
+	if (!e) {
+		t->left_out += what == PLACE_SELF ? samples : 0;
+		return;
 	}
 	e->counts.self += what == PLACE_SELF ? samples : 0;
 	e->counts.total += what == PLACE_TOTAL ? samples : 0;
@@ -118,13 +98,12 @@ void places_add(const struct places *t, struct place_entry **list, size_t *n)
 {
 	size_t out = 0;
 
-	*list = xreallocarray(*list, *n + t->used + 1, sizeof(**list));
-	for (size_t i = 0; i < t->n_slots; i++) {
-		if (is_free(&t->slots[i]))
-			continue;
-		(*list)[*n] = t->slots[i];
-		(*list)[*n].process = process_table_now(t->processes, t->slots[i].process);
-		++*n;
+	*list = xreallocarray(*list, *n + t->n + 1, sizeof(**list));
+	for (size_t i = 0; i < t->n; i++) {
+		struct place_entry *e = &(*list)[(*n)++];
+
+		*e = t->entries[i];
+		e->process = process_table_now(t->processes, e->process);
 	}
 	if (!*n)
 		return;
@@ -143,8 +122,6 @@ struct places *places_create(struct process_table *p)
 	struct places *t = xcalloc(1, sizeof(*t));
 
 	t->processes = p;
-	t->n_slots = PLACES_FIRST;
-	t->slots = xcalloc(t->n_slots, sizeof(*t->slots));
 	return t;
 }
 
@@ -152,6 +129,7 @@ void places_destroy(struct places *t)
 {
 	if (!t)
 		return;
-	free(t->slots);
+	free(t->entries);
+	hash_index_deinit(&t->index);
 	free(t);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/mark_search.h"
 #include "daemon/points.h"
-#include "base/syscall_names.h"
+#include "host/syscall_names.h"
 #include "progress/marks.h"
-#include "progress/probe_file.h"
-#include "progress/usdt.h"
+#include "progress/probe_sites.h"
 
 #include <sys/stat.h>
 
@@ -18,9 +18,12 @@ struct end {
 struct one {
 	const struct progress_spec *spec;
 	struct end begin, end;
+	struct point_reading first;
 };
 
 /* Executables that were searched for marks already. */
+#define MOST_WAITING 32 /* files that are open, to be looked through for marks */
+
 struct searched {
 	dev_t dev;
 	ino_t ino;
@@ -31,12 +34,14 @@ struct points {
 	struct one *list;
 	size_t n;
 	struct marks *marks;
+	struct mark_search *search;
 	struct searched *searched;
 	size_t n_searched, cap_searched;
 };
 
-static int attach_at(struct points *p, struct end *end, const struct held_file *file,
-		     uint64_t offset, uint64_t semaphore, struct error *err)
+/* One of @sites, which was shown to be the beginning of an instruction. */
+static int attach_site(struct points *p, struct end *end, const struct held_file *file,
+		       const struct probe_sites *sites, size_t i, struct error *err)
 {
 	struct engine_point ep = {
 		.kind = ENGINE_UPROBE,
@@ -44,94 +49,23 @@ static int attach_at(struct points *p, struct end *end, const struct held_file *
 		.fd = file->fd,
 		.path = file->path,
 		.file_name = file->name,
-		.offset = offset,
-		.ref_ctr = semaphore,
+		.offset = sites->list[i].offset,
+		.ref_ctr = sites->list[i].semaphore,
 		.comm = end->point->comm,
 		.latency = end->latency,
 	};
+	int ret;
 
-	return engine_add_point(p->engine, &ep, &end->id, err);
-}
-
-/* Only where an instruction is shown to begin: @place->vaddr, which is at @offset in the file. */
-static int attach_shown(struct points *p, struct end *end, struct probe_file *f,
-			const struct held_file *file, const struct probe_place *place,
-			uint64_t offset, uint64_t semaphore, struct error *err)
-{
-	int ret = probe_file_check(f, place, err);
-
-	if (!ret)
-		ret = attach_at(p, end, file, offset, semaphore, err);
+	/* Of such a site nothing else was checked. */
+	if (sites->list[i].refused)
+		return error_set(err, sites->list[i].refused, "%s", sites->list[i].why);
+	ret = engine_add_point(p->engine, &ep, &end->id, err);
 	if (ret)
 		return ret;
-	ret = probe_file_unchanged(f, err);
+	ret = probe_sites_unchanged(sites, i, file, err);
 	if (ret && !engine_withdraw_site(p->engine))
 		log_warn("%s: a probe was put there and stays until the end of the run",
 			 file->name);
-	return ret;
-}
-
-static int attach_checked(struct points *p, struct end *end, const struct held_file *file,
-			  struct probe_file *f, const struct maptable *t, struct probe_place *place,
-			  struct error *err)
-{
-	_cleanup_free_ uint64_t *statements = NULL;
-	uint64_t offset, from, to;
-
-	if (!maptable_vaddr_to_offset(t, place->vaddr, &offset))
-		return error_set(err, EINVAL, "%s: address %#llx is not in the file", file->name,
-				 (unsigned long long)place->vaddr);
-	if (probe_file_around(f, place->vaddr, &from, &to)) {
-		maptable_statements(t, from, to, &statements, &place->n_statements);
-		place->statements = statements;
-	}
-	return attach_shown(p, end, f, file, place, offset, 0, err);
-}
-
-/* A line may begin in several places of one function: only the first of each counts. */
-static int attach_line(struct points *p, struct end *end, const struct held_file *file,
-		       struct probe_file *f, const struct maptable *t, struct error *err)
-{
-	const struct point *point = end->point;
-	_cleanup_free_ uint64_t *vaddrs = NULL;
-	uint64_t last = 0, start, stop;
-	size_t n;
-	int ret;
-
-	ret = maptable_line_addresses(t, point->name, point->line, &vaddrs, &n, err);
-	for (size_t i = 0; !ret && i < n; i++) {
-		struct probe_place place = { .vaddr = vaddrs[i] };
-
-		/* By where it begins: copies of one function have one name. */
-		if (probe_file_around(f, vaddrs[i], &start, &stop)) {
-			if (i && start == last)
-				continue;
-			last = start;
-		}
-		ret = attach_checked(p, end, file, f, t, &place, err);
-	}
-	return ret;
-}
-
-static int attach_function(struct points *p, struct end *end, const struct held_file *file,
-			   struct probe_file *f, const struct maptable *t, struct error *err)
-{
-	_cleanup_free_ uint64_t *vaddrs = NULL;
-	size_t n;
-	int ret = maptable_function_addresses(t, end->point->function, &vaddrs, &n, err);
-
-	if (!ret && n > 1 && end->point->offset)
-		return error_set(err, ENOTUNIQ,
-				 "%s: the compiler made %zu copies of function \"%s\", which an "
-				 "OFFSET cannot mean all: name a line (FILE:LINE)",
-				 file->name, n, end->point->function);
-	for (size_t i = 0; !ret && i < n; i++) {
-		struct probe_place place = { .vaddr = vaddrs[i] + end->point->offset,
-					     .function = end->point->function,
-					     .function_vaddr = vaddrs[i] };
-
-		ret = attach_checked(p, end, file, f, t, &place, err);
-	}
 	return ret;
 }
 
@@ -144,61 +78,17 @@ static int find_file(const struct point *point, struct held_file *ret, struct er
 	return r ? r : held_file_open(path, ret, err);
 }
 
-static int attach_code(struct points *p, struct end *end, const struct map_options *map_opt,
-		       struct error *err)
+static int attach_code(struct points *p, struct end *end, struct error *err)
 {
-	const struct point *point = end->point;
 	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
-	/* What a cache says of a file may have been said of another one. */
-	struct map_options fresh = *map_opt;
-	struct probe_file *f = NULL;
-	struct maptable *t = NULL;
-	int ret;
+	struct probe_sites *sites = NULL;
+	int ret = find_file(end->point, &file, err);
 
-	fresh.cache_dir = NULL;
-	ret = find_file(point, &file, err);
 	if (!ret)
-		ret = maptable_open(file.path, file.name, &fresh, &t, err);
-	if (!ret)
-		ret = probe_file_open(&file, &f, err);
-	if (!ret)
-		ret = (point->kind == POINT_LINE ? attach_line : attach_function)(p, end, &file, f,
-										  t, err);
-	probe_file_close(f);
-	maptable_free(t);
-	return ret;
-}
-
-/* A probe that a note in the file tells of. */
-static int attach_note(struct points *p, struct end *end, const struct held_file *file,
-		       struct probe_file *f, uint64_t offset, uint64_t semaphore, struct error *err)
-{
-	struct probe_place place = { .note = true };
-
-	if (!probe_file_vaddr(f, offset, &place.vaddr))
-		return error_set(err, EINVAL, "%s: file offset %#llx is not in its code",
-				 file->name, (unsigned long long)offset);
-	return attach_shown(p, end, f, file, &place, offset, semaphore, err);
-}
-
-static int attach_usdt(struct points *p, struct end *end, struct error *err)
-{
-	const struct point *point = end->point;
-	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
-	_cleanup_free_ struct usdt_site *sites = NULL;
-	struct probe_file *f = NULL;
-	size_t n = 0;
-	int ret;
-
-	ret = find_file(point, &file, err);
-	if (!ret)
-		ret = usdt_find(&file, point->function, point->name, &sites, &n, err);
-	if (!ret)
-		ret = probe_file_open(&file, &f, err);
-	for (size_t i = 0; !ret && i < n; i++)
-		ret = attach_note(p, end, &file, f, sites[i].probe_offset,
-				  sites[i].semaphore_offset, err);
-	probe_file_close(f);
+		ret = probe_sites_find(&file, end->point, &sites, err);
+	for (size_t i = 0; !ret && i < sites->n; i++)
+		ret = attach_site(p, end, &file, sites, i, err);
+	probe_sites_free(sites);
 	return ret;
 }
 
@@ -221,18 +111,15 @@ static int attach_kernel(struct points *p, struct end *end, struct error *err)
 	return engine_add_point(p->engine, &ep, &end->id, err);
 }
 
-static int attach(struct points *p, struct end *end, const struct map_options *map_opt,
-		  struct error *err)
+static int attach(struct points *p, struct end *end, struct error *err)
 {
 	int ret = 0;
 
 	switch (end->point->kind) {
 	case POINT_FUNCTION:
 	case POINT_LINE:
-		ret = attach_code(p, end, map_opt, err);
-		break;
 	case POINT_USDT:
-		ret = attach_usdt(p, end, err);
+		ret = attach_code(p, end, err);
 		break;
 	case POINT_TRACEPOINT:
 	case POINT_SYSCALL:
@@ -241,6 +128,8 @@ static int attach(struct points *p, struct end *end, const struct map_options *m
 	case POINT_MARK: /* found as executables appear */
 		if (!p->marks)
 			ret = marks_open(NULL, &p->marks, err);
+		if (!ret && !p->search)
+			p->search = mark_search_create();
 		break;
 	}
 	return ret ? error_prefix(err, "progress point %s", end->point->spec) : 0;
@@ -254,15 +143,15 @@ static int spans_latency(const struct progress_spec *spec, size_t i)
 	return spec->latency && !marks && i < SCOZ_MAX_POINTS ? (int)i : -1;
 }
 
-const volatile uint64_t *points_spans(const struct points *p, size_t i)
+bool points_spans(const struct points *p, size_t i, uint64_t *ret)
 {
 	int latency = p->list[i].end.latency;
 
-	return latency < 0 ? NULL : engine_spans(p->engine, latency);
+	return latency >= 0 && engine_spans(p->engine, latency, ret);
 }
 
-int points_create(const struct options *opt, const struct map_options *map_opt, struct engine *e,
-		  struct points **ret, struct error *err)
+int points_create(const struct options *opt, struct engine *e, struct points **ret,
+		  struct error *err)
 {
 	struct points *p = xcalloc(1, sizeof(*p));
 	int r = 0;
@@ -278,9 +167,9 @@ int points_create(const struct options *opt, const struct map_options *map_opt, 
 			(struct end){ &spec->begin, spec->latency ? ENGINE_BEGIN : ENGINE_VISIT, -1,
 				      spans_latency(spec, i) };
 		one->end = (struct end){ &spec->end, ENGINE_END, -1, spans_latency(spec, i) };
-		r = attach(p, &one->begin, map_opt, err);
+		r = attach(p, &one->begin, err);
 		if (!r && spec->latency)
-			r = attach(p, &one->end, map_opt, err);
+			r = attach(p, &one->end, err);
 	}
 	if (r) {
 		points_destroy(p);
@@ -294,6 +183,7 @@ void points_destroy(struct points *p)
 {
 	if (!p)
 		return;
+	mark_search_destroy(p->search);
 	if (p->marks)
 		marks_close(p->marks);
 	free(p->searched);
@@ -353,46 +243,71 @@ static enum mark_kind wanted_kind(const struct end *end)
 }
 
 static void attach_marks(struct points *p, struct end *end, const struct held_file *file,
-			 struct probe_file *f, const struct mark_site *sites, size_t n)
+			 const struct probe_sites *sites)
 {
-	struct error err = {};
-
 	if (!end->point || end->point->kind != POINT_MARK)
 		return;
-	for (size_t i = 0; i < n; i++) {
-		if (sites[i].kind != wanted_kind(end) ||
-		    !mark_name_matches(end->point->name, sites[i].name))
+	for (size_t i = 0; i < sites->n; i++) {
+		const struct probe_site *site = &sites->list[i];
+		struct error err = {};
+
+		if (site->kind != wanted_kind(end) ||
+		    !mark_name_matches(end->point->name, site->name))
 			continue;
-		if (attach_note(p, end, file, f, sites[i].probe_offset, sites[i].semaphore_offset,
-				&err))
+		if (attach_site(p, end, file, sites, i, &err))
 			log_warn("mark:%s: %s", end->point->name, err.text);
 	}
 }
 
 void points_add_binary(struct points *p, const char *path)
 {
-	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
-	struct probe_file *f = NULL;
-	struct mark_site *sites;
+	struct held_file file;
 	struct error err = {};
-	size_t n;
 
-	if (!p->marks || held_file_open(path, &file, NULL) || already_searched(p, &file))
+	if (!p->marks)
 		return;
-	if (marks_find_sites(&file, &sites, &n, &err)) {
-		log_debug("%s", err.text);
+	if (held_file_open(path, &file, &err)) {
+		if (err.code == -EMFILE || err.code == -ENFILE || err.code == -ENOMEM)
+			mark_search_add_failure(p->search, &err);
 		return;
 	}
-	if (n && probe_file_open(&file, &f, &err))
-		log_warn("%s", err.text);
-	for (size_t i = 0; f && i < p->n; i++) {
-		attach_marks(p, &p->list[i].begin, &file, f, sites, n);
-		if (p->list[i].spec->latency)
-			attach_marks(p, &p->list[i].end, &file, f, sites, n);
+	if (already_searched(p, &file))
+		held_file_close(&file);
+	else
+		mark_search_add(p->search, &file);
+}
+
+bool points_unsearched(struct points *p, struct error *why)
+{
+	return p->marks && mark_search_failed(p->search, why);
+}
+
+bool points_take_more(struct points *p)
+{
+	return !p->marks || mark_search_waiting(p->search) < MOST_WAITING;
+}
+
+void points_attach_found(struct points *p, int wait_s)
+{
+	struct probe_sites *sites;
+	struct held_file file;
+	bool any = false;
+
+	if (!p->marks)
+		return;
+	mark_search_wait(p->search, wait_s);
+	while (mark_search_take(p->search, &file, &sites)) {
+		for (size_t i = 0; i < p->n; i++) {
+			attach_marks(p, &p->list[i].begin, &file, sites);
+			if (p->list[i].spec->latency)
+				attach_marks(p, &p->list[i].end, &file, sites);
+		}
+		probe_sites_free(sites);
+		held_file_close(&file);
+		any = true;
 	}
-	probe_file_close(f);
-	mark_sites_free(sites, n);
-	points_refresh(p);
+	if (any)
+		points_refresh(p);
 }
 
 static void read_end(struct points *p, const struct end *end, struct engine_count *count,
@@ -434,6 +349,17 @@ void points_read(struct points *p, size_t i, struct point_reading *ret)
 	ret->time = clock_now_ns();
 }
 
+void points_begin(struct points *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		points_read(p, i, &p->list[i].first);
+}
+
+const struct point_reading *points_first(const struct points *p, size_t i)
+{
+	return &p->list[i].first;
+}
+
 char *points_others(const struct points *p, size_t i)
 {
 	const struct end *end = &p->list[i].begin;
@@ -442,18 +368,15 @@ char *points_others(const struct points *p, size_t i)
 			? 0
 			: engine_point_others(p->engine, end->id, names, ARRAY_SIZE(names));
 
-	for (int k = 0; k < n; k++) {
-		char *longer = xasprintf("%s%s%.16s", text, k ? ", " : "", names[k]);
-
-		free(text);
-		text = longer;
-	}
+	for (int k = 0; k < n; k++)
+		text_add(&text, "%s%.16s", k ? ", " : "", names[k]);
 	return text;
 }
 
-double points_inflight(const struct point_reading *base, const struct point_reading *a,
+double points_inflight(const struct points *p, size_t i, const struct point_reading *a,
 		       const struct point_reading *b)
 {
+	const struct point_reading *base = points_first(p, i);
 	const struct marks_counts c0 = { .begins = a->begins,
 					 .ends = a->visits,
 					 .sum_begin_ns = a->sum_begin,

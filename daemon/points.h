@@ -5,17 +5,23 @@
 
 #include "daemon/options.h"
 #include "engine/engine.h"
-#include "map/map.h"
 
 struct points;
 
 /* Finds every POINT and attaches it. Errors name the POINT. */
-int points_create(const struct options *opt, const struct map_options *map_opt, struct engine *e,
-		  struct points **ret, struct error *err);
+int points_create(const struct options *opt, struct engine *e, struct points **ret,
+		  struct error *err);
 void points_destroy(struct points *p);
 size_t points_count(const struct points *p);
-/* Looks for marks in an executable that has just appeared; a path that can be opened now. */
+/* An executable that has just appeared, to be looked through for marks; its path leads to it now.
+ */
 void points_add_binary(struct points *p, const char *path);
+/* Why a file could not be looked through, if that happened: once for each kind of reason. */
+bool points_unsearched(struct points *p, struct error *why);
+/* Files are held open until they have been looked through: are they few enough for another one? */
+bool points_take_more(struct points *p);
+/* Probes for the marks that were found so far; waits up to @wait_s for files not yet read. */
+void points_attach_found(struct points *p, int wait_s);
 /* Once a second: counter files for users whose processes have appeared since. */
 void points_refresh(struct points *p);
 /* marks_only_users() for the marks among them. */
@@ -31,15 +37,18 @@ struct point_reading {
 	uint64_t latest_virtual; /* virtual time of the latest visit; 0: not known */
 };
 void points_read(struct points *p, size_t i, struct point_reading *ret);
+/* The run begins: this is what its first readings are, 0 before. */
+void points_begin(struct points *p);
+const struct point_reading *points_first(const struct points *p, size_t i);
 /*
- * How long a latency took: SPAN_SLOT counters (engine_spans()); NULL: of marks, or by this engine,
+ * How long a latency took: SPAN_SLOT counters (engine_spans()); false: of marks, or by this engine,
  * that is not measured.
  */
-const volatile uint64_t *points_spans(const struct points *p, size_t i);
+bool points_spans(const struct points *p, size_t i, uint64_t *ret);
 /* Names of tasks that come to point @i but are not the COMM it counts, "" for none; malloc'ed. */
 char *points_others(const struct points *p, size_t i);
-/* Mean number in flight between two readings (Little's law). */
-double points_inflight(const struct point_reading *base, const struct point_reading *a,
+/* Mean number of a latency in flight between two readings (Little's law). */
+double points_inflight(const struct points *p, size_t i, const struct point_reading *a,
 		       const struct point_reading *b);
 
 #endif

@@ -14,7 +14,7 @@
  */
 #include "daemon/process_table.h"
 
-#include "base/process.h"
+#include "host/process.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,6 +24,8 @@
 #define NAMES	      4096
 #define FOLD_AT_ONCE  64
 #define GONE_GRACE_NS (200 * NSEC_PER_MSEC)
+#define PATIENCE_NS   (300 * NSEC_PER_MSEC) /* for one answer; then another thread asks the rest */
+#define MAX_STUCK     16
 #define SLOTS	      (PROCESS_TABLE_OWN + PROCESS_TABLE_GROUPS + 1)
 
 struct node {
@@ -32,6 +34,11 @@ struct node {
 	uint32_t id;
 	uint64_t gone_ns; /* 0: it runs */
 	bool looked;
+};
+
+struct question {
+	int pid;
+	uint32_t id;
 };
 
 struct name {
@@ -48,6 +55,15 @@ struct process_table {
 	struct process slots[SLOTS]; /* own ones, then groups */
 	bool used[SLOTS], gone[SLOTS];
 	size_t n_own, n_groups;
+
+	pthread_t asker;
+	bool asks, stop;	 /* it runs, and is to end */
+	uint64_t asked_ns;	 /* when it asked what it has no answer to so far; 0: it has */
+	unsigned int generation; /* of the asker; earlier ones hang in somebody's memory: */
+	size_t n_stuck;
+	pthread_cond_t changed;
+	struct question *questions;
+	size_t n_questions, cap_questions;
 };
 
 static struct node **find(struct process_table *p, int pid)
@@ -292,11 +308,6 @@ void process_table_record(struct process_table *p, const struct perf_event_heade
 
 /* ---- /proc ---- */
 
-struct question {
-	int pid;
-	uint32_t id;
-};
-
 /* Nodes of ended processes go, too. */
 static struct question *questions(struct process_table *p, size_t *ret)
 {
@@ -326,6 +337,104 @@ static struct question *questions(struct process_table *p, size_t *ret)
 	return q;
 }
 
+/* Under the lock. NULL: it has become another one, or part of a group, since that was asked. */
+static struct process *still(struct process_table *p, const struct question *q)
+{
+	struct node *node = *find(p, q->pid);
+	struct process *e = entry_of(p, q->id);
+
+	return node && node->id == q->id && !node->gone_ns && e->pid ? e : NULL;
+}
+
+static void answer(struct process_table *p, const struct question *q)
+{
+	const char *from;
+	struct process *e;
+	int rank;
+
+	pthread_mutex_unlock(&p->lock);
+	rank = process_rank(q->pid, &from);
+	pthread_mutex_lock(&p->lock);
+	e = still(p, q);
+	if (e && rank >= 0) {
+		e->rank = rank;
+		e->rank_from = from;
+	}
+}
+
+/* An environment is the memory of somebody else, who may hold its lock for ever. */
+static void *asker_main(void *arg)
+{
+	struct process_table *p = arg;
+	unsigned int self;
+
+	pthread_setname_np(pthread_self(), "scozd/ranks");
+	pthread_mutex_lock(&p->lock);
+	self = p->generation;
+	while (!p->stop && self == p->generation) {
+		struct question q;
+
+		if (!p->n_questions) {
+			pthread_cond_wait(&p->changed, &p->lock);
+			continue;
+		}
+		q = p->questions[0];
+		memmove(p->questions, p->questions + 1, --p->n_questions * sizeof(*p->questions));
+		p->asked_ns = clock_now_ns();
+		answer(p, &q);
+		if (self == p->generation)
+			p->asked_ns = 0;
+		pthread_cond_broadcast(&p->changed);
+	}
+	if (self == p->generation)
+		p->asks = false;
+	else
+		p->n_stuck--;
+	pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+/* Under the lock. */
+static void start_asker(struct process_table *p)
+{
+	if (!p->asks && p->n_questions)
+		p->asks = !pthread_create(&p->asker, NULL, asker_main, p);
+}
+
+/* Under the lock. Who waits too long for an answer goes on waiting; another one asks the others. */
+static void replace_asker(struct process_table *p)
+{
+	if (!p->asked_ns || clock_now_ns() - p->asked_ns < PATIENCE_NS || p->n_stuck == MAX_STUCK)
+		return;
+	pthread_detach(p->asker);
+	p->n_stuck++;
+	p->generation++;
+	p->asked_ns = 0;
+	p->asks = false;
+	start_asker(p);
+}
+
+static bool is_awaited(const struct process_table *p)
+{
+	return p->stop ? p->asks : p->n_questions || p->asked_ns;
+}
+
+/* Under the lock, a second at most: until all is answered, or when it is to stop, it has. */
+static void wait_for_asker(struct process_table *p)
+{
+	uint64_t end = clock_now_ns() + NSEC_PER_SEC;
+
+	while (is_awaited(p) && clock_now_ns() < end) {
+		uint64_t next = clock_now_ns() + PATIENCE_NS / 10;
+		struct timespec until = { next / NSEC_PER_SEC, next % NSEC_PER_SEC };
+
+		pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &until);
+		if (!p->stop)
+			replace_asker(p);
+	}
+}
+
 void process_table_look(struct process_table *p)
 {
 	size_t n;
@@ -333,25 +442,28 @@ void process_table_look(struct process_table *p)
 
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *name = task_comm(q[i].pid);
-		const char *from = NULL;
-		int rank = process_rank(q[i].pid, &from);
-		struct node *node;
 		struct process *e;
 
 		pthread_mutex_lock(&p->lock);
-		node = *find(p, q[i].pid);
-		e = entry_of(p, q[i].id);
-		/* It may have become another one, or part of a group, meanwhile. */
-		if (node && node->id == q[i].id && !node->gone_ns && e->pid) {
-			if (name)
-				set_name(e->name, name);
-			if (rank >= 0) {
-				e->rank = rank;
-				e->rank_from = from;
-			}
-		}
+		e = still(p, &q[i]);
+		if (e && name)
+			set_name(e->name, name);
+		array_reserve(p->questions, p->cap_questions, p->n_questions + 1);
+		p->questions[p->n_questions++] = q[i];
+		start_asker(p);
+		pthread_cond_broadcast(&p->changed);
 		pthread_mutex_unlock(&p->lock);
 	}
+	pthread_mutex_lock(&p->lock);
+	replace_asker(p);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void process_table_settle(struct process_table *p)
+{
+	pthread_mutex_lock(&p->lock);
+	wait_for_asker(p);
+	pthread_mutex_unlock(&p->lock);
 }
 
 /* ---- results ---- */
@@ -396,18 +508,36 @@ struct process_table *process_table_create(void)
 	struct process_table *p = xcalloc(1, sizeof(*p));
 
 	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->changed, NULL);
 	return p;
 }
 
 void process_table_destroy(struct process_table *p)
 {
+	bool stuck, asked;
+
 	if (!p)
 		return;
+	pthread_mutex_lock(&p->lock);
+	asked = p->asks;
+	p->stop = true;
+	pthread_cond_broadcast(&p->changed);
+	wait_for_asker(p);
+	stuck = p->asks || p->n_stuck;
+	if (p->asks)
+		pthread_detach(p->asker);
+	pthread_mutex_unlock(&p->lock);
+	if (stuck)
+		return; /* it is left to the thread */
+	if (asked)
+		pthread_join(p->asker, NULL);
 	for (size_t i = 0; i < BUCKETS; i++) {
 		while (p->buckets[i])
 			drop(&p->buckets[i]);
 	}
+	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
+	free(p->questions);
 	free(p->slot_of);
 	free(p);
 }

@@ -27,6 +27,7 @@ struct process {
 
 struct process_table;
 struct process_table *process_table_create(void);
+/* A thread that hangs in somebody's memory is waited for a second, and keeps what it needs. */
 void process_table_destroy(struct process_table *p);
 
 /* What the kernel tells, at about the time when it happens; by any thread. */
@@ -38,8 +39,13 @@ void process_table_gone(struct process_table *p, int pid);
 /* Samples fell into it: the id that they count under. By any thread. */
 uint32_t process_table_sample(struct process_table *p, int pid, uint64_t samples);
 
-/* Asks /proc about those of which that is not known yet; may wait for others' memory. */
+/*
+ * Asks /proc about those of which that is not known yet. Names are there when it returns; ranks,
+ * which are read from others' memory, come from a thread of its own.
+ */
 void process_table_look(struct process_table *p);
+/* Waits for these, a second at most. */
+void process_table_settle(struct process_table *p);
 /* The id that what was counted under @id belongs to now. */
 uint32_t process_table_now(struct process_table *p, uint32_t id);
 /*
@@ -49,28 +55,5 @@ uint32_t process_table_now(struct process_table *p, uint32_t id);
 void process_table_fold(struct process_table *p, uint64_t least, size_t many);
 /* All that have samples, most first. Malloc'ed. */
 struct process *process_table_list(struct process_table *p, size_t *n);
-
-/* ---- counts by process and place; each belongs to one thread ---- */
-
-struct place_counts {
-	uint64_t self, total, credit;
-};
-#define PLACE_BINARY (1u << 31)
-enum place_count { PLACE_SELF, PLACE_TOTAL, PLACE_CREDIT };
-
-struct place_entry {
-	uint32_t process, place;
-	struct place_counts counts;
-};
-
-struct places;
-struct places *places_create(struct process_table *p);
-void places_destroy(struct places *t);
-void places_count(struct places *t, uint32_t process, uint32_t place, enum place_count what,
-		  uint64_t samples);
-/* What was not told apart, because there were too many places in too many processes. */
-uint64_t places_left_out(const struct places *t);
-/* Adds all of @t to *@list of *@n, which stays sorted by process and place. */
-void places_add(const struct places *t, struct place_entry **list, size_t *n);
 
 #endif

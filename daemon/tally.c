@@ -6,8 +6,10 @@
 #include "daemon/tally.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
-#define CACHE_SIZE 65536 /* a power of two */
+#define MIN_CACHE  1024 /* powers of two */
+#define MAX_CACHE  65536
 #define MAX_KEPT   (64 << 20)
 #define MAX_FRAMES (2 * CHAIN_MAX_FRAMES) /* of one chain, inlined ones included */
 
@@ -44,7 +46,7 @@ struct tally {
 	struct tally_options opt;
 	pthread_mutex_t lock;
 	struct cache_entry *cache;
-	size_t cached;
+	size_t cached, cache_size;
 	struct expanded x;
 	uint64_t chain; /* counts those looked at */
 	struct location_count *locations;
@@ -52,6 +54,7 @@ struct tally {
 	struct binary_count *binaries;
 	size_t n_binaries;
 	struct tally_counts counts;
+	_Atomic uint64_t in_memory; /* of unnamed and no_file; by whoever looks, without the lock */
 	struct places *places;
 	/* Processes with code in no file that is known: asked about once a pass. */
 	struct question {
@@ -68,7 +71,8 @@ struct tally *tally_create(const struct tally_options *opt)
 	struct tally *t = xcalloc(1, sizeof(*t));
 
 	t->opt = *opt;
-	t->cache = xcalloc(CACHE_SIZE, sizeof(*t->cache));
+	t->cache_size = MIN_CACHE;
+	t->cache = xcalloc(t->cache_size, sizeof(*t->cache));
 	t->places = places_create(opt->processes);
 	chains_init(&t->kept, MAX_KEPT);
 	pthread_mutex_init(&t->lock, NULL);
@@ -116,23 +120,37 @@ static void fill_entry(struct tally *t, const struct maps_binary *b, struct cach
 		e->location[i] = locations_intern(t->opt.locations, b, &frames[i], &e->origin[i]);
 }
 
+/* Where it is, or where it belongs (n is 0). */
+static struct cache_entry *cache_slot(const struct tally *t, uint32_t binary, uint64_t place)
+{
+	uint64_t key = (uint64_t)binary << 48 ^ place;
+	size_t i = (key * 0x9e3779b97f4a7c15ULL) >> 48 & (t->cache_size - 1);
+
+	while (t->cache[i].n && (t->cache[i].place != place || t->cache[i].binary != binary))
+		i = (i + 1) & (t->cache_size - 1);
+	return &t->cache[i];
+}
+
+/* What is forgotten will be looked up again. */
+static void empty_cache(struct tally *t)
+{
+	free(t->cache);
+	if (t->cache_size < MAX_CACHE)
+		t->cache_size *= 4;
+	t->cache = xcalloc(t->cache_size, sizeof(*t->cache));
+	t->cached = 0;
+}
+
 static const struct cache_entry *look_up(struct tally *t, const struct maps_binary *b,
 					 uint64_t place)
 {
-	uint64_t key = (uint64_t)b->id << 48 ^ place;
-	size_t i = (key * 0x9e3779b97f4a7c15ULL) >> 48 & (CACHE_SIZE - 1);
-	struct cache_entry *e;
+	struct cache_entry *e = cache_slot(t, b->id, place);
 
-	for (;; i = (i + 1) & (CACHE_SIZE - 1)) {
-		e = &t->cache[i];
-		if (e->n && e->place == place && e->binary == b->id)
-			return e;
-		if (!e->n)
-			break;
-	}
-	if (t->cached > CACHE_SIZE / 2) {
-		memset(t->cache, 0, CACHE_SIZE * sizeof(*t->cache));
-		t->cached = 0;
+	if (e->n)
+		return e;
+	if (t->cached > t->cache_size / 2) {
+		empty_cache(t);
+		e = cache_slot(t, b->id, place);
 	}
 	*e = (struct cache_entry){ .place = place, .binary = b->id };
 	fill_entry(t, b, e);
@@ -268,10 +286,8 @@ static void on_code(enum maps_code code, uint64_t count, void *arg)
 {
 	struct tally *t = arg;
 
-	if (code != MAPS_CODE_MEMORY)
-		return;
-	__atomic_add_fetch(&t->counts.unnamed, count, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&t->counts.no_file, count, __ATOMIC_RELAXED);
+	if (code == MAPS_CODE_MEMORY)
+		t->in_memory += count;
 }
 
 /* In no file at all, or do the events that would tell lag behind? /proc knows. */
@@ -307,7 +323,7 @@ static void count_innermost(struct tally *t, const struct chain *c)
 	if (!b) {
 		ask_code(t, c->pid, c->frame[0].place, c->count);
 	} else if (x->unnamed) {
-		__atomic_add_fetch(&t->counts.unnamed, c->count, __ATOMIC_RELAXED);
+		t->counts.unnamed += c->count;
 		b->sum.unnamed += c->count;
 	}
 }
@@ -360,7 +376,7 @@ static void look_again(struct tally *t, bool give_up)
 	uint64_t built = maps_built(t->opt.maps);
 	struct chains old = t->kept;
 
-	if (!old.n || (t->built == built && !give_up))
+	if (!old.used || (t->built == built && !give_up))
 		return;
 	t->built = built;
 	chains_init(&t->kept, MAX_KEPT);
@@ -391,6 +407,8 @@ void tally_counts(struct tally *t, struct tally_counts *ret)
 {
 	pthread_mutex_lock(&t->lock);
 	*ret = t->counts;
+	ret->no_file = t->in_memory;
+	ret->unnamed += ret->no_file;
 	for (struct chain *c = NULL; (c = chains_next(&t->kept, c));)
 		ret->untold += c->count;
 	ret->untold += ret->no_room;

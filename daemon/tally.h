@@ -10,8 +10,8 @@
 
 #include "daemon/chains.h"
 #include "daemon/locations.h"
-#include "daemon/process_table.h"
-#include "map/map.h"
+#include "daemon/places.h"
+#include "maps/maps.h"
 
 struct tally_options {
 	struct maps *maps;
@@ -32,7 +32,7 @@ struct tally_counts {
 
 /*
  * Samples with it innermost (self), anywhere in the chain (total), and credited to it: each sample
- * to one place at most (map/origin.h), which is what targets are chosen by.
+ * to one place at most (maps/origin.h), which is what targets are chosen by.
  */
 struct tally_sums {
 	uint64_t self, total, credit;

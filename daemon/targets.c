@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "elf/table_open.h"
 #include "daemon/targets.h"
 #include "base/similar.h"
-#include "base/syscall_names.h"
+#include "host/syscall_names.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -69,74 +70,62 @@ static void describe(const struct target *t, const struct maptable *table,
 	snprintf(ret->location, sizeof(ret->location), "%s:%u", file, frames[i].line);
 }
 
-static int new_part(const struct target *t, struct resolved_target *ret, struct error *err)
+/* Of target @spec, the ranges in binary @like->binary, which may be new; NULL: too many binaries.
+ */
+static struct addr_ranges *part_ranges(struct resolved_target *r, const struct engine_part *like,
+				       const char *spec, struct error *err)
 {
-	if (ret->n < SCOZ_MAX_PARTS)
-		return 0;
-	return error_set(err, E2BIG,
-			 "target %s: it is in more than %d binaries; name one (func:NAME@BINARY, "
-			 "or --binary-scope)",
-			 t->spec, SCOZ_MAX_PARTS);
+	int i = 0;
+
+	while (i < r->n && r->parts[i].binary != like->binary)
+		i++;
+	if (i == SCOZ_MAX_PARTS) {
+		error_set(err, E2BIG,
+			  "target %s: it is in more than %d binaries; name one "
+			  "(func:NAME@BINARY, or --binary-scope)",
+			  spec, SCOZ_MAX_PARTS);
+		return NULL;
+	}
+	if (i == r->n) {
+		r->parts[r->n++] = *like;
+		r->parts[i].ranges = &r->ranges[i];
+	}
+	return &r->ranges[i];
 }
 
-static int add_part(const struct target *t, const struct maps_binary *b,
-		    struct resolved_target *ret, struct error *err)
+static void add_ranges(struct addr_ranges *to, const struct addr_ranges *from)
 {
-	struct addr_ranges *ranges;
-	int r = new_part(t, ret, err);
-
-	if (r)
-		return r;
-	ranges = &ret->ranges[ret->n];
-	r = table_ranges(t, b->table, ranges, err);
-	if (r)
-		return r;
-	ret->parts[ret->n] = (struct engine_part){
-		.binary = b->id,
-		.file = b->file,
-		.code_vaddr = maptable_code_vaddr(b->table),
-		.ranges = ranges,
-	};
-	describe(t, b->table, ranges, ret);
-	if (t->kind == TARGET_FUNCTION && !ret->overloads)
-		ret->overloads = maptable_function_overloads(b->table, t->name);
-	ret->n++;
-	return 0;
+	to->r = xreallocarray(to->r, to->n + from->n, sizeof(*to->r));
+	for (size_t i = 0; i < from->n; i++)
+		to->r[to->n++] = from->r[i];
+	addr_ranges_sort_merge(to);
 }
 
 /* The kernel and its modules are one part, in addresses of the running kernel. */
-static int add_kernel_part(const struct target *t, const struct maps_binary *b, struct maps *maps,
-			   struct resolved_target *ret, struct error *err)
+static int add_part(const struct target *t, const struct maps_binary *b, struct maps *maps,
+		    struct resolved_target *ret, struct error *err)
 {
+	struct engine_part part = { .binary = b->kernel ? MAPS_KERNEL_ID : b->id };
 	struct addr_ranges found, *all;
-	int i = 0, r;
+	int r;
 
 	r = table_ranges(t, b->table, &found, err);
 	if (r)
 		return r;
 	describe(t, b->table, &found, ret);
-	maps_kernel_ranges(maps, b->id, &found);
-	while (i < ret->n && ret->parts[i].binary != MAPS_KERNEL_ID)
-		i++;
-	if (i == ret->n) {
-		r = new_part(t, ret, err);
-		if (r) {
-			addr_ranges_free(&found);
-			return r;
-		}
-		ret->ranges[ret->n] = found;
-		ret->parts[ret->n] = (struct engine_part){ .binary = MAPS_KERNEL_ID,
-							   .ranges = &ret->ranges[ret->n] };
-		ret->n++;
-		return 0;
+	if (b->kernel)
+		maps_kernel_ranges(maps, b->id, &found);
+	else if (t->kind == TARGET_FUNCTION && !ret->overloads)
+		ret->overloads = maptable_function_overloads(b->table, t->name);
+	if (!b->kernel) {
+		part.file = b->file;
+		part.code_vaddr = maptable_code_vaddr(b->table);
 	}
-	all = &ret->ranges[i];
-	all->r = xreallocarray(all->r, all->n + found.n, sizeof(*all->r));
-	for (size_t k = 0; k < found.n; k++)
-		all->r[all->n++] = found.r[k];
-	addr_ranges_sort_merge(all);
+	all = part_ranges(ret, &part, t->spec, err);
+	if (all)
+		add_ranges(all, &found);
 	addr_ranges_free(&found);
-	return 0;
+	return all ? 0 : -E2BIG;
 }
 
 /* Before the run, tables are waited for. */
@@ -173,7 +162,7 @@ static int find_in_kernel(const struct target *t, struct maps *maps, struct hand
 		for (uint32_t id = 0; id < n; id++) {
 			const struct maps_binary *b = kernel_binary(maps, handlers, id, symbols);
 
-			if (b && !add_kernel_part(t, b, maps, ret, err))
+			if (b && !add_part(t, b, maps, ret, err))
 				r = 0;
 		}
 	}
@@ -328,7 +317,7 @@ static int resolve_programs(const struct target *t, struct maps *maps, struct ha
 			continue;
 		b = maps_binary_known(maps, id);
 		if (b && b->table && !is_own_image(b) && may_hold(t, b) &&
-		    add_part(t, b, ret, last) == -E2BIG)
+		    add_part(t, b, maps, ret, last) == -E2BIG)
 			return -E2BIG;
 	}
 	return 0;
@@ -345,20 +334,58 @@ static int resolve_in_scope(const struct target *t, struct maps *maps, struct ha
 		for (uint32_t id = 0; id < n; id++) {
 			const struct maps_binary *b = kernel_binary(maps, handlers, id, pass);
 
-			if (b && kernel_may_hold(t, b) &&
-			    add_kernel_part(t, b, maps, ret, last) == -E2BIG)
+			if (b && kernel_may_hold(t, b) && add_part(t, b, maps, ret, last) == -E2BIG)
 				return -E2BIG;
 		}
 	}
 	return 0;
 }
 
-static int no_class(const struct target *t, struct error *err)
+/* 0: there is no such class of its own. */
+static uint32_t class_bits(const char *name)
 {
-	return error_set(err, ENOTSUP,
-			 "target %s: waiting cannot be sped up yet by this version; use a "
-			 "line, a function, a file or a binary",
-			 t->spec);
+	if (!strcmp(name, "on"))
+		return ENGINE_CLASS_ON;
+	if (!strcmp(name, "off"))
+		return ENGINE_CLASS_IO | ENGINE_CLASS_OTHER;
+	if (!strcmp(name, "io"))
+		return ENGINE_CLASS_IO;
+	return !strcmp(name, "other") ? ENGINE_CLASS_OTHER : 0;
+}
+
+static void resolve_class(const struct target *t, struct resolved_target *ret)
+{
+	ret->parts[ret->n++] = (struct engine_part){
+		.binary = MAPS_KERNEL_ID,
+		.ranges = &ret->ranges[0],
+		.classes = class_bits(t->name),
+	};
+}
+
+static int check_class(const struct target *t, const struct options *opt, struct error *err)
+{
+	if (!strcmp(t->name, "lock"))
+		return error_set(err, ENOTSUP,
+				 "target %s: waiting for a lock cannot be sped up by itself, only "
+				 "what its owner does meanwhile: make the functions that hold the "
+				 "lock the target (`scoz record` tells who waits where, and for "
+				 "whom)",
+				 t->spec);
+	if (!class_bits(t->name))
+		return error_set(err, ENOTSUP,
+				 "target %s: waiting for a CPU cannot be sped up yet by this "
+				 "version; use class:on, class:off, class:io or class:other",
+				 t->spec);
+	if (opt->together)
+		return error_set(err, ENOTSUP,
+				 "target %s: --together takes code, not classes: try it alone",
+				 t->spec);
+	if (!strcmp(opt->engine, "kernel") || opt->model != SCOZ_MODEL_WAIT || opt->batch)
+		return error_set(err, ENOTSUP,
+				 "target %s: classes can be sped up by engine bpf in model wait "
+				 "only: use --engine bpf, without --batch and --model core",
+				 t->spec);
+	return 0;
 }
 
 #define MAX_RAN 10 /* programs in a message */
@@ -371,15 +398,11 @@ static char *what_ran(struct maps *maps, struct handlers *handlers)
 	int listed = 0;
 
 	for (uint32_t id = MAPS_KERNEL_ID + 1; id < n && listed < MAX_RAN; id++) {
-		const char *path = maps_binary_path(maps, id), *slash;
-		char *longer;
+		const char *path = maps_binary_path(maps, id);
 
-		if (!path || path[0] != '/' || !handlers_saw_binary(handlers, id))
-			continue;
-		slash = strrchr(path, '/');
-		longer = xasprintf("%s%s%s", text, listed++ ? ", " : "; sampled were: ", slash + 1);
-		free(text);
-		text = longer;
+		if (path && path[0] == '/' && handlers_saw_binary(handlers, id))
+			text_add(&text, "%s%s",
+				 listed++ ? ", " : "; sampled were: ", strrchr(path, '/') + 1);
 	}
 	return text;
 }
@@ -454,8 +477,10 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 	int r;
 
 	*ret = (struct resolved_target){ .kind = kind_name(t->kind) };
-	if (t->kind == TARGET_CLASS)
-		return no_class(t, err);
+	if (t->kind == TARGET_CLASS) {
+		resolve_class(t, ret);
+		return 0;
+	}
 	unread = patient ? still_unread(t, maps, handlers) : NULL;
 	if (unread)
 		return error_set(err, EAGAIN, "target %s: %s is still being read", t->spec, unread);
@@ -476,6 +501,60 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 	return nowhere(t, maps, handlers, &last, err);
 }
 
+int target_resolve_chosen(const struct chosen_target *c, struct maps *maps, bool patient,
+			  struct resolved_target *ret, struct error *err)
+{
+	struct error last = {};
+
+	*ret = (struct resolved_target){ .kind = kind_name(c->kind) };
+	for (size_t i = 0; i < c->n_sites && last.code != E2BIG; i++) {
+		const struct location_site *site = &c->sites[i];
+		const struct maps_binary *b = maps_binary_known(maps, site->binary);
+		struct target t = { .kind = c->kind, .spec = c->name, .line = site->line };
+
+		t.name = (char *)(c->kind == TARGET_LINE ? site->file : site->function);
+		if (!b && patient) {
+			resolved_target_free(ret);
+			return error_set(err, EAGAIN, "target %s: %s is still being read", c->name,
+					 maps_binary_path(maps, site->binary));
+		}
+		if (b && b->error)
+			error_set(&last, ENOENT, "%s", b->error);
+		else if (b && b->table && !is_own_image(b))
+			add_part(&t, b, maps, ret, &last);
+	}
+	if (ret->n && last.code != E2BIG)
+		return 0;
+	resolved_target_free(ret);
+	if (last.code == E2BIG)
+		return error_set(err, E2BIG, "%s", last.text);
+	return error_set(err, ENOENT, "target %s: %s", c->name,
+			 last.code ? last.text : "it is in no binary that can be read");
+}
+
+int resolved_target_join(struct resolved_target *to, struct resolved_target *from, const char *spec,
+			 struct error *err)
+{
+	struct addr_ranges *all;
+	int ret = 0;
+
+	for (int i = 0; i < from->n && !ret; i++) {
+		all = part_ranges(to, &from->parts[i], spec, err);
+		if (all)
+			add_ranges(all, &from->ranges[i]);
+		else
+			ret = -E2BIG;
+	}
+	if (from->overloads && to->overloads)
+		text_add(&to->overloads, ", %s", from->overloads);
+	else if (from->overloads)
+		to->overloads = xstrdup(from->overloads);
+	to->kind = "together";
+	to->location[0] = '\0';
+	resolved_target_free(from);
+	return ret;
+}
+
 /* What cannot be, whatever runs: 0 where that cannot be told yet. */
 static int check_one(const struct target *t, const struct options *opt, struct maps *maps,
 		     const struct map_options *map_opt, struct error *err)
@@ -488,7 +567,12 @@ static int check_one(const struct target *t, const struct options *opt, struct m
 	int ret = 0;
 
 	if (t->kind == TARGET_CLASS)
-		return no_class(t, err);
+		return check_class(t, opt, err);
+	if (opt->together && t->kind == TARGET_SYSCALL)
+		return error_set(err, ENOTSUP,
+				 "target %s: --together takes code; name the functions of the "
+				 "kernel that do its work (kernel:NAME), or try it alone",
+				 t->spec);
 	if (t->kind == TARGET_SYSCALL && syscall_find(t->name, &why) < 0)
 		return error_set(err, ENOENT, "target %s: %s", t->spec, why.text);
 	if (t->kind == TARGET_KERNEL) {

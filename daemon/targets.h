@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Targets of experiments: from a name to address ranges in all known binaries. */
+/*
+ * Targets of experiments as address ranges: of what users name, in all known binaries; of what was
+ * chosen from samples, where these lay.
+ */
 #ifndef SCOZD_TARGETS_H
 #define SCOZD_TARGETS_H
 
 #include "daemon/handler.h"
 #include "daemon/options.h"
 #include "engine/engine.h"
-#include "map/map.h"
+#include "maps/maps.h"
 
 struct resolved_target {
 	const char *kind; /* as in the profile */
@@ -17,6 +20,14 @@ struct resolved_target {
 	char *overloads; /* a function's name stands for all of these; NULL: for one */
 };
 
+/* A target chosen from samples. Of a binary as a whole, sites have no more than its number. */
+struct chosen_target {
+	char *name; /* TARGET notation, for people and the profile */
+	enum target_kind kind;
+	struct location_site *sites;
+	size_t n_sites, cap_sites;
+};
+
 /*
  * Looks the target up in the kernel or in every binary that has been sampled so far (or is named
  * by the target). -ENOENT with an error text when it is nowhere. Waits for no table: where one that
@@ -24,6 +35,15 @@ struct resolved_target {
  */
 int target_resolve(const struct target *t, struct maps *maps, struct handlers *handlers,
 		   bool patient, struct resolved_target *ret, struct error *err);
+/* The same for one that was chosen: only its sites are looked at, by what their tables tell. */
+int target_resolve_chosen(const struct chosen_target *c, struct maps *maps, bool patient,
+			  struct resolved_target *ret, struct error *err);
+/*
+ * Makes @to all of both (--together); takes what @from holds. -E2BIG: together they are in too many
+ * binaries; @to is to be freed then.
+ */
+int resolved_target_join(struct resolved_target *to, struct resolved_target *from, const char *spec,
+			 struct error *err);
 /*
  * Before the run: refuses what cannot exist whatever will run (a function of the kernel, or of a
  * program that can be read), with the nearest names that do.

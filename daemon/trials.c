@@ -1,280 +1,279 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The targets that are tried: as named, or what is sampled most. lib/plan orders them. */
-#include "daemon/session.h"
-#include "daemon/targets.h"
+#include "daemon/trials.h"
+#include "daemon/choose.h"
 
-#define MAX_CHOSEN 8 /* targets chosen from samples at a time */
-#define CHOOSE_NS  NSEC_PER_SEC
-#define RETRY_NS   (200 * NSEC_PER_MSEC)
-#define REST_NS	   NSEC_PER_SEC
-#define UNREAD_NS  (5 * NSEC_PER_SEC) /* that a target waits for files that may hold it */
-#define MAX_RESTS  5		      /* of which each is twice as long as the one before */
+#define CHOOSE_NS NSEC_PER_SEC
+#define RETRY_NS  (200 * NSEC_PER_MSEC)
+#define REST_NS	  NSEC_PER_SEC
+#define UNREAD_NS (5 * NSEC_PER_SEC) /* that a target waits for files that may hold it */
+#define MAX_RESTS 5		     /* of which each is twice as long as the one before */
 
-static int find(const struct session *s, const char *spec)
+struct entry {
+	struct trial trial;
+	const struct target *named; /* NULL: it was chosen */
+	size_t n_named;		    /* more than one: they are sped up together */
+	char *own_name;		    /* of these */
+	struct chosen_target chosen;
+	struct resolved_target *code; /* of what was chosen, as long as that is the same */
+	uint64_t not_before_ns;	      /* its binary has not been seen: try again then */
+	uint64_t unread_since_ns;     /* it waits for files that are being read; 0: it does not */
+	uint32_t round;		      /* for which it was made the engine's target */
+	uint32_t rests;		      /* how often it was left alone, for want of samples */
+};
+
+struct trials {
+	struct session *s;
+	struct plan *plan;
+	struct entry *list;
+	size_t n, cap;
+	int selected;	      /* the engine's target, -1: none */
+	unsigned int repairs; /* of the session's when it was selected: mappings were published */
+	uint64_t chosen_ns;   /* when samples were last looked at for targets */
+	/* Binaries of the engine's target: their mappings are published as they appear. */
+	uint32_t published[SCOZ_MAX_PARTS];
+	atomic_int n_published;
+};
+
+static int find(const struct trials *l, const char *name)
 {
-	for (size_t i = 0; i < s->n_trials; i++) {
-		if (!strcmp(s->trials[i].target.spec, spec))
+	for (size_t i = 0; i < l->n; i++) {
+		if (!strcmp(l->list[i].trial.name, name))
 			return i;
 	}
 	return -1;
 }
 
-static void add(struct session *s, const struct target *target, double weight)
+static struct entry *add(struct trials *l, const char *name, double weight)
 {
-	ptrdiff_t selected = s->selected ? s->selected - s->trials : -1;
+	struct entry *e;
 
-	array_reserve(s->trials, s->cap_trials, s->n_trials + 1);
-	s->trials[s->n_trials++] = (struct trial){ .target = *target };
-	s->selected = selected < 0 ? NULL : &s->trials[selected];
-	plan_add_target(s->plan, target->spec, weight);
+	array_reserve(l->list, l->cap, l->n + 1);
+	e = &l->list[l->n++];
+	*e = (struct entry){ .trial = { .name = name } };
+	plan_add_target(l->plan, name, weight);
+	return e;
 }
 
-static void add_named(struct session *s)
+static void add_together(struct trials *l)
 {
-	/* All alike, but where time is short those come first that were named first. */
-	for (size_t i = 0; i < s->opt.n_targets; i++) {
-		if (find(s, s->opt.targets[i].spec) < 0)
-			add(s, &s->opt.targets[i], 1 - 1e-6 * i);
-	}
+	const struct options *o = &l->s->opt;
+	char *name = xstrdup(o->targets[0].spec);
+	struct entry *e;
+
+	for (size_t i = 1; i < o->n_targets; i++)
+		text_add(&name, " + %s", o->targets[i].spec);
+	e = add(l, name, 1);
+	e->named = o->targets;
+	e->n_named = o->n_targets;
+	e->own_name = name;
 }
 
-struct candidate {
-	char *target;
-	uint64_t samples;
-};
-
-struct candidates {
-	struct candidate *c;
-	size_t n, cap;
-};
-
-static void candidate_add(struct candidates *list, const char *target, uint64_t samples)
+static void add_named(struct trials *l)
 {
-	array_reserve(list->c, list->cap, list->n + 1);
-	list->c[list->n++] = (struct candidate){ xstrdup(target), samples };
-}
+	const struct options *o = &l->s->opt;
 
-static void candidates_free(struct candidates *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		free(list->c[i].target);
-	free(list->c);
-}
-
-static int by_target(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	return strcmp(x->target, y->target);
-}
-
-static int by_samples(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	return x->samples != y->samples ? (x->samples < y->samples ? 1 : -1) : by_target(a, b);
-}
-
-/* Adds up what has the same name, most sampled first. */
-static void candidates_sort(struct candidates *list)
-{
-	size_t kept = 0;
-
-	if (!list->n)
+	if (o->together) {
+		add_together(l);
 		return;
-	qsort(list->c, list->n, sizeof(*list->c), by_target);
-	for (size_t i = 1; i < list->n; i++) {
-		if (strcmp(list->c[kept].target, list->c[i].target)) {
-			list->c[++kept] = list->c[i];
-		} else {
-			list->c[kept].samples += list->c[i].samples;
-			free(list->c[i].target);
-		}
 	}
-	list->n = kept + 1;
-	qsort(list->c, list->n, sizeof(*list->c), by_samples);
-}
+	/* All alike, but where time is short those come first that were named first. */
+	for (size_t i = 0; i < o->n_targets; i++) {
+		struct entry *e;
 
-/* What the samples of a run are credited to. */
-struct credits {
-	struct tally_sums *location;
-	struct tally_binary *binary;
-	size_t n_location, n_binary;
-	uint64_t sum, all; /* credited to something; all samples */
-};
-
-static void credits_read(struct session *s, struct credits *ret)
-{
-	struct handlers_counts counts;
-
-	handlers_samples(s->handlers, &ret->location, &ret->n_location);
-	handlers_binaries(s->handlers, &ret->binary, &ret->n_binary);
-	handlers_counts(s->handlers, &counts);
-	ret->all = counts.samples;
-	ret->sum = 0;
-	for (size_t i = 0; i < ret->n_location; i++)
-		ret->sum += ret->location[i].credit;
-	for (size_t i = 0; i < ret->n_binary; i++)
-		ret->sum += ret->binary[i].sums.credit;
-}
-
-/* Binaries for the code in them of which nothing is known. */
-static void list_unknown(struct session *s, const struct credits *c, struct candidates *ret)
-{
-	for (size_t i = 0; i < c->n_binary; i++) {
-		_cleanup_free_ char *target = NULL;
-
-		if (!c->binary[i].sums.credit || maps_binary_is_kernel(s->maps, i))
+		if (find(l, o->targets[i].spec) >= 0)
 			continue;
-		target = locations_binary_target(maps_binary_path(s->maps, i));
-		candidate_add(ret, target, c->binary[i].sums.credit);
+		e = add(l, o->targets[i].spec, 1 - 1e-6 * i);
+		e->named = &o->targets[i];
+		e->n_named = 1;
 	}
 }
 
-/* Lines and functions; code of which nothing is known stands for its binary. */
-static void list_places(struct session *s, const struct credits *c, struct candidates *ret)
+static void forget_code(struct entry *e)
 {
-	for (size_t i = 0; i < c->n_location; i++) {
-		if (c->location[i].credit)
-			candidate_add(ret, locations_get(s->locations, i)->target,
-				      c->location[i].credit);
-	}
-	list_unknown(s, c, ret);
+	if (e->code)
+		resolved_target_free(e->code);
+	free(e->code);
+	e->code = NULL;
 }
 
-/* The functions of lines that are too many for any of them to matter. */
-static void list_functions(struct session *s, const struct credits *c, struct candidates *ret)
+/* Trials that go on get a new weight, and what has since been seen of them. */
+static void choose(struct trials *l)
 {
-	for (size_t i = 0; i < c->n_location; i++) {
-		const struct location *l = locations_get(s->locations, i);
+	struct choices c;
 
-		if (c->location[i].credit)
-			candidate_add(ret, l->function ? l->function : l->target,
-				      c->location[i].credit);
-	}
-}
+	choose_targets(l->s, &c);
+	for (size_t i = 0; i < c.n; i++) {
+		struct chosen_target *new = &c.list[i].target, old;
+		int at = find(l, new->name);
+		struct entry *e;
 
-/* And whole programs, where there are too many functions. */
-static void list_binaries(struct session *s, const struct credits *c, struct candidates *ret)
-{
-	for (size_t i = 0; i < c->n_location; i++) {
-		const char *path = locations_get(s->locations, i)->binary;
-		_cleanup_free_ char *target = NULL;
-
-		if (!c->location[i].credit || path[0] == '[')
+		if (at < 0) {
+			e = add(l, new->name, c.list[i].samples);
+			e->chosen = *new;
+			*new = (struct chosen_target){};
 			continue;
-		target = locations_binary_target(path);
-		candidate_add(ret, target, c->location[i].credit);
-	}
-	list_unknown(s, c, ret);
-}
-
-/* Experiments that run already go on with a new weight. Returns how many are worth trying. */
-static int take(struct session *s, const struct credits *c, struct candidates *list)
-{
-	int taken = 0;
-
-	candidates_sort(list);
-	for (size_t i = 0; i < list->n && taken < MAX_CHOSEN; i++, taken++) {
-		const struct candidate *k = &list->c[i];
-		struct error err = {};
-		struct target target;
-
-		if (!code_worth_trying(k->samples, c->sum, c->all))
-			break;
-		if (find(s, k->target) >= 0)
-			plan_set_weight(s->plan, find(s, k->target), k->samples);
-		else if (!target_parse(k->target, &target, &err))
-			add(s, &target, k->samples);
-		else
-			log_debug("%s", err.text);
-	}
-	candidates_free(list);
-	*list = (struct candidates){};
-	return taken;
-}
-
-/* Takes what most samples are credited to: places, or what is larger where no place matters. */
-static void choose(struct session *s)
-{
-	struct candidates list = {};
-	struct credits c;
-
-	credits_read(s, &c);
-	list_places(s, &c, &list);
-	/* With fewer samples in all a place may yet turn out to have its share. */
-	if (!take(s, &c, &list) && code_can_tell(c.sum)) {
-		list_functions(s, &c, &list);
-		if (!take(s, &c, &list)) {
-			list_binaries(s, &c, &list);
-			take(s, &c, &list);
 		}
+		e = &l->list[at];
+		plan_set_weight(l->plan, at, c.list[i].samples);
+		if (new->n_sites == e->chosen.n_sites)
+			continue; /* they only ever become more */
+		old = e->chosen;
+		e->chosen.sites = new->sites;
+		e->chosen.n_sites = new->n_sites;
+		new->sites = old.sites;
+		forget_code(e);
 	}
-	free(c.location);
-	free(c.binary);
+	choices_free(&c);
 }
 
-bool trials_pending(const struct session *s)
+struct trials *trials_create(struct session *s, uint32_t max_windows)
 {
-	for (size_t i = 0; i < s->n_trials; i++) {
-		if (!s->trials[i].broken)
-			return true;
-	}
-	return !s->opt.n_targets;
+	const struct options *o = &s->opt;
+	/* Who names targets and speedups wants to see these; who names targets, all of them. */
+	bool all = o->n_targets && !o->default_speedups;
+	struct plan_options opt = {
+		.asked = all		? o->n_speedups
+			 : o->n_targets ? 1
+					: 0,
+		.speedups = o->speedups,
+		.n_speedups = o->n_speedups,
+		.n_progress = o->end_to_end ? 1 : points_count(s->points),
+		.truth = s->truth >= 0,
+		.precision = o->precision,
+		.seconds = o->duration,
+		.windows = max_windows,
+		.seed = o->seed,
+	};
+	struct trials *l = xcalloc(1, sizeof(*l));
+
+	l->s = s;
+	l->selected = -1;
+	l->plan = plan_create(&opt);
+	return l;
 }
 
-enum plan_answer trials_next(struct session *s, struct plan_window *ret)
+void trials_destroy(struct trials *l)
 {
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		forget_code(&l->list[i]);
+		chosen_target_free(&l->list[i].chosen);
+		free(l->list[i].own_name);
+	}
+	plan_free(l->plan);
+	free(l->list);
+	free(l);
+}
+
+size_t trials_count(const struct trials *l)
+{
+	return l->n;
+}
+
+const struct trial *trials_get(const struct trials *l, int i)
+{
+	return &l->list[i].trial;
+}
+
+struct plan_state trials_state(const struct trials *l, int i)
+{
+	return plan_state(l->plan, i);
+}
+
+void trials_set_period(struct trials *l, uint64_t period_ns)
+{
+	plan_set_period(l->plan, period_ns);
+}
+
+void trials_interrupt(struct trials *l)
+{
+	plan_interrupt(l->plan);
+	l->selected = -1;
+}
+
+bool trials_are_over(const struct trials *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (!l->list[i].trial.broken)
+			return false;
+	}
+	return l->n && l->s->opt.n_targets;
+}
+
+enum plan_answer trials_next(struct trials *l, struct plan_window *ret)
+{
+	bool named = l->s->opt.n_targets;
 	uint64_t now = clock_now_ns();
 
-	if (s->opt.n_targets && !s->n_trials) {
-		add_named(s);
-	} else if (!s->opt.n_targets && (!s->n_trials || now - s->chosen_ns > CHOOSE_NS)) {
-		s->chosen_ns = now;
-		choose(s);
+	if (named && !l->n) {
+		add_named(l);
+	} else if (!named && (!l->n || now - l->chosen_ns > CHOOSE_NS)) {
+		l->chosen_ns = now;
+		choose(l);
 	}
-	for (size_t i = 0; i < s->n_trials; i++) {
-		struct trial *t = &s->trials[i];
-
-		if (t->not_before_ns && t->not_before_ns <= now) {
-			t->not_before_ns = 0;
-			plan_set_waiting(s->plan, i, false);
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->list[i].not_before_ns && l->list[i].not_before_ns <= now) {
+			l->list[i].not_before_ns = 0;
+			plan_set_waiting(l->plan, i, false);
 		}
 	}
-	return plan_next(s->plan, ret);
+	return plan_next(l->plan, ret);
 }
 
-void trial_postpone(struct session *s, struct trial *t)
+static void let_wait(struct trials *l, int i, uint64_t ns)
 {
-	t->not_before_ns = clock_now_ns() + RETRY_NS;
-	plan_set_waiting(s->plan, t - s->trials, true);
+	l->list[i].not_before_ns = clock_now_ns() + ns;
+	plan_set_waiting(l->plan, i, true);
 }
 
-void trial_rest(struct session *s, struct trial *t)
+void trials_postpone(struct trials *l, int i)
 {
-	struct plan_state state = plan_state(s->plan, t - s->trials);
-	uint32_t doublings = t->rests < MAX_RESTS ? t->rests : MAX_RESTS;
+	let_wait(l, i, RETRY_NS);
+}
+
+void trials_rest(struct trials *l, int i)
+{
+	struct plan_state state = plan_state(l->plan, i);
+	struct entry *e = &l->list[i];
+	uint32_t doublings = e->rests < MAX_RESTS ? e->rests : MAX_RESTS;
 
 	if (!state.unseen)
 		return;
-	if (!t->rests++)
+	if (!e->rests++)
 		session_warn(
-			s,
+			l->s,
 			"%s is not tried for now, and now and then later: %llu samples of it in "
 			"%.1f s of windows; as long as it runs so seldom, it cannot matter",
-			t->target.spec, (unsigned long long)state.hits, state.watched_s);
-	t->not_before_ns = clock_now_ns() + (REST_NS << doublings);
-	plan_set_waiting(s->plan, t - s->trials, true);
+			e->trial.name, (unsigned long long)state.hits, state.watched_s);
+	let_wait(l, i, REST_NS << doublings);
 }
 
-void trial_break(struct session *s, struct trial *t, const char *why)
+void trials_break(struct trials *l, int i, const char *why)
 {
-	session_reason(s, "%s", why);
-	t->broken = true;
-	plan_set_broken(s->plan, t - s->trials);
+	session_reason(l->s, "%s", why);
+	l->list[i].trial.broken = true;
+	plan_set_broken(l->plan, i);
 }
 
-static int publish(const struct maps_mapping *m, void *arg)
+void trials_record(struct trials *l, int i, const struct profile_window *w, bool more)
+{
+	l->list[i].trial.hits += w->hits;
+	l->list[i].trial.others_hits += w->others_hits;
+	if (more)
+		plan_record_more(l->plan, i, w);
+	else
+		plan_record(l->plan, i, w);
+}
+
+void trials_forget(struct trials *l)
+{
+	plan_forget(l->plan);
+}
+
+/* ---- the engine's target ---- */
+
+static int publish_one(const struct maps_mapping *m, void *arg)
 {
 	struct session *s = ((void **)arg)[0];
 
@@ -282,70 +281,128 @@ static int publish(const struct maps_mapping *m, void *arg)
 	return 0;
 }
 
-static int name_trial(struct session *s, struct trial *t, const struct resolved_target *r,
-		      struct error *err)
+static void publish(struct trials *l, const struct resolved_target *r)
 {
-	struct profile_target p = { .name = t->target.spec,
-				    .kind = r->kind,
-				    .location = r->location };
+	for (int i = 0; i < r->n; i++) {
+		uint32_t binary = r->parts[i].binary;
 
-	if (t->named)
-		return 0;
-	t->named = true;
+		if (binary == MAPS_KERNEL_ID)
+			continue;
+		l->published[l->n_published] = binary;
+		l->n_published++;
+		maps_for_each_mapping(l->s->maps, binary, publish_one, (void *[]){ l->s, &binary });
+	}
+}
+
+void trials_on_mapping(struct trials *l, uint32_t binary, const struct maps_mapping *m)
+{
+	int n = l->n_published;
+
+	for (int i = 0; i < n; i++) {
+		if (l->published[i] == binary)
+			engine_publish_mapping(l->s->engine, binary, m);
+	}
+}
+
+/* To the profile, and to the user what is to be known before its first window. */
+static int tell(struct session *s, struct trial *t, const struct resolved_target *r,
+		struct error *err)
+{
+	struct profile_target p = { .name = t->name, .kind = r->kind, .location = r->location };
+
+	if (engine_target_by_functions(s->engine))
+		session_warn(s,
+			     "target %s is known by the functions of the kernel that do its work, "
+			     "and samples may be missed: %s",
+			     t->name,
+			     s->opt.batch
+				     ? "with --batch there is no other way"
+				     : "this kernel carries older scoz patches (docs/kernel.md)");
 	if (r->overloads)
 		log_warn("target %s stands for all of: %s; write one of them to try it alone",
-			 t->target.spec, r->overloads);
+			 t->name, r->overloads);
+	t->told = true;
 	return profile_writer_target(s->writer, &p, &t->id, err);
 }
 
 /* For files that are still being read; but new ones may go on appearing. */
-static bool may_wait(struct trial *t)
+static bool may_wait(struct entry *e)
 {
 	uint64_t now = clock_now_ns();
 
-	if (!t->unread_since_ns)
-		t->unread_since_ns = now;
-	return now - t->unread_since_ns < UNREAD_NS;
+	if (!e->unread_since_ns)
+		e->unread_since_ns = now;
+	return now - e->unread_since_ns < UNREAD_NS;
 }
 
-int trial_select(struct session *s, struct trial *t, struct error *err)
+/* Where one of several is nowhere, all are. */
+static int resolve_named(const struct trials *l, const struct entry *e, bool patient,
+			 struct resolved_target *code, struct error *err)
 {
-	uint32_t round = plan_state(s->plan, t - s->trials).rounds;
-	struct resolved_target r;
-	int ret;
+	struct session *s = l->s;
+	int ret = target_resolve(e->named, s->maps, s->handlers, patient, code, err);
 
-	if (s->selected == t && t->round == round)
-		return 0;
-	s->selected = NULL;
-	ret = target_resolve(&t->target, s->maps, s->handlers, may_wait(t), &r, err);
-	if (ret)
-		return ret;
-	t->unread_since_ns = 0;
-	ret = engine_set_target(s->engine, r.parts, r.n, err);
-	s->n_published = 0;
-	for (int i = 0; !ret && i < r.n; i++) {
-		uint32_t binary = r.parts[i].binary;
+	for (size_t i = 1; i < e->n_named && !ret; i++) {
+		struct resolved_target next;
 
-		if (binary == MAPS_KERNEL_ID)
-			continue;
-		s->published[s->n_published] = binary;
-		__atomic_add_fetch(&s->n_published, 1, __ATOMIC_RELEASE);
-		maps_for_each_mapping(s->maps, binary, publish, (void *[]){ s, &binary });
-	}
-	if (!ret && !t->named && engine_target_by_functions(s->engine))
-		session_warn(s,
-			     "target %s is known by the functions of the kernel that do its work, "
-			     "and samples may be missed: %s",
-			     t->target.spec,
-			     s->opt.batch
-				     ? "with --batch there is no other way"
-				     : "this kernel carries older scoz patches (docs/kernel.md)");
-	if (!ret)
-		ret = name_trial(s, t, &r, err);
-	resolved_target_free(&r);
-	if (!ret) {
-		s->selected = t;
-		t->round = round;
+		ret = target_resolve(&e->named[i], s->maps, s->handlers, patient, &next, err);
+		if (!ret)
+			ret = resolved_target_join(code, &next, e->trial.name, err);
+		if (ret)
+			resolved_target_free(code);
 	}
 	return ret;
+}
+
+static int resolve(const struct trials *l, struct entry *e, bool patient, struct error *err)
+{
+	struct resolved_target *code;
+	int ret;
+
+	if (e->code)
+		return 0;
+	code = xcalloc(1, sizeof(*code));
+	ret = e->named ? resolve_named(l, e, patient, code, err)
+		       : target_resolve_chosen(&e->chosen, l->s->maps, patient, code, err);
+	if (ret)
+		free(code);
+	else
+		e->code = code;
+	return ret;
+}
+
+int trials_select(struct trials *l, int i, struct error *err)
+{
+	uint32_t round = plan_state(l->plan, i).rounds;
+	struct entry *e = &l->list[i];
+	int ret;
+
+	if (l->selected == i && e->round == round && l->repairs == l->s->repairs)
+		return 0;
+	l->selected = -1;
+	/* What was named may since have appeared in other binaries, too. */
+	if (e->named)
+		forget_code(e);
+	ret = resolve(l, e, may_wait(e), err);
+	if (ret != -EAGAIN) /* no file is being read that may hold it */
+		e->unread_since_ns = 0;
+	if (ret)
+		return ret;
+	ret = engine_set_target(l->s->engine, e->code->parts, e->code->n, err);
+	l->n_published = 0;
+	if (!ret)
+		publish(l, e->code);
+	if (!ret && !e->trial.told)
+		ret = tell(l->s, &e->trial, e->code, err);
+	if (!ret) {
+		l->selected = i;
+		l->repairs = l->s->repairs;
+		e->round = round;
+	}
+	return ret;
+}
+
+int trials_find(const struct trials *l, int i, struct error *err)
+{
+	return resolve(l, &l->list[i], false, err);
 }

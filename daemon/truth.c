@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/truth.h"
-#include "base/output_file.h"
+#include "files/output_file.h"
 
 #include <fcntl.h>
 #include <pwd.h>

@@ -5,8 +5,9 @@
  * of a visit is its time less what its core had absorbed; for marks, which the program counts by
  * itself, it is the time less G at the moment when the count is seen to move.
  */
+#include "daemon/window.h"
 #include "daemon/lease.h"
-#include "daemon/session.h"
+#include "daemon/live.h"
 #include "daemon/truth.h"
 
 #include <math.h>
@@ -21,6 +22,59 @@
 #define MAX_LAPSED	0.05  /* without a lease, of the window: a part of it was not treated */
 #define MAX_CLIPPED	0.002 /* of the ticks */
 #define MAX_VISITS	1e15
+#define SEQ_GAP		8 /* windows of different runs of the command are no neighbours */
+
+struct windows {
+	struct session *s;
+	struct trials *trials;
+	const struct sampling *sampling;
+	struct profile_window *list;
+	size_t n, cap;
+	uint32_t seq, units;
+	atomic_bool useful;
+};
+
+struct windows *windows_create(struct session *s, struct trials *trials,
+			       const struct sampling *sampling)
+{
+	struct windows *l = xcalloc(1, sizeof(*l));
+
+	l->s = s;
+	l->trials = trials;
+	l->sampling = sampling;
+	return l;
+}
+
+void windows_destroy(struct windows *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n; i++)
+		free(l->list[i].progress);
+	free(l->list);
+	free(l);
+}
+
+void windows_next_run(struct windows *l)
+{
+	l->seq += SEQ_GAP;
+}
+
+const struct profile_window *windows_all(const struct windows *l, size_t *n)
+{
+	*n = l->n;
+	return l->list;
+}
+
+uint32_t windows_units(const struct windows *l)
+{
+	return l->units;
+}
+
+bool windows_are_useful(const struct windows *l)
+{
+	return l->useful;
+}
 
 struct edge {
 	struct point_reading reading;
@@ -66,10 +120,10 @@ static int64_t largest_debt(const struct session *s)
 	int64_t delay = engine_delay(s->engine), largest = 0;
 
 	for (int i = 0; i < s->cores.n; i++) {
-		const volatile struct scoz_core *c = engine_core(s->engine, i);
-		int64_t debt = delay - c->absorbed;
+		struct scoz_core c = engine_core(s->engine, i);
+		int64_t debt = delay - c.absorbed;
 
-		if (!c->idle && debt > largest)
+		if (!c.idle && debt > largest)
 			largest = debt;
 	}
 	return largest;
@@ -117,27 +171,27 @@ static bool debts_settle(struct session *s)
  * to nothing of how windows differ, and where the host takes a third of the time, to discard for it
  * is to throw away the data and to keep the noise (lib/stats/control.c has what does explain it).
  */
-static const char *disturbance(const struct engine_ledger *a, const struct engine_ledger *b,
-			       bool records_lost)
+static enum discard disturbance(const struct engine_ledger *a, const struct engine_ledger *b,
+				bool records_lost)
 {
 	if (records_lost) /* where the target lies may be among them */
-		return "lost";
+		return DISCARD_LOST;
 	if (b->clipped - a->clipped > MAX_CLIPPED * (b->ticks - a->ticks) + 1)
-		return "lost";
-	return NULL;
+		return DISCARD_LOST;
+	return KEPT;
 }
 
 /* Windows with few visits count: to leave out the slow ones would be to choose by the result. */
-static const char *bad_visits(const struct profile_window *w)
+static enum discard bad_visits(const struct profile_window *w)
 {
 	bool visited = false;
 
 	for (uint32_t i = 0; i < w->n_progress; i++) {
 		if (w->progress[i].visits > MAX_VISITS || w->progress[i].virtual_s < 0)
-			return "clock"; /* a counter went backwards */
+			return DISCARD_CLOCK; /* a counter went backwards */
 		visited |= w->progress[i].visits > 0;
 	}
-	return visited ? NULL : "few_visits";
+	return visited ? KEPT : DISCARD_FEW_VISITS;
 }
 
 bool window_set_speedup(struct session *s, const struct plan_window *what)
@@ -153,39 +207,17 @@ bool window_set_speedup(struct session *s, const struct plan_window *what)
 	return set;
 }
 
-static void forget_mappings(int pid, void *arg)
+void window_discard(struct profile_window *w, enum discard why)
 {
-	struct session *s = arg;
-
-	engine_forget_process(s->engine, pid);
-}
-
-static uint64_t records_lost(const struct session *s)
-{
-	struct handlers_counts counts;
-
-	handlers_counts_now(s->handlers, &counts);
-	return counts.lost;
-}
-
-bool session_repair(struct session *s, struct error *err)
-{
-	uint64_t lost = records_lost(s);
-
-	if (lost == s->repaired)
-		return true;
-	s->repaired = lost;
-	s->repairs++;
-	/* The target's mappings are published anew when it is selected next. */
-	s->selected = NULL;
-	return !maps_rescan(s->maps, forget_mappings, s, err);
+	if (!w->discard)
+		w->discard = discard_name(why);
 }
 
 void window_watch_begin(struct session *s, struct window_watch *watch)
 {
 	machine_read(&s->cores, NULL, &watch->machine);
 	handlers_speed(s->handlers, -1, &watch->speed_sum, &watch->speeds);
-	watch->lost = records_lost(s);
+	watch->lost = session_lost(s);
 	watch->lapsed_ns = lease_lapsed_ns(s->lease);
 	engine_read_ledger(s->engine, &watch->before);
 	watch->start_ns = clock_now_ns();
@@ -211,6 +243,9 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	w->ran_s = (b->ran - a->ran) / 1e9;
 	w->target_ran_s = (b->target_ran - a->target_ran) / 1e9;
 	w->target_waited_s = (b->target_waited - a->target_waited) / 1e9;
+	w->waits_sped = engine_speeds_waits(s->engine);
+	w->spun_s = (b->busy_waited - a->busy_waited) / 1e9;
+	w->spun_first_s = (b->busy_waited_first - a->busy_waited_first) / 1e9;
 	w->syncs = b->syncs - a->syncs;
 	machine_read(&s->cores, NULL, &machine);
 	handlers_speed(s->handlers, -1, &speed_sum, &speeds);
@@ -222,44 +257,43 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 		w->work_ns = (double)(speed_sum - watch->speed_sum) / (speeds - watch->speeds);
 	if (window_is_treated(w) &&
 	    lease_lapsed_ns(s->lease) - watch->lapsed_ns > MAX_LAPSED * w->wall_s * 1e9)
-		w->discard = "stalled";
-	else
-		w->discard = disturbance(a, b, records_lost(s) != watch->lost);
+		window_discard(w, DISCARD_STALLED);
+	window_discard(w, disturbance(a, b, session_lost(s) != watch->lost));
+	if (window_is_treated(w) && w->waits_sped &&
+	    b->unpaid - a->unpaid > MAX_UNPAID * w->wall_s * 1e9)
+		window_discard(w, DISCARD_CAPPED);
 }
 
-int window_record(struct session *s, struct trial *t, struct profile_window *w, bool more)
+int windows_record(struct windows *l, int target, struct profile_window *w, bool more)
 {
+	struct session *s = l->s;
 	struct error err = {};
 	int ret;
 
 	w->run = profile_writer_run(s->writer);
-	w->seq = s->seq++;
-	w->target = t->id;
-	t->hits += w->hits;
-	t->others_hits += w->others_hits;
+	w->seq = l->seq++;
+	w->target = trials_get(l->trials, target)->id;
+	trials_record(l->trials, target, w, more);
 	if (!w->discard && window_is_treated(w)) {
-		s->units++;
-		s->useful |= w->hits > 0;
+		l->units++;
+		l->useful |= w->hits > 0;
 	}
 	ret = profile_writer_window(s->writer, w, &err);
 	if (ret) {
 		log_warn("%s", err.text);
 		session_interrupted = true;
-		s->end = "output failed";
+		s->end = END_OUTPUT_FAILED;
 	}
-	array_reserve(s->windows, s->cap_windows, s->n_windows + 1);
-	s->windows[s->n_windows++] = *w;
-	if (more)
-		plan_record_more(s->plan, t - s->trials, w);
-	else
-		plan_record(s->plan, t - s->trials, w);
-	status_window(s, t, w);
+	array_reserve(l->list, l->cap, l->n + 1);
+	l->list[l->n++] = *w;
+	live_window(&(struct live){ s, l->trials, l->list, l->n, l->units, target });
 	return ret;
 }
 
-static bool measure(struct session *s, const struct plan_window *what, double length_s,
+static bool measure(struct windows *l, const struct plan_window *what, double length_s,
 		    double limit_s, struct profile_window *w)
 {
+	struct session *s = l->s;
 	size_t n = points_count(s->points);
 	_cleanup_free_ struct edge *a = xcalloc(n, sizeof(*a)), *b = xcalloc(n, sizeof(*b));
 	struct window_watch watch;
@@ -286,30 +320,31 @@ static bool measure(struct session *s, const struct plan_window *what, double le
 			busiest = fmax(busiest, p->visits / p->virtual_s);
 		if (s->opt.points[i].latency)
 			w->progress[i].inflight =
-				points_inflight(&s->first[i], &a[i].reading, &b[i].reading);
+				points_inflight(s->points, i, &a[i].reading, &b[i].reading);
 	}
-	w->expected_pp = experiment_expected_pp(s, &watch.before, &watch.after, w->wall_s, busiest);
-	if (!w->discard && behind > MAX_UNPAID * w->wall_s * 1e9)
-		w->discard = "capped";
-	if (!w->discard)
-		w->discard = bad_visits(w);
+	w->expected_pp = sampling_expected_pp(
+		l->sampling, s,
+		&(struct happened){ &watch.before, &watch.after, w->wall_s, busiest });
+	if (behind > MAX_UNPAID * w->wall_s * 1e9)
+		window_discard(w, DISCARD_CAPPED);
+	window_discard(w, bad_visits(w));
 	return true;
 }
 
-int window_hold(struct session *s, const struct plan_window *what,
-		const struct window_length *length, struct profile_window *w)
+int windows_hold(struct windows *l, const struct plan_window *what,
+		 const struct window_length *length, struct profile_window *w)
 {
 	/* A settling time is several visits long. */
 	double limit_s = fmin(fmax(length->settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
+	struct session *s = l->s;
 	bool set = window_set_speedup(s, what);
 	uint32_t n = 0;
-
 	int ret = 0;
 
 	engine_forget_sleepers(s->engine);
 	s->in_window = true;
 	if (session_sleep(s, length->settle_s) && debts_settle(s)) {
-		while (n < length->hold && measure(s, what, length->length_s, limit_s, &w[n]))
+		while (n < length->hold && measure(l, what, length->length_s, limit_s, &w[n]))
 			n++;
 	}
 	/* Writing and showing the windows may take its time: nobody is stopped meanwhile. */
@@ -318,25 +353,25 @@ int window_hold(struct session *s, const struct plan_window *what,
 	for (uint32_t i = 0; i < n; i++) {
 		int err;
 
-		if (!set && !w[i].discard)
-			w[i].discard = "truth";
-		err = window_record(s, &s->trials[what->target], &w[i], i > 0);
+		if (!set)
+			window_discard(&w[i], DISCARD_TRUTH);
+		err = windows_record(l, what->target, &w[i], i > 0);
 		ret = ret ? ret : err;
 	}
 	return ret || n == length->hold ? ret : -EINTR;
 }
 
-void window_discard_all(struct session *s, const char *why)
+void windows_discard_all(struct windows *l, enum discard why)
 {
 	struct error err = {};
 
-	for (size_t i = 0; i < s->n_windows; i++) {
-		if (!s->windows[i].discard && s->windows[i].run == profile_writer_run(s->writer))
-			s->windows[i].discard = why;
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->list[i].run == profile_writer_run(l->s->writer))
+			window_discard(&l->list[i], why);
 	}
-	s->units = 0;
-	s->useful = false;
-	plan_forget(s->plan);
-	if (profile_writer_discard(s->writer, s->seq, why, &err))
+	l->units = 0;
+	l->useful = false;
+	trials_forget(l->trials);
+	if (profile_writer_discard(l->s->writer, l->seq, discard_name(why), &err))
 		log_warn("%s", err.text);
 }

@@ -1,14 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/base.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
+
+static struct {
+	void (*fn)(char *text, size_t size);
+	int process; /* its children have nothing to undo */
+	atomic_int thread;
+	char text[512];
+} last_thing;
+
+void on_out_of_memory(void (*fn)(char *text, size_t size))
+{
+	last_thing.process = getpid();
+	last_thing.fn = fn;
+}
+
+static void __attribute__((noreturn)) out_of_memory(void)
+{
+	int none = 0, self = gettid();
+	char line[600];
+	int n;
+
+	if (last_thing.fn && last_thing.process == getpid()) {
+		if (atomic_compare_exchange_strong(&last_thing.thread, &none, self))
+			last_thing.fn(last_thing.text, sizeof(last_thing.text));
+		else if (none != self)
+			pause(); /* until the other one has done its last things */
+	}
+	n = snprintf(line, sizeof(line), "%s: out of memory%s%s\n", program_invocation_short_name,
+		     *last_thing.text ? ": " : "", last_thing.text);
+	if (write(STDERR_FILENO, line, n) < 0)
+		_exit(1);
+	_exit(1);
+}
 
 static void *checked(void *p)
 {
-	if (!p) {
-		fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
-		_exit(1);
-	}
+	if (!p)
+		out_of_memory();
 	return p;
 }
 
@@ -37,16 +68,36 @@ char *xstrndup(const char *s, size_t n)
 	return checked(strndup(s, n));
 }
 
+char *xvasprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
+	return checked(vasprintf(&s, fmt, ap) < 0 ? NULL : s);
+}
+
 char *xasprintf(const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	s = xvasprintf(fmt, ap);
 	va_end(ap);
-	return checked(n < 0 ? NULL : s);
+	return s;
+}
+
+void text_add(char **text, const char *fmt, ...)
+{
+	_cleanup_free_ char *end = NULL;
+	char *longer;
+	va_list ap;
+
+	va_start(ap, fmt);
+	end = xvasprintf(fmt, ap);
+	va_end(ap);
+	longer = xasprintf("%s%s", *text ? *text : "", end);
+	free(*text);
+	*text = longer;
 }
 
 void cleanup_free(void *pp)
@@ -64,4 +115,13 @@ void cleanup_fclose(FILE **f)
 {
 	if (*f)
 		fclose(*f);
+}
+
+char *text_join(char **argv)
+{
+	char *text = xstrdup("");
+
+	for (; argv && *argv; argv++)
+		text_add(&text, "%s%s", *text ? " " : "", *argv);
+	return text;
 }

@@ -45,13 +45,24 @@ void log_msg(enum log_level level, const char *fmt, ...) __attribute__((format(p
 #define log_info(...)  log_msg(LOG_VERBOSE, __VA_ARGS__)
 #define log_debug(...) log_msg(LOG_DEBUG, __VA_ARGS__)
 
-/* Allocation: running out of memory ends the program with a message (exit 1). */
+/*
+ * Allocation: running out of memory ends the program with a message (exit 1). Before that, @fn is
+ * called, once, in the process that asked for it, by whichever thread it is, with whatever that
+ * one has locked. What it writes to @text is told in that line. It ends early where it needs
+ * memory.
+ */
+void on_out_of_memory(void (*fn)(char *text, size_t size));
 void *xmalloc(size_t size);
 void *xcalloc(size_t n, size_t size);
 void *xreallocarray(void *p, size_t n, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+/* Makes the malloc'ed *@text longer; NULL is as good as empty. */
+void text_add(char **text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The words of a command (NULL: none), with blanks between them; malloc'ed. */
+char *text_join(char **argv);
 
 /* Makes room for at least @need elements: *cap grows geometrically. */
 #define array_reserve(ptr, cap, need) \
@@ -84,6 +95,7 @@ extern const char *sysroot;
 char *sysroot_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The whole of a small file as a NUL-terminated string, or NULL (errno set). */
 char *read_file(const char *path, size_t *len);
+char *read_fd(int fd, size_t *len);
 /* The same of its first line, without the newline. */
 char *read_first_line(const char *path);
 /*

@@ -71,16 +71,13 @@ char *cpulist_format(const int *cpus, int n)
 
 	for (int i = 0; i < n;) {
 		int j = i;
-		char *t;
 
 		while (j + 1 < n && cpus[j + 1] == cpus[j] + 1)
 			j++;
 		if (j > i)
-			t = xasprintf("%s%s%d-%d", s, *s ? "," : "", cpus[i], cpus[j]);
+			text_add(&s, "%s%d-%d", *s ? "," : "", cpus[i], cpus[j]);
 		else
-			t = xasprintf("%s%s%d", s, *s ? "," : "", cpus[i]);
-		free(s);
-		s = t;
+			text_add(&s, "%s%d", *s ? "," : "", cpus[i]);
 		i = j + 1;
 	}
 	return s;

@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/hash_index.h"
 
-static uint32_t fold(uint64_t hash)
-{
-	return hash ^ hash >> 32;
-}
-
 uint32_t hash_index_find(const struct hash_index *x, uint64_t hash, hash_same same,
 			 const void *items, const void *key)
 {
-	uint32_t h = fold(hash);
+	size_t at = 0;
+	uint32_t number;
 
-	if (!x->size)
-		return HASH_NONE;
-	for (size_t i = h;; i++) {
-		const struct hash_slot *s = &x->slots[i & (x->size - 1)];
-
-		if (!s->number)
-			return HASH_NONE;
-		if (s->hash == h && same(items, s->number - 1, key))
-			return s->number - 1;
-	}
+	do
+		number = hash_index_next(x, hash, &at);
+	while (number != HASH_NONE && !same(items, number, key));
+	return number;
 }
 
 static void place(struct hash_index *x, struct hash_slot what)
 {
-	size_t i = what.hash;
+	size_t i = hash_home(x, what.hash);
 
 	while (x->slots[i & (x->size - 1)].number)
 		i++;
@@ -49,8 +39,27 @@ void hash_index_add(struct hash_index *x, uint64_t hash, uint32_t number)
 {
 	if (2 * (x->n + 1) > x->size)
 		grow(x);
-	place(x, (struct hash_slot){ fold(hash), number + 1 });
+	place(x, (struct hash_slot){ hash_fold(hash), number + 1 });
 	x->n++;
+}
+
+void hash_index_remove(struct hash_index *x, uint64_t hash, uint32_t number)
+{
+	size_t mask = x->size - 1, i = hash_home(x, hash_fold(hash));
+
+	while (x->slots[i & mask].number != number + 1)
+		i++;
+	/* What would no longer be reached over a free slot moves into it. */
+	for (size_t k = i + 1; x->slots[k & mask].number; k++) {
+		size_t home = hash_home(x, x->slots[k & mask].hash);
+
+		if (((k - home) & mask) < ((k - i) & mask))
+			continue;
+		x->slots[i & mask] = x->slots[k & mask];
+		i = k;
+	}
+	x->slots[i & mask].number = 0;
+	x->n--;
 }
 
 void hash_index_clear(struct hash_index *x)
@@ -70,8 +79,15 @@ uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
 
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * 1099511628211ULL;
+	for (h ^= n; n >= 8; n -= 8, p += 8) {
+		uint64_t word;
+
+		memcpy(&word, p, 8);
+		h = (h ^ word) * 0x9fb21c651e98df25ULL;
+		h ^= h >> 29;
+	}
+	while (n--)
+		h = (h ^ *p++) * 1099511628211ULL;
 	return h;
 }
 

@@ -89,10 +89,8 @@ char *similar_text(const struct similar *s)
 			!i ? (s->n > 1 ? "; the nearest names are " : "; the nearest name is ")
 			: i + 1 < s->n ? ", "
 				       : " and ";
-		char *longer = xasprintf("%s%s%s", text, before, s->best[i].name);
 
-		free(text);
-		text = longer;
+		text_add(&text, "%s%s", before, s->best[i].name);
 	}
 	return text;
 }

@@ -21,21 +21,16 @@ char *sysroot_path(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&path, fmt, ap) < 0)
-		abort();
+	path = xvasprintf(fmt, ap);
 	va_end(ap);
 	return xasprintf("%s%s", sysroot, path);
 }
 
-char *read_file(const char *path, size_t *len)
+char *read_fd(int fd, size_t *len)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t cap = 4096, n = 0;
-	char *buf;
+	char *buf = xmalloc(cap);
 
-	if (fd < 0)
-		return NULL;
-	buf = xmalloc(cap);
 	for (;;) {
 		ssize_t got = read(fd, buf + n, cap - n - 1);
 
@@ -60,6 +55,13 @@ char *read_file(const char *path, size_t *len)
 	if (len)
 		*len = n;
 	return buf;
+}
+
+char *read_file(const char *path, size_t *len)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? NULL : read_fd(fd, len);
 }
 
 char *read_first_line(const char *path)

@@ -6,12 +6,14 @@
 #ifndef SCOZ_ENGINE_BACKEND_H
 #define SCOZ_ENGINE_BACKEND_H
 
+#include "base/shared.h"
 #include "engine/engine.h"
 
 #include <pthread.h>
 
 struct engine_backend {
 	const char *name;
+	bool (*waits)(const struct engine *e); /* can speed up waiting; NULL: it cannot */
 	/* Creates and attaches everything; on failure nothing is left behind. */
 	int (*create)(const struct engine_options *opt, struct engine **ret, struct error *err);
 	/* All delaying has ended already; frees the whole engine but what engine_free() does. */
@@ -24,7 +26,7 @@ struct engine_backend {
 	void (*forget_process)(struct engine *e, int pid);
 	int (*involve)(struct engine *e, int pid);
 	int (*forget_sleepers)(struct engine *e);
-	/* Adds target_ran, target_waited, shared; NULL: this engine does not measure them. */
+	/* Adds target_*, shared, busy_waited*; NULL: this engine does not measure them. */
 	void (*read_target_time)(const struct engine *e, struct engine_ledger *ret);
 	/* A site of point @id, which is new if @first. */
 	int (*add_site)(struct engine *e, const struct engine_point *p, int id, bool first,
@@ -46,6 +48,7 @@ struct engine {
 	int *events; /* perf event of each core */
 	int cores;   /* slots of the delay page: highest possible CPU + 1 */
 	int n_points;
+	struct unwind_maps unwind_maps; /* by the backend; -1: none */
 	/* mapped by the backend */
 	char *page;
 	struct scoz_count *counts;
@@ -56,6 +59,7 @@ struct engine {
 	struct scoz_part part[SCOZ_MAX_PARTS];
 	int n_parts;
 	int syscall;	   /* the target is this system call; -1: none */
+	uint32_t classes;  /* the target is these, not code; 0: code */
 	bool by_functions; /* and is known by those of the kernel that do its work */
 	struct scoz_range *ranges;
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What both engines do alike: the delay page, the events of the cores, the ledger. */
 #include "engine/backend.h"
-#include "base/scoz_syscalls.h"
+#include "host/scoz_syscalls.h"
 #include "engine/ledger.h"
 #include "engine/span_bins.h"
+#include "ring/ring.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -22,6 +23,7 @@ void engine_init(struct engine *e, const struct engine_backend *backend,
 	e->events = xcalloc(opt->n_cpus, sizeof(*e->events));
 	for (int i = 0; i < opt->n_cpus; i++)
 		e->events[i] = -1;
+	e->unwind_maps = (struct unwind_maps){ -1, -1, -1 };
 }
 
 int engine_open_events(struct engine *e, struct error *err)
@@ -33,20 +35,11 @@ int engine_open_events(struct engine *e, struct error *err)
 		.sample_period = e->opt.period_ns,
 		.sample_type = ENGINE_SAMPLE_TYPE,
 		.disabled = 1,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.sample_id_all = 1,
-		.exclude_callchain_kernel = 0,
-		.watermark = 1,
 		.wakeup_watermark = 64 * 1024,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
 		.sample_max_stack = SCOZ_MAX_FRAMES,
 	};
 
+	ring_tell_mappings(&attr);
 	if (e->opt.batch) {
 		attr.watermark = 0;
 		attr.wakeup_events = e->opt.batch;
@@ -192,6 +185,11 @@ static size_t collect(const struct engine_part *from, int n, struct scoz_part *p
 	return total;
 }
 
+static bool knows_waits(const struct engine *e)
+{
+	return e->backend->waits && e->backend->waits(e) && e->opt.model == SCOZ_MODEL_WAIT;
+}
+
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err)
 {
 	struct scoz_range *ranges, *old;
@@ -202,8 +200,15 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 		return error_set(err, E2BIG,
 				 "the target spans %d binaries, at most %d are possible", n,
 				 SCOZ_MAX_PARTS);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		if (parts[i].classes && !knows_waits(e))
+			return error_set(err, ENOTSUP,
+					 "engine %s cannot speed up classes here, only code: use "
+					 "--engine bpf and --model wait, on a kernel that has the "
+					 "tracepoint sched_exit_tp (6.15 and later)",
+					 engine_name(e));
 		total += parts[i].ranges->n;
+	}
 	if (total > SCOZ_MAX_RANGES)
 		return error_set(err, E2BIG,
 				 "the target has %zu address ranges, at most %d are possible: "
@@ -218,7 +223,9 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->n_parts = n;
 	e->syscall = -1;
 	e->by_functions = false;
+	e->classes = 0;
 	for (int i = 0; i < n; i++) {
+		e->classes |= parts[i].classes;
 		if (parts[i].by_syscall)
 			e->syscall = parts[i].syscall;
 	}
@@ -230,6 +237,11 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	engine_header(e)->experiment++;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return ret;
+}
+
+bool engine_speeds_waits(const struct engine *e)
+{
+	return knows_waits(e) && (e->classes || !e->opt.on_cpu_only);
 }
 
 bool engine_target_by_functions(const struct engine *e)
@@ -274,6 +286,11 @@ bool engine_matches(struct engine *e, uint32_t binary, uint64_t vaddr)
 			  in_part(e->ranges + e->part[i].first, e->part[i].n, vaddr);
 	pthread_rwlock_unlock(&e->target_lock);
 	return matches;
+}
+
+const struct unwind_maps *engine_unwind_maps(const struct engine *e)
+{
+	return e->unwind_maps.tables >= 0 ? &e->unwind_maps : NULL;
 }
 
 void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
@@ -340,22 +357,22 @@ void engine_read_point(const struct engine *e, int id, struct engine_count *ret)
 {
 	*ret = (struct engine_count){};
 	for (int cpu = 0; cpu < e->cores; cpu++) {
-		const volatile struct scoz_count *p =
-			&e->counts[(size_t)cpu * SCOZ_MAX_POINTS + id];
-		uint64_t time = p->last_time;
+		struct scoz_count c = SHARED_COPY(&e->counts[(size_t)cpu * SCOZ_MAX_POINTS + id]);
 
-		ret->visits += p->visits;
-		ret->sum_time += p->sum_time;
-		if (time > ret->last_time) {
-			ret->last_time = time;
-			ret->last_virtual = p->last_virtual;
+		ret->visits += c.visits;
+		ret->sum_time += c.sum_time;
+		if (c.last_time > ret->last_time) {
+			ret->last_time = c.last_time;
+			ret->last_virtual = c.last_virtual;
 		}
 	}
 }
 
-const volatile uint64_t *engine_spans(const struct engine *e, int latency)
+bool engine_spans(const struct engine *e, int latency, uint64_t *ret)
 {
-	return e->spans ? &e->spans[(size_t)latency * SPAN_SLOT] : NULL;
+	if (e->spans)
+		shared_read(ret, &e->spans[(size_t)latency * SPAN_SLOT], SPAN_SLOT);
+	return e->spans;
 }
 
 /* ---- the ledger ---- */
@@ -365,48 +382,48 @@ int64_t engine_delay(const struct engine *e)
 	return __atomic_load_n(&engine_global(e)->delay, __ATOMIC_RELAXED);
 }
 
-const volatile struct scoz_core *engine_core(const struct engine *e, int i)
+struct scoz_core engine_core(const struct engine *e, int i)
 {
-	return engine_core_slot(e, e->cpus[i]);
+	return SHARED_COPY(engine_core_slot(e, e->cpus[i]));
 }
 
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 {
-	const volatile struct scoz_global *g = engine_global(e);
+	struct scoz_global g = SHARED_COPY(engine_global(e));
 	uint64_t now = clock_now_ns();
 
-	*ret = (struct engine_ledger){ .delay = g->delay, .waived = g->waived, .hits = g->hits };
+	*ret = (struct engine_ledger){ .delay = g.delay, .waived = g.waived, .hits = g.hits };
 	if (e->backend->others_hits)
 		ret->others_hits = e->backend->others_hits(e);
 	for (int i = 0; i < e->opt.n_cpus; i++) {
-		const volatile struct scoz_core *c = engine_core(e, i);
+		struct scoz_core c = engine_core(e, i);
 
-		ret->own += c->own;
-		ret->stopped += c->stopped;
-		ret->asked += c->asked;
-		ret->excused += c->excused;
-		ret->overhead += c->overhead;
-		ret->owed += ret->delay - c->absorbed;
-		ret->ticks += c->ticks;
-		ret->stops += c->stops;
-		ret->capped += c->capped;
-		ret->clipped += c->clipped;
-		ret->no_task += c->no_task;
-		ret->ran += c->ran;
-		ret->idle += c->in_idle;
-		if (c->idle && c->idle_since < now)
-			ret->idle += now - c->idle_since;
-		ret->syncs += c->syncs;
-		ret->spins += c->spins;
-		ret->spun += c->spun;
-		ret->external_waited += c->external_waited;
-		ret->external_waits += c->external_waits;
-		ret->crowded += c->crowded;
-		ret->absolute_waits += c->absolute_waits;
-		ret->queued += c->queued;
-		ret->unawaited += c->unawaited;
-		ret->deferred += c->deferred;
-		ret->kicks += c->kicks;
+		ret->own += c.own;
+		ret->stopped += c.stopped;
+		ret->asked += c.asked;
+		ret->excused += c.excused;
+		ret->overhead += c.overhead;
+		ret->owed += ret->delay - c.absorbed;
+		ret->ticks += c.ticks;
+		ret->stops += c.stops;
+		ret->capped += c.capped;
+		ret->clipped += c.clipped;
+		ret->no_task += c.no_task;
+		ret->ran += c.ran;
+		ret->idle += c.in_idle;
+		if (c.idle && c.idle_since < now)
+			ret->idle += now - c.idle_since;
+		ret->syncs += c.syncs;
+		ret->spins += c.spins;
+		ret->spun += c.spun;
+		ret->external_waited += c.external_waited;
+		ret->external_waits += c.external_waits;
+		ret->crowded += c.crowded;
+		ret->absolute_waits += c.absolute_waits;
+		ret->queued += c.queued;
+		ret->unawaited += c.unawaited;
+		ret->deferred += c.deferred;
+		ret->kicks += c.kicks;
 	}
 	if (e->backend->read_target_time)
 		e->backend->read_target_time(e, ret);
@@ -417,18 +434,20 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 
 static int check_ledger_once(const struct engine *e, uint64_t elapsed_ns, struct error *err)
 {
-	const volatile struct scoz_global *g = engine_global(e);
-	struct ledger_sums sums = { .delay = g->delay,
-				    .waived = g->waived,
+	struct scoz_global g = SHARED_COPY(engine_global(e));
+	struct ledger_sums sums = { .delay = g.delay,
+				    .waived = g.waived,
 				    .elapsed_ns = elapsed_ns };
 	int64_t stopped = 0;
 
 	for (int cpu = 0; cpu < e->cores; cpu++) {
-		sums.own += ((const volatile struct scoz_core *)engine_core_slot(e, cpu))->own;
-		stopped += ((const volatile struct scoz_core *)engine_core_slot(e, cpu))->stopped;
+		struct scoz_core c = SHARED_COPY(engine_core_slot(e, cpu));
+
+		sums.own += c.own;
+		stopped += c.stopped;
 	}
 	for (int i = 0; i < e->opt.n_cpus; i++) {
-		struct scoz_core c = *engine_core(e, i);
+		struct scoz_core c = engine_core(e, i);
 		int ret = ledger_check_core(&c, e->cpus[i], &sums, err);
 
 		if (ret)

@@ -12,7 +12,8 @@
 #define SCOZ_ENGINE_H
 
 #include "base/base.h"
-#include "map/map.h"
+#include "maps/maps.h"
+#include "unwind/kernel_tables.h"
 #include <linux/scoz.h>
 
 struct engine;
@@ -40,6 +41,8 @@ struct engine_options {
 	 */
 	bool keep_sinks;
 	bool measure_latency; /* keep hit-to-paid histograms */
+	bool on_cpu_only;     /* waits in the target are no hits */
+	bool unwind;	      /* by tables, where the kernel can (engine_unwind_maps()) */
 	bool trace_tasks;     /* false: sampling only (benchmarks) */
 	uint32_t flags;	      /* SCOZ_F_*: ways of engine kernel, besides its usual ones */
 	uint32_t no_flags;    /* and without these */
@@ -70,6 +73,12 @@ int engine_event_fd(const struct engine *e, int i);
 int engine_set_period(struct engine *e, int i, uint64_t period_ns);
 void engine_set_nominal_period(struct engine *e, uint64_t period_ns);
 
+/*
+ * Where tables are put by which user stacks are unwound; NULL: this engine, or what this kernel
+ * lets it do, knows frame pointers only. Valid as long as the engine.
+ */
+const struct unwind_maps *engine_unwind_maps(const struct engine *e);
+
 /* ---- targets ---- */
 struct engine_part {
 	uint32_t binary; /* id in maps; MAPS_KERNEL_ID: the kernel */
@@ -83,14 +92,25 @@ struct engine_part {
 	 */
 	bool by_syscall;
 	int syscall;
+	/* Not code but all that involved tasks do of these kinds (ENGINE_CLASS_*); the only part.
+	 */
+	uint32_t classes;
 };
-/* Replaces the target; nothing is inserted until engine_set_speedup(). -E2BIG: too many ranges. */
+#define ENGINE_CLASS_ON	   (1U << 0) /* running */
+#define ENGINE_CLASS_IO	   (1U << 1) /* waiting for block devices */
+#define ENGINE_CLASS_OTHER (1U << 2) /* waiting for other devices and timers */
+/*
+ * Replaces the target; nothing is inserted until engine_set_speedup(). -E2BIG: too many ranges;
+ * -ENOTSUP: this engine knows no classes.
+ */
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err);
 /*
  * The target is a system call, and this engine or kernel knows it by its functions only: samples
  * are missed.
  */
 bool engine_target_by_functions(const struct engine *e);
+/* Waiting in the target is sped up as well; false: it is measured at most. */
+bool engine_speeds_waits(const struct engine *e);
 /* 0 to 1. Takes effect at once. */
 void engine_set_speedup(struct engine *e, double speedup);
 
@@ -140,10 +160,10 @@ struct engine_count {
 void engine_read_point(const struct engine *e, int id, struct engine_count *ret);
 /*
  * How long latency @latency took where both ends ran in one thread and no speedup was in force at
- * its begin, in virtual time: SPAN_SLOT live counters (span_bins.h). NULL: this engine does not
- * measure that.
+ * its begin, in virtual time: SPAN_SLOT counters (span_bins.h). False: this engine does not measure
+ * that.
  */
-const volatile uint64_t *engine_spans(const struct engine *e, int latency);
+bool engine_spans(const struct engine *e, int latency, uint64_t *ret);
 
 /*
  * Names of tasks that reached point @id but are not the ones whose visits count
@@ -179,6 +199,12 @@ struct engine_ledger {
 	 */
 	uint64_t target_ran, target_waited;
 	uint64_t shared; /* ns inserted for what strangers ran (account/share.h) */
+	/*
+	 * ns that involved tasks spun in their programs, by samples, and the part of samples that
+	 * found their core at work a period before; 0 in both with engine kernel, too.
+	 */
+	uint64_t busy_waited, busy_waited_first;
+	uint64_t unpaid; /* ns that tasks owed as they fell asleep, beyond the longest stop */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
 /*
@@ -187,8 +213,8 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
  * be concluded from the run, and @err says so.
  */
 int engine_check_ledger(const struct engine *e, uint64_t elapsed_ns, struct error *err);
-/* One core's slot of the delay page, live. */
-const volatile struct scoz_core *engine_core(const struct engine *e, int i);
+/* One core's slot of the delay page, as it is now. */
+struct scoz_core engine_core(const struct engine *e, int i);
 int64_t engine_delay(const struct engine *e);
 
 /* What looking costs: ns a tick, and the share of time (0 to 1) other interrupts take. */

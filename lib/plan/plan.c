@@ -268,6 +268,7 @@ static void keep_window(struct plan *p, int target, const struct profile_window 
 	copy->target = hash(t->name); /* seeds the bootstrap: not by the order of adding */
 
 	t->hits += w->hits;
+	t->in_target_s += w->waits_sped ? w->target_waited_s : 0;
 	t->watched_s += w->wall_s;
 	p->after = w->speedup < 1e-9 ? target : -1;
 	if (p->started_s < 0)
@@ -297,6 +298,8 @@ static bool is_unseen(const struct plan *p, const struct target *t)
 	for (size_t i = 0; i < p->opt.n_speedups; i++)
 		tried += t->level[i].tried;
 	if (tried < UNSEEN_TREATED || !p->period_ns)
+		return false;
+	if (t->in_target_s >= UNSEEN_SHARE * t->watched_s) /* a hit may be a long wait */
 		return false;
 	return !t->hits || SURELY_FEWER(t->hits) * p->period_ns / 1e9 < UNSEEN_SHARE * t->watched_s;
 }

@@ -18,7 +18,7 @@
 #ifndef SCOZ_PLAN_H
 #define SCOZ_PLAN_H
 
-#include "profile/profile.h"
+#include "stats/window.h"
 
 struct plan_options {
 	const double *speedups; /* above 0, at most 1; copied */

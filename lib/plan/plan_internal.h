@@ -24,6 +24,7 @@ struct target {
 	uint32_t zeros_tried, zeros_kept;
 	uint64_t hits;
 	double watched_s;
+	double in_target_s;  /* waiting in it, where that is sped up */
 	size_t open;	     /* of plan.ladder: the first so many */
 	struct level *level; /* by speedup */
 	struct profile_window *w;

@@ -1,25 +1,88 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What reader and writer of profile.scoz share, inside lib/profile only. */
+/* The lines of profile.scoz, for its reader and writer. */
 #ifndef SCOZ_PROFILE_FORMAT_H
 #define SCOZ_PROFILE_FORMAT_H
 
+#include "jsonl/format.h"
 #include "profile/profile.h"
 
-#define PROFILE_FORMAT "scoz-profile"
-/* Every header line begins so: a half one at the end of a file can be told from garbage. */
-#define PROFILE_HEADER_START "{\"type\":\"header\",\"format\":\"" PROFILE_FORMAT "\""
-#define PROFILE_MAX_LINE     (16u << 20)
+enum profile_line_kind {
+	LINE_HEADER,
+	LINE_PROGRESS,
+	LINE_TARGET,
+	LINE_FREQUENCY,
+	LINE_WINDOW,
+	LINE_DISCARD,
+	LINE_SAMPLE,
+	LINE_PROCESS,
+	LINE_MACHINE,
+	LINE_LATENCY,
+	LINE_FOOTER,
+	PROFILE_LINE_KINDS
+};
 
-/* As profile_read(), from the current offset of @fd. @ends_with_newline may be NULL. */
-int profile_read_fd(int fd, const char *path, bool *ends_with_newline, struct profile **ret,
-		    struct error *err);
+union profile_line {
+	struct {
+		struct jsonl_header start;
+		uint32_t run;
+		struct profile_header h;
+		struct jsonl_list arguments;
+	} header;
+	struct {
+		struct profile_progress p;
+		const char *kind;
+	} progress;
+	struct profile_target target;
+	struct {
+		uint32_t run;
+		double hz;
+	} frequency;
+	struct {
+		struct profile_window w;
+		struct jsonl_list progress;
+	} window;
+	struct {
+		uint32_t run, before_seq;
+		const char *why;
+	} discard;
+	struct {
+		uint32_t run;
+		struct profile_sample s;
+	} sample;
+	struct {
+		struct profile_process p;
+		struct jsonl_list places;
+	} process;
+	struct {
+		struct profile_machine m;
+		struct jsonl_list cores;
+	} machine;
+	struct {
+		uint32_t run;
+		struct profile_latency l;
+		struct jsonl_list bins;
+	} latency;
+	struct {
+		uint32_t run;
+		struct profile_footer f;
+		struct jsonl_list reasons, warnings;
+	} footer;
+};
 
-/* What a file holds is not to be trusted with a terminal: no control characters in messages. */
-void profile_error_clean(struct error *err);
+extern const struct jsonl_format profile_format;
+
+static inline const struct line_kind *profile_line_kind(enum profile_line_kind kind)
+{
+	return &profile_format.kinds[kind];
+}
 
 static inline const char *progress_kind_name(enum progress_kind kind)
 {
 	return kind == PROGRESS_LATENCY ? "latency" : "throughput";
 }
+
+/* As profile_read(), from the current offset of @fd. @ends_with_newline may be NULL. */
+int profile_read_fd(int fd, const char *path, bool *ends_with_newline, struct profile **ret,
+		    struct error *err);
 
 #endif

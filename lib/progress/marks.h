@@ -19,7 +19,7 @@
 #ifndef SCOZ_MARKS_H
 #define SCOZ_MARKS_H
 
-#include "base/held_file.h"
+#include "files/held_file.h"
 
 #include <sys/types.h>
 

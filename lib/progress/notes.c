@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "progress/notes.h"
 
-#include "map/map.h"
+#include "elf/table_open.h"
+#include "table/maptable.h"
 
 #include <gelf.h>
 #include <unistd.h>

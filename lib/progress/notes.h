@@ -3,7 +3,7 @@
 #ifndef SCOZ_NOTES_H
 #define SCOZ_NOTES_H
 
-#include "base/held_file.h"
+#include "files/held_file.h"
 
 struct elf_notes {
 	const struct held_file *file;

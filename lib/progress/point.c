@@ -24,7 +24,7 @@ static const char point_forms[] =
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM] or mark:NAME";
 static const char target_forms[] =
 	"a target is FILE:LINE, func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
-	"syscall:NAME, class:io, class:sched or class:other";
+	"syscall:NAME, class:on, class:off, class:io or class:other";
 
 /* The first ':' that is not escaped, or NULL. */
 static const char *find_colon(const char *s)
@@ -74,6 +74,18 @@ static char *unescape(const char *s, size_t n, char what)
 static char *unescape_colons(const char *s, size_t n)
 {
 	return unescape(s, n, ':');
+}
+
+static char *escape_colons(const char *s)
+{
+	char *out = xmalloc(2 * strlen(s) + 1), *p = out;
+
+	for (; *s; *p++ = *s++) {
+		if (*s == ':')
+			*p++ = '\\';
+	}
+	*p = '\0';
+	return out;
 }
 
 static bool all_digits(const char *s)
@@ -310,6 +322,14 @@ static int parse_mark(const char *rest, struct point *ret, struct error *err)
 	return 0;
 }
 
+/* What follows @prefix at the beginning of @text, or NULL. */
+static const char *after(const char *text, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(text, prefix, n) ? NULL : text + n;
+}
+
 static const struct {
 	const char *prefix;
 	int (*parse)(const char *rest, struct point *ret, struct error *err);
@@ -320,27 +340,25 @@ static const struct {
 	{ "mark:", parse_mark },
 };
 
+static int parse_point(struct point *ret, struct error *err)
+{
+	if (!*ret->spec)
+		return error_set(err, EINVAL, "the progress point is empty; %s", point_forms);
+	for (size_t i = 0; i < ARRAY_SIZE(point_kinds); i++) {
+		const char *rest = after(ret->spec, point_kinds[i].prefix);
+
+		if (rest)
+			return point_kinds[i].parse(rest, ret, err);
+	}
+	return parse_in_binary(ret, err);
+}
+
 int point_parse(const char *text, struct point *ret, struct error *err)
 {
-	int (*parse)(const char *, struct point *, struct error *) = NULL;
-	const char *rest = NULL;
 	int r;
 
 	*ret = (struct point){ .spec = xstrdup(text) };
-	for (size_t i = 0; i < ARRAY_SIZE(point_kinds) && !parse; i++) {
-		size_t n = strlen(point_kinds[i].prefix);
-
-		if (!strncmp(text, point_kinds[i].prefix, n)) {
-			parse = point_kinds[i].parse;
-			rest = text + n;
-		}
-	}
-	if (!*text)
-		r = error_set(err, EINVAL, "the progress point is empty; %s", point_forms);
-	else if (parse)
-		r = parse(rest, ret, err);
-	else
-		r = parse_in_binary(ret, err);
+	r = parse_point(ret, err);
 	if (r) {
 		error_prefix(err, "progress point");
 		point_free(ret);
@@ -362,7 +380,6 @@ static int parse_target_function(const char *rest, struct target *ret, struct er
 {
 	const char *at = strchr(rest, '@');
 
-	ret->kind = TARGET_FUNCTION;
 	ret->name = at ? xstrndup(rest, at - rest) : xstrdup(rest);
 	if (!*ret->name)
 		return error_set(err, EINVAL,
@@ -379,22 +396,18 @@ static int parse_target_function(const char *rest, struct target *ret, struct er
 
 static int parse_target_glob(const char *rest, struct target *ret, struct error *err)
 {
-	bool file = !strncmp(ret->spec, "file:", 5);
-
-	ret->kind = file ? TARGET_FILE : TARGET_BINARY;
 	ret->name = xstrdup(rest);
 	if (!*rest)
 		return error_set(err, EINVAL, "'%s': GLOB is empty: write %s", ret->spec,
-				 file ? "file:GLOB, for example 'file:*/fs/*.c'"
-				      : "bin:GLOB, for example 'bin:*/gzip'");
+				 ret->kind == TARGET_FILE ? "file:GLOB, for example 'file:*/fs/*.c'"
+							  : "bin:GLOB, for example 'bin:*/gzip'");
 	return 0;
 }
 
 static int parse_target_kernel(const char *rest, struct target *ret, struct error *err)
 {
-	bool syscall = !strncmp(ret->spec, "syscall:", 8);
+	bool syscall = ret->kind == TARGET_SYSCALL;
 
-	ret->kind = syscall ? TARGET_SYSCALL : TARGET_KERNEL;
 	ret->name = xstrdup(rest);
 	if (!identifier(rest, syscall ? "" : ".$") || isdigit((unsigned char)*rest))
 		return error_set(err, EINVAL, "'%s': '%s' is not %s", ret->spec, rest,
@@ -407,21 +420,23 @@ static int parse_target_kernel(const char *rest, struct target *ret, struct erro
 
 static int parse_target_class(const char *rest, struct target *ret, struct error *err)
 {
-	ret->kind = TARGET_CLASS;
+	static const char *const classes[] = { "on", "off", "io", "other", "sched", "lock" };
+
 	ret->name = xstrdup(rest);
-	if (strcmp(rest, "io") && strcmp(rest, "sched") && strcmp(rest, "other"))
-		return error_set(err, EINVAL,
-				 "'%s': there is no class '%s': write class:io, class:sched or "
-				 "class:other",
-				 ret->spec, rest);
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		if (!strcmp(rest, classes[i]))
+			return 0;
+	}
+	return error_set(err, EINVAL,
+			 "'%s': there is no class '%s': write class:on, class:off, class:io or "
+			 "class:other",
+			 ret->spec, rest);
 }
 
-static int parse_target_line(struct target *ret, struct error *err)
+static int parse_target_line(const char *spec, struct target *ret, struct error *err)
 {
-	const char *spec = ret->spec, *colon = find_last_colon(spec), *dot = strrchr(spec, '.');
+	const char *colon = find_last_colon(spec), *dot = strrchr(spec, '.');
 
-	ret->kind = TARGET_LINE;
 	if (!colon) {
 		bool file = strchr(spec, '/') || (dot && dot[1]);
 
@@ -442,36 +457,67 @@ static int parse_target_line(struct target *ret, struct error *err)
 	return parse_line(colon + 1, spec, "FILE:LINE", &ret->line, err);
 }
 
+/* A line has no prefix, which any text begins with: it comes last. */
 static const struct {
-	const char *prefix;
+	enum target_kind kind;
+	const char *prefix, *name;
 	int (*parse)(const char *rest, struct target *ret, struct error *err);
 } target_kinds[] = {
-	{ "func:", parse_target_function },  { "file:", parse_target_glob },
-	{ "bin:", parse_target_glob },	     { "kernel:", parse_target_kernel },
-	{ "syscall:", parse_target_kernel }, { "class:", parse_target_class },
+	{ TARGET_FUNCTION, "func:", "function", parse_target_function },
+	{ TARGET_FILE, "file:", "file", parse_target_glob },
+	{ TARGET_BINARY, "bin:", "binary", parse_target_glob },
+	{ TARGET_KERNEL, "kernel:", "kernel", parse_target_kernel },
+	{ TARGET_SYSCALL, "syscall:", "syscall", parse_target_kernel },
+	{ TARGET_CLASS, "class:", "class", parse_target_class },
+	{ TARGET_LINE, "", "line", parse_target_line },
 };
+
+static size_t target_kind_index(enum target_kind kind)
+{
+	size_t i = 0;
+
+	while (target_kinds[i].kind != kind)
+		i++;
+	return i;
+}
+
+const char *target_kind_name(enum target_kind kind)
+{
+	return target_kinds[target_kind_index(kind)].name;
+}
+
+char *target_text(const struct target *t)
+{
+	const char *prefix = target_kinds[target_kind_index(t->kind)].prefix;
+
+	if (t->kind == TARGET_LINE) {
+		_cleanup_free_ char *file = escape_colons(t->name);
+
+		return xasprintf("%s:%u", file, t->line);
+	}
+	return xasprintf("%s%s%s%s", prefix, t->name, t->binary ? "@" : "",
+			 t->binary ? t->binary : "");
+}
+
+static int parse_target(struct target *ret, struct error *err)
+{
+	const char *rest;
+	size_t i = 0;
+
+	if (!*ret->spec)
+		return error_set(err, EINVAL, "the target is empty; %s", target_forms);
+	while (!(rest = after(ret->spec, target_kinds[i].prefix)))
+		i++;
+	ret->kind = target_kinds[i].kind;
+	return target_kinds[i].parse(rest, ret, err);
+}
 
 int target_parse(const char *text, struct target *ret, struct error *err)
 {
-	int (*parse)(const char *, struct target *, struct error *) = NULL;
-	const char *rest = NULL;
 	int r;
 
 	*ret = (struct target){ .spec = xstrdup(text) };
-	for (size_t i = 0; i < ARRAY_SIZE(target_kinds) && !parse; i++) {
-		size_t n = strlen(target_kinds[i].prefix);
-
-		if (!strncmp(text, target_kinds[i].prefix, n)) {
-			parse = target_kinds[i].parse;
-			rest = text + n;
-		}
-	}
-	if (!*text)
-		r = error_set(err, EINVAL, "the target is empty; %s", target_forms);
-	else if (parse)
-		r = parse(rest, ret, err);
-	else
-		r = parse_target_line(ret, err);
+	r = parse_target(ret, err);
 	if (r) {
 		error_prefix(err, "target");
 		target_free(ret);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * POINT and TARGET as users write them (contract): parsing only, no lookup.
+ * POINT and TARGET as users write them (contract): what is parsed and written here, and nowhere
+ * else; no lookup.
  * `BINARY:...`: the first ':' ends BINARY, a trailing ":digits" is a line, "\:" is a literal colon.
  */
 #ifndef SCOZ_POINT_H
@@ -38,7 +39,7 @@ enum target_kind {
 	TARGET_BINARY,	 /* bin:GLOB */
 	TARGET_KERNEL,	 /* kernel:FUNCTION */
 	TARGET_SYSCALL,	 /* syscall:NAME */
-	TARGET_CLASS,	 /* class:io|sched|other */
+	TARGET_CLASS,	 /* class:on|off|io|other|sched|lock */
 };
 struct target {
 	enum target_kind kind;
@@ -49,6 +50,10 @@ struct target {
 };
 int target_parse(const char *text, struct target *ret, struct error *err);
 void target_free(struct target *t);
+/* What target_parse() makes of it is the same target but for its spec; malloc'ed. */
+char *target_text(const struct target *t);
+/* "line", "function", "file", "binary", "kernel", "syscall", "class". */
+const char *target_kind_name(enum target_kind kind);
 
 /* "[NAME=]POINT" of --progress: @name is malloc'ed (default: the point's text). */
 struct progress_spec {

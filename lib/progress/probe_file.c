@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "progress/probe_file.h"
 
-#include "map/eh_frame.h"
+#include "elf/eh_frame.h"
 #include "progress/instructions.h"
 
 #include <gelf.h>
@@ -87,12 +87,12 @@ static bool covering(const struct functions *f, uint64_t addr, struct function *
 	return found;
 }
 
-static bool add_unwind(uint64_t start, uint64_t end, void *arg)
+static bool add_unwind(const struct eh_frame_entry *e, void *arg)
 {
 	struct probe_file *f = arg;
 
-	if (end - start <= MAX_FUNCTION)
-		add(&f->unwind, start, end);
+	if (e->end - e->start <= MAX_FUNCTION)
+		add(&f->unwind, e->start, e->end);
 	return true;
 }
 
@@ -139,7 +139,7 @@ static int open_elf(struct probe_file *f, struct error *err)
 		    (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
 			read_symbols(f, scn, &sh);
 	}
-	eh_frame_walk(f->elf, add_unwind, f);
+	eh_frame_walk(f->elf, EH_FRAME, add_unwind, f);
 	sort(&f->unwind);
 	sort(&f->symbols);
 	sort(&f->data);
@@ -387,17 +387,11 @@ static int read_code(struct probe_file *f, uint64_t offset, size_t n)
 	return pread(f->file->fd, f->checked.bytes, n, offset) == (ssize_t)n ? 0 : -EIO;
 }
 
-int probe_file_unchanged(const struct probe_file *f, struct error *err)
+const uint8_t *probe_file_checked(const struct probe_file *f, uint64_t *offset, uint64_t *size)
 {
-	_cleanup_free_ uint8_t *now = xmalloc(f->checked.n);
-
-	if (pread(f->file->fd, now, f->checked.n, f->checked.offset) == (ssize_t)f->checked.n &&
-	    !memcmp(now, f->checked.bytes, f->checked.n))
-		return 0;
-	return error_set(err, ESTALE,
-			 "%s: its code was changed while a probe was put there: start again when "
-			 "whatever writes to the file has finished",
-			 f->file->name);
+	*offset = f->checked.offset;
+	*size = f->checked.n;
+	return f->checked.bytes;
 }
 
 int probe_file_check(struct probe_file *f, const struct probe_place *place, struct error *err)

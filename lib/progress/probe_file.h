@@ -8,7 +8,7 @@
 #ifndef SCOZ_PROBE_FILE_H
 #define SCOZ_PROBE_FILE_H
 
-#include "base/held_file.h"
+#include "files/held_file.h"
 
 struct probe_file;
 
@@ -32,11 +32,8 @@ struct probe_place {
  * instructions are next to it. -EINVAL: the file contradicts itself or its line information.
  */
 int probe_file_check(struct probe_file *f, const struct probe_place *place, struct error *err);
-/*
- * Is the code that the last probe_file_check() looked at still what it was? Whoever may write to
- * the file can change it: to be asked again when the probe is there. -ESTALE: it is not.
- */
-int probe_file_unchanged(const struct probe_file *f, struct error *err);
+/* The code that the last probe_file_check() looked at, and where in the file that is; f's own. */
+const uint8_t *probe_file_checked(const struct probe_file *f, uint64_t *offset, uint64_t *size);
 /* The address that is at @offset in the file; false: none, or it is no code. */
 bool probe_file_vaddr(const struct probe_file *f, uint64_t offset, uint64_t *vaddr);
 /*

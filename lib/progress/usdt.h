@@ -3,7 +3,7 @@
 #ifndef SCOZ_USDT_H
 #define SCOZ_USDT_H
 
-#include "base/held_file.h"
+#include "files/held_file.h"
 
 struct usdt_site {
 	uint64_t probe_offset;	   /* in the file */

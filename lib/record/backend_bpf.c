@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Recording on a stock kernel, by BPF programs. */
-#include "base/bpf_programs.h"
-#include "base/kallsyms.h"
+#include "host/bpf_programs.h"
+#include "host/kallsyms.h"
 #include "record/backend.h"
 #include "record.skel.h"
 
@@ -191,10 +191,10 @@ static int load(struct bpf_recorder *b, struct error *err)
 		return r;
 	r = record__load(b->skel);
 	if (r)
-		return error_set(err, -r,
-				 "engine bpf: the kernel refuses the programs: %s; run `scoz "
-				 "doctor` to see what is missing",
-				 bpf_log_reason());
+		return bpf_not_loaded(r, err);
+	if (!b->skel->data || !b->skel->bss) /* libbpf goes on when it cannot map them */
+		return error_set(err, ENOMEM, "engine bpf: mapping the data of the programs: %s",
+				 strerror(ENOMEM));
 	b->ring = ring_buffer__new(bpf_map__fd(b->skel->maps.events), on_event, b, NULL);
 	if (!b->ring)
 		return error_set(err, errno, "engine bpf: mapping a ring of %zu bytes: %s",

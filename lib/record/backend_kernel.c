@@ -4,16 +4,16 @@
  * event a CPU. Who ended a wait is not known, nor is what still goes on at the end; the lengths of
  * waits are known to a period.
  */
+#include "base/hash_index.h"
 #include "record/backend.h"
-#include "map/maps_perf.h"
+#include "maps/maps_perf.h"
 #include "ring/ring.h"
 
 #include <dirent.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define RING_PAGES  1024
-#define FIRST_SLOTS 4096 /* for threads, a power of two */
+#define RING_PAGES 1024
 
 /* perf_event_attr::blocked and what its records say, for headers that do not know them yet. */
 #define ATTR_FLAGS_WORD (offsetof(struct perf_event_attr, read_format) / 8 + 1)
@@ -41,7 +41,6 @@ struct sample {
 
 /* What samples do not carry: a thread's name, and which of a tid's threads it is. */
 struct known {
-	int tid;
 	bool wanted;
 	uint64_t adopted; /* when that was said; older forks say nothing about it */
 	uint64_t born;
@@ -53,8 +52,9 @@ struct kernel_recorder {
 	struct cpu_events events;
 	bool started;
 	uint64_t lost;
-	struct known *known; /* by tid; tids that have gone keep their place */
-	size_t n_slots, n_known;
+	struct known *known; /* tids that have gone keep their place */
+	size_t n_known, cap_known;
+	struct hash_index by_tid;
 	struct {
 		struct record_event event;
 		uint64_t chain[2 * RECORD_MAX_FRAMES];
@@ -68,31 +68,16 @@ static struct kernel_recorder *self(struct record_backend *b)
 
 static struct known *find(struct kernel_recorder *k, int tid)
 {
-	size_t i;
+	uint32_t i = hash_index_find_id(&k->by_tid, tid);
 
-	if (k->n_known * 2 >= k->n_slots) {
-		struct known *old = k->known;
-		size_t n = k->n_slots;
-
-		k->n_slots = n ? n * 2 : FIRST_SLOTS;
-		k->known = xcalloc(k->n_slots, sizeof(*k->known));
-		k->n_known = 0;
-		for (i = 0; i < n; i++) {
-			if (old[i].tid)
-				*find(k, old[i].tid) = old[i];
-		}
-		free(old);
-	}
-	i = (uint32_t)tid * 0x9e3779b1u & (k->n_slots - 1);
-	while (k->known[i].tid && k->known[i].tid != tid)
-		i = (i + 1) & (k->n_slots - 1);
-	if (!k->known[i].tid) {
+	if (i == HASH_NONE) {
 		_cleanup_free_ char *comm = task_comm(tid);
 
-		k->known[i].tid = tid;
-		k->known[i].wanted = k->base.opt.everybody;
+		i = k->n_known++;
+		array_reserve(k->known, k->cap_known, k->n_known);
+		k->known[i] = (struct known){ .wanted = k->base.opt.everybody };
 		snprintf(k->known[i].comm, sizeof(k->known[i].comm), "%s", comm ? comm : "[gone]");
-		k->n_known++;
+		hash_index_add_id(&k->by_tid, tid, i);
 	}
 	return &k->known[i];
 }
@@ -211,6 +196,7 @@ static void destroy(struct record_backend *base)
 
 	cpu_events_close(&k->events);
 	free(k->known);
+	hash_index_deinit(&k->by_tid);
 	free(k);
 }
 

@@ -145,7 +145,7 @@ static int code_file(struct code *c, const struct maps_binary *b, int pid)
 			c->fds[b->id] = maps_open_file(b->path, &b->file);
 		c->tables[b->id] = b->table;
 		if (c->fds[b->id] < 0)
-			return -1;
+			return c->fds[b->id] = -1;
 		if (c->n_open++ >= MAX_OPEN) {
 			close(c->fds[*oldest]);
 			c->fds[*oldest] = -1;

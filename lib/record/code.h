@@ -3,7 +3,7 @@
 #ifndef SCOZ_RECORD_CODE_H
 #define SCOZ_RECORD_CODE_H
 
-#include "map/map.h"
+#include "maps/maps.h"
 
 enum code_call {
 	CODE_UNKNOWN,  /* the file or this architecture cannot be read */

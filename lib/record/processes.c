@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/processes.h"
 
-#include "base/process.h"
+#include "base/hash_index.h"
+#include "host/process.h"
 
 #include <unistd.h>
 
@@ -17,39 +18,8 @@ struct processes {
 	void *arg;
 	struct entry *list; /* by id */
 	size_t n, cap;
-	/* By pid, those that have it now: id + 1, 0: free. */
-	uint32_t *slots;
-	size_t n_slots, used;
+	struct hash_index by_pid; /* those that have it now */
 };
-
-static uint32_t *slot_of(const struct processes *p, int pid)
-{
-	size_t i = (uint32_t)pid * 0x9e3779b1u;
-
-	for (;; i++) {
-		uint32_t *slot = &p->slots[i & (p->n_slots - 1)];
-
-		if (!*slot || p->list[*slot - 1].p.pid == pid)
-			return slot;
-	}
-}
-
-static uint32_t *find_slot(struct processes *p, int pid)
-{
-	if (2 * p->used >= p->n_slots) {
-		uint32_t *old = p->slots;
-		size_t n = p->n_slots;
-
-		p->n_slots = n ? 2 * n : 256;
-		p->slots = xcalloc(p->n_slots, sizeof(*p->slots));
-		for (size_t i = 0; i < n; i++) {
-			if (old[i])
-				*slot_of(p, p->list[old[i] - 1].p.pid) = old[i];
-		}
-		free(old);
-	}
-	return slot_of(p, pid);
-}
 
 /* What /proc says now; what it does not say any more stays as it was. */
 static bool look(struct record_process *p)
@@ -74,18 +44,20 @@ static bool look(struct record_process *p)
 
 uint32_t processes_get(struct processes *p, int pid, bool newborn, const char *comm, uint64_t time)
 {
-	uint32_t *slot = find_slot(p, pid);
+	uint32_t before = hash_index_find_id(&p->by_pid, pid);
 	struct entry *e;
 
-	if (*slot && !newborn)
-		return *slot - 1;
-	p->used += !*slot;
+	if (before != HASH_NONE && !newborn)
+		return before;
+	if (before != HASH_NONE)
+		hash_index_remove_id(&p->by_pid, pid, before);
+	hash_index_add_id(&p->by_pid, pid, p->n);
 	array_reserve(p->list, p->cap, p->n + 1);
 	e = &p->list[p->n];
 	*e = (struct entry){
 		.p = { .id = p->n, .pid = pid, .start = time, .name = xstrdup(comm), .rank = -1 }
 	};
-	*slot = ++p->n;
+	p->n++;
 	look(&e->p);
 	e->p.kernel = process_is_kernel(pid);
 	p->told(&e->p, p->arg);
@@ -94,10 +66,10 @@ uint32_t processes_get(struct processes *p, int pid, bool newborn, const char *c
 
 void processes_exec(struct processes *p, int pid)
 {
-	uint32_t slot = p->n ? *find_slot(p, pid) : 0;
+	uint32_t id = hash_index_find_id(&p->by_pid, pid);
 
-	if (slot && look(&p->list[slot - 1].p))
-		p->told(&p->list[slot - 1].p, p->arg);
+	if (id != HASH_NONE && look(&p->list[id].p))
+		p->told(&p->list[id].p, p->arg);
 }
 
 void processes_recorded(struct processes *p, uint32_t id)
@@ -151,6 +123,6 @@ void processes_destroy(struct processes *p)
 	for (size_t i = 0; i < p->n; i++)
 		free((char *)p->list[i].p.name);
 	free(p->list);
-	free(p->slots);
+	hash_index_deinit(&p->by_pid);
 	free(p);
 }

@@ -1,201 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Reading record.scoz: what its lines mean; fields.c takes them apart.
- *
- * An honest file may end in the middle of a line (crash, full disk, NUL bytes after a loss of
- * power): unreadable lines are forgiven at the end and counted. Elsewhere they are damage.
- */
-#include "base/lines.h"
-#include "record/fields.h"
+/* Reading record.scoz: what its lines mean; jsonl/reader.h takes them apart. */
+#include "jsonl/reader.h"
 #include "record/format.h"
 
-#include <assert.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct comm_change {
-	uint32_t thread;
-	uint64_t time;
+	struct record_comm_change c;
 	size_t order; /* in the file */
-	const char *comm;
 };
 
 struct recording_impl {
-	struct recording r;   /* first: recording_free() gets a pointer to it */
-	struct fields fields; /* owns the strings */
-};
-
-/* One line, before it is checked. */
-union line {
-	struct {
-		struct record_header h;
-		const char *format;
-		uint64_t version;
-	} header;
-	struct {
-		struct record_frame f;
-		uint32_t id;
-		const char *kind;
-	} frame;
-	struct {
-		struct record_stack s;
-		uint32_t id;
-	} stack;
-	struct record_process process;
-	struct record_thread thread;
-	struct record_scozd scozd;
-	struct comm_change comm;
-	struct {
-		struct record_sample s;
-		const char *class;
-	} sample;
-	struct record_footer footer;
+	struct recording r; /* first: recording_free() gets a pointer to it */
+	struct jsonl_store store;
 };
 
 struct reader {
+	struct jsonl_reader in; /* first: take_line() gets a pointer to it */
 	struct recording *rec;
-	struct recording_impl *impl;
-	struct error *err;
-	size_t line;	 /* number of the line being read */
-	size_t bad_line; /* first of the unreadable lines before it, 0: none */
-	size_t bad_count;
+	union record_line l;
 	size_t cap_frames, cap_stacks, cap_processes, cap_threads, cap_samples, cap_scozd;
 	uint16_t *depth; /* of each stack */
 	size_t cap_depth;
 	struct comm_change *comms;
 	size_t n_comms, cap_comms;
-	bool started, unsorted;
-	union line l;
-};
-
-#define FIELD(key, type, member) \
-	{ \
-		key, FIELD_##type, offsetof(union line, member) \
-	}
-
-static const struct field header_fields[] = {
-	FIELD("format", TEXT, header.format),
-	FIELD("version", U64, header.version),
-	FIELD("engine", TEXT, header.h.engine),
-	FIELD("period_ns", U64, header.h.period_ns),
-	FIELD("command", TEXT, header.h.command),
-	FIELD("scope", TEXT, header.h.scope),
-	FIELD("host", TEXT, header.h.host),
-	FIELD("kernel", TEXT, header.h.kernel),
-	FIELD("started", TEXT, header.h.started),
-	FIELD("cpus", U32, header.h.cpus),
-	{ 0 },
-};
-static const struct field frame_fields[] = {
-	FIELD("id", ID, frame.id),
-	FIELD("symbol", TEXT, frame.f.symbol),
-	FIELD("object", TEXT, frame.f.object),
-	FIELD("file", TEXT, frame.f.file),
-	FIELD("line", U32, frame.f.line),
-	FIELD("address", U64, frame.f.address),
-	FIELD("kind", TEXT, frame.kind),
-	{ 0 },
-};
-static const struct field stack_fields[] = {
-	FIELD("id", ID, stack.id),
-	FIELD("parent", ID, stack.s.parent),
-	FIELD("frame", ID, stack.s.frame),
-	{ 0 },
-};
-static const struct field process_fields[] = {
-	FIELD("id", ID, process.id),	       FIELD("pid", I32, process.pid),
-	FIELD("t", U64, process.start),	       FIELD("name", TEXT, process.name),
-	FIELD("rank", I32, process.rank),      FIELD("rank_from", TEXT, process.rank_from),
-	FIELD("kernel", FLAG, process.kernel), { 0 },
-};
-static const struct field thread_fields[] = {
-	FIELD("id", ID, thread.id),
-	FIELD("tid", I32, thread.tid),
-	FIELD("pid", I32, thread.pid),
-	FIELD("process", ID, thread.process),
-	FIELD("t", U64, thread.start),
-	FIELD("comm", TEXT, thread.comm),
-	{ 0 },
-};
-static const struct field scozd_fields[] = {
-	FIELD("pid", I32, scozd.pid),
-	FIELD("from", U64, scozd.from),
-	FIELD("to", U64, scozd.to),
-	{ 0 },
-};
-static const struct field comm_fields[] = {
-	FIELD("thread", ID, comm.thread),
-	FIELD("t", U64, comm.time),
-	FIELD("comm", TEXT, comm.comm),
-	{ 0 },
-};
-static const struct field sample_fields[] = {
-	FIELD("t", U64, sample.s.time),
-	FIELD("thread", ID, sample.s.thread),
-	FIELD("cpu", U32, sample.s.cpu),
-	FIELD("class", TEXT, sample.class),
-	FIELD("n", U32, sample.s.points),
-	FIELD("d", U64, sample.s.duration),
-	FIELD("stack", ID, sample.s.stack),
-	FIELD("kind", TEXT, sample.s.kind),
-	FIELD("holder", ID, sample.s.holder),
-	FIELD("waker", ID, sample.s.waker),
-	FIELD("event", TEXT, sample.s.event),
-	FIELD("unfinished", FLAG, sample.s.unfinished),
-	{ 0 },
-};
-static const struct field times_fields[] = {
-	FIELD("thread", ID, thread.id),
-	FIELD("from", U64, thread.from),
-	FIELD("to", U64, thread.to),
-	FIELD("on", U64, thread.on),
-	FIELD("sched", U64, thread.sched),
-	FIELD("io", U64, thread.io),
-	FIELD("other", U64, thread.other),
-	FIELD("exited", FLAG, thread.exited),
-	{ 0 },
-};
-static const struct field footer_fields[] = {
-	FIELD("duration_ns", U64, footer.duration),
-	FIELD("samples", U64, footer.samples),
-	FIELD("points", U64, footer.points),
-	FIELD("lost", U64, footer.lost),
-	FIELD("broken_chains", U64, footer.broken_chains),
-	FIELD("without_chain", U64, footer.without_chain),
-	FIELD("command_status", I32, footer.command_status),
-	FIELD("end", TEXT, footer.end),
-	{ 0 },
+	bool unsorted;
 };
 
 static int bad_field(struct reader *r, const char *key, const char *what)
 {
-	return error_set(r->err, EINVAL,
-			 "%s, line %zu: \"%s\" %s: the file is damaged; cut it off before that "
-			 "line and try again",
-			 r->rec->path, r->line, key, what);
+	return jsonl_bad(&r->in, key, what);
 }
 
-/* ---- kinds of lines: defaults, and what becomes of them ---- */
+/* ---- kinds of lines ---- */
 
 static int read_header(struct reader *r)
 {
 	const struct record_header *h = &r->l.header.h;
 
-	if (r->started)
+	if (r->rec->header.period_ns)
 		return bad_field(r, "type", "\"header\" stands twice");
-	if (r->l.header.version < 1)
-		return bad_field(r, "version", "is not a positive integer");
-	if (r->l.header.version > RECORDING_VERSION)
-		return error_set(r->err, ENOTSUP,
-				 "%s was written by a newer scoz (format version %llu, this one "
-				 "reads up to %d): update scoz",
-				 r->rec->path, (unsigned long long)r->l.header.version,
-				 RECORDING_VERSION);
 	if (!h->period_ns)
 		return bad_field(r, "period_ns", "is not a positive integer");
 	r->rec->header = *h;
-	r->started = true;
 	return 0;
 }
 
@@ -288,8 +135,8 @@ static int read_comm(struct reader *r)
 	if (r->l.comm.thread >= r->rec->n_threads)
 		return bad_field(r, "thread", "is not described by any line before it");
 	array_reserve(r->comms, r->cap_comms, r->n_comms + 1);
-	r->l.comm.order = r->n_comms;
-	r->comms[r->n_comms++] = r->l.comm;
+	r->comms[r->n_comms] = (struct comm_change){ r->l.comm, r->n_comms };
+	r->n_comms++;
 	return 0;
 }
 
@@ -355,110 +202,20 @@ static int read_footer(struct reader *r)
 	return 0;
 }
 
-static const union line header_defaults = { .header.h = {
-						    .engine = "",
-						    .command = "",
-						    .scope = "",
-						    .host = "",
-						    .kernel = "",
-						    .started = "",
-					    },
-					    .header.format = "" };
-static const union line frame_defaults = {
-	.frame = { .f.symbol = "[unknown]", .f.object = "", .id = RECORDING_NONE, .kind = "" }
-};
-static const union line stack_defaults = { .stack = { .s = { RECORDING_NONE, RECORDING_NONE },
-						      .id = RECORDING_NONE } };
-static const union line process_defaults = {
-	.process = { .id = RECORDING_NONE, .name = "", .rank = -1 }
-};
-static const union line thread_defaults = {
-	.thread = { .id = RECORDING_NONE, .process = RECORDING_NONE, .comm = "" }
-};
-static const union line scozd_defaults;
-static const union line comm_defaults = { .comm = { .thread = RECORDING_NONE, .comm = "" } };
-static const union line sample_defaults = { .sample = { .s = { .points = 1,
-							       .thread = RECORDING_NONE,
-							       .stack = RECORDING_NONE,
-							       .holder = RECORDING_NONE,
-							       .waker = RECORDING_NONE },
-							.class = "" } };
-static const union line footer_defaults = { .footer = { .command_status = -1, .end = "" } };
-
-static const struct line_kind kinds[] = {
-	{ "sample", sample_fields, &sample_defaults },
-	{ "stack", stack_fields, &stack_defaults },
-	{ "frame", frame_fields, &frame_defaults },
-	{ "thread", thread_fields, &thread_defaults },
-	{ "comm", comm_fields, &comm_defaults },
-	{ "times", times_fields, &thread_defaults },
-	{ "process", process_fields, &process_defaults },
-	{ "scozd", scozd_fields, &scozd_defaults },
-	{ "header", header_fields, &header_defaults },
-	{ "footer", footer_fields, &footer_defaults },
-};
-/* In the same order. */
-static int (*const readers[])(struct reader *r) = {
-	read_sample, read_stack,   read_frame, read_thread, read_comm,
-	read_times,  read_process, read_scozd, read_header, read_footer,
-};
-static_assert(ARRAY_SIZE(kinds) == ARRAY_SIZE(readers), "one for each kind");
-
-/* ---- lines ---- */
-
-static int not_a_recording(struct reader *r)
+static int take_line(struct jsonl_reader *in, size_t kind)
 {
-	return error_set(r->err, EINVAL,
-			 "%s is not a scoz recording: its first line is not a header; recordings "
-			 "are written by scoz record -o FILE",
-			 r->rec->path);
-}
+	static int (*const readers[RECORD_LINE_KINDS])(struct reader * r) = {
+		[RECORD_LINE_HEADER] = read_header, [RECORD_LINE_SAMPLE] = read_sample,
+		[RECORD_LINE_STACK] = read_stack,   [RECORD_LINE_FRAME] = read_frame,
+		[RECORD_LINE_THREAD] = read_thread, [RECORD_LINE_COMM] = read_comm,
+		[RECORD_LINE_TIMES] = read_times,   [RECORD_LINE_PROCESS] = read_process,
+		[RECORD_LINE_SCOZD] = read_scozd,   [RECORD_LINE_FOOTER] = read_footer,
+	};
+	struct reader *r = (struct reader *)in;
 
-static int damaged(struct reader *r)
-{
-	return error_set(r->err, EINVAL,
-			 "%s, line %zu: not a JSON object with a \"type\": the file is damaged; "
-			 "cut it off before that line and try again",
-			 r->rec->path, r->bad_line);
-}
-
-static int unreadable_line(struct reader *r, const char *line, size_t len)
-{
-	size_t n = strlen(RECORDING_START);
-
-	if (!r->started && memcmp(line, RECORDING_START, len < n ? len : n) != 0)
-		return not_a_recording(r);
-	if (!r->bad_line)
-		r->bad_line = r->line;
-	r->bad_count++;
-	return 0;
-}
-
-static int read_line(const char *line, size_t len, void *arg)
-{
-	struct reader *r = arg;
-	struct fields *f = &r->impl->fields;
-	const struct line_kind *kind;
-	int ret;
-
-	r->line++;
-	ret = fields_read(f, line, len, &kind);
-	if (ret == FIELDS_UNREADABLE)
-		return unreadable_line(r, line, len);
-	if (!r->started && !(kind && !strcmp(kind->type, "header") &&
-			     !strcmp(r->l.header.format, RECORDING_FORMAT)))
-		return not_a_recording(r);
-	if (ret)
-		return bad_field(r, f->bad_key, f->bad_what);
-	if (r->bad_line)
-		return damaged(r);
-	if (!kind) {
-		r->rec->unknown_lines++;
-		return 0;
-	}
 	if (r->rec->complete)
 		return bad_field(r, "type", "stands behind the footer");
-	return readers[kind - kinds](r);
+	return readers[kind](r);
 }
 
 /* ---- the end ---- */
@@ -496,10 +253,10 @@ static int compare_comm(const void *pa, const void *pb)
 {
 	const struct comm_change *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
+	if (a->c.thread != b->c.thread)
+		return a->c.thread < b->c.thread ? -1 : 1;
+	if (a->c.time != b->c.time)
+		return a->c.time < b->c.time ? -1 : 1;
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
@@ -514,7 +271,7 @@ static void fill_comms(struct reader *r)
 		qsort(r->comms, r->n_comms, sizeof(*r->comms), compare_comm);
 	for (size_t t = 0; t < rec->n_threads; t++) {
 		now[t] = rec->threads[t].comm;
-		while (i < r->n_comms && r->comms[i].thread < t)
+		while (i < r->n_comms && r->comms[i].c.thread < t)
 			i++;
 		next[t] = i;
 	}
@@ -522,9 +279,9 @@ static void fill_comms(struct reader *r)
 		struct record_sample *s = &rec->samples[i];
 		size_t *n = &next[s->thread];
 
-		while (*n < r->n_comms && r->comms[*n].thread == s->thread &&
-		       r->comms[*n].time <= s->time)
-			now[s->thread] = r->comms[(*n)++].comm;
+		while (*n < r->n_comms && r->comms[*n].c.thread == s->thread &&
+		       r->comms[*n].c.time <= s->time)
+			now[s->thread] = r->comms[(*n)++].c.comm;
 		s->comm = now[s->thread];
 	}
 	free(now);
@@ -562,56 +319,40 @@ static void fill_processes(struct reader *r)
 	}
 }
 
-static int finish(struct reader *r)
+static void finish(struct reader *r)
 {
 	struct recording *rec = r->rec;
 
-	if (!r->line)
-		return error_set(r->err, ENODATA, "%s is empty: nothing was recorded in it",
-				 rec->path);
-	if (!r->started)
-		return error_set(r->err, ENODATA,
-				 "%s is cut off within its first line: nothing was recorded in it",
-				 rec->path);
-	rec->skipped_lines = r->bad_count;
+	rec->skipped_lines = r->in.skipped;
+	rec->unknown_lines = r->in.unknown;
 	if (!rec->complete)
-		rec->footer = footer_defaults.footer;
+		rec->footer = (struct record_footer){ .command_status = -1, .end = "" };
 	if (r->unsorted)
 		sort_samples(rec);
 	fill_comms(r);
 	fill_processes(r);
-	return 0;
 }
 
 int recording_read(const char *path, struct recording **ret, struct error *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = jsonl_open(&record_format, path, err);
 	struct recording_impl *impl;
-	struct reader r = { .err = err };
-	const struct lines lines = { path, "recording", RECORDING_MAX_LINE, read_line, &r };
-	struct stat st;
+	struct reader r = { .in = { .format = &record_format,
+				    .path = path,
+				    .line = &r.l,
+				    .take = take_line,
+				    .err = err } };
 	int res;
 
-	if (fd < 0 && errno == ENOENT)
-		return error_set(err, ENOENT,
-				 "%s: no such file: record one with scoz record -o %s -- COMMAND, "
-				 "or name another",
-				 path, path);
 	if (fd < 0)
-		return error_set(err, errno, "%s: cannot open: %s", path, strerror(errno));
-	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
-		return error_set(err, EISDIR, "%s is a directory: name a recording in it", path);
+		return fd;
 	impl = xcalloc(1, sizeof(*impl));
 	impl->r.path = xstrdup(path);
-	r.impl = impl;
+	r.in.store = &impl->store;
 	r.rec = &impl->r;
-	impl->fields.kinds = kinds;
-	impl->fields.n_kinds = ARRAY_SIZE(kinds);
-	impl->fields.line = &r.l;
-	impl->fields.line_size = sizeof(r.l);
-	res = lines_read(&lines, fd, NULL, err);
+	res = jsonl_read(&r.in, fd);
 	if (!res)
-		res = finish(&r);
+		finish(&r);
 	free(r.depth);
 	free(r.comms);
 	if (res) {
@@ -628,7 +369,7 @@ void recording_free(struct recording *rec)
 
 	if (!rec)
 		return;
-	fields_deinit(&impl->fields);
+	jsonl_store_deinit(&impl->store);
 	free(rec->frames);
 	free(rec->stacks);
 	free(rec->processes);
@@ -641,11 +382,5 @@ void recording_free(struct recording *rec)
 
 bool recording_is(const char *path)
 {
-	/* A FIFO would lose what is read here, and might never begin. */
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char start[sizeof(RECORDING_START) - 1];
-	size_t n = strlen(RECORDING_START);
-
-	return fd >= 0 && pread(fd, start, n, 0) == (ssize_t)n &&
-	       !memcmp(start, RECORDING_START, n);
+	return jsonl_is(&record_format, path);
 }

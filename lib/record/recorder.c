@@ -4,8 +4,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/process.h"
-#include "map/maps_perf.h"
+#include "base/hash_index.h"
+#include "host/process.h"
+#include "maps/maps_perf.h"
 #include "record/backend.h"
 #include "record/futex.h"
 #include "record/processes.h"
@@ -48,36 +49,22 @@ struct recorder {
 	uint64_t stalled;     /* since when samples wait for tables; 0: they do not */
 	uint64_t start, stop; /* CLOCK_MONOTONIC */
 	struct recorder_counts counts;
-	/* Threads by tid (a thread's successor under the same tid takes its place). */
+	/* One a tid (a thread's successor under the same tid takes its place). */
 	struct thread *threads;
-	size_t n_slots, n_known;
+	size_t n_known, cap_threads;
+	struct hash_index by_tid;
 	uint32_t n_threads; /* ids given */
 };
 
 static struct thread *thread_slot(struct recorder *r, int tid)
 {
-	size_t i;
+	uint32_t i = hash_index_find_id(&r->by_tid, tid);
 
-	if (r->n_known * 2 >= r->n_slots) {
-		struct thread *old = r->threads;
-		size_t n = r->n_slots;
-
-		r->n_slots = n ? n * 2 : 1024;
-		r->threads = xcalloc(r->n_slots, sizeof(*r->threads));
-		r->n_known = 0;
-		for (i = 0; i < n; i++) {
-			if (old[i].tid)
-				*thread_slot(r, old[i].tid) = old[i];
-		}
-		free(old);
-	}
-	i = (uint32_t)tid * 0x9e3779b1u & (r->n_slots - 1);
-	while (r->threads[i].tid && r->threads[i].tid != tid)
-		i = (i + 1) & (r->n_slots - 1);
-	if (!r->threads[i].tid) {
-		r->threads[i].tid = tid;
-		r->threads[i].id = RECORDING_NONE;
-		r->n_known++;
+	if (i == HASH_NONE) {
+		i = r->n_known++;
+		array_reserve(r->threads, r->cap_threads, r->n_known);
+		r->threads[i] = (struct thread){ .tid = tid, .id = RECORDING_NONE };
+		hash_index_add_id(&r->by_tid, tid, i);
 	}
 	return &r->threads[i];
 }
@@ -571,6 +558,7 @@ void recorder_destroy(struct recorder *r)
 	if (!r->threads_run || maps_stop(r->maps, STOP_S)) /* else it stays with who uses it */
 		maps_destroy(r->maps);
 	free(r->threads);
+	hash_index_deinit(&r->by_tid);
 	free(r);
 }
 

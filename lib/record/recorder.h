@@ -10,7 +10,7 @@
 #ifndef SCOZ_RECORDER_H
 #define SCOZ_RECORDER_H
 
-#include "map/map.h"
+#include "maps/maps.h"
 #include "record/recording.h"
 
 struct recorder;

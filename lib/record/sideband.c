@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/sideband.h"
-#include "map/maps_perf.h"
+#include "maps/maps_perf.h"
 
 #include <sys/syscall.h>
 #include <time.h>
@@ -16,19 +16,11 @@ static int open_cpu(struct cpu_event *e, void *arg, struct error *err)
 		.config = PERF_COUNT_SW_DUMMY,
 		.size = sizeof(attr),
 		.sample_type = MAPS_PERF_SAMPLE_ID,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
-		.sample_id_all = 1,
-		.watermark = 1,
 		.wakeup_watermark = 1 << 20, /* it is polled */
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
 	};
 	int r;
 
+	ring_tell_mappings(&attr);
 	e->fd = syscall(SYS_perf_event_open, &attr, -1, e->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (e->fd < 0)
 		return error_set(err, errno,

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/hash_index.h"
-#include "base/kallsyms.h"
+#include "host/kallsyms.h"
 #include "record/code.h"
 #include "record/futex.h"
 #include "record/kinds.h"

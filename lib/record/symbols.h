@@ -11,7 +11,7 @@
 #ifndef SCOZ_RECORD_SYMBOLS_H
 #define SCOZ_RECORD_SYMBOLS_H
 
-#include "map/map.h"
+#include "maps/maps.h"
 #include "record/futex.h"
 #include "record/recording.h"
 

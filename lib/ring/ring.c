@@ -2,9 +2,21 @@
 #include "ring/ring.h"
 
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_RECORD 65536 /* perf_event_header.size has 16 bits */
+
+void ring_tell_mappings(struct perf_event_attr *attr)
+{
+	attr->mmap = attr->mmap2 = 1;
+	attr->comm = attr->comm_exec = 1;
+	attr->task = 1;
+	attr->sample_id_all = 1;
+	attr->watermark = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+}
 
 int ring_map(struct ring *r, int fd, size_t pages, struct error *err)
 {
@@ -64,6 +76,22 @@ void ring_release(struct ring *r)
 	__atomic_store_n(&r->header->data_tail, r->position, __ATOMIC_RELEASE);
 }
 
+/* Raw data: its size, and what engine/bpf/tick.bpf.h sends: how many words, and these. */
+static void decode_user(const char *raw, const char *end, struct ring_sample *ret)
+{
+	const struct {
+		uint32_t size, words;
+		uint64_t word[];
+	} *r = (const void *)raw;
+	size_t room = end - raw;
+
+	if (room < sizeof(*r) || r->size < sizeof(r->words) || r->size > room - sizeof(r->size) ||
+	    r->words > (r->size - sizeof(r->words)) / sizeof(r->word[0]))
+		return;
+	ret->user = r->word;
+	ret->n_user = r->words;
+}
+
 bool ring_decode_sample(const struct perf_event_header *h, struct ring_sample *ret)
 {
 	const struct {
@@ -88,5 +116,6 @@ bool ring_decode_sample(const struct perf_event_header *h, struct ring_sample *r
 		.chain = s->chain,
 		.n_chain = s->n,
 	};
+	decode_user((const char *)&s->chain[s->n], (const char *)h + h->size, ret);
 	return true;
 }

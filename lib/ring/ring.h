@@ -18,6 +18,11 @@ struct ring {
 	char *buf;	   /* a record that wraps is put together here */
 };
 
+/*
+ * Has an event tell what processes map, execute, fork and end, by the clock of clock_now_ns(), and
+ * wake its reader by watermark.
+ */
+void ring_tell_mappings(struct perf_event_attr *attr);
 /* @pages: data pages, a power of two. */
 int ring_map(struct ring *r, int fd, size_t pages, struct error *err);
 void ring_unmap(struct ring *r);
@@ -28,7 +33,7 @@ size_t ring_waiting(const struct ring *r);
 /* Gives the space of all records returned so far back to the kernel. */
 void ring_release(struct ring *r);
 
-/* A decoded sample of type ENGINE_SAMPLE_TYPE. */
+/* A decoded sample of type ENGINE_SAMPLE_TYPE, which PERF_SAMPLE_RAW may follow. */
 struct ring_sample {
 	uint64_t ip;
 	uint32_t pid, tid;
@@ -36,6 +41,12 @@ struct ring_sample {
 	uint32_t cpu;
 	const uint64_t *chain; /* as perf writes it, with PERF_CONTEXT_* markers */
 	uint64_t n_chain;
+	/*
+	 * The user's part, walked otherwise: then `chain` has only the kernel's. A marker stands
+	 * before frames, but the first, that were interrupted. NULL: `chain` has all.
+	 */
+	const uint64_t *user;
+	uint64_t n_user;
 };
 bool ring_decode_sample(const struct perf_event_header *h, struct ring_sample *ret);
 

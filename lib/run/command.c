@@ -248,16 +248,16 @@ bool command_running(struct command *c)
 }
 
 /* To everything that descends from the command, wherever it went. Returns how many there were. */
-static size_t signal_all(struct command *c, int sig)
+static size_t signal_all(const struct command *c, int sig)
 {
 	/* As long as its leader has not been waited for, the group's number is no one else's. */
 	int group = c->status == -1 ? c->pid : 0;
 	struct descendants d;
 	size_t n;
 
-	descendants_find(&c->others, &d);
 	if (group)
 		kill(-group, sig);
+	descendants_find(&c->others, &d);
 	for (size_t i = 0; i < d.n; i++) {
 		if (!group || d.list[i].group != group)
 			descendant_signal(&d.list[i], sig);
@@ -285,7 +285,7 @@ static void warn_of_survivors(const struct command *c)
 	descendants_free(&d);
 }
 
-void command_terminate(struct command *c, double grace_s, const volatile bool *at_once)
+void command_terminate(struct command *c, double grace_s, const atomic_bool *at_once)
 {
 	uint64_t end = clock_now_ns() + grace_s * NSEC_PER_SEC;
 
@@ -311,8 +311,14 @@ void command_terminate(struct command *c, double grace_s, const volatile bool *a
 	over(c);
 }
 
-void command_kill(struct command *c)
+void command_kill(const struct command *c, double grace_s)
 {
-	if (c->pid)
-		signal_all(c, SIGKILL);
+	uint64_t end = clock_now_ns() + grace_s * NSEC_PER_SEC;
+
+	if (!c->pid)
+		return;
+	for (int sig = grace_s > 0 ? SIGTERM : SIGKILL; signal_all(c, sig) && sig != SIGKILL;) {
+		usleep(5000);
+		sig = clock_now_ns() < end ? 0 : SIGKILL;
+	}
 }

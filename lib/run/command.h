@@ -8,6 +8,8 @@
 
 #include "run/descendants.h"
 
+#include <stdatomic.h>
+
 struct command {
 	int pid;		   /* 0: none running */
 	int gate;		   /* pipe that holds it back */
@@ -40,8 +42,11 @@ bool command_running(struct command *c);
  * session: SIGTERM, and SIGKILL to what is left after @grace_s, or as soon as *@at_once (NULL:
  * never) is set.
  */
-void command_terminate(struct command *c, double grace_s, const volatile bool *at_once);
-/* Only kills, collects nothing: another thread may be in command_terminate(). */
-void command_kill(struct command *c);
+void command_terminate(struct command *c, double grace_s, const atomic_bool *at_once);
+/*
+ * The same (with @grace_s 0 by SIGKILL alone), but collects nothing: another thread may be in
+ * command_terminate(). Where there is no memory its process group gets SIGTERM, and no more.
+ */
+void command_kill(const struct command *c, double grace_s);
 
 #endif

@@ -74,15 +74,26 @@ void cores_free(struct cores *c)
 	*c = (struct cores){};
 }
 
+int cores_node(const struct cores *c, int i)
+{
+	hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(c->topology, c->cpus[i]);
+
+	return pu && pu->nodeset ? hwloc_bitmap_first(pu->nodeset) : -1;
+}
+
 int cores_bind_thread(const struct cores *c, int i)
 {
 	hwloc_bitmap_t set = hwloc_bitmap_alloc();
-	int ret;
+	int node = cores_node(c, i), ret;
 
 	hwloc_bitmap_only(set, c->cpus[i]);
-	ret = hwloc_set_cpubind(c->topology, set, HWLOC_CPUBIND_THREAD);
-	/* Where memory cannot be bound there is one node, or a policy that we must respect. */
-	hwloc_set_membind(c->topology, set, HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_THREAD);
+	ret = hwloc_set_cpubind(c->topology, set, HWLOC_CPUBIND_THREAD) ? -errno : 0;
+	if (node >= 0) {
+		hwloc_bitmap_only(set, node);
+		/* Where it cannot be there is one node, or a policy that we must respect. */
+		hwloc_set_membind(c->topology, set, HWLOC_MEMBIND_BIND,
+				  HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET);
+	}
 	hwloc_bitmap_free(set);
-	return ret ? -errno : 0;
+	return ret;
 }

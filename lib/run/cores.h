@@ -17,6 +17,8 @@ struct cores {
  */
 int cores_select(const char *list, struct cores *ret, struct error *err);
 void cores_free(struct cores *c);
+/* The memory node that is nearest to cores->cpus[i]; -1: that is not known. */
+int cores_node(const struct cores *c, int i);
 /* Binds the calling thread, and the memory it will touch, to cores->cpus[i]. */
 int cores_bind_thread(const struct cores *c, int i);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/machine_lock.h"
-#include "base/privileges.h"
+#include "host/privileges.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

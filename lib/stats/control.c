@@ -15,11 +15,11 @@
  * Where tasks spin while they wait, CPU time shrinks with the waits, that is with the very effect
  * that is to be measured. So where several tasks run at a time and wake each other less than once
  * for two units of work, nothing of this is done (sim coverage: spin barriers would be 18 points
- * wrong). Elsewhere the difference of CPU times is noise plus perhaps a shift by the treatment,
- * whose size is one of three: none to speak of, some, a lot. How likely each is, the differences of
- * all speedups tell. Only what is then likely to be noise is taken off, and what is not known about
- * that widens the interval: where the differences are far beyond their errors, all of this changes
- * nothing.
+ * wrong); nor where samples have seen it. Elsewhere the difference of CPU times is noise plus
+ * perhaps a shift by the treatment, whose size is one of three: none to speak of, some, a lot. How
+ * likely each is, the differences of all speedups tell. Only what is then likely to be noise is
+ * taken off, and what is not known about that widens the interval: where the differences are far
+ * beyond their errors, all of this changes nothing.
  */
 #include "stats/control.h"
 
@@ -28,11 +28,12 @@
 #include "stats/mixture.h"
 #include "stats/spells.h"
 
-#define LEAST_UNITS   10
-#define MOST_SLOPE    2.0
-#define WAITS_ENOUGH  0.5 /* wake-ups for a unit of work */
-#define ALONE	      1.1 /* running tasks */
-#define LEAST_CONTROL 0.1 /* of the variance: less is not worth the trouble */
+#define LEAST_UNITS    10
+#define MOST_SLOPE     2.0
+#define WAITS_ENOUGH   0.5  /* wake-ups for a unit of work */
+#define ALONE	       1.1  /* running tasks */
+#define LEAST_SPINNING 0.01 /* of their time, where that is seen */
+#define LEAST_CONTROL  0.1  /* of the variance: less is not worth the trouble */
 
 /* Standard deviations of the shift, as log ratios, and how likely they are beforehand. */
 #define N_SHIFTS 3
@@ -57,10 +58,11 @@ static bool all_known(const struct unit_sets *sets)
 	return true;
 }
 
-/* Several tasks run at a time and hardly ever wake each other. */
+/* Several tasks run at a time and hardly ever wake each other, or they were seen to spin. */
 static bool may_spin(const struct unit_sets *sets)
 {
-	return sets->waits < WAITS_ENOUGH && sets->running > ALONE;
+	return (sets->waits < WAITS_ENOUGH && sets->running > ALONE) ||
+	       sets->spinning > LEAST_SPINNING;
 }
 
 /* To be freed. */

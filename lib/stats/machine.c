@@ -254,11 +254,8 @@ void machine_effect(const struct profile_window *w, size_t n, int cores, double 
 
 static void add(char **text, char *part)
 {
-	char *longer = xasprintf("%s%s%s", *text, **text ? ", " : "", part);
-
-	free(*text);
+	text_add(text, "%s%s", **text ? ", " : "", part);
 	free(part);
-	*text = longer;
 }
 
 static char *share_text(const char *what, double share, double sd)

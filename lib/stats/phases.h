@@ -3,7 +3,7 @@
 #ifndef SCOZ_PHASES_H
 #define SCOZ_PHASES_H
 
-#include "profile/profile.h"
+#include "stats/window.h"
 
 struct phase {
 	double start_s, end_s;	/* the runs of a file count one after the other */

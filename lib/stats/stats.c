@@ -100,34 +100,40 @@ static struct estimate_point *find_point(struct estimate *e, double speedup)
  * What does not shrink however long one measures, and the largest part of it. What the period costs
  * goes by how often tasks synchronise at 0 % (@zero): delays change that.
  */
-static double fixed_error(const struct estimate_point *p, const struct unit_set *set,
-			  const struct unit_set *zero, const char **cause)
+static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
+		       struct estimate_point *p)
 {
+	static const char *const causes[] = {
+		[FIXED_METHOD] = "the method itself",
+		[FIXED_CROWDED] = "more tasks than cores",
+		[FIXED_SHARED] = "cores shared with strangers",
+		[FIXED_PERIOD] = "samples too coarse for this program",
+		[FIXED_STEAL] = "time that the host took",
+		[FIXED_SPINS] = "tasks that spin while they wait",
+	};
+	const struct unit_set *zero = &sets->s[0];
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
 	double shared = set->inserted > 0 ? fmin(set->shared / set->inserted, 1) : 0;
 	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
 	double period = zero->n ? zero->expected / zero->n / PERIOD_AT_SPEEDUP : 0;
-	const struct {
-		double pp;
-		const char *cause;
-	} parts[] = {
-		{ METHOD_PP, "the method itself" },
-		{ CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct),
-		  "more tasks than cores" },
-		{ SHARED_DOUBT * shared * p->speedup_pct, "cores shared with strangers" },
-		{ PERIOD_DOUBT * period * set->speedup, "samples too coarse for this program" },
-		{ STEAL_DOUBT * stolen * p->speedup_pct, "time that the host took" },
-	};
-	double half = 0, most = 0;
+	double spins = fmin(sets->spinning / SPIN_SHARE, 1);
+	double brief = sets->spinning > 0 ? fmin(sets->spins_anew / sets->spinning, 1) : 0;
+	double most = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		half = hypot(half, parts[i].pp);
-		if (parts[i].pp > most) {
-			most = parts[i].pp;
-			*cause = parts[i].cause;
+	p->fixed_part[FIXED_METHOD] = METHOD_PP;
+	p->fixed_part[FIXED_CROWDED] = CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct);
+	p->fixed_part[FIXED_SHARED] = SHARED_DOUBT * shared * p->speedup_pct;
+	p->fixed_part[FIXED_PERIOD] = PERIOD_DOUBT * period * set->speedup;
+	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
+	p->fixed_part[FIXED_SPINS] =
+		SPIN_DOUBT * spins * (SPIN_LEAST + brief) * fmin(p->speedup_pct, SPIN_MOST);
+	for (int i = 0; i < N_FIXED_PARTS; i++) {
+		p->fixed_pp = hypot(p->fixed_pp, p->fixed_part[i]);
+		if (p->fixed_part[i] > most) {
+			most = p->fixed_part[i];
+			p->fixed_cause = causes[i];
 		}
 	}
-	return half;
 }
 
 /* Independent of chance, so it adds to the variance. */
@@ -246,7 +252,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			*p = treated_point(set, &r[i]);
 			take_joint(p, &joint[i]);
 			p->noise_df = p->df;
-			p->fixed_pp = fixed_error(p, set, &sets->s[0], &p->fixed_cause);
+			find_fixed(sets, set, p);
 			if (!exact)
 				add_method_error(p);
 		}

@@ -11,7 +11,7 @@
 #ifndef SCOZ_STATS_H
 #define SCOZ_STATS_H
 
-#include "profile/profile.h"
+#include "stats/window.h"
 #include "stats/control.h"
 #include "stats/phases.h"
 
@@ -29,6 +29,17 @@
 enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_UNDECIDED };
 const char *verdict_name(enum verdict v); /* "optimize", "no effect", "contention", "undecided" */
 
+/* Errors that do not shrink however long one measures: trust.h has what each is in words. */
+enum fixed_part {
+	FIXED_METHOD,
+	FIXED_CROWDED,
+	FIXED_SHARED,
+	FIXED_PERIOD,
+	FIXED_STEAL,
+	FIXED_SPINS,
+	N_FIXED_PARTS
+};
+
 struct estimate_point {
 	double speedup_pct;
 	double program_speedup_pct;
@@ -42,7 +53,8 @@ struct estimate_point {
 	 * of freedom of the rest (0: unknown): trust.h.
 	 */
 	double fixed_pp, noise_df;
-	const char *fixed_cause; /* the largest part of fixed_pp */
+	double fixed_part[N_FIXED_PARTS]; /* fixed_pp is the root of the sum of their squares */
+	const char *fixed_cause;	  /* the largest of them */
 	/* Profiling time spent on it and its baselines, settling included; 0 with
 	 * stats_options.bare */
 	double spent_s;
@@ -90,10 +102,11 @@ struct estimate {
 	double precision_s;
 	/*
 	 * Tasks in the target at 0 %: on a CPU, and waiting in it for devices, timers or the
-	 * kernel, which predictions leave out. Where that could be worth more than a verdict says,
+	 * kernel. Where predictions leave that out, and it could be worth more than a verdict says,
 	 * there is none.
 	 */
 	double target_runs, target_waits;
+	bool waits_sped; /* they do not leave it out */
 	enum verdict verdict;
 	char *warning; /* NULL or sentences */
 };
@@ -131,6 +144,19 @@ struct estimate {
  */
 #define STEAL_DOUBT 1.0
 #define STEAL_MOST  0.5 /* of the time of running tasks; beyond that it was others' */
+
+/*
+ * Programs that spin tell neither for whom they wait nor how often. Predictions are wrong by up to
+ * SPIN_DOUBT points for each percent of line speedup, up to half of it (not more at 100 %), where
+ * such waits are shorter than the period (half of that in simulation, sim coverage -r -m spin; all
+ * of it for a spin lock on a machine whose ticks allow no finer period, docs/accuracy.md); where
+ * they are seen many times each, by SPIN_LEAST of that. Less, if less than SPIN_SHARE of CPU time
+ * goes to them.
+ */
+#define SPIN_DOUBT 0.45
+#define SPIN_MOST  50.0 /* percent of line speedup */
+#define SPIN_LEAST 0.15
+#define SPIN_SHARE 0.03
 
 /* Pairs with at least one usable treated window, by target and progress. */
 struct estimates {

@@ -199,11 +199,13 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 {
 	struct builder b = { .progress = progress, .w = w, .n = n };
 	double syncs = 0, work = 0, ran = 0, wall = 0, in_target = 0, waited = 0;
+	double spun = 0, anew = 0;
 	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->s = xcalloc(1, sizeof(*ret->s)); /* 0 % */
 	ret->n = 1;
+	ret->waits_sped = n > 0;
 	ret->n_windows = n;
 	b.time = xcalloc(n, sizeof(*b.time));
 	b.work = xcalloc(n, sizeof(*b.work));
@@ -225,18 +227,23 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			b.time[i] > 0 && isfinite(b.time[i]) && isfinite(p->visits) ? p->visits : 0;
 		if (w[i]->wall_s > w[i]->inserted_s)
 			b.scale[i] = p->virtual_s / (w[i]->wall_s - w[i]->inserted_s);
+		ret->waits_sped &= w[i]->waits_sped;
 		if (b.work[i] > 0 && is_zero(w[i])) {
 			ret->zeros++;
 			syncs += w[i]->syncs;
 			ran += w[i]->ran_s;
 			in_target += w[i]->target_ran_s;
 			waited += w[i]->target_waited_s;
+			spun += w[i]->spun_s;
+			anew += w[i]->spun_first_s;
 			wall += w[i]->wall_s;
 			work += b.work[i];
 		}
 	}
 	ret->waits = work > 0 ? syncs / work : 0;
 	ret->running = wall > 0 ? ran / wall : 0;
+	ret->spinning = ran > 0 ? spun / ran : 0;
+	ret->spins_anew = ran > 0 ? anew / ran : 0;
 	ret->target_runs = wall > 0 ? in_target / wall : 0;
 	ret->target_waits = wall > 0 ? waited / wall : 0;
 	for (size_t i = 0; i < n; i++) {

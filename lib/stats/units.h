@@ -3,7 +3,7 @@
 #ifndef SCOZ_UNITS_H
 #define SCOZ_UNITS_H
 
-#include "profile/profile.h"
+#include "stats/window.h"
 #include "stats/resample.h"
 
 /* The units of one speedup of one (target, progress). */
@@ -31,8 +31,11 @@ struct unit_sets {
 	size_t n_windows;
 	/* At 0 %: wake-ups of profiled tasks by each other for a unit of work; tasks that run. */
 	double waits, running;
+	/* At 0 %, share of the time of running tasks that they spin; that they begin to. */
+	double spinning, spins_anew;
 	/* At 0 %, tasks in the target: that run, that wait for devices, timers, the kernel. */
 	double target_runs, target_waits;
+	bool waits_sped; /* in all windows */
 };
 
 /* For qsort() of pointers to windows: by run and seq. */

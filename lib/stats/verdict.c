@@ -19,6 +19,7 @@
 #define MUCH_CROWDED   0.01
 #define ABSOLUTE_WAITS 0.3 /* for each unit of work */
 #define MUCH_WAITING   0.1
+#define MUCH_SPINNING  0.02 /* of CPU time */
 #define FEW_WINDOWS    6
 #define PARTS_MAX      8
 #define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
@@ -242,6 +243,15 @@ static void warn_crowded(struct parts *w, const struct unit_sets *sets)
 				      100 * worst));
 }
 
+static void warn_spins(struct parts *w, const struct unit_sets *sets)
+{
+	if (sets->spinning >= MUCH_SPINNING)
+		add_part(w,
+			 xasprintf("tasks spin for %.0f %% of their CPU time while they wait; for "
+				   "whom is not seen, so intervals are wider",
+				   100 * sets->spinning));
+}
+
 /* A higher line speedup that gives clearly less than a lower one: the steepest such fall. */
 static void warn_falling(struct parts *w, const struct estimate *e)
 {
@@ -299,9 +309,12 @@ static void warn_waits(struct parts *w, const struct estimate *e)
 
 	if (e->target_waits > 0 && share >= MUCH_WAITING && waits_matter(e))
 		add_part(w, xasprintf("%.0f %% of the target's time is waiting for devices, timers "
-				      "or the kernel (%.2g tasks at any time), which is not sped "
-				      "up: the prediction is for its CPU time only",
-				      100 * share, e->target_waits));
+				      "or the kernel (%.2g tasks at any time), which is %s",
+				      100 * share, e->target_waits,
+				      e->waits_sped ? "sped up, too, also where it is for somebody "
+						      "outside (a client elsewhere, a clock)"
+						    : "not sped up: the prediction is for its CPU "
+						      "time only (--waits speeds it up, too)"));
 }
 
 static char *join(struct parts *w)
@@ -338,7 +351,8 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	find_best(e, c, e->verdict);
 	e->target_runs = c->sets.target_runs;
 	e->target_waits = c->sets.target_waits;
-	if (e->verdict != VERDICT_OPTIMIZE && waits_matter(e))
+	e->waits_sped = c->sets.waits_sped;
+	if (e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e))
 		e->verdict = VERDICT_UNDECIDED;
 	if (paced)
 		e->verdict = VERDICT_UNDECIDED;
@@ -370,6 +384,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	warn_unused(&w, &c->sets);
 	warn_crowded(&w, &c->sets);
 	warn_waits(&w, e);
+	warn_spins(&w, &c->sets);
 	warn_falling(&w, e);
 	if (!c->sets.latency)
 		warn_impossible(&w, e);

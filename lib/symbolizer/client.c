@@ -5,10 +5,13 @@
  * back. It waits for answers only where nothing else waits for it, and no longer than a file of
  * that size can take.
  */
-#include "map/file_open.h"
-#include "map/table.h"
+#include "files/file_open.h"
+#include "progress/probe_sites.h"
+#include "table/table.h"
 #include "symbolizer/protocol.h"
 #include "symbolizer/symbolizer.h"
+#include "unwind/unwind.h"
+#include "unwind/unwind_table.h"
 
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -30,23 +33,28 @@
 #define MEMORY_PER     16 /* bytes for each of the files */
 #define BASE_CPU_S     5
 #define BYTES_A_SECOND (4 * MEGABYTE)
+#define MOST_CPU_S     300
 #define BASE_WAIT_S    30
 #define MAX_OPENS      4096
+#define MAX_SITES      (256 * MEGABYTE)
 #define STUCK_NS       NSEC_PER_SEC
 #define DEAD_NS	       (20 * NSEC_PER_SEC)
 
 static struct {
 	int socket, abandon, pid;
+	int process; /* pidfd of it: its number may be that of another one by now */
 	pthread_mutex_t lock;
-	uint64_t tables; /* bytes in all */
+	uint64_t tables; /* bytes in all, of those that are in no file */
 	int waiting;	 /* for a worker, longer than it should take */
 	bool open;	 /* workers cannot be locked in */
 	bool dead;	 /* has not answered for so long that nobody waits any more */
 	bool gone;	 /* that has been told */
-} symbolizer = { .socket = -1, .abandon = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+} symbolizer = { .socket = -1, .abandon = -1, .process = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 struct job {
 	const char *name, *root, *cache;
+	const char *spec; /* no table is wanted, but where its probes go; "": those of marks */
+	bool frames;	  /* nor that, but its unwind table */
 	const struct map_options *opt;
 	int file;
 	uid_t owner;
@@ -55,6 +63,8 @@ struct job {
 	int status, n_opens;
 	uint64_t memory, cpu_s, since;
 	struct maptable *table;
+	struct probe_sites *sites;
+	struct unwind_table *unwind;
 	struct error *err;
 	int result; /* of the whole, once it is ended */
 };
@@ -75,6 +85,8 @@ static void allow(struct job *j, uint64_t size)
 	if (j->memory > most)
 		j->memory = most;
 	j->cpu_s += size / BYTES_A_SECOND;
+	if (j->cpu_s > MOST_CPU_S) /* a file may say that it is as large as it likes */
+		j->cpu_s = MOST_CPU_S;
 }
 
 /* ---- opening for a worker ---- */
@@ -102,7 +114,8 @@ static void raise_limits(const struct job *j, int pid)
 {
 	const struct rlimit as = { j->memory, j->memory }, cpu = { j->cpu_s, j->cpu_s + 1 };
 
-	prlimit(pid, RLIMIT_AS, &as, NULL);
+	if (SANDBOX_LIMITS_MEMORY)
+		prlimit(pid, RLIMIT_AS, &as, NULL);
 	prlimit(pid, RLIMIT_CPU, &cpu, NULL);
 }
 
@@ -113,16 +126,14 @@ static int open_for(struct job *j, const struct seccomp_notif *n)
 	int fd;
 
 	if (j->n_opens++ >= MAX_OPENS || !read_path(n->pid, n->data.args[1], path) ||
-	    ioctl(j->opens, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id)) {
-		errno = EACCES;
-		return -1;
-	}
+	    ioctl(j->opens, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id))
+		return -EACCES;
 	fd = file_open_named(j->root, path, j->owner, &st);
 	if (fd >= 0) {
 		allow(j, st.st_size);
 		raise_limits(j, n->pid);
 	}
-	log_debug("%s names %s: %s", j->name, path, fd < 0 ? strerror(errno) : "opened");
+	log_debug("%s names %s: %s", j->name, path, fd < 0 ? strerror(-fd) : "opened");
 	return fd;
 }
 
@@ -139,7 +150,7 @@ static void answer_open(struct job *j)
 	fd = open_for(j, &n);
 	yes.id = no.id = n.id;
 	yes.srcfd = fd;
-	no.error = fd < 0 ? -errno : -EACCES;
+	no.error = fd < 0 ? fd : -EACCES;
 	if (fd < 0 || ioctl(j->opens, SECCOMP_IOCTL_NOTIF_ADDFD, &yes) < 0)
 		ioctl(j->opens, SECCOMP_IOCTL_NOTIF_SEND, &no);
 	if (fd >= 0)
@@ -162,21 +173,24 @@ static void go_on(struct job *j)
 }
 
 /* @fd: of the worker, and not to be trusted. */
-static struct maptable *take_table(int fd, uint64_t size)
+static bool is_sealed(int fd, uint64_t size)
 {
 	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-	struct maptable *t;
 	struct stat st;
-	void *mem;
 
-	if (fd < 0 || (fcntl(fd, F_GET_SEALS) & seals) != seals || fstat(fd, &st) ||
-	    (uint64_t)st.st_size != size || !size)
-		return NULL;
-	mem = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-	if (mem == MAP_FAILED)
-		return NULL;
-	t = table_attach(mem, size, true, true);
-	return t;
+	return fd >= 0 && (fcntl(fd, F_GET_SEALS) & seals) == seals && !fstat(fd, &st) &&
+	       (uint64_t)st.st_size == size && size;
+}
+
+static void *take_block(struct job *j, int fd, uint64_t size)
+{
+	void *mem = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+
+	if (mem != MAP_FAILED)
+		return mem;
+	end(j, error_set(j->err, errno, "%s: mapping what was read of it: %s", j->name,
+			 strerror(errno)));
+	return NULL;
 }
 
 /* In a file it takes memory only as long as there is some to spare. */
@@ -192,10 +206,21 @@ static void keep_table(struct job *j)
 	j->table = kept;
 }
 
+static int is_damaged(struct job *j)
+{
+	log_warn("%s: the symbolizer made a table of it that cannot be: the file is malformed, or "
+		 "made to harm; the run goes on without its lines",
+		 j->name);
+	return end(j, error_set(j->err, EBADMSG, "%s: its table is damaged", j->name));
+}
+
 static int on_table(struct job *j, int fd, uint64_t size)
 {
 	uint64_t most = half_of_memory() / 2;
+	void *mem;
 
+	if (!is_sealed(fd, size)) /* what it says of its size is not counted with */
+		return is_damaged(j);
 	if (__atomic_add_fetch(&symbolizer.tables, size, __ATOMIC_RELAXED) > most) {
 		__atomic_sub_fetch(&symbolizer.tables, size, __ATOMIC_RELAXED);
 		return end(j, error_set(j->err, E2BIG,
@@ -203,26 +228,67 @@ static int on_table(struct job *j, int fd, uint64_t size)
 					"take %llu MB",
 					j->name, (unsigned long long)(most / MEGABYTE)));
 	}
-	j->table = take_table(fd, size);
+	mem = take_block(j, fd, size);
+	j->table = mem ? table_attach(mem, size, true, true) : NULL;
 	if (!j->table) {
-		log_warn("%s: the symbolizer made a table of it that cannot be: the file is "
-			 "malformed, or made to harm; the run goes on without its lines",
-			 j->name);
-		return end(j, error_set(j->err, EBADMSG, "%s: its table is damaged", j->name));
+		__atomic_sub_fetch(&symbolizer.tables, size, __ATOMIC_RELAXED);
+		return mem ? is_damaged(j) : j->result;
 	}
+	j->table->counted = &symbolizer.tables;
 	if (j->cache)
 		keep_table(j);
-	if (j->table->mapped && j->cache)
-		__atomic_sub_fetch(&symbolizer.tables, size, __ATOMIC_RELAXED);
 	return end(j, 0);
+}
+
+/* It lives only until it has been handed on, so it is not counted among the tables. */
+static int on_unwind(struct job *j, int fd, uint64_t size)
+{
+	bool sealed = size <= half_of_memory() / 2 && is_sealed(fd, size);
+	void *mem = sealed ? take_block(j, fd, size) : NULL;
+
+	if (sealed && !mem)
+		return j->result;
+	j->unwind = mem ? unwind_table_attach(mem, size, true) : NULL;
+	if (j->unwind && unwind_table_is_of(j->unwind, j->file)) {
+		if (j->cache)
+			unwind_table_keep(j->cache, j->unwind);
+		return end(j, 0);
+	}
+	unwind_table_free(j->unwind);
+	j->unwind = NULL;
+	log_warn("%s: the symbolizer made an unwind table of it that cannot be: the file is "
+		 "malformed, or made to harm; its call chains are followed by frame pointers",
+		 j->name);
+	return end(j, error_set(j->err, EBADMSG, "%s: its unwind table is damaged", j->name));
+}
+
+static int on_sites(struct job *j, int fd, uint64_t size)
+{
+	bool sealed = size <= MAX_SITES && is_sealed(fd, size);
+	void *mem = sealed ? take_block(j, fd, size) : NULL;
+
+	if (sealed && !mem)
+		return j->result;
+	j->sites = mem ? probe_sites_attach(mem, size, true) : NULL;
+	if (j->sites)
+		return end(j, 0);
+	return end(j, error_set(j->err, EBADMSG,
+				"%s: what its reader says of its probes cannot be: the file is "
+				"malformed, or made to harm",
+				j->name));
 }
 
 static int on_death(struct job *j)
 {
 	int sig = WIFSIGNALED(j->status) ? WTERMSIG(j->status) : 0;
+	const char *why;
 	char what[96];
 
-	if (sig == SIGXCPU || sig == SIGKILL)
+	/* To end it by its limit of time the kernel takes SIGXCPU first. */
+	if (sig == SIGKILL)
+		snprintf(what, sizeof(what),
+			 "its reader was killed, for want of memory or by hand");
+	else if (sig == SIGXCPU)
 		snprintf(what, sizeof(what), "to read it takes longer than %llu s",
 			 (unsigned long long)j->cpu_s);
 	else if (sig)
@@ -230,10 +296,11 @@ static int on_death(struct job *j)
 	else
 		snprintf(what, sizeof(what), "to read it takes more than %llu MB of memory",
 			 (unsigned long long)(j->memory / MEGABYTE));
-	log_warn("%s: %s: the file is malformed, or made to harm; the run goes on without its "
-		 "lines",
-		 j->name, what);
-	return end(j, error_set(j->err, EBADMSG, "%s: %s", j->name, what));
+	why = sig == SIGKILL ? "" : ": the file is malformed, or made to harm";
+	if (!j->spec)
+		log_warn("%s: %s%s; the run goes on without its %s", j->name, what, why,
+			 j->frames ? "unwind table" : "lines");
+	return end(j, error_set(j->err, EBADMSG, "%s: %s%s", j->name, what, why));
 }
 
 static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
@@ -263,7 +330,16 @@ static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
 			go_on(j);
 		break;
 	case MSG_TABLE:
-		on_table(j, fds[0], m->number);
+		if (!j->spec && !j->frames)
+			on_table(j, fds[0], m->number);
+		break;
+	case MSG_UNWIND:
+		if (j->frames)
+			on_unwind(j, fds[0], m->number);
+		break;
+	case MSG_SITES:
+		if (j->spec)
+			on_sites(j, fds[0], m->number);
 		break;
 	case MSG_ERROR:
 		m->text[sizeof(j->err->text) - 1] = '\0';
@@ -368,17 +444,53 @@ static bool send_job(struct job *j, int other)
 	bool sent;
 
 	m->type = MSG_JOB;
-	m->flags = j->opt && j->opt->kernel ? MSG_KERNEL : 0;
+	m->flags = (j->opt && j->opt->kernel ? MSG_KERNEL : 0) |
+		   (j->opt && j->opt->kallsyms ? MSG_KALLSYMS : 0) | (j->spec ? MSG_PROBES : 0) |
+		   (j->frames ? MSG_FRAMES : 0);
 	m->memory = j->memory;
 	m->cpu_s = j->cpu_s;
 	snprintf(m->text, sizeof(m->text), "%.*s%c%.*s%c%.*s", PATH_MAX - 1, j->name, 0,
-		 PATH_MAX - 1, j->root ? j->root : "", 0, PATH_MAX - 1,
-		 j->opt && j->opt->debug_root ? j->opt->debug_root : "");
+		 PATH_MAX - 1,
+		 j->spec   ? j->spec
+		 : j->root ? j->root
+			   : "",
+		 0, PATH_MAX - 1, j->opt && j->opt->debug_root ? j->opt->debug_root : "");
 	pthread_mutex_lock(&symbolizer.lock);
 	sent = symbolizer.socket >= 0 && message_send(symbolizer.socket, m, fds, 2);
 	pthread_mutex_unlock(&symbolizer.lock);
 	free(m);
 	return sent;
+}
+
+/* Waits until it is done. */
+static int run(struct job *j)
+{
+	struct stat st;
+	int pair[2];
+
+	j->socket = j->worker = j->opens = -1;
+	j->memory = BASE_MEMORY;
+	j->cpu_s = BASE_CPU_S;
+	j->since = clock_now_ns();
+	if (fstat(j->file, &st) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return error_set(j->err, errno, "%s: %s", j->name, strerror(errno));
+	j->owner = st.st_uid;
+	j->socket = pair[0];
+	allow(j, st.st_size);
+	if (__atomic_load_n(&symbolizer.dead, __ATOMIC_RELAXED))
+		give_up(j);
+	else if (!send_job(j, pair[1]))
+		is_gone(j);
+	close(pair[1]);
+	wait_for_end(j);
+	if (j->worker >= 0) {
+		pidfd_send_signal(j->worker, SIGKILL, NULL, 0);
+		close(j->worker);
+	}
+	if (j->opens >= 0)
+		close(j->opens);
+	close(j->socket);
+	return j->result;
 }
 
 static int build(int fd, const char *name, const struct map_options *opt, const char *cache,
@@ -389,43 +501,41 @@ static int build(int fd, const char *name, const struct map_options *opt, const 
 			 .cache = cache,
 			 .opt = opt,
 			 .file = fd,
-			 .socket = -1,
-			 .worker = -1,
-			 .opens = -1,
-			 .memory = BASE_MEMORY,
-			 .cpu_s = BASE_CPU_S,
-			 .since = clock_now_ns(),
 			 .err = err };
-	struct stat st;
-	int pair[2];
+	int r = run(&j);
 
-	if (fstat(fd, &st) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return error_set(err, errno, "%s: %s", name, strerror(errno));
-	j.owner = st.st_uid;
-	j.socket = pair[0];
-	allow(&j, st.st_size);
-	if (__atomic_load_n(&symbolizer.dead, __ATOMIC_RELAXED))
-		give_up(&j);
-	else if (!send_job(&j, pair[1]))
-		is_gone(&j);
-	close(pair[1]);
-	wait_for_end(&j);
-	if (j.worker >= 0) {
-		pidfd_send_signal(j.worker, SIGKILL, NULL, 0);
-		close(j.worker);
-	}
-	if (j.opens >= 0)
-		close(j.opens);
-	close(j.socket);
 	*ret = j.table;
-	return j.result;
+	return r;
+}
+
+static int build_unwind(int fd, const char *name, const char *cache, struct unwind_table **ret,
+			struct error *err)
+{
+	struct job j = { .name = name, .frames = true, .cache = cache, .file = fd, .err = err };
+	int r = run(&j);
+
+	*ret = j.unwind;
+	return r;
+}
+
+static int find_probes(int fd, const char *name, const char *spec, struct probe_sites **ret,
+		       struct error *err)
+{
+	struct job j = { .name = name, .spec = spec, .file = fd, .err = err };
+	int r;
+
+	if (strlen(spec) >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "%s: no POINT is that long", spec);
+	r = run(&j);
+	*ret = j.sites;
+	return r;
 }
 
 /* ---- from begin to end ---- */
 
 int symbolizer_start(struct error *err)
 {
-	int pair[2], pid;
+	int pair[2], pid, ret = 0;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		if (errno != EAFNOSUPPORT)
@@ -439,15 +549,20 @@ int symbolizer_start(struct error *err)
 	pid = fork();
 	if (!pid)
 		nursery_main(pair[1]);
+	symbolizer.process = pid > 0 ? pidfd_open(pid, 0) : -1;
+	if (symbolizer.process < 0 || symbolizer.abandon < 0)
+		ret = error_set(err, errno, "starting a process: %s", strerror(errno));
 	close(pair[1]);
-	if (pid < 0 || symbolizer.abandon < 0) {
-		close(pair[0]);
-		return error_set(err, errno, "starting a process: %s", strerror(errno));
+	if (ret) {
+		close(pair[0]); /* it ends with that */
+		return ret;
 	}
 	fcntl(pair[0], F_SETFL, O_NONBLOCK); /* who is stopped takes no jobs */
 	symbolizer.socket = pair[0];
 	symbolizer.pid = pid;
 	maptable_build_by(build);
+	unwind_table_build_by(build_unwind);
+	probe_sites_read_by(find_probes);
 	return 0;
 }
 
@@ -462,12 +577,16 @@ void symbolizer_stop(void)
 	if (symbolizer.socket < 0)
 		return;
 	maptable_build_by(NULL);
+	unwind_table_build_by(NULL);
+	probe_sites_read_by(NULL);
 	pthread_mutex_lock(&symbolizer.lock);
 	close(symbolizer.socket);
 	symbolizer.socket = -1;
 	pthread_mutex_unlock(&symbolizer.lock);
-	kill(symbolizer.pid, SIGKILL);
-	waitpid(symbolizer.pid, NULL, WNOHANG);
+	pidfd_send_signal(symbolizer.process, SIGKILL, NULL, 0);
+	waitid(P_PIDFD, symbolizer.process, NULL, WEXITED | WNOHANG);
+	close(symbolizer.process);
+	symbolizer.process = -1;
 	symbolizer.pid = 0;
 	close(symbolizer.abandon);
 	symbolizer.abandon = -1;
@@ -481,4 +600,9 @@ bool symbolizer_is_stuck(void)
 int symbolizer_pid(void)
 {
 	return symbolizer.pid;
+}
+
+uint64_t symbolizer_memory(void)
+{
+	return __atomic_load_n(&symbolizer.tables, __ATOMIC_RELAXED);
 }

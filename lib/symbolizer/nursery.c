@@ -4,9 +4,12 @@
  * rights and forks two processes for each job: one to read the file, and its keeper, which tells
  * how that one ended. Each dies with its parent.
  */
-#include "map/file_open.h"
-#include "map/table.h"
+#include "files/file_open.h"
+#include "progress/probe_sites.h"
+#include "table/table.h"
 #include "symbolizer/protocol.h"
+#include "unwind/unwind.h"
+#include "unwind/unwind_table.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -37,14 +40,10 @@ static void wait_for_go(int socket)
 }
 
 /* What follows is checked by who gets it; after this nobody can change it. */
-static bool put_table(int fd, struct maptable *t)
+static bool put(int fd, const char *p, size_t size)
 {
-	struct table_header *h = t->mem;
-	const char *p = t->mem;
-
-	h->checksum = table_checksum(t->mem, t->size);
-	for (size_t done = 0; done < t->size;) {
-		ssize_t n = write(fd, p + done, t->size - done);
+	for (size_t done = 0; done < size;) {
+		ssize_t n = write(fd, p + done, size - done);
 
 		if (n <= 0)
 			return false;
@@ -53,51 +52,104 @@ static bool put_table(int fd, struct maptable *t)
 	return !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
 }
 
-static void __attribute__((noreturn)) worker_main(const struct message *job, int file, int socket)
+static void __attribute__((noreturn))
+answer(int socket, uint32_t type, const char *name, int memory, const void *block, size_t size)
+{
+	struct message m = { .type = type, .number = size };
+	struct error err = { 0 };
+
+	if (!put(memory, block, size)) {
+		error_set(&err, errno, "%s: what was read of it cannot be written: %s", name,
+			  strerror(errno));
+		fail(socket, &err);
+	}
+	message_send(socket, &m, &memory, 1);
+	_exit(0);
+}
+
+static void __attribute__((noreturn))
+make_table(const struct message *job, int file, int socket, int memory)
 {
 	const char *name = job->text, *root = name + strlen(name) + 1;
 	const char *debug_root = root + strlen(root) + 1;
 	struct map_options opt = { .debug_root = *debug_root ? debug_root : NULL,
 				   .root = *root ? root : NULL,
-				   .kernel = job->flags & MSG_KERNEL };
-	int memory = memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING), opens;
-	struct message m = { .type = MSG_READY };
+				   .kernel = job->flags & MSG_KERNEL,
+				   .kallsyms = job->flags & MSG_KALLSYMS };
+	struct message m = { .type = MSG_FOUND };
 	struct error err = { 0 };
 	struct table_work *work;
+	struct table_header *h;
 	struct maptable *t;
+
+	if (table_work_begin(file, name, &opt, &work, &m.number, &err))
+		fail(socket, &err);
+	message_send(socket, &m, NULL, 0);
+	wait_for_go(socket);
+	t = table_work_build(work, &opt, &err);
+	if (!t)
+		fail(socket, &err);
+	h = t->mem;
+	h->checksum = table_checksum(t->mem, t->size);
+	answer(socket, MSG_TABLE, name, memory, t->mem, t->size);
+}
+
+static void __attribute__((noreturn))
+find_probes(const struct message *job, int file, int socket, int memory)
+{
+	const char *name = job->text, *spec = name + strlen(name) + 1;
+	struct probe_sites *sites;
+	struct error err = { 0 };
+
+	if (probe_sites_read(file, name, spec, &sites, &err))
+		fail(socket, &err);
+	answer(socket, MSG_SITES, name, memory, sites->mem, sites->size);
+}
+
+static void __attribute__((noreturn))
+make_unwind_table(const struct message *job, int file, int socket, int memory)
+{
+	const char *name = job->text;
+	struct unwind_table *t;
+	struct error err = { 0 };
+
+	if (unwind_table_read(file, name, &t, &err))
+		fail(socket, &err);
+	answer(socket, MSG_UNWIND, name, memory, t->mem, t->size);
+}
+
+static void __attribute__((noreturn)) worker_main(const struct message *job, int file, int socket)
+{
+	int memory = memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int failed = memory < 0 ? errno : 0, opens;
+	struct message m = { .type = MSG_READY };
+	const char *name = job->text;
+	struct error err = { 0 };
 	bool locked_in;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sandbox_limit(job->memory, job->cpu_s);
 	opens = sandbox_enter();
 	locked_in = opens >= 0;
-	if ((!locked_in && errno != ENOSYS && errno != EINVAL) || memory < 0) {
-		error_set(&err, errno, "%s: not read: its reader cannot be locked in: %s", name,
-			  strerror(errno));
+	if (failed) {
+		error_set(&err, failed, "%s: not read: its reader has no memory to answer with: %s",
+			  name, strerror(failed));
+		fail(socket, &err);
+	}
+	if (!locked_in && opens != -ENOSYS && opens != -EINVAL) {
+		error_set(&err, -opens, "%s: not read: its reader cannot be locked in: %s", name,
+			  strerror(-opens));
 		fail(socket, &err);
 	}
 	/* A kernel without seccomp's filters: what user nobody may open, it may. */
 	message_send(socket, &m, &opens, locked_in);
-	close(opens);
+	if (locked_in)
+		close(opens);
 	wait_for_go(socket);
 	file_open_is_served = locked_in;
-	if (table_work_begin(file, name, &opt, &work, &m.number, &err))
-		fail(socket, &err);
-	m.type = MSG_FOUND;
-	message_send(socket, &m, NULL, 0);
-	wait_for_go(socket);
-	t = table_work_build(work, &opt, &err);
-	if (!t)
-		fail(socket, &err);
-	if (!put_table(memory, t)) {
-		error_set(&err, errno, "%s: its table cannot be written: %s", name,
-			  strerror(errno));
-		fail(socket, &err);
-	}
-	m.type = MSG_TABLE;
-	m.number = t->size;
-	message_send(socket, &m, &memory, 1);
-	_exit(0);
+	(job->flags & MSG_PROBES   ? find_probes
+	 : job->flags & MSG_FRAMES ? make_unwind_table
+				   : make_table)(job, file, socket, memory);
 }
 
 /* ---- its keeper, and the nursery ---- */

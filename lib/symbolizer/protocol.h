@@ -8,12 +8,15 @@
 #include <linux/limits.h>
 
 enum symbolizer_message {
-	MSG_JOB,     /* to the nursery: file and socket of the job; text: name, root, debug root */
+	MSG_JOB,     /* to the nursery: file and socket of the job; text: name, root, debug root;
+		      * with MSG_PROBES: name, POINT */
 	MSG_STARTED, /* from the nursery's child: pidfd of the worker; number: its pid */
 	MSG_READY,   /* from the worker: where its opens are to be answered */
 	MSG_GO,	     /* to the worker: begin; then: build */
 	MSG_FOUND,   /* from the worker: number: fingerprint of the debug files */
 	MSG_TABLE,   /* the table; number: its size */
+	MSG_UNWIND,  /* the unwind table; number: its size */
+	MSG_SITES,   /* where probes go; number: its size */
 	MSG_ERROR,   /* there is none; number: errno; text: why */
 	MSG_ENDED, /* from the nursery's child: number: how the worker ended, as waitpid() has it */
 };
@@ -22,12 +25,15 @@ enum symbolizer_message {
 
 struct message {
 	uint32_t type;
-	uint32_t flags; /* of a job: MSG_KERNEL */
+	uint32_t flags; /* of a job: MSG_KERNEL, MSG_KALLSYMS, MSG_PROBES, MSG_FRAMES */
 	uint64_t number;
 	uint64_t memory, cpu_s;	 /* of a job: limits */
 	char text[3 * PATH_MAX]; /* strings, each with its NUL */
 };
-#define MSG_KERNEL 1u
+#define MSG_KERNEL   1u
+#define MSG_KALLSYMS 2u
+#define MSG_PROBES   4u /* no table is wanted, but where probes go */
+#define MSG_FRAMES   8u /* nor that, but the unwind table */
 
 /* Descriptors are the receiver's. False: the other side is gone, or what came is no message. */
 bool message_send(int socket, const struct message *m, const int *fds, int n);
@@ -39,7 +45,14 @@ void nursery_main(int socket) __attribute__((noreturn));
 /* No rights: no other user, no capabilities, none to be had by exec. */
 void sandbox_drop_rights(void);
 void sandbox_limit(uint64_t memory, uint64_t cpu_s);
-/* From now on only what is open; returns the descriptor by which opens are answered, or -1. */
+/* Sanitizers map terabytes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANDBOX_LIMITS_MEMORY false
+#else
+#define SANDBOX_LIMITS_MEMORY true
+#endif
+/* From now on only what is open; returns the descriptor by which opens are answered, or a
+ * negative errno. */
 int sandbox_enter(void);
 
 #endif

@@ -4,7 +4,7 @@
  * file it must ask: the call is held until whoever has the other end has put a descriptor in its
  * place. Everything else fails (EPERM) without having been looked at.
  */
-#include "base/privileges.h"
+#include "host/privileges.h"
 #include "symbolizer/protocol.h"
 
 #include <fcntl.h>
@@ -74,11 +74,8 @@ void sandbox_limit(uint64_t memory, uint64_t cpu_s)
 {
 	const struct rlimit as = { memory, memory }, cpu = { cpu_s, cpu_s + 1 };
 
-#ifndef __SANITIZE_ADDRESS__ /* which maps terabytes */
-	setrlimit(RLIMIT_AS, &as);
-#else
-	(void)as;
-#endif
+	if (SANDBOX_LIMITS_MEMORY)
+		setrlimit(RLIMIT_AS, &as);
 	setrlimit(RLIMIT_CPU, &cpu);
 }
 
@@ -95,6 +92,7 @@ int sandbox_enter(void)
 		LOAD(nr),
 	};
 	struct sock_fprog prog = { .len = 4, .filter = f };
+	int fd;
 
 	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++) {
 		f[prog.len++] = (struct sock_filter)IF((uint32_t)allowed[i]);
@@ -109,6 +107,6 @@ int sandbox_enter(void)
 	f[prog.len++] = (struct sock_filter)IF(AT_EMPTY_PATH);
 	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
 	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
-		       &prog);
+	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
+	return fd < 0 ? -errno : fd;
 }

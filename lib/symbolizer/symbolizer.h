@@ -13,7 +13,7 @@
 #include "base/base.h"
 
 /*
- * From now on the tables of map/map.h are made so. To be called while the process has one thread,
+ * From now on the tables of maps/maps.h are made so. To be called while the process has one thread,
  * and nothing in its memory that must not be copied.
  */
 int symbolizer_start(struct error *err);
@@ -25,5 +25,7 @@ void symbolizer_stop(void);
 bool symbolizer_is_stuck(void);
 /* The process that was forked early; 0: none. */
 int symbolizer_pid(void);
+/* Bytes that tables take which are kept in no cache: bounded, over all files. */
+uint64_t symbolizer_memory(void);
 
 #endif

@@ -6,7 +6,8 @@
  * periods too.
  */
 #include "engine/engine.h"
-#include "map/map.h"
+#include "elf/table_open.h"
+#include "maps/maps.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -104,13 +105,13 @@ int main(int argc, char **argv)
 	printf("{\"hz\": %s, \"speedup_pct\": %s, \"inserted_s\": %.6f, \"consumed\": [", argv[4],
 	       argv[3], engine_delay(engine) / 1e9);
 	for (int i = 0; i < opt.n_cpus; i++) {
-		const volatile struct scoz_core *c = engine_core(engine, i);
+		struct scoz_core c = engine_core(engine, i);
 
 		/* what this core had to consume: all but its own hits and what was excused */
-		consumed = c->stopped / (double)(engine_delay(engine) - c->own - c->excused);
-		if (c->stops > 10 && consumed < worst)
+		consumed = c.stopped / (double)(engine_delay(engine) - c.own - c.excused);
+		if (c.stops > 10 && consumed < worst)
 			worst = consumed;
-		printf("%s%.5f", i ? ", " : "", c->stops > 10 ? consumed : 1.0);
+		printf("%s%.5f", i ? ", " : "", c.stops > 10 ? consumed : 1.0);
 	}
 	begun50 = engine_latency_quantile(engine, 0.5, false, &n);
 	begun99 = engine_latency_quantile(engine, 0.99, false, NULL);

@@ -5,7 +5,8 @@
  * line: building without a cache, reading back from the cache, and looking up random addresses.
  * Memory is that of a child that does only this (peak resident set, with and without file pages).
  */
-#include "map/map.h"
+#include "elf/table_open.h"
+#include "maps/maps.h"
 #include "symbolizer/symbolizer.h"
 
 #include <sys/resource.h>

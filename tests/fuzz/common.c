@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tests/fuzz/fuzz.h"
 
-#include "map/map.h"
+#include "elf/elf_image.h"
+#include "maps/maps.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,6 +28,58 @@ FILE *fuzz_sink(void)
 	if (!f)
 		abort();
 	return f;
+}
+
+#define ADDRESS 0x1000
+
+struct frames_file {
+	Elf64_Ehdr e;
+	Elf64_Phdr p[2];
+	Elf64_Shdr s[3];
+	char names[16];
+	_Alignas(16) uint8_t frames[FUZZ_MAX_FRAMES];
+};
+
+Elf *fuzz_frames(const uint8_t *frames, size_t n, const char *section)
+{
+	static struct frames_file f;
+	const size_t at = offsetof(struct frames_file, frames);
+
+	f.e = (Elf64_Ehdr){ .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					 ELFDATA2LSB, EV_CURRENT },
+			    .e_type = ET_DYN,
+			    .e_machine = EM_X86_64,
+			    .e_version = EV_CURRENT,
+			    .e_ehsize = sizeof(f.e),
+			    .e_phoff = offsetof(struct frames_file, p),
+			    .e_phentsize = sizeof(f.p[0]),
+			    .e_phnum = 2 };
+	f.p[0] = (Elf64_Phdr){ .p_type = PT_LOAD,
+			       .p_flags = PF_R | PF_X,
+			       .p_offset = at,
+			       .p_vaddr = ADDRESS,
+			       .p_filesz = n,
+			       .p_memsz = n };
+	f.p[1] = f.p[0];
+	f.p[1].p_type = PT_GNU_EH_FRAME;
+	if (section) {
+		f.e.e_shoff = offsetof(struct frames_file, s);
+		f.e.e_shentsize = sizeof(f.s[0]);
+		f.e.e_shnum = 3;
+		f.e.e_shstrndx = 1;
+		strncpy(f.names + 1, section, sizeof(f.names) - 2);
+		f.s[1] = (Elf64_Shdr){ .sh_type = SHT_STRTAB,
+				       .sh_offset = offsetof(struct frames_file, names),
+				       .sh_size = sizeof(f.names) };
+		f.s[2] = (Elf64_Shdr){ .sh_name = 1,
+				       .sh_type = SHT_PROGBITS,
+				       .sh_addr = ADDRESS,
+				       .sh_offset = at,
+				       .sh_size = n };
+	}
+	memcpy(f.frames, frames, n);
+	elf_image_init();
+	return elf_memory((char *)&f, at + n);
 }
 
 static void ask_name(const struct maptable *t, const char *name)

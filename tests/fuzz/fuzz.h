@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+#include <libelf.h>
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
@@ -19,6 +21,13 @@ const struct fuzz_file *fuzz_file(const void *data, size_t size);
 
 /* A stream that takes everything and keeps nothing. */
 FILE *fuzz_sink(void);
+
+/*
+ * A file with nothing but the @n bytes of unwind tables at @frames, as a section of that name, or
+ * (NULL) where PT_GNU_EH_FRAME is. NULL: libelf does not want it. The same memory for all.
+ */
+#define FUZZ_MAX_FRAMES (64 << 10)
+Elf *fuzz_frames(const uint8_t *frames, size_t n, const char *section);
 
 /* Asks a table everything that can be asked of one. */
 struct maptable;

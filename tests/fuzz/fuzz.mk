@@ -8,11 +8,11 @@ FUZZ_FLAGS	= -O1 -g $(FUZZ_SANITIZE)
 FUZZ_NAMES	:= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ		:= $(addprefix $(FUZZ_B)/,$(FUZZ_NAMES))
 # Of the library and the tool all that reads, and nothing that wants the kernel or a terminal.
-FUZZED := $(wildcard lib/base/*.c lib/map/*.c lib/profile/*.c lib/progress/*.c lib/stats/*.c \
-	lib/symbolizer/*.c) lib/plan/period.c lib/plan/window_length.c \
-	$(addprefix lib/record/,code.c fields.c futex.c kinds.c names.c reader.c writer.c) \
+FUZZED := $(wildcard lib/base/*.c lib/elf/*.c lib/files/*.c lib/host/*.c lib/jsonl/*.c lib/maps/*.c lib/table/*.c lib/profile/*.c lib/progress/*.c lib/stats/*.c \
+	lib/symbolizer/*.c lib/unwind/*.c) lib/plan/period.c lib/plan/window_length.c \
+	$(addprefix lib/record/,code.c format.c futex.c kinds.c names.c reader.c writer.c) \
 	$(filter-out %/main.c %/doctor.c %/record.c %/prove.c %/prove_program.c, \
-	$(filter-out tools/scoz/top%,$(wildcard tools/scoz/*.c tools/scoz/*/*.c)))
+	$(filter-out tools/scoz/top/% tools/scoz/commands/top.c,$(wildcard tools/scoz/*.c tools/scoz/*/*.c)))
 fuzz_obj = $(patsubst %.c,$(FUZZ_B)/obj/%.o,$(1))
 
 $(FUZZ_B)/obj/%.o: %.c | $(B)/syscalls.h
@@ -30,17 +30,17 @@ $(FUZZ): $(FUZZ_B)/%: $(FUZZ_B)/obj/tests/fuzz/fuzz_%.o $(FUZZ_B)/libfuzzed.a
 
 # What they begin with is made of small programs and by our own writers.
 $(B)/fuzz/make_seeds $(B)/fuzz/read_elf: $(B)/fuzz/%: tests/fuzz/%.c $(B)/libscozcore.a
-	@mkdir -p $(@D)
+	$(directories)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
 $(B)/fuzz/seeds/done: tests/fuzz/seeds $(B)/fuzz/make_seeds
 	$(call say,GEN)
 	$(Q)tests/fuzz/seeds $(B)/fuzz/make_seeds $(@D)
 	@touch $@
 
 .PHONY: fuzz fuzz-coverage
-fuzz: $(FUZZ) $(B)/fuzz/seeds/done $(B)/fuzz/read_elf
-fuzz-coverage: $(B)/fuzz/seeds/done
+fuzz: $(FUZZ) $(B)/fuzz/seeds/done $(B)/fuzz/read_elf ## the fuzzers
+fuzz-coverage: $(B)/fuzz/seeds/done ## the fuzzers, built to tell which lines they reach
 	$(MAKE) FUZZ_B=$(B)/fuzz-coverage \
 		FUZZ_SANITIZE="-fprofile-instr-generate -fcoverage-mapping" \
 		$(addprefix $(B)/fuzz-coverage/,$(FUZZ_NAMES))

@@ -3,7 +3,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "map/decompress.h"
+#include "elf/decompress.h"
 
 #define MOST (4 << 20)
 

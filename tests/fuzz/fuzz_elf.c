@@ -2,7 +2,8 @@
 /* Tables of ELF files: both readers, that of programs and that of kernel images and modules. */
 #include "tests/fuzz/fuzz.h"
 
-#include "map/map.h"
+#include "elf/table_open.h"
+#include "maps/maps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
 /* /proc/PID/maps: names of files in it are chosen by whoever runs the process. */
 #include "tests/fuzz/fuzz.h"
 
-#include "map/map.h"
+#include "maps/maps.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

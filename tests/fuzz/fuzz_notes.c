@@ -4,6 +4,7 @@
 
 #include "progress/marks.h"
 #include "progress/probe_file.h"
+#include "progress/probe_sites.h"
 #include "progress/usdt.h"
 
 static void place(const struct held_file *file)
@@ -26,10 +27,27 @@ static void place(const struct held_file *file)
 		at.note = offset & 1;
 		if (probe_file_around(f, vaddr, &start, &end))
 			at.function_vaddr = start;
-		if (!probe_file_check(f, &at, NULL) && probe_file_unchanged(f, NULL))
-			abort();
+		probe_file_check(f, &at, NULL);
 	}
 	probe_file_close(f);
+}
+
+static void sites(const struct held_file *file, const char *spec)
+{
+	struct probe_sites *s;
+	struct point point;
+
+	if (*spec && point_parse(spec, &point, NULL))
+		abort();
+	if (!probe_sites_find(file, *spec ? &point : NULL, &s, NULL)) {
+		for (size_t i = 0; i < s->n; i++) {
+			if (!s->list[i].refused && probe_sites_unchanged(s, i, file, NULL))
+				abort();
+		}
+		probe_sites_free(s);
+	}
+	if (*spec)
+		point_free(&point);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -49,6 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		mark_sites_free(marks, n);
 	}
 	place(&file);
+	sites(&file, "");
+	sites(&file, "usdt:x:scoz:progress");
+	sites(&file, "x:work");
 	return 0;
 }
 

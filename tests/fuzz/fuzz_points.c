@@ -2,22 +2,29 @@
 /* What users write on command lines: POINT, TARGET, lists of CPUs, globs, names of functions. */
 #include "tests/fuzz/fuzz.h"
 
-#include "map/function_name.h"
-#include "map/table_build.h"
+#include "table/function_name.h"
+#include "table/table_build.h"
 #include "progress/point.h"
 
 static void parse(const char *text)
 {
 	struct progress_spec spec;
-	struct target target;
+	struct target target, again;
 	struct point point;
 	struct error err;
 	int *cpus, n;
 
 	if (!point_parse(text, &point, &err))
 		point_free(&point);
-	if (!target_parse(text, &target, &err))
+	if (!target_parse(text, &target, &err)) {
+		_cleanup_free_ char *written = target_text(&target);
+
+		if (target_parse(written, &again, &err) || again.kind != target.kind ||
+		    strcmp(again.name, target.name) != 0 || again.line != target.line)
+			abort();
+		target_free(&again);
 		target_free(&target);
+	}
 	if (!progress_spec_parse(text, &spec, &err))
 		progress_spec_free(&spec);
 	if (!latency_spec_parse(text, &spec, &err))

@@ -3,7 +3,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "tools/scoz/cmds.h"
-#include "tools/scoz/plot.h"
+#include "tools/scoz/causal/plot.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes what our own writers write, as seeds: profiles, recordings, tables of ELF files. */
-#include "map/map.h"
+#include "elf/table_open.h"
+#include "maps/maps.h"
 #include "profile/profile.h"
 #include "record/recording.h"
 

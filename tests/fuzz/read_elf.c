@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* read_elf [--kernel] FILE: has the symbolizer make its table. 1: the text says why there is none.
  */
-#include "map/map.h"
+#include "elf/table_open.h"
+#include "maps/maps.h"
 #include "symbolizer/symbolizer.h"
 
 int main(int argc, char **argv)

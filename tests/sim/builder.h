@@ -42,6 +42,12 @@ static inline void target(struct builder *b, double ms)
 		program_op(b->p, b->task, OP_COMPUTE, ms * b->ms, -1, SIM_TARGET);
 }
 
+/* Sleeping, a request, the start of a timer: that is to be sped up. */
+static inline void target_wait(struct builder *b, enum sim_op_kind kind, double ms, int object)
+{
+	program_op(b->p, b->task, kind, ms * b->ms, object, SIM_TARGET);
+}
+
 static inline void progress(struct builder *b)
 {
 	op(b, OP_PROGRESS, -1);
@@ -55,5 +61,7 @@ struct sim_model {
 
 /* sleepers.c: programs beside tasks that sleep; ends with a NULL name. */
 extern const struct sim_model sleeper_models[];
+/* waits.c: programs whose target is waiting; the same. */
+extern const struct sim_model waiting_models[];
 
 #endif

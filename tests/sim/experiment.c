@@ -2,8 +2,10 @@
 #include "experiment.h"
 
 #include "base/base.h"
+#include "plan/period.h"
 #include "plan/plan.h"
 #include "plan/window_length.h"
+#include "stats/discard.h"
 
 #include <math.h>
 
@@ -26,8 +28,28 @@ static void settle(struct sim *s, const struct plan_window *what, double seconds
 		run_for(s, SETTLE_STEP_S);
 }
 
-static void measure(struct sim *s, const struct plan_window *what, double length_s, int cores,
-		    struct profile_window *w)
+/* As daemon/experiment.c. */
+static double expected_pp(const struct sim_options *o, const struct sim_ledger *a,
+			  const struct sim_ledger *b, double seconds, int cores, uint64_t visits)
+{
+	double own = fmax(seconds - (b->delay - a->delay) / 1e9, seconds / 100);
+
+	return period_expected_pp(
+		&(struct period_input){
+			.syncs_per_s = (b->syncs - a->syncs) / own,
+			.spins_per_s = (b->spins - a->spins) / own,
+			.spin_ns = b->spins > a->spins
+					   ? (double)(b->spun - a->spun) / (b->spins - a->spins)
+					   : 0,
+			.visits_per_s = visits / own,
+			.tick_cost_ns = o->tick_cost,
+			.busy_cores = cores - (b->idle - a->idle) / 1e9 / seconds,
+		},
+		o->period);
+}
+
+static void measure(struct sim *s, const struct sim_options *o, const struct plan_window *what,
+		    double length_s, int cores, struct profile_window *w)
 {
 	struct window_progress *p = xcalloc(1, sizeof(*p));
 	struct sim_progress a, b;
@@ -55,8 +77,12 @@ static void measure(struct sim *s, const struct plan_window *what, double length
 		.ran_s = (after.ran - before.ran) / 1e9,
 		.stolen_s = (after.stolen - before.stolen) / 1e9,
 		.syncs = after.syncs - before.syncs,
+		.spun_s = (after.spun_seen - before.spun_seen) / 1e9,
+		.spun_first_s = (after.spun_first - before.spun_first) / 1e9,
 		.hits = after.hits - before.hits,
-		.discard = p->visits < MIN_VISITS || p->virtual_s <= 0 ? "few_visits" : NULL,
+		.expected_pp = expected_pp(o, &before, &after, length_s, cores, p->visits),
+		.discard = discard_name(
+			p->visits < MIN_VISITS || p->virtual_s <= 0 ? DISCARD_FEW_VISITS : KEPT),
 		.n_progress = 1,
 		.progress = p,
 	};
@@ -80,13 +106,14 @@ static double log_period(const struct profile_window *w)
 }
 
 /* One speedup, held for some windows; false when all windows so far were too short. */
-static bool hold(struct sim *s, const struct plan_window *what, const struct window_length *length,
-		 int cores, struct plan *plan, struct window_tuner *tuner, struct windows *w)
+static bool hold(struct sim *s, const struct sim_options *o, const struct plan_window *what,
+		 const struct window_length *length, int cores, struct plan *plan,
+		 struct window_tuner *tuner, struct windows *w)
 {
 	settle(s, what, length->settle_s);
 	for (uint32_t i = 0; i < length->hold; i++) {
 		array_reserve(w->w, w->cap, w->n + 1);
-		measure(s, what, length->length_s, cores, &w->w[w->n]);
+		measure(s, o, what, length->length_s, cores, &w->w[w->n]);
 		w->w[w->n].seq = w->n;
 		if (i)
 			plan_record_more(plan, what->target, &w->w[w->n]);
@@ -135,7 +162,7 @@ void experiment(const struct sim_program *p, const struct sim_options *o,
 
 		if (x->length_s > 0)
 			length = (struct window_length){ x->settle_s, x->length_s, 1 };
-		if (!hold(s, &next, &length, p->cores, plan, tuner, &w)) {
+		if (!hold(s, o, &next, &length, p->cores, plan, tuner, &w)) {
 			forget(&w);
 			plan_forget(plan);
 			ret->lengthened++;

@@ -33,6 +33,9 @@ void sim_options_default(struct sim_options *o)
 		.weather = { .common = 0.5 },
 		.charge_stops = true,
 		.share = true,
+		.waits = true,
+		.devices = true,
+		.sees_spins = true,
 		.seed = 1,
 	};
 }
@@ -128,6 +131,8 @@ void core_switch_out(struct sim *s, int c)
 	scoz_use_out(&k->use, t->spec->stranger, s->now);
 	if (s->o.share && t->spec->stranger)
 		scoz_core_follow(&k->account, s->delay);
+	if (!t->spec->stranger)
+		k->left = k->account.absorbed - s->now;
 }
 
 static bool involved_queue(const struct sim *s, const struct core *k)
@@ -296,7 +301,7 @@ static void waive_common_debt(struct sim *s)
 
 /* ---- ticks ---- */
 
-static void add_delay(struct sim *s, int64_t d)
+void add_delay(struct sim *s, int64_t d)
 {
 	s->delay += d;
 	s->hits++;
@@ -364,6 +369,26 @@ static void next_period(struct sim *s, struct core *k)
 	k->period = s->o.period * (1 + s->o.tick_jitter * (2 * rng_uniform(&k->rng) - 1));
 }
 
+/* The current task of core @c spins (lib/engine/bpf/tick.bpf.h). */
+static void spin_seen(struct sim *s, int c, uint64_t weight)
+{
+	int64_t ender = s->delay;
+
+	s->core[c].spun += weight;
+	if (!s->core[c].spins)
+		s->core[c].spun_first += weight;
+	if (!s->o.sees_spins || s->o.spins || s->o.model != SCOZ_MODEL_WAIT)
+		return;
+	for (int i = 0; i < s->n_cores; i++) {
+		const struct core *k = &s->core[i];
+		int64_t absorbed = k->account.absorbed + (k->stop ? s->now - k->stop_began : 0);
+
+		if (k->cur != NOBODY && s->task[k->cur].rem < FOREVER && absorbed < ender)
+			ender = absorbed;
+	}
+	scoz_spin_seen(&s->core[c].account, weight, ender, s->delay);
+}
+
 static void tick(struct sim *s, int c)
 {
 	struct core *k = &s->core[c];
@@ -389,6 +414,9 @@ static void tick(struct sim *s, int c)
 			scoz_tick_cost(&k->account, weight, s->o.tick_cost, s->o.period);
 		if (s->task[k->cur].rem < FOREVER)
 			s->task[k->cur].rem += s->o.tick_cost;
+		if (s->task[k->cur].rem == FOREVER)
+			spin_seen(s, c, weight);
+		k->spins = s->task[k->cur].rem == FOREVER;
 		account_hit(s, c, weight);
 		if (core_pay(s, c, STOP_TICK))
 			return;
@@ -451,7 +479,7 @@ static void dispatch(struct sim *s, const struct event *e)
 			task_undefer(s, e->who);
 		break;
 	case EV_DEVICE:
-		operations_device(s, e->who);
+		operations_device(s, e->who, e->version);
 		break;
 	case EV_BALANCE:
 		schedule_balance(s);
@@ -497,6 +525,18 @@ static void make_core(struct sim *s, int c)
 	event_add(&s->events, k->next_tick, EV_TICK, c, 0);
 }
 
+/* Waits for devices are the target. */
+static bool waits_for_devices(const struct sim_program *p)
+{
+	for (int t = 0; t < p->n_tasks; t++) {
+		for (int i = 0; i < p->task[t].n; i++) {
+			if (p->task[t].op[i].kind == OP_IO && p->task[t].op[i].label == SIM_TARGET)
+				return true;
+		}
+	}
+	return false;
+}
+
 struct sim *sim_create(const struct sim_program *p, const struct sim_options *o)
 {
 	struct sim *s = xcalloc(1, sizeof(*s));
@@ -512,6 +552,7 @@ struct sim *sim_create(const struct sim_program *p, const struct sim_options *o)
 		s->object[i] = (struct object){ .size = p->object[i].size, .holder = NOBODY };
 	for (int c = 0; c < s->n_cores; c++)
 		make_core(s, c);
+	s->devices = o->devices && waits_for_devices(p);
 	array_reserve(s->task, s->cap_tasks, (size_t)p->n_tasks);
 	s->n_tasks = p->n_tasks;
 	for (int t = 0, nr = 0; t < p->n_tasks; t++) {
@@ -585,6 +626,8 @@ void sim_read_ledger(const struct sim *s, struct sim_ledger *ret)
 		ret->idle += a->in_idle;
 		ret->crowded += a->crowded;
 		ret->spins += a->spins;
+		ret->spun_seen += s->core[c].spun;
+		ret->spun_first += s->core[c].spun_first;
 		ret->spun += a->spun;
 		ret->ticks += a->ticks;
 		ret->stops += a->stops;

@@ -13,7 +13,9 @@
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 
+#include "account/busy_wait.h"
 #include "account/share.h"
+#include "account/wait.h"
 #include "program.h"
 
 /* What a shared machine does to whoever runs on it; all 0: nothing. */
@@ -52,7 +54,10 @@ struct sim_options {
 	bool charge_stops; /* stops count as run time of the task they hit */
 	bool exclude;	   /* core model: cores with debt take no tasks */
 	bool share;	   /* the rules of account/share.h */
+	bool waits;	   /* waits are hits (account/wait.h) */
+	bool devices;	   /* devices have accounts (the same) */
 	bool spins;	   /* waits for spin locks are followed */
+	bool sees_spins;   /* ticks see that a program spins */
 	bool keep_sinks;   /* tasks for which nobody waits owe as all others (account.h) */
 };
 void sim_options_default(struct sim_options *o);
@@ -67,6 +72,7 @@ struct sim_ledger {
 	int64_t delay, waived, own, stopped, excused, overhead, owed;
 	int64_t external_waited, idle, crowded, shared;
 	int64_t ran, stolen; /* sums over cores: CPU time of tasks without stops, and of the host */
+	uint64_t spun_seen, spun_first; /* ns of spinning, by ticks (stats/window.h) */
 	uint64_t external_waits, hits, ticks, stops, syncs, spins, spun, capped;
 	uint64_t waiver_looks; /* cores looked at in evaluating waivers */
 };

@@ -42,9 +42,13 @@ struct task {
 	/* OP_ARM: a timer of its own */
 	bool armed, fired;
 	int64_t armed_account;
-	int64_t service;      /* of the device request under way */
-	int64_t submitted;    /* account at the submission */
-	struct list children; /* spawned, not joined */
+	int64_t service;		 /* of the device request under way */
+	int64_t submitted;		 /* account at the submission */
+	int64_t issued;			 /* when that was */
+	int64_t wait_hit;		 /* to be inserted when it runs again */
+	int64_t wait_limit;		 /* what it can have absorbed by that wait */
+	struct scoz_device *wait_device; /* that has ended it */
+	struct list children;		 /* spawned, not joined */
 	int parent;
 	bool exited;
 };
@@ -66,8 +70,11 @@ struct core {
 	int64_t next_tick;
 	int64_t period; /* jittered */
 	int ticks_to_jitter;
-	int64_t ran; /* since it was switched in, as charged */
+	int64_t ran;  /* since it was switched in, as charged */
+	int64_t left; /* its account less the time, when a profiled task ran here last */
 	int64_t fair_floor;
+	uint64_t spun, spun_first; /* ns in spins, by ticks */
+	bool spins;		   /* the last tick saw it */
 	uint32_t segment, slice, stop_version;
 	struct scoz_core account;
 	struct scoz_core_use use;
@@ -81,7 +88,7 @@ struct object {
 	int size, count;
 	int holder;		       /* NOBODY, task; readers are in count */
 	struct list waiting, waiting2; /* senders and receivers, writers and readers */
-	bool busy;
+	struct scoz_device device;
 };
 
 struct sim {
@@ -99,6 +106,7 @@ struct sim {
 	struct object *object;
 	int64_t delay, waived, waived_at;
 	uint64_t hits;
+	bool devices; /* have accounts */
 	int64_t external_waiters;
 	uint32_t speedup; /* virtual, fixed point */
 	double real;
@@ -119,6 +127,8 @@ void list_remove(struct list *l, int i);
 
 /* machine.c */
 int64_t core_debt(const struct sim *s, int c);
+/* Somebody has hit the target. */
+void add_delay(struct sim *s, int64_t d);
 /* Brings the running task's work up to date. */
 void core_update(struct sim *s, int c);
 /* Starts the clock of the running task's current piece of work. */
@@ -157,6 +167,7 @@ bool core_is_idle(const struct sim *s, int c);
 /* operations.c: runs the current task's operations until it computes, spins, blocks or stops. */
 void operations_run(struct sim *s, int c);
 void operations_timer(struct sim *s, int t, bool armed);
-void operations_device(struct sim *s, int object);
+/* The device has served the task. */
+void operations_device(struct sim *s, int object, int t);
 
 #endif

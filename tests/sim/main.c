@@ -20,18 +20,20 @@ static const char usage[] =
 	"  -c WORDS    a way of profiling, repeatable: wait|core [exclude] [period=USEC|auto]\n"
 	"              [batch=N] [engine=bpf|kernel] [cost=NS] [latency=NS] [seed=N]\n"
 	"              [steal=PCT] [jump=FACTOR] [common=PCT] [heartbeat=MS]\n"
-	"              [strangers] [foul]\n"
+	"              [strangers] [foul] [no-waits] [no-devices] [max-stop=USEC]\n"
 	"  -s PCT,...  speedups (25,50,100)\n"
 	"  -t SECONDS  simulated for each figure (20)\n"
 	"  -x SCALE    length of everything the programs do (1)\n"
 	"  -n N        graphs: how many, from -f; coverage: profiles of each program\n"
 	"  -f SEED     graphs: the first\n"
 	"  -o          graphs: more tasks than cores\n"
+	"  -i          sleeps and requests are the target, too\n"
 	"  -w MS/MS,... settling time and length of windows; auto\n"
 	"  -m PART     only programs whose name contains PART\n"
 	"  -g N[:RUN/SLEEP]  N strangers beside each program, which run and sleep (ms; 1/0)\n"
 	"  -d PCT      coverage: by how much the machine's speed varies (0)\n"
 	"  -p POINTS   coverage: profiles end at this precision\n"
+	"  -r          coverage: intervals as in reports, and what they consist of\n"
 	"  -S FILE     errors, graphs: also as a picture (SVG)\n"
 	"  -l          errors, graphs: how often a core paid what was inserted, at most\n"
 	"  -e POINTS   exit status 1 if some error is larger (and print the program)\n"
@@ -45,7 +47,7 @@ struct settings {
 	double seconds, scale;
 	int n;
 	uint64_t first;
-	bool crowded, verbose, ledger;
+	bool crowded, verbose, ledger, report, waits;
 	const char *only, *svg;
 	double limit, drift, precision;
 	int strangers;
@@ -112,7 +114,7 @@ static void parse(int argc, char **argv, struct settings *s)
 	*s = (struct settings){
 		.speedup = { .25, .5, 1 }, .n_speedups = 3, .seconds = 20, .scale = 1, .first = 1
 	};
-	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:olv")) != -1) {
+	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:iolrv")) != -1) {
 		switch (opt) {
 		case 'c':
 			add_config(s, optarg);
@@ -153,11 +155,17 @@ static void parse(int argc, char **argv, struct settings *s)
 		case 'p':
 			s->precision = atof(optarg);
 			break;
+		case 'i':
+			s->waits = true;
+			break;
 		case 'o':
 			s->crowded = true;
 			break;
 		case 'l':
 			s->ledger = true;
+			break;
+		case 'r':
+			s->report = true;
 			break;
 		case 'v':
 			s->verbose = true;
@@ -290,8 +298,8 @@ static int models(const struct settings *s, struct sim_program **p)
 			program_free(p[n]);
 			continue;
 		}
-		if (s->n_configs)
-			study_add_neighbours(p[n], &s->config[0]);
+		if (s->waits)
+			program_target_waits(p[n]);
 		program_add_strangers(p[n++], s->strangers, s->stranger_run, s->stranger_sleep);
 	}
 	return n;
@@ -314,6 +322,8 @@ static int graphs(const struct settings *s)
 
 	for (int i = 0; i < n; i++)
 		p[i] = graph_create(s->first + i, s->crowded, s->scale);
+	for (int i = 0; s->waits && i < n; i++)
+		program_target_waits(p[i]);
 	bad = study_programs(s, p, n);
 	for (int i = 0; i < n; i++)
 		program_free(p[i]);
@@ -401,7 +411,7 @@ static int windows(const struct settings *s)
 #pragma omp parallel for schedule(dynamic)
 	for (int i = 0; i < n * per; i++) {
 		int row = i / s->n_windows, w = i % s->n_windows;
-		const struct sim_program *program = p[row / s->n_speedups];
+		struct sim_program *program = study_beside(p[row / s->n_speedups], &s->config[0]);
 		double speedup = s->speedup[row % s->n_speedups];
 		struct sim_options o = options_for(program, &s->config[0]);
 		struct sim_experiment x = { .speedups = &speedup,
@@ -416,6 +426,7 @@ static int windows(const struct settings *s)
 		point = point_at(&e, speedup);
 		difference[i] = point ? point->program_speedup_pct - one[row] : NAN;
 		free_estimate(&e);
+		program_free(program);
 	}
 	printf("%-24s %4s %6s", "program", "s", "long");
 	for (int w = 0; w < s->n_windows; w++)
@@ -438,8 +449,10 @@ static int windows(const struct settings *s)
  * the truth moved by the bias, so that it judges the interval and not the model.
  */
 struct coverage {
-	double truth, mean, width, seconds, explained, valid;
-	int n, hit, hit_truth, lengthened, unknown, wrong;
+	double truth, mean, width, seconds, explained, valid, error;
+	int n, hit, hit_truth, lengthened, unknown, wrong, undecided;
+	/* Mean half widths: what scatters, and what does not shrink. */
+	double noise, fixed[N_FIXED_PARTS];
 };
 
 /* What must not be. */
@@ -455,6 +468,7 @@ static void add_profile(struct coverage *c, const double *values, const double (
 	for (int i = 0; i < n; i++) {
 		c->mean += values[i] / n;
 		c->width += (ci[i][1] - ci[i][0]) / 2 / n;
+		c->error += fabs(values[i] - c->truth) / n;
 	}
 	for (int i = 0; i < n; i++) {
 		c->hit += ci[i][0] <= c->mean && c->mean <= ci[i][1];
@@ -462,8 +476,19 @@ static void add_profile(struct coverage *c, const double *values, const double (
 	}
 }
 
-static struct coverage cover(const struct settings *s, const struct sim_program *p, double speedup)
+static void add_parts(struct coverage *c, const struct estimate_point *p, bool report)
 {
+	double half = (p->ci_hi - p->ci_lo) / 2, fixed = report ? p->fixed_pp : 0;
+
+	c->noise += sqrt(fmax(half * half - fixed * fixed, 0));
+	for (int i = 0; i < N_FIXED_PARTS; i++)
+		c->fixed[i] += p->fixed_part[i];
+}
+
+static struct coverage cover(const struct settings *s, const struct sim_program *alone,
+			     double speedup)
+{
+	struct sim_program *p = study_beside(alone, &s->config[0]);
 	int n = s->n ? s->n : 100, known = 0;
 	_cleanup_free_ double *values = xcalloc(n, sizeof(*values));
 	_cleanup_free_ double(*ci)[2] = xcalloc(n, sizeof(*ci));
@@ -471,7 +496,9 @@ static struct coverage cover(const struct settings *s, const struct sim_program 
 	/* Weather that differs from core to core moves the truth, too: so it is taken in it. */
 	bool foul = o.weather.stolen > 0 || o.weather.jump > 1;
 	struct coverage c = {
-		.truth = study(p, &s->config[0], speedup, (foul ? 200 : 4) * s->seconds).truth,
+		.truth = study(alone, &s->config[0], speedup,
+			       foul ? fmax(2000, 4 * s->seconds) : 4 * s->seconds)
+				 .truth,
 	};
 
 	o.drift = s->drift;
@@ -481,7 +508,8 @@ static struct coverage cover(const struct settings *s, const struct sim_program 
 					    .n_speedups = 1,
 					    .seconds = s->seconds,
 					    .precision = s->precision,
-					    .seed = i };
+					    .seed = i,
+					    .method = s->report };
 		struct sim_options mine = o;
 		const struct estimate_point *point;
 		struct sim_estimate e;
@@ -496,7 +524,9 @@ static struct coverage cover(const struct settings *s, const struct sim_program 
 			c.explained += e.e.n ? e.e.e[0].control.explained / n : 0;
 			c.valid += e.e.n ? e.e.e[0].control.valid / n : 0;
 			c.wrong += e.e.n && wrong_verdict(e.e.e[0].verdict, c.truth);
+			c.undecided += !e.e.n || e.e.e[0].verdict == VERDICT_UNDECIDED;
 			if (point && isfinite(point->ci_lo)) {
+				add_parts(&c, point, s->report);
 				values[known] = point->program_speedup_pct;
 				ci[known][0] = point->ci_lo;
 				ci[known++][1] = point->ci_hi;
@@ -505,8 +535,21 @@ static struct coverage cover(const struct settings *s, const struct sim_program 
 		free_estimate(&e);
 	}
 	c.unknown = n - known;
+	c.noise /= known;
+	for (int i = 0; i < N_FIXED_PARTS; i++)
+		c.fixed[i] /= known;
 	add_profile(&c, values, ci, known);
+	program_free(p);
 	return c;
+}
+
+static void print_parts(const struct coverage *c)
+{
+	printf("    %-31s error %.2f, undecided %d; noise %.2f, method %.2f, crowded %.2f, "
+	       "shared %.2f, period %.2f, steal %.2f, spins %.2f\n",
+	       "", c->error, c->undecided, c->noise, c->fixed[FIXED_METHOD],
+	       c->fixed[FIXED_CROWDED], c->fixed[FIXED_SHARED], c->fixed[FIXED_PERIOD],
+	       c->fixed[FIXED_STEAL], c->fixed[FIXED_SPINS]);
 }
 
 static int coverage(const struct settings *s)
@@ -528,6 +571,8 @@ static int coverage(const struct settings *s)
 		       100.0 * c.hit / c.n, 100.0 * c.hit_truth / c.n, c.seconds,
 		       (double)c.lengthened / (c.n + c.unknown), c.unknown, c.wrong,
 		       100 * c.explained, c.valid);
+		if (s->report)
+			print_parts(&c);
 		fflush(stdout);
 		hit += c.hit;
 		all += c.n;
@@ -549,6 +594,10 @@ int main(int argc, char **argv)
 	parse(argc - 1, argv + 1, &s);
 	if (!s.n_configs)
 		add_config(&s, "wait period=auto");
+	if (s.n_configs > 1 && (!strcmp(argv[1], "coverage") || !strcmp(argv[1], "windows"))) {
+		fprintf(stderr, "sim: %s takes one -c\n", argv[1]);
+		return 2;
+	}
 	if (!strcmp(argv[1], "errors"))
 		return errors(&s);
 	if (!strcmp(argv[1], "graphs"))

@@ -247,6 +247,62 @@ static void spinlock2_aside(struct builder *b)
 	task(b), target(b, 6), op(b, OP_BARRIER, x), progress(b);
 }
 
+/* Four take turns, and only one of them runs the target; all meet now and then. */
+static void spinlock4_one(struct builder *b)
+{
+	int m = object(b, 1), y = object(b, 4);
+
+	for (int i = 0; i < 4; i++) {
+		task(b);
+		for (int k = 0; k < 10; k++) {
+			i ? work(b, 0.3) : target(b, 0.6);
+			op(b, OP_SPIN_LOCK, m), work(b, 0.1), op(b, OP_SPIN_UNLOCK, m);
+		}
+		op(b, OP_BARRIER, y);
+		if (!i)
+			progress(b);
+	}
+}
+
+/* Two hand each other their turns and spin meanwhile. */
+static void spin_pingpong(struct builder *b)
+{
+	int x = object(b, 2);
+
+	task(b), target(b, 0.5), work(b, 0.5), op(b, OP_SPIN_BARRIER, x);
+	op(b, OP_SPIN_BARRIER, x), progress(b);
+	task(b), op(b, OP_SPIN_BARRIER, x), work(b, 1), op(b, OP_SPIN_BARRIER, x);
+}
+
+/* ... ten times, while a third runs the target; then all meet. */
+static void spin_pingpong_and(struct builder *b, enum sim_op_kind meet, double ms)
+{
+	int x = object(b, 2), y = object(b, 3);
+
+	for (int i = 0; i < 2; i++) {
+		task(b);
+		for (int k = 0; k < 10; k++) {
+			if (k % 2 == i)
+				work(b, 0.5);
+			op(b, OP_SPIN_BARRIER, x);
+		}
+		op(b, meet, y);
+	}
+	progress(b);
+	task(b), target(b, ms), op(b, meet, y);
+}
+
+/* The target decides how long a round takes, or it does not. */
+static void spin_pingpong_aside(struct builder *b)
+{
+	spin_pingpong_and(b, OP_BARRIER, 8);
+}
+
+static void spin_pingpong_beside(struct builder *b)
+{
+	spin_pingpong_and(b, OP_SPIN_BARRIER, 4);
+}
+
 /* ---- fork and join ---- */
 
 static void forkjoin(struct builder *b, double ms)
@@ -477,6 +533,10 @@ static const struct sim_model models[] = {
 	{ "spinlock4", 4, spinlock4 },
 	{ "spinlock4 outside", 4, spinlock4_outside },
 	{ "spinlock2 aside", 3, spinlock2_aside },
+	{ "spinlock4 one", 4, spinlock4_one },
+	{ "spin pingpong", 2, spin_pingpong },
+	{ "spin pingpong aside", 3, spin_pingpong_aside },
+	{ "spin pingpong beside", 3, spin_pingpong_beside },
 	{ "forkjoin 0.6 ms", 4, forkjoin_short },
 	{ "forkjoin 6 ms", 4, forkjoin_long },
 	{ "churn2", 2, churn2 },
@@ -504,12 +564,15 @@ struct sim_program *model_create(int index, double scale)
 {
 	struct builder b = { .ms = SIM_MS * scale };
 	const struct sim_model *m;
+	bool waits = false;
 
 	if (index < 0)
 		return NULL;
 	m = index < (int)ARRAY_SIZE(models) ? &models[index] : sleeper_models;
-	for (int i = ARRAY_SIZE(models); i < index && m->name; i++)
-		m++;
+	for (int i = ARRAY_SIZE(models); i < index && m->name; i++) {
+		if (!(++m)->name && !waits)
+			m = waiting_models, waits = true;
+	}
 	if (!m->name)
 		return NULL;
 	b.p = program_create(m->name, m->cores);

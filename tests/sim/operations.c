@@ -226,6 +226,12 @@ static enum outcome do_await(struct sim *s, int c)
 	return BLOCKED;
 }
 
+static void serve(struct sim *s, int object, int t)
+{
+	s->object[object].count++;
+	event_add(&s->events, s->now + s->task[t].service, EV_DEVICE, object, t);
+}
+
 static enum outcome do_io(struct sim *s, int c, const struct sim_op *op)
 {
 	int self = s->core[c].cur;
@@ -237,11 +243,11 @@ static enum outcome do_io(struct sim *s, int c, const struct sim_op *op)
 	t->step = STEP_WAITING;
 	t->service = duration(s, t, op, false);
 	t->submitted = s->core[c].account.absorbed;
-	list_push(&o->waiting, self);
-	if (!o->busy) {
-		o->busy = true;
-		event_add(&s->events, s->now + t->service, EV_DEVICE, op->object, 0);
-	}
+	t->issued = s->now;
+	if (o->count < o->size)
+		serve(s, op->object, self);
+	else
+		list_push(&o->waiting, self);
 	task_block(s, c);
 	return BLOCKED;
 }
@@ -347,6 +353,7 @@ static enum outcome step(struct sim *s, int c)
 		t->armed = true;
 		t->fired = false;
 		t->armed_account = s->core[c].account.absorbed;
+		t->issued = s->now;
 		event_add(&s->events, s->now + duration(s, t, op, false), EV_TIMER, s->core[c].cur,
 			  1);
 		return GO_ON;
@@ -397,28 +404,54 @@ void operations_run(struct sim *s, int c)
 	}
 }
 
+/* A device or a timer ends the wait of @t, which has lasted for @length: is it the target? */
+static void end_wait(struct sim *s, int t, struct scoz_device *device, uint64_t length,
+		     const int64_t *ender)
+{
+	struct task *x = &s->task[t];
+	bool hit = s->o.waits && s->o.model == SCOZ_MODEL_WAIT && !x->spec->stranger &&
+		   x->spec->op[x->pc].label == SIM_TARGET;
+	int64_t most = x->account.absorbed + s->now - x->account.since;
+
+	if (ender)
+		task_wake_submitted(s, t, *ender);
+	else
+		task_wake(s, t, OUTSIDE);
+	x->wait_hit = hit ? scoz_wait_inserts(length, s->speedup) : 0;
+	x->wait_limit = most - x->account.absorbed;
+	x->wait_device = device;
+}
+
 void operations_timer(struct sim *s, int t, bool armed)
 {
 	struct task *x = &s->task[t];
 
 	if (!armed) {
-		task_wake(s, t, OUTSIDE);
+		end_wait(s, t, NULL, s->now - x->account.since, NULL);
 		return;
 	}
 	x->fired = true;
 	if (x->state == TASK_BLOCKED && x->spec->op[x->pc].kind == OP_AWAIT)
-		task_wake_submitted(s, t, x->armed_account);
+		end_wait(s, t, NULL, s->now - x->issued, &x->armed_account);
 }
 
-void operations_device(struct sim *s, int object)
+void operations_device(struct sim *s, int object, int t)
 {
 	struct object *o = &s->object[object];
-	int t = list_shift(&o->waiting);
+	struct task *x = &s->task[t];
+	uint64_t served;
+	int64_t ender;
 
+	o->count--;
 	if (o->waiting.n)
-		event_add(&s->events, s->now + s->task[o->waiting.v[0]].service, EV_DEVICE, object,
-			  0);
-	else
-		o->busy = false;
-	task_wake_submitted(s, t, s->task[t].submitted);
+		serve(s, object, list_shift(&o->waiting));
+	if (!s->devices) {
+		end_wait(s, t, NULL, s->now - x->account.since, &x->submitted);
+		return;
+	}
+	scoz_device_ends(&o->device, x->submitted, x->issued, s->delay, s->now);
+	served = o->device.served;
+	o->device.served = 0;
+	ender = o->device.absorbed;
+	end_wait(s, t, &o->device, served, &ender);
 }

@@ -21,6 +21,27 @@ void program_free(struct sim_program *p)
 	free(p);
 }
 
+struct sim_program *program_copy(const struct sim_program *p)
+{
+	struct sim_program *q = program_create(p->name, p->cores);
+
+	q->unmendable = p->unmendable;
+	for (int i = 0; i < p->n_objects; i++)
+		program_object(q, p->object[i].size);
+	for (int i = 0; i < p->n_tasks; i++) {
+		program_task(q);
+		q->task[i].dormant = p->task[i].dormant;
+		q->task[i].pinned = p->task[i].pinned;
+		q->task[i].stranger = p->task[i].stranger;
+		for (int k = 0; k < p->task[i].n; k++) {
+			const struct sim_op *op = &p->task[i].op[k];
+
+			program_op(q, i, op->kind, op->ns, op->object, op->label);
+		}
+	}
+	return q;
+}
+
 int program_task(struct sim_program *p)
 {
 	p->task = xreallocarray(p->task, p->n_tasks + 1, sizeof(*p->task));
@@ -53,6 +74,18 @@ void program_add_strangers(struct sim_program *p, int n, int64_t run, int64_t sl
 		program_op(p, t, OP_COMPUTE, run, -1, SIM_REST);
 		if (sleep)
 			program_op(p, t, OP_SLEEP, sleep, -1, SIM_REST);
+	}
+}
+
+void program_target_waits(struct sim_program *p)
+{
+	for (int i = 0; i < p->n_tasks; i++) {
+		for (int k = 0; k < p->task[i].n; k++) {
+			struct sim_op *op = &p->task[i].op[k];
+
+			if (op->kind == OP_SLEEP || op->kind == OP_IO)
+				op->label = SIM_TARGET;
+		}
 	}
 }
 

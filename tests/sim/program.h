@@ -32,7 +32,7 @@ enum sim_op_kind {
 	OP_SLEEP_UNTIL, /* the next multiple of ns since the task's first: paced by the clock */
 	OP_ARM,		/* starts a timer of ns; OP_AWAIT sleeps until it has fired */
 	OP_AWAIT,
-	OP_IO,	  /* ns of a device that serves one request at a time */
+	OP_IO,	  /* ns of a device that serves object.size requests at a time */
 	OP_SPAWN, /* makes a task that runs program.tasks[object] once */
 	OP_JOIN,  /* waits for the oldest task spawned and not joined */
 	OP_PROGRESS,
@@ -74,6 +74,7 @@ struct sim_program {
 };
 
 struct sim_program *program_create(const char *name, int cores);
+struct sim_program *program_copy(const struct sim_program *p);
 void program_free(struct sim_program *p);
 int program_task(struct sim_program *p);
 int program_object(struct sim_program *p, int size);
@@ -81,6 +82,8 @@ void program_op(struct sim_program *p, int task, enum sim_op_kind kind, int64_t 
 		enum sim_label label);
 /* @n tasks that have nothing to do with it: they run and sleep, ns each time; 0: never sleep. */
 void program_add_strangers(struct sim_program *p, int n, int64_t run, int64_t sleep);
+/* All sleeps and requests are the target, too. */
+void program_target_waits(struct sim_program *p);
 /* One line for each task, as a person would write it down. */
 void program_print(const struct sim_program *p);
 

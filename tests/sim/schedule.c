@@ -92,10 +92,24 @@ static int fairest(const struct sim *s, int c)
 
 /* ---- switching ---- */
 
+/* The current task has waited in the target. */
+static void end_hit_wait(struct sim *s, int c, const struct scoz_arrival *arrival)
+{
+	struct task *x = &s->task[s->core[c].cur];
+	int64_t d = x->wait_hit;
+
+	x->wait_hit = 0;
+	if (x->wait_device)
+		x->wait_device->absorbed += d;
+	scoz_wait_hit(&s->core[c].account, arrival, d, x->wait_limit, s->delay + d);
+	add_delay(s, d);
+}
+
 static void switch_in(struct sim *s, int c, int t)
 {
 	struct core *k = &s->core[c];
 	struct task *x = &s->task[t];
+	struct scoz_arrival arrival;
 
 	if (!x->spec->stranger) {
 		int from = x->use.cpu;
@@ -114,7 +128,13 @@ static void switch_in(struct sim *s, int c, int t)
 	if (x->fair > k->fair_floor)
 		k->fair_floor = x->fair;
 	scoz_run_begin(&k->account, s->now);
-	scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model);
+	if (x->wait_hit) {
+		scoz_arrive(&k->account, &x->account, s->o.share ? k->left + s->now : 0, s->delay,
+			    s->now, &arrival);
+		end_hit_wait(s, c, &arrival);
+	} else {
+		scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model);
+	}
 	k->segment_began = s->now;
 	event_add(&s->events, s->now + s->o.slice, EV_SLICE, c, ++k->slice);
 	if (core_pay(s, c, STOP_SWITCH))

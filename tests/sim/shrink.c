@@ -5,25 +5,6 @@
 
 #include <math.h>
 
-static struct sim_program *copy(const struct sim_program *p)
-{
-	struct sim_program *q = program_create(p->name, p->cores);
-
-	for (int i = 0; i < p->n_objects; i++)
-		program_object(q, p->object[i].size);
-	for (int i = 0; i < p->n_tasks; i++) {
-		program_task(q);
-		q->task[i].dormant = p->task[i].dormant;
-		q->task[i].pinned = p->task[i].pinned;
-		for (int k = 0; k < p->task[i].n; k++) {
-			const struct sim_op *op = &p->task[i].op[k];
-
-			program_op(q, i, op->kind, op->ns, op->object, op->label);
-		}
-	}
-	return q;
-}
-
 static void remove_op(struct sim_task *t, int k)
 {
 	memmove(&t->op[k], &t->op[k + 1], (--t->n - k) * sizeof(*t->op));
@@ -88,7 +69,7 @@ static bool fails(const struct sim_program *p, const struct sim_config *c, doubl
 struct sim_program *shrink(const struct sim_program *p, const struct sim_config *c, double speedup,
 			   double seconds, double limit)
 {
-	struct sim_program *best = copy(p), *tried;
+	struct sim_program *best = program_copy(p), *tried;
 	bool smaller = true;
 
 	while (smaller) {
@@ -98,7 +79,7 @@ struct sim_program *shrink(const struct sim_program *p, const struct sim_config 
 			for (int k = -1; k < best->task[i].n; k++) {
 				if (k < 0 ? !best->task[i].n : !removable(best->task[i].op[k].kind))
 					continue;
-				tried = copy(best);
+				tried = program_copy(best);
 				if (k < 0)
 					leave_out_task(tried, i);
 				else

@@ -52,10 +52,18 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.defer = true;
 	else if (!strcmp(word, "spins"))
 		c->o.spins = true;
+	else if (!strcmp(word, "blind"))
+		c->o.sees_spins = false;
 	else if (!strcmp(word, "credit"))
 		c->o.slice_credit = true;
 	else if (!strcmp(word, "no-share"))
 		c->o.share = false;
+	else if (!strcmp(word, "no-devices"))
+		c->o.devices = false;
+	else if (!strcmp(word, "no-waits"))
+		c->o.waits = false;
+	else if (!strncmp(word, "max-stop=", 9))
+		c->o.max_stop = atof(word + 9) * SIM_US;
 	else if (!strcmp(word, "free-stops"))
 		c->o.charge_stops = false;
 	else if (!strncmp(word, "kick=", 5))
@@ -89,17 +97,19 @@ bool config_parse(const char *text, struct sim_config *ret)
 	return true;
 }
 
-void study_add_neighbours(struct sim_program *p, const struct sim_config *c)
+struct sim_program *study_beside(const struct sim_program *program, const struct sim_config *c)
 {
-	int t;
+	struct sim_program *p = program_copy(program);
 
 	if (c->heartbeat) {
-		t = program_task(p);
+		int t = program_task(p);
+
 		program_op(p, t, OP_SLEEP, c->heartbeat, 0, SIM_REST);
 		program_op(p, t, OP_COMPUTE, 10 * SIM_US, 0, SIM_REST);
 	}
 	for (int i = 0; c->strangers && i < (int)ARRAY_SIZE(stranger); i++)
 		program_add_strangers(p, 1, stranger[i].work, stranger[i].sleep);
+	return p;
 }
 
 struct run {
@@ -191,9 +201,10 @@ static struct run typical(const struct sim_program *p, const struct sim_options 
 	return r[STUDY_SEEDS / 2];
 }
 
-struct sim_result study(const struct sim_program *p, const struct sim_config *c, double speedup,
-			double seconds)
+struct sim_result study(const struct sim_program *program, const struct sim_config *c,
+			double speedup, double seconds)
 {
+	struct sim_program *p = study_beside(program, c);
 	struct sim_result ret = { .period = c->o.period };
 	struct sim_options o = c->o;
 	struct run base, treated;
@@ -214,5 +225,6 @@ struct sim_result study(const struct sim_program *p, const struct sim_config *c,
 	ret.seconds = treated.seconds;
 	ret.stuck = !isfinite(base.unit_ns) || !isfinite(treated.unit_ns) || !isfinite(before) ||
 		    !isfinite(after);
+	program_free(p);
 	return ret;
 }

@@ -20,12 +20,12 @@ struct sim_config {
 /*
  * Words separated by spaces: wait or core; period=USEC or period=auto; batch=N; engine=bpf or
  * engine=kernel (holds back, credits slices, interrupts others); cost=NS; seed=N; weather:
- * steal=PCT, jump=FACTOR, common=PCT, heartbeat=MS, strangers; foul: steal=30 jump=2 cost=20000.
- * False: unknown.
+ * no-waits, no-devices: without what account/wait.h says; max-stop=USEC; steal=PCT, jump=FACTOR,
+ * common=PCT, heartbeat=MS, strangers; foul: steal=30 jump=2 cost=20000. False: unknown.
  */
 bool config_parse(const char *text, struct sim_config *ret);
-/* The tasks beside the program that the configuration asks for. */
-void study_add_neighbours(struct sim_program *p, const struct sim_config *c);
+/* A copy with the tasks beside it that the configuration asks for. */
+struct sim_program *study_beside(const struct sim_program *p, const struct sim_config *c);
 
 /* Period in ns by the rule, from a second without speedup; @coarse: that no period is fine enough.
  */
@@ -42,6 +42,7 @@ struct sim_result {
 	struct sim_ledger ledger;
 	double seconds;
 };
+/* Both with the configuration's tasks beside the program. */
 struct sim_result study(const struct sim_program *p, const struct sim_config *c, double speedup,
 			double seconds);
 /* Only the time per unit of work in virtual time, ns; INFINITY when there is no progress. */

@@ -92,3 +92,18 @@ footer() {
 	grep '"type":"footer"' "$2" | tail -n 1 | sed -n "s/.*\"$1\":\(\"[^\"]*\"\|[^,}]*\).*/\1/p" |
 		tr -d '"'
 }
+
+rate=/proc/sys/kernel/perf_event_max_sample_rate
+# Of the scozd that this test has started; it has one where perf_event_max_sample_rate was low.
+kill_guardian() {
+	local pid
+	for _ in $(seq 600); do
+		for pid in $(strays "$SCOZ_TEST"); do
+			[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = scozd-guard ] || continue
+			kill -9 "$pid"
+			return
+		done
+		sleep 0.1
+	done
+	fail "scozd has no guardian"
+}

@@ -9,7 +9,7 @@
  * the kernel's functions, as engine kernel does where it has no other way. --older: as if the
  * kernel carried older patches, which have none.
  */
-#include "base/syscall_names.h"
+#include "host/syscall_names.h"
 #include "engine/backend.h"
 #include "ring/ring.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "account/account.h"
+#include "account/busy_wait.h"
 #include "base/base.h"
 
 #define MS 1000000LL
@@ -193,6 +193,27 @@ static void test_spinning_absorbs(void **state)
 	scoz_spin_enter(&c, 50 * MS);
 	scoz_spin_leave(&c, 5 * MS, 0, 1000 * MS, 60 * MS);
 	assert_int_equal(c.absorbed, 12 * MS);
+	check_ledger(&c);
+}
+
+/* What a tick found to be spinning absorbs, but no more than those at work have, nor than it took.
+ */
+static void test_spin_seen(void **state)
+{
+	struct scoz_core c = { .absorbed = 1 * MS, .own = 1 * MS, .alone = 2 * MS };
+
+	(void)state;
+	scoz_spin_seen(&c, 4 * MS, 3 * MS, 9 * MS);
+	assert_int_equal(c.absorbed, 3 * MS);
+	assert_int_equal(c.alone, 2 * MS); /* the core still owes as much of the rest */
+	scoz_spin_seen(&c, 4 * MS, 9 * MS, 9 * MS);
+	assert_int_equal(c.absorbed, 7 * MS);
+	assert_int_equal(c.alone, 2 * MS);
+	scoz_spin_seen(&c, 4 * MS, 9 * MS, 9 * MS);
+	assert_int_equal(c.absorbed, 9 * MS);
+	assert_int_equal(c.alone, 0);
+	scoz_spin_seen(&c, 4 * MS, 5 * MS, 9 * MS);
+	assert_int_equal(c.absorbed, 9 * MS);
 	check_ledger(&c);
 }
 
@@ -512,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_queueing_absorbs),
 		cmocka_unit_test(test_idle_core_has_no_debt_of_its_own),
 		cmocka_unit_test(test_spinning_absorbs),
+		cmocka_unit_test(test_spin_seen),
 		cmocka_unit_test(test_spins_nest),
 		cmocka_unit_test(test_spin_room),
 		cmocka_unit_test(test_cost_of_looking),

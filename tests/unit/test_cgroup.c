@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/cgroup.h"
+#include "host/cgroup.h"
 
 #include <unistd.h>
 

@@ -122,7 +122,7 @@ static void deaf_ones_are_killed(void **state)
 
 static void at_once_is_at_once(void **state)
 {
-	volatile bool at_once = true;
+	atomic_bool at_once = true;
 	struct command c;
 	uint64_t begun;
 	int deaf;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What people type for functions of C++ and Rust. */
-#include "map/function_name.h"
+#include "table/function_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -61,6 +61,88 @@ static void test_collisions(void **state)
 	hash_index_deinit(&x);
 }
 
+/* What stays is found after anything else has gone, and comes and goes again. */
+static void come_and_go(uint64_t hash_mask)
+{
+	enum { MANY = 700 };
+	struct hash_index x = { 0 };
+	bool there[MANY] = { 0 };
+	uint64_t items[MANY], state = 1;
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < MANY; i++)
+		items[i] = i;
+	for (int step = 0; step < 20000; step++) {
+		uint64_t h, i;
+
+		state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+		i = (state >> 33) % MANY;
+		h = hash_mix(HASH_START, i) & hash_mask;
+		assert_int_equal(hash_index_find(&x, h, same_number, items, &i),
+				 there[i] ? i : HASH_NONE);
+		if (there[i])
+			hash_index_remove(&x, h, i);
+		else
+			hash_index_add(&x, h, i);
+		n += there[i] ? -1 : 1;
+		there[i] = !there[i];
+		assert_int_equal(x.n, n);
+	}
+	for (uint64_t i = 0; i < MANY; i++) {
+		uint64_t h = hash_mix(HASH_START, i) & hash_mask;
+
+		assert_int_equal(hash_index_find(&x, h, same_number, items, &i),
+				 there[i] ? i : HASH_NONE);
+		if (there[i])
+			hash_index_remove(&x, h, i);
+	}
+	assert_int_equal(x.n, 0);
+	for (size_t i = 0; i < x.size; i++)
+		assert_int_equal(x.slots[i].number, 0);
+	hash_index_deinit(&x);
+}
+
+static void test_removed(void **state)
+{
+	(void)state;
+	come_and_go(UINT64_MAX);
+	come_and_go(0x1f); /* long runs of slots */
+}
+
+/* Numbers that are their own hashes need no comparing. */
+static void test_ids(void **state)
+{
+	struct hash_index x = { 0 };
+
+	(void)state;
+	assert_int_equal(hash_index_find_id(&x, 0), HASH_NONE);
+	for (uint32_t i = 0; i < 3000; i++)
+		hash_index_add_id(&x, i << 20 | i >> 12, i);
+	for (uint32_t i = 0; i < 3000; i++) {
+		assert_int_equal(hash_index_find_id(&x, i << 20 | i >> 12), i);
+		assert_int_equal(hash_index_find_id(&x, i << 20 | i >> 12 | 0x80000), HASH_NONE);
+	}
+	hash_index_deinit(&x);
+}
+
+/* All of one hash are told, each once. */
+static void test_same_hash(void **state)
+{
+	struct hash_index x = { 0 };
+	size_t at = 0;
+	uint32_t seen = 0, i;
+
+	(void)state;
+	for (i = 0; i < 60; i++)
+		hash_index_add(&x, i % 3, i);
+	while ((i = hash_index_next(&x, 1, &at)) != HASH_NONE) {
+		assert_int_equal(i % 3, 1);
+		seen++;
+	}
+	assert_int_equal(seen, 20);
+	hash_index_deinit(&x);
+}
+
 static void test_hashes(void **state)
 {
 	(void)state;
@@ -76,9 +158,9 @@ static void test_hashes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found_again),
-		cmocka_unit_test(test_collisions),
-		cmocka_unit_test(test_hashes),
+		cmocka_unit_test(test_found_again), cmocka_unit_test(test_collisions),
+		cmocka_unit_test(test_removed),	    cmocka_unit_test(test_ids),
+		cmocka_unit_test(test_same_hash),   cmocka_unit_test(test_hashes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

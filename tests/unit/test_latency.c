@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "engine/span_bins.h"
-#include "tools/scoz/latency.c"
+#include "tools/scoz/causal/latency.c"
 
 static void bins_cover_everything(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/privileges.h"
+#include "host/privileges.h"
 #include "run/machine_lock.h"
 
 #define ALL  "000001ffffffffff"

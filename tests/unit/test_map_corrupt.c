@@ -4,6 +4,7 @@
  * (the same random ones every time), read as main file and as debug file. Each gives a table or an
  * error that names it; what it gives can be asked anything.
  */
+#include "elf/table_open.h"
 #include "test_map_util.h"
 
 #include <elf.h>

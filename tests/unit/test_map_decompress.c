@@ -5,8 +5,8 @@
  */
 #include "test_map_util.h"
 
-#include "map/decompress.h"
-#include "map/section_stream.h"
+#include "elf/decompress.h"
+#include "elf/section_stream.h"
 
 #define SIZE (3u << 20)
 

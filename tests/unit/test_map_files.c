@@ -2,7 +2,7 @@
 /* Debug information in other files, and tables kept on disk. */
 #include "test_map_util.h"
 
-#include "map/table.h"
+#include "table/table.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -230,7 +230,7 @@ static void test_cache(void **state)
 	assert_false(hits(path, &opt, false));
 	assert_true(hits(path, &opt, false));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	file = cache_file_name(&opt, fd);
+	file = cache_file_name(&opt, fd, "");
 	/* Somebody else could write to it. */
 	assert_int_equal(chmod(file, 0666), 0);
 	assert_false(hits(path, &opt, false));

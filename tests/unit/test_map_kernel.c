@@ -3,9 +3,10 @@
  * The kernel's lines, without its kernel: a machine made of files (sysroot) with a small image
  * linked where kernels are, a module, and a kallsyms that says where KASLR has put them.
  */
+#include "elf/table_open.h"
 #include "test_map_util.h"
 
-#include "map/table.h"
+#include "table/table.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

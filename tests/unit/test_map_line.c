@@ -2,7 +2,7 @@
 /* Line programs written byte by byte: what compilers do not produce on demand. */
 #include "test_map_util.h"
 
-#include "map/dwarf_line.h"
+#include "elf/dwarf_line.h"
 
 #include <dwarf.h>
 

@@ -4,6 +4,7 @@
  * of the program, whatever a lookup reports must be what the ranges of a target say, and nothing
  * else may be in them.
  */
+#include "elf/table_open.h"
 #include "test_map_util.h"
 
 #define PAD   "	asm volatile(\".skip 0x20, 0x90\");\n	sink++;\n"

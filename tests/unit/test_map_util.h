@@ -3,7 +3,8 @@
 #ifndef SCOZ_TEST_MAP_UTIL_H
 #define SCOZ_TEST_MAP_UTIL_H
 
-#include "map/map.h"
+#include "elf/table_open.h"
+#include "maps/maps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

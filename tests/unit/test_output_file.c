@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Files that are written: through no link, for nobody else, and owned by whoever asked. */
-#include "base/output_file.h"
+#include "files/output_file.h"
 #include "profile/profile.h"
 #include "record/recording.h"
 

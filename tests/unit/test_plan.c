@@ -25,6 +25,7 @@ struct run {
 	double clock_s;
 	uint64_t hits;	/* in each window, ... */
 	double crowded; /* ... and share of its time */
+	double waited;	/* share of the time, in the target, sped up */
 	double ran_s;	/* CPU time in the next window; 0: not known */
 };
 
@@ -69,6 +70,8 @@ static bool step(struct run *r, double log_period, const char *discard)
 	w.start_s = r->clock_s + SETTLE_S;
 	w.wall_s = WALL_S;
 	w.hits = r->hits;
+	w.waits_sped = r->waited > 0;
+	w.target_waited_s = r->waited * w.wall_s;
 	w.ran_s = r->ran_s;
 	w.crowded_s = r->crowded * p.virtual_s;
 	r->progress[r->n] = p;
@@ -631,6 +634,15 @@ static void test_unseen(void **state)
 	r.n = 0;
 	while (count(&r, 0) < 10) /* it has come to life */
 		step(&r, 0, NULL);
+	assert_false(plan_state(r.p, 0).unseen);
+	plan_free(r.p);
+
+	/* Few hits, each of which is a long wait that is sped up. */
+	r = (struct run){ .p = create(false, 0), .waited = 0.5 };
+	plan_set_period(r.p, 250000);
+	plan_add_target(r.p, "naps", 1);
+	while (count(&r, 0) < 10)
+		assert_true(step(&r, 0, NULL));
 	assert_false(plan_state(r.p, 0).unseen);
 	plan_free(r.p);
 

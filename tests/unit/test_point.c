@@ -149,8 +149,9 @@ static void test_others(void **state)
 static void check_target(const char *text, enum target_kind kind, const char *name,
 			 const char *binary, uint32_t line)
 {
+	_cleanup_free_ char *written = NULL;
 	struct error err = { 0 };
-	struct target t;
+	struct target t, again;
 
 	if (target_parse(text, &t, &err))
 		fail_msg("%s: %s", text, err.text);
@@ -161,6 +162,14 @@ static void check_target(const char *text, enum target_kind kind, const char *na
 	if (binary)
 		assert_string_equal(t.binary, binary);
 	assert_int_equal(t.line, line);
+	written = target_text(&t);
+	if (target_parse(written, &again, &err))
+		fail_msg("%s, written as %s: %s", text, written, err.text);
+	assert_int_equal(again.kind, kind);
+	assert_string_equal(again.name, name);
+	assert_string_equal(again.binary ? again.binary : "", binary ? binary : "");
+	assert_int_equal(again.line, line);
+	target_free(&again);
 	target_free(&t);
 }
 
@@ -179,6 +188,7 @@ static void check_bad_target(const char *text, const char *word)
 static void test_targets(void **state)
 {
 	(void)state;
+	check_target("func\\:x.c:7", TARGET_LINE, "func:x.c", NULL, 7);
 	check_target("a.c:7", TARGET_LINE, "a.c", NULL, 7);
 	check_target("src/x/a.cc:70", TARGET_LINE, "src/x/a.cc", NULL, 70);
 	check_target("func:work", TARGET_FUNCTION, "work", NULL, 0);
@@ -191,6 +201,9 @@ static void test_targets(void **state)
 	check_target("class:io", TARGET_CLASS, "io", NULL, 0);
 	check_target("class:sched", TARGET_CLASS, "sched", NULL, 0);
 	check_target("class:other", TARGET_CLASS, "other", NULL, 0);
+	check_target("class:on", TARGET_CLASS, "on", NULL, 0);
+	check_target("class:off", TARGET_CLASS, "off", NULL, 0);
+	check_target("class:lock", TARGET_CLASS, "lock", NULL, 0);
 	check_bad_target("", "empty");
 	check_bad_target("work", "did you mean 'func:work'");
 	check_bad_target("a.c", "did you mean 'file:a.c'");

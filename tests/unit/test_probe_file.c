@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where instructions begin, and that a probe anywhere else is refused. */
-#include "map/map.h"
+#include "elf/table_open.h"
+#include "maps/maps.h"
 #include "progress/instructions.h"
 #include "progress/probe_file.h"
+#include "progress/probe_sites.h"
 
 #include <elf.h>
 #include <link.h>
@@ -303,11 +305,11 @@ static void holds_the_file(void **state)
 {
 	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT, again = HELD_FILE_INIT;
 	char path[] = "/tmp/test_probe_file.XXXXXX", other[sizeof(path) + 2], command[256];
-	struct probe_place place = { .vaddr = vaddr_of(known) };
+	struct probe_sites *sites;
 	struct stat held, now;
 	struct error err = {};
-	struct probe_file *f;
-	off_t size;
+	struct point point;
+	uint64_t offset;
 	int fd = mkstemp(path);
 
 	(void)state;
@@ -315,8 +317,11 @@ static void holds_the_file(void **state)
 	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), path);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(held_file_open(path, &file, &err), 0);
-	assert_int_equal(probe_file_open(&file, &f, &err), 0);
-	assert_int_equal(probe_file_check(f, &place, &err), 0);
+	assert_int_equal(point_parse("x:known", &point, &err), 0);
+	if (probe_sites_find(&file, &point, &sites, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(sites->n, 1);
+	offset = sites->list[0].offset;
 
 	/* Another one in its place: the way that the kernel is given leads to what was read. */
 	snprintf(other, sizeof(other), "%s.2", path);
@@ -325,18 +330,16 @@ static void holds_the_file(void **state)
 	assert_int_equal(stat(file.path, &now), 0);
 	assert_int_equal(fstat(fd, &held), 0);
 	assert_int_equal(now.st_ino, held.st_ino);
-	assert_int_equal(probe_file_unchanged(f, &err), 0);
+	assert_int_equal(probe_sites_unchanged(sites, 0, &file, &err), 0);
 
 	/* Written to, of the same size. */
-	size = held.st_size;
-	for (off_t at = 0; at < size; at += 4096)
-		assert_int_equal(pwrite(fd, "\x90\x90\x90\x90", 4, at + (vaddr_of(known) & 4095)),
-				 4);
-	assert_int_equal(probe_file_unchanged(f, &err), -ESTALE);
+	assert_int_equal(pwrite(fd, "\x90\x90\x90\x90", 4, offset), 4);
+	assert_int_equal(probe_sites_unchanged(sites, 0, &file, &err), -ESTALE);
 	assert_non_null(strstr(err.text, "was changed while"));
 	assert_int_equal(ftruncate(fd, 64), 0);
-	assert_int_equal(probe_file_unchanged(f, &err), -ESTALE);
-	probe_file_close(f);
+	assert_int_equal(probe_sites_unchanged(sites, 0, &file, &err), -ESTALE);
+	probe_sites_free(sites);
+	point_free(&point);
 	close(fd);
 	unlink(path);
 

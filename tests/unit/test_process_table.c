@@ -3,6 +3,7 @@
 #include "daemon/places.c"
 #include "daemon/process_table.c"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,6 +54,7 @@ static void copies_and_ranks(void **state)
 	assert_int_not_equal(process_table_sample(p, 10, 1), process_table_sample(p, 11, 1));
 	process_table_sample(p, 10, 1);
 	process_table_look(p);
+	process_table_settle(p);
 	list = process_table_list(p, &n);
 	assert_int_equal(n, 2);
 	q = named(list, n, "bar", 3);
@@ -62,6 +64,66 @@ static void copies_and_ranks(void **state)
 	assert_string_equal(q->rank_from, "OMPI_COMM_WORLD_RANK");
 	assert_non_null(named(list, n, "bar", 0));
 	process_table_destroy(p);
+}
+
+/*
+ * An environment that cannot be read, of a process that holds its lock for ever: nobody waits for
+ * it, its name is known, as are the ranks of all others, and when it goes on, its own.
+ */
+static void stuck_environment(void **state)
+{
+	static const char rank[] = "PMI_RANK=4\0";
+	struct process_table *p = process_table_create();
+	_cleanup_free_ char *path = xasprintf("%s/proc/30/environ", root);
+	_cleanup_free_ struct process *list = NULL, *settled = NULL, *later = NULL;
+	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
+	size_t n;
+	int fd;
+
+	(void)state;
+	put(30, "comm", "held\n", 5);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	put(31, "comm", "next\n", 5);
+	put(31, "environ", rank, sizeof(rank) - 1);
+	process_table_sample(p, 30, 2);
+	process_table_look(p);
+	process_table_sample(p, 31, 1);
+	process_table_look(p);
+	list = process_table_list(p, &n);
+	assert_int_equal(n, 2);
+	assert_non_null(named(list, n, "held", -1));
+	assert_non_null(named(list, n, "next", -1));
+	process_table_settle(p);
+	settled = process_table_list(p, &n);
+	assert_non_null(named(settled, n, "held", -1));
+	assert_non_null(named(settled, n, "next", 4));
+	fd = open(path, O_WRONLY);
+	assert_int_equal(write(fd, "PMI_RANK=3", 11), 11);
+	close(fd);
+	do {
+		free(later);
+		usleep(1000);
+		later = process_table_list(p, &n);
+	} while (!named(later, n, "held", 3) && clock_now_ns() < end);
+	assert_non_null(named(later, n, "held", 3));
+	assert_non_null(named(later, n, "next", 4));
+	process_table_destroy(p);
+}
+
+/* At the end it is left alone. */
+static void stuck_at_the_end(void **state)
+{
+	struct process_table *p = process_table_create();
+	_cleanup_free_ char *path = xasprintf("%s/proc/32/environ", root);
+
+	(void)state;
+	put(32, "comm", "held\n", 5);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	process_table_sample(p, 32, 1);
+	process_table_look(p);
+	usleep(20000);
+	process_table_destroy(p);
+	close(open(path, O_RDWR)); /* lets the thread go */
 }
 
 /* Gone before anybody could ask /proc: the kernel's events have named it. */
@@ -148,7 +210,7 @@ static void thousands(void **state)
 	assert_int_equal(counted(entries, n_entries, server->id, 5), 20000);
 	assert_int_equal(counted(entries, n_entries, group->id, 3), 10000);
 	assert_int_equal(n_entries, 12);
-	assert_true(places->n_slots <= PLACES_MAX);
+	assert_true(places->n <= PLACES_MAX);
 	places_destroy(places);
 	process_table_destroy(p);
 }
@@ -207,8 +269,9 @@ static void too_many_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_and_ranks), cmocka_unit_test(short_lived),
-		cmocka_unit_test(thousands),	    cmocka_unit_test(all_alive),
+		cmocka_unit_test(copies_and_ranks),  cmocka_unit_test(short_lived),
+		cmocka_unit_test(stuck_environment), cmocka_unit_test(stuck_at_the_end),
+		cmocka_unit_test(thousands),	     cmocka_unit_test(all_alive),
 		cmocka_unit_test(too_many_places),
 	};
 	_cleanup_free_ char *proc = NULL, *remove = NULL;

@@ -300,6 +300,8 @@ static void test_damaged(void **state)
 	expect_error(-EINVAL, "names a sample that is in no line before");
 	put_text(HEADER "{\"type\":\"process\",\"pid\":1,\"places\":[[0,-1,1,1]]}\n");
 	expect_error(-EINVAL, "something else than [sample");
+	put_text(HEADER "{\"type\":\"process\",\"pid\":1,\"places\":[[0,1,1]]}\n");
+	expect_error(-EINVAL, "something else than [sample");
 	put_text(START "gar\033bage\n" WINDOW);
 	expect_error(-EINVAL, "line 4: not a JSON object");
 	put_text(START "{\"type\":\"window\",\n" WINDOW HEADER);
@@ -334,6 +336,38 @@ static void test_damaged(void **state)
 	expect_error(-EINVAL, "after the first window");
 	put_text(HEADER HEADER);
 	expect_error(-EINVAL, "does not follow");
+	put_text(START "{\"type\":\"window\",\"run\":0,\"target\":0,\"progress\":[]}\n");
+	expect_error(-EINVAL, "\"seq\" is missing");
+	put_text(START "{\"type\":\"window\",\"run\":0,\"seq\":1,\"target\":0,\"progress\":7}\n");
+	expect_error(-EINVAL, "\"progress\" is not a list");
+	put_text(HEADER "{\"type\":\"machine\",\"cores\":[{\"cpu\":1},{}]}\n");
+	expect_error(-EINVAL, "\"cpu\" is missing");
+	put_text(HEADER "{\"type\":\"sample\",\"self\":-1}\n");
+	expect_error(-EINVAL, "\"self\" is negative");
+}
+
+/* A FIFO that somebody put there is not waited for; a pipe that we were given is read. */
+static void test_pipes(void **state)
+{
+	struct profile *p;
+	char given[32];
+	int ends[2];
+
+	(void)state;
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10);
+	expect_error(-EINVAL, "is not a regular file");
+	alarm(0);
+	unlink(path);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], START WINDOW, strlen(START WINDOW)), strlen(START WINDOW));
+	close(ends[1]);
+	snprintf(given, sizeof(given), "/dev/fd/%d", ends[0]);
+	assert_int_equal(profile_read(given, &p, NULL), 0);
+	assert_int_equal(p->n_windows, 1);
+	profile_free(p);
+	close(ends[0]);
 }
 
 static void test_not_a_profile(void **state)
@@ -356,6 +390,10 @@ static void test_not_a_profile(void **state)
 	put("\0\0\0\0\n", 5);
 	expect_error(-EINVAL, "not a scoz profile");
 	put_text("{\"type\":\"header\",\"format\":\"scoz-profile\",\"version\":2,\"run\":0}\n");
+	expect_error(-ENOTSUP, "written by a newer scoz");
+	put_text("{\"type\":\"header\",\"format\":\"scoz-profile\",\"version\":2,\"run\":\"x\"}\n");
+	expect_error(-ENOTSUP, "written by a newer scoz");
+	put_text("{\"type\":\"header\",\"run\":[],\"format\":\"scoz-profile\",\"version\":2}\n");
 	expect_error(-ENOTSUP, "written by a newer scoz");
 	put_text("{\"type\":\"header\",\"format\":\"scoz-profile\",\"version\":\"1\",\"run\":0}\n");
 	expect_error(-EINVAL, "\"version\"");
@@ -390,6 +428,13 @@ static void test_forgiven(void **state)
 	assert_int_equal(profile_read(path, &p, &err), 0);
 	assert_int_equal(p->n_windows, 1);
 	assert_int_equal(p->unknown_lines, 1);
+	profile_free(p);
+
+	put_text(HEADER "{\"type\":\"sample\",\"target\":\"a.c:1\",\"self\":1,\"total\":2}\n"
+			"{\"type\":\"process\",\"pid\":1,\"places\":[[0,1,2,3,\"later\",{}]]}\n");
+	assert_int_equal(profile_read(path, &p, &err), 0);
+	assert_int_equal(p->processes[0].n_places, 1);
+	assert_int_equal(p->processes[0].places[0].credit, 3);
 	profile_free(p);
 
 	/* A long line below the limit, with escapes. */
@@ -562,6 +607,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_cut_at_every_byte),
 		cmocka_unit_test(test_damaged),	      cmocka_unit_test(test_not_a_profile),
 		cmocka_unit_test(test_forgiven),      cmocka_unit_test(test_flipped_bytes),
+		cmocka_unit_test(test_pipes),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -195,6 +195,9 @@ static void test_refused(void **state)
 	h = header;
 	h.mode = "end-to-end";
 	refused(&h, progress, 2, "mode");
+	h = header;
+	h.waits = true;
+	refused(&h, progress, 2, "--waits is \"off\", now it is \"on\"");
 	refused(&header, progress, 1, "2 progress points");
 	refused(&header, other, 3, "2 progress points");
 	other[0].name = "loop";

@@ -20,7 +20,7 @@ static void folded_totals(struct totals *t)
 		assert_non_null(semicolon);
 		*space = *semicolon = '\0';
 		slash = strrchr(line, '/');
-		if (options.per == EXPORT_PER_THREAD)
+		if (options.per == PER_THREAD)
 			tid = atoi(slash + 1);
 		slash = strrchr(semicolon + 1, ';');
 		count(t, class_of(slash ? slash + 1 : semicolon + 1), tid, n);
@@ -36,10 +36,10 @@ static void test_folded(void **state)
 	struct totals t;
 
 	(void)state;
-	options.per = EXPORT_PER_THREAD;
+	options.per = PER_THREAD;
 	folded_totals(&t);
 	assert_totals(&t);
-	options.per = EXPORT_PER_COMM;
+	options.per = PER_NOTHING;
 	text = export_of(export_folded, NULL);
 	assert_string_equal(text,
 			    "wor_ker:1;_start;main;read;vfs_read_[k];[L] futex 15\n"
@@ -61,12 +61,12 @@ static void test_folded_per(void **state)
 	char *text;
 
 	(void)state;
-	options.classes = "L";
-	options.per = EXPORT_PER_THREAD;
+	options.filter.levels = 1u << LEVEL_LOCK;
+	options.per = PER_THREAD;
 	text = export_of(export_folded, NULL);
 	assert_string_equal(text, "wor_ker:1-100/101;_start;main;read;vfs_read_[k];[L] futex 15\n");
 	free(text);
-	options.per = EXPORT_PER_PROCESS;
+	options.per = PER_PROCESS;
 	text = export_of(export_folded, NULL);
 	assert_string_equal(text, "wor_ker:1-100;_start;main;read;vfs_read_[k];[L] futex 15\n");
 	free(text);
@@ -332,7 +332,7 @@ static void assert_all_totals(void)
 	json_t *file;
 	uint64_t kernel;
 
-	options.per = EXPORT_PER_THREAD;
+	options.per = PER_THREAD;
 	folded_totals(&t);
 	assert_totals(&t);
 	file = json_of(export_speedscope);
@@ -422,32 +422,37 @@ static uint64_t filtered(void)
 	return points;
 }
 
+static void only(int option, const char *arg)
+{
+	assert_int_equal(record_filter_option(&options.filter, option, arg), 0);
+}
+
 static void test_filters(void **state)
 {
-	int number[] = { 101, 300 };
-
 	(void)state;
 	assert_int_equal(filtered(), expected().all);
-	options.classes = "IL";
+	only(FILTER_CLASS, "IL");
 	assert_int_equal(filtered(), 26);
-	options.classes = "k";
+	only(FILTER_CLASS, "k");
 	assert_int_equal(filtered(), 2);
-	options.classes = ".kILSB";
-	options.comms = "gzi,sh";
+	only(FILTER_CLASS, "on,off");
+	only(FILTER_COMM, "gzi,sh");
 	assert_int_equal(filtered(), 1);
-	options.comms = "gzipper,shell";
+	only(FILTER_COMM, "gzipper,shell");
 	assert_int_equal(filtered(), 0);
-	options.comms = "sh,gzip";
+	only(FILTER_COMM, "sh,gzip");
 	assert_int_equal(filtered(), 14);
-	options.comms = NULL;
-	options.tids = (struct export_numbers){ number, 2 };
+	options.filter.comms = NULL;
+	only(FILTER_TID, "101,300");
 	assert_int_equal(filtered(), 28);
-	options.pids = (struct export_numbers){ number + 1, 1 };
+	only(FILTER_PID, "300");
 	assert_int_equal(filtered(), 4);
-	options.tids.n = options.pids.n = 0;
+	record_filter_deinit(&options.filter);
+	options.filter = (struct record_filter){ 0 };
 	samples[1].cpu = 101;
-	options.cpus = (struct export_numbers){ number, 1 };
+	only(FILTER_CPU, "101");
 	assert_int_equal(filtered(), 1);
+	record_filter_deinit(&options.filter);
 	samples[1].cpu = 0;
 }
 

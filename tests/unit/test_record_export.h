@@ -11,11 +11,12 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "tools/scoz/record_export.c"
-#include "tools/scoz/record_firefox.c"
-#include "tools/scoz/record_folded.c"
-#include "tools/scoz/record_pprof.c"
-#include "tools/scoz/record_speedscope.c"
+#include "tools/scoz/export/record_export.c"
+#include "tools/scoz/export/record_firefox.c"
+#include "tools/scoz/export/record_folded.c"
+#include "tools/scoz/export/record_pprof.c"
+#include "tools/scoz/export/record_speedscope.c"
+#include "tools/scoz/recording/record_filter.c"
 #include "tools/scoz/text.c"
 
 #define MS NSEC_PER_MSEC
@@ -98,7 +99,7 @@ static int setup(void **state)
 		.samples = samples,
 		.n_samples = ARRAY_SIZE(samples),
 	};
-	options = (struct export_options){ .classes = ".kILSB" };
+	options = (struct export_options){ 0 };
 	return 0;
 }
 

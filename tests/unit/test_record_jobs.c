@@ -2,7 +2,7 @@
 /* scoz report on a recording of several processes: ranks, copies, those that were not recorded. */
 #include "tests/unit/test_record_fixture.h"
 
-#include "base/process.h"
+#include "host/process.h"
 
 #include <sys/stat.h>
 

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -453,7 +454,13 @@ static void test_not_a_recording(void **state)
 	assert_int_equal(mkdir(path, 0700), 0);
 	expect_error(-EISDIR, "is a directory");
 	assert_false(recording_is(path));
-	rmdir(path);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10); /* is not waited for */
+	expect_error(-EINVAL, "is not a regular file");
+	assert_false(recording_is(path));
+	alarm(0);
+	unlink(path);
 }
 
 /* What power loss, other writers and later versions leave behind is no damage. */
@@ -491,6 +498,46 @@ static void test_forgiven(void **state)
 	assert_int_equal(r->samples[0].class, RECORD_IO);
 	assert_string_equal(r->samples[0].kind, "a\\");
 	recording_free(r);
+}
+
+/* What it is is seen without taking it out, however it arrives. */
+static void test_pipe(void **state)
+{
+	_cleanup_free_ char *way = NULL;
+	struct recording *r;
+	struct error err;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	way = xasprintf("/dev/fd/%d", fds[0]);
+	if (!fork()) {
+		for (const char *p = START SAMPLE FOOTER; *p;
+		     p += strlen(p) < 20 ? strlen(p) : 20) {
+			if (write(fds[1], p, strlen(p) < 20 ? strlen(p) : 20) < 0)
+				_exit(1);
+			usleep(20000);
+		}
+		_exit(0);
+	}
+	close(fds[1]);
+	assert_true(recording_is(way));
+	assert_int_equal(recording_read(way, &r, &err), 0);
+	assert_int_equal(r->n_samples, 1);
+	assert_true(r->complete);
+	recording_free(r);
+	assert_false(recording_is(way)); /* nothing is left */
+	close(fds[0]);
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], START, 30), 30);
+	close(fds[1]);
+	free(way);
+	way = xasprintf("/dev/fd/%d", fds[0]);
+	assert_false(recording_is(way)); /* cut off */
+	close(fds[0]);
+	while (wait(NULL) > 0)
+		;
 }
 
 /* Any byte of a small recording changed, and random edits: an error or a recording, no crash. */
@@ -651,6 +698,7 @@ int main(void)
 		cmocka_unit_test(test_endless_chain),
 		cmocka_unit_test(test_not_a_recording),
 		cmocka_unit_test(test_forgiven),
+		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_replaces_only_recordings),
 		cmocka_unit_test(test_wrong_calls),

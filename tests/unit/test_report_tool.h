@@ -9,42 +9,44 @@
 #include "tools/scoz/text.c"
 
 #include "tools/scoz/file_kind.c"
-#include "tools/scoz/latency.c"
-#include "tools/scoz/model.c"
-#include "tools/scoz/model_json.c"
-#include "tools/scoz/model_trust.c"
-#include "tools/scoz/plot_curve.c"
-#include "tools/scoz/process_view.c"
+#include "tools/scoz/causal/latency.c"
+#include "tools/scoz/causal/model.c"
+#include "tools/scoz/causal/model_json.c"
+#include "tools/scoz/causal/model_trust.c"
+#include "tools/scoz/causal/plot_curve.c"
+#include "tools/scoz/causal/process_view.c"
 #define style style_svg
-#include "tools/scoz/plot_svg.c"
+#include "tools/scoz/causal/plot_svg.c"
 #undef style
 #define style style_html
-#include "tools/scoz/plot_html.c"
+#include "tools/scoz/causal/plot_html.c"
 #undef style
 #define usage usage_plot
-#include "tools/scoz/plot.c"
+#include "tools/scoz/commands/plot.c"
 #undef usage
-#include "tools/scoz/record_graph.c"
-#include "tools/scoz/record_json.c"
-#include "tools/scoz/record_model.c"
-#include "tools/scoz/record_options.c"
-#include "tools/scoz/record_report.c"
-#include "tools/scoz/record_rows.c"
-#include "tools/scoz/record_text.c"
-#include "tools/scoz/record_waits.c"
+#include "tools/scoz/recording/record_filter.c"
+#include "tools/scoz/recording/record_graph.c"
+#include "tools/scoz/recording/record_json.c"
+#include "tools/scoz/recording/record_model.c"
+#include "tools/scoz/recording/record_options.c"
+#include "tools/scoz/recording/record_report.c"
+#include "tools/scoz/recording/record_rows.c"
+#include "tools/scoz/recording/record_text.c"
+#include "tools/scoz/recording/record_waits.c"
 #define usage usage_report
-#include "tools/scoz/report.c"
+#include "tools/scoz/commands/report.c"
 #undef usage
-#include "tools/scoz/record_export.c"
-#include "tools/scoz/record_firefox.c"
-#include "tools/scoz/record_folded.c"
-#include "tools/scoz/record_pprof.c"
-#include "tools/scoz/record_speedscope.c"
+#include "tools/scoz/export/profile_export.c"
+#include "tools/scoz/export/record_export.c"
+#include "tools/scoz/export/record_firefox.c"
+#include "tools/scoz/export/record_folded.c"
+#include "tools/scoz/export/record_pprof.c"
+#include "tools/scoz/export/record_speedscope.c"
 #define usage usage_export
-#include "tools/scoz/export.c"
+#include "tools/scoz/commands/export.c"
 #undef usage
 #define usage usage_targets
-#include "tools/scoz/targets.c"
+#include "tools/scoz/commands/targets.c"
 #undef usage
 
 /* What the last run() printed; freed by the next one. */

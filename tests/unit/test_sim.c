@@ -201,7 +201,7 @@ static void test_published_way_is_seen_to_fail(void **state)
 /* Who spins for a lock waits. A period as long as the work under the lock tells the difference. */
 static void test_spins_are_waits(void **state)
 {
-	struct sim_config unknown = config("wait period=1000"),
+	struct sim_config unknown = config("wait period=1000 blind"),
 			  known = config("wait period=1000 spins");
 	struct sim_program *p = model("spinlock4");
 	struct sim_result without = study(p, &unknown, 1, SECONDS),
@@ -214,6 +214,26 @@ static void test_spins_are_waits(void **state)
 	program_free(p);
 }
 
+/* Spins of programs are only seen by ticks: better than not at all. */
+static void test_seen_spins_are_waits(void **state)
+{
+	struct sim_config blind = config("wait period=500 blind"), seen = config("wait period=500");
+	struct sim_program *p = model("spinlock2 aside");
+	struct sim_result without = study(p, &blind, 0.5, SECONDS),
+			  with = study(p, &seen, 0.5, SECONDS);
+
+	(void)state;
+	assert_true(without.predicted < without.truth - 12);
+	assert_true(fabs(with.predicted - with.truth) < 8);
+	program_free(p);
+	p = model("spin pingpong");
+	check(p, "wait period=auto", 0.5, 1);
+	program_free(p);
+	p = model("spin pingpong beside");
+	check(p, "wait period=auto", 0.5, 2);
+	program_free(p);
+}
+
 static void test_graphs(void **state)
 {
 	(void)state;
@@ -221,6 +241,81 @@ static void test_graphs(void **state)
 		struct sim_program *p = graph_create(seed, false, 1);
 
 		check(p, "wait period=auto", seed % 2 ? 0.5 : 1, 1);
+		program_free(p);
+	}
+}
+
+/*
+ * Waits for devices and timers as the target (account/wait.h), alone, behind each other, beside
+ * work and across tasks.
+ */
+static void test_waits(void **state)
+{
+	static const struct {
+		const char *name;
+		double limit;
+	} programs[] = {
+		{ "wait: alone", 0.5 },
+		{ "wait: alone, and code", 0.5 },
+		{ "wait: sleep + barrier", 0.5 },
+		{ "wait: slack", 0.5 },
+		{ "wait: io + barrier", 0.5 },
+		{ "wait: beside work", 0.5 },
+		{ "wait: overlapped", 0.5 },
+		{ "wait: pipe, slowest", 0.5 },
+		{ "wait: pipe, not slowest", .5 },
+		{ "wait: under a lock", 0.5 },
+		{ "wait: server", 0.5 },
+		{ "wait: full core", 0.5 },
+		{ "disk: 2 saturate", 0.5 },
+		{ "disk: 4 saturate", 0.5 },
+		{ "disk: barrier", 0.5 },
+		{ "wait: 50 ms + barrier", 3 },
+		{ "wait: 4 on 2, barrier", 5 },
+	};
+	struct sim_config without = config("wait period=250 cost=0 no-devices");
+	double sum = 0;
+	int n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct sim_program *p = model(programs[i].name);
+		struct sim_config c = config("wait period=250 cost=0"); /* the rules, not ticks */
+
+		for (double speedup = 0.5; speedup <= 1; speedup *= 2, n++) {
+			struct sim_result r = study(p, &c, speedup, SECONDS);
+
+			sum += fabs(r.predicted - r.truth);
+			check(p, c.text, speedup, programs[i].limit);
+			if (programs[i].limit < 1)
+				assert_true(r.ledger.stopped <= 2 * p->cores * r.ledger.own);
+		}
+		program_free(p);
+	}
+	if (sum / n > 0.5)
+		fail_msg("the mean error is %.2f points", sum / n);
+	/* Who could have run instead of strangers saves as much as in place of idling. */
+	struct sim_program *beside = model("wait: alone");
+
+	program_add_strangers(beside, 1, SIM_MS / 2, 3 * SIM_MS);
+	check(beside, "wait period=250 cost=0", 1, 4);
+	program_free(beside);
+	/* What the account of a device is for. */
+	struct sim_program *p = model("disk: 2 saturate");
+	struct sim_result r = study(p, &without, 0.5, SECONDS);
+
+	assert_true(r.predicted > r.truth + 10);
+	program_free(p);
+}
+
+static void test_graphs_with_waits(void **state)
+{
+	(void)state;
+	for (int seed = 1; seed <= 40; seed++) {
+		struct sim_program *p = graph_create(seed, false, 1);
+
+		program_target_waits(p);
+		check(p, "wait period=auto", seed % 2 ? 0.5 : 1, 1.5);
 		program_free(p);
 	}
 }
@@ -261,6 +356,29 @@ static void test_slow_queues(void **state)
 	program_free(p);
 }
 
+/* Of each configuration its own neighbours, and a copy has all of a program. */
+static void test_neighbours(void **state)
+{
+	struct sim_program *p = model("pingpong"), *beside, *copy;
+	struct sim_config alone = config("wait"), timer = config("wait heartbeat=20"),
+			  strangers = config("wait strangers");
+
+	(void)state;
+	beside = study_beside(p, &timer);
+	assert_int_equal(beside->n_tasks, p->n_tasks + 1);
+	program_free(beside);
+	beside = study_beside(p, &strangers);
+	copy = program_copy(beside);
+	assert_int_equal(copy->n_tasks, p->n_tasks + 3);
+	for (int i = 0; i < copy->n_tasks; i++)
+		assert_int_equal(copy->task[i].stranger, i >= p->n_tasks);
+	assert_true(study(p, &timer, 0.5, 1).ledger.ran > study(p, &alone, 0.5, 1).ledger.ran);
+	assert_true(study(p, &strangers, 0.5, 1).ledger.shared > 0);
+	program_free(copy);
+	program_free(beside);
+	program_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,9 +387,13 @@ int main(void)
 		cmocka_unit_test(test_known_answers),
 		cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_timers),
+		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_published_way_is_seen_to_fail),
 		cmocka_unit_test(test_spins_are_waits),
+		cmocka_unit_test(test_seen_spins_are_waits),
 		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_graphs_with_waits),
 		cmocka_unit_test(test_crowded_graphs),
 		cmocka_unit_test(test_slow_queues),
 	};

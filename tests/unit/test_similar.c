@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/similar.h"
-#include "base/syscall_names.h"
+#include "host/syscall_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

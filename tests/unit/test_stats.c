@@ -569,6 +569,13 @@ static void test_target_that_waits(void **state)
 	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
 	assert_float_equal(e.e[0].target_waits, 0.3, 1e-9);
 	assert_non_null(strstr(e.e[0].warning, "75 % of the target's time is waiting"));
+	assert_non_null(strstr(e.e[0].warning, "not sped up"));
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++) /* where it is sped up, too, there is a verdict */
+		w.w[i].waits_sped = true;
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_NO_EFFECT);
+	assert_non_null(strstr(e.e[0].warning, "sped up, too"));
 	estimates_free(&e);
 
 	add_curve(&v, s, p, 1, 30, 0.001);
@@ -578,6 +585,38 @@ static void test_target_that_waits(void **state)
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
 	assert_non_null(strstr(e.e[0].warning, "100 % of the target's time is waiting"));
 	estimates_free(&e);
+}
+
+/* Who spins waits for somebody that is not known: the shorter it lasts, the less is. */
+static void test_spinning_widens(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+	static const struct stats_options as_reported = { .seed = 1 };
+	struct windows w = { .n = 0 };
+	double half[3];
+
+	(void)state;
+	add_curve(&w, s, p, 1, 30, 0.001);
+	for (int k = 0; k < 3; k++) {
+		struct estimates e;
+
+		for (size_t i = 0; i < w.n; i++) {
+			w.w[i].ran_s = w.w[i].wall_s = w.p[i][0].virtual_s;
+			w.w[i].spun_s = k ? 0.3 * w.w[i].wall_s : 0;
+			w.w[i].spun_first_s = w.w[i].spun_s / (k == 1 ? 10 : 1);
+		}
+		assert_int_equal(stats_estimate(w.w, w.n, 2, &as_reported, &e), 0);
+		half[k] = (e.e[0].points[1].ci_hi - e.e[0].points[1].ci_lo) / 2;
+		assert_true(!k == !e.e[0].warning);
+		if (k) {
+			assert_non_null(strstr(e.e[0].warning, "tasks spin for 30 %"));
+			assert_true(!e.e[0].control.slope);
+		}
+		estimates_free(&e);
+	}
+	assert_true(half[0] < 1);
+	assert_true(half[1] > 4 && half[1] < 7);
+	assert_true(half[2] > 22 && half[2] < 28);
 }
 
 static void test_absolute_sleeps_are_paced(void **state)
@@ -815,6 +854,7 @@ int main(void)
 		cmocka_unit_test(test_precision),
 		cmocka_unit_test(test_method_error),
 		cmocka_unit_test(test_target_that_waits),
+		cmocka_unit_test(test_spinning_widens),
 		cmocka_unit_test(test_absolute_sleeps_are_paced),
 	};
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tables made by processes without rights: the same ones, and what hostile files come to. */
+#include "elf/table_open.h"
 #include "test_map_util.h"
 
-#include "map/file_open.h"
-#include "map/table.h"
+#include "files/file_open.h"
+#include "table/table.h"
+#include "progress/probe_sites.h"
 #include "symbolizer/symbolizer.h"
+#include "unwind/unwind.h"
+#include "unwind/unwind_table.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -22,6 +26,8 @@ static const char source[] =
 	"volatile int sink;\n"
 	"__attribute__((noinline)) int work(int x) { sink = twice(x); return sink; }\n"
 	"int main(int argc, char **argv) { (void)argv; return work(argc); }\n";
+
+static char *source_top; /* where include/ is */
 
 static void compile_source(const char *flags, const char *name)
 {
@@ -202,6 +208,218 @@ static void test_amplification(void **state)
 	maptable_free(t);
 }
 
+/* ---- where probes go ---- */
+
+static int find_in(const char *path, const char *spec, struct probe_sites **ret, struct error *err)
+{
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
+	struct point point;
+	int r = held_file_open(path, &file, err);
+
+	if (!r && spec)
+		r = point_parse(spec, &point, err);
+	if (r)
+		return r;
+	r = probe_sites_find(&file, spec ? &point : NULL, ret, err);
+	if (!r && (*ret)->n && !(*ret)->list[0].refused)
+		assert_int_equal(probe_sites_unchanged(*ret, 0, &file, err), 0);
+	if (spec)
+		point_free(&point);
+	return r;
+}
+
+/* The same places as this process would find, and what is wrong in the same words. */
+static void test_probes(void **state)
+{
+	_cleanup_free_ char *plain = in_scratch("plain"), *marked = in_scratch("marked"),
+			    *c = in_scratch("m.c"), *text = in_scratch("text");
+	static const struct {
+		const char *spec;
+		int result;
+		size_t n;
+	} specs[] = { { "x:work", 0, 1 },	   { "x:s.c:3", 0, 1 },
+		      { "x:main", 0, 1 },	   { "x:work+1", -EOPNOTSUPP, 0 },
+		      { "x:absent", -ENOENT, 0 },  { "x:s.c:99", -ENOENT, 0 },
+		      { "usdt:x:a:b", -ENOENT, 0 } };
+	static const char program[] =
+		"#include <scoz.h>\n"
+		"int main(void) { SCOZ_PROGRESS_NAMED(\"unit\"); return 0; }\n";
+	struct probe_sites *sites, *here;
+	struct error err, own;
+	int fd;
+
+	(void)state;
+	compile_source("", "plain");
+	fd = open(plain, O_RDONLY | O_CLOEXEC);
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
+		int r = find_in(plain, specs[i].spec, &sites, &err);
+
+		if (r != specs[i].result)
+			fail_msg("%s: %d: %s", specs[i].spec, r, err.text);
+		assert_int_equal(r, probe_sites_read(fd, plain, specs[i].spec, &here, &own));
+		if (r) {
+			assert_string_equal(err.text, own.text);
+			continue;
+		}
+		assert_true(sites->mapped);
+		assert_int_equal(sites->n, specs[i].n);
+		assert_int_equal(sites->size, here->size);
+		assert_memory_equal(sites->mem, here->mem, here->size);
+		probe_sites_free(sites);
+		probe_sites_free(here);
+	}
+	close(fd);
+	write_file(c, program, strlen(program));
+	sh("gcc -O1 -I%s/include m.c -o marked", source_top);
+	assert_int_equal(find_in(marked, NULL, &sites, &err), 0);
+	assert_int_equal(sites->n, 1);
+	assert_string_equal(sites->list[0].name, "unit");
+	assert_int_equal(sites->list[0].refused, 0);
+	probe_sites_free(sites);
+	assert_int_equal(find_in(plain, NULL, &sites, &err), 0);
+	assert_int_equal(sites->n, 0);
+	probe_sites_free(sites);
+	write_file(text, "no program\n", 11);
+	assert_int_equal(find_in(text, NULL, &sites, &err), -ENOEXEC);
+}
+
+/* What one that has been taken over could send. */
+static void test_false_probes(void **state)
+{
+	_cleanup_free_ char *plain = in_scratch("plain");
+	int fd = open(plain, O_RDONLY | O_CLOEXEC);
+	struct probe_sites *good, *s;
+	const size_t at = 2 * sizeof(uint64_t);
+	struct error err;
+
+	(void)state;
+	assert_int_equal(probe_sites_read(fd, plain, "x:work", &good, &err), 0);
+	close(fd);
+	for (int what = 0; what < 9; what++) {
+		char *block = xmalloc(good->size);
+		struct probe_site *site = (void *)(block + at);
+		uint64_t *head = (void *)block;
+		size_t size = good->size;
+
+		memcpy(block, good->mem, size);
+		switch (what) {
+		case 0:
+			head[0] = 2; /* more places than it has room for */
+			break;
+		case 1:
+			head[0] = UINT64_MAX / sizeof(*site);
+			break;
+		case 2:
+			head[1]--;
+			break;
+		case 3:
+			site->copy = size;
+			break;
+		case 4:
+			site->code_size = UINT64_MAX;
+			break;
+		case 5: /* a probe that nothing is compared with */
+			site->offset = site->code_offset + site->code_size;
+			break;
+		case 6:
+			site->offset = site->code_offset - 1;
+			break;
+		case 7:
+			site->refused = INT32_MIN;
+			break;
+		case 8:
+			memset(site->name, 'x', sizeof(site->name));
+			break;
+		}
+		s = probe_sites_attach(block, size, false);
+		if (s)
+			fail_msg("lie %d is believed", what);
+	}
+	probe_sites_free(good);
+}
+
+/* ---- a reader that is killed ---- */
+
+struct opening {
+	char *path;
+	int result;
+	bool done;
+	struct error err;
+};
+
+static void *open_slow(void *arg)
+{
+	struct opening *o = arg;
+	struct maptable *t = NULL;
+
+	o->result = maptable_open(o->path, o->path, NULL, &t, &o->err);
+	maptable_free(t);
+	__atomic_store_n(&o->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static int child_of(int parent)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%d/task/%d/children", parent, parent);
+	_cleanup_free_ char *text = read_file(path, NULL);
+
+	return text ? atoi(text) : 0;
+}
+
+/* In the middle of a file: it is told of in one line, and the next file has another reader. */
+static void test_reader_killed(void **state)
+{
+	_cleanup_free_ char *good = in_scratch("plain"), *log = in_scratch("log"), *said = NULL;
+	struct opening o = { .path = in_scratch("slow"), .done = true };
+	int reader = 0, err_fd, log_fd, lines = 0;
+	struct maptable *t;
+	pthread_t thread;
+
+	(void)state;
+	if (access("/proc/thread-self/children", R_OK))
+		skip();
+	sh("{ echo .text; seq -f '.globl a_function_%%.0f' 200000; "
+	   "seq -f 'a_function_%%.0f: nop' 200000; } > slow.s && gcc -shared -nostdlib -g "
+	   "slow.s -o slow");
+	err_fd = dup(2);
+	log_fd = open(log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
+	dup2(log_fd, 2);
+	/* The nursery's child keeps the one that reads; which may have ended before it was seen. */
+	for (int tries = 0; !reader && tries < 50; tries++) {
+		o.done = false;
+		assert_int_equal(pthread_create(&thread, NULL, open_slow, &o), 0);
+		while (!reader && !__atomic_load_n(&o.done, __ATOMIC_ACQUIRE)) {
+			int keeper = child_of(symbolizer_pid());
+
+			reader = keeper ? child_of(keeper) : 0;
+			if (!reader)
+				continue;
+			usleep(20000);
+			if (kill(reader, SIGKILL))
+				reader = 0;
+		}
+		pthread_join(thread, NULL);
+		if (o.result != -EBADMSG)
+			reader = 0;
+	}
+	dup2(err_fd, 2);
+	close(err_fd);
+	close(log_fd);
+	assert_true(reader > 0);
+	assert_non_null(strstr(o.err.text, "slow: its reader was killed"));
+	said = read_file(log, NULL);
+	for (const char *p = said; (p = strchr(p, '\n')); p++)
+		lines++;
+	assert_int_equal(lines, 1);
+	assert_non_null(strstr(said, "slow: its reader was killed"));
+	t = open_it(good, NULL);
+	assert_true(has_inline(t));
+	maptable_free(t);
+	assert_int_equal(maptable_open(o.path, "slow", NULL, &t, &o.err), 0);
+	maptable_free(t);
+	free(o.path);
+}
+
 static void *open_good(void *arg)
 {
 	struct maptable *t = NULL;
@@ -236,12 +454,106 @@ static void test_stopped(void **state)
 	assert_int_equal(kill(pid, 0), -1);
 }
 
+static struct unwind_table *open_unwind(const char *path, const char *cache)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct unwind_table *t = NULL;
+	struct error err = { 0 };
+
+	if (unwind_table_open(fd, path, cache, &t, &err))
+		fail_msg("%s", err.text);
+	return t;
+}
+
+/* The file that the table of @path is kept in; to be freed. */
+static char *kept_unwind(const char *path, const char *cache)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct map_options opt = { .cache_dir = cache };
+
+	return cache_file_name(&opt, fd, "-unwind");
+}
+
+/* As this process would have made it; kept, and made again when the file or what is kept changes.
+ */
+static void test_unwind_tables(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("frames"), *cache = in_scratch("cache-unwind");
+	_cleanup_free_ char *kept = NULL, *bytes = NULL;
+	struct unwind_table *t, *own;
+	struct error err;
+	uint64_t bias;
+	size_t n;
+
+	(void)state;
+	compile_source("", "frames");
+	assert_int_equal(unwind_table_read(open(path, O_RDONLY | O_CLOEXEC), path, &own, &err), 0);
+	kept = kept_unwind(path, cache);
+	for (int round = 0; round < 3; round++) {
+		t = open_unwind(path, round ? cache : NULL);
+		assert_true(t->mapped);
+		assert_int_equal(t->size, own->size);
+		assert_memory_equal(t->mem, own->mem, own->size);
+		assert_true(t->h->n_segment);
+		assert_true(unwind_table_bias(t, 0x7f0000001000, t->h->segment[0].offset & ~4095ULL,
+					      &bias));
+		assert_int_equal(bias, 0x7f0000001000 - (t->h->segment[0].vaddr & ~4095ULL));
+		assert_false(unwind_table_bias(t, 0x7f0000001000, 1ULL << 40, &bias));
+		unwind_table_free(t);
+		assert_int_equal(access(kept, F_OK), round ? 0 : -1);
+	}
+	unwind_table_free(own);
+	/* Damaged on the disk, even where it is a table still. */
+	bytes = read_file(kept, &n);
+	((struct unwind_header *)bytes)->segment[0].vaddr += 4096;
+	write_file(kept, bytes, n);
+	t = open_unwind(path, cache);
+	assert_true(
+		unwind_table_bias(t, 0x7f0000001000, t->h->segment[0].offset & ~4095ULL, &bias));
+	assert_int_equal(bias, 0x7f0000001000 - (t->h->segment[0].vaddr & ~4095ULL));
+	unwind_table_free(t);
+	/* Others may write there. */
+	assert_int_equal(chmod(kept, 0666), 0);
+	assert_null(unwind_table_cached(kept, -1));
+	/* The file has changed: it is another name from now on. */
+	sh("touch -d @1000000000 frames");
+	free(kept);
+	kept = kept_unwind(path, cache);
+	assert_int_equal(access(kept, F_OK), -1);
+	unwind_table_free(open_unwind(path, cache));
+	assert_int_equal(access(kept, F_OK), 0);
+}
+
+static void test_no_unwind_table(void **state)
+{
+	_cleanup_free_ char *text = in_scratch("text"), *bare = in_scratch("bare");
+	struct unwind_table *t = NULL;
+	struct error err = { 0 };
+	int fd;
+
+	(void)state;
+	write_file(text, "no program\n", 11);
+	fd = open(text, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(unwind_table_open(fd, "shown-name", NULL, &t, &err), -ENOEXEC);
+	assert_non_null(strstr(err.text, "shown-name"));
+	close(fd);
+	sh("echo '.globl _start; _start: nop' | gcc -x assembler -nostdlib -static "
+	   "-Wl,--no-ld-generated-unwind-info - -o bare");
+	fd = open(bare, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(unwind_table_open(fd, "bare", NULL, &t, &err), -ENODATA);
+	assert_null(t);
+	close(fd);
+}
+
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_tables),   cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_private_files), cmocka_unit_test(test_rights),
-		cmocka_unit_test(test_amplification), cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_amplification), cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_false_probes),  cmocka_unit_test(test_reader_killed),
+		cmocka_unit_test(test_unwind_tables), cmocka_unit_test(test_no_unwind_table),
+		cmocka_unit_test(test_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
@@ -250,6 +562,8 @@ static int run(void)
 int main(void)
 {
 	struct error err;
+
+	source_top = getcwd(NULL, 0);
 
 	if (symbolizer_start(&err)) {
 		fprintf(stderr, "%s\n", err.text);

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Chains of samples, and what they add up to before and after the tables of their binaries. */
-#include "test_map_util.h"
+#include "test_program.h"
 
 #include "daemon/tally.h"
 
 #include <pthread.h>
-#include <sys/sysmacros.h>
-
-#define PID   10
-#define START 0x555500000000
-
-static const char source[] =
-	"volatile int sink;\n"
-	"__attribute__((noinline)) int work(int x) { sink = x; return sink; }\n"
-	"int main(int argc, char **argv) { (void)argv; return work(argc); }\n";
 
 static struct options options;
 
 struct fixture {
-	char *path;
-	struct file_id id;
-	uint64_t pgoff, work; /* file offset of work() */
+	struct program program;
 	struct maps *maps;
 	struct locations *locations;
 	struct process_table *processes;
@@ -30,32 +19,17 @@ struct fixture {
 
 static void set_up(struct fixture *f, const char *name)
 {
-	_cleanup_free_ char *c = in_scratch("tally.c");
-	struct map_options opt = { 0 };
 	struct tally_options topt;
-	struct maptable *t;
-	struct stat st;
-	uint64_t vaddr;
 
-	*f = (struct fixture){ .path = in_scratch("%s", name) };
-	write_file(c, source, strlen(source));
-	sh("gcc -O1 -g tally.c -o %s", name);
-	assert_int_equal(stat(f->path, &st), 0);
-	f->id = (struct file_id){ .dev_major = major(st.st_dev),
-				  .dev_minor = minor(st.st_dev),
-				  .ino = st.st_ino };
-	assert_int_equal(maptable_open(f->path, f->path, &opt, &t, NULL), 0);
-	assert_int_equal(maptable_function_address(t, "work", &vaddr, NULL), 0);
-	assert_true(maptable_vaddr_to_offset(t, vaddr, &f->work));
-	f->pgoff = f->work & ~0xfffULL;
-	maptable_free(t);
+	*f = (struct fixture){ 0 };
+	program_make(".", "tally.c", name, &f->program);
 	assert_int_equal(maps_create(NULL, &f->maps, NULL), 0);
 	f->locations = locations_create(&options);
 	f->processes = process_table_create();
 	topt = (struct tally_options){ f->maps, f->locations, f->processes, false, false };
 	f->tally = tally_create(&topt);
 	chains_init(&f->chains, 1 << 20);
-	maps_add(f->maps, 0, PID, START, 0x1000, f->pgoff, f->id, f->path);
+	program_map(&f->program, f->maps, PID);
 }
 
 static void tear_down(struct fixture *f)
@@ -65,14 +39,14 @@ static void tear_down(struct fixture *f)
 	locations_destroy(f->locations);
 	process_table_destroy(f->processes);
 	maps_destroy(f->maps);
-	free(f->path);
+	free(f->program.path);
 }
 
 /* @count samples in work() of @pid. */
 static void sample(struct fixture *f, int pid, uint64_t count)
 {
 	struct chain *c = xcalloc(1, CHAIN_SIZE(1));
-	uint64_t addr = START + (f->work - f->pgoff);
+	uint64_t addr = START + (f->program.offset - f->program.pgoff);
 
 	c->count = count;
 	c->pid = pid;
@@ -182,11 +156,11 @@ static void test_processes(void **state)
 
 	(void)state;
 	set_up(&f, "processes");
-	maps_add(f.maps, 0, PID + 1, START, 0x1000, f.pgoff, f.id, f.path);
+	program_map(&f.program, f.maps, PID + 1);
 	sample(&f, PID, 4);
 	sample(&f, PID + 1, 1);
 	sample(&f, PID, 1);
-	assert_int_equal(f.chains.n, 2);
+	assert_int_equal(f.chains.index.n, 2);
 	assert_non_null(maps_binary(f.maps, 1)->table);
 	tally_add(f.tally, &f.chains);
 	assert_int_equal(credit_of(&f, "tally.c:2"), 6);
@@ -220,7 +194,7 @@ static void test_chains(void **state)
 	}
 	for (struct chain *i = NULL; (i = chains_next(&list, i)); n++)
 		sum += i->count;
-	assert_int_equal(n, list.n);
+	assert_int_equal(n, list.index.n);
 	assert_int_equal(sum, 1500);
 	/* Bounded: what is known is still counted, what is new is not. */
 	c->n = 3;
@@ -233,7 +207,7 @@ static void test_chains(void **state)
 	chains_clear(&list);
 	assert_null(chains_next(&list, NULL));
 	assert_true(chains_add(&list, c));
-	assert_int_equal(list.n, 1);
+	assert_int_equal(list.index.n, 1);
 	chains_deinit(&list);
 	free(c);
 }

@@ -187,7 +187,7 @@ static void test_expiry(void **state)
 	assert_int_equal(top_model_size(model).threads, 0);
 	assert_int_equal(top_model_size(model).processes, 0);
 	assert_int_equal(top_model_size(model).entries, 0);
-	assert_int_equal(model->ids.used, 0);
+	assert_int_equal(model->ids.index.n, 0);
 	ask_by(TOP_BY_FUNCTION);
 	assert_int_equal(result->n_rows, 0);
 }

@@ -12,14 +12,15 @@
 
 #include <cmocka.h>
 
+#include "tools/scoz/recording/record_filter.c"
 #include "tools/scoz/text.c"
-#include "tools/scoz/top_pool.c"
-#include "tools/scoz/top_model.c"
-#include "tools/scoz/top_query.c"
-#include "tools/scoz/top_keys.c"
-#include "tools/scoz/top_proc.c"
-#include "tools/scoz/top_text.c"
-#include "tools/scoz/top_view.c"
+#include "tools/scoz/top/top_pool.c"
+#include "tools/scoz/top/top_model.c"
+#include "tools/scoz/top/top_query.c"
+#include "tools/scoz/top/top_keys.c"
+#include "tools/scoz/top/top_proc.c"
+#include "tools/scoz/top/top_text.c"
+#include "tools/scoz/top/top_view.c"
 
 #define MS     NSEC_PER_MSEC
 #define SEC    NSEC_PER_SEC

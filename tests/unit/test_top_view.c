@@ -267,6 +267,17 @@ static void test_class_names(void **state)
 	assert_true(top_view_filter(&view, "lock"));
 	assert_int_equal(view.query.classes, 1u << TOP_LOCK);
 	assert_true(top_view_filter(&view, "all"));
+	assert_true(top_view_filter(&view, "io,L"));
+	assert_int_equal(view.query.classes, 1u << TOP_IO | 1u << TOP_LOCK);
+	assert_string_equal(top_filter_title(&view), "IL");
+	assert_true(top_view_filter(&view, "IL"));
+	assert_int_equal(view.query.classes, 1u << TOP_IO | 1u << TOP_LOCK);
+	assert_true(top_view_filter(&view, "off"));
+	assert_int_equal(view.query.classes,
+			 TOP_ALL_CLASSES & ~(1u << TOP_USER | 1u << TOP_KERNEL));
+	assert_true(top_view_filter(&view, "all"));
+	assert_false(top_view_filter(&view, "io,nonsense"));
+	assert_int_equal(view.query.classes, TOP_ALL_CLASSES);
 	assert_false(top_view_filter(&view, "nonsense"));
 }
 

@@ -3,11 +3,24 @@
 #ifndef SCOZ_CMDS_H
 #define SCOZ_CMDS_H
 
+#include "base/base.h"
+
+#include <unistd.h>
+
 #define SCOZ_VERSION	  "0.1"
 #define DEFAULT_PROFILE	  "profile.scoz"
 #define DEFAULT_RECORDING "record.scoz"
 
 enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
+
+/* Beyond the options there is one @what at most; says so and returns true where there are more. */
+static inline bool more_than_one(const char *what, int argc, char **argv)
+{
+	if (argc - optind <= 1)
+		return false;
+	log_warn("one %s at most, but there is also %s", what, argv[optind + 1]);
+	return true;
+}
 
 int cmd_record(int argc, char **argv);
 int cmd_top(int argc, char **argv);

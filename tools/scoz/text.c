@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/text.h"
-#include "base/output_file.h"
+#include "files/output_file.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -206,9 +206,14 @@ FILE *output_open(const char *path)
 	if (!path || !strcmp(path, "-"))
 		return stdout;
 	fd = output_file_open(path, O_WRONLY | O_NOCTTY, OUTPUT_USERS, NULL, &err);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out) {
+	if (fd < 0) {
 		log_warn("%s", err.text);
+		return NULL;
+	}
+	out = fdopen(fd, "w");
+	if (!out) {
+		log_warn("%s: cannot open for writing: %s", path, strerror(errno));
+		close(fd);
 		return NULL;
 	}
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) {

@@ -10,11 +10,17 @@
 
 #define BLOCK  4096
 #define BLOCKS 256
+#define LIMIT  (64L << 20) /* of the file, bytes */
 
-static long overlap, sync_too, blocks = 8;
+static long overlap, sync_too, blocks = 8, kib = BLOCK / 1024, size = BLOCK;
 static int fd = -1;
 static void *block;
 static pthread_barrier_t *barrier;
+
+static long file_blocks(void)
+{
+	return size * BLOCKS > LIMIT ? LIMIT / size : BLOCKS;
+}
 
 static TRUTH_NOIPA void truth_io(void)
 {
@@ -25,7 +31,7 @@ static TRUTH_NOIPA void truth_io(void)
 	if (due < 100)
 		return;
 	due -= 100;
-	if (pwrite(fd, block, BLOCK, (off_t)(nr++ % BLOCKS * BLOCK)) != BLOCK)
+	if (pwrite(fd, block, size, (off_t)(nr++ % file_blocks() * size)) != size)
 		truth_die("cannot write: %s", strerror(errno));
 	if (sync_too && fdatasync(fd))
 		truth_die("cannot sync: %s", strerror(errno));
@@ -65,10 +71,13 @@ static void open_file(void)
 	static const char *const dirs[] = { "TMPDIR", "/var/tmp", "." };
 	char path[4096];
 
-	block = aligned_alloc(BLOCK, BLOCK);
+	size = kib * 1024;
+	if (size < BLOCK || size % BLOCK || size > LIMIT / 4)
+		truth_die("--kib takes multiples of 4, up to %ld", LIMIT / 4 / 1024);
+	block = aligned_alloc(BLOCK, size);
 	if (!block)
 		truth_die("out of memory");
-	memset(block, 0x5a, BLOCK);
+	memset(block, 0x5a, size);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && fd < 0; i++) {
 		const char *dir = i ? dirs[i] : getenv(dirs[i]);
 
@@ -79,8 +88,8 @@ static void open_file(void)
 		if (fd < 0)
 			continue;
 		unlink(path);
-		for (int b = 0; b < BLOCKS && fd >= 0; b++) {
-			if (pwrite(fd, block, BLOCK, (off_t)b * BLOCK) == BLOCK)
+		for (int b = 0; b < file_blocks() && fd >= 0; b++) {
+			if (pwrite(fd, block, size, (off_t)b * size) == size)
 				continue;
 			close(fd);
 			fd = -1;
@@ -96,6 +105,7 @@ int main(int argc, char **argv)
 	static const struct truth_opt opt[] = {
 		{ "overlap", true, &overlap, "I/O in another thread, a barrier each iteration" },
 		{ "blocks", false, &blocks, "blocks written each iteration (8)" },
+		{ "kib", false, &kib, "size of a block in KiB (4)" },
 		{ "sync", true, &sync_too, "fdatasync after each write" },
 		{ 0 },
 	};

@@ -65,6 +65,7 @@ enum truth_knob {
 	TRUTH_OTHER,
 	TRUTH_IO,
 	TRUTH_KNOBS,
+	TRUTH_BOTH = TRUTH_KNOBS, /* --knob only: target and other */
 };
 
 /* One writer each: a thread that makes progress. */
@@ -410,7 +411,8 @@ static inline void truth_usage(FILE *f, const struct truth_spec *spec)
 		"usage: %s [options]\n%s\n\n"
 		"  --iter-us N      length of an iteration in microseconds (%ld)\n"
 		"  --speedup PCT    the target really does PCT %% less\n"
-		"  --knob NAME      what --speedup changes: target, other or io (target)\n"
+		"  --knob NAME      what --speedup changes: target, other, io, or both of the\n"
+		"                   first two (target)\n"
 		"  --knob-file FILE the knob is the int32 at the beginning of FILE\n"
 		"  --seconds S      how long to run, 0: until a signal (10)\n"
 		"  --count N        end after N units of progress\n"
@@ -480,7 +482,8 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 		HEARTBEAT,
 		EXTRA,
 	};
-	static const char *const knobs[] = { "target", "other", "io" };
+	static const char *const knobs[] = { "target", "other", "io", "both" };
+	bool both;
 	struct option opt[TRUTH_MAX_OPTS] = {
 		{ "iter-us", required_argument, NULL, ITER },
 		{ "speedup", required_argument, NULL, SPEEDUP },
@@ -522,11 +525,12 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 			truth.pct_given = true;
 			break;
 		case KNOB:
-			for (truth.knob = 0; truth.knob < TRUTH_KNOBS; truth.knob++)
+			for (truth.knob = 0; truth.knob <= TRUTH_BOTH; truth.knob++)
 				if (!strcmp(optarg, knobs[truth.knob]))
 					break;
-			if (truth.knob == TRUTH_KNOBS) {
-				fprintf(stderr, "%s: --knob: no '%s', use target, other or io\n",
+			if (truth.knob > TRUTH_BOTH) {
+				fprintf(stderr,
+					"%s: --knob: no '%s', use target, other, io or both\n",
 					truth.name, optarg);
 				exit(2);
 			}
@@ -581,8 +585,13 @@ static inline void truth_init(int argc, char **argv, const struct truth_spec *sp
 	truth.sh = truth_alloc_shared(sizeof(*truth.sh));
 	for (int i = 0; i < TRUTH_KNOBS; i++)
 		truth.live[i] = &truth.sh->pct[i];
+	both = truth.knob == TRUTH_BOTH;
+	if (both)
+		truth.knob = TRUTH_TARGET;
 	if (truth.knob_file)
 		truth.live[truth.knob] = truth_map_knob(truth.knob_file);
+	if (both)
+		truth.live[TRUTH_OTHER] = truth.live[TRUTH_TARGET];
 	if (!truth.unit)
 		truth.unit = truth_calibrate();
 	if (truth.verbose)

@@ -25,6 +25,7 @@ struct bpf_engine {
 	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
 	int n_published;
 	int n_tracepoints;
+	int *chain_events; /* of each core; NULL: none */
 	bool syscalls_attached;
 	struct bpf_link **links; /* of progress points and spin waits */
 	size_t n_links, cap_links;

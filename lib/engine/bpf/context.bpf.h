@@ -28,7 +28,22 @@ struct irq_state {
 	u32 operation_involved; /* its submitter was an involved task */
 	u32 unawaited; /* it is a timer of an involved task, and nobody has been woken yet */
 	s64 operation;
+	u64 device; /* which has served it, 0: none */
 };
+
+/* A block device that has served requests; the key is the address of its queue. */
+struct device_state {
+	struct scoz_device device;
+	u64 target_until; /* waits for it were hits of late: who waits for it inherits its account
+			   */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u64);
+	__type(value, struct device_state);
+} devices SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -6,11 +6,20 @@
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
+_Static_assert(ENGINE_CLASS_ON == BPF_CLASS_ON && ENGINE_CLASS_IO == BPF_CLASS_IO &&
+		       ENGINE_CLASS_OTHER == BPF_CLASS_OTHER,
+	       "the same bits");
+
 int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		   const struct scoz_range *ranges, size_t n_ranges, struct error *err)
 {
 	struct bpf_engine *b = bpf_engine(e);
-	struct bpf_target t = { .n_parts = n, .syscall = e->syscall + 1 };
+	struct bpf_target t = {
+		.n_parts = n,
+		.syscall = e->syscall + 1,
+		.classes = e->classes,
+		.waits = engine_speeds_waits(e),
+	};
 
 	(void)err;
 	for (int i = 0; i < n; i++) {

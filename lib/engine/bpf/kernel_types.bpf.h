@@ -40,6 +40,7 @@ struct file {
 
 struct mm_struct {
 	unsigned long start_code;
+	unsigned long start_stack;
 	struct file *exe_file;
 };
 
@@ -102,6 +103,7 @@ struct task_struct {
 	unsigned int in_iowait : 1;
 	struct mm_struct *mm;
 	u64 start_time;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	char comm[16];
 };
@@ -114,7 +116,10 @@ struct bio {
 	struct block_device *bi_bdev;
 };
 
+struct request_queue;
+
 struct request {
+	struct request_queue *q;
 	unsigned int __data_len;
 	struct bio *bio;
 	struct block_device *part;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Engine `bpf`: loading, attaching and taking down the programs. */
-#include "base/bpf_programs.h"
-#include "base/kallsyms.h"
+#include "host/bpf_programs.h"
+#include "host/kallsyms.h"
 #include "engine/bpf/bpf_engine.h"
 
 #include <bpf/bpf.h>
@@ -211,21 +211,34 @@ static int forget_sleepers(struct engine *e)
 
 static void set_record_share(struct engine *e, uint32_t share)
 {
-	bpf_engine(e)->skel->data->record_share = share;
+	__atomic_store_n(&bpf_engine(e)->skel->data->record_share, share, __ATOMIC_RELAXED);
 }
 
 static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 {
-	const volatile struct target_time *t = ((const struct bpf_engine *)e)->target_times;
-
 	for (int i = 0; i < e->cores; i++) {
-		ret->target_ran += t[i].ran;
-		ret->target_waited += t[i].waited;
-		ret->shared += t[i].shared;
+		struct target_time t =
+			SHARED_COPY(&((const struct bpf_engine *)e)->target_times[i]);
+
+		ret->target_ran += t.ran;
+		ret->target_waited += t.waited;
+		ret->shared += t.shared;
+		ret->unpaid += t.unpaid;
+		ret->busy_waited += t.spun;
+		ret->busy_waited_first += t.spun_first;
 	}
 }
 
-static int configure(struct engine *e, struct error *err)
+/*
+ * Before the task does anything, and where its call chain is still that of the wait: the next end
+ * of a system call may be another's, or of another call.
+ */
+static bool knows_waits(const struct engine *e)
+{
+	return bpf_program__autoload(((const struct bpf_engine *)e)->skel->progs.on_switched);
+}
+
+static int configure(struct engine *e, bool unwind, struct error *err)
 {
 	struct scoz *s = bpf_engine(e)->skel;
 	struct timespec tick;
@@ -236,6 +249,7 @@ static int configure(struct engine *e, struct error *err)
 	s->rodata->filter_sinks = !e->opt.keep_sinks;
 	s->rodata->members_known = e->opt.members_known;
 	s->rodata->spare_strangers = e->opt.members_known && e->opt.model == SCOZ_MODEL_WAIT;
+	s->rodata->unwind_by_tables = unwind;
 	s->rodata->measure_latency = e->opt.measure_latency;
 	kallsyms_each(set_timer_function, s);
 	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;
@@ -256,6 +270,7 @@ static int configure(struct engine *e, struct error *err)
 	bpf_map__set_max_entries(s->maps.progress, SCOZ_MAX_POINTS * e->cores);
 	bpf_map__set_max_entries(s->maps.latencies, e->cores);
 	bpf_map__set_max_entries(s->maps.core_uses, e->cores);
+	bpf_map__set_max_entries(s->maps.chain_events, e->cores);
 	bpf_map__set_max_entries(s->maps.target_times, e->cores);
 	return select_programs(e, err);
 }
@@ -264,6 +279,11 @@ static void destroy(struct engine *e)
 {
 	struct bpf_engine *b = bpf_engine(e);
 
+	for (int i = 0; b->chain_events && i < e->opt.n_cpus; i++) {
+		if (b->chain_events[i] >= 0)
+			close(b->chain_events[i]);
+	}
+	free(b->chain_events);
 	for (size_t i = 0; i < b->n_links; i++)
 		bpf_link__destroy(b->links[i]);
 	free(b->links);
@@ -286,27 +306,134 @@ static void destroy(struct engine *e)
 	pthread_mutex_destroy(&b->publish_lock);
 }
 
+/* The walk begins with registers that are saved in an order it knows (unwind.bpf.h). */
+#if defined(__x86_64__)
+#define REGISTERS_KNOWN true
+#else
+#define REGISTERS_KNOWN false
+#endif
+
+/*
+ * Kernels before 6.1 refuse programs on perf events a hash that is not allocated beforehand, also
+ * in code that never runs.
+ */
+static void do_without_unwinding(struct scoz *s)
+{
+	bpf_map__set_map_flags(s->maps.unwind_spaces, 0);
+	bpf_map__set_max_entries(s->maps.unwind_spaces, 1);
+	bpf_map__set_max_entries(s->maps.unwind_tables, 1);
+}
+
+static int load_programs(struct engine *e, bool unwind, struct error *err)
+{
+	struct bpf_engine *b = bpf_engine(e);
+	int r;
+
+	b->skel = scoz__open();
+	if (!b->skel)
+		return error_set(err, EINVAL, "engine bpf: %s", bpf_log_reason());
+	r = configure(e, unwind, err);
+	if (r)
+		return r;
+	if (!unwind)
+		do_without_unwinding(b->skel);
+	r = scoz__load(b->skel);
+	if (r)
+		return bpf_not_loaded(r, err);
+	if (unwind)
+		e->unwind_maps = (struct unwind_maps){
+			bpf_map__fd(b->skel->maps.unwind_tables),
+			bpf_map__fd(b->skel->maps.unwind_spaces),
+			bpf_map__fd(b->skel->maps.unwind_counters),
+		};
+	return 0;
+}
+
 static int load(struct engine *e, struct error *err)
 {
 	struct bpf_engine *b = bpf_engine(e);
+	bool unwind = e->opt.unwind && REGISTERS_KNOWN;
 	int r = engine_open_events(e, err);
 
 	if (r)
 		return r;
-	b->skel = scoz__open();
-	if (!b->skel)
-		return error_set(err, EINVAL, "engine bpf: %s", bpf_log_reason());
-	r = configure(e, err);
+	r = load_programs(e, unwind, err);
+	/* The walk is what a verifier finds hardest. */
+	if (r && unwind && b->skel) {
+		log_info("%s", err->text);
+		log_info("engine bpf: without unwind tables: call chains of programs that were "
+			 "built without frame pointers are incomplete");
+		scoz__destroy(b->skel);
+		r = load_programs(e, false, err);
+	}
 	if (r)
 		return r;
-	r = scoz__load(b->skel);
-	if (r)
-		return error_set(err, -r, "engine bpf: the kernel refuses the programs: %s; %s",
-				 bpf_log_reason(), "run `scoz doctor` to see what is missing");
+	if (!b->skel->data) /* libbpf goes on when it cannot map it */
+		return error_set(err, ENOMEM, "engine bpf: mapping the data of the programs: %s",
+				 strerror(ENOMEM));
 	r = map_arrays(e, err);
 	if (r)
 		return r;
 	engine_init_page(e);
+	return 0;
+}
+
+/* The samples of that core come with the chains that perf makes. */
+static void do_without_chains(struct bpf_engine *b, int i, uint32_t cpu)
+{
+	log_info("engine bpf: samples of CPU %u show chains by frame pointers only: %s", cpu,
+		 strerror(errno));
+	bpf_map_delete_elem(bpf_map__fd(b->skel->maps.chain_events), &cpu);
+	if (b->chain_events[i] >= 0)
+		close(b->chain_events[i]);
+	b->chain_events[i] = -1;
+}
+
+/*
+ * What programs send along with a chain that they have walked comes as another event's sample, to
+ * the ring of the core's own event (enable()), in order with all that is there.
+ */
+static void open_chain_events(struct engine *e)
+{
+	struct bpf_engine *b = bpf_engine(e);
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.size = sizeof(attr),
+		.sample_period = 1,
+		.sample_type = ENGINE_SAMPLE_TYPE | PERF_SAMPLE_RAW,
+		.exclude_callchain_user = 1,
+		.sample_max_stack = SCOZ_MAX_FRAMES,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	b->chain_events = xcalloc(e->opt.n_cpus, sizeof(*b->chain_events));
+	for (int i = 0; i < e->opt.n_cpus; i++)
+		b->chain_events[i] = -1;
+	for (int i = 0; i < e->opt.n_cpus; i++) {
+		int fd = syscall(SYS_perf_event_open, &attr, -1, e->cpus[i], -1,
+				 PERF_FLAG_FD_CLOEXEC);
+		uint32_t cpu = e->cpus[i];
+
+		b->chain_events[i] = fd;
+		if (fd < 0 || bpf_map_update_elem(bpf_map__fd(b->skel->maps.chain_events), &cpu,
+						  &fd, BPF_ANY))
+			do_without_chains(b, i, cpu);
+	}
+}
+
+/* The rings are mapped by now. */
+static int enable(struct engine *e, struct error *err)
+{
+	struct bpf_engine *b = bpf_engine(e);
+
+	(void)err;
+	for (int i = 0; b->chain_events && i < e->opt.n_cpus; i++) {
+		if (b->chain_events[i] >= 0 &&
+		    ioctl(b->chain_events[i], PERF_EVENT_IOC_SET_OUTPUT, e->events[i]))
+			do_without_chains(b, i, e->cpus[i]);
+	}
 	return 0;
 }
 
@@ -324,6 +451,8 @@ static int attach(struct engine *e, struct error *err)
 				 bpf_log_reason());
 	if (e->opt.model == SCOZ_MODEL_WAIT && e->opt.trace_tasks)
 		attach_spins(b);
+	if (engine_unwind_maps(e))
+		open_chain_events(e);
 	for (int i = 0; i < e->opt.n_cpus; i++) {
 		if (ioctl(e->events[i], PERF_EVENT_IOC_SET_BPF,
 			  bpf_program__fd(b->skel->progs.on_tick)))
@@ -363,8 +492,10 @@ static int create(const struct engine_options *opt, struct engine **ret, struct 
 
 const struct engine_backend engine_bpf = {
 	.name = "bpf",
+	.waits = knows_waits,
 	.create = create,
 	.destroy = destroy,
+	.enable = enable,
 	.set_target = bpf_set_target,
 	.set_record_share = set_record_share,
 	.publish_mapping = bpf_publish_mapping,

@@ -4,11 +4,15 @@
  * those of the file; per process only the load bias differs. For the executable of a process it
  * follows from mm->start_code, so that a process just born or execed needs no publishing at all;
  * for libraries the handler publishes the mappings as they appear.
+ *
+ * The user's part of a chain is unwound by tables where there are some (unwind.bpf.h), else it is
+ * what frame pointers tell. It is walked at most once a sample, and only where somebody looks at
+ * it: a target that lies in this process, or the handler.
  */
 #ifndef SCOZ_MATCH_BPF_H
 #define SCOZ_MATCH_BPF_H
 
-#include "engine/bpf/page.bpf.h"
+#include "engine/bpf/unwind.bpf.h"
 
 #define MAX_WINDOWS (SCOZ_MAX_PARTS * 2)
 /* PERF_CONTEXT_MAX: events that record call chains hand them on with perf's markers inside. */
@@ -20,7 +24,12 @@ struct code_window {
 	u32 first, n;
 };
 
+#define NOT_WALKED 0xffffffffu
+
 struct match {
+	struct unwind_walk walk;
+	u32 user_words; /* in walk.frames; 0: none by tables; NOT_WALKED */
+	u32 pad;
 	u64 frames[SCOZ_MAX_FRAMES + 1];
 	struct code_window window[MAX_WINDOWS];
 	u32 n_windows;
@@ -28,9 +37,12 @@ struct match {
 	u32 found;
 };
 
+/* Whoever looks at a wait may be interrupted by a tick. */
+enum { MATCH_TICK, MATCH_WAIT, MATCHES };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, MATCHES);
 	__type(key, u32);
 	__type(value, struct match);
 } matches SEC(".maps");
@@ -59,14 +71,20 @@ static __always_inline bool in_ranges(u32 first, u32 n, u64 vaddr)
 	return false;
 }
 
+struct match_ctx {
+	struct match *m;
+	u64 *frames;
+};
+
 static long match_frame(u32 index, void *arg)
 {
-	struct match *m = *(struct match **)arg;
+	struct match_ctx *c = arg;
+	struct match *m = c->m;
 	u64 addr;
 
 	if (index >= SCOZ_MAX_FRAMES)
 		return 1;
-	addr = m->frames[index];
+	addr = c->frames[index];
 	if (addr >= FIRST_CONTEXT_MARKER) {
 		m->exact = 1;
 		return 0;
@@ -135,16 +153,45 @@ static __always_inline void add_part(struct match *m, const struct scoz_part *pa
 	}
 }
 
-static __always_inline bool match_stack(void *ctx, struct match *m, u64 flags)
+static __always_inline bool match_frames(struct match *m, u64 *frames, u32 words)
 {
-	long bytes = bpf_get_stack(ctx, m->frames, SCOZ_MAX_FRAMES * sizeof(u64), flags);
+	struct match_ctx c = { m, frames };
 
-	if (bytes <= 0)
-		return false;
 	m->found = 0;
 	m->exact = 1;
-	bpf_loop(bytes / sizeof(u64), match_frame, &m, 0);
+	bpf_loop(words, match_frame, &c, 0);
 	return m->found;
+}
+
+/* What frame pointers tell; how many words. */
+static __always_inline u32 follow_pointers(void *ctx, u64 *frames, u64 flags)
+{
+	long bytes = bpf_get_stack(ctx, frames, SCOZ_MAX_FRAMES * sizeof(u64), flags);
+
+	return bytes > 0 ? bytes / sizeof(u64) : 0;
+}
+
+static __always_inline u32 walked_user(struct match *m, struct task_struct *task)
+{
+	u32 words = READ_ONCE(m->user_words);
+
+	if (words == NOT_WALKED)
+		WRITE_ONCE(m->user_words, words = unwind_user(&m->walk, task));
+	return words;
+}
+
+static __always_inline bool match_user(void *ctx, struct match *m, struct task_struct *task)
+{
+	u32 words = walked_user(m, task);
+
+	if (!words)
+		words = follow_pointers(ctx, m->walk.frames, BPF_F_USER_STACK);
+	return match_frames(m, m->walk.frames, words);
+}
+
+static __always_inline bool match_kernel(void *ctx, struct match *m)
+{
+	return match_frames(m, m->frames, follow_pointers(ctx, m->frames, 0));
 }
 
 /*
@@ -163,14 +210,25 @@ static __always_inline bool in_syscall(struct task_struct *task, u32 number)
 	return regs && syscall_number(regs) == number && syscall_is_native(task, regs);
 }
 
-static __always_inline bool matches_target(void *ctx, struct task_struct *task)
+/* Where to match; @which is whoever does. NULL: never. */
+static __always_inline struct match *match_begin(u32 which)
+{
+	struct match *m = bpf_map_lookup_elem(&matches, &which);
+
+	if (m)
+		m->user_words = NOT_WALKED;
+	return m;
+}
+
+static __always_inline bool matches_by(void *ctx, struct match *m, struct task_struct *task)
 {
 	u32 key = 0;
 	struct bpf_target *t = bpf_map_lookup_elem(&target_map, &key);
-	struct match *m = bpf_map_lookup_elem(&matches, &key);
 
-	if (!t || !m)
+	if (!t)
 		return false;
+	if (t->classes)
+		return t->classes & BPF_CLASS_ON;
 	if (t->syscall)
 		return in_syscall(task, t->syscall - 1);
 	if (t->user && !(task->flags & PF_KTHREAD)) {
@@ -181,7 +239,7 @@ static __always_inline bool matches_target(void *ctx, struct task_struct *task)
 			if (t->part[i].binary)
 				add_part(m, &t->part[i], task);
 		}
-		if (m->n_windows && match_stack(ctx, m, BPF_F_USER_STACK))
+		if (m->n_windows && match_user(ctx, m, task))
 			return true;
 	}
 	if (t->kernel) {
@@ -192,10 +250,18 @@ static __always_inline bool matches_target(void *ctx, struct task_struct *task)
 			if (!t->part[i].binary)
 				add_window(m, &t->part[i], 0, ~0ULL, 0);
 		}
-		if (match_stack(ctx, m, 0))
+		if (match_kernel(ctx, m))
 			return true;
 	}
 	return false;
+}
+
+/* By the task itself, of where it is in the kernel now. */
+static __always_inline bool matches_target(void *ctx, struct task_struct *task)
+{
+	struct match *m = match_begin(MATCH_WAIT);
+
+	return m && matches_by(ctx, m, task);
 }
 
 #endif

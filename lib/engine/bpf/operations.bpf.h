@@ -16,6 +16,7 @@ struct operation {
 	s64 absorbed;
 	u32 involved; /* submitted by an involved task */
 	u32 queued;   /* known since it was queued: who issues it does so for somebody else */
+	u64 since;    /* when it was submitted */
 };
 
 struct {
@@ -34,9 +35,9 @@ static __always_inline int submitted(u64 key, bool queued, bool chained)
 	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
 	struct scoz_global *g = page_global();
 	struct irq_state *s = irq_state();
-	struct operation o = { .queued = queued };
+	u64 now = bpf_ktime_get_ns();
+	struct operation o = { .queued = queued, .since = now };
 	struct task_state *t;
-	u64 now;
 
 	if (!c || !g || !s)
 		return 0;
@@ -46,8 +47,8 @@ static __always_inline int submitted(u64 key, bool queued, bool chained)
 			return 0;
 		}
 		o.absorbed = s->operation;
+		o.involved = s->operation_involved;
 	} else {
-		now = bpf_ktime_get_ns();
 		o.absorbed = account_now(c, g, now, false);
 		t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
 		o.involved = t && is_involved(t, now);
@@ -57,10 +58,40 @@ static __always_inline int submitted(u64 key, bool queued, bool chained)
 }
 
 /*
+ * The device's account (account/wait.h), by which waits for it go as long as they are the target;
+ * else the submitter's. Two cores that handle completions of one device at the same moment may each
+ * count the same time as its service, or neither: a few microseconds.
+ */
+static __always_inline s64 device_ends(u64 key, const struct operation *o)
+{
+	struct scoz_global *g = page_global();
+	struct device_state *d = bpf_map_lookup_elem(&devices, &key);
+	u64 now = bpf_ktime_get_ns(), served;
+
+	if (!g)
+		return o->absorbed;
+	if (!d) {
+		struct device_state new = {};
+
+		bpf_map_update_elem(&devices, &key, &new, BPF_NOEXIST);
+		d = bpf_map_lookup_elem(&devices, &key);
+		if (!d)
+			return o->absorbed;
+	}
+	served = d->device.served;
+	scoz_device_ends(&d->device, o->absorbed, o->since, READ_ONCE(g->delay), now);
+	if (!o->involved)
+		d->device.served = served;
+	if (now > d->target_until)
+		d->device.absorbed = o->absorbed;
+	return d->device.absorbed;
+}
+
+/*
  * An operation ends once: an account left behind would be found by the next one at this address,
  * which may never have been submitted here, and its waiter would pay again what has been paid.
  */
-static __always_inline bool completed(u64 key, bool last, bool timer)
+static __always_inline bool completed(u64 key, bool last, bool timer, u64 device)
 {
 	struct irq_state *s = irq_state();
 	struct operation *o;
@@ -72,7 +103,8 @@ static __always_inline bool completed(u64 key, bool last, bool timer)
 		return false;
 	s->operation_known = current_context(s) == CONTEXT_EXTERNAL ||
 			     bpf_get_current_task_btf()->flags & PF_KTHREAD;
-	s->operation = o->absorbed;
+	s->operation = device ? device_ends(device, o) : o->absorbed;
+	s->device = device;
 	s->operation_involved = o->involved;
 	s->unawaited = timer && o->involved;
 	if (last)
@@ -116,7 +148,7 @@ int BPF_PROG(on_block_merge, struct request *rq)
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_complete, struct request *rq, int error, unsigned int bytes)
 {
-	completed((u64)rq, bytes >= rq->__data_len, false);
+	completed((u64)rq, bytes >= rq->__data_len, false, (u64)rq->q);
 	return 0;
 }
 
@@ -177,7 +209,7 @@ int BPF_PROG(on_timer_expire, struct hrtimer *timer)
 		s->hardirq |= HARDIRQ_TIMER;
 	}
 	if (program_timer(timer))
-		completed((u64)timer, true, true);
+		completed((u64)timer, true, true, 0);
 	return 0;
 }
 

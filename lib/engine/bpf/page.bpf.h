@@ -8,6 +8,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "account/share.h"
+#include "account/wait.h"
 #include "engine/bpf/shared.h"
 
 #define READ_ONCE(x)	 (*(volatile typeof(x) *)&(x))
@@ -72,10 +73,15 @@ struct task_state {
 	struct scoz_task_use use;
 	u64 involved_until; /* ~0: for good */
 	u32 blocked;
-	u32 external;	  /* its last wait ended by a device or timer */
-	u32 counted;	  /* in external_waiters */
-	u32 served;	  /* its last wait was ended by a device, a timer or the kernel */
-	u64 slept;	  /* when it fell asleep */
+	u32 external; /* its last wait ended by a device or timer */
+	u32 counted;  /* in external_waiters */
+	/* Its last wait, if a device, a timer or the kernel has ended it: */
+	u64 waited;	  /* ns; 0: another task */
+	s64 wait_limit;	  /* what it can have absorbed by it */
+	u64 wait_served;  /* ns of the device that has ended it */
+	u64 wait_device;  /* its key, 0: none */
+	u32 wait_classes; /* BPF_CLASS_* */
+	u32 pad;
 	u64 serves_until; /* a kernel thread at work for involved tasks */
 };
 

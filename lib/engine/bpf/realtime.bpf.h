@@ -72,21 +72,24 @@ static __always_inline u32 ordinary_tasks(const struct rq *rq)
 	return bpf_core_field_exists(ext->scx) ? n + ext->scx.nr_running : n;
 }
 
-/* Called while an ordinary task runs: whoever is there waits. Not known on every kernel. */
-static __always_inline bool realtime_wants_core(void)
+/* Of this core; NULL: not known on every kernel. */
+static __always_inline struct rq *run_queue(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct cfs_rq *queue = NULL;
-	struct rq *rq = NULL;
 
-	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq) ||
-	    !bpf_core_field_exists(rq->rt.rt_queued))
-		return false;
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq))
+		return NULL;
 	queue = task->se.cfs_rq;
-	if (!queue)
-		return false;
-	rq = queue->rq;
-	if (!rq)
+	return queue ? queue->rq : NULL;
+}
+
+/* Called while an ordinary task runs: whoever is there waits. Not known on every kernel. */
+static __always_inline bool realtime_wants_core(void)
+{
+	struct rq *rq = run_queue();
+
+	if (!rq || !bpf_core_field_exists(rq->rt.rt_queued))
 		return false;
 	if (rq->rt.rt_queued) /* and not throttled */
 		return true;

@@ -55,6 +55,21 @@ static __always_inline void task_leaves(struct task_state *t, struct scoz_global
 		task_blocks(t, g);
 }
 
+/*
+ * It falls asleep and takes along what is left after the longest stop: no tick has met it. Where
+ * waits are sped up, whoever sleeps long and runs briefly brings that much each time, and would go
+ * on before it may.
+ */
+static __always_inline void note_unpaid(u32 cpu, const struct task_state *t, s64 delay, u64 now)
+{
+	struct scoz_header *h = page_header();
+	struct target_time *time = target_time(cpu);
+	s64 unpaid = delay - t->account.absorbed;
+
+	if (h && time && unpaid > (s64)h->max_stop && is_involved(t, now) && !is_sink(t))
+		time->unpaid += unpaid - h->max_stop;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -65,7 +80,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct scoz_core_use *use = core_use(cpu);
 	struct task_state *t;
 	u64 now = bpf_ktime_get_ns();
-	bool stranger;
+	bool stranger, wait = false;
 	s64 delay;
 
 	if (!c || !g || !irq || !use)
@@ -85,10 +100,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		scoz_use_out(use, stranger, now);
 		if (stranger)
 			scoz_core_follow(c, delay);
+		else
+			profiled_leaves(cpu, c, now);
 		if (!t)
 			c->no_task++;
 		else if (!preempt && prev->__state) {
-			t->slept = now;
+			note_unpaid(cpu, t, delay, now);
 			task_leaves(t, g, prev);
 		} else {
 			begin_queueing(t, delay, now);
@@ -109,13 +126,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (!t->blocked && is_involved(t, now))
 			c->queued += now - t->account.since;
 		task_runs(t, g);
-		target_wait_ends(next, cpu, t->served && is_involved(t, now) ? t->slept : 0, now);
-		t->served = 0;
+		wait = target_wait_ends(next, cpu, t, is_involved(t, now));
 		end_queueing(use, t, cpu, delay, now);
 	}
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
-	scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
+	if (t && wait && model == SCOZ_MODEL_WAIT)
+		arrive(c, cpu, t, delay, now);
+	else
+		scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
 	stranger = is_stranger(t, now);
 	scoz_use_in(use, stranger);
 	if (stranger)
@@ -194,7 +213,6 @@ static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_g
 	s64 delay = READ_ONCE(g->delay);
 
 	t->external = 1;
-	t->served = 1;
 	s->unawaited = 0;
 	if (is_involved(t, now)) {
 		c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
@@ -224,7 +242,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	struct irq_state *s = irq_state();
 	struct task_state *t, *w;
 	struct task_struct *waker;
-	u64 now;
+	u64 now, length;
+	s64 most;
 
 	if (!c || !g || !s || is_self(p))
 		return 0;
@@ -233,8 +252,13 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		return 0;
 	now = bpf_ktime_get_ns();
 	task_runs(t, g);
+	length = now > t->account.since ? now - t->account.since : 0;
+	most = t->account.absorbed + length;
+	t->waited = 0;
 	if (woken_externally(s)) {
 		end_external_wait(c, g, s, t, p, now);
+		if (owes_for_wait(s, t, p, now)) /* else nobody waits for it */
+			note_wait(t, p, s, length, most, true);
 		if (s->operation_known && s->operation_involved)
 			serve(t, p, now + INVOLVED_FOR);
 		begin_queueing(t, READ_ONCE(g->delay), now);
@@ -244,8 +268,9 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (is_involved(t, now))
 		c->syncs++;
 	waker = bpf_get_current_task_btf();
-	t->served = waker->flags & PF_KTHREAD ? 1 : 0;
 	scoz_wake(&t->account, account_now(c, g, now, is_self(waker)), now);
+	if (waker->flags & PF_KTHREAD)
+		note_wait(t, p, s, length, most, false);
 	begin_queueing(t, READ_ONCE(g->delay), now);
 	if (is_self(waker))
 		return 0;

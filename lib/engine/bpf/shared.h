@@ -10,11 +10,17 @@
 #define BPF_TRACEPOINTS	 8 /* progress points that are tracepoints */
 #define BPF_HIT_LOG	 1024
 
+#define BPF_CLASS_ON	(1U << 0) /* running */
+#define BPF_CLASS_IO	(1U << 1) /* waiting for block devices */
+#define BPF_CLASS_OTHER (1U << 2) /* for other devices and timers */
+
 struct bpf_target {
 	__u32 n_parts;
 	__u32 kernel;  /* some part is kernel text */
 	__u32 user;    /* some part is user text */
 	__u32 syscall; /* whatever runs in this system call, its number + 1; 0: not one */
+	__u32 classes; /* BPF_CLASS_*: what involved tasks do, whatever code it is; 0: by code */
+	__u32 waits;   /* waits of the target are hits (account/wait.h) */
 	struct scoz_part part[SCOZ_MAX_PARTS];
 };
 
@@ -24,8 +30,20 @@ struct target_time {
 	__u64 waited; /* ns, waits.bpf.h */
 	__u64 look;   /* ns that the wait of task look_pid stands for, if it was in the target */
 	__u64 look_pid;
-	__u64 shared; /* ns inserted for what strangers ran (account/share.h) */
-	__u64 pad[3]; /* a cache line each */
+	__u64 shared;	  /* ns inserted for what strangers ran (account/share.h) */
+	__u64 spun;	  /* ns of spinning in programs, by ticks (busy_wait.bpf.h) */
+	__u64 spun_first; /* of it, by ticks before which it was not seen to spin */
+	__u64 spins;	  /* the last tick saw it */
+	/* Of that wait: */
+	__s64 task, core; /* struct scoz_arrival */
+	__s64 limit;	  /* what the task can have absorbed by it */
+	__u64 serves;	/* ns that the device served it, which may be more or less than the wait */
+	__u64 device;	/* key of that device; 0: none */
+	__u64 length;	/* ns that it was long */
+	__u64 in_class; /* no need to look */
+	__s64 left;	/* its account less the time, when a profiled task ran there last */
+	__u64 unpaid;	/* ns that tasks owed when they fell asleep, beyond the longest stop */
+	__u64 pad[7];	/* three cache lines each */
 };
 
 struct space_key {

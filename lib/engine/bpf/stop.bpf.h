@@ -34,18 +34,11 @@ struct spin {
  */
 static __always_inline bool others_want_core(const struct spin *s)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct cfs_rq *queue = NULL;
-	struct rq *rq = NULL;
+	struct rq *rq;
 
 	if (spare_strangers)
 		return s->use->wanted > 0;
-	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_field_exists(queue->rq))
-		return false;
-	queue = task->se.cfs_rq;
-	if (!queue)
-		return false;
-	rq = queue->rq;
+	rq = run_queue();
 	if (!rq)
 		return false;
 	/* nr_running counts sleepers that the fair class has not dequeued yet. */

@@ -3,8 +3,19 @@
 #ifndef SCOZ_TICK_BPF_H
 #define SCOZ_TICK_BPF_H
 
+#include "engine/bpf/busy_wait.bpf.h"
 #include "engine/bpf/match.bpf.h"
 #include "engine/bpf/stop.bpf.h"
+
+#define ENOSPC 28
+
+/* Of each core: whose records go to the same ring as its samples. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1); /* cores */
+	__type(key, u32);
+	__type(value, u32);
+} chain_events SEC(".maps");
 
 /* With interrupts off, no longer than half a scheduler tick. */
 static __always_inline s64 longest_tick_stop(const struct scoz_header *h, u64 now)
@@ -94,6 +105,23 @@ static __always_inline void account_shared(struct scoz_core *c, u32 cpu, s64 d, 
 	account_hit(c, cpu, d, now, h, g);
 }
 
+/*
+ * The sample goes to the handler's ring with the chain that was walked, where perf would follow
+ * frame pointers: perf adds the kernel's part to it. false: it is to go there as perf has it.
+ */
+static __always_inline bool send_chain(void *ctx, struct match *m, struct task_struct *task)
+{
+	u32 words = walked_user(m, task) & SCOZ_MAX_FRAMES;
+	long r;
+
+	if (!words)
+		return false;
+	m->walk.words = words;
+	r = bpf_perf_event_output(ctx, &chain_events, BPF_F_CURRENT_CPU, &m->walk.words,
+				  sizeof(m->walk.words) + words * sizeof(u64));
+	return !r || r == -ENOSPC; /* the ring is full, and counts what it loses */
+}
+
 /* 1: the sample goes on to the handler's ring. */
 SEC("perf_event")
 int on_tick(struct bpf_perf_event_data *ctx)
@@ -106,10 +134,11 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct scoz_core_use *use = core_use(cpu);
 	struct target_time *time;
 	struct task_state *t;
+	struct match *m = match_begin(MATCH_TICK);
 	u64 now, weight, wait;
 	bool involved, stranger, matched, hit;
 
-	if (!c || !h || !g || !use)
+	if (!c || !h || !g || !use || !m)
 		return 0;
 	if (c->stopping) { /* the weight goes to the next tick */
 		c->ticks_in_stop++;
@@ -128,8 +157,10 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		scoz_run_count(c, &t->account, now, involved);
 	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
+	if (involved)
+		note_busy_wait(c, cpu, weight, (const struct sample_registers *)ctx, h, g, now);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
-	matched = weight && !c->spinning && matches_target(ctx, task);
+	matched = weight && !c->spinning && matches_by(ctx, m, task);
 	hit = matched && hits_count(task, t, now);
 	if (matched && !hit)
 		count_others_hit();
@@ -151,7 +182,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		scoz_core_follow(c, READ_ONCE(g->delay));
 	else if (task->prio >= MAX_RT_PRIO && scoz_debt(READ_ONCE(g->delay), c) > 0)
 		pay(c, cpu, h, g, longest_tick_stop(h, now));
-	return involved && bpf_get_prandom_u32() <= record_share;
+	return involved && bpf_get_prandom_u32() <= record_share && !send_chain(ctx, m, task);
 }
 
 #endif

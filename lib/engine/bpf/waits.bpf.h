@@ -1,56 +1,189 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How much of the target's time is waiting for devices, timers or the kernel: time that no sample
- * sees and no experiment speeds up, so that what a prediction leaves out can be told. What the task
- * queues for afterwards is part of it. A wait that another task of a program ends is left out: what
- * that task does meanwhile is its own, and a target of its own.
+ * Waiting in the target for devices, timers or the kernel: time that no sample sees. It is
+ * measured, so that reports can tell how much of the target it is, and with bpf_target.waits it is
+ * a hit (account/wait.h), booked before the task does anything. What the task queues for afterwards
+ * is no part of it, nor is a wait that another task of a program ends: what that task does
+ * meanwhile is its own, and a target of its own.
  *
  * Whether the target is in the call chain is looked at when the task runs again, still inside of
  * what it waited in. That costs about a microsecond, so of waits shorter than LOOK_NS only some are
- * looked at, the more likely the longer they were, and then stand for LOOK_NS: the sum is right on
- * average, and no single wait can spoil it.
+ * looked at, the more likely the longer they were, and then stand for LOOK_NS, as does what task
+ * and core could absorb by them: the sum is right on average, and no single wait can spoil it.
+ * Classes need no call chain: their waits count as they were.
  */
 #ifndef SCOZ_WAITS_BPF_H
 #define SCOZ_WAITS_BPF_H
 
 #include "engine/bpf/match.bpf.h"
+#include "engine/bpf/tick.bpf.h"
 
 #define LOOK_NS 200000ULL
 /* The longest wait that is counted in full, ns: who sleeps longer has no part in the work. */
 #define LONG_WAIT 1000000000LL
+/* After which nobody inherits a device's account any more. */
+#define DEVICE_FORGOTTEN 1000000000ULL
 
-/* @next is switched in on @cpu, @began: when it fell asleep, if a device or the like woke it. */
-static __always_inline void target_wait_ends(struct task_struct *next, u32 cpu, u64 began, u64 now)
+/*
+ * The wait of @t, which has begun at account.since, is over; its account has moved to what it is
+ * now. @most: what it would be if all of the wait had been absorbed. @external: by a device or a
+ * timer, else by a thread of the kernel.
+ */
+static __always_inline void note_wait(struct task_state *t, const struct task_struct *task,
+				      const struct irq_state *s, u64 length, s64 most,
+				      bool external)
+{
+	u64 key = s->device;
+	struct device_state *d;
+
+	t->waited = length;
+	t->wait_limit = most - t->account.absorbed;
+	t->wait_served = 0;
+	t->wait_device = 0;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait) || (s->operation_known && key))
+		t->wait_classes = BPF_CLASS_IO;
+	else /* a thread of the kernel may only hand on what another program does */
+		t->wait_classes = external ? BPF_CLASS_OTHER : 0;
+	if (!external || !s->operation_known || !key)
+		return;
+	d = bpf_map_lookup_elem(&devices, &key);
+	if (!d)
+		return;
+	t->wait_device = key;
+	t->wait_served = d->device.served;
+	d->device.served = 0;
+}
+
+/* @next is switched in on @cpu: may its last wait, which is over, be in the target? */
+static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
+					     struct task_state *t, bool involved)
 {
 	struct target_time *time = target_time(cpu);
-	u64 length;
+	u32 key = 0;
+	struct bpf_target *target = bpf_map_lookup_elem(&target_map, &key);
+	u64 length = scoz_min(t->waited, LONG_WAIT);
+
+	t->waited = 0;
+	if (!time || !target)
+		return false;
+	time->look = 0;
+	if (!length || !involved)
+		return false;
+	time->in_class = 0;
+	time->length = length;
+	time->limit = t->wait_limit;
+	time->device = t->wait_device;
+	time->serves = t->wait_device ? scoz_min(t->wait_served, LONG_WAIT) : length;
+	if (target->classes) {
+		if (!(target->classes & t->wait_classes))
+			return false;
+		time->in_class = 1;
+	} else {
+		/*
+		 * A request is under way before its task falls asleep, and what the task did until
+		 * then is probably the target, too; a request started long ahead is not.
+		 */
+		time->serves = scoz_min(time->serves, 2 * length);
+		if (time->limit < (s64)time->serves)
+			time->limit = time->serves;
+		if (length < LOOK_NS) {
+			if (bpf_get_prandom_u32() % LOOK_NS >= length)
+				return false;
+			time->limit = time->limit * LOOK_NS / length;
+			time->serves = time->serves * LOOK_NS / length;
+			length = LOOK_NS;
+		}
+	}
+	time->look_pid = next->pid;
+	time->look = length;
+	return true;
+}
+
+static __always_inline void profiled_leaves(u32 cpu, const struct scoz_core *c, u64 now)
+{
+	struct target_time *time = target_time(cpu);
+
+	if (time)
+		time->left = c->absorbed - (s64)now;
+}
+
+/* scoz_switch_in() of a task that target_wait_ends() has something to say about. */
+static __always_inline void arrive(struct scoz_core *c, u32 cpu, const struct task_state *t,
+				   s64 delay, u64 now)
+{
+	struct target_time *time = target_time(cpu);
+	struct scoz_arrival a;
 
 	if (!time)
 		return;
-	time->look = 0;
-	if (!began || now <= began)
-		return;
-	length = scoz_min(now - began, LONG_WAIT);
-	if (length < LOOK_NS && bpf_get_prandom_u32() % LOOK_NS >= length)
-		return;
-	time->look_pid = next->pid;
-	time->look = length < LOOK_NS ? LOOK_NS : length;
+	scoz_arrive(c, &t->account, spare_strangers ? time->left + (s64)now : 0, delay, now, &a);
+	time->task = a.task;
+	time->core = a.core;
+	if (time->look > time->length) /* one for several */
+		time->core = scoz_min(a.core, LONG_WAIT) * time->look / time->length;
+	/* While the request was under way and its task still awake, the core was that task's. */
+	if (!time->in_class && time->serves > time->look)
+		time->core += time->serves - time->look;
 }
 
-/* By the task itself, in the system call or fault that it waited in. */
+static __always_inline void account_wait(struct target_time *time, u32 cpu, struct scoz_core *c,
+					 u32 speedup, u64 now)
+{
+	struct scoz_header *h = page_header();
+	struct scoz_global *g = page_global();
+	struct scoz_arrival a = { time->task, time->core };
+	u64 key = time->device;
+	struct device_state *device = bpf_map_lookup_elem(&devices, &key);
+	s64 d;
+
+	if (!h || !g)
+		return;
+	if (now >= READ_ONCE(h->lease_until)) {
+		c->clipped++; /* this window says too little */
+		return;
+	}
+	if (device) {
+		if (now > device->target_until) /* until now it was nobody's concern */
+			device->device.absorbed = READ_ONCE(g->delay);
+		device->target_until = now + DEVICE_FORGOTTEN;
+	}
+	d = scoz_wait_inserts(time->serves, speedup);
+	scoz_wait_hit(c, &a, d, time->limit, READ_ONCE(g->delay) + d);
+	if (device)
+		device->device.absorbed += d;
+	account_hit(c, cpu, d, now, h, g);
+	c->due = scoz_debt(READ_ONCE(g->delay), c) > 0;
+}
+
+/*
+ * By the task itself, in the system call or fault that it waited in. Ticks that fall into it leave
+ * the account alone, and go to the next one, as with stops.
+ */
 static __always_inline void look_at_wait(void *ctx)
 {
-	struct target_time *time = target_time(bpf_get_smp_processor_id());
+	u32 cpu = bpf_get_smp_processor_id(), key = 0;
+	struct target_time *time = target_time(cpu);
+	struct scoz_core *c = page_core(cpu);
+	struct scoz_header *h = page_header();
+	struct bpf_target *target;
 	struct task_struct *task;
 	u64 length;
 
-	if (!time || !time->look)
+	if (!time || !time->look || !c || !h)
 		return;
 	length = time->look;
 	time->look = 0;
 	task = bpf_get_current_task_btf();
-	if ((u32)task->pid == time->look_pid && matches_target(ctx, task))
+	if ((u32)task->pid != time->look_pid)
+		return;
+	c->stopping = 1;
+	if (time->in_class || matches_target(ctx, task)) {
 		time->waited += length;
+		target = bpf_map_lookup_elem(&target_map, &key);
+		if (target && target->waits && h->speedup && c->sampled && model == SCOZ_MODEL_WAIT)
+			account_wait(time, cpu, c, h->speedup, bpf_ktime_get_ns());
+	}
+	c->stopping = 0;
 }
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "engine/kernel/kernel_engine.h"
 
-#include "base/scoz_syscalls.h"
+#include "host/scoz_syscalls.h"
 
 #include <linux/audit.h>
 #include <linux/scoz_target.h>

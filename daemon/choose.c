@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/choose.h"
+
+#define MAX_CHOSEN 8 /* at a time */
+
+void chosen_target_free(struct chosen_target *t)
+{
+	free(t->name);
+	free(t->sites);
+	*t = (struct chosen_target){};
+}
+
+static void free_from(struct choices *c, size_t first)
+{
+	while (c->n > first)
+		chosen_target_free(&c->list[--c->n].target);
+}
+
+void choices_free(struct choices *c)
+{
+	free_from(c, 0);
+	free(c->list);
+	*c = (struct choices){};
+}
+
+/* With the parts of @site that make it what it is. */
+static void add_site(struct chosen_target *t, const struct location_site *site)
+{
+	bool line = t->kind == TARGET_LINE, whole = t->kind == TARGET_BINARY;
+	struct location_site s = { .binary = site->binary,
+				   .line = line ? site->line : 0,
+				   .file = line ? site->file : NULL,
+				   .function = line || whole ? NULL : site->function };
+
+	for (size_t i = 0; i < t->n_sites; i++) {
+		if (!memcmp(&t->sites[i], &s, sizeof(s)))
+			return;
+	}
+	array_reserve(t->sites, t->cap_sites, t->n_sites + 1);
+	t->sites[t->n_sites++] = s;
+}
+
+/* Takes @name. */
+static void add(struct choices *c, char *name, enum target_kind kind,
+		const struct location_site *sites, size_t n_sites, uint64_t samples)
+{
+	struct choice *new;
+
+	array_reserve(c->list, c->cap, c->n + 1);
+	new = &c->list[c->n++];
+	*new = (struct choice){ { .name = name, .kind = kind }, samples };
+	for (size_t i = 0; i < n_sites; i++)
+		add_site(&new->target, &sites[i]);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct choice *x = a, *y = b;
+
+	return strcmp(x->target.name, y->target.name);
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct choice *x = a, *y = b;
+
+	return x->samples != y->samples ? (x->samples < y->samples ? 1 : -1) : by_name(a, b);
+}
+
+/* Puts together what has the same name, most sampled first. */
+static void merge(struct choices *c)
+{
+	size_t kept = 0;
+
+	if (!c->n)
+		return;
+	qsort(c->list, c->n, sizeof(*c->list), by_name);
+	for (size_t i = 1; i < c->n; i++) {
+		struct choice *to = &c->list[kept], *from = &c->list[i];
+
+		if (by_name(to, from)) {
+			c->list[++kept] = *from;
+			continue;
+		}
+		to->samples += from->samples;
+		for (size_t k = 0; k < from->target.n_sites; k++)
+			add_site(&to->target, &from->target.sites[k]);
+		chosen_target_free(&from->target);
+	}
+	c->n = kept + 1;
+	qsort(c->list, c->n, sizeof(*c->list), by_samples);
+}
+
+/* What the samples of a run are credited to. */
+struct credits {
+	struct tally_sums *location;
+	struct tally_binary *binary;
+	size_t n_location, n_binary;
+	uint64_t sum, all; /* credited to something; all samples */
+};
+
+static void credits_read(struct session *s, struct credits *ret)
+{
+	struct handlers_counts counts;
+
+	handlers_samples(s->handlers, &ret->location, &ret->n_location);
+	handlers_binaries(s->handlers, &ret->binary, &ret->n_binary);
+	handlers_counts(s->handlers, &counts);
+	ret->all = counts.samples;
+	ret->sum = 0;
+	for (size_t i = 0; i < ret->n_location; i++)
+		ret->sum += ret->location[i].credit;
+	for (size_t i = 0; i < ret->n_binary; i++)
+		ret->sum += ret->binary[i].sums.credit;
+}
+
+static void add_binary(struct session *s, uint32_t id, uint64_t samples, struct choices *ret)
+{
+	struct location_site site = { .binary = id };
+
+	add(ret, locations_binary_target(maps_binary_path(s->maps, id)), TARGET_BINARY, &site, 1,
+	    samples);
+}
+
+/* Lines and functions as they were sampled; the functions of the lines; the binaries of these. */
+enum grain { PLACES, FUNCTIONS, BINARIES };
+
+static void add_location(struct session *s, uint32_t id, enum grain grain, uint64_t samples,
+			 struct choices *ret)
+{
+	const struct location *l = locations_get(s->locations, id);
+	_cleanup_free_ struct location_site *sites = NULL;
+	size_t n = locations_sites(s->locations, id, &sites);
+
+	if (grain == BINARIES && l->binary[0] != '[')
+		add_binary(s, sites[0].binary, samples, ret);
+	else if (grain == FUNCTIONS && l->function)
+		add(ret, xstrdup(l->function),
+		    l->binary[0] == '[' ? TARGET_KERNEL : TARGET_FUNCTION, sites, 1, samples);
+	else if (grain != BINARIES)
+		add(ret, xstrdup(l->target), l->kind, sites, n, samples);
+}
+
+/* What is worth trying; code of which nothing is known stands for its binary. */
+static void choose(struct session *s, const struct credits *c, enum grain grain,
+		   struct choices *ret)
+{
+	size_t worth = 0;
+
+	for (size_t i = 0; i < c->n_location; i++) {
+		if (c->location[i].credit)
+			add_location(s, i, grain, c->location[i].credit, ret);
+	}
+	for (size_t i = 0; i < c->n_binary; i++) {
+		if (c->binary[i].sums.credit && !maps_binary_is_kernel(s->maps, i))
+			add_binary(s, i, c->binary[i].sums.credit, ret);
+	}
+	merge(ret);
+	while (worth < ret->n && worth < MAX_CHOSEN &&
+	       code_worth_trying(ret->list[worth].samples, c->sum, c->all))
+		worth++;
+	free_from(ret, worth);
+}
+
+void choose_targets(struct session *s, struct choices *ret)
+{
+	struct credits c;
+
+	*ret = (struct choices){};
+	credits_read(s, &c);
+	choose(s, &c, PLACES, ret);
+	/* With fewer samples in all a place may yet turn out to have its share. */
+	for (enum grain g = FUNCTIONS; !ret->n && g <= BINARIES && code_can_tell(c.sum); g++)
+		choose(s, &c, g, ret);
+	free(c.location);
+	free(c.binary);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a run measures with, and the windows of one run of the command in the order of lib/plan. */
+#ifndef SCOZD_EXPERIMENT_H
+#define SCOZD_EXPERIMENT_H
+
+#include "daemon/sampling.h"
+#include "daemon/trials.h"
+#include "daemon/window.h"
+
+/* Owned by main(). */
+struct experiment {
+	struct session *s;
+	struct sampling sampling;
+	struct trials *trials;
+	struct windows *windows;
+	struct window_tuner *tuner;
+	struct machine_times *machine; /* at the start, by core */
+};
+
+/* The period, from what happened so far. */
+void experiment_choose_period(struct experiment *x, const struct happened *h);
+/*
+ * Warms up, then the windows of one run of the command, or until the end. The period is chosen by
+ * what happens in the warm-up, anew after the first visit of a progress point.
+ */
+int experiment_run(struct experiment *x, struct error *err);
+
+#endif

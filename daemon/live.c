@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/live.h"
+#include "base/names.h"
+#include "daemon/status.h"
+#include "daemon/status_line.h"
+#include "stats/stats.h"
+#include "stats/trust.h"
+
+#include <math.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* What is known of the target that has most to offer. */
+struct so_far {
+	const char *name; /* NULL: nothing was learned yet */
+	char *text;	  /* its number */
+	struct trust trust;
+	double more_s; /* with TRUST_MORE, as long as windows go on as they have */
+};
+
+static struct trust trust_of(const struct session *s, const struct estimate *e)
+{
+	for (size_t i = 1; i < e->n_points; i++) {
+		if (e->points[i].speedup_pct == e->best_at_pct)
+			return trust_of_point(&e->points[i], s->opt.precision);
+	}
+	return (struct trust){ .answer = TRUST_UNKNOWN, .now_pp = INFINITY };
+}
+
+static struct so_far best_so_far(const struct live *l)
+{
+	struct stats_options opt = { .bare = true };
+	const struct estimate *best = NULL;
+	struct so_far ret = { .name = NULL };
+	struct estimates e;
+
+	if (stats_estimate(l->windows, l->n, points_count(l->s->points), &opt, &e))
+		return ret;
+	for (size_t i = 0; i < e.n; i++) {
+		if (e.e[i].best == KNOWN_VALUE && (!best || e.e[i].best_lo > best->best_lo))
+			best = &e.e[i];
+	}
+	for (size_t j = 0; best && j < trials_count(l->trials); j++) {
+		const struct trial *t = trials_get(l->trials, j);
+
+		if (t->told && t->id == best->target)
+			ret.name = t->name;
+	}
+	if (ret.name) {
+		ret.text = estimate_best_text(best);
+		ret.trust = trust_of(l->s, best);
+		ret.more_s = ret.trust.more * (session_elapsed_s(l->s) - l->windows[0].start_s);
+	}
+	estimates_free(&e);
+	return ret;
+}
+
+/* "21.3 % [14.2, 28.4] at 50 %, ±2 in 4 min" */
+static char *result_text(const struct so_far *b)
+{
+	_cleanup_free_ char *time = NULL;
+
+	if (b->trust.answer == TRUST_NEVER)
+		return xasprintf("%s, \xc2\xb1%g out of reach", b->text, b->trust.goal_pp);
+	if (b->trust.answer != TRUST_MORE)
+		return xstrdup(b->text);
+	time = trust_time_text(b->more_s);
+	return xasprintf("%s, \xc2\xb1%g in %s", b->text, b->trust.goal_pp, time);
+}
+
+static void emit_window(const struct live *l, const struct trial *t, const struct profile_window *w)
+{
+	json_t *o = json_pack("{s:s, s:f, s:s, s:f, s:b, s:f, s:f, s:I, s:s?}", "event", "window",
+			      "time_s", session_elapsed_s(l->s), "target", t->name, "speedup_pct",
+			      w->speedup * 100, "real", w->real, "wall_s", w->wall_s, "inserted_s",
+			      w->inserted_s, "hits", (json_int_t)w->hits, "discard", w->discard);
+	struct so_far best = { .name = NULL };
+
+	if (w->speedup > 0)
+		best = best_so_far(l);
+	if (best.name) {
+		json_object_set_new(o, "best",
+				    json_pack("{s:s, s:s, s:f}", "target", best.name, "text",
+					      best.text, "half_width_pp", best.trust.now_pp));
+		if (best.trust.answer == TRUST_MORE)
+			json_object_set_new(o, "more",
+					    json_pack("{s:f, s:f}", "goal_pp", best.trust.goal_pp,
+						      "seconds", best.more_s));
+	}
+	free(best.text);
+	status_json(o);
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize ws;
+
+	return !ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) && ws.ws_col > 1 ? ws.ws_col : 80;
+}
+
+void live_window(const struct live *l)
+{
+	_cleanup_free_ char *line = NULL, *shown = NULL, *result = NULL;
+	const struct profile_window *w = &l->windows[l->n - 1];
+	const struct trial *t = trials_get(l->trials, l->target);
+	double elapsed_s = session_elapsed_s(l->s);
+	struct so_far best;
+
+	if (l->s->opt.json) {
+		emit_window(l, t, w);
+		return;
+	}
+	log_debug("%7.2f s  %s%s at %.0f %%: %.0f visits, inserted %.1f %%%s%s", elapsed_s, t->name,
+		  w->real ? " really" : "", w->speedup * 100,
+		  w->n_progress ? w->progress[0].visits : 0.0, 100 * w->inserted_s / w->wall_s,
+		  w->discard ? ", discarded: " : "", w->discard ? w->discard : "");
+	if (log_level < LOG_NORMAL || log_level >= LOG_DEBUG || !isatty(STDERR_FILENO) ||
+	    w->speedup == 0)
+		return;
+	best = best_so_far(l);
+	result = best.name ? result_text(&best) : NULL;
+	line = status_line(elapsed_s, l->units, t->name, w->speedup, best.name, result,
+			   terminal_width() - 1);
+	shown = locale_text(line);
+	status_show(shown);
+	free(best.text);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is told of each window as it is complete, with the best that is known by then. */
+#ifndef SCOZD_LIVE_H
+#define SCOZD_LIVE_H
+
+#include "daemon/trials.h"
+
+/* All windows of the run so far, and the target of the last one, which is new. */
+struct live {
+	const struct session *s;
+	const struct trials *trials;
+	const struct profile_window *windows;
+	size_t n;
+	uint32_t units; /* treated windows kept */
+	int target;
+};
+void live_window(const struct live *l);
+
+#endif

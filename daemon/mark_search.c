@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/mark_search.h"
+
+#include <pthread.h>
+#include <time.h>
+
+struct searched {
+	struct held_file file;
+	struct probe_sites *sites;
+};
+
+struct queue {
+	struct searched *list;
+	size_t first, n, cap;
+};
+
+struct mark_search {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t more, idle;
+	struct queue asked, found;
+	struct error failed; /* not told so far */
+	int told[8];	     /* codes that were */
+	size_t n_told;
+	bool busy, stop, runs;
+};
+
+static void put(struct queue *q, const struct searched *what)
+{
+	array_reserve(q->list, q->cap, q->n + 1);
+	q->list[q->n++] = *what;
+}
+
+static bool take(struct queue *q, struct searched *ret)
+{
+	if (q->first == q->n)
+		return false;
+	*ret = q->list[q->first++];
+	if (q->first == q->n)
+		q->first = q->n = 0;
+	return true;
+}
+
+static void let_go(struct searched *s)
+{
+	held_file_close(&s->file);
+	probe_sites_free(s->sites);
+}
+
+static void free_queue(struct queue *q)
+{
+	struct searched s;
+
+	while (take(q, &s))
+		let_go(&s);
+	free(q->list);
+}
+
+static bool was_told(const struct mark_search *s, int code)
+{
+	for (size_t i = 0; i < s->n_told; i++) {
+		if (s->told[i] == code)
+			return true;
+	}
+	return s->n_told == ARRAY_SIZE(s->told);
+}
+
+void mark_search_add_failure(struct mark_search *s, const struct error *why)
+{
+	log_debug("%s", why->text);
+	if (why->code == -ENOEXEC || why->code == -EINTR) /* no program; the run is over */
+		return;
+	pthread_mutex_lock(&s->lock);
+	if (!s->failed.code && !was_told(s, why->code)) {
+		s->failed = *why;
+		s->told[s->n_told++] = why->code;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool mark_search_failed(struct mark_search *s, struct error *why)
+{
+	pthread_mutex_lock(&s->lock);
+	*why = s->failed;
+	s->failed.code = 0;
+	pthread_mutex_unlock(&s->lock);
+	return why->code;
+}
+
+static void look_through(struct mark_search *s, struct searched *now)
+{
+	struct error err = {};
+
+	if (probe_sites_find(&now->file, NULL, &now->sites, &err))
+		mark_search_add_failure(s, &err);
+}
+
+static void *search(void *arg)
+{
+	struct mark_search *s = arg;
+	struct searched now;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop) {
+		s->busy = take(&s->asked, &now);
+		if (!s->busy) {
+			pthread_cond_broadcast(&s->idle);
+			pthread_cond_wait(&s->more, &s->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&s->lock);
+		look_through(s, &now);
+		pthread_mutex_lock(&s->lock);
+		if (now.sites && now.sites->n)
+			put(&s->found, &now);
+		else
+			let_go(&now);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+struct mark_search *mark_search_create(void)
+{
+	struct mark_search *s = xcalloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->more, &attr);
+	pthread_cond_init(&s->idle, &attr);
+	pthread_condattr_destroy(&attr);
+	s->runs = !pthread_create(&s->thread, NULL, search, s);
+	if (s->runs)
+		pthread_setname_np(s->thread, "marks");
+	else
+		log_warn("no thread looks for marks: %s", strerror(EAGAIN));
+	return s;
+}
+
+void mark_search_destroy(struct mark_search *s)
+{
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_broadcast(&s->more);
+	pthread_mutex_unlock(&s->lock);
+	if (s->runs)
+		pthread_join(s->thread, NULL);
+	free_queue(&s->asked);
+	free_queue(&s->found);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->more);
+	pthread_cond_destroy(&s->idle);
+	free(s);
+}
+
+void mark_search_add(struct mark_search *s, const struct held_file *file)
+{
+	const struct searched what = { .file = *file };
+
+	pthread_mutex_lock(&s->lock);
+	put(&s->asked, &what);
+	pthread_cond_broadcast(&s->more);
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool mark_search_take(struct mark_search *s, struct held_file *file, struct probe_sites **ret)
+{
+	struct searched found;
+	bool any;
+
+	pthread_mutex_lock(&s->lock);
+	any = take(&s->found, &found);
+	pthread_mutex_unlock(&s->lock);
+	if (any) {
+		*file = found.file;
+		*ret = found.sites;
+	}
+	return any;
+}
+
+size_t mark_search_waiting(struct mark_search *s)
+{
+	size_t n;
+
+	pthread_mutex_lock(&s->lock);
+	n = s->asked.n - s->asked.first;
+	pthread_mutex_unlock(&s->lock);
+	return n;
+}
+
+void mark_search_wait(struct mark_search *s, int seconds)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += seconds;
+	pthread_mutex_lock(&s->lock);
+	while (s->runs && (s->busy || s->asked.first != s->asked.n)) {
+		if (pthread_cond_timedwait(&s->idle, &s->lock, &end))
+			break;
+	}
+	pthread_mutex_unlock(&s->lock);
+}

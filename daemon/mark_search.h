@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Looking for marks in executables, by a thread of its own: who reads them for us may take long, or
+ * never answer, and the main thread waits for nobody.
+ */
+#ifndef SCOZD_MARK_SEARCH_H
+#define SCOZD_MARK_SEARCH_H
+
+#include "progress/probe_sites.h"
+
+struct mark_search;
+
+struct mark_search *mark_search_create(void);
+/* Whoever reads for us must have been given up by now (symbolizer_abandon()). */
+void mark_search_destroy(struct mark_search *s);
+/* A file to be looked through; taken over. */
+void mark_search_add(struct mark_search *s, const struct held_file *file);
+/* The next file that has marks; false: none so far. Both are the caller's. */
+bool mark_search_take(struct mark_search *s, struct held_file *file, struct probe_sites **ret);
+/*
+ * Why a file could not be looked through, if that happened: once for each kind of reason. That it
+ * is no program is none.
+ */
+bool mark_search_failed(struct mark_search *s, struct error *why);
+/* The same of a file that could not even be opened. */
+void mark_search_add_failure(struct mark_search *s, const struct error *why);
+/* Files that nobody has begun to look through. */
+size_t mark_search_waiting(struct mark_search *s);
+/* Until all files have been looked through, but no longer than @seconds. */
+void mark_search_wait(struct mark_search *s, int seconds);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How often is sampled: chosen from what happens (lib/plan/period.h), and what that does. */
+#ifndef SCOZD_SAMPLING_H
+#define SCOZD_SAMPLING_H
+
+#include "daemon/session.h"
+
+struct sampling {
+	uint64_t period_ns;
+	double expected_pp;	/* what predictions were expected to be off by when it was chosen */
+	uint64_t min_period_ns; /* the kernel would throttle a shorter one; 0: any will do */
+	double tick_cost_ns;	/* 0: not known */
+};
+
+/* What happened between two ledgers, @seconds apart. */
+struct happened {
+	const struct engine_ledger *a, *b;
+	double seconds;
+	double visits_per_s; /* of the busiest progress point; 0: not known */
+};
+/* For the time being, until something is known. */
+void sampling_begin(struct sampling *p, const struct options *opt);
+void sampling_choose(struct sampling *p, struct session *s, const struct happened *h);
+/* What predictions were to be off by at the period in use, from what happened, in points. */
+double sampling_expected_pp(const struct sampling *p, const struct session *s,
+			    const struct happened *h);
+
+#endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/session.h"
+#include "daemon/lease.h"
+#include "daemon/members.h"
+#include "daemon/status.h"
+
+#include <unistd.h>
+
+#define SLICE_S 0.02
+#define LOOK_NS (100 * NSEC_PER_MSEC) /* for processes that are new */
+
+atomic_bool session_interrupted, session_at_once;
+
+const char *run_end_text(enum run_end end)
+{
+	static const char *const words[] = {
+		[END_NONE] = "",
+		[END_DONE] = "done",
+		[END_SIGNAL] = "signal",
+		[END_DURATION] = "duration",
+		[END_PRECISION] = "precision",
+		[END_FAILED] = "failed",
+		[END_OUTPUT_FAILED] = "output failed",
+	};
+
+	return words[end];
+}
+
+static void add_text(char ***list, size_t *n, size_t *cap, char *text)
+{
+	array_reserve(*list, *cap, *n + 1);
+	(*list)[(*n)++] = text;
+}
+
+void session_reason(struct session *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_text(&s->reasons, &s->n_reasons, &s->cap_reasons, xvasprintf(fmt, ap));
+	va_end(ap);
+}
+
+void session_warn(struct session *s, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	add_text(&s->warnings, &s->n_warnings, &s->cap_warnings, text);
+	if (s->opt.json) {
+		status_event(true, session_elapsed_s(s), "warning", text);
+	} else {
+		status_clear();
+		log_warn("warning: %s", text);
+	}
+}
+
+void session_event(struct session *s, const char *event, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	status_event(s->opt.json, session_elapsed_s(s), event, text);
+}
+
+double session_elapsed_s(const struct session *s)
+{
+	return (clock_now_ns() - s->start_ns) / 1e9;
+}
+
+bool session_over(struct session *s)
+{
+	lease_beat(s->lease);
+	if (session_interrupted) {
+		s->end = s->end ? s->end : END_SIGNAL;
+		return true;
+	}
+	if (s->opt.duration > 0 && session_elapsed_s(s) >= s->opt.duration) {
+		s->end = END_DURATION;
+		return true;
+	}
+	if (s->opt.command && !s->opt.end_to_end && !command_running(&s->command)) {
+		s->command_status = s->command.status;
+		if (s->command.interrupted) /* Ctrl-C went to the command: it was meant for all */
+			session_interrupted = true;
+		return true;
+	}
+	return false;
+}
+
+void session_renew_users(struct session *s)
+{
+	_cleanup_free_ uid_t *users = NULL;
+	size_t n;
+
+	if (points_have_marks(s->points) && members_users(&s->opt, s->command.pid, &users, &n))
+		points_only_users(s->points, users, n);
+}
+
+void session_look_for_marks(struct session *s)
+{
+	uint32_t n;
+	uint64_t now = clock_now_ns();
+	struct error why;
+
+	if (!points_have_marks(s->points) || s->in_window)
+		return;
+	if (now - s->marks_refreshed_ns > NSEC_PER_SEC) {
+		s->marks_refreshed_ns = now;
+		points_refresh(s->points);
+		session_renew_users(s);
+	}
+	n = maps_binary_count(s->maps);
+	for (; s->marks_searched < n && points_take_more(s->points); s->marks_searched++) {
+		const char *path = maps_binary_path(s->maps, s->marks_searched);
+
+		if (path && path[0] == '/')
+			points_add_binary(s->points, path);
+	}
+	points_attach_found(s->points, 0);
+	if (points_unsearched(s->points, &why))
+		session_warn(
+			s,
+			"%s: marks in it, and in others of which this is true, are not counted "
+			"by probes",
+			why.text);
+}
+
+void session_look(struct session *s)
+{
+	uint64_t now = clock_now_ns();
+
+	session_look_for_marks(s);
+	if (now - s->processes_looked_ns > LOOK_NS) {
+		s->processes_looked_ns = now;
+		process_table_look(s->processes);
+	}
+}
+
+bool session_sleep(struct session *s, double seconds)
+{
+	uint64_t end = clock_now_ns() + seconds * NSEC_PER_SEC, now;
+
+	while (!session_over(s)) {
+		session_look(s);
+		now = clock_now_ns();
+		if (now >= end)
+			return true;
+		usleep(end - now > SLICE_S * NSEC_PER_SEC ? SLICE_S * 1e6 : (end - now) / 1000 + 1);
+	}
+	return false;
+}
+
+static void forget_mappings(int pid, void *arg)
+{
+	struct session *s = arg;
+
+	engine_forget_process(s->engine, pid);
+	if (s->unwind)
+		unwind_follow_execed(s->unwind, pid);
+}
+
+uint64_t session_lost(const struct session *s)
+{
+	struct handlers_counts counts;
+
+	handlers_counts_now(s->handlers, &counts);
+	return counts.lost;
+}
+
+bool session_repair(struct session *s, struct error *err)
+{
+	uint64_t lost = session_lost(s);
+
+	if (lost == s->repaired)
+		return true;
+	s->repaired = lost;
+	s->repairs++;
+	return !maps_rescan(s->maps, forget_mappings, s, err);
+}

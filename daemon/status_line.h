@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SCOZD_STATUS_LINE_H
+#define SCOZD_STATUS_LINE_H
+
+#include "base/base.h"
+
+/*
+ * What stands on the live line, at most @cols wide. Malloc'ed. @best: a target, NULL: nothing was
+ * learned yet; @result: about it.
+ */
+char *status_line(double elapsed_s, uint32_t windows, const char *trying, double speedup,
+		  const char *best, const char *result, size_t cols);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Windows of time with one speedup in force: measured, recorded, and remembered for the end. */
+#ifndef SCOZD_WINDOW_H
+#define SCOZD_WINDOW_H
+
+#include "daemon/machine.h"
+#include "daemon/sampling.h"
+#include "daemon/trials.h"
+#include "plan/window_length.h"
+#include "stats/discard.h"
+
+struct windows;
+struct windows *windows_create(struct session *s, struct trials *trials,
+			       const struct sampling *sampling);
+void windows_destroy(struct windows *l);
+/*
+ * One speedup, held for length->hold windows, which go to @w (what they point to belongs to @l).
+ * -EINTR when the run ended meanwhile: then only whole windows are recorded.
+ */
+int windows_hold(struct windows *l, const struct plan_window *what,
+		 const struct window_length *length, struct profile_window *w);
+/* @target: its number in the plan. @more: follows the one before at the same speedup. */
+int windows_record(struct windows *l, int target, struct profile_window *w, bool more);
+/* All windows so far. */
+void windows_discard_all(struct windows *l, enum discard why);
+/* Of the command: its windows are no neighbours of those so far. */
+void windows_next_run(struct windows *l);
+/* Of this run. */
+const struct profile_window *windows_all(const struct windows *l, size_t *n);
+/* Treated windows kept. */
+uint32_t windows_units(const struct windows *l);
+/* One of them had a sample of its target. Any thread. */
+bool windows_are_useful(const struct windows *l);
+
+struct window_watch {
+	uint64_t start_ns, lapsed_ns, lost;
+	struct machine_times machine;
+	uint64_t speed_sum, speeds;
+	struct engine_ledger before, after;
+};
+/* Virtual or real; {} is 0 %. False: the file of --truth could not be written. */
+bool window_set_speedup(struct session *s, const struct plan_window *what);
+/* Unless there is a reason already; KEPT is none. */
+void window_discard(struct profile_window *w, enum discard why);
+void window_watch_begin(struct session *s, struct window_watch *watch);
+/* Times, delay, hits, and whether what happened meanwhile makes the window worthless. */
+void window_watch_end(struct session *s, struct window_watch *watch, struct profile_window *w);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR GPL-2.0-or-later */
+/*
+ * Programs that spin while they wait: pure functions over plain structs, like account.h, for
+ * engines that see it by samples.
+ *
+ *   spin seen  Nothing tells when such a wait begins and ends. Where a tick finds a task at it (by
+ *              the instruction that such loops consist of), what its sample stands for was spent
+ *              so: as account.h's "acquire", A(c) = min(A(E), A(c) + weight). E, for whom it waits,
+ *              is not known, so it is whoever has absorbed least of the cores at work: to absorb
+ *              too much would take away what others have to wait for (sim errors -m spin).
+ */
+#ifndef SCOZ_BUSY_WAIT_H
+#define SCOZ_BUSY_WAIT_H
+
+#include "account/account.h"
+
+/*
+ * A tick of @weight found the running task spinning in its program; @ender: what the core at work
+ * that has absorbed least has absorbed, G if there is none.
+ */
+static __always_inline void scoz_spin_seen(struct scoz_core *c, __u64 weight, __s64 ender,
+					   __s64 delay)
+{
+	__s64 amount = scoz_min(ender - c->absorbed, weight);
+
+	if (amount <= 0)
+		return;
+	scoz_core_absorbs(c, amount, delay);
+	scoz_core_set(c, c->absorbed + amount);
+}
+
+#endif

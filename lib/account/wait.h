@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR GPL-2.0-or-later */
+/*
+ * Waiting as a target: pure functions over plain structs, like account.h, for engines that know
+ * when a wait began, when and by what it was ended, and whether it lies in the target.
+ *
+ *   wait hit  A wait of length L that a device or a timer has ended: d = s * L; G += d and
+ *             A(T) += d, at the switch-in at the latest, so before the task does anything and
+ *             wakes anybody. L ends with the wake-up: what the task queues for afterwards it waits
+ *             for a core. A wait that another task ends is no hit: what that task does meanwhile
+ *             is its own, and a target of its own.
+ *
+ * What others insert meanwhile the task owes as before. The credit is the task's: the core under it
+ * has saved nothing. If others kept the core busy all the while, the task could not have run sooner
+ * for being woken sooner, and the core owes d; if the core was idle, so that it could have, it
+ * absorbs d by that idling, which at the switch-in still ended at the smaller G. So what the
+ * minimum of account.h ("switch-in") has cut off each of the two is kept until the hit, which may
+ * come a little later: the call chain of a task is known when it runs.
+ *
+ *   arrival   task = a - A(c), core = (B(c) + time idle) - B(c) after the switch-in; where cores
+ * are shared with strangers (share.h), what these ran on it would have given way as well hit a =
+ * A(c) + task + d, b = min(G, B(c) + core), at least B(c) A(c) = min(a, b), alone = b - A(c)
+ *
+ * In the ledger d is the core's own, and excused the less by what of it did not reach the core.
+ *
+ * A lump of many milliseconds comes late, at the end of the wait, but not too late: whoever waits
+ * for this task meanwhile absorbs no more than it has waited for, and who does not owes it now.
+ *
+ * Devices. Requests that queue behind each other wait for each other: of n that were served one by
+ * one, the last has waited n times as long as its service took. To credit each of them its whole
+ * wait would insert n times too much. So where waits for a device can be the target, the device has
+ * an account of its own as a core has. It serves from the issue of a request, or the end of the one
+ * before if that was later, until the request ends; while it serves nobody it waits for tasks, and
+ * absorbs:
+ *
+ *   complete  start = max(issue, last completion); served += now - start
+ *             a = A(submitter at the submission) + (start - issue)
+ *             b = B(D) + (issue - last completion, at least 0)
+ *             B(D) = min(a, b, G), which is who ends the wait (account.h, "wake")
+ *   wait hit  L = served since the last wait that this device has ended; B(D) += d as well
+ *
+ * L may be more than the task has waited, if the request was started ahead of its use: the device
+ * would be faster all the same, but the task absorbs no more than it has waited; the rest it owes.
+ *
+ * That is exact for devices that serve one request after the other, and for those that serve many
+ * at once as long as requests begin together or the device is never idle; who begins while another
+ * request is half served by such a device inherits too much (docs/accuracy.md).
+ */
+#ifndef SCOZ_WAIT_H
+#define SCOZ_WAIT_H
+
+#include "account/account.h"
+
+/* What the switch-in has cut off a task and its core; valid until either's account moves. */
+struct scoz_arrival {
+	__s64 task;
+	__s64 core;
+};
+
+/*
+ * scoz_switch_in() of model wait, remembering. @most: where strangers may have run on the core,
+ * what it would have absorbed by idling since a profiled task ran there; else 0.
+ */
+static __always_inline void scoz_arrive(struct scoz_core *c, const struct scoz_task *t, __s64 most,
+					__s64 delay, __u64 now, struct scoz_arrival *ret)
+{
+	ret->task = t->absorbed + (__s64)(now - t->since);
+	ret->core = c->absorbed + (c->idle ? (__s64)(now - c->idle_since) : 0);
+	if (ret->core < most)
+		ret->core = most;
+	scoz_switch_in(c, t, delay, now, SCOZ_MODEL_WAIT);
+	ret->task -= c->absorbed;
+	ret->core -= c->absorbed + c->alone;
+}
+
+/* What making a wait of @length shorter inserts; the caller adds it to G. */
+static __always_inline __s64 scoz_wait_inserts(__u64 length, __u32 speedup)
+{
+	return (length * speedup) >> SCOZ_SPEEDUP_SHIFT;
+}
+
+/*
+ * The task that was switched in last, and has done nothing yet, has waited in the target: @d has
+ * been added to G, which is @delay now. @limit: how much more it can have absorbed by that wait.
+ */
+static __always_inline void scoz_wait_hit(struct scoz_core *c, const struct scoz_arrival *arrival,
+					  __s64 d, __s64 limit, __s64 delay)
+{
+	__s64 core = c->absorbed + c->alone, room = scoz_min(arrival->core, delay - core);
+
+	if (room > 0)
+		core += room;
+	c->own += d;
+	c->excused -= d;
+	c->hits++;
+	scoz_core_set(c, scoz_min(c->absorbed + arrival->task + scoz_min(d, limit), core));
+	c->alone = core - c->absorbed;
+}
+
+/* A device; zero-initialised is valid. */
+struct scoz_device {
+	__s64 absorbed;
+	__u64 done;   /* when its last request was completed */
+	__u64 served; /* ns, since a wait was ended by it */
+};
+
+/*
+ * A request ends that was issued at @issued by somebody who had absorbed @submitter. Whoever has
+ * waited for it inherits device->absorbed.
+ */
+static __always_inline void scoz_device_ends(struct scoz_device *device, __s64 submitter,
+					     __u64 issued, __s64 delay, __u64 now)
+{
+	__u64 start = issued;
+	__s64 a = submitter, b = device->absorbed;
+
+	if (!device->done)
+		b = delay;
+	else if (device->done > issued)
+		a += device->done - issued, start = device->done;
+	else
+		b += issued - device->done;
+	device->absorbed = scoz_min(scoz_min(a, b), delay);
+	device->done = now;
+	if (now > start)
+		device->served += now - start;
+}
+
+#endif

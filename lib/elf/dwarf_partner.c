@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "elf/dwarf_partner.h"
+#include "files/file_open.h"
+#include "table/table_build.h"
+
+#include <dwarf.h>
+
+/* Of that build-id, which the file that names it told. */
+static struct elf_image *open_if(const struct elf_image *debug, const struct map_options *opt,
+				 const char *path, const char *build_id, struct table_builder *b)
+{
+	int fd = file_open_named(opt ? opt->root : NULL, path, debug->owner, NULL);
+	struct elf_image *image;
+	struct error err;
+
+	if (fd < 0 || elf_image_open_fd(fd, path, path, ELF_PROGRAMS_AND_MODULES, &image, &err))
+		return NULL;
+	if (!strcmp(image->build_id, build_id))
+		return image;
+	builder_warn(b, "common debug file %s does not match: its build-id is %s, not %s", path,
+		     *image->build_id ? image->build_id : "missing", build_id);
+	elf_image_close(image);
+	return NULL;
+}
+
+/* The name in .gnu_debugaltlink, and the build-id as hex digits; NULL: there is none. */
+static const char *common_name(const struct elf_image *debug, char hex[2 * 64 + 1])
+{
+	size_t size, n;
+	const char *name = elf_image_section(debug, "gnu_debugaltlink", &size);
+	const char *nul = name ? memchr(name, 0, size) : NULL;
+
+	if (!nul)
+		return NULL;
+	n = name + size - (nul + 1);
+	if (n <= 1 || n > 64)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		sprintf(hex + 2 * i, "%02x", (uint8_t)nul[1 + i]);
+	return name;
+}
+
+/* @name in the directory of @file below @root. */
+static char *beside(const char *file, const char *root, const char *name)
+{
+	const char *slash = strrchr(file, '/');
+
+	return xasprintf("%s%.*s%s", root, slash ? (int)(slash - file + 1) : 0, file, name);
+}
+
+struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct map_options *opt,
+				    struct table_builder *b)
+{
+	const char *debug_root = opt && opt->debug_root ? opt->debug_root : "/usr/lib/debug";
+	const char *roots[] = { opt && opt->root ? opt->root : "", "" };
+	char hex[2 * 64 + 1];
+	const char *name = common_name(debug, hex);
+	struct elf_image *common = NULL;
+
+	if (!name)
+		return NULL;
+	for (size_t i = *roots[0] ? 0 : 1; i < ARRAY_SIZE(roots) && !common; i++) {
+		_cleanup_free_ char *by_id = xasprintf("%s%s/.build-id/%.2s/%s.debug", roots[i],
+						       debug_root, hex, hex + 2);
+		_cleanup_free_ char *dwz = xasprintf("%s%s/.dwz/%s", roots[i], debug_root, name);
+		_cleanup_free_ char *by_name = NULL;
+
+		/* The name is relative to the file that has it. */
+		if (*name == '/')
+			by_name = xasprintf("%s%s", roots[i], name);
+		else if (strncmp(debug->path, "/proc/self/fd/", 14))
+			by_name = beside(debug->path, "", name);
+		else
+			by_name = beside(debug->name, roots[i], name);
+		common = open_if(debug, opt, by_id, hex, b);
+		if (!common)
+			common = open_if(debug, opt, by_name, hex, b);
+		if (!common)
+			common = open_if(debug, opt, dwz, hex, b);
+	}
+	if (!common)
+		builder_warn(b, "%s: common debug file %s (dwz) is missing: some names are unknown",
+			     debug->name, name);
+	return common;
+}
+
+/* Loads the unit that has the skeleton's number. */
+static bool find_other_half(struct dwarf_file *f, const struct unit *skeleton)
+{
+	uint64_t off = 0, length;
+
+	do {
+		const char *why = dwarf_file_load_unit(f, off, skeleton, &length);
+
+		if (!why && f->unit.dwo_id == skeleton->dwo_id && f->unit.type != DW_UT_split_type)
+			return true;
+		off += length;
+	} while (length);
+	return false;
+}
+
+bool dwarf_split_open(struct dwarf_file *f, struct elf_image **image, const struct elf_image *debug,
+		      const struct unit *skeleton, struct table_builder *b)
+{
+	const char *name = skeleton->dwo_name, *dir = skeleton->comp_dir;
+	_cleanup_free_ char *path = NULL;
+	struct error err;
+	int fd;
+
+	path = *name == '/' || !dir ? xstrdup(name) : xasprintf("%s/%s", dir, name);
+	fd = file_open_named(NULL, path, debug->owner, NULL);
+	if (fd < 0 || elf_image_open_fd(fd, path, path, ELF_PROGRAMS_AND_MODULES, image, &err))
+		return false;
+	if (dwarf_file_open(f, *image, true, DWARF_SPLIT, b)) {
+		f->sec.addr = skeleton->sec->addr;
+		f->sec.ranges = skeleton->sec->ranges;
+		f->sec.common = skeleton->sec->common;
+		if (find_other_half(f, skeleton))
+			return true;
+	}
+	dwarf_file_close(f);
+	elf_image_close(*image);
+	return false;
+}

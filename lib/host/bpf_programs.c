@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host/bpf_programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+#define INIT_PID_NS "pid:[4026531836]"
+
+static char kept[8192];
+static size_t kept_len;
+
+static int keep(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	int n;
+
+	if (level == LIBBPF_DEBUG || !fmt)
+		return 0;
+	if (log_level >= LOG_DEBUG) {
+		va_list copy;
+
+		va_copy(copy, ap);
+		vfprintf(stderr, fmt, copy);
+		va_end(copy);
+	}
+	n = vsnprintf(kept + kept_len, sizeof(kept) - kept_len, fmt, ap);
+	if (n > 0 && kept_len + n < sizeof(kept))
+		kept_len += n;
+	return n;
+}
+
+void bpf_keep_log(void)
+{
+	libbpf_set_print(keep);
+}
+
+const char *bpf_log_reason(void)
+{
+	static char line[512];
+	char *best = NULL;
+
+	for (char *s = strtok(kept, "\n"); s; s = strtok(NULL, "\n")) {
+		if (!best || strstr(s, "failed") || strstr(s, "not "))
+			best = s;
+	}
+	snprintf(line, sizeof(line), "%s", best ? best : strerror(errno));
+	kept_len = 0;
+	return line;
+}
+
+int bpf_not_loaded(int r, struct error *err)
+{
+	const char *reason = bpf_log_reason();
+
+	if (r == -EMFILE || r == -ENFILE)
+		return error_set(err, -r,
+				 "engine bpf: loading the programs: %s: raise the limit of open "
+				 "files (ulimit -n, now %ld)",
+				 strerror(-r), sysconf(_SC_OPEN_MAX));
+	if (r == -ENOMEM)
+		return error_set(err, -r, "engine bpf: loading the programs: %s (%s)", strerror(-r),
+				 reason);
+	return error_set(err, -r,
+			 "engine bpf: the kernel refuses the programs: %s; run `scoz doctor` to "
+			 "see what is missing",
+			 reason);
+}
+
+int bpf_try_load(int program_type, int attach_type, int btf_id)
+{
+	const struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach_type,
+		    .attach_btf_id = btf_id);
+	_cleanup_close_ int fd =
+		bpf_prog_load(program_type, "scoz_try", "GPL", nothing, ARRAY_SIZE(nothing), &opts);
+
+	return fd < 0 ? fd : 0;
+}
+
+int bpf_run_iterator(const struct bpf_program *iterator)
+{
+	struct bpf_link *link = bpf_program__attach_iter(iterator, NULL);
+	_cleanup_close_ int fd = -1;
+	char buf[256];
+	ssize_t n;
+	int ret;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) > 0)
+		;
+	ret = fd < 0 || n < 0 ? -errno : 0;
+	bpf_link__destroy(link);
+	errno = -ret;
+	return ret;
+}
+
+int bpf_check_namespaces(struct error *err)
+{
+	_cleanup_free_ char *pid = sysroot_path("/proc/self/ns/pid");
+	_cleanup_free_ char *offsets = sysroot_path("/proc/self/timens_offsets");
+	_cleanup_free_ char *text = read_file(offsets, NULL);
+	long long s = 0, ns = 0;
+	char name[64] = "";
+
+	if (readlink(pid, name, sizeof(name) - 1) > 0 && strcmp(name, INIT_PID_NS))
+		return error_set(err, EOPNOTSUPP,
+				 "engine bpf cannot profile from inside a pid namespace (a "
+				 "container): run it on the host, or with the host's (--pid=host)");
+	if (text && sscanf(text, "monotonic %lld %lld", &s, &ns) == 2 && (s || ns))
+		return error_set(
+			err, EOPNOTSUPP,
+			"engine bpf cannot profile from inside a time namespace whose clock "
+			"is set apart: run it on the host");
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all loaders of BPF programs need: libbpf's words for error messages, iterators. */
+#ifndef SCOZ_BASE_BPF_PROGRAMS_H
+#define SCOZ_BASE_BPF_PROGRAMS_H
+
+#include "base/base.h"
+
+struct bpf_program;
+
+/* From now on libbpf's and the verifier's words are kept, for the whole program. */
+void bpf_keep_log(void);
+/* The line of them that says most, without the newline; what was kept is dropped. Static. */
+const char *bpf_log_reason(void);
+
+/* They could not be loaded, with -errno @r: what that means, and what to do. Returns @r. */
+int bpf_not_loaded(int r, struct error *err);
+
+/*
+ * Would the kernel take a program of this type (enum bpf_prog_type)? 0 or -errno. For
+ * BPF_PROG_TYPE_TRACING: with this enum bpf_attach_type, for the function or tracepoint with this
+ * id in its BTF; otherwise both are 0.
+ */
+int bpf_try_load(int program_type, int attach_type, int btf_id);
+
+/* Runs an iterator over all that it iterates over. */
+int bpf_run_iterator(const struct bpf_program *iterator);
+
+/*
+ * BPF programs see the ids of the first pid namespace, perf and /proc those of ours; and the clock
+ * without a time namespace's offset. -EOPNOTSUPP where these are not the same.
+ */
+int bpf_check_namespaces(struct error *err);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host/process.h"
+
+#include <unistd.h>
+
+int process_rank(int pid, const char **variable)
+{
+	/* Launchers within launchers: the one that started the ranks says most. */
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+					     "MV2_COMM_WORLD_RANK", "SLURM_PROCID" };
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/environ", pid);
+	size_t len, best = ARRAY_SIZE(names);
+	_cleanup_free_ char *text = read_file(path, &len);
+	int rank = -1;
+
+	for (const char *p = text; p && p < text + len; p += strlen(p) + 1) {
+		for (size_t i = 0; i < best; i++) {
+			size_t n = strlen(names[i]);
+			char *end;
+			long v;
+
+			if (strncmp(p, names[i], n) || p[n] != '=' || p[n + 1] < '0' ||
+			    p[n + 1] > '9')
+				continue;
+			v = strtol(p + n + 1, &end, 10);
+			if (*end || v > INT32_MAX)
+				continue;
+			rank = v;
+			best = i;
+		}
+	}
+	if (variable)
+		*variable = rank >= 0 ? names[best] : NULL;
+	return rank;
+}
+
+bool process_is_kernel(int pid)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
+	_cleanup_free_ char *stat = read_file(path, NULL);
+	const char *end = stat ? strrchr(stat, ')') : NULL;
+	unsigned int flags;
+
+	return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       flags & 0x00200000; /* PF_KTHREAD */
+}
+
+bool process_shares_pids(int pid)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/ns/pid", pid);
+	_cleanup_free_ char *own = sysroot_path("/proc/self/ns/pid");
+	char a[64], b[64];
+	ssize_t na = readlink(path, a, sizeof(a)), nb = readlink(own, b, sizeof(b));
+
+	return na > 0 && na == nb && !memcmp(a, b, na);
+}
+
+int process_of_thread(int tid)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/status", tid);
+	_cleanup_free_ char *status = read_file(path, NULL);
+	const char *tgid = status ? strstr(status, "\nTgid:") : NULL;
+
+	return tgid ? atoi(tgid + 6) : 0;
+}

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The binaries of a `struct maps`.
+ *
+ * A binary is a file: device and inode as the kernel tells them. Inode numbers are used again soon
+ * after a file is deleted (a compiler's output, time after time), so size and modification time
+ * are compared too, at most every RECHECK_NS a binary, and the generation that the kernel tells
+ * with some mappings; when they differ it is a new binary with a new id. Ids are never given away
+ * twice.
+ *
+ * Whoever tells of mappings touches no file. What there is to do with files is noted and done by
+ * another thread (maps_chores.c): the file is opened soon after it is first seen, since the process
+ * may be gone by the time its table is wanted, and stays open until the table is built (up to
+ * max_fd files).
+ *
+ * Building: whoever finds a binary UNBUILT under build_lock makes it BUILDING, builds without any
+ * lock and makes it BUILT; others wait on `built`. After that nothing in `pub` changes.
+ */
+#include "elf/table_open.h"
+#include "maps/maps_internal.h"
+#include "table/table.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RECHECK_NS (50 * NSEC_PER_MSEC)
+
+/* Without an inode number the path is all there is. */
+static uint64_t file_hash(const struct file_id *id, const char *path)
+{
+	uint64_t h = hash_mix(HASH_START, (uint64_t)id->dev_major << 32 | id->dev_minor);
+
+	return id->ino ? hash_mix(h, id->ino) : hash_text(h, path);
+}
+
+static bool same_file(const struct binary *b, const struct seen *seen)
+{
+	const struct file_id *x = &b->pub.file, *y = &seen->id;
+
+	return x->ino == y->ino && x->dev_major == y->dev_major && x->dev_minor == y->dev_minor &&
+	       (!x->generation || !y->generation || x->generation == y->generation) &&
+	       (x->ino || !strcmp(b->pub.path, seen->path));
+}
+
+/* The newest one of that kind. */
+static struct binary *find(const struct maps *m, const struct seen *seen)
+{
+	uint64_t h = file_hash(&seen->id, seen->path);
+	struct binary *found = NULL;
+	uint32_t i;
+
+	for (size_t at = 0; (i = hash_index_next(&m->by_file, h, &at)) != HASH_NONE;) {
+		if ((!found || i > found->pub.id) && same_file(m->binary[i], seen))
+			found = m->binary[i];
+	}
+	return found;
+}
+
+static bool in_scope(const struct maps *m, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!m->n_scope)
+		return true;
+	for (size_t i = 0; i < m->n_scope; i++) {
+		if (glob_match(m->scope[i], path) || (slash && glob_match(m->scope[i], slash + 1)))
+			return true;
+	}
+	return false;
+}
+
+static struct binary *add(struct maps *m, const char *path, const struct file_id *id)
+{
+	struct binary *b = xcalloc(1, sizeof(*b));
+
+	b->fd = -1;
+	b->pub.id = m->n_binary;
+	b->pub.file = *id;
+	b->pub.path = xstrdup(path);
+	array_reserve(m->binary, m->cap_binary, m->n_binary + 1);
+	m->binary[m->n_binary++] = b;
+	return b;
+}
+
+uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file)
+{
+	struct file_id none = { 0 };
+	struct binary *b;
+
+	pthread_rwlock_wrlock(&m->lock);
+	b = add(m, name, &none);
+	b->pub.kernel = true;
+	b->kernel_file = file ? xstrdup(file) : NULL;
+	pthread_rwlock_unlock(&m->lock);
+	return b->pub.id;
+}
+
+static struct binary *add_file(struct maps *m, int pid, const struct seen *seen)
+{
+	struct binary *b = add(m, seen->path, &seen->id), *old = find(m, seen);
+	uint64_t h = file_hash(&seen->id, seen->path);
+
+	if (old && old->pub.file.generation == seen->id.generation)
+		hash_index_remove(&m->by_file, h, old->pub.id); /* never found again */
+	hash_index_add(&m->by_file, h, b->pub.id);
+	b->first = (struct sighting){ pid, seen->start, seen->end, seen->id, b->pub.path };
+	if (!in_scope(m, seen->path) || !strcmp(seen->path, MAPS_VDSO)) {
+		b->out_of_scope = true;
+		b->error = xstrdup(strcmp(seen->path, MAPS_VDSO) ? "outside --binary-scope"
+								 : "it belongs to the kernel");
+		b->pub.outside = !in_scope(m, seen->path);
+		b->pub.error = b->error;
+		b->state = BUILT;
+	}
+	return b;
+}
+
+uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, uint64_t time)
+{
+	struct binary *b = find(m, seen);
+	bool vdso = !strcmp(seen->path, MAPS_VDSO);
+
+	if (!b) {
+		b = add_file(m, pid, seen);
+		if (!vdso)
+			chores_open(m, b->pub.id);
+	} else if (!vdso && b->opened && !b->checking &&
+		   clock_now_ns() - b->checked_ns > RECHECK_NS) {
+		struct sighting s = { pid, seen->start, seen->end, seen->id, seen->path };
+
+		b->checking = true;
+		chores_check(m, b->pub.id, &s, time);
+	}
+	if (!b->pub.file.generation)
+		b->pub.file.generation = seen->id.generation;
+	return b->pub.id;
+}
+
+/* What was learned by opening the file goes to the binary; the descriptor, too, if it is kept. */
+static void adopt(struct maps *m, struct binary *b, struct opened *o)
+{
+	b->opened = true;
+	b->checked_ns = clock_now_ns();
+	if (o->fd < 0 || b->has_identity)
+		return;
+	b->has_identity = true;
+	b->ino = o->ino;
+	b->size = o->size;
+	b->mtime_ns = o->mtime_ns;
+	if (!b->out_of_scope && __atomic_load_n(&b->state, __ATOMIC_RELAXED) == UNBUILT &&
+	    m->n_fd < m->max_fd) {
+		b->fd = o->fd;
+		o->fd = -1;
+		m->n_fd++;
+	}
+}
+
+void binary_open(struct maps *m, uint32_t id)
+{
+	struct sighting first;
+	struct binary *b;
+	struct opened o;
+
+	pthread_rwlock_rdlock(&m->lock);
+	b = m->binary[id];
+	first = b->first;
+	pthread_rwlock_unlock(&m->lock);
+	sighting_open(&first, &o);
+	pthread_rwlock_wrlock(&m->lock);
+	adopt(m, b, &o);
+	pthread_rwlock_unlock(&m->lock);
+	if (o.fd >= 0)
+		close(o.fd);
+}
+
+/*
+ * A path that leads to another inode by now says nothing about this file. Where the file is another
+ * by now, so is what was mapped since.
+ */
+void binary_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time)
+{
+	struct seen seen = { s->start, s->end, 0, s->id, s->path };
+	uint64_t ino, size;
+	uint32_t fresh = NONE_BINARY;
+	struct binary *b;
+	int64_t mtime;
+	bool told = sighting_identity(s, &ino, &size, &mtime);
+
+	pthread_rwlock_wrlock(&m->lock);
+	b = m->binary[id];
+	b->checking = false;
+	b->checked_ns = clock_now_ns();
+	if (told && b->has_identity && ino == b->ino && (size != b->size || mtime != b->mtime_ns))
+		fresh = add_file(m, s->pid, &seen)->pub.id;
+	pthread_rwlock_unlock(&m->lock);
+	if (fresh == NONE_BINARY)
+		return;
+	binary_open(m, fresh);
+	maps_reassign(m, id, fresh, time);
+}
+
+uint64_t binary_bias(const struct binary *b, const struct mapping *map)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), pgoff = map->start - map->shift;
+	const struct maptable *t =
+		__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT ? b->pub.table : NULL;
+	const struct table_phdr *best = NULL;
+
+	for (uint32_t i = 0; t && i < t->n_phdr; i++) {
+		const struct table_phdr *s = &t->phdr[i];
+		uint64_t first = s->offset & ~(page - 1);
+
+		if (pgoff >= first && pgoff - first < s->filesz + (s->offset - first) &&
+		    (!best || (s->exec && !best->exec)))
+			best = s;
+	}
+	return best ? map->start - (best->vaddr + (pgoff - best->offset)) : map->shift;
+}
+
+uint64_t maps_vaddr(const struct maps_binary *b, uint64_t place)
+{
+	uint64_t vaddr;
+
+	if (b->kernel || !b->table || !maptable_offset_to_vaddr(b->table, place, &vaddr))
+		return place;
+	return vaddr;
+}
+
+/* Debug files of a container's binary are looked for in the container first. */
+static char *container_root(int pid)
+{
+	char *root = sysroot_path("/proc/%d/root", pid);
+	struct stat theirs, ours;
+
+	if (!stat(root, &theirs) && !stat("/", &ours) &&
+	    (theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino))
+		return root;
+	free(root);
+	return NULL;
+}
+
+static int take_fd(struct maps *m, struct binary *b)
+{
+	int fd;
+
+	pthread_rwlock_wrlock(&m->lock);
+	fd = b->fd;
+	b->fd = -1;
+	if (fd >= 0)
+		m->n_fd--;
+	pthread_rwlock_unlock(&m->lock);
+	return fd;
+}
+
+static void build_file(struct maps *m, struct binary *b, struct error *err)
+{
+	_cleanup_free_ char *root = container_root(b->first.pid);
+	_cleanup_close_ int fd = take_fd(m, b);
+	struct map_options opt = m->table;
+
+	if (fd < 0) {
+		struct opened o;
+
+		sighting_open(&b->first, &o);
+		if (o.fd < 0) {
+			error_set(err, o.errnum, "%s: cannot be opened: %s", b->pub.path,
+				  o.errnum == ESTALE
+					  ? "the file has been replaced or deleted since "
+					    "it was mapped"
+					  : strerror(o.errnum));
+			return;
+		}
+		fd = o.fd;
+	}
+	opt.root = root;
+	maptable_open_fd(fd, b->pub.path, &opt, &b->table, err);
+}
+
+int maps_open_region(struct maps *m, int pid, const struct maps_region *r)
+{
+	struct sighting s = { .pid = pid, .start = r->start, .end = r->end };
+	struct opened o = { .fd = -1 };
+	const struct binary *b;
+
+	pthread_rwlock_rdlock(&m->lock);
+	b = m->binary[r->binary];
+	s.id = b->pub.file;
+	s.path = b->pub.path;
+	if (b->fd >= 0)
+		o.fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0);
+	pthread_rwlock_unlock(&m->lock);
+	if (o.fd < 0)
+		sighting_open(&s, &o);
+	return o.fd;
+}
+
+static void build_module(struct maps *m, struct binary *b, struct error *err)
+{
+	struct map_options opt = m->table;
+
+	opt.kernel = true;
+	opt.root = *sysroot ? sysroot : NULL;
+	maptable_open(b->kernel_file, b->kernel_file, &opt, &b->table, err);
+}
+
+static void build(struct maps *m, struct binary *b)
+{
+	struct error err = { 0 };
+
+	if (b->pub.kernel && !b->kernel_file)
+		maptable_open_kallsyms(&b->table, &err);
+	else if (b->pub.kernel)
+		build_module(m, b, &err);
+	else
+		build_file(m, b, &err);
+	if (!b->table)
+		b->error = xstrdup(err.text);
+}
+
+static struct binary *by_id(struct maps *m, uint32_t id)
+{
+	struct binary *b = NULL;
+
+	pthread_rwlock_rdlock(&m->lock);
+	if (id < m->n_binary)
+		b = m->binary[id];
+	pthread_rwlock_unlock(&m->lock);
+	return b;
+}
+
+const struct maps_binary *maps_binary_known(struct maps *m, uint32_t id)
+{
+	struct binary *b = by_id(m, id);
+
+	if (b && __atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT)
+		return &b->pub;
+	if (b)
+		chores_build(m, id);
+	return NULL;
+}
+
+const struct maps_binary *maps_binary_unread(struct maps *m, uint32_t id)
+{
+	struct binary *b = by_id(m, id);
+
+	return b ? &b->pub : NULL;
+}
+
+uint64_t maps_built(struct maps *m)
+{
+	return __atomic_load_n(&m->n_built, __ATOMIC_ACQUIRE);
+}
+
+const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
+{
+	struct binary *b = by_id(m, id);
+
+	if (!b)
+		return NULL;
+	if (__atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT)
+		return &b->pub;
+	pthread_mutex_lock(&m->build_lock);
+	while (b->state == BUILDING)
+		pthread_cond_wait(&m->built, &m->build_lock);
+	if (b->state == UNBUILT) {
+		__atomic_store_n(&b->state, BUILDING, __ATOMIC_RELAXED);
+		pthread_mutex_unlock(&m->build_lock);
+		build(m, b);
+		pthread_mutex_lock(&m->build_lock);
+		b->pub.table = b->table;
+		b->pub.error = b->error;
+		__atomic_store_n(&b->state, BUILT, __ATOMIC_RELEASE);
+		__atomic_add_fetch(&m->n_built, 1, __ATOMIC_RELEASE);
+		pthread_cond_broadcast(&m->built);
+	}
+	pthread_mutex_unlock(&m->build_lock);
+	return &b->pub;
+}
+
+const char *maps_binary_path(struct maps *m, uint32_t id)
+{
+	const char *path = NULL;
+
+	pthread_rwlock_rdlock(&m->lock);
+	if (id < m->n_binary)
+		path = m->binary[id]->pub.path;
+	pthread_rwlock_unlock(&m->lock);
+	return path;
+}
+
+bool maps_binary_is_kernel(struct maps *m, uint32_t id)
+{
+	bool kernel;
+
+	pthread_rwlock_rdlock(&m->lock);
+	kernel = id < m->n_binary && m->binary[id]->pub.kernel;
+	pthread_rwlock_unlock(&m->lock);
+	return kernel;
+}
+
+uint32_t maps_binary_count(struct maps *m)
+{
+	uint32_t n;
+
+	pthread_rwlock_rdlock(&m->lock);
+	n = m->n_binary;
+	pthread_rwlock_unlock(&m->lock);
+	return n;
+}
+
+void binary_init(struct maps *m)
+{
+	struct rlimit limit;
+
+	m->max_fd = 64;
+	if (!getrlimit(RLIMIT_NOFILE, &limit))
+		m->max_fd = limit.rlim_cur / 4 > 1024 ? 1024 : limit.rlim_cur / 4;
+	binary_add_kernel(m, "[kernel]", NULL);
+}
+
+void binary_deinit(struct maps *m)
+{
+	for (size_t i = 0; i < m->n_binary; i++) {
+		struct binary *b = m->binary[i];
+
+		if (b->fd >= 0)
+			close(b->fd);
+		maptable_free(b->table);
+		free(b->error);
+		free(b->kernel_file);
+		free((char *)b->pub.path);
+		free(b);
+	}
+	free(m->binary);
+	hash_index_deinit(&m->by_file);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What there is to do with files for a `struct maps`, away from whoever tells of events or looks
+ * addresses up: a file may lie on a server that does not answer, or be of somebody who wants it to
+ * take long.
+ *
+ * Chores are done in order by one thread, or by maps_catch_up(). Tables, which take longer, are
+ * built by others, so that files are opened before their processes have gone. All that anybody
+ * waits for here is `lock`, which is held for a few instructions.
+ */
+#include "maps/maps_internal.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <time.h>
+
+#define MAX_BUILDERS 2
+
+enum chore_kind { CHORE_OPEN, CHORE_CHECK, CHORE_LEADER, CHORE_CODE };
+
+struct chore {
+	struct chore *next;
+	enum chore_kind kind;
+	uint32_t binary;
+	int pid;
+	uint64_t time, addr, count;
+	struct sighting sighting; /* its path belongs to the chore */
+	void (*fn)(enum maps_code code, uint64_t count, void *arg);
+	void *arg;
+};
+
+struct chores {
+	pthread_mutex_t lock;
+	pthread_cond_t more, ended;
+	struct chore *first, **last;
+	uint32_t *build; /* ids, in order */
+	size_t build_first, n_build, cap_build;
+	uint8_t *asked; /* by id */
+	size_t n_asked;
+	size_t awaited;
+	bool stop;
+	int threads; /* that run */
+	void (*on_exit)(int pid, void *arg);
+	void *on_exit_arg;
+};
+
+struct chores *chores_create(void)
+{
+	struct chores *c = xcalloc(1, sizeof(*c));
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->more, &attr);
+	pthread_cond_init(&c->ended, &attr);
+	pthread_condattr_destroy(&attr);
+	c->last = &c->first;
+	return c;
+}
+
+static void chore_free(struct chore *ch)
+{
+	free((char *)ch->sighting.path);
+	free(ch);
+}
+
+void chores_destroy(struct chores *c)
+{
+	for (struct chore *ch = c->first, *next; ch; ch = next) {
+		next = ch->next;
+		chore_free(ch);
+	}
+	pthread_mutex_destroy(&c->lock);
+	pthread_cond_destroy(&c->more);
+	pthread_cond_destroy(&c->ended);
+	free(c->build);
+	free(c->asked);
+	free(c);
+}
+
+static void put(struct chores *c, const struct chore *what)
+{
+	struct chore *ch = xmalloc(sizeof(*ch));
+
+	*ch = *what;
+	ch->next = NULL;
+	pthread_mutex_lock(&c->lock);
+	*c->last = ch;
+	c->last = &ch->next;
+	pthread_cond_broadcast(&c->more);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void chores_open(struct maps *m, uint32_t id)
+{
+	put(m->chores, &(struct chore){ .kind = CHORE_OPEN, .binary = id });
+}
+
+void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time)
+{
+	struct chore ch = { .kind = CHORE_CHECK, .binary = id, .time = time, .sighting = *s };
+
+	ch.sighting.path = xstrdup(s->path);
+	put(m->chores, &ch);
+}
+
+void maps_leader_ended(struct maps *m, uint64_t time, int pid)
+{
+	put(m->chores, &(struct chore){ .kind = CHORE_LEADER, .pid = pid, .time = time });
+}
+
+void maps_ask_code(struct maps *m, int pid, uint64_t addr, uint64_t count,
+		   void (*fn)(enum maps_code code, uint64_t count, void *arg), void *arg)
+{
+	put(m->chores, &(struct chore){ .kind = CHORE_CODE,
+					.pid = pid,
+					.addr = addr,
+					.count = count,
+					.fn = fn,
+					.arg = arg });
+}
+
+void maps_on_exit(struct maps *m, void (*fn)(int pid, void *arg), void *arg)
+{
+	m->chores->on_exit = fn;
+	m->chores->on_exit_arg = arg;
+}
+
+/* Once for each binary: who has its table does not ask. */
+void chores_build(struct maps *m, uint32_t id)
+{
+	struct chores *c = m->chores;
+
+	pthread_mutex_lock(&c->lock);
+	if (id >= c->n_asked) {
+		size_t n = (id + 1) * 2;
+
+		c->asked = xreallocarray(c->asked, n, 1);
+		memset(c->asked + c->n_asked, 0, n - c->n_asked);
+		c->n_asked = n;
+	}
+	if (!c->asked[id]) {
+		c->asked[id] = 1;
+		c->awaited++;
+		array_reserve(c->build, c->cap_build, c->build_first + c->n_build + 1);
+		c->build[c->build_first + c->n_build++] = id;
+		pthread_cond_broadcast(&c->more);
+	}
+	pthread_mutex_unlock(&c->lock);
+}
+
+size_t maps_awaited(struct maps *m)
+{
+	size_t n;
+
+	pthread_mutex_lock(&m->chores->lock);
+	n = m->chores->awaited;
+	pthread_mutex_unlock(&m->chores->lock);
+	return n;
+}
+
+/* A process whose first thread ends by pthread_exit() goes on. */
+static bool has_other_threads(int pid)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/task", pid);
+	DIR *dir = opendir(path);
+	bool others = false;
+	struct dirent *d;
+
+	if (!dir)
+		return false;
+	while (!others && (d = readdir(dir)))
+		others = isdigit((unsigned char)d->d_name[0]) && atoi(d->d_name) != pid;
+	closedir(dir);
+	return others;
+}
+
+static void do_chore(struct maps *m, const struct chore *ch)
+{
+	switch (ch->kind) {
+	case CHORE_OPEN:
+		binary_open(m, ch->binary);
+		break;
+	case CHORE_CHECK:
+		binary_check(m, ch->binary, &ch->sighting, ch->time);
+		break;
+	case CHORE_LEADER:
+		if (has_other_threads(ch->pid))
+			break;
+		maps_exit(m, ch->time, ch->pid);
+		if (m->chores->on_exit)
+			m->chores->on_exit(ch->pid, m->chores->on_exit_arg);
+		break;
+	case CHORE_CODE:
+		ch->fn(maps_code_at(ch->pid, ch->addr), ch->count, ch->arg);
+		break;
+	}
+}
+
+/* Under the lock. */
+static struct chore *take(struct chores *c)
+{
+	struct chore *ch = c->first;
+
+	if (!ch)
+		return NULL;
+	c->first = ch->next;
+	if (!c->first)
+		c->last = &c->first;
+	return ch;
+}
+
+void maps_catch_up(struct maps *m)
+{
+	struct chores *c = m->chores;
+	struct chore *ch;
+
+	for (;;) {
+		pthread_mutex_lock(&c->lock);
+		ch = take(c);
+		pthread_mutex_unlock(&c->lock);
+		if (!ch)
+			return;
+		do_chore(m, ch);
+		chore_free(ch);
+	}
+}
+
+/* With the lock, which the caller gives back. */
+static void thread_ends(struct chores *c)
+{
+	c->threads--;
+	pthread_cond_broadcast(&c->ended);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void *open_main(void *arg)
+{
+	struct maps *m = arg;
+	struct chores *c = m->chores;
+	struct chore *ch;
+
+	pthread_setname_np(pthread_self(), "scozd/files");
+	pthread_mutex_lock(&c->lock);
+	while (!c->stop) {
+		ch = take(c);
+		if (!ch) {
+			pthread_cond_wait(&c->more, &c->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&c->lock);
+		do_chore(m, ch);
+		chore_free(ch);
+		pthread_mutex_lock(&c->lock);
+	}
+	thread_ends(c);
+	return NULL;
+}
+
+static void *build_main(void *arg)
+{
+	struct maps *m = arg;
+	struct chores *c = m->chores;
+	uint32_t id;
+
+	pthread_setname_np(pthread_self(), "scozd/tables");
+	pthread_mutex_lock(&c->lock);
+	while (!c->stop) {
+		if (!c->n_build) {
+			pthread_cond_wait(&c->more, &c->lock);
+			continue;
+		}
+		id = c->build[c->build_first++];
+		if (!--c->n_build)
+			c->build_first = 0;
+		pthread_mutex_unlock(&c->lock);
+		maps_binary(m, id);
+		pthread_mutex_lock(&c->lock);
+		c->awaited--;
+	}
+	thread_ends(c);
+	return NULL;
+}
+
+static int start_thread(struct maps *m, void *(*fn)(void *), struct error *err)
+{
+	struct chores *c = m->chores;
+	pthread_t thread;
+	int ret;
+
+	pthread_mutex_lock(&c->lock);
+	ret = pthread_create(&thread, NULL, fn, m);
+	c->threads += !ret;
+	pthread_mutex_unlock(&c->lock);
+	if (ret)
+		return error_set(err, ret, "starting a thread: %s", strerror(ret));
+	pthread_detach(thread);
+	return 0;
+}
+
+int maps_start(struct maps *m, struct error *err)
+{
+	int ret = start_thread(m, open_main, err);
+
+	for (int i = 0; !ret && i < MAX_BUILDERS; i++)
+		ret = start_thread(m, build_main, err);
+	return ret;
+}
+
+bool maps_stop(struct maps *m, double seconds)
+{
+	struct chores *c = m->chores;
+	struct timespec until;
+	uint64_t end = clock_now_ns() + (uint64_t)(seconds * NSEC_PER_SEC);
+	bool done;
+
+	until = (struct timespec){ end / NSEC_PER_SEC, end % NSEC_PER_SEC };
+	pthread_mutex_lock(&c->lock);
+	c->stop = true;
+	pthread_cond_broadcast(&c->more);
+	while (c->threads && !pthread_cond_timedwait(&c->ended, &c->lock, &until))
+		;
+	done = !c->threads;
+	pthread_mutex_unlock(&c->lock);
+	return done;
+}

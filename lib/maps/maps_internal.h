@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef SCOZ_MAP_MAPS_INTERNAL_H
+#define SCOZ_MAP_MAPS_INTERNAL_H
+
+#include "base/hash_index.h"
+#include "maps/maps.h"
+
+#include <pthread.h>
+
+/* Where a file was seen mapped: how to get at it. */
+struct sighting {
+	int pid;
+	uint64_t start, end;
+	struct file_id id;
+	const char *path;
+};
+
+/* A file opened by a sighting. */
+struct opened {
+	int fd; /* -1: could not be */
+	int errnum;
+	uint64_t ino, size;
+	int64_t mtime_ns;
+};
+
+#define NONE_BINARY UINT32_MAX
+
+enum build_state { UNBUILT, BUILDING, BUILT };
+
+struct binary {
+	struct maps_binary pub;
+	struct sighting first;
+	bool opened;	   /* or tried to: under the lock */
+	char *kernel_file; /* of the kernel: its image or module; NULL: kallsyms */
+
+	enum build_state state; /* under build_lock; BUILT may be read without (acquire) */
+	bool out_of_scope;
+
+	/* Under the maps lock. */
+	int fd; /* kept until the table is built, or -1 */
+	bool has_identity;
+	uint64_t ino, size, checked_ns;
+	int64_t mtime_ns;
+	bool checking; /* is among what there is to do */
+
+	/* Belong to whoever builds, then to pub. */
+	struct maptable *table;
+	char *error;
+};
+
+/* @shift: address minus place, which is what maps_resolve() tells. */
+struct mapping {
+	uint64_t start, end, shift;
+	uint64_t time; /* of the event that told it */
+	uint32_t binary;
+};
+
+/* The executable mappings of a process, shared copy-on-write after a fork. */
+struct space {
+	size_t refs, n, cap;
+	struct mapping *v; /* sorted, disjoint */
+};
+
+struct process {
+	struct space *space;
+	int pid;
+	bool scanned; /* from /proc, which may be newer than the events still to come */
+	uint64_t born, execed, exited; /* times of the events, 0: not seen */
+	uint64_t exited_ns;	       /* when we learned of the exit; 0: alive */
+};
+
+struct maps {
+	struct map_options table;
+	char *cache_dir, *debug_root, **scope;
+	size_t n_scope;
+
+	/*
+	 * lock guards everything up to build_lock. It is never held over a system call that can
+	 * block, nor over a callback.
+	 */
+	pthread_rwlock_t lock;
+	struct process **process;
+	size_t n_process, cap_process;
+	struct hash_index by_pid;
+	struct gone {
+		uint64_t when;
+		int pid;
+	} * gone; /* exited, oldest first */
+	size_t gone_first, n_gone, cap_gone;
+	struct binary **binary;
+	size_t n_binary, cap_binary;
+	struct hash_index by_file; /* binaries that are files */
+	size_t n_fd, max_fd;
+	uint64_t n_built;
+	void (*on_mapping)(uint32_t, const struct maps_mapping *, void *);
+	void *on_mapping_arg;
+
+	pthread_mutex_t build_lock;
+	pthread_cond_t built;
+
+	struct chores *chores; /* maps_chores.c */
+
+	/* Of the kernel (maps_kernel.c): made before lookups begin, then constant. */
+	struct mapping *kernel;
+	size_t n_kernel;
+	uint32_t kernel_symbols; /* the binary of what `kernel` does not cover */
+	bool kernel_targets;
+};
+
+/* A mapping as an event or /proc tells it. */
+struct seen {
+	uint64_t start, end, pgoff;
+	struct file_id id;
+	const char *path; /* NULL: no file */
+};
+
+/* Opens what was sighted, by whichever way leads to the very same file. */
+void sighting_open(const struct sighting *s, struct opened *ret);
+/* Size and time of the file as it is now; false when that cannot be told. */
+bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, int64_t *mtime_ns);
+
+/*
+ * The id of the file behind @seen, which is new or known. Under the write lock: what has to be
+ * done with files is left to maps_chores.c. @time: of the event.
+ */
+uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, uint64_t time);
+/* Address in the process minus vaddr; of use once the table is there. Under the lock. */
+uint64_t binary_bias(const struct binary *b, const struct mapping *map);
+/* The chores: opening what was first seen in a mapping, and looking whether it is still the same.
+ */
+void binary_open(struct maps *m, uint32_t id);
+void binary_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time);
+/* Mappings of @old that were told at @since or later are of @new. Tells of them. */
+void maps_reassign(struct maps *m, uint32_t old, uint32_t new, uint64_t since);
+
+struct chores *chores_create(void);
+void chores_destroy(struct chores *c);
+void chores_open(struct maps *m, uint32_t id);
+void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time);
+void chores_build(struct maps *m, uint32_t id);
+/* A binary of the kernel; @file NULL: its table is made of kallsyms. */
+uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file);
+/* The stretch of kernel code that holds @addr, or NULL. */
+const struct mapping *kernel_find_stretch(const struct maps *m, uint64_t addr);
+void binary_init(struct maps *m);
+void binary_deinit(struct maps *m);
+
+/* NULL when @filename names no file that could be an executable; strips " (deleted)". */
+char *maps_file_name(const char *filename);
+/* Takes over @n mappings of @pid as the whole list. */
+/* Ids of the processes that are taken to live; malloc'ed. */
+size_t maps_living(struct maps *m, int **pids);
+void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n);
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Getting at the file behind a mapping. In order:
+ *
+ *   /proc/PID/map_files/START-END  the very file, even deleted or in another mount namespace, but
+ *				    only for root, and only while exactly this mapping exists
+ *   /proc/PID/root/PATH	    the path as the process sees it
+ *   /proc/PID/exe		    its executable
+ *   PATH			    when the process has gone
+ *
+ * All but the first may be another file by now, so device and inode are compared. On overlayfs
+ * and btrfs the device (and on overlayfs the inode) that stat() tells is not the one that the
+ * kernel tells in mappings; there the path has to do.
+ */
+#include "files/file_open.h"
+#include "maps/maps_internal.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define OVERLAYFS_MAGIC 0x794c7630
+#define BTRFS_MAGIC	0x9123683e
+
+enum fit { NO_FIT, MAY_FIT, FITS };
+
+static enum fit compare(int fd, const struct stat *st, const struct file_id *id)
+{
+	struct statfs fs;
+
+	if (!id->ino)
+		return FITS;
+	if (st->st_ino == id->ino && major(st->st_dev) == id->dev_major &&
+	    minor(st->st_dev) == id->dev_minor)
+		return FITS;
+	if (fd >= 0 ? fstatfs(fd, &fs) : 1)
+		return NO_FIT;
+	if ((unsigned long)fs.f_type == OVERLAYFS_MAGIC)
+		return MAY_FIT;
+	return (unsigned long)fs.f_type == BTRFS_MAGIC && st->st_ino == id->ino ? MAY_FIT : NO_FIT;
+}
+
+int maps_open_file(const char *path, const struct file_id *id)
+{
+	struct stat st;
+	int fd = file_open(NULL, path, &st);
+
+	if (fd >= 0 && compare(fd, &st, id) == NO_FIT) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+static int64_t mtime_of(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
+}
+
+void sighting_open(const struct sighting *s, struct opened *ret)
+{
+	_cleanup_free_ char *map_file =
+		sysroot_path("/proc/%d/map_files/%llx-%llx", s->pid, (unsigned long long)s->start,
+			     (unsigned long long)s->end);
+	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", s->pid);
+	_cleanup_free_ char *exe = sysroot_path("/proc/%d/exe", s->pid);
+	const struct {
+		const char *root, *path;
+	} ways[] = { { NULL, map_file }, { root, s->path }, { NULL, exe }, { NULL, s->path } };
+	struct stat st;
+
+	*ret = (struct opened){ .fd = -1, .errnum = ENOENT };
+	for (size_t i = 0; i < ARRAY_SIZE(ways) && ret->fd < 0; i++) {
+		bool is_map_file = ways[i].path == map_file, is_exe = ways[i].path == exe;
+		int fd = file_open(ways[i].root, ways[i].path, &st);
+		enum fit fit;
+
+		if (fd < 0) {
+			/* Of all the reasons, the one for the path means most to people. */
+			if (ways[i].root)
+				ret->errnum = -fd;
+			continue;
+		}
+		fit = is_map_file ? FITS : compare(fd, &st, &s->id);
+		if (fit == FITS || (fit == MAY_FIT && !is_exe)) {
+			ret->fd = fd;
+		} else {
+			close(fd);
+			if (!is_exe)
+				ret->errnum = ESTALE;
+		}
+	}
+	if (ret->fd < 0)
+		return;
+	ret->errnum = 0;
+	ret->ino = st.st_ino;
+	ret->size = st.st_size;
+	ret->mtime_ns = mtime_of(&st);
+}
+
+bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, int64_t *mtime_ns)
+{
+	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", s->pid);
+	struct stat st;
+	_cleanup_close_ int fd = file_open(root, s->path, &st);
+
+	if (fd < 0)
+		fd = file_open(NULL, s->path, &st);
+	if (fd < 0)
+		return false;
+	*ino = st.st_ino;
+	*size = st.st_size;
+	*mtime_ns = mtime_of(&st);
+	return true;
+}

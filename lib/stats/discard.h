@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Why a window counts for nothing. Files have the names, as texts: other versions have others. */
+#ifndef SCOZ_STATS_DISCARD_H
+#define SCOZ_STATS_DISCARD_H
+
+#include "base/base.h"
+
+enum discard {
+	KEPT,
+	DISCARD_LOST,	    /* samples, or records of what is mapped where */
+	DISCARD_STALLED,    /* the lease lapsed: nobody was stopped */
+	DISCARD_CAPPED,	    /* cores would have stood still too long */
+	DISCARD_CLOCK,	    /* a counter went backwards */
+	DISCARD_FEW_VISITS, /* of no progress point */
+	DISCARD_TRUTH,	    /* the file of --truth could not be written */
+	DISCARD_COMMAND,    /* it failed */
+	DISCARD_UNSETTLED,  /* the program had not settled when windows began */
+	DISCARD_LEDGER,	    /* the accounts of the run contradict each other */
+	DISCARD_STEAL,	    /* by earlier versions, as is the next one */
+	DISCARD_NO_HITS,
+	DISCARDS
+};
+
+/* As in files; NULL: KEPT. */
+const char *discard_name(enum discard why);
+/* What the user can do about it, for a reason by its name; NULL: nothing is known. */
+const char *discard_remedy(const char *name);
+
+#endif

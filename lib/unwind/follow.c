@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "unwind/follow.h"
+#include "base/hash_index.h"
+#include "unwind/unwind_table.h"
+
+#include <elf.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A process that has just begun maps its libraries one after the other: told once. */
+#define SETTLE_US   1000
+#define SWEEP_NS    NSEC_PER_SEC /* between two looks at who has gone */
+#define MAX_TRIES   3		 /* to make a table of a file that could not be opened */
+#define MAX_REFUSED 50		 /* times that the kernel may have no memory, a list */
+
+/* The machine that the programs know registers of. */
+#if defined(__x86_64__)
+#define UNWIND_KERNEL_MACHINE EM_X86_64
+#else
+#define UNWIND_KERNEL_MACHINE EM_NONE
+#endif
+
+struct followed {
+	int pid;
+	bool queued;
+	bool waits;	 /* for tables */
+	uint8_t refused; /* how often the kernel had no memory for its list */
+};
+
+/* What is known of a binary; by its id. Only the thread's. */
+struct known {
+	bool asked;
+	uint8_t tries;
+	uint32_t number;	 /* of its table in the kernel; 0: none */
+	struct unwind_header *h; /* of its table */
+};
+
+struct unwind_follow {
+	struct maps *maps;
+	struct kernel_tables tables;
+	char *cache_dir;
+
+	pthread_mutex_t lock;
+	pthread_cond_t more, ended;
+	bool stop, runs;
+	bool full; /* somebody found no place in the list */
+	uint64_t swept_ns;
+	struct followed *list;
+	size_t n, cap;
+	struct hash_index by_pid;
+	int *queue;
+	size_t queue_first, n_queue, cap_queue;
+
+	struct known *known;
+	size_t n_known;
+	int build_pid; /* whose files are read next; 0: nobody waits */
+	struct maps_region build;
+	struct unwind_follow_counts counts; /* under the lock */
+};
+
+static struct followed *find(struct unwind_follow *f, int pid)
+{
+	uint32_t i = hash_index_find_id(&f->by_pid, pid);
+
+	return i == HASH_NONE ? NULL : &f->list[i];
+}
+
+/* Under the lock, as all that follows up to the thread. */
+static void enqueue(struct unwind_follow *f, struct followed *p)
+{
+	if (p->queued)
+		return;
+	p->queued = true;
+	array_reserve(f->queue, f->cap_queue, f->queue_first + f->n_queue + 1);
+	f->queue[f->queue_first + f->n_queue++] = p->pid;
+	pthread_cond_signal(&f->more);
+}
+
+static void follow(struct unwind_follow *f, int pid)
+{
+	if (find(f, pid))
+		return;
+	if (f->n >= UNWIND_MAX_SPACES) { /* the thread looks who has gone */
+		f->full = true;
+		pthread_cond_signal(&f->more);
+		return;
+	}
+	array_reserve(f->list, f->cap, f->n + 1);
+	hash_index_add_id(&f->by_pid, pid, f->n);
+	f->list[f->n++] = (struct followed){ .pid = pid };
+	enqueue(f, &f->list[f->n - 1]);
+}
+
+static void forget(struct unwind_follow *f, int pid)
+{
+	uint32_t i = hash_index_find_id(&f->by_pid, pid);
+	struct followed *last;
+
+	if (i == HASH_NONE)
+		return;
+	last = &f->list[--f->n];
+	hash_index_remove_id(&f->by_pid, pid, i);
+	if (i != f->n) {
+		hash_index_remove_id(&f->by_pid, last->pid, f->n);
+		hash_index_add_id(&f->by_pid, last->pid, i);
+		f->list[i] = *last;
+	}
+	kernel_tables_drop_space(&f->tables.maps, pid);
+}
+
+void unwind_follow_sampled(struct unwind_follow *f, int pid)
+{
+	pthread_mutex_lock(&f->lock);
+	follow(f, pid);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void unwind_follow_mapped(struct unwind_follow *f, int pid)
+{
+	struct followed *p;
+
+	pthread_mutex_lock(&f->lock);
+	p = find(f, pid);
+	if (p)
+		enqueue(f, p);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void unwind_follow_forked(struct unwind_follow *f, int parent, int child)
+{
+	pthread_mutex_lock(&f->lock);
+	if (parent != child && find(f, parent))
+		follow(f, child);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void unwind_follow_execed(struct unwind_follow *f, int pid)
+{
+	struct followed *p;
+
+	pthread_mutex_lock(&f->lock);
+	p = find(f, pid);
+	if (p) {
+		kernel_tables_drop_space(&f->tables.maps, pid);
+		enqueue(f, p);
+	}
+	pthread_mutex_unlock(&f->lock);
+}
+
+void unwind_follow_exited(struct unwind_follow *f, int pid)
+{
+	pthread_mutex_lock(&f->lock);
+	forget(f, pid);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void unwind_follow_counts(struct unwind_follow *f, struct unwind_follow_counts *ret)
+{
+	pthread_mutex_lock(&f->lock);
+	*ret = f->counts;
+	ret->processes = f->n;
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* ---- the thread: tables ---- */
+
+static struct known *know(struct unwind_follow *f, uint32_t binary)
+{
+	if (binary >= f->n_known) {
+		size_t n = (binary + 1) * 2;
+
+		f->known = xreallocarray(f->known, n, sizeof(*f->known));
+		memset(f->known + f->n_known, 0, (n - f->n_known) * sizeof(*f->known));
+		f->n_known = n;
+	}
+	return &f->known[binary];
+}
+
+static void keep(struct known *k, const struct unwind_table *t)
+{
+	k->h = xmalloc(sizeof(*k->h));
+	*k->h = *t->h;
+}
+
+static void make_table(struct unwind_follow *f, int pid, const struct maps_region *r)
+{
+	const char *path = maps_binary_path(f->maps, r->binary);
+	bool vdso = path && !strcmp(path, MAPS_VDSO);
+	_cleanup_close_ int fd = vdso ? unwind_open_vdso() : maps_open_region(f->maps, pid, r);
+	struct known *k = know(f, r->binary);
+	struct unwind_table *t = NULL;
+	struct error err = { 0 };
+	int ret;
+
+	/* Its process may have gone, and memory comes back. */
+	k->asked = ++k->tries >= MAX_TRIES;
+	if (fd < 0)
+		ret = error_set(&err, ENOENT, "%s: cannot be opened", path);
+	else
+		ret = unwind_table_open(fd, path, vdso ? NULL : f->cache_dir, &t, &err);
+	if (!ret && t->h->machine == UNWIND_KERNEL_MACHINE)
+		ret = kernel_tables_add(&f->tables, t, path, &k->number, &err);
+	if (k->number)
+		keep(k, t);
+	k->asked |= fd >= 0 && ret != -ENOMEM;
+	if (ret)
+		log_debug("%s; its call chains are followed by frame pointers", err.text);
+	unwind_table_free(t);
+	pthread_mutex_lock(&f->lock);
+	f->counts.tables += k->number > 0;
+	f->counts.without += !k->number;
+	f->counts.bytes = f->tables.bytes;
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* ---- address spaces ---- */
+
+enum image { IMAGE_KNOWN, IMAGE_HIDDEN, IMAGE_GONE };
+
+/* What tells an image from that of before an exec, and from that of another process. */
+static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stack)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
+	_cleanup_free_ char *text = read_file(path, NULL);
+	char *p = text ? strrchr(text, ')') : NULL;
+	unsigned long long code, stack;
+
+	/* From the third field on, of which the 26th and the 28th are wanted. */
+	if (!p || sscanf(p + 1,
+			 " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			 "%*s %*s %*s %*s %*s %llu %*s %llu",
+			 &code, &stack) != 2)
+		return IMAGE_GONE;
+	*start_code = code;
+	*start_stack = stack;
+	if (!code) /* it has ended, and its parent has not looked yet */
+		return IMAGE_GONE;
+	return code > 1 ? IMAGE_KNOWN : IMAGE_HIDDEN;
+}
+
+static bool add_mapping(struct unwind_follow *f, struct unwind_space *s,
+			const struct maps_region *r)
+{
+	const struct known *k = know(f, r->binary);
+	const struct unwind_table t = { .h = k->h };
+	struct unwind_mapping m = { .start = r->start, .end = r->end };
+	uint64_t zero;
+
+	if (k->number && kernel_tables_zero(&t, r->start, r->pgoff, &zero)) {
+		m.zero = zero;
+		m.table = k->number;
+	}
+	s->map[s->n++] = m;
+	return m.table;
+}
+
+/* false: a table of it is still to be made, which f->build says. */
+static bool describe(struct unwind_follow *f, int pid, struct unwind_space *s, bool *useful,
+		     enum image *image)
+{
+	_cleanup_free_ struct maps_region *r = NULL;
+	bool found = false, tables = false;
+	uint64_t code, stack;
+	size_t n;
+
+	*useful = false;
+	memset(s, 0, sizeof(*s));
+	/* First: what an exec since then has mapped does not go with the old image. */
+	*image = read_image(pid, &code, &stack);
+	if (*image != IMAGE_KNOWN)
+		return true;
+	s->start_code = code;
+	s->start_stack = stack;
+	n = maps_regions(f->maps, pid, &r);
+	for (size_t i = 0; i < n; i++) {
+		if (!know(f, r[i].binary)->asked) {
+			if (!f->build_pid) {
+				f->build_pid = pid;
+				f->build = r[i];
+			}
+			return false;
+		}
+	}
+	if (n > UNWIND_MAX_MAPPINGS) {
+		log_debug("process %d has %zu executable mappings, more than %d: its call chains "
+			  "are followed by frame pointers",
+			  pid, n, UNWIND_MAX_MAPPINGS);
+		return true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		tables |= add_mapping(f, s, &r[i]);
+		found |= s->start_code >= r[i].start && s->start_code < r[i].end;
+	}
+	for (size_t i = n; i <= UNWIND_MAX_MAPPINGS; i++)
+		s->map[i].start = UNWIND_NOWHERE;
+	*useful = found && tables;
+	return true;
+}
+
+/* The kernel may have no memory for it just now. */
+static void set_space(struct unwind_follow *f, struct followed *p, const struct unwind_space *s)
+{
+	int ret = kernel_tables_set_space(&f->tables, p->pid, s);
+
+	if (!ret) {
+		p->refused = 0;
+	} else if (++p->refused < MAX_REFUSED) {
+		enqueue(f, p);
+	} else {
+		log_debug("call chains of process %d are followed by frame pointers: %s", p->pid,
+			  strerror(-ret));
+		p->refused = 0;
+	}
+}
+
+static void publish(struct unwind_follow *f, int pid)
+{
+	static __thread struct unwind_space s;
+	uint64_t began = clock_now_ns();
+	struct followed *p;
+	enum image image;
+	bool useful, complete = describe(f, pid, &s, &useful, &image);
+
+	pthread_mutex_lock(&f->lock);
+	p = find(f, pid);
+	if (p)
+		p->waits = !complete;
+	/* Its last records may be read after that of its end, from other cores' rings. */
+	if (p && image == IMAGE_GONE && !p->queued)
+		forget(f, pid);
+	else if (p && useful && !p->queued)
+		set_space(f, p, &s);
+	else if (p && complete && !useful)
+		kernel_tables_drop_space(&f->tables.maps, pid);
+	f->counts.publish_s += (clock_now_ns() - began) / 1e9;
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* ---- the thread ---- */
+
+/* Under the lock. */
+static int take(struct unwind_follow *f)
+{
+	struct followed *p;
+	int pid;
+
+	while (f->n_queue) {
+		pid = f->queue[f->queue_first++];
+		if (!--f->n_queue)
+			f->queue_first = 0;
+		p = find(f, pid);
+		if (p) {
+			p->queued = false;
+			return pid;
+		}
+	}
+	return 0;
+}
+
+static void forget_who_has_gone(struct unwind_follow *f)
+{
+	_cleanup_free_ int *pids = NULL;
+	uint64_t code, stack;
+	size_t n;
+
+	pthread_mutex_lock(&f->lock);
+	n = f->n;
+	pids = xmalloc(n * sizeof(*pids));
+	for (size_t i = 0; i < n; i++)
+		pids[i] = f->list[i].pid;
+	pthread_mutex_unlock(&f->lock);
+	for (size_t i = 0; i < n; i++) {
+		if (read_image(pids[i], &code, &stack) == IMAGE_GONE)
+			unwind_follow_exited(f, pids[i]);
+	}
+	pthread_mutex_lock(&f->lock);
+	if (f->n >= UNWIND_MAX_SPACES && !f->swept_ns)
+		log_warn("more than %d processes are profiled: call chains of the others are "
+			 "followed by frame pointers",
+			 UNWIND_MAX_SPACES);
+	f->full = false;
+	f->swept_ns = clock_now_ns();
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* Those who wait may wait for this one, or for another. */
+static void make_next_table(struct unwind_follow *f)
+{
+	uint64_t began = clock_now_ns();
+
+	make_table(f, f->build_pid, &f->build);
+	f->build_pid = 0;
+	pthread_mutex_lock(&f->lock);
+	f->counts.build_s += (clock_now_ns() - began) / 1e9;
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->list[i].waits)
+			enqueue(f, &f->list[i]);
+	}
+	pthread_mutex_unlock(&f->lock);
+}
+
+static void *follow_main(void *arg)
+{
+	struct unwind_follow *f = arg;
+	int pid;
+
+	pthread_setname_np(pthread_self(), "scoz/unwind");
+	pthread_mutex_lock(&f->lock);
+	while (!f->stop) {
+		if (f->full && clock_now_ns() - f->swept_ns > SWEEP_NS) {
+			pthread_mutex_unlock(&f->lock);
+			forget_who_has_gone(f);
+			pthread_mutex_lock(&f->lock);
+		}
+		pid = take(f);
+		if (!pid && !f->build_pid) {
+			pthread_cond_wait(&f->more, &f->lock);
+			pthread_mutex_unlock(&f->lock);
+			usleep(SETTLE_US);
+			pthread_mutex_lock(&f->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&f->lock);
+		if (pid)
+			publish(f, pid);
+		else
+			make_next_table(f);
+		pthread_mutex_lock(&f->lock);
+	}
+	f->runs = false;
+	pthread_cond_broadcast(&f->ended);
+	pthread_mutex_unlock(&f->lock);
+	return NULL;
+}
+
+static void destroy(struct unwind_follow *f)
+{
+	for (size_t i = 0; i < f->n_known; i++)
+		free(f->known[i].h);
+	free(f->known);
+	free(f->list);
+	hash_index_deinit(&f->by_pid);
+	free(f->queue);
+	free(f->cache_dir);
+	pthread_mutex_destroy(&f->lock);
+	pthread_cond_destroy(&f->more);
+	pthread_cond_destroy(&f->ended);
+	free(f);
+}
+
+int unwind_follow_start(struct maps *maps, const struct unwind_maps *to, const char *cache_dir,
+			struct unwind_follow **ret, struct error *err)
+{
+	struct unwind_follow *f = xcalloc(1, sizeof(*f));
+	pthread_condattr_t attr;
+	pthread_t thread;
+	int r;
+
+	f->maps = maps;
+	f->tables.maps = *to;
+	f->cache_dir = cache_dir ? xstrdup(cache_dir) : NULL;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->more, &attr);
+	pthread_cond_init(&f->ended, &attr);
+	pthread_condattr_destroy(&attr);
+	f->runs = true;
+	r = pthread_create(&thread, NULL, follow_main, f);
+	if (r) {
+		destroy(f);
+		return error_set(err, r, "starting a thread: %s", strerror(r));
+	}
+	pthread_detach(thread);
+	*ret = f;
+	return 0;
+}
+
+bool unwind_follow_stop(struct unwind_follow *f, double seconds)
+{
+	uint64_t end = clock_now_ns() + (uint64_t)(seconds * NSEC_PER_SEC);
+	struct timespec until = { end / NSEC_PER_SEC, end % NSEC_PER_SEC };
+	bool done;
+
+	if (!f)
+		return true;
+	pthread_mutex_lock(&f->lock);
+	f->stop = true;
+	pthread_cond_broadcast(&f->more);
+	while (f->runs && !pthread_cond_timedwait(&f->ended, &f->lock, &until))
+		;
+	done = !f->runs;
+	pthread_mutex_unlock(&f->lock);
+	if (done)
+		destroy(f);
+	return done;
+}

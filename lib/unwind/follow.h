@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sees to it that the BPF programs that unwind stacks have the unwind tables of what is sampled:
+ * a thread that makes them (unwind_table_open()), and keeps what they are mapped to in each process
+ * that it was told to follow.
+ *
+ * A process is told to the programs when the tables of all its files are there, or cannot be, and
+ * told again whenever it has mapped more: until then they go by what they have, or by frame
+ * pointers. Any thread may tell; none waits.
+ */
+#ifndef SCOZ_UNWIND_FOLLOW_H
+#define SCOZ_UNWIND_FOLLOW_H
+
+#include "maps/maps.h"
+#include "unwind/kernel_tables.h"
+
+struct unwind_follow;
+
+/* @maps and what @to refers to must outlive it. @cache_dir: see unwind_table_open(). */
+int unwind_follow_start(struct maps *maps, const struct unwind_maps *to, const char *cache_dir,
+			struct unwind_follow **ret, struct error *err);
+/* Waits @seconds for the thread; false: it is stuck in a file, and all must be left to it. */
+bool unwind_follow_stop(struct unwind_follow *f, double seconds);
+
+/* It was sampled: from now on it is followed. */
+void unwind_follow_sampled(struct unwind_follow *f, int pid);
+/* It has something new mapped. */
+void unwind_follow_mapped(struct unwind_follow *f, int pid);
+/* A child of one that is followed is followed. */
+void unwind_follow_forked(struct unwind_follow *f, int parent, int child);
+/* It is another program now. */
+void unwind_follow_execed(struct unwind_follow *f, int pid);
+void unwind_follow_exited(struct unwind_follow *f, int pid);
+
+struct unwind_follow_counts {
+	uint32_t processes, tables, without; /* without: files that have none */
+	uint64_t bytes;			     /* in the kernel */
+	double build_s, publish_s;	     /* that the thread spent so */
+};
+void unwind_follow_counts(struct unwind_follow *f, struct unwind_follow_counts *ret);
+
+#endif

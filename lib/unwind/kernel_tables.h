@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Puts unwind tables and address spaces where BPF programs read them (kernel_layout.h). By one
+ * thread.
+ */
+#ifndef SCOZ_UNWIND_KERNEL_TABLES_H
+#define SCOZ_UNWIND_KERNEL_TABLES_H
+
+#include "unwind/kernel_layout.h"
+#include "unwind/unwind.h"
+
+/* The maps of a BPF object that has such programs; they stay its own. -1: it has none. */
+struct unwind_maps {
+	int tables, spaces, counters;
+};
+
+struct kernel_tables {
+	struct unwind_maps maps;
+	uint32_t n;	/* numbers given away */
+	uint64_t bytes; /* that the tables take in the kernel */
+};
+
+/*
+ * Copies a table into the kernel; @number is what mappings refer to it by. -E2BIG: the tables of
+ * all files take as much as they may, or are too many; negative errno otherwise.
+ */
+int kernel_tables_add(struct kernel_tables *k, const struct unwind_table *t, const char *name,
+		      uint32_t *number, struct error *err);
+/* Where offsets of @t count from in a process that has @pgoff of its file at @start. */
+bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t pgoff,
+			uint64_t *zero);
+/* Replaces that of a process. */
+int kernel_tables_set_space(const struct kernel_tables *k, int pid, const struct unwind_space *s);
+void kernel_tables_drop_space(const struct unwind_maps *maps, int pid);
+/* Sums over the cores; false: the kernel does not tell. */
+bool kernel_tables_counts(const struct unwind_maps *maps, struct unwind_counts *ret);
+
+/* The blocks of a table, for those who fill something else with them (tests); to be freed. */
+union unwind_block *kernel_tables_lay_out(const struct unwind_table *t, size_t *n);
+
+#endif

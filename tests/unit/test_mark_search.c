@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Marks that could not be looked for: the user hears why, once for each kind of reason. */
+#include "daemon/mark_search.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static int answer; /* of whoever reads files for us */
+
+static int read_nothing(int fd, const char *name, const char *spec, struct probe_sites **ret,
+			struct error *err)
+{
+	(void)fd;
+	(void)spec;
+	*ret = NULL;
+	return error_set(err, -answer, "%s: %s", name, strerror(-answer));
+}
+
+/* A file that is looked through, with that outcome. */
+static void look(struct mark_search *s, const char *name, int outcome)
+{
+	struct held_file file = HELD_FILE_INIT;
+
+	answer = outcome;
+	file.name = xstrdup(name);
+	mark_search_add(s, &file);
+	mark_search_wait(s, 60);
+}
+
+static void test_reasons(void **state)
+{
+	static const int unheard[] = { -ETIMEDOUT, -EPIPE, -EBADMSG, -EMFILE };
+	struct mark_search *s = mark_search_create();
+	struct held_file file;
+	struct probe_sites *sites;
+	struct error why;
+
+	(void)state;
+	probe_sites_read_by(read_nothing);
+	look(s, "text", -ENOEXEC);
+	look(s, "at the end", -EINTR);
+	assert_false(mark_search_failed(s, &why));
+	for (size_t i = 0; i < ARRAY_SIZE(unheard); i++) {
+		look(s, "first", unheard[i]);
+		look(s, "second", unheard[i]);
+		assert_true(mark_search_failed(s, &why));
+		assert_int_equal(why.code, unheard[i]);
+		assert_non_null(strstr(why.text, "first: "));
+		look(s, "third", unheard[i]);
+		assert_false(mark_search_failed(s, &why));
+	}
+	error_set(&why, EMFILE, "again");
+	mark_search_add_failure(s, &why);
+	assert_false(mark_search_failed(s, &why));
+	error_set(&why, ENFILE, "not opened");
+	mark_search_add_failure(s, &why);
+	assert_true(mark_search_failed(s, &why));
+	assert_string_equal(why.text, "not opened");
+	assert_false(mark_search_take(s, &file, &sites));
+	mark_search_destroy(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reasons) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A symbolizer that somebody has taken over: this nursery_main() stands for the real one. */
+#include "elf/table_open.h"
+#include "test_map_util.h"
+
+#include "symbolizer/protocol.h"
+#include "symbolizer/symbolizer.h"
+#include "unwind/unwind.h"
+#include "unwind/unwind_table.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HUGE (1ULL << 60)
+
+static int sealed_block(size_t size)
+{
+	int fd = memfd_create("lie", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, size) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
+		_exit(1);
+	return fd;
+}
+
+/* A whole unwind table, of another file than was asked for. */
+static int table_of_another(uint64_t *size)
+{
+	struct unwind_table *t;
+	struct error err;
+	int fd = memfd_create("lie", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (unwind_table_read(open("/proc/self/exe", O_RDONLY), "it", &t, &err) || fd < 0)
+		_exit(1);
+	((struct unwind_header *)t->mem)->file_size++;
+	*size = t->size;
+	if (write(fd, t->mem, t->size) != (ssize_t)t->size ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
+		_exit(1);
+	return fd;
+}
+
+static bool is(const char *name, const char *lie)
+{
+	return !strncmp(name, lie, strlen(lie));
+}
+
+/* The name of the file begins with the lie. */
+static void lie(int socket, const char *name, bool frames)
+{
+	struct message m = { .type = frames ? MSG_UNWIND : MSG_TABLE };
+	int block = -1;
+
+	if (is(name, "more than there is"))
+		m.number = HUGE;
+	else if (is(name, "so much that it counts backwards"))
+		m.number = -4096ULL;
+	else
+		m.number = 1 << 20;
+	if (is(name, "another file"))
+		block = table_of_another(&m.number);
+	else if (!is(name, "no block"))
+		block = sealed_block(1 << 20);
+	message_send(socket, &m, &block, block >= 0);
+}
+
+void nursery_main(int socket)
+{
+	static struct message job;
+	int fds[MSG_FDS];
+
+	while (message_receive(socket, &job, fds)) {
+		lie(fds[1], job.text, job.flags & MSG_FRAMES);
+		close(fds[0]);
+		close(fds[1]);
+	}
+	_exit(0);
+}
+
+/* None is believed, and none costs the tables of other files their room. */
+static void test_sizes(void **state)
+{
+	static const char *const lies[] = { "more than there is",
+					    "so much that it counts backwards", "no block",
+					    "zeros" };
+	struct maptable *t = NULL;
+	struct error err;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
+			int r = maptable_open("/proc/self/exe", lies[i], NULL, &t, &err);
+
+			if (r != -EBADMSG || !strstr(err.text, "damaged"))
+				fail_msg("%s: %d, %s", lies[i], r, err.text);
+			if (symbolizer_memory())
+				fail_msg("%s: counted as %llu bytes", lies[i],
+					 (unsigned long long)symbolizer_memory());
+		}
+	}
+}
+
+static void test_unwind_tables(void **state)
+{
+	static const char *const lies[] = { "more than there is", "no block", "zeros",
+					    "another file" };
+	struct unwind_table *t = NULL;
+	struct error err;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
+		int r = unwind_table_open(fd, lies[i], NULL, &t, &err);
+
+		if (r != -EBADMSG || t || !strstr(err.text, "damaged"))
+			fail_msg("%s: %d, %s", lies[i], r, err.text);
+	}
+	close(fd);
+}
+
+/* Another process may have its number by the time when it is ended. */
+static void test_number_of_another(void **state)
+{
+	int pid = symbolizer_pid(), set[] = { pid }, other;
+	struct clone_args args = { .exit_signal = SIGCHLD,
+				   .set_tid = (uintptr_t)set,
+				   .set_tid_size = 1 };
+	siginfo_t info = { 0 };
+
+	(void)state;
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	other = syscall(SYS_clone3, &args, sizeof(args));
+	if (!other) {
+		pause();
+		_exit(0);
+	}
+	if (other < 0) /* rights, or an old kernel, or somebody was faster */
+		print_message("no process of that number: %s\n", strerror(errno));
+	symbolizer_stop();
+	if (other < 0)
+		skip();
+	usleep(50000); /* a signal is there before kill() returns; whom it ends is soon gone */
+	assert_int_equal(waitid(P_PID, other, &info, WEXITED | WNOHANG), 0);
+	assert_int_equal(info.si_pid, 0);
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_unwind_tables),
+		cmocka_unit_test(test_number_of_another),
+	};
+	struct error err;
+
+	if (symbolizer_start(&err)) {
+		fprintf(stderr, "%s\n", err.text);
+		return 1;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

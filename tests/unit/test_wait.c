@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rules of lib/account/wait.h, one by one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "account/wait.h"
+#include "base/base.h"
+
+#define MS 1000000LL
+
+static void check_ledger(const struct scoz_core *c)
+{
+	assert_int_equal(c->absorbed, c->own + c->stopped + c->excused + c->overhead);
+	assert_true(c->alone >= 0);
+}
+
+/* The core idled all the while: both have saved d, and nobody owes it. */
+static void test_an_idle_core_owes_nothing(void **state)
+{
+	struct scoz_core c = { .idle = 1, .idle_since = MS };
+	struct scoz_task t = { .since = 9 * MS }; /* woken then, asleep since 1 ms */
+	struct scoz_arrival a;
+	int64_t d = scoz_wait_inserts(8 * MS, SCOZ_SPEEDUP_ONE / 2);
+
+	(void)state;
+	assert_int_equal(d, 4 * MS);
+	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
+	assert_int_equal(c.idle, 0);
+	scoz_wait_hit(&c, &a, d, d, d);
+	assert_int_equal(c.absorbed, d);
+	assert_int_equal(c.alone, 0);
+	assert_int_equal(c.own, d);
+	assert_int_equal(c.hits, 1);
+	check_ledger(&c);
+}
+
+/* Others ran there: it could not have run sooner. */
+static void test_a_busy_core_owes_it(void **state)
+{
+	struct scoz_core c = {};
+	struct scoz_task t = { .since = 9 * MS };
+	struct scoz_arrival a;
+
+	(void)state;
+	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
+	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 4 * MS);
+	assert_int_equal(scoz_debt(4 * MS, &c), 4 * MS);
+	assert_int_equal(scoz_common_debt(4 * MS, &c), 4 * MS);
+	check_ledger(&c);
+}
+
+/* Strangers ran there, who would have let it run sooner. */
+static void test_a_core_of_strangers_owes_nothing(void **state)
+{
+	struct scoz_core c = {};
+	struct scoz_task t = { .since = 9 * MS };
+	struct scoz_arrival a;
+
+	(void)state;
+	scoz_arrive(&c, &t, 3 * MS, 0, 9 * MS, &a);
+	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 4 * MS);
+	assert_int_equal(scoz_debt(4 * MS, &c), MS);
+	check_ledger(&c);
+}
+
+/* What others inserted while it waited stays its own debt, and not its core's. */
+static void test_what_others_inserted_is_still_owed(void **state)
+{
+	struct scoz_core c = { .idle = 1, .idle_since = 0 };
+	struct scoz_task t = { .since = 9 * MS };
+	struct scoz_arrival a;
+
+	(void)state;
+	scoz_arrive(&c, &t, 0, 3 * MS, 9 * MS, &a);
+	assert_int_equal(scoz_debt(3 * MS, &c), 3 * MS);
+	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 7 * MS);
+	assert_int_equal(scoz_debt(7 * MS, &c), 3 * MS);
+	assert_int_equal(scoz_common_debt(7 * MS, &c), 0);
+	check_ledger(&c);
+}
+
+/* A core that idled for less than is inserted absorbs no more than that, nobody more than G. */
+static void test_no_more_than_was_idle(void **state)
+{
+	struct scoz_core c = { .idle = 1, .idle_since = 8 * MS };
+	struct scoz_task t = { .since = 7 * MS }; /* queued for 2 ms */
+	struct scoz_arrival a;
+
+	(void)state;
+	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
+	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 4 * MS);
+	assert_int_equal(c.absorbed, 1 * MS);
+	check_ledger(&c);
+	c = (struct scoz_core){ .idle = 1 };
+	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
+	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 4 * MS);
+	assert_int_equal(c.absorbed, 4 * MS);
+	assert_int_equal(c.alone, 0);
+	check_ledger(&c);
+}
+
+/* Started ahead of its use: more is inserted than was waited for. */
+static void test_no_more_than_was_waited(void **state)
+{
+	struct scoz_core c = { .idle = 1 };
+	struct scoz_task t = { .since = 9 * MS };
+	struct scoz_arrival a;
+
+	(void)state;
+	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
+	scoz_wait_hit(&c, &a, 4 * MS, 3 * MS, 4 * MS);
+	assert_int_equal(scoz_debt(4 * MS, &c), MS);
+	check_ledger(&c);
+}
+
+/* Two requests at once: the second waits for the first, and is served for as long as that. */
+static void test_a_device_serves_one_after_the_other(void **state)
+{
+	struct scoz_device d = {};
+
+	(void)state;
+	scoz_device_ends(&d, 0, MS, 0, 3 * MS);
+	assert_int_equal(d.served, 2 * MS);
+	assert_int_equal(d.absorbed, 0);
+	d.absorbed += MS; /* a hit: half of it */
+	d.served = 0;
+	scoz_device_ends(&d, 0, MS, MS, 5 * MS);
+	assert_int_equal(d.served, 2 * MS);
+	assert_int_equal(d.absorbed, MS); /* inherits what the first has saved */
+	d.absorbed += MS;
+	/* Idle for 1 ms, in which 5 ms were inserted elsewhere; the submitter owes nothing. */
+	scoz_device_ends(&d, 7 * MS, 6 * MS, 7 * MS, 7 * MS);
+	assert_int_equal(d.served, 3 * MS); /* nobody has waited for the one before */
+	assert_int_equal(d.absorbed, 3 * MS);
+	/* Who submits late brings its own account along. */
+	scoz_device_ends(&d, 4 * MS, 90 * MS, 7 * MS, 91 * MS);
+	assert_int_equal(d.absorbed, 4 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_idle_core_owes_nothing),
+		cmocka_unit_test(test_a_busy_core_owes_it),
+		cmocka_unit_test(test_a_core_of_strangers_owes_nothing),
+		cmocka_unit_test(test_what_others_inserted_is_still_owed),
+		cmocka_unit_test(test_no_more_than_was_idle),
+		cmocka_unit_test(test_no_more_than_was_waited),
+		cmocka_unit_test(test_a_device_serves_one_after_the_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

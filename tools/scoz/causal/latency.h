@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The measured distributions of latency points. */
+#ifndef SCOZ_LATENCY_H
+#define SCOZ_LATENCY_H
+
+#include "tools/scoz/causal/model.h"
+
+/* For each progress point of @p; malloc'ed. */
+struct model_latency *latency_of(const struct profile *p);
+
+#endif

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loads a profile and draws the conclusions. Never an empty answer without a reason and a remedy:
+ * where there is nothing to show, find_reasons() says why from what the profile does hold.
+ */
+#include "tools/scoz/causal/model.h"
+
+#include <math.h>
+#include <sys/wait.h>
+
+#include "stats/discard.h"
+#include "tools/scoz/causal/latency.h"
+#include "tools/scoz/text.h"
+
+#define LOST_SHARE 0.01 /* of the samples, before it is worth a warning */
+
+static void list_add(struct text_list *l, char *text)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (!strcmp(l->text[i], text)) {
+			free(text);
+			return;
+		}
+	}
+	array_reserve(l->text, l->cap, l->n + 1);
+	l->text[l->n++] = text;
+}
+
+static void list_free(struct text_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->text[i]);
+	free(l->text);
+}
+
+static bool is_zero(const struct profile_window *w)
+{
+	return w->speedup < 1e-9;
+}
+
+/* ---- sums ---- */
+
+static void count_discard(struct model *m, size_t *cap, const char *why, size_t n)
+{
+	for (size_t i = 0; i < m->n_discards; i++) {
+		if (!strcmp(m->discards[i].why, why)) {
+			m->discards[i].n += n;
+			return;
+		}
+	}
+	array_reserve(m->discards, *cap, m->n_discards + 1);
+	m->discards[m->n_discards++] = (struct model_discard){ why, n };
+}
+
+static void sum_windows(struct model *m)
+{
+	const struct profile *p = m->profile;
+	_cleanup_free_ double *zero_visits = xcalloc(p->n_progress, sizeof(double));
+	_cleanup_free_ double *zero_time = xcalloc(p->n_progress, sizeof(double));
+	_cleanup_free_ double *time = xcalloc(p->n_progress, sizeof(double));
+	size_t cap = 0;
+
+	m->progress = xcalloc(p->n_progress, sizeof(*m->progress));
+	count_discard(m, &cap, discard_name(DISCARD_STEAL), 0);
+	count_discard(m, &cap, discard_name(DISCARD_LOST), 0);
+	count_discard(m, &cap, discard_name(DISCARD_FEW_VISITS), 0);
+	for (size_t i = 0; i < p->n_windows; i++) {
+		const struct profile_window *w = &p->windows[i];
+
+		if (w->discard) {
+			count_discard(m, &cap, w->discard, 1);
+			continue;
+		}
+		m->kept++;
+		if (w->real && !is_zero(w))
+			continue; /* another program, so to say */
+		m->kept_wall_s += w->wall_s;
+		m->inserted_s += w->inserted_s;
+		for (uint32_t k = 0; k < w->n_progress; k++) {
+			const struct window_progress *wp = &w->progress[k];
+
+			m->progress[k].visits += wp->visits;
+			time[k] += wp->virtual_s;
+			if (is_zero(w)) {
+				zero_visits[k] += wp->visits;
+				zero_time[k] += wp->virtual_s;
+			}
+		}
+	}
+	for (size_t k = 0; k < p->n_progress; k++) {
+		if (zero_time[k] > 0)
+			m->progress[k].rate_per_s = zero_visits[k] / zero_time[k];
+		else if (time[k] > 0)
+			m->progress[k].rate_per_s = m->progress[k].visits / time[k];
+	}
+}
+
+/* A run that was cut off has no footer: its last window tells how long it lasted at least. */
+static double run_duration(const struct profile *p, size_t run)
+{
+	double end = 0;
+
+	if (p->runs[run].complete)
+		return p->runs[run].footer.duration_s;
+	for (size_t i = 0; i < p->n_windows; i++) {
+		const struct profile_window *w = &p->windows[i];
+
+		if (w->run == run)
+			end = fmax(end, w->start_s + w->wall_s);
+	}
+	return end;
+}
+
+static void sum_runs(struct model *m)
+{
+	for (size_t i = 0; i < m->profile->n_runs; i++) {
+		const struct profile_footer *f = &m->profile->runs[i].footer;
+
+		m->duration_s += run_duration(m->profile, i);
+		m->samples_total += f->samples_total;
+		m->samples_lost += f->samples_lost;
+		m->samples_unnamed += f->samples_unnamed;
+		m->owed_s += f->owed_s;
+	}
+}
+
+/* ---- rows ---- */
+
+static uint64_t samples_of(const struct profile *p, const struct profile_target *t, uint64_t hits)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->n_samples; i++) {
+		if (!strcmp(p->samples[i].target, t->name))
+			n += p->samples[i].total;
+	}
+	return n ? n : hits;
+}
+
+static bool has_value(const struct model_row *row)
+{
+	return row->e->best == KNOWN_VALUE;
+}
+
+static int compare_rows(const void *pa, const void *pb)
+{
+	const struct model_row *a = pa, *b = pb;
+	bool first = a->e->verdict == VERDICT_OPTIMIZE;
+	int c;
+
+	if (first != (b->e->verdict == VERDICT_OPTIMIZE))
+		return first ? -1 : 1;
+	if (has_value(a) != has_value(b))
+		return has_value(a) ? -1 : 1;
+	if (has_value(a) && a->e->best_pct != b->e->best_pct)
+		return a->e->best_pct > b->e->best_pct ? -1 : 1;
+	c = strcmp(a->target->name, b->target->name);
+	return c ? c : (int)a->e->progress - (int)b->e->progress;
+}
+
+static int compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool same_speedup(double a, double b)
+{
+	return fabs(a - b) < 1e-4;
+}
+
+static void collect_speedups(struct model *m)
+{
+	size_t cap = 0, out = 0;
+
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct estimate *e = m->rows[i].e;
+
+		for (size_t k = 1; k < e->n_points; k++) {
+			array_reserve(m->speedups, cap, m->n_speedups + 1);
+			m->speedups[m->n_speedups++] = e->points[k].speedup_pct;
+			m->measured |= e->points[k].measured_windows > 0;
+		}
+	}
+	if (!m->n_speedups)
+		return;
+	qsort(m->speedups, m->n_speedups, sizeof(*m->speedups), compare_double);
+	for (size_t i = 1; i < m->n_speedups; i++) {
+		if (!same_speedup(m->speedups[i], m->speedups[out]))
+			m->speedups[++out] = m->speedups[i];
+	}
+	m->n_speedups = out + 1;
+}
+
+static void make_rows(struct model *m)
+{
+	const struct profile *p = m->profile;
+	struct stats_options opt = { .seed = p->runs[0].header.seed };
+
+	stats_estimate(p->windows, p->n_windows, p->n_progress, &opt, &m->estimates);
+	m->rows = xcalloc(m->estimates.n, sizeof(*m->rows));
+	for (size_t i = 0; i < m->estimates.n; i++) {
+		const struct estimate *e = &m->estimates.e[i];
+		const struct profile_target *t = &p->targets[e->target];
+
+		m->rows[m->n_rows++] = (struct model_row){
+			.e = e,
+			.target = t,
+			.progress = &p->progress[e->progress],
+			.samples = samples_of(p, t, e->samples),
+		};
+	}
+	qsort(m->rows, m->n_rows, sizeof(*m->rows), compare_rows);
+	collect_speedups(m);
+}
+
+const struct estimate_point *model_point(const struct model_row *row, double speedup_pct)
+{
+	for (size_t i = 0; i < row->e->n_points; i++) {
+		if (same_speedup(row->e->points[i].speedup_pct, speedup_pct))
+			return &row->e->points[i];
+	}
+	return NULL;
+}
+
+/* ---- what there is to say ---- */
+
+static void reason_discards(struct model *m)
+{
+	for (size_t i = 0; i < m->n_discards; i++) {
+		const struct model_discard *d = &m->discards[i];
+		const char *remedy = discard_remedy(d->why);
+
+		if (d->n)
+			list_add(&m->reasons,
+				 xasprintf("%zu of %zu windows were discarded as \"%s\"%s%s", d->n,
+					   m->profile->n_windows, d->why, remedy ? ": " : "",
+					   remedy ? remedy : ""));
+	}
+}
+
+static void reason_progress(struct model *m)
+{
+	const struct profile *p = m->profile;
+
+	for (size_t i = 0; i < p->n_progress; i++) {
+		if (m->progress[i].visits <= 0)
+			list_add(&m->reasons,
+				 xasprintf("no progress point was reached: \"%s\" (%s) has no "
+					   "visits: check that the program runs through it",
+					   p->progress[i].name, p->progress[i].spec));
+	}
+	if (!p->n_progress)
+		list_add(&m->reasons, xstrdup("there is no progress point: give one with -p"));
+}
+
+static void find_reasons(struct model *m)
+{
+	const struct profile *p = m->profile;
+	size_t zeros = 0, treated = 0;
+
+	if (m->n_rows)
+		return;
+	for (size_t i = 0; i < p->n_runs; i++) {
+		const struct profile_footer *f = &p->runs[i].footer;
+
+		for (size_t k = 0; k < f->n_reasons; k++)
+			list_add(&m->reasons, xstrdup(f->reasons[k]));
+	}
+	for (size_t i = 0; i < p->n_windows; i++) {
+		const struct profile_window *w = &p->windows[i];
+
+		zeros += !w->discard && is_zero(w);
+		treated += !w->discard && window_is_treated(w);
+	}
+	if (!p->runs[p->n_runs - 1].complete)
+		list_add(&m->reasons, xstrdup("the profile is cut off: scozd did not get to its "
+					      "end; run again"));
+	if (!p->n_windows && !m->reasons.n)
+		list_add(&m->reasons, xstrdup("no window was recorded: the run was too short, or "
+					      "no target was seen; run longer"));
+	else if (p->n_windows && !m->kept)
+		reason_discards(m);
+	else if (m->kept)
+		reason_progress(m);
+	if (m->kept && !m->reasons.n && !treated)
+		list_add(&m->reasons, xstrdup("no window with a speedup was kept: run longer"));
+	if (m->kept && !m->reasons.n && !zeros)
+		list_add(&m->reasons, xstrdup("no 0 % window was kept, so there is nothing to "
+					      "compare with: run longer"));
+	if (!m->reasons.n)
+		list_add(&m->reasons, xstrdup("no window with a speedup has a 0 % window beside it "
+					      "in which progress was made: run longer"));
+}
+
+static void warn_command(struct model *m, size_t run)
+{
+	int status = m->profile->runs[run].footer.command_status;
+
+	if (status == -1 || !m->profile->runs[run].complete)
+		return;
+	if (WIFSIGNALED(status))
+		list_add(&m->warnings, xasprintf("the command was ended by signal %d (%s)",
+						 WTERMSIG(status), strsignal(WTERMSIG(status))));
+	else if (WIFEXITED(status) && WEXITSTATUS(status))
+		list_add(&m->warnings,
+			 xasprintf("the command ended with status %d", WEXITSTATUS(status)));
+}
+
+/* Targets that were tried and gave nothing. */
+static void warn_targets(struct model *m)
+{
+	const struct profile *p = m->profile;
+	_cleanup_free_ bool *tried = xcalloc(p->n_targets, sizeof(bool));
+	size_t n = 0, first = 0;
+
+	for (size_t i = 0; i < p->n_windows; i++)
+		tried[p->windows[i].target] |= window_is_treated(&p->windows[i]);
+	for (size_t i = 0; i < m->n_rows; i++)
+		tried[m->rows[i].e->target] = false;
+	for (size_t i = 0; i < p->n_targets; i++) {
+		if (tried[i] && !n++)
+			first = i;
+	}
+	if (m->n_rows && n == 1)
+		list_add(&m->warnings,
+			 xasprintf("%s was tried, but none of its windows can be used",
+				   p->targets[first].name));
+	else if (m->n_rows && n)
+		list_add(&m->warnings, xasprintf("%s and %zu other targets were tried, but none of "
+						 "their windows can be used",
+						 p->targets[first].name, n - 1));
+}
+
+static void warn_phases(struct model *m)
+{
+	for (size_t i = 0; i < m->estimates.n_phases; i++) {
+		_cleanup_free_ char *text =
+			phases_describe(&m->estimates.phases[i], m->profile->progress[i].name);
+
+		if (text)
+			list_add(&m->warnings,
+				 xasprintf("the program or the machine changed its speed by "
+					   "itself: %s: a prediction is an average over both",
+					   text));
+	}
+}
+
+static void find_warnings(struct model *m)
+{
+	const struct profile *p = m->profile;
+	size_t cut = 0;
+
+	for (size_t i = 0; i < p->n_runs; i++) {
+		const struct profile_footer *f = &p->runs[i].footer;
+
+		for (size_t k = 0; k < f->n_warnings; k++)
+			list_add(&m->warnings, xstrdup(f->warnings[k]));
+		for (size_t k = 0; m->n_rows && k < f->n_reasons; k++)
+			list_add(&m->warnings, xstrdup(f->reasons[k]));
+		warn_command(m, i);
+		cut += !p->runs[i].complete;
+	}
+	if (cut)
+		list_add(&m->warnings, xasprintf("%zu of %zu runs %s cut off: this is what was "
+						 "recorded until then",
+						 cut, p->n_runs, cut == 1 ? "is" : "are"));
+	if (p->skipped_lines)
+		list_add(&m->warnings, xasprintf("%zu line%s of the file %s cut off and skipped",
+						 p->skipped_lines, p->skipped_lines == 1 ? "" : "s",
+						 p->skipped_lines == 1 ? "is" : "are"));
+	if (p->unknown_lines)
+		list_add(&m->warnings, xasprintf("%zu lines of kinds this scoz does not know were "
+						 "ignored: update scoz",
+						 p->unknown_lines));
+	if (m->samples_lost > LOST_SHARE * m->samples_total)
+		list_add(&m->warnings,
+			 xasprintf("%llu of %llu samples were lost: lower --frequency",
+				   (unsigned long long)m->samples_lost,
+				   (unsigned long long)m->samples_total));
+	warn_phases(m);
+	warn_targets(m);
+}
+
+static void find_notes(struct model *m)
+{
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const char *target = m->rows[i].target->name;
+		char *text =
+			model_row_is_first(m, i) ? process_difference(m->profile, target) : NULL;
+
+		if (text)
+			list_add(&m->notes, text);
+	}
+}
+
+bool model_row_is_first(const struct model *m, size_t row)
+{
+	size_t i = 0;
+
+	while (m->rows[i].target != m->rows[row].target)
+		i++;
+	return i == row;
+}
+
+struct profile_place model_samples_in(const struct profile *p, const struct process_group *g,
+				      const char *target)
+{
+	struct profile_place sum = { .sample = UINT32_MAX };
+
+	for (size_t i = 0; i < p->n_samples; i++) {
+		if (strcmp(p->samples[i].target, target) != 0)
+			continue;
+		sum.self += g->places[i].self;
+		sum.total += g->places[i].total;
+		sum.credit += g->places[i].credit;
+	}
+	return sum;
+}
+
+int model_choose(struct model *m, const struct record_options *o, struct error *err)
+{
+	const struct profile *p = m->profile;
+	int ret;
+
+	m->options = o;
+	m->per = o->per;
+	m->chosen = process_view_filters(o);
+	if (!m->chosen && m->per == PER_NOTHING)
+		return 0;
+	ret = process_view_create(p, o, &m->view, err);
+	for (size_t i = 0; !ret && m->chosen && i < m->n_rows; i++)
+		m->rows[i].samples =
+			model_samples_in(p, &m->view.all, m->rows[i].target->name).total;
+	return ret;
+}
+
+int model_load(const char *path, struct model **ret, struct error *err)
+{
+	struct model *m = xcalloc(1, sizeof(*m));
+	int r = profile_read(path, &m->profile, err);
+
+	if (r) {
+		free(m);
+		return r;
+	}
+	sum_windows(m);
+	sum_runs(m);
+	m->latency = latency_of(m->profile);
+	make_rows(m);
+	find_reasons(m);
+	find_warnings(m);
+	find_notes(m);
+	model_find_trust(m);
+	model_find_machine(m);
+	*ret = m;
+	return 0;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	list_free(&m->reasons);
+	list_free(&m->warnings);
+	list_free(&m->notes);
+	process_view_deinit(&m->view);
+	free(m->discards);
+	free(m->progress);
+	free(m->latency);
+	free(m->speedups);
+	for (size_t i = 0; i < m->n_rows; i++)
+		free(m->rows[i].trust.command);
+	free(m->rows);
+	estimates_free(&m->estimates);
+	profile_free(m->profile);
+	free(m);
+}
+
+void model_print_reasons(const struct model *m)
+{
+	_cleanup_free_ char *path = text_clean(m->profile->path, "?");
+
+	for (size_t i = 0; i < m->reasons.n; i++) {
+		_cleanup_free_ char *text = text_clean(m->reasons.text[i], "?");
+
+		log_msg(LOG_QUIET, "%s: nothing can be concluded: %s", path, text);
+	}
+}

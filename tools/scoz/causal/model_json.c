@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* scoz-report/1: keys are only ever added. docs/file-format.md describes it. */
+#include <math.h>
+
+#include "tools/scoz/cmds.h"
+#include "tools/scoz/causal/model.h"
+#include "tools/scoz/text.h"
+
+static void put(json_t *o, const char *key, json_t *value)
+{
+	json_object_set_new(o, key, value);
+}
+
+static json_t *text(const char *s)
+{
+	json_t *j = json_string(s);
+	_cleanup_free_ char *clean = j ? NULL : text_clean(s, "\xef\xbf\xbd");
+
+	return j ? j : json_string(clean);
+}
+
+static json_t *number(double v)
+{
+	if (!isfinite(v))
+		return json_null();
+	if (v == rint(v) && fabs(v) < 1e15)
+		return json_integer((json_int_t)v);
+	return json_real(v);
+}
+
+static json_t *percent(double v)
+{
+	return isfinite(v) ? json_real(fabs(v) < 5e-7 ? 0.0 : v) : json_null();
+}
+
+static json_t *list(const struct text_list *l)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < l->n; i++)
+		json_array_append_new(a, text(l->text[i]));
+	return a;
+}
+
+static json_t *windows_json(const struct model *m)
+{
+	json_t *o = json_object(), *d = json_object();
+
+	for (size_t i = 0; i < m->n_discards; i++)
+		put(d, m->discards[i].why, json_integer(m->discards[i].n));
+	put(o, "kept", json_integer(m->kept));
+	put(o, "discarded", d);
+	return o;
+}
+
+static json_t *samples_json(const struct model *m)
+{
+	json_t *o = json_object();
+
+	put(o, "total", json_integer(m->samples_total));
+	put(o, "lost", json_integer(m->samples_lost));
+	put(o, "unnamed", json_integer(m->samples_unnamed));
+	return o;
+}
+
+/* null for what is no latency. */
+static json_t *latency_json(const struct model *m, size_t i)
+{
+	const struct model_latency *l = &m->latency[i];
+	json_t *o;
+
+	if (m->profile->progress[i].kind != PROGRESS_LATENCY)
+		return json_null();
+	o = json_object();
+	put(o, "count", json_integer((json_int_t)l->measured));
+	put(o, "elsewhere", json_integer((json_int_t)l->elsewhere));
+	put(o, "p50_s", number(l->why ? NAN : l->p50_s));
+	put(o, "p90_s", number(l->why ? NAN : l->p90_s));
+	put(o, "p99_s", number(l->why ? NAN : l->p99_s));
+	put(o, "max_s", number(l->why ? NAN : l->max_s));
+	put(o, "why", l->why ? text(l->why) : json_null());
+	return o;
+}
+
+static json_t *progress_json(const struct model *m)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < m->profile->n_progress; i++) {
+		const struct profile_progress *p = &m->profile->progress[i];
+		json_t *o = json_object();
+
+		put(o, "name", text(p->name));
+		put(o, "visits", number(m->progress[i].visits));
+		put(o, "rate_per_s", number(m->progress[i].rate_per_s));
+		put(o, "kind", text(p->kind == PROGRESS_LATENCY ? "latency" : "throughput"));
+		put(o, "spec", text(p->spec));
+		put(o, "latency", latency_json(m, i));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *interval_json(double lo, double hi)
+{
+	if (!isfinite(lo) || !isfinite(hi))
+		return json_null();
+	return json_pack("[o,o]", percent(lo), percent(hi));
+}
+
+static json_t *measured_json(const struct estimate_point *p)
+{
+	json_t *o = json_object();
+
+	put(o, "program_speedup_pct", percent(p->measured_pct));
+	put(o, "ci95", interval_json(p->measured_lo, p->measured_hi));
+	put(o, "windows", json_integer(p->measured_windows));
+	return o;
+}
+
+/* By its own windows, without the rest of the curve. */
+static json_t *alone_json(const struct estimate_point *p)
+{
+	json_t *o = json_object();
+
+	put(o, "program_speedup_pct", percent(p->alone_pct));
+	put(o, "ci95", interval_json(p->alone_lo, p->alone_hi));
+	return o;
+}
+
+static json_t *point_json(const struct estimate_point *p)
+{
+	json_t *o = json_object();
+
+	put(o, "speedup_pct", number(p->speedup_pct));
+	put(o, "program_speedup_pct", percent(p->program_speedup_pct));
+	put(o, "ci95", interval_json(p->ci_lo, p->ci_hi));
+	put(o, "windows", json_integer(p->windows));
+	if (p->measured_windows)
+		put(o, "measured", measured_json(p));
+	put(o, "alone", alone_json(p));
+	return o;
+}
+
+static json_t *trust_json(const struct model_row *row)
+{
+	static const char *const answers[] = {
+		[TRUST_REACHED] = "reached",
+		[TRUST_MORE] = "more",
+		[TRUST_NEVER] = "never",
+		[TRUST_UNKNOWN] = "unknown",
+	};
+	const struct model_trust *t = &row->trust;
+	json_t *o = json_object();
+
+	put(o, "speedup_pct", number(t->speedup_pct));
+	put(o, "half_width_pp", percent(t->t.now_pp));
+	put(o, "fixed_pp", percent(t->t.fixed_pp));
+	put(o, "fixed_cause", t->t.fixed_cause ? text(t->t.fixed_cause) : json_null());
+	put(o, "goal_pp", t->t.goal_pp > 0 ? number(t->t.goal_pp) : json_null());
+	put(o, "answer", text(answers[t->t.answer]));
+	put(o, "more_s", number(t->t.answer == TRUST_MORE ? t->more_s : NAN));
+	put(o, "command", t->command ? text(t->command) : json_null());
+	return o;
+}
+
+static json_t *row_json(const struct model_row *row)
+{
+	static const char *const known[] = {
+		[KNOWN_NOTHING] = "nothing",
+		[KNOWN_BOUND] = "at most",
+		[KNOWN_VALUE] = "value",
+	};
+	const struct estimate *e = row->e;
+	json_t *o = json_object(), *points = json_array();
+
+	for (size_t i = 0; i < e->n_points; i++)
+		json_array_append_new(points, point_json(&e->points[i]));
+	put(o, "target", text(row->target->name));
+	put(o, "kind", text(row->target->kind));
+	put(o, "location", text(row->target->location));
+	put(o, "samples", json_integer(row->samples));
+	put(o, "hits", json_integer(e->samples));
+	put(o, "progress", text(row->progress->name));
+	put(o, "points", points);
+	put(o, "best_pct", percent(e->best == KNOWN_VALUE ? e->best_pct : NAN));
+	put(o, "best_at_pct", number(e->best_at_pct));
+	put(o, "best_ci95", interval_json(e->best_lo, e->best_hi));
+	put(o, "best_known", text(known[e->best]));
+	put(o, "precision_s", number(e->precision_s));
+	put(o, "target_runs", number(e->target_runs));
+	put(o, "target_waits", number(e->target_waits));
+	put(o, "waits_sped", json_boolean(e->waits_sped));
+	put(o, "verdict", text(verdict_name(e->verdict)));
+	put(o, "warning", e->warning ? text(e->warning) : json_null());
+	put(o, "trust", trust_json(row));
+	return o;
+}
+
+static json_t *process_json(const struct model *m, const struct profile_process *q)
+{
+	const struct profile *p = m->profile;
+	json_t *o = json_object(), *targets = json_array();
+	struct process_group g = { .places = xcalloc(p->n_samples, sizeof(*g.places)) };
+
+	for (size_t i = 0; i < q->n_places; i++)
+		g.places[q->places[i].sample] = q->places[i];
+	put(o, "run", json_integer(q->run));
+	put(o, "pid", q->pid ? json_integer(q->pid) : json_null());
+	put(o, "members", json_integer((json_int_t)q->members));
+	put(o, "name", text(q->name));
+	put(o, "rank", q->rank >= 0 ? json_integer(q->rank) : json_null());
+	put(o, "rank_from", q->rank >= 0 ? text(q->rank_from) : json_null());
+	put(o, "samples", json_integer((json_int_t)q->samples));
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const char *name = m->rows[i].target->name;
+		struct profile_place sum;
+		json_t *t;
+
+		if (!model_row_is_first(m, i))
+			continue;
+		sum = model_samples_in(p, &g, name);
+		t = json_object();
+		put(t, "target", text(name));
+		put(t, "samples", json_integer((json_int_t)sum.total));
+		put(t, "self", json_integer((json_int_t)sum.self));
+		json_array_append_new(targets, t);
+	}
+	put(o, "targets", targets);
+	free(g.places);
+	return o;
+}
+
+/* All of them, or those that were chosen. */
+static json_t *processes_json(const struct model *m)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < m->profile->n_processes; i++) {
+		const struct profile_process *q = &m->profile->processes[i];
+
+		if (!m->options ||
+		    record_filter_process(&m->options->filter, q->name, q->pid, q->rank))
+			json_array_append_new(a, process_json(m, q));
+	}
+	return a;
+}
+
+static json_t *machine_json(const struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct machine_effect *e = &m->machine;
+	const struct model_row *row = model_trust_row(m);
+	_cleanup_free_ char *words = model_machine_text(m);
+	json_t *o = json_object(), *cores = json_array();
+
+	if (!words) {
+		json_decref(o);
+		json_decref(cores);
+		return json_null();
+	}
+	put(o, "text", text(words));
+	put(o, "stolen_pct", percent(100 * e->stolen));
+	put(o, "stolen_sd_pct", percent(100 * e->stolen_sd));
+	put(o, "speed_sd_pct", percent(100 * e->speed_sd));
+	put(o, "others_pct", percent(100 * e->others));
+	put(o, "others_sd_pct", percent(100 * e->others_sd));
+	put(o, "stopped_pct", percent(100 * e->stopped));
+	put(o, "ticks_pct", percent(100 * e->ticks));
+	put(o, "tick_cost_s", number(m->tick_cost_s > 0 ? m->tick_cost_s : NAN));
+	put(o, "target", row ? text(row->target->name) : json_null());
+	put(o, "explained_pct", percent(100 * e->explained));
+	put(o, "of_width_pct", percent(100 * e->of_width));
+	for (size_t i = 0; p->n_machines && i < p->machines[p->n_machines - 1].n_cores; i++) {
+		const struct profile_core *c = &p->machines[p->n_machines - 1].cores[i];
+		json_t *core = json_object();
+
+		put(core, "cpu", json_integer(c->cpu));
+		put(core, "stolen_s", number(c->stolen_s));
+		put(core, "busy_s", number(c->busy_s));
+		put(core, "stopped_s", number(c->stopped_s));
+		put(core, "work_ns", number(c->work_ns));
+		json_array_append_new(cores, core);
+	}
+	put(o, "cores", cores);
+	return o;
+}
+
+json_t *model_json(const struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct profile_run *last = &p->runs[p->n_runs - 1];
+	const struct profile_header *h = &last->header;
+	json_t *o = json_object(), *targets = json_array();
+
+	for (size_t i = 0; i < m->n_rows; i++)
+		json_array_append_new(targets, row_json(&m->rows[i]));
+	put(o, "schema", text("scoz-report/1"));
+	put(o, "profile", text(p->path));
+	put(o, "engine", text(h->engine));
+	put(o, "model", text(h->model));
+	put(o, "mode", text(h->mode));
+	put(o, "frequency_hz", number(h->frequency_hz));
+	put(o, "seed", json_integer((json_int_t)h->seed));
+	put(o, "command", text(h->command));
+	put(o, "command_status",
+	    last->footer.command_status == -1 ? json_null()
+					      : json_integer(last->footer.command_status));
+	put(o, "host", text(h->host));
+	put(o, "kernel", text(h->kernel));
+	put(o, "runs", json_integer(p->n_runs));
+	put(o, "complete", json_boolean(!p->truncated));
+	put(o, "duration_s", number(m->duration_s));
+	put(o, "inserted_delay_s", number(m->inserted_s));
+	put(o, "owed_delay_s", number(m->owed_s));
+	put(o, "windows", windows_json(m));
+	put(o, "samples", samples_json(m));
+	put(o, "progress", progress_json(m));
+	put(o, "targets", targets);
+	put(o, "reasons", list(&m->reasons));
+	put(o, "warnings", list(&m->warnings));
+	put(o, "notes", list(&m->notes));
+	put(o, "machine", machine_json(m));
+	put(o, "processes", processes_json(m));
+	put(o, "chosen_samples",
+	    m->chosen ? json_integer((json_int_t)m->view.all.samples) : json_null());
+	return o;
+}
+
+int model_write_json(const struct model *m, FILE *out)
+{
+	json_t *o = model_json(m);
+	_cleanup_free_ char *s = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+
+	json_decref(o);
+	if (!s) {
+		log_warn("%s: out of memory", m->profile->path);
+		return EXIT_FAILED;
+	}
+	fprintf(out, "%s\n", s);
+	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One curve: program speedup over line speedup, with its 95 % band. All panels share their axes,
+ * so that heights can be compared by eye; what leaves the frame (a hopelessly wide interval) is
+ * cut at it. The dashed diagonal is the most a target can give: a program that consists of it.
+ */
+#include <math.h>
+
+#include "tools/scoz/causal/plot.h"
+#include "tools/scoz/text.h"
+
+#define LEFT   44.0
+#define RIGHT  (PLOT_WIDTH - 14.0)
+#define TOP    12.0
+#define BOTTOM (PLOT_HEIGHT - 38.0)
+
+#define WIDE_INTERVAL 12.0 /* half width: such a point does not stretch the axis */
+#define LABEL_HALF    56.0 /* half the width of the label of a point */
+
+static bool known(const struct estimate_point *p)
+{
+	return isfinite(p->ci_lo) && isfinite(p->ci_hi);
+}
+
+static void stretch(struct plot_axis *a, double v)
+{
+	v = fmin(fmax(v, -100), 100);
+	a->lo = fmin(a->lo, v);
+	a->hi = fmax(a->hi, v);
+}
+
+/* Something was learned about it. */
+static bool learned(const struct estimate_point *p)
+{
+	return estimate_point_knowledge(p) == KNOWN_VALUE;
+}
+
+/* Makes the points of all rows fit: those that are measured well, or all there are. */
+static bool stretch_all(struct plot_axis *a, const struct model *m, bool wide)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct estimate *e = m->rows[i].e;
+
+		for (size_t k = 1; k < e->n_points; k++) {
+			const struct estimate_point *p = &e->points[k];
+			bool narrow = p->ci_hi - p->ci_lo < 2 * WIDE_INTERVAL;
+
+			any |= narrow;
+			if (narrow || (wide && learned(p)))
+				stretch(a, p->program_speedup_pct);
+			if (narrow) {
+				stretch(a, p->ci_lo);
+				stretch(a, p->ci_hi);
+			}
+			if (p->measured_windows)
+				stretch(a, p->measured_pct);
+		}
+	}
+	return any;
+}
+
+struct plot_axis plot_axis(const struct model *m)
+{
+	struct plot_axis a = { -4, 8, 0 };
+	double rough, magnitude, air;
+
+	if (!stretch_all(&a, m, false))
+		stretch_all(&a, m, true);
+	rough = (a.hi - a.lo) / 5;
+	magnitude = pow(10, floor(log10(rough)));
+	rough /= magnitude;
+	a.step = magnitude * (rough < 1.5 ? 1 : rough < 3.5 ? 2 : rough < 7.5 ? 5 : 10);
+	/* For the labels. */
+	air = 0.1 * (a.hi - a.lo);
+	a.hi += air;
+	a.lo -= a.lo < -4 ? air : 0;
+	return a;
+}
+
+static double px(double speedup)
+{
+	return LEFT + speedup / 100 * (RIGHT - LEFT);
+}
+
+static double py(const struct plot_axis *a, double v)
+{
+	v = fmin(fmax(v, a->lo), a->hi);
+	return BOTTOM - (v - a->lo) / (a->hi - a->lo) * (BOTTOM - TOP);
+}
+
+const char *plot_verdict_class(enum verdict v)
+{
+	static const char *const classes[] = {
+		[VERDICT_OPTIMIZE] = "good",
+		[VERDICT_NO_EFFECT] = "none",
+		[VERDICT_CONTENTION] = "bad",
+		[VERDICT_UNDECIDED] = "open",
+	};
+
+	return classes[v];
+}
+
+static void draw_frame(FILE *out, const struct plot_axis *a)
+{
+	double first = ceil(a->lo / a->step) * a->step;
+	double limit = fmin(100, a->hi);
+
+	for (int i = 0; first + i * a->step <= a->hi; i++) {
+		double v = first + i * a->step;
+		bool zero = fabs(v) < a->step / 1000;
+
+		fprintf(out,
+			"<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
+			"<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" "
+			"text-anchor=\"end\">%g</text>\n",
+			zero ? "zero" : "grid", LEFT, py(a, v), RIGHT, py(a, v), LEFT - 6,
+			py(a, v) + 3.5, zero ? 0 : v);
+	}
+	for (int s = 0; s <= 100; s += 25) {
+		fprintf(out,
+			"<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
+			"<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" "
+			"text-anchor=\"middle\">%d</text>\n",
+			px(s), BOTTOM, px(s), BOTTOM + 4, px(s), BOTTOM + 15, s);
+	}
+	fprintf(out, "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+		LEFT, BOTTOM, RIGHT, BOTTOM);
+	fprintf(out, "<line class=\"limit\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+		px(0), py(a, 0), px(limit), py(a, limit));
+	fprintf(out,
+		"<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">line speedup, %%"
+		"</text>\n",
+		(LEFT + RIGHT) / 2, BOTTOM + 31);
+	fprintf(out,
+		"<text class=\"name\" transform=\"translate(11 %.1f) rotate(-90)\" "
+		"text-anchor=\"middle\">program speedup, %%</text>\n",
+		(TOP + BOTTOM) / 2);
+}
+
+static void draw_band(FILE *out, const struct estimate *e, const struct plot_axis *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->n_points; i++)
+		n += known(&e->points[i]);
+	if (n < 2)
+		return;
+	fprintf(out, "<polygon class=\"band\" points=\"");
+	for (size_t i = 0; i < e->n_points; i++) {
+		const struct estimate_point *p = &e->points[i];
+
+		if (known(p))
+			fprintf(out, "%.1f,%.1f ", px(p->speedup_pct), py(a, p->ci_hi));
+	}
+	for (size_t i = e->n_points; i-- > 0;) {
+		const struct estimate_point *p = &e->points[i];
+
+		if (known(p))
+			fprintf(out, "%.1f,%.1f ", px(p->speedup_pct), py(a, p->ci_lo));
+	}
+	fprintf(out, "\"/>\n");
+}
+
+static void draw_bar(FILE *out, const struct estimate_point *p, const struct plot_axis *a)
+{
+	double x = px(p->speedup_pct);
+
+	if (!known(p) || p->ci_hi < a->lo || p->ci_lo > a->hi)
+		return;
+	fprintf(out, "<path class=\"bar\" d=\"M%.1f %.1fV%.1f", x, py(a, p->ci_lo),
+		py(a, p->ci_hi));
+	if (p->ci_lo > a->lo)
+		fprintf(out, "M%.1f %.1fh5", x - 2.5, py(a, p->ci_lo));
+	if (p->ci_hi < a->hi)
+		fprintf(out, "M%.1f %.1fh5", x - 2.5, py(a, p->ci_hi));
+	fprintf(out, "\"/>\n");
+}
+
+static void draw_points(FILE *out, const struct estimate *e, const struct plot_axis *a)
+{
+	fprintf(out, "<polyline class=\"curve\" points=\"");
+	for (size_t i = 0; i < e->n_points; i++) {
+		if (!i || learned(&e->points[i]))
+			fprintf(out, "%.1f,%.1f ", px(e->points[i].speedup_pct),
+				py(a, e->points[i].program_speedup_pct));
+	}
+	fprintf(out, "\"/>\n");
+	for (size_t i = 0; i < e->n_points; i++)
+		draw_bar(out, &e->points[i], a);
+	for (size_t i = 0; i < e->n_points; i++) {
+		const struct estimate_point *p = &e->points[i];
+		_cleanup_free_ char *text = estimate_point_text(p);
+		double v = p->program_speedup_pct;
+
+		if (i && !learned(p))
+			continue;
+		/* Outside the frame: an arrow at its edge. */
+		if (v > a->hi || v < a->lo) {
+			double tip = v > a->hi ? -5 : 5;
+
+			fprintf(out,
+				"<path class=\"dot\" d=\"M%.1f %.1fl4 %.1fh-8z\"><title>at %g %%: "
+				"%s, %u windows</title></path>\n",
+				px(p->speedup_pct), py(a, v) + tip, -tip * 1.4, p->speedup_pct,
+				text, p->windows);
+			continue;
+		}
+		fprintf(out,
+			"<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\"><title>at %g %%: "
+			"%s, %u windows</title></circle>\n",
+			px(p->speedup_pct), py(a, p->program_speedup_pct), p->speedup_pct, text,
+			p->windows);
+	}
+}
+
+/* What was really gained (scozd --truth): open circles. */
+static void draw_measured(FILE *out, const struct estimate *e, const struct plot_axis *a)
+{
+	for (size_t i = 0; i < e->n_points; i++) {
+		const struct estimate_point *p = &e->points[i];
+		_cleanup_free_ char *text = NULL;
+
+		if (!p->measured_windows)
+			continue;
+		text = percent_interval_text(p->measured_pct, p->measured_lo, p->measured_hi,
+					     p->speedup_pct);
+		fprintf(out,
+			"<circle class=\"measured\" cx=\"%.1f\" cy=\"%.1f\" "
+			"r=\"5\"><title>measured "
+			"at %g %%: %s, %u windows</title></circle>\n",
+			px(p->speedup_pct), py(a, p->measured_pct), p->speedup_pct, text,
+			p->measured_windows);
+	}
+}
+
+static void draw_label(FILE *out, const struct model_row *row, const struct plot_axis *a)
+{
+	const struct estimate_point *p = model_point(row, row->e->best_at_pct);
+	bool below = row->e->verdict == VERDICT_CONTENTION;
+	_cleanup_free_ char *v = NULL;
+	const char *anchor = "middle";
+	double x, y;
+
+	/* Only what is a result is written large. */
+	if (!p || row->e->verdict == VERDICT_NO_EFFECT || row->e->verdict == VERDICT_UNDECIDED)
+		return;
+	v = percent_text(p->program_speedup_pct);
+	x = px(p->speedup_pct);
+	if (x + LABEL_HALF > RIGHT) {
+		x = fmin(x + 4, RIGHT);
+		anchor = "end";
+	} else if (x - LABEL_HALF < LEFT) {
+		x = fmax(x - 4, LEFT + 3);
+		anchor = "start";
+	}
+	/* Outside the interval, so that the label hides neither it nor the curve. */
+	y = py(a, below ? p->ci_lo : p->ci_hi);
+	y += below ? 15 : -7;
+	y = fmin(fmax(y, TOP + 6), BOTTOM - 5);
+	fprintf(out,
+		"<text class=\"label\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s %% at %g "
+		"%%</text>\n",
+		x, y, anchor, v, p->speedup_pct);
+}
+
+void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *axis, size_t id)
+{
+	_cleanup_free_ char *summary = estimate_best_text(row->e);
+
+	fprintf(out, "<title id=\"t%zu\">", id);
+	text_xml(out, row->target->name);
+	fprintf(out, " (");
+	text_xml(out, row->progress->name);
+	fprintf(out,
+		"): %s</title>\n<desc id=\"d%zu\">Program speedup over line speedup with 95 %% "
+		"intervals: %s.",
+		verdict_name(row->e->verdict), id, summary);
+	for (size_t i = 1; i < row->e->n_points; i++) {
+		const struct estimate_point *p = &row->e->points[i];
+		_cleanup_free_ char *text = estimate_point_text(p);
+
+		fprintf(out, " At %g %%: %s.", p->speedup_pct, text);
+	}
+	fprintf(out, "</desc>\n<g class=\"%s\">\n", plot_verdict_class(row->e->verdict));
+	draw_frame(out, axis);
+	draw_band(out, row->e, axis);
+	draw_points(out, row->e, axis);
+	draw_measured(out, row->e, axis);
+	draw_label(out, row, axis);
+	fprintf(out, "</g>\n");
+}

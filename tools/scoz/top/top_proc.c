@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/scoz/top/top_proc.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/kinds.h"
+
+#define SILENT_NS  (100 * NSEC_PER_MSEC)
+#define MAX_LOOKS  1000 /* threads that are looked at each time, about 20 us each */
+#define MAX_FRAMES 32
+
+static void seed_process(struct top_model *m, int pid)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/task", pid);
+	_cleanup_free_ char *name = task_comm(pid);
+	DIR *dir = opendir(path);
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir))) {
+		_cleanup_free_ char *file = NULL, *comm = NULL;
+		int tid = atoi(d->d_name);
+
+		if (tid <= 0)
+			continue;
+		file = sysroot_path("/proc/%d/task/%d/comm", pid, tid);
+		comm = read_first_line(file);
+		if (comm)
+			top_model_seed(m, pid, tid, comm);
+	}
+	if (dir)
+		closedir(dir);
+	if (name)
+		top_model_name(m, pid, name);
+}
+
+void top_proc_seed(struct top_model *m, const int *pids, size_t n_pids)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc");
+	DIR *dir = n_pids ? NULL : opendir(path);
+	struct dirent *d;
+
+	for (size_t i = 0; i < n_pids; i++)
+		seed_process(m, pids[i]);
+	while (dir && (d = readdir(dir))) {
+		int pid = atoi(d->d_name);
+
+		if (pid > 0 && pid != getpid())
+			seed_process(m, pid);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+bool top_proc_alive(int pid, int tid, void *arg)
+{
+	(void)arg;
+	return !syscall(SYS_tgkill, pid, tid, 0) || errno != ESRCH;
+}
+
+/* "[<0>] futex_wait_queue+0x62/0x90": cut in place, at most @max names. */
+static size_t split_stack(char *text, const char **names, size_t max)
+{
+	size_t n = 0;
+	char *save;
+
+	for (char *line = strtok_r(text, "\n", &save); line && n < max;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char *name = strstr(line, "] ");
+
+		if (!name)
+			continue;
+		name += 2;
+		name[strcspn(name, "+. ")] = '\0';
+		names[n++] = name;
+	}
+	return n;
+}
+
+static bool is_storage(const char *kind)
+{
+	return !strcmp(kind, "disk") || !strcmp(kind, "page cache") || !strcmp(kind, "journal");
+}
+
+enum top_class top_proc_class(const char *stack, char state, const char **kind, char *function,
+			      size_t size)
+{
+	_cleanup_free_ char *text = xstrdup(stack);
+	const char *names[MAX_FRAMES];
+	enum record_class class = RECORD_OTHER;
+	size_t n = split_stack(text, names, MAX_FRAMES);
+
+	*kind = NULL;
+	snprintf(function, size, "%s", n ? names[0] : "");
+	if (state == 'R')
+		return TOP_SCHED;
+	if (state == 'T' || state == 't') {
+		*kind = "stopped";
+		return TOP_OTHER;
+	}
+	*kind = record_wait_kind(names, n, &class);
+	/* Functions of some locks are not in this list, and those wait uninterruptibly. */
+	if (!*kind)
+		return n && state != 'D' ? TOP_OTHER : TOP_OPEN;
+	if (class == RECORD_LOCK)
+		return TOP_LOCK;
+	return state == 'D' && is_storage(*kind) ? TOP_IO : TOP_OTHER;
+}
+
+static void explain(struct top_model *m, const struct top_waiting *w)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/task/%d/stack", w->pid, w->tid);
+	_cleanup_free_ char *stack = read_file(path, NULL);
+	_cleanup_free_ char *file = sysroot_path("/proc/%d/task/%d/stat", w->pid, w->tid);
+	_cleanup_free_ char *stat = read_first_line(file);
+	const char *end = stat ? strrchr(stat, ')') : NULL, *kind;
+	enum top_class class;
+	char function[64];
+
+	if (!end || !end[1])
+		return;
+	class = top_proc_class(stack ? stack : "", end[2], &kind, function, sizeof(function));
+	top_model_explain(m, w->thread, class, kind, *function ? function : NULL);
+}
+
+void top_proc_explain(struct top_model *m)
+{
+	static struct top_waiting list[MAX_LOOKS];
+	size_t n = top_model_waiting(m, SILENT_NS, list, MAX_LOOKS);
+
+	for (size_t i = 0; i < n; i++)
+		explain(m, &list[i]);
+}

@@ -30,6 +30,11 @@ struct record_backend_ops {
 	 */
 	const struct record_event *(*perf_record)(struct record_backend *b,
 						  const struct perf_event_header *h);
+	/* May be NULL: no causal recordings. The same, of what the scheduler did (QUEUE_TRACE). */
+	void (*drain_trace)(struct record_backend *b, struct queue *q);
+	/* May be NULL. The progress point @id is at @offset of the file. */
+	int (*add_point)(struct record_backend *b, const struct recorder_point *p, uint32_t id,
+			 struct error *err);
 	/* No samples any more; records of what is under way. */
 	void (*finish)(struct record_backend *b);
 	uint64_t (*lost)(struct record_backend *b);

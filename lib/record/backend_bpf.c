@@ -3,6 +3,7 @@
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
 #include "record/backend.h"
+#include "record/causal.h"
 #include "record.skel.h"
 
 #include <bpf/bpf.h>
@@ -29,6 +30,9 @@ struct bpf_recorder {
 	uint64_t random, jitter_at;
 	double deviation; /* of the rate, now */
 	struct bpf_link *switch_link;
+	struct causal_rings *causal; /* NULL: no causal recording */
+	struct bpf_link **points;
+	size_t n_points, cap_points;
 };
 
 static struct bpf_recorder *self(struct record_backend *b)
@@ -73,6 +77,12 @@ static int configure(struct bpf_recorder *b, struct error *err)
 	s->rodata->self_tgid = getpid();
 	s->rodata->everybody = b->base.opt.everybody;
 	bpf_map__set_max_entries(s->maps.events, b->base.opt.ring_bytes);
+	s->rodata->causal = b->base.opt.causal;
+	if (b->base.opt.causal)
+		bpf_map__set_max_entries(s->maps.trace_rings, libbpf_num_possible_cpus());
+	bpf_program__set_autoload(s->progs.on_block_issue, b->base.opt.causal);
+	bpf_program__set_autoload(s->progs.on_point, b->base.opt.causal);
+	bpf_program__set_autoattach(s->progs.on_point, false);
 	bpf_program__set_autoattach(s->progs.on_tick, false);
 	bpf_program__set_autoattach(s->progs.each_task, false);
 	bpf_program__set_autoattach(s->progs.on_finish_switch, false);
@@ -171,6 +181,10 @@ static void destroy(struct record_backend *base)
 
 	cpu_events_close(&b->events);
 	bpf_link__destroy(b->switch_link);
+	for (size_t i = 0; i < b->n_points; i++)
+		bpf_link__destroy(b->points[i]);
+	free(b->points);
+	causal_rings_close(b->causal);
 	ring_buffer__free(b->ring);
 	if (b->skel)
 		record__destroy(b->skel);
@@ -199,6 +213,10 @@ static int load(struct bpf_recorder *b, struct error *err)
 	if (!b->ring)
 		return error_set(err, errno, "engine bpf: mapping a ring of %zu bytes: %s",
 				 b->base.opt.ring_bytes, strerror(errno));
+	if (b->base.opt.causal)
+		return causal_rings_open(bpf_map__fd(b->skel->maps.trace_rings),
+					 causal_ring_bytes(b->base.opt.ring_bytes), &b->causal,
+					 err);
 	return 0;
 }
 
@@ -272,6 +290,27 @@ static void drain(struct record_backend *base, struct queue *q)
 	ring_buffer__consume(b->ring);
 }
 
+static void drain_trace(struct record_backend *base, struct queue *q)
+{
+	causal_rings_drain(self(base)->causal, q);
+}
+
+static int add_point(struct record_backend *base, const struct recorder_point *p, uint32_t id,
+		     struct error *err)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = id, .ref_ctr_offset = p->ref_ctr);
+	struct bpf_recorder *b = self(base);
+	struct bpf_link *link = bpf_program__attach_uprobe_opts(b->skel->progs.on_point, -1,
+								p->path, p->offset, &opts);
+
+	if (!link)
+		return error_set(err, errno, "probing %s at file offset %#llx: %s", p->name,
+				 (unsigned long long)p->offset, strerror(errno));
+	array_reserve(b->points, b->cap_points, b->n_points + 1);
+	b->points[b->n_points++] = link;
+	return 0;
+}
+
 static void finish(struct record_backend *base)
 {
 	struct bpf_recorder *b = self(base);
@@ -306,6 +345,8 @@ const struct record_backend_ops record_bpf = {
 	.add_process = add_process,
 	.start = start,
 	.drain = drain,
+	.drain_trace = drain_trace,
+	.add_point = add_point,
 	.finish = finish,
 	.lost = lost,
 	.destroy = destroy,

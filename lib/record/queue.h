@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-enum queue_kind { QUEUE_SAMPLE, QUEUE_PERF };
+enum queue_kind { QUEUE_SAMPLE, QUEUE_PERF, QUEUE_TRACE };
 
 struct queue_entry {
 	uint64_t time;

@@ -8,6 +8,7 @@
 #include "host/process.h"
 #include "maps/maps_perf.h"
 #include "record/backend.h"
+#include "record/causal.h"
 #include "record/futex.h"
 #include "record/processes.h"
 #include "record/sideband.h"
@@ -43,6 +44,10 @@ struct recorder {
 	struct wakers *wakers;
 	struct processes *processes;
 	struct queue queue;
+	struct queue trace; /* causal recordings: what the scheduler did */
+	bool causal;
+	const char **devices; /* told to the sink; names of `wakers` */
+	size_t n_devices, cap_devices;
 	bool threads_run;
 	bool hurry;	      /* tables that are missing are not waited for, ... */
 	uint64_t built;	      /* ... as long as maps_built() is this */
@@ -306,6 +311,113 @@ static bool on_record(enum queue_kind kind, const void *record, size_t size, voi
 	return true;
 }
 
+/* ---- causal recordings ---- */
+
+static uint32_t device_id(struct recorder *r, enum record_woken_by by, uint32_t number)
+{
+	const char *name = wakers_name(r->wakers, by, number);
+
+	for (uint32_t i = 0; i < r->n_devices; i++) {
+		if (r->devices[i] == name)
+			return i;
+	}
+	array_reserve(r->devices, r->cap_devices, r->n_devices + 1);
+	r->devices[r->n_devices++] = name;
+	r->sink.device(name, r->sink.arg);
+	return r->n_devices - 1;
+}
+
+static void woken(struct recorder *r, const struct record_trace *e, struct trace_event *out)
+{
+	switch (e->why) {
+	case RECORD_BY_TASK:
+		out->by = TRACE_BY_THREAD;
+		out->other = other_thread(r, e->other, e->time);
+		break;
+	case RECORD_BY_DEVICE:
+		out->by = TRACE_BY_DEVICE;
+		out->other = device_id(r, e->why, e->other);
+		break;
+	case RECORD_BY_TIMER:
+		out->by = TRACE_BY_TIMER;
+		break;
+	case RECORD_BY_NOBODY:
+		out->by = TRACE_BY_NOBODY;
+		break;
+	default:
+		out->by = TRACE_BY_OTHER;
+		out->other = device_id(r, e->why, e->other);
+	}
+}
+
+/* A thread's first event. */
+static void follows(struct recorder *r, const struct record_trace_name *n, struct trace_event *out)
+{
+	const struct record_trace *e = &n->event;
+
+	out->thread = thread_id(r, e->tid, e->detail, n->born, n->comm, e->time);
+	if (e->type == RECORD_TRACE_FORK) {
+		out->type = TRACE_FORK;
+		out->other = other_thread(r, e->other, e->time);
+		return;
+	}
+	out->type = TRACE_FOLLOW;
+	out->why = e->why == RECORD_TRACE_RUNS	  ? TRACE_RUNS
+		   : e->why == RECORD_LEFT_QUEUED ? TRACE_QUEUED
+						  : TRACE_BLOCKED;
+	out->wait = e->why == RECORD_LEFT_IO ? TRACE_WAIT_IO : TRACE_WAIT_OTHER;
+}
+
+static bool on_trace(enum queue_kind kind, const void *record, size_t size, void *arg)
+{
+	static const uint8_t types[] = {
+		[RECORD_TRACE_LEAVE] = TRACE_LEAVE,	  [RECORD_TRACE_ENTER] = TRACE_ENTER,
+		[RECORD_TRACE_WAKE] = TRACE_WAKE,	  [RECORD_TRACE_EXIT] = TRACE_EXIT,
+		[RECORD_TRACE_PROGRESS] = TRACE_PROGRESS, [RECORD_TRACE_ISSUE] = TRACE_ISSUE,
+		[RECORD_TRACE_COMPLETE] = TRACE_COMPLETE,
+	};
+	const struct record_trace *e = record;
+	struct recorder *r = arg;
+	struct trace_event out = { .time = since_start(r, e->time),
+				   .cpu = e->cpu,
+				   .thread = TRACE_NONE,
+				   .other = TRACE_NONE,
+				   .stack = TRACE_NONE };
+
+	(void)kind;
+	if (e->type == RECORD_TRACE_FORK || e->type == RECORD_TRACE_FOLLOW) {
+		if (size < sizeof(struct record_trace_name))
+			return true;
+		follows(r, record, &out);
+		r->sink.event(&out, r->sink.arg);
+		return true;
+	}
+	if (e->type >= ARRAY_SIZE(types))
+		return true;
+	out.type = types[e->type];
+	if (e->tid)
+		out.thread = other_thread(r, e->tid, e->time);
+	switch (out.type) {
+	case TRACE_LEAVE:
+		out.why = e->why == RECORD_LEFT_QUEUED ? TRACE_QUEUED : TRACE_BLOCKED;
+		out.wait = causal_wait(e->why, e->detail);
+		break;
+	case TRACE_WAKE:
+		woken(r, e, &out);
+		break;
+	case TRACE_PROGRESS:
+		out.other = e->other;
+		break;
+	case TRACE_ISSUE:
+	case TRACE_COMPLETE:
+		out.other = device_id(r, RECORD_BY_DEVICE, e->other);
+		out.stack = e->detail;
+		break;
+	}
+	r->sink.event(&out, r->sink.arg);
+	return true;
+}
+
 static void on_frame(uint32_t id, const struct record_frame *frame, void *arg)
 {
 	struct recorder *r = arg;
@@ -335,6 +447,13 @@ static int create_backend(struct recorder *r, const struct recorder_options *opt
 {
 	int rc = -EINVAL;
 
+	if (opt->causal && !strcmp(opt->engine, "kernel"))
+		return error_set(
+			err, ENOTSUP,
+			"engine kernel does not tell who woke whom: causal recordings want "
+			"engine bpf");
+	if (opt->causal)
+		return record_bpf.create(opt, &r->backend, err);
 	if (strcmp(opt->engine, "kernel"))
 		rc = record_bpf.create(opt, &r->backend, err);
 	if (rc && strcmp(opt->engine, "bpf") &&
@@ -366,6 +485,7 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 	int rc;
 
 	r->sink = *sink;
+	r->causal = opt->causal;
 	rc = maps_create(&maps, &r->maps, err);
 	raise_fd_limit(&old);
 	/* Listen first: what comes up while /proc is read must not be missed. */
@@ -459,6 +579,12 @@ int recorder_add_process(struct recorder *r, int pid, struct error *err)
 	return rc ? rc : (int)t.n;
 }
 
+int recorder_add_point(struct recorder *r, const struct recorder_point *p, uint32_t id,
+		       struct error *err)
+{
+	return r->backend->ops->add_point(r->backend, p, id, err);
+}
+
 int recorder_start(struct recorder *r, struct error *err)
 {
 	int rc = maps_start(r->maps, err);
@@ -506,6 +632,10 @@ void recorder_poll(struct recorder *r)
 
 	r->backend->ops->drain(r->backend, &r->queue);
 	sideband_drain(&r->sideband, &r->queue);
+	if (r->causal) {
+		r->backend->ops->drain_trace(r->backend, &r->trace);
+		queue_take(&r->trace, horizon, on_trace, r);
+	}
 	take_records(r, horizon);
 }
 
@@ -518,6 +648,10 @@ void recorder_finish(struct recorder *r)
 	r->stop = clock_now_ns();
 	r->backend->ops->drain(r->backend, &r->queue);
 	sideband_drain(&r->sideband, &r->queue);
+	if (r->causal) {
+		r->backend->ops->drain_trace(r->backend, &r->trace);
+		queue_take(&r->trace, UINT64_MAX, on_trace, r);
+	}
 	r->stalled = 0;
 	while (!take_records(r, UINT64_MAX))
 		usleep(r->hurry ? 0 : 10000);
@@ -555,6 +689,8 @@ void recorder_destroy(struct recorder *r)
 	wakers_destroy(r->wakers);
 	processes_destroy(r->processes);
 	queue_free(&r->queue);
+	queue_free(&r->trace);
+	free(r->devices);
 	if (!r->threads_run || maps_stop(r->maps, STOP_S)) /* else it stays with who uses it */
 		maps_destroy(r->maps);
 	free(r->threads);

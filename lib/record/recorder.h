@@ -12,6 +12,7 @@
 
 #include "maps/maps.h"
 #include "record/recording.h"
+#include "trace/trace.h"
 
 struct recorder;
 
@@ -23,6 +24,7 @@ struct recorder_options {
 	bool new_cpus;	   /* CPUs that come online later are sampled, too */
 	bool everybody;	   /* all threads; else those of recorder_add_process() */
 	size_t ring_bytes; /* for records not read yet, a power of two */
+	bool causal;	   /* the sink is told of what the scheduler does, too */
 };
 
 /* Ids count from 0; frames and stacks come before what refers to them. */
@@ -35,6 +37,20 @@ struct recorder_sink {
 	void (*sample)(const struct record_sample *sample, void *arg);
 	void (*times)(const struct record_thread *thread, void *arg);
 	void *arg;
+	/*
+	 * Of causal recordings only; devices count from 0, too. Events are in the order of time,
+	 * but samples are no events, and may come later.
+	 */
+	void (*device)(const char *name, void *arg);
+	void (*event)(const struct trace_event *event, void *arg);
+};
+
+/* A place in a program that is a progress point. */
+struct recorder_point {
+	const char *path; /* leads to the file */
+	const char *name; /* of it, for people */
+	uint64_t offset;  /* in the file */
+	uint64_t ref_ctr; /* in the file: of the semaphore, 0: none */
 };
 
 struct recorder_counts {
@@ -52,6 +68,9 @@ const char *recorder_engine(const struct recorder *r);
  * create. -ESRCH: it has gone. Returns how many processes that are.
  */
 int recorder_add_process(struct recorder *r, int pid, struct error *err);
+/* Causal recordings: who comes there is told as TRACE_PROGRESS with @id. */
+int recorder_add_point(struct recorder *r, const struct recorder_point *p, uint32_t id,
+		       struct error *err);
 int recorder_start(struct recorder *r, struct error *err);
 /* To be called every RECORDER_POLL_MS or so. */
 #define RECORDER_POLL_MS 50

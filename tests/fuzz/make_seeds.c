@@ -4,6 +4,7 @@
 #include "maps/maps.h"
 #include "profile/profile.h"
 #include "record/recording.h"
+#include "trace/trace.h"
 
 #include <unistd.h>
 
@@ -165,6 +166,39 @@ static void write_recording(const char *path)
 	check(recording_writer_close(w, &footer, &err), &err);
 }
 
+static void write_trace(const char *path)
+{
+	const struct trace_header h = { 1000000, "./a.out", "command",
+					"h",	 "6.1",	    "2024-01-01T00:00:00Z",
+					2 };
+	const struct record_frame frame = { .symbol = "main", .object = "/bin/a.out" };
+	const struct trace_footer footer = { NSEC_PER_SEC, 0, 0, "done" };
+	struct trace_writer *w;
+	struct error err;
+
+	check(trace_writer_open(path, &h, &w, &err), &err);
+	trace_write_frame(w, &frame);
+	trace_write_stack(w, &(struct record_stack){ 0, RECORDING_NONE });
+	trace_write_process(w, 0, 7, "a.out");
+	trace_write_device(w, "sda");
+	trace_write_point(w, "iter");
+	for (uint32_t i = 0; i < 2; i++)
+		trace_write_thread(w, &(struct trace_thread){ 7 + i, 7, 0, "a.out" });
+	for (uint32_t i = 0; i < 4 * TRACE_TYPES; i++) {
+		const struct trace_event e = { .type = i % TRACE_TYPES,
+					       .time = i * 1000,
+					       .thread = i / TRACE_TYPES % 2,
+					       .other = i % TRACE_TYPES == TRACE_WAKE,
+					       .why = TRACE_BLOCKED,
+					       .wait = i / TRACE_TYPES + 1,
+					       .by = TRACE_BY_THREAD,
+					       .weight = 100 };
+
+		trace_write_event(w, &e);
+	}
+	check(trace_writer_close(w, &footer, &err), &err);
+}
+
 int main(int argc, char **argv)
 {
 	struct maptable *t;
@@ -175,6 +209,8 @@ int main(int argc, char **argv)
 		write_run(argv[2], 1000);
 	} else if (argc == 3 && !strcmp(argv[1], "recording")) {
 		write_recording(argv[2]);
+	} else if (argc == 3 && !strcmp(argv[1], "trace")) {
+		write_trace(argv[2]);
 	} else if (argc == 4 && !strcmp(argv[1], "table")) {
 		/* Into a cache directory. */
 		const struct map_options opt = { .cache_dir = argv[3] };
@@ -182,7 +218,8 @@ int main(int argc, char **argv)
 		check(maptable_open(argv[2], argv[2], &opt, &t, &err), &err);
 		maptable_free(t);
 	} else {
-		fprintf(stderr, "usage: make_seeds profile|recording FILE | table ELF DIRECTORY\n");
+		fprintf(stderr,
+			"usage: make_seeds profile|recording|trace FILE | table ELF DIRECTORY\n");
 		return 2;
 	}
 	return 0;

@@ -10,6 +10,7 @@
 #define SCOZ_VERSION	  "0.1"
 #define DEFAULT_PROFILE	  "profile.scoz"
 #define DEFAULT_RECORDING "record.scoz"
+#define DEFAULT_CAUSAL	  "causal.scoz"
 
 enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 

@@ -78,4 +78,45 @@ struct record_times {
 	__u32 exited, pad;
 };
 
+/*
+ * `scoz record --causal`: one of these for whatever the scheduler does with a thread that is
+ * followed, in the ring of its CPU.
+ */
+enum record_trace_type {
+	RECORD_TRACE_LEAVE, /* why: enum record_left; detail: what it waits in */
+	RECORD_TRACE_ENTER,
+	RECORD_TRACE_WAKE, /* why: enum record_woken_by; other: waker */
+	RECORD_TRACE_EXIT,
+	RECORD_TRACE_PROGRESS, /* other: point; detail: tgid */
+	RECORD_TRACE_ISSUE,    /* other: block device; detail: request */
+	RECORD_TRACE_COMPLETE, /* the same */
+	RECORD_TRACE_FORK,     /* other: parent; detail: tgid; as struct record_trace_name */
+	RECORD_TRACE_FOLLOW,   /* why: enum record_left or RECORD_TRACE_RUNS; detail: tgid; the same
+				*/
+};
+#define RECORD_TRACE_RUNS 255
+
+/* What is waited in: the call's number, and these. */
+#define RECORD_TRACE_NUMBER  0xffff
+#define RECORD_TRACE_SYSCALL (1u << 16)
+#define RECORD_TRACE_HELD    (1u << 17) /* a futex that somebody holds */
+#define RECORD_TRACE_KERNEL  (1u << 18) /* a thread of the kernel */
+#define RECORD_TRACE_FILE    20		/* here its file's S_IFMT >> 12 begins */
+
+struct record_trace {
+	__u64 time;
+	__u32 tid;
+	__u32 other;
+	__u32 detail;
+	__u16 cpu;
+	__u8 type;
+	__u8 why;
+};
+
+struct record_trace_name {
+	struct record_trace event;
+	__u64 born;
+	char comm[16];
+};
+
 #endif

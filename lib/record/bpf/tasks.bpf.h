@@ -21,6 +21,9 @@ static __always_inline void follow(struct task_struct *task, u64 now, bool newbo
 		t.why = why_left(task, false);
 	}
 	t.stint = now;
+	trace_names(task, newborn ? RECORD_TRACE_FORK : RECORD_TRACE_FOLLOW,
+		    t.in ? RECORD_TRACE_RUNS : t.why, now,
+		    newborn ? (u32)bpf_get_current_pid_tgid() : 0);
 	kept = bpf_task_storage_get(&threads, task, &t, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	/* It may have been switched out before anybody could know that it is followed. */
 	if (kept && kept->in == now && !task->on_cpu) {
@@ -59,6 +62,8 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 		t->on += now - t->in;
 	emit_times(task, old_tid, t, now, true);
 	*t = (struct thread_state){ .since = now, .in = now };
+	trace_event(RECORD_TRACE_EXIT, 0, now, old_tid, 0, 0);
+	trace_names(task, RECORD_TRACE_FOLLOW, RECORD_TRACE_RUNS, now, 0);
 	return 0;
 }
 

@@ -59,6 +59,7 @@ static __always_inline void leaves(struct task_struct *task, struct thread_state
 	t->in = 0;
 	if (t->why == RECORD_LEFT_OTHER)
 		note_futex(task, &t->futex);
+	trace_leaves(task, t, now);
 }
 
 /* Adds the time off the CPU up to @now to the thread's times; fills @e when there was a point. */
@@ -118,6 +119,8 @@ static __always_inline void arrives(struct cpu_state *s, struct task_struct *tas
 		describe(&s->event, task);
 		s->due = task->pid;
 	}
+	if (!t->in)
+		trace_event(RECORD_TRACE_ENTER, 0, now, task->pid, 0, 0);
 	t->in = now;
 }
 
@@ -162,8 +165,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		t = bpf_task_storage_get(&threads, prev, 0, 0);
 		if (t) {
 			leaves(prev, t, preempt, now, s->ticks);
-			if (prev->__state & TASK_DEAD)
+			if (prev->__state & TASK_DEAD) {
+				trace_event(RECORD_TRACE_EXIT, 0, now, prev->pid, 0, 0);
 				emit_times(prev, prev->pid, t, now, true);
+			}
 		}
 	}
 	s->runs = next->pid;
@@ -250,6 +255,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	who_wakes(t);
 	t->woken = bpf_ktime_get_ns();
+	trace_event(RECORD_TRACE_WAKE, t->woken_by, t->woken, task->pid, t->waker, 0);
 	return 0;
 }
 

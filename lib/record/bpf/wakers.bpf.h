@@ -7,6 +7,7 @@
 #define SCOZ_RECORD_WAKERS_BPF_H
 
 #include "record/bpf/state.bpf.h"
+#include "record/bpf/trace.bpf.h"
 
 #define MAX_SOFTIRQS 16
 #define VECTOR_TIMER 1
@@ -167,15 +168,43 @@ int BPF_PROG(on_softirq_exit)
  * From here on the CPU completes a request: whom it wakes waited for it. That ends with the
  * interrupt or the softirq, or with the next switch on this CPU.
  */
+static __always_inline u32 request_device(struct request *rq)
+{
+	if (rq->part)
+		return rq->part->bd_dev;
+	return rq->bio && rq->bio->bi_bdev ? rq->bio->bi_bdev->bd_dev : 0;
+}
+
+/* The programs may not compute with a pointer; a device's requests differ in when they began. */
+struct request___start {
+	u64 start_time_ns;
+} __attribute__((preserve_access_index));
+
+static __always_inline void trace_request(u8 type, struct request *rq, u32 device)
+{
+	u32 tid = type == RECORD_TRACE_ISSUE ? (u32)bpf_get_current_pid_tgid() : 0;
+
+	if (causal && device && !finished)
+		trace_event(type, 0, bpf_ktime_get_ns(), tid, device,
+			    (u32)BPF_CORE_READ((struct request___start *)rq, start_time_ns));
+}
+
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_complete, struct request *rq)
 {
 	struct cpu_state *s = this_cpu();
+	u32 device = request_device(rq);
 
-	if (s && rq->part)
-		s->device = rq->part->bd_dev;
-	else if (s && rq->bio && rq->bio->bi_bdev)
-		s->device = rq->bio->bi_bdev->bd_dev;
+	if (s && device)
+		s->device = device;
+	trace_request(RECORD_TRACE_COMPLETE, rq, device);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_block_issue, struct request *rq)
+{
+	trace_request(RECORD_TRACE_ISSUE, rq, request_device(rq));
 	return 0;
 }
 

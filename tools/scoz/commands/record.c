@@ -21,6 +21,7 @@
 #include "run/cores.h"
 #include "run/machine_lock.h"
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/commands/record_causal.h"
 #include "tools/scoz/recording/record_filter.h"
 #include "tools/scoz/recording/recording_args.h"
 #include "symbolizer/symbolizer.h"
@@ -33,8 +34,9 @@ struct options {
 	uint64_t period_ns;
 	double duration_s;
 	size_t ring_bytes;
-	bool everybody;
+	bool everybody, causal;
 	struct number_list pids;
+	struct progress_list points;
 	char **command;
 };
 
@@ -43,6 +45,7 @@ struct session {
 	struct cores cores;
 	struct recorder *recorder;
 	struct recording_writer *writer;
+	struct causal_output causal; /* --causal: instead of it */
 	struct command command;
 	uint64_t begun, flushed;
 	const char *end;
@@ -67,6 +70,10 @@ static void usage(FILE *out)
 		"      --duration SEC    at most so long\n"
 		"      --engine NAME     auto, bpf or kernel (default auto)\n"
 		"      --cpus LIST       only these CPUs are sampled\n"
+		"      --causal          everything the scheduler does, too: for `scoz waits` and\n"
+		"                        `scoz whatif`; default output " DEFAULT_CAUSAL "\n"
+		"  -P, --progress [NAME=]POINT\n"
+		"                        with --causal: a unit of work is done here; repeatable\n"
 		"      --user USER       runs COMMAND as this user\n"
 		"      --ring-size BYTES room for records not read yet (default 32M)\n"
 		"  -v, --verbose\n"
@@ -107,6 +114,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "cpus", required_argument, NULL, 'C' },
 		{ "user", required_argument, NULL, 'u' },
 		{ "ring-size", required_argument, NULL, 'r' },
+		{ "causal", no_argument, NULL, 'x' },
+		{ "progress", required_argument, NULL, 'P' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "quiet", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
@@ -114,7 +123,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 	};
 	int c, r = -1;
 
-	while (r < 0 && (c = getopt_long(argc, argv, "+o:ap:c:F:vqh", longs, NULL)) != -1) {
+	while (r < 0 && (c = getopt_long(argc, argv, "+o:ap:c:F:P:vqh", longs, NULL)) != -1) {
 		switch (c) {
 		case 'o':
 			o->output = optarg;
@@ -151,6 +160,13 @@ static int parse_options(int argc, char **argv, struct options *o)
 				return bad_argument("--ring-size", optarg,
 						    "4K to 1G is wanted, for instance 64M");
 			break;
+		case 'x':
+			o->causal = true;
+			break;
+		case 'P':
+			if (!progress_list_add(&o->points, optarg))
+				return EXIT_USAGE;
+			break;
 		case 'v':
 			log_level++;
 			break;
@@ -172,6 +188,12 @@ static int parse_options(int argc, char **argv, struct options *o)
 		log_warn("nothing to record: give a COMMAND, --pid or -a");
 		return EXIT_USAGE;
 	}
+	if (o->points.n && !o->causal) {
+		log_warn("--progress is for causal recordings: give --causal, too");
+		return EXIT_USAGE;
+	}
+	if (!o->output)
+		o->output = o->causal ? DEFAULT_CAUSAL : DEFAULT_RECORDING;
 	return -1;
 }
 
@@ -230,7 +252,7 @@ static char *scope_text(const struct options *o)
  * Only what can be had again is replaced, and only once the command runs; but what will go wrong
  * then is to be known before.
  */
-static int check_output(const char *path, struct error *err)
+static int check_output(const char *path, bool causal, struct error *err)
 {
 	_cleanup_free_ char *copy = xstrdup(path);
 	bool given = file_is_open_already(path);
@@ -251,11 +273,11 @@ static int check_output(const char *path, struct error *err)
 	if (found < 0 || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
 	snprintf(way, sizeof(way), "/proc/self/fd/%d", found);
-	if (!recording_is(way))
+	if (!(causal ? trace_is(way) : recording_is(way)))
 		return error_set(err, EEXIST,
-				 "%s exists and is not a recording: it is not replaced; remove it, "
-				 "or name another file with -o",
-				 path);
+				 "%s exists and is not a %srecording: it is not replaced; remove "
+				 "it, or name another file with -o",
+				 path, causal ? "causal " : "");
 	fd = open(way, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		return error_set(err, EBUSY,
@@ -284,6 +306,15 @@ static int open_output(struct session *s, struct error *err)
 
 	uname(&u);
 	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+	if (s->opt.causal) {
+		const struct trace_header t = { h.period_ns, command, scope, u.nodename,
+						u.release,   started, h.cpus };
+		int r = trace_writer_open(s->opt.output, &t, &s->causal.writer, err);
+
+		if (!r)
+			causal_write_points(s->causal.writer, &s->opt.points);
+		return r;
+	}
 	return recording_writer_open(s->opt.output, &h, &s->writer, err);
 }
 
@@ -327,15 +358,27 @@ static int add_processes(struct session *s, struct error *err)
 
 static int prepare(struct session *s, struct error *err)
 {
-	const struct recorder_sink sink = { put_frame, put_stack,  put_process, put_thread,
-					    put_comm,  put_sample, put_times,	s };
+	const struct recorder_sink causal = causal_sink(&s->causal);
+	const struct recorder_sink sink = {
+		.frame = put_frame,
+		.stack = put_stack,
+		.process = put_process,
+		.thread = put_thread,
+		.comm = put_comm,
+		.sample = put_sample,
+		.times = put_times,
+		.arg = s,
+	};
 	struct recorder_options opt = {
 		.engine = s->opt.engine,
 		.period_ns = s->opt.period_ns,
 		.everybody = s->opt.everybody,
 		.ring_bytes = s->opt.ring_bytes,
+		.causal = s->opt.causal,
 	};
-	int r = check_output(s->opt.output, err);
+	int r = check_output(s->opt.output, s->opt.causal, err);
+
+	s->causal.period_ns = s->opt.period_ns;
 
 	if (!r)
 		r = cores_select(s->opt.cpus, &s->cores, err);
@@ -345,7 +388,9 @@ static int prepare(struct session *s, struct error *err)
 	if (!r)
 		r = symbolizer_start(err);
 	if (!r)
-		r = recorder_create(&opt, &sink, &s->recorder, err);
+		r = recorder_create(&opt, s->opt.causal ? &causal : &sink, &s->recorder, err);
+	if (!r)
+		r = causal_points(s->recorder, &s->opt.points, err);
 	if (!r && s->opt.command)
 		r = command_spawn(&s->command, s->opt.command, s->opt.user, err);
 	if (!r)
@@ -391,7 +436,8 @@ static void look_for_scozd(struct session *s, bool end)
 
 	if (s->scozd.pid && (end || pid != s->scozd.pid)) {
 		s->scozd.to = recorder_time(s->recorder);
-		recording_write_scozd(s->writer, &s->scozd);
+		if (s->writer)
+			recording_write_scozd(s->writer, &s->scozd);
 		s->scozd.pid = 0;
 	}
 	if (!pid || s->scozd.pid || end)
@@ -416,7 +462,8 @@ static int run(struct session *s, struct error *err)
 			continue;
 		s->flushed = clock_now_ns();
 		look_for_scozd(s, false);
-		r = recording_writer_flush(s->writer, err);
+		r = s->opt.causal ? trace_writer_flush(s->causal.writer, err)
+				  : recording_writer_flush(s->writer, err);
 	}
 	return r;
 }
@@ -450,7 +497,9 @@ static int finish(struct session *s, struct error *err)
 {
 	struct record_footer f = { .command_status = -1, .end = s->end ? s->end : "failed" };
 	struct recording_writer *writer = s->writer;
+	struct trace_writer *trace = s->causal.writer;
 	struct recorder_counts counts;
+	int r;
 
 	look_for_scozd(s, false);
 	recorder_finish(s->recorder);
@@ -467,7 +516,14 @@ static int finish(struct session *s, struct error *err)
 	if (s->opt.command)
 		f.command_status = s->command.status;
 	s->writer = NULL;
-	if (recording_writer_close(writer, &f, err))
+	s->causal.writer = NULL;
+	if (s->opt.causal)
+		r = trace_writer_close(
+			trace,
+			&(struct trace_footer){ f.duration, f.lost, f.command_status, f.end }, err);
+	else
+		r = recording_writer_close(writer, &f, err);
+	if (r)
 		return EXIT_FAILED;
 	say_what_was_recorded(s, &f);
 	return f.samples ? EXIT_DONE : EXIT_NOTHING;
@@ -475,8 +531,7 @@ static int finish(struct session *s, struct error *err)
 
 int cmd_record(int argc, char **argv)
 {
-	struct session s = { .opt = { .output = DEFAULT_RECORDING,
-				      .engine = "auto",
+	struct session s = { .opt = { .engine = "auto",
 				      .period_ns = NSEC_PER_MSEC,
 				      .ring_bytes = DEFAULT_RING_BYTES } };
 	struct error err = {};
@@ -503,10 +558,12 @@ int cmd_record(int argc, char **argv)
 		log_warn("%s", err.text);
 	if (s.writer)
 		recording_writer_close(s.writer, NULL, NULL);
+	trace_writer_close(s.causal.writer, NULL, NULL);
 	symbolizer_abandon();
 	recorder_destroy(s.recorder);
 	symbolizer_stop();
 	cores_free(&s.cores);
 	free(s.opt.pids.v);
+	progress_list_free(&s.opt.points);
 	return ret;
 }

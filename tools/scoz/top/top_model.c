@@ -454,8 +454,16 @@ static void on_sample(const struct record_sample *s, void *arg)
 
 struct recorder_sink top_model_sink(struct top_model *m)
 {
-	return (struct recorder_sink){ on_frame, on_stack,  on_process, on_thread,
-				       on_comm,	 on_sample, on_times,	m };
+	return (struct recorder_sink){
+		.frame = on_frame,
+		.stack = on_stack,
+		.process = on_process,
+		.thread = on_thread,
+		.comm = on_comm,
+		.sample = on_sample,
+		.times = on_times,
+		.arg = m,
+	};
 }
 
 /* ---- time goes on ---- */

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Causal recordings. */
+#include "tests/fuzz/fuzz.h"
+
+#include "trace/trace.h"
+#include "trace/trace_format.h"
+
+#include <endian.h>
+#include <zstd.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	log_level = LOG_QUIET;
+	return 0;
+}
+
+static int see(const struct trace_event *e, void *arg)
+{
+	const struct trace *t = arg;
+
+	if (e->type != TRACE_COMPLETE && e->type != TRACE_ISSUE && e->thread >= t->n_threads)
+		abort();
+	if (e->type == TRACE_SAMPLE && e->stack != TRACE_NONE && e->stack >= t->n_stacks)
+		abort();
+	return 0;
+}
+
+/* The first byte chooses: a file, or the records of one chunk, which nobody guesses packed. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char start[] = TRACE_START "1\n";
+	size_t head = strlen(start) + sizeof(struct trace_chunk), n;
+	uint8_t *file = NULL;
+	struct trace *t;
+
+	if (!size)
+		return 0;
+	if (data[0] & 1) {
+		struct trace_chunk c;
+
+		file = xmalloc(head + ZSTD_compressBound(size));
+		memcpy(file, start, strlen(start));
+		n = ZSTD_compress(file + head, ZSTD_compressBound(size), data + 1, size - 1, 1);
+		c = (struct trace_chunk){ htole32(n), htole32(size - 1) };
+		memcpy(file + strlen(start), &c, sizeof(c));
+		data = file;
+		size = head + n;
+	} else {
+		data++;
+		size--;
+	}
+	if (!trace_open(fuzz_file(data, size)->path, &t, NULL)) {
+		trace_each(t, see, t, NULL);
+		trace_free(t);
+	}
+	free(file);
+	return 0;
+}

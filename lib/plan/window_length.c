@@ -7,12 +7,15 @@
  *
  * So one in HOLD_EVERY speedups is held for several windows: if the last of them differs from
  * the first, again and again, at the same speedup, the program had not settled, and settling time
- * and windows are doubled. That is a test with a false alarm rate, not a proof; a false alarm costs
- * time only.
+ * and windows are doubled. That is a test with a false alarm rate, not a proof. A false alarm costs
+ * all windows so far, and a short run its answer: it must be rare, and no drift is worth it that
+ * changes less than any prediction is good for.
  */
 #include "plan/window_length.h"
 
 #include <math.h>
+
+#include "stats/resample.h"
 
 #define WINDOW_VISITS 10
 #define WINDOW_MIN_S  0.1
@@ -25,8 +28,8 @@
 #define HOLD_EVERY    3	   /* of those after them; odd: 0 % and treated ones take turns */
 #define HOLD_LONG_S   0.25 /* windows up to this length are cheap */
 #define MIN_HELD      3
-#define DRIFT_SIGMAS  3.5
-#define DRIFT_LEAST   0.005
+#define DRIFT_DOUBT   3e-4 /* P of a false alarm by one look; a run has dozens, at each speedup */
+#define DRIFT_LEAST   0.01
 #define MAX_LEVELS    64
 
 /* Drift seen at one speedup: Welford's mean and sum of squares. */
@@ -100,8 +103,7 @@ static bool drifts(const struct level *l)
 	if (l->n < MIN_HELD || fabs(l->mean) < DRIFT_LEAST)
 		return false;
 	se = sqrt(l->m2 / (l->n - 1) / l->n);
-	/* With few of them their spread is known badly: as a t value would. */
-	return fabs(l->mean) > DRIFT_SIGMAS * (1 + 3.0 / (l->n - 1)) * se;
+	return se == 0 || student_two_sided(l->mean / se, l->n - 1) < DRIFT_DOUBT;
 }
 
 bool window_tuner_held(struct window_tuner *t, double speedup, double log_drift)

@@ -25,6 +25,8 @@ static int run_command(struct session *s, struct error *err)
 			log_warn("%s", err->text);
 		ret = command_release(&s->command, s->opt.command, err);
 	}
+	if (!ret)
+		session_expect_chains(s, s->command.pid);
 	return ret;
 }
 
@@ -110,6 +112,8 @@ int end_to_end_run(struct experiment *x, struct error *err)
 
 		if (!session_repair(s, err))
 			log_warn("%s", err->text);
+		if (!session_await_chains(s))
+			break;
 		answer = trials_next(x->trials, &what);
 
 		/* A short run has too few samples to choose a target by. */

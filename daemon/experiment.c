@@ -146,7 +146,7 @@ int experiment_run(struct experiment *x, struct error *err)
 			ret = 0;
 			continue;
 		}
-		ret = measure(x, &what, rate);
+		ret = session_await_chains(s) ? measure(x, &what, rate) : -EINTR;
 		trials_rest(x->trials, what.target);
 	}
 	return ret == -EINTR ? 0 : ret;

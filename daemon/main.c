@@ -130,7 +130,7 @@ static int create_engine(struct session *s, uint64_t period_ns, struct error *er
 		.unwind = s->opt.unwind && !s->opt.batch,
 		.keep_sinks = has_marks(&s->opt),
 		.members_known = s->opt.command || s->opt.n_pids || s->opt.n_cgroups,
-		.on_cpu_only = !s->opt.waits,
+		.waits = s->opt.waits,
 		.flags = s->opt.tune_on,
 		.no_flags = s->opt.tune_off,
 		.batch = s->opt.batch,
@@ -219,8 +219,11 @@ static int open_profile(struct session *s, uint64_t period_ns, struct error *err
 static int involve_one(int pid, void *arg, struct error *err)
 {
 	struct session *s = arg;
+	int ret = engine_involve(s->engine, pid, err);
 
-	return engine_involve(s->engine, pid, err);
+	if (!ret)
+		session_expect_chains(s, pid);
+	return ret;
 }
 
 static void warn_of_quota(struct session *s, int pid)
@@ -344,6 +347,8 @@ static int run_once(struct experiment *x, struct error *err)
 			ret = engine_involve(s->engine, s->command.pid, err);
 		if (!ret)
 			ret = command_release(&s->command, s->opt.command, err);
+		if (!ret)
+			session_expect_chains(s, s->command.pid);
 		if (ret)
 			command_terminate(&s->command, GRACE_S, &session_at_once);
 	}

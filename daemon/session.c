@@ -6,8 +6,9 @@
 
 #include <unistd.h>
 
-#define SLICE_S 0.02
-#define LOOK_NS (100 * NSEC_PER_MSEC) /* for processes that are new */
+#define SLICE_S	  0.02
+#define LOOK_NS	  (100 * NSEC_PER_MSEC) /* for processes that are new */
+#define CHAINS_NS (2 * NSEC_PER_SEC)	/* that windows wait for unwind tables, in all */
 
 atomic_bool session_interrupted, session_at_once;
 
@@ -155,6 +156,36 @@ bool session_sleep(struct session *s, double seconds)
 		usleep(end - now > SLICE_S * NSEC_PER_SEC ? SLICE_S * 1e6 : (end - now) / 1000 + 1);
 	}
 	return false;
+}
+
+void session_expect_chains(struct session *s, int pid)
+{
+	if (s->unwind)
+		unwind_follow_involved(s->unwind, pid);
+}
+
+bool session_await_chains(struct session *s)
+{
+	bool known = s->opt.command || s->opt.n_pids || s->opt.n_cgroups;
+	uint64_t began = clock_now_ns(), waited = s->chains_waited_ns;
+
+	while (s->unwind && s->chains_waited_ns < CHAINS_NS &&
+	       unwind_follow_busy(s->unwind, known)) {
+		if (!session_sleep(s, 0.01))
+			return false;
+		s->chains_waited_ns = waited + (clock_now_ns() - began);
+	}
+	if (waited < CHAINS_NS && s->chains_waited_ns >= CHAINS_NS)
+		session_warn(s,
+			     "unwind tables of what is profiled were still being made after "
+			     "%llu s of waiting: call chains of the windows until then go by "
+			     "frame pointers, and may miss callers; another run finds in the "
+			     "cache what has been made by then",
+			     CHAINS_NS / NSEC_PER_SEC);
+	else if (s->chains_waited_ns > waited)
+		log_info("waited %.2f s for unwind tables of what is profiled",
+			 (s->chains_waited_ns - waited) / 1e9);
+	return true;
 }
 
 static void forget_mappings(int pid, void *arg)

@@ -58,6 +58,7 @@ struct session {
 	uint32_t marks_searched; /* binaries looked at so far */
 	uint64_t marks_refreshed_ns;
 	uint64_t processes_looked_ns;
+	uint64_t chains_waited_ns; /* session_await_chains(), so far */
 };
 
 /* Set by the first and by the second signal (ending.c). */
@@ -81,6 +82,13 @@ void session_look(struct session *s);
 void session_look_for_marks(struct session *s);
 /* Whose marks count: of those who are profiled, where that was said. */
 void session_renew_users(struct session *s);
+/* This process is profiled: its unwind tables are made, and waited for. */
+void session_expect_chains(struct session *s, int pid);
+/*
+ * Before a window: waits as long as unwind tables of what is profiled are still being made, over
+ * the run some seconds at most, and says so when they are over. False when the run is.
+ */
+bool session_await_chains(struct session *s);
 /* Records of the rings that were lost so far. */
 uint64_t session_lost(const struct session *s);
 /*

@@ -241,7 +241,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 
 bool engine_speeds_waits(const struct engine *e)
 {
-	return knows_waits(e) && (e->classes || !e->opt.on_cpu_only);
+	return knows_waits(e) && (e->classes || e->opt.waits);
 }
 
 bool engine_target_by_functions(const struct engine *e)

@@ -41,7 +41,7 @@ struct engine_options {
 	 */
 	bool keep_sinks;
 	bool measure_latency; /* keep hit-to-paid histograms */
-	bool on_cpu_only;     /* waits in the target are no hits */
+	bool waits;	      /* waits in the target are hits, of classes always */
 	bool unwind;	      /* by tables, where the kernel can (engine_unwind_maps()) */
 	bool trace_tasks;     /* false: sampling only (benchmarks) */
 	uint32_t flags;	      /* SCOZ_F_*: ways of engine kernel, besides its usual ones */

@@ -24,7 +24,9 @@
 struct followed {
 	int pid;
 	bool queued;
-	bool waits;	 /* for tables */
+	bool waits; /* for tables */
+	bool told;  /* all that was mapped when it was queued last */
+	bool involved;
 	uint8_t refused; /* how often the kernel had no memory for its list */
 };
 
@@ -55,7 +57,9 @@ struct unwind_follow {
 	struct known *known;
 	size_t n_known;
 	int build_pid; /* whose files are read next; 0: nobody waits */
+	bool build_involved;
 	struct maps_region build;
+	bool makes, makes_involved;	    /* a table, for whom; under the lock */
 	struct unwind_follow_counts counts; /* under the lock */
 };
 
@@ -69,6 +73,7 @@ static struct followed *find(struct unwind_follow *f, int pid)
 /* Under the lock, as all that follows up to the thread. */
 static void enqueue(struct unwind_follow *f, struct followed *p)
 {
+	p->told = false;
 	if (p->queued)
 		return;
 	p->queued = true;
@@ -77,10 +82,14 @@ static void enqueue(struct unwind_follow *f, struct followed *p)
 	pthread_cond_signal(&f->more);
 }
 
-static void follow(struct unwind_follow *f, int pid)
+static void follow(struct unwind_follow *f, int pid, bool involved)
 {
-	if (find(f, pid))
+	struct followed *p = find(f, pid);
+
+	if (p) {
+		p->involved |= involved;
 		return;
+	}
 	if (f->n >= UNWIND_MAX_SPACES) { /* the thread looks who has gone */
 		f->full = true;
 		pthread_cond_signal(&f->more);
@@ -88,7 +97,7 @@ static void follow(struct unwind_follow *f, int pid)
 	}
 	array_reserve(f->list, f->cap, f->n + 1);
 	hash_index_add_id(&f->by_pid, pid, f->n);
-	f->list[f->n++] = (struct followed){ .pid = pid };
+	f->list[f->n++] = (struct followed){ .pid = pid, .involved = involved };
 	enqueue(f, &f->list[f->n - 1]);
 }
 
@@ -112,8 +121,31 @@ static void forget(struct unwind_follow *f, int pid)
 void unwind_follow_sampled(struct unwind_follow *f, int pid)
 {
 	pthread_mutex_lock(&f->lock);
-	follow(f, pid);
+	follow(f, pid, false);
 	pthread_mutex_unlock(&f->lock);
+}
+
+void unwind_follow_involved(struct unwind_follow *f, int pid)
+{
+	pthread_mutex_lock(&f->lock);
+	follow(f, pid, true);
+	pthread_mutex_unlock(&f->lock);
+}
+
+bool unwind_follow_busy(struct unwind_follow *f, bool involved_only)
+{
+	bool busy;
+
+	pthread_mutex_lock(&f->lock);
+	busy = f->makes && (f->makes_involved || !involved_only);
+	for (size_t i = 0; i < f->n && !busy; i++) {
+		const struct followed *p = &f->list[i];
+
+		/* Else who is queued is told in a moment: that programs come and go is no work. */
+		busy = (p->waits || (f->makes && !p->told)) && (p->involved || !involved_only);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return busy;
 }
 
 void unwind_follow_mapped(struct unwind_follow *f, int pid)
@@ -129,9 +161,12 @@ void unwind_follow_mapped(struct unwind_follow *f, int pid)
 
 void unwind_follow_forked(struct unwind_follow *f, int parent, int child)
 {
+	struct followed *p;
+
 	pthread_mutex_lock(&f->lock);
-	if (parent != child && find(f, parent))
-		follow(f, child);
+	p = parent != child ? find(f, parent) : NULL;
+	if (p)
+		follow(f, child, p->involved);
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -256,8 +291,8 @@ static bool add_mapping(struct unwind_follow *f, struct unwind_space *s,
 }
 
 /* false: a table of it is still to be made, which f->build says. */
-static bool describe(struct unwind_follow *f, int pid, struct unwind_space *s, bool *useful,
-		     enum image *image)
+static bool describe(struct unwind_follow *f, int pid, bool involved, struct unwind_space *s,
+		     bool *useful, enum image *image)
 {
 	_cleanup_free_ struct maps_region *r = NULL;
 	bool found = false, tables = false;
@@ -275,8 +310,9 @@ static bool describe(struct unwind_follow *f, int pid, struct unwind_space *s, b
 	n = maps_regions(f->maps, pid, &r);
 	for (size_t i = 0; i < n; i++) {
 		if (!know(f, r[i].binary)->asked) {
-			if (!f->build_pid) {
+			if (!f->build_pid || (involved && !f->build_involved)) {
 				f->build_pid = pid;
+				f->build_involved = involved;
 				f->build = r[i];
 			}
 			return false;
@@ -314,18 +350,22 @@ static void set_space(struct unwind_follow *f, struct followed *p, const struct 
 	}
 }
 
-static void publish(struct unwind_follow *f, int pid)
+static void publish(struct unwind_follow *f, int pid, bool involved)
 {
 	static __thread struct unwind_space s;
 	uint64_t began = clock_now_ns();
 	struct followed *p;
 	enum image image;
-	bool useful, complete = describe(f, pid, &s, &useful, &image);
+	bool useful, complete = describe(f, pid, involved, &s, &useful, &image);
 
 	pthread_mutex_lock(&f->lock);
 	p = find(f, pid);
-	if (p)
+	if (p) {
 		p->waits = !complete;
+		p->told = complete && !p->queued;
+	}
+	f->makes = f->build_pid;
+	f->makes_involved = f->build_involved;
 	/* Its last records may be read after that of its end, from other cores' rings. */
 	if (p && image == IMAGE_GONE && !p->queued)
 		forget(f, pid);
@@ -340,7 +380,7 @@ static void publish(struct unwind_follow *f, int pid)
 /* ---- the thread ---- */
 
 /* Under the lock. */
-static int take(struct unwind_follow *f)
+static int take(struct unwind_follow *f, bool *involved)
 {
 	struct followed *p;
 	int pid;
@@ -352,6 +392,7 @@ static int take(struct unwind_follow *f)
 		p = find(f, pid);
 		if (p) {
 			p->queued = false;
+			*involved = p->involved;
 			return pid;
 		}
 	}
@@ -392,6 +433,7 @@ static void make_next_table(struct unwind_follow *f)
 	make_table(f, f->build_pid, &f->build);
 	f->build_pid = 0;
 	pthread_mutex_lock(&f->lock);
+	f->makes = false;
 	f->counts.build_s += (clock_now_ns() - began) / 1e9;
 	for (size_t i = 0; i < f->n; i++) {
 		if (f->list[i].waits)
@@ -403,6 +445,7 @@ static void make_next_table(struct unwind_follow *f)
 static void *follow_main(void *arg)
 {
 	struct unwind_follow *f = arg;
+	bool involved;
 	int pid;
 
 	pthread_setname_np(pthread_self(), "scoz/unwind");
@@ -413,7 +456,7 @@ static void *follow_main(void *arg)
 			forget_who_has_gone(f);
 			pthread_mutex_lock(&f->lock);
 		}
-		pid = take(f);
+		pid = take(f, &involved);
 		if (!pid && !f->build_pid) {
 			pthread_cond_wait(&f->more, &f->lock);
 			pthread_mutex_unlock(&f->lock);
@@ -423,7 +466,7 @@ static void *follow_main(void *arg)
 		}
 		pthread_mutex_unlock(&f->lock);
 		if (pid)
-			publish(f, pid);
+			publish(f, pid, involved);
 		else
 			make_next_table(f);
 		pthread_mutex_lock(&f->lock);

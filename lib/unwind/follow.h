@@ -24,6 +24,13 @@ bool unwind_follow_stop(struct unwind_follow *f, double seconds);
 
 /* It was sampled: from now on it is followed. */
 void unwind_follow_sampled(struct unwind_follow *f, int pid);
+/* It is what the run is about, as will be all that it starts: its tables are made first. */
+void unwind_follow_involved(struct unwind_follow *f, int pid);
+/*
+ * Are tables still to be made for somebody who is followed, or who is involved? For those, so
+ * far, call chains go by frame pointers.
+ */
+bool unwind_follow_busy(struct unwind_follow *f, bool involved_only);
 /* It has something new mapped. */
 void unwind_follow_mapped(struct unwind_follow *f, int pid);
 /* A child of one that is followed is followed. */

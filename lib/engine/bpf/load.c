@@ -391,9 +391,9 @@ static void do_without_chains(struct bpf_engine *b, int i, uint32_t cpu)
 
 /*
  * What programs send along with a chain that they have walked comes as another event's sample, to
- * the ring of the core's own event (enable()), in order with all that is there.
+ * the ring of the core's own event, which is mapped by now, in order with all that is there.
  */
-static void open_chain_events(struct engine *e)
+static bool open_chain_event(struct engine *e, int i)
 {
 	struct bpf_engine *b = bpf_engine(e);
 	struct perf_event_attr attr = {
@@ -407,31 +407,25 @@ static void open_chain_events(struct engine *e)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
+	uint32_t cpu = e->cpus[i];
+	int fd = syscall(SYS_perf_event_open, &attr, -1, e->cpus[i], -1, PERF_FLAG_FD_CLOEXEC);
 
-	b->chain_events = xcalloc(e->opt.n_cpus, sizeof(*b->chain_events));
-	for (int i = 0; i < e->opt.n_cpus; i++)
-		b->chain_events[i] = -1;
-	for (int i = 0; i < e->opt.n_cpus; i++) {
-		int fd = syscall(SYS_perf_event_open, &attr, -1, e->cpus[i], -1,
-				 PERF_FLAG_FD_CLOEXEC);
-		uint32_t cpu = e->cpus[i];
-
-		b->chain_events[i] = fd;
-		if (fd < 0 || bpf_map_update_elem(bpf_map__fd(b->skel->maps.chain_events), &cpu,
-						  &fd, BPF_ANY))
-			do_without_chains(b, i, cpu);
-	}
+	b->chain_events[i] = fd;
+	return fd >= 0 && !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, e->events[i]) &&
+	       !bpf_map_update_elem(bpf_map__fd(b->skel->maps.chain_events), &cpu, &fd, BPF_ANY);
 }
 
-/* The rings are mapped by now. */
+/* Without them chains go by frame pointers. */
 static int enable(struct engine *e, struct error *err)
 {
 	struct bpf_engine *b = bpf_engine(e);
 
 	(void)err;
-	for (int i = 0; b->chain_events && i < e->opt.n_cpus; i++) {
-		if (b->chain_events[i] >= 0 &&
-		    ioctl(b->chain_events[i], PERF_EVENT_IOC_SET_OUTPUT, e->events[i]))
+	if (!engine_unwind_maps(e))
+		return 0;
+	b->chain_events = xcalloc(e->opt.n_cpus, sizeof(*b->chain_events));
+	for (int i = 0; i < e->opt.n_cpus; i++) {
+		if (!open_chain_event(e, i))
 			do_without_chains(b, i, e->cpus[i]);
 	}
 	return 0;
@@ -451,8 +445,6 @@ static int attach(struct engine *e, struct error *err)
 				 bpf_log_reason());
 	if (e->opt.model == SCOZ_MODEL_WAIT && e->opt.trace_tasks)
 		attach_spins(b);
-	if (engine_unwind_maps(e))
-		open_chain_events(e);
 	for (int i = 0; i < e->opt.n_cpus; i++) {
 		if (ioctl(e->events[i], PERF_EVENT_IOC_SET_BPF,
 			  bpf_program__fd(b->skel->progs.on_tick)))

@@ -3,6 +3,7 @@
 #include "daemon/reasons.h"
 #include "daemon/samples.h"
 #include "daemon/status.h"
+#include "base/names.h"
 #include "engine/span_bins.h"
 #include "symbolizer/symbolizer.h"
 
@@ -172,6 +173,19 @@ static void wait_for_tables(struct session *s)
 	handlers_give_up(s->handlers);
 }
 
+static void tell_conclusion(struct experiment *x)
+{
+	const char *output = x->s->opt.output;
+	_cleanup_free_ char *text = windows_conclusion(x->windows);
+	_cleanup_free_ char *shown = text ? locale_text(text) : NULL;
+	bool other = strcmp(output, "profile.scoz") != 0;
+
+	log_warn("%u windows in %s; see `scoz report%s%s`", windows_units(x->windows), output,
+		 other ? " " : "", other ? output : "");
+	if (shown)
+		log_warn("%s.", shown);
+}
+
 int finish_run(struct experiment *x)
 {
 	struct session *s = x->s;
@@ -211,7 +225,6 @@ int finish_run(struct experiment *x)
 	if (!windows_are_useful(x->windows))
 		return 3;
 	if (!s->opt.json)
-		log_warn("%u windows in %s; see `scoz report %s`", windows_units(x->windows),
-			 s->opt.output, strcmp(s->opt.output, "profile.scoz") ? s->opt.output : "");
+		tell_conclusion(x);
 	return 0;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/live.h"
+#include "base/labels.h"
 #include "base/names.h"
 #include "daemon/status.h"
 #include "daemon/status_line.h"
+#include "stats/answer.h"
 #include "stats/stats.h"
 #include "stats/trust.h"
 
@@ -124,4 +126,53 @@ void live_window(const struct live *l)
 	shown = locale_text(line);
 	status_show(shown);
 	free(best.text);
+}
+
+static const char *name_of(const struct live *l, uint32_t id)
+{
+	for (size_t i = 0; i < trials_count(l->trials); i++) {
+		const struct trial *t = trials_get(l->trials, i);
+
+		if (t->told && t->id == id)
+			return t->name;
+	}
+	return "?";
+}
+
+/* Of the first progress point. */
+char *live_conclusion(const struct live *l)
+{
+	struct stats_options opt = { .seed = l->s->opt.seed };
+	const struct progress_spec *spec = &l->s->opt.points[0];
+	_cleanup_free_ struct answer_row *rows = NULL;
+	_cleanup_free_ const char **names = NULL;
+	_cleanup_free_ char *unit = NULL;
+	struct estimates e;
+	char **labels, *text = NULL;
+	size_t n = 0;
+
+	if (stats_estimate(l->windows, l->n, points_count(l->s->points), &opt, &e))
+		return NULL;
+	rows = xcalloc(e.n ? e.n : 1, sizeof(*rows));
+	names = xcalloc(e.n ? e.n : 1, sizeof(*names));
+	for (size_t i = 0; i < e.n; i++) {
+		if (e.e[i].progress)
+			continue;
+		rows[n].e = &e.e[i];
+		names[n++] = name_of(l, e.e[i].target);
+	}
+	labels = labels_make(names, n);
+	for (size_t i = 0; i < n; i++)
+		rows[i].label = labels[i];
+	unit = l->s->opt.end_to_end
+		       ? xstrdup("the run time")
+		       : xasprintf("%s \"%s\"", spec->latency ? "the latency of" : "the time per",
+				   spec->name);
+	if (n)
+		text = answer_text(rows, n, unit);
+	for (size_t i = 0; i < n; i++)
+		free(labels[i]);
+	free(labels);
+	estimates_free(&e);
+	return text;
 }

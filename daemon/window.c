@@ -71,6 +71,11 @@ uint32_t windows_units(const struct windows *l)
 	return l->units;
 }
 
+char *windows_conclusion(const struct windows *l)
+{
+	return live_conclusion(&(struct live){ l->s, l->trials, l->list, l->n, l->units, 0 });
+}
+
 bool windows_are_useful(const struct windows *l)
 {
 	return l->useful;

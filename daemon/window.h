@@ -29,6 +29,8 @@ void windows_next_run(struct windows *l);
 const struct profile_window *windows_all(const struct windows *l, size_t *n);
 /* Treated windows kept. */
 uint32_t windows_units(const struct windows *l);
+/* What they come to, in a sentence; NULL: nothing. To be freed. */
+char *windows_conclusion(const struct windows *l);
 /* One of them had a sample of its target. Any thread. */
 bool windows_are_useful(const struct windows *l);
 

@@ -15,6 +15,14 @@
 #include "tools/scoz/causal/model_trust.c"
 #include "tools/scoz/causal/plot_curve.c"
 #include "tools/scoz/causal/process_view.c"
+#include "tools/scoz/causal/ranking.c"
+#define clean	    clean_report
+#define print_row   print_report_row
+#define print_notes print_report_notes
+#include "tools/scoz/causal/report_text.c"
+#undef clean
+#undef print_row
+#undef print_notes
 #define style style_svg
 #include "tools/scoz/causal/plot_svg.c"
 #undef style

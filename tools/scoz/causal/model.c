@@ -8,6 +8,7 @@
 #include <math.h>
 #include <sys/wait.h>
 
+#include "base/labels.h"
 #include "stats/discard.h"
 #include "tools/scoz/causal/latency.h"
 #include "tools/scoz/text.h"
@@ -126,7 +127,7 @@ static void sum_runs(struct model *m)
 
 /* ---- rows ---- */
 
-static uint64_t samples_of(const struct profile *p, const struct profile_target *t, uint64_t hits)
+static uint64_t samples_of(const struct profile *p, const struct profile_target *t)
 {
 	uint64_t n = 0;
 
@@ -134,7 +135,7 @@ static uint64_t samples_of(const struct profile *p, const struct profile_target 
 		if (!strcmp(p->samples[i].target, t->name))
 			n += p->samples[i].total;
 	}
-	return n ? n : hits;
+	return n;
 }
 
 static bool has_value(const struct model_row *row)
@@ -152,6 +153,9 @@ static int compare_rows(const void *pa, const void *pb)
 		return first ? -1 : 1;
 	if (has_value(a) != has_value(b))
 		return has_value(a) ? -1 : 1;
+	/* What is worth it by what is sure of it. */
+	if (first && a->e->best_lo != b->e->best_lo)
+		return a->e->best_lo > b->e->best_lo ? -1 : 1;
 	if (has_value(a) && a->e->best_pct != b->e->best_pct)
 		return a->e->best_pct > b->e->best_pct ? -1 : 1;
 	c = strcmp(a->target->name, b->target->name);
@@ -193,6 +197,15 @@ static void collect_speedups(struct model *m)
 	m->n_speedups = out + 1;
 }
 
+static void make_labels(struct model *m)
+{
+	_cleanup_free_ const char **names = xcalloc(m->n_rows, sizeof(*names));
+
+	for (size_t i = 0; i < m->n_rows; i++)
+		names[i] = m->rows[i].target->name;
+	m->labels = labels_make(names, m->n_rows);
+}
+
 static void make_rows(struct model *m)
 {
 	const struct profile *p = m->profile;
@@ -203,15 +216,18 @@ static void make_rows(struct model *m)
 	for (size_t i = 0; i < m->estimates.n; i++) {
 		const struct estimate *e = &m->estimates.e[i];
 		const struct profile_target *t = &p->targets[e->target];
+		uint64_t samples = samples_of(p, t);
 
 		m->rows[m->n_rows++] = (struct model_row){
 			.e = e,
 			.target = t,
 			.progress = &p->progress[e->progress],
-			.samples = samples_of(p, t, e->samples),
+			.samples = samples ? samples : e->samples,
+			.sampled = samples > 0,
 		};
 	}
 	qsort(m->rows, m->n_rows, sizeof(*m->rows), compare_rows);
+	make_labels(m);
 	collect_speedups(m);
 }
 
@@ -470,8 +486,11 @@ void model_free(struct model *m)
 	free(m->progress);
 	free(m->latency);
 	free(m->speedups);
-	for (size_t i = 0; i < m->n_rows; i++)
+	for (size_t i = 0; i < m->n_rows; i++) {
 		free(m->rows[i].trust.command);
+		free(m->labels[i]);
+	}
+	free(m->labels);
 	free(m->rows);
 	estimates_free(&m->estimates);
 	profile_free(m->profile);

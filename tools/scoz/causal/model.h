@@ -24,6 +24,7 @@ struct model_row {
 	const struct profile_target *target;
 	const struct profile_progress *progress;
 	uint64_t samples; /* where it was seen at all; else the hits in its windows */
+	bool sampled;	  /* the former */
 	struct model_trust trust;
 };
 
@@ -53,8 +54,10 @@ struct text_list {
 struct model {
 	struct profile *profile;
 	struct estimates estimates;
-	struct model_row *rows; /* "optimize" first, then by best_pct, then what is not known */
+	struct model_row
+		*rows; /* "optimize" first, by best_lo, then by best_pct, then what is not known */
 	size_t n_rows;
+	char **labels; /* by row: short names for people, different for different targets */
 	struct model_progress *progress; /* by id */
 	struct model_latency *latency;	 /* by id; of those that are no latency, empty */
 	double *speedups;		 /* percent: all that any row has, but 0 */

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "stats/answer.h"
+
+#include <math.h>
+
+/* The first of @verdict with the largest of what is sure, or, undecided, of what may be. */
+static const struct answer_row *first_of(const struct answer_row *rows, size_t n,
+					 enum verdict verdict)
+{
+	const struct answer_row *first = NULL;
+	double most = -INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct estimate *e = rows[i].e;
+		double key = verdict == VERDICT_OPTIMIZE     ? e->best_lo
+			     : verdict == VERDICT_CONTENTION ? -e->best_hi
+							     : e->best_hi;
+
+		if (e->verdict != verdict || e->best != KNOWN_VALUE || key <= most)
+			continue;
+		most = key;
+		first = &rows[i];
+	}
+	return first;
+}
+
+static bool all_worthless(const struct answer_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].e->verdict != VERDICT_NO_EFFECT)
+			return false;
+	}
+	return n > 0;
+}
+
+char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
+{
+	const struct answer_row *worth = first_of(rows, n, VERDICT_OPTIMIZE);
+	const struct answer_row *harmful = first_of(rows, n, VERDICT_CONTENTION);
+	const struct answer_row *open = first_of(rows, n, VERDICT_UNDECIDED);
+	_cleanup_free_ char *value = NULL;
+
+	if (!n)
+		return xasprintf("Nothing is known about %s", unit);
+	if (worth) {
+		value = percent_text(worth->e->best_lo);
+		return xasprintf("%s is worth most: %g %% off it saves at least %s %% of %s",
+				 worth->label, worth->e->best_at_pct, value, unit);
+	}
+	if (harmful) {
+		value = percent_text(-harmful->e->best_hi);
+		return xasprintf("Nothing is surely worth it; with %g %% off %s, %s even grows by "
+				 "at least %s %%",
+				 harmful->e->best_at_pct, harmful->label, unit, value);
+	}
+	if (all_worthless(rows, n))
+		return xasprintf("Nothing of what was tried is worth it: %s stays as it is", unit);
+	if (!open)
+		return xstrdup("Nothing is surely worth it yet: run longer");
+	value = percent_interval_text(open->e->best_pct, open->e->best_lo, open->e->best_hi,
+				      open->e->best_at_pct);
+	return xasprintf("Nothing is surely worth it yet; what may save most is %s: %g %% off it "
+			 "saves %s %% of %s",
+			 open->label, open->e->best_at_pct, value, unit);
+}

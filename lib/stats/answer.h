@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all estimates of one progress point come to, in one sentence. */
+#ifndef SCOZ_ANSWER_H
+#define SCOZ_ANSWER_H
+
+#include "stats/stats.h"
+
+struct answer_row {
+	const struct estimate *e;
+	const char *label; /* the target, for people */
+};
+/*
+ * "work is worth most: 50 % off it saves at least 17.6 % of UNIT": of what is worth it the one of
+ * which most is sure. @unit: "the time per request". Without a full stop; to be freed.
+ */
+char *answer_text(const struct answer_row *rows, size_t n, const char *unit);
+
+#endif

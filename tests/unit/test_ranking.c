@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The ranking as people see it: whole reports at several widths against tests/unit/golden
+ * (SCOZ_UPDATE_GOLDEN=1 writes them anew: look at the difference), short names, order, options.
+ */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/labels.h"
+#include "tests/unit/test_report_fixture.h"
+#include "tests/unit/test_report_tool.h"
+
+static char dir[64], path[128];
+
+static const double speedups[] = { 0.25, 0.5, 0.75, 1 };
+
+#define T(i, name, kind, place, g, b, noisy, n, seen) \
+	{ \
+		{ i, name, kind, place }, .gain = g, .bend = b, .noise = noisy, .units = n, \
+					  .samples = seen \
+	}
+static const struct fixture_target targets[] = {
+	T(0, "func:std::map<std::string, Order>::operator[](std::string const&)@server", "function",
+	  "src/storage/engine/index.hpp:1843", 0.45, 1, 0.02, 14, 12000),
+	T(1, "func:std::map<std::string, Price>::operator[](std::string const&)@server", "function",
+	  "src/storage/engine/index.hpp:1843", 0.2, 0.5, 0.02, 14, 36000),
+	T(2, "func:acme::exec::HashJoin::probe(acme::RowBatch const&)@server", "function",
+	  "src/exec/hash_join.cc:88", 0.3, 1, 0.02, 14, 9000),
+	T(3, "src/exec/hash_join.cc:109", "line", "src/exec/hash_join.cc:109", -0.12, 1, 0.02, 14,
+	  3000),
+	T(4, "src/log/hash_join.cc:109", "line", "src/log/hash_join.cc:109", 0, 1, 0.004, 30,
+	  90000),
+	T(5, "func:main@client", "function", "client.c:7", 0, 1, 0.004, 30, 70),
+	T(6, "func:main@server", "function", "server.c:7", 0.02, 1, 0.1, 6, 5000),
+	T(7, "func:0x4290@gzip", "function", "", 0.1, 1, 0.02, 2, 100),
+	T(8, "kernel:do_sys_poll", "kernel", "", 0, 1, 0.3, 5, 800),
+};
+
+static const struct fixture fixture = {
+	.command = "./server --bench",
+	.speedups = speedups,
+	.n_speedups = ARRAY_SIZE(speedups),
+	.targets = targets,
+	.n_targets = ARRAY_SIZE(targets),
+	.footer = true,
+};
+
+static char *golden_name(const char *name)
+{
+	return xasprintf("tests/unit/golden/%s", name);
+}
+
+/* Both without the name of the temporary file. */
+static void check_golden(const char *name)
+{
+	_cleanup_free_ char *file = golden_name(name), *wanted = NULL;
+	char *at;
+
+	while ((at = strstr(out_text, path))) {
+		memmove(at, at + strlen(path) - 1, strlen(at + strlen(path) - 1) + 1);
+		*at = 'P';
+	}
+	if (getenv("SCOZ_UPDATE_GOLDEN")) {
+		FILE *f = fopen(file, "w");
+
+		assert_non_null(f);
+		fputs(out_text, f);
+		fclose(f);
+	}
+	wanted = read_file(file, NULL);
+	if (!wanted)
+		fail_msg("no %s: run from the tree's top", file);
+	if (strcmp(out_text, wanted) != 0)
+		fail_msg("not as in %s:\n%s", file, out_text);
+}
+
+static void report_at(const char *columns, const char *locale)
+{
+	setenv("COLUMNS", columns, 1);
+	assert_non_null(setlocale(LC_CTYPE, locale));
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_DONE);
+}
+
+static size_t longest_line(void)
+{
+	size_t most = 0;
+
+	/* The ranking ends where the facts about the run begin. */
+	for (char *line = out_text; line && strncmp(line, path, strlen(path)) != 0;) {
+		char *end = strchr(line, '\n');
+		_cleanup_free_ char *text = end ? xstrndup(line, end - line) : xstrdup(line);
+		size_t w = text_width(text);
+
+		most = w > most ? w : most;
+		line = end ? end + 1 : NULL;
+	}
+	return most;
+}
+
+static void golden(void **state)
+{
+	static const char *const widths[] = { "80", "120", "200" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		_cleanup_free_ char *name = xasprintf("report-%s.txt", widths[i]);
+
+		report_at(widths[i], "C.UTF-8");
+		assert_true(longest_line() <= (size_t)atoi(widths[i]));
+		check_golden(name);
+	}
+	report_at("80", "C");
+	for (const char *p = out_text; *p; p++)
+		assert_true(*p == '\n' || (*p >= ' ' && *p <= '~'));
+	check_golden("report-80-ascii.txt");
+}
+
+static void any_width(void **state)
+{
+	(void)state;
+	for (int w = 50; w <= 220; w += 7) {
+		_cleanup_free_ char *columns = xasprintf("%d", w);
+
+		report_at(columns, "C.UTF-8");
+		if (longest_line() > (size_t)w)
+			fail_msg("%zu columns wide at %d:\n%s", longest_line(), w, out_text);
+	}
+}
+
+/* Where it stands; it must be there. */
+static size_t at(const char *text)
+{
+	const char *p = strstr(out_text, text);
+
+	if (!p)
+		fail_msg("\"%s\" is not in:\n%s", text, out_text);
+	return p - out_text;
+}
+
+static void order(void **state)
+{
+	(void)state;
+	report_at("200", "C");
+	/* By the lower bound, not by samples. */
+	assert_true(at("\nWorth it (3)") < at("  map<std::string, Order>::operator[]"));
+	assert_true(at("  map<std::string, Order>::operator[]") < at("  HashJoin::probe"));
+	assert_true(at("  HashJoin::probe") < at("  map<std::string, Price>::operator[]"));
+	assert_true(at("\nHarmful if faster (1)") < at("  exec/hash_join.cc:109"));
+	assert_true(at("\nSurely worthless (2)") < at("  log/hash_join.cc:109"));
+	assert_true(at("\nSurely worthless (2)") < at("  main@client"));
+	assert_true(at("\nUnclear (3)") < at("  main@server"));
+	assert_true(at("\nUnclear (3)") < at("  0x4290@gzip"));
+	/* One sentence at the top and at the end. */
+	assert_int_equal(at("map<std::string, Order>::operator[] is worth most: "), 0);
+	assert_true(at("3 worth it, 1 harmful if faster, 2 surely worthless, 3 unclear.") <
+		    at("\nWorth it"));
+	assert_string_equal(strrchr(out_text, '\n'), "\n");
+	assert_non_null(strstr(strstr(out_text, "Warnings"), "operator[] is worth most: "));
+}
+
+static void options(void **state)
+{
+	(void)state;
+	setenv("COLUMNS", "160", 1);
+	setlocale(LC_CTYPE, "C");
+	assert_int_equal(run(cmd_report, "--limit", "1", path, NULL), EXIT_DONE);
+	at("2 more: --limit 0 shows all");
+	assert_null(strstr(out_text, "\n  HashJoin::probe"));
+	assert_int_equal(run(cmd_report, "--sort", "samples", path, NULL), EXIT_DONE);
+	assert_true(at("\n  map<std::string, Price>::operator[]") < at("\n  HashJoin::probe"));
+	assert_int_equal(at("map<std::string, Order>::operator[] is worth most: "), 0);
+	assert_int_equal(run(cmd_report, "--filter", "hashjoin", path, NULL), EXIT_DONE);
+	at("\n  HashJoin::probe");
+	at("(8 other targets do not match --filter)");
+	assert_null(strstr(out_text, "\n  main@client"));
+	assert_int_equal(run(cmd_report, "--filter", "*main@*", path, NULL), EXIT_DONE);
+	at("(7 other targets do not match --filter)");
+	assert_int_equal(run(cmd_report, "--color", "always", path, NULL), EXIT_DONE);
+	at("\033[94m");
+	assert_int_equal(run(cmd_report, "--color", "auto", path, NULL), EXIT_DONE);
+	assert_null(strchr(out_text, '\033'));
+	assert_int_equal(run(cmd_report, "--color", "pink", path, NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_report, "--limit", "x", path, NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_report, "--sort", "nonsense", path, NULL), EXIT_USAGE);
+}
+
+static void details(void **state)
+{
+	(void)state;
+	setenv("COLUMNS", "100", 1);
+	setlocale(LC_CTYPE, "C");
+	assert_int_equal(run(cmd_report, path, "HashJoin::probe", NULL), EXIT_DONE);
+	assert_int_equal(at("func:acme::exec::HashJoin::probe(acme::RowBatch const&)@server\n"), 0);
+	at("\n  optimize: ");
+	at("\n     75 %  |");
+	assert_null(strstr(out_text, "Order"));
+	/* By a part of the name or place, also before the file. */
+	assert_int_equal(run(cmd_report, "hash_join.cc:109", path, NULL), EXIT_DONE);
+	at("src/exec/hash_join.cc:109\n");
+	at("src/log/hash_join.cc:109\n");
+	assert_int_equal(run(cmd_report, "nothing_like_it", path, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "nothing_like_it: no such file, and no target of "));
+}
+
+/* Fifteen times the same is said once. */
+static void warnings(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	report_at("200", "C");
+	for (const char *p = out_text; (p = strstr(p, "few windows")); p++)
+		n++;
+	assert_true(n >= 1 && n <= 2);
+}
+
+static void check_labels(const char *const *names, size_t n, const char *const *wanted)
+{
+	char **labels = labels_make(names, n);
+
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(labels[i], wanted[i]);
+		free(labels[i]);
+	}
+	free(labels);
+}
+
+static void labels(void **state)
+{
+	static const char *const names[] = {
+		"func:work@bar",
+		"func:a::b::Map<int, std::less<int> >::find(int) const@server",
+		"func:a::b::operator<<(std::ostream&, A const&)@server",
+		"func:a::Foo::operator()(int)@server",
+		"func:a::Foo::run()::{lambda(int)#1}::operator()(int) const@server",
+		"func:(anonymous namespace)::helper(int)@server",
+		"func:<alloc::vec::Vec<T> as core::ops::Drop>::drop@rusty",
+		"func:0x4290@gzip",
+		"func:same@one",
+		"func:same@two",
+		"src/deep/bar.c:8",
+		"src/a/foo.c:1",
+		"src/b/foo.c:1",
+		"kernel:do_sys_poll",
+		"bin:/usr/bin/true",
+		"func:odd<name@x",
+		"func:work@bar + func:a::B::other(int)@bar",
+	};
+	static const char *const wanted[] = {
+		"work",
+		"Map::find",
+		"b::operator<<",
+		"Foo::operator()",
+		"run::{lambda#1}::operator()",
+		"(anonymous namespace)::helper",
+		"Vec::drop",
+		"0x4290@gzip",
+		"same@one",
+		"same@two",
+		"bar.c:8",
+		"a/foo.c:1",
+		"b/foo.c:1",
+		"kernel:do_sys_poll",
+		"bin:/usr/bin/true",
+		"odd<name",
+		"work + B::other",
+	};
+	static const char *const overloads[] = { "func:f(int)@b", "func:f(long)@b",
+						 "func:f(int)@b" };
+	static const char *const apart[] = { "f(int)@b", "f(long)@b", "f(int)@b" };
+
+	(void)state;
+	check_labels(names, ARRAY_SIZE(names), wanted);
+	check_labels(overloads, ARRAY_SIZE(overloads), apart);
+}
+
+/* Twenty functions of one template, in the narrowest column: the function stays, none are alike. */
+static void narrow_labels(void **state)
+{
+	const char *names[20];
+	char **labels;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		names[i] =
+			xasprintf("func:very::long::name_space::Type%d::operator[](int)@server", i);
+	labels = labels_make(names, 20);
+	labels_fit(labels, 20, 16, "~");
+	for (int i = 0; i < 20; i++) {
+		assert_true(strlen(labels[i]) <= 16);
+		assert_non_null(strstr(labels[i], "[]"));
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(labels[i], labels[j]);
+	}
+	for (int i = 0; i < 20; i++) {
+		free(labels[i]);
+		free((char *)names[i]);
+	}
+	free(labels);
+}
+
+static int setup(void **state)
+{
+	struct error err = { 0 };
+
+	(void)state;
+	strcpy(dir, "/tmp/test_ranking-XXXXXX");
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/profile.scoz", dir);
+	return fixture_write(path, &fixture, &err);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unlink(path);
+	rmdir(dir);
+	free(out_text);
+	free(err_text);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(golden),  cmocka_unit_test(any_width),
+		cmocka_unit_test(order),   cmocka_unit_test(options),
+		cmocka_unit_test(details), cmocka_unit_test(warnings),
+		cmocka_unit_test(labels),  cmocka_unit_test(narrow_labels),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/scoz/causal/ranking.h"
+
+#include <fnmatch.h>
+#include <math.h>
+
+#include "stats/answer.h"
+
+static const char *const sort_names[SORTS] = {
+	[SORT_BOUND] = "bound", [SORT_ESTIMATE] = "estimate", [SORT_SAMPLES] = "samples",
+	[SORT_NAME] = "name",	[SORT_DOUBT] = "doubt",
+};
+
+enum section section_of(const struct model_row *row)
+{
+	static const enum section sections[] = {
+		[VERDICT_OPTIMIZE] = SECTION_WORTH,
+		[VERDICT_CONTENTION] = SECTION_HARMFUL,
+		[VERDICT_NO_EFFECT] = SECTION_WORTHLESS,
+		[VERDICT_UNDECIDED] = SECTION_UNCLEAR,
+	};
+
+	return sections[row->e->verdict];
+}
+
+const char *section_title(enum section s)
+{
+	static const char *const titles[] = {
+		[SECTION_WORTH] = "Worth it",
+		[SECTION_HARMFUL] = "Harmful if faster",
+		[SECTION_WORTHLESS] = "Surely worthless",
+		[SECTION_UNCLEAR] = "Unclear",
+	};
+
+	return titles[s];
+}
+
+int ranking_sort_named(const char *name)
+{
+	for (int i = 0; i < SORTS; i++) {
+		if (!strcmp(name, sort_names[i]))
+			return i;
+	}
+	return -1;
+}
+
+double ranking_share(const struct model *m, const struct model_row *row)
+{
+	return m->samples_total && row->sampled ? 100.0 * row->samples / m->samples_total : NAN;
+}
+
+/* What to rank by, the larger the earlier; what is not known last. */
+static double rank_key(const struct model_row *row, enum ranking_sort sort)
+{
+	const struct estimate *e = row->e;
+	double width = e->best == KNOWN_VALUE ? e->best_hi - e->best_lo : INFINITY;
+
+	if (sort == SORT_SAMPLES)
+		return row->samples;
+	if (sort == SORT_DOUBT)
+		return width;
+	if (sort == SORT_BOUND && section_of(row) == SECTION_WORTHLESS)
+		return row->samples; /* hot and worthless */
+	if (e->best == KNOWN_BOUND)
+		return sort == SORT_BOUND && section_of(row) == SECTION_UNCLEAR ? e->best_hi : -1e9;
+	if (e->best == KNOWN_NOTHING)
+		return -INFINITY;
+	if (sort == SORT_ESTIMATE)
+		return e->best_pct;
+	switch (section_of(row)) {
+	case SECTION_HARMFUL:
+		return -e->best_hi;
+	case SECTION_UNCLEAR:
+		return e->best_hi; /* what may yet turn out to be worth it */
+	default:
+		return e->best_lo;
+	}
+}
+
+static int compare_ranks(const void *pa, const void *pb, void *arg)
+{
+	const struct model_row *a = *(const struct model_row *const *)pa;
+	const struct model_row *b = *(const struct model_row *const *)pb;
+	enum ranking_sort sort = *(enum ranking_sort *)arg;
+	double x, y;
+
+	if (section_of(a) != section_of(b))
+		return section_of(a) < section_of(b) ? -1 : 1;
+	x = rank_key(a, sort);
+	y = rank_key(b, sort);
+	if (sort != SORT_NAME && x != y)
+		return x > y ? -1 : 1;
+	return strcmp(a->target->name, b->target->name);
+}
+
+bool row_matches(const struct model_row *row, const char *filter)
+{
+	const char *const texts[] = { row->target->name, row->target->location };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (strpbrk(filter, "*?") ? !fnmatch(filter, texts[i], FNM_CASEFOLD)
+					  : strcasestr(texts[i], filter) != NULL)
+			return true;
+	}
+	return false;
+}
+
+void ranking_init(struct ranking *r, const struct model *m, uint32_t progress,
+		  enum ranking_sort sort, const char *filter)
+{
+	*r = (struct ranking){ .m = m, .progress = &m->profile->progress[progress] };
+	r->rows = xcalloc(m->n_rows ? m->n_rows : 1, sizeof(*r->rows));
+	for (size_t i = 0; i < m->n_rows; i++) {
+		if (m->rows[i].e->progress != progress)
+			continue;
+		if (filter && !row_matches(&m->rows[i], filter))
+			r->others++;
+		else
+			r->rows[r->n++] = &m->rows[i];
+	}
+	qsort_r(r->rows, r->n, sizeof(*r->rows), compare_ranks, &sort);
+	for (size_t s = 0, i = 0; s <= SECTIONS; s++) {
+		while (i < r->n && section_of(r->rows[i]) < s)
+			i++;
+		r->start[s] = i;
+	}
+}
+
+void ranking_deinit(struct ranking *r)
+{
+	free(r->rows);
+}
+
+char *ranking_unit(const struct model *m, const struct profile_progress *p)
+{
+	if (p->kind == PROGRESS_LATENCY)
+		return xasprintf("the latency of \"%s\"", p->name);
+	if (!strcmp(m->profile->runs[m->profile->n_runs - 1].header.mode, "end-to-end"))
+		return xstrdup("the run time");
+	return xasprintf("the time per \"%s\"", p->name);
+}
+
+static size_t section_size(const struct ranking *r, enum section s)
+{
+	return r->start[s + 1] - r->start[s];
+}
+
+static char *count_text(const struct ranking *r)
+{
+	static const char *const words[] = {
+		[SECTION_WORTH] = "worth it",
+		[SECTION_HARMFUL] = "harmful if faster",
+		[SECTION_WORTHLESS] = "surely worthless",
+		[SECTION_UNCLEAR] = "unclear",
+	};
+	char *text = xstrdup("");
+
+	for (enum section s = 0; s < SECTIONS; s++) {
+		if (section_size(r, s))
+			text_add(&text, "%s%zu %s", *text ? ", " : "", section_size(r, s),
+				 words[s]);
+	}
+	return text;
+}
+
+static char *ranking_answer(const struct ranking *r, char *const *labels)
+{
+	_cleanup_free_ struct answer_row *rows = xcalloc(r->n ? r->n : 1, sizeof(*rows));
+	_cleanup_free_ char *unit = ranking_unit(r->m, r->progress);
+
+	for (size_t i = 0; i < r->n; i++)
+		rows[i] = (struct answer_row){ r->rows[i]->e, labels[r->rows[i] - r->m->rows] };
+	return answer_text(rows, r->n, unit);
+}
+
+char *ranking_headline(const struct ranking *r, char *const *labels, bool counts)
+{
+	_cleanup_free_ char *answer = ranking_answer(r, labels);
+	_cleanup_free_ char *count = count_text(r);
+
+	return counts && r->n ? xasprintf("%s; %s.", answer, count) : xasprintf("%s.", answer);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rows of a model as an answer: what is worth optimising, in the order of what is sure. */
+#ifndef SCOZ_RANKING_H
+#define SCOZ_RANKING_H
+
+#include "tools/scoz/causal/model.h"
+
+/* One for each verdict. */
+enum section { SECTION_WORTH, SECTION_HARMFUL, SECTION_WORTHLESS, SECTION_UNCLEAR, SECTIONS };
+enum section section_of(const struct model_row *row);
+const char *section_title(enum section s); /* "Worth it" */
+
+enum ranking_sort {
+	SORT_BOUND, /* what is sure to be gained; each section as suits it */
+	SORT_ESTIMATE,
+	SORT_SAMPLES,
+	SORT_NAME,
+	SORT_DOUBT, /* widest interval first */
+	SORTS
+};
+/* By its name ("bound"); -1: there is none. */
+int ranking_sort_named(const char *name);
+
+/* Of one progress point. */
+struct ranking {
+	const struct model *m;
+	const struct profile_progress *progress;
+	const struct model_row **rows; /* section by section */
+	size_t n;
+	size_t start[SECTIONS + 1]; /* in rows[] */
+	size_t others;		    /* that the filter left out */
+};
+/*
+ * @filter: NULL, or part of a target's name or location, or a pattern of them (with * or ?), in
+ * capitals or not.
+ */
+void ranking_init(struct ranking *r, const struct model *m, uint32_t progress,
+		  enum ranking_sort sort, const char *filter);
+void ranking_deinit(struct ranking *r);
+
+/* Of the row, percent of all samples; NAN: it is not known. */
+double ranking_share(const struct model *m, const struct model_row *row);
+bool row_matches(const struct model_row *row, const char *filter);
+
+/* "the time per \"iter\"", "the latency of \"request\"", "the run time"; to be freed. */
+char *ranking_unit(const struct model *m, const struct profile_progress *p);
+/*
+ * One sentence: what to do, and how sure that is. @labels: by the model's row. @counts: and how
+ * many there are of each kind. To be freed.
+ */
+char *ranking_headline(const struct ranking *r, char *const *labels, bool counts);
+
+#endif

@@ -1,0 +1,866 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The ranking in a terminal: the answer, then a line for each target with a bar as long as what is
+ * sure and a whisker for the 95 % interval, all on one axis. What was done to get there comes
+ * after.
+ */
+#include "tools/scoz/causal/report_text.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "base/labels.h"
+#include "tools/scoz/cmds.h"
+#include "tools/scoz/text.h"
+
+#define FOLDED_ROWS 5	 /* of what nobody needs to act on, unless --limit says otherwise */
+#define STRETCHING  24.0 /* such a one does not stretch the axis */
+#define LEAST_NAME  16
+#define LEAST_BAR   5
+#define SEEN_FROM   70 /* columns, from which on there is one for the samples */
+#define MOST_BAR    60
+#define PLACE_FROM  100 /* columns, from which on there is one for the place */
+#define CURVE_FROM  120
+
+static char *clean(const char *s)
+{
+	_cleanup_free_ char *text = text_clean(s, "?");
+
+	return locale_text(text);
+}
+
+/* ---- colour ---- */
+
+enum paint { PAINT_PLAIN, PAINT_BOLD, PAINT_SOFT, PAINT_WORTH, PAINT_HARMFUL };
+static bool colored;
+
+static void paint(enum paint p)
+{
+	static const char *const codes[] = { "0", "1", "2", "94", "33" };
+
+	if (colored)
+		printf("\033[%sm", codes[p]);
+}
+
+static enum paint paint_of(enum section s)
+{
+	return s == SECTION_WORTH ? PAINT_WORTH : s == SECTION_HARMFUL ? PAINT_HARMFUL : PAINT_SOFT;
+}
+
+static bool wants_color(enum color c)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	if (c != COLOR_AUTO)
+		return c == COLOR_ALWAYS;
+	return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+/* ---- lines ---- */
+
+/* Broken at blanks, each line after the first with @indent. */
+static void put_wrapped(const char *text, size_t indent, size_t width)
+{
+	size_t used = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " "), w;
+		_cleanup_free_ char *word = xstrndup(text, len);
+
+		w = text_width(word);
+		if (used && used + 1 + w > width - indent) {
+			printf("\n%*s", (int)indent, "");
+			used = 0;
+		} else if (used) {
+			putchar(' ');
+			used++;
+		}
+		fputs(word, stdout);
+		used += w;
+		text += len;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
+static void put_cell(const char *text, size_t width, bool right)
+{
+	size_t w = text_width(text), pad = width > w ? width - w : 0;
+
+	printf("%*s%s%*s", right ? (int)pad : 0, "", text, right ? 0 : (int)pad, "");
+}
+
+/* ---- the axis ---- */
+
+struct scale {
+	double lo, hi;
+	size_t width;
+};
+
+static size_t scale_at(const struct scale *s, double v)
+{
+	double x = (v - s->lo) / (s->hi - s->lo) * (s->width - 1);
+
+	return x <= 0 ? 0 : x >= s->width - 1 ? s->width - 1 : (size_t)lround(x);
+}
+
+static void scale_stretch(struct scale *s, double v)
+{
+	s->lo = fmin(s->lo, fmax(v, -100));
+	s->hi = fmax(s->hi, fmin(v, 100));
+}
+
+static struct scale scale_of(const struct ranking *r, size_t width)
+{
+	struct scale s = { .lo = 0, .hi = 5, .width = width };
+	double air;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct estimate *e = r->rows[i]->e;
+
+		if (e->best != KNOWN_VALUE)
+			continue;
+		scale_stretch(&s, e->best_pct);
+		if (section_of(r->rows[i]) != SECTION_UNCLEAR ||
+		    e->best_hi - e->best_lo < STRETCHING) {
+			scale_stretch(&s, e->best_lo);
+			scale_stretch(&s, e->best_hi);
+		}
+	}
+	air = (s.hi - s.lo) / (2.0 * s.width);
+	s.hi += air;
+	s.lo -= s.lo < 0 ? air : 0;
+	return s;
+}
+
+/* Numbers above the columns where they are, with "|" or a blank before what is next. */
+static char *scale_ticks(const struct scale *s)
+{
+	double rough = (s->hi - s->lo) * 8 / s->width, magnitude = pow(10, floor(log10(rough)));
+	double step = magnitude * (rough / magnitude < 2 ? 2 : rough / magnitude < 5 ? 5 : 10);
+	char *line = xmalloc(s->width + 1);
+
+	memset(line, ' ', s->width);
+	line[s->width] = '\0';
+	for (double v = ceil(s->lo / step) * step; v <= s->hi; v += step) {
+		_cleanup_free_ char *text = xasprintf("%g", fabs(v) < step / 2 ? 0.0 : v);
+		size_t len = strlen(text), at = scale_at(s, v);
+
+		at = at > len / 2 ? at - len / 2 : 0;
+		if (at + len <= s->width)
+			memcpy(line + at, text, len);
+	}
+	return line;
+}
+
+struct glyphs {
+	const char *zero, *sure, *whisker, *value, *below, *above, *dash;
+};
+
+static const struct glyphs *glyphs(void)
+{
+	static const struct glyphs utf8 = { "│", "█", "─", "●", "◂", "▸", "—" };
+	static const struct glyphs ascii = { "|", "#", "-", "o", "<", ">", "-" };
+
+	return locale_is_utf8() ? &utf8 : &ascii;
+}
+
+/* A solid bar from 0 to what is sure, a line to the other end of the interval. */
+static void print_interval(const struct scale *s, double lo, double v, double hi, enum paint p)
+{
+	const struct glyphs *g = glyphs();
+	const char **cell = xcalloc(s->width, sizeof(*cell));
+	size_t zero = scale_at(s, 0), from = scale_at(s, lo), to = scale_at(s, hi);
+
+	for (size_t i = from; i <= to; i++)
+		cell[i] = g->whisker;
+	for (size_t i = zero; lo > 0 && i < from; i++)
+		cell[i] = g->sure;
+	for (size_t i = to + 1; hi < 0 && i <= zero; i++)
+		cell[i] = g->sure;
+	cell[zero] = g->zero;
+	cell[scale_at(s, v)] = g->value;
+	if (lo < s->lo)
+		cell[0] = g->below;
+	if (hi > s->hi)
+		cell[s->width - 1] = g->above;
+	paint(p);
+	for (size_t i = 0; i < s->width; i++)
+		fputs(cell[i] ? cell[i] : " ", stdout);
+	paint(PAINT_PLAIN);
+	free(cell);
+}
+
+static void print_empty(const struct scale *s)
+{
+	size_t zero = scale_at(s, 0);
+
+	printf("%*s%s%*s", (int)zero, "", glyphs()->zero, (int)(s->width - zero - 1), "");
+}
+
+/* ---- cells ---- */
+
+static char *value_text(const struct model_row *row)
+{
+	const struct estimate *e = row->e;
+
+	if (e->best == KNOWN_NOTHING)
+		return xstrdup(glyphs()->dash);
+	return percent_interval_text(e->best_pct, e->best_lo, e->best_hi, e->best_at_pct);
+}
+
+static char *at_text(const struct model_row *row)
+{
+	return row->e->best == KNOWN_NOTHING ? xstrdup("")
+					     : xasprintf("%g %%", row->e->best_at_pct);
+}
+
+static char *share_text(const struct model *m, const struct model_row *row)
+{
+	double share = ranking_share(m, row);
+
+	if (!isfinite(share))
+		return xstrdup(glyphs()->dash);
+	return xasprintf(share < 9.95 ? "%.1f" : "%.0f", share);
+}
+
+/* Where it is, and in which binary: what the label does not say. */
+static char *place_text(const struct model_row *row)
+{
+	const char *binary = label_binary(row->target->name), *location = row->target->location;
+
+	if (!strcmp(location, row->target->name))
+		location = "";
+	if (binary && *location)
+		return xasprintf("%s %s", binary, location);
+	return xstrdup(binary ? binary : location);
+}
+
+/* The whole curve, on a scale that all share; blank where nothing is known. */
+static char *curve_text(const struct model *m, const struct model_row *row, const struct scale *s)
+{
+	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < m->n_speedups; i++) {
+		const struct estimate_point *p = model_point(row, m->speedups[i]);
+		double part = p ? (p->program_speedup_pct - s->lo) / (s->hi - s->lo) : 0;
+
+		if (!p || estimate_point_knowledge(p) != KNOWN_VALUE)
+			text_add(&text, " ");
+		else
+			text_add(&text, "%s", blocks[(int)fmin(fmax(part * 8, 0), 7)]);
+	}
+	return text;
+}
+
+/* ---- the ranking ---- */
+
+struct columns {
+	size_t name, place, value, at, curve;
+	bool seen;
+	struct scale scale;
+};
+
+static size_t most_width(const struct ranking *r, char *(*text)(const struct model_row *row))
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		_cleanup_free_ char *t = text(r->rows[i]);
+		size_t w = text_width(t);
+
+		most = w > most ? w : most;
+	}
+	return most;
+}
+
+/* By row of the model; those that are not shown are NULL. */
+static char **shown_labels(const struct ranking *r)
+{
+	char **labels = xcalloc(r->n ? r->n : 1, sizeof(*labels));
+
+	for (size_t i = 0; i < r->n; i++)
+		labels[i] = clean(r->m->labels[r->rows[i] - r->m->rows]);
+	return labels;
+}
+
+static struct columns find_columns(const struct ranking *r, char **labels, size_t width)
+{
+	struct columns c = { .value = most_width(r, value_text), .at = most_width(r, at_text) };
+	size_t fixed, longest = 0, place = most_width(r, place_text);
+
+	c.value = c.value < 12 ? 12 : c.value;
+	c.at = c.at < 5 ? 5 : c.at;
+	for (size_t i = 0; i < r->n; i++) {
+		size_t w = text_width(labels[i]);
+
+		longest = w > longest ? w : longest;
+	}
+	longest = longest < LEAST_NAME ? LEAST_NAME : longest;
+	if (width >= CURVE_FROM && locale_is_utf8() && r->m->n_speedups > 1 &&
+	    r->m->n_speedups <= 24)
+		c.curve = r->m->n_speedups < 5 ? 5 : r->m->n_speedups;
+	c.seen = width >= SEEN_FROM;
+	/* Two blanks before the name, and between columns. */
+	fixed = 2 + 2 + (c.seen ? 6 : 0) + 2 + c.value + 2 + c.at + (c.curve ? 2 + c.curve : 0);
+	c.name = width > fixed + 2 * LEAST_NAME ? (width - fixed) / 2 : LEAST_NAME;
+	c.name = width >= PLACE_FROM ? c.name * 2 / 3 : c.name;
+	c.name = c.name < LEAST_NAME ? LEAST_NAME : c.name > longest ? longest : c.name;
+	if (fixed + c.name + LEAST_BAR > width)
+		c.name = 12;
+	fixed += c.name;
+	if (width >= PLACE_FROM && place && width > fixed + 24) {
+		size_t room = (width - fixed) / 2 - 2;
+
+		c.place = place < room ? place : room;
+		fixed += 2 + c.place;
+	}
+	c.scale.width = width > fixed + LEAST_BAR ? width - fixed : LEAST_BAR;
+	c.scale.width = c.scale.width > MOST_BAR ? MOST_BAR : c.scale.width;
+	c.scale = scale_of(r, c.scale.width);
+	return c;
+}
+
+static void print_columns(const struct columns *c)
+{
+	_cleanup_free_ char *ticks = scale_ticks(&c->scale);
+
+	paint(PAINT_SOFT);
+	printf("  %-*s  ", (int)c->name, "TARGET");
+	if (c->place)
+		printf("%-*s  ", (int)c->place, "WHERE");
+	if (c->seen)
+		printf("SEEN  ");
+	printf("%s  ", ticks);
+	put_cell("SAVES", c->value, true);
+	printf("  %*s", (int)c->at, "AT");
+	if (c->curve)
+		printf("  CURVE");
+	printf("\n");
+	paint(PAINT_PLAIN);
+}
+
+static void print_measured(const struct model_row *row)
+{
+	const struct estimate_point *p = model_point(row, row->e->best_at_pct);
+
+	if (p && p->measured_windows) {
+		_cleanup_free_ char *text = percent_interval_text(p->measured_pct, p->measured_lo,
+								  p->measured_hi, p->speedup_pct);
+
+		printf("    measured at %g %%: %s\n", p->speedup_pct, text);
+	}
+}
+
+static void print_row(const struct ranking *r, const struct model_row *row, const char *label,
+		      const struct columns *c)
+{
+	_cleanup_free_ char *value = value_text(row), *at = at_text(row);
+	_cleanup_free_ char *share = share_text(r->m, row), *place = place_text(row);
+	enum paint p = paint_of(section_of(row));
+
+	printf("  ");
+	paint(section_of(row) <= SECTION_HARMFUL ? PAINT_BOLD : PAINT_PLAIN);
+	put_cell(label, c->name, false);
+	paint(PAINT_PLAIN);
+	if (c->place) {
+		char *shown = clean(place);
+
+		shown = text_shorten(shown, c->place, locale_ellipsis());
+		printf("  ");
+		paint(PAINT_SOFT);
+		put_cell(shown, c->place, false);
+		paint(PAINT_PLAIN);
+		free(shown);
+	}
+	printf("  ");
+	if (c->seen) {
+		put_cell(share, 4, true);
+		printf("  ");
+	}
+	if (row->e->best == KNOWN_VALUE)
+		print_interval(&c->scale, row->e->best_lo, row->e->best_pct, row->e->best_hi, p);
+	else
+		print_empty(&c->scale);
+	printf("  ");
+	put_cell(value, c->value, true);
+	if (*at || c->curve)
+		printf("  %*s", (int)c->at, at);
+	if (c->curve) {
+		_cleanup_free_ char *curve = curve_text(r->m, row, &c->scale);
+
+		printf("  ");
+		paint(p);
+		fputs(curve, stdout);
+		paint(PAINT_PLAIN);
+	}
+	putchar('\n');
+	print_measured(row);
+}
+
+static size_t limit_of(const struct report_options *o, enum section s)
+{
+	if (o->limit != SIZE_MAX)
+		return o->limit ? o->limit : SIZE_MAX;
+	return s <= SECTION_HARMFUL ? SIZE_MAX : FOLDED_ROWS;
+}
+
+static void print_section(const struct ranking *r, enum section s, char *const *labels,
+			  const struct columns *c, const struct report_options *o)
+{
+	size_t n = r->start[s + 1] - r->start[s], limit = limit_of(o, s);
+
+	if (!n)
+		return;
+	paint(PAINT_BOLD);
+	printf("%s (%zu)\n", section_title(s), n);
+	paint(PAINT_PLAIN);
+	for (size_t i = 0; i < n && i < limit; i++)
+		print_row(r, r->rows[r->start[s] + i], labels[r->start[s] + i], c);
+	if (n > limit)
+		printf("  %zu more: --limit 0 shows all\n", n - limit);
+}
+
+static void print_headline(const struct model *m, const struct ranking *r, bool counts,
+			   size_t width)
+{
+	_cleanup_free_ char *text = ranking_headline(r, m->labels, counts), *shown = clean(text);
+
+	put_wrapped(shown, 0, width);
+}
+
+static void print_ranking(const struct model *m, uint32_t progress, const struct report_options *o,
+			  size_t width, size_t prose)
+{
+	struct ranking r, all;
+	struct columns c;
+	char **labels;
+
+	ranking_init(&all, m, progress, SORT_BOUND, NULL);
+	ranking_init(&r, m, progress, o->sort, o->filter);
+	paint(PAINT_BOLD);
+	print_headline(m, &all, true, prose);
+	paint(PAINT_PLAIN);
+	if (r.n) {
+		_cleanup_free_ char *unit = ranking_unit(m, r.progress), *shown = clean(unit);
+
+		labels = shown_labels(&r);
+		c = find_columns(&r, labels, width);
+		labels_fit(labels, r.n, c.name, locale_ellipsis());
+		putchar('\n');
+		paint(PAINT_SOFT);
+		_cleanup_free_ char *legend =
+			xasprintf("SAVES: %% of %s, with AT %% off the target [95 %% interval]%s",
+				  shown, c.seen ? "; SEEN: % of samples" : "");
+
+		put_wrapped(legend, 0, prose);
+		paint(PAINT_PLAIN);
+		print_columns(&c);
+		for (enum section s = 0; s < SECTIONS; s++)
+			print_section(&r, s, labels, &c, o);
+		for (size_t i = 0; i < r.n; i++)
+			free(labels[i]);
+		free(labels);
+	}
+	if (r.others)
+		printf("  (%zu other targets do not match --filter)\n", r.others);
+	putchar('\n');
+	ranking_deinit(&r);
+	ranking_deinit(&all);
+}
+
+/* ---- one target ---- */
+
+static void print_trust_of(const struct model_row *row)
+{
+	_cleanup_free_ char *text = trust_text(&row->trust.t, row->trust.more_s);
+	_cleanup_free_ char *shown = clean(text);
+
+	printf("  precision at %g %%: %s%s\n", row->trust.speedup_pct, shown,
+	       row->trust.command ? ":" : "");
+	if (row->trust.command) {
+		_cleanup_free_ char *command = clean(row->trust.command);
+
+		printf("    %s\n", command);
+	}
+}
+
+static struct scale scale_of_curve(const struct model_row *row, size_t width)
+{
+	struct scale s = { .lo = 0, .hi = 5, .width = width };
+
+	for (size_t i = 1; i < row->e->n_points; i++) {
+		const struct estimate_point *p = &row->e->points[i];
+
+		if (estimate_point_knowledge(p) != KNOWN_VALUE)
+			continue;
+		scale_stretch(&s, p->program_speedup_pct);
+		if (p->ci_hi - p->ci_lo < STRETCHING) {
+			scale_stretch(&s, p->ci_lo);
+			scale_stretch(&s, p->ci_hi);
+		}
+	}
+	return s;
+}
+
+static void print_curve(const struct model_row *row, size_t width)
+{
+	size_t bar = width > 54 ? width - 54 : LEAST_BAR;
+	struct scale s = scale_of_curve(row, bar > MOST_BAR ? MOST_BAR : bar);
+	_cleanup_free_ char *ticks = scale_ticks(&s);
+
+	paint(PAINT_SOFT);
+	printf("  %7s  %s  %24s  %s\n", "AT", ticks, "SAVES", "WINDOWS");
+	paint(PAINT_PLAIN);
+	for (size_t i = 1; i < row->e->n_points; i++) {
+		const struct estimate_point *p = &row->e->points[i];
+		_cleanup_free_ char *value = estimate_point_text(p);
+
+		printf("  %5g %%  ", p->speedup_pct);
+		if (estimate_point_knowledge(p) == KNOWN_VALUE)
+			print_interval(&s, p->ci_lo, p->program_speedup_pct, p->ci_hi,
+				       paint_of(section_of(row)));
+		else
+			print_empty(&s);
+		printf("  %24s  %7u", value, p->windows);
+		if (p->measured_windows) {
+			_cleanup_free_ char *measured = percent_interval_text(
+				p->measured_pct, p->measured_lo, p->measured_hi, p->speedup_pct);
+
+			printf("  measured %s", measured);
+		}
+		putchar('\n');
+	}
+}
+
+static void print_details(const struct model *m, const struct model_row *row, size_t width)
+{
+	_cleanup_free_ char *name = clean(row->target->name);
+	_cleanup_free_ char *location = clean(row->target->location);
+	_cleanup_free_ char *unit = ranking_unit(m, row->progress), *shown = clean(unit);
+	_cleanup_free_ char *best = estimate_best_text(row->e), *share = share_text(m, row);
+
+	paint(PAINT_BOLD);
+	printf("%s\n", name);
+	paint(PAINT_PLAIN);
+	if (*location && strcmp(location, name) != 0)
+		printf("  %s\n", location);
+	printf("  %s: %s of %s\n", verdict_name(row->e->verdict), best, shown);
+	printf("  %llu samples%s%s%s\n\n", (unsigned long long)row->samples,
+	       row->sampled ? " (" : "", row->sampled ? share : "", row->sampled ? " %)" : "");
+	print_curve(row, width);
+	putchar('\n');
+	print_trust_of(row);
+	if (row->e->warning) {
+		_cleanup_free_ char *warning = clean(row->e->warning);
+
+		printf("  ");
+		put_wrapped(warning, 2, width);
+	}
+	putchar('\n');
+}
+
+/* The target itself, or what has it in its name. */
+static int print_targets(const struct model *m, const char *wanted, size_t width)
+{
+	bool exact = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_rows; i++)
+		exact |= !strcmp(m->rows[i].target->name, wanted) || !strcmp(m->labels[i], wanted);
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct model_row *row = &m->rows[i];
+
+		if (exact ? strcmp(row->target->name, wanted) && strcmp(m->labels[i], wanted)
+			  : !row_matches(row, wanted))
+			continue;
+		print_details(m, row, width);
+		n++;
+	}
+	if (n)
+		return EXIT_DONE;
+	log_warn("%s: %sno target of %s is named like it: `scoz report --limit 0 %s` lists all",
+		 wanted, access(wanted, F_OK) ? "no such file, and " : "", m->profile->path,
+		 m->profile->path);
+	return EXIT_FAILED;
+}
+
+/* ---- about the run ---- */
+
+static void print_discards(const struct model *m)
+{
+	const char *before = " (";
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_discards; i++)
+		n += m->discards[i].n;
+	printf(", %zu discarded", n);
+	for (size_t i = 0; i < m->n_discards; i++) {
+		_cleanup_free_ char *why = clean(m->discards[i].why);
+
+		if (!m->discards[i].n)
+			continue;
+		printf("%s%zu %s", before, m->discards[i].n, why);
+		before = ", ";
+	}
+	printf("%s\n", n ? ")" : "");
+}
+
+static void print_progress(const struct model *m)
+{
+	const struct profile *p = m->profile;
+
+	for (size_t i = 0; i < p->n_progress; i++) {
+		_cleanup_free_ char *name = clean(p->progress[i].name);
+		_cleanup_free_ char *latency = model_latency_text(m, i);
+
+		printf("  progress  %s%s: %.0f visits, %.4g/s\n", name,
+		       p->progress[i].kind == PROGRESS_LATENCY ? " (latency)" : "",
+		       m->progress[i].visits, m->progress[i].rate_per_s);
+		if (latency) {
+			_cleanup_free_ char *shown = clean(latency);
+
+			printf("            %s\n", shown);
+		}
+	}
+}
+
+static void print_run(const struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
+	_cleanup_free_ char *path = clean(p->path), *command = clean(h->command);
+	_cleanup_free_ char *host = clean(h->host), *kernel = clean(h->kernel);
+	_cleanup_free_ char *engine = clean(h->engine), *model = clean(h->model);
+	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
+
+	printf("%s: %s\n", path, *command ? command : "the whole system");
+	printf("  machine   %s, Linux %s, %d core%s\n", host, kernel, h->cpus,
+	       h->cpus == 1 ? "" : "s");
+	printf("  method    engine %s, model %s, %.0f Hz, seed %llu%s\n", engine, model,
+	       h->frequency_hz, (unsigned long long)h->seed,
+	       strcmp(h->mode, "end-to-end") ? "" : ", end to end");
+	printf("  time      %.1f s in %zu run%s\n", m->duration_s, p->n_runs,
+	       p->n_runs == 1 ? "" : "s");
+	printf("  windows   %zu kept", m->kept);
+	print_discards(m);
+	printf("  samples   %llu, %llu lost", (unsigned long long)m->samples_total,
+	       (unsigned long long)m->samples_lost);
+	if (m->samples_unnamed && m->samples_total)
+		printf(", %.1f %% without a name", 100.0 * m->samples_unnamed / m->samples_total);
+	putchar('\n');
+	if (m->chosen)
+		printf("  chosen    %llu samples of %llu process%s; predictions are about the "
+		       "whole program\n",
+		       (unsigned long long)m->view.all.samples,
+		       (unsigned long long)m->view.all.members,
+		       m->view.all.members == 1 ? "" : "es");
+	printf("  delay     %.2f s inserted (%.1f %% of the kept windows), %.2f s unpaid at the "
+	       "end\n",
+	       m->inserted_s, share, m->owed_s);
+	print_progress(m);
+}
+
+/* The targets' samples in each process or rank. */
+static void print_group(const struct model *m, const struct process_group *g)
+{
+	_cleanup_free_ char *name = process_group_name(g, m->per), *shown = clean(name);
+	const struct profile *p = m->profile;
+	struct table t;
+	char **cell;
+
+	printf("\n# %s: %llu samples\n", shown, (unsigned long long)g->samples);
+	table_init(&t, 5);
+	cell = table_row(&t);
+	cell[0] = xstrdup("SHARE");
+	cell[1] = xstrdup("SAMPLES");
+	cell[2] = xstrdup("SELF");
+	cell[3] = xstrdup("TARGET");
+	cell[4] = xstrdup("LOCATION");
+	t.right[0] = t.right[1] = t.right[2] = true;
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct profile_target *target = m->rows[i].target;
+		struct profile_place sum = model_samples_in(p, g, target->name);
+
+		if (!model_row_is_first(m, i))
+			continue;
+		cell = table_row(&t);
+		cell[0] = xasprintf("%.1f %%", g->samples ? 100.0 * sum.total / g->samples : 0.0);
+		cell[1] = xasprintf("%llu", (unsigned long long)sum.total);
+		cell[2] = xasprintf("%llu", (unsigned long long)sum.self);
+		cell[3] = clean(target->name);
+		cell[4] = clean(target->location);
+	}
+	for (size_t r = 0; r < t.rows; r++)
+		table_print_row(&t, r, stdout);
+	table_deinit(&t);
+}
+
+static void print_trust(const struct model *m)
+{
+	const struct model_row *row = model_trust_row(m);
+	_cleanup_free_ char *text = row ? model_trust_text(row) : NULL;
+	_cleanup_free_ char *shown = row ? clean(text) : NULL;
+	_cleanup_free_ char *machine = model_machine_text(m);
+	_cleanup_free_ char *shown_machine = machine ? clean(machine) : NULL;
+
+	if (!row)
+		return;
+	printf("\nPrecision (percentage points, 95 %%)\n  %s\n", shown);
+	if (row->trust.command) {
+		_cleanup_free_ char *command = clean(row->trust.command);
+
+		printf("    %s\n", command);
+	}
+	if (shown_machine)
+		printf("  The machine: %s\n", shown_machine);
+}
+
+static void print_notes(const struct model *m)
+{
+	if (m->notes.n && m->per == PER_NOTHING)
+		printf("\nNotes\n");
+	for (size_t i = 0; i < m->notes.n && m->per == PER_NOTHING; i++) {
+		_cleanup_free_ char *text = clean(m->notes.text[i]);
+
+		printf("  %s%s\n", text, i ? "" : "; --per process tells them apart");
+	}
+}
+
+/* ---- warnings, each once ---- */
+
+/* The same but for the numbers in it? */
+static bool same_words(const char *a, const char *b)
+{
+	static const char numbers[] = "0123456789.-";
+
+	for (;;) {
+		size_t x = strspn(a, numbers), y = strspn(b, numbers);
+
+		if (!x != !y || a[x] != b[y])
+			return false;
+		a += x;
+		b += y;
+		if (!*a)
+			return true;
+		a++;
+		b++;
+	}
+}
+
+struct warned {
+	char *text;   /* of the first of them */
+	char *others; /* names of up to three more, "" without */
+	size_t n;
+};
+
+static void warn_about(struct warned *list, size_t *n, const char *part, size_t len,
+		       const char *label)
+{
+	_cleanup_free_ char *text = xstrndup(part, len);
+
+	for (size_t i = 0; i < *n; i++) {
+		struct warned *w = &list[i];
+		const char *after = strchr(w->text, '\1');
+
+		if (!same_words(after + 1, text))
+			continue;
+		if (w->n++ < 3)
+			text_add(&w->others, "%s%s", *w->others ? ", " : "", label);
+		return;
+	}
+	list[(*n)++] =
+		(struct warned){ .text = xasprintf("%s\1%s", label, text), .others = xstrdup("") };
+}
+
+/* Parts of warnings are separated by "; "; those with the same words stand together. */
+static void print_target_warnings(const struct model *m, size_t width)
+{
+	struct warned *list = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const char *text = m->rows[i].e->warning;
+		_cleanup_free_ char *label =
+			m->profile->n_progress > 1
+				? xasprintf("%s (%s)", m->labels[i], m->rows[i].progress->name)
+				: xstrdup(m->labels[i]);
+		_cleanup_free_ char *name = clean(label);
+
+		while (text) {
+			const char *end = strstr(text, "; ");
+
+			array_reserve(list, cap, n + 1);
+			warn_about(list, &n, text, end ? (size_t)(end - text) : strlen(text), name);
+			text = end ? end + 2 : NULL;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct warned *w = &list[i];
+		char *at = strchr(w->text, '\1');
+		_cleanup_free_ char *line = NULL;
+		_cleanup_free_ char *shown = NULL;
+
+		*at = '\0';
+		line = !w->n	  ? xasprintf("%s: %s", w->text, at + 1)
+		       : w->n > 3 ? xasprintf("%s: %s (so, but for numbers, also %s and %zu more)",
+					      w->text, at + 1, w->others, w->n - 3)
+				  : xasprintf("%s: %s (so, but for numbers, also %s)", w->text,
+					      at + 1, w->others);
+		shown = clean(line);
+		printf("  ");
+		put_wrapped(shown, 4, width);
+		free(w->text);
+		free(w->others);
+	}
+	free(list);
+}
+
+static void print_warnings(const struct model *m, size_t width)
+{
+	bool any = m->warnings.n;
+
+	for (size_t i = 0; i < m->n_rows; i++)
+		any |= m->rows[i].e->warning != NULL;
+	if (!any)
+		return;
+	printf("\nWarnings\n");
+	for (size_t i = 0; i < m->warnings.n; i++) {
+		_cleanup_free_ char *text = clean(m->warnings.text[i]);
+
+		printf("  ");
+		put_wrapped(text, 4, width);
+	}
+	print_target_warnings(m, width);
+}
+
+int report_print(const struct model *m, const struct report_options *o)
+{
+	size_t width = output_width(), prose = width;
+
+	/* Whoever reads it elsewhere wants sentences whole. */
+	if (!getenv("COLUMNS") && !isatty(STDOUT_FILENO))
+		prose = SIZE_MAX;
+	width = width < 50 ? 50 : width;
+	colored = wants_color(o->color);
+	if (o->target && m->n_rows)
+		return print_targets(m, o->target, width);
+	for (uint32_t i = 0; m->n_rows && i < m->profile->n_progress; i++)
+		print_ranking(m, i, o, width, prose);
+	print_run(m);
+	for (size_t i = 0; m->per != PER_NOTHING && i < m->view.n; i++)
+		print_group(m, &m->view.groups[i]);
+	print_trust(m);
+	print_notes(m);
+	print_warnings(m, prose);
+	if (m->n_rows) {
+		struct ranking all;
+
+		ranking_init(&all, m, 0, SORT_BOUND, NULL);
+		putchar('\n');
+		print_headline(m, &all, false, prose);
+		ranking_deinit(&all);
+	}
+	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;
+}

@@ -95,6 +95,16 @@ $(B)/syscalls.h:
 	@mv $@.tmp $@
 $(call obj,lib/host/syscall_names.c): $(B)/syscalls.h
 
+# Style sheet and script of the page that scoz plot writes, as strings.
+$(B)/page.h: tools/scoz/causal/page.css tools/scoz/causal/page.js
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)for f in css js; do echo "static const char page_$$f[] ="; \
+		sed -e '/SPDX/d' -e 's/[\\"]/\\&/g; s/.*/"&\\n"/' tools/scoz/causal/page.$$f; echo ';'; \
+	done > $@.tmp
+	@mv $@.tmp $@
+$(call obj,tools/scoz/causal/plot_html.c) $(UNIT): $(B)/page.h
+
 $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 	@rm -f $@
 	$(call say,AR)

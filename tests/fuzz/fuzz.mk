@@ -15,7 +15,7 @@ FUZZED := $(wildcard lib/base/*.c lib/elf/*.c lib/files/*.c lib/host/*.c lib/jso
 	$(filter-out tools/scoz/top/% tools/scoz/commands/top.c,$(wildcard tools/scoz/*.c tools/scoz/*/*.c)))
 fuzz_obj = $(patsubst %.c,$(FUZZ_B)/obj/%.o,$(1))
 
-$(FUZZ_B)/obj/%.o: %.c | $(B)/syscalls.h
+$(FUZZ_B)/obj/%.o: %.c | $(B)/syscalls.h $(B)/page.h
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CLANG) $(filter-out $(CFLAGS),$(ALL_CFLAGS)) -Wno-unknown-warning-option $(FUZZ_FLAGS) \

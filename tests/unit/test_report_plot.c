@@ -166,10 +166,15 @@ static size_t count(const char *text, const char *what)
 	return n;
 }
 
-static void check_self_contained(const char *text)
+/* Nothing is loaded; a page has one script, of its own. */
+static void check_self_contained(const char *text, bool page)
 {
-	static const char *const loads[] = { "<script", "<link", "<img", "<iframe", "<object",
-					     "src=",	"href=", "url(", "@import", "@font-face" };
+	static const char *const loads[] = { "<link",	   "<img",     "<iframe",   "<object",
+					     " src=",	   "href=\"h", "url(",	    "@import",
+					     "@font-face", "fetch(",   "innerHTML", "eval(" };
+
+	assert_int_equal(count(text, "<script"), page);
+	assert_int_equal(count(text, "href="), count(text, "href=\"#"));
 
 	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
 		if (strstr(text, loads[i]))
@@ -188,12 +193,12 @@ static void test_svg(void **state)
 	(void)state;
 	make(hostile, ARRAY_SIZE(hostile));
 	assert_int_equal(run(cmd_plot, "-o", name_output("a.svg"), profile, NULL), EXIT_DONE);
-	assert_non_null(strstr(out_text, "10 curves"));
+	assert_non_null(strstr(out_text, "10 targets"));
 	text = read_file(output, NULL);
 	end = xml_element(text);
 	assert_non_null(end);
 	assert_string_equal(end, "\n");
-	check_self_contained(text);
+	check_self_contained(text, false);
 	assert_int_equal(count(text, "class=\"panel\""), 10);
 	assert_int_equal(count(text, "<desc "), 10);
 	assert_int_equal(count(text, "class=\"curve\""), 10);
@@ -209,20 +214,138 @@ static void test_html(void **state)
 	make(hostile, ARRAY_SIZE(hostile));
 	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
 	text = read_file(output, NULL);
-	check_self_contained(text);
+	check_self_contained(text, true);
+	assert_true(strlen(page_js) < 20000);
 	for (const char *p = text; (p = strstr(p, "<svg ")); drawings++) {
 		p = xml_element(p);
 		assert_non_null(p);
 	}
-	assert_int_equal(drawings, 10);
+	/* What all share; a whisker, a small curve and a large one of each. */
+	assert_int_equal(drawings, 1 + 3 * 10);
 	/* The page around them, too, but for what HTML leaves open: doctype and meta. */
 	assert_non_null(xml_element(strstr(text, "<body>")));
 	assert_non_null(strstr(text, "prefers-color-scheme:dark"));
 	assert_non_null(strstr(text, "&lt;script&gt;alert(1)"));
 	assert_int_equal(count(text, "role=\"img\""), 10);
-	assert_int_equal(count(text, "id=\"t7\""), 1);
-	assert_int_equal(count(text, "<tr>"), 11);
+	assert_int_equal(count(text, "<details class=\"row "), 10);
+	assert_int_equal(count(text, "<details class=\"kind\""), 2 * 4);
+	/* A row for each speedup, and one above them. */
+	assert_int_equal(count(text, "<tr>"), 10 * 4);
+	/* Dots: most windows of what is not too wild for the axis. */
+	assert_true(count(text, "h0M") > 2 * 2 * 3 * 8 / 2);
 	free(text);
+}
+
+/* The answer comes first, and all numbers are there without the script. */
+static void test_ranking_in_page(void **state)
+{
+	const char *first, *answer, *worth, *bad, *worthless, *facts;
+	char *text;
+
+	(void)state;
+	make(hostile, ARRAY_SIZE(hostile));
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	text = read_file(output, NULL);
+	first = strstr(text, "<main>");
+	answer = strstr(first, "is worth most: 100 % off it saves at least ");
+	worth = strstr(first, "<summary>Worth it (<span class=\"count\">1</span>)");
+	bad = strstr(first, "<summary>Harmful if faster (<span class=\"count\">1</span>)");
+	worthless = strstr(first, "<summary>Surely worthless (<span class=\"count\">1</span>)");
+	facts = strstr(first, "./x &lt;b&gt;&amp;amp;");
+	assert_true(first && answer && worth && bad && worthless && facts);
+	assert_true(answer < worth && worth < bad && bad < worthless && worthless < facts);
+	free(text);
+}
+
+#define NOTE "int secret;\n"
+
+static size_t secrets(const char *below)
+{
+	char *text;
+	size_t n;
+
+	assert_int_equal(
+		run(cmd_plot, "--source", below, "-o", name_output("a.html"), profile, NULL),
+		EXIT_DONE);
+	text = read_file(output, NULL);
+	n = count(text, "int secret;");
+	free(text);
+	return n;
+}
+
+/* A profile can name any file: only regular ones below the directory are read. */
+static void test_source(void **state)
+{
+	_cleanup_free_ char *file = xasprintf("%s/a.c", dir), *link = xasprintf("%s/l.c", dir);
+	_cleanup_free_ char *sub = xasprintf("%s/sub", dir), *fifo = xasprintf("%s/f.c", dir);
+	_cleanup_free_ char *absolute = xasprintf("%s:1", file);
+	struct fixture_target t[] = { hostile[0], hostile[1] };
+	FILE *f = fopen(file, "w");
+
+	(void)state;
+	fputs(NOTE, f);
+	fclose(f);
+	assert_int_equal(symlink(file, link), 0);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	mkdir(sub, 0700);
+	t[0].t.location = "/elsewhere/src/a.c:1";
+	t[1].t.location = "";
+	make(t, 2);
+	assert_int_equal(secrets(dir), 2); /* of two progress points */
+	assert_int_equal(secrets(sub), 0);
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	t[0].t.location = "sub/../a.c:1";
+	t[1].t.location = "l.c:1";
+	make(t, 2);
+	assert_int_equal(secrets(sub), 0);
+	t[0].t.location = "../a.c:1";
+	make(t, 2);
+	assert_int_equal(secrets(sub), 0);
+	t[0].t.location = absolute;
+	make(t, 2);
+	assert_int_equal(secrets(sub), 0);
+	t[0].t.location = "f.c:1"; /* must not wait for a writer */
+	t[1].t.location = "a.c:7"; /* it has one line */
+	make(t, 2);
+	assert_int_equal(secrets(dir), 0);
+	unlink(file);
+	unlink(link);
+	unlink(fifo);
+	rmdir(sub);
+}
+
+/* The largest page that is promised: 200 targets, 10,000 windows. */
+static void test_page_size(void **state)
+{
+	static struct fixture_target many[200];
+	struct stat st;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
+		many[i] = hostile[4];
+		many[i].noise = 0.02;
+		many[i].t.id = i;
+		many[i].t.name = xasprintf("func:acme::storage::ShardedIndex<acme::Backend%zu>"
+					   "::find(std::string const&) const@libacme.so.14",
+					   i);
+		many[i].t.location = "src/engine/exec/operators/sharded_index.cc:1843";
+		many[i].units = 8;
+	}
+	struct fixture f = { .command = "./server --bench",
+			     .speedups = speedups,
+			     .n_speedups = 3,
+			     .targets = many,
+			     .n_targets = ARRAY_SIZE(many),
+			     .footer = true };
+	struct error err = { 0 };
+
+	unlink(profile);
+	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	assert_int_equal(stat(output, &st), 0);
+	assert_true(st.st_size > 200000 && st.st_size < 1000000);
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		free((char *)many[i].t.name);
 }
 
 /* One panel, many panels; coordinates stay within the drawing. */
@@ -349,9 +472,11 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_checker), cmocka_unit_test(test_svg),
-		cmocka_unit_test(test_html),	cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_png),	cmocka_unit_test(test_unwritable),
+		cmocka_unit_test(test_checker),	   cmocka_unit_test(test_svg),
+		cmocka_unit_test(test_html),	   cmocka_unit_test(test_ranking_in_page),
+		cmocka_unit_test(test_source),	   cmocka_unit_test(test_page_size),
+		cmocka_unit_test(test_sizes),	   cmocka_unit_test(test_png),
+		cmocka_unit_test(test_unwritable),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

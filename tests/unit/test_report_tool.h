@@ -13,9 +13,9 @@
 #include "tools/scoz/causal/model.c"
 #include "tools/scoz/causal/model_json.c"
 #include "tools/scoz/causal/model_trust.c"
+#include "tools/scoz/causal/ranking.c"
 #include "tools/scoz/causal/plot_curve.c"
 #include "tools/scoz/causal/process_view.c"
-#include "tools/scoz/causal/ranking.c"
 #define clean	    clean_report
 #define print_row   print_report_row
 #define print_notes print_report_notes
@@ -23,12 +23,15 @@
 #undef clean
 #undef print_row
 #undef print_notes
-#define style style_svg
+#define columns svg_columns
+#define style	style_svg
 #include "tools/scoz/causal/plot_svg.c"
 #undef style
-#define style style_html
+#undef columns
+#define write_row write_page_row
 #include "tools/scoz/causal/plot_html.c"
-#undef style
+#undef write_row
+#include "tools/scoz/causal/source.c"
 #define usage usage_plot
 #include "tools/scoz/commands/plot.c"
 #undef usage

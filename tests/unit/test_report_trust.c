@@ -117,7 +117,8 @@ static void more_time(void **state)
 	expect_in(out_text, "now; +-1.5 needs about ");
 	expect_in(out_text, "    ./build/scozd --progress=iter=bar:main.c:8 ");
 	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), 0);
-	expect_in(out_text, "<h2>Precision</h2>");
+	expect_in(out_text, "now; \xc2\xb1"
+			    "1.5 needs about ");
 	expect_in(out_text, "--target=func:work&lt;a, b&gt;@it");
 }
 

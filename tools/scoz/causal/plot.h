@@ -22,10 +22,16 @@ struct plot_axis plot_axis(const struct model *m);
  */
 void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *axis, size_t id);
 const char *plot_verdict_class(enum verdict v);
+/* Its parts: the axes with their grid; the windows that it is made from, faintly; the rest. */
+void plot_frame(FILE *out, const struct plot_axis *a);
+void plot_windows(FILE *out, const struct model *m, const struct model_row *row,
+		  const struct plot_axis *a);
+void plot_values(FILE *out, const struct model_row *row, const struct plot_axis *axis);
 
 /* What plot_write_svg() draws on, in pixels. */
 void plot_size(const struct model *m, int *width, int *height);
 void plot_write_svg(const struct model *m, FILE *out);
-void plot_write_html(const struct model *m, FILE *out);
+/* @source: NULL, or a directory: lines of source files below it go into the page. */
+void plot_write_html(const struct model *m, const char *source, FILE *out);
 
 #endif

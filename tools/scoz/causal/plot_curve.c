@@ -102,7 +102,7 @@ const char *plot_verdict_class(enum verdict v)
 	return classes[v];
 }
 
-static void draw_frame(FILE *out, const struct plot_axis *a)
+void plot_frame(FILE *out, const struct plot_axis *a)
 {
 	double first = ceil(a->lo / a->step) * a->step;
 	double limit = fmin(100, a->hi);
@@ -130,12 +130,13 @@ static void draw_frame(FILE *out, const struct plot_axis *a)
 	fprintf(out, "<line class=\"limit\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
 		px(0), py(a, 0), px(limit), py(a, limit));
 	fprintf(out,
-		"<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">line speedup, %%"
+		"<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">less time in "
+		"the target, %%"
 		"</text>\n",
 		(LEFT + RIGHT) / 2, BOTTOM + 31);
 	fprintf(out,
 		"<text class=\"name\" transform=\"translate(11 %.1f) rotate(-90)\" "
-		"text-anchor=\"middle\">program speedup, %%</text>\n",
+		"text-anchor=\"middle\">less time per unit of progress, %%</text>\n",
 		(TOP + BOTTOM) / 2);
 }
 
@@ -265,6 +266,74 @@ static void draw_label(FILE *out, const struct model_row *row, const struct plot
 		x, y, anchor, v, p->speedup_pct);
 }
 
+/* The nearest 0 % window in direction @step, as lib/stats/units.c pairs them; NULL: none is near.
+ */
+static const struct profile_window *baseline_of(const struct profile *p, size_t from, int step)
+{
+	const struct profile_window *w = &p->windows[from];
+
+	for (size_t i = from + step;
+	     i < p->n_windows && w->seq + 3 >= p->windows[i].seq && p->windows[i].seq + 3 >= w->seq;
+	     i += step) {
+		const struct profile_window *x = &p->windows[i];
+
+		if (x->run != w->run || x->target != w->target)
+			return NULL;
+		if (x->speedup < 1e-9 && !x->discard)
+			return x;
+	}
+	return NULL;
+}
+
+static double time_per_unit(const struct profile_window *w, uint32_t progress)
+{
+	const struct window_progress *p = &w->progress[progress];
+	double work = p->inflight > 0 ? p->inflight : 1;
+
+	return p->visits > 0 ? work * p->virtual_s / p->visits : NAN;
+}
+
+/* One path: a page has thousands. */
+void plot_windows(FILE *out, const struct model *m, const struct model_row *row,
+		  const struct plot_axis *a)
+{
+	const struct profile *p = m->profile;
+
+	fprintf(out, "<path class=\"window\" d=\"");
+	for (size_t i = 0; i < p->n_windows; i++) {
+		const struct profile_window *w = &p->windows[i], *zero[2];
+		double sum = 0, v;
+		int n = 0;
+
+		if (w->target != row->e->target || w->discard || !window_is_treated(w))
+			continue;
+		zero[0] = baseline_of(p, i, -1);
+		zero[1] = baseline_of(p, i, 1);
+		for (int k = 0; k < 2; k++) {
+			double t = zero[k] ? time_per_unit(zero[k], row->e->progress) : NAN;
+
+			if (isfinite(t)) {
+				sum += t;
+				n++;
+			}
+		}
+		v = n ? 100 * (1 - time_per_unit(w, row->e->progress) * n / sum) : NAN;
+		if (isfinite(v) && v >= a->lo && v <= a->hi)
+			/* Side by side, as far as there is room. */
+			fprintf(out, "M%.0f %.0fh0", px(100 * w->speedup) + (int)(i * 7 % 11) - 5,
+				py(a, v));
+	}
+	fprintf(out, "\"/>\n");
+}
+
+void plot_values(FILE *out, const struct model_row *row, const struct plot_axis *axis)
+{
+	draw_band(out, row->e, axis);
+	draw_points(out, row->e, axis);
+	draw_measured(out, row->e, axis);
+	draw_label(out, row, axis);
+}
+
 void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *axis, size_t id)
 {
 	_cleanup_free_ char *summary = estimate_best_text(row->e);
@@ -284,10 +353,7 @@ void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *
 		fprintf(out, " At %g %%: %s.", p->speedup_pct, text);
 	}
 	fprintf(out, "</desc>\n<g class=\"%s\">\n", plot_verdict_class(row->e->verdict));
-	draw_frame(out, axis);
-	draw_band(out, row->e, axis);
-	draw_points(out, row->e, axis);
-	draw_measured(out, row->e, axis);
-	draw_label(out, row, axis);
+	plot_frame(out, axis);
+	plot_values(out, row, axis);
 	fprintf(out, "</g>\n");
 }

@@ -1,271 +1,498 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One page that needs nothing else: no script, no font, no image from anywhere. The style sheet
- * names colours once for light and once for dark surroundings.
+ * One page that needs nothing else. All of the ranking is in it as HTML and SVG; page.js ranks anew
+ * for other speedups, sorts and filters. Style sheet and script are page.css and page.js.
  */
 #include <math.h>
 
+#include "base/labels.h"
+#include "page.h"
 #include "tools/scoz/causal/plot.h"
+#include "tools/scoz/causal/ranking.h"
+#include "tools/scoz/causal/source.h"
 #include "tools/scoz/text.h"
 
-static const char style[] =
-	":root{color-scheme:light dark;--page:#f6f7f8;--card:#fff;--line:#dfe3e8;--text:#1f2933;"
-	"--soft:#566370;--grid:#e9ecef;--axis:#aab3bd;--zero:#7b8794;--limit:#b4bcc5;"
-	"--good:#0b7a4b;--bad:#c03d0c;--none:#66727f;--open:#946200}\n"
-	"@media(prefers-color-scheme:dark){:root{--page:#14181c;--card:#1b2126;--line:#2d363e;"
-	"--text:#e4e9ed;--soft:#9aa7b3;--grid:#272f36;--axis:#55626e;--zero:#74828f;"
-	"--limit:#4b5761;--good:#4cc38a;--bad:#ff8f66;--none:#a3afba;--open:#e0b04c}}\n"
-	"*{box-sizing:border-box}\n"
-	"body{margin:0;background:var(--page);color:var(--text);"
-	"font:15px/1.5 system-ui,'Helvetica Neue',Helvetica,Arial,sans-serif}\n"
-	"main{max-width:1560px;margin:0 auto;padding:32px 28px 56px}\n"
-	"h1{font-size:24px;line-height:1.2;margin:0 0 4px;letter-spacing:-.01em}\n"
-	"h2{font-size:17px;margin:40px 0 12px}\n"
-	"code,.target{font-family:ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}\n"
-	".command{margin:0 0 18px;color:var(--soft);overflow-wrap:anywhere}\n"
-	"dl{display:flex;flex-wrap:wrap;gap:10px 36px;margin:0 0 22px}\n"
-	"dt{font-size:12px;color:var(--soft)}dd{margin:0;font-variant-numeric:tabular-nums}\n"
-	".hint{max-width:76ch;color:var(--soft);margin:0 0 22px}\n"
-	".grid-of-curves{display:grid;gap:18px;"
-	"grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr))}\n"
-	"article{background:var(--card);border:1px solid var(--line);border-radius:8px;"
-	"padding:14px 14px 8px;display:flex;flex-direction:column;min-width:0}\n"
-	"article h3{font-size:13px;line-height:1.4;margin:0;overflow-wrap:anywhere;"
-	"display:-webkit-box;-webkit-line-clamp:3;-webkit-box-orient:vertical;overflow:hidden}\n"
-	".meta{font-size:12px;color:var(--soft);overflow-wrap:anywhere}\n"
-	".result{display:flex;flex-wrap:wrap;gap:2px 10px;align-items:baseline;font-size:13px;"
-	"margin-top:8px;font-variant-numeric:tabular-nums}\n"
-	".badge{font-weight:600}.badge::before{content:'';display:inline-block;width:9px;height:"
-	"9px;"
-	"border-radius:50%;margin-right:6px;background:currentColor}\n"
-	".badge.open::before{background:none;border:2px solid currentColor}\n"
-	".badge.good,td.good{color:var(--good)}.badge.bad,td.bad{color:var(--bad)}"
-	".badge.none,td.none{color:var(--none)}.badge.open,td.open{color:var(--open)}\n"
-	"article svg{width:100%;height:auto;margin-top:auto;padding-top:6px;display:block}\n"
-	".warning{font-size:12px;color:var(--soft);border-top:1px solid var(--line);"
-	"margin:6px 0 0;padding:7px 0 4px}\n"
-	"svg text{font-family:system-ui,'Helvetica "
-	"Neue',Helvetica,Arial,sans-serif;fill:var(--text)}\n"
-	"svg .tick,svg .name{font-size:10.5px;fill:var(--soft)}\n"
-	".grid{stroke:var(--grid)}.axis{stroke:var(--axis)}.zero{stroke:var(--zero)}\n"
-	".limit{stroke:var(--limit);stroke-dasharray:3 4}\n"
-	"svg .good{--c:var(--good)}svg .bad{--c:var(--bad)}svg .none{--c:var(--none)}"
-	"svg .open{--c:var(--open)}\n"
-	".curve{fill:none;stroke:var(--c);stroke-width:1.8;stroke-linejoin:round}\n"
-	".open .curve{stroke-dasharray:5 3}.bar{fill:none;stroke:var(--c)}\n"
-	".band{fill:var(--c);fill-opacity:.14}.dot{fill:var(--c);stroke:var(--card);stroke-width:1."
-	"2}\n"
-	".measured{fill:none;stroke:var(--text);stroke-width:1.3}\n"
-	"svg .label{font-size:11.5px;font-weight:600;fill:var(--c);paint-order:stroke;"
-	"stroke:var(--card);stroke-width:4px;stroke-linejoin:round}\n"
-	".scroll{overflow-x:auto;border:1px solid var(--line);border-radius:8px;"
-	"background:var(--card)}\n"
-	"table{border-collapse:collapse;width:100%;font-size:13px;font-variant-numeric:tabular-"
-	"nums}\n"
-	"th,td{padding:7px 12px;text-align:left;vertical-align:top;"
-	"border-bottom:1px solid var(--line);white-space:nowrap}\n"
-	"tr:last-child td{border-bottom:0}th{font-size:12px;color:var(--soft);font-weight:600}\n"
-	"td.target{white-space:normal;overflow-wrap:anywhere;min-width:44ch;max-width:64ch;"
-	"font-size:12.5px}\n"
-	".number{text-align:right}td .ci{color:var(--soft)}\n"
-	".notes{padding-left:20px;max-width:90ch}.notes li{margin:4px 0;overflow-wrap:anywhere}\n"
-	"@media print{body{background:none}article{break-inside:avoid}}\n";
+#define WHISKER	     200.0 /* page.js has the same */
+#define EDGE	     4
+#define SPARK_HEIGHT 28.0
+#define SOURCE_LINES 8
+#define DASH	     "\xe2\x80\x94"
 
-static void fact(FILE *out, const char *name, char *value)
+struct page {
+	FILE *out;
+	const struct model *m;
+	struct plot_axis axis;
+	const char *source;
+};
+
+static void page_text(const struct page *p, const char *s)
 {
-	fprintf(out, "<div><dt>%s</dt><dd>", name);
-	text_xml(out, value);
-	fprintf(out, "</dd></div>\n");
-	free(value);
+	text_xml(p->out, s);
 }
 
-static void write_facts(FILE *out, const struct model *m)
-{
-	const struct profile *p = m->profile;
-	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
-	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
-	size_t discarded = p->n_windows - m->kept;
+/* ---- a row ---- */
 
-	fprintf(out, "<dl>\n");
-	fact(out, "Recorded",
-	     xasprintf("%.1f s in %zu run%s", m->duration_s, p->n_runs, p->n_runs == 1 ? "" : "s"));
-	fact(out, "Windows", xasprintf("%zu kept, %zu discarded", m->kept, discarded));
-	fact(out, "Samples",
-	     xasprintf("%llu, %llu lost", (unsigned long long)m->samples_total,
-		       (unsigned long long)m->samples_lost));
-	fact(out, "Inserted delay", xasprintf("%.2f s (%.1f %%)", m->inserted_s, share));
-	for (size_t i = 0; i < p->n_progress; i++) {
+static double at_x(const struct page *p, double v)
+{
+	double x = (v - p->axis.lo) / (p->axis.hi - p->axis.lo) * WHISKER;
+
+	return fmin(fmax(x, 0), WHISKER);
+}
+
+static void write_whisker(const struct page *p, const struct model_row *row)
+{
+	const struct estimate *e = row->e;
+	double lo = e->best_lo, hi = e->best_hi, sure = lo > 0 ? lo : hi < 0 ? hi : 0;
+	bool some = e->best == KNOWN_VALUE;
+
+	fprintf(p->out,
+		"<svg viewBox=\"0 0 200 24\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+		"<use href=\"#grid\"/><path class=\"sure\" d=\"");
+	if (some && sure != 0)
+		fprintf(p->out, "M%.1f 7H%.1fV17H%.1fz", at_x(p, 0), at_x(p, sure), at_x(p, 0));
+	fprintf(p->out, "\"/><path class=\"limit\" d=\"");
+	if (some && e->best_at_pct < p->axis.hi && row->progress->kind != PROGRESS_LATENCY)
+		fprintf(p->out, "M%.1f 0V24", at_x(p, e->best_at_pct));
+	fprintf(p->out, "\"/><path class=\"ci\" d=\"");
+	if (some)
+		fprintf(p->out, "M%.1f 12H%.1f", at_x(p, lo), at_x(p, hi));
+	/* Arrows where it goes on. */
+	if (some && lo < p->axis.lo)
+		fprintf(p->out, "M%d 8L0 12L%d 16", EDGE, EDGE);
+	if (some && hi > p->axis.hi)
+		fprintf(p->out, "M%.0f 8L%.0f 12L%.0f 16", WHISKER - EDGE, WHISKER, WHISKER - EDGE);
+	fprintf(p->out, "\"/><path class=\"est\" d=\"");
+	if (some)
+		fprintf(p->out, "M%.1f 4V20", at_x(p, e->best_pct));
+	fprintf(p->out, "\"/></svg>");
+}
+
+static double spark_y(const struct page *p, double v)
+{
+	double y = (v - p->axis.lo) / (p->axis.hi - p->axis.lo) * SPARK_HEIGHT;
+
+	return SPARK_HEIGHT - fmin(fmax(y, 0), SPARK_HEIGHT);
+}
+
+static void write_spark(const struct page *p, const struct model_row *row)
+{
+	const struct estimate *e = row->e;
+
+	fprintf(p->out,
+		"<svg viewBox=\"0 0 100 28\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+		"<path class=\"zero\" d=\"M0 %.1fH100\"/><polyline class=\"curve\" points=\"0,%.1f",
+		spark_y(p, 0), spark_y(p, 0));
+	for (size_t i = 1; i < e->n_points; i++) {
+		if (estimate_point_knowledge(&e->points[i]) == KNOWN_VALUE)
+			fprintf(p->out, " %.0f,%.1f", e->points[i].speedup_pct,
+				spark_y(p, e->points[i].program_speedup_pct));
+	}
+	fprintf(p->out, "\"/></svg>");
+}
+
+/* Shortly: what it takes to be surer. */
+static char *trust_short(const struct model_row *row)
+{
+	const struct trust *t = &row->trust.t;
+	double s = row->trust.more_s;
+
+	if (t->answer != TRUST_MORE)
+		return xstrdup("");
+	return xasprintf(" \xc2\xb7 \xc2\xb1%g in %.0f %s", t->goal_pp,
+			 fmax(s < 90	 ? s
+			      : s < 5400 ? s / 60
+					 : s / 3600,
+			      1),
+			 s < 90	    ? "s"
+			 : s < 5400 ? "min"
+				    : "h");
+}
+
+static void write_value(const struct page *p, const struct model_row *row)
+{
+	const struct estimate *e = row->e;
+	_cleanup_free_ char *value = percent_text(e->best_pct), *lo = percent_text(e->best_lo);
+	_cleanup_free_ char *hi = percent_text(e->best_hi), *trust = trust_short(row);
+
+	fprintf(p->out, "<span class=\"value\">");
+	switch (e->best) {
+	case KNOWN_VALUE:
+		fprintf(p->out, "<b>%s</b> <i>[%s, %s]</i>", value, lo, hi);
+		break;
+	case KNOWN_BOUND:
+		fprintf(p->out, "<b>at most %s</b> <i></i>", hi);
+		break;
+	default:
+		fprintf(p->out, "<b>" DASH "</b> <i></i>");
+	}
+	fprintf(p->out, "<small><span class=\"at\">");
+	if (e->best != KNOWN_NOTHING)
+		fprintf(p->out, "at %g %%", e->best_at_pct);
+	fprintf(p->out, "</span>%s</small></span>", trust);
+}
+
+static void write_number(const struct page *p, double v)
+{
+	if (isfinite(v))
+		fprintf(p->out, ",%.2f", v);
+	else
+		fprintf(p->out, ",x");
+}
+
+/* The same for the same target in another profile: links stay good. */
+static uint32_t row_hash(const struct model_row *row)
+{
+	uint32_t h = 2166136261;
+
+	for (const char *s = row->target->name; *s; s++)
+		h = (h ^ (unsigned char)*s) * 16777619;
+	return h + row->e->progress;
+}
+
+static void write_data(const struct page *p, const struct model_row *row)
+{
+	const struct estimate *e = row->e;
+
+	fprintf(p->out, " data-verdict=\"%d\" data-samples=\"%llu\" data-best=\"", section_of(row),
+		(unsigned long long)row->samples);
+	if (e->best == KNOWN_VALUE)
+		fprintf(p->out, "%g", e->best_at_pct);
+	fprintf(p->out, "\" data-name=\"");
+	page_text(p, row->target->name);
+	fprintf(p->out, "\" data-p=\"");
+	for (size_t i = 0; i < e->n_points; i++) {
+		fprintf(p->out, "%s%g", i ? ";" : "", e->points[i].speedup_pct);
+		write_number(p, e->points[i].program_speedup_pct);
+		write_number(p, e->points[i].ci_lo);
+		write_number(p, e->points[i].ci_hi);
+	}
+	fputc('"', p->out);
+}
+
+static void write_summary(const struct page *p, const struct model_row *row)
+{
+	const char *binary = label_binary(row->target->name), *location = row->target->location;
+	double share = ranking_share(p->m, row);
+
+	fprintf(p->out, "<summary class=\"grid-row\"><span class=\"name\" title=\"");
+	page_text(p, row->target->name);
+	fprintf(p->out, "\"><b>");
+	page_text(p, p->m->labels[row - p->m->rows]);
+	fprintf(p->out, "</b><span>");
+	page_text(p, binary ? binary : "");
+	fprintf(p->out, binary && *location ? " \xc2\xb7 " : "");
+	page_text(p, location);
+	fprintf(p->out, "</span></span><span class=\"seen\">");
+	if (isfinite(share))
+		fprintf(p->out, "%.1f", share);
+	else
+		fprintf(p->out, DASH);
+	fprintf(p->out, "</span><span class=\"whisker\">");
+	write_whisker(p, row);
+	fprintf(p->out, "</span>");
+	write_value(p, row);
+	fprintf(p->out, "<span class=\"spark\">");
+	write_spark(p, row);
+	fprintf(p->out, "</span></summary>\n");
+}
+
+/* ---- what a row opens to ---- */
+
+static void write_points(const struct page *p, const struct model_row *row)
+{
+	fprintf(p->out,
+		"<table><tr><th scope=\"col\">at</th><th scope=\"col\">saves, %% [95 %%]"
+		"</th><th scope=\"col\">windows</th>%s</tr>\n",
+		p->m->measured ? "<th scope=\"col\">measured</th>" : "");
+	for (size_t i = 1; i < row->e->n_points; i++) {
+		const struct estimate_point *e = &row->e->points[i];
+		_cleanup_free_ char *text = estimate_point_text(e);
+
+		fprintf(p->out, "<tr><td>%g %%</td><td>%s</td><td>%u</td>", e->speedup_pct, text,
+			e->windows);
+		if (p->m->measured) {
+			_cleanup_free_ char *measured =
+				e->measured_windows
+					? percent_interval_text(e->measured_pct, e->measured_lo,
+								e->measured_hi, e->speedup_pct)
+					: xstrdup(DASH);
+
+			fprintf(p->out, "<td>%s</td>", measured);
+		}
+		fprintf(p->out, "</tr>\n");
+	}
+	fprintf(p->out, "</table>\n");
+}
+
+static void write_row_trust(const struct page *p, const struct model_row *row)
+{
+	_cleanup_free_ char *text = trust_text(&row->trust.t, row->trust.more_s);
+
+	fprintf(p->out, "<p>At %g %%: ", row->trust.speedup_pct);
+	page_text(p, text);
+	fprintf(p->out, "</p>\n");
+	if (row->trust.command) {
+		fprintf(p->out, "<code class=\"command\">");
+		page_text(p, row->trust.command);
+		fprintf(p->out, "</code>\n");
+	}
+}
+
+/* What is known of a line, in the margin. */
+static const struct model_row *row_at(const struct page *p, const struct model_row *row,
+				      size_t line)
+{
+	const char *location = row->target->location, *colon = strrchr(location, ':');
+	_cleanup_free_ char *other = xasprintf("%.*s:%zu", (int)(colon - location), location, line);
+
+	for (size_t i = 0; i < p->m->n_rows; i++) {
+		if (p->m->rows[i].progress == row->progress &&
+		    !strcmp(p->m->rows[i].target->location, other))
+			return &p->m->rows[i];
+	}
+	return NULL;
+}
+
+static void write_source(const struct page *p, const struct model_row *row)
+{
+	struct source_lines s;
+
+	if (!p->source || !source_read(p->source, row->target->location, SOURCE_LINES, &s))
+		return;
+	fprintf(p->out, "<div class=\"source\">");
+	for (size_t i = 0; i < s.n; i++) {
+		_cleanup_free_ char *line = xstrndup(s.line[i], source_line_length(s.line[i]));
+		const struct model_row *known = row_at(p, row, s.first + i);
+		_cleanup_free_ char *best = known ? estimate_best_text(known->e) : xstrdup("");
+
+		for (char *tab = line; (tab = strchr(tab, '\t'));)
+			*tab = ' ';
+		fprintf(p->out, "<i>%6zu</i>  %s", s.first + i, known == row ? "<b>" : "");
+		page_text(p, line);
+		if (*best)
+			fprintf(p->out, "  <i>%s %s</i>",
+				known == row ? "\xe2\x97\x80" : "\xc2\xb7", best);
+		fprintf(p->out, "%s\n", known == row ? "</b>" : "");
+	}
+	fprintf(p->out, "</div>\n");
+	source_free(&s);
+}
+
+static void write_more(const struct page *p, const struct model_row *row)
+{
+	_cleanup_free_ char *best = estimate_best_text(row->e);
+
+	fprintf(p->out, "<div class=\"more\"><p class=\"full\"><code>");
+	page_text(p, row->target->name);
+	fprintf(p->out, "</code> <button type=\"button\" class=\"copy\" hidden=\"hidden\" "
+			"data-text=\"");
+	page_text(p, row->target->name);
+	fprintf(p->out,
+		"\">copy</button></p>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" "
+		"aria-label=\"%s: %s\"><use href=\"#frame\"/>",
+		PLOT_WIDTH, PLOT_HEIGHT, verdict_name(row->e->verdict), best);
+	plot_windows(p->out, p->m, row, &p->axis);
+	plot_values(p->out, row, &p->axis);
+	fprintf(p->out, "</svg>\n<div>");
+	write_points(p, row);
+	write_row_trust(p, row);
+	if (row->e->warning) {
+		fprintf(p->out, "<p class=\"warning\">");
+		page_text(p, row->e->warning);
+		fprintf(p->out, "</p>\n");
+	}
+	fprintf(p->out, "</div>\n");
+	write_source(p, row);
+	fprintf(p->out, "</div>");
+}
+
+static void write_row(const struct page *p, const struct model_row *row)
+{
+	fprintf(p->out, "<details class=\"row %s\" id=\"t-%08x\"",
+		plot_verdict_class(row->e->verdict), row_hash(row));
+	write_data(p, row);
+	fprintf(p->out, ">");
+	write_summary(p, row);
+	write_more(p, row);
+	fprintf(p->out, "</details>\n");
+}
+
+/* ---- the ranking ---- */
+
+static void write_head(const struct page *p)
+{
+	double first = ceil(p->axis.lo / p->axis.step) * p->axis.step;
+
+	fprintf(p->out, "<div class=\"grid-row head\" aria-hidden=\"true\"><span class=\"name\">"
+			"target</span><span class=\"seen\">seen, %%</span><span "
+			"class=\"whisker ticks\">");
+	for (int i = 0; first + i * p->axis.step <= p->axis.hi; i++) {
+		double v = first + i * p->axis.step;
+
+		v = fabs(v) < p->axis.step / 1000 ? 0 : v;
+		fprintf(p->out, "<span style=\"left:%.1f%%\">%g</span>", at_x(p, v) / WHISKER * 100,
+			v);
+	}
+	fprintf(p->out, "</span><span class=\"value\">saves %% [95 %%]</span><span "
+			"class=\"spark\">whole curve</span></div>\n");
+}
+
+static void write_kind(const struct page *p, const struct ranking *r, enum section s, bool open)
+{
+	size_t n = r->start[s + 1] - r->start[s];
+
+	fprintf(p->out,
+		"<details class=\"kind\"%s%s><summary>%s (<span class=\"count\">%zu</span>)"
+		"</summary><div class=\"rows\">\n",
+		open ? " open=\"open\"" : "", n ? "" : " hidden=\"hidden\"", section_title(s), n);
+	for (size_t i = r->start[s]; i < r->start[s + 1]; i++)
+		write_row(p, r->rows[i]);
+	fprintf(p->out, "</div></details>\n");
+}
+
+static void write_controls(const struct page *p)
+{
+	fputs("<div class=\"controls\" id=\"controls\" hidden=\"hidden\"><label>If each target "
+	      "took <output id=\"at-text\">as is best</output> <input type=\"range\" id=\"at\" "
+	      "min=\"5\" max=\"100\" step=\"5\" value=\"50\" aria-label=\"percent less time in "
+	      "each target\"/></label> <button type=\"button\" id=\"best\" hidden=\"hidden\">each "
+	      "at its best</button> <label>sort by <select id=\"sort\"><option "
+	      "value=\"bound\">what is sure</option><option value=\"estimate\">estimate</option>"
+	      "<option value=\"samples\">samples</option><option value=\"name\">name</option>"
+	      "<option value=\"doubt\">widest interval</option></select></label> <input "
+	      "type=\"search\" id=\"filter\" placeholder=\"filter names ( / )\" "
+	      "aria-label=\"filter names\"/></div>\n",
+	      p->out);
+}
+
+static void write_progress(const struct page *p, uint32_t progress)
+{
+	struct ranking r;
+	char *headline, *unit;
+	bool nothing;
+
+	ranking_init(&r, p->m, progress, SORT_BOUND, NULL);
+	headline = ranking_headline(&r, p->m->labels, true);
+	unit = ranking_unit(p->m, r.progress);
+	nothing = !r.start[SECTION_WORTHLESS];
+	fprintf(p->out, "<section class=\"progress\" data-lo=\"%g\" data-hi=\"%g\" data-unit=\"",
+		p->axis.lo, p->axis.hi);
+	page_text(p, unit);
+	fprintf(p->out, "\" data-title=\"");
+	page_text(p, r.progress->name);
+	fprintf(p->out, "\">\n<h1 class=\"headline\">");
+	page_text(p, headline);
+	fprintf(p->out, "</h1>\n<p class=\"sub\">By how much ");
+	page_text(p, unit);
+	fprintf(p->out, " would shrink if a target took that much less time (\"at\"). Solid: "
+			"surely; line: 95 %% interval; dotted: the most that is possible; \xc2\xb1"
+			"2 in "
+			"9 min: so much more profiling makes it that precise.</p>\n");
+	if (!progress)
+		write_controls(p);
+	write_head(p);
+	for (enum section s = 0; s < SECTIONS; s++)
+		write_kind(p, &r, s, s <= SECTION_HARMFUL || nothing);
+	fprintf(p->out, "</section>\n");
+	free(headline);
+	free(unit);
+	ranking_deinit(&r);
+}
+
+/* What all rows have in common. */
+static void write_shared(const struct page *p)
+{
+	double first = ceil(p->axis.lo / p->axis.step) * p->axis.step;
+
+	fprintf(p->out, "<svg width=\"0\" height=\"0\" style=\"position:absolute\" "
+			"aria-hidden=\"true\"><defs><g id=\"grid\"><path class=\"grid\" d=\"");
+	for (int i = 0; first + i * p->axis.step <= p->axis.hi; i++)
+		fprintf(p->out, "M%.1f 0V24", at_x(p, first + i * p->axis.step));
+	fprintf(p->out, "\"/><path class=\"zero\" d=\"M%.1f 0V24\"/></g><g id=\"frame\">",
+		at_x(p, 0));
+	plot_frame(p->out, &p->axis);
+	fprintf(p->out, "</g></defs></svg>\n");
+}
+
+static void write_facts(const struct page *p)
+{
+	const struct model *m = p->m;
+	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
+	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
+
+	fprintf(p->out, "<p class=\"sub facts\"><code>");
+	page_text(p, *h->command ? h->command : "the whole system");
+	fprintf(p->out, "</code> \xc2\xb7 %.1f s in %zu run%s", m->duration_s, m->profile->n_runs,
+		m->profile->n_runs == 1 ? "" : "s");
+	for (size_t i = 0; i < m->profile->n_progress; i++) {
 		_cleanup_free_ char *latency = model_latency_text(m, i);
 
-		fprintf(out, "<div><dt>Progress \xe2\x80\x9c");
-		text_xml(out, p->progress[i].name);
-		fprintf(out, "\xe2\x80\x9d</dt><dd>%.0f visits, %.4g/s", m->progress[i].visits,
-			m->progress[i].rate_per_s);
-		if (latency) {
-			fprintf(out, "<br/>");
-			text_xml(out, latency);
-		}
-		fprintf(out, "</dd></div>\n");
+		fprintf(p->out, " \xc2\xb7 \"");
+		page_text(p, m->profile->progress[i].name);
+		fprintf(p->out, "\" %.4g/s%s", m->progress[i].rate_per_s, latency ? ", " : "");
+		page_text(p, latency ? latency : "");
 	}
-	fact(out, "Machine", xasprintf("%s, Linux %s, %d cores", h->host, h->kernel, h->cpus));
-	fact(out, "Method",
-	     xasprintf("%s engine, %s model, %.0f Hz, seed %llu%s", h->engine, h->model,
-		       h->frequency_hz, (unsigned long long)h->seed,
-		       strcmp(h->mode, "end-to-end") ? "" : ", end to end"));
-	fprintf(out, "</dl>\n");
+	fprintf(p->out,
+		" \xc2\xb7 %zu windows kept, %zu discarded \xc2\xb7 %llu samples, %llu lost",
+		m->kept, m->profile->n_windows - m->kept, (unsigned long long)m->samples_total,
+		(unsigned long long)m->samples_lost);
+	fprintf(p->out, " \xc2\xb7 engine ");
+	page_text(p, h->engine);
+	fprintf(p->out, ", model ");
+	page_text(p, h->model);
+	fprintf(p->out, ", %.0f Hz, seed %llu \xc2\xb7 %.1f %% delay \xc2\xb7 ", h->frequency_hz,
+		(unsigned long long)h->seed, share);
+	page_text(p, h->host);
+	fprintf(p->out, ", Linux ");
+	page_text(p, h->kernel);
+	fprintf(p->out, ", %d core%s</p>\n", h->cpus, h->cpus == 1 ? "" : "s");
 }
 
-static void write_card(FILE *out, const struct model_row *row, const struct plot_axis *axis,
-		       size_t id)
-{
-	_cleanup_free_ char *summary = estimate_best_text(row->e);
-	const char *class = plot_verdict_class(row->e->verdict);
-
-	fprintf(out, "<article>\n<h3 class=\"target\" title=\"");
-	text_xml(out, row->target->name);
-	fprintf(out, "\">");
-	text_xml(out, row->target->name);
-	fprintf(out, "</h3>\n<div class=\"meta\">");
-	if (*row->target->location) {
-		text_xml(out, row->target->location);
-		fprintf(out, " \xc2\xb7 ");
-	}
-	fprintf(out, "%llu samples \xc2\xb7 progress ", (unsigned long long)row->samples);
-	text_xml(out, row->progress->name);
-	fprintf(out,
-		"</div>\n<div class=\"result\"><span class=\"badge %s\">%s</span>"
-		"<span class=\"meta\">%s</span></div>\n",
-		class, verdict_name(row->e->verdict), summary);
-	fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"t%zu d%zu\">\n",
-		PLOT_WIDTH, PLOT_HEIGHT, id, id);
-	plot_curve(out, row, axis, id);
-	fprintf(out, "</svg>\n");
-	if (row->e->warning) {
-		fprintf(out, "<p class=\"warning\">");
-		text_xml(out, row->e->warning);
-		fprintf(out, "</p>\n");
-	}
-	fprintf(out, "</article>\n");
-}
-
-static void write_cell(FILE *out, const struct estimate_point *p)
-{
-	_cleanup_free_ char *text = p ? estimate_point_text(p) : xstrdup("\xe2\x80\x93");
-	size_t value = strcspn(text, "[");
-
-	fprintf(out, "<td class=\"number\">%.*s", (int)value, text);
-	if (text[value])
-		fprintf(out, "<span class=\"ci\">%s</span>", text + value);
-	fprintf(out, "</td>");
-}
-
-static void write_table(FILE *out, const struct model *m)
-{
-	fprintf(out,
-		"<h2>All numbers</h2>\n<div class=\"scroll\"><table>\n<thead><tr>"
-		"<th scope=\"col\">Target</th><th scope=\"col\">Location</th>"
-		"<th scope=\"col\" class=\"number\">Samples</th><th scope=\"col\">Progress</th>"
-		"<th scope=\"col\">Verdict</th><th scope=\"col\" class=\"number\">Best</th>");
-	for (size_t i = 0; i < m->n_speedups; i++)
-		fprintf(out, "<th scope=\"col\" class=\"number\">at %g %%</th>", m->speedups[i]);
-	fprintf(out, "</tr></thead>\n<tbody>\n");
-	for (size_t r = 0; r < m->n_rows; r++) {
-		const struct model_row *row = &m->rows[r];
-		_cleanup_free_ char *best = estimate_best_text(row->e);
-
-		fprintf(out, "<tr><td class=\"target\">");
-		text_xml(out, row->target->name);
-		fprintf(out, "</td><td>");
-		text_xml(out, row->target->location);
-		fprintf(out, "</td><td class=\"number\">%llu</td><td>",
-			(unsigned long long)row->samples);
-		text_xml(out, row->progress->name);
-		fprintf(out, "</td><td class=\"%s\">%s</td><td class=\"number\">%s</td>",
-			plot_verdict_class(row->e->verdict), verdict_name(row->e->verdict), best);
-		for (size_t i = 0; i < m->n_speedups; i++)
-			write_cell(out, model_point(row, m->speedups[i]));
-		fprintf(out, "</tr>\n");
-	}
-	fprintf(out, "</tbody></table></div>\n");
-}
-
-static void write_list(FILE *out, const char *title, const struct text_list *l)
+static void write_list(const struct page *p, const char *title, const struct text_list *l)
 {
 	if (!l->n)
 		return;
-	fprintf(out, "<h2>%s</h2>\n<ul class=\"notes\">\n", title);
+	fprintf(p->out, "<h2>%s</h2>\n<ul class=\"notes\">\n", title);
 	for (size_t i = 0; i < l->n; i++) {
-		fprintf(out, "<li>");
-		text_xml(out, l->text[i]);
-		fprintf(out, "</li>\n");
+		fprintf(p->out, "<li>");
+		page_text(p, l->text[i]);
+		fprintf(p->out, "</li>\n");
 	}
-	fprintf(out, "</ul>\n");
+	fprintf(p->out, "</ul>\n");
 }
 
-static void write_trust(FILE *out, const struct model *m)
+static void write_ranking(struct page *p)
 {
-	const struct model_row *row = model_trust_row(m);
-	_cleanup_free_ char *text = row ? model_trust_text(row) : NULL;
-	_cleanup_free_ char *machine = model_machine_text(m);
+	_cleanup_free_ char *machine = model_machine_text(p->m);
 
-	if (!row)
-		return;
-	fprintf(out, "<h2>Precision</h2>\n<p>");
-	text_xml(out, text);
-	if (row->trust.command) {
-		fprintf(out, "</p>\n<p class=\"command\"><code>");
-		text_xml(out, row->trust.command);
-		fprintf(out, "</code>");
-	}
-	fprintf(out, "</p>\n");
+	p->axis = plot_axis(p->m);
+	write_shared(p);
+	for (uint32_t i = 0; i < p->m->profile->n_progress; i++)
+		write_progress(p, i);
 	if (machine) {
-		fprintf(out, "<p>The machine: ");
-		text_xml(out, machine);
-		fprintf(out, "</p>\n");
+		fprintf(p->out, "<h2>The machine</h2>\n<p class=\"notes\">");
+		page_text(p, machine);
+		fprintf(p->out, "</p>\n");
 	}
 }
 
-static void write_curves(FILE *out, const struct model *m)
+void plot_write_html(const struct model *m, const char *source, FILE *out)
 {
-	struct plot_axis axis = plot_axis(m);
-
-	fprintf(out, "<p class=\"hint\">If a target took x&#160;%% less time, by how much would "
-		     "the time "
-		     "for one unit of progress shrink? Dots are measurements, bars and bands their "
-		     "95&#160;%% intervals; the dashed diagonal is the most a target can give. All "
-		     "curves have the same scale.</p>\n<div class=\"grid-of-curves\">\n");
-	for (size_t i = 0; i < m->n_rows; i++)
-		write_card(out, &m->rows[i], &axis, i);
-	fprintf(out, "</div>\n");
-	write_table(out, m);
-	write_trust(out, m);
-}
-
-void plot_write_html(const struct model *m, FILE *out)
-{
-	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
+	struct page p = { .out = out, .m = m, .source = source };
 
 	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		     "<title>Causal profile: ");
 	text_xml(out, m->profile->path);
 	fprintf(out,
-		"</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>Causal profile</h1>\n"
-		"<p class=\"command\">",
-		style);
-	if (*h->command) {
-		fprintf(out, "<code>");
-		text_xml(out, h->command);
-		fprintf(out, "</code>");
-	} else {
-		fprintf(out, "the whole system");
-	}
-	fprintf(out, "</p>\n");
-	write_facts(out, m);
+		"</title>\n<style>\n%s</style>\n<script>\n%s</script>\n</head>\n<body>\n<main>\n",
+		page_css, page_js);
 	if (m->n_rows)
-		write_curves(out, m);
+		write_ranking(&p);
 	else
-		write_list(out, "Nothing can be concluded", &m->reasons);
-	write_list(out, "Warnings", &m->warnings);
+		write_list(&p, "Nothing can be concluded", &m->reasons);
+	write_facts(&p);
+	write_list(&p, "Warnings", &m->warnings);
+	write_list(&p, "Notes", &m->notes);
 	fprintf(out, "</main>\n</body>\n</html>\n");
 }

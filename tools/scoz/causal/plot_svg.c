@@ -31,14 +31,14 @@ static const char style[] =
 	".dot{stroke:#fff;stroke-width:1.2}.measured{fill:none;stroke:#1f2933;stroke-width:1.3}\n"
 	".label{font-size:11.5px;font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:4px;"
 	"stroke-linejoin:round}\n"
-	".good .curve,.good .bar{stroke:#0b7a4b}.good .band,.good .dot{fill:#0b7a4b}"
-	".good .label,.good.badge{fill:#0b7a4b}\n"
-	".bad .curve,.bad .bar{stroke:#c03d0c}.bad .band,.bad .dot{fill:#c03d0c}"
-	".bad .label,.bad.badge{fill:#c03d0c}\n"
+	".good .curve,.good .bar{stroke:#0072b2}.good .band,.good .dot{fill:#0072b2}"
+	".good .label,.good.badge{fill:#0072b2}\n"
+	".bad .curve,.bad .bar{stroke:#b84a00}.bad .band,.bad .dot{fill:#b84a00}"
+	".bad .label,.bad.badge{fill:#b84a00}\n"
 	".none .curve,.none .bar{stroke:#66727f}.none .band,.none .dot{fill:#66727f}"
 	".none .label,.none.badge{fill:#66727f}\n"
-	".open .curve,.open .bar{stroke:#946200}.open .band,.open .dot{fill:#946200}"
-	".open .label,.open.badge{fill:#946200}\n"
+	".open .curve,.open .bar{stroke:#66727f}.open .band,.open .dot{fill:#66727f}"
+	".open .label,.open.badge{fill:#66727f}\n"
 	".open .curve{stroke-dasharray:5 3}.band{fill-opacity:.13}\n";
 
 static size_t columns(size_t n)

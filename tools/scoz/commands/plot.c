@@ -24,11 +24,15 @@ static void usage(FILE *out)
 {
 	fprintf(out,
 		"Usage: scoz plot [-o OUT.html|.svg|.png] [FILE]\n\n"
-		"Draws the curves of the causal profile in FILE (default " DEFAULT_PROFILE
-		") with\n"
-		"their 95 %% intervals into one self-contained file.\n\n"
+		"Draws the causal profile in FILE (default " DEFAULT_PROFILE
+		") into one self-contained\n"
+		"file: HTML is the ranking of the targets, with each curve; SVG and PNG the "
+		"curves.\n\n"
 		"  -o, --output OUT  default " DEFAULT_PLOT "; the name's end decides the format;\n"
 		"                    - is standard output, as HTML\n"
+		"  --source DIR      source lines around each target go into the page, of regular "
+		"files\n"
+		"                    below DIR only\n"
 		"  --help\n\n"
 		"PNG needs rsvg-convert, inkscape or chromium.\n\n"
 		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
@@ -167,7 +171,7 @@ static int write_png(const struct model *m, const char *path)
 
 /* ------------------------------------------------------------------------------------------ */
 
-static int plot(const char *path, const char *output)
+static int plot(const char *path, const char *output, const char *source)
 {
 	struct error err = { 0 };
 	struct model *m;
@@ -187,11 +191,11 @@ static int plot(const char *path, const char *output)
 		if (ends_with(output, ".svg"))
 			plot_write_svg(m, out);
 		else
-			plot_write_html(m, out);
+			plot_write_html(m, source, out);
 		ret = output_close(out, output);
 	}
 	if (!ret && strcmp(output, "-"))
-		printf("%s: %zu curve%s\n", output, m->n_rows, m->n_rows == 1 ? "" : "s");
+		printf("%s: %zu target%s\n", output, m->n_rows, m->n_rows == 1 ? "" : "s");
 	if (!ret && !m->n_rows) {
 		fflush(stdout);
 		model_print_reasons(m);
@@ -205,10 +209,11 @@ int cmd_plot(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
+		{ "source", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	const char *output = DEFAULT_PLOT;
+	const char *output = DEFAULT_PLOT, *source = NULL;
 	int c;
 
 	optind = 0;
@@ -216,6 +221,9 @@ int cmd_plot(int argc, char **argv)
 		switch (c) {
 		case 'o':
 			output = optarg;
+			break;
+		case 's':
+			source = optarg;
 			break;
 		case 'h':
 			usage(stdout);
@@ -231,5 +239,5 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (more_than_one("FILE", argc, argv))
 		return EXIT_USAGE;
-	return plot(optind < argc ? argv[optind] : DEFAULT_PROFILE, output);
+	return plot(optind < argc ? argv[optind] : DEFAULT_PROFILE, output, source);
 }

@@ -53,6 +53,11 @@
 #include "tools/scoz/export/record_folded.c"
 #include "tools/scoz/export/record_pprof.c"
 #include "tools/scoz/export/record_speedscope.c"
+#define usage	 usage_diff
+#define headline diff_headline
+#include "tools/scoz/commands/diff.c"
+#undef headline
+#undef usage
 #define usage usage_export
 #include "tools/scoz/commands/export.c"
 #undef usage

@@ -3,6 +3,7 @@
 
 #include <locale.h>
 
+#include "base/similar.h"
 #include "tools/scoz/cmds.h"
 
 static const struct {
@@ -12,8 +13,11 @@ static const struct {
 } commands[] = {
 	{ "record", cmd_record, "record what threads do and what they wait for" },
 	{ "top", cmd_top, "watch what threads do and what they wait for, live" },
-	{ "report", cmd_report, "print a causal profile or a recording as a table, or as JSON" },
-	{ "plot", cmd_plot, "draw the curves with their intervals: HTML, SVG or PNG" },
+	{ "report", cmd_report,
+	  "print a causal profile as a ranking, or a recording as a table, or as JSON" },
+	{ "plot", cmd_plot,
+	  "make a page of the ranking with its curves (HTML), or a picture: SVG, PNG" },
+	{ "diff", cmd_diff, "tell what changed between two causal profiles" },
 	{ "export", cmd_export,
 	  "convert for other viewers: COZ, CSV, JSON, flame graphs, speedscope, Firefox, pprof" },
 	{ "targets", cmd_targets, "list which lines and functions can be targets" },
@@ -43,6 +47,26 @@ static int flush_output(int status)
 	return status;
 }
 
+/* A file is easily given without a command. */
+static int no_such(const char *name)
+{
+	_cleanup_free_ char *like = NULL;
+	struct similar s;
+
+	if (access(name, F_OK) == 0) {
+		log_warn("%s: a file, and no command: `scoz report %s` shows what is in it", name,
+			 name);
+		return EXIT_USAGE;
+	}
+	similar_init(&s, name);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		similar_add(&s, commands[i].name);
+	like = similar_text(&s);
+	log_warn("%s: no such %s%s: `scoz --help` lists the commands", name,
+		 name[0] == '-' ? "option" : "command", like);
+	return EXIT_USAGE;
+}
+
 static int run_command(int argc, char **argv)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -55,9 +79,7 @@ static int run_command(int argc, char **argv)
 		argv[1] = program_invocation_short_name = name;
 		return flush_output(commands[i].run(argc - 1, argv + 1));
 	}
-	log_warn("%s: no such %s: `scoz --help` lists the commands", argv[1],
-		 argv[1][0] == '-' ? "option" : "command");
-	return EXIT_USAGE;
+	return no_such(argv[1]);
 }
 
 int main(int argc, char **argv)

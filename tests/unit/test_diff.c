@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* scoz diff: changed, the same, cannot be told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "record/format.h"
+#include "tests/unit/test_report_fixture.h"
+#include "tests/unit/test_report_tool.h"
+
+static char old[64], new[64];
+
+static const double speedups[] = { 0.5, 1 };
+
+#define T(i, name, g, noisy, n) \
+	{ \
+		{ i, name, "function", "bar.c:8" }, .gain = g, .bend = 1, .noise = noisy, \
+						    .units = n, .samples = 100 \
+	}
+static const struct fixture_target before[] = {
+	T(0, "func:gone@bar", 0.1, 0.02, 12),	T(1, "func:better@bar", 0.4, 0.02, 20),
+	T(2, "func:steady@bar", 0.2, 0.01, 30), T(3, "func:wild@bar", 0.2, 0.4, 6),
+	T(4, "func:few@bar", 0.2, 0.02, 1),
+};
+static const struct fixture_target after[] = {
+	T(0, "func:few@bar", 0.2, 0.02, 1),	T(1, "func:wild@bar", 0.1, 0.4, 6),
+	T(2, "func:steady@bar", 0.2, 0.01, 30), T(3, "func:better@bar", 0.1, 0.02, 20),
+	T(4, "func:come@bar", 0.3, 0.02, 12),
+};
+
+static void make(const char *path, const struct fixture_target *t, size_t n)
+{
+	struct fixture f = { .command = "./bar",
+			     .speedups = speedups,
+			     .n_speedups = 2,
+			     .targets = t,
+			     .n_targets = n,
+			     .footer = true };
+	struct error err = { 0 };
+
+	unlink(path);
+	if (fixture_write(path, &f, &err))
+		fail_msg("%s", err.text);
+}
+
+static size_t at(const char *text)
+{
+	const char *p = strstr(out_text, text);
+
+	if (!p)
+		fail_msg("\"%s\" is not in:\n%s", text, out_text);
+	return p - out_text;
+}
+
+static void as_text(void **state)
+{
+	(void)state;
+	make(old, before, ARRAY_SIZE(before));
+	make(new, after, ARRAY_SIZE(after));
+	assert_int_equal(run(cmd_diff, old, new, NULL), EXIT_DONE);
+	assert_int_equal(at("better changed most: 100 % off it saved "), 0);
+	assert_true(at("Changed (1)\nbetter ") < at("The same (1)\nsteady "));
+	assert_true(at("The same (1)") < at("Cannot be told (2)"));
+	assert_true(at("Cannot be told (2)") < at("\nfew "));
+	assert_true(at("Cannot be told (2)") < at("\nwild "));
+	at("Only in OLD (1): gone\n");
+	at("Only in NEW (1): come\n");
+	at("1 changed, 1 the same, 2 cannot be told.\n");
+}
+
+static void as_json(void **state)
+{
+	static const char *const keys[] = { "schema",  "old",	   "new",
+					    "targets", "only_old", "only_new" };
+	json_error_t why;
+	const json_t *t;
+	double d, lo, hi;
+	json_t *o;
+
+	(void)state;
+	assert_int_equal(run(cmd_diff, "--json", old, new, NULL), EXIT_DONE);
+	o = json_loads(out_text, 0, &why);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		assert_non_null(json_object_get(o, keys[i]));
+	t = json_array_get(json_object_get(o, "targets"), 0);
+	assert_string_equal(json_string_value(json_object_get(t, "target")), "func:better@bar");
+	assert_string_equal(json_string_value(json_object_get(t, "answer")), "changed");
+	d = json_number_value(json_object_get(t, "difference_pp"));
+	lo = json_number_value(json_array_get(json_object_get(t, "ci95"), 0));
+	hi = json_number_value(json_array_get(json_object_get(t, "ci95"), 1));
+	assert_float_equal(d, -30, 3);
+	assert_true(lo < d && d < hi && hi < 0 && hi - lo < 12);
+	json_decref(o);
+}
+
+/* Neither against itself nor the other way round is anything else said. */
+static void symmetry(void **state)
+{
+	(void)state;
+	assert_int_equal(run(cmd_diff, old, old, NULL), EXIT_DONE);
+	at("0 changed, ");
+	at("No target surely changed; ");
+	assert_int_equal(run(cmd_diff, new, old, NULL), EXIT_DONE);
+	at("1 changed, 1 the same, 2 cannot be told.\n");
+	at("+3");
+}
+
+static void nothing(void **state)
+{
+	(void)state;
+	make(new, &before[3], 2); /* wild and few */
+	assert_int_equal(run(cmd_diff, old, new, NULL), EXIT_NOTHING);
+	at("What changed cannot be told: profile longer; 0 changed, 0 the same, 2 cannot");
+	make(new, &after[4], 1);
+	assert_int_equal(run(cmd_diff, old, new, NULL), EXIT_NOTHING);
+	assert_int_equal(at("No target is in both profiles"), 0);
+	/* Narrower than the interval: not the same for sure. */
+	make(new, after, ARRAY_SIZE(after));
+	assert_int_equal(run(cmd_diff, "--within", "0.1", old, new, NULL), EXIT_DONE);
+	at("1 changed, 0 the same, 3 cannot be told.\n");
+	assert_int_equal(run(cmd_diff, "--within", "x", old, new, NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_diff, old, NULL), EXIT_USAGE);
+}
+
+/* Of pairs of programs that are alike, next to none is said to have changed. */
+static void false_alarms(void **state)
+{
+	struct rng rng = { 3 };
+	size_t changed = 0, inside = 0, n = 2000;
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		struct estimate_point p[2];
+		struct difference d;
+
+		for (int k = 0; k < 2; k++) {
+			double log_ratio = log(0.8) + 0.02 * fixture_normal(&rng);
+
+			p[k] = (struct estimate_point){ .log_ratio = log_ratio,
+							.program_speedup_pct =
+								100 * (1 - exp(log_ratio)),
+							.ci_lo = 10,
+							.ci_hi = 30,
+							.se = 0.02,
+							.df = 200 };
+		}
+		d = difference_of(&p[0], &p[1], 1, 3);
+		changed += d.answer == DIFFERENCE_CHANGED;
+		inside += d.lo < 0 && d.hi > 0;
+	}
+	assert_true(changed < 0.01 * n);
+	assert_in_range(inside, 0.93 * n, 0.97 * n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_text),	cmocka_unit_test(as_json),
+		cmocka_unit_test(symmetry),	cmocka_unit_test(nothing),
+		cmocka_unit_test(false_alarms),
+	};
+	int ret;
+
+	snprintf(old, sizeof(old), "/tmp/test_diff-%d-old.scoz", getpid());
+	snprintf(new, sizeof(new), "/tmp/test_diff-%d-new.scoz", getpid());
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(old);
+	unlink(new);
+	free(out_text);
+	free(err_text);
+	return ret;
+}

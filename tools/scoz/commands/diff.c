@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* scoz diff: what changed between two causal profiles, and what cannot be told. */
+#include <getopt.h>
+#include <math.h>
+
+#include "base/labels.h"
+#include "stats/difference.h"
+#include "tools/scoz/causal/ranking.h"
+#include "tools/scoz/cmds.h"
+#include "tools/scoz/file_kind.h"
+#include "tools/scoz/text.h"
+
+#define SAME_PP 3.0
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"Usage: scoz diff [OPTION...] OLD NEW\n\n"
+		"Compares two causal profiles: for each target in both, how much more (or less) "
+		"it\n"
+		"is worth in NEW, with the 95 %% interval of the difference.\n\n"
+		"  --within PP  as the same counts what surely differs by less than PP percentage\n"
+		"               points (default 3)\n"
+		"  -j, --json   print JSON (schema scoz-diff/1)\n"
+		"  --help\n\n"
+		"\"Changed\" is said so rarely by mistake that among all targets compared it "
+		"happens\n"
+		"in one comparison of two hundred.\n\n"
+		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be told.\n");
+}
+
+/* Of one target and progress point that both have. */
+struct pair {
+	const struct model_row *a, *b;
+	double at_pct; /* NAN: nothing to compare */
+	const struct estimate_point *pa, *pb;
+	struct difference d;
+	char *label;
+};
+struct diff {
+	struct model *a, *b;
+	struct pair *pairs;
+	size_t n, count[DIFFERENCE_UNKNOWN + 1];
+	struct text_list only_a, only_b;
+};
+
+static bool same_progress(const struct diff *d, const struct profile_progress *a,
+			  const struct profile_progress *b)
+{
+	bool single = d->a->profile->n_progress == 1 && d->b->profile->n_progress == 1;
+
+	return a->kind == b->kind && (single || !strcmp(a->name, b->name));
+}
+
+static const struct model_row *find_same(const struct diff *d, const struct model *m,
+					 const struct model_row *row)
+{
+	for (size_t i = 0; i < m->n_rows; i++) {
+		if (!strcmp(m->rows[i].target->name, row->target->name) &&
+		    same_progress(d, row->progress, m->rows[i].progress))
+			return &m->rows[i];
+	}
+	return NULL;
+}
+
+static void add_only(struct text_list *l, const char *label)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (!strcmp(l->text[i], label))
+			return;
+	}
+	array_reserve(l->text, l->cap, l->n + 1);
+	l->text[l->n++] = xstrdup(label);
+}
+
+/* What changed most first. */
+static int compare_pairs(const void *pa, const void *pb)
+{
+	const struct pair *a = pa, *b = pb;
+	double x = fabs(a->d.value), y = fabs(b->d.value);
+
+	if (a->d.answer != b->d.answer)
+		return a->d.answer < b->d.answer ? -1 : 1;
+	if (isfinite(x) != isfinite(y))
+		return isfinite(x) ? -1 : 1;
+	if (isfinite(x) && x != y)
+		return x > y ? -1 : 1;
+	return strcmp(a->label, b->label);
+}
+
+/* Then predictions are not to be trusted. */
+static bool is_paced(const struct estimate *e)
+{
+	return e->warning && strstr(e->warning, "paced from outside:");
+}
+
+static void make_pairs(struct diff *d, double same_pp)
+{
+	size_t compared = 0;
+
+	d->pairs = xcalloc(d->a->n_rows ? d->a->n_rows : 1, sizeof(*d->pairs));
+	for (size_t i = 0; i < d->a->n_rows; i++) {
+		const struct model_row *a = &d->a->rows[i], *b = find_same(d, d->b, a);
+		struct pair *p = &d->pairs[d->n];
+
+		if (!b) {
+			add_only(&d->only_a, d->a->labels[i]);
+			continue;
+		}
+		p->a = a;
+		p->b = b;
+		p->label = xstrdup(d->a->labels[i]);
+		p->at_pct = difference_at(a->e, b->e);
+		if (isfinite(p->at_pct)) {
+			p->pa = model_point(a, p->at_pct);
+			p->pb = model_point(b, p->at_pct);
+			compared++;
+		}
+		d->n++;
+	}
+	for (size_t i = 0; i < d->b->n_rows; i++) {
+		if (!find_same(d, d->a, &d->b->rows[i]))
+			add_only(&d->only_b, d->b->labels[i]);
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		struct pair *p = &d->pairs[i];
+
+		p->d = difference_of(p->pa, p->pb, compared, same_pp);
+		if (is_paced(p->a->e) || is_paced(p->b->e))
+			p->d.answer = DIFFERENCE_UNKNOWN;
+		d->count[p->d.answer]++;
+	}
+	qsort(d->pairs, d->n, sizeof(*d->pairs), compare_pairs);
+}
+
+/* ---- text ---- */
+
+static char *shown_text(const char *s)
+{
+	_cleanup_free_ char *text = text_clean(s, "?");
+
+	return locale_text(text);
+}
+
+static char *change_text(const struct difference *d)
+{
+	if (!isfinite(d->value))
+		return locale_text("\xe2\x80\x94");
+	return xasprintf("%+.1f [%+.1f, %+.1f]", d->value, d->lo, d->hi);
+}
+
+static void print_file(const char *which, const struct model *m)
+{
+	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
+	_cleanup_free_ char *path = shown_text(m->profile->path);
+	_cleanup_free_ char *command = shown_text(*h->command ? h->command : "the whole system");
+
+	printf("%s  %s: %s, %.0f s", which, path, command, m->duration_s);
+	for (size_t i = 0; i < m->profile->n_progress; i++) {
+		_cleanup_free_ char *name = shown_text(m->profile->progress[i].name);
+
+		printf(", \"%s\" %.4g/s", name, m->progress[i].rate_per_s);
+	}
+	putchar('\n');
+}
+
+static char *headline(const struct diff *d)
+{
+	const struct pair *p = d->n ? &d->pairs[0] : NULL;
+	_cleanup_free_ char *unit = p ? ranking_unit(d->b, p->b->progress) : NULL;
+	char *text;
+
+	if (!p)
+		return xstrdup("No target is in both profiles: nothing can be told.");
+	if (p->d.answer != DIFFERENCE_CHANGED)
+		text = xstrdup(p->d.answer == DIFFERENCE_SAME
+				       ? "No target surely changed"
+				       : "What changed cannot be told: profile longer");
+	else
+		text = xasprintf("%s changed most: %g %% off it saved %.1f %% of %s, now %.1f %%",
+				 p->label, p->at_pct, p->pa->program_speedup_pct, unit,
+				 p->pb->program_speedup_pct);
+	text_add(&text, "; %zu changed, %zu the same, %zu cannot be told.",
+		 d->count[DIFFERENCE_CHANGED], d->count[DIFFERENCE_SAME],
+		 d->count[DIFFERENCE_UNKNOWN]);
+	return text;
+}
+
+static void fill_row(const struct diff *d, const struct pair *p, struct table *t)
+{
+	char **cell = table_row(t);
+	_cleanup_free_ char *label = d->a->profile->n_progress > 1
+					     ? xasprintf("%s (%s)", p->label, p->a->progress->name)
+					     : xstrdup(p->label);
+
+	cell[0] = shown_text(label);
+	cell[4] = change_text(&p->d);
+	if (!p->pa || !p->pb)
+		return;
+	cell[1] = xasprintf("%g %%", p->at_pct);
+	cell[2] = estimate_point_text(p->pa);
+	cell[3] = estimate_point_text(p->pb);
+}
+
+static void print_pairs(const struct diff *d)
+{
+	static const char *const titles[] = { "Changed", "The same", "Cannot be told" };
+	static const char *const heads[] = { "TARGET", "AT", "OLD", "NEW", "DIFFERENCE [95 %]" };
+	size_t width = output_width();
+	struct table t;
+	char **cell;
+
+	table_init(&t, ARRAY_SIZE(heads));
+	cell = table_row(&t);
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		cell[i] = xstrdup(heads[i]);
+		t.right[i] = i > 0;
+	}
+	for (size_t i = 0; i < d->n; i++)
+		fill_row(d, &d->pairs[i], &t);
+	if (table_width(&t) > width) {
+		size_t more = table_width(&t) - width, most = 0;
+
+		for (size_t i = 1; i < t.rows; i++) {
+			size_t w = text_width(t.cell[i * t.cols]);
+
+			most = w > most ? w : most;
+		}
+		table_shorten(&t, 0, most > more + 8 ? most - more : 8);
+	}
+	table_print_row(&t, 0, stdout);
+	for (size_t i = 0; i < d->n; i++) {
+		enum difference_answer answer = d->pairs[i].d.answer;
+
+		if (!i || d->pairs[i - 1].d.answer != answer)
+			printf("%s (%zu)\n", titles[answer], d->count[answer]);
+		table_print_row(&t, i + 1, stdout);
+	}
+	table_deinit(&t);
+}
+
+static void print_only(const char *which, const struct text_list *l)
+{
+	if (!l->n)
+		return;
+	printf("Only in %s (%zu):", which, l->n);
+	for (size_t i = 0; i < l->n && i < 6; i++) {
+		_cleanup_free_ char *label = shown_text(l->text[i]);
+
+		printf("%s %s", i ? "," : "", label);
+	}
+	printf("%s\n", l->n > 6 ? ", ..." : "");
+}
+
+static void print_diff(const struct diff *d)
+{
+	_cleanup_free_ char *text = headline(d), *shown = shown_text(text);
+
+	printf("%s\n\n", shown);
+	print_file("OLD", d->a);
+	print_file("NEW", d->b);
+	putchar('\n');
+	if (d->n) {
+		printf("%% of the time per unit saved with AT %% off the target; difference in "
+		       "percentage points\n");
+		print_pairs(d);
+	}
+	print_only("OLD", &d->only_a);
+	print_only("NEW", &d->only_b);
+}
+
+/* ---- JSON ---- */
+
+static json_t *percent_or_null(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *clean_json(const char *s)
+{
+	_cleanup_free_ char *text = text_clean(s, "\xef\xbf\xbd");
+
+	return json_string(text);
+}
+
+static json_t *side_json(const struct estimate_point *p)
+{
+	if (!p)
+		return json_null();
+	return json_pack("{s:o, s:[o,o], s:i}", "program_speedup_pct",
+			 percent_or_null(p->program_speedup_pct), "ci95", percent_or_null(p->ci_lo),
+			 percent_or_null(p->ci_hi), "windows", (int)p->windows);
+}
+
+static json_t *only_json(const struct text_list *l)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < l->n; i++)
+		json_array_append_new(a, clean_json(l->text[i]));
+	return a;
+}
+
+static int print_json(const struct diff *d)
+{
+	static const char *const answers[] = { "changed", "same", "unknown" };
+	json_t *o = json_object(), *targets = json_array();
+	char *text;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct pair *p = &d->pairs[i];
+
+		json_array_append_new(
+			targets,
+			json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:[o,o]}", "target",
+				  clean_json(p->a->target->name), "progress",
+				  clean_json(p->a->progress->name), "answer", answers[p->d.answer],
+				  "speedup_pct", percent_or_null(p->at_pct), "old",
+				  side_json(p->pa), "new", side_json(p->pb), "difference_pp",
+				  percent_or_null(p->d.value), "ci95", percent_or_null(p->d.lo),
+				  percent_or_null(p->d.hi)));
+	}
+	json_object_set_new(o, "schema", json_string("scoz-diff/1"));
+	json_object_set_new(o, "old", clean_json(d->a->profile->path));
+	json_object_set_new(o, "new", clean_json(d->b->profile->path));
+	json_object_set_new(o, "targets", targets);
+	json_object_set_new(o, "only_old", only_json(&d->only_a));
+	json_object_set_new(o, "only_new", only_json(&d->only_b));
+	text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+	json_decref(o);
+	printf("%s\n", text ? text : "{}");
+	free(text);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static void free_list(struct text_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->text[i]);
+	free(l->text);
+}
+
+static int diff_models(struct model *a, struct model *b, double same_pp, bool json)
+{
+	struct diff d = { .a = a, .b = b };
+	bool told;
+
+	make_pairs(&d, same_pp);
+	if (json)
+		print_json(&d);
+	else
+		print_diff(&d);
+	told = d.count[DIFFERENCE_CHANGED] + d.count[DIFFERENCE_SAME] > 0;
+	for (size_t i = 0; i < d.n; i++)
+		free(d.pairs[i].label);
+	free(d.pairs);
+	free_list(&d.only_a);
+	free_list(&d.only_b);
+	return told ? EXIT_DONE : EXIT_NOTHING;
+}
+
+static int diff_files(const char *old, const char *new, double same_pp, bool json)
+{
+	struct error err = { 0 };
+	struct model *a, *b;
+	int ret;
+
+	if (model_load(old, &a, &err))
+		return cannot_read(old, FILE_PROFILE, &err);
+	if (model_load(new, &b, &err)) {
+		model_free(a);
+		return cannot_read(new, FILE_PROFILE, &err);
+	}
+	ret = diff_models(a, b, same_pp, json);
+	model_free(a);
+	model_free(b);
+	return ret;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "within", required_argument, NULL, 'w' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	double same_pp = SAME_PP;
+	bool json = false;
+	char *end;
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+		switch (c) {
+		case 'w':
+			same_pp = strtod(optarg, &end);
+			if (end == optarg || *end || !(same_pp > 0) || same_pp > 100) {
+				log_warn("--within: %s is not a number of percentage points",
+					 optarg);
+				return EXIT_USAGE;
+			}
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (argc - optind != 2) {
+		log_warn("two profiles are compared: scoz diff OLD NEW");
+		return EXIT_USAGE;
+	}
+	return diff_files(argv[optind], argv[optind + 1], same_pp, json);
+}

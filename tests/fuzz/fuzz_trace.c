@@ -2,6 +2,7 @@
 /* Causal recordings. */
 #include "tests/fuzz/fuzz.h"
 
+#include "tools/scoz/cmds.h"
 #include "trace/trace.h"
 #include "trace/trace_format.h"
 
@@ -27,12 +28,22 @@ static int see(const struct trace_event *e, void *arg)
 	return 0;
 }
 
+static const struct {
+	int (*cmd)(int argc, char **argv);
+	const char *option;
+} runs[] = {
+	{ cmd_waits, "--least=0" },
+	{ cmd_waits, "--dot" },
+	{ cmd_waits, "--no-merge" },
+};
+
 /* The first byte chooses: a file, or the records of one chunk, which nobody guesses packed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char start[] = TRACE_START "1\n";
 	size_t head = strlen(start) + sizeof(struct trace_chunk), n;
 	uint8_t *file = NULL;
+	const char *path;
 	struct trace *t;
 
 	if (!size)
@@ -51,9 +62,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data++;
 		size--;
 	}
-	if (!trace_open(fuzz_file(data, size)->path, &t, NULL)) {
+	path = fuzz_file(data, size)->path;
+	if (!trace_open(path, &t, NULL)) {
 		trace_each(t, see, t, NULL);
 		trace_free(t);
+		for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
+			char *argv[] = { "scoz", (char *)runs[i].option, (char *)path, NULL };
+
+			runs[i].cmd(3, argv);
+		}
 	}
 	free(file);
 	return 0;

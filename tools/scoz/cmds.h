@@ -30,6 +30,7 @@ int cmd_plot(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_targets(int argc, char **argv);
+int cmd_waits(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 #endif

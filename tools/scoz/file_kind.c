@@ -3,6 +3,7 @@
 
 #include "profile/profile.h"
 #include "record/recording.h"
+#include "trace/trace.h"
 #include "tools/scoz/cmds.h"
 
 static bool is_profile(const char *path)
@@ -17,7 +18,13 @@ static bool is_profile(const char *path)
 
 int cannot_read(const char *path, enum file_kind wanted, const struct error *err)
 {
-	if (wanted == FILE_PROFILE && recording_is(path))
+	if (wanted != FILE_CAUSAL && trace_is(path))
+		log_warn("%s: a causal recording (of scoz record --causal): `scoz waits` reads it",
+			 path);
+	else if (wanted == FILE_CAUSAL && recording_is(path))
+		log_warn("%s: a recording without who woke whom: record with --causal for that",
+			 path);
+	else if (wanted == FILE_PROFILE && recording_is(path))
 		log_warn("%s: a recording (of scoz record), not a causal profile (of scozd): "
 			 "`scoz report` reads it, and `scoz export --format folded`, speedscope, "
 			 "firefox or pprof",

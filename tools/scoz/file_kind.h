@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* scoz has two kinds of files, which are easily given to the wrong command. */
+/* scoz has three kinds of files, which are easily given to the wrong command. */
 #ifndef SCOZ_FILE_KIND_H
 #define SCOZ_FILE_KIND_H
 
 #include "base/base.h"
 
-enum file_kind { FILE_PROFILE, FILE_RECORDING };
+enum file_kind { FILE_PROFILE, FILE_RECORDING, FILE_CAUSAL };
 
 /*
  * @path could not be read as a file of the kind @wanted, for the reason @err: says so, or, when it
- * is one of the other kind, that it is, and which commands read it. Returns the exit code.
+ * is one of another kind, that it is, and which commands read it. Returns the exit code.
  */
 int cannot_read(const char *path, enum file_kind wanted, const struct error *err);
 

@@ -21,6 +21,8 @@ static const struct {
 	{ "export", cmd_export,
 	  "convert for other viewers: COZ, CSV, JSON, flame graphs, speedscope, Firefox, pprof" },
 	{ "targets", cmd_targets, "list which lines and functions can be targets" },
+	{ "waits", cmd_waits,
+	  "tell who waits for whom in a causal recording, and what holds all up" },
 	{ "doctor", cmd_doctor, "tell what this machine can do and how to mend what is missing" },
 };
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which threads of a recording are one to those who look. */
+#include "waits/recorded.h"
+
+#define ALIKE	   0.45 /* wPerf's */
+#define MOST_ALIKE 4096 /* threads of a process that are compared with one another */
+
+/* Who ended a wait, as threads of a pool have it in common. */
+enum whose { BY_PARENT, BY_CHILD, BY_SIBLING, BY_STRANGER, BY_OUTSIDE, WHOSE };
+#define WAYS (WHOSE * TRACE_WAITS)
+
+static uint32_t root(uint32_t *group, uint32_t v)
+{
+	while (group[v] != v)
+		v = group[v] = group[group[v]];
+	return v;
+}
+
+static void join(uint32_t *group, uint32_t a, uint32_t b)
+{
+	a = root(group, a);
+	b = root(group, b);
+	group[a > b ? a : b] = a < b ? a : b;
+}
+
+static const struct waits_recorded *sorted; /* for the comparison; one thread */
+
+static int by_parent(const void *pa, const void *pb)
+{
+	const struct waits_life *a = pa, *b = pb;
+	uint32_t p = sorted->threads[a->vertex].parent, q = sorted->threads[b->vertex].parent;
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->vertex > b->vertex) - (a->vertex < b->vertex);
+}
+
+/* One parent's children: a virtual thread waits for the parent while it has no child. */
+static void line_up(struct waits_recorded *r, struct waits_life *lives, size_t n)
+{
+	uint32_t parent = r->threads[lives[0].vertex].parent;
+	uint64_t *gaps = xcalloc(n, sizeof(*gaps));
+	uint32_t *first = xcalloc(n, sizeof(*first));
+	size_t *members = xcalloc(n, sizeof(*members));
+	size_t slots;
+
+	slots = waits_line_up(lives, n, r->to - r->from, gaps);
+	for (size_t i = 0; i < n; i++) {
+		if (!members[lives[i].slot]++)
+			first[lives[i].slot] = lives[i].vertex;
+		else
+			join(r->group, first[lives[i].slot], lives[i].vertex);
+	}
+	for (size_t s = 0; s < slots; s++) {
+		struct waits_edge *e;
+
+		if (members[s] < 2)
+			continue;
+		/* waits_merge() divides by the members, which are one. */
+		e = waits_edge(&r->waits.graph, first[s], parent);
+		e->weight += gaps[s] * members[s];
+	}
+	free(gaps);
+	free(first);
+	free(members);
+}
+
+static void follow_one_another(struct waits_recorded *r)
+{
+	size_t n = 0, from = 0, threads = r->trace->n_threads;
+	struct waits_life *lives = xcalloc(threads + 1, sizeof(*lives));
+
+	for (uint32_t v = 0; v < threads; v++) {
+		const struct waits_thread *t = &r->threads[v];
+
+		if (t->parent != TRACE_NONE && t->parent != v)
+			lives[n++] = (struct waits_life){ v, t->times.from - r->from,
+							  t->times.to - r->from, 0 };
+	}
+	sorted = r;
+	qsort(lives, n, sizeof(*lives), by_parent);
+	for (size_t i = 1; i <= n; i++) {
+		if (i < n &&
+		    r->threads[lives[i].vertex].parent == r->threads[lives[from].vertex].parent)
+			continue;
+		line_up(r, lives + from, i - from);
+		from = i;
+	}
+	free(lives);
+}
+
+static enum whose whose(const struct waits_recorded *r, uint32_t v, uint32_t waker)
+{
+	const struct trace *t = r->trace;
+
+	if (waker >= t->n_threads)
+		return BY_OUTSIDE;
+	if (r->threads[v].parent == waker)
+		return BY_PARENT;
+	if (r->threads[waker].parent == v)
+		return BY_CHILD;
+	return t->threads[v].pid == t->threads[waker].pid ? BY_SIBLING : BY_STRANGER;
+}
+
+/* Of each thread: how long it waited in which way. */
+static uint64_t *ways_of(const struct waits_recorded *r)
+{
+	uint64_t *ways = xcalloc(r->trace->n_threads + 1, WAYS * sizeof(*ways));
+
+	for (size_t i = 0; i < r->waits.graph.n; i++) {
+		const struct waits_edge *e = &r->waits.graph.edges[i];
+		enum whose by;
+
+		if (e->from >= r->trace->n_threads || !e->own)
+			continue;
+		by = whose(r, e->from, e->to);
+		for (int k = 0; k < TRACE_WAITS; k++)
+			ways[e->from * WAYS + by * TRACE_WAITS + k] += e->kinds[k];
+	}
+	return ways;
+}
+
+static const struct trace *named; /* for the comparison; one thread */
+
+static int by_name(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	const struct trace_thread *s = &named->threads[a], *t = &named->threads[b];
+	int order;
+
+	if (s->pid != t->pid)
+		return s->pid < t->pid ? -1 : 1;
+	order = strcmp(s->comm, t->comm);
+	return order ? order : (a > b) - (a < b);
+}
+
+static bool same_name(const struct trace *t, uint32_t a, uint32_t b)
+{
+	return t->threads[a].pid == t->threads[b].pid &&
+	       !strcmp(t->threads[a].comm, t->threads[b].comm);
+}
+
+static void wait_alike(struct waits_recorded *r)
+{
+	const struct trace *t = r->trace;
+	uint32_t *order = xcalloc(t->n_threads + 1, sizeof(*order));
+	uint64_t *ways = ways_of(r);
+	size_t from = 0;
+
+	for (uint32_t v = 0; v < t->n_threads; v++)
+		order[v] = v;
+	named = t;
+	qsort(order, t->n_threads, sizeof(*order), by_name);
+	for (size_t i = 0; i < t->n_threads; i++) {
+		if (i - from > MOST_ALIKE || !same_name(t, order[from], order[i]))
+			from = i;
+		for (size_t k = from; k < i; k++) {
+			if (waits_similarity(ways + order[i] * WAYS, ways + order[k] * WAYS, WAYS) >
+			    ALIKE)
+				join(r->group, order[i], order[k]);
+		}
+	}
+	free(order);
+	free(ways);
+}
+
+void waits_group(struct waits_recorded *r, bool alike)
+{
+	uint32_t *number = xcalloc(r->n_vertices, sizeof(*number)), *of;
+
+	r->group = xcalloc(r->n_vertices, sizeof(*r->group));
+	for (uint32_t v = 0; v < r->n_vertices; v++)
+		r->group[v] = v;
+	follow_one_another(r);
+	if (alike)
+		wait_alike(r);
+	for (uint32_t v = 0; v < r->n_vertices; v++)
+		number[v] = root(r->group, v) == v ? r->n_groups++ : number[root(r->group, v)];
+	of = r->group;
+	r->group = number;
+	free(of);
+	waits_merge(&r->waits.graph, r->group, r->n_vertices, r->n_groups, &r->graph);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Threads that are one to those who look: short-lived ones after one another, and pools. */
+#include "waits/waits.h"
+
+#include <math.h>
+
+void waits_merge(const struct waits_graph *g, const uint32_t *group, size_t n_vertices,
+		 size_t n_groups, struct waits_graph *ret)
+{
+	size_t *members = xcalloc(n_groups + 1, sizeof(*members));
+
+	*ret = (struct waits_graph){};
+	for (size_t v = 0; v < n_vertices; v++)
+		members[group[v]]++;
+	for (size_t i = 0; i < g->n; i++) {
+		const struct waits_edge *e = &g->edges[i];
+		struct waits_edge *to = waits_edge(ret, group[e->from], group[e->to]);
+
+		to->weight += e->weight;
+		to->own += e->own;
+		for (int k = 0; k < WAITS_KINDS; k++)
+			to->kinds[k] += e->kinds[k];
+	}
+	for (size_t i = 0; i < ret->n; i++) {
+		struct waits_edge *e = &ret->edges[i];
+		double n = members[e->from];
+
+		e->weight = llround(e->weight / n);
+		e->own = llround(e->own / n);
+		for (int k = 0; k < WAITS_KINDS; k++)
+			e->kinds[k] = llround(e->kinds[k] / n);
+	}
+	free(members);
+}
+
+double waits_similarity(const uint64_t *a, const uint64_t *b, size_t n)
+{
+	double common = 0, all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		common += a[i] < b[i] ? a[i] : b[i];
+		all += (double)a[i] + b[i];
+	}
+	return all > 0 ? 2 * common / all : 0;
+}
+
+size_t waits_line_up(struct waits_life *lives, size_t n, uint64_t end, uint64_t *gaps)
+{
+	uint64_t *until = xcalloc(n + 1, sizeof(*until));
+	size_t slots = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t slot = 0;
+
+		while (slot < slots && until[slot] > lives[i].from)
+			slot++;
+		if (slot == slots)
+			gaps[slots++] = 0;
+		gaps[slot] += lives[i].from - until[slot];
+		until[slot] = lives[i].to;
+		lives[i].slot = slot;
+	}
+	for (size_t slot = 0; slot < slots; slot++)
+		gaps[slot] += end > until[slot] ? end - until[slot] : 0;
+	free(until);
+	return slots;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "waits/recorded.h"
+
+#define FORGET_EVERY NSEC_PER_SEC
+#define LEAST_USED \
+	100 /* a device that was waited for in less than one part of so many waits for nobody */
+
+static void begin(struct waits_thread *t, enum waits_state state, uint64_t now)
+{
+	t->state = state;
+	t->since = now;
+	t->seen = true;
+}
+
+/* What it did until @now. */
+static void close_state(struct waits_thread *t, uint64_t now)
+{
+	uint64_t passed = now - t->since;
+
+	switch (t->state) {
+	case WAITS_ON:
+		t->times.on += passed;
+		break;
+	case WAITS_QUEUED:
+		t->times.queued += passed;
+		break;
+	case WAITS_BLOCKED:
+		t->times.waited += passed;
+		t->times.kinds[t->wait] += passed;
+		break;
+	default:
+		break;
+	}
+	t->since = now;
+}
+
+static uint32_t waker_of(const struct waits_recorded *r, const struct trace_event *e)
+{
+	switch (e->by) {
+	case TRACE_BY_THREAD:
+		return e->other;
+	case TRACE_BY_DEVICE:
+	case TRACE_BY_OTHER:
+		return r->trace->n_threads + e->other;
+	case TRACE_BY_TIMER:
+		return r->timer;
+	default:
+		return r->nobody;
+	}
+}
+
+static void see_device(struct waits_recorded *r, const struct trace_event *e)
+{
+	struct waits_device *d;
+
+	if (e->other == TRACE_NONE)
+		return;
+	d = &r->devices[e->other];
+	if (e->type == TRACE_ISSUE) {
+		if (!d->in_flight++)
+			d->since = e->time;
+		d->requests++;
+	} else if (d->in_flight && !--d->in_flight) {
+		d->busy += e->time - d->since;
+	}
+}
+
+/* Waits that began before the oldest one that is still open cannot matter any more. */
+static void forget(struct waits_recorded *r, uint64_t now)
+{
+	uint64_t oldest = now;
+
+	for (size_t i = 0; i < r->trace->n_threads; i++) {
+		const struct waits_thread *t = &r->threads[i];
+
+		if (t->state == WAITS_BLOCKED && t->since < oldest)
+			oldest = t->since;
+	}
+	waits_forget(&r->waits, oldest);
+	r->forgot = now;
+}
+
+static int see(const struct trace_event *e, void *arg)
+{
+	struct waits_recorded *r = arg;
+	struct waits_thread *t;
+
+	if (r->from == UINT64_MAX)
+		r->from = e->time;
+	r->to = e->time;
+	if (e->time - r->forgot > FORGET_EVERY)
+		forget(r, e->time);
+	if (e->type == TRACE_ISSUE || e->type == TRACE_COMPLETE) {
+		see_device(r, e);
+		return 0;
+	}
+	t = &r->threads[e->thread];
+	switch (e->type) {
+	case TRACE_FOLLOW:
+		t->times.from = e->time;
+		t->wait = e->wait;
+		begin(t,
+		      e->why == TRACE_RUNS     ? WAITS_ON
+		      : e->why == TRACE_QUEUED ? WAITS_QUEUED
+					       : WAITS_BLOCKED,
+		      e->time);
+		break;
+	case TRACE_FORK:
+		t->times.from = e->time;
+		t->parent = e->other;
+		begin(t, WAITS_QUEUED, e->time);
+		break;
+	case TRACE_ENTER:
+		close_state(t, e->time);
+		begin(t, WAITS_ON, e->time);
+		break;
+	case TRACE_LEAVE:
+		close_state(t, e->time);
+		t->wait = e->wait;
+		begin(t, e->why == TRACE_BLOCKED ? WAITS_BLOCKED : WAITS_QUEUED, e->time);
+		break;
+	case TRACE_WAKE:
+		if (t->state != WAITS_BLOCKED)
+			break;
+		waits_add(&r->waits, e->thread, t->since, e->time, waker_of(r, e), t->wait);
+		close_state(t, e->time);
+		begin(t, WAITS_QUEUED, e->time);
+		break;
+	case TRACE_EXIT:
+		close_state(t, e->time);
+		t->state = WAITS_GONE;
+		t->times.to = e->time;
+		break;
+	}
+	return 0;
+}
+
+static uint64_t waited_for(const struct waits_graph *g, uint32_t vertex)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		sum += g->edges[i].to == vertex ? g->edges[i].own : 0;
+	return sum;
+}
+
+static void idle_devices(struct waits_recorded *r)
+{
+	uint64_t time = r->to - r->from;
+
+	for (size_t i = 0; i < r->trace->n_devices; i++) {
+		const struct waits_device *d = &r->devices[i];
+		uint32_t vertex = r->trace->n_threads + i;
+
+		if (d->requests && time > d->busy &&
+		    waited_for(&r->waits.graph, vertex) * LEAST_USED >= time)
+			waits_device_idle(&r->waits.graph, vertex, time - d->busy);
+	}
+}
+
+/* What goes on at the end: nobody has ended it. */
+static void finish(struct waits_recorded *r)
+{
+	for (size_t i = 0; i < r->trace->n_threads; i++) {
+		struct waits_thread *t = &r->threads[i];
+
+		if (!t->seen || t->state == WAITS_GONE)
+			continue;
+		if (t->state == WAITS_BLOCKED)
+			waits_add(&r->waits, i, t->since, r->to, r->nobody, t->wait);
+		close_state(t, r->to);
+		t->times.to = r->to;
+	}
+	for (size_t i = 0; i < r->trace->n_devices; i++) {
+		if (r->devices[i].in_flight)
+			r->devices[i].busy += r->to - r->devices[i].since;
+	}
+	idle_devices(r);
+}
+
+int waits_read(const struct trace *t, size_t most, struct waits_recorded *ret, struct error *err)
+{
+	int r;
+
+	*ret = (struct waits_recorded){
+		.trace = t,
+		.threads = xcalloc(t->n_threads + 1, sizeof(*ret->threads)),
+		.devices = xcalloc(t->n_devices + 1, sizeof(*ret->devices)),
+		.timer = t->n_threads + t->n_devices,
+		.nobody = t->n_threads + t->n_devices + 1,
+		.n_vertices = t->n_threads + t->n_devices + 2,
+		.from = UINT64_MAX,
+	};
+	for (size_t i = 0; i < t->n_threads; i++)
+		ret->threads[i].parent = TRACE_NONE;
+	waits_init(&ret->waits, most);
+	for (size_t v = t->n_threads; v < ret->n_vertices; v++)
+		waits_leaf(&ret->waits, v);
+	r = trace_each(t, see, ret, err);
+	if (r) {
+		waits_recorded_free(ret);
+		return r;
+	}
+	if (ret->from == UINT64_MAX)
+		ret->from = 0;
+	finish(ret);
+	return 0;
+}
+
+void waits_recorded_free(struct waits_recorded *r)
+{
+	waits_deinit(&r->waits);
+	waits_graph_free(&r->graph);
+	free(r->threads);
+	free(r->devices);
+	free(r->group);
+}
+
+char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex)
+{
+	const struct trace *t = r->trace;
+
+	if (vertex < t->n_threads)
+		return xasprintf("%s (%d)", t->threads[vertex].comm, t->threads[vertex].tid);
+	if (vertex < t->n_threads + t->n_devices)
+		return xstrdup(t->devices[vertex - t->n_threads]);
+	return xstrdup(vertex == r->timer ? "timer" : "[nobody]");
+}
+
+char *waits_group_name(const struct waits_recorded *r, uint32_t group)
+{
+	uint32_t first = WAITS_NONE;
+	size_t n = 0;
+
+	for (uint32_t v = 0; v < r->n_vertices; v++) {
+		if (r->group[v] == group) {
+			first = first == WAITS_NONE ? v : first;
+			n++;
+		}
+	}
+	if (n == 1)
+		return waits_vertex_name(r, first);
+	return xasprintf("%s (%zu threads of %d)", r->trace->threads[first].comm, n,
+			 r->trace->threads[first].pid);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who waited for whom in a causal recording: its events as segments of threads. */
+#ifndef SCOZ_WAITS_RECORDED_H
+#define SCOZ_WAITS_RECORDED_H
+
+#include "trace/trace.h"
+#include "waits/waits.h"
+
+/* What a thread did, ns. */
+struct waits_times {
+	uint64_t on, queued, waited;
+	uint64_t kinds[TRACE_WAITS]; /* of `waited` */
+	uint64_t from, to;	     /* it was there then */
+};
+
+enum waits_state { WAITS_UNSEEN, WAITS_ON, WAITS_QUEUED, WAITS_BLOCKED, WAITS_GONE };
+
+struct waits_thread {
+	struct waits_times times;
+	enum waits_state state;
+	uint64_t since;
+	uint32_t parent; /* thread; TRACE_NONE: it was there before */
+	uint8_t wait;
+	bool seen; /* it was recorded; else it only woke others */
+};
+
+struct waits_device {
+	uint64_t busy, since; /* ns with requests in flight */
+	uint64_t requests;
+	uint32_t in_flight;
+};
+
+/* Vertices: threads, then devices, then these two. */
+struct waits_recorded {
+	const struct trace *trace;
+	struct waits waits;
+	struct waits_thread *threads;
+	struct waits_device *devices;
+	uint32_t timer, nobody;
+	size_t n_vertices;
+	uint64_t from, to; /* of the recording */
+	/* Of each vertex: its group; after waits_group(). */
+	uint32_t *group;
+	size_t n_groups;
+	struct waits_graph graph; /* of groups */
+	/* streaming */
+	uint64_t forgot;
+};
+
+/* @most: waits to be remembered at a time, 0: all. */
+int waits_read(const struct trace *t, size_t most, struct waits_recorded *ret, struct error *err);
+/*
+ * Makes groups of vertices that are one to those who look, and the graph of these: threads of one
+ * parent that follow one another and, when @alike, threads of one process that wait alike.
+ * Once.
+ */
+void waits_group(struct waits_recorded *r, bool alike);
+void waits_recorded_free(struct waits_recorded *r);
+
+/* "worker (4711)", "nvme0n1", "timer"; of a group: of its first member, "x12 threads"; malloc'ed.
+ */
+char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex);
+char *waits_group_name(const struct waits_recorded *r, uint32_t group);
+
+#endif

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Wait-for graphs: wPerf's algorithm by its worked examples, and on small graphs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "waits/recorded.h"
+
+enum { A, B, C, D, DISK, N };
+
+static void begin(struct waits *w)
+{
+	waits_init(w, 0);
+	waits_leaf(w, DISK);
+}
+
+static void add(struct waits *w, uint32_t v, uint64_t from, uint64_t to, uint32_t waker)
+{
+	waits_add(w, v, from, to, waker, 0);
+}
+
+#define assert_weight(g, a, b, v) assert_int_equal(waits_weight(g, a, b), v)
+
+static void test_vectors(void **state)
+{
+	struct waits w;
+
+	(void)state;
+	begin(&w);
+	add(&w, B, 0, 4, C);
+	add(&w, A, 0, 10, B);
+	assert_weight(&w.graph, A, B, 10);
+	assert_weight(&w.graph, B, C, 8);
+	assert_int_equal(w.graph.n, 2);
+	assert_int_equal(waits_edge(&w.graph, B, C)->own, 4);
+	waits_deinit(&w);
+
+	begin(&w);
+	add(&w, B, 5, 10, DISK);
+	add(&w, A, 2, 10, B);
+	assert_weight(&w.graph, A, B, 8);
+	assert_weight(&w.graph, B, DISK, 10);
+	waits_deinit(&w);
+
+	begin(&w);
+	add(&w, C, 1, 5, D);
+	add(&w, B, 0, 8, C);
+	add(&w, A, 0, 10, B);
+	assert_weight(&w.graph, A, B, 10);
+	assert_weight(&w.graph, B, C, 16);
+	assert_weight(&w.graph, C, D, 12);
+	waits_deinit(&w);
+
+	begin(&w);
+	add(&w, B, 0, 4, C);
+	add(&w, A, 0, 10, B);
+	add(&w, D, 2, 10, B);
+	assert_weight(&w.graph, A, B, 10);
+	assert_weight(&w.graph, D, B, 8);
+	assert_weight(&w.graph, B, C, 10);
+	waits_deinit(&w);
+}
+
+/* Only waits that programs tell of can loop. */
+static void test_circle(void **state)
+{
+	struct waits w;
+
+	(void)state;
+	begin(&w);
+	add(&w, B, 0, 10, A);
+	add(&w, A, 0, 10, B);
+	assert_weight(&w.graph, A, B, 10);
+	assert_weight(&w.graph, B, A, 20);
+	waits_deinit(&w);
+}
+
+static void test_forget(void **state)
+{
+	struct waits w, all;
+
+	(void)state;
+	begin(&w);
+	begin(&all);
+	for (uint64_t t = 0; t < 10000; t += 10) {
+		add(&w, B, t, t + 4, C);
+		add(&all, B, t, t + 4, C);
+		waits_forget(&w, t > 100 ? t - 100 : 0);
+		if (t % 50 == 40) {
+			add(&w, A, t - 30, t + 6, B);
+			add(&all, A, t - 30, t + 6, B);
+		}
+	}
+	assert_int_equal(waits_weight(&w.graph, B, C), waits_weight(&all.graph, B, C));
+	assert_int_equal(w.unfollowed, 0);
+	assert_true(w.vertices[B].cap < 200);
+	/* What was forgotten is known to be missing. */
+	add(&w, A, 0, 10006, B);
+	assert_true(w.unfollowed > 9000);
+	waits_deinit(&w);
+	waits_deinit(&all);
+	waits_init(&w, 1);
+	add(&w, B, 0, 4, C);
+	add(&w, B, 5, 9, C);
+	assert_int_equal(w.dropped, 1);
+	waits_deinit(&w);
+}
+
+static void test_device(void **state)
+{
+	struct waits_graph g = {};
+
+	(void)state;
+	waits_edge(&g, A, DISK)->weight = 30;
+	waits_edge(&g, B, DISK)->weight = 10;
+	waits_edge(&g, A, B)->weight = 5;
+	waits_device_idle(&g, DISK, 100);
+	assert_weight(&g, DISK, A, 75);
+	assert_weight(&g, DISK, B, 25);
+	assert_weight(&g, A, B, 5);
+	waits_graph_free(&g);
+}
+
+static void test_merge(void **state)
+{
+	const uint32_t group[] = { 0, 0, 1, 1, 2 };
+	struct waits_life lives[] = {
+		{ A, 10, 20, 0 }, { B, 15, 40, 0 }, { C, 25, 30, 0 }, { D, 50, 90, 0 }
+	};
+	const uint64_t one[] = { 4, 0, 6 }, other[] = { 2, 2, 6 };
+	struct waits_graph g = {}, m;
+	uint64_t gaps[4];
+
+	(void)state;
+	waits_edge(&g, A, B)->weight = 10;
+	waits_edge(&g, B, A)->weight = 20;
+	waits_edge(&g, A, C)->weight = 8;
+	waits_edge(&g, B, D)->weight = 4;
+	waits_edge(&g, C, DISK)->weight = 9;
+	waits_merge(&g, group, N, 3, &m);
+	assert_weight(&m, 0, 0, 15);
+	assert_weight(&m, 0, 1, 6);
+	assert_int_equal(llabs((long long)waits_weight(&m, 1, 2) - 5) <= 1, 1);
+	waits_graph_free(&g);
+	waits_graph_free(&m);
+	assert_int_equal(waits_line_up(lives, 4, 100, gaps), 2);
+	assert_int_equal(lives[2].slot, 0);
+	assert_int_equal(lives[3].slot, 0);
+	assert_int_equal(gaps[0], 10 + 5 + 20 + 10);
+	assert_int_equal(gaps[1], 15 + 60);
+	assert_true(waits_similarity(one, other, 3) == 0.8);
+	assert_true(waits_similarity(one, one, 3) == 1);
+}
+
+static enum waits_part_kind kind_of(const struct waits_parts *p, uint32_t v)
+{
+	assert_true(p->of[v] != WAITS_NONE);
+	return p->v[p->of[v]].kind;
+}
+
+static void test_knots(void **state)
+{
+	struct waits_graph g = {};
+	struct waits_parts p;
+
+	(void)state;
+	/* 0 -> {1 <-> 2}, 0 -> 3, 4 -> 4, 5 -> {6 -> 7 -> 8 -> 6}, 8 -> 3 */
+	waits_edge(&g, 0, 1)->weight = 5;
+	waits_edge(&g, 1, 2)->weight = 5;
+	waits_edge(&g, 2, 1)->weight = 5;
+	waits_edge(&g, 0, 3)->weight = 5;
+	waits_edge(&g, 4, 4)->weight = 5;
+	waits_edge(&g, 5, 6)->weight = 5;
+	waits_edge(&g, 6, 7)->weight = 5;
+	waits_edge(&g, 7, 8)->weight = 5;
+	waits_edge(&g, 8, 6)->weight = 5;
+	waits_edge(&g, 8, 3)->weight = 2;
+	waits_parts(&g, 10, 0, &p);
+	assert_int_equal(kind_of(&p, 0), WAITS_PASS);
+	assert_int_equal(kind_of(&p, 1), WAITS_KNOT);
+	assert_int_equal(p.of[1], p.of[2]);
+	assert_int_equal(kind_of(&p, 3), WAITS_SINK);
+	assert_int_equal(kind_of(&p, 4), WAITS_KNOT);
+	assert_int_equal(kind_of(&p, 6), WAITS_PASS);
+	assert_int_equal(p.of[6], p.of[8]);
+	assert_int_equal(p.of[9], WAITS_NONE);
+	waits_parts_free(&p);
+	/* Without the light one the circle is a knot. */
+	waits_parts(&g, 10, 3, &p);
+	assert_int_equal(kind_of(&p, 6), WAITS_KNOT);
+	waits_parts_free(&p);
+	waits_graph_free(&g);
+}
+
+static void test_long_chain(void **state)
+{
+	const uint32_t n = 200000;
+	struct waits_graph g = {};
+	struct waits_parts p;
+
+	(void)state;
+	for (uint32_t v = 0; v + 1 < n; v++)
+		waits_edge(&g, v, v + 1)->weight = 1;
+	waits_parts(&g, n, 0, &p);
+	assert_int_equal(p.n, n);
+	assert_int_equal(kind_of(&p, n - 1), WAITS_SINK);
+	waits_parts_free(&p);
+	waits_edge(&g, n - 1, 0)->weight = 1;
+	waits_parts(&g, n, 0, &p);
+	assert_int_equal(p.n, 1);
+	waits_parts_free(&p);
+	waits_graph_free(&g);
+}
+
+static void test_refine(void **state)
+{
+	const bool inside[] = { true, true, true, true, false };
+	struct waits_graph g = {}, r;
+
+	(void)state;
+	waits_edge(&g, A, B)->weight = 100;
+	waits_edge(&g, B, A)->weight = 90;
+	waits_edge(&g, B, C)->weight = 30;
+	waits_edge(&g, C, A)->weight = 10;
+	waits_edge(&g, A, D)->weight = 5;
+	waits_edge(&g, D, A)->weight = 80;
+	waits_edge(&g, DISK, A)->weight = 500;
+	waits_refine(&g, inside, N, 20, &r);
+	/* D falls out with its lightest edge, then C; the rest is a circle. */
+	assert_int_equal(r.n, 2);
+	assert_weight(&r, A, B, 100);
+	assert_weight(&r, B, A, 90);
+	waits_graph_free(&r);
+	/* All are heavy enough. */
+	waits_refine(&g, inside, N, 4, &r);
+	assert_int_equal(r.n, 6);
+	waits_graph_free(&r);
+	waits_graph_free(&g);
+}
+
+/* ---- a recording ---- */
+
+static char path[64];
+
+struct script {
+	uint64_t time;
+	uint8_t type;
+	uint32_t thread, other;
+	uint8_t why, by;
+};
+
+static void write_script(const struct script *s, size_t n, int threads)
+{
+	const struct trace_header h = { 1000000, "x", "command", "h", "k", "now", 2 };
+	struct trace_writer *w;
+
+	unlink(path);
+	assert_int_equal(trace_writer_open(path, &h, &w, NULL), 0);
+	trace_write_process(w, 0, 100, "p");
+	trace_write_device(w, "sda");
+	for (int i = 0; i < threads; i++)
+		trace_write_thread(
+			w, &(struct trace_thread){ 100 + i, 100, 0, i ? "worker" : "main" });
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_event e = { .time = s[i].time,
+					       .type = s[i].type,
+					       .thread = s[i].thread,
+					       .other = s[i].other,
+					       .stack = 7,
+					       .why = s[i].why,
+					       .wait = TRACE_WAIT_FUTEX,
+					       .by = s[i].by };
+
+		assert_int_equal(trace_write_event(w, &e), 0);
+	}
+	assert_int_equal(trace_writer_close(w, NULL, NULL), 0);
+}
+
+/* 0 runs, waits for 1 which is woken by the disk; 2 is preempted. */
+static void test_recorded(void **state)
+{
+	static const struct script s[] = {
+		{ 1000, TRACE_FOLLOW, 0, 0, TRACE_RUNS, 0 },
+		{ 1000, TRACE_FORK, 1, 0, 0, 0 },
+		{ 1010, TRACE_ENTER, 1, 0, 0, 0 },
+		{ 1015, TRACE_ISSUE, 1, 0, 0, 0 },
+		{ 1020, TRACE_LEAVE, 1, 0, TRACE_BLOCKED, 0 },
+		{ 1030, TRACE_LEAVE, 0, 0, TRACE_BLOCKED, 0 },
+		{ 1035, TRACE_COMPLETE, TRACE_NONE, 0, 0, 0 },
+		{ 1040, TRACE_WAKE, 1, 0, 0, TRACE_BY_DEVICE },
+		{ 1041, TRACE_WAKE, 1, 0, 0, TRACE_BY_THREAD }, /* is awake: ignored */
+		{ 1045, TRACE_ENTER, 1, 0, 0, 0 },
+		{ 1060, TRACE_WAKE, 0, 1, 0, TRACE_BY_THREAD },
+		{ 1060, TRACE_ENTER, 0, 0, 0, 0 },
+		{ 1070, TRACE_LEAVE, 1, 0, TRACE_QUEUED, 0 },
+		{ 1090, TRACE_ENTER, 1, 0, 0, 0 },
+		{ 1100, TRACE_LEAVE, 1, 0, TRACE_BLOCKED, 0 },
+		{ 1100, TRACE_EXIT, 1, 0, 0, 0 },
+	};
+	struct waits_recorded r;
+	struct error err;
+	struct trace *t;
+
+	(void)state;
+	write_script(s, ARRAY_SIZE(s), 2);
+	assert_int_equal(trace_open(path, &t, &err), 0);
+	assert_int_equal(waits_read(t, 0, &r, &err), 0);
+	assert_weight(&r.waits.graph, 0, 1, 30);
+	assert_weight(&r.waits.graph, 1, 2, 20 + 10);
+	/* Of 100 it was busy for 20. */
+	assert_weight(&r.waits.graph, 2, 1, 80);
+	assert_int_equal(r.threads[0].times.on, 30 + 40);
+	assert_int_equal(r.threads[0].times.waited, 30);
+	assert_int_equal(r.threads[1].times.on, 10 + 25 + 10);
+	assert_int_equal(r.threads[1].times.queued, 10 + 5 + 20);
+	assert_int_equal(r.threads[1].times.waited, 20);
+	assert_int_equal(r.threads[1].times.kinds[TRACE_WAIT_FUTEX], 20);
+	waits_group(&r, true);
+	assert_int_equal(r.n_groups, 5);
+	waits_recorded_free(&r);
+	trace_free(t);
+}
+
+/* A task a thread: of four workers two follow one another. */
+static void test_short_lived(void **state)
+{
+	static const struct script s[] = {
+		{ 0, TRACE_FOLLOW, 0, 0, TRACE_RUNS, 0 },
+		{ 0, TRACE_FORK, 1, 0, 0, 0 },
+		{ 0, TRACE_ENTER, 1, 0, 0, 0 },
+		{ 40, TRACE_LEAVE, 1, 0, TRACE_BLOCKED, 0 },
+		{ 40, TRACE_EXIT, 1, 0, 0, 0 },
+		{ 60, TRACE_FORK, 2, 0, 0, 0 },
+		{ 60, TRACE_ENTER, 2, 0, 0, 0 },
+		{ 90, TRACE_LEAVE, 2, 0, TRACE_BLOCKED, 0 },
+		{ 90, TRACE_EXIT, 2, 0, 0, 0 },
+		{ 100, TRACE_LEAVE, 0, 0, TRACE_QUEUED, 0 },
+	};
+	struct waits_recorded r;
+	struct error err;
+	struct trace *t;
+
+	(void)state;
+	write_script(s, ARRAY_SIZE(s), 3);
+	assert_int_equal(trace_open(path, &t, &err), 0);
+	assert_int_equal(waits_read(t, 0, &r, &err), 0);
+	waits_group(&r, false);
+	assert_int_equal(r.group[1], r.group[2]);
+	assert_int_not_equal(r.group[0], r.group[1]);
+	assert_weight(&r.graph, r.group[1], r.group[0], 20 + 10);
+	waits_recorded_free(&r);
+	trace_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_vectors),	   cmocka_unit_test(test_circle),
+		cmocka_unit_test(test_forget),	   cmocka_unit_test(test_device),
+		cmocka_unit_test(test_merge),	   cmocka_unit_test(test_knots),
+		cmocka_unit_test(test_long_chain), cmocka_unit_test(test_refine),
+		cmocka_unit_test(test_recorded),   cmocka_unit_test(test_short_lived),
+	};
+	int r;
+
+	snprintf(path, sizeof(path), "/tmp/test_waits.%d", getpid());
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	return r;
+}

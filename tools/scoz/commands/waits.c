@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* scoz waits: who waits for whom in a causal recording, and which of these waits hold all up. */
+#include <getopt.h>
+
+#include "tools/scoz/cmds.h"
+#include "tools/scoz/file_kind.h"
+#include "tools/scoz/recording/recording_args.h"
+#include "tools/scoz/text.h"
+#include "waits/recorded.h"
+
+#define MOST_WAITS (16u << 20) /* remembered at a time: 400 MB */
+#define SHORT_CPU  0.2	       /* of the time: so long wanting a CPU is worth a word */
+
+struct options {
+	const char *path;
+	double least, enough; /* percent of the time */
+	double rows;
+	bool dot, alike;
+};
+
+struct view {
+	struct waits_recorded r;
+	struct options o;
+	struct waits_graph graph; /* what may matter of r.graph */
+	bool *removed;		  /* groups that were shown to be in the background */
+	double *on, *queued;	  /* of groups: shares of the time, summed over members */
+	size_t *members;
+	uint64_t time;
+};
+
+static void usage(FILE *out)
+{
+	fprintf(out, "Usage: scoz waits [OPTION...] [FILE]\n\n"
+		     "Who waits for whom in a recording of `scoz record --causal` "
+		     "(default " DEFAULT_CAUSAL "),\n"
+		     "and the knots: those who all wait for one another, and for nobody else. "
+		     "Unless a wait\n"
+		     "in a knot becomes shorter, none of its threads gets more done.\n\n"
+		     "  -n, --lines N         so many waits in the table (default 20)\n"
+		     "      --dot             the graph for Graphviz, instead of tables\n"
+		     "      --least PCT       waits below this share of the time do not count "
+		     "(default 1)\n"
+		     "      --enough PCT      in knots, waits below this share are taken away as "
+		     "long as a\n"
+		     "                        knot remains (default 20)\n"
+		     "      --no-merge        threads that wait alike are not taken together\n"
+		     "  -h, --help\n\n"
+		     "Exit status: 0 done, 1 failed, 2 usage, 3 nobody waited.\n");
+}
+
+static int percent(const char *name, const char *text, double *ret)
+{
+	if (parse_number(text, 0, 10000, ret))
+		return -1;
+	return bad_argument(name, text, "a percentage of the recording's time is wanted");
+}
+
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "lines", required_argument, NULL, 'n' },
+		{ "dot", no_argument, NULL, 'd' },
+		{ "least", required_argument, NULL, 'l' },
+		{ "enough", required_argument, NULL, 'e' },
+		{ "no-merge", no_argument, NULL, 'm' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	int c, r = -1;
+
+	optind = 0;
+	while (r < 0 && (c = getopt_long(argc, argv, "n:h", longs, NULL)) != -1) {
+		switch (c) {
+		case 'n':
+			if (!parse_number(optarg, 1, 1e6, &o->rows))
+				r = bad_argument("--lines", optarg, "a positive number is wanted");
+			break;
+		case 'd':
+			o->dot = true;
+			break;
+		case 'l':
+			r = percent("--least", optarg, &o->least);
+			break;
+		case 'e':
+			r = percent("--enough", optarg, &o->enough);
+			break;
+		case 'm':
+			o->alike = false;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (r >= 0)
+		return r;
+	if (more_than_one("FILE", argc, argv))
+		return EXIT_USAGE;
+	o->path = optind < argc ? argv[optind] : DEFAULT_CAUSAL;
+	return -1;
+}
+
+/* ---- what matters ---- */
+
+/* Timers, and what the kernel does for itself, cannot be waited for less. */
+static bool is_aside(const struct waits_recorded *r, uint32_t vertex)
+{
+	const struct trace *t = r->trace;
+	const char *name;
+
+	if (vertex < t->n_threads)
+		return !strncmp(t->threads[vertex].comm, "ksoftirqd/", 10) ||
+		       !strncmp(t->threads[vertex].comm, "swapper/", 8);
+	if (vertex >= t->n_threads + t->n_devices)
+		return true;
+	name = t->devices[vertex - t->n_threads];
+	return !r->devices[vertex - t->n_threads].requests && strcmp(name, "network") != 0 &&
+	       strncmp(name, "irq ", 4) != 0;
+}
+
+static void sum_up(struct view *v)
+{
+	const struct waits_recorded *r = &v->r;
+	bool *aside = xcalloc(r->n_groups, sizeof(*aside));
+
+	v->time = r->to > r->from ? r->to - r->from : 1;
+	v->removed = xcalloc(r->n_groups, sizeof(*v->removed));
+	v->on = xcalloc(r->n_groups, sizeof(*v->on));
+	v->queued = xcalloc(r->n_groups, sizeof(*v->queued));
+	v->members = xcalloc(r->n_groups, sizeof(*v->members));
+	for (uint32_t i = 0; i < r->n_vertices; i++) {
+		uint32_t g = r->group[i];
+
+		v->members[g]++;
+		aside[g] |= is_aside(r, i);
+		if (i >= r->trace->n_threads)
+			continue;
+		v->on[g] += (double)r->threads[i].times.on / v->time;
+		v->queued[g] += (double)r->threads[i].times.queued / v->time;
+	}
+	for (size_t i = 0; i < r->graph.n; i++) {
+		const struct waits_edge *e = &r->graph.edges[i];
+
+		if (!aside[e->to] && !aside[e->from] && e->weight >= v->o.least / 100 * v->time)
+			*waits_edge(&v->graph, e->from, e->to) = *e;
+	}
+	free(aside);
+}
+
+static bool is_device(const struct view *v, uint32_t group)
+{
+	for (uint32_t i = v->r.trace->n_threads; i < v->r.n_vertices; i++) {
+		if (v->r.group[i] == group)
+			return true;
+	}
+	return false;
+}
+
+static char *name_of(const struct view *v, uint32_t group)
+{
+	_cleanup_free_ char *raw = waits_group_name(&v->r, group);
+
+	return text_clean(raw, "?");
+}
+
+static int heavier(const void *pa, const void *pb)
+{
+	const struct waits_edge *a = pa, *b = pb;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+static struct waits_edge *sorted_edges(const struct waits_graph *g)
+{
+	struct waits_edge *list = xcalloc(g->n + 1, sizeof(*list));
+
+	if (g->n)
+		memcpy(list, g->edges, g->n * sizeof(*list));
+	qsort(list, g->n, sizeof(*list), heavier);
+	return list;
+}
+
+/* What most of it was waited in; NULL: a device, which is idle. */
+static const char *mostly(const struct waits_edge *e)
+{
+	int best = -1;
+
+	for (int k = 0; k < TRACE_WAITS; k++) {
+		if (e->kinds[k] && (best < 0 || e->kinds[k] > e->kinds[best]))
+			best = k;
+	}
+	return best < 0 ? "idle" : trace_wait_name(best);
+}
+
+/* ---- tables ---- */
+
+static void print_edges(const struct view *v, const struct waits_graph *g, size_t most)
+{
+	_cleanup_free_ struct waits_edge *list = sorted_edges(g);
+	struct table t;
+	char **row;
+
+	table_init(&t, 6);
+	for (int i = 0; i < 3; i++)
+		t.right[i] = true;
+	row = table_row(&t);
+	row[0] = xstrdup("of time");
+	row[1] = xstrdup("weight");
+	row[2] = xstrdup("itself");
+	row[3] = xstrdup("who waits");
+	row[4] = xstrdup("for whom");
+	row[5] = xstrdup("in");
+	for (size_t i = 0; i < g->n && i < most; i++) {
+		row = table_row(&t);
+		row[0] = xasprintf("%.1f %%", 100.0 * list[i].weight / v->time);
+		row[1] = xasprintf("%.3f s", list[i].weight / 1e9);
+		row[2] = xasprintf("%.3f s", list[i].own / 1e9);
+		row[3] = name_of(v, list[i].from);
+		row[4] = name_of(v, list[i].to);
+		row[5] = xstrdup(mostly(&list[i]));
+	}
+	for (size_t i = 0; i < t.rows; i++)
+		table_print_row(&t, i, stdout);
+	table_deinit(&t);
+}
+
+static void print_members(const struct view *v, const struct waits_part *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		uint32_t g = p->vertices[i];
+		_cleanup_free_ char *name = name_of(v, g);
+
+		if (is_device(v, g))
+			printf("  %s: a device\n", name);
+		else
+			printf("  %s: on a CPU %.0f %%, wanting one %.0f %% of the time\n", name,
+			       100 * v->on[g], 100 * v->queued[g]);
+	}
+}
+
+/* No device, and less than one CPU in all: who works all the time does not look so. */
+static bool is_background(const struct view *v, const struct waits_part *p)
+{
+	double on = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (is_device(v, p->vertices[i]))
+			return false;
+		on += v->on[p->vertices[i]];
+	}
+	/* Waiting for a CPU is working, for who counts how busy a knot is. */
+	for (size_t i = 0; i < p->n; i++)
+		on += v->queued[p->vertices[i]];
+	return on < 0.9;
+}
+
+static void print_knot(const struct view *v, const struct waits_part *p)
+{
+	bool *inside = xcalloc(v->r.n_groups, sizeof(*inside));
+	struct waits_graph heavy;
+	double queued = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		inside[p->vertices[i]] = true;
+		if (v->queued[p->vertices[i]] / v->members[p->vertices[i]] > queued)
+			queued = v->queued[p->vertices[i]] / v->members[p->vertices[i]];
+	}
+	print_members(v, p);
+	waits_refine(&v->graph, inside, v->r.n_groups, v->o.enough / 100 * v->time, &heavy);
+	print_edges(v, &heavy, SIZE_MAX);
+	if (queued > SHORT_CPU)
+		printf("  CPUs are short here: some of these wanted one for %.0f %% of the time. "
+		       "More "
+		       "of them, or a higher priority, may help.\n",
+		       100 * queued);
+	waits_graph_free(&heavy);
+	free(inside);
+}
+
+static void print_parts(struct view *v, const struct waits_parts *parts, bool background)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct waits_part *p = &parts->v[i];
+
+		if (p->kind == WAITS_PASS || is_background(v, p) != background)
+			continue;
+		if (background) {
+			_cleanup_free_ char *name = name_of(v, p->vertices[0]);
+
+			printf("\n# in the background%s: %s%s\n",
+			       p->kind == WAITS_KNOT ? ", a knot" : "", name,
+			       p->n > 1 ? " and others" : "");
+			for (size_t k = 0; k < p->n; k++)
+				v->removed[p->vertices[k]] = true;
+			continue;
+		}
+		printf("\n# %s\n", p->kind == WAITS_KNOT
+					   ? "knot: these wait for one another, and for "
+					     "nobody else"
+					   : "sink: others wait for it, and it waits "
+					     "for nobody: what it does takes the time");
+		if (p->kind == WAITS_KNOT)
+			print_knot(v, p);
+		else
+			print_members(v, p);
+	}
+}
+
+static bool has_background(const struct view *v, const struct waits_parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		if (parts->v[i].kind != WAITS_PASS && is_background(v, &parts->v[i]))
+			return true;
+	}
+	return false;
+}
+
+static void without_removed(struct view *v)
+{
+	struct waits_graph left = {};
+
+	for (size_t i = 0; i < v->graph.n; i++) {
+		const struct waits_edge *e = &v->graph.edges[i];
+
+		if (!v->removed[e->from] && !v->removed[e->to])
+			*waits_edge(&left, e->from, e->to) = *e;
+	}
+	waits_graph_free(&v->graph);
+	v->graph = left;
+}
+
+static void print_knots(struct view *v)
+{
+	struct waits_parts parts;
+
+	for (;;) {
+		waits_parts(&v->graph, v->r.n_groups, 0, &parts);
+		if (!has_background(v, &parts))
+			break;
+		print_parts(v, &parts, true);
+		without_removed(v);
+		waits_parts_free(&parts);
+	}
+	print_parts(v, &parts, false);
+	if (!parts.n)
+		printf("\n# no knot: nothing that works much is waited for\n");
+	waits_parts_free(&parts);
+}
+
+static void print_tables(struct view *v)
+{
+	const struct trace *t = v->r.trace;
+	size_t seen = 0;
+
+	for (size_t i = 0; i < t->n_threads; i++)
+		seen += v->r.threads[i].seen;
+	printf("# %s: %.1f s, %zu threads, %zu events\n", t->path, v->time / 1e9, seen,
+	       t->n_events);
+	printf("# how long the first waited for the second: its own waits, and with those of "
+	       "others "
+	       "that waited for it meanwhile\n");
+	print_edges(v, &v->graph, v->o.rows);
+	print_knots(v);
+}
+
+/* ---- Graphviz ---- */
+
+static void print_quoted(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		putchar(*text);
+	}
+	putchar('"');
+}
+
+static void print_dot(struct view *v)
+{
+	_cleanup_free_ struct waits_edge *list = sorted_edges(&v->graph);
+	bool *shown = xcalloc(v->r.n_groups, sizeof(*shown));
+	struct waits_parts parts;
+
+	waits_parts(&v->graph, v->r.n_groups, 0, &parts);
+	printf("digraph waits {\n\tnode [fontname=\"sans-serif\"];\n\tedge "
+	       "[fontname=\"sans-serif\"];"
+	       "\n");
+	for (size_t i = 0; i < v->graph.n; i++)
+		shown[list[i].from] = shown[list[i].to] = true;
+	for (uint32_t g = 0; g < v->r.n_groups; g++) {
+		_cleanup_free_ char *name = shown[g] ? name_of(v, g) : NULL;
+
+		if (!shown[g])
+			continue;
+		printf("\tn%u [label=", g);
+		print_quoted(name);
+		printf(", shape=%s%s];\n", is_device(v, g) ? "box" : "ellipse",
+		       parts.of[g] != WAITS_NONE && parts.v[parts.of[g]].kind != WAITS_PASS
+			       ? ", penwidth=3"
+			       : "");
+	}
+	for (size_t i = 0; i < v->graph.n; i++)
+		printf("\tn%u -> n%u [label=\"%.0f %% %s\", style=%s, penwidth=%.1f];\n",
+		       list[i].from, list[i].to, 100.0 * list[i].weight / v->time, mostly(&list[i]),
+		       list[i].weight >= v->o.enough / 100 * v->time ? "solid" : "dashed",
+		       1 + 3.0 * list[i].weight / list[0].weight);
+	printf("}\n");
+	waits_parts_free(&parts);
+	free(shown);
+}
+
+static void warn(const struct view *v)
+{
+	const struct trace *t = v->r.trace;
+
+	if (t->footer.lost)
+		log_warn("%s: %llu events were lost: waits may be missing; record with a larger "
+			 "--ring-size",
+			 t->path, (unsigned long long)t->footer.lost);
+	if (t->truncated || !t->complete)
+		log_warn("%s: it was cut off: this is what came before", t->path);
+	if (v->r.waits.dropped || v->r.waits.unfollowed)
+		log_warn("%s: too many waits at a time to remember all: some chains were not "
+			 "followed "
+			 "to their end",
+			 t->path);
+}
+
+int cmd_waits(int argc, char **argv)
+{
+	struct view v = { .o = { .least = 1, .enough = 20, .rows = 20, .alike = true } };
+	struct error err = {};
+	struct trace *t;
+	int ret = parse_options(argc, argv, &v.o);
+
+	if (ret >= 0)
+		return ret;
+	if (trace_open(v.o.path, &t, &err))
+		return cannot_read(v.o.path, FILE_CAUSAL, &err);
+	if (waits_read(t, MOST_WAITS, &v.r, &err)) {
+		log_warn("%s", err.text);
+		trace_free(t);
+		return EXIT_FAILED;
+	}
+	waits_group(&v.r, v.o.alike);
+	sum_up(&v);
+	warn(&v);
+	ret = v.graph.n ? EXIT_DONE : EXIT_NOTHING;
+	if (!v.graph.n)
+		log_warn("%s: nobody waited for anybody for %.3g %% of the %.1f s: --least shows "
+			 "less",
+			 v.o.path, v.o.least, v.time / 1e9);
+	else if (v.o.dot)
+		print_dot(&v);
+	else
+		print_tables(&v);
+	waits_graph_free(&v.graph);
+	waits_recorded_free(&v.r);
+	trace_free(t);
+	free(v.removed);
+	free(v.on);
+	free(v.queued);
+	free(v.members);
+	return ret;
+}

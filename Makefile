@@ -17,7 +17,7 @@ PKG_LIBS	 := $(shell pkg-config --libs $(PKGS))
 TOOL_CFLAGS	 := $(shell pkg-config --cflags $(TOOL_PKGS))
 TOOL_LIBS	 := $(shell pkg-config --libs $(TOOL_PKGS))
 CFLAGS	 ?= -O2 -g
-ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
+ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wformat-security -Wno-format-truncation -Werror \
 	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
 	   -pthread -Iinclude -Iinclude/uapi -Ilib -I. -I$(B) $(PKG_CFLAGS) \
 	   $(EXTRA_CFLAGS)
@@ -266,20 +266,52 @@ bench-memory: all bench ## scozd's memory and rings where there are many binarie
 	tests/bench/many-binaries map
 	tests/bench/many-binaries run
 
+# The same for all that is made of it.
+VERSION := $(shell sed -n 's/^.define PROGRAM_VERSION "\(.*\)"/\1/p' lib/base/version.h)
+
+# From the option tables, by what --help prints.
+COMPLETIONS := $(addprefix $(B)/completions/,scoz scozd _scoz scoz.fish)
+$(COMPLETIONS) &: tools/completions $(B)/scozd $(B)/scoz
+	@mkdir -p $(B)/completions
+	$(call say,GEN)
+	$(Q)tools/completions $(B) $(B)/completions
+.PHONY: completions
+completions: $(COMPLETIONS) ## for bash, zsh and fish, into build/completions
+
 # Mode, file, and where it goes below PREFIX.
 INSTALLED := 755:$(B)/scozd:sbin/scozd 755:$(B)/scoz:bin/scoz \
 	644:include/scoz.h:include/scoz.h 644:include/scoz-compat/coz.h:include/scoz-compat/coz.h \
 	644:docs/man/scozd.8:share/man/man8/scozd.8 \
-	$(foreach m,scoz scoz-top,644:docs/man/$(m).1:share/man/man1/$(m).1)
+	$(foreach m,scoz scoz-top,644:docs/man/$(m).1:share/man/man1/$(m).1) \
+	644:$(B)/scoz.pc:share/pkgconfig/scoz.pc \
+	644:$(B)/completions/scoz:share/bash-completion/completions/scoz \
+	644:$(B)/completions/scozd:share/bash-completion/completions/scozd \
+	644:$(B)/completions/_scoz:share/zsh/site-functions/_scoz \
+	644:$(B)/completions/scoz.fish:share/fish/vendor_completions.d/scoz.fish \
+	$(foreach d,README.md CHANGELOG.md $(wildcard docs/*.md docs/*.svg),644:$(d):share/doc/scoz/$(d)) \
+	$(foreach l,$(wildcard LICENSES/*.txt),644:$(l):share/doc/scoz/$(l))
 each_installed = @set -e; for f in $(INSTALLED); do \
-	IFS=:; set -- $$f; unset IFS; to='$(DESTDIR)$(PREFIX)'/$$3; echo "  $(1) $$to"
+	IFS=:; set -- $$f; unset IFS; to='$(DESTDIR)$(PREFIX)'/$$3; $(1)
 
-.PHONY: install uninstall
-install: all ## into DESTDIR/PREFIX
-	$(call each_installed,INSTALL); install -D -m $$1 $$2 "$$to"; done
+.PHONY: install uninstall scoz.pc
+scoz.pc:
+	@mkdir -p $(B)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: scoz' \
+		'Description: marks for the scoz causal profiler (headers only)' 'Version: $(VERSION)' \
+		'Cflags: -I$${includedir}' >$(B)/scoz.pc
+install: all completions scoz.pc ## into DESTDIR/PREFIX; STRIP=1: without symbols
+	$(call each_installed,install -D -m $$1 $$2 "$$to"); done
+	@$(if $(STRIP),strip '$(DESTDIR)$(PREFIX)'/sbin/scozd '$(DESTDIR)$(PREFIX)'/bin/scoz)
+	@echo "installed $(words $(INSTALLED)) files below $(DESTDIR)$(PREFIX); make uninstall takes them away"
 uninstall: ## removes what install put there, and nothing else
-	$(call each_installed,REMOVE); rm -f "$$to"; done
-	@rmdir '$(DESTDIR)$(PREFIX)/include/scoz-compat' 2>/dev/null || true
+	$(call each_installed,rm -f "$$to"); done
+	@rmdir '$(DESTDIR)$(PREFIX)'/include/scoz-compat '$(DESTDIR)$(PREFIX)'/share/doc/scoz/docs \
+		'$(DESTDIR)$(PREFIX)'/share/doc/scoz/LICENSES '$(DESTDIR)$(PREFIX)'/share/doc/scoz \
+		2>/dev/null || true
+
+.PHONY: deb
+deb: ## build/deb/scoz_*.deb, from what git knows of the tree as it is (needs debhelper)
+	tools/make-deb $(B)/deb
 
 .PHONY: clean
 clean: ## removes build/

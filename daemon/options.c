@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/options.h"
+#include "base/version.h"
 
 #include <argp.h>
 #include <math.h>
 
-const char *argp_program_version = "scozd 0.1";
+static void print_version(FILE *out, struct argp_state *state)
+{
+	(void)state;
+	version_print(out, "scozd");
+}
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
 
 static const char doc[] =
 	"scozd: a system-wide causal profiler.\v"

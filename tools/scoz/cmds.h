@@ -4,10 +4,10 @@
 #define SCOZ_CMDS_H
 
 #include "base/base.h"
+#include "base/version.h"
 
 #include <unistd.h>
 
-#define SCOZ_VERSION	  "0.1"
 #define DEFAULT_PROFILE	  "profile.scoz"
 #define DEFAULT_RECORDING "record.scoz"
 #define DEFAULT_CAUSAL	  "causal.scoz"

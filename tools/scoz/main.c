@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 		return flush_output(EXIT_DONE);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("scoz %s\n", SCOZ_VERSION);
+		version_print(stdout, "scoz");
 		return flush_output(EXIT_DONE);
 	}
 	return run_command(argc, argv);

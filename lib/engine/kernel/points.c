@@ -12,7 +12,7 @@
 
 static int read_number(const char *path, const char *format, int *ret)
 {
-	_cleanup_free_ char *at = sysroot_path(path);
+	_cleanup_free_ char *at = sysroot_path("%s", path);
 	_cleanup_fclose_ FILE *f = fopen(at, "re");
 
 	if (!f)
@@ -86,7 +86,7 @@ static int tracepoint_id(const char *name, int *ret)
 	for (i = 0; i < ARRAY_SIZE(roots) && !f; i++) {
 		snprintf(path, sizeof(path), "%s/available_events", roots[i]);
 		free(events);
-		events = sysroot_path(path);
+		events = sysroot_path("%s", path);
 		f = fopen(events, "re");
 	}
 	if (!f)

@@ -369,7 +369,7 @@ static void firefox_meta(struct firefox *x)
 
 	fprintf(x->out,
 		"{\"meta\":{\"version\":31,\"preprocessedProfileVersion\":%d,\"processType\":0,"
-		"\"stackwalk\":1,\"importedFrom\":\"scoz " SCOZ_VERSION "\",\"product\":",
+		"\"stackwalk\":1,\"importedFrom\":\"scoz " PROGRAM_VERSION "\",\"product\":",
 		FIREFOX_VERSION);
 	export_text(x->out, h->command && *h->command ? h->command : "the whole system");
 	fprintf(x->out, ",\"startTime\":%lld,\"interval\":", (long long)view_started(x->v) * 1000);

@@ -145,7 +145,7 @@ void export_speedscope(const struct record_view *v, FILE *out)
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"name\":",
 	      out);
 	export_text(out, command);
-	fputs(",\"exporter\":\"scoz " SCOZ_VERSION "\",\n", out);
+	fputs(",\"exporter\":\"scoz " PROGRAM_VERSION "\",\n", out);
 	speedscope_shared(&x);
 	fputs(",\n\"profiles\":[", out);
 	for (size_t i = 0; i < v->n_threads; i++) {

@@ -135,6 +135,7 @@ static int look_at_stuck(int pid)
 	uint64_t held, from, to;
 	uint32_t under_way;
 	double share;
+	bool renewed;
 
 	if (!hold_main_thread(pid)) {
 		printf("ptrace: %s\n", strerror(errno));
@@ -153,8 +154,9 @@ static int look_at_stuck(int pid)
 	       "time; "
 	       "the lease ended %.0f ms after\n",
 	       100 * share, ((double)header()->lease_until - held) / 1e6);
+	renewed = header()->lease_until > from; /* it is, as soon as the thread goes on */
 	ptrace(PTRACE_DETACH, pid, NULL, NULL);
-	return share >= 0.02 || header()->lease_until > from;
+	return share >= 0.02 || renewed;
 }
 
 int main(int argc, char **argv)

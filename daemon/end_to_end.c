@@ -18,7 +18,7 @@ uint32_t end_to_end_max_windows(const struct options *o)
 
 static int run_command(struct session *s, struct error *err)
 {
-	int ret = command_spawn(&s->command, s->opt.command, s->opt.user, err);
+	int ret = command_spawn(&s->command, &s->launcher, err);
 
 	if (!ret) {
 		if (engine_involve(s->engine, s->command.pid, err))

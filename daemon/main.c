@@ -35,6 +35,12 @@
 #define GRACE_S	    5
 #define STUCK_S	    1 /* a file that cannot be read for so long is left alone */
 #define MARKS_S	    5 /* so long the command waits until its marks are found */
+/* What each of them is for: docs/security.md. */
+#define RIGHTS \
+	(PRIVILEGE(CAP_BPF) | PRIVILEGE(CAP_PERFMON) | PRIVILEGE(CAP_SYS_ADMIN) | \
+	 PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_SYS_RESOURCE) | PRIVILEGE(CAP_IPC_LOCK) | \
+	 PRIVILEGE(CAP_SYS_NICE) | PRIVILEGE(CAP_SYSLOG) | PRIVILEGE(CAP_KILL) | \
+	 PRIVILEGE(CAP_DAC_READ_SEARCH) | PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN))
 
 /* Without privileges everything would fail, at the first thing that needs them. */
 static int check_privileges(struct error *err)
@@ -342,7 +348,7 @@ static int run_once(struct experiment *x, struct error *err)
 		if (!binary_find(s->opt.command[0], &path, NULL))
 			points_add_binary(s->points, path);
 		points_attach_found(s->points, MARKS_S);
-		ret = command_spawn(&s->command, s->opt.command, s->opt.user, err);
+		ret = command_spawn(&s->command, &s->launcher, err);
 		if (!ret)
 			ret = engine_involve(s->engine, s->command.pid, err);
 		if (!ret)
@@ -456,17 +462,19 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	options_parse(argc, argv, &s.opt);
-	command_remember_limits();
-	raise_fd_limit();
+	s.launcher = LAUNCHER_INIT;
 	ret = symbolizer_start(&err); /* before there are other threads */
 	if (!ret)
 		ret = check_privileges(&err);
+	if (!ret && s.opt.command)
+		ret = launcher_start(&s.launcher, s.opt.command, s.opt.user, &err);
+	if (!s.opt.command || launcher_runs(&s.launcher))
+		privileges_keep(RIGHTS); /* before there are other threads */
+	raise_fd_limit();
 	if (!ret)
 		ret = ending_start(&x, &guardian, &err);
 	if (!ret)
 		ret = machine_lock_take(&lock, NULL, NULL, &err);
-	if (!ret)
-		ret = command_check_user(s.opt.user, &err);
 	if (!ret && s.opt.truth) {
 		s.truth = truth_open(s.opt.truth, s.opt.user, &err);
 		ret = s.truth < 0 ? s.truth : 0;
@@ -487,6 +495,7 @@ int main(int argc, char **argv)
 		_exit(status); /* a thread hangs in a file: all that it uses must stay */
 	}
 	destroy(&x);
+	launcher_stop(&s.launcher);
 	symbolizer_stop();
 	guardian_stop(&guardian);
 	return status;

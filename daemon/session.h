@@ -42,6 +42,7 @@ struct session {
 	struct handlers *handlers;
 	struct points *points;
 	struct profile_writer *writer;
+	struct launcher launcher;
 	struct command command;
 	struct lease *lease;
 	int truth;	/* the file of --truth, or -1 */

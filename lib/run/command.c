@@ -2,107 +2,12 @@
 #include "run/command.h"
 
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define KILL_S 2 /* so long it may take until what was killed has gone */
-
-static int become_user(const char *user)
-{
-	struct passwd *pw = getpwnam(user);
-
-	if (!pw) {
-		errno = ENOENT;
-		return -1;
-	}
-	if (initgroups(user, pw->pw_gid) || setgid(pw->pw_gid) || setuid(pw->pw_uid))
-		return -1;
-	setenv("HOME", pw->pw_dir, 1);
-	setenv("USER", user, 1);
-	setenv("LOGNAME", user, 1);
-	return 0;
-}
-
-static struct {
-	int resource;
-	bool known;
-	struct rlimit limit;
-} limits[] = { { .resource = RLIMIT_MEMLOCK }, { .resource = RLIMIT_NOFILE } };
-
-void command_remember_limits(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-		limits[i].known = !getrlimit(limits[i].resource, &limits[i].limit);
-}
-
-static void restore_limits(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-		if (limits[i].known)
-			setrlimit(limits[i].resource, &limits[i].limit);
-	}
-}
-
-/* Whoever shares a controlling terminal can type into it. */
-static void leave_terminal(void)
-{
-	int null;
-
-	setsid();
-	if (!isatty(STDIN_FILENO))
-		return;
-	null = open("/dev/null", O_RDONLY);
-	dup2(null, STDIN_FILENO);
-	close(null);
-}
-
-/* What the profiler blocks or ignores is not the command's business. */
-static void reset_signals(void)
-{
-	const int usual[] = { SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGTTOU };
-	sigset_t none;
-
-	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
-		signal(usual[i], SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void __attribute__((noreturn))
-child_main(char **argv, const char *user, const int gate[2], const int report[2])
-{
-	char go;
-	int e;
-
-	close(gate[1]); /* or a dead parent would leave us waiting for ourselves */
-	close(report[0]);
-	if (user)
-		leave_terminal();
-	else
-		setpgid(0, 0);
-	restore_limits();
-	reset_signals();
-	if (read(gate[0], &go, 1) != 1)
-		_exit(0);
-	if (!user || !become_user(user))
-		execvp(argv[0], argv);
-	e = errno;
-	if (write(report[1], &e, sizeof(e)) < 0)
-		_exit(126);
-	_exit(127);
-}
-
-int command_check_user(const char *user, struct error *err)
-{
-	if (user && !getpwnam(user))
-		return error_set(err, ENOENT, "--user %s: no such user", user);
-	return 0;
-}
 
 static void over(struct command *c)
 {
@@ -110,37 +15,37 @@ static void over(struct command *c)
 	c->pid = 0;
 }
 
-int command_spawn(struct command *c, char **argv, const char *user, struct error *err)
+int command_spawn(struct command *c, struct launcher *launcher, struct error *err)
 {
 	int gate[2], report[2];
 
-	int ret = command_check_user(user, err);
-
 	*c = (struct command){ .gate = -1, .report = -1, .status = -1 };
-	if (ret)
-		return ret;
-	if (pipe2(gate, O_CLOEXEC) || pipe2(report, O_CLOEXEC))
+	if (pipe2(gate, O_CLOEXEC))
 		return error_set(err, errno, "pipe: %s", strerror(errno));
+	if (pipe2(report, O_CLOEXEC)) {
+		int saved = errno;
+
+		close(gate[0]);
+		close(gate[1]);
+		return error_set(err, saved, "pipe: %s", strerror(saved));
+	}
 	/* Orphans of the command become ours, so that we know when all of it has ended. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	descendants_find(NULL, &c->others);
-	fflush(NULL);
-	c->pid = fork();
-	if (!c->pid)
-		child_main(argv, user, gate, report);
+	c->pid = launcher_fork(launcher, gate[0], report[1], err);
 	close(gate[0]);
 	close(report[1]);
 	if (c->pid < 0) {
-		int saved = errno;
+		int ret = c->pid;
 
 		close(gate[1]);
 		close(report[0]);
 		over(c);
-		return error_set(err, saved, "fork: %s", strerror(saved));
+		return ret;
 	}
-	if (!user) /* else it makes itself a session, which no leader of a group can */
+	if (!launcher->user) /* else it makes itself a session, which no leader of a group can */
 		setpgid(c->pid, c->pid);
-	if (!user && isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
+	if (!launcher->user && isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
 		signal(SIGTTOU, SIG_IGN);
 		tcsetpgrp(STDIN_FILENO, c->pid);
 		c->foreground = true;

@@ -7,6 +7,7 @@
 #define SCOZ_RUN_COMMAND_H
 
 #include "run/descendants.h"
+#include "run/launcher.h"
 
 #include <stdatomic.h>
 
@@ -20,19 +21,8 @@ struct command {
 	struct descendants others; /* descended from us before the command was started */
 };
 
-/* Before long preparations: whether there is such a user. NULL is nobody in particular. */
-int command_check_user(const char *user, struct error *err);
-/*
- * To be called before anything raises resource limits for the profiler's own sake: commands get
- * those that are in force now.
- */
-void command_remember_limits(void);
-/*
- * @user NULL: as is; else it gets a session of its own, and no terminal to read from: whoever
- * shares a controlling terminal can type into it (TIOCSTI). The command waits until
- * command_release().
- */
-int command_spawn(struct command *c, char **argv, const char *user, struct error *err);
+/* The command waits until command_release(). @launcher: what forks it (run/launcher.h). */
+int command_spawn(struct command *c, struct launcher *launcher, struct error *err);
 /* Lets it run; fails when it could not be executed (-ENOENT and the like). */
 int command_release(struct command *c, char **argv, struct error *err);
 /* Collects ended children; true as long as the command or an orphan of it runs. */

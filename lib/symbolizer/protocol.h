@@ -3,7 +3,7 @@
 #ifndef SCOZ_SYMBOLIZER_PROTOCOL_H
 #define SCOZ_SYMBOLIZER_PROTOCOL_H
 
-#include "base/base.h"
+#include "host/fd_pass.h"
 
 #include <linux/limits.h>
 
@@ -21,7 +21,7 @@ enum symbolizer_message {
 	MSG_ENDED, /* from the nursery's child: number: how the worker ended, as waitpid() has it */
 };
 
-#define MSG_FDS 2
+#define MSG_FDS FD_PASS_MAX
 
 struct message {
 	uint32_t type;

@@ -13,11 +13,13 @@
 
 #include <cmocka.h>
 
+#include "host/privileges.h"
 #include "run/command.h"
 
 #define WAIT_S 20 /* as long as it may take on a machine that is busy */
 
 static char dir[] = "/tmp/test_command-XXXXXX";
+static struct launcher launcher = { .socket = -1 };
 
 /* Runs @script with sh; it is told where to write by $dir. */
 static void start(struct command *c, const char *script)
@@ -26,7 +28,8 @@ static void start(struct command *c, const char *script)
 	struct error err = {};
 
 	setenv("dir", dir, 1);
-	assert_int_equal(command_spawn(c, argv, NULL, &err), 0);
+	assert_int_equal(launcher_start(&launcher, argv, NULL, &err), 0);
+	assert_int_equal(command_spawn(c, &launcher, &err), 0);
 	assert_int_equal(command_release(c, argv, &err), 0);
 }
 
@@ -61,6 +64,7 @@ static int clean(void **state)
 	_cleanup_free_ char *rm = xasprintf("rm -f %s/*", dir);
 
 	(void)state;
+	launcher_stop(&launcher);
 	return system(rm);
 }
 
@@ -184,9 +188,7 @@ static void bad_users_are_refused(void **state)
 	struct error err = {};
 
 	(void)state;
-	assert_int_equal(command_check_user(NULL, &err), 0);
-	assert_int_equal(command_check_user("root", &err), 0);
-	assert_int_equal(command_check_user("no such user", &err), -ENOENT);
+	assert_int_equal(launcher_start(&launcher, NULL, "no such user", &err), -ENOENT);
 	assert_non_null(strstr(err.text, "no such user"));
 }
 
@@ -207,23 +209,110 @@ static void signals_arrive(void **state)
 	assert_int_equal(WTERMSIG(c.status), SIGTERM);
 }
 
-/* What the profiler raises for itself is not for the command. */
-static void limits_are_as_before(void **state)
+/* What the profiler raises or gives up for itself is not for the command, however often it runs. */
+static void commands_get_what_was_there_before(void **state)
 {
-	struct rlimit before, raised;
-	struct command c;
+	char *argv[] = { "sh", "-c",
+			 "ulimit -n >$dir/limit; sed -n 's/^CapEff:.//p' /proc/$$/status "
+			 ">$dir/rights; echo >>$dir/runs",
+			 NULL };
+	_cleanup_free_ char *path = xasprintf("%s/rights", dir);
+	uint64_t rights = privileges_own("CapEff");
+	struct rlimit before, changed;
+	struct error err = {};
+	int status, pid;
 
 	(void)state;
+	setenv("dir", dir, 1);
 	getrlimit(RLIMIT_NOFILE, &before);
-	raised = before;
-	raised.rlim_cur = before.rlim_cur - 7;
-	setrlimit(RLIMIT_NOFILE, &raised);
-	command_remember_limits();
-	setrlimit(RLIMIT_NOFILE, &before);
-	start(&c, "ulimit -n >$dir/limit");
-	assert_int_equal(wait_for_pid("limit"), (int)raised.rlim_cur);
-	command_terminate(&c, 5, NULL);
-	command_remember_limits();
+	changed = before;
+	changed.rlim_cur -= 7;
+	pid = fork(); /* what is given up is not had again */
+	if (pid) {
+		_cleanup_free_ char *seen = NULL;
+
+		waitpid(pid, &status, 0);
+		assert_int_equal(status, 0);
+		assert_int_equal(wait_for_pid("limit"), (int)before.rlim_cur);
+		seen = read_first_line(path);
+		assert_non_null(seen);
+		assert_true(strtoull(seen, NULL, 16) == rights);
+		return;
+	}
+	if (launcher_start(&launcher, argv, NULL, &err))
+		_exit(1);
+	setrlimit(RLIMIT_NOFILE, &changed);
+	privileges_keep(0);
+	for (int i = 0; i < 2; i++) {
+		struct command c;
+
+		if (command_spawn(&c, &launcher, &err) || command_release(&c, argv, &err))
+			_exit(2);
+		while (command_running(&c))
+			usleep(2000);
+		if (c.status)
+			_exit(3);
+	}
+	launcher_stop(&launcher);
+	_exit(waitpid(-1, NULL, 0) != -1 || errno != ECHILD);
+}
+
+/* Other children of the profiler may have its socket open. */
+static void a_launcher_ends_when_it_is_stopped(void **state)
+{
+	char *argv[] = { "true", NULL };
+	int pid, started;
+
+	(void)state;
+	assert_int_equal(launcher_start(&launcher, argv, NULL, NULL), 0);
+	started = launcher.pid;
+	pid = fork();
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	launcher_stop(&launcher);
+	assert_false(alive(started));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* A profiler that dies leaves no launcher, and a command that was not let go does not begin. */
+static void nothing_outlives_the_profiler(void **state)
+{
+	char *argv[] = { "sh", "-c", "echo 1 >$dir/ran", NULL };
+	_cleanup_free_ char *ran = xasprintf("%s/ran", dir);
+	int pids[2], pipe_fds[2], pid, status;
+
+	(void)state;
+	setenv("dir", dir, 1);
+	assert_int_equal(pipe(pipe_fds), 0);
+	pid = fork();
+	if (!pid) {
+		struct command c;
+
+		if (launcher_start(&launcher, argv, NULL, NULL) ||
+		    command_spawn(&c, &launcher, NULL))
+			_exit(1);
+		pids[0] = launcher.pid;
+		pids[1] = c.pid;
+		if (write(pipe_fds[1], pids, sizeof(pids)) != sizeof(pids))
+			_exit(2);
+		kill(getpid(), SIGKILL);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	assert_int_equal(read(pipe_fds[0], pids, sizeof(pids)), sizeof(pids));
+	for (int i = 0; i < 2; i++) {
+		uint64_t end = clock_now_ns() + WAIT_S * NSEC_PER_SEC;
+
+		while (alive(pids[i]) && clock_now_ns() < end)
+			usleep(2000);
+		assert_false(alive(pids[i]));
+	}
+	assert_int_equal(access(ran, F_OK), -1);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
 }
 
 /* In a session whose terminal is @fd: what a command of @user sees of it. */
@@ -239,7 +328,8 @@ static void __attribute__((noreturn)) at_terminal(int fd, char *user)
 	ioctl(fd, TIOCSCTTY, 0);
 	dup2(fd, 0);
 	setenv("dir", dir, 1);
-	if (command_spawn(&c, argv, user, NULL) || command_release(&c, argv, NULL))
+	if (launcher_start(&launcher, argv, user, NULL) || command_spawn(&c, &launcher, NULL) ||
+	    command_release(&c, argv, NULL))
 		_exit(1);
 	wait_for_pid("done");
 	command_terminate(&c, 5, NULL);
@@ -290,7 +380,9 @@ int main(void)
 		cmocka_unit_test_teardown(others_are_spared, clean),
 		cmocka_unit_test_teardown(bad_users_are_refused, clean),
 		cmocka_unit_test_teardown(signals_arrive, clean),
-		cmocka_unit_test_teardown(limits_are_as_before, clean),
+		cmocka_unit_test_teardown(commands_get_what_was_there_before, clean),
+		cmocka_unit_test_teardown(a_launcher_ends_when_it_is_stopped, clean),
+		cmocka_unit_test_teardown(nothing_outlives_the_profiler, clean),
 		cmocka_unit_test_teardown(users_get_no_terminal, clean),
 	};
 	int ret;

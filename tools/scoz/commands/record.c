@@ -46,6 +46,7 @@ struct session {
 	struct recorder *recorder;
 	struct recording_writer *writer;
 	struct causal_output causal; /* --causal: instead of it */
+	struct launcher launcher;
 	struct command command;
 	uint64_t begun, flushed;
 	const char *end;
@@ -387,12 +388,14 @@ static int prepare(struct session *s, struct error *err)
 	opt.new_cpus = !s->opt.cpus;
 	if (!r)
 		r = symbolizer_start(err);
+	if (!r && s->opt.command)
+		r = launcher_start(&s->launcher, s->opt.command, s->opt.user, err);
 	if (!r)
 		r = recorder_create(&opt, s->opt.causal ? &causal : &sink, &s->recorder, err);
 	if (!r)
 		r = causal_points(s->recorder, &s->opt.points, err);
 	if (!r && s->opt.command)
-		r = command_spawn(&s->command, s->opt.command, s->opt.user, err);
+		r = command_spawn(&s->command, &s->launcher, err);
 	if (!r)
 		r = recorder_start(s->recorder, err);
 	if (!r && !s->opt.everybody)
@@ -531,7 +534,8 @@ static int finish(struct session *s, struct error *err)
 
 int cmd_record(int argc, char **argv)
 {
-	struct session s = { .opt = { .engine = "auto",
+	struct session s = { .launcher = LAUNCHER_INIT,
+			     .opt = { .engine = "auto",
 				      .period_ns = NSEC_PER_MSEC,
 				      .ring_bytes = DEFAULT_RING_BYTES } };
 	struct error err = {};
@@ -561,6 +565,7 @@ int cmd_record(int argc, char **argv)
 	trace_writer_close(s.causal.writer, NULL, NULL);
 	symbolizer_abandon();
 	recorder_destroy(s.recorder);
+	launcher_stop(&s.launcher);
 	symbolizer_stop();
 	cores_free(&s.cores);
 	free(s.opt.pids.v);

@@ -35,12 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (model_load(path, &m, NULL))
 		return 0;
 	sink = fuzz_sink();
-	plot_write_html(m, sink);
+	plot_write_html(m, NULL, sink);
 	plot_write_svg(m, sink);
 	model_write_json(m, sink);
 	fclose(sink);
 	model_free(m);
 	run(cmd_report, path, "--json", NULL);
+	run(cmd_report, path, "--limit", "0");
 	run(cmd_report, path, "--per", "process");
 	run(cmd_report, path, "--per", "rank");
 	run(cmd_targets, path, "--", NULL);

@@ -3,6 +3,7 @@
 #include "daemon/reasons.h"
 #include "plan/period.h"
 
+#define MAX_BEYOND    0.05 /* of the time that the target waits: not counted */
 #define MAX_NAMELESS  3	   /* binaries to be named */
 #define MIN_OTHERS    0.02 /* of the samples of a target */
 #define MIN_NAMELESS  0.05 /* of the samples, to be worth a warning */
@@ -217,6 +218,13 @@ static void warn_about_waits(struct session *s, const struct engine_ledger *l)
 	log_info("%.2f profiled tasks on average ran, %.2f waited for a core, %.2f for devices or "
 		 "timers",
 		 l->ran / 1e9 / session_elapsed_s(s), waiting, asleep);
+	if (engine_speeds_waits(s->engine) &&
+	    l->target_waited_beyond > MAX_BEYOND * (l->target_waited + l->target_waited_beyond))
+		session_warn(
+			s,
+			"the target waited for %.1f s of which only %.1f s count: a wait counts "
+			"as 1 s at most, as windows are not longer; what is predicted is too low",
+			(l->target_waited + l->target_waited_beyond) / 1e9, l->target_waited / 1e9);
 	if (l->unawaited > 10)
 		session_warn(s,
 			     "%llu timers fired before the program waited for them: what they "
@@ -361,35 +369,6 @@ static void warn_about_losses(struct session *s, const struct handlers_counts *c
 		 100 * c->fullest);
 }
 
-static void tell_of_chains(const struct session *s)
-{
-	const struct unwind_maps *maps = engine_unwind_maps(s->engine);
-	struct unwind_follow_counts f;
-	struct unwind_counts c;
-	uint64_t walks = 0;
-
-	if (!s->unwind || !maps || !kernel_tables_counts(maps, &c))
-		return;
-	unwind_follow_counts(s->unwind, &f);
-	for (int i = 0; i < UNWIND_KERNEL_WHYS; i++)
-		walks += c.ended[i];
-	log_info("%llu call chains were followed by the unwind tables of %u files (%.1f MB; %u "
-		 "files "
-		 "have none), %llu of them to their end, %llu as far as there is room; %llu by "
-		 "frame "
-		 "pointers only. No code: %llu, no rule: %llu, no value: %llu, no stack: %llu. "
-		 "%llu frames, %llu of them by frame pointers; %.2f s for tables, %.2f s for "
-		 "processes",
-		 (unsigned long long)walks, f.tables, f.bytes / 1e6, f.without,
-		 (unsigned long long)c.ended[UNWIND_COMPLETE],
-		 (unsigned long long)c.ended[UNWIND_FULL], (unsigned long long)c.unknown,
-		 (unsigned long long)c.ended[UNWIND_NO_CODE],
-		 (unsigned long long)c.ended[UNWIND_NO_RULE],
-		 (unsigned long long)c.ended[UNWIND_NO_VALUE],
-		 (unsigned long long)c.ended[UNWIND_NO_STACK], (unsigned long long)c.frames,
-		 (unsigned long long)c.by_pointer, f.build_s, f.publish_s);
-}
-
 void reasons_find(struct experiment *x, const struct engine_ledger *l,
 		  const struct handlers_counts *c)
 {
@@ -400,5 +379,6 @@ void reasons_find(struct experiment *x, const struct engine_ledger *l,
 	warn_of_others(x);
 	warn_about_waits(x->s, l);
 	warn_about_period(x);
-	tell_of_chains(x->s);
+	if (x->s->unwind)
+		unwind_follow_log(x->s->unwind);
 }

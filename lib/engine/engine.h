@@ -198,7 +198,8 @@ struct engine_ledger {
 	 * devices, timers and the kernel, of all targets so far; 0: not measured (engine kernel).
 	 */
 	uint64_t target_ran, target_waited;
-	uint64_t shared; /* ns inserted for what strangers ran (account/share.h) */
+	uint64_t target_waited_beyond; /* ns by which such waits were longer than what counts */
+	uint64_t shared;	       /* ns inserted for what strangers ran (account/share.h) */
 	/*
 	 * ns that involved tasks spun in their programs, by samples, and the part of samples that
 	 * found their core at work a period before; 0 in both with engine kernel, too.

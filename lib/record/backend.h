@@ -7,12 +7,14 @@
 #include "record/cpu_events.h"
 #include "record/queue.h"
 #include "record/recorder.h"
+#include "unwind/kernel_tables.h"
 
 #include <linux/perf_event.h>
 
 struct record_backend {
 	const struct record_backend_ops *ops;
 	struct recorder_options opt;
+	struct unwind_maps unwind_maps; /* tables -1: chains go by frame pointers */
 };
 
 struct record_backend_ops {

@@ -60,7 +60,14 @@ static char *finish_switch_symbol(void)
 	return name;
 }
 
-static int configure(struct bpf_recorder *b, struct error *err)
+/* The walk begins with registers that are saved in an order it knows (unwind.bpf.h). */
+#if defined(__x86_64__)
+#define REGISTERS_KNOWN true
+#else
+#define REGISTERS_KNOWN false
+#endif
+
+static int configure(struct bpf_recorder *b, bool unwind, struct error *err)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	struct record *s = b->skel;
@@ -73,6 +80,12 @@ static int configure(struct bpf_recorder *b, struct error *err)
 				 "CONFIG_DEBUG_INFO_BTF; run `scoz doctor`");
 	exits = btf__find_by_name_kind(btf, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
 	btf__free(btf);
+	s->rodata->unwind_by_tables = unwind;
+	if (!unwind) { /* as kernels before 6.1 want it */
+		bpf_map__set_map_flags(s->maps.unwind_spaces, 0);
+		bpf_map__set_max_entries(s->maps.unwind_spaces, 1);
+		bpf_map__set_max_entries(s->maps.unwind_tables, 1);
+	}
 	s->rodata->period = b->base.opt.period_ns;
 	s->rodata->self_tgid = getpid();
 	s->rodata->everybody = b->base.opt.everybody;
@@ -191,21 +204,45 @@ static void destroy(struct record_backend *base)
 	free(b);
 }
 
-static int load(struct bpf_recorder *b, struct error *err)
+static int load_programs(struct bpf_recorder *b, bool unwind, struct error *err)
 {
-	int r = cpu_events_open(&b->events, err);
+	int r;
 
-	if (r)
-		return r;
 	b->skel = record__open();
 	if (!b->skel)
 		return error_set(err, EINVAL, "engine bpf: %s", bpf_log_reason());
-	r = configure(b, err);
+	r = configure(b, unwind, err);
 	if (r)
 		return r;
 	r = record__load(b->skel);
 	if (r)
 		return bpf_not_loaded(r, err);
+	if (unwind)
+		b->base.unwind_maps = (struct unwind_maps){
+			bpf_map__fd(b->skel->maps.unwind_tables),
+			bpf_map__fd(b->skel->maps.unwind_spaces),
+			bpf_map__fd(b->skel->maps.unwind_counters),
+		};
+	return 0;
+}
+
+static int load(struct bpf_recorder *b, struct error *err)
+{
+	bool unwind = REGISTERS_KNOWN && !b->base.opt.pointers;
+	int r = cpu_events_open(&b->events, err);
+
+	if (r)
+		return r;
+	r = load_programs(b, unwind, err);
+	if (r && unwind && b->skel) {
+		log_info("%s", err->text);
+		log_info("engine bpf: without unwind tables: call chains of programs that were "
+			 "built without frame pointers are incomplete");
+		record__destroy(b->skel);
+		r = load_programs(b, false, err);
+	}
+	if (r)
+		return r;
 	if (!b->skel->data || !b->skel->bss) /* libbpf goes on when it cannot map them */
 		return error_set(err, ENOMEM, "engine bpf: mapping the data of the programs: %s",
 				 strerror(ENOMEM));
@@ -232,6 +269,7 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 	b = xcalloc(1, sizeof(*b));
 	b->base.ops = &record_bpf;
 	b->base.opt = *opt;
+	b->base.unwind_maps = (struct unwind_maps){ -1, -1, -1 };
 	b->random = clock_now_ns() | 1;
 	b->events = record_events(opt, open_event, b);
 	bpf_keep_log();

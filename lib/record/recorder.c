@@ -2,6 +2,7 @@
 #include "record/recorder.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash_index.h"
@@ -16,6 +17,7 @@
 #include "record/wakers.h"
 #include "run/descendants.h"
 #include "symbolizer/symbolizer.h"
+#include "unwind/follow.h"
 
 #define PRIORITY (-20)
 /*
@@ -48,6 +50,9 @@ struct recorder {
 	bool causal;
 	const char **devices; /* told to the sink; names of `wakers` */
 	size_t n_devices, cap_devices;
+	struct unwind_follow *unwind; /* NULL: chains go by frame pointers */
+	struct maps *mapped;	      /* as `maps`, but now, for those tables; or NULL */
+	int will_exec;		      /* it is us yet, whose tables nobody needs; 0: nobody */
 	bool threads_run;
 	bool hurry;	      /* tables that are missing are not waited for, ... */
 	uint64_t built;	      /* ... as long as maps_built() is this */
@@ -213,6 +218,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		.user = chain + e->n_kernel,
 		.n_user = e->n_user,
 		.waited = e->type != RECORD_EVENT_TICK,
+		.how = e->chain,
 	};
 	enum record_class class = class_of(e);
 	struct resolved resolved = symbols_resolve(r->symbols, &raw, &class);
@@ -226,6 +232,8 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		.unfinished = e->unfinished,
 	};
 
+	if (r->unwind && (int)e->tgid != r->will_exec)
+		unwind_follow_sampled(r->unwind, e->tgid);
 	if (resolved.pending)
 		return false;
 	/* The name is that of the wait's end: it was so, or became so, while waiting. */
@@ -288,6 +296,41 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 	thread.process = thread_slot(r, e->tid)->process;
 	r->sink.times(&thread, r->sink.arg);
 	thread_slot(r, e->tid)->ended = t->exited;
+}
+
+/*
+ * As soon as it is read, however long samples before it wait for tables: chains are walked now, by
+ * what is mapped now.
+ */
+static void on_seen(const struct perf_event_header *header, void *arg)
+{
+	const uint32_t *ids = (const uint32_t *)(header + 1); /* pid, ppid */
+	struct recorder *r = arg;
+	int pid;
+
+	if (header->type == PERF_RECORD_FORK && header->size >= sizeof(*header) + 2 * sizeof(*ids))
+		unwind_follow_forked(r->unwind, ids[1], ids[0]);
+	if (maps_perf_record(r->mapped, header, &pid) != MAPS_PERF_EXEC)
+		return;
+	if (pid == r->will_exec) {
+		unwind_follow_involved(r->unwind, pid);
+		r->will_exec = 0;
+	} else {
+		unwind_follow_execed(r->unwind, pid);
+	}
+}
+
+static void on_mapping(uint32_t binary, const struct maps_mapping *m, void *arg)
+{
+	struct recorder *r = arg;
+
+	(void)binary;
+	unwind_follow_mapped(r->unwind, m->pid);
+}
+
+static void on_exit_of(int pid, void *arg)
+{
+	unwind_follow_exited(((struct recorder *)arg)->unwind, pid);
 }
 
 static bool on_record(enum queue_kind kind, const void *record, size_t size, void *arg)
@@ -474,6 +517,23 @@ static void raise_fd_limit(struct rlimit *old)
 	setrlimit(RLIMIT_NOFILE, &most);
 }
 
+static int start_unwinding(struct recorder *r, const struct recorder_options *opt,
+			   const char *cache, struct error *err)
+{
+	int rc = maps_create(NULL, &r->mapped, err);
+
+	if (!rc && opt->everybody)
+		rc = maps_scan_all(r->mapped, err);
+	if (!rc)
+		rc = unwind_follow_start(r->mapped, &r->backend->unwind_maps, cache, &r->unwind,
+					 err);
+	if (rc)
+		return rc;
+	maps_on_mapping(r->mapped, on_mapping, r);
+	maps_on_exit(r->mapped, on_exit_of, r);
+	return 0;
+}
+
 int recorder_create(const struct recorder_options *opt, const struct recorder_sink *sink,
 		    struct recorder **ret, struct error *err)
 {
@@ -496,6 +556,8 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 	if (!rc)
 		rc = create_backend(r, opt, err);
 	setrlimit(RLIMIT_NOFILE, &old);
+	if (!rc && r->backend->unwind_maps.tables >= 0)
+		rc = start_unwinding(r, opt, cache, err);
 	if (rc) {
 		recorder_destroy(r);
 		return rc;
@@ -512,6 +574,15 @@ const char *recorder_engine(const struct recorder *r)
 	return r->backend->ops->name;
 }
 
+static bool is_own_image(int pid)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/exe", pid);
+	struct stat own, other;
+
+	return !stat("/proc/self/exe", &own) && !stat(path, &other) && own.st_ino == other.st_ino &&
+	       own.st_dev == other.st_dev;
+}
+
 static int add_one(struct recorder *r, int pid, struct error *err)
 {
 	int rc = maps_scan_process(r->maps, pid);
@@ -519,6 +590,12 @@ static int add_one(struct recorder *r, int pid, struct error *err)
 	if (rc)
 		return error_set(err, -rc, "process %d: %s", pid,
 				 rc == -ESRCH ? "there is no such process" : strerror(-rc));
+	if (is_own_image(pid)) {
+		r->will_exec = pid;
+	} else if (r->unwind) {
+		maps_scan_process(r->mapped, pid);
+		unwind_follow_involved(r->unwind, pid);
+	}
 	return r->backend->ops->add_process(r->backend, pid, err);
 }
 
@@ -590,6 +667,8 @@ int recorder_start(struct recorder *r, struct error *err)
 	int rc = maps_start(r->maps, err);
 
 	r->threads_run = true;
+	if (!rc && r->mapped)
+		rc = maps_start(r->mapped, err);
 	if (rc)
 		return rc;
 	/*
@@ -631,7 +710,7 @@ void recorder_poll(struct recorder *r)
 	uint64_t horizon = clock_now_ns();
 
 	r->backend->ops->drain(r->backend, &r->queue);
-	sideband_drain(&r->sideband, &r->queue);
+	sideband_drain(&r->sideband, &r->queue, r->unwind ? on_seen : NULL, r);
 	if (r->causal) {
 		r->backend->ops->drain_trace(r->backend, &r->trace);
 		queue_take(&r->trace, horizon, on_trace, r);
@@ -647,7 +726,7 @@ void recorder_finish(struct recorder *r)
 	r->backend->ops->finish(r->backend);
 	r->stop = clock_now_ns();
 	r->backend->ops->drain(r->backend, &r->queue);
-	sideband_drain(&r->sideband, &r->queue);
+	sideband_drain(&r->sideband, &r->queue, r->unwind ? on_seen : NULL, r);
 	if (r->causal) {
 		r->backend->ops->drain_trace(r->backend, &r->trace);
 		queue_take(&r->trace, UINT64_MAX, on_trace, r);
@@ -655,6 +734,8 @@ void recorder_finish(struct recorder *r)
 	r->stalled = 0;
 	while (!take_records(r, UINT64_MAX))
 		usleep(r->hurry ? 0 : 10000);
+	if (r->unwind)
+		unwind_follow_log(r->unwind);
 	unread = maps_awaited(r->maps);
 	if (unread)
 		log_warn("%zu binaries had not been read when the recording ended: their functions "
@@ -680,7 +761,15 @@ const struct record_process *recorder_stranger(const struct recorder *r, uint64_
 
 void recorder_destroy(struct recorder *r)
 {
+	bool stopped;
+
 	if (!r)
+		return;
+	/* In this order: the threads of the one tell the other who has ended. */
+	stopped = !r->threads_run ||
+		  (maps_stop(r->maps, STOP_S) && (!r->mapped || maps_stop(r->mapped, STOP_S)));
+	stopped &= unwind_follow_stop(r->unwind, STOP_S);
+	if (!stopped) /* a thread hangs in a file: all that it uses must stay */
 		return;
 	if (r->backend)
 		r->backend->ops->destroy(r->backend);
@@ -691,8 +780,8 @@ void recorder_destroy(struct recorder *r)
 	queue_free(&r->queue);
 	queue_free(&r->trace);
 	free(r->devices);
-	if (!r->threads_run || maps_stop(r->maps, STOP_S)) /* else it stays with who uses it */
-		maps_destroy(r->maps);
+	maps_destroy(r->maps);
+	maps_destroy(r->mapped);
 	free(r->threads);
 	hash_index_deinit(&r->by_tid);
 	free(r);

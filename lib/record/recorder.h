@@ -24,6 +24,7 @@ struct recorder_options {
 	bool new_cpus;	   /* CPUs that come online later are sampled, too */
 	bool everybody;	   /* all threads; else those of recorder_add_process() */
 	size_t ring_bytes; /* for records not read yet, a power of two */
+	bool pointers;	   /* call chains by frame pointers only, whatever tables there are */
 	bool causal;	   /* the sink is told of what the scheduler does, too */
 };
 

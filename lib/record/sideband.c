@@ -42,7 +42,8 @@ int sideband_open(struct sideband *s, struct error *err)
 	return cpu_events_open(&s->events, err);
 }
 
-void sideband_drain(struct sideband *s, struct queue *q)
+void sideband_drain(struct sideband *s, struct queue *q,
+		    void (*seen)(const struct perf_event_header *h, void *arg), void *arg)
 {
 	const struct perf_event_header *h;
 
@@ -52,10 +53,13 @@ void sideband_drain(struct sideband *s, struct queue *q)
 		if (!ring->header)
 			continue;
 		while ((h = ring_next(ring))) {
-			if (h->type == PERF_RECORD_LOST)
+			if (h->type == PERF_RECORD_LOST) {
 				s->lost += ((const uint64_t *)(h + 1))[1];
-			else
+			} else {
 				queue_put(q, QUEUE_PERF, maps_perf_time(h), h, h->size);
+				if (seen)
+					seen(h, arg);
+			}
 		}
 		ring_release(ring);
 	}

@@ -18,7 +18,8 @@ struct sideband {
 /* Listens from now on. */
 int sideband_open(struct sideband *s, struct error *err);
 /* All records as QUEUE_PERF. */
-void sideband_drain(struct sideband *s, struct queue *q);
+void sideband_drain(struct sideband *s, struct queue *q,
+		    void (*seen)(const struct perf_event_header *h, void *arg), void *arg);
 void sideband_close(struct sideband *s);
 
 #endif

@@ -255,6 +255,8 @@ static bool leads_to(struct symbols *s, const struct place *caller, const struct
 /* The user's frames, outermost last, into @list. */
 static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list)
 {
+	bool tables = c->how == RECORD_CHAIN_TABLES || c->how == RECORD_CHAIN_WHOLE;
+	bool exact = true; /* no return address */
 	struct place inner = {};
 	size_t n = 0;
 
@@ -263,6 +265,11 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 		uint64_t place;
 		uint32_t binary;
 
+		if (c->user[i] == RECORD_EXACT_USER && c->how != RECORD_CHAIN_POINTERS) {
+			exact = true;
+			inner = (struct place){}; /* nothing has called it */
+			continue;
+		}
 		if ((int64_t)c->user[i] < 0) { /* the kernel's half: it was no frame pointer */
 			inner.function = NULL;
 			break;
@@ -270,18 +277,20 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &place)) {
 			list[n++] = special_frame(s, "[unknown]", FRAME_USER);
 			inner = (struct place){};
+			exact = false;
 			continue;
 		}
-		p = find_place(s, c->pid, binary, place, i > 0);
+		p = find_place(s, c->pid, binary, place, !exact);
+		exact = false;
 		if (!p)
 			continue; /* all that are missing are asked for at once */
-		if (i > 0 && inner.n && !leads_to(s, p, &inner))
+		if (!tables && inner.n && !leads_to(s, p, &inner))
 			list[n++] = missing_frame(s);
 		for (int j = 0; j < p->n; j++)
 			list[n++] = p->frames[j];
 		inner = *p;
 	}
-	if (c->n_user && !is_outermost(inner.function))
+	if (c->n_user && c->how != RECORD_CHAIN_WHOLE && !is_outermost(inner.function))
 		list[n++] = missing_frame(s);
 	return n;
 }

@@ -12,6 +12,7 @@
 #define SCOZ_RECORD_SYMBOLS_H
 
 #include "maps/maps.h"
+#include "record/bpf/shared.h"
 #include "record/futex.h"
 #include "record/recording.h"
 
@@ -27,7 +28,8 @@ struct raw_chain {
 	int pid;
 	const uint64_t *kernel, *user; /* innermost first */
 	size_t n_kernel, n_user;
-	bool waited; /* taken off the CPU: the scheduler's own functions are left out */
+	enum record_chain how; /* the user's part was found */
+	bool waited;	       /* taken off the CPU: the scheduler's own functions are left out */
 };
 
 struct resolved {

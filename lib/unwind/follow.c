@@ -5,11 +5,13 @@
 
 #include <elf.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 /* A process that has just begun maps its libraries one after the other: told once. */
 #define SETTLE_US   1000
+#define PRIORITY    (-20)
 #define SWEEP_NS    NSEC_PER_SEC /* between two looks at who has gone */
 #define MAX_TRIES   3		 /* to make a table of a file that could not be opened */
 #define MAX_REFUSED 50		 /* times that the kernel may have no memory, a list */
@@ -198,6 +200,34 @@ void unwind_follow_counts(struct unwind_follow *f, struct unwind_follow_counts *
 	pthread_mutex_unlock(&f->lock);
 }
 
+void unwind_follow_log(struct unwind_follow *follow)
+{
+	struct unwind_follow_counts f;
+	struct unwind_counts c;
+	uint64_t walks = 0;
+
+	if (!kernel_tables_counts(&follow->tables.maps, &c))
+		return;
+	unwind_follow_counts(follow, &f);
+	for (int i = 0; i < UNWIND_KERNEL_WHYS; i++)
+		walks += c.ended[i];
+	log_info("%llu call chains were followed by the unwind tables of %u files (%.1f MB; %u "
+		 "files "
+		 "have none), %llu of them to their end, %llu as far as there is room; %llu by "
+		 "frame "
+		 "pointers only. No code: %llu, no rule: %llu, no value: %llu, no stack: %llu. "
+		 "%llu frames, %llu of them by frame pointers; %.2f s for tables, %.2f s for "
+		 "processes",
+		 (unsigned long long)walks, f.tables, f.bytes / 1e6, f.without,
+		 (unsigned long long)c.ended[UNWIND_COMPLETE],
+		 (unsigned long long)c.ended[UNWIND_FULL], (unsigned long long)c.unknown,
+		 (unsigned long long)c.ended[UNWIND_NO_CODE],
+		 (unsigned long long)c.ended[UNWIND_NO_RULE],
+		 (unsigned long long)c.ended[UNWIND_NO_VALUE],
+		 (unsigned long long)c.ended[UNWIND_NO_STACK], (unsigned long long)c.frames,
+		 (unsigned long long)c.by_pointer, f.build_s, f.publish_s);
+}
+
 /* ---- the thread: tables ---- */
 
 static struct known *know(struct unwind_follow *f, uint32_t binary)
@@ -335,9 +365,10 @@ static bool describe(struct unwind_follow *f, int pid, bool involved, struct unw
 }
 
 /* The kernel may have no memory for it just now. */
-static void set_space(struct unwind_follow *f, struct followed *p, const struct unwind_space *s)
+static void set_space(struct unwind_follow *f, struct followed *p, const struct unwind_space *s,
+		      int flushed)
 {
-	int ret = kernel_tables_set_space(&f->tables, p->pid, s);
+	int ret = flushed ? flushed : kernel_tables_set_space(&f->tables, p->pid, s);
 
 	if (!ret) {
 		p->refused = 0;
@@ -356,8 +387,11 @@ static void publish(struct unwind_follow *f, int pid, bool involved)
 	uint64_t began = clock_now_ns();
 	struct followed *p;
 	enum image image;
+	int flushed = 0;
 	bool useful, complete = describe(f, pid, involved, &s, &useful, &image);
 
+	if (useful) /* it refers to tables */
+		flushed = kernel_tables_flush(&f->tables);
 	pthread_mutex_lock(&f->lock);
 	p = find(f, pid);
 	if (p) {
@@ -370,7 +404,7 @@ static void publish(struct unwind_follow *f, int pid, bool involved)
 	if (p && image == IMAGE_GONE && !p->queued)
 		forget(f, pid);
 	else if (p && useful && !p->queued)
-		set_space(f, p, &s);
+		set_space(f, p, &s, flushed);
 	else if (p && complete && !useful)
 		kernel_tables_drop_space(&f->tables.maps, pid);
 	f->counts.publish_s += (clock_now_ns() - began) / 1e9;
@@ -449,6 +483,9 @@ static void *follow_main(void *arg)
 	int pid;
 
 	pthread_setname_np(pthread_self(), "scoz/unwind");
+	/* Who reads rings must not wait for its lock until it had its turn among a hundred. */
+	if (setpriority(PRIO_PROCESS, 0, PRIORITY))
+		log_debug("priority of the thread for unwind tables: %s", strerror(errno));
 	pthread_mutex_lock(&f->lock);
 	while (!f->stop) {
 		if (f->full && clock_now_ns() - f->swept_ns > SWEEP_NS) {
@@ -482,6 +519,7 @@ static void destroy(struct unwind_follow *f)
 	for (size_t i = 0; i < f->n_known; i++)
 		free(f->known[i].h);
 	free(f->known);
+	kernel_tables_forget(&f->tables);
 	free(f->list);
 	hash_index_deinit(&f->by_pid);
 	free(f->queue);

@@ -45,5 +45,7 @@ struct unwind_follow_counts {
 	double build_s, publish_s;	     /* that the thread spent so */
 };
 void unwind_follow_counts(struct unwind_follow *f, struct unwind_follow_counts *ret);
+/* At the end: how many chains were walked so, and how they ended (log_info()). */
+void unwind_follow_log(struct unwind_follow *f);
 
 #endif

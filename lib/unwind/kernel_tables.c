@@ -4,6 +4,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <unistd.h>
 
 #define MAX_BYTES (1ULL << 30)
 
@@ -100,15 +101,48 @@ int kernel_tables_add(struct kernel_tables *k, const struct unwind_table *t, con
 			name, MAX_BYTES >> 20, UNWIND_MAX_TABLES - 1);
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_table", sizeof(key), sizeof(*b), n, &opts);
 	r = fd < 0 ? -errno : fill(fd, b, n);
-	if (!r && bpf_map_update_elem(k->maps.tables, &key, &fd, BPF_ANY))
-		r = -errno;
 	if (r)
 		return error_set(err, -r, "%s: its unwind table cannot be put into the kernel: %s",
 				 name, strerror(-r));
+	array_reserve(k->pending, k->cap_pending, k->n_pending + 1);
+	k->pending[k->n_pending++] = fd;
+	fd = -1;
 	k->n = key;
 	k->bytes += n * sizeof(*b);
 	*number = key;
 	return 0;
+}
+
+int kernel_tables_flush(struct kernel_tables *k)
+{
+	uint32_t done = k->n_pending, first = k->n - k->n_pending + 1;
+	_cleanup_free_ uint32_t *keys = NULL;
+	int r = 0;
+
+	if (!k->n_pending)
+		return 0;
+	keys = xcalloc(k->n_pending, sizeof(*keys));
+	for (uint32_t i = 0; i < k->n_pending; i++)
+		keys[i] = first + i;
+	if (bpf_map_update_batch(k->maps.tables, keys, k->pending, &done, NULL)) {
+		/* Older kernels know no batches of such. */
+		for (uint32_t i = 0; i < k->n_pending && !r; i++) {
+			if (bpf_map_update_elem(k->maps.tables, &keys[i], &k->pending[i], BPF_ANY))
+				r = -errno;
+		}
+	}
+	if (!r)
+		kernel_tables_forget(k);
+	return r;
+}
+
+void kernel_tables_forget(struct kernel_tables *k)
+{
+	for (uint32_t i = 0; i < k->n_pending; i++)
+		close(k->pending[i]);
+	free(k->pending);
+	k->pending = NULL;
+	k->n_pending = k->cap_pending = 0;
 }
 
 bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t pgoff,

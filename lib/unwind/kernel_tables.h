@@ -18,6 +18,8 @@ struct kernel_tables {
 	struct unwind_maps maps;
 	uint32_t n;	/* numbers given away */
 	uint64_t bytes; /* that the tables take in the kernel */
+	int *pending;	/* tables that the programs do not know yet, the last ones of n */
+	uint32_t n_pending, cap_pending;
 };
 
 /*
@@ -26,6 +28,13 @@ struct kernel_tables {
  */
 int kernel_tables_add(struct kernel_tables *k, const struct unwind_table *t, const char *name,
 		      uint32_t *number, struct error *err);
+/*
+ * Makes the tables added since known to the programs, to be called before a process refers to them:
+ * all at once, as the kernel waits each time until no program uses what was there before, which
+ * takes milliseconds, on a busy machine fifty. A negative errno: none of them is.
+ */
+int kernel_tables_flush(struct kernel_tables *k);
+void kernel_tables_forget(struct kernel_tables *k); /* instead, at the end */
 /* Where offsets of @t count from in a process that has @pgoff of its file at @start. */
 bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t pgoff,
 			uint64_t *zero);

@@ -2,18 +2,26 @@
 /*
  * naps SECONDS: one thread waits for a timer in nap() and is on a CPU in work(), another waits in
  * handed() for the first one. Prints "SECONDS IN nap()" "SECONDS IN handed()" "SECONDS IN ALL".
+ * naps SECONDS terminal: a third one waits in terminal() for what a thread of the kernel hands on
+ * from the first one.
+ * naps SECONDS long: naps of 1.3 s, while another thread comes to nap_done() often.
  */
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 static uint32_t word;
 static double waited;
+static int master, slave;
+static struct timespec length = { 0, 3000000 };
 
 static double now(void)
 {
@@ -42,9 +50,7 @@ static inline long call(long number, long a, long b, long c, long d)
 
 __attribute__((noipa)) void nap(void)
 {
-	struct timespec t = { 0, 3000000 };
-
-	call(SYS_nanosleep, (long)&t, 0, 0, 0);
+	call(SYS_nanosleep, (long)&length, 0, 0, 0);
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -65,6 +71,44 @@ __attribute__((noipa)) void handed(uint32_t seen)
 	__asm__ volatile("" ::: "memory");
 }
 
+__attribute__((noipa)) void terminal(void)
+{
+	char c;
+
+	call(SYS_read, slave, (long)&c, 1, 0);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *busy(void *arg)
+{
+	for (;;) {
+		work();
+		nap_done();
+	}
+	return arg;
+}
+
+static void *reader(void *arg)
+{
+	for (;;)
+		terminal();
+	return arg;
+}
+
+static void open_terminal(void)
+{
+	struct termios t;
+
+	master = posix_openpt(O_RDWR | O_NOCTTY);
+	if (master < 0 || grantpt(master) || unlockpt(master))
+		exit(1);
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	if (slave < 0 || tcgetattr(slave, &t))
+		exit(1);
+	cfmakeraw(&t);
+	tcsetattr(slave, TCSANOW, &t);
+}
+
 static void *taker(void *arg)
 {
 	for (;;) {
@@ -82,6 +126,13 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, taker, NULL);
+	if (argc > 2 && !strcmp(argv[2], "terminal")) {
+		open_terminal();
+		pthread_create(&thread, NULL, reader, NULL);
+	} else if (argc > 2) {
+		length = (struct timespec){ 1, 300000000 };
+		pthread_create(&thread, NULL, busy, NULL);
+	}
 	while (now() < end) {
 		double t = now();
 
@@ -90,6 +141,8 @@ int main(int argc, char **argv)
 		work();
 		__atomic_add_fetch(&word, 1, __ATOMIC_RELEASE);
 		call(SYS_futex, (long)&word, FUTEX_WAKE_PRIVATE, 1, 0);
+		if (master)
+			call(SYS_write, master, (long)"x", 1, 0);
 		nap_done();
 	}
 	printf("%.3f %.3f %.3f\n", napped, waited, now() - begin);

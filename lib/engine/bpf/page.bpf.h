@@ -11,9 +11,6 @@
 #include "account/wait.h"
 #include "engine/bpf/shared.h"
 
-#define READ_ONCE(x)	 (*(volatile typeof(x) *)&(x))
-#define WRITE_ONCE(x, v) (*(volatile typeof(x) *)&(x) = (v))
-
 const volatile __u32 model;
 const volatile __s32 self_tgid = -1;
 const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.bpf.h) */
@@ -81,7 +78,11 @@ struct task_state {
 	u64 wait_served;  /* ns of the device that has ended it */
 	u64 wait_device;  /* its key, 0: none */
 	u32 wait_classes; /* BPF_CLASS_* */
-	u32 pad;
+	/*
+	 * A kernel thread: the task of a program, by its pid, that set it to work, if none of its
+	 * waits since was ended by a device or a timer. 0: none.
+	 */
+	u32 works_for;
 	u64 serves_until; /* a kernel thread at work for involved tasks */
 };
 

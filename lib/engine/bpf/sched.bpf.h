@@ -234,6 +234,18 @@ static __always_inline void serve(struct task_state *t, const struct task_struct
 		t->serves_until = until;
 }
 
+/*
+ * Terminals, sockets and pipes of the kernel's own have a kernel thread tell one program what
+ * another one has done: that wait is for a task. Who has set a kernel thread to work for itself (a
+ * sync, a read ahead) waits for the kernel.
+ */
+static __always_inline bool hands_on(const struct task_state *kernel_thread,
+				     const struct task_struct *to)
+{
+	return kernel_thread && kernel_thread->works_for &&
+	       kernel_thread->works_for != (u32)to->pid;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
@@ -255,6 +267,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	length = now > t->account.since ? now - t->account.since : 0;
 	most = t->account.absorbed + length;
 	t->waited = 0;
+	t->works_for = 0;
 	if (woken_externally(s)) {
 		end_external_wait(c, g, s, t, p, now);
 		if (owes_for_wait(s, t, p, now)) /* else nobody waits for it */
@@ -269,13 +282,13 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		c->syncs++;
 	waker = bpf_get_current_task_btf();
 	scoz_wake(&t->account, account_now(c, g, now, is_self(waker)), now);
-	if (waker->flags & PF_KTHREAD)
+	w = bpf_task_storage_get(&tasks, waker, 0, 0);
+	if (p->flags & PF_KTHREAD)
+		t->works_for = !(waker->flags & PF_KTHREAD) ? waker->pid : w ? w->works_for : 0;
+	else if (waker->flags & PF_KTHREAD && !hands_on(w, p))
 		note_wait(t, p, s, length, most, false);
 	begin_queueing(t, READ_ONCE(g->delay), now);
-	if (is_self(waker))
-		return 0;
-	w = bpf_task_storage_get(&tasks, waker, 0, 0);
-	if (!w)
+	if (is_self(waker) || !w)
 		return 0;
 	scoz_noticed(&w->account);
 	if (all_involved)

@@ -43,7 +43,9 @@ struct target_time {
 	__u64 in_class; /* no need to look */
 	__s64 left;	/* its account less the time, when a profiled task ran there last */
 	__u64 unpaid;	/* ns that tasks owed when they fell asleep, beyond the longest stop */
-	__u64 pad[7];	/* three cache lines each */
+	__u64 beyond;	/* ns of that wait that do not count, as it was too long */
+	__u64 left_out; /* ns of waits in the target that did not count for that */
+	__u64 pad[5];	/* three cache lines each */
 };
 
 struct space_key {

@@ -22,7 +22,11 @@
 #ifndef SCOZ_UNWIND_BPF_H
 #define SCOZ_UNWIND_BPF_H
 
-#include "engine/bpf/page.bpf.h"
+#include "engine/bpf/kernel_types.bpf.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include <linux/scoz.h>
 #include "unwind/kernel_layout.h"
 
 /* As unwind.h and unwind_table.h have them, which this side cannot include. */
@@ -458,6 +462,7 @@ static __noinline u32 unwind_user(struct unwind_walk *w, struct task_struct *tas
 	if (!w->good) /* made at run time, and nothing that is known called it */
 		return 0;
 	why = w->good < w->n ? WALK_NO_CODE : w->ended & (UNWIND_KERNEL_WHYS - 1);
+	w->ended = why;
 	counts->ended[why]++;
 	counts->frames += w->good;
 	counts->by_pointer += w->by_pointer;

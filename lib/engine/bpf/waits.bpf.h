@@ -61,12 +61,13 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 	struct target_time *time = target_time(cpu);
 	u32 key = 0;
 	struct bpf_target *target = bpf_map_lookup_elem(&target_map, &key);
-	u64 length = scoz_min(t->waited, LONG_WAIT);
+	u64 length = scoz_min(t->waited, LONG_WAIT), beyond = t->waited - length;
 
 	t->waited = 0;
 	if (!time || !target)
 		return false;
 	time->look = 0;
+	time->beyond = beyond;
 	if (!length || !involved)
 		return false;
 	time->in_class = 0;
@@ -179,6 +180,7 @@ static __always_inline void look_at_wait(void *ctx)
 	c->stopping = 1;
 	if (time->in_class || matches_target(ctx, task)) {
 		time->waited += length;
+		time->left_out += time->beyond;
 		target = bpf_map_lookup_elem(&target_map, &key);
 		if (target && target->waits && h->speedup && c->sampled && model == SCOZ_MODEL_WAIT)
 			account_wait(time, cpu, c, h->speedup, bpf_ktime_get_ns());

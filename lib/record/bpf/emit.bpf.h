@@ -3,6 +3,7 @@
 #ifndef SCOZ_RECORD_EMIT_BPF_H
 #define SCOZ_RECORD_EMIT_BPF_H
 
+#include "engine/bpf/unwind.bpf.h"
 #include "record/bpf/wakers.bpf.h"
 
 #define CHAIN_BYTES (RECORD_MAX_FRAMES * sizeof(u64))
@@ -25,6 +26,13 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_USERS);
+	__type(key, u32);
+	__type(value, struct unwind_walk);
+} walks SEC(".maps");
+
 static __always_inline struct scratch *scratch(u32 user)
 {
 	return bpf_map_lookup_elem(&scratches, &user);
@@ -35,15 +43,39 @@ static __always_inline u32 frames(long bytes)
 	return bytes > 0 ? (u32)bytes / sizeof(u64) : 0;
 }
 
-/* @ctx: of a program that runs as the thread itself. */
-static __always_inline void emit_with_chains(void *ctx, struct scratch *s)
+/* The current task's user chain by tables; how many words, 0: none. */
+static __always_inline u32 walked_chain(u32 which, u64 *to, u8 *how)
+{
+	struct unwind_walk *w = bpf_map_lookup_elem(&walks, &which);
+	u32 words;
+
+	*how = RECORD_CHAIN_POINTERS;
+	if (!unwind_by_tables || !w)
+		return 0;
+	words = unwind_user(w, bpf_get_current_task_btf());
+	if (!words)
+		return 0;
+	if (words > RECORD_MAX_FRAMES)
+		words = RECORD_MAX_FRAMES;
+	if (bpf_probe_read_kernel(to, words * sizeof(u64), w->frames))
+		return 0;
+	*how = w->by_pointer		   ? RECORD_CHAIN_MIXED
+	       : w->ended == WALK_COMPLETE ? RECORD_CHAIN_WHOLE
+					   : RECORD_CHAIN_TABLES;
+	return words;
+}
+
+/* @ctx: of a program that runs as the thread itself; @which uses @s. */
+static __always_inline void emit_with_chains(void *ctx, u32 which, struct scratch *s)
 {
 	u32 kernel = frames(bpf_get_stack(ctx, s->chain, CHAIN_BYTES, 0)), user;
 	u64 size;
 
 	if (kernel > RECORD_MAX_FRAMES)
 		kernel = RECORD_MAX_FRAMES;
-	user = frames(bpf_get_stack(ctx, &s->chain[kernel], CHAIN_BYTES, BPF_F_USER_STACK));
+	user = walked_chain(which, &s->chain[kernel], &s->event.chain);
+	if (!user)
+		user = frames(bpf_get_stack(ctx, &s->chain[kernel], CHAIN_BYTES, BPF_F_USER_STACK));
 	if (user > RECORD_MAX_FRAMES)
 		user = RECORD_MAX_FRAMES;
 	s->event.n_kernel = kernel;

@@ -24,6 +24,17 @@ enum record_left {
 	RECORD_LEFT_OTHER,
 };
 
+/* How the user's part of a call chain was found, and what its end is. */
+enum record_chain {
+	RECORD_CHAIN_POINTERS, /* frame pointers */
+	RECORD_CHAIN_TABLES,   /* unwind tables, all of it */
+	RECORD_CHAIN_WHOLE,    /* the same, up to the thread's first function */
+	RECORD_CHAIN_MIXED,    /* both */
+};
+
+/* Before a frame that was interrupted, by a signal: it is no return address (PERF_CONTEXT_USER). */
+#define RECORD_EXACT_USER (-512ULL)
+
 /* What ended a wait. */
 enum record_woken_by {
 	RECORD_BY_NOBODY,
@@ -66,7 +77,8 @@ struct record_event {
 	__u8 unfinished;
 	__u8 n_kernel, n_user;
 	__u8 no_chain; /* could not be read where this kernel offers it */
-	__u8 pad[3];
+	__u8 chain;    /* enum record_chain */
+	__u8 pad[2];
 	char comm[16];
 	struct record_futex futex; /* WAIT */
 };

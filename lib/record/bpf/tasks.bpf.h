@@ -70,16 +70,16 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 #define READ_USER(dst, address, task) \
 	(!bpf_copy_from_user_task(dst, sizeof(*(dst)), (const void *)(address), task, 0))
 
-struct walk {
+struct sleeper {
 	struct task_struct *task;
 	struct scratch *out;
 	u64 frame;
 };
 
 /* Counts in `out`: what lies in a map the verifier need not follow through every round. */
-static long walk_frame(u32 i, void *arg)
+static long next_frame(u32 i, void *arg)
 {
-	struct walk *w = arg;
+	struct sleeper *w = arg;
 	u32 at = w->out->event.n_kernel + w->out->event.n_user;
 	u64 pair[2]; /* the caller's frame pointer, the return address */
 
@@ -99,7 +99,7 @@ static long walk_frame(u32 i, void *arg)
 static __always_inline void add_user_chain(struct task_struct *task, struct scratch *out)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	struct walk w = { .task = task, .out = out };
+	struct sleeper w = { .task = task, .out = out };
 	u32 at = out->event.n_kernel;
 
 	out->event.n_user = 0;
@@ -113,7 +113,7 @@ static __always_inline void add_user_chain(struct task_struct *task, struct scra
 	w.frame = BPF_CORE_READ(regs, regs[29]);
 #endif
 	out->event.n_user = 1;
-	bpf_loop(RECORD_MAX_FRAMES - 1, walk_frame, &w, 0);
+	bpf_loop(RECORD_MAX_FRAMES - 1, next_frame, &w, 0);
 }
 
 /* What goes on when the recording ends has a record, too. */

@@ -229,7 +229,7 @@ static __always_inline int write_wait(void *ctx)
 		out->event.futex.has_after =
 			!bpf_probe_read_user(&out->event.futex.after, sizeof(u32),
 					     (const void *)out->event.futex.address);
-	emit_with_chains(ctx, out);
+	emit_with_chains(ctx, SCRATCH_WAIT, out);
 	return 0;
 }
 
@@ -321,7 +321,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		.type = RECORD_EVENT_TICK,
 	};
 	bpf_get_current_comm(out->event.comm, sizeof(out->event.comm));
-	emit_with_chains(ctx, out);
+	emit_with_chains(ctx, SCRATCH_TICK, out);
 	return 0;
 }
 

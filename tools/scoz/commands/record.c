@@ -34,7 +34,7 @@ struct options {
 	uint64_t period_ns;
 	double duration_s;
 	size_t ring_bytes;
-	bool everybody, causal;
+	bool everybody, causal, pointers;
 	struct number_list pids;
 	struct progress_list points;
 	char **command;
@@ -71,6 +71,8 @@ static void usage(FILE *out)
 		"      --duration SEC    at most so long\n"
 		"      --engine NAME     auto, bpf or kernel (default auto)\n"
 		"      --cpus LIST       only these CPUs are sampled\n"
+		"      --unwind HOW      call chains by tables (default) or frame pointers: "
+		"pointers\n"
 		"      --causal          everything the scheduler does, too: for `scoz waits` and\n"
 		"                        `scoz whatif`; default output " DEFAULT_CAUSAL "\n"
 		"  -P, --progress [NAME=]POINT\n"
@@ -115,6 +117,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "cpus", required_argument, NULL, 'C' },
 		{ "user", required_argument, NULL, 'u' },
 		{ "ring-size", required_argument, NULL, 'r' },
+		{ "unwind", required_argument, NULL, 'U' },
 		{ "causal", no_argument, NULL, 'x' },
 		{ "progress", required_argument, NULL, 'P' },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -160,6 +163,12 @@ static int parse_options(int argc, char **argv, struct options *o)
 			if (!parse_size(optarg, &o->ring_bytes))
 				return bad_argument("--ring-size", optarg,
 						    "4K to 1G is wanted, for instance 64M");
+			break;
+		case 'U':
+			o->pointers = !strcmp(optarg, "pointers");
+			if (!o->pointers && strcmp(optarg, "tables"))
+				return bad_argument("--unwind", optarg,
+						    "tables or pointers is wanted");
 			break;
 		case 'x':
 			o->causal = true;
@@ -375,6 +384,7 @@ static int prepare(struct session *s, struct error *err)
 		.period_ns = s->opt.period_ns,
 		.everybody = s->opt.everybody,
 		.ring_bytes = s->opt.ring_bytes,
+		.pointers = s->opt.pointers,
 		.causal = s->opt.causal,
 	};
 	int r = check_output(s->opt.output, s->opt.causal, err);

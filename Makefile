@@ -204,6 +204,7 @@ check-long: deps-vm ## runs what takes hours: stress, data races, each fuzzer fo
 	SCOZ_STRESS_SECONDS=600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:kcsan" tests/vm/test-kernel-selftests
 	tests/vm/long-text-poke
 	SCOZ_FAULTS=all tests/system/test-faults
+	workloads/run all --quick --check --tries 3
 	SCOZ_RECORD_SWITCHES=10000000 tests/system/test-record-switches
 	SCOZ_RECORD_THREADS=10000 tests/system/test-record-threads
 	$(MAKE) check-tsan
@@ -235,7 +236,9 @@ bench-record-cost: all bench ## what recording costs
 
 # Accuracy and cost; each prints its table. They want an otherwise idle machine.
 .PHONY: bench-truth bench-truth-coz bench-sim bench-accuracy bench-overhead bench-latency bench-rt-latency
-.PHONY: bench-weather bench-real bench-linetable bench-memory bench-engines bench-kernel-cost
+.PHONY: experiments bench-weather bench-real bench-linetable bench-memory bench-engines bench-kernel-cost
+experiments: all ## what scoz predicts beside what a real change brings, in programs of the papers (docs/experiments.md)
+	workloads/run all
 bench-real: all ## programs that people run
 	tests/bench/real-programs
 bench-engines: all ## one engine against the other

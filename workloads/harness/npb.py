@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The NAS parallel benchmarks over MPI: copies are built outside the checkout, and changed there."""
+
+import os
+import re
+import shutil
+import time
+
+from .experiment import Experiment
+from .machine import Failed
+from .needs import Program, Source
+
+MPI = os.environ.get("SCOZ_MPI", "openmpi")  # or mpich: both may be installed side by side
+RANKS = int(os.environ.get("SCOZ_RANKS", "2"))
+
+
+def edit(path, pattern, by):
+    """Changes what the pattern finds, which must be there: another version has other lines."""
+    with open(path) as f:
+        text = f.read()
+    text, count = re.subn(pattern, by, text, flags=re.M)
+    if not count:
+        raise Failed("%s: no %s in it: another version of NPB than 3.4" % (path, pattern))
+    with open(path, "w") as f:
+        f.write(text)
+
+
+class Npb(Experiment):
+    needs = [Source("npb", "NPB3.4/NPB3.4-MPI/Makefile"), Program("gfortran", "gfortran"), Program("make", "make"),
+             Program("mpicc." + MPI, "libopenmpi-dev" if MPI == "openmpi" else "libmpich-dev"),
+             Program("mpirun." + MPI, "openmpi-bin" if MPI == "openmpi" else "mpich")]
+    rounds = 4
+    quick_seconds = 15
+    unit = "iterations"
+    benchmark = None  # is, ft
+    klass = "A"
+    iterations = None  # of a run; with another number it does not verify its result
+
+    def compile(self, name, edits):
+        """A copy by this name, with lines changed: (file, pattern, by)."""
+        tree = self.machine.path(name)
+        shutil.copytree(os.path.join(self.source("npb"), "NPB3.4", "NPB3.4-MPI"), tree)
+        with open(os.path.join(tree, "config", "make.def"), "w") as f:
+            f.write("MPIFC = mpif90.%s\nFLINK = $(MPIFC)\nFFLAGS = -O2 -g -fallow-argument-mismatch "
+                    "-fallow-invalid-boz\nFLINKFLAGS = $(FFLAGS)\nMPICC = mpicc.%s\nCLINK = $(MPICC)\n"
+                    "CFLAGS = -O2 -g\nCLINKFLAGS = $(CFLAGS)\nCC = cc -g\nBINDIR = ../bin\nRAND = randi8\n"
+                    % (MPI, MPI))
+        os.makedirs(os.path.join(tree, "bin"), exist_ok=True)
+        for file, pattern, by in edits:
+            edit(os.path.join(tree, file), pattern, by)
+        self.machine.run(["make", "-C", tree, self.benchmark, "CLASS=" + self.klass], log=self.machine.path("build.log"))
+        return os.path.join(tree, "bin", "%s.%s.x" % (self.benchmark, self.klass))
+
+    def job(self, binary):
+        if MPI == "openmpi":
+            return ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun.openmpi",
+                    "--oversubscribe", "-n", str(RANKS), binary]
+        return ["mpirun.mpich", "-n", str(RANKS), binary]
+
+    def timed(self, binary, seconds):
+        """Iterations a second, by the benchmark's own clock, which leaves its preparation out."""
+        begin, runs, took = time.monotonic(), 0, 0
+        while not runs or time.monotonic() - begin < seconds:
+            took += float(re.search(r"Time in seconds\s*=\s*([\d.]+)", self.verified(binary))[1])
+            runs += 1
+        return runs * self.iterations / took
+
+    def timer(self, binary, name):
+        """Seconds of one of its timers, on average over the ranks."""
+        folder = os.path.dirname(binary)
+        flag = os.path.join(folder, "timer.flag")
+        with open(flag, "w"):
+            pass
+        try:
+            out = self.verified(binary)
+        finally:
+            os.unlink(flag)
+        found = re.search(r"timer\s+\d+\s*\(\s*%s\s*\)\s*:\s*[\d.]+\s+[\d.]+\s+([\d.]+)" % name, out)
+        if not found:
+            raise Failed("%s: no timer %s in what it says: %s" % (binary, name, out[-600:]))
+        return float(found[1])
+
+    def verified(self, binary):
+        out = self.machine.run(self.job(binary), cwd=os.path.dirname(binary))
+        if not re.search(r"Verification\s*=\s*SUCCESSFUL", out):
+            raise Failed("%s has not verified its result: %s" % (binary, out[-400:]))
+        return out

@@ -113,7 +113,11 @@ def profile(experiment, change, more, seconds, path):
             machine.end(beside)
     if p.returncode not in (0, 3):
         raise Failed("scozd: exit status %d: %s" % (p.returncode, tail(log)))
-    return json.loads(scoz("report", "--json", path) or "{}")
+    report = json.loads(scoz("report", "--json", path) or "{}")
+    if not beside and report.get("duration_s", 0) < seconds - 1:
+        raise Failed("%s ended by itself after %.1f s, with status %s: %s" % (
+            command[0], report.get("duration_s", 0), report.get("command_status"), tail(log)))
+    return report
 
 
 def at(entry, speedup):

@@ -35,6 +35,7 @@ static const struct {
 	{ cmd_waits, "--least=0" },
 	{ cmd_waits, "--dot" },
 	{ cmd_waits, "--no-merge" },
+	{ cmd_whatif, "--lines=3" },
 };
 
 /* The first byte chooses: a file, or the records of one chunk, which nobody guesses packed. */

@@ -98,6 +98,7 @@ void core_update(struct sim *s, int c)
 
 		t->rem = t->rem > done ? t->rem - done : 0;
 	}
+	trace_runs(s, c, passed);
 	s->ran += passed;
 	k->ran += passed;
 	t->fair += passed;

@@ -17,6 +17,7 @@
 #include "account/share.h"
 #include "account/wait.h"
 #include "program.h"
+#include "trace/trace.h"
 
 /* What a shared machine does to whoever runs on it; all 0: nothing. */
 struct sim_weather {
@@ -58,7 +59,10 @@ struct sim_options {
 	bool devices;	   /* devices have accounts (the same) */
 	bool spins;	   /* waits for spin locks are followed */
 	bool sees_spins;   /* ticks see that a program spins */
-	bool keep_sinks;   /* tasks for which nobody waits owe as all others (account.h) */
+	/* What happens, as a causal recording has it; samples are exact, `stack` is the label. */
+	void (*trace)(const struct trace_event *e, void *arg);
+	void *trace_arg;
+	bool keep_sinks; /* tasks for which nobody waits owe as all others (account.h) */
 };
 void sim_options_default(struct sim_options *o);
 

@@ -125,6 +125,16 @@ void list_push(struct list *l, int v);
 int list_shift(struct list *l);
 void list_remove(struct list *l, int i);
 
+/* trace.c: nothing, unless somebody listens. */
+void trace_runs(struct sim *s, int c, int64_t ns);
+void trace_leaves(struct sim *s, int c, enum trace_why why);
+void trace_exits(struct sim *s, int c);
+void trace_enters(struct sim *s, int c);
+/* @waker: core, or OUTSIDE. */
+void trace_wakes(struct sim *s, int t, int waker);
+void trace_starts(struct sim *s, int t, int by);
+void trace_progress(struct sim *s, int c);
+
 /* machine.c */
 int64_t core_debt(const struct sim *s, int c);
 /* Somebody has hit the target. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "experiment.h"
 #include "heatmap.h"
+#include "replay.h"
 #include "shrink.h"
 
 #include "base/base.h"
@@ -16,6 +17,8 @@ static const char usage[] =
 	"       sim graphs [OPTION...]    error of random task graphs\n"
 	"       sim coverage [OPTION...]  how many intervals of short profiles hold the truth\n"
 	"       sim windows [OPTION...]   what short windows change\n"
+	"       sim replay [OPTION...]    what replay of one recording says: models, or with -n "
+	"graphs\n"
 	"       sim cores [OPTION...]     cost and error against the number of cores\n"
 	"  -c WORDS    a way of profiling, repeatable: wait|core [exclude] [period=USEC|auto]\n"
 	"              [batch=N] [engine=bpf|kernel] [cost=NS] [latency=NS] [seed=N]\n"
@@ -583,6 +586,56 @@ static int coverage(const struct settings *s)
 	return 0;
 }
 
+/* What replay (lib/whatif) says, beside what really happens; with -n of so many graphs. */
+static int replay(const struct settings *s)
+{
+	int n = s->n ? s->n : MAX_MODELS, m = 0, inside = 0, narrow = 0, nonzero = 0;
+	struct sim_program **p = xcalloc(n, sizeof(*p));
+	double error = 0, narrow_error = 0, width = 0;
+	struct sim_replay *r;
+
+	if (!s->n)
+		n = models(s, p);
+	for (int i = 0; s->n && i < n; i++)
+		p[i] = graph_create(s->first + i, s->crowded, s->scale);
+	r = xcalloc(n * s->n_speedups, sizeof(*r));
+#pragma omp parallel for schedule(dynamic)
+	for (int i = 0; i < n * s->n_speedups; i++)
+		r[i] = replay_study(p[i / s->n_speedups], &s->config[0],
+				    s->speedup[i % s->n_speedups], s->seconds);
+	printf("%-24s %4s %7s %7s %7s %7s %7s\n", "program", "s", "truth", "replay", "error", "low",
+	       "high");
+	for (int i = 0; i < n * s->n_speedups; i++) {
+		const struct sim_replay *x = &r[i];
+		double e = x->middle - x->truth;
+		bool in = x->truth > x->low - 1 && x->truth < x->high + 1;
+
+		if (x->stuck)
+			continue;
+		printf("%-24s %4.0f %7.1f %7.1f %+7.2f %7.1f %7.1f%s\n", p[i / s->n_speedups]->name,
+		       100 * s->speedup[i % s->n_speedups], x->truth, x->middle, e, x->low, x->high,
+		       in ? "" : " outside");
+		m++;
+		inside += in;
+		error += fabs(e);
+		width += x->high - x->low;
+		nonzero += x->zero != 0;
+		if (x->high - x->low < 5) {
+			narrow++;
+			narrow_error += fabs(e);
+		}
+	}
+	printf("mean error %.2f, inside (+-1) %.1f %%, mean width %.1f; bounds narrower than 5: %d "
+	       "of %d, "
+	       "mean error there %.2f; not zero at zero: %d\n",
+	       error / m, 100.0 * inside / m, width / m, narrow, m, narrow_error / narrow, nonzero);
+	free(r);
+	while (n--)
+		program_free(p[n]);
+	free(p);
+	return nonzero > 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s;
@@ -606,6 +659,8 @@ int main(int argc, char **argv)
 		return cores(&s);
 	if (!strcmp(argv[1], "coverage"))
 		return coverage(&s);
+	if (!strcmp(argv[1], "replay"))
+		return replay(&s);
 	if (!strcmp(argv[1], "windows"))
 		return windows(&s);
 	fputs(usage, stderr);

@@ -308,6 +308,7 @@ static void do_exit(struct sim *s, int c)
 static void do_progress(struct sim *s, int c)
 {
 	s->progress.visits++;
+	trace_progress(s, c);
 	scoz_noticed(&s->task[s->core[c].cur].account);
 	s->progress.last_time = s->now;
 	s->progress.last_virtual = s->now - s->core[c].account.absorbed;

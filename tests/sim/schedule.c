@@ -121,6 +121,7 @@ static void switch_in(struct sim *s, int c, int t)
 	}
 	scoz_use_in(&k->use, x->spec->stranger);
 	k->cur = t;
+	trace_enters(s, c);
 	k->ran = 0;
 	k->resched = false;
 	k->segment++;
@@ -194,6 +195,7 @@ static void preempt(struct sim *s, int c)
 	int t = k->cur;
 
 	core_update(s, c);
+	trace_leaves(s, c, TRACE_QUEUED);
 	core_switch_out(s, c);
 	k->cur = NOBODY;
 	enqueue(s, t, c);
@@ -263,6 +265,7 @@ void task_block(struct sim *s, int c)
 {
 	struct task *t = &s->task[s->core[c].cur];
 
+	trace_leaves(s, c, TRACE_BLOCKED);
 	core_switch_out(s, c);
 	t->state = TASK_BLOCKED;
 	if (t->external && !t->counted && !is_sink(s, t)) {
@@ -320,6 +323,7 @@ static void task_wake_external(struct sim *s, int t, const int64_t *submitter)
 {
 	struct task *x = &s->task[t];
 
+	trace_wakes(s, t, OUTSIDE);
 	end_wait(s, x);
 	if (x->spec->stranger) {
 		scoz_wake(&x->account, s->delay, s->now);
@@ -350,6 +354,7 @@ void task_wake(struct sim *s, int t, int waker)
 		task_wake_external(s, t, NULL);
 		return;
 	}
+	trace_wakes(s, t, waker);
 	end_wait(s, x);
 	x->external = false;
 	s->syncs++;
@@ -373,6 +378,7 @@ void task_start(struct sim *s, int t, int by, int core)
 	x->account.since = s->now;
 	x->use.cpu = x->core;
 	x->fair = s->core[x->core].fair_floor;
+	trace_starts(s, t, by);
 	if (by != NOBODY)
 		scoz_noticed(&s->task[s->core[by].cur].account);
 	make_ready(s, t, by == NOBODY ? OUTSIDE : by, core);
@@ -380,6 +386,7 @@ void task_start(struct sim *s, int t, int by, int core)
 
 void task_exit(struct sim *s, int c)
 {
+	trace_exits(s, c);
 	core_switch_out(s, c);
 	s->task[s->core[c].cur].state = TASK_DORMANT;
 	schedule_next(s, c);

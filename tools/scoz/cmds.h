@@ -31,6 +31,7 @@ int cmd_diff(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_targets(int argc, char **argv);
 int cmd_waits(int argc, char **argv);
+int cmd_whatif(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 #endif

@@ -19,7 +19,8 @@ static bool is_profile(const char *path)
 int cannot_read(const char *path, enum file_kind wanted, const struct error *err)
 {
 	if (wanted != FILE_CAUSAL && trace_is(path))
-		log_warn("%s: a causal recording (of scoz record --causal): `scoz waits` reads it",
+		log_warn("%s: a causal recording (of scoz record --causal): `scoz waits` and "
+			 "`scoz whatif` read it",
 			 path);
 	else if (wanted == FILE_CAUSAL && recording_is(path))
 		log_warn("%s: a recording without who woke whom: record with --causal for that",

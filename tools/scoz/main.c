@@ -23,6 +23,7 @@ static const struct {
 	{ "targets", cmd_targets, "list which lines and functions can be targets" },
 	{ "waits", cmd_waits,
 	  "tell who waits for whom in a causal recording, and what holds all up" },
+	{ "whatif", cmd_whatif, "tell from a causal recording what faster functions would bring" },
 	{ "doctor", cmd_doctor, "tell what this machine can do and how to mend what is missing" },
 };
 

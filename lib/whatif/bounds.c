@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "whatif/bounds.h"
+
+#include <math.h>
+
+#define OTHER_WAYS 0.2 /* of what rules differ by: there are more ways than rules */
+
+struct state {
+	enum { NOWHERE, RUNS, QUEUED } now;
+	uint64_t since;
+};
+
+struct bounds {
+	struct replay *replay;
+	size_t n_speedups;
+	double *speedups;
+	struct state *threads;
+	size_t n_threads;
+	double ran, queued;
+	size_t n_targets;
+	double *hit; /* by target: ns in it, of all threads */
+};
+
+struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const double *speedups,
+			     size_t n_speedups, uint64_t visits)
+{
+	size_t n = targets * n_speedups * REPLAY_RULES, i = 0;
+	struct replay_lane *lanes = xcalloc(n, sizeof(*lanes));
+	struct bounds *b = xcalloc(1, sizeof(*b));
+
+	for (uint32_t t = 0; t < targets; t++) {
+		for (size_t s = 0; s < n_speedups; s++) {
+			for (int k = 0; k < REPLAY_RULES; k++)
+				lanes[i++] = (struct replay_lane){ t, speedups[s], k };
+		}
+	}
+	b->replay = replay_create(threads, cpus, lanes, n, visits);
+	b->n_speedups = n_speedups;
+	b->n_targets = targets;
+	b->hit = xcalloc(targets + 1, sizeof(*b->hit));
+	b->speedups = xcalloc(n_speedups, sizeof(*b->speedups));
+	memcpy(b->speedups, speedups, n_speedups * sizeof(*speedups));
+	b->threads = xcalloc(threads + 1, sizeof(*b->threads));
+	b->n_threads = threads;
+	free(lanes);
+	return b;
+}
+
+void bounds_free(struct bounds *b)
+{
+	if (!b)
+		return;
+	replay_free(b->replay);
+	free(b->speedups);
+	free(b->hit);
+	free(b->threads);
+	free(b);
+}
+
+void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share)
+{
+	for (size_t t = 0; t < b->n_targets; t++)
+		b->hit[t] += ns * share[t];
+	replay_ran(b->replay, thread, ns, share);
+}
+
+static void go(struct bounds *b, uint32_t thread, int now, uint64_t time)
+{
+	struct state *s = &b->threads[thread];
+
+	if (s->now == RUNS)
+		b->ran += time - s->since;
+	else if (s->now == QUEUED)
+		b->queued += time - s->since;
+	s->now = now;
+	s->since = time;
+}
+
+void bounds_event(struct bounds *b, const struct trace_event *e)
+{
+	if (e->thread < b->n_threads) {
+		switch (e->type) {
+		case TRACE_ENTER:
+			go(b, e->thread, RUNS, e->time);
+			break;
+		case TRACE_LEAVE:
+			go(b, e->thread, e->why == TRACE_QUEUED ? QUEUED : NOWHERE, e->time);
+			break;
+		case TRACE_WAKE:
+			if (b->threads[e->thread].now == NOWHERE)
+				go(b, e->thread, QUEUED, e->time);
+			break;
+		case TRACE_FORK:
+			go(b, e->thread, QUEUED, e->time);
+			break;
+		}
+	}
+	replay_event(b->replay, e);
+}
+
+double bounds_crowded(const struct bounds *b)
+{
+	return b->queued > 0 ? b->queued / (b->queued + b->ran) : 0;
+}
+
+/* Of one lane: what the recording says. */
+struct source {
+	const struct bounds *b;
+	const double *now; /* NULL: by progress */
+	double passed;
+};
+
+static double gain(const struct source *s, size_t lane)
+{
+	if (s->now)
+		return s->passed > 0 ? 100 * s->now[lane] / s->passed : NAN;
+	return replay_gain(s->b->replay, lane);
+}
+
+/*
+ * Where threads want CPUs that others have, the scheduler would choose otherwise, and who needs
+ * less is chosen sooner: all that the target takes of the CPUs may be gained or lost, in that share
+ * of the time.
+ */
+static void widen(const struct bounds *b, size_t target, double speedup, struct bounds_answer *a)
+{
+	double crowded = bounds_crowded(b);
+	double share = b->ran > 0 ? 100 * speedup * b->hit[target] / b->ran : 0;
+
+	a->high += crowded * share;
+	a->low -= crowded * (share < fabs(a->low) ? share : fabs(a->low));
+}
+
+static void read_source(const struct source *s, size_t target, size_t speedup,
+			struct bounds_answer *ret)
+{
+	const struct bounds *b = s->b;
+	size_t lane = (target * b->n_speedups + speedup) * REPLAY_RULES;
+	double span;
+
+	*ret = (struct bounds_answer){ .middle = gain(s, lane + REPLAY_USUAL),
+				       .low = INFINITY,
+				       .high = -INFINITY };
+	for (int k = 0; k < REPLAY_RULES; k++) {
+		ret->low = fmin(ret->low, gain(s, lane + k));
+		ret->high = fmax(ret->high, gain(s, lane + k));
+	}
+	span = ret->high - ret->low;
+	ret->high += OTHER_WAYS * span;
+	ret->low -= OTHER_WAYS * span;
+	widen(b, target, b->speedups[speedup], ret);
+	if (isnan(ret->middle))
+		ret->low = ret->high = NAN;
+}
+
+void bounds_read(const struct bounds *b, size_t target, size_t speedup, struct bounds_answer *ret)
+{
+	read_source(&(struct source){ .b = b }, target, speedup, ret);
+}
+
+void bounds_read_now(const struct bounds *b, uint32_t thread, uint64_t passed, size_t target,
+		     size_t speedup, struct bounds_answer *ret)
+{
+	const struct source s = { b, replay_earlier(b->replay, thread), passed };
+
+	read_source(&s, target, speedup, ret);
+}

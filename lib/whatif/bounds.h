@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A replay by all rules at once: what the usual ones say, and between which bounds the others lie.
+ * Where the rules agree the bounds are narrow; where a recording cannot know, they are wide.
+ */
+#ifndef SCOZ_WHATIF_BOUNDS_H
+#define SCOZ_WHATIF_BOUNDS_H
+
+#include "whatif/replay.h"
+
+/* Reduction of the time a unit takes, in percent. NAN: too few units. */
+struct bounds_answer {
+	double middle, low, high;
+};
+
+struct bounds;
+struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const double *speedups,
+			     size_t n_speedups, uint64_t visits);
+/* As replay_ran() and replay_event(). */
+void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share);
+void bounds_event(struct bounds *b, const struct trace_event *e);
+void bounds_read(const struct bounds *b, size_t target, size_t speedup, struct bounds_answer *ret);
+/* The same of the time until now, as thread @thread has it: since @from. */
+void bounds_read_now(const struct bounds *b, uint32_t thread, uint64_t passed, size_t target,
+		     size_t speedup, struct bounds_answer *ret);
+/* Share of the time that threads wanted a CPU, of that and the time they had one: 0 to 1. */
+double bounds_crowded(const struct bounds *b);
+void bounds_free(struct bounds *b);
+
+#endif

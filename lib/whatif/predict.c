@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "whatif/predict.h"
+
+#include "base/hash_index.h"
+
+#include <math.h>
+
+const double predict_speedups[PREDICT_SPEEDUPS] = { 0.25, 0.5, 1 };
+
+#define OWN_SAMPLES   8	 /* so many in one turn say more than what is known of such turns */
+#define LEAST_SAMPLES 20 /* of a thread: with fewer it is like others of its name */
+#define SURE	      1.96
+#define METHOD	      1.0 /* points that bounds are always wider by */
+
+/*
+ * What a thread does between two events is known from samples, of which few turns have any. So
+ * turns are taken together that began after the same kind of wait or waking, and each is worth the
+ * mean of its kind.
+ */
+struct context {
+	uint64_t key;
+	double weight, hit[PREDICT_TARGETS];
+};
+
+struct runner {
+	uint64_t since; /* it runs, and that is not yet told */
+	bool runs;
+	uint8_t waited, woke; /* kinds of the last wait and waking, plus one; 0: none */
+	double own, hit[PREDICT_TARGETS];
+	uint64_t samples; /* of the whole recording */
+	uint32_t like;	  /* number of its name */
+};
+
+struct functions {
+	struct predict_target *list;
+	size_t n, cap;
+	struct hash_index index;
+};
+
+struct predictor {
+	const struct trace *t;
+	struct predict *out;
+	struct bounds *bounds; /* NULL: the first pass */
+	struct runner *threads;
+	struct context *contexts;
+	size_t n_contexts, cap_contexts;
+	struct hash_index by_key;
+	struct hash_index by_name;
+	uint64_t *masks; /* by stack: its targets */
+	uint32_t point, root;
+	uint64_t root_from;
+	uint32_t cpus;
+};
+
+/* ---- targets ---- */
+
+static bool same_function(const void *items, uint32_t number, const void *key)
+{
+	const struct predict_target *a = (const struct predict_target *)items + number;
+	const struct record_frame *f = key;
+
+	return !strcmp(a->symbol, f->symbol) && !strcmp(a->object, f->object);
+}
+
+static uint32_t function_of(struct functions *fs, const struct record_frame *f)
+{
+	uint64_t hash = hash_text(hash_text(HASH_START, f->symbol), f->object);
+	uint32_t i = hash_index_find(&fs->index, hash, same_function, fs->list, f);
+
+	if (i != HASH_NONE)
+		return i;
+	i = fs->n++;
+	array_reserve(fs->list, fs->cap, fs->n);
+	fs->list[i] = (struct predict_target){ .symbol = f->symbol, .object = f->object };
+	hash_index_add(&fs->index, hash, i);
+	return i;
+}
+
+static bool is_function(const struct record_frame *f)
+{
+	return f->kind != FRAME_MISSING && f->symbol[0] != '[' && f->symbol[0];
+}
+
+static int most_samples(const void *pa, const void *pb)
+{
+	const struct predict_target *a = *(struct predict_target *const *)pa,
+				    *b = *(struct predict_target *const *)pb;
+
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Each function counts once in a chain. */
+static void count_stack(const struct trace *t, const struct trace_event *s, const uint32_t *of,
+			struct functions *fs, uint64_t *seen, uint64_t number)
+{
+	for (uint32_t at = s->stack; at != TRACE_NONE; at = t->stacks[at].parent) {
+		uint32_t f = of[t->stacks[at].frame];
+
+		if (f == HASH_NONE || seen[f] == number)
+			continue;
+		seen[f] = number;
+		fs->list[f].share += s->weight;
+		fs->list[f].samples++;
+	}
+}
+
+static void choose_targets(struct predictor *p, size_t most)
+{
+	const struct trace *t = p->t;
+	uint32_t *of = xcalloc(t->n_frames + 1, sizeof(*of)), *rank;
+	struct functions fs = {};
+	struct predict_target **order;
+	uint64_t *seen;
+	double all = 0;
+
+	for (size_t i = 0; i < t->n_frames; i++)
+		of[i] = is_function(&t->frames[i]) ? function_of(&fs, &t->frames[i]) : HASH_NONE;
+	seen = xcalloc(fs.n + 1, sizeof(*seen));
+	for (size_t i = 0; i < t->n_samples; i++) {
+		count_stack(t, &t->samples[i], of, &fs, seen, i + 1);
+		all += t->samples[i].weight;
+	}
+	order = xcalloc(fs.n + 1, sizeof(*order));
+	rank = xcalloc(fs.n + 1, sizeof(*rank));
+	for (size_t i = 0; i < fs.n; i++)
+		order[i] = &fs.list[i];
+	qsort(order, fs.n, sizeof(*order), most_samples);
+	p->out->targets = xcalloc(most, sizeof(*p->out->targets));
+	for (size_t i = 0; i < fs.n; i++)
+		rank[i] = HASH_NONE;
+	for (size_t i = 0; i < fs.n && i < most && order[i]->samples; i++) {
+		rank[order[i] - fs.list] = i;
+		p->out->targets[i] = *order[i];
+		p->out->targets[i].share /= all;
+		p->out->n_targets++;
+	}
+	p->masks = xcalloc(t->n_stacks + 1, sizeof(*p->masks));
+	for (size_t i = 0; i < t->n_stacks; i++) {
+		uint32_t f = of[t->stacks[i].frame];
+
+		if (t->stacks[i].parent != TRACE_NONE)
+			p->masks[i] = p->masks[t->stacks[i].parent];
+		if (f != HASH_NONE && rank[f] != HASH_NONE)
+			p->masks[i] |= 1ULL << rank[f];
+	}
+	free(of);
+	free(seen);
+	free(order);
+	free(rank);
+	free(fs.list);
+	hash_index_deinit(&fs.index);
+}
+
+/* ---- turns on the CPU ---- */
+
+static bool same_key(const void *items, uint32_t number, const void *key)
+{
+	return ((const struct context *)items)[number].key == *(const uint64_t *)key;
+}
+
+/* NULL: there is none, and @make is false. */
+static struct context *context(struct predictor *p, uint32_t thread, bool whole, bool make)
+{
+	const struct runner *r = &p->threads[thread];
+	bool alone = r->samples >= LEAST_SAMPLES;
+	uint64_t key = (uint64_t)(alone ? thread : r->like) << 16 | (uint64_t)alone << 15 |
+		       (whole ? 0x7fff : r->waited << 5 | r->woke);
+	uint32_t i =
+		hash_index_find(&p->by_key, hash_mix(HASH_START, key), same_key, p->contexts, &key);
+
+	if (i != HASH_NONE)
+		return &p->contexts[i];
+	if (!make)
+		return NULL;
+	i = p->n_contexts++;
+	array_reserve(p->contexts, p->cap_contexts, p->n_contexts);
+	p->contexts[i] = (struct context){ .key = key };
+	hash_index_add(&p->by_key, hash_mix(HASH_START, key), i);
+	return &p->contexts[i];
+}
+
+static void add_weight(struct predictor *p, struct context *c, uint64_t mask, double weight)
+{
+	c->weight += weight;
+	for (size_t i = 0; i < p->out->n_targets; i++)
+		c->hit[i] += mask >> i & 1 ? weight : 0;
+}
+
+static void sample(struct predictor *p, const struct trace_event *e)
+{
+	uint64_t mask = e->stack != TRACE_NONE ? p->masks[e->stack] : 0;
+	struct runner *r = &p->threads[e->thread];
+
+	if (!p->bounds) {
+		add_weight(p, context(p, e->thread, false, true), mask, e->weight);
+		add_weight(p, context(p, e->thread, true, true), mask, e->weight);
+		return;
+	}
+	r->own += e->weight;
+	for (size_t i = 0; i < p->out->n_targets; i++)
+		r->hit[i] += mask >> i & 1 ? e->weight : 0;
+}
+
+/* It has run until now. */
+static void account(struct predictor *p, uint32_t thread, uint64_t now)
+{
+	struct runner *r = &p->threads[thread];
+	float share[PREDICT_TARGETS];
+	const struct context *c;
+	double weight;
+
+	if (!r->runs || now <= r->since)
+		return;
+	if (p->bounds) {
+		c = context(p, thread, false, false);
+		if (!c)
+			c = context(p, thread, true, false);
+		if (r->own >= OWN_SAMPLES * (double)p->t->header.period_ns && r->own > 0) {
+			for (size_t i = 0; i < p->out->n_targets; i++)
+				share[i] = r->hit[i] / r->own;
+		} else {
+			weight = c && c->weight > 0 ? c->weight : 1;
+			for (size_t i = 0; i < p->out->n_targets; i++)
+				share[i] = c ? c->hit[i] / weight : 0;
+		}
+		bounds_ran(p->bounds, thread, now - r->since, share);
+		r->own = 0;
+		memset(r->hit, 0, sizeof(r->hit));
+	}
+	r->since = now;
+}
+
+static void end_of_root(struct predictor *p, uint64_t now)
+{
+	struct predict *out = p->out;
+
+	for (size_t i = 0; i < out->n_targets; i++) {
+		for (size_t s = 0; s < PREDICT_SPEEDUPS; s++)
+			bounds_read_now(p->bounds, p->root, now - p->root_from, i, s,
+					&out->targets[i].at[s]);
+	}
+	out->concluded = true;
+}
+
+static int see(const struct trace_event *e, void *arg)
+{
+	struct predictor *p = arg;
+	struct runner *r = e->thread != TRACE_NONE ? &p->threads[e->thread] : NULL;
+
+	if (e->type == TRACE_SAMPLE) {
+		sample(p, e);
+		return 0;
+	}
+	if (!r)
+		return 0;
+	if (e->type == TRACE_PROGRESS && e->other != p->point)
+		return 0;
+	/* What happens to somebody else happens by whoever runs there, who has come so far. */
+	account(p, e->thread, e->time);
+	if (e->type == TRACE_WAKE && e->by == TRACE_BY_THREAD)
+		account(p, e->other, e->time);
+	if (e->type == TRACE_FORK && e->other != TRACE_NONE)
+		account(p, e->other, e->time);
+	switch (e->type) {
+	case TRACE_FOLLOW:
+		if (p->root == TRACE_NONE) {
+			p->root = e->thread;
+			p->root_from = e->time;
+		}
+		r->runs = e->why == TRACE_RUNS;
+		r->since = e->time;
+		break;
+	case TRACE_ENTER:
+		r->runs = true;
+		r->since = e->time;
+		break;
+	case TRACE_LEAVE:
+		r->runs = false;
+		if (e->why == TRACE_BLOCKED) {
+			r->waited = e->wait + 1;
+			r->woke = 0;
+		}
+		break;
+	case TRACE_WAKE:
+		if (e->by == TRACE_BY_THREAD)
+			p->threads[e->other].woke = r->waited;
+		break;
+	case TRACE_PROGRESS:
+		p->out->visits += !p->bounds;
+		break;
+	}
+	if (e->cpu >= p->cpus)
+		p->cpus = e->cpu + 1;
+	if (!p->bounds)
+		return 0;
+	if (e->type == TRACE_EXIT && e->thread == p->root && p->out->by_run_time)
+		end_of_root(p, e->time);
+	bounds_event(p->bounds, e);
+	return 0;
+}
+
+static bool same_name(const void *items, uint32_t number, const void *key)
+{
+	const struct trace *t = items;
+	const struct trace_thread *a = &t->threads[number], *b = key;
+
+	return !strcmp(a->comm, b->comm) &&
+	       !strcmp(t->processes[a->process].name, t->processes[b->process].name);
+}
+
+static void start(struct predictor *p)
+{
+	const struct trace *t = p->t;
+	uint64_t *samples = xcalloc(t->n_threads + 1, sizeof(*samples));
+
+	for (size_t i = 0; i < t->n_samples; i++)
+		samples[t->samples[i].thread]++;
+	free(p->threads);
+	p->threads = xcalloc(t->n_threads + 1, sizeof(*p->threads));
+	hash_index_clear(&p->by_name);
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		uint64_t hash = hash_text(HASH_START, t->threads[i].comm);
+		uint32_t like = hash_index_find(&p->by_name, hash, same_name, t, &t->threads[i]);
+
+		if (like == HASH_NONE)
+			hash_index_add(&p->by_name, hash, like = i);
+		p->threads[i].like = like;
+		p->threads[i].samples = samples[i];
+	}
+	p->root = TRACE_NONE;
+	free(samples);
+}
+
+/* Few samples in it: its share may be another one. */
+static void add_chance(struct predict_target *t)
+{
+	double relative = t->samples ? SURE * sqrt((1 - t->share) / t->samples) : 1;
+
+	for (size_t s = 0; s < PREDICT_SPEEDUPS; s++) {
+		struct bounds_answer *a = &t->at[s];
+
+		a->low -= relative * fabs(a->low) + METHOD;
+		a->high += relative * fabs(a->high) + METHOD;
+		if (a->high > 100)
+			a->high = 100;
+	}
+}
+
+static void conclude(struct predictor *p)
+{
+	struct predict *out = p->out;
+
+	for (size_t i = 0; i < out->n_targets && !out->by_run_time; i++) {
+		for (size_t s = 0; s < PREDICT_SPEEDUPS; s++)
+			bounds_read(p->bounds, i, s, &out->targets[i].at[s]);
+		out->concluded = isfinite(out->targets[i].at[0].middle);
+	}
+	for (size_t i = 0; i < out->n_targets && out->concluded; i++)
+		add_chance(&out->targets[i]);
+	out->crowded = bounds_crowded(p->bounds);
+}
+
+int predict(const struct trace *t, uint32_t point, size_t most_targets, struct predict *ret,
+	    struct error *err)
+{
+	struct predictor p = { .t = t,
+			       .out = ret,
+			       .point = point != TRACE_NONE ? point
+					: t->n_points	    ? 0
+							    : TRACE_NONE };
+	int r;
+
+	*ret = (struct predict){ .by_run_time = p.point == TRACE_NONE,
+				 .samples = t->n_samples,
+				 .events = t->n_events };
+	choose_targets(&p, most_targets < PREDICT_TARGETS ? most_targets : PREDICT_TARGETS);
+	start(&p);
+	r = trace_each(t, see, &p, err);
+	if (!r) {
+		start(&p);
+		p.bounds = bounds_create(t->n_threads, p.cpus, ret->n_targets, predict_speedups,
+					 PREDICT_SPEEDUPS, ret->visits);
+		r = trace_each(t, see, &p, err);
+	}
+	if (!r)
+		conclude(&p);
+	bounds_free(p.bounds);
+	free(p.threads);
+	free(p.contexts);
+	free(p.masks);
+	hash_index_deinit(&p.by_key);
+	hash_index_deinit(&p.by_name);
+	if (r)
+		predict_free(ret);
+	return r;
+}
+
+void predict_free(struct predict *p)
+{
+	free(p->targets);
+	p->targets = NULL;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What if a target took less time? A recording is gone through once; of each thread it is known how
+ * much earlier it would be by then (docs/whatif.md). Nothing is stopped, and all targets and
+ * speedups are asked at once, each in a lane of its own.
+ *
+ * No files, no kernel: events and times go in, in the order of time. Times in ns.
+ */
+#ifndef SCOZ_WHATIF_REPLAY_H
+#define SCOZ_WHATIF_REPLAY_H
+
+#include "trace/trace.h"
+
+/*
+ * What is not known for certain is decided in several ways: the order in which threads get a CPU,
+ * and whether who wakes another would have had to wait for it if it had come earlier. What they
+ * agree upon, is known.
+ */
+enum replay_rules {
+	REPLAY_USUAL,	 /* the most likely: these two follow from what was waited in */
+	REPLAY_FREE,	 /* nobody waits for whom it wakes */
+	REPLAY_BOUND,	 /* everybody but who gives a lock away does */
+	REPLAY_ORDERED,	 /* CPUs are given in the order that was seen */
+	REPLAY_UNQUEUED, /* who needs a CPU gets it no earlier than it would itself be ready */
+	REPLAY_RULES
+};
+
+struct replay_lane {
+	uint32_t target;
+	double speedup; /* 0 to 1 */
+	enum replay_rules rules;
+};
+
+struct replay;
+/* @cpus: CPU numbers are below; @visits: of progress points, in the whole recording; 0: none. */
+struct replay *replay_create(size_t threads, size_t cpus, const struct replay_lane *lanes,
+			     size_t n_lanes, uint64_t visits);
+/* @share: of each target in the @ns for which @thread has just run. */
+void replay_ran(struct replay *r, uint32_t thread, double ns, const float *share);
+/* Samples are ignored: replay_ran() tells what they tell. */
+void replay_event(struct replay *r, const struct trace_event *e);
+/* How much earlier thread @thread is now, in each lane; of those that have ended it is forgotten.
+ */
+const double *replay_earlier(struct replay *r, uint32_t thread);
+/*
+ * By how much less time a unit of progress would take, in percent; NAN: there were too few visits.
+ */
+double replay_gain(const struct replay *r, size_t lane);
+void replay_free(struct replay *r);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "replay.h"
+
+#include "whatif/bounds.h"
+
+#include <math.h>
+
+struct kept {
+	const struct sim_program *program;
+	struct trace_event *v;
+	size_t n, cap;
+	uint64_t visits;
+	uint32_t threads;
+};
+
+static void keep(const struct trace_event *e, void *arg)
+{
+	struct kept *k = arg;
+
+	/* `scoz record -- COMMAND` does not follow them. */
+	if (e->thread < (uint32_t)k->program->n_tasks && k->program->task[e->thread].stranger)
+		return;
+	array_reserve(k->v, k->cap, k->n + 1);
+	k->v[k->n++] = *e;
+	k->visits += e->type == TRACE_PROGRESS;
+	if (e->thread >= k->threads)
+		k->threads = e->thread + 1;
+}
+
+/* The run as it is, recorded. */
+static void record(const struct sim_program *p, const struct sim_options *o, double seconds,
+		   struct kept *k)
+{
+	struct sim_options mine = *o;
+	struct sim *s;
+
+	mine.tick_cost = 0;
+	mine.trace = keep;
+	mine.trace_arg = k;
+	s = sim_create(p, &mine);
+	sim_run(s, seconds * SIM_S);
+	sim_free(s);
+}
+
+static double unit_ns(const struct sim_program *p, const struct sim_options *o, double speedup,
+		      double seconds)
+{
+	struct sim_options mine = *o;
+
+	mine.tick_cost = 0;
+	return study_unit_ns(p, &mine, 0, speedup, seconds);
+}
+
+struct sim_replay replay_study(const struct sim_program *program, const struct sim_config *c,
+			       double speedup, double seconds)
+{
+	struct sim_program *p = study_beside(program, c);
+	const float shares[2][1] = { { 0 }, { 1 } };
+	const double speedups[] = { speedup, 0 };
+	struct sim_replay ret = {};
+	struct kept k = { .program = p };
+	struct bounds *b;
+	struct bounds_answer a;
+	double before = unit_ns(p, &c->o, 0, seconds), after = unit_ns(p, &c->o, speedup, seconds);
+
+	ret.truth = 100 * (1 - after / before);
+	record(p, &c->o, seconds, &k);
+	b = bounds_create(k.threads, p->cores, 1, speedups, 2, k.visits);
+	for (size_t i = 0; i < k.n; i++) {
+		const struct trace_event *e = &k.v[i];
+
+		if (e->type == TRACE_SAMPLE)
+			bounds_ran(b, e->thread, e->weight, shares[e->stack == SIM_TARGET]);
+		else
+			bounds_event(b, e);
+	}
+	bounds_read(b, 0, 0, &a);
+	ret.middle = a.middle;
+	ret.low = a.low;
+	ret.high = a.high;
+	bounds_read(b, 0, 1, &a);
+	ret.zero = fmax(fabs(a.low), fabs(a.high));
+	ret.stuck = !isfinite(before) || !isfinite(after) || !isfinite(ret.middle);
+	bounds_free(b);
+	free(k.v);
+	program_free(p);
+	return ret;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Replay: each rule by itself, and simulated programs whose truth is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/sim/replay.h"
+#include "whatif/bounds.h"
+
+#define SECONDS 3
+
+/* ---- rules ---- */
+
+static struct replay *begin(enum replay_rules rules)
+{
+	const struct replay_lane lanes[] = { { 0, 0.5, rules }, { 0, 0, rules } };
+
+	return replay_create(4, 2, lanes, 2, 0);
+}
+
+static void event(struct replay *r, uint64_t time, enum trace_type type, uint32_t thread, int cpu)
+{
+	const struct trace_event e = {
+		.time = time, .type = type, .thread = thread, .cpu = cpu, .why = TRACE_QUEUED
+	};
+
+	replay_event(r, &e);
+}
+
+static void blocks(struct replay *r, uint64_t time, uint32_t thread, enum trace_wait wait)
+{
+	const struct trace_event e = { .time = time,
+				       .type = TRACE_LEAVE,
+				       .thread = thread,
+				       .why = TRACE_BLOCKED,
+				       .wait = wait };
+
+	replay_event(r, &e);
+}
+
+static void wakes(struct replay *r, uint64_t time, uint32_t thread, enum trace_by by,
+		  uint32_t other)
+{
+	const struct trace_event e = {
+		.time = time, .type = TRACE_WAKE, .thread = thread, .by = by, .other = other
+	};
+
+	replay_event(r, &e);
+}
+
+static void ran(struct replay *r, uint32_t thread, double ns)
+{
+	replay_ran(r, thread, ns, (const float[]){ 1 });
+}
+
+static double earlier(struct replay *r, uint32_t thread)
+{
+	assert_true(replay_earlier(r, thread)[1] == 0);
+	return replay_earlier(r, thread)[0];
+}
+
+#define assert_earlier(r, thread, ns) assert_true(earlier(r, thread) == (ns))
+
+static void test_woken_by_thread(void **state)
+{
+	struct replay *r = begin(REPLAY_USUAL);
+
+	(void)state;
+	/* 1 is 40 earlier: who waited 100 for it is, too; who waited 10 is by 10. */
+	blocks(r, 0, 0, TRACE_WAIT_CHILD);
+	ran(r, 1, 80);
+	wakes(r, 100, 0, TRACE_BY_THREAD, 1);
+	assert_earlier(r, 0, 40);
+	blocks(r, 90, 2, TRACE_WAIT_CHILD);
+	wakes(r, 100, 2, TRACE_BY_THREAD, 1);
+	assert_earlier(r, 2, 10);
+	assert_earlier(r, 1, 40);
+	/* A device takes as long as it took. */
+	blocks(r, 200, 1, TRACE_WAIT_IO);
+	wakes(r, 300, 1, TRACE_BY_DEVICE, 0);
+	assert_earlier(r, 1, 40);
+	replay_free(r);
+}
+
+/* The last at a barrier cannot go on before those have come whom it wakes. */
+static void test_barrier(void **state)
+{
+	struct replay *r = begin(REPLAY_USUAL), *free_ = begin(REPLAY_FREE);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct replay *x = i ? free_ : r;
+
+		blocks(x, 50, 0, TRACE_WAIT_FUTEX);
+		blocks(x, 80, 2, TRACE_WAIT_FUTEX);
+		ran(x, 1, 200);
+		wakes(x, 100, 0, TRACE_BY_THREAD, 1);
+		wakes(x, 101, 2, TRACE_BY_THREAD, 1);
+	}
+	assert_earlier(r, 1, 21);
+	assert_earlier(r, 0, 21);
+	assert_earlier(r, 2, 21);
+	assert_earlier(free_, 1, 100);
+	assert_earlier(free_, 0, 50);
+	replay_free(r);
+	replay_free(free_);
+}
+
+static void test_cpu(void **state)
+{
+	enum replay_rules rules[] = { REPLAY_USUAL, REPLAY_ORDERED, REPLAY_UNQUEUED };
+	const double stranger[] = { 30, 0, 30 }, helped[] = { 60, 60, 30 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		struct replay *r = begin(rules[i]);
+
+		/* 0 is 30 earlier, and wants the CPU from 100 to 200, when 1 has it. */
+		ran(r, 0, 60);
+		event(r, 90, TRACE_ENTER, 1, 0);
+		event(r, 100, TRACE_LEAVE, 0, 1);
+		event(r, 200, TRACE_LEAVE, 1, 0);
+		event(r, 200, TRACE_ENTER, 0, 0);
+		assert_earlier(r, 0, stranger[i]);
+		replay_free(r);
+		/* The same, when who has it is 60 earlier. */
+		r = begin(rules[i]);
+		ran(r, 0, 60);
+		event(r, 90, TRACE_ENTER, 1, 0);
+		ran(r, 1, 120);
+		event(r, 100, TRACE_LEAVE, 0, 1);
+		event(r, 200, TRACE_LEAVE, 1, 0);
+		event(r, 200, TRACE_ENTER, 0, 0);
+		assert_earlier(r, 0, helped[i]);
+		replay_free(r);
+	}
+}
+
+static void test_fork(void **state)
+{
+	struct replay *r = begin(REPLAY_USUAL);
+	const struct trace_event e = { .time = 10, .type = TRACE_FORK, .thread = 3, .other = 0 };
+
+	(void)state;
+	ran(r, 3, 1000);
+	ran(r, 0, 20);
+	replay_event(r, &e);
+	assert_earlier(r, 3, 10);
+	assert_true(isnan(replay_gain(r, 0)));
+	replay_free(r);
+}
+
+/* ---- programs ---- */
+
+static struct sim_program *model(const char *name)
+{
+	struct sim_program *p;
+
+	for (int i = 0; (p = model_create(i, 1)); i++) {
+		if (!strcmp(p->name, name))
+			return p;
+		program_free(p);
+	}
+	fail_msg("no model \"%s\"", name);
+	return NULL;
+}
+
+static void test_models(void **state)
+{
+	static const struct {
+		const char *name;
+		double limit;
+	} models[] = {
+		{ "barrier2", 1 },
+		{ "barrier4 all hot", 1 },
+		{ "pipeline4 slowest", 1 },
+		{ "pingpong", 1 },
+		{ "mutex4", 1 },
+		{ "mutex4 outside", 1 },
+		{ "rwlock4", 1 },
+		{ "forkjoin 0.6 ms", 1 },
+		{ "io + barrier", 1 },
+		{ "io worker", 1 },
+		{ "sleep + barrier", 1 },
+		{ "independent4", 1 },
+		{ "no effect", 0.1 },
+		{ "independent8 on 2", 2 },
+	};
+	struct sim_config c;
+
+	(void)state;
+	assert_true(config_parse("wait", &c));
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
+		struct sim_program *p = model(models[i].name);
+
+		for (int half = 1; half <= 2; half++) {
+			struct sim_replay r = replay_study(p, &c, half / 2.0, SECONDS);
+
+			if (r.zero != 0 || fabs(r.middle - r.truth) > models[i].limit ||
+			    r.truth < r.low - 1 || r.truth > r.high + 1)
+				fail_msg("%s at %d %%: %.2f [%.2f, %.2f], really %.2f; at zero %g",
+					 p->name, 50 * half, r.middle, r.low, r.high, r.truth,
+					 r.zero);
+		}
+		program_free(p);
+	}
+}
+
+static void test_graphs(void **state)
+{
+	int n = 60, inside = 0;
+	struct sim_config c;
+
+	(void)state;
+	assert_true(config_parse("wait", &c));
+	for (int i = 0; i < n; i++) {
+		struct sim_program *p = graph_create(1 + i, false, 1);
+		struct sim_replay r = replay_study(p, &c, 0.5, SECONDS);
+
+		assert_true(r.zero == 0);
+		inside += r.truth > r.low - 1 && r.truth < r.high + 1;
+		program_free(p);
+	}
+	if (inside < n * 0.9)
+		fail_msg("the truth of %d of %d graphs is within the bounds", inside, n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_woken_by_thread),
+		cmocka_unit_test(test_barrier),
+		cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_models),
+		cmocka_unit_test(test_graphs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

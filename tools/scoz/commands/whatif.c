@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* scoz whatif: what each function of a causal recording would bring, were it faster. */
+#include <getopt.h>
+#include <math.h>
+
+#include "tools/scoz/cmds.h"
+#include "tools/scoz/file_kind.h"
+#include "tools/scoz/recording/recording_args.h"
+#include "tools/scoz/text.h"
+#include "whatif/predict.h"
+
+#define MOST_NAME 48
+#define CROWDED	  0.1
+
+struct options {
+	const char *path, *point;
+	double rows;
+};
+
+static void usage(FILE *out)
+{
+	fprintf(out, "Usage: scoz whatif [OPTION...] [FILE]\n\n"
+		     "By how much less time a unit of progress would take if a function were "
+		     "faster, from one\n"
+		     "recording of `scoz record --causal` (default " DEFAULT_CAUSAL
+		     "): the most likely value, and\n"
+		     "between which bounds it lies. Nothing is slowed down for it; what a "
+		     "recording cannot\n"
+		     "know makes bounds wide, and scozd measures it.\n\n"
+		     "  -n, --lines N         so many functions, those with the most samples "
+		     "(default 20, at\n"
+		     "                        most 64)\n"
+		     "      --point NAME      this progress point; default the first one, or, "
+		     "without any,\n"
+		     "                        the command's run time\n"
+		     "  -h, --help\n\n"
+		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
+}
+
+static int parse_options(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "lines", required_argument, NULL, 'n' },
+		{ "point", required_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },
+		{},
+	};
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "n:h", longs, NULL)) != -1) {
+		switch (c) {
+		case 'n':
+			if (!parse_number(optarg, 1, PREDICT_TARGETS, &o->rows))
+				return bad_argument("--lines", optarg, "1 to 64 is wanted");
+			break;
+		case 'p':
+			o->point = optarg;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_DONE;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (more_than_one("FILE", argc, argv))
+		return EXIT_USAGE;
+	o->path = optind < argc ? argv[optind] : DEFAULT_CAUSAL;
+	return -1;
+}
+
+/* False: there is none of that name. */
+static bool find_point(const struct trace *t, const char *name, uint32_t *ret)
+{
+	*ret = TRACE_NONE;
+	for (size_t i = 0; name && i < t->n_points; i++) {
+		if (!strcmp(t->points[i], name))
+			*ret = i;
+	}
+	if (!name || *ret != TRACE_NONE)
+		return true;
+	log_warn("--point %s: the recording has no such progress point%s%s", name,
+		 t->n_points ? ": it has " : ": record with --progress",
+		 t->n_points ? t->points[0] : "");
+	return false;
+}
+
+static int best_first(const void *pa, const void *pb)
+{
+	const struct predict_target *a = pa, *b = pb;
+	double x = a->at[1].low + a->at[1].middle, y = b->at[1].low + b->at[1].middle;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return strcmp(a->symbol, b->symbol);
+}
+
+static void print_table(struct predict *p)
+{
+	struct table t;
+	char **row;
+
+	qsort(p->targets, p->n_targets, sizeof(*p->targets), best_first);
+	table_init(&t, 2 + PREDICT_SPEEDUPS);
+	for (int i = 0; i < 1 + PREDICT_SPEEDUPS; i++)
+		t.right[i] = true;
+	row = table_row(&t);
+	row[0] = xstrdup("of CPU");
+	for (int s = 0; s < PREDICT_SPEEDUPS; s++)
+		row[1 + s] = xasprintf("%.0f %% faster", 100 * predict_speedups[s]);
+	row[1 + PREDICT_SPEEDUPS] = xstrdup("function");
+	for (size_t i = 0; i < p->n_targets; i++) {
+		const struct predict_target *x = &p->targets[i];
+		_cleanup_free_ char *symbol = text_clean(x->symbol, "?");
+		_cleanup_free_ char *object = text_clean(path_base(x->object), "?");
+
+		row = table_row(&t);
+		row[0] = xasprintf("%.1f %%", 100 * x->share);
+		for (int s = 0; s < PREDICT_SPEEDUPS; s++)
+			row[1 + s] = xasprintf("%.1f [%.1f, %.1f]", x->at[s].middle + 0.0,
+					       x->at[s].low, x->at[s].high);
+		row[1 + PREDICT_SPEEDUPS] = xasprintf("%s (%s)", symbol, object);
+	}
+	table_shorten(&t, 1 + PREDICT_SPEEDUPS, MOST_NAME);
+	for (size_t i = 0; i < t.rows; i++)
+		table_print_row(&t, i, stdout);
+	table_deinit(&t);
+}
+
+static void print(const struct trace *t, struct predict *p)
+{
+	printf("# %s: %.1f s, %zu events, %zu samples\n", t->path, t->end / 1e9, t->n_events,
+	       t->n_samples);
+	if (p->by_run_time)
+		printf("# by how many percent the command would end sooner, and between which "
+		       "bounds\n");
+	else
+		printf("# by how many percent less time a unit of progress would take (%llu of "
+		       "them), "
+		       "and between which bounds\n",
+		       (unsigned long long)p->visits);
+	print_table(p);
+	if (p->crowded > CROWDED)
+		printf("# threads wanted a CPU that others had for %.0f %% of the time that they "
+		       "could "
+		       "run: there the bounds are a guess\n",
+		       100 * p->crowded);
+	printf("# spinning, caches and devices at their limits are not seen: scozd measures\n");
+}
+
+static void warn(const struct trace *t)
+{
+	if (t->footer.lost)
+		log_warn("%s: %llu events were lost: this may be wrong; record with a larger "
+			 "--ring-size",
+			 t->path, (unsigned long long)t->footer.lost);
+	if (t->truncated || !t->complete)
+		log_warn("%s: it was cut off: this is what came before", t->path);
+}
+
+static int conclude(const struct trace *t, struct predict *p)
+{
+	warn(t);
+	if (!p->n_targets) {
+		log_warn("%s: it has no samples of functions: record for longer", t->path);
+		return EXIT_NOTHING;
+	}
+	if (p->concluded) {
+		print(t, p);
+		return EXIT_DONE;
+	}
+	if (p->by_run_time)
+		log_warn("%s: neither a progress point nor the end of a command is in it: record "
+			 "with "
+			 "--progress",
+			 t->path);
+	else
+		log_warn("%s: the progress point was reached %llu times, which is too few: record "
+			 "for "
+			 "longer",
+			 t->path, (unsigned long long)p->visits);
+	return EXIT_NOTHING;
+}
+
+int cmd_whatif(int argc, char **argv)
+{
+	struct options o = { .rows = 20 };
+	struct error err = {};
+	struct predict p;
+	struct trace *t;
+	uint32_t point;
+	int ret = parse_options(argc, argv, &o);
+
+	if (ret >= 0)
+		return ret;
+	if (trace_open(o.path, &t, &err))
+		return cannot_read(o.path, FILE_CAUSAL, &err);
+	if (!find_point(t, o.point, &point)) {
+		ret = EXIT_USAGE;
+	} else if (predict(t, point, o.rows, &p, &err)) {
+		log_warn("%s", err.text);
+		ret = EXIT_FAILED;
+	} else {
+		ret = conclude(t, &p);
+		predict_free(&p);
+	}
+	trace_free(t);
+	return ret;
+}

@@ -94,7 +94,7 @@ int engine_create(const struct engine_options *opt, struct engine **ret, struct 
 	bool kernel = !strcmp(opt->name, "kernel");
 
 	if (!strcmp(opt->name, "auto"))
-		kernel = scoz_open_probe() != -ENOSYS;
+		kernel = scoz_open_allowed(scoz_open_probe());
 	if (!kernel && (opt->flags || opt->no_flags || opt->batch))
 		return error_set(err, ENOTSUP,
 				 "--%s needs engine kernel, that is a kernel with the scoz patches "

@@ -191,7 +191,7 @@ struct engine_ledger {
 	uint64_t absolute_waits;  /* sleeps of involved tasks until a point in time */
 	uint64_t queued;	  /* ns involved tasks waited for a core */
 	uint64_t unawaited;	  /* timers that fired before anybody waited for them */
-	uint64_t deferred;	  /* wake-ups held back (engine kernel) */
+	uint64_t deferred;	  /* returns to user space held back (engine kernel) */
 	uint64_t kicks;		  /* interrupts because of hits elsewhere (engine kernel) */
 	/*
 	 * ns that involved tasks ran in the target, by samples, and that they waited in it for

@@ -30,4 +30,10 @@ static inline int scoz_open_probe(void)
 	return ret == -EINVAL ? 0 : ret;
 }
 
+/* @probed, by scoz_open_probe(): this process may open a session. */
+static inline int scoz_open_allowed(int probed)
+{
+	return probed != -ENOSYS && probed != -EPERM;
+}
+
 #endif

@@ -333,6 +333,9 @@ static void test_machine(void **state)
 	expect("patched-kernel", CAPABILITY_OK, true, "engine bpf");
 	patched_result = 0; /* without BPF it does as well */
 	expect("patched-kernel", CAPABILITY_OK, true, "engine kernel");
+	patched_result = -EPERM; /* they are there, but not for us */
+	expect("patched-kernel", CAPABILITY_OK, true, "CAP_SYS_ADMIN");
+	patched_result = 0;
 	drop("/sys/kernel/btf/vmlinux");
 	expect("btf", CAPABILITY_MISSING, true, NULL);
 	patched_result = -ENOSYS;

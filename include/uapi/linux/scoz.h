@@ -12,7 +12,8 @@
  * others have one writer.
  *
  * Nobody stops a core after `lease_until`: the profiler renews it every 2 ms to 8 ms ahead, so
- * that however it dies or is held up (SIGKILL, SIGSTOP, OOM), all delaying ends at once.
+ * that however it dies or is held up (SIGKILL, SIGSTOP, OOM), all delaying ends at once. To the
+ * patched kernel a lease for more than 100 ms is none.
  */
 #ifndef _UAPI_LINUX_SCOZ_H
 #define _UAPI_LINUX_SCOZ_H
@@ -21,7 +22,7 @@
 #include <linux/types.h>
 
 #define SCOZ_MAGIC	0x7a6f6373U /* "scoz" */
-#define SCOZ_VERSION	1
+#define SCOZ_VERSION	2	    /* of the layout: 1 had slots of 320 bytes */
 #define SCOZ_SLOT_SIZE	384
 #define SCOZ_SLOT_HEAD	0
 #define SCOZ_SLOT_GLOB	1
@@ -59,7 +60,7 @@ struct scoz_header {
 
 /* Ways of the patched kernel; engine bpf knows none of them. */
 #define SCOZ_F_KICK	(1U << 0) /* a hit makes the other cores pay at once */
-#define SCOZ_F_DEFER	(1U << 1) /* who owes for a device or timer is held back */
+#define SCOZ_F_DEFER	(1U << 1) /* who owes for a device or timer sleeps for it */
 #define SCOZ_F_CREDIT	(1U << 2) /* stops and time saved are not charged to tasks */
 #define SCOZ_F_CATCH_UP (1U << 3) /* who wakes a task pays first, where it may stop */
 #define SCOZ_F_EXCLUDE	(1U << 4) /* core model: a core in debt is no destination */
@@ -123,7 +124,7 @@ struct scoz_core {
 	__u64 unawaited;       /* timers of programs that fired before anybody waited for them */
 	__u32 sampled;	       /* set by the profiler: this core is sampled and delayed */
 	__u32 spinning;	       /* waits for a lock without giving up the core; depth */
-	__u64 deferred;	       /* wake-ups held back (SCOZ_F_DEFER) */
+	__u64 deferred;	       /* returns to user space held back (SCOZ_F_DEFER) */
 	__u64 kicks;	       /* interrupts received because of hits elsewhere (SCOZ_F_KICK) */
 	__u64 spin_since;      /* of the outermost of these waits */
 	__u64 spun;	       /* ns of such waits */
@@ -197,8 +198,9 @@ struct scoz_latency {
  * (args->length bytes) holds the delay page, then the counts of progress points (core by core,
  * SCOZ_MAX_POINTS each) and the latencies (one struct a core). Nothing happens before
  * SCOZ_IOC_ENABLE. All ends when the opener closes the descriptor or dies, or its lease runs out.
- * CAP_PERFMON. EBUSY: there is a session already. E2BIG: @size is larger than this kernel knows
- * and the rest is not zero.
+ * CAP_SYS_ADMIN, in the first pid namespace. EBUSY: there is a session already. EINVAL: the
+ * kernel has another SCOZ_VERSION. E2BIG: @size is larger than this kernel knows and the rest is
+ * not zero.
  *
  * scoz_delay(fd, flags) stops the calling core for what it owes, within the limits of the header.
  * For profilers that account by themselves (SCOZ_F_HANDLER).

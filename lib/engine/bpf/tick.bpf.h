@@ -44,8 +44,9 @@ static long min_debt(u32 cpu, void *arg)
 	use = core_use(cpu);
 	if (use && !scoz_use_counts(use))
 		return 0;
-	debt = scoz_debt(READ_ONCE(m->global->delay), c);
+	/* In this order: a stop that ends meanwhile counts twice rather than not at all. */
 	began = READ_ONCE(c->stop_began);
+	debt = READ_ONCE(m->global->delay) - READ_ONCE(c->absorbed);
 	if (began && m->now > began)
 		debt -= m->now - began;
 	if (debt < m->debt)

@@ -22,9 +22,10 @@ static uint32_t choose_flags(const struct engine_options *opt, uint64_t features
 	uint32_t usual = opt->model == SCOZ_MODEL_WAIT ? SCOZ_F_DEFER | SCOZ_F_CREDIT
 						       : SCOZ_F_CATCH_UP | SCOZ_F_EXCLUDE;
 
+	usual &= features;
 	if (opt->batch)
 		return ((usual & ~SCOZ_F_DEFER) | opt->flags | SCOZ_F_HANDLER) & ~opt->no_flags;
-	return ((usual & features) | opt->flags) & ~opt->no_flags;
+	return (usual | opt->flags) & ~opt->no_flags;
 }
 
 static int open_session(struct kernel_engine *k, struct error *err)
@@ -41,9 +42,16 @@ static int open_session(struct kernel_engine *k, struct error *err)
 				 "bpf, which needs none");
 	case -EPERM:
 		return error_set(err, EPERM,
-				 "opening the kernel's scoz session: %s; scozd needs root, or "
-				 "CAP_PERFMON",
+				 "opening the kernel's scoz session: %s; engine kernel needs "
+				 "root, or CAP_SYS_ADMIN, outside of containers; engine bpf does "
+				 "with CAP_BPF and CAP_PERFMON",
 				 strerror(EPERM));
+	case -EINVAL:
+		return error_set(err, ENOTSUP,
+				 "the kernel's scoz patches are of another version (the delay page "
+				 "of this scozd is version %d): use those that came with this "
+				 "scozd, or --engine bpf",
+				 SCOZ_VERSION);
 	case -EBUSY:
 		return error_set(err, EBUSY,
 				 "opening the kernel's scoz session: another profiler has it; "

@@ -291,7 +291,7 @@ INSTALLED := 755:$(B)/scozd:sbin/scozd 755:$(B)/scoz:bin/scoz \
 	644:$(B)/completions/scozd:share/bash-completion/completions/scozd \
 	644:$(B)/completions/_scoz:share/zsh/site-functions/_scoz \
 	644:$(B)/completions/scoz.fish:share/fish/vendor_completions.d/scoz.fish \
-	$(foreach d,README.md CHANGELOG.md $(wildcard docs/*.md docs/*.svg),644:$(d):share/doc/scoz/$(d)) \
+	$(foreach d,README.md CHANGELOG.md $(wildcard docs/*.md docs/*.svg docs/*.png),644:$(d):share/doc/scoz/$(d)) \
 	$(foreach l,$(wildcard LICENSES/*.txt),644:$(l):share/doc/scoz/$(l))
 each_installed = @set -e; for f in $(INSTALLED); do \
 	IFS=:; set -- $$f; unset IFS; to='$(DESTDIR)$(PREFIX)'/$$3; $(1)

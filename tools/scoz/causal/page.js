@@ -89,7 +89,7 @@ document.addEventListener("DOMContentLoaded", () => {
       $(".value .at", el).textContent = "";
       return;
     }
-    const to = e[1] > 0 ? e[1] : e[2] < 0 ? e[2] : 0;
+    const to = q.kind === WORTH ? Math.max(e[1], 0) : q.kind === HARMFUL ? Math.min(e[2], 0) : 0;
     set(".sure", to ? `M${x(0)} 7H${x(to)}V17H${x(0)}z` : "");
     let ci = `M${x(e[1])} 12H${x(e[2])}`;
     if (e[1] < s.lo)
@@ -123,7 +123,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   function update() {
     const wanted = filter.value.trim().toLowerCase();
-    shown.textContent = percent === null ? "as is best" : percent + " % less time";
+    shown.textContent = percent === null ? "each at its best" : percent + " %";
     best.hidden = percent === null;
     for (const s of sections) {
       const list = s.rows.map(row => {

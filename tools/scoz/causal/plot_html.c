@@ -42,7 +42,11 @@ static double at_x(const struct page *p, double v)
 static void write_whisker(const struct page *p, const struct model_row *row)
 {
 	const struct estimate *e = row->e;
-	double lo = e->best_lo, hi = e->best_hi, sure = lo > 0 ? lo : hi < 0 ? hi : 0;
+	enum section section = section_of(row);
+	double lo = e->best_lo, hi = e->best_hi;
+	double sure = section == SECTION_WORTH	   ? fmax(lo, 0)
+		      : section == SECTION_HARMFUL ? fmin(hi, 0)
+						   : 0;
 	bool some = e->best == KNOWN_VALUE;
 
 	fprintf(p->out,
@@ -352,8 +356,9 @@ static void write_kind(const struct page *p, const struct ranking *r, enum secti
 
 static void write_controls(const struct page *p)
 {
-	fputs("<div class=\"controls\" id=\"controls\" hidden=\"hidden\"><label>If each target "
-	      "took <output id=\"at-text\">as is best</output> <input type=\"range\" id=\"at\" "
+	fputs("<div class=\"controls\" id=\"controls\" hidden=\"hidden\"><label>Less time in "
+	      "each target: <output id=\"at-text\">each at its best</output> <input type=\"range\" "
+	      "id=\"at\" "
 	      "min=\"5\" max=\"100\" step=\"5\" value=\"50\" aria-label=\"percent less time in "
 	      "each target\"/></label> <button type=\"button\" id=\"best\" hidden=\"hidden\">each "
 	      "at its best</button> <label>sort by <select id=\"sort\"><option "

@@ -165,8 +165,9 @@ static const struct glyphs *glyphs(void)
 	return locale_is_utf8() ? &utf8 : &ascii;
 }
 
-/* A solid bar from 0 to what is sure, a line to the other end of the interval. */
-static void print_interval(const struct scale *s, double lo, double v, double hi, enum paint p)
+/* A line from end to end of the interval; where the verdict is sure, a solid bar from 0 to it. */
+static void print_interval(const struct scale *s, double lo, double v, double hi,
+			   enum section section)
 {
 	const struct glyphs *g = glyphs();
 	const char **cell = xcalloc(s->width, sizeof(*cell));
@@ -174,9 +175,9 @@ static void print_interval(const struct scale *s, double lo, double v, double hi
 
 	for (size_t i = from; i <= to; i++)
 		cell[i] = g->whisker;
-	for (size_t i = zero; lo > 0 && i < from; i++)
+	for (size_t i = zero; section == SECTION_WORTH && lo > 0 && i < from; i++)
 		cell[i] = g->sure;
-	for (size_t i = to + 1; hi < 0 && i <= zero; i++)
+	for (size_t i = to + 1; section == SECTION_HARMFUL && hi < 0 && i <= zero; i++)
 		cell[i] = g->sure;
 	cell[zero] = g->zero;
 	cell[scale_at(s, v)] = g->value;
@@ -184,7 +185,7 @@ static void print_interval(const struct scale *s, double lo, double v, double hi
 		cell[0] = g->below;
 	if (hi > s->hi)
 		cell[s->width - 1] = g->above;
-	paint(p);
+	paint(paint_of(section));
 	for (size_t i = 0; i < s->width; i++)
 		fputs(cell[i] ? cell[i] : " ", stdout);
 	paint(PAINT_PLAIN);
@@ -380,7 +381,8 @@ static void print_row(const struct ranking *r, const struct model_row *row, cons
 		printf("  ");
 	}
 	if (row->e->best == KNOWN_VALUE)
-		print_interval(&c->scale, row->e->best_lo, row->e->best_pct, row->e->best_hi, p);
+		print_interval(&c->scale, row->e->best_lo, row->e->best_pct, row->e->best_hi,
+			       section_of(row));
 	else
 		print_empty(&c->scale);
 	printf("  ");
@@ -520,7 +522,7 @@ static void print_curve(const struct model_row *row, size_t width)
 		printf("  %5g %%  ", p->speedup_pct);
 		if (estimate_point_knowledge(p) == KNOWN_VALUE)
 			print_interval(&s, p->ci_lo, p->program_speedup_pct, p->ci_hi,
-				       paint_of(section_of(row)));
+				       section_of(row));
 		else
 			print_empty(&s);
 		printf("  %24s  %7u", value, p->windows);

@@ -102,7 +102,7 @@ static size_t terminal_width(void)
 
 void live_window(const struct live *l)
 {
-	_cleanup_free_ char *line = NULL, *shown = NULL, *result = NULL;
+	_cleanup_free_ char *line = NULL, *clean = NULL, *shown = NULL, *result = NULL;
 	const struct profile_window *w = &l->windows[l->n - 1];
 	const struct trial *t = trials_get(l->trials, l->target);
 	double elapsed_s = session_elapsed_s(l->s);
@@ -123,7 +123,8 @@ void live_window(const struct live *l)
 	result = best.name ? result_text(&best) : NULL;
 	line = status_line(elapsed_s, l->units, t->name, w->speedup, best.name, result,
 			   terminal_width() - 1);
-	shown = locale_text(line);
+	clean = text_clean(line, "?");
+	shown = locale_text(clean);
 	status_show(shown);
 	free(best.text);
 }

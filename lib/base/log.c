@@ -5,7 +5,7 @@ enum log_level log_level = LOG_NORMAL;
 
 void log_msg(enum log_level level, const char *fmt, ...)
 {
-	_cleanup_free_ char *shown = NULL;
+	_cleanup_free_ char *clean = NULL, *shown = NULL;
 	char line[2048];
 	va_list ap;
 	int n;
@@ -14,9 +14,11 @@ void log_msg(enum log_level level, const char *fmt, ...)
 		return;
 	n = snprintf(line, sizeof(line), "%s: ", program_invocation_short_name);
 	va_start(ap, fmt);
-	vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	vsnprintf(line + n, sizeof(line) - n, fmt, ap);
 	va_end(ap);
-	strcat(line, "\n");
-	shown = locale_text(line);
-	fputs(shown, stderr);
+	/* Names are what programs and files say they are; a terminal obeys what is written to it.
+	 */
+	clean = text_clean(line, "?");
+	shown = locale_text(clean);
+	fprintf(stderr, "%s\n", shown);
 }

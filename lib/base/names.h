@@ -12,6 +12,11 @@
 bool locale_is_utf8(void);
 /* ELLIPSIS, or "~" where the locale cannot show it: one character either way. */
 const char *locale_ellipsis(void);
+/*
+ * A copy in valid UTF-8 without control characters, bidirectional overrides and what XML forbids:
+ * each is replaced with @replacement.
+ */
+char *text_clean(const char *s, const char *replacement);
 /* A copy that the locale can show: without UTF-8 "...", "+-", "u" and "?" stand for the rest. */
 char *locale_text(const char *s);
 

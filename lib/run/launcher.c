@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -13,6 +15,8 @@
 #include <unistd.h>
 
 #include "host/fd_pass.h"
+
+#define PATIENCE_S 10 /* so long a fork may take */
 
 static int become_user(const char *user)
 {
@@ -105,7 +109,7 @@ static void __attribute__((noreturn)) launcher_main(int socket, char **argv, con
 
 int launcher_start(struct launcher *l, char **argv, const char *user, struct error *err)
 {
-	int pair[2], saved;
+	int pair[2], pid, saved;
 
 	*l = LAUNCHER_INIT;
 	l->user = user;
@@ -119,18 +123,22 @@ int launcher_start(struct launcher *l, char **argv, const char *user, struct err
 		return error_set(err, errno, "making a socket: %s", strerror(errno));
 	}
 	fflush(NULL);
-	l->pid = fork();
+	pid = fork();
 	saved = errno;
-	if (!l->pid) {
+	if (!pid) {
 		close(pair[0]); /* or it would wait for itself */
 		launcher_main(pair[1], argv, user);
 	}
 	close(pair[1]);
 	l->socket = pair[0];
-	if (l->pid > 0)
+	if (pid > 0) {
+		l->process = pidfd_open(pid, 0);
+		saved = errno;
+	}
+	if (l->process >= 0)
 		return 0;
-	launcher_stop(l);
-	return error_set(err, saved, "fork: %s", strerror(saved));
+	launcher_stop(l); /* it ends with the socket, too */
+	return error_set(err, saved, "starting a process: %s", strerror(saved));
 }
 
 /* Where there is no launcher. The other ends of the pipes must not stay open in the child. */
@@ -150,6 +158,18 @@ static int fork_here(struct launcher *l, int gate, int report, struct error *err
 	return pid < 0 ? error_set(err, errno, "fork: %s", strerror(errno)) : pid;
 }
 
+static bool answers(int socket)
+{
+	struct pollfd p = { .fd = socket, .events = POLLIN };
+	uint64_t end = clock_now_ns() + PATIENCE_S * NSEC_PER_SEC;
+	int r;
+
+	do
+		r = poll(&p, 1, 100);
+	while ((!r || (r < 0 && errno == EINTR)) && clock_now_ns() < end);
+	return r > 0;
+}
+
 int launcher_fork(struct launcher *l, int gate, int report, struct error *err)
 {
 	int fds[FD_PASS_MAX] = { gate, report }, answer;
@@ -157,13 +177,14 @@ int launcher_fork(struct launcher *l, int gate, int report, struct error *err)
 
 	if (l->socket < 0)
 		return fork_here(l, gate, report, err);
-	if (fd_pass_send(l->socket, "f", 1, fds, ARRAY_SIZE(fds))) {
-		do
-			n = read(l->socket, &answer, sizeof(answer));
-		while (n < 0 && errno == EINTR);
-	}
+	/* Ctrl-Z and SIGSTOP of the profiler's process group stop it, too. */
+	pidfd_send_signal(l->process, SIGCONT, NULL, 0);
+	if (fd_pass_send(l->socket, "f", 1, fds, ARRAY_SIZE(fds)) && answers(l->socket))
+		n = read(l->socket, &answer, sizeof(answer));
 	if (n != sizeof(answer))
-		return error_set(err, EPIPE, "the process that starts the command has died");
+		return error_set(
+			err, EPIPE,
+			"the process that starts the command has died, or does not answer");
 	if (answer < 0)
 		return error_set(err, -answer, "fork: %s", strerror(-answer));
 	return answer;
@@ -173,10 +194,12 @@ void launcher_stop(struct launcher *l)
 {
 	if (l->socket < 0)
 		return;
-	close(l->socket); /* children forked since may have it open, too */
-	if (l->pid > 0) {
-		kill(l->pid, SIGKILL);
-		waitpid(l->pid, NULL, 0);
+	close(l->socket);
+	if (l->process >= 0) {
+		/* Other children forked since may have the socket open, too. */
+		pidfd_send_signal(l->process, SIGKILL, NULL, 0);
+		waitid(P_PIDFD, l->process, NULL, WEXITED);
+		close(l->process);
 	}
 	*l = LAUNCHER_INIT;
 }

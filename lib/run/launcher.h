@@ -14,12 +14,12 @@
 
 struct launcher {
 	int socket;
-	int pid;
+	int process; /* pidfd of it: its number may be that of another one by now */
 	const char *user;
 	char **argv; /* of a kernel without local sockets: there is no such process then */
 };
 
-#define LAUNCHER_INIT ((struct launcher){ .socket = -1 })
+#define LAUNCHER_INIT ((struct launcher){ .socket = -1, .process = -1 })
 
 /*
  * Before there are other threads, and before limits are raised or rights given up. @argv and @user

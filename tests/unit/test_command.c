@@ -19,7 +19,7 @@
 #define WAIT_S 20 /* as long as it may take on a machine that is busy */
 
 static char dir[] = "/tmp/test_command-XXXXXX";
-static struct launcher launcher = { .socket = -1 };
+static struct launcher launcher = { .socket = -1, .process = -1 };
 
 /* Runs @script with sh; it is told where to write by $dir. */
 static void start(struct command *c, const char *script)
@@ -257,6 +257,16 @@ static void commands_get_what_was_there_before(void **state)
 	_exit(waitpid(-1, NULL, 0) != -1 || errno != ECHILD);
 }
 
+static int launcher_pid(void)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/self/fdinfo/%d", launcher.process);
+	_cleanup_free_ char *text = read_file(path, NULL);
+	const char *line = text ? strstr(text, "Pid:") : NULL;
+
+	assert_non_null(line);
+	return atoi(line + strlen("Pid:"));
+}
+
 /* Other children of the profiler may have its socket open. */
 static void a_launcher_ends_when_it_is_stopped(void **state)
 {
@@ -265,7 +275,7 @@ static void a_launcher_ends_when_it_is_stopped(void **state)
 
 	(void)state;
 	assert_int_equal(launcher_start(&launcher, argv, NULL, NULL), 0);
-	started = launcher.pid;
+	started = launcher_pid();
 	pid = fork();
 	if (!pid) {
 		pause();
@@ -275,6 +285,22 @@ static void a_launcher_ends_when_it_is_stopped(void **state)
 	assert_false(alive(started));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+}
+
+/* As Ctrl-Z does, and whoever continues only the profiler. */
+static void a_stopped_launcher_goes_on(void **state)
+{
+	char *argv[] = { "true", NULL };
+	struct command c;
+
+	(void)state;
+	assert_int_equal(launcher_start(&launcher, argv, NULL, NULL), 0);
+	kill(launcher_pid(), SIGSTOP);
+	assert_int_equal(command_spawn(&c, &launcher, NULL), 0);
+	assert_int_equal(command_release(&c, argv, NULL), 0);
+	while (command_running(&c))
+		usleep(2000);
+	assert_int_equal(c.status, 0);
 }
 
 /* A profiler that dies leaves no launcher, and a command that was not let go does not begin. */
@@ -294,7 +320,7 @@ static void nothing_outlives_the_profiler(void **state)
 		if (launcher_start(&launcher, argv, NULL, NULL) ||
 		    command_spawn(&c, &launcher, NULL))
 			_exit(1);
-		pids[0] = launcher.pid;
+		pids[0] = launcher_pid();
 		pids[1] = c.pid;
 		if (write(pipe_fds[1], pids, sizeof(pids)) != sizeof(pids))
 			_exit(2);
@@ -382,6 +408,7 @@ int main(void)
 		cmocka_unit_test_teardown(signals_arrive, clean),
 		cmocka_unit_test_teardown(commands_get_what_was_there_before, clean),
 		cmocka_unit_test_teardown(a_launcher_ends_when_it_is_stopped, clean),
+		cmocka_unit_test_teardown(a_stopped_launcher_goes_on, clean),
 		cmocka_unit_test_teardown(nothing_outlives_the_profiler, clean),
 		cmocka_unit_test_teardown(users_get_no_terminal, clean),
 	};

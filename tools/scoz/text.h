@@ -8,12 +8,7 @@
 
 #include "base/names.h"
 
-/*
- * A copy in valid UTF-8 without control characters, bidirectional overrides and what XML forbids:
- * each is replaced with @replacement.
- */
-char *text_clean(const char *s, const char *replacement);
-/* The same, escaped for XML and HTML, attributes included. */
+/* Cleaned as text_clean() does, and escaped for XML and HTML, attributes included. */
 void text_xml(FILE *out, const char *s);
 
 /* A table: strings are taken (and freed), columns are padded, cells may be NULL. */

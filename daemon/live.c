@@ -52,6 +52,7 @@ static struct so_far best_so_far(const struct live *l)
 		ret.text = estimate_best_text(best);
 		ret.trust = trust_of(l->s, best);
 		ret.more_s = ret.trust.more * (session_elapsed_s(l->s) - l->windows[0].start_s);
+		trust_limit(&ret.trust, ret.more_s);
 	}
 	estimates_free(&e);
 	return ret;
@@ -62,7 +63,7 @@ static char *result_text(const struct so_far *b)
 {
 	_cleanup_free_ char *time = NULL;
 
-	if (b->trust.answer == TRUST_NEVER)
+	if (b->trust.answer == TRUST_NEVER || b->trust.answer == TRUST_FAR)
 		return xasprintf("%s, \xc2\xb1%g out of reach", b->text, b->trust.goal_pp);
 	if (b->trust.answer != TRUST_MORE)
 		return xstrdup(b->text);

@@ -10,6 +10,7 @@
 #define COARSE	   1.25 /* times what does not shrink: a goal where the usual one is out of reach */
 #define LEAST_PART 0.1	/* of a goal that noise must be left: less would take forever */
 #define STEPS	   30
+#define LONGEST_S  86400.0
 
 /* What must be left for noise when the rest is taken off; 0: it is out of reach. */
 static double room_for_noise(double goal_pp, double fixed_pp)
@@ -80,6 +81,12 @@ struct trust trust_of_point(const struct estimate_point *p, double goal_pp)
 	return t;
 }
 
+void trust_limit(struct trust *t, double more_s)
+{
+	if (t->answer == TRUST_MORE && !(more_s <= LONGEST_S))
+		t->answer = TRUST_FAR;
+}
+
 char *trust_time_text(double seconds)
 {
 	static const struct {
@@ -112,6 +119,10 @@ char *trust_text(const struct trust *t, double more_s)
 	case TRUST_MORE:
 		time = trust_time_text(more_s);
 		return xasprintf("%s now; \xc2\xb1%g needs about %s", now, t->goal_pp, time);
+	case TRUST_FAR:
+		return xasprintf(
+			"%s now; \xc2\xb1%g is out of reach: it would take more than a day", now,
+			t->goal_pp);
 	case TRUST_NEVER:
 		return xasprintf("%s now; \xc2\xb1%g is out of reach: \xc2\xb1%.1f of it does not "
 				 "shrink with time%s%s%s",

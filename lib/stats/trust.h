@@ -13,6 +13,7 @@ enum trust_answer {
 	TRUST_REACHED, /* it is as narrow as that, or nothing narrower is worth asking for */
 	TRUST_MORE,    /* more of the same will do */
 	TRUST_NEVER,   /* what does not shrink is in the way */
+	TRUST_FAR,     /* more of the same would, but nobody waits that long */
 	TRUST_UNKNOWN  /* too few windows to tell how noisy it is */
 };
 struct trust {
@@ -32,6 +33,9 @@ struct trust {
 double trust_goal(double now_pp, double fixed_pp);
 /* @goal_pp: 0: what trust_goal() says. */
 struct trust trust_of_point(const struct estimate_point *p, double goal_pp);
+
+/* What would take more than a day is no advice: @more_s, the time for TRUST_MORE, decides. */
+void trust_limit(struct trust *t, double more_s);
 
 /* "40 more seconds", "4 more minutes", "3 more hours"; to be freed. */
 char *trust_time_text(double seconds);

@@ -154,6 +154,33 @@ static void other_lengths(void **state)
 	json_decref(o);
 }
 
+/* Nobody is told to wait for a month. */
+static void too_long(void **state)
+{
+	static const struct fixture_target wild[] = {
+		{ { 0, "func:work@bar", "function", "bar.c:20" },
+		  .gain = 0.4,
+		  .bend = 1,
+		  .noise = 3,
+		  .units = 40,
+		  .samples = 1000 },
+	};
+	struct fixture f = { .command = "./bar", .targets = wild, .arguments = arguments };
+	const json_t *t;
+	json_t *o;
+
+	(void)state;
+	f.n_arguments = ARRAY_SIZE(arguments);
+	make(f);
+	t = trust_of_first(&o);
+	assert_string_equal(text_of(t, "answer"), "far");
+	assert_true(json_is_null(json_object_get(t, "more_s")));
+	assert_true(json_is_null(json_object_get(t, "command")));
+	json_decref(o);
+	assert_int_equal(run(cmd_report, path, NULL), 0);
+	expect_in(out_text, " is out of reach: it would take more than a day");
+}
+
 static void enough(void **state)
 {
 	struct fixture f = { .command = "./bar", .targets = quiet, .arguments = arguments };
@@ -182,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_time),
 		cmocka_unit_test(other_lengths),
+		cmocka_unit_test(too_long),
 		cmocka_unit_test(enough),
 	};
 	int ret;

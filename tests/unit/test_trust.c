@@ -125,8 +125,10 @@ static void expect_text(enum trust_answer answer, double now, double goal, doubl
 			const char *golden)
 {
 	struct trust t = { .answer = answer, .now_pp = now, .goal_pp = goal };
-	_cleanup_free_ char *text = trust_text(&t, more_s);
+	_cleanup_free_ char *text = NULL;
 
+	trust_limit(&t, more_s);
+	text = trust_text(&t, more_s);
 	assert_string_equal(text, golden);
 }
 
@@ -136,7 +138,11 @@ static void words(void **state)
 	expect_text(TRUST_MORE, 7.12, 2, 4 * 60, "±7.1 now; ±2 needs about 4 more minutes");
 	expect_text(TRUST_MORE, 23.4, 2, 48, "±23 now; ±2 needs about 48 more seconds");
 	expect_text(TRUST_MORE, 1.4, 1, 100, "±1.4 now; ±1 needs about 1.5 more minutes");
-	expect_text(TRUST_MORE, 30, 0.5, 1e6, "±30 now; ±0.5 needs about 280 more hours");
+	expect_text(TRUST_MORE, 30, 0.5, 80000, "±30 now; ±0.5 needs about 22 more hours");
+	expect_text(TRUST_MORE, 546, 2, 3e6,
+		    "±546 now; ±2 is out of reach: it would take more than a day");
+	expect_text(TRUST_MORE, 546, 2, INFINITY,
+		    "±546 now; ±2 is out of reach: it would take more than a day");
 	expect_text(TRUST_MORE, 2.01, 2, 0.2, "±2.0 now; ±2 needs about 1 more second");
 	expect_text(TRUST_REACHED, 0.8, 0, 0, "±0.8 now");
 	assert_true(trust_goal(7, 0.5) == 2);

@@ -145,10 +145,8 @@ static json_t *point_json(const struct estimate_point *p)
 static json_t *trust_json(const struct model_row *row)
 {
 	static const char *const answers[] = {
-		[TRUST_REACHED] = "reached",
-		[TRUST_MORE] = "more",
-		[TRUST_NEVER] = "never",
-		[TRUST_UNKNOWN] = "unknown",
+		[TRUST_REACHED] = "reached", [TRUST_MORE] = "more",	  [TRUST_NEVER] = "never",
+		[TRUST_FAR] = "far",	     [TRUST_UNKNOWN] = "unknown",
 	};
 	const struct model_trust *t = &row->trust;
 	json_t *o = json_object();

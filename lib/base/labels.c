@@ -6,6 +6,9 @@
 
 static const char function_prefix[] = "func:";
 
+/* As in recordings (BUILDER_MAX_NAME). No compiler makes longer ones: they stay as they are. */
+#define LONGEST_NAME 16384
+
 static bool is_function(const char *target)
 {
 	return !strncmp(target, function_prefix, strlen(function_prefix));
@@ -36,17 +39,27 @@ static size_t operator_length(const char *name, const char *p)
 	return more ? n + more : 0;
 }
 
-static size_t bracketed(const char *p)
+/* Kinds of brackets of which one was open to the end: no other one is looked at, which took ages.
+ */
+struct unbalanced {
+	bool round, angle;
+};
+
+static size_t bracketed(const char *p, struct unbalanced *u)
 {
 	const char open = *p, close = open == '<' ? '>' : ')';
+	bool *unbalanced = open == '<' ? &u->angle : &u->round;
 	size_t depth = 0;
 
+	if (*unbalanced)
+		return 0;
 	for (const char *q = p; *q; q++) {
 		if (*q == open)
 			depth++;
 		else if (*q == close && !(close == '>' && q[-1] == '-') && !--depth)
 			return q - p + 1;
 	}
+	*unbalanced = true;
 	return 0;
 }
 
@@ -59,9 +72,11 @@ static char *bare_name(const char *name, bool templates)
 	static const char anonymous[] = "(anonymous namespace)";
 	char *out = xmalloc(strlen(name) + 1), *to = out;
 	_cleanup_free_ char *copy = NULL;
+	struct unbalanced u = { 0 };
+	size_t first = *name == '<' ? bracketed(name, &u) : 0;
 
-	if (*name == '<' && bracketed(name)) {
-		size_t n = bracketed(name);
+	if (first) {
+		size_t n = first;
 		_cleanup_free_ char *inner = xstrndup(name + 1, n - 2);
 		char *as = strstr(inner, " as ");
 
@@ -76,12 +91,12 @@ static char *bare_name(const char *name, bool templates)
 		if (!n && !strncmp(p, anonymous, strlen(anonymous)))
 			n = strlen(anonymous);
 		if (!n && *p == '<' && templates)
-			n = bracketed(p);
+			n = bracketed(p, &u);
 		if (n) {
 			memcpy(to, p, n);
 			to += n;
 			p += n;
-		} else if ((*p == '<' || *p == '(') && (n = bracketed(p))) {
+		} else if ((*p == '<' || *p == '(') && (n = bracketed(p, &u))) {
 			p += n;
 		} else {
 			*to++ = *p++;
@@ -105,12 +120,13 @@ static char *bare_name(const char *name, bool templates)
 static const char *last_parts(const char *name)
 {
 	const char *parts[3] = { name, name, name };
+	struct unbalanced u = { 0 };
 
 	for (const char *p = name; *p;) {
 		size_t n = operator_length(name, p);
 
 		if (!n && *p == '<')
-			n = bracketed(p);
+			n = bracketed(p, &u);
 		if (!n && !strncmp(p, "::", 2)) {
 			p += 2;
 			if (*p == '{')
@@ -163,25 +179,34 @@ static char *function_label(const char *target, size_t level)
 	return xstrdup(level == FUNCTION_BARE ? bare : last_parts(bare));
 }
 
-static const char together[] = " + ";
-
-static char *label_at(const char *target, size_t level)
+static char *label_of_one(const char *target, size_t level)
 {
-	const char *more = strstr(target, together);
-
-	if (more) {
-		_cleanup_free_ char *first = xstrndup(target, more - target);
-		_cleanup_free_ char *a = label_at(first, level);
-		_cleanup_free_ char *b = label_at(more + strlen(together), level);
-
-		return xasprintf("%s%s%s", a, together, b);
-	}
 	if (is_function(target))
 		return function_label(target, level);
 	/* FILE:LINE; the others have a word before their colon. */
 	if (level < MOST_LEVELS - 1 && strchr(target, '/') && target[strcspn(target, ":/")] == '/')
 		return xstrdup(last_directories(target, level));
 	return xstrdup(target);
+}
+
+static const char together[] = " + ";
+
+static char *label_at(const char *target, size_t level)
+{
+	char *text = NULL;
+
+	if (strlen(target) > LONGEST_NAME)
+		return xstrdup(target);
+	while (target) {
+		const char *more = strstr(target, together);
+		_cleanup_free_ char *part =
+			more ? xstrndup(target, more - target) : xstrdup(target);
+		_cleanup_free_ char *label = label_of_one(part, level);
+
+		text_add(&text, "%s%s", text ? together : "", label);
+		target = more ? more + strlen(together) : NULL;
+	}
+	return text;
 }
 
 char **labels_make(const char *const *targets, size_t n)
@@ -219,6 +244,8 @@ static char *tail_of(const char *label, size_t width, const char *ellipsis)
 {
 	const char *at = label;
 
+	if (strlen(label) > LONGEST_NAME)
+		return xstrdup(label);
 	while (text_width(at) + 1 > width) {
 		const char *part = strstr(at, "::"), *slash = strchr(at, '/');
 		const char *next = part ? part + 2 : slash ? slash + 1 : NULL;

@@ -95,7 +95,9 @@ char *text_cut(char *s, size_t max, const char *ellipsis)
 /* "operator<", "operator<<", "operator->" and the like: no brackets. */
 static bool is_operator(const char *name, const char *at)
 {
-	while (at > name && strchr("<>-=", at[-1]))
+	const char *end = at;
+
+	while (at > name && end - at < 3 && strchr("<>-=", at[-1]))
 		at--;
 	return at - name >= 8 && !strncmp(at - 8, "operator", 8);
 }

@@ -278,6 +278,46 @@ static void labels(void **state)
 	check_labels(overloads, ARRAY_SIZE(overloads), apart);
 }
 
+/* What a file can hold, though no compiler makes it: neither ages nor the stack. */
+static void foul_labels(void **state)
+{
+	const size_t n = 600000;
+	char *parts = xmalloc(9 * n + 2), *open = xmalloc(n + 6);
+	const char *names[2] = { parts, open };
+	char **labels;
+	clock_t start = clock();
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		memcpy(parts + 9 * i, "func:a + ", 9);
+	strcpy(parts + 9 * n, "a");
+	memset(open, '(', n + 5);
+	memset(open + n / 2, '<', n / 2);
+	memcpy(open, "func:", 5);
+	open[n + 5] = '\0';
+	check_labels(names, 2, names);
+	labels = labels_make(names, 2);
+	labels_fit(labels, 2, 16, "~");
+	for (int i = 0; i < 2; i++) {
+		assert_true(text_width(labels[i]) <= 16);
+		free(labels[i]);
+	}
+	free(labels);
+	/* Just short enough to be looked at. */
+	parts[9 * 1700 + 1] = open[16000] = '\0';
+	memset(open + 8000, '<', 8000);
+	labels = labels_make(names, 2);
+	assert_int_equal(strlen(labels[0]), 4 * 1700 + 1);
+	assert_string_equal(labels[1], open + 5);
+	for (int i = 0; i < 2; i++)
+		free(labels[i]);
+	free(labels);
+	free(parts);
+	free(open);
+	/* Half a second here; it took minutes. */
+	assert_true(clock() - start < 20 * CLOCKS_PER_SEC);
+}
+
 /* Twenty functions of one template, in the narrowest column: the function stays, none are alike. */
 static void narrow_labels(void **state)
 {
@@ -328,10 +368,11 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden),  cmocka_unit_test(any_width),
-		cmocka_unit_test(order),   cmocka_unit_test(options),
-		cmocka_unit_test(details), cmocka_unit_test(warnings),
-		cmocka_unit_test(labels),  cmocka_unit_test(narrow_labels),
+		cmocka_unit_test(golden),      cmocka_unit_test(any_width),
+		cmocka_unit_test(order),       cmocka_unit_test(options),
+		cmocka_unit_test(details),     cmocka_unit_test(warnings),
+		cmocka_unit_test(labels),      cmocka_unit_test(narrow_labels),
+		cmocka_unit_test(foul_labels),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -177,13 +177,17 @@ static void tell_conclusion(struct experiment *x)
 {
 	const char *output = x->s->opt.output;
 	_cleanup_free_ char *text = windows_conclusion(x->windows);
-	_cleanup_free_ char *shown = text ? locale_text(text) : NULL;
+	bool extended = profile_writer_run(x->s->writer) > 0;
 	bool other = strcmp(output, "profile.scoz") != 0;
 
 	log_warn("%u windows in %s; see `scoz report%s%s`", windows_units(x->windows), output,
 		 other ? " " : "", other ? output : "");
-	if (shown)
-		log_warn("%s.", shown);
+	for (char *save = NULL, *line = text ? strtok_r(text, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		_cleanup_free_ char *shown = locale_text(line);
+
+		log_warn("%s%s.", extended ? "in this run: " : "", shown);
+	}
 }
 
 int finish_run(struct experiment *x)

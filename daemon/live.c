@@ -39,7 +39,8 @@ static struct so_far best_so_far(const struct live *l)
 	if (stats_estimate(l->windows, l->n, points_count(l->s->points), &opt, &e))
 		return ret;
 	for (size_t i = 0; i < e.n; i++) {
-		if (e.e[i].best == KNOWN_VALUE && (!best || e.e[i].best_lo > best->best_lo))
+		if (e.e[i].best == KNOWN_VALUE && !estimate_is_withheld(&e.e[i]) &&
+		    (!best || e.e[i].best_lo > best->best_lo))
 			best = &e.e[i];
 	}
 	for (size_t j = 0; best && j < trials_count(l->trials); j++) {
@@ -141,27 +142,21 @@ static const char *name_of(const struct live *l, uint32_t id)
 	return "?";
 }
 
-/* Of the first progress point. */
-char *live_conclusion(const struct live *l)
+/* NULL: nothing is known about that progress point. */
+static char *conclusion_of(const struct live *l, const struct estimates *e, uint32_t progress)
 {
-	struct stats_options opt = { .seed = l->s->opt.seed };
-	const struct progress_spec *spec = &l->s->opt.points[0];
-	_cleanup_free_ struct answer_row *rows = NULL;
-	_cleanup_free_ const char **names = NULL;
+	const struct progress_spec *spec = &l->s->opt.points[progress];
+	_cleanup_free_ struct answer_row *rows = xcalloc(e->n ? e->n : 1, sizeof(*rows));
+	_cleanup_free_ const char **names = xcalloc(e->n ? e->n : 1, sizeof(*names));
 	_cleanup_free_ char *unit = NULL;
-	struct estimates e;
 	char **labels, *text = NULL;
 	size_t n = 0;
 
-	if (stats_estimate(l->windows, l->n, points_count(l->s->points), &opt, &e))
-		return NULL;
-	rows = xcalloc(e.n ? e.n : 1, sizeof(*rows));
-	names = xcalloc(e.n ? e.n : 1, sizeof(*names));
-	for (size_t i = 0; i < e.n; i++) {
-		if (e.e[i].progress)
+	for (size_t i = 0; i < e->n; i++) {
+		if (e->e[i].progress != progress)
 			continue;
-		rows[n].e = &e.e[i];
-		names[n++] = name_of(l, e.e[i].target);
+		rows[n].e = &e->e[i];
+		names[n++] = name_of(l, e->e[i].target);
 	}
 	labels = labels_make(names, n);
 	for (size_t i = 0; i < n; i++)
@@ -175,6 +170,27 @@ char *live_conclusion(const struct live *l)
 	for (size_t i = 0; i < n; i++)
 		free(labels[i]);
 	free(labels);
+	return text;
+}
+
+char *live_conclusion(const struct live *l)
+{
+	struct stats_options opt = { .seed = l->s->opt.seed };
+	size_t n = points_count(l->s->points);
+	struct estimates e;
+	char *text = NULL;
+
+	if (stats_estimate(l->windows, l->n, n, &opt, &e))
+		return NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		_cleanup_free_ char *line = conclusion_of(l, &e, i);
+
+		if (line && n > 1)
+			text_add(&text, "%s%s: %s", text ? "\n" : "", l->s->opt.points[i].name,
+				 line);
+		else if (line)
+			text_add(&text, "%s", line);
+	}
 	estimates_free(&e);
 	return text;
 }

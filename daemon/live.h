@@ -15,7 +15,8 @@ struct live {
 	int target;
 };
 void live_window(const struct live *l);
-/* What all of it comes to, in a sentence; NULL: nothing was estimated. To be freed. */
+/* What all of it comes to: a line for each progress point, without full stops; NULL: nothing was
+ * estimated. To be freed. */
 char *live_conclusion(const struct live *l);
 
 #endif

@@ -16,7 +16,8 @@ static const struct answer_row *first_of(const struct answer_row *rows, size_t n
 			     : verdict == VERDICT_CONTENTION ? -e->best_hi
 							     : e->best_hi;
 
-		if (e->verdict != verdict || e->best != KNOWN_VALUE || key <= most)
+		if (e->verdict != verdict || estimate_is_withheld(e) || e->best != KNOWN_VALUE ||
+		    key <= most)
 			continue;
 		most = key;
 		first = &rows[i];
@@ -31,6 +32,15 @@ static bool all_worthless(const struct answer_row *rows, size_t n)
 			return false;
 	}
 	return n > 0;
+}
+
+static bool any_doubt(const struct answer_row *rows, size_t n, enum doubt doubt)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].e->doubt == doubt)
+			return true;
+	}
+	return false;
 }
 
 char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
@@ -55,6 +65,15 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	}
 	if (all_worthless(rows, n))
 		return xasprintf("Nothing of what was tried is worth it: %s stays as it is", unit);
+	if (!open && any_doubt(rows, n, DOUBT_PACED))
+		return xasprintf("What would save some of %s cannot be told: paced from outside, "
+				 "by clocks or peers that inserted delay does not move",
+				 unit);
+	if (!open && any_doubt(rows, n, DOUBT_WAITS))
+		return xasprintf("What would save some of %s cannot be told: targets wait for "
+				 "devices, timers or the kernel, which is not sped up (scozd "
+				 "--waits does)",
+				 unit);
 	if (!open)
 		return xstrdup("Nothing is surely worth it yet: run longer");
 	value = percent_interval_text(open->e->best_pct, open->e->best_lo, open->e->best_hi,

@@ -18,6 +18,31 @@ enum knowledge estimate_point_knowledge(const struct estimate_point *p)
 	return knowledge(p->ci_lo, p->ci_hi, p->speedup_pct);
 }
 
+const char *doubt_text(enum doubt d)
+{
+	static const char *const texts[] = {
+		[DOUBT_NONE] = "",
+		[DOUBT_PACED] = "paced from outside",
+		[DOUBT_WAITS] = "it waits",
+		[DOUBT_FEW_WINDOWS] = "few windows",
+		[DOUBT_STRANGERS] = "strangers on its cores",
+		[DOUBT_CHANCE] = "may be chance",
+	};
+
+	return texts[d];
+}
+
+bool estimate_is_withheld(const struct estimate *e)
+{
+	return e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS;
+}
+
+bool estimate_needs_reason(const struct estimate *e)
+{
+	return e->doubt != DOUBT_NONE && e->best == KNOWN_VALUE &&
+	       (e->best_lo > 0 || e->best_hi < 0);
+}
+
 char *percent_text(double v)
 {
 	return xasprintf("%.1f", fabs(v) < 0.05 ? 0.0 : v);

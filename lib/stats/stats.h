@@ -27,6 +27,19 @@
  */
 #define VERDICT_ALPHA 0.0005
 enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_UNDECIDED };
+/*
+ * Why it is undecided. Of what is paced from outside, or waits for what is not sped up, numbers are
+ * not to be acted on however narrow their interval is.
+ */
+enum doubt {
+	DOUBT_NONE, /* it is not undecided */
+	DOUBT_PACED,
+	DOUBT_WAITS,
+	DOUBT_FEW_WINDOWS,
+	DOUBT_STRANGERS,
+	DOUBT_CHANCE /* of so many points some look like it by chance */
+};
+const char *doubt_text(enum doubt d);	  /* "paced from outside" */
 const char *verdict_name(enum verdict v); /* "optimize", "no effect", "contention", "undecided" */
 
 /* Errors that do not shrink however long one measures: trust.h has what each is in words. */
@@ -108,8 +121,13 @@ struct estimate {
 	double target_runs, target_waits;
 	bool waits_sped; /* they do not leave it out */
 	enum verdict verdict;
+	enum doubt doubt;
 	char *warning; /* NULL or sentences */
 };
+/* Time will not tell. */
+bool estimate_is_withheld(const struct estimate *e);
+/* Undecided, although the interval of the one number excludes 0: people ask why. */
+bool estimate_needs_reason(const struct estimate *e);
 #define PRECISION_PP 2.0
 /*
  * What predictions are off by however long one measures (lumps of delay, the cost of looking; root

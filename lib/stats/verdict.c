@@ -168,7 +168,7 @@ static void find_best(struct estimate *e, const struct candidate *c, enum verdic
 	e->best_at_pct = best ? best->speedup_pct : NAN;
 }
 
-/* ---- warnings ---- */
+/* ---- warnings: parts are separated by "; ", so there is none in a part ---- */
 
 struct parts {
 	char *part[PARTS_MAX];
@@ -183,14 +183,22 @@ static void add_part(struct parts *w, char *text)
 		free(text);
 }
 
+/* Points that have too few. */
+static size_t few_windows(const struct estimate *e)
+{
+	size_t few = 0;
+
+	for (size_t i = 1; i < e->n_points; i++)
+		few += e->points[i].windows < FEW_WINDOWS;
+	return few;
+}
+
 /* "too few windows at 10, 20 and 50 %": the least number counts. */
 static void warn_few(struct parts *w, const struct estimate *e)
 {
-	size_t few = 0, least = SIZE_MAX;
+	size_t few = few_windows(e), least = SIZE_MAX;
 
 	for (size_t i = 1; i < e->n_points; i++) {
-		if (e->points[i].windows < FEW_WINDOWS)
-			few++;
 		if (e->points[i].windows < least)
 			least = e->points[i].windows;
 	}
@@ -227,7 +235,7 @@ static double absolute_waits(const struct unit_sets *sets)
 	return visits > 0 ? waits / visits : 0;
 }
 
-static void warn_crowded(struct parts *w, const struct unit_sets *sets)
+static double worst_crowded(const struct unit_sets *sets)
 {
 	double worst = 0;
 
@@ -235,11 +243,18 @@ static void warn_crowded(struct parts *w, const struct unit_sets *sets)
 		if (sets->s[i].time > 0)
 			worst = fmax(worst, sets->s[i].crowded / sets->s[i].time);
 	}
+	return worst;
+}
+
+static void warn_crowded(struct parts *w, const struct unit_sets *sets)
+{
+	double worst = worst_crowded(sets);
+
 	if (worst > MUCH_CROWDED)
 		add_part(w, xasprintf("tasks that devices or timers woke took up to %.1f %% of the "
 				      "time of others that wanted the same cores: corrected for, "
-				      "with wider intervals; fewer tasks, or more cores, would do "
-				      "better",
+				      "with wider intervals (fewer tasks, or more cores, would do "
+				      "better)",
 				      100 * worst));
 }
 
@@ -247,8 +262,8 @@ static void warn_spins(struct parts *w, const struct unit_sets *sets)
 {
 	if (sets->spinning >= MUCH_SPINNING)
 		add_part(w,
-			 xasprintf("tasks spin for %.0f %% of their CPU time while they wait; for "
-				   "whom is not seen, so intervals are wider",
+			 xasprintf("tasks spin for %.0f %% of their CPU time while they wait, and "
+				   "for whom is not seen, so intervals are wider",
 				   100 * sets->spinning));
 }
 
@@ -340,11 +355,25 @@ static bool any_distinct(const struct candidate *c)
 	return false;
 }
 
+static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits)
+{
+	if (c->e.verdict != VERDICT_UNDECIDED)
+		return DOUBT_NONE;
+	if (paced)
+		return DOUBT_PACED;
+	if (waits)
+		return DOUBT_WAITS;
+	if (few_windows(&c->e))
+		return DOUBT_FEW_WINDOWS;
+	return worst_crowded(&c->sets) > MUCH_CROWDED ? DOUBT_STRANGERS : DOUBT_CHANCE;
+}
+
 void judge(struct candidate *c, const struct phase *only, bool warn)
 {
 	struct estimate *e = &c->e;
 	double sleeps = absolute_waits(&c->sets);
 	bool paced = (pace_from_outside(&c->pace) || sleeps > ABSOLUTE_WAITS) && any_distinct(c);
+	bool waits;
 	struct parts w = { .n = 0 };
 
 	e->verdict = find_verdict(e, c->distinct);
@@ -352,10 +381,10 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	e->target_runs = c->sets.target_runs;
 	e->target_waits = c->sets.target_waits;
 	e->waits_sped = c->sets.waits_sped;
-	if (e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e))
+	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
+	if (waits || paced)
 		e->verdict = VERDICT_UNDECIDED;
-	if (paced)
-		e->verdict = VERDICT_UNDECIDED;
+	e->doubt = find_doubt(c, paced, waits);
 	if (!warn)
 		return;
 	if (!e->samples)
@@ -364,7 +393,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 		add_part(&w,
 			 xasprintf("paced from outside: for each unit of work, tasks sleep %.2g "
 				   "times until a point in time, which does not move when delay "
-				   "is inserted; predictions are not to be trusted",
+				   "is inserted, so predictions are not to be trusted",
 				   sleeps));
 	else if (paced)
 		add_part(&w, xasprintf("paced from outside: waits for devices and timers took up "

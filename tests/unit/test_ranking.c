@@ -343,6 +343,92 @@ static void narrow_labels(void **state)
 	free(labels);
 }
 
+/* ---- other profiles than the one above ---- */
+
+static void report_of(const struct fixture_target *t, size_t n, bool latency, const char *option)
+{
+	_cleanup_free_ char *other = xasprintf("%s/other.scoz", dir);
+	struct fixture f = fixture;
+	struct error err = { 0 };
+
+	f.targets = t;
+	f.n_targets = n;
+	f.latency = latency;
+	unlink(other);
+	assert_int_equal(fixture_write(other, &f, &err), 0);
+	setenv("COLUMNS", "100", 1);
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	assert_int_equal(run(cmd_report, other, option, NULL), EXIT_DONE);
+	unlink(other);
+}
+
+static size_t times(const char *text)
+{
+	size_t n = 0;
+
+	for (const char *p = out_text; (p = strstr(p, text)); p++)
+		n++;
+	return n;
+}
+
+/* Numbers that time will not make better are no advice, and the reason is said where they stand. */
+static void withheld(void **state)
+{
+	struct fixture_target t[] = { targets[0], targets[1] };
+
+	(void)state;
+	t[0].sleeps = t[1].sleeps = 1;
+	report_of(t, 1, false, NULL);
+	assert_int_equal(at("What would save some of the time per \"iter\" cannot be told: paced "),
+			 0);
+	assert_int_equal(times("may save most"), 0);
+	assert_int_equal(times("    not sure: paced from outside\n"), 1);
+	assert_int_equal(times("█"), 0);
+	/* One warning stays one. */
+	at("\nWarnings\n  map::operator[]: paced from outside: for each");
+	assert_int_equal(times("  map::operator[]: "), 1);
+	t[1].sleeps = 0;
+	report_of(t, 2, false, NULL);
+	assert_int_equal(at("map<std::string, Price>::operator[] is worth most"), 0);
+	/* What waits is not sped up. */
+	t[0] = targets[7]; /* few windows */
+	t[0].units = 14;
+	t[0].gain = 0.02;
+	t[0].waits = 0.9;
+	t[0].noise = 0.05;
+	report_of(t, 1, false, NULL);
+	assert_int_equal(at("What would save some of the time per \"iter\" cannot be told: targets "
+			    "wait"),
+			 0);
+	/* It is not known yet: that is no reason to keep quiet about it. */
+	t[0].waits = 0;
+	report_of(t, 1, false, NULL);
+	assert_int_equal(at("Nothing is surely worth it yet; what may save most is "), 0);
+}
+
+static void most_harmful_first(void **state)
+{
+	struct fixture_target t[] = { targets[3], targets[4] };
+
+	(void)state;
+	t[1].gain = -0.4;
+	t[1].noise = 0.02;
+	t[1].samples = 5;
+	report_of(t, 2, false, "--sort=estimate");
+	at("Harmful if faster (2)");
+	assert_true(at("\n  log/hash_join.cc:109") < at("hash_join.cc:109      1.2 "));
+}
+
+/* The last lines are about all progress points. */
+static void every_progress_point(void **state)
+{
+	(void)state;
+	report_of(targets, 3, true, NULL);
+	at("\n\niter: map<std::string, Order>::operator[] is worth most: ");
+	at("\nrequest: map<std::string, Order>::operator[] is worth most: ");
+	assert_true(at("\niter: ") < at("\nrequest: "));
+}
+
 static int setup(void **state)
 {
 	struct error err = { 0 };
@@ -368,11 +454,18 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden),      cmocka_unit_test(any_width),
-		cmocka_unit_test(order),       cmocka_unit_test(options),
-		cmocka_unit_test(details),     cmocka_unit_test(warnings),
-		cmocka_unit_test(labels),      cmocka_unit_test(narrow_labels),
+		cmocka_unit_test(golden),
+		cmocka_unit_test(any_width),
+		cmocka_unit_test(order),
+		cmocka_unit_test(options),
+		cmocka_unit_test(details),
+		cmocka_unit_test(warnings),
+		cmocka_unit_test(labels),
+		cmocka_unit_test(narrow_labels),
 		cmocka_unit_test(foul_labels),
+		cmocka_unit_test(withheld),
+		cmocka_unit_test(most_harmful_first),
+		cmocka_unit_test(every_progress_point),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -16,6 +16,8 @@ struct fixture_target {
 	double shift; /* log: the whole program is that much slower meanwhile */
 	int units;    /* windows at each speedup */
 	uint64_t samples;
+	double sleeps; /* until points in time, for each visit */
+	double waits;  /* in the target, of the time */
 };
 
 struct fixture {
@@ -29,8 +31,11 @@ struct fixture {
 	bool footer;
 	const char *const *arguments; /* scozd's, or NULL */
 	size_t n_arguments;
-	const char *mode; /* NULL: windows */
-	const char *end;  /* NULL: done */
+	const char *mode;  /* NULL: windows */
+	const char *model; /* NULL: wait */
+	const char *name;  /* of the progress point; NULL: iter */
+	bool waits;
+	const char *end; /* NULL: done */
 };
 
 static inline double fixture_uniform(struct rng *r)
@@ -62,6 +67,8 @@ static inline int fixture_window(struct profile_writer *w, const struct fixture 
 		.wall_s = 0.15 * (1 + 0.2 * speedup),
 		.inserted_s = real ? 0 : 0.03 * speedup,
 		.hits = 1 + t->samples / 400,
+		.absolute_waits = t->sleeps * floor(0.15 / period),
+		.target_waited_s = t->waits * 0.15,
 		.n_progress = f->latency ? 2 : 1,
 		.progress = p,
 	};
@@ -75,7 +82,8 @@ static inline int fixture_window(struct profile_writer *w, const struct fixture 
 static inline int fixture_write(const char *path, const struct fixture *f, struct error *err)
 {
 	struct profile_header h = { .engine = "bpf",
-				    .model = "wait",
+				    .model = f->model ? f->model : "wait",
+				    .waits = f->waits,
 				    .mode = f->mode ? f->mode : "windows",
 				    .arguments = f->arguments,
 				    .n_arguments = f->n_arguments,
@@ -88,7 +96,7 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 				    .kernel = "6.1.0-18-amd64",
 				    .started = "2025-01-01T12:00:00Z" };
 	struct profile_progress progress[] = {
-		{ 0, "iter", PROGRESS_THROUGHPUT, "./bar:iterate" },
+		{ 0, f->name ? f->name : "iter", PROGRESS_THROUGHPUT, "./bar:iterate" },
 		{ 1, "request", PROGRESS_LATENCY, "request=./bar:begin,./bar:end" },
 	};
 	struct profile_footer footer = { .duration_s = 61.2,

@@ -445,6 +445,70 @@ static void test_unwritable(void **state)
 	assert_int_equal(ret, EXIT_DONE);
 }
 
+static size_t count_of(const char *what)
+{
+	char *text;
+	size_t n;
+
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	text = read_file(output, NULL);
+	n = count(text, what);
+	free(text);
+	return n;
+}
+
+/* Latencies can shrink by more than the target's time; page.js needs to know, too. */
+static void test_latency_has_no_limit(void **state)
+{
+	const struct fixture f = { .command = "./bar",
+				   .speedups = speedups,
+				   .n_speedups = 3,
+				   .targets = hostile,
+				   .n_targets = 1,
+				   .latency = true,
+				   .footer = true };
+	struct error err = { 0 };
+
+	(void)state;
+	unlink(profile);
+	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	assert_int_equal(count_of("data-latency=\"0\""), 1);
+	assert_int_equal(count_of("data-latency=\"1\""), 1);
+	assert_int_equal(count_of("<use href=\"#frame\"/>"), 2);
+	assert_int_equal(count_of("<use href=\"#diagonal\"/>"), 1);
+	assert_int_equal(count_of("class=\"limit\" x1"), 1);
+}
+
+/* The script keeps what the page says of rows that it knows no value of, and ranks by it. */
+static void test_bounds_in_page(void **state)
+{
+	struct fixture_target t = hostile[2];
+	struct fixture f = { .command = "./bar",
+			     .speedups = &speedups[2],
+			     .n_speedups = 1,
+			     .targets = &t,
+			     .n_targets = 1 };
+	_cleanup_free_ char *high = NULL;
+	struct error err = { 0 };
+	struct model *m;
+
+	(void)state;
+	t.gain = -0.6;
+	t.noise = 0.6;
+	/* Only a few windows make an interval that wide. */
+	for (t.units = 3; !high && t.units < 9; t.units++) {
+		unlink(profile);
+		assert_int_equal(fixture_write(profile, &f, &err), 0);
+		assert_int_equal(model_load(profile, &m, &err), 0);
+		if (m->n_rows && m->rows[0].e->best == KNOWN_BOUND)
+			high = xasprintf(" data-best=\"\" data-high=\"%g\"", m->rows[0].e->best_hi);
+		model_free(m);
+	}
+	assert_non_null(high);
+	assert_true(count_of(high) > 0);
+	assert_true(count_of("<b>at most ") > 0);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -472,10 +536,16 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_checker),	   cmocka_unit_test(test_svg),
-		cmocka_unit_test(test_html),	   cmocka_unit_test(test_ranking_in_page),
-		cmocka_unit_test(test_source),	   cmocka_unit_test(test_page_size),
-		cmocka_unit_test(test_sizes),	   cmocka_unit_test(test_png),
+		cmocka_unit_test(test_checker),
+		cmocka_unit_test(test_svg),
+		cmocka_unit_test(test_latency_has_no_limit),
+		cmocka_unit_test(test_bounds_in_page),
+		cmocka_unit_test(test_html),
+		cmocka_unit_test(test_ranking_in_page),
+		cmocka_unit_test(test_source),
+		cmocka_unit_test(test_page_size),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_png),
 		cmocka_unit_test(test_unwritable),
 	};
 

@@ -19,7 +19,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const sections = $$("section.progress").map(el => ({
     el, headline: $(".headline", el), first: $(".headline", el).textContent,
-    unit: el.dataset.unit, lo: +el.dataset.lo, hi: +el.dataset.hi,
+    unit: el.dataset.unit, latency: el.dataset.latency === "1", lo: +el.dataset.lo, hi: +el.dataset.hi,
     kinds: $$(".kind", el),
     rows: $$(".row", el).map(row => ({
       el: row, verdict: +row.dataset.verdict, samples: +row.dataset.samples,
@@ -27,6 +27,8 @@ document.addEventListener("DOMContentLoaded", () => {
       words: (row.dataset.name + " " + $(".name", row).textContent).toLowerCase(),
       points: row.dataset.p.split(";").map(t => t.split(",").map(parseFloat)),
       best: row.dataset.best === "" ? null : +row.dataset.best,
+      high: row.dataset.high === "" ? null : +row.dataset.high,
+      texts: ["b", "i", ".at"].map(t => $(".value " + t, row).textContent),
     })),
   }));
 
@@ -68,10 +70,12 @@ document.addEventListener("DOMContentLoaded", () => {
       return e ? e[2] - e[1] : Infinity;
     if (way === "bound" && q.kind === WORTHLESS)
       return q.row.samples;
+    if (percent === null && q.row.high !== null)
+      return way === "bound" && q.kind === UNCLEAR ? q.row.high : -1e9;
     if (!e)
       return -Infinity;
     if (way === "estimate")
-      return e[0];
+      return q.kind === HARMFUL ? -e[0] : e[0];
     return q.kind === HARMFUL ? -e[2] : q.kind === UNCLEAR ? e[2] : e[1];
   }
 
@@ -84,9 +88,8 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!e) {
       for (const name of [".sure", ".ci", ".est", ".limit"])
         set(name, "");
-      $(".value b", el).textContent = "—";
-      $(".value i", el).textContent = "";
-      $(".value .at", el).textContent = "";
+      const texts = percent === null ? q.row.texts : ["—", "", ""]; // "at most 12.0"
+      ["b", "i", ".at"].forEach((t, i) => $(".value " + t, el).textContent = texts[i]);
       return;
     }
     const to = q.kind === WORTH ? Math.max(e[1], 0) : q.kind === HARMFUL ? Math.min(e[2], 0) : 0;
@@ -98,7 +101,7 @@ document.addEventListener("DOMContentLoaded", () => {
       ci += `M${WIDTH - EDGE} 8L${WIDTH} 12L${WIDTH - EDGE} 16`;
     set(".ci", ci);
     set(".est", `M${x(e[0])} 4V20`);
-    set(".limit", e[3] < s.hi ? `M${x(e[3])} 0V24` : "");
+    set(".limit", e[3] < s.hi && !s.latency ? `M${x(e[3])} 0V24` : "");
     $(".value b", el).textContent = text(e[0]);
     $(".value i", el).textContent = `[${text(e[1])}, ${text(e[2])}]`;
     $(".value .at", el).textContent = `at ${+e[3].toFixed(1)} %` + (e[4] ? "" : ", in between");

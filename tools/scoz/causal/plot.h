@@ -24,6 +24,8 @@ void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *
 const char *plot_verdict_class(enum verdict v);
 /* Its parts: the axes with their grid; the windows that it is made from, faintly; the rest. */
 void plot_frame(FILE *out, const struct plot_axis *a);
+/* The most that a target can give: not of latencies, which can shrink by more. */
+void plot_limit(FILE *out, const struct plot_axis *a);
 void plot_windows(FILE *out, const struct model *m, const struct model_row *row,
 		  const struct plot_axis *a);
 void plot_values(FILE *out, const struct model_row *row, const struct plot_axis *axis);

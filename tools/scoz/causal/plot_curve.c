@@ -105,7 +105,6 @@ const char *plot_verdict_class(enum verdict v)
 void plot_frame(FILE *out, const struct plot_axis *a)
 {
 	double first = ceil(a->lo / a->step) * a->step;
-	double limit = fmin(100, a->hi);
 
 	for (int i = 0; first + i * a->step <= a->hi; i++) {
 		double v = first + i * a->step;
@@ -127,8 +126,6 @@ void plot_frame(FILE *out, const struct plot_axis *a)
 	}
 	fprintf(out, "<line class=\"axis\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
 		LEFT, BOTTOM, RIGHT, BOTTOM);
-	fprintf(out, "<line class=\"limit\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
-		px(0), py(a, 0), px(limit), py(a, limit));
 	fprintf(out,
 		"<text class=\"name\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">less time in "
 		"the target, %%"
@@ -138,6 +135,14 @@ void plot_frame(FILE *out, const struct plot_axis *a)
 		"<text class=\"name\" transform=\"translate(11 %.1f) rotate(-90)\" "
 		"text-anchor=\"middle\">less time per unit of progress, %%</text>\n",
 		(TOP + BOTTOM) / 2);
+}
+
+void plot_limit(FILE *out, const struct plot_axis *a)
+{
+	double limit = fmin(100, a->hi);
+
+	fprintf(out, "<line class=\"limit\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+		px(0), py(a, 0), px(limit), py(a, limit));
 }
 
 static void draw_band(FILE *out, const struct estimate *e, const struct plot_axis *a)
@@ -354,6 +359,8 @@ void plot_curve(FILE *out, const struct model_row *row, const struct plot_axis *
 	}
 	fprintf(out, "</desc>\n<g class=\"%s\">\n", plot_verdict_class(row->e->verdict));
 	plot_frame(out, axis);
+	if (row->progress->kind != PROGRESS_LATENCY)
+		plot_limit(out, axis);
 	plot_values(out, row, axis);
 	fprintf(out, "</g>\n");
 }

@@ -132,7 +132,9 @@ static void write_value(const struct page *p, const struct model_row *row)
 	fprintf(p->out, "<small><span class=\"at\">");
 	if (e->best != KNOWN_NOTHING)
 		fprintf(p->out, "at %g %%", e->best_at_pct);
-	fprintf(p->out, "</span>%s</small></span>", trust);
+	fprintf(p->out, "</span>%s%s%s</small></span>", trust,
+		estimate_needs_reason(e) ? " \xc2\xb7 not sure: " : "",
+		estimate_needs_reason(e) ? doubt_text(e->doubt) : "");
 }
 
 static void write_number(const struct page *p, double v)
@@ -161,6 +163,9 @@ static void write_data(const struct page *p, const struct model_row *row)
 		(unsigned long long)row->samples);
 	if (e->best == KNOWN_VALUE)
 		fprintf(p->out, "%g", e->best_at_pct);
+	fprintf(p->out, "\" data-high=\"");
+	if (e->best == KNOWN_BOUND)
+		fprintf(p->out, "%g", e->best_hi);
 	fprintf(p->out, "\" data-name=\"");
 	page_text(p, row->target->name);
 	fprintf(p->out, "\" data-p=\"");
@@ -293,8 +298,9 @@ static void write_more(const struct page *p, const struct model_row *row)
 	page_text(p, row->target->name);
 	fprintf(p->out,
 		"\">copy</button></p>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" "
-		"aria-label=\"%s: %s\"><use href=\"#frame\"/>",
-		PLOT_WIDTH, PLOT_HEIGHT, verdict_name(row->e->verdict), best);
+		"aria-label=\"%s: %s\"><use href=\"#frame\"/>%s",
+		PLOT_WIDTH, PLOT_HEIGHT, verdict_name(row->e->verdict), best,
+		row->progress->kind == PROGRESS_LATENCY ? "" : "<use href=\"#diagonal\"/>");
 	plot_windows(p->out, p->m, row, &p->axis);
 	plot_values(p->out, row, &p->axis);
 	fprintf(p->out, "</svg>\n<div>");
@@ -380,8 +386,10 @@ static void write_progress(const struct page *p, uint32_t progress)
 	headline = ranking_headline(&r, p->m->labels, true);
 	unit = ranking_unit(p->m, r.progress);
 	nothing = !r.start[SECTION_WORTHLESS];
-	fprintf(p->out, "<section class=\"progress\" data-lo=\"%g\" data-hi=\"%g\" data-unit=\"",
-		p->axis.lo, p->axis.hi);
+	fprintf(p->out,
+		"<section class=\"progress\" data-lo=\"%g\" data-hi=\"%g\" "
+		"data-latency=\"%d\" data-unit=\"",
+		p->axis.lo, p->axis.hi, r.progress->kind == PROGRESS_LATENCY);
 	page_text(p, unit);
 	fprintf(p->out, "\" data-title=\"");
 	page_text(p, r.progress->name);
@@ -416,6 +424,8 @@ static void write_shared(const struct page *p)
 	fprintf(p->out, "\"/><path class=\"zero\" d=\"M%.1f 0V24\"/></g><g id=\"frame\">",
 		at_x(p, 0));
 	plot_frame(p->out, &p->axis);
+	fprintf(p->out, "</g><g id=\"diagonal\">");
+	plot_limit(p->out, &p->axis);
 	fprintf(p->out, "</g></defs></svg>\n");
 }
 

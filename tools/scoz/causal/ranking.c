@@ -66,7 +66,7 @@ static double rank_key(const struct model_row *row, enum ranking_sort sort)
 	if (e->best == KNOWN_NOTHING)
 		return -INFINITY;
 	if (sort == SORT_ESTIMATE)
-		return e->best_pct;
+		return section_of(row) == SECTION_HARMFUL ? -e->best_pct : e->best_pct;
 	switch (section_of(row)) {
 	case SECTION_HARMFUL:
 		return -e->best_hi;

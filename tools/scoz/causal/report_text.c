@@ -354,6 +354,12 @@ static void print_measured(const struct model_row *row)
 	}
 }
 
+static void print_doubt(const struct model_row *row)
+{
+	if (estimate_needs_reason(row->e))
+		printf("    not sure: %s\n", doubt_text(row->e->doubt));
+}
+
 static void print_row(const struct ranking *r, const struct model_row *row, const char *label,
 		      const struct columns *c)
 {
@@ -398,6 +404,7 @@ static void print_row(const struct ranking *r, const struct model_row *row, cons
 		paint(PAINT_PLAIN);
 	}
 	putchar('\n');
+	print_doubt(row);
 	print_measured(row);
 }
 
@@ -548,7 +555,10 @@ static void print_details(const struct model *m, const struct model_row *row, si
 	paint(PAINT_PLAIN);
 	if (*location && strcmp(location, name) != 0)
 		printf("  %s\n", location);
-	printf("  %s: %s of %s\n", verdict_name(row->e->verdict), best, shown);
+	printf("  %s%s%s%s: %s of %s\n", verdict_name(row->e->verdict),
+	       estimate_needs_reason(row->e) ? " (" : "",
+	       estimate_needs_reason(row->e) ? doubt_text(row->e->doubt) : "",
+	       estimate_needs_reason(row->e) ? ")" : "", best, shown);
 	printf("  %llu samples%s%s%s\n\n", (unsigned long long)row->samples,
 	       row->sampled ? " (" : "", row->sampled ? share : "", row->sampled ? " %)" : "");
 	print_curve(row, width);
@@ -837,6 +847,22 @@ static void print_warnings(const struct model *m, size_t width)
 	print_target_warnings(m, width);
 }
 
+/* Again the answer, where the terminal has not scrolled it away. */
+static void print_last(const struct model *m, uint32_t progress, size_t width)
+{
+	struct ranking all;
+
+	ranking_init(&all, m, progress, SORT_BOUND, NULL);
+	if (m->profile->n_progress > 1 && all.n) {
+		_cleanup_free_ char *name = clean(all.progress->name);
+
+		printf("%s: ", name);
+	}
+	if (all.n)
+		print_headline(m, &all, false, width);
+	ranking_deinit(&all);
+}
+
 int report_print(const struct model *m, const struct report_options *o)
 {
 	size_t width = output_width(), prose = width;
@@ -856,13 +882,9 @@ int report_print(const struct model *m, const struct report_options *o)
 	print_trust(m);
 	print_notes(m);
 	print_warnings(m, prose);
-	if (m->n_rows) {
-		struct ranking all;
-
-		ranking_init(&all, m, 0, SORT_BOUND, NULL);
+	if (m->n_rows)
 		putchar('\n');
-		print_headline(m, &all, false, prose);
-		ranking_deinit(&all);
-	}
+	for (uint32_t i = 0; m->n_rows && i < m->profile->n_progress; i++)
+		print_last(m, i, prose);
 	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;
 }

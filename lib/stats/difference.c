@@ -40,10 +40,11 @@ struct difference difference_of(const struct estimate_point *a, const struct est
 		d.hi = d.value + half;
 		d.p = student_two_sided(d.value / error, df);
 	}
-	if (d.p <= DIFFERENCE_ALPHA / compared)
-		d.answer = DIFFERENCE_CHANGED;
-	else if (d.lo > -same_pp && d.hi < same_pp)
+	/* What surely changed by less than anybody wants to know is the same. */
+	if (d.lo > -same_pp && d.hi < same_pp)
 		d.answer = DIFFERENCE_SAME;
+	else if (d.p <= DIFFERENCE_ALPHA / compared)
+		d.answer = DIFFERENCE_CHANGED;
 	return d;
 }
 

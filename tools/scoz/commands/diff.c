@@ -41,7 +41,8 @@ struct diff {
 	struct model *a, *b;
 	struct pair *pairs;
 	size_t n, count[DIFFERENCE_UNKNOWN + 1];
-	struct text_list only_a, only_b;
+	struct text_list only_a, only_b, warnings;
+	char *apart; /* why nothing can be compared; NULL: it can */
 };
 
 static bool same_progress(const struct diff *d, const struct profile_progress *a,
@@ -61,6 +62,12 @@ static const struct model_row *find_same(const struct diff *d, const struct mode
 			return &m->rows[i];
 	}
 	return NULL;
+}
+
+static void add_warning(struct diff *d, char *text)
+{
+	array_reserve(d->warnings.text, d->warnings.cap, d->warnings.n + 1);
+	d->warnings.text[d->warnings.n++] = text;
 }
 
 static void add_only(struct text_list *l, const char *label)
@@ -88,10 +95,51 @@ static int compare_pairs(const void *pa, const void *pb)
 	return strcmp(a->label, b->label);
 }
 
-/* Then predictions are not to be trusted. */
-static bool is_paced(const struct estimate *e)
+static const struct profile_header *header_of(const struct model *m)
 {
-	return e->warning && strstr(e->warning, "paced from outside:");
+	return &m->profile->runs[m->profile->n_runs - 1].header;
+}
+
+static const char *yes_or_no(bool b)
+{
+	return b ? "with" : "without";
+}
+
+/* Why numbers of the two do not mean the same; NULL: they do. */
+static char *why_apart(const struct diff *d)
+{
+	const struct profile_header *a = header_of(d->a), *b = header_of(d->b);
+
+	if (strcmp(a->mode, b->mode) != 0)
+		return xasprintf("OLD is of mode %s, NEW of mode %s: profile both the same way",
+				 a->mode, b->mode);
+	if (a->waits != b->waits)
+		return xasprintf("OLD is %s --waits, NEW %s: profile both the same way",
+				 yes_or_no(a->waits), yes_or_no(b->waits));
+	return NULL;
+}
+
+/* What makes comparing doubtful, and what each side warns of itself. */
+static void gather_warnings(struct diff *d)
+{
+	const struct profile_header *a = header_of(d->a), *b = header_of(d->b);
+	const struct model *const sides[] = { d->a, d->b };
+
+	if (strcmp(a->model, b->model) != 0)
+		add_warning(d, xasprintf("OLD is of model %s, NEW of model %s: some of what "
+					 "changed may be due to that",
+					 a->model, b->model));
+	if (d->a->profile->n_progress == 1 && d->b->profile->n_progress == 1 &&
+	    strcmp(d->a->profile->progress[0].name, d->b->profile->progress[0].name) != 0)
+		add_warning(d, xasprintf("the progress point is \"%s\" in OLD and \"%s\" in NEW: "
+					 "taken for the same",
+					 d->a->profile->progress[0].name,
+					 d->b->profile->progress[0].name));
+	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
+		for (size_t k = 0; k < sides[i]->warnings.n; k++)
+			add_warning(d, xasprintf("%s: %s", i ? "NEW" : "OLD",
+						 sides[i]->warnings.text[k]));
+	}
 }
 
 static void make_pairs(struct diff *d, double same_pp)
@@ -126,7 +174,7 @@ static void make_pairs(struct diff *d, double same_pp)
 		struct pair *p = &d->pairs[i];
 
 		p->d = difference_of(p->pa, p->pb, compared, same_pp);
-		if (is_paced(p->a->e) || is_paced(p->b->e))
+		if (d->apart || p->a->e->doubt == DOUBT_PACED || p->b->e->doubt == DOUBT_PACED)
 			p->d.answer = DIFFERENCE_UNKNOWN;
 		d->count[p->d.answer]++;
 	}
@@ -151,7 +199,7 @@ static char *change_text(const struct difference *d)
 
 static void print_file(const char *which, const struct model *m)
 {
-	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
+	const struct profile_header *h = header_of(m);
 	_cleanup_free_ char *path = shown_text(m->profile->path);
 	_cleanup_free_ char *command = shown_text(*h->command ? h->command : "the whole system");
 
@@ -170,6 +218,8 @@ static char *headline(const struct diff *d)
 	_cleanup_free_ char *unit = p ? ranking_unit(d->b, p->b->progress) : NULL;
 	char *text;
 
+	if (d->apart)
+		return xasprintf("Nothing can be compared: %s.", d->apart);
 	if (!p)
 		return xstrdup("No target is in both profiles: nothing can be told.");
 	if (p->d.answer != DIFFERENCE_CHANGED)
@@ -267,6 +317,11 @@ static void print_diff(const struct diff *d)
 	}
 	print_only("OLD", &d->only_a);
 	print_only("NEW", &d->only_b);
+	for (size_t i = 0; i < d->warnings.n; i++) {
+		_cleanup_free_ char *warning = shown_text(d->warnings.text[i]);
+
+		printf("%s  %s\n", i ? "" : "Warnings\n", warning);
+	}
 }
 
 /* ---- JSON ---- */
@@ -326,6 +381,8 @@ static int print_json(const struct diff *d)
 	json_object_set_new(o, "targets", targets);
 	json_object_set_new(o, "only_old", only_json(&d->only_a));
 	json_object_set_new(o, "only_new", only_json(&d->only_b));
+	json_object_set_new(o, "apart", d->apart ? clean_json(d->apart) : json_null());
+	json_object_set_new(o, "warnings", only_json(&d->warnings));
 	text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	json_decref(o);
 	printf("%s\n", text ? text : "{}");
@@ -347,6 +404,8 @@ static int diff_models(struct model *a, struct model *b, double same_pp, bool js
 	struct diff d = { .a = a, .b = b };
 	bool told;
 
+	d.apart = why_apart(&d);
+	gather_warnings(&d);
 	make_pairs(&d, same_pp);
 	if (json)
 		print_json(&d);
@@ -358,6 +417,8 @@ static int diff_models(struct model *a, struct model *b, double same_pp, bool js
 	free(d.pairs);
 	free_list(&d.only_a);
 	free_list(&d.only_b);
+	free_list(&d.warnings);
+	free(d.apart);
 	return told ? EXIT_DONE : EXIT_NOTHING;
 }
 

@@ -187,24 +187,29 @@ def judge(change, entry, measured):
     return result
 
 
-def findings(experiment, change, row):
-    """What is not as it should be. Only what weather does not change: which target, sign, rough size."""
+def contradictions(experiment, row):
+    """What is wrong in any weather: another target, or a verdict that the change refutes."""
     wrong = []
-    gain, said = row["measured_pct"], row["predicted_pct"]
-    if row["verdict"] == "nothing":
-        wrong.append("nothing was predicted for %s" % change.target[0])
-    if change.sign == 1 and row["measured_ci95"][1] <= 0 or change.sign == -1 and row["measured_ci95"][0] >= 0:
-        wrong.append("the change brought %.1f %%" % gain)
     if row["verdict"] == "optimize" and row["measured_ci95"][1] < 0:
         wrong.append("verdict optimize, and the change made it slower")
     if row["verdict"] == "contention" and row["measured_ci95"][0] > 0:
         wrong.append("verdict contention, and the change made it faster")
     if row["verdict"] == "no effect" and row["measured_ci95"][0] > 5:
-        wrong.append("verdict no effect, and the change brought %.1f %%" % gain)
-    if change.at_least is not None and said is not None and row["predicted_ci95"][1] < change.at_least:
-        wrong.append("predicted %.1f %%, which should be %.0f or more" % (said, change.at_least))
+        wrong.append("verdict no effect, and the change brought %.1f %%" % row["measured_pct"])
     if experiment.expected and not any(e in name for e in experiment.expected for name in row["top"]):
         wrong.append("sampled most: %s, and not %s" % (", ".join(row["top"]), " or ".join(experiment.expected)))
+    return wrong
+
+
+def disappointments(change, row):
+    """What is otherwise than it should be, as it may come out where others use the machine."""
+    wrong = []
+    if row["verdict"] == "nothing":
+        wrong.append("nothing was predicted for %s" % change.target[0])
+    if change.sign == 1 and row["measured_ci95"][1] <= 0 or change.sign == -1 and row["measured_ci95"][0] >= 0:
+        wrong.append("the change brought %.1f %%" % row["measured_pct"])
+    if change.at_least is not None and row["predicted_pct"] is not None and row["predicted_ci95"][1] < change.at_least:
+        wrong.append("predicted %.1f %%, which should be %.0f or more" % (row["predicted_pct"], change.at_least))
     return wrong
 
 
@@ -239,7 +244,8 @@ def conduct(experiment, out, say):
                    measured_ci95=measured["ci95"], top=top or ranking(path),
                    warning=entry.get("warning") if entry else None, reasons=report.get("reasons"),
                    machine=report.get("machine"), seconds=time.monotonic() - begin)
-        row["not_as_expected"] = findings(experiment, change, row)
+        row["contradictions"] = contradictions(experiment, row)
+        row["not_as_expected"] = row["contradictions"] + disappointments(change, row)
         with open(os.path.join(out, change.name + ".json"), "w") as f:
             json.dump(dict(row, rates=measured["rates"], unit=experiment.unit), f, indent=1)
         draw(os.path.join(out, change.name + ".svg"), "%s: %s" % (experiment.title, change.title),

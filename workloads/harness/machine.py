@@ -121,12 +121,22 @@ class Machine:
         return where
 
     def _mount(self, options, where):
+        def undo():
+            if os.path.ismount(where):
+                self.run(["umount", where])
+        self.undo.append(undo)  # first: we may be ended while it is being mounted
         try:
             self.run(["mount"] + options)
         except Failed as e:
             raise Unfit("cannot mount a file system here (%s): run it where loop devices and mounts are "
                         "allowed, for instance outside a container" % e) from e
-        self.undo.append(lambda: self.run(["umount", where]))
+
+    def mounts(self):
+        """What is mounted below our directory."""
+        top = os.path.realpath(self.tmp) + "/"
+        with open("/proc/self/mountinfo", "rb") as f:
+            points = [row.split()[4].decode("unicode_escape").encode("latin-1") for row in f]
+        return [os.fsdecode(p) for p in points if p.startswith(os.fsencode(top))]
 
     def port(self):
         """A TCP port nobody listens on now."""
@@ -169,7 +179,8 @@ class Machine:
             except Failed as e:
                 left.append(str(e))
         self.undo = []
-        if not left:  # never below something that is still mounted
+        left += ["%s is still mounted" % m for m in self.mounts()]
+        if not left:
             shutil.rmtree(self.tmp, ignore_errors=True)
         else:
             raise Failed("left behind, below %s: %s" % (self.tmp, "; ".join(left)))

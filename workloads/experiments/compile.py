@@ -8,15 +8,15 @@ import time
 from harness.experiment import Change, Experiment
 from harness.needs import Program
 
-FILES = 12
+FILES = 8
 
 
 class Main(Experiment):
-    name = "build"
+    name = "compile"
     title = "make -j2 of a C program"
     needs = [Program("gcc", "gcc"), Program("make", "make")]
     unit = "files"
-    quick_seconds = 25
+    quick_seconds = 15
     expected = ["bin:cc1"]
     points = ["file=tracepoint:sched:sched_process_exit:cc1"]
     changes = [

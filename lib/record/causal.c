@@ -64,6 +64,10 @@ enum trace_wait causal_wait(enum record_left why, uint32_t detail)
 	return wait;
 }
 
+/* Of all CPUs that are possible: many machines could have more than they do. */
+#define RINGS_MOST  (256ull << 20)
+#define RINGS_LEAST (64u << 10)
+
 struct causal_rings {
 	struct ring_buffer *ring;
 	struct queue *queue; /* during drain */
@@ -102,6 +106,8 @@ int causal_rings_open(int rings, size_t bytes, struct causal_rings **ret, struct
 	struct causal_rings *r = xcalloc(1, sizeof(*r));
 	int n = libbpf_num_possible_cpus(), rc = 0;
 
+	while (bytes > RINGS_LEAST && bytes * n > RINGS_MOST)
+		bytes /= 2;
 	r->fds = xcalloc(n, sizeof(*r->fds));
 	while (!rc && r->n < n)
 		rc = add_ring(r, rings, bytes);

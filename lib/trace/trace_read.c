@@ -8,6 +8,13 @@
 #include <unistd.h>
 #include <zstd.h>
 
+/*
+ * What is kept in memory is bounded by a multiple of the file's size: a small file with many
+ * threads was made to fill the memory. Texts and samples that are recorded pack to a tenth at best.
+ */
+#define KEPT_MOST    64
+#define THREADS_MOST (4u << 20)
+
 /* A chunk's records; once anything is not as it should be, all further ones are 0. */
 struct cursor {
 	const uint8_t *at, *end;
@@ -20,6 +27,7 @@ struct file {
 	FILE *f;
 	uint8_t *packed, *raw;
 	uint64_t number; /* of the chunk, from 1 */
+	uint64_t size;	 /* bytes of all chunks until now */
 };
 
 struct loading {
@@ -27,6 +35,7 @@ struct loading {
 	size_t cap_frames, cap_stacks, cap_processes, cap_threads, cap_devices, cap_points,
 		cap_samples;
 	bool has_header;
+	uint64_t kept, most; /* bytes of records that are kept, unpacked */
 };
 
 static const char *const wait_names[TRACE_WAITS] = {
@@ -209,6 +218,10 @@ static void get_thread(struct cursor *c, struct loading *l)
 	struct trace *t = l->t;
 	struct trace_thread *thread;
 
+	if (t->n_threads == THREADS_MOST) {
+		c->bad = true;
+		return;
+	}
 	array_reserve(t->threads, l->cap_threads, t->n_threads + 1);
 	thread = &t->threads[t->n_threads++];
 	*thread = (struct trace_thread){ .tid = get_below(c, INT32_MAX) };
@@ -283,11 +296,13 @@ static void load_chunk(struct cursor *c, struct loading *l)
 {
 	struct trace *t = l->t;
 
-	while (!c->bad && c->at < c->end) {
+	while (!c->bad && c->at < c->end && l->kept <= l->most) {
+		const uint8_t *start = c->at;
 		struct trace_event e = { .type = *c->at++ };
 
 		if (e.type >= TRACE_TYPES) {
 			load_record(c, e.type, l);
+			l->kept += c->at - start;
 			continue;
 		}
 		get_event(c, t, &e);
@@ -301,6 +316,7 @@ static void load_chunk(struct cursor *c, struct loading *l)
 		}
 		array_reserve(t->samples, l->cap_samples, t->n_samples + 1);
 		t->samples[t->n_samples++] = e;
+		l->kept += c->at - start;
 	}
 }
 
@@ -398,6 +414,7 @@ static int next_chunk(struct file *f, struct cursor *c, bool *truncated, struct 
 		*truncated = true;
 		return 0;
 	}
+	f->size += head.packed;
 	got = ZSTD_decompress(f->raw, TRACE_CHUNK_MOST, f->packed, head.packed);
 	if (ZSTD_isError(got) || got != head.raw)
 		return damaged(f, "it cannot be decompressed", err);
@@ -424,9 +441,16 @@ int trace_open(const char *path, struct trace **ret, struct error *err)
 	r = open_file(path, &f, err);
 	if (!r) {
 		while ((r = next_chunk(&f, &c, &t->truncated, err)) > 0) {
+			l.most = KEPT_MOST * f.size + TRACE_CHUNK_MOST;
 			load_chunk(&c, &l);
+			if (l.kept > l.most)
+				c.bad = true;
 			if (c.bad) {
-				r = damaged(&f, "a record that nobody writes", err);
+				r = damaged(&f,
+					    l.kept > l.most
+						    ? "packed more densely than any that is written"
+						    : "a record that nobody writes",
+					    err);
 				break;
 			}
 		}

@@ -2,12 +2,14 @@
 /* Waits to edges: cascaded re-distribution. */
 #include "waits/waits.h"
 
-/* Part of a wait that is to be followed: who, when, and the pieces above it. */
-struct waits_piece {
+#define STEPS_MOST     (4u << 20) /* pieces that one wait is followed to */
+#define STEPS_MOST_ALL (1ULL << 30)
+
+/* What a wait is followed through: the waits of @vertex between two times. */
+struct waits_level {
 	uint64_t from, to;
-	uint32_t vertex, waker;
-	size_t above; /* index of the piece that led here; SIZE_MAX: none */
-	uint8_t kind;
+	uint32_t vertex;
+	size_t next; /* in its history */
 };
 
 static uint64_t ends_hash(uint32_t from, uint32_t to)
@@ -70,8 +72,10 @@ static void know(struct waits *w, uint32_t vertex)
 	array_reserve(w->vertices, w->cap, (size_t)vertex + 1);
 	if (w->cap != cap) {
 		w->leaves = xreallocarray(w->leaves, w->cap, sizeof(*w->leaves));
+		w->on_path = xreallocarray(w->on_path, w->cap, sizeof(*w->on_path));
 		memset(w->vertices + cap, 0, (w->cap - cap) * sizeof(*w->vertices));
 		memset(w->leaves + cap, 0, (w->cap - cap) * sizeof(*w->leaves));
+		memset(w->on_path + cap, 0, (w->cap - cap) * sizeof(*w->on_path));
 	}
 	w->n = vertex + 1;
 }
@@ -98,79 +102,108 @@ static size_t first_after(const struct waits_history *h, uint64_t time)
 	return low;
 }
 
-/* Scheduler traces do not loop; waits that were told by programs may. */
-static bool on_path(const struct waits *w, size_t piece, uint32_t vertex)
+/* A part of a wait of @vertex: what it waited for then is to be looked at next. */
+static void follow(struct waits *w, uint32_t vertex, const struct waits_segment *s)
 {
-	for (; piece != SIZE_MAX; piece = w->pieces[piece].above) {
-		if (w->pieces[piece].vertex == vertex)
-			return true;
-	}
-	return false;
-}
-
-static void push(struct waits *w, const struct waits_piece *p)
-{
-	if (p->to <= p->from)
-		return;
-	array_reserve(w->pieces, w->cap_pieces, w->n_pieces + 1);
-	w->pieces[w->n_pieces++] = *p;
-}
-
-static void follow(struct waits *w, size_t at)
-{
-	struct waits_piece p = w->pieces[at];
-	struct waits_edge *e = waits_edge(&w->graph, p.vertex, p.waker);
+	struct waits_edge *e = waits_edge(&w->graph, vertex, s->waker);
 	const struct waits_history *h;
+	uint64_t forgotten;
 
-	e->weight += p.to - p.from;
-	e->kinds[p.kind] += p.to - p.from;
-	if (p.above == SIZE_MAX)
-		e->own += p.to - p.from;
-	if (p.waker >= w->n || w->leaves[p.waker] || on_path(w, at, p.waker))
+	e->weight += s->to - s->from;
+	e->kinds[s->kind] += s->to - s->from;
+	if (!w->n_levels)
+		e->own += s->to - s->from;
+	w->on_path[vertex] = true;
+	/* Scheduler traces do not loop; waits that were told by programs may. */
+	if (s->waker >= w->n || w->leaves[s->waker] || w->on_path[s->waker])
 		return;
-	h = &w->vertices[p.waker];
-	if (h->first && h->v[h->first - 1].to > p.from)
-		w->unfollowed +=
-			(h->v[h->first - 1].to < p.to ? h->v[h->first - 1].to : p.to) - p.from;
-	for (size_t i = first_after(h, p.from); i < h->n && h->v[i].from < p.to; i++) {
-		const struct waits_segment *s = &h->v[i];
-		const struct waits_piece next = { .from = s->from > p.from ? s->from : p.from,
-						  .to = s->to < p.to ? s->to : p.to,
-						  .vertex = p.waker,
-						  .waker = s->waker,
-						  .above = at,
-						  .kind = s->kind };
+	h = &w->vertices[s->waker];
+	forgotten = h->first ? h->v[h->first - 1].to : 0;
+	if (forgotten > s->from)
+		w->unfollowed += (forgotten < s->to ? forgotten : s->to) - s->from;
+	array_reserve(w->levels, w->cap_levels, w->n_levels + 1);
+	w->levels[w->n_levels++] =
+		(struct waits_level){ s->from, s->to, s->waker, first_after(h, s->from) };
+	w->on_path[s->waker] = true;
+}
 
-		push(w, &next);
+/* The next part of the waits of the deepest level; false: it has no more. */
+static bool step(struct waits *w)
+{
+	struct waits_level *l = &w->levels[w->n_levels - 1];
+	const struct waits_history *h = &w->vertices[l->vertex];
+	struct waits_segment s;
+
+	if (l->next == h->n || h->v[l->next].from >= l->to)
+		return false;
+	s = h->v[l->next++];
+	if (s.from < l->from)
+		s.from = l->from;
+	if (s.to > l->to)
+		s.to = l->to;
+	l->from = s.to;
+	follow(w, l->vertex, &s);
+	return true;
+}
+
+static void cascade(struct waits *w, uint32_t vertex, const struct waits_segment *whole)
+{
+	uint32_t left = STEPS_MOST;
+
+	w->n_levels = 0;
+	follow(w, vertex, whole);
+	while (w->n_levels) {
+		struct waits_level *l = &w->levels[w->n_levels - 1];
+
+		if (left && w->steps < STEPS_MOST_ALL && step(w)) {
+			left--;
+			w->steps++;
+			continue;
+		}
+		if (!left || w->steps == STEPS_MOST_ALL)
+			w->unfollowed += l->to - l->from;
+		w->on_path[l->vertex] = false;
+		w->n_levels--;
+	}
+	w->on_path[vertex] = false;
+}
+
+/* The older half of the time is forgotten, and what is left of it, until there is room. */
+static void make_room(struct waits *w, uint64_t now)
+{
+	while (w->held >= w->most && w->floor < now) {
+		w->floor += (now - w->floor + 1) / 2;
+		waits_forget(w, w->floor);
 	}
 }
 
 void waits_add(struct waits *w, uint32_t vertex, uint64_t from, uint64_t to, uint32_t waker,
 	       uint8_t kind)
 {
-	const struct waits_piece whole = { from, to, vertex, waker, SIZE_MAX, kind };
+	const struct waits_segment whole = { from, to, waker, kind };
 	struct waits_history *h;
 
 	if (to <= from)
 		return;
 	know(w, vertex);
 	know(w, waker);
+	if (w->held >= w->most)
+		make_room(w, from);
 	h = &w->vertices[vertex];
 	if (w->held < w->most) {
 		array_reserve(h->v, h->cap, h->n + 1);
-		h->v[h->n++] = (struct waits_segment){ from, to, waker, kind };
+		h->v[h->n++] = whole;
 		w->held++;
 	} else {
 		w->dropped++;
 	}
-	w->n_pieces = 0;
-	push(w, &whole);
-	for (size_t i = 0; i < w->n_pieces; i++)
-		follow(w, i);
+	cascade(w, vertex, &whole);
 }
 
 void waits_forget(struct waits *w, uint64_t time)
 {
+	if (time > w->floor)
+		w->floor = time;
 	w->held = 0;
 	for (size_t v = 0; v < w->n; v++) {
 		struct waits_history *h = &w->vertices[v];
@@ -193,7 +226,8 @@ void waits_deinit(struct waits *w)
 		free(w->vertices[v].v);
 	free(w->vertices);
 	free(w->leaves);
-	free(w->pieces);
+	free(w->on_path);
+	free(w->levels);
 	waits_graph_free(&w->graph);
 }
 

@@ -58,9 +58,8 @@ static void line_up(struct waits_recorded *r, struct waits_life *lives, size_t n
 
 		if (members[s] < 2)
 			continue;
-		/* waits_merge() divides by the members, which are one. */
 		e = waits_edge(&r->waits.graph, first[s], parent);
-		e->weight += gaps[s] * members[s];
+		e->weight += gaps[s];
 	}
 	free(gaps);
 	free(first);
@@ -147,13 +146,18 @@ static void wait_alike(struct waits_recorded *r)
 	const struct trace *t = r->trace;
 	uint32_t *order = xcalloc(t->n_threads + 1, sizeof(*order));
 	uint64_t *ways = ways_of(r);
-	size_t from = 0;
+	size_t from = 0, n = 0;
 
-	for (uint32_t v = 0; v < t->n_threads; v++)
-		order[v] = v;
+	/* Those that never waited are like nobody. */
+	for (uint32_t v = 0; v < t->n_threads; v++) {
+		const struct waits_times *times = &r->threads[v].times;
+
+		if (times->waited)
+			order[n++] = v;
+	}
 	named = t;
-	qsort(order, t->n_threads, sizeof(*order), by_name);
-	for (size_t i = 0; i < t->n_threads; i++) {
+	qsort(order, n, sizeof(*order), by_name);
+	for (size_t i = 0; i < n; i++) {
 		if (i - from > MOST_ALIKE || !same_name(t, order[from], order[i]))
 			from = i;
 		for (size_t k = from; k < i; k++) {
@@ -166,20 +170,38 @@ static void wait_alike(struct waits_recorded *r)
 	free(ways);
 }
 
+static void count_members(struct waits_recorded *r, const bool *lane)
+{
+	r->firsts = xcalloc(r->n_groups, sizeof(*r->firsts));
+	r->members = xcalloc(r->n_groups, sizeof(*r->members));
+	r->sizes = xcalloc(r->n_groups, sizeof(*r->sizes));
+	for (uint32_t v = 0; v < r->n_vertices; v++) {
+		uint32_t g = r->group[v];
+
+		if (!r->members[g]++)
+			r->firsts[g] = v;
+		r->sizes[g] += lane[v];
+	}
+}
+
 void waits_group(struct waits_recorded *r, bool alike)
 {
-	uint32_t *number = xcalloc(r->n_vertices, sizeof(*number)), *of;
+	uint32_t *number = xcalloc(r->n_vertices, sizeof(*number));
+	bool *lane = xcalloc(r->n_vertices, sizeof(*lane)); /* the first of a virtual thread */
 
 	r->group = xcalloc(r->n_vertices, sizeof(*r->group));
 	for (uint32_t v = 0; v < r->n_vertices; v++)
 		r->group[v] = v;
 	follow_one_another(r);
+	for (uint32_t v = 0; v < r->n_vertices; v++)
+		lane[v] = root(r->group, v) == v;
 	if (alike)
 		wait_alike(r);
 	for (uint32_t v = 0; v < r->n_vertices; v++)
 		number[v] = root(r->group, v) == v ? r->n_groups++ : number[root(r->group, v)];
-	of = r->group;
+	free(r->group);
 	r->group = number;
-	free(of);
-	waits_merge(&r->waits.graph, r->group, r->n_vertices, r->n_groups, &r->graph);
+	count_members(r, lane);
+	free(lane);
+	waits_merge(&r->waits.graph, r->group, r->n_vertices, r->n_groups, r->sizes, &r->graph);
 }

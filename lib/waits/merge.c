@@ -5,9 +5,9 @@
 #include <math.h>
 
 void waits_merge(const struct waits_graph *g, const uint32_t *group, size_t n_vertices,
-		 size_t n_groups, struct waits_graph *ret)
+		 size_t n_groups, const uint32_t *sizes, struct waits_graph *ret)
 {
-	size_t *members = xcalloc(n_groups + 1, sizeof(*members));
+	uint32_t *members = xcalloc(n_groups + 1, sizeof(*members));
 
 	*ret = (struct waits_graph){};
 	for (size_t v = 0; v < n_vertices; v++)
@@ -23,7 +23,7 @@ void waits_merge(const struct waits_graph *g, const uint32_t *group, size_t n_ve
 	}
 	for (size_t i = 0; i < ret->n; i++) {
 		struct waits_edge *e = &ret->edges[i];
-		double n = members[e->from];
+		double n = sizes ? sizes[e->from] : members[e->from];
 
 		e->weight = llround(e->weight / n);
 		e->own = llround(e->own / n);

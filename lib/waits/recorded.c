@@ -80,6 +80,20 @@ static void forget(struct waits_recorded *r, uint64_t now)
 	r->forgot = now;
 }
 
+/* It runs, and nobody has woken it since it left: somebody had before it did, or it was not seen.
+ */
+static void end_unseen(struct waits_recorded *r, uint32_t thread, uint64_t now)
+{
+	struct waits_thread *t = &r->threads[thread];
+
+	if (t->early) {
+		t->state = WAITS_QUEUED;
+		return;
+	}
+	r->unwoken++;
+	waits_add(&r->waits, thread, t->since, now, r->nobody, t->wait);
+}
+
 static int see(const struct trace_event *e, void *arg)
 {
 	struct waits_recorded *r = arg;
@@ -111,7 +125,10 @@ static int see(const struct trace_event *e, void *arg)
 		begin(t, WAITS_QUEUED, e->time);
 		break;
 	case TRACE_ENTER:
+		if (t->state == WAITS_BLOCKED)
+			end_unseen(r, e->thread, e->time);
 		close_state(t, e->time);
+		t->early = false;
 		begin(t, WAITS_ON, e->time);
 		break;
 	case TRACE_LEAVE:
@@ -120,6 +137,7 @@ static int see(const struct trace_event *e, void *arg)
 		begin(t, e->why == TRACE_BLOCKED ? WAITS_BLOCKED : WAITS_QUEUED, e->time);
 		break;
 	case TRACE_WAKE:
+		t->early |= t->state == WAITS_ON;
 		if (t->state != WAITS_BLOCKED)
 			break;
 		waits_add(&r->waits, e->thread, t->since, e->time, waker_of(r, e), t->wait);
@@ -135,27 +153,21 @@ static int see(const struct trace_event *e, void *arg)
 	return 0;
 }
 
-static uint64_t waited_for(const struct waits_graph *g, uint32_t vertex)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < g->n; i++)
-		sum += g->edges[i].to == vertex ? g->edges[i].own : 0;
-	return sum;
-}
-
 static void idle_devices(struct waits_recorded *r)
 {
-	uint64_t time = r->to - r->from;
+	uint64_t *waited = xcalloc(r->n_vertices, sizeof(*waited)), time = r->to - r->from;
+	const struct waits_graph *g = &r->waits.graph;
 
+	for (size_t i = 0; i < g->n; i++)
+		waited[g->edges[i].to] += g->edges[i].own;
 	for (size_t i = 0; i < r->trace->n_devices; i++) {
 		const struct waits_device *d = &r->devices[i];
 		uint32_t vertex = r->trace->n_threads + i;
 
-		if (d->requests && time > d->busy &&
-		    waited_for(&r->waits.graph, vertex) * LEAST_USED >= time)
+		if (d->requests && time > d->busy && waited[vertex] * LEAST_USED >= time)
 			waits_device_idle(&r->waits.graph, vertex, time - d->busy);
 	}
+	free(waited);
 }
 
 /* What goes on at the end: nobody has ended it. */
@@ -214,6 +226,9 @@ void waits_recorded_free(struct waits_recorded *r)
 	free(r->threads);
 	free(r->devices);
 	free(r->group);
+	free(r->firsts);
+	free(r->members);
+	free(r->sizes);
 }
 
 char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex)
@@ -229,17 +244,15 @@ char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex)
 
 char *waits_group_name(const struct waits_recorded *r, uint32_t group)
 {
-	uint32_t first = WAITS_NONE;
-	size_t n = 0;
+	const struct trace_thread *threads = r->trace->threads;
+	uint32_t first = r->firsts[group], n = r->members[group];
+	_cleanup_free_ char *name = waits_vertex_name(r, first);
 
-	for (uint32_t v = 0; v < r->n_vertices; v++) {
-		if (r->group[v] == group) {
-			first = first == WAITS_NONE ? v : first;
-			n++;
-		}
-	}
 	if (n == 1)
-		return waits_vertex_name(r, first);
-	return xasprintf("%s (%zu threads of %d)", r->trace->threads[first].comm, n,
-			 r->trace->threads[first].pid);
+		return xstrdup(name);
+	for (uint32_t v = first + 1; v < r->trace->n_threads; v++) {
+		if (r->group[v] == group && threads[v].pid != threads[first].pid)
+			return xasprintf("%s and %u others after it", name, n - 1);
+	}
+	return xasprintf("%s (%u threads of %d)", threads[first].comm, n, threads[first].pid);
 }

@@ -21,7 +21,8 @@ struct waits_thread {
 	uint64_t since;
 	uint32_t parent; /* thread; TRACE_NONE: it was there before */
 	uint8_t wait;
-	bool seen; /* it was recorded; else it only woke others */
+	bool seen;  /* it was recorded; else it only woke others */
+	bool early; /* it was woken while it ran: on its way to sleep, perhaps */
 };
 
 struct waits_device {
@@ -39,9 +40,13 @@ struct waits_recorded {
 	uint32_t timer, nobody;
 	size_t n_vertices;
 	uint64_t from, to; /* of the recording */
+	uint64_t unwoken;  /* waits whose end was not seen: for nobody */
 	/* Of each vertex: its group; after waits_group(). */
 	uint32_t *group;
 	size_t n_groups;
+	/* Of each group: its first vertex, its vertices, and how many of them there are at a time.
+	 */
+	uint32_t *firsts, *members, *sizes;
 	struct waits_graph graph; /* of groups */
 	/* streaming */
 	uint64_t forgot;
@@ -57,7 +62,8 @@ int waits_read(const struct trace *t, size_t most, struct waits_recorded *ret, s
 void waits_group(struct waits_recorded *r, bool alike);
 void waits_recorded_free(struct waits_recorded *r);
 
-/* "worker (4711)", "nvme0n1", "timer"; of a group: of its first member, "x12 threads"; malloc'ed.
+/* "worker (4711)", "nvme0n1", "timer"; of a group: "worker (12 threads of 4711)", or
+ * "grep (4711) and 11 others after it" of several processes; malloc'ed.
  */
 char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex);
 char *waits_group_name(const struct waits_recorded *r, uint32_t group);

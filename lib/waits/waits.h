@@ -57,13 +57,16 @@ struct waits {
 	bool *leaves;
 	size_t held, most;   /* segments; more are not kept */
 	uint64_t dropped;    /* segments that were not kept */
-	uint64_t unfollowed; /* ns of waits for threads whose own waits had been forgotten */
+	uint64_t unfollowed; /* ns of waits whose causes had been forgotten, or were too many */
+	uint64_t floor;	     /* what began before is forgotten */
 	/* scratch */
-	struct waits_piece *pieces;
-	size_t n_pieces, cap_pieces;
+	struct waits_level *levels;
+	size_t n_levels, cap_levels;
+	bool *on_path;
+	uint64_t steps;
 };
 
-/* @most: segments to be remembered at a time, 0: all. */
+/* @most: segments to be remembered at a time, the last ones; 0: all. */
 void waits_init(struct waits *w, size_t most);
 /* Nothing is known of what it waits for itself: a device, a timer, or nobody. */
 void waits_leaf(struct waits *w, uint32_t vertex);
@@ -86,12 +89,13 @@ void waits_device_idle(struct waits_graph *g, uint32_t device, uint64_t idle);
 /* ---- merging ---- */
 
 /*
- * @group: of each vertex, the number of its group (below @n_groups). Weights between groups: what a
- * member of the first waits for all members of the second, on average; an edge from a group to
- * itself says that its members wait for one another.
+ * @group: of each vertex, the number of its group (below @n_groups); @sizes: how many members a
+ * group counts for, threads that follow one another being one; NULL: all. Weights between groups:
+ * what a member of the first waits for all members of the second, on average; an edge from a group
+ * to itself says that its members wait for one another.
  */
 void waits_merge(const struct waits_graph *g, const uint32_t *group, size_t n_vertices,
-		 size_t n_groups, struct waits_graph *ret);
+		 size_t n_groups, const uint32_t *sizes, struct waits_graph *ret);
 /* How alike two histograms are: 0 to 1. */
 double waits_similarity(const uint64_t *a, const uint64_t *b, size_t n);
 

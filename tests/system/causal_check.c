@@ -9,6 +9,7 @@
 struct state {
 	enum { UNKNOWN, RUNS, READY, BLOCKED, GONE } now;
 	uint64_t since, ran;
+	bool early; /* woken before it was seen to leave */
 };
 
 struct check {
@@ -54,7 +55,8 @@ static int see(const struct trace_event *e, void *arg)
 		if (s->now == RUNS)
 			wrong(c, e, "is on two CPUs");
 		if (s->now == BLOCKED)
-			c->unwoken += counts;
+			c->unwoken += counts && !s->early;
+		s->early = false;
 		s->now = RUNS;
 		s->since = e->time;
 		break;
@@ -69,6 +71,7 @@ static int see(const struct trace_event *e, void *arg)
 			c->waits[e->wait]++;
 		break;
 	case TRACE_WAKE:
+		s->early |= s->now == RUNS;
 		if (s->now == BLOCKED && counts)
 			c->wakes[e->by]++;
 		if (s->now == BLOCKED)

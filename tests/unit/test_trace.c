@@ -299,12 +299,29 @@ static void test_not_replaced(void **state)
 	assert_false(trace_is(path));
 }
 
+/* A small file must not fill the memory: of equal bytes a megabyte packs to some 50. */
+static void test_dense(void **state)
+{
+	struct trace_writer *w;
+	struct error err = {};
+
+	(void)state;
+	unlink(path);
+	must(trace_writer_open(path, &header, &w, &err), &err);
+	trace_write_process(w, 0, 1, "");
+	for (int i = 0; i < 1000000; i++)
+		trace_write_thread(w, &(struct trace_thread){ 1, 1, 0, "" });
+	must(trace_writer_close(w, NULL, &err), &err);
+	assert_int_equal(look(&err), -EINVAL);
+	assert_non_null(strstr(err.text, "densely"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_chunks),
 		cmocka_unit_test(test_damaged),	     cmocka_unit_test(test_cut_off),
-		cmocka_unit_test(test_not_replaced),
+		cmocka_unit_test(test_not_replaced), cmocka_unit_test(test_dense),
 	};
 	int r;
 

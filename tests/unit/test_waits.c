@@ -105,7 +105,30 @@ static void test_forget(void **state)
 	waits_init(&w, 1);
 	add(&w, B, 0, 4, C);
 	add(&w, B, 5, 9, C);
-	assert_int_equal(w.dropped, 1);
+	assert_int_equal(w.dropped, 0);
+	/* The last one is there, of the first it is known that it is missing. */
+	add(&w, A, 0, 9, B);
+	assert_weight(&w.graph, B, C, 4 + 4 + 4);
+	assert_int_equal(w.unfollowed, 4);
+	waits_deinit(&w);
+}
+
+/* Memory does not grow with how many waits one leads to, nor time without bounds. */
+static void test_many(void **state)
+{
+	const uint64_t n = 5u << 20;
+	struct waits w;
+
+	(void)state;
+	begin(&w);
+	for (uint64_t t = 0; t < n; t++)
+		add(&w, B, 2 * t, 2 * t + 1, C);
+	add(&w, A, 0, 2 * n, B);
+	assert_true(w.cap_levels < 64);
+	/* 4M of them were followed, of the rest it is known. */
+	assert_weight(&w.graph, A, B, 2 * n);
+	assert_weight(&w.graph, B, C, n + (4u << 20));
+	assert_in_range(w.unfollowed, 2 * (n - (4u << 20)), 2 * (n - (4u << 20)) + 2);
 	waits_deinit(&w);
 }
 
@@ -140,7 +163,7 @@ static void test_merge(void **state)
 	waits_edge(&g, A, C)->weight = 8;
 	waits_edge(&g, B, D)->weight = 4;
 	waits_edge(&g, C, DISK)->weight = 9;
-	waits_merge(&g, group, N, 3, &m);
+	waits_merge(&g, group, N, 3, NULL, &m);
 	assert_weight(&m, 0, 0, 15);
 	assert_weight(&m, 0, 1, 6);
 	assert_int_equal(llabs((long long)waits_weight(&m, 1, 2) - 5) <= 1, 1);
@@ -331,6 +354,9 @@ static void test_short_lived(void **state)
 		{ 0, TRACE_FOLLOW, 0, 0, TRACE_RUNS, 0 },
 		{ 0, TRACE_FORK, 1, 0, 0, 0 },
 		{ 0, TRACE_ENTER, 1, 0, 0, 0 },
+		{ 10, TRACE_LEAVE, 1, 0, TRACE_BLOCKED, 0 },
+		{ 25, TRACE_WAKE, 1, 0, 0, TRACE_BY_THREAD },
+		{ 25, TRACE_ENTER, 1, 0, 0, 0 },
 		{ 40, TRACE_LEAVE, 1, 0, TRACE_BLOCKED, 0 },
 		{ 40, TRACE_EXIT, 1, 0, 0, 0 },
 		{ 60, TRACE_FORK, 2, 0, 0, 0 },
@@ -342,6 +368,7 @@ static void test_short_lived(void **state)
 	struct waits_recorded r;
 	struct error err;
 	struct trace *t;
+	char *name;
 
 	(void)state;
 	write_script(s, ARRAY_SIZE(s), 3);
@@ -350,7 +377,48 @@ static void test_short_lived(void **state)
 	waits_group(&r, false);
 	assert_int_equal(r.group[1], r.group[2]);
 	assert_int_not_equal(r.group[0], r.group[1]);
-	assert_weight(&r.graph, r.group[1], r.group[0], 20 + 10);
+	assert_weight(&r.graph, r.group[1], r.group[0], 20 + 10 + 15);
+	assert_int_equal(r.sizes[r.group[1]], 1);
+	name = waits_group_name(&r, r.group[1]);
+	assert_string_equal(name, "worker (2 threads of 100)");
+	free(name);
+	waits_recorded_free(&r);
+	/* Processes, as a shell makes them. */
+	t->threads[2].pid = 102;
+	assert_int_equal(waits_read(t, 0, &r, &err), 0);
+	waits_group(&r, true);
+	name = waits_group_name(&r, r.group[1]);
+	assert_string_equal(name, "worker (101) and 1 others after it");
+	free(name);
+	waits_recorded_free(&r);
+	trace_free(t);
+}
+
+/* Who wakes is sometimes seen before who goes to sleep has left; or not at all. */
+static void test_early(void **state)
+{
+	static const struct script s[] = {
+		{ 0, TRACE_FOLLOW, 0, 0, TRACE_RUNS, 0 },
+		{ 0, TRACE_FOLLOW, 1, 0, TRACE_RUNS, 0 },
+		{ 9, TRACE_WAKE, 1, 0, 0, TRACE_BY_THREAD },
+		{ 10, TRACE_LEAVE, 1, 0, TRACE_BLOCKED, 0 },
+		{ 30, TRACE_ENTER, 1, 0, 0, 0 },
+		{ 40, TRACE_LEAVE, 1, 0, TRACE_BLOCKED, 0 },
+		{ 47, TRACE_ENTER, 1, 0, 0, 0 },
+		{ 100, TRACE_LEAVE, 0, 0, TRACE_QUEUED, 0 },
+	};
+	struct waits_recorded r;
+	struct error err;
+	struct trace *t;
+
+	(void)state;
+	write_script(s, ARRAY_SIZE(s), 2);
+	assert_int_equal(trace_open(path, &t, &err), 0);
+	assert_int_equal(waits_read(t, 0, &r, &err), 0);
+	assert_int_equal(r.threads[1].times.queued, 20);
+	assert_int_equal(r.threads[1].times.waited, 7);
+	assert_int_equal(r.unwoken, 1);
+	assert_weight(&r.waits.graph, 1, r.nobody, 7);
 	waits_recorded_free(&r);
 	trace_free(t);
 }
@@ -358,11 +426,12 @@ static void test_short_lived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors),	   cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_forget),	   cmocka_unit_test(test_device),
-		cmocka_unit_test(test_merge),	   cmocka_unit_test(test_knots),
-		cmocka_unit_test(test_long_chain), cmocka_unit_test(test_refine),
-		cmocka_unit_test(test_recorded),   cmocka_unit_test(test_short_lived),
+		cmocka_unit_test(test_vectors),	    cmocka_unit_test(test_circle),
+		cmocka_unit_test(test_forget),	    cmocka_unit_test(test_many),
+		cmocka_unit_test(test_device),	    cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_knots),	    cmocka_unit_test(test_long_chain),
+		cmocka_unit_test(test_refine),	    cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_short_lived), cmocka_unit_test(test_early),
 	};
 	int r;
 

@@ -23,8 +23,8 @@ struct view {
 	struct options o;
 	struct waits_graph graph; /* what may matter of r.graph */
 	bool *removed;		  /* groups that were shown to be in the background */
+	bool *unseen;		  /* groups with threads that were not recorded */
 	double *on, *queued;	  /* of groups: shares of the time, summed over members */
-	size_t *members;
 	uint64_t time;
 };
 
@@ -127,16 +127,16 @@ static void sum_up(struct view *v)
 
 	v->time = r->to > r->from ? r->to - r->from : 1;
 	v->removed = xcalloc(r->n_groups, sizeof(*v->removed));
+	v->unseen = xcalloc(r->n_groups, sizeof(*v->unseen));
 	v->on = xcalloc(r->n_groups, sizeof(*v->on));
 	v->queued = xcalloc(r->n_groups, sizeof(*v->queued));
-	v->members = xcalloc(r->n_groups, sizeof(*v->members));
 	for (uint32_t i = 0; i < r->n_vertices; i++) {
 		uint32_t g = r->group[i];
 
-		v->members[g]++;
 		aside[g] |= is_aside(r, i);
 		if (i >= r->trace->n_threads)
 			continue;
+		v->unseen[g] |= !r->threads[i].seen;
 		v->on[g] += (double)r->threads[i].times.on / v->time;
 		v->queued[g] += (double)r->threads[i].times.queued / v->time;
 	}
@@ -151,11 +151,7 @@ static void sum_up(struct view *v)
 
 static bool is_device(const struct view *v, uint32_t group)
 {
-	for (uint32_t i = v->r.trace->n_threads; i < v->r.n_vertices; i++) {
-		if (v->r.group[i] == group)
-			return true;
-	}
-	return false;
+	return v->r.firsts[group] >= v->r.trace->n_threads;
 }
 
 static char *name_of(const struct view *v, uint32_t group)
@@ -238,19 +234,39 @@ static void print_members(const struct view *v, const struct waits_part *p)
 
 		if (is_device(v, g))
 			printf("  %s: a device\n", name);
+		else if (v->unseen[g])
+			printf("  %s: was not recorded, so what it did and waited for is unknown: "
+			       "record with -a, or it by --pid %d\n",
+			       name, v->r.trace->threads[v->r.firsts[g]].pid);
 		else
 			printf("  %s: on a CPU %.0f %%, wanting one %.0f %% of the time\n", name,
 			       100 * v->on[g], 100 * v->queued[g]);
 	}
 }
 
-/* No device, and less than one CPU in all: who works all the time does not look so. */
+static bool is_heavy(const struct view *v, uint32_t group)
+{
+	for (size_t i = 0; i < v->graph.n; i++) {
+		const struct waits_edge *e = &v->graph.edges[i];
+
+		if (e->to == group && e->weight >= v->o.enough / 100 * v->time)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * No device, and less than one CPU in all: who works all the time does not look so. Of who was not
+ * recorded that is not known: if it is waited for much it may be what takes the time.
+ */
 static bool is_background(const struct view *v, const struct waits_part *p)
 {
 	double on = 0;
 
 	for (size_t i = 0; i < p->n; i++) {
 		if (is_device(v, p->vertices[i]))
+			return false;
+		if (v->unseen[p->vertices[i]] && is_heavy(v, p->vertices[i]))
 			return false;
 		on += v->on[p->vertices[i]];
 	}
@@ -268,8 +284,8 @@ static void print_knot(const struct view *v, const struct waits_part *p)
 
 	for (size_t i = 0; i < p->n; i++) {
 		inside[p->vertices[i]] = true;
-		if (v->queued[p->vertices[i]] / v->members[p->vertices[i]] > queued)
-			queued = v->queued[p->vertices[i]] / v->members[p->vertices[i]];
+		if (v->queued[p->vertices[i]] / v->r.sizes[p->vertices[i]] > queued)
+			queued = v->queued[p->vertices[i]] / v->r.sizes[p->vertices[i]];
 	}
 	print_members(v, p);
 	waits_refine(&v->graph, inside, v->r.n_groups, v->o.enough / 100 * v->time, &heavy);
@@ -291,11 +307,11 @@ static void print_parts(struct view *v, const struct waits_parts *parts, bool ba
 		if (p->kind == WAITS_PASS || is_background(v, p) != background)
 			continue;
 		if (background) {
-			_cleanup_free_ char *name = name_of(v, p->vertices[0]);
-
-			printf("\n# in the background%s: %s%s\n",
-			       p->kind == WAITS_KNOT ? ", a knot" : "", name,
-			       p->n > 1 ? " and others" : "");
+			printf("\n# %s, %s; the rest is looked at without it\n",
+			       v->unseen[p->vertices[0]] ? "waited for little"
+							 : "in the background",
+			       p->kind == WAITS_KNOT ? "a knot" : "a sink");
+			print_members(v, p);
 			for (size_t k = 0; k < p->n; k++)
 				v->removed[p->vertices[k]] = true;
 			continue;
@@ -366,6 +382,9 @@ static void print_tables(struct view *v)
 	       "others "
 	       "that waited for it meanwhile\n");
 	print_edges(v, &v->graph, v->o.rows);
+	if (v->r.unwoken)
+		printf("# %llu waits ended without a waking that was seen: they count for nobody\n",
+		       (unsigned long long)v->r.unwoken);
 	print_knots(v);
 }
 
@@ -465,8 +484,8 @@ int cmd_waits(int argc, char **argv)
 	waits_recorded_free(&v.r);
 	trace_free(t);
 	free(v.removed);
+	free(v.unseen);
 	free(v.on);
 	free(v.queued);
-	free(v.members);
 	return ret;
 }

@@ -170,7 +170,11 @@ static int conclude(const struct trace *t, struct predict *p)
 		print(t, p);
 		return EXIT_DONE;
 	}
-	if (p->by_run_time)
+	if (p->by_run_time && !strcmp(t->header.scope, "all"))
+		log_warn("%s: neither a progress point is in it, nor which of all threads is the "
+			 "command's: record with --progress, or without -a",
+			 t->path);
+	else if (p->by_run_time)
 		log_warn("%s: neither a progress point nor the end of a command is in it: record "
 			 "with "
 			 "--progress",

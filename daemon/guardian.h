@@ -2,7 +2,8 @@
 /*
  * Settings of the machine that a run changes, and their way back however scozd ends: a small
  * process (nobody's child, so that it is not taken for the command's) waits for scozd to be gone
- * (end of file on a pipe) and writes the old values, and 0 to the file of --truth.
+ * (end of file on a pipe) and writes the old values, and 0 to the file of --truth. It inherits
+ * scozd's hold on the machine (run/machine_lock.h), so the next scozd does not begin before that.
  */
 #ifndef SCOZD_GUARDIAN_H
 #define SCOZD_GUARDIAN_H

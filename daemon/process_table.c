@@ -14,14 +14,14 @@
  */
 #include "daemon/process_table.h"
 
+#include "base/hash_index.h"
 #include "host/process.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 
-#define BUCKETS	      1024 /* a power of two, as are the next two */
-#define NAMES	      4096
+#define NAMES	      4096 /* a power of two */
 #define FOLD_AT_ONCE  64
 #define GONE_GRACE_NS (200 * NSEC_PER_MSEC)
 #define PATIENCE_NS   (300 * NSEC_PER_MSEC) /* for one answer; then another thread asks the rest */
@@ -29,7 +29,6 @@
 #define SLOTS	      (PROCESS_TABLE_OWN + PROCESS_TABLE_GROUPS + 1)
 
 struct node {
-	struct node *next;
 	int pid;
 	uint32_t id;
 	uint64_t gone_ns; /* 0: it runs */
@@ -48,7 +47,9 @@ struct name {
 
 struct process_table {
 	pthread_mutex_t lock;
-	struct node *buckets[BUCKETS];
+	struct node *nodes; /* in no order */
+	size_t n_nodes, cap_nodes;
+	struct hash_index by_pid;
 	struct name names[NAMES]; /* of those without a node, by pid */
 	uint16_t *slot_of;	  /* by id */
 	size_t n_ids, cap_ids;
@@ -66,13 +67,12 @@ struct process_table {
 	size_t n_questions, cap_questions;
 };
 
-static struct node **find(struct process_table *p, int pid)
+/* Until the next one is added or dropped. */
+static struct node *find(const struct process_table *p, int pid)
 {
-	struct node **n = &p->buckets[(unsigned int)pid & (BUCKETS - 1)];
+	uint32_t i = hash_index_find_id(&p->by_pid, pid);
 
-	while (*n && (*n)->pid != pid)
-		n = &(*n)->next;
-	return n;
+	return i == HASH_NONE ? NULL : &p->nodes[i];
 }
 
 static struct process *entry_of(struct process_table *p, uint32_t id)
@@ -190,18 +190,22 @@ void process_table_fold(struct process_table *p, uint64_t least, size_t many)
 
 /* ---- what happens ---- */
 
-static void drop(struct node **n)
+static void drop(struct process_table *p, struct node *gone)
 {
-	struct node *gone = *n;
+	uint32_t at = gone - p->nodes, last = p->n_nodes - 1;
 
-	*n = gone->next;
-	free(gone);
+	hash_index_remove_id(&p->by_pid, gone->pid, at);
+	if (at != last) {
+		*gone = p->nodes[last];
+		hash_index_remove_id(&p->by_pid, gone->pid, last);
+		hash_index_add_id(&p->by_pid, gone->pid, at);
+	}
+	p->n_nodes--;
 }
 
 static struct node *add(struct process_table *p, int pid)
 {
 	const char *name = cached_name(p, pid);
-	struct node *n = xcalloc(1, sizeof(*n));
 	struct process *e;
 	size_t slot = 0;
 
@@ -215,24 +219,24 @@ static struct node *add(struct process_table *p, int pid)
 	e = &p->slots[slot];
 	*e = (struct process){ .id = new_id(p, slot), .pid = pid, .rank = -1 };
 	set_name(e->name, name ? name : "?");
-	n->pid = pid;
-	n->id = e->id;
-	n->next = p->buckets[(unsigned int)pid & (BUCKETS - 1)];
-	return p->buckets[(unsigned int)pid & (BUCKETS - 1)] = n;
+	array_reserve(p->nodes, p->cap_nodes, p->n_nodes + 1);
+	hash_index_add_id(&p->by_pid, pid, p->n_nodes);
+	p->nodes[p->n_nodes] = (struct node){ .pid = pid, .id = e->id };
+	return &p->nodes[p->n_nodes++];
 }
 
 uint32_t process_table_sample(struct process_table *p, int pid, uint64_t samples)
 {
-	struct node **at;
 	struct node *n;
 	uint32_t id;
 
 	pthread_mutex_lock(&p->lock);
-	at = find(p, pid);
-	if (*at && (*at)->gone_ns && clock_now_ns() - (*at)->gone_ns > GONE_GRACE_NS)
-		drop(at); /* another one has its pid now */
-	n = *at ? *at : add(p, pid);
-	id = n->id;
+	n = find(p, pid);
+	if (n && n->gone_ns && clock_now_ns() - n->gone_ns > GONE_GRACE_NS) {
+		drop(p, n); /* another one has its pid now */
+		n = NULL;
+	}
+	id = n ? n->id : add(p, pid)->id;
 	entry_of(p, id)->samples += samples;
 	pthread_mutex_unlock(&p->lock);
 	return id;
@@ -240,13 +244,13 @@ uint32_t process_table_sample(struct process_table *p, int pid, uint64_t samples
 
 void process_table_fork(struct process_table *p, int pid, int parent)
 {
-	struct node **at, *of;
+	struct node *n, *of;
 
 	pthread_mutex_lock(&p->lock);
-	at = find(p, pid);
-	if (*at && (*at)->gone_ns)
-		drop(at);
-	of = *find(p, parent);
+	n = find(p, pid);
+	if (n && n->gone_ns)
+		drop(p, n);
+	of = find(p, parent);
 	if (of)
 		cache_name(p, pid, entry_of(p, of->id)->name);
 	else if (cached_name(p, parent))
@@ -260,7 +264,7 @@ void process_table_exec(struct process_table *p, int pid, const char *name)
 
 	pthread_mutex_lock(&p->lock);
 	cache_name(p, pid, name);
-	n = *find(p, pid);
+	n = find(p, pid);
 	if (n) {
 		struct process *e = entry_of(p, n->id);
 
@@ -276,7 +280,7 @@ void process_table_gone(struct process_table *p, int pid)
 	struct node *n;
 
 	pthread_mutex_lock(&p->lock);
-	n = *find(p, pid);
+	n = find(p, pid);
 	if (n && !n->gone_ns) {
 		n->gone_ns = clock_now_ns();
 		if (entry_of(p, n->id)->pid)
@@ -316,21 +320,19 @@ static struct question *questions(struct process_table *p, size_t *ret)
 	size_t n = 0, cap = 0;
 
 	pthread_mutex_lock(&p->lock);
-	for (size_t i = 0; i < BUCKETS; i++) {
-		for (struct node **at = &p->buckets[i]; *at;) {
-			struct node *node = *at;
+	for (size_t i = 0; i < p->n_nodes;) {
+		struct node *node = &p->nodes[i];
 
-			if (node->gone_ns && now - node->gone_ns > GONE_GRACE_NS) {
-				drop(at);
-				continue;
-			}
-			if (!node->looked && !node->gone_ns) {
-				array_reserve(q, cap, n + 1);
-				q[n++] = (struct question){ node->pid, node->id };
-				node->looked = true;
-			}
-			at = &node->next;
+		if (node->gone_ns && now - node->gone_ns > GONE_GRACE_NS) {
+			drop(p, node); /* another one is here now */
+			continue;
 		}
+		if (!node->looked && !node->gone_ns) {
+			array_reserve(q, cap, n + 1);
+			q[n++] = (struct question){ node->pid, node->id };
+			node->looked = true;
+		}
+		i++;
 	}
 	pthread_mutex_unlock(&p->lock);
 	*ret = n;
@@ -340,7 +342,7 @@ static struct question *questions(struct process_table *p, size_t *ret)
 /* Under the lock. NULL: it has become another one, or part of a group, since that was asked. */
 static struct process *still(struct process_table *p, const struct question *q)
 {
-	struct node *node = *find(p, q->pid);
+	struct node *node = find(p, q->pid);
 	struct process *e = entry_of(p, q->id);
 
 	return node && node->id == q->id && !node->gone_ns && e->pid ? e : NULL;
@@ -531,10 +533,8 @@ void process_table_destroy(struct process_table *p)
 		return; /* it is left to the thread */
 	if (asked)
 		pthread_join(p->asker, NULL);
-	for (size_t i = 0; i < BUCKETS; i++) {
-		while (p->buckets[i])
-			drop(&p->buckets[i]);
-	}
+	hash_index_deinit(&p->by_pid);
+	free(p->nodes);
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
 	free(p->questions);

@@ -10,8 +10,9 @@
 
 #define LOCK_FILE     "/run/scozd.lock"
 #define LOCK_NAME     "scozd.lock"
-#define VANISHING_MS  1000 /* so long its guardian may keep the name of one that has gone */
-#define UNSEEN_HOLDER 0	   /* of a process that is not in our PID namespace */
+#define VANISHING_MS  5000 /* so long the guardian of one that has gone may keep what it held */
+#define RETRY_US      20000
+#define UNSEEN_HOLDER 0 /* of a process that is not in our PID namespace */
 
 static int busy(struct error *err, const char *what, int pid)
 {
@@ -21,16 +22,6 @@ static int busy(struct error *err, const char *what, int pid)
 			 "another scozd is profiling this machine (%s is locked%s): two would "
 			 "stop each other's cores; wait until it has ended",
 			 what, who);
-}
-
-static int lock_file(struct machine_lock *l, const char *path, struct error *err)
-{
-	l->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (l->file < 0)
-		return 0; /* not root, or a file system that cannot be written to */
-	if (flock(l->file, LOCK_EX | LOCK_NB))
-		return busy(err, path, 0);
-	return 0;
 }
 
 static socklen_t address(const char *name, struct sockaddr_un *a)
@@ -59,6 +50,31 @@ static bool exists(int pid)
 	return !access(path, F_OK);
 }
 
+/* It could, or cannot be seen and is root. */
+static bool profiles(const struct ucred *who)
+{
+	return who->pid == UNSEEN_HOLDER ? !who->uid : privileges_of_profiler(who->pid, who->uid);
+}
+
+/* Who has it may be gone but for a guardian, which holds it until the old settings are written. */
+static int lock_file(struct machine_lock *l, const char *path, const char *name, struct error *err)
+{
+	uint64_t end = clock_now_ns() + VANISHING_MS * NSEC_PER_MSEC;
+	struct ucred who;
+
+	l->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (l->file < 0)
+		return 0; /* not root, or a file system that cannot be written to */
+	while (flock(l->file, LOCK_EX | LOCK_NB)) {
+		if (holder(name, &who) && profiles(&who))
+			return busy(err, path, who.pid);
+		if (clock_now_ns() > end)
+			return busy(err, path, 0);
+		usleep(RETRY_US);
+	}
+	return 0;
+}
+
 static int lock_name(struct machine_lock *l, const char *name, struct error *err)
 {
 	uint64_t end = clock_now_ns() + VANISHING_MS * NSEC_PER_MSEC;
@@ -73,15 +89,14 @@ static int lock_name(struct machine_lock *l, const char *name, struct error *err
 		if (errno != EADDRINUSE)
 			return error_set(err, errno, "the name %s: %s", name, strerror(errno));
 		if (holder(name, &who)) {
-			if (who.pid == UNSEEN_HOLDER ? !who.uid
-						     : privileges_of_profiler(who.pid, who.uid))
+			if (profiles(&who))
 				return busy(err, name, who.pid);
 			if (who.pid != UNSEEN_HOLDER && exists(who.pid))
 				break;
 		}
 		if (clock_now_ns() > end)
 			break;
-		usleep(20000);
+		usleep(RETRY_US);
 	}
 	if (!listen(l->name, SOMAXCONN)) /* fails where bind() did */
 		return 0;
@@ -99,9 +114,10 @@ int machine_lock_take(struct machine_lock *l, const char *file, const char *name
 	int ret;
 
 	*l = (struct machine_lock){ -1, -1 };
-	ret = lock_file(l, file ? file : LOCK_FILE, err);
+	name = name ? name : LOCK_NAME;
+	ret = lock_file(l, file ? file : LOCK_FILE, name, err);
 	if (!ret)
-		ret = lock_name(l, name ? name : LOCK_NAME, err);
+		ret = lock_name(l, name, err);
 	if (ret)
 		machine_lock_release(l);
 	return ret;
@@ -125,11 +141,9 @@ int machine_lock_holder(const char *name, int known)
 		return 0;
 	if (known)
 		return known;
-	if (!holder(name, &who))
+	if (!holder(name, &who) || !profiles(&who))
 		return 0;
-	if (who.pid == UNSEEN_HOLDER)
-		return who.uid ? 0 : -1;
-	return privileges_of_profiler(who.pid, who.uid) ? who.pid : 0;
+	return who.pid == UNSEEN_HOLDER ? -1 : who.pid;
 }
 
 void machine_lock_release(struct machine_lock *l)

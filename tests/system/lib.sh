@@ -94,14 +94,16 @@ footer() {
 }
 
 rate=/proc/sys/kernel/perf_event_max_sample_rate
-# Of the scozd that this test has started; it has one where perf_event_max_sample_rate was low.
-kill_guardian() {
+# The guardian of the scozd that this test has started; it has one where perf_event_max_sample_rate
+# was low.
+guardian_of_test() {
 	local pid
 	for _ in $(seq 600); do
 		for pid in $(strays "$SCOZ_TEST"); do
-			[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = scozd-guard ] || continue
-			kill -9 "$pid"
-			return
+			[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != scozd-guard ] || {
+				echo "$pid"
+				return
+			}
 		done
 		sleep 0.1
 	done

@@ -91,11 +91,46 @@ static void files_are_locked(void **state)
 	assert_true(a.file >= 0 && a.name >= 0);
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600); /* others could keep it locked */
-	assert_int_equal(machine_lock_take(&b, file, "another", &err), -EBUSY);
+	put_process(getpid(), geteuid(), BOTH, "         0          0 4294967295\n");
+	assert_int_equal(machine_lock_take(&b, file, name, &err), -EBUSY);
 	assert_non_null(strstr(err.text, "another scozd is profiling"));
+	assert_non_null(strstr(err.text, ", process "));
 	machine_lock_release(&a);
 	assert_int_equal(machine_lock_take(&b, file, name, &err), 0);
 	machine_lock_release(&b);
+}
+
+/*
+ * Who took the locks is gone, a child that inherited them is not: as a guardian that has still to
+ * write what was before. It is waited for, not taken for a scozd that runs.
+ */
+static void guardians_are_waited_for(void **state)
+{
+	struct machine_lock l;
+	struct error err = {};
+	int ready[2], taker;
+	char c;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	taker = fork();
+	if (!taker) {
+		if (machine_lock_take(&l, file, name, NULL) || fork())
+			_exit(0);
+		if (write(ready[1], "x", 1) != 1)
+			_exit(1);
+		usleep(300000);
+		_exit(0);
+	}
+	close(ready[1]);
+	assert_int_equal(waitpid(taker, NULL, 0), taker);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	if (machine_lock_take(&l, file, name, &err))
+		fail_msg("%s", err.text);
+	assert_true(l.file >= 0 && l.name >= 0);
+	assert_int_equal(read(ready[0], &c, 1), 0); /* it has gone by now */
+	machine_lock_release(&l);
+	close(ready[0]);
 }
 
 /* Not root: the name alone. */
@@ -178,6 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_locked),
+		cmocka_unit_test(guardians_are_waited_for),
 		cmocka_unit_test(names_are_locked),
 		cmocka_unit_test(squatters_do_not_count),
 		cmocka_unit_test(capabilities_that_suffice),

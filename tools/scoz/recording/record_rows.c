@@ -263,7 +263,8 @@ static void sort_group(struct record_group *g)
 		g->rows[i].calls = sort_siblings(g->calls, g->rows[i].calls);
 	for (size_t i = 1; i < g->n_calls; i++)
 		g->calls[i].child = sort_siblings(g->calls, g->calls[i].child);
-	qsort(g->rows, g->n_rows, sizeof(*g->rows), compare_row);
+	if (g->n_rows)
+		qsort(g->rows, g->n_rows, sizeof(*g->rows), compare_row);
 }
 
 /* ---- groups ---- */

@@ -90,6 +90,32 @@ static void write_machine(struct experiment *x, const struct engine_ledger *l)
 		log_warn("%s", err.text);
 }
 
+/* For a page that shows them wherever it is made. */
+static void write_sources(struct experiment *x)
+{
+	for (size_t i = 0; i < trials_count(x->trials); i++) {
+		const struct trial *t = trials_get(x->trials, i);
+		struct source_lines lines;
+		const char *text[2 * SOURCE_LINES_AROUND + 1];
+		struct profile_source p = { .target = t->id, .lines = text };
+		struct error err = {};
+
+		if (!t->told || !t->location ||
+		    !sources_read(x->s->sources, t->binary, &t->file, t->location, &lines,
+				  &p.newer))
+			continue;
+		p.first = lines.first;
+		p.n_lines = lines.n;
+		for (size_t k = 0; k < lines.n; k++)
+			text[k] = xstrndup(lines.line[k], source_line_length(lines.line[k]));
+		if (profile_writer_source(x->s->writer, &p, &err))
+			log_warn("%s", err.text);
+		for (size_t k = 0; k < lines.n; k++)
+			free((char *)text[k]);
+		source_lines_free(&lines);
+	}
+}
+
 static void fill_footer(struct session *s, const struct engine_ledger *l,
 			const struct handlers_counts *counts, struct profile_footer *f)
 {
@@ -209,6 +235,7 @@ int finish_run(struct experiment *x)
 	f.warnings = (const char *const *)s->warnings;
 	f.n_warnings = s->n_warnings;
 	samples_write(s);
+	write_sources(x);
 	write_latencies(s);
 	write_machine(x, &l);
 	if (profile_writer_finish(s->writer, &f, &err)) {

@@ -464,6 +464,7 @@ int main(int argc, char **argv)
 	options_parse(argc, argv, &s.opt);
 	s.launcher = LAUNCHER_INIT;
 	ret = symbolizer_start(&err); /* before there are other threads */
+	s.sources = s.opt.no_sources ? NULL : sources_start();
 	if (!ret)
 		ret = check_privileges(&err);
 	if (!ret && s.opt.command)
@@ -496,6 +497,7 @@ int main(int argc, char **argv)
 	}
 	destroy(&x);
 	launcher_stop(&s.launcher);
+	sources_stop(s.sources);
 	symbolizer_stop();
 	guardian_stop(&guardian);
 	return status;

@@ -60,6 +60,7 @@ static const char usage[] =
 	"Output:\n"
 	"  -o, --output=FILE            default: profile.scoz; a fitting one is extended\n"
 	"      --user=NAME              run the command as this user\n"
+	"      --no-sources             leave lines of source out of the profile\n"
 	"      --json                   progress as JSON lines on stderr\n"
 	"  -v, --verbose                say more (twice: everything)\n"
 	"  -q, --quiet                  say less\n"
@@ -100,6 +101,7 @@ enum {
 	OPT_BATCH,
 	OPT_TUNE,
 	OPT_UNWIND,
+	OPT_NO_SOURCES,
 };
 
 static const struct option longs[] = {
@@ -134,6 +136,7 @@ static const struct option longs[] = {
 	{ "tune", required_argument, NULL, OPT_TUNE },
 	{ "output", required_argument, NULL, 'o' },
 	{ "user", required_argument, NULL, OPT_USER },
+	{ "no-sources", no_argument, NULL, OPT_NO_SOURCES },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -364,6 +367,9 @@ static void take(struct options *o, int key, const char *arg)
 		break;
 	case OPT_TRUTH:
 		o->truth = arg;
+		break;
+	case OPT_NO_SOURCES:
+		o->no_sources = true;
 		break;
 	case 'o':
 		o->output = arg;

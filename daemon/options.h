@@ -42,6 +42,7 @@ struct options {
 	const char *output;
 	const char *user;
 	bool json;
+	bool no_sources; /* no lines of source go into the profile */
 	bool waive;
 	bool waits;		    /* code is sped up with its waiting */
 	bool unwind;		    /* by tables */

@@ -12,6 +12,7 @@
 #include "daemon/locations.h"
 #include "daemon/options.h"
 #include "daemon/points.h"
+#include "daemon/sources.h"
 #include "engine/engine.h"
 #include "maps/maps.h"
 #include "profile/profile.h"
@@ -42,6 +43,7 @@ struct session {
 	struct handlers *handlers;
 	struct points *points;
 	struct profile_writer *writer;
+	struct sources *sources; /* NULL: none are wanted */
 	struct launcher launcher;
 	struct command command;
 	struct lease *lease;

@@ -159,6 +159,7 @@ void trials_destroy(struct trials *l)
 	for (size_t i = 0; i < l->n; i++) {
 		forget_code(&l->list[i]);
 		chosen_target_free(&l->list[i].chosen);
+		free(l->list[i].trial.location);
 		free(l->list[i].own_name);
 	}
 	plan_free(l->plan);
@@ -322,6 +323,11 @@ static int tell(struct session *s, struct trial *t, const struct resolved_target
 		log_warn("target %s stands for all of: %s; write one of them to try it alone",
 			 t->name, r->overloads);
 	t->told = true;
+	if (r->location[0] && r->n) {
+		t->location = xstrdup(r->location);
+		t->binary = maps_binary_path(s->maps, r->parts[0].binary);
+		t->file = r->parts[0].file;
+	}
 	return profile_writer_target(s->writer, &p, &t->id, err);
 }
 

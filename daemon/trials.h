@@ -13,6 +13,10 @@ struct trial {
 	bool told, broken;
 	uint64_t hits;
 	uint64_t others_hits; /* in the same windows, by tasks that are not profiled */
+	/* Where its source is, once it is told, and of which program; NULL: not known. */
+	char *location;
+	const char *binary; /* the path; lives as long as the maps */
+	struct file_id file;
 };
 
 struct trials;

@@ -87,6 +87,10 @@ static const struct field latency_fields[] = {
 	M(U64, latency.l, measured), M(U64, latency.l, elsewhere), M(TEXT, latency.l, why),
 	M(ROWS, latency, bins, LIST(bin_fields, profile_latency_bin)), { 0 },
 };
+static const struct field source_fields[] = {
+	M(U32, source.s, run), M(U32, source.s, target, FIELD_REQUIRED), M(U32, source.s, first),
+	M(FLAG, source.s, newer), M(TEXTS, source, lines), { 0 },
+};
 static const struct field footer_fields[] = {
 	M(U32, footer, run), M(REAL, footer.f, duration_s), M(U64, footer.f, samples_total),
 	M(U64, footer.f, samples_lost), M(U64, footer.f, samples_unnamed),
@@ -111,6 +115,7 @@ static const struct line_kind kinds[PROFILE_LINE_KINDS] = {
 	[LINE_PROCESS] = KIND(process, .p = { .name = "", .rank = -1, .rank_from = "" }),
 	[LINE_MACHINE] = KIND(machine, .m = { .run = 0 }),
 	[LINE_LATENCY] = KIND(latency, .l = { .why = "" }),
+	[LINE_SOURCE] = KIND(source, .s = { .run = 0 }),
 	[LINE_FOOTER] = KIND(footer, .f = { .command_status = -1, .end = "" }),
 };
 /* clang-format on */

@@ -17,6 +17,7 @@ enum profile_line_kind {
 	LINE_PROCESS,
 	LINE_MACHINE,
 	LINE_LATENCY,
+	LINE_SOURCE,
 	LINE_FOOTER,
 	PROFILE_LINE_KINDS
 };
@@ -62,6 +63,10 @@ union profile_line {
 		struct profile_latency l;
 		struct jsonl_list bins;
 	} latency;
+	struct {
+		struct profile_source s;
+		struct jsonl_list lines;
+	} source;
 	struct {
 		uint32_t run;
 		struct profile_footer f;

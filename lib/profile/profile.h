@@ -45,6 +45,15 @@ struct profile_target {
 	const char *location; /* "bar.c:8", or "" */
 };
 
+/* What the source around a target's location was when it was profiled. */
+struct profile_source {
+	uint32_t run, target; /* ids */
+	uint32_t first;	      /* number of the first line */
+	const char *const *lines;
+	size_t n_lines;
+	bool newer; /* the file was changed after the program was made: lines may have moved */
+};
+
 /* How long one latency point took, in all of a run, where that was measured. */
 struct profile_latency_bin {
 	double from_s, to_s;
@@ -149,6 +158,8 @@ int profile_writer_discard(struct profile_writer *w, uint32_t seq, const char *d
 			   struct error *err);
 int profile_writer_latency(struct profile_writer *w, const struct profile_latency *l,
 			   struct error *err);
+int profile_writer_source(struct profile_writer *w, const struct profile_source *s,
+			  struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
 int profile_writer_machine(struct profile_writer *w, const struct profile_machine *m,
@@ -186,6 +197,8 @@ struct profile {
 	size_t n_machines;
 	struct profile_process *processes; /* of all runs */
 	size_t n_processes;
+	struct profile_source *sources; /* of all runs */
+	size_t n_sources;
 	struct profile_latency *latencies; /* of all runs */
 	size_t n_latencies;
 	bool truncated;	      /* last line incomplete, or the last run without footer */

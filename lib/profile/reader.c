@@ -15,8 +15,8 @@ struct reader {
 	struct profile *p;
 	union profile_line l;
 	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
-	size_t cap_machines, cap_processes, first_sample; /* of this run */
-	size_t *kept, n_kept, cap_kept;			  /* windows of this run, see push_kept() */
+	size_t cap_machines, cap_processes, cap_sources, first_sample; /* of this run */
+	size_t *kept, n_kept, cap_kept; /* windows of this run, see push_kept() */
 };
 
 static int bad_field(struct reader *r, const char *key, const char *what)
@@ -232,6 +232,21 @@ static int read_latency(struct reader *r)
 	return 0;
 }
 
+static int read_source(struct reader *r)
+{
+	struct profile_source *s = &r->l.source.s;
+	struct profile *p = r->p;
+
+	if (s->target >= p->n_targets)
+		return bad_field(r, "target", "is not described by any line before it");
+	s->run = p->n_runs - 1;
+	s->lines = r->l.source.lines.items;
+	s->n_lines = r->l.source.lines.n;
+	array_reserve(p->sources, r->cap_sources, p->n_sources + 1);
+	p->sources[p->n_sources++] = *s;
+	return 0;
+}
+
 static int read_frequency(struct reader *r)
 {
 	struct profile_header *h = &this_run(r)->header;
@@ -265,7 +280,7 @@ static int take_line(struct jsonl_reader *in, size_t kind)
 		[LINE_WINDOW] = read_window,   [LINE_DISCARD] = read_discard,
 		[LINE_SAMPLE] = read_sample,   [LINE_PROCESS] = read_process,
 		[LINE_MACHINE] = read_machine, [LINE_LATENCY] = read_latency,
-		[LINE_FOOTER] = read_footer,
+		[LINE_SOURCE] = read_source,   [LINE_FOOTER] = read_footer,
 	};
 
 	return readers[kind]((struct reader *)in);
@@ -416,6 +431,7 @@ void profile_free(struct profile *p)
 	free(p->samples);
 	free(p->processes);
 	free(p->machines);
+	free(p->sources);
 	free(p->latencies);
 	free(p->path);
 	free(impl);

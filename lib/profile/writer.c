@@ -295,6 +295,15 @@ int profile_writer_latency(struct profile_writer *w, const struct profile_latenc
 	return write_line(w, LINE_LATENCY, &l, err);
 }
 
+int profile_writer_source(struct profile_writer *w, const struct profile_source *s,
+			  struct error *err)
+{
+	union profile_line l = { .source = { *s, list_of(s->lines, s->n_lines) } };
+
+	l.source.s.run = w->run;
+	return write_line(w, LINE_SOURCE, &l, err);
+}
+
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err)
 {

@@ -35,6 +35,8 @@ struct fixture {
 	const char *model; /* NULL: wait */
 	const char *name;  /* of the progress point; NULL: iter */
 	bool waits;
+	const char *const *source; /* lines, the first is the first of the file; NULL: none */
+	size_t n_source;
 	const char *end; /* NULL: done */
 };
 
@@ -140,6 +142,15 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 			r = fixture_window(w, f, t, id, 0, false, &seq, &rng, err);
 		if (!r)
 			r = profile_writer_samples(w, &s, 1, err);
+		if (!r && f->source) {
+			struct profile_source lines = { .target = id,
+							.first = 1,
+							.lines = f->source,
+							.n_lines = f->n_source,
+							.newer = true };
+
+			r = profile_writer_source(w, &lines, err);
+		}
 	}
 	if (!r && f->footer)
 		r = profile_writer_finish(w, &footer, err);

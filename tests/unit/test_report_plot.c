@@ -314,10 +314,55 @@ static void test_source(void **state)
 	rmdir(sub);
 }
 
+/* What scozd has put into the profile: shown unless it is not wanted, whatever is in it. */
+static void test_source_in_profile(void **state)
+{
+	static const char *const lines[] = { "int first;", "</div><script>x & y\x01\xff",
+					     "\tlast();" };
+	struct fixture_target t[] = { hostile[1], hostile[1] };
+	struct fixture f = { .command = "./server",
+			     .speedups = speedups,
+			     .n_speedups = 3,
+			     .targets = t,
+			     .n_targets = 2,
+			     .source = lines,
+			     .n_source = 3,
+			     .footer = true };
+	struct error err = { 0 };
+	char *html;
+
+	(void)state;
+	t[0].t = (struct profile_target){ 0, "a.c:2", "line", "a.c:2" };
+	t[0].samples = 48022; /* half of them there: 10 % */
+	t[1].t = (struct profile_target){ 1, "a.c:3", "line", "a.c:3" };
+	unlink(profile);
+	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	html = read_file(output, NULL);
+	assert_non_null(strstr(html, "int first;"));
+	assert_non_null(strstr(html, "lines may have moved"));
+	assert_null(strstr(html, "<script>x"));
+	assert_non_null(strstr(html, "&lt;/div&gt;&lt;script&gt;x &amp; y"));
+	assert_non_null(strstr(html, "<i>     2  10.0 %</i>  <b>"));
+	/* The other line's own value stands in the margin of this one. */
+	assert_int_equal(count(html, "\xe2\x97\x80"), 2);
+	assert_int_equal(count(html, "<i>\xc2\xb7 "), 2);
+	free(html);
+	assert_int_equal(run(cmd_plot, "-o", output, "--no-source", profile, NULL), EXIT_DONE);
+	html = read_file(output, NULL);
+	assert_null(strstr(html, "int first;"));
+	free(html);
+	assert_int_equal(run(cmd_plot, "-o", output, "--source", dir, profile, NULL), EXIT_DONE);
+	html = read_file(output, NULL);
+	assert_null(strstr(html, "int first;"));
+	free(html);
+}
+
 /* The largest page that is promised: 200 targets, 10,000 windows. */
 static void test_page_size(void **state)
 {
 	static struct fixture_target many[200];
+	const char *lines[17];
 	struct stat st;
 
 	(void)state;
@@ -331,7 +376,12 @@ static void test_page_size(void **state)
 		many[i].t.location = "src/engine/exec/operators/sharded_index.cc:1843";
 		many[i].units = 8;
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		lines[i] = "\t\treturn table->find(hash(key), [&](auto &entry) { return entry == "
+			   "key; });";
 	struct fixture f = { .command = "./server --bench",
+			     .source = lines,
+			     .n_source = ARRAY_SIZE(lines),
 			     .speedups = speedups,
 			     .n_speedups = 3,
 			     .targets = many,
@@ -543,6 +593,7 @@ int main(void)
 		cmocka_unit_test(test_html),
 		cmocka_unit_test(test_ranking_in_page),
 		cmocka_unit_test(test_source),
+		cmocka_unit_test(test_source_in_profile),
 		cmocka_unit_test(test_page_size),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_png),

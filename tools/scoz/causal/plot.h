@@ -33,7 +33,10 @@ void plot_values(FILE *out, const struct model_row *row, const struct plot_axis 
 /* What plot_write_svg() draws on, in pixels. */
 void plot_size(const struct model *m, int *width, int *height);
 void plot_write_svg(const struct model *m, FILE *out);
-/* @source: NULL, or a directory: lines of source files below it go into the page. */
+/*
+ * Lines of source go into the page. @source: NULL, those of the profile; a directory: of files
+ * below it; "": none.
+ */
 void plot_write_html(const struct model *m, const char *source, FILE *out);
 
 #endif

@@ -15,7 +15,7 @@
 #define WHISKER	     200.0 /* page.js has the same */
 #define EDGE	     4
 #define SPARK_HEIGHT 28.0
-#define SOURCE_LINES 8
+#define MOST_SOURCE  (128 << 10) /* bytes of it in a page: the first rows' */
 #define DASH	     "\xe2\x80\x94"
 
 struct page {
@@ -23,6 +23,8 @@ struct page {
 	const struct model *m;
 	struct plot_axis axis;
 	const char *source;
+	bool no_source;
+	size_t source_bytes;
 };
 
 static void page_text(const struct page *p, const char *s)
@@ -262,32 +264,91 @@ static const struct model_row *row_at(const struct page *p, const struct model_r
 	return NULL;
 }
 
-static void write_source(const struct page *p, const struct model_row *row)
+/* As they were when it was profiled; of several runs the last. */
+static const struct profile_source *embedded(const struct page *p, const struct model_row *row)
 {
-	struct source_lines s;
+	const struct profile *profile = p->m->profile;
 
-	if (!p->source || !source_read(p->source, row->target->location, SOURCE_LINES, &s))
-		return;
-	fprintf(p->out, "<div class=\"source\">");
-	for (size_t i = 0; i < s.n; i++) {
-		_cleanup_free_ char *line = xstrndup(s.line[i], source_line_length(s.line[i]));
-		const struct model_row *known = row_at(p, row, s.first + i);
-		_cleanup_free_ char *best = known ? estimate_best_text(known->e) : xstrdup("");
-
-		for (char *tab = line; (tab = strchr(tab, '\t'));)
-			*tab = ' ';
-		fprintf(p->out, "<i>%6zu</i>  %s", s.first + i, known == row ? "<b>" : "");
-		page_text(p, line);
-		if (*best)
-			fprintf(p->out, "  <i>%s %s</i>",
-				known == row ? "\xe2\x97\x80" : "\xc2\xb7", best);
-		fprintf(p->out, "%s\n", known == row ? "</b>" : "");
+	for (size_t i = profile->n_sources; i-- > 0;) {
+		if (profile->sources[i].target == row->e->target && profile->sources[i].n_lines)
+			return &profile->sources[i];
 	}
-	fprintf(p->out, "</div>\n");
-	source_free(&s);
+	return NULL;
 }
 
-static void write_more(const struct page *p, const struct model_row *row)
+/* Of @line, percent of all samples; 0: none. */
+static double line_share(const struct page *p, const struct model_row *row, size_t line)
+{
+	const char *location = row->target->location;
+	size_t own, n = source_location(location, &own);
+	const struct profile *profile = p->m->profile;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < profile->n_samples; i++) {
+		const struct profile_sample *s = &profile->samples[i];
+		size_t at, k = source_location(s->location, &at);
+
+		/* They are called by the last parts of their paths. */
+		if (at == line && !strncmp(s->target, s->location, strlen(s->location) + 1) &&
+		    k <= n && !strncmp(location + n - k, s->location, k) &&
+		    (k == n || location[n - k - 1] == '/'))
+			sum += s->self;
+	}
+	return p->m->samples_total ? 100.0 * sum / p->m->samples_total : 0;
+}
+
+static void write_source_line(const struct page *p, const struct model_row *row, size_t number,
+			      const char *text, size_t length)
+{
+	_cleanup_free_ char *line = xstrndup(text, length);
+	const struct model_row *known = row_at(p, row, number);
+	_cleanup_free_ char *best = known ? estimate_best_text(known->e) : xstrdup("");
+	double share = line_share(p, row, number);
+	size_t own;
+
+	source_location(row->target->location, &own);
+	for (char *tab = line; (tab = strchr(tab, '\t'));)
+		*tab = ' ';
+	fprintf(p->out, "<i>%6zu ", number);
+	if (share >= 0.05)
+		fprintf(p->out, "%5.1f %%</i>  ", share);
+	else
+		fprintf(p->out, "       </i>  ");
+	fprintf(p->out, number == own ? "<b>" : "");
+	page_text(p, line);
+	if (*best)
+		fprintf(p->out, "  <i>%s %s</i>", known == row ? "\xe2\x97\x80" : "\xc2\xb7", best);
+	fprintf(p->out, "%s\n", number == own ? "</b>" : "");
+}
+
+static void write_source(struct page *p, const struct model_row *row)
+{
+	const struct profile_source *kept = p->source ? NULL : embedded(p, row);
+	struct source_lines s = { .n = 0 };
+	size_t own;
+
+	if (p->source)
+		source_read(p->source, row->target->location, SOURCE_LINES_AROUND, &s);
+	if ((!s.n && !kept) || p->no_source || p->source_bytes > MOST_SOURCE ||
+	    !source_location(row->target->location, &own))
+		goto out;
+	fprintf(p->out, "<div class=\"source\" tabindex=\"0\" aria-label=\"source\">");
+	if (kept && kept->newer)
+		fprintf(p->out,
+			"<i>the file is newer than the program: lines may have moved</i>\n");
+	for (size_t i = 0; i < (kept ? kept->n_lines : s.n); i++) {
+		const char *line = kept ? kept->lines[i] : s.line[i];
+
+		write_source_line(p, row, (kept ? kept->first : s.first) + i, line,
+				  source_line_length(line));
+		p->source_bytes += source_line_length(line) + 30;
+	}
+	fprintf(p->out, "</div>\n");
+out:
+	source_lines_free(&s);
+}
+
+static void write_more(struct page *p, const struct model_row *row)
 {
 	_cleanup_free_ char *best = estimate_best_text(row->e);
 
@@ -316,7 +377,7 @@ static void write_more(const struct page *p, const struct model_row *row)
 	fprintf(p->out, "</div>");
 }
 
-static void write_row(const struct page *p, const struct model_row *row)
+static void write_row(struct page *p, const struct model_row *row)
 {
 	fprintf(p->out, "<details class=\"row %s\" id=\"t-%08x\"",
 		plot_verdict_class(row->e->verdict), row_hash(row));
@@ -347,7 +408,7 @@ static void write_head(const struct page *p)
 			"class=\"spark\">whole curve</span></div>\n");
 }
 
-static void write_kind(const struct page *p, const struct ranking *r, enum section s, bool open)
+static void write_kind(struct page *p, const struct ranking *r, enum section s, bool open)
 {
 	size_t n = r->start[s + 1] - r->start[s];
 
@@ -376,7 +437,7 @@ static void write_controls(const struct page *p)
 	      p->out);
 }
 
-static void write_progress(const struct page *p, uint32_t progress)
+static void write_progress(struct page *p, uint32_t progress)
 {
 	struct ranking r;
 	char *headline, *unit;
@@ -493,7 +554,10 @@ static void write_ranking(struct page *p)
 
 void plot_write_html(const struct model *m, const char *source, FILE *out)
 {
-	struct page p = { .out = out, .m = m, .source = source };
+	struct page p = { .out = out,
+			  .m = m,
+			  .source = source && *source ? source : NULL,
+			  .no_source = source && !*source };
 
 	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -3,11 +3,8 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define MOST_BYTES (8 << 20)
 
 static int open_below(int dir, const char *path)
 {
@@ -18,80 +15,27 @@ static int open_below(int dir, const char *path)
 	return syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
-static char *read_all(int fd)
+static int find_file(const char *dir, const char *path)
 {
-	struct stat st;
-	char *text;
-	ssize_t n;
-	size_t used = 0;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > MOST_BYTES)
-		return NULL;
-	text = xmalloc(st.st_size + 1);
-	while (used < (size_t)st.st_size && (n = read(fd, text + used, st.st_size - used)) > 0)
-		used += n;
-	text[used] = '\0';
-	/* With a 0 in it, it is no source. */
-	if (strlen(text) == used)
-		return text;
-	free(text);
-	return NULL;
-}
-
-static char *find_file(const char *dir, const char *path)
-{
-	int base = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
-	char *text = NULL;
+	_cleanup_close_ int base = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
 
 	if (base < 0)
-		return NULL;
+		return -1;
 	while (fd < 0 && *path) {
 		path += strspn(path, "/");
 		fd = *path ? open_below(base, path) : -1;
 		if (fd < 0)
 			path += strcspn(path, "/");
 	}
-	if (fd >= 0) {
-		text = read_all(fd);
-		close(fd);
-	}
-	close(base);
-	return text;
+	return fd;
 }
 
 bool source_read(const char *dir, const char *location, size_t around, struct source_lines *ret)
 {
-	const char *colon = strrchr(location, ':');
-	size_t line = colon ? strtoul(colon + 1, NULL, 10) : 0, at = 1;
-	_cleanup_free_ char *path = colon ? xstrndup(location, colon - location) : NULL;
+	size_t line, n = source_location(location, &line);
+	_cleanup_free_ char *path = n ? xstrndup(location, n) : NULL;
+	_cleanup_close_ int fd = path ? find_file(dir, path) : -1;
 
-	*ret = (struct source_lines){ .first = line > around ? line - around : 1 };
-	if (!line)
-		return false;
-	ret->text = find_file(dir, path);
-	if (!ret->text)
-		return false;
-	ret->line = xcalloc(2 * around + 1, sizeof(*ret->line));
-	for (const char *p = ret->text; *p && at <= line + around; at++) {
-		if (at >= ret->first)
-			ret->line[ret->n++] = p;
-		p += source_line_length(p);
-		p += *p == '\n';
-	}
-	if (at > line)
-		return true;
-	source_free(ret); /* another file, or another version of it */
-	return false;
-}
-
-void source_free(struct source_lines *s)
-{
-	free(s->text);
-	free(s->line);
-	*s = (struct source_lines){ .n = 0 };
-}
-
-size_t source_line_length(const char *line)
-{
-	return strcspn(line, "\n");
+	return fd >= 0 && source_lines_read(fd, line, around, ret);
 }

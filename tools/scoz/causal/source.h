@@ -3,21 +3,13 @@
 #ifndef SCOZ_SOURCE_H
 #define SCOZ_SOURCE_H
 
-#include "base/base.h"
+#include "files/source_lines.h"
 
-struct source_lines {
-	char *text;	   /* of the whole file */
-	size_t first, n;   /* line numbers, from 1 */
-	const char **line; /* not terminated: up to a newline */
-};
 /*
  * Up to @around lines before and after the line of @location ("src/bar.c:8"). A profile may name
  * any file: only regular files below @dir are read, no links followed; of the path as many leading
  * directories are left out as it takes to find it there. False: there is none.
  */
 bool source_read(const char *dir, const char *location, size_t around, struct source_lines *ret);
-void source_free(struct source_lines *s);
-/* Of a line, without its newline. */
-size_t source_line_length(const char *line);
 
 #endif

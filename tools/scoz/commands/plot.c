@@ -30,9 +30,10 @@ static void usage(FILE *out)
 		"curves.\n\n"
 		"  -o, --output OUT  default " DEFAULT_PLOT "; the name's end decides the format;\n"
 		"                    - is standard output, as HTML\n"
-		"  --source DIR      source lines around each target go into the page, of regular "
-		"files\n"
-		"                    below DIR only\n"
+		"  --source DIR      source lines in the page are of regular files below DIR, not "
+		"those\n"
+		"                    that scozd has put into the profile\n"
+		"  --no-source       no source lines in the page\n"
 		"  --help\n\n"
 		"PNG needs rsvg-convert, inkscape or chromium.\n\n"
 		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
@@ -210,6 +211,7 @@ int cmd_plot(int argc, char **argv)
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "source", required_argument, NULL, 's' },
+		{ "no-source", no_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -224,6 +226,9 @@ int cmd_plot(int argc, char **argv)
 			break;
 		case 's':
 			source = optarg;
+			break;
+		case 'n':
+			source = "";
 			break;
 		case 'h':
 			usage(stdout);

@@ -603,6 +603,11 @@ int jsonl_open(const struct jsonl_format *format, const char *path, struct error
 				 "%s is not a regular file: to read a %s from a pipe, name "
 				 "/dev/stdin",
 				 path, format->noun);
+	if (fd == -ENOENT && found >= 0)
+		return error_set(err, ENOENT,
+				 "%s cannot be opened, as /proc is not mounted here: mount -t proc "
+				 "proc /proc",
+				 path);
 	if (fd == -ENOENT)
 		return error_set(err, ENOENT,
 				 "%s: no such file: record one with %s %s -- COMMAND, or name "

@@ -28,7 +28,7 @@
 #ifndef SCOZ_RECORDING_H
 #define SCOZ_RECORDING_H
 
-#include "base/base.h"
+#include "trace/frames.h"
 
 #define RECORDING_VERSION 1
 #define RECORDING_NONE	  UINT32_MAX /* no stack, no thread, no string */
@@ -40,29 +40,6 @@ enum record_class {
 	RECORD_SCHED, /* S: wants a CPU: preempted, yielded, or woken and not yet running */
 	RECORD_OTHER, /* B: waits for anything else */
 	RECORD_CLASSES
-};
-
-enum record_frame_kind {
-	FRAME_USER,
-	FRAME_KERNEL,
-	FRAME_INLINED, /* an inlined call, in the next frame outwards that is not inlined */
-	FRAME_MISSING, /* here the call chain is broken: callers are missing */
-};
-
-/* A function, or a line in one. Equal frames have equal ids. Strings are owned by the recording. */
-struct record_frame {
-	const char *symbol; /* "[unknown]" at worst */
-	const char *object; /* path of the binary, "[kernel]", "[ext4]"; "" unknown */
-	const char *file;   /* source file, NULL unknown */
-	uint32_t line;	    /* 0 unknown */
-	uint64_t address;   /* in the file's program headers, 0 unknown */
-	enum record_frame_kind kind;
-};
-
-/* A call chain, as a node in the tree of all: the innermost frame, and the chain of its caller. */
-struct record_stack {
-	uint32_t frame;
-	uint32_t parent; /* stack id, RECORDING_NONE: outermost */
 };
 
 /* The program that a process ran last. */

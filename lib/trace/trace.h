@@ -11,7 +11,7 @@
 #ifndef SCOZ_TRACE_H
 #define SCOZ_TRACE_H
 
-#include "record/recording.h"
+#include "trace/frames.h"
 
 #define TRACE_VERSION 1
 #define TRACE_NONE    UINT32_MAX

@@ -492,6 +492,10 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
 		size_t i = space_find(s, addr);
 
 		if (i < s->n && s->v[i].start <= addr) {
+			struct binary *b = m->binary[s->v[i].binary];
+
+			if (!__atomic_load_n(&b->sampled, __ATOMIC_RELAXED))
+				__atomic_store_n(&b->sampled, true, __ATOMIC_RELAXED);
 			*binary_id = s->v[i].binary;
 			*place = addr - s->v[i].shift;
 			found = true;

@@ -11,7 +11,7 @@
  * Whoever tells of mappings touches no file. What there is to do with files is noted and done by
  * another thread (maps_chores.c): the file is opened soon after it is first seen, since the process
  * may be gone by the time its table is wanted, and stays open until the table is built (up to
- * max_fd files).
+ * max_fd files; those that nobody has mapped any more and that no sample fell into go first).
  *
  * Building: whoever finds a binary UNBUILT under build_lock makes it BUILDING, builds without any
  * lock and makes it BUILT; others wait on `built`. After that nothing in `pub` changes.
@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define RECHECK_NS (50 * NSEC_PER_MSEC)
+#define SWEEP_NS   NSEC_PER_SEC
 
 /* Without an inode number the path is all there is. */
 static uint64_t file_hash(const struct file_id *id, const char *path)
@@ -157,11 +158,50 @@ static void adopt(struct maps *m, struct binary *b, struct opened *o)
 	}
 }
 
+/*
+ * Under the write lock: where as many files are open as may be, takes those that nobody has mapped
+ * any more (whoever is gone is remembered for a while) and that no sample fell into. They are the
+ * caller's to close.
+ */
+static int *take_unneeded(struct maps *m, size_t *ret)
+{
+	uint64_t now = clock_now_ns();
+	_cleanup_free_ bool *mapped = NULL;
+	int *fds = NULL;
+	size_t n = 0;
+
+	*ret = 0;
+	if (m->n_fd < m->max_fd || now - m->swept_ns < SWEEP_NS)
+		return NULL;
+	m->swept_ns = now;
+	mapped = xcalloc(m->n_binary, sizeof(*mapped));
+	for (size_t i = 0; i < m->n_process; i++) {
+		const struct space *s = m->process[i]->space;
+
+		for (size_t k = 0; k < s->n; k++)
+			mapped[s->v[k].binary] = true;
+	}
+	fds = xcalloc(m->n_fd, sizeof(*fds));
+	for (size_t i = 0; i < m->n_binary; i++) {
+		struct binary *b = m->binary[i];
+
+		if (b->fd < 0 || mapped[i] || __atomic_load_n(&b->sampled, __ATOMIC_RELAXED))
+			continue;
+		fds[n++] = b->fd;
+		b->fd = -1;
+		m->n_fd--;
+	}
+	*ret = n;
+	return fds;
+}
+
 void binary_open(struct maps *m, uint32_t id)
 {
+	_cleanup_free_ int *unneeded = NULL;
 	struct sighting first;
 	struct binary *b;
 	struct opened o;
+	size_t n;
 
 	pthread_rwlock_rdlock(&m->lock);
 	b = m->binary[id];
@@ -169,8 +209,11 @@ void binary_open(struct maps *m, uint32_t id)
 	pthread_rwlock_unlock(&m->lock);
 	sighting_open(&first, &o);
 	pthread_rwlock_wrlock(&m->lock);
+	unneeded = take_unneeded(m, &n);
 	adopt(m, b, &o);
 	pthread_rwlock_unlock(&m->lock);
+	while (n)
+		close(unneeded[--n]);
 	if (o.fd >= 0)
 		close(o.fd);
 }

@@ -35,6 +35,7 @@ struct binary {
 
 	enum build_state state; /* under build_lock; BUILT may be read without (acquire) */
 	bool out_of_scope;
+	bool sampled; /* its table will be asked for; atomic */
 
 	/* Under the maps lock. */
 	int fd; /* kept until the table is built, or -1 */
@@ -91,6 +92,7 @@ struct maps {
 	size_t n_binary, cap_binary;
 	struct hash_index by_file; /* binaries that are files */
 	size_t n_fd, max_fd;
+	uint64_t swept_ns; /* when descriptors were last taken from those that nobody needs */
 	uint64_t n_built;
 	void (*on_mapping)(uint32_t, const struct maps_mapping *, void *);
 	void *on_mapping_arg;

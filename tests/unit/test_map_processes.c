@@ -2,9 +2,11 @@
 /* Address spaces, from a /proc made up for the purpose. */
 #include "test_map_util.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
@@ -403,6 +405,70 @@ static void test_vanished_files(void **state)
 	sh("rm -r proc");
 }
 
+static int open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/*
+ * Hundreds of programs that nobody has sampled, and that have gone: what is new is held open all
+ * the same, and so is what runs still, and what was sampled.
+ */
+static void test_many_files(void **state)
+{
+	struct rlimit limit, few;
+	struct program p = make_program("first", ""), q = p;
+	uint32_t sampled = UINT32_MAX;
+	struct maps *m;
+	int before;
+
+	(void)state;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	few = limit;
+	few.rlim_cur = 256; /* a quarter for these files */
+	setrlimit(RLIMIT_NOFILE, &few);
+	m = create(NULL, 0);
+	before = open_files();
+	for (int i = 0; i < 100; i++) {
+		make_process(100 + i, "");
+		sh("cp first copy-%d", i);
+		q.path = in_scratch("copy-%d", i);
+		q.id = id_of(q.path);
+		maps_add(m, 0, 100 + i, 0x10000, 0x1000, q.pgoff, q.id, q.path);
+		maps_catch_up(m);
+		if (i == 1)
+			sampled = id_at(m, 101, 0x10000);
+		if (i)
+			maps_exit(m, 0, 100 + i);
+		free(q.path);
+	}
+	assert_in_range(open_files() - before, 60, 64);
+	usleep(1100000); /* who is gone is remembered for a second */
+	make_process(99, "");
+	sh("cp first last");
+	q.path = in_scratch("last");
+	q.id = id_of(q.path);
+	maps_add(m, 0, 99, 0x10000, 0x1000, q.pgoff, q.id, q.path);
+	maps_exit(m, 0, 98); /* an event: who has gone for long is forgotten */
+	maps_catch_up(m);
+	assert_in_range(open_files() - before, 1, 8);
+	sh("rm last copy-*");
+	assert_string_equal(function_at(m, 99, &q, 0x10000), "work");
+	assert_string_equal(function_at(m, 100, &q, 0x10000), "work");
+	assert_non_null(maps_binary(m, sampled)->table);
+	maps_destroy(m);
+	free(p.path);
+	free(q.path);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	sh("rm -r proc");
+}
+
 static void test_container_path(void **state)
 {
 	struct program p = make_program("inside", "");
@@ -591,12 +657,12 @@ static void test_rescan(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rescan),	       cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_events),	       cmocka_unit_test(test_order_of_rings),
-		cmocka_unit_test(test_overlaps),       cmocka_unit_test(test_scope),
-		cmocka_unit_test(test_replaced_file),  cmocka_unit_test(test_vanished_files),
-		cmocka_unit_test(test_container_path), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_this_process),
+		cmocka_unit_test(test_rescan),	      cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_events),	      cmocka_unit_test(test_order_of_rings),
+		cmocka_unit_test(test_overlaps),      cmocka_unit_test(test_scope),
+		cmocka_unit_test(test_replaced_file), cmocka_unit_test(test_vanished_files),
+		cmocka_unit_test(test_many_files),    cmocka_unit_test(test_container_path),
+		cmocka_unit_test(test_threads),	      cmocka_unit_test(test_this_process),
 	};
 
 	sysroot = scratch;

@@ -458,10 +458,13 @@ static void test_only_users(void **state)
 			 0);
 	assert_int_equal(marks_refresh(m, NULL), 0);
 	assert_int_equal(visits(m, "loop"), 5);
+	slot.shard[0].visits = 1003;
+	assert_int_equal(pwrite(fd, &slot, sizeof(slot), at), sizeof(slot));
+	assert_int_equal(visits(m, "loop"), 5);
 	/* Named from now on: what was there before is not theirs to claim. */
 	marks_only_users(m, &other, 1);
 	assert_int_equal(visits(m, "loop"), 5);
-	slot.shard[0].visits = 1007;
+	slot.shard[0].visits = 1010;
 	assert_int_equal(pwrite(fd, &slot, sizeof(slot), at), sizeof(slot));
 	assert_int_equal(visits(m, "loop"), 12);
 	close(fd);

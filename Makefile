@@ -95,15 +95,17 @@ $(B)/syscalls.h:
 	@mv $@.tmp $@
 $(call obj,lib/host/syscall_names.c): $(B)/syscalls.h
 
-# Style sheet and script of the page that scoz plot writes, as strings.
-$(B)/page.h: tools/scoz/causal/page.css tools/scoz/causal/page.js
+# Style sheets and scripts of the pages that scoz plot writes, as strings: page_css, ...
+PAGE := tools/scoz/causal/page.css tools/scoz/causal/page.js tools/scoz/recording/flame.css tools/scoz/recording/flame.js
+$(B)/page.h: $(PAGE) Makefile
 	@mkdir -p $(@D)
 	$(call say,GEN)
-	$(Q)for f in css js; do echo "static const char page_$$f[] ="; \
-		sed -e '/SPDX/d' -e 's/[\\"]/\\&/g; s/.*/"&\\n"/' tools/scoz/causal/page.$$f; echo ';'; \
-	done > $@.tmp
+	$(Q)echo '#pragma once' > $@.tmp
+	$(Q)for f in $(PAGE); do echo "static const char $$(basename $$f | tr . _)[] __attribute__((unused)) ="; \
+		sed -e '/SPDX/d' -e 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$f; echo ';'; \
+	done >> $@.tmp
 	@mv $@.tmp $@
-$(call obj,tools/scoz/causal/plot_html.c) $(UNIT): $(B)/page.h
+$(call obj,tools/scoz/causal/plot_html.c tools/scoz/recording/record_page.c) $(UNIT): $(B)/page.h
 
 $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 	@rm -f $@

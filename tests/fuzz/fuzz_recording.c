@@ -24,6 +24,7 @@ static const struct {
 	{ cmd_report, { "--top-waits", "--per", "process" } },
 	{ cmd_report, { "--per", "rank", "--no-idle", "--no-kernel" } },
 	{ cmd_report, { "--per", "thread", "--class", "off", "--percent-limit", "1" } },
+	{ cmd_plot, { "-o", "-" } },
 	{ cmd_export, { "--format", "folded", "--per", "process" } },
 	{ cmd_export, { "--format", "speedscope" } },
 	{ cmd_export, { "--format", "firefox" } },

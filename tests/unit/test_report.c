@@ -497,10 +497,12 @@ static void test_errors(void **state)
 	/* the other kind of file: what it is, who reads it, and the same exit code from everybody
 	 */
 	put_text(JSONL_START("scoz-record") ",\"version\":1}\n");
-	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_FAILED);
-	assert_non_null(strstr(err_text, "a recording (of scoz record)"));
-	assert_non_null(strstr(err_text, "`scoz report` reads it"));
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_NOTHING);
+	assert_int_equal(run(cmd_plot, "-o", "a.svg", path, NULL), EXIT_USAGE);
 	assert_int_equal(run(cmd_targets, path, NULL), EXIT_FAILED);
+	assert_non_null(strstr(err_text, "a recording (of scoz record)"));
+	assert_non_null(strstr(err_text, "`scoz report` and `scoz plot` read it"));
+	assert_int_equal(run(cmd_diff, path, path, NULL), EXIT_FAILED);
 	assert_non_null(strstr(err_text, "a recording (of scoz record)"));
 	assert_int_equal(run(cmd_export, "-fcsv", path, NULL), EXIT_FAILED);
 	assert_non_null(strstr(err_text, "a recording (of scoz record)"));

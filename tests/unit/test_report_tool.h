@@ -32,6 +32,14 @@
 #include "tools/scoz/causal/plot_html.c"
 #undef write_row
 #include "tools/scoz/causal/source.c"
+#define write_row   write_recording_row
+#define write_facts write_recording_facts
+#define write_page  write_recording_page
+#include "tools/scoz/recording/record_page.c"
+#undef write_row
+#undef write_facts
+#undef write_page
+#undef LINE
 #define usage usage_plot
 #include "tools/scoz/commands/plot.c"
 #undef usage

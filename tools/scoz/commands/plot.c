@@ -14,9 +14,11 @@
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/file_kind.h"
 #include "tools/scoz/causal/plot.h"
+#include "tools/scoz/recording/record_model.h"
 #include "tools/scoz/text.h"
 
 #define DEFAULT_PLOT "profile.html"
+#define DEFAULT_PAGE "record.html" /* of a recording */
 
 extern char **environ;
 
@@ -24,16 +26,19 @@ static void usage(FILE *out)
 {
 	fprintf(out,
 		"Usage: scoz plot [-o OUT.html|.svg|.png] [FILE]\n\n"
-		"Draws the causal profile in FILE (default " DEFAULT_PROFILE
-		") into one self-contained\n"
-		"file: HTML is the ranking of the targets, with each curve; SVG and PNG the "
-		"curves.\n\n"
-		"  -o, --output OUT  default " DEFAULT_PLOT "; the name's end decides the format;\n"
+		"Draws FILE (default " DEFAULT_PROFILE
+		") into one self-contained file: of a causal profile\n"
+		"HTML is the ranking of the targets, with each curve; SVG and PNG the curves. Of "
+		"a\n"
+		"recording (scoz record) HTML is a flame graph with its classes, and the waits.\n\n"
+		"  -o, --output OUT  default " DEFAULT_PLOT " or " DEFAULT_PAGE
+		"; the name's end decides the format;\n"
 		"                    - is standard output, as HTML\n"
 		"  --source DIR      source lines in the page are of regular files below DIR, not "
 		"those\n"
 		"                    that scozd has put into the profile\n"
 		"  --no-source       no source lines in the page\n"
+		"  --no-idle         of a recording: leave out threads that only wait for work\n"
 		"  --help\n\n"
 		"PNG needs rsvg-convert, inkscape or chromium.\n\n"
 		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
@@ -206,16 +211,36 @@ static int plot(const char *path, const char *output, const char *source)
 	return ret;
 }
 
+static int plot_recording(const char *path, const char *output, bool no_idle)
+{
+	struct record_options o;
+	int ret;
+
+	if (output && strcmp(output, "-") && !ends_with(output, ".html") &&
+	    !ends_with(output, ".htm")) {
+		log_warn("%s: %s is a recording, which becomes a page: let the name end in .html",
+			 output, path);
+		return EXIT_USAGE;
+	}
+	record_options_init(&o);
+	o.no_idle = no_idle;
+	ret = record_plot(path, &o, output ? output : DEFAULT_PAGE);
+	record_filter_deinit(&o.filter);
+	return ret;
+}
+
 int cmd_plot(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "source", required_argument, NULL, 's' },
 		{ "no-source", no_argument, NULL, 'n' },
+		{ "no-idle", no_argument, NULL, 'i' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	const char *output = DEFAULT_PLOT, *source = NULL;
+	const char *output = NULL, *source = NULL, *path;
+	bool no_idle = false;
 	int c;
 
 	optind = 0;
@@ -227,6 +252,9 @@ int cmd_plot(int argc, char **argv)
 		case 's':
 			source = optarg;
 			break;
+		case 'i':
+			no_idle = true;
+			break;
 		case 'n':
 			source = "";
 			break;
@@ -237,12 +265,20 @@ int cmd_plot(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (strcmp(output, "-") && !ends_with(output, ".html") && !ends_with(output, ".htm") &&
-	    !ends_with(output, ".svg") && !ends_with(output, ".png")) {
+	if (output && strcmp(output, "-") && !ends_with(output, ".html") &&
+	    !ends_with(output, ".htm") && !ends_with(output, ".svg") &&
+	    !ends_with(output, ".png")) {
 		log_warn("%s: which format? let the name end in .html, .svg or .png", output);
 		return EXIT_USAGE;
 	}
 	if (more_than_one("FILE", argc, argv))
 		return EXIT_USAGE;
-	return plot(optind < argc ? argv[optind] : DEFAULT_PROFILE, output, source);
+	path = optind < argc ? argv[optind] : DEFAULT_PROFILE;
+	if (recording_is(path))
+		return plot_recording(path, output, no_idle);
+	if (no_idle) {
+		log_warn("--no-idle is for recordings (scoz record), and %s is none", path);
+		return EXIT_USAGE;
+	}
+	return plot(path, output ? output : DEFAULT_PLOT, source);
 }

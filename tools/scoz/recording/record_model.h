@@ -174,7 +174,12 @@ struct record_hint {
 };
 struct record_hint *record_make_hints(const struct record_model *m, size_t *n);
 
+/* ---- record_page.c ---- */
+/* scoz plot of a recording: writes a page to @output; returns an exit code. */
+int record_plot(const char *path, const struct record_options *options, const char *output);
+
 /* ---- record_text.c ---- */
+extern const char *const record_level_names[RECORD_LEVELS];
 void record_print_text(const struct record_model *m);
 
 /* ---- record_graph.c ---- */

@@ -5,7 +5,7 @@
 
 #define STACK_LINES 16
 
-static const char *const level_names[RECORD_LEVELS] = {
+const char *const record_level_names[RECORD_LEVELS] = {
 	"on CPU, user",	       "on CPU, kernel",    "waiting for I/O",
 	"waiting for threads", "waiting for a CPU", "waiting, other",
 };
@@ -48,7 +48,7 @@ static void print_levels(const struct record_model *m)
 			print_level(m, i, "waiting for a lock", &m->held);
 			print_level(m, i, "waiting for other threads", &all);
 		} else {
-			print_level(m, i, level_names[i], &all);
+			print_level(m, i, record_level_names[i], &all);
 		}
 	}
 }
@@ -342,7 +342,7 @@ static void print_waits(const struct record_model *m)
 
 		if (!i || m->waits[i - 1].level != w->level) {
 			printf("%s# [%c] %s: %.2f %% of all points\n#\n", i ? "\n" : "",
-			       RECORD_LETTERS[w->level], level_names[w->level],
+			       RECORD_LETTERS[w->level], record_level_names[w->level],
 			       record_percent(m->levels[w->level], m->points));
 			shown = 0;
 		}

@@ -497,7 +497,7 @@ static void test_errors(void **state)
 	/* the other kind of file: what it is, who reads it, and the same exit code from everybody
 	 */
 	put_text(JSONL_START("scoz-record") ",\"version\":1}\n");
-	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_NOTHING);
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_FAILED); /* no period */
 	assert_int_equal(run(cmd_plot, "-o", "a.svg", path, NULL), EXIT_USAGE);
 	assert_int_equal(run(cmd_targets, path, NULL), EXIT_FAILED);
 	assert_non_null(strstr(err_text, "a recording (of scoz record)"));

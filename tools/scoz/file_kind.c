@@ -26,10 +26,11 @@ int cannot_read(const char *path, enum file_kind wanted, const struct error *err
 		log_warn("%s: a recording without who woke whom: record with --causal for that",
 			 path);
 	else if (wanted == FILE_PROFILE && recording_is(path))
-		log_warn("%s: a recording (of scoz record), not a causal profile (of scozd): "
-			 "`scoz report` and `scoz plot` read it, and `scoz export --format folded`, "
-			 "speedscope, firefox or pprof",
-			 path);
+		log_warn(
+			"%s: a recording (of scoz record), not a causal profile (of scozd): "
+			"`scoz report` and `scoz plot` read it, and `scoz export --format folded`, "
+			"speedscope, firefox or pprof",
+			path);
 	else if (wanted == FILE_RECORDING && is_profile(path))
 		log_warn("%s: a causal profile (of scozd), not a recording (of scoz record): `scoz "
 			 "report`, `scoz plot` and `scoz targets` read it, and `scoz export "

@@ -224,8 +224,8 @@ static void write_levels(const struct record_model *m, FILE *out)
 	fputs("<div class=\"bar\" aria-hidden=\"true\">", out);
 	for (size_t i = 0; i < RECORD_LEVELS; i++) {
 		if (m->levels[i])
-			fprintf(out, "<i class=\"c%d\" style=\"width:%.3f%%\"></i>", level_colour[i],
-				record_percent(m->levels[i], m->points));
+			fprintf(out, "<i class=\"c%d\" style=\"width:%.3f%%\"></i>",
+				level_colour[i], record_percent(m->levels[i], m->points));
 	}
 	fputs("</div>\n<p>", out);
 	for (size_t i = 0; i < RECORD_LEVELS; i++) {

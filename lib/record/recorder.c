@@ -27,6 +27,13 @@
 #define PATIENCE_NS (20 * NSEC_PER_SEC)
 #define MAX_WAITING (128u << 20)
 #define STOP_S	    1.0
+#define UNSEEN_SHARE \
+	1000 /* of switches that the kernel's tracepoints passed over: not worth a word */
+/*
+ * An event's time is read before the event is put into its ring, and a virtual CPU may stand still
+ * between the two: events wait for that long for those before them.
+ */
+#define TRACE_LAG_NS (200 * (NSEC_PER_SEC / 1000))
 
 struct thread {
 	uint32_t id;
@@ -47,6 +54,9 @@ struct recorder {
 	struct processes *processes;
 	struct queue queue;
 	struct queue trace; /* causal recordings: what the scheduler did */
+	uint64_t told;	    /* time of the last of them that was passed on */
+	size_t switches, unseen;
+	size_t late; /* those that came after later ones had been passed on */
 	bool causal;
 	const char **devices; /* told to the sink; names of `wakers` */
 	size_t n_devices, cap_devices;
@@ -428,6 +438,10 @@ static bool on_trace(enum queue_kind kind, const void *record, size_t size, void
 				   .stack = TRACE_NONE };
 
 	(void)kind;
+	if (e->time < r->told)
+		r->late++;
+	else
+		r->told = e->time;
 	if (e->type == RECORD_TRACE_FORK || e->type == RECORD_TRACE_FOLLOW) {
 		if (size < sizeof(struct record_trace_name))
 			return true;
@@ -441,7 +455,12 @@ static bool on_trace(enum queue_kind kind, const void *record, size_t size, void
 	if (e->tid)
 		out.thread = other_thread(r, e->tid, e->time);
 	switch (out.type) {
+	case TRACE_ENTER:
+		r->switches++;
+		r->unseen += e->other == RECORD_TRACE_UNSEEN;
+		break;
 	case TRACE_LEAVE:
+		r->unseen += e->other == RECORD_TRACE_UNSEEN;
 		out.why = e->why == RECORD_LEFT_QUEUED ? TRACE_QUEUED : TRACE_BLOCKED;
 		out.wait = causal_wait(e->why, e->detail);
 		break;
@@ -713,7 +732,7 @@ void recorder_poll(struct recorder *r)
 	sideband_drain(&r->sideband, &r->queue, r->unwind ? on_seen : NULL, r);
 	if (r->causal) {
 		r->backend->ops->drain_trace(r->backend, &r->trace);
-		queue_take(&r->trace, horizon, on_trace, r);
+		queue_take(&r->trace, horizon - TRACE_LAG_NS, on_trace, r);
 	}
 	take_records(r, horizon);
 }
@@ -736,6 +755,15 @@ void recorder_finish(struct recorder *r)
 		usleep(r->hurry ? 0 : 10000);
 	if (r->unwind)
 		unwind_follow_log(r->unwind);
+	if (r->unseen > r->switches / UNSEEN_SHARE + 10)
+		log_warn("the kernel passed over %zu of %zu switches of threads: what is said of "
+			 "waits may be wrong by as much",
+			 r->unseen, r->switches);
+	if (r->late)
+		log_warn("%zu events were recorded more than %d ms after they had happened (the "
+			 "machine stood still?): they are out of order, and what is said of those "
+			 "moments may be wrong",
+			 r->late, (int)(TRACE_LAG_NS / 1000000));
 	unread = maps_awaited(r->maps);
 	if (unread)
 		log_warn("%zu binaries had not been read when the recording ended: their functions "

@@ -95,9 +95,9 @@ struct record_times {
  * followed, in the ring of its CPU.
  */
 enum record_trace_type {
-	RECORD_TRACE_LEAVE, /* why: enum record_left; detail: what it waits in */
-	RECORD_TRACE_ENTER,
-	RECORD_TRACE_WAKE, /* why: enum record_woken_by; other: waker */
+	RECORD_TRACE_LEAVE, /* why: enum record_left; detail: what it waits in; other: see ENTER */
+	RECORD_TRACE_ENTER, /* other: RECORD_TRACE_UNSEEN: earlier, but nobody knows when */
+	RECORD_TRACE_WAKE,  /* why: enum record_woken_by; other: waker */
 	RECORD_TRACE_EXIT,
 	RECORD_TRACE_PROGRESS, /* other: point; detail: tgid */
 	RECORD_TRACE_ISSUE,    /* other: block device; detail: request */
@@ -109,6 +109,7 @@ enum record_trace_type {
 #define RECORD_TRACE_RUNS 255
 
 /* What is waited in: the call's number, and these. */
+#define RECORD_TRACE_UNSEEN  1
 #define RECORD_TRACE_NUMBER  0xffff
 #define RECORD_TRACE_SYSCALL (1u << 16)
 #define RECORD_TRACE_HELD    (1u << 17) /* a futex that somebody holds */

@@ -52,6 +52,8 @@ static __always_inline void leaves(struct task_struct *task, struct thread_state
 		t->on += now - t->in;
 		if (sampled)
 			t->unpaid += now - t->in;
+	} else { /* nobody saw it come */
+		trace_event(RECORD_TRACE_ENTER, 0, now, task->pid, RECORD_TRACE_UNSEEN, 0);
 	}
 	t->why = why_left(task, preempt);
 	t->stint = t->in ? t->in : now;
@@ -119,8 +121,12 @@ static __always_inline void arrives(struct cpu_state *s, struct task_struct *tas
 		describe(&s->event, task);
 		s->due = task->pid;
 	}
-	if (!t->in)
-		trace_event(RECORD_TRACE_ENTER, 0, now, task->pid, 0, 0);
+	if (t->in) { /* nobody saw it leave */
+		t->on += now - t->in;
+		trace_event(RECORD_TRACE_LEAVE, RECORD_LEFT_QUEUED, now, task->pid,
+			    RECORD_TRACE_UNSEEN, 0);
+	}
+	trace_event(RECORD_TRACE_ENTER, 0, now, task->pid, 0, 0);
 	t->in = now;
 }
 
@@ -303,8 +309,10 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (!t)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (!t->in) /* adopted while it was being switched in */
-		t->in = now;
+	if (!t->in) { /* adopted while it was being switched in, or the switch was passed over */
+		s->runs = task->pid;
+		arrives(s, task, t, now);
+	}
 	points = points_of_tick(t, now);
 	if (!points)
 		return 0;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "record/recording.h"
 #include "trace/trace.h"
 
 static char path[64];

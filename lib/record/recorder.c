@@ -256,6 +256,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		s.class = class;
 		s.points = e->points_waited;
 		s.kernel = e->n_kernel;
+		s.spins = e->spins;
 		put_sample(r, &s);
 		return true;
 	}

@@ -86,6 +86,7 @@ struct record_sample {
 	const char *event; /* NULL: a thread, or unknown */
 	enum record_class class;
 	bool kernel;	 /* on CPU: in the kernel */
+	bool spins;	 /* on CPU: in a loop that waits; not in files of recordings */
 	bool unfinished; /* the wait went on when the recording ended */
 };
 

@@ -13,7 +13,7 @@
 
 #include "trace/frames.h"
 
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2 /* 1 had no TRACE_SPIN */
 #define TRACE_NONE    UINT32_MAX
 
 enum trace_type {
@@ -27,6 +27,7 @@ enum trace_type {
 	TRACE_PROGRESS, /* it came to progress point `other` */
 	TRACE_ISSUE,	/* it gave request `stack` to device `other` */
 	TRACE_COMPLETE, /* device `other` has done request `stack`; no thread */
+	TRACE_SPIN,	/* in the file only: TRACE_SAMPLE, `spins` */
 	TRACE_TYPES
 };
 
@@ -71,6 +72,7 @@ struct trace_event {
 	uint8_t why;  /* enum trace_why */
 	uint8_t wait; /* enum trace_wait */
 	uint8_t by;   /* enum trace_by */
+	bool spins;   /* TRACE_SAMPLE: in a loop that waits without giving up the CPU */
 };
 
 struct trace_header {

@@ -137,6 +137,10 @@ static void get_event(struct cursor *c, const struct trace *t, struct trace_even
 		if (e->other == TRACE_NONE)
 			c->bad = true;
 		break;
+	case TRACE_SPIN:
+		e->type = TRACE_SAMPLE;
+		e->spins = true;
+		/* fallthrough */
 	case TRACE_SAMPLE:
 		e->stack = get_id(c, t->n_stacks);
 		e->weight = get_below(c, 1ULL << 40);

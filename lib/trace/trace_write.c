@@ -170,16 +170,17 @@ int trace_write_point(struct trace_writer *w, const char *name)
 
 int trace_write_event(struct trace_writer *w, const struct trace_event *e)
 {
+	uint8_t kind = e->type == TRACE_SAMPLE && e->spins ? TRACE_SPIN : e->type;
 	int64_t passed;
 
-	if (!begin(w, e->type, 0))
+	if (!begin(w, kind, 0))
 		return w->error.code;
 	passed = e->time - w->time;
 	w->time = e->time;
 	put_number(w, (uint64_t)passed << 1 ^ passed >> 63);
 	put_number(w, or_none(e->thread));
 	put_number(w, e->cpu);
-	switch (e->type) {
+	switch (kind) {
 	case TRACE_LEAVE:
 	case TRACE_FOLLOW:
 		put_number(w, e->why);
@@ -194,6 +195,7 @@ int trace_write_event(struct trace_writer *w, const struct trace_event *e)
 		put_number(w, or_none(e->other));
 		break;
 	case TRACE_SAMPLE:
+	case TRACE_SPIN:
 		put_number(w, or_none(e->stack));
 		put_number(w, e->weight);
 		break;

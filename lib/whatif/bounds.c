@@ -57,11 +57,22 @@ void bounds_free(struct bounds *b)
 	free(b);
 }
 
-void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share)
+void bounds_family(struct bounds *b, uint32_t thread, uint32_t family)
+{
+	replay_family(b->replay, thread, family);
+}
+
+void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share,
+		const double *spun)
 {
 	for (size_t t = 0; t < b->n_targets; t++)
 		b->hit[t] += ns * share[t];
-	replay_ran(b->replay, thread, ns, share);
+	replay_ran(b->replay, thread, ns, share, spun);
+}
+
+void bounds_follow(struct bounds *b, uint32_t thread)
+{
+	replay_follow(b->replay, thread);
 }
 
 static void go(struct bounds *b, uint32_t thread, int now, uint64_t time)

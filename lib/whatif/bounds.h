@@ -16,8 +16,11 @@ struct bounds_answer {
 struct bounds;
 struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const double *speedups,
 			     size_t n_speedups, uint64_t visits);
-/* As replay_ran() and replay_event(). */
-void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share);
+/* As replay_family(), replay_ran(), replay_follow() and replay_event(). */
+void bounds_family(struct bounds *b, uint32_t thread, uint32_t family);
+void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share,
+		const double *spun);
+void bounds_follow(struct bounds *b, uint32_t thread);
 void bounds_event(struct bounds *b, const struct trace_event *e);
 void bounds_read(const struct bounds *b, size_t target, size_t speedup, struct bounds_answer *ret);
 /* The same of the time until now, as thread @thread has it: since @from. */

@@ -9,6 +9,7 @@ const double predict_speedups[PREDICT_SPEEDUPS] = { 0.25, 0.5, 1 };
 
 #define OWN_SAMPLES   8	 /* so many in one turn say more than what is known of such turns */
 #define LEAST_SAMPLES 20 /* of a thread: with fewer it is like others of its name */
+#define SPIN_FRAMES   3	 /* innermost ones that may tell what is waited for */
 #define SURE	      1.96
 #define METHOD	      1.0 /* points that bounds are always wider by */
 
@@ -19,14 +20,15 @@ const double predict_speedups[PREDICT_SPEEDUPS] = { 0.25, 0.5, 1 };
  */
 struct context {
 	uint64_t key;
-	double weight, hit[PREDICT_TARGETS];
+	double weight, hit[PREDICT_TARGETS], spun[REPLAY_SPINS];
 };
 
 struct runner {
 	uint64_t since; /* it runs, and that is not yet told */
 	bool runs;
 	uint8_t waited, woke; /* kinds of the last wait and waking, plus one; 0: none */
-	double own, hit[PREDICT_TARGETS];
+	double own, hit[PREDICT_TARGETS], spun[REPLAY_SPINS];
+	bool spins;	  /* since it last followed others */
 	uint64_t samples; /* of the whole recording */
 	uint32_t like;	  /* number of its name */
 };
@@ -46,7 +48,10 @@ struct predictor {
 	size_t n_contexts, cap_contexts;
 	struct hash_index by_key;
 	struct hash_index by_name;
-	uint64_t *masks; /* by stack: its targets */
+	uint64_t *masks;   /* by stack: its targets */
+	uint8_t *spins;	   /* by stack: enum replay_spin, should it spin there */
+	uint32_t *running; /* by CPU */
+	double sampled, spun;
 	uint32_t point, root;
 	uint64_t root_from;
 	uint32_t cpus;
@@ -153,6 +158,55 @@ static void choose_targets(struct predictor *p, size_t most)
 	hash_index_deinit(&fs.index);
 }
 
+/* ---- spinning ---- */
+
+/* "lock" as a part of a name, but for "block" and "clock". */
+static bool names_lock(const char *name)
+{
+	for (const char *at = name; (at = strcasestr(at, "lock")); at++) {
+		if (at == name || !strchr("bcBC", at[-1]))
+			return true;
+	}
+	return strcasestr(name, "mutex") || strcasestr(name, "latch");
+}
+
+/* What is waited for in a loop, by the names of the innermost functions. */
+static enum replay_spin spin_of(const struct trace *t, uint32_t stack)
+{
+	for (int i = 0; i < SPIN_FRAMES && stack != TRACE_NONE; i++) {
+		const char *name = t->frames[t->stacks[stack].frame].symbol;
+
+		if (strcasestr(name, "barrier"))
+			return REPLAY_SPIN_MEETS;
+		if (names_lock(name))
+			return REPLAY_SPIN_LOCK;
+		stack = t->stacks[stack].parent;
+	}
+	return REPLAY_SPIN_ANY;
+}
+
+static void name_spins(struct predictor *p)
+{
+	const struct trace *t = p->t;
+
+	p->spins = xcalloc(t->n_stacks + 1, sizeof(*p->spins));
+	for (size_t i = 0; i < t->n_samples; i++) {
+		const struct trace_event *e = &t->samples[i];
+
+		p->sampled += e->weight;
+		if (!e->spins)
+			continue;
+		p->spun += e->weight;
+		if (e->stack != TRACE_NONE)
+			p->spins[e->stack] = spin_of(t, e->stack);
+	}
+}
+
+static enum replay_spin kind_of_spin(const struct predictor *p, const struct trace_event *e)
+{
+	return e->stack != TRACE_NONE ? p->spins[e->stack] : REPLAY_SPIN_ANY;
+}
+
 /* ---- turns on the CPU ---- */
 
 static bool same_key(const void *items, uint32_t number, const void *key)
@@ -181,9 +235,14 @@ static struct context *context(struct predictor *p, uint32_t thread, bool whole,
 	return &p->contexts[i];
 }
 
-static void add_weight(struct predictor *p, struct context *c, uint64_t mask, double weight)
+static void add_weight(struct predictor *p, struct context *c, uint64_t mask,
+		       const struct trace_event *e)
 {
+	double weight = e->weight;
+
 	c->weight += weight;
+	if (e->spins)
+		c->spun[kind_of_spin(p, e)] += weight;
 	for (size_t i = 0; i < p->out->n_targets; i++)
 		c->hit[i] += mask >> i & 1 ? weight : 0;
 }
@@ -194,42 +253,90 @@ static void sample(struct predictor *p, const struct trace_event *e)
 	struct runner *r = &p->threads[e->thread];
 
 	if (!p->bounds) {
-		add_weight(p, context(p, e->thread, false, true), mask, e->weight);
-		add_weight(p, context(p, e->thread, true, true), mask, e->weight);
+		add_weight(p, context(p, e->thread, false, true), mask, e);
+		add_weight(p, context(p, e->thread, true, true), mask, e);
 		return;
 	}
 	r->own += e->weight;
+	if (e->spins)
+		r->spun[kind_of_spin(p, e)] += e->weight;
 	for (size_t i = 0; i < p->out->n_targets; i++)
 		r->hit[i] += mask >> i & 1 ? e->weight : 0;
 }
 
+/* Shares of what it did since it was last told. */
+static void turn_of(struct predictor *p, uint32_t thread, float *share, double *spun)
+{
+	const struct runner *r = &p->threads[thread];
+	const double *hits = r->hit, *spins = r->spun;
+	double weight = r->own;
+	const struct context *c;
+
+	if (weight < OWN_SAMPLES * (double)p->t->header.period_ns || !(weight > 0)) {
+		c = context(p, thread, false, false);
+		if (!c)
+			c = context(p, thread, true, false);
+		weight = c ? c->weight : 0;
+		hits = c ? c->hit : NULL;
+		spins = c ? c->spun : NULL;
+	}
+	for (size_t i = 0; i < p->out->n_targets; i++)
+		share[i] = weight > 0 ? hits[i] / weight : 0;
+	for (int k = 0; k < REPLAY_SPINS; k++)
+		spun[k] = weight > 0 ? spins[k] / weight : 0;
+}
+
 /* It has run until now. */
-static void account(struct predictor *p, uint32_t thread, uint64_t now)
+static void tell(struct predictor *p, uint32_t thread, uint64_t now)
 {
 	struct runner *r = &p->threads[thread];
 	float share[PREDICT_TARGETS];
-	const struct context *c;
-	double weight;
+	double spun[REPLAY_SPINS];
 
 	if (!r->runs || now <= r->since)
 		return;
 	if (p->bounds) {
-		c = context(p, thread, false, false);
-		if (!c)
-			c = context(p, thread, true, false);
-		if (r->own >= OWN_SAMPLES * (double)p->t->header.period_ns && r->own > 0) {
-			for (size_t i = 0; i < p->out->n_targets; i++)
-				share[i] = r->hit[i] / r->own;
-		} else {
-			weight = c && c->weight > 0 ? c->weight : 1;
-			for (size_t i = 0; i < p->out->n_targets; i++)
-				share[i] = c ? c->hit[i] / weight : 0;
+		turn_of(p, thread, share, spun);
+		for (int k = 0; k < REPLAY_SPINS; k++) {
+			spun[k] *= now - r->since;
+			r->spins |= spun[k] > 0;
 		}
-		bounds_ran(p->bounds, thread, now - r->since, share);
+		bounds_ran(p->bounds, thread, now - r->since, share, spun);
 		r->own = 0;
 		memset(r->hit, 0, sizeof(r->hit));
+		memset(r->spun, 0, sizeof(r->spun));
 	}
 	r->since = now;
+}
+
+/* It has come so far, and whoever it may have spun for, too. */
+static void account(struct predictor *p, uint32_t thread, uint64_t now)
+{
+	struct runner *r = &p->threads[thread];
+
+	tell(p, thread, now);
+	if (!p->bounds || !r->runs)
+		return;
+	for (size_t c = 0; r->spins && c < p->cpus; c++) {
+		if (p->running[c] != TRACE_NONE)
+			tell(p, p->running[c], now);
+	}
+	bounds_follow(p->bounds, thread);
+	r->spins = false;
+}
+
+static void comes_to(struct predictor *p, const struct trace_event *e, bool runs)
+{
+	struct runner *r = &p->threads[e->thread];
+
+	r->runs = runs;
+	r->since = e->time;
+	if (!p->bounds)
+		return;
+	if (runs)
+		p->running[e->cpu] = e->thread;
+	else if (p->running[e->cpu] == e->thread)
+		p->running[e->cpu] = TRACE_NONE;
 }
 
 static void end_of_root(struct predictor *p, uint64_t now)
@@ -269,15 +376,13 @@ static int see(const struct trace_event *e, void *arg)
 			p->root = e->thread;
 			p->root_from = e->time;
 		}
-		r->runs = e->why == TRACE_RUNS;
-		r->since = e->time;
+		comes_to(p, e, e->why == TRACE_RUNS);
 		break;
 	case TRACE_ENTER:
-		r->runs = true;
-		r->since = e->time;
+		comes_to(p, e, true);
 		break;
 	case TRACE_LEAVE:
-		r->runs = false;
+		comes_to(p, e, false);
 		if (e->why == TRACE_BLOCKED) {
 			r->waited = e->wait + 1;
 			r->woke = 0;
@@ -333,6 +438,42 @@ static void start(struct predictor *p)
 	free(samples);
 }
 
+static bool same_program(const void *items, uint32_t number, const void *key)
+{
+	const struct trace_process *list = items, *b = key;
+
+	return !strcmp(list[number].name, b->name);
+}
+
+/* Threads of processes of one name may wait for one another in memory that they share. */
+static void find_families(struct predictor *p)
+{
+	const struct trace *t = p->t;
+	uint32_t *first = xcalloc(t->n_processes + 1, sizeof(*first));
+	uint32_t *family = xcalloc(t->n_processes + 1, sizeof(*family)); /* plus one; 0: none yet */
+	struct hash_index index = {};
+
+	for (uint32_t i = 0; i < t->n_processes; i++) {
+		uint64_t hash = hash_text(HASH_START, t->processes[i].name);
+		uint32_t like =
+			hash_index_find(&index, hash, same_program, t->processes, &t->processes[i]);
+
+		if (like == HASH_NONE)
+			hash_index_add(&index, hash, like = i);
+		first[i] = like;
+	}
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		uint32_t *f = &family[first[t->threads[i].process]];
+
+		if (!*f)
+			*f = i + 1;
+		bounds_family(p->bounds, i, *f - 1);
+	}
+	hash_index_deinit(&index);
+	free(first);
+	free(family);
+}
+
 /* Few samples in it: its share may be another one. */
 static void add_chance(struct predict_target *t)
 {
@@ -376,12 +517,17 @@ int predict(const struct trace *t, uint32_t point, size_t most_targets, struct p
 				 .samples = t->n_samples,
 				 .events = t->n_events };
 	choose_targets(&p, most_targets < PREDICT_TARGETS ? most_targets : PREDICT_TARGETS);
+	name_spins(&p);
+	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
 	r = trace_each(t, see, &p, err);
 	if (!r) {
 		start(&p);
+		p.running = xcalloc(p.cpus + 1, sizeof(*p.running));
+		memset(p.running, 0xff, (p.cpus + 1) * sizeof(*p.running));
 		p.bounds = bounds_create(t->n_threads, p.cpus, ret->n_targets, predict_speedups,
 					 PREDICT_SPEEDUPS, ret->visits);
+		find_families(&p);
 		r = trace_each(t, see, &p, err);
 	}
 	if (!r)
@@ -390,6 +536,8 @@ int predict(const struct trace *t, uint32_t point, size_t most_targets, struct p
 	free(p.threads);
 	free(p.contexts);
 	free(p.masks);
+	free(p.spins);
+	free(p.running);
 	hash_index_deinit(&p.by_key);
 	hash_index_deinit(&p.by_name);
 	if (r)

@@ -23,6 +23,7 @@ struct predict {
 	bool by_run_time; /* there is none: the time until the first thread ended */
 	bool concluded;	  /* else neither is known */
 	double crowded;	  /* bounds_crowded() */
+	double spun;	  /* share of the time that threads ran: waiting in a loop; 0 to 1 */
 	uint64_t samples, events;
 };
 

@@ -11,18 +11,32 @@
 #define PACED	    0.02   /* intervals of timers that differ by less look as if set by the clock */
 #define LEAST_VISIT 20
 /* Behind one another at a lock: it is always taken, and order decides nothing. */
-#define MOST_CHAIN 64
+#define MOST_CHAIN  64
+#define MOST_ASKED  4
+#define MOST_BESIDE 256
+#define SPINNER	    0.01 /* of its time that a thread spins: it is one that does */
 
 struct thread {
-	uint64_t since; /* it waits, or wants a CPU */
-	uint64_t began; /* the wait that is over */
-	uint64_t got;	/* a lock that it waited for, in this turn on the CPU; 0: none */
-	uint32_t chain; /* so many in a row have waited for that lock */
-	double ran;
+	uint64_t since;	  /* it waits, or wants a CPU */
+	uint64_t began;	  /* the wait that is over */
+	uint64_t got;	  /* a lock that it waited for, in this turn on the CPU; 0: none */
+	uint32_t chain;	  /* so many in a row have waited for that lock */
+	double ran, spun; /* `spun`: where it is not known that others are met */
+	double spins[REPLAY_SPINS]; /* ns since it last followed others */
+	uint64_t told;		    /* until when what it ran is */
+	uint32_t family;
 	bool blocked, queued, gone;
 	uint8_t wait;
-	uint64_t timer;		    /* when one last woke it */
-	double interval;	    /* between the last two */
+	uint64_t timer;		   /* when one last woke it */
+	double interval;	   /* between the last two */
+	uint32_t parent;	   /* who made it */
+	uint32_t waker;		   /* who ended its last wait, */
+	uint64_t woken, entered;   /* and when; since when it runs, or ran last */
+	uint32_t asks[MOST_ASKED]; /* whom it has woken who waited for something to come */
+	uint32_t n_asks;
+	bool serves;		    /* it was woken so */
+	bool orphans;		    /* children have ended for which it did not wait just then */
+	double ran_before;	    /* its own `ran` when it last woke another, or was */
 	uint32_t burst[MOST_BURST]; /* woken by it just now, and yet to run on */
 	uint32_t n_burst;
 	uint64_t burst_at;
@@ -39,6 +53,16 @@ struct window {
 	uint64_t n;
 };
 
+enum row {
+	EARLIER,
+	AT_TIMER,   /* the same when a timer last woke it */
+	BY_RUNNING, /* what running alone has gained */
+	OTHERS,	    /* what running had gained the others of its family when it was last told */
+	BEFORE,	    /* BY_RUNNING when it last woke another, or was; if it serves */
+	JOINS,	    /* when the last of its children that it did not wait for just then has ended */
+	ROWS
+};
+
 struct replay {
 	struct replay_lane *lanes;
 	size_t n_lanes;
@@ -46,9 +70,10 @@ struct replay {
 	size_t n_threads;
 	struct cpu *cpus;
 	size_t n_cpus;
-	/* By thread, of those that were met: by lane, the same when a timer last woke it, and what
-	 * running alone has gained. */
+	/* By thread, of those that were met: by lane, each of enum row. */
 	double **rows;
+	double **families; /* by family: by lane, what running has gained its threads */
+	uint64_t now;
 	double **spare; /* rows of those that have ended */
 	size_t n_spare, cap_spare;
 	uint64_t visits, seen;
@@ -69,7 +94,10 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 	r->n_cpus = cpus;
 	for (size_t c = 0; c < cpus; c++)
 		r->cpus[c].last = TRACE_NONE;
+	for (size_t i = 0; i < threads; i++)
+		r->threads[i].parent = r->threads[i].waker = TRACE_NONE;
 	r->rows = xcalloc(threads + 1, sizeof(*r->rows));
+	r->families = xcalloc(threads + 1, sizeof(*r->families));
 	r->visits = visits;
 	r->first.earlier = xcalloc(n_lanes, sizeof(double));
 	r->last.earlier = xcalloc(n_lanes, sizeof(double));
@@ -84,10 +112,11 @@ void replay_free(struct replay *r)
 	free(r->threads);
 	free(r->cpus);
 	for (size_t i = 0; i < r->n_threads; i++)
-		free(r->rows[i]);
+		free(r->rows[i]), free(r->families[i]);
 	while (r->n_spare)
 		free(r->spare[--r->n_spare]);
 	free(r->rows);
+	free(r->families);
 	free(r->spare);
 	free(r->first.earlier);
 	free(r->last.earlier);
@@ -100,9 +129,9 @@ static double *of(struct replay *r, uint32_t thread)
 
 	if (!*row && r->n_spare) {
 		*row = r->spare[--r->n_spare];
-		memset(*row, 0, 3 * r->n_lanes * sizeof(**row));
+		memset(*row, 0, ROWS * r->n_lanes * sizeof(**row));
 	} else if (!*row) {
-		*row = xcalloc(3 * r->n_lanes, sizeof(**row));
+		*row = xcalloc(ROWS * r->n_lanes, sizeof(**row));
 	}
 	return *row;
 }
@@ -122,18 +151,130 @@ const double *replay_earlier(struct replay *r, uint32_t thread)
 	return of(r, thread);
 }
 
-void replay_ran(struct replay *r, uint32_t thread, double ns, const float *share)
+void replay_family(struct replay *r, uint32_t thread, uint32_t family)
 {
-	double *e = of(r, thread);
-	double *by_running = e + 2 * r->n_lanes;
+	r->threads[thread].family = family;
+}
 
-	r->threads[thread].ran += ns;
+static double *family_of(struct replay *r, uint32_t thread)
+{
+	double **row = &r->families[r->threads[thread].family];
+
+	if (!*row)
+		*row = xcalloc(r->n_lanes, sizeof(**row));
+	return *row;
+}
+
+/* Those of its family that ran meanwhile on other CPUs: whoever it spun for is among them. */
+static size_t beside(const struct replay *r, uint32_t thread, uint32_t *ret, size_t most)
+{
+	const struct thread *t = &r->threads[thread];
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_cpus && n < most; i++) {
+		const struct cpu *c = &r->cpus[i];
+
+		if (c->last != TRACE_NONE && c->last != thread && c->left >= t->told &&
+		    !r->threads[c->last].gone && r->threads[c->last].family == t->family)
+			ret[n++] = c->last;
+	}
+	return n;
+}
+
+static double spun_since(const struct thread *t, enum replay_spin *kind)
+{
+	double all = 0, most = 0;
+
+	*kind = REPLAY_SPIN_ANY;
+	for (int k = 0; k < REPLAY_SPINS; k++) {
+		all += t->spins[k];
+		if (t->spins[k] > most) {
+			most = t->spins[k];
+			*kind = k;
+		}
+	}
+	return all;
+}
+
+/*
+ * It spun for @ns until one of @w let it go on, of which is not known: as a wait. At most that is
+ * as early as the earliest of them, or gains what they have gained meanwhile; at least as the
+ * latest. Where they meet, none of them can come before it does.
+ */
+static void spun(struct replay *r, uint32_t thread, const uint32_t *w, size_t n, double ns,
+		 enum replay_spin kind)
+{
+	double *x = of(r, thread), *family = family_of(r, thread), *y[MOST_BESIDE];
+	const double *seen = x + OTHERS * r->n_lanes, *own = x + BY_RUNNING * r->n_lanes;
+	double late[MOST_BESIDE];
+	enum replay_spin other;
+
+	for (size_t i = 0; i < n; i++) {
+		y[i] = of(r, w[i]);
+		late[i] = kind == REPLAY_SPIN_MEETS ? spun_since(&r->threads[w[i]], &other) : 0;
+	}
+	for (size_t l = 0; l < r->n_lanes; l++) {
+		enum replay_rules rules = r->lanes[l].rules;
+		double arrives = x[l] + ns, first = -INFINITY, last = INFINITY, to;
+		bool meets = rules != REPLAY_FREE && kind != REPLAY_SPIN_LOCK;
+
+		for (size_t i = 0; i < n; i++) {
+			first = fmax(first, y[i][l] + late[i]);
+			last = fmin(last, y[i][l]);
+			if (meets && y[i][l] > arrives)
+				y[i][l] = arrives;
+		}
+		if (rules == REPLAY_BOUND)
+			to = last;
+		else if (rules != REPLAY_FREE && kind == REPLAY_SPIN_MEETS)
+			to = first;
+		else
+			to = fmax(first, x[l] + family[l] - own[l] - seen[l]);
+		if (rules == REPLAY_FREE)
+			to = fmax(to, x[l]);
+		x[l] = to < arrives ? to : arrives;
+	}
+}
+
+void replay_ran(struct replay *r, uint32_t thread, double ns, const float *share,
+		const double *spins)
+{
+	struct thread *t = &r->threads[thread];
+	double *e = of(r, thread), *family = family_of(r, thread);
+	double *by_running = e + BY_RUNNING * r->n_lanes;
+
+	t->ran += ns;
+	for (int k = 0; spins && k < REPLAY_SPINS; k++) {
+		t->spins[k] += spins[k];
+		t->spun += k == REPLAY_SPIN_MEETS ? 0 : spins[k];
+	}
 	for (size_t l = 0; l < r->n_lanes; l++) {
 		double gain = r->lanes[l].speedup * ns * share[r->lanes[l].target];
 
-		e[l] += gain;
 		by_running[l] += gain;
+		family[l] += gain;
+		/* It may spin for longer instead. */
+		if (r->lanes[l].rules != REPLAY_BOUND || t->spun < SPINNER * t->ran)
+			e[l] += gain;
 	}
+}
+
+void replay_follow(struct replay *r, uint32_t thread)
+{
+	struct thread *t = &r->threads[thread];
+	double *e = of(r, thread), *family = family_of(r, thread);
+	double *by_running = e + BY_RUNNING * r->n_lanes, *seen = e + OTHERS * r->n_lanes;
+	uint32_t w[MOST_BESIDE];
+	enum replay_spin kind;
+	double all = spun_since(t, &kind);
+	size_t n = all > 0 ? beside(r, thread, w, MOST_BESIDE) : 0;
+
+	if (n)
+		spun(r, thread, w, n, all, kind);
+	for (size_t l = 0; l < r->n_lanes; l++)
+		seen[l] = family[l] - by_running[l];
+	memset(t->spins, 0, sizeof(t->spins));
+	t->told = r->now;
 }
 
 /*
@@ -172,7 +313,7 @@ static void woken_by_timer(struct replay *r, uint32_t thread, uint64_t now)
 	struct thread *t = &r->threads[thread];
 	double interval = now - t->timer, change = interval - t->interval;
 	bool paced = t->wait != TRACE_WAIT_SLEEP || fabs(change) < PACED * interval;
-	double *x = of(r, thread), *anchor = x + r->n_lanes;
+	double *x = of(r, thread), *anchor = x + AT_TIMER * r->n_lanes;
 
 	for (size_t l = 0; l < r->n_lanes; l++) {
 		if (paced && r->lanes[l].rules == REPLAY_BOUND && x[l] > anchor[l])
@@ -183,45 +324,82 @@ static void woken_by_timer(struct replay *r, uint32_t thread, uint64_t now)
 	t->timer = now;
 }
 
-static void woken(struct replay *r, const struct trace_event *e)
+/* From here on it does something else. */
+static void begins_anew(struct replay *r, uint32_t thread)
 {
-	struct thread *t = &r->threads[e->thread], *w;
-	double *x = of(r, e->thread), *y, waited = e->time - t->since, had;
+	struct thread *t = &r->threads[thread];
+	double *x = of(r, thread);
 
-	if (!t->blocked)
+	if (!t->serves)
 		return;
-	t->blocked = false;
-	t->queued = true;
-	t->began = t->since;
-	t->since = e->time;
-	if (e->by == TRACE_BY_TIMER)
-		woken_by_timer(r, e->thread, e->time);
-	if (e->by != TRACE_BY_THREAD || e->other >= r->n_threads || e->other == e->thread)
-		return; /* a device or a timer takes as long as it took */
-	w = &r->threads[e->other];
-	had = w->got && w->got < t->began ? t->began - w->got : 0;
+	t->ran_before = t->ran;
+	memcpy(x + BEFORE * r->n_lanes, x + BY_RUNNING * r->n_lanes, r->n_lanes * sizeof(*x));
+}
+
+/* @thread has woken @server, which waited for something to come. */
+static void asks(struct replay *r, uint32_t thread, uint32_t server)
+{
+	struct thread *t = &r->threads[thread], *s = &r->threads[server];
+
+	for (uint32_t i = 0; i < t->n_asks && i < MOST_ASKED; i++) {
+		if (t->asks[i] == server)
+			return;
+	}
+	t->asks[t->n_asks++ % MOST_ASKED] = server;
+	if (s->serves)
+		return;
+	s->serves = true;
+	begins_anew(r, server);
+}
+
+/*
+ * Does @waker answer what @thread has asked it for? Not if it was at it before @thread began to
+ * wait.
+ */
+static bool answers(const struct replay *r, uint32_t waker, uint32_t thread, double waited)
+{
+	const struct thread *t = &r->threads[thread], *w = &r->threads[waker];
+	bool asked = false;
+
+	for (uint32_t i = 0; i < t->n_asks && i < MOST_ASKED; i++)
+		asked |= t->asks[i] == waker;
+	return asked && w->serves && (t->wait == TRACE_WAIT_READ || t->wait == TRACE_WAIT_POLL) &&
+	       waited >= w->ran - w->ran_before;
+}
+
+static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now)
+{
+	struct thread *t = &r->threads[thread], *w = &r->threads[waker];
+	double *x = of(r, thread), *y = of(r, waker), waited = now - t->began;
+	double had = w->got && w->got < t->began ? t->began - w->got : 0,
+	       work = w->ran - w->ran_before;
+	const double *gained = y + BY_RUNNING * r->n_lanes, *before = y + BEFORE * r->n_lanes;
+	bool answer = answers(r, waker, thread, waited);
+
 	if (w->chain > MOST_CHAIN)
 		had = INFINITY;
 	if (t->wait == TRACE_WAIT_LOCK) {
-		t->got = e->time;
+		t->got = now;
 		t->chain = w->got ? w->chain + 1 : 1;
 	}
-	y = of(r, e->other);
-	if (!w->n_burst || e->time - w->burst_at > BURST_NS) {
+	if (!w->n_burst || now - w->burst_at > BURST_NS) {
 		w->n_burst = 0;
-		w->burst_at = e->time;
+		w->burst_at = now;
 	}
 	for (size_t l = 0; l < r->n_lanes; l++) {
-		double arrives = x[l] + waited;
+		double arrives = x[l] + waited, most = arrives;
 
-		if (y[l] > arrives && meets(r->lanes[l].rules, t->wait)) {
-			y[l] = arrives;
+		/* It cannot begin before it is asked. */
+		if (answer)
+			most -= fmax(0, work - (gained[l] - before[l]));
+		if (y[l] > most && meets(r->lanes[l].rules, t->wait)) {
+			y[l] = most;
 			/* Whoever was woken in the same breath met the last one, too. */
 			for (uint32_t i = 0; i < w->n_burst; i++) {
 				double *z = of(r, w->burst[i]) + l;
 
-				if (*z > arrives)
-					*z = arrives;
+				if (*z > most)
+					*z = most;
 			}
 		}
 		if (y[l] < x[l] && t->wait == TRACE_WAIT_LOCK &&
@@ -230,7 +408,68 @@ static void woken(struct replay *r, const struct trace_event *e)
 		x[l] = y[l] < arrives ? y[l] : arrives;
 	}
 	if (w->n_burst < MOST_BURST)
-		w->burst[w->n_burst++] = e->thread;
+		w->burst[w->n_burst++] = thread;
+	if (t->wait == TRACE_WAIT_READ || t->wait == TRACE_WAIT_POLL)
+		asks(r, waker, thread);
+	begins_anew(r, waker);
+}
+
+static void woken(struct replay *r, const struct trace_event *e)
+{
+	struct thread *t = &r->threads[e->thread];
+
+	if (!t->blocked)
+		return;
+	t->blocked = false;
+	t->queued = true;
+	t->began = t->since;
+	t->since = t->woken = e->time;
+	t->waker = TRACE_NONE;
+	if (e->by == TRACE_BY_TIMER)
+		woken_by_timer(r, e->thread, e->time);
+	/* A device or a timer takes as long as it took. */
+	if (e->by == TRACE_BY_THREAD && e->other < r->n_threads && e->other != e->thread) {
+		t->waker = e->other;
+		wakes(r, e->other, e->thread, e->time);
+	}
+	begins_anew(r, e->thread);
+}
+
+/*
+ * Its maker may wait for its end. If that waited for another one's just then, it waits for all of
+ * them, and would for this one if the other had ended sooner: it goes on no earlier than the last
+ * of them has ended.
+ */
+static void ended(struct replay *r, uint32_t thread, uint64_t now)
+{
+	struct thread *t = &r->threads[thread], *p;
+	double *x, *y, *joins;
+
+	t->blocked = t->queued = false;
+	t->gone = true;
+	if (t->parent >= r->n_threads || r->threads[t->parent].gone)
+		return;
+	p = &r->threads[t->parent];
+	x = of(r, thread);
+	y = of(r, t->parent);
+	joins = y + JOINS * r->n_lanes;
+	if (p->waker == thread && p->woken >= t->entered && !p->blocked) {
+		for (size_t l = 0; l < r->n_lanes && p->orphans; l++) {
+			double most = p->woken - joins[l];
+
+			if (r->lanes[l].rules != REPLAY_FREE && most < y[l])
+				y[l] = most;
+		}
+		p->orphans = false;
+		return;
+	}
+	if (!p->orphans)
+		memset(joins, 0, r->n_lanes * sizeof(*joins));
+	p->orphans = true;
+	for (size_t l = 0; l < r->n_lanes; l++) {
+		if (p->blocked || r->lanes[l].rules == REPLAY_BOUND)
+			joins[l] = fmax(joins[l], now - x[l]);
+	}
 }
 
 /*
@@ -240,7 +479,7 @@ static void woken(struct replay *r, const struct trace_event *e)
 static void queued_behind_stranger(struct replay *r, uint32_t thread, double q)
 {
 	double ran = r->threads[thread].ran, *x = of(r, thread);
-	const double *by_running = x + 2 * r->n_lanes;
+	const double *by_running = x + BY_RUNNING * r->n_lanes;
 
 	for (size_t l = 0; l < r->n_lanes && ran > 0; l++) {
 		if (r->lanes[l].rules != REPLAY_ORDERED && r->lanes[l].rules != REPLAY_UNQUEUED)
@@ -253,7 +492,7 @@ static void had_queued(struct replay *r, const struct trace_event *e, const stru
 {
 	const struct thread *t = &r->threads[e->thread];
 	double *x = of(r, e->thread), q = e->time - t->since;
-	const double *o;
+	const double *o, *by_running = x + BY_RUNNING * r->n_lanes;
 
 	if (c->last == TRACE_NONE || c->last == e->thread || c->left <= t->since) {
 		if (q > LATENCY)
@@ -275,8 +514,20 @@ static void had_queued(struct replay *r, const struct trace_event *e, const stru
 				x[l] = o[l] < most ? o[l] : most;
 			else if (c->entered - o[l] < t->since - x[l])
 				x[l] = o[l]; /* it comes before even so */
+			/* Who needs less may be chosen sooner. */
+			if (r->lanes[l].rules == REPLAY_FREE && t->ran > 0)
+				x[l] = fmax(x[l], most - q * (1 - by_running[l] / t->ran));
 		}
 	}
+}
+
+static void forked(struct replay *r, const struct trace_event *e)
+{
+	struct thread *t = &r->threads[e->thread];
+
+	*t = (struct thread){ .family = t->family, .parent = e->other, .waker = TRACE_NONE };
+	if (e->other < r->n_threads)
+		memcpy(of(r, e->thread), of(r, e->other), r->n_lanes * sizeof(double));
 }
 
 static void progress(struct replay *r, const struct trace_event *e)
@@ -305,6 +556,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 
 	if (e->thread >= r->n_threads || e->cpu >= r->n_cpus)
 		return;
+	r->now = e->time;
 	t = &r->threads[e->thread];
 	if (e->type == TRACE_LEAVE && e->why == TRACE_BLOCKED)
 		t->got = t->chain = 0;
@@ -317,16 +569,15 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		t->wait = e->wait;
 		break;
 	case TRACE_FORK:
-		memset(t, 0, sizeof(*t));
+		forked(r, e);
 		t->queued = true;
 		t->since = e->time;
-		if (e->other < r->n_threads)
-			memcpy(of(r, e->thread), of(r, e->other), r->n_lanes * sizeof(double));
 		break;
 	case TRACE_ENTER:
 		if (t->queued)
 			had_queued(r, e, c);
 		t->queued = t->blocked = false;
+		t->entered = e->time;
 		/* Until now it could have been who had the CPU before. */
 		if (c->last != TRACE_NONE && r->threads[c->last].gone)
 			forget(r, c->last);
@@ -347,8 +598,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		woken(r, e);
 		break;
 	case TRACE_EXIT:
-		t->blocked = t->queued = false;
-		t->gone = true;
+		ended(r, e->thread, e->time);
 		break;
 	case TRACE_PROGRESS:
 		progress(r, e);

@@ -25,6 +25,11 @@ enum replay_rules {
 	REPLAY_RULES
 };
 
+/*
+ * What a thread spun for, as far as it can be told: to meet others, for a lock, or not known.
+ */
+enum replay_spin { REPLAY_SPIN_MEETS, REPLAY_SPIN_LOCK, REPLAY_SPIN_ANY, REPLAY_SPINS };
+
 struct replay_lane {
 	uint32_t target;
 	double speedup; /* 0 to 1 */
@@ -35,8 +40,19 @@ struct replay;
 /* @cpus: CPU numbers are below; @visits: of progress points, in the whole recording; 0: none. */
 struct replay *replay_create(size_t threads, size_t cpus, const struct replay_lane *lanes,
 			     size_t n_lanes, uint64_t visits);
-/* @share: of each target in the @ns for which @thread has just run. */
-void replay_ran(struct replay *r, uint32_t thread, double ns, const float *share);
+/*
+ * Threads that spin wait for others of their family, which is 0 at first; a number below that of
+ * the threads.
+ */
+void replay_family(struct replay *r, uint32_t thread, uint32_t family);
+/*
+ * @share: of each target in the @ns for which @thread has just run; @spun: ns of these by kind,
+ * NULL: none.
+ */
+void replay_ran(struct replay *r, uint32_t thread, double ns, const float *share,
+		const double *spun);
+/* It has come so far, and what others ran meanwhile has been told: follows those it spun for. */
+void replay_follow(struct replay *r, uint32_t thread);
 /* Samples are ignored: replay_ran() tells what they tell. */
 void replay_event(struct replay *r, const struct trace_event *e);
 /* How much earlier thread @thread is now, in each lane; of those that have ended it is forgotten.

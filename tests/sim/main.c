@@ -30,6 +30,7 @@ static const char usage[] =
 	"  -n N        graphs: how many, from -f; coverage: profiles of each program\n"
 	"  -f SEED     graphs: the first\n"
 	"  -o          graphs: more tasks than cores\n"
+	"  -u          replay: it is not known what programs spin for\n"
 	"  -i          sleeps and requests are the target, too\n"
 	"  -w MS/MS,... settling time and length of windows; auto\n"
 	"  -m PART     only programs whose name contains PART\n"
@@ -50,7 +51,7 @@ struct settings {
 	double seconds, scale;
 	int n;
 	uint64_t first;
-	bool crowded, verbose, ledger, report, waits;
+	bool crowded, unnamed, verbose, ledger, report, waits;
 	const char *only, *svg;
 	double limit, drift, precision;
 	int strangers;
@@ -117,7 +118,7 @@ static void parse(int argc, char **argv, struct settings *s)
 	*s = (struct settings){
 		.speedup = { .25, .5, 1 }, .n_speedups = 3, .seconds = 20, .scale = 1, .first = 1
 	};
-	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:iolrv")) != -1) {
+	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:iolruv")) != -1) {
 		switch (opt) {
 		case 'c':
 			add_config(s, optarg);
@@ -160,6 +161,9 @@ static void parse(int argc, char **argv, struct settings *s)
 			break;
 		case 'i':
 			s->waits = true;
+			break;
+		case 'u':
+			s->unnamed = true;
 			break;
 		case 'o':
 			s->crowded = true;
@@ -602,7 +606,7 @@ static int replay(const struct settings *s)
 #pragma omp parallel for schedule(dynamic)
 	for (int i = 0; i < n * s->n_speedups; i++)
 		r[i] = replay_study(p[i / s->n_speedups], &s->config[0],
-				    s->speedup[i % s->n_speedups], s->seconds);
+				    s->speedup[i % s->n_speedups], s->seconds, !s->unnamed);
 	printf("%-24s %4s %7s %7s %7s %7s %7s\n", "program", "s", "truth", "replay", "error", "low",
 	       "high");
 	for (int i = 0; i < n * s->n_speedups; i++) {

@@ -42,6 +42,19 @@ static void record(const struct sim_program *p, const struct sim_options *o, dou
 	sim_free(s);
 }
 
+/* What was spun in @i is told with what follows it. */
+static bool goes_on(struct kept *k, size_t i)
+{
+	for (size_t j = i + 1; j < k->n; j++) {
+		if (k->v[j].thread != k->v[i].thread || k->v[j].type != TRACE_SAMPLE)
+			continue;
+		if (k->v[j].spins)
+			k->v[j].weight += k->v[i].weight;
+		return k->v[j].spins;
+	}
+	return false;
+}
+
 static double unit_ns(const struct sim_program *p, const struct sim_options *o, double speedup,
 		      double seconds)
 {
@@ -51,11 +64,27 @@ static double unit_ns(const struct sim_program *p, const struct sim_options *o, 
 	return study_unit_ns(p, &mine, 0, speedup, seconds);
 }
 
+static enum replay_spin spin_of(const struct trace_event *e, bool named)
+{
+	return !named			    ? REPLAY_SPIN_ANY
+	       : e->wait == TRACE_WAIT_LOCK ? REPLAY_SPIN_LOCK
+					    : REPLAY_SPIN_MEETS;
+}
+
+static void ran(struct bounds *b, const struct trace_event *e, bool named)
+{
+	const float share[1] = { e->stack == SIM_TARGET };
+	double spun[REPLAY_SPINS] = {};
+
+	spun[spin_of(e, named)] = e->weight;
+	bounds_ran(b, e->thread, e->weight, share, e->spins ? spun : NULL);
+	bounds_follow(b, e->thread);
+}
+
 struct sim_replay replay_study(const struct sim_program *program, const struct sim_config *c,
-			       double speedup, double seconds)
+			       double speedup, double seconds, bool named)
 {
 	struct sim_program *p = study_beside(program, c);
-	const float shares[2][1] = { { 0 }, { 1 } };
 	const double speedups[] = { speedup, 0 };
 	struct sim_replay ret = {};
 	struct kept k = { .program = p };
@@ -69,10 +98,10 @@ struct sim_replay replay_study(const struct sim_program *program, const struct s
 	for (size_t i = 0; i < k.n; i++) {
 		const struct trace_event *e = &k.v[i];
 
-		if (e->type == TRACE_SAMPLE)
-			bounds_ran(b, e->thread, e->weight, shares[e->stack == SIM_TARGET]);
-		else
+		if (e->type != TRACE_SAMPLE)
 			bounds_event(b, e);
+		else if (!(e->spins && goes_on(&k, i)))
+			ran(b, e, named);
 	}
 	bounds_read(b, 0, 0, &a);
 	ret.middle = a.middle;

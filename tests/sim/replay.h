@@ -11,7 +11,8 @@ struct sim_replay {
 	double zero; /* what is said of a speedup of 0: must be 0 */
 	bool stuck;
 };
+/* @named: it is known what is spun for. */
 struct sim_replay replay_study(const struct sim_program *p, const struct sim_config *c,
-			       double speedup, double seconds);
+			       double speedup, double seconds, bool named);
 
 #endif

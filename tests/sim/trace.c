@@ -18,8 +18,10 @@ static enum trace_wait wait_of(const struct task *t)
 	case OP_LOCK:
 	case OP_READ_LOCK:
 	case OP_WRITE_LOCK:
+	case OP_SPIN_LOCK:
 		return TRACE_WAIT_LOCK;
 	case OP_BARRIER:
+	case OP_SPIN_BARRIER:
 		return TRACE_WAIT_FUTEX;
 	case OP_SEND:
 		return TRACE_WAIT_WRITE;
@@ -48,6 +50,8 @@ void trace_runs(struct sim *s, int c, int64_t ns)
 					      .thread = s->core[c].cur,
 					      .cpu = c,
 					      .stack = t->rem < FOREVER ? t->label : SIM_REST,
+					      .spins = t->rem >= FOREVER,
+					      .wait = wait_of(t),
 					      .weight = ns });
 }
 

@@ -58,7 +58,12 @@ static const struct trace_event events[] = {
 
 /* Told late, as samples are that wait for their functions. */
 static const struct trace_event sample = {
-	.type = TRACE_SAMPLE, .time = 11, .thread = 1, .stack = 1, .weight = 1000000
+	.type = TRACE_SAMPLE,
+	.spins = true,
+	.time = 11,
+	.thread = 1,
+	.stack = 1,
+	.weight = 1000000,
 };
 
 static void must(int r, const struct error *err)
@@ -130,6 +135,7 @@ static void same(const struct trace_event *a, const struct trace_event *b)
 	assert_int_equal(a->wait, b->wait);
 	assert_int_equal(a->by, b->by);
 	assert_int_equal(a->weight, b->weight);
+	assert_int_equal(a->spins, b->spins);
 	switch (a->type) {
 	case TRACE_FORK:
 	case TRACE_WAKE:
@@ -254,7 +260,7 @@ static void test_damaged(void **state)
 			assert_non_null(strstr(err.text, path));
 		whole[i] = old;
 	}
-	whole[12] = '2';
+	whole[12] = '1' + TRACE_VERSION;
 	put(whole, n);
 	{
 		struct error err = {};

@@ -53,7 +53,7 @@ static void wakes(struct replay *r, uint64_t time, uint32_t thread, enum trace_b
 
 static void ran(struct replay *r, uint32_t thread, double ns)
 {
-	replay_ran(r, thread, ns, (const float[]){ 1 });
+	replay_ran(r, thread, ns, (const float[]){ 1 }, NULL);
 }
 
 static double earlier(struct replay *r, uint32_t thread)
@@ -139,6 +139,74 @@ static void test_cpu(void **state)
 	}
 }
 
+static void spins(struct replay *r, uint32_t thread, double ns, enum replay_spin kind)
+{
+	double spun[REPLAY_SPINS] = {};
+
+	spun[kind] = ns;
+	replay_ran(r, thread, ns, (const float[]){ 0 }, spun);
+	replay_follow(r, thread);
+}
+
+/* 0 spins for 100, and 1 is 40 earlier meanwhile; then for 10, and 1 is 100 earlier. */
+static void test_spin(void **state)
+{
+	enum replay_rules rules[] = { REPLAY_USUAL, REPLAY_FREE, REPLAY_BOUND };
+	const double waits[] = { 50, 50, 50 }, makes_wait[] = { 50, 140, 50 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		struct replay *r = begin(rules[i]);
+
+		event(r, 0, TRACE_ENTER, 0, 0);
+		event(r, 0, TRACE_ENTER, 1, 1);
+		ran(r, 1, 80);
+		spins(r, 0, 100, REPLAY_SPIN_MEETS);
+		assert_earlier(r, 0, 40);
+		ran(r, 1, 200);
+		spins(r, 0, 10, REPLAY_SPIN_MEETS);
+		assert_earlier(r, 0, waits[i]);
+		assert_earlier(r, 1, makes_wait[i]);
+		replay_free(r);
+	}
+}
+
+/* Who frees a lock waits for nobody; who spins for one may only spin for longer. */
+static void test_spin_lock(void **state)
+{
+	enum replay_rules rules[] = { REPLAY_USUAL, REPLAY_BOUND };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		struct replay *r = begin(rules[i]);
+
+		event(r, 0, TRACE_ENTER, 0, 0);
+		event(r, 0, TRACE_ENTER, 1, 1);
+		ran(r, 1, 200);
+		spins(r, 0, 10, REPLAY_SPIN_LOCK);
+		assert_earlier(r, 0, 10);
+		assert_earlier(r, 1, 100);
+		ran(r, 0, 20);
+		assert_earlier(r, 0, i ? 10 : 20);
+		replay_free(r);
+	}
+}
+
+/* Who spins for others of its family does not follow those of another one. */
+static void test_spin_family(void **state)
+{
+	struct replay *r = begin(REPLAY_USUAL);
+
+	(void)state;
+	replay_family(r, 1, 1);
+	event(r, 0, TRACE_ENTER, 0, 0);
+	event(r, 0, TRACE_ENTER, 1, 1);
+	ran(r, 1, 200);
+	spins(r, 0, 10, REPLAY_SPIN_MEETS);
+	assert_earlier(r, 0, 0);
+	replay_free(r);
+}
+
 static void test_fork(void **state)
 {
 	struct replay *r = begin(REPLAY_USUAL);
@@ -188,6 +256,10 @@ static void test_models(void **state)
 		{ "independent4", 1 },
 		{ "no effect", 0.1 },
 		{ "independent8 on 2", 2 },
+		{ "churn2", 1 },
+		{ "build -j2", 1 },
+		{ "client/server", 1 },
+		{ "spin pingpong", 1 },
 	};
 	struct sim_config c;
 
@@ -197,7 +269,7 @@ static void test_models(void **state)
 		struct sim_program *p = model(models[i].name);
 
 		for (int half = 1; half <= 2; half++) {
-			struct sim_replay r = replay_study(p, &c, half / 2.0, SECONDS);
+			struct sim_replay r = replay_study(p, &c, half / 2.0, SECONDS, true);
 
 			if (r.zero != 0 || fabs(r.middle - r.truth) > models[i].limit ||
 			    r.truth < r.low - 1 || r.truth > r.high + 1)
@@ -209,6 +281,34 @@ static void test_models(void **state)
 	}
 }
 
+/* Nothing but bounds is known of most that spin, but these hold, whether it is known for what or
+ * not.
+ */
+static void test_spinning_models(void **state)
+{
+	int seen = 0;
+	struct sim_config c;
+	struct sim_program *p;
+
+	(void)state;
+	assert_true(config_parse("wait", &c));
+	for (int i = 0; (p = model_create(i, 1)); i++) {
+		for (int k = 0; k < 6 && !strncmp(p->name, "spin", 4); k++) {
+			double speedup = (double[]){ 0.25, 0.5, 1 }[k / 2];
+			struct sim_replay r = replay_study(p, &c, speedup, SECONDS, k % 2);
+
+			seen++;
+			if (r.zero != 0 || r.truth < r.low - 1 || r.truth > r.high + 1)
+				fail_msg("%s at %.2f, %s: %.2f [%.2f, %.2f], really %.2f; at zero "
+					 "%g",
+					 p->name, speedup, k % 2 ? "named" : "unnamed", r.middle,
+					 r.low, r.high, r.truth, r.zero);
+		}
+		program_free(p);
+	}
+	assert_int_equal(seen, 60);
+}
+
 static void test_graphs(void **state)
 {
 	int n = 60, inside = 0;
@@ -218,7 +318,7 @@ static void test_graphs(void **state)
 	assert_true(config_parse("wait", &c));
 	for (int i = 0; i < n; i++) {
 		struct sim_program *p = graph_create(1 + i, false, 1);
-		struct sim_replay r = replay_study(p, &c, 0.5, SECONDS);
+		struct sim_replay r = replay_study(p, &c, 0.5, SECONDS, true);
 
 		assert_true(r.zero == 0);
 		inside += r.truth > r.low - 1 && r.truth < r.high + 1;
@@ -234,8 +334,12 @@ int main(void)
 		cmocka_unit_test(test_woken_by_thread),
 		cmocka_unit_test(test_barrier),
 		cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_spin_lock),
+		cmocka_unit_test(test_spin_family),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_models),
+		cmocka_unit_test(test_spinning_models),
 		cmocka_unit_test(test_graphs),
 	};
 

@@ -78,7 +78,8 @@ struct record_event {
 	__u8 n_kernel, n_user;
 	__u8 no_chain; /* could not be read where this kernel offers it */
 	__u8 chain;    /* enum record_chain */
-	__u8 pad[2];
+	__u8 spins;    /* TICK: in a loop that waits without giving up the CPU */
+	__u8 pad[1];
 	char comm[16];
 	struct record_futex futex; /* WAIT */
 };

@@ -8,6 +8,7 @@
 #ifndef SCOZ_RECORD_WAITS_BPF_H
 #define SCOZ_RECORD_WAITS_BPF_H
 
+#include "engine/bpf/busy_loop.bpf.h"
 #include "record/bpf/emit.bpf.h"
 
 static __always_inline u8 why_left(struct task_struct *task, bool preempt)
@@ -327,6 +328,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		.points_waited = points,
 		.cpu = bpf_get_smp_processor_id(),
 		.type = RECORD_EVENT_TICK,
+		.spins = waits_busily((const struct sample_registers *)ctx),
 	};
 	bpf_get_current_comm(out->event.comm, sizeof(out->event.comm));
 	emit_with_chains(ctx, SCRATCH_TICK, out);

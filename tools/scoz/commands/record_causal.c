@@ -78,6 +78,7 @@ static void put_sample(const struct record_sample *s, void *arg)
 		.thread = s->thread,
 		.cpu = s->cpu,
 		.stack = s->stack,
+		.spins = s->spins,
 		.weight = s->points * ((struct causal_output *)arg)->period_ns,
 	};
 

@@ -11,6 +11,7 @@
 
 #define MOST_NAME 48
 #define CROWDED	  0.1
+#define SPINS	  0.01
 
 struct options {
 	const char *path, *point;
@@ -146,7 +147,14 @@ static void print(const struct trace *t, struct predict *p)
 		       "could "
 		       "run: there the bounds are a guess\n",
 		       100 * p->crowded);
-	printf("# spinning, caches and devices at their limits are not seen: scozd measures\n");
+	if (p->spun > SPINS)
+		printf("# threads spun for %.0f %% of the time that they ran (waited without "
+		       "giving "
+		       "up the CPU):\n"
+		       "# what that depends on is only known within the bounds\n",
+		       100 * p->spun);
+	printf("# loops that wait without PAUSE, caches and devices at their limits are not seen: "
+	       "scozd measures\n");
 }
 
 static void warn(const struct trace *t)

@@ -4,12 +4,14 @@
 #include "base/hash_index.h"
 
 #define PLACES_MAX 196608
+#define PLACES_FEW 1024 /* are not worth looking for what can be put together */
 
 struct places {
 	struct process_table *processes;
 	struct place_entry *entries;
 	size_t n, cap;
 	struct hash_index index;
+	size_t merged; /* how many the last merge left */
 	uint64_t left_out, refused;
 };
 
@@ -59,14 +61,19 @@ static void merge(struct places *t)
 				    ->counts,
 			   &old.counts);
 	}
+	t->merged = t->n;
 }
 
 void places_count(struct places *t, uint32_t process, uint32_t place, enum place_count what,
 		  uint64_t samples)
 {
-	struct place_entry *e = entry(t, process, place, PLACES_MAX);
+	struct place_entry *e;
 
-	/* Processes become part of groups as time goes on: it is worth another try now and then. */
+	/* Processes become part of groups as time goes on. */
+	if (t->n > 2 * t->merged + PLACES_FEW)
+		merge(t);
+	e = entry(t, process, place, PLACES_MAX);
+	/* It is worth another try now and then. */
 	if (!e && t->refused++ % PLACES_MAX == 0) {
 		merge(t);
 		e = entry(t, process, place, PLACES_MAX);

@@ -275,17 +275,21 @@ void process_table_exec(struct process_table *p, int pid, const char *name)
 	pthread_mutex_unlock(&p->lock);
 }
 
+static void set_gone(struct process_table *p, struct node *n)
+{
+	n->gone_ns = clock_now_ns();
+	if (entry_of(p, n->id)->pid)
+		p->gone[p->slot_of[n->id]] = true;
+}
+
 void process_table_gone(struct process_table *p, int pid)
 {
 	struct node *n;
 
 	pthread_mutex_lock(&p->lock);
 	n = find(p, pid);
-	if (n && !n->gone_ns) {
-		n->gone_ns = clock_now_ns();
-		if (entry_of(p, n->id)->pid)
-			p->gone[p->slot_of[n->id]] = true;
-	}
+	if (n && !n->gone_ns)
+		set_gone(p, n);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -450,6 +454,8 @@ void process_table_look(struct process_table *p)
 		e = still(p, &q[i]);
 		if (e && name)
 			set_name(e->name, name);
+		else if (e && kill(q[i].pid, 0) && errno == ESRCH)
+			set_gone(p, find(p, q[i].pid)); /* its samples came after its end */
 		array_reserve(p->questions, p->cap_questions, p->n_questions + 1);
 		p->questions[p->n_questions++] = q[i];
 		start_asker(p);

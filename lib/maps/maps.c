@@ -394,9 +394,11 @@ void maps_exit(struct maps *m, uint64_t time, int pid)
 	time = event_time(time);
 	pthread_rwlock_wrlock(&m->lock);
 	forget_gone(m, now);
-	p = find_process(m, pid);
+	/* Of one that nothing was heard of so far, too: its fork may still lie in another core's
+	 * ring. */
+	p = get_process(m, pid);
 	/* One that was born or has execed later is another process of that pid. */
-	if (p && !p->exited_ns && p->born <= time && p->execed <= time) {
+	if (!p->exited_ns && p->born <= time && p->execed <= time) {
 		p->exited = time;
 		p->exited_ns = now;
 		array_reserve(m->gone, m->cap_gone, m->gone_first + m->n_gone + 1);

@@ -161,8 +161,9 @@ struct maps_mapping {
 int maps_for_each_mapping(struct maps *m, uint32_t binary_id,
 			  int (*fn)(const struct maps_mapping *, void *), void *arg);
 /*
- * The first thread of a process has ended; whether others go on is looked up by a chore. Then the
- * process exits as by maps_exit(), and whoever asked by maps_on_exit() is told.
+ * The first thread of a process has ended; whether others go on is looked up by a chore, while they
+ * do again each second. Then the process exits as by maps_exit(), and whoever asked by
+ * maps_on_exit() is told.
  */
 void maps_leader_ended(struct maps *m, uint64_t time, int pid);
 void maps_on_exit(struct maps *m, void (*fn)(int pid, void *arg), void *arg);

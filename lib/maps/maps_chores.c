@@ -15,6 +15,7 @@
 #include <time.h>
 
 #define MAX_BUILDERS 2
+#define LOOK_NS	     NSEC_PER_SEC /* between two looks at processes without a first thread */
 
 enum chore_kind { CHORE_OPEN, CHORE_CHECK, CHORE_LEADER, CHORE_CODE };
 
@@ -29,6 +30,11 @@ struct chore {
 	void *arg;
 };
 
+struct leader {
+	int pid;
+	uint64_t time; /* when it ended */
+};
+
 struct chores {
 	pthread_mutex_t lock;
 	pthread_cond_t more, ended;
@@ -38,6 +44,9 @@ struct chores {
 	uint8_t *asked; /* by id */
 	size_t n_asked;
 	size_t awaited;
+	struct leader *leaders; /* that ended before other threads; of who does chores */
+	size_t n_leaders, cap_leaders;
+	uint64_t looked_ns; /* at these */
 	bool stop;
 	int threads; /* that run */
 	void (*on_exit)(int pid, void *arg);
@@ -76,6 +85,7 @@ void chores_destroy(struct chores *c)
 	pthread_cond_destroy(&c->ended);
 	free(c->build);
 	free(c->asked);
+	free(c->leaders);
 	free(c);
 }
 
@@ -176,6 +186,40 @@ static bool has_other_threads(int pid)
 	return others;
 }
 
+/* False: others go on, or are still on their way out. */
+static bool process_ends(struct maps *m, const struct leader *l)
+{
+	if (has_other_threads(l->pid))
+		return false;
+	maps_exit(m, l->time, l->pid);
+	if (m->chores->on_exit)
+		m->chores->on_exit(l->pid, m->chores->on_exit_arg);
+	return true;
+}
+
+static void look_at_leaders(struct maps *m)
+{
+	struct chores *c = m->chores;
+	size_t kept = 0;
+
+	c->looked_ns = clock_now_ns();
+	for (size_t i = 0; i < c->n_leaders; i++) {
+		if (!process_ends(m, &c->leaders[i]))
+			c->leaders[kept++] = c->leaders[i];
+	}
+	c->n_leaders = kept;
+}
+
+static void leader_ended(struct maps *m, const struct leader *l)
+{
+	struct chores *c = m->chores;
+
+	if (process_ends(m, l))
+		return;
+	array_reserve(c->leaders, c->cap_leaders, c->n_leaders + 1);
+	c->leaders[c->n_leaders++] = *l;
+}
+
 static void do_chore(struct maps *m, const struct chore *ch)
 {
 	switch (ch->kind) {
@@ -186,11 +230,7 @@ static void do_chore(struct maps *m, const struct chore *ch)
 		binary_check(m, ch->binary, &ch->sighting, ch->time);
 		break;
 	case CHORE_LEADER:
-		if (has_other_threads(ch->pid))
-			break;
-		maps_exit(m, ch->time, ch->pid);
-		if (m->chores->on_exit)
-			m->chores->on_exit(ch->pid, m->chores->on_exit_arg);
+		leader_ended(m, &(struct leader){ ch->pid, ch->time });
 		break;
 	case CHORE_CODE:
 		ch->fn(maps_code_at(ch->pid, ch->addr), ch->count, ch->arg);
@@ -221,10 +261,23 @@ void maps_catch_up(struct maps *m)
 		ch = take(c);
 		pthread_mutex_unlock(&c->lock);
 		if (!ch)
-			return;
+			break;
 		do_chore(m, ch);
 		chore_free(ch);
 	}
+	look_at_leaders(m);
+}
+
+/* Under the lock: until there may be something to do. */
+static void wait_for_chores(struct chores *c)
+{
+	uint64_t due = c->looked_ns + LOOK_NS;
+	struct timespec until = { due / NSEC_PER_SEC, due % NSEC_PER_SEC };
+
+	if (c->n_leaders)
+		pthread_cond_timedwait(&c->more, &c->lock, &until);
+	else
+		pthread_cond_wait(&c->more, &c->lock);
 }
 
 /* With the lock, which the caller gives back. */
@@ -244,14 +297,20 @@ static void *open_main(void *arg)
 	pthread_setname_np(pthread_self(), "scozd/files");
 	pthread_mutex_lock(&c->lock);
 	while (!c->stop) {
+		bool look = c->n_leaders && clock_now_ns() - c->looked_ns > LOOK_NS;
+
 		ch = take(c);
-		if (!ch) {
-			pthread_cond_wait(&c->more, &c->lock);
+		if (!ch && !look) {
+			wait_for_chores(c);
 			continue;
 		}
 		pthread_mutex_unlock(&c->lock);
-		do_chore(m, ch);
-		chore_free(ch);
+		if (look)
+			look_at_leaders(m);
+		if (ch) {
+			do_chore(m, ch);
+			chore_free(ch);
+		}
 		pthread_mutex_lock(&c->lock);
 	}
 	thread_ends(c);

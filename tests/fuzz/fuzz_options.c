@@ -66,6 +66,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	log_level = LOG_QUIET;
+	/* A number is a process to `targets`: of those of this machine, one input reads for minutes. */
+	sysroot = "/nowhere";
 	write_files();
 	atexit(remove_files);
 	return 0;

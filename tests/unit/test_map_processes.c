@@ -2,6 +2,8 @@
 /* Address spaces, from a /proc made up for the purpose. */
 #include "test_map_util.h"
 
+#include "maps/maps_internal.h"
+
 #include <dirent.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -286,6 +288,65 @@ static void test_order_of_rings(void **state)
 	maps_destroy(m);
 	free(a.path);
 	free(b.path);
+}
+
+static void count_exit(int pid, void *arg)
+{
+	(void)pid;
+	++*(int *)arg;
+}
+
+static size_t living(struct maps *m)
+{
+	_cleanup_free_ int *pids = NULL;
+
+	return maps_living(m, &pids);
+}
+
+/* The end of a process is read from one core's ring before its beginning from another's. */
+static void test_end_before_beginning(void **state)
+{
+	struct program a = make_program("end-a", "");
+	const uint64_t at = 0x7f1300000000, t = clock_now_ns();
+	struct maps *m = create(NULL, 0);
+
+	(void)state;
+	maps_add(m, t, 20, at, 0x1000, a.pgoff, a.id, a.path);
+	maps_exit(m, t + 3, 21);
+	maps_fork(m, t + 1, 20, 21);
+	maps_exec(m, t + 2, 21);
+	maps_add(m, t + 2, 21, at, 0x1000, a.pgoff, a.id, a.path);
+	assert_int_equal(id_at(m, 21, at), id_at(m, 20, at)); /* for its samples */
+	assert_int_equal(living(m), 1);
+	maps_fork(m, t + 9, 20, 21); /* another one */
+	assert_int_equal(living(m), 2);
+	maps_destroy(m);
+	free(a.path);
+}
+
+/* The first thread ends before others, that have ended by the time somebody looks again. */
+static void test_end_of_threads(void **state)
+{
+	struct program a = make_program("threads-a", "");
+	struct maps *m = create(NULL, 0);
+	int told = 0;
+
+	(void)state;
+	sh("mkdir -p proc/60/task/60 proc/60/task/61");
+	maps_on_exit(m, count_exit, &told);
+	maps_add(m, 0, 60, 0x10000, 0x1000, a.pgoff, a.id, a.path);
+	maps_leader_ended(m, 0, 60);
+	maps_catch_up(m);
+	assert_int_equal(living(m), 1);
+	sh("rmdir proc/60/task/61");
+	maps_catch_up(m);
+	assert_int_equal(living(m), 0);
+	assert_int_equal(told, 1);
+	maps_catch_up(m);
+	assert_int_equal(told, 1);
+	maps_destroy(m);
+	free(a.path);
+	sh("rm -r proc");
 }
 
 static void test_overlaps(void **state)
@@ -655,12 +716,20 @@ static void test_rescan(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rescan),	      cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_events),	      cmocka_unit_test(test_order_of_rings),
-		cmocka_unit_test(test_overlaps),      cmocka_unit_test(test_scope),
-		cmocka_unit_test(test_replaced_file), cmocka_unit_test(test_vanished_files),
-		cmocka_unit_test(test_many_files),    cmocka_unit_test(test_container_path),
-		cmocka_unit_test(test_threads),	      cmocka_unit_test(test_this_process),
+		cmocka_unit_test(test_rescan),
+		cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_order_of_rings),
+		cmocka_unit_test(test_end_before_beginning),
+		cmocka_unit_test(test_end_of_threads),
+		cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_scope),
+		cmocka_unit_test(test_replaced_file),
+		cmocka_unit_test(test_vanished_files),
+		cmocka_unit_test(test_many_files),
+		cmocka_unit_test(test_container_path),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_this_process),
 	};
 
 	sysroot = scratch;

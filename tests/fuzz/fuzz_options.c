@@ -66,7 +66,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	log_level = LOG_QUIET;
-	/* A number is a process to `targets`: of those of this machine, one input reads for minutes. */
+	/* A number is a process to `targets`: reading one of this machine may take minutes. */
 	sysroot = "/nowhere";
 	write_files();
 	atexit(remove_files);

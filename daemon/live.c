@@ -143,7 +143,8 @@ static const char *name_of(const struct live *l, uint32_t id)
 }
 
 /* NULL: nothing is known about that progress point. */
-static char *conclusion_of(const struct live *l, const struct estimates *e, uint32_t progress)
+static char *conclusion_of(const struct live *l, const struct estimates *e, uint32_t progress,
+			   const char *point)
 {
 	const struct progress_spec *spec = &l->s->opt.points[progress];
 	_cleanup_free_ struct answer_row *rows = xcalloc(e->n ? e->n : 1, sizeof(*rows));
@@ -164,7 +165,7 @@ static char *conclusion_of(const struct live *l, const struct estimates *e, uint
 	unit = l->s->opt.end_to_end
 		       ? xstrdup("the run time")
 		       : xasprintf("%s \"%s\"", spec->latency ? "the latency of" : "the time per",
-				   spec->name);
+				   point);
 	if (n)
 		text = answer_text(rows, n, unit);
 	for (size_t i = 0; i < n; i++)
@@ -177,20 +178,26 @@ char *live_conclusion(const struct live *l)
 {
 	struct stats_options opt = { .seed = l->s->opt.seed };
 	size_t n = points_count(l->s->points);
+	_cleanup_free_ const char **names = xcalloc(n, sizeof(*names));
+	_cleanup_free_ char **points = NULL;
 	struct estimates e;
 	char *text = NULL;
 
 	if (stats_estimate(l->windows, l->n, n, &opt, &e))
 		return NULL;
+	for (size_t i = 0; i < n; i++)
+		names[i] = l->s->opt.points[i].name;
+	points = labels_of_points(names, n);
 	for (uint32_t i = 0; i < n; i++) {
-		_cleanup_free_ char *line = conclusion_of(l, &e, i);
+		_cleanup_free_ char *line = conclusion_of(l, &e, i, points[i]);
 
 		if (line && n > 1)
-			text_add(&text, "%s%s: %s", text ? "\n" : "", l->s->opt.points[i].name,
-				 line);
+			text_add(&text, "%s%s: %s", text ? "\n" : "", points[i], line);
 		else if (line)
 			text_add(&text, "%s", line);
 	}
+	for (size_t i = 0; i < n; i++)
+		free(points[i]);
 	estimates_free(&e);
 	return text;
 }

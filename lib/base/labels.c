@@ -191,7 +191,7 @@ static char *label_of_one(const char *target, size_t level)
 
 static const char together[] = " + ";
 
-static char *label_at(const char *target, size_t level)
+static char *target_at(const char *target, size_t level)
 {
 	char *text = NULL;
 
@@ -209,7 +209,36 @@ static char *label_at(const char *target, size_t level)
 	return text;
 }
 
-char **labels_make(const char *const *targets, size_t n)
+/* Each part between colons without its directories. */
+static char *without_directories(const char *point)
+{
+	char *text = xstrdup("");
+
+	while (*point) {
+		size_t n = strcspn(point, ":");
+		_cleanup_free_ char *part = xstrndup(point, n);
+		const char *slash = strrchr(part, '/');
+
+		text_add(&text, "%s%.1s", slash && slash[1] ? slash + 1 : part, point + n);
+		point += n + (point[n] == ':');
+	}
+	return text;
+}
+
+/* Without the binary; with it; everything. */
+static char *point_at(const char *point, size_t level)
+{
+	size_t binary = strcspn(point, ":");
+	const char *slash = memchr(point, '/', binary);
+
+	if (level > 1 || strlen(point) > LONGEST_NAME)
+		return xstrdup(point);
+	return without_directories(
+		!level && slash && point[binary] && point[binary + 1] ? point + binary + 1 : point);
+}
+
+static char **make_apart(const char *const *targets, size_t n,
+			 char *(*label_at)(const char *target, size_t level))
 {
 	char **labels = xcalloc(n ? n : 1, sizeof(*labels));
 	_cleanup_free_ size_t *level = xcalloc(n ? n : 1, sizeof(*level));
@@ -237,6 +266,16 @@ char **labels_make(const char *const *targets, size_t n)
 		}
 	}
 	return labels;
+}
+
+char **labels_make(const char *const *targets, size_t n)
+{
+	return make_apart(targets, n, target_at);
+}
+
+char **labels_of_points(const char *const *points, size_t n)
+{
+	return make_apart(points, n, point_at);
 }
 
 /* Without what stands before the last part of a name, or the last directory of a path. */

@@ -17,6 +17,12 @@ char **labels_make(const char *const *targets, size_t n);
  */
 void labels_fit(char **labels, size_t n, size_t width, const char *ellipsis);
 
+/*
+ * The same for progress points that nobody named: "build/bin/server:request_done" becomes
+ * "request_done".
+ */
+char **labels_of_points(const char *const *points, size_t n);
+
 /* The binary of "func:NAME@BINARY"; NULL: none is named. */
 const char *label_binary(const char *target);
 

@@ -87,6 +87,14 @@ void trust_limit(struct trust *t, double more_s)
 		t->answer = TRUST_FAR;
 }
 
+void trust_withhold(struct trust *t, const struct estimate *e)
+{
+	if (!estimate_is_withheld(e))
+		return;
+	t->answer = TRUST_WITHHELD;
+	t->doubt = doubt_text(e->doubt);
+}
+
 char *trust_time_text(double seconds)
 {
 	static const struct {
@@ -128,6 +136,8 @@ char *trust_text(const struct trust *t, double more_s)
 				 "shrink with time%s%s%s",
 				 now, t->goal_pp, t->fixed_pp, t->fixed_cause ? " (" : "",
 				 t->fixed_cause ? t->fixed_cause : "", t->fixed_cause ? ")" : "");
+	case TRUST_WITHHELD:
+		return xasprintf("%s; more time makes no advice of it", t->doubt);
 	default:
 		return xstrdup("too few windows to tell how precise it is");
 	}

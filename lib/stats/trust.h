@@ -14,13 +14,15 @@ enum trust_answer {
 	TRUST_MORE,    /* more of the same will do */
 	TRUST_NEVER,   /* what does not shrink is in the way */
 	TRUST_FAR,     /* more of the same would, but nobody waits that long */
-	TRUST_UNKNOWN  /* too few windows to tell how noisy it is */
+	TRUST_UNKNOWN, /* too few windows to tell how noisy it is */
+	TRUST_WITHHELD /* the number is not to be acted on, however narrow its interval is */
 };
 struct trust {
 	enum trust_answer answer;
 	double now_pp;		 /* half width of the interval; INFINITY: not known */
 	double fixed_pp;	 /* of that, what does not shrink */
 	const char *fixed_cause; /* mostly because of that; NULL: not known */
+	const char *doubt;	 /* TRUST_WITHHELD: why */
 	double goal_pp;
 	/* TRUST_MORE: treated windows that are still missing, in those that there are. */
 	double more;
@@ -36,6 +38,9 @@ struct trust trust_of_point(const struct estimate_point *p, double goal_pp);
 
 /* What would take more than a day is no advice: @more_s, the time for TRUST_MORE, decides. */
 void trust_limit(struct trust *t, double more_s);
+
+/* No precision is promised for what time will not tell (estimate_is_withheld()). */
+void trust_withhold(struct trust *t, const struct estimate *e);
 
 /* "40 more seconds", "4 more minutes", "3 more hours"; to be freed. */
 char *trust_time_text(double seconds);

@@ -28,6 +28,10 @@ skip() {
 	exit 77
 }
 
+find_chromium() {
+	command -v chromium || command -v chromium-browser || command -v google-chrome
+}
+
 fail() {
 	echo "FAILED: $*"
 	exit 1

@@ -318,6 +318,37 @@ static void foul_labels(void **state)
 	assert_true(clock() - start < 20 * CLOCKS_PER_SEC);
 }
 
+/* Points that nobody named are called by what is reached; two that would be alike are not. */
+static void labels_of_progress_points(void **state)
+{
+	static const char *const names[][2] = {
+		{ "build/workloads/pipeline/aggregate:batch_done", "batch_done" },
+		{ "./server:src/main.c:120", "main.c:120" },
+		{ "./server:ns::Map<int>::find", "ns::Map<int>::find" },
+		{ "/usr/bin/a:done", "a:done" },
+		{ "./b:done", "b:done" },
+		{ "./x/c:same", "./x/c:same" },
+		{ "./y/c:same", "./y/c:same" },
+		{ "usdt:/usr/bin/db:provider:query", "usdt:db:provider:query" },
+		{ "syscall:fsync:postgres", "syscall:fsync:postgres" },
+		{ "frames", "frames" },
+		{ "./bin:", "bin:" },
+		{ "", "" },
+	};
+	const char *points[ARRAY_SIZE(names)];
+	char **labels;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		points[i] = names[i][0];
+	labels = labels_of_points(points, ARRAY_SIZE(names));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_string_equal(labels[i], names[i][1]);
+		free(labels[i]);
+	}
+	free(labels);
+}
+
 /* Twenty functions of one template, in the narrowest column: the function stays, none are alike. */
 static void narrow_labels(void **state)
 {
@@ -384,6 +415,11 @@ static void withheld(void **state)
 	assert_int_equal(times("may save most"), 0);
 	assert_int_equal(times("    not sure: paced from outside\n"), 1);
 	assert_int_equal(times("█"), 0);
+	/* No precision is promised, whatever it takes. */
+	at("\nPrecision (percentage points, 95 %)\n  func:std::map<std::string, "
+	   "Order>::operator[]");
+	assert_int_equal(times(" paced from outside; more time makes no advice of it\n"), 1);
+	assert_int_equal(times(" now"), 0);
 	/* One warning stays one. */
 	at("\nWarnings\n  map::operator[]: paced from outside: for each");
 	assert_int_equal(times("  map::operator[]: "), 1);
@@ -461,6 +497,7 @@ int main(void)
 		cmocka_unit_test(details),
 		cmocka_unit_test(warnings),
 		cmocka_unit_test(labels),
+		cmocka_unit_test(labels_of_progress_points),
 		cmocka_unit_test(narrow_labels),
 		cmocka_unit_test(foul_labels),
 		cmocka_unit_test(withheld),

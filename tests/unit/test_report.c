@@ -217,6 +217,7 @@ static void test_json(void **state)
 	t = json_array_get(list, 0);
 	assert_string_equal(text_at(t, "target"), "func:work_f@bar");
 	assert_string_equal(text_at(t, "verdict"), "optimize");
+	assert_true(json_is_null(json_object_get(t, "doubt")));
 	assert_int_equal(number_at(t, "samples"), 61022);
 	assert_float_equal(number_at(t, "best_pct"), 20, 1.5);
 	assert_true(number_at(t, "best_at_pct") >= 50);
@@ -231,6 +232,7 @@ static void test_json(void **state)
 		if (strcmp(text_at(t, "target"), "func:rare@bar"))
 			continue;
 		assert_string_equal(text_at(t, "verdict"), "undecided");
+		assert_string_equal(text_at(t, "doubt"), "few windows");
 		assert_true(json_is_null(
 			json_object_get(json_array_get(json_object_get(t, "points"), 1), "ci95")));
 		assert_non_null(strstr(text_at(t, "warning"), "too few windows"));

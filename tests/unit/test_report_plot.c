@@ -358,6 +358,18 @@ static void test_source_in_profile(void **state)
 	free(html);
 }
 
+static size_t count_of(const char *what)
+{
+	char *text;
+	size_t n;
+
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	text = read_file(output, NULL);
+	n = count(text, what);
+	free(text);
+	return n;
+}
+
 /* The largest page that is promised: 200 targets, 10,000 windows. */
 static void test_page_size(void **state)
 {
@@ -394,6 +406,45 @@ static void test_page_size(void **state)
 	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
 	assert_int_equal(stat(output, &st), 0);
 	assert_true(st.st_size > 200000 && st.st_size < 1000000);
+	assert_int_equal(count_of("Left out, so that the page stays small"), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		free((char *)many[i].t.name);
+}
+
+/* However much there is in a profile, the page is one that opens: the least missed goes first. */
+static void test_page_bound(void **state)
+{
+	static const double all[] = { 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1 };
+	static const char *const arguments[] = { "--progress=./server:request_done", "--",
+						 "./server", "--bench" };
+	static struct fixture_target many[200];
+	struct fixture f = { .command = "./server --bench",
+			     .arguments = arguments,
+			     .n_arguments = ARRAY_SIZE(arguments),
+			     .speedups = all,
+			     .n_speedups = ARRAY_SIZE(all),
+			     .targets = many,
+			     .n_targets = ARRAY_SIZE(many),
+			     .footer = true };
+	struct error err = { 0 };
+	struct stat st;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
+		many[i] = hostile[0];
+		many[i].t.id = i;
+		many[i].t.name = xasprintf("func:acme::storage::ShardedIndex<acme::Backend%zu>"
+					   "::find(std::string const&) const@libacme.so.14",
+					   i);
+		many[i].units = 8;
+	}
+	unlink(profile);
+	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	assert_int_equal(stat(output, &st), 0);
+	print_message("a page of 200 targets with 12 speedups each: %ld bytes\n", (long)st.st_size);
+	assert_true(st.st_size < 1000000);
+	assert_int_equal(count_of("Left out, so that the page stays small"), 1);
 	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
 		free((char *)many[i].t.name);
 }
@@ -495,18 +546,6 @@ static void test_unwritable(void **state)
 	assert_int_equal(ret, EXIT_DONE);
 }
 
-static size_t count_of(const char *what)
-{
-	char *text;
-	size_t n;
-
-	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
-	text = read_file(output, NULL);
-	n = count(text, what);
-	free(text);
-	return n;
-}
-
 /* Latencies can shrink by more than the target's time; page.js needs to know, too. */
 static void test_latency_has_no_limit(void **state)
 {
@@ -595,6 +634,7 @@ int main(void)
 		cmocka_unit_test(test_source),
 		cmocka_unit_test(test_source_in_profile),
 		cmocka_unit_test(test_page_size),
+		cmocka_unit_test(test_page_bound),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_png),
 		cmocka_unit_test(test_unwritable),

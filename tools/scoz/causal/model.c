@@ -96,6 +96,19 @@ static void sum_windows(struct model *m)
 	}
 }
 
+static void name_points(struct model *m)
+{
+	size_t n = m->profile->n_progress;
+	_cleanup_free_ const char **names = xcalloc(n, sizeof(*names));
+	_cleanup_free_ char **labels = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = m->profile->progress[i].name;
+	labels = labels_of_points(names, n);
+	for (size_t i = 0; i < n; i++)
+		m->progress[i].label = labels[i];
+}
+
 /* A run that was cut off has no footer: its last window tells how long it lasted at least. */
 static double run_duration(const struct profile *p, size_t run)
 {
@@ -462,6 +475,7 @@ int model_load(const char *path, struct model **ret, struct error *err)
 		return r;
 	}
 	sum_windows(m);
+	name_points(m);
 	sum_runs(m);
 	m->latency = latency_of(m->profile);
 	make_rows(m);
@@ -483,6 +497,8 @@ void model_free(struct model *m)
 	list_free(&m->notes);
 	process_view_deinit(&m->view);
 	free(m->discards);
+	for (size_t i = 0; i < m->profile->n_progress; i++)
+		free(m->progress[i].label);
 	free(m->progress);
 	free(m->latency);
 	free(m->speedups);

@@ -35,6 +35,7 @@ struct model_discard {
 
 /* Sums over the kept windows. */
 struct model_progress {
+	char *label; /* a short name for people, different for different points */
 	double visits;
 	double rate_per_s; /* in 0 % windows, where there are any */
 };

@@ -145,8 +145,9 @@ static json_t *point_json(const struct estimate_point *p)
 static json_t *trust_json(const struct model_row *row)
 {
 	static const char *const answers[] = {
-		[TRUST_REACHED] = "reached", [TRUST_MORE] = "more",	  [TRUST_NEVER] = "never",
-		[TRUST_FAR] = "far",	     [TRUST_UNKNOWN] = "unknown",
+		[TRUST_REACHED] = "reached", [TRUST_MORE] = "more",
+		[TRUST_NEVER] = "never",     [TRUST_FAR] = "far",
+		[TRUST_UNKNOWN] = "unknown", [TRUST_WITHHELD] = "withheld",
 	};
 	const struct model_trust *t = &row->trust;
 	json_t *o = json_object();
@@ -190,6 +191,7 @@ static json_t *row_json(const struct model_row *row)
 	put(o, "target_waits", number(e->target_waits));
 	put(o, "waits_sped", json_boolean(e->waits_sped));
 	put(o, "verdict", text(verdict_name(e->verdict)));
+	put(o, "doubt", e->doubt != DOUBT_NONE ? text(doubt_text(e->doubt)) : json_null());
 	put(o, "warning", e->warning ? text(e->warning) : json_null());
 	put(o, "trust", trust_json(row));
 	return o;

@@ -184,6 +184,7 @@ void model_find_trust(struct model *m)
 					    ? row->trust.t.more * p->spent_s
 					    : UNKNOWN_S;
 		trust_limit(&row->trust.t, row->trust.more_s);
+		trust_withhold(&row->trust.t, row->e);
 		if (row->trust.t.answer == TRUST_MORE || row->trust.t.answer == TRUST_UNKNOWN)
 			row->trust.command = command_for(m, row);
 	}

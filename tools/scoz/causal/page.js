@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page is complete without this: it ranks anew, sorts, filters, and opens what a link names.
+// What only it needs has its place before anything is painted, and what a link changes is painted
+// when that is done: nothing moves while the page loads.
+document.documentElement.className = "js" + (location.hash ? " wait" : "");
 document.addEventListener("DOMContentLoaded", () => {
   const $ = (s, e = document) => e.querySelector(s);
   const $$ = (s, e = document) => [...e.querySelectorAll(s)];
@@ -10,9 +13,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const classes = ["good", "bad", "none", "open"];
 
   const controls = $("#controls");
+  const ready = () => document.documentElement.classList.remove("wait");
   if (!controls)
-    return;
-  controls.hidden = false;
+    return ready();
   const slider = $("#at"), shown = $("#at-text"), best = $("#best"), sort = $("#sort");
   const filter = $("#filter");
   let percent = null; // null: each at its best
@@ -24,7 +27,7 @@ document.addEventListener("DOMContentLoaded", () => {
     rows: $$(".row", el).map(row => ({
       el: row, verdict: +row.dataset.verdict, samples: +row.dataset.samples,
       label: $(".name b", row).textContent,
-      words: (row.dataset.name + " " + $(".name", row).textContent).toLowerCase(),
+      words: ($(".name", row).title + " " + $(".name", row).textContent).toLowerCase(),
       points: row.dataset.p.split(";").map(t => t.split(",").map(parseFloat)),
       best: row.dataset.best === "" ? null : +row.dataset.best,
       high: row.dataset.high === "" ? null : +row.dataset.high,
@@ -127,7 +130,7 @@ document.addEventListener("DOMContentLoaded", () => {
   function update() {
     const wanted = filter.value.trim().toLowerCase();
     shown.textContent = percent === null ? "each at its best" : percent + " %";
-    best.hidden = percent === null;
+    best.disabled = percent === null;
     for (const s of sections) {
       const list = s.rows.map(row => {
         const e = estimate(row);
@@ -175,8 +178,9 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   function follow() {
     const [id, at] = location.hash.slice(1).split(","), row = id && document.getElementById(id);
-    const value = parseInt(at, 10);
-    choose(value >= 5 && value <= 100 ? value : null);
+    const value = parseInt(at, 10), asked = value >= 5 && value <= 100 ? value : null;
+    if (asked !== percent) // as it is written it stands for "each at its best"
+      choose(asked);
     if (!row || !row.matches(".row"))
       return;
     const s = sections.find(s => s.el.contains(row));
@@ -187,37 +191,26 @@ document.addEventListener("DOMContentLoaded", () => {
     row.scrollIntoView();
   }
 
-  let tabs = [];
+  const tabs = $$("[role=tab]");
   function show(index) {
-    sections.forEach((s, i) => s.el.hidden = tabs.length > 0 && i !== index);
-    $(".head", sections[index].el).before(controls);
+    sections.forEach((s, i) => s.el.classList.toggle("shown", i === index));
+    if (!sections[index].el.contains(controls))
+      $(".head", sections[index].el).before(controls);
     tabs.forEach((t, i) => {
       t.setAttribute("aria-selected", i === index);
       t.tabIndex = i === index ? 0 : -1;
     });
   }
-  if (sections.length > 1) {
-    const list = document.createElement("div");
-    list.className = "tabs";
-    list.setAttribute("role", "tablist");
-    tabs = sections.map((s, i) => {
-      const tab = document.createElement("button");
-      tab.textContent = s.el.dataset.title;
-      tab.setAttribute("role", "tab");
-      tab.onclick = () => show(i);
-      tab.onkeydown = ev => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[ev.key];
-        if (step) {
-          show((i + step + tabs.length) % tabs.length);
-          tabs[(i + step + tabs.length) % tabs.length].focus();
-        }
-      };
-      list.append(tab);
-      return tab;
-    });
-    sections[0].el.before(list);
-    show(0);
-  }
+  tabs.forEach((tab, i) => {
+    tab.onclick = () => show(i);
+    tab.onkeydown = ev => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[ev.key];
+      if (step) {
+        show((i + step + tabs.length) % tabs.length);
+        tabs[(i + step + tabs.length) % tabs.length].focus();
+      }
+    };
+  });
 
   slider.oninput = () => choose(+slider.value);
   slider.onchange = link;
@@ -227,11 +220,18 @@ document.addEventListener("DOMContentLoaded", () => {
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => $$(".kind").forEach(k => k.open = true));
   $$(".row").forEach(row => row.addEventListener("toggle", link));
-  $$(".copy").forEach(b => {
-    b.hidden = !navigator.clipboard;
-    b.onclick = () => navigator.clipboard.writeText(b.dataset.text).then(() =>
-      b.textContent = "copied");
-  });
+  // Of what is not painted yet: the buttons that copy names and commands.
+  if (navigator.clipboard) {
+    $$(".more code").forEach(code => {
+      const b = document.createElement("button");
+      b.type = "button";
+      b.className = "copy";
+      b.textContent = "copy";
+      b.onclick = () => navigator.clipboard.writeText(code.textContent).then(() =>
+        b.textContent = "copied");
+      code.after(" ", b);
+    });
+  }
   addEventListener("keydown", ev => {
     const typing = ev.target.matches("input[type=search],select");
     if (ev.key === "Escape" && ev.target === filter) {
@@ -253,5 +253,9 @@ document.addEventListener("DOMContentLoaded", () => {
         next.focus();
     }
   });
-  follow();
+  try {
+    follow();
+  } finally {
+    ready();
+  }
 });

@@ -16,15 +16,24 @@
 #define EDGE	     4
 #define SPARK_HEIGHT 28.0
 #define MOST_SOURCE  (128 << 10) /* bytes of it in a page: the first rows' */
+#define MOST_CURVES  60		 /* large ones, when the page is too large with all of them */
+#define MOST_LABEL   96		 /* characters */
+#define MOST_PAGE    950000	 /* bytes, if leaving out what is least missed can do it */
 #define DASH	     "\xe2\x80\x94"
+
+/* What a page that would be too large goes without, more and more. */
+enum less { LESS_NOTHING, LESS_SOURCE, LESS_WINDOWS, LESS_CURVES };
 
 struct page {
 	FILE *out;
 	const struct model *m;
+	char **labels; /* by row */
 	struct plot_axis axis;
 	const char *source;
 	bool no_source;
+	enum less less;
 	size_t source_bytes;
+	size_t curves;
 };
 
 static void page_text(const struct page *p, const char *s)
@@ -168,8 +177,6 @@ static void write_data(const struct page *p, const struct model_row *row)
 	fprintf(p->out, "\" data-high=\"");
 	if (e->best == KNOWN_BOUND)
 		fprintf(p->out, "%g", e->best_hi);
-	fprintf(p->out, "\" data-name=\"");
-	page_text(p, row->target->name);
 	fprintf(p->out, "\" data-p=\"");
 	for (size_t i = 0; i < e->n_points; i++) {
 		fprintf(p->out, "%s%g", i ? ";" : "", e->points[i].speedup_pct);
@@ -180,6 +187,20 @@ static void write_data(const struct page *p, const struct model_row *row)
 	fputc('"', p->out);
 }
 
+/* Where there is no room for it, it breaks after what its parts are joined with. */
+static void write_label(const struct page *p, const char *label)
+{
+	while (*label) {
+		const char *joint = strstr(label, "::");
+		size_t n = joint && joint[2] ? (size_t)(joint + 2 - label) : strlen(label);
+		_cleanup_free_ char *part = xstrndup(label, n);
+
+		page_text(p, part);
+		label += n;
+		fprintf(p->out, *label ? "<wbr/>" : "");
+	}
+}
+
 static void write_summary(const struct page *p, const struct model_row *row)
 {
 	const char *binary = label_binary(row->target->name), *location = row->target->location;
@@ -188,7 +209,7 @@ static void write_summary(const struct page *p, const struct model_row *row)
 	fprintf(p->out, "<summary class=\"grid-row\"><span class=\"name\" title=\"");
 	page_text(p, row->target->name);
 	fprintf(p->out, "\"><b>");
-	page_text(p, p->m->labels[row - p->m->rows]);
+	write_label(p, p->labels[row - p->m->rows]);
 	fprintf(p->out, "</b><span>");
 	page_text(p, binary ? binary : "");
 	fprintf(p->out, binary && *location ? " \xc2\xb7 " : "");
@@ -329,8 +350,8 @@ static void write_source(struct page *p, const struct model_row *row)
 
 	if (p->source)
 		source_read(p->source, row->target->location, SOURCE_LINES_AROUND, &s);
-	if ((!s.n && !kept) || p->no_source || p->source_bytes > MOST_SOURCE ||
-	    !source_location(row->target->location, &own))
+	if ((!s.n && !kept) || p->no_source || p->less >= LESS_SOURCE ||
+	    p->source_bytes > MOST_SOURCE || !source_location(row->target->location, &own))
 		goto out;
 	fprintf(p->out, "<div class=\"source\" tabindex=\"0\" aria-label=\"source\">");
 	if (kept && kept->newer)
@@ -348,23 +369,30 @@ out:
 	source_lines_free(&s);
 }
 
-static void write_more(struct page *p, const struct model_row *row)
+static void write_curve(struct page *p, const struct model_row *row)
 {
 	_cleanup_free_ char *best = estimate_best_text(row->e);
 
-	fprintf(p->out, "<div class=\"more\"><p class=\"full\"><code>");
-	page_text(p, row->target->name);
-	fprintf(p->out, "</code> <button type=\"button\" class=\"copy\" hidden=\"hidden\" "
-			"data-text=\"");
-	page_text(p, row->target->name);
+	if (p->less >= LESS_CURVES && p->curves++ >= MOST_CURVES)
+		return;
 	fprintf(p->out,
-		"\">copy</button></p>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" "
+		"<svg viewBox=\"0 0 %d %d\" role=\"img\" "
 		"aria-label=\"%s: %s\"><use href=\"#frame\"/>%s",
 		PLOT_WIDTH, PLOT_HEIGHT, verdict_name(row->e->verdict), best,
 		row->progress->kind == PROGRESS_LATENCY ? "" : "<use href=\"#diagonal\"/>");
-	plot_windows(p->out, p->m, row, &p->axis);
+	if (p->less < LESS_WINDOWS)
+		plot_windows(p->out, p->m, row, &p->axis);
 	plot_values(p->out, row, &p->axis);
-	fprintf(p->out, "</svg>\n<div>");
+	fprintf(p->out, "</svg>\n");
+}
+
+static void write_more(struct page *p, const struct model_row *row)
+{
+	fprintf(p->out, "<div class=\"more\"><p class=\"full\"><code>");
+	page_text(p, row->target->name);
+	fprintf(p->out, "</code></p>\n");
+	write_curve(p, row);
+	fprintf(p->out, "<div>");
 	write_points(p, row);
 	write_row_trust(p, row);
 	if (row->e->warning) {
@@ -395,7 +423,7 @@ static void write_head(const struct page *p)
 	double first = ceil(p->axis.lo / p->axis.step) * p->axis.step;
 
 	fprintf(p->out, "<div class=\"grid-row head\" aria-hidden=\"true\"><span class=\"name\">"
-			"target</span><span class=\"seen\">seen, %%</span><span "
+			"target</span><span class=\"seen\">seen %%</span><span "
 			"class=\"whisker ticks\">");
 	for (int i = 0; first + i * p->axis.step <= p->axis.hi; i++) {
 		double v = first + i * p->axis.step;
@@ -423,11 +451,12 @@ static void write_kind(struct page *p, const struct ranking *r, enum section s, 
 
 static void write_controls(const struct page *p)
 {
-	fputs("<div class=\"controls\" id=\"controls\" hidden=\"hidden\"><label>Less time in "
+	fputs("<div class=\"controls\" id=\"controls\"><label>Less time in "
 	      "each target: <output id=\"at-text\">each at its best</output> <input type=\"range\" "
 	      "id=\"at\" "
 	      "min=\"5\" max=\"100\" step=\"5\" value=\"50\" aria-label=\"percent less time in "
-	      "each target\"/></label> <button type=\"button\" id=\"best\" hidden=\"hidden\">each "
+	      "each target\"/></label> <button type=\"button\" id=\"best\" "
+	      "disabled=\"disabled\">each "
 	      "at its best</button> <label>sort by <select id=\"sort\"><option "
 	      "value=\"bound\">what is sure</option><option value=\"estimate\">estimate</option>"
 	      "<option value=\"samples\">samples</option><option value=\"name\">name</option>"
@@ -444,16 +473,15 @@ static void write_progress(struct page *p, uint32_t progress)
 	bool nothing;
 
 	ranking_init(&r, p->m, progress, SORT_BOUND, NULL);
-	headline = ranking_headline(&r, p->m->labels, true);
+	headline = ranking_headline(&r, p->labels, true);
 	unit = ranking_unit(p->m, r.progress);
 	nothing = !r.start[SECTION_WORTHLESS];
 	fprintf(p->out,
-		"<section class=\"progress\" data-lo=\"%g\" data-hi=\"%g\" "
+		"<section class=\"progress%s\" id=\"p-%u\" data-lo=\"%g\" data-hi=\"%g\" "
 		"data-latency=\"%d\" data-unit=\"",
-		p->axis.lo, p->axis.hi, r.progress->kind == PROGRESS_LATENCY);
+		progress ? "" : " shown", progress, p->axis.lo, p->axis.hi,
+		r.progress->kind == PROGRESS_LATENCY);
 	page_text(p, unit);
-	fprintf(p->out, "\" data-title=\"");
-	page_text(p, r.progress->name);
 	fprintf(p->out, "\">\n<h1 class=\"headline\">");
 	page_text(p, headline);
 	fprintf(p->out, "</h1>\n<p class=\"sub\">By how much ");
@@ -537,12 +565,35 @@ static void write_list(const struct page *p, const char *title, const struct tex
 	fprintf(p->out, "</ul>\n");
 }
 
+/* Seen with the script only; without it all sections are. */
+static void write_tabs(const struct page *p)
+{
+	const struct profile *profile = p->m->profile;
+
+	if (profile->n_progress < 2)
+		return;
+	fprintf(p->out, "<div class=\"tabs\" role=\"tablist\" aria-label=\"progress points\">");
+	for (uint32_t i = 0; i < profile->n_progress; i++) {
+		fprintf(p->out,
+			"<button type=\"button\" role=\"tab\" aria-controls=\"p-%u\" "
+			"aria-selected=\"%s\"%s title=\"",
+			i, i ? "false" : "true", i ? " tabindex=\"-1\"" : "");
+		page_text(p, profile->progress[i].name);
+		fprintf(p->out, "\">");
+		page_text(p, p->m->progress[i].label);
+		fprintf(p->out, "%s</button>",
+			profile->progress[i].kind == PROGRESS_LATENCY ? " (latency)" : "");
+	}
+	fprintf(p->out, "</div>\n");
+}
+
 static void write_ranking(struct page *p)
 {
 	_cleanup_free_ char *machine = model_machine_text(p->m);
 
 	p->axis = plot_axis(p->m);
 	write_shared(p);
+	write_tabs(p);
 	for (uint32_t i = 0; i < p->m->profile->n_progress; i++)
 		write_progress(p, i);
 	if (machine) {
@@ -552,26 +603,74 @@ static void write_ranking(struct page *p)
 	}
 }
 
-void plot_write_html(const struct model *m, const char *source, FILE *out)
+static char **page_labels(const struct model *m)
 {
-	struct page p = { .out = out,
-			  .m = m,
-			  .source = source && *source ? source : NULL,
-			  .no_source = source && !*source };
+	char **labels = xcalloc(m->n_rows ? m->n_rows : 1, sizeof(*labels));
 
-	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		     "<title>Causal profile: ");
-	text_xml(out, m->profile->path);
-	fprintf(out,
+	for (size_t i = 0; i < m->n_rows; i++)
+		labels[i] = xstrdup(m->labels[i]);
+	labels_fit(labels, m->n_rows, MOST_LABEL, ELLIPSIS);
+	return labels;
+}
+
+static void write_start(const struct page *p)
+{
+	fprintf(p->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+			"<title>Causal profile: ");
+	text_xml(p->out, p->m->profile->path);
+	fprintf(p->out,
 		"</title>\n<style>\n%s</style>\n<script>\n%s</script>\n</head>\n<body>\n<main>\n",
 		page_css, page_js);
-	if (m->n_rows)
-		write_ranking(&p);
+}
+
+static void write_page(struct page *p)
+{
+	static const char *const left_out[] = {
+		[LESS_SOURCE] = "lines of source",
+		[LESS_WINDOWS] = "lines of source, and the dots of windows",
+		[LESS_CURVES] = "lines of source, the dots of windows, and the large curves of all "
+				"but the first rows",
+	};
+
+	write_start(p);
+	if (p->m->n_rows)
+		write_ranking(p);
 	else
-		write_list(&p, "Nothing can be concluded", &m->reasons);
-	write_facts(&p);
-	write_list(&p, "Warnings", &m->warnings);
-	write_list(&p, "Notes", &m->notes);
-	fprintf(out, "</main>\n</body>\n</html>\n");
+		write_list(p, "Nothing can be concluded", &p->m->reasons);
+	write_facts(p);
+	if (p->less)
+		fprintf(p->out,
+			"<p class=\"sub\">Left out, so that the page stays small: %s.</p>\n",
+			left_out[p->less]);
+	write_list(p, "Warnings", &p->m->warnings);
+	write_list(p, "Notes", &p->m->notes);
+	fprintf(p->out, "</main>\n</body>\n</html>\n");
+}
+
+void plot_write_html(const struct model *m, const char *source, FILE *out)
+{
+	struct page p = { .m = m,
+			  .labels = page_labels(m),
+			  .source = source && *source ? source : NULL,
+			  .no_source = source && !*source };
+	char *text = NULL;
+	size_t size = 0;
+
+	for (;; p.less++) {
+		free(text);
+		text = NULL;
+		p.source_bytes = p.curves = 0;
+		p.out = open_memstream(&text, &size);
+		if (!p.out)
+			break;
+		write_page(&p);
+		if (fclose(p.out) || size <= MOST_PAGE || p.less == LESS_CURVES)
+			break;
+	}
+	fwrite(text, 1, text ? size : 0, out);
+	free(text);
+	for (size_t i = 0; i < m->n_rows; i++)
+		free(p.labels[i]);
+	free(p.labels);
 }

@@ -133,11 +133,13 @@ void ranking_deinit(struct ranking *r)
 
 char *ranking_unit(const struct model *m, const struct profile_progress *p)
 {
+	const char *name = m->progress[p - m->profile->progress].label;
+
 	if (p->kind == PROGRESS_LATENCY)
-		return xasprintf("the latency of \"%s\"", p->name);
+		return xasprintf("the latency of \"%s\"", name);
 	if (!strcmp(m->profile->runs[m->profile->n_runs - 1].header.mode, "end-to-end"))
 		return xstrdup("the run time");
-	return xasprintf("the time per \"%s\"", p->name);
+	return xasprintf("the time per \"%s\"", name);
 }
 
 static size_t section_size(const struct ranking *r, enum section s)

@@ -5,7 +5,10 @@
 
 #include <math.h>
 
-const double predict_speedups[PREDICT_SPEEDUPS] = { 0.25, 0.5, 1 };
+const struct predict_options predict_usual = { .point = TRACE_NONE,
+					       .most_targets = PREDICT_TARGETS,
+					       .speedups = { 0.25, 0.5, 1 },
+					       .n_speedups = 3 };
 
 #define OWN_SAMPLES   8	 /* so many in one turn say more than what is known of such turns */
 #define LEAST_SAMPLES 20 /* of a thread: with fewer it is like others of its name */
@@ -41,6 +44,7 @@ struct functions {
 
 struct predictor {
 	const struct trace *t;
+	const struct predict_options *o;
 	struct predict *out;
 	struct bounds *bounds; /* NULL: the first pass */
 	struct runner *threads;
@@ -344,7 +348,7 @@ static void end_of_root(struct predictor *p, uint64_t now)
 	struct predict *out = p->out;
 
 	for (size_t i = 0; i < out->n_targets; i++) {
-		for (size_t s = 0; s < PREDICT_SPEEDUPS; s++)
+		for (size_t s = 0; s < p->o->n_speedups; s++)
 			bounds_read_now(p->bounds, p->root, now - p->root_from, i, s,
 					&out->targets[i].at[s]);
 	}
@@ -475,11 +479,11 @@ static void find_families(struct predictor *p)
 }
 
 /* Few samples in it: its share may be another one. */
-static void add_chance(struct predict_target *t)
+static void add_chance(const struct predictor *p, struct predict_target *t)
 {
 	double relative = t->samples ? SURE * sqrt((1 - t->share) / t->samples) : 1;
 
-	for (size_t s = 0; s < PREDICT_SPEEDUPS; s++) {
+	for (size_t s = 0; s < p->o->n_speedups; s++) {
 		struct bounds_answer *a = &t->at[s];
 
 		a->low -= relative * fabs(a->low) + METHOD;
@@ -494,29 +498,34 @@ static void conclude(struct predictor *p)
 	struct predict *out = p->out;
 
 	for (size_t i = 0; i < out->n_targets && !out->by_run_time; i++) {
-		for (size_t s = 0; s < PREDICT_SPEEDUPS; s++)
+		for (size_t s = 0; s < p->o->n_speedups; s++)
 			bounds_read(p->bounds, i, s, &out->targets[i].at[s]);
 		out->concluded = isfinite(out->targets[i].at[0].middle);
 	}
-	for (size_t i = 0; i < out->n_targets && out->concluded; i++)
-		add_chance(&out->targets[i]);
+	for (size_t i = 0; i < out->n_targets && out->concluded; i++) {
+		const struct bounds_answer *a = &out->targets[i].at[p->o->n_speedups / 2];
+
+		add_chance(p, &out->targets[i]);
+		out->targets[i].worth = a->low + a->middle;
+	}
 	out->crowded = bounds_crowded(p->bounds);
 }
 
-int predict(const struct trace *t, uint32_t point, size_t most_targets, struct predict *ret,
+int predict(const struct trace *t, const struct predict_options *o, struct predict *ret,
 	    struct error *err)
 {
 	struct predictor p = { .t = t,
+			       .o = o,
 			       .out = ret,
-			       .point = point != TRACE_NONE ? point
-					: t->n_points	    ? 0
-							    : TRACE_NONE };
+			       .point = o->point != TRACE_NONE ? o->point
+					: t->n_points	       ? 0
+							       : TRACE_NONE };
 	int r;
 
 	*ret = (struct predict){ .by_run_time = p.point == TRACE_NONE,
 				 .samples = t->n_samples,
 				 .events = t->n_events };
-	choose_targets(&p, most_targets < PREDICT_TARGETS ? most_targets : PREDICT_TARGETS);
+	choose_targets(&p, o->most_targets < PREDICT_TARGETS ? o->most_targets : PREDICT_TARGETS);
 	name_spins(&p);
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
@@ -525,8 +534,8 @@ int predict(const struct trace *t, uint32_t point, size_t most_targets, struct p
 		start(&p);
 		p.running = xcalloc(p.cpus + 1, sizeof(*p.running));
 		memset(p.running, 0xff, (p.cpus + 1) * sizeof(*p.running));
-		p.bounds = bounds_create(t->n_threads, p.cpus, ret->n_targets, predict_speedups,
-					 PREDICT_SPEEDUPS, ret->visits);
+		p.bounds = bounds_create(t->n_threads, p.cpus, ret->n_targets, o->speedups,
+					 o->n_speedups, ret->visits);
 		find_families(&p);
 		r = trace_each(t, see, &p, err);
 	}

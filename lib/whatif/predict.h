@@ -5,15 +5,26 @@
 
 #include "whatif/bounds.h"
 
-#define PREDICT_TARGETS	 64 /* at most */
-#define PREDICT_SPEEDUPS 3
-extern const double predict_speedups[PREDICT_SPEEDUPS]; /* 0.25, 0.5, 1 */
+/* At most: */
+#define PREDICT_TARGETS	 64
+#define PREDICT_SPEEDUPS 8
+
+struct predict_options {
+	uint32_t
+		point; /* a number of the recording's, TRACE_NONE: its first one, or the run time */
+	size_t most_targets;
+	double speedups[PREDICT_SPEEDUPS]; /* 0 to 1 */
+	size_t n_speedups;
+};
+/* 25, 50 and 100 % */
+extern const struct predict_options predict_usual;
 
 struct predict_target {
 	const char *symbol, *object; /* of the recording */
 	double share; /* of the time that threads ran: in it, or called by it; 0 to 1 */
 	uint64_t samples;
 	struct bounds_answer at[PREDICT_SPEEDUPS];
+	double worth; /* the better, the more is likely and certain at the middle one of these */
 };
 
 struct predict {
@@ -27,8 +38,7 @@ struct predict {
 	uint64_t samples, events;
 };
 
-/* @point: a number of the recording's, TRACE_NONE: its first one, or the run time. */
-int predict(const struct trace *t, uint32_t point, size_t most_targets, struct predict *ret,
+int predict(const struct trace *t, const struct predict_options *o, struct predict *ret,
 	    struct error *err);
 void predict_free(struct predict *p);
 

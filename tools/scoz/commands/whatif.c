@@ -16,6 +16,7 @@
 struct options {
 	const char *path, *point;
 	double rows;
+	struct predict_options predict;
 };
 
 static void usage(FILE *out)
@@ -34,8 +35,24 @@ static void usage(FILE *out)
 		     "      --point NAME      this progress point; default the first one, or, "
 		     "without any,\n"
 		     "                        the command's run time\n"
+		     "  -s, --speedup PCT,... how much faster; up to 8, default 25,50,100\n"
 		     "  -h, --help\n\n"
 		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
+}
+
+static bool parse_speedups(const char *text, struct predict_options *o)
+{
+	_cleanup_free_ char *copy = xstrdup(text);
+	char *save = NULL;
+	double pct;
+
+	o->n_speedups = 0;
+	for (char *w = strtok_r(copy, ",", &save); w; w = strtok_r(NULL, ",", &save)) {
+		if (o->n_speedups == PREDICT_SPEEDUPS || !parse_number(w, 0, 100, &pct))
+			return false;
+		o->speedups[o->n_speedups++] = pct / 100;
+	}
+	return o->n_speedups > 0;
 }
 
 static int parse_options(int argc, char **argv, struct options *o)
@@ -43,13 +60,14 @@ static int parse_options(int argc, char **argv, struct options *o)
 	static const struct option longs[] = {
 		{ "lines", required_argument, NULL, 'n' },
 		{ "point", required_argument, NULL, 'p' },
+		{ "speedup", required_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
 	int c;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "n:h", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "n:s:h", longs, NULL)) != -1) {
 		switch (c) {
 		case 'n':
 			if (!parse_number(optarg, 1, PREDICT_TARGETS, &o->rows))
@@ -57,6 +75,12 @@ static int parse_options(int argc, char **argv, struct options *o)
 			break;
 		case 'p':
 			o->point = optarg;
+			break;
+		case 's':
+			if (!parse_speedups(optarg, &o->predict))
+				return bad_argument("--speedup", optarg,
+						    "1 to 8 percentages from 0 to 100 are wanted, "
+						    "with commas between them");
 			break;
 		case 'h':
 			usage(stdout);
@@ -90,27 +114,28 @@ static bool find_point(const struct trace *t, const char *name, uint32_t *ret)
 static int best_first(const void *pa, const void *pb)
 {
 	const struct predict_target *a = pa, *b = pb;
-	double x = a->at[1].low + a->at[1].middle, y = b->at[1].low + b->at[1].middle;
+	double x = a->worth, y = b->worth;
 
 	if (x != y)
 		return x > y ? -1 : 1;
 	return strcmp(a->symbol, b->symbol);
 }
 
-static void print_table(struct predict *p)
+static void print_table(const struct predict_options *o, struct predict *p)
 {
+	int n = o->n_speedups;
 	struct table t;
 	char **row;
 
 	qsort(p->targets, p->n_targets, sizeof(*p->targets), best_first);
-	table_init(&t, 2 + PREDICT_SPEEDUPS);
-	for (int i = 0; i < 1 + PREDICT_SPEEDUPS; i++)
+	table_init(&t, 2 + n);
+	for (int i = 0; i < 1 + n; i++)
 		t.right[i] = true;
 	row = table_row(&t);
 	row[0] = xstrdup("of CPU");
-	for (int s = 0; s < PREDICT_SPEEDUPS; s++)
-		row[1 + s] = xasprintf("%.0f %% faster", 100 * predict_speedups[s]);
-	row[1 + PREDICT_SPEEDUPS] = xstrdup("function");
+	for (int s = 0; s < n; s++)
+		row[1 + s] = xasprintf("%.0f %% faster", 100 * o->speedups[s]);
+	row[1 + n] = xstrdup("function");
 	for (size_t i = 0; i < p->n_targets; i++) {
 		const struct predict_target *x = &p->targets[i];
 		_cleanup_free_ char *symbol = text_clean(x->symbol, "?");
@@ -118,18 +143,18 @@ static void print_table(struct predict *p)
 
 		row = table_row(&t);
 		row[0] = xasprintf("%.1f %%", 100 * x->share);
-		for (int s = 0; s < PREDICT_SPEEDUPS; s++)
+		for (int s = 0; s < n; s++)
 			row[1 + s] = xasprintf("%.1f [%.1f, %.1f]", x->at[s].middle + 0.0,
 					       x->at[s].low, x->at[s].high);
-		row[1 + PREDICT_SPEEDUPS] = xasprintf("%s (%s)", symbol, object);
+		row[1 + n] = xasprintf("%s (%s)", symbol, object);
 	}
-	table_shorten(&t, 1 + PREDICT_SPEEDUPS, MOST_NAME);
+	table_shorten(&t, 1 + n, MOST_NAME);
 	for (size_t i = 0; i < t.rows; i++)
 		table_print_row(&t, i, stdout);
 	table_deinit(&t);
 }
 
-static void print(const struct trace *t, struct predict *p)
+static void print(const struct trace *t, const struct predict_options *o, struct predict *p)
 {
 	printf("# %s: %.1f s, %zu events, %zu samples\n", t->path, t->end / 1e9, t->n_events,
 	       t->n_samples);
@@ -141,7 +166,7 @@ static void print(const struct trace *t, struct predict *p)
 		       "them), "
 		       "and between which bounds\n",
 		       (unsigned long long)p->visits);
-	print_table(p);
+	print_table(o, p);
 	if (p->crowded > CROWDED)
 		printf("# threads wanted a CPU that others had for %.0f %% of the time that they "
 		       "could "
@@ -167,7 +192,7 @@ static void warn(const struct trace *t)
 		log_warn("%s: it was cut off: this is what came before", t->path);
 }
 
-static int conclude(const struct trace *t, struct predict *p)
+static int conclude(const struct trace *t, const struct predict_options *o, struct predict *p)
 {
 	warn(t);
 	if (!p->n_targets) {
@@ -175,7 +200,7 @@ static int conclude(const struct trace *t, struct predict *p)
 		return EXIT_NOTHING;
 	}
 	if (p->concluded) {
-		print(t, p);
+		print(t, o, p);
 		return EXIT_DONE;
 	}
 	if (p->by_run_time && !strcmp(t->header.scope, "all"))
@@ -197,24 +222,24 @@ static int conclude(const struct trace *t, struct predict *p)
 
 int cmd_whatif(int argc, char **argv)
 {
-	struct options o = { .rows = 20 };
+	struct options o = { .rows = 20, .predict = predict_usual };
 	struct error err = {};
 	struct predict p;
 	struct trace *t;
-	uint32_t point;
 	int ret = parse_options(argc, argv, &o);
 
 	if (ret >= 0)
 		return ret;
+	o.predict.most_targets = o.rows;
 	if (trace_open(o.path, &t, &err))
 		return cannot_read(o.path, FILE_CAUSAL, &err);
-	if (!find_point(t, o.point, &point)) {
+	if (!find_point(t, o.point, &o.predict.point)) {
 		ret = EXIT_USAGE;
-	} else if (predict(t, point, o.rows, &p, &err)) {
+	} else if (predict(t, &o.predict, &p, &err)) {
 		log_warn("%s", err.text);
 		ret = EXIT_FAILED;
 	} else {
-		ret = conclude(t, &p);
+		ret = conclude(t, &o.predict, &p);
 		predict_free(&p);
 	}
 	trace_free(t);

@@ -44,6 +44,22 @@
  * That is exact for devices that serve one request after the other, and for those that serve many
  * at once as long as requests begin together or the device is never idle; who begins while another
  * request is half served by such a device inherits too much (docs/accuracy.md).
+ *
+ * Threads of the kernel. Who calls fsync() waits for the journal's thread, which waits for the disk
+ * on its behalf, perhaps through others (a loop device's worker). Accounted as tasks they would owe
+ * what their waiters have been credited, stop where nobody should, and keep cores busy whose debts
+ * are waived meanwhile. Where waits are the target they are devices: such a thread is never
+ * stopped, the core under it absorbs as if it idled (scoz_rested()), its own waits are no hits and
+ * its requests no service of the device below; but it has an account as a device has, by which its
+ * waiters go. It begins to serve somebody when that falls asleep. A commit ends many waits at once:
+ * the first one that runs again inserts d, and who was woken before that shares it (late).
+ *
+ * Only one who is woken by what another task did, which a thread of the kernel hands on, inherits
+ * from that task: what the thread inherited when it was set to work.
+ *
+ * Such threads run on the cores that their waiters have left, and push them to others. A core that
+ * was busy meanwhile could not have run the waiter sooner, but an idle one could have: if that has
+ * absorbed more, both change places.
  */
 #ifndef SCOZ_WAIT_H
 #define SCOZ_WAIT_H
@@ -55,6 +71,24 @@ struct scoz_arrival {
 	__s64 task;
 	__s64 core;
 };
+
+/*
+ * What @c would have absorbed by now, at most, if nobody had run there but threads of the kernel
+ * since a profiled task left; @left: its account then, less the time.
+ */
+static __always_inline __s64 scoz_rested(const struct scoz_core *c, __s64 left, __u64 now)
+{
+	__s64 b = c->absorbed + (c->idle ? (__s64)(now - c->idle_since) : 0);
+
+	return b > left + (__s64)now ? b : left + (__s64)now;
+}
+
+/* It has absorbed @rested instead, but not beyond G; before scoz_switch_in() there. */
+static __always_inline void scoz_core_rests(struct scoz_core *c, __s64 rested, __s64 delay,
+					    __u64 now)
+{
+	scoz_core_set(c, scoz_min(rested, delay) - (c->idle ? (__s64)(now - c->idle_since) : 0));
+}
 
 /*
  * scoz_switch_in() of model wait, remembering. @most: where strangers may have run on the core,
@@ -80,10 +114,11 @@ static __always_inline __s64 scoz_wait_inserts(__u64 length, __u32 speedup)
 
 /*
  * The task that was switched in last, and has done nothing yet, has waited in the target: @d has
- * been added to G, which is @delay now. @limit: how much more it can have absorbed by that wait.
+ * been added to G, which is @delay now. @late: what others have inserted for the same device since.
+ * @limit: how much more it can have absorbed by that wait.
  */
 static __always_inline void scoz_wait_hit(struct scoz_core *c, const struct scoz_arrival *arrival,
-					  __s64 d, __s64 limit, __s64 delay)
+					  __s64 d, __s64 late, __s64 limit, __s64 delay)
 {
 	__s64 core = c->absorbed + c->alone, room = scoz_min(arrival->core, delay - core);
 
@@ -92,7 +127,7 @@ static __always_inline void scoz_wait_hit(struct scoz_core *c, const struct scoz
 	c->own += d;
 	c->excused -= d;
 	c->hits++;
-	scoz_core_set(c, scoz_min(c->absorbed + arrival->task + scoz_min(d, limit), core));
+	scoz_core_set(c, scoz_min(c->absorbed + arrival->task + scoz_min(d + late, limit), core));
 	c->alone = core - c->absorbed;
 }
 
@@ -101,6 +136,7 @@ struct scoz_device {
 	__s64 absorbed;
 	__u64 done;   /* when its last request was completed */
 	__u64 served; /* ns, since a wait was ended by it */
+	__s64 booked; /* what hits have inserted for it, all of it so far */
 };
 
 /*
@@ -123,6 +159,20 @@ static __always_inline void scoz_device_ends(struct scoz_device *device, __s64 s
 	device->done = now;
 	if (now > start)
 		device->served += now - start;
+}
+
+/* A wait that it has ended inserts @d. */
+static __always_inline void scoz_device_hit(struct scoz_device *device, __s64 d)
+{
+	device->absorbed += d;
+	device->booked += d;
+}
+
+/* A thread of the kernel begins to work for a task that has absorbed @waker. */
+static __always_inline void scoz_set_to_work(struct scoz_task *t, __s64 waker, __u64 now)
+{
+	t->absorbed = waker;
+	t->since = now;
 }
 
 #endif

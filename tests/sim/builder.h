@@ -48,6 +48,18 @@ static inline void target_wait(struct builder *b, enum sim_op_kind kind, double 
 	program_op(b->p, b->task, kind, ms * b->ms, object, SIM_TARGET);
 }
 
+/* A thread of the kernel, and what it does for those who wait for it. */
+static inline void kernel_task(struct builder *b)
+{
+	task(b);
+	b->p->task[b->task].kernel = true;
+}
+
+static inline void serve(struct builder *b, enum sim_op_kind kind, double ms, int object)
+{
+	program_op(b->p, b->task, kind, ms * b->ms, object, SIM_SERVED);
+}
+
 static inline void progress(struct builder *b)
 {
 	op(b, OP_PROGRESS, -1);

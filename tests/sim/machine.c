@@ -35,6 +35,8 @@ void sim_options_default(struct sim_options *o)
 		.share = true,
 		.waits = true,
 		.devices = true,
+		.servers = true,
+		.exchange = true,
 		.sees_spins = true,
 		.seed = 1,
 	};
@@ -120,6 +122,15 @@ void core_resume(struct sim *s, int c)
 	event_add(&s->events, s->now + length, EV_SEGMENT, c, k->segment);
 }
 
+int64_t account_of(const struct sim *s, int c)
+{
+	const struct core *k = &s->core[c];
+
+	if (k->cur != NOBODY && is_server(s, &s->task[k->cur]))
+		return s->task[k->cur].account.absorbed;
+	return k->account.absorbed;
+}
+
 void core_switch_out(struct sim *s, int c)
 {
 	struct core *k = &s->core[c];
@@ -128,18 +139,20 @@ void core_switch_out(struct sim *s, int c)
 	k->account.spinning = 0;
 	scoz_look(&k->account, s->delay, s->waived);
 	scoz_run_count(&k->account, &t->account, s->now, !t->spec->stranger);
-	scoz_switch_out(&k->account, &t->account, s->now);
-	scoz_use_out(&k->use, t->spec->stranger, s->now);
+	scoz_switch_out(&k->account, is_server(s, t) ? NULL : &t->account, s->now);
+	if (is_server(s, t))
+		t->account.since = s->now;
+	scoz_use_out(&k->use, is_apart(s, t), s->now);
 	if (s->o.share && t->spec->stranger)
 		scoz_core_follow(&k->account, s->delay);
-	if (!t->spec->stranger)
+	if (!is_apart(s, t))
 		k->left = k->account.absorbed - s->now;
 }
 
 static bool involved_queue(const struct sim *s, const struct core *k)
 {
 	for (int i = 0; i < k->ready.n; i++) {
-		if (!s->task[k->ready.v[i]].spec->stranger)
+		if (!is_apart(s, &s->task[k->ready.v[i]]))
 			return true;
 	}
 	return false;
@@ -184,6 +197,8 @@ bool core_pay(struct sim *s, int c, enum stop_kind kind)
 	struct core *k = &s->core[c];
 	int64_t debt = core_debt(s, c), room, allowed;
 
+	if (is_server(s, &s->task[k->cur]))
+		return false;
 	if (s->o.share && s->task[k->cur].spec->stranger) {
 		scoz_core_follow(&k->account, s->delay);
 		return false;
@@ -340,7 +355,7 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 	if (t->spec->stranger) {
 		weight = s->o.share && !s->o.slice_credit ? scoz_use_weight(&k->use, weight) : 0;
 		hit = s->speedup && weight;
-	} else {
+	} else if (!is_server(s, t)) {
 		scoz_use_tick(&k->use, &t->use, weight, t->label == SIM_TARGET);
 	}
 
@@ -526,6 +541,20 @@ static void make_core(struct sim *s, int c)
 	event_add(&s->events, k->next_tick, EV_TICK, c, 0);
 }
 
+/* Waits are the target. */
+static bool targets_waits(const struct sim_program *p)
+{
+	for (int t = 0; t < p->n_tasks; t++) {
+		for (int i = 0; i < p->task[t].n; i++) {
+			const struct sim_op *op = &p->task[t].op[i];
+
+			if (op->label == SIM_TARGET && op->kind != OP_COMPUTE)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Waits for devices are the target. */
 static bool waits_for_devices(const struct sim_program *p)
 {
@@ -554,6 +583,7 @@ struct sim *sim_create(const struct sim_program *p, const struct sim_options *o)
 	for (int c = 0; c < s->n_cores; c++)
 		make_core(s, c);
 	s->devices = o->devices && waits_for_devices(p);
+	s->servers = o->servers && o->waits && o->model == SCOZ_MODEL_WAIT && targets_waits(p);
 	array_reserve(s->task, s->cap_tasks, (size_t)p->n_tasks);
 	s->n_tasks = p->n_tasks;
 	for (int t = 0, nr = 0; t < p->n_tasks; t++) {

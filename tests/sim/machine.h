@@ -57,6 +57,8 @@ struct sim_options {
 	bool share;	   /* the rules of account/share.h */
 	bool waits;	   /* waits are hits (account/wait.h) */
 	bool devices;	   /* devices have accounts (the same) */
+	bool servers;	   /* threads of the kernel have, too (the same) */
+	bool exchange;	   /* cores change places (the same) */
 	bool spins;	   /* waits for spin locks are followed */
 	bool sees_spins;   /* ticks see that a program spins */
 	/* What happens, as a causal recording has it; samples are exact, `stack` is the label. */

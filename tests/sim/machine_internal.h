@@ -42,12 +42,14 @@ struct task {
 	/* OP_ARM: a timer of its own */
 	bool armed, fired;
 	int64_t armed_account;
-	int64_t service;		 /* of the device request under way */
-	int64_t submitted;		 /* account at the submission */
-	int64_t issued;			 /* when that was */
-	int64_t wait_hit;		 /* to be inserted when it runs again */
+	int64_t service;   /* of the device request under way */
+	int64_t submitted; /* account at the submission */
+	int64_t issued;	   /* when that was */
+	int64_t wait_hit;  /* to be inserted when it runs again */
+	bool waited_in_target;
 	int64_t wait_limit;		 /* what it can have absorbed by that wait */
 	struct scoz_device *wait_device; /* that has ended it */
+	int64_t wait_booked;		 /* scoz_device.booked then */
 	struct list children;		 /* spawned, not joined */
 	int parent;
 	bool exited;
@@ -107,6 +109,7 @@ struct sim {
 	int64_t delay, waived, waived_at;
 	uint64_t hits;
 	bool devices; /* have accounts */
+	bool servers; /* threads of the kernel have */
 	int64_t external_waiters;
 	uint32_t speedup; /* virtual, fixed point */
 	double real;
@@ -135,7 +138,21 @@ void trace_wakes(struct sim *s, int t, int waker);
 void trace_starts(struct sim *s, int t, int by);
 void trace_progress(struct sim *s, int c);
 
+/* A thread of the kernel that stops for nobody, and hands the account of its waker on. */
+static inline bool is_server(const struct sim *s, const struct task *t)
+{
+	return s->servers && t->spec->kernel;
+}
+
+/* Accounted as one that has no part in what is profiled. */
+static inline bool is_apart(const struct sim *s, const struct task *t)
+{
+	return t->spec->stranger || is_server(s, t);
+}
+
 /* machine.c */
+/* Of who runs on core @c. */
+int64_t account_of(const struct sim *s, int c);
 int64_t core_debt(const struct sim *s, int c);
 /* Somebody has hit the target. */
 void add_delay(struct sim *s, int64_t d);
@@ -162,6 +179,8 @@ double core_pace(const struct sim *s, int c);
 void schedule_next(struct sim *s, int c);
 void task_wake(struct sim *s, int t, int waker_core);
 void task_wake_submitted(struct sim *s, int t, int64_t submitter);
+/* By a thread of the kernel on @waker_core; @ender: what it is to inherit. */
+void task_wake_served(struct sim *s, int t, int waker_core, int64_t ender);
 void task_block(struct sim *s, int c);
 /* A new task, as it was made by whoever runs on @by; @core: where, NOBODY: wherever is room. */
 void task_start(struct sim *s, int t, int by, int core);

@@ -10,7 +10,7 @@
 #include <math.h>
 
 #define MAX_CONFIGS 16
-#define MAX_MODELS  128
+#define MAX_MODELS  256
 
 static const char usage[] =
 	"usage: sim errors [OPTION...]    error of each model program\n"
@@ -23,7 +23,8 @@ static const char usage[] =
 	"  -c WORDS    a way of profiling, repeatable: wait|core [exclude] [period=USEC|auto]\n"
 	"              [batch=N] [engine=bpf|kernel] [cost=NS] [latency=NS] [seed=N]\n"
 	"              [steal=PCT] [jump=FACTOR] [common=PCT] [heartbeat=MS]\n"
-	"              [strangers] [foul] [no-waits] [no-devices] [max-stop=USEC]\n"
+	"              [strangers] [foul] [no-waits] [no-devices] [no-servers]\n"
+	"              [no-exchange] [max-stop=USEC]\n"
 	"  -s PCT,...  speedups (25,50,100)\n"
 	"  -t SECONDS  simulated for each figure (20)\n"
 	"  -x SCALE    length of everything the programs do (1)\n"
@@ -32,6 +33,7 @@ static const char usage[] =
 	"  -o          graphs: more tasks than cores\n"
 	"  -u          replay: it is not known what programs spin for\n"
 	"  -i          sleeps and requests are the target, too\n"
+	"  -j          requests are made by a thread of the kernel, and are the target\n"
 	"  -w MS/MS,... settling time and length of windows; auto\n"
 	"  -m PART     only programs whose name contains PART\n"
 	"  -g N[:RUN/SLEEP]  N strangers beside each program, which run and sleep (ms; 1/0)\n"
@@ -51,7 +53,7 @@ struct settings {
 	double seconds, scale;
 	int n;
 	uint64_t first;
-	bool crowded, unnamed, verbose, ledger, report, waits;
+	bool crowded, unnamed, verbose, ledger, report, waits, journal;
 	const char *only, *svg;
 	double limit, drift, precision;
 	int strangers;
@@ -118,7 +120,7 @@ static void parse(int argc, char **argv, struct settings *s)
 	*s = (struct settings){
 		.speedup = { .25, .5, 1 }, .n_speedups = 3, .seconds = 20, .scale = 1, .first = 1
 	};
-	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:iolruv")) != -1) {
+	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:ijolruv")) != -1) {
 		switch (opt) {
 		case 'c':
 			add_config(s, optarg);
@@ -161,6 +163,9 @@ static void parse(int argc, char **argv, struct settings *s)
 			break;
 		case 'i':
 			s->waits = true;
+			break;
+		case 'j':
+			s->journal = true;
 			break;
 		case 'u':
 			s->unnamed = true;
@@ -307,6 +312,8 @@ static int models(const struct settings *s, struct sim_program **p)
 		}
 		if (s->waits)
 			program_target_waits(p[n]);
+		if (s->journal)
+			program_commit_requests(p[n]);
 		program_add_strangers(p[n++], s->strangers, s->stranger_run, s->stranger_sleep);
 	}
 	return n;
@@ -331,6 +338,8 @@ static int graphs(const struct settings *s)
 		p[i] = graph_create(s->first + i, s->crowded, s->scale);
 	for (int i = 0; s->waits && i < n; i++)
 		program_target_waits(p[i]);
+	for (int i = 0; s->journal && i < n; i++)
+		program_commit_requests(p[i]);
 	bad = study_programs(s, p, n);
 	for (int i = 0; i < n; i++)
 		program_free(p[i]);

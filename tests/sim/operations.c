@@ -25,7 +25,7 @@ static int64_t duration(const struct sim *s, struct task *t, const struct sim_op
 
 	if (work)
 		ns *= s->slowness;
-	if (op->label == SIM_TARGET)
+	if (op->label != SIM_REST)
 		ns *= 1 - s->real;
 	return ns;
 }
@@ -252,6 +252,34 @@ static enum outcome do_io(struct sim *s, int c, const struct sim_op *op)
 	return BLOCKED;
 }
 
+static enum outcome do_request(struct sim *s, int c, struct object *o)
+{
+	struct task *t = &s->task[s->core[c].cur];
+	int server = o->holder;
+
+	if (t->step == STEP_WAITING)
+		return GO_ON;
+	t->step = STEP_WAITING;
+	list_push(&o->waiting, s->core[c].cur);
+	o->holder = NOBODY;
+	if (server != NOBODY)
+		task_wake(s, server, c);
+	task_block(s, c);
+	return BLOCKED;
+}
+
+static enum outcome do_take(struct sim *s, int c, struct object *o)
+{
+	if (!o->waiting.n) {
+		o->holder = s->core[c].cur;
+		task_block(s, c);
+		return BLOCKED;
+	}
+	while (o->waiting.n)
+		list_push(&o->waiting2, list_shift(&o->waiting));
+	return GO_ON;
+}
+
 static int free_task(struct sim *s)
 {
 	for (int i = s->program->n_tasks; i < s->n_tasks; i++) {
@@ -314,6 +342,8 @@ static void do_progress(struct sim *s, int c)
 	s->progress.last_virtual = s->now - s->core[c].account.absorbed;
 }
 
+static void do_answer(struct sim *s, int c, struct object *o);
+
 static enum outcome step(struct sim *s, int c)
 {
 	struct task *t = &s->task[s->core[c].cur];
@@ -367,6 +397,13 @@ static enum outcome step(struct sim *s, int c)
 		return GO_ON;
 	case OP_JOIN:
 		return do_join(s, c);
+	case OP_REQUEST:
+		return do_request(s, c, o);
+	case OP_TAKE:
+		return do_take(s, c, o);
+	case OP_ANSWER:
+		do_answer(s, c, o);
+		return GO_ON;
 	case OP_PROGRESS:
 		do_progress(s, c);
 		return GO_ON;
@@ -405,22 +442,64 @@ void operations_run(struct sim *s, int c)
 	}
 }
 
-/* A device or a timer ends the wait of @t, which has lasted for @length: is it the target? */
+/*
+ * A device, a timer or a thread of the kernel has ended the wait of @t, which took it @length; now
+ * it would have absorbed @most if it had absorbed all of it. Is it the target?
+ */
+static void wait_ended(struct sim *s, int t, struct scoz_device *device, uint64_t length,
+		       int64_t most)
+{
+	struct task *x = &s->task[t];
+
+	x->waited_in_target = s->o.waits && s->o.model == SCOZ_MODEL_WAIT && !is_apart(s, x) &&
+			      x->spec->op[x->pc].label == SIM_TARGET;
+	x->wait_hit = x->waited_in_target ? scoz_wait_inserts(length, s->speedup) : 0;
+	x->wait_limit = most - x->account.absorbed;
+	x->wait_device = device;
+	if (device)
+		x->wait_booked = device->booked;
+}
+
+/* By a device or a timer; @ender: what it is to inherit, NULL: not known. */
 static void end_wait(struct sim *s, int t, struct scoz_device *device, uint64_t length,
 		     const int64_t *ender)
 {
-	struct task *x = &s->task[t];
-	bool hit = s->o.waits && s->o.model == SCOZ_MODEL_WAIT && !x->spec->stranger &&
-		   x->spec->op[x->pc].label == SIM_TARGET;
+	const struct task *x = &s->task[t];
 	int64_t most = x->account.absorbed + s->now - x->account.since;
 
 	if (ender)
 		task_wake_submitted(s, t, *ender);
 	else
 		task_wake(s, t, OUTSIDE);
-	x->wait_hit = hit ? scoz_wait_inserts(length, s->speedup) : 0;
-	x->wait_limit = most - x->account.absorbed;
-	x->wait_device = device;
+	wait_ended(s, t, device, length, most);
+}
+
+/* By a thread of the kernel on core @c, whose account is @device; NULL: it has none. */
+static void end_request(struct sim *s, int t, int c, struct scoz_device *device)
+{
+	struct task *x = &s->task[t];
+	int64_t most = x->account.absorbed + s->now - x->account.since;
+	uint64_t length = s->now - x->account.since;
+
+	if (is_server(s, x)) { /* it has asked on behalf of others */
+		task_wake(s, t, c);
+		return;
+	}
+	if (device) {
+		scoz_device_ends(device, x->account.absorbed, x->account.since, s->delay, s->now);
+		length = device->served;
+		device->served = 0;
+		task_wake_served(s, t, c, device->absorbed);
+	} else {
+		task_wake(s, t, c);
+	}
+	wait_ended(s, t, device, length, most);
+}
+
+static void do_answer(struct sim *s, int c, struct object *o)
+{
+	while (o->waiting2.n)
+		end_request(s, list_shift(&o->waiting2), c, s->servers ? &o->device : NULL);
 }
 
 void operations_timer(struct sim *s, int t, bool armed)
@@ -446,7 +525,7 @@ void operations_device(struct sim *s, int object, int t)
 	o->count--;
 	if (o->waiting.n)
 		serve(s, object, list_shift(&o->waiting));
-	if (!s->devices) {
+	if (!s->devices || is_server(s, x)) {
 		end_wait(s, t, NULL, s->now - x->account.since, &x->submitted);
 		return;
 	}

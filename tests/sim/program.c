@@ -33,6 +33,7 @@ struct sim_program *program_copy(const struct sim_program *p)
 		q->task[i].dormant = p->task[i].dormant;
 		q->task[i].pinned = p->task[i].pinned;
 		q->task[i].stranger = p->task[i].stranger;
+		q->task[i].kernel = p->task[i].kernel;
 		for (int k = 0; k < p->task[i].n; k++) {
 			const struct sim_op *op = &p->task[i].op[k];
 
@@ -89,6 +90,34 @@ void program_target_waits(struct sim_program *p)
 	}
 }
 
+void program_commit_requests(struct sim_program *p)
+{
+	int journal = -1, disk = -1, n = 0, t;
+	int64_t ns = 0;
+
+	for (int i = 0; i < p->n_tasks; i++) {
+		for (int k = 0; k < p->task[i].n; k++) {
+			struct sim_op *op = &p->task[i].op[k];
+
+			if (op->kind != OP_IO)
+				continue;
+			if (journal < 0)
+				journal = program_object(p, 1), disk = program_object(p, 1);
+			ns += op->ns;
+			n++;
+			*op = (struct sim_op){ OP_REQUEST, 0, journal, SIM_TARGET };
+		}
+	}
+	if (!n)
+		return;
+	t = program_task(p);
+	p->task[t].kernel = true;
+	program_op(p, t, OP_TAKE, 0, journal, SIM_REST);
+	program_op(p, t, OP_COMPUTE, ns / n / 50, -1, SIM_SERVED);
+	program_op(p, t, OP_IO, ns / n, disk, SIM_SERVED);
+	program_op(p, t, OP_ANSWER, 0, journal, SIM_REST);
+}
+
 void program_print(const struct sim_program *p)
 {
 	static const char *const names[] = {
@@ -111,6 +140,9 @@ void program_print(const struct sim_program *p)
 		[OP_IO] = "io",
 		[OP_SPAWN] = "spawn",
 		[OP_JOIN] = "join",
+		[OP_REQUEST] = "request",
+		[OP_TAKE] = "take",
+		[OP_ANSWER] = "answer",
 		[OP_PROGRESS] = "progress",
 	};
 
@@ -118,7 +150,10 @@ void program_print(const struct sim_program *p)
 	for (int i = 0; i < p->n_tasks; i++) {
 		const struct sim_task *t = &p->task[i];
 
-		printf("  task %d%s:", i, t->dormant ? " (when spawned)" : "");
+		printf("  task %d%s:", i,
+		       t->dormant  ? " (when spawned)"
+		       : t->kernel ? " (kernel)"
+				   : "");
 		for (int k = 0; k < t->n; k++) {
 			const struct sim_op *op = &t->op[k];
 
@@ -129,6 +164,8 @@ void program_print(const struct sim_program *p)
 				printf(" %.3f ms", op->ns / 1e6);
 			if (op->label == SIM_TARGET)
 				printf(" TARGET");
+			if (op->label == SIM_SERVED)
+				printf(" for the target");
 		}
 		printf("\n");
 	}

@@ -35,10 +35,15 @@ enum sim_op_kind {
 	OP_IO,	  /* ns of a device that serves object.size requests at a time */
 	OP_SPAWN, /* makes a task that runs program.tasks[object] once */
 	OP_JOIN,  /* waits for the oldest task spawned and not joined */
+	/* As fsync does with a journal's thread: */
+	OP_REQUEST, /* asks for what a thread of the kernel does, and waits until it has */
+	OP_TAKE,    /* that thread: takes all who have asked; waits until there is somebody */
+	OP_ANSWER,  /* it has done for them what they asked for */
 	OP_PROGRESS,
 };
 
-enum sim_label { SIM_REST, SIM_TARGET };
+/* SIM_SERVED: what a thread of the kernel does for a wait that is the target, and shortens it. */
+enum sim_label { SIM_REST, SIM_TARGET, SIM_SERVED };
 
 struct sim_op {
 	enum sim_op_kind kind;
@@ -53,6 +58,7 @@ struct sim_task {
 	bool dormant;  /* runs only when spawned */
 	int pinned;    /* core, -1: any */
 	bool stranger; /* no part of what is profiled */
+	bool kernel;   /* a thread of the kernel, which works for others */
 };
 
 struct sim_object {
@@ -84,6 +90,9 @@ void program_op(struct sim_program *p, int task, enum sim_op_kind kind, int64_t 
 void program_add_strangers(struct sim_program *p, int n, int64_t run, int64_t sleep);
 /* All sleeps and requests are the target, too. */
 void program_target_waits(struct sim_program *p);
+/* Its requests to devices are made by one thread of the kernel, which serves all who wait at once.
+ */
+void program_commit_requests(struct sim_program *p);
 /* One line for each task, as a person would write it down. */
 void program_print(const struct sim_program *p);
 

@@ -58,7 +58,7 @@ static void enqueue(struct sim *s, int t, int c)
 		x->fair = k->fair_floor - s->o.slice;
 	x->core = c;
 	x->state = TASK_READY;
-	if (!x->spec->stranger && !x->use.wants) {
+	if (!is_apart(s, x) && !x->use.wants) {
 		struct core *last = &s->core[x->use.cpu];
 
 		last->use.wanted += scoz_use_queue(&last->use, &x->use, s->delay);
@@ -96,13 +96,48 @@ static int fairest(const struct sim *s, int c)
 static void end_hit_wait(struct sim *s, int c, const struct scoz_arrival *arrival)
 {
 	struct task *x = &s->task[s->core[c].cur];
-	int64_t d = x->wait_hit;
+	int64_t d = x->wait_hit, others = 0;
 
 	x->wait_hit = 0;
-	if (x->wait_device)
-		x->wait_device->absorbed += d;
-	scoz_wait_hit(&s->core[c].account, arrival, d, x->wait_limit, s->delay + d);
+	x->waited_in_target = false;
+	if (x->wait_device) {
+		others = x->wait_device->booked - x->wait_booked;
+		scoz_device_hit(x->wait_device, d);
+	}
+	scoz_wait_hit(&s->core[c].account, arrival, d, others, x->wait_limit, s->delay + d);
 	add_delay(s, d);
+}
+
+/* Nobody runs on core @c, or a thread of the kernel. */
+static bool is_free(const struct sim *s, int c)
+{
+	const struct core *k = &s->core[c];
+
+	return k->cur == NOBODY ? !k->waking : is_server(s, &s->task[k->cur]);
+}
+
+/* Core @c, that is about to run @x, has rested while only threads of the kernel ran there. */
+static void rest(struct sim *s, int c, const struct task *x)
+{
+	struct core *k = &s->core[c], *other = NULL;
+	int64_t mine = scoz_rested(&k->account, k->left, s->now), most = mine;
+	int64_t task = x->account.absorbed + s->now - (int64_t)x->account.since;
+	int64_t wanted = scoz_min(s->delay, task) + x->wait_hit;
+
+	for (int i = 0; x->spec->pinned < 0 && most < wanted && i < s->n_cores; i++) {
+		int64_t rested = scoz_rested(&s->core[i].account, s->core[i].left, s->now);
+
+		if (s->o.exchange && i != c && is_free(s, i) && rested > most) {
+			other = &s->core[i];
+			most = rested;
+		}
+	}
+	k->left = most - s->now;
+	scoz_core_rests(&k->account, most, s->delay, s->now);
+	if (!other)
+		return;
+	other->left = mine - s->now;
+	scoz_core_rests(&other->account, mine, s->delay, s->now);
 }
 
 static void switch_in(struct sim *s, int c, int t)
@@ -111,7 +146,7 @@ static void switch_in(struct sim *s, int c, int t)
 	struct task *x = &s->task[t];
 	struct scoz_arrival arrival;
 
-	if (!x->spec->stranger) {
+	if (!is_apart(s, x)) {
 		int from = x->use.cpu;
 
 		if (s->o.share)
@@ -119,7 +154,7 @@ static void switch_in(struct sim *s, int c, int t)
 				&k->use, &x->use, s->now - x->account.since, s->delay, s->now);
 		s->core[from].use.wanted -= scoz_use_run(&x->use, c);
 	}
-	scoz_use_in(&k->use, x->spec->stranger);
+	scoz_use_in(&k->use, is_apart(s, x));
 	k->cur = t;
 	trace_enters(s, c);
 	k->ran = 0;
@@ -129,12 +164,15 @@ static void switch_in(struct sim *s, int c, int t)
 	if (x->fair > k->fair_floor)
 		k->fair_floor = x->fair;
 	scoz_run_begin(&k->account, s->now);
-	if (x->wait_hit) {
+	if (s->servers && !is_apart(s, x))
+		rest(s, c, x);
+	if (x->waited_in_target && s->speedup) {
 		scoz_arrive(&k->account, &x->account, s->o.share ? k->left + s->now : 0, s->delay,
 			    s->now, &arrival);
 		end_hit_wait(s, c, &arrival);
 	} else {
-		scoz_switch_in(&k->account, &x->account, s->delay, s->now, s->o.model);
+		scoz_switch_in(&k->account, is_server(s, x) ? NULL : &x->account, s->delay, s->now,
+			       s->o.model);
 	}
 	k->segment_began = s->now;
 	event_add(&s->events, s->now + s->o.slice, EV_SLICE, c, ++k->slice);
@@ -268,7 +306,7 @@ void task_block(struct sim *s, int c)
 	trace_leaves(s, c, TRACE_BLOCKED);
 	core_switch_out(s, c);
 	t->state = TASK_BLOCKED;
-	if (t->external && !t->counted && !is_sink(s, t)) {
+	if (t->external && !t->spec->kernel && !t->counted && !is_sink(s, t)) {
 		t->counted = true;
 		s->external_waiters++;
 	}
@@ -334,7 +372,9 @@ static void task_wake_external(struct sim *s, int t, const int64_t *submitter)
 	s->external_waited += s->now - x->account.since;
 	s->external_waits++;
 	scoz_external_wait(&x->account, s->now);
-	if (is_sink(s, x))
+	if (is_server(s, x))
+		scoz_wake_external(&x->account, s->now);
+	else if (is_sink(s, x))
 		scoz_wake(&x->account, s->delay, s->now);
 	else if (submitter)
 		scoz_wake(&x->account, *submitter, s->now);
@@ -360,7 +400,24 @@ void task_wake(struct sim *s, int t, int waker)
 	s->syncs++;
 	if (s->core[waker].cur != NOBODY)
 		scoz_noticed(&s->task[s->core[waker].cur].account);
-	scoz_wake(&x->account, s->core[waker].account.absorbed, s->now);
+	if (is_server(s, x))
+		scoz_set_to_work(&x->account, account_of(s, waker), s->now);
+	else
+		scoz_wake(&x->account, account_of(s, waker), s->now);
+	make_ready(s, t, waker, NOBODY);
+}
+
+void task_wake_served(struct sim *s, int t, int waker, int64_t ender)
+{
+	struct task *x = &s->task[t];
+
+	trace_wakes(s, t, waker);
+	end_wait(s, x);
+	x->external = true;
+	s->external_waited += s->now - x->account.since;
+	s->external_waits++;
+	scoz_external_wait(&x->account, s->now);
+	scoz_wake(&x->account, ender, s->now);
 	make_ready(s, t, waker, NOBODY);
 }
 

@@ -55,7 +55,8 @@ static void leave_out_task(struct sim_program *p, int task)
 
 static bool removable(enum sim_op_kind k)
 {
-	return k != OP_UNLOCK && k != OP_SPIN_UNLOCK && k != OP_RW_UNLOCK && k != OP_PROGRESS;
+	return k != OP_UNLOCK && k != OP_SPIN_UNLOCK && k != OP_RW_UNLOCK && k != OP_PROGRESS &&
+	       k != OP_TAKE && k != OP_ANSWER;
 }
 
 static bool fails(const struct sim_program *p, const struct sim_config *c, double speedup,

@@ -60,6 +60,10 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.share = false;
 	else if (!strcmp(word, "no-devices"))
 		c->o.devices = false;
+	else if (!strcmp(word, "no-exchange"))
+		c->o.exchange = false;
+	else if (!strcmp(word, "no-servers"))
+		c->o.servers = false;
 	else if (!strcmp(word, "no-waits"))
 		c->o.waits = false;
 	else if (!strncmp(word, "max-stop=", 9))

@@ -20,8 +20,9 @@ struct sim_config {
 /*
  * Words separated by spaces: wait or core; period=USEC or period=auto; batch=N; engine=bpf or
  * engine=kernel (holds back, credits slices, interrupts others); cost=NS; seed=N; weather:
- * no-waits, no-devices: without what account/wait.h says; max-stop=USEC; steal=PCT, jump=FACTOR,
- * common=PCT, heartbeat=MS, strangers; foul: steal=30 jump=2 cost=20000. False: unknown.
+ * no-waits, no-devices, no-servers, no-exchange: without what account/wait.h says; max-stop=USEC;
+ * steal=PCT, jump=FACTOR, common=PCT, heartbeat=MS, strangers; foul: steal=30 jump=2 cost=20000.
+ * False: unknown.
  */
 bool config_parse(const char *text, struct sim_config *ret);
 /* A copy with the tasks beside it that the configuration asks for. */

@@ -233,6 +233,172 @@ static void full_core(struct builder *b)
 	}
 }
 
+/* ---- through a thread of the kernel, as fsync ---- */
+
+/* Journal and disk of a file system: a commit makes all durable who wait for it. */
+struct journal {
+	int asked, disk;
+};
+
+static struct journal journal(struct builder *b, double commit)
+{
+	struct journal j = { object(b, 1), object(b, 1) };
+
+	kernel_task(b), op(b, OP_TAKE, j.asked);
+	serve(b, OP_COMPUTE, 0.03, -1), serve(b, OP_IO, commit, j.disk);
+	serve(b, OP_COMPUTE, 0.02, -1), op(b, OP_ANSWER, j.asked);
+	return j;
+}
+
+static void sync_all(struct builder *b, const struct journal *j)
+{
+	target_wait(b, OP_REQUEST, 0, j->asked);
+}
+
+static void syncers(struct builder *b, int n, double compute, double commit)
+{
+	struct journal j = journal(b, commit);
+
+	for (int i = 0; i < n; i++)
+		task(b), work(b, compute * (1 + 0.1 * i)), sync_all(b, &j), progress(b);
+}
+
+static void sync_alone(struct builder *b)
+{
+	syncers(b, 1, 1, 2);
+}
+
+static void sync_mostly(struct builder *b)
+{
+	syncers(b, 1, 0.5, 2);
+}
+
+static void sync_2(struct builder *b)
+{
+	syncers(b, 2, 1, 2);
+}
+
+static void sync_4(struct builder *b)
+{
+	syncers(b, 4, 1, 2);
+}
+
+/* As ext4 does: the data first, by the task itself, to the same disk. */
+static void data_and_sync(struct builder *b, int n)
+{
+	struct journal j = journal(b, 1.5);
+
+	for (int i = 0; i < n; i++) {
+		task(b), work(b, 1 + 0.1 * i), target_wait(b, OP_IO, 0.5, j.disk);
+		sync_all(b, &j), progress(b);
+	}
+}
+
+static void data_1(struct builder *b)
+{
+	data_and_sync(b, 1);
+}
+
+static void data_2(struct builder *b)
+{
+	data_and_sync(b, 2);
+}
+
+static void data_4(struct builder *b)
+{
+	data_and_sync(b, 4);
+}
+
+/* The disk is a file's, served by a thread of its own (a loop device). */
+static void through_two(struct builder *b, int n)
+{
+	int asked = object(b, 1), loop = object(b, 1), disk = object(b, 1);
+
+	kernel_task(b), op(b, OP_TAKE, asked), serve(b, OP_COMPUTE, 0.03, -1);
+	serve(b, OP_REQUEST, 0, loop), op(b, OP_ANSWER, asked);
+	kernel_task(b), op(b, OP_TAKE, loop), serve(b, OP_COMPUTE, 0.05, -1);
+	serve(b, OP_IO, 2, disk), op(b, OP_ANSWER, loop);
+	for (int i = 0; i < n; i++) {
+		task(b), work(b, 1 + 0.1 * i), target_wait(b, OP_REQUEST, 0, asked);
+		progress(b);
+	}
+}
+
+static void loop_1(struct builder *b)
+{
+	through_two(b, 1);
+}
+
+static void loop_2(struct builder *b)
+{
+	through_two(b, 2);
+}
+
+/* Who writes to disk decides up to where the other does. */
+static void sync_barrier(struct builder *b)
+{
+	struct journal j = journal(b, 3);
+	int o = object(b, 2);
+
+	task(b), work(b, 1), sync_all(b, &j), progress(b), op(b, OP_BARRIER, o);
+	task(b), work(b, 3), op(b, OP_BARRIER, o);
+}
+
+static void sync_slack(struct builder *b)
+{
+	struct journal j = journal(b, 2);
+	int o = object(b, 2);
+
+	task(b), work(b, 1), sync_all(b, &j), op(b, OP_BARRIER, o);
+	task(b), work(b, 5), progress(b), op(b, OP_BARRIER, o);
+}
+
+/* As a database writes its log. */
+static void sync_locked(struct builder *b)
+{
+	struct journal j = journal(b, 1);
+	int m = object(b, 1);
+
+	for (int i = 0; i < 3; i++) {
+		task(b), work(b, 2), op(b, OP_LOCK, m), work(b, 0.2), sync_all(b, &j);
+		op(b, OP_UNLOCK, m), progress(b);
+	}
+}
+
+static void sync_server(struct builder *b)
+{
+	struct journal j = journal(b, 2);
+	int there = object(b, 1), back = object(b, 1);
+
+	task(b), work(b, 1.5), op(b, OP_SEND, there), op(b, OP_RECEIVE, back), progress(b);
+	task(b), op(b, OP_RECEIVE, there), work(b, 0.5), sync_all(b, &j), op(b, OP_SEND, back);
+}
+
+/* Beside it a task that only computes, and one that waits for the disk as well. */
+static void sync_beside(struct builder *b)
+{
+	syncers(b, 1, 1, 2);
+	task(b), work(b, 3);
+}
+
+static void sync_unlike(struct builder *b)
+{
+	struct journal j = journal(b, 2);
+
+	task(b), work(b, 1), sync_all(b, &j), progress(b);
+	task(b), work(b, 5), sync_all(b, &j);
+}
+
+/* A thread of the kernel that hands on what one task does to another: no wait for the kernel. */
+static void handed_on(struct builder *b)
+{
+	int in = object(b, 1), out = object(b, 1), disk = object(b, 1);
+
+	task(b), target_wait(b, OP_IO, 1, disk), work(b, 2), op(b, OP_SEND, in);
+	kernel_task(b), op(b, OP_RECEIVE, in), work(b, 0.02), op(b, OP_SEND, out);
+	task(b), op(b, OP_RECEIVE, out), work(b, 1), progress(b);
+}
+
 const struct sim_model waiting_models[] = {
 	{ "wait: alone", 1, alone },
 	{ "wait: alone, and code", 1, code_alone },
@@ -261,5 +427,24 @@ const struct sim_model waiting_models[] = {
 	{ "wait: 4 on 2", 2, crowded },
 	{ "wait: 4 on 2, barrier", 2, crowded_barrier },
 	{ "wait: full core", 1, full_core },
+	{ "sync: alone", 2, sync_alone },
+	{ "sync: mostly", 2, sync_mostly },
+	{ "sync: 2", 2, sync_2 },
+	{ "sync: 2 on 4", 4, sync_2 },
+	{ "sync: 4 on 8", 8, sync_4 },
+	{ "sync: 4 on 2", 2, sync_4 },
+	{ "sync: data, 1", 2, data_1 },
+	{ "sync: data, 2", 2, data_2 },
+	{ "sync: data, 2 on 4", 4, data_2 },
+	{ "sync: data, 4 on 2", 2, data_4 },
+	{ "sync: loop, 1", 2, loop_1 },
+	{ "sync: loop, 2", 2, loop_2 },
+	{ "sync: barrier", 4, sync_barrier },
+	{ "sync: slack", 4, sync_slack },
+	{ "sync: under a lock", 4, sync_locked },
+	{ "sync: server", 2, sync_server },
+	{ "sync: beside work", 2, sync_beside },
+	{ "sync: 2 unlike", 4, sync_unlike },
+	{ "sync: handed on", 4, handed_on },
 	{ .name = NULL },
 };

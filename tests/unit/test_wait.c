@@ -29,7 +29,7 @@ static void test_an_idle_core_owes_nothing(void **state)
 	assert_int_equal(d, 4 * MS);
 	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
 	assert_int_equal(c.idle, 0);
-	scoz_wait_hit(&c, &a, d, d, d);
+	scoz_wait_hit(&c, &a, d, 0, d, d);
 	assert_int_equal(c.absorbed, d);
 	assert_int_equal(c.alone, 0);
 	assert_int_equal(c.own, d);
@@ -46,7 +46,7 @@ static void test_a_busy_core_owes_it(void **state)
 
 	(void)state;
 	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
-	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 4 * MS);
+	scoz_wait_hit(&c, &a, 4 * MS, 0, 4 * MS, 4 * MS);
 	assert_int_equal(scoz_debt(4 * MS, &c), 4 * MS);
 	assert_int_equal(scoz_common_debt(4 * MS, &c), 4 * MS);
 	check_ledger(&c);
@@ -61,7 +61,7 @@ static void test_a_core_of_strangers_owes_nothing(void **state)
 
 	(void)state;
 	scoz_arrive(&c, &t, 3 * MS, 0, 9 * MS, &a);
-	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 4 * MS);
+	scoz_wait_hit(&c, &a, 4 * MS, 0, 4 * MS, 4 * MS);
 	assert_int_equal(scoz_debt(4 * MS, &c), MS);
 	check_ledger(&c);
 }
@@ -76,7 +76,7 @@ static void test_what_others_inserted_is_still_owed(void **state)
 	(void)state;
 	scoz_arrive(&c, &t, 0, 3 * MS, 9 * MS, &a);
 	assert_int_equal(scoz_debt(3 * MS, &c), 3 * MS);
-	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 7 * MS);
+	scoz_wait_hit(&c, &a, 4 * MS, 0, 4 * MS, 7 * MS);
 	assert_int_equal(scoz_debt(7 * MS, &c), 3 * MS);
 	assert_int_equal(scoz_common_debt(7 * MS, &c), 0);
 	check_ledger(&c);
@@ -91,12 +91,12 @@ static void test_no_more_than_was_idle(void **state)
 
 	(void)state;
 	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
-	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 4 * MS);
+	scoz_wait_hit(&c, &a, 4 * MS, 0, 4 * MS, 4 * MS);
 	assert_int_equal(c.absorbed, 1 * MS);
 	check_ledger(&c);
 	c = (struct scoz_core){ .idle = 1 };
 	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
-	scoz_wait_hit(&c, &a, 4 * MS, 4 * MS, 4 * MS);
+	scoz_wait_hit(&c, &a, 4 * MS, 0, 4 * MS, 4 * MS);
 	assert_int_equal(c.absorbed, 4 * MS);
 	assert_int_equal(c.alone, 0);
 	check_ledger(&c);
@@ -111,7 +111,7 @@ static void test_no_more_than_was_waited(void **state)
 
 	(void)state;
 	scoz_arrive(&c, &t, 0, 0, 9 * MS, &a);
-	scoz_wait_hit(&c, &a, 4 * MS, 3 * MS, 4 * MS);
+	scoz_wait_hit(&c, &a, 4 * MS, 0, 3 * MS, 4 * MS);
 	assert_int_equal(scoz_debt(4 * MS, &c), MS);
 	check_ledger(&c);
 }
@@ -140,6 +140,56 @@ static void test_a_device_serves_one_after_the_other(void **state)
 	assert_int_equal(d.absorbed, 4 * MS);
 }
 
+/* Two waits ended by one commit: whoever runs first inserts, the other one shares it. */
+static void test_one_commit_for_two(void **state)
+{
+	struct scoz_device d = {};
+	struct scoz_core one = { .idle = 1 }, two = { .idle = 1 };
+	struct scoz_task a = {}, b = {};
+	struct scoz_arrival first, second;
+	__s64 inserted;
+
+	(void)state;
+	scoz_device_ends(&d, a.absorbed, MS, 0, 3 * MS);
+	inserted = scoz_wait_inserts(d.served, SCOZ_SPEEDUP_ONE);
+	assert_int_equal(inserted, 2 * MS);
+	d.served = 0;
+	scoz_wake(&a, d.absorbed, 3 * MS);
+	scoz_device_ends(&d, b.absorbed, 2 * MS, 0, 3 * MS);
+	assert_int_equal(d.served, 0);
+	scoz_wake(&b, d.absorbed, 3 * MS);
+	scoz_arrive(&one, &a, 0, 0, 3 * MS, &first);
+	scoz_device_hit(&d, inserted);
+	scoz_wait_hit(&one, &first, inserted, 0, inserted, inserted);
+	assert_int_equal(scoz_debt(inserted, &one), 0);
+	assert_int_equal(d.absorbed, inserted);
+	scoz_arrive(&two, &b, 0, inserted, 3 * MS, &second);
+	scoz_wait_hit(&two, &second, 0, d.booked, MS, inserted);
+	assert_int_equal(scoz_debt(inserted, &two), MS); /* no more than it has waited */
+	check_ledger(&one);
+	check_ledger(&two);
+}
+
+/* Threads of the kernel ran there, and the core comes to rest as if it had idled. */
+static void test_a_core_rests(void **state)
+{
+	struct scoz_core c = { .absorbed = 2 * MS, .excused = 2 * MS }; /* a task left at 5 ms */
+	struct scoz_task t = { .absorbed = 9 * MS, .since = 9 * MS };
+
+	(void)state;
+	scoz_core_rests(&c, scoz_rested(&c, 2 * MS - 5 * MS, 9 * MS), 8 * MS, 9 * MS);
+	assert_int_equal(c.absorbed, 6 * MS);
+	scoz_core_rests(&c, scoz_rested(&c, 2 * MS - 5 * MS, 90 * MS), 8 * MS, 90 * MS);
+	assert_int_equal(c.absorbed, 8 * MS);
+	c = (struct scoz_core){
+		.absorbed = 2 * MS, .excused = 2 * MS, .idle = 1, .idle_since = 8 * MS
+	};
+	scoz_core_rests(&c, scoz_rested(&c, 2 * MS - 5 * MS, 9 * MS), 8 * MS, 9 * MS);
+	scoz_switch_in(&c, &t, 8 * MS, 9 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(c.absorbed, 6 * MS);
+	check_ledger(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +200,8 @@ int main(void)
 		cmocka_unit_test(test_no_more_than_was_idle),
 		cmocka_unit_test(test_no_more_than_was_waited),
 		cmocka_unit_test(test_a_device_serves_one_after_the_other),
+		cmocka_unit_test(test_one_commit_for_two),
+		cmocka_unit_test(test_a_core_rests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 		device->target_until = now + DEVICE_FORGOTTEN;
 	}
 	d = scoz_wait_inserts(time->serves, speedup);
-	scoz_wait_hit(c, &a, d, time->limit, READ_ONCE(g->delay) + d);
+	scoz_wait_hit(c, &a, d, 0, time->limit, READ_ONCE(g->delay) + d);
 	if (device)
 		device->device.absorbed += d;
 	account_hit(c, cpu, d, now, h, g);

@@ -2,6 +2,7 @@
 #include "whatif/predict.h"
 
 #include "base/hash_index.h"
+#include "whatif/turns.h"
 
 #include <math.h>
 
@@ -47,6 +48,8 @@ struct predictor {
 	const struct predict_options *o;
 	struct predict *out;
 	struct bounds *bounds; /* NULL: the first pass */
+	struct turns *turns;
+	uint32_t *families; /* by thread */
 	struct runner *threads;
 	struct context *contexts;
 	size_t n_contexts, cap_contexts;
@@ -136,15 +139,16 @@ static void choose_targets(struct predictor *p, size_t most)
 	for (size_t i = 0; i < fs.n; i++)
 		order[i] = &fs.list[i];
 	qsort(order, fs.n, sizeof(*order), most_samples);
-	p->out->targets = xcalloc(most, sizeof(*p->out->targets));
+	p->out->targets = xcalloc(PREDICT_TARGETS, sizeof(*p->out->targets));
 	for (size_t i = 0; i < fs.n; i++)
 		rank[i] = HASH_NONE;
-	for (size_t i = 0; i < fs.n && i < most && order[i]->samples; i++) {
+	for (size_t i = 0; i < fs.n && i < PREDICT_TARGETS && order[i]->samples; i++) {
 		rank[order[i] - fs.list] = i;
 		p->out->targets[i] = *order[i];
 		p->out->targets[i].share /= all;
-		p->out->n_targets++;
+		p->out->n_functions++;
 	}
+	p->out->n_targets = p->out->n_functions < most ? p->out->n_functions : most;
 	p->masks = xcalloc(t->n_stacks + 1, sizeof(*p->masks));
 	for (size_t i = 0; i < t->n_stacks; i++) {
 		uint32_t f = of[t->stacks[i].frame];
@@ -257,6 +261,12 @@ static void sample(struct predictor *p, const struct trace_event *e)
 	struct runner *r = &p->threads[e->thread];
 
 	if (!p->bounds) {
+		turns_sample(p->turns, &(struct turns_sample){ .time = e->time,
+							       .mask = mask,
+							       .thread = e->thread,
+							       .family = p->families[e->thread],
+							       .cpu = e->cpu,
+							       .weight = e->weight });
 		add_weight(p, context(p, e->thread, false, true), mask, e);
 		add_weight(p, context(p, e->thread, true, true), mask, e);
 		return;
@@ -402,8 +412,10 @@ static int see(const struct trace_event *e, void *arg)
 	}
 	if (e->cpu >= p->cpus)
 		p->cpus = e->cpu + 1;
-	if (!p->bounds)
+	if (!p->bounds) {
+		turns_event(p->turns, e);
 		return 0;
+	}
 	if (e->type == TRACE_EXIT && e->thread == p->root && p->out->by_run_time)
 		end_of_root(p, e->time);
 	bounds_event(p->bounds, e);
@@ -457,6 +469,7 @@ static void find_families(struct predictor *p)
 	uint32_t *family = xcalloc(t->n_processes + 1, sizeof(*family)); /* plus one; 0: none yet */
 	struct hash_index index = {};
 
+	p->families = xcalloc(t->n_threads + 1, sizeof(*p->families));
 	for (uint32_t i = 0; i < t->n_processes; i++) {
 		uint64_t hash = hash_text(HASH_START, t->processes[i].name);
 		uint32_t like =
@@ -471,7 +484,7 @@ static void find_families(struct predictor *p)
 
 		if (!*f)
 			*f = i + 1;
-		bounds_family(p->bounds, i, *f - 1);
+		p->families[i] = *f - 1;
 	}
 	hash_index_deinit(&index);
 	free(first);
@@ -502,9 +515,14 @@ static void conclude(struct predictor *p)
 			bounds_read(p->bounds, i, s, &out->targets[i].at[s]);
 		out->concluded = isfinite(out->targets[i].at[0].middle);
 	}
+	for (size_t i = 0; i < out->n_functions; i++)
+		out->targets[i].by_turns = turns_taken(p->turns, i);
 	for (size_t i = 0; i < out->n_targets && out->concluded; i++) {
 		const struct bounds_answer *a = &out->targets[i].at[p->o->n_speedups / 2];
 
+		for (size_t s = 0; s < p->o->n_speedups; s++)
+			turns_widen(p->turns, i, p->o->speedups[s], p->t->end,
+				    &out->targets[i].at[s]);
 		add_chance(p, &out->targets[i]);
 		out->targets[i].worth = a->low + a->middle;
 	}
@@ -525,8 +543,10 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	*ret = (struct predict){ .by_run_time = p.point == TRACE_NONE,
 				 .samples = t->n_samples,
 				 .events = t->n_events };
-	choose_targets(&p, o->most_targets < PREDICT_TARGETS ? o->most_targets : PREDICT_TARGETS);
+	choose_targets(&p, o->most_targets);
 	name_spins(&p);
+	find_families(&p);
+	p.turns = turns_create(t->header.cpus, t->n_threads, t->header.period_ns);
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
 	r = trace_each(t, see, &p, err);
@@ -536,12 +556,15 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 		memset(p.running, 0xff, (p.cpus + 1) * sizeof(*p.running));
 		p.bounds = bounds_create(t->n_threads, p.cpus, ret->n_targets, o->speedups,
 					 o->n_speedups, ret->visits);
-		find_families(&p);
+		for (uint32_t i = 0; i < t->n_threads; i++)
+			bounds_family(p.bounds, i, p.families[i]);
 		r = trace_each(t, see, &p, err);
 	}
 	if (!r)
 		conclude(&p);
 	bounds_free(p.bounds);
+	turns_free(p.turns);
+	free(p.families);
 	free(p.threads);
 	free(p.contexts);
 	free(p.masks);

@@ -24,17 +24,18 @@ struct predict_target {
 	double share; /* of the time that threads ran: in it, or called by it; 0 to 1 */
 	uint64_t samples;
 	struct bounds_answer at[PREDICT_SPEEDUPS];
-	double worth; /* the better, the more is likely and certain at the middle one of these */
+	bool by_turns; /* turns_taken(): what bounds are wider for */
+	double worth;  /* the better, the more is likely and certain at the middle one of these */
 };
 
 struct predict {
 	struct predict_target *targets; /* those with the most samples */
-	size_t n_targets;
-	uint64_t visits;  /* of the progress point */
-	bool by_run_time; /* there is none: the time until the first thread ended */
-	bool concluded;	  /* else neither is known */
-	double crowded;	  /* bounds_crowded() */
-	double spun;	  /* share of the time that threads ran: waiting in a loop; 0 to 1 */
+	size_t n_targets, n_functions;	/* of these n_targets are answered for */
+	uint64_t visits;		/* of the progress point */
+	bool by_run_time;		/* there is none: the time until the first thread ended */
+	bool concluded;			/* else neither is known */
+	double crowded;			/* bounds_crowded() */
+	double spun; /* share of the time that threads ran: waiting in a loop; 0 to 1 */
 	uint64_t samples, events;
 };
 

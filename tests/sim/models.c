@@ -182,6 +182,29 @@ static void mutex4_on2(struct builder *b)
 	}
 }
 
+/* A lock that is free whenever it is wanted, until the target is a third shorter. */
+static void turns(struct builder *b, double hand_over)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 2; i++) {
+		task(b), target(b, 2.44), op(b, OP_LOCK, m), work(b, 1.56);
+		if (hand_over > 0)
+			timed(b, OP_HAND_OVER, hand_over, m);
+		op(b, OP_UNLOCK, m), progress(b);
+	}
+}
+
+static void turns2(struct builder *b)
+{
+	turns(b, 0);
+}
+
+static void convoy2(struct builder *b)
+{
+	turns(b, 1.2);
+}
+
 static void rwlock4(struct builder *b)
 {
 	int m = object(b, 1);
@@ -528,6 +551,8 @@ static const struct sim_model models[] = {
 	{ "mutex4 outside", 4, mutex4_outside },
 	{ "mutex4 short", 4, mutex4_short },
 	{ "mutex4 on 2", 2, mutex4_on2 },
+	{ "turns2", 2, turns2 },
+	{ "convoy2", 2, convoy2 },
 	{ "rwlock4", 4, rwlock4 },
 	{ "spinlock2", 2, spinlock2 },
 	{ "spinlock4", 4, spinlock4 },

@@ -359,6 +359,8 @@ static enum outcome step(struct sim *s, int c)
 		o->holder = NOBODY;
 		wake_one(s, c, &o->waiting);
 		return GO_ON;
+	case OP_HAND_OVER:
+		return t->step == STEP_WAITING || o->waiting.n ? do_compute(s, t, op) : GO_ON;
 	case OP_READ_LOCK:
 	case OP_WRITE_LOCK:
 		return do_rw_lock(s, c, o, op->kind == OP_WRITE_LOCK);

@@ -124,6 +124,7 @@ void program_print(const struct sim_program *p)
 		[OP_COMPUTE] = "compute",
 		[OP_LOCK] = "lock",
 		[OP_UNLOCK] = "unlock",
+		[OP_HAND_OVER] = "hand-over",
 		[OP_READ_LOCK] = "read-lock",
 		[OP_WRITE_LOCK] = "write-lock",
 		[OP_RW_UNLOCK] = "rw-unlock",

@@ -19,6 +19,7 @@ enum sim_op_kind {
 	OP_COMPUTE, /* ns of work */
 	OP_LOCK,    /* a mutex: sleeps when taken; who is woken must still get it (futex) */
 	OP_UNLOCK,
+	OP_HAND_OVER, /* ns of work if somebody waits for the lock */
 	OP_READ_LOCK, /* writers first, as the kernel's rwsem */
 	OP_WRITE_LOCK,
 	OP_RW_UNLOCK,

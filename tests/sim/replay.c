@@ -2,6 +2,7 @@
 #include "replay.h"
 
 #include "whatif/bounds.h"
+#include "whatif/turns.h"
 
 #include <math.h>
 
@@ -81,6 +82,59 @@ static void ran(struct bounds *b, const struct trace_event *e, bool named)
 	bounds_follow(b, e->thread);
 }
 
+/* ---- samples, as a recorder takes them ---- */
+
+#define PERIOD ((uint64_t)SIM_MS)
+
+struct samples {
+	struct turns_sample *v;
+	size_t n, cap;
+};
+
+/* The CPUs' clocks are not in step. */
+static void sample(struct samples *to, const struct trace_event *e)
+{
+	uint64_t phase = e->cpu * PERIOD / 5, begin = e->time - e->weight, at = phase;
+
+	if (begin > phase)
+		at += (begin - phase + PERIOD - 1) / PERIOD * PERIOD;
+	for (; at < e->time; at += PERIOD) {
+		array_reserve(to->v, to->cap, to->n + 1);
+		to->v[to->n++] =
+			(struct turns_sample){ .time = at,
+					       .mask = 1ULL << (e->stack == SIM_TARGET ? 0 : 1),
+					       .thread = e->thread,
+					       .cpu = e->cpu,
+					       .weight = PERIOD };
+	}
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct turns_sample *a = pa, *b = pb;
+
+	return a->time < b->time ? -1 : a->time > b->time;
+}
+
+static struct turns *turns_of(const struct kept *k, size_t cpus)
+{
+	struct turns *t = turns_create(cpus, k->threads, PERIOD);
+	struct samples all = {};
+
+	for (size_t i = 0; i < k->n; i++) {
+		if (k->v[i].type == TRACE_SAMPLE)
+			sample(&all, &k->v[i]);
+		else
+			turns_event(t, &k->v[i]);
+	}
+	if (all.n)
+		qsort(all.v, all.n, sizeof(*all.v), by_time);
+	for (size_t i = 0; i < all.n; i++)
+		turns_sample(t, &all.v[i]);
+	free(all.v);
+	return t;
+}
+
 struct sim_replay replay_study(const struct sim_program *program, const struct sim_config *c,
 			       double speedup, double seconds, bool named)
 {
@@ -90,10 +144,12 @@ struct sim_replay replay_study(const struct sim_program *program, const struct s
 	struct kept k = { .program = p };
 	struct bounds *b;
 	struct bounds_answer a;
+	struct turns *turns;
 	double before = unit_ns(p, &c->o, 0, seconds), after = unit_ns(p, &c->o, speedup, seconds);
 
 	ret.truth = 100 * (1 - after / before);
 	record(p, &c->o, seconds, &k);
+	turns = turns_of(&k, p->cores);
 	b = bounds_create(k.threads, p->cores, 1, speedups, 2, k.visits);
 	for (size_t i = 0; i < k.n; i++) {
 		const struct trace_event *e = &k.v[i];
@@ -104,13 +160,16 @@ struct sim_replay replay_study(const struct sim_program *program, const struct s
 			ran(b, e, named);
 	}
 	bounds_read(b, 0, 0, &a);
+	turns_widen(turns, 0, speedup, seconds * SIM_S, &a);
 	ret.middle = a.middle;
 	ret.low = a.low;
 	ret.high = a.high;
 	bounds_read(b, 0, 1, &a);
+	turns_widen(turns, 0, 0, seconds * SIM_S, &a);
 	ret.zero = fmax(fabs(a.low), fabs(a.high));
 	ret.stuck = !isfinite(before) || !isfinite(after) || !isfinite(ret.middle);
 	bounds_free(b);
+	turns_free(turns);
 	free(k.v);
 	program_free(p);
 	return ret;

@@ -9,6 +9,7 @@
 
 #include "tests/sim/replay.h"
 #include "whatif/bounds.h"
+#include "whatif/turns.h"
 
 #define SECONDS 3
 
@@ -207,6 +208,69 @@ static void test_spin_family(void **state)
 	replay_free(r);
 }
 
+/*
+ * Two threads on two CPUs: 4 ms of which each spends @in in function 1, the second one @later than
+ * the first, and the rest in function 0.
+ */
+static struct turns *two_threads(double in, double later, double waits)
+{
+	struct turns *t = turns_create(2, 2, 1000000);
+
+	for (int i = 0; i < 8000; i++) {
+		uint32_t cpu = i % 2;
+		double ms = i / 2 + 0.3 * cpu + 0.137 * (i / 8), /* the clock and the work drift */
+			at = fmod(ms - later * cpu + 400, 4);
+
+		turns_sample(t, &(struct turns_sample){ .time = 1e6 * (i / 2 + 0.3 * cpu),
+							.mask = at < in ? 2 : 1,
+							.thread = cpu,
+							.cpu = cpu,
+							.weight = 1e6 });
+	}
+	for (uint32_t thread = 0; thread < 2; thread++) {
+		const struct trace_event leave = { .type = TRACE_LEAVE,
+						   .thread = thread,
+						   .why = TRACE_BLOCKED,
+						   .wait = TRACE_WAIT_LOCK },
+					 wake = { .type = TRACE_WAKE,
+						  .thread = thread,
+						  .time = 1e6 * waits };
+
+		turns_event(t, &leave);
+		turns_event(t, &wake);
+	}
+	return t;
+}
+
+static void test_turns(void **state)
+{
+	struct turns *t = two_threads(1.5, 2, 0), *overlap = two_threads(1.5, 0.5, 0),
+		     *waits = two_threads(1.5, 2, 400);
+	struct bounds_answer a = { 30, 28, 32 }, same = a, none = {};
+
+	(void)state;
+	assert_true(turns_taken(t, 1));
+	assert_false(turns_taken(overlap, 1));
+	/* What a lock does that is waited for, the recording shows. */
+	assert_false(turns_taken(waits, 1));
+	/* 0 is met on both: they are 2.5 of 4 ms in it. */
+	assert_false(turns_taken(t, 0));
+	/* 25 % of the time are left where nobody is in 1. */
+	turns_widen(t, 0, 0.5, 4e9, &a);
+	assert_true(a.low < -45 && a.middle < 26 && a.middle > 24 && a.high == 32);
+	turns_widen(overlap, 0, 0.5, 4e9, &same);
+	assert_true(same.low == 28 && same.middle == 30);
+	turns_widen(t, 0, 0, 4e9, &none);
+	assert_true(none.low == 0 && none.middle == 0 && none.high == 0);
+	/* Who makes 1 itself faster comes to it no more often. */
+	same = (struct bounds_answer){ 15, 15, 15 };
+	turns_widen(t, 1, 0.5, 4e9, &same);
+	assert_true(same.low == 15 && same.middle == 15);
+	turns_free(t);
+	turns_free(overlap);
+	turns_free(waits);
+}
+
 static void test_fork(void **state)
 {
 	struct replay *r = begin(REPLAY_USUAL);
@@ -309,6 +373,26 @@ static void test_spinning_models(void **state)
 	assert_int_equal(seen, 60);
 }
 
+/* A lock that is free in the recording: nothing but bounds is known. */
+static void test_free_locks(void **state)
+{
+	static const char *const names[] = { "turns2", "convoy2" };
+	struct sim_config c;
+
+	(void)state;
+	assert_true(config_parse("wait", &c));
+	for (size_t i = 0; i < 6; i++) {
+		struct sim_program *p = model(names[i / 3]);
+		double speedup = (double[]){ 0.25, 0.5, 1 }[i % 3];
+		struct sim_replay r = replay_study(p, &c, speedup, SECONDS, true);
+
+		if (r.zero != 0 || r.truth < r.low - 1 || r.truth > r.high + 1)
+			fail_msg("%s at %.2f: %.2f [%.2f, %.2f], really %.2f; at zero %g", p->name,
+				 speedup, r.middle, r.low, r.high, r.truth, r.zero);
+		program_free(p);
+	}
+}
+
 static void test_graphs(void **state)
 {
 	int n = 60, inside = 0;
@@ -337,9 +421,11 @@ int main(void)
 		cmocka_unit_test(test_spin),
 		cmocka_unit_test(test_spin_lock),
 		cmocka_unit_test(test_spin_family),
+		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_models),
 		cmocka_unit_test(test_spinning_models),
+		cmocka_unit_test(test_free_locks),
 		cmocka_unit_test(test_graphs),
 	};
 

@@ -9,9 +9,10 @@
 #include "tools/scoz/text.h"
 #include "whatif/predict.h"
 
-#define MOST_NAME 48
-#define CROWDED	  0.1
-#define SPINS	  0.01
+#define MOST_NAME  48
+#define CROWDED	   0.1
+#define SPINS	   0.01
+#define MOST_TURNS 3
 
 struct options {
 	const char *path, *point;
@@ -154,6 +155,23 @@ static void print_table(const struct predict_options *o, struct predict *p)
 	table_deinit(&t);
 }
 
+/* What is only known to be run by one thread after the other. */
+static void print_turns(const struct predict *p)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < p->n_functions; i++) {
+		_cleanup_free_ char *symbol = text_clean(p->targets[i].symbol, "?");
+
+		if (!p->targets[i].by_turns || n++ >= MOST_TURNS)
+			continue;
+		printf("# %s() is run by one thread after the other though nobody waits, as under "
+		       "a lock that is free:\n"
+		       "# where threads would come to it more often, bounds allow for that\n",
+		       symbol);
+	}
+}
+
 static void print(const struct trace *t, const struct predict_options *o, struct predict *p)
 {
 	printf("# %s: %.1f s, %zu events, %zu samples\n", t->path, t->end / 1e9, t->n_events,
@@ -166,6 +184,7 @@ static void print(const struct trace *t, const struct predict_options *o, struct
 		       "them), "
 		       "and between which bounds\n",
 		       (unsigned long long)p->visits);
+	print_turns(p);
 	print_table(o, p);
 	if (p->crowded > CROWDED)
 		printf("# threads wanted a CPU that others had for %.0f %% of the time that they "

@@ -297,9 +297,7 @@ static int set_up(struct experiment *x, struct error *err)
 	int ret;
 
 	sampling_begin(&x->sampling, &s->opt);
-	ret = cores_select(s->opt.cpus, &s->cores, err);
-	if (!ret)
-		ret = maps_create(&maps_opt, &s->maps, err);
+	ret = maps_create(&maps_opt, &s->maps, err);
 	if (!ret && s->opt.n_kernel_scope)
 		ret = maps_open_kernel(s->maps, s->opt.kernel_scope, s->opt.n_kernel_scope, err);
 	if (!ret)
@@ -480,6 +478,9 @@ int main(int argc, char **argv)
 		s.truth = truth_open(s.opt.truth, s.opt.user, &err);
 		ret = s.truth < 0 ? s.truth : 0;
 	}
+	/* Before anything is changed: hwloc 2.9 crashes where it gets no memory. */
+	if (!ret)
+		ret = cores_select(s.opt.cpus, &s.cores, &err);
 	if (!ret)
 		ret = change_settings(&x, &guardian, &err);
 	if (!ret)

@@ -205,9 +205,9 @@ void samples_write(struct session *s)
 	}
 	first_binary = kept;
 	for (size_t i = 0; i < n_binary; i++) {
-		const char *path = maps_binary_path(s->maps, i);
+		const char *path = binaries[i].sums.total ? maps_binary_path(s->maps, i) : NULL;
 
-		if (!binaries[i].sums.total || path[0] != '/')
+		if (!path || path[0] != '/')
 			continue;
 		/* With a scope of sources, callers outside of it are not asked about. */
 		if (s->opt.n_source_scope && !binaries[i].sums.self && !binaries[i].sums.credit)

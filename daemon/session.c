@@ -106,7 +106,6 @@ void session_renew_users(struct session *s)
 
 void session_look_for_marks(struct session *s)
 {
-	uint32_t n;
 	uint64_t now = clock_now_ns();
 	struct error why;
 
@@ -117,12 +116,12 @@ void session_look_for_marks(struct session *s)
 		points_refresh(s->points);
 		session_renew_users(s);
 	}
-	n = maps_binary_count(s->maps);
-	for (; s->marks_searched < n && points_take_more(s->points); s->marks_searched++) {
-		const char *path = maps_binary_path(s->maps, s->marks_searched);
+	while (points_take_more(s->points)) {
+		_cleanup_free_ char *path = maps_next_file(s->maps, &s->marks_searched);
 
-		if (path && path[0] == '/')
-			points_add_binary(s->points, path);
+		if (!path)
+			break;
+		points_add_binary(s->points, path);
 	}
 	points_attach_found(s->points, 0);
 	if (points_unsearched(s->points, &why))

@@ -58,7 +58,7 @@ struct session {
 
 	uint64_t repaired;	 /* records lost when mappings were last read again */
 	unsigned int repairs;	 /* how often that was done */
-	uint32_t marks_searched; /* binaries looked at so far */
+	uint64_t marks_searched; /* the last of the files looked at so far, by its serial */
 	uint64_t marks_refreshed_ns;
 	uint64_t processes_looked_ns;
 	uint64_t chains_waited_ns; /* session_await_chains(), so far */

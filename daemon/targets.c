@@ -398,9 +398,10 @@ static char *what_ran(struct maps *maps, struct handlers *handlers)
 	int listed = 0;
 
 	for (uint32_t id = MAPS_KERNEL_ID + 1; id < n && listed < MAX_RAN; id++) {
-		const char *path = maps_binary_path(maps, id);
+		const char *path =
+			handlers_saw_binary(handlers, id) ? maps_binary_path(maps, id) : NULL;
 
-		if (path && path[0] == '/' && handlers_saw_binary(handlers, id))
+		if (path && path[0] == '/')
 			text_add(&text, "%s%s",
 				 listed++ ? ", " : "; sampled were: ", strrchr(path, '/') + 1);
 	}

@@ -494,10 +494,7 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
 		size_t i = space_find(s, addr);
 
 		if (i < s->n && s->v[i].start <= addr) {
-			struct binary *b = m->binary[s->v[i].binary];
-
-			if (!__atomic_load_n(&b->sampled, __ATOMIC_RELAXED))
-				__atomic_store_n(&b->sampled, true, __ATOMIC_RELAXED);
+			binary_is_needed(m->binary[s->v[i].binary]);
 			*binary_id = s->v[i].binary;
 			*place = addr - s->v[i].shift;
 			found = true;
@@ -521,8 +518,9 @@ size_t maps_regions(struct maps *m, int pid, struct maps_region **ret)
 		for (size_t i = 0; i < n; i++) {
 			const struct mapping *v = &p->space->v[i];
 
-			(*ret)[i] = (struct maps_region){ v->start, v->end, v->start - v->shift,
-							  v->binary };
+			(*ret)[i] =
+				(struct maps_region){ v->start, v->end, v->start - v->shift,
+						      m->binary[v->binary]->pub.serial, v->binary };
 		}
 	}
 	pthread_rwlock_unlock(&m->lock);

@@ -61,11 +61,16 @@ void maps_exit(struct maps *m, uint64_t time, int pid);
 /* The path of the code that the kernel lends to every process; there is no table for it. */
 #define MAPS_VDSO "[vdso]"
 
-/* One binary as known to @m; ids are small integers, stable for the life of @m. */
+/*
+ * One binary as known to @m. Ids are small integers. That of a binary into which no sample fell,
+ * and which nobody has asked about but for maps_regions(), is given to another once no process has
+ * mapped it for a while; all others are for the life of @m.
+ */
 #define MAPS_KERNEL_ID 0
 struct maps_binary {
 	uint32_t id;
-	bool kernel; /* the kernel's image, or one of its modules ("[ext4]") */
+	uint64_t serial; /* never given away twice */
+	bool kernel;	 /* the kernel's image, or one of its modules ("[ext4]") */
 	struct file_id file;
 	const char *path;	      /* as the process saw it */
 	const struct maptable *table; /* NULL: not built yet, or could not be (see error) */
@@ -144,12 +149,21 @@ void maps_ask_code(struct maps *m, int pid, uint64_t addr, uint64_t count,
 /* What a process has mapped of files to be executed, in order. */
 struct maps_region {
 	uint64_t start, end, pgoff;
+	uint64_t serial; /* of the binary, whose id may be another one's by the time it is used */
 	uint32_t binary;
 };
 /* Returns how many; *@ret is malloc'ed. */
 size_t maps_regions(struct maps *m, int pid, struct maps_region **ret);
-/* Opens the file of a region; -1: it cannot be had any more. Waits for files. */
-int maps_open_region(struct maps *m, int pid, const struct maps_region *r);
+/*
+ * Opens the file of a region; -1: it cannot be had any more. Waits for files. @path is malloc'ed;
+ * NULL: nothing is known of it any more.
+ */
+int maps_open_region(struct maps *m, int pid, const struct maps_region *r, char **path);
+/*
+ * The file that was first seen mapped after the one that *@serial (0: before all) stands for, which
+ * becomes its own: a malloc'ed path, NULL when there is none.
+ */
+char *maps_next_file(struct maps *m, uint64_t *serial);
 
 /* Executable mappings of one binary in all processes, for publishing target ranges. */
 struct maps_mapping {

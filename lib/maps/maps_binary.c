@@ -5,8 +5,10 @@
  * A binary is a file: device and inode as the kernel tells them. Inode numbers are used again soon
  * after a file is deleted (a compiler's output, time after time), so size and modification time
  * are compared too, at most every RECHECK_NS a binary, and the generation that the kernel tells
- * with some mappings; when they differ it is a new binary with a new id. Ids are never given away
- * twice.
+ * with some mappings; when they differ it is a new binary with a new id. What no process has mapped
+ * for a while is forgotten, unless a sample fell into it, or somebody has got at what is told of
+ * it: a build maps thousands of files a minute that nobody will ask about. Their ids are given away
+ * again, their serial numbers never.
  *
  * Whoever tells of mappings touches no file. What there is to do with files is noted and done by
  * another thread (maps_chores.c): the file is opened soon after it is first seen, since the process
@@ -27,6 +29,8 @@
 
 #define RECHECK_NS (50 * NSEC_PER_MSEC)
 #define SWEEP_NS   NSEC_PER_SEC
+#define FORGET_NS  (10 * NSEC_PER_SEC)
+#define FEW	   256 /* binaries, of which none need be forgotten */
 
 /* Without an inode number the path is all there is. */
 static uint64_t file_hash(const struct file_id *id, const char *path)
@@ -77,11 +81,16 @@ static struct binary *add(struct maps *m, const char *path, const struct file_id
 	struct binary *b = xcalloc(1, sizeof(*b));
 
 	b->fd = -1;
-	b->pub.id = m->n_binary;
 	b->pub.file = *id;
 	b->pub.path = xstrdup(path);
-	array_reserve(m->binary, m->cap_binary, m->n_binary + 1);
-	m->binary[m->n_binary++] = b;
+	b->pub.serial = ++m->serial;
+	if (m->n_free) {
+		b->pub.id = m->free_id[--m->n_free];
+	} else {
+		array_reserve(m->binary, m->cap_binary, m->n_binary + 1);
+		b->pub.id = m->n_binary++;
+	}
+	m->binary[b->pub.id] = b;
 	return b;
 }
 
@@ -98,14 +107,23 @@ uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file)
 	return b->pub.id;
 }
 
+/* It is never found again. */
+static void hide(struct maps *m, struct binary *b)
+{
+	if (b->findable)
+		hash_index_remove(&m->by_file, file_hash(&b->pub.file, b->pub.path), b->pub.id);
+	b->findable = false;
+}
+
 static struct binary *add_file(struct maps *m, int pid, const struct seen *seen)
 {
 	struct binary *b = add(m, seen->path, &seen->id), *old = find(m, seen);
 	uint64_t h = file_hash(&seen->id, seen->path);
 
 	if (old && old->pub.file.generation == seen->id.generation)
-		hash_index_remove(&m->by_file, h, old->pub.id); /* never found again */
+		hide(m, old);
 	hash_index_add(&m->by_file, h, b->pub.id);
+	b->findable = true;
 	b->first = (struct sighting){ pid, seen->start, seen->end, seen->id, b->pub.path };
 	if (!in_scope(m, seen->path) || !strcmp(seen->path, MAPS_VDSO)) {
 		b->out_of_scope = true;
@@ -158,39 +176,89 @@ static void adopt(struct maps *m, struct binary *b, struct opened *o)
 	}
 }
 
-/*
- * Under the write lock: where as many files are open as may be, takes those that nobody has mapped
- * any more (whoever is gone is remembered for a while) and that no sample fell into. They are the
- * caller's to close.
- */
-static int *take_unneeded(struct maps *m, size_t *ret)
+static bool is_needed(const struct binary *b)
 {
-	uint64_t now = clock_now_ns();
-	_cleanup_free_ bool *mapped = NULL;
-	int *fds = NULL;
-	size_t n = 0;
+	return __atomic_load_n(&b->needed, __ATOMIC_RELAXED);
+}
 
-	*ret = 0;
-	if (m->n_fd < m->max_fd || now - m->swept_ns < SWEEP_NS)
-		return NULL;
-	m->swept_ns = now;
-	mapped = xcalloc(m->n_binary, sizeof(*mapped));
+/* By id; whoever is gone is remembered for a while. */
+static bool *mapped_binaries(const struct maps *m)
+{
+	bool *mapped = xcalloc(m->n_binary, sizeof(*mapped));
+
 	for (size_t i = 0; i < m->n_process; i++) {
 		const struct space *s = m->process[i]->space;
 
 		for (size_t k = 0; k < s->n; k++)
 			mapped[s->v[k].binary] = true;
 	}
+	return mapped;
+}
+
+static void binary_free(struct binary *b)
+{
+	if (b->fd >= 0)
+		close(b->fd);
+	maptable_free(b->table);
+	free(b->error);
+	free(b->kernel_file);
+	free((char *)b->pub.path);
+	free(b);
+}
+
+static void forget(struct maps *m, struct binary *b)
+{
+	hide(m, b);
+	m->binary[b->pub.id] = NULL;
+	array_reserve(m->free_id, m->cap_free, m->n_free + 1);
+	m->free_id[m->n_free++] = b->pub.id;
+	binary_free(b);
+}
+
+static size_t count_binaries(const struct maps *m)
+{
+	return m->n_binary - m->n_free;
+}
+
+/*
+ * Under the write lock: where binaries have become many, forgets those that nobody needs. Where as
+ * many files are open as may be, takes theirs; they are the caller's to close.
+ */
+static int *sweep(struct maps *m, size_t *ret)
+{
+	uint64_t now = clock_now_ns();
+	bool crowded = count_binaries(m) > 2 * m->n_kept + FEW;
+	_cleanup_free_ bool *mapped = NULL;
+	int *fds = NULL;
+	size_t n = 0, kept = 0;
+
+	*ret = 0;
+	if ((m->n_fd < m->max_fd && !crowded) || now - m->swept_ns < SWEEP_NS)
+		return NULL;
+	m->swept_ns = now;
+	mapped = mapped_binaries(m);
 	fds = xcalloc(m->n_fd, sizeof(*fds));
 	for (size_t i = 0; i < m->n_binary; i++) {
 		struct binary *b = m->binary[i];
 
-		if (b->fd < 0 || mapped[i] || __atomic_load_n(&b->sampled, __ATOMIC_RELAXED))
+		if (!b)
 			continue;
-		fds[n++] = b->fd;
-		b->fd = -1;
-		m->n_fd--;
+		if (mapped[i] || b->pub.kernel || is_needed(b)) {
+			b->unmapped_ns = 0;
+			kept++;
+			continue;
+		}
+		if (!b->unmapped_ns)
+			b->unmapped_ns = now;
+		if (b->fd >= 0) {
+			fds[n++] = b->fd;
+			b->fd = -1;
+			m->n_fd--;
+		}
+		if (b->opened && !b->checking && now - b->unmapped_ns >= m->forget_ns)
+			forget(m, b);
 	}
+	m->n_kept = kept;
 	*ret = n;
 	return fds;
 }
@@ -209,7 +277,7 @@ void binary_open(struct maps *m, uint32_t id)
 	pthread_rwlock_unlock(&m->lock);
 	sighting_open(&first, &o);
 	pthread_rwlock_wrlock(&m->lock);
-	unneeded = take_unneeded(m, &n);
+	unneeded = sweep(m, &n);
 	adopt(m, b, &o);
 	pthread_rwlock_unlock(&m->lock);
 	while (n)
@@ -321,20 +389,23 @@ static void build_file(struct maps *m, struct binary *b, struct error *err)
 	maptable_open_fd(fd, b->pub.path, &opt, &b->table, err);
 }
 
-int maps_open_region(struct maps *m, int pid, const struct maps_region *r)
+int maps_open_region(struct maps *m, int pid, const struct maps_region *r, char **path)
 {
 	struct sighting s = { .pid = pid, .start = r->start, .end = r->end };
 	struct opened o = { .fd = -1 };
 	const struct binary *b;
 
+	*path = NULL;
 	pthread_rwlock_rdlock(&m->lock);
 	b = m->binary[r->binary];
-	s.id = b->pub.file;
-	s.path = b->pub.path;
-	if (b->fd >= 0)
-		o.fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0);
+	if (b && b->pub.serial == r->serial) {
+		s.id = b->pub.file;
+		s.path = *path = xstrdup(b->pub.path);
+		if (b->fd >= 0)
+			o.fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0);
+	}
 	pthread_rwlock_unlock(&m->lock);
-	if (o.fd < 0)
+	if (o.fd < 0 && *path && strcmp(*path, MAPS_VDSO) != 0)
 		sighting_open(&s, &o);
 	return o.fd;
 }
@@ -369,6 +440,8 @@ static struct binary *by_id(struct maps *m, uint32_t id)
 	pthread_rwlock_rdlock(&m->lock);
 	if (id < m->n_binary)
 		b = m->binary[id];
+	if (b)
+		binary_is_needed(b);
 	pthread_rwlock_unlock(&m->lock);
 	return b;
 }
@@ -424,11 +497,26 @@ const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
 
 const char *maps_binary_path(struct maps *m, uint32_t id)
 {
-	const char *path = NULL;
+	const struct binary *b = by_id(m, id);
+
+	return b ? b->pub.path : NULL;
+}
+
+char *maps_next_file(struct maps *m, uint64_t *serial)
+{
+	const struct binary *next = NULL;
+	char *path = NULL;
 
 	pthread_rwlock_rdlock(&m->lock);
-	if (id < m->n_binary)
-		path = m->binary[id]->pub.path;
+	for (size_t i = 0; i < m->n_binary && *serial < m->serial; i++) {
+		const struct binary *b = m->binary[i];
+
+		if (b && b->pub.serial > *serial && b->pub.path[0] == '/' && !b->pub.kernel &&
+		    (!next || b->pub.serial < next->pub.serial))
+			next = b;
+	}
+	*serial = next ? next->pub.serial : m->serial;
+	path = next ? xstrdup(next->pub.path) : NULL;
 	pthread_rwlock_unlock(&m->lock);
 	return path;
 }
@@ -438,7 +526,7 @@ bool maps_binary_is_kernel(struct maps *m, uint32_t id)
 	bool kernel;
 
 	pthread_rwlock_rdlock(&m->lock);
-	kernel = id < m->n_binary && m->binary[id]->pub.kernel;
+	kernel = id < m->n_binary && m->binary[id] && m->binary[id]->pub.kernel;
 	pthread_rwlock_unlock(&m->lock);
 	return kernel;
 }
@@ -457,6 +545,7 @@ void binary_init(struct maps *m)
 {
 	struct rlimit limit;
 
+	m->forget_ns = FORGET_NS;
 	m->max_fd = 64;
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
 		m->max_fd = limit.rlim_cur / 4 > 1024 ? 1024 : limit.rlim_cur / 4;
@@ -466,16 +555,10 @@ void binary_init(struct maps *m)
 void binary_deinit(struct maps *m)
 {
 	for (size_t i = 0; i < m->n_binary; i++) {
-		struct binary *b = m->binary[i];
-
-		if (b->fd >= 0)
-			close(b->fd);
-		maptable_free(b->table);
-		free(b->error);
-		free(b->kernel_file);
-		free((char *)b->pub.path);
-		free(b);
+		if (m->binary[i])
+			binary_free(m->binary[i]);
 	}
 	free(m->binary);
+	free(m->free_id);
 	hash_index_deinit(&m->by_file);
 }

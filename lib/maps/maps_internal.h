@@ -35,14 +35,16 @@ struct binary {
 
 	enum build_state state; /* under build_lock; BUILT may be read without (acquire) */
 	bool out_of_scope;
-	bool sampled; /* its table will be asked for; atomic */
+	bool needed; /* a sample fell into it, or somebody holds on to what is told of it; atomic */
 
 	/* Under the maps lock. */
 	int fd; /* kept until the table is built, or -1 */
 	bool has_identity;
 	uint64_t ino, size, checked_ns;
 	int64_t mtime_ns;
-	bool checking; /* is among what there is to do */
+	bool checking;	      /* is among what there is to do */
+	bool findable;	      /* is in by_file */
+	uint64_t unmapped_ns; /* since when no process is known to map it; 0: not looked at */
 
 	/* Belong to whoever builds, then to pub. */
 	struct maptable *table;
@@ -88,11 +90,16 @@ struct maps {
 		int pid;
 	} * gone; /* exited, oldest first */
 	size_t gone_first, n_gone, cap_gone;
-	struct binary **binary;
+	struct binary **binary; /* by id; NULL: it is free to be given away */
 	size_t n_binary, cap_binary;
+	uint32_t *free_id;
+	size_t n_free, cap_free;
+	size_t n_kept;	    /* of those, that could not be forgotten when that was last looked at */
+	uint64_t serial;    /* of the newest one */
+	uint64_t forget_ns; /* how long nobody must have mapped one that is forgotten */
 	struct hash_index by_file; /* binaries that are files */
 	size_t n_fd, max_fd;
-	uint64_t swept_ns; /* when descriptors were last taken from those that nobody needs */
+	uint64_t swept_ns; /* when those that nobody needs were last looked for */
 	uint64_t n_built;
 	void (*on_mapping)(uint32_t, const struct maps_mapping *, void *);
 	void *on_mapping_arg;
@@ -144,6 +151,12 @@ void chores_build(struct maps *m, uint32_t id);
 uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file);
 /* The stretch of kernel code that holds @addr, or NULL. */
 const struct mapping *kernel_find_stretch(const struct maps *m, uint64_t addr);
+/* Whoever gets at what is told of it keeps it from being forgotten. Under the lock. */
+static inline void binary_is_needed(struct binary *b)
+{
+	if (!__atomic_load_n(&b->needed, __ATOMIC_RELAXED))
+		__atomic_store_n(&b->needed, true, __ATOMIC_RELAXED);
+}
 void binary_init(struct maps *m);
 void binary_deinit(struct maps *m);
 

@@ -86,10 +86,12 @@ int cores_bind_thread(const struct cores *c, int i)
 	hwloc_bitmap_t set = hwloc_bitmap_alloc();
 	int node = cores_node(c, i), ret;
 
-	hwloc_bitmap_only(set, c->cpus[i]);
+	if (!set || hwloc_bitmap_only(set, c->cpus[i])) {
+		hwloc_bitmap_free(set);
+		return -ENOMEM;
+	}
 	ret = hwloc_set_cpubind(c->topology, set, HWLOC_CPUBIND_THREAD) ? -errno : 0;
-	if (node >= 0) {
-		hwloc_bitmap_only(set, node);
+	if (node >= 0 && !hwloc_bitmap_only(set, node)) {
 		/* Where it cannot be there is one node, or a policy that we must respect. */
 		hwloc_set_membind(c->topology, set, HWLOC_MEMBIND_BIND,
 				  HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET);

@@ -32,9 +32,11 @@ struct followed {
 	uint8_t refused; /* how often the kernel had no memory for its list */
 };
 
-/* What is known of a binary; by its id. Only the thread's. */
+/* What is known of a binary; by its id, which may have been another one's. Only the thread's. */
 struct known {
+	uint64_t serial;
 	bool asked;
+	bool mapped; /* by those who are followed, as far as the last look tells */
 	uint8_t tries;
 	uint32_t number;	 /* of its table in the kernel; 0: none */
 	struct unwind_header *h; /* of its table */
@@ -58,7 +60,8 @@ struct unwind_follow {
 
 	struct known *known;
 	size_t n_known;
-	int build_pid; /* whose files are read next; 0: nobody waits */
+	uint64_t dropped_ns; /* when tables were last looked for that nobody needs */
+	int build_pid;	     /* whose files are read next; 0: nobody waits */
 	bool build_involved;
 	struct maps_region build;
 	bool makes, makes_involved;	    /* a table, for whom; under the lock */
@@ -230,8 +233,19 @@ void unwind_follow_log(struct unwind_follow *follow)
 
 /* ---- the thread: tables ---- */
 
-static struct known *know(struct unwind_follow *f, uint32_t binary)
+static void drop_table(struct unwind_follow *f, struct known *k)
 {
+	if (k->number)
+		kernel_tables_drop(&f->tables, k->number);
+	free(k->h);
+	*k = (struct known){ .serial = k->serial };
+}
+
+static struct known *know(struct unwind_follow *f, const struct maps_region *r)
+{
+	uint32_t binary = r->binary;
+	struct known *k;
+
 	if (binary >= f->n_known) {
 		size_t n = (binary + 1) * 2;
 
@@ -239,7 +253,51 @@ static struct known *know(struct unwind_follow *f, uint32_t binary)
 		memset(f->known + f->n_known, 0, (n - f->n_known) * sizeof(*f->known));
 		f->n_known = n;
 	}
-	return &f->known[binary];
+	k = &f->known[binary];
+	if (k->serial != r->serial) {
+		drop_table(f, k);
+		k->serial = r->serial;
+	}
+	return k;
+}
+
+static void note_mapped(struct unwind_follow *f, int pid)
+{
+	_cleanup_free_ struct maps_region *r = NULL;
+	size_t n = maps_regions(f->maps, pid, &r);
+
+	for (size_t i = 0; i < n; i++)
+		know(f, &r[i])->mapped = true;
+}
+
+static int *followed_pids(struct unwind_follow *f, size_t *n)
+{
+	int *pids;
+
+	pthread_mutex_lock(&f->lock);
+	*n = f->n;
+	pids = xcalloc(*n + 1, sizeof(*pids));
+	for (size_t i = 0; i < *n; i++)
+		pids[i] = f->list[i].pid;
+	pthread_mutex_unlock(&f->lock);
+	return pids;
+}
+
+/* Tables of what nobody who is followed has mapped any more make room for others'. */
+static void drop_unmapped(struct unwind_follow *f)
+{
+	_cleanup_free_ int *pids = NULL;
+	size_t n;
+
+	for (size_t i = 0; i < f->n_known; i++)
+		f->known[i].mapped = false;
+	pids = followed_pids(f, &n);
+	for (size_t i = 0; i < n; i++)
+		note_mapped(f, pids[i]);
+	for (size_t i = 0; i < f->n_known; i++) {
+		if (f->known[i].number && !f->known[i].mapped)
+			drop_table(f, &f->known[i]);
+	}
 }
 
 static void keep(struct known *k, const struct unwind_table *t)
@@ -250,13 +308,19 @@ static void keep(struct known *k, const struct unwind_table *t)
 
 static void make_table(struct unwind_follow *f, int pid, const struct maps_region *r)
 {
-	const char *path = maps_binary_path(f->maps, r->binary);
-	bool vdso = path && !strcmp(path, MAPS_VDSO);
-	_cleanup_close_ int fd = vdso ? unwind_open_vdso() : maps_open_region(f->maps, pid, r);
-	struct known *k = know(f, r->binary);
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = maps_open_region(f->maps, pid, r, &path);
+	struct known *k = know(f, r);
 	struct unwind_table *t = NULL;
 	struct error err = { 0 };
+	bool vdso;
 	int ret;
+
+	if (!path) /* it was forgotten: nobody has it mapped */
+		return;
+	vdso = !strcmp(path, MAPS_VDSO);
+	if (vdso)
+		fd = unwind_open_vdso();
 
 	/* Its process may have gone, and memory comes back. */
 	k->asked = ++k->tries >= MAX_TRIES;
@@ -275,7 +339,7 @@ static void make_table(struct unwind_follow *f, int pid, const struct maps_regio
 	pthread_mutex_lock(&f->lock);
 	f->counts.tables += k->number > 0;
 	f->counts.without += !k->number;
-	f->counts.bytes = f->tables.bytes;
+	f->counts.bytes = f->counts.bytes > f->tables.bytes ? f->counts.bytes : f->tables.bytes;
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -307,7 +371,7 @@ static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stac
 static bool add_mapping(struct unwind_follow *f, struct unwind_space *s,
 			const struct maps_region *r)
 {
-	const struct known *k = know(f, r->binary);
+	const struct known *k = know(f, r);
 	const struct unwind_table t = { .h = k->h };
 	struct unwind_mapping m = { .start = r->start, .end = r->end };
 	uint64_t zero;
@@ -339,7 +403,7 @@ static bool describe(struct unwind_follow *f, int pid, bool involved, struct unw
 	s->start_stack = stack;
 	n = maps_regions(f->maps, pid, &r);
 	for (size_t i = 0; i < n; i++) {
-		if (!know(f, r[i].binary)->asked) {
+		if (!know(f, &r[i])->asked) {
 			if (!f->build_pid || (involved && !f->build_involved)) {
 				f->build_pid = pid;
 				f->build_involved = involved;
@@ -435,16 +499,10 @@ static int take(struct unwind_follow *f, bool *involved)
 
 static void forget_who_has_gone(struct unwind_follow *f)
 {
-	_cleanup_free_ int *pids = NULL;
 	uint64_t code, stack;
 	size_t n;
+	_cleanup_free_ int *pids = followed_pids(f, &n);
 
-	pthread_mutex_lock(&f->lock);
-	n = f->n;
-	pids = xmalloc(n * sizeof(*pids));
-	for (size_t i = 0; i < n; i++)
-		pids[i] = f->list[i].pid;
-	pthread_mutex_unlock(&f->lock);
 	for (size_t i = 0; i < n; i++) {
 		if (read_image(pids[i], &code, &stack) == IMAGE_GONE)
 			unwind_follow_exited(f, pids[i]);
@@ -464,6 +522,11 @@ static void make_next_table(struct unwind_follow *f)
 {
 	uint64_t began = clock_now_ns();
 
+	if (kernel_tables_count(&f->tables) >= UNWIND_MAX_TABLES / 2 &&
+	    began - f->dropped_ns > SWEEP_NS) {
+		drop_unmapped(f);
+		f->dropped_ns = clock_now_ns();
+	}
 	make_table(f, f->build_pid, &f->build);
 	f->build_pid = 0;
 	pthread_mutex_lock(&f->lock);
@@ -519,7 +582,7 @@ static void destroy(struct unwind_follow *f)
 	for (size_t i = 0; i < f->n_known; i++)
 		free(f->known[i].h);
 	free(f->known);
-	kernel_tables_forget(&f->tables);
+	kernel_tables_deinit(&f->tables);
 	free(f->list);
 	hash_index_deinit(&f->by_pid);
 	free(f->queue);

@@ -87,13 +87,14 @@ int kernel_tables_add(struct kernel_tables *k, const struct unwind_table *t, con
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
 	_cleanup_free_ union unwind_block *b = NULL;
 	_cleanup_close_ int fd = -1;
-	uint32_t key = k->n + 1;
+	uint32_t key = k->n_unused ? k->unused[k->n_unused - 1] : k->n + 1;
+	uint64_t instead = k->n_unused ? k->size[key] : 0; /* of one that is there no longer */
 	size_t n = 0;
 	int r;
 
 	if (key < UNWIND_MAX_TABLES)
 		b = kernel_tables_lay_out(t, &n);
-	if (!b || k->bytes + n * sizeof(*b) > MAX_BYTES)
+	if (!b || k->bytes - instead + n * sizeof(*b) > MAX_BYTES)
 		return error_set(
 			err, E2BIG,
 			"%s: its unwind table is left out: those of all files may take %llu "
@@ -105,44 +106,87 @@ int kernel_tables_add(struct kernel_tables *k, const struct unwind_table *t, con
 		return error_set(err, -r, "%s: its unwind table cannot be put into the kernel: %s",
 				 name, strerror(-r));
 	array_reserve(k->pending, k->cap_pending, k->n_pending + 1);
+	array_reserve(k->pending_number, k->cap_pending_number, k->n_pending + 1);
+	k->pending_number[k->n_pending] = key;
 	k->pending[k->n_pending++] = fd;
 	fd = -1;
-	k->n = key;
-	k->bytes += n * sizeof(*b);
+	if (k->n_unused)
+		k->n_unused--;
+	else
+		k->n = key;
+	array_reserve(k->size, k->cap_size, key + 1);
+	k->size[key] = n * sizeof(*b);
+	k->bytes += k->size[key] - instead;
 	*number = key;
 	return 0;
 }
 
+static void forget_pending(struct kernel_tables *k)
+{
+	for (size_t i = 0; i < k->n_pending; i++)
+		close(k->pending[i]);
+	k->n_pending = 0;
+}
+
 int kernel_tables_flush(struct kernel_tables *k)
 {
-	uint32_t done = k->n_pending, first = k->n - k->n_pending + 1;
-	_cleanup_free_ uint32_t *keys = NULL;
+	uint32_t done = k->n_pending;
 	int r = 0;
 
 	if (!k->n_pending)
 		return 0;
-	keys = xcalloc(k->n_pending, sizeof(*keys));
-	for (uint32_t i = 0; i < k->n_pending; i++)
-		keys[i] = first + i;
-	if (bpf_map_update_batch(k->maps.tables, keys, k->pending, &done, NULL)) {
+	if (bpf_map_update_batch(k->maps.tables, k->pending_number, k->pending, &done, NULL)) {
 		/* Older kernels know no batches of such. */
-		for (uint32_t i = 0; i < k->n_pending && !r; i++) {
-			if (bpf_map_update_elem(k->maps.tables, &keys[i], &k->pending[i], BPF_ANY))
+		for (size_t i = 0; i < k->n_pending && !r; i++) {
+			if (bpf_map_update_elem(k->maps.tables, &k->pending_number[i],
+						&k->pending[i], BPF_ANY))
 				r = -errno;
 		}
 	}
 	if (!r)
-		kernel_tables_forget(k);
+		forget_pending(k);
 	return r;
 }
 
-void kernel_tables_forget(struct kernel_tables *k)
+static void empty(struct kernel_tables *k, uint32_t number)
 {
-	for (uint32_t i = 0; i < k->n_pending; i++)
+	k->bytes -= k->size[number];
+	k->size[number] = 0;
+}
+
+void kernel_tables_drop(struct kernel_tables *k, uint32_t number)
+{
+	size_t i = 0;
+
+	while (i < k->n_pending && k->pending_number[i] != number)
+		i++;
+	if (i < k->n_pending) {
 		close(k->pending[i]);
+		k->pending[i] = k->pending[--k->n_pending];
+		k->pending_number[i] = k->pending_number[k->n_pending];
+		empty(k, number);
+	} else if (k->bytes > MAX_BYTES / 2) {
+		/* Only where it has to be: the kernel waits each time, as for
+		 * kernel_tables_flush(). */
+		bpf_map_delete_elem(k->maps.tables, &number);
+		empty(k, number);
+	}
+	array_reserve(k->unused, k->cap_unused, k->n_unused + 1);
+	k->unused[k->n_unused++] = number;
+}
+
+uint32_t kernel_tables_count(const struct kernel_tables *k)
+{
+	return k->n - k->n_unused;
+}
+
+void kernel_tables_deinit(struct kernel_tables *k)
+{
+	forget_pending(k);
 	free(k->pending);
-	k->pending = NULL;
-	k->n_pending = k->cap_pending = 0;
+	free(k->pending_number);
+	free(k->unused);
+	free(k->size);
 }
 
 bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t pgoff,

@@ -16,10 +16,15 @@ struct unwind_maps {
 
 struct kernel_tables {
 	struct unwind_maps maps;
-	uint32_t n;	/* numbers given away */
-	uint64_t bytes; /* that the tables take in the kernel */
-	int *pending;	/* tables that the programs do not know yet, the last ones of n */
-	uint32_t n_pending, cap_pending;
+	uint32_t n;	  /* numbers given away so far, those that were given back included */
+	uint32_t *unused; /* numbers that were given back */
+	size_t n_unused, cap_unused;
+	uint64_t *size; /* by number: bytes in the kernel */
+	size_t cap_size;
+	uint64_t bytes; /* that all tables take there */
+	int *pending;	/* tables that the programs do not know yet, and their numbers */
+	uint32_t *pending_number;
+	size_t n_pending, cap_pending, cap_pending_number;
 };
 
 /*
@@ -28,13 +33,17 @@ struct kernel_tables {
  */
 int kernel_tables_add(struct kernel_tables *k, const struct unwind_table *t, const char *name,
 		      uint32_t *number, struct error *err);
+/* Takes it out, once no process refers to it: the number will be another table's. */
+void kernel_tables_drop(struct kernel_tables *k, uint32_t number);
+/* How many there are. */
+uint32_t kernel_tables_count(const struct kernel_tables *k);
 /*
  * Makes the tables added since known to the programs, to be called before a process refers to them:
  * all at once, as the kernel waits each time until no program uses what was there before, which
  * takes milliseconds, on a busy machine fifty. A negative errno: none of them is.
  */
 int kernel_tables_flush(struct kernel_tables *k);
-void kernel_tables_forget(struct kernel_tables *k); /* instead, at the end */
+void kernel_tables_deinit(struct kernel_tables *k); /* what is in the kernel stays there */
 /* Where offsets of @t count from in a process that has @pgoff of its file at @start. */
 bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t pgoff,
 			uint64_t *zero);

@@ -63,7 +63,7 @@ static void __attribute__((noreturn)) give_up(const struct error *err)
 
 static const struct unwind_table *table_of(int pid, const struct maps_region *r)
 {
-	const char *path = maps_binary_path(maps, r->binary);
+	_cleanup_free_ char *path = NULL;
 	struct error err;
 
 	if (r->binary >= n_tables) {
@@ -76,9 +76,12 @@ static const struct unwind_table *table_of(int pid, const struct maps_region *r)
 		n_tables = n;
 	}
 	if (!tried[r->binary]) {
-		_cleanup_close_ int fd = !strcmp(path, MAPS_VDSO) ? unwind_open_vdso()
-								  : maps_open_region(maps, pid, r);
+		_cleanup_close_ int fd = maps_open_region(maps, pid, r, &path);
 
+		if (path && !strcmp(path, MAPS_VDSO))
+			fd = unwind_open_vdso();
+		/* For as long as this lasts, the id is this one's. */
+		maps_binary_unread(maps, r->binary);
 		tried[r->binary] = true;
 		if (fd >= 0)
 			unwind_table_open(fd, path, NULL, &tables[r->binary], &err);

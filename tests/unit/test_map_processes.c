@@ -349,6 +349,81 @@ static void test_end_of_threads(void **state)
 	sh("rm -r proc");
 }
 
+/* A file of its own for each, mapped and gone at once; it ends a few processes back. */
+static void come_and_go(struct maps *m, int n)
+{
+	struct file_id id = { .dev_major = 8, .dev_minor = 1 };
+
+	for (int i = 0; i < n; i++) {
+		_cleanup_free_ char *path = xasprintf("/no/such/program-%d", i);
+
+		id.ino = 1000 + i;
+		maps_add(m, 0, 1000 + i % 40, 0x10000, 0x1000, 0, id, path);
+		maps_catch_up(m);
+		maps_exit(m, 0, 1000 + i % 40);
+		if (i % 40 == 39)
+			usleep(120000);
+	}
+}
+
+/*
+ * Thousands of files that nobody has asked about are not remembered; those that are mapped, were
+ * sampled, or are known to somebody, are, and what is new is told apart from what is forgotten.
+ */
+static void test_forgotten_files(void **state)
+{
+	struct program mapped = make_program("forget-a", ""),
+		       sampled = make_program("forget-b", ""), asked = make_program("forget-c", "");
+	_cleanup_free_ struct maps_region *was = NULL, *is = NULL;
+	_cleanup_free_ char *path = NULL, *first = NULL;
+	struct maps *m = create(NULL, 0);
+	uint32_t id_sampled, id_asked, id_mapped;
+	struct maps_region gone;
+	uint64_t serial = 0;
+
+	(void)state;
+	m->forget_ns = 0;
+	maps_add(m, 0, 20, 0x10000, 0x1000, mapped.pgoff, mapped.id, mapped.path);
+	maps_add(m, 0, 21, 0x10000, 0x1000, sampled.pgoff, sampled.id, sampled.path);
+	maps_add(m, 0, 22, 0x10000, 0x1000, asked.pgoff, asked.id, asked.path);
+	maps_add(m, 0, 23, 0x10000, 0x1000, 0, (struct file_id){ 8, 1, 7, 0 }, "/no/such/file");
+	maps_catch_up(m);
+	first = maps_next_file(m, &serial);
+	assert_string_equal(first, mapped.path);
+	id_sampled = id_at(m, 21, 0x10000);
+	assert_int_equal(maps_regions(m, 22, &was), 1);
+	id_asked = was->binary;
+	assert_string_equal(maps_binary_path(m, id_asked), asked.path);
+	assert_int_equal(maps_regions(m, 20, &is), 1);
+	id_mapped = is->binary;
+	free(was);
+	assert_int_equal(maps_regions(m, 23, &was), 1);
+	gone = *was;
+	for (int pid = 21; pid <= 23; pid++)
+		maps_exit(m, 0, pid);
+	come_and_go(m, 2000);
+	assert_true(maps_binary_count(m) < 1200);
+	assert_true(m->cap_binary < 2000);
+	assert_string_equal(maps_binary_path(m, id_sampled), sampled.path);
+	assert_string_equal(maps_binary_path(m, id_asked), asked.path);
+	assert_int_equal(id_at(m, 20, 0x10000), id_mapped);
+	assert_int_equal(maps_open_region(m, 23, &gone, &path), -1);
+	assert_null(path);
+	/* The same file again: another binary, that stands in no place of another. */
+	maps_add(m, 0, 24, 0x10000, 0x1000, 0, (struct file_id){ 8, 1, 7, 0 }, "/no/such/file");
+	free(was);
+	assert_int_equal(maps_regions(m, 24, &was), 1);
+	assert_true(was->serial > gone.serial);
+	serial = was->serial - 1;
+	path = maps_next_file(m, &serial);
+	assert_string_equal(path, "/no/such/file");
+	assert_null(maps_next_file(m, &serial));
+	maps_destroy(m);
+	free(mapped.path);
+	free(sampled.path);
+	free(asked.path);
+}
+
 static void test_overlaps(void **state)
 {
 	struct program a = make_program("overlap-a", ""), b = make_program("overlap-b", "");
@@ -722,6 +797,7 @@ static int run(void)
 		cmocka_unit_test(test_order_of_rings),
 		cmocka_unit_test(test_end_before_beginning),
 		cmocka_unit_test(test_end_of_threads),
+		cmocka_unit_test(test_forgotten_files),
 		cmocka_unit_test(test_overlaps),
 		cmocka_unit_test(test_scope),
 		cmocka_unit_test(test_replaced_file),

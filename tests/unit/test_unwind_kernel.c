@@ -8,6 +8,7 @@
 #include "unwind/unwind.h"
 #include "unwind/unwind_table.h"
 
+#include <bpf/bpf.h>
 #include <elf.h>
 #include <fcntl.h>
 
@@ -145,6 +146,64 @@ static void test_sizes(void **state)
 	}
 }
 
+static int inner_id(int tables, uint32_t number)
+{
+	uint32_t id = 0;
+
+	return bpf_map_lookup_elem(tables, &number, &id) ? 0 : (int)id;
+}
+
+/*
+ * The number of a table that nobody needs any more is the next one's, which then is what programs
+ * find there; and what the tables take is what they take.
+ */
+static void test_numbers(void **state)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, inner, .map_flags = BPF_F_INNER_MAP);
+	LIBBPF_OPTS(bpf_map_create_opts, outer);
+	struct kernel_tables k = { 0 };
+	struct unwind_table *small = table_of(10, 1, 0), *large = table_of(5000, 1, 0);
+	uint32_t a, b, c, d;
+	uint64_t one, both;
+	int id;
+
+	(void)state;
+	outer.inner_map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "inner", 4,
+					    sizeof(union unwind_block), 1, &inner);
+	if ((int)outer.inner_map_fd < 0)
+		skip(); /* root only */
+	k.maps.tables = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "outer", 4, 4, 16, &outer);
+	assert_true(k.maps.tables >= 0);
+	assert_int_equal(kernel_tables_add(&k, small, "small", &a, NULL), 0);
+	one = k.bytes;
+	assert_int_equal(kernel_tables_add(&k, small, "small", &b, NULL), 0);
+	assert_int_equal(kernel_tables_flush(&k), 0);
+	both = k.bytes;
+	assert_true(both == 2 * one);
+	id = inner_id(k.maps.tables, b);
+	assert_true(id && id != inner_id(k.maps.tables, a));
+	kernel_tables_drop(&k, b);
+	assert_int_equal(kernel_tables_count(&k), 1);
+	assert_int_equal(kernel_tables_add(&k, large, "large", &c, NULL), 0);
+	assert_int_equal(c, b);
+	assert_int_equal(kernel_tables_flush(&k), 0);
+	assert_true(inner_id(k.maps.tables, c) && inner_id(k.maps.tables, c) != id);
+	assert_true(k.bytes > both);
+	/* One that programs have never known. */
+	both = k.bytes;
+	assert_int_equal(kernel_tables_add(&k, large, "large", &d, NULL), 0);
+	kernel_tables_drop(&k, d);
+	assert_int_equal(k.bytes, both);
+	assert_int_equal(kernel_tables_flush(&k), 0);
+	assert_int_equal(inner_id(k.maps.tables, d), 0);
+	assert_int_equal(kernel_tables_count(&k), 2);
+	kernel_tables_deinit(&k);
+	close(k.maps.tables);
+	close(outer.inner_map_fd);
+	unwind_table_free(small);
+	unwind_table_free(large);
+}
+
 struct record {
 	struct perf_event_header header;
 	uint64_t ip;
@@ -199,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real_tables),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_chain_in_a_ring),
 	};
 

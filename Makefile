@@ -43,14 +43,18 @@ WORK := $(patsubst workloads/%.c,$(B)/workloads/%,$(WORK_SRC))
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_SRC))
 SYSTEM := $(patsubst tests/system/%.c,$(B)/system/%,$(SYSTEM_SRC))
 
-# A short line for each file; the whole commands with V=1. Warnings and errors stay.
+# A line for what is made in the end; of each file that is compiled only a terminal hears, in one line that changes. The
+# whole commands with V=1. Warnings and errors stay.
 ifeq ($(V),1)
 say =
 Q =
 else
-say = @printf '  %-7s %s\n' $(1) $(patsubst $(B)/%,%,$(patsubst $(B)/obj/%,%,$@))
+made = $(1) $(patsubst $(B)/%,%,$(patsubst $(B)/obj/%,%,$@))
+say = @if [ -t 1 ]; then printf '\r\033[K  %-7s %s$(if $(filter CC CLANG,$(1)),,\n)' $(made); \
+	$(if $(filter CC CLANG,$(1)),,else printf '  %-7s %s\n' $(made);) fi
 Q = @
 endif
+say_end = @[ ! -t 1 ] || printf '\r\033[K'
 MAKEFLAGS += --no-print-directory
 
 # The headers of a program that is made of one file, or of a BPF object.
@@ -59,6 +63,7 @@ directories = @mkdir -p $(@D) $(dir $(patsubst $(B)/%,$(B)/obj/%,$@))
 
 .PHONY: all help
 all: $(B)/scozd $(B)/scoz $(WORK) ## scozd, scoz and the workloads, into build/ (the goal without a name)
+	$(say_end)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "V=1: whole commands; B=DIR: instead of build/; EXTRA_CFLAGS, EXTRA_LDFLAGS; PREFIX, DESTDIR"
@@ -151,8 +156,11 @@ $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests/test_mark_search: $(B)/
 
 .PHONY: unit system bench
 unit: $(UNIT) ## the unit tests
+	$(say_end)
 system: $(SYSTEM) $(B)/faults.so $(B)/fuzz/read_elf ## what the tests of this system run
+	$(say_end)
 bench: $(BENCH) ## what the measurements run
+	$(say_end)
 $(B)/tests/%: tests/unit/%.c $(B)/libscozcore.a
 	$(directories)
 	$(call say,CC)

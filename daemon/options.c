@@ -253,18 +253,65 @@ static void keep_command(struct options *o)
 		append(&o->arguments, &o->n_arguments, &o->cap_arguments, *arg);
 }
 
-static void take(struct options *o, int key, const char *arg)
+/* What "-p frame_done" may have meant. @command: NULL, or what is run. */
+static char *point_meant(const char *arg, const char *command)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_$.";
+	const char *equals = strchr(arg, '='), *name = equals ? equals + 1 : arg;
+
+	if (!*name || name[strspn(name, letters)])
+		return xstrdup("");
+	return xasprintf("; did you mean %s:%s%s, or mark:%s?", command ? command : "BINARY", name,
+			 command ? "" : " with the program that it is a function of", name);
+}
+
+/* In what follows the options, where that can be seen. */
+static const char *find_command(char *const *rest)
+{
+	while (*rest && strcmp(*rest, "--") != 0)
+		rest++;
+	return *rest ? rest[1] : NULL;
+}
+
+static void take_point(struct options *o, int key, const char *arg, char *const *rest)
+{
+	_cleanup_free_ char *meant = NULL;
+	struct error err = {};
+
+	array_reserve(o->points, o->cap_points, o->n_points + 1);
+	if ((key == 'p' ? progress_spec_parse : latency_spec_parse)(arg, &o->points[o->n_points],
+								    &err)) {
+		meant = key == 'p' ? point_meant(arg, find_command(rest)) : xstrdup("");
+		wrong("%s: %s%s", key == 'p' ? "--progress" : "--latency", err.text, meant);
+	}
+	o->n_points++;
+}
+
+/* "-p prog:f -- ./prog": what is run is not in PATH. */
+static void check_binary(const struct options *o, const struct point *p)
+{
+	_cleanup_free_ char *path = NULL;
+	const char *slash = o->command ? strrchr(o->command[0], '/') : NULL, *at;
+
+	if (!slash || !p->binary || strcmp(p->binary, slash + 1) != 0 ||
+	    !binary_find(p->binary, &path, NULL))
+		return;
+	at = strstr(p->spec + (p->kind == POINT_USDT ? strlen("usdt:") : 0), p->binary);
+	if (at)
+		wrong("progress point %s: binary '%s' is not in PATH: did you mean %.*s%s%s?",
+		      p->spec, p->binary, (int)(at - p->spec), p->spec, o->command[0],
+		      at + strlen(p->binary));
+}
+
+static void take(struct options *o, int key, const char *arg, char *const *rest)
 {
 	struct error err = {};
 
 	switch (key) {
 	case 'p':
 	case 'l':
-		array_reserve(o->points, o->cap_points, o->n_points + 1);
-		if ((key == 'p' ? progress_spec_parse
-				: latency_spec_parse)(arg, &o->points[o->n_points], &err))
-			wrong("%s: %s", key == 'p' ? "--progress" : "--latency", err.text);
-		o->n_points++;
+		take_point(o, key, arg, rest);
 		break;
 	case OPT_TARGET:
 		array_reserve(o->targets, o->cap_targets, o->n_targets + 1);
@@ -400,6 +447,10 @@ static void check(const struct options *o)
 		wrong("--runs needs a COMMAND to run");
 	if (o->user && !o->command)
 		wrong("--user needs a COMMAND to run");
+	for (size_t i = 0; i < o->n_points; i++) {
+		check_binary(o, &o->points[i].begin);
+		check_binary(o, &o->points[i].end);
+	}
 	if (!o->n_points && !o->end_to_end)
 		wrong("no progress point: say with -p when a unit of work is done, or use "
 		      "--end-to-end");
@@ -434,7 +485,7 @@ void options_parse(int argc, char **argv, struct options *ret)
 			ask_for_help();
 		default:
 			keep_argument(ret, key, optarg);
-			take(ret, key, optarg);
+			take(ret, key, optarg, argv + optind);
 		}
 	}
 	if (optind < argc) {

@@ -688,6 +688,9 @@ int binary_find(const char *binary, char **path, struct error *err)
 			break;
 		dir += n + 1;
 	}
+	if (!access(binary, X_OK) && !check_file(binary, NULL))
+		return error_set(err, ENOENT, "binary '%s' is not in PATH: did you mean ./%s?",
+				 binary, binary);
 	return error_set(err, ENOENT, "binary '%s' is not in PATH: write its path, for example %s",
 			 binary,
 			 strstr(binary, ".so") ? "as 'ldd PROGRAM' or /proc/PID/maps shows it"

@@ -70,6 +70,43 @@ static void as_text(void **state)
 	at("1 changed, 1 the same, 2 cannot be told.\n");
 }
 
+/* The page: slopes of what is known, all of it in a table, nothing loaded, names deafened. */
+static void as_page(void **state)
+{
+	_cleanup_free_ char *page = xasprintf("%s.html", new);
+	struct fixture_target foul[2] = { before[1], before[2] };
+	char *text;
+
+	(void)state;
+	make(old, before, ARRAY_SIZE(before));
+	make(new, after, ARRAY_SIZE(after));
+	assert_int_equal(run(cmd_diff, "-o", page, old, new, NULL), EXIT_DONE);
+	assert_string_equal(out_text, "");
+	text = read_file(page, NULL);
+	assert_non_null(strstr(text, "<h1>better changed most: 100 % off it saved "));
+	assert_non_null(strstr(text, "<g class=\"changed\">"));
+	assert_non_null(strstr(text, "<g class=\"same\">"));
+	assert_true(strstr(text, "(1)</caption>") < strstr(text, "Cannot be told (2)</caption>"));
+	assert_null(strstr(text, " \xe2\x80\x94 few</text>")); /* nothing is known of it */
+	assert_non_null(strstr(text, "\">few</td>"));
+	assert_null(strstr(text, "http"));
+	assert_null(strstr(text, "<script"));
+	assert_null(strstr(text, "nan"));
+	free(text);
+	foul[0].t.name = "</text><script>alert(1)</script>&\033[2J";
+	make(old, foul, 2);
+	make(new, foul, 2);
+	assert_int_equal(run(cmd_diff, "-o", page, old, new, NULL), EXIT_DONE);
+	text = read_file(page, NULL);
+	assert_null(strstr(text, "<script"));
+	assert_null(strchr(text, '\033'));
+	assert_non_null(strstr(text, "&lt;script&gt;alert(1)"));
+	free(text);
+	assert_int_equal(run(cmd_diff, "-o", "/tmp/page.png", old, new, NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_diff, "-o", "/no/such/page.html", old, new, NULL), EXIT_FAILED);
+	unlink(page);
+}
+
 static void as_json(void **state)
 {
 	static const char *const keys[] = { "schema",  "old",	   "new",
@@ -221,7 +258,7 @@ int main(void)
 		cmocka_unit_test(as_text),	cmocka_unit_test(as_json),
 		cmocka_unit_test(symmetry),	cmocka_unit_test(nothing),
 		cmocka_unit_test(false_alarms), cmocka_unit_test(within),
-		cmocka_unit_test(not_alike),
+		cmocka_unit_test(not_alike),	cmocka_unit_test(as_page),
 	};
 	int ret;
 

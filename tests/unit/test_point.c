@@ -319,6 +319,11 @@ static void test_binary_find(void **state)
 	assert_int_equal(binary_find("scoz-prog", &found, &err), 0);
 	assert_string_equal(found, prog);
 	free(found);
+	setenv("PATH", "/nonexistent", 1);
+	assert_int_equal(chdir(dir), 0);
+	assert_int_equal(binary_find("scoz-prog", &found, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "did you mean ./scoz-prog?"));
+	setenv("PATH", path, 1);
 	assert_int_equal(binary_find(prog, &found, &err), 0);
 	free(found);
 	assert_int_equal(binary_find(dir, &found, &err), -EISDIR);

@@ -52,6 +52,7 @@
 #include "tools/scoz/recording/record_rows.c"
 #include "tools/scoz/recording/record_text.c"
 #include "tools/scoz/recording/record_waits.c"
+#include "tools/scoz/causal/diff_html.c"
 #define usage usage_report
 #include "tools/scoz/commands/report.c"
 #undef usage

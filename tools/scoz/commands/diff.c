@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/labels.h"
-#include "stats/difference.h"
+#include "tools/scoz/causal/diff.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/file_kind.h"
@@ -21,6 +21,8 @@ static void usage(FILE *out)
 		"is worth in NEW, with the 95 %% interval of the difference.\n\n"
 		"  --within PP  as the same counts what surely differs by less than PP percentage\n"
 		"               points (default 3)\n"
+		"  -o, --output FILE\n"
+		"               make a page of it, with slopes from old to new (.html)\n"
 		"  -j, --json   print JSON (schema scoz-diff/1)\n"
 		"  --help\n\n"
 		"\"Changed\" is said so rarely by mistake that among all targets compared it "
@@ -28,22 +30,6 @@ static void usage(FILE *out)
 		"in one comparison of two hundred.\n\n"
 		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be told.\n");
 }
-
-/* Of one target and progress point that both have. */
-struct pair {
-	const struct model_row *a, *b;
-	double at_pct; /* NAN: nothing to compare */
-	const struct estimate_point *pa, *pb;
-	struct difference d;
-	char *label;
-};
-struct diff {
-	struct model *a, *b;
-	struct pair *pairs;
-	size_t n, count[DIFFERENCE_UNKNOWN + 1];
-	struct text_list only_a, only_b, warnings;
-	char *apart; /* why nothing can be compared; NULL: it can */
-};
 
 static bool same_progress(const struct diff *d, const struct profile_progress *a,
 			  const struct profile_progress *b)
@@ -254,7 +240,6 @@ static void fill_row(const struct diff *d, const struct pair *p, struct table *t
 
 static void print_pairs(const struct diff *d)
 {
-	static const char *const titles[] = { "Changed", "The same", "Cannot be told" };
 	static const char *const heads[] = { "TARGET", "AT", "OLD", "NEW", "DIFFERENCE [95 %]" };
 	size_t width = output_width();
 	struct table t;
@@ -283,7 +268,7 @@ static void print_pairs(const struct diff *d)
 		enum difference_answer answer = d->pairs[i].d.answer;
 
 		if (!i || d->pairs[i - 1].d.answer != answer)
-			printf("%s (%zu)\n", titles[answer], d->count[answer]);
+			printf("%s (%zu)\n", diff_title(answer), d->count[answer]);
 		table_print_row(&t, i + 1, stdout);
 	}
 	table_deinit(&t);
@@ -399,19 +384,39 @@ static void free_list(struct text_list *l)
 	free(l->text);
 }
 
-static int diff_models(struct model *a, struct model *b, double same_pp, bool json)
+static int make_page(const struct diff *d, const char *path)
+{
+	_cleanup_free_ char *text = headline(d);
+	FILE *out = output_open(path);
+
+	if (!out)
+		return EXIT_FAILED;
+	diff_write_html(d, text, out);
+	return output_close(out, path);
+}
+
+static int show(const struct diff *d, bool json, const char *page)
+{
+	bool told = d->count[DIFFERENCE_CHANGED] + d->count[DIFFERENCE_SAME] > 0;
+	int ret = page ? make_page(d, page) : EXIT_DONE;
+
+	if (json)
+		print_json(d);
+	else if (!page)
+		print_diff(d);
+	return ret ? ret : told ? EXIT_DONE : EXIT_NOTHING;
+}
+
+static int diff_models(struct model *a, struct model *b, double same_pp, bool json,
+		       const char *page)
 {
 	struct diff d = { .a = a, .b = b };
-	bool told;
+	int ret;
 
 	d.apart = why_apart(&d);
 	gather_warnings(&d);
 	make_pairs(&d, same_pp);
-	if (json)
-		print_json(&d);
-	else
-		print_diff(&d);
-	told = d.count[DIFFERENCE_CHANGED] + d.count[DIFFERENCE_SAME] > 0;
+	ret = show(&d, json, page);
 	for (size_t i = 0; i < d.n; i++)
 		free(d.pairs[i].label);
 	free(d.pairs);
@@ -419,10 +424,10 @@ static int diff_models(struct model *a, struct model *b, double same_pp, bool js
 	free_list(&d.only_b);
 	free_list(&d.warnings);
 	free(d.apart);
-	return told ? EXIT_DONE : EXIT_NOTHING;
+	return ret;
 }
 
-static int diff_files(const char *old, const char *new, double same_pp, bool json)
+static int diff_files(const char *old, const char *new, double same_pp, bool json, const char *page)
 {
 	struct error err = { 0 };
 	struct model *a, *b;
@@ -434,7 +439,7 @@ static int diff_files(const char *old, const char *new, double same_pp, bool jso
 		model_free(a);
 		return cannot_read(new, FILE_PROFILE, &err);
 	}
-	ret = diff_models(a, b, same_pp, json);
+	ret = diff_models(a, b, same_pp, json, page);
 	model_free(a);
 	model_free(b);
 	return ret;
@@ -444,17 +449,19 @@ int cmd_diff(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "within", required_argument, NULL, 'w' },
+		{ "output", required_argument, NULL, 'o' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	double same_pp = SAME_PP;
+	const char *page = NULL;
 	bool json = false;
 	char *end;
 	int c;
 
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "jh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "o:jh", options, NULL)) != -1) {
 		switch (c) {
 		case 'w':
 			same_pp = strtod(optarg, &end);
@@ -463,6 +470,9 @@ int cmd_diff(int argc, char **argv)
 					 optarg);
 				return EXIT_USAGE;
 			}
+			break;
+		case 'o':
+			page = optarg;
 			break;
 		case 'j':
 			json = true;
@@ -478,5 +488,9 @@ int cmd_diff(int argc, char **argv)
 		log_warn("two profiles are compared: scoz diff OLD NEW");
 		return EXIT_USAGE;
 	}
-	return diff_files(argv[optind], argv[optind + 1], same_pp, json);
+	if (page && strcmp(page, "-") != 0 && !strstr(page, ".htm")) {
+		log_warn("%s: a page is what can be made: let the name end in .html", page);
+		return EXIT_USAGE;
+	}
+	return diff_files(argv[optind], argv[optind + 1], same_pp, json, page);
 }

@@ -110,20 +110,21 @@ static bool has_marks(const struct options *o)
 	return false;
 }
 
-/* Classes are known to one of them only. */
-static const char *engine_wanted(const struct options *opt)
+static bool has_classes(const struct options *o)
 {
-	for (size_t i = 0; i < opt->n_targets; i++) {
-		if (opt->targets[i].kind == TARGET_CLASS)
-			return "bpf";
+	for (size_t i = 0; i < o->n_targets; i++) {
+		if (o->targets[i].kind == TARGET_CLASS)
+			return true;
 	}
-	return opt->engine;
+	return false;
 }
 
 static int create_engine(struct session *s, uint64_t period_ns, struct error *err)
 {
 	struct engine_options opt = {
-		.name = engine_wanted(&s->opt),
+		/* Classes are known to one of them only. */
+		.name = has_classes(&s->opt) ? "bpf" : s->opt.engine,
+		.classes = has_classes(&s->opt),
 		.cpus = s->cores.cpus,
 		.n_cpus = s->cores.n,
 		.model = s->opt.model,
@@ -139,6 +140,7 @@ static int create_engine(struct session *s, uint64_t period_ns, struct error *er
 		.waits = s->opt.waits,
 		.flags = s->opt.tune_on,
 		.no_flags = s->opt.tune_off,
+		.no_ways = s->opt.bpf_off,
 		.batch = s->opt.batch,
 	};
 

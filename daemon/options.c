@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/options.h"
 #include "base/version.h"
+#include "engine/engine.h"
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -55,7 +56,8 @@ static const char usage[] =
 	"                               bpf)\n"
 	"      --batch=N                engine kernel, as published: handlers account for N\n"
 	"                               samples at a time\n"
-	"      --tune=[no-]WAY[,...]    engine kernel: kick, defer, credit, catch-up, exclude\n"
+	"      --tune=[no-]WAY[,...]    engine kernel: kick, defer, credit, catch-up, exclude;\n"
+	"                               engine bpf: no-switch-exit, no-self-interrupt\n"
 	"\n"
 	"Output:\n"
 	"  -o, --output=FILE            default: profile.scoz; a fitting one is extended\n"
@@ -211,28 +213,32 @@ static void parse_tune(struct options *o, const char *arg)
 {
 	static const struct {
 		const char *name;
-		uint32_t flag;
+		uint32_t flag, way; /* of engine kernel, of engine bpf */
 	} ways[] = {
-		{ "kick", SCOZ_F_KICK },       { "defer", SCOZ_F_DEFER },
-		{ "credit", SCOZ_F_CREDIT },   { "catch-up", SCOZ_F_CATCH_UP },
-		{ "exclude", SCOZ_F_EXCLUDE },
+		{ "kick", SCOZ_F_KICK, 0 },
+		{ "defer", SCOZ_F_DEFER, 0 },
+		{ "credit", SCOZ_F_CREDIT, 0 },
+		{ "catch-up", SCOZ_F_CATCH_UP, 0 },
+		{ "exclude", SCOZ_F_EXCLUDE, 0 },
+		{ "switch-exit", 0, ENGINE_SWITCH_EXIT },
+		{ "self-interrupt", 0, ENGINE_SELF_INTERRUPT },
 	};
 	_cleanup_free_ char *copy = xstrdup(arg);
 	char *save = NULL;
 
 	for (char *s = strtok_r(copy, ",", &save); s; s = strtok_r(NULL, ",", &save)) {
 		bool off = !strncmp(s, "no-", 3);
-		uint32_t flag = 0;
+		size_t i = 0;
 
-		for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
-			if (!strcmp(s + (off ? 3 : 0), ways[i].name))
-				flag = ways[i].flag;
-		}
-		if (!flag)
+		while (i < ARRAY_SIZE(ways) && strcmp(s + (off ? 3 : 0), ways[i].name))
+			i++;
+		if (i == ARRAY_SIZE(ways) || (ways[i].way && !off))
 			wrong("--tune: \"%s\" is none of kick, defer, credit, catch-up, "
-			      "exclude, nor one of these after no-",
+			      "exclude, nor one of these after no-, nor no-switch-exit or "
+			      "no-self-interrupt",
 			      s);
-		*(off ? &o->tune_off : &o->tune_on) |= flag;
+		*(off ? &o->tune_off : &o->tune_on) |= ways[i].flag;
+		o->bpf_off |= ways[i].way;
 	}
 }
 

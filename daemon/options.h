@@ -48,6 +48,7 @@ struct options {
 	bool unwind;		    /* by tables */
 	int batch;		    /* --batch; 0: samples are accounted one by one */
 	uint32_t tune_on, tune_off; /* SCOZ_F_* */
+	uint32_t bpf_off;	    /* ENGINE_*: ways of engine bpf */
 	char **command;		    /* NULL: the whole system */
 	/* The command line, each option in one string, "--duration=60"; the command's as they are.
 	 */

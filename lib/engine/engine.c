@@ -89,9 +89,24 @@ void engine_init_page(struct engine *e)
 	set_record_share(e);
 }
 
+static bool knows_waits(const struct engine *e)
+{
+	return e->backend->waits && e->backend->waits(e) && e->opt.model == SCOZ_MODEL_WAIT;
+}
+
+static int refuse_classes(const struct engine *e, struct error *err)
+{
+	return error_set(err, ENOTSUP,
+			 "engine %s cannot speed up classes here, only code: use --engine bpf and "
+			 "--model wait, on a kernel that has the tracepoint sched_exit_tp (6.15 "
+			 "and later) or irq_work_entry (x86)",
+			 engine_name(e));
+}
+
 int engine_create(const struct engine_options *opt, struct engine **ret, struct error *err)
 {
 	bool kernel = !strcmp(opt->name, "kernel");
+	int r;
 
 	if (!strcmp(opt->name, "auto"))
 		kernel = scoz_open_allowed(scoz_open_probe());
@@ -100,7 +115,18 @@ int engine_create(const struct engine_options *opt, struct engine **ret, struct 
 				 "--%s needs engine kernel, that is a kernel with the scoz patches "
 				 "(docs/kernel.md); engine bpf has no such way",
 				 opt->batch ? "batch" : "tune");
-	return (kernel ? &engine_kernel : &engine_bpf)->create(opt, ret, err);
+	if (kernel && opt->no_ways)
+		return error_set(
+			err, ENOTSUP,
+			"--tune: no-switch-exit and no-self-interrupt are for --engine bpf: "
+			"engine kernel always stops cores right after the task switch");
+	r = (kernel ? &engine_kernel : &engine_bpf)->create(opt, ret, err);
+	if (!r && opt->classes && !knows_waits(*ret)) {
+		r = refuse_classes(*ret, err);
+		engine_destroy(*ret);
+		*ret = NULL;
+	}
+	return r;
 }
 
 int engine_start(struct engine *e, struct error *err)
@@ -185,11 +211,6 @@ static size_t collect(const struct engine_part *from, int n, struct scoz_part *p
 	return total;
 }
 
-static bool knows_waits(const struct engine *e)
-{
-	return e->backend->waits && e->backend->waits(e) && e->opt.model == SCOZ_MODEL_WAIT;
-}
-
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err)
 {
 	struct scoz_range *ranges, *old;
@@ -202,11 +223,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 				 SCOZ_MAX_PARTS);
 	for (int i = 0; i < n; i++) {
 		if (parts[i].classes && !knows_waits(e))
-			return error_set(err, ENOTSUP,
-					 "engine %s cannot speed up classes here, only code: use "
-					 "--engine bpf and --model wait, on a kernel that has the "
-					 "tracepoint sched_exit_tp (6.15 and later)",
-					 engine_name(e));
+			return refuse_classes(e, err);
 		total += parts[i].ranges->n;
 	}
 	if (total > SCOZ_MAX_RANGES)

@@ -42,10 +42,12 @@ struct engine_options {
 	bool keep_sinks;
 	bool measure_latency; /* keep hit-to-paid histograms */
 	bool waits;	      /* waits in the target are hits, of classes always */
+	bool classes;	      /* some target is one: -ENOTSUP where they cannot be */
 	bool unwind;	      /* by tables, where the kernel can (engine_unwind_maps()) */
 	bool trace_tasks;     /* false: sampling only (benchmarks) */
 	uint32_t flags;	      /* SCOZ_F_*: ways of engine kernel, besides its usual ones */
 	uint32_t no_flags;    /* and without these */
+	uint32_t no_ways;     /* ENGINE_*: ways of engine bpf that it is to do without */
 	/*
 	 * Engine kernel: 0 or, as the SCOZ paper has it, the number of samples after which a
 	 * core's handler wakes up, matches them, accounts for them and stops its core: see
@@ -53,6 +55,10 @@ struct engine_options {
 	 */
 	int batch;
 };
+
+/* Where cores stop after a task switch (bpf/switched.bpf.h), the better way first. */
+#define ENGINE_SWITCH_EXIT    (1U << 0) /* at the tracepoint sched_exit_tp */
+#define ENGINE_SELF_INTERRUPT (1U << 1) /* in an interrupt that the core sends to itself */
 
 /* Creates and attaches everything; sampling begins with engine_start(). */
 int engine_create(const struct engine_options *opt, struct engine **ret, struct error *err);

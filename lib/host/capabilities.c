@@ -280,16 +280,26 @@ static void check_optional_tracepoints(struct capabilities *c, const struct btf 
 {
 	static const struct {
 		const char *name, *effect;
+		const char *other, *other_effect; /* what does instead, if it is there */
 	} optional[] = {
-		{ "sched_exit_tp", "cores pay debts at ticks only, and a blocked sample's user "
-				   "stack is taken later" },
-		{ "ipi_send_cpu", "--model core cannot see who woke an idle core" },
-		{ "cpu_idle", "--model core cannot see when a core idles" },
-		{ "sched_wake_idle_without_ipi", "--model core misses wake-ups of polling cores" },
-		{ "block_rq_issue", "time of block devices is credited when they are waited for, "
-				    "not when they were given work" },
-		{ "block_rq_complete", "the same" },
-		{ "hrtimer_start", "timers count from the wait for them, not from their start" },
+		{ "sched_exit_tp",
+		  "cores pay debts at ticks and at the ends of system calls only, waits cannot be "
+		  "sped up, and a blocked sample's user stack is taken later",
+		  "irq_work_entry",
+		  "cores that owe interrupt themselves after a task switch, which costs more, and "
+		  "a "
+		  "blocked sample's user stack is taken later" },
+		{ "ipi_send_cpu", "--model core cannot see who woke an idle core", NULL, NULL },
+		{ "cpu_idle", "--model core cannot see when a core idles", NULL, NULL },
+		{ "sched_wake_idle_without_ipi", "--model core misses wake-ups of polling cores",
+		  NULL, NULL },
+		{ "block_rq_issue",
+		  "time of block devices is credited when they are waited for, "
+		  "not when they were given work",
+		  NULL, NULL },
+		{ "block_rq_complete", "the same", NULL, NULL },
+		{ "hrtimer_start", "timers count from the wait for them, not from their start",
+		  NULL, NULL },
 	};
 	_cleanup_free_ char *missing = NULL, *effects = NULL;
 	struct capability *p = add(c, "tracepoints-optional", false);
@@ -298,7 +308,10 @@ static void check_optional_tracepoints(struct capabilities *c, const struct btf 
 		if (btf_has(btf, optional[i].name))
 			continue;
 		append(&missing, optional[i].name);
-		effects = effects ? effects : xstrdup(optional[i].effect);
+		if (!effects)
+			effects = xstrdup(optional[i].other && btf_has(btf, optional[i].other)
+						  ? optional[i].other_effect
+						  : optional[i].effect);
 	}
 	if (missing)
 		settle(p, CAPABILITY_LIMITED, xasprintf("the kernel has no %s", missing),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * naps SECONDS: one thread waits for a timer in nap() and is on a CPU in work(), another waits in
- * handed() for the first one. Prints "SECONDS IN nap()" "SECONDS IN handed()" "SECONDS IN ALL".
+ * handed() for the first one. Prints "SECONDS IN nap()" "SECONDS IN handed()" "SECONDS IN ALL" and
+ * "SECONDS THAT nap() HAS ASKED FOR" (the rest, it has waited for a CPU), on SIGTERM too.
  * naps SECONDS terminal: a third one waits in terminal() for what a thread of the kernel hands on
  * from the first one.
  * naps SECONDS long: naps of 1.3 s, while another thread comes to nap_done() often.
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,13 @@ static uint32_t word;
 static double waited;
 static int master, slave;
 static struct timespec length = { 0, 3000000 };
+static volatile sig_atomic_t ended;
+
+static void end_soon(int signal)
+{
+	(void)signal;
+	ended = 1;
+}
 
 static double now(void)
 {
@@ -123,9 +132,11 @@ static void *taker(void *arg)
 int main(int argc, char **argv)
 {
 	double begin = now(), napped = 0, end = begin + (argc > 1 ? atof(argv[1]) : 10);
+	long naps = 0;
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, taker, NULL);
+	signal(SIGTERM, end_soon);
 	if (argc > 2 && !strcmp(argv[2], "terminal")) {
 		open_terminal();
 		pthread_create(&thread, NULL, reader, NULL);
@@ -133,11 +144,12 @@ int main(int argc, char **argv)
 		length = (struct timespec){ 1, 300000000 };
 		pthread_create(&thread, NULL, busy, NULL);
 	}
-	while (now() < end) {
+	while (!ended && now() < end) {
 		double t = now();
 
 		nap();
 		napped += now() - t;
+		naps++;
 		work();
 		__atomic_add_fetch(&word, 1, __ATOMIC_RELEASE);
 		call(SYS_futex, (long)&word, FUTEX_WAKE_PRIVATE, 1, 0);
@@ -145,6 +157,7 @@ int main(int argc, char **argv)
 			call(SYS_write, master, (long)"x", 1, 0);
 		nap_done();
 	}
-	printf("%.3f %.3f %.3f\n", napped, waited, now() - begin);
+	printf("%.3f %.3f %.3f %.3f\n", napped, waited, now() - begin,
+	       naps * (length.tv_sec + length.tv_nsec * 1e-9));
 	return 0;
 }

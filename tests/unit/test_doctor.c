@@ -70,6 +70,7 @@ static void put_btf(const char *without)
 		"hrtimer_start",
 		"hrtimer_expire_exit",
 		"sched_wake_idle_without_ipi",
+		"irq_work_entry",
 	};
 	_cleanup_free_ char *path = xasprintf("%s/sys/kernel/btf/vmlinux", root);
 	struct btf *btf = btf__new_empty();
@@ -253,6 +254,10 @@ static void test_tracepoints(void **state)
 	expect("tracepoints", CAPABILITY_MISSING, false, "no sched_waking, softirq_raise");
 	put_btf("ipi_send_cpu sched_exit_tp");
 	expect("tracepoints-optional", CAPABILITY_LIMITED, true, "no sched_exit_tp, ipi_send_cpu");
+	expect("tracepoints-optional", CAPABILITY_LIMITED, true,
+	       "interrupt themselves after a task switch");
+	put_btf("sched_exit_tp irq_work_entry");
+	expect("tracepoints-optional", CAPABILITY_LIMITED, true, "waits cannot be sped up");
 	trace_result = -EACCES;
 	expect("tracepoints", CAPABILITY_MISSING, false, "refused");
 	follow_result = -EPERM;

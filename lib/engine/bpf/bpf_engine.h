@@ -25,7 +25,8 @@ struct bpf_engine {
 	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
 	int n_published;
 	int n_tracepoints;
-	int *chain_events; /* of each core; NULL: none */
+	int *chain_events;			 /* of each core; NULL: none */
+	struct self_interrupts *self_interrupts; /* NULL: not used */
 	bool syscalls_attached;
 	struct bpf_link **links; /* of progress points and spin waits */
 	size_t n_links, cap_links;
@@ -35,6 +36,15 @@ static inline struct bpf_engine *bpf_engine(struct engine *e)
 {
 	return (struct bpf_engine *)e;
 }
+
+/*
+ * self_interrupts.c: what switched.bpf.h makes cores interrupt themselves with. NULL and @err: this
+ * kernel does not allow it.
+ */
+struct self_interrupts *self_interrupts_open(const int *cpus, int n, struct error *err);
+/* Into the map of events by CPU; 0 or a negative errno. */
+int self_interrupts_publish(const struct self_interrupts *s, int map_fd);
+void self_interrupts_close(struct self_interrupts *s);
 
 /* control.c */
 /* Destroyed with the engine. */

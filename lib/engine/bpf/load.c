@@ -95,6 +95,32 @@ static void attach_spins(struct bpf_engine *b)
 			 "than they are");
 }
 
+/* What is done after a task switch: switched.bpf.h. */
+static void select_switched(struct engine *e, const struct btf *btf)
+{
+	struct bpf_engine *b = bpf_engine(e);
+	struct scoz *s = b->skel;
+	bool exits = e->opt.trace_tasks && btf_has(btf, "sched_exit_tp") &&
+		     !(e->opt.no_ways & ENGINE_SWITCH_EXIT);
+	bool interrupts = e->opt.trace_tasks && !exits && btf_has(btf, "irq_work_entry") &&
+			  !(e->opt.no_ways & ENGINE_SELF_INTERRUPT);
+	struct error why = {};
+
+	if (interrupts && !b->self_interrupts) {
+		b->self_interrupts = self_interrupts_open(e->cpus, e->opt.n_cpus, &why);
+		if (!b->self_interrupts)
+			log_info(
+				"engine bpf: cores pay at the ends of system calls, not after task "
+				"switches: %s",
+				why.text);
+	}
+	s->rodata->self_interrupts = interrupts && b->self_interrupts;
+	bpf_program__set_autoload(s->progs.on_switched, exits);
+	bpf_program__set_autoload(s->progs.on_self_interrupt, s->rodata->self_interrupts);
+	bpf_program__set_autoload(s->progs.on_sys_exit,
+				  e->opt.trace_tasks && !exits && !s->rodata->self_interrupts);
+}
+
 /* Loads only what this kernel offers and this run needs. */
 static int select_programs(struct engine *e, struct error *err)
 {
@@ -112,7 +138,6 @@ static int select_programs(struct engine *e, struct error *err)
 		{ s->progs.on_softirq_raise, "softirq_raise", true, true },
 		{ s->progs.on_softirq_entry, "softirq_entry", true, true },
 		{ s->progs.on_softirq_exit, "softirq_exit", true, true },
-		{ s->progs.on_switched, "sched_exit_tp", true, false },
 		{ s->progs.on_ipi, "ipi_send_cpu", !wait, false },
 		{ s->progs.on_wake_without_ipi, "sched_wake_idle_without_ipi", !wait, false },
 		{ s->progs.on_block_insert, "block_rq_insert", wait, false },
@@ -143,8 +168,7 @@ static int select_programs(struct engine *e, struct error *err)
 		bpf_program__set_autoload(programs[i].prog,
 					  have && programs[i].wanted && e->opt.trace_tasks);
 	}
-	bpf_program__set_autoload(s->progs.on_sys_exit,
-				  e->opt.trace_tasks && !btf_has(btf, "sched_exit_tp"));
+	select_switched(e, btf);
 	select_spins(s, btf, wait && e->opt.trace_tasks);
 	btf__free(btf);
 	return ret;
@@ -236,7 +260,10 @@ static void read_target_time(const struct engine *e, struct engine_ledger *ret)
  */
 static bool knows_waits(const struct engine *e)
 {
-	return bpf_program__autoload(((const struct bpf_engine *)e)->skel->progs.on_switched);
+	const struct scoz *s = ((const struct bpf_engine *)e)->skel;
+
+	return bpf_program__autoload(s->progs.on_switched) ||
+	       bpf_program__autoload(s->progs.on_self_interrupt);
 }
 
 static int configure(struct engine *e, bool unwind, struct error *err)
@@ -272,6 +299,7 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	bpf_map__set_max_entries(s->maps.latencies, e->cores);
 	bpf_map__set_max_entries(s->maps.core_uses, e->cores);
 	bpf_map__set_max_entries(s->maps.chain_events, e->cores);
+	bpf_map__set_max_entries(s->maps.interrupt_events, e->cores);
 	bpf_map__set_max_entries(s->maps.target_times, e->cores);
 	return select_programs(e, err);
 }
@@ -285,6 +313,7 @@ static void destroy(struct engine *e)
 			close(b->chain_events[i]);
 	}
 	free(b->chain_events);
+	self_interrupts_close(b->self_interrupts);
 	for (size_t i = 0; i < b->n_links; i++)
 		bpf_link__destroy(b->links[i]);
 	free(b->links);
@@ -372,6 +401,12 @@ static int load(struct engine *e, struct error *err)
 	if (!b->skel->data) /* libbpf goes on when it cannot map it */
 		return error_set(err, ENOMEM, "engine bpf: mapping the data of the programs: %s",
 				 strerror(ENOMEM));
+	if (b->self_interrupts) {
+		r = self_interrupts_publish(b->self_interrupts,
+					    bpf_map__fd(b->skel->maps.interrupt_events));
+		if (r)
+			return error_set(err, -r, "engine bpf: events of cores: %s", strerror(-r));
+	}
 	r = map_arrays(e, err);
 	if (r)
 		return r;

@@ -2,10 +2,9 @@
 /*
  * Following tasks: who runs, who waits, who was woken by whom.
  *
- * Nothing stops here but on_switched(), which runs after the scheduler has dropped its locks, on
- * the stack of the task just switched in. Stopping in on_waking() (pi_lock held) or on_switch()
- * (rq lock held) would make third cores spin with interrupts off, whose late ticks then credit
- * the wrong code.
+ * Nothing stops here: on_waking() holds the task's pi_lock, on_switch() the run queue's lock, and
+ * third cores would spin for these with interrupts off, whose late ticks then credit the wrong
+ * code. Cores stop once the locks are dropped (switched.bpf.h).
  *
  * Involved tasks. A daemon that wakes up every second by a timer has "waited for a timer" and
  * would owe all that was inserted meanwhile, and its core with it, though it has nothing to do
@@ -17,16 +16,10 @@
 #define SCOZ_SCHED_BPF_H
 
 #include "engine/bpf/context.bpf.h"
-#include "engine/bpf/stop.bpf.h"
-#include "engine/bpf/waits.bpf.h"
+#include "engine/bpf/switched.bpf.h"
 
 /* After which a sleeper no longer counts against waivers. */
 #define LONG_SLEEP 50000000ULL
-
-static __always_inline bool is_self(const struct task_struct *task)
-{
-	return task->tgid == self_tgid;
-}
 
 /*
  * A profiled task falls asleep whose last wait was ended by a device or timer: as long as it may be
@@ -140,47 +133,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (stranger)
 		scoz_core_follow(c, delay);
 	c->due = c->sampled && scoz_debt(delay, c) > 0;
+	if (c->due || wait)
+		interrupt_self(ctx);
 	return 0;
-}
-
-/* The core pays before the task that was switched in does anything. */
-static __always_inline int pay_switched(void)
-{
-	u32 cpu = bpf_get_smp_processor_id();
-	struct scoz_core *c = page_core(cpu);
-	struct scoz_header *h;
-	struct scoz_global *g;
-	struct task_struct *task;
-
-	if (!c || !c->due)
-		return 0;
-	task = bpf_get_current_task_btf();
-	if (!task->pid || is_self(task) || task->prio < MAX_RT_PRIO)
-		return 0;
-	c->due = 0;
-	h = page_header();
-	g = page_global();
-	if (!h || !g)
-		return 0;
-	c->stopping = 1;
-	pay(c, cpu, h, g, h->max_stop);
-	c->stopping = 0;
-	return 0;
-}
-
-SEC("tp_btf/sched_exit_tp")
-int BPF_PROG(on_switched)
-{
-	look_at_wait(ctx);
-	return pay_switched();
-}
-
-/* Where the kernel has no sched_exit_tp: most waits happen in system calls. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit)
-{
-	look_at_wait(ctx);
-	return pay_switched();
 }
 
 /*

@@ -9,6 +9,7 @@
 #include "engine/bpf/match.bpf.h"
 #include "engine/bpf/tick.bpf.h"
 #include "engine/bpf/waits.bpf.h"
+#include "engine/bpf/switched.bpf.h"
 #include "engine/bpf/sched.bpf.h"
 #include "engine/bpf/spin.bpf.h"
 #include "engine/bpf/operations.bpf.h"

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * After a task switch, before the task that was switched in does anything: it looks at the wait
+ * that is over, and the core pays what it owes. Three ways to get there, the best that this kernel
+ * has:
+ *
+ * - on_switched(): the scheduler has dropped its locks, on the stack of the task just switched in.
+ * - on_self_interrupt(): on_switch() writes a record to a perf event that wants a wake-up for each.
+ *   Where the run queue's lock is held such wake-ups are left to an interrupt that the core sends
+ *   to itself; it comes as soon as interrupts are on again, which is right after the switch. Nobody
+ *   reads the records (the buffer overwrites itself), nobody is woken: what is wanted is the
+ *   tracepoint at the interrupt's entry. Interrupts are off there, so stops are as short as in a
+ *   tick, and the rest follows in the next one.
+ * - on_sys_exit(): most waits happen in system calls. Between the switch and its end the task has
+ *   run in the kernel, and perhaps woken others; who was preempted pays at a tick.
+ */
+#ifndef SCOZ_SWITCHED_BPF_H
+#define SCOZ_SWITCHED_BPF_H
+
+#include "engine/bpf/stop.bpf.h"
+#include "engine/bpf/waits.bpf.h"
+
+const volatile __u32 self_interrupts; /* 1: the second way */
+
+/* Of each core: the event that interrupts it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1); /* cores */
+	__type(key, u32);
+	__type(value, u32);
+} interrupt_events SEC(".maps");
+
+static __always_inline bool is_self(const struct task_struct *task)
+{
+	return task->tgid == self_tgid;
+}
+
+static __always_inline void interrupt_self(void *ctx)
+{
+	u64 nothing = 0;
+
+	if (self_interrupts)
+		bpf_perf_event_output(ctx, &interrupt_events, BPF_F_CURRENT_CPU, &nothing,
+				      sizeof(nothing));
+}
+
+static __always_inline int pay_switched(bool interrupts_off)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct scoz_core *c = page_core(cpu);
+	struct scoz_header *h;
+	struct scoz_global *g;
+	struct task_struct *task;
+
+	if (!c || !c->due)
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (!task->pid || is_self(task) || task->prio < MAX_RT_PRIO)
+		return 0;
+	c->due = 0;
+	h = page_header();
+	g = page_global();
+	if (!h || !g)
+		return 0;
+	c->stopping = 1;
+	pay(c, cpu, h, g,
+	    interrupts_off ? longest_tick_stop(h, bpf_ktime_get_ns()) : (s64)h->max_stop);
+	c->stopping = 0;
+	return 0;
+}
+
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_switched)
+{
+	look_at_wait(ctx);
+	return pay_switched(false);
+}
+
+SEC("tp_btf/irq_work_entry")
+int BPF_PROG(on_self_interrupt)
+{
+	look_at_wait(ctx);
+	return pay_switched(true);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit)
+{
+	look_at_wait(ctx);
+	return pay_switched(false);
+}
+
+#endif

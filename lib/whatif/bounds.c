@@ -28,9 +28,11 @@ struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const 
 	struct replay_lane *lanes = xcalloc(n, sizeof(*lanes));
 	struct bounds *b = xcalloc(1, sizeof(*b));
 
-	for (uint32_t t = 0; t < targets; t++) {
-		for (size_t s = 0; s < n_speedups; s++) {
-			for (int k = 0; k < REPLAY_RULES; k++)
+	/* Rules outermost: replay is fast where many lanes that follow one another have the same.
+	 */
+	for (int k = 0; k < REPLAY_RULES; k++) {
+		for (uint32_t t = 0; t < targets; t++) {
+			for (size_t s = 0; s < n_speedups; s++)
 				lanes[i++] = (struct replay_lane){ t, speedups[s], k };
 		}
 	}
@@ -146,15 +148,15 @@ static void read_source(const struct source *s, size_t target, size_t speedup,
 			struct bounds_answer *ret)
 {
 	const struct bounds *b = s->b;
-	size_t lane = (target * b->n_speedups + speedup) * REPLAY_RULES;
+	size_t lane = target * b->n_speedups + speedup, per_rule = b->n_targets * b->n_speedups;
 	double span;
 
-	*ret = (struct bounds_answer){ .middle = gain(s, lane + REPLAY_USUAL),
+	*ret = (struct bounds_answer){ .middle = gain(s, lane + REPLAY_USUAL * per_rule),
 				       .low = INFINITY,
 				       .high = -INFINITY };
 	for (int k = 0; k < REPLAY_RULES; k++) {
-		ret->low = fmin(ret->low, gain(s, lane + k));
-		ret->high = fmax(ret->high, gain(s, lane + k));
+		ret->low = fmin(ret->low, gain(s, lane + k * per_rule));
+		ret->high = fmax(ret->high, gain(s, lane + k * per_rule));
 	}
 	span = ret->high - ret->low;
 	ret->high += OTHER_WAYS * span;

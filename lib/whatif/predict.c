@@ -5,6 +5,8 @@
 #include "whatif/turns.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <unistd.h>
 
 const struct predict_options predict_usual = { .point = TRACE_NONE,
 					       .most_targets = PREDICT_TARGETS,
@@ -16,6 +18,8 @@ const struct predict_options predict_usual = { .point = TRACE_NONE,
 #define SPIN_FRAMES   3	 /* innermost ones that may tell what is waited for */
 #define SURE	      1.96
 #define METHOD	      1.0 /* points that bounds are always wider by */
+#define MOST_PARTS    16
+#define PART_TARGETS  8 /* fewer are not worth reading the recording for */
 
 /*
  * What a thread does between two events is known from samples, of which few turns have any. So
@@ -62,6 +66,8 @@ struct predictor {
 	uint32_t point, root;
 	uint64_t root_from;
 	uint32_t cpus;
+	size_t from, to; /* the targets that this part of the second pass is for */
+	bool concluded;
 };
 
 /* ---- targets ---- */
@@ -274,11 +280,11 @@ static void sample(struct predictor *p, const struct trace_event *e)
 	r->own += e->weight;
 	if (e->spins)
 		r->spun[kind_of_spin(p, e)] += e->weight;
-	for (size_t i = 0; i < p->out->n_targets; i++)
+	for (size_t i = p->from; i < p->to; i++)
 		r->hit[i] += mask >> i & 1 ? e->weight : 0;
 }
 
-/* Shares of what it did since it was last told. */
+/* Shares of what it did since it was last told; of targets from the part's first one. */
 static void turn_of(struct predictor *p, uint32_t thread, float *share, double *spun)
 {
 	const struct runner *r = &p->threads[thread];
@@ -294,8 +300,8 @@ static void turn_of(struct predictor *p, uint32_t thread, float *share, double *
 		hits = c ? c->hit : NULL;
 		spins = c ? c->spun : NULL;
 	}
-	for (size_t i = 0; i < p->out->n_targets; i++)
-		share[i] = weight > 0 ? hits[i] / weight : 0;
+	for (size_t i = p->from; i < p->to; i++)
+		share[i - p->from] = weight > 0 ? hits[i] / weight : 0;
 	for (int k = 0; k < REPLAY_SPINS; k++)
 		spun[k] = weight > 0 ? spins[k] / weight : 0;
 }
@@ -335,7 +341,8 @@ static void account(struct predictor *p, uint32_t thread, uint64_t now)
 		if (p->running[c] != TRACE_NONE)
 			tell(p, p->running[c], now);
 	}
-	bounds_follow(p->bounds, thread);
+	if (p->spun > 0)
+		bounds_follow(p->bounds, thread);
 	r->spins = false;
 }
 
@@ -357,12 +364,12 @@ static void end_of_root(struct predictor *p, uint64_t now)
 {
 	struct predict *out = p->out;
 
-	for (size_t i = 0; i < out->n_targets; i++) {
+	for (size_t i = p->from; i < p->to; i++) {
 		for (size_t s = 0; s < p->o->n_speedups; s++)
-			bounds_read_now(p->bounds, p->root, now - p->root_from, i, s,
+			bounds_read_now(p->bounds, p->root, now - p->root_from, i - p->from, s,
 					&out->targets[i].at[s]);
 	}
-	out->concluded = true;
+	p->concluded = true;
 }
 
 static int see(const struct trace_event *e, void *arg)
@@ -407,7 +414,8 @@ static int see(const struct trace_event *e, void *arg)
 			p->threads[e->other].woke = r->waited;
 		break;
 	case TRACE_PROGRESS:
-		p->out->visits += !p->bounds;
+		if (!p->bounds)
+			p->out->visits++;
 		break;
 	}
 	if (e->cpu >= p->cpus)
@@ -506,15 +514,102 @@ static void add_chance(const struct predictor *p, struct predict_target *t)
 	}
 }
 
+/* ---- the second pass: each part reads the recording for some of the targets ---- */
+
+struct part {
+	struct predictor p;
+	pthread_t thread;
+	bool started;
+	int r;
+	struct error err;
+};
+
+static void *run_part(void *arg)
+{
+	struct part *part = arg;
+	struct predictor *p = &part->p;
+	struct predict *out = p->out;
+
+	part->r = trace_each(p->t, see, p, &part->err);
+	for (size_t i = p->from; i < p->to && !out->by_run_time; i++) {
+		for (size_t s = 0; s < p->o->n_speedups; s++)
+			bounds_read(p->bounds, i - p->from, s, &out->targets[i].at[s]);
+		p->concluded = isfinite(out->targets[i].at[0].middle);
+	}
+	return NULL;
+}
+
+static void begin_part(struct part *part, const struct predictor *whole, size_t from, size_t to)
+{
+	const struct trace *t = whole->t;
+	struct predictor *p = &part->p;
+
+	*p = *whole;
+	p->from = from;
+	p->to = to;
+	p->threads = xcalloc(t->n_threads + 1, sizeof(*p->threads));
+	memcpy(p->threads, whole->threads, t->n_threads * sizeof(*p->threads));
+	p->running = xcalloc(p->cpus + 1, sizeof(*p->running));
+	memset(p->running, 0xff, (p->cpus + 1) * sizeof(*p->running));
+	p->bounds = bounds_create(t->n_threads, p->cpus, to - from, p->o->speedups,
+				  p->o->n_speedups, p->out->visits);
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		bounds_family(p->bounds, i, p->families[i]);
+}
+
+static void end_part(struct part *part)
+{
+	bounds_free(part->p.bounds);
+	free(part->p.threads);
+	free(part->p.running);
+}
+
+static size_t how_many_parts(size_t targets)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = targets / PART_TARGETS;
+
+	if (cpus > 0 && n > (size_t)cpus)
+		n = cpus;
+	return n < 1 ? 1 : n > MOST_PARTS ? MOST_PARTS : n;
+}
+
+static int answer(struct predictor *p, struct error *err)
+{
+	struct predict *out = p->out;
+	size_t n = how_many_parts(out->n_targets);
+	struct part *parts = xcalloc(n, sizeof(*parts));
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct part *part = &parts[i];
+
+		begin_part(part, p, i * out->n_targets / n, (i + 1) * out->n_targets / n);
+		/* The last one runs here; others too, where there can be no thread. */
+		part->started = i + 1 < n && !pthread_create(&part->thread, NULL, run_part, part);
+		if (!part->started)
+			run_part(part);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (parts[i].started)
+			pthread_join(parts[i].thread, NULL);
+		if (parts[i].r && !r) {
+			r = parts[i].r;
+			*err = parts[i].err;
+		}
+		out->concluded |= parts[i].p.concluded;
+	}
+	out->crowded = bounds_crowded(parts[0].p.bounds);
+	for (size_t i = 0; i < n; i++)
+		end_part(&parts[i]);
+	free(parts);
+	return r;
+}
+
 static void conclude(struct predictor *p)
 {
 	struct predict *out = p->out;
 
-	for (size_t i = 0; i < out->n_targets && !out->by_run_time; i++) {
-		for (size_t s = 0; s < p->o->n_speedups; s++)
-			bounds_read(p->bounds, i, s, &out->targets[i].at[s]);
-		out->concluded = isfinite(out->targets[i].at[0].middle);
-	}
 	for (size_t i = 0; i < out->n_functions; i++)
 		out->targets[i].by_turns = turns_taken(p->turns, i);
 	for (size_t i = 0; i < out->n_targets && out->concluded; i++) {
@@ -526,7 +621,6 @@ static void conclude(struct predictor *p)
 		add_chance(p, &out->targets[i]);
 		out->targets[i].worth = a->low + a->middle;
 	}
-	out->crowded = bounds_crowded(p->bounds);
 }
 
 int predict(const struct trace *t, const struct predict_options *o, struct predict *ret,
@@ -552,24 +646,16 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	r = trace_each(t, see, &p, err);
 	if (!r) {
 		start(&p);
-		p.running = xcalloc(p.cpus + 1, sizeof(*p.running));
-		memset(p.running, 0xff, (p.cpus + 1) * sizeof(*p.running));
-		p.bounds = bounds_create(t->n_threads, p.cpus, ret->n_targets, o->speedups,
-					 o->n_speedups, ret->visits);
-		for (uint32_t i = 0; i < t->n_threads; i++)
-			bounds_family(p.bounds, i, p.families[i]);
-		r = trace_each(t, see, &p, err);
+		r = answer(&p, err);
 	}
 	if (!r)
 		conclude(&p);
-	bounds_free(p.bounds);
 	turns_free(p.turns);
 	free(p.families);
 	free(p.threads);
 	free(p.contexts);
 	free(p.masks);
 	free(p.spins);
-	free(p.running);
 	hash_index_deinit(&p.by_key);
 	hash_index_deinit(&p.by_name);
 	if (r)

@@ -63,9 +63,26 @@ enum row {
 	ROWS
 };
 
+/* Lanes of one target that follow one another. */
+struct lanes_of {
+	uint32_t target;
+	size_t from, to;
+};
+
+/* Lanes with the same rules that follow one another: loops over these have no branches. */
+struct block {
+	enum replay_rules rules;
+	size_t from, to;
+};
+
 struct replay {
 	struct replay_lane *lanes;
 	size_t n_lanes;
+	struct block *blocks;
+	size_t n_blocks;
+	double *most; /* by lane, while one wakes another */
+	struct lanes_of *targets;
+	size_t n_targets;
 	struct thread *threads;
 	size_t n_threads;
 	struct cpu *cpus;
@@ -88,6 +105,19 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 	r->lanes = xcalloc(n_lanes, sizeof(*lanes));
 	memcpy(r->lanes, lanes, n_lanes * sizeof(*lanes));
 	r->n_lanes = n_lanes;
+	r->most = xcalloc(n_lanes + 1, sizeof(*r->most));
+	r->blocks = xcalloc(n_lanes + 1, sizeof(*r->blocks));
+	for (size_t l = 0; l < n_lanes; l++) {
+		if (!l || lanes[l].rules != lanes[l - 1].rules)
+			r->blocks[r->n_blocks++] = (struct block){ lanes[l].rules, l, l };
+		r->blocks[r->n_blocks - 1].to = l + 1;
+	}
+	r->targets = xcalloc(n_lanes + 1, sizeof(*r->targets));
+	for (size_t l = 0; l < n_lanes; l++) {
+		if (!l || lanes[l].target != lanes[l - 1].target)
+			r->targets[r->n_targets++] = (struct lanes_of){ lanes[l].target, l, l };
+		r->targets[r->n_targets - 1].to = l + 1;
+	}
 	r->threads = xcalloc(threads + 1, sizeof(*r->threads));
 	r->n_threads = threads;
 	r->cpus = xcalloc(cpus + 1, sizeof(*r->cpus));
@@ -109,6 +139,9 @@ void replay_free(struct replay *r)
 	if (!r)
 		return;
 	free(r->lanes);
+	free(r->targets);
+	free(r->blocks);
+	free(r->most);
 	free(r->threads);
 	free(r->cpus);
 	for (size_t i = 0; i < r->n_threads; i++)
@@ -242,20 +275,27 @@ void replay_ran(struct replay *r, uint32_t thread, double ns, const float *share
 	struct thread *t = &r->threads[thread];
 	double *e = of(r, thread), *family = family_of(r, thread);
 	double *by_running = e + BY_RUNNING * r->n_lanes;
+	bool spinner;
 
 	t->ran += ns;
 	for (int k = 0; spins && k < REPLAY_SPINS; k++) {
 		t->spins[k] += spins[k];
 		t->spun += k == REPLAY_SPIN_MEETS ? 0 : spins[k];
 	}
-	for (size_t l = 0; l < r->n_lanes; l++) {
-		double gain = r->lanes[l].speedup * ns * share[r->lanes[l].target];
+	spinner = t->spun > 0 && t->spun >= SPINNER * t->ran;
+	for (size_t i = 0; i < r->n_targets; i++) {
+		const struct lanes_of *of_target = &r->targets[i];
+		double in = ns * share[of_target->target];
 
-		by_running[l] += gain;
-		family[l] += gain;
-		/* It may spin for longer instead. */
-		if (r->lanes[l].rules != REPLAY_BOUND || t->spun < SPINNER * t->ran)
-			e[l] += gain;
+		for (size_t l = of_target->from; in > 0 && l < of_target->to; l++) {
+			double gain = r->lanes[l].speedup * in;
+
+			by_running[l] += gain;
+			family[l] += gain;
+			/* It may spin for longer instead. */
+			if (r->lanes[l].rules != REPLAY_BOUND || !spinner)
+				e[l] += gain;
+		}
 	}
 }
 
@@ -294,14 +334,14 @@ static bool meets(enum replay_rules rules, uint8_t wait)
 }
 
 /*
- * A thread that is earlier by @ahead than who frees the lock that it waits for might have got the
- * lock first: if that one had taken it less than that before, @had.
+ * A thread that is earlier by more than this than who frees the lock that it waits for might have
+ * got the lock first: if that one had taken it less than that before, @had.
  */
-static bool overtakes(enum replay_rules rules, double ahead, double had)
+static double overtakes(enum replay_rules rules, double had)
 {
 	if (rules == REPLAY_ORDERED)
-		return false;
-	return rules == REPLAY_FREE || ahead > had;
+		return INFINITY;
+	return rules == REPLAY_FREE ? 0 : had;
 }
 
 /*
@@ -367,6 +407,44 @@ static bool answers(const struct replay *r, uint32_t waker, uint32_t thread, dou
 	       waited >= w->ran - w->ran_before;
 }
 
+/* @y wakes one that cannot come earlier than r->most. */
+static void met(struct replay *r, const struct thread *w, const struct block *b, double *restrict y)
+{
+	const double *most = r->most;
+
+	/* Whoever was woken in the same breath met the last one, too. */
+	for (uint32_t i = 0; i < w->n_burst; i++) {
+		double *restrict z = of(r, w->burst[i]);
+
+		for (size_t l = b->from; l < b->to; l++) {
+			if (y[l] > most[l] && z[l] > most[l])
+				z[l] = most[l];
+		}
+	}
+	for (size_t l = b->from; l < b->to; l++)
+		y[l] = y[l] > most[l] ? most[l] : y[l];
+}
+
+static void follows(const struct block *b, double waited, double *restrict x,
+		    const double *restrict y)
+{
+	for (size_t l = b->from; l < b->to; l++) {
+		double arrives = x[l] + waited;
+
+		x[l] = y[l] < arrives ? y[l] : arrives;
+	}
+}
+
+static void lock_freed(const struct block *b, double waited, double ahead, double *restrict x,
+		       const double *restrict y)
+{
+	for (size_t l = b->from; l < b->to; l++) {
+		double arrives = x[l] + waited, to = y[l] < arrives ? y[l] : arrives;
+
+		x[l] = y[l] < x[l] && x[l] - y[l] > ahead ? x[l] : to;
+	}
+}
+
 static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now)
 {
 	struct thread *t = &r->threads[thread], *w = &r->threads[waker];
@@ -386,26 +464,23 @@ static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 		w->n_burst = 0;
 		w->burst_at = now;
 	}
-	for (size_t l = 0; l < r->n_lanes; l++) {
-		double arrives = x[l] + waited, most = arrives;
+	for (size_t l = 0; l < r->n_lanes; l++)
+		r->most[l] = x[l] + waited;
+	/* It cannot begin before it is asked. */
+	for (size_t l = 0; answer && l < r->n_lanes; l++) {
+		double left = work - (gained[l] - before[l]);
 
-		/* It cannot begin before it is asked. */
-		if (answer)
-			most -= fmax(0, work - (gained[l] - before[l]));
-		if (y[l] > most && meets(r->lanes[l].rules, t->wait)) {
-			y[l] = most;
-			/* Whoever was woken in the same breath met the last one, too. */
-			for (uint32_t i = 0; i < w->n_burst; i++) {
-				double *z = of(r, w->burst[i]) + l;
+		r->most[l] -= left > 0 ? left : 0;
+	}
+	for (size_t i = 0; i < r->n_blocks; i++) {
+		const struct block *b = &r->blocks[i];
 
-				if (*z > most)
-					*z = most;
-			}
-		}
-		if (y[l] < x[l] && t->wait == TRACE_WAIT_LOCK &&
-		    overtakes(r->lanes[l].rules, x[l] - y[l], had))
-			continue;
-		x[l] = y[l] < arrives ? y[l] : arrives;
+		if (meets(b->rules, t->wait))
+			met(r, w, b, y);
+		if (t->wait == TRACE_WAIT_LOCK)
+			lock_freed(b, waited, overtakes(b->rules, had), x, y);
+		else
+			follows(b, waited, x, y);
 	}
 	if (w->n_burst < MOST_BURST)
 		w->burst[w->n_burst++] = thread;

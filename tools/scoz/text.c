@@ -177,6 +177,10 @@ int output_close(FILE *out, const char *path)
 		return 0; /* main() flushes it */
 	bad = ferror(out);
 	errno = 0;
+	if (bad) { /* of the write that failed the reason is forgotten: that of another one */
+		clearerr(out);
+		fputc('\n', out);
+	}
 	bad |= fclose(out) != 0;
 	if (bad)
 		log_warn("%s: cannot write: %s: what is there is incomplete", path,

@@ -218,7 +218,8 @@ static void valid_sample(const struct record_sample *s, struct account *a)
 			      (unsigned long long)s->time);
 		return;
 	}
-	if (a->last_on > start + SLOP_NS)
+	/* At its very end it runs again. */
+	if (a->last_on > start + SLOP_NS && a->last_on < s->time)
 		wrong("tid %d: ran at %llu, in a wait from %llu to %llu", thread_of(s)->tid,
 		      (unsigned long long)a->last_on, (unsigned long long)start,
 		      (unsigned long long)s->time);

@@ -37,6 +37,28 @@ void text_xml(FILE *out, const char *s)
 	}
 }
 
+/* ---- pages ---- */
+
+void page_begin(FILE *out)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+	      "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+	      out);
+}
+
+void page_list(FILE *out, const char *title, char *const *texts, size_t n)
+{
+	if (!n)
+		return;
+	fprintf(out, "<h2>%s</h2>\n<ul class=\"notes\">\n", title);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "<li>");
+		text_xml(out, texts[i]);
+		fprintf(out, "</li>\n");
+	}
+	fprintf(out, "</ul>\n");
+}
+
 /* ---- tables ---- */
 
 void table_init(struct table *t, size_t cols)

@@ -11,6 +11,11 @@
 /* Cleaned as text_clean() does, and escaped for XML and HTML, attributes included. */
 void text_xml(FILE *out, const char *s);
 
+/* A page that needs nothing else, up to its title, which the caller goes on with. */
+void page_begin(FILE *out);
+/* A heading and a list below it; nothing where @n is 0. */
+void page_list(FILE *out, const char *title, char *const *texts, size_t n);
+
 /* A table: strings are taken (and freed), columns are padded, cells may be NULL. */
 struct table {
 	size_t cols, rows, cap;

@@ -207,25 +207,10 @@ static void write_side(const char *which, const struct model *m, FILE *out)
 	fprintf(out, ", %.0f s. ", m->duration_s);
 }
 
-static void write_text_list(const char *title, const struct text_list *l, FILE *out)
-{
-	if (!l->n)
-		return;
-	fprintf(out, "<h2>%s</h2>\n<ul>\n", title);
-	for (size_t i = 0; i < l->n; i++) {
-		fprintf(out, "<li>");
-		text_xml(out, l->text[i]);
-		fprintf(out, "</li>\n");
-	}
-	fprintf(out, "</ul>\n");
-}
-
 void diff_write_html(const struct diff *d, const char *headline, FILE *out)
 {
-	fprintf(out,
-		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-		"name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>What "
-		"changed</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>",
+	page_begin(out);
+	fprintf(out, "What changed</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>",
 		slopes_style);
 	text_xml(out, headline);
 	fprintf(out, "</h1>\n<p class=\"sub\">");
@@ -237,8 +222,8 @@ void diff_write_html(const struct diff *d, const char *headline, FILE *out)
 	write_slopes(d, out);
 	for (enum difference_answer i = 0; i <= DIFFERENCE_UNKNOWN; i++)
 		write_answers(d, i, out);
-	write_text_list("Only in the old profile", &d->only_a, out);
-	write_text_list("Only in the new profile", &d->only_b, out);
-	write_text_list("Warnings", &d->warnings, out);
+	page_list(out, "Only in the old profile", d->only_a.text, d->only_a.n);
+	page_list(out, "Only in the new profile", d->only_b.text, d->only_b.n);
+	page_list(out, "Warnings", d->warnings.text, d->warnings.n);
 	fprintf(out, "</main>\n</body>\n</html>\n");
 }

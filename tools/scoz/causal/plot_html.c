@@ -554,15 +554,7 @@ static void write_facts(const struct page *p)
 
 static void write_list(const struct page *p, const char *title, const struct text_list *l)
 {
-	if (!l->n)
-		return;
-	fprintf(p->out, "<h2>%s</h2>\n<ul class=\"notes\">\n", title);
-	for (size_t i = 0; i < l->n; i++) {
-		fprintf(p->out, "<li>");
-		page_text(p, l->text[i]);
-		fprintf(p->out, "</li>\n");
-	}
-	fprintf(p->out, "</ul>\n");
+	page_list(p->out, title, l->text, l->n);
 }
 
 /* Seen with the script only; without it all sections are. */
@@ -615,9 +607,8 @@ static char **page_labels(const struct model *m)
 
 static void write_start(const struct page *p)
 {
-	fprintf(p->out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-			"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-			"<title>Causal profile: ");
+	page_begin(p->out);
+	fprintf(p->out, "Causal profile: ");
 	text_xml(p->out, p->m->profile->path);
 	fprintf(p->out,
 		"</title>\n<style>\n%s</style>\n<script>\n%s</script>\n</head>\n<body>\n<main>\n",

@@ -483,10 +483,8 @@ static void write_page(const struct record_model *m, FILE *out)
 	char **texts;
 	size_t n;
 
-	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-	      "name=\"viewport\" content=\"width=device-width, "
-	      "initial-scale=1\">\n<title>Recording: ",
-	      out);
+	page_begin(out);
+	fputs("Recording: ", out);
 	text_xml(out, m->rec->path);
 	fprintf(out,
 		"</title>\n<style>\n%s%s</style>\n<script>\n%s</script>\n</head>\n<body>\n<main>\n",

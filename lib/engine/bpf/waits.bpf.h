@@ -151,7 +151,7 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 	d = scoz_wait_inserts(time->serves, speedup);
 	scoz_wait_hit(c, &a, d, 0, time->limit, READ_ONCE(g->delay) + d);
 	if (device)
-		device->device.absorbed += d;
+		scoz_device_hit(&device->device, d);
 	account_hit(c, cpu, d, now, h, g);
 	c->due = scoz_debt(READ_ONCE(g->delay), c) > 0;
 }

@@ -282,24 +282,23 @@ static void check_optional_tracepoints(struct capabilities *c, const struct btf 
 		const char *name, *effect;
 		const char *other, *other_effect; /* what does instead, if it is there */
 	} optional[] = {
-		{ "sched_exit_tp",
-		  "cores pay debts at ticks and at the ends of system calls only, waits cannot be "
-		  "sped up, and a blocked sample's user stack is taken later",
-		  "irq_work_entry",
-		  "cores that owe interrupt themselves after a task switch, which costs more, and "
-		  "a "
-		  "blocked sample's user stack is taken later" },
-		{ "ipi_send_cpu", "--model core cannot see who woke an idle core", NULL, NULL },
-		{ "cpu_idle", "--model core cannot see when a core idles", NULL, NULL },
-		{ "sched_wake_idle_without_ipi", "--model core misses wake-ups of polling cores",
-		  NULL, NULL },
-		{ "block_rq_issue",
-		  "time of block devices is credited when they are waited for, "
-		  "not when they were given work",
-		  NULL, NULL },
-		{ "block_rq_complete", "the same", NULL, NULL },
-		{ "hrtimer_start", "timers count from the wait for them, not from their start",
-		  NULL, NULL },
+		{ .name = "sched_exit_tp",
+		  .effect = "cores pay debts at ticks and at the ends of system calls only, waits "
+			    "cannot be sped up, and a blocked sample's user stack is taken later",
+		  .other = "irq_work_entry",
+		  .other_effect = "cores that owe interrupt themselves after a task switch, which "
+				  "costs more, and a blocked sample's user stack is taken later" },
+		{ .name = "ipi_send_cpu",
+		  .effect = "--model core cannot see who woke an idle core" },
+		{ .name = "cpu_idle", .effect = "--model core cannot see when a core idles" },
+		{ .name = "sched_wake_idle_without_ipi",
+		  .effect = "--model core misses wake-ups of polling cores" },
+		{ .name = "block_rq_issue",
+		  .effect = "time of block devices is credited when they are waited for, not when "
+			    "they were given work" },
+		{ .name = "block_rq_complete", .effect = "the same" },
+		{ .name = "hrtimer_start",
+		  .effect = "timers count from the wait for them, not from their start" },
 	};
 	_cleanup_free_ char *missing = NULL, *effects = NULL;
 	struct capability *p = add(c, "tracepoints-optional", false);

@@ -34,34 +34,32 @@ static void hand_over(struct trace_writer *w, uint64_t now, uint32_t thread, uin
 		      uint64_t sampled)
 {
 	uint32_t other = thread ^ 1;
-	struct trace_event e = { .time = now, .thread = thread, .cpu = cpu };
 
-	if (sampled) {
-		e.type = TRACE_SAMPLE;
-		e.weight = 1000000;
-		e.stack = sampled * 31 % FUNCTIONS;
-		trace_write_event(w, &e);
-	}
-	e = (struct trace_event){ .time = now,
-				  .type = TRACE_WAKE,
-				  .thread = other,
-				  .cpu = cpu,
-				  .by = TRACE_BY_THREAD,
-				  .other = thread };
-	trace_write_event(w, &e);
-	e = (struct trace_event){ .time = now,
-				  .type = TRACE_LEAVE,
-				  .thread = thread,
-				  .cpu = cpu,
-				  .why = TRACE_BLOCKED,
-				  .wait = TRACE_WAIT_READ };
-	trace_write_event(w, &e);
-	e = (struct trace_event){ .time = now, .type = TRACE_ENTER, .thread = other, .cpu = cpu };
-	trace_write_event(w, &e);
-	e = (struct trace_event){
-		.time = now, .type = TRACE_PROGRESS, .thread = other, .cpu = cpu
-	};
-	trace_write_event(w, &e);
+	if (sampled)
+		trace_write_event(w, &(struct trace_event){ .time = now,
+							    .type = TRACE_SAMPLE,
+							    .thread = thread,
+							    .cpu = cpu,
+							    .weight = 1000000,
+							    .stack = sampled * 31 % FUNCTIONS });
+	trace_write_event(w, &(struct trace_event){ .time = now,
+						    .type = TRACE_WAKE,
+						    .thread = other,
+						    .cpu = cpu,
+						    .by = TRACE_BY_THREAD,
+						    .other = thread });
+	trace_write_event(w, &(struct trace_event){ .time = now,
+						    .type = TRACE_LEAVE,
+						    .thread = thread,
+						    .cpu = cpu,
+						    .why = TRACE_BLOCKED,
+						    .wait = TRACE_WAIT_READ });
+	trace_write_event(w,
+			  &(struct trace_event){
+				  .time = now, .type = TRACE_ENTER, .thread = other, .cpu = cpu });
+	trace_write_event(
+		w, &(struct trace_event){
+			   .time = now, .type = TRACE_PROGRESS, .thread = other, .cpu = cpu });
 }
 
 int main(int argc, char **argv)

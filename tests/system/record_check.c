@@ -218,7 +218,11 @@ static void valid_sample(const struct record_sample *s, struct account *a)
 			      (unsigned long long)s->time);
 		return;
 	}
-	/* At its very end it runs again. */
+	/*
+	 * At its very end it runs again: a tick that meets a thread whose switch the kernel has
+	 * passed over ends the wait at its own time, and is written first (on_tick(),
+	 * record/bpf/waits.bpf.h).
+	 */
 	if (a->last_on > start + SLOP_NS && a->last_on < s->time)
 		wrong("tid %d: ran at %llu, in a wait from %llu to %llu", thread_of(s)->tid,
 		      (unsigned long long)a->last_on, (unsigned long long)start,

@@ -2,6 +2,7 @@
 #include "whatif/predict.h"
 
 #include "base/hash_index.h"
+#include "whatif/candidates.h"
 #include "whatif/turns.h"
 
 #include <math.h>
@@ -41,12 +42,6 @@ struct runner {
 	uint32_t like;	  /* number of its name */
 };
 
-struct functions {
-	struct predict_target *list;
-	size_t n, cap;
-	struct hash_index index;
-};
-
 struct predictor {
 	const struct trace *t;
 	const struct predict_options *o;
@@ -59,9 +54,9 @@ struct predictor {
 	size_t n_contexts, cap_contexts;
 	struct hash_index by_key;
 	struct hash_index by_name;
-	uint64_t *masks;   /* by stack: its targets */
-	uint8_t *spins;	   /* by stack: enum replay_spin, should it spin there */
-	uint32_t *running; /* by CPU */
+	const uint64_t *masks; /* by stack: its targets */
+	uint8_t *spins;	       /* by stack: enum replay_spin, should it spin there */
+	uint32_t *running;     /* by CPU */
 	double sampled, spun;
 	uint32_t point, root;
 	uint64_t root_from;
@@ -69,108 +64,6 @@ struct predictor {
 	size_t from, to; /* the targets that this part of the second pass is for */
 	bool concluded;
 };
-
-/* ---- targets ---- */
-
-static bool same_function(const void *items, uint32_t number, const void *key)
-{
-	const struct predict_target *a = (const struct predict_target *)items + number;
-	const struct record_frame *f = key;
-
-	return !strcmp(a->symbol, f->symbol) && !strcmp(a->object, f->object);
-}
-
-static uint32_t function_of(struct functions *fs, const struct record_frame *f)
-{
-	uint64_t hash = hash_text(hash_text(HASH_START, f->symbol), f->object);
-	uint32_t i = hash_index_find(&fs->index, hash, same_function, fs->list, f);
-
-	if (i != HASH_NONE)
-		return i;
-	i = fs->n++;
-	array_reserve(fs->list, fs->cap, fs->n);
-	fs->list[i] = (struct predict_target){ .symbol = f->symbol, .object = f->object };
-	hash_index_add(&fs->index, hash, i);
-	return i;
-}
-
-static bool is_function(const struct record_frame *f)
-{
-	return f->kind != FRAME_MISSING && f->symbol[0] != '[' && f->symbol[0];
-}
-
-static int most_samples(const void *pa, const void *pb)
-{
-	const struct predict_target *a = *(struct predict_target *const *)pa,
-				    *b = *(struct predict_target *const *)pb;
-
-	if (a->share != b->share)
-		return a->share > b->share ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-/* Each function counts once in a chain. */
-static void count_stack(const struct trace *t, const struct trace_event *s, const uint32_t *of,
-			struct functions *fs, uint64_t *seen, uint64_t number)
-{
-	for (uint32_t at = s->stack; at != TRACE_NONE; at = t->stacks[at].parent) {
-		uint32_t f = of[t->stacks[at].frame];
-
-		if (f == HASH_NONE || seen[f] == number)
-			continue;
-		seen[f] = number;
-		fs->list[f].share += s->weight;
-		fs->list[f].samples++;
-	}
-}
-
-static void choose_targets(struct predictor *p, size_t most)
-{
-	const struct trace *t = p->t;
-	uint32_t *of = xcalloc(t->n_frames + 1, sizeof(*of)), *rank;
-	struct functions fs = {};
-	struct predict_target **order;
-	uint64_t *seen;
-	double all = 0;
-
-	for (size_t i = 0; i < t->n_frames; i++)
-		of[i] = is_function(&t->frames[i]) ? function_of(&fs, &t->frames[i]) : HASH_NONE;
-	seen = xcalloc(fs.n + 1, sizeof(*seen));
-	for (size_t i = 0; i < t->n_samples; i++) {
-		count_stack(t, &t->samples[i], of, &fs, seen, i + 1);
-		all += t->samples[i].weight;
-	}
-	order = xcalloc(fs.n + 1, sizeof(*order));
-	rank = xcalloc(fs.n + 1, sizeof(*rank));
-	for (size_t i = 0; i < fs.n; i++)
-		order[i] = &fs.list[i];
-	qsort(order, fs.n, sizeof(*order), most_samples);
-	p->out->targets = xcalloc(PREDICT_TARGETS, sizeof(*p->out->targets));
-	for (size_t i = 0; i < fs.n; i++)
-		rank[i] = HASH_NONE;
-	for (size_t i = 0; i < fs.n && i < PREDICT_TARGETS && order[i]->samples; i++) {
-		rank[order[i] - fs.list] = i;
-		p->out->targets[i] = *order[i];
-		p->out->targets[i].share /= all;
-		p->out->n_functions++;
-	}
-	p->out->n_targets = p->out->n_functions < most ? p->out->n_functions : most;
-	p->masks = xcalloc(t->n_stacks + 1, sizeof(*p->masks));
-	for (size_t i = 0; i < t->n_stacks; i++) {
-		uint32_t f = of[t->stacks[i].frame];
-
-		if (t->stacks[i].parent != TRACE_NONE)
-			p->masks[i] = p->masks[t->stacks[i].parent];
-		if (f != HASH_NONE && rank[f] != HASH_NONE)
-			p->masks[i] |= 1ULL << rank[f];
-	}
-	free(of);
-	free(seen);
-	free(order);
-	free(rank);
-	free(fs.list);
-	hash_index_deinit(&fs.index);
-}
 
 /* ---- spinning ---- */
 
@@ -610,7 +503,7 @@ static void conclude(struct predictor *p)
 {
 	struct predict *out = p->out;
 
-	for (size_t i = 0; i < out->n_functions; i++)
+	for (size_t i = 0; i < out->n_candidates; i++)
 		out->targets[i].by_turns = turns_taken(p->turns, i);
 	for (size_t i = 0; i < out->n_targets && out->concluded; i++) {
 		const struct bounds_answer *a = &out->targets[i].at[p->o->n_speedups / 2];
@@ -632,12 +525,17 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 			       .point = o->point != TRACE_NONE ? o->point
 					: t->n_points	       ? 0
 							       : TRACE_NONE };
+	struct candidates c;
 	int r;
 
 	*ret = (struct predict){ .by_run_time = p.point == TRACE_NONE,
 				 .samples = t->n_samples,
 				 .events = t->n_events };
-	choose_targets(&p, o->most_targets);
+	candidates_find(t, o->grain, &c);
+	ret->targets = c.list;
+	ret->n_candidates = c.n;
+	ret->n_targets = c.n < o->most_targets ? c.n : o->most_targets;
+	p.masks = c.masks;
 	name_spins(&p);
 	find_families(&p);
 	p.turns = turns_create(t->header.cpus, t->n_threads, t->header.period_ns);
@@ -654,7 +552,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	free(p.families);
 	free(p.threads);
 	free(p.contexts);
-	free(p.masks);
+	free(c.masks);
 	free(p.spins);
 	hash_index_deinit(&p.by_key);
 	hash_index_deinit(&p.by_name);

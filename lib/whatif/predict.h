@@ -9,7 +9,10 @@
 #define PREDICT_TARGETS	 64
 #define PREDICT_SPEEDUPS 8
 
+enum predict_grain { PREDICT_FUNCTIONS, PREDICT_LINES, PREDICT_BOTH };
+
 struct predict_options {
+	enum predict_grain grain;
 	uint32_t
 		point; /* a number of the recording's, TRACE_NONE: its first one, or the run time */
 	size_t most_targets;
@@ -21,6 +24,8 @@ extern const struct predict_options predict_usual;
 
 struct predict_target {
 	const char *symbol, *object; /* of the recording */
+	const char *file;	     /* of a line */
+	uint32_t line;		     /* 0: a function */
 	double share; /* of the time that threads ran: in it, or called by it; 0 to 1 */
 	uint64_t samples;
 	struct bounds_answer at[PREDICT_SPEEDUPS];
@@ -30,7 +35,7 @@ struct predict_target {
 
 struct predict {
 	struct predict_target *targets; /* those with the most samples */
-	size_t n_targets, n_functions;	/* of these n_targets are answered for */
+	size_t n_targets, n_candidates; /* of these n_targets are answered for */
 	uint64_t visits;		/* of the progress point */
 	bool by_run_time;		/* there is none: the time until the first thread ended */
 	bool concluded;			/* else neither is known */

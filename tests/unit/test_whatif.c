@@ -9,6 +9,7 @@
 
 #include "tests/sim/replay.h"
 #include "whatif/bounds.h"
+#include "whatif/candidates.h"
 #include "whatif/turns.h"
 
 #define SECONDS 3
@@ -412,9 +413,61 @@ static void test_graphs(void **state)
 		fail_msg("the truth of %d of %d graphs is within the bounds", inside, n);
 }
 
+/* ---- what is asked for ---- */
+
+/* main (a.c:9) calls work (a.c:3), which calls an inlined function of the system's header. */
+static void test_candidates(void **state)
+{
+	struct record_frame frames[] = {
+		{ .symbol = "main", .object = "/h/a", .file = "/h/a.c", .line = 9 },
+		{ .symbol = "work", .object = "/h/a", .file = "/h/a.c", .line = 3 },
+		{ .symbol = "swap",
+		  .object = "/h/a",
+		  .file = "/usr/include/c++/12/swap.h",
+		  .line = 7,
+		  .kind = FRAME_INLINED },
+		{ .symbol = "[unknown]", .object = "/h/a" },
+	};
+	struct record_stack stacks[] = { { 0, TRACE_NONE }, { 1, 0 }, { 2, 1 }, { 3, 0 } };
+	struct trace_event samples[] = { { .stack = 2, .weight = 60 },
+					 { .stack = 1, .weight = 30 },
+					 { .stack = 3, .weight = 10 } };
+	struct trace t = { .frames = frames,
+			   .n_frames = ARRAY_SIZE(frames),
+			   .stacks = stacks,
+			   .n_stacks = ARRAY_SIZE(stacks),
+			   .samples = samples,
+			   .n_samples = ARRAY_SIZE(samples) };
+	struct candidates c;
+
+	(void)state;
+	candidates_find(&t, PREDICT_LINES, &c);
+	assert_int_equal(c.n, 2); /* the caller's line only where nothing within has one */
+	assert_int_equal(c.list[0].line, 3);
+	assert_string_equal(c.list[0].symbol, "work");
+	assert_true(c.list[0].share == 0.9);
+	assert_int_equal(c.list[1].line, 9);
+	assert_true(c.list[1].share == 1);
+	assert_int_equal(c.masks[2], 3); /* but what it calls is sped up with it */
+	assert_int_equal(c.masks[3], 2);
+	candidates_free(&c);
+
+	candidates_find(&t, PREDICT_FUNCTIONS, &c);
+	assert_int_equal(c.n, 3);
+	assert_string_equal(c.list[0].symbol, "main");
+	assert_int_equal(c.list[0].samples, 3);
+	assert_string_equal(c.list[2].symbol, "swap");
+	candidates_free(&c);
+
+	candidates_find(&t, PREDICT_BOTH, &c);
+	assert_int_equal(c.n, 5);
+	candidates_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_candidates),
 		cmocka_unit_test(test_woken_by_thread),
 		cmocka_unit_test(test_barrier),
 		cmocka_unit_test(test_cpu),

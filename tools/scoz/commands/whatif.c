@@ -30,13 +30,15 @@ static void usage(FILE *out)
 		     "between which bounds it lies. Nothing is slowed down for it; what a "
 		     "recording cannot\n"
 		     "know makes bounds wide, and scozd measures it.\n\n"
-		     "  -n, --lines N         so many functions, those with the most samples "
-		     "(default 20, at\n"
-		     "                        most 64)\n"
+		     "  -n, --lines N         so many functions, or lines, with the most "
+		     "samples (default 20,\n"
+		     "                        at most 64)\n"
 		     "      --point NAME      this progress point; default the first one, or, "
 		     "without any,\n"
 		     "                        the command's run time\n"
 		     "  -s, --speedup PCT,... how much faster; up to 8, default 25,50,100\n"
+		     "      --granularity function|line\n"
+		     "                        default function; lines need debug information\n"
 		     "  -h, --help\n\n"
 		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
 }
@@ -62,6 +64,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "lines", required_argument, NULL, 'n' },
 		{ "point", required_argument, NULL, 'p' },
 		{ "speedup", required_argument, NULL, 's' },
+		{ "granularity", required_argument, NULL, 'g' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
@@ -82,6 +85,13 @@ static int parse_options(int argc, char **argv, struct options *o)
 				return bad_argument("--speedup", optarg,
 						    "1 to 8 percentages from 0 to 100 are wanted, "
 						    "with commas between them");
+			break;
+		case 'g':
+			o->predict.grain =
+				strcmp(optarg, "line") ? PREDICT_FUNCTIONS : PREDICT_LINES;
+			if (strcmp(optarg, "line") && strcmp(optarg, "function"))
+				return bad_argument("--granularity", optarg,
+						    "function or line is wanted");
 			break;
 		case 'h':
 			usage(stdout);
@@ -112,6 +122,16 @@ static bool find_point(const struct trace *t, const char *name, uint32_t *ret)
 	return false;
 }
 
+/* "parse (server)", "server.c:17 (parse)". */
+static char *name_of(const struct predict_target *x)
+{
+	_cleanup_free_ char *symbol = text_clean(x->symbol, "?");
+	_cleanup_free_ char *where = text_clean(path_base(x->line ? x->file : x->object), "?");
+
+	return x->line ? xasprintf("%s:%u (%s)", where, x->line, symbol)
+		       : xasprintf("%s (%s)", symbol, where);
+}
+
 static int best_first(const void *pa, const void *pb)
 {
 	const struct predict_target *a = pa, *b = pb;
@@ -136,18 +156,16 @@ static void print_table(const struct predict_options *o, struct predict *p)
 	row[0] = xstrdup("of CPU");
 	for (int s = 0; s < n; s++)
 		row[1 + s] = xasprintf("%.0f %% faster", 100 * o->speedups[s]);
-	row[1 + n] = xstrdup("function");
+	row[1 + n] = xstrdup(o->grain == PREDICT_LINES ? "line" : "function");
 	for (size_t i = 0; i < p->n_targets; i++) {
 		const struct predict_target *x = &p->targets[i];
-		_cleanup_free_ char *symbol = text_clean(x->symbol, "?");
-		_cleanup_free_ char *object = text_clean(path_base(x->object), "?");
 
 		row = table_row(&t);
 		row[0] = xasprintf("%.1f %%", 100 * x->share);
 		for (int s = 0; s < n; s++)
 			row[1 + s] = xasprintf("%.1f [%.1f, %.1f]", x->at[s].middle + 0.0,
 					       x->at[s].low, x->at[s].high);
-		row[1 + n] = xasprintf("%s (%s)", symbol, object);
+		row[1 + n] = name_of(x);
 	}
 	table_shorten(&t, 1 + n, MOST_NAME);
 	for (size_t i = 0; i < t.rows; i++)
@@ -160,15 +178,15 @@ static void print_turns(const struct predict *p)
 {
 	int n = 0;
 
-	for (size_t i = 0; i < p->n_functions; i++) {
-		_cleanup_free_ char *symbol = text_clean(p->targets[i].symbol, "?");
+	for (size_t i = 0; i < p->n_candidates; i++) {
+		_cleanup_free_ char *name = name_of(&p->targets[i]);
 
 		if (!p->targets[i].by_turns || n++ >= MOST_TURNS)
 			continue;
-		printf("# %s() is run by one thread after the other though nobody waits, as under "
+		printf("# %s is run by one thread after the other though nobody waits, as under "
 		       "a lock that is free:\n"
 		       "# where threads would come to it more often, bounds allow for that\n",
-		       symbol);
+		       name);
 	}
 }
 
@@ -215,7 +233,10 @@ static int conclude(const struct trace *t, const struct predict_options *o, stru
 {
 	warn(t);
 	if (!p->n_targets) {
-		log_warn("%s: it has no samples of functions: record for longer", t->path);
+		log_warn("%s: it has no samples of %s", t->path,
+			 o->grain == PREDICT_LINES ? "lines: the programs have no debug "
+						     "information, or record for longer"
+						   : "functions: record for longer");
 		return EXIT_NOTHING;
 	}
 	if (p->concluded) {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "whatif/candidates.h"
+
+#include "base/hash_index.h"
+#include "maps/origin.h"
+
+struct candidate {
+	struct predict_target target;
+	double credit; /* what they are chosen by */
+};
+
+struct all {
+	const struct trace *t;
+	struct candidate *list;
+	size_t n, cap;
+	struct hash_index index;
+	uint32_t *function, *line; /* by frame: number in the list, HASH_NONE */
+	uint64_t *seen;		   /* by number: the last sample that it was in */
+};
+
+static bool same(const void *items, uint32_t number, const void *key)
+{
+	const struct predict_target *a = &((const struct candidate *)items)[number].target;
+	const struct predict_target *b = key;
+
+	if (a->line != b->line)
+		return false;
+	/* The same line in several programs (a header's, say) is one. */
+	return a->line ? !strcmp(a->file, b->file)
+		       : !strcmp(a->symbol, b->symbol) && !strcmp(a->object, b->object);
+}
+
+static uint32_t intern(struct all *a, const struct predict_target *t)
+{
+	uint64_t hash = t->line ? hash_mix(hash_text(HASH_START, t->file), t->line)
+				: hash_text(hash_text(HASH_START, t->symbol), t->object);
+	uint32_t i = hash_index_find(&a->index, hash, same, a->list, t);
+
+	if (i != HASH_NONE)
+		return i;
+	i = a->n++;
+	array_reserve(a->list, a->cap, a->n);
+	a->list[i] = (struct candidate){ .target = *t };
+	hash_index_add(&a->index, hash, i);
+	return i;
+}
+
+static bool is_function(const struct record_frame *f)
+{
+	return f->kind != FRAME_MISSING && f->symbol[0] != '[' && f->symbol[0];
+}
+
+static void name_frames(struct all *a, enum predict_grain grain)
+{
+	const struct trace *t = a->t;
+
+	a->function = xcalloc(t->n_frames + 1, sizeof(*a->function));
+	a->line = xcalloc(t->n_frames + 1, sizeof(*a->line));
+	for (size_t i = 0; i < t->n_frames; i++) {
+		const struct record_frame *f = &t->frames[i];
+		struct predict_target named = { .symbol = f->symbol, .object = f->object };
+
+		a->function[i] = a->line[i] = HASH_NONE;
+		if (grain != PREDICT_LINES && is_function(f))
+			a->function[i] = intern(a, &named);
+		named.file = f->file;
+		named.line = f->line;
+		if (grain != PREDICT_FUNCTIONS && f->kind != FRAME_MISSING && f->file && f->line)
+			a->line[i] = intern(a, &named);
+	}
+	a->seen = xcalloc(a->n + 1, sizeof(*a->seen));
+}
+
+/* Each counts once in a chain. */
+static void count(struct all *a, uint32_t i, const struct trace_event *s, uint64_t number)
+{
+	if (i == HASH_NONE || a->seen[i] == number)
+		return;
+	a->seen[i] = number;
+	a->list[i].target.share += s->weight;
+	a->list[i].target.samples++;
+	if (!a->list[i].target.line)
+		a->list[i].credit += s->weight;
+}
+
+static void count_stack(struct all *a, const struct trace_event *s, uint64_t number)
+{
+	const struct trace *t = a->t;
+	uint32_t innermost = HASH_NONE, own = HASH_NONE;
+
+	for (uint32_t at = s->stack; at != TRACE_NONE; at = t->stacks[at].parent) {
+		uint32_t frame = t->stacks[at].frame, line = a->line[frame];
+
+		count(a, a->function[frame], s, number);
+		count(a, line, s, number);
+		if (line != HASH_NONE && innermost == HASH_NONE)
+			innermost = line;
+		if (line != HASH_NONE && own == HASH_NONE &&
+		    !source_is_system(t->frames[frame].file))
+			own = line;
+	}
+	if (own == HASH_NONE)
+		own = innermost;
+	if (own != HASH_NONE)
+		a->list[own].credit += s->weight;
+}
+
+static int best_first(const void *pa, const void *pb)
+{
+	const struct candidate *a = *(struct candidate *const *)pa,
+			       *b = *(struct candidate *const *)pb;
+
+	if (a->credit != b->credit)
+		return a->credit > b->credit ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Returns ranks by number, HASH_NONE: not among those kept. */
+static uint32_t *keep_best(const struct all *a, enum predict_grain grain, double weight,
+			   struct candidates *ret)
+{
+	struct candidate **order = xcalloc(a->n + 1, sizeof(*order));
+	uint32_t *rank = xcalloc(a->n + 1, sizeof(*rank));
+	size_t room[2] = { PREDICT_TARGETS, PREDICT_TARGETS }; /* functions, lines */
+
+	if (grain == PREDICT_BOTH)
+		room[0] = room[1] = PREDICT_TARGETS / 2;
+	for (size_t i = 0; i < a->n; i++) {
+		order[i] = &a->list[i];
+		rank[i] = HASH_NONE;
+	}
+	qsort(order, a->n, sizeof(*order), best_first);
+	ret->list = xcalloc(PREDICT_TARGETS, sizeof(*ret->list));
+	for (size_t i = 0; i < a->n && order[i]->credit > 0; i++) {
+		if (!room[order[i]->target.line > 0])
+			continue;
+		room[order[i]->target.line > 0]--;
+		rank[order[i] - a->list] = ret->n;
+		ret->list[ret->n] = order[i]->target;
+		ret->list[ret->n++].share /= weight;
+	}
+	free(order);
+	return rank;
+}
+
+static uint64_t mask_of(const uint32_t *rank, uint32_t i)
+{
+	return i != HASH_NONE && rank[i] != HASH_NONE ? 1ULL << rank[i] : 0;
+}
+
+void candidates_find(const struct trace *t, enum predict_grain grain, struct candidates *ret)
+{
+	struct all a = { .t = t };
+	double weight = 0;
+	uint32_t *rank;
+
+	*ret = (struct candidates){};
+	name_frames(&a, grain);
+	for (size_t i = 0; i < t->n_samples; i++) {
+		count_stack(&a, &t->samples[i], i + 1);
+		weight += t->samples[i].weight;
+	}
+	rank = keep_best(&a, grain, weight, ret);
+	ret->masks = xcalloc(t->n_stacks + 1, sizeof(*ret->masks));
+	for (size_t i = 0; i < t->n_stacks; i++) {
+		const struct record_stack *s = &t->stacks[i];
+
+		if (s->parent != TRACE_NONE)
+			ret->masks[i] = ret->masks[s->parent];
+		ret->masks[i] |=
+			mask_of(rank, a.function[s->frame]) | mask_of(rank, a.line[s->frame]);
+	}
+	free(rank);
+	free(a.function);
+	free(a.line);
+	free(a.seen);
+	free(a.list);
+	hash_index_deinit(&a.index);
+}
+
+void candidates_free(struct candidates *c)
+{
+	free(c->list);
+	free(c->masks);
+	*c = (struct candidates){};
+}

@@ -116,6 +116,29 @@ static void write_sources(struct experiment *x)
 	}
 }
 
+static void write_callers(struct session *s)
+{
+	struct caller_target t;
+	struct error err = {};
+
+	for (size_t i = 0; handlers_callers(s->handlers, i, &t); i++) {
+		struct profile_seen seen = { .target = t.id, .samples = t.samples, .all = t.all };
+		int r = profile_writer_seen(s->writer, &seen, &err);
+
+		for (size_t k = 0; k < t.n_paths && !r; k++) {
+			const struct caller_path *p = &t.paths[k];
+			struct profile_path path = { .target = t.id,
+						     .samples = p->samples,
+						     .functions = p->functions,
+						     .n_functions = p->n };
+
+			r = profile_writer_path(s->writer, &path, &err);
+		}
+		if (r)
+			log_warn("%s", err.text);
+	}
+}
+
 static void fill_footer(struct session *s, const struct engine_ledger *l,
 			const struct handlers_counts *counts, struct profile_footer *f)
 {
@@ -236,6 +259,7 @@ int finish_run(struct experiment *x)
 	f.n_warnings = s->n_warnings;
 	samples_write(s);
 	write_sources(x);
+	write_callers(s);
 	write_latencies(s);
 	write_machine(x, &l);
 	if (profile_writer_finish(s->writer, &f, &err)) {

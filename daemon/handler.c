@@ -456,6 +456,18 @@ struct place_entry *handlers_places(struct handlers *h, size_t *n, uint64_t *lef
 	return tally_places(h->tally, n, left_out);
 }
 
+void handlers_watch(struct handlers *h, uint32_t id, const char *name,
+		    const struct engine_part *parts, int n)
+{
+	collect_now(h); /* what was sampled before is not counted */
+	tally_watch(h->tally, id, name, parts, n);
+}
+
+bool handlers_callers(struct handlers *h, size_t i, struct caller_target *ret)
+{
+	return tally_callers(h->tally, i, ret);
+}
+
 bool handlers_saw_binary(struct handlers *h, uint32_t binary)
 {
 	return tally_saw_binary(h->tally, binary);

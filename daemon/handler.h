@@ -70,6 +70,10 @@ void handlers_give_up(struct handlers *h);
  * @left_out: samples not told apart.
  */
 struct place_entry *handlers_places(struct handlers *h, size_t *n, uint64_t *left_out);
+/* As tally_watch() and tally_callers(), with all samples that were taken so far. */
+void handlers_watch(struct handlers *h, uint32_t id, const char *name,
+		    const struct engine_part *parts, int n);
+bool handlers_callers(struct handlers *h, size_t i, struct caller_target *ret);
 /* Has any sample fallen into this binary? */
 bool handlers_saw_binary(struct handlers *h, uint32_t binary);
 

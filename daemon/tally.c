@@ -26,9 +26,8 @@ struct cache_entry {
 struct expanded {
 	int n;
 	bool unnamed; /* where it ran */
-	uint32_t binary[MAX_FRAMES];
-	uint32_t location[MAX_FRAMES];
 	uint8_t origin[MAX_FRAMES];
+	struct caller_frame frame[MAX_FRAMES];
 };
 
 struct location_count {
@@ -56,6 +55,7 @@ struct tally {
 	struct tally_counts counts;
 	_Atomic uint64_t in_memory; /* of unnamed and no_file; by whoever looks, without the lock */
 	struct places *places;
+	struct callers *callers;
 	/* Processes with code in no file that is known: asked about once a pass. */
 	struct question {
 		int pid;
@@ -74,6 +74,7 @@ struct tally *tally_create(const struct tally_options *opt)
 	t->cache_size = MIN_CACHE;
 	t->cache = xcalloc(t->cache_size, sizeof(*t->cache));
 	t->places = places_create(opt->processes);
+	t->callers = callers_create(opt->locations);
 	chains_init(&t->kept, MAX_KEPT);
 	pthread_mutex_init(&t->lock, NULL);
 	return t;
@@ -90,6 +91,7 @@ void tally_destroy(struct tally *t)
 	free(t->binaries);
 	free(t->questions);
 	places_destroy(t->places);
+	callers_destroy(t->callers);
 	free(t);
 }
 
@@ -185,14 +187,12 @@ static struct binary_count *binary_count(struct tally *t, uint32_t id)
 	return &t->binaries[id];
 }
 
-static void add_frame(struct expanded *x, uint32_t binary, enum code_origin origin,
-		      uint32_t location)
+static void add_frame(struct expanded *x, const struct caller_frame *f)
 {
 	if (x->n == MAX_FRAMES)
 		return;
-	x->binary[x->n] = binary;
-	x->origin[x->n] = origin;
-	x->location[x->n++] = location;
+	x->origin[x->n] = f->origin;
+	x->frame[x->n++] = *f;
 }
 
 /* False when a table is missing, unless that is to be taken for nothing being known. */
@@ -205,26 +205,34 @@ static bool expand(struct tally *t, const struct chain *c, bool give_up)
 	x->unnamed = false;
 	for (int i = 0; i < c->n; i++) {
 		const struct chain_frame *f = &c->frame[i];
+		struct caller_frame to = { .chain = i,
+					   .origin = CODE_UNKNOWN,
+					   .location = LOCATION_NONE,
+					   .binary = f->binary };
 		const struct maps_binary *b;
 		const struct cache_entry *e;
 
 		if (f->binary == CHAIN_NO_BINARY) {
-			add_frame(x, f->binary, t->opt.scoped ? CODE_OUTSIDE : CODE_UNKNOWN,
-				  LOCATION_NONE);
+			to.origin = t->opt.scoped ? CODE_OUTSIDE : CODE_UNKNOWN;
+			add_frame(x, &to);
 			continue;
 		}
 		b = maps_binary_known(t->opt.maps, f->binary);
 		if (!b) {
 			complete = false; /* go on: all that are missing are asked for */
-			add_frame(x, f->binary, CODE_UNKNOWN, LOCATION_NONE);
+			add_frame(x, &to);
 			if (give_up)
 				binary_count(t, f->binary)->sum.untold += c->count;
 			continue;
 		}
 		e = look_up(t, b, f->place);
 		x->unnamed |= !i && e->unnamed;
-		for (int k = 0; k < e->n; k++)
-			add_frame(x, f->binary, e->origin[k], e->location[k]);
+		to.vaddr = maps_vaddr(b, f->place);
+		for (int k = 0; k < e->n; k++) {
+			to.origin = e->origin[k];
+			to.location = e->location[k];
+			add_frame(x, &to);
+		}
 	}
 	if (!complete && give_up)
 		t->counts.untold += c->count;
@@ -257,7 +265,7 @@ static void count_frames(struct tally *t, const struct chain *c)
 
 	t->chain++;
 	for (int i = 0; i < x->n; i++) {
-		uint32_t id = x->location[i], binary = x->binary[i];
+		uint32_t id = x->frame[i].location, binary = x->frame[i].binary;
 
 		if (binary != CHAIN_NO_BINARY && binary_count(t, binary)->chain != t->chain) {
 			binary_count(t, binary)->chain = t->chain;
@@ -312,11 +320,11 @@ static void count_innermost(struct tally *t, const struct chain *c)
 		i++;
 	if (i == x->n)
 		return;
-	if (x->location[i] != LOCATION_NONE)
-		count_location(t, c, x->location[i], PLACE_SELF);
-	if (x->binary[i] != CHAIN_NO_BINARY) {
-		count_binary(t, c, x->binary[i], PLACE_SELF);
-		b = binary_count(t, x->binary[i]);
+	if (x->frame[i].location != LOCATION_NONE)
+		count_location(t, c, x->frame[i].location, PLACE_SELF);
+	if (x->frame[i].binary != CHAIN_NO_BINARY) {
+		count_binary(t, c, x->frame[i].binary, PLACE_SELF);
+		b = binary_count(t, x->frame[i].binary);
 	}
 	if (i)
 		return;
@@ -336,12 +344,12 @@ static void count_credit(struct tally *t, const struct chain *c)
 	/* Without -k, a system call counts for the code that made it, which is never libc. */
 	if (i < 0 || (c->kernel && x->origin[i] == CODE_LIBRARY && !t->opt.scoped))
 		t->counts.in_kernel += c->kernel ? c->count : 0;
-	else if (x->location[i] != LOCATION_NONE)
-		count_location(t, c, x->location[i], PLACE_CREDIT);
+	else if (x->frame[i].location != LOCATION_NONE)
+		count_location(t, c, x->frame[i].location, PLACE_CREDIT);
 	else if (x->origin[i] != CODE_UNKNOWN)
 		t->counts.without_line += c->count;
-	else if (x->binary[i] != CHAIN_NO_BINARY)
-		count_binary(t, c, x->binary[i], PLACE_CREDIT);
+	else if (x->frame[i].binary != CHAIN_NO_BINARY)
+		count_binary(t, c, x->frame[i].binary, PLACE_CREDIT);
 }
 
 static bool count_chain(struct tally *t, const struct chain *c, bool give_up)
@@ -351,6 +359,8 @@ static bool count_chain(struct tally *t, const struct chain *c, bool give_up)
 	count_frames(t, c);
 	count_innermost(t, c);
 	count_credit(t, c);
+	if (callers_are_watched(t->callers))
+		callers_add(t->callers, t->x.frame, t->x.n, c->count);
 	return true;
 }
 
@@ -445,6 +455,24 @@ struct place_entry *tally_places(struct tally *t, size_t *n, uint64_t *left_out)
 	*left_out = places_left_out(t->places);
 	pthread_mutex_unlock(&t->lock);
 	return list;
+}
+
+void tally_watch(struct tally *t, uint32_t id, const char *name, const struct engine_part *parts,
+		 int n)
+{
+	pthread_mutex_lock(&t->lock);
+	callers_watch(t->callers, id, name, parts, n);
+	pthread_mutex_unlock(&t->lock);
+}
+
+bool tally_callers(struct tally *t, size_t i, struct caller_target *ret)
+{
+	bool there;
+
+	pthread_mutex_lock(&t->lock);
+	there = callers_get(t->callers, i, ret);
+	pthread_mutex_unlock(&t->lock);
+	return there;
 }
 
 bool tally_saw_binary(struct tally *t, uint32_t binary)

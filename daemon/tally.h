@@ -8,6 +8,7 @@
 #ifndef SCOZD_TALLY_H
 #define SCOZD_TALLY_H
 
+#include "daemon/callers.h"
 #include "daemon/chains.h"
 #include "daemon/locations.h"
 #include "daemon/places.h"
@@ -61,6 +62,11 @@ void tally_locations(struct tally *t, struct tally_sums **ret, size_t *n);
 void tally_binaries(struct tally *t, struct tally_binary **ret, size_t *n);
 /* By process and place, as handlers_places() has it. */
 struct place_entry *tally_places(struct tally *t, size_t *n, uint64_t *left_out);
+/* From now on by which calls this target of the profile is reached, too, as callers_watch(). */
+void tally_watch(struct tally *t, uint32_t id, const char *name, const struct engine_part *parts,
+		 int n);
+/* As callers_get(). */
+bool tally_callers(struct tally *t, size_t i, struct caller_target *ret);
 /* Has any sample fallen into this binary? */
 bool tally_saw_binary(struct tally *t, uint32_t binary);
 

@@ -18,6 +18,7 @@ struct entry {
 	uint64_t not_before_ns;	      /* its binary has not been seen: try again then */
 	uint64_t unread_since_ns;     /* it waits for files that are being read; 0: it does not */
 	uint32_t round;		      /* for which it was made the engine's target */
+	int watched;		      /* in how many binaries its callers are looked for */
 	uint32_t rests;		      /* how often it was left alone, for want of samples */
 };
 
@@ -360,6 +361,13 @@ static int resolve_named(const struct trials *l, const struct entry *e, bool pat
 	return ret;
 }
 
+/* Whose callers can be told: code of programs, in one place each. */
+static void watch(struct session *s, const struct trial *t, const struct resolved_target *r)
+{
+	if (!strcmp(r->kind, "function") || !strcmp(r->kind, "line"))
+		handlers_watch(s->handlers, t->id, t->name, r->parts, r->n);
+}
+
 static int resolve(const struct trials *l, struct entry *e, bool patient, struct error *err)
 {
 	struct resolved_target *code;
@@ -400,6 +408,10 @@ int trials_select(struct trials *l, int i, struct error *err)
 		publish(l, e->code);
 	if (!ret && !e->trial.told)
 		ret = tell(l->s, &e->trial, e->code, err);
+	if (!ret && e->watched != e->code->n) {
+		watch(l->s, &e->trial, e->code);
+		e->watched = e->code->n;
+	}
 	if (!ret) {
 		l->selected = i;
 		l->repairs = l->s->repairs;

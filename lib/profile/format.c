@@ -91,6 +91,14 @@ static const struct field source_fields[] = {
 	M(U32, source.s, run), M(U32, source.s, target, FIELD_REQUIRED), M(U32, source.s, first),
 	M(FLAG, source.s, newer), M(TEXTS, source, lines), { 0 },
 };
+static const struct field seen_fields[] = {
+	M(U32, seen, run), M(U32, seen, target, FIELD_REQUIRED), M(U64, seen, samples),
+	M(U64, seen, all), { 0 },
+};
+static const struct field path_fields[] = {
+	M(U32, path.p, run), M(U32, path.p, target, FIELD_REQUIRED), M(U64, path.p, samples),
+	M(TEXTS, path, functions), { 0 },
+};
 static const struct field footer_fields[] = {
 	M(U32, footer, run), M(REAL, footer.f, duration_s), M(U64, footer.f, samples_total),
 	M(U64, footer.f, samples_lost), M(U64, footer.f, samples_unnamed),
@@ -116,6 +124,8 @@ static const struct line_kind kinds[PROFILE_LINE_KINDS] = {
 	[LINE_MACHINE] = KIND(machine, .m = { .run = 0 }),
 	[LINE_LATENCY] = KIND(latency, .l = { .why = "" }),
 	[LINE_SOURCE] = KIND(source, .s = { .run = 0 }),
+	[LINE_SEEN] = KIND(seen, .run = 0),
+	[LINE_PATH] = KIND(path, .p = { .run = 0 }),
 	[LINE_FOOTER] = KIND(footer, .f = { .command_status = -1, .end = "" }),
 };
 /* clang-format on */

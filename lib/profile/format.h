@@ -18,6 +18,8 @@ enum profile_line_kind {
 	LINE_MACHINE,
 	LINE_LATENCY,
 	LINE_SOURCE,
+	LINE_SEEN,
+	LINE_PATH,
 	LINE_FOOTER,
 	PROFILE_LINE_KINDS
 };
@@ -67,6 +69,11 @@ union profile_line {
 		struct profile_source s;
 		struct jsonl_list lines;
 	} source;
+	struct profile_seen seen;
+	struct {
+		struct profile_path p;
+		struct jsonl_list functions;
+	} path;
 	struct {
 		uint32_t run;
 		struct profile_footer f;

@@ -54,6 +54,20 @@ struct profile_source {
 	bool newer; /* the file was changed after the program was made: lines may have moved */
 };
 
+/* How often a target was sampled while it was known to be one; by which calls, in lines of their
+ * own. */
+struct profile_seen {
+	uint32_t run, target;  /* ids */
+	uint64_t samples, all; /* of the target; of everything meanwhile */
+};
+struct profile_path {
+	uint32_t run, target;
+	uint64_t samples; /* of the target's */
+	const char *const
+		*functions; /* TARGET notation, the target's own first, then its callers */
+	size_t n_functions;
+};
+
 /* How long one latency point took, in all of a run, where that was measured. */
 struct profile_latency_bin {
 	double from_s, to_s;
@@ -160,6 +174,8 @@ int profile_writer_latency(struct profile_writer *w, const struct profile_latenc
 			   struct error *err);
 int profile_writer_source(struct profile_writer *w, const struct profile_source *s,
 			  struct error *err);
+int profile_writer_seen(struct profile_writer *w, const struct profile_seen *s, struct error *err);
+int profile_writer_path(struct profile_writer *w, const struct profile_path *p, struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
 int profile_writer_machine(struct profile_writer *w, const struct profile_machine *m,
@@ -199,6 +215,10 @@ struct profile {
 	size_t n_processes;
 	struct profile_source *sources; /* of all runs */
 	size_t n_sources;
+	struct profile_seen *seen; /* of all runs */
+	size_t n_seen;
+	struct profile_path *paths; /* of all runs */
+	size_t n_paths;
 	struct profile_latency *latencies; /* of all runs */
 	size_t n_latencies;
 	bool truncated;	      /* last line incomplete, or the last run without footer */

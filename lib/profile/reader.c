@@ -15,7 +15,8 @@ struct reader {
 	struct profile *p;
 	union profile_line l;
 	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
-	size_t cap_machines, cap_processes, cap_sources, first_sample; /* of this run */
+	size_t cap_machines, cap_processes, cap_sources, cap_seen, cap_paths;
+	size_t first_sample;		/* of this run */
 	size_t *kept, n_kept, cap_kept; /* windows of this run, see push_kept() */
 };
 
@@ -247,6 +248,35 @@ static int read_source(struct reader *r)
 	return 0;
 }
 
+static int read_seen(struct reader *r)
+{
+	struct profile *p = r->p;
+
+	if (r->l.seen.target >= p->n_targets)
+		return bad_field(r, "target", "is not described by any line before it");
+	if (r->l.seen.samples > r->l.seen.all)
+		return bad_field(r, "samples", "are more than all");
+	array_reserve(p->seen, r->cap_seen, p->n_seen + 1);
+	p->seen[p->n_seen] = r->l.seen;
+	p->seen[p->n_seen++].run = p->n_runs - 1;
+	return 0;
+}
+
+static int read_path(struct reader *r)
+{
+	struct profile_path *path = &r->l.path.p;
+	struct profile *p = r->p;
+
+	if (path->target >= p->n_targets)
+		return bad_field(r, "target", "is not described by any line before it");
+	path->run = p->n_runs - 1;
+	path->functions = r->l.path.functions.items;
+	path->n_functions = r->l.path.functions.n;
+	array_reserve(p->paths, r->cap_paths, p->n_paths + 1);
+	p->paths[p->n_paths++] = *path;
+	return 0;
+}
+
 static int read_frequency(struct reader *r)
 {
 	struct profile_header *h = &this_run(r)->header;
@@ -280,7 +310,8 @@ static int take_line(struct jsonl_reader *in, size_t kind)
 		[LINE_WINDOW] = read_window,   [LINE_DISCARD] = read_discard,
 		[LINE_SAMPLE] = read_sample,   [LINE_PROCESS] = read_process,
 		[LINE_MACHINE] = read_machine, [LINE_LATENCY] = read_latency,
-		[LINE_SOURCE] = read_source,   [LINE_FOOTER] = read_footer,
+		[LINE_SOURCE] = read_source,   [LINE_SEEN] = read_seen,
+		[LINE_PATH] = read_path,       [LINE_FOOTER] = read_footer,
 	};
 
 	return readers[kind]((struct reader *)in);
@@ -432,6 +463,8 @@ void profile_free(struct profile *p)
 	free(p->processes);
 	free(p->machines);
 	free(p->sources);
+	free(p->seen);
+	free(p->paths);
 	free(p->latencies);
 	free(p->path);
 	free(impl);

@@ -304,6 +304,22 @@ int profile_writer_source(struct profile_writer *w, const struct profile_source 
 	return write_line(w, LINE_SOURCE, &l, err);
 }
 
+int profile_writer_seen(struct profile_writer *w, const struct profile_seen *s, struct error *err)
+{
+	union profile_line l = { .seen = *s };
+
+	l.seen.run = w->run;
+	return write_line(w, LINE_SEEN, &l, err);
+}
+
+int profile_writer_path(struct profile_writer *w, const struct profile_path *p, struct error *err)
+{
+	union profile_line l = { .path = { *p, list_of(p->functions, p->n_functions) } };
+
+	l.path.p.run = w->run;
+	return write_line(w, LINE_PATH, &l, err);
+}
+
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err)
 {

@@ -86,6 +86,11 @@ static void write_profile(void)
 					.places = places,
 					.n_places = 2 };
 	struct profile_process group = { .members = 73, .name = "cc1", .rank = -1, .samples = 90 };
+	struct profile_seen seen = { .target = 1, .samples = 5, .all = 50 };
+	static const char *const functions[] = { "func:f@bar", "func:main@bar" };
+	struct profile_path call_path = {
+		.target = 1, .samples = 4, .functions = functions, .n_functions = 2
+	};
 	struct profile_footer f = { .duration_s = 2,
 				    .samples_total = 100,
 				    .samples_lost = 1,
@@ -140,6 +145,8 @@ static void write_profile(void)
 	win.target = 2;
 	assert_int_equal(profile_writer_window(w, &win, &err), -EINVAL);
 	assert_int_equal(profile_writer_samples(w, s, 3, &err), 0);
+	assert_int_equal(profile_writer_seen(w, &seen, &err), 0);
+	assert_int_equal(profile_writer_path(w, &call_path, &err), 0);
 	assert_int_equal(profile_writer_machine(w, &machine, &err), 0);
 	assert_int_equal(profile_writer_process(w, &copy, &err), 0);
 	assert_int_equal(profile_writer_process(w, &group, &err), 0);
@@ -221,6 +228,16 @@ static void test_round_trip(void **state)
 	assert_int_equal(p->samples[0].credit, 5);
 	assert_int_equal(p->samples[1].unnamed, 3);
 	assert_int_equal(p->runs[0].footer.samples_unnamed, 7);
+
+	assert_int_equal(p->n_seen, 1);
+	assert_int_equal(p->seen[0].target, 1);
+	assert_int_equal(p->seen[0].samples, 5);
+	assert_int_equal(p->seen[0].all, 50);
+	assert_int_equal(p->n_paths, 1);
+	assert_int_equal(p->paths[0].target, 1);
+	assert_int_equal(p->paths[0].samples, 4);
+	assert_int_equal(p->paths[0].n_functions, 2);
+	assert_string_equal(p->paths[0].functions[1], "func:main@bar");
 
 	/* Places follow their samples when these are summed and sorted. */
 	assert_int_equal(p->n_processes, 2);

@@ -38,6 +38,9 @@ struct fixture {
 	const char *const *source; /* lines, the first is the first of the file; NULL: none */
 	size_t n_source;
 	const char *end; /* NULL: done */
+	/* Of each target: a quarter of the samples by the last of these alone; NULL: not known. */
+	const char *const *callers;
+	size_t n_callers;
 };
 
 static inline double fixture_uniform(struct rng *r)
@@ -79,6 +82,22 @@ static inline int fixture_window(struct profile_writer *w, const struct fixture 
 		win.discard = *seq % 2 ? "steal" : "few_visits";
 	(*seq)++;
 	return profile_writer_window(w, &win, err);
+}
+
+static inline int fixture_callers(struct profile_writer *w, const struct fixture *f, uint32_t id,
+				  struct error *err)
+{
+	struct profile_seen seen = { .target = id, .samples = 400, .all = 1000 };
+	struct profile_path path = {
+		.target = id, .samples = 100, .functions = f->callers, .n_functions = 1
+	};
+	int r = profile_writer_seen(w, &seen, err);
+
+	if (!r)
+		r = profile_writer_path(w, &path, err);
+	path.samples = 200;
+	path.n_functions = f->n_callers;
+	return r ? r : profile_writer_path(w, &path, err);
 }
 
 static inline int fixture_write(const char *path, const struct fixture *f, struct error *err)
@@ -140,8 +159,10 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 		}
 		if (!r)
 			r = fixture_window(w, f, t, id, 0, false, &seq, &rng, err);
-		if (!r)
+		if (!r && t->samples)
 			r = profile_writer_samples(w, &s, 1, err);
+		if (!r && f->callers)
+			r = fixture_callers(w, f, id, err);
 		if (!r && f->source) {
 			struct profile_source lines = { .target = id,
 							.first = 1,

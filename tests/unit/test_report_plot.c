@@ -358,6 +358,72 @@ static void test_source_in_profile(void **state)
 	free(html);
 }
 
+/* Columns stay what they are in the file. */
+static void test_tabs(void **state)
+{
+	static const char *const lines[] = { "\tone(); \t/* a */", "    \tone();\t\t/* b */",
+					     "x\xc3\xa9\tend" };
+	struct fixture_target t[] = { hostile[1] };
+	struct fixture f = { .command = "./server",
+			     .speedups = speedups,
+			     .n_speedups = 3,
+			     .targets = t,
+			     .n_targets = 1,
+			     .source = lines,
+			     .n_source = 3,
+			     .footer = true };
+	struct error err = { 0 };
+	char *html;
+
+	(void)state;
+	t[0].t = (struct profile_target){ 0, "a.c:2", "line", "a.c:2" };
+	unlink(profile);
+	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	html = read_file(output, NULL);
+	assert_non_null(strstr(html, "</i>          one();  /* a */\n"));
+	assert_non_null(strstr(html, "<b>        one();          /* b */"));
+	assert_non_null(strstr(html, "</i>  x\xc3\xa9      end\n"));
+	free(html);
+}
+
+/* By which calls a target is reached: in the page, in the terminal, in JSON. */
+static void test_callers(void **state)
+{
+	static const char *const callers[] = { "func:ns::work<int>(int)@bar", "func:render@bar",
+					       "func:main@bar" };
+	struct fixture_target t[] = { hostile[1] };
+	struct fixture f = { .command = "./server",
+			     .speedups = speedups,
+			     .n_speedups = 3,
+			     .targets = t,
+			     .n_targets = 1,
+			     .callers = callers,
+			     .n_callers = 3,
+			     .footer = true };
+	struct error err = { 0 };
+	char *text;
+
+	(void)state;
+	t[0].t = (struct profile_target){ 0, "func:ns::work<int>(int)", "function", "a.c:2" };
+	t[0].samples = 0; /* among lines there is no such place */
+	unlink(profile);
+	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	text = read_file(output, NULL);
+	assert_non_null(strstr(text, "<td>50 %</td><td>main \xe2\x86\x92 render \xe2\x86\x92 "
+				     "ns::work</td>"));
+	assert_non_null(strstr(text, "<td>25 %</td><td>ns::work</td>"));
+	assert_non_null(strstr(text, "<span class=\"seen\">40.0</span>"));
+	free(text);
+	assert_int_equal(run(cmd_report, profile, "work", NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "  400 samples (40 %)\n  reached by:\n"
+					 "     50 %  main -> render -> ns::work\n"
+					 "     25 %  ns::work\n     25 %  other ways\n"));
+	assert_int_equal(run(cmd_report, "--json", profile, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "\"func:render@bar\""));
+}
+
 static size_t count_of(const char *what)
 {
 	char *text;
@@ -633,6 +699,8 @@ int main(void)
 		cmocka_unit_test(test_ranking_in_page),
 		cmocka_unit_test(test_source),
 		cmocka_unit_test(test_source_in_profile),
+		cmocka_unit_test(test_tabs),
+		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_page_size),
 		cmocka_unit_test(test_page_bound),
 		cmocka_unit_test(test_sizes),

@@ -9,6 +9,7 @@
 #include "tools/scoz/text.c"
 
 #include "tools/scoz/file_kind.c"
+#include "tools/scoz/causal/callers.c"
 #include "tools/scoz/causal/latency.c"
 #include "tools/scoz/causal/model.c"
 #include "tools/scoz/causal/model_json.c"

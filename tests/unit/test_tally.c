@@ -172,6 +172,34 @@ static void test_processes(void **state)
 	tear_down(&f);
 }
 
+/* A target's samples, and how they came there, count from when it is one. */
+static void test_watched(void **state)
+{
+	struct caller_target t;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "watched");
+	assert_non_null(maps_binary(f.maps, 1)->table);
+	sample(&f, PID, 3);
+	tally_add(f.tally, &f.chains);
+	chains_clear(&f.chains);
+	assert_false(tally_callers(f.tally, 0, &t));
+	struct addr_range r = { f.program.vaddr, f.program.vaddr + 1 };
+	struct addr_ranges ranges = { &r, 1 };
+	struct engine_part part = { .binary = 1, .ranges = &ranges };
+	tally_watch(f.tally, 2, "func:work", &part, 1);
+	sample(&f, PID, 5);
+	tally_add(f.tally, &f.chains);
+	assert_true(tally_callers(f.tally, 0, &t));
+	assert_int_equal(t.id, 2);
+	assert_int_equal(t.samples, 5);
+	assert_int_equal(t.all, 5);
+	assert_int_equal(t.n_paths, 1);
+	assert_string_equal(t.paths[0].functions[0], "func:work@watched");
+	tear_down(&f);
+}
+
 static void test_chains(void **state)
 {
 	struct chain *c = xcalloc(1, CHAIN_SIZE(3));
@@ -217,7 +245,7 @@ static int run(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chains),	  cmocka_unit_test(test_later),
 		cmocka_unit_test(test_never),	  cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_watched),
 	};
 
 	sysroot = scratch;

@@ -151,6 +151,25 @@ static uint64_t samples_of(const struct profile *p, const struct profile_target 
 	return n;
 }
 
+/* Where places have other names than the target (a function among lines), it was counted itself. */
+static void find_samples(const struct model *m, struct model_row *row)
+{
+	const struct profile *p = m->profile;
+
+	row->samples = samples_of(p, row->target);
+	row->of = row->samples ? m->samples_total : 0;
+	for (size_t i = 0; i < p->n_seen && !samples_of(p, row->target); i++) {
+		if (p->seen[i].target != row->e->target)
+			continue;
+		row->samples += p->seen[i].samples;
+		row->of += p->seen[i].all;
+	}
+	if (!row->samples) {
+		row->samples = row->e->samples;
+		row->of = 0;
+	}
+}
+
 static bool has_value(const struct model_row *row)
 {
 	return row->e->best == KNOWN_VALUE;
@@ -228,16 +247,14 @@ static void make_rows(struct model *m)
 	m->rows = xcalloc(m->estimates.n, sizeof(*m->rows));
 	for (size_t i = 0; i < m->estimates.n; i++) {
 		const struct estimate *e = &m->estimates.e[i];
-		const struct profile_target *t = &p->targets[e->target];
-		uint64_t samples = samples_of(p, t);
+		struct model_row *row = &m->rows[m->n_rows++];
 
-		m->rows[m->n_rows++] = (struct model_row){
+		*row = (struct model_row){
 			.e = e,
-			.target = t,
+			.target = &p->targets[e->target],
 			.progress = &p->progress[e->progress],
-			.samples = samples ? samples : e->samples,
-			.sampled = samples > 0,
 		};
+		find_samples(m, row);
 	}
 	qsort(m->rows, m->n_rows, sizeof(*m->rows), compare_rows);
 	make_labels(m);
@@ -459,9 +476,13 @@ int model_choose(struct model *m, const struct record_options *o, struct error *
 	if (!m->chosen && m->per == PER_NOTHING)
 		return 0;
 	ret = process_view_create(p, o, &m->view, err);
-	for (size_t i = 0; !ret && m->chosen && i < m->n_rows; i++)
-		m->rows[i].samples =
-			model_samples_in(p, &m->view.all, m->rows[i].target->name).total;
+	for (size_t i = 0; !ret && m->chosen && i < m->n_rows; i++) {
+		struct model_row *row = &m->rows[i];
+
+		row->samples = model_samples_in(p, &m->view.all, row->target->name).total;
+		/* What was counted by itself is not known by process. */
+		row->of = samples_of(p, row->target) ? m->samples_total : 0;
+	}
 	return ret;
 }
 

@@ -24,7 +24,7 @@ struct model_row {
 	const struct profile_target *target;
 	const struct profile_progress *progress;
 	uint64_t samples; /* where it was seen at all; else the hits in its windows */
-	bool sampled;	  /* the former */
+	uint64_t of;	  /* the former, of so many; 0: the latter */
 	struct model_trust trust;
 };
 

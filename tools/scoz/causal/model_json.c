@@ -3,7 +3,8 @@
 #include <math.h>
 
 #include "tools/scoz/cmds.h"
-#include "tools/scoz/causal/model.h"
+#include "tools/scoz/causal/callers.h"
+#include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/text.h"
 
 static void put(json_t *o, const char *key, json_t *value)
@@ -163,7 +164,25 @@ static json_t *trust_json(const struct model_row *row)
 	return o;
 }
 
-static json_t *row_json(const struct model_row *row)
+static json_t *callers_json(const struct model *m, const struct model_row *row)
+{
+	_cleanup_free_ struct call_path *paths = NULL;
+	size_t n = call_paths(m->profile, row->e->target, &paths);
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *o = json_object(), *functions = json_array();
+
+		for (size_t k = 0; k < paths[i].n; k++)
+			json_array_append_new(functions, text(paths[i].functions[k]));
+		put(o, "share_pct", percent(paths[i].share_pct));
+		put(o, "functions", functions);
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+static json_t *row_json(const struct model *m, const struct model_row *row)
 {
 	static const char *const known[] = {
 		[KNOWN_NOTHING] = "nothing",
@@ -179,6 +198,8 @@ static json_t *row_json(const struct model_row *row)
 	put(o, "kind", text(row->target->kind));
 	put(o, "location", text(row->target->location));
 	put(o, "samples", json_integer(row->samples));
+	put(o, "samples_pct", percent(ranking_share(row)));
+	put(o, "callers", callers_json(m, row));
 	put(o, "hits", json_integer(e->samples));
 	put(o, "progress", text(row->progress->name));
 	put(o, "points", points);
@@ -294,7 +315,7 @@ json_t *model_json(const struct model *m)
 	json_t *o = json_object(), *targets = json_array();
 
 	for (size_t i = 0; i < m->n_rows; i++)
-		json_array_append_new(targets, row_json(&m->rows[i]));
+		json_array_append_new(targets, row_json(m, &m->rows[i]));
 	put(o, "schema", text("scoz-report/1"));
 	put(o, "profile", text(p->path));
 	put(o, "engine", text(h->engine));

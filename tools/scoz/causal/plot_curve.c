@@ -145,6 +145,7 @@ void plot_limit(FILE *out, const struct plot_axis *a)
 		px(0), py(a, 0), px(limit), py(a, limit));
 }
 
+/* Nothing less saves nothing: the interval there only tells how much windows differ. */
 static void draw_band(FILE *out, const struct estimate *e, const struct plot_axis *a)
 {
 	size_t n = 0;
@@ -158,13 +159,13 @@ static void draw_band(FILE *out, const struct estimate *e, const struct plot_axi
 		const struct estimate_point *p = &e->points[i];
 
 		if (known(p))
-			fprintf(out, "%.1f,%.1f ", px(p->speedup_pct), py(a, p->ci_hi));
+			fprintf(out, "%.1f,%.1f ", px(p->speedup_pct), py(a, i ? p->ci_hi : 0));
 	}
 	for (size_t i = e->n_points; i-- > 0;) {
 		const struct estimate_point *p = &e->points[i];
 
 		if (known(p))
-			fprintf(out, "%.1f,%.1f ", px(p->speedup_pct), py(a, p->ci_lo));
+			fprintf(out, "%.1f,%.1f ", px(p->speedup_pct), py(a, i ? p->ci_lo : 0));
 	}
 	fprintf(out, "\"/>\n");
 }
@@ -193,7 +194,7 @@ static void draw_points(FILE *out, const struct estimate *e, const struct plot_a
 				py(a, e->points[i].program_speedup_pct));
 	}
 	fprintf(out, "\"/>\n");
-	for (size_t i = 0; i < e->n_points; i++)
+	for (size_t i = 1; i < e->n_points; i++)
 		draw_bar(out, &e->points[i], a);
 	for (size_t i = 0; i < e->n_points; i++) {
 		const struct estimate_point *p = &e->points[i];

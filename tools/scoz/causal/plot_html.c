@@ -7,6 +7,7 @@
 
 #include "base/labels.h"
 #include "page.h"
+#include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/plot.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/causal/source.h"
@@ -22,7 +23,7 @@
 #define DASH	     "\xe2\x80\x94"
 
 /* What a page that would be too large goes without, more and more. */
-enum less { LESS_NOTHING, LESS_SOURCE, LESS_WINDOWS, LESS_CURVES };
+enum less { LESS_NOTHING, LESS_CALLERS, LESS_SOURCE, LESS_WINDOWS, LESS_CURVES };
 
 struct page {
 	FILE *out;
@@ -204,7 +205,7 @@ static void write_label(const struct page *p, const char *label)
 static void write_summary(const struct page *p, const struct model_row *row)
 {
 	const char *binary = label_binary(row->target->name), *location = row->target->location;
-	double share = ranking_share(p->m, row);
+	double share = ranking_share(row);
 
 	fprintf(p->out, "<summary class=\"grid-row\"><span class=\"name\" title=\"");
 	page_text(p, row->target->name);
@@ -318,18 +319,40 @@ static double line_share(const struct page *p, const struct model_row *row, size
 	return p->m->samples_total ? 100.0 * sum / p->m->samples_total : 0;
 }
 
-static void write_source_line(const struct page *p, const struct model_row *row, size_t number,
-			      const char *text, size_t length)
+/* As tabs of 8 would stand, which is what files that mix them with blanks mean. */
+static char *without_tabs(const char *text, size_t length)
 {
-	_cleanup_free_ char *line = xstrndup(text, length);
+	size_t column = 0, used = 0, cap = length + 1;
+	char *line = xcalloc(cap, 1);
+
+	for (size_t i = 0; i < length; i++) {
+		size_t n = text[i] == '\t' ? 8 - column % 8 : 1;
+
+		if (used + n + 1 > cap) {
+			cap = 2 * cap + n;
+			line = xreallocarray(line, cap, 1);
+		}
+		memset(line + used, ' ', n);
+		if (text[i] != '\t')
+			line[used] = text[i];
+		used += n;
+		column += (text[i] & 0xc0) == 0x80 ? 0 : n; /* the rest of a character */
+	}
+	line[used] = '\0';
+	return line;
+}
+
+/* Returns how long the line is. */
+static size_t write_source_line(const struct page *p, const struct model_row *row, size_t number,
+				const char *text, size_t length)
+{
+	_cleanup_free_ char *line = without_tabs(text, length);
 	const struct model_row *known = row_at(p, row, number);
 	_cleanup_free_ char *best = known ? estimate_best_text(known->e) : xstrdup("");
 	double share = line_share(p, row, number);
 	size_t own;
 
 	source_location(row->target->location, &own);
-	for (char *tab = line; (tab = strchr(tab, '\t'));)
-		*tab = ' ';
 	fprintf(p->out, "<i>%6zu ", number);
 	if (share >= 0.05)
 		fprintf(p->out, "%5.1f %%</i>  ", share);
@@ -340,6 +363,7 @@ static void write_source_line(const struct page *p, const struct model_row *row,
 	if (*best)
 		fprintf(p->out, "  <i>%s %s</i>", known == row ? "\xe2\x97\x80" : "\xc2\xb7", best);
 	fprintf(p->out, "%s\n", number == own ? "</b>" : "");
+	return strlen(line);
 }
 
 static void write_source(struct page *p, const struct model_row *row)
@@ -360,9 +384,9 @@ static void write_source(struct page *p, const struct model_row *row)
 	for (size_t i = 0; i < (kept ? kept->n_lines : s.n); i++) {
 		const char *line = kept ? kept->lines[i] : s.line[i];
 
-		write_source_line(p, row, (kept ? kept->first : s.first) + i, line,
-				  source_line_length(line));
-		p->source_bytes += source_line_length(line) + 30;
+		p->source_bytes +=
+			30 + write_source_line(p, row, (kept ? kept->first : s.first) + i, line,
+					       source_line_length(line));
 	}
 	fprintf(p->out, "</div>\n");
 out:
@@ -386,6 +410,25 @@ static void write_curve(struct page *p, const struct model_row *row)
 	fprintf(p->out, "</svg>\n");
 }
 
+static void write_callers(const struct page *p, const struct model_row *row)
+{
+	_cleanup_free_ struct call_path *paths = NULL;
+	size_t n = call_paths(p->m->profile, row->e->target, &paths);
+
+	if (!n || p->less >= LESS_CALLERS)
+		return;
+	fprintf(p->out, "<table class=\"paths\"><tr><th scope=\"col\">samples</th>"
+			"<th scope=\"col\">reached by</th></tr>\n");
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *text = call_path_text(&paths[i], " \xe2\x86\x92 ");
+
+		fprintf(p->out, "<tr><td>%.0f %%</td><td>", paths[i].share_pct);
+		page_text(p, text);
+		fprintf(p->out, "</td></tr>\n");
+	}
+	fprintf(p->out, "</table>\n");
+}
+
 static void write_more(struct page *p, const struct model_row *row)
 {
 	fprintf(p->out, "<div class=\"more\"><p class=\"full\"><code>");
@@ -394,6 +437,7 @@ static void write_more(struct page *p, const struct model_row *row)
 	write_curve(p, row);
 	fprintf(p->out, "<div>");
 	write_points(p, row);
+	write_callers(p, row);
 	write_row_trust(p, row);
 	if (row->e->warning) {
 		fprintf(p->out, "<p class=\"warning\">");
@@ -618,10 +662,11 @@ static void write_start(const struct page *p)
 static void write_page(struct page *p)
 {
 	static const char *const left_out[] = {
-		[LESS_SOURCE] = "lines of source",
-		[LESS_WINDOWS] = "lines of source, and the dots of windows",
-		[LESS_CURVES] = "lines of source, the dots of windows, and the large curves of all "
-				"but the first rows",
+		[LESS_CALLERS] = "call paths",
+		[LESS_SOURCE] = "call paths, and lines of source",
+		[LESS_WINDOWS] = "call paths, lines of source, and the dots of windows",
+		[LESS_CURVES] = "call paths, lines of source, the dots of windows, and the large "
+				"curves of all but the first rows",
 	};
 
 	write_start(p);

@@ -44,9 +44,9 @@ int ranking_sort_named(const char *name)
 	return -1;
 }
 
-double ranking_share(const struct model *m, const struct model_row *row)
+double ranking_share(const struct model_row *row)
 {
-	return m->samples_total && row->sampled ? 100.0 * row->samples / m->samples_total : NAN;
+	return row->of ? 100.0 * row->samples / row->of : NAN;
 }
 
 /* What to rank by, the larger the earlier; what is not known last. */

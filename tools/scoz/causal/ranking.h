@@ -39,7 +39,7 @@ void ranking_init(struct ranking *r, const struct model *m, uint32_t progress,
 void ranking_deinit(struct ranking *r);
 
 /* Of the row, percent of all samples; NAN: it is not known. */
-double ranking_share(const struct model *m, const struct model_row *row);
+double ranking_share(const struct model_row *row);
 bool row_matches(const struct model_row *row, const char *filter);
 
 /* "the time per \"iter\"", "the latency of \"request\"", "the run time"; to be freed. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/labels.h"
+#include "tools/scoz/causal/callers.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 
@@ -154,13 +155,13 @@ static char *scale_ticks(const struct scale *s)
 }
 
 struct glyphs {
-	const char *zero, *sure, *whisker, *value, *below, *above, *dash;
+	const char *zero, *sure, *whisker, *value, *below, *above, *dash, *calls;
 };
 
 static const struct glyphs *glyphs(void)
 {
-	static const struct glyphs utf8 = { "│", "█", "─", "●", "◂", "▸", "—" };
-	static const struct glyphs ascii = { "|", "#", "-", "o", "<", ">", "-" };
+	static const struct glyphs utf8 = { "│", "█", "─", "●", "◂", "▸", "—", " → " };
+	static const struct glyphs ascii = { "|", "#", "-", "o", "<", ">", "-", " -> " };
 
 	return locale_is_utf8() ? &utf8 : &ascii;
 }
@@ -216,9 +217,9 @@ static char *at_text(const struct model_row *row)
 					     : xasprintf("%g %%", row->e->best_at_pct);
 }
 
-static char *share_text(const struct model *m, const struct model_row *row)
+static char *share_text(const struct model_row *row)
 {
-	double share = ranking_share(m, row);
+	double share = ranking_share(row);
 
 	if (!isfinite(share))
 		return xstrdup(glyphs()->dash);
@@ -364,7 +365,7 @@ static void print_row(const struct ranking *r, const struct model_row *row, cons
 		      const struct columns *c)
 {
 	_cleanup_free_ char *value = value_text(row), *at = at_text(row);
-	_cleanup_free_ char *share = share_text(r->m, row), *place = place_text(row);
+	_cleanup_free_ char *share = share_text(row), *place = place_text(row);
 	enum paint p = paint_of(section_of(row));
 
 	printf("  ");
@@ -543,12 +544,35 @@ static void print_curve(const struct model_row *row, size_t width)
 	}
 }
 
+static void print_callers(const struct model *m, const struct model_row *row, size_t width)
+{
+	_cleanup_free_ struct call_path *paths = NULL;
+	size_t n = call_paths(m->profile, row->e->target, &paths);
+	double rest = 100;
+
+	if (!n)
+		return;
+	printf("  reached by:\n");
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *text = call_path_text(&paths[i], glyphs()->calls);
+		_cleanup_free_ char *shown = text_clean(text, "?"), *local = NULL;
+
+		/* The arrows are glyphs()'s already. */
+		local = locale_is_utf8() ? xstrdup(shown) : locale_text(shown);
+		printf("    %3.0f %%  ", paths[i].share_pct);
+		put_wrapped(local, 11, width);
+		rest -= paths[i].share_pct;
+	}
+	if (rest >= 0.5)
+		printf("    %3.0f %%  other ways\n", rest);
+}
+
 static void print_details(const struct model *m, const struct model_row *row, size_t width)
 {
 	_cleanup_free_ char *name = clean(row->target->name);
 	_cleanup_free_ char *location = clean(row->target->location);
 	_cleanup_free_ char *unit = ranking_unit(m, row->progress), *shown = clean(unit);
-	_cleanup_free_ char *best = estimate_best_text(row->e), *share = share_text(m, row);
+	_cleanup_free_ char *best = estimate_best_text(row->e), *share = share_text(row);
 
 	paint(PAINT_BOLD);
 	printf("%s\n", name);
@@ -559,8 +583,10 @@ static void print_details(const struct model *m, const struct model_row *row, si
 	       estimate_needs_reason(row->e) ? " (" : "",
 	       estimate_needs_reason(row->e) ? doubt_text(row->e->doubt) : "",
 	       estimate_needs_reason(row->e) ? ")" : "", best, shown);
-	printf("  %llu samples%s%s%s\n\n", (unsigned long long)row->samples,
-	       row->sampled ? " (" : "", row->sampled ? share : "", row->sampled ? " %)" : "");
+	printf("  %llu samples%s%s%s\n", (unsigned long long)row->samples, row->of ? " (" : "",
+	       row->of ? share : "", row->of ? " %)" : "");
+	print_callers(m, row, width);
+	putchar('\n');
 	print_curve(row, width);
 	putchar('\n');
 	print_trust_of(row);

@@ -181,15 +181,17 @@ $(B)/faults.so: tests/faults/faults.c
 # Unless the user says something else.
 all_cores = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-.PHONY: deps deps-vm
-deps: ## installs what building and testing need (Debian)
+.PHONY: deps deps-test deps-vm
+deps: ## installs what building needs (Debian)
 	tools/install-deps
+deps-test: ## and what the tests need
+	tools/install-deps test
 deps-vm: ## and what building and booting kernels needs
 	tools/install-deps vm
 
 .PHONY: check check-unit check-system check-vm check-style vm-kernels demo
 # The kernels are built beside tests that a busy machine does not touch.
-check: deps deps-vm ## installs what is missing and runs all tests, most of which need root
+check: deps-vm ## installs what is missing and runs all tests, most of which need root
 	$(MAKE) $(all_cores) all unit system
 	tests/run --beside 'make vm-kernels'
 check-unit: unit ## runs the unit tests

@@ -96,6 +96,15 @@ static struct estimate_point *find_point(struct estimate *e, double speedup)
 	return NULL;
 }
 
+/* The share of their time able to run that profiled tasks wait behind strangers. */
+static double behind_strangers(const struct unit_set *set)
+{
+	double others = fmax(set->busy - set->ran - set->stopped, 0);
+	double waits = set->ran + others > 0 ? set->queued * others / (set->ran + others) : 0;
+
+	return waits > 0 ? waits / (waits + set->ran) : 0;
+}
+
 /*
  * What does not shrink however long one measures, and the largest part of it. What the period costs
  * goes by how often tasks synchronise at 0 % (@zero): delays change that.
@@ -122,7 +131,10 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 
 	p->fixed_part[FIXED_METHOD] = METHOD_PP;
 	p->fixed_part[FIXED_CROWDED] = CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct);
-	p->fixed_part[FIXED_SHARED] = SHARED_DOUBT * shared * p->speedup_pct;
+	p->fixed_part[FIXED_SHARED] = hypot(SHARED_DOUBT * shared * p->speedup_pct,
+					    QUEUED_DOUBT * behind_strangers(zero) *
+						    fmin(p->speedup_pct / QUEUED_MOST, 1) *
+						    (100 - p->program_speedup_pct));
 	p->fixed_part[FIXED_PERIOD] = PERIOD_DOUBT * period * set->speedup;
 	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
 	p->fixed_part[FIXED_SPINS] =

@@ -147,6 +147,9 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->inserted += w->inserted_s;
 		set->ran += w->ran_s;
 		set->stolen += w->stolen_s;
+		set->queued += w->queued_s;
+		set->busy += w->busy_s;
+		set->stopped += w->stopped_s;
 		set->expected += w->expected_pp;
 		set->time += w->progress[b->progress].virtual_s;
 		make_unit(b, p, &set->u[set->n++]);

@@ -39,6 +39,7 @@ struct profile_window {
 	 * would have needed it for less (account/share.h).
 	 */
 	double shared_s;
+	double queued_s; /* sum over profiled tasks: ready to run, while others had the core */
 	double absolute_waits; /* sleeps until a point in time */
 	double external_waits; /* how many */
 	/*

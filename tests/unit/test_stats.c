@@ -619,6 +619,44 @@ static void test_spinning_widens(void **state)
 	assert_true(half[2] > 22 && half[2] < 28);
 }
 
+/*
+ * Tasks that are able to run for as long as they run, and find a stranger there: what that is worth
+ * is in doubt. Not if they wait behind each other, or strangers have cores of their own.
+ */
+static void test_queueing_behind_strangers_widens(void **state)
+{
+	static const struct {
+		double queued, busy; /* in CPU times of the profiled tasks */
+		double half;
+	} cases[] = {
+		{ 0, 1, 0 },
+		{ 2, 2, 0.5 * 0.5 * 80 },
+		{ 1, 1, 0 },
+		{ 0, 8, 0 },
+	};
+	static const double s[] = { 0.25, 0.5 }, p[] = { 0.9, 0.8 };
+	struct windows w = { .n = 0 };
+
+	(void)state;
+	add_curve(&w, s, p, 2, 8, 0);
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		struct estimates e;
+
+		for (size_t i = 0; i < w.n; i++) {
+			w.w[i].ran_s = w.w[i].wall_s = w.p[i][0].virtual_s;
+			w.w[i].queued_s = cases[k].queued * w.w[i].ran_s;
+			w.w[i].stopped_s = 0.1;
+			w.w[i].busy_s = cases[k].busy * w.w[i].ran_s + 0.1;
+		}
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		assert_float_equal(e.e[0].points[2].ci_hi - 20, hypot(cases[k].half, METHOD_PP),
+				   0.3);
+		if (k == 1) /* half of it at half of the speedup */
+			assert_float_equal(e.e[0].points[1].ci_hi - 10, 0.5 * 0.5 * 90 / 2, 0.3);
+		estimates_free(&e);
+	}
+}
+
 static void test_absolute_sleeps_are_paced(void **state)
 {
 	static const double s[] = { 0.5 }, p[] = { 0.8 };
@@ -855,6 +893,7 @@ int main(void)
 		cmocka_unit_test(test_method_error),
 		cmocka_unit_test(test_target_that_waits),
 		cmocka_unit_test(test_spinning_widens),
+		cmocka_unit_test(test_queueing_behind_strangers_widens),
 		cmocka_unit_test(test_absolute_sleeps_are_paced),
 	};
 

@@ -43,7 +43,7 @@ static __attribute__((noreturn)) void usage(void)
 		"  truth JSON [shares=POINTS] [states=POINTS] [off=POINTS] [runq=PERCENT]\n"
 		"             [kinds=PERCENT]\n"
 		"                    beside what a program of workloads/waiting measured\n"
-		"  attribution JSON  no function, no waker of another thread (switches)\n"
+		"  attribution JSON [off]  no function, no waker of another thread (switches)\n"
 		"  faults JSON PERCENT\n"
 		"                    points in functions under the names of their threads "
 		"(faults)\n"
@@ -563,7 +563,8 @@ static const json_t *find_thread(const json_t *list, int tid)
 	return NULL;
 }
 
-static void attribution(const char *path)
+/* @ticks_stay_away: points on the CPU may be missing, as in truth(). */
+static void attribution(const char *path, bool ticks_stay_away)
 {
 	json_t *j = load(path), *list = json_object_get(j, "threads");
 	uint64_t own = 0, without = 0, wakers = 0, no_waker = 0;
@@ -608,7 +609,8 @@ static void attribution(const char *path)
 
 		switches += get(t, "switches");
 		collect(t, s, 1, &total);
-		if (fabs(s[0].all - expected) > allowed(expected))
+		if (s[0].all - expected > allowed(expected) ||
+		    (!ticks_stay_away && expected - s[0].all > allowed(expected)))
 			wrong("tid %.0f: %.0f points in %s instead of %.0f", get(t, "tid"),
 			      s[0].all, name_of(t), expected);
 	}
@@ -683,7 +685,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "truth") && argc > 3)
 		truth(argv[3], argv + 4);
 	else if (!strcmp(what, "attribution") && argc > 3)
-		attribution(argv[3]);
+		attribution(argv[3], argv[4] && !strcmp(argv[4], "off"));
 	else if (!strcmp(what, "faults") && argc > 4)
 		faults(argv[3], atof(argv[4]));
 	else

@@ -131,10 +131,10 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 
 	p->fixed_part[FIXED_METHOD] = METHOD_PP;
 	p->fixed_part[FIXED_CROWDED] = CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct);
-	p->fixed_part[FIXED_SHARED] = hypot(SHARED_DOUBT * shared * p->speedup_pct,
-					    QUEUED_DOUBT * behind_strangers(zero) *
-						    fmin(p->speedup_pct / QUEUED_MOST, 1) *
-						    (100 - p->program_speedup_pct));
+	p->fixed_part[FIXED_SHARED] = hypot(
+		SHARED_DOUBT * shared * p->speedup_pct,
+		QUEUED_DOUBT * behind_strangers(zero) * fmin(p->speedup_pct / QUEUED_MOST, 1) *
+			fmax(100 - p->program_speedup_pct, p->program_speedup_pct));
 	p->fixed_part[FIXED_PERIOD] = PERIOD_DOUBT * period * set->speedup;
 	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
 	p->fixed_part[FIXED_SPINS] =
@@ -161,6 +161,8 @@ static void add_method_error(struct estimate_point *p)
 	p->se = se;
 	p->ci_lo = p->program_speedup_pct - hypot(p->program_speedup_pct - p->ci_lo, half);
 	p->ci_hi = p->program_speedup_pct + hypot(p->ci_hi - p->program_speedup_pct, half);
+	if (isfinite(p->ci_hi))
+		p->ci_hi = fmin(p->ci_hi, 100); /* nothing takes less than no time */
 }
 
 /* Sets @from to @to, excluding the latter: their scatter. */

@@ -150,9 +150,9 @@ bool estimate_needs_reason(const struct estimate *e);
 /*
  * Who needs less may get more of the cores than before, or be let run at once: up to so much of the
  * share of their time that profiled tasks, able to run, wait behind strangers, may be won (or lost)
- * beyond what is predicted, of what the prediction leaves. Measured with programs that were really
- * changed, beside compilers (docs/accuracy.md, "Beside strangers"); from a speedup of QUEUED_MOST
- * on all of it.
+ * beyond what is predicted: of what the prediction says or leaves, whatever is more. Measured with
+ * programs that were really changed, beside compilers (docs/accuracy.md, "Beside strangers"); from
+ * a speedup of QUEUED_MOST on all of it.
  */
 #define QUEUED_DOUBT 0.5
 #define QUEUED_MOST  50.0 /* percent of line speedup */

@@ -61,8 +61,10 @@ MAKEFLAGS += --no-print-directory
 headers = -MMD -MP -MF $(patsubst $(B)/%,$(B)/obj/%.d,$@)
 directories = @mkdir -p $(@D) $(dir $(patsubst $(B)/%,$(B)/obj/%,$@))
 
-.PHONY: all help
+.PHONY: all programs help
 all: $(B)/scozd $(B)/scoz $(WORK) ## scozd, scoz and the workloads, into build/ (the goal without a name)
+	$(say_end)
+programs: $(B)/scozd $(B)/scoz ## scozd and scoz alone: what is installed
 	$(say_end)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -314,7 +316,7 @@ scoz.pc:
 	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' '' 'Name: scoz' \
 		'Description: marks for the scoz causal profiler (headers only)' 'Version: $(VERSION)' \
 		'Cflags: -I$${includedir}' >$(B)/scoz.pc
-install: all completions scoz.pc ## into DESTDIR/PREFIX; STRIP=1: without symbols
+install: programs completions scoz.pc ## into DESTDIR/PREFIX; STRIP=1: without symbols
 	$(call each_installed,install -D -m $$1 $$2 "$$to"); done
 	@$(if $(STRIP),strip '$(DESTDIR)$(PREFIX)'/sbin/scozd '$(DESTDIR)$(PREFIX)'/bin/scoz)
 	@echo "installed $(words $(INSTALLED)) files below $(DESTDIR)$(PREFIX); make uninstall takes them away"
@@ -327,6 +329,17 @@ uninstall: ## removes what install put there, and nothing else
 .PHONY: deb
 deb: ## build/deb/scoz_*.deb, from what git knows of the tree as it is (needs debhelper)
 	tools/make-deb $(B)/deb
+
+# Linked once more: the libraries lie beside them, and for programs with capabilities in /usr/local.
+$(B)/tarball/scozd: $(B)/scozd $(call obj,$(DAEMON_SRC)) $(B)/libscozcore.a
+$(B)/tarball/scoz: $(B)/scoz $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
+$(B)/tarball/scozd $(B)/tarball/scoz:
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(if $(filter %/scoz,$@),$(TOOL_LIBS)) $(LDLIBS) \
+		-Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/scoz:/usr/local/lib/scoz'
+.PHONY: tarball
+tarball: programs completions $(B)/tarball/scozd $(B)/tarball/scoz ## build/tarball/scoz-*.tar.gz: programs and libraries for systems that are not Debian
+	tools/make-tarball $(B)/tarball/scozd $(B)/tarball/scoz $(B)/tarball
 
 .PHONY: clean
 clean: ## removes build/

@@ -527,7 +527,7 @@ static void write_progress(struct page *p, uint32_t progress)
 		r.progress->kind == PROGRESS_LATENCY);
 	page_text(p, unit);
 	fprintf(p->out, "\">\n<h1 class=\"headline\">");
-	page_text(p, headline);
+	write_label(p, headline);
 	fprintf(p->out, "</h1>\n<p class=\"sub\">By how much ");
 	page_text(p, unit);
 	fprintf(p->out, " would shrink if a target took that much less time (\"at\"). Solid: "

@@ -2,6 +2,7 @@
 #include "daemon/choose.h"
 
 #define MAX_CHOSEN 8 /* at a time */
+#define MAX_MORE   4 /* for what is expected of them */
 
 void chosen_target_free(struct chosen_target *t)
 {
@@ -91,6 +92,38 @@ static void merge(struct choices *c)
 	qsort(c->list, c->n, sizeof(*c->list), by_samples);
 }
 
+void choices_keep_worth(struct choices *c, uint64_t sum, uint64_t all, const struct expectations *e)
+{
+	size_t kept = 0, by_samples;
+
+	while (kept < c->n && kept < MAX_CHOSEN &&
+	       code_worth_trying(c->list[kept].samples, sum, all))
+		kept++;
+	by_samples = kept;
+	for (size_t i = kept; i < c->n && kept < by_samples + MAX_MORE; i++) {
+		struct choice saved = c->list[i];
+
+		if (!expectation_is_sure(expectations_half(e, saved.target.name)))
+			continue;
+		c->list[i] = c->list[kept];
+		c->list[kept++] = saved;
+	}
+	free_from(c, kept);
+}
+
+double choices_weight(const struct choices *c, size_t i, const struct expectations *e)
+{
+	double most = 0;
+
+	for (size_t k = 0; k < c->n; k++) {
+		const struct profile_expectation *x = expectations_half(e, c->list[k].target.name);
+
+		most = x && x->high > most ? x->high : most;
+	}
+	return c->list[i].samples *
+	       expectation_favour(expectations_half(e, c->list[i].target.name), most);
+}
+
 /* What the samples of a run are credited to. */
 struct credits {
 	struct tally_sums *location;
@@ -145,8 +178,6 @@ static void add_location(struct session *s, uint32_t id, enum grain grain, uint6
 static void choose(struct session *s, const struct credits *c, enum grain grain,
 		   struct choices *ret)
 {
-	size_t worth = 0;
-
 	for (size_t i = 0; i < c->n_location; i++) {
 		if (c->location[i].credit)
 			add_location(s, i, grain, c->location[i].credit, ret);
@@ -156,10 +187,7 @@ static void choose(struct session *s, const struct credits *c, enum grain grain,
 			add_binary(s, i, c->binary[i].sums.credit, ret);
 	}
 	merge(ret);
-	while (worth < ret->n && worth < MAX_CHOSEN &&
-	       code_worth_trying(ret->list[worth].samples, c->sum, c->all))
-		worth++;
-	free_from(ret, worth);
+	choices_keep_worth(ret, c->sum, c->all, s->expected);
 }
 
 void choose_targets(struct session *s, struct choices *ret)

@@ -17,6 +17,14 @@ struct choices {
 
 /* Lines and functions, or what is larger where none of these matters; a few at most. */
 void choose_targets(struct session *s, struct choices *ret);
+/*
+ * Of all (most sampled first) leaves those that are worth trying by their samples, of which @sum
+ * are credited to something, of @all, and some more of which something is surely expected.
+ */
+void choices_keep_worth(struct choices *c, uint64_t sum, uint64_t all,
+			const struct expectations *e);
+/* What each is expected to bring, beside its samples. */
+double choices_weight(const struct choices *c, size_t i, const struct expectations *e);
 void choices_free(struct choices *c);
 void chosen_target_free(struct chosen_target *t);
 

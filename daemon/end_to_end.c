@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/end_to_end.h"
+#include "daemon/expect.h"
 #include "daemon/lease.h"
 
 #include <unistd.h>
@@ -23,6 +24,7 @@ static int run_command(struct session *s, struct error *err)
 	if (!ret) {
 		if (engine_involve(s->engine, s->command.pid, err))
 			log_warn("%s", err->text);
+		prior_record(s->prior, s->command.pid);
 		ret = command_release(&s->command, s->opt.command, err);
 	}
 	if (!ret)
@@ -102,6 +104,7 @@ int end_to_end_run(struct experiment *x, struct error *err)
 	engine_read_ledger(s->engine, &a);
 	ret = timed_run(s, &wall_s, err);
 	engine_read_ledger(s->engine, &b);
+	expect_end(s);
 	if (ret)
 		return ret == -EINTR ? 0 : ret;
 	experiment_choose_period(x, &(struct happened){ &a, &b, wall_s, 0 });

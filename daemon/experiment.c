@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/expect.h"
 #include "daemon/experiment.h"
 #include "daemon/lease.h"
 
@@ -113,12 +114,15 @@ int experiment_run(struct experiment *x, struct error *err)
 		session_look_for_marks(s);
 		if (!session_repair(s, err))
 			log_warn("%s", err->text);
+		expect_poll(s);
 		rate = slowest_rate(s);
 		if (rate > 0 && !visited) {
 			ret = warm_up(x, &visited) ? -EINTR : 0;
 			visited = true;
 			continue;
 		}
+		if (rate > 0 && !expect_record(s))
+			break;
 		if (rate > 0)
 			answer = trials_next(x->trials, &what);
 		if (answer == PLAN_PRECISE) {

@@ -68,7 +68,7 @@ static bool in_source_scope(const struct options *opt, const char *file)
 }
 
 /* What a person would type; long build paths keep their last two parts. */
-static const char *short_path(const char *path)
+const char *location_short_path(const char *path)
 {
 	const char *p = path + strlen(path);
 	int slashes = 0;
@@ -106,7 +106,7 @@ static void describe(struct locations *l, const struct maps_binary *binary,
 		     const struct map_frame *frame, enum code_origin origin, struct location *ret)
 {
 	ret->binary = binary->path;
-	ret->where = frame->file ? xasprintf("%s:%u", short_path(frame->file), frame->line)
+	ret->where = frame->file ? xasprintf("%s:%u", location_short_path(frame->file), frame->line)
 				 : xstrdup("");
 	if (by_line(l, frame, origin)) {
 		ret->kind = TARGET_LINE;

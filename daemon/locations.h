@@ -39,6 +39,8 @@ void locations_destroy(struct locations *l);
  */
 uint32_t locations_intern(struct locations *l, const struct maps_binary *binary,
 			  const struct map_frame *frame, uint8_t *origin);
+/* Of a source file, as targets and locations have it: a part of @path. */
+const char *location_short_path(const char *path);
 /* A binary as a target, "bin:gzip", malloc'ed. */
 char *locations_binary_target(const char *path);
 uint32_t locations_count(struct locations *l);

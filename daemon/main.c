@@ -9,6 +9,7 @@
 #include "daemon/calibrate.h"
 #include "daemon/end_to_end.h"
 #include "daemon/ending.h"
+#include "daemon/expect.h"
 #include "daemon/finish.h"
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
@@ -352,6 +353,8 @@ static int run_once(struct experiment *x, struct error *err)
 		if (!ret)
 			ret = engine_involve(s->engine, s->command.pid, err);
 		if (!ret)
+			prior_record(s->prior, s->command.pid);
+		if (!ret)
 			ret = command_release(&s->command, s->opt.command, err);
 		if (!ret)
 			session_expect_chains(s, s->command.pid);
@@ -360,6 +363,8 @@ static int run_once(struct experiment *x, struct error *err)
 	}
 	if (ret)
 		return ret;
+	if (!s->opt.command)
+		prior_record(s->prior, 0);
 	ret = experiment_run(x, err);
 	engine_set_speedup(s->engine, 0);
 	if (s->command.pid) /* the run is over before the command is: its end says nothing */
@@ -463,7 +468,8 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	options_parse(argc, argv, &s.opt);
 	s.launcher = LAUNCHER_INIT;
-	ret = symbolizer_start(&err); /* before there are other threads */
+	s.prior = prior_start(&s.opt); /* before there are other threads, or anything to share */
+	ret = symbolizer_start(&err);
 	s.sources = s.opt.no_sources ? NULL : sources_start();
 	if (!ret)
 		ret = check_privileges(&err);
@@ -489,6 +495,7 @@ int main(int argc, char **argv)
 		ret = set_up(&x, &err);
 	if (!ret)
 		ret = run(&x, &err);
+	expect_end(&s);
 	take_down(&s);
 	status = conclude(&x, ret, &err);
 	ending_is_over(status);
@@ -501,6 +508,7 @@ int main(int argc, char **argv)
 	destroy(&x);
 	launcher_stop(&s.launcher);
 	sources_stop(s.sources);
+	prior_stop(s.prior);
 	symbolizer_stop();
 	guardian_stop(&guardian);
 	return status;

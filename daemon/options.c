@@ -62,6 +62,8 @@ static const char usage[] =
 	"Output:\n"
 	"  -o, --output=FILE            default: profile.scoz; a fitting one is extended\n"
 	"      --user=NAME              run the command as this user\n"
+	"      --no-replay              do not record the beginning of the run, from which is\n"
+	"                               told what to expect of targets\n"
 	"      --no-sources             leave lines of source out of the profile\n"
 	"      --json                   progress as JSON lines on stderr\n"
 	"  -v, --verbose                say more (twice: everything)\n"
@@ -104,6 +106,7 @@ enum {
 	OPT_TUNE,
 	OPT_UNWIND,
 	OPT_NO_SOURCES,
+	OPT_NO_REPLAY,
 };
 
 static const struct option longs[] = {
@@ -139,6 +142,7 @@ static const struct option longs[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "user", required_argument, NULL, OPT_USER },
 	{ "no-sources", no_argument, NULL, OPT_NO_SOURCES },
+	{ "no-replay", no_argument, NULL, OPT_NO_REPLAY },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -424,6 +428,9 @@ static void take(struct options *o, int key, const char *arg, char *const *rest)
 	case OPT_NO_SOURCES:
 		o->no_sources = true;
 		break;
+	case OPT_NO_REPLAY:
+		o->replay = false;
+		break;
 	case 'o':
 		o->output = arg;
 		break;
@@ -476,6 +483,7 @@ void options_parse(int argc, char **argv, struct options *ret)
 		.seed = 1,
 		.waive = true,
 		.unwind = true,
+		.replay = true,
 	};
 	append(&ret->arguments, &ret->n_arguments, &ret->cap_arguments, argv[0]);
 	argv[0] = program_invocation_short_name; /* getopt's messages begin as all others */

@@ -43,6 +43,7 @@ struct options {
 	const char *user;
 	bool json;
 	bool no_sources; /* no lines of source go into the profile */
+	bool replay;	 /* the beginning is recorded and replayed */
 	bool waive;
 	bool waits;		    /* code is sped up with its waiting */
 	bool unwind;		    /* by tables */

@@ -12,6 +12,7 @@
 #include "daemon/locations.h"
 #include "daemon/options.h"
 #include "daemon/points.h"
+#include "daemon/prior.h"
 #include "daemon/sources.h"
 #include "engine/engine.h"
 #include "maps/maps.h"
@@ -43,13 +44,16 @@ struct session {
 	struct handlers *handlers;
 	struct points *points;
 	struct profile_writer *writer;
-	struct sources *sources; /* NULL: none are wanted */
+	struct sources *sources;       /* NULL: none are wanted */
+	struct prior *prior;	       /* NULL: nothing is recorded */
+	struct expectations *expected; /* NULL: not known, or not yet */
 	struct launcher launcher;
 	struct command command;
 	struct lease *lease;
 	int truth;	/* the file of --truth, or -1 */
 	bool in_window; /* nothing that may wait for others is done: cores may be stopped */
 
+	bool prior_waited; /* its recording has had its time */
 	uint64_t start_ns;
 	enum run_end end;
 	int command_status;

@@ -100,22 +100,27 @@ static void forget_code(struct entry *e)
 /* Trials that go on get a new weight, and what has since been seen of them. */
 static void choose(struct trials *l)
 {
+	_cleanup_free_ double *weights = NULL;
 	struct choices c;
 
 	choose_targets(l->s, &c);
+	weights = xcalloc(c.n + 1, sizeof(*weights));
+	for (size_t i = 0; i < c.n; i++) /* before their names are taken */
+		weights[i] = choices_weight(&c, i, l->s->expected);
 	for (size_t i = 0; i < c.n; i++) {
 		struct chosen_target *new = &c.list[i].target, old;
 		int at = find(l, new->name);
+		double weight = weights[i];
 		struct entry *e;
 
 		if (at < 0) {
-			e = add(l, new->name, c.list[i].samples);
+			e = add(l, new->name, weight);
 			e->chosen = *new;
 			*new = (struct chosen_target){};
 			continue;
 		}
 		e = &l->list[at];
-		plan_set_weight(l->plan, at, c.list[i].samples);
+		plan_set_weight(l->plan, at, weight);
 		if (new->n_sites == e->chosen.n_sites)
 			continue; /* they only ever become more */
 		old = e->chosen;

@@ -100,6 +100,21 @@ static const struct field path_fields[] = {
 	M(U32, path.p, run), M(U32, path.p, target, FIELD_REQUIRED), M(U64, path.p, samples),
 	M(TEXTS, path, functions), { 0 },
 };
+static const struct field replay_fields[] = {
+	M(U32, replay, run), M(REAL, replay, seconds), M(U64, replay, events),
+	M(U64, replay, samples), M(U64, replay, lost), M(REAL, replay, crowded),
+	M(REAL, replay, spun), M(TEXT, replay, why), { 0 },
+};
+static const struct field expectation_fields[] = {
+	ITEM(REAL, profile_expectation, speedup), ITEM(REAL, profile_expectation, pct),
+	ITEM(REAL, profile_expectation, low), ITEM(REAL, profile_expectation, high), { 0 },
+};
+static const struct field expected_fields[] = {
+	M(U32, expected.e, run), M(TEXT, expected.e, target), M(TEXT, expected.e, kind),
+	M(TEXT, expected.e, location), M(U32, expected.e, progress, FIELD_REQUIRED),
+	M(REAL, expected.e, share), M(U64, expected.e, samples),
+	M(ROWS, expected, at, LIST(expectation_fields, profile_expectation)), { 0 },
+};
 static const struct field footer_fields[] = {
 	M(U32, footer, run), M(REAL, footer.f, duration_s), M(U64, footer.f, samples_total),
 	M(U64, footer.f, samples_lost), M(U64, footer.f, samples_unnamed),
@@ -127,6 +142,8 @@ static const struct line_kind kinds[PROFILE_LINE_KINDS] = {
 	[LINE_SOURCE] = KIND(source, .s = { .run = 0 }),
 	[LINE_SEEN] = KIND(seen, .run = 0),
 	[LINE_PATH] = KIND(path, .p = { .run = 0 }),
+	[LINE_REPLAY] = KIND(replay, .why = ""),
+	[LINE_EXPECTED] = KIND(expected, .e = { .target = "", .kind = "", .location = "" }),
 	[LINE_FOOTER] = KIND(footer, .f = { .command_status = -1, .end = "" }),
 };
 /* clang-format on */

@@ -20,6 +20,8 @@ enum profile_line_kind {
 	LINE_SOURCE,
 	LINE_SEEN,
 	LINE_PATH,
+	LINE_REPLAY,
+	LINE_EXPECTED,
 	LINE_FOOTER,
 	PROFILE_LINE_KINDS
 };
@@ -74,6 +76,11 @@ union profile_line {
 		struct profile_path p;
 		struct jsonl_list functions;
 	} path;
+	struct profile_replay replay;
+	struct {
+		struct profile_expected e;
+		struct jsonl_list at;
+	} expected;
 	struct {
 		uint32_t run;
 		struct profile_footer f;

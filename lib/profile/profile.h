@@ -82,6 +82,31 @@ struct profile_latency {
 	size_t n_bins;
 };
 
+/*
+ * What a recording of the run's beginning makes expect (docs/whatif.md): by replay, before any
+ * experiment, with bounds that are no intervals. Percent.
+ */
+struct profile_replay {
+	uint32_t run;
+	double seconds; /* so long it was recorded */
+	uint64_t events, samples, lost;
+	double crowded, spun; /* as struct predict has them: 0 to 1 */
+	const char *why;      /* nothing is expected; else "" */
+};
+struct profile_expectation {
+	double speedup; /* 0 to 1 */
+	double pct, low, high;
+};
+struct profile_expected {
+	uint32_t run;
+	const char *target, *kind, *location; /* as a profile_target's */
+	uint32_t progress;		      /* id */
+	double share; /* of the time that threads ran: in it, or called by it; 0 to 1 */
+	uint64_t samples;
+	struct profile_expectation *at; /* by speedup, growing */
+	size_t n_at;
+};
+
 /* How often a location was seen (in scope, near the progress), for `scoz targets` and reports. */
 struct profile_sample {
 	const char *target; /* TARGET notation */
@@ -176,6 +201,10 @@ int profile_writer_source(struct profile_writer *w, const struct profile_source 
 			  struct error *err);
 int profile_writer_seen(struct profile_writer *w, const struct profile_seen *s, struct error *err);
 int profile_writer_path(struct profile_writer *w, const struct profile_path *p, struct error *err);
+int profile_writer_replay(struct profile_writer *w, const struct profile_replay *r,
+			  struct error *err);
+int profile_writer_expected(struct profile_writer *w, const struct profile_expected *e,
+			    struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
 int profile_writer_machine(struct profile_writer *w, const struct profile_machine *m,
@@ -221,6 +250,10 @@ struct profile {
 	size_t n_paths;
 	struct profile_latency *latencies; /* of all runs */
 	size_t n_latencies;
+	struct profile_replay *replays; /* of all runs that have one */
+	size_t n_replays;
+	struct profile_expected *expected; /* of all runs */
+	size_t n_expected;
 	bool truncated;	      /* last line incomplete, or the last run without footer */
 	size_t skipped_lines; /* cut off by a crash or a full disk: nothing else is skipped */
 	size_t unknown_lines; /* kinds that a later scoz added: ignored */

@@ -3,6 +3,8 @@
 #include "jsonl/reader.h"
 #include "profile/format.h"
 
+#include <math.h>
+
 #define MAX_PROGRESS 4096
 
 struct profile_impl {
@@ -16,6 +18,7 @@ struct reader {
 	union profile_line l;
 	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
 	size_t cap_machines, cap_processes, cap_sources, cap_seen, cap_paths;
+	size_t cap_replays, cap_expected;
 	size_t first_sample;		/* of this run */
 	size_t *kept, n_kept, cap_kept; /* windows of this run, see push_kept() */
 };
@@ -277,6 +280,41 @@ static int read_path(struct reader *r)
 	return 0;
 }
 
+static int read_replay(struct reader *r)
+{
+	struct profile *p = r->p;
+
+	r->l.replay.run = p->n_runs - 1;
+	array_reserve(p->replays, r->cap_replays, p->n_replays + 1);
+	p->replays[p->n_replays++] = r->l.replay;
+	return 0;
+}
+
+static int read_expected(struct reader *r)
+{
+	struct profile_expected *e = &r->l.expected.e;
+	struct profile *p = r->p;
+	double before = 0;
+
+	if (e->progress >= p->n_progress)
+		return bad_field(r, "progress", "is not described by any line before it");
+	e->run = p->n_runs - 1;
+	e->at = r->l.expected.at.items;
+	e->n_at = r->l.expected.at.n;
+	for (size_t i = 0; i < e->n_at; i++) {
+		const struct profile_expectation *x = &e->at[i];
+
+		if (!(x->speedup > before && x->speedup <= 1))
+			return bad_field(r, "at", "holds speedups that do not grow from 0 to 1");
+		if (!(x->low <= x->high) || !isfinite(x->pct))
+			return bad_field(r, "at", "holds bounds in the wrong order");
+		before = x->speedup;
+	}
+	array_reserve(p->expected, r->cap_expected, p->n_expected + 1);
+	p->expected[p->n_expected++] = *e;
+	return 0;
+}
+
 static int read_frequency(struct reader *r)
 {
 	struct profile_header *h = &this_run(r)->header;
@@ -305,13 +343,14 @@ static int read_footer(struct reader *r)
 static int take_line(struct jsonl_reader *in, size_t kind)
 {
 	static int (*const readers[PROFILE_LINE_KINDS])(struct reader * r) = {
-		[LINE_HEADER] = read_header,   [LINE_PROGRESS] = read_progress,
-		[LINE_TARGET] = read_target,   [LINE_FREQUENCY] = read_frequency,
-		[LINE_WINDOW] = read_window,   [LINE_DISCARD] = read_discard,
-		[LINE_SAMPLE] = read_sample,   [LINE_PROCESS] = read_process,
-		[LINE_MACHINE] = read_machine, [LINE_LATENCY] = read_latency,
-		[LINE_SOURCE] = read_source,   [LINE_SEEN] = read_seen,
-		[LINE_PATH] = read_path,       [LINE_FOOTER] = read_footer,
+		[LINE_HEADER] = read_header,	 [LINE_PROGRESS] = read_progress,
+		[LINE_TARGET] = read_target,	 [LINE_FREQUENCY] = read_frequency,
+		[LINE_WINDOW] = read_window,	 [LINE_DISCARD] = read_discard,
+		[LINE_SAMPLE] = read_sample,	 [LINE_PROCESS] = read_process,
+		[LINE_MACHINE] = read_machine,	 [LINE_LATENCY] = read_latency,
+		[LINE_SOURCE] = read_source,	 [LINE_SEEN] = read_seen,
+		[LINE_PATH] = read_path,	 [LINE_REPLAY] = read_replay,
+		[LINE_EXPECTED] = read_expected, [LINE_FOOTER] = read_footer,
 	};
 
 	return readers[kind]((struct reader *)in);
@@ -465,6 +504,8 @@ void profile_free(struct profile *p)
 	free(p->sources);
 	free(p->seen);
 	free(p->paths);
+	free(p->replays);
+	free(p->expected);
 	free(p->latencies);
 	free(p->path);
 	free(impl);

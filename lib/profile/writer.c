@@ -320,6 +320,27 @@ int profile_writer_path(struct profile_writer *w, const struct profile_path *p, 
 	return write_line(w, LINE_PATH, &l, err);
 }
 
+int profile_writer_replay(struct profile_writer *w, const struct profile_replay *r,
+			  struct error *err)
+{
+	union profile_line l = { .replay = *r };
+
+	l.replay.run = w->run;
+	return write_line(w, LINE_REPLAY, &l, err);
+}
+
+int profile_writer_expected(struct profile_writer *w, const struct profile_expected *e,
+			    struct error *err)
+{
+	union profile_line l = { .expected = { *e, list_of(e->at, e->n_at) } };
+
+	if (e->progress >= w->n_progress)
+		return error_set(err, EINVAL, "%s: expected of an unknown progress point",
+				 w->file.path);
+	l.expected.e.run = w->run;
+	return write_line(w, LINE_EXPECTED, &l, err);
+}
+
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err)
 {

@@ -4,9 +4,11 @@
 #include "base/hash_index.h"
 #include "maps/origin.h"
 
+#include <math.h>
+
 struct candidate {
 	struct predict_target target;
-	double credit; /* what they are chosen by */
+	double rank; /* what they are chosen by */
 };
 
 struct all {
@@ -15,6 +17,7 @@ struct all {
 	size_t n, cap;
 	struct hash_index index;
 	uint32_t *function, *line; /* by frame: number in the list, HASH_NONE */
+	bool *system;		   /* by frame: it is not the user's */
 	uint64_t *seen;		   /* by number: the last sample that it was in */
 };
 
@@ -50,22 +53,32 @@ static bool is_function(const struct record_frame *f)
 	return f->kind != FRAME_MISSING && f->symbol[0] != '[' && f->symbol[0];
 }
 
+static bool is_of_system(const struct record_frame *f)
+{
+	return f->file ? source_is_system(f->file)
+		       : f->object[0] == '[' || binary_is_system(f->object);
+}
+
 static void name_frames(struct all *a, enum predict_grain grain)
 {
 	const struct trace *t = a->t;
 
 	a->function = xcalloc(t->n_frames + 1, sizeof(*a->function));
 	a->line = xcalloc(t->n_frames + 1, sizeof(*a->line));
+	a->system = xcalloc(t->n_frames + 1, sizeof(*a->system));
 	for (size_t i = 0; i < t->n_frames; i++) {
 		const struct record_frame *f = &t->frames[i];
-		struct predict_target named = { .symbol = f->symbol, .object = f->object };
+		struct predict_target named = { .symbol = f->symbol,
+						.object = f->object,
+						.file = f->line ? f->file : NULL };
 
 		a->function[i] = a->line[i] = HASH_NONE;
+		a->system[i] = is_of_system(f);
 		if (grain != PREDICT_LINES && is_function(f))
 			a->function[i] = intern(a, &named);
-		named.file = f->file;
 		named.line = f->line;
-		if (grain != PREDICT_FUNCTIONS && f->kind != FRAME_MISSING && f->file && f->line)
+		if ((grain == PREDICT_LINES || grain == PREDICT_BOTH) && f->kind != FRAME_MISSING &&
+		    f->file && f->line)
 			a->line[i] = intern(a, &named);
 	}
 	a->seen = xcalloc(a->n + 1, sizeof(*a->seen));
@@ -79,30 +92,47 @@ static void count(struct all *a, uint32_t i, const struct trace_event *s, uint64
 	a->seen[i] = number;
 	a->list[i].target.share += s->weight;
 	a->list[i].target.samples++;
-	if (!a->list[i].target.line)
-		a->list[i].credit += s->weight;
+}
+
+/* Of a chain, so far: the innermost, and the innermost of the user's. */
+struct innermost {
+	uint32_t any, own;
+};
+
+static void look(struct innermost *in, uint32_t i, bool system)
+{
+	if (i == HASH_NONE)
+		return;
+	if (in->any == HASH_NONE)
+		in->any = i;
+	if (in->own == HASH_NONE && !system)
+		in->own = i;
+}
+
+static void credit(struct all *a, const struct innermost *in, double weight)
+{
+	uint32_t i = in->own != HASH_NONE ? in->own : in->any;
+
+	if (i != HASH_NONE)
+		a->list[i].target.own += weight;
 }
 
 static void count_stack(struct all *a, const struct trace_event *s, uint64_t number)
 {
+	struct innermost line = { HASH_NONE, HASH_NONE }, function = line;
 	const struct trace *t = a->t;
-	uint32_t innermost = HASH_NONE, own = HASH_NONE;
 
 	for (uint32_t at = s->stack; at != TRACE_NONE; at = t->stacks[at].parent) {
-		uint32_t frame = t->stacks[at].frame, line = a->line[frame];
+		uint32_t f = t->stacks[at].frame;
+		bool system = a->system[f];
 
-		count(a, a->function[frame], s, number);
-		count(a, line, s, number);
-		if (line != HASH_NONE && innermost == HASH_NONE)
-			innermost = line;
-		if (line != HASH_NONE && own == HASH_NONE &&
-		    !source_is_system(t->frames[frame].file))
-			own = line;
+		count(a, a->function[f], s, number);
+		count(a, a->line[f], s, number);
+		look(&function, a->function[f], system);
+		look(&line, a->line[f], system);
 	}
-	if (own == HASH_NONE)
-		own = innermost;
-	if (own != HASH_NONE)
-		a->list[own].credit += s->weight;
+	credit(a, &function, s->weight);
+	credit(a, &line, s->weight);
 }
 
 static int best_first(const void *pa, const void *pb)
@@ -110,33 +140,39 @@ static int best_first(const void *pa, const void *pb)
 	const struct candidate *a = *(struct candidate *const *)pa,
 			       *b = *(struct candidate *const *)pb;
 
-	if (a->credit != b->credit)
-		return a->credit > b->credit ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
 	return a < b ? -1 : a > b;
 }
 
 /* Returns ranks by number, HASH_NONE: not among those kept. */
-static uint32_t *keep_best(const struct all *a, enum predict_grain grain, double weight,
+static uint32_t *keep_best(const struct all *a, const struct predict_options *o, double weight,
 			   struct candidates *ret)
 {
 	struct candidate **order = xcalloc(a->n + 1, sizeof(*order));
 	uint32_t *rank = xcalloc(a->n + 1, sizeof(*rank));
 	size_t room[2] = { PREDICT_TARGETS, PREDICT_TARGETS }; /* functions, lines */
 
-	if (grain == PREDICT_BOTH)
+	if (o->grain == PREDICT_BOTH)
 		room[0] = room[1] = PREDICT_TARGETS / 2;
 	for (size_t i = 0; i < a->n; i++) {
-		order[i] = &a->list[i];
+		struct candidate *c = &a->list[i];
+
+		c->rank = o->grain == PREDICT_FUNCTIONS ? c->target.share : c->target.own;
+		if (o->wanted && c->target.samples && o->wanted(&c->target, o->wanted_arg))
+			c->rank = INFINITY;
+		order[i] = c;
 		rank[i] = HASH_NONE;
 	}
 	qsort(order, a->n, sizeof(*order), best_first);
 	ret->list = xcalloc(PREDICT_TARGETS, sizeof(*ret->list));
-	for (size_t i = 0; i < a->n && order[i]->credit > 0; i++) {
+	for (size_t i = 0; i < a->n && order[i]->rank > 0; i++) {
 		if (!room[order[i]->target.line > 0])
 			continue;
 		room[order[i]->target.line > 0]--;
 		rank[order[i] - a->list] = ret->n;
 		ret->list[ret->n] = order[i]->target;
+		ret->list[ret->n].own /= weight;
 		ret->list[ret->n++].share /= weight;
 	}
 	free(order);
@@ -148,19 +184,19 @@ static uint64_t mask_of(const uint32_t *rank, uint32_t i)
 	return i != HASH_NONE && rank[i] != HASH_NONE ? 1ULL << rank[i] : 0;
 }
 
-void candidates_find(const struct trace *t, enum predict_grain grain, struct candidates *ret)
+void candidates_find(const struct trace *t, const struct predict_options *o, struct candidates *ret)
 {
 	struct all a = { .t = t };
 	double weight = 0;
 	uint32_t *rank;
 
 	*ret = (struct candidates){};
-	name_frames(&a, grain);
+	name_frames(&a, o->grain);
 	for (size_t i = 0; i < t->n_samples; i++) {
 		count_stack(&a, &t->samples[i], i + 1);
 		weight += t->samples[i].weight;
 	}
-	rank = keep_best(&a, grain, weight, ret);
+	rank = keep_best(&a, o, weight, ret);
 	ret->masks = xcalloc(t->n_stacks + 1, sizeof(*ret->masks));
 	for (size_t i = 0; i < t->n_stacks; i++) {
 		const struct record_stack *s = &t->stacks[i];
@@ -173,6 +209,7 @@ void candidates_find(const struct trace *t, enum predict_grain grain, struct can
 	free(rank);
 	free(a.function);
 	free(a.line);
+	free(a.system);
 	free(a.seen);
 	free(a.list);
 	hash_index_deinit(&a.index);

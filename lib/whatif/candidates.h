@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which functions and lines of a recording are asked for: the functions that most time was spent
- * in or below, and the lines that most samples are credited to, each sample to one line (of a chain
- * the innermost that is the user's; a caller's line has all that it calls, so it would always come
- * first).
+ * Which functions and lines of a recording are asked for. Each sample is credited to one line and
+ * one function: of a chain the innermost that is the user's. Those with the most credit are taken,
+ * for a caller has all that it calls, and would always come first; but where only functions are
+ * asked for, those that most time was spent in or below.
  */
 #ifndef SCOZ_WHATIF_CANDIDATES_H
 #define SCOZ_WHATIF_CANDIDATES_H
@@ -15,7 +15,8 @@ struct candidates {
 	size_t n;
 	uint64_t *masks; /* by stack: which of these are in it */
 };
-void candidates_find(const struct trace *t, enum predict_grain grain, struct candidates *ret);
+void candidates_find(const struct trace *t, const struct predict_options *o,
+		     struct candidates *ret);
 void candidates_free(struct candidates *c);
 
 #endif

@@ -531,7 +531,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	*ret = (struct predict){ .by_run_time = p.point == TRACE_NONE,
 				 .samples = t->n_samples,
 				 .events = t->n_events };
-	candidates_find(t, o->grain, &c);
+	candidates_find(t, o, &c);
 	ret->targets = c.list;
 	ret->n_candidates = c.n;
 	ret->n_targets = c.n < o->most_targets ? c.n : o->most_targets;

@@ -9,13 +9,18 @@
 #define PREDICT_TARGETS	 64
 #define PREDICT_SPEEDUPS 8
 
-enum predict_grain { PREDICT_FUNCTIONS, PREDICT_LINES, PREDICT_BOTH };
+/* OWN: functions that run themselves, not those that only call (whatif/candidates.h). */
+enum predict_grain { PREDICT_FUNCTIONS, PREDICT_OWN, PREDICT_LINES, PREDICT_BOTH };
 
+struct predict_target;
 struct predict_options {
 	enum predict_grain grain;
 	uint32_t
 		point; /* a number of the recording's, TRACE_NONE: its first one, or the run time */
 	size_t most_targets;
+	/* Asked for in any case, as far as there is room; NULL: none is. */
+	bool (*wanted)(const struct predict_target *t, void *arg);
+	void *wanted_arg;
 	double speedups[PREDICT_SPEEDUPS]; /* 0 to 1 */
 	size_t n_speedups;
 };
@@ -24,9 +29,10 @@ extern const struct predict_options predict_usual;
 
 struct predict_target {
 	const char *symbol, *object; /* of the recording */
-	const char *file;	     /* of a line */
+	const char *file;	     /* of a line; of a function NULL: lines are not known */
 	uint32_t line;		     /* 0: a function */
 	double share; /* of the time that threads ran: in it, or called by it; 0 to 1 */
+	double own;   /* part of it that is credited to it: a caller has the others */
 	uint64_t samples;
 	struct bounds_answer at[PREDICT_SPEEDUPS];
 	bool by_turns; /* turns_taken(): what bounds are wider for */

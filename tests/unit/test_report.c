@@ -136,12 +136,12 @@ static void check_best(const json_t *t)
 static void check_schema(const json_t *o)
 {
 	static const char *const order[] = {
-		"schema",	 "profile",  "engine",	 "model",	   "mode",
-		"frequency_hz",	 "seed",     "command",	 "command_status", "host",
-		"kernel",	 "runs",     "complete", "duration_s",	   "inserted_delay_s",
-		"owed_delay_s",	 "windows",  "samples",	 "progress",	   "targets",
-		"reasons",	 "warnings", "notes",	 "machine",	   "processes",
-		"chosen_samples"
+		"schema",	  "profile",  "engine",	  "model",	    "mode",
+		"frequency_hz",	  "seed",     "command",  "command_status", "host",
+		"kernel",	  "runs",     "complete", "duration_s",	    "inserted_delay_s",
+		"owed_delay_s",	  "windows",  "samples",  "progress",	    "targets",
+		"reasons",	  "warnings", "notes",	  "machine",	    "processes",
+		"chosen_samples", "replay"
 	};
 	const json_t *w, *v;
 	const char *key;
@@ -414,6 +414,115 @@ static void test_measured(void **state)
 	assert_int_equal(count_lines("experiment\t"), 2 * kept_windows());
 }
 
+/*
+ * What replay expected stands beside what experiments say, with its bounds; where the two lie apart
+ * that is said; and it changes no verdict.
+ */
+static void test_replay(void **state)
+{
+	static struct profile_expectation agrees[] = { { 0.5, 20, 15, 25 }, { 1, 21, 15, 30 } };
+	static struct profile_expectation more[] = { { 0.5, 30, 25, 35 }, { 1, 60, 50, 70 } };
+	static struct profile_expectation other[] = { { 0.25, 4, 2, 8 }, { 0.5, 8, 4, 16 } };
+	static struct profile_expectation line[] = { { 0.5, 3, 1, 5 } };
+	static struct profile_expectation none[] = { { 0.5, 0, -1, 1 } };
+	const struct profile_expected expected[] = {
+		{ .target = "func:work_f@bar",
+		  .kind = "function",
+		  .location = "bar.c:20",
+		  .share = 0.4,
+		  .samples = 1200,
+		  .at = agrees,
+		  .n_at = 2 },
+		{ .target = "bar.c:8",
+		  .kind = "line",
+		  .location = "bar.c:8",
+		  .share = 0.2,
+		  .at = more,
+		  .n_at = 2 },
+		{ .target = "func:other@bar",
+		  .kind = "function",
+		  .location = "",
+		  .share = 0.1,
+		  .at = other,
+		  .n_at = 2 },
+		{ .target = "func:all_other@bar",
+		  .kind = "function",
+		  .location = "",
+		  .at = line,
+		  .n_at = 1 },
+		{ .target = "bar.c:30",
+		  .kind = "line",
+		  .location = "bar.c:30",
+		  .at = line,
+		  .n_at = 1 },
+		{ .target = "func:idle@bar",
+		  .kind = "function",
+		  .location = "",
+		  .at = none,
+		  .n_at = 1 },
+	};
+	struct fixture f = fixture;
+	char *verdicts[2] = { xstrdup(""), xstrdup("") };
+	const json_t *o, *row;
+	json_t *all;
+
+	(void)state;
+	f.n_targets = 2;
+	for (int with = 0; with < 2; with++) {
+		f.expected = expected;
+		f.n_expected = with ? ARRAY_SIZE(expected) : 0;
+		make(&f);
+		assert_int_equal(run(cmd_report, "--json", path, NULL), EXIT_DONE);
+		all = parse_report();
+		for (size_t i = 0; i < json_array_size(get(all, "targets", JSON_ARRAY)); i++) {
+			row = json_array_get(get(all, "targets", JSON_ARRAY), i);
+			text_add(&verdicts[with], "%s %s %g;", text_at(row, "target"),
+				 text_at(row, "verdict"),
+				 json_number_value(json_object_get(row, "best_pct")));
+		}
+		if (!with) {
+			assert_true(json_is_null(json_object_get(all, "replay")));
+			json_decref(all);
+		}
+	}
+	assert_string_equal(verdicts[0], verdicts[1]);
+	free(verdicts[0]);
+	free(verdicts[1]);
+	o = get(all, "replay", JSON_OBJECT);
+	assert_true(number_at(o, "seconds") == 3);
+	assert_int_equal(json_array_size(get(o, "targets", JSON_ARRAY)), 6);
+	row = json_array_get(get(all, "targets", JSON_ARRAY), 0);
+	assert_string_equal(text_at(row, "target"), "func:work_f@bar");
+	o = get(row, "replay", JSON_OBJECT);
+	assert_string_equal(text_at(o, "beside"), "agrees");
+	assert_int_equal(json_array_size(get(o, "points", JSON_ARRAY)), 2);
+	json_decref(all);
+
+	setenv("COLUMNS", "100", 1);
+	run(cmd_report, path, NULL);
+	assert_non_null(strstr(out_text, "\n    replay expected 2"));
+	assert_non_null(strstr(out_text, "not what experiments say"));
+	assert_non_null(
+		strstr(out_text, "Not measured (2): what a replay of the first 3.0 s expects"));
+	assert_non_null(strstr(out_text, "\n  func:other@bar: 8.0, between 4.0 and 16.0 at 50 %"));
+	assert_non_null(strstr(out_text, "\n  bar.c:30: 3.0, between 1.0 and 5.0 at 50 %"));
+	assert_null(strstr(out_text, "all_other")); /* that is the line */
+	assert_null(strstr(out_text, "func:idle"));
+	assert_non_null(strstr(out_text, "Notes\n  bar.c:8: experiments say"));
+	assert_non_null(strstr(out_text, "less than was expected is usually due to"));
+	assert_null(strstr(out_text, "--per process"));
+	run(cmd_report, path, "work_f", NULL);
+	/* Between two speedups, too. */
+	assert_non_null(strstr(out_text, "replay 10.0, between 7.5 and 12.5"));
+	unsetenv("COLUMNS");
+
+	/* Before the first window it is all there is, and concludes nothing. */
+	f.n_targets = 0;
+	make(&f);
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_NOTHING);
+	assert_non_null(strstr(out_text, "Not measured (4)"));
+}
+
 static void test_phases(void **state)
 {
 	struct fixture two = fixture;
@@ -669,10 +778,11 @@ int main(void)
 		cmocka_unit_test(test_long_names),     cmocka_unit_test(test_json),
 		cmocka_unit_test(test_inserted_delay), cmocka_unit_test(test_table),
 		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_phases),	       cmocka_unit_test(test_nothing_more),
-		cmocka_unit_test(test_cut_off),	       cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_export_coz),     cmocka_unit_test(test_export_csv),
-		cmocka_unit_test(test_targets),	       cmocka_unit_test(test_text),
+		cmocka_unit_test(test_replay),	       cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_nothing_more),   cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_errors),	       cmocka_unit_test(test_export_coz),
+		cmocka_unit_test(test_export_csv),     cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -41,6 +41,8 @@ struct fixture {
 	/* Of each target: a quarter of the samples by the last of these alone; NULL: not known. */
 	const char *const *callers;
 	size_t n_callers;
+	const struct profile_expected *expected;
+	size_t n_expected;
 };
 
 static inline double fixture_uniform(struct rng *r)
@@ -173,6 +175,14 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 			r = profile_writer_source(w, &lines, err);
 		}
 	}
+	if (!r && f->n_expected)
+		r = profile_writer_replay(
+			w,
+			&(struct profile_replay){
+				.seconds = 3, .events = 12345, .samples = 3000, .why = "" },
+			err);
+	for (size_t i = 0; !r && i < f->n_expected; i++)
+		r = profile_writer_expected(w, &f->expected[i], err);
 	if (!r && f->footer)
 		r = profile_writer_finish(w, &footer, err);
 	profile_writer_close(w);

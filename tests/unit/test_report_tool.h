@@ -10,6 +10,7 @@
 
 #include "tools/scoz/file_kind.c"
 #include "tools/scoz/causal/callers.c"
+#include "tools/scoz/causal/expected.c"
 #include "tools/scoz/causal/latency.c"
 #include "tools/scoz/causal/model.c"
 #include "tools/scoz/causal/model_json.c"

@@ -415,6 +415,12 @@ static void test_graphs(void **state)
 
 /* ---- what is asked for ---- */
 
+static bool is_swap(const struct predict_target *t, void *arg)
+{
+	(void)arg;
+	return !strcmp(t->symbol, "swap");
+}
+
 /* main (a.c:9) calls work (a.c:3), which calls an inlined function of the system's header. */
 static void test_candidates(void **state)
 {
@@ -441,7 +447,7 @@ static void test_candidates(void **state)
 	struct candidates c;
 
 	(void)state;
-	candidates_find(&t, PREDICT_LINES, &c);
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_LINES }, &c);
 	assert_int_equal(c.n, 2); /* the caller's line only where nothing within has one */
 	assert_int_equal(c.list[0].line, 3);
 	assert_string_equal(c.list[0].symbol, "work");
@@ -452,15 +458,22 @@ static void test_candidates(void **state)
 	assert_int_equal(c.masks[3], 2);
 	candidates_free(&c);
 
-	candidates_find(&t, PREDICT_FUNCTIONS, &c);
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_FUNCTIONS }, &c);
 	assert_int_equal(c.n, 3);
 	assert_string_equal(c.list[0].symbol, "main");
 	assert_int_equal(c.list[0].samples, 3);
 	assert_string_equal(c.list[2].symbol, "swap");
 	candidates_free(&c);
 
-	candidates_find(&t, PREDICT_BOTH, &c);
-	assert_int_equal(c.n, 5);
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_BOTH }, &c);
+	assert_int_equal(c.n, 4); /* but not swap, of the system */
+	assert_true(c.list[0].own == 0.9);
+	candidates_free(&c);
+
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_BOTH, .wanted = is_swap },
+			&c);
+	assert_int_equal(c.n, 6);
+	assert_string_equal(c.list[0].symbol, "swap");
 	candidates_free(&c);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/labels.h"
 #include "stats/discard.h"
+#include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/latency.h"
 #include "tools/scoz/text.h"
 
@@ -435,6 +436,13 @@ static void find_notes(struct model *m)
 		const char *target = m->rows[i].target->name;
 		char *text =
 			model_row_is_first(m, i) ? process_difference(m->profile, target) : NULL;
+
+		if (text)
+			list_add(&m->notes, text);
+	}
+	m->processes_differ = m->notes.n;
+	for (size_t i = 0; i < m->n_rows; i++) {
+		char *text = expected_difference(m, i);
 
 		if (text)
 			list_add(&m->notes, text);

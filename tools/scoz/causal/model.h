@@ -79,6 +79,7 @@ struct model {
 
 	struct text_list reasons;  /* why there are no rows; empty when there are some */
 	struct text_list warnings; /* about the profile as a whole */
+	bool processes_differ;	   /* the first notes tell so */
 	struct text_list notes;	   /* worth knowing, and nothing wrong */
 
 	/* By model_choose(): */

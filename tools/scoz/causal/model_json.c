@@ -5,6 +5,7 @@
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/ranking.h"
+#include "tools/scoz/causal/expected.h"
 #include "tools/scoz/text.h"
 
 static void put(json_t *o, const char *key, json_t *value)
@@ -215,6 +216,7 @@ static json_t *row_json(const struct model *m, const struct model_row *row)
 	put(o, "doubt", e->doubt != DOUBT_NONE ? text(doubt_text(e->doubt)) : json_null());
 	put(o, "warning", e->warning ? text(e->warning) : json_null());
 	put(o, "trust", trust_json(row));
+	put(o, "replay", expected_row_json(m, row));
 	return o;
 }
 
@@ -345,6 +347,7 @@ json_t *model_json(const struct model *m)
 	put(o, "processes", processes_json(m));
 	put(o, "chosen_samples",
 	    m->chosen ? json_integer((json_int_t)m->view.all.samples) : json_null());
+	put(o, "replay", expected_json(m));
 	return o;
 }
 

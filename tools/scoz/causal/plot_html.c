@@ -8,6 +8,7 @@
 #include "base/labels.h"
 #include "page.h"
 #include "tools/scoz/causal/callers.h"
+#include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/plot.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/causal/source.h"
@@ -233,13 +234,22 @@ static void write_summary(const struct page *p, const struct model_row *row)
 
 static void write_points(const struct page *p, const struct model_row *row)
 {
+	const struct profile_expected *expected =
+		expected_of(p->m->profile, row->target->name, row->e->progress);
+
 	fprintf(p->out,
 		"<table><tr><th scope=\"col\">at</th><th scope=\"col\">saves, %% [95 %%]"
-		"</th><th scope=\"col\">windows</th>%s</tr>\n",
-		p->m->measured ? "<th scope=\"col\">measured</th>" : "");
+		"</th><th scope=\"col\">windows</th>%s%s</tr>\n",
+		p->m->measured ? "<th scope=\"col\">measured</th>" : "",
+		expected ? "<th scope=\"col\">replay (bounds)</th>" : "");
 	for (size_t i = 1; i < row->e->n_points; i++) {
 		const struct estimate_point *e = &row->e->points[i];
 		_cleanup_free_ char *text = estimate_point_text(e);
+		struct profile_expectation at;
+		_cleanup_free_ char *replayed =
+			expected && expected_at(expected, e->speedup_pct, &at)
+				? xasprintf("%.1f [%.1f, %.1f]", at.pct + 0.0, at.low, at.high)
+				: xstrdup(DASH);
 
 		fprintf(p->out, "<tr><td>%g %%</td><td>%s</td><td>%u</td>", e->speedup_pct, text,
 			e->windows);
@@ -252,6 +262,8 @@ static void write_points(const struct page *p, const struct model_row *row)
 
 			fprintf(p->out, "<td>%s</td>", measured);
 		}
+		if (expected)
+			fprintf(p->out, "<td>%s</td>", replayed);
 		fprintf(p->out, "</tr>\n");
 	}
 	fprintf(p->out, "</table>\n");

@@ -11,6 +11,7 @@
 
 #include "base/labels.h"
 #include "tools/scoz/causal/callers.h"
+#include "tools/scoz/causal/expected.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 
@@ -355,6 +356,19 @@ static void print_measured(const struct model_row *row)
 	}
 }
 
+static void print_expected(const struct model *m, const struct model_row *row)
+{
+	struct profile_expectation at;
+	enum expected_says says = expected_beside(m, row, &at);
+	_cleanup_free_ char *text = NULL;
+
+	if (says == EXPECTED_NOTHING)
+		return;
+	text = expected_text(&at);
+	printf("    replay expected %s%s\n", text,
+	       says == EXPECTED_AGREES ? "" : ": not what experiments say");
+}
+
 static void print_doubt(const struct model_row *row)
 {
 	if (estimate_needs_reason(row->e))
@@ -407,6 +421,7 @@ static void print_row(const struct ranking *r, const struct model_row *row, cons
 	putchar('\n');
 	print_doubt(row);
 	print_measured(row);
+	print_expected(r->m, row);
 }
 
 static size_t limit_of(const struct report_options *o, enum section s)
@@ -430,6 +445,35 @@ static void print_section(const struct ranking *r, enum section s, char *const *
 		print_row(r, r->rows[r->start[s] + i], labels[r->start[s] + i], c);
 	if (n > limit)
 		printf("  %zu more: --limit 0 shows all\n", n - limit);
+}
+
+/* By replay, as long as no experiment says anything: with bounds, in no order of what is sure. */
+static void print_unmeasured(const struct model *m, uint32_t progress,
+			     const struct report_options *o)
+{
+	size_t n, limit = o->limit == SIZE_MAX ? FOLDED_ROWS : o->limit ? o->limit : SIZE_MAX;
+	const struct profile_expected **list = expected_unmeasured(m, progress, &n);
+	const struct profile_replay *replay = expected_replay(m->profile);
+
+	if (n) {
+		paint(PAINT_BOLD);
+		printf("Not measured (%zu)", n);
+		paint(PAINT_PLAIN);
+		printf(": what a replay of the first %.1f s expects, no verdict\n",
+		       replay ? replay->seconds : 0);
+	}
+	for (size_t i = 0; i < n && i < limit; i++) {
+		double speedup = expected_speedup(list[i]);
+		struct profile_expectation at;
+		_cleanup_free_ char *name = clean(list[i]->target), *text = NULL;
+
+		expected_at(list[i], speedup, &at);
+		text = expected_text(&at);
+		printf("  %s: %s at %g %%\n", name, text, speedup);
+	}
+	if (n > limit)
+		printf("  %zu more: --limit 0 shows all\n", n - limit);
+	free(list);
 }
 
 static void print_headline(const struct model *m, const struct ranking *r, bool counts,
@@ -469,6 +513,8 @@ static void print_ranking(const struct model *m, uint32_t progress, const struct
 		print_columns(&c);
 		for (enum section s = 0; s < SECTIONS; s++)
 			print_section(&r, s, labels, &c, o);
+		if (!o->filter)
+			print_unmeasured(m, progress, o);
 		for (size_t i = 0; i < r.n; i++)
 			free(labels[i]);
 		free(labels);
@@ -514,8 +560,11 @@ static struct scale scale_of_curve(const struct model_row *row, size_t width)
 	return s;
 }
 
-static void print_curve(const struct model_row *row, size_t width)
+static void print_curve(const struct model *m, const struct model_row *row, size_t width)
 {
+	const struct profile_expected *expected =
+		expected_of(m->profile, row->target->name, row->e->progress);
+	struct profile_expectation at;
 	size_t bar = width > 54 ? width - 54 : LEAST_BAR;
 	struct scale s = scale_of_curve(row, bar > MOST_BAR ? MOST_BAR : bar);
 	_cleanup_free_ char *ticks = scale_ticks(&s);
@@ -534,6 +583,11 @@ static void print_curve(const struct model_row *row, size_t width)
 		else
 			print_empty(&s);
 		printf("  %24s  %7u", value, p->windows);
+		if (expected && expected_at(expected, p->speedup_pct, &at)) {
+			_cleanup_free_ char *text = expected_text(&at);
+
+			printf("  replay %s", text);
+		}
 		if (p->measured_windows) {
 			_cleanup_free_ char *measured = percent_interval_text(
 				p->measured_pct, p->measured_lo, p->measured_hi, p->speedup_pct);
@@ -587,7 +641,7 @@ static void print_details(const struct model *m, const struct model_row *row, si
 	       row->of ? share : "", row->of ? " %)" : "");
 	print_callers(m, row, width);
 	putchar('\n');
-	print_curve(row, width);
+	print_curve(m, row, width);
 	putchar('\n');
 	print_trust_of(row);
 	if (row->e->warning) {
@@ -735,6 +789,23 @@ static void print_group(const struct model *m, const struct process_group *g)
 	table_deinit(&t);
 }
 
+static void print_replay(const struct model *m)
+{
+	const struct profile_replay *r = expected_replay(m->profile);
+	_cleanup_free_ char *why = r ? clean(r->why) : NULL;
+
+	if (!r)
+		return;
+	printf("  replay    %.1f s recorded, %llu events, %llu samples", r->seconds,
+	       (unsigned long long)r->events, (unsigned long long)r->samples);
+	if (*why)
+		printf("; nothing is expected: %s", why);
+	else if (r->crowded > 0.1)
+		printf("; threads wanted a CPU that others had for %.0f %%: wide bounds",
+		       100 * r->crowded);
+	putchar('\n');
+}
+
 static void print_trust(const struct model *m)
 {
 	const struct model_row *row = model_trust_row(m);
@@ -762,7 +833,8 @@ static void print_notes(const struct model *m)
 	for (size_t i = 0; i < m->notes.n && m->per == PER_NOTHING; i++) {
 		_cleanup_free_ char *text = clean(m->notes.text[i]);
 
-		printf("  %s%s\n", text, i ? "" : "; --per process tells them apart");
+		printf("  %s%s\n", text,
+		       i || !m->processes_differ ? "" : "; --per process tells them apart");
 	}
 }
 
@@ -902,7 +974,10 @@ int report_print(const struct model *m, const struct report_options *o)
 		return print_targets(m, o->target, width);
 	for (uint32_t i = 0; m->n_rows && i < m->profile->n_progress; i++)
 		print_ranking(m, i, o, width, prose);
+	for (uint32_t i = 0; !m->n_rows && i < m->profile->n_progress; i++)
+		print_unmeasured(m, i, o);
 	print_run(m);
+	print_replay(m);
 	for (size_t i = 0; m->per != PER_NOTHING && i < m->view.n; i++)
 		print_group(m, &m->view.groups[i]);
 	print_trust(m);

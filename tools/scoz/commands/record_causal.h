@@ -3,8 +3,7 @@
 #ifndef SCOZ_RECORD_CAUSAL_COMMAND_H
 #define SCOZ_RECORD_CAUSAL_COMMAND_H
 
-#include "progress/point.h"
-#include "record/recorder.h"
+#include "record/causal_output.h"
 
 struct progress_list {
 	struct progress_spec *v;
@@ -14,12 +13,6 @@ struct progress_list {
 bool progress_list_add(struct progress_list *l, const char *text);
 void progress_list_free(struct progress_list *l);
 
-struct causal_output {
-	struct trace_writer *writer; /* NULL: none yet */
-	uint64_t period_ns;
-};
-/* @out stays the caller's, for as long as the recorder is. */
-struct recorder_sink causal_sink(struct causal_output *out);
 /* Probes for all of @l: before the recorder starts. */
 int causal_points(struct recorder *r, const struct progress_list *l, struct error *err);
 /* And their names, once the file is open. */

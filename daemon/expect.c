@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/expect.h"
+#include "daemon/status.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#define RECORD_S   3.0 /* enough for a first ranking */
+#define OF_RUN	   0.1 /* but no more of a run whose length is known, unless the warm-up is longer */
+#define PATIENCE_S 3.0 /* for the replay */
+#define TOLD	   5   /* targets, of those that something is expected of */
+#define LEAST_PCT  1.0 /* bounds are wider by a point in any case */
+
+static double enough_s(const struct options *o)
+{
+	double s = o->duration > 0 ? fmin(OF_RUN * o->duration, RECORD_S) : RECORD_S;
+
+	return fmax(s, o->warmup);
+}
+
+/* Likely and certain first. */
+static int best_first(const void *pa, const void *pb)
+{
+	const struct expectation *a = *(const struct expectation *const *)pa;
+	const struct expectation *b = *(const struct expectation *const *)pb;
+	const struct profile_expectation *x = expectation_half(a), *y = expectation_half(b);
+	double v = x ? x->low + x->pct : -INFINITY, w = y ? y->low + y->pct : -INFINITY;
+
+	return v != w ? (v > w ? -1 : 1) : strcmp(a->target, b->target);
+}
+
+/* A line and the function that is all in it are one to the user: the line is told. */
+static bool is_function_of_line(const struct session *s, const struct expectation *e)
+{
+	return e->kind == TARGET_FUNCTION && s->opt.granularity != GRANULARITY_FUNCTION &&
+	       !s->opt.n_targets && e->has_lines;
+}
+
+static void __attribute__((format(printf, 2, 3))) say(const struct session *s, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	if (s->opt.json) {
+		status_event(true, session_elapsed_s(s), "expected", text);
+	} else {
+		status_clear();
+		log_msg(LOG_NORMAL, "%s", text);
+	}
+}
+
+static void tell(struct session *s)
+{
+	const struct expectations *e = s->expected;
+	const struct expectation **list = xcalloc(e->n + 1, sizeof(*list));
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->n; i++) {
+		const struct profile_expectation *x = expectation_half(&e->list[i]);
+
+		if (x && x->pct >= LEAST_PCT && !e->list[i].progress &&
+		    !is_function_of_line(s, &e->list[i]))
+			list[n++] = &e->list[i];
+	}
+	qsort(list, n, sizeof(*list), best_first);
+	say(s, "%.1f s: a replay of the first %.1f s expects%s", session_elapsed_s(s),
+	    e->replay.seconds,
+	    n ? ", before any experiment and within bounds:"
+	      : " no target to matter; experiments follow");
+	for (size_t i = 0; i < n && i < TOLD; i++) {
+		const struct profile_expectation *x = expectation_half(list[i]);
+
+		say(s, "  %s: saves %.1f %%, between %.1f and %.1f, were it %g %% faster",
+		    list[i]->target, x->pct, x->low, x->high, 100 * x->speedup);
+	}
+	free(list);
+}
+
+/* An error here is one of the file, which the next line that is written meets, too. */
+static void put(struct session *s)
+{
+	const struct expectations *e = s->expected;
+	struct error err = {};
+
+	if (profile_writer_replay(s->writer, &e->replay, &err))
+		return;
+	for (size_t i = 0; i < e->n; i++) {
+		const struct expectation *x = &e->list[i];
+		const struct profile_expected line = {
+			.target = x->target,
+			.kind = target_kind_name(x->kind),
+			.location = x->location,
+			.progress = x->progress,
+			.share = x->share,
+			.samples = x->samples,
+			.at = (struct profile_expectation *)x->at,
+			.n_at = x->n_at,
+		};
+
+		if (profile_writer_expected(s->writer, &line, &err))
+			return;
+	}
+}
+
+void expect_poll(struct session *s)
+{
+	struct expectations *e = s->expected ? NULL : prior_take(s->prior);
+
+	if (!e)
+		return;
+	s->expected = e;
+	put(s);
+	if (*e->why)
+		log_info("the replay of the beginning expects nothing: %s", e->why);
+	else
+		tell(s);
+}
+
+bool expect_record(struct session *s)
+{
+	uint64_t end;
+
+	if (s->prior_waited || !prior_pending(s->prior))
+		return true;
+	s->prior_waited = true;
+	while (prior_recorded(s->prior) < enough_s(&s->opt)) {
+		if (!prior_recorded(s->prior)) /* it has not even begun */
+			return true;
+		if (!session_sleep(s, 0.05))
+			return false;
+	}
+	prior_conclude(s->prior);
+	end = clock_now_ns() + PATIENCE_S * NSEC_PER_SEC;
+	for (expect_poll(s); !s->expected && clock_now_ns() < end; expect_poll(s)) {
+		if (!session_sleep(s, 0.02))
+			return false;
+	}
+	return true;
+}
+
+void expect_end(struct session *s)
+{
+	uint64_t end = clock_now_ns() + PATIENCE_S * NSEC_PER_SEC;
+
+	if (s->expected || !s->writer || !prior_pending(s->prior) || session_at_once)
+		return;
+	prior_conclude(s->prior);
+	for (expect_poll(s); !s->expected && clock_now_ns() < end && !session_at_once;
+	     expect_poll(s))
+		usleep(10000);
+}

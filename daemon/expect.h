@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the replay of the beginning (prior.h) makes expect: waited for, told, put into the profile.
+ */
+#ifndef SCOZD_EXPECT_H
+#define SCOZD_EXPECT_H
+
+#include "daemon/session.h"
+
+/*
+ * Progress is being made: records until there is enough, and waits for the replay, some seconds at
+ * most. Once; false when the run is over.
+ */
+bool expect_record(struct session *s);
+/* Takes what has come since. Between windows. */
+void expect_poll(struct session *s);
+/* The run, or what of it can be recorded, is over: what was recorded is replayed now. */
+void expect_end(struct session *s);
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/expectation.h"
+
+#include <math.h>
+
+#define LEAST_FAVOUR 0.5
+#define MOST_FAVOUR  2.0
+#define SURE_PCT     2.0
+
+const struct profile_expectation *expectation_half(const struct expectation *e)
+{
+	const struct profile_expectation *best = NULL;
+
+	for (size_t i = 0; e && i < e->n_at; i++) {
+		if (!best || fabs(e->at[i].speedup - 0.5) < fabs(best->speedup - 0.5))
+			best = &e->at[i];
+	}
+	return best;
+}
+
+const struct profile_expectation *expectations_half(const struct expectations *e,
+						    const char *target)
+{
+	const struct profile_expectation *best = NULL;
+
+	for (size_t i = 0; e && i < e->n; i++) {
+		const struct profile_expectation *x =
+			strcmp(e->list[i].target, target) ? NULL : expectation_half(&e->list[i]);
+
+		if (x && (!best || x->high > best->high))
+			best = x;
+	}
+	return best;
+}
+
+double expectation_favour(const struct profile_expectation *x, double most)
+{
+	if (!x || !(most > 0))
+		return 1;
+	return LEAST_FAVOUR + (MOST_FAVOUR - LEAST_FAVOUR) * fmin(fmax(x->high / most, 0), 1);
+}
+
+bool expectation_is_sure(const struct profile_expectation *x)
+{
+	return x && x->low >= SURE_PCT;
+}
+
+void expectations_free(struct expectations *e)
+{
+	if (e)
+		free(e->list);
+	free(e);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a replay of the run's beginning expects of its targets. */
+#ifndef SCOZD_EXPECTATION_H
+#define SCOZD_EXPECTATION_H
+
+#include "daemon/options.h"
+#include "profile/profile.h"
+
+#define EXPECTED_SPEEDUPS 8
+
+struct expectation {
+	char target[512], location[256]; /* as in the profile */
+	enum target_kind kind;
+	bool has_lines; /* a function of which lines are known */
+	uint32_t progress;
+	double share; /* 0 to 1 */
+	uint64_t samples;
+	size_t n_at;
+	struct profile_expectation at[EXPECTED_SPEEDUPS];
+};
+
+struct expectations {
+	struct profile_replay replay; /* why: in @why */
+	char why[256];
+	struct expectation *list;
+	size_t n, cap;
+};
+/* At half the target's time, or next to that; NULL: nothing. */
+const struct profile_expectation *expectation_half(const struct expectation *e);
+/*
+ * The same of @target, for whichever progress point most is possible; NULL: nothing is expected of
+ * it. @e may be NULL.
+ */
+const struct profile_expectation *expectations_half(const struct expectations *e,
+						    const char *target);
+/*
+ * How much more, or less, time a target gets than its samples alone would give it: where more may
+ * be saved, and where that is less sure, more; 0.5 to 2. @most: the highest bound of all; NULL,
+ * or nothing to be saved anywhere: 1.
+ */
+double expectation_favour(const struct profile_expectation *x, double most);
+/* Is something gained even by the lowest bound, so that it is worth trying with few samples, too?
+ */
+bool expectation_is_sure(const struct profile_expectation *x);
+void expectations_free(struct expectations *e);
+
+#endif

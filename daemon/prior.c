@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon/prior.h"
+
+#include "daemon/prior_process.h"
+
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BEGIN_MS 4000 /* that the command waits for the recording to begin */
+
+struct prior {
+	int socket, pid;
+	bool asked, recording, concluded, over;
+	uint64_t began_ns;
+	struct expectations *e;
+};
+
+static bool is_wanted(const struct options *o)
+{
+	bool points = o->end_to_end;
+
+	for (size_t i = 0; i < o->n_points; i++)
+		points |= prior_can_have(&o->points[i]);
+	return o->replay && o->warmup > 0 && points;
+}
+
+struct prior *prior_start(const struct options *o)
+{
+	struct prior *p;
+	int pair[2], pid;
+
+	if (!is_wanted(o) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return NULL;
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		close(pair[0]);
+		prior_main(pair[1], o);
+	}
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return NULL;
+	}
+	p = xcalloc(1, sizeof(*p));
+	*p = (struct prior){ .socket = pair[0], .pid = pid };
+	p->e = xcalloc(1, sizeof(*p->e));
+	return p;
+}
+
+/* ---- what comes ---- */
+
+static bool is_text(const char *text, size_t size)
+{
+	return memchr(text, '\0', size);
+}
+
+static bool is_expectation(const struct expectation *x)
+{
+	if (!is_text(x->target, sizeof(x->target)) || !is_text(x->location, sizeof(x->location)) ||
+	    x->kind < TARGET_LINE || x->kind > TARGET_CLASS || x->n_at > EXPECTED_SPEEDUPS ||
+	    !isfinite(x->share))
+		return false;
+	for (size_t i = 0; i < x->n_at; i++) {
+		const struct profile_expectation *a = &x->at[i];
+
+		if (!(a->speedup > (i ? x->at[i - 1].speedup : 0) && a->speedup <= 1) ||
+		    !isfinite(a->pct) || !(a->low <= a->high))
+			return false;
+	}
+	return true;
+}
+
+static void give_up(struct prior *p, const char *why)
+{
+	p->over = true;
+	p->e->n = 0;
+	snprintf(p->e->why, sizeof(p->e->why), "%s", why);
+}
+
+/* Whoever sent it has read what anybody may have named. */
+static void take_message(struct prior *p, const struct prior_message *m, ssize_t size)
+{
+	struct expectations *e = p->e;
+
+	if (size == sizeof(m->type) && m->type == PRIOR_READY) {
+		p->recording = true;
+		p->began_ns = clock_now_ns();
+	} else if (size == sizeof(*m) && m->type == PRIOR_EXPECTED && e->n < PRIOR_MOST &&
+		   is_expectation(&m->expected)) {
+		array_reserve(e->list, e->cap, e->n + 1);
+		e->list[e->n++] = m->expected;
+	} else if (size == sizeof(*m) && m->type == PRIOR_DONE &&
+		   is_text(m->done.why, sizeof(m->done.why))) {
+		e->replay = m->done.replay;
+		memcpy(e->why, m->done.why, sizeof(e->why));
+		p->over = true;
+	} else {
+		give_up(p, "what came of the replay makes no sense");
+	}
+}
+
+static bool receive(struct prior *p, int ms)
+{
+	struct pollfd fd = { p->socket, POLLIN, 0 };
+	struct prior_message m;
+	ssize_t size;
+
+	if (p->over || poll(&fd, 1, ms) <= 0)
+		return false;
+	size = recv(p->socket, &m, sizeof(m), MSG_DONTWAIT);
+	if (size > 0)
+		take_message(p, &m, size);
+	else if (!size || (errno != EAGAIN && errno != EINTR))
+		give_up(p, "the process that recorded has ended (no memory, or it was killed)");
+	return true;
+}
+
+static void tell(struct prior *p, enum prior_type type, int pid)
+{
+	const struct prior_order o = { type, pid };
+
+	if (send(p->socket, &o, sizeof(o), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		give_up(p, "the process that records has ended");
+}
+
+void prior_record(struct prior *p, int pid)
+{
+	uint64_t end = clock_now_ns() + BEGIN_MS * NSEC_PER_MSEC;
+
+	if (!p || p->asked)
+		return;
+	p->asked = true;
+	tell(p, PRIOR_BEGIN, pid);
+	while (!p->recording && !p->over && clock_now_ns() < end)
+		receive(p, 20);
+	if (!p->recording && !p->over)
+		log_info("the recording for the replay has not begun yet");
+}
+
+double prior_recorded(const struct prior *p)
+{
+	return p && p->recording ? (clock_now_ns() - p->began_ns) / 1e9 : 0;
+}
+
+void prior_conclude(struct prior *p)
+{
+	if (!p || !p->asked || p->concluded)
+		return;
+	p->concluded = true;
+	tell(p, PRIOR_END, 0);
+}
+
+bool prior_pending(const struct prior *p)
+{
+	return p && p->asked && p->e;
+}
+
+struct expectations *prior_take(struct prior *p)
+{
+	struct expectations *e;
+
+	if (!prior_pending(p))
+		return NULL;
+	while (receive(p, 0))
+		;
+	if (!p->over)
+		return NULL;
+	e = p->e;
+	e->replay.why = e->why;
+	p->e = NULL;
+	return e;
+}
+
+void prior_stop(struct prior *p)
+{
+	if (!p)
+		return;
+	kill(p->pid, SIGKILL);
+	waitpid(p->pid, NULL, 0);
+	close(p->socket);
+	expectations_free(p->e);
+	free(p);
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The process scozd-replay. Two halves: to record it needs the rights of `scoz record`, and reads
+ * only what the kernel tells (tables of programs come from a symbolizer of its own); to replay what
+ * it has recorded, which holds names that anybody may have chosen, it has no rights left.
+ */
+#include "daemon/locations.h"
+#include "daemon/prior_process.h"
+#include "host/cgroup.h"
+#include "host/privileges.h"
+#include "maps/origin.h"
+#include "record/causal_output.h"
+#include "run/cores.h"
+#include "symbolizer/protocol.h"
+#include "symbolizer/symbolizer.h"
+#include "trace/trace.h"
+#include "whatif/predict.h"
+
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PERIOD_NS     NSEC_PER_MSEC
+#define RING_BYTES    (8u << 20)
+#define MOST_NS	      (60 * NSEC_PER_SEC) /* it records no longer, whatever it is told */
+#define MOST_EVENTS   1500000		  /* nor more: about two seconds of replay */
+#define MOST_BYTES    (64u << 20)	  /* of the recording */
+#define MOST_MEMORY   (1ull << 30)	  /* of the replay */
+#define MOST_CPU_S    60
+#define MOST_POINTS   4	 /* each is a replay */
+#define LEAST_SAMPLES 8	 /* of a target that nobody has named */
+#define NICE	      10 /* the replay: experiments may have begun */
+/* What a recorder needs, and what it takes to become nobody. */
+#define RIGHTS \
+	(PRIVILEGE(CAP_BPF) | PRIVILEGE(CAP_PERFMON) | PRIVILEGE(CAP_SYS_ADMIN) | \
+	 PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_SYS_RESOURCE) | PRIVILEGE(CAP_IPC_LOCK) | \
+	 PRIVILEGE(CAP_SYS_NICE) | PRIVILEGE(CAP_SYSLOG) | PRIVILEGE(CAP_DAC_READ_SEARCH) | \
+	 PRIVILEGE(CAP_SETUID) | PRIVILEGE(CAP_SETGID))
+
+struct process {
+	int socket;
+	const struct options *o;
+	struct cores cores;
+	struct recorder *recorder;
+	struct causal_output out;
+	int memory;
+	char path[32]; /* leads to it */
+	bool everybody;
+	uint32_t progress[MOST_POINTS]; /* by number in the recording */
+	size_t n_points;
+	struct profile_replay replay;
+};
+
+bool prior_can_have(const struct progress_spec *p)
+{
+	return !p->latency && causal_can_have(&p->begin);
+}
+
+/* ---- answers ---- */
+
+static void __attribute__((noreturn)) finish(struct process *p, const char *why)
+{
+	struct prior_message m = { .type = PRIOR_DONE, .done.replay = p->replay };
+
+	snprintf(m.done.why, sizeof(m.done.why), "%s", why);
+	m.done.replay.why = NULL;
+	send(p->socket, &m, sizeof(m), MSG_NOSIGNAL);
+	symbolizer_stop();
+	_exit(0);
+}
+
+/* ---- the recording ---- */
+
+static int add_points(struct process *p, struct error *err)
+{
+	const struct options *o = p->o;
+	int ret = 0;
+
+	for (size_t i = 0; i < o->n_points && p->n_points < MOST_POINTS && !ret; i++) {
+		if (!prior_can_have(&o->points[i]))
+			continue;
+		ret = causal_add_point(p->recorder, &o->points[i].begin, p->n_points, err);
+		p->progress[p->n_points++] = i;
+	}
+	return ret;
+}
+
+static int prepare(struct process *p, struct error *err)
+{
+	struct recorder_options opt = {
+		.engine = "auto",
+		.period_ns = PERIOD_NS,
+		.everybody = p->everybody,
+		.ring_bytes = RING_BYTES,
+		.pointers = !p->o->unwind,
+		.causal = true,
+	};
+	struct recorder_sink sink = causal_sink(&p->out);
+	int ret = symbolizer_start(err);
+
+	privileges_raise();
+	privileges_keep(RIGHTS);
+	p->out.period_ns = PERIOD_NS;
+	p->memory = memfd_create("scozd-replay", MFD_CLOEXEC);
+	if (!ret && p->memory < 0)
+		ret = error_set(err, errno, "no memory for a recording: %s", strerror(errno));
+	snprintf(p->path, sizeof(p->path), "/proc/self/fd/%d", p->memory);
+	if (!ret)
+		ret = cores_select(p->o->cpus, &p->cores, err);
+	opt.cpus = p->cores.cpus;
+	opt.n_cpus = p->cores.n;
+	if (!ret)
+		ret = recorder_create(&opt, &sink, &p->recorder, err);
+	return ret ? ret : add_points(p, err);
+}
+
+static int add_process(int pid, void *arg, struct error *err)
+{
+	int ret = recorder_add_process(((struct process *)arg)->recorder, pid, err);
+
+	return ret < 0 && ret != -ESRCH ? ret : 0;
+}
+
+static int begin(struct process *p, int pid, struct error *err)
+{
+	const struct trace_header h = { PERIOD_NS, "", p->everybody ? "all" : "command", "", "", "",
+					p->cores.n };
+	int ret = recorder_start(p->recorder, err);
+
+	if (!ret && pid)
+		ret = add_process(pid, p, err);
+	for (size_t i = 0; !ret && i < p->o->n_pids; i++)
+		ret = add_process(p->o->pids[i], p, err);
+	for (size_t i = 0; !ret && i < p->o->n_cgroups; i++)
+		ret = cgroup_each_process(p->o->cgroups[i], add_process, p, err);
+	if (!ret)
+		ret = trace_writer_open(p->path, &h, &p->out.writer, err);
+	for (size_t i = 0; !ret && i < p->n_points; i++)
+		ret = trace_write_point(p->out.writer, p->o->points[p->progress[i]].name);
+	return ret;
+}
+
+/* False: scozd has gone. */
+static bool await(struct process *p, enum prior_type type, int ms, struct prior_order *ret)
+{
+	struct pollfd fd = { p->socket, POLLIN, 0 };
+
+	*ret = (struct prior_order){ .type = PRIOR_DONE };
+	if (poll(&fd, 1, ms) <= 0)
+		return true;
+	return recv(p->socket, ret, sizeof(*ret), 0) == sizeof(*ret) && ret->type == type;
+}
+
+static int record(struct process *p, struct error *err)
+{
+	struct trace_footer f = { .command_status = -1, .end = "done" };
+	struct recorder_counts counts;
+	struct prior_order order;
+	int ret = 0;
+
+	do {
+		if (!await(p, PRIOR_END, RECORDER_POLL_MS, &order))
+			_exit(0);
+		recorder_poll(p->recorder);
+	} while (order.type != PRIOR_END && recorder_time(p->recorder) < MOST_NS &&
+		 p->out.events < MOST_EVENTS && lseek(p->memory, 0, SEEK_END) < MOST_BYTES);
+	recorder_finish(p->recorder);
+	recorder_counts(p->recorder, &counts);
+	f.duration = recorder_time(p->recorder);
+	f.lost = counts.lost;
+	ret = trace_writer_close(p->out.writer, &f, err);
+	p->out.writer = NULL;
+	p->replay.seconds = f.duration / 1e9;
+	p->replay.lost = f.lost;
+	return ret;
+}
+
+/* ---- the replay ---- */
+
+static bool ends_with_path(const char *path, const char *end)
+{
+	size_t n = strlen(path), k = strlen(end);
+
+	return k <= n && !strcmp(path + n - k, end) && (k == n || path[n - k - 1] == '/');
+}
+
+static bool is_target(const struct target *named, const struct predict_target *t)
+{
+	switch (named->kind) {
+	case TARGET_LINE:
+		return t->line && t->line == named->line && ends_with_path(t->file, named->name);
+	case TARGET_FUNCTION:
+		return !t->line && t->object[0] != '[' && !strcmp(t->symbol, named->name) &&
+		       (!named->binary || !strcmp(path_base(t->object), path_base(named->binary)));
+	case TARGET_KERNEL:
+		return !t->line && t->object[0] == '[' && !strcmp(t->symbol, named->name);
+	default:
+		return false;
+	}
+}
+
+/* As locations.c names what is sampled. */
+static void name_target(const struct process *p, const struct predict_target *t,
+			struct expectation *x)
+{
+	if (t->line) {
+		x->kind = TARGET_LINE;
+		snprintf(x->target, sizeof(x->target), "%s:%u", location_short_path(t->file),
+			 t->line);
+		snprintf(x->location, sizeof(x->location), "%s", x->target);
+	} else if (t->object[0] == '[') {
+		x->kind = TARGET_KERNEL;
+		snprintf(x->target, sizeof(x->target), "kernel:%s", t->symbol);
+	} else {
+		x->kind = TARGET_FUNCTION;
+		snprintf(x->target, sizeof(x->target), "func:%s@%s", t->symbol,
+			 path_base(t->object));
+	}
+	for (size_t i = 0; i < p->o->n_targets; i++) {
+		if (is_target(&p->o->targets[i], t))
+			snprintf(x->target, sizeof(x->target), "%s", p->o->targets[i].spec);
+	}
+}
+
+static bool is_named(const struct predict_target *t, void *arg)
+{
+	const struct options *o = arg;
+
+	for (size_t i = 0; i < o->n_targets; i++) {
+		if (is_target(&o->targets[i], t))
+			return true;
+	}
+	return false;
+}
+
+/* Could scozd try it, by what the options say? */
+static bool is_possible(const struct process *p, const struct predict_target *t)
+{
+	if (!t->line && t->object[0] == '[' && !p->o->n_kernel_scope)
+		return is_named(t, (void *)p->o);
+	if (t->line && p->o->granularity == GRANULARITY_FUNCTION)
+		return is_named(t, (void *)p->o);
+	return true;
+}
+
+static void tell(struct process *p, const struct predict_options *o, uint32_t progress,
+		 const struct predict_target *t)
+{
+	struct prior_message m = { .type = PRIOR_EXPECTED };
+	struct expectation *x = &m.expected;
+
+	if (!is_possible(p, t) || (t->samples < LEAST_SAMPLES && !is_named(t, (void *)p->o)))
+		return;
+	name_target(p, t, x);
+	x->has_lines = !t->line && t->file && !binary_is_system(t->object);
+	x->progress = progress;
+	x->share = t->share;
+	x->samples = t->samples;
+	for (size_t s = 0; s < o->n_speedups; s++) {
+		const struct bounds_answer *a = &t->at[s];
+
+		if (!isfinite(a->middle) || !isfinite(a->low) || !isfinite(a->high))
+			return;
+		x->at[x->n_at++] =
+			(struct profile_expectation){ o->speedups[s], a->middle, a->low, a->high };
+	}
+	send(p->socket, &m, sizeof(m), MSG_NOSIGNAL);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Those that experiments will try; of many, some spread over all. */
+static void choose_speedups(const struct options *o, struct predict_options *ret)
+{
+	_cleanup_free_ double *all = xcalloc(o->n_speedups, sizeof(*all));
+	size_t n = 0, most = PREDICT_SPEEDUPS;
+
+	memcpy(all, o->speedups, o->n_speedups * sizeof(*all));
+	qsort(all, o->n_speedups, sizeof(*all), by_size);
+	for (size_t i = 0; i < o->n_speedups; i++) {
+		if (!n || all[i] > all[n - 1] + 1e-6)
+			all[n++] = all[i];
+	}
+	ret->n_speedups = n < most ? n : most;
+	for (size_t i = 0; i < ret->n_speedups; i++)
+		ret->speedups[i] = all[n <= most ? i : (i + 1) * n / most - 1];
+}
+
+/* Of one progress point; returns why there is nothing, NULL: there is. */
+static const char *answer(struct process *p, const struct trace *t, uint32_t point,
+			  uint32_t progress, struct error *err)
+{
+	struct predict_options o = { .grain = p->o->granularity == GRANULARITY_FUNCTION
+						      ? PREDICT_OWN
+						      : PREDICT_BOTH,
+				     .point = point,
+				     .most_targets = PREDICT_TARGETS,
+				     .wanted = is_named,
+				     .wanted_arg = (void *)p->o };
+	struct predict result;
+
+	choose_speedups(p->o, &o);
+	if (predict(t, &o, &result, err))
+		return err->text;
+	p->replay.crowded = result.crowded;
+	p->replay.spun = result.spun;
+	if (!result.n_targets)
+		return "no function was sampled";
+	if (!result.concluded)
+		return result.by_run_time ? "the command had not ended by then"
+					  : "the progress point was reached too seldom";
+	for (size_t i = 0; i < result.n_targets; i++)
+		tell(p, &o, progress, &result.targets[i]);
+	return NULL;
+}
+
+static void __attribute__((noreturn)) replay(struct process *p)
+{
+	const char *why = NULL, *first = NULL;
+	struct error err = {};
+	bool any = false;
+	struct trace *t;
+
+	if (trace_open(p->path, &t, &err))
+		finish(p, err.text);
+	p->replay.events = t->n_events;
+	p->replay.samples = t->n_samples;
+	for (uint32_t i = 0; i < p->n_points || (!p->n_points && !i); i++) {
+		why = answer(p, t, p->n_points ? i : TRACE_NONE, p->n_points ? p->progress[i] : 0,
+			     &err);
+		any |= !why;
+		first = first ? first : why;
+	}
+	finish(p, any ? "" : first);
+}
+
+/* ---- the process ---- */
+
+static void raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void prior_main(int socket, const struct options *o)
+{
+	static struct process p = { .memory = -1 };
+	struct error err = {};
+	struct prior_order order;
+	int ret;
+
+	prctl(PR_SET_NAME, "scozd-replay");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGINT, SIG_IGN); /* that is for the run */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	/* What goes wrong here is told in the profile. */
+	if (log_level < LOG_VERBOSE)
+		log_level = LOG_QUIET;
+	p.socket = socket;
+	p.o = o;
+	p.everybody = !o->command && !o->n_pids && !o->n_cgroups;
+	raise_fd_limit();
+	ret = prepare(&p, &err);
+	do {
+		if (!await(&p, PRIOR_BEGIN, -1, &order))
+			_exit(0);
+	} while (order.type != PRIOR_BEGIN);
+	if (!ret)
+		ret = begin(&p, order.pid, &err);
+	if (ret)
+		finish(&p, err.text);
+	if (send(socket, &(enum prior_type){ PRIOR_READY }, sizeof(enum prior_type), MSG_NOSIGNAL) <
+	    0)
+		_exit(0);
+	ret = record(&p, &err);
+	if (ret)
+		finish(&p, err.text);
+	recorder_destroy(p.recorder);
+	symbolizer_stop();
+	setpriority(PRIO_PROCESS, 0, NICE);
+	sandbox_drop_rights();
+	sandbox_limit(MOST_MEMORY, MOST_CPU_S);
+	replay(&p);
+}

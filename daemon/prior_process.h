@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What scozd and scozd-replay say to one another, each in one datagram. */
+#ifndef SCOZD_PRIOR_PROCESS_H
+#define SCOZD_PRIOR_PROCESS_H
+
+#include "daemon/expectation.h"
+
+#define PRIOR_MOST 512 /* expectations */
+
+enum prior_type {
+	PRIOR_BEGIN, /* to it: record */
+	PRIOR_END,   /* to it: that was enough, replay */
+	PRIOR_READY, /* from it: it records; the type alone */
+	PRIOR_EXPECTED,
+	PRIOR_DONE, /* there is no more, and why if there was nothing */
+};
+
+struct prior_order {
+	enum prior_type type;
+	int pid;
+};
+
+struct prior_message {
+	enum prior_type type;
+	union {
+		struct expectation expected;
+		struct {
+			struct profile_replay replay;
+			char why[256];
+		} done;
+	};
+};
+
+/* Can it be a progress point of a recording? */
+bool prior_can_have(const struct progress_spec *p);
+void prior_main(int socket, const struct options *o) __attribute__((noreturn));
+
+#endif

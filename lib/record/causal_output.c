@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/causal_output.h"
+
+#include "files/held_file.h"
+#include "progress/probe_sites.h"
+
+/* ---- the sink ---- */
+
+static struct trace_writer *writer_of(void *arg)
+{
+	return ((struct causal_output *)arg)->writer;
+}
+
+static void put_frame(uint32_t id, const struct record_frame *f, void *arg)
+{
+	(void)id;
+	trace_write_frame(writer_of(arg), f);
+}
+
+static void put_stack(uint32_t id, const struct record_stack *s, void *arg)
+{
+	(void)id;
+	trace_write_stack(writer_of(arg), s);
+}
+
+static void put_process(const struct record_process *p, void *arg)
+{
+	trace_write_process(writer_of(arg), p->id, p->pid, p->name);
+}
+
+static void put_thread(const struct record_thread *t, void *arg)
+{
+	trace_write_thread(writer_of(arg),
+			   &(struct trace_thread){ t->tid, t->pid, t->process, t->comm });
+}
+
+static void put_comm(uint32_t thread, uint64_t time, const char *comm, void *arg)
+{
+	(void)time;
+	trace_write_comm(writer_of(arg), thread, comm);
+}
+
+static void put_event(const struct trace_event *e, void *arg)
+{
+	((struct causal_output *)arg)->events++;
+	trace_write_event(writer_of(arg), e);
+}
+
+/* Waits are told exactly by events: only what ran is of use. */
+static void put_sample(const struct record_sample *s, void *arg)
+{
+	struct trace_event e = {
+		.type = TRACE_SAMPLE,
+		.time = s->time,
+		.thread = s->thread,
+		.cpu = s->cpu,
+		.stack = s->stack,
+		.spins = s->spins,
+		.weight = s->points * ((struct causal_output *)arg)->period_ns,
+	};
+
+	if (s->class == RECORD_ON)
+		put_event(&e, arg);
+}
+
+static void put_times(const struct record_thread *t, void *arg)
+{
+	(void)t;
+	(void)arg;
+}
+
+static void put_device(const char *name, void *arg)
+{
+	trace_write_device(writer_of(arg), name);
+}
+
+struct recorder_sink causal_sink(struct causal_output *out)
+{
+	return (struct recorder_sink){
+		.frame = put_frame,
+		.stack = put_stack,
+		.process = put_process,
+		.thread = put_thread,
+		.comm = put_comm,
+		.sample = put_sample,
+		.times = put_times,
+		.device = put_device,
+		.event = put_event,
+		.arg = out,
+	};
+}
+
+/* ---- progress points ---- */
+
+bool causal_can_have(const struct point *p)
+{
+	return p->kind == POINT_FUNCTION || p->kind == POINT_LINE || p->kind == POINT_USDT;
+}
+
+static int attach_site(struct recorder *r, const struct held_file *file,
+		       const struct probe_sites *sites, size_t i, uint32_t id, struct error *err)
+{
+	const struct recorder_point p = {
+		.path = file->path,
+		.name = file->name,
+		.offset = sites->list[i].offset,
+		.ref_ctr = sites->list[i].semaphore,
+	};
+	int ret = recorder_add_point(r, &p, id, err);
+
+	return ret ? ret : probe_sites_unchanged(sites, i, file, err);
+}
+
+int causal_add_point(struct recorder *r, const struct point *point, uint32_t id, struct error *err)
+{
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
+	_cleanup_free_ char *path = NULL;
+	struct probe_sites *sites = NULL;
+	int ret = binary_find(point->binary, &path, err);
+
+	if (!ret)
+		ret = held_file_open(path, &file, err);
+	if (!ret)
+		ret = probe_sites_find(&file, point, &sites, err);
+	for (size_t i = 0; !ret && i < sites->n; i++)
+		ret = attach_site(r, &file, sites, i, id, err);
+	probe_sites_free(sites);
+	return ret ? error_prefix(err, "progress point %s", point->spec) : 0;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What replay expects changes what is measured first, and takes nothing away from samples. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "daemon/choose.h"
+
+static void expect(struct expectations *e, const char *target, uint32_t progress, double low,
+		   double high)
+{
+	struct expectation x = { .kind = TARGET_FUNCTION, .progress = progress, .n_at = 2 };
+
+	snprintf(x.target, sizeof(x.target), "%s", target);
+	x.at[0] = (struct profile_expectation){ 0.25, low / 2, low / 2, high / 2 };
+	x.at[1] = (struct profile_expectation){ 0.6, low, low, high };
+	array_reserve(e->list, e->cap, e->n + 1);
+	e->list[e->n++] = x;
+}
+
+static void add(struct choices *c, const char *name, uint64_t samples)
+{
+	array_reserve(c->list, c->cap, c->n + 1);
+	c->list[c->n++] = (struct choice){ { .name = xstrdup(name) }, samples };
+}
+
+static struct choices sampled(void)
+{
+	struct choices c = { 0 };
+
+	add(&c, "a", 5000);
+	add(&c, "b", 3000);
+	add(&c, "c", 1980);
+	add(&c, "d", 12);
+	add(&c, "e", 8);
+	return c;
+}
+
+static void test_nothing_expected(void **state)
+{
+	struct choices c = sampled();
+
+	(void)state;
+	choices_keep_worth(&c, 10000, 10000, NULL);
+	assert_int_equal(c.n, 3);
+	for (size_t i = 0; i < c.n; i++)
+		assert_true(choices_weight(&c, i, NULL) == c.list[i].samples);
+	choices_free(&c);
+}
+
+static void test_prior(void **state)
+{
+	struct choices c = sampled();
+	struct expectations *e = xcalloc(1, sizeof(*e));
+
+	(void)state;
+	/* The most sampled one is said to bring nothing, and one that is hardly seen much. */
+	expect(e, "a", 0, -1, 0);
+	expect(e, "b", 0, 10, 40);
+	expect(e, "e", 0, 1, 20);
+	expect(e, "e", 1, 5, 30);
+	expect(e, "d", 0, -2, 50);
+	choices_keep_worth(&c, 10000, 10000, e);
+	assert_int_equal(c.n, 4);
+	assert_string_equal(c.list[0].target.name, "a"); /* stays */
+	assert_string_equal(c.list[2].target.name, "c"); /* of which nothing is known, too */
+	assert_string_equal(c.list[3].target.name, "e"); /* not d, of which nothing is sure */
+	assert_true(choices_weight(&c, 0, e) == 2500);
+	assert_true(choices_weight(&c, 1, e) == 6000);
+	assert_true(choices_weight(&c, 2, e) == 1980);
+	assert_true(choices_weight(&c, 3, e) == 8 * (0.5 + 1.5 * 0.75));
+	choices_free(&c);
+	expectations_free(e);
+}
+
+static void test_bounded(void **state)
+{
+	struct expectations *e = xcalloc(1, sizeof(*e));
+	struct choices c = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		_cleanup_free_ char *name = xasprintf("f%d", i);
+
+		add(&c, name, i < 2 ? 1000 : 1);
+		expect(e, name, 0, 10, 20);
+	}
+	choices_keep_worth(&c, 2038, 2038, e);
+	assert_int_equal(c.n, 2 + 4);
+	choices_free(&c);
+	expectations_free(e);
+}
+
+static void test_favour(void **state)
+{
+	const struct profile_expectation none = { 0.5, 0, -1, -0.5 }, all = { 0.5, 30, 5, 60 };
+
+	(void)state;
+	assert_true(expectation_favour(NULL, 60) == 1);
+	assert_true(expectation_favour(&all, 0) == 1);
+	assert_true(expectation_favour(&all, 60) == 2);
+	assert_true(expectation_favour(&none, 60) == 0.5);
+	assert_true(expectation_is_sure(&all));
+	assert_false(expectation_is_sure(&none));
+	assert_false(expectation_is_sure(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_expected),
+		cmocka_unit_test(test_prior),
+		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_favour),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/scoz/causal/expected.h"
+
+#include <math.h>
+
+#include "tools/scoz/text.h"
+
+#define TOLD_AT	  0.5 /* the speedup of tables that have room for one */
+#define LEAST_PCT 1.0 /* bounds are wider by a point in any case */
+
+const struct profile_expected *expected_of(const struct profile *p, const char *target,
+					   uint32_t progress)
+{
+	for (size_t i = p->n_expected; i-- > 0;) {
+		const struct profile_expected *e = &p->expected[i];
+
+		if (e->progress == progress && e->n_at && !strcmp(e->target, target))
+			return e;
+	}
+	return NULL;
+}
+
+bool expected_at(const struct profile_expected *e, double speedup_pct,
+		 struct profile_expectation *ret)
+{
+	struct profile_expectation before = { 0 };
+	double s = speedup_pct / 100, part;
+
+	for (size_t i = 0; i < e->n_at; i++) {
+		const struct profile_expectation *x = &e->at[i];
+
+		if (s > x->speedup + 1e-6) {
+			before = *x;
+			continue;
+		}
+		part = (s - before.speedup) / (x->speedup - before.speedup);
+		*ret = (struct profile_expectation){
+			.speedup = s,
+			.pct = before.pct + part * (x->pct - before.pct),
+			.low = before.low + part * (x->low - before.low),
+			.high = before.high + part * (x->high - before.high),
+		};
+		return true;
+	}
+	return false;
+}
+
+static enum expected_says compare_bounds(const struct profile_expectation *x, double lo, double hi)
+{
+	return x->low > hi ? EXPECTED_MORE : x->high < lo ? EXPECTED_LESS : EXPECTED_AGREES;
+}
+
+enum expected_says expected_beside(const struct model *m, const struct model_row *row,
+				   struct profile_expectation *at)
+{
+	const struct estimate *e = row->e;
+	const struct profile_expected *x = expected_of(m->profile, row->target->name, e->progress);
+
+	*at = (struct profile_expectation){ 0 };
+	if (!x || e->best == KNOWN_NOTHING || !expected_at(x, e->best_at_pct, at))
+		return EXPECTED_NOTHING;
+	if (e->best == KNOWN_BOUND)
+		return compare_bounds(at, -INFINITY, e->best_hi);
+	return compare_bounds(at, e->best_lo, e->best_hi);
+}
+
+char *expected_text(const struct profile_expectation *at)
+{
+	return xasprintf("%.1f, between %.1f and %.1f", at->pct + 0.0, at->low, at->high);
+}
+
+char *expected_difference(const struct model *m, size_t i)
+{
+	const struct model_row *row = &m->rows[i];
+	struct profile_expectation at;
+	enum expected_says says = expected_beside(m, row, &at);
+	_cleanup_free_ char *best = NULL;
+
+	if (says != EXPECTED_MORE && says != EXPECTED_LESS)
+		return NULL;
+	best = estimate_best_text(row->e);
+	return xasprintf(
+		"%s: experiments say %s, the replay of the beginning expected between %.1f and "
+		"%.1f: %s; the experiments count",
+		m->labels[i], best, at.low, at.high,
+		says == EXPECTED_MORE
+			? "less than was expected is usually due to loops that wait without PAUSE, "
+			  "to a lock or device that would become the limit, or to caches"
+			: "more than was expected is usually due to contention that ends (of a "
+			  "lock, a CPU, caches), or to a program that now does something else than "
+			  "in the beginning");
+}
+
+/* ---- what was not measured ---- */
+
+double expected_speedup(const struct profile_expected *e)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < e->n_at; i++) {
+		if (fabs(e->at[i].speedup - TOLD_AT) < fabs(best - TOLD_AT))
+			best = e->at[i].speedup;
+	}
+	return 100 * best;
+}
+
+/* As predict_target.worth: likely and certain. */
+static double worth_of(const struct profile_expected *e)
+{
+	struct profile_expectation x;
+
+	return expected_at(e, expected_speedup(e), &x) ? x.low + x.pct : -INFINITY;
+}
+
+static int more_worth(const void *pa, const void *pb)
+{
+	const struct profile_expected *a = *(const struct profile_expected *const *)pa;
+	const struct profile_expected *b = *(const struct profile_expected *const *)pb;
+	double x = worth_of(a), y = worth_of(b);
+
+	return x != y ? (x > y ? -1 : 1) : strcmp(a->target, b->target);
+}
+
+static bool has_value_of(const struct model *m, const struct profile_expected *e)
+{
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct model_row *row = &m->rows[i];
+
+		if (row->e->progress == e->progress && row->e->best != KNOWN_NOTHING &&
+		    !strcmp(row->target->name, e->target))
+			return true;
+	}
+	return false;
+}
+
+/* All of what is expected of a line: a function that is in that line alone, say. */
+static bool is_told_by_line(const struct profile *p, const struct profile_expected *e)
+{
+	for (size_t i = 0; strcmp(e->kind, "line") && i < p->n_expected; i++) {
+		const struct profile_expected *x = &p->expected[i];
+
+		if (x->run == e->run && x->progress == e->progress && x->n_at == e->n_at &&
+		    !strcmp(x->kind, "line") && !memcmp(x->at, e->at, e->n_at * sizeof(*e->at)))
+			return true;
+	}
+	return false;
+}
+
+const struct profile_expected **expected_unmeasured(const struct model *m, uint32_t progress,
+						    size_t *n)
+{
+	const struct profile *p = m->profile;
+	const struct profile_expected **list = xcalloc(p->n_expected + 1, sizeof(*list));
+	struct profile_expectation x;
+
+	*n = 0;
+	for (size_t i = 0; i < p->n_expected; i++) {
+		const struct profile_expected *e = &p->expected[i];
+
+		if (e->progress == progress && expected_of(p, e->target, progress) == e &&
+		    !has_value_of(m, e) && expected_at(e, expected_speedup(e), &x) &&
+		    x.pct >= LEAST_PCT && !is_told_by_line(p, e))
+			list[(*n)++] = e;
+	}
+	qsort(list, *n, sizeof(*list), more_worth);
+	return list;
+}
+
+const struct profile_replay *expected_replay(const struct profile *p)
+{
+	return p->n_replays ? &p->replays[p->n_replays - 1] : NULL;
+}
+
+/* ---- JSON ---- */
+
+static json_t *real_json(double v)
+{
+	return isfinite(v) ? json_real(fabs(v) < 5e-7 ? 0.0 : v) : json_null();
+}
+
+static json_t *text_json(const char *s)
+{
+	json_t *j = json_string(s);
+	_cleanup_free_ char *clean = j ? NULL : text_clean(s, "\xef\xbf\xbd");
+
+	return j ? j : json_string(clean);
+}
+
+static json_t *expectations_json(const struct profile_expected *e)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < e->n_at; i++) {
+		const struct profile_expectation *x = &e->at[i];
+
+		json_array_append_new(list,
+				      json_pack("{s:o,s:o,s:[o,o]}", "speedup_pct",
+						real_json(100 * x->speedup), "program_speedup_pct",
+						real_json(x->pct), "bounds", real_json(x->low),
+						real_json(x->high)));
+	}
+	return list;
+}
+
+json_t *expected_row_json(const struct model *m, const struct model_row *row)
+{
+	static const char *const says[] = {
+		[EXPECTED_AGREES] = "agrees", [EXPECTED_MORE] = "more", [EXPECTED_LESS] = "less"
+	};
+	const struct profile_expected *e =
+		expected_of(m->profile, row->target->name, row->e->progress);
+	struct profile_expectation at;
+	const char *beside = says[expected_beside(m, row, &at)];
+
+	if (!e)
+		return json_null();
+	return json_pack("{s:o,s:o,s:o}", "share_pct", real_json(100 * e->share), "points",
+			 expectations_json(e), "beside",
+			 beside ? json_string(beside) : json_null());
+}
+
+json_t *expected_json(const struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct profile_replay *r = expected_replay(p);
+	json_t *targets;
+
+	if (!r)
+		return json_null();
+	targets = json_array();
+	for (size_t i = 0; i < p->n_expected; i++) {
+		const struct profile_expected *e = &p->expected[i];
+
+		if (e->run != r->run)
+			continue;
+		json_array_append_new(
+			targets,
+			json_pack("{s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "target", text_json(e->target),
+				  "kind", text_json(e->kind), "location", text_json(e->location),
+				  "progress", text_json(p->progress[e->progress].name), "share_pct",
+				  real_json(100 * e->share), "samples", (json_int_t)e->samples,
+				  "points", expectations_json(e)));
+	}
+	return json_pack("{s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "seconds", real_json(r->seconds),
+			 "events", (json_int_t)r->events, "samples", (json_int_t)r->samples, "lost",
+			 (json_int_t)r->lost, "crowded_pct", real_json(100 * r->crowded),
+			 "spun_pct", real_json(100 * r->spun), "why",
+			 *r->why ? text_json(r->why) : json_null(), "targets", targets);
+}

@@ -51,7 +51,8 @@ struct {
 #define RANGE_STEPS 19
 _Static_assert(SCOZ_MAX_RANGES < 1 << RANGE_STEPS, "ranges that are not found");
 
-static __always_inline bool in_ranges(u32 first, u32 n, u64 vaddr)
+/* This and other functions are global for the verifier's sake (docs/hacking.md, "Rules"). */
+__noinline bool in_ranges(u32 first, u32 n, u64 vaddr)
 {
 	u32 lo = 0, hi = n;
 
@@ -153,10 +154,14 @@ static __always_inline void add_part(struct match *m, const struct scoz_part *pa
 	}
 }
 
-static __always_inline bool match_frames(struct match *m, u64 *frames, u32 words)
+/* The user's frames, or those that follow_pointers() has found. */
+__noinline bool match_frames(struct match *m, bool pointers, u32 words)
 {
-	struct match_ctx c = { m, frames };
+	struct match_ctx c = { .m = m };
 
+	if (!m)
+		return false;
+	c.frames = pointers ? m->frames : m->walk.frames;
 	m->found = 0;
 	m->exact = 1;
 	bpf_loop(words, match_frame, &c, 0);
@@ -171,27 +176,27 @@ static __always_inline u32 follow_pointers(void *ctx, u64 *frames, u64 flags)
 	return bytes > 0 ? bytes / sizeof(u64) : 0;
 }
 
-static __always_inline u32 walked_user(struct match *m, struct task_struct *task)
+static __always_inline u32 walked_user(struct match *m)
 {
 	u32 words = READ_ONCE(m->user_words);
 
 	if (words == NOT_WALKED)
-		WRITE_ONCE(m->user_words, words = unwind_user(&m->walk, task));
+		WRITE_ONCE(m->user_words, words = unwind_user(&m->walk));
 	return words;
 }
 
-static __always_inline bool match_user(void *ctx, struct match *m, struct task_struct *task)
+static __always_inline bool match_user(void *ctx, struct match *m)
 {
-	u32 words = walked_user(m, task);
+	u32 words = walked_user(m);
 
 	if (!words)
 		words = follow_pointers(ctx, m->walk.frames, BPF_F_USER_STACK);
-	return match_frames(m, m->walk.frames, words);
+	return match_frames(m, false, words);
 }
 
 static __always_inline bool match_kernel(void *ctx, struct match *m)
 {
-	return match_frames(m, m->frames, follow_pointers(ctx, m->frames, 0));
+	return match_frames(m, true, follow_pointers(ctx, m->frames, 0));
 }
 
 /*
@@ -220,6 +225,27 @@ static __always_inline struct match *match_begin(u32 which)
 	return m;
 }
 
+/* Where the target may be in this process, or in the kernel; how many stretches. */
+__noinline u32 find_windows(struct match *m, bool kernel)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 key = 0;
+	struct bpf_target *t = bpf_map_lookup_elem(&target_map, &key);
+
+	if (!t || !m)
+		return 0;
+	m->n_windows = 0;
+	for (u32 i = 0; i < SCOZ_MAX_PARTS; i++) {
+		if (i >= t->n_parts)
+			break;
+		if (!kernel && t->part[i].binary)
+			add_part(m, &t->part[i], task);
+		else if (kernel && !t->part[i].binary)
+			add_window(m, &t->part[i], 0, ~0ULL, 0);
+	}
+	return m->n_windows;
+}
+
 static __always_inline bool matches_by(void *ctx, struct match *m, struct task_struct *task)
 {
 	u32 key = 0;
@@ -231,29 +257,9 @@ static __always_inline bool matches_by(void *ctx, struct match *m, struct task_s
 		return t->classes & BPF_CLASS_ON;
 	if (t->syscall)
 		return in_syscall(task, t->syscall - 1);
-	if (t->user && !(task->flags & PF_KTHREAD)) {
-		m->n_windows = 0;
-		for (u32 i = 0; i < SCOZ_MAX_PARTS; i++) {
-			if (i >= t->n_parts)
-				break;
-			if (t->part[i].binary)
-				add_part(m, &t->part[i], task);
-		}
-		if (m->n_windows && match_user(ctx, m, task))
-			return true;
-	}
-	if (t->kernel) {
-		m->n_windows = 0;
-		for (u32 i = 0; i < SCOZ_MAX_PARTS; i++) {
-			if (i >= t->n_parts)
-				break;
-			if (!t->part[i].binary)
-				add_window(m, &t->part[i], 0, ~0ULL, 0);
-		}
-		if (match_kernel(ctx, m))
-			return true;
-	}
-	return false;
+	if (t->user && !(task->flags & PF_KTHREAD) && find_windows(m, false) && match_user(ctx, m))
+		return true;
+	return t->kernel && find_windows(m, true) && match_kernel(ctx, m);
 }
 
 /* By the task itself, of where it is in the kernel now. */

@@ -76,12 +76,17 @@ static __always_inline void waive_common_debt(struct scoz_header *h, struct scoz
 }
 
 /* @d: what it inserts. */
-static __always_inline void account_hit(struct scoz_core *c, u32 cpu, s64 d, u64 now,
-					struct scoz_header *h, struct scoz_global *g)
+__noinline int account_hit(s64 d, u64 now)
 {
-	s64 delay = __sync_fetch_and_add(&g->delay, d) + d;
-	u64 hit = __sync_fetch_and_add(&g->hits, 1);
+	struct scoz_header *h = page_header();
+	struct scoz_global *g = page_global();
+	s64 delay;
+	u64 hit;
 
+	if (!h || !g)
+		return 0;
+	delay = __sync_fetch_and_add(&g->delay, d) + d;
+	hit = __sync_fetch_and_add(&g->hits, 1);
 	if (measure_latency) {
 		u32 key = hit % BPF_HIT_LOG;
 		struct hit_record *r = bpf_map_lookup_elem(&hit_log, &key);
@@ -89,30 +94,42 @@ static __always_inline void account_hit(struct scoz_core *c, u32 cpu, s64 d, u64
 		if (r) {
 			r->delay = delay;
 			r->time = now;
-			r->cpu = cpu;
+			r->cpu = bpf_get_smp_processor_id();
 		}
 	}
 	if (h->waive)
 		waive_common_debt(h, g, now);
+	return 0;
 }
 
-static __always_inline void account_shared(struct scoz_core *c, u32 cpu, s64 d, u64 now,
-					   struct scoz_header *h, struct scoz_global *g)
+__noinline int pay_in_tick(u64 now)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct scoz_core *c = page_core(cpu);
+	struct scoz_header *h = page_header();
+	struct scoz_global *g = page_global();
+
+	if (c && h && g)
+		pay(c, cpu, h, g, longest_tick_stop(h, now));
+	return 0;
+}
+
+static __always_inline void account_shared(u32 cpu, s64 d, u64 now)
 {
 	struct target_time *time = target_time(cpu);
 
 	if (time)
 		time->shared += d;
-	account_hit(c, cpu, d, now, h, g);
+	account_hit(d, now);
 }
 
 /*
  * The sample goes to the handler's ring with the chain that was walked, where perf would follow
  * frame pointers: perf adds the kernel's part to it. false: it is to go there as perf has it.
  */
-static __always_inline bool send_chain(void *ctx, struct match *m, struct task_struct *task)
+static __always_inline bool send_chain(void *ctx, struct match *m)
 {
-	u32 words = walked_user(m, task) & SCOZ_MAX_FRAMES;
+	u32 words = walked_user(m) & SCOZ_MAX_FRAMES;
 	long r;
 
 	if (!words)
@@ -175,15 +192,15 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		if (now >= READ_ONCE(h->lease_until))
 			c->clipped += h->speedup > 0; /* this window says too little */
 		else if (hit)
-			account_hit(c, cpu, scoz_hit(c, weight, h->speedup), now, h, g);
+			account_hit(scoz_hit(c, weight, h->speedup), now);
 		else
-			account_shared(c, cpu, scoz_use_hit(c, wait, h->speedup), now, h, g);
+			account_shared(cpu, scoz_use_hit(c, wait, h->speedup), now);
 	}
 	if (stranger)
 		scoz_core_follow(c, READ_ONCE(g->delay));
 	else if (task->prio >= MAX_RT_PRIO && scoz_debt(READ_ONCE(g->delay), c) > 0)
-		pay(c, cpu, h, g, longest_tick_stop(h, now));
-	return involved && bpf_get_prandom_u32() <= record_share && !send_chain(ctx, m, task);
+		pay_in_tick(now);
+	return involved && bpf_get_prandom_u32() <= record_share && !send_chain(ctx, m);
 }
 
 #endif

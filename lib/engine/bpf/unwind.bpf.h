@@ -434,13 +434,14 @@ static __always_inline struct unwind_space *unwind_space_of(struct task_struct *
  * The current task's user chain in w->frames, as bpf_get_stack() would have it (a frame that was
  * interrupted has EXACT_USER before it). Returns how many words, 0: none is to be had by tables.
  */
-static __noinline u32 unwind_user(struct unwind_walk *w, struct task_struct *task)
+__noinline u32 unwind_user(struct unwind_walk *w)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct unwind_counts *counts;
 	struct unwind_ctx ctx = { .w = w };
 	u32 key = 0, why;
 
-	if (!unwind_by_tables || task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (!w || !unwind_by_tables || task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return 0;
 	counts = bpf_map_lookup_elem(&unwind_counters, &key);
 	if (!counts)

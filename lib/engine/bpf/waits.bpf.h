@@ -152,7 +152,7 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 	scoz_wait_hit(c, &a, d, 0, time->limit, READ_ONCE(g->delay) + d);
 	if (device)
 		scoz_device_hit(&device->device, d);
-	account_hit(c, cpu, d, now, h, g);
+	account_hit(d, now);
 	c->due = scoz_debt(READ_ONCE(g->delay), c) > 0;
 }
 

@@ -52,7 +52,7 @@ static __always_inline u32 walked_chain(u32 which, u64 *to, u8 *how)
 	*how = RECORD_CHAIN_POINTERS;
 	if (!unwind_by_tables || !w)
 		return 0;
-	words = unwind_user(w, bpf_get_current_task_btf());
+	words = unwind_user(w);
 	if (!words)
 		return 0;
 	if (words > RECORD_MAX_FRAMES)

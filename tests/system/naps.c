@@ -5,6 +5,7 @@
  * "SECONDS THAT nap() HAS ASKED FOR" (the rest, it has waited for a CPU), on SIGTERM too.
  * naps SECONDS terminal: a third one waits in terminal() for what a thread of the kernel hands on
  * from the first one.
+ * naps SECONDS sync: instead of napping it writes a file to disk, in synced(), and works less.
  * naps SECONDS long: naps of 1.3 s, while another thread comes to nap_done() often.
  */
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 
 static uint32_t word;
 static double waited;
-static int master, slave;
+static int master, slave, file;
 static struct timespec length = { 0, 3000000 };
 static volatile sig_atomic_t ended;
 
@@ -63,9 +64,18 @@ __attribute__((noipa)) void nap(void)
 	__asm__ volatile("" ::: "memory");
 }
 
+__attribute__((noipa)) void synced(void)
+{
+	call(SYS_pwrite64, file, (long)&length, sizeof(length), 0);
+	call(SYS_fsync, file, 0, 0, 0);
+	__asm__ volatile("" ::: "memory");
+}
+
+static int turns = 400000;
+
 __attribute__((noipa)) void work(void)
 {
-	for (volatile int i = 0; i < 400000; i++)
+	for (volatile int i = 0; i < turns; i++)
 		;
 }
 
@@ -104,6 +114,19 @@ static void *reader(void *arg)
 	return arg;
 }
 
+static void open_file(void)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/naps.XXXXXX", dir ? dir : "/var/tmp");
+	file = mkstemp(path);
+	if (file < 0)
+		exit(1);
+	unlink(path);
+	turns /= 10;
+}
+
 static void open_terminal(void)
 {
 	struct termios t;
@@ -140,6 +163,8 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[2], "terminal")) {
 		open_terminal();
 		pthread_create(&thread, NULL, reader, NULL);
+	} else if (argc > 2 && !strcmp(argv[2], "sync")) {
+		open_file();
 	} else if (argc > 2) {
 		length = (struct timespec){ 1, 300000000 };
 		pthread_create(&thread, NULL, busy, NULL);
@@ -147,7 +172,10 @@ int main(int argc, char **argv)
 	while (!ended && now() < end) {
 		double t = now();
 
-		nap();
+		if (file)
+			synced();
+		else
+			nap();
 		napped += now() - t;
 		naps++;
 		work();

@@ -28,10 +28,18 @@ struct irq_state {
 	u32 operation_involved; /* its submitter was an involved task */
 	u32 unawaited; /* it is a timer of an involved task, and nobody has been woken yet */
 	s64 operation;
-	u64 device; /* which has served it, 0: none */
+	u64 device;    /* which has served it, 0: none */
+	u32 by_server; /* its submitter was a thread of the kernel (is_server()) */
+	u32 pad;
 };
 
-/* A block device that has served requests; the key is the address of its queue. */
+/* After which nobody inherits a device's account any more. */
+#define DEVICE_FORGOTTEN 1000000000ULL
+
+/*
+ * A block device that has served requests, or a thread of the kernel (is_server()); the key is the
+ * address of its queue, of the task.
+ */
 struct device_state {
 	struct scoz_device device;
 	u64 target_until; /* waits for it were hits of late: who waits for it inherits its account

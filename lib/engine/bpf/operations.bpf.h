@@ -17,6 +17,8 @@ struct operation {
 	u32 involved; /* submitted by an involved task */
 	u32 queued;   /* known since it was queued: who issues it does so for somebody else */
 	u64 since;    /* when it was submitted */
+	u32 server;   /* by a thread of the kernel that is accounted as a device itself */
+	u32 pad;
 };
 
 struct {
@@ -37,6 +39,7 @@ static __always_inline int submitted(u64 key, bool queued, bool chained)
 	struct irq_state *s = irq_state();
 	u64 now = bpf_ktime_get_ns();
 	struct operation o = { .queued = queued, .since = now };
+	struct task_struct *current = bpf_get_current_task_btf();
 	struct task_state *t;
 
 	if (!c || !g || !s)
@@ -48,10 +51,12 @@ static __always_inline int submitted(u64 key, bool queued, bool chained)
 		}
 		o.absorbed = s->operation;
 		o.involved = s->operation_involved;
+		o.server = s->by_server;
 	} else {
-		o.absorbed = account_now(c, g, now, false);
-		t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+		t = bpf_task_storage_get(&tasks, current, 0, 0);
+		o.absorbed = task_account_now(c, g, current, t, now, false);
 		o.involved = t && is_involved(t, now);
+		o.server = is_server(current);
 	}
 	bpf_map_update_elem(&operations, &key, &o, BPF_ANY);
 	return 0;
@@ -103,8 +108,9 @@ static __always_inline bool completed(u64 key, bool last, bool timer, u64 device
 		return false;
 	s->operation_known = current_context(s) == CONTEXT_EXTERNAL ||
 			     bpf_get_current_task_btf()->flags & PF_KTHREAD;
-	s->operation = device ? device_ends(device, o) : o->absorbed;
+	s->operation = device && !o->server ? device_ends(device, o) : o->absorbed;
 	s->device = device;
+	s->by_server = o->server;
 	s->operation_involved = o->involved;
 	s->unawaited = timer && o->involved;
 	if (last)

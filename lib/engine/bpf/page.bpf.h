@@ -77,6 +77,7 @@ struct task_state {
 	s64 wait_limit;	  /* what it can have absorbed by it */
 	u64 wait_served;  /* ns of the device that has ended it */
 	u64 wait_device;  /* its key, 0: none */
+	s64 wait_booked;  /* scoz_device.booked then */
 	u32 wait_classes; /* BPF_CLASS_* */
 	/*
 	 * A kernel thread: the task of a program, by its pid, that set it to work, if none of its
@@ -84,6 +85,9 @@ struct task_state {
 	 */
 	u32 works_for;
 	u64 serves_until; /* a kernel thread at work for involved tasks */
+	u32 through_io;	  /* a kernel thread that has waited for a block device since it was set to
+			     work */
+	u32 pad;
 };
 
 /* Hits of the target by tasks that do not count. */
@@ -200,6 +204,21 @@ static __always_inline struct scoz_core_use *core_use(u32 cpu)
 	return bpf_map_lookup_elem(&core_uses, &cpu);
 }
 
+/* Waits of the target are hits. */
+static __always_inline bool waits_are_hits(void)
+{
+	u32 key = 0;
+	struct bpf_target *target = bpf_map_lookup_elem(&target_map, &key);
+
+	return model == SCOZ_MODEL_WAIT && target && target->waits;
+}
+
+/* A thread of the kernel, accounted as a device (account/wait.h). */
+static __always_inline bool is_server(const struct task_struct *task)
+{
+	return task->flags & PF_KTHREAD && task->pid && waits_are_hits();
+}
+
 /*
  * The account of whoever runs on @c now. The profiler itself, and cores that are not profiled, owe
  * nothing; an idle core (an interrupt, or the profiler running there) has absorbed while idling.
@@ -214,6 +233,16 @@ static __always_inline s64 account_now(const struct scoz_core *c, const struct s
 	if (c->idle)
 		return scoz_min(delay, c->absorbed + (s64)(now - c->idle_since));
 	return c->absorbed;
+}
+
+/* The same of @task, whose state is @t, if it runs there and is no interrupt. */
+static __always_inline s64 task_account_now(const struct scoz_core *c, const struct scoz_global *g,
+					    const struct task_struct *task,
+					    const struct task_state *t, u64 now, bool self)
+{
+	if (t && is_server(task))
+		return scoz_min(t->account.absorbed, READ_ONCE(g->delay));
+	return account_now(c, g, now, self);
 }
 
 #define INVOLVED_FOREVER (~0ULL)

@@ -94,12 +94,12 @@ static __always_inline int visit(u32 point)
 		return 0;
 	__sync_fetch_and_add(&p->visits, 1);
 	__sync_fetch_and_add(&p->sum_time, now);
-	virtual = now - account_now(c, g, now, false);
+	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+	virtual = now - task_account_now(c, g, bpf_get_current_task_btf(), t, now, false);
 	WRITE_ONCE(p->last_virtual, virtual);
 	WRITE_ONCE(p->last_time, now);
 	if (config->role)
 		span(config, virtual);
-	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
 	if (t) {
 		t->involved_until = INVOLVED_FOREVER;
 		scoz_noticed(&t->account);

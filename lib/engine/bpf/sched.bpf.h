@@ -16,6 +16,7 @@
 #define SCOZ_SCHED_BPF_H
 
 #include "engine/bpf/context.bpf.h"
+#include "engine/bpf/operations.bpf.h"
 #include "engine/bpf/switched.bpf.h"
 
 /* After which a sleeper no longer counts against waivers. */
@@ -63,6 +64,25 @@ static __always_inline void note_unpaid(u32 cpu, const struct task_state *t, s64
 		time->unpaid += unpaid - h->max_stop;
 }
 
+static __always_inline void leave_server(struct target_time *time, struct task_state *t, u64 now)
+{
+	WRITE_ONCE(time->server, 0);
+	if (t) /* its account is what it was set to work with */
+		t->account.since = now;
+}
+
+/* What @t, which has waited in the target, can absorb at most. */
+static __always_inline s64 could_use(const struct target_time *time, const struct task_state *t,
+				     const struct task_struct *task, s64 delay, u64 now)
+{
+	struct scoz_header *h = page_header();
+	s64 task_s = t->account.absorbed + (s64)(now - t->account.since);
+
+	if (!h || !h->speedup || task->nr_cpus_allowed == 1)
+		return 0;
+	return scoz_min(task_s, delay) + scoz_wait_inserts(time->serves, h->speedup);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -73,10 +93,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct scoz_core_use *use = core_use(cpu);
 	struct task_state *t;
 	u64 now = bpf_ktime_get_ns();
-	bool stranger, wait = false;
+	bool stranger, server, wait = false;
+	struct target_time *time = target_time(cpu);
 	s64 delay;
 
-	if (!c || !g || !irq || !use)
+	if (!c || !g || !irq || !use || !time)
 		return 0;
 	delay = READ_ONCE(g->delay);
 	irq->operation_known = 0;
@@ -88,19 +109,23 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		t = bpf_task_storage_get(&tasks, prev, 0, 0);
 		if (t)
 			scoz_run_count(c, &t->account, now, is_involved(t, now));
-		scoz_switch_out(c, t ? &t->account : NULL, now);
+		server = is_server(prev);
+		scoz_switch_out(c, t && !server ? &t->account : NULL, now);
 		stranger = is_stranger(t, now);
-		scoz_use_out(use, stranger, now);
-		if (stranger)
+		scoz_use_out(use, stranger || server, now);
+		if (server)
+			leave_server(time, t, now);
+		else if (stranger)
 			scoz_core_follow(c, delay);
 		else
 			profiled_leaves(cpu, c, now);
 		if (!t)
 			c->no_task++;
 		else if (!preempt && prev->__state) {
-			note_unpaid(cpu, t, delay, now);
+			if (!server)
+				note_unpaid(cpu, t, delay, now);
 			task_leaves(t, g, prev);
-		} else {
+		} else if (!server) {
 			begin_queueing(t, delay, now);
 		}
 	}
@@ -115,24 +140,28 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	}
 	t = bpf_task_storage_get(&tasks, next, 0, 0);
+	server = is_server(next);
+	WRITE_ONCE(time->server, server);
 	if (t) { /* should its wake-up have been missed, the wait counts as queueing */
 		if (!t->blocked && is_involved(t, now))
 			c->queued += now - t->account.since;
 		task_runs(t, g);
-		wait = target_wait_ends(next, cpu, t, is_involved(t, now));
+		wait = target_wait_ends(next, cpu, t, !server && is_involved(t, now));
 		end_queueing(use, t, cpu, delay, now);
 	}
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
+	stranger = is_stranger(t, now);
+	if (t && !server && !stranger && waits_are_hits())
+		rest(c, cpu, wait ? could_use(time, t, next, delay, now) : 0, delay, now);
 	if (t && wait && model == SCOZ_MODEL_WAIT)
 		arrive(c, cpu, t, delay, now);
 	else
-		scoz_switch_in(c, t ? &t->account : NULL, delay, now, model);
-	stranger = is_stranger(t, now);
-	scoz_use_in(use, stranger);
-	if (stranger)
+		scoz_switch_in(c, t && !server ? &t->account : NULL, delay, now, model);
+	scoz_use_in(use, stranger || server);
+	if (stranger && !server)
 		scoz_core_follow(c, delay);
-	c->due = c->sampled && scoz_debt(delay, c) > 0;
+	c->due = c->sampled && !server && scoz_debt(delay, c) > 0;
 	if (c->due || wait)
 		interrupt_self(ctx);
 	return 0;
@@ -161,25 +190,41 @@ static __always_inline bool owes_for_wait(const struct irq_state *s, const struc
 	       (is_involved(t, now) && (s->operation_known || !(p->flags & PF_KTHREAD)));
 }
 
+static __always_inline void count_external_wait(struct scoz_core *c, struct task_state *t, u64 now)
+{
+	t->external = 1;
+	if (is_involved(t, now)) {
+		c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
+		c->external_waits++;
+	}
+	scoz_external_wait(&t->account, now);
+}
+
 static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_global *g,
 					      struct irq_state *s, struct task_state *t,
 					      const struct task_struct *p, u64 now)
 {
 	s64 delay = READ_ONCE(g->delay);
 
-	t->external = 1;
 	s->unawaited = 0;
-	if (is_involved(t, now)) {
-		c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
-		c->external_waits++;
-	}
-	scoz_external_wait(&t->account, now);
-	if (!owes_for_wait(s, t, p, now))
+	count_external_wait(c, t, now);
+	if (is_server(p)) /* it serves whom it was set to work for */
+		scoz_wake_external(&t->account, now);
+	else if (!owes_for_wait(s, t, p, now))
 		scoz_wake(&t->account, delay, now);
 	else if (s->operation_known)
 		scoz_wake(&t->account, s->operation, now);
 	else
 		scoz_wake_external(&t->account, now);
+}
+
+static __always_inline void note_external_wait(struct task_state *t, const struct task_struct *p,
+					       const struct irq_state *s, u64 length, s64 most)
+{
+	u64 device = s->operation_known ? s->device : 0;
+
+	note_wait(t, device || in_iowait(p) ? BPF_CLASS_IO : BPF_CLASS_OTHER,
+		  s->by_server ? 0 : device, length, most);
 }
 
 /* A kernel thread woken on behalf of involved tasks works for them, as do those that it wakes. */
@@ -201,6 +246,29 @@ static __always_inline bool hands_on(const struct task_state *kernel_thread,
 	       kernel_thread->works_for != (u32)to->pid;
 }
 
+/*
+ * @waker, a thread of the kernel, has done what @t waited for: as a device that was busy with it
+ * since it fell asleep.
+ */
+static __always_inline void end_served_wait(struct scoz_core *c, struct scoz_global *g,
+					    struct task_state *t, const struct task_struct *p,
+					    const struct task_struct *waker,
+					    const struct task_state *w, u64 length, s64 most,
+					    u64 now)
+{
+	struct operation o = { .absorbed = t->account.absorbed,
+			       .involved = is_involved(t, now),
+			       .since = t->account.since };
+	u64 key = (u64)waker;
+	s64 ender = device_ends(key, &o);
+
+	count_external_wait(c, t, now);
+	if (is_sink(t) || !o.involved)
+		ender = READ_ONCE(g->delay);
+	scoz_wake(&t->account, ender, now);
+	note_wait(t, w->through_io || in_iowait(p) ? BPF_CLASS_IO : 0, key, length, most);
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *p)
 {
@@ -210,7 +278,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	struct task_state *t, *w;
 	struct task_struct *waker;
 	u64 now, length;
-	s64 most;
+	s64 most, ender;
+	bool served;
 
 	if (!c || !g || !s || is_self(p))
 		return 0;
@@ -226,22 +295,37 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (woken_externally(s)) {
 		end_external_wait(c, g, s, t, p, now);
 		if (owes_for_wait(s, t, p, now)) /* else nobody waits for it */
-			note_wait(t, p, s, length, most, true);
+			note_external_wait(t, p, s, length, most);
+		if (is_server(p)) {
+			t->through_io |= t->wait_classes & BPF_CLASS_IO;
+			t->waited = 0;
+		}
 		if (s->operation_known && s->operation_involved)
 			serve(t, p, now + INVOLVED_FOR);
 		begin_queueing(t, READ_ONCE(g->delay), now);
 		return 0;
 	}
-	t->external = 0;
-	if (is_involved(t, now))
-		c->syncs++;
 	waker = bpf_get_current_task_btf();
-	scoz_wake(&t->account, account_now(c, g, now, is_self(waker)), now);
 	w = bpf_task_storage_get(&tasks, waker, 0, 0);
-	if (p->flags & PF_KTHREAD)
+	ender = task_account_now(c, g, waker, w, now, is_self(waker));
+	served = !(p->flags & PF_KTHREAD) && waker->flags & PF_KTHREAD && !hands_on(w, p);
+	if (served && w && is_server(waker)) {
+		end_served_wait(c, g, t, p, waker, w, length, most, now);
+	} else {
+		t->external = 0;
+		if (is_involved(t, now))
+			c->syncs++;
+		if (is_server(p))
+			scoz_set_to_work(&t->account, ender, now);
+		else
+			scoz_wake(&t->account, ender, now);
+		if (served)
+			note_wait(t, in_iowait(p) ? BPF_CLASS_IO : 0, 0, length, most);
+	}
+	if (p->flags & PF_KTHREAD) {
 		t->works_for = !(waker->flags & PF_KTHREAD) ? waker->pid : w ? w->works_for : 0;
-	else if (waker->flags & PF_KTHREAD && !hands_on(w, p))
-		note_wait(t, p, s, length, most, false);
+		t->through_io = w && waker->flags & PF_KTHREAD ? w->through_io : 0;
+	}
 	begin_queueing(t, READ_ONCE(g->delay), now);
 	if (is_self(waker) || !w)
 		return 0;

@@ -45,7 +45,10 @@ struct target_time {
 	__u64 unpaid;	/* ns that tasks owed when they fell asleep, beyond the longest stop */
 	__u64 beyond;	/* ns of that wait that do not count, as it was too long */
 	__u64 left_out; /* ns of waits in the target that did not count for that */
-	__u64 pad[5];	/* three cache lines each */
+	__s64 booked;	/* scoz_device.booked when that wait was over */
+	__s64 place;  /* instead of left, if another core has changed places with it; 0: none has */
+	__u64 server; /* a thread of the kernel runs there */
+	__u64 pad[2]; /* three cache lines each */
 };
 
 struct space_key {

@@ -140,6 +140,18 @@ static __always_inline bool send_chain(void *ctx, struct match *m)
 	return !r || r == -ENOSPC; /* the ring is full, and counts what it loses */
 }
 
+/* A thread of the kernel has hit the target: so much sooner it has done what others wait for. */
+static __always_inline void credit_server(const struct task_struct *task, s64 d, u64 now)
+{
+	u64 key = (u64)task;
+	struct device_state *device = bpf_map_lookup_elem(&devices, &key);
+
+	if (!device)
+		return;
+	scoz_device_hit(&device->device, d);
+	device->target_until = now + DEVICE_FORGOTTEN;
+}
+
 /* 1: the sample goes on to the handler's ring. */
 SEC("perf_event")
 int on_tick(struct bpf_perf_event_data *ctx)
@@ -154,7 +166,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct task_state *t;
 	struct match *m = match_begin(MATCH_TICK);
 	u64 now, weight, wait;
-	bool involved, stranger, matched, hit;
+	bool involved, stranger, matched, hit, server;
+	s64 d;
 
 	if (!c || !h || !g || !use || !m)
 		return 0;
@@ -183,22 +196,26 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (matched && !hit)
 		count_others_hit();
 	stranger = is_stranger(t, now);
+	server = is_server(task);
 	if (hit && involved && (time = target_time(cpu)))
 		time->ran += weight;
-	if (t && !stranger)
+	if (t && !stranger && !server)
 		scoz_use_tick(use, &t->use, weight, hit);
 	wait = stranger && !hit ? scoz_use_weight(use, weight) : 0;
 	if (hit || wait) {
 		if (now >= READ_ONCE(h->lease_until))
 			c->clipped += h->speedup > 0; /* this window says too little */
-		else if (hit)
-			account_hit(scoz_hit(c, weight, h->speedup), now);
-		else
+		else if (hit) {
+			d = scoz_hit(c, weight, h->speedup);
+			if (server)
+				credit_server(task, d, now);
+			account_hit(d, now);
+		} else
 			account_shared(cpu, scoz_use_hit(c, wait, h->speedup), now);
 	}
-	if (stranger)
+	if (stranger && !server)
 		scoz_core_follow(c, READ_ONCE(g->delay));
-	else if (task->prio >= MAX_RT_PRIO && scoz_debt(READ_ONCE(g->delay), c) > 0)
+	else if (!server && task->prio >= MAX_RT_PRIO && scoz_debt(READ_ONCE(g->delay), c) > 0)
 		pay_in_tick(now);
 	return involved && bpf_get_prandom_u32() <= record_share && !send_chain(ctx, m);
 }

@@ -21,37 +21,36 @@
 #define LOOK_NS 200000ULL
 /* The longest wait that is counted in full, ns: who sleeps longer has no part in the work. */
 #define LONG_WAIT 1000000000LL
-/* After which nobody inherits a device's account any more. */
-#define DEVICE_FORGOTTEN 1000000000ULL
 
 /*
  * The wait of @t, which has begun at account.since, is over; its account has moved to what it is
- * now. @most: what it would be if all of the wait had been absorbed. @external: by a device or a
- * timer, else by a thread of the kernel.
+ * now. @most: what it would be if all of the wait had been absorbed. @classes: BPF_CLASS_*.
+ * @device: key of what has an account (devices) and has ended the wait, 0: none.
  */
-static __always_inline void note_wait(struct task_state *t, const struct task_struct *task,
-				      const struct irq_state *s, u64 length, s64 most,
-				      bool external)
+static __always_inline void note_wait(struct task_state *t, u32 classes, u64 device, u64 length,
+				      s64 most)
 {
-	u64 key = s->device;
 	struct device_state *d;
 
 	t->waited = length;
 	t->wait_limit = most - t->account.absorbed;
 	t->wait_served = 0;
 	t->wait_device = 0;
-	if (BPF_CORE_READ_BITFIELD(task, in_iowait) || (s->operation_known && key))
-		t->wait_classes = BPF_CLASS_IO;
-	else /* a thread of the kernel may only hand on what another program does */
-		t->wait_classes = external ? BPF_CLASS_OTHER : 0;
-	if (!external || !s->operation_known || !key)
+	t->wait_classes = classes;
+	if (!device)
 		return;
-	d = bpf_map_lookup_elem(&devices, &key);
+	d = bpf_map_lookup_elem(&devices, &device);
 	if (!d)
 		return;
-	t->wait_device = key;
+	t->wait_device = device;
 	t->wait_served = d->device.served;
+	t->wait_booked = d->device.booked;
 	d->device.served = 0;
+}
+
+static __always_inline bool in_iowait(const struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD(task, in_iowait);
 }
 
 /* @next is switched in on @cpu: may its last wait, which is over, be in the target? */
@@ -74,6 +73,7 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 	time->length = length;
 	time->limit = t->wait_limit;
 	time->device = t->wait_device;
+	time->booked = t->wait_booked;
 	time->serves = t->wait_device ? scoz_min(t->wait_served, LONG_WAIT) : length;
 	if (target->classes) {
 		if (!(target->classes & t->wait_classes))
@@ -108,6 +108,67 @@ static __always_inline void profiled_leaves(u32 cpu, const struct scoz_core *c, 
 		time->left = c->absorbed - (s64)now;
 }
 
+/* What core @c (@time) would have absorbed by now if nobody had run there that owes. */
+static __always_inline s64 rested(const struct scoz_core *c, const struct target_time *time,
+				  u64 now)
+{
+	s64 place = READ_ONCE(time->place);
+
+	return place ? place + (s64)now : scoz_rested(c, time->left, now);
+}
+
+struct rest_search {
+	u64 now;
+	s64 wanted, most;
+	u32 self, best;
+};
+
+static long search_rested(u32 cpu, void *arg)
+{
+	struct rest_search *s = arg;
+	struct scoz_core *c = page_core(cpu);
+	struct target_time *time = target_time(cpu);
+	s64 b;
+
+	if (!c || !time)
+		return 1;
+	if (cpu == s->self || !c->sampled || !(READ_ONCE(c->idle) || READ_ONCE(time->server)))
+		return 0;
+	b = rested(c, time, s->now);
+	if (b > s->most) {
+		s->most = b;
+		s->best = cpu;
+	}
+	return s->most >= s->wanted;
+}
+
+/*
+ * A profiled task comes to @cpu, where threads of the kernel may have run since another one left.
+ * @wanted: what it could use; 0: no wait of the target is over, or the task cannot run elsewhere.
+ */
+static __always_inline void rest(struct scoz_core *c, u32 cpu, s64 wanted, s64 delay, u64 now)
+{
+	struct scoz_header *h = page_header();
+	struct target_time *time = target_time(cpu), *other;
+	struct rest_search s = { .now = now, .wanted = wanted, .self = cpu };
+	s64 mine;
+
+	if (!time || !h)
+		return;
+	mine = s.most = rested(c, time, now);
+	s.best = cpu;
+	if (wanted > mine)
+		bpf_loop(h->cores, search_rested, &s, 0);
+	WRITE_ONCE(time->place, 0);
+	time->left = s.most - (s64)now;
+	scoz_core_rests(c, s.most, delay, now);
+	if (s.best == cpu)
+		return;
+	other = target_time(s.best);
+	if (other)
+		WRITE_ONCE(other->place, mine - (s64)now ?: 1);
+}
+
 /* scoz_switch_in() of a task that target_wait_ends() has something to say about. */
 static __always_inline void arrive(struct scoz_core *c, u32 cpu, const struct task_state *t,
 				   s64 delay, u64 now)
@@ -117,7 +178,8 @@ static __always_inline void arrive(struct scoz_core *c, u32 cpu, const struct ta
 
 	if (!time)
 		return;
-	scoz_arrive(c, &t->account, spare_strangers ? time->left + (s64)now : 0, delay, now, &a);
+	scoz_arrive(c, &t->account, spare_strangers || waits_are_hits() ? time->left + (s64)now : 0,
+		    delay, now, &a);
 	time->task = a.task;
 	time->core = a.core;
 	if (time->look > time->length) /* one for several */
@@ -135,7 +197,7 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 	struct scoz_arrival a = { time->task, time->core };
 	u64 key = time->device;
 	struct device_state *device = bpf_map_lookup_elem(&devices, &key);
-	s64 d;
+	s64 d, late = 0;
 
 	if (!h || !g)
 		return;
@@ -147,9 +209,12 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 		if (now > device->target_until) /* until now it was nobody's concern */
 			device->device.absorbed = READ_ONCE(g->delay);
 		device->target_until = now + DEVICE_FORGOTTEN;
+		late = device->device.booked - time->booked;
+		if (time->look > time->length) /* one for several */
+			late = scoz_min(late, LONG_WAIT) * time->look / time->length;
 	}
 	d = scoz_wait_inserts(time->serves, speedup);
-	scoz_wait_hit(c, &a, d, 0, time->limit, READ_ONCE(g->delay) + d);
+	scoz_wait_hit(c, &a, d, late, time->limit, READ_ONCE(g->delay) + d);
 	if (device)
 		scoz_device_hit(&device->device, d);
 	account_hit(d, now);

@@ -60,9 +60,6 @@
  * Such threads run on the cores that their waiters have left, and push them to others. A core that
  * was busy meanwhile could not have run the waiter sooner, but an idle one could have: if that has
  * absorbed more, both change places.
- *
- * What is said of threads of the kernel is the simulator's so far: engine bpf accounts them as
- * tasks (with these rules its programs are more than the verifier of Linux 6.1 has patience for).
  */
 #ifndef SCOZ_WAIT_H
 #define SCOZ_WAIT_H

@@ -333,8 +333,14 @@ static int start_collector(struct handlers *h, struct error *err)
 
 int handlers_start(const struct handlers_options *opt, struct handlers **ret, struct error *err)
 {
-	struct tally_options tally = { opt->maps, opt->locations, opt->processes, opt->source_scope,
-				       opt->scoped };
+	struct tally_options tally = {
+		.maps = opt->maps,
+		.locations = opt->locations,
+		.processes = opt->processes,
+		.polling = opt->polling,
+		.source_scope = opt->source_scope,
+		.scoped = opt->scoped,
+	};
 	struct handlers *h = xcalloc(1, sizeof(*h));
 	pthread_condattr_t attr;
 	int r;

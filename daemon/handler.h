@@ -24,6 +24,7 @@ struct handlers_options {
 	struct locations *locations;
 	struct process_table *processes;
 	struct unwind_follow *unwind; /* or NULL */
+	struct polling *polling;      /* or NULL */
 	const struct cores *cores;
 	bool kernel;	   /* kernel frames are resolved as well */
 	bool source_scope; /* there is one: code without lines is outside of it */

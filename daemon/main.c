@@ -157,6 +157,7 @@ static int start_handlers(struct experiment *x, struct error *err)
 		.locations = s->locations,
 		.processes = s->processes,
 		.unwind = s->unwind,
+		.polling = s->polling,
 		.cores = &s->cores,
 		.kernel = s->opt.n_kernel_scope > 0,
 		.source_scope = s->opt.n_source_scope > 0,
@@ -323,6 +324,8 @@ static int set_up(struct experiment *x, struct error *err)
 	if (!ret && engine_unwind_maps(s->engine))
 		ret = unwind_follow_start(s->maps, engine_unwind_maps(s->engine),
 					  maps_opt.table.cache_dir, &s->unwind, err);
+	if (!ret && s->unwind)
+		s->polling = polling_create(s->maps, s->engine, s->unwind);
 	if (!ret)
 		ret = start_handlers(x, err);
 	if (!ret)
@@ -433,6 +436,7 @@ static void destroy(struct experiment *x)
 	struct session *s = x->s;
 
 	handlers_destroy(s->handlers);
+	polling_destroy(s->polling);
 	engine_destroy(s->engine); /* closes the probes; only then may the marks be told */
 	points_destroy(s->points);
 	locations_destroy(s->locations);

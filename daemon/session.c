@@ -117,7 +117,7 @@ void session_look_for_marks(struct session *s)
 		session_renew_users(s);
 	}
 	while (points_take_more(s->points)) {
-		_cleanup_free_ char *path = maps_next_file(s->maps, &s->marks_searched);
+		_cleanup_free_ char *path = maps_next_file(s->maps, &s->marks_searched, NULL);
 
 		if (!path)
 			break;
@@ -137,6 +137,8 @@ void session_look(struct session *s)
 	uint64_t now = clock_now_ns();
 
 	session_look_for_marks(s);
+	if (s->polling)
+		polling_look(s->polling);
 	if (now - s->processes_looked_ns > LOOK_NS) {
 		s->processes_looked_ns = now;
 		process_table_look(s->processes);

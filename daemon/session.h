@@ -12,6 +12,7 @@
 #include "daemon/locations.h"
 #include "daemon/options.h"
 #include "daemon/points.h"
+#include "daemon/polling.h"
 #include "daemon/prior.h"
 #include "daemon/sources.h"
 #include "engine/engine.h"
@@ -39,6 +40,7 @@ struct session {
 	struct engine *engine;
 	struct maps *maps;
 	struct unwind_follow *unwind; /* NULL: by frame pointers only */
+	struct polling *polling;      /* NULL: without s->unwind */
 	struct locations *locations;
 	struct process_table *processes;
 	struct handlers *handlers;

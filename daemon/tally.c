@@ -356,6 +356,8 @@ static bool count_chain(struct tally *t, const struct chain *c, bool give_up)
 {
 	if (!expand(t, c, give_up))
 		return false;
+	if (t->opt.polling)
+		polling_learn(t->opt.polling, c);
 	count_frames(t, c);
 	count_innermost(t, c);
 	count_credit(t, c);

@@ -12,14 +12,16 @@
 #include "daemon/chains.h"
 #include "daemon/locations.h"
 #include "daemon/places.h"
+#include "daemon/polling.h"
 #include "maps/maps.h"
 
 struct tally_options {
 	struct maps *maps;
 	struct locations *locations;
 	struct process_table *processes;
-	bool source_scope; /* there is one: code without lines is outside of it */
-	bool scoped;	   /* so, or to certain binaries */
+	struct polling *polling; /* learns from the chains; NULL: nobody does */
+	bool source_scope;	 /* there is one: code without lines is outside of it */
+	bool scoped;		 /* so, or to certain binaries */
 };
 
 struct tally_counts {

@@ -4,10 +4,10 @@
  * engines that see it by samples.
  *
  *   spin seen  Nothing tells when such a wait begins and ends. Where a tick finds a task at it (by
- *              the instruction that such loops consist of), what its sample stands for was spent
- *              so: as account.h's "acquire", A(c) = min(A(E), A(c) + weight). E, for whom it waits,
- *              is not known, so it is whoever has absorbed least of the cores at work: to absorb
- *              too much would take away what others have to wait for (sim errors -m spin).
+ *              the instruction that such loops have, or by polling.h), what its sample stands for
+ *              was spent so: as account.h's "acquire", A(c) = min(A(E), A(c) + weight). E, for whom
+ *              it waits, is not known, so it is whoever has absorbed least of the cores at work: to
+ *              absorb too much would take away what others wait for (sim errors -m spin).
  */
 #ifndef SCOZ_BUSY_WAIT_H
 #define SCOZ_BUSY_WAIT_H

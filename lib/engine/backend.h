@@ -28,6 +28,9 @@ struct engine_backend {
 	int (*forget_sleepers)(struct engine *e);
 	/* Adds target_*, shared, busy_waited*; NULL: this engine does not measure them. */
 	void (*read_target_time)(const struct engine *e, struct engine_ledger *ret);
+	/* See engine_set_polling(); NULL: it does not. */
+	int (*set_polling)(struct engine *e, uint32_t table, uint32_t role,
+			   const struct scoz_poll_range *ranges, size_t n);
 	/* A site of point @id, which is new if @first. */
 	int (*add_site)(struct engine *e, const struct engine_point *p, int id, bool first,
 			struct error *err);

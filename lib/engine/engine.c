@@ -310,6 +310,13 @@ const struct unwind_maps *engine_unwind_maps(const struct engine *e)
 	return e->unwind_maps.tables >= 0 ? &e->unwind_maps : NULL;
 }
 
+int engine_set_polling(struct engine *e, uint32_t table, uint32_t role,
+		       const struct scoz_poll_range *ranges, size_t n)
+{
+	return e->backend->set_polling ? e->backend->set_polling(e, table, role, ranges, n)
+				       : -ENOTSUP;
+}
+
 void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
 {
 	e->backend->publish_mapping(e, binary, m);

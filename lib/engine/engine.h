@@ -11,6 +11,7 @@
 #ifndef SCOZ_ENGINE_H
 #define SCOZ_ENGINE_H
 
+#include "account/polling.h"
 #include "base/base.h"
 #include "maps/maps.h"
 #include "unwind/kernel_tables.h"
@@ -84,6 +85,14 @@ void engine_set_nominal_period(struct engine *e, uint64_t period_ns);
  * lets it do, knows frame pointers only. Valid as long as the engine.
  */
 const struct unwind_maps *engine_unwind_maps(const struct engine *e);
+
+/*
+ * What the code of a file is to those who poll (account/polling.h), by the number of the file's
+ * unwind table: @role, but for @ranges. May be called again with more. -ENOTSUP: this engine does
+ * not see polling; -ENOSPC.
+ */
+int engine_set_polling(struct engine *e, uint32_t table, uint32_t role,
+		       const struct scoz_poll_range *ranges, size_t n);
 
 /* ---- targets ---- */
 struct engine_part {

@@ -161,9 +161,10 @@ size_t maps_regions(struct maps *m, int pid, struct maps_region **ret);
 int maps_open_region(struct maps *m, int pid, const struct maps_region *r, char **path);
 /*
  * The file that was first seen mapped after the one that *@serial (0: before all) stands for, which
- * becomes its own: a malloc'ed path, NULL when there is none.
+ * becomes its own: a malloc'ed path, NULL when there is none. @id (may be NULL): its id, as long as
+ * that binary has that serial.
  */
-char *maps_next_file(struct maps *m, uint64_t *serial);
+char *maps_next_file(struct maps *m, uint64_t *serial, uint32_t *id);
 
 /* Executable mappings of one binary in all processes, for publishing target ranges. */
 struct maps_mapping {

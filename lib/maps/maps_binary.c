@@ -502,7 +502,7 @@ const char *maps_binary_path(struct maps *m, uint32_t id)
 	return b ? b->pub.path : NULL;
 }
 
-char *maps_next_file(struct maps *m, uint64_t *serial)
+char *maps_next_file(struct maps *m, uint64_t *serial, uint32_t *id)
 {
 	const struct binary *next = NULL;
 	char *path = NULL;
@@ -517,6 +517,8 @@ char *maps_next_file(struct maps *m, uint64_t *serial)
 	}
 	*serial = next ? next->pub.serial : m->serial;
 	path = next ? xstrdup(next->pub.path) : NULL;
+	if (next && id)
+		*id = next->pub.id;
 	pthread_rwlock_unlock(&m->lock);
 	return path;
 }

@@ -32,12 +32,16 @@ struct followed {
 	uint8_t refused; /* how often the kernel had no memory for its list */
 };
 
-/* What is known of a binary; by its id, which may have been another one's. Only the thread's. */
+/*
+ * What is known of a binary; by its id, which may have been another one's. Only the thread's, but
+ * for what unwind_follow_table() reads and says: that changes under the lock.
+ */
 struct known {
 	uint64_t serial;
 	bool asked;
 	bool mapped; /* by those who are followed, as far as the last look tells */
 	uint8_t tries;
+	bool kept;		 /* somebody knows the number: it stays that table's */
 	uint32_t number;	 /* of its table in the kernel; 0: none */
 	struct unwind_header *h; /* of its table */
 };
@@ -235,10 +239,18 @@ void unwind_follow_log(struct unwind_follow *follow)
 
 static void drop_table(struct unwind_follow *f, struct known *k)
 {
-	if (k->number)
-		kernel_tables_drop(&f->tables, k->number);
-	free(k->h);
-	*k = (struct known){ .serial = k->serial };
+	struct known old;
+
+	pthread_mutex_lock(&f->lock);
+	old = *k;
+	if (!old.kept)
+		*k = (struct known){ .serial = k->serial };
+	pthread_mutex_unlock(&f->lock);
+	if (old.kept)
+		return;
+	if (old.number)
+		kernel_tables_drop(&f->tables, old.number);
+	free(old.h);
 }
 
 static struct known *know(struct unwind_follow *f, const struct maps_region *r)
@@ -249,9 +261,11 @@ static struct known *know(struct unwind_follow *f, const struct maps_region *r)
 	if (binary >= f->n_known) {
 		size_t n = (binary + 1) * 2;
 
+		pthread_mutex_lock(&f->lock);
 		f->known = xreallocarray(f->known, n, sizeof(*f->known));
 		memset(f->known + f->n_known, 0, (n - f->n_known) * sizeof(*f->known));
 		f->n_known = n;
+		pthread_mutex_unlock(&f->lock);
 	}
 	k = &f->known[binary];
 	if (k->serial != r->serial) {
@@ -313,6 +327,7 @@ static void make_table(struct unwind_follow *f, int pid, const struct maps_regio
 	struct known *k = know(f, r);
 	struct unwind_table *t = NULL;
 	struct error err = { 0 };
+	uint32_t number = 0;
 	bool vdso;
 	int ret;
 
@@ -329,18 +344,33 @@ static void make_table(struct unwind_follow *f, int pid, const struct maps_regio
 	else
 		ret = unwind_table_open(fd, path, vdso ? NULL : f->cache_dir, &t, &err);
 	if (!ret && t->h->machine == UNWIND_KERNEL_MACHINE)
-		ret = kernel_tables_add(&f->tables, t, path, &k->number, &err);
-	if (k->number)
-		keep(k, t);
+		ret = kernel_tables_add(&f->tables, t, path, &number, &err);
 	k->asked |= fd >= 0 && ret != -ENOMEM;
 	if (ret)
 		log_debug("%s; its call chains are followed by frame pointers", err.text);
-	unwind_table_free(t);
 	pthread_mutex_lock(&f->lock);
+	k->number = number;
+	if (number)
+		keep(k, t);
 	f->counts.tables += k->number > 0;
 	f->counts.without += !k->number;
 	f->counts.bytes = f->counts.bytes > f->tables.bytes ? f->counts.bytes : f->tables.bytes;
 	pthread_mutex_unlock(&f->lock);
+	unwind_table_free(t);
+}
+
+uint32_t unwind_follow_table(struct unwind_follow *f, uint32_t binary, uint64_t *base)
+{
+	uint32_t number = 0;
+
+	pthread_mutex_lock(&f->lock);
+	if (binary < f->n_known && f->known[binary].number) {
+		f->known[binary].kept = true;
+		number = f->known[binary].number;
+		*base = f->known[binary].h->base;
+	}
+	pthread_mutex_unlock(&f->lock);
+	return number;
 }
 
 /* ---- address spaces ---- */

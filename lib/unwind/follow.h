@@ -39,6 +39,13 @@ void unwind_follow_forked(struct unwind_follow *f, int parent, int child);
 void unwind_follow_execed(struct unwind_follow *f, int pid);
 void unwind_follow_exited(struct unwind_follow *f, int pid);
 
+/*
+ * The number by which the programs know a binary's table (kernel_layout.h), 0: they do not. @base:
+ * the address of the file that its offsets count from. The number stays that table's: to be asked
+ * of few binaries, and such as stay known to the struct maps (maps_binary_unread()).
+ */
+uint32_t unwind_follow_table(struct unwind_follow *f, uint32_t binary, uint64_t *base);
+
 struct unwind_follow_counts {
 	uint32_t processes, tables, without; /* without: files that have none */
 	uint64_t bytes;			     /* in the kernel */

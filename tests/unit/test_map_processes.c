@@ -388,7 +388,7 @@ static void test_forgotten_files(void **state)
 	maps_add(m, 0, 22, 0x10000, 0x1000, asked.pgoff, asked.id, asked.path);
 	maps_add(m, 0, 23, 0x10000, 0x1000, 0, (struct file_id){ 8, 1, 7, 0 }, "/no/such/file");
 	maps_catch_up(m);
-	first = maps_next_file(m, &serial);
+	first = maps_next_file(m, &serial, NULL);
 	assert_string_equal(first, mapped.path);
 	id_sampled = id_at(m, 21, 0x10000);
 	assert_int_equal(maps_regions(m, 22, &was), 1);
@@ -415,9 +415,9 @@ static void test_forgotten_files(void **state)
 	assert_int_equal(maps_regions(m, 24, &was), 1);
 	assert_true(was->serial > gone.serial);
 	serial = was->serial - 1;
-	path = maps_next_file(m, &serial);
+	path = maps_next_file(m, &serial, NULL);
 	assert_string_equal(path, "/no/such/file");
-	assert_null(maps_next_file(m, &serial));
+	assert_null(maps_next_file(m, &serial, NULL));
 	maps_destroy(m);
 	free(mapped.path);
 	free(sampled.path);

@@ -26,7 +26,9 @@ static void set_up(struct fixture *f, const char *name)
 	assert_int_equal(maps_create(NULL, &f->maps, NULL), 0);
 	f->locations = locations_create(&options);
 	f->processes = process_table_create();
-	topt = (struct tally_options){ f->maps, f->locations, f->processes, false, false };
+	topt = (struct tally_options){ .maps = f->maps,
+				       .locations = f->locations,
+				       .processes = f->processes };
 	f->tally = tally_create(&topt);
 	chains_init(&f->chains, 1 << 20);
 	program_map(&f->program, f->maps, PID);

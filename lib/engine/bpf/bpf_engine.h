@@ -24,6 +24,7 @@ struct bpf_engine {
 	pthread_mutex_t publish_lock;
 	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
 	int n_published;
+	uint32_t n_polling; /* of polling_ranges, taken */
 	int n_tracepoints;
 	int *chain_events;			 /* of each core; NULL: none */
 	struct self_interrupts *self_interrupts; /* NULL: not used */
@@ -53,6 +54,8 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		   const struct scoz_range *ranges, size_t n_ranges, struct error *err);
 void bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 void bpf_forget_process(struct engine *e, int pid);
+int bpf_set_polling(struct engine *e, uint32_t table, uint32_t role,
+		    const struct scoz_poll_range *ranges, size_t n);
 int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool first,
 		 struct error *err);
 

@@ -3,7 +3,7 @@
  * Was the tick in a loop of a program that waits? Such a loop tells the processor so by an
  * instruction made for it, which takes many times as long as the rest of the loop, and a sample's
  * address is right behind it in 96 to 99 of 100 cases (pthread_spin_lock(), libgomp). Loops without
- * that instruction are taken for work.
+ * that instruction are taken for work, but for those that polling.bpf.h knows.
  */
 #ifndef SCOZ_BUSY_LOOP_BPF_H
 #define SCOZ_BUSY_LOOP_BPF_H

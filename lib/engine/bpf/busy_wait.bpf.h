@@ -2,8 +2,8 @@
 /*
  * Programs that wait without giving up their core: spin locks of their own, barriers of OpenMP,
  * locks that spin for a while before they sleep. Nothing tells when such a wait begins and ends, or
- * for whom it is, but ticks meet it (busy_loop.bpf.h): what such a sample stands for was waiting
- * (account/busy_wait.h).
+ * for whom it is, but ticks meet it (busy_loop.bpf.h; polling.bpf.h): what such a sample stands for
+ * was waiting (account/busy_wait.h).
  */
 #ifndef SCOZ_BUSY_WAIT_BPF_H
 #define SCOZ_BUSY_WAIT_BPF_H
@@ -11,6 +11,7 @@
 #include "account/busy_wait.h"
 #include "engine/bpf/busy_loop.bpf.h"
 #include "engine/bpf/page.bpf.h"
+#include "engine/bpf/polling.bpf.h"
 
 struct least {
 	s64 absorbed;
@@ -40,30 +41,45 @@ static long least_absorbed(u32 cpu, void *arg)
 	return l->absorbed <= l->own;
 }
 
-/* A tick of @weight met an involved task. */
-static __always_inline void note_busy_wait(struct scoz_core *c, u32 cpu, u64 weight,
-					   const struct sample_registers *r,
+/* What @cpu's task spent so absorbs. */
+static __always_inline void absorb_spin(struct scoz_core *c, u64 weight,
+					const struct scoz_header *h, const struct scoz_global *g,
+					u64 now)
+{
+	struct least l = { .absorbed = READ_ONCE(g->delay), .own = c->absorbed, .now = now };
+	s64 delay = l.absorbed;
+
+	if (scoz_debt(delay, c) <= 0)
+		return;
+	bpf_loop(h->cores, least_absorbed, &l, 0);
+	scoz_spin_seen(c, weight, l.absorbed, delay);
+}
+
+/*
+ * A tick of @weight met an involved task. Does it poll? That is a wait like others, though somebody
+ * of the target may have called who waits so; a loop that spins is part of the code it is in.
+ */
+static __always_inline bool note_busy_wait(struct scoz_core *c, u32 cpu, u64 weight,
+					   struct match *m, const struct sample_registers *r,
 					   const struct scoz_header *h, const struct scoz_global *g,
 					   u64 now)
 {
 	struct target_time *time = target_time(cpu);
-	struct least l = { .absorbed = READ_ONCE(g->delay), .own = c->absorbed, .now = now };
-	s64 delay = l.absorbed;
+	bool polling;
 
 	if (!time || model != SCOZ_MODEL_WAIT)
-		return;
-	if (!waits_busily(r)) {
+		return false;
+	polling = polls(m);
+	if (!polling && !waits_busily(r)) {
 		time->spins = 0;
-		return;
+		return false;
 	}
 	time->spun += weight;
 	if (!time->spins)
 		time->spun_first += weight;
 	time->spins = 1;
-	if (scoz_debt(delay, c) <= 0)
-		return;
-	bpf_loop(h->cores, least_absorbed, &l, 0);
-	scoz_spin_seen(c, weight, l.absorbed, delay);
+	absorb_spin(c, weight, h, g, now);
+	return polling;
 }
 
 #endif

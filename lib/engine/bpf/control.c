@@ -87,6 +87,30 @@ void bpf_forget_process(struct engine *base, int pid)
 	}
 }
 
+/* What a file had before is left behind: programs may be reading it. */
+int bpf_set_polling(struct engine *base, uint32_t table, uint32_t role,
+		    const struct scoz_poll_range *ranges, size_t n)
+{
+	struct bpf_engine *e = bpf_engine(base);
+	struct bpf_polling_file f = { .known = 1, .first = e->n_polling, .n = n, .role = role };
+
+	if (n > BPF_POLLING_RANGES - e->n_polling)
+		return -ENOSPC;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t key = e->n_polling + i;
+
+		if (bpf_map_update_elem(bpf_map__fd(e->skel->maps.polling_ranges), &key, &ranges[i],
+					BPF_ANY))
+			return -errno;
+	}
+	if (bpf_map_update_elem(bpf_map__fd(e->skel->maps.polling_files), &table, &f, BPF_ANY))
+		return -errno;
+	e->n_polling += n;
+	if (e->skel->bss)
+		e->skel->bss->polling_known = 1;
+	return 0;
+}
+
 void bpf_keep_link(struct bpf_engine *e, struct bpf_link *link)
 {
 	array_reserve(e->links, e->cap_links, e->n_links + 1);

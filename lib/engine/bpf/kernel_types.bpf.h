@@ -188,6 +188,7 @@ struct pt_regs {
 	unsigned long orig_ax, di, si, dx;
 };
 #define syscall_number(regs) ((u32)BPF_CORE_READ(regs, orig_ax))
+#define user_ip(regs)	     BPF_CORE_READ(regs, ip)
 #define TS_COMPAT	     0x0002
 /*
  * A 64-bit program called (the second is Xen's), and not by the entry for 32-bit programs, which
@@ -210,6 +211,7 @@ struct pt_regs {
 	int syscallno;
 };
 #define syscall_number(regs)	      ((u32)BPF_CORE_READ(regs, syscallno))
+#define user_ip(regs)		      BPF_CORE_READ(regs, pc)
 /* A 64-bit program called; threads of the kernel have the mode of the kernel there. */
 #define syscall_is_native(task, regs) (!(BPF_CORE_READ(regs, pstate) & 0x1f))
 #define syscall_argument_0(regs)      BPF_CORE_READ(regs, orig_x0)

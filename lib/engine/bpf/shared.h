@@ -72,6 +72,14 @@ struct syscall_points {
 	__u32 point[BPF_POINTS_PER_SYSCALL];
 };
 
+#define BPF_POLLING_RANGES 8000
+
+/* Of a file, by the number of its unwind table: which of polling_ranges are its. */
+struct bpf_polling_file {
+	__u32 known, first, n;
+	__u32 role; /* of what is in no range */
+};
+
 #define SPAN_ROLE_BEGIN 1
 #define SPAN_ROLE_END	2
 

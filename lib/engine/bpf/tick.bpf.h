@@ -166,7 +166,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct task_state *t;
 	struct match *m = match_begin(MATCH_TICK);
 	u64 now, weight, wait;
-	bool involved, stranger, matched, hit, server;
+	bool involved, stranger, matched, hit, server, polling = false;
 	s64 d;
 
 	if (!c || !h || !g || !use || !m)
@@ -189,12 +189,14 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	if (involved)
-		note_busy_wait(c, cpu, weight, (const struct sample_registers *)ctx, h, g, now);
+		polling = note_busy_wait(c, cpu, weight, m, (const struct sample_registers *)ctx, h,
+					 g, now);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
 	matched = weight && !c->spinning && matches_by(ctx, m, task);
 	hit = matched && hits_count(task, t, now);
 	if (matched && !hit)
 		count_others_hit();
+	hit = hit && !polling; /* it waits for other tasks */
 	stranger = is_stranger(t, now);
 	server = is_server(task);
 	if (hit && involved && (time = target_time(cpu)))

@@ -11,6 +11,7 @@ from .machine import Failed
 from .needs import Program, Source
 
 MPI = os.environ.get("SCOZ_MPI", "openmpi")  # or mpich: both may be installed side by side
+TOOK = r"Time in seconds\s*=\s*([\d.]+)"
 RANKS = int(os.environ.get("SCOZ_RANKS", "2"))
 
 
@@ -36,22 +37,22 @@ class Npb(Experiment):
     klass = "A"
     iterations = None  # of a run; with another number it does not verify its result
 
-    def compile(self, name, edits):
+    def compile(self, name, edits, optimize="-O2"):
         """A copy by this name, with lines changed: (file, pattern, by)."""
         tree = self.machine.path(name)
         shutil.copytree(os.path.join(self.source("npb"), "NPB3.4", "NPB3.4-MPI"), tree)
         with open(os.path.join(tree, "config", "make.def"), "w") as f:
-            f.write("MPIFC = mpif90.%s\nFLINK = $(MPIFC)\nFFLAGS = -O2 -g -fallow-argument-mismatch "
+            f.write("MPIFC = mpif90.%s\nFLINK = $(MPIFC)\nFFLAGS = %s -g -fallow-argument-mismatch "
                     "-fallow-invalid-boz\nFLINKFLAGS = $(FFLAGS)\nMPICC = mpicc.%s\nCLINK = $(MPICC)\n"
                     "CFLAGS = -O2 -g\nCLINKFLAGS = $(CFLAGS)\nCC = cc -g\nBINDIR = ../bin\nRAND = randi8\n"
-                    % (MPI, MPI))
+                    % (MPI, optimize, MPI))
         os.makedirs(os.path.join(tree, "bin"), exist_ok=True)
         for file, pattern, by in edits:
             edit(os.path.join(tree, file), pattern, by)
         self.machine.run(["make", "-C", tree, self.benchmark, "CLASS=" + self.klass], log=self.machine.path("build.log"))
         return os.path.join(tree, "bin", "%s.%s.x" % (self.benchmark, self.klass))
 
-    def job(self, binary):
+    def job(self, binary):  # with more ranks than cores, Open MPI yields the core when it polls
         if MPI == "openmpi":
             return ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun.openmpi",
                     "--oversubscribe", "-n", str(RANKS), binary]
@@ -61,12 +62,16 @@ class Npb(Experiment):
         """Iterations a second, by the benchmark's own clock, which leaves its preparation out."""
         begin, runs, took = time.monotonic(), 0, 0
         while not runs or time.monotonic() - begin < seconds:
-            took += float(re.search(r"Time in seconds\s*=\s*([\d.]+)", self.verified(binary))[1])
+            took += float(re.search(TOOK, self.verified(binary))[1])
             runs += 1
         return runs * self.iterations / took
 
     def timer(self, binary, name):
         """Seconds of one of its timers, on average over the ranks."""
+        return self.timers(binary, name)[1]
+
+    def timers(self, binary, name):
+        """Of one run: iterations a second, and that."""
         folder = os.path.dirname(binary)
         flag = os.path.join(folder, "timer.flag")
         with open(flag, "w"):
@@ -78,10 +83,32 @@ class Npb(Experiment):
         found = re.search(r"timer\s+\d+\s*\(\s*%s\s*\)\s*:\s*[\d.]+\s+[\d.]+\s+([\d.]+)" % name, out)
         if not found:
             raise Failed("%s: no timer %s in what it says: %s" % (binary, name, out[-600:]))
-        return float(found[1])
+        return self.iterations / float(re.search(TOOK, out)[1]), float(found[1])
 
     def verified(self, binary):
         out = self.machine.run(self.job(binary), cwd=os.path.dirname(binary))
         if not re.search(r"Verification\s*=\s*SUCCESSFUL", out):
             raise Failed("%s has not verified its result: %s" % (binary, out[-400:]))
         return out
+
+
+class Unoptimized(Npb):
+    """The paper has no figure of its own: compiled without and with optimization.
+
+    cheaper: by how much the program's own work is, by its timers, which leave its calls of MPI out.
+    """
+
+    def variant(self, name, optimize, iterations=None):
+        edits = [] if iterations is None else [self.loops(iterations)]
+        return self.compile(name, edits, optimize)
+
+    def prepare(self):
+        self.binaries = {False: self.variant("base", "-O0"), True: self.variant("optimized", "-O2")}
+        self.long = self.variant("profiled", "-O0", 100000)
+        self.points = self.where(self.long)
+
+    def command(self, change):
+        return self.job(self.long)
+
+    def measure(self, change, changed, seconds):
+        return self.timers(self.binaries[changed], "totcomp")

@@ -4,6 +4,8 @@
 
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/causal/callers.h"
+#include "tools/scoz/causal/model.h"
+#include "tools/scoz/causal/mpi_view.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/text.h"
@@ -220,6 +222,34 @@ static json_t *row_json(const struct model *m, const struct model_row *row)
 	return o;
 }
 
+/* Null: it is no rank, or in no call of MPI. */
+static json_t *mpi_json(const struct profile *p, const struct profile_process *q)
+{
+	json_t *o, *calls;
+	struct mpi_rank r;
+
+	mpi_of_process(p, q, &r);
+	if (q->rank < 0 || !r.n_calls) {
+		mpi_rank_deinit(&r);
+		return json_null();
+	}
+	o = json_object();
+	calls = json_array();
+	put(o, "samples", json_integer((json_int_t)r.in_mpi));
+	for (size_t i = 0; i < r.n_calls; i++) {
+		json_t *c = json_object();
+		_cleanup_free_ char *name =
+			xasprintf("%.*s", (int)strcspn(r.calls[i].name, "@"), r.calls[i].name);
+
+		put(c, "call", text(name));
+		put(c, "samples", json_integer((json_int_t)r.calls[i].samples));
+		json_array_append_new(calls, c);
+	}
+	put(o, "calls", calls);
+	mpi_rank_deinit(&r);
+	return o;
+}
+
 static json_t *process_json(const struct model *m, const struct profile_process *q)
 {
 	const struct profile *p = m->profile;
@@ -250,6 +280,7 @@ static json_t *process_json(const struct model *m, const struct profile_process 
 		json_array_append_new(targets, t);
 	}
 	put(o, "targets", targets);
+	put(o, "mpi", mpi_json(p, q));
 	free(g.places);
 	return o;
 }

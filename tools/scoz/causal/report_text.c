@@ -12,6 +12,7 @@
 #include "base/labels.h"
 #include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/expected.h"
+#include "tools/scoz/causal/mpi_view.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 
@@ -980,6 +981,7 @@ int report_print(const struct model *m, const struct report_options *o)
 	print_replay(m);
 	for (size_t i = 0; m->per != PER_NOTHING && i < m->view.n; i++)
 		print_group(m, &m->view.groups[i]);
+	mpi_view_print(m->profile);
 	print_trust(m);
 	print_notes(m);
 	print_warnings(m, prose);

@@ -248,13 +248,19 @@ static bool is_possible(const struct process *p, const struct predict_target *t)
 	return true;
 }
 
+/* Credited to it: what only calls has others' samples. */
+static double own_samples(const struct predict_target *t)
+{
+	return t->share > 0 ? t->samples * t->own / t->share : 0;
+}
+
 static void tell(struct process *p, const struct predict_options *o, uint32_t progress,
 		 const struct predict_target *t)
 {
 	struct prior_message m = { .type = PRIOR_EXPECTED };
 	struct expectation *x = &m.expected;
 
-	if (!is_possible(p, t) || (t->samples < LEAST_SAMPLES && !is_named(t, (void *)p->o)))
+	if (!is_possible(p, t) || (own_samples(t) < LEAST_SAMPLES && !is_named(t, (void *)p->o)))
 		return;
 	name_target(p, t, x);
 	x->has_lines = !t->line && t->file && !binary_is_system(t->object);

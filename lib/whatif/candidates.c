@@ -121,6 +121,7 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 {
 	struct innermost line = { HASH_NONE, HASH_NONE }, function = line;
 	const struct trace *t = a->t;
+	bool known = true;
 
 	for (uint32_t at = s->stack; at != TRACE_NONE; at = t->stacks[at].parent) {
 		uint32_t f = t->stacks[at].frame;
@@ -128,8 +129,12 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 
 		count(a, a->function[f], s, number);
 		count(a, a->line[f], s, number);
-		look(&function, a->function[f], system);
-		look(&line, a->line[f], system);
+		/* A caller never stands for code that is not known. */
+		known &= is_function(&t->frames[f]);
+		if (known) {
+			look(&function, a->function[f], system);
+			look(&line, a->line[f], system);
+		}
 	}
 	credit(a, &function, s->weight);
 	credit(a, &line, s->weight);

@@ -20,6 +20,7 @@ const struct predict_options predict_usual = { .point = TRACE_NONE,
 #define SURE	      1.96
 #define METHOD	      1.0 /* points that bounds are always wider by */
 #define MOST_PARTS    16
+#define LEAST_OWN     0.5
 #define PART_TARGETS  8 /* fewer are not worth reading the recording for */
 
 /*
@@ -142,6 +143,12 @@ static struct context *context(struct predictor *p, uint32_t thread, bool whole,
 	return &p->contexts[i];
 }
 
+/* What is faster in the lanes of target @i. */
+static uint64_t sped(const struct predictor *p, size_t i)
+{
+	return p->o->with | 1ULL << i;
+}
+
 static void add_weight(struct predictor *p, struct context *c, uint64_t mask,
 		       const struct trace_event *e)
 {
@@ -151,7 +158,7 @@ static void add_weight(struct predictor *p, struct context *c, uint64_t mask,
 	if (e->spins)
 		c->spun[kind_of_spin(p, e)] += weight;
 	for (size_t i = 0; i < p->out->n_targets; i++)
-		c->hit[i] += mask >> i & 1 ? weight : 0;
+		c->hit[i] += mask & sped(p, i) ? weight : 0;
 }
 
 static void sample(struct predictor *p, const struct trace_event *e)
@@ -174,7 +181,7 @@ static void sample(struct predictor *p, const struct trace_event *e)
 	if (e->spins)
 		r->spun[kind_of_spin(p, e)] += e->weight;
 	for (size_t i = p->from; i < p->to; i++)
-		r->hit[i] += mask >> i & 1 ? e->weight : 0;
+		r->hit[i] += mask & sped(p, i) ? e->weight : 0;
 }
 
 /* Shares of what it did since it was last told; of targets from the part's first one. */
@@ -392,10 +399,33 @@ static void find_families(struct predictor *p)
 	free(family);
 }
 
-/* Few samples in it: its share may be another one. */
-static void add_chance(const struct predictor *p, struct predict_target *t)
+/* The share of all that is sped up with target @i, and its samples. */
+static double share_of(const struct predictor *p, size_t i, uint64_t *samples)
 {
-	double relative = t->samples ? SURE * sqrt((1 - t->share) / t->samples) : 1;
+	double sum = 0;
+
+	*samples = p->out->targets[i].samples;
+	if (!p->o->with)
+		return p->out->targets[i].share;
+	*samples = 0;
+	for (size_t k = 0; k < p->t->n_samples; k++) {
+		const struct trace_event *e = &p->t->samples[k];
+
+		if (e->stack == TRACE_NONE || !(p->masks[e->stack] & sped(p, i)))
+			continue;
+		sum += e->weight;
+		++*samples;
+	}
+	return p->sampled > 0 ? sum / p->sampled : 0;
+}
+
+/* Few samples in it: its share may be another one. */
+static void add_chance(const struct predictor *p, size_t target)
+{
+	struct predict_target *t = &p->out->targets[target];
+	uint64_t samples;
+	double share = share_of(p, target, &samples);
+	double relative = samples ? SURE * sqrt((1 - share) / samples) : 1;
 
 	for (size_t s = 0; s < p->o->n_speedups; s++) {
 		struct bounds_answer *a = &t->at[s];
@@ -508,10 +538,12 @@ static void conclude(struct predictor *p)
 	for (size_t i = 0; i < out->n_targets && out->concluded; i++) {
 		const struct bounds_answer *a = &out->targets[i].at[p->o->n_speedups / 2];
 
-		for (size_t s = 0; s < p->o->n_speedups; s++)
-			turns_widen(p->turns, i, p->o->speedups[s], p->t->end,
-				    &out->targets[i].at[s]);
-		add_chance(p, &out->targets[i]);
+		for (size_t k = 0; k < out->n_targets; k++) {
+			for (size_t s = 0; sped(p, i) >> k & 1 && s < p->o->n_speedups; s++)
+				turns_widen(p->turns, k, p->o->speedups[s], p->t->end,
+					    &out->targets[i].at[s]);
+		}
+		add_chance(p, i);
 		out->targets[i].worth = a->low + a->middle;
 	}
 }
@@ -558,6 +590,43 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	hash_index_deinit(&p.by_name);
 	if (r)
 		predict_free(ret);
+	return r;
+}
+
+int predict_steps(const struct trace *t, const struct predict_options *o, size_t most,
+		  struct predict_step *ret, size_t *n, struct error *err)
+{
+	struct predict_options next = *o;
+	size_t middle = o->n_speedups / 2;
+	double before = 0;
+	int r = 0;
+
+	next.with = 0;
+	for (*n = 0; *n < most; ++*n) {
+		struct predict p;
+		size_t best = SIZE_MAX;
+
+		r = predict(t, &next, &p, err);
+		if (r)
+			break;
+		for (size_t i = 0; p.concluded && i < p.n_targets; i++) {
+			/* What mostly calls others is no step of its own. */
+			if (!(next.with >> i & 1) &&
+			    p.targets[i].own >= LEAST_OWN * p.targets[i].share &&
+			    p.targets[i].at[middle].middle > before &&
+			    (best == SIZE_MAX || p.targets[i].worth > p.targets[best].worth))
+				best = i;
+		}
+		if (best != SIZE_MAX) {
+			ret[*n] = (struct predict_step){ p.targets[best],
+							 p.targets[best].at[middle] };
+			before = p.targets[best].at[middle].middle;
+			next.with |= 1ULL << best;
+		}
+		predict_free(&p);
+		if (best == SIZE_MAX)
+			break;
+	}
 	return r;
 }
 

@@ -18,6 +18,11 @@ struct predict_options {
 	uint32_t
 		point; /* a number of the recording's, TRACE_NONE: its first one, or the run time */
 	size_t most_targets;
+	/*
+	 * Together with these, as fast as the target itself: a bit for each by its place among the
+	 * targets, which is the same as long as only this and the speedups change.
+	 */
+	uint64_t with;
 	/* Asked for in any case, as far as there is room; NULL: none is. */
 	bool (*wanted)(const struct predict_target *t, void *arg);
 	void *wanted_arg;
@@ -52,6 +57,17 @@ struct predict {
 
 int predict(const struct trace *t, const struct predict_options *o, struct predict *ret,
 	    struct error *err);
+/*
+ * The best next steps, one after the other: of all that the ones before leave, the one with which
+ * most is likely and certain. Each answer is for all steps up to it, each faster by @o's middle
+ * speedup.
+ */
+struct predict_step {
+	struct predict_target target;
+	struct bounds_answer all;
+};
+int predict_steps(const struct trace *t, const struct predict_options *o, size_t most,
+		  struct predict_step *ret, size_t *n, struct error *err);
 void predict_free(struct predict *p);
 
 #endif

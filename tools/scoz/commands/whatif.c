@@ -13,34 +13,39 @@
 #define CROWDED	   0.1
 #define SPINS	   0.01
 #define MOST_TURNS 3
+#define MOST_STEPS 8
 
 struct options {
 	const char *path, *point;
-	double rows;
+	double rows, next;
 	struct predict_options predict;
 };
 
 static void usage(FILE *out)
 {
-	fprintf(out, "Usage: scoz whatif [OPTION...] [FILE]\n\n"
-		     "By how much less time a unit of progress would take if a function were "
-		     "faster, from one\n"
-		     "recording of `scoz record --causal` (default " DEFAULT_CAUSAL
-		     "): the most likely value, and\n"
-		     "between which bounds it lies. Nothing is slowed down for it; what a "
-		     "recording cannot\n"
-		     "know makes bounds wide, and scozd measures it.\n\n"
-		     "  -n, --lines N         so many functions, or lines, with the most "
-		     "samples (default 20,\n"
-		     "                        at most 64)\n"
-		     "      --point NAME      this progress point; default the first one, or, "
-		     "without any,\n"
-		     "                        the command's run time\n"
-		     "  -s, --speedup PCT,... how much faster; up to 8, default 25,50,100\n"
-		     "      --granularity function|line\n"
-		     "                        default function; lines need debug information\n"
-		     "  -h, --help\n\n"
-		     "Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
+	fprintf(out,
+		"Usage: scoz whatif [OPTION...] [FILE]\n\n"
+		"By how much less time a unit of progress would take if a function were "
+		"faster, from one\n"
+		"recording of `scoz record --causal` (default " DEFAULT_CAUSAL
+		"): the most likely value, and\n"
+		"between which bounds it lies. Nothing is slowed down for it; what a "
+		"recording cannot\n"
+		"know makes bounds wide, and scozd measures it.\n\n"
+		"  -n, --lines N         so many functions, or lines, with the most "
+		"samples (default 20,\n"
+		"                        at most 64)\n"
+		"      --point NAME      this progress point; default the first one, or, "
+		"without any,\n"
+		"                        the command's run time\n"
+		"  -s, --speedup PCT,... how much faster; up to 8, default 25,50,100\n"
+		"      --granularity function|line\n"
+		"                        default function; lines need debug information\n"
+		"      --next N          the best next N (up to 8) steps, one after the other, "
+		"each as much\n"
+		"                        faster as the middle one of --speedup says\n"
+		"  -h, --help\n\n"
+		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
 }
 
 static bool parse_speedups(const char *text, struct predict_options *o)
@@ -65,6 +70,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "point", required_argument, NULL, 'p' },
 		{ "speedup", required_argument, NULL, 's' },
 		{ "granularity", required_argument, NULL, 'g' },
+		{ "next", required_argument, NULL, 'x' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
@@ -85,6 +91,10 @@ static int parse_options(int argc, char **argv, struct options *o)
 				return bad_argument("--speedup", optarg,
 						    "1 to 8 percentages from 0 to 100 are wanted, "
 						    "with commas between them");
+			break;
+		case 'x':
+			if (!parse_number(optarg, 1, MOST_STEPS, &o->next))
+				return bad_argument("--next", optarg, "1 to 8 is wanted");
 			break;
 		case 'g':
 			o->predict.grain =
@@ -260,6 +270,35 @@ static int conclude(const struct trace *t, const struct predict_options *o, stru
 	return EXIT_NOTHING;
 }
 
+/* A caller has all that it calls: steps are functions that run themselves. */
+static int print_steps(const struct trace *t, const struct options *o)
+{
+	struct predict_options each = o->predict;
+	struct predict_step steps[MOST_STEPS];
+	struct error err = {};
+	size_t n;
+
+	each.most_targets = PREDICT_TARGETS;
+	if (each.grain == PREDICT_FUNCTIONS)
+		each.grain = PREDICT_OWN;
+	if (predict_steps(t, &each, o->next, steps, &n, &err)) {
+		log_warn("%s", err.text);
+		return EXIT_FAILED;
+	}
+	printf("# the best next steps, one after the other, each %.0f %% faster: what all up to "
+	       "it bring\n",
+	       100 * each.speedups[each.n_speedups / 2]);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *name = name_of(&steps[i].target);
+
+		printf("%zu. %5.1f [%.1f, %.1f]  %s%s\n", i + 1, steps[i].all.middle,
+		       steps[i].all.low, steps[i].all.high, i ? "and " : "", name);
+	}
+	if (n < o->next)
+		printf("# nothing else is expected to bring more\n");
+	return EXIT_DONE;
+}
+
 int cmd_whatif(int argc, char **argv)
 {
 	struct options o = { .rows = 20, .predict = predict_usual };
@@ -281,6 +320,8 @@ int cmd_whatif(int argc, char **argv)
 	} else {
 		ret = conclude(t, &o.predict, &p);
 		predict_free(&p);
+		if (!ret && o.next > 0)
+			ret = print_steps(t, &o);
 	}
 	trace_free(t);
 	return ret;

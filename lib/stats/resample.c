@@ -76,8 +76,12 @@ static double incomplete_beta(double a, double b, double x)
 	return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
+#define NORMAL_DF 1e6 /* beyond it the difference is smaller than what lgamma() loses */
+
 double student_two_sided(double t, double df)
 {
+	if (df > NORMAL_DF)
+		return erfc(fabs(t) * M_SQRT1_2);
 	return isinf(t) ? 0 : incomplete_beta(df / 2, 0.5, df / (df + t * t));
 }
 

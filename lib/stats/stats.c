@@ -148,17 +148,26 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	}
 }
 
+/* Part of the variance that is known. @points: of the period at 0 %, to a unit of its logarithm. */
+static void add_known(const struct estimate_point *p, double points, double *se, double *df)
+{
+	double more = hypot(*se, p->fixed_pp / Z_975 / points);
+
+	if (*df > 0 && *se > 0)
+		*df *= pow(more / *se, 4);
+	else
+		*df = isfinite(p->ci_lo) ? 1e6 : 0;
+	*se = more;
+}
+
 /* Independent of chance, so it adds to the variance. */
 static void add_method_error(struct estimate_point *p)
 {
 	double half = p->fixed_pp, remaining = 100 - p->program_speedup_pct;
-	double se = hypot(p->se, half / Z_975 / remaining);
+	bool differs = fabs(p->log_ratio) > 1e-6;
 
-	if (p->df > 0 && p->se > 0)
-		p->df *= pow(se / p->se, 4); /* that part is known */
-	else
-		p->df = isfinite(p->ci_lo) ? 1e6 : 0;
-	p->se = se;
+	add_known(p, remaining, &p->se, &p->df);
+	add_known(p, differs ? (remaining - 100) / p->log_ratio : 100, &p->test_se, &p->test_df);
 	p->ci_lo = p->program_speedup_pct - hypot(p->program_speedup_pct - p->ci_lo, half);
 	p->ci_hi = p->program_speedup_pct + hypot(p->ci_hi - p->program_speedup_pct, half);
 	if (isfinite(p->ci_hi))
@@ -265,7 +274,8 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			p = &e->points[e->n_points++];
 			*p = treated_point(set, &r[i]);
 			take_joint(p, &joint[i]);
-			p->noise_df = p->df;
+			p->noise_df = p->test_df = p->df;
+			p->test_se = p->se;
 			find_fixed(sets, set, p);
 			if (!exact)
 				add_method_error(p);

@@ -61,6 +61,8 @@ struct estimate_point {
 	uint32_t windows; /* used: kept, and with 0 % windows beside them */
 	/* log(period / period at 0 %), its standard error, degrees of freedom (0: unknown). */
 	double log_ratio, se, df;
+	/* To tell log_ratio from 0: what does not shrink is as many points on the way there. */
+	double test_se, test_df;
 	/*
 	 * Of the half width what does not shrink with time, in percentage points, and the degrees
 	 * of freedom of the rest (0: unknown): trust.h.

@@ -44,8 +44,8 @@ static bool known(const struct estimate_point *p)
 /* That the true program speedup is 0. */
 static double p_value(const struct estimate_point *p)
 {
-	if (p->se > 0)
-		return student_two_sided(p->log_ratio / p->se, p->df);
+	if (p->test_se > 0)
+		return student_two_sided(p->log_ratio / p->test_se, p->test_df);
 	return p->log_ratio == 0 ? 1 : 0;
 }
 

@@ -68,6 +68,8 @@ static void test_student(void **state)
 	assert_float_equal(student_two_sided(2.22814, 10), 0.05, 1e-5);
 	assert_float_equal(student_two_sided(0, 3), 1, 1e-9);
 	assert_true(student_two_sided(INFINITY, 3) == 0);
+	for (double df = 1e5; df < 1e18; df *= 10) /* is normal */
+		assert_float_equal(student_two_sided(3.2905, df), 0.001, 1e-5);
 }
 
 static void test_exact(void **state)
@@ -620,6 +622,39 @@ static void test_spinning_widens(void **state)
 }
 
 /*
+ * What does not shrink is an error in points: 59 +- 22 is as far from nothing as 37 +- 14 is, and
+ * -50 +- 31 no further than 50 +- 31 is.
+ */
+static void test_fixed_errors_are_points(void **state)
+{
+	static const struct {
+		double period, fixed;
+		enum verdict verdict;
+	} cases[] = {
+		{ 0.41, 22, VERDICT_OPTIMIZE },	 { 0.63, 14, VERDICT_OPTIMIZE },
+		{ 0.5, 31, VERDICT_UNDECIDED },	 { 1.5, 31, VERDICT_UNDECIDED },
+		{ 1.5, 22, VERDICT_CONTENTION },
+	};
+	static const double s[] = { 0.5 };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		struct windows w = { .n = 0 };
+		struct estimates e;
+
+		add_curve(&w, s, &cases[k].period, 1, 30, 0.001);
+		for (size_t i = 0; i < w.n; i++)
+			w.w[i].expected_pp =
+				cases[k].fixed * PERIOD_AT_SPEEDUP / PERIOD_DOUBT / 0.5;
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		assert_float_equal(e.e[0].points[1].program_speedup_pct - e.e[0].points[1].ci_lo,
+				   cases[k].fixed, 0.5);
+		assert_int_equal(e.e[0].verdict, cases[k].verdict);
+		estimates_free(&e);
+	}
+}
+
+/*
  * Tasks that are able to run for as long as they run, and find a stranger there: what that is worth
  * is in doubt. Not if they wait behind each other, or strangers have cores of their own.
  */
@@ -893,6 +928,7 @@ int main(void)
 		cmocka_unit_test(test_method_error),
 		cmocka_unit_test(test_target_that_waits),
 		cmocka_unit_test(test_spinning_widens),
+		cmocka_unit_test(test_fixed_errors_are_points),
 		cmocka_unit_test(test_queueing_behind_strangers_widens),
 		cmocka_unit_test(test_absolute_sleeps_are_paced),
 	};

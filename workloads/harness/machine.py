@@ -43,6 +43,9 @@ class Machine:
         self.undo = []
         self.tmp = tempfile.mkdtemp(prefix="scoz-experiment-", dir=self.scratch())
         os.chmod(self.tmp, 0o755)  # servers that do not run as root live below it
+        self.env["TMPDIR"] = self.path("tmp")  # who is ended leaves files there: compilers do
+        os.mkdir(self.env["TMPDIR"])
+        os.chmod(self.env["TMPDIR"], 0o1777)
 
     @staticmethod
     def scratch():

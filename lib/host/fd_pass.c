@@ -2,6 +2,7 @@
 #include "host/fd_pass.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 union control {
 	char bytes[CMSG_SPACE(FD_PASS_MAX * sizeof(int))];
@@ -46,13 +47,23 @@ ssize_t fd_pass_receive(int socket, void *data, size_t size, int *fds)
 	do
 		r = recvmsg(socket, &h, MSG_CMSG_CLOEXEC);
 	while (r < 0 && errno == EINTR);
-	if (r <= 0)
+	if (r <= 0) {
+		errno = r ? errno : EPIPE;
 		return r;
+	}
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c)) {
 		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && n <= FD_PASS_MAX)
 			memcpy(fds, CMSG_DATA(c), n * sizeof(int));
 	}
-	return r;
+	if (!(h.msg_flags & MSG_CTRUNC))
+		return r;
+	for (int i = 0; i < FD_PASS_MAX; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+	errno = EMFILE;
+	return -1;
 }

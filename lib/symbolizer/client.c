@@ -383,6 +383,11 @@ static void receive(struct job *j)
 			if (fds[i] >= 0)
 				close(fds[i]);
 		}
+	} else if (errno == EMFILE) {
+		end(j, error_set(j->err, EMFILE,
+				 "%s: taking what was read of it: %s: raise the limit of open "
+				 "files (ulimit -n)",
+				 j->name, strerror(EMFILE)));
 	} else {
 		is_gone(j);
 	}

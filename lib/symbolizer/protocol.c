@@ -26,6 +26,7 @@ bool message_receive(int socket, struct message *m, int fds[MSG_FDS])
 
 	if (r <= 0)
 		return false;
+	errno = EBADMSG;
 	if ((size_t)r >= HEAD) {
 		memset((char *)m + r, 0, sizeof(*m) - r);
 		return true;

@@ -35,7 +35,10 @@ struct message {
 #define MSG_PROBES   4u /* no table is wanted, but where probes go */
 #define MSG_FRAMES   8u /* nor that, but the unwind table */
 
-/* Descriptors are the receiver's. False: the other side is gone, or what came is no message. */
+/*
+ * Descriptors are the receiver's. False, with errno: the other side is gone (EPIPE), what came is
+ * no message (EBADMSG), or came with descriptors for which there is no room (EMFILE).
+ */
 bool message_send(int socket, const struct message *m, const int *fds, int n);
 bool message_receive(int socket, struct message *m, int fds[MSG_FDS]);
 

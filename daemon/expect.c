@@ -8,15 +8,18 @@
 
 #define RECORD_S   3.0 /* enough for a first ranking */
 #define OF_RUN	   0.1 /* but no more of a run whose length is known, unless the warm-up is longer */
-#define PATIENCE_S 3.0 /* for the replay */
+#define PATIENCE_S 3.0 /* for the replay, with the same limit before experiments */
 #define TOLD	   5   /* targets, of those that something is expected of */
 #define LEAST_PCT  1.0 /* bounds are wider by a point in any case */
 
+static double part_of_run(const struct options *o, double most_s)
+{
+	return o->duration > 0 ? fmin(OF_RUN * o->duration, most_s) : most_s;
+}
+
 static double enough_s(const struct options *o)
 {
-	double s = o->duration > 0 ? fmin(OF_RUN * o->duration, RECORD_S) : RECORD_S;
-
-	return fmax(s, o->warmup);
+	return fmax(part_of_run(o, RECORD_S), o->warmup);
 }
 
 /* Likely and certain first. */
@@ -134,7 +137,7 @@ bool expect_record(struct session *s)
 			return false;
 	}
 	prior_conclude(s->prior);
-	end = clock_now_ns() + PATIENCE_S * NSEC_PER_SEC;
+	end = clock_now_ns() + part_of_run(&s->opt, PATIENCE_S) * NSEC_PER_SEC;
 	for (expect_poll(s); !s->expected && clock_now_ns() < end; expect_poll(s)) {
 		if (!session_sleep(s, 0.02))
 			return false;

@@ -5,6 +5,7 @@
  * the guardian's (guardian.c) and the lease's (lease.c) business.
  */
 #include "host/cgroup.h"
+#include "host/fd_limit.h"
 #include "host/privileges.h"
 #include "daemon/calibrate.h"
 #include "daemon/end_to_end.h"
@@ -25,7 +26,6 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -449,17 +449,6 @@ static void destroy(struct experiment *x)
 	cores_free(&s->cores);
 }
 
-/* Programs, maps, rings and files held open are some hundreds; more on machines with many cores. */
-static void raise_fd_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int main(int argc, char **argv)
 {
 	static struct session s = { .command_status = -1, .truth = -1 };
@@ -481,7 +470,7 @@ int main(int argc, char **argv)
 		ret = launcher_start(&s.launcher, s.opt.command, s.opt.user, &err);
 	if (!s.opt.command || launcher_runs(&s.launcher))
 		privileges_keep(RIGHTS); /* before there are other threads */
-	raise_fd_limit();
+	fd_limit_raise();
 	if (!ret)
 		ret = ending_start(&x, &guardian, &err);
 	if (!ret)

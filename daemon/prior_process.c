@@ -7,6 +7,7 @@
 #include "daemon/locations.h"
 #include "daemon/prior_process.h"
 #include "host/cgroup.h"
+#include "host/fd_limit.h"
 #include "host/privileges.h"
 #include "maps/origin.h"
 #include "record/causal_output.h"
@@ -352,15 +353,6 @@ static void __attribute__((noreturn)) replay(struct process *p)
 
 /* ---- the process ---- */
 
-static void raise_fd_limit(void)
-{
-	struct rlimit limit;
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 void prior_main(int socket, const struct options *o)
 {
 	static struct process p = { .memory = -1 };
@@ -379,7 +371,7 @@ void prior_main(int socket, const struct options *o)
 	p.socket = socket;
 	p.o = o;
 	p.everybody = !o->command && !o->n_pids && !o->n_cgroups;
-	raise_fd_limit();
+	fd_limit_raise();
 	ret = prepare(&p, &err);
 	do {
 		if (!await(&p, PRIOR_BEGIN, -1, &order))

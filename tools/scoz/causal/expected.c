@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "tools/scoz/json_values.h"
 #include "tools/scoz/text.h"
 
 #define TOLD_AT	  0.5 /* the speedup of tables that have room for one */
@@ -173,19 +174,6 @@ const struct profile_replay *expected_replay(const struct profile *p)
 
 /* ---- JSON ---- */
 
-static json_t *real_json(double v)
-{
-	return isfinite(v) ? json_real(fabs(v) < 5e-7 ? 0.0 : v) : json_null();
-}
-
-static json_t *text_json(const char *s)
-{
-	json_t *j = json_string(s);
-	_cleanup_free_ char *clean = j ? NULL : text_clean(s, "\xef\xbf\xbd");
-
-	return j ? j : json_string(clean);
-}
-
 static json_t *expectations_json(const struct profile_expected *e)
 {
 	json_t *list = json_array();
@@ -193,11 +181,11 @@ static json_t *expectations_json(const struct profile_expected *e)
 	for (size_t i = 0; i < e->n_at; i++) {
 		const struct profile_expectation *x = &e->at[i];
 
-		json_array_append_new(list,
-				      json_pack("{s:o,s:o,s:[o,o]}", "speedup_pct",
-						real_json(100 * x->speedup), "program_speedup_pct",
-						real_json(x->pct), "bounds", real_json(x->low),
-						real_json(x->high)));
+		json_array_append_new(list, json_pack("{s:o,s:o,s:[o,o]}", "speedup_pct",
+						      json_percent(100 * x->speedup),
+						      "program_speedup_pct", json_percent(x->pct),
+						      "bounds", json_percent(x->low),
+						      json_percent(x->high)));
 	}
 	return list;
 }
@@ -214,7 +202,7 @@ json_t *expected_row_json(const struct model *m, const struct model_row *row)
 
 	if (!e)
 		return json_null();
-	return json_pack("{s:o,s:o,s:o}", "share_pct", real_json(100 * e->share), "points",
+	return json_pack("{s:o,s:o,s:o}", "share_pct", json_percent(100 * e->share), "points",
 			 expectations_json(e), "beside",
 			 beside ? json_string(beside) : json_null());
 }
@@ -235,15 +223,15 @@ json_t *expected_json(const struct model *m)
 			continue;
 		json_array_append_new(
 			targets,
-			json_pack("{s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "target", text_json(e->target),
-				  "kind", text_json(e->kind), "location", text_json(e->location),
-				  "progress", text_json(p->progress[e->progress].name), "share_pct",
-				  real_json(100 * e->share), "samples", (json_int_t)e->samples,
-				  "points", expectations_json(e)));
+			json_pack("{s:o,s:o,s:o,s:o,s:o,s:I,s:o}", "target", json_clean(e->target),
+				  "kind", json_clean(e->kind), "location", json_clean(e->location),
+				  "progress", json_clean(p->progress[e->progress].name),
+				  "share_pct", json_percent(100 * e->share), "samples",
+				  (json_int_t)e->samples, "points", expectations_json(e)));
 	}
-	return json_pack("{s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "seconds", real_json(r->seconds),
+	return json_pack("{s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "seconds", json_percent(r->seconds),
 			 "events", (json_int_t)r->events, "samples", (json_int_t)r->samples, "lost",
-			 (json_int_t)r->lost, "crowded_pct", real_json(100 * r->crowded),
-			 "spun_pct", real_json(100 * r->spun), "why",
-			 *r->why ? text_json(r->why) : json_null(), "targets", targets);
+			 (json_int_t)r->lost, "crowded_pct", json_percent(100 * r->crowded),
+			 "spun_pct", json_percent(100 * r->spun), "why",
+			 *r->why ? json_clean(r->why) : json_null(), "targets", targets);
 }

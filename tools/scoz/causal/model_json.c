@@ -8,19 +8,12 @@
 #include "tools/scoz/causal/mpi_view.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/causal/expected.h"
+#include "tools/scoz/json_values.h"
 #include "tools/scoz/text.h"
 
 static void put(json_t *o, const char *key, json_t *value)
 {
 	json_object_set_new(o, key, value);
-}
-
-static json_t *text(const char *s)
-{
-	json_t *j = json_string(s);
-	_cleanup_free_ char *clean = j ? NULL : text_clean(s, "\xef\xbf\xbd");
-
-	return j ? j : json_string(clean);
 }
 
 static json_t *number(double v)
@@ -32,17 +25,12 @@ static json_t *number(double v)
 	return json_real(v);
 }
 
-static json_t *percent(double v)
-{
-	return isfinite(v) ? json_real(fabs(v) < 5e-7 ? 0.0 : v) : json_null();
-}
-
 static json_t *list(const struct text_list *l)
 {
 	json_t *a = json_array();
 
 	for (size_t i = 0; i < l->n; i++)
-		json_array_append_new(a, text(l->text[i]));
+		json_array_append_new(a, json_clean(l->text[i]));
 	return a;
 }
 
@@ -82,7 +70,7 @@ static json_t *latency_json(const struct model *m, size_t i)
 	put(o, "p90_s", number(l->why ? NAN : l->p90_s));
 	put(o, "p99_s", number(l->why ? NAN : l->p99_s));
 	put(o, "max_s", number(l->why ? NAN : l->max_s));
-	put(o, "why", l->why ? text(l->why) : json_null());
+	put(o, "why", l->why ? json_clean(l->why) : json_null());
 	return o;
 }
 
@@ -94,11 +82,11 @@ static json_t *progress_json(const struct model *m)
 		const struct profile_progress *p = &m->profile->progress[i];
 		json_t *o = json_object();
 
-		put(o, "name", text(p->name));
+		put(o, "name", json_clean(p->name));
 		put(o, "visits", number(m->progress[i].visits));
 		put(o, "rate_per_s", number(m->progress[i].rate_per_s));
-		put(o, "kind", text(p->kind == PROGRESS_LATENCY ? "latency" : "throughput"));
-		put(o, "spec", text(p->spec));
+		put(o, "kind", json_clean(p->kind == PROGRESS_LATENCY ? "latency" : "throughput"));
+		put(o, "spec", json_clean(p->spec));
 		put(o, "latency", latency_json(m, i));
 		json_array_append_new(a, o);
 	}
@@ -109,14 +97,14 @@ static json_t *interval_json(double lo, double hi)
 {
 	if (!isfinite(lo) || !isfinite(hi))
 		return json_null();
-	return json_pack("[o,o]", percent(lo), percent(hi));
+	return json_pack("[o,o]", json_percent(lo), json_percent(hi));
 }
 
 static json_t *measured_json(const struct estimate_point *p)
 {
 	json_t *o = json_object();
 
-	put(o, "program_speedup_pct", percent(p->measured_pct));
+	put(o, "program_speedup_pct", json_percent(p->measured_pct));
 	put(o, "ci95", interval_json(p->measured_lo, p->measured_hi));
 	put(o, "windows", json_integer(p->measured_windows));
 	return o;
@@ -127,7 +115,7 @@ static json_t *alone_json(const struct estimate_point *p)
 {
 	json_t *o = json_object();
 
-	put(o, "program_speedup_pct", percent(p->alone_pct));
+	put(o, "program_speedup_pct", json_percent(p->alone_pct));
 	put(o, "ci95", interval_json(p->alone_lo, p->alone_hi));
 	return o;
 }
@@ -137,7 +125,7 @@ static json_t *point_json(const struct estimate_point *p)
 	json_t *o = json_object();
 
 	put(o, "speedup_pct", number(p->speedup_pct));
-	put(o, "program_speedup_pct", percent(p->program_speedup_pct));
+	put(o, "program_speedup_pct", json_percent(p->program_speedup_pct));
 	put(o, "ci95", interval_json(p->ci_lo, p->ci_hi));
 	put(o, "windows", json_integer(p->windows));
 	if (p->measured_windows)
@@ -157,13 +145,13 @@ static json_t *trust_json(const struct model_row *row)
 	json_t *o = json_object();
 
 	put(o, "speedup_pct", number(t->speedup_pct));
-	put(o, "half_width_pp", percent(t->t.now_pp));
-	put(o, "fixed_pp", percent(t->t.fixed_pp));
-	put(o, "fixed_cause", t->t.fixed_cause ? text(t->t.fixed_cause) : json_null());
+	put(o, "half_width_pp", json_percent(t->t.now_pp));
+	put(o, "fixed_pp", json_percent(t->t.fixed_pp));
+	put(o, "fixed_cause", t->t.fixed_cause ? json_clean(t->t.fixed_cause) : json_null());
 	put(o, "goal_pp", t->t.goal_pp > 0 ? number(t->t.goal_pp) : json_null());
-	put(o, "answer", text(answers[t->t.answer]));
+	put(o, "answer", json_clean(answers[t->t.answer]));
 	put(o, "more_s", number(t->t.answer == TRUST_MORE ? t->more_s : NAN));
-	put(o, "command", t->command ? text(t->command) : json_null());
+	put(o, "command", t->command ? json_clean(t->command) : json_null());
 	return o;
 }
 
@@ -177,8 +165,8 @@ static json_t *callers_json(const struct model *m, const struct model_row *row)
 		json_t *o = json_object(), *functions = json_array();
 
 		for (size_t k = 0; k < paths[i].n; k++)
-			json_array_append_new(functions, text(paths[i].functions[k]));
-		put(o, "share_pct", percent(paths[i].share_pct));
+			json_array_append_new(functions, json_clean(paths[i].functions[k]));
+		put(o, "share_pct", json_percent(paths[i].share_pct));
 		put(o, "functions", functions);
 		json_array_append_new(a, o);
 	}
@@ -197,26 +185,26 @@ static json_t *row_json(const struct model *m, const struct model_row *row)
 
 	for (size_t i = 0; i < e->n_points; i++)
 		json_array_append_new(points, point_json(&e->points[i]));
-	put(o, "target", text(row->target->name));
-	put(o, "kind", text(row->target->kind));
-	put(o, "location", text(row->target->location));
+	put(o, "target", json_clean(row->target->name));
+	put(o, "kind", json_clean(row->target->kind));
+	put(o, "location", json_clean(row->target->location));
 	put(o, "samples", json_integer(row->samples));
-	put(o, "samples_pct", percent(ranking_share(row)));
+	put(o, "samples_pct", json_percent(ranking_share(row)));
 	put(o, "callers", callers_json(m, row));
 	put(o, "hits", json_integer(e->samples));
-	put(o, "progress", text(row->progress->name));
+	put(o, "progress", json_clean(row->progress->name));
 	put(o, "points", points);
-	put(o, "best_pct", percent(e->best == KNOWN_VALUE ? e->best_pct : NAN));
+	put(o, "best_pct", json_percent(e->best == KNOWN_VALUE ? e->best_pct : NAN));
 	put(o, "best_at_pct", number(e->best_at_pct));
 	put(o, "best_ci95", interval_json(e->best_lo, e->best_hi));
-	put(o, "best_known", text(known[e->best]));
+	put(o, "best_known", json_clean(known[e->best]));
 	put(o, "precision_s", number(e->precision_s));
 	put(o, "target_runs", number(e->target_runs));
 	put(o, "target_waits", number(e->target_waits));
 	put(o, "waits_sped", json_boolean(e->waits_sped));
-	put(o, "verdict", text(verdict_name(e->verdict)));
-	put(o, "doubt", e->doubt != DOUBT_NONE ? text(doubt_text(e->doubt)) : json_null());
-	put(o, "warning", e->warning ? text(e->warning) : json_null());
+	put(o, "verdict", json_clean(verdict_name(e->verdict)));
+	put(o, "doubt", e->doubt != DOUBT_NONE ? json_clean(doubt_text(e->doubt)) : json_null());
+	put(o, "warning", e->warning ? json_clean(e->warning) : json_null());
 	put(o, "trust", trust_json(row));
 	put(o, "replay", expected_row_json(m, row));
 	return o;
@@ -241,7 +229,7 @@ static json_t *mpi_json(const struct profile *p, const struct profile_process *q
 		_cleanup_free_ char *name =
 			xasprintf("%.*s", (int)strcspn(r.calls[i].name, "@"), r.calls[i].name);
 
-		put(c, "call", text(name));
+		put(c, "call", json_clean(name));
 		put(c, "samples", json_integer((json_int_t)r.calls[i].samples));
 		json_array_append_new(calls, c);
 	}
@@ -261,9 +249,9 @@ static json_t *process_json(const struct model *m, const struct profile_process 
 	put(o, "run", json_integer(q->run));
 	put(o, "pid", q->pid ? json_integer(q->pid) : json_null());
 	put(o, "members", json_integer((json_int_t)q->members));
-	put(o, "name", text(q->name));
+	put(o, "name", json_clean(q->name));
 	put(o, "rank", q->rank >= 0 ? json_integer(q->rank) : json_null());
-	put(o, "rank_from", q->rank >= 0 ? text(q->rank_from) : json_null());
+	put(o, "rank_from", q->rank >= 0 ? json_clean(q->rank_from) : json_null());
 	put(o, "samples", json_integer((json_int_t)q->samples));
 	for (size_t i = 0; i < m->n_rows; i++) {
 		const char *name = m->rows[i].target->name;
@@ -274,7 +262,7 @@ static json_t *process_json(const struct model *m, const struct profile_process 
 			continue;
 		sum = model_samples_in(p, &g, name);
 		t = json_object();
-		put(t, "target", text(name));
+		put(t, "target", json_clean(name));
 		put(t, "samples", json_integer((json_int_t)sum.total));
 		put(t, "self", json_integer((json_int_t)sum.self));
 		json_array_append_new(targets, t);
@@ -313,18 +301,18 @@ static json_t *machine_json(const struct model *m)
 		json_decref(cores);
 		return json_null();
 	}
-	put(o, "text", text(words));
-	put(o, "stolen_pct", percent(100 * e->stolen));
-	put(o, "stolen_sd_pct", percent(100 * e->stolen_sd));
-	put(o, "speed_sd_pct", percent(100 * e->speed_sd));
-	put(o, "others_pct", percent(100 * e->others));
-	put(o, "others_sd_pct", percent(100 * e->others_sd));
-	put(o, "stopped_pct", percent(100 * e->stopped));
-	put(o, "ticks_pct", percent(100 * e->ticks));
+	put(o, "text", json_clean(words));
+	put(o, "stolen_pct", json_percent(100 * e->stolen));
+	put(o, "stolen_sd_pct", json_percent(100 * e->stolen_sd));
+	put(o, "speed_sd_pct", json_percent(100 * e->speed_sd));
+	put(o, "others_pct", json_percent(100 * e->others));
+	put(o, "others_sd_pct", json_percent(100 * e->others_sd));
+	put(o, "stopped_pct", json_percent(100 * e->stopped));
+	put(o, "ticks_pct", json_percent(100 * e->ticks));
 	put(o, "tick_cost_s", number(m->tick_cost_s > 0 ? m->tick_cost_s : NAN));
-	put(o, "target", row ? text(row->target->name) : json_null());
-	put(o, "explained_pct", percent(100 * e->explained));
-	put(o, "of_width_pct", percent(100 * e->of_width));
+	put(o, "target", row ? json_clean(row->target->name) : json_null());
+	put(o, "explained_pct", json_percent(100 * e->explained));
+	put(o, "of_width_pct", json_percent(100 * e->of_width));
 	for (size_t i = 0; p->n_machines && i < p->machines[p->n_machines - 1].n_cores; i++) {
 		const struct profile_core *c = &p->machines[p->n_machines - 1].cores[i];
 		json_t *core = json_object();
@@ -349,19 +337,19 @@ json_t *model_json(const struct model *m)
 
 	for (size_t i = 0; i < m->n_rows; i++)
 		json_array_append_new(targets, row_json(m, &m->rows[i]));
-	put(o, "schema", text("scoz-report/1"));
-	put(o, "profile", text(p->path));
-	put(o, "engine", text(h->engine));
-	put(o, "model", text(h->model));
-	put(o, "mode", text(h->mode));
+	put(o, "schema", json_clean("scoz-report/1"));
+	put(o, "profile", json_clean(p->path));
+	put(o, "engine", json_clean(h->engine));
+	put(o, "model", json_clean(h->model));
+	put(o, "mode", json_clean(h->mode));
 	put(o, "frequency_hz", number(h->frequency_hz));
 	put(o, "seed", json_integer((json_int_t)h->seed));
-	put(o, "command", text(h->command));
+	put(o, "command", json_clean(h->command));
 	put(o, "command_status",
 	    last->footer.command_status == -1 ? json_null()
 					      : json_integer(last->footer.command_status));
-	put(o, "host", text(h->host));
-	put(o, "kernel", text(h->kernel));
+	put(o, "host", json_clean(h->host));
+	put(o, "kernel", json_clean(h->kernel));
 	put(o, "runs", json_integer(p->n_runs));
 	put(o, "complete", json_boolean(!p->truncated));
 	put(o, "duration_s", number(m->duration_s));

@@ -10,7 +10,6 @@
 #define OF_RUN	   0.1 /* but no more of a run whose length is known, unless the warm-up is longer */
 #define PATIENCE_S 3.0 /* for the replay, with the same limit before experiments */
 #define TOLD	   5   /* targets, of those that something is expected of */
-#define LEAST_PCT  1.0 /* bounds are wider by a point in any case */
 
 static double part_of_run(const struct options *o, double most_s)
 {
@@ -28,7 +27,8 @@ static int best_first(const void *pa, const void *pb)
 	const struct expectation *a = *(const struct expectation *const *)pa;
 	const struct expectation *b = *(const struct expectation *const *)pb;
 	const struct profile_expectation *x = expectation_half(a), *y = expectation_half(b);
-	double v = x ? x->low + x->pct : -INFINITY, w = y ? y->low + y->pct : -INFINITY;
+	double v = x ? profile_expectation_worth(x) : -INFINITY;
+	double w = y ? profile_expectation_worth(y) : -INFINITY;
 
 	return v != w ? (v > w ? -1 : 1) : strcmp(a->target, b->target);
 }
@@ -65,7 +65,7 @@ static void tell(struct session *s)
 	for (size_t i = 0; i < e->n; i++) {
 		const struct profile_expectation *x = expectation_half(&e->list[i]);
 
-		if (x && x->pct >= LEAST_PCT && !e->list[i].progress &&
+		if (x && x->pct >= EXPECTATION_LEAST_PCT && !e->list[i].progress &&
 		    !is_function_of_line(s, &e->list[i]))
 			list[n++] = &e->list[i];
 	}

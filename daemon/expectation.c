@@ -9,13 +9,7 @@
 
 const struct profile_expectation *expectation_half(const struct expectation *e)
 {
-	const struct profile_expectation *best = NULL;
-
-	for (size_t i = 0; e && i < e->n_at; i++) {
-		if (!best || fabs(e->at[i].speedup - 0.5) < fabs(best->speedup - 0.5))
-			best = &e->at[i];
-	}
-	return best;
+	return profile_expectation_half(e->at, e->n_at);
 }
 
 const struct profile_expectation *expectations_half(const struct expectations *e,

@@ -97,6 +97,16 @@ struct profile_expectation {
 	double speedup; /* 0 to 1 */
 	double pct, low, high;
 };
+/* Of @n, that at half the target's time, or next to that; NULL: there is none. */
+const struct profile_expectation *profile_expectation_half(const struct profile_expectation *at,
+							   size_t n);
+/* What they are ordered by: likely and certain first. */
+static inline double profile_expectation_worth(const struct profile_expectation *x)
+{
+	return x->low + x->pct;
+}
+#define EXPECTATION_LEAST_PCT 1.0 /* less is not told: bounds are wider by a point in any case */
+
 struct profile_expected {
 	uint32_t run;
 	const char *target, *kind, *location; /* as a profile_target's */

@@ -38,6 +38,21 @@ static struct choices sampled(void)
 	return c;
 }
 
+/* Also where only all of the target's time was asked for. */
+static void test_half(void **state)
+{
+	static const struct profile_expectation at[] = { { 0.25, 1, 0, 2 },
+							 { 0.6, 2, 1, 3 },
+							 { 1, 3, 2, 4 } };
+
+	(void)state;
+	assert_null(profile_expectation_half(at, 0));
+	assert_ptr_equal(profile_expectation_half(at, 1), &at[0]);
+	assert_ptr_equal(profile_expectation_half(at, 3), &at[1]);
+	assert_ptr_equal(profile_expectation_half(&at[2], 1), &at[2]);
+	assert_float_equal(profile_expectation_worth(&at[2]), 5, 1e-9);
+}
+
 static void test_nothing_expected(void **state)
 {
 	struct choices c = sampled();
@@ -110,9 +125,8 @@ static void test_favour(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_expected),
-		cmocka_unit_test(test_prior),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_half),   cmocka_unit_test(test_nothing_expected),
+		cmocka_unit_test(test_prior),  cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_favour),
 	};
 

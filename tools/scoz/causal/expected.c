@@ -6,9 +6,6 @@
 #include "tools/scoz/json_values.h"
 #include "tools/scoz/text.h"
 
-#define TOLD_AT	  0.5 /* the speedup of tables that have room for one */
-#define LEAST_PCT 1.0 /* bounds are wider by a point in any case */
-
 const struct profile_expected *expected_of(const struct profile *p, const char *target,
 					   uint32_t progress)
 {
@@ -94,23 +91,9 @@ char *expected_difference(const struct model *m, size_t i)
 
 /* ---- what was not measured ---- */
 
-double expected_speedup(const struct profile_expected *e)
-{
-	double best = 0;
-
-	for (size_t i = 0; i < e->n_at; i++) {
-		if (fabs(e->at[i].speedup - TOLD_AT) < fabs(best - TOLD_AT))
-			best = e->at[i].speedup;
-	}
-	return 100 * best;
-}
-
-/* As predict_target.worth: likely and certain. */
 static double worth_of(const struct profile_expected *e)
 {
-	struct profile_expectation x;
-
-	return expected_at(e, expected_speedup(e), &x) ? x.low + x.pct : -INFINITY;
+	return profile_expectation_worth(profile_expectation_half(e->at, e->n_at));
 }
 
 static int more_worth(const void *pa, const void *pb)
@@ -152,15 +135,14 @@ const struct profile_expected **expected_unmeasured(const struct model *m, uint3
 {
 	const struct profile *p = m->profile;
 	const struct profile_expected **list = xcalloc(p->n_expected + 1, sizeof(*list));
-	struct profile_expectation x;
 
 	*n = 0;
 	for (size_t i = 0; i < p->n_expected; i++) {
 		const struct profile_expected *e = &p->expected[i];
 
 		if (e->progress == progress && expected_of(p, e->target, progress) == e &&
-		    !has_value_of(m, e) && expected_at(e, expected_speedup(e), &x) &&
-		    x.pct >= LEAST_PCT && !is_told_by_line(p, e))
+		    !has_value_of(m, e) && !is_told_by_line(p, e) &&
+		    profile_expectation_half(e->at, e->n_at)->pct >= EXPECTATION_LEAST_PCT)
 			list[(*n)++] = e;
 	}
 	qsort(list, *n, sizeof(*list), more_worth);

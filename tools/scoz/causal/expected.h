@@ -36,8 +36,6 @@ char *expected_difference(const struct model *m, size_t row);
  */
 const struct profile_expected **expected_unmeasured(const struct model *m, uint32_t progress,
 						    size_t *n);
-/* The speedup that the table of these is for, percent; 0: none. */
-double expected_speedup(const struct profile_expected *e);
 /* The last run's; NULL: none. */
 const struct profile_replay *expected_replay(const struct profile *p);
 

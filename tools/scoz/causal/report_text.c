@@ -464,13 +464,11 @@ static void print_unmeasured(const struct model *m, uint32_t progress,
 		       replay ? replay->seconds : 0);
 	}
 	for (size_t i = 0; i < n && i < limit; i++) {
-		double speedup = expected_speedup(list[i]);
-		struct profile_expectation at;
-		_cleanup_free_ char *name = clean(list[i]->target), *text = NULL;
+		const struct profile_expectation *at =
+			profile_expectation_half(list[i]->at, list[i]->n_at);
+		_cleanup_free_ char *name = clean(list[i]->target), *text = expected_text(at);
 
-		expected_at(list[i], speedup, &at);
-		text = expected_text(&at);
-		printf("  %s: %s at %g %%\n", name, text, speedup);
+		printf("  %s: %s at %g %%\n", name, text, 100 * at->speedup);
 	}
 	if (n > limit)
 		printf("  %zu more: --limit 0 shows all\n", n - limit);

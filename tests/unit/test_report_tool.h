@@ -20,12 +20,11 @@
 #include "tools/scoz/causal/mpi_view.c"
 #include "tools/scoz/causal/plot_curve.c"
 #include "tools/scoz/causal/process_view.c"
-#define clean	    clean_report
-#define print_row   print_report_row
-#define print_notes print_report_notes
+#define print_row print_report_row
 #include "tools/scoz/causal/report_text.c"
-#undef clean
 #undef print_row
+#define print_notes print_report_notes
+#include "tools/scoz/causal/report_run.c"
 #undef print_notes
 #define columns svg_columns
 #define style	style_svg

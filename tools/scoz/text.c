@@ -59,6 +59,39 @@ void page_list(FILE *out, const char *title, char *const *texts, size_t n)
 	fprintf(out, "</ul>\n");
 }
 
+/* ---- lines ---- */
+
+char *text_shown(const char *s)
+{
+	_cleanup_free_ char *text = text_clean(s, "?");
+
+	return locale_text(text);
+}
+
+void text_put_wrapped(const char *text, size_t indent, size_t width)
+{
+	size_t used = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " "), w;
+		_cleanup_free_ char *word = xstrndup(text, len);
+
+		w = text_width(word);
+		if (used && used + 1 + w > width - indent) {
+			printf("\n%*s", (int)indent, "");
+			used = 0;
+		} else if (used) {
+			putchar(' ');
+			used++;
+		}
+		fputs(word, stdout);
+		used += w;
+		text += len;
+		text += strspn(text, " ");
+	}
+	putchar('\n');
+}
+
 /* ---- tables ---- */
 
 void table_init(struct table *t, size_t cols)

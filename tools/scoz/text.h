@@ -16,6 +16,11 @@ void page_begin(FILE *out);
 /* A heading and a list below it; nothing where @n is 0. */
 void page_list(FILE *out, const char *title, char *const *texts, size_t n);
 
+/* Cleaned, and in the terminal's character set; to be freed. */
+char *text_shown(const char *s);
+/* On stdout, broken at blanks, each line after the first with @indent. */
+void text_put_wrapped(const char *text, size_t indent, size_t width);
+
 /* A table: strings are taken (and freed), columns are padded, cells may be NULL. */
 struct table {
 	size_t cols, rows, cap;

@@ -2,7 +2,7 @@
 /*
  * The ranking in a terminal: the answer, then a line for each target with a bar as long as what is
  * sure and a whisker for the 95 % interval, all on one axis. What was done to get there comes
- * after.
+ * after (report_run.c).
  */
 #include "tools/scoz/causal/report_text.h"
 
@@ -12,7 +12,7 @@
 #include "base/labels.h"
 #include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/expected.h"
-#include "tools/scoz/causal/mpi_view.h"
+#include "tools/scoz/causal/report_run.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 
@@ -24,13 +24,6 @@
 #define MOST_BAR    60
 #define PLACE_FROM  100 /* columns, from which on there is one for the place */
 #define CURVE_FROM  120
-
-static char *clean(const char *s)
-{
-	_cleanup_free_ char *text = text_clean(s, "?");
-
-	return locale_text(text);
-}
 
 /* ---- colour ---- */
 
@@ -60,31 +53,6 @@ static bool wants_color(enum color c)
 }
 
 /* ---- lines ---- */
-
-/* Broken at blanks, each line after the first with @indent. */
-static void put_wrapped(const char *text, size_t indent, size_t width)
-{
-	size_t used = 0;
-
-	while (*text) {
-		size_t len = strcspn(text, " "), w;
-		_cleanup_free_ char *word = xstrndup(text, len);
-
-		w = text_width(word);
-		if (used && used + 1 + w > width - indent) {
-			printf("\n%*s", (int)indent, "");
-			used = 0;
-		} else if (used) {
-			putchar(' ');
-			used++;
-		}
-		fputs(word, stdout);
-		used += w;
-		text += len;
-		text += strspn(text, " ");
-	}
-	putchar('\n');
-}
 
 static void put_cell(const char *text, size_t width, bool right)
 {
@@ -285,7 +253,7 @@ static char **shown_labels(const struct ranking *r)
 	char **labels = xcalloc(r->n ? r->n : 1, sizeof(*labels));
 
 	for (size_t i = 0; i < r->n; i++)
-		labels[i] = clean(r->m->labels[r->rows[i] - r->m->rows]);
+		labels[i] = text_shown(r->m->labels[r->rows[i] - r->m->rows]);
 	return labels;
 }
 
@@ -388,7 +356,7 @@ static void print_row(const struct ranking *r, const struct model_row *row, cons
 	put_cell(label, c->name, false);
 	paint(PAINT_PLAIN);
 	if (c->place) {
-		char *shown = clean(place);
+		char *shown = text_shown(place);
 
 		shown = text_shorten(shown, c->place, locale_ellipsis());
 		printf("  ");
@@ -466,7 +434,7 @@ static void print_unmeasured(const struct model *m, uint32_t progress,
 	for (size_t i = 0; i < n && i < limit; i++) {
 		const struct profile_expectation *at =
 			profile_expectation_half(list[i]->at, list[i]->n_at);
-		_cleanup_free_ char *name = clean(list[i]->target), *text = expected_text(at);
+		_cleanup_free_ char *name = text_shown(list[i]->target), *text = expected_text(at);
 
 		printf("  %s: %s at %g %%\n", name, text, 100 * at->speedup);
 	}
@@ -478,9 +446,10 @@ static void print_unmeasured(const struct model *m, uint32_t progress,
 static void print_headline(const struct model *m, const struct ranking *r, bool counts,
 			   size_t width)
 {
-	_cleanup_free_ char *text = ranking_headline(r, m->labels, counts), *shown = clean(text);
+	_cleanup_free_ char *text = ranking_headline(r, m->labels, counts),
+			    *shown = text_shown(text);
 
-	put_wrapped(shown, 0, width);
+	text_put_wrapped(shown, 0, width);
 }
 
 static void print_ranking(const struct model *m, uint32_t progress, const struct report_options *o,
@@ -496,7 +465,7 @@ static void print_ranking(const struct model *m, uint32_t progress, const struct
 	print_headline(m, &all, true, prose);
 	paint(PAINT_PLAIN);
 	if (r.n) {
-		_cleanup_free_ char *unit = ranking_unit(m, r.progress), *shown = clean(unit);
+		_cleanup_free_ char *unit = ranking_unit(m, r.progress), *shown = text_shown(unit);
 
 		labels = shown_labels(&r);
 		c = find_columns(&r, labels, width);
@@ -507,7 +476,7 @@ static void print_ranking(const struct model *m, uint32_t progress, const struct
 			xasprintf("SAVES: %% of %s, with AT %% off the target [95 %% interval]%s",
 				  shown, c.seen ? "; SEEN: % of samples" : "");
 
-		put_wrapped(legend, 0, prose);
+		text_put_wrapped(legend, 0, prose);
 		paint(PAINT_PLAIN);
 		print_columns(&c);
 		for (enum section s = 0; s < SECTIONS; s++)
@@ -530,12 +499,12 @@ static void print_ranking(const struct model *m, uint32_t progress, const struct
 static void print_trust_of(const struct model_row *row)
 {
 	_cleanup_free_ char *text = trust_text(&row->trust.t, row->trust.more_s);
-	_cleanup_free_ char *shown = clean(text);
+	_cleanup_free_ char *shown = text_shown(text);
 
 	printf("  precision at %g %%: %s%s\n", row->trust.speedup_pct, shown,
 	       row->trust.command ? ":" : "");
 	if (row->trust.command) {
-		_cleanup_free_ char *command = clean(row->trust.command);
+		_cleanup_free_ char *command = text_shown(row->trust.command);
 
 		printf("    %s\n", command);
 	}
@@ -608,12 +577,10 @@ static void print_callers(const struct model *m, const struct model_row *row, si
 	printf("  reached by:\n");
 	for (size_t i = 0; i < n; i++) {
 		_cleanup_free_ char *text = call_path_text(&paths[i], glyphs()->calls);
-		_cleanup_free_ char *shown = text_clean(text, "?"), *local = NULL;
+		_cleanup_free_ char *shown = text_shown(text);
 
-		/* The arrows are glyphs()'s already. */
-		local = locale_is_utf8() ? xstrdup(shown) : locale_text(shown);
 		printf("    %3.0f %%  ", paths[i].share_pct);
-		put_wrapped(local, 11, width);
+		text_put_wrapped(shown, 11, width);
 		rest -= paths[i].share_pct;
 	}
 	if (rest >= 0.5)
@@ -622,9 +589,9 @@ static void print_callers(const struct model *m, const struct model_row *row, si
 
 static void print_details(const struct model *m, const struct model_row *row, size_t width)
 {
-	_cleanup_free_ char *name = clean(row->target->name);
-	_cleanup_free_ char *location = clean(row->target->location);
-	_cleanup_free_ char *unit = ranking_unit(m, row->progress), *shown = clean(unit);
+	_cleanup_free_ char *name = text_shown(row->target->name);
+	_cleanup_free_ char *location = text_shown(row->target->location);
+	_cleanup_free_ char *unit = ranking_unit(m, row->progress), *shown = text_shown(unit);
 	_cleanup_free_ char *best = estimate_best_text(row->e), *share = share_text(row);
 
 	paint(PAINT_BOLD);
@@ -644,10 +611,10 @@ static void print_details(const struct model *m, const struct model_row *row, si
 	putchar('\n');
 	print_trust_of(row);
 	if (row->e->warning) {
-		_cleanup_free_ char *warning = clean(row->e->warning);
+		_cleanup_free_ char *warning = text_shown(row->e->warning);
 
 		printf("  ");
-		put_wrapped(warning, 2, width);
+		text_put_wrapped(warning, 2, width);
 	}
 	putchar('\n');
 }
@@ -677,273 +644,6 @@ static int print_targets(const struct model *m, const char *wanted, size_t width
 	return EXIT_FAILED;
 }
 
-/* ---- about the run ---- */
-
-static void print_discards(const struct model *m)
-{
-	const char *before = " (";
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n_discards; i++)
-		n += m->discards[i].n;
-	printf(", %zu discarded", n);
-	for (size_t i = 0; i < m->n_discards; i++) {
-		_cleanup_free_ char *why = clean(m->discards[i].why);
-
-		if (!m->discards[i].n)
-			continue;
-		printf("%s%zu %s", before, m->discards[i].n, why);
-		before = ", ";
-	}
-	printf("%s\n", n ? ")" : "");
-}
-
-static void print_progress(const struct model *m)
-{
-	const struct profile *p = m->profile;
-
-	for (size_t i = 0; i < p->n_progress; i++) {
-		_cleanup_free_ char *name = clean(p->progress[i].name);
-		_cleanup_free_ char *latency = model_latency_text(m, i);
-
-		printf("  progress  %s%s: %.0f visits, %.4g/s\n", name,
-		       p->progress[i].kind == PROGRESS_LATENCY ? " (latency)" : "",
-		       m->progress[i].visits, m->progress[i].rate_per_s);
-		if (latency) {
-			_cleanup_free_ char *shown = clean(latency);
-
-			printf("            %s\n", shown);
-		}
-	}
-}
-
-static void print_run(const struct model *m)
-{
-	const struct profile *p = m->profile;
-	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
-	_cleanup_free_ char *path = clean(p->path), *command = clean(h->command);
-	_cleanup_free_ char *host = clean(h->host), *kernel = clean(h->kernel);
-	_cleanup_free_ char *engine = clean(h->engine), *model = clean(h->model);
-	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
-
-	printf("%s: %s\n", path, *command ? command : "the whole system");
-	printf("  machine   %s, Linux %s, %d core%s\n", host, kernel, h->cpus,
-	       h->cpus == 1 ? "" : "s");
-	printf("  method    engine %s, model %s, %.0f Hz, seed %llu%s\n", engine, model,
-	       h->frequency_hz, (unsigned long long)h->seed,
-	       strcmp(h->mode, "end-to-end") ? "" : ", end to end");
-	printf("  time      %.1f s in %zu run%s\n", m->duration_s, p->n_runs,
-	       p->n_runs == 1 ? "" : "s");
-	printf("  windows   %zu kept", m->kept);
-	print_discards(m);
-	printf("  samples   %llu, %llu lost", (unsigned long long)m->samples_total,
-	       (unsigned long long)m->samples_lost);
-	if (m->samples_unnamed && m->samples_total)
-		printf(", %.1f %% without a name", 100.0 * m->samples_unnamed / m->samples_total);
-	putchar('\n');
-	if (m->chosen)
-		printf("  chosen    %llu samples of %llu process%s; predictions are about the "
-		       "whole program\n",
-		       (unsigned long long)m->view.all.samples,
-		       (unsigned long long)m->view.all.members,
-		       m->view.all.members == 1 ? "" : "es");
-	printf("  delay     %.2f s inserted (%.1f %% of the kept windows), %.2f s unpaid at the "
-	       "end\n",
-	       m->inserted_s, share, m->owed_s);
-	print_progress(m);
-}
-
-/* The targets' samples in each process or rank. */
-static void print_group(const struct model *m, const struct process_group *g)
-{
-	_cleanup_free_ char *name = process_group_name(g, m->per), *shown = clean(name);
-	const struct profile *p = m->profile;
-	struct table t;
-	char **cell;
-
-	printf("\n# %s: %llu samples\n", shown, (unsigned long long)g->samples);
-	table_init(&t, 5);
-	cell = table_row(&t);
-	cell[0] = xstrdup("SHARE");
-	cell[1] = xstrdup("SAMPLES");
-	cell[2] = xstrdup("SELF");
-	cell[3] = xstrdup("TARGET");
-	cell[4] = xstrdup("LOCATION");
-	t.right[0] = t.right[1] = t.right[2] = true;
-	for (size_t i = 0; i < m->n_rows; i++) {
-		const struct profile_target *target = m->rows[i].target;
-		struct profile_place sum = model_samples_in(p, g, target->name);
-
-		if (!model_row_is_first(m, i))
-			continue;
-		cell = table_row(&t);
-		cell[0] = xasprintf("%.1f %%", g->samples ? 100.0 * sum.total / g->samples : 0.0);
-		cell[1] = xasprintf("%llu", (unsigned long long)sum.total);
-		cell[2] = xasprintf("%llu", (unsigned long long)sum.self);
-		cell[3] = clean(target->name);
-		cell[4] = clean(target->location);
-	}
-	for (size_t r = 0; r < t.rows; r++)
-		table_print_row(&t, r, stdout);
-	table_deinit(&t);
-}
-
-static void print_replay(const struct model *m)
-{
-	const struct profile_replay *r = expected_replay(m->profile);
-	_cleanup_free_ char *why = r ? clean(r->why) : NULL;
-
-	if (!r)
-		return;
-	printf("  replay    %.1f s recorded, %llu events, %llu samples", r->seconds,
-	       (unsigned long long)r->events, (unsigned long long)r->samples);
-	if (*why)
-		printf("; nothing is expected: %s", why);
-	else if (r->crowded > 0.1)
-		printf("; threads wanted a CPU that others had for %.0f %%: wide bounds",
-		       100 * r->crowded);
-	putchar('\n');
-}
-
-static void print_trust(const struct model *m)
-{
-	const struct model_row *row = model_trust_row(m);
-	_cleanup_free_ char *text = row ? model_trust_text(row) : NULL;
-	_cleanup_free_ char *shown = row ? clean(text) : NULL;
-	_cleanup_free_ char *machine = model_machine_text(m);
-	_cleanup_free_ char *shown_machine = machine ? clean(machine) : NULL;
-
-	if (!row)
-		return;
-	printf("\nPrecision (percentage points, 95 %%)\n  %s\n", shown);
-	if (row->trust.command) {
-		_cleanup_free_ char *command = clean(row->trust.command);
-
-		printf("    %s\n", command);
-	}
-	if (shown_machine)
-		printf("  The machine: %s\n", shown_machine);
-}
-
-static void print_notes(const struct model *m)
-{
-	if (m->notes.n && m->per == PER_NOTHING)
-		printf("\nNotes\n");
-	for (size_t i = 0; i < m->notes.n && m->per == PER_NOTHING; i++) {
-		_cleanup_free_ char *text = clean(m->notes.text[i]);
-
-		printf("  %s%s\n", text,
-		       i || !m->processes_differ ? "" : "; --per process tells them apart");
-	}
-}
-
-/* ---- warnings, each once ---- */
-
-/* The same but for the numbers in it? */
-static bool same_words(const char *a, const char *b)
-{
-	static const char numbers[] = "0123456789.-";
-
-	for (;;) {
-		size_t x = strspn(a, numbers), y = strspn(b, numbers);
-
-		if (!x != !y || a[x] != b[y])
-			return false;
-		a += x;
-		b += y;
-		if (!*a)
-			return true;
-		a++;
-		b++;
-	}
-}
-
-struct warned {
-	char *text;   /* of the first of them */
-	char *others; /* names of up to three more, "" without */
-	size_t n;
-};
-
-static void warn_about(struct warned *list, size_t *n, const char *part, size_t len,
-		       const char *label)
-{
-	_cleanup_free_ char *text = xstrndup(part, len);
-
-	for (size_t i = 0; i < *n; i++) {
-		struct warned *w = &list[i];
-		const char *after = strchr(w->text, '\1');
-
-		if (!same_words(after + 1, text))
-			continue;
-		if (w->n++ < 3)
-			text_add(&w->others, "%s%s", *w->others ? ", " : "", label);
-		return;
-	}
-	list[(*n)++] =
-		(struct warned){ .text = xasprintf("%s\1%s", label, text), .others = xstrdup("") };
-}
-
-/* Parts of warnings are separated by "; "; those with the same words stand together. */
-static void print_target_warnings(const struct model *m, size_t width)
-{
-	struct warned *list = NULL;
-	size_t n = 0, cap = 0;
-
-	for (size_t i = 0; i < m->n_rows; i++) {
-		const char *text = m->rows[i].e->warning;
-		_cleanup_free_ char *label =
-			m->profile->n_progress > 1
-				? xasprintf("%s (%s)", m->labels[i], m->rows[i].progress->name)
-				: xstrdup(m->labels[i]);
-		_cleanup_free_ char *name = clean(label);
-
-		while (text) {
-			const char *end = strstr(text, "; ");
-
-			array_reserve(list, cap, n + 1);
-			warn_about(list, &n, text, end ? (size_t)(end - text) : strlen(text), name);
-			text = end ? end + 2 : NULL;
-		}
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct warned *w = &list[i];
-		char *at = strchr(w->text, '\1');
-		_cleanup_free_ char *line = NULL;
-		_cleanup_free_ char *shown = NULL;
-
-		*at = '\0';
-		line = !w->n	  ? xasprintf("%s: %s", w->text, at + 1)
-		       : w->n > 3 ? xasprintf("%s: %s (so, but for numbers, also %s and %zu more)",
-					      w->text, at + 1, w->others, w->n - 3)
-				  : xasprintf("%s: %s (so, but for numbers, also %s)", w->text,
-					      at + 1, w->others);
-		shown = clean(line);
-		printf("  ");
-		put_wrapped(shown, 4, width);
-		free(w->text);
-		free(w->others);
-	}
-	free(list);
-}
-
-static void print_warnings(const struct model *m, size_t width)
-{
-	bool any = m->warnings.n;
-
-	for (size_t i = 0; i < m->n_rows; i++)
-		any |= m->rows[i].e->warning != NULL;
-	if (!any)
-		return;
-	printf("\nWarnings\n");
-	for (size_t i = 0; i < m->warnings.n; i++) {
-		_cleanup_free_ char *text = clean(m->warnings.text[i]);
-
-		printf("  ");
-		put_wrapped(text, 4, width);
-	}
-	print_target_warnings(m, width);
-}
-
 /* Again the answer, where the terminal has not scrolled it away. */
 static void print_last(const struct model *m, uint32_t progress, size_t width)
 {
@@ -951,7 +651,7 @@ static void print_last(const struct model *m, uint32_t progress, size_t width)
 
 	ranking_init(&all, m, progress, SORT_BOUND, NULL);
 	if (m->profile->n_progress > 1 && all.n) {
-		_cleanup_free_ char *name = clean(all.progress->name);
+		_cleanup_free_ char *name = text_shown(all.progress->name);
 
 		printf("%s: ", name);
 	}
@@ -975,14 +675,7 @@ int report_print(const struct model *m, const struct report_options *o)
 		print_ranking(m, i, o, width, prose);
 	for (uint32_t i = 0; !m->n_rows && i < m->profile->n_progress; i++)
 		print_unmeasured(m, i, o);
-	print_run(m);
-	print_replay(m);
-	for (size_t i = 0; m->per != PER_NOTHING && i < m->view.n; i++)
-		print_group(m, &m->view.groups[i]);
-	mpi_view_print(m->profile);
-	print_trust(m);
-	print_notes(m);
-	print_warnings(m, prose);
+	report_print_run(m, prose);
 	if (m->n_rows)
 		putchar('\n');
 	for (uint32_t i = 0; m->n_rows && i < m->profile->n_progress; i++)

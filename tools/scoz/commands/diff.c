@@ -169,13 +169,6 @@ static void make_pairs(struct diff *d, double same_pp)
 
 /* ---- text ---- */
 
-static char *shown_text(const char *s)
-{
-	_cleanup_free_ char *text = text_clean(s, "?");
-
-	return locale_text(text);
-}
-
 static char *change_text(const struct difference *d)
 {
 	if (!isfinite(d->value))
@@ -186,12 +179,12 @@ static char *change_text(const struct difference *d)
 static void print_file(const char *which, const struct model *m)
 {
 	const struct profile_header *h = header_of(m);
-	_cleanup_free_ char *path = shown_text(m->profile->path);
-	_cleanup_free_ char *command = shown_text(*h->command ? h->command : "the whole system");
+	_cleanup_free_ char *path = text_shown(m->profile->path);
+	_cleanup_free_ char *command = text_shown(*h->command ? h->command : "the whole system");
 
 	printf("%s  %s: %s, %.0f s", which, path, command, m->duration_s);
 	for (size_t i = 0; i < m->profile->n_progress; i++) {
-		_cleanup_free_ char *name = shown_text(m->profile->progress[i].name);
+		_cleanup_free_ char *name = text_shown(m->profile->progress[i].name);
 
 		printf(", \"%s\" %.4g/s", name, m->progress[i].rate_per_s);
 	}
@@ -229,7 +222,7 @@ static void fill_row(const struct diff *d, const struct pair *p, struct table *t
 					     ? xasprintf("%s (%s)", p->label, p->a->progress->name)
 					     : xstrdup(p->label);
 
-	cell[0] = shown_text(label);
+	cell[0] = text_shown(label);
 	cell[4] = change_text(&p->d);
 	if (!p->pa || !p->pb)
 		return;
@@ -280,7 +273,7 @@ static void print_only(const char *which, const struct text_list *l)
 		return;
 	printf("Only in %s (%zu):", which, l->n);
 	for (size_t i = 0; i < l->n && i < 6; i++) {
-		_cleanup_free_ char *label = shown_text(l->text[i]);
+		_cleanup_free_ char *label = text_shown(l->text[i]);
 
 		printf("%s %s", i ? "," : "", label);
 	}
@@ -289,7 +282,7 @@ static void print_only(const char *which, const struct text_list *l)
 
 static void print_diff(const struct diff *d)
 {
-	_cleanup_free_ char *text = headline(d), *shown = shown_text(text);
+	_cleanup_free_ char *text = headline(d), *shown = text_shown(text);
 
 	printf("%s\n\n", shown);
 	print_file("OLD", d->a);
@@ -303,7 +296,7 @@ static void print_diff(const struct diff *d)
 	print_only("OLD", &d->only_a);
 	print_only("NEW", &d->only_b);
 	for (size_t i = 0; i < d->warnings.n; i++) {
-		_cleanup_free_ char *warning = shown_text(d->warnings.text[i]);
+		_cleanup_free_ char *warning = text_shown(d->warnings.text[i]);
 
 		printf("%s  %s\n", i ? "" : "Warnings\n", warning);
 	}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/scoz/causal/report_run.h"
+
+#include "tools/scoz/causal/expected.h"
+#include "tools/scoz/causal/mpi_view.h"
+#include "tools/scoz/text.h"
+
+static void print_discards(const struct model *m)
+{
+	const char *before = " (";
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_discards; i++)
+		n += m->discards[i].n;
+	printf(", %zu discarded", n);
+	for (size_t i = 0; i < m->n_discards; i++) {
+		_cleanup_free_ char *why = text_shown(m->discards[i].why);
+
+		if (!m->discards[i].n)
+			continue;
+		printf("%s%zu %s", before, m->discards[i].n, why);
+		before = ", ";
+	}
+	printf("%s\n", n ? ")" : "");
+}
+
+static void print_progress(const struct model *m)
+{
+	const struct profile *p = m->profile;
+
+	for (size_t i = 0; i < p->n_progress; i++) {
+		_cleanup_free_ char *name = text_shown(p->progress[i].name);
+		_cleanup_free_ char *latency = model_latency_text(m, i);
+
+		printf("  progress  %s%s: %.0f visits, %.4g/s\n", name,
+		       p->progress[i].kind == PROGRESS_LATENCY ? " (latency)" : "",
+		       m->progress[i].visits, m->progress[i].rate_per_s);
+		if (latency) {
+			_cleanup_free_ char *shown = text_shown(latency);
+
+			printf("            %s\n", shown);
+		}
+	}
+}
+
+static void print_run(const struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
+	_cleanup_free_ char *path = text_shown(p->path), *command = text_shown(h->command);
+	_cleanup_free_ char *host = text_shown(h->host), *kernel = text_shown(h->kernel);
+	_cleanup_free_ char *engine = text_shown(h->engine), *model = text_shown(h->model);
+	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
+
+	printf("%s: %s\n", path, *command ? command : "the whole system");
+	printf("  machine   %s, Linux %s, %d core%s\n", host, kernel, h->cpus,
+	       h->cpus == 1 ? "" : "s");
+	printf("  method    engine %s, model %s, %.0f Hz, seed %llu%s\n", engine, model,
+	       h->frequency_hz, (unsigned long long)h->seed,
+	       strcmp(h->mode, "end-to-end") ? "" : ", end to end");
+	printf("  time      %.1f s in %zu run%s\n", m->duration_s, p->n_runs,
+	       p->n_runs == 1 ? "" : "s");
+	printf("  windows   %zu kept", m->kept);
+	print_discards(m);
+	printf("  samples   %llu, %llu lost", (unsigned long long)m->samples_total,
+	       (unsigned long long)m->samples_lost);
+	if (m->samples_unnamed && m->samples_total)
+		printf(", %.1f %% without a name", 100.0 * m->samples_unnamed / m->samples_total);
+	putchar('\n');
+	if (m->chosen)
+		printf("  chosen    %llu samples of %llu process%s; predictions are about the "
+		       "whole program\n",
+		       (unsigned long long)m->view.all.samples,
+		       (unsigned long long)m->view.all.members,
+		       m->view.all.members == 1 ? "" : "es");
+	printf("  delay     %.2f s inserted (%.1f %% of the kept windows), %.2f s unpaid at the "
+	       "end\n",
+	       m->inserted_s, share, m->owed_s);
+	print_progress(m);
+}
+
+/* The targets' samples in each process or rank. */
+static void print_group(const struct model *m, const struct process_group *g)
+{
+	_cleanup_free_ char *name = process_group_name(g, m->per), *shown = text_shown(name);
+	const struct profile *p = m->profile;
+	struct table t;
+	char **cell;
+
+	printf("\n# %s: %llu samples\n", shown, (unsigned long long)g->samples);
+	table_init(&t, 5);
+	cell = table_row(&t);
+	cell[0] = xstrdup("SHARE");
+	cell[1] = xstrdup("SAMPLES");
+	cell[2] = xstrdup("SELF");
+	cell[3] = xstrdup("TARGET");
+	cell[4] = xstrdup("LOCATION");
+	t.right[0] = t.right[1] = t.right[2] = true;
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct profile_target *target = m->rows[i].target;
+		struct profile_place sum = model_samples_in(p, g, target->name);
+
+		if (!model_row_is_first(m, i))
+			continue;
+		cell = table_row(&t);
+		cell[0] = xasprintf("%.1f %%", g->samples ? 100.0 * sum.total / g->samples : 0.0);
+		cell[1] = xasprintf("%llu", (unsigned long long)sum.total);
+		cell[2] = xasprintf("%llu", (unsigned long long)sum.self);
+		cell[3] = text_shown(target->name);
+		cell[4] = text_shown(target->location);
+	}
+	for (size_t r = 0; r < t.rows; r++)
+		table_print_row(&t, r, stdout);
+	table_deinit(&t);
+}
+
+static void print_replay(const struct model *m)
+{
+	const struct profile_replay *r = expected_replay(m->profile);
+	_cleanup_free_ char *why = r ? text_shown(r->why) : NULL;
+
+	if (!r)
+		return;
+	printf("  replay    %.1f s recorded, %llu events, %llu samples", r->seconds,
+	       (unsigned long long)r->events, (unsigned long long)r->samples);
+	if (*why)
+		printf("; nothing is expected: %s", why);
+	else if (r->crowded > 0.1)
+		printf("; threads wanted a CPU that others had for %.0f %%: wide bounds",
+		       100 * r->crowded);
+	putchar('\n');
+}
+
+static void print_trust(const struct model *m)
+{
+	const struct model_row *row = model_trust_row(m);
+	_cleanup_free_ char *text = row ? model_trust_text(row) : NULL;
+	_cleanup_free_ char *shown = row ? text_shown(text) : NULL;
+	_cleanup_free_ char *machine = model_machine_text(m);
+	_cleanup_free_ char *shown_machine = machine ? text_shown(machine) : NULL;
+
+	if (!row)
+		return;
+	printf("\nPrecision (percentage points, 95 %%)\n  %s\n", shown);
+	if (row->trust.command) {
+		_cleanup_free_ char *command = text_shown(row->trust.command);
+
+		printf("    %s\n", command);
+	}
+	if (shown_machine)
+		printf("  The machine: %s\n", shown_machine);
+}
+
+static void print_notes(const struct model *m)
+{
+	if (m->notes.n && m->per == PER_NOTHING)
+		printf("\nNotes\n");
+	for (size_t i = 0; i < m->notes.n && m->per == PER_NOTHING; i++) {
+		_cleanup_free_ char *text = text_shown(m->notes.text[i]);
+
+		printf("  %s%s\n", text,
+		       i || !m->processes_differ ? "" : "; --per process tells them apart");
+	}
+}
+
+/* ---- warnings, each once ---- */
+
+/* The same but for the numbers in it? */
+static bool same_words(const char *a, const char *b)
+{
+	static const char numbers[] = "0123456789.-";
+
+	for (;;) {
+		size_t x = strspn(a, numbers), y = strspn(b, numbers);
+
+		if (!x != !y || a[x] != b[y])
+			return false;
+		a += x;
+		b += y;
+		if (!*a)
+			return true;
+		a++;
+		b++;
+	}
+}
+
+struct warned {
+	char *text;   /* of the first of them */
+	char *others; /* names of up to three more, "" without */
+	size_t n;
+};
+
+static void warn_about(struct warned *list, size_t *n, const char *part, size_t len,
+		       const char *label)
+{
+	_cleanup_free_ char *text = xstrndup(part, len);
+
+	for (size_t i = 0; i < *n; i++) {
+		struct warned *w = &list[i];
+		const char *after = strchr(w->text, '\1');
+
+		if (!same_words(after + 1, text))
+			continue;
+		if (w->n++ < 3)
+			text_add(&w->others, "%s%s", *w->others ? ", " : "", label);
+		return;
+	}
+	list[(*n)++] =
+		(struct warned){ .text = xasprintf("%s\1%s", label, text), .others = xstrdup("") };
+}
+
+/* Parts of warnings are separated by "; "; those with the same words stand together. */
+static void print_target_warnings(const struct model *m, size_t width)
+{
+	struct warned *list = NULL;
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const char *text = m->rows[i].e->warning;
+		_cleanup_free_ char *label =
+			m->profile->n_progress > 1
+				? xasprintf("%s (%s)", m->labels[i], m->rows[i].progress->name)
+				: xstrdup(m->labels[i]);
+		_cleanup_free_ char *name = text_shown(label);
+
+		while (text) {
+			const char *end = strstr(text, "; ");
+
+			array_reserve(list, cap, n + 1);
+			warn_about(list, &n, text, end ? (size_t)(end - text) : strlen(text), name);
+			text = end ? end + 2 : NULL;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct warned *w = &list[i];
+		char *at = strchr(w->text, '\1');
+		_cleanup_free_ char *line = NULL;
+		_cleanup_free_ char *shown = NULL;
+
+		*at = '\0';
+		line = !w->n	  ? xasprintf("%s: %s", w->text, at + 1)
+		       : w->n > 3 ? xasprintf("%s: %s (so, but for numbers, also %s and %zu more)",
+					      w->text, at + 1, w->others, w->n - 3)
+				  : xasprintf("%s: %s (so, but for numbers, also %s)", w->text,
+					      at + 1, w->others);
+		shown = text_shown(line);
+		printf("  ");
+		text_put_wrapped(shown, 4, width);
+		free(w->text);
+		free(w->others);
+	}
+	free(list);
+}
+
+static void print_warnings(const struct model *m, size_t width)
+{
+	bool any = m->warnings.n;
+
+	for (size_t i = 0; i < m->n_rows; i++)
+		any |= m->rows[i].e->warning != NULL;
+	if (!any)
+		return;
+	printf("\nWarnings\n");
+	for (size_t i = 0; i < m->warnings.n; i++) {
+		_cleanup_free_ char *text = text_shown(m->warnings.text[i]);
+
+		printf("  ");
+		text_put_wrapped(text, 4, width);
+	}
+	print_target_warnings(m, width);
+}
+
+void report_print_run(const struct model *m, size_t width)
+{
+	print_run(m);
+	print_replay(m);
+	for (size_t i = 0; m->per != PER_NOTHING && i < m->view.n; i++)
+		print_group(m, &m->view.groups[i]);
+	mpi_view_print(m->profile);
+	print_trust(m);
+	print_notes(m);
+	print_warnings(m, width);
+}

@@ -6,17 +6,15 @@
 #include "tools/scoz/commands/prove.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "profile/profile.h"
 #include "stats/stats.h"
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/commands/scozd_child.h"
 
 #define SPEEDUPS      "50,100"
 #define GRACE_S	      45   /* for scozd to start and to end */
@@ -46,99 +44,6 @@ static void proof_free(struct proof *p)
 {
 	free(p->points);
 	free(p->why);
-}
-
-static char *own_path(void)
-{
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (n <= 0)
-		return NULL;
-	path[n] = '\0';
-	return xstrdup(path);
-}
-
-/* Beside this one, where it is installed (bin and sbin), or in PATH. */
-static char *scozd_path(const char *self)
-{
-	static const char *const places[] = { "scozd", "../sbin/scozd" };
-	int dir = strrchr(self, '/') - self;
-
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		char *path = xasprintf("%.*s/%s", dir, self, places[i]);
-
-		if (!access(path, X_OK))
-			return path;
-		free(path);
-	}
-	return xstrdup("scozd");
-}
-
-static void sleep_ms(int ms)
-{
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-
-	nanosleep(&t, NULL);
-}
-
-/* scozd's exit status; -1: it did not end, or could not be started. */
-static int run_scozd(char **argv, const char *log, double limit_s)
-{
-	pid_t pid = fork();
-	int status = 0;
-
-	if (pid < 0)
-		return -1;
-	if (!pid) {
-		int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-		if (fd < 0 || null < 0 || dup2(null, 0) < 0 || dup2(fd, 1) < 0 || dup2(fd, 2) < 0)
-			_exit(126);
-		execvp(argv[0], argv);
-		fprintf(stderr, "scozd: cannot be started: %s\n", strerror(errno));
-		_exit(127);
-	}
-	for (int waited = 0;; waited += 50) {
-		pid_t done = waitpid(pid, &status, WNOHANG);
-
-		if (done == pid)
-			return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-		if (done < 0 && errno != EINTR)
-			return -1;
-		if (waited > limit_s * 1e3) {
-			/* It restores what it has changed, and ends what it has started. */
-			kill(pid, waited > (limit_s + 15) * 1e3 ? SIGKILL : SIGTERM);
-			sleep_ms(950);
-			waited += 950;
-		}
-		sleep_ms(50);
-	}
-}
-
-static char *read_text(const char *path)
-{
-	FILE *f = fopen(path, "re");
-	char *text = xcalloc(1, 65536);
-
-	if (f) {
-		text[fread(text, 1, 65535, f)] = '\0';
-		fclose(f);
-	}
-	return text;
-}
-
-/* Its last line, for the reader; to be freed. */
-static char *last_line(const char *text)
-{
-	size_t n = strlen(text), from;
-
-	while (n && text[n - 1] == '\n')
-		n--;
-	for (from = n; from && text[from - 1] != '\n'; from--)
-		;
-	return n ? xasprintf("%.*s", (int)(n - from), text + from) : xstrdup("it said nothing");
 }
 
 /* What scozd has told: "a tick costs 18.0 us here, ...". */
@@ -200,7 +105,7 @@ static void take_stock(struct proof *p, const struct profile *profile, const cha
 	p->tick_us = tick_cost_us(log);
 }
 
-static void conclude(struct proof *p, const char *path, const char *log, int status)
+static void conclude(struct proof *p, const char *path, const struct scozd_result *run)
 {
 	struct stats_options opt = { .seed = 1 };
 	struct profile *profile = NULL;
@@ -208,12 +113,12 @@ static void conclude(struct proof *p, const char *path, const char *log, int sta
 	struct error err = {};
 
 	if (profile_read(path, &profile, &err)) {
-		_cleanup_free_ char *line = last_line(log);
+		_cleanup_free_ char *line = scozd_last_words(run->said);
 
-		p->why = xasprintf("scozd ended with status %d: %s", status, line);
+		p->why = xasprintf("scozd ended with status %d: %s", run->status, line);
 		return;
 	}
-	take_stock(p, profile, log);
+	take_stock(p, profile, run->said);
 	stats_estimate(profile->windows, profile->n_windows, profile->n_progress, &opt, &e);
 	if (e.n)
 		add_points(p, &e.e[0]);
@@ -225,11 +130,11 @@ static void conclude(struct proof *p, const char *path, const char *log, int sta
 	profile_free(profile);
 }
 
-static void prove_one(struct proof *p, const char *self, const char *scozd, const char *dir,
-		      double seconds)
+/* The signal that ended it, or 0. */
+static int prove_one(struct proof *p, const char *self, const char *scozd, const char *dir,
+		     double seconds)
 {
 	_cleanup_free_ char *knob = xasprintf("%s/knob", dir), *out = xasprintf("%s/profile", dir);
-	_cleanup_free_ char *log_path = xasprintf("%s/log", dir), *log = NULL;
 	_cleanup_free_ char *progress = xasprintf("progress=%s:scoz_prove_progress", self);
 	_cleanup_free_ char *duration = xasprintf("%g", seconds);
 	char *argv[] = { (char *)scozd,
@@ -253,13 +158,14 @@ static void prove_one(struct proof *p, const char *self, const char *scozd, cons
 			 (char *)p->name,
 			 knob,
 			 NULL };
-	int status = run_scozd(argv, log_path, seconds + GRACE_S);
+	struct scozd_result run;
 
-	log = read_text(log_path);
-	conclude(p, out, log, status);
+	scozd_run(argv, seconds + GRACE_S, &run);
+	conclude(p, out, &run);
+	free(run.said);
 	unlink(knob);
 	unlink(out);
-	unlink(log_path);
+	return run.signal;
 }
 
 /* ---- what it means ---- */
@@ -438,6 +344,7 @@ int prove(double seconds, bool json)
 	_cleanup_free_ char *dir = xasprintf("%s/scoz-prove-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	struct sum s;
 	size_t n = 0;
+	int ended_by = 0;
 
 	if (!self) {
 		log_warn("doctor --prove: cannot find the program itself: mount /proc");
@@ -451,14 +358,20 @@ int prove(double seconds, bool json)
 	scozd = scozd_path(self);
 	while (prove_names[n])
 		n++;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !ended_by; i++) {
 		p[i].name = prove_names[i];
 		if (!json)
 			log_info("%s: predicted and really measured, for %.0f s", p[i].name,
 				 seconds / n);
-		prove_one(&p[i], self, scozd, dir, seconds / n);
+		ended_by = prove_one(&p[i], self, scozd, dir, seconds / n);
 	}
 	rmdir(dir);
+	if (ended_by) {
+		for (size_t i = 0; i < n; i++)
+			proof_free(&p[i]);
+		raise(ended_by);
+		return EXIT_FAILED;
+	}
 	if (json)
 		print_json(p, n, seconds);
 	else

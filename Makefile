@@ -143,11 +143,11 @@ $(B)/libsim.a: $(call obj,$(filter-out tests/sim/main.c,$(SIM_SRC)))
 $(B)/sim: $(call obj,tests/sim/main.c) $(B)/libsim.a $(B)/libscozcore.a
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
-$(B)/tests/test_sim $(B)/tests/test_whatif: ALL_CFLAGS += -Itests/sim
-$(B)/tests/test_sim $(B)/tests/test_whatif: $(B)/tests/%: tests/unit/%.c $(B)/libsim.a $(B)/libscozcore.a
+$(B)/tests/test_sim $(B)/tests/test_whatif $(B)/tests/test_waits_known: ALL_CFLAGS += -Itests/sim
+$(B)/tests/test_sim $(B)/tests/test_whatif $(B)/tests/test_waits_known: $(B)/tests/%: tests/unit/%.c $(B)/libsim.a $(B)/libscozcore.a
 	$(directories)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(filter %.a,$^) $(LDLIBS) -lcmocka
 
 # What tests the daemon's parts.
 $(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests/test_mark_search $(B)/tests/test_expectation $(B)/tests/test_polling: $(B)/tests/%: tests/unit/%.c \

@@ -48,12 +48,12 @@ static uint32_t intern(struct all *a, const struct predict_target *t)
 	return i;
 }
 
-static bool is_function(const struct record_frame *f)
+bool frame_is_function(const struct record_frame *f)
 {
 	return f->kind != FRAME_MISSING && f->symbol[0] != '[' && f->symbol[0];
 }
 
-static bool is_of_system(const struct record_frame *f)
+bool frame_is_of_system(const struct record_frame *f)
 {
 	return f->file ? source_is_system(f->file)
 		       : f->object[0] == '[' || binary_is_system(f->object);
@@ -73,8 +73,8 @@ static void name_frames(struct all *a, enum predict_grain grain)
 						.file = f->line ? f->file : NULL };
 
 		a->function[i] = a->line[i] = HASH_NONE;
-		a->system[i] = is_of_system(f);
-		if (grain != PREDICT_LINES && is_function(f))
+		a->system[i] = frame_is_of_system(f);
+		if (grain != PREDICT_LINES && frame_is_function(f))
 			a->function[i] = intern(a, &named);
 		named.line = f->line;
 		if ((grain == PREDICT_LINES || grain == PREDICT_BOTH) && f->kind != FRAME_MISSING &&
@@ -130,7 +130,7 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 		count(a, a->function[f], s, number);
 		count(a, a->line[f], s, number);
 		/* A caller never stands for code that is not known. */
-		known &= is_function(&t->frames[f]);
+		known &= frame_is_function(&t->frames[f]);
 		if (known) {
 			look(&function, a->function[f], system);
 			look(&line, a->line[f], system);

@@ -19,4 +19,9 @@ void candidates_find(const struct trace *t, const struct predict_options *o,
 		     struct candidates *ret);
 void candidates_free(struct candidates *c);
 
+/* Its function is known by name. */
+bool frame_is_function(const struct record_frame *f);
+/* It is not the user's code. */
+bool frame_is_of_system(const struct record_frame *f);
+
 #endif

@@ -3,19 +3,22 @@
 #include <getopt.h>
 
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/commands/waits_verify.h"
 #include "tools/scoz/file_kind.h"
 #include "tools/scoz/recording/recording_args.h"
 #include "tools/scoz/text.h"
 #include "waits/recorded.h"
 
 #define MOST_WAITS (16u << 20) /* remembered at a time: 400 MB */
-#define SHORT_CPU  0.2	       /* of the time: so long wanting a CPU is worth a word */
+#define ROWS	   20
+#define SHORT_CPU  0.2 /* of the time: so long wanting a CPU is worth a word */
 
 struct options {
 	const char *path;
 	double least, enough; /* percent of the time */
-	double rows;
-	bool dot, alike;
+	double rows;	      /* 0: as many as is usual */
+	bool dot, alike, verify;
+	struct verify_options proof;
 };
 
 struct view {
@@ -30,13 +33,15 @@ struct view {
 
 static void usage(FILE *out)
 {
-	fprintf(out, "Usage: scoz waits [OPTION...] [FILE]\n\n"
+	fprintf(out, "Usage: scoz waits [OPTION...] [FILE]\n"
+		     "       scoz waits --verify [OPTION...] [FILE] [-- COMMAND [ARG...]]\n\n"
 		     "Who waits for whom in a recording of `scoz record --causal` "
 		     "(default " DEFAULT_CAUSAL "),\n"
 		     "and the knots: those who all wait for one another, and for nobody else. "
 		     "Unless a wait\n"
 		     "in a knot becomes shorter, none of its threads gets more done.\n\n"
-		     "  -n, --lines N         so many waits in the table (default 20)\n"
+		     "  -n, --lines N         so many waits in the table (default 20; with "
+		     "--verify 5)\n"
 		     "      --dot             the graph for Graphviz, instead of tables\n"
 		     "      --least PCT       waits below this share of the time do not count "
 		     "(default 1)\n"
@@ -44,6 +49,18 @@ static void usage(FILE *out)
 		     "long as a\n"
 		     "                        knot remains (default 20)\n"
 		     "      --no-merge        threads that wait alike are not taken together\n"
+		     "      --verify          scozd's experiments on what was run during the "
+		     "heaviest waits,\n"
+		     "                        beside their weights; COMMAND is run again, without "
+		     "one what\n"
+		     "                        runs already is looked at; these are for it:\n"
+		     "  -p, --progress [NAME=]POINT\n"
+		     "                        a unit of work is done here (default: the "
+		     "recording's first one)\n"
+		     "  -e, --end-to-end      progress is the run time of COMMAND\n"
+		     "      --duration SEC    of all experiments (default 20 for each target)\n"
+		     "      --user USER       runs COMMAND as this user\n"
+		     "  -o, --output FILE     keeps their profile\n"
 		     "  -h, --help\n\n"
 		     "Exit status: 0 done, 1 failed, 2 usage, 3 nobody waited.\n");
 }
@@ -55,21 +72,67 @@ static int percent(const char *name, const char *text, double *ret)
 	return bad_argument(name, text, "a percentage of the recording's time is wanted");
 }
 
+/* What is only for experiments, without them; what does not go together. */
+static int check_verify(const struct options *o)
+{
+	const struct verify_options *p = &o->proof;
+	const char *alone = p->progress	    ? "--progress"
+			    : p->end_to_end ? "--end-to-end"
+			    : p->duration_s ? "--duration"
+			    : p->user	    ? "--user"
+			    : p->output	    ? "--output"
+			    : p->command    ? "a COMMAND"
+					    : NULL;
+
+	if (!o->verify && alone) {
+		log_warn("%s is for experiments: give --verify, too", alone);
+		return EXIT_USAGE;
+	}
+	if (o->verify && o->dot) {
+		log_warn("--dot is a graph, --verify a table: give one of them");
+		return EXIT_USAGE;
+	}
+	if (p->progress && p->end_to_end) {
+		log_warn("--end-to-end is progress by itself: leave --progress out, or it");
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+/* Options and FILE end where COMMAND begins: getopt would mix them. */
+static int split_command(int argc, char **argv, struct options *o)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") != 0)
+			continue;
+		o->proof.command = argv[i + 1] ? argv + i + 1 : NULL;
+		return i;
+	}
+	return argc;
+}
+
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
 		{ "lines", required_argument, NULL, 'n' },
 		{ "dot", no_argument, NULL, 'd' },
 		{ "least", required_argument, NULL, 'l' },
-		{ "enough", required_argument, NULL, 'e' },
+		{ "enough", required_argument, NULL, 'g' },
 		{ "no-merge", no_argument, NULL, 'm' },
+		{ "verify", no_argument, NULL, 'v' },
+		{ "progress", required_argument, NULL, 'p' },
+		{ "end-to-end", no_argument, NULL, 'e' },
+		{ "duration", required_argument, NULL, 'D' },
+		{ "user", required_argument, NULL, 'u' },
+		{ "output", required_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
 	int c, r = -1;
 
+	argc = split_command(argc, argv, o);
 	optind = 0;
-	while (r < 0 && (c = getopt_long(argc, argv, "n:h", longs, NULL)) != -1) {
+	while (r < 0 && (c = getopt_long(argc, argv, "n:p:eo:h", longs, NULL)) != -1) {
 		switch (c) {
 		case 'n':
 			if (!parse_number(optarg, 1, 1e6, &o->rows))
@@ -81,11 +144,31 @@ static int parse_options(int argc, char **argv, struct options *o)
 		case 'l':
 			r = percent("--least", optarg, &o->least);
 			break;
-		case 'e':
+		case 'g':
 			r = percent("--enough", optarg, &o->enough);
 			break;
 		case 'm':
 			o->alike = false;
+			break;
+		case 'v':
+			o->verify = true;
+			break;
+		case 'p':
+			o->proof.progress = optarg;
+			break;
+		case 'e':
+			o->proof.end_to_end = true;
+			break;
+		case 'D':
+			if (!parse_number(optarg, 1, 1e7, &o->proof.duration_s))
+				r = bad_argument("--duration", optarg,
+						 "a number of seconds, 1 or more, is wanted");
+			break;
+		case 'u':
+			o->proof.user = optarg;
+			break;
+		case 'o':
+			o->proof.output = optarg;
 			break;
 		case 'h':
 			usage(stdout);
@@ -94,6 +177,9 @@ static int parse_options(int argc, char **argv, struct options *o)
 			return EXIT_USAGE;
 		}
 	}
+	if (r >= 0)
+		return r;
+	r = check_verify(o);
 	if (r >= 0)
 		return r;
 	if (more_than_one("FILE", argc, argv))
@@ -381,7 +467,7 @@ static void print_tables(struct view *v)
 	printf("# how long the first waited for the second: its own waits, and with those of "
 	       "others "
 	       "that waited for it meanwhile\n");
-	print_edges(v, &v->graph, v->o.rows);
+	print_edges(v, &v->graph, v->o.rows > 0 ? v->o.rows : ROWS);
 	if (v->r.unwoken)
 		printf("# %llu waits ended without a waking that was seen: they count for nobody\n",
 		       (unsigned long long)v->r.unwoken);
@@ -435,6 +521,14 @@ static void print_dot(struct view *v)
 	free(shown);
 }
 
+static int verify(struct view *v)
+{
+	_cleanup_free_ struct waits_edge *list = sorted_edges(&v->graph);
+
+	v->o.proof.lines = v->o.rows > 0 ? v->o.rows : VERIFY_LINES;
+	return waits_verify(&v->r, list, v->graph.n, &v->o.proof);
+}
+
 static void warn(const struct view *v)
 {
 	const struct trace *t = v->r.trace;
@@ -454,7 +548,7 @@ static void warn(const struct view *v)
 
 int cmd_waits(int argc, char **argv)
 {
-	struct view v = { .o = { .least = 1, .enough = 20, .rows = 20, .alike = true } };
+	struct view v = { .o = { .least = 1, .enough = 20, .alike = true } };
 	struct error err = {};
 	struct trace *t;
 	int ret = parse_options(argc, argv, &v.o);
@@ -476,6 +570,8 @@ int cmd_waits(int argc, char **argv)
 		log_warn("%s: nobody waited for anybody for %.3g %% of the %.1f s: --least shows "
 			 "less",
 			 v.o.path, v.o.least, v.time / 1e9);
+	else if (v.o.verify)
+		ret = verify(&v);
 	else if (v.o.dot)
 		print_dot(&v);
 	else

@@ -9,7 +9,8 @@
 struct waits_level {
 	uint64_t from, to;
 	uint32_t vertex;
-	size_t next; /* in its history */
+	uint32_t edge; /* that led to it */
+	size_t next;   /* in its history */
 };
 
 static uint64_t ends_hash(uint32_t from, uint32_t to)
@@ -71,19 +72,19 @@ static void know(struct waits *w, uint32_t vertex)
 		return;
 	array_reserve(w->vertices, w->cap, (size_t)vertex + 1);
 	if (w->cap != cap) {
-		w->leaves = xreallocarray(w->leaves, w->cap, sizeof(*w->leaves));
+		w->ends = xreallocarray(w->ends, w->cap, sizeof(*w->ends));
 		w->on_path = xreallocarray(w->on_path, w->cap, sizeof(*w->on_path));
 		memset(w->vertices + cap, 0, (w->cap - cap) * sizeof(*w->vertices));
-		memset(w->leaves + cap, 0, (w->cap - cap) * sizeof(*w->leaves));
+		memset(w->ends + cap, 0, (w->cap - cap) * sizeof(*w->ends));
 		memset(w->on_path + cap, 0, (w->cap - cap) * sizeof(*w->on_path));
 	}
 	w->n = vertex + 1;
 }
 
-void waits_leaf(struct waits *w, uint32_t vertex)
+void waits_set_end(struct waits *w, uint32_t vertex, enum waits_end end)
 {
 	know(w, vertex);
-	w->leaves[vertex] = true;
+	w->ends[vertex] = end;
 }
 
 /* The first segment that ends after @time. */
@@ -110,12 +111,13 @@ static void follow(struct waits *w, uint32_t vertex, const struct waits_segment 
 	uint64_t forgotten;
 
 	e->weight += s->to - s->from;
+	e->work += s->to - s->from;
 	e->kinds[s->kind] += s->to - s->from;
 	if (!w->n_levels)
 		e->own += s->to - s->from;
 	w->on_path[vertex] = true;
 	/* Scheduler traces do not loop; waits that were told by programs may. */
-	if (s->waker >= w->n || w->leaves[s->waker] || w->on_path[s->waker])
+	if (s->waker >= w->n || w->ends[s->waker] || w->on_path[s->waker])
 		return;
 	h = &w->vertices[s->waker];
 	forgotten = h->first ? h->v[h->first - 1].to : 0;
@@ -123,7 +125,8 @@ static void follow(struct waits *w, uint32_t vertex, const struct waits_segment 
 		w->unfollowed += (forgotten < s->to ? forgotten : s->to) - s->from;
 	array_reserve(w->levels, w->cap_levels, w->n_levels + 1);
 	w->levels[w->n_levels++] =
-		(struct waits_level){ s->from, s->to, s->waker, first_after(h, s->from) };
+		(struct waits_level){ s->from, s->to, s->waker, e - w->graph.edges,
+				      first_after(h, s->from) };
 	w->on_path[s->waker] = true;
 }
 
@@ -142,6 +145,8 @@ static bool step(struct waits *w)
 	if (s.to > l->to)
 		s.to = l->to;
 	l->from = s.to;
+	if (w->ends[s.waker] != WAITS_ASIDE)
+		w->graph.edges[l->edge].work -= s.to - s.from;
 	follow(w, l->vertex, &s);
 	return true;
 }
@@ -225,7 +230,7 @@ void waits_deinit(struct waits *w)
 	for (size_t v = 0; v < w->n; v++)
 		free(w->vertices[v].v);
 	free(w->vertices);
-	free(w->leaves);
+	free(w->ends);
 	free(w->on_path);
 	free(w->levels);
 	waits_graph_free(&w->graph);

@@ -37,6 +37,17 @@ static int by_parent(const void *pa, const void *pb)
 	return (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
+/* As far as that is known. */
+static uint64_t at_work(const struct waits_thread *t)
+{
+	return t->seen ? t->times.on + t->times.queued : UINT64_MAX;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* One parent's children: a virtual thread waits for the parent while it has no child. */
 static void line_up(struct waits_recorded *r, struct waits_life *lives, size_t n)
 {
@@ -60,6 +71,7 @@ static void line_up(struct waits_recorded *r, struct waits_life *lives, size_t n
 			continue;
 		e = waits_edge(&r->waits.graph, first[s], parent);
 		e->weight += gaps[s];
+		e->work += least(gaps[s], at_work(&r->threads[parent]));
 	}
 	free(gaps);
 	free(first);

@@ -18,6 +18,7 @@ void waits_merge(const struct waits_graph *g, const uint32_t *group, size_t n_ve
 
 		to->weight += e->weight;
 		to->own += e->own;
+		to->work += e->work;
 		for (int k = 0; k < WAITS_KINDS; k++)
 			to->kinds[k] += e->kinds[k];
 	}
@@ -27,6 +28,7 @@ void waits_merge(const struct waits_graph *g, const uint32_t *group, size_t n_ve
 
 		e->weight = llround(e->weight / n);
 		e->own = llround(e->own / n);
+		e->work = llround(e->work / n);
 		for (int k = 0; k < WAITS_KINDS; k++)
 			e->kinds[k] = llround(e->kinds[k] / n);
 	}

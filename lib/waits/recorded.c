@@ -207,7 +207,8 @@ int waits_read(const struct trace *t, size_t most, struct waits_recorded *ret, s
 		ret->threads[i].parent = TRACE_NONE;
 	waits_init(&ret->waits, most);
 	for (size_t v = t->n_threads; v < ret->n_vertices; v++)
-		waits_leaf(&ret->waits, v);
+		waits_set_end(&ret->waits, v,
+			      v >= t->n_threads + t->n_devices ? WAITS_ASIDE : WAITS_LEAF);
 	r = trace_each(t, see, ret, err);
 	if (r) {
 		waits_recorded_free(ret);

@@ -5,7 +5,9 @@
  * A vertex is a thread, a device, or a group of threads; an edge A -> B says for how long A waited
  * until B woke it, counted again along the chain where B was itself waiting meanwhile (cascaded
  * re-distribution). So an edge's weight is the most that A could gain if B were faster, and weights
- * do not add up to the time. A knot is a set of vertices that all reach one another, and nothing
+ * do not add up to the time. What does is the part of weights during which who was waited for did
+ * not wait itself: each moment of a wait counts there once, for whom it was waited in the end. A
+ * knot is a set of vertices that all reach one another, and nothing
  * else: unless one of its edges is improved, none of its threads does more work.
  *
  * No files, no kernel: segments go in, a graph comes out. Times in ns.
@@ -22,7 +24,8 @@ struct waits_edge {
 	uint32_t from, to;
 	uint64_t weight;
 	uint64_t kinds[WAITS_KINDS]; /* of it, by what `from` waited in */
-	uint64_t own; /* of it: the waits themselves, without what came by cascading */
+	uint64_t own;  /* of it: the waits themselves, without what came by cascading */
+	uint64_t work; /* of it: `to` did not wait for anybody meanwhile */
 };
 
 /* ---- graphs ---- */
@@ -54,7 +57,7 @@ struct waits {
 	struct waits_graph graph;
 	struct waits_history *vertices;
 	size_t n, cap;
-	bool *leaves;
+	uint8_t *ends;	     /* enum waits_end */
 	size_t held, most;   /* segments; more are not kept */
 	uint64_t dropped;    /* segments that were not kept */
 	uint64_t unfollowed; /* ns of waits whose causes had been forgotten, or were too many */
@@ -68,8 +71,12 @@ struct waits {
 
 /* @most: segments to be remembered at a time, the last ones; 0: all. */
 void waits_init(struct waits *w, size_t most);
-/* Nothing is known of what it waits for itself: a device, a timer, or nobody. */
-void waits_leaf(struct waits *w, uint32_t vertex);
+enum waits_end {
+	WAITS_THREAD,
+	WAITS_LEAF,  /* nothing is known of what it waits for itself: a device */
+	WAITS_ASIDE, /* besides, who waits for it does so of its own: a timer, or nobody */
+};
+void waits_set_end(struct waits *w, uint32_t vertex, enum waits_end end);
 /*
  * @vertex waited, and @waker ended that at @to. In the order of `to`: the waits of the waker up to
  * then have been told before.

@@ -14,7 +14,7 @@ enum { A, B, C, D, DISK, N };
 static void begin(struct waits *w)
 {
 	waits_init(w, 0);
-	waits_leaf(w, DISK);
+	waits_set_end(w, DISK, WAITS_LEAF);
 }
 
 static void add(struct waits *w, uint32_t v, uint64_t from, uint64_t to, uint32_t waker)
@@ -22,6 +22,7 @@ static void add(struct waits *w, uint32_t v, uint64_t from, uint64_t to, uint32_
 	waits_add(w, v, from, to, waker, 0);
 }
 
+#define assert_work(g, a, b, v)	  assert_int_equal(waits_edge(g, a, b)->work, v)
 #define assert_weight(g, a, b, v) assert_int_equal(waits_weight(g, a, b), v)
 
 static void test_vectors(void **state)
@@ -36,6 +37,9 @@ static void test_vectors(void **state)
 	assert_weight(&w.graph, B, C, 8);
 	assert_int_equal(w.graph.n, 2);
 	assert_int_equal(waits_edge(&w.graph, B, C)->own, 4);
+	/* Each ns of a wait is somebody's: B worked for 6 of A's 10. */
+	assert_work(&w.graph, A, B, 6);
+	assert_work(&w.graph, B, C, 4 + 4);
 	waits_deinit(&w);
 
 	begin(&w);
@@ -43,6 +47,8 @@ static void test_vectors(void **state)
 	add(&w, A, 2, 10, B);
 	assert_weight(&w.graph, A, B, 8);
 	assert_weight(&w.graph, B, DISK, 10);
+	assert_work(&w.graph, A, B, 3);
+	assert_work(&w.graph, B, DISK, 10);
 	waits_deinit(&w);
 
 	begin(&w);
@@ -52,6 +58,9 @@ static void test_vectors(void **state)
 	assert_weight(&w.graph, A, B, 10);
 	assert_weight(&w.graph, B, C, 16);
 	assert_weight(&w.graph, C, D, 12);
+	assert_work(&w.graph, A, B, 2);
+	assert_work(&w.graph, B, C, 4 + 4);
+	assert_work(&w.graph, C, D, 12);
 	waits_deinit(&w);
 
 	begin(&w);
@@ -61,6 +70,22 @@ static void test_vectors(void **state)
 	assert_weight(&w.graph, A, B, 10);
 	assert_weight(&w.graph, D, B, 8);
 	assert_weight(&w.graph, B, C, 10);
+	waits_deinit(&w);
+}
+
+/* Who sleeps for a time does so of its own. */
+static void test_aside(void **state)
+{
+	struct waits w;
+
+	(void)state;
+	begin(&w);
+	waits_set_end(&w, D, WAITS_ASIDE);
+	add(&w, B, 2, 8, D);
+	add(&w, A, 0, 10, B);
+	assert_weight(&w.graph, A, B, 10);
+	assert_weight(&w.graph, B, D, 12);
+	assert_work(&w.graph, A, B, 10);
 	waits_deinit(&w);
 }
 
@@ -75,6 +100,7 @@ static void test_circle(void **state)
 	add(&w, A, 0, 10, B);
 	assert_weight(&w.graph, A, B, 10);
 	assert_weight(&w.graph, B, A, 20);
+	assert_work(&w.graph, A, B, 0);
 	waits_deinit(&w);
 }
 
@@ -144,6 +170,8 @@ static void test_device(void **state)
 	assert_weight(&g, DISK, A, 75);
 	assert_weight(&g, DISK, B, 25);
 	assert_weight(&g, A, B, 5);
+	/* Whom an idle device waits for keeps nobody waiting. */
+	assert_work(&g, DISK, A, 0);
 	waits_graph_free(&g);
 }
 
@@ -160,11 +188,13 @@ static void test_merge(void **state)
 	(void)state;
 	waits_edge(&g, A, B)->weight = 10;
 	waits_edge(&g, B, A)->weight = 20;
+	waits_edge(&g, B, A)->work = 12;
 	waits_edge(&g, A, C)->weight = 8;
 	waits_edge(&g, B, D)->weight = 4;
 	waits_edge(&g, C, DISK)->weight = 9;
 	waits_merge(&g, group, N, 3, NULL, &m);
 	assert_weight(&m, 0, 0, 15);
+	assert_work(&m, 0, 0, 6);
 	assert_weight(&m, 0, 1, 6);
 	assert_int_equal(llabs((long long)waits_weight(&m, 1, 2) - 5) <= 1, 1);
 	waits_graph_free(&g);
@@ -378,6 +408,7 @@ static void test_short_lived(void **state)
 	assert_int_equal(r.group[1], r.group[2]);
 	assert_int_not_equal(r.group[0], r.group[1]);
 	assert_weight(&r.graph, r.group[1], r.group[0], 20 + 10 + 15);
+	assert_work(&r.graph, r.group[1], r.group[0], 20 + 10 + 15);
 	assert_int_equal(r.sizes[r.group[1]], 1);
 	name = waits_group_name(&r, r.group[1]);
 	assert_string_equal(name, "worker (2 threads of 100)");
@@ -426,12 +457,13 @@ static void test_early(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors),	    cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_forget),	    cmocka_unit_test(test_many),
-		cmocka_unit_test(test_device),	    cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_knots),	    cmocka_unit_test(test_long_chain),
-		cmocka_unit_test(test_refine),	    cmocka_unit_test(test_recorded),
-		cmocka_unit_test(test_short_lived), cmocka_unit_test(test_early),
+		cmocka_unit_test(test_vectors),	   cmocka_unit_test(test_circle),
+		cmocka_unit_test(test_forget),	   cmocka_unit_test(test_aside),
+		cmocka_unit_test(test_many),	   cmocka_unit_test(test_device),
+		cmocka_unit_test(test_merge),	   cmocka_unit_test(test_knots),
+		cmocka_unit_test(test_long_chain), cmocka_unit_test(test_refine),
+		cmocka_unit_test(test_recorded),   cmocka_unit_test(test_short_lived),
+		cmocka_unit_test(test_early),
 	};
 	int r;
 

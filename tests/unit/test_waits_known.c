@@ -199,6 +199,24 @@ static void expect_text(const char *text)
 		fail_msg("no \"%s\" in:\n%s", text, said);
 }
 
+/* Each moment of a wait is work of somebody, and of one only. */
+static void check_sums(const struct waits_recorded *r)
+{
+	uint64_t own = 0, work = 0;
+
+	for (size_t i = 0; i < r->waits.graph.n; i++) {
+		const struct waits_edge *e = &r->waits.graph.edges[i];
+
+		assert_true(e->work <= e->weight);
+		if (e->to == r->timer || e->to == r->nobody || e->from >= r->trace->n_threads)
+			continue;
+		own += e->own;
+		work += e->work;
+	}
+	assert_true(own > 0);
+	assert_int_equal(own, work);
+}
+
 /* The code behind the heaviest wait. */
 static void expect_behind(const char *target, double least)
 {
@@ -210,6 +228,7 @@ static void expect_behind(const char *target, double least)
 
 	assert_int_equal(trace_open(path, &t, NULL), 0);
 	assert_int_equal(waits_read(t, MOST_WAITS, &v.r, NULL), 0);
+	check_sums(&v.r);
 	waits_group(&v.r, true);
 	sum_up(&v);
 	list = sorted_edges(&v.graph);
@@ -231,6 +250,34 @@ static void expect_behind(const char *target, double least)
 }
 
 /* ---- the programs ---- */
+
+/* One thread serves all, as a file server with one thread does; the disk has time to spare. */
+static void test_single_server(void **state)
+{
+	struct known k = begin("single server", 4);
+	struct builder *b = &k.b;
+	int in = object(b, 16), disk = object(b, 1), out[6];
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		out[i] = object(b, 1);
+	named(&k, "nfsd", 10);
+	for (int i = 0; i < 6; i++) {
+		op(b, OP_RECEIVE, in), work(b, 0.2), target(b, 0.8);
+		if (i == 5)
+			timed(b, OP_IO, 0.5, disk);
+		op(b, OP_SEND, out[i]);
+	}
+	for (int i = 0; i < 6; i++) {
+		named(&k, "client", 20 + i);
+		work(b, 0.6), op(b, OP_SEND, in), op(b, OP_RECEIVE, out[i]), progress(b);
+	}
+	record(&k);
+	ask(NULL);
+	expect_row(1, "client (", "nfsd (100)", "read");
+	expect_text("nfsd (100): on a CPU");
+	expect_behind("func:nfsd_target@program", 0.6);
+}
 
 /* One thread that reads, computes, reads: neither it nor the disk has anything to do meanwhile. */
 static void test_single_reader(void **state)
@@ -297,6 +344,27 @@ static void test_lock_knot(void **state)
 	expect_behind("func:worker_target@program", 0.9);
 }
 
+/* One has the lock for long, the others shortly. */
+static void test_lock_holder(void **state)
+{
+	struct known k = begin("lock holder", 4);
+	struct builder *b = &k.b;
+	int m = object(b, 1);
+
+	(void)state;
+	named(&k, "compactor", 10);
+	work(b, 1), op(b, OP_LOCK, m), target(b, 6), op(b, OP_UNLOCK, m);
+	for (int i = 0; i < 3; i++) {
+		named(&k, "reader", 10);
+		work(b, 1), op(b, OP_LOCK, m), work(b, 0.2), op(b, OP_UNLOCK, m);
+		progress(b);
+	}
+	record(&k);
+	ask(NULL);
+	expect_row(1, "reader (3 threads of 10)", "compactor (100)", "futex lock");
+	expect_behind("func:compactor_target@program", 0.9);
+}
+
 /* A client with little to do, and a server with much, which wakes it through the loopback. */
 static void test_loopback(void **state)
 {
@@ -340,6 +408,32 @@ static void test_imbalance(void **state)
 	expect_text("# sink");
 	expect_text("rank (102): on a CPU");
 	expect_behind("func:rank_target@program", 0.5);
+}
+
+/* The same by messages to the neighbour: two wait for who waits for the slow one. */
+static void test_imbalanced_ring(void **state)
+{
+	struct known k = begin("imbalanced ring", 4);
+	struct builder *b = &k.b;
+	int q[4];
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		q[i] = object(b, 2);
+	for (int i = 0; i < 4; i++) {
+		named(&k, "rank", 10 + i);
+		work(b, 2);
+		if (i == 2)
+			target(b, 3);
+		op(b, OP_SEND, q[i]), op(b, OP_RECEIVE, q[(i + 3) % 4]);
+		if (!i)
+			progress(b);
+	}
+	record(&k);
+	ask(NULL);
+	/* 3 receives from 2, which is the only one that waits for nobody. */
+	expect_row(1, "rank (103)", "rank (102)", "read");
+	expect_text("rank (102): on a CPU");
 }
 
 /* ---- two orders ---- */
@@ -430,10 +524,11 @@ static void test_targets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_single_reader), cmocka_unit_test(test_disk_batching),
-		cmocka_unit_test(test_lock_knot),     cmocka_unit_test(test_loopback),
-		cmocka_unit_test(test_imbalance),     cmocka_unit_test(test_orders),
-		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_single_server), cmocka_unit_test(test_single_reader),
+		cmocka_unit_test(test_disk_batching), cmocka_unit_test(test_lock_knot),
+		cmocka_unit_test(test_lock_holder),   cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_imbalance),     cmocka_unit_test(test_imbalanced_ring),
+		cmocka_unit_test(test_orders),	      cmocka_unit_test(test_targets),
 	};
 	int r;
 

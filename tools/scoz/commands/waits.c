@@ -251,6 +251,8 @@ static int heavier(const void *pa, const void *pb)
 {
 	const struct waits_edge *a = pa, *b = pb;
 
+	if (a->work != b->work)
+		return a->work > b->work ? -1 : 1;
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
 	if (a->from != b->from)
@@ -284,28 +286,27 @@ static const char *mostly(const struct waits_edge *e)
 
 static void print_edges(const struct view *v, const struct waits_graph *g, size_t most)
 {
+	static const char *const heads[] = { "at work",	  "of time",  "weight", "itself",
+					     "who waits", "for whom", "in" };
 	_cleanup_free_ struct waits_edge *list = sorted_edges(g);
 	struct table t;
 	char **row;
 
-	table_init(&t, 6);
-	for (int i = 0; i < 3; i++)
+	table_init(&t, ARRAY_SIZE(heads));
+	for (int i = 0; i < 4; i++)
 		t.right[i] = true;
 	row = table_row(&t);
-	row[0] = xstrdup("of time");
-	row[1] = xstrdup("weight");
-	row[2] = xstrdup("itself");
-	row[3] = xstrdup("who waits");
-	row[4] = xstrdup("for whom");
-	row[5] = xstrdup("in");
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		row[i] = xstrdup(heads[i]);
 	for (size_t i = 0; i < g->n && i < most; i++) {
 		row = table_row(&t);
-		row[0] = xasprintf("%.1f %%", 100.0 * list[i].weight / v->time);
-		row[1] = xasprintf("%.3f s", list[i].weight / 1e9);
-		row[2] = xasprintf("%.3f s", list[i].own / 1e9);
-		row[3] = name_of(v, list[i].from);
-		row[4] = name_of(v, list[i].to);
-		row[5] = xstrdup(mostly(&list[i]));
+		row[0] = xasprintf("%.1f %%", 100.0 * list[i].work / v->time);
+		row[1] = xasprintf("%.1f %%", 100.0 * list[i].weight / v->time);
+		row[2] = xasprintf("%.3f s", list[i].weight / 1e9);
+		row[3] = xasprintf("%.3f s", list[i].own / 1e9);
+		row[4] = name_of(v, list[i].from);
+		row[5] = name_of(v, list[i].to);
+		row[6] = xstrdup(mostly(&list[i]));
 	}
 	for (size_t i = 0; i < t.rows; i++)
 		table_print_row(&t, i, stdout);
@@ -464,9 +465,9 @@ static void print_tables(struct view *v)
 		seen += v->r.threads[i].seen;
 	printf("# %s: %.1f s, %zu threads, %zu events\n", t->path, v->time / 1e9, seen,
 	       t->n_events);
-	printf("# how long the first waited for the second: its own waits, and with those of "
-	       "others "
-	       "that waited for it meanwhile\n");
+	printf("# how long the first waited for the second (itself, and with those who waited for "
+	       "it meanwhile);\n"
+	       "# at work: of that, while the second did not wait for others\n");
 	print_edges(v, &v->graph, v->o.rows > 0 ? v->o.rows : ROWS);
 	if (v->r.unwoken)
 		printf("# %llu waits ended without a waking that was seen: they count for nobody\n",
@@ -492,8 +493,11 @@ static void print_dot(struct view *v)
 	_cleanup_free_ struct waits_edge *list = sorted_edges(&v->graph);
 	bool *shown = xcalloc(v->r.n_groups, sizeof(*shown));
 	struct waits_parts parts;
+	uint64_t most = 1;
 
 	waits_parts(&v->graph, v->r.n_groups, 0, &parts);
+	for (size_t i = 0; i < v->graph.n; i++)
+		most = list[i].weight > most ? list[i].weight : most;
 	printf("digraph waits {\n\tnode [fontname=\"sans-serif\"];\n\tedge "
 	       "[fontname=\"sans-serif\"];"
 	       "\n");
@@ -515,7 +519,7 @@ static void print_dot(struct view *v)
 		printf("\tn%u -> n%u [label=\"%.0f %% %s\", style=%s, penwidth=%.1f];\n",
 		       list[i].from, list[i].to, 100.0 * list[i].weight / v->time, mostly(&list[i]),
 		       list[i].weight >= v->o.enough / 100 * v->time ? "solid" : "dashed",
-		       1 + 3.0 * list[i].weight / list[0].weight);
+		       1 + 3.0 * list[i].weight / most);
 	printf("}\n");
 	waits_parts_free(&parts);
 	free(shown);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A weight is how long somebody waited: the most that can be gained. What is gained, experiments
- * tell: scozd speeds up what was run while it was waited for, and both orders are shown side by
- * side.
+ * How long somebody was waited for is the most that can be gained. What is gained, experiments
+ * tell: scozd speeds up what was run meanwhile, and both orders are shown side by side.
  */
 #include "tools/scoz/commands/waits_verify.h"
 
@@ -30,6 +29,7 @@
 struct row {
 	const struct waits_edge *edge;
 	struct waits_behind behind;
+	size_t others;	 /* who wait for the same, but less */
 	size_t target;	 /* number of it, or NO_TARGET */
 	const char *why; /* there is none; NULL: there is */
 };
@@ -90,35 +90,54 @@ static char *target_of(const struct waits_recorded *r, const struct row *row, co
 	return target;
 }
 
+/* Its number, NO_TARGET: it is new, and there is no room; takes @target. */
 static size_t target_number(struct verify *v, char *target)
 {
 	size_t i = 0;
 
 	while (i < v->n_targets && strcmp(v->targets[i], target) != 0)
 		i++;
-	if (i < v->n_targets)
-		free(target);
-	else
+	if (i == v->n_targets && v->n_rows < v->o->lines) {
 		v->targets[v->n_targets++] = target;
-	return i;
+		return i;
+	}
+	free(target);
+	return i < v->n_targets ? i : NO_TARGET;
 }
 
-static int find_targets(struct verify *v, const struct waits_edge *edges, struct error *err)
+/* Many may wait for the same: one row. NULL: there is none yet. */
+static struct row *row_like(struct verify *v, const struct row *row)
 {
-	struct waits_behind *behind = xcalloc(v->n_rows + 1, sizeof(*behind));
-	int r = waits_find_behind(v->r, edges, v->n_rows, behind, err);
+	for (size_t i = 0; i < v->n_rows; i++) {
+		struct row *r = &v->rows[i];
 
-	for (size_t i = 0; !r && i < v->n_rows; i++) {
-		struct row *row = &v->rows[i];
-		char *target;
+		if (r->edge->to == row->edge->to && r->target == row->target && r->why == row->why)
+			return r;
+	}
+	return NULL;
+}
 
-		*row = (struct row){ &edges[i], behind[i], NO_TARGET, NULL };
-		target = target_of(v->r, row, &row->why);
-		if (!target)
+static int find_targets(struct verify *v, const struct waits_edge *edges, size_t n,
+			struct error *err)
+{
+	struct waits_behind *behind = xcalloc(n + 1, sizeof(*behind));
+	int r = waits_find_behind(v->r, edges, n, behind, err);
+
+	for (size_t i = 0; !r && i < n; i++) {
+		struct row row = { &edges[i], behind[i], 0, NO_TARGET, NULL }, *like;
+		char *target = target_of(v->r, &row, &row.why);
+
+		if (target)
+			row.target = target_number(v, target);
+		if (target && row.target == NO_TARGET)
 			continue;
-		row->target = target_number(v, target);
-		if (edges[i].weight > v->tried[row->target].weight)
-			v->tried[row->target].weight = edges[i].weight;
+		like = row_like(v, &row);
+		if (like)
+			like->others++;
+		else if (v->n_rows < v->o->lines)
+			v->rows[v->n_rows++] = row;
+		if (row.target != NO_TARGET && edges[i].work > v->tried[row.target].weight)
+			v->tried[row.target].weight = edges[i].work;
 	}
 	free(behind);
 	return r;
@@ -321,6 +340,14 @@ static char *part_text(const struct row *row)
 	return xasprintf("%.0f %%", 100 * row->behind.share);
 }
 
+static char *who_text(const struct verify *v, const struct row *row)
+{
+	_cleanup_free_ char *raw = waits_group_name(v->r, row->edge->from);
+	_cleanup_free_ char *all = row->others ? xasprintf("%s, %zu more", raw, row->others) : NULL;
+
+	return text_clean(all ? all : raw, "?");
+}
+
 static char *group_text(const struct verify *v, uint32_t group)
 {
 	_cleanup_free_ char *raw = waits_group_name(v->r, group);
@@ -330,7 +357,7 @@ static char *group_text(const struct verify *v, uint32_t group)
 
 static void print_table(const struct verify *v)
 {
-	static const char *const heads[] = { "waits",  "of time",   "experiments",
+	static const char *const heads[] = { "waits",  "at work",   "experiments",
 					     "saves",  "verdict",   "of what runs",
 					     "target", "who waits", "for whom" };
 	struct table t;
@@ -348,14 +375,14 @@ static void print_table(const struct verify *v)
 
 		cell = table_row(&t);
 		cell[0] = xasprintf("%zu", i + 1);
-		cell[1] = xasprintf("%.1f %%", 100 * row->edge->weight / v->time);
+		cell[1] = xasprintf("%.1f %%", 100 * row->edge->work / v->time);
 		cell[2] = row->target == NO_TARGET ? xstrdup("-")
 						   : place_text(&v->tried[row->target]);
 		cell[3] = gain_text(found);
 		cell[4] = row->target == NO_TARGET ? xstrdup("-") : verdict_text(found);
 		cell[5] = part_text(row);
 		cell[6] = what_text(v, row);
-		cell[7] = group_text(v, row->edge->from);
+		cell[7] = who_text(v, row);
 		cell[8] = group_text(v, row->edge->to);
 	}
 	table_shorten(&t, 6, MOST_TARGET);
@@ -399,21 +426,25 @@ static void print_top(const struct verify *v, const struct waits_orders *o)
 	else if (!(o->same + o->opposite + o->undecided))
 		say("all are waited for about as much: there is no order to compare");
 	else if (o->top == WAITS_AGREE)
-		say("both agree: what is waited for most (%s) surely brings most", heaviest);
+		say("both agree: what is waited for most (%s) brings most: its interval lies above "
+		    "those of the others",
+		    heaviest);
 	else if (o->top == WAITS_DISAGREE)
-		say("they disagree: %s surely brings more than %s, which is waited for most",
+		say("they disagree: %s brings more than %s, which is waited for most: its interval "
+		    "lies above",
 		    v->targets[o->better], heaviest);
 	else
 		say("undecided: whether what is waited for most (%s) brings most lies within the "
 		    "intervals: more time (--duration) makes them narrower",
 		    heaviest);
 	if (o->same + o->opposite + o->undecided > 1)
-		say("of %zu pairs that differ in weight experiments surely have %zu in the same "
+		say("of %zu pairs that differ in how long they are waited for experiments surely "
+		    "have %zu in the same "
 		    "order and %zu in the other one; %zu they cannot tell",
 		    o->same + o->opposite + o->undecided, o->same, o->opposite, o->undecided);
 }
 
-/* What a difference between weight and gain usually means. */
+/* What a difference between how long and how much usually means. */
 static void print_meaning(const struct verify *v, size_t i)
 {
 	const struct waits_tried *t = &v->tried[i];
@@ -431,7 +462,7 @@ static void print_meaning(const struct verify *v, size_t i)
 		say("%s: all gets slower when it is faster: usually more threads then want what "
 		    "comes next, a lock, a cache or a device",
 		    v->targets[i]);
-	else if (t->low > waited)
+	else if (row->e->verdict == VERDICT_OPTIMIZE && t->low > waited)
 		say("%s brings more than it is waited for: usually it also runs where nobody "
 		    "sleeps meanwhile, or those who wait for it spin",
 		    v->targets[i]);
@@ -455,12 +486,11 @@ static void print_all(const struct verify *v, const struct model *m)
 	struct waits_orders orders;
 
 	waits_compare_orders(v->tried, v->n_targets, &orders);
-	printf("# %s: %.1f s, who waits for whom by weight; beside it what scozd's experiments "
-	       "(%.0f s)\n"
-	       "# say of the code that was run meanwhile: how many percent less time %s takes\n"
-	       "# were it %d %% faster\n",
-	       v->r->trace->path, v->time / 1e9, m ? m->duration_s : 0,
-	       v->point ? "a unit of progress" : "the command", SPEEDUP);
+	say("%s: %.1f s; who waits for whom, by how long that one was at work meanwhile",
+	    v->r->trace->path, v->time / 1e9);
+	say("saves: how many percent less time %s takes were the target %d %% faster, by "
+	    "experiments (%.0f s)",
+	    v->point ? "a unit of progress" : "the command", SPEEDUP, m ? m->duration_s : 0);
 	print_table(v);
 	if (!m)
 		return;
@@ -533,14 +563,13 @@ int waits_verify(const struct waits_recorded *r, const struct waits_edge *edges,
 	int ret = EXIT_USAGE;
 
 	v.time = r->to > r->from ? r->to - r->from : 1;
-	v.n_rows = n < o->lines ? n : o->lines;
 	if (!find_command(&v) || !find_point(&v))
 		return EXIT_USAGE;
-	v.rows = xcalloc(v.n_rows + 1, sizeof(*v.rows));
-	v.targets = xcalloc(v.n_rows + 1, sizeof(*v.targets));
-	v.tried = xcalloc(v.n_rows + 1, sizeof(*v.tried));
-	v.found = xcalloc(v.n_rows + 1, sizeof(*v.found));
-	if (find_targets(&v, edges, &err)) {
+	v.rows = xcalloc(o->lines, sizeof(*v.rows));
+	v.targets = xcalloc(o->lines, sizeof(*v.targets));
+	v.tried = xcalloc(o->lines, sizeof(*v.tried));
+	v.found = xcalloc(o->lines, sizeof(*v.found));
+	if (find_targets(&v, edges, n < WAITS_BEHIND_EDGES ? n : WAITS_BEHIND_EDGES, &err)) {
 		log_warn("%s", err.text);
 		ret = EXIT_FAILED;
 	} else if (!v.n_targets) {

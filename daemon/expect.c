@@ -83,16 +83,12 @@ static void tell(struct session *s)
 	free(list);
 }
 
-/* An error here is one of the file, which the next line that is written meets, too. */
-static void put(struct session *s)
+static bool put_list(struct session *s, const struct expectation *list, size_t n)
 {
-	const struct expectations *e = s->expected;
 	struct error err = {};
 
-	if (profile_writer_replay(s->writer, &e->replay, &err))
-		return;
-	for (size_t i = 0; i < e->n; i++) {
-		const struct expectation *x = &e->list[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct expectation *x = &list[i];
 		const struct profile_expected line = {
 			.target = x->target,
 			.kind = target_kind_name(x->kind),
@@ -102,11 +98,23 @@ static void put(struct session *s)
 			.samples = x->samples,
 			.at = (struct profile_expectation *)x->at,
 			.n_at = x->n_at,
+			.after = x->after,
 		};
 
 		if (profile_writer_expected(s->writer, &line, &err))
-			return;
+			return false;
 	}
+	return true;
+}
+
+/* An error here is one of the file, which the next line that is written meets, too. */
+static void put(struct session *s)
+{
+	const struct expectations *e = s->expected;
+	struct error err = {};
+
+	if (!profile_writer_replay(s->writer, &e->replay, &err) && put_list(s, e->list, e->n))
+		put_list(s, e->next, e->n_next);
 }
 
 void expect_poll(struct session *s)

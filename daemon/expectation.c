@@ -39,9 +39,23 @@ bool expectation_is_sure(const struct profile_expectation *x)
 	return x && x->low >= SURE_PCT;
 }
 
+const struct profile_expectation *expectations_of_both(const struct expectations *e,
+						       const char *first, const char *second)
+{
+	for (size_t i = 0; e && i < e->n_next; i++) {
+		const struct expectation *x = &e->next[i];
+
+		if (x->n_at && !strcmp(x->after, first) && !strcmp(x->target, second))
+			return &x->at[0];
+	}
+	return NULL;
+}
+
 void expectations_free(struct expectations *e)
 {
-	if (e)
+	if (e) {
 		free(e->list);
+		free(e->next);
+	}
 	free(e);
 }

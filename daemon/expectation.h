@@ -17,6 +17,7 @@ struct expectation {
 	uint64_t samples;
 	size_t n_at;
 	struct profile_expectation at[EXPECTED_SPEEDUPS];
+	char after[512]; /* of both, it and that target, at one speedup; "": of it alone */
 };
 
 struct expectations {
@@ -24,6 +25,8 @@ struct expectations {
 	char why[256];
 	struct expectation *list;
 	size_t n, cap;
+	struct expectation *next; /* those after another one */
+	size_t n_next, cap_next;
 };
 /* At half the target's time, or next to that; NULL: nothing. */
 const struct profile_expectation *expectation_half(const struct expectation *e);
@@ -42,6 +45,9 @@ double expectation_favour(const struct profile_expectation *x, double most);
 /* Is something gained even by the lowest bound, so that it is worth trying with few samples, too?
  */
 bool expectation_is_sure(const struct profile_expectation *x);
+/* What @first and @second are worth together; NULL: nothing is expected. @e may be NULL. */
+const struct profile_expectation *expectations_of_both(const struct expectations *e,
+						       const char *first, const char *second);
 void expectations_free(struct expectations *e);
 
 #endif

@@ -5,6 +5,7 @@
 #include "daemon/status.h"
 #include "daemon/status_line.h"
 #include "stats/answer.h"
+#include "stats/next_step.h"
 #include "stats/stats.h"
 #include "stats/trust.h"
 
@@ -29,6 +30,25 @@ static struct trust trust_of(const struct session *s, const struct estimate *e)
 	return (struct trust){ .answer = TRUST_UNKNOWN, .now_pp = INFINITY };
 }
 
+/* NULL: of an earlier run. */
+static const struct trial *trial_of(const struct live *l, uint32_t id)
+{
+	for (size_t i = 0; i < trials_count(l->trials); i++) {
+		const struct trial *t = trials_get(l->trials, i);
+
+		if (t->told && t->id == id)
+			return t;
+	}
+	return NULL;
+}
+
+static bool is_joint(const struct live *l, const struct estimate *e)
+{
+	const struct trial *t = trial_of(l, e->target);
+
+	return t && t->joint;
+}
+
 static struct so_far best_so_far(const struct live *l)
 {
 	struct stats_options opt = { .bare = true };
@@ -40,15 +60,11 @@ static struct so_far best_so_far(const struct live *l)
 		return ret;
 	for (size_t i = 0; i < e.n; i++) {
 		if (e.e[i].best == KNOWN_VALUE && !estimate_is_withheld(&e.e[i]) &&
-		    (!best || e.e[i].best_lo > best->best_lo))
+		    !is_joint(l, &e.e[i]) && (!best || e.e[i].best_lo > best->best_lo))
 			best = &e.e[i];
 	}
-	for (size_t j = 0; best && j < trials_count(l->trials); j++) {
-		const struct trial *t = trials_get(l->trials, j);
-
-		if (t->told && t->id == best->target)
-			ret.name = t->name;
-	}
+	if (best && trial_of(l, best->target))
+		ret.name = trial_of(l, best->target)->name;
 	if (ret.name) {
 		ret.text = estimate_best_text(best);
 		ret.trust = trust_of(l->s, best);
@@ -133,13 +149,38 @@ void live_window(const struct live *l)
 
 static const char *name_of(const struct live *l, uint32_t id)
 {
-	for (size_t i = 0; i < trials_count(l->trials); i++) {
-		const struct trial *t = trials_get(l->trials, i);
+	const struct trial *t = trial_of(l, id);
 
-		if (t->told && t->id == id)
-			return t->name;
+	return t ? t->name : "?";
+}
+
+/* What is best done after the first of @rows, and those are tried with it; NULL: nothing is known.
+ */
+static char *next_of(const struct live *l, const struct estimates *e, const struct answer_row *rows,
+		     size_t n, uint32_t progress)
+{
+	const struct answer_row *first = answer_first(rows, n);
+	_cleanup_free_ struct next_joint *joint = xcalloc(e->n + 1, sizeof(*joint));
+	struct next_step step;
+	size_t n_joint = 0;
+
+	for (size_t i = 0; first && i < e->n; i++) {
+		const struct trial *t = trial_of(l, e->e[i].target);
+		char *other;
+
+		if (e->e[i].progress != progress || !t || !t->joint)
+			continue;
+		other = next_other_part(t->name, name_of(l, first->e->target));
+		for (size_t k = 0; other && k < n; k++) {
+			if (!strcmp(other, name_of(l, rows[k].e->target)))
+				joint[n_joint++] = (struct next_joint){ &e->e[i], rows[k].label };
+		}
+		free(other);
 	}
-	return "?";
+	if (!n_joint)
+		return NULL;
+	step = next_step_find(first->e, joint, n_joint);
+	return next_step_text(&step, first->label, joint, n_joint);
 }
 
 /* NULL: nothing is known about that progress point. */
@@ -149,12 +190,12 @@ static char *conclusion_of(const struct live *l, const struct estimates *e, uint
 	const struct progress_spec *spec = &l->s->opt.points[progress];
 	_cleanup_free_ struct answer_row *rows = xcalloc(e->n ? e->n : 1, sizeof(*rows));
 	_cleanup_free_ const char **names = xcalloc(e->n ? e->n : 1, sizeof(*names));
-	_cleanup_free_ char *unit = NULL;
+	_cleanup_free_ char *unit = NULL, *next = NULL;
 	char **labels, *text = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < e->n; i++) {
-		if (e->e[i].progress != progress)
+		if (e->e[i].progress != progress || is_joint(l, &e->e[i]))
 			continue;
 		rows[n].e = &e->e[i];
 		names[n++] = name_of(l, e->e[i].target);
@@ -168,6 +209,9 @@ static char *conclusion_of(const struct live *l, const struct estimates *e, uint
 				   point);
 	if (n)
 		text = answer_text(rows, n, unit);
+	next = next_of(l, e, rows, n, progress);
+	if (text && next)
+		text_add(&text, ". %s", next);
 	for (size_t i = 0; i < n; i++)
 		free(labels[i]);
 	free(labels);

@@ -31,6 +31,8 @@ static const char usage[] =
 	"      --granularity=line|function\n"
 	"                               default: lines where known\n"
 	"      --speedup=PCT[,PCT...]   only these speedups (default: 25,50,75,100)\n"
+	"      --no-next                do not try the best one together with others, which\n"
+	"                               tells what is best done after it\n"
 	"      --waits                  of code, speed up its waiting for devices and\n"
 	"                               timers, too\n"
 	"\n"
@@ -107,6 +109,7 @@ enum {
 	OPT_UNWIND,
 	OPT_NO_SOURCES,
 	OPT_NO_REPLAY,
+	OPT_NO_NEXT,
 };
 
 static const struct option longs[] = {
@@ -143,6 +146,7 @@ static const struct option longs[] = {
 	{ "user", required_argument, NULL, OPT_USER },
 	{ "no-sources", no_argument, NULL, OPT_NO_SOURCES },
 	{ "no-replay", no_argument, NULL, OPT_NO_REPLAY },
+	{ "no-next", no_argument, NULL, OPT_NO_NEXT },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -431,6 +435,9 @@ static void take(struct options *o, int key, const char *arg, char *const *rest)
 	case OPT_NO_REPLAY:
 		o->replay = false;
 		break;
+	case OPT_NO_NEXT:
+		o->next = false;
+		break;
 	case 'o':
 		o->output = arg;
 		break;
@@ -484,6 +491,7 @@ void options_parse(int argc, char **argv, struct options *ret)
 		.waive = true,
 		.unwind = true,
 		.replay = true,
+		.next = true,
 	};
 	append(&ret->arguments, &ret->n_arguments, &ret->cap_arguments, argv[0]);
 	argv[0] = program_invocation_short_name; /* getopt's messages begin as all others */

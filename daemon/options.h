@@ -44,6 +44,7 @@ struct options {
 	bool json;
 	bool no_sources; /* no lines of source go into the profile */
 	bool replay;	 /* the beginning is recorded and replayed */
+	bool next;	 /* the best target is tried together with others */
 	bool waive;
 	bool waits;		    /* code is sped up with its waiting */
 	bool unwind;		    /* by tables */

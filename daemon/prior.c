@@ -62,8 +62,8 @@ static bool is_text(const char *text, size_t size)
 static bool is_expectation(const struct expectation *x)
 {
 	if (!is_text(x->target, sizeof(x->target)) || !is_text(x->location, sizeof(x->location)) ||
-	    x->kind < TARGET_LINE || x->kind > TARGET_CLASS || x->n_at > EXPECTED_SPEEDUPS ||
-	    !isfinite(x->share))
+	    !is_text(x->after, sizeof(x->after)) || x->kind < TARGET_LINE ||
+	    x->kind > TARGET_CLASS || x->n_at > EXPECTED_SPEEDUPS || !isfinite(x->share))
 		return false;
 	for (size_t i = 0; i < x->n_at; i++) {
 		const struct profile_expectation *a = &x->at[i];
@@ -78,8 +78,19 @@ static bool is_expectation(const struct expectation *x)
 static void give_up(struct prior *p, const char *why)
 {
 	p->over = true;
-	p->e->n = 0;
+	p->e->n = p->e->n_next = 0;
 	snprintf(p->e->why, sizeof(p->e->why), "%s", why);
+}
+
+static void add(struct expectations *e, const struct expectation *x)
+{
+	if (x->after[0]) {
+		array_reserve(e->next, e->cap_next, e->n_next + 1);
+		e->next[e->n_next++] = *x;
+	} else {
+		array_reserve(e->list, e->cap, e->n + 1);
+		e->list[e->n++] = *x;
+	}
 }
 
 /* Whoever sent it has read what anybody may have named. */
@@ -90,10 +101,9 @@ static void take_message(struct prior *p, const struct prior_message *m, ssize_t
 	if (size == sizeof(m->type) && m->type == PRIOR_READY) {
 		p->recording = true;
 		p->began_ns = clock_now_ns();
-	} else if (size == sizeof(*m) && m->type == PRIOR_EXPECTED && e->n < PRIOR_MOST &&
-		   is_expectation(&m->expected)) {
-		array_reserve(e->list, e->cap, e->n + 1);
-		e->list[e->n++] = m->expected;
+	} else if (size == sizeof(*m) && m->type == PRIOR_EXPECTED &&
+		   e->n + e->n_next < PRIOR_MOST && is_expectation(&m->expected)) {
+		add(e, &m->expected);
 	} else if (size == sizeof(*m) && m->type == PRIOR_DONE &&
 		   is_text(m->done.why, sizeof(m->done.why))) {
 		e->replay = m->done.replay;

@@ -34,6 +34,8 @@
 #define MOST_MEMORY   (1ull << 30)	  /* of the replay */
 #define MOST_CPU_S    60
 #define MOST_POINTS   4	 /* each is a replay */
+#define NEXT_FIRSTS   2	 /* of which next steps are looked for: a replay each, ... */
+#define NEXT_TARGETS  24 /* ... of so many targets */
 #define LEAST_SAMPLES 8	 /* of a target that nobody has named */
 #define NICE	      10 /* the replay: experiments may have begun */
 /* What a recorder needs, and what it takes to become nobody. */
@@ -255,14 +257,25 @@ static double own_samples(const struct predict_target *t)
 	return t->share > 0 ? t->samples * t->own / t->share : 0;
 }
 
+static bool is_worth_telling(const struct process *p, const struct predict_target *t)
+{
+	return is_possible(p, t) && (own_samples(t) >= LEAST_SAMPLES || is_named(t, (void *)p->o));
+}
+
+/* @after: NULL, or what is faster besides. */
 static void tell(struct process *p, const struct predict_options *o, uint32_t progress,
-		 const struct predict_target *t)
+		 const struct predict_target *t, const struct predict_target *after)
 {
 	struct prior_message m = { .type = PRIOR_EXPECTED };
 	struct expectation *x = &m.expected;
 
-	if (!is_possible(p, t) || (own_samples(t) < LEAST_SAMPLES && !is_named(t, (void *)p->o)))
+	if (!is_worth_telling(p, t))
 		return;
+	if (after) {
+		name_target(p, after, x);
+		memcpy(x->after, x->target, sizeof(x->after));
+		x->location[0] = '\0';
+	}
 	name_target(p, t, x);
 	x->has_lines = !t->line && t->file && !binary_is_system(t->object);
 	x->progress = progress;
@@ -303,6 +316,72 @@ static void choose_speedups(const struct options *o, struct predict_options *ret
 		ret->speedups[i] = all[n <= most ? i : (i + 1) * n / most - 1];
 }
 
+/* Does it run itself, and is it what experiments try: a line rather than the function around it? */
+static bool may_be_step(const struct process *p, const struct predict_target *t)
+{
+	bool by_lines = !t->line && t->file && !binary_is_system(t->object) &&
+			p->o->granularity != GRANULARITY_FUNCTION;
+
+	return is_worth_telling(p, t) && 2 * t->own >= t->share &&
+	       (!by_lines || is_named(t, (void *)p->o));
+}
+
+static size_t best_step(const struct process *p, const struct predict *r, uint64_t without)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < r->n_targets && i < NEXT_TARGETS; i++) {
+		if (!(without >> i & 1) && may_be_step(p, &r->targets[i]) &&
+		    (best == SIZE_MAX || r->targets[i].worth > r->targets[best].worth))
+			best = i;
+	}
+	return best;
+}
+
+/* Nearest to a half, as the plan has it (lib/plan/widen.c). */
+static size_t step_speedup(const struct predict_options *o)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < o->n_speedups; i++) {
+		if (fabs(o->speedups[i] - 0.5) <= fabs(o->speedups[best] - 0.5) + 1e-9)
+			best = i;
+	}
+	return best;
+}
+
+/* What the best ones and another one are worth together. It is no failure if that is not told. */
+static void find_next(struct process *p, const struct trace *t, const struct predict_options *o,
+		      uint32_t progress, const struct predict *alone)
+{
+	size_t at = step_speedup(o);
+	struct predict_options both = *o;
+	uint64_t done = 0;
+
+	both.n_speedups = 1;
+	both.speedups[0] = o->speedups[at];
+	both.most_targets = NEXT_TARGETS;
+	for (int k = 0; k < NEXT_FIRSTS; k++) {
+		size_t first = best_step(p, alone, done);
+		struct error err = {};
+		struct predict r;
+
+		if (first == SIZE_MAX || alone->targets[first].worth <= 0)
+			return;
+		both.with = 1ULL << first;
+		done |= both.with;
+		if (predict(t, &both, &r, &err))
+			return;
+		for (size_t i = 0; r.concluded && i < r.n_targets; i++) {
+			if (i != first && may_be_step(p, &r.targets[i]) &&
+			    r.targets[i].at[0].middle >=
+				    alone->targets[first].at[at].middle + EXPECTATION_LEAST_PCT)
+				tell(p, &both, progress, &r.targets[i], &alone->targets[first]);
+		}
+		predict_free(&r);
+	}
+}
+
 /* Of one progress point; returns why there is nothing, NULL: there is. */
 static const char *answer(struct process *p, const struct trace *t, uint32_t point,
 			  uint32_t progress, struct error *err)
@@ -327,7 +406,10 @@ static const char *answer(struct process *p, const struct trace *t, uint32_t poi
 		return result.by_run_time ? "the command had not ended by then"
 					  : "the progress point was reached too seldom";
 	for (size_t i = 0; i < result.n_targets; i++)
-		tell(p, &o, progress, &result.targets[i]);
+		tell(p, &o, progress, &result.targets[i], NULL);
+	if (p->o->next && !p->o->together)
+		find_next(p, t, &o, progress, &result);
+	predict_free(&result);
 	return NULL;
 }
 

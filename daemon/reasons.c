@@ -43,7 +43,7 @@ static void find_missing(struct experiment *x)
 		const struct trial *t = trials_get(x->trials, i);
 		struct error err = {};
 
-		if (!t->broken && !t->told && x->s->opt.n_targets &&
+		if (!t->broken && !t->told && !t->joint && x->s->opt.n_targets &&
 		    trials_find(x->trials, i, &err))
 			session_reason(x->s, "%s", err.text);
 	}
@@ -159,7 +159,7 @@ static void warn_of_others(struct experiment *x)
 		const struct trial *t = trials_get(x->trials, i);
 		double all = (double)t->hits + t->others_hits;
 
-		if (t->hits && t->others_hits >= MIN_OTHERS * all &&
+		if (t->hits && !t->joint && t->others_hits >= MIN_OTHERS * all &&
 		    strncmp(t->name, "class:", strlen("class:")) != 0)
 			session_warn(
 				x->s,
@@ -179,7 +179,7 @@ static void warn_of_untried(struct experiment *x)
 	for (size_t i = 0; i < n; i++) {
 		const struct trial *t = trials_get(x->trials, i);
 
-		if (t->broken || trials_state(x->trials, i).rounds)
+		if (t->broken || t->joint || trials_state(x->trials, i).rounds)
 			continue;
 		first = first ? first : t->name;
 		untried++;

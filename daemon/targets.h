@@ -38,6 +38,11 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 /* The same for one that was chosen: only its sites are looked at, by what their tables tell. */
 int target_resolve_chosen(const struct chosen_target *c, struct maps *maps, bool patient,
 			  struct resolved_target *ret, struct error *err);
+/* It is code, which may be sped up with other code. */
+static inline bool target_goes_together(const struct target *t)
+{
+	return t->kind != TARGET_CLASS && t->kind != TARGET_SYSCALL;
+}
 /*
  * Makes @to all of both (--together); takes what @from holds. -E2BIG: together they are in too many
  * binaries; @to is to be freed then.

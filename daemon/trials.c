@@ -2,6 +2,8 @@
 #include "daemon/trials.h"
 #include "daemon/choose.h"
 
+#include <math.h>
+
 #define CHOOSE_NS NSEC_PER_SEC
 #define RETRY_NS  (200 * NSEC_PER_MSEC)
 #define REST_NS	  NSEC_PER_SEC
@@ -14,6 +16,7 @@ struct entry {
 	size_t n_named;		    /* more than one: they are sped up together */
 	char *own_name;		    /* of these */
 	struct chosen_target chosen;
+	int part[2];		      /* of what is tried together, for the next step */
 	struct resolved_target *code; /* of what was chosen, as long as that is the same */
 	uint64_t not_before_ns;	      /* its binary has not been seen: try again then */
 	uint64_t unread_since_ns;     /* it waits for files that are being read; 0: it does not */
@@ -86,6 +89,8 @@ static void add_named(struct trials *l)
 		e = add(l, o->targets[i].spec, 1 - 1e-6 * i);
 		e->named = &o->targets[i];
 		e->n_named = 1;
+		if (!target_goes_together(&o->targets[i]))
+			plan_set_single(l->plan, l->n - 1);
 	}
 }
 
@@ -132,6 +137,35 @@ static void choose(struct trials *l)
 	choices_free(&c);
 }
 
+/* By the replay of the beginning: likely and certain first. */
+static double worth_of_both(int first, int second, void *arg)
+{
+	const struct trials *l = arg;
+	const struct profile_expectation *x = expectations_of_both(
+		l->s->expected, l->list[first].trial.name, l->list[second].trial.name);
+
+	return x ? profile_expectation_worth(x) : NAN;
+}
+
+/* What is best done after the best: the plan says with what that is to be tried. */
+static void add_joint(struct trials *l)
+{
+	int second, first = plan_wants_joint(l->plan, worth_of_both, l, &second);
+	struct entry *e;
+	char *name;
+
+	if (first < 0)
+		return;
+	name = xasprintf("%s + %s", l->list[first].trial.name, l->list[second].trial.name);
+	array_reserve(l->list, l->cap, l->n + 1);
+	e = &l->list[l->n++];
+	*e = (struct entry){ .own_name = name, .part = { first, second } };
+	e->trial.name = e->own_name;
+	e->trial.joint = true;
+	plan_add_joint(l->plan, name, first, second);
+	log_info("%s: what comes after the best one is tried", name);
+}
+
 struct trials *trials_create(struct session *s, uint32_t max_windows)
 {
 	const struct options *o = &s->opt;
@@ -149,6 +183,7 @@ struct trials *trials_create(struct session *s, uint32_t max_windows)
 		.seconds = o->duration,
 		.windows = max_windows,
 		.seed = o->seed,
+		.next = o->next && !o->together,
 	};
 	struct trials *l = xcalloc(1, sizeof(*l));
 
@@ -202,7 +237,7 @@ void trials_interrupt(struct trials *l)
 bool trials_are_over(const struct trials *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		if (!l->list[i].trial.broken)
+		if (!l->list[i].trial.broken && !l->list[i].trial.joint)
 			return false;
 	}
 	return l->n && l->s->opt.n_targets;
@@ -225,6 +260,7 @@ enum plan_answer trials_next(struct trials *l, struct plan_window *ret)
 			plan_set_waiting(l->plan, i, false);
 		}
 	}
+	add_joint(l);
 	return plan_next(l->plan, ret);
 }
 
@@ -258,7 +294,11 @@ void trials_rest(struct trials *l, int i)
 
 void trials_break(struct trials *l, int i, const char *why)
 {
-	session_reason(l->s, "%s", why);
+	/* Its parts are tried all the same. */
+	if (l->list[i].trial.joint)
+		log_info("%s: %s", l->list[i].trial.name, why);
+	else
+		session_reason(l->s, "%s", why);
 	l->list[i].trial.broken = true;
 	plan_set_broken(l->plan, i);
 }
@@ -311,7 +351,8 @@ void trials_on_mapping(struct trials *l, uint32_t binary, const struct maps_mapp
 	}
 }
 
-/* To the profile, and to the user what is to be known before its first window. */
+/* To the profile, and to the user (of a joint's parts, once) what is to be known before its first
+ * window. */
 static int tell(struct session *s, struct trial *t, const struct resolved_target *r,
 		struct error *err)
 {
@@ -325,7 +366,7 @@ static int tell(struct session *s, struct trial *t, const struct resolved_target
 			     s->opt.batch
 				     ? "with --batch there is no other way"
 				     : "this kernel carries older scoz patches (docs/kernel.md)");
-	if (r->overloads)
+	if (r->overloads && !t->joint)
 		log_warn("target %s stands for all of: %s; write one of them to try it alone",
 			 t->name, r->overloads);
 	t->told = true;
@@ -373,6 +414,29 @@ static void watch(struct session *s, const struct trial *t, const struct resolve
 		handlers_watch(s->handlers, t->id, t->name, r->parts, r->n);
 }
 
+static int resolve_one(const struct trials *l, const struct entry *e, bool patient,
+		       struct resolved_target *code, struct error *err)
+{
+	return e->named ? resolve_named(l, e, patient, code, err)
+			: target_resolve_chosen(&e->chosen, l->s->maps, patient, code, err);
+}
+
+static int resolve_joint(const struct trials *l, const struct entry *e, bool patient,
+			 struct resolved_target *code, struct error *err)
+{
+	struct resolved_target second;
+	int ret = resolve_one(l, &l->list[e->part[0]], patient, code, err);
+
+	if (ret)
+		return ret;
+	ret = resolve_one(l, &l->list[e->part[1]], patient, &second, err);
+	if (!ret)
+		ret = resolved_target_join(code, &second, e->trial.name, err);
+	if (ret)
+		resolved_target_free(code);
+	return ret;
+}
+
 static int resolve(const struct trials *l, struct entry *e, bool patient, struct error *err)
 {
 	struct resolved_target *code;
@@ -381,8 +445,8 @@ static int resolve(const struct trials *l, struct entry *e, bool patient, struct
 	if (e->code)
 		return 0;
 	code = xcalloc(1, sizeof(*code));
-	ret = e->named ? resolve_named(l, e, patient, code, err)
-		       : target_resolve_chosen(&e->chosen, l->s->maps, patient, code, err);
+	ret = e->trial.joint ? resolve_joint(l, e, patient, code, err)
+			     : resolve_one(l, e, patient, code, err);
 	if (ret)
 		free(code);
 	else
@@ -400,7 +464,7 @@ int trials_select(struct trials *l, int i, struct error *err)
 		return 0;
 	l->selected = -1;
 	/* What was named may since have appeared in other binaries, too. */
-	if (e->named)
+	if (e->named || e->trial.joint)
 		forget_code(e);
 	ret = resolve(l, e, may_wait(e), err);
 	if (ret != -EAGAIN) /* no file is being read that may hold it */

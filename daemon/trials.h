@@ -11,6 +11,7 @@ struct trial {
 	const char *name; /* TARGET notation */
 	uint32_t id;	  /* in the profile; valid when told */
 	bool told, broken;
+	bool joint; /* two of the others together, for the next step */
 	uint64_t hits;
 	uint64_t others_hits; /* in the same windows, by tasks that are not profiled */
 	/* Where its source is, once it is told, and of which program; NULL: not known. */

@@ -144,8 +144,8 @@ static void look_for_effect(struct plan *p, struct target *t, const struct estim
 	double alpha;
 
 	for (size_t i = 0; i < p->n; i++) {
-		others += !p->t[i].broken;
-		rivals += !p->t[i].broken && !p->t[i].no_effect;
+		others += !p->t[i].broken && !p->t[i].joint;
+		rivals += !p->t[i].broken && !p->t[i].joint && !p->t[i].no_effect;
 	}
 	alpha = 6 * ALPHA / pow(M_PI * (t->looks + 1), 2) / (rivals ? rivals : 1);
 	if (others > 1 && worth_asking(p, e, alpha)) {
@@ -184,7 +184,7 @@ void target_look(struct plan *p, struct target *t)
 
 	estimate(p, t, &e);
 	units = sum_units(p, t);
-	if (units >= t->next_look) {
+	if (units >= t->next_look && !t->joint) {
 		if (fewest_units(p, t) >= MIN_UNITS)
 			look_for_effect(p, t, &e);
 		if (p->opt.precision > 0)

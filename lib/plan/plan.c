@@ -10,7 +10,6 @@
 
 #include "stats/resample.h"
 
-#define ROUND_TREATED	4     /* treated windows of a round at least */
 #define UNSEEN_TREATED	2     /* treated windows after which it is asked whether there were hits */
 #define UNSEEN_SHARE	0.002 /* of the time in which it ran, surely less: it cannot matter */
 #define SURELY_FEWER(n) ((n) + 2 * sqrt(n) + 3) /* upper bound of a count, 95 % */
@@ -24,6 +23,11 @@ static uint64_t hash(const char *s)
 	return h;
 }
 
+uint32_t target_id(const struct target *t)
+{
+	return hash(t->name); /* seeds the bootstrap: not by the order of adding */
+}
+
 struct plan *plan_create(const struct plan_options *opt)
 {
 	struct plan *p = xcalloc(1, sizeof(*p));
@@ -34,7 +38,7 @@ struct plan *plan_create(const struct plan_options *opt)
 	p->opt.speedups = p->speedups;
 	p->ladder = ladder_create(p->speedups, opt->n_speedups);
 	p->slot = xcalloc(2 * (opt->n_speedups + ROUND_TREATED), sizeof(*p->slot));
-	p->current = p->after = -1;
+	p->current = p->after = p->first = -1;
 	p->started_s = -1;
 	return p;
 }
@@ -85,6 +89,11 @@ void plan_set_broken(struct plan *p, int target)
 void plan_set_waiting(struct plan *p, int target, bool waiting)
 {
 	p->t[target].waiting = waiting;
+}
+
+void plan_set_single(struct plan *p, int target)
+{
+	p->t[target].single = true;
 }
 
 void plan_interrupt(struct plan *p)
@@ -182,7 +191,7 @@ static void end_round(struct plan *p)
 
 static bool needy(const struct plan *p, const struct target *t)
 {
-	return !t->broken && !t->no_effect && !(p->opt.precision > 0 && t->precise);
+	return !t->broken && !t->joint && !t->no_effect && !(p->opt.precision > 0 && t->precise);
 }
 
 static bool before(const struct plan *p, const struct target *a, const struct target *b)
@@ -204,7 +213,7 @@ static int choose(const struct plan *p, bool only_needy)
 	for (size_t i = 0; i < p->n; i++) {
 		const struct target *t = &p->t[i];
 
-		if (t->broken || t->waiting || !t->open || (only_needy && !needy(p, t)))
+		if (t->broken || t->waiting || t->joint || !t->open || (only_needy && !needy(p, t)))
 			continue;
 		if (best < 0 || before(p, t, &p->t[best]))
 			best = i;
@@ -219,7 +228,7 @@ static bool all_precise(const struct plan *p)
 	for (size_t i = 0; i < p->n; i++) {
 		if (needy(p, &p->t[i]))
 			return false;
-		any |= !p->t[i].broken;
+		any |= !p->t[i].broken && !p->t[i].joint;
 	}
 	return any && p->opt.precision > 0;
 }
@@ -233,7 +242,9 @@ enum plan_answer plan_next(struct plan *p, struct plan_window *ret)
 
 		if (all_precise(p))
 			return PLAN_PRECISE;
-		target = choose(p, true);
+		target = joint_due(p);
+		if (target < 0)
+			target = choose(p, true);
 		if (target < 0) { /* those with open cells may all have gone */
 			plan_widen(p);
 			target = choose(p, true);
@@ -265,7 +276,7 @@ static void keep_window(struct plan *p, int target, const struct profile_window 
 	copy->progress = xcalloc(w->n_progress, sizeof(*w->progress));
 	memcpy(copy->progress, w->progress, w->n_progress * sizeof(*w->progress));
 	copy->discard = w->discard ? "" : NULL;
-	copy->target = hash(t->name); /* seeds the bootstrap: not by the order of adding */
+	copy->target = target_id(t);
 
 	t->hits += w->hits;
 	t->in_target_s += w->waits_sped ? w->target_waited_s : 0;
@@ -275,6 +286,7 @@ static void keep_window(struct plan *p, int target, const struct profile_window 
 		p->started_s = w->start_s;
 	p->now_s = fmax(p->now_s, w->start_s + w->wall_s);
 	p->windows++;
+	p->joint_windows += t->joint;
 	p->treated += window_is_treated(w) && !w->discard;
 }
 
@@ -287,6 +299,7 @@ void plan_forget(struct plan *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		target_forget(p, &p->t[i]);
+	p->first = -1;
 	plan_interrupt(p);
 }
 

@@ -14,6 +14,10 @@
  * two speedups follow each other the same way whatever else is tried, and n counts what was begun.
  * Windows that are thrown away shift nothing; none is repeated for it. What depends on what was
  * measured is only when cells are added, and when a cell or target has been measured enough.
+ *
+ * Joints (next.c). Fixing one target moves the critical path, so what the others are worth then is
+ * measured with it: a joint is the best target and another one, at one speedup. Joints get a small
+ * part of the windows, decide nothing about their parts, and keep no run from its end.
  */
 #ifndef SCOZ_PLAN_H
 #define SCOZ_PLAN_H
@@ -31,6 +35,7 @@ struct plan_options {
 	uint32_t windows;  /* after how many it ends; 0: not known */
 	size_t asked;  /* speedups that every target gets at once, whatever the time suffices for */
 	uint64_t seed; /* of the order */
+	bool next;     /* joints are wanted */
 };
 
 struct plan;
@@ -44,6 +49,19 @@ void plan_set_weight(struct plan *p, int target, double weight);
 void plan_set_broken(struct plan *p, int target);
 /* It cannot be measured for now. */
 void plan_set_waiting(struct plan *p, int target, bool waiting);
+/* It goes with no other. */
+void plan_set_single(struct plan *p, int target);
+/*
+ * A joint is wanted now, with plan_add_joint(): returns the target that is surely the best, by the
+ * rules of a report's ranking, and sets @second to what it should be tried with next. -1: none is,
+ * as no target is surely worth anything yet, or the time does not suffice, or enough were tried.
+ * @worth: what both are expected to be worth, to be compared with others of the same first; NAN:
+ * not known. NULL, or nothing is expected of any: the next in the ranking.
+ */
+typedef double plan_worth(int first, int second, void *arg);
+int plan_wants_joint(struct plan *p, plan_worth *worth, void *arg, int *second);
+/* As plan_add_target(). */
+int plan_add_joint(struct plan *p, const char *name, int first, int second);
 /* What follows is no neighbour of the windows so far (the command was started again, say). */
 void plan_interrupt(struct plan *p);
 /* What a hit of a window stands for, ns; 0: not known. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What plan.c (rounds), known.c (what the windows say) and widen.c (cells) share. */
+/*
+ * What plan.c (rounds), known.c (what the windows say), widen.c (cells) and next.c (joints) share.
+ */
 #ifndef SCOZ_PLAN_INTERNAL_H
 #define SCOZ_PLAN_INTERNAL_H
 
@@ -19,6 +21,9 @@ struct target {
 	char *name;
 	double weight;
 	bool broken, waiting, no_effect, precise, unseen;
+	bool single; /* goes with no other */
+	bool joint;  /* it is of two others: */
+	int part[2];
 	uint32_t rounds, looks;
 	uint32_t next_look; /* sum of units */
 	uint32_t zeros_tried, zeros_kept;
@@ -48,6 +53,9 @@ struct plan {
 	double started_s, now_s; /* of the windows recorded; started_s < 0: none yet */
 	uint32_t windows;	 /* recorded */
 	uint32_t treated;	 /* kept, virtually treated */
+	uint32_t joint_windows;	 /* of those recorded */
+	uint32_t ranked_at;	 /* windows when targets were ranked (next.c) ... */
+	int first;		 /* ... and that was the best; -1: none surely is */
 
 	int current; /* target of the round under way, -1: none */
 	struct slot *slot;
@@ -56,10 +64,16 @@ struct plan {
 	int after; /* the last window was a 0 % window of this target; else -1 */
 };
 
+/* It is about targets one by one: joints go their own way. */
 static inline bool target_is_live(const struct target *t)
 {
-	return !t->broken && !t->no_effect && !t->waiting;
+	return !t->broken && !t->no_effect && !t->waiting && !t->joint;
 }
+
+#define ROUND_TREATED 4 /* treated windows of a round at least */
+
+/* plan.c */
+uint32_t target_id(const struct target *t); /* in its windows */
 
 /* known.c */
 /* Brings widths up to date; decides, if it is time to, what needs no more windows. */
@@ -76,5 +90,13 @@ bool target_is_settled(const struct plan *p, const struct target *t);
 /* Which of two targets comes first where time does not suffice for both. */
 bool target_is_hotter(const struct target *a, const struct target *b);
 void plan_widen(struct plan *p);
+/* Units until a cell is known, by the noise of those that have been tried. */
+double plan_units_needed(const struct plan *p);
+/* Treated windows that will still be kept; INFINITY: no end is known. */
+double plan_units_left(const struct plan *p);
+
+/* next.c */
+/* The joint whose turn it is; -1: the targets one by one. */
+int joint_due(struct plan *p);
 
 #endif

@@ -97,13 +97,12 @@ static struct target *next_cell(const struct plan *p)
 	return hottest && hottest->open < first ? hottest : best;
 }
 
-/* Units until a cell is known, by the noise of those that have been tried. */
-static double units_needed(const struct plan *p)
+double plan_units_needed(const struct plan *p)
 {
 	double least = INFINITY;
 
 	for (size_t i = 0; i < p->n; i++) {
-		for (size_t k = 0; k < p->opt.n_speedups; k++) {
+		for (size_t k = 0; !p->t[i].joint && k < p->opt.n_speedups; k++) {
 			const struct level *l = &p->t[i].level[k];
 
 			if (l->units >= KNOWN_UNITS && isfinite(l->width))
@@ -113,8 +112,7 @@ static double units_needed(const struct plan *p)
 	return fmax(least, KNOWN_UNITS);
 }
 
-/* Treated windows that will still be kept; INFINITY: no end is known. */
-static double units_left(const struct plan *p)
+double plan_units_left(const struct plan *p)
 {
 	double spent = p->now_s - p->started_s, left = INFINITY;
 
@@ -146,7 +144,7 @@ static double units_owed(const struct plan *p, double needed)
 
 void plan_widen(struct plan *p)
 {
-	double left = units_left(p), needed = units_needed(p);
+	double left = plan_units_left(p), needed = plan_units_needed(p);
 	struct target *t;
 	bool any = false;
 

@@ -115,6 +115,12 @@ static const struct field expected_fields[] = {
 	M(REAL, expected.e, share), M(U64, expected.e, samples),
 	M(ROWS, expected, at, LIST(expectation_fields, profile_expectation)), { 0 },
 };
+static const struct field expected_next_fields[] = {
+	M(U32, expected_next.e, run), M(TEXT, expected_next.e, after),
+	M(TEXT, expected_next.e, target), M(TEXT, expected_next.e, kind),
+	M(TEXT, expected_next.e, location), M(U32, expected_next.e, progress, FIELD_REQUIRED),
+	M(ROWS, expected_next, at, LIST(expectation_fields, profile_expectation)), { 0 },
+};
 static const struct field footer_fields[] = {
 	M(U32, footer, run), M(REAL, footer.f, duration_s), M(U64, footer.f, samples_total),
 	M(U64, footer.f, samples_lost), M(U64, footer.f, samples_unnamed),
@@ -144,6 +150,8 @@ static const struct line_kind kinds[PROFILE_LINE_KINDS] = {
 	[LINE_PATH] = KIND(path, .p = { .run = 0 }),
 	[LINE_REPLAY] = KIND(replay, .why = ""),
 	[LINE_EXPECTED] = KIND(expected, .e = { .target = "", .kind = "", .location = "" }),
+	[LINE_EXPECTED_NEXT] = KIND(expected_next, .e = { .target = "", .kind = "", .location = "",
+							  .after = "" }),
 	[LINE_FOOTER] = KIND(footer, .f = { .command_status = -1, .end = "" }),
 };
 /* clang-format on */

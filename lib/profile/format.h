@@ -22,6 +22,7 @@ enum profile_line_kind {
 	LINE_PATH,
 	LINE_REPLAY,
 	LINE_EXPECTED,
+	LINE_EXPECTED_NEXT,
 	LINE_FOOTER,
 	PROFILE_LINE_KINDS
 };
@@ -80,7 +81,7 @@ union profile_line {
 	struct {
 		struct profile_expected e;
 		struct jsonl_list at;
-	} expected;
+	} expected, expected_next;
 	struct {
 		uint32_t run;
 		struct profile_footer f;

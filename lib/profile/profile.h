@@ -115,6 +115,7 @@ struct profile_expected {
 	uint64_t samples;
 	struct profile_expectation *at; /* by speedup, growing */
 	size_t n_at;
+	const char *after; /* as a next step: of both, it and that target; else NULL or "" */
 };
 
 /* How often a location was seen (in scope, near the progress), for `scoz targets` and reports. */
@@ -264,6 +265,8 @@ struct profile {
 	size_t n_replays;
 	struct profile_expected *expected; /* of all runs */
 	size_t n_expected;
+	struct profile_expected *expected_next; /* of all runs: those with after */
+	size_t n_expected_next;
 	bool truncated;	      /* last line incomplete, or the last run without footer */
 	size_t skipped_lines; /* cut off by a crash or a full disk: nothing else is skipped */
 	size_t unknown_lines; /* kinds that a later scoz added: ignored */

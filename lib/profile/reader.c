@@ -18,7 +18,7 @@ struct reader {
 	union profile_line l;
 	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
 	size_t cap_machines, cap_processes, cap_sources, cap_seen, cap_paths;
-	size_t cap_replays, cap_expected;
+	size_t cap_replays, cap_expected, cap_expected_next;
 	size_t first_sample;		/* of this run */
 	size_t *kept, n_kept, cap_kept; /* windows of this run, see push_kept() */
 };
@@ -290,9 +290,8 @@ static int read_replay(struct reader *r)
 	return 0;
 }
 
-static int read_expected(struct reader *r)
+static int check_expected(struct reader *r, struct profile_expected *e)
 {
-	struct profile_expected *e = &r->l.expected.e;
 	struct profile *p = r->p;
 	double before = 0;
 
@@ -310,8 +309,30 @@ static int read_expected(struct reader *r)
 			return bad_field(r, "at", "holds bounds in the wrong order");
 		before = x->speedup;
 	}
+	return 0;
+}
+
+static int read_expected(struct reader *r)
+{
+	struct profile *p = r->p;
+	int ret = check_expected(r, &r->l.expected.e);
+
+	if (ret)
+		return ret;
 	array_reserve(p->expected, r->cap_expected, p->n_expected + 1);
-	p->expected[p->n_expected++] = *e;
+	p->expected[p->n_expected++] = r->l.expected.e;
+	return 0;
+}
+
+static int read_expected_next(struct reader *r)
+{
+	struct profile *p = r->p;
+	int ret = check_expected(r, &r->l.expected_next.e);
+
+	if (ret)
+		return ret;
+	array_reserve(p->expected_next, r->cap_expected_next, p->n_expected_next + 1);
+	p->expected_next[p->n_expected_next++] = r->l.expected_next.e;
 	return 0;
 }
 
@@ -350,7 +371,8 @@ static int take_line(struct jsonl_reader *in, size_t kind)
 		[LINE_MACHINE] = read_machine,	 [LINE_LATENCY] = read_latency,
 		[LINE_SOURCE] = read_source,	 [LINE_SEEN] = read_seen,
 		[LINE_PATH] = read_path,	 [LINE_REPLAY] = read_replay,
-		[LINE_EXPECTED] = read_expected, [LINE_FOOTER] = read_footer,
+		[LINE_EXPECTED] = read_expected, [LINE_EXPECTED_NEXT] = read_expected_next,
+		[LINE_FOOTER] = read_footer,
 	};
 
 	return readers[kind]((struct reader *)in);
@@ -506,6 +528,7 @@ void profile_free(struct profile *p)
 	free(p->paths);
 	free(p->replays);
 	free(p->expected);
+	free(p->expected_next);
 	free(p->latencies);
 	free(p->path);
 	free(impl);

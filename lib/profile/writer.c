@@ -332,13 +332,14 @@ int profile_writer_replay(struct profile_writer *w, const struct profile_replay 
 int profile_writer_expected(struct profile_writer *w, const struct profile_expected *e,
 			    struct error *err)
 {
+	bool next = e->after && *e->after;
 	union profile_line l = { .expected = { *e, list_of(e->at, e->n_at) } };
 
 	if (e->progress >= w->n_progress)
 		return error_set(err, EINVAL, "%s: expected of an unknown progress point",
 				 w->file.path);
 	l.expected.e.run = w->run;
-	return write_line(w, LINE_EXPECTED, &l, err);
+	return write_line(w, next ? LINE_EXPECTED_NEXT : LINE_EXPECTED, &l, err);
 }
 
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,

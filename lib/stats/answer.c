@@ -25,6 +25,11 @@ static const struct answer_row *first_of(const struct answer_row *rows, size_t n
 	return first;
 }
 
+const struct answer_row *answer_first(const struct answer_row *rows, size_t n)
+{
+	return first_of(rows, n, VERDICT_OPTIMIZE);
+}
+
 static bool all_worthless(const struct answer_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -45,7 +50,7 @@ static bool any_doubt(const struct answer_row *rows, size_t n, enum doubt doubt)
 
 char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 {
-	const struct answer_row *worth = first_of(rows, n, VERDICT_OPTIMIZE);
+	const struct answer_row *worth = answer_first(rows, n);
 	const struct answer_row *harmful = first_of(rows, n, VERDICT_CONTENTION);
 	const struct answer_row *open = first_of(rows, n, VERDICT_UNDECIDED);
 	_cleanup_free_ char *value = NULL;

@@ -9,6 +9,8 @@ struct answer_row {
 	const struct estimate *e;
 	const char *label; /* the target, for people */
 };
+/* Of those that are worth it the one of which most is sure; NULL: none is. */
+const struct answer_row *answer_first(const struct answer_row *rows, size_t n);
 /*
  * "work is worth most: 50 % off it saves at least 17.6 % of UNIT": of what is worth it the one of
  * which most is sure. @unit: "the time per request". Without a full stop; to be freed.

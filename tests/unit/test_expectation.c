@@ -122,12 +122,33 @@ static void test_favour(void **state)
 	assert_false(expectation_is_sure(NULL));
 }
 
+/* Of two together, by which is the first one. */
+static void test_both(void **state)
+{
+	struct expectations e = { 0 };
+	struct expectation x[3] = {
+		{ .target = "b", .after = "a", .n_at = 1, .at = { { 0.5, 30, 20, 40 } } },
+		{ .target = "c", .after = "a", .n_at = 1, .at = { { 0.5, 25, 20, 40 } } },
+		{ .target = "d", .after = "a" },
+	};
+
+	(void)state;
+	e.next = x;
+	e.n_next = 3;
+	assert_ptr_equal(expectations_of_both(&e, "a", "b"), &x[0].at[0]);
+	assert_ptr_equal(expectations_of_both(&e, "a", "c"), &x[1].at[0]);
+	assert_null(expectations_of_both(&e, "a", "d"));
+	assert_null(expectations_of_both(&e, "b", "a"));
+	assert_null(expectations_of_both(&e, "a", "e"));
+	assert_null(expectations_of_both(NULL, "a", "b"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_half),   cmocka_unit_test(test_nothing_expected),
 		cmocka_unit_test(test_prior),  cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_favour),
+		cmocka_unit_test(test_favour), cmocka_unit_test(test_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

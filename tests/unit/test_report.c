@@ -141,7 +141,7 @@ static void check_schema(const json_t *o)
 		"kernel",	  "runs",     "complete", "duration_s",	    "inserted_delay_s",
 		"owed_delay_s",	  "windows",  "samples",  "progress",	    "targets",
 		"reasons",	  "warnings", "notes",	  "machine",	    "processes",
-		"chosen_samples", "replay"
+		"chosen_samples", "replay",   "next"
 	};
 	const json_t *w, *v;
 	const char *key;

@@ -16,6 +16,7 @@
 #include "tools/scoz/causal/model.c"
 #include "tools/scoz/causal/model_json.c"
 #include "tools/scoz/causal/model_trust.c"
+#include "tools/scoz/causal/next.c"
 #include "tools/scoz/causal/ranking.c"
 #include "tools/scoz/causal/mpi_view.c"
 #include "tools/scoz/causal/plot_curve.c"

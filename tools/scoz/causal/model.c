@@ -12,6 +12,7 @@
 #include "stats/discard.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/latency.h"
+#include "tools/scoz/causal/next.h"
 #include "tools/scoz/text.h"
 
 #define LOST_SHARE 0.01 /* of the samples, before it is worth a warning */
@@ -182,6 +183,8 @@ static int compare_rows(const void *pa, const void *pb)
 	bool first = a->e->verdict == VERDICT_OPTIMIZE;
 	int c;
 
+	if (a->joint != b->joint)
+		return a->joint ? 1 : -1;
 	if (first != (b->e->verdict == VERDICT_OPTIMIZE))
 		return first ? -1 : 1;
 	if (has_value(a) != has_value(b))
@@ -243,8 +246,11 @@ static void make_rows(struct model *m)
 {
 	const struct profile *p = m->profile;
 	struct stats_options opt = { .seed = p->runs[0].header.seed };
+	_cleanup_free_ bool *estimated = xcalloc(p->n_targets + 1, sizeof(*estimated));
 
 	stats_estimate(p->windows, p->n_windows, p->n_progress, &opt, &m->estimates);
+	for (size_t i = 0; i < m->estimates.n; i++)
+		estimated[m->estimates.e[i].target] = true;
 	m->rows = xcalloc(m->estimates.n, sizeof(*m->rows));
 	for (size_t i = 0; i < m->estimates.n; i++) {
 		const struct estimate *e = &m->estimates.e[i];
@@ -254,6 +260,7 @@ static void make_rows(struct model *m)
 			.e = e,
 			.target = &p->targets[e->target],
 			.progress = &p->progress[e->progress],
+			.joint = next_is_joint(p, estimated, e->target),
 		};
 		find_samples(m, row);
 	}

@@ -26,6 +26,7 @@ struct model_row {
 	uint64_t samples; /* where it was seen at all; else the hits in its windows */
 	uint64_t of;	  /* the former, of so many; 0: the latter */
 	struct model_trust trust;
+	bool joint; /* two of the targets together: in no ranking, see next.h */
 };
 
 struct model_discard {
@@ -55,8 +56,10 @@ struct text_list {
 struct model {
 	struct profile *profile;
 	struct estimates estimates;
-	struct model_row
-		*rows; /* "optimize" first, by best_lo, then by best_pct, then what is not known */
+	/*
+	 * "optimize" first, by best_lo, then by best_pct, then what is not known; joints come last.
+	 */
+	struct model_row *rows;
 	size_t n_rows;
 	char **labels; /* by row: short names for people, different for different targets */
 	struct model_progress *progress; /* by id */

@@ -8,6 +8,7 @@
 #include "tools/scoz/causal/mpi_view.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/causal/expected.h"
+#include "tools/scoz/causal/next.h"
 #include "tools/scoz/json_values.h"
 #include "tools/scoz/text.h"
 
@@ -367,6 +368,7 @@ json_t *model_json(const struct model *m)
 	put(o, "chosen_samples",
 	    m->chosen ? json_integer((json_int_t)m->view.all.samples) : json_null());
 	put(o, "replay", expected_json(m));
+	put(o, "next", next_json(m));
 	return o;
 }
 

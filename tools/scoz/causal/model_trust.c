@@ -114,12 +114,33 @@ static void add_length(char **line, const struct model *m, const struct model_ro
 	add_option(line, name, text);
 }
 
+/* Several together are named one by one. */
+static void add_targets(char **line, const struct profile_target *t, bool together)
+{
+	static const char plus[] = " + ";
+	const char *name = t->name, *end;
+
+	if (strcmp(t->kind, "together") != 0) {
+		add_option(line, "target", name);
+		return;
+	}
+	for (; (end = strstr(name, plus)); name = end + strlen(plus)) {
+		_cleanup_free_ char *part = xstrndup(name, end - name);
+
+		add_option(line, "target", part);
+	}
+	add_option(line, "target", name);
+	if (!together)
+		add_word(line, "--together");
+}
+
 static char *command_for(const struct model *m, const struct model_row *row)
 {
 	const struct profile *p = m->profile;
 	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
 	_cleanup_free_ char *speedup = xasprintf("%g", row->trust.speedup_pct);
 	char *line = xstrdup("");
+	bool together = false;
 	size_t i = 0;
 
 	if (!h->n_arguments) {
@@ -129,8 +150,9 @@ static char *command_for(const struct model *m, const struct model_row *row)
 	for (; i < h->n_arguments && strcmp(h->arguments[i], "--") != 0; i++) {
 		if (!is_replaced(h->arguments[i]))
 			add_word(&line, h->arguments[i]);
+		together |= !strcmp(h->arguments[i], "--together");
 	}
-	add_option(&line, "target", row->target->name);
+	add_targets(&line, row->target, together);
 	add_option(&line, "speedup", speedup);
 	add_length(&line, m, row);
 	add_option(&line, "output", p->path);

@@ -9,6 +9,7 @@
 #include "page.h"
 #include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/expected.h"
+#include "tools/scoz/causal/next.h"
 #include "tools/scoz/causal/plot.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/causal/source.h"
@@ -522,6 +523,17 @@ static void write_controls(const struct page *p)
 	      p->out);
 }
 
+static void write_next(const struct page *p, uint32_t progress)
+{
+	_cleanup_free_ char *text = next_text(p->m, progress);
+
+	if (!text)
+		return;
+	fprintf(p->out, "<p class=\"next\">");
+	write_label(p, text);
+	fprintf(p->out, ".</p>\n");
+}
+
 static void write_progress(struct page *p, uint32_t progress)
 {
 	struct ranking r;
@@ -540,7 +552,9 @@ static void write_progress(struct page *p, uint32_t progress)
 	page_text(p, unit);
 	fprintf(p->out, "\">\n<h1 class=\"headline\">");
 	write_label(p, headline);
-	fprintf(p->out, "</h1>\n<p class=\"sub\">By how much ");
+	fprintf(p->out, "</h1>\n");
+	write_next(p, progress);
+	fprintf(p->out, "<p class=\"sub\">By how much ");
 	page_text(p, unit);
 	fprintf(p->out, " would shrink if a target took that much less time (\"at\"). Solid: "
 			"surely; line: 95 %% interval; dotted: the most that is possible; \xc2\xb1"

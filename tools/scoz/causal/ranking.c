@@ -111,7 +111,7 @@ void ranking_init(struct ranking *r, const struct model *m, uint32_t progress,
 	*r = (struct ranking){ .m = m, .progress = &m->profile->progress[progress] };
 	r->rows = xcalloc(m->n_rows ? m->n_rows : 1, sizeof(*r->rows));
 	for (size_t i = 0; i < m->n_rows; i++) {
-		if (m->rows[i].e->progress != progress)
+		if (m->rows[i].e->progress != progress || m->rows[i].joint)
 			continue;
 		if (filter && !row_matches(&m->rows[i], filter))
 			r->others++;

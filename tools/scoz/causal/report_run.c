@@ -209,6 +209,12 @@ static void warn_about(struct warned *list, size_t *n, const char *part, size_t 
 		(struct warned){ .text = xasprintf("%s\1%s", label, text), .others = xstrdup("") };
 }
 
+/* Of a joint they stand where it is asked for: it is no result by itself. */
+static const char *warning_of(const struct model_row *row)
+{
+	return row->joint ? NULL : row->e->warning;
+}
+
 /* Parts of warnings are separated by "; "; those with the same words stand together. */
 static void print_target_warnings(const struct model *m, size_t width)
 {
@@ -216,7 +222,7 @@ static void print_target_warnings(const struct model *m, size_t width)
 	size_t n = 0, cap = 0;
 
 	for (size_t i = 0; i < m->n_rows; i++) {
-		const char *text = m->rows[i].e->warning;
+		const char *text = warning_of(&m->rows[i]);
 		_cleanup_free_ char *label =
 			m->profile->n_progress > 1
 				? xasprintf("%s (%s)", m->labels[i], m->rows[i].progress->name)
@@ -257,7 +263,7 @@ static void print_warnings(const struct model *m, size_t width)
 	bool any = m->warnings.n;
 
 	for (size_t i = 0; i < m->n_rows; i++)
-		any |= m->rows[i].e->warning != NULL;
+		any |= warning_of(&m->rows[i]) != NULL;
 	if (!any)
 		return;
 	printf("\nWarnings\n");

@@ -12,6 +12,7 @@
 #include "base/labels.h"
 #include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/expected.h"
+#include "tools/scoz/causal/next.h"
 #include "tools/scoz/causal/report_run.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
@@ -443,6 +444,39 @@ static void print_unmeasured(const struct model *m, uint32_t progress,
 	free(list);
 }
 
+static void print_joints(const struct model *m, uint32_t progress, const struct report_options *o)
+{
+	size_t n, limit = o->limit == SIZE_MAX ? FOLDED_ROWS : o->limit ? o->limit : SIZE_MAX;
+	const struct model_row **list = next_joints(m, progress, &n);
+
+	if (n) {
+		paint(PAINT_BOLD);
+		printf("Together (%zu)", n);
+		paint(PAINT_PLAIN);
+		printf(": what both save, measured with both that much faster\n");
+	}
+	for (size_t i = 0; i < n && i < limit; i++) {
+		_cleanup_free_ char *label = text_shown(m->labels[list[i] - m->rows]);
+		_cleanup_free_ char *best = estimate_best_text(list[i]->e);
+
+		printf("  %s: %s\n", label, best);
+	}
+	if (n > limit)
+		printf("  %zu more: --limit 0 shows all\n", n - limit);
+	free(list);
+}
+
+static void print_next(const struct model *m, uint32_t progress, size_t width)
+{
+	_cleanup_free_ char *text = next_text(m, progress), *line = NULL, *shown = NULL;
+
+	if (!text)
+		return;
+	line = xasprintf("%s.", text);
+	shown = text_shown(line);
+	text_put_wrapped(shown, 0, width);
+}
+
 static void print_headline(const struct model *m, const struct ranking *r, bool counts,
 			   size_t width)
 {
@@ -481,8 +515,10 @@ static void print_ranking(const struct model *m, uint32_t progress, const struct
 		print_columns(&c);
 		for (enum section s = 0; s < SECTIONS; s++)
 			print_section(&r, s, labels, &c, o);
-		if (!o->filter)
+		if (!o->filter) {
+			print_joints(m, progress, o);
 			print_unmeasured(m, progress, o);
+		}
 		for (size_t i = 0; i < r.n; i++)
 			free(labels[i]);
 		free(labels);
@@ -655,8 +691,10 @@ static void print_last(const struct model *m, uint32_t progress, size_t width)
 
 		printf("%s: ", name);
 	}
-	if (all.n)
+	if (all.n) {
 		print_headline(m, &all, false, width);
+		print_next(m, progress, width);
+	}
 	ranking_deinit(&all);
 }
 

@@ -188,6 +188,10 @@ static void get_frame(struct cursor *c, struct loading *l)
 	f->symbol = get_text(c);
 	f->object = get_text(c);
 	f->file = get_text(c);
+	if (f->file && !*f->file) {
+		free((char *)f->file);
+		f->file = NULL;
+	}
 	f->line = get_below(c, 1ULL << 32);
 	f->address = get_number(c);
 }

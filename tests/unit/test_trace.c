@@ -169,6 +169,8 @@ static void test_round_trip(void **state)
 	assert_int_equal(t->n_frames, 2);
 	assert_string_equal(t->frames[0].file, "a.c");
 	assert_string_equal(t->frames[1].symbol, "f?x");
+	/* Not known is not "". */
+	assert_null(t->frames[1].file);
 	assert_int_equal(t->stacks[0].parent, RECORDING_NONE);
 	assert_int_equal(t->stacks[1].parent, 0);
 	assert_string_equal(t->processes[0].name, "new");

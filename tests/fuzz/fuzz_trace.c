@@ -5,6 +5,7 @@
 #include "tools/scoz/cmds.h"
 #include "trace/trace.h"
 #include "trace/trace_format.h"
+#include "waits/behind.h"
 
 #include <endian.h>
 #include <zstd.h>
@@ -26,6 +27,26 @@ static int see(const struct trace_event *e, void *arg)
 	if (e->type == TRACE_SAMPLE && e->stack != TRACE_NONE && e->stack >= t->n_stacks)
 		abort();
 	return 0;
+}
+
+/* What --verify looks for before it begins experiments. */
+static void look_behind(const struct trace *t)
+{
+	struct waits_behind behind[WAITS_BEHIND_EDGES];
+	struct waits_recorded r;
+	size_t n;
+
+	if (waits_read(t, 0, &r, NULL))
+		return;
+	waits_group(&r, true);
+	n = r.graph.n < WAITS_BEHIND_EDGES ? r.graph.n : WAITS_BEHIND_EDGES;
+	if (n && !waits_find_behind(&r, r.graph.edges, n, behind, NULL)) {
+		for (size_t i = 0; i < n; i++) {
+			if (behind[i].frame != TRACE_NONE)
+				free(waits_target_of(&t->frames[behind[i].frame]));
+		}
+	}
+	waits_recorded_free(&r);
 }
 
 static const struct {
@@ -66,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	path = fuzz_file(data, size)->path;
 	if (!trace_open(path, &t, NULL)) {
 		trace_each(t, see, t, NULL);
+		look_behind(t);
 		trace_free(t);
 		for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
 			char *argv[] = { "scoz", (char *)runs[i].option, (char *)path, NULL };

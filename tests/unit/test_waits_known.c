@@ -436,6 +436,96 @@ static void test_imbalanced_ring(void **state)
 	expect_text("rank (102): on a CPU");
 }
 
+/* ---- what is behind a wait ---- */
+
+static void expect_target(char *found, const char *wanted)
+{
+	if (wanted)
+		assert_string_equal(found, wanted);
+	else
+		assert_null(found);
+	free(found);
+}
+
+/* Stacks: copy() of the user's calls memcpy(); nothing is known of the innermost; another. */
+static void write_calls(void)
+{
+	static const struct record_frame frames[] = {
+		{ .symbol = "copy", .object = "/home/u/prog" },
+		{ .symbol = "memcpy", .object = "/usr/lib/x86_64-linux-gnu/libc.so.6" },
+		{ .symbol = "[unknown]", .object = "/home/u/plugin.so" },
+		{ .symbol = "other", .object = "/home/u/prog" },
+	};
+	static const struct record_stack stacks[] = {
+		{ 0, RECORDING_NONE }, { 1, 0 }, { 2, 0 }, { 3, RECORDING_NONE }
+	};
+	static const struct trace_event events[] = {
+		{ .time = 10, .type = TRACE_FOLLOW, .thread = 0 },
+		{ .time = 10, .type = TRACE_FOLLOW, .thread = 1 },
+		{ .time = 50, .type = TRACE_SAMPLE, .thread = 1, .stack = 3, .weight = 500 },
+		{ .time = 100,
+		  .type = TRACE_LEAVE,
+		  .thread = 0,
+		  .why = TRACE_BLOCKED,
+		  .wait = TRACE_WAIT_FUTEX },
+		{ .time = 150, .type = TRACE_SAMPLE, .thread = 1, .stack = 1, .weight = 30 },
+		{ .time = 160, .type = TRACE_SAMPLE, .thread = 1, .stack = 2, .weight = 10 },
+		{ .time = 200, .type = TRACE_WAKE, .thread = 0, .by = TRACE_BY_THREAD, .other = 1 },
+		{ .time = 210, .type = TRACE_ENTER, .thread = 0 },
+		{ .time = 250, .type = TRACE_SAMPLE, .thread = 1, .stack = 3, .weight = 500 },
+		/* Without the innermost one, here. */
+		{ .time = 300,
+		  .type = TRACE_LEAVE,
+		  .thread = 1,
+		  .why = TRACE_BLOCKED,
+		  .wait = TRACE_WAIT_FUTEX },
+		{ .time = 320, .type = TRACE_SAMPLE, .thread = 0, .stack = 2, .weight = 10 },
+		{ .time = 400, .type = TRACE_WAKE, .thread = 1, .by = TRACE_BY_THREAD, .other = 0 },
+	};
+	const struct trace_header h = { SIM_MS, "program", "command", "h", "k", "now", 2 };
+	struct trace_writer *w;
+
+	unlink(path);
+	assert_int_equal(trace_writer_open(path, &h, &w, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
+		trace_write_frame(w, &frames[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(stacks); i++)
+		trace_write_stack(w, &stacks[i]);
+	trace_write_process(w, 0, 10, "p");
+	trace_write_thread(w, &(struct trace_thread){ 10, 10, 0, "a" });
+	trace_write_thread(w, &(struct trace_thread){ 11, 10, 0, "b" });
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		assert_int_equal(trace_write_event(w, &events[i]), 0);
+	assert_int_equal(trace_writer_close(w, NULL, NULL), 0);
+}
+
+static void test_behind(void **state)
+{
+	struct waits_edge edges[2];
+	struct waits_behind b[2];
+	struct waits_recorded r;
+	struct trace *t;
+
+	(void)state;
+	write_calls();
+	assert_int_equal(trace_open(path, &t, NULL), 0);
+	assert_int_equal(waits_read(t, 0, &r, NULL), 0);
+	waits_group(&r, false);
+	edges[0] = *waits_edge(&r.graph, r.group[0], r.group[1]);
+	edges[1] = *waits_edge(&r.graph, r.group[1], r.group[0]);
+	assert_int_equal(waits_find_behind(&r, edges, 2, b, NULL), 0);
+	/* What ran before and after counts for nothing; a library counts for who called it. */
+	assert_int_equal(b[0].waited, 100);
+	assert_int_equal(b[0].samples, 2);
+	assert_true(b[0].ran == 40 && b[0].share == 0.75);
+	expect_target(waits_target_of(&t->frames[b[0].frame]), "func:copy@prog");
+	/* A caller does not stand for code that is not known. */
+	assert_int_equal(b[1].waited, 100);
+	expect_target(waits_target_of(&t->frames[b[1].frame]), "bin:plugin.so");
+	waits_recorded_free(&r);
+	trace_free(t);
+}
+
 /* ---- two orders ---- */
 
 static struct waits_tried tried(double weight, double low, double high)
@@ -499,15 +589,6 @@ static char *target_of(const char *symbol, const char *object, enum record_frame
 	return waits_target_of(&f);
 }
 
-static void expect_target(char *found, const char *wanted)
-{
-	if (wanted)
-		assert_string_equal(found, wanted);
-	else
-		assert_null(found);
-	free(found);
-}
-
 static void test_targets(void **state)
 {
 	(void)state;
@@ -528,7 +609,8 @@ int main(void)
 		cmocka_unit_test(test_disk_batching), cmocka_unit_test(test_lock_knot),
 		cmocka_unit_test(test_lock_holder),   cmocka_unit_test(test_loopback),
 		cmocka_unit_test(test_imbalance),     cmocka_unit_test(test_imbalanced_ring),
-		cmocka_unit_test(test_orders),	      cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_behind),	      cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_targets),
 	};
 	int r;
 

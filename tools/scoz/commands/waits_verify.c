@@ -227,6 +227,7 @@ static void make_arguments(const struct verify *v, const char *scozd, const char
 	add_two(a, "--speedup", speedup);
 	add_two(a, "--duration", duration);
 	add(a, "--no-replay");
+	add(a, "--no-next"); /* their order is asked for */
 	if (v->o->user)
 		add_two(a, "--user", v->o->user);
 	if (v->o->command && v->point)

@@ -182,21 +182,10 @@ static void make_path(const struct callers *c, const struct caller_frame *frame,
 	}
 }
 
-static bool same_path(const struct path *a, const struct path *b)
-{
-	if (a->n != b->n)
-		return false;
-	for (size_t i = 0; i < a->n; i++) {
-		if (strcmp(a->function[i], b->function[i]) != 0)
-			return false;
-	}
-	return true;
-}
-
 static void count_path(struct watched *w, const struct path *p, uint64_t count)
 {
 	for (size_t i = 0; i < w->n_paths; i++) {
-		if (same_path(&w->paths[i], p)) {
+		if (texts_equal(w->paths[i].function, w->paths[i].n, p->function, p->n)) {
 			w->paths[i].samples += count;
 			return;
 		}

@@ -3,7 +3,7 @@
 #ifndef SCOZD_EXPERIMENT_H
 #define SCOZD_EXPERIMENT_H
 
-#include "daemon/sampling.h"
+#include "daemon/period.h"
 #include "daemon/trials.h"
 #include "daemon/window.h"
 

@@ -4,7 +4,7 @@
 #define SCOZD_WINDOW_H
 
 #include "daemon/machine.h"
-#include "daemon/sampling.h"
+#include "daemon/period.h"
 #include "daemon/trials.h"
 #include "plan/window_length.h"
 #include "stats/discard.h"

@@ -117,6 +117,17 @@ void cleanup_fclose(FILE **f)
 		fclose(*f);
 }
 
+bool texts_equal(const char *const *a, size_t n_a, const char *const *b, size_t n_b)
+{
+	if (n_a != n_b)
+		return false;
+	for (size_t i = 0; i < n_a; i++) {
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
 char *text_join(char **argv)
 {
 	char *text = xstrdup("");

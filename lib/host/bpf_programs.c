@@ -2,6 +2,7 @@
 #include "host/bpf_programs.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
@@ -64,6 +65,13 @@ int bpf_not_loaded(int r, struct error *err)
 			 "engine bpf: the kernel refuses the programs: %s; run `scoz doctor` to "
 			 "see what is missing",
 			 reason);
+}
+
+bool btf_has_tracepoint(const struct btf *btf, const char *name)
+{
+	_cleanup_free_ char *type = xasprintf("btf_trace_%s", name);
+
+	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
 }
 
 int bpf_try_load(int program_type, int attach_type, int btf_id)

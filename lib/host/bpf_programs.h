@@ -6,6 +6,7 @@
 #include "base/base.h"
 
 struct bpf_program;
+struct btf;
 
 /* From now on libbpf's and the verifier's words are kept, for the whole program. */
 void bpf_keep_log(void);
@@ -21,6 +22,9 @@ int bpf_not_loaded(int r, struct error *err);
  * id in its BTF; otherwise both are 0.
  */
 int bpf_try_load(int program_type, int attach_type, int btf_id);
+
+/* Has the kernel this tracepoint, for programs that read its arguments by type? */
+bool btf_has_tracepoint(const struct btf *btf, const char *name);
 
 /* Runs an iterator over all that it iterates over. */
 int bpf_run_iterator(const struct bpf_program *iterator);

@@ -269,13 +269,6 @@ static void check_bpf(struct capabilities *c, const struct capability_probes *pr
 		       xstrdup("sudo sysctl -w net.core.bpf_jit_enable=1"));
 }
 
-static bool btf_has(const struct btf *btf, const char *tracepoint)
-{
-	_cleanup_free_ char *name = xasprintf("btf_trace_%s", tracepoint);
-
-	return btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
-}
-
 static void check_optional_tracepoints(struct capabilities *c, const struct btf *btf)
 {
 	static const struct {
@@ -304,11 +297,12 @@ static void check_optional_tracepoints(struct capabilities *c, const struct btf 
 	struct capability *p = add(c, "tracepoints-optional", false);
 
 	for (size_t i = 0; i < ARRAY_SIZE(optional); i++) {
-		if (btf_has(btf, optional[i].name))
+		if (btf_has_tracepoint(btf, optional[i].name))
 			continue;
 		append(&missing, optional[i].name);
 		if (!effects)
-			effects = xstrdup(optional[i].other && btf_has(btf, optional[i].other)
+			effects = xstrdup(optional[i].other &&
+							  btf_has_tracepoint(btf, optional[i].other)
 						  ? optional[i].other_effect
 						  : optional[i].effect);
 	}
@@ -364,7 +358,7 @@ static void check_btf(struct capabilities *c, const struct capability_probes *pr
 
 	p = add(c, "tracepoints", true);
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
-		if (!btf_has(btf, needed[i]))
+		if (!btf_has_tracepoint(btf, needed[i]))
 			append(&missing, needed[i]);
 	r = missing ? 0 : probes->trace("sched_switch");
 	if (missing)

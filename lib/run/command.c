@@ -15,19 +15,28 @@ static void over(struct command *c)
 	c->pid = 0;
 }
 
+static int no_pipe(int errnum, struct error *err)
+{
+	return error_set(err, errnum, "the command cannot be started: no pipe to it: %s%s",
+			 strerror(errnum),
+			 errnum == EMFILE   ? ": raise the limit of open files (ulimit -n)"
+			 : errnum == ENFILE ? ": raise that of the machine (sysctl fs.file-max)"
+					    : "");
+}
+
 int command_spawn(struct command *c, struct launcher *launcher, struct error *err)
 {
 	int gate[2], report[2];
 
 	*c = (struct command){ .gate = -1, .report = -1, .status = -1 };
 	if (pipe2(gate, O_CLOEXEC))
-		return error_set(err, errno, "pipe: %s", strerror(errno));
+		return no_pipe(errno, err);
 	if (pipe2(report, O_CLOEXEC)) {
 		int saved = errno;
 
 		close(gate[0]);
 		close(gate[1]);
-		return error_set(err, saved, "pipe: %s", strerror(saved));
+		return no_pipe(saved, err);
 	}
 	/* Orphans of the command become ours, so that we know when all of it has ended. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -9,7 +9,7 @@
 
 #include "record/code.h"
 #include "record/kinds.h"
-#include "record/points.h"
+#include "record/sampling_points.h"
 #include "record/queue.h"
 
 #define MS 1000000ULL

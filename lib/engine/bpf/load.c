@@ -15,14 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool btf_has(const struct btf *btf, const char *tracepoint)
-{
-	char name[128];
-
-	snprintf(name, sizeof(name), "btf_trace_%s", tracepoint);
-	return btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) > 0;
-}
-
 /* The functions that timers call; those that are not found are 0. */
 static bool set_timer_function(const struct kallsym *sym, void *arg)
 {
@@ -100,9 +92,10 @@ static void select_switched(struct engine *e, const struct btf *btf)
 {
 	struct bpf_engine *b = bpf_engine(e);
 	struct scoz *s = b->skel;
-	bool exits = e->opt.trace_tasks && btf_has(btf, "sched_exit_tp") &&
+	bool exits = e->opt.trace_tasks && btf_has_tracepoint(btf, "sched_exit_tp") &&
 		     !(e->opt.no_ways & ENGINE_SWITCH_EXIT);
-	bool interrupts = e->opt.trace_tasks && !exits && btf_has(btf, "irq_work_entry") &&
+	bool interrupts = e->opt.trace_tasks && !exits &&
+			  btf_has_tracepoint(btf, "irq_work_entry") &&
 			  !(e->opt.no_ways & ENGINE_SELF_INTERRUPT);
 	struct error why = {};
 
@@ -158,7 +151,7 @@ static int select_programs(struct engine *e, struct error *err)
 				 "(/sys/kernel/btf/vmlinux): engine bpf needs a kernel built with "
 				 "CONFIG_DEBUG_INFO_BTF; run `scoz doctor`");
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		bool have = btf_has(btf, programs[i].tracepoint);
+		bool have = btf_has_tracepoint(btf, programs[i].tracepoint);
 
 		if (!have && programs[i].wanted && programs[i].required)
 			ret = error_set(err, ENOENT,

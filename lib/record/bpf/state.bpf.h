@@ -8,7 +8,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "record/bpf/shared.h"
-#include "record/points.h"
+#include "record/sampling_points.h"
 
 const volatile __u64 period = 1000000;
 const volatile __s32 self_tgid = -1;

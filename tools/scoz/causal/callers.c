@@ -3,17 +3,6 @@
 
 #include "base/labels.h"
 
-static bool same_path(const struct call_path *a, const struct profile_path *b)
-{
-	if (a->n != b->n_functions)
-		return false;
-	for (size_t i = 0; i < a->n; i++) {
-		if (strcmp(a->functions[i], b->functions[i]) != 0)
-			return false;
-	}
-	return true;
-}
-
 static int by_share(const void *pa, const void *pb)
 {
 	const struct call_path *a = pa, *b = pb;
@@ -37,7 +26,8 @@ size_t call_paths(const struct profile *p, uint32_t target, struct call_path **r
 		if (path->target != target || !path->n_functions)
 			continue;
 		callers |= path->n_functions > 1;
-		while (k < n && !same_path(&(*ret)[k], path))
+		while (k < n && !texts_equal((*ret)[k].functions, (*ret)[k].n, path->functions,
+					     path->n_functions))
 			k++;
 		if (k == n) {
 			array_reserve(*ret, cap, n + 1);

@@ -17,7 +17,7 @@
 
 #define LOST_SHARE 0.01 /* of the samples, before it is worth a warning */
 
-static void list_add(struct text_list *l, char *text)
+void text_list_add(struct text_list *l, char *text)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		if (!strcmp(l->text[i], text)) {
@@ -29,7 +29,7 @@ static void list_add(struct text_list *l, char *text)
 	l->text[l->n++] = text;
 }
 
-static void list_free(struct text_list *l)
+void text_list_free(struct text_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		free(l->text[i]);
@@ -287,10 +287,10 @@ static void reason_discards(struct model *m)
 		const char *remedy = discard_remedy(d->why);
 
 		if (d->n)
-			list_add(&m->reasons,
-				 xasprintf("%zu of %zu windows were discarded as \"%s\"%s%s", d->n,
-					   m->profile->n_windows, d->why, remedy ? ": " : "",
-					   remedy ? remedy : ""));
+			text_list_add(&m->reasons,
+				      xasprintf("%zu of %zu windows were discarded as \"%s\"%s%s",
+						d->n, m->profile->n_windows, d->why,
+						remedy ? ": " : "", remedy ? remedy : ""));
 	}
 }
 
@@ -300,13 +300,13 @@ static void reason_progress(struct model *m)
 
 	for (size_t i = 0; i < p->n_progress; i++) {
 		if (m->progress[i].visits <= 0)
-			list_add(&m->reasons,
-				 xasprintf("no progress point was reached: \"%s\" (%s) has no "
-					   "visits: check that the program runs through it",
-					   p->progress[i].name, p->progress[i].spec));
+			text_list_add(&m->reasons,
+				      xasprintf("no progress point was reached: \"%s\" (%s) has no "
+						"visits: check that the program runs through it",
+						p->progress[i].name, p->progress[i].spec));
 	}
 	if (!p->n_progress)
-		list_add(&m->reasons, xstrdup("there is no progress point: give one with -p"));
+		text_list_add(&m->reasons, xstrdup("there is no progress point: give one with -p"));
 }
 
 static void find_reasons(struct model *m)
@@ -320,7 +320,7 @@ static void find_reasons(struct model *m)
 		const struct profile_footer *f = &p->runs[i].footer;
 
 		for (size_t k = 0; k < f->n_reasons; k++)
-			list_add(&m->reasons, xstrdup(f->reasons[k]));
+			text_list_add(&m->reasons, xstrdup(f->reasons[k]));
 	}
 	for (size_t i = 0; i < p->n_windows; i++) {
 		const struct profile_window *w = &p->windows[i];
@@ -329,23 +329,27 @@ static void find_reasons(struct model *m)
 		treated += !w->discard && window_is_treated(w);
 	}
 	if (!p->runs[p->n_runs - 1].complete)
-		list_add(&m->reasons, xstrdup("the profile is cut off: scozd did not get to its "
-					      "end; run again"));
+		text_list_add(&m->reasons,
+			      xstrdup("the profile is cut off: scozd did not get to its "
+				      "end; run again"));
 	if (!p->n_windows && !m->reasons.n)
-		list_add(&m->reasons, xstrdup("no window was recorded: the run was too short, or "
-					      "no target was seen; run longer"));
+		text_list_add(&m->reasons,
+			      xstrdup("no window was recorded: the run was too short, or "
+				      "no target was seen; run longer"));
 	else if (p->n_windows && !m->kept)
 		reason_discards(m);
 	else if (m->kept)
 		reason_progress(m);
 	if (m->kept && !m->reasons.n && !treated)
-		list_add(&m->reasons, xstrdup("no window with a speedup was kept: run longer"));
+		text_list_add(&m->reasons,
+			      xstrdup("no window with a speedup was kept: run longer"));
 	if (m->kept && !m->reasons.n && !zeros)
-		list_add(&m->reasons, xstrdup("no 0 % window was kept, so there is nothing to "
-					      "compare with: run longer"));
+		text_list_add(&m->reasons, xstrdup("no 0 % window was kept, so there is nothing to "
+						   "compare with: run longer"));
 	if (!m->reasons.n)
-		list_add(&m->reasons, xstrdup("no window with a speedup has a 0 % window beside it "
-					      "in which progress was made: run longer"));
+		text_list_add(&m->reasons,
+			      xstrdup("no window with a speedup has a 0 % window beside it "
+				      "in which progress was made: run longer"));
 }
 
 static void warn_command(struct model *m, size_t run)
@@ -355,11 +359,12 @@ static void warn_command(struct model *m, size_t run)
 	if (status == -1 || !m->profile->runs[run].complete)
 		return;
 	if (WIFSIGNALED(status))
-		list_add(&m->warnings, xasprintf("the command was ended by signal %d (%s)",
-						 WTERMSIG(status), strsignal(WTERMSIG(status))));
+		text_list_add(&m->warnings,
+			      xasprintf("the command was ended by signal %d (%s)", WTERMSIG(status),
+					strsignal(WTERMSIG(status))));
 	else if (WIFEXITED(status) && WEXITSTATUS(status))
-		list_add(&m->warnings,
-			 xasprintf("the command ended with status %d", WEXITSTATUS(status)));
+		text_list_add(&m->warnings,
+			      xasprintf("the command ended with status %d", WEXITSTATUS(status)));
 }
 
 /* Targets that were tried and gave nothing. */
@@ -378,13 +383,14 @@ static void warn_targets(struct model *m)
 			first = i;
 	}
 	if (m->n_rows && n == 1)
-		list_add(&m->warnings,
-			 xasprintf("%s was tried, but none of its windows can be used",
-				   p->targets[first].name));
+		text_list_add(&m->warnings,
+			      xasprintf("%s was tried, but none of its windows can be used",
+					p->targets[first].name));
 	else if (m->n_rows && n)
-		list_add(&m->warnings, xasprintf("%s and %zu other targets were tried, but none of "
-						 "their windows can be used",
-						 p->targets[first].name, n - 1));
+		text_list_add(&m->warnings,
+			      xasprintf("%s and %zu other targets were tried, but none of "
+					"their windows can be used",
+					p->targets[first].name, n - 1));
 }
 
 static void warn_phases(struct model *m)
@@ -394,10 +400,10 @@ static void warn_phases(struct model *m)
 			phases_describe(&m->estimates.phases[i], m->profile->progress[i].name);
 
 		if (text)
-			list_add(&m->warnings,
-				 xasprintf("the program or the machine changed its speed by "
-					   "itself: %s: a prediction is an average over both",
-					   text));
+			text_list_add(&m->warnings,
+				      xasprintf("the program or the machine changed its speed by "
+						"itself: %s: a prediction is an average over both",
+						text));
 	}
 }
 
@@ -410,29 +416,32 @@ static void find_warnings(struct model *m)
 		const struct profile_footer *f = &p->runs[i].footer;
 
 		for (size_t k = 0; k < f->n_warnings; k++)
-			list_add(&m->warnings, xstrdup(f->warnings[k]));
+			text_list_add(&m->warnings, xstrdup(f->warnings[k]));
 		for (size_t k = 0; m->n_rows && k < f->n_reasons; k++)
-			list_add(&m->warnings, xstrdup(f->reasons[k]));
+			text_list_add(&m->warnings, xstrdup(f->reasons[k]));
 		warn_command(m, i);
 		cut += !p->runs[i].complete;
 	}
 	if (cut)
-		list_add(&m->warnings, xasprintf("%zu of %zu runs %s cut off: this is what was "
-						 "recorded until then",
-						 cut, p->n_runs, cut == 1 ? "is" : "are"));
+		text_list_add(&m->warnings,
+			      xasprintf("%zu of %zu runs %s cut off: this is what was "
+					"recorded until then",
+					cut, p->n_runs, cut == 1 ? "is" : "are"));
 	if (p->skipped_lines)
-		list_add(&m->warnings, xasprintf("%zu line%s of the file %s cut off and skipped",
-						 p->skipped_lines, p->skipped_lines == 1 ? "" : "s",
-						 p->skipped_lines == 1 ? "is" : "are"));
+		text_list_add(&m->warnings,
+			      xasprintf("%zu line%s of the file %s cut off and skipped",
+					p->skipped_lines, p->skipped_lines == 1 ? "" : "s",
+					p->skipped_lines == 1 ? "is" : "are"));
 	if (p->unknown_lines)
-		list_add(&m->warnings, xasprintf("%zu lines of kinds this scoz does not know were "
-						 "ignored: update scoz",
-						 p->unknown_lines));
+		text_list_add(&m->warnings,
+			      xasprintf("%zu lines of kinds this scoz does not know were "
+					"ignored: update scoz",
+					p->unknown_lines));
 	if (m->samples_lost > LOST_SHARE * m->samples_total)
-		list_add(&m->warnings,
-			 xasprintf("%llu of %llu samples were lost: lower --frequency",
-				   (unsigned long long)m->samples_lost,
-				   (unsigned long long)m->samples_total));
+		text_list_add(&m->warnings,
+			      xasprintf("%llu of %llu samples were lost: lower --frequency",
+					(unsigned long long)m->samples_lost,
+					(unsigned long long)m->samples_total));
 	warn_phases(m);
 	warn_targets(m);
 }
@@ -445,14 +454,14 @@ static void find_notes(struct model *m)
 			model_row_is_first(m, i) ? process_difference(m->profile, target) : NULL;
 
 		if (text)
-			list_add(&m->notes, text);
+			text_list_add(&m->notes, text);
 	}
 	m->processes_differ = m->notes.n;
 	for (size_t i = 0; i < m->n_rows; i++) {
 		char *text = expected_difference(m, i);
 
 		if (text)
-			list_add(&m->notes, text);
+			text_list_add(&m->notes, text);
 	}
 }
 
@@ -528,9 +537,9 @@ void model_free(struct model *m)
 {
 	if (!m)
 		return;
-	list_free(&m->reasons);
-	list_free(&m->warnings);
-	list_free(&m->notes);
+	text_list_free(&m->reasons);
+	text_list_free(&m->warnings);
+	text_list_free(&m->notes);
 	process_view_deinit(&m->view);
 	free(m->discards);
 	for (size_t i = 0; i < m->profile->n_progress; i++)

@@ -52,6 +52,9 @@ struct text_list {
 	char **text;
 	size_t n, cap;
 };
+/* Once, if it is there already; takes @text. */
+void text_list_add(struct text_list *l, char *text);
+void text_list_free(struct text_list *l);
 
 struct model {
 	struct profile *profile;

@@ -56,16 +56,6 @@ static void add_warning(struct diff *d, char *text)
 	d->warnings.text[d->warnings.n++] = text;
 }
 
-static void add_only(struct text_list *l, const char *label)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		if (!strcmp(l->text[i], label))
-			return;
-	}
-	array_reserve(l->text, l->cap, l->n + 1);
-	l->text[l->n++] = xstrdup(label);
-}
-
 /* What changed most first. */
 static int compare_pairs(const void *pa, const void *pb)
 {
@@ -138,7 +128,7 @@ static void make_pairs(struct diff *d, double same_pp)
 		struct pair *p = &d->pairs[d->n];
 
 		if (!b) {
-			add_only(&d->only_a, d->a->labels[i]);
+			text_list_add(&d->only_a, xstrdup(d->a->labels[i]));
 			continue;
 		}
 		p->a = a;
@@ -154,7 +144,7 @@ static void make_pairs(struct diff *d, double same_pp)
 	}
 	for (size_t i = 0; i < d->b->n_rows; i++) {
 		if (!find_same(d, d->a, &d->b->rows[i]))
-			add_only(&d->only_b, d->b->labels[i]);
+			text_list_add(&d->only_b, xstrdup(d->b->labels[i]));
 	}
 	for (size_t i = 0; i < d->n; i++) {
 		struct pair *p = &d->pairs[i];
@@ -370,13 +360,6 @@ static int print_json(const struct diff *d)
 
 /* ------------------------------------------------------------------------------------------ */
 
-static void free_list(struct text_list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		free(l->text[i]);
-	free(l->text);
-}
-
 static int make_page(const struct diff *d, const char *path)
 {
 	_cleanup_free_ char *text = headline(d);
@@ -413,9 +396,9 @@ static int diff_models(struct model *a, struct model *b, double same_pp, bool js
 	for (size_t i = 0; i < d.n; i++)
 		free(d.pairs[i].label);
 	free(d.pairs);
-	free_list(&d.only_a);
-	free_list(&d.only_b);
-	free_list(&d.warnings);
+	text_list_free(&d.only_a);
+	text_list_free(&d.only_b);
+	text_list_free(&d.warnings);
 	free(d.apart);
 	return ret;
 }

@@ -5,8 +5,8 @@
  * same place; the number of points in an interval of n whole periods is n or n +- 1, and on average
  * its length (stratified sampling). Compiled into the BPF programs and the tests.
  */
-#ifndef SCOZ_POINTS_H
-#define SCOZ_POINTS_H
+#ifndef SCOZ_SAMPLING_POINTS_H
+#define SCOZ_SAMPLING_POINTS_H
 
 #include <linux/types.h>
 

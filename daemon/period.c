@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/sampling.h"
+#include "daemon/period.h"
 #include "plan/period.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How often is sampled: chosen from what happens (lib/plan/period.h), and what that does. */
-#ifndef SCOZD_SAMPLING_H
-#define SCOZD_SAMPLING_H
+#ifndef SCOZD_PERIOD_H
+#define SCOZD_PERIOD_H
 
 #include "daemon/session.h"
 

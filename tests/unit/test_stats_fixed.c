@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Errors that do not shrink however long one measures: they are in the intervals. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/test_stats_windows.h"
+
+/* What a longer run does not mend is in the intervals: METHOD_PP, and part of what was corrected.
+ */
+static void test_method_error(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 8, 0);
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].ci_lo, 20 - METHOD_PP, 1e-6);
+	assert_float_equal(e.e[0].points[1].ci_hi, 20 + METHOD_PP, 1e-6);
+	assert_null(e.e[0].warning);
+	estimates_free(&e);
+
+	/*
+	 * A period that is expected to cost 3 points, whatever delays make of that; a tenth of the
+	 * time stolen.
+	 */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].expected_pp = window_is_treated(&w.w[i]) ? 12 : 3;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].ci_hi, 20 + hypot(METHOD_PP, 4), 1e-6);
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++) {
+		w.w[i].expected_pp = 0;
+		w.w[i].ran_s = w.p[i][0].virtual_s;
+		w.w[i].stolen_s = 0.1 * w.w[i].ran_s;
+	}
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].ci_lo, 20 - hypot(METHOD_PP, 5), 1e-6);
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].stolen_s = w.w[i].ran_s = 0;
+
+	for (size_t i = 0; i < w.n; i++) {
+		double lost = 0.1 * w.p[i][0].virtual_s;
+
+		if (w.w[i].speedup > 0)
+			w.w[i].crowded_s = lost;
+	}
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 28, 1e-6);
+	assert_true(e.e[0].points[1].ci_lo < 25);
+	assert_non_null(strstr(e.e[0].warning, "up to 10.0 % of the time of others"));
+	estimates_free(&e);
+}
+
+/* Who spins waits for somebody that is not known: the shorter it lasts, the less is. */
+static void test_spinning_widens(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+	static const struct stats_options as_reported = { .seed = 1 };
+	struct windows w = { .n = 0 };
+	double half[3];
+
+	(void)state;
+	add_curve(&w, s, p, 1, 30, 0.001);
+	for (int k = 0; k < 3; k++) {
+		struct estimates e;
+
+		for (size_t i = 0; i < w.n; i++) {
+			w.w[i].ran_s = w.w[i].wall_s = w.p[i][0].virtual_s;
+			w.w[i].spun_s = k ? 0.3 * w.w[i].wall_s : 0;
+			w.w[i].spun_first_s = w.w[i].spun_s / (k == 1 ? 10 : 1);
+		}
+		assert_int_equal(stats_estimate(w.w, w.n, 2, &as_reported, &e), 0);
+		half[k] = (e.e[0].points[1].ci_hi - e.e[0].points[1].ci_lo) / 2;
+		assert_true(!k == !e.e[0].warning);
+		if (k) {
+			assert_non_null(strstr(e.e[0].warning, "tasks spin for 30 %"));
+			assert_true(!e.e[0].control.slope);
+		}
+		estimates_free(&e);
+	}
+	assert_true(half[0] < 1);
+	assert_true(half[1] > 4 && half[1] < 7);
+	assert_true(half[2] > 22 && half[2] < 28);
+}
+
+/*
+ * What does not shrink is an error in points: 59 +- 22 is as far from nothing as 37 +- 14 is, and
+ * -50 +- 31 no further than 50 +- 31 is.
+ */
+static void test_fixed_errors_are_points(void **state)
+{
+	static const struct {
+		double period, fixed;
+		enum verdict verdict;
+	} cases[] = {
+		{ 0.41, 22, VERDICT_OPTIMIZE },	 { 0.63, 14, VERDICT_OPTIMIZE },
+		{ 0.5, 31, VERDICT_UNDECIDED },	 { 1.5, 31, VERDICT_UNDECIDED },
+		{ 1.5, 22, VERDICT_CONTENTION },
+	};
+	static const double s[] = { 0.5 };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		struct windows w = { .n = 0 };
+		struct estimates e;
+
+		add_curve(&w, s, &cases[k].period, 1, 30, 0.001);
+		for (size_t i = 0; i < w.n; i++)
+			w.w[i].expected_pp =
+				cases[k].fixed * PERIOD_AT_SPEEDUP / PERIOD_DOUBT / 0.5;
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		assert_float_equal(e.e[0].points[1].program_speedup_pct - e.e[0].points[1].ci_lo,
+				   cases[k].fixed, 0.5);
+		assert_int_equal(e.e[0].verdict, cases[k].verdict);
+		estimates_free(&e);
+	}
+}
+
+/*
+ * Tasks that are able to run for as long as they run, and find a stranger there: what that is worth
+ * is in doubt. Not if they wait behind each other, or strangers have cores of their own.
+ */
+static void test_queueing_behind_strangers_widens(void **state)
+{
+	static const struct {
+		double queued, busy; /* in CPU times of the profiled tasks */
+		double half;
+	} cases[] = {
+		{ 0, 1, 0 },
+		{ 2, 2, 0.5 * 0.5 * 80 },
+		{ 1, 1, 0 },
+		{ 0, 8, 0 },
+	};
+	static const double s[] = { 0.25, 0.5 }, p[] = { 0.9, 0.8 };
+	struct windows w = { .n = 0 };
+
+	(void)state;
+	add_curve(&w, s, p, 2, 8, 0);
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		struct estimates e;
+
+		for (size_t i = 0; i < w.n; i++) {
+			w.w[i].ran_s = w.w[i].wall_s = w.p[i][0].virtual_s;
+			w.w[i].queued_s = cases[k].queued * w.w[i].ran_s;
+			w.w[i].stopped_s = 0.1;
+			w.w[i].busy_s = cases[k].busy * w.w[i].ran_s + 0.1;
+		}
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		assert_float_equal(e.e[0].points[2].ci_hi - 20, hypot(cases[k].half, METHOD_PP),
+				   0.3);
+		if (k == 1) /* half of it at half of the speedup */
+			assert_float_equal(e.e[0].points[1].ci_hi - 10, 0.5 * 0.5 * 90 / 2, 0.3);
+		estimates_free(&e);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_method_error),
+		cmocka_unit_test(test_spinning_widens),
+		cmocka_unit_test(test_fixed_errors_are_points),
+		cmocka_unit_test(test_queueing_behind_strangers_widens),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

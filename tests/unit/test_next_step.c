@@ -360,7 +360,8 @@ static void not_tried(void **state)
 static void expected(void **state)
 {
 	struct fixture_target alone[] = { work, parse };
-	struct profile_expectation twenty = { 0.5, 20, 15, 25 }, thirty = { 0.5, 30, 22, 37 };
+	struct profile_expectation twenty = { 0.5, 20, 15, 25 }, thirty = { 0.5, 30, 22, 37 },
+				   forty = { 0.5, 40, 39, 41 };
 	struct profile_expected list[] = {
 		{ .target = "func:io@bar",
 		  .after = "func:work@bar",
@@ -378,7 +379,7 @@ static void expected(void **state)
 		  .after = "func:parse@bar",
 		  .kind = "function",
 		  .location = "",
-		  .at = &thirty,
+		  .at = &forty,
 		  .n_at = 1 },
 	};
 	struct fixture f = { .command = "./bar",

@@ -107,14 +107,39 @@ static bool put_list(struct session *s, const struct expectation *list, size_t n
 	return true;
 }
 
+static bool put_awaited(struct session *s)
+{
+	const struct expectations *e = s->expected;
+	struct error err = {};
+
+	for (size_t i = 0; i < e->n_awaited; i++) {
+		const struct awaited *a = &e->awaited[i];
+		struct profile_waiter list[EXPECTED_WAITERS];
+
+		for (size_t k = 0; k < a->n; k++)
+			list[k] = (struct profile_waiter){ a->by[k].name, a->by[k].threads,
+							   a->by[k].share, a->by[k].samples,
+							   a->by[k].wait };
+		if (profile_writer_waiters(s->writer,
+					   &(struct profile_waiters){ .target = a->target,
+								      .seconds = e->replay.seconds,
+								      .list = list,
+								      .n = a->n },
+					   &err))
+			return false;
+	}
+	return true;
+}
+
 /* An error here is one of the file, which the next line that is written meets, too. */
 static void put(struct session *s)
 {
 	const struct expectations *e = s->expected;
 	struct error err = {};
 
-	if (!profile_writer_replay(s->writer, &e->replay, &err) && put_list(s, e->list, e->n))
-		put_list(s, e->next, e->n_next);
+	if (!profile_writer_replay(s->writer, &e->replay, &err) && put_list(s, e->list, e->n) &&
+	    put_list(s, e->next, e->n_next))
+		put_awaited(s);
 }
 
 void expect_poll(struct session *s)

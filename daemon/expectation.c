@@ -56,6 +56,7 @@ void expectations_free(struct expectations *e)
 	if (e) {
 		free(e->list);
 		free(e->next);
+		free(e->awaited);
 	}
 	free(e);
 }

@@ -7,6 +7,7 @@
 #include "profile/profile.h"
 
 #define EXPECTED_SPEEDUPS 8
+#define EXPECTED_WAITERS  5
 
 struct expectation {
 	char target[512], location[256]; /* as in the profile */
@@ -20,6 +21,18 @@ struct expectation {
 	char after[512]; /* of both, it and that target, at one speedup; "": of it alone */
 };
 
+/* Who waited for a target while the beginning was recorded. */
+struct awaited {
+	char target[512];
+	size_t n;
+	struct awaited_by {
+		char name[64], wait[32];
+		uint32_t threads;
+		double share;
+		uint64_t samples;
+	} by[EXPECTED_WAITERS];
+};
+
 struct expectations {
 	struct profile_replay replay; /* why: in @why */
 	char why[256];
@@ -27,6 +40,8 @@ struct expectations {
 	size_t n, cap;
 	struct expectation *next; /* those after another one */
 	size_t n_next, cap_next;
+	struct awaited *awaited;
+	size_t n_awaited, cap_awaited;
 };
 /* At half the target's time, or next to that; NULL: nothing. */
 const struct profile_expectation *expectation_half(const struct expectation *e);

@@ -75,10 +75,24 @@ static bool is_expectation(const struct expectation *x)
 	return true;
 }
 
+static bool is_awaited(const struct awaited *a)
+{
+	if (!is_text(a->target, sizeof(a->target)) || a->n > EXPECTED_WAITERS)
+		return false;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct awaited_by *b = &a->by[i];
+
+		if (!is_text(b->name, sizeof(b->name)) || !is_text(b->wait, sizeof(b->wait)) ||
+		    !isfinite(b->share) || b->share < 0)
+			return false;
+	}
+	return true;
+}
+
 static void give_up(struct prior *p, const char *why)
 {
 	p->over = true;
-	p->e->n = p->e->n_next = 0;
+	p->e->n = p->e->n_next = p->e->n_awaited = 0;
 	snprintf(p->e->why, sizeof(p->e->why), "%s", why);
 }
 
@@ -104,6 +118,10 @@ static void take_message(struct prior *p, const struct prior_message *m, ssize_t
 	} else if (size == sizeof(*m) && m->type == PRIOR_EXPECTED &&
 		   e->n + e->n_next < PRIOR_MOST && is_expectation(&m->expected)) {
 		add(e, &m->expected);
+	} else if (size == sizeof(*m) && m->type == PRIOR_AWAITED && e->n_awaited < PRIOR_MOST &&
+		   is_awaited(&m->awaited)) {
+		array_reserve(e->awaited, e->cap_awaited, e->n_awaited + 1);
+		e->awaited[e->n_awaited++] = m->awaited;
 	} else if (size == sizeof(*m) && m->type == PRIOR_DONE &&
 		   is_text(m->done.why, sizeof(m->done.why))) {
 		e->replay = m->done.replay;

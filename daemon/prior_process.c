@@ -16,6 +16,7 @@
 #include "symbolizer/symbolizer.h"
 #include "trace/trace.h"
 #include "whatif/predict.h"
+#include "whatif/waiters.h"
 
 #include <math.h>
 #include <poll.h>
@@ -208,26 +209,24 @@ static bool is_target(const struct target *named, const struct predict_target *t
 }
 
 /* As locations.c names what is sampled. */
-static void name_target(const struct process *p, const struct predict_target *t,
-			struct expectation *x)
+static enum target_kind name_target(const struct process *p, const struct predict_target *t,
+				    char *name, size_t size)
 {
-	if (t->line) {
-		x->kind = TARGET_LINE;
-		snprintf(x->target, sizeof(x->target), "%s:%u", location_short_path(t->file),
-			 t->line);
-		snprintf(x->location, sizeof(x->location), "%s", x->target);
-	} else if (t->object[0] == '[') {
-		x->kind = TARGET_KERNEL;
-		snprintf(x->target, sizeof(x->target), "kernel:%s", t->symbol);
-	} else {
-		x->kind = TARGET_FUNCTION;
-		snprintf(x->target, sizeof(x->target), "func:%s@%s", t->symbol,
-			 path_base(t->object));
-	}
+	enum target_kind kind = t->line		      ? TARGET_LINE
+				: t->object[0] == '[' ? TARGET_KERNEL
+						      : TARGET_FUNCTION;
+
+	if (t->line)
+		snprintf(name, size, "%s:%u", location_short_path(t->file), t->line);
+	else if (t->object[0] == '[')
+		snprintf(name, size, "kernel:%s", t->symbol);
+	else
+		snprintf(name, size, "func:%s@%s", t->symbol, path_base(t->object));
 	for (size_t i = 0; i < p->o->n_targets; i++) {
 		if (is_target(&p->o->targets[i], t))
-			snprintf(x->target, sizeof(x->target), "%s", p->o->targets[i].spec);
+			snprintf(name, size, "%s", p->o->targets[i].spec);
 	}
+	return kind;
 }
 
 static bool is_named(const struct predict_target *t, void *arg)
@@ -257,6 +256,7 @@ static double own_samples(const struct predict_target *t)
 	return t->share > 0 ? t->samples * t->own / t->share : 0;
 }
 
+/* Is there enough to be said of it, and is it one that the run may have? */
 static bool is_worth_telling(const struct process *p, const struct predict_target *t)
 {
 	return is_possible(p, t) && (own_samples(t) >= LEAST_SAMPLES || is_named(t, (void *)p->o));
@@ -271,12 +271,12 @@ static void tell(struct process *p, const struct predict_options *o, uint32_t pr
 
 	if (!is_worth_telling(p, t))
 		return;
-	if (after) {
-		name_target(p, after, x);
-		memcpy(x->after, x->target, sizeof(x->after));
-		x->location[0] = '\0';
-	}
-	name_target(p, t, x);
+	if (after)
+		name_target(p, after, x->after, sizeof(x->after));
+	x->kind = name_target(p, t, x->target, sizeof(x->target));
+	if (t->line)
+		snprintf(x->location, sizeof(x->location), "%s:%u", location_short_path(t->file),
+			 t->line);
 	x->has_lines = !t->line && t->file && !binary_is_system(t->object);
 	x->progress = progress;
 	x->share = t->share;
@@ -288,6 +288,29 @@ static void tell(struct process *p, const struct predict_options *o, uint32_t pr
 			return;
 		x->at[x->n_at++] =
 			(struct profile_expectation){ o->speedups[s], a->middle, a->low, a->high };
+	}
+	send(p->socket, &m, sizeof(m), MSG_NOSIGNAL);
+}
+
+static void tell_awaited(struct process *p, const struct predict_target *t, const struct waiters *w)
+{
+	struct prior_message m = { .type = PRIOR_AWAITED };
+	struct awaited *a = &m.awaited;
+
+	if (!is_worth_telling(p, t))
+		return;
+	name_target(p, t, a->target, sizeof(a->target));
+	for (; a->n < w->n && a->n < EXPECTED_WAITERS; a->n++) {
+		const struct waiter *from = &w->list[a->n];
+		struct awaited_by *to = &a->by[a->n];
+		bool same = !strcmp(from->thread, from->process);
+
+		snprintf(to->name, sizeof(to->name), "%s%s%s%s", from->thread, same ? "" : " (",
+			 same ? "" : from->process, same ? "" : ")");
+		snprintf(to->wait, sizeof(to->wait), "%s", trace_wait_name(from->wait));
+		to->threads = from->threads;
+		to->share = from->share;
+		to->samples = from->samples;
 	}
 	send(p->socket, &m, sizeof(m), MSG_NOSIGNAL);
 }
@@ -382,19 +405,42 @@ static void find_next(struct process *p, const struct trace *t, const struct pre
 	}
 }
 
+static struct predict_options question(const struct process *p)
+{
+	return (struct predict_options){ .grain = p->o->granularity == GRANULARITY_FUNCTION
+							  ? PREDICT_OWN
+							  : PREDICT_BOTH,
+					 .point = TRACE_NONE,
+					 .most_targets = PREDICT_TARGETS,
+					 .wanted = is_named,
+					 .wanted_arg = (void *)p->o };
+}
+
+static void tell_waiters(struct process *p, const struct trace *t)
+{
+	struct predict_options o = question(p);
+	struct waiters *found;
+	struct candidates c;
+	struct error err;
+
+	candidates_find(t, &o, &c);
+	found = xcalloc(c.n + 1, sizeof(*found));
+	if (!waiters_find(t, &c, found, &err)) {
+		for (size_t i = 0; i < c.n; i++)
+			tell_awaited(p, &c.list[i], &found[i]);
+	}
+	free(found);
+	candidates_free(&c);
+}
+
 /* Of one progress point; returns why there is nothing, NULL: there is. */
 static const char *answer(struct process *p, const struct trace *t, uint32_t point,
 			  uint32_t progress, struct error *err)
 {
-	struct predict_options o = { .grain = p->o->granularity == GRANULARITY_FUNCTION
-						      ? PREDICT_OWN
-						      : PREDICT_BOTH,
-				     .point = point,
-				     .most_targets = PREDICT_TARGETS,
-				     .wanted = is_named,
-				     .wanted_arg = (void *)p->o };
+	struct predict_options o = question(p);
 	struct predict result;
 
+	o.point = point;
 	choose_speedups(p->o, &o);
 	if (predict(t, &o, &result, err))
 		return err->text;
@@ -430,6 +476,7 @@ static void __attribute__((noreturn)) replay(struct process *p)
 		any |= !why;
 		first = first ? first : why;
 	}
+	tell_waiters(p, t);
 	finish(p, any ? "" : first);
 }
 

@@ -5,13 +5,14 @@
 
 #include "daemon/expectation.h"
 
-#define PRIOR_MOST 512 /* expectations */
+#define PRIOR_MOST 512 /* of each kind */
 
 enum prior_type {
 	PRIOR_BEGIN, /* to it: record */
 	PRIOR_END,   /* to it: that was enough, replay */
 	PRIOR_READY, /* from it: it records; the type alone */
 	PRIOR_EXPECTED,
+	PRIOR_AWAITED,
 	PRIOR_DONE, /* there is no more, and why if there was nothing */
 };
 
@@ -24,6 +25,7 @@ struct prior_message {
 	enum prior_type type;
 	union {
 		struct expectation expected;
+		struct awaited awaited;
 		struct {
 			struct profile_replay replay;
 			char why[256];

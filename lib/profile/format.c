@@ -121,6 +121,15 @@ static const struct field expected_next_fields[] = {
 	M(TEXT, expected_next.e, location), M(U32, expected_next.e, progress, FIELD_REQUIRED),
 	M(ROWS, expected_next, at, LIST(expectation_fields, profile_expectation)), { 0 },
 };
+static const struct field waiter_fields[] = {
+	ITEM(TEXT, profile_waiter, name), ITEM(U32, profile_waiter, threads),
+	ITEM(REAL, profile_waiter, share), ITEM(U64, profile_waiter, samples),
+	ITEM(TEXT, profile_waiter, wait), { 0 },
+};
+static const struct field waiters_fields[] = {
+	M(U32, waiters.w, run), M(TEXT, waiters.w, target), M(REAL, waiters.w, seconds),
+	M(OBJECTS, waiters, list, LIST(waiter_fields, profile_waiter)), { 0 },
+};
 static const struct field footer_fields[] = {
 	M(U32, footer, run), M(REAL, footer.f, duration_s), M(U64, footer.f, samples_total),
 	M(U64, footer.f, samples_lost), M(U64, footer.f, samples_unnamed),
@@ -152,6 +161,7 @@ static const struct line_kind kinds[PROFILE_LINE_KINDS] = {
 	[LINE_EXPECTED] = KIND(expected, .e = { .target = "", .kind = "", .location = "" }),
 	[LINE_EXPECTED_NEXT] = KIND(expected_next, .e = { .target = "", .kind = "", .location = "",
 							  .after = "" }),
+	[LINE_WAITERS] = KIND(waiters, .w = { .target = "" }),
 	[LINE_FOOTER] = KIND(footer, .f = { .command_status = -1, .end = "" }),
 };
 /* clang-format on */

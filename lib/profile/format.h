@@ -23,6 +23,7 @@ enum profile_line_kind {
 	LINE_REPLAY,
 	LINE_EXPECTED,
 	LINE_EXPECTED_NEXT,
+	LINE_WAITERS,
 	LINE_FOOTER,
 	PROFILE_LINE_KINDS
 };
@@ -82,6 +83,10 @@ union profile_line {
 		struct profile_expected e;
 		struct jsonl_list at;
 	} expected, expected_next;
+	struct {
+		struct profile_waiters w;
+		struct jsonl_list list;
+	} waiters;
 	struct {
 		uint32_t run;
 		struct profile_footer f;

@@ -118,6 +118,22 @@ struct profile_expected {
 	const char *after; /* as a next step: of both, it and that target; else NULL or "" */
 };
 
+/* Who waited for a target in that recording: directly, and blocked, not in a loop. */
+struct profile_waiter {
+	const char *name; /* of threads */
+	uint32_t threads; /* how many are called so */
+	double share;	  /* of the recorded time, summed over them: 1 is one that always waits */
+	uint64_t samples; /* of the target, in their waits */
+	const char *wait; /* what they mostly waited in: trace_wait_name() */
+};
+struct profile_waiters {
+	uint32_t run;
+	const char *target;	     /* as a profile_target's */
+	double seconds;		     /* so long it was recorded */
+	struct profile_waiter *list; /* most first; none: nobody is known to wait for it */
+	size_t n;
+};
+
 /* How often a location was seen (in scope, near the progress), for `scoz targets` and reports. */
 struct profile_sample {
 	const char *target; /* TARGET notation */
@@ -216,6 +232,8 @@ int profile_writer_replay(struct profile_writer *w, const struct profile_replay 
 			  struct error *err);
 int profile_writer_expected(struct profile_writer *w, const struct profile_expected *e,
 			    struct error *err);
+int profile_writer_waiters(struct profile_writer *w, const struct profile_waiters *p,
+			   struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
 int profile_writer_machine(struct profile_writer *w, const struct profile_machine *m,
@@ -267,6 +285,8 @@ struct profile {
 	size_t n_expected;
 	struct profile_expected *expected_next; /* of all runs: those with after */
 	size_t n_expected_next;
+	struct profile_waiters *waiters; /* of all runs */
+	size_t n_waiters;
 	bool truncated;	      /* last line incomplete, or the last run without footer */
 	size_t skipped_lines; /* cut off by a crash or a full disk: nothing else is skipped */
 	size_t unknown_lines; /* kinds that a later scoz added: ignored */

@@ -18,7 +18,7 @@ struct reader {
 	union profile_line l;
 	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
 	size_t cap_machines, cap_processes, cap_sources, cap_seen, cap_paths;
-	size_t cap_replays, cap_expected, cap_expected_next;
+	size_t cap_replays, cap_expected, cap_expected_next, cap_waiters;
 	size_t first_sample;		/* of this run */
 	size_t *kept, n_kept, cap_kept; /* windows of this run, see push_kept() */
 };
@@ -336,6 +336,27 @@ static int read_expected_next(struct reader *r)
 	return 0;
 }
 
+static int read_waiters(struct reader *r)
+{
+	struct profile_waiters *w = &r->l.waiters.w;
+	struct profile *p = r->p;
+
+	w->run = p->n_runs - 1;
+	w->list = r->l.waiters.list.items;
+	w->n = r->l.waiters.list.n;
+	for (size_t i = 0; i < w->n; i++) {
+		struct profile_waiter *x = &w->list[i];
+
+		if (!(x->share >= 0))
+			return bad_field(r, "list", "holds a share below 0");
+		x->name = x->name ? x->name : "";
+		x->wait = x->wait ? x->wait : "";
+	}
+	array_reserve(p->waiters, r->cap_waiters, p->n_waiters + 1);
+	p->waiters[p->n_waiters++] = *w;
+	return 0;
+}
+
 static int read_frequency(struct reader *r)
 {
 	struct profile_header *h = &this_run(r)->header;
@@ -372,7 +393,7 @@ static int take_line(struct jsonl_reader *in, size_t kind)
 		[LINE_SOURCE] = read_source,	 [LINE_SEEN] = read_seen,
 		[LINE_PATH] = read_path,	 [LINE_REPLAY] = read_replay,
 		[LINE_EXPECTED] = read_expected, [LINE_EXPECTED_NEXT] = read_expected_next,
-		[LINE_FOOTER] = read_footer,
+		[LINE_WAITERS] = read_waiters,	 [LINE_FOOTER] = read_footer,
 	};
 
 	return readers[kind]((struct reader *)in);
@@ -529,6 +550,7 @@ void profile_free(struct profile *p)
 	free(p->replays);
 	free(p->expected);
 	free(p->expected_next);
+	free(p->waiters);
 	free(p->latencies);
 	free(p->path);
 	free(impl);

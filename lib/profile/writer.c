@@ -342,6 +342,15 @@ int profile_writer_expected(struct profile_writer *w, const struct profile_expec
 	return write_line(w, next ? LINE_EXPECTED_NEXT : LINE_EXPECTED, &l, err);
 }
 
+int profile_writer_waiters(struct profile_writer *w, const struct profile_waiters *p,
+			   struct error *err)
+{
+	union profile_line l = { .waiters = { *p, list_of(p->list, p->n) } };
+
+	l.waiters.w.run = w->run;
+	return write_line(w, LINE_WAITERS, &l, err);
+}
+
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err)
 {

@@ -43,6 +43,8 @@ struct fixture {
 	size_t n_callers;
 	const struct profile_expected *expected;
 	size_t n_expected;
+	const struct profile_waiters *waiters;
+	size_t n_waiters;
 };
 
 static inline double fixture_uniform(struct rng *r)
@@ -183,6 +185,8 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 			err);
 	for (size_t i = 0; !r && i < f->n_expected; i++)
 		r = profile_writer_expected(w, &f->expected[i], err);
+	for (size_t i = 0; !r && i < f->n_waiters; i++)
+		r = profile_writer_waiters(w, &f->waiters[i], err);
 	if (!r && f->footer)
 		r = profile_writer_finish(w, &footer, err);
 	profile_writer_close(w);

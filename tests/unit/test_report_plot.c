@@ -424,6 +424,62 @@ static void test_callers(void **state)
 	assert_non_null(strstr(out_text, "\"func:render@bar\""));
 }
 
+/* Who waits for a target: the last run that says counts; names are of anybody's choice. */
+static void test_waiters(void **state)
+{
+	struct profile_waiter old[] = { { "nobody", 1, 0.5, 100, "futex" } };
+	struct profile_waiter now[] = { { "\033<b>x", 1, 0.614, 1842, "read" },
+					{ "cc1", 3, 1.5, 4500, "child" } };
+	struct profile_waiters waiters[] = {
+		{ .target = "func:ns::work<int>(int)", .seconds = 3, .list = old, .n = 1 },
+		{ .target = "func:ns::work<int>(int)", .seconds = 3, .list = now, .n = 2 },
+	};
+	struct fixture_target t[] = { hostile[1] };
+	struct fixture f = { .command = "./server",
+			     .speedups = speedups,
+			     .n_speedups = 3,
+			     .targets = t,
+			     .n_targets = 1,
+			     .waiters = waiters,
+			     .n_waiters = 2,
+			     .footer = true };
+	struct error err = { 0 };
+	char *text;
+
+	(void)state;
+	t[0].t = (struct profile_target){ 0, "func:ns::work<int>(int)", "function", "a.c:2" };
+	unlink(profile);
+	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	text = read_file(output, NULL);
+	assert_non_null(strstr(text, "of 3.0 s</th><th scope=\"col\">waited for by</th>"));
+	assert_non_null(strstr(text, "<td>61 %</td><td>"));
+	assert_non_null(strstr(text, "&lt;b&gt;x, in read</td>"));
+	assert_non_null(strstr(text, "<td>150 %</td><td>cc1 (3 threads), in child</td>"));
+	assert_null(strstr(text, "nobody"));
+	free(text);
+	assert_int_equal(run(cmd_report, profile, "work", NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "  waited for by (% of the first 3.0 s):\n     61 %  "));
+	assert_non_null(strstr(out_text, "<b>x, in read\n    150 %  cc1 (3 threads), in child\n"));
+	assert_null(strchr(out_text, '\033'));
+	assert_int_equal(run(cmd_report, "--json", profile, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "\"share_pct\": 61.4"));
+	/* It was looked for, and nobody was seen: that is told, too; not to know is not. */
+	f.waiters = &(struct profile_waiters){ .target = t[0].t.name, .seconds = 2 };
+	for (f.n_waiters = 0; f.n_waiters < 2; f.n_waiters++) {
+		bool known = f.n_waiters;
+
+		unlink(profile);
+		assert_int_equal(fixture_write(profile, &f, &err), 0);
+		assert_int_equal(run(cmd_report, profile, "work", NULL), EXIT_DONE);
+		assert_int_equal(!!strstr(out_text, "nobody is known to wait for it (first 2.0 s)"),
+				 known);
+		assert_int_equal(run(cmd_report, "--json", profile, NULL), EXIT_DONE);
+		assert_int_equal(!!strstr(out_text, "\"waiters\": []"), known);
+		assert_int_equal(!!strstr(out_text, "\"waiters\": null"), !known);
+	}
+}
+
 static size_t count_of(const char *what)
 {
 	char *text;
@@ -701,6 +757,7 @@ int main(void)
 		cmocka_unit_test(test_source_in_profile),
 		cmocka_unit_test(test_tabs),
 		cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_waiters),
 		cmocka_unit_test(test_page_size),
 		cmocka_unit_test(test_page_bound),
 		cmocka_unit_test(test_sizes),

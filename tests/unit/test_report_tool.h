@@ -36,6 +36,7 @@
 #include "tools/scoz/causal/plot_html.c"
 #undef write_row
 #include "tools/scoz/causal/source.c"
+#include "tools/scoz/causal/waiters.c"
 #define write_row   write_recording_row
 #define write_facts write_recording_facts
 #define write_page  write_recording_page

@@ -9,6 +9,7 @@
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
+#include "tools/scoz/causal/waiters.h"
 #include "tools/scoz/json_values.h"
 #include "tools/scoz/text.h"
 
@@ -192,6 +193,7 @@ static json_t *row_json(const struct model *m, const struct model_row *row)
 	put(o, "samples", json_integer(row->samples));
 	put(o, "samples_pct", json_percent(ranking_share(row)));
 	put(o, "callers", callers_json(m, row));
+	put(o, "waiters", waiters_json(m->profile, row->target->name));
 	put(o, "hits", json_integer(e->samples));
 	put(o, "progress", json_clean(row->progress->name));
 	put(o, "points", points);

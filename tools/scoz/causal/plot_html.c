@@ -13,6 +13,7 @@
 #include "tools/scoz/causal/plot.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/causal/source.h"
+#include "tools/scoz/causal/waiters.h"
 #include "tools/scoz/text.h"
 
 #define WHISKER	     200.0 /* page.js has the same */
@@ -442,6 +443,31 @@ static void write_callers(const struct page *p, const struct model_row *row)
 	fprintf(p->out, "</table>\n");
 }
 
+static void write_waiters(const struct page *p, const struct model_row *row)
+{
+	const struct profile_waiters *w = waiters_of(p->m->profile, row->target->name);
+
+	if (!w || p->less >= LESS_CALLERS)
+		return;
+	if (!w->n) {
+		fprintf(p->out, "<p>In the first %.1f s nobody is known to wait for it.</p>\n",
+			w->seconds);
+		return;
+	}
+	fprintf(p->out,
+		"<table class=\"paths\"><tr><th scope=\"col\">of %.1f s</th>"
+		"<th scope=\"col\">waited for by</th></tr>\n",
+		w->seconds);
+	for (size_t i = 0; i < w->n; i++) {
+		_cleanup_free_ char *text = waiter_text(&w->list[i]);
+
+		fprintf(p->out, "<tr><td>%.0f %%</td><td>", 100 * w->list[i].share);
+		page_text(p, text);
+		fprintf(p->out, "</td></tr>\n");
+	}
+	fprintf(p->out, "</table>\n");
+}
+
 static void write_more(struct page *p, const struct model_row *row)
 {
 	fprintf(p->out, "<div class=\"more\"><p class=\"full\"><code>");
@@ -451,6 +477,7 @@ static void write_more(struct page *p, const struct model_row *row)
 	fprintf(p->out, "<div>");
 	write_points(p, row);
 	write_callers(p, row);
+	write_waiters(p, row);
 	write_row_trust(p, row);
 	if (row->e->warning) {
 		fprintf(p->out, "<p class=\"warning\">");
@@ -688,10 +715,11 @@ static void write_start(const struct page *p)
 static void write_page(struct page *p)
 {
 	static const char *const left_out[] = {
-		[LESS_CALLERS] = "call paths",
-		[LESS_SOURCE] = "call paths, and lines of source",
-		[LESS_WINDOWS] = "call paths, lines of source, and the dots of windows",
-		[LESS_CURVES] = "call paths, lines of source, the dots of windows, and the large "
+		[LESS_CALLERS] = "call paths, and who waits",
+		[LESS_SOURCE] = "call paths, who waits, and lines of source",
+		[LESS_WINDOWS] = "call paths, who waits, lines of source, and the dots of windows",
+		[LESS_CURVES] = "call paths, who waits, lines of source, the dots of windows, and "
+				"the large "
 				"curves of all but the first rows",
 	};
 

@@ -14,6 +14,7 @@
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/causal/report_run.h"
+#include "tools/scoz/causal/waiters.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 
@@ -623,6 +624,24 @@ static void print_callers(const struct model *m, const struct model_row *row, si
 		printf("    %3.0f %%  other ways\n", rest);
 }
 
+static void print_waiters(const struct model *m, const struct model_row *row)
+{
+	const struct profile_waiters *w = waiters_of(m->profile, row->target->name);
+
+	if (!w)
+		return;
+	if (!w->n) {
+		printf("  nobody is known to wait for it (first %.1f s)\n", w->seconds);
+		return;
+	}
+	printf("  waited for by (%% of the first %.1f s):\n", w->seconds);
+	for (size_t i = 0; i < w->n; i++) {
+		_cleanup_free_ char *text = waiter_text(&w->list[i]), *shown = text_shown(text);
+
+		printf("    %3.0f %%  %s\n", 100 * w->list[i].share, shown);
+	}
+}
+
 static void print_details(const struct model *m, const struct model_row *row, size_t width)
 {
 	_cleanup_free_ char *name = text_shown(row->target->name);
@@ -642,6 +661,7 @@ static void print_details(const struct model *m, const struct model_row *row, si
 	printf("  %llu samples%s%s%s\n", (unsigned long long)row->samples, row->of ? " (" : "",
 	       row->of ? share : "", row->of ? " %)" : "");
 	print_callers(m, row, width);
+	print_waiters(m, row);
 	putchar('\n');
 	print_curve(m, row, width);
 	putchar('\n');

@@ -13,6 +13,8 @@ struct path {
 struct watched {
 	uint32_t id;
 	char *name;
+	bool kernel; /* a part of it: that is found by its name, for it is moved when it is loaded
+		      */
 	int n;
 	uint32_t binary[SCOZ_MAX_PARTS];
 	struct addr_ranges ranges[SCOZ_MAX_PARTS];
@@ -41,6 +43,7 @@ static void forget_ranges(struct watched *w)
 	for (int i = 0; i < w->n; i++)
 		addr_ranges_free(&w->ranges[i]);
 	w->n = 0;
+	w->kernel = false;
 }
 
 void callers_destroy(struct callers *c)
@@ -80,6 +83,7 @@ void callers_watch(struct callers *c, uint32_t id, const char *name,
 		const struct addr_ranges *from = parts[i].ranges;
 		struct addr_ranges *to = &w->ranges[w->n];
 
+		w->kernel |= parts[i].binary == MAPS_KERNEL_ID;
 		if (parts[i].binary == MAPS_KERNEL_ID || !from->n)
 			continue;
 		to->r = xcalloc(from->n, sizeof(*to->r));
@@ -113,15 +117,6 @@ static bool holds(const struct addr_ranges *ranges, uint64_t vaddr)
 	return false;
 }
 
-static bool is_in(const struct watched *w, const struct caller_frame *f)
-{
-	for (int i = 0; i < w->n; i++) {
-		if (w->binary[i] == f->binary && holds(&w->ranges[i], f->vaddr))
-			return true;
-	}
-	return false;
-}
-
 static const char *function_of(const struct callers *c, const struct caller_frame *f)
 {
 	const struct location *l;
@@ -143,6 +138,15 @@ static bool is_named(const struct callers *c, const struct watched *w, const str
 	if (!strcmp(locations_get(c->locations, f->location)->target, w->name))
 		return true;
 	return function && !strncmp(function, w->name, n) && (!function[n] || function[n] == '@');
+}
+
+static bool is_in(const struct callers *c, const struct watched *w, const struct caller_frame *f)
+{
+	for (int i = 0; i < w->n; i++) {
+		if (w->binary[i] == f->binary && holds(&w->ranges[i], f->vaddr))
+			return true;
+	}
+	return w->kernel && is_named(c, w, f);
 }
 
 /*
@@ -205,7 +209,7 @@ void callers_add(struct callers *c, const struct caller_frame *frame, int n, uin
 		struct path path = { .n = 0 };
 		int i = 0;
 
-		while (i < n && !is_in(w, &frame[i]))
+		while (i < n && !is_in(c, w, &frame[i]))
 			i++;
 		if (i == n)
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * By which calls the targets of a run are reached: of each that is code of programs, how often it
+ * By which calls the targets of a run are reached: of each that is code, how often it
  * was sampled since it was first tried, and its commonest call paths. The commonest of those that
  * came first, that is: of each target a bounded number is told apart. Not thread-safe.
  */

@@ -407,10 +407,11 @@ static int resolve_named(const struct trials *l, const struct entry *e, bool pat
 	return ret;
 }
 
-/* Whose callers can be told: code of programs, in one place each. */
+/* Whose callers can be told: code in one place each, and the kernel's where it is looked at. */
 static void watch(struct session *s, const struct trial *t, const struct resolved_target *r)
 {
-	if (!strcmp(r->kind, "function") || !strcmp(r->kind, "line"))
+	if (!strcmp(r->kind, "function") || !strcmp(r->kind, "line") ||
+	    (!strcmp(r->kind, "kernel") && s->opt.n_kernel_scope))
 		handlers_watch(s->handlers, t->id, t->name, r->parts, r->n);
 }
 

@@ -139,6 +139,38 @@ static void test_inlined(void **state)
 	tear_down(&f);
 }
 
+/* The kernel lies elsewhere than its table says: what is of it is known by its name. */
+static void test_kernel(void **state)
+{
+	static const struct maps_binary kernel = { .id = MAPS_KERNEL_ID,
+						   .path = "[kernel]",
+						   .kernel = true };
+	struct addr_range r = { 0xffffffff9a000100, 0xffffffff9a000200 };
+	struct addr_ranges ranges = { &r, 1 };
+	struct engine_part part = { .binary = MAPS_KERNEL_ID, .ranges = &ranges };
+	struct caller_target t;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, GRANULARITY_FUNCTION);
+	callers_watch(f.callers, 3, "kernel:vfs_write", &part, 1);
+	frame(&f, &kernel, "copy", 0, 0xffffffff81000300, false);
+	frame(&f, &kernel, "vfs_write", 0, 0xffffffff81000150, false);
+	frame(&f, &kernel, "do_syscall_64", 0, 0xffffffff81000400, false);
+	frame(&f, &library, "write", 0, 5, false);
+	frame(&f, &program, "main", 1, 100, false);
+	add(&f, 10);
+	frame(&f, &program, "vfs_write", 1, 100, false);
+	add(&f, 1);
+	assert_true(callers_get(f.callers, 0, &t));
+	assert_int_equal(t.samples, 10);
+	assert_int_equal(t.all, 11);
+	assert_int_equal(t.n_paths, 1);
+	check_path(&t.paths[0], 10,
+		   "func:main@prog func:write@libc.so.6 kernel:do_syscall_64 kernel:vfs_write");
+	tear_down(&f);
+}
+
 /* However many ways there are, and however deep. */
 static void test_bounded(void **state)
 {
@@ -177,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_bounded),
 	};
 

@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/base.h"
 
+/* Whoever it befalls: what to do is the same. */
+static void add_advice(struct error *err)
+{
+	size_t n = strlen(err->text);
+	const char *advice = err->code == -EMFILE ? "raise the limit of open files (ulimit -n)"
+			     : err->code == -ENFILE
+				     ? "raise the machine's limit (sysctl fs.file-max)"
+				     : NULL;
+
+	if (advice && !strstr(err->text, "ulimit"))
+		snprintf(err->text + n, sizeof(err->text) - n, ": %s", advice);
+}
+
 int error_set(struct error *err, int errnum, const char *fmt, ...)
 {
 	if (err) {
@@ -10,6 +23,7 @@ int error_set(struct error *err, int errnum, const char *fmt, ...)
 		va_start(ap, fmt);
 		vsnprintf(err->text, sizeof(err->text), fmt, ap);
 		va_end(ap);
+		add_advice(err);
 	}
 	return -errnum;
 }

@@ -17,11 +17,8 @@ static void over(struct command *c)
 
 static int no_pipe(int errnum, struct error *err)
 {
-	return error_set(err, errnum, "the command cannot be started: no pipe to it: %s%s",
-			 strerror(errnum),
-			 errnum == EMFILE   ? ": raise the limit of open files (ulimit -n)"
-			 : errnum == ENFILE ? ": raise that of the machine (sysctl fs.file-max)"
-					    : "");
+	return error_set(err, errnum, "the command cannot be started: no pipe to it: %s",
+			 strerror(errnum));
 }
 
 int command_spawn(struct command *c, struct launcher *launcher, struct error *err)

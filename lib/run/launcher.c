@@ -155,7 +155,8 @@ static int fork_here(struct launcher *l, int gate, int report, struct error *err
 		}
 		command_main(l->argv, l->user, gate, report);
 	}
-	return pid < 0 ? error_set(err, errno, "fork: %s", strerror(errno)) : pid;
+	return pid < 0 ? error_set(err, errno, "no process for the command: %s", strerror(errno))
+		       : pid;
 }
 
 static bool answers(int socket)

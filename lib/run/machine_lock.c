@@ -84,7 +84,8 @@ static int lock_name(struct machine_lock *l, const char *name, struct error *err
 
 	l->name = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->name < 0)
-		return error_set(err, errno, "socket: %s", strerror(errno));
+		return error_set(err, errno, "no socket to find other scozds by: %s",
+				 strerror(errno));
 	while (bind(l->name, (struct sockaddr *)&a, len)) {
 		if (errno != EADDRINUSE)
 			return error_set(err, errno, "the name %s: %s", name, strerror(errno));

@@ -384,10 +384,8 @@ static void receive(struct job *j)
 				close(fds[i]);
 		}
 	} else if (errno == EMFILE) {
-		end(j, error_set(j->err, EMFILE,
-				 "%s: taking what was read of it: %s: raise the limit of open "
-				 "files (ulimit -n)",
-				 j->name, strerror(EMFILE)));
+		end(j, error_set(j->err, EMFILE, "%s: taking what was read of it: %s", j->name,
+				 strerror(EMFILE)));
 	} else {
 		is_gone(j);
 	}

@@ -528,3 +528,14 @@ const char *model_name(enum scoz_model model)
 {
 	return model == SCOZ_MODEL_WAIT ? "wait" : "core";
 }
+
+char *target_file(const struct target *t, const struct options *opt)
+{
+	char *path;
+
+	/* The command is what is meant, where it has that name; else what runs by that name. */
+	if (opt->command && path_ends_with(opt->command[0], t->binary) &&
+	    !binary_find(opt->command[0], &path, NULL))
+		return path;
+	return binary_find(t->binary, &path, NULL) ? NULL : path;
+}

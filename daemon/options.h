@@ -61,5 +61,7 @@ struct options {
 /* Exits by itself for --help, --version and usage errors (status 2). */
 void options_parse(int argc, char **argv, struct options *ret);
 const char *model_name(enum scoz_model model);
+/* Path of the file that target @t names as its binary, malloc'ed; NULL: there is none. */
+char *target_file(const struct target *t, const struct options *opt);
 
 #endif

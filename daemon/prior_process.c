@@ -58,6 +58,7 @@ struct process {
 	uint32_t progress[MOST_POINTS]; /* by number in the recording */
 	size_t n_points;
 	struct profile_replay replay;
+	char **files; /* of each target: what its binary is a link to; NULL: it is none */
 };
 
 bool prior_can_have(const struct progress_spec *p)
@@ -94,6 +95,19 @@ static int add_points(struct process *p, struct error *err)
 	return ret;
 }
 
+/* Programs are often links to others: those are called by their files in a recording. */
+static void find_files(struct process *p)
+{
+	p->files = xcalloc(p->o->n_targets + 1, sizeof(*p->files));
+	for (size_t i = 0; i < p->o->n_targets; i++) {
+		const struct target *t = &p->o->targets[i];
+		_cleanup_free_ char *path =
+			t->binary && t->kind == TARGET_FUNCTION ? target_file(t, p->o) : NULL;
+
+		p->files[i] = path ? realpath(path, NULL) : NULL;
+	}
+}
+
 static int prepare(struct process *p, struct error *err)
 {
 	struct recorder_options opt = {
@@ -107,6 +121,7 @@ static int prepare(struct process *p, struct error *err)
 	struct recorder_sink sink = causal_sink(&p->out);
 	int ret = symbolizer_start(err);
 
+	find_files(p);
 	privileges_raise();
 	privileges_keep(RIGHTS);
 	p->out.period_ns = PERIOD_NS;
@@ -193,14 +208,24 @@ static bool ends_with_path(const char *path, const char *end)
 	return k <= n && !strcmp(path + n - k, end) && (k == n || path[n - k - 1] == '/');
 }
 
-static bool is_target(const struct target *named, const struct predict_target *t)
+static bool is_in_binary(const struct process *p, size_t i, const char *object)
 {
+	const char *binary = p->o->targets[i].binary;
+
+	return !binary || !strcmp(path_base(object), path_base(binary)) ||
+	       (p->files[i] && !strcmp(object, p->files[i]));
+}
+
+static bool is_target(const struct process *p, size_t i, const struct predict_target *t)
+{
+	const struct target *named = &p->o->targets[i];
+
 	switch (named->kind) {
 	case TARGET_LINE:
 		return t->line && t->line == named->line && ends_with_path(t->file, named->name);
 	case TARGET_FUNCTION:
 		return !t->line && t->object[0] != '[' && !strcmp(t->symbol, named->name) &&
-		       (!named->binary || !strcmp(path_base(t->object), path_base(named->binary)));
+		       is_in_binary(p, i, t->object);
 	case TARGET_KERNEL:
 		return !t->line && t->object[0] == '[' && !strcmp(t->symbol, named->name);
 	default:
@@ -223,7 +248,7 @@ static enum target_kind name_target(const struct process *p, const struct predic
 	else
 		snprintf(name, size, "func:%s@%s", t->symbol, path_base(t->object));
 	for (size_t i = 0; i < p->o->n_targets; i++) {
-		if (is_target(&p->o->targets[i], t))
+		if (is_target(p, i, t))
 			snprintf(name, size, "%s", p->o->targets[i].spec);
 	}
 	return kind;
@@ -231,10 +256,10 @@ static enum target_kind name_target(const struct process *p, const struct predic
 
 static bool is_named(const struct predict_target *t, void *arg)
 {
-	const struct options *o = arg;
+	const struct process *p = arg;
 
-	for (size_t i = 0; i < o->n_targets; i++) {
-		if (is_target(&o->targets[i], t))
+	for (size_t i = 0; i < p->o->n_targets; i++) {
+		if (is_target(p, i, t))
 			return true;
 	}
 	return false;
@@ -244,9 +269,9 @@ static bool is_named(const struct predict_target *t, void *arg)
 static bool is_possible(const struct process *p, const struct predict_target *t)
 {
 	if (!t->line && t->object[0] == '[' && !p->o->n_kernel_scope)
-		return is_named(t, (void *)p->o);
+		return is_named(t, (void *)p);
 	if (t->line && p->o->granularity == GRANULARITY_FUNCTION)
-		return is_named(t, (void *)p->o);
+		return is_named(t, (void *)p);
 	return true;
 }
 
@@ -259,7 +284,7 @@ static double own_samples(const struct predict_target *t)
 /* Is there enough to be said of it, and is it one that the run may have? */
 static bool is_worth_telling(const struct process *p, const struct predict_target *t)
 {
-	return is_possible(p, t) && (own_samples(t) >= LEAST_SAMPLES || is_named(t, (void *)p->o));
+	return is_possible(p, t) && (own_samples(t) >= LEAST_SAMPLES || is_named(t, (void *)p));
 }
 
 /* @after: NULL, or what is faster besides. */
@@ -346,7 +371,7 @@ static bool may_be_step(const struct process *p, const struct predict_target *t)
 			p->o->granularity != GRANULARITY_FUNCTION;
 
 	return is_worth_telling(p, t) && 2 * t->own >= t->share &&
-	       (!by_lines || is_named(t, (void *)p->o));
+	       (!by_lines || is_named(t, (void *)p));
 }
 
 static size_t best_step(const struct process *p, const struct predict *r, uint64_t without)
@@ -413,7 +438,7 @@ static struct predict_options question(const struct process *p)
 					 .point = TRACE_NONE,
 					 .most_targets = PREDICT_TARGETS,
 					 .wanted = is_named,
-					 .wanted_arg = (void *)p->o };
+					 .wanted_arg = (void *)p };
 }
 
 static void tell_waiters(struct process *p, const struct trace *t)

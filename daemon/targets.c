@@ -583,10 +583,8 @@ static int check_one(const struct target *t, const struct options *opt, struct m
 	}
 	if (t->kind != TARGET_FUNCTION || !t->binary)
 		return 0;
-	/* The command is what is meant, where it has that name; else what runs by that name. */
-	if (!(opt->command && path_ends_with(opt->command[0], t->binary) &&
-	      !binary_find(opt->command[0], &path, NULL)) &&
-	    binary_find(t->binary, &path, NULL))
+	path = target_file(t, opt);
+	if (!path)
 		return 0;
 	ret = maptable_open(path, t->binary, map_opt, &table, &why);
 	if (ret)

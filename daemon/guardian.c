@@ -89,7 +89,8 @@ int guardian_start(struct guardian *g, unsigned long rate, int truth, unsigned l
 	ret = spawn_guard(g, low ? old : NULL, truth);
 	if (ret) {
 		guardian_stop(g);
-		return error_set(err, -ret, "starting a process: %s", strerror(-ret));
+		return error_set(err, -ret, "starting the process that puts settings back: %s",
+				 strerror(-ret));
 	}
 	if (!low)
 		return 0;

@@ -120,7 +120,9 @@ int launcher_start(struct launcher *l, char **argv, const char *user, struct err
 			l->argv = argv;
 			return 0;
 		}
-		return error_set(err, errno, "making a socket: %s", strerror(errno));
+		return error_set(err, errno,
+				 "making a socket to the process that starts the command: %s",
+				 strerror(errno));
 	}
 	fflush(NULL);
 	pid = fork();
@@ -138,7 +140,8 @@ int launcher_start(struct launcher *l, char **argv, const char *user, struct err
 	if (l->process >= 0)
 		return 0;
 	launcher_stop(l); /* it ends with the socket, too */
-	return error_set(err, saved, "starting a process: %s", strerror(saved));
+	return error_set(err, saved, "starting the process that starts the command: %s",
+			 strerror(saved));
 }
 
 /* Where there is no launcher. The other ends of the pipes must not stay open in the child. */

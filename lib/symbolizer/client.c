@@ -542,7 +542,8 @@ int symbolizer_start(struct error *err)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		if (errno != EAFNOSUPPORT)
-			return error_set(err, errno, "making a socket: %s", strerror(errno));
+			return error_set(err, errno, "making a socket to scozd-symbols: %s",
+					 strerror(errno));
 		log_warn("this kernel has no local sockets (CONFIG_UNIX): files are read with all "
 			 "the rights that this process has");
 		return 0;
@@ -554,7 +555,8 @@ int symbolizer_start(struct error *err)
 		nursery_main(pair[1]);
 	symbolizer.process = pid > 0 ? pidfd_open(pid, 0) : -1;
 	if (symbolizer.process < 0 || symbolizer.abandon < 0)
-		ret = error_set(err, errno, "starting a process: %s", strerror(errno));
+		ret = error_set(err, errno, "starting scozd-symbols, which reads programs: %s",
+				strerror(errno));
 	close(pair[1]);
 	if (ret) {
 		close(pair[0]); /* it ends with that */

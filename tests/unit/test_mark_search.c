@@ -57,7 +57,7 @@ static void test_reasons(void **state)
 	error_set(&why, ENFILE, "not opened");
 	mark_search_add_failure(s, &why);
 	assert_true(mark_search_failed(s, &why));
-	assert_string_equal(why.text, "not opened");
+	assert_string_equal(why.text, "not opened: raise the machine's limit (sysctl fs.file-max)");
 	assert_false(mark_search_take(s, &file, &sites));
 	mark_search_destroy(s);
 }

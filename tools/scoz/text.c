@@ -211,7 +211,8 @@ FILE *output_open(const char *path)
 	}
 	out = fdopen(fd, "w");
 	if (!out) {
-		log_warn("%s: cannot open for writing: %s", path, strerror(errno));
+		log_warn("%s: cannot open for writing: %s: choose another file with -o", path,
+			 strerror(errno));
 		close(fd);
 		return NULL;
 	}
@@ -238,7 +239,8 @@ int output_close(FILE *out, const char *path)
 	}
 	bad |= fclose(out) != 0;
 	if (bad)
-		log_warn("%s: cannot write: %s: what is there is incomplete", path,
-			 errno ? strerror(errno) : "an earlier write failed");
+		log_warn("%s: cannot write: %s: what is there is incomplete; make room, or choose "
+			 "another file with -o",
+			 path, errno ? strerror(errno) : "an earlier write failed");
 	return bad ? 1 : 0;
 }

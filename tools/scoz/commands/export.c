@@ -86,9 +86,11 @@ static int export_view(const struct recording *r, const struct export_format *f,
 	if (!output_close(out, output))
 		ret = v.points ? EXIT_DONE : EXIT_NOTHING;
 	if (ret == EXIT_NOTHING && r->n_samples)
-		log_warn("%s: none of its %zu samples fits the options", r->path, r->n_samples);
+		log_warn("%s: none of its %zu samples fits the options: give fewer of them",
+			 r->path, r->n_samples);
 	else if (ret == EXIT_NOTHING)
-		log_warn("%s: no samples were recorded", r->path);
+		log_warn("%s: no samples were recorded: record for longer, or what is busy",
+			 r->path);
 	record_view_deinit(&v);
 	return ret;
 }

@@ -142,7 +142,8 @@ static int draw_and_convert(const struct model *m, const char *svg, const char *
 	int ret, width, height;
 
 	if (!out) {
-		log_warn("%s: cannot create: %s", svg, strerror(errno));
+		log_warn("%s: cannot create: %s: choose another file with -o", svg,
+			 strerror(errno));
 		return EXIT_FAILED;
 	}
 	plot_size(m, &width, &height);

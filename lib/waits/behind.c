@@ -333,6 +333,10 @@ char *waits_target_of(const struct record_frame *f)
 
 /* ---- two orders ---- */
 
+/*
+ * Intervals of 95 % that do not overlap: of a pair that are about as wide that is 99 %, so that
+ * what is said of all ten pairs of five holds together about as often as one interval does.
+ */
 static bool surely_better(const struct waits_tried *a, const struct waits_tried *b)
 {
 	return a->known && b->known && a->low > b->high;

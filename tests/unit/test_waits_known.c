@@ -339,7 +339,7 @@ static void test_lock_knot(void **state)
 	timed(b, OP_SLEEP, 10, -1), work(b, 0.1);
 	record(&k);
 	ask(NULL);
-	expect_row(1, "worker (4 threads of 10)", "worker (4 threads of 10)", "futex lock");
+	expect_row(1, "worker (4 threads of 10)", "worker (4 threads of 10)  ", "futex lock");
 	expect_text("# knot: these wait for one another");
 	expect_behind("func:worker_target@program", 0.9);
 }
@@ -408,6 +408,46 @@ static void test_imbalance(void **state)
 	expect_text("# sink");
 	expect_text("rank (102): on a CPU");
 	expect_behind("func:rank_target@program", 0.5);
+}
+
+/* Threads that meet in ten rounds, of which one is late in the first @often. */
+static void record_threads(int often)
+{
+	static const int others[] = { 0, 1, 3 };
+	struct known k = begin("imbalanced threads", 4);
+	struct builder *b = &k.b;
+	int o = object(b, 4);
+
+	for (int i = 0; i < 4; i++) {
+		named(&k, "worker", 10);
+		for (int round = 0; round < 10; round++) {
+			work(b, 2);
+			if (i == (round < often ? 2 : others[round % 3]))
+				target(b, 3);
+			op(b, OP_BARRIER, o);
+		}
+		if (!i)
+			progress(b);
+	}
+	record(&k);
+}
+
+static void test_imbalanced_threads(void **state)
+{
+	(void)state;
+	record_threads(9);
+	ask(NULL);
+	expect_row(1, "worker (3 threads of 10)", "worker (102)  ", "futex");
+	/* It waits as the others do. */
+	record_threads(6);
+	ask(NULL);
+	expect_row(1, "worker (4 threads of 10)", "worker (4 threads of 10), mostly worker (102)",
+		   "futex");
+	expect_behind("func:worker_target@program", 0.5);
+	/* Nobody is late more often than all others. */
+	record_threads(4);
+	ask(NULL);
+	expect_row(1, "worker (4 threads of 10)", "worker (4 threads of 10)  ", "futex");
 }
 
 /* The same by messages to the neighbour: two wait for who waits for the slow one. */
@@ -605,12 +645,12 @@ static void test_targets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_single_server), cmocka_unit_test(test_single_reader),
-		cmocka_unit_test(test_disk_batching), cmocka_unit_test(test_lock_knot),
-		cmocka_unit_test(test_lock_holder),   cmocka_unit_test(test_loopback),
-		cmocka_unit_test(test_imbalance),     cmocka_unit_test(test_imbalanced_ring),
-		cmocka_unit_test(test_behind),	      cmocka_unit_test(test_orders),
-		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_single_server),	cmocka_unit_test(test_single_reader),
+		cmocka_unit_test(test_disk_batching),	cmocka_unit_test(test_lock_knot),
+		cmocka_unit_test(test_lock_holder),	cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_imbalance),	cmocka_unit_test(test_imbalanced_threads),
+		cmocka_unit_test(test_imbalanced_ring), cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_orders),		cmocka_unit_test(test_targets),
 	};
 	int r;
 

@@ -247,6 +247,44 @@ static char *name_of(const struct view *v, uint32_t group)
 	return text_clean(raw, "?");
 }
 
+/*
+ * Of a group one may be waited for more than all others together: the late one among those who
+ * meet. Its number, or WAITS_NONE.
+ */
+static uint32_t mostly_whom(const struct view *v, const struct waits_edge *e)
+{
+	const struct waits_recorded *r = &v->r;
+	uint64_t *work = xcalloc(r->n_vertices, sizeof(*work)), all = 0;
+	uint32_t best = 0;
+
+	for (size_t i = 0; i < r->waits.graph.n; i++) {
+		const struct waits_edge *one = &r->waits.graph.edges[i];
+
+		if (r->group[one->from] != e->from || r->group[one->to] != e->to)
+			continue;
+		all += one->work;
+		work[one->to] += one->work;
+		if (work[one->to] > work[best])
+			best = one->to;
+	}
+	if (work[best] <= all / 2)
+		best = WAITS_NONE;
+	free(work);
+	return best;
+}
+
+static char *name_of_whom(const struct view *v, const struct waits_edge *e)
+{
+	uint32_t most = v->r.members[e->to] > 2 ? mostly_whom(v, e) : WAITS_NONE;
+	_cleanup_free_ char *group = name_of(v, e->to), *one = NULL, *clean = NULL;
+
+	if (most == WAITS_NONE)
+		return xstrdup(group);
+	one = waits_vertex_name(&v->r, most);
+	clean = text_clean(one, "?");
+	return xasprintf("%s, mostly %s", group, clean);
+}
+
 static int heavier(const void *pa, const void *pb)
 {
 	const struct waits_edge *a = pa, *b = pb;
@@ -305,7 +343,7 @@ static void print_edges(const struct view *v, const struct waits_graph *g, size_
 		row[2] = xasprintf("%.3f s", list[i].weight / 1e9);
 		row[3] = xasprintf("%.3f s", list[i].own / 1e9);
 		row[4] = name_of(v, list[i].from);
-		row[5] = name_of(v, list[i].to);
+		row[5] = name_of_whom(v, &list[i]);
 		row[6] = xstrdup(mostly(&list[i]));
 	}
 	for (size_t i = 0; i < t.rows; i++)

@@ -126,17 +126,19 @@ static void test_favour(void **state)
 static void test_both(void **state)
 {
 	struct expectations e = { 0 };
-	struct expectation x[3] = {
+	struct expectation x[4] = {
 		{ .target = "b", .after = "a", .n_at = 1, .at = { { 0.5, 30, 20, 40 } } },
 		{ .target = "c", .after = "a", .n_at = 1, .at = { { 0.5, 25, 20, 40 } } },
 		{ .target = "d", .after = "a" },
+		{ .target = "c", .after = "b", .n_at = 1, .at = { { 0.5, 35, 20, 40 } } },
 	};
 
 	(void)state;
 	e.next = x;
-	e.n_next = 3;
+	e.n_next = 4;
 	assert_ptr_equal(expectations_of_both(&e, "a", "b"), &x[0].at[0]);
 	assert_ptr_equal(expectations_of_both(&e, "a", "c"), &x[1].at[0]);
+	assert_ptr_equal(expectations_of_both(&e, "b", "c"), &x[3].at[0]);
 	assert_null(expectations_of_both(&e, "a", "d"));
 	assert_null(expectations_of_both(&e, "b", "a"));
 	assert_null(expectations_of_both(&e, "a", "e"));

@@ -26,6 +26,7 @@ struct run {
 	size_t n, n_targets;		    /* the latter without joints */
 	uint32_t windows, of_joints, began; /* the last: windows by the first joint */
 	double clock_s;
+	double sleeps; /* until points in time, for each visit */
 	struct rng rng;
 	plan_worth *worth;
 	struct plan_window last;
@@ -92,6 +93,7 @@ static enum plan_answer step(struct run *r)
 	if (answer != PLAN_MEASURE)
 		return answer;
 	p.virtual_s = (1 - r->gain[a.target] * a.speedup) * exp(NOISE * normal(&r->rng));
+	w.absolute_waits = r->sleeps * p.visits;
 	w.seq = r->windows;
 	w.speedup = a.speedup;
 	w.real = a.real;
@@ -157,6 +159,19 @@ static void only_when_sure(void **state)
 		assert_int_equal(r.n, r.n_targets);
 		plan_free(r.p);
 	}
+}
+
+/* However narrow the interval is: the program follows a clock that is not delayed. */
+static void not_when_withheld(void **state)
+{
+	static const double gain[] = { 0.4, 0.2, 0.1 };
+	struct run r = begin(gain, 3, (struct plan_options){ .next = true });
+
+	(void)state;
+	r.sleeps = 1;
+	go_on(&r, 600);
+	assert_int_equal(r.n, 3);
+	plan_free(r.p);
 }
 
 /* With what surely harms alone nothing is tried; with what is worth nothing alone, it is. */
@@ -284,10 +299,15 @@ static void broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bounded),    cmocka_unit_test(only_when_sure),
-		cmocka_unit_test(with_whom),  cmocka_unit_test(expectation_first),
-		cmocka_unit_test(not_wanted), cmocka_unit_test(short_runs),
-		cmocka_unit_test(precise),    cmocka_unit_test(broken),
+		cmocka_unit_test(bounded),
+		cmocka_unit_test(only_when_sure),
+		cmocka_unit_test(with_whom),
+		cmocka_unit_test(not_when_withheld),
+		cmocka_unit_test(expectation_first),
+		cmocka_unit_test(not_wanted),
+		cmocka_unit_test(short_runs),
+		cmocka_unit_test(precise),
+		cmocka_unit_test(broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,69 @@ static void order(void **state)
 	assert_non_null(strstr(strstr(out_text, "Warnings"), "operator[] is worth most: "));
 }
 
+/* What may be much, and is not sure, comes after what surely is something. */
+static void bound_not_estimate(void **state)
+{
+	struct estimate lucky = { .verdict = VERDICT_OPTIMIZE,
+				  .best = KNOWN_VALUE,
+				  .best_pct = 30,
+				  .best_lo = 2,
+				  .best_hi = 58 };
+	struct estimate sure = { .verdict = VERDICT_OPTIMIZE,
+				 .best = KNOWN_VALUE,
+				 .best_pct = 20,
+				 .best_lo = 15,
+				 .best_hi = 25 };
+	const struct model_row a = { .e = &lucky }, b = { .e = &sure };
+
+	(void)state;
+	assert_true(rank_key(&b, SORT_BOUND) > rank_key(&a, SORT_BOUND));
+	assert_true(rank_key(&b, SORT_ESTIMATE) < rank_key(&a, SORT_ESTIMATE));
+	/* So with harm. */
+	lucky = (struct estimate){ .verdict = VERDICT_CONTENTION,
+				   .best = KNOWN_VALUE,
+				   .best_pct = -30,
+				   .best_lo = -58,
+				   .best_hi = -2 };
+	sure = lucky;
+	sure.best_pct = -20;
+	sure.best_hi = -15;
+	assert_true(rank_key(&b, SORT_BOUND) > rank_key(&a, SORT_BOUND));
+}
+
+/* An interval that goes on beyond the axis says so, at either end. */
+static void arrows(void **state)
+{
+	const struct scale s = { .lo = -10, .hi = 30, .width = 20 };
+	FILE *terminal = stdout;
+	char *text = NULL;
+	size_t size;
+
+	(void)state;
+	setlocale(LC_CTYPE, "C");
+	for (int within = 0; within < 2; within++) {
+		stdout = open_memstream(&text, &size);
+		print_interval(&s, within ? -10 : -11, 10, within ? 30 : 31, SECTION_UNCLEAR);
+		fclose(stdout);
+		stdout = terminal;
+		assert_int_equal(!strchr(text, '<'), within);
+		assert_int_equal(!strchr(text, '>'), within);
+		free(text);
+	}
+}
+
+static void warned_once(void **state)
+{
+	struct text_list l = { .n = 0 };
+
+	(void)state;
+	for (int i = 0; i < 15; i++)
+		text_list_add(&l, xstrdup("few windows"));
+	text_list_add(&l, xstrdup("another"));
+	assert_int_equal(l.n, 2);
+	text_list_free(&l);
+}
+
 static void options(void **state)
 {
 	(void)state;
@@ -493,6 +556,9 @@ int main(void)
 		cmocka_unit_test(golden),
 		cmocka_unit_test(any_width),
 		cmocka_unit_test(order),
+		cmocka_unit_test(bound_not_estimate),
+		cmocka_unit_test(arrows),
+		cmocka_unit_test(warned_once),
 		cmocka_unit_test(options),
 		cmocka_unit_test(details),
 		cmocka_unit_test(warnings),

@@ -424,6 +424,29 @@ static void test_callers(void **state)
 	assert_non_null(strstr(out_text, "\"func:render@bar\""));
 }
 
+/* An interval that goes on beyond the axis says so, at either end. */
+static void test_arrows(void **state)
+{
+	const struct profile_progress progress = { .kind = PROGRESS_THROUGHPUT };
+	struct estimate e = { .best = KNOWN_VALUE, .best_pct = 10, .best_at_pct = 50 };
+	const struct model_row row = { .e = &e, .progress = &progress };
+	struct page p = { .axis = { .lo = -10, .hi = 30 } };
+	char *text = NULL;
+	size_t size;
+
+	(void)state;
+	for (int within = 0; within < 2; within++) {
+		e.best_lo = within ? -10 : -11;
+		e.best_hi = within ? 30 : 31;
+		p.out = open_memstream(&text, &size);
+		write_whisker(&p, &row);
+		fclose(p.out);
+		assert_int_equal(!strstr(text, "M4 8L0 12L4 16"), within);
+		assert_int_equal(!strstr(text, "M196 8L200 12L196 16"), within);
+		free(text);
+	}
+}
+
 /* Who waits for a target: the last run that says counts; names are of anybody's choice. */
 static void test_waiters(void **state)
 {
@@ -758,6 +781,7 @@ int main(void)
 		cmocka_unit_test(test_tabs),
 		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_waiters),
+		cmocka_unit_test(test_arrows),
 		cmocka_unit_test(test_page_size),
 		cmocka_unit_test(test_page_bound),
 		cmocka_unit_test(test_sizes),

@@ -268,12 +268,30 @@ static void test_best(void **state)
 	free(text);
 	estimates_free(&e);
 
+	/* Nor is it the worst point, where others are as bad. */
+	w.n = 0;
+	add_curve(&w, (double[]){ 0.25, 0.75, 1 }, (double[]){ 1.05, 1.205, 1.2 }, 3, 12, 0.03);
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_CONTENTION);
+	assert_true(e.e[0].points[2].program_speedup_pct < e.e[0].points[3].program_speedup_pct);
+	assert_true(e.e[0].best_at_pct == 100);
+	estimates_free(&e);
+
 	w.n = 0;
 	add_curve(&w, s, up, 3, 12, 0.005);
 	e = run(&w);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
 	assert_float_equal(e.e[0].best_pct, 20, 0.3);
 	assert_true(e.e[0].best_at_pct == 50);
+	estimates_free(&e);
+
+	/* A lower speedup that looks a little better, within the intervals, is not the best one. */
+	w.n = 0;
+	add_curve(&w, (double[]){ 0.25, 0.75, 1 }, (double[]){ 0.95, 0.795, 0.8 }, 3, 12, 0.03);
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_true(e.e[0].points[2].program_speedup_pct > e.e[0].points[3].program_speedup_pct);
+	assert_true(e.e[0].best_at_pct == 100);
 	estimates_free(&e);
 
 	/* A lucky point of three windows is not the best of a curve that is known elsewhere. */

@@ -59,7 +59,8 @@ static const char usage[] =
 	"      --batch=N                engine kernel, as published: handlers account for N\n"
 	"                               samples at a time\n"
 	"      --tune=[no-]WAY[,...]    engine kernel: kick, defer, credit, catch-up, exclude;\n"
-	"                               engine bpf: no-switch-exit, no-self-interrupt\n"
+	"                               engine bpf: no-switch-exit, no-self-interrupt,\n"
+	"                               no-spread\n"
 	"\n"
 	"Output:\n"
 	"  -o, --output=FILE            default: profile.scoz; a fitting one is extended\n"
@@ -230,6 +231,7 @@ static void parse_tune(struct options *o, const char *arg)
 		{ "exclude", SCOZ_F_EXCLUDE, 0 },
 		{ "switch-exit", 0, ENGINE_SWITCH_EXIT },
 		{ "self-interrupt", 0, ENGINE_SELF_INTERRUPT },
+		{ "spread", 0, ENGINE_SPREAD },
 	};
 	_cleanup_free_ char *copy = xstrdup(arg);
 	char *save = NULL;
@@ -242,8 +244,8 @@ static void parse_tune(struct options *o, const char *arg)
 			i++;
 		if (i == ARRAY_SIZE(ways) || (ways[i].way && !off))
 			wrong("--tune: \"%s\" is none of kick, defer, credit, catch-up, "
-			      "exclude, nor one of these after no-, nor no-switch-exit or "
-			      "no-self-interrupt",
+			      "exclude, nor one of these after no-, nor no-switch-exit, "
+			      "no-self-interrupt or no-spread",
 			      s);
 		*(off ? &o->tune_off : &o->tune_on) |= ways[i].flag;
 		o->bpf_off |= ways[i].way;

@@ -60,6 +60,7 @@ struct engine_options {
 /* Where cores stop after a task switch (bpf/switched.bpf.h), the better way first. */
 #define ENGINE_SWITCH_EXIT    (1U << 0) /* at the tracepoint sched_exit_tp */
 #define ENGINE_SELF_INTERRUPT (1U << 1) /* in an interrupt that the core sends to itself */
+#define ENGINE_SPREAD	      (1U << 2) /* hits are spread over what tasks run (account/spread.h) */
 
 /* Creates and attaches everything; sampling begins with engine_start(). */
 int engine_create(const struct engine_options *opt, struct engine **ret, struct error *err);

@@ -33,6 +33,7 @@ void sim_options_default(struct sim_options *o)
 		.weather = { .common = 0.5 },
 		.charge_stops = true,
 		.share = true,
+		.spread = true,
 		.waits = true,
 		.devices = true,
 		.servers = true,
@@ -122,6 +123,36 @@ void core_resume(struct sim *s, int c)
 	event_add(&s->events, s->now + length, EV_SEGMENT, c, k->segment);
 }
 
+static bool is_spread(const struct sim *s, const struct task *t)
+{
+	return s->o.spread && s->o.model == SCOZ_MODEL_WAIT && s->o.batch == 1 &&
+	       !t->spec->stranger && !is_server(s, t);
+}
+
+static void insert_spread(struct sim *s, struct core *k, uint64_t r)
+{
+	int64_t d = r ? scoz_spread_insert(&k->account, r, s->speedup) : 0;
+
+	if (d)
+		insert_delay(s, d);
+}
+
+void core_release(struct sim *s, int c, bool ends)
+{
+	struct core *k = &s->core[c];
+	struct task *t;
+
+	if (k->cur == NOBODY || k->stop)
+		return;
+	t = &s->task[k->cur];
+	if (!is_spread(s, t))
+		return;
+	insert_spread(s, k,
+		      t->exited ? scoz_spread_flush(&t->spread)
+				: scoz_spread_release(&t->spread, &k->account, ends, s->o.period,
+						      s->now));
+}
+
 int64_t account_of(const struct sim *s, int c)
 {
 	const struct core *k = &s->core[c];
@@ -131,12 +162,13 @@ int64_t account_of(const struct sim *s, int c)
 	return k->account.absorbed;
 }
 
-void core_switch_out(struct sim *s, int c)
+void core_switch_out(struct sim *s, int c, bool blocks)
 {
 	struct core *k = &s->core[c];
 	struct task *t = &s->task[k->cur];
 
 	k->account.spinning = 0;
+	core_release(s, c, blocks);
 	scoz_look(&k->account, s->delay, s->waived);
 	scoz_run_count(&k->account, &t->account, s->now, !t->spec->stranger);
 	scoz_switch_out(&k->account, is_server(s, t) ? NULL : &t->account, s->now);
@@ -317,10 +349,9 @@ static void waive_common_debt(struct sim *s)
 
 /* ---- ticks ---- */
 
-void add_delay(struct sim *s, int64_t d)
+void insert_delay(struct sim *s, int64_t d)
 {
 	s->delay += d;
-	s->hits++;
 	waive_common_debt(s);
 	if (!s->o.kick)
 		return;
@@ -328,6 +359,12 @@ void add_delay(struct sim *s, int64_t d)
 		if (s->core[c].cur != NOBODY && !s->core[c].stop)
 			event_add(&s->events, s->now + s->o.kick, EV_KICK, c, 0);
 	}
+}
+
+void add_delay(struct sim *s, int64_t d)
+{
+	s->hits++;
+	insert_delay(s, d);
 }
 
 /* As published: a handler takes a core's samples in batches and accounts them at once. */
@@ -364,6 +401,15 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 			      hit ? (int64_t)((weight * s->speedup) >> SCOZ_SPEEDUP_SHIFT) : 0);
 		return;
 	}
+	if (is_spread(s, t)) {
+		if (t->label == SIM_TARGET && weight) {
+			scoz_spread_hit(&t->spread, weight, 0);
+			k->account.hits++;
+			s->hits++;
+		}
+		core_release(s, c, false);
+		return;
+	}
 	if (!hit)
 		return;
 	d = scoz_hit(&k->account, weight, s->speedup);
@@ -391,6 +437,8 @@ static void spin_seen(struct sim *s, int c, uint64_t weight)
 	int64_t ender = s->delay;
 
 	s->core[c].spun += weight;
+	if (s->o.sees_spins)
+		scoz_spread_spins(&s->task[s->core[c].cur].spread, s->now);
 	if (!s->core[c].spins)
 		s->core[c].spun_first += weight;
 	if (!s->o.sees_spins || s->o.spins || s->o.model != SCOZ_MODEL_WAIT)
@@ -425,6 +473,9 @@ static void tick(struct sim *s, int c)
 		core_update(s, c);
 		scoz_look(&k->account, s->delay, s->waived);
 		weight = scoz_tick(&k->account, s->now, SCOZ_MAX_WEIGHT);
+		if (s->o.spread)
+			weight = scoz_clock_tick(&k->clock, &k->account, weight, s->o.period,
+						 s->now);
 		scoz_run_count(&k->account, &s->task[k->cur].account, s->now, 1);
 		if (s->o.credit_cost)
 			scoz_tick_cost(&k->account, weight, s->o.tick_cost, s->o.period);

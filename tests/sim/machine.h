@@ -15,6 +15,7 @@
 
 #include "account/busy_wait.h"
 #include "account/share.h"
+#include "account/spread.h"
 #include "account/wait.h"
 #include "program.h"
 #include "trace/trace.h"
@@ -59,6 +60,7 @@ struct sim_options {
 	bool devices;	   /* devices have accounts (the same) */
 	bool servers;	   /* threads of the kernel have, too (the same) */
 	bool exchange;	   /* cores change places (the same) */
+	bool spread;	   /* hits are spread, ticks after idling stand for a period (spread.h) */
 	bool spins;	   /* waits for spin locks are followed */
 	bool sees_spins;   /* ticks see that a program spins */
 	/* What happens, as a causal recording has it; samples are exact, `stack` is the label. */

@@ -32,6 +32,7 @@ struct task {
 	int64_t fair; /* run time as fair scheduling counts it */
 	struct scoz_task account;
 	struct scoz_task_use use;
+	struct scoz_spread spread;
 	uint64_t rng;
 	/* waits */
 	bool external; /* its last wait ended by a device or a timer */
@@ -61,6 +62,7 @@ struct core {
 	int cur; /* task or NOBODY */
 	struct list ready;
 	bool waking;  /* idle, a wake-up is on its way */
+	struct scoz_clock clock;
 	bool resched; /* a task waits that should run instead */
 	enum stop_kind stop;
 	int64_t stop_began, stop_limit;
@@ -152,10 +154,14 @@ static inline bool is_apart(const struct sim *s, const struct task *t)
 
 /* machine.c */
 /* Of who runs on core @c. */
+/* What the task on @c has run in the target is inserted, before others look at its account. */
+void core_release(struct sim *s, int c, bool ends);
 int64_t account_of(const struct sim *s, int c);
 int64_t core_debt(const struct sim *s, int c);
 /* Somebody has hit the target. */
+/* A hit inserts @d; part of what hits are worth. */
 void add_delay(struct sim *s, int64_t d);
+void insert_delay(struct sim *s, int64_t d);
 /* Brings the running task's work up to date. */
 void core_update(struct sim *s, int c);
 /* Starts the clock of the running task's current piece of work. */
@@ -163,7 +169,7 @@ void core_resume(struct sim *s, int c);
 /* Other tasks have begun or ceased to want the core. */
 void core_crowded(struct sim *s, int c);
 /* The running task gives up the core: it blocks, is preempted or ends. */
-void core_switch_out(struct sim *s, int c);
+void core_switch_out(struct sim *s, int c, bool blocks);
 /* Pays what is owed; true when the core now stands still. */
 bool core_pay(struct sim *s, int c, enum stop_kind kind);
 

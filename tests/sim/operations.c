@@ -242,6 +242,7 @@ static enum outcome do_io(struct sim *s, int c, const struct sim_op *op)
 		return GO_ON;
 	t->step = STEP_WAITING;
 	t->service = duration(s, t, op, false);
+	core_release(s, c, false);
 	t->submitted = s->core[c].account.absorbed;
 	t->issued = s->now;
 	if (o->count < o->size)
@@ -339,6 +340,7 @@ static void do_progress(struct sim *s, int c)
 	trace_progress(s, c);
 	scoz_noticed(&s->task[s->core[c].cur].account);
 	s->progress.last_time = s->now;
+	core_release(s, c, false);
 	s->progress.last_virtual = s->now - s->core[c].account.absorbed;
 }
 
@@ -385,6 +387,7 @@ static enum outcome step(struct sim *s, int c)
 	case OP_ARM:
 		t->armed = true;
 		t->fired = false;
+		core_release(s, c, false);
 		t->armed_account = s->core[c].account.absorbed;
 		t->issued = s->now;
 		event_add(&s->events, s->now + duration(s, t, op, false), EV_TIMER, s->core[c].cur,

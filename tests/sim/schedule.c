@@ -164,6 +164,9 @@ static void switch_in(struct sim *s, int c, int t)
 	if (x->fair > k->fair_floor)
 		k->fair_floor = x->fair;
 	scoz_run_begin(&k->account, s->now);
+	if (k->account.idle)
+		scoz_clock_busy(&k->clock, &k->account, s->now);
+	scoz_spread_in(&x->spread, &k->account, s->now);
 	if (s->servers && !is_apart(s, x))
 		rest(s, c, x);
 	if (x->waited_in_target && s->speedup) {
@@ -234,7 +237,7 @@ static void preempt(struct sim *s, int c)
 
 	core_update(s, c);
 	trace_leaves(s, c, TRACE_QUEUED);
-	core_switch_out(s, c);
+	core_switch_out(s, c, false);
 	k->cur = NOBODY;
 	enqueue(s, t, c);
 	schedule_next(s, c);
@@ -304,7 +307,7 @@ void task_block(struct sim *s, int c)
 	struct task *t = &s->task[s->core[c].cur];
 
 	trace_leaves(s, c, TRACE_BLOCKED);
-	core_switch_out(s, c);
+	core_switch_out(s, c, true);
 	t->state = TASK_BLOCKED;
 	if (t->external && !t->spec->kernel && !t->counted && !is_sink(s, t)) {
 		t->counted = true;
@@ -372,6 +375,7 @@ static void task_wake_external(struct sim *s, int t, const int64_t *submitter)
 	s->external_waited += s->now - x->account.since;
 	s->external_waits++;
 	scoz_external_wait(&x->account, s->now);
+	scoz_spread_woken(&x->spread, true);
 	if (is_server(s, x))
 		scoz_wake_external(&x->account, s->now);
 	else if (is_sink(s, x))
@@ -398,8 +402,12 @@ void task_wake(struct sim *s, int t, int waker)
 	end_wait(s, x);
 	x->external = false;
 	s->syncs++;
-	if (s->core[waker].cur != NOBODY)
+	scoz_spread_woken(&x->spread, false);
+	core_release(s, waker, true);
+	if (s->core[waker].cur != NOBODY) {
+		scoz_spread_wakes(&s->task[s->core[waker].cur].spread);
 		scoz_noticed(&s->task[s->core[waker].cur].account);
+	}
 	if (is_server(s, x))
 		scoz_set_to_work(&x->account, account_of(s, waker), s->now);
 	else
@@ -417,6 +425,7 @@ void task_wake_served(struct sim *s, int t, int waker, int64_t ender)
 	s->external_waited += s->now - x->account.since;
 	s->external_waits++;
 	scoz_external_wait(&x->account, s->now);
+	scoz_spread_woken(&x->spread, true);
 	scoz_wake(&x->account, ender, s->now);
 	make_ready(s, t, waker, NOBODY);
 }
@@ -431,6 +440,8 @@ void task_start(struct sim *s, int t, int by, int core)
 	struct task *x = &s->task[t];
 
 	x->core = core != NOBODY ? core : by;
+	if (by != NOBODY)
+		core_release(s, by, false);
 	x->account.absorbed = by == NOBODY ? s->delay : s->core[by].account.absorbed;
 	x->account.since = s->now;
 	x->use.cpu = x->core;
@@ -444,7 +455,7 @@ void task_start(struct sim *s, int t, int by, int core)
 void task_exit(struct sim *s, int c)
 {
 	trace_exits(s, c);
-	core_switch_out(s, c);
+	core_switch_out(s, c, true);
 	s->task[s->core[c].cur].state = TASK_DORMANT;
 	schedule_next(s, c);
 }

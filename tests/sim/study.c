@@ -58,6 +58,8 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.slice_credit = true;
 	else if (!strcmp(word, "no-share"))
 		c->o.share = false;
+	else if (!strcmp(word, "no-spread"))
+		c->o.spread = false;
 	else if (!strcmp(word, "no-devices"))
 		c->o.devices = false;
 	else if (!strcmp(word, "no-exchange"))
@@ -80,7 +82,7 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.keep_sinks = true;
 	else if (!strcmp(word, "engine=kernel"))
 		c->o.defer = c->o.slice_credit = c->o.spins = c->o.keep_sinks = true,
-		c->o.charge_stops = false;
+		c->o.charge_stops = c->o.spread = false;
 	else if (strcmp(word, "engine=bpf") != 0)
 		return false;
 	return c->o.period > 0 && c->o.batch > 0;

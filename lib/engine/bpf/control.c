@@ -29,6 +29,7 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		else
 			t.user = 1;
 	}
+	t.number = b->target->number + 1;
 	usleep(100); /* ticks that began before the speedup became 0 */
 	memcpy(b->ranges, ranges, n_ranges * sizeof(*ranges));
 	memcpy(b->target, &t, sizeof(t));

@@ -270,6 +270,8 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	s->rodata->filter_sinks = !e->opt.keep_sinks;
 	s->rodata->members_known = e->opt.members_known;
 	s->rodata->spare_strangers = e->opt.members_known && e->opt.model == SCOZ_MODEL_WAIT;
+	s->rodata->spread_hits =
+		e->opt.model == SCOZ_MODEL_WAIT && !(e->opt.no_ways & ENGINE_SPREAD);
 	s->rodata->unwind_by_tables = unwind;
 	s->rodata->measure_latency = e->opt.measure_latency;
 	kallsyms_each(set_timer_function, s);

@@ -17,6 +17,7 @@ const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.
 const volatile __u32 filter_sinks = 1; /* account.h, "Sinks" */
 const volatile __u32 members_known;    /* 1: hits of tasks that are not involved do not count */
 const volatile __u32 spare_strangers;  /* 1: account/share.h */
+const volatile __u32 spread_hits;      /* 1: account/spread.h */
 const volatile __u64 timerfd_function; /* kernel addresses, 0 when unknown */
 const volatile __u64 posix_timer_function;
 const volatile __u64 itimer_function;
@@ -68,6 +69,7 @@ struct {
 struct task_state {
 	struct scoz_task account;
 	struct scoz_task_use use;
+	struct scoz_spread spread;
 	u64 involved_until; /* ~0: for good */
 	u32 blocked;
 	u32 external; /* its last wait ended by a device or timer */

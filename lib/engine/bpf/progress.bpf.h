@@ -3,7 +3,7 @@
 #ifndef SCOZ_PROGRESS_BPF_H
 #define SCOZ_PROGRESS_BPF_H
 
-#include "engine/bpf/page.bpf.h"
+#include "engine/bpf/spread.bpf.h"
 
 /* Names of those who come to a point that counts others, for people who wonder why it does not. */
 struct {
@@ -95,6 +95,8 @@ static __always_inline int visit(u32 point)
 	__sync_fetch_and_add(&p->visits, 1);
 	__sync_fetch_and_add(&p->sum_time, now);
 	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+	if (!c->stopping)
+		release(c, bpf_get_current_task_btf(), t, false, now);
 	virtual = now - task_account_now(c, g, bpf_get_current_task_btf(), t, now, false);
 	WRITE_ONCE(p->last_virtual, virtual);
 	WRITE_ONCE(p->last_time, now);

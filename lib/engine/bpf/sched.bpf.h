@@ -17,6 +17,7 @@
 
 #include "engine/bpf/context.bpf.h"
 #include "engine/bpf/operations.bpf.h"
+#include "engine/bpf/spread.bpf.h"
 #include "engine/bpf/switched.bpf.h"
 
 /* After which a sleeper no longer counts against waivers. */
@@ -109,6 +110,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		t = bpf_task_storage_get(&tasks, prev, 0, 0);
 		if (t)
 			scoz_run_count(c, &t->account, now, is_involved(t, now));
+		release(c, prev, t, !preempt && prev->__state, now);
+		delay = READ_ONCE(g->delay);
 		server = is_server(prev);
 		scoz_switch_out(c, t && !server ? &t->account : NULL, now);
 		stranger = is_stranger(t, now);
@@ -140,6 +143,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	}
 	t = bpf_task_storage_get(&tasks, next, 0, 0);
+	if (t)
+		scoz_spread_in(&t->spread, c, now);
+	if (c->idle)
+		scoz_clock_busy(&time->clock, c, now);
 	server = is_server(next);
 	WRITE_ONCE(time->server, server);
 	if (t) { /* should its wake-up have been missed, the wait counts as queueing */
@@ -292,6 +299,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	most = t->account.absorbed + length;
 	t->waited = 0;
 	t->works_for = 0;
+	scoz_spread_woken(&t->spread, woken_externally(s));
 	if (woken_externally(s)) {
 		end_external_wait(c, g, s, t, p, now);
 		if (owes_for_wait(s, t, p, now)) /* else nobody waits for it */
@@ -307,6 +315,10 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	}
 	waker = bpf_get_current_task_btf();
 	w = bpf_task_storage_get(&tasks, waker, 0, 0);
+	if (w && !is_self(waker)) {
+		release(c, waker, w, true, now);
+		scoz_spread_wakes(&w->spread);
+	}
 	ender = task_account_now(c, g, waker, w, now, is_self(waker));
 	served = !(p->flags & PF_KTHREAD) && waker->flags & PF_KTHREAD && !hands_on(w, p);
 	if (served && w && is_server(waker)) {
@@ -353,9 +365,11 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 	t = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t || !c || !g)
 		return 0;
+	parent = bpf_task_storage_get(&tasks, current, 0, 0);
+	if (!is_self(current))
+		release(c, current, parent, false, now);
 	t->account.absorbed = account_now(c, g, now, is_self(current));
 	t->account.since = now;
-	parent = bpf_task_storage_get(&tasks, current, 0, 0);
 	if (!parent)
 		return 0;
 	scoz_noticed(&parent->account);

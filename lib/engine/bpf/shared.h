@@ -4,6 +4,7 @@
 #define SCOZ_BPF_SHARED_H
 
 #include "engine/span_bins.h"
+#include "account/spread.h"
 #include <linux/scoz.h>
 
 #define BPF_MAX_SEGMENTS 6 /* executable mappings of one binary in one process */
@@ -21,6 +22,7 @@ struct bpf_target {
 	__u32 syscall; /* whatever runs in this system call, its number + 1; 0: not one */
 	__u32 classes; /* BPF_CLASS_*: what involved tasks do, whatever code it is; 0: by code */
 	__u32 waits;   /* waits of the target are hits (account/wait.h) */
+	__u32 number;  /* tells targets apart */
 	struct scoz_part part[SCOZ_MAX_PARTS];
 };
 
@@ -48,7 +50,7 @@ struct target_time {
 	__s64 booked;	/* scoz_device.booked when that wait was over */
 	__s64 place;  /* instead of left, if another core has changed places with it; 0: none has */
 	__u64 server; /* a thread of the kernel runs there */
-	__u64 pad[2]; /* three cache lines each */
+	struct scoz_clock clock; /* three cache lines each */
 };
 
 struct space_key {

@@ -5,6 +5,7 @@
 
 #include "engine/bpf/busy_wait.bpf.h"
 #include "engine/bpf/match.bpf.h"
+#include "engine/bpf/spread.bpf.h"
 #include "engine/bpf/stop.bpf.h"
 
 #define ENOSPC 28
@@ -152,6 +153,22 @@ static __always_inline void credit_server(const struct task_struct *task, s64 d,
 	device->target_until = now + DEVICE_FORGOTTEN;
 }
 
+/* @weight: what a sample that has hit stands for, else 0. */
+static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_header *h,
+					 const struct task_struct *task, struct task_state *t,
+					 const struct target_time *time, u64 weight, u64 now)
+{
+	if (time->spins)
+		scoz_spread_spins(&t->spread, now);
+	if (!weight) {
+		release(c, task, t, false, now);
+		return;
+	}
+	scoz_spread_hit(&t->spread, weight, target_number());
+	c->hits++;
+	account_hit(release_spread(c, h, task, t, false, now), now);
+}
+
 /* 1: the sample goes on to the handler's ring. */
 SEC("perf_event")
 int on_tick(struct bpf_perf_event_data *ctx)
@@ -162,14 +179,14 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct scoz_global *g = page_global();
 	struct task_struct *task;
 	struct scoz_core_use *use = core_use(cpu);
-	struct target_time *time;
+	struct target_time *time = target_time(cpu);
 	struct task_state *t;
 	struct match *m = match_begin(MATCH_TICK);
 	u64 now, weight, wait;
 	bool involved, stranger, matched, hit, server, polling = false;
 	s64 d;
 
-	if (!c || !h || !g || !use || !m)
+	if (!c || !h || !g || !use || !m || !time)
 		return 0;
 	if (c->stopping) { /* the weight goes to the next tick */
 		c->ticks_in_stop++;
@@ -180,6 +197,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	weight = scoz_tick(c, now, SCOZ_MAX_WEIGHT);
+	if (spread_hits)
+		weight = scoz_clock_tick(&time->clock, c, weight, h->period, now);
 	if (task->tgid == self_tgid)
 		return 0;
 	t = bpf_task_storage_get(&tasks, task, 0, 0);
@@ -199,12 +218,14 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	hit = hit && !polling; /* it waits for other tasks */
 	stranger = is_stranger(t, now);
 	server = is_server(task);
-	if (hit && involved && (time = target_time(cpu)))
+	if (hit && involved)
 		time->ran += weight;
 	if (t && !stranger && !server)
 		scoz_use_tick(use, &t->use, weight, hit);
 	wait = stranger && !hit ? scoz_use_weight(use, weight) : 0;
-	if (hit || wait) {
+	if (is_spread(task, t, now)) {
+		tick_spreads(c, h, task, t, time, hit ? weight : 0, now);
+	} else if (hit || wait) {
 		if (now >= READ_ONCE(h->lease_until))
 			c->clipped += h->speedup > 0; /* this window says too little */
 		else if (hit) {

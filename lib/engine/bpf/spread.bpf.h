@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What samples stand for is inserted as their tasks run (account/spread.h): at ticks, and before
+ * anybody looks at the account of the task that runs.
+ */
+#ifndef SCOZ_SPREAD_BPF_H
+#define SCOZ_SPREAD_BPF_H
+
+#include "engine/bpf/page.bpf.h"
+
+static __always_inline bool is_spread(const struct task_struct *task, const struct task_state *t,
+				      u64 now)
+{
+	return spread_hits && t && !is_server(task) && !is_stranger(t, now);
+}
+
+static __always_inline u32 target_number(void)
+{
+	u32 key = 0;
+	struct bpf_target *target = bpf_map_lookup_elem(&target_map, &key);
+
+	return target ? target->number : 0;
+}
+
+/* The caller adds what is returned to G. */
+static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz_header *h,
+					  const struct task_struct *task, struct task_state *t,
+					  bool ends, u64 now)
+{
+	u64 r;
+
+	r = task->flags & PF_EXITING ? scoz_spread_flush(&t->spread)
+				     : scoz_spread_release(&t->spread, c, ends, h->period, now);
+	if (!r || t->spread.target != target_number())
+		return 0;
+	if (now >= READ_ONCE(h->lease_until)) {
+		c->clipped += h->speedup > 0; /* this window says too little */
+		return 0;
+	}
+	return scoz_spread_insert(c, r, h->speedup);
+}
+
+/* @task runs on @c, and its account is about to be looked at. @ends: a stretch of it does. */
+static __always_inline void release(struct scoz_core *c, const struct task_struct *task,
+				    struct task_state *t, bool ends, u64 now)
+{
+	struct scoz_header *h = page_header();
+	struct scoz_global *g = page_global();
+	s64 d;
+
+	if (!h || !g || c->idle || !c->sampled || !is_spread(task, t, now))
+		return;
+	d = release_spread(c, h, task, t, ends, now);
+	if (d)
+		__sync_fetch_and_add(&g->delay, d);
+}
+
+#endif

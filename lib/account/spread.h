@@ -27,7 +27,8 @@
  * the limit at once. At once, too, for tasks that spin: what they wait for does not divide their
  * stretches.
  *
- * What is held is time, not delay, so it is right whatever the speedup is; it belongs to one target.
+ * What is held is time, not delay, so it is right whatever the speedup is; it belongs to one
+ * target.
  *
  * The clock. Ticks come in wall time, and those that meet an idle core count nothing. If the next
  * one stood for what has run since the last that did count, code that runs right after idling would
@@ -40,11 +41,11 @@
 
 #include "account/account.h"
 
-#define SCOZ_SPREAD	       8 /* periods */
-#define SCOZ_SPREAD_KINDS      8
-#define SCOZ_SPREAD_EXTERNAL   4 /* a device or a timer has ended the wait */
-#define SCOZ_SPREAD_WAKES      3 /* of each half; what begins later is of the last kind */
-#define SCOZ_SPREAD_SPUN_FOR   1000000000ULL /* ns after which a task no longer passes for one */
+#define SCOZ_SPREAD	     8 /* periods */
+#define SCOZ_SPREAD_KINDS    8
+#define SCOZ_SPREAD_EXTERNAL 4		   /* a device or a timer has ended the wait */
+#define SCOZ_SPREAD_WAKES    3		   /* of each half; what begins later is of the last kind */
+#define SCOZ_SPREAD_SPUN_FOR 1000000000ULL /* ns after which a task no longer passes for one */
 
 /* Of a task; zero-initialised is valid. */
 struct scoz_spread {

@@ -61,7 +61,7 @@ enum stop_kind { STOP_NONE, STOP_TICK, STOP_SWITCH };
 struct core {
 	int cur; /* task or NOBODY */
 	struct list ready;
-	bool waking;  /* idle, a wake-up is on its way */
+	bool waking; /* idle, a wake-up is on its way */
 	struct scoz_clock clock;
 	bool resched; /* a task waits that should run instead */
 	enum stop_kind stop;

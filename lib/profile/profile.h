@@ -244,7 +244,10 @@ int profile_writer_process(struct profile_writer *w, const struct profile_proces
 /* Whatever is written after that is left out: may race with other lines of another thread. */
 int profile_writer_finish(struct profile_writer *w, const struct profile_footer *f,
 			  struct error *err);
-/* Takes this run back, as if it had never been opened: for a start that fails. Then close it. */
+/*
+ * Takes this run back, as if it had never been opened: for a start that fails. Then close it.
+ * What a run has learned, expectations or windows, stays.
+ */
 void profile_writer_abandon(struct profile_writer *w);
 void profile_writer_close(struct profile_writer *w);
 

@@ -22,6 +22,7 @@
 struct profile_writer {
 	struct jsonl_file file;
 	bool finished; /* nothing may follow the footer */
+	bool learned;  /* there is more than what the run was to be */
 	pthread_mutex_t lock;
 	uint32_t run;
 	size_t n_progress;
@@ -222,7 +223,7 @@ void profile_writer_abandon(struct profile_writer *w)
 	struct jsonl_file *f = &w->file;
 	struct stat st;
 
-	if (f->fd < 0 || !f->regular || fstat(f->fd, &st) < 0)
+	if (w->learned || f->fd < 0 || !f->regular || fstat(f->fd, &st) < 0)
 		return;
 	if (st.st_size > f->before && ftruncate(f->fd, f->before) < 0)
 		log_warn("%s: what this run has written cannot be taken back: %s", f->path,
@@ -275,6 +276,7 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 		return error_set(err, EINVAL, "%s: window of an unknown target or progress point",
 				 w->file.path);
 	l.window.w.run = w->run;
+	w->learned = true;
 	return write_line(w, LINE_WINDOW, &l, err);
 }
 
@@ -339,6 +341,7 @@ int profile_writer_expected(struct profile_writer *w, const struct profile_expec
 		return error_set(err, EINVAL, "%s: expected of an unknown progress point",
 				 w->file.path);
 	l.expected.e.run = w->run;
+	w->learned = true;
 	return write_line(w, next ? LINE_EXPECTED_NEXT : LINE_EXPECTED, &l, err);
 }
 

@@ -283,6 +283,14 @@ static void test_abandon(void **state)
 	profile_writer_close(w);
 	after = read_file(path, NULL);
 	assert_string_equal(before, after);
+
+	w = open_writer();
+	assert_int_equal(write_window(w, target(w, "b"), 0, NULL), 0);
+	profile_writer_abandon(w);
+	profile_writer_close(w);
+	free(after);
+	after = read_file(path, NULL);
+	assert_true(strlen(after) > strlen(before));
 }
 
 /* The thread that ends a run at once may be faster than the one that was writing. */

@@ -93,7 +93,7 @@ static __always_inline __u64 scoz_use_weight(const struct scoz_core_use *u, __u6
 /* A hit that stands for a wait: as scoz_hit(), but no sample of the target. */
 static __always_inline __s64 scoz_use_hit(struct scoz_core *c, __u64 weight, __u32 speedup)
 {
-	__s64 d = (weight * speedup) >> SCOZ_SPEEDUP_SHIFT;
+	__s64 d = scoz_lump(weight, speedup);
 
 	c->absorbed += d;
 	c->own += d;

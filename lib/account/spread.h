@@ -158,7 +158,7 @@ static __always_inline __u64 scoz_spread_flush(struct scoz_spread *s)
 /* Core @c's running task has run @r ns in the target: returns d, which the caller adds to G. */
 static __always_inline __s64 scoz_spread_insert(struct scoz_core *c, __u64 r, __u32 speedup)
 {
-	__s64 d = (r * speedup) >> SCOZ_SPEEDUP_SHIFT;
+	__s64 d = scoz_lump(r, speedup);
 
 	c->absorbed += d;
 	c->own += d;

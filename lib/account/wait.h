@@ -109,7 +109,7 @@ static __always_inline void scoz_arrive(struct scoz_core *c, const struct scoz_t
 /* What making a wait of @length shorter inserts; the caller adds it to G. */
 static __always_inline __s64 scoz_wait_inserts(__u64 length, __u32 speedup)
 {
-	return (length * speedup) >> SCOZ_SPEEDUP_SHIFT;
+	return scoz_lump(length, speedup);
 }
 
 /*

@@ -397,8 +397,7 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 	}
 
 	if (s->o.batch > 1) {
-		account_batch(s, k,
-			      hit ? (int64_t)((weight * s->speedup) >> SCOZ_SPEEDUP_SHIFT) : 0);
+		account_batch(s, k, hit ? scoz_lump(weight, s->speedup) : 0);
 		return;
 	}
 	if (is_spread(s, t)) {

@@ -153,14 +153,14 @@ static inline bool is_apart(const struct sim *s, const struct task *t)
 }
 
 /* machine.c */
-/* Of who runs on core @c. */
 /* What the task on @c has run in the target is inserted, before others look at its account. */
 void core_release(struct sim *s, int c, bool ends);
+/* Of who runs on core @c. */
 int64_t account_of(const struct sim *s, int c);
 int64_t core_debt(const struct sim *s, int c);
-/* Somebody has hit the target. */
-/* A hit inserts @d; part of what hits are worth. */
+/* Somebody has hit the target, which inserts @d. */
 void add_delay(struct sim *s, int64_t d);
+/* Part of what hits are worth. */
 void insert_delay(struct sim *s, int64_t d);
 /* Brings the running task's work up to date. */
 void core_update(struct sim *s, int c);

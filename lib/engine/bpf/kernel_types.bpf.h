@@ -222,9 +222,9 @@ struct pt_regs {
 
 #pragma clang attribute pop
 
+#define PF_EXITING     0x00000004
 #define PF_IO_WORKER   0x00000010
 #define PF_USER_WORKER 0x00004000 /* since 6.4; nothing before */
-#define PF_EXITING     0x00000004
 #define PF_KTHREAD     0x00200000
 #define TASK_DEAD      0x00000080
 #define TASK_WAKING    0x00000200

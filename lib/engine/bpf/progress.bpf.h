@@ -82,6 +82,7 @@ static __always_inline int visit(u32 point)
 	u32 cpu = bpf_get_smp_processor_id();
 	struct scoz_core *c = page_core(cpu);
 	struct scoz_global *g = page_global();
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct scoz_count *p;
 	struct task_state *t;
 	u64 now = bpf_ktime_get_ns(), virtual;
@@ -94,10 +95,10 @@ static __always_inline int visit(u32 point)
 		return 0;
 	__sync_fetch_and_add(&p->visits, 1);
 	__sync_fetch_and_add(&p->sum_time, now);
-	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+	t = bpf_task_storage_get(&tasks, task, 0, 0);
 	if (!c->stopping)
-		release(c, bpf_get_current_task_btf(), t, false, now);
-	virtual = now - task_account_now(c, g, bpf_get_current_task_btf(), t, now, false);
+		release(c, g, task, t, false, now);
+	virtual = now - task_account_now(c, g, task, t, now, false);
 	WRITE_ONCE(p->last_virtual, virtual);
 	WRITE_ONCE(p->last_time, now);
 	if (config->role)

@@ -41,14 +41,14 @@ static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz
 }
 
 /* @task runs on @c, and its account is about to be looked at. @ends: a stretch of it does. */
-static __always_inline void release(struct scoz_core *c, const struct task_struct *task,
-				    struct task_state *t, bool ends, u64 now)
+static __always_inline void release(struct scoz_core *c, struct scoz_global *g,
+				    const struct task_struct *task, struct task_state *t, bool ends,
+				    u64 now)
 {
 	struct scoz_header *h = page_header();
-	struct scoz_global *g = page_global();
 	s64 d;
 
-	if (!h || !g || c->idle || !c->sampled || !is_spread(task, t, now))
+	if (!h || c->idle || !c->sampled || !is_spread(task, t, now))
 		return;
 	d = release_spread(c, h, task, t, ends, now);
 	if (d)

@@ -155,13 +155,14 @@ static __always_inline void credit_server(const struct task_struct *task, s64 d,
 
 /* @weight: what a sample that has hit stands for, else 0. */
 static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_header *h,
-					 const struct task_struct *task, struct task_state *t,
-					 const struct target_time *time, u64 weight, u64 now)
+					 struct scoz_global *g, const struct task_struct *task,
+					 struct task_state *t, const struct target_time *time,
+					 u64 weight, u64 now)
 {
 	if (time->spins)
 		scoz_spread_spins(&t->spread, now);
 	if (!weight) {
-		release(c, task, t, false, now);
+		release(c, g, task, t, false, now);
 		return;
 	}
 	scoz_spread_hit(&t->spread, weight, target_number());
@@ -224,7 +225,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		scoz_use_tick(use, &t->use, weight, hit);
 	wait = stranger && !hit ? scoz_use_weight(use, weight) : 0;
 	if (is_spread(task, t, now)) {
-		tick_spreads(c, h, task, t, time, hit ? weight : 0, now);
+		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, now);
 	} else if (hit || wait) {
 		if (now >= READ_ONCE(h->lease_until))
 			c->clipped += h->speedup > 0; /* this window says too little */

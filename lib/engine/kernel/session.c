@@ -4,6 +4,7 @@
  * opens its session, hands the perf events over and tells it what the target is. The session ends
  * when its descriptor closes, however this process dies.
  */
+#include "account/account.h"
 #include "engine/kernel/kernel_engine.h"
 
 #include "host/scoz_syscalls.h"
@@ -233,7 +234,7 @@ void engine_account_batch(struct engine *e, int i, uint64_t hits)
 	struct scoz_core *c = engine_core_slot(e, e->cpus[i]);
 	struct scoz_header *h = engine_header(e);
 	struct scoz_global *g = engine_global(e);
-	int64_t d = (h->period * h->speedup) >> SCOZ_SPEEDUP_SHIFT;
+	int64_t d = scoz_lump(h->period, h->speedup);
 
 	if (hits && clock_now_ns() < h->lease_until) {
 		__atomic_add_fetch(&c->absorbed, d * hits, __ATOMIC_RELAXED);

@@ -158,6 +158,20 @@ bool trace_is(const char *path);
 int trace_each(const struct trace *t, int (*fn)(const struct trace_event *e, void *arg), void *arg,
 	       struct error *err);
 
+/* ---- what was read, ordered (trace_order.c) ---- */
+struct trace_order {
+	size_t *first;	 /* by thread: where its samples begin in @samples; one more at the end */
+	size_t *samples; /* numbers of samples: by thread, then by time */
+};
+
+void trace_order_samples(const struct trace *t, struct trace_order *ret);
+void trace_order_free(struct trace_order *o);
+/* Where in @o->samples those of @thread begin that came after @time. */
+size_t trace_first_after(const struct trace *t, const struct trace_order *o, uint32_t thread,
+			 uint64_t time);
+/* By thread: the first one of its name in a process of the same name. To be freed. */
+uint32_t *trace_threads_alike(const struct trace *t);
+
 const char *trace_wait_name(enum trace_wait wait);
 
 #endif

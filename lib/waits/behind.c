@@ -21,8 +21,7 @@ struct search {
 	struct place *threads;
 	uint32_t *in_flight; /* by device */
 	uint64_t *idle_from;
-	/* Of each thread, its samples: numbers in the trace, in the order of time. */
-	uint32_t *first, *samples;
+	struct trace_order order;
 	/* Code that samples are credited to. */
 	uint32_t *code_of_frame, *code_of_stack;
 	uint32_t *frame_of_code;
@@ -109,24 +108,6 @@ static void know_code(struct search *s)
 
 /* ---- samples ---- */
 
-static void sort_samples(struct search *s)
-{
-	const struct trace *t = s->r->trace;
-	uint32_t *next = xcalloc(t->n_threads + 1, sizeof(*next));
-
-	s->first = xcalloc(t->n_threads + 2, sizeof(*s->first));
-	s->samples = xcalloc(t->n_samples + 1, sizeof(*s->samples));
-	for (size_t i = 0; i < t->n_samples; i++)
-		s->first[t->samples[i].thread + 1]++;
-	for (size_t i = 0; i < t->n_threads; i++) {
-		s->first[i + 1] += s->first[i];
-		next[i] = s->first[i];
-	}
-	for (size_t i = 0; i < t->n_samples; i++)
-		s->samples[next[t->samples[i].thread]++] = i;
-	free(next);
-}
-
 static void credit(struct search *s, size_t edge, const struct trace_event *sample)
 {
 	uint32_t code = code_of(s, sample->stack);
@@ -141,19 +122,16 @@ static void credit(struct search *s, size_t edge, const struct trace_event *samp
 static void credit_between(struct search *s, size_t edge, uint32_t thread, uint64_t from,
 			   uint64_t to)
 {
-	const struct trace_event *all = s->r->trace->samples;
-	uint32_t low = s->first[thread], high = s->first[thread + 1];
+	const struct trace *t = s->r->trace;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
+	for (size_t i = trace_first_after(t, &s->order, thread, from);
+	     i < s->order.first[thread + 1]; i++) {
+		const struct trace_event *sample = &t->samples[s->order.samples[i]];
 
-		if (all[s->samples[mid]].time > from)
-			high = mid;
-		else
-			low = mid + 1;
+		if (sample->time > to)
+			break;
+		credit(s, edge, sample);
 	}
-	for (; low < s->first[thread + 1] && all[s->samples[low]].time <= to; low++)
-		credit(s, edge, &all[s->samples[low]]);
 }
 
 /* ---- events ---- */
@@ -294,7 +272,7 @@ int waits_find_behind(const struct waits_recorded *r, const struct waits_edge *e
 	for (size_t i = 0; i < t->n_devices; i++)
 		s.idle_from[i] = r->from;
 	know_code(&s);
-	sort_samples(&s);
+	trace_order_samples(t, &s.order);
 	e = trace_each(t, see, &s, err);
 	for (size_t i = 0; i < t->n_devices; i++) {
 		if (!s.in_flight[i])
@@ -304,8 +282,7 @@ int waits_find_behind(const struct waits_recorded *r, const struct waits_edge *e
 	free(s.threads);
 	free(s.in_flight);
 	free(s.idle_from);
-	free(s.first);
-	free(s.samples);
+	trace_order_free(&s.order);
 	free(s.code_of_frame);
 	free(s.code_of_stack);
 	free(s.frame_of_code);

@@ -40,7 +40,7 @@ struct runner {
 	double own, hit[PREDICT_TARGETS], spun[REPLAY_SPINS];
 	bool spins;	  /* since it last followed others */
 	uint64_t samples; /* of the whole recording */
-	uint32_t like;	  /* number of its name */
+	uint32_t like;	  /* the first thread that is called alike */
 };
 
 struct predictor {
@@ -54,7 +54,6 @@ struct predictor {
 	struct context *contexts;
 	size_t n_contexts, cap_contexts;
 	struct hash_index by_key;
-	struct hash_index by_name;
 	const uint64_t *masks; /* by stack: its targets */
 	uint8_t *spins;	       /* by stack: enum replay_spin, should it spin there */
 	uint32_t *running;     /* by CPU */
@@ -330,36 +329,19 @@ static int see(const struct trace_event *e, void *arg)
 	return 0;
 }
 
-static bool same_name(const void *items, uint32_t number, const void *key)
-{
-	const struct trace *t = items;
-	const struct trace_thread *a = &t->threads[number], *b = key;
-
-	return !strcmp(a->comm, b->comm) &&
-	       !strcmp(t->processes[a->process].name, t->processes[b->process].name);
-}
-
 static void start(struct predictor *p)
 {
 	const struct trace *t = p->t;
-	uint64_t *samples = xcalloc(t->n_threads + 1, sizeof(*samples));
+	uint32_t *like = trace_threads_alike(t);
 
-	for (size_t i = 0; i < t->n_samples; i++)
-		samples[t->samples[i].thread]++;
 	free(p->threads);
 	p->threads = xcalloc(t->n_threads + 1, sizeof(*p->threads));
-	hash_index_clear(&p->by_name);
-	for (uint32_t i = 0; i < t->n_threads; i++) {
-		uint64_t hash = hash_text(HASH_START, t->threads[i].comm);
-		uint32_t like = hash_index_find(&p->by_name, hash, same_name, t, &t->threads[i]);
-
-		if (like == HASH_NONE)
-			hash_index_add(&p->by_name, hash, like = i);
-		p->threads[i].like = like;
-		p->threads[i].samples = samples[i];
-	}
+	for (size_t i = 0; i < t->n_threads; i++)
+		p->threads[i].like = like[i];
+	for (size_t i = 0; i < t->n_samples; i++)
+		p->threads[t->samples[i].thread].samples++;
 	p->root = TRACE_NONE;
-	free(samples);
+	free(like);
 }
 
 static bool same_program(const void *items, uint32_t number, const void *key)
@@ -587,7 +569,6 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	free(c.masks);
 	free(p.spins);
 	hash_index_deinit(&p.by_key);
-	hash_index_deinit(&p.by_name);
 	if (r)
 		predict_free(ret);
 	return r;

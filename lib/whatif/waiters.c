@@ -10,7 +10,6 @@
 struct waiting {
 	uint64_t since;
 	uint64_t ended; /* ns of waits that threads ended */
-	uint32_t group; /* the first thread that is called alike */
 	uint8_t wait;
 	bool blocked;
 };
@@ -25,73 +24,12 @@ struct finder {
 	const struct trace *t;
 	const struct candidates *c;
 	struct waiting *threads;
-	size_t *first; /* by thread: where its samples begin in @order; one more at the end */
-	size_t *order; /* numbers of samples: by thread, then by time */
+	uint32_t *groups; /* by thread: the first one that is called alike */
+	struct trace_order order;
 	struct pair *pairs;
 	size_t n_pairs, cap_pairs;
 	struct hash_index index;
 };
-
-static bool same_name(const void *items, uint32_t number, const void *key)
-{
-	const struct trace *t = items;
-	const struct trace_thread *a = &t->threads[number], *b = key;
-
-	return !strcmp(a->comm, b->comm) &&
-	       !strcmp(t->processes[a->process].name, t->processes[b->process].name);
-}
-
-static void group_threads(struct finder *f)
-{
-	const struct trace *t = f->t;
-	struct hash_index names = {};
-
-	f->threads = xcalloc(t->n_threads + 1, sizeof(*f->threads));
-	for (uint32_t i = 0; i < t->n_threads; i++) {
-		const struct trace_thread *at = &t->threads[i];
-		uint64_t hash =
-			hash_text(hash_text(HASH_START, at->comm), t->processes[at->process].name);
-		uint32_t like = hash_index_find(&names, hash, same_name, t, at);
-
-		if (like == HASH_NONE)
-			hash_index_add(&names, hash, like = i);
-		f->threads[i].group = like;
-	}
-	hash_index_deinit(&names);
-}
-
-static void order_samples(struct finder *f)
-{
-	const struct trace *t = f->t;
-	size_t *next = xcalloc(t->n_threads + 1, sizeof(*next));
-
-	f->first = xcalloc(t->n_threads + 2, sizeof(*f->first));
-	f->order = xcalloc(t->n_samples + 1, sizeof(*f->order));
-	for (size_t i = 0; i < t->n_samples; i++)
-		f->first[t->samples[i].thread + 1]++;
-	for (size_t i = 0; i < t->n_threads; i++) {
-		f->first[i + 1] += f->first[i];
-		next[i] = f->first[i];
-	}
-	for (size_t i = 0; i < t->n_samples; i++)
-		f->order[next[t->samples[i].thread]++] = i;
-	free(next);
-}
-
-static size_t first_after(const struct finder *f, uint32_t thread, uint64_t time)
-{
-	size_t lo = f->first[thread], hi = f->first[thread + 1];
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (f->t->samples[f->order[mid]].time <= time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
 
 static bool same_pair(const void *items, uint32_t number, const void *key)
 {
@@ -103,7 +41,7 @@ static bool same_pair(const void *items, uint32_t number, const void *key)
 static void credit(struct finder *f, uint32_t target, uint32_t thread, double weight)
 {
 	const struct waiting *w = &f->threads[thread];
-	struct pair new = { .target = target, .thread = thread, .group = w->group };
+	struct pair new = { .target = target, .thread = thread, .group = f->groups[thread] };
 	uint64_t hash = hash_mix(hash_mix(HASH_START, target), thread);
 	uint32_t i = hash_index_find(&f->index, hash, same_pair, f->pairs, &new);
 
@@ -127,8 +65,9 @@ static void end_wait(struct finder *f, uint32_t thread, uint64_t now, uint32_t w
 	const struct trace *t = f->t;
 
 	w->ended += now - w->since;
-	for (size_t i = first_after(f, waker, w->since); i < f->first[waker + 1]; i++) {
-		const struct trace_event *s = &t->samples[f->order[i]];
+	for (size_t i = trace_first_after(t, &f->order, waker, w->since);
+	     i < f->order.first[waker + 1]; i++) {
+		const struct trace_event *s = &t->samples[f->order.samples[i]];
 		uint64_t mask = s->stack != TRACE_NONE ? f->c->masks[s->stack] : 0;
 
 		if (s->time > now)
@@ -221,8 +160,9 @@ int waiters_find(const struct trace *t, const struct candidates *c, struct waite
 	int r;
 
 	memset(ret, 0, c->n * sizeof(*ret));
-	group_threads(&f);
-	order_samples(&f);
+	f.threads = xcalloc(t->n_threads + 1, sizeof(*f.threads));
+	f.groups = trace_threads_alike(t);
+	trace_order_samples(t, &f.order);
 	r = trace_each(t, see, &f, err);
 	if (f.n_pairs)
 		qsort(f.pairs, f.n_pairs, sizeof(*f.pairs), by_target_and_group);
@@ -237,8 +177,8 @@ int waiters_find(const struct trace *t, const struct candidates *c, struct waite
 		keep(&ret[f.pairs[i].target], &w);
 	}
 	free(f.threads);
-	free(f.first);
-	free(f.order);
+	free(f.groups);
+	trace_order_free(&f.order);
 	free(f.pairs);
 	hash_index_deinit(&f.index);
 	return r;

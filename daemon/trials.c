@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/labels.h"
+
 #define CHOOSE_NS NSEC_PER_SEC
 #define RETRY_NS  (200 * NSEC_PER_MSEC)
 #define REST_NS	  NSEC_PER_SEC
@@ -65,7 +67,7 @@ static void add_together(struct trials *l)
 	struct entry *e;
 
 	for (size_t i = 1; i < o->n_targets; i++)
-		text_add(&name, " + %s", o->targets[i].spec);
+		text_add(&name, TARGETS_TOGETHER "%s", o->targets[i].spec);
 	e = add(l, name, 1);
 	e->named = o->targets;
 	e->n_named = o->n_targets;

@@ -16,7 +16,7 @@ static bool is_function(const char *target)
 
 const char *label_binary(const char *target)
 {
-	bool one = is_function(target) && !strstr(target, " + ");
+	bool one = is_function(target) && !strstr(target, TARGETS_TOGETHER);
 	const char *at = one ? strrchr(target, '@') : NULL;
 
 	return at && at[1] ? at + 1 : NULL;
@@ -189,8 +189,6 @@ static char *label_of_one(const char *target, size_t level)
 	return xstrdup(target);
 }
 
-static const char together[] = " + ";
-
 static char *target_at(const char *target, size_t level)
 {
 	char *text = NULL;
@@ -198,13 +196,13 @@ static char *target_at(const char *target, size_t level)
 	if (strlen(target) > LONGEST_NAME)
 		return xstrdup(target);
 	while (target) {
-		const char *more = strstr(target, together);
+		const char *more = strstr(target, TARGETS_TOGETHER);
 		_cleanup_free_ char *part =
 			more ? xstrndup(target, more - target) : xstrdup(target);
 		_cleanup_free_ char *label = label_of_one(part, level);
 
-		text_add(&text, "%s%s", text ? together : "", label);
-		target = more ? more + strlen(together) : NULL;
+		text_add(&text, "%s%s", text ? TARGETS_TOGETHER : "", label);
+		target = more ? more + strlen(TARGETS_TOGETHER) : NULL;
 	}
 	return text;
 }

@@ -5,6 +5,9 @@
 
 #include "base/base.h"
 
+/* Between the names of targets that are tried together. */
+#define TARGETS_TOGETHER " + "
+
 /*
  * "func:a::Map<int>::find(int)@server" becomes "Map::find", "src/deep/bar.c:8" "bar.c:8"; where two
  * of the @n different @targets would look alike, both get back as much as tells them apart: more of

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stats/next_step.h"
 
+#include "base/labels.h"
+
 #include <math.h>
 
 #define USUAL_PCT 50.0 /* scozd's, where there is a choice */
 
-static const char plus[] = " + ";
-
 char *next_other_part(const char *target, const char *part)
 {
-	size_t n = strlen(target), k = strlen(part), p = strlen(plus);
+	size_t n = strlen(target), k = strlen(part), p = strlen(TARGETS_TOGETHER);
 
 	if (!k || n <= k + p)
 		return NULL;
-	if (!strncmp(target, part, k) && !strncmp(target + k, plus, p))
+	if (!strncmp(target, part, k) && !strncmp(target + k, TARGETS_TOGETHER, p))
 		return xstrdup(target + k + p);
-	if (!strcmp(target + n - k, part) && !strncmp(target + n - k - p, plus, p))
+	if (!strcmp(target + n - k, part) && !strncmp(target + n - k - p, TARGETS_TOGETHER, p))
 		return xstrndup(target, n - k - p);
 	return NULL;
 }

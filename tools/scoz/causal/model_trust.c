@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "base/labels.h"
 #include "tools/scoz/text.h"
 
 #define LEAST_S	  10.0 /* of a run: to begin takes time, too */
@@ -117,14 +118,13 @@ static void add_length(char **line, const struct model *m, const struct model_ro
 /* Several together are named one by one. */
 static void add_targets(char **line, const struct profile_target *t, bool together)
 {
-	static const char plus[] = " + ";
 	const char *name = t->name, *end;
 
 	if (strcmp(t->kind, "together") != 0) {
 		add_option(line, "target", name);
 		return;
 	}
-	for (; (end = strstr(name, plus)); name = end + strlen(plus)) {
+	for (; (end = strstr(name, TARGETS_TOGETHER)); name = end + strlen(TARGETS_TOGETHER)) {
 		_cleanup_free_ char *part = xstrndup(name, end - name);
 
 		add_option(line, "target", part);

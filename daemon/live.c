@@ -23,11 +23,10 @@ struct so_far {
 
 static struct trust trust_of(const struct session *s, const struct estimate *e)
 {
-	for (size_t i = 1; i < e->n_points; i++) {
-		if (e->points[i].speedup_pct == e->best_at_pct)
-			return trust_of_point(&e->points[i], s->opt.precision);
-	}
-	return (struct trust){ .answer = TRUST_UNKNOWN, .now_pp = INFINITY };
+	const struct estimate_point *p = estimate_point_at(e, e->best_at_pct);
+
+	return p ? trust_of_point(p, s->opt.precision)
+		 : (struct trust){ .answer = TRUST_UNKNOWN, .now_pp = INFINITY };
 }
 
 /* NULL: of an earlier run. */

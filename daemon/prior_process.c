@@ -10,6 +10,7 @@
 #include "host/fd_limit.h"
 #include "host/privileges.h"
 #include "maps/origin.h"
+#include "plan/plan.h"
 #include "record/causal_output.h"
 #include "run/cores.h"
 #include "symbolizer/protocol.h"
@@ -386,23 +387,11 @@ static size_t best_step(const struct process *p, const struct predict *r, uint64
 	return best;
 }
 
-/* Nearest to a half, as the plan has it (lib/plan/widen.c). */
-static size_t step_speedup(const struct predict_options *o)
-{
-	size_t best = 0;
-
-	for (size_t i = 1; i < o->n_speedups; i++) {
-		if (fabs(o->speedups[i] - 0.5) <= fabs(o->speedups[best] - 0.5) + 1e-9)
-			best = i;
-	}
-	return best;
-}
-
 /* What the best ones and another one are worth together. It is no failure if that is not told. */
 static void find_next(struct process *p, const struct trace *t, const struct predict_options *o,
 		      uint32_t progress, const struct predict *alone)
 {
-	size_t at = step_speedup(o);
+	size_t at = plan_first_speedup(o->speedups, o->n_speedups);
 	struct predict_options both = *o;
 	uint64_t done = 0;
 

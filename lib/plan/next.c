@@ -107,13 +107,10 @@ static int compare_ranks(const void *pa, const void *pb)
 /* Does it surely gain something at the speedup that joints are tried at? */
 static bool gains_there(const struct plan *p, const struct estimate *e)
 {
-	for (size_t i = 1; e && i < e->n_points; i++) {
-		const struct estimate_point *x = &e->points[i];
+	double speedup_pct = 100 * p->speedups[p->ladder[0]];
+	const struct estimate_point *x = e ? estimate_point_at(e, speedup_pct) : NULL;
 
-		if (fabs(x->speedup_pct - 100 * p->speedups[p->ladder[0]]) < 1e-4)
-			return estimate_point_knowledge(x) == KNOWN_VALUE && x->ci_lo > 0;
-	}
-	return false;
+	return x && estimate_point_knowledge(x) == KNOWN_VALUE && x->ci_lo > 0;
 }
 
 /*

@@ -38,6 +38,12 @@ struct plan_options {
 	bool next;     /* joints are wanted */
 };
 
+/*
+ * Which of @speedups (one or more) every target is tried at first: that nearest to a half, which
+ * tells most for a window's worth of noise.
+ */
+size_t plan_first_speedup(const double *speedups, size_t n);
+
 struct plan;
 struct plan *plan_create(const struct plan_options *opt);
 void plan_free(struct plan *p);

@@ -3,10 +3,10 @@
  * How many cells, targets times speedups, the time suffices for. A hundred windows spread over 32
  * cells tell nothing about any of them; of four they tell what there is to know.
  *
- * The ladder. Cells are added in a fixed order: the hottest target at the speedup nearest to a
- * half, which tells most for a window's worth of noise, then at a second one; then the next targets
- * at the first; then second speedups, third ones and so on, each as far from those before it as can
- * be. A cell once added stays.
+ * The ladder. Cells are added in a fixed order: the hottest target at the first speedup
+ * (plan_first_speedup()), then at a second one; then the next targets at the first; then second
+ * speedups, third ones and so on, each as far from those before it as can be. A cell once added
+ * stays.
  *
  * When. The next cell is added when those before it are known to within KNOWN_PP, or have been
  * tried so often that it is others' turn. Where the end of the run is known, only as many are added
@@ -21,15 +21,30 @@
 #define KNOWN_UNITS 5	/* fewer tell their own noise badly */
 #define ENOUGH	    64	/* tries, after which others have their turn */
 
+size_t plan_first_speedup(const double *speedups, size_t n)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		double further = fabs(speedups[i] - 0.5) - fabs(speedups[best] - 0.5);
+
+		if (further < -1e-9 || (further < 1e-9 && speedups[i] > speedups[best]))
+			best = i;
+	}
+	return best;
+}
+
 size_t *ladder_create(const double *speedups, size_t n)
 {
 	size_t *ladder = xcalloc(n, sizeof(*ladder));
 
-	for (size_t k = 0; k < n; k++) {
+	if (n)
+		ladder[0] = plan_first_speedup(speedups, n);
+	for (size_t k = 1; k < n; k++) {
 		double furthest = -1;
 
 		for (size_t i = 0; i < n; i++) {
-			double distance = k ? speedups[i] : 1 - fabs(speedups[i] - 0.5);
+			double distance = speedups[i];
 			bool taken = false;
 
 			for (size_t j = 0; j < k; j++) {

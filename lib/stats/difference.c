@@ -48,25 +48,17 @@ struct difference difference_of(const struct estimate_point *a, const struct est
 	return d;
 }
 
-static const struct estimate_point *point_at(const struct estimate *e, double speedup_pct)
-{
-	for (size_t i = 1; i < e->n_points; i++) {
-		if (fabs(e->points[i].speedup_pct - speedup_pct) < 1e-4)
-			return &e->points[i];
-	}
-	return NULL;
-}
-
 double difference_at(const struct estimate *a, const struct estimate *b)
 {
 	double least = INFINITY, at = NAN;
 
-	if (a->best == KNOWN_VALUE && usable(point_at(b, a->best_at_pct)))
+	if (a->best == KNOWN_VALUE && usable(estimate_point_at(b, a->best_at_pct)))
 		return a->best_at_pct;
-	if (b->best == KNOWN_VALUE && usable(point_at(a, b->best_at_pct)))
+	if (b->best == KNOWN_VALUE && usable(estimate_point_at(a, b->best_at_pct)))
 		return b->best_at_pct;
 	for (size_t i = 1; i < a->n_points; i++) {
-		const struct estimate_point *p = &a->points[i], *q = point_at(b, p->speedup_pct);
+		const struct estimate_point *p = &a->points[i],
+					    *q = estimate_point_at(b, p->speedup_pct);
 		double error = usable(p) && usable(q) ? hypot(error_of(p), error_of(q)) : INFINITY;
 
 		if (error < least) {

@@ -22,13 +22,9 @@ char *next_other_part(const char *target, const char *part)
 
 static const struct estimate_point *known_at(const struct estimate *e, double speedup_pct)
 {
-	for (size_t i = 1; i < e->n_points; i++) {
-		const struct estimate_point *p = &e->points[i];
+	const struct estimate_point *p = estimate_point_at(e, speedup_pct);
 
-		if (fabs(p->speedup_pct - speedup_pct) < 1e-4)
-			return estimate_point_knowledge(p) == KNOWN_VALUE ? p : NULL;
-	}
-	return NULL;
+	return p && estimate_point_knowledge(p) == KNOWN_VALUE ? p : NULL;
 }
 
 /* That of the first which it has in common with a joint, surely gains something, and is usual. */

@@ -87,10 +87,10 @@ void estimate_point_bounds(const struct estimate_point *p, double alpha, double 
 	*hi = p->df > 0 ? to_percent(p->log_ratio - t * p->se) : INFINITY;
 }
 
-static struct estimate_point *find_point(struct estimate *e, double speedup)
+struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct)
 {
 	for (size_t i = 1; i < e->n_points; i++) {
-		if (fabs(e->points[i].speedup_pct - 100 * speedup) < 1e-4)
+		if (fabs(e->points[i].speedup_pct - speedup_pct) < 1e-4)
 			return &e->points[i];
 	}
 	return NULL;
@@ -267,7 +267,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 		if (!i) {
 			e->points[e->n_points++] = zero_point(sets->zeros, &r[i]);
 		} else if (set->real && set->n) {
-			p = find_point(e, set->speedup);
+			p = estimate_point_at(e, 100 * set->speedup);
 			if (p)
 				add_measured(p, set, &r[i]);
 		} else if (set->n) {
@@ -372,7 +372,7 @@ static void find_spent(const struct profile_window *const *w, const double *spen
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct estimate_point *p =
-			window_is_treated(w[i]) ? find_point(e, w[i]->speedup) : NULL;
+			window_is_treated(w[i]) ? estimate_point_at(e, 100 * w[i]->speedup) : NULL;
 
 		if (p)
 			p->spent_s += spent[i] + (n_zeros ? zeros / n_zeros : 0);

@@ -126,6 +126,8 @@ struct estimate {
 	enum doubt doubt;
 	char *warning; /* NULL or sentences */
 };
+/* NULL: that speedup was not tried. */
+struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct);
 /* Time will not tell. */
 bool estimate_is_withheld(const struct estimate *e);
 /* Undecided, although the interval of the one number excludes 0: people ask why. */

@@ -290,14 +290,19 @@ static int read_replay(struct reader *r)
 	return 0;
 }
 
-static int check_expected(struct reader *r, struct profile_expected *e)
+/* Puts @line behind the @n of @to. */
+static int take_expected(struct reader *r, const struct profile_expected *line,
+			 struct profile_expected **to, size_t *n, size_t *cap)
 {
-	struct profile *p = r->p;
+	struct profile_expected *e;
 	double before = 0;
 
-	if (e->progress >= p->n_progress)
+	if (line->progress >= r->p->n_progress)
 		return bad_field(r, "progress", "is not described by any line before it");
-	e->run = p->n_runs - 1;
+	array_reserve(*to, *cap, *n + 1);
+	e = &(*to)[*n];
+	*e = *line;
+	e->run = r->p->n_runs - 1;
 	e->at = r->l.expected.at.items;
 	e->n_at = r->l.expected.at.n;
 	for (size_t i = 0; i < e->n_at; i++) {
@@ -309,31 +314,20 @@ static int check_expected(struct reader *r, struct profile_expected *e)
 			return bad_field(r, "at", "holds bounds in the wrong order");
 		before = x->speedup;
 	}
+	++*n;
 	return 0;
 }
 
 static int read_expected(struct reader *r)
 {
-	struct profile *p = r->p;
-	int ret = check_expected(r, &r->l.expected.e);
-
-	if (ret)
-		return ret;
-	array_reserve(p->expected, r->cap_expected, p->n_expected + 1);
-	p->expected[p->n_expected++] = r->l.expected.e;
-	return 0;
+	return take_expected(r, &r->l.expected.e, &r->p->expected, &r->p->n_expected,
+			     &r->cap_expected);
 }
 
 static int read_expected_next(struct reader *r)
 {
-	struct profile *p = r->p;
-	int ret = check_expected(r, &r->l.expected_next.e);
-
-	if (ret)
-		return ret;
-	array_reserve(p->expected_next, r->cap_expected_next, p->n_expected_next + 1);
-	p->expected_next[p->n_expected_next++] = r->l.expected_next.e;
-	return 0;
+	return take_expected(r, &r->l.expected_next.e, &r->p->expected_next, &r->p->n_expected_next,
+			     &r->cap_expected_next);
 }
 
 static int read_waiters(struct reader *r)

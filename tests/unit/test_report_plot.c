@@ -141,6 +141,32 @@ static char *name_output(const char *name)
 	return output;
 }
 
+/* The page of what is in @profile. To be freed. */
+static char *page(void)
+{
+	char *text;
+
+	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
+	text = read_file(output, NULL);
+	assert_non_null(text);
+	return text;
+}
+
+static void write_profile(const struct fixture *f)
+{
+	struct error err = { 0 };
+
+	unlink(profile);
+	if (fixture_write(profile, f, &err))
+		fail_msg("%s", err.text);
+}
+
+static char *page_of(const struct fixture *f)
+{
+	write_profile(f);
+	return page();
+}
+
 static void make(const struct fixture_target *t, size_t n)
 {
 	struct fixture f = { .command = "./x <b>&amp;",
@@ -150,11 +176,8 @@ static void make(const struct fixture_target *t, size_t n)
 			     .n_targets = n,
 			     .latency = true,
 			     .footer = true };
-	struct error err = { 0 };
 
-	unlink(profile);
-	if (fixture_write(profile, &f, &err))
-		fail_msg("%s", err.text);
+	write_profile(&f);
 }
 
 static size_t count(const char *text, const char *what)
@@ -212,8 +235,7 @@ static void test_html(void **state)
 
 	(void)state;
 	make(hostile, ARRAY_SIZE(hostile));
-	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
-	text = read_file(output, NULL);
+	text = page();
 	check_self_contained(text, true);
 	assert_true(strlen(page_js) < 20000);
 	for (const char *p = text; (p = strstr(p, "<svg ")); drawings++) {
@@ -244,8 +266,7 @@ static void test_ranking_in_page(void **state)
 
 	(void)state;
 	make(hostile, ARRAY_SIZE(hostile));
-	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
-	text = read_file(output, NULL);
+	text = page();
 	first = strstr(text, "<main>");
 	answer = strstr(first, "is worth most: 100 % off it saves at least ");
 	worth = strstr(first, "<summary>Worth it (<span class=\"count\">1</span>)");
@@ -328,17 +349,13 @@ static void test_source_in_profile(void **state)
 			     .source = lines,
 			     .n_source = 3,
 			     .footer = true };
-	struct error err = { 0 };
 	char *html;
 
 	(void)state;
 	t[0].t = (struct profile_target){ 0, "a.c:2", "line", "a.c:2" };
 	t[0].samples = 48022; /* half of them there: 10 % */
 	t[1].t = (struct profile_target){ 1, "a.c:3", "line", "a.c:3" };
-	unlink(profile);
-	assert_int_equal(fixture_write(profile, &f, &err), 0);
-	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
-	html = read_file(output, NULL);
+	html = page_of(&f);
 	assert_non_null(strstr(html, "int first;"));
 	assert_non_null(strstr(html, "lines may have moved"));
 	assert_null(strstr(html, "<script>x"));
@@ -372,15 +389,11 @@ static void test_tabs(void **state)
 			     .source = lines,
 			     .n_source = 3,
 			     .footer = true };
-	struct error err = { 0 };
 	char *html;
 
 	(void)state;
 	t[0].t = (struct profile_target){ 0, "a.c:2", "line", "a.c:2" };
-	unlink(profile);
-	assert_int_equal(fixture_write(profile, &f, &err), 0);
-	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
-	html = read_file(output, NULL);
+	html = page_of(&f);
 	assert_non_null(strstr(html, "</i>          one();  /* a */\n"));
 	assert_non_null(strstr(html, "<b>        one();          /* b */"));
 	assert_non_null(strstr(html, "</i>  x\xc3\xa9      end\n"));
@@ -401,16 +414,12 @@ static void test_callers(void **state)
 			     .callers = callers,
 			     .n_callers = 3,
 			     .footer = true };
-	struct error err = { 0 };
 	char *text;
 
 	(void)state;
 	t[0].t = (struct profile_target){ 0, "func:ns::work<int>(int)", "function", "a.c:2" };
 	t[0].samples = 0; /* among lines there is no such place */
-	unlink(profile);
-	assert_int_equal(fixture_write(profile, &f, &err), 0);
-	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
-	text = read_file(output, NULL);
+	text = page_of(&f);
 	assert_non_null(strstr(text, "<td>50 %</td><td>main \xe2\x86\x92 render \xe2\x86\x92 "
 				     "ns::work</td>"));
 	assert_non_null(strstr(text, "<td>25 %</td><td>ns::work</td>"));
@@ -466,15 +475,11 @@ static void test_waiters(void **state)
 			     .waiters = waiters,
 			     .n_waiters = 2,
 			     .footer = true };
-	struct error err = { 0 };
 	char *text;
 
 	(void)state;
 	t[0].t = (struct profile_target){ 0, "func:ns::work<int>(int)", "function", "a.c:2" };
-	unlink(profile);
-	assert_int_equal(fixture_write(profile, &f, &err), 0);
-	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
-	text = read_file(output, NULL);
+	text = page_of(&f);
 	assert_non_null(strstr(text, "of 3.0 s</th><th scope=\"col\">waited for by</th>"));
 	assert_non_null(strstr(text, "<td>61 %</td><td>"));
 	assert_non_null(strstr(text, "&lt;b&gt;x, in read</td>"));
@@ -492,8 +497,7 @@ static void test_waiters(void **state)
 	for (f.n_waiters = 0; f.n_waiters < 2; f.n_waiters++) {
 		bool known = f.n_waiters;
 
-		unlink(profile);
-		assert_int_equal(fixture_write(profile, &f, &err), 0);
+		write_profile(&f);
 		assert_int_equal(run(cmd_report, profile, "work", NULL), EXIT_DONE);
 		assert_int_equal(!!strstr(out_text, "nobody is known to wait for it (first 2.0 s)"),
 				 known);
@@ -508,8 +512,7 @@ static size_t count_of(const char *what)
 	char *text;
 	size_t n;
 
-	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
-	text = read_file(output, NULL);
+	text = page();
 	n = count(text, what);
 	free(text);
 	return n;
@@ -544,10 +547,8 @@ static void test_page_size(void **state)
 			     .targets = many,
 			     .n_targets = ARRAY_SIZE(many),
 			     .footer = true };
-	struct error err = { 0 };
 
-	unlink(profile);
-	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	write_profile(&f);
 	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
 	assert_int_equal(stat(output, &st), 0);
 	assert_true(st.st_size > 200000 && st.st_size < 1000000);
@@ -571,7 +572,6 @@ static void test_page_bound(void **state)
 			     .targets = many,
 			     .n_targets = ARRAY_SIZE(many),
 			     .footer = true };
-	struct error err = { 0 };
 	struct stat st;
 
 	(void)state;
@@ -583,8 +583,7 @@ static void test_page_bound(void **state)
 					   i);
 		many[i].units = 8;
 	}
-	unlink(profile);
-	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	write_profile(&f);
 	assert_int_equal(run(cmd_plot, "-o", name_output("a.html"), profile, NULL), EXIT_DONE);
 	assert_int_equal(stat(output, &st), 0);
 	print_message("a page of 200 targets with 12 speedups each: %ld bytes\n", (long)st.st_size);
@@ -701,11 +700,9 @@ static void test_latency_has_no_limit(void **state)
 				   .n_targets = 1,
 				   .latency = true,
 				   .footer = true };
-	struct error err = { 0 };
 
 	(void)state;
-	unlink(profile);
-	assert_int_equal(fixture_write(profile, &f, &err), 0);
+	write_profile(&f);
 	assert_int_equal(count_of("data-latency=\"0\""), 1);
 	assert_int_equal(count_of("data-latency=\"1\""), 1);
 	assert_int_equal(count_of("<use href=\"#frame\"/>"), 2);
@@ -731,8 +728,7 @@ static void test_bounds_in_page(void **state)
 	t.noise = 0.6;
 	/* Only a few windows make an interval that wide. */
 	for (t.units = 3; !high && t.units < 9; t.units++) {
-		unlink(profile);
-		assert_int_equal(fixture_write(profile, &f, &err), 0);
+		write_profile(&f);
 		assert_int_equal(model_load(profile, &m, &err), 0);
 		if (m->n_rows && m->rows[0].e->best == KNOWN_BOUND)
 			high = xasprintf(" data-best=\"\" data-high=\"%g\"", m->rows[0].e->best_hi);

@@ -235,6 +235,16 @@ static void sum_up(struct view *v)
 	free(aside);
 }
 
+static void view_deinit(struct view *v)
+{
+	waits_graph_free(&v->graph);
+	waits_recorded_free(&v->r);
+	free(v->removed);
+	free(v->unseen);
+	free(v->on);
+	free(v->queued);
+}
+
 static bool is_device(const struct view *v, uint32_t group)
 {
 	return v->r.firsts[group] >= v->r.trace->n_threads;
@@ -618,12 +628,7 @@ int cmd_waits(int argc, char **argv)
 		print_dot(&v);
 	else
 		print_tables(&v);
-	waits_graph_free(&v.graph);
-	waits_recorded_free(&v.r);
+	view_deinit(&v);
 	trace_free(t);
-	free(v.removed);
-	free(v.unseen);
-	free(v.on);
-	free(v.queued);
 	return ret;
 }

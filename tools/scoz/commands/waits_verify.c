@@ -232,13 +232,10 @@ static void make_arguments(const struct verify *v, const char *scozd, const char
 		add_two(a, "--user", v->o->user);
 	if (v->o->command && v->point)
 		add_two(a, "--runs", "1000000"); /* until the time is over */
-	add(a, "--");
+	if (v->o->command)
+		add(a, "--");
 	for (char **word = v->o->command; word && *word; word++)
 		add(a, *word);
-	if (!v->o->command) {
-		free(a->v[--a->n]);
-		a->v[a->n] = NULL;
-	}
 }
 
 static void free_arguments(struct arguments *a)

@@ -98,10 +98,10 @@ struct next_step next_step_find(const struct estimate *first, const struct next_
 
 char *next_gain_text(double v, double lo, double hi, const char *more)
 {
-	_cleanup_free_ char *value = percent_text(-v), *low = percent_text(-hi);
-	_cleanup_free_ char *high = percent_text(-lo);
+	_cleanup_free_ char *value = percent_text(v), *low = percent_text(lo);
+	_cleanup_free_ char *high = percent_text(hi);
 
-	return xasprintf("%s %%%s [%s, %s]", value, more, low, high);
+	return xasprintf("saves %s %%%s [%s, %s]", value, more, low, high);
 }
 
 static char *others_text(const struct next_joint *joint, size_t n)

@@ -41,12 +41,12 @@ struct next_step {
 struct next_step next_step_find(const struct estimate *first, const struct next_joint *joint,
 				size_t n);
 /*
- * "With 50 % off each, first work (-18.0 % [-18.9, -17.1]), then io (-11.0 % more [-12.1, -9.8])".
- * NULL: there is nothing to say. Without a full stop; to be freed.
+ * "With 50 % off each, first work (saves 18.0 % [17.1, 18.9]), then io (saves 11.0 % more [9.8,
+ * 12.1])". NULL: there is nothing to say. Without a full stop; to be freed.
  */
 char *next_step_text(const struct next_step *s, const char *first, const struct next_joint *joint,
 		     size_t n);
-/* A gain, as what it does to the time: "-18.0 % [-18.9, -17.1]"; @more: what stands behind "%". */
+/* "saves 18.0 % [17.1, 18.9]"; @more: what stands behind "%". */
 char *next_gain_text(double v, double lo, double hi, const char *more);
 /*
  * Of a target that is two together, "A + B", the other one's name, where one of them is @part;

@@ -107,20 +107,20 @@ static void words(void **state)
 	joint[1] = (struct next_joint){ make(&c, 18, 0.1), "io" };
 	s = next_step_find(&a.e, joint, 2);
 	text = next_step_text(&s, "work", joint, 2);
-	assert_string_equal(text, "With 50 % off each, first work (-18.0 % [-18.6, -17.4]), then "
-				  "parse (-11.0 % more [-12.0, -10.0])");
+	assert_string_equal(text, "With 50 % off each, first work (saves 18.0 % [17.4, 18.6]), "
+				  "then parse (saves 11.0 % more [10.0, 12.0])");
 	free(text);
 	make(&b, 18, 0.1);
 	s = next_step_find(&a.e, joint, 2);
 	text = next_step_text(&s, "work", joint, 2);
-	assert_string_equal(text, "With 50 % off work (-18.0 % [-18.6, -17.4]), as much off parse "
-				  "or io saves less than 1 % more");
+	assert_string_equal(text, "With 50 % off work (saves 18.0 % [17.4, 18.6]), as much off "
+				  "parse or io saves less than 1 % more");
 	free(text);
 	make(&b, 29, 9);
 	s = next_step_find(&a.e, joint, 2);
 	text = next_step_text(&s, "work", joint, 2);
-	assert_string_equal(text, "With 50 % off each, first work (-18.0 % [-18.6, -17.4]); what "
-				  "comes then is not known yet: run longer");
+	assert_string_equal(text, "With 50 % off each, first work (saves 18.0 % [17.4, 18.6]); "
+				  "what comes then is not known yet: run longer");
 	free(text);
 	s = next_step_find(&a.e, joint, 0);
 	assert_null(next_step_text(&s, "work", joint, 0));
@@ -311,9 +311,9 @@ static void measured(void **state)
 		assert_ptr_equal(strstr(out_text, "work is worth most: "), out_text);
 		assert_int_equal(times("2 worth it"), 1);
 		assert_int_equal(times("\nTogether (1): "), 1);
-		last = strstr(out_text, "\nWith 50 % off each, first work (-");
+		last = strstr(out_text, "\nWith 50 % off each, first work (saves ");
 		assert_non_null(last);
-		assert_non_null(strstr(last, "), then parse (-"));
+		assert_non_null(strstr(last, "), then parse (saves "));
 		assert_null(strchr(last + 1, '\n')[1] ? last : NULL);
 		next = next_of_json();
 		assert_int_equal(json_array_size(next), 1);
@@ -403,7 +403,7 @@ static void expected(void **state)
 	unlink(path);
 	assert_int_equal(fixture_write(path, &f, &err), 0);
 	report(NULL);
-	assert_int_equal(times("then by replay io (both -30.0 %, between -37.0 and -22.0): "
+	assert_int_equal(times("then by replay io (both save 30.0 %, between 22.0 and 37.0): "
 			       "expected, not measured."),
 			 1);
 	assert_int_equal(times("then"), 1);
@@ -417,7 +417,7 @@ static void expected(void **state)
 	assert_int_equal(fixture_write(path, &joint, &err), 0);
 	report(NULL);
 	assert_int_equal(times("by replay"), 0);
-	assert_int_equal(times("), then parse (-"), 1);
+	assert_int_equal(times("), then parse (saves "), 1);
 }
 
 /* Several together that nobody measured alone are a target like others. */

@@ -142,10 +142,10 @@ static char *expected_step_text(const struct model *m, const struct steps *s)
 	_cleanup_free_ char *other = label_of(m, s->expected->target);
 	_cleanup_free_ char *gain =
 		next_gain_text(s->at->program_speedup_pct, s->at->ci_lo, s->at->ci_hi, "");
-	_cleanup_free_ char *both = percent_text(-x->pct), *low = percent_text(-x->high);
-	_cleanup_free_ char *high = percent_text(-x->low);
+	_cleanup_free_ char *both = percent_text(x->pct), *low = percent_text(x->low);
+	_cleanup_free_ char *high = percent_text(x->high);
 
-	return xasprintf("With %g %% off each, first %s (%s), then by replay %s (both %s %%, "
+	return xasprintf("With %g %% off each, first %s (%s), then by replay %s (both save %s %%, "
 			 "between %s and %s): expected, not %s",
 			 100 * x->speedup, m->labels[s->first - m->rows], gain, other, both, low,
 			 high,

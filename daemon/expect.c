@@ -93,6 +93,7 @@ static bool put_list(struct session *s, const struct expectation *list, size_t n
 			.target = x->target,
 			.kind = target_kind_name(x->kind),
 			.location = x->location,
+			.function = x->function,
 			.progress = x->progress,
 			.share = x->share,
 			.samples = x->samples,

@@ -11,6 +11,7 @@
 
 struct expectation {
 	char target[512], location[256]; /* as in the profile */
+	char function[512];		 /* that a line is in, or "" */
 	enum target_kind kind;
 	bool has_lines; /* a function of which lines are known */
 	uint32_t progress;

@@ -303,6 +303,11 @@ static void tell(struct process *p, const struct predict_options *o, uint32_t pr
 	if (t->line)
 		snprintf(x->location, sizeof(x->location), "%s:%u", location_short_path(t->file),
 			 t->line);
+	if (t->line && *t->symbol) {
+		struct predict_target around = { .symbol = t->symbol, .object = t->object };
+
+		name_target(p, &around, x->function, sizeof(x->function));
+	}
 	x->has_lines = !t->line && t->file && !binary_is_system(t->object);
 	x->progress = progress;
 	x->share = t->share;

@@ -111,7 +111,8 @@ static const struct field expectation_fields[] = {
 };
 static const struct field expected_fields[] = {
 	M(U32, expected.e, run), M(TEXT, expected.e, target), M(TEXT, expected.e, kind),
-	M(TEXT, expected.e, location), M(U32, expected.e, progress, FIELD_REQUIRED),
+	M(TEXT, expected.e, location), M(TEXT, expected.e, function),
+	M(U32, expected.e, progress, FIELD_REQUIRED),
 	M(REAL, expected.e, share), M(U64, expected.e, samples),
 	M(ROWS, expected, at, LIST(expectation_fields, profile_expectation)), { 0 },
 };
@@ -158,7 +159,8 @@ static const struct line_kind kinds[PROFILE_LINE_KINDS] = {
 	[LINE_SEEN] = KIND(seen, .run = 0),
 	[LINE_PATH] = KIND(path, .p = { .run = 0 }),
 	[LINE_REPLAY] = KIND(replay, .why = ""),
-	[LINE_EXPECTED] = KIND(expected, .e = { .target = "", .kind = "", .location = "" }),
+	[LINE_EXPECTED] = KIND(expected, .e = { .target = "", .kind = "", .location = "",
+						.function = "" }),
 	[LINE_EXPECTED_NEXT] = KIND(expected_next, .e = { .target = "", .kind = "", .location = "",
 							  .after = "" }),
 	[LINE_WAITERS] = KIND(waiters, .w = { .target = "" }),

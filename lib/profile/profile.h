@@ -115,7 +115,8 @@ struct profile_expected {
 	uint64_t samples;
 	struct profile_expectation *at; /* by speedup, growing */
 	size_t n_at;
-	const char *after; /* as a next step: of both, it and that target; else NULL or "" */
+	const char *function; /* of a line: the one that it is in, TARGET notation, or NULL or "" */
+	const char *after;    /* as a next step: of both, it and that target; else NULL or "" */
 };
 
 /* Who waited for a target in that recording: directly, and blocked, not in a loop. */

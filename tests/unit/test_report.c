@@ -450,6 +450,12 @@ static void test_replay(void **state)
 		  .location = "",
 		  .at = line,
 		  .n_at = 1 },
+		{ .target = "bar.c:9",
+		  .kind = "line",
+		  .location = "bar.c:9",
+		  .function = "func:work_f@bar",
+		  .at = more,
+		  .n_at = 2 },
 		{ .target = "bar.c:30",
 		  .kind = "line",
 		  .location = "bar.c:30",
@@ -490,7 +496,7 @@ static void test_replay(void **state)
 	free(verdicts[1]);
 	o = get(all, "replay", JSON_OBJECT);
 	assert_true(number_at(o, "seconds") == 3);
-	assert_int_equal(json_array_size(get(o, "targets", JSON_ARRAY)), 6);
+	assert_int_equal(json_array_size(get(o, "targets", JSON_ARRAY)), 7);
 	row = json_array_get(get(all, "targets", JSON_ARRAY), 0);
 	assert_string_equal(text_at(row, "target"), "func:work_f@bar");
 	o = get(row, "replay", JSON_OBJECT);
@@ -507,6 +513,7 @@ static void test_replay(void **state)
 	assert_non_null(strstr(out_text, "\n  func:other@bar: 8.0, between 4.0 and 16.0 at 50 %"));
 	assert_non_null(strstr(out_text, "\n  bar.c:30: 3.0, between 1.0 and 5.0 at 50 %"));
 	assert_null(strstr(out_text, "all_other")); /* that is the line */
+	assert_null(strstr(out_text, "bar.c:9"));   /* in work_f, which was measured */
 	assert_null(strstr(out_text, "func:idle"));
 	assert_non_null(strstr(out_text, "Notes\n  bar.c:8: experiments say"));
 	assert_non_null(strstr(out_text, "less than was expected is usually due to"));
@@ -520,7 +527,7 @@ static void test_replay(void **state)
 	f.n_targets = 0;
 	make(&f);
 	assert_int_equal(run(cmd_report, path, NULL), EXIT_NOTHING);
-	assert_non_null(strstr(out_text, "Not measured (4)"));
+	assert_non_null(strstr(out_text, "Not measured (5)"));
 }
 
 static void test_phases(void **state)

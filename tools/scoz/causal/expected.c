@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/labels.h"
 #include "tools/scoz/json_values.h"
 #include "tools/scoz/text.h"
 
@@ -105,13 +106,31 @@ static int more_worth(const void *pa, const void *pb)
 	return x != y ? (x > y ? -1 : 1) : strcmp(a->target, b->target);
 }
 
-static bool has_value_of(const struct model *m, const struct profile_expected *e)
+/* Is @e a part of what @t is? */
+static bool lies_within(const struct profile_expected *e, const struct profile_target *t)
+{
+	const char *function = e->function && *e->function ? e->function : e->target;
+	const char *binary = label_binary(function);
+	const char *glob = strchr(t->name, ':');
+
+	if (!strcmp(t->kind, "binary"))
+		return glob && binary && glob_match(glob + 1, binary);
+	if (!strcmp(t->kind, "file")) {
+		_cleanup_free_ char *file = xstrndup(e->location, strcspn(e->location, ":"));
+
+		return glob && *file && glob_match(glob + 1, file);
+	}
+	return !strcmp(t->name, function);
+}
+
+/* Of it, or of what it lies in. */
+static bool is_measured(const struct model *m, const struct profile_expected *e)
 {
 	for (size_t i = 0; i < m->n_rows; i++) {
 		const struct model_row *row = &m->rows[i];
 
 		if (row->e->progress == e->progress && row->e->best != KNOWN_NOTHING &&
-		    !strcmp(row->target->name, e->target))
+		    (!strcmp(row->target->name, e->target) || lies_within(e, row->target)))
 			return true;
 	}
 	return false;
@@ -141,7 +160,7 @@ const struct profile_expected **expected_unmeasured(const struct model *m, uint3
 		const struct profile_expected *e = &p->expected[i];
 
 		if (e->progress == progress && expected_of(p, e->target, progress) == e &&
-		    !has_value_of(m, e) && !is_told_by_line(p, e) &&
+		    !is_measured(m, e) && !is_told_by_line(p, e) &&
 		    profile_expectation_half(e->at, e->n_at)->pct >= EXPECTATION_LEAST_PCT)
 			list[(*n)++] = e;
 	}

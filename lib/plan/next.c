@@ -18,7 +18,7 @@
 
 #include <math.h>
 
-#include "stats/stats.h"
+#include "stats/answer.h"
 
 #define SHARE 0.15 /* of the windows */
 #define MOST  3	   /* joints of one first target */
@@ -87,9 +87,9 @@ static struct rank rank_of(const struct plan *p, int target, const struct estima
 	if (!e || estimate_is_withheld(e) || e->best != KNOWN_VALUE)
 		return r;
 	if (e->verdict == VERDICT_OPTIMIZE)
-		r = (struct rank){ target, RANK_WORTH, e->best_lo };
+		r = (struct rank){ target, RANK_WORTH, answer_key(e) };
 	else if (e->verdict == VERDICT_UNDECIDED)
-		r = (struct rank){ target, RANK_UNCLEAR, e->best_hi };
+		r = (struct rank){ target, RANK_UNCLEAR, answer_key(e) };
 	else if (e->verdict == VERDICT_CONTENTION)
 		r.kind = RANK_HARMFUL;
 	return r;

@@ -3,7 +3,19 @@
 
 #include <math.h>
 
-/* The first of @verdict with the largest of what is sure, or, undecided, of what may be. */
+double answer_key(const struct estimate *e)
+{
+	switch (e->verdict) {
+	case VERDICT_CONTENTION:
+		return -e->best_hi;
+	case VERDICT_UNDECIDED:
+		return e->best_hi;
+	default:
+		return e->best_lo;
+	}
+}
+
+/* The first of @verdict. */
 static const struct answer_row *first_of(const struct answer_row *rows, size_t n,
 					 enum verdict verdict)
 {
@@ -12,9 +24,7 @@ static const struct answer_row *first_of(const struct answer_row *rows, size_t n
 
 	for (size_t i = 0; i < n; i++) {
 		const struct estimate *e = rows[i].e;
-		double key = verdict == VERDICT_OPTIMIZE     ? e->best_lo
-			     : verdict == VERDICT_CONTENTION ? -e->best_hi
-							     : e->best_hi;
+		double key = answer_key(e);
 
 		if (e->verdict != verdict || estimate_is_withheld(e) || e->best != KNOWN_VALUE ||
 		    key <= most)

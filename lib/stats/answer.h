@@ -5,6 +5,12 @@
 
 #include "stats/stats.h"
 
+/*
+ * What those of one verdict that have a value are ordered by, the larger the earlier: by what is
+ * sure, the undecided by what may yet turn out.
+ */
+double answer_key(const struct estimate *e);
+
 struct answer_row {
 	const struct estimate *e;
 	const char *label; /* the target, for people */

@@ -67,14 +67,7 @@ static double rank_key(const struct model_row *row, enum ranking_sort sort)
 		return -INFINITY;
 	if (sort == SORT_ESTIMATE)
 		return section_of(row) == SECTION_HARMFUL ? -e->best_pct : e->best_pct;
-	switch (section_of(row)) {
-	case SECTION_HARMFUL:
-		return -e->best_hi;
-	case SECTION_UNCLEAR:
-		return e->best_hi; /* what may yet turn out to be worth it */
-	default:
-		return e->best_lo;
-	}
+	return answer_key(e);
 }
 
 static int compare_ranks(const void *pa, const void *pb, void *arg)

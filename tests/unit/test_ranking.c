@@ -13,6 +13,7 @@
 #include "base/labels.h"
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/test_report_tool.h"
+#include "tools/scoz/text.h"
 
 static char dir[64], path[128];
 
@@ -223,6 +224,24 @@ static void warned_once(void **state)
 	text_list_add(&l, xstrdup("another"));
 	assert_int_equal(l.n, 2);
 	text_list_free(&l);
+}
+
+/* Warnings that were measured again say the same with other numbers. */
+static void alike(void **state)
+{
+	static const char begin[] = "the program or the machine changed its speed";
+	_cleanup_free_ char *a = xasprintf("%s: a by 3.5 %% after 10 s", begin);
+	_cleanup_free_ char *b = xasprintf("%s: a by 12 %% after 1.25 s", begin);
+	_cleanup_free_ char *c = xasprintf("%s: c by 3.5 %% after 10 s", begin);
+
+	(void)state;
+	assert_true(text_alike(a, a));
+	assert_true(text_alike(a, b));
+	assert_false(text_alike(a, c));
+	assert_false(text_alike(a, begin));
+	assert_false(text_alike("7 of 9", "7 of "));
+	assert_false(text_alike("work", "work2"));
+	assert_true(text_alike("it took 3.", "it took 41."));
 }
 
 static void options(void **state)
@@ -559,6 +578,7 @@ int main(void)
 		cmocka_unit_test(bound_not_estimate),
 		cmocka_unit_test(arrows),
 		cmocka_unit_test(warned_once),
+		cmocka_unit_test(alike),
 		cmocka_unit_test(options),
 		cmocka_unit_test(details),
 		cmocka_unit_test(warnings),

@@ -2,6 +2,7 @@
 #include "tools/scoz/text.h"
 #include "files/output_file.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sys/ioctl.h>
@@ -66,6 +67,31 @@ char *text_shown(const char *s)
 	_cleanup_free_ char *text = text_clean(s, "?");
 
 	return locale_text(text);
+}
+
+/* The digits at @s, with fractions and thousands. */
+static size_t number_length(const char *s)
+{
+	size_t n = strspn(s, "0123456789");
+
+	while (n && (s[n] == '.' || s[n] == ',') && isdigit((unsigned char)s[n + 1]))
+		n += 1 + strspn(s + n + 1, "0123456789");
+	return n;
+}
+
+bool text_alike(const char *a, const char *b)
+{
+	while (*a && *b) {
+		size_t n = number_length(a), k = number_length(b);
+
+		if (n && k) {
+			a += n;
+			b += k;
+		} else if (*a++ != *b++) {
+			return false;
+		}
+	}
+	return *a == *b;
 }
 
 void text_put_wrapped(const char *text, size_t indent, size_t width)

@@ -18,6 +18,8 @@ void page_list(FILE *out, const char *title, char *const *texts, size_t n);
 
 /* Cleaned, and in the terminal's character set; to be freed. */
 char *text_shown(const char *s);
+/* The same words; only numbers may differ. */
+bool text_alike(const char *a, const char *b);
 /* On stdout, broken at blanks, each line after the first with @indent. */
 void text_put_wrapped(const char *text, size_t indent, size_t width);
 

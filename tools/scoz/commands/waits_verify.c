@@ -22,7 +22,6 @@
 #define SAMPLES_LEAST 5
 #define HEAVY	      0.2 /* of the time: a wait of which it is worth saying that it brings nothing */
 #define MOST_NAME     32
-#define SAME_WARNING  24 /* characters */
 #define MOST_TARGET   52
 
 /* A wait, and what stands for it. */
@@ -473,7 +472,7 @@ static void print_warnings(const struct text_list *l)
 		bool again = false;
 
 		for (size_t k = i + 1; k < l->n; k++)
-			again |= !strncmp(l->text[i], l->text[k], SAME_WARNING);
+			again |= text_alike(l->text[i], l->text[k]);
 		if (!again)
 			say("scozd: %s", l->text[i]);
 	}

@@ -82,6 +82,8 @@ static void read_binary(struct binary *b, int fd)
 		read_loads(b, elf);
 		if (unwind_table_build(elf, b->path, &b->table, &err) && verbose)
 			printf("%s\n", err.text);
+	} else if (verbose) {
+		printf("%s: no table: %s\n", b->path, elf_errmsg(-1));
 	}
 	elf_end(elf);
 }
@@ -114,8 +116,11 @@ static struct binary *find_binary(int pid, const struct mapping *m, const char *
 	if (n_binary == cap_binary)
 		return NULL; /* mappings point at them */
 	fd = strcmp(path, "[vdso]") ? open(path, O_RDONLY | O_CLOEXEC) : copy_of_vdso(pid, m);
-	if (fd < 0)
+	if (fd < 0) {
+		if (verbose)
+			printf("%s: no table: %s\n", path, strerror(errno));
 		return NULL;
+	}
 	b = &binaries[n_binary++];
 	*b = (struct binary){ .path = xstrdup(path), .ino = ino };
 	read_binary(b, fd);

@@ -94,6 +94,7 @@ static int configure(struct bpf_recorder *b, bool unwind, struct error *err)
 	if (b->base.opt.causal)
 		bpf_map__set_max_entries(s->maps.trace_rings, libbpf_num_possible_cpus());
 	bpf_program__set_autoload(s->progs.on_block_issue, b->base.opt.causal);
+	bpf_program__set_autoload(s->progs.on_block_requeue, b->base.opt.causal);
 	bpf_program__set_autoload(s->progs.on_point, b->base.opt.causal);
 	bpf_program__set_autoattach(s->progs.on_point, false);
 	bpf_program__set_autoattach(s->progs.on_tick, false);

@@ -175,18 +175,34 @@ static __always_inline u32 request_device(struct request *rq)
 	return rq->bio && rq->bio->bi_bdev ? rq->bio->bi_bdev->bd_dev : 0;
 }
 
-/* The programs may not compute with a pointer; a device's requests differ in when they began. */
-struct request___start {
+/*
+ * The programs may not compute with a pointer. Of requests that a device has at a time, those that
+ * began together have different tags; of two, the scheduler's is the one that a request keeps.
+ */
+struct request___number {
 	u64 start_time_ns;
+	int tag, internal_tag;
 } __attribute__((preserve_access_index));
+
+#define NO_TAG	   -1
+#define TAG_FACTOR 0x9e3779b1u
+
+static __always_inline u32 request_number(struct request *rq)
+{
+	struct request___number *r = (void *)rq;
+	int tag = BPF_CORE_READ(r, internal_tag);
+
+	if (tag == NO_TAG)
+		tag = BPF_CORE_READ(r, tag);
+	return (u32)BPF_CORE_READ(r, start_time_ns) + tag * TAG_FACTOR;
+}
 
 static __always_inline void trace_request(u8 type, struct request *rq, u32 device)
 {
 	u32 tid = type == RECORD_TRACE_ISSUE ? (u32)bpf_get_current_pid_tgid() : 0;
 
 	if (causal && device && !finished)
-		trace_event(type, 0, bpf_ktime_get_ns(), tid, device,
-			    (u32)BPF_CORE_READ((struct request___start *)rq, start_time_ns));
+		trace_event(type, 0, bpf_ktime_get_ns(), tid, device, request_number(rq));
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -205,6 +221,14 @@ SEC("tp_btf/block_rq_issue")
 int BPF_PROG(on_block_issue, struct request *rq)
 {
 	trace_request(RECORD_TRACE_ISSUE, rq, request_device(rq));
+	return 0;
+}
+
+/* The device would not have it now: it will be issued once more. */
+SEC("tp_btf/block_rq_requeue")
+int BPF_PROG(on_block_requeue, struct request *rq)
+{
+	trace_request(RECORD_TRACE_COMPLETE, rq, request_device(rq));
 	return 0;
 }
 

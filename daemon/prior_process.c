@@ -221,6 +221,8 @@ static bool is_target(const struct process *p, size_t i, const struct predict_ta
 {
 	const struct target *named = &p->o->targets[i];
 
+	if (t->devices)
+		return named->kind == TARGET_CLASS && !strcmp(named->spec, t->symbol);
 	switch (named->kind) {
 	case TARGET_LINE:
 		return t->line && t->line == named->line && ends_with_path(t->file, named->name);
@@ -238,11 +240,14 @@ static bool is_target(const struct process *p, size_t i, const struct predict_ta
 static enum target_kind name_target(const struct process *p, const struct predict_target *t,
 				    char *name, size_t size)
 {
-	enum target_kind kind = t->line		      ? TARGET_LINE
+	enum target_kind kind = t->devices	      ? TARGET_CLASS
+				: t->line	      ? TARGET_LINE
 				: t->object[0] == '[' ? TARGET_KERNEL
 						      : TARGET_FUNCTION;
 
-	if (t->line)
+	if (t->devices)
+		snprintf(name, size, "%s", t->symbol);
+	else if (t->line)
 		snprintf(name, size, "%s:%u", location_short_path(t->file), t->line);
 	else if (t->object[0] == '[')
 		snprintf(name, size, "kernel:%s", t->symbol);
@@ -269,7 +274,7 @@ static bool is_named(const struct predict_target *t, void *arg)
 /* Could scozd try it, by what the options say? */
 static bool is_possible(const struct process *p, const struct predict_target *t)
 {
-	if (!t->line && t->object[0] == '[' && !p->o->n_kernel_scope)
+	if (t->devices || (!t->line && t->object[0] == '[' && !p->o->n_kernel_scope))
 		return is_named(t, (void *)p);
 	if (t->line && p->o->granularity == GRANULARITY_FUNCTION)
 		return is_named(t, (void *)p);
@@ -310,8 +315,9 @@ static void tell(struct process *p, const struct predict_options *o, uint32_t pr
 	}
 	x->has_lines = !t->line && t->file && !binary_is_system(t->object);
 	x->progress = progress;
-	x->share = t->share;
-	x->samples = t->samples;
+	/* Those of a device are none of the CPU's. */
+	x->share = t->devices ? 0 : t->share;
+	x->samples = t->devices ? 0 : t->samples;
 	for (size_t s = 0; s < o->n_speedups; s++) {
 		const struct bounds_answer *a = &t->at[s];
 
@@ -376,7 +382,7 @@ static bool may_be_step(const struct process *p, const struct predict_target *t)
 	bool by_lines = !t->line && t->file && !binary_is_system(t->object) &&
 			p->o->granularity != GRANULARITY_FUNCTION;
 
-	return is_worth_telling(p, t) && 2 * t->own >= t->share &&
+	return is_worth_telling(p, t) && !t->devices && 2 * t->own >= t->share &&
 	       (!by_lines || is_named(t, (void *)p));
 }
 
@@ -431,6 +437,7 @@ static struct predict_options question(const struct process *p)
 							  : PREDICT_BOTH,
 					 .point = TRACE_NONE,
 					 .most_targets = PREDICT_TARGETS,
+					 .devices = true,
 					 .wanted = is_named,
 					 .wanted_arg = (void *)p };
 }
@@ -442,6 +449,7 @@ static void tell_waiters(struct process *p, const struct trace *t)
 	struct candidates c;
 	struct error err;
 
+	o.devices = false;
 	candidates_find(t, &o, &c);
 	found = xcalloc(c.n + 1, sizeof(*found));
 	if (!waiters_find(t, &c, found, &err)) {

@@ -133,6 +133,7 @@ struct trace {
 	struct trace_thread *threads;
 	size_t n_threads;
 	const char **devices;
+	uint64_t *requests; /* by device: that it was done with */
 	size_t n_devices;
 	const char **points;
 	size_t n_points;

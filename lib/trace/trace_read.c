@@ -32,8 +32,8 @@ struct file {
 
 struct loading {
 	struct trace *t;
-	size_t cap_frames, cap_stacks, cap_processes, cap_threads, cap_devices, cap_points,
-		cap_samples;
+	size_t cap_frames, cap_stacks, cap_processes, cap_threads, cap_devices, cap_requests,
+		cap_points, cap_samples;
 	bool has_header;
 	uint64_t kept, most; /* bytes of records that are kept, unpacked */
 };
@@ -285,6 +285,8 @@ static void load_record(struct cursor *c, uint8_t type, struct loading *l)
 		get_comm(c, l);
 		break;
 	case TRACE_REC_DEVICE:
+		array_reserve(t->requests, l->cap_requests, t->n_devices + 1);
+		t->requests[t->n_devices] = 0;
 		array_reserve(t->devices, l->cap_devices, t->n_devices + 1);
 		t->devices[t->n_devices++] = get_text(c);
 		break;
@@ -318,6 +320,8 @@ static void load_chunk(struct cursor *c, struct loading *l)
 			return;
 		if (e.time > t->end)
 			t->end = e.time;
+		if (e.type == TRACE_COMPLETE && e.other != TRACE_NONE)
+			t->requests[e.other]++;
 		if (e.type != TRACE_SAMPLE) {
 			t->n_events++;
 			continue;
@@ -513,6 +517,7 @@ void trace_free(struct trace *t)
 	free(t->processes);
 	free(t->threads);
 	free(t->devices);
+	free(t->requests);
 	free(t->points);
 	free(t->samples);
 	free(t->path);

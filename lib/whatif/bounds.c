@@ -5,9 +5,12 @@
 
 #define OTHER_WAYS 0.2 /* of what rules differ by: there are more ways than rules */
 
+#define WORKER 0.01 /* of the time that a thread runs: it is one of those that need CPUs */
+
 struct state {
 	enum { NOWHERE, RUNS, QUEUED } now;
 	uint64_t since;
+	double ran;
 };
 
 struct bounds {
@@ -15,14 +18,16 @@ struct bounds {
 	size_t n_speedups;
 	double *speedups;
 	struct state *threads;
-	size_t n_threads;
-	double ran, queued;
+	size_t n_threads, n_cpus;
+	double ran, queued, spun;
+	uint64_t from, to; /* of all events */
 	size_t n_targets;
-	double *hit; /* by target: ns in it, of all threads */
+	uint64_t *devices; /* by target */
+	double *hit;	   /* by target: ns in it, of all threads */
 };
 
-struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const double *speedups,
-			     size_t n_speedups, uint64_t visits)
+struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const uint64_t *devices,
+			     const double *speedups, size_t n_speedups, uint64_t visits)
 {
 	size_t n = targets * n_speedups * REPLAY_RULES, i = 0;
 	struct replay_lane *lanes = xcalloc(n, sizeof(*lanes));
@@ -33,7 +38,8 @@ struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const 
 	for (int k = 0; k < REPLAY_RULES; k++) {
 		for (uint32_t t = 0; t < targets; t++) {
 			for (size_t s = 0; s < n_speedups; s++)
-				lanes[i++] = (struct replay_lane){ t, speedups[s], k };
+				lanes[i++] = (struct replay_lane){ t, speedups[s], k,
+								   devices ? devices[t] : 0 };
 		}
 	}
 	b->replay = replay_create(threads, cpus, lanes, n, visits);
@@ -44,6 +50,10 @@ struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const 
 	memcpy(b->speedups, speedups, n_speedups * sizeof(*speedups));
 	b->threads = xcalloc(threads + 1, sizeof(*b->threads));
 	b->n_threads = threads;
+	b->n_cpus = cpus;
+	b->devices = xcalloc(targets + 1, sizeof(*b->devices));
+	if (devices)
+		memcpy(b->devices, devices, targets * sizeof(*devices));
 	free(lanes);
 	return b;
 }
@@ -55,6 +65,7 @@ void bounds_free(struct bounds *b)
 	replay_free(b->replay);
 	free(b->speedups);
 	free(b->hit);
+	free(b->devices);
 	free(b->threads);
 	free(b);
 }
@@ -64,11 +75,18 @@ void bounds_family(struct bounds *b, uint32_t thread, uint32_t family)
 	replay_family(b->replay, thread, family);
 }
 
+void bounds_servers(struct bounds *b, uint32_t device, uint32_t servers)
+{
+	replay_servers(b->replay, device, servers);
+}
+
 void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share,
 		const double *spun)
 {
 	for (size_t t = 0; t < b->n_targets; t++)
 		b->hit[t] += ns * share[t];
+	for (int k = 0; spun && k < REPLAY_SPINS; k++)
+		b->spun += spun[k];
 	replay_ran(b->replay, thread, ns, share, spun);
 }
 
@@ -81,16 +99,21 @@ static void go(struct bounds *b, uint32_t thread, int now, uint64_t time)
 {
 	struct state *s = &b->threads[thread];
 
-	if (s->now == RUNS)
+	if (s->now == RUNS) {
 		b->ran += time - s->since;
-	else if (s->now == QUEUED)
+		s->ran += time - s->since;
+	} else if (s->now == QUEUED) {
 		b->queued += time - s->since;
+	}
 	s->now = now;
 	s->since = time;
 }
 
 void bounds_event(struct bounds *b, const struct trace_event *e)
 {
+	if (!b->to)
+		b->from = e->time;
+	b->to = e->time;
 	if (e->thread < b->n_threads) {
 		switch (e->type) {
 		case TRACE_ENTER:
@@ -142,6 +165,29 @@ static void widen(const struct bounds *b, size_t target, double speedup, struct 
 
 	a->high += crowded * share;
 	a->low -= crowded * (share < fabs(a->low) ? share : fabs(a->low));
+	/* Who is woken sooner takes a CPU from others: that may cost as much as it brings. */
+	if (b->devices[target] && b->to > b->from) {
+		share = 200 * speedup * replay_busy(b->replay, b->devices[target]) /
+			(b->to - b->from);
+		a->high += crowded * share;
+		a->low -= crowded * share;
+	}
+}
+
+/*
+ * Threads that wait less for devices want CPUs for more of the time; if there are more threads than
+ * CPUs, these may become what all depends on.
+ */
+static void limit_by_cpus(const struct bounds *b, size_t target, double speedup,
+			  struct bounds_answer *a)
+{
+	double passed = b->to - b->from, used = b->ran - b->spun - speedup * b->hit[target];
+	size_t workers = 0;
+
+	for (size_t i = 0; i < b->n_threads; i++)
+		workers += b->threads[i].ran > WORKER * passed;
+	if (b->devices[target] && workers > b->n_cpus && passed > 0)
+		a->low = fmin(a->low, 100 * fmax(1 - used / passed / b->n_cpus, 0));
 }
 
 static void read_source(const struct source *s, size_t target, size_t speedup,
@@ -162,6 +208,7 @@ static void read_source(const struct source *s, size_t target, size_t speedup,
 	ret->high += OTHER_WAYS * span;
 	ret->low -= OTHER_WAYS * span;
 	widen(b, target, b->speedups[speedup], ret);
+	limit_by_cpus(b, target, b->speedups[speedup], ret);
 	if (isnan(ret->middle))
 		ret->low = ret->high = NAN;
 }

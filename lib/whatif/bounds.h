@@ -14,10 +14,12 @@ struct bounds_answer {
 };
 
 struct bounds;
-struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const double *speedups,
-			     size_t n_speedups, uint64_t visits);
-/* As replay_family(), replay_ran(), replay_follow() and replay_event(). */
+/* @devices: by target, which of them it makes faster (replay_device_bit()); NULL: code only. */
+struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const uint64_t *devices,
+			     const double *speedups, size_t n_speedups, uint64_t visits);
+/* As replay_family(), replay_servers(), replay_ran(), replay_follow() and replay_event(). */
 void bounds_family(struct bounds *b, uint32_t thread, uint32_t family);
+void bounds_servers(struct bounds *b, uint32_t device, uint32_t servers);
 void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share,
 		const double *spun);
 void bounds_follow(struct bounds *b, uint32_t thread);

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#define LEAST_REQUESTS 20
+
 struct candidate {
 	struct predict_target target;
 	double rank; /* what they are chosen by */
@@ -156,10 +158,11 @@ static uint32_t *keep_best(const struct all *a, const struct predict_options *o,
 {
 	struct candidate **order = xcalloc(a->n + 1, sizeof(*order));
 	uint32_t *rank = xcalloc(a->n + 1, sizeof(*rank));
-	size_t room[2] = { PREDICT_TARGETS, PREDICT_TARGETS }; /* functions, lines */
+	size_t left = PREDICT_TARGETS - ret->n;
+	size_t room[2] = { left, left }; /* functions, lines */
 
 	if (o->grain == PREDICT_BOTH)
-		room[0] = room[1] = PREDICT_TARGETS / 2;
+		room[0] = room[1] = left / 2;
 	for (size_t i = 0; i < a->n; i++) {
 		struct candidate *c = &a->list[i];
 
@@ -170,7 +173,6 @@ static uint32_t *keep_best(const struct all *a, const struct predict_options *o,
 		rank[i] = HASH_NONE;
 	}
 	qsort(order, a->n, sizeof(*order), best_first);
-	ret->list = xcalloc(PREDICT_TARGETS, sizeof(*ret->list));
 	for (size_t i = 0; i < a->n && order[i]->rank > 0; i++) {
 		if (!room[order[i]->target.line > 0])
 			continue;
@@ -189,13 +191,51 @@ static uint64_t mask_of(const uint32_t *rank, uint32_t i)
 	return i != HASH_NONE && rank[i] != HASH_NONE ? 1ULL << rank[i] : 0;
 }
 
+static int busiest_first(const void *pa, const void *pb, void *arg)
+{
+	const uint64_t *requests = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (requests[a] != requests[b])
+		return requests[a] > requests[b] ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Where there is one only, all are that one. */
+static void find_devices(const struct trace *t, struct candidates *ret)
+{
+	_cleanup_free_ uint32_t *list = xcalloc(t->n_devices + 1, sizeof(*list));
+	struct predict_target all = { .symbol = PREDICT_ALL_DEVICES, .object = "" };
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_devices; i++) {
+		if (t->requests[i] < LEAST_REQUESTS)
+			continue;
+		list[n++] = i;
+		all.devices |= replay_device_bit(i);
+		all.samples += t->requests[i];
+	}
+	qsort_r(list, n, sizeof(*list), busiest_first, t->requests);
+	if (n)
+		ret->list[ret->n++] = all;
+	for (size_t i = 0; n > 1 && i < n && ret->n < PREDICT_DEVICES; i++)
+		ret->list[ret->n++] =
+			(struct predict_target){ .symbol = t->devices[list[i]],
+						 .object = "",
+						 .devices = replay_device_bit(list[i]),
+						 .samples = t->requests[list[i]] };
+	ret->n_devices = ret->n;
+}
+
 void candidates_find(const struct trace *t, const struct predict_options *o, struct candidates *ret)
 {
 	struct all a = { .t = t };
 	double weight = 0;
 	uint32_t *rank;
 
-	*ret = (struct candidates){};
+	*ret = (struct candidates){ .list = xcalloc(PREDICT_TARGETS, sizeof(*ret->list)) };
+	if (o->devices)
+		find_devices(t, ret);
 	name_frames(&a, o->grain);
 	for (size_t i = 0; i < t->n_samples; i++) {
 		count_stack(&a, &t->samples[i], i + 1);

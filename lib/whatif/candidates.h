@@ -11,8 +11,9 @@
 #include "whatif/predict.h"
 
 struct candidates {
-	struct predict_target *list; /* PREDICT_TARGETS at most; best first */
-	size_t n;
+	/* PREDICT_TARGETS at most: devices if they are asked for, then code; best first */
+	struct predict_target *list;
+	size_t n, n_devices;
 	uint64_t *masks; /* by stack: which of these are in it */
 };
 void candidates_find(const struct trace *t, const struct predict_options *o,

@@ -3,6 +3,7 @@
 
 #include "base/hash_index.h"
 #include "whatif/candidates.h"
+#include "whatif/devices.h"
 #include "whatif/turns.h"
 
 #include <math.h>
@@ -49,6 +50,7 @@ struct predictor {
 	struct predict *out;
 	struct bounds *bounds; /* NULL: the first pass */
 	struct turns *turns;
+	struct devices *devices;
 	uint32_t *families; /* by thread */
 	struct runner *threads;
 	struct context *contexts;
@@ -280,8 +282,13 @@ static int see(const struct trace_event *e, void *arg)
 		sample(p, e);
 		return 0;
 	}
-	if (!r)
+	if (!p->bounds)
+		devices_event(p->devices, e);
+	if (!r) {
+		if (p->bounds)
+			bounds_event(p->bounds, e);
 		return 0;
+	}
 	if (e->type == TRACE_PROGRESS && e->other != p->point)
 		return 0;
 	/* What happens to somebody else happens by whoever runs there, who has come so far. */
@@ -409,6 +416,9 @@ static void add_chance(const struct predictor *p, size_t target)
 	double share = share_of(p, target, &samples);
 	double relative = samples ? SURE * sqrt((1 - share) / samples) : 1;
 
+	/* Requests are no samples: all of them are there. */
+	if (t->devices && !p->o->with)
+		relative = 0;
 	for (size_t s = 0; s < p->o->n_speedups; s++) {
 		struct bounds_answer *a = &t->at[s];
 
@@ -444,10 +454,21 @@ static void *run_part(void *arg)
 	return NULL;
 }
 
+/* With target @i, and all that it is asked together with. */
+static uint64_t faster_devices(const struct predictor *p, size_t i)
+{
+	uint64_t devices = 0;
+
+	for (size_t k = 0; k < p->out->n_candidates; k++)
+		devices |= sped(p, i) >> k & 1 ? p->out->targets[k].devices : 0;
+	return devices;
+}
+
 static void begin_part(struct part *part, const struct predictor *whole, size_t from, size_t to)
 {
 	const struct trace *t = whole->t;
 	struct predictor *p = &part->p;
+	uint64_t faster[PREDICT_TARGETS];
 
 	*p = *whole;
 	p->from = from;
@@ -456,8 +477,12 @@ static void begin_part(struct part *part, const struct predictor *whole, size_t 
 	memcpy(p->threads, whole->threads, t->n_threads * sizeof(*p->threads));
 	p->running = xcalloc(p->cpus + 1, sizeof(*p->running));
 	memset(p->running, 0xff, (p->cpus + 1) * sizeof(*p->running));
-	p->bounds = bounds_create(t->n_threads, p->cpus, to - from, p->o->speedups,
+	for (size_t i = from; i < to; i++)
+		faster[i - from] = faster_devices(p, i);
+	p->bounds = bounds_create(t->n_threads, p->cpus, to - from, faster, p->o->speedups,
 				  p->o->n_speedups, p->out->visits);
+	for (uint32_t i = 0; i < devices_count(p->devices); i++)
+		bounds_servers(p->bounds, i, devices_servers(p->devices, i));
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		bounds_family(p->bounds, i, p->families[i]);
 }
@@ -515,8 +540,16 @@ static void conclude(struct predictor *p)
 {
 	struct predict *out = p->out;
 
-	for (size_t i = 0; i < out->n_candidates; i++)
-		out->targets[i].by_turns = turns_taken(p->turns, i);
+	for (size_t i = 0; i < out->n_candidates; i++) {
+		struct predict_target *t = &out->targets[i];
+
+		t->by_turns = turns_taken(p->turns, i);
+		for (uint32_t d = 0; t->devices && d < devices_count(p->devices); d++) {
+			if (t->devices & replay_device_bit(d))
+				t->share = fmax(t->share,
+						devices_busy(p->devices, d) / fmax(p->t->end, 1));
+		}
+	}
 	for (size_t i = 0; i < out->n_targets && out->concluded; i++) {
 		const struct bounds_answer *a = &out->targets[i].at[p->o->n_speedups / 2];
 
@@ -548,10 +581,12 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	candidates_find(t, o, &c);
 	ret->targets = c.list;
 	ret->n_candidates = c.n;
-	ret->n_targets = c.n < o->most_targets ? c.n : o->most_targets;
+	ret->n_targets = c.n_devices + o->most_targets;
+	ret->n_targets = c.n < ret->n_targets ? c.n : ret->n_targets;
 	p.masks = c.masks;
 	name_spins(&p);
 	find_families(&p);
+	p.devices = devices_create();
 	p.turns = turns_create(t->header.cpus, t->n_threads, t->header.period_ns);
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
@@ -562,6 +597,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	}
 	if (!r)
 		conclude(&p);
+	devices_free(p.devices);
 	turns_free(p.turns);
 	free(p.families);
 	free(p.threads);

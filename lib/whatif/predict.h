@@ -5,9 +5,13 @@
 
 #include "whatif/bounds.h"
 
-/* At most: */
+/* At most: of these PREDICT_DEVICES may be devices. */
 #define PREDICT_TARGETS	 64
+#define PREDICT_DEVICES	 4
 #define PREDICT_SPEEDUPS 8
+
+/* All devices together are called as scozd calls waiting for them. */
+#define PREDICT_ALL_DEVICES "class:io"
 
 /* OWN: functions that run themselves, not those that only call (whatif/candidates.h). */
 enum predict_grain { PREDICT_FUNCTIONS, PREDICT_OWN, PREDICT_LINES, PREDICT_BOTH };
@@ -17,7 +21,8 @@ struct predict_options {
 	enum predict_grain grain;
 	uint32_t
 		point; /* a number of the recording's, TRACE_NONE: its first one, or the run time */
-	size_t most_targets;
+	size_t most_targets; /* besides devices */
+	bool devices;	     /* these are asked for, too: all of them, and the busiest ones */
 	/*
 	 * Together with these, as fast as the target itself: a bit for each by its place among the
 	 * targets, which is the same as long as only this and the speedups change.
@@ -36,16 +41,22 @@ struct predict_target {
 	const char *symbol, *object; /* of the recording */
 	const char *file;	     /* of a line; of a function NULL: lines are not known */
 	uint32_t line;		     /* 0: a function */
-	double share; /* of the time that threads ran: in it, or called by it; 0 to 1 */
-	double own;   /* part of it that is credited to it: a caller has the others */
-	uint64_t samples;
+	/* replay_device_bit() of each: @symbol is what they are called, @object "". 0: code */
+	uint64_t devices;
+	/*
+	 * Of the time that threads ran: in it, or called by it; of a device, of all time: it had
+	 * something to do. 0 to 1
+	 */
+	double share;
+	double own;	  /* part of it that is credited to it: a caller has the others */
+	uint64_t samples; /* of a device: requests */
 	struct bounds_answer at[PREDICT_SPEEDUPS];
 	bool by_turns; /* turns_taken(): what bounds are wider for */
 	double worth;  /* the better, the more is likely and certain at the middle one of these */
 };
 
 struct predict {
-	struct predict_target *targets; /* those with the most samples */
+	struct predict_target *targets; /* devices, then the code with the most samples */
 	size_t n_targets, n_candidates; /* of these n_targets are answered for */
 	uint64_t visits;		/* of the progress point */
 	bool by_run_time;		/* there is none: the time until the first thread ended */

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "whatif/replay.h"
+#include "whatif/requests.h"
+#include "whatif/visits.h"
 
 #include <math.h>
 
-#define WARM_UP	    0.1	   /* of the visits, left out */
-#define WINDOW	    0.05   /* of the visits at the beginning and at the end, which are compared */
-#define MOST_BURST  64	   /* threads that are remembered to have been woken at once */
-#define BURST_NS    50000  /* between the first and the last of them */
-#define LATENCY	    100000 /* ns from a waking until an idle CPU runs whom it was for, at most */
-#define PACED	    0.02   /* intervals of timers that differ by less look as if set by the clock */
-#define LEAST_VISIT 20
+#define MOST_BURST 64	  /* threads that are remembered to have been woken at once */
+#define BURST_NS   50000  /* between the first and the last of them */
+#define LATENCY	   100000 /* ns from a waking until an idle CPU runs whom it was for, at most */
+#define PACED	   0.02	  /* intervals of timers that differ by less look as if set by the clock */
 /* Behind one another at a lock: it is always taken, and order decides nothing. */
 #define MOST_CHAIN  64
 #define MOST_ASKED  4
@@ -26,6 +24,9 @@ struct thread {
 	uint64_t told;		    /* until when what it ran is */
 	uint32_t family;
 	bool blocked, queued, gone;
+	bool kernel;	 /* a thread of the kernel that waits for work */
+	uint64_t served; /* when one such, or one that is not followed, last ended its wait */
+	bool followed;	 /* what it does is in the recording; else only what it does to others */
 	uint8_t wait;
 	uint64_t timer;		   /* when one last woke it */
 	double interval;	   /* between the last two */
@@ -45,12 +46,6 @@ struct thread {
 struct cpu {
 	uint32_t last; /* who ran there */
 	uint64_t entered, left;
-};
-
-struct window {
-	double *earlier; /* sums, by lane */
-	double time;
-	uint64_t n;
 };
 
 enum row {
@@ -80,7 +75,7 @@ struct replay {
 	size_t n_lanes;
 	struct block *blocks;
 	size_t n_blocks;
-	double *most; /* by lane, while one wakes another */
+	double *most, *before; /* by lane, while one wakes another */
 	struct lanes_of *targets;
 	size_t n_targets;
 	struct thread *threads;
@@ -93,8 +88,8 @@ struct replay {
 	uint64_t now;
 	double **spare; /* rows of those that have ended */
 	size_t n_spare, cap_spare;
-	uint64_t visits, seen;
-	struct window first, last;
+	struct visits *visits;
+	struct requests *requests;
 };
 
 struct replay *replay_create(size_t threads, size_t cpus, const struct replay_lane *lanes,
@@ -106,6 +101,7 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 	memcpy(r->lanes, lanes, n_lanes * sizeof(*lanes));
 	r->n_lanes = n_lanes;
 	r->most = xcalloc(n_lanes + 1, sizeof(*r->most));
+	r->before = xcalloc(n_lanes + 1, sizeof(*r->before));
 	r->blocks = xcalloc(n_lanes + 1, sizeof(*r->blocks));
 	for (size_t l = 0; l < n_lanes; l++) {
 		if (!l || lanes[l].rules != lanes[l - 1].rules)
@@ -128,9 +124,8 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 		r->threads[i].parent = r->threads[i].waker = TRACE_NONE;
 	r->rows = xcalloc(threads + 1, sizeof(*r->rows));
 	r->families = xcalloc(threads + 1, sizeof(*r->families));
-	r->visits = visits;
-	r->first.earlier = xcalloc(n_lanes, sizeof(double));
-	r->last.earlier = xcalloc(n_lanes, sizeof(double));
+	r->visits = visits_create(n_lanes, visits);
+	r->requests = requests_create(r->lanes, n_lanes, cpus);
 	return r;
 }
 
@@ -138,10 +133,12 @@ void replay_free(struct replay *r)
 {
 	if (!r)
 		return;
+	requests_free(r->requests);
 	free(r->lanes);
 	free(r->targets);
 	free(r->blocks);
 	free(r->most);
+	free(r->before);
 	free(r->threads);
 	free(r->cpus);
 	for (size_t i = 0; i < r->n_threads; i++)
@@ -151,8 +148,7 @@ void replay_free(struct replay *r)
 	free(r->rows);
 	free(r->families);
 	free(r->spare);
-	free(r->first.earlier);
-	free(r->last.earlier);
+	visits_free(r->visits);
 	free(r);
 }
 
@@ -187,6 +183,16 @@ const double *replay_earlier(struct replay *r, uint32_t thread)
 void replay_family(struct replay *r, uint32_t thread, uint32_t family)
 {
 	r->threads[thread].family = family;
+}
+
+void replay_servers(struct replay *r, uint32_t device, uint32_t servers)
+{
+	requests_servers(r->requests, device, servers);
+}
+
+uint64_t replay_busy(const struct replay *r, uint64_t devices)
+{
+	return requests_busy_in_all(r->requests, devices);
 }
 
 static double *family_of(struct replay *r, uint32_t thread)
@@ -277,6 +283,7 @@ void replay_ran(struct replay *r, uint32_t thread, double ns, const float *share
 	double *by_running = e + BY_RUNNING * r->n_lanes;
 	bool spinner;
 
+	t->followed = true;
 	t->ran += ns;
 	for (int k = 0; spins && k < REPLAY_SPINS; k++) {
 		t->spins[k] += spins[k];
@@ -489,6 +496,97 @@ static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 	begins_anew(r, waker);
 }
 
+/* A device takes as long as it took, but from the request on, not from when somebody waits for it.
+ */
+static void woken_by_device(struct replay *r, const struct trace_event *e)
+{
+	double *x = of(r, e->thread), waited = e->time - r->threads[e->thread].began;
+	const double *ended = requests_ended(r->requests, e->other, e->cpu);
+	uint64_t bit = replay_device_bit(e->other);
+
+	for (size_t l = 0; l < r->n_lanes; l++) {
+		const struct replay_lane *lane = &r->lanes[l];
+		double most = x[l] + waited;
+
+		if (ended)
+			x[l] = ended[l] < most ? ended[l] : most;
+		else if (lane->devices & bit)
+			x[l] += lane->speedup * waited;
+	}
+}
+
+/* Something comes from whoever that is, who may not have been waiting for anything of ours. */
+static bool comes_from_outside(uint8_t wait)
+{
+	return wait == TRACE_WAIT_READ || wait == TRACE_WAIT_POLL || wait == TRACE_WAIT_WRITE ||
+	       wait == TRACE_WAIT_FUTEX || wait == TRACE_WAIT_LOCK;
+}
+
+/*
+ * Somebody has done for @t what it waits for: a thread of the kernel (a journal's, a worker), or
+ * one of whom nothing is recorded. That takes as long as it took; as far as devices were at work
+ * meanwhile, it was for its sake. At most they were the only thing that it all depended on, since
+ * the last time.
+ */
+static double gains_by_service(struct replay *r, const struct thread *t,
+			       const struct replay_lane *lane, uint64_t now)
+{
+	double waited = now - t->began, most;
+
+	if (!lane->devices)
+		return 0;
+	if (lane->rules != REPLAY_FREE)
+		return lane->speedup * requests_busy(r->requests, lane->devices, t->began, now);
+	most = lane->speedup * requests_busy(r->requests, lane->devices, t->served, now);
+	return most < waited ? most : waited;
+}
+
+static void woken_by_unknown(struct replay *r, const struct trace_event *e)
+{
+	struct thread *t = &r->threads[e->thread];
+	bool outside = comes_from_outside(t->wait);
+	double *x = of(r, e->thread);
+
+	for (size_t l = 0; l < r->n_lanes; l++) {
+		if (!outside)
+			x[l] += gains_by_service(r, t, &r->lanes[l], e->time);
+		else if (r->lanes[l].rules == REPLAY_BOUND && x[l] > 0)
+			x[l] = 0;
+	}
+	t->served = e->time;
+}
+
+/*
+ * A journal's thread serves all who wait for it, in the order in which they come, which may be
+ * another one then: of devices that it waits for that is left out but for the bounds.
+ */
+static void woken_by_server(struct replay *r, const struct trace_event *e)
+{
+	struct thread *t = &r->threads[e->thread];
+	double *x = of(r, e->thread);
+
+	memcpy(r->before, x, r->n_lanes * sizeof(*x));
+	wakes(r, e->other, e->thread, e->time);
+	for (size_t l = 0; l < r->n_lanes; l++) {
+		const struct replay_lane *lane = &r->lanes[l];
+		double served = r->before[l] + gains_by_service(r, t, lane, e->time);
+
+		if (lane->rules == REPLAY_FREE)
+			x[l] = fmax(x[l], served);
+		else if (lane->rules == REPLAY_BOUND)
+			x[l] = fmin(x[l], served);
+		else if (lane->devices)
+			x[l] = served;
+	}
+	t->served = e->time;
+}
+
+/* @thread waits for something that nothing else in the recording tells. */
+static bool is_served(const struct replay *r, uint32_t thread, uint32_t waker)
+{
+	return r->threads[waker].kernel && r->threads[thread].wait == TRACE_WAIT_OTHER;
+}
+
 static void woken(struct replay *r, const struct trace_event *e)
 {
 	struct thread *t = &r->threads[e->thread];
@@ -500,12 +598,18 @@ static void woken(struct replay *r, const struct trace_event *e)
 	t->began = t->since;
 	t->since = t->woken = e->time;
 	t->waker = TRACE_NONE;
-	if (e->by == TRACE_BY_TIMER)
+	if (e->by == TRACE_BY_TIMER) {
 		woken_by_timer(r, e->thread, e->time);
-	/* A device or a timer takes as long as it took. */
-	if (e->by == TRACE_BY_THREAD && e->other < r->n_threads && e->other != e->thread) {
+	} else if (e->by == TRACE_BY_DEVICE) {
+		woken_by_device(r, e);
+	} else if (e->by == TRACE_BY_THREAD && e->other < r->n_threads && e->other != e->thread) {
 		t->waker = e->other;
-		wakes(r, e->other, e->thread, e->time);
+		if (!r->threads[e->other].followed)
+			woken_by_unknown(r, e);
+		else if (is_served(r, e->thread, e->other))
+			woken_by_server(r, e);
+		else
+			wakes(r, e->other, e->thread, e->time);
 	}
 	begins_anew(r, e->thread);
 }
@@ -600,28 +704,11 @@ static void forked(struct replay *r, const struct trace_event *e)
 {
 	struct thread *t = &r->threads[e->thread];
 
-	*t = (struct thread){ .family = t->family, .parent = e->other, .waker = TRACE_NONE };
+	*t = (struct thread){
+		.family = t->family, .parent = e->other, .waker = TRACE_NONE, .followed = true
+	};
 	if (e->other < r->n_threads)
 		memcpy(of(r, e->thread), of(r, e->other), r->n_lanes * sizeof(double));
-}
-
-static void progress(struct replay *r, const struct trace_event *e)
-{
-	uint64_t i = r->seen++, from = WARM_UP * r->visits, length = WINDOW * r->visits;
-	const double *x = of(r, e->thread);
-	struct window *w;
-
-	length = length ? length : 1;
-	if (i >= from && i < from + length)
-		w = &r->first;
-	else if (i + length >= r->visits)
-		w = &r->last;
-	else
-		return;
-	w->n++;
-	w->time += e->time;
-	for (size_t l = 0; l < r->n_lanes; l++)
-		w->earlier[l] += x[l];
 }
 
 void replay_event(struct replay *r, const struct trace_event *e)
@@ -629,6 +716,8 @@ void replay_event(struct replay *r, const struct trace_event *e)
 	struct thread *t;
 	struct cpu *c;
 
+	if (e->type == TRACE_COMPLETE)
+		requests_completed(r->requests, e);
 	if (e->thread >= r->n_threads || e->cpu >= r->n_cpus)
 		return;
 	r->now = e->time;
@@ -638,6 +727,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 	c = &r->cpus[e->cpu];
 	switch (e->type) {
 	case TRACE_FOLLOW:
+		t->followed = true;
 		t->blocked = e->why == TRACE_BLOCKED;
 		t->queued = e->why == TRACE_QUEUED;
 		t->since = e->time;
@@ -649,6 +739,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		t->since = e->time;
 		break;
 	case TRACE_ENTER:
+		t->followed = true;
 		if (t->queued)
 			had_queued(r, e, c);
 		t->queued = t->blocked = false;
@@ -665,6 +756,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		t->queued = !t->blocked;
 		t->since = e->time;
 		t->wait = e->wait;
+		t->kernel |= t->blocked && e->wait == TRACE_WAIT_KERNEL;
 		t->n_burst = 0;
 		if (c->last == e->thread)
 			c->left = e->time;
@@ -676,19 +768,15 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		ended(r, e->thread, e->time);
 		break;
 	case TRACE_PROGRESS:
-		progress(r, e);
+		visits_add(r->visits, e->time, of(r, e->thread));
+		break;
+	case TRACE_ISSUE:
+		requests_issued(r->requests, e, t->followed ? of(r, e->thread) : NULL);
 		break;
 	}
 }
 
 double replay_gain(const struct replay *r, size_t lane)
 {
-	const struct window *a = &r->first, *b = &r->last;
-	double time, earlier;
-
-	if (r->visits < LEAST_VISIT || !a->n || !b->n)
-		return NAN;
-	time = b->time / b->n - a->time / a->n;
-	earlier = b->earlier[lane] / b->n - a->earlier[lane] / a->n;
-	return time > 0 ? 100 * earlier / time : NAN;
+	return visits_gain(r->visits, lane);
 }

@@ -34,7 +34,14 @@ struct replay_lane {
 	uint32_t target;
 	double speedup; /* 0 to 1 */
 	enum replay_rules rules;
+	uint64_t devices; /* that are faster, too: replay_device_bit() of each */
 };
+
+/* Those beyond have the last one in common. */
+static inline uint64_t replay_device_bit(uint32_t device)
+{
+	return 1ULL << (device < 63 ? device : 63);
+}
 
 struct replay;
 /* @cpus: CPU numbers are below; @visits: of progress points, in the whole recording; 0: none. */
@@ -45,6 +52,10 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
  * the threads.
  */
 void replay_family(struct replay *r, uint32_t thread, uint32_t family);
+/* As requests_servers() (whatif/requests.h). */
+void replay_servers(struct replay *r, uint32_t device, uint32_t servers);
+/* For how long the busiest of them had something to do. */
+uint64_t replay_busy(const struct replay *r, uint64_t devices);
 /*
  * @share: of each target in the @ns for which @thread has just run; @spun: ns of these by kind,
  * NULL: none.

@@ -138,6 +138,9 @@ void trace_enters(struct sim *s, int c);
 /* @waker: core, or OUTSIDE. */
 void trace_wakes(struct sim *s, int t, int waker);
 void trace_starts(struct sim *s, int t, int by);
+/* A request of @t, which runs on core @c; that is done. */
+void trace_asks(struct sim *s, int t, int c, int device);
+void trace_done(struct sim *s, int t, int device);
 void trace_progress(struct sim *s, int c);
 
 /* A thread of the kernel that stops for nobody, and hands the account of its waker on. */

@@ -32,6 +32,8 @@ static const char usage[] =
 	"  -f SEED     graphs: the first\n"
 	"  -o          graphs: more tasks than cores\n"
 	"  -u          replay: it is not known what programs spin for\n"
+	"  -k          replay: threads of the kernel are not recorded\n"
+	"  -q          replay: requests to devices are the target, and nothing else\n"
 	"  -i          sleeps and requests are the target, too\n"
 	"  -j          requests are made by a thread of the kernel, and are the target\n"
 	"  -w MS/MS,... settling time and length of windows; auto\n"
@@ -53,7 +55,7 @@ struct settings {
 	double seconds, scale;
 	int n;
 	uint64_t first;
-	bool crowded, unnamed, verbose, ledger, report, waits, journal;
+	bool crowded, unnamed, no_kernel, requests, verbose, ledger, report, waits, journal;
 	const char *only, *svg;
 	double limit, drift, precision;
 	int strangers;
@@ -120,7 +122,7 @@ static void parse(int argc, char **argv, struct settings *s)
 	*s = (struct settings){
 		.speedup = { .25, .5, 1 }, .n_speedups = 3, .seconds = 20, .scale = 1, .first = 1
 	};
-	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:ijolruv")) != -1) {
+	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:ijkloqruv")) != -1) {
 		switch (opt) {
 		case 'c':
 			add_config(s, optarg);
@@ -169,6 +171,12 @@ static void parse(int argc, char **argv, struct settings *s)
 			break;
 		case 'u':
 			s->unnamed = true;
+			break;
+		case 'k':
+			s->no_kernel = true;
+			break;
+		case 'q':
+			s->requests = true;
 			break;
 		case 'o':
 			s->crowded = true;
@@ -603,6 +611,7 @@ static int coverage(const struct settings *s)
 static int replay(const struct settings *s)
 {
 	int n = s->n ? s->n : MAX_MODELS, m = 0, inside = 0, narrow = 0, nonzero = 0;
+	int how = (s->unnamed ? 0 : SIM_NAMED) | (s->no_kernel ? SIM_NO_KERNEL : 0);
 	struct sim_program **p = xcalloc(n, sizeof(*p));
 	double error = 0, narrow_error = 0, width = 0;
 	struct sim_replay *r;
@@ -611,11 +620,13 @@ static int replay(const struct settings *s)
 		n = models(s, p);
 	for (int i = 0; s->n && i < n; i++)
 		p[i] = graph_create(s->first + i, s->crowded, s->scale);
+	for (int i = 0; s->requests && i < n; i++)
+		program_target_requests(p[i]);
 	r = xcalloc(n * s->n_speedups, sizeof(*r));
 #pragma omp parallel for schedule(dynamic)
 	for (int i = 0; i < n * s->n_speedups; i++)
 		r[i] = replay_study(p[i / s->n_speedups], &s->config[0],
-				    s->speedup[i % s->n_speedups], s->seconds, !s->unnamed);
+				    s->speedup[i % s->n_speedups], s->seconds, how);
 	printf("%-24s %4s %7s %7s %7s %7s %7s\n", "program", "s", "truth", "replay", "error", "low",
 	       "high");
 	for (int i = 0; i < n * s->n_speedups; i++) {

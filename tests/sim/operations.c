@@ -245,6 +245,7 @@ static enum outcome do_io(struct sim *s, int c, const struct sim_op *op)
 	core_release(s, c, false);
 	t->submitted = s->core[c].account.absorbed;
 	t->issued = s->now;
+	trace_asks(s, self, c, op->object);
 	if (o->count < o->size)
 		serve(s, op->object, self);
 	else
@@ -527,6 +528,7 @@ void operations_device(struct sim *s, int object, int t)
 	uint64_t served;
 	int64_t ender;
 
+	trace_done(s, t, object);
 	o->count--;
 	if (o->waiting.n)
 		serve(s, object, list_shift(&o->waiting));

@@ -90,6 +90,17 @@ void program_target_waits(struct sim_program *p)
 	}
 }
 
+void program_target_requests(struct sim_program *p)
+{
+	for (int i = 0; i < p->n_tasks; i++) {
+		for (int k = 0; k < p->task[i].n; k++) {
+			struct sim_op *op = &p->task[i].op[k];
+
+			op->label = op->kind == OP_IO ? SIM_TARGET : SIM_REST;
+		}
+	}
+}
+
 void program_commit_requests(struct sim_program *p)
 {
 	int journal = -1, disk = -1, n = 0, t;

@@ -2,29 +2,39 @@
 #include "replay.h"
 
 #include "whatif/bounds.h"
+#include "whatif/devices.h"
 #include "whatif/turns.h"
 
 #include <math.h>
 
 struct kept {
 	const struct sim_program *program;
+	bool no_kernel;
 	struct trace_event *v;
 	size_t n, cap;
 	uint64_t visits;
 	uint32_t threads;
 };
 
+static bool is_not_followed(const struct kept *k, uint32_t thread)
+{
+	const struct sim_task *t = &k->program->task[thread];
+
+	return thread < (uint32_t)k->program->n_tasks &&
+	       (t->stranger || (t->kernel && k->no_kernel));
+}
+
 static void keep(const struct trace_event *e, void *arg)
 {
 	struct kept *k = arg;
 
 	/* `scoz record -- COMMAND` does not follow them. */
-	if (e->thread < (uint32_t)k->program->n_tasks && k->program->task[e->thread].stranger)
+	if (is_not_followed(k, e->thread) && e->type != TRACE_ISSUE)
 		return;
 	array_reserve(k->v, k->cap, k->n + 1);
 	k->v[k->n++] = *e;
 	k->visits += e->type == TRACE_PROGRESS;
-	if (e->thread >= k->threads)
+	if (e->thread != TRACE_NONE && e->thread >= k->threads)
 		k->threads = e->thread + 1;
 }
 
@@ -74,7 +84,7 @@ static enum replay_spin spin_of(const struct trace_event *e, bool named)
 
 static void ran(struct bounds *b, const struct trace_event *e, bool named)
 {
-	const float share[1] = { e->stack == SIM_TARGET };
+	const float share[1] = { e->stack != SIM_REST };
 	double spun[REPLAY_SPINS] = {};
 
 	spun[spin_of(e, named)] = e->weight;
@@ -135,13 +145,56 @@ static struct turns *turns_of(const struct kept *k, size_t cpus)
 	return t;
 }
 
+/* What of the program is the target. */
+static uint64_t target_devices(const struct sim_program *p, bool *asked)
+{
+	bool any = false, others = false;
+	uint64_t devices = 0;
+
+	for (int i = 0; i < p->n_tasks; i++) {
+		for (int k = 0; k < p->task[i].n; k++) {
+			const struct sim_op *op = &p->task[i].op[k];
+
+			if (op->label == SIM_REST || op->kind == OP_REQUEST)
+				continue;
+			any = true;
+			if (op->kind == OP_IO)
+				devices |= replay_device_bit(op->object);
+			else if (op->kind != OP_COMPUTE)
+				others = true;
+		}
+	}
+	for (int i = 0; i < p->n_tasks; i++) {
+		for (int k = 0; k < p->task[i].n; k++) {
+			const struct sim_op *op = &p->task[i].op[k];
+
+			others |= op->kind == OP_IO && op->label == SIM_REST &&
+				  devices & replay_device_bit(op->object);
+		}
+	}
+	*asked = any && !others;
+	return devices;
+}
+
+static struct devices *devices_of(const struct kept *k)
+{
+	struct devices *d = devices_create();
+
+	for (size_t i = 0; i < k->n; i++)
+		devices_event(d, &k->v[i]);
+	return d;
+}
+
 struct sim_replay replay_study(const struct sim_program *program, const struct sim_config *c,
-			       double speedup, double seconds, bool named)
+			       double speedup, double seconds, int how)
 {
 	struct sim_program *p = study_beside(program, c);
 	const double speedups[] = { speedup, 0 };
 	struct sim_replay ret = {};
-	struct kept k = { .program = p };
+	struct kept k = { .program = p, .no_kernel = how & SIM_NO_KERNEL };
+	struct devices *devices;
+	uint64_t faster;
+	bool asked;
 	struct bounds *b;
 	struct bounds_answer a;
 	struct turns *turns;
@@ -150,14 +203,19 @@ struct sim_replay replay_study(const struct sim_program *program, const struct s
 	ret.truth = 100 * (1 - after / before);
 	record(p, &c->o, seconds, &k);
 	turns = turns_of(&k, p->cores);
-	b = bounds_create(k.threads, p->cores, 1, speedups, 2, k.visits);
+	devices = devices_of(&k);
+	faster = target_devices(p, &asked);
+	b = bounds_create(k.threads, p->cores, 1, &faster, speedups, 2, k.visits);
+	for (uint32_t d = 0; d < devices_count(devices); d++)
+		bounds_servers(b, d, devices_servers(devices, d));
+	devices_free(devices);
 	for (size_t i = 0; i < k.n; i++) {
 		const struct trace_event *e = &k.v[i];
 
 		if (e->type != TRACE_SAMPLE)
 			bounds_event(b, e);
 		else if (!(e->spins && goes_on(&k, i)))
-			ran(b, e, named);
+			ran(b, e, how & SIM_NAMED);
 	}
 	bounds_read(b, 0, 0, &a);
 	turns_widen(turns, 0, speedup, seconds * SIM_S, &a);
@@ -167,7 +225,7 @@ struct sim_replay replay_study(const struct sim_program *program, const struct s
 	bounds_read(b, 0, 1, &a);
 	turns_widen(turns, 0, 0, seconds * SIM_S, &a);
 	ret.zero = fmax(fabs(a.low), fabs(a.high));
-	ret.stuck = !isfinite(before) || !isfinite(after) || !isfinite(ret.middle);
+	ret.stuck = !asked || !isfinite(before) || !isfinite(after) || !isfinite(ret.middle);
 	bounds_free(b);
 	turns_free(turns);
 	free(k.v);

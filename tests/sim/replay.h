@@ -9,10 +9,14 @@ struct sim_replay {
 	double truth; /* program speedup in percent */
 	double middle, low, high;
 	double zero; /* what is said of a speedup of 0: must be 0 */
-	bool stuck;
+	bool stuck;  /* or it cannot be asked for: nothing is the target, or sleeps are */
 };
-/* @named: it is known what is spun for. */
+enum {
+	SIM_NAMED = 1,	   /* it is known what is spun for */
+	SIM_NO_KERNEL = 2, /* threads of the kernel are not recorded: only whom they wake */
+};
+/* @how: of these. */
 struct sim_replay replay_study(const struct sim_program *p, const struct sim_config *c,
-			       double speedup, double seconds, bool named);
+			       double speedup, double seconds, int how);
 
 #endif

@@ -36,6 +36,8 @@ static enum trace_wait wait_of(const struct task *t)
 		return TRACE_WAIT_READ;
 	case OP_IO:
 		return TRACE_WAIT_IO;
+	case OP_TAKE:
+		return TRACE_WAIT_KERNEL;
 	default:
 		return TRACE_WAIT_OTHER;
 	}
@@ -81,14 +83,30 @@ void trace_wakes(struct sim *s, int t, int waker)
 {
 	bool task = waker != OUTSIDE && s->core[waker].cur != NOBODY;
 
+	tell(s, (struct trace_event){
+			.type = TRACE_WAKE,
+			.thread = t,
+			.cpu = task ? waker : 0,
+			.by = task				      ? TRACE_BY_THREAD
+			      : wait_of(&s->task[t]) == TRACE_WAIT_IO ? TRACE_BY_DEVICE
+								      : TRACE_BY_TIMER,
+			.other = task ? (uint32_t)s->core[waker].cur
+				 : wait_of(&s->task[t]) == TRACE_WAIT_IO
+					 ? (uint32_t)s->task[t].spec->op[s->task[t].pc].object
+					 : 0 });
+}
+
+void trace_asks(struct sim *s, int t, int c, int device)
+{
+	tell(s, (struct trace_event){
+			.type = TRACE_ISSUE, .thread = t, .cpu = c, .other = device, .stack = t });
+}
+
+void trace_done(struct sim *s, int t, int device)
+{
 	tell(s,
-	     (struct trace_event){ .type = TRACE_WAKE,
-				   .thread = t,
-				   .cpu = task ? waker : 0,
-				   .by = task					 ? TRACE_BY_THREAD
-					 : wait_of(&s->task[t]) == TRACE_WAIT_IO ? TRACE_BY_DEVICE
-										 : TRACE_BY_TIMER,
-				   .other = task ? (uint32_t)s->core[waker].cur : 0 });
+	     (struct trace_event){
+		     .type = TRACE_COMPLETE, .thread = TRACE_NONE, .other = device, .stack = t });
 }
 
 void trace_starts(struct sim *s, int t, int by)

@@ -53,7 +53,6 @@ static char path[64];
 struct recorder_of_sim {
 	const struct known *k;
 	struct trace_writer *w;
-	bool asked[TASKS]; /* a request of it is with the device */
 };
 
 /* As a recorder samples, while the simulator tells of all that ran at its end. */
@@ -71,26 +70,17 @@ static void put_samples(struct recorder_of_sim *r, const struct trace_event *e)
 static void put(const struct trace_event *e, void *arg)
 {
 	struct recorder_of_sim *r = arg;
-	struct trace_event device = {
-		.time = e->time, .thread = e->thread, .cpu = e->cpu, .stack = e->thread + 1
-	};
+	struct trace_event mine = *e;
 
 	if (e->type == TRACE_SAMPLE) {
 		put_samples(r, e);
 		return;
 	}
-	/* The simulator's devices are not told by events of their own. */
-	if (e->type == TRACE_LEAVE && e->why == TRACE_BLOCKED && e->wait == TRACE_WAIT_IO) {
-		device.type = TRACE_ISSUE;
-		r->asked[e->thread] = true;
-		assert_int_equal(trace_write_event(r->w, &device), 0);
-	} else if (e->type == TRACE_WAKE && r->asked[e->thread]) {
-		device.type = TRACE_COMPLETE;
-		device.thread = TRACE_NONE;
-		r->asked[e->thread] = false;
-		assert_int_equal(trace_write_event(r->w, &device), 0);
-	}
-	assert_int_equal(trace_write_event(r->w, e), 0);
+	/* Whatever its number in the simulator, it is the only device. */
+	if (e->type == TRACE_ISSUE || e->type == TRACE_COMPLETE ||
+	    (e->type == TRACE_WAKE && e->by == TRACE_BY_DEVICE))
+		mine.other = 0;
+	assert_int_equal(trace_write_event(r->w, &mine), 0);
 }
 
 /* Of each task the functions NAME_work and NAME_target. */

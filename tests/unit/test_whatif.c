@@ -18,7 +18,7 @@
 
 static struct replay *begin(enum replay_rules rules)
 {
-	const struct replay_lane lanes[] = { { 0, 0.5, rules }, { 0, 0, rules } };
+	const struct replay_lane lanes[] = { { 0, 0.5, rules, 0 }, { 0, 0, rules, 0 } };
 
 	return replay_create(4, 2, lanes, 2, 0);
 }
@@ -334,7 +334,7 @@ static void test_models(void **state)
 		struct sim_program *p = model(models[i].name);
 
 		for (int half = 1; half <= 2; half++) {
-			struct sim_replay r = replay_study(p, &c, half / 2.0, SECONDS, true);
+			struct sim_replay r = replay_study(p, &c, half / 2.0, SECONDS, SIM_NAMED);
 
 			if (r.zero != 0 || fabs(r.middle - r.truth) > models[i].limit ||
 			    r.truth < r.low - 1 || r.truth > r.high + 1)
@@ -360,7 +360,8 @@ static void test_spinning_models(void **state)
 	for (int i = 0; (p = model_create(i, 1)); i++) {
 		for (int k = 0; k < 6 && !strncmp(p->name, "spin", 4); k++) {
 			double speedup = (double[]){ 0.25, 0.5, 1 }[k / 2];
-			struct sim_replay r = replay_study(p, &c, speedup, SECONDS, k % 2);
+			struct sim_replay r =
+				replay_study(p, &c, speedup, SECONDS, k % 2 ? SIM_NAMED : 0);
 
 			seen++;
 			if (r.zero != 0 || r.truth < r.low - 1 || r.truth > r.high + 1)
@@ -385,7 +386,7 @@ static void test_free_locks(void **state)
 	for (size_t i = 0; i < 6; i++) {
 		struct sim_program *p = model(names[i / 3]);
 		double speedup = (double[]){ 0.25, 0.5, 1 }[i % 3];
-		struct sim_replay r = replay_study(p, &c, speedup, SECONDS, true);
+		struct sim_replay r = replay_study(p, &c, speedup, SECONDS, SIM_NAMED);
 
 		if (r.zero != 0 || r.truth < r.low - 1 || r.truth > r.high + 1)
 			fail_msg("%s at %.2f: %.2f [%.2f, %.2f], really %.2f; at zero %g", p->name,
@@ -403,7 +404,7 @@ static void test_graphs(void **state)
 	assert_true(config_parse("wait", &c));
 	for (int i = 0; i < n; i++) {
 		struct sim_program *p = graph_create(1 + i, false, 1);
-		struct sim_replay r = replay_study(p, &c, 0.5, SECONDS, true);
+		struct sim_replay r = replay_study(p, &c, 0.5, SECONDS, SIM_NAMED);
 
 		assert_true(r.zero == 0);
 		inside += r.truth > r.low - 1 && r.truth < r.high + 1;

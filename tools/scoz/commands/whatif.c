@@ -14,6 +14,7 @@
 #define SPINS	   0.01
 #define MOST_TURNS 3
 #define MOST_STEPS 8
+#define NOTHING	   1.05 /* points that a disk brings at most: nobody waits for it */
 
 struct options {
 	const char *path, *point;
@@ -25,8 +26,8 @@ static void usage(FILE *out)
 {
 	fprintf(out,
 		"Usage: scoz whatif [OPTION...] [FILE]\n\n"
-		"By how much less time a unit of progress would take if a function were "
-		"faster, from one\n"
+		"By how much less time a unit of progress would take if a function, or a "
+		"disk, were faster, from one\n"
 		"recording of `scoz record --causal` (default " DEFAULT_CAUSAL
 		"): the most likely value, and\n"
 		"between which bounds it lies. Nothing is slowed down for it; what a "
@@ -132,12 +133,15 @@ static bool find_point(const struct trace *t, const char *name, uint32_t *ret)
 	return false;
 }
 
-/* "parse (server)", "server.c:17 (parse)". */
+/* "parse (server)", "server.c:17 (parse)", "class:io (all disks)". */
 static char *name_of(const struct predict_target *x)
 {
 	_cleanup_free_ char *symbol = text_clean(x->symbol, "?");
 	_cleanup_free_ char *where = text_clean(path_base(x->line ? x->file : x->object), "?");
 
+	if (x->devices)
+		return xasprintf("%s (%s)", symbol,
+				 strcmp(x->symbol, PREDICT_ALL_DEVICES) ? "a disk" : "disks");
 	return x->line ? xasprintf("%s:%u (%s)", where, x->line, symbol)
 		       : xasprintf("%s (%s)", symbol, where);
 }
@@ -170,8 +174,10 @@ static void print_table(const struct predict_options *o, struct predict *p)
 	for (size_t i = 0; i < p->n_targets; i++) {
 		const struct predict_target *x = &p->targets[i];
 
+		if (x->devices && x->at[n - 1].high <= NOTHING)
+			continue;
 		row = table_row(&t);
-		row[0] = xasprintf("%.1f %%", 100 * x->share);
+		row[0] = xasprintf(x->devices ? "busy %.1f %%" : "%.1f %%", 100 * x->share);
 		for (int s = 0; s < n; s++)
 			row[1 + s] = xasprintf("%.1f [%.1f, %.1f]", x->at[s].middle + 0.0,
 					       x->at[s].low, x->at[s].high);
@@ -310,6 +316,7 @@ int cmd_whatif(int argc, char **argv)
 	if (ret >= 0)
 		return ret;
 	o.predict.most_targets = o.rows;
+	o.predict.devices = true;
 	if (trace_open(o.path, &t, &err))
 		return cannot_read(o.path, FILE_CAUSAL, &err);
 	if (!find_point(t, o.point, &o.predict.point)) {

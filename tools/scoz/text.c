@@ -207,6 +207,13 @@ void table_print_row(const struct table *t, size_t row, FILE *out)
 	fputc('\n', out);
 }
 
+void table_print(struct table *t)
+{
+	for (size_t i = 0; i < t->rows; i++)
+		table_print_row(t, i, stdout);
+	table_deinit(t);
+}
+
 /* ---- where output goes ---- */
 
 size_t output_width(void)

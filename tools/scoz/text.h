@@ -36,6 +36,8 @@ size_t table_width(const struct table *t);
 /* Names in a column, but for the first row: at most @max wide, and those that differ still do. */
 void table_shorten(struct table *t, size_t col, size_t max);
 void table_print_row(const struct table *t, size_t row, FILE *out);
+/* All of it on stdout, which is its end. */
+void table_print(struct table *t);
 
 /* How many columns a line on stdout may have. */
 size_t output_width(void);

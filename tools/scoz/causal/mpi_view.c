@@ -187,9 +187,7 @@ void mpi_view_print(const struct profile *p)
 		cell[2] = xasprintf("%.1f %%", r->samples ? 100.0 * r->in_mpi / r->samples : 0.0);
 		cell[3] = text_clean(calls, "?");
 	}
-	for (size_t r = 0; r < t.rows; r++)
-		table_print_row(&t, r, stdout);
-	table_deinit(&t);
+	table_print(&t);
 	imbalance = mpi_imbalance_pct(&v, &longest);
 	if (imbalance >= 0)
 		printf("  Outside of MPI rank %d runs longest, %.0f %% longer than ranks do on "

@@ -109,9 +109,7 @@ static void print_group(const struct model *m, const struct process_group *g)
 		cell[3] = text_shown(target->name);
 		cell[4] = text_shown(target->location);
 	}
-	for (size_t r = 0; r < t.rows; r++)
-		table_print_row(&t, r, stdout);
-	table_deinit(&t);
+	table_print(&t);
 }
 
 static void print_replay(const struct model *m)

@@ -91,9 +91,7 @@ static void print_samples(const struct profile_sample *samples, size_t n, uint64
 		for (size_t col = 4; col < t.cols; col++)
 			table_shorten(&t, col, output_width() / 4);
 	}
-	for (size_t r = 0; r < t.rows; r++)
-		table_print_row(&t, r, stdout);
-	table_deinit(&t);
+	table_print(&t);
 }
 
 /* Of one process, rank, or all that were chosen. */
@@ -265,9 +263,7 @@ static int print_binaries(struct maps *m, int pid, size_t limit)
 		table_deinit(&t);
 		return EXIT_NOTHING;
 	}
-	for (size_t r = 0; r < t.rows; r++)
-		table_print_row(&t, r, stdout);
-	table_deinit(&t);
+	table_print(&t);
 	return EXIT_DONE;
 }
 

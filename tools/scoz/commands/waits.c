@@ -356,9 +356,7 @@ static void print_edges(const struct view *v, const struct waits_graph *g, size_
 		row[5] = name_of_whom(v, &list[i]);
 		row[6] = xstrdup(mostly(&list[i]));
 	}
-	for (size_t i = 0; i < t.rows; i++)
-		table_print_row(&t, i, stdout);
-	table_deinit(&t);
+	table_print(&t);
 }
 
 static void print_members(const struct view *v, const struct waits_part *p)

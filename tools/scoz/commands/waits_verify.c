@@ -385,9 +385,7 @@ static void print_table(const struct verify *v)
 	table_shorten(&t, 6, MOST_TARGET);
 	table_shorten(&t, 7, MOST_NAME);
 	table_shorten(&t, 8, MOST_NAME);
-	for (size_t i = 0; i < t.rows; i++)
-		table_print_row(&t, i, stdout);
-	table_deinit(&t);
+	table_print(&t);
 }
 
 static size_t heaviest_of(const struct verify *v)

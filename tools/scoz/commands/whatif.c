@@ -184,9 +184,7 @@ static void print_table(const struct predict_options *o, struct predict *p)
 		row[1 + n] = name_of(x);
 	}
 	table_shorten(&t, 1 + n, MOST_NAME);
-	for (size_t i = 0; i < t.rows; i++)
-		table_print_row(&t, i, stdout);
-	table_deinit(&t);
+	table_print(&t);
 }
 
 /* What is only known to be run by one thread after the other. */

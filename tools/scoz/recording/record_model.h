@@ -213,8 +213,10 @@ int record_option(struct record_options *o, int option, const char *arg);
 /* ---- record_report.c ---- */
 /* Prints; returns an exit code. */
 int record_report(const char *path, const struct record_options *options);
-/* Why there is nothing to show; malloc'ed. */
+/* Why there is nothing to show; malloc'ed. NULL: there is something. */
 char *record_reason(const struct record_model *m);
+/* What was shown of it has ended with @ret: says why it was nothing. Returns an exit code. */
+int record_conclude(const struct record_model *m, int ret);
 /* What helps to read it: as record_warnings(). */
 char **record_notes(const struct record_model *m, size_t *n);
 /* What is wrong with the recording, for people: @n malloc'ed texts in a malloc'ed array. */

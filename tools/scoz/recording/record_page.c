@@ -521,13 +521,7 @@ int record_plot(const char *path, const struct record_options *options, const ch
 	ret = out ? output_close(out, output) : EXIT_FAILED;
 	if (!ret && strcmp(output, "-"))
 		printf("%s: %zu samples\n", output, rec->n_samples);
-	if (!ret && !m->points) {
-		_cleanup_free_ char *reason = record_reason(m);
-
-		fflush(stdout);
-		log_warn("%s", reason);
-		ret = EXIT_NOTHING;
-	}
+	ret = record_conclude(m, ret);
 	record_model_free(m);
 	recording_free(rec);
 	return ret;

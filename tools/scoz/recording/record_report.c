@@ -206,6 +206,17 @@ char *record_reason(const struct record_model *m)
 			 path, (double)rec->footer.duration / 1e9, period);
 }
 
+int record_conclude(const struct record_model *m, int ret)
+{
+	_cleanup_free_ char *reason = ret == EXIT_DONE ? record_reason(m) : NULL;
+
+	if (!reason)
+		return ret;
+	fflush(stdout);
+	log_warn("%s", reason);
+	return EXIT_NOTHING;
+}
+
 int record_report(const char *path, const struct record_options *options)
 {
 	struct error err = { 0 };
@@ -222,13 +233,7 @@ int record_report(const char *path, const struct record_options *options)
 		ret = record_write_json(m, stdout);
 	else
 		record_print_text(m);
-	if (ret == EXIT_DONE && !m->points) {
-		_cleanup_free_ char *reason = record_reason(m);
-
-		fflush(stdout);
-		log_warn("%s", reason);
-		ret = EXIT_NOTHING;
-	}
+	ret = record_conclude(m, ret);
 	record_model_free(m);
 	recording_free(rec);
 	return ret;

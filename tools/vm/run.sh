@@ -28,9 +28,9 @@ find_kernel() {
 	local what=$1 dir
 	initrd= default_threads=multi
 	case $what in
-	stock)
+	stock | stock-6.*)
 		default_threads=single
-		dir=$(stock_dir) || exit $EXIT_SETUP
+		dir=$(stock_dir "$what") || exit $EXIT_SETUP
 		kernel=$dir/vmlinuz
 		initrd=$dir/initrd
 		;;
@@ -46,7 +46,7 @@ find_kernel() {
 		for kernel in "$what/bzImage" "$what/arch/x86/boot/bzImage" "$what"; do
 			[ -f "$kernel" ] && return
 		done
-		die "no kernel \"$what\": neither series, series:configuration, stock nor a directory with bzImage"
+		die "no kernel \"$what\": neither series, series:configuration, stock, stock-SERIES nor a directory with bzImage"
 		;;
 	esac
 }
@@ -233,15 +233,29 @@ vm_shell() {
 vm_vmlinux() {
 	local dir
 	[ $# = 1 ] || die "vmlinux: which kernel?"
-	if [ "$1" = stock ]; then
-		stock_vmlinux
+	case $1 in
+	stock | stock-6.*)
+		stock_vmlinux "$1"
 		return
-	fi
+		;;
+	esac
 	find_kernel "$1"
 	dir=$(dirname "$kernel")
 	[ -e "$dir/vmlinux" ] || dir=${dir%/arch/x86/boot}
 	[ -e "$dir/vmlinux" ] || die "no vmlinux beside $kernel"
 	echo "$dir/vmlinux"
+}
+
+vm_headers() {
+	[ $# = 1 ] || die "headers: of which kernel?"
+	case $1 in
+	stock | stock-6.*) stock_headers "$1" ;;
+	*)
+		find_kernel "$1"
+		[ -e "$(dirname "$kernel")/obj/Module.symvers" ] || die "modules cannot be built for $1"
+		echo "$(dirname "$kernel")/obj"
+		;;
+	esac
 }
 
 vm_gdb() {

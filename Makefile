@@ -36,7 +36,7 @@ SYSTEM_SRC := $(sort $(wildcard tests/system/*.c))
 SIM_SRC	   := $(sort $(wildcard tests/sim/*.c))
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
-SKEL := $(patsubst %.bpf.c,$(B)/%.skel.h,$(notdir $(BPF_SRC)))
+SKEL := $(patsubst %.bpf.c,$(B)/%.skel.h,$(notdir $(BPF_SRC))) $(B)/scoz_module.skel.h
 vpath %.bpf.c $(sort $(dir $(BPF_SRC)))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 WORK := $(patsubst workloads/%.c,$(B)/workloads/%,$(WORK_SRC))
@@ -77,18 +77,30 @@ $(B)/obj/%.o: %.c
 
 # The BPF programs carry their own few kernel types (CO-RE relocates them), so that building
 # needs no kernel headers and no BTF on the build machine.
+compile_bpf = $(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
+	-D__TARGET_ARCH_$(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m))) \
+	-Iinclude -Iinclude/uapi -Ilib -I. -I/usr/include/$(shell $(CC) -print-multiarch) $(headers) -c $< -o $@
 $(B)/bpf/%.o: %.bpf.c Makefile
 	$(directories)
 	$(call say,CLANG)
-	$(Q)$(CLANG) -target bpf -mcpu=v3 -g -O2 -Wall -Wextra -Werror -Wno-unused-parameter \
-		-D__TARGET_ARCH_$(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m))) \
-		-Iinclude -Iinclude/uapi -Ilib -I. -I/usr/include/$(shell $(CC) -print-multiarch) $(headers) -c $< -o $@
+	$(Q)$(compile_bpf)
+# The same for machines with the module (lib/engine/bpf/module.bpf.h).
+$(B)/bpf/scoz_module.o: scoz.bpf.c Makefile
+	$(directories)
+	$(call say,CLANG)
+	$(Q)$(compile_bpf) -DSCOZ_MODULE
 $(B)/%.skel.h: $(B)/bpf/%.o
 	$(call say,GEN)
 	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@.tmp
 	@mv $@.tmp $@
 
-$(call obj,$(wildcard lib/engine/bpf/*.c lib/record/backend*.c)): $(SKEL)
+# But for the programs themselves the two skeletons are the same (lib/engine/bpf/module.c).
+$(B)/bpf/same-skeletons: $(B)/scoz.skel.h $(B)/scoz_module.skel.h
+	@for n in scoz scoz_module; do sed "/__elf_bytes(size_t/,\$$d; s/$$n/scoz/g; s/SCOZ_MODULE/SCOZ/" $(B)/$$n.skel.h \
+		>$@.$$n; done; cmp $@.scoz $@.scoz_module
+	@touch $@
+
+$(call obj,$(wildcard lib/engine/bpf/*.c lib/record/backend*.c)): $(SKEL) $(B)/bpf/same-skeletons
 
 # Names and numbers of this architecture's system calls.
 $(B)/syscalls.h:
@@ -217,6 +229,7 @@ check-long: deps-vm ## runs what takes hours: stress, data races, each fuzzer fo
 		tests/vm/test-kernel-selftests
 	SCOZ_STRESS_SECONDS=600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:kcsan" tests/vm/test-kernel-selftests
 	tests/vm/long-text-poke
+	KERNELS="6.12:unpatched 6.1:unpatched stock-6.12 stock" VM_TEST_TIMEOUT=4000 tests/vm/test-module
 	SCOZ_FAULTS=all tests/system/test-faults
 	workloads/run all --quick --check --tries 3
 	SCOZ_RECORD_SWITCHES=10000000 tests/system/test-record-switches
@@ -306,6 +319,8 @@ INSTALLED := 755:$(B)/scozd:sbin/scozd 755:$(B)/scoz:bin/scoz \
 	644:$(B)/completions/_scoz:share/zsh/site-functions/_scoz \
 	644:$(B)/completions/scoz.fish:share/fish/vendor_completions.d/scoz.fish \
 	$(foreach d,README.md CHANGELOG.md $(wildcard docs/*.md docs/*.svg docs/*.png),644:$(d):share/doc/scoz/$(d)) \
+	$(foreach m,Kbuild Makefile dkms.conf scoz.c scoz.h scoz_trace.h,644:kernel-patches/module/$(m):share/scoz/module/$(m)) \
+	755:kernel-patches/module/add-types:share/scoz/module/add-types \
 	$(foreach l,$(wildcard LICENSES/*.txt),644:$(l):share/doc/scoz/$(l))
 each_installed = @set -e; for f in $(INSTALLED); do \
 	IFS=:; set -- $$f; unset IFS; to='$(DESTDIR)$(PREFIX)'/$$3; $(1)
@@ -322,7 +337,8 @@ install: programs completions scoz.pc ## into DESTDIR/PREFIX; STRIP=1: without s
 	@echo "installed $(words $(INSTALLED)) files below $(DESTDIR)$(PREFIX); make uninstall takes them away"
 uninstall: ## removes what install put there, and nothing else
 	$(call each_installed,rm -f "$$to"); done
-	@rmdir '$(DESTDIR)$(PREFIX)'/include/scoz-compat '$(DESTDIR)$(PREFIX)'/share/doc/scoz/docs \
+	@rmdir '$(DESTDIR)$(PREFIX)'/share/scoz/module '$(DESTDIR)$(PREFIX)'/share/scoz \
+		'$(DESTDIR)$(PREFIX)'/include/scoz-compat '$(DESTDIR)$(PREFIX)'/share/doc/scoz/docs \
 		'$(DESTDIR)$(PREFIX)'/share/doc/scoz/LICENSES '$(DESTDIR)$(PREFIX)'/share/doc/scoz \
 		2>/dev/null || true
 

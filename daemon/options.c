@@ -59,8 +59,8 @@ static const char usage[] =
 	"      --batch=N                engine kernel, as published: handlers account for N\n"
 	"                               samples at a time\n"
 	"      --tune=[no-]WAY[,...]    engine kernel: kick, defer, credit, catch-up, exclude;\n"
-	"                               engine bpf: no-switch-exit, no-self-interrupt,\n"
-	"                               no-spread\n"
+	"                               engine bpf: kick (with the module), no-switch-exit,\n"
+	"                               no-self-interrupt, no-spread, no-module\n"
 	"\n"
 	"Output:\n"
 	"  -o, --output=FILE            default: profile.scoz; a fitting one is extended\n"
@@ -232,6 +232,7 @@ static void parse_tune(struct options *o, const char *arg)
 		{ "switch-exit", 0, ENGINE_SWITCH_EXIT },
 		{ "self-interrupt", 0, ENGINE_SELF_INTERRUPT },
 		{ "spread", 0, ENGINE_SPREAD },
+		{ "module", 0, ENGINE_MODULE },
 	};
 	_cleanup_free_ char *copy = xstrdup(arg);
 	char *save = NULL;
@@ -245,7 +246,7 @@ static void parse_tune(struct options *o, const char *arg)
 		if (i == ARRAY_SIZE(ways) || (ways[i].way && !off))
 			wrong("--tune: \"%s\" is none of kick, defer, credit, catch-up, "
 			      "exclude, nor one of these after no-, nor no-switch-exit, "
-			      "no-self-interrupt or no-spread",
+			      "no-self-interrupt, no-spread or no-module",
 			      s);
 		*(off ? &o->tune_off : &o->tune_on) |= ways[i].flag;
 		o->bpf_off |= ways[i].way;

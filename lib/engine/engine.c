@@ -110,7 +110,7 @@ int engine_create(const struct engine_options *opt, struct engine **ret, struct 
 
 	if (!strcmp(opt->name, "auto"))
 		kernel = scoz_open_allowed(scoz_open_probe());
-	if (!kernel && (opt->flags || opt->no_flags || opt->batch))
+	if (!kernel && ((opt->flags | opt->no_flags) & ~SCOZ_F_KICK || opt->batch))
 		return error_set(err, ENOTSUP,
 				 "--%s needs engine kernel, that is a kernel with the scoz patches "
 				 "(docs/kernel.md); engine bpf has no such way",
@@ -118,8 +118,10 @@ int engine_create(const struct engine_options *opt, struct engine **ret, struct 
 	if (kernel && opt->no_ways)
 		return error_set(
 			err, ENOTSUP,
-			"--tune: no-switch-exit and no-self-interrupt are for --engine bpf: "
-			"engine kernel always stops cores right after the task switch");
+			"--tune: no-switch-exit, no-self-interrupt, no-spread and no-module are "
+			"for "
+			"--engine bpf: engine kernel always stops cores right after the task "
+			"switch");
 	r = (kernel ? &engine_kernel : &engine_bpf)->create(opt, ret, err);
 	if (!r && opt->classes && !knows_waits(*ret)) {
 		r = refuse_classes(*ret, err);

@@ -46,9 +46,13 @@ struct engine_options {
 	bool classes;	      /* some target is one: -ENOTSUP where they cannot be */
 	bool unwind;	      /* by tables, where the kernel can (engine_unwind_maps()) */
 	bool trace_tasks;     /* false: sampling only (benchmarks) */
-	uint32_t flags;	      /* SCOZ_F_*: ways of engine kernel, besides its usual ones */
-	uint32_t no_flags;    /* and without these */
-	uint32_t no_ways;     /* ENGINE_*: ways of engine bpf that it is to do without */
+	/*
+	 * SCOZ_F_*: ways of engine kernel, besides its usual ones; SCOZ_F_KICK also of engine bpf,
+	 * with the module.
+	 */
+	uint32_t flags;
+	uint32_t no_flags; /* and without these */
+	uint32_t no_ways;  /* ENGINE_*: ways of engine bpf that it is to do without */
 	/*
 	 * Engine kernel: 0 or, as the SCOZ paper has it, the number of samples after which a
 	 * core's handler wakes up, matches them, accounts for them and stops its core: see
@@ -61,6 +65,7 @@ struct engine_options {
 #define ENGINE_SWITCH_EXIT    (1U << 0) /* at the tracepoint sched_exit_tp */
 #define ENGINE_SELF_INTERRUPT (1U << 1) /* in an interrupt that the core sends to itself */
 #define ENGINE_SPREAD	      (1U << 2) /* hits are spread over what tasks run (account/spread.h) */
+#define ENGINE_MODULE	      (1U << 3) /* the module of kernel-patches/module is used, if loaded */
 
 /* Creates and attaches everything; sampling begins with engine_start(). */
 int engine_create(const struct engine_options *opt, struct engine **ret, struct error *err);
@@ -208,7 +213,7 @@ struct engine_ledger {
 	uint64_t queued;	  /* ns involved tasks waited for a core */
 	uint64_t unawaited;	  /* timers that fired before anybody waited for them */
 	uint64_t deferred;	  /* returns to user space held back (engine kernel) */
-	uint64_t kicks;		  /* interrupts because of hits elsewhere (engine kernel) */
+	uint64_t kicks;		  /* interrupts because of hits elsewhere, with kick */
 	/*
 	 * ns that involved tasks ran in the target, by samples, and that they waited in it for
 	 * devices, timers and the kernel, of all targets so far; 0: not measured (engine kernel).

@@ -88,6 +88,26 @@ int bpf_try_load(int program_type, int attach_type, int btf_id)
 	return fd < 0 ? fd : 0;
 }
 
+int bpf_try_call(int program_type, int attach_type, int btf_id, int types, int func)
+{
+	const struct bpf_insn call[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1 },
+		{ .code = BPF_JMP | BPF_CALL,
+		  .src_reg = BPF_PSEUDO_KFUNC_CALL,
+		  .off = 1, /* in the array below */
+		  .imm = func },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	const int fds[] = { 0, types };
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach_type,
+		    .attach_btf_id = btf_id, .fd_array = fds);
+	_cleanup_close_ int fd =
+		bpf_prog_load(program_type, "scoz_try", "GPL", call, ARRAY_SIZE(call), &opts);
+
+	return fd < 0 ? fd : 0;
+}
+
 int bpf_run_iterator(const struct bpf_program *iterator)
 {
 	struct bpf_link *link = bpf_program__attach_iter(iterator, NULL);

@@ -23,6 +23,9 @@ int bpf_not_loaded(int r, struct error *err);
  */
 int bpf_try_load(int program_type, int attach_type, int btf_id);
 
+/* The same of a program that calls function @func of a module, whose types are @types. */
+int bpf_try_call(int program_type, int attach_type, int btf_id, int types, int func);
+
 /* Has the kernel this tracepoint, for programs that read its arguments by type? */
 bool btf_has_tracepoint(const struct btf *btf, const char *name);
 

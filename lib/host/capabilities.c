@@ -3,6 +3,7 @@
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
 #include "host/privileges.h"
+#include "host/scoz_module.h"
 #include "host/scoz_syscalls.h"
 
 #include <ctype.h>
@@ -86,6 +87,7 @@ const struct capability_probes capability_probes_real = {
 	.helper = real_helper,
 	.cpu_clock = real_cpu_clock,
 	.patched = scoz_open_probe,
+	.module = scoz_module_probe,
 };
 
 /* ---- building the list ---------------------------------------------------------------------- */
@@ -584,6 +586,27 @@ static void check_engine(struct capabilities *c, const struct capability_probes 
 				c->list[i].required = false;
 }
 
+static void check_module(struct capabilities *c, const struct capability_probes *probes)
+{
+	struct capability *p = add(c, "module", false);
+	int r = probes->module();
+
+	if (scoz_open_allowed(probes->patched()))
+		ok(p, xstrdup("the patched kernel needs none"));
+	else if (r > 0 && r & SCOZ_MODULE_IN_TICKS)
+		ok(p, xstrdup("scoz.ko is loaded: --tune kick makes cores pay at once after hits "
+			      "elsewhere"));
+	else if (r > 0)
+		ok(p, xstrdup("scoz.ko is loaded: --tune kick makes cores pay soon after hits "
+			      "elsewhere"));
+	else if (r == -ENOENT)
+		ok(p, xstrdup("scoz.ko is not loaded; with it --tune kick makes cores pay at once "
+			      "after hits elsewhere, not at their next tick (docs/kernel.md)"));
+	else
+		settle(p, CAPABILITY_LIMITED, xasprintf("scoz.ko %s", scoz_module_state(r)),
+		       xstrdup("scozd does without"), NULL);
+}
+
 static void check_marks(struct capabilities *c)
 {
 	struct capability *p = add(c, "marks", false);
@@ -757,6 +780,7 @@ void capabilities_probe(const struct capability_probes *probes, struct capabilit
 	check_perf(ret, probes);
 	check_other_scozd(ret);
 	check_engine(ret, probes);
+	check_module(ret, probes);
 	check_uprobes(ret);
 	check_marks(ret);
 	check_kallsyms(ret);

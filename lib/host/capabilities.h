@@ -37,6 +37,7 @@ struct capability_probes {
 	int (*helper)(int type, int helper);  /* 1: the kernel has the BPF helper, 0: not */
 	int (*cpu_clock)(int cpu);	      /* open a cpu-clock event on a CPU */
 	int (*patched)(void);		      /* the kernel carries the scoz patches */
+	int (*module)(void);		      /* scoz_module_probe() */
 };
 extern const struct capability_probes capability_probes_real;
 

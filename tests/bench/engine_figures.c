@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * engine_figures BINARY TARGET SPEEDUP_PCT HZ SECONDS -- COMMAND...: runs the command with one
- * target sped up all the time and prints, as one JSON line: consumed over inserted delay for each
- * core, and how long after a hit the stop began and the debt was paid (p50, p99), in sampling
+ * engine_figures [OPTION] BINARY TARGET SPEEDUP_PCT HZ SECONDS -- COMMAND...: runs the command with
+ * one target sped up all the time and prints, as one JSON line: consumed over inserted delay for
+ * each core, and how long after a hit the stop began and the debt was paid (p50, p99), in sampling
  * periods too.
  */
 #include "engine/engine.h"
@@ -55,18 +55,19 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	int cpus[1024], pid;
 	double consumed, worst = 1;
+	uint64_t kicks = 0;
 
-	if (argc > 2 && !strcmp(argv[1], "--kick")) {
-		opt.name = "kernel";
-		opt.flags = SCOZ_F_KICK;
-		argv++, argc--;
-	} else if (argc > 2 && !strcmp(argv[1], "--kernel")) {
-		opt.name = "kernel";
-		argv++, argc--;
+	for (; argc > 2 && !strncmp(argv[1], "--", 2); argv++, argc--) {
+		if (!strcmp(argv[1], "--kick"))
+			opt.flags = SCOZ_F_KICK;
+		else if (!strcmp(argv[1], "--no-module"))
+			opt.no_ways = ENGINE_MODULE;
+		else if (!strcmp(argv[1], "--kernel"))
+			opt.name = "kernel";
 	}
 	if (argc < 8 || strcmp(argv[6], "--")) {
-		fprintf(stderr, "usage: engine_figures [--kernel|--kick] BINARY TARGET SPEEDUP_PCT "
-				"HZ SECONDS -- COMMAND...\n");
+		fprintf(stderr, "usage: engine_figures [--kernel|--no-module] [--kick] BINARY "
+				"TARGET SPEEDUP_PCT HZ SECONDS -- COMMAND...\n");
 		return 2;
 	}
 	opt.n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -109,6 +110,7 @@ int main(int argc, char **argv)
 
 		/* what this core had to consume: all but its own hits and what was excused */
 		consumed = c.stopped / (double)(engine_delay(engine) - c.own - c.excused);
+		kicks += c.kicks;
 		if (c.stops > 10 && consumed < worst)
 			worst = consumed;
 		printf("%s%.5f", i ? ", " : "", c.stops > 10 ? consumed : 1.0);
@@ -117,12 +119,13 @@ int main(int argc, char **argv)
 	begun99 = engine_latency_quantile(engine, 0.99, false, NULL);
 	paid50 = engine_latency_quantile(engine, 0.5, true, NULL);
 	paid99 = engine_latency_quantile(engine, 0.99, true, NULL);
-	printf("], \"worst\": %.5f, \"hits_paid\": %llu, \"begun_us\": [%llu, %llu], \"paid_us\": "
+	printf("], \"worst\": %.5f, \"kicks\": %llu, \"hits_paid\": %llu, \"begun_us\": [%llu, "
+	       "%llu], \"paid_us\": "
 	       "[%llu, %llu], \"begun_p99_periods\": %.2f, \"paid_p99_periods\": %.2f}\n",
-	       worst, (unsigned long long)n, (unsigned long long)begun50 / 1000,
-	       (unsigned long long)begun99 / 1000, (unsigned long long)paid50 / 1000,
-	       (unsigned long long)paid99 / 1000, begun99 / (double)opt.period_ns,
-	       paid99 / (double)opt.period_ns);
+	       worst, (unsigned long long)kicks, (unsigned long long)n,
+	       (unsigned long long)begun50 / 1000, (unsigned long long)begun99 / 1000,
+	       (unsigned long long)paid50 / 1000, (unsigned long long)paid99 / 1000,
+	       begun99 / (double)opt.period_ns, paid99 / (double)opt.period_ns);
 	kill(pid, SIGTERM);
 	waitpid(pid, NULL, 0);
 	stop = true;

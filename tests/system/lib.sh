@@ -97,6 +97,27 @@ footer() {
 		tr -d '"'
 }
 
+footer_line() {
+	grep '"type":"footer"' "$1"
+}
+
+# exact_ledger FILE: cores were stopped, and all that was inserted is accounted for.
+exact_ledger() {
+	local f
+	for f in inserted_s stopped_s own_s excused_s overhead_s waived_s owed_s; do
+		local $f="$(footer $f "$1")"
+	done
+	awk -v n="$(nproc)" -v g="$inserted_s" -v st="$stopped_s" -v own="$own_s" -v ex="$excused_s" \
+		-v oh="$overhead_s" -v w="$waived_s" -v ow="$owed_s" 'BEGIN {
+		if (g <= 0.01) { print "hardly anything was inserted: " g; exit 1 }
+		if (st <= 0) { print "no core was stopped"; exit 1 }
+		d = n * g - (own + st + ex + oh + ow)
+		if (d > 1e-6 || d < -1e-6) { print "ledger is off by " d " s"; exit 1 }
+		d = g + w - own
+		if (d > 1e-6 || d < -1e-6) { print "hits and growth of G differ by " d " s"; exit 1 }
+	}'
+}
+
 rate=/proc/sys/kernel/perf_event_max_sample_rate
 # The guardian of the scozd that this test has started; it has one where perf_event_max_sample_rate
 # was low.

@@ -130,8 +130,15 @@ static int fake_patched(void)
 	return patched_result;
 }
 
-static const struct capability_probes fakes = { fake_load,   fake_trace, fake_follow,
-						fake_helper, fake_clock, fake_patched };
+static int module_result = -ENOENT;
+
+static int fake_module(void)
+{
+	return module_result;
+}
+
+static const struct capability_probes fakes = { fake_load,  fake_trace,	  fake_follow, fake_helper,
+						fake_clock, fake_patched, fake_module };
 
 /* A server on which all is well. */
 static int good_machine(void **state)

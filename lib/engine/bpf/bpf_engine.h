@@ -28,6 +28,7 @@ struct bpf_engine {
 	int n_tracepoints;
 	int *chain_events;			 /* of each core; NULL: none */
 	struct self_interrupts *self_interrupts; /* NULL: not used */
+	int module; /* SCOZ_MODULE_*: what the programs may use; 0: nothing */
 	bool syscalls_attached;
 	struct bpf_link **links; /* of progress points and spin waits */
 	size_t n_links, cap_links;
@@ -46,6 +47,13 @@ struct self_interrupts *self_interrupts_open(const int *cpus, int n, struct erro
 /* Into the map of events by CPU; 0 or a negative errno. */
 int self_interrupts_publish(const struct self_interrupts *s, int map_fd);
 void self_interrupts_close(struct self_interrupts *s);
+
+/*
+ * module.c: SCOZ_MODULE_* that this run uses, or 0. -ENOTSUP and @err: it wants more than there is.
+ */
+int bpf_choose_module(const struct engine_options *opt, struct error *err);
+/* The programs that call the module, else as scoz__open(). */
+struct scoz *bpf_open_for_module(void);
 
 /* control.c */
 /* Destroyed with the engine. */

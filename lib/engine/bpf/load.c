@@ -2,6 +2,7 @@
 /* Engine `bpf`: loading, attaching and taking down the programs. */
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
+#include "host/scoz_module.h"
 #include "engine/bpf/bpf_engine.h"
 
 #include <bpf/bpf.h>
@@ -87,17 +88,29 @@ static void attach_spins(struct bpf_engine *b)
 			 "than they are");
 }
 
+/* How cores are interrupted at a hit elsewhere: module.bpf.h. */
+static enum bpf_kicks choose_kicks(const struct engine *e)
+{
+	int module = ((const struct bpf_engine *)e)->module;
+
+	if (!module || !(e->opt.flags & ~e->opt.no_flags & SCOZ_F_KICK))
+		return KICK_NONE;
+	return module & SCOZ_MODULE_IN_TICKS ? KICK_AT_ONCE : KICK_BY_INTERRUPT;
+}
+
 /* What is done after a task switch: switched.bpf.h. */
-static void select_switched(struct engine *e, const struct btf *btf)
+static int select_switched(struct engine *e, const struct btf *btf, struct error *err)
 {
 	struct bpf_engine *b = bpf_engine(e);
 	struct scoz *s = b->skel;
 	bool exits = e->opt.trace_tasks && btf_has_tracepoint(btf, "sched_exit_tp") &&
 		     !(e->opt.no_ways & ENGINE_SWITCH_EXIT);
-	bool interrupts = e->opt.trace_tasks && !exits &&
+	enum bpf_kicks kicks = choose_kicks(e);
+	bool interrupts = e->opt.trace_tasks && (!exits || kicks == KICK_BY_INTERRUPT) &&
 			  btf_has_tracepoint(btf, "irq_work_entry") &&
 			  !(e->opt.no_ways & ENGINE_SELF_INTERRUPT);
 	struct error why = {};
+	bool by_module;
 
 	if (interrupts && !b->self_interrupts) {
 		b->self_interrupts = self_interrupts_open(e->cpus, e->opt.n_cpus, &why);
@@ -107,11 +120,25 @@ static void select_switched(struct engine *e, const struct btf *btf)
 				"switches: %s",
 				why.text);
 	}
-	s->rodata->self_interrupts = interrupts && b->self_interrupts;
+	interrupts = interrupts && b->self_interrupts;
+	by_module = e->opt.trace_tasks && !exits && !interrupts && b->module;
+	s->rodata->kicks = kicks;
+	s->rodata->self_interrupts = interrupts	 ? SELF_INTERRUPT_EVENT
+				     : by_module ? SELF_INTERRUPT_MODULE
+						 : SELF_INTERRUPT_NONE;
 	bpf_program__set_autoload(s->progs.on_switched, exits);
-	bpf_program__set_autoload(s->progs.on_self_interrupt, s->rodata->self_interrupts);
+	bpf_program__set_autoload(s->progs.on_self_interrupt, interrupts);
+	bpf_program__set_autoload(s->progs.on_kicked, by_module || kicks);
 	bpf_program__set_autoload(s->progs.on_sys_exit,
-				  e->opt.trace_tasks && !exits && !s->rodata->self_interrupts);
+				  e->opt.trace_tasks && !exits && !interrupts && !by_module);
+	if (kicks == KICK_BY_INTERRUPT && !interrupts)
+		return error_set(
+			err, ENOTSUP,
+			"--tune kick: this kernel lets only programs at tracepoints call "
+			"the module scoz.ko, and %s",
+			why.text[0] ? why.text
+				    : "--tune no-self-interrupt keeps ticks from getting there");
+	return 0;
 }
 
 /* Loads only what this kernel offers and this run needs. */
@@ -161,7 +188,8 @@ static int select_programs(struct engine *e, struct error *err)
 		bpf_program__set_autoload(programs[i].prog,
 					  have && programs[i].wanted && e->opt.trace_tasks);
 	}
-	select_switched(e, btf);
+	if (!ret)
+		ret = select_switched(e, btf, err);
 	select_spins(s, btf, wait && e->opt.trace_tasks);
 	btf__free(btf);
 	return ret;
@@ -256,7 +284,7 @@ static bool knows_waits(const struct engine *e)
 	const struct scoz *s = ((const struct bpf_engine *)e)->skel;
 
 	return bpf_program__autoload(s->progs.on_switched) ||
-	       bpf_program__autoload(s->progs.on_self_interrupt);
+	       s->rodata->self_interrupts != SELF_INTERRUPT_NONE;
 }
 
 static int configure(struct engine *e, bool unwind, struct error *err)
@@ -354,7 +382,7 @@ static int load_programs(struct engine *e, bool unwind, struct error *err)
 	struct bpf_engine *b = bpf_engine(e);
 	int r;
 
-	b->skel = scoz__open();
+	b->skel = b->module ? bpf_open_for_module() : scoz__open();
 	if (!b->skel)
 		return error_set(err, EINVAL, "engine bpf: %s", bpf_log_reason());
 	r = configure(e, unwind, err);
@@ -382,7 +410,17 @@ static int load(struct engine *e, struct error *err)
 
 	if (r)
 		return r;
+	b->module = bpf_choose_module(&e->opt, err);
+	if (b->module < 0)
+		return b->module;
 	r = load_programs(e, unwind, err);
+	if (r && b->module && b->skel && !(e->opt.flags & SCOZ_F_KICK)) {
+		log_info("%s", err->text);
+		log_info("engine bpf: without the module scoz.ko");
+		scoz__destroy(b->skel);
+		b->module = 0;
+		r = load_programs(e, unwind, err);
+	}
 	/* The walk is what a verifier finds hardest. */
 	if (r && unwind && b->skel) {
 		log_info("%s", err->text);

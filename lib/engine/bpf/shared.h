@@ -11,6 +11,20 @@
 #define BPF_TRACEPOINTS	 8 /* progress points that are tracepoints */
 #define BPF_HIT_LOG	 1024
 
+/* How a hit interrupts the other cores (module.bpf.h). */
+enum bpf_kicks {
+	KICK_NONE,
+	KICK_AT_ONCE,
+	KICK_BY_INTERRUPT, /* in an interrupt that the core sends to itself */
+};
+
+/* What a core interrupts itself with after a task switch (switched.bpf.h). */
+enum bpf_self_interrupts {
+	SELF_INTERRUPT_NONE,
+	SELF_INTERRUPT_EVENT,  /* a perf event's wake-up */
+	SELF_INTERRUPT_MODULE, /* scoz_kick() */
+};
+
 #define BPF_CLASS_ON	(1U << 0) /* running */
 #define BPF_CLASS_IO	(1U << 1) /* waiting for block devices */
 #define BPF_CLASS_OTHER (1U << 2) /* for other devices and timers */
@@ -50,6 +64,7 @@ struct target_time {
 	__s64 booked;	/* scoz_device.booked when that wait was over */
 	__s64 place;  /* instead of left, if another core has changed places with it; 0: none has */
 	__u64 server; /* a thread of the kernel runs there */
+	__u64 kick;   /* it has hit, and is to interrupt the others */
 	struct scoz_clock clock; /* three cache lines each */
 };
 

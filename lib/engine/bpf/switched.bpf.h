@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * After a task switch, before the task that was switched in does anything: it looks at the wait
- * that is over, and the core pays what it owes. Three ways to get there, the best that this kernel
+ * that is over, and the core pays what it owes. The ways to get there, the best that this kernel
  * has:
  *
  * - on_switched(): the scheduler has dropped its locks, on the stack of the task just switched in.
@@ -11,37 +11,20 @@
  *   reads the records (the buffer overwrites itself), nobody is woken: what is wanted is the
  *   tracepoint at the interrupt's entry. Interrupts are off there, so stops are as short as in a
  *   tick, and the rest follows in the next one.
+ * - on_kicked(): the same by the module (module.bpf.h), where there is no such tracepoint.
  * - on_sys_exit(): most waits happen in system calls. Between the switch and its end the task has
  *   run in the kernel, and perhaps woken others; who was preempted pays at a tick.
  */
 #ifndef SCOZ_SWITCHED_BPF_H
 #define SCOZ_SWITCHED_BPF_H
 
+#include "engine/bpf/self_interrupt.bpf.h"
 #include "engine/bpf/stop.bpf.h"
 #include "engine/bpf/waits.bpf.h"
-
-const volatile __u32 self_interrupts; /* 1: the second way */
-
-/* Of each core: the event that interrupts it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1); /* cores */
-	__type(key, u32);
-	__type(value, u32);
-} interrupt_events SEC(".maps");
 
 static __always_inline bool is_self(const struct task_struct *task)
 {
 	return task->tgid == self_tgid;
-}
-
-static __always_inline void interrupt_self(void *ctx)
-{
-	u64 nothing = 0;
-
-	if (self_interrupts)
-		bpf_perf_event_output(ctx, &interrupt_events, BPF_F_CURRENT_CPU, &nothing,
-				      sizeof(nothing));
 }
 
 static __always_inline int pay_switched(bool interrupts_off)
@@ -80,7 +63,31 @@ SEC("tp_btf/irq_work_entry")
 int BPF_PROG(on_self_interrupt)
 {
 	look_at_wait(ctx);
+	kick_if_wanted();
 	return pay_switched(true);
+}
+
+/* The module has interrupted this core: for itself, after a switch, or for a hit elsewhere. */
+SEC("tp_btf/scoz_kicked")
+int BPF_PROG(on_kicked)
+{
+	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 now = bpf_ktime_get_ns();
+	struct task_state *t;
+
+	if (!c)
+		return 0;
+	c->kicks++;
+	if (c->stopping || c->idle || !task->pid || is_self(task) || task->prio < MAX_RT_PRIO)
+		return 0;
+	look_at_wait(ctx);
+	t = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (is_stranger(t, now) || is_server(task))
+		return 0;
+	c->due = 0;
+	pay_in_tick(now);
+	return 0;
 }
 
 SEC("tp_btf/sys_exit")

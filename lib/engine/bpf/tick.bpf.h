@@ -5,6 +5,8 @@
 
 #include "engine/bpf/busy_wait.bpf.h"
 #include "engine/bpf/match.bpf.h"
+#include "engine/bpf/module.bpf.h"
+#include "engine/bpf/self_interrupt.bpf.h"
 #include "engine/bpf/spread.bpf.h"
 #include "engine/bpf/stop.bpf.h"
 
@@ -100,6 +102,8 @@ __noinline int account_hit(s64 d, u64 now)
 	}
 	if (h->waive)
 		waive_common_debt(h, g, now);
+	if (d > 0)
+		hit_kicks(h, g);
 	return 0;
 }
 
@@ -241,6 +245,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		scoz_core_follow(c, READ_ONCE(g->delay));
 	else if (!server && task->prio >= MAX_RT_PRIO && scoz_debt(READ_ONCE(g->delay), c) > 0)
 		pay_in_tick(now);
+	if (kicks == KICK_BY_INTERRUPT && time->kick)
+		interrupt_self(ctx);
 	return involved && bpf_get_prandom_u32() <= record_share && !send_chain(ctx, m);
 }
 

@@ -48,6 +48,8 @@ struct process {
 	char *maps;
 	struct mapping *map;
 	size_t n_map, cap_map;
+	int last; /* thread that was looked at, and what it had in its registers then */
+	struct user_regs_struct registers;
 };
 
 static struct binary *binaries;
@@ -58,6 +60,7 @@ static bool verbose;
 
 static struct {
 	uint64_t stacks, complete, frames, wrong, bad_stacks, beyond, by_pointer, no_reference;
+	uint64_t again;
 	uint64_t why[UNWIND_NO_STACK + 1], ns, dwfl_ns;
 } sum;
 
@@ -342,6 +345,16 @@ static void compare(struct process *p, int tid)
 
 	if (ptrace(PTRACE_GETREGS, tid, 0, &u))
 		return;
+	/*
+	 * Where cores are short it may not have run since: one place would be counted again and
+	 * again, and some, like _fini(), have no rule.
+	 */
+	if (p->last == tid && !memcmp(&p->registers, &u, sizeof(u))) {
+		sum.again++;
+		return;
+	}
+	p->last = tid;
+	p->registers = u;
 	registers_of(&u, &registers);
 	/* A process that has just begun has no stack of its own yet, or ends. */
 	if (!mapping_at(p, u.rip))
@@ -507,7 +520,7 @@ static void print_sum(const char *name)
 {
 	printf("%s: stacks=%llu complete=%llu frames=%llu wrong=%llu wrong_stacks=%llu "
 	       "beyond=%llu by_pointer=%llu libdw_failed=%llu no_code=%llu no_rule=%llu "
-	       "no_value=%llu no_stack=%llu ns=%llu libdw_ns=%llu\n",
+	       "no_value=%llu no_stack=%llu again=%llu ns=%llu libdw_ns=%llu\n",
 	       name, (unsigned long long)sum.stacks, (unsigned long long)sum.complete,
 	       (unsigned long long)sum.frames, (unsigned long long)sum.wrong,
 	       (unsigned long long)sum.bad_stacks, (unsigned long long)sum.beyond,
@@ -515,7 +528,7 @@ static void print_sum(const char *name)
 	       (unsigned long long)sum.why[UNWIND_NO_CODE],
 	       (unsigned long long)sum.why[UNWIND_NO_RULE],
 	       (unsigned long long)sum.why[UNWIND_NO_VALUE],
-	       (unsigned long long)sum.why[UNWIND_NO_STACK],
+	       (unsigned long long)sum.why[UNWIND_NO_STACK], (unsigned long long)sum.again,
 	       (unsigned long long)(sum.stacks ? sum.ns / sum.stacks : 0),
 	       (unsigned long long)(sum.stacks ? sum.dwfl_ns / sum.stacks : 0));
 }

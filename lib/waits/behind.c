@@ -19,7 +19,7 @@ struct search {
 	struct waits_behind *ret;
 	struct hash_index by_ends;
 	struct place *threads;
-	uint32_t *in_flight; /* by device */
+	struct devices *devices;
 	uint64_t *idle_from;
 	struct trace_order order;
 	/* Code that samples are credited to. */
@@ -180,7 +180,7 @@ static void see_sample(struct search *s, const struct trace_event *e)
 	for (size_t d = 0; d < t->n_devices; d++) {
 		uint32_t edge;
 
-		if (s->in_flight[d])
+		if (devices_open(s->devices, d))
 			continue;
 		edge = edge_between(s, t->n_threads + d, e->thread);
 		if (edge != HASH_NONE)
@@ -200,14 +200,15 @@ static void end_idle(struct search *s, uint32_t device, uint64_t now)
 
 static void see_device(struct search *s, const struct trace_event *e)
 {
-	uint32_t *n;
+	bool idle;
 
 	if (e->other == TRACE_NONE)
 		return;
-	n = &s->in_flight[e->other];
-	if (e->type == TRACE_ISSUE && !(*n)++)
+	idle = !devices_open(s->devices, e->other);
+	devices_event(s->devices, e);
+	if (idle && devices_open(s->devices, e->other))
 		end_idle(s, e->other, e->time);
-	else if (e->type == TRACE_COMPLETE && *n && !--*n)
+	else if (!idle && !devices_open(s->devices, e->other))
 		s->idle_from[e->other] = e->time;
 }
 
@@ -267,7 +268,7 @@ int waits_find_behind(const struct waits_recorded *r, const struct waits_edge *e
 	for (size_t i = 0; i < n; i++)
 		hash_index_add(&s.by_ends, ends_hash(edges[i].from, edges[i].to), i);
 	s.threads = xcalloc(t->n_threads + 1, sizeof(*s.threads));
-	s.in_flight = xcalloc(t->n_devices + 1, sizeof(*s.in_flight));
+	s.devices = devices_create();
 	s.idle_from = xcalloc(t->n_devices + 1, sizeof(*s.idle_from));
 	for (size_t i = 0; i < t->n_devices; i++)
 		s.idle_from[i] = r->from;
@@ -275,12 +276,12 @@ int waits_find_behind(const struct waits_recorded *r, const struct waits_edge *e
 	trace_order_samples(t, &s.order);
 	e = trace_each(t, see, &s, err);
 	for (size_t i = 0; i < t->n_devices; i++) {
-		if (!s.in_flight[i])
+		if (!devices_open(s.devices, i))
 			end_idle(&s, i, r->to);
 	}
 	choose(&s);
 	free(s.threads);
-	free(s.in_flight);
+	devices_free(s.devices);
 	free(s.idle_from);
 	trace_order_free(&s.order);
 	free(s.code_of_frame);

@@ -49,22 +49,6 @@ static uint32_t waker_of(const struct waits_recorded *r, const struct trace_even
 	}
 }
 
-static void see_device(struct waits_recorded *r, const struct trace_event *e)
-{
-	struct waits_device *d;
-
-	if (e->other == TRACE_NONE)
-		return;
-	d = &r->devices[e->other];
-	if (e->type == TRACE_ISSUE) {
-		if (!d->in_flight++)
-			d->since = e->time;
-		d->requests++;
-	} else if (d->in_flight && !--d->in_flight) {
-		d->busy += e->time - d->since;
-	}
-}
-
 /* Waits that began before the oldest one that is still open cannot matter any more. */
 static void forget(struct waits_recorded *r, uint64_t now)
 {
@@ -105,7 +89,7 @@ static int see(const struct trace_event *e, void *arg)
 	if (e->time - r->forgot > FORGET_EVERY)
 		forget(r, e->time);
 	if (e->type == TRACE_ISSUE || e->type == TRACE_COMPLETE) {
-		see_device(r, e);
+		devices_event(r->devices, e);
 		return 0;
 	}
 	t = &r->threads[e->thread];
@@ -161,11 +145,12 @@ static void idle_devices(struct waits_recorded *r)
 	for (size_t i = 0; i < g->n; i++)
 		waited[g->edges[i].to] += g->edges[i].own;
 	for (size_t i = 0; i < r->trace->n_devices; i++) {
-		const struct waits_device *d = &r->devices[i];
+		uint64_t busy = devices_busy(r->devices, i, r->to);
 		uint32_t vertex = r->trace->n_threads + i;
 
-		if (d->requests && time > d->busy && waited[vertex] * LEAST_USED >= time)
-			waits_device_idle(&r->waits.graph, vertex, time - d->busy);
+		if (devices_requests(r->devices, i) && time > busy &&
+		    waited[vertex] * LEAST_USED >= time)
+			waits_device_idle(&r->waits.graph, vertex, time - busy);
 	}
 	free(waited);
 }
@@ -183,10 +168,6 @@ static void finish(struct waits_recorded *r)
 		close_state(t, r->to);
 		t->times.to = r->to;
 	}
-	for (size_t i = 0; i < r->trace->n_devices; i++) {
-		if (r->devices[i].in_flight)
-			r->devices[i].busy += r->to - r->devices[i].since;
-	}
 	idle_devices(r);
 }
 
@@ -197,7 +178,7 @@ int waits_read(const struct trace *t, size_t most, struct waits_recorded *ret, s
 	*ret = (struct waits_recorded){
 		.trace = t,
 		.threads = xcalloc(t->n_threads + 1, sizeof(*ret->threads)),
-		.devices = xcalloc(t->n_devices + 1, sizeof(*ret->devices)),
+		.devices = devices_create(),
 		.timer = t->n_threads + t->n_devices,
 		.nobody = t->n_threads + t->n_devices + 1,
 		.n_vertices = t->n_threads + t->n_devices + 2,
@@ -225,7 +206,7 @@ void waits_recorded_free(struct waits_recorded *r)
 	waits_deinit(&r->waits);
 	waits_graph_free(&r->graph);
 	free(r->threads);
-	free(r->devices);
+	devices_free(r->devices);
 	free(r->group);
 	free(r->firsts);
 	free(r->members);

@@ -3,7 +3,7 @@
 #ifndef SCOZ_WAITS_RECORDED_H
 #define SCOZ_WAITS_RECORDED_H
 
-#include "trace/trace.h"
+#include "trace/devices.h"
 #include "waits/waits.h"
 
 /* What a thread did, ns. */
@@ -25,18 +25,12 @@ struct waits_thread {
 	bool early; /* it was woken while it ran: on its way to sleep, perhaps */
 };
 
-struct waits_device {
-	uint64_t busy, since; /* ns with requests in flight */
-	uint64_t requests;
-	uint32_t in_flight;
-};
-
 /* Vertices: threads, then devices, then these two. */
 struct waits_recorded {
 	const struct trace *trace;
 	struct waits waits;
 	struct waits_thread *threads;
-	struct waits_device *devices;
+	struct devices *devices;
 	uint32_t timer, nobody;
 	size_t n_vertices;
 	uint64_t from, to; /* of the recording */

@@ -2,8 +2,8 @@
 #include "whatif/predict.h"
 
 #include "base/hash_index.h"
+#include "trace/devices.h"
 #include "whatif/candidates.h"
-#include "whatif/devices.h"
 #include "whatif/turns.h"
 
 #include <math.h>
@@ -546,8 +546,8 @@ static void conclude(struct predictor *p)
 		t->by_turns = turns_taken(p->turns, i);
 		for (uint32_t d = 0; t->devices && d < devices_count(p->devices); d++) {
 			if (t->devices & replay_device_bit(d))
-				t->share = fmax(t->share,
-						devices_busy(p->devices, d) / fmax(p->t->end, 1));
+				t->share = fmax(t->share, devices_busy(p->devices, d, p->t->end) /
+								  fmax(p->t->end, 1));
 		}
 	}
 	for (size_t i = 0; i < out->n_targets && out->concluded; i++) {

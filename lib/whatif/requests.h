@@ -11,7 +11,7 @@
  *                           if that would now come first; behind a stranger's, E(R)
  *   done at t2              E(R) += s (t2 - t1)
  *
- * How many a device serves at a time a recording tells (whatif/devices.h); where REPLAY_FREE rules,
+ * How many a device serves at a time a recording tells (trace/devices.h); where REPLAY_FREE rules,
  * as many as come.
  */
 #ifndef SCOZ_WHATIF_REQUESTS_H

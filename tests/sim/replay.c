@@ -2,7 +2,7 @@
 #include "replay.h"
 
 #include "whatif/bounds.h"
-#include "whatif/devices.h"
+#include "trace/devices.h"
 #include "whatif/turns.h"
 
 #include <math.h>

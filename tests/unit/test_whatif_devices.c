@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/sim/replay.h"
-#include "whatif/devices.h"
+#include "trace/devices.h"
 #include "whatif/requests.h"
 
 #define SECONDS 3
@@ -185,10 +185,34 @@ static uint32_t told(int servers, int most, double spread)
 	for (uint32_t i = 0; i < n; i++)
 		devices_event(d, &v[i]);
 	assert_int_equal(devices_count(d), 1);
-	assert_true(devices_busy(d, 0) > 0);
+	assert_true(devices_busy(d, 0, v[n - 1].time) > 0);
+	assert_int_equal(devices_requests(d, 0), n / 2);
+	assert_int_equal(devices_open(d, 0), 0);
 	ret = devices_servers(d, 0);
 	devices_free(d);
 	return ret;
+}
+
+/* What a flush stands for is done without having been issued: it ends nothing else. */
+static void test_not_issued(void **state)
+{
+	const struct trace_event v[] = {
+		{ .time = 10, .type = TRACE_ISSUE, .stack = 1 },
+		{ .time = 20, .type = TRACE_COMPLETE, .stack = 2 },
+		{ .time = 50, .type = TRACE_COMPLETE, .stack = 1 },
+		{ .time = 60, .type = TRACE_COMPLETE, .stack = 3 },
+	};
+	struct devices *d = devices_create();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++) {
+		devices_event(d, &v[i]);
+		assert_int_equal(devices_open(d, 0), i < 2);
+		assert_int_equal(devices_busy(d, 0, v[i].time),
+				 v[i].time < 50 ? v[i].time - 10 : 40);
+	}
+	assert_int_equal(devices_requests(d, 0), 1);
+	devices_free(d);
 }
 
 static void test_servers(void **state)
@@ -360,9 +384,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alone),	    cmocka_unit_test(test_behind),
 		cmocka_unit_test(test_other_order), cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_servers),	    cmocka_unit_test(test_overlapped),
-		cmocka_unit_test(test_unknown),	    cmocka_unit_test(test_disks),
-		cmocka_unit_test(test_sync),	    cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_servers),	    cmocka_unit_test(test_not_issued),
+		cmocka_unit_test(test_overlapped),  cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_disks),	    cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,8 +202,8 @@ static bool is_aside(const struct waits_recorded *r, uint32_t vertex)
 	if (vertex >= t->n_threads + t->n_devices)
 		return true;
 	name = t->devices[vertex - t->n_threads];
-	return !r->devices[vertex - t->n_threads].requests && strcmp(name, "network") != 0 &&
-	       strncmp(name, "irq ", 4) != 0;
+	return !devices_requests(r->devices, vertex - t->n_threads) &&
+	       strcmp(name, "network") != 0 && strncmp(name, "irq ", 4) != 0;
 }
 
 static void sum_up(struct view *v)

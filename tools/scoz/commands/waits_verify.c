@@ -74,7 +74,7 @@ static char *target_of(const struct waits_recorded *r, const struct row *row, co
 	uint32_t to = r->firsts[row->edge->to], threads = r->trace->n_threads;
 	char *target = NULL;
 
-	if (to >= threads && r->devices[to - threads].requests)
+	if (to >= threads && devices_requests(r->devices, to - threads))
 		return xstrdup("class:io");
 	if (to >= threads)
 		*why = no_code_of_device(r, to - threads);

@@ -7,8 +7,8 @@
  *
  * No files, no kernel. Times in ns.
  */
-#ifndef SCOZ_WHATIF_DEVICES_H
-#define SCOZ_WHATIF_DEVICES_H
+#ifndef SCOZ_TRACE_DEVICES_H
+#define SCOZ_TRACE_DEVICES_H
 
 #include "trace/trace.h"
 
@@ -20,8 +20,11 @@ void devices_event(struct devices *d, const struct trace_event *e);
 uint32_t devices_count(const struct devices *d);
 /* How many requests it serves at a time; 0: as many as come, as far as was seen. */
 uint32_t devices_servers(const struct devices *d, uint32_t device);
-/* For how long it had something to do. */
-uint64_t devices_busy(const struct devices *d, uint32_t device);
+/* For how long it had something to do until @now. */
+uint64_t devices_busy(const struct devices *d, uint32_t device, uint64_t now);
+/* Requests that it has now, and that it was ever given. */
+size_t devices_open(const struct devices *d, uint32_t device);
+uint64_t devices_requests(const struct devices *d, uint32_t device);
 void devices_free(struct devices *d);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "whatif/devices.h"
+#include "trace/devices.h"
 
 #include <math.h>
 
@@ -30,7 +30,7 @@ struct services {
 struct device {
 	struct request open[MOST_OPEN]; /* in the order of their issue */
 	size_t n;
-	uint64_t since, busy;
+	uint64_t since, busy, requests;
 	struct services at[DEPTHS];
 };
 
@@ -88,6 +88,7 @@ static void issued(struct device *d, const struct trace_event *e)
 					  .depth = d->n < DEPTHS ? d->n : DEPTHS - 1,
 					  .issued = e->time };
 	d->n++;
+	d->requests++;
 	begin_next(d, e->time);
 }
 
@@ -161,7 +162,19 @@ uint32_t devices_servers(const struct devices *all, uint32_t device)
 	return 0;
 }
 
-uint64_t devices_busy(const struct devices *d, uint32_t device)
+uint64_t devices_busy(const struct devices *all, uint32_t device, uint64_t now)
 {
-	return device < d->n ? d->list[device]->busy : 0;
+	const struct device *d = device < all->n ? all->list[device] : NULL;
+
+	return d ? d->busy + (d->n ? now - d->since : 0) : 0;
+}
+
+size_t devices_open(const struct devices *d, uint32_t device)
+{
+	return device < d->n ? d->list[device]->n : 0;
+}
+
+uint64_t devices_requests(const struct devices *d, uint32_t device)
+{
+	return device < d->n ? d->list[device]->requests : 0;
 }

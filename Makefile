@@ -231,6 +231,7 @@ check-long: deps-vm ## runs what takes hours: stress, data races, each fuzzer fo
 	tests/vm/long-text-poke
 	KERNELS="6.12:unpatched 6.1:unpatched stock-6.12 stock" VM_TEST_TIMEOUT=4000 tests/vm/test-module
 	SCOZ_FAULTS=all tests/system/test-faults
+	SCOZ_EXPERIMENTS_ALL=1 tests/system/test-experiments-faults
 	workloads/run all --quick --check --tries 3
 	SCOZ_RECORD_SWITCHES=10000000 tests/system/test-record-switches
 	SCOZ_RECORD_THREADS=10000 tests/system/test-record-threads

@@ -34,7 +34,7 @@ class Main(Experiment):
     quick_seconds = 12
     expected = ["bin:memcached", "func:0x", "memcached"]
     changes = [Change("hash", "a hash table that grows with what it holds, instead of 4096 buckets", "bin:memcached",
-                      sign=1, at_least=15, quick="75")]
+                      sign=1, at_least=15)]
 
     def prepare(self):
         self.servers = {False: self.server(["hashpower=12,no_hashexpand"]), True: self.server(["hashpower=20"])}
@@ -44,7 +44,7 @@ class Main(Experiment):
         process = self.machine.serve(
             ["memcached", "-u", "root", "-l", "127.0.0.1", "-p", str(port), "-U", "0", "-t", "1", "-m", "256",
              "-o", ",".join(options)], lambda: answers(port), "memcached on port %d" % port,
-            self.machine.path("memcached.log"))
+            self.machine.path("memcached.log"), port=port)
         with socket.create_connection(("127.0.0.1", port)) as s:
             for i in range(0, ITEMS, 1000):
                 s.sendall(b"".join(b"set key%d 0 0 5 noreply\r\nvalue\r\n" % k for k in range(i, i + 1000)))

@@ -46,7 +46,7 @@ class Main(Experiment):
         with open(config, "w") as f:
             f.write(CONFIG % {"dir": where, "gzip": gzip, "port": port})
         process = self.machine.serve(["nginx", "-p", where, "-c", config], lambda: answers(port),
-                                     "nginx on port %d" % port, os.path.join(where, "log"))
+                                     "nginx on port %d" % port, os.path.join(where, "log"), port=port)
         return process, port
 
     def client(self, gzip, seconds):

@@ -13,7 +13,7 @@ class Main(Unoptimized):
     iterations = 15
     expected = ["cg.f:", "conj_grad", "bin:cg."]
     # Waiting in its calls of MPI is in it, too, and does not count: polling is no hit.
-    changes = [Change("O2", "-O2 instead of -O0", "func:conj_grad_@cg.W.x", sign=1, at_least=20, quick="75")]
+    changes = [Change("O2", "-O2 instead of -O0", "func:conj_grad_@cg.W.x", sign=1, at_least=20)]
 
     @staticmethod
     def loops(iterations):

@@ -39,7 +39,7 @@ class Main(Experiment):
             [self.program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
              "--dir", self.machine.tmp] + config,
             lambda: "PONG" in self.cli(port, "ping", check=False), "redis-server on port %d" % port,
-            self.machine.path(name + ".log"))
+            self.machine.path(name + ".log"), port=port)
         self.cli(port, "eval", "for i = 1, %d do redis.call('hset', 'h', 'field' .. i, 'value' .. i) end return 1"
                  % FIELDS, "0")
         if self.cli(port, "hlen", "h").strip() != str(FIELDS):

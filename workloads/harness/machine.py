@@ -29,6 +29,18 @@ def tail(path, size=600):
     return ""
 
 
+def listens(pid, port):
+    """Does this process listen at 127.0.0.1:port, or at all addresses?"""
+    ours = set()
+    with contextlib.suppress(OSError):
+        for fd in os.listdir("/proc/%d/fd" % pid):
+            with contextlib.suppress(OSError):
+                ours.add(os.readlink("/proc/%d/fd/%s" % (pid, fd)))
+    with open("/proc/net/tcp") as f:
+        rows = [row.split() for row in f.readlines()[1:]]
+    return any(r[3] == "0A" and int(r[1].split(":")[1], 16) == port and "socket:[%s]" % r[9] in ours for r in rows)
+
+
 class Machine:
     """Everything that is taken is given back by close(), however the experiment ended.
 
@@ -90,11 +102,14 @@ class Machine:
                 process.wait(grace)
                 return
 
-    def serve(self, argv, ready, what, log, timeout=60, **kw):
-        """A server, when ready() is true. A message with the end of its log if that does not happen."""
+    def serve(self, argv, ready, what, log, timeout=60, port=None, **kw):
+        """A server, when ready() is true. A message with the end of its log if that does not happen.
+
+        port: where it must listen itself: somebody else may have taken it meanwhile, and answer.
+        """
         process = self.start(argv, log=log, **kw)
         end = time.monotonic() + timeout
-        while not ready():
+        while not (port is None or listens(process.pid, port)) or not ready():
             if process.poll() is not None:
                 raise Failed("%s ended at once with status %d: %s" % (what, process.returncode, tail(log)))
             if time.monotonic() > end:
@@ -110,7 +125,7 @@ class Machine:
         self._mount(["-t", "tmpfs", "tmpfs", where], where)
         return where
 
-    def ext4(self, name, megabytes, options="defaults"):
+    def ext4(self, name, megabytes, options="defaults", mkfs=()):
         """A file system of its own, in a file, by a loop device that goes with the mount."""
         image, where = self.path(name + ".img"), self.path(name)
         if shutil.disk_usage(self.tmp).free < 2 * megabytes << 20:
@@ -118,7 +133,7 @@ class Machine:
                 2 * megabytes, self.scratch()))
         with open(image, "wb") as f:
             os.posix_fallocate(f.fileno(), 0, megabytes << 20)
-        self.run(["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image])
+        self.run(["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", *mkfs, image])
         os.mkdir(where)
         self._mount(["-o", "loop," + options, image, where], where)
         return where

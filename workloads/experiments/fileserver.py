@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Filebench's fileserver on an ext4 of its own: creating, writing, reading and deleting, with nothing that is waited for on purpose."""
+
+from harness.experiment import Change
+from harness.filebench import Filebench
+
+
+class Main(Filebench):
+    name = "fileserver"
+    title = "Filebench fileserver"
+    megabytes = 1024
+    # Files are a quarter as large as there, for a disk of this size; with fewer of them it runs out of names.
+    settings = {"nfiles": 10000, "filesize": "cvar(type=cvar-gamma,parameters=mean:32768;gamma:1.5)"}
+    costs = ["wrtfile", "appendfilerand"]
+    options = ["-k", "auto"]
+    expected = ["kernel:", "bin:"]
+    changes = [
+        Change("memory", "in memory (tmpfs)", "syscall:write", sign=1),
+    ]
+
+    def changed_folder(self, name):
+        return self.machine.tmpfs(name)
+
+    def where(self):
+        return ["loop=syscall:unlink:filebench"]

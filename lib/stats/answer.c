@@ -89,6 +89,11 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 				 "devices, timers or the kernel, which is not sped up (scozd "
 				 "--waits does)",
 				 unit);
+	if (!open && any_doubt(rows, n, DOUBT_LEFT_OUT))
+		return xasprintf("What would save some of %s cannot be told: too many windows were "
+				 "left out, in which cores would have stood still too long (lower "
+				 "speedups may do)",
+				 unit);
 	if (!open)
 		return xstrdup("Nothing is surely worth it yet: run longer");
 	value = percent_interval_text(open->e->best_pct, open->e->best_lo, open->e->best_hi,

@@ -24,6 +24,7 @@ const char *doubt_text(enum doubt d)
 		[DOUBT_NONE] = "",
 		[DOUBT_PACED] = "paced from outside",
 		[DOUBT_WAITS] = "it waits",
+		[DOUBT_LEFT_OUT] = "windows left out",
 		[DOUBT_FEW_WINDOWS] = "few windows",
 		[DOUBT_STRANGERS] = "strangers on its cores",
 		[DOUBT_CHANCE] = "may be chance",
@@ -34,7 +35,7 @@ const char *doubt_text(enum doubt d)
 
 bool estimate_is_withheld(const struct estimate *e)
 {
-	return e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS;
+	return e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS || e->doubt == DOUBT_LEFT_OUT;
 }
 
 bool estimate_needs_reason(const struct estimate *e)

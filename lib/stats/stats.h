@@ -28,13 +28,15 @@
 #define VERDICT_ALPHA 0.0005
 enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_UNDECIDED };
 /*
- * Why it is undecided. Of what is paced from outside, or waits for what is not sped up, numbers are
- * not to be acted on however narrow their interval is.
+ * Why it is undecided. Of what is paced from outside, waits for what is not sped up, or had many
+ * windows in which cores would have stood still too long, so that those kept are a choice, numbers
+ * are not to be acted on however narrow their interval is.
  */
 enum doubt {
 	DOUBT_NONE, /* it is not undecided */
 	DOUBT_PACED,
 	DOUBT_WAITS,
+	DOUBT_LEFT_OUT,
 	DOUBT_FEW_WINDOWS,
 	DOUBT_STRANGERS,
 	DOUBT_CHANCE /* of so many points some look like it by chance */

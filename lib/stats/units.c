@@ -22,6 +22,8 @@
  */
 #include "stats/units.h"
 
+#include "stats/discard.h"
+
 #include <math.h>
 
 #define MAX_DISTANCE 3
@@ -220,8 +222,12 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	for (size_t i = 0; i < n; i++) {
 		const struct window_progress *p;
 
+		if (window_is_treated(w[i]) && w[i]->discard &&
+		    !strcmp(w[i]->discard, discard_name(DISCARD_CAPPED)))
+			ret->capped++;
 		if (w[i]->discard || progress >= w[i]->n_progress)
 			continue;
+		ret->treated += window_is_treated(w[i]);
 		p = &w[i]->progress[progress];
 		b.time[i] = p->virtual_s - fmin(w[i]->crowded_s, p->virtual_s / 2);
 		if (ret->latency)

@@ -37,6 +37,8 @@ struct unit_sets {
 	/* At 0 %, tasks in the target: that run, that wait for devices, timers, the kernel. */
 	double target_runs, target_waits;
 	bool waits_sped; /* in all windows */
+	/* Windows with a speedup: kept, and discarded since stops would have been too much. */
+	size_t treated, capped;
 };
 
 /* For qsort() of pointers to windows: by run and seq. */

@@ -16,6 +16,8 @@
 #define WORTHWHILE     1.0 /* percent */
 #define NEGLIGIBLE     2.5
 #define SURELY_LESS    5.0 /* than that */
+#define LEAST_CAPPED   5
+#define MUCH_CAPPED    0.25
 #define MUCH_CROWDED   0.01
 #define ABSOLUTE_WAITS 0.3 /* for each unit of work */
 #define MUCH_WAITING   0.1
@@ -267,6 +269,27 @@ static void warn_spins(struct parts *w, const struct unit_sets *sets)
 				   100 * sets->spinning));
 }
 
+/*
+ * Where a window is discarded because stops were too much, it was one in which much was inserted:
+ * those that are kept say less of what the target does than all would.
+ */
+static bool many_left_out(const struct unit_sets *sets)
+{
+	return sets->capped >= LEAST_CAPPED &&
+	       sets->capped >= MUCH_CAPPED * (sets->capped + sets->treated);
+}
+
+static void warn_left_out(struct parts *w, const struct unit_sets *sets)
+{
+	if (many_left_out(sets))
+		add_part(w,
+			 xasprintf("%zu of %zu windows with a speedup were left out, since cores "
+				   "would have stood still too long; the others are a choice, "
+				   "and predictions from them not to be trusted: try lower "
+				   "speedups",
+				   sets->capped, sets->capped + sets->treated));
+}
+
 /* A higher line speedup that gives clearly less than a lower one: the steepest such fall. */
 static void warn_falling(struct parts *w, const struct estimate *e)
 {
@@ -355,7 +378,7 @@ static bool any_distinct(const struct candidate *c)
 	return false;
 }
 
-static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits)
+static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, bool left_out)
 {
 	if (c->e.verdict != VERDICT_UNDECIDED)
 		return DOUBT_NONE;
@@ -363,6 +386,8 @@ static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits)
 		return DOUBT_PACED;
 	if (waits)
 		return DOUBT_WAITS;
+	if (left_out)
+		return DOUBT_LEFT_OUT;
 	if (few_windows(&c->e))
 		return DOUBT_FEW_WINDOWS;
 	return worst_crowded(&c->sets) > MUCH_CROWDED ? DOUBT_STRANGERS : DOUBT_CHANCE;
@@ -373,7 +398,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	struct estimate *e = &c->e;
 	double sleeps = absolute_waits(&c->sets);
 	bool paced = (pace_from_outside(&c->pace) || sleeps > ABSOLUTE_WAITS) && any_distinct(c);
-	bool waits;
+	bool waits, left_out = many_left_out(&c->sets);
 	struct parts w = { .n = 0 };
 
 	e->verdict = find_verdict(e, c->distinct);
@@ -382,9 +407,11 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	e->target_waits = c->sets.target_waits;
 	e->waits_sped = c->sets.waits_sped;
 	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
-	if (waits || paced)
+	if (waits || paced || left_out)
 		e->verdict = VERDICT_UNDECIDED;
-	e->doubt = find_doubt(c, paced, waits);
+	if (left_out && e->best == KNOWN_BOUND)
+		e->best = KNOWN_NOTHING;
+	e->doubt = find_doubt(c, paced, waits, left_out);
 	if (!warn)
 		return;
 	if (!e->samples)
@@ -411,6 +438,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 				       only->start_s, only->rate_per_s));
 	warn_few(&w, e);
 	warn_unused(&w, &c->sets);
+	warn_left_out(&w, &c->sets);
 	warn_crowded(&w, &c->sets);
 	warn_waits(&w, e);
 	warn_spins(&w, &c->sets);

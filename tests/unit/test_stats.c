@@ -85,6 +85,37 @@ static void test_drift_cancels(void **state)
 	estimates_free(&e);
 }
 
+/* Of windows that are left out because much was inserted, few say nothing, many that the rest is a
+ * choice. */
+static void test_left_out(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+
+	(void)state;
+	for (size_t limit = 4; limit <= 6; limit += 2) {
+		struct windows w = { .n = 0 };
+		size_t capped = 0;
+		struct estimates e;
+
+		add_curve(&w, s, p, 1, 18, 0);
+		for (size_t i = 0; i < w.n && capped < limit; i++) {
+			if (w.w[i].speedup > 0) {
+				w.w[i].discard = "capped";
+				capped++;
+			}
+		}
+		e = run(&w);
+		assert_int_equal(e.e[0].points[1].windows, 18 - limit);
+		assert_int_equal(e.e[0].verdict, limit < 5 ? VERDICT_OPTIMIZE : VERDICT_UNDECIDED);
+		assert_int_equal(e.e[0].doubt, limit < 5 ? DOUBT_NONE : DOUBT_LEFT_OUT);
+		assert_int_equal(estimate_is_withheld(&e.e[0]), limit > 5);
+		if (limit > 5)
+			assert_non_null(
+				strstr(e.e[0].warning, "6 of 18 windows with a speedup were left"));
+		estimates_free(&e);
+	}
+}
+
 static void test_latency(void **state)
 {
 	static const double s[] = { 0.5 }, p[] = { 1 };
@@ -724,6 +755,7 @@ int main(void)
 		cmocka_unit_test(test_student),
 		cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_drift_cancels),
+		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_end_to_end),
 		cmocka_unit_test(test_too_few),

@@ -138,21 +138,21 @@ static __always_inline __u64 scoz_tick(struct scoz_core *c, __u64 now, __u64 lim
 	return weight;
 }
 
-/* What a hit of @weight inserts; of a period, if no tick was missing. */
-static __always_inline __s64 scoz_lump(__u64 weight, __u32 speedup)
-{
-	return (weight * speedup) >> SCOZ_SPEEDUP_SHIFT;
-}
-
 /* The sample hit the target: returns d, which the caller adds to G. */
 static __always_inline __s64 scoz_hit(struct scoz_core *c, __u64 weight, __u32 speedup)
 {
-	__s64 d = scoz_lump(weight, speedup);
+	__s64 d = (weight * speedup) >> SCOZ_SPEEDUP_SHIFT;
 
 	c->absorbed += d;
 	c->own += d;
 	c->hits++;
 	return d;
+}
+
+/* What a hit inserts if no tick was missing. */
+static __always_inline __s64 scoz_lump(__u64 period, __u32 speedup)
+{
+	return (period * speedup) >> SCOZ_SPEEDUP_SHIFT;
 }
 
 static __always_inline void scoz_overhead(struct scoz_core *c, __s64 excess)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "replay.h"
 
-#include "whatif/bounds.h"
 #include "trace/devices.h"
+#include "whatif/bounds.h"
 #include "whatif/turns.h"
 
 #include <math.h>
@@ -18,10 +18,12 @@ struct kept {
 
 static bool is_not_followed(const struct kept *k, uint32_t thread)
 {
-	const struct sim_task *t = &k->program->task[thread];
+	const struct sim_task *t;
 
-	return thread < (uint32_t)k->program->n_tasks &&
-	       (t->stranger || (t->kernel && k->no_kernel));
+	if (thread >= (uint32_t)k->program->n_tasks)
+		return false;
+	t = &k->program->task[thread];
+	return t->stranger || (t->kernel && k->no_kernel);
 }
 
 static void keep(const struct trace_event *e, void *arg)

@@ -522,23 +522,31 @@ static bool comes_from_outside(uint8_t wait)
 	       wait == TRACE_WAIT_FUTEX || wait == TRACE_WAIT_LOCK;
 }
 
+/* For how long devices were at work: many lanes that follow one another ask for the same. */
+struct at_work {
+	uint64_t devices, from;
+	double busy;
+};
+
 /*
  * Somebody has done for @t what it waits for: a thread of the kernel (a journal's, a worker), or
  * one of whom nothing is recorded. That takes as long as it took; as far as devices were at work
  * meanwhile, it was for its sake. At most they were the only thing that it all depended on, since
  * the last time.
  */
-static double gains_by_service(struct replay *r, const struct thread *t,
-			       const struct replay_lane *lane, uint64_t now)
+static double gains_by_service(const struct replay *r, const struct thread *t,
+			       const struct replay_lane *lane, uint64_t now, struct at_work *last)
 {
-	double waited = now - t->began, most;
+	double waited = now - t->began, gain;
+	uint64_t from = lane->rules == REPLAY_FREE ? t->served : t->began;
 
 	if (!lane->devices)
 		return 0;
-	if (lane->rules != REPLAY_FREE)
-		return lane->speedup * requests_busy(r->requests, lane->devices, t->began, now);
-	most = lane->speedup * requests_busy(r->requests, lane->devices, t->served, now);
-	return most < waited ? most : waited;
+	if (lane->devices != last->devices || from != last->from)
+		*last = (struct at_work){ lane->devices, from,
+					  requests_busy(r->requests, lane->devices, from, now) };
+	gain = lane->speedup * last->busy;
+	return gain < waited ? gain : waited;
 }
 
 static void woken_by_unknown(struct replay *r, const struct trace_event *e)
@@ -546,10 +554,11 @@ static void woken_by_unknown(struct replay *r, const struct trace_event *e)
 	struct thread *t = &r->threads[e->thread];
 	bool outside = comes_from_outside(t->wait);
 	double *x = of(r, e->thread);
+	struct at_work last = {};
 
 	for (size_t l = 0; l < r->n_lanes; l++) {
 		if (!outside)
-			x[l] += gains_by_service(r, t, &r->lanes[l], e->time);
+			x[l] += gains_by_service(r, t, &r->lanes[l], e->time, &last);
 		else if (r->lanes[l].rules == REPLAY_BOUND && x[l] > 0)
 			x[l] = 0;
 	}
@@ -564,12 +573,13 @@ static void woken_by_server(struct replay *r, const struct trace_event *e)
 {
 	struct thread *t = &r->threads[e->thread];
 	double *x = of(r, e->thread);
+	struct at_work last = {};
 
 	memcpy(r->before, x, r->n_lanes * sizeof(*x));
 	wakes(r, e->other, e->thread, e->time);
 	for (size_t l = 0; l < r->n_lanes; l++) {
 		const struct replay_lane *lane = &r->lanes[l];
-		double served = r->before[l] + gains_by_service(r, t, lane, e->time);
+		double served = r->before[l] + gains_by_service(r, t, lane, e->time, &last);
 
 		if (lane->rules == REPLAY_FREE)
 			x[l] = fmax(x[l], served);

@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import subprocess
 
 from harness.experiment import Change, Experiment
 from harness.machine import Failed, Unfit
@@ -107,7 +108,7 @@ class Main(Experiment):
         os.makedirs(os.path.join(where, "cache", "archives", "partial"))
         with open(os.path.join(where, "sources.list"), "w") as f:
             f.write("deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n" % (
-                os.environ.get("SCOZ_DEBIAN", "http://deb.debian.org/debian"), self.release()))
+                os.environ.get("SCOZ_DEBIAN") or self.mirror(), self.release()))
         apt = ["apt-get", "-q", "-o", "Dir::Etc::sourcelist=%s/sources.list" % where, "-o", "Dir::Etc::sourceparts=/nonexistent",
                "-o", "Dir::State::lists=%s/lists" % where, "-o", "Dir::Cache=%s/cache" % where, "-o", "APT::Sandbox::User=root"]
         try:  # lists of its own: those of the machine may be without sources, and are not ours to change
@@ -126,6 +127,16 @@ class Main(Experiment):
         self.machine.run([os.path.join(tree, "configure"), "--disable-tcl"], cwd=built)
         self.machine.run(["make", "sqlite3.c"], cwd=built)
         return built
+
+    @staticmethod
+    def mirror():
+        """Where this machine has its packages from."""
+        told = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout.split()
+        mirrors = [uri for uri in told if "security" not in uri]
+        if not mirrors:
+            raise Unfit("no source of SQLite: apt-get knows no mirror (SCOZ_DEBIAN=URI names one)")
+        return mirrors[0]
 
     @staticmethod
     def release():

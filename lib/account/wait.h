@@ -33,10 +33,17 @@
  * absorbs:
  *
  *   complete  start = max(issue, last completion); served += now - start
- *             a = A(submitter at the submission) + (start - issue)
- *             b = B(D) + (issue - last completion, at least 0)
- *             B(D) = min(a, b, G), which is who ends the wait (account.h, "wake")
+ *             a = A(submitter at the submission) + (start - issue), v = issue - A(submitter)
+ *             b = B(D) + (issue - last completion, at least 0) - (v >= last v ? late : 0)
+ *             B(D) = min(b, G), late = max(0, B(D) - a)
+ *             who ends the wait (account.h, "wake") is min(a, B(D))
  *   wait hit  L = served since the last wait that this device has ended; B(D) += d as well
+ *
+ * late is what the last submitter owed more than the device. It holds up those who came after it
+ * in virtual time (v), for which the device was still busy; but not who came before it there, and
+ * only by the clock after it: a thread that sleeps by a timer may come tens of milliseconds too
+ * early. (If all inherited from it, the writes of a database's background writer gave what that
+ * owed to everybody who used the disk: tests/sim/writers.c, -73 points instead of -1.)
  *
  * L may be more than the task has waited, if the request was started ahead of its use: the device
  * would be faster all the same, but the task absorbs no more than it has waited; the rest it owes.
@@ -137,28 +144,38 @@ struct scoz_device {
 	__u64 done;   /* when its last request was completed */
 	__u64 served; /* ns, since a wait was ended by it */
 	__s64 booked; /* what hits have inserted for it, all of it so far */
+	/* Of its last request: by how much more its submitter owed, when it came in virtual time.
+	 */
+	__s64 late;
+	__s64 came;
 };
 
 /*
- * A request ends that was issued at @issued by somebody who had absorbed @submitter. Whoever has
- * waited for it inherits device->absorbed.
+ * A request ends that was issued at @issued by somebody who had absorbed @submitter. Returns what
+ * whoever has waited for it inherits.
  */
-static __always_inline void scoz_device_ends(struct scoz_device *device, __s64 submitter,
-					     __u64 issued, __s64 delay, __u64 now)
+static __always_inline __s64 scoz_device_ends(struct scoz_device *device, __s64 submitter,
+					      __u64 issued, __s64 delay, __u64 now)
 {
 	__u64 start = issued;
-	__s64 a = submitter, b = device->absorbed;
+	__s64 a = submitter, b = device->absorbed, came = (__s64)issued - submitter;
 
+	if (came >= device->came)
+		b -= device->late;
 	if (!device->done)
 		b = delay;
 	else if (device->done > issued)
 		a += device->done - issued, start = device->done;
 	else
 		b += issued - device->done;
-	device->absorbed = scoz_min(scoz_min(a, b), delay);
+	b = scoz_min(b, delay);
+	device->absorbed = b;
+	device->late = b > a ? b - a : 0;
+	device->came = came;
 	device->done = now;
 	if (now > start)
 		device->served += now - start;
+	return scoz_min(a, b);
 }
 
 /* A wait that it has ended inserts @d. */

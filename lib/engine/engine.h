@@ -37,7 +37,7 @@ struct engine_options {
 	bool members_known;
 	bool all_involved; /* every task owes for external waits, not only involved ones */
 	/*
-	 * Tasks that only sleep and look owe as all others (account.h, "Sinks"): for programs that
+	 * Tasks that only sleep and look owe as all others (account/sink.h): for programs that
 	 * count their progress by themselves, so that nobody sees who makes it.
 	 */
 	bool keep_sinks;

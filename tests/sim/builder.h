@@ -75,5 +75,7 @@ struct sim_model {
 extern const struct sim_model sleeper_models[];
 /* waits.c: programs whose target is waiting; the same. */
 extern const struct sim_model waiting_models[];
+/* writers.c: the same, beside tasks that wake up now and then to use the disk; the same. */
+extern const struct sim_model writer_models[];
 
 #endif

@@ -16,6 +16,7 @@
 #include "account/busy_wait.h"
 #include "account/share.h"
 #include "account/spread.h"
+#include "account/sink.h"
 #include "account/wait.h"
 #include "program.h"
 #include "trace/trace.h"
@@ -66,7 +67,7 @@ struct sim_options {
 	/* What happens, as a causal recording has it; samples are exact, `stack` is the label. */
 	void (*trace)(const struct trace_event *e, void *arg);
 	void *trace_arg;
-	bool keep_sinks; /* tasks for which nobody waits owe as all others (account.h) */
+	bool keep_sinks; /* tasks for which nobody waits owe as all others (account/sink.h) */
 };
 void sim_options_default(struct sim_options *o);
 

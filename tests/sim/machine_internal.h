@@ -33,6 +33,7 @@ struct task {
 	struct scoz_task account;
 	struct scoz_task_use use;
 	struct scoz_spread spread;
+	struct scoz_sink sink;
 	uint64_t rng;
 	/* waits */
 	bool external; /* its last wait ended by a device or a timer */

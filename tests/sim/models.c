@@ -585,20 +585,30 @@ static const struct sim_model models[] = {
 	{ "crowd of two on 2", 2, crowd_of_two },
 };
 
+/* Those of all files, in this order. */
+static const struct sim_model *find_model(int index)
+{
+	static const struct sim_model *const more[] = { sleeper_models, waiting_models,
+							writer_models };
+
+	if (index < (int)ARRAY_SIZE(models))
+		return &models[index];
+	index -= ARRAY_SIZE(models);
+	for (size_t i = 0; i < ARRAY_SIZE(more); i++) {
+		for (const struct sim_model *m = more[i]; m->name; m++) {
+			if (!index--)
+				return m;
+		}
+	}
+	return NULL;
+}
+
 struct sim_program *model_create(int index, double scale)
 {
 	struct builder b = { .ms = SIM_MS * scale };
-	const struct sim_model *m;
-	bool waits = false;
+	const struct sim_model *m = index < 0 ? NULL : find_model(index);
 
-	if (index < 0)
-		return NULL;
-	m = index < (int)ARRAY_SIZE(models) ? &models[index] : sleeper_models;
-	for (int i = ARRAY_SIZE(models); i < index && m->name; i++) {
-		if (!(++m)->name && !waits)
-			m = waiting_models, waits = true;
-	}
-	if (!m->name)
+	if (!m)
 		return NULL;
 	b.p = program_create(m->name, m->cores);
 	m->write(&b);

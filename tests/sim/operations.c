@@ -339,7 +339,7 @@ static void do_progress(struct sim *s, int c)
 {
 	s->progress.visits++;
 	trace_progress(s, c);
-	scoz_noticed(&s->task[s->core[c].cur].account);
+	scoz_sink_counts(&s->task[s->core[c].cur].sink);
 	s->progress.last_time = s->now;
 	core_release(s, c, false);
 	s->progress.last_virtual = s->now - s->core[c].account.absorbed;
@@ -486,16 +486,18 @@ static void end_request(struct sim *s, int t, int c, struct scoz_device *device)
 	struct task *x = &s->task[t];
 	int64_t most = x->account.absorbed + s->now - x->account.since;
 	uint64_t length = s->now - x->account.since;
+	int64_t ender;
 
 	if (is_server(s, x)) { /* it has asked on behalf of others */
 		task_wake(s, t, c);
 		return;
 	}
 	if (device) {
-		scoz_device_ends(device, x->account.absorbed, x->account.since, s->delay, s->now);
+		ender = scoz_device_ends(device, x->account.absorbed, x->account.since, s->delay,
+					 s->now);
 		length = device->served;
 		device->served = 0;
-		task_wake_served(s, t, c, device->absorbed);
+		task_wake_served(s, t, c, ender);
 	} else {
 		task_wake(s, t, c);
 	}
@@ -536,9 +538,8 @@ void operations_device(struct sim *s, int object, int t)
 		end_wait(s, t, NULL, s->now - x->account.since, &x->submitted);
 		return;
 	}
-	scoz_device_ends(&o->device, x->submitted, x->issued, s->delay, s->now);
+	ender = scoz_device_ends(&o->device, x->submitted, x->issued, s->delay, s->now);
 	served = o->device.served;
 	o->device.served = 0;
-	ender = o->device.absorbed;
 	end_wait(s, t, &o->device, served, &ender);
 }

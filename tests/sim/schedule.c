@@ -299,7 +299,7 @@ void schedule_balance(struct sim *s)
 
 static bool is_sink(const struct sim *s, const struct task *t)
 {
-	return !s->o.keep_sinks && scoz_is_sink(&t->account);
+	return !s->o.keep_sinks && scoz_sink_is(&t->sink);
 }
 
 void task_block(struct sim *s, int c)
@@ -374,7 +374,7 @@ static void task_wake_external(struct sim *s, int t, const int64_t *submitter)
 	x->external = true;
 	s->external_waited += s->now - x->account.since;
 	s->external_waits++;
-	scoz_external_wait(&x->account, s->now);
+	scoz_sink_waited(&x->sink, s->now - x->account.since, x->account.ran);
 	scoz_spread_woken(&x->spread, true);
 	if (is_server(s, x))
 		scoz_wake_external(&x->account, s->now);
@@ -406,7 +406,9 @@ void task_wake(struct sim *s, int t, int waker)
 	core_release(s, waker, true);
 	if (s->core[waker].cur != NOBODY) {
 		scoz_spread_wakes(&s->task[s->core[waker].cur].spread);
-		scoz_noticed(&s->task[s->core[waker].cur].account);
+		if (!x->spec->kernel && !is_sink(s, x))
+			scoz_sink_wakes(&s->task[s->core[waker].cur].sink,
+					s->now - x->account.since);
 	}
 	if (is_server(s, x))
 		scoz_set_to_work(&x->account, account_of(s, waker), s->now);
@@ -424,7 +426,7 @@ void task_wake_served(struct sim *s, int t, int waker, int64_t ender)
 	x->external = true;
 	s->external_waited += s->now - x->account.since;
 	s->external_waits++;
-	scoz_external_wait(&x->account, s->now);
+	scoz_sink_waited(&x->sink, s->now - x->account.since, x->account.ran);
 	scoz_spread_woken(&x->spread, true);
 	scoz_wake(&x->account, ender, s->now);
 	make_ready(s, t, waker, NOBODY);
@@ -448,7 +450,7 @@ void task_start(struct sim *s, int t, int by, int core)
 	x->fair = s->core[x->core].fair_floor;
 	trace_starts(s, t, by);
 	if (by != NOBODY)
-		scoz_noticed(&s->task[s->core[by].cur].account);
+		scoz_sink_counts(&s->task[s->core[by].cur].sink);
 	make_ready(s, t, by == NOBODY ? OUTSIDE : by, core);
 }
 

@@ -127,7 +127,7 @@ static void test_a_device_serves_one_after_the_other(void **state)
 	assert_int_equal(d.absorbed, 0);
 	d.absorbed += MS; /* a hit: half of it */
 	d.served = 0;
-	scoz_device_ends(&d, 0, MS, MS, 5 * MS);
+	assert_int_equal(scoz_device_ends(&d, 0, MS, MS, 5 * MS), MS);
 	assert_int_equal(d.served, 2 * MS);
 	assert_int_equal(d.absorbed, MS); /* inherits what the first has saved */
 	d.absorbed += MS;
@@ -135,9 +135,10 @@ static void test_a_device_serves_one_after_the_other(void **state)
 	scoz_device_ends(&d, 7 * MS, 6 * MS, 7 * MS, 7 * MS);
 	assert_int_equal(d.served, 3 * MS); /* nobody has waited for the one before */
 	assert_int_equal(d.absorbed, 3 * MS);
-	/* Who submits late brings its own account along. */
-	scoz_device_ends(&d, 4 * MS, 90 * MS, 7 * MS, 91 * MS);
-	assert_int_equal(d.absorbed, 4 * MS);
+	/* Who submits late brings its own account along, but does not leave it behind. */
+	assert_int_equal(scoz_device_ends(&d, 4 * MS, 90 * MS, 7 * MS, 91 * MS), 4 * MS);
+	assert_int_equal(d.absorbed, 7 * MS);
+	assert_int_equal(scoz_device_ends(&d, 7 * MS, 91 * MS, 7 * MS, 92 * MS), 7 * MS);
 }
 
 /* Two waits ended by one commit: whoever runs first inserts, the other one shares it. */
@@ -147,17 +148,17 @@ static void test_one_commit_for_two(void **state)
 	struct scoz_core one = { .idle = 1 }, two = { .idle = 1 };
 	struct scoz_task a = {}, b = {};
 	struct scoz_arrival first, second;
-	__s64 inserted;
+	__s64 inserted, ender;
 
 	(void)state;
-	scoz_device_ends(&d, a.absorbed, MS, 0, 3 * MS);
+	ender = scoz_device_ends(&d, a.absorbed, MS, 0, 3 * MS);
 	inserted = scoz_wait_inserts(d.served, SCOZ_SPEEDUP_ONE);
 	assert_int_equal(inserted, 2 * MS);
 	d.served = 0;
-	scoz_wake(&a, d.absorbed, 3 * MS);
-	scoz_device_ends(&d, b.absorbed, 2 * MS, 0, 3 * MS);
+	scoz_wake(&a, ender, 3 * MS);
+	ender = scoz_device_ends(&d, b.absorbed, 2 * MS, 0, 3 * MS);
 	assert_int_equal(d.served, 0);
-	scoz_wake(&b, d.absorbed, 3 * MS);
+	scoz_wake(&b, ender, 3 * MS);
 	scoz_arrive(&one, &a, 0, 0, 3 * MS, &first);
 	scoz_device_hit(&d, inserted);
 	scoz_wait_hit(&one, &first, inserted, 0, inserted, inserted);

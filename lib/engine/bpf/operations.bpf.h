@@ -74,6 +74,7 @@ static __always_inline s64 device_ends(u64 key, const struct operation *o)
 	struct scoz_global *g = page_global();
 	struct device_state *d = bpf_map_lookup_elem(&devices, &key);
 	u64 now = bpf_ktime_get_ns(), served;
+	s64 ender;
 
 	if (!g)
 		return o->absorbed;
@@ -86,12 +87,10 @@ static __always_inline s64 device_ends(u64 key, const struct operation *o)
 			return o->absorbed;
 	}
 	served = d->device.served;
-	scoz_device_ends(&d->device, o->absorbed, o->since, READ_ONCE(g->delay), now);
+	ender = scoz_device_ends(&d->device, o->absorbed, o->since, READ_ONCE(g->delay), now);
 	if (!o->involved)
 		d->device.served = served;
-	if (now > d->target_until)
-		d->device.absorbed = o->absorbed;
-	return d->device.absorbed;
+	return now > d->target_until ? o->absorbed : ender;
 }
 
 /*

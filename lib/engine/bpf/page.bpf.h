@@ -8,13 +8,14 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "account/share.h"
+#include "account/sink.h"
 #include "account/wait.h"
 #include "engine/bpf/shared.h"
 
 const volatile __u32 model;
 const volatile __s32 self_tgid = -1;
 const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.bpf.h) */
-const volatile __u32 filter_sinks = 1; /* account.h, "Sinks" */
+const volatile __u32 filter_sinks = 1; /* account/sink.h */
 const volatile __u32 members_known;    /* 1: hits of tasks that are not involved do not count */
 const volatile __u32 spare_strangers;  /* 1: account/share.h */
 const volatile __u32 spread_hits;      /* 1: account/spread.h */
@@ -70,6 +71,7 @@ struct task_state {
 	struct scoz_task account;
 	struct scoz_task_use use;
 	struct scoz_spread spread;
+	struct scoz_sink sink;
 	u64 involved_until; /* ~0: for good */
 	u32 blocked;
 	u32 external; /* its last wait ended by a device or timer */
@@ -257,7 +259,7 @@ static __always_inline bool is_involved(const struct task_state *t, u64 now)
 
 static __always_inline bool is_sink(const struct task_state *t)
 {
-	return filter_sinks && scoz_is_sink(&t->account);
+	return filter_sinks && scoz_sink_is(&t->sink);
 }
 
 /*

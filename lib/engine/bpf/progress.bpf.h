@@ -105,7 +105,7 @@ static __always_inline int visit(u32 point)
 		span(config, virtual);
 	if (t) {
 		t->involved_until = INVOLVED_FOREVER;
-		scoz_noticed(&t->account);
+		scoz_sink_counts(&t->sink);
 	}
 	return 0;
 }

@@ -204,7 +204,7 @@ static __always_inline void count_external_wait(struct scoz_core *c, struct task
 		c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
 		c->external_waits++;
 	}
-	scoz_external_wait(&t->account, now);
+	scoz_sink_waited(&t->sink, now - t->account.since, t->account.ran);
 }
 
 static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_global *g,
@@ -341,7 +341,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	begin_queueing(t, READ_ONCE(g->delay), now);
 	if (is_self(waker) || !w)
 		return 0;
-	scoz_noticed(&w->account);
+	if (!(p->flags & PF_KTHREAD) && !is_sink(t))
+		scoz_sink_wakes(&w->sink, length);
 	if (all_involved)
 		return 0;
 	serve(t, p, w->involved_until == INVOLVED_FOREVER ? now + INVOLVED_FOR : w->involved_until);
@@ -372,7 +373,7 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 	t->account.since = now;
 	if (!parent)
 		return 0;
-	scoz_noticed(&parent->account);
+	scoz_sink_counts(&parent->sink);
 	if (parent->involved_until == INVOLVED_FOREVER)
 		t->involved_until = INVOLVED_FOREVER;
 	return 0;

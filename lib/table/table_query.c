@@ -154,8 +154,11 @@ static char *near_functions(const struct maptable *t, const char *function)
 
 static int no_function(const struct maptable *t, const char *function, struct error *err)
 {
-	_cleanup_free_ char *near = near_functions(t, function);
+	_cleanup_free_ char *near = NULL;
 
+	if (!err) /* nobody asks, and the search is not for free */
+		return -ENOENT;
+	near = near_functions(t, function);
 	return error_set(
 		err, ENOENT, "%s has no function \"%s\"%s%s", maptable_name(t), function, near,
 		maptable_source(t) == MAP_DWARF || maptable_source(t) == MAP_KALLSYMS

@@ -119,7 +119,7 @@ static char *points_text(double pp)
 
 char *trust_text(const struct trust *t, double more_s)
 {
-	_cleanup_free_ char *now = points_text(t->now_pp), *time = NULL;
+	_cleanup_free_ char *now = points_text(t->now_pp), *time = NULL, *fixed = NULL;
 
 	switch (t->answer) {
 	case TRUST_REACHED:
@@ -132,10 +132,12 @@ char *trust_text(const struct trust *t, double more_s)
 			"%s now; \xc2\xb1%g is out of reach: it would take more than a day", now,
 			t->goal_pp);
 	case TRUST_NEVER:
-		return xasprintf("%s now; \xc2\xb1%g is out of reach: \xc2\xb1%.1f of it does not "
-				 "shrink with time%s%s%s",
-				 now, t->goal_pp, t->fixed_pp, t->fixed_cause ? " (" : "",
-				 t->fixed_cause ? t->fixed_cause : "", t->fixed_cause ? ")" : "");
+		fixed = points_text(fmin(t->fixed_pp, t->now_pp));
+		return xasprintf(
+			"%s now; \xc2\xb1%g is out of reach: %s of it does not shrink with "
+			"time%s%s%s",
+			now, t->goal_pp, fixed, t->fixed_cause ? " (" : "",
+			t->fixed_cause ? t->fixed_cause : "", t->fixed_cause ? ")" : "");
 	case TRUST_WITHHELD:
 		return xasprintf("%s; more time makes no advice of it", t->doubt);
 	default:

@@ -157,7 +157,7 @@ document.addEventListener("DOMContentLoaded", () => {
       });
       if (focused && focused !== document.activeElement)
         focused.focus({ preventScroll: true });
-      s.headline.textContent = answer(s, list);
+      s.headline.textContent = answer(s, list).replace(/ %/g, "\xa0%");
     }
   }
 

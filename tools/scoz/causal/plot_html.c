@@ -191,17 +191,20 @@ static void write_data(const struct page *p, const struct model_row *row)
 	fputc('"', p->out);
 }
 
-/* Where there is no room for it, it breaks after what its parts are joined with. */
+/* Where there is no room for it, it breaks after what its parts are joined with, never before %. */
 static void write_label(const struct page *p, const char *label)
 {
 	while (*label) {
-		const char *joint = strstr(label, "::");
-		size_t n = joint && joint[2] ? (size_t)(joint + 2 - label) : strlen(label);
+		const char *joint = strstr(label, "::"), *percent = strstr(label, " %");
+		bool whole = percent && (!joint || percent < joint);
+		size_t n = whole	       ? (size_t)(percent - label)
+			   : joint && joint[2] ? (size_t)(joint + 2 - label)
+					       : strlen(label);
 		_cleanup_free_ char *part = xstrndup(label, n);
 
 		page_text(p, part);
-		label += n;
-		fprintf(p->out, *label ? "<wbr/>" : "");
+		label += n + whole;
+		fprintf(p->out, whole ? "\xc2\xa0" : *label ? "<wbr/>" : "");
 	}
 }
 
@@ -507,7 +510,7 @@ static void write_head(const struct page *p)
 	double first = ceil(p->axis.lo / p->axis.step) * p->axis.step;
 
 	fprintf(p->out, "<div class=\"grid-row head\" aria-hidden=\"true\"><span class=\"name\">"
-			"target</span><span class=\"seen\">seen %%</span><span "
+			"target</span><span class=\"seen\">%% of samples</span><span "
 			"class=\"whisker ticks\">");
 	for (int i = 0; first + i * p->axis.step <= p->axis.hi; i++) {
 		double v = first + i * p->axis.step;
@@ -516,7 +519,7 @@ static void write_head(const struct page *p)
 		fprintf(p->out, "<span style=\"left:%.1f%%\">%g</span>", at_x(p, v) / WHISKER * 100,
 			v);
 	}
-	fprintf(p->out, "</span><span class=\"value\">saves %% [95 %%]</span><span "
+	fprintf(p->out, "</span><span class=\"value\">saves, %% [95 %% interval]</span><span "
 			"class=\"spark\">whole curve</span></div>\n");
 }
 
@@ -561,6 +564,25 @@ static void write_next(const struct page *p, uint32_t progress)
 	fprintf(p->out, ".</p>\n");
 }
 
+/* What rows show, no more than there is. */
+static void write_legend(const struct page *p, const struct ranking *r, const char *unit)
+{
+	bool worth = r->start[SECTION_WORTH + 1] > 0, more = false;
+
+	for (size_t i = 0; i < r->n; i++)
+		more |= r->rows[i]->trust.t.answer == TRUST_MORE;
+	fprintf(p->out, "<p class=\"sub\">Each row: by how much ");
+	page_text(p, unit);
+	fprintf(p->out,
+		" would shrink if that target took less time, by what stands after \"at\". "
+		"%sMark and line: the estimate and its 95 %% interval; dotted: the most that is "
+		"possible%s.</p>\n",
+		worth ? "Solid bar: what is surely saved, the \"at least\" above. " : "",
+		more ? "; \xc2\xb1"
+		       "2 in 9 min: so much more profiling makes it that precise"
+		     : "");
+}
+
 static void write_progress(struct page *p, uint32_t progress)
 {
 	struct ranking r;
@@ -581,12 +603,7 @@ static void write_progress(struct page *p, uint32_t progress)
 	write_label(p, headline);
 	fprintf(p->out, "</h1>\n");
 	write_next(p, progress);
-	fprintf(p->out, "<p class=\"sub\">By how much ");
-	page_text(p, unit);
-	fprintf(p->out, " would shrink if a target took that much less time (\"at\"). Solid: "
-			"surely; line: 95 %% interval; dotted: the most that is possible; \xc2\xb1"
-			"2 in "
-			"9 min: so much more profiling makes it that precise.</p>\n");
+	write_legend(p, &r, unit);
 	if (!progress)
 		write_controls(p);
 	write_head(p);

@@ -500,7 +500,7 @@ static void withheld(void **state)
 	/* No precision is promised, whatever it takes. */
 	at("\nPrecision (percentage points, 95 %)\n  func:std::map<std::string, "
 	   "Order>::operator[]");
-	assert_int_equal(times(" paced from outside; more time makes no advice of it\n"), 1);
+	assert_int_equal(times("more time makes no advice of it\n"), 1);
 	assert_int_equal(times(" now"), 0);
 	/* One warning stays one. */
 	at("\nWarnings\n  map::operator[]: paced from outside: for each");

@@ -21,6 +21,8 @@
 #include "tools/scoz/causal/mpi_view.c"
 #include "tools/scoz/causal/plot_curve.c"
 #include "tools/scoz/causal/process_view.c"
+#include "tools/scoz/causal/report_axis.c"
+#include "tools/scoz/causal/report_target.c"
 #define print_row print_report_row
 #include "tools/scoz/causal/report_text.c"
 #undef print_row

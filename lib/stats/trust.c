@@ -8,6 +8,7 @@
 #define GOAL_USUAL 2.0
 #define GOAL_FINE  1.0
 #define COARSE	   1.25 /* times what does not shrink: a goal where the usual one is out of reach */
+#define WORTHWHILE 0.9	/* of what is reached, at most: who would wait for ±47 that has ±48? */
 #define LEAST_PART 0.1	/* of a goal that noise must be left: less would take forever */
 #define STEPS	   30
 #define LONGEST_S  86400.0
@@ -26,7 +27,7 @@ double trust_goal(double now_pp, double fixed_pp)
 
 	if (now_pp <= GOAL_USUAL)
 		return now_pp > GOAL_FINE ? GOAL_FINE : 0;
-	if (room_for_noise(GOAL_USUAL, fixed_pp) > 0 || now_pp <= coarse)
+	if (room_for_noise(GOAL_USUAL, fixed_pp) > 0 || coarse > WORTHWHILE * now_pp)
 		return GOAL_USUAL;
 	return coarse;
 }

@@ -522,6 +522,7 @@ static void withheld(void **state)
 	t[0].waits = 0;
 	report_of(t, 1, false, NULL);
 	assert_int_equal(at("Nothing is surely worth it yet; what may save most is "), 0);
+	assert_int_equal(times("] %"), 0); /* 1.6 % [-9.1, 12.3] */
 }
 
 static void most_harmful_first(void **state)

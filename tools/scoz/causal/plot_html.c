@@ -553,15 +553,16 @@ static void write_controls(const struct page *p)
 	      p->out);
 }
 
-static void write_next(const struct page *p, uint32_t progress)
+/* What else is to be known at once: what is best done next, or why there is no answer. */
+static void write_next(const struct page *p, const struct ranking *r, uint32_t progress)
 {
-	_cleanup_free_ char *text = next_text(p->m, progress);
+	_cleanup_free_ char *next = next_text(p->m, progress), *excuse = ranking_excuse(r);
 
-	if (!text)
+	if (!next && !excuse)
 		return;
 	fprintf(p->out, "<p class=\"next\">");
-	write_label(p, text);
-	fprintf(p->out, ".</p>\n");
+	write_label(p, next ? next : excuse);
+	fprintf(p->out, "%s</p>\n", next ? "." : "");
 }
 
 /* What rows show, no more than there is. */
@@ -602,7 +603,7 @@ static void write_progress(struct page *p, uint32_t progress)
 	fprintf(p->out, "\">\n<h1 class=\"headline\">");
 	write_label(p, headline);
 	fprintf(p->out, "</h1>\n");
-	write_next(p, progress);
+	write_next(p, &r, progress);
 	write_legend(p, &r, unit);
 	if (!progress)
 		write_controls(p);

@@ -12,14 +12,24 @@
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 
-static void print_trust_of(const struct model_row *row)
+/* "  text", on as many lines as it takes; frees @text. */
+static void put_detail(char *text, size_t width)
 {
-	_cleanup_free_ char *text = trust_text(&row->trust.t, row->trust.more_s);
 	_cleanup_free_ char *shown = text_shown(text);
 
-	printf("  precision at %g %%: %s%s\n", row->trust.speedup_pct, shown,
-	       row->trust.command ? ":" : "");
-	if (row->trust.command) {
+	printf("  ");
+	text_put_wrapped(shown, 4, width);
+	free(text);
+}
+
+static void print_trust_of(const struct model_row *row, size_t width)
+{
+	_cleanup_free_ char *text = trust_text(&row->trust.t, row->trust.more_s);
+
+	put_detail(xasprintf("precision at %g %%: %s%s", row->trust.speedup_pct, text,
+			     row->trust.command ? ":" : ""),
+		   width);
+	if (row->trust.command) { /* whole: to be copied */
 		_cleanup_free_ char *command = text_shown(row->trust.command);
 
 		printf("    %s\n", command);
@@ -164,34 +174,31 @@ static void print_waiters(const struct model *m, const struct model_row *row)
 
 static void print_details(const struct model *m, const struct model_row *row, size_t width)
 {
+	const char *location = row->target->location;
 	_cleanup_free_ char *name = text_shown(row->target->name);
-	_cleanup_free_ char *location = text_shown(row->target->location);
-	_cleanup_free_ char *unit = ranking_unit(m, row->progress), *shown = text_shown(unit);
+	_cleanup_free_ char *unit = ranking_unit(m, row->progress);
 	_cleanup_free_ char *best = estimate_best_text(row->e), *share = report_share_text(row);
+	bool why = estimate_needs_reason(row->e);
 
 	paint(PAINT_BOLD);
-	printf("%s\n", name);
+	printf("%s\n", name); /* whole: to be copied */
 	paint(PAINT_PLAIN);
-	if (*location && strcmp(location, name) != 0)
-		printf("  %s\n", location);
-	printf("  %s%s%s%s: %s of %s\n", verdict_name(row->e->verdict),
-	       estimate_needs_reason(row->e) ? " (" : "",
-	       estimate_needs_reason(row->e) ? doubt_text(row->e->doubt) : "",
-	       estimate_needs_reason(row->e) ? ")" : "", best, shown);
-	printf("  %llu samples%s%s%s\n", (unsigned long long)row->samples, row->of ? " (" : "",
-	       row->of ? share : "", row->of ? " %)" : "");
+	if (*location && strcmp(location, row->target->name) != 0)
+		put_detail(xstrdup(location), width);
+	put_detail(xasprintf("%s%s%s%s: %s of %s", verdict_name(row->e->verdict), why ? " (" : "",
+			     why ? doubt_text(row->e->doubt) : "", why ? ")" : "", best, unit),
+		   width);
+	put_detail(xasprintf("%llu samples%s%s%s", (unsigned long long)row->samples,
+			     row->of ? " (" : "", row->of ? share : "", row->of ? " %)" : ""),
+		   width);
 	print_callers(m, row, width);
 	print_waiters(m, row);
 	putchar('\n');
 	print_curve(m, row, width);
 	putchar('\n');
-	print_trust_of(row);
-	if (row->e->warning) {
-		_cleanup_free_ char *warning = text_shown(row->e->warning);
-
-		printf("  ");
-		text_put_wrapped(warning, 2, width);
-	}
+	print_trust_of(row, width);
+	if (row->e->warning)
+		put_detail(xstrdup(row->e->warning), width);
 	putchar('\n');
 }
 

@@ -366,15 +366,19 @@ static void print_headline(const struct model *m, const struct ranking *r, bool 
 static void print_ranking(const struct model *m, uint32_t progress, const struct report_options *o,
 			  size_t width, size_t prose)
 {
+	_cleanup_free_ char *excuse = NULL;
 	struct ranking r, all;
 	struct columns c;
 	char **labels;
 
 	ranking_init(&all, m, progress, SORT_BOUND, NULL);
+	excuse = ranking_excuse(&all);
 	ranking_init(&r, m, progress, o->sort, o->filter);
 	paint(PAINT_BOLD);
 	print_headline(m, &all, true, prose);
 	paint(PAINT_PLAIN);
+	if (excuse)
+		text_put_wrapped(excuse, 0, prose);
 	if (r.n) {
 		_cleanup_free_ char *unit = ranking_unit(m, r.progress), *shown = text_shown(unit);
 

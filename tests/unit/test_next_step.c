@@ -440,6 +440,9 @@ static void page(void **state)
 	assert_int_equal(run(cmd_plot, "-o", html, path, NULL), EXIT_DONE);
 	text = read_file(html, NULL);
 	assert_non_null(strstr(text, "<p class=\"next\">With 50\xc2\xa0% off each, first work ("));
+	/* What both save is shown where it was measured. */
+	assert_non_null(strstr(text, "<summary>Together (1): what both save, measured "));
+	assert_non_null(strstr(text, "<tr><td>work + parse</td><td>"));
 	unlink(html);
 }
 

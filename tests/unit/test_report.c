@@ -524,6 +524,10 @@ static void test_replay(void **state)
 	assert_non_null(strstr(out_text, "  REPLAY (BOUNDS)\n"));
 	assert_non_null(strstr(out_text, "  10.0 [7.5, 12.5]\n"));
 	unsetenv("COLUMNS");
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "<summary>Not measured (2): expected by a replay of "));
+	assert_non_null(strstr(out_text, "<tr><td>func:other@bar</td><td>8.0 [4.0, 16.0]</td>"
+					 "<td>50 %</td></tr>"));
 
 	/* Before the first window it is all there is, and concludes nothing. */
 	f.n_targets = 0;
@@ -531,6 +535,9 @@ static void test_replay(void **state)
 	assert_int_equal(run(cmd_report, path, NULL), EXIT_NOTHING);
 	assert_ptr_equal(strstr(out_text, "Nothing is known about the time per \""), out_text);
 	assert_non_null(strstr(out_text, "Not measured (5)"));
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_NOTHING);
+	assert_non_null(strstr(out_text, "<h1 class=\"headline\">Nothing is known about the "));
+	assert_non_null(strstr(out_text, "<summary>Not measured (5): "));
 }
 
 static void test_phases(void **state)

@@ -29,6 +29,8 @@
 #define print_notes print_report_notes
 #include "tools/scoz/causal/report_run.c"
 #undef print_notes
+#include "tools/scoz/causal/plot_lists.c"
+#include "tools/scoz/causal/plot_source.c"
 #define columns svg_columns
 #define style	style_svg
 #include "tools/scoz/causal/plot_svg.c"

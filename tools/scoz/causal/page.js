@@ -218,7 +218,7 @@ document.addEventListener("DOMContentLoaded", () => {
   sort.onchange = update;
   filter.oninput = update;
   addEventListener("hashchange", follow);
-  addEventListener("beforeprint", () => $$(".kind").forEach(k => k.open = true));
+  addEventListener("beforeprint", () => $$(".kind,.list").forEach(k => k.open = true));
   $$(".row").forEach(row => row.addEventListener("toggle", link));
   // Of what is not painted yet: the buttons that copy names and commands.
   if (navigator.clipboard) {

@@ -19,10 +19,8 @@ char *locale_text(const char *s)
 {
 	static const struct {
 		const char *utf8, *ascii;
-	} known[] = { { ELLIPSIS, "..." },
-		      { "\xc2\xb5", "u" },
-		      { "\xc2\xb1", "+-" },
-		      { "\xe2\x80\x93", "-" } };
+	} known[] = { { ELLIPSIS, "..." },     { "\xc2\xb5", "u" },	{ "\xc2\xb1", "+-" },
+		      { "\xe2\x80\x93", "-" }, { "\xe2\x80\x94", "-" }, { "\xe2\x86\x92", "->" } };
 	char *out = xmalloc(3 * strlen(s) + 1), *to = out;
 
 	if (locale_is_utf8())

@@ -26,6 +26,7 @@ static const char slopes_style[] =
 	"\"Helvetica Neue\",Helvetica,Arial,sans-serif}\n"
 	"main{max-width:1000px;margin:0 auto;padding:24px 20px 48px}\n"
 	"h1{font-size:21px;line-height:1.3;margin:0 0 4px;overflow-wrap:anywhere}\n"
+	"h2{font-size:15px;margin:28px 0 8px}\n"
 	".sub,li{color:var(--soft);font-size:12.5px;overflow-wrap:anywhere}\n"
 	"svg{display:block;width:100%;min-width:540px;max-width:820px}.wide{overflow-x:auto}\n"
 	"line,path{stroke:var(--c);fill:none}.axis{stroke:var(--soft)}.zero{stroke:var(--grid)}\n"

@@ -216,6 +216,13 @@ async function use(browser, url, name, row) {
   check(!t.errors.length, `${name}: ${t.errors[0]}`);
   await t.close();
 
+  // The numbers of the axis stay in sight.
+  t = await Tab.open(browser, url, { width: 1280, height: 500 });
+  check(await t.run(`{ scrollTo(0, 300); 0 } new Promise(r => setTimeout(() => r(scrollY < 300 ||
+    (r => r.top >= 0 && r.bottom < 150)(document.querySelector(".shown .ticks")
+    .getBoundingClientRect())), 100))`), `${name}: the axis is scrolled away`);
+  await t.close();
+
   // Without the script everything is there, and nothing that needs it.
   t = await Tab.open(browser, url, { width: 1280, height: 900, script: false });
   check(await t.run(`getComputedStyle(document.getElementById("controls")).display`) === "none",

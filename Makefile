@@ -12,10 +12,12 @@ B	 ?= build
 PKGS	 := libbpf libdw libelf libzstd hwloc jansson
 # Of the tool only.
 TOOL_PKGS := ncursesw
-PKG_CFLAGS	 := $(shell pkg-config --cflags $(PKGS))
-PKG_LIBS	 := $(shell pkg-config --libs $(PKGS))
-TOOL_CFLAGS	 := $(shell pkg-config --cflags $(TOOL_PKGS))
-TOOL_LIBS	 := $(shell pkg-config --libs $(TOOL_PKGS))
+# Before make deps there may be none: that is not to be complained of four times.
+pkg_config	 = $(shell command -v pkg-config >/dev/null && pkg-config $(1))
+PKG_CFLAGS	 := $(call pkg_config,--cflags $(PKGS))
+PKG_LIBS	 := $(call pkg_config,--libs $(PKGS))
+TOOL_CFLAGS	 := $(call pkg_config,--cflags $(TOOL_PKGS))
+TOOL_LIBS	 := $(call pkg_config,--libs $(TOOL_PKGS))
 CFLAGS	 ?= -O2 -g
 ALL_CFLAGS = $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wformat-security -Wno-format-truncation -Werror \
 	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \

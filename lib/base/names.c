@@ -19,10 +19,8 @@ char *locale_text(const char *s)
 {
 	static const struct {
 		const char *utf8, *ascii;
-	} known[] = { { ELLIPSIS, "..." },
-		      { "\xc2\xb5", "u" },
-		      { "\xc2\xb1", "+-" },
-		      { "\xe2\x80\x93", "-" } };
+	} known[] = { { ELLIPSIS, "..." },     { "\xc2\xb5", "u" },	{ "\xc2\xb1", "+-" },
+		      { "\xe2\x80\x93", "-" }, { "\xe2\x80\x94", "-" }, { "\xe2\x86\x92", "->" } };
 	char *out = xmalloc(3 * strlen(s) + 1), *to = out;
 
 	if (locale_is_utf8())
@@ -186,17 +184,42 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Its beginning, what tells it from others (from byte @from to @to) with what is around, its end.
+/*
+ * How wide the last part is, the function of a class, the file of a directory; 0: there is none.
+ * What stands in brackets is no part.
+ */
+static size_t last_part(const char *name)
+{
+	const char *last = NULL;
+	size_t depth = 0;
+
+	for (const char *p = name; *p; p++) {
+		depth += *p == '<' || *p == '(';
+		depth -= depth && (*p == '>' || *p == ')');
+		if (!depth && (*p == '/' || (*p == ':' && p > name && p[-1] == ':')))
+			last = p + 1;
+	}
+	return last ? text_width(last) : 0;
+}
+
+/*
+ * Its beginning, what tells it from others (from byte @from to @to) with what is around, its end:
+ * all of the last part, if there is room.
  */
 static char *show_difference(const struct group *g, const char *name, size_t from, size_t to)
 {
 	_cleanup_free_ char *before = xstrndup(name, from), *until = xstrndup(name, to);
 	size_t total = text_width(name), a = text_width(before), b = text_width(until);
-	size_t head = least(a, g->max / 4), tail, room, left, right;
+	size_t head = least(a, g->max / 4), last = last_part(name), tail, room, left, right;
 
 	b = b < a ? a : b;
 	tail = least(total - b, g->max / 4);
-	room = g->max - head - tail - 2; /* with an ellipsis on either side */
+	/* With an ellipsis on either side. */
+	if (last > tail && last <= total - b && last + b - a + 2 <= g->max) {
+		tail = last;
+		head = least(head, g->max - last - (b - a) - 2);
+	}
+	room = g->max - head - tail - 2;
 	if (b - a > room)
 		b = a + room;
 	room -= b - a;

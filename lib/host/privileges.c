@@ -87,7 +87,9 @@ char *privileges_setcap(void)
 		if (privileges_have(bounding, wanted[i].capability))
 			text_add(&list, "%s%s", list ? "," : "", wanted[i].name);
 	}
-	line = xasprintf("sudo setcap %s=p \"$(command -v scozd)\" %s=p \"$(command -v scoz)\"",
+	/* Root finds scozd: sbin is not in everybody's path. */
+	line = xasprintf("sudo sh -c 'setcap %s=p \"$(command -v scozd)\" %s=p \"$(command -v "
+			 "scoz)\"'",
 			 list, list);
 	free(list);
 	return line;

@@ -86,7 +86,7 @@ static void __attribute__((noreturn)) launcher_main(int socket, char **argv, con
 	char order;
 	int fds[FD_PASS_MAX];
 
-	prctl(PR_SET_NAME, "scozd-launch");
+	prctl(PR_SET_NAME, LAUNCHER_NAME);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigfillset(&all); /* the terminal's signals are for the profiler and the command */
 	sigprocmask(SIG_SETMASK, &all, NULL);

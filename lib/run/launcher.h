@@ -12,6 +12,9 @@
 
 #include "base/base.h"
 
+/* What the command is called before it is executed. */
+#define LAUNCHER_NAME "scozd-launch"
+
 struct launcher {
 	int socket;
 	int process; /* pidfd of it: its number may be that of another one by now */

@@ -63,7 +63,7 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	const struct answer_row *worth = answer_first(rows, n);
 	const struct answer_row *harmful = first_of(rows, n, VERDICT_CONTENTION);
 	const struct answer_row *open = first_of(rows, n, VERDICT_UNDECIDED);
-	_cleanup_free_ char *value = NULL;
+	_cleanup_free_ char *value = NULL, *low = NULL, *high = NULL;
 
 	if (!n)
 		return xasprintf("Nothing is known about %s", unit);
@@ -96,9 +96,10 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 				 unit);
 	if (!open)
 		return xstrdup("Nothing is surely worth it yet: run longer");
-	value = percent_interval_text(open->e->best_pct, open->e->best_lo, open->e->best_hi,
-				      open->e->best_at_pct);
+	value = percent_text(open->e->best_pct);
+	low = percent_text(open->e->best_lo);
+	high = percent_text(open->e->best_hi);
 	return xasprintf("Nothing is surely worth it yet; what may save most is %s: %g %% off it "
-			 "saves %s %% of %s",
-			 open->label, open->e->best_at_pct, value, unit);
+			 "saves %s %% [%s, %s] of %s",
+			 open->label, open->e->best_at_pct, value, low, high, unit);
 }

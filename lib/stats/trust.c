@@ -8,6 +8,7 @@
 #define GOAL_USUAL 2.0
 #define GOAL_FINE  1.0
 #define COARSE	   1.25 /* times what does not shrink: a goal where the usual one is out of reach */
+#define WORTHWHILE 0.9	/* of what is reached, at most: who would wait for ±47 that has ±48? */
 #define LEAST_PART 0.1	/* of a goal that noise must be left: less would take forever */
 #define STEPS	   30
 #define LONGEST_S  86400.0
@@ -26,7 +27,7 @@ double trust_goal(double now_pp, double fixed_pp)
 
 	if (now_pp <= GOAL_USUAL)
 		return now_pp > GOAL_FINE ? GOAL_FINE : 0;
-	if (room_for_noise(GOAL_USUAL, fixed_pp) > 0 || now_pp <= coarse)
+	if (room_for_noise(GOAL_USUAL, fixed_pp) > 0 || coarse > WORTHWHILE * now_pp)
 		return GOAL_USUAL;
 	return coarse;
 }
@@ -119,7 +120,7 @@ static char *points_text(double pp)
 
 char *trust_text(const struct trust *t, double more_s)
 {
-	_cleanup_free_ char *now = points_text(t->now_pp), *time = NULL;
+	_cleanup_free_ char *now = points_text(t->now_pp), *time = NULL, *fixed = NULL;
 
 	switch (t->answer) {
 	case TRUST_REACHED:
@@ -132,10 +133,12 @@ char *trust_text(const struct trust *t, double more_s)
 			"%s now; \xc2\xb1%g is out of reach: it would take more than a day", now,
 			t->goal_pp);
 	case TRUST_NEVER:
-		return xasprintf("%s now; \xc2\xb1%g is out of reach: \xc2\xb1%.1f of it does not "
-				 "shrink with time%s%s%s",
-				 now, t->goal_pp, t->fixed_pp, t->fixed_cause ? " (" : "",
-				 t->fixed_cause ? t->fixed_cause : "", t->fixed_cause ? ")" : "");
+		fixed = points_text(fmin(t->fixed_pp, t->now_pp));
+		return xasprintf(
+			"%s now; \xc2\xb1%g is out of reach: %s of it does not shrink with "
+			"time%s%s%s",
+			now, t->goal_pp, fixed, t->fixed_cause ? " (" : "",
+			t->fixed_cause ? t->fixed_cause : "", t->fixed_cause ? ")" : "");
 	case TRUST_WITHHELD:
 		return xasprintf("%s; more time makes no advice of it", t->doubt);
 	default:

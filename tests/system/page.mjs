@@ -122,7 +122,7 @@ async function axeOf(t, name) {
   if (!axe)
     return;
   await t.run(readFileSync(axe, "utf8") + "; 0");
-  await t.run(`document.querySelectorAll(".kind, .row").forEach((d, i) => d.open = i < 12); 0`);
+  await t.run(`document.querySelectorAll(".kind, .row, .list").forEach((d, i) => d.open = i < 12); 0`);
   const found = await t.run(`axe.run().then(r => r.violations.map(v =>
     v.id + ": " + v.nodes.length + "x " + v.nodes[0].html.slice(0, 160) + " " +
     v.nodes[0].failureSummary))`);
@@ -143,6 +143,11 @@ const CUT = `(() => {
       bad.push(e.className + " " + e.textContent.slice(0, 60));
     if (e.matches("[role=tab]") && r.height < 24)
       bad.push("a tab of " + r.height + " pixels");
+  }
+  for (const e of document.querySelectorAll("td")) {
+    const r = e.getBoundingClientRect();
+    if (r.width && r.width < 40 && e.textContent.length > 7)
+      bad.push("a cell " + r.width + " wide: " + e.textContent);
   }
   return bad;
 })()`;
@@ -209,6 +214,13 @@ async function use(browser, url, name, row) {
       `${name}: the controls do not go with the tab`);
   }
   check(!t.errors.length, `${name}: ${t.errors[0]}`);
+  await t.close();
+
+  // The numbers of the axis stay in sight.
+  t = await Tab.open(browser, url, { width: 1280, height: 500 });
+  check(await t.run(`{ scrollTo(0, 300); 0 } new Promise(r => setTimeout(() => r(scrollY < 300 ||
+    (r => r.top >= 0 && r.bottom < 150)(document.querySelector(".shown .ticks")
+    .getBoundingClientRect())), 100))`), `${name}: the axis is scrolled away`);
   await t.close();
 
   // Without the script everything is there, and nothing that needs it.

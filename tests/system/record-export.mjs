@@ -71,7 +71,7 @@ function make(path, target) {
 	THREADS.forEach(([tid, pid, comm], id) => put('thread', { id, tid, pid, t: 0, comm }));
 	let samples = 0, points = 0, now = [0, 0, 0];
 	while (samples < target) {
-		const thread = random(10) < 6 ? 0 : random(10) < 7 ? 1 : 2, cpu = random(2);
+		const thread = random(10) < 6 ? 1 : random(10) < 7 ? 0 : 2, cpu = random(2);
 
 		if (random(3)) {
 			const kernel = random(4) === 0;

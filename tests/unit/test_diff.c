@@ -70,6 +70,37 @@ static void as_text(void **state)
 	at("1 changed, 1 the same, 2 cannot be told.\n");
 }
 
+/* What is called the same in both is the same. */
+static void alike(void **state)
+{
+	const struct fixture_target one = T(0, "func:work@one", 0.1, 0.02, 12);
+	const struct fixture_target two = T(0, "func:work@two", 0.1, 0.02, 12);
+
+	(void)state;
+	make(old, &one, 1);
+	make(new, &two, 1);
+	assert_int_equal(run(cmd_diff, old, new, NULL), EXIT_NOTHING);
+	at("Only in OLD (1): work@one\n");
+	at("Only in NEW (1): work@two\n");
+}
+
+/* In sentences as wide as the terminal. */
+static void narrow(void **state)
+{
+	(void)state;
+	make(old, before, ARRAY_SIZE(before));
+	make(new, after, ARRAY_SIZE(after));
+	setenv("COLUMNS", "80", 1);
+	assert_int_equal(run(cmd_diff, old, new, NULL), EXIT_DONE);
+	unsetenv("COLUMNS");
+	for (const char *line = out_text; *line; line += strcspn(line, "\n") + 1) {
+		_cleanup_free_ char *text = xstrndup(line, strcspn(line, "\n"));
+
+		if (text_width(text) > 80)
+			fail_msg("wider than 80:\n%s", out_text);
+	}
+}
+
 /* The page: slopes of what is known, all of it in a table, nothing loaded, names deafened. */
 static void as_page(void **state)
 {
@@ -259,6 +290,7 @@ int main(void)
 		cmocka_unit_test(symmetry),	cmocka_unit_test(nothing),
 		cmocka_unit_test(false_alarms), cmocka_unit_test(within),
 		cmocka_unit_test(not_alike),	cmocka_unit_test(as_page),
+		cmocka_unit_test(alike),	cmocka_unit_test(narrow),
 	};
 	int ret;
 

@@ -154,8 +154,9 @@ static void plain_locales(void **state)
 	(void)state;
 	assert_non_null(setlocale(LC_CTYPE, "C"));
 	assert_string_equal(locale_ellipsis(), "~");
-	plain = locale_text("\xc2\xb1 5 \xc2\xb5s \xe2\x80\xa6 \xc3\xa9");
-	assert_string_equal(plain, "+- 5 us ... ?");
+	plain = locale_text(
+		"\xc2\xb1 5 \xc2\xb5s \xe2\x80\xa6 \xe2\x80\x94 a \xe2\x86\x92 b \xc3\xa9");
+	assert_string_equal(plain, "+- 5 us ... - a -> b ?");
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		return;
 	assert_string_equal(locale_ellipsis(), ELLIPSIS);

@@ -403,10 +403,11 @@ static void expected(void **state)
 	unlink(path);
 	assert_int_equal(fixture_write(path, &f, &err), 0);
 	report(NULL);
-	assert_int_equal(times("then by replay io (both save 30.0 %, between 22.0 and 37.0): "
-			       "expected, not measured."),
+	assert_int_equal(times("Next, io: with 50 % off both a replay expects 30.0 % to be saved "
+			       "(between 22.0 and 37.0; work alone saves "),
 			 1);
-	assert_int_equal(times("then"), 1);
+	assert_int_equal(times("), not measured."), 1);
+	assert_int_equal(times("then"), 0);
 	next = next_of_json();
 	x = json_object_get(json_array_get(next, 0), "expected");
 	assert_string_equal(json_string_value(json_object_get(x, "target")), "func:io@bar");
@@ -416,7 +417,7 @@ static void expected(void **state)
 	/* Experiments count. */
 	assert_int_equal(fixture_write(path, &joint, &err), 0);
 	report(NULL);
-	assert_int_equal(times("by replay"), 0);
+	assert_int_equal(times("a replay expects"), 0);
 	assert_int_equal(times("), then parse (saves "), 1);
 }
 
@@ -438,7 +439,10 @@ static void page(void **state)
 	write_profile(&both);
 	assert_int_equal(run(cmd_plot, "-o", html, path, NULL), EXIT_DONE);
 	text = read_file(html, NULL);
-	assert_non_null(strstr(text, "<p class=\"next\">With 50 % off each, first work ("));
+	assert_non_null(strstr(text, "<p class=\"next\">With 50\xc2\xa0% off each, first work ("));
+	/* What both save is shown where it was measured. */
+	assert_non_null(strstr(text, "<summary>Together (1): what both save, measured "));
+	assert_non_null(strstr(text, "<tr><td>work + parse</td><td>"));
 	unlink(html);
 }
 

@@ -72,6 +72,27 @@ static void test_folded_per(void **state)
 	free(text);
 }
 
+/* The command before it was executed is the profiler's own code. */
+static void test_launcher(void **state)
+{
+	const char *comm = samples[0].comm, *command = recording.header.command;
+	char *text;
+
+	(void)state;
+	samples[0].comm = "scozd-launch";
+	text = export_of(export_folded, NULL);
+	assert_null(strstr(text, "scozd-launch"));
+	assert_non_null(strstr(text, "\ngzip;_start;main 1\n"));
+	free(text);
+	/* Somebody else's, where all is recorded. */
+	recording.header.command = "";
+	text = export_of(export_folded, NULL);
+	assert_non_null(strstr(text, "\nscozd-launch;_start;main 1\n"));
+	free(text);
+	recording.header.command = command;
+	samples[0].comm = comm;
+}
+
 /* Stacks that differ only in lines are one; sums stay. */
 static void test_folded_merges_lines(void **state)
 {
@@ -483,6 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_folded, setup),
 		cmocka_unit_test_setup(test_folded_per, setup),
+		cmocka_unit_test_setup(test_launcher, setup),
 		cmocka_unit_test_setup(test_folded_merges_lines, setup),
 		cmocka_unit_test_setup(test_speedscope, setup),
 		cmocka_unit_test_setup(test_firefox, setup),

@@ -401,7 +401,8 @@ static void test_measured(void **state)
 	run(cmd_report, path, NULL);
 	assert_non_null(strstr(out_text, "\n    measured at 100 %: 20."));
 	run(cmd_report, path, "work_f", NULL);
-	assert_int_equal(count_in(out_text, "  measured "), 2 * 3);
+	assert_int_equal(count_in(out_text, "  MEASURED\n"), 2);
+	assert_int_equal(count_in(out_text, "]\n"), 2 * 3); /* at the end of each line */
 	unsetenv("COLUMNS");
 
 	run(cmd_export, "-f", "csv", path, NULL);
@@ -509,7 +510,7 @@ static void test_replay(void **state)
 	assert_non_null(strstr(out_text, "\n    replay expected 2"));
 	assert_non_null(strstr(out_text, "not what experiments say"));
 	assert_non_null(
-		strstr(out_text, "Not measured (2): what a replay of the first 3.0 s expects"));
+		strstr(out_text, "Not measured (2): expected by a replay of the first 3.0 s\n"));
 	assert_non_null(strstr(out_text, "\n  func:other@bar: 8.0, between 4.0 and 16.0 at 50 %"));
 	assert_non_null(strstr(out_text, "\n  bar.c:30: 3.0, between 1.0 and 5.0 at 50 %"));
 	assert_null(strstr(out_text, "all_other")); /* that is the line */
@@ -520,14 +521,23 @@ static void test_replay(void **state)
 	assert_null(strstr(out_text, "--per process"));
 	run(cmd_report, path, "work_f", NULL);
 	/* Between two speedups, too. */
-	assert_non_null(strstr(out_text, "replay 10.0, between 7.5 and 12.5"));
+	assert_non_null(strstr(out_text, "  REPLAY (BOUNDS)\n"));
+	assert_non_null(strstr(out_text, "  10.0 [7.5, 12.5]\n"));
 	unsetenv("COLUMNS");
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "<summary>Not measured (2): expected by a replay of "));
+	assert_non_null(strstr(out_text, "<tr><td>func:other@bar</td><td>8.0 [4.0, 16.0]</td>"
+					 "<td>50 %</td></tr>"));
 
 	/* Before the first window it is all there is, and concludes nothing. */
 	f.n_targets = 0;
 	make(&f);
 	assert_int_equal(run(cmd_report, path, NULL), EXIT_NOTHING);
+	assert_ptr_equal(strstr(out_text, "Nothing is known about the time per \""), out_text);
 	assert_non_null(strstr(out_text, "Not measured (5)"));
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_NOTHING);
+	assert_non_null(strstr(out_text, "<h1 class=\"headline\">Nothing is known about the "));
+	assert_non_null(strstr(out_text, "<summary>Not measured (5): "));
 }
 
 static void test_phases(void **state)

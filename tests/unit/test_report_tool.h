@@ -21,12 +21,16 @@
 #include "tools/scoz/causal/mpi_view.c"
 #include "tools/scoz/causal/plot_curve.c"
 #include "tools/scoz/causal/process_view.c"
+#include "tools/scoz/causal/report_axis.c"
+#include "tools/scoz/causal/report_target.c"
 #define print_row print_report_row
 #include "tools/scoz/causal/report_text.c"
 #undef print_row
 #define print_notes print_report_notes
 #include "tools/scoz/causal/report_run.c"
 #undef print_notes
+#include "tools/scoz/causal/plot_lists.c"
+#include "tools/scoz/causal/plot_source.c"
 #define columns svg_columns
 #define style	style_svg
 #include "tools/scoz/causal/plot_svg.c"

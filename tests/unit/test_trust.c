@@ -151,6 +151,9 @@ static void words(void **state)
 	/* Among strangers: what can be had. */
 	assert_true(trust_goal(14, 3.1) == 4);
 	assert_true(trust_goal(3.9, 3.1) == 2);
+	/* Nobody waits for what is hardly better. */
+	assert_true(trust_goal(48, 37.5) == 2);
+	assert_true(trust_goal(60, 37.5) == 47);
 }
 
 int main(void)

@@ -94,12 +94,22 @@ bool text_alike(const char *a, const char *b)
 	return *a == *b;
 }
 
+/* Of a word, with the sign that belongs to it: "12.5 %". */
+static size_t word_length(const char *text)
+{
+	size_t len = strcspn(text, " ");
+
+	while (!strncmp(text + len, " %", 2))
+		len += 1 + strcspn(text + len + 1, " ");
+	return len;
+}
+
 void text_put_wrapped(const char *text, size_t indent, size_t width)
 {
 	size_t used = 0;
 
 	while (*text) {
-		size_t len = strcspn(text, " "), w;
+		size_t len = word_length(text), w;
 		_cleanup_free_ char *word = xstrndup(text, len);
 
 		w = text_width(word);
@@ -226,6 +236,11 @@ size_t output_width(void)
 	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col)
 		return ws.ws_col;
 	return DEFAULT_WIDTH;
+}
+
+size_t prose_width(void)
+{
+	return !getenv("COLUMNS") && !isatty(STDOUT_FILENO) ? SIZE_MAX : output_width();
 }
 
 FILE *output_open(const char *path)

@@ -41,6 +41,8 @@ void table_print(struct table *t);
 
 /* How many columns a line on stdout may have. */
 size_t output_width(void);
+/* Of sentences: as many, but whole where no person reads them on a terminal. */
+size_t prose_width(void);
 
 /*
  * Where output goes: @path, or stdout for NULL and "-". output_close() returns an exit code and

@@ -9,11 +9,11 @@
 #include "tools/scoz/text.h"
 
 #define MOST_SLOPES  30
-#define SLOPE_LEFT   150.0
-#define SLOPE_RIGHT  430.0
+#define SLOPE_LEFT   40.0
+#define SLOPE_RIGHT  260.0
 #define SLOPE_TOP    30.0
 #define SLOPE_LINE   15.0 /* between labels */
-#define SLOPES_WIDTH 900
+#define SLOPES_WIDTH 720
 #define SLOPE_LABEL  60
 #define SLOPE_DASH   "\xe2\x80\x94"
 
@@ -26,8 +26,9 @@ static const char slopes_style[] =
 	"\"Helvetica Neue\",Helvetica,Arial,sans-serif}\n"
 	"main{max-width:1000px;margin:0 auto;padding:24px 20px 48px}\n"
 	"h1{font-size:21px;line-height:1.3;margin:0 0 4px;overflow-wrap:anywhere}\n"
+	"h2{font-size:15px;margin:28px 0 8px}\n"
 	".sub,li{color:var(--soft);font-size:12.5px;overflow-wrap:anywhere}\n"
-	"svg{display:block;width:100%;min-width:640px}.wide{overflow-x:auto}\n"
+	"svg{display:block;width:100%;min-width:540px;max-width:820px}.wide{overflow-x:auto}\n"
 	"line,path{stroke:var(--c);fill:none}.axis{stroke:var(--soft)}.zero{stroke:var(--grid)}\n"
 	"text{font-size:12px;fill:var(--c)}.head{fill:var(--soft)}circle{fill:var(--c)}\n"
 	".changed{--c:var(--changed);font-weight:600}.same{--c:var(--same)}\n"
@@ -37,7 +38,12 @@ static const char slopes_style[] =
 	"th,td{text-align:right;padding:3px 0 3px 18px;font-weight:400;white-space:nowrap}\n"
 	"th{color:var(--soft)}td:first-child,th:first-child{text-align:left;padding-left:0;"
 	"white-space:normal;overflow-wrap:anywhere}caption{text-align:left;font-weight:700;"
-	"padding:18px 0 4px}\n";
+	"padding:18px 0 4px}\n"
+	/* A name, and below it its numbers. */
+	"@media(max-width:600px){table,tbody,tr,caption,td:first-child{display:block}th{display:"
+	"none}td{display:inline-block;padding:0 12px 0 0}td:first-child{padding-top:8px}"
+	"td:nth-child(3)::before{content:\"old \"}td:nth-child(4)::before{content:\"new \"}"
+	"td:nth-child(5)::before{content:\"difference \"}}\n";
 
 static const char *const answer_classes[] = { "changed", "same", "unknown" };
 

@@ -145,11 +145,11 @@ static char *expected_step_text(const struct model *m, const struct steps *s)
 	_cleanup_free_ char *both = percent_text(x->pct), *low = percent_text(x->low);
 	_cleanup_free_ char *high = percent_text(x->high);
 
-	return xasprintf("With %g %% off each, first %s (%s), then by replay %s (both save %s %%, "
-			 "between %s and %s): expected, not %s",
-			 100 * x->speedup, m->labels[s->first - m->rows], gain, other, both, low,
-			 high,
-			 s->found.answer == NEXT_OPEN ? "known by experiments yet" : "measured");
+	return xasprintf(
+		"Next, %s: with %g %% off both a replay expects %s %% to be saved "
+		"(between %s and %s; %s alone %s), %s",
+		other, 100 * x->speedup, both, low, high, m->labels[s->first - m->rows], gain,
+		s->found.answer == NEXT_OPEN ? "experiments do not know yet" : "not measured");
 }
 
 static char *steps_text(const struct model *m, const struct steps *s)

@@ -157,7 +157,7 @@ document.addEventListener("DOMContentLoaded", () => {
       });
       if (focused && focused !== document.activeElement)
         focused.focus({ preventScroll: true });
-      s.headline.textContent = answer(s, list);
+      s.headline.textContent = answer(s, list).replace(/ %/g, "\xa0%");
     }
   }
 
@@ -218,7 +218,7 @@ document.addEventListener("DOMContentLoaded", () => {
   sort.onchange = update;
   filter.oninput = update;
   addEventListener("hashchange", follow);
-  addEventListener("beforeprint", () => $$(".kind").forEach(k => k.open = true));
+  addEventListener("beforeprint", () => $$(".kind,.list").forEach(k => k.open = true));
   $$(".row").forEach(row => row.addEventListener("toggle", link));
   // Of what is not painted yet: the buttons that copy names and commands.
   if (navigator.clipboard) {

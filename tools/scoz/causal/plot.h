@@ -30,6 +30,13 @@ void plot_windows(FILE *out, const struct model *m, const struct model_row *row,
 		  const struct plot_axis *a);
 void plot_values(FILE *out, const struct model_row *row, const struct plot_axis *axis);
 
+/*
+ * As HTML: lines of the profile, or of files below @below, unless that is NULL. Returns how many
+ * bytes they are, about.
+ */
+size_t plot_source(FILE *out, const struct model *m, const struct model_row *row,
+		   const char *below);
+
 /* What plot_write_svg() draws on, in pixels. */
 void plot_size(const struct model *m, int *width, int *height);
 void plot_write_svg(const struct model *m, FILE *out);

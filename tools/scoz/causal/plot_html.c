@@ -11,8 +11,8 @@
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/causal/plot.h"
+#include "tools/scoz/causal/plot_lists.h"
 #include "tools/scoz/causal/ranking.h"
-#include "tools/scoz/causal/source.h"
 #include "tools/scoz/causal/waiters.h"
 #include "tools/scoz/text.h"
 
@@ -191,17 +191,20 @@ static void write_data(const struct page *p, const struct model_row *row)
 	fputc('"', p->out);
 }
 
-/* Where there is no room for it, it breaks after what its parts are joined with. */
+/* Where there is no room for it, it breaks after what its parts are joined with, never before %. */
 static void write_label(const struct page *p, const char *label)
 {
 	while (*label) {
-		const char *joint = strstr(label, "::");
-		size_t n = joint && joint[2] ? (size_t)(joint + 2 - label) : strlen(label);
+		const char *joint = strstr(label, "::"), *percent = strstr(label, " %");
+		bool whole = percent && (!joint || percent < joint);
+		size_t n = whole	       ? (size_t)(percent - label)
+			   : joint && joint[2] ? (size_t)(joint + 2 - label)
+					       : strlen(label);
 		_cleanup_free_ char *part = xstrndup(label, n);
 
 		page_text(p, part);
-		label += n;
-		fprintf(p->out, *label ? "<wbr/>" : "");
+		label += n + whole;
+		fprintf(p->out, whole ? "\xc2\xa0" : *label ? "<wbr/>" : "");
 	}
 }
 
@@ -285,126 +288,10 @@ static void write_row_trust(const struct page *p, const struct model_row *row)
 	}
 }
 
-/* What is known of a line, in the margin. */
-static const struct model_row *row_at(const struct page *p, const struct model_row *row,
-				      size_t line)
-{
-	const char *location = row->target->location, *colon = strrchr(location, ':');
-	_cleanup_free_ char *other = xasprintf("%.*s:%zu", (int)(colon - location), location, line);
-
-	for (size_t i = 0; i < p->m->n_rows; i++) {
-		if (p->m->rows[i].progress == row->progress &&
-		    !strcmp(p->m->rows[i].target->location, other))
-			return &p->m->rows[i];
-	}
-	return NULL;
-}
-
-/* As they were when it was profiled; of several runs the last. */
-static const struct profile_source *embedded(const struct page *p, const struct model_row *row)
-{
-	const struct profile *profile = p->m->profile;
-
-	for (size_t i = profile->n_sources; i-- > 0;) {
-		if (profile->sources[i].target == row->e->target && profile->sources[i].n_lines)
-			return &profile->sources[i];
-	}
-	return NULL;
-}
-
-/* Of @line, percent of all samples; 0: none. */
-static double line_share(const struct page *p, const struct model_row *row, size_t line)
-{
-	const char *location = row->target->location;
-	size_t own, n = source_location(location, &own);
-	const struct profile *profile = p->m->profile;
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < profile->n_samples; i++) {
-		const struct profile_sample *s = &profile->samples[i];
-		size_t at, k = source_location(s->location, &at);
-
-		/* They are called by the last parts of their paths. */
-		if (at == line && !strncmp(s->target, s->location, strlen(s->location) + 1) &&
-		    k <= n && !strncmp(location + n - k, s->location, k) &&
-		    (k == n || location[n - k - 1] == '/'))
-			sum += s->self;
-	}
-	return p->m->samples_total ? 100.0 * sum / p->m->samples_total : 0;
-}
-
-/* As tabs of 8 would stand, which is what files that mix them with blanks mean. */
-static char *without_tabs(const char *text, size_t length)
-{
-	size_t column = 0, used = 0, cap = length + 1;
-	char *line = xcalloc(cap, 1);
-
-	for (size_t i = 0; i < length; i++) {
-		size_t n = text[i] == '\t' ? 8 - column % 8 : 1;
-
-		if (used + n + 1 > cap) {
-			cap = 2 * cap + n;
-			line = xreallocarray(line, cap, 1);
-		}
-		memset(line + used, ' ', n);
-		if (text[i] != '\t')
-			line[used] = text[i];
-		used += n;
-		column += (text[i] & 0xc0) == 0x80 ? 0 : n; /* the rest of a character */
-	}
-	line[used] = '\0';
-	return line;
-}
-
-/* Returns how long the line is. */
-static size_t write_source_line(const struct page *p, const struct model_row *row, size_t number,
-				const char *text, size_t length)
-{
-	_cleanup_free_ char *line = without_tabs(text, length);
-	const struct model_row *known = row_at(p, row, number);
-	_cleanup_free_ char *best = known ? estimate_best_text(known->e) : xstrdup("");
-	double share = line_share(p, row, number);
-	size_t own;
-
-	source_location(row->target->location, &own);
-	fprintf(p->out, "<i>%6zu ", number);
-	if (share >= 0.05)
-		fprintf(p->out, "%5.1f %%</i>  ", share);
-	else
-		fprintf(p->out, "       </i>  ");
-	fprintf(p->out, number == own ? "<b>" : "");
-	page_text(p, line);
-	if (*best)
-		fprintf(p->out, "  <i>%s %s</i>", known == row ? "\xe2\x97\x80" : "\xc2\xb7", best);
-	fprintf(p->out, "%s\n", number == own ? "</b>" : "");
-	return strlen(line);
-}
-
 static void write_source(struct page *p, const struct model_row *row)
 {
-	const struct profile_source *kept = p->source ? NULL : embedded(p, row);
-	struct source_lines s = { .n = 0 };
-	size_t own;
-
-	if (p->source)
-		source_read(p->source, row->target->location, SOURCE_LINES_AROUND, &s);
-	if ((!s.n && !kept) || p->no_source || p->less >= LESS_SOURCE ||
-	    p->source_bytes > MOST_SOURCE || !source_location(row->target->location, &own))
-		goto out;
-	fprintf(p->out, "<div class=\"source\" tabindex=\"0\" aria-label=\"source\">");
-	if (kept && kept->newer)
-		fprintf(p->out,
-			"<i>the file is newer than the program: lines may have moved</i>\n");
-	for (size_t i = 0; i < (kept ? kept->n_lines : s.n); i++) {
-		const char *line = kept ? kept->lines[i] : s.line[i];
-
-		p->source_bytes +=
-			30 + write_source_line(p, row, (kept ? kept->first : s.first) + i, line,
-					       source_line_length(line));
-	}
-	fprintf(p->out, "</div>\n");
-out:
-	source_lines_free(&s);
+	if (!p->no_source && p->less < LESS_SOURCE && p->source_bytes <= MOST_SOURCE)
+		p->source_bytes += plot_source(p->out, p->m, row, p->source);
 }
 
 static void write_curve(struct page *p, const struct model_row *row)
@@ -507,7 +394,7 @@ static void write_head(const struct page *p)
 	double first = ceil(p->axis.lo / p->axis.step) * p->axis.step;
 
 	fprintf(p->out, "<div class=\"grid-row head\" aria-hidden=\"true\"><span class=\"name\">"
-			"target</span><span class=\"seen\">seen %%</span><span "
+			"target</span><span class=\"seen\">%% of samples</span><span "
 			"class=\"whisker ticks\">");
 	for (int i = 0; first + i * p->axis.step <= p->axis.hi; i++) {
 		double v = first + i * p->axis.step;
@@ -516,7 +403,7 @@ static void write_head(const struct page *p)
 		fprintf(p->out, "<span style=\"left:%.1f%%\">%g</span>", at_x(p, v) / WHISKER * 100,
 			v);
 	}
-	fprintf(p->out, "</span><span class=\"value\">saves %% [95 %%]</span><span "
+	fprintf(p->out, "</span><span class=\"value\">saves, %% [95 %% interval]</span><span "
 			"class=\"spark\">whole curve</span></div>\n");
 }
 
@@ -550,15 +437,35 @@ static void write_controls(const struct page *p)
 	      p->out);
 }
 
-static void write_next(const struct page *p, uint32_t progress)
+/* What else is to be known at once: what is best done next, or why there is no answer. */
+static void write_next(const struct page *p, const struct ranking *r, uint32_t progress)
 {
-	_cleanup_free_ char *text = next_text(p->m, progress);
+	_cleanup_free_ char *next = next_text(p->m, progress), *excuse = ranking_excuse(r);
 
-	if (!text)
+	if (!next && !excuse)
 		return;
 	fprintf(p->out, "<p class=\"next\">");
-	write_label(p, text);
-	fprintf(p->out, ".</p>\n");
+	write_label(p, next ? next : excuse);
+	fprintf(p->out, "%s</p>\n", next ? "." : "");
+}
+
+/* What rows show, no more than there is. */
+static void write_legend(const struct page *p, const struct ranking *r, const char *unit)
+{
+	bool worth = r->start[SECTION_WORTH + 1] > 0, more = false;
+
+	for (size_t i = 0; i < r->n; i++)
+		more |= r->rows[i]->trust.t.answer == TRUST_MORE;
+	fprintf(p->out, "<p class=\"sub\">Each row: by how much ");
+	page_text(p, unit);
+	fprintf(p->out,
+		" would shrink if that target took less time, by what stands after \"at\". "
+		"%sMark and line: the estimate and its 95 %% interval; dotted: the most that is "
+		"possible%s.</p>\n",
+		worth ? "Solid bar: what is surely saved, the \"at least\" above. " : "",
+		more ? "; \xc2\xb1"
+		       "2 in 9 min: so much more profiling makes it that precise"
+		     : "");
 }
 
 static void write_progress(struct page *p, uint32_t progress)
@@ -580,18 +487,15 @@ static void write_progress(struct page *p, uint32_t progress)
 	fprintf(p->out, "\">\n<h1 class=\"headline\">");
 	write_label(p, headline);
 	fprintf(p->out, "</h1>\n");
-	write_next(p, progress);
-	fprintf(p->out, "<p class=\"sub\">By how much ");
-	page_text(p, unit);
-	fprintf(p->out, " would shrink if a target took that much less time (\"at\"). Solid: "
-			"surely; line: 95 %% interval; dotted: the most that is possible; \xc2\xb1"
-			"2 in "
-			"9 min: so much more profiling makes it that precise.</p>\n");
+	write_next(p, &r, progress);
+	write_legend(p, &r, unit);
 	if (!progress)
 		write_controls(p);
 	write_head(p);
 	for (enum section s = 0; s < SECTIONS; s++)
 		write_kind(p, &r, s, s <= SECTION_HARMFUL || nothing);
+	plot_list_joints(p->m, p->labels, progress, p->out);
+	plot_list_unmeasured(p->m, progress, p->out);
 	fprintf(p->out, "</section>\n");
 	free(headline);
 	free(unit);
@@ -692,6 +596,24 @@ static void write_ranking(struct page *p)
 	}
 }
 
+/* No target was measured: why, and what is expected all the same. */
+static void write_nothing(const struct page *p)
+{
+	for (uint32_t i = 0; i < p->m->profile->n_progress; i++) {
+		struct ranking none;
+		_cleanup_free_ char *headline = NULL;
+
+		ranking_init(&none, p->m, i, SORT_BOUND, NULL);
+		headline = ranking_headline(&none, p->labels, false);
+		fprintf(p->out, "<h1 class=\"headline\">");
+		write_label(p, headline);
+		fprintf(p->out, "</h1>\n");
+		plot_list_unmeasured(p->m, i, p->out);
+		ranking_deinit(&none);
+	}
+	write_list(p, "Nothing can be concluded", &p->m->reasons);
+}
+
 static char **page_labels(const struct model *m)
 {
 	char **labels = xcalloc(m->n_rows ? m->n_rows : 1, sizeof(*labels));
@@ -727,7 +649,7 @@ static void write_page(struct page *p)
 	if (p->m->n_rows)
 		write_ranking(p);
 	else
-		write_list(p, "Nothing can be concluded", &p->m->reasons);
+		write_nothing(p);
 	write_facts(p);
 	if (p->less)
 		fprintf(p->out,

@@ -6,6 +6,8 @@
 
 #include "stats/answer.h"
 
+#define BUSY 0.25 /* of the machine, by others: reason enough for wide intervals */
+
 static const char *const sort_names[SORTS] = {
 	[SORT_BOUND] = "bound", [SORT_ESTIMATE] = "estimate", [SORT_SAMPLES] = "samples",
 	[SORT_NAME] = "name",	[SORT_DOUBT] = "doubt",
@@ -174,4 +176,16 @@ char *ranking_headline(const struct ranking *r, char *const *labels, bool counts
 	_cleanup_free_ char *count = count_text(r);
 
 	return counts && r->n ? xasprintf("%s; %s.", answer, count) : xasprintf("%s.", answer);
+}
+
+char *ranking_excuse(const struct ranking *r)
+{
+	double others = r->m->machine.others;
+
+	if (section_size(r, SECTION_WORTH) || !section_size(r, SECTION_UNCLEAR) ||
+	    !(others >= BUSY))
+		return NULL;
+	return xasprintf("Other programs took %.0f %% of the machine meanwhile: on an idle one "
+			 "intervals are narrower.",
+			 100 * others);
 }

@@ -49,5 +49,7 @@ char *ranking_unit(const struct model *m, const struct profile_progress *p);
  * many there are of each kind. To be freed.
  */
 char *ranking_headline(const struct ranking *r, char *const *labels, bool counts);
+/* Where nothing is known well because the machine was busy otherwise; NULL: not so. To be freed. */
+char *ranking_excuse(const struct ranking *r);
 
 #endif

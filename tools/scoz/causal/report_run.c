@@ -5,78 +5,100 @@
 #include "tools/scoz/causal/mpi_view.h"
 #include "tools/scoz/text.h"
 
-static void print_discards(const struct model *m)
+#define FACTS_INDENT 12 /* columns before what is told about a run */
+
+/* "  name      text", on as many lines as it takes; frees @text. */
+static void put_field(const char *name, char *text, size_t width)
+{
+	_cleanup_free_ char *shown = text_shown(text);
+
+	printf("  %-*s", FACTS_INDENT - 2, name);
+	text_put_wrapped(shown, FACTS_INDENT, width);
+	free(text);
+}
+
+static char *windows_text(const struct model *m)
 {
 	const char *before = " (";
+	char *text;
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->n_discards; i++)
 		n += m->discards[i].n;
-	printf(", %zu discarded", n);
+	text = xasprintf("%zu kept, %zu discarded", m->kept, n);
 	for (size_t i = 0; i < m->n_discards; i++) {
-		_cleanup_free_ char *why = text_shown(m->discards[i].why);
-
 		if (!m->discards[i].n)
 			continue;
-		printf("%s%zu %s", before, m->discards[i].n, why);
+		text_add(&text, "%s%zu %s", before, m->discards[i].n, m->discards[i].why);
 		before = ", ";
 	}
-	printf("%s\n", n ? ")" : "");
+	if (n)
+		text_add(&text, ")");
+	return text;
 }
 
-static void print_progress(const struct model *m)
+static void print_progress(const struct model *m, size_t width)
 {
 	const struct profile *p = m->profile;
 
 	for (size_t i = 0; i < p->n_progress; i++) {
-		_cleanup_free_ char *name = text_shown(p->progress[i].name);
-		_cleanup_free_ char *latency = model_latency_text(m, i);
+		char *latency = model_latency_text(m, i);
 
-		printf("  progress  %s%s: %.0f visits, %.4g/s\n", name,
-		       p->progress[i].kind == PROGRESS_LATENCY ? " (latency)" : "",
-		       m->progress[i].visits, m->progress[i].rate_per_s);
-		if (latency) {
-			_cleanup_free_ char *shown = text_shown(latency);
-
-			printf("            %s\n", shown);
-		}
+		put_field("progress",
+			  xasprintf("%s%s: %.0f visits, %.4g/s", p->progress[i].name,
+				    p->progress[i].kind == PROGRESS_LATENCY ? " (latency)" : "",
+				    m->progress[i].visits, m->progress[i].rate_per_s),
+			  width);
+		if (latency)
+			put_field("", latency, width);
 	}
 }
 
-static void print_run(const struct model *m)
+static void print_run(const struct model *m, size_t width)
 {
 	const struct profile *p = m->profile;
 	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
-	_cleanup_free_ char *path = text_shown(p->path), *command = text_shown(h->command);
-	_cleanup_free_ char *host = text_shown(h->host), *kernel = text_shown(h->kernel);
-	_cleanup_free_ char *engine = text_shown(h->engine), *model = text_shown(h->model);
+	_cleanup_free_ char *title =
+		xasprintf("%s: %s", p->path, *h->command ? h->command : "the whole system");
+	_cleanup_free_ char *shown = text_shown(title);
 	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
+	char *samples;
 
-	printf("%s: %s\n", path, *command ? command : "the whole system");
-	printf("  machine   %s, Linux %s, %d core%s\n", host, kernel, h->cpus,
-	       h->cpus == 1 ? "" : "s");
-	printf("  method    engine %s, model %s, %.0f Hz, seed %llu%s\n", engine, model,
-	       h->frequency_hz, (unsigned long long)h->seed,
-	       strcmp(h->mode, "end-to-end") ? "" : ", end to end");
-	printf("  time      %.1f s in %zu run%s\n", m->duration_s, p->n_runs,
-	       p->n_runs == 1 ? "" : "s");
-	printf("  windows   %zu kept", m->kept);
-	print_discards(m);
-	printf("  samples   %llu, %llu lost", (unsigned long long)m->samples_total,
-	       (unsigned long long)m->samples_lost);
+	text_put_wrapped(shown, 4, width);
+	put_field("machine",
+		  xasprintf("%s, Linux %s, %d core%s", h->host, h->kernel, h->cpus,
+			    h->cpus == 1 ? "" : "s"),
+		  width);
+	put_field("method",
+		  xasprintf("engine %s, model %s, %.0f Hz, seed %llu%s", h->engine, h->model,
+			    h->frequency_hz, (unsigned long long)h->seed,
+			    strcmp(h->mode, "end-to-end") ? "" : ", end to end"),
+		  width);
+	put_field("time",
+		  xasprintf("%.1f s in %zu run%s", m->duration_s, p->n_runs,
+			    p->n_runs == 1 ? "" : "s"),
+		  width);
+	put_field("windows", windows_text(m), width);
+	samples = xasprintf("%llu, %llu lost", (unsigned long long)m->samples_total,
+			    (unsigned long long)m->samples_lost);
 	if (m->samples_unnamed && m->samples_total)
-		printf(", %.1f %% without a name", 100.0 * m->samples_unnamed / m->samples_total);
-	putchar('\n');
+		text_add(&samples, ", %.1f %% without a name",
+			 100.0 * m->samples_unnamed / m->samples_total);
+	put_field("samples", samples, width);
 	if (m->chosen)
-		printf("  chosen    %llu samples of %llu process%s; predictions are about the "
-		       "whole program\n",
-		       (unsigned long long)m->view.all.samples,
-		       (unsigned long long)m->view.all.members,
-		       m->view.all.members == 1 ? "" : "es");
-	printf("  delay     %.2f s inserted (%.1f %% of the kept windows), %.2f s unpaid at the "
-	       "end\n",
-	       m->inserted_s, share, m->owed_s);
-	print_progress(m);
+		put_field("chosen",
+			  xasprintf("%llu samples of %llu process%s; predictions are about the "
+				    "whole program",
+				    (unsigned long long)m->view.all.samples,
+				    (unsigned long long)m->view.all.members,
+				    m->view.all.members == 1 ? "" : "es"),
+			  width);
+	put_field("delay",
+		  xasprintf("%.2f s inserted (%.1f %% of the kept windows), %.2f s unpaid at the "
+			    "end",
+			    m->inserted_s, share, m->owed_s),
+		  width);
+	print_progress(m, width);
 }
 
 /* The targets' samples in each process or rank. */
@@ -112,52 +134,62 @@ static void print_group(const struct model *m, const struct process_group *g)
 	table_print(&t);
 }
 
-static void print_replay(const struct model *m)
+static void print_replay(const struct model *m, size_t width)
 {
 	const struct profile_replay *r = expected_replay(m->profile);
-	_cleanup_free_ char *why = r ? text_shown(r->why) : NULL;
+	char *text;
 
 	if (!r)
 		return;
-	printf("  replay    %.1f s recorded, %llu events, %llu samples", r->seconds,
-	       (unsigned long long)r->events, (unsigned long long)r->samples);
-	if (*why)
-		printf("; nothing is expected: %s", why);
+	text = xasprintf("%.1f s recorded, %llu events, %llu samples", r->seconds,
+			 (unsigned long long)r->events, (unsigned long long)r->samples);
+	if (*r->why)
+		text_add(&text, "; nothing is expected: %s", r->why);
 	else if (r->crowded > 0.1)
-		printf("; threads wanted a CPU that others had for %.0f %%: wide bounds",
-		       100 * r->crowded);
-	putchar('\n');
+		text_add(&text, "; threads wanted a CPU that others had for %.0f %%: wide bounds",
+			 100 * r->crowded);
+	put_field("replay", text, width);
 }
 
-static void print_trust(const struct model *m)
+static void put_line(const char *text, size_t width)
+{
+	_cleanup_free_ char *shown = text_shown(text);
+
+	printf("  ");
+	text_put_wrapped(shown, 4, width);
+}
+
+static void print_trust(const struct model *m, size_t width)
 {
 	const struct model_row *row = model_trust_row(m);
 	_cleanup_free_ char *text = row ? model_trust_text(row) : NULL;
-	_cleanup_free_ char *shown = row ? text_shown(text) : NULL;
-	_cleanup_free_ char *machine = model_machine_text(m);
-	_cleanup_free_ char *shown_machine = machine ? text_shown(machine) : NULL;
+	_cleanup_free_ char *machine = model_machine_text(m), *line = NULL;
 
 	if (!row)
 		return;
-	printf("\nPrecision (percentage points, 95 %%)\n  %s\n", shown);
-	if (row->trust.command) {
+	printf("\nPrecision (percentage points, 95 %%)\n");
+	put_line(text, width);
+	if (row->trust.command) { /* whole: to be copied */
 		_cleanup_free_ char *command = text_shown(row->trust.command);
 
 		printf("    %s\n", command);
 	}
-	if (shown_machine)
-		printf("  The machine: %s\n", shown_machine);
+	if (!machine)
+		return;
+	line = xasprintf("The machine: %s", machine);
+	put_line(line, width);
 }
 
-static void print_notes(const struct model *m)
+static void print_notes(const struct model *m, size_t width)
 {
 	if (m->notes.n && m->per == PER_NOTHING)
 		printf("\nNotes\n");
 	for (size_t i = 0; i < m->notes.n && m->per == PER_NOTHING; i++) {
-		_cleanup_free_ char *text = text_shown(m->notes.text[i]);
+		_cleanup_free_ char *text = xasprintf(
+			"%s%s", m->notes.text[i],
+			i || !m->processes_differ ? "" : "; --per process tells them apart");
 
-		printf("  %s%s\n", text,
-		       i || !m->processes_differ ? "" : "; --per process tells them apart");
+		put_line(text, width);
 	}
 }
 
@@ -239,7 +271,6 @@ static void print_target_warnings(const struct model *m, size_t width)
 		struct warned *w = &list[i];
 		char *at = strchr(w->text, '\1');
 		_cleanup_free_ char *line = NULL;
-		_cleanup_free_ char *shown = NULL;
 
 		*at = '\0';
 		line = !w->n	  ? xasprintf("%s: %s", w->text, at + 1)
@@ -247,9 +278,7 @@ static void print_target_warnings(const struct model *m, size_t width)
 					      w->text, at + 1, w->others, w->n - 3)
 				  : xasprintf("%s: %s (so, but for numbers, also %s)", w->text,
 					      at + 1, w->others);
-		shown = text_shown(line);
-		printf("  ");
-		text_put_wrapped(shown, 4, width);
+		put_line(line, width);
 		free(w->text);
 		free(w->others);
 	}
@@ -265,23 +294,19 @@ static void print_warnings(const struct model *m, size_t width)
 	if (!any)
 		return;
 	printf("\nWarnings\n");
-	for (size_t i = 0; i < m->warnings.n; i++) {
-		_cleanup_free_ char *text = text_shown(m->warnings.text[i]);
-
-		printf("  ");
-		text_put_wrapped(text, 4, width);
-	}
+	for (size_t i = 0; i < m->warnings.n; i++)
+		put_line(m->warnings.text[i], width);
 	print_target_warnings(m, width);
 }
 
 void report_print_run(const struct model *m, size_t width)
 {
-	print_run(m);
-	print_replay(m);
+	print_run(m, width);
+	print_replay(m, width);
 	for (size_t i = 0; m->per != PER_NOTHING && i < m->view.n; i++)
 		print_group(m, &m->view.groups[i]);
 	mpi_view_print(m->profile);
-	print_trust(m);
-	print_notes(m);
+	print_trust(m, width);
+	print_notes(m, width);
 	print_warnings(m, width);
 }

@@ -7,81 +7,23 @@
 #include "tools/scoz/causal/report_text.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "base/labels.h"
-#include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
+#include "tools/scoz/causal/report_axis.h"
 #include "tools/scoz/causal/report_run.h"
-#include "tools/scoz/causal/waiters.h"
+#include "tools/scoz/causal/report_target.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 
-#define FOLDED_ROWS 5	 /* of what nobody needs to act on, unless --limit says otherwise */
-#define STRETCHING  24.0 /* such a one does not stretch the axis */
+#define FOLDED_ROWS 5 /* of what nobody needs to act on, unless --limit says otherwise */
 #define LEAST_NAME  16
-#define LEAST_BAR   5
-#define SEEN_FROM   70 /* columns, from which on there is one for the samples */
-#define MOST_BAR    60
+#define SEEN_FROM   70	/* columns, from which on there is one for the samples */
 #define PLACE_FROM  100 /* columns, from which on there is one for the place */
 #define CURVE_FROM  120
 
-/* ---- colour ---- */
-
-enum paint { PAINT_PLAIN, PAINT_BOLD, PAINT_SOFT, PAINT_WORTH, PAINT_HARMFUL };
-static bool colored;
-
-static void paint(enum paint p)
-{
-	static const char *const codes[] = { "0", "1", "2", "94", "33" };
-
-	if (colored)
-		printf("\033[%sm", codes[p]);
-}
-
-static enum paint paint_of(enum section s)
-{
-	return s == SECTION_WORTH ? PAINT_WORTH : s == SECTION_HARMFUL ? PAINT_HARMFUL : PAINT_SOFT;
-}
-
-static bool wants_color(enum color c)
-{
-	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-
-	if (c != COLOR_AUTO)
-		return c == COLOR_ALWAYS;
-	return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
-}
-
-/* ---- lines ---- */
-
-static void put_cell(const char *text, size_t width, bool right)
-{
-	size_t w = text_width(text), pad = width > w ? width - w : 0;
-
-	printf("%*s%s%*s", right ? (int)pad : 0, "", text, right ? 0 : (int)pad, "");
-}
-
 /* ---- the axis ---- */
-
-struct scale {
-	double lo, hi;
-	size_t width;
-};
-
-static size_t scale_at(const struct scale *s, double v)
-{
-	double x = (v - s->lo) / (s->hi - s->lo) * (s->width - 1);
-
-	return x <= 0 ? 0 : x >= s->width - 1 ? s->width - 1 : (size_t)lround(x);
-}
-
-static void scale_stretch(struct scale *s, double v)
-{
-	s->lo = fmin(s->lo, fmax(v, -100));
-	s->hi = fmax(s->hi, fmin(v, 100));
-}
 
 static struct scale scale_of(const struct ranking *r, size_t width)
 {
@@ -106,72 +48,6 @@ static struct scale scale_of(const struct ranking *r, size_t width)
 	return s;
 }
 
-/* Numbers above the columns where they are, with "|" or a blank before what is next. */
-static char *scale_ticks(const struct scale *s)
-{
-	double rough = (s->hi - s->lo) * 8 / s->width, magnitude = pow(10, floor(log10(rough)));
-	double step = magnitude * (rough / magnitude < 2 ? 2 : rough / magnitude < 5 ? 5 : 10);
-	char *line = xmalloc(s->width + 1);
-
-	memset(line, ' ', s->width);
-	line[s->width] = '\0';
-	for (double v = ceil(s->lo / step) * step; v <= s->hi; v += step) {
-		_cleanup_free_ char *text = xasprintf("%g", fabs(v) < step / 2 ? 0.0 : v);
-		size_t len = strlen(text), at = scale_at(s, v);
-
-		at = at > len / 2 ? at - len / 2 : 0;
-		if (at + len <= s->width)
-			memcpy(line + at, text, len);
-	}
-	return line;
-}
-
-struct glyphs {
-	const char *zero, *sure, *whisker, *value, *below, *above, *dash, *calls;
-};
-
-static const struct glyphs *glyphs(void)
-{
-	static const struct glyphs utf8 = { "│", "█", "─", "●", "◂", "▸", "—", " → " };
-	static const struct glyphs ascii = { "|", "#", "-", "o", "<", ">", "-", " -> " };
-
-	return locale_is_utf8() ? &utf8 : &ascii;
-}
-
-/* A line from end to end of the interval; where the verdict is sure, a solid bar from 0 to it. */
-static void print_interval(const struct scale *s, double lo, double v, double hi,
-			   enum section section)
-{
-	const struct glyphs *g = glyphs();
-	const char **cell = xcalloc(s->width, sizeof(*cell));
-	size_t zero = scale_at(s, 0), from = scale_at(s, lo), to = scale_at(s, hi);
-
-	for (size_t i = from; i <= to; i++)
-		cell[i] = g->whisker;
-	for (size_t i = zero; section == SECTION_WORTH && lo > 0 && i < from; i++)
-		cell[i] = g->sure;
-	for (size_t i = to + 1; section == SECTION_HARMFUL && hi < 0 && i <= zero; i++)
-		cell[i] = g->sure;
-	cell[zero] = g->zero;
-	cell[scale_at(s, v)] = g->value;
-	if (lo < s->lo)
-		cell[0] = g->below;
-	if (hi > s->hi)
-		cell[s->width - 1] = g->above;
-	paint(paint_of(section));
-	for (size_t i = 0; i < s->width; i++)
-		fputs(cell[i] ? cell[i] : " ", stdout);
-	paint(PAINT_PLAIN);
-	free(cell);
-}
-
-static void print_empty(const struct scale *s)
-{
-	size_t zero = scale_at(s, 0);
-
-	printf("%*s%s%*s", (int)zero, "", glyphs()->zero, (int)(s->width - zero - 1), "");
-}
-
 /* ---- cells ---- */
 
 static char *value_text(const struct model_row *row)
@@ -189,7 +65,7 @@ static char *at_text(const struct model_row *row)
 					     : xasprintf("%g %%", row->e->best_at_pct);
 }
 
-static char *share_text(const struct model_row *row)
+char *report_share_text(const struct model_row *row)
 {
 	double share = ranking_share(row);
 
@@ -350,7 +226,7 @@ static void print_row(const struct ranking *r, const struct model_row *row, cons
 		      const struct columns *c)
 {
 	_cleanup_free_ char *value = value_text(row), *at = at_text(row);
-	_cleanup_free_ char *share = share_text(row), *place = place_text(row);
+	_cleanup_free_ char *share = report_share_text(row), *place = place_text(row);
 	enum paint p = paint_of(section_of(row));
 
 	printf("  ");
@@ -430,7 +306,7 @@ static void print_unmeasured(const struct model *m, uint32_t progress,
 		paint(PAINT_BOLD);
 		printf("Not measured (%zu)", n);
 		paint(PAINT_PLAIN);
-		printf(": what a replay of the first %.1f s expects, no verdict\n",
+		printf(": expected by a replay of the first %.1f s\n",
 		       replay ? replay->seconds : 0);
 	}
 	for (size_t i = 0; i < n && i < limit; i++) {
@@ -490,15 +366,19 @@ static void print_headline(const struct model *m, const struct ranking *r, bool 
 static void print_ranking(const struct model *m, uint32_t progress, const struct report_options *o,
 			  size_t width, size_t prose)
 {
+	_cleanup_free_ char *excuse = NULL;
 	struct ranking r, all;
 	struct columns c;
 	char **labels;
 
 	ranking_init(&all, m, progress, SORT_BOUND, NULL);
+	excuse = ranking_excuse(&all);
 	ranking_init(&r, m, progress, o->sort, o->filter);
 	paint(PAINT_BOLD);
 	print_headline(m, &all, true, prose);
 	paint(PAINT_PLAIN);
+	if (excuse)
+		text_put_wrapped(excuse, 0, prose);
 	if (r.n) {
 		_cleanup_free_ char *unit = ranking_unit(m, r.progress), *shown = text_shown(unit);
 
@@ -531,175 +411,6 @@ static void print_ranking(const struct model *m, uint32_t progress, const struct
 	ranking_deinit(&all);
 }
 
-/* ---- one target ---- */
-
-static void print_trust_of(const struct model_row *row)
-{
-	_cleanup_free_ char *text = trust_text(&row->trust.t, row->trust.more_s);
-	_cleanup_free_ char *shown = text_shown(text);
-
-	printf("  precision at %g %%: %s%s\n", row->trust.speedup_pct, shown,
-	       row->trust.command ? ":" : "");
-	if (row->trust.command) {
-		_cleanup_free_ char *command = text_shown(row->trust.command);
-
-		printf("    %s\n", command);
-	}
-}
-
-static struct scale scale_of_curve(const struct model_row *row, size_t width)
-{
-	struct scale s = { .lo = 0, .hi = 5, .width = width };
-
-	for (size_t i = 1; i < row->e->n_points; i++) {
-		const struct estimate_point *p = &row->e->points[i];
-
-		if (estimate_point_knowledge(p) != KNOWN_VALUE)
-			continue;
-		scale_stretch(&s, p->program_speedup_pct);
-		if (p->ci_hi - p->ci_lo < STRETCHING) {
-			scale_stretch(&s, p->ci_lo);
-			scale_stretch(&s, p->ci_hi);
-		}
-	}
-	return s;
-}
-
-static void print_curve(const struct model *m, const struct model_row *row, size_t width)
-{
-	const struct profile_expected *expected =
-		expected_of(m->profile, row->target->name, row->e->progress);
-	struct profile_expectation at;
-	size_t bar = width > 54 ? width - 54 : LEAST_BAR;
-	struct scale s = scale_of_curve(row, bar > MOST_BAR ? MOST_BAR : bar);
-	_cleanup_free_ char *ticks = scale_ticks(&s);
-
-	paint(PAINT_SOFT);
-	printf("  %7s  %s  %24s  %s\n", "AT", ticks, "SAVES", "WINDOWS");
-	paint(PAINT_PLAIN);
-	for (size_t i = 1; i < row->e->n_points; i++) {
-		const struct estimate_point *p = &row->e->points[i];
-		_cleanup_free_ char *value = estimate_point_text(p);
-
-		printf("  %5g %%  ", p->speedup_pct);
-		if (estimate_point_knowledge(p) == KNOWN_VALUE)
-			print_interval(&s, p->ci_lo, p->program_speedup_pct, p->ci_hi,
-				       section_of(row));
-		else
-			print_empty(&s);
-		printf("  %24s  %7u", value, p->windows);
-		if (expected && expected_at(expected, p->speedup_pct, &at)) {
-			_cleanup_free_ char *text = expected_text(&at);
-
-			printf("  replay %s", text);
-		}
-		if (p->measured_windows) {
-			_cleanup_free_ char *measured = percent_interval_text(
-				p->measured_pct, p->measured_lo, p->measured_hi, p->speedup_pct);
-
-			printf("  measured %s", measured);
-		}
-		putchar('\n');
-	}
-}
-
-static void print_callers(const struct model *m, const struct model_row *row, size_t width)
-{
-	_cleanup_free_ struct call_path *paths = NULL;
-	size_t n = call_paths(m->profile, row->e->target, &paths);
-	double rest = 100;
-
-	if (!n)
-		return;
-	printf("  reached by:\n");
-	for (size_t i = 0; i < n; i++) {
-		_cleanup_free_ char *text = call_path_text(&paths[i], glyphs()->calls);
-		_cleanup_free_ char *shown = text_shown(text);
-
-		printf("    %3.0f %%  ", paths[i].share_pct);
-		text_put_wrapped(shown, 11, width);
-		rest -= paths[i].share_pct;
-	}
-	if (rest >= 0.5)
-		printf("    %3.0f %%  other ways\n", rest);
-}
-
-static void print_waiters(const struct model *m, const struct model_row *row)
-{
-	const struct profile_waiters *w = waiters_of(m->profile, row->target->name);
-
-	if (!w)
-		return;
-	if (!w->n) {
-		printf("  nobody is known to wait for it (first %.1f s)\n", w->seconds);
-		return;
-	}
-	printf("  waited for by (%% of the first %.1f s):\n", w->seconds);
-	for (size_t i = 0; i < w->n; i++) {
-		_cleanup_free_ char *text = waiter_text(&w->list[i]), *shown = text_shown(text);
-
-		printf("    %3.0f %%  %s\n", 100 * w->list[i].share, shown);
-	}
-}
-
-static void print_details(const struct model *m, const struct model_row *row, size_t width)
-{
-	_cleanup_free_ char *name = text_shown(row->target->name);
-	_cleanup_free_ char *location = text_shown(row->target->location);
-	_cleanup_free_ char *unit = ranking_unit(m, row->progress), *shown = text_shown(unit);
-	_cleanup_free_ char *best = estimate_best_text(row->e), *share = share_text(row);
-
-	paint(PAINT_BOLD);
-	printf("%s\n", name);
-	paint(PAINT_PLAIN);
-	if (*location && strcmp(location, name) != 0)
-		printf("  %s\n", location);
-	printf("  %s%s%s%s: %s of %s\n", verdict_name(row->e->verdict),
-	       estimate_needs_reason(row->e) ? " (" : "",
-	       estimate_needs_reason(row->e) ? doubt_text(row->e->doubt) : "",
-	       estimate_needs_reason(row->e) ? ")" : "", best, shown);
-	printf("  %llu samples%s%s%s\n", (unsigned long long)row->samples, row->of ? " (" : "",
-	       row->of ? share : "", row->of ? " %)" : "");
-	print_callers(m, row, width);
-	print_waiters(m, row);
-	putchar('\n');
-	print_curve(m, row, width);
-	putchar('\n');
-	print_trust_of(row);
-	if (row->e->warning) {
-		_cleanup_free_ char *warning = text_shown(row->e->warning);
-
-		printf("  ");
-		text_put_wrapped(warning, 2, width);
-	}
-	putchar('\n');
-}
-
-/* The target itself, or what has it in its name. */
-static int print_targets(const struct model *m, const char *wanted, size_t width)
-{
-	bool exact = false;
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n_rows; i++)
-		exact |= !strcmp(m->rows[i].target->name, wanted) || !strcmp(m->labels[i], wanted);
-	for (size_t i = 0; i < m->n_rows; i++) {
-		const struct model_row *row = &m->rows[i];
-
-		if (exact ? strcmp(row->target->name, wanted) && strcmp(m->labels[i], wanted)
-			  : !row_matches(row, wanted))
-			continue;
-		print_details(m, row, width);
-		n++;
-	}
-	if (n)
-		return EXIT_DONE;
-	log_warn("%s: %sno target of %s is named like it: `scoz report --limit 0 %s` lists all",
-		 wanted, access(wanted, F_OK) ? "no such file, and " : "", m->profile->path,
-		 m->profile->path);
-	return EXIT_FAILED;
-}
-
 /* Again the answer, where the terminal has not scrolled it away. */
 static void print_last(const struct model *m, uint32_t progress, size_t width)
 {
@@ -718,21 +429,35 @@ static void print_last(const struct model *m, uint32_t progress, size_t width)
 	ranking_deinit(&all);
 }
 
+/* No target was measured: why, is said at the end. */
+static void print_nothing(const struct model *m, uint32_t progress, const struct report_options *o,
+			  size_t width)
+{
+	struct ranking none;
+
+	ranking_init(&none, m, progress, SORT_BOUND, NULL);
+	paint(PAINT_BOLD);
+	print_headline(m, &none, false, width);
+	paint(PAINT_PLAIN);
+	putchar('\n');
+	print_unmeasured(m, progress, o);
+	ranking_deinit(&none);
+}
+
 int report_print(const struct model *m, const struct report_options *o)
 {
-	size_t width = output_width(), prose = width;
+	size_t width = output_width(), prose = prose_width();
 
-	/* Whoever reads it elsewhere wants sentences whole. */
-	if (!getenv("COLUMNS") && !isatty(STDOUT_FILENO))
-		prose = SIZE_MAX;
 	width = width < 50 ? 50 : width;
-	colored = wants_color(o->color);
+	paint_begin(o->color);
 	if (o->target && m->n_rows)
-		return print_targets(m, o->target, width);
+		return report_print_targets(m, o->target, width);
 	for (uint32_t i = 0; m->n_rows && i < m->profile->n_progress; i++)
 		print_ranking(m, i, o, width, prose);
 	for (uint32_t i = 0; !m->n_rows && i < m->profile->n_progress; i++)
-		print_unmeasured(m, i, o);
+		print_nothing(m, i, o, prose);
+	if (!m->n_rows)
+		putchar('\n');
 	report_print_run(m, prose);
 	if (m->n_rows)
 		putchar('\n');

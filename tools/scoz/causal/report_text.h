@@ -17,5 +17,7 @@ struct report_options {
 
 /* On stdout. Returns an exit code. */
 int report_print(const struct model *m, const struct report_options *o);
+/* Percent of samples, or a dash; to be freed. */
+char *report_share_text(const struct model_row *row);
 
 #endif

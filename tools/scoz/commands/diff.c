@@ -118,8 +118,23 @@ static void gather_warnings(struct diff *d)
 	}
 }
 
+/* Those of OLD, then those of NEW: what is called the same in both is the same. To be freed. */
+static char **labels_of_both(const struct diff *d)
+{
+	size_t n = 0;
+	_cleanup_free_ const char **names =
+		xcalloc(d->a->n_rows + d->b->n_rows + 1, sizeof(*names));
+
+	for (size_t i = 0; i < d->a->n_rows; i++)
+		names[n++] = d->a->rows[i].target->name;
+	for (size_t i = 0; i < d->b->n_rows; i++)
+		names[n++] = d->b->rows[i].target->name;
+	return labels_make(names, n);
+}
+
 static void make_pairs(struct diff *d, double same_pp)
 {
+	_cleanup_free_ char **labels = labels_of_both(d);
 	size_t compared = 0;
 
 	d->pairs = xcalloc(d->a->n_rows ? d->a->n_rows : 1, sizeof(*d->pairs));
@@ -128,12 +143,12 @@ static void make_pairs(struct diff *d, double same_pp)
 		struct pair *p = &d->pairs[d->n];
 
 		if (!b) {
-			text_list_add(&d->only_a, xstrdup(d->a->labels[i]));
+			text_list_add(&d->only_a, xstrdup(labels[i]));
 			continue;
 		}
 		p->a = a;
 		p->b = b;
-		p->label = xstrdup(d->a->labels[i]);
+		p->label = xstrdup(labels[i]);
 		p->at_pct = difference_at(a->e, b->e);
 		if (isfinite(p->at_pct)) {
 			p->pa = model_point(a, p->at_pct);
@@ -144,8 +159,10 @@ static void make_pairs(struct diff *d, double same_pp)
 	}
 	for (size_t i = 0; i < d->b->n_rows; i++) {
 		if (!find_same(d, d->a, &d->b->rows[i]))
-			text_list_add(&d->only_b, xstrdup(d->b->labels[i]));
+			text_list_add(&d->only_b, xstrdup(labels[d->a->n_rows + i]));
 	}
+	for (size_t i = 0; i < d->a->n_rows + d->b->n_rows; i++)
+		free(labels[i]);
 	for (size_t i = 0; i < d->n; i++) {
 		struct pair *p = &d->pairs[i];
 
@@ -166,19 +183,25 @@ static char *change_text(const struct difference *d)
 	return xasprintf("%+.1f [%+.1f, %+.1f]", d->value, d->lo, d->hi);
 }
 
+static void print_prose(const char *text, size_t indent)
+{
+	_cleanup_free_ char *shown = text_shown(text);
+
+	text_put_wrapped(shown, indent, prose_width());
+}
+
 static void print_file(const char *which, const struct model *m)
 {
 	const struct profile_header *h = header_of(m);
-	_cleanup_free_ char *path = text_shown(m->profile->path);
-	_cleanup_free_ char *command = text_shown(*h->command ? h->command : "the whole system");
+	char *text = xasprintf("%s: %s, %.0f s", m->profile->path,
+			       *h->command ? h->command : "the whole system", m->duration_s);
 
-	printf("%s  %s: %s, %.0f s", which, path, command, m->duration_s);
-	for (size_t i = 0; i < m->profile->n_progress; i++) {
-		_cleanup_free_ char *name = text_shown(m->profile->progress[i].name);
-
-		printf(", \"%s\" %.4g/s", name, m->progress[i].rate_per_s);
-	}
-	putchar('\n');
+	for (size_t i = 0; i < m->profile->n_progress; i++)
+		text_add(&text, ", \"%s\" %.4g/s", m->profile->progress[i].name,
+			 m->progress[i].rate_per_s);
+	printf("%s  ", which);
+	print_prose(text, 5);
+	free(text);
 }
 
 static char *headline(const struct diff *d)
@@ -272,23 +295,24 @@ static void print_only(const char *which, const struct text_list *l)
 
 static void print_diff(const struct diff *d)
 {
-	_cleanup_free_ char *text = headline(d), *shown = text_shown(text);
+	_cleanup_free_ char *text = headline(d);
 
-	printf("%s\n\n", shown);
+	print_prose(text, 0);
+	putchar('\n');
 	print_file("OLD", d->a);
 	print_file("NEW", d->b);
 	putchar('\n');
 	if (d->n) {
-		printf("%% of the time per unit saved with AT %% off the target; difference in "
-		       "percentage points\n");
+		print_prose("% of the time per unit saved with AT % off the target; difference in "
+			    "percentage points",
+			    0);
 		print_pairs(d);
 	}
 	print_only("OLD", &d->only_a);
 	print_only("NEW", &d->only_b);
 	for (size_t i = 0; i < d->warnings.n; i++) {
-		_cleanup_free_ char *warning = text_shown(d->warnings.text[i]);
-
-		printf("%s  %s\n", i ? "" : "Warnings\n", warning);
+		printf("%s  ", i ? "" : "Warnings\n");
+		print_prose(d->warnings.text[i], 4);
 	}
 }
 

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "run/launcher.h"
 #include "tools/scoz/text.h"
 
 /* ---- indexes ---- */
@@ -207,10 +208,16 @@ int view_rank(const struct record_view *v, const struct record_thread *t)
 	return t->process < v->r->n_processes ? v->r->processes[t->process].rank : -1;
 }
 
+/* The command before it was executed: that is us. */
+static bool view_is_launcher(const struct record_view *v, const struct record_sample *s)
+{
+	return *v->r->header.command && !strcmp(view_comm(v, s), LAUNCHER_NAME);
+}
+
 static bool view_wanted(const struct record_view *v, const struct record_sample *s)
 {
 	return s->thread < v->r->n_threads && s->points && s->class < RECORD_CLASSES &&
-	       record_filter_sample(&v->o->filter, v->r, s);
+	       !view_is_launcher(v, s) && record_filter_sample(&v->o->filter, v->r, s);
 }
 
 static void view_add_samples(struct record_view *v)

@@ -158,19 +158,18 @@ static void test_lock(void **state)
 	(void)state;
 	ran(r, 1, 0);
 	ran(r, 2, 0);
-	waits_for_lock(r, 50, 100, 1, 2);
+	waits_for_lock(r, 50000, 100000, 1, 2);
 	ran(r, 0, 60);
-	/* 30 earlier, but the holder has had it for 50 by then. */
-	waits_for_lock(r, 150, 200, 0, 1);
+	/* 30 earlier, but the holder has had it for 50 us by then. */
+	waits_for_lock(r, 150000, 200000, 0, 1);
 	assert_earlier(r, 0, 0);
-	/* It freed it at 200. When it took it again is not known, for it did not wait. */
+	/* It freed it then. When it took it again is not known, for it did not wait. */
 	ran(r, 0, 60);
-	waits_for_lock(r, 1000000, 1000050, 0, 1);
+	waits_for_lock(r, 299000, 300000, 0, 1);
 	assert_earlier(r, 0, 30);
-	/* It waited for it at 2,000,000; what is so much longer than 100 was freed, and taken
-	 * again. */
-	waits_for_lock(r, 1999900, 2000000, 1, 2);
-	waits_for_lock(r, 2000950, 2001000, 0, 1);
+	/* It waits once more. What is so much longer than 100 us was freed, and taken again. */
+	waits_for_lock(r, 1900000, 2000000, 1, 2);
+	waits_for_lock(r, 2900000, 3000000, 0, 1);
 	assert_earlier(r, 0, 30);
 	replay_free(r);
 }

@@ -258,11 +258,13 @@ demo: deps ## installs what is missing, profiles a program and checks what was p
 	$(MAKE) $(all_cores) all
 	workloads/pipeline/demo
 
-.PHONY: bench-record-accuracy bench-record-cost
+.PHONY: bench-record-accuracy bench-record-cost bench-causal-cost
 bench-record-accuracy: all system ## samples of waits against what programs measured
 	tests/bench/record-accuracy
 bench-record-cost: all bench ## what recording costs
 	tests/bench/record-cost
+bench-causal-cost: all bench ## what causal recordings cost, beside perf sched record
+	tests/bench/record-cost -v again,causal,perf-sched
 
 # Accuracy and cost; each prints its table. They want an otherwise idle machine.
 .PHONY: bench-truth bench-truth-coz bench-sim bench-accuracy bench-overhead bench-latency bench-rt-latency

@@ -40,7 +40,8 @@ struct thread {
 	int tid, pid;
 	uint32_t process;
 	uint64_t born;
-	bool ended; /* whoever has its tid now is another one */
+	uint64_t left; /* causal recordings: when it began to wait; 0: it does not */
+	bool ended;    /* whoever has its tid now is another one */
 	char comm[16];
 };
 
@@ -56,7 +57,8 @@ struct recorder {
 	struct queue trace; /* causal recordings: what the scheduler did */
 	uint64_t told;	    /* time of the last of them that was passed on */
 	size_t switches, unseen;
-	size_t late; /* those that came after later ones had been passed on */
+	size_t late;		 /* those that came after later ones had been passed on */
+	uint64_t period, waited; /* waited: ns, of no whole point yet */
 	bool causal;
 	const char **devices; /* told to the sink; names of `wakers` */
 	size_t n_devices, cap_devices;
@@ -422,6 +424,30 @@ static void follows(struct recorder *r, const struct record_trace_name *n, struc
 	out->wait = e->why == RECORD_LEFT_IO ? TRACE_WAIT_IO : TRACE_WAIT_OTHER;
 }
 
+static void leaves(struct recorder *r, const struct record_trace *e, struct trace_event *out)
+{
+	out->why = e->why == RECORD_LEFT_QUEUED ? TRACE_QUEUED : TRACE_BLOCKED;
+	out->wait = causal_wait(e->why, e->detail);
+	thread_slot(r, e->tid)->left = out->why == TRACE_BLOCKED ? e->time : 0;
+}
+
+/* Its wait is over: what would have been sampled of it. */
+static void count_wait(struct recorder *r, const struct record_trace *e)
+{
+	struct thread *t = thread_slot(r, e->tid);
+	uint32_t points;
+
+	if (!t->left || e->time < t->left)
+		return;
+	r->waited += e->time - t->left;
+	t->left = 0;
+	points = r->waited / r->period;
+	r->waited %= r->period;
+	r->counts.points += points;
+	if (e->why == RECORD_BY_TASK)
+		processes_ended(r->processes, thread_slot(r, e->other)->process, points);
+}
+
 static bool on_trace(enum queue_kind kind, const void *record, size_t size, void *arg)
 {
 	static const uint8_t types[] = {
@@ -462,11 +488,11 @@ static bool on_trace(enum queue_kind kind, const void *record, size_t size, void
 		break;
 	case TRACE_LEAVE:
 		r->unseen += e->other == RECORD_TRACE_UNSEEN;
-		out.why = e->why == RECORD_LEFT_QUEUED ? TRACE_QUEUED : TRACE_BLOCKED;
-		out.wait = causal_wait(e->why, e->detail);
+		leaves(r, e, &out);
 		break;
 	case TRACE_WAKE:
 		woken(r, e, &out);
+		count_wait(r, e);
 		break;
 	case TRACE_PROGRESS:
 		out.other = e->other;
@@ -566,6 +592,7 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 
 	r->sink = *sink;
 	r->causal = opt->causal;
+	r->period = opt->period_ns;
 	rc = maps_create(&maps, &r->maps, err);
 	raise_fd_limit(&old);
 	/* Listen first: what comes up while /proc is read must not be missed. */

@@ -13,7 +13,9 @@
 
 #include "trace/frames.h"
 
-#define TRACE_VERSION 2 /* 1 had no TRACE_SPIN */
+#include <sys/types.h>
+
+#define TRACE_VERSION 3 /* 1 had no TRACE_SPIN, 2 no words of the command */
 #define TRACE_NONE    UINT32_MAX
 
 enum trace_type {
@@ -104,6 +106,8 @@ struct trace_writer;
 int trace_writer_open(const char *path, const struct trace_header *h, struct trace_writer **ret,
 		      struct error *err);
 /* Of an error the first is remembered: later calls return it again and write nothing. */
+/* Word by word, so that it can be executed again; none if a word would not be read as it is. */
+int trace_write_command(struct trace_writer *w, char *const *command);
 int trace_write_frame(struct trace_writer *w, const struct record_frame *f);
 int trace_write_stack(struct trace_writer *w, const struct record_stack *s);
 int trace_write_process(struct trace_writer *w, uint32_t id, int pid, const char *name);
@@ -122,6 +126,10 @@ struct trace {
 	char *path;
 	struct trace_header header;
 	struct trace_footer footer;
+	char **command; /* ends with NULL; NULL: there was none, or its words are not known */
+	size_t n_words;
+	uid_t owner;	/* of the file, */
+	mode_t mode;	/* and who may write it */
 	bool complete;	/* the footer was there */
 	bool truncated; /* a chunk was cut off */
 	struct record_frame *frames;
@@ -149,6 +157,8 @@ struct trace {
  * version.
  */
 int trace_open(const char *path, struct trace **ret, struct error *err);
+/* The same without samples: of a long recording they are most of what is kept. */
+int trace_open_unsampled(const char *path, struct trace **ret, struct error *err);
 void trace_free(struct trace *t);
 /* Does the file at @path begin like a causal recording? */
 bool trace_is(const char *path);

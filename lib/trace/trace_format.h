@@ -25,6 +25,7 @@ enum trace_record {
 	TRACE_REC_DEVICE,
 	TRACE_REC_POINT,
 	TRACE_REC_FOOTER,
+	TRACE_REC_WORD,
 };
 
 #endif

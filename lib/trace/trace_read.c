@@ -5,6 +5,7 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -33,8 +34,8 @@ struct file {
 struct loading {
 	struct trace *t;
 	size_t cap_frames, cap_stacks, cap_processes, cap_threads, cap_devices, cap_requests,
-		cap_points, cap_samples;
-	bool has_header;
+		cap_points, cap_samples, cap_words;
+	bool has_header, unsampled;
 	uint64_t kept, most; /* bytes of records that are kept, unpacked */
 };
 
@@ -297,6 +298,11 @@ static void load_record(struct cursor *c, uint8_t type, struct loading *l)
 	case TRACE_REC_FOOTER:
 		get_footer(c, l);
 		break;
+	case TRACE_REC_WORD:
+		array_reserve(t->command, l->cap_words, t->n_words + 2);
+		t->command[t->n_words++] = (char *)get_text(c);
+		t->command[t->n_words] = NULL;
+		break;
 	default:
 		c->bad = true;
 	}
@@ -322,10 +328,9 @@ static void load_chunk(struct cursor *c, struct loading *l)
 			t->end = e.time;
 		if (e.type == TRACE_COMPLETE && e.other != TRACE_NONE)
 			t->requests[e.other]++;
-		if (e.type != TRACE_SAMPLE) {
-			t->n_events++;
+		t->n_events += e.type != TRACE_SAMPLE;
+		if (e.type != TRACE_SAMPLE || l->unsampled)
 			continue;
-		}
 		array_reserve(t->samples, l->cap_samples, t->n_samples + 1);
 		t->samples[t->n_samples++] = e;
 		l->kept += c->at - start;
@@ -345,9 +350,10 @@ static void skip_record(struct cursor *c, uint8_t type)
 		[TRACE_REC_DEVICE - TRACE_REC_HEADER] = "t",
 		[TRACE_REC_POINT - TRACE_REC_HEADER] = "t",
 		[TRACE_REC_FOOTER - TRACE_REC_HEADER] = "nnnt",
+		[TRACE_REC_WORD - TRACE_REC_HEADER] = "t",
 	};
 
-	if (type < TRACE_REC_HEADER || type > TRACE_REC_FOOTER) {
+	if (type < TRACE_REC_HEADER || type > TRACE_REC_WORD) {
 		c->bad = true;
 		return;
 	}
@@ -441,9 +447,20 @@ static int by_time(const void *pa, const void *pb)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-int trace_open(const char *path, struct trace **ret, struct error *err)
+static void whose(const struct file *f, struct trace *t)
 {
-	struct loading l = { .t = xcalloc(1, sizeof(*l.t)) };
+	struct stat st;
+
+	t->owner = -1;
+	if (fstat(fileno(f->f), &st))
+		return;
+	t->owner = st.st_uid;
+	t->mode = st.st_mode;
+}
+
+static int load(const char *path, bool unsampled, struct trace **ret, struct error *err)
+{
+	struct loading l = { .t = xcalloc(1, sizeof(*l.t)), .unsampled = unsampled };
 	struct trace *t = l.t;
 	struct cursor c;
 	struct file f;
@@ -452,6 +469,7 @@ int trace_open(const char *path, struct trace **ret, struct error *err)
 	t->path = xstrdup(path);
 	r = open_file(path, &f, err);
 	if (!r) {
+		whose(&f, t);
 		while ((r = next_chunk(&f, &c, &t->truncated, err)) > 0) {
 			l.most = KEPT_MOST * f.size + TRACE_CHUNK_MOST;
 			load_chunk(&c, &l);
@@ -480,6 +498,16 @@ int trace_open(const char *path, struct trace **ret, struct error *err)
 	return 0;
 }
 
+int trace_open(const char *path, struct trace **ret, struct error *err)
+{
+	return load(path, false, ret, err);
+}
+
+int trace_open_unsampled(const char *path, struct trace **ret, struct error *err)
+{
+	return load(path, true, ret, err);
+}
+
 bool trace_is(const char *path)
 {
 	struct file f;
@@ -506,6 +534,9 @@ void trace_free(struct trace *t)
 		free((char *)t->devices[i]);
 	for (size_t i = 0; i < t->n_points; i++)
 		free((char *)t->points[i]);
+	for (size_t i = 0; i < t->n_words; i++)
+		free(t->command[i]);
+	free(t->command);
 	free((char *)t->header.command);
 	free((char *)t->header.scope);
 	free((char *)t->header.host);

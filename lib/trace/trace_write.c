@@ -151,6 +151,28 @@ int trace_write_comm(struct trace_writer *w, uint32_t thread, const char *comm)
 	return w->error.code;
 }
 
+static bool reads_back(const char *word)
+{
+	for (const char *p = word; *p; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return false;
+	}
+	return strlen(word) <= TRACE_TEXT_MOST;
+}
+
+int trace_write_command(struct trace_writer *w, char *const *command)
+{
+	for (char *const *word = command; word && *word; word++) {
+		if (!reads_back(*word))
+			return w->error.code;
+	}
+	for (; command && *command; command++) {
+		if (begin(w, TRACE_REC_WORD, 1))
+			put_text(w, *command);
+	}
+	return w->error.code;
+}
+
 static int put_name(struct trace_writer *w, enum trace_record type, const char *name)
 {
 	if (begin(w, type, 1))

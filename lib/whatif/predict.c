@@ -3,6 +3,7 @@
 
 #include "base/hash_index.h"
 #include "trace/devices.h"
+#include "whatif/alike.h"
 #include "whatif/candidates.h"
 #include "whatif/turns.h"
 
@@ -15,14 +16,13 @@ const struct predict_options predict_usual = { .point = TRACE_NONE,
 					       .speedups = { 0.25, 0.5, 1 },
 					       .n_speedups = 3 };
 
-#define OWN_SAMPLES   8	 /* so many in one turn say more than what is known of such turns */
-#define LEAST_SAMPLES 20 /* of a thread: with fewer it is like others of its name */
-#define SPIN_FRAMES   3	 /* innermost ones that may tell what is waited for */
-#define SURE	      1.96
-#define METHOD	      1.0 /* points that bounds are always wider by */
-#define MOST_PARTS    16
-#define LEAST_OWN     0.5
-#define PART_TARGETS  8 /* fewer are not worth reading the recording for */
+#define OWN_SAMPLES  8 /* so many in one turn say more than what is known of such turns */
+#define SPIN_FRAMES  3 /* innermost ones that may tell what is waited for */
+#define SURE	     1.96
+#define METHOD	     1.0 /* points that bounds are always wider by */
+#define MOST_PARTS   16
+#define LEAST_OWN    0.5
+#define PART_TARGETS 8 /* fewer are not worth reading the recording for */
 
 /*
  * What a thread does between two events is known from samples, of which few turns have any. So
@@ -39,9 +39,7 @@ struct runner {
 	bool runs;
 	uint8_t waited, woke; /* kinds of the last wait and waking, plus one; 0: none */
 	double own, hit[PREDICT_TARGETS], spun[REPLAY_SPINS];
-	bool spins;	  /* since it last followed others */
-	uint64_t samples; /* of the whole recording */
-	uint32_t like;	  /* the first thread that is called alike */
+	bool spins; /* since it last followed others */
 };
 
 struct predictor {
@@ -52,6 +50,7 @@ struct predictor {
 	struct turns *turns;
 	struct devices *devices;
 	uint32_t *families; /* by thread */
+	struct alike alike;
 	struct runner *threads;
 	struct context *contexts;
 	size_t n_contexts, cap_contexts;
@@ -123,13 +122,23 @@ static bool same_key(const void *items, uint32_t number, const void *key)
 	return ((const struct context *)items)[number].key == *(const uint64_t *)key;
 }
 
-/* NULL: there is none, and @make is false. */
-static struct context *context(struct predictor *p, uint32_t thread, bool whole, bool make)
+/* Whose turns: those of its kind that began alike, all of its kind, or all of its name. */
+enum scope { TURNS_ALIKE, TURNS_OF_KIND, TURNS_OF_NAME, SCOPES };
+
+static uint64_t key_of(const struct predictor *p, uint32_t thread, enum scope scope)
 {
 	const struct runner *r = &p->threads[thread];
-	bool alone = r->samples >= LEAST_SAMPLES;
-	uint64_t key = (uint64_t)(alone ? thread : r->like) << 16 | (uint64_t)alone << 15 |
-		       (whole ? 0x7fff : r->waited << 5 | r->woke);
+
+	if (scope == TURNS_OF_NAME)
+		return (uint64_t)p->alike.name[thread] << 16 | 0xffff;
+	return (uint64_t)p->alike.kind[thread] << 16 |
+	       (scope == TURNS_OF_KIND ? 0x7fff : r->waited << 5 | r->woke);
+}
+
+/* NULL: there is none, and @make is false. */
+static struct context *context(struct predictor *p, uint32_t thread, enum scope scope, bool make)
+{
+	uint64_t key = key_of(p, thread, scope);
 	uint32_t i =
 		hash_index_find(&p->by_key, hash_mix(HASH_START, key), same_key, p->contexts, &key);
 
@@ -174,8 +183,8 @@ static void sample(struct predictor *p, const struct trace_event *e)
 							       .family = p->families[e->thread],
 							       .cpu = e->cpu,
 							       .weight = e->weight });
-		add_weight(p, context(p, e->thread, false, true), mask, e);
-		add_weight(p, context(p, e->thread, true, true), mask, e);
+		for (int k = 0; k < SCOPES; k++)
+			add_weight(p, context(p, e->thread, k, true), mask, e);
 		return;
 	}
 	r->own += e->weight;
@@ -191,12 +200,12 @@ static void turn_of(struct predictor *p, uint32_t thread, float *share, double *
 	const struct runner *r = &p->threads[thread];
 	const double *hits = r->hit, *spins = r->spun;
 	double weight = r->own;
-	const struct context *c;
 
 	if (weight < OWN_SAMPLES * (double)p->t->header.period_ns || !(weight > 0)) {
-		c = context(p, thread, false, false);
-		if (!c)
-			c = context(p, thread, true, false);
+		const struct context *c = NULL;
+
+		for (int k = 0; !c && k < SCOPES; k++)
+			c = context(p, thread, k, false);
 		weight = c ? c->weight : 0;
 		hits = c ? c->hit : NULL;
 		spins = c ? c->spun : NULL;
@@ -338,17 +347,9 @@ static int see(const struct trace_event *e, void *arg)
 
 static void start(struct predictor *p)
 {
-	const struct trace *t = p->t;
-	uint32_t *like = trace_threads_alike(t);
-
 	free(p->threads);
-	p->threads = xcalloc(t->n_threads + 1, sizeof(*p->threads));
-	for (size_t i = 0; i < t->n_threads; i++)
-		p->threads[i].like = like[i];
-	for (size_t i = 0; i < t->n_samples; i++)
-		p->threads[t->samples[i].thread].samples++;
+	p->threads = xcalloc(p->t->n_threads + 1, sizeof(*p->threads));
 	p->root = TRACE_NONE;
-	free(like);
 }
 
 static bool same_program(const void *items, uint32_t number, const void *key)
@@ -586,6 +587,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	p.masks = c.masks;
 	name_spins(&p);
 	find_families(&p);
+	alike_find(t, &p.alike);
 	p.devices = devices_create();
 	p.turns = turns_create(t->header.cpus, t->n_threads, t->header.period_ns);
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
@@ -600,6 +602,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	devices_free(p.devices);
 	turns_free(p.turns);
 	free(p.families);
+	alike_free(&p.alike);
 	free(p.threads);
 	free(p.contexts);
 	free(c.masks);

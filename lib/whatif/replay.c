@@ -13,12 +13,17 @@
 #define MOST_ASKED  4
 #define MOST_BESIDE 256
 #define SPINNER	    0.01 /* of its time that a thread spins: it is one that does */
+/* Locks are freed unseen where nobody waits: what seems held for so much longer was. */
+#define HELD_LONGER 3
+#define FAR	    6 /* times a wait for a lock, and the time for which it is held */
 
 struct thread {
 	uint64_t since;	  /* it waits, or wants a CPU */
 	uint64_t began;	  /* the wait that is over */
 	uint64_t got;	  /* a lock that it waited for, in this turn on the CPU; 0: none */
 	uint32_t chain;	  /* so many in a row have waited for that lock */
+	uint64_t freed;	  /* when it last woke one that waited for a lock */
+	uint64_t holds;	  /* the shortest time from `got` to `freed`; 0: not known */
 	double ran, spun; /* `spun`: where it is not known that others are met */
 	double spins[REPLAY_SPINS]; /* ns since it last followed others */
 	uint64_t told;		    /* until when what it ran is */
@@ -53,7 +58,7 @@ enum row {
 	AT_TIMER,   /* the same when a timer last woke it */
 	BY_RUNNING, /* what running alone has gained */
 	OTHERS,	    /* what running had gained the others of its family when it was last told */
-	BEFORE,	    /* BY_RUNNING when it last woke another, or was; if it serves */
+	BEFORE,	    /* BY_RUNNING when it last woke another, or was */
 	JOINS,	    /* when the last of its children that it did not wait for just then has ended */
 	ROWS
 };
@@ -124,7 +129,7 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 		r->threads[i].parent = r->threads[i].waker = TRACE_NONE;
 	r->rows = xcalloc(threads + 1, sizeof(*r->rows));
 	r->families = xcalloc(threads + 1, sizeof(*r->families));
-	r->visits = visits_create(n_lanes, visits);
+	r->visits = visits_create(n_lanes, visits, threads);
 	r->requests = requests_create(r->lanes, n_lanes, cpus);
 	return r;
 }
@@ -352,6 +357,15 @@ static double overtakes(enum replay_rules rules, double had)
 }
 
 /*
+ * If @waker is earlier by more than this, it would have freed the lock long before it is wanted.
+ * Then the wait is not gained, for one at another of its turns comes in its place.
+ */
+static double runs_away(enum replay_rules rules, double waited, const struct thread *waker)
+{
+	return rules == REPLAY_USUAL ? FAR * (waited + waker->holds) : INFINITY;
+}
+
+/*
  * A timer may have been set for a point in time that has nothing to do with when the thread began
  * to wait: then it is as early as it was at the last one.
  */
@@ -377,8 +391,6 @@ static void begins_anew(struct replay *r, uint32_t thread)
 	struct thread *t = &r->threads[thread];
 	double *x = of(r, thread);
 
-	if (!t->serves)
-		return;
 	t->ran_before = t->ran;
 	memcpy(x + BEFORE * r->n_lanes, x + BY_RUNNING * r->n_lanes, r->n_lanes * sizeof(*x));
 }
@@ -442,30 +454,66 @@ static void follows(const struct block *b, double waited, double *restrict x,
 	}
 }
 
-static void lock_freed(const struct block *b, double waited, double ahead, double *restrict x,
+/* A lock is given to one who waits for it. */
+struct freeing {
+	double waited; /* by the other one */
+	double ahead;  /* who is earlier by more got it first */
+	double far;    /* if it is earlier by more than that itself, it is there at another turn */
+	double held;   /* for so long it ran with it; 0: nobody knows */
+	const double *gained, *before; /* what it had gained by running, and when it got it */
+};
+
+static double shorter(const struct freeing *f, size_t lane)
+{
+	double left = 1 - (f->gained[lane] - f->before[lane]) / f->held;
+
+	return 1 - left * left;
+}
+
+/*
+ * Who has run away from another meets it at the lock as often as before, but not just then. The
+ * less time it is held, the less likely that is, and the shorter is the wait.
+ */
+static void lock_freed(const struct block *b, const struct freeing *f, double *restrict x,
 		       const double *restrict y)
 {
 	for (size_t l = b->from; l < b->to; l++) {
-		double arrives = x[l] + waited, to = y[l] < arrives ? y[l] : arrives;
+		double arrives = x[l] + f->waited, to = y[l] < arrives ? y[l] : arrives;
 
-		x[l] = y[l] < x[l] && x[l] - y[l] > ahead ? x[l] : to;
+		if (x[l] - y[l] > f->ahead)
+			to = x[l];
+		else if (y[l] - x[l] > f->far)
+			to = x[l] + (f->held > 0 ? f->waited * shorter(f, l) : 0);
+		x[l] = to;
 	}
+}
+
+/* When @w took the lock that it frees now; 0: nobody knows, for it did not wait for it. */
+static uint64_t took(struct thread *w, uint64_t now)
+{
+	uint64_t held = now - w->got;
+
+	if (!w->got || (w->freed >= w->got && now - w->freed > BURST_NS))
+		return 0;
+	if (!w->holds || held < w->holds)
+		w->holds = held;
+	return held <= HELD_LONGER * w->holds ? w->got : 0;
 }
 
 static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now)
 {
 	struct thread *t = &r->threads[thread], *w = &r->threads[waker];
 	double *x = of(r, thread), *y = of(r, waker), waited = now - t->began;
-	double had = w->got && w->got < t->began ? t->began - w->got : 0,
-	       work = w->ran - w->ran_before;
+	uint64_t from = t->wait == TRACE_WAIT_LOCK ? took(w, now) : 0;
+	double had = from && from < t->began ? t->began - from : 0, work = w->ran - w->ran_before;
 	const double *gained = y + BY_RUNNING * r->n_lanes, *before = y + BEFORE * r->n_lanes;
 	bool answer = answers(r, waker, thread, waited);
 
-	if (w->chain > MOST_CHAIN)
+	if (from && w->chain > MOST_CHAIN)
 		had = INFINITY;
 	if (t->wait == TRACE_WAIT_LOCK) {
-		t->got = now;
-		t->chain = w->got ? w->chain + 1 : 1;
+		t->got = w->freed = now;
+		t->chain = from ? w->chain + 1 : 1;
 	}
 	if (!w->n_burst || now - w->burst_at > BURST_NS) {
 		w->n_burst = 0;
@@ -485,7 +533,13 @@ static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 		if (meets(b->rules, t->wait))
 			met(r, w, b, y);
 		if (t->wait == TRACE_WAIT_LOCK)
-			lock_freed(b, waited, overtakes(b->rules, had), x, y);
+			lock_freed(b,
+				   &(struct freeing){ waited, overtakes(b->rules, had),
+						      had < INFINITY
+							      ? runs_away(b->rules, waited, w)
+							      : INFINITY,
+						      from ? work : 0, gained, before },
+				   x, y);
 		else
 			follows(b, waited, x, y);
 	}
@@ -778,7 +832,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		ended(r, e->thread, e->time);
 		break;
 	case TRACE_PROGRESS:
-		visits_add(r->visits, e->time, of(r, e->thread));
+		visits_add(r->visits, e->thread, e->time, of(r, e->thread));
 		break;
 	case TRACE_ISSUE:
 		requests_issued(r->requests, e, t->followed ? of(r, e->thread) : NULL);

@@ -2,6 +2,7 @@
 #include "experiment.h"
 #include "heatmap.h"
 #include "replay.h"
+#include "variate.h"
 #include "shrink.h"
 
 #include "base/base.h"
@@ -19,6 +20,7 @@ static const char usage[] =
 	"       sim windows [OPTION...]   what short windows change\n"
 	"       sim replay [OPTION...]    what replay of one recording says: models, or with -n "
 	"graphs\n"
+	"       sim variate [OPTION...]   would replay make intervals of experiments narrower?\n"
 	"       sim cores [OPTION...]     cost and error against the number of cores\n"
 	"  -c WORDS    a way of profiling, repeatable: wait|core [exclude] [period=USEC|auto]\n"
 	"              [batch=N] [engine=bpf|kernel] [cost=NS] [latency=NS] [seed=N]\n"
@@ -660,6 +662,50 @@ static int replay(const struct settings *s)
 	return nonzero > 0;
 }
 
+/* Replay as control variate of the experiments: models in the weather of -c. */
+static int variate(const struct settings *s)
+{
+	struct sim_program *p[MAX_MODELS];
+	int n = models(s, p), m = n * s->n_speedups;
+	struct sim_variate *v = xcalloc(m, sizeof(*v)), sum = {};
+	double window_s = s->n_windows ? s->window[0].length_s : 1;
+	int known = 0;
+
+#pragma omp parallel for schedule(dynamic)
+	for (int i = 0; i < m; i++) {
+		struct sim_options o = options_for(p[i / s->n_speedups], &s->config[0]);
+		struct sim_config c = s->config[0];
+
+		c.o = o;
+		variate_study(p[i / s->n_speedups], &c, s->speedup[i % s->n_speedups], s->seconds,
+			      window_s, &v[i]);
+	}
+	printf("%-24s %4s %6s %7s %8s %11s %14s %16s\n", "program", "s", "pairs", "noise",
+	       "CPU time", "then replay", "replay alone", "replay's shift");
+	for (int i = 0; i < m; i++) {
+		if (v[i].pairs < 4)
+			continue;
+		printf("%-24s %4.0f %6d %7.2f %7.1f%% %10.1f%% %13.1f%% %8.2f +- %-5.2f\n",
+		       p[i / s->n_speedups]->name, 100 * s->speedup[i % s->n_speedups], v[i].pairs,
+		       v[i].noise, 100 * v[i].cpu, 100 * v[i].replay, 100 * v[i].alone, v[i].shift,
+		       1.96 * v[i].shift_se);
+		known++;
+		sum.cpu += v[i].cpu;
+		sum.replay += v[i].replay;
+		sum.alone += v[i].alone;
+		sum.shift += fabs(v[i].shift);
+	}
+	printf("mean of %d: of the variance CPU times explain %.1f %%, replay then %.1f %% of the "
+	       "rest, "
+	       "alone %.1f %%; it is shifted by %.2f\n",
+	       known, 100 * sum.cpu / known, 100 * sum.replay / known, 100 * sum.alone / known,
+	       sum.shift / known);
+	free(v);
+	while (n--)
+		program_free(p[n]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings s;
@@ -685,6 +731,8 @@ int main(int argc, char **argv)
 		return coverage(&s);
 	if (!strcmp(argv[1], "replay"))
 		return replay(&s);
+	if (!strcmp(argv[1], "variate"))
+		return variate(&s);
 	if (!strcmp(argv[1], "windows"))
 		return windows(&s);
 	fputs(usage, stderr);

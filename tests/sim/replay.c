@@ -187,6 +187,31 @@ static struct devices *devices_of(const struct kept *k)
 	return d;
 }
 
+double replay_gain_of(struct trace_event *v, size_t n, const struct sim_program *p, double speedup)
+{
+	struct kept k = { .program = p, .v = v, .n = n };
+	struct bounds_answer a;
+	struct bounds *b;
+
+	for (size_t i = 0; i < n; i++) {
+		k.visits += v[i].type == TRACE_PROGRESS;
+		if (v[i].thread != TRACE_NONE && v[i].thread >= k.threads)
+			k.threads = v[i].thread + 1;
+	}
+	b = bounds_create(k.threads, p->cores, 1, NULL, &speedup, 1, k.visits);
+	for (size_t i = 0; i < n; i++) {
+		if (is_not_followed(&k, v[i].thread))
+			continue;
+		if (v[i].type != TRACE_SAMPLE)
+			bounds_event(b, &v[i]);
+		else if (!(v[i].spins && goes_on(&k, i)))
+			ran(b, &v[i], true);
+	}
+	bounds_read(b, 0, 0, &a);
+	bounds_free(b);
+	return a.middle;
+}
+
 struct sim_replay replay_study(const struct sim_program *program, const struct sim_config *c,
 			       double speedup, double seconds, int how)
 {

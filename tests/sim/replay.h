@@ -18,5 +18,7 @@ enum {
 /* @how: of these. */
 struct sim_replay replay_study(const struct sim_program *p, const struct sim_config *c,
 			       double speedup, double seconds, int how);
+/* The most likely gain, in percent, by these @n events alone; NAN: not known. */
+double replay_gain_of(struct trace_event *v, size_t n, const struct sim_program *p, double speedup);
 
 #endif

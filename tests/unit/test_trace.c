@@ -66,6 +66,8 @@ static const struct trace_event sample = {
 	.weight = 1000000,
 };
 
+static char *const words[] = { "./a", "", "\"b\" c", NULL };
+
 static void must(int r, const struct error *err)
 {
 	if (r)
@@ -84,6 +86,7 @@ static void write_one(bool footer, int repeat)
 
 	unlink(path);
 	must(trace_writer_open(path, &header, &w, &err), &err);
+	trace_write_command(w, words);
 	trace_write_frame(w, &frames[0]);
 	trace_write_frame(w, &frames[1]);
 	trace_write_stack(w, &(struct record_stack){ 0, RECORDING_NONE });
@@ -164,6 +167,11 @@ static void test_round_trip(void **state)
 	assert_true(t->complete);
 	assert_false(t->truncated);
 	assert_string_equal(t->header.command, header.command);
+	assert_int_equal(t->n_words, 3);
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(t->command[i], words[i]);
+	assert_null(t->command[3]);
+	assert_int_equal(t->owner, geteuid());
 	assert_int_equal(t->header.period_ns, 1000000);
 	assert_int_equal(t->header.cpus, 2);
 	assert_int_equal(t->n_frames, 2);
@@ -188,6 +196,29 @@ static void test_round_trip(void **state)
 	same(&s.list[2], &sample);
 	for (size_t i = 2; i < ARRAY_SIZE(events); i++)
 		same(&s.list[i + 1], &events[i]);
+	trace_free(t);
+	s = (struct seen){};
+	must(trace_open_unsampled(path, &t, &err), &err);
+	must(trace_each(t, see, &s, &err), &err);
+	assert_int_equal(s.n, ARRAY_SIZE(events));
+	trace_free(t);
+}
+
+/* A word that would be read as another one is not executed. */
+static void test_command(void **state)
+{
+	char *const odd[] = { "./a", "b\nc", NULL };
+	struct trace_writer *w;
+	struct trace *t;
+	struct error err;
+
+	(void)state;
+	unlink(path);
+	must(trace_writer_open(path, &header, &w, &err), &err);
+	trace_write_command(w, odd);
+	must(trace_writer_close(w, NULL, &err), &err);
+	must(trace_open(path, &t, &err), &err);
+	assert_null(t->command);
 	trace_free(t);
 }
 
@@ -328,9 +359,10 @@ static void test_dense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_damaged),	     cmocka_unit_test(test_cut_off),
-		cmocka_unit_test(test_not_replaced), cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_command),
+		cmocka_unit_test(test_chunks),	   cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_cut_off),	   cmocka_unit_test(test_not_replaced),
+		cmocka_unit_test(test_dense),
 	};
 	int r;
 

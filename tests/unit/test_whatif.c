@@ -4,12 +4,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "tests/sim/replay.h"
 #include "whatif/bounds.h"
 #include "whatif/candidates.h"
+#include "whatif/predict.h"
 #include "whatif/turns.h"
 
 #define SECONDS 3
@@ -139,6 +141,82 @@ static void test_cpu(void **state)
 		assert_earlier(r, 0, helped[i]);
 		replay_free(r);
 	}
+}
+
+static void waits_for_lock(struct replay *r, uint64_t from, uint64_t to, uint32_t thread,
+			   uint32_t holder)
+{
+	blocks(r, from, thread, TRACE_WAIT_LOCK);
+	wakes(r, to, thread, TRACE_BY_THREAD, holder);
+}
+
+/* Who would come before the holder had the lock gets it first. */
+static void test_lock(void **state)
+{
+	struct replay *r = begin(REPLAY_USUAL);
+
+	(void)state;
+	ran(r, 1, 0);
+	ran(r, 2, 0);
+	waits_for_lock(r, 50000, 100000, 1, 2);
+	ran(r, 0, 60);
+	/* 30 earlier, but the holder has had it for 50 us by then. */
+	waits_for_lock(r, 150000, 200000, 0, 1);
+	assert_earlier(r, 0, 0);
+	/* It freed it then. When it took it again is not known, for it did not wait. */
+	ran(r, 0, 60);
+	waits_for_lock(r, 299000, 300000, 0, 1);
+	assert_earlier(r, 0, 30);
+	/* It waits once more. What is so much longer than 100 us was freed, and taken again. */
+	waits_for_lock(r, 1900000, 2000000, 1, 2);
+	waits_for_lock(r, 2900000, 3000000, 0, 1);
+	assert_earlier(r, 0, 30);
+	replay_free(r);
+}
+
+/*
+ * Whoever runs away from another meets it at the lock as often as before. Where it is known that it
+ * is held for half of the time, that is half as often, and for half as long.
+ */
+static void test_lock_far(void **state)
+{
+	const double ahead[] = { 500, 50000 }, gained[] = { 100, 0 };
+	struct replay *r;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ahead); i++) {
+		r = begin(REPLAY_USUAL);
+		ran(r, 1, 2 * ahead[i]);
+		waits_for_lock(r, 1000, 1100, 0, 1);
+		assert_earlier(r, 0, gained[i]);
+		replay_free(r);
+	}
+	r = begin(REPLAY_USUAL);
+	ran(r, 1, 100000);
+	ran(r, 2, 0);
+	waits_for_lock(r, 900, 1000, 1, 2);
+	ran(r, 1, 100);
+	waits_for_lock(r, 1000, 1100, 0, 1);
+	assert_earlier(r, 0, 75);
+	replay_free(r);
+}
+
+/* One comes twice as often, the other one as before: together three times where it was twice. */
+static void test_visits(void **state)
+{
+	const struct replay_lane lanes[] = { { 0, 0.5, REPLAY_USUAL, 0 },
+					     { 0, 0, REPLAY_USUAL, 0 } };
+	struct replay *r = replay_create(2, 2, lanes, 2, 2000);
+
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++) {
+		ran(r, 0, 100);
+		event(r, 100 * i + 99, TRACE_PROGRESS, 0, 0);
+		event(r, 100 * i + 99, TRACE_PROGRESS, 1, 1);
+	}
+	assert_true(fabs(replay_gain(r, 0) - 100 / 3.0) < 0.01);
+	assert_true(replay_gain(r, 1) == 0);
+	replay_free(r);
 }
 
 static void spins(struct replay *r, uint32_t thread, double ns, enum replay_spin kind)
@@ -313,7 +391,7 @@ static void test_models(void **state)
 		{ "pingpong", 1 },
 		{ "mutex4", 1 },
 		{ "mutex4 outside", 1 },
-		{ "rwlock4", 1 },
+		{ "rwlock4", 2.5 },
 		{ "forkjoin 0.6 ms", 1 },
 		{ "io + barrier", 1 },
 		{ "io worker", 1 },
@@ -477,13 +555,132 @@ static void test_candidates(void **state)
 	candidates_free(&c);
 }
 
+/* ---- threads that live for some milliseconds ---- */
+
+enum { START, HOT, COLD, WORK, OTHER, FUNCTIONS };
+
+static void put(struct trace_writer *w, struct trace_event e)
+{
+	assert_int_equal(trace_write_event(w, &e), 0);
+}
+
+/* It runs for @ms in @stack, and is sampled each time. */
+static void lives(struct trace_writer *w, uint32_t thread, uint16_t cpu, double begin, int ms,
+		  uint32_t stack)
+{
+	put(w, (struct trace_event){
+		       .type = TRACE_FORK, .time = begin, .thread = thread, .other = 0 });
+	put(w, (struct trace_event){
+		       .type = TRACE_ENTER, .time = begin, .thread = thread, .cpu = cpu });
+	for (int i = 0; i < ms; i++)
+		put(w, (struct trace_event){ .type = TRACE_SAMPLE,
+					     .time = begin + (i + 0.5) * 1e6,
+					     .thread = thread,
+					     .cpu = cpu,
+					     .stack = stack,
+					     .weight = 1000000 });
+}
+
+static void dies(struct trace_writer *w, uint32_t thread, uint16_t cpu, double end)
+{
+	put(w, (struct trace_event){ .type = TRACE_LEAVE,
+				     .time = end,
+				     .thread = thread,
+				     .cpu = cpu,
+				     .why = TRACE_BLOCKED });
+	put(w, (struct trace_event){ .type = TRACE_EXIT, .time = end, .thread = thread });
+}
+
+/* Two threads an iteration, which are called alike: 6 ms of work(), and 3 ms of other(). */
+static void write_brief(const char *path, int iterations)
+{
+	static const char *const names[] = { "start", "hot", "cold", "work", "other" };
+	static const struct record_stack stacks[] = {
+		{ START, TRACE_NONE }, { HOT, 0 }, { COLD, 0 }, { WORK, 1 }, { OTHER, 2 }
+	};
+	const struct trace_header h = { 1000000, "brief", "command", "h", "k", "now", 2 };
+	const struct trace_footer f = { .duration = iterations * 6000000, .end = "done" };
+	struct trace_writer *w;
+
+	assert_int_equal(trace_writer_open(path, &h, &w, NULL), 0);
+	trace_write_point(w, "iteration");
+	trace_write_process(w, 0, 100, "brief");
+	for (int i = 0; i < FUNCTIONS; i++) {
+		const struct record_frame frame = { .symbol = names[i], .object = "/h/brief" };
+
+		trace_write_frame(w, &frame);
+		trace_write_stack(w, &stacks[i]);
+	}
+	for (int i = 0; i <= 2 * iterations; i++)
+		trace_write_thread(w, &(struct trace_thread){ 100 + i, 100, 0, "brief" });
+	put(w, (struct trace_event){ .type = TRACE_FOLLOW, .why = TRACE_BLOCKED });
+	for (int i = 0; i < iterations; i++) {
+		double begin = i * 6e6 + 1, end = begin + 6e6 - 1;
+		uint32_t hot = 2 * i + 1, cold = hot + 1;
+
+		lives(w, hot, 0, begin, 6, 3);
+		lives(w, cold, 1, begin, 3, 4);
+		dies(w, cold, 1, begin + 3e6);
+		put(w,
+		    (struct trace_event){
+			    .type = TRACE_WAKE, .time = end, .by = TRACE_BY_THREAD, .other = hot });
+		dies(w, hot, 0, end);
+		put(w, (struct trace_event){ .type = TRACE_ENTER, .time = end, .cpu = 1 });
+		put(w, (struct trace_event){
+			       .type = TRACE_PROGRESS, .time = end, .cpu = 1, .other = 0 });
+		put(w, (struct trace_event){ .type = TRACE_LEAVE,
+					     .time = end,
+					     .cpu = 1,
+					     .why = TRACE_BLOCKED,
+					     .wait = TRACE_WAIT_FUTEX });
+	}
+	assert_int_equal(trace_writer_close(w, &f, NULL), 0);
+}
+
+/* What a thread with few samples does is told by those that begin in the same function. */
+static void test_brief_threads(void **state)
+{
+	char path[] = "/tmp/test_whatif-XXXXXX";
+	struct error err = {};
+	struct predict ret;
+	struct trace *t;
+	int file = mkstemp(path);
+	bool seen = false;
+
+	(void)state;
+	assert_true(file >= 0);
+	close(file);
+	unlink(path);
+	write_brief(path, 100);
+	assert_int_equal(trace_open(path, &t, &err), 0);
+	assert_int_equal(predict(t, &predict_usual, &ret, &err), 0);
+	for (size_t i = 0; i < ret.n_targets; i++) {
+		const struct bounds_answer *a = &ret.targets[i].at[1];
+
+		if (strcmp(ret.targets[i].symbol, "work") != 0)
+			continue;
+		seen = true;
+		/* 3 of 6 ms, and the other one has come by then. */
+		if (fabs(a->middle - 50) > 1)
+			fail_msg("work: %.1f [%.1f, %.1f], really 50", a->middle, a->low, a->high);
+	}
+	assert_true(seen);
+	predict_free(&ret);
+	trace_free(t);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_brief_threads),
 		cmocka_unit_test(test_candidates),
 		cmocka_unit_test(test_woken_by_thread),
 		cmocka_unit_test(test_barrier),
 		cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_lock_far),
+		cmocka_unit_test(test_visits),
 		cmocka_unit_test(test_spin),
 		cmocka_unit_test(test_spin_lock),
 		cmocka_unit_test(test_spin_family),

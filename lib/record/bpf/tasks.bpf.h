@@ -132,7 +132,7 @@ static __always_inline void finish_thread(struct task_struct *task, struct threa
 	if (t->in) {
 		if (now > t->in)
 			t->on += now - t->in;
-	} else if (now > t->left && measure_wait(t, task->pid, now, &out->event)) {
+	} else if (now > t->left && !causal && measure_wait(t, task->pid, now, &out->event)) {
 		describe(&out->event, task);
 		out->event.unfinished = 1;
 		bpf_probe_read_kernel_str(out->event.comm, sizeof(out->event.comm), task->comm);

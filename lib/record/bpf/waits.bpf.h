@@ -118,7 +118,8 @@ static __always_inline void describe(struct record_event *e, struct task_struct 
 static __always_inline void arrives(struct cpu_state *s, struct task_struct *task,
 				    struct thread_state *t, u64 now)
 {
-	if (!t->in && measure_wait(t, task->pid, now, &s->event)) {
+	/* Causal recordings tell waits by their events, and nobody would read their records. */
+	if (!t->in && !causal && measure_wait(t, task->pid, now, &s->event)) {
 		describe(&s->event, task);
 		s->due = task->pid;
 	}

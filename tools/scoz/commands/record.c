@@ -323,8 +323,12 @@ static int open_output(struct session *s, struct error *err)
 						u.release,   started, h.cpus };
 		int r = trace_writer_open(s->opt.output, &t, &s->causal.writer, err);
 
-		if (!r)
+		if (!r) {
+			/* As another user it is not to be run again by whoever reads it. */
+			if (!s->opt.user)
+				trace_write_command(s->causal.writer, s->opt.command);
 			causal_write_points(s->causal.writer, &s->opt.points);
+		}
 		return r;
 	}
 	return recording_writer_open(s->opt.output, &h, &s->writer, err);
@@ -489,9 +493,16 @@ static void say_what_was_recorded(const struct session *s, const struct record_f
 	struct rusage used;
 	uint64_t points;
 
-	log_msg(LOG_NORMAL, "%s: %.1f s, %llu samples for %llu points%s", s->opt.output,
-		f->duration / 1e9, (unsigned long long)f->samples, (unsigned long long)f->points,
-		f->samples ? "" : ": nothing ran or waited long enough");
+	if (s->opt.causal)
+		log_msg(LOG_NORMAL, "%s: %.1f s, %llu events, %llu of them samples%s",
+			s->opt.output, f->duration / 1e9, (unsigned long long)s->causal.events,
+			(unsigned long long)f->samples,
+			s->causal.events ? "" : ": nothing ran or waited");
+	else
+		log_msg(LOG_NORMAL, "%s: %.1f s, %llu samples for %llu points%s", s->opt.output,
+			f->duration / 1e9, (unsigned long long)f->samples,
+			(unsigned long long)f->points,
+			f->samples ? "" : ": nothing ran or waited long enough");
 	getrusage(RUSAGE_SELF, &used);
 	log_info("recording took %.2f s of a CPU",
 		 used.ru_utime.tv_sec + used.ru_stime.tv_sec +
@@ -541,7 +552,7 @@ static int finish(struct session *s, struct error *err)
 	if (r)
 		return EXIT_FAILED;
 	say_what_was_recorded(s, &f);
-	return f.samples ? EXIT_DONE : EXIT_NOTHING;
+	return f.samples || s->causal.events ? EXIT_DONE : EXIT_NOTHING;
 }
 
 int cmd_record(int argc, char **argv)

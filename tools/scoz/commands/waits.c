@@ -51,9 +51,10 @@ static void usage(FILE *out)
 		     "      --no-merge        threads that wait alike are not taken together\n"
 		     "      --verify          scozd's experiments on what was run during the "
 		     "heaviest waits,\n"
-		     "                        beside their weights; COMMAND is run again, without "
-		     "one what\n"
-		     "                        runs already is looked at; these are for it:\n"
+		     "                        beside their weights; COMMAND is run again "
+		     "(default: the\n"
+		     "                        recording's; if it has none, what runs already is "
+		     "looked at); for it:\n"
 		     "  -p, --progress [NAME=]POINT\n"
 		     "                        a unit of work is done here (default: the "
 		     "recording's first one)\n"
@@ -605,7 +606,7 @@ int cmd_waits(int argc, char **argv)
 
 	if (ret >= 0)
 		return ret;
-	if (trace_open(v.o.path, &t, &err))
+	if ((v.o.verify ? trace_open : trace_open_unsampled)(v.o.path, &t, &err))
 		return cannot_read(v.o.path, FILE_CAUSAL, &err);
 	if (waits_read(t, MOST_WAITS, &v.r, &err)) {
 		log_warn("%s", err.text);

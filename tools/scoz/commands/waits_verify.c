@@ -6,8 +6,10 @@
 #include "tools/scoz/commands/waits_verify.h"
 
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/output_file.h"
 #include "progress/point.h"
 #include "tools/scoz/causal/model.h"
 #include "tools/scoz/cmds.h"
@@ -45,6 +47,7 @@ struct verify {
 	const struct model_row **found;
 	size_t n_targets;
 	char *point;
+	char **command; /* NULL: what runs already */
 	double duration_s;
 	int ended_by; /* a signal, or 0 */
 };
@@ -171,21 +174,48 @@ static bool find_point(struct verify *v)
 	return true;
 }
 
-static bool find_command(const struct verify *v)
+/* What it tells to execute is what we, or who asked us as root, let be executed. */
+static bool is_own(const struct trace *t)
 {
-	const struct trace_header *h = &v->r->trace->header;
+	uid_t uid = geteuid();
+	gid_t gid;
 
-	if (v->o->command)
+	if (t->mode & (S_IWGRP | S_IWOTH))
+		return false;
+	return t->owner == uid || (invoking_user(&uid, &gid) && t->owner == uid);
+}
+
+static void say_command(char *const *command)
+{
+	_cleanup_free_ char *words = text_join((char **)command);
+	_cleanup_free_ char *shown = text_clean(words, "?");
+
+	log_warn("experiments run what the recording was made of: %s", shown);
+}
+
+static bool find_command(struct verify *v)
+{
+	const struct trace *t = v->r->trace;
+	const struct trace_header *h = &t->header;
+
+	v->command = v->o->command;
+	if (v->command)
 		return true;
+	if (t->command && is_own(t)) {
+		v->command = t->command;
+		say_command(v->command);
+		return true;
+	}
 	if (v->o->end_to_end) {
 		log_warn("--end-to-end: the run time of which command? Give it after --");
 		return false;
 	}
 	if (strncmp(h->scope, "command", strlen("command")) != 0)
 		return true;
-	log_warn("--verify: the recording is of a command, which experiments have to run again: "
+	log_warn("--verify: the recording is of a command, which experiments have to run again%s: "
 		 "give it after --, as in: scoz waits --verify %s -- %s",
-		 v->r->trace->path, h->command);
+		 t->command ? " (it is not taken from a file that others may have written)" : "",
+		 t->path, h->command);
 	return false;
 }
 
@@ -229,11 +259,11 @@ static void make_arguments(const struct verify *v, const char *scozd, const char
 	add(a, "--no-next"); /* their order is asked for */
 	if (v->o->user)
 		add_two(a, "--user", v->o->user);
-	if (v->o->command && v->point)
+	if (v->command && v->point)
 		add_two(a, "--runs", "1000000"); /* until the time is over */
-	if (v->o->command)
+	if (v->command)
 		add(a, "--");
-	for (char **word = v->o->command; word && *word; word++)
+	for (char **word = v->command; word && *word; word++)
 		add(a, *word);
 }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * uneven SECONDS: ranks of MPI that meet after each step; rank 1 computes three times as long as
+ * the others.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define TURNS 3000000
+
+static volatile uint64_t sink;
+
+__attribute__((noipa)) void compute(long n)
+{
+	uint64_t x = 1;
+
+	for (; n > 0; n--) {
+		x = x * 6364136223846793005ULL + 1;
+		__asm__ volatile("" : "+r"(x));
+	}
+	sink = x;
+}
+
+__attribute__((noipa)) void stepped(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+int main(int argc, char **argv)
+{
+	int rank, goes_on = 1;
+	time_t end;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 1);
+	while (goes_on) {
+		compute(rank == 1 ? 3L * TURNS : TURNS);
+		stepped();
+		goes_on = time(NULL) < end;
+		MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	MPI_Finalize();
+	return 0;
+}

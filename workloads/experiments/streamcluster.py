@@ -4,6 +4,7 @@
 import time
 
 from harness.experiment import Change
+from harness.named import Named
 from harness.needs import Program, Source
 from harness.parsec import Parsec
 
@@ -18,6 +19,7 @@ class Main(Parsec):
     unit = "points"
     changes = [Change("barrier", "pthread_barrier instead of PARSEC's", "func:parsec_barrier_wait@streamcluster", cheaper=100, sign=1,
                       at_least=20)]
+    named = [Named("COZ", "parsec_barrier")]
     expected = ["parsec_barrier.cpp:"]
 
     def where(self, binary):

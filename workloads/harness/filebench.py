@@ -28,7 +28,7 @@ class Filebench(Experiment):
     def prepare(self):
         # Before the build: where there are no loop devices this is how we learn of it.
         self.folders = {None: self.machine.ext4("ext4", self.megabytes)}
-        for change in self.changes[:1] if self.quick else self.changes:
+        for change in self.tried():
             self.folders[change.name] = self.changed_folder(change.name)
         tree = self.machine.path("filebench")
         shutil.copytree(self.source("filebench"), tree)

@@ -19,7 +19,7 @@ class Main(Experiment):
     needs = [Program("gcc", "gcc"), Program("make", "make")]
     unit = "files"
     quick_seconds = 15
-    expected = ["bin:cc1"]
+    expected = ["bin:cc1", "@cc1"]
     points = ["file=tracepoint:sched:sched_process_exit:cc1"]
     named = [Named(None, "bin:cc1", "@cc1", title="cc1")]
     changes = [

@@ -33,7 +33,8 @@ class Npb(Experiment):
     needs = needed(MPI)
     mpi, ranks = MPI, RANKS
     rounds = 4
-    quick_seconds = 15
+    seconds = 40
+    quick_seconds = 25  # of some tens of iterations a second
     unit = "iterations"
     benchmark = None  # is, ft
     klass = "A"

@@ -288,12 +288,15 @@ static double own_samples(const struct predict_target *t)
 	return t->share > 0 ? t->samples * t->own / t->share : 0;
 }
 
-/* By what MPI waits: the replay takes for work what polls there. */
+/* By what MPI waits, and who yields: the replay takes for work what polls there. */
 static bool may_poll(const struct predict_target *t)
 {
 	enum scoz_poll_role role;
 
-	return polling_file(t->object, &role) && role == SCOZ_POLL_LIBRARY;
+	if (t->symbol && (!strcmp(t->symbol, "sched_yield") || !strcmp(t->symbol, "__sched_yield")))
+		return true;
+	return t->object && polling_file(t->object, &role) &&
+	       (role == SCOZ_POLL_LIBRARY || role == SCOZ_POLL_OWN);
 }
 
 /* Is there enough to be said of it, and is it one that the run may have? */

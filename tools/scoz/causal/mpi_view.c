@@ -161,6 +161,16 @@ static char *mpi_calls_text(const struct mpi_rank *r)
 	return text;
 }
 
+/* Of nobody: it may not have been looked for (by an older scozd, by engine kernel). */
+static bool mpi_polling_known(const struct mpi_view *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		if (v->ranks[i].polled)
+			return true;
+	}
+	return false;
+}
+
 void mpi_view_print(const struct profile *p)
 {
 	const struct mpi_rank *longest;
@@ -189,7 +199,9 @@ void mpi_view_print(const struct profile *p)
 		cell[0] = xasprintf("%d", r->rank);
 		cell[1] = xasprintf("%llu", (unsigned long long)r->samples);
 		cell[2] = xasprintf("%.1f %%", r->samples ? 100.0 * r->in_mpi / r->samples : 0.0);
-		cell[3] = xasprintf("%.1f %%", r->samples ? 100.0 * r->polled / r->samples : 0.0);
+		cell[3] = mpi_polling_known(&v) && r->samples
+				  ? xasprintf("%.1f %%", 100.0 * r->polled / r->samples)
+				  : xstrdup("-");
 		cell[4] = text_clean(calls, "?");
 	}
 	table_print(&t);

@@ -28,7 +28,7 @@ class Main(Experiment):
         Change("fsync", "fsync off", "syscall:fdatasync", cheaper=100, options=["--waits"], sign=1, at_least=10),
         Change("asynchronous", "synchronous_commit off", "syscall:fdatasync", cheaper=100, options=["--waits"], sign=1),
         # Reading only. What is found is not looked for, checked and copied either.
-        Change("buffers", "shared_buffers 64 MB instead of 128 kB", "syscall:pread64", cheaper=100, sign=1),
+        Change("buffers", "shared_buffers 64 MB instead of 128 kB", "syscall:pread64", cheaper=100),
     ]
     named = [Named(None, "@postgres", "bin:postgres", title="postgres")]
 

@@ -23,17 +23,18 @@ def needed(mpi):
 
 
 def variant(main, mpi=MPI, ranks=RANKS):
-    """The same experiment with another MPI, or another number of ranks."""
+    """The same experiment with another MPI, or another number of ranks; the first change."""
     suffix = "-%s" % mpi if mpi != MPI else "-%d" % ranks
     title = "%s, %s, %d ranks" % (main.title, {"openmpi": "Open MPI", "mpich": "MPICH"}[mpi], ranks)
-    return type("Main", (main,), {"name": main.name + suffix, "title": title, "mpi": mpi, "ranks": ranks, "needs": needed(mpi)})
+    return type("Main", (main,), {"name": main.name + suffix, "title": title, "mpi": mpi, "ranks": ranks, "needs": needed(mpi),
+                                 "changes": main.changes[:1]})
 
 
 class Npb(Experiment):
     needs = needed(MPI)
     mpi, ranks = MPI, RANKS
     rounds = 4
-    seconds = 40
+    seconds = 30
     quick_seconds = 25  # of some tens of iterations a second
     unit = "iterations"
     benchmark = None  # is, ft

@@ -26,7 +26,8 @@ class Main(Parsec):
         return ["gain=%s:pgain" % binary]
 
     def job(self, binary, points):
-        return [binary, "10", "20", "32", str(points), "2048", "500", "none", "/dev/null", "2"]
+        # Room for more centers than a long run finds, up to 20 in each 2048 points.
+        return [binary, "10", "20", "32", str(points), "2048", "20000", "none", "/dev/null", "2"]
 
     def measure(self, change, changed, seconds):
         points = 4096

@@ -9,19 +9,26 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-enum kind { KIND_MPI, KIND_MPICH, KIND_OPAL, KIND_PROGRESS, KIND_DEVICE, KIND_EVENTS, KIND_LIBC };
+enum kind { KIND_MPI, KIND_MPICH, KIND_PROGRESS, KIND_DEVICE, KIND_EVENTS, KIND_LIBC };
 
 static const struct {
 	const char *prefix;
 	enum kind kind;
 } files[] = {
-	{ "libmpi.so", KIND_MPI },	 { "libmpich.so", KIND_MPICH },
-	{ "libopen-pal.so", KIND_OPAL }, { "libopen-rte.so", KIND_DEVICE },
-	{ "libmca_", KIND_DEVICE },	 { "mca_", KIND_DEVICE },
-	{ "libucp.so", KIND_PROGRESS },	 { "libuct", KIND_DEVICE },
-	{ "libucs.so", KIND_DEVICE },	 { "libfabric.so", KIND_DEVICE },
-	{ "libpsm2.so", KIND_DEVICE },	 { "libevent", KIND_EVENTS },
-	{ "libc.so", KIND_LIBC },	 { "libc-2.", KIND_LIBC },
+	{ "libmpi.so", KIND_MPI },
+	{ "libmpich.so", KIND_MPICH },
+	{ "libopen-pal.so", KIND_PROGRESS },
+	{ "libopen-rte.so", KIND_DEVICE },
+	{ "libmca_", KIND_DEVICE },
+	{ "mca_", KIND_DEVICE },
+	{ "libucp.so", KIND_PROGRESS },
+	{ "libuct", KIND_DEVICE },
+	{ "libucs.so", KIND_DEVICE },
+	{ "libfabric.so", KIND_DEVICE },
+	{ "libpsm2.so", KIND_DEVICE },
+	{ "libevent", KIND_EVENTS },
+	{ "libc.so", KIND_LIBC },
+	{ "libc-2.", KIND_LIBC },
 };
 
 /* What returns when others have done their part. */
@@ -179,7 +186,6 @@ bool polling_file(const char *path, enum scoz_poll_role *role)
 		return false;
 	*role = kind == KIND_LIBC     ? SCOZ_POLL_OTHER
 		: kind == KIND_EVENTS ? SCOZ_POLL_EVENTS
-		: kind == KIND_OPAL   ? SCOZ_POLL_OWN
 				      : SCOZ_POLL_LIBRARY;
 	return true;
 }
@@ -247,7 +253,7 @@ size_t polling_ranges(const char *path, const struct maptable *table, uint64_t b
 			add_function(&s, name + 1, SCOZ_POLL_CALL);
 		}
 	}
-	if (kind == KIND_MPI || kind == KIND_OPAL || kind == KIND_PROGRESS) {
+	if (kind == KIND_MPI || kind == KIND_PROGRESS) {
 		for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 			add_function(&s, functions[i].name, functions[i].role);
 	}

@@ -27,7 +27,6 @@ enum scoz_poll_role {
 	SCOZ_POLL_ASK,	   /* asks the kernel, and need not wait for the answer */
 	SCOZ_POLL_YIELD,   /* lets others have the core */
 	SCOZ_POLL_EVENTS,  /* libevent, by which Open MPI asks */
-	SCOZ_POLL_OWN,	   /* the engine's own library: asks, and looks at the clock */
 };
 
 /* A function, or part of one; offsets in its file. Sorted, and apart from each other. */
@@ -39,18 +38,13 @@ struct scoz_poll_range {
 
 enum scoz_poll_verdict { SCOZ_POLL_GO_ON, SCOZ_POLL_WAITS, SCOZ_POLL_WORKS };
 
-/*
- * Of the libraries' frames, those that may lie below the engine: a device's, and who it asks by; or
- * two of the engine's own library, and of no other.
- */
+/* Of the libraries' frames, those that may lie below the engine: a device's, and who it asks by. */
 #define SCOZ_POLL_DEEP	     1
-#define SCOZ_POLL_DEEP_OWN   2
 #define SCOZ_POLL_DEEP_ASKED 3
 
 struct scoz_poll_chain {
 	__u32 frames;
-	__u32 deep;    /* frames of libraries below the engine */
-	__u32 devices; /* of these: not of its own library */
+	__u32 deep; /* frames of libraries below the engine */
 	__u32 asked, yielded, engine;
 };
 
@@ -70,16 +64,10 @@ static inline enum scoz_poll_verdict scoz_poll_frame(struct scoz_poll_chain *c, 
 	case SCOZ_POLL_EVENTS: /* who is called by it has got an event */
 		return c->deep ? SCOZ_POLL_WORKS : SCOZ_POLL_GO_ON;
 	case SCOZ_POLL_LIBRARY:
-	case SCOZ_POLL_OWN:
-		if (c->engine || c->yielded)
-			return SCOZ_POLL_GO_ON;
-		c->deep++;
-		c->devices += role == SCOZ_POLL_LIBRARY;
-		return c->deep > (c->asked     ? SCOZ_POLL_DEEP_ASKED
-				  : c->devices ? SCOZ_POLL_DEEP
-					       : SCOZ_POLL_DEEP_OWN)
-			       ? SCOZ_POLL_WORKS
-			       : SCOZ_POLL_GO_ON;
+		if (!c->engine && !c->yielded &&
+		    ++c->deep > (c->asked ? SCOZ_POLL_DEEP_ASKED : SCOZ_POLL_DEEP))
+			return SCOZ_POLL_WORKS;
+		return SCOZ_POLL_GO_ON;
 	case SCOZ_POLL_ENGINE:
 		c->engine = 1;
 		return SCOZ_POLL_GO_ON;

@@ -427,6 +427,31 @@ void polling_learn(struct polling *p, const struct chain *c)
 	}
 }
 
+/* ---- chains that were sampled ---- */
+
+/* Under the lock. */
+static uint32_t role_of(struct polling *p, const struct chain_frame *frame)
+{
+	struct file *f = frame->binary == CHAIN_NO_BINARY ? NULL : find(p, frame->binary);
+	const struct maps_binary *b = f && f->known ? maps_binary_known(p->maps, f->binary) : NULL;
+
+	return b ? role_at(f, maps_vaddr(b, frame->place)) : SCOZ_POLL_OTHER;
+}
+
+bool polling_waits(struct polling *p, const struct chain *c)
+{
+	enum scoz_poll_verdict verdict = SCOZ_POLL_GO_ON;
+	struct scoz_poll_chain chain = {};
+
+	if (!p->mpi)
+		return false;
+	pthread_mutex_lock(&p->lock);
+	for (int i = 0; i < c->n && verdict == SCOZ_POLL_GO_ON; i++)
+		verdict = scoz_poll_frame(&chain, role_of(p, &c->frame[i]));
+	pthread_mutex_unlock(&p->lock);
+	return verdict == SCOZ_POLL_WAITS;
+}
+
 struct polling *polling_create(struct maps *maps, struct engine *engine,
 			       struct unwind_follow *unwind)
 {

@@ -25,6 +25,9 @@ void polling_look(struct polling *p);
  */
 void polling_learn(struct polling *p, const struct chain *chain);
 
+/* Is this the chain of a task that waits by polling, as the engine takes it? Any thread. */
+bool polling_waits(struct polling *p, const struct chain *chain);
+
 /* ---- pure ---- */
 
 /* By its name, is it a file of which something is to be known? @role: of all that has no other. */

@@ -5,6 +5,7 @@
  * it has recorded, which holds names that anybody may have chosen, it has no rights left.
  */
 #include "daemon/locations.h"
+#include "daemon/polling.h"
 #include "daemon/prior_process.h"
 #include "host/cgroup.h"
 #include "host/fd_limit.h"
@@ -287,10 +288,22 @@ static double own_samples(const struct predict_target *t)
 	return t->share > 0 ? t->samples * t->own / t->share : 0;
 }
 
+/* By what MPI waits, and who yields: the replay takes for work what polls there. */
+static bool may_poll(const struct predict_target *t)
+{
+	enum scoz_poll_role role;
+
+	if (t->symbol && (!strcmp(t->symbol, "sched_yield") || !strcmp(t->symbol, "__sched_yield")))
+		return true;
+	return t->object && polling_file(t->object, &role) && role == SCOZ_POLL_LIBRARY;
+}
+
 /* Is there enough to be said of it, and is it one that the run may have? */
 static bool is_worth_telling(const struct process *p, const struct predict_target *t)
 {
-	return is_possible(p, t) && (own_samples(t) >= LEAST_SAMPLES || is_named(t, (void *)p));
+	if (is_named(t, (void *)p))
+		return is_possible(p, t);
+	return is_possible(p, t) && own_samples(t) >= LEAST_SAMPLES && !may_poll(t);
 }
 
 /* @after: NULL, or what is faster besides. */

@@ -136,6 +136,7 @@ static void fold(struct process_table *p, size_t slot)
 	size_t to = group_slot(p, e->name);
 
 	p->slots[to].samples += e->samples;
+	p->slots[to].polled += e->polled;
 	p->slots[to].members++;
 	p->slot_of[e->id] = to;
 	p->used[slot] = false;
@@ -240,6 +241,13 @@ uint32_t process_table_sample(struct process_table *p, int pid, uint64_t samples
 	entry_of(p, id)->samples += samples;
 	pthread_mutex_unlock(&p->lock);
 	return id;
+}
+
+void process_table_polled(struct process_table *p, uint32_t id, uint64_t samples)
+{
+	pthread_mutex_lock(&p->lock);
+	entry_of(p, id)->polled += samples;
+	pthread_mutex_unlock(&p->lock);
 }
 
 void process_table_fork(struct process_table *p, int pid, int parent)

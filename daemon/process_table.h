@@ -22,6 +22,7 @@ struct process {
 	int rank;		 /* in a parallel job, -1: in none */
 	const char *rank_from;	 /* the variable of its environment, static */
 	uint64_t samples;
+	uint64_t polled;  /* of them, while it waited by polling */
 	uint64_t members; /* of a group */
 };
 
@@ -38,6 +39,9 @@ void process_table_exec(struct process_table *p, int pid, const char *name);
 void process_table_gone(struct process_table *p, int pid);
 /* Samples fell into it: the id that they count under. By any thread. */
 uint32_t process_table_sample(struct process_table *p, int pid, uint64_t samples);
+
+/* Of the samples that count under @id, these are of waiting (daemon/polling.h). By any thread. */
+void process_table_polled(struct process_table *p, uint32_t id, uint64_t samples);
 
 /*
  * Asks /proc about those of which that is not known yet. Names are there when it returns; ranks,

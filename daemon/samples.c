@@ -91,6 +91,7 @@ static int write_process(struct session *s, const struct process *q, const struc
 		.rank = q->rank,
 		.rank_from = q->rank_from ? q->rank_from : "",
 		.samples = q->samples,
+		.polled = q->polled,
 		.places = places,
 	};
 

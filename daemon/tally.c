@@ -360,7 +360,11 @@ static bool count_chain(struct tally *t, const struct chain *c, bool give_up)
 		polling_learn(t->opt.polling, c);
 	count_frames(t, c);
 	count_innermost(t, c);
-	count_credit(t, c);
+	/* Who waits makes nobody faster by waiting less: no target is chosen for it. */
+	if (t->opt.polling && polling_waits(t->opt.polling, c))
+		process_table_polled(t->opt.processes, c->process, c->count);
+	else
+		count_credit(t, c);
 	if (callers_are_watched(t->callers))
 		callers_add(t->callers, t->x.frame, t->x.n, c->count);
 	return true;

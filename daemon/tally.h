@@ -19,7 +19,7 @@ struct tally_options {
 	struct maps *maps;
 	struct locations *locations;
 	struct process_table *processes;
-	struct polling *polling; /* learns from the chains; NULL: nobody does */
+	struct polling *polling; /* learns from the chains, and tells which of them wait; or NULL */
 	bool source_scope;	 /* there is one: code without lines is outside of it */
 	bool scoped;		 /* so, or to certain binaries */
 };
@@ -35,7 +35,8 @@ struct tally_counts {
 
 /*
  * Samples with it innermost (self), anywhere in the chain (total), and credited to it: each sample
- * to one place at most (maps/origin.h), which is what targets are chosen by.
+ * to one place at most (maps/origin.h), and to none if it is one of polling (daemon/polling.h),
+ * which is what targets are chosen by.
  */
 struct tally_sums {
 	uint64_t self, total, credit;

@@ -66,7 +66,7 @@ static const struct field process_fields[] = {
 	M(U32, process.p, run), M(COUNT, process.p, pid, FIELD_OPTIONAL),
 	M(U64, process.p, members, FIELD_OPTIONAL), M(TEXT, process.p, name),
 	M(I32, process.p, rank, FIELD_OPTIONAL), M(TEXT, process.p, rank_from, FIELD_OPTIONAL),
-	M(U64, process.p, samples), M(U64, process.p, left_out, FIELD_OPTIONAL),
+	M(U64, process.p, samples), M(U64, process.p, polled, FIELD_OPTIONAL), M(U64, process.p, left_out, FIELD_OPTIONAL),
 	M(ROWS, process, places, LIST(place_fields, profile_place)), { 0 },
 };
 static const struct field core_fields[] = {

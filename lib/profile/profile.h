@@ -175,6 +175,7 @@ struct profile_process {
 	int rank;	       /* in a parallel job, -1: in none */
 	const char *rank_from; /* the variable of its environment that says so, or "" */
 	uint64_t samples;
+	uint64_t polled;   /* of them, while it waited for a message by polling */
 	uint64_t left_out; /* samples in places that are not among these */
 	struct profile_place *places;
 	size_t n_places;

@@ -36,8 +36,20 @@ static struct profile_place helper[] = { { .sample = 6, .total = 50 } };
 
 static struct profile_process processes[] = {
 	{ .pid = 1, .name = "mpirun", .rank = -1, .samples = 20 },
-	{ .pid = 3, .name = "solver", .rank = 1, .samples = 950, .places = second, .n_places = 4 },
-	{ .pid = 2, .name = "solver", .rank = 0, .samples = 1000, .places = first, .n_places = 6 },
+	{ .pid = 3,
+	  .name = "solver",
+	  .rank = 1,
+	  .samples = 950,
+	  .polled = 600,
+	  .places = second,
+	  .n_places = 4 },
+	{ .pid = 2,
+	  .name = "solver",
+	  .rank = 0,
+	  .samples = 1000,
+	  .polled = 60,
+	  .places = first,
+	  .n_places = 6 },
 	{ .pid = 4, .name = "sh", .rank = 1, .samples = 50, .places = helper, .n_places = 1 },
 };
 
@@ -56,11 +68,13 @@ static void test_ranks(void **state)
 	assert_int_equal(v.ranks[0].rank, 0);
 	assert_int_equal(v.ranks[0].samples, 1000);
 	assert_int_equal(v.ranks[0].in_mpi, 50);
+	assert_int_equal(v.ranks[0].polled, 50); /* no more than all */
 	assert_int_equal(v.ranks[0].n_calls, 2);
 	assert_memory_equal(v.ranks[0].calls[0].name, "MPI_Allreduce@", 14);
 	assert_int_equal(v.ranks[0].calls[1].samples, 20); /* two names of one call */
 	assert_int_equal(v.ranks[1].samples, 1000);
 	assert_int_equal(v.ranks[1].in_mpi, 650);
+	assert_int_equal(v.ranks[1].polled, 600);
 	/* 950 and 350, on average 650. */
 	assert_float_equal(mpi_imbalance_pct(&v, &longest), 46.15, 0.01);
 	assert_int_equal(longest->rank, 0);

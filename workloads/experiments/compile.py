@@ -3,9 +3,11 @@
 
 import os
 import random
+import shutil
 import time
 
 from harness.experiment import Change, Experiment
+from harness.named import Named
 from harness.needs import Program
 
 FILES = 8
@@ -17,11 +19,15 @@ class Main(Experiment):
     needs = [Program("gcc", "gcc"), Program("make", "make")]
     unit = "files"
     quick_seconds = 15
-    expected = ["bin:cc1"]
+    expected = ["bin:cc1", "@cc1"]
     points = ["file=tracepoint:sched:sched_process_exit:cc1"]
+    named = [Named(None, "bin:cc1", "@cc1", title="cc1")]
     changes = [
         Change("O0", "-O0 instead of -O2", "bin:cc1", sign=1, at_least=15, quick="75"),
         Change("S", "stop before the assembler", "bin:x86_64-linux-gnu-as", cheaper=100),
+        Change("ccache", "ccache, which has seen all files", "bin:cc1", cheaper=100, sign=1, needs=[Program("ccache", "ccache")]),
+        # On a disk that only has to take what is written some time later.
+        Change("memory", "in memory (tmpfs)", "class:io", cheaper=100),
     ]
 
     def prepare(self):
@@ -32,8 +38,11 @@ class Main(Experiment):
             with open(os.path.join(self.tree, "f%d.c" % i), "w") as f:
                 f.write(self.text(chance, i))
         with open(os.path.join(self.tree, "Makefile"), "w") as f:
-            f.write("O := -O2\nS := -c\nall: %s\n%%.o: %%.c\n\tgcc $(O) $(S) -o $@ $<\n.PHONY: all\n"
+            f.write("O := -O2\nS := -c\nCC := gcc\nall: %s\n%%.o: %%.c\n\t$(CC) $(O) $(S) -o $@ $<\n.PHONY: all\n"
                     % " ".join("f%d.o" % i for i in range(FILES)))
+        if any(c.name == "memory" for c in self.tried()):
+            self.memory = self.machine.tmpfs("memory")
+            shutil.copytree(self.tree, os.path.join(self.memory, "tree"))
 
     @staticmethod
     def text(chance, number):
@@ -53,12 +62,19 @@ class Main(Experiment):
         return self.loop()
 
     def measure(self, change, changed, seconds):
-        flags = {"O0": "O=-O0", "S": "S=-S"}[change.name] if changed else "O=-O2"
+        flags = {"O0": "O=-O0", "S": "S=-S", "ccache": "CC=ccache gcc"}.get(change.name, "O=-O2") if changed else "O=-O2"
+        tree, env = self.tree, {"CCACHE_DIR": self.machine.path("ccache")}
+        if changed and change.name == "memory":
+            tree, env["TMPDIR"] = os.path.join(self.memory, "tree"), self.memory
+        if changed and change.name == "ccache":
+            self.machine.run(["make", "-s", "-B", "-j2", "-C", tree, flags], env=env)
         begin, files = time.monotonic(), 0
         while time.monotonic() - begin < seconds:
-            self.machine.run(["make", "-s", "-B", "-j2", "-C", self.tree, flags])
+            self.machine.run(["make", "-s", "-B", "-j2", "-C", tree, flags], env=env)
             files += FILES
         rate = files / (time.monotonic() - begin)
+        if change.cheaper is not None:
+            return rate, None
         # What the compiler alone takes for all files: gcc itself takes next to nothing.
         before = os.times()
         for i in range(FILES):

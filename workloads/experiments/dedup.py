@@ -8,6 +8,7 @@ import time
 
 from harness import coz
 from harness.experiment import Change, Experiment
+from harness.named import Named
 from harness.needs import File, Program, Source
 from harness.source import edit, line_of
 
@@ -24,6 +25,7 @@ class Main(Experiment):
     quick_seconds = 15
     rounds = 4
     expected = ["hashtable.c:", "hashtable_search", "encoder.c:76"]  # 76: keys_equal_fn()
+    named = [Named("COZ", "hashtable.c", "encoder.c:76", title="hashtable_search()")]
     # In the other table a list has one entry or none.
     changes = [Change("hash", "a hash of the key's first 32 bits instead of the sum of its bytes", SEARCH, cheaper=100,
                       sign=1, at_least=5)]

@@ -10,6 +10,7 @@ import time
 from harness import coz
 from harness.experiment import Change, Experiment
 from harness.machine import Failed
+from harness.named import Named
 from harness.needs import File, Program, Source
 from harness.source import edit
 
@@ -29,6 +30,7 @@ class Main(Experiment):
     quick_seconds = 15
     options = ["-s", "*ferret-pthreads.c"]  # as in the papers
     expected = [RANKING]
+    named = [Named("COZ, SCOZ", RANKING)]
     changes = [
         Change("O2", "the ranking's distances compiled with -O2", RANKING, sign=1, at_least=10),
         # A second thread is no faster one: it is where a core has nothing else to do.

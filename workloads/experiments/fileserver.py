@@ -13,13 +13,17 @@ class Main(Filebench):
     settings = {"nfiles": 10000, "filesize": "cvar(type=cvar-gamma,parameters=mean:32768;gamma:1.5)"}
     costs = ["wrtfile", "appendfilerand"]
     options = ["-k", "auto"]
+    rounds, measure_seconds = 4, 3
     expected = ["kernel:", "bin:"]
     changes = [
         Change("memory", "in memory (tmpfs)", "syscall:write", sign=1),
+        Change("data", "data is not written before its journal (mount -o data=writeback)", "syscall:write"),
+        Change("commit", "the journal is written every minute instead of every 5 s (mount -o commit=60)", "syscall:write"),
     ]
 
     def changed_folder(self, name):
-        return self.machine.tmpfs(name)
+        return self.machine.tmpfs(name) if name == "memory" else self.machine.ext4(
+            name, self.megabytes, {"data": "data=writeback", "commit": "commit=60"}[name])
 
     def where(self):
         return ["loop=syscall:unlink:filebench"]

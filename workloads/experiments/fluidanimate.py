@@ -6,6 +6,7 @@ import struct
 import time
 
 from harness.experiment import Change
+from harness.named import Named
 from harness.needs import Program, Source
 from harness.parsec import Parsec
 
@@ -21,6 +22,7 @@ class Main(Parsec):
     unit = "frames"
     # Nothing is removed, waiting takes another form: how much of the target is saved is not known.
     changes = [Change("barrier", "pthread_barrier instead of PARSEC's", "func:parsec_barrier_wait@fluidanimate", cheaper=100)]
+    named = [Named("COZ, SCOZ", "parsec_barrier")]
     expected = ["pthreads.cpp:", "parsec_barrier", "func:", "bin:fluid"]
 
     def prepare(self):

@@ -72,7 +72,7 @@ class Main(Experiment):
     def command(self, change):
         return self.client(False)
 
-    def options(self):
+    def options(self, change):
         return ["--pid", str(self.servers[False][0].pid), "-p", "answer=syscall:sendmsg:memcached"]
 
     def measure(self, change, changed, seconds):

@@ -53,7 +53,7 @@ class Main(Experiment):
         return ["wrk", "-t", "1", "-c", "4", "-d", "%ds" % seconds, "-H", "Accept-Encoding: gzip",
                 "http://127.0.0.1:%d/page.txt" % self.servers[gzip][1]]
 
-    def options(self):
+    def options(self, change):
         return ["--pid", str(self.servers["on"][0].pid), "-p", "request=syscall:recvfrom:nginx"]
 
     def command(self, change):

@@ -2,7 +2,8 @@
 """NPB FT over MPI: the local transpose, in blocks of 32 and of 128."""
 
 from harness.experiment import Change
-from harness.npb import Npb
+from harness.named import Named, lines
+from harness.npb import Npb, variant
 
 
 class Main(Npb):
@@ -10,6 +11,8 @@ class Main(Npb):
     title = "NPB FT"
     benchmark = "ft"
     iterations = 6
+    # The loop of transpose2_local(), 1336 in the paper's version.
+    named = [Named("SCOZ", "transpose2_local", *lines("ft.f", 1307, 1327), title="ft.f:1307 to 1327")]
     expected = ["transpose2_local", "fftz2", "cffts", "ft.f:", "bin:ft."]
     changes = [Change("blocks", "blocks of 128 instead of 32", "func:transpose2_local_@ft.A.x")]
 
@@ -24,5 +27,7 @@ class Main(Npb):
         return self.job(self.long)
 
     def measure(self, change, changed, seconds):
-        binary = self.binaries[changed]
-        return self.timed(binary, seconds), self.timer(binary, "transpose1_loc")
+        return self.timers(self.binaries[changed], "transpose1_loc", seconds)
+
+
+OTHERS = [variant(Main, mpi="mpich"), variant(Main, ranks=4)]

@@ -21,4 +21,4 @@ class Main(Unoptimized):
 
     @staticmethod
     def where(binary):
-        return ["iteration=%s:rhs_" % binary]
+        return ["plane=%s:blts_" % binary]  # of the lower sweep, some tens in an iteration

@@ -7,6 +7,7 @@ import os
 from harness import needs
 from harness.experiment import Change, Experiment
 from harness.machine import Failed
+from harness.named import Named
 
 
 class Main(Experiment):
@@ -15,6 +16,7 @@ class Main(Experiment):
     unit = "iterations"
     quick_seconds = 12
     expected = ["compute_heavy", "compute_light", "barrier_io.c:", "bin:barrier_io"]
+    named = [Named("BCOZ", "compute_heavy", "barrier_io.c", title="compute_heavy() (case 1)")]
     changes = [
         Change("reads", "case 2: without the reads", "syscall:pread64", cheaper=100, options=["--waits"], sign=1, at_least=10),
         Change("heavy", "case 1: half of the computing", "func:compute_heavy", cheaper=50, sign=1, at_least=10, quick="50"),

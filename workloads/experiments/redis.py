@@ -7,6 +7,7 @@ import time
 
 from harness.experiment import Change, Experiment
 from harness.machine import Failed
+from harness.named import Named
 from harness.needs import Program
 
 FIELDS = 20000
@@ -24,14 +25,21 @@ class Main(Experiment):
     changes = [
         Change("hash", "hash-max-listpack-entries 128 instead of 1000000", "func:lpFind@redis-server",
                cheaper=100, sign=1, at_least=30),
+        Change("append", "appendfsync everysec instead of always", "syscall:fdatasync", cheaper=100, options=["--waits"], sign=1),
     ]
+    named = [Named(None, "lpFind", title="lpFind()")]
 
     def prepare(self):
         # The server by the name under which it checks files: its own package would start one for good.
         self.program = self.machine.path("redis-server")
         os.symlink(shutil.which("redis-check-rdb"), self.program)
         self.servers = {None: self.server("base", BASE), "hash": self.server("hash", [])}
+        if any(c.name == "append" for c in self.tried()):
+            for name, how in (("always", "always"), ("append", "everysec")):
+                self.servers[name] = self.server(name, ["--appendonly", "yes", "--appendfsync", how,
+                                                        "--appenddirname", name])
         self.points = ["req=%s:call" % self.program]
+        self.latencies = {"answer": "%s:readQueryFromClient,%s:writeToClient" % (self.program, self.program)}
 
     def server(self, name, config):
         port = self.machine.port()
@@ -49,18 +57,23 @@ class Main(Experiment):
     def cli(self, port, *command, check=True):
         return self.machine.run(["redis-cli", "-p", str(port)] + list(command), check=check)
 
+    @staticmethod
+    def base(change):
+        return "always" if change and change.name == "append" else None
+
     def client(self, server):
-        return ["redis-benchmark", "-p", str(self.servers[server][1]), "-n", "1000000000", "-c", "4", "-q",
-                "hmget", "h"] + ["field%d" % (FIELDS * n // 10) for n in range(4, 10)]
+        asked = ["set", "key", "value"] if server in ("always", "append") else [
+            "hmget", "h"] + ["field%d" % (FIELDS * n // 10) for n in range(4, 10)]
+        return ["redis-benchmark", "-p", str(self.servers[server][1]), "-n", "1000000000", "-c", "4", "-q"] + asked
 
     def command(self, change):
-        return self.client(None)
+        return self.client(self.base(change))
 
-    def options(self):
-        return ["--pid", str(self.servers[None][0].pid)]
+    def options(self, change):
+        return ["--pid", str(self.servers[self.base(change)][0].pid)]
 
     def measure(self, change, changed, seconds):
-        name = change.name if changed else None
+        name = change.name if changed else self.base(change)
         port = self.servers[name][1]
 
         def done():

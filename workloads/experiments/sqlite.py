@@ -7,6 +7,7 @@ import subprocess
 
 from harness.experiment import Change, Experiment
 from harness.machine import Failed, Unfit
+from harness.named import Named
 from harness.needs import Program
 from harness.source import edit
 
@@ -93,6 +94,7 @@ class Main(Experiment):
     unit = "rows"
     quick_seconds = 15
     expected = ["sqlite3", "func:", "bin:sqlite"]
+    named = [Named("COZ", "sqlite3MemSize", "pthreadMutexLeave", "pcache1Fetch", title="three functions, by pointers")]
     # What a direct call saves of them is the call itself: 100 % is an upper end.
     changes = [Change("direct", "called directly", COMPILED, cheaper=100, options=["--together"])]
 

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import time
 
-from . import needs
+from . import named, needs
 from .figure import draw
 from .machine import Failed, tail
 
@@ -26,14 +26,16 @@ class Change:
 
     cheaper: by how many percent; None: measure() says what a unit of work costs in the target.
     quick: the speedup that is tried where there is little time.
+    needs: more than the experiment does; without, this change is left out.
     sign: 1 faster, 0 no difference of 5 points, -1 slower; None: it depends on the machine.
     """
 
-    def __init__(self, name, title, target, cheaper=None, options=(), sign=None, at_least=None, quick="100"):
+    def __init__(self, name, title, target, cheaper=None, options=(), sign=None, at_least=None, quick="100",
+                 needs=()):
         self.name, self.title = name, title
         self.target = [target] if isinstance(target, str) else target
         self.cheaper, self.options = cheaper, list(options)
-        self.sign, self.at_least, self.quick = sign, at_least, quick
+        self.sign, self.at_least, self.quick, self.needs = sign, at_least, quick, list(needs)
 
 
 class Experiment:
@@ -42,13 +44,15 @@ class Experiment:
     needs = []
     changes = []
     points = []  # of scozd -p
-    options = []  # of scozd, whatever the target
+    latencies = {}  # of scozd -l
+    options = []  # of scozd, whatever the target; or a function of the change
     seconds = 20  # of profiling
     measure_seconds = 4
     rounds = 5
     quick_seconds = 12
     unit = "units"
     expected = []  # one of these is among the three that are sampled most: parts of names
+    named = []  # what papers name, to be found with no target given
 
     def __init__(self, machine, opt):
         self.machine, self.opt, self.quick = machine, opt, opt.quick
@@ -58,6 +62,14 @@ class Experiment:
             if isinstance(need, needs.Source) and need.name == name:
                 return need.folder(self.opt.third_party)
         raise Failed("%s does not say that it needs %s" % (self.name, name))
+
+    def tried(self):
+        """The changes that are."""
+        return [] if self.opt.default_targets else self.changes[:1] if self.quick else [
+            c for c in self.changes if not any(n.missing(self.opt.third_party) for n in c.needs)]
+
+    def profiled_for(self):
+        return self.opt.seconds or (self.quick_seconds if self.quick else self.seconds)
 
     def prepare(self):
         """Inputs, builds, servers."""
@@ -93,11 +105,13 @@ def ending(status):
 def profile(experiment, change, more, seconds, path):
     """Runs scozd, and leaves its profile in path."""
     machine, opt = experiment.machine, experiment.opt
-    options = experiment.options() if callable(experiment.options) else list(experiment.options)
+    options = experiment.options(change) if callable(experiment.options) else list(experiment.options)
     argv = [os.path.join(needs.build(), "scozd"), "-q", "--duration", str(seconds), "-o", path,
             "--engine", opt.engine, "--seed", str(opt.seed)]
     for point in experiment.points:
         argv += ["-p", point]
+    for latency, points in experiment.latencies.items():
+        argv += ["-l", "%s=%s" % (latency, points)]
     argv += options + more
     log = path + ".log"
     command = experiment.command(change)
@@ -180,11 +194,19 @@ def truth(experiment, change, rounds, seconds):
             "rates": rates}
 
 
-def ranking(path, number=3):
-    """What was sampled most, as scozd chooses targets from it."""
-    rows = scoz("targets", "-n", str(number), path, check=False).splitlines()
-    column = rows[0].find("TARGET") if rows else -1
-    return [r[column:].split()[0] for r in rows[1:] if column >= 0 and r[column:].strip()]
+def ranking(path, number=named.FIRST):
+    """What was sampled most, as scozd chooses targets from it.
+
+    Lines and functions by what is credited to them; binaries, which have all that their lines have, where no line or
+    function has enough.
+    """
+    rows = [r.split() for r in scoz("targets", "-n", "1000", path, check=False).splitlines()[1:]]
+    rows = [(int(r[4]), r[5], os.path.basename(r[-1])) for r in rows if len(r) > 5 and r[4].isdigit()]  # "12.3 %" is two
+    known = {binary for _, target, binary in rows if not target.startswith("bin:")}
+    places = [r for r in rows if r[0] and not (r[1].startswith("bin:") and r[1][4:] in known)]
+    enough = max(20, sum(r[0] for r in places) / 50)
+    chosen = [r for r in places if r[0] >= enough] or [r for r in rows if r[1].startswith("bin:")]
+    return [target for _, target, _ in sorted(chosen, key=lambda r: -r[0])[:number]]
 
 
 def judge(change, entry, measured):
@@ -226,19 +248,47 @@ def disappointments(change, row):
     return wrong
 
 
+def rounds_of(main, quick):
+    """How often a change is measured, and for how many seconds each way."""
+    return (min(main.rounds, 3), min(main.measure_seconds, 2)) if quick else (main.rounds, main.measure_seconds)
+
+
+def planned(main, quick):
+    """Seconds of profiling and measuring, without what is prepared before."""
+    rounds, per = rounds_of(main, quick)
+    profiles = {(tuple(c.target), tuple(c.options)) for c in main.changes[:1] if quick} or {
+        (tuple(c.target), tuple(c.options)) for c in main.changes}
+    runs = len(profiles) + (0 if quick else max(len(main.named), 1))
+    return runs * (main.quick_seconds if quick else main.seconds) + (
+        1 if quick else len(main.changes)) * 2 * rounds * per
+
+
+def unnamed(experiment, out, say):
+    """Targets chosen by scozd: rows that say where what papers name is among them."""
+    seconds = experiment.profiled_for()
+    rows = []
+    for n in experiment.named or [named.Named(None, *experiment.expected)]:
+        path = os.path.join(out, n.name + ".scoz")
+        say("profiling for %d s, targets chosen by scozd%s" % (seconds, "".join(" " + o for o in n.options)))
+        report = profile(experiment, None, n.options + ["--speedup", "50,100"], seconds, path)
+        present(out, n.name, path)
+        row = dict(named.found(n, ranking(path, 10), report), experiment=experiment.name, load=os.getloadavg()[0])
+        with open(os.path.join(out, n.name + ".json"), "w") as f:
+            json.dump(row, f, indent=1)
+        rows.append(row)
+    return rows
+
+
 def conduct(experiment, out, say):
-    """The whole experiment; its rows for the table."""
+    """The whole experiment: its rows for the table, and those without a target."""
     quick = experiment.quick
-    rows, top = [], []
-    seconds = experiment.quick_seconds if quick else experiment.seconds
+    rows, top, own = [], [], []
+    seconds = experiment.profiled_for()
     if not quick:
-        path = os.path.join(out, "default.scoz")
-        say("profiling for %d s, targets chosen by scozd" % seconds)
-        profile(experiment, None, ["--speedup", "50,100"], seconds, path)
-        present(out, "default", path)
-        top = ranking(path)
+        own = unnamed(experiment, out, say)
+        top = own[0]["sampled"][:named.FIRST]
     profiled = {}
-    for change in experiment.changes[:1] if quick else experiment.changes:
+    for change in experiment.tried():
         begin = time.monotonic()
         path = os.path.join(out, change.name + ".scoz")
         more = change.options + ["--speedup", change.quick if quick else "25,50,75,100"]
@@ -246,32 +296,37 @@ def conduct(experiment, out, say):
             more += ["--target", target]
         same = tuple(more + experiment.command(change))
         if same in profiled:
-            before, report = profiled[same]
+            before, report, points = profiled[same]
             shutil.copyfile(before, path)
         else:
             say("profiling for %d s, target %s" % (seconds, " ".join(change.target)))
             report = profile(experiment, change, more, seconds, path)
-            profiled[same] = path, report
+            points = []
+            profiled[same] = path, report, points
         present(out, change.name, path)
-        rounds = min(experiment.rounds, 3) if quick else experiment.rounds
-        per = min(experiment.measure_seconds, 2) if quick else experiment.measure_seconds
+        rounds, per = rounds_of(experiment, quick)
         say("really changed: %s: %d times, %d s each" % (change.title, rounds, per))
         measured = truth(experiment, change, rounds, per)
-        entry = report["targets"][0] if report.get("targets") else None
+        entries = report.get("targets") or [None]  # one for each progress point, throughput first
+        entry = next((e for e in entries if e and e["progress"] not in experiment.latencies), entries[0])
         row = judge(change, entry, measured)
         row.update(experiment=experiment.name, change=change.name, title=change.title, target=change.target,
                    cheaper_pct=measured["cheaper_pct"], measured_pct=measured["gain_pct"],
                    measured_ci95=measured["ci95"], top=top or ranking(path),
                    warning=entry.get("warning") if entry else None, reasons=report.get("reasons"),
-                   machine=report.get("machine"), seconds=time.monotonic() - begin)
+                   machine=report.get("machine"), load=os.getloadavg()[0], seconds=time.monotonic() - begin)
+        row["latency"] = {e["progress"]: at(e, min(max(measured["cheaper_pct"], 0), 100))
+                          for e in entries if e and e["progress"] in experiment.latencies}
         row["contradictions"] = contradictions(experiment, row)
         row["not_as_expected"] = row["contradictions"] + disappointments(change, row)
         with open(os.path.join(out, change.name + ".json"), "w") as f:
             json.dump(dict(row, rates=measured["rates"], unit=experiment.unit), f, indent=1)
-        draw(os.path.join(out, change.name + ".svg"), "%s: %s" % (experiment.title, change.title),
-             " ".join(change.target), entry, measured)
         rows.append(row)
-    return rows
+        points.append((change.title, measured))
+        # Those of one curve are points of one figure.
+        draw(os.path.join(out, change.name + ".svg"), "%s: %s" % (experiment.title, change.title),
+             " ".join(change.target), entry, points)
+    return rows, own
 
 
 def present(out, name, path):

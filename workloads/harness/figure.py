@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The comparison as one SVG file: the predicted curve with its interval, the measured point with its own."""
+"""The comparison as one SVG file: the predicted curve with its interval, the measured points with their own."""
 
 from html import escape
 
@@ -7,13 +7,14 @@ WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 560, 400, 60, 64, 20, 60
 
 
 def draw(path, title, target, entry, measured):
+    """measured: of each change its title, what it saves of the target, and what it brought."""
     points = [(0.0, 0.0, 0.0, 0.0)]
     for p in entry["points"] if entry else []:
         if p["speedup_pct"] > 0 and p["ci95"] and None not in p["ci95"]:
             points.append((p["speedup_pct"], p["program_speedup_pct"], p["ci95"][0], p["ci95"][1]))
-    x0, (low0, high0) = min(max(measured["cheaper_pct"], 0), 100), measured["ci95"]
-    y0 = measured["gain_pct"]
-    values = [v for p in points for v in p[1:]] + [y0, max(low0, -100), min(high0, 100)]
+    values = [v for p in points for v in p[1:]]
+    for _, m in measured:
+        values += [m["gain_pct"], max(m["ci95"][0], -100), min(m["ci95"][1], 100)]
     low, high = min(0, min(values)), max(10, max(values))
     step = next(s for s in (5, 10, 20, 50, 100, 1000) if (high - low) / s <= 8)
     low, high = step * (low // step), step * -(-high // step)
@@ -47,9 +48,15 @@ def draw(path, title, target, entry, measured):
             "%.1f,%.1f" % (x(a), y(b)) for a, b in band))
         out.append('<polyline fill="none" stroke="#1f77b4" stroke-width="2" points="%s"/>' % " ".join(
             "%.1f,%.1f" % (x(p[0]), y(p[1])) for p in points))
-    out.append('<line x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f" stroke="#d62728" stroke-width="2"/>' % (
-        x(x0), x(x0), y(low0), y(high0)))
-    out.append('<circle cx="%.1f" cy="%.1f" r="5" fill="#d62728"/>' % (x(x0), y(y0)))
+    for label, m in measured:
+        x0 = x(min(max(m["cheaper_pct"], 0), 100))
+        out.append('<line x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f" stroke="#d62728" stroke-width="2"/>' % (
+            x0, x0, y(m["ci95"][0]), y(m["ci95"][1])))
+        out.append('<circle cx="%.1f" cy="%.1f" r="5" fill="#d62728"><title>%s</title></circle>' % (
+            x0, y(m["gain_pct"]), escape(label)))
+        if len(measured) > 1:
+            out.append('<text x="%.1f" y="%.1f" text-anchor="end" fill="#d62728">%s</text>' % (
+                x0 - 8, y(m["gain_pct"]) + 4, escape(label)))
     out.append('<text x="%d" y="%d"><tspan fill="#1f77b4">predicted</tspan>, <tspan fill="#d62728">really changed'
                '</tspan>; with 95 %% intervals</text>' % (LEFT, HEIGHT - 8))
     out.append("</svg>")

@@ -125,12 +125,12 @@ class Machine:
         self._mount(["-t", "tmpfs", "tmpfs", where], where)
         return where
 
-    def ext4(self, name, megabytes, options="defaults", mkfs=()):
-        """A file system of its own, in a file, by a loop device that goes with the mount."""
-        image, where = self.path(name + ".img"), self.path(name)
-        if shutil.disk_usage(self.tmp).free < 2 * megabytes << 20:
+    def ext4(self, name, megabytes, options="defaults", mkfs=(), folder=None):
+        """A file system of its own, in a file (of this folder), by a loop device that goes with the mount."""
+        image, where = os.path.join(folder or self.tmp, name + ".img"), self.path(name)
+        if shutil.disk_usage(folder or self.tmp).free < (1 if folder else 2) * megabytes << 20:
             raise Unfit("less than %d MB are free in %s: set TMPDIR to a directory with more" % (
-                2 * megabytes, self.scratch()))
+                2 * megabytes, folder or self.scratch()))
         with open(image, "wb") as f:
             os.posix_fallocate(f.fileno(), 0, megabytes << 20)
         self.run(["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", *mkfs, image])

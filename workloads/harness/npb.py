@@ -16,12 +16,26 @@ TOOK = r"Time in seconds\s*=\s*([\d.]+)"
 RANKS = int(os.environ.get("SCOZ_RANKS", "2"))
 
 
+def needed(mpi):
+    return [Source("npb", "NPB3.4/NPB3.4-MPI/Makefile"), Program("gfortran", "gfortran"), Program("make", "make"),
+            Program("mpicc." + mpi, "libopenmpi-dev" if mpi == "openmpi" else "libmpich-dev"),
+            Program("mpirun." + mpi, "openmpi-bin" if mpi == "openmpi" else "mpich")]
+
+
+def variant(main, mpi=MPI, ranks=RANKS):
+    """The same experiment with another MPI, or another number of ranks; the first change."""
+    suffix = "-%s" % mpi if mpi != MPI else "-%d" % ranks
+    title = "%s, %s, %d ranks" % (main.title, {"openmpi": "Open MPI", "mpich": "MPICH"}[mpi], ranks)
+    return type("Main", (main,), {"name": main.name + suffix, "title": title, "mpi": mpi, "ranks": ranks, "needs": needed(mpi),
+                                 "changes": main.changes[:1]})
+
+
 class Npb(Experiment):
-    needs = [Source("npb", "NPB3.4/NPB3.4-MPI/Makefile"), Program("gfortran", "gfortran"), Program("make", "make"),
-             Program("mpicc." + MPI, "libopenmpi-dev" if MPI == "openmpi" else "libmpich-dev"),
-             Program("mpirun." + MPI, "openmpi-bin" if MPI == "openmpi" else "mpich")]
+    needs = needed(MPI)
+    mpi, ranks = MPI, RANKS
     rounds = 4
-    quick_seconds = 15
+    seconds = 30
+    quick_seconds = 25  # of some tens of iterations a second
     unit = "iterations"
     benchmark = None  # is, ft
     klass = "A"
@@ -36,7 +50,7 @@ class Npb(Experiment):
             f.write("MPIFC = mpif90.%s\nFLINK = $(MPIFC)\nFFLAGS = %s -g -fallow-argument-mismatch "
                     "-fallow-invalid-boz\nFLINKFLAGS = $(FFLAGS)\nMPICC = mpicc.%s\nCLINK = $(MPICC)\n"
                     "CFLAGS = -O2 -g\nCLINKFLAGS = $(CFLAGS)\nCC = cc -g\nBINDIR = ../bin\nRAND = randi8\n"
-                    % (MPI, optimize, MPI))
+                    % (self.mpi, optimize, self.mpi))
         os.makedirs(os.path.join(tree, "bin"), exist_ok=True)
         for file, pattern, by in edits:
             edit(os.path.join(tree, file), pattern, by)
@@ -44,37 +58,33 @@ class Npb(Experiment):
         return os.path.join(tree, "bin", "%s.%s.x" % (self.benchmark, self.klass))
 
     def job(self, binary):  # with more ranks than cores, Open MPI yields the core when it polls
-        if MPI == "openmpi":
+        if self.mpi == "openmpi":
             return ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "mpirun.openmpi",
-                    "--oversubscribe", "-n", str(RANKS), binary]
-        return ["mpirun.mpich", "-n", str(RANKS), binary]
+                    "--oversubscribe", "-n", str(self.ranks), binary]
+        return ["mpirun.mpich", "-n", str(self.ranks), binary]
 
-    def timed(self, binary, seconds):
-        """Iterations a second, by the benchmark's own clock, which leaves its preparation out."""
-        begin, runs, took = time.monotonic(), 0, 0
-        while not runs or time.monotonic() - begin < seconds:
-            took += float(re.search(TOOK, self.verified(binary))[1])
-            runs += 1
-        return runs * self.iterations / took
+    def timers(self, binary, name, seconds):
+        """Iterations a second, and seconds of one of its timers an iteration, on average over the ranks.
 
-    def timer(self, binary, name):
-        """Seconds of one of its timers, on average over the ranks."""
-        return self.timers(binary, name)[1]
-
-    def timers(self, binary, name):
-        """Of one run: iterations a second, and that."""
+        By the benchmark's own clock, which leaves its preparation out.
+        """
         folder = os.path.dirname(binary)
         flag = os.path.join(folder, "timer.flag")
+        begin, runs, took, costs = time.monotonic(), 0, 0, 0
         with open(flag, "w"):
             pass
         try:
-            out = self.verified(binary)
+            while not runs or time.monotonic() - begin < seconds:
+                out = self.verified(binary)
+                found = re.search(r"timer\s+\d+\s*\(\s*%s\s*\)\s*:\s*[\d.]+\s+[\d.]+\s+([\d.]+)" % name, out)
+                if not found:
+                    raise Failed("%s: no timer %s in what it says: %s" % (binary, name, out[-600:]))
+                took += float(re.search(TOOK, out)[1])
+                costs += float(found[1])
+                runs += 1
         finally:
             os.unlink(flag)
-        found = re.search(r"timer\s+\d+\s*\(\s*%s\s*\)\s*:\s*[\d.]+\s+[\d.]+\s+([\d.]+)" % name, out)
-        if not found:
-            raise Failed("%s: no timer %s in what it says: %s" % (binary, name, out[-600:]))
-        return self.iterations / float(re.search(TOOK, out)[1]), float(found[1])
+        return runs * self.iterations / took, costs / (runs * self.iterations)
 
     def verified(self, binary):
         out = self.machine.run(self.job(binary), cwd=os.path.dirname(binary))
@@ -103,4 +113,4 @@ class Unoptimized(Npb):
         return self.job(self.long)
 
     def measure(self, change, changed, seconds):
-        return self.timers(self.binaries[changed], "totcomp")
+        return self.timers(self.binaries[changed], "totcomp", seconds)

@@ -35,4 +35,4 @@ class Parsec(Experiment):
         return binary
 
     def command(self, change):
-        return self.job(self.binaries[False], 100000)
+        return self.job(self.binaries[False], 100000000)

@@ -7,7 +7,7 @@ import os
 from .machine import Failed
 
 MARKER = ".scoz-experiments"  # only in directories that we have made or found empty
-SUMMARY = ("results.txt", "results.json")
+SUMMARY = ("results.txt", "results.json", "default-targets.txt", "default-targets.json")
 
 
 class NotOurs(Failed):
@@ -17,7 +17,7 @@ class NotOurs(Failed):
 def names(main):
     """Everything that is left in the directory of an experiment."""
     found = {"environment.json", "commands"}
-    for of in ["default"] + [c.name for c in main.changes]:
+    for of in ["default"] + [n.name for n in main.named] + [c.name for c in main.changes]:
         found |= {of + ending for ending in (".scoz", ".scoz.log", ".txt", ".html", ".svg", ".json")}
     return found
 
@@ -58,9 +58,9 @@ class Results:
             os.unlink(os.path.join(folder, old))
         return folder
 
-    def write(self, text, rows):
+    def write(self, name, text, rows):
         self.mark(self.folder)
-        with open(os.path.join(self.folder, SUMMARY[0]), "w") as f:
+        with open(os.path.join(self.folder, name + ".txt"), "w") as f:
             f.write(text)
-        with open(os.path.join(self.folder, SUMMARY[1]), "w") as f:
+        with open(os.path.join(self.folder, name + ".json"), "w") as f:
             json.dump(rows, f, indent=1)

@@ -227,6 +227,7 @@ static json_t *mpi_json(const struct profile *p, const struct profile_process *q
 	o = json_object();
 	calls = json_array();
 	put(o, "samples", json_integer((json_int_t)r.in_mpi));
+	put(o, "polled", json_integer((json_int_t)r.polled));
 	for (size_t i = 0; i < r.n_calls; i++) {
 		json_t *c = json_object();
 		_cleanup_free_ char *name =

@@ -56,6 +56,7 @@ static void mpi_add_process(const struct profile *p, const struct profile_proces
 			    struct mpi_rank *r)
 {
 	r->samples += q->samples;
+	r->polled += q->polled;
 	for (size_t i = 0; i < q->n_places; i++) {
 		const char *name = mpi_call_of(&p->samples[q->places[i].sample]);
 
@@ -67,6 +68,8 @@ static void mpi_add_process(const struct profile *p, const struct profile_proces
 	/* One call may have called another. */
 	if (r->in_mpi > r->samples)
 		r->in_mpi = r->samples;
+	if (r->polled > r->in_mpi)
+		r->polled = r->in_mpi;
 }
 
 void mpi_of_process(const struct profile *p, const struct profile_process *q, struct mpi_rank *ret)
@@ -158,6 +161,16 @@ static char *mpi_calls_text(const struct mpi_rank *r)
 	return text;
 }
 
+/* Of nobody: it may not have been looked for (by an older scozd, by engine kernel). */
+static bool mpi_polling_known(const struct mpi_view *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		if (v->ranks[i].polled)
+			return true;
+	}
+	return false;
+}
+
 void mpi_view_print(const struct profile *p)
 {
 	const struct mpi_rank *longest;
@@ -170,13 +183,14 @@ void mpi_view_print(const struct profile *p)
 	if (!v.n)
 		return;
 	printf("\nMPI (%% of the samples of each rank)\n");
-	table_init(&t, 4);
+	table_init(&t, 5);
 	cell = table_row(&t);
 	cell[0] = xstrdup("  RANK");
 	cell[1] = xstrdup("SAMPLES");
 	cell[2] = xstrdup("IN MPI");
-	cell[3] = xstrdup("MOST OF IT IN");
-	t.right[0] = t.right[1] = t.right[2] = true;
+	cell[3] = xstrdup("POLLING");
+	cell[4] = xstrdup("MOST OF IT IN");
+	t.right[0] = t.right[1] = t.right[2] = t.right[3] = true;
 	for (size_t i = 0; i < v.n; i++) {
 		const struct mpi_rank *r = &v.ranks[i];
 		_cleanup_free_ char *calls = mpi_calls_text(r);
@@ -185,7 +199,10 @@ void mpi_view_print(const struct profile *p)
 		cell[0] = xasprintf("%d", r->rank);
 		cell[1] = xasprintf("%llu", (unsigned long long)r->samples);
 		cell[2] = xasprintf("%.1f %%", r->samples ? 100.0 * r->in_mpi / r->samples : 0.0);
-		cell[3] = text_clean(calls, "?");
+		cell[3] = mpi_polling_known(&v) && r->samples
+				  ? xasprintf("%.1f %%", 100.0 * r->polled / r->samples)
+				  : xstrdup("-");
+		cell[4] = text_clean(calls, "?");
 	}
 	table_print(&t);
 	imbalance = mpi_imbalance_pct(&v, &longest);

@@ -17,6 +17,7 @@ struct mpi_call {
 struct mpi_rank {
 	int rank;
 	uint64_t samples, in_mpi;
+	uint64_t polled;	/* of these: it waited */
 	struct mpi_call *calls; /* most samples first */
 	size_t n_calls;
 };

@@ -373,8 +373,10 @@ static int check_class(const struct target *t, const struct options *opt, struct
 				 t->spec);
 	if (!class_bits(t->name))
 		return error_set(err, ENOTSUP,
-				 "target %s: waiting for a CPU cannot be sped up yet by this "
-				 "version; use class:on, class:off, class:io or class:other",
+				 "target %s: waiting for a CPU is not sped up by experiments, which "
+				 "make others wait for CPUs; what more CPUs would bring a recording "
+				 "tells: `scoz record --causal --progress POINT -- COMMAND`, then "
+				 "`scoz whatif --cpus +1`",
 				 t->spec);
 	if (opt->together)
 		return error_set(err, ENOTSUP,

@@ -10,6 +10,7 @@ struct sim_replay {
 	double middle, low, high;
 	double zero; /* what is said of a speedup of 0: must be 0 */
 	bool stuck;  /* or it cannot be asked for: nothing is the target, or sleeps are */
+	double fit;  /* replay_cpus(): cpus_fit() */
 };
 enum {
 	SIM_NAMED = 1,	   /* it is known what is spun for */
@@ -18,5 +19,8 @@ enum {
 /* @how: of these. */
 struct sim_replay replay_study(const struct sim_program *p, const struct sim_config *c,
 			       double speedup, double seconds, int how);
+/* The same of more cores. */
+struct sim_replay replay_cpus(const struct sim_program *p, const struct sim_config *c, int cores,
+			      double seconds);
 
 #endif

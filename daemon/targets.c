@@ -372,12 +372,13 @@ static int check_class(const struct target *t, const struct options *opt, struct
 				 "whom)",
 				 t->spec);
 	if (!class_bits(t->name))
-		return error_set(err, ENOTSUP,
-				 "target %s: waiting for a CPU is not sped up by experiments, which "
-				 "make others wait for CPUs; what more CPUs would bring a recording "
-				 "tells: `scoz record --causal --progress POINT -- COMMAND`, then "
-				 "`scoz whatif --cpus +1`",
-				 t->spec);
+		return error_set(
+			err, ENOTSUP,
+			"target %s: waiting for a CPU is not sped up by experiments, which "
+			"make others wait for CPUs; what more CPUs would bring a recording "
+			"tells: `scoz record --causal --progress POINT -- COMMAND`, then "
+			"`scoz whatif --cpus +1`",
+			t->spec);
 	if (opt->together)
 		return error_set(err, ENOTSUP,
 				 "target %s: --together takes code, not classes: try it alone",

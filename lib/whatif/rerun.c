@@ -391,6 +391,21 @@ static void give_cpus(struct machine *m)
 	}
 }
 
+/* Nobody is queued: what those who run have had at least is what one has to have. */
+static void follow_least(struct machine *m)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t c = 0; c < m->n_cpus; c++) {
+		const struct thread *t = &m->threads[m->cpus[c]];
+
+		if (m->cpus[c] != TRACE_NONE && t->had + m->now - t->since < least)
+			least = t->had + m->now - t->since;
+	}
+	if (least < UINT64_MAX && least > m->least)
+		m->least = least;
+}
+
 /* It has run as far as it was to; or its wait, which no other thread ends, is over. */
 static void happens(struct machine *m, const struct entry *e)
 {
@@ -412,6 +427,7 @@ static void happens(struct machine *m, const struct entry *e)
 		leave_cpu(m, e->thread);
 		enqueue(m, e->thread);
 	} else {
+		follow_least(m);
 		go_on(m, e->thread);
 	}
 }

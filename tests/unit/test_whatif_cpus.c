@@ -134,6 +134,28 @@ static void test_waits(void **state)
 	work_free(&w);
 }
 
+/* Who has slept for long does not have the CPU for as long as others had it meanwhile. */
+static void test_sleeper(void **state)
+{
+	const struct rerun_rules usual = { .meets = RERUN_USUAL };
+	struct work w;
+
+	(void)state;
+	builder = work_begin(2, 2);
+	event(0, TRACE_FOLLOW, 0, 0, TRACE_BLOCKED, TRACE_WAIT_SLEEP);
+	follow(1);
+	turn(1, 0, 100);
+	wakes(100, TRACE_NONE, 0);
+	event(100, TRACE_ENTER, 0, 0, 0, 0);
+	ends(110, 0);
+	turn(1, 110, 130);
+	ends(130, 1);
+	work_end(builder, &w);
+	assert_true(root_ends(&w, 1, &usual) > 111 && root_ends(&w, 1, &usual) < 125);
+	assert_true(root_ends(&w, 2, &usual) == 110);
+	work_free(&w);
+}
+
 /* Who wakes waits for whom it wakes where they meet: 1 is there first if it has a CPU. */
 static void test_meeting(void **state)
 {
@@ -251,7 +273,7 @@ static void test_models(void **state)
 		{ "barrier8 on 2", 1, 5 },     { "pipeline4 on 2", 2, 2 },
 		{ "wait: full core", 1, 5 },   { "io, own devices, on 2", 2, 4 },
 		{ "mutex4 on 2", 1, 15 },      { "pingpong", 2, 0.5 },
-		{ "pingpong", 1, 2 },
+		{ "pingpong", 1, 2 },	       { "forkjoin 0.6 ms", 2, 20 },
 	};
 	struct sim_config c;
 
@@ -297,9 +319,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_independent), cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_meeting),	    cmocka_unit_test(test_joins),
-		cmocka_unit_test(test_in_step),	    cmocka_unit_test(test_models),
-		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_sleeper),	    cmocka_unit_test(test_meeting),
+		cmocka_unit_test(test_joins),	    cmocka_unit_test(test_in_step),
+		cmocka_unit_test(test_models),	    cmocka_unit_test(test_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,8 +163,8 @@ static void count_wait(struct work_builder *b, uint32_t waker, uint32_t thread,
 		b->w.lock_waits++;
 	else if (w->woke != TRACE_NONE && w->woke != thread)
 		b->w.shared_waits++;
-	if (b->states[thread].woke == waker &&
-	    (wait->wait == TRACE_WAIT_READ || wait->wait == TRACE_WAIT_POLL))
+	if (b->states[thread].woke == waker && wait->wait != TRACE_WAIT_LOCK &&
+	    wait->wait != TRACE_WAIT_WRITE)
 		b->w.threads[thread].answers++;
 	w->woke = thread;
 	w->woke_at = wait->at;

@@ -38,8 +38,7 @@ static void read_nameless(const struct elf_image *image, struct table_builder *b
 struct table_work {
 	struct elf_image *image;
 	struct debug_files files;
-	int list; /* of symbols: what it is made of when there is no image */
-	bool perf_map;
+	int kallsyms; /* what it is made of when there is no image */
 	const char *name;
 };
 
@@ -103,9 +102,8 @@ static struct maptable *build_of_image(struct table_work *w, const struct map_op
 struct maptable *table_work_build(struct table_work *w, const struct map_options *opt,
 				  struct error *err)
 {
-	if (w->image)
-		return build_of_image(w, opt, err);
-	return (w->perf_map ? table_of_perf_map : table_of_kallsyms)(w->list, w->name, err);
+	return w->image ? build_of_image(w, opt, err)
+			: table_of_kallsyms(w->kallsyms, w->name, err);
 }
 
 int table_work_begin(int fd, const char *name, const struct map_options *opt,
@@ -116,12 +114,11 @@ int table_work_begin(int fd, const char *name, const struct map_options *opt,
 	int rc;
 
 	w->name = name;
-	w->list = -1;
+	w->kallsyms = -1;
 	*fingerprint = 0;
 	*ret = w;
-	if (opt && (opt->kallsyms || opt->perf_map)) {
-		w->list = fd;
-		w->perf_map = opt->perf_map;
+	if (opt && opt->kallsyms) {
+		w->kallsyms = fd;
 		return 0;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -143,8 +140,8 @@ void table_work_end(struct table_work *w)
 	if (!w)
 		return;
 	debug_files_free(&w->files);
-	if (w->list >= 0)
-		close(w->list);
+	if (w->kallsyms >= 0)
+		close(w->kallsyms);
 	elf_image_close(w->image);
 	free(w);
 }

@@ -204,7 +204,6 @@ int maps_create(const struct maps_options *opt, struct maps **ret, struct error 
 	pthread_mutex_init(&m->build_lock, NULL);
 	pthread_cond_init(&m->built, NULL);
 	m->chores = chores_create();
-	m->made = made_create();
 	binary_init(m);
 	*ret = m;
 	return 0;
@@ -215,7 +214,6 @@ void maps_destroy(struct maps *m)
 	if (!m)
 		return;
 	chores_destroy(m->chores);
-	made_free(m->made);
 	for (size_t i = 0; i < m->n_process; i++) {
 		space_put(m->process[i]->space);
 		free(m->process[i]);

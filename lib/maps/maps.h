@@ -76,7 +76,6 @@ struct maps_binary {
 	const struct maptable *table; /* NULL: not built yet, or could not be (see error) */
 	const char *error;	      /* why there is no table, or NULL */
 	bool outside;		      /* of --binary-scope: that is why */
-	bool made;		      /* what a process tells of the code that it has made */
 };
 /*
  * Opens the regular file at @path if it is the one that mappings of @id show. A descriptor, or a
@@ -166,14 +165,6 @@ int maps_open_region(struct maps *m, int pid, const struct maps_region *r, char 
  * that binary has that serial.
  */
 char *maps_next_file(struct maps *m, uint64_t *serial, uint32_t *id);
-
-/*
- * Of code that lies in no file (maps_resolve() does not know it), but that its process has made,
- * and may tell of. KNOWN: @addr is a place of *@binary, whose table is there. LATER: that has been
- * asked for. UNKNOWN: nothing tells what it is. Waits for no file.
- */
-enum maps_made { MAPS_MADE_UNKNOWN, MAPS_MADE_LATER, MAPS_MADE_KNOWN };
-enum maps_made maps_made_code(struct maps *m, int pid, uint64_t addr, uint32_t *binary);
 
 /* Executable mappings of one binary in all processes, for publishing target ranges. */
 struct maps_mapping {

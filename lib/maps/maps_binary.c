@@ -107,17 +107,6 @@ uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file)
 	return b->pub.id;
 }
 
-uint32_t binary_add_made(struct maps *m, int pid, const char *path)
-{
-	struct file_id none = { 0 };
-	struct binary *b = add(m, path, &none);
-
-	b->made_by = pid;
-	b->pub.made = true;
-	b->needed = true;
-	return b->pub.id;
-}
-
 /* It is never found again. */
 static void hide(struct maps *m, struct binary *b)
 {
@@ -432,18 +421,14 @@ static void build_module(struct maps *m, struct binary *b, struct error *err)
 
 static void build(struct maps *m, struct binary *b)
 {
-	uint64_t began = clock_now_ns();
 	struct error err = { 0 };
 
-	if (b->made_by)
-		made_build(m, b, &err);
-	else if (b->pub.kernel && !b->kernel_file)
+	if (b->pub.kernel && !b->kernel_file)
 		maptable_open_kallsyms(&b->table, &err);
 	else if (b->pub.kernel)
 		build_module(m, b, &err);
 	else
 		build_file(m, b, &err);
-	b->took_ns = clock_now_ns() - began;
 	if (!b->table)
 		b->error = xstrdup(err.text);
 }

@@ -33,9 +33,6 @@ struct binary {
 	bool opened;	   /* or tried to: under the lock */
 	char *kernel_file; /* of the kernel: its image or module; NULL: kallsyms */
 
-	int made_by;	  /* process: its table is of what that tells of the code it makes */
-	uint64_t took_ns; /* to build it */
-
 	enum build_state state; /* under build_lock; BUILT may be read without (acquire) */
 	bool out_of_scope;
 	bool needed; /* a sample fell into it, or somebody holds on to what is told of it; atomic */
@@ -110,8 +107,7 @@ struct maps {
 	pthread_mutex_t build_lock;
 	pthread_cond_t built;
 
-	struct chores *chores;	/* maps_chores.c */
-	struct made_code *made; /* maps_made.c; under the lock */
+	struct chores *chores; /* maps_chores.c */
 
 	/* Of the kernel (maps_kernel.c): made before lookups begin, then constant. */
 	struct mapping *kernel;
@@ -153,11 +149,6 @@ void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_
 void chores_build(struct maps *m, uint32_t id);
 /* A binary of the kernel; @file NULL: its table is made of kallsyms. */
 uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file);
-/* One that process @pid tells of; under the write lock. */
-uint32_t binary_add_made(struct maps *m, int pid, const char *path);
-struct made_code *made_create(void);
-void made_free(struct made_code *c);
-void made_build(struct maps *m, struct binary *b, struct error *err);
 /* The stretch of kernel code that holds @addr, or NULL. */
 const struct mapping *kernel_find_stretch(const struct maps *m, uint64_t addr);
 /* Whoever gets at what is told of it keeps it from being forgotten. Under the lock. */

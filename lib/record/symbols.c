@@ -148,7 +148,7 @@ static void fill_place(struct symbols *s, struct place *p, int pid)
 	} else {
 		p->function = frames[n - 1].function;
 	}
-	if (p->return_address && b && b->table && !b->kernel && !b->made)
+	if (p->return_address && b && b->table && !b->kernel)
 		p->call = code_call_before(s->code, b, pid, look_at + 1, &p->target);
 }
 
@@ -252,21 +252,6 @@ static bool leads_to(struct symbols *s, const struct place *caller, const struct
 	       same_text(frames[n - 1].function, callee->function);
 }
 
-/*
- * Code that the process has made itself, if that tells of it. Should it be told later, all is asked
- * for again then.
- */
-static bool find_made(struct symbols *s, int pid, uint64_t addr, bool return_address,
-		      uint32_t *binary, uint64_t *place)
-{
-	enum maps_made made = maps_made_code(s->maps, pid, addr - return_address, binary);
-
-	if (made == MAPS_MADE_LATER && !s->hurry)
-		s->pending = true;
-	*place = addr;
-	return made == MAPS_MADE_KNOWN;
-}
-
 /* The user's frames, outermost last, into @list. */
 static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list)
 {
@@ -289,8 +274,7 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 			inner.function = NULL;
 			break;
 		}
-		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &place) &&
-		    !find_made(s, c->pid, c->user[i], !exact, &binary, &place)) {
+		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &place)) {
 			list[n++] = special_frame(s, "[unknown]", FRAME_USER);
 			inner = (struct place){};
 			exact = false;

@@ -448,8 +448,7 @@ static bool send_job(struct job *j, int other)
 
 	m->type = MSG_JOB;
 	m->flags = (j->opt && j->opt->kernel ? MSG_KERNEL : 0) |
-		   (j->opt && j->opt->kallsyms ? MSG_KALLSYMS : 0) |
-		   (j->opt && j->opt->perf_map ? MSG_PERF_MAP : 0) | (j->spec ? MSG_PROBES : 0) |
+		   (j->opt && j->opt->kallsyms ? MSG_KALLSYMS : 0) | (j->spec ? MSG_PROBES : 0) |
 		   (j->frames ? MSG_FRAMES : 0);
 	m->memory = j->memory;
 	m->cpu_s = j->cpu_s;

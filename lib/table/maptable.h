@@ -46,7 +46,6 @@ struct map_options {
 	bool kernel;		/* a kernel image or a module: read in little memory, source paths
 				 * from the top of the kernel's source ("fs/namei.c") */
 	bool kallsyms;		/* no ELF file, but what /proc/kallsyms tells */
-	bool perf_map;		/* nor that, but what a process tells of the code that it makes */
 };
 
 /* The running kernel's functions from kallsyms (sysroot-relative /proc/kallsyms). */

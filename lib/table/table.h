@@ -148,8 +148,6 @@ void table_work_end(struct table_work *w);
 
 /* Of an open /proc/kallsyms. @path is what people are shown. */
 struct maptable *table_of_kallsyms(int fd, const char *path, struct error *err);
-/* Of an open /tmp/perf-PID.map, places being addresses in that process. */
-struct maptable *table_of_perf_map(int fd, const char *path, struct error *err);
 
 /*
  * Who makes tables instead of this very process (symbolizer/symbolizer.h): of the open file @fd,

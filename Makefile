@@ -157,8 +157,8 @@ $(B)/libsim.a: $(call obj,$(filter-out tests/sim/main.c,$(SIM_SRC)))
 $(B)/sim: $(call obj,tests/sim/main.c) $(B)/libsim.a $(B)/libscozcore.a
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) -fopenmp -o $@ $^ $(LDLIBS)
-$(B)/tests/test_sim $(B)/tests/test_whatif $(B)/tests/test_whatif_devices $(B)/tests/test_waits_known: ALL_CFLAGS += -Itests/sim
-$(B)/tests/test_sim $(B)/tests/test_whatif $(B)/tests/test_whatif_devices $(B)/tests/test_waits_known: $(B)/tests/%: tests/unit/%.c $(B)/libsim.a $(B)/libscozcore.a
+$(B)/tests/test_sim $(B)/tests/test_whatif $(B)/tests/test_whatif_devices $(B)/tests/test_whatif_cpus $(B)/tests/test_waits_known: ALL_CFLAGS += -Itests/sim
+$(B)/tests/test_sim $(B)/tests/test_whatif $(B)/tests/test_whatif_devices $(B)/tests/test_whatif_cpus $(B)/tests/test_waits_known: $(B)/tests/%: tests/unit/%.c $(B)/libsim.a $(B)/libscozcore.a
 	$(directories)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(filter %.a,$^) $(LDLIBS) -lcmocka
@@ -240,12 +240,12 @@ check-long: deps-vm ## runs what takes hours: stress, data races, each fuzzer fo
 	$(MAKE) check-tsan
 	$(MAKE) $(all_cores) fuzz
 	tests/fuzz/run -s $(FUZZ_S)
-# But for test_sim and test_whatif (and test_whatif_devices), whose threads are OpenMP's, which TSan does not know, and test_plan_simulated,
+# But for test_sim and test_whatif (and test_whatif_devices, test_whatif_cpus), whose threads are OpenMP's, which TSan does not know, and test_plan_simulated,
 # which has one thread and takes minutes so.
 .PHONY: check-tsan
 check-tsan: ## the unit tests under the thread sanitizer
 	$(MAKE) $(all_cores) B=$(B)-tsan EXTRA_CFLAGS='-fsanitize=thread -Wno-tsan' EXTRA_LDFLAGS=-fsanitize=thread \
-		$(patsubst $(B)/%,$(B)-tsan/%,$(filter-out %/test_sim %/test_whatif %/test_whatif_devices %/test_plan_simulated,$(UNIT)))
+		$(patsubst $(B)/%,$(B)-tsan/%,$(filter-out %/test_sim %/test_whatif %/test_whatif_devices %/test_whatif_cpus %/test_plan_simulated,$(UNIT)))
 	TSAN_OPTIONS=die_after_fork=0 B=$(B)-tsan tests/run unit
 check-style: ## format, licences, sizes
 	tools/check-style

@@ -114,7 +114,7 @@ static bool has_marks(const struct options *o)
 static bool has_classes(const struct options *o)
 {
 	for (size_t i = 0; i < o->n_targets; i++) {
-		if (o->targets[i].kind == TARGET_CLASS)
+		if (target_is_tasks(&o->targets[i]))
 			return true;
 	}
 	return false;

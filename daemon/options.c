@@ -77,7 +77,8 @@ static const char usage[] =
 	"POINT: BINARY:FUNCTION[+OFFSET], BINARY:FILE:LINE, usdt:BINARY:PROVIDER:NAME,\n"
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM], mark:NAME\n"
 	"TARGET: FILE:LINE, func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
-	"syscall:NAME\n"
+	"syscall:NAME,\n"
+	"comm:NAME, class:KIND\n"
 	"\n"
 	"Example: scozd -p ./server:request_done --duration 60\n"
 	"         scoz report\n";

@@ -26,6 +26,8 @@ static const char *kind_name(enum target_kind kind)
 		return "kernel";
 	case TARGET_SYSCALL:
 		return "syscall";
+	case TARGET_COMM:
+		return "comm";
 	case TARGET_CLASS:
 		break;
 	}
@@ -358,31 +360,36 @@ static void resolve_class(const struct target *t, struct resolved_target *ret)
 	ret->parts[ret->n++] = (struct engine_part){
 		.binary = MAPS_KERNEL_ID,
 		.ranges = &ret->ranges[0],
-		.classes = class_bits(t->name),
+		.classes = t->kind == TARGET_COMM ? ENGINE_CLASS_ON : class_bits(t->name),
+		.comm = t->kind == TARGET_COMM ? t->name : NULL,
 	};
 }
 
 static int check_class(const struct target *t, const struct options *opt, struct error *err)
 {
-	if (!strcmp(t->name, "lock"))
+	bool class = t->kind == TARGET_CLASS;
+
+	if (class && !strcmp(t->name, "lock"))
 		return error_set(err, ENOTSUP,
 				 "target %s: waiting for a lock cannot be sped up by itself, only "
 				 "what its owner does meanwhile: make the functions that hold the "
 				 "lock the target (`scoz record` tells who waits where, and for "
 				 "whom)",
 				 t->spec);
-	if (!class_bits(t->name))
-		return error_set(err, ENOTSUP,
-				 "target %s: waiting for a CPU cannot be sped up yet by this "
-				 "version; use class:on, class:off, class:io or class:other",
-				 t->spec);
+	if (class && !class_bits(t->name))
+		return error_set(
+			err, ENOTSUP,
+			"target %s: waiting for a CPU is not sped up by experiments, which "
+			"make others wait for CPUs; what more CPUs would bring a recording "
+			"tells: `scoz record --causal --progress POINT -- COMMAND`, then "
+			"`scoz whatif --cpus +1`",
+			t->spec);
 	if (opt->together)
-		return error_set(err, ENOTSUP,
-				 "target %s: --together takes code, not classes: try it alone",
+		return error_set(err, ENOTSUP, "target %s: --together takes code: try it alone",
 				 t->spec);
 	if (!strcmp(opt->engine, "kernel") || opt->model != SCOZ_MODEL_WAIT || opt->batch)
 		return error_set(err, ENOTSUP,
-				 "target %s: classes can be sped up by engine bpf in model wait "
+				 "target %s: that can be sped up by engine bpf in model wait "
 				 "only: use --engine bpf, without --batch and --model core",
 				 t->spec);
 	return 0;
@@ -478,7 +485,7 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 	int r;
 
 	*ret = (struct resolved_target){ .kind = kind_name(t->kind) };
-	if (t->kind == TARGET_CLASS) {
+	if (target_is_tasks(t)) {
 		resolve_class(t, ret);
 		return 0;
 	}
@@ -567,7 +574,7 @@ static int check_one(const struct target *t, const struct options *opt, struct m
 	struct error why = {};
 	int ret = 0;
 
-	if (t->kind == TARGET_CLASS)
+	if (target_is_tasks(t))
 		return check_class(t, opt, err);
 	if (opt->together && t->kind == TARGET_SYSCALL)
 		return error_set(err, ENOTSUP,

@@ -41,7 +41,7 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps, bool
 /* It is code, which may be sped up with other code. */
 static inline bool target_goes_together(const struct target *t)
 {
-	return t->kind != TARGET_CLASS && t->kind != TARGET_SYSCALL;
+	return !target_is_tasks(t) && t->kind != TARGET_SYSCALL;
 }
 /*
  * Makes @to all of both (--together); takes what @from holds. -E2BIG: together they are in too many

@@ -63,6 +63,7 @@ struct engine {
 	int n_parts;
 	int syscall;	   /* the target is this system call; -1: none */
 	uint32_t classes;  /* the target is these, not code; 0: code */
+	char comm[16];	   /* what threads or processes of this name do of these; "": all do */
 	bool by_functions; /* and is known by those of the kernel that do its work */
 	struct scoz_range *ranges;
 };

@@ -243,8 +243,11 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->syscall = -1;
 	e->by_functions = false;
 	e->classes = 0;
+	memset(e->comm, 0, sizeof(e->comm));
 	for (int i = 0; i < n; i++) {
 		e->classes |= parts[i].classes;
+		if (parts[i].comm)
+			snprintf(e->comm, sizeof(e->comm), "%s", parts[i].comm);
 		if (parts[i].by_syscall)
 			e->syscall = parts[i].syscall;
 	}

@@ -116,6 +116,8 @@ struct engine_part {
 	/* Not code but all that involved tasks do of these kinds (ENGINE_CLASS_*); the only part.
 	 */
 	uint32_t classes;
+	/* Of these only what threads of this name do, or of a process of this name; NULL: all. */
+	const char *comm;
 };
 #define ENGINE_CLASS_ON	   (1U << 0) /* running */
 #define ENGINE_CLASS_IO	   (1U << 1) /* waiting for block devices */

@@ -433,6 +433,22 @@ static int parse_target_class(const char *rest, struct target *ret, struct error
 			 ret->spec, rest);
 }
 
+static int parse_target_comm(const char *rest, struct target *ret, struct error *err)
+{
+	ret->name = xstrdup(rest);
+	if (!*rest)
+		return error_set(err, EINVAL,
+				 "'%s': NAME is empty: write comm:NAME, for example comm:postgres",
+				 ret->spec);
+	if (strlen(rest) > COMM_MAX)
+		return error_set(
+			err, EINVAL,
+			"'%s': '%s' is longer than %d characters, of which the kernel keeps "
+			"%d: write comm:%.*s",
+			ret->spec, rest, COMM_MAX, COMM_MAX, COMM_MAX, rest);
+	return 0;
+}
+
 static int parse_target_line(const char *spec, struct target *ret, struct error *err)
 {
 	const char *colon = find_last_colon(spec), *dot = strrchr(spec, '.');
@@ -468,6 +484,7 @@ static const struct {
 	{ TARGET_BINARY, "bin:", "binary", parse_target_glob },
 	{ TARGET_KERNEL, "kernel:", "kernel", parse_target_kernel },
 	{ TARGET_SYSCALL, "syscall:", "syscall", parse_target_kernel },
+	{ TARGET_COMM, "comm:", "comm", parse_target_comm },
 	{ TARGET_CLASS, "class:", "class", parse_target_class },
 	{ TARGET_LINE, "", "line", parse_target_line },
 };

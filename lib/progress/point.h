@@ -39,6 +39,7 @@ enum target_kind {
 	TARGET_BINARY,	 /* bin:GLOB */
 	TARGET_KERNEL,	 /* kernel:FUNCTION */
 	TARGET_SYSCALL,	 /* syscall:NAME */
+	TARGET_COMM,	 /* comm:NAME */
 	TARGET_CLASS,	 /* class:on|off|io|other|sched|lock */
 };
 struct target {
@@ -50,9 +51,14 @@ struct target {
 };
 int target_parse(const char *text, struct target *ret, struct error *err);
 void target_free(struct target *t);
+/* No code, but what tasks do of a kind, or what some of them do. */
+static inline bool target_is_tasks(const struct target *t)
+{
+	return t->kind == TARGET_CLASS || t->kind == TARGET_COMM;
+}
 /* What target_parse() makes of it is the same target but for its spec; malloc'ed. */
 char *target_text(const struct target *t);
-/* "line", "function", "file", "binary", "kernel", "syscall", "class". */
+/* "line", "function", "file", "binary", "kernel", "syscall", "comm", "class". */
 const char *target_kind_name(enum target_kind kind);
 
 /* "[NAME=]POINT" of --progress: @name is malloc'ed (default: the point's text). */

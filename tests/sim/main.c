@@ -21,6 +21,7 @@ static const char usage[] =
 	"       sim replay [OPTION...]    what replay of one recording says: models, or with -n "
 	"graphs\n"
 	"       sim variate [OPTION...]   would replay make intervals of experiments narrower?\n"
+	"       sim cpus [OPTION...]      what a recording says of more cores: models, or graphs\n"
 	"       sim cores [OPTION...]     cost and error against the number of cores\n"
 	"  -c WORDS    a way of profiling, repeatable: wait|core [exclude] [period=USEC|auto]\n"
 	"              [batch=N] [engine=bpf|kernel] [cost=NS] [latency=NS] [seed=N]\n"
@@ -39,6 +40,7 @@ static const char usage[] =
 	"  -i          sleeps and requests are the target, too\n"
 	"  -j          requests are made by a thread of the kernel, and are the target\n"
 	"  -w MS/MS,... settling time and length of windows; auto\n"
+	"  -C N        cpus: programs have N cores instead of their own\n"
 	"  -m PART     only programs whose name contains PART\n"
 	"  -g N[:RUN/SLEEP]  N strangers beside each program, which run and sleep (ms; 1/0)\n"
 	"  -d PCT      coverage: by how much the machine's speed varies (0)\n"
@@ -60,7 +62,7 @@ struct settings {
 	bool crowded, unnamed, no_kernel, requests, verbose, ledger, report, waits, journal;
 	const char *only, *svg;
 	double limit, drift, precision;
-	int strangers;
+	int strangers, cores;
 	int64_t stranger_run, stranger_sleep;
 	struct {
 		double settle_s, length_s;
@@ -124,8 +126,11 @@ static void parse(int argc, char **argv, struct settings *s)
 	*s = (struct settings){
 		.speedup = { .25, .5, 1 }, .n_speedups = 3, .seconds = 20, .scale = 1, .first = 1
 	};
-	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:S:ijkloqruv")) != -1) {
+	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:C:S:ijkloqruv")) != -1) {
 		switch (opt) {
+		case 'C':
+			s->cores = atoi(optarg);
+			break;
 		case 'c':
 			add_config(s, optarg);
 			break;
@@ -609,11 +614,15 @@ static int coverage(const struct settings *s)
 	return 0;
 }
 
-/* What replay (lib/whatif) says, beside what really happens; with -n of so many graphs. */
-static int replay(const struct settings *s)
+/*
+ * What replay (lib/whatif) says, beside what really happens; with -n of so many graphs. With
+ * @cores, of one core more and of twice as many.
+ */
+static int replay(const struct settings *s, bool cores)
 {
 	int n = s->n ? s->n : MAX_MODELS, m = 0, inside = 0, narrow = 0, nonzero = 0;
 	int how = (s->unnamed ? 0 : SIM_NAMED) | (s->no_kernel ? SIM_NO_KERNEL : 0);
+	int asked = cores ? 2 : s->n_speedups;
 	struct sim_program **p = xcalloc(n, sizeof(*p));
 	double error = 0, narrow_error = 0, width = 0;
 	struct sim_replay *r;
@@ -624,23 +633,36 @@ static int replay(const struct settings *s)
 		p[i] = graph_create(s->first + i, s->crowded, s->scale);
 	for (int i = 0; s->requests && i < n; i++)
 		program_target_requests(p[i]);
-	r = xcalloc(n * s->n_speedups, sizeof(*r));
+	for (int i = 0; cores && s->cores > 0 && i < n; i++)
+		p[i]->cores = s->cores;
+	r = xcalloc(n * asked, sizeof(*r));
 #pragma omp parallel for schedule(dynamic)
-	for (int i = 0; i < n * s->n_speedups; i++)
-		r[i] = replay_study(p[i / s->n_speedups], &s->config[0],
-				    s->speedup[i % s->n_speedups], s->seconds, how);
-	printf("%-24s %4s %7s %7s %7s %7s %7s\n", "program", "s", "truth", "replay", "error", "low",
-	       "high");
-	for (int i = 0; i < n * s->n_speedups; i++) {
+	for (int i = 0; i < n * asked; i++) {
+		const struct sim_program *x = p[i / asked];
+
+		r[i] = cores ? replay_cpus(x, &s->config[0],
+					   i % asked ? 2 * x->cores : x->cores + 1, s->seconds)
+			     : replay_study(x, &s->config[0], s->speedup[i % asked], s->seconds,
+					    how);
+	}
+	printf("%-24s %4s %7s %7s %7s %7s %7s\n", "program", cores ? "to" : "s", "truth", "replay",
+	       "error", "low", "high");
+	for (int i = 0; i < n * asked; i++) {
+		const struct sim_program *of = p[i / asked];
 		const struct sim_replay *x = &r[i];
 		double e = x->middle - x->truth;
 		bool in = x->truth > x->low - 1 && x->truth < x->high + 1;
 
 		if (x->stuck)
 			continue;
-		printf("%-24s %4.0f %7.1f %7.1f %+7.2f %7.1f %7.1f%s\n", p[i / s->n_speedups]->name,
-		       100 * s->speedup[i % s->n_speedups], x->truth, x->middle, e, x->low, x->high,
-		       in ? "" : " outside");
+		if (cores && i % asked && of->cores == 1) /* it is one more */
+			continue;
+		printf("%-24s %4.0f %7.1f %7.1f %+7.2f %7.1f %7.1f%s", of->name,
+		       !cores	   ? 100 * s->speedup[i % asked]
+		       : i % asked ? 2 * of->cores
+				   : of->cores + 1.0,
+		       x->truth, x->middle, e, x->low, x->high, in ? "" : " outside");
+		printf(cores ? " (fit %.3f)\n" : "\n", x->fit);
 		m++;
 		inside += in;
 		error += fabs(e);
@@ -729,8 +751,8 @@ int main(int argc, char **argv)
 		return cores(&s);
 	if (!strcmp(argv[1], "coverage"))
 		return coverage(&s);
-	if (!strcmp(argv[1], "replay"))
-		return replay(&s);
+	if (!strcmp(argv[1], "replay") || !strcmp(argv[1], "cpus"))
+		return replay(&s, !strcmp(argv[1], "cpus"));
 	if (!strcmp(argv[1], "variate"))
 		return variate(&s);
 	if (!strcmp(argv[1], "windows"))

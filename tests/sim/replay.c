@@ -3,6 +3,7 @@
 
 #include "trace/devices.h"
 #include "whatif/bounds.h"
+#include "whatif/cpus.h"
 #include "whatif/turns.h"
 
 #include <math.h>
@@ -257,5 +258,68 @@ struct sim_replay replay_study(const struct sim_program *program, const struct s
 	turns_free(turns);
 	free(k.v);
 	program_free(p);
+	return ret;
+}
+
+static bool is_pinned(const struct sim_program *p)
+{
+	for (int i = 0; i < p->n_tasks; i++) {
+		if (p->task[i].pinned >= 0)
+			return true;
+	}
+	return false;
+}
+
+static double busiest(const struct kept *k, double end)
+{
+	struct devices *devices = devices_of(k);
+	double busy = 0;
+
+	for (uint32_t d = 0; d < devices_count(devices); d++) {
+		if (devices_servers(devices, d) == 1)
+			busy = fmax(busy, devices_busy(devices, d, end) / end);
+	}
+	devices_free(devices);
+	return busy;
+}
+
+struct sim_replay replay_cpus(const struct sim_program *program, const struct sim_config *c,
+			      int cores, double seconds)
+{
+	struct sim_program *p = study_beside(program, c), *more = study_beside(program, c);
+	struct cpus_options how = {};
+	struct sim_replay ret = {};
+	struct kept k = { .program = p };
+	struct work_builder *b;
+	struct bounds_answer a;
+	double before, after, ran_for = 0, spun = 0;
+	struct work w;
+
+	more->cores = cores;
+	before = unit_ns(p, &c->o, 0, seconds);
+	after = unit_ns(more, &c->o, 0, seconds);
+	ret.truth = 100 * (1 - after / before);
+	record(p, &c->o, seconds, &k);
+	b = work_begin(k.threads, p->cores);
+	for (size_t i = 0; i < k.n; i++) {
+		work_event(b, &k.v[i], 0);
+		ran_for += k.v[i].type == TRACE_SAMPLE ? k.v[i].weight : 0;
+		spun += k.v[i].type == TRACE_SAMPLE && k.v[i].spins ? k.v[i].weight : 0;
+	}
+	how.spun = ran_for > 0 ? spun / ran_for : 0;
+	work_end(b, &w);
+	how.busy = busiest(&k, seconds * SIM_S);
+	cpus_answer(&w, p->cores, cores, &how, &a);
+	ret.middle = a.middle;
+	ret.low = a.low;
+	ret.high = a.high;
+	ret.fit = cpus_fit(&w, p->cores);
+	cpus_answer(&w, p->cores, p->cores, &how, &a);
+	ret.zero = fmax(fabs(a.low), fabs(a.high));
+	ret.stuck = is_pinned(p) || !isfinite(before) || !isfinite(after) || !isfinite(ret.middle);
+	work_free(&w);
+	free(k.v);
+	program_free(p);
+	program_free(more);
 	return ret;
 }

@@ -10,6 +10,7 @@ struct sim_replay {
 	double middle, low, high;
 	double zero; /* what is said of a speedup of 0: must be 0 */
 	bool stuck;  /* or it cannot be asked for: nothing is the target, or sleeps are */
+	double fit;  /* replay_cpus(): cpus_fit() */
 };
 enum {
 	SIM_NAMED = 1,	   /* it is known what is spun for */
@@ -20,5 +21,8 @@ struct sim_replay replay_study(const struct sim_program *p, const struct sim_con
 			       double speedup, double seconds, int how);
 /* The most likely gain, in percent, by these @n events alone; NAN: not known. */
 double replay_gain_of(struct trace_event *v, size_t n, const struct sim_program *p, double speedup);
+/* The same of more cores. */
+struct sim_replay replay_cpus(const struct sim_program *p, const struct sim_config *c, int cores,
+			      double seconds);
 
 #endif

@@ -198,6 +198,7 @@ static void test_targets(void **state)
 	check_target("kernel:copy_page.constprop.0", TARGET_KERNEL, "copy_page.constprop.0", NULL,
 		     0);
 	check_target("syscall:fsync", TARGET_SYSCALL, "fsync", NULL, 0);
+	check_target("comm:kworker/0:1", TARGET_COMM, "kworker/0:1", NULL, 0);
 	check_target("class:io", TARGET_CLASS, "io", NULL, 0);
 	check_target("class:sched", TARGET_CLASS, "sched", NULL, 0);
 	check_target("class:other", TARGET_CLASS, "other", NULL, 0);
@@ -219,6 +220,8 @@ static void test_targets(void **state)
 	check_bad_target("kernel:12", "not a kernel function");
 	check_bad_target("kernel:a b", "not a kernel function");
 	check_bad_target("syscall:", "system call's name");
+	check_bad_target("comm:", "NAME is empty");
+	check_bad_target("comm:a-process-of-a-long-name", "write comm:a-process-of-a-");
 	check_bad_target("class:cpu", "no class 'cpu'");
 }
 

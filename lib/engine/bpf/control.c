@@ -22,6 +22,7 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 	};
 
 	(void)err;
+	memcpy(t.comm, e->comm, sizeof(t.comm));
 	for (int i = 0; i < n; i++) {
 		t.part[i] = parts[i];
 		if (parts[i].binary == MAPS_KERNEL_ID)

@@ -246,6 +246,23 @@ __noinline u32 find_windows(struct match *m, bool kernel)
 	return m->n_windows;
 }
 
+__noinline bool has_name(struct bpf_target *t)
+{
+	struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
+	u64 own[2], leaders[2], wanted[2];
+
+	if (!t)
+		return false;
+	if (!t->comm[0])
+		return true;
+	__builtin_memcpy(wanted, t->comm, sizeof(wanted));
+	if (bpf_probe_read_kernel(own, sizeof(own), task->comm) ||
+	    bpf_probe_read_kernel(leaders, sizeof(leaders), leader->comm))
+		return false;
+	return (own[0] == wanted[0] && own[1] == wanted[1]) ||
+	       (leaders[0] == wanted[0] && leaders[1] == wanted[1]);
+}
+
 static __always_inline bool matches_by(void *ctx, struct match *m, struct task_struct *task)
 {
 	u32 key = 0;
@@ -254,7 +271,7 @@ static __always_inline bool matches_by(void *ctx, struct match *m, struct task_s
 	if (!t)
 		return false;
 	if (t->classes)
-		return t->classes & BPF_CLASS_ON;
+		return t->classes & BPF_CLASS_ON && has_name(t);
 	if (t->syscall)
 		return in_syscall(task, t->syscall - 1);
 	if (t->user && !(task->flags & PF_KTHREAD) && find_windows(m, false) && match_user(ctx, m))

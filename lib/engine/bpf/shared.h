@@ -37,6 +37,7 @@ struct bpf_target {
 	__u32 classes; /* BPF_CLASS_*: what involved tasks do, whatever code it is; 0: by code */
 	__u32 waits;   /* waits of the target are hits (account/wait.h) */
 	__u32 number;  /* tells targets apart */
+	char comm[16]; /* of these classes what tasks of this name do; empty: all do */
 	struct scoz_part part[SCOZ_MAX_PARTS];
 };
 

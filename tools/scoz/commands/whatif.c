@@ -6,6 +6,7 @@
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/file_kind.h"
 #include "tools/scoz/recording/recording_args.h"
+#include "tools/scoz/commands/whatif_cpus.h"
 #include "tools/scoz/text.h"
 #include "whatif/predict.h"
 
@@ -19,6 +20,7 @@
 struct options {
 	const char *path, *point;
 	double rows, next;
+	struct whatif_cpus cpus;
 	struct predict_options predict;
 };
 
@@ -45,6 +47,9 @@ static void usage(FILE *out)
 		"      --next N          the best next N (up to 8) steps, one after the other, "
 		"each as much\n"
 		"                        faster as the middle one of --speedup says\n"
+		"      --cpus N,...      instead: what so many CPUs would bring, in all (3), or "
+		"more (+1);\n"
+		"                        up to 8\n"
 		"  -h, --help\n\n"
 		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
 }
@@ -72,6 +77,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "speedup", required_argument, NULL, 's' },
 		{ "granularity", required_argument, NULL, 'g' },
 		{ "next", required_argument, NULL, 'x' },
+		{ "cpus", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
@@ -96,6 +102,13 @@ static int parse_options(int argc, char **argv, struct options *o)
 		case 'x':
 			if (!parse_number(optarg, 1, MOST_STEPS, &o->next))
 				return bad_argument("--next", optarg, "1 to 8 is wanted");
+			break;
+		case 'c':
+			if (!whatif_parse_cpus(optarg, &o->cpus))
+				return bad_argument("--cpus", optarg,
+						    "1 to 8 numbers of CPUs up to 1024 are wanted, "
+						    "in all (3) or more (+1), with commas between "
+						    "them");
 			break;
 		case 'g':
 			o->predict.grain =
@@ -233,7 +246,7 @@ static void print(const struct trace *t, const struct predict_options *o, struct
 	       "scozd measures\n");
 }
 
-static void warn(const struct trace *t)
+void whatif_warn(const struct trace *t)
 {
 	if (t->footer.lost)
 		log_warn("%s: %llu events were lost: this may be wrong; record with a larger "
@@ -243,9 +256,27 @@ static void warn(const struct trace *t)
 		log_warn("%s: it was cut off: this is what came before", t->path);
 }
 
+void whatif_nothing(const struct trace *t, bool by_run_time, uint64_t visits)
+{
+	if (by_run_time && !strcmp(t->header.scope, "all"))
+		log_warn("%s: neither a progress point is in it, nor which of all threads is the "
+			 "command's: record with --progress, or without -a",
+			 t->path);
+	else if (by_run_time)
+		log_warn("%s: neither a progress point nor the end of a command is in it: record "
+			 "with "
+			 "--progress",
+			 t->path);
+	else
+		log_warn("%s: the progress point was reached %llu times, which is too few: record "
+			 "for "
+			 "longer",
+			 t->path, (unsigned long long)visits);
+}
+
 static int conclude(const struct trace *t, const struct predict_options *o, struct predict *p)
 {
-	warn(t);
+	whatif_warn(t);
 	if (!p->n_targets) {
 		log_warn("%s: it has no samples of %s", t->path,
 			 o->grain == PREDICT_LINES ? "lines: the programs have no debug "
@@ -257,20 +288,7 @@ static int conclude(const struct trace *t, const struct predict_options *o, stru
 		print(t, o, p);
 		return EXIT_DONE;
 	}
-	if (p->by_run_time && !strcmp(t->header.scope, "all"))
-		log_warn("%s: neither a progress point is in it, nor which of all threads is the "
-			 "command's: record with --progress, or without -a",
-			 t->path);
-	else if (p->by_run_time)
-		log_warn("%s: neither a progress point nor the end of a command is in it: record "
-			 "with "
-			 "--progress",
-			 t->path);
-	else
-		log_warn("%s: the progress point was reached %llu times, which is too few: record "
-			 "for "
-			 "longer",
-			 t->path, (unsigned long long)p->visits);
+	whatif_nothing(t, p->by_run_time, p->visits);
 	return EXIT_NOTHING;
 }
 
@@ -319,6 +337,8 @@ int cmd_whatif(int argc, char **argv)
 		return cannot_read(o.path, FILE_CAUSAL, &err);
 	if (!find_point(t, o.point, &o.predict.point)) {
 		ret = EXIT_USAGE;
+	} else if (o.cpus.n) {
+		ret = whatif_more_cpus(t, o.predict.point, &o.cpus);
 	} else if (predict(t, &o.predict, &p, &err)) {
 		log_warn("%s", err.text);
 		ret = EXIT_FAILED;

@@ -387,8 +387,9 @@ static void print_hints(const struct record_model *m)
 	}
 	if (predictable)
 		print_wrapped("#", "#",
-			      "What that would bring to the program, scozd can predict: --target "
-			      "class:io, class:sched.");
+			      "What that would bring to the program: of devices, scozd --target "
+			      "class:io; of more CPUs, scoz record --causal and scoz whatif --cpus "
+			      "+1.");
 	free(hints);
 }
 

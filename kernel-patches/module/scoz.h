@@ -5,6 +5,5 @@
 #include <linux/types.h>
 
 int scoz_kick(u32 cpu);
-u64 scoz_stop(u64 ns);
 
 #endif

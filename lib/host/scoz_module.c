@@ -10,8 +10,6 @@
 
 #define NAME "scoz"
 
-static const char *const functions[] = { "scoz_kick", "scoz_stop" };
-
 static bool exists(const char *path)
 {
 	_cleanup_free_ char *at = sysroot_path("%s", path);
@@ -42,24 +40,19 @@ static int open_types(void)
 	return -errno;
 }
 
-static int try_functions(const struct btf *kernel, const struct btf *types, int fd)
+static int try_function(const struct btf *kernel, const struct btf *types, int fd)
 {
 	int sched = btf__find_by_name_kind(kernel, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	int ret = SCOZ_MODULE_IN_TICKS | SCOZ_MODULE_AT_TRACEPOINTS;
+	int id = btf__find_by_name_kind(types, "scoz_kick", BTF_KIND_FUNC), ret;
 
-	if (!btf_has_tracepoint(types, "scoz_kicked"))
+	if (id <= 0 || !btf_has_tracepoint(types, "scoz_kicked"))
 		return -ENODATA;
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		int id = btf__find_by_name_kind(types, functions[i], BTF_KIND_FUNC), r;
-
-		if (id <= 0)
-			return -ENODATA;
-		r = bpf_try_call(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, sched, fd, id);
-		if (r)
-			return r;
-		if (bpf_try_call(BPF_PROG_TYPE_PERF_EVENT, 0, 0, fd, id))
-			ret &= ~SCOZ_MODULE_IN_TICKS;
-	}
+	ret = bpf_try_call(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, sched, fd, id);
+	if (ret)
+		return ret;
+	ret = SCOZ_MODULE_AT_TRACEPOINTS;
+	if (!bpf_try_call(BPF_PROG_TYPE_PERF_EVENT, 0, 0, fd, id))
+		ret |= SCOZ_MODULE_IN_TICKS;
 	return ret;
 }
 
@@ -75,7 +68,7 @@ int scoz_module_probe(void)
 	if (types) {
 		_cleanup_close_ int fd = open_types();
 
-		ret = fd < 0 ? fd : try_functions(kernel, types, fd);
+		ret = fd < 0 ? fd : try_function(kernel, types, fd);
 	} else {
 		ret = -ENODATA;
 	}

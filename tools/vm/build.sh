@@ -77,7 +77,7 @@ unpack_source_once() {
 # The patches of a configuration, in order.
 patches_of() {
 	local series=$1 config=$2 p
-	for p in "$top/kernel-patches/$series"/*.patch; do
+	for p in "$top/kernel-patches/blocked/$series"/*.patch "$top/kernel-patches/$series"/*.patch; do
 		[ -e "$p" ] && [ "$config" != unpatched ] && echo "$p"
 	done
 	for p in "$top/kernel-patches/testing/$series"/*.patch; do

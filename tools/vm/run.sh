@@ -126,7 +126,7 @@ qemu_arguments() {
 	qemu_args=(-nodefaults -no-user-config -display none -no-reboot
 		-accel "tcg,thread=${threads:-$default_threads}" -cpu max,vendor=GenuineIntel,-monitor -smp "$cpus" -m "$mem"
 		-kernel "$kernel" -append "$args"
-		-serial "file:$run/console.log" -device virtio-rng-pci
+		-serial "file:$run/console.log" -serial null -device virtio-rng-pci
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap
 		-device virtio-9p-pci,fsdev=root,mount_tag=root
 		-fsdev "local,id=ctl,path=$run/ctl,security_model=none"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the module of kernel-patches/module does for the programs. They are compiled twice, and only
- * those with SCOZ_MODULE, which are loaded where it is there, call it: to find its functions a
+ * those with SCOZ_MODULE, which are loaded where it is there, call it: to find its function a
  * loader reads the types of all modules, for which CAP_BPF is not enough.
  */
 #ifndef SCOZ_MODULE_BPF_H
@@ -11,16 +11,10 @@
 
 #ifdef SCOZ_MODULE
 extern int scoz_kick(u32 cpu) __ksym;
-extern u64 scoz_stop(u64 ns) __ksym;
 #else
 static __always_inline int scoz_kick(u32 cpu)
 {
 	return -1;
-}
-
-static __always_inline u64 scoz_stop(u64 ns)
-{
-	return 0;
 }
 #endif
 

@@ -37,6 +37,7 @@ enum doubt {
 	DOUBT_PACED,
 	DOUBT_WAITS,
 	DOUBT_LEFT_OUT,
+	DOUBT_UNSEEN, /* no sample of the target: nothing was sped up */
 	DOUBT_FEW_WINDOWS,
 	DOUBT_STRANGERS,
 	DOUBT_CHANCE /* of so many points some look like it by chance */

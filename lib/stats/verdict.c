@@ -388,6 +388,8 @@ static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, 
 		return DOUBT_WAITS;
 	if (left_out)
 		return DOUBT_LEFT_OUT;
+	if (!c->e.samples)
+		return DOUBT_UNSEEN;
 	if (few_windows(&c->e))
 		return DOUBT_FEW_WINDOWS;
 	return worst_crowded(&c->sets) > MUCH_CROWDED ? DOUBT_STRANGERS : DOUBT_CHANCE;
@@ -409,7 +411,11 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
 	if (waits || paced || left_out)
 		e->verdict = VERDICT_UNDECIDED;
-	if (left_out && e->best == KNOWN_BOUND)
+	/* Nothing was inserted: what the windows differ by is chance. */
+	if (!e->samples && e->verdict != VERDICT_NO_EFFECT)
+		e->verdict = VERDICT_UNDECIDED;
+	if ((left_out && e->best == KNOWN_BOUND) ||
+	    (!e->samples && e->verdict == VERDICT_UNDECIDED))
 		e->best = KNOWN_NOTHING;
 	e->doubt = find_doubt(c, paced, waits, left_out);
 	if (!warn)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/finish.h"
 #include "daemon/reasons.h"
-#include "daemon/samples.h"
+#include "daemon/profile_samples.h"
 #include "daemon/status.h"
-#include "base/names.h"
+#include "base/text_fit.h"
 #include "engine/span_bins.h"
 #include "symbolizer/symbolizer.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/live.h"
 #include "base/labels.h"
-#include "base/names.h"
+#include "base/text_fit.h"
 #include "daemon/status.h"
 #include "daemon/status_line.h"
 #include "stats/answer.h"

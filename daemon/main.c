@@ -9,7 +9,7 @@
 #include "host/privileges.h"
 #include "daemon/calibrate.h"
 #include "daemon/end_to_end.h"
-#include "daemon/ending.h"
+#include "daemon/end_signals.h"
 #include "daemon/expect.h"
 #include "daemon/finish.h"
 #include "daemon/guardian.h"

@@ -12,7 +12,7 @@
 #include "host/privileges.h"
 #include "maps/origin.h"
 #include "plan/plan.h"
-#include "record/causal_output.h"
+#include "record/trace_output.h"
 #include "run/cores.h"
 #include "symbolizer/protocol.h"
 #include "symbolizer/symbolizer.h"

@@ -8,13 +8,13 @@
 
 #include "run/command.h"
 #include "run/cores.h"
-#include "daemon/handler.h"
+#include "daemon/ring_handlers.h"
 #include "daemon/locations.h"
 #include "daemon/options.h"
 #include "daemon/points.h"
 #include "daemon/polling.h"
 #include "daemon/prior.h"
-#include "daemon/sources.h"
+#include "daemon/source_text.h"
 #include "engine/engine.h"
 #include "maps/maps.h"
 #include "profile/profile.h"
@@ -70,7 +70,7 @@ struct session {
 	uint64_t chains_waited_ns; /* session_await_chains(), so far */
 };
 
-/* Set by the first and by the second signal (ending.c). */
+/* Set by the first and by the second signal (end_signals.c). */
 extern atomic_bool session_interrupted, session_at_once;
 
 void session_reason(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One line, however narrow the terminal: a line that wraps cannot be taken back. */
-#include "base/names.h"
+#include "base/text_fit.h"
 #include "daemon/status_line.h"
 
 #define LEAST_NAME 8

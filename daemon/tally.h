@@ -11,7 +11,7 @@
 #include "daemon/callers.h"
 #include "daemon/chains.h"
 #include "daemon/locations.h"
-#include "daemon/places.h"
+#include "daemon/process_places.h"
 #include "daemon/polling.h"
 #include "maps/maps.h"
 

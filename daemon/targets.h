@@ -6,7 +6,7 @@
 #ifndef SCOZD_TARGETS_H
 #define SCOZD_TARGETS_H
 
-#include "daemon/handler.h"
+#include "daemon/ring_handlers.h"
 #include "daemon/options.h"
 #include "engine/engine.h"
 #include "maps/maps.h"

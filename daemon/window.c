@@ -174,7 +174,8 @@ static bool debts_settle(struct session *s)
 /*
  * What happened to the sampling makes the window worthless. Stolen time does not: it explains next
  * to nothing of how windows differ, and where the host takes a third of the time, to discard for it
- * is to throw away the data and to keep the noise (lib/stats/control.c has what does explain it).
+ * is to throw away the data and to keep the noise (lib/stats/control_variate.c has what does
+ * explain it).
  */
 static enum discard disturbance(const struct engine_ledger *a, const struct engine_ledger *b,
 				bool records_lost)

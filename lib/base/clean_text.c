@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/names.h"
+#include "base/text_fit.h"
 
 /* Length of the UTF-8 sequence at @s and its code point; 0 when it is not valid. */
 static size_t decode(const char *s, uint32_t *code)

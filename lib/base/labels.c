@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/labels.h"
-#include "base/names.h"
+#include "base/text_fit.h"
 
 #include <ctype.h>
 

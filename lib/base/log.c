@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/names.h"
+#include "base/text_fit.h"
 
 enum log_level log_level = LOG_NORMAL;
 

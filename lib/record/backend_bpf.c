@@ -3,7 +3,7 @@
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
 #include "record/backend.h"
-#include "record/causal.h"
+#include "record/trace_rings.h"
 #include "record.skel.h"
 
 #include <bpf/bpf.h>

@@ -9,7 +9,7 @@
 #include "host/process.h"
 #include "maps/maps_perf.h"
 #include "record/backend.h"
-#include "record/causal.h"
+#include "record/trace_rings.h"
 #include "record/futex.h"
 #include "record/processes.h"
 #include "record/sideband.h"

@@ -6,9 +6,9 @@
 
 #include "base/hash_index.h"
 #include "host/kallsyms.h"
-#include "record/code.h"
+#include "record/call_check.h"
 #include "record/futex.h"
-#include "record/kinds.h"
+#include "record/wait_kinds.h"
 
 #define MAX_NAMES 127
 #define SCHEDULER_NEAR \

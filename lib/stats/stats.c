@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "stats/control.h"
+#include "stats/control_variate.h"
 #include "stats/curve.h"
 #include "stats/paced.h"
 #include "stats/resample.h"

@@ -12,7 +12,7 @@
 #define SCOZ_STATS_H
 
 #include "stats/window.h"
-#include "stats/control.h"
+#include "stats/control_variate.h"
 #include "stats/phases.h"
 
 /*

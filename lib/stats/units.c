@@ -15,7 +15,7 @@
  * Nothing is left out for what it says. Windows whose baselines disagree, or that lie far from the
  * others, are the weather that the interval has to tell of (tests/sim: leaving them out took 5 to
  * 10 points of coverage where each core changes its speed by itself, and gave next to nothing in
- * width once CPU times are taken into account, control.c).
+ * width once CPU times are taken into account, control_variate.c).
  *
  * The placebo. The interval of the 0 % point comes from treating each 0 % window as if it were a
  * treated one: what the method reports when nothing is changed.

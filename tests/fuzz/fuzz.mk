@@ -10,7 +10,7 @@ FUZZ		:= $(addprefix $(FUZZ_B)/,$(FUZZ_NAMES))
 # Of the library and the tool all that reads, and nothing that wants the kernel or a terminal.
 FUZZED := $(wildcard lib/base/*.c lib/elf/*.c lib/files/*.c lib/host/*.c lib/jsonl/*.c lib/maps/*.c lib/table/*.c lib/profile/*.c lib/progress/*.c lib/stats/*.c \
 	lib/symbolizer/*.c lib/trace/*.c lib/unwind/*.c lib/waits/*.c lib/whatif/*.c) lib/plan/period.c lib/plan/window_length.c \
-	$(addprefix lib/record/,code.c format.c futex.c kinds.c names.c reader.c writer.c) \
+	$(addprefix lib/record/,call_check.c class_names.c format.c futex.c reader.c wait_kinds.c writer.c) \
 	$(filter-out %/main.c %/doctor.c %/record.c %/record_causal.c %/prove.c %/prove_program.c, \
 	$(filter-out tools/scoz/top/% tools/scoz/commands/top.c,$(wildcard tools/scoz/*.c tools/scoz/*/*.c)))
 fuzz_obj = $(patsubst %.c,$(FUZZ_B)/obj/%.o,$(1))

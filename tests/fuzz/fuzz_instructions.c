@@ -3,7 +3,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "progress/instructions.h"
-#include "record/code.h"
+#include "record/call_check.h"
 
 #include <elf.h>
 

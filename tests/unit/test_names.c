@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/names.h"
+#include "base/text_fit.h"
 
 static const char *const long_names[] = {
 	"func:std::vector<int, std::allocator<int> >::push_back(int const&)@server",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which process samples fall into: copies, ranks, short-lived ones by the thousand. */
-#include "daemon/places.c"
+#include "daemon/process_places.c"
 #include "daemon/process_table.c"
 
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "record/code.h"
-#include "record/kinds.h"
+#include "record/call_check.h"
+#include "record/wait_kinds.h"
 #include "record/sampling_points.h"
 #include "record/queue.h"
 

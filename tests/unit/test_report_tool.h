@@ -9,7 +9,7 @@
 #include "tools/scoz/json_values.c"
 #include "tools/scoz/text.c"
 
-#include "tools/scoz/file_kind.c"
+#include "tools/scoz/wrong_file.c"
 #include "tools/scoz/causal/callers.c"
 #include "tools/scoz/causal/expected.c"
 #include "tools/scoz/causal/latency.c"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Debug information names any file: which of them get into a profile. */
-#include "daemon/sources.c"
+#include "daemon/source_text.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

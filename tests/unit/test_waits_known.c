@@ -15,7 +15,7 @@
 #include "machine.h"
 
 #include "tools/scoz/text.c"
-#include "tools/scoz/file_kind.c"
+#include "tools/scoz/wrong_file.c"
 #include "tools/scoz/recording/recording_args.c"
 #include "tools/scoz/commands/waits.c"
 #include "waits/behind.h"

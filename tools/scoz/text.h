@@ -6,7 +6,7 @@
 #ifndef SCOZ_TEXT_H
 #define SCOZ_TEXT_H
 
-#include "base/names.h"
+#include "base/text_fit.h"
 
 /* Cleaned as text_clean() does, and escaped for XML and HTML, attributes included. */
 void text_xml(FILE *out, const char *s);

@@ -7,7 +7,7 @@
 #include "tools/scoz/causal/diff.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/cmds.h"
-#include "tools/scoz/file_kind.h"
+#include "tools/scoz/wrong_file.h"
 #include "tools/scoz/text.h"
 
 #define SAME_PP 3.0

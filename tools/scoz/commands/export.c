@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "tools/scoz/cmds.h"
-#include "tools/scoz/file_kind.h"
+#include "tools/scoz/wrong_file.h"
 #include "tools/scoz/export/profile_export.h"
 #include "tools/scoz/export/record_export.h"
 #include "tools/scoz/text.h"

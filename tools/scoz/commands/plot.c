@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "tools/scoz/cmds.h"
-#include "tools/scoz/file_kind.h"
+#include "tools/scoz/wrong_file.h"
 #include "tools/scoz/causal/plot.h"
 #include "tools/scoz/recording/record_model.h"
 #include "tools/scoz/text.h"

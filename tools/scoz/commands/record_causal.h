@@ -3,7 +3,7 @@
 #ifndef SCOZ_RECORD_CAUSAL_COMMAND_H
 #define SCOZ_RECORD_CAUSAL_COMMAND_H
 
-#include "record/causal_output.h"
+#include "record/trace_output.h"
 
 struct progress_list {
 	struct progress_spec *v;

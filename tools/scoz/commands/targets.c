@@ -9,7 +9,7 @@
 
 #include "maps/maps.h"
 #include "tools/scoz/cmds.h"
-#include "tools/scoz/file_kind.h"
+#include "tools/scoz/wrong_file.h"
 #include "tools/scoz/causal/model.h"
 #include "tools/scoz/text.h"
 #include "symbolizer/symbolizer.h"

@@ -4,7 +4,7 @@
 
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/commands/waits_verify.h"
-#include "tools/scoz/file_kind.h"
+#include "tools/scoz/wrong_file.h"
 #include "tools/scoz/recording/recording_args.h"
 #include "tools/scoz/text.h"
 #include "waits/recorded.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "tools/scoz/cmds.h"
-#include "tools/scoz/file_kind.h"
+#include "tools/scoz/wrong_file.h"
 #include "tools/scoz/recording/recording_args.h"
 #include "tools/scoz/commands/whatif_cpus.h"
 #include "tools/scoz/text.h"

@@ -7,7 +7,7 @@
 #include "page.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/export/record_export.h"
-#include "tools/scoz/file_kind.h"
+#include "tools/scoz/wrong_file.h"
 #include "tools/scoz/recording/record_model.h"
 #include "tools/scoz/text.h"
 

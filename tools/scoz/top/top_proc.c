@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/kinds.h"
+#include "record/wait_kinds.h"
 
 #define SILENT_NS  (100 * NSEC_PER_MSEC)
 #define MAX_LOOKS  1000 /* threads that are looked at each time, about 20 us each */

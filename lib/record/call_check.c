@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "record/code.h"
+#include "record/call_check.h"
 
 #include <unistd.h>
 

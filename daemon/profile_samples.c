@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/samples.h"
+#include "daemon/profile_samples.h"
 
 #define LEAST_SHARE 100	 /* of the samples, one in so many, for a line of its own, ... */
 #define FEW	    16	 /* ... unless there are no more processes than that, or it is a rank */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "tools/scoz/file_kind.h"
+#include "tools/scoz/wrong_file.h"
 
 #include "profile/profile.h"
 #include "record/recording.h"

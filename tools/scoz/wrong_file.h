@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* scoz has three kinds of files, which are easily given to the wrong command. */
-#ifndef SCOZ_FILE_KIND_H
-#define SCOZ_FILE_KIND_H
+#ifndef SCOZ_WRONG_FILE_H
+#define SCOZ_WRONG_FILE_H
 
 #include "base/base.h"
 

@@ -21,7 +21,7 @@
  * taken off, and what is not known about that widens the interval: where the differences are far
  * beyond their errors, all of this changes nothing.
  */
-#include "stats/control.h"
+#include "stats/control_variate.h"
 
 #include <math.h>
 

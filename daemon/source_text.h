@@ -6,8 +6,8 @@
  * files only, and what others may not read only if it is of the user whose program names it. One
  * that waits for a file is waited for as long as a few seconds, and then no more.
  */
-#ifndef SCOZD_SOURCES_H
-#define SCOZD_SOURCES_H
+#ifndef SCOZD_SOURCE_TEXT_H
+#define SCOZD_SOURCE_TEXT_H
 
 #include "files/source_lines.h"
 #include "maps/maps.h"

@@ -7,8 +7,8 @@
  *
  * Who finds no more memory ends at once, too, but completes nothing: what the profile holds stays.
  */
-#ifndef SCOZD_ENDING_H
-#define SCOZD_ENDING_H
+#ifndef SCOZD_END_SIGNALS_H
+#define SCOZD_END_SIGNALS_H
 
 #include "daemon/experiment.h"
 #include "daemon/guardian.h"

@@ -7,8 +7,8 @@
  * made elsewhere (daemon/tally.h, maps/maps.h). Handlers run in nobody's time: the engine does not
  * account them and they are never a target.
  */
-#ifndef SCOZD_HANDLER_H
-#define SCOZD_HANDLER_H
+#ifndef SCOZD_RING_HANDLERS_H
+#define SCOZD_RING_HANDLERS_H
 
 #include "run/cores.h"
 #include "daemon/tally.h"

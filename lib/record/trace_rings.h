@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From what the BPF programs of `scoz record --causal` write to events of a causal recording. */
-#ifndef SCOZ_RECORD_CAUSAL_H
-#define SCOZ_RECORD_CAUSAL_H
+#ifndef SCOZ_RECORD_TRACE_RINGS_H
+#define SCOZ_RECORD_TRACE_RINGS_H
 
 #include "record/bpf/shared.h"
 #include "record/queue.h"

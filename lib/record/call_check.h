@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The program's own code, read to check call chains: what was called before a return address? */
-#ifndef SCOZ_RECORD_CODE_H
-#define SCOZ_RECORD_CODE_H
+#ifndef SCOZ_RECORD_CALL_CHECK_H
+#define SCOZ_RECORD_CALL_CHECK_H
 
 #include "maps/maps.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/places.h"
+#include "daemon/process_places.h"
 
 #include "base/hash_index.h"
 

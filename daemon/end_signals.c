@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/ending.h"
+#include "daemon/end_signals.h"
 #include "daemon/finish.h"
 #include "daemon/truth.h"
 

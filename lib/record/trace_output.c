@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "record/causal_output.h"
+#include "record/trace_output.h"
 
 #include "files/held_file.h"
 #include "progress/probe_sites.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names that are longer than there is room for, in valid UTF-8; a width is a number of characters.
  */
-#ifndef SCOZ_NAMES_H
-#define SCOZ_NAMES_H
+#ifndef SCOZ_TEXT_FIT_H
+#define SCOZ_TEXT_FIT_H
 
 #include "base/base.h"
 

@@ -4,8 +4,8 @@
  * have become part of a group is put together, and if that makes no room, no new place is begun.
  * Belongs to one thread.
  */
-#ifndef SCOZD_PLACES_H
-#define SCOZD_PLACES_H
+#ifndef SCOZD_PROCESS_PLACES_H
+#define SCOZD_PROCESS_PLACES_H
 
 #include "daemon/process_table.h"
 

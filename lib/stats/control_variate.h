@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* CPU time per unit of work as a control variate; inside lib/stats and tests. */
-#ifndef SCOZ_CONTROL_H
-#define SCOZ_CONTROL_H
+#ifndef SCOZ_CONTROL_VARIATE_H
+#define SCOZ_CONTROL_VARIATE_H
 
 #include "stats/units.h"
 

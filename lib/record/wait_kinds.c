@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "record/kinds.h"
+#include "record/wait_kinds.h"
 
 #include <assert.h>
 #include <fnmatch.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a recorder tells of a causal recording, into a file (trace/trace.h). */
-#ifndef SCOZ_RECORD_CAUSAL_OUTPUT_H
-#define SCOZ_RECORD_CAUSAL_OUTPUT_H
+#ifndef SCOZ_RECORD_TRACE_OUTPUT_H
+#define SCOZ_RECORD_TRACE_OUTPUT_H
 
 #include "progress/point.h"
 #include "record/recorder.h"

@@ -6,7 +6,7 @@
  *
  * The collector's locks: `collecting`, then the tally's and each handler's.
  */
-#include "daemon/handler.h"
+#include "daemon/ring_handlers.h"
 #include "daemon/machine.h"
 #include "host/privileges.h"
 #include "maps/maps_perf.h"

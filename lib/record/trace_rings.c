@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "record/causal.h"
+#include "record/trace_rings.h"
 
 #include "host/syscall_names.h"
 

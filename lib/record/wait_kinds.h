@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a thread waited for, told from the kernel's functions that it waited in. */
-#ifndef SCOZ_RECORD_KINDS_H
-#define SCOZ_RECORD_KINDS_H
+#ifndef SCOZ_RECORD_WAIT_KINDS_H
+#define SCOZ_RECORD_WAIT_KINDS_H
 
 #include "record/recording.h"
 

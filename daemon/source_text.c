@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/sources.h"
+#include "daemon/source_text.h"
 
 #include "files/file_open.h"
 #include "files/output_file.h"

@@ -136,7 +136,7 @@ static int create_engine(struct session *s, uint64_t period_ns, struct error *er
 		.waive = s->opt.waive,
 		.trace_tasks = true,
 		.unwind = s->opt.unwind && !s->opt.batch,
-		.keep_sinks = has_marks(&s->opt),
+		.keep_sinks = has_marks(&s->opt) || s->opt.end_to_end,
 		.members_known = s->opt.command || s->opt.n_pids || s->opt.n_cgroups,
 		.waits = s->opt.waits,
 		.flags = s->opt.tune_on,

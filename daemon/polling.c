@@ -200,9 +200,8 @@ struct sought {
 static void add_function(struct sought *s, const char *name, enum scoz_poll_role role)
 {
 	struct addr_ranges r = {};
-	struct error err = {};
 
-	if (maptable_function_ranges(s->table, name, &r, &err))
+	if (maptable_function_ranges(s->table, name, &r, NULL))
 		return;
 	for (size_t i = 0; i < r.n; i++) {
 		if (r.r[i].start < s->base || r.r[i].end - s->base > UINT32_MAX)
@@ -387,14 +386,13 @@ static void learn(struct polling *p, struct file *f, const struct chain_frame *f
 	uint64_t vaddr = b ? maps_vaddr(b, frame->place) : 0;
 	struct map_frame frames[MAP_MAX_INLINE];
 	struct addr_ranges r = {};
-	struct error err = {};
 	char name[32];
 
 	if (!vaddr || !b->table || role_at(f, vaddr) != SCOZ_POLL_LIBRARY ||
 	    !maptable_lookup(b->table, vaddr, frames, MAP_MAX_INLINE))
 		return;
 	snprintf(name, sizeof(name), "0x%" PRIx64, vaddr);
-	if (maptable_function_ranges(b->table, name, &r, &err))
+	if (maptable_function_ranges(b->table, name, &r, NULL))
 		return;
 	log_debug("%s: the function at %s asks for progress", b->path, name);
 	array_reserve(f->engines, f->cap_engines, f->n_engines + 1);
@@ -446,8 +444,13 @@ bool polling_waits(struct polling *p, const struct chain *c)
 	if (!p->mpi)
 		return false;
 	pthread_mutex_lock(&p->lock);
-	for (int i = 0; i < c->n && verdict == SCOZ_POLL_GO_ON; i++)
-		verdict = scoz_poll_frame(&chain, role_of(p, &c->frame[i]));
+	for (int i = 0; i < c->n && verdict == SCOZ_POLL_GO_ON; i++) {
+		uint32_t binary = c->frame[i].binary;
+
+		/* The engine walks the user's part. */
+		if (binary == CHAIN_NO_BINARY || !maps_binary_is_kernel(p->maps, binary))
+			verdict = scoz_poll_frame(&chain, role_of(p, &c->frame[i]));
+	}
 	pthread_mutex_unlock(&p->lock);
 	return verdict == SCOZ_POLL_WAITS;
 }

@@ -384,6 +384,11 @@ static int check_class(const struct target *t, const struct options *opt, struct
 			"tells: `scoz record --causal --progress POINT -- COMMAND`, then "
 			"`scoz whatif --cpus +1`",
 			t->spec);
+	if (!class && opt->waits)
+		return error_set(err, ENOTSUP,
+				 "target %s: what a process waits for is not sped up, only what "
+				 "it runs on a CPU: leave --waits out, or name code",
+				 t->spec);
 	if (opt->together)
 		return error_set(err, ENOTSUP, "target %s: --together takes code: try it alone",
 				 t->spec);

@@ -8,8 +8,8 @@
  *
  * Waited for: when it wakes a task, that task has waited for as long as it slept. To have woken
  * somebody is not enough: a database's background writer asks for locks, devices and threads of
- * the kernel, and in passing ends others' waits of some microseconds. Threads of the kernel that it
- * sets to work have not waited for it, nor have sinks.
+ * the kernel, and in passing ends others' waits of some microseconds. Threads of the kernel that a
+ * program sets to work have not waited for it, nor have sinks.
  *
  * A balance says which it is, as waits differ: who sleeps for 200 ms, then writes and waits for the
  * disk a few times, is judged by all of them. It rises by what the task runs and is waited for, and

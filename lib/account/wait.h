@@ -158,10 +158,11 @@ static __always_inline __s64 scoz_device_ends(struct scoz_device *device, __s64 
 					      __u64 issued, __s64 delay, __u64 now)
 {
 	__u64 start = issued;
-	__s64 a = submitter, b = device->absorbed, came = (__s64)issued - submitter;
+	__s64 a = submitter, b = device->absorbed, late = device->late;
+	__s64 came = (__s64)issued - submitter;
 
 	if (came >= device->came)
-		b -= device->late;
+		b -= late;
 	if (!device->done)
 		b = delay;
 	else if (device->done > issued)
@@ -169,13 +170,21 @@ static __always_inline __s64 scoz_device_ends(struct scoz_device *device, __s64 
 	else
 		b += issued - device->done;
 	b = scoz_min(b, delay);
+	late = b > a ? b - a : 0;
 	device->absorbed = b;
-	device->late = b > a ? b - a : 0;
+	device->late = late;
 	device->came = came;
 	device->done = now;
 	if (now > start)
 		device->served += now - start;
 	return scoz_min(a, b);
+}
+
+/* Until now it was nobody's concern: it owes nothing. */
+static __always_inline void scoz_device_follow(struct scoz_device *device, __s64 delay)
+{
+	device->absorbed = delay;
+	device->late = 0;
 }
 
 /* A wait that it has ended inserts @d. */

@@ -263,7 +263,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 
 bool engine_speeds_waits(const struct engine *e)
 {
-	return knows_waits(e) && (e->classes || e->opt.waits);
+	return knows_waits(e) && (e->classes ? (e->classes & ~ENGINE_CLASS_ON) != 0 : e->opt.waits);
 }
 
 bool engine_target_by_functions(const struct engine *e)

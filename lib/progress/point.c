@@ -24,7 +24,7 @@ static const char point_forms[] =
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM] or mark:NAME";
 static const char target_forms[] =
 	"a target is FILE:LINE, func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
-	"syscall:NAME, class:on, class:off, class:io or class:other";
+	"syscall:NAME, comm:NAME, class:on, class:off, class:io or class:other";
 
 /* The first ':' that is not escaped, or NULL. */
 static const char *find_colon(const char *s)

@@ -94,6 +94,10 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 				 "left out, in which cores would have stood still too long (lower "
 				 "speedups may do)",
 				 unit);
+	if (!open && any_doubt(rows, n, DOUBT_UNSEEN))
+		return xasprintf("What would save some of %s cannot be told: of what was tried, "
+				 "nothing was seen running",
+				 unit);
 	if (!open)
 		return xstrdup("Nothing is surely worth it yet: run longer");
 	value = percent_text(open->e->best_pct);

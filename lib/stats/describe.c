@@ -36,7 +36,8 @@ const char *doubt_text(enum doubt d)
 
 bool estimate_is_withheld(const struct estimate *e)
 {
-	return e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS || e->doubt == DOUBT_LEFT_OUT;
+	return e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS || e->doubt == DOUBT_LEFT_OUT ||
+	       e->doubt == DOUBT_UNSEEN;
 }
 
 bool estimate_needs_reason(const struct estimate *e)

@@ -412,10 +412,9 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	if (waits || paced || left_out)
 		e->verdict = VERDICT_UNDECIDED;
 	/* Nothing was inserted: what the windows differ by is chance. */
-	if (!e->samples && e->verdict != VERDICT_NO_EFFECT)
+	if (!e->samples)
 		e->verdict = VERDICT_UNDECIDED;
-	if ((left_out && e->best == KNOWN_BOUND) ||
-	    (!e->samples && e->verdict == VERDICT_UNDECIDED))
+	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		e->best = KNOWN_NOTHING;
 	e->doubt = find_doubt(c, paced, waits, left_out);
 	if (!warn)

@@ -131,6 +131,7 @@ void cpus_answer(const struct work *w, uint32_t from, uint32_t to, const struct 
 {
 	double fit = cpus_fit(w, from), off = fit > 0 ? 100 * fmin(fabs(1 - 1 / fit), 1) : 0, span,
 	       most;
+	bool failed = false;
 
 	*ret = (struct bounds_answer){ NAN, INFINITY, -INFINITY };
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
@@ -138,6 +139,7 @@ void cpus_answer(const struct work *w, uint32_t from, uint32_t to, const struct 
 
 		if (!i)
 			ret->middle = x;
+		failed |= isnan(x);
 		ret->low = fmin(ret->low, x);
 		ret->high = fmax(ret->high, x);
 	}
@@ -150,7 +152,9 @@ void cpus_answer(const struct work *w, uint32_t from, uint32_t to, const struct 
 	/* All CPUs are busy, with nothing but the work. */
 	most = 100 * (1 - (double)from / to);
 	ret->middle = fmin(ret->middle, most);
-	ret->high = fmin(ret->high, most);
+	ret->high = failed ? most : fmin(ret->high, most);
+	if (failed) /* a rule by which no end is reached: events were lost */
+		ret->low = fmin(ret->low, -most);
 	widen_by_sharing(w, most, ret);
 	span = OTHER_WAYS * (ret->high - ret->low) + off +
 	       (from == 1 ? UNSEEN : SCHEDULER) * fabs(ret->middle) + METHOD;
@@ -188,15 +192,10 @@ static double share_spun(const struct trace *t)
 	return all > 0 ? spun / all : 0;
 }
 
-static uint32_t cpus_of(const struct trace *t)
-{
-	return t->header.cpus ? t->header.cpus : 1;
-}
-
 int cpus_predict(const struct trace *t, uint32_t point, struct cpus_asked *asked, size_t n,
 		 struct cpus_told *told, struct error *err)
 {
-	struct reading r = { .builder = work_begin(t->n_threads, cpus_of(t)),
+	struct reading r = { .builder = work_begin(t->n_threads),
 			     .devices = devices_create(),
 			     .point = point != TRACE_NONE ? point
 				      : t->n_points	  ? 0

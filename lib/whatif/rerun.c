@@ -2,6 +2,7 @@
 #include "whatif/rerun.h"
 
 #define SLICE	3000000 /* ns that a CPU is had for while others want it */
+#define SLICES	100000	/* in all of a recording, at most: of a long one they are longer */
 #define SHORTER 1000000 /* who has had so much less of it takes it at once */
 #define WORKER	0.01	/* of the time that a thread runs: all depends on such */
 #define ANSWERS 0.02	/* of the times that it may have needed one: it is known to wait for them */
@@ -41,7 +42,7 @@ struct machine {
 	uint32_t *cpus; /* who runs there; TRACE_NONE */
 	uint32_t n_cpus, n_idle;
 	struct heap ready, events; /* by what they have had; by time */
-	uint64_t now, order, least;
+	uint64_t now, order, least, slice;
 	size_t cap_visits;
 	bool over;
 };
@@ -146,7 +147,7 @@ static void preempt_for(struct machine *m, const struct thread *t)
 static void wants_cpu(struct machine *m, uint32_t thread)
 {
 	struct thread *t = &m->threads[thread];
-	uint64_t least = m->least > SLICE ? m->least - SLICE : 0;
+	uint64_t least = m->least > m->slice ? m->least - m->slice : 0;
 
 	if (t->had < least)
 		t->had = least;
@@ -304,7 +305,7 @@ static void go_on(struct machine *m, uint32_t thread)
 				t->left = s->ns;
 			t->turn++;
 			at(m, thread,
-			   m->now + (t->left < SLICE || m->rules->in_turn ? t->left : SLICE));
+			   m->now + (t->left < m->slice || m->rules->in_turn ? t->left : m->slice));
 			return;
 		case WORK_WAIT:
 			release_meeters(m, thread);
@@ -436,6 +437,7 @@ void rerun(const struct work *w, uint32_t cpus, const struct rerun_rules *rules,
 {
 	struct machine m = { .w = w, .rules = rules, .out = ret, .n_cpus = cpus, .n_idle = cpus };
 
+	m.slice = w->end / SLICES > SLICE ? w->end / SLICES : SLICE;
 	*ret = (struct rerun){};
 	m.threads = xcalloc(w->n_threads + 1, sizeof(*m.threads));
 	m.cpus = xcalloc(cpus, sizeof(*m.cpus));

@@ -8,6 +8,7 @@
 struct state {
 	enum { ABSENT, RUNS, QUEUED, BLOCKED } now;
 	uint64_t since;
+	uint32_t cpu; /* that it is on */
 	uint32_t parent;
 	uint64_t got;	/* a lock that it waited for, in this turn; 0: none */
 	uint32_t chain; /* so many in a row have waited for that */
@@ -25,8 +26,8 @@ struct state {
 struct work_builder {
 	struct work w;
 	struct state *states;
-	uint64_t *cpus; /* ns that threads ran there */
-	size_t n_cpus;
+	uint64_t *cpus; /* by id: ns that threads ran there */
+	size_t n_cpus, cap_cpus;
 	uint32_t queued; /* threads that want a CPU */
 	uint64_t queued_since;
 };
@@ -45,7 +46,7 @@ static void queues(struct work_builder *b, uint32_t thread, bool now, uint64_t t
 		b->w.crowded += time - b->queued_since;
 }
 
-struct work_builder *work_begin(size_t threads, size_t cpus)
+struct work_builder *work_begin(size_t threads)
 {
 	struct work_builder *b = xcalloc(1, sizeof(*b));
 
@@ -58,8 +59,6 @@ struct work_builder *work_begin(size_t threads, size_t cpus)
 		b->states[i].first_wake = SIZE_MAX;
 		b->states[i].woke = TRACE_NONE;
 	}
-	b->cpus = xcalloc(cpus + 1, sizeof(*b->cpus));
-	b->n_cpus = cpus;
 	return b;
 }
 
@@ -70,6 +69,15 @@ static struct work_step *add(struct work_builder *b, uint32_t thread, enum work_
 	array_reserve(t->steps, t->cap, t->n + 1);
 	t->steps[t->n] = (struct work_step){ .kind = kind, .other = TRACE_NONE };
 	return &t->steps[t->n++];
+}
+
+static void ran_on(struct work_builder *b, uint32_t cpu, uint64_t ns)
+{
+	while (b->n_cpus <= cpu) {
+		array_reserve(b->cpus, b->cap_cpus, b->n_cpus + 1);
+		b->cpus[b->n_cpus++] = 0;
+	}
+	b->cpus[cpu] += ns;
 }
 
 /* It has run until now. */
@@ -85,6 +93,7 @@ static void run_until(struct work_builder *b, uint32_t thread, uint64_t now)
 	else
 		add(b, thread, WORK_RUN)->ns = now - s->since;
 	t->ran += now - s->since;
+	ran_on(b, s->cpu, now - s->since);
 	b->w.ran += now - s->since;
 	s->since = now;
 }
@@ -250,6 +259,7 @@ static void appears(struct work_builder *b, const struct trace_event *e, int how
 	t->starts = e->time;
 	s->now = how;
 	s->since = e->time;
+	s->cpu = e->cpu;
 	if (b->w.root == TRACE_NONE)
 		b->w.root = e->thread;
 	if (how == BLOCKED)
@@ -273,6 +283,8 @@ static void leaves(struct work_builder *b, const struct trace_event *e)
 {
 	struct state *s = &b->states[e->thread];
 
+	if (open_wait(b, e->thread)) /* its waking, and that it ran, were missed */
+		woken(b, &(struct trace_event){ .thread = e->thread, .time = e->time });
 	run_until(b, e->thread, e->time);
 	s->first_wake = SIZE_MAX;
 	s->since = e->time;
@@ -313,10 +325,9 @@ void work_event(struct work_builder *b, const struct trace_event *e, uint32_t po
 		comes_after(b, e->thread);
 		s->now = RUNS;
 		s->since = e->time;
+		s->cpu = e->cpu;
 		break;
 	case TRACE_LEAVE:
-		if (s->now == RUNS && e->cpu < b->n_cpus)
-			b->cpus[e->cpu] += e->time - s->since;
 		leaves(b, e);
 		break;
 	case TRACE_WAKE:
@@ -345,6 +356,8 @@ void work_end(struct work_builder *b, struct work *ret)
 		run_until(b, i, b->w.end);
 		free(b->states[i].orphans);
 	}
+	if (b->queued)
+		b->w.crowded += b->w.end - b->queued_since;
 	for (size_t i = 0; i < b->n_cpus; i++)
 		busiest = b->cpus[i] > busiest ? b->cpus[i] : busiest;
 	for (size_t i = 0; i < b->n_cpus; i++)

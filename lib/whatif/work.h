@@ -67,7 +67,7 @@ struct work {
 };
 
 struct work_builder;
-struct work_builder *work_begin(size_t threads, size_t cpus);
+struct work_builder *work_begin(size_t threads);
 /* Samples are ignored, and progress points other than @point. */
 void work_event(struct work_builder *b, const struct trace_event *e, uint32_t point);
 /* Ends @b. */

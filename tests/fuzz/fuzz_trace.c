@@ -53,10 +53,8 @@ static const struct {
 	int (*cmd)(int argc, char **argv);
 	const char *option;
 } runs[] = {
-	{ cmd_waits, "--least=0" },
-	{ cmd_waits, "--dot" },
-	{ cmd_waits, "--no-merge" },
-	{ cmd_whatif, "--lines=3" },
+	{ cmd_waits, "--least=0" },  { cmd_waits, "--dot" },	  { cmd_waits, "--no-merge" },
+	{ cmd_whatif, "--lines=3" }, { cmd_whatif, "--cpus=+1" },
 };
 
 /* The first byte chooses: a file, or the records of one chunk, which nobody guesses packed. */

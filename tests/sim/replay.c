@@ -300,7 +300,7 @@ struct sim_replay replay_cpus(const struct sim_program *program, const struct si
 	after = unit_ns(more, &c->o, 0, seconds);
 	ret.truth = 100 * (1 - after / before);
 	record(p, &c->o, seconds, &k);
-	b = work_begin(k.threads, p->cores);
+	b = work_begin(k.threads);
 	for (size_t i = 0; i < k.n; i++) {
 		work_event(b, &k.v[i], 0);
 		ran_for += k.v[i].type == TRACE_SAMPLE ? k.v[i].weight : 0;

@@ -406,7 +406,8 @@ void task_wake(struct sim *s, int t, int waker)
 	core_release(s, waker, true);
 	if (s->core[waker].cur != NOBODY) {
 		scoz_spread_wakes(&s->task[s->core[waker].cur].spread);
-		if (!x->spec->kernel && !is_sink(s, x))
+		if ((!x->spec->kernel || s->task[s->core[waker].cur].spec->kernel) &&
+		    !is_sink(s, x))
 			scoz_sink_wakes(&s->task[s->core[waker].cur].sink,
 					s->now - x->account.since);
 	}

@@ -280,6 +280,9 @@ static void test_waits(void **state)
 		{ "sync: server", 0.5 },
 		{ "sync: beside work", 0.5 },
 		{ "sync: handed on", 0.5 },
+		{ "writer: 3 users on 4", 1.5 },
+		{ "writer: sessions, parallel", 3.5 },
+		{ "writer: log", 7 },
 		{ "wait: 50 ms + barrier", 3 },
 		{ "wait: 4 on 2, barrier", 5 },
 	};

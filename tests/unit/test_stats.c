@@ -119,20 +119,24 @@ static void test_left_out(void **state)
 /* Nothing was ever sped up, so however the windows differ, nothing is known of it. */
 static void test_never_seen(void **state)
 {
-	static const double s[] = { 0.5 }, p[] = { 0.8 };
-	struct windows w = { .n = 0 };
-	struct estimates e;
+	static const double s[] = { 0.5 }, p[] = { 0.8, 1 };
 
 	(void)state;
-	add_curve(&w, s, p, 1, 18, 0);
-	for (size_t i = 0; i < w.n; i++)
-		w.w[i].hits = 0;
-	e = run(&w);
-	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
-	assert_int_equal(e.e[0].doubt, DOUBT_UNSEEN);
-	assert_int_equal(e.e[0].best, KNOWN_NOTHING);
-	assert_non_null(strstr(e.e[0].warning, "not seen running"));
-	estimates_free(&e);
+	for (size_t k = 0; k < ARRAY_SIZE(p); k++) {
+		struct windows w = { .n = 0 };
+		struct estimates e;
+
+		add_curve(&w, s, &p[k], 1, 18, 0);
+		for (size_t i = 0; i < w.n; i++)
+			w.w[i].hits = 0;
+		e = run(&w);
+		assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+		assert_int_equal(e.e[0].doubt, DOUBT_UNSEEN);
+		assert_int_equal(e.e[0].best, KNOWN_NOTHING);
+		assert_true(estimate_is_withheld(&e.e[0]));
+		assert_non_null(strstr(e.e[0].warning, "not seen running"));
+		estimates_free(&e);
+	}
 }
 
 static void test_latency(void **state)

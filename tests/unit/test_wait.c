@@ -139,6 +139,10 @@ static void test_a_device_serves_one_after_the_other(void **state)
 	assert_int_equal(scoz_device_ends(&d, 4 * MS, 90 * MS, 7 * MS, 91 * MS), 4 * MS);
 	assert_int_equal(d.absorbed, 7 * MS);
 	assert_int_equal(scoz_device_ends(&d, 7 * MS, 91 * MS, 7 * MS, 92 * MS), 7 * MS);
+	/* Who comes after such a one in virtual time, before the device has idled, waits for it. */
+	assert_int_equal(scoz_device_ends(&d, 4 * MS, 92 * MS, 7 * MS, 93 * MS), 4 * MS);
+	assert_int_equal(scoz_device_ends(&d, 6 * MS, 95 * MS, 7 * MS, 96 * MS), 6 * MS);
+	assert_int_equal(scoz_device_ends(&d, 7 * MS, 96 * MS, 7 * MS, 97 * MS), 6 * MS);
 }
 
 /* Two waits ended by one commit: whoever runs first inserts, the other one shares it. */

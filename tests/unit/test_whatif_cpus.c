@@ -79,7 +79,7 @@ static void test_independent(void **state)
 	struct work w;
 
 	(void)state;
-	builder = work_begin(2, 2);
+	builder = work_begin(2);
 	follow(0);
 	follow(1);
 	turn(0, 0, 10);
@@ -102,6 +102,32 @@ static void test_independent(void **state)
 	work_free(&w);
 }
 
+/* Turns that are full of visits, that do not end, CPUs of any number, and a thread that never runs.
+ */
+static void test_what_was_there(void **state)
+{
+	struct work w;
+
+	(void)state;
+	builder = work_begin(3);
+	for (uint32_t i = 0; i < 3; i++)
+		follow(i);
+	event(0, TRACE_ENTER, 0, 0, 0, 0);
+	event(0, TRACE_ENTER, 1, 70, 0, 0);
+	for (uint64_t ms = 1; ms < 100; ms++)
+		work_event(
+			builder,
+			&(struct trace_event){
+				.time = ms * MS, .type = TRACE_PROGRESS, .thread = 1, .cpu = 70 },
+			0);
+	event(100, TRACE_LEAVE, 1, 70, TRACE_QUEUED, 0);
+	work_end(builder, &w);
+	assert_int_equal(w.cpus, 2);
+	assert_int_equal(w.ran, 200 * MS);
+	assert_int_equal(w.crowded, 100 * MS);
+	work_free(&w);
+}
+
 /*
  * 0 waits for what 1 does for 10 ms, while 2 has the CPU first. Waits for threads end when these
  * have come so far, waits for timers last as long as they did.
@@ -112,7 +138,7 @@ static void test_waits(void **state)
 	struct work w;
 
 	(void)state;
-	builder = work_begin(3, 2);
+	builder = work_begin(3);
 	for (int i = 0; i < 3; i++)
 		follow(i);
 	event(0, TRACE_ENTER, 0, 0, 0, 0);
@@ -141,7 +167,7 @@ static void test_sleeper(void **state)
 	struct work w;
 
 	(void)state;
-	builder = work_begin(2, 2);
+	builder = work_begin(2);
 	event(0, TRACE_FOLLOW, 0, 0, TRACE_BLOCKED, TRACE_WAIT_SLEEP);
 	follow(1);
 	turn(1, 0, 100);
@@ -165,7 +191,7 @@ static void test_meeting(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct work w;
 
-		builder = work_begin(2, 2);
+		builder = work_begin(2);
 		follow(1);
 		follow(0);
 		event(0, TRACE_ENTER, 0, 0, 0, 0);
@@ -188,7 +214,7 @@ static void test_joins(void **state)
 	struct work w;
 
 	(void)state;
-	builder = work_begin(3, 2);
+	builder = work_begin(3);
 	follow(0);
 	event(0, TRACE_ENTER, 0, 0, 0, 0);
 	for (uint32_t child = 1; child < 3; child++)
@@ -221,7 +247,7 @@ static void test_in_step(void **state)
 	for (int answers = 0; answers < 2; answers++) {
 		struct work w;
 
-		builder = work_begin(2, 2);
+		builder = work_begin(2);
 		follow(0);
 		event(0, TRACE_FOLLOW, 1, 0, TRACE_BLOCKED, TRACE_WAIT_READ);
 		event(0, TRACE_ENTER, 0, 0, 0, 0);
@@ -318,10 +344,11 @@ static void test_graphs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_independent), cmocka_unit_test(test_waits),
-		cmocka_unit_test(test_sleeper),	    cmocka_unit_test(test_meeting),
-		cmocka_unit_test(test_joins),	    cmocka_unit_test(test_in_step),
-		cmocka_unit_test(test_models),	    cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_what_was_there), cmocka_unit_test(test_independent),
+		cmocka_unit_test(test_waits),	       cmocka_unit_test(test_sleeper),
+		cmocka_unit_test(test_meeting),	       cmocka_unit_test(test_joins),
+		cmocka_unit_test(test_in_step),	       cmocka_unit_test(test_models),
+		cmocka_unit_test(test_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

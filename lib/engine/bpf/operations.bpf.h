@@ -67,7 +67,8 @@ static __always_inline int submitted(u64 key, bool queued, bool chained)
 /*
  * The device's account (account/wait.h), by which waits for it go as long as they are the target;
  * else the submitter's. Two cores that handle completions of one device at the same moment may each
- * count the same time as its service, or neither: a few microseconds.
+ * count the same time as its service, or neither: a few microseconds; and one may take the other's
+ * lateness off the device's account, which it has back once it has idled for as long.
  */
 static __always_inline s64 device_ends(u64 key, const struct operation *o)
 {

@@ -197,24 +197,25 @@ static __always_inline bool owes_for_wait(const struct irq_state *s, const struc
 	       (is_involved(t, now) && (s->operation_known || !(p->flags & PF_KTHREAD)));
 }
 
-static __always_inline void count_external_wait(struct scoz_core *c, struct task_state *t, u64 now)
+static __always_inline void count_external_wait(struct scoz_core *c, struct task_state *t,
+						u64 length, u64 now)
 {
 	t->external = 1;
 	if (is_involved(t, now)) {
-		c->external_waited += scoz_min(now - t->account.since, LONG_WAIT);
+		c->external_waited += scoz_min(length, LONG_WAIT);
 		c->external_waits++;
 	}
-	scoz_sink_waited(&t->sink, now - t->account.since, t->account.ran);
+	scoz_sink_waited(&t->sink, length, t->account.ran);
 }
 
 static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_global *g,
 					      struct irq_state *s, struct task_state *t,
-					      const struct task_struct *p, u64 now)
+					      const struct task_struct *p, u64 length, u64 now)
 {
 	s64 delay = READ_ONCE(g->delay);
 
 	s->unawaited = 0;
-	count_external_wait(c, t, now);
+	count_external_wait(c, t, length, now);
 	if (is_server(p)) /* it serves whom it was set to work for */
 		scoz_wake_external(&t->account, now);
 	else if (!owes_for_wait(s, t, p, now))
@@ -269,7 +270,7 @@ static __always_inline void end_served_wait(struct scoz_core *c, struct scoz_glo
 	u64 key = (u64)waker;
 	s64 ender = device_ends(key, &o);
 
-	count_external_wait(c, t, now);
+	count_external_wait(c, t, length, now);
 	if (is_sink(t) || !o.involved)
 		ender = READ_ONCE(g->delay);
 	scoz_wake(&t->account, ender, now);
@@ -301,7 +302,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	t->works_for = 0;
 	scoz_spread_woken(&t->spread, woken_externally(s));
 	if (woken_externally(s)) {
-		end_external_wait(c, g, s, t, p, now);
+		end_external_wait(c, g, s, t, p, length, now);
 		if (owes_for_wait(s, t, p, now)) /* else nobody waits for it */
 			note_external_wait(t, p, s, length, most);
 		if (is_server(p)) {
@@ -341,7 +342,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	begin_queueing(t, READ_ONCE(g->delay), now);
 	if (is_self(waker) || !w)
 		return 0;
-	if (!(p->flags & PF_KTHREAD) && !is_sink(t))
+	/* A program does not make its kernel threads wait, but these each other. */
+	if ((!(p->flags & PF_KTHREAD) || waker->flags & PF_KTHREAD) && !is_sink(t))
 		scoz_sink_wakes(&w->sink, length);
 	if (all_involved)
 		return 0;

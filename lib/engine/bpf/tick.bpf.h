@@ -150,9 +150,12 @@ static __always_inline void credit_server(const struct task_struct *task, s64 d,
 {
 	u64 key = (u64)task;
 	struct device_state *device = bpf_map_lookup_elem(&devices, &key);
+	struct scoz_global *g = page_global();
 
-	if (!device)
+	if (!device || !g)
 		return;
+	if (now > device->target_until)
+		scoz_device_follow(&device->device, READ_ONCE(g->delay));
 	scoz_device_hit(&device->device, d);
 	device->target_until = now + DEVICE_FORGOTTEN;
 }

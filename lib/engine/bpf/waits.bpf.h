@@ -206,8 +206,8 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 		return;
 	}
 	if (device) {
-		if (now > device->target_until) /* until now it was nobody's concern */
-			device->device.absorbed = READ_ONCE(g->delay);
+		if (now > device->target_until)
+			scoz_device_follow(&device->device, READ_ONCE(g->delay));
 		device->target_until = now + DEVICE_FORGOTTEN;
 		late = device->device.booked - time->booked;
 		if (time->look > time->length) /* one for several */

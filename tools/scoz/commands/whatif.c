@@ -81,10 +81,12 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
+	bool others = false;
 	int c;
 
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "n:s:h", longs, NULL)) != -1) {
+		others |= c == 'n' || c == 's' || c == 'x' || c == 'g';
 		switch (c) {
 		case 'n':
 			if (!parse_number(optarg, 1, PREDICT_TARGETS, &o->rows))
@@ -123,6 +125,12 @@ static int parse_options(int argc, char **argv, struct options *o)
 		default:
 			return EXIT_USAGE;
 		}
+	}
+	if (o->cpus.n && others) {
+		fputs("scoz whatif: --cpus answers by itself, without --lines, --speedup, --next "
+		      "and --granularity: leave them out, or ask twice\n",
+		      stderr);
+		return EXIT_USAGE;
 	}
 	if (more_than_one("FILE", argc, argv))
 		return EXIT_USAGE;

@@ -49,8 +49,9 @@ static void print_notes(const struct cpus_told *told)
 		printf("# they spun for %.0f %% of the time that they ran: what that depends on is "
 		       "only known\n# within the bounds\n",
 		       100 * told->spun);
-	printf("# locks that nobody waits for yet, and memory that all CPUs share, are not seen: "
-	       "with these\n# more CPUs bring less\n");
+	printf("# locks that nobody waits for yet, memory that all CPUs share, and threads that "
+	       "are "
+	       "bound to\n# CPUs are not seen: with these more CPUs bring less\n");
 }
 
 static void print(const struct trace *t, const struct cpus_asked *asked, size_t n,

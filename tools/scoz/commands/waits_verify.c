@@ -201,7 +201,7 @@ static bool find_command(struct verify *v)
 	v->command = v->o->command;
 	if (v->command)
 		return true;
-	if (t->command && is_own(t)) {
+	if (t->command && t->complete && is_own(t)) {
 		v->command = t->command;
 		say_command(v->command);
 		return true;

@@ -615,6 +615,18 @@ struct sim_program *model_create(int index, double scale)
 	return b.p;
 }
 
+struct sim_program *model_named(const char *name)
+{
+	struct sim_program *p;
+
+	for (int i = 0; (p = model_create(i, 1)); i++) {
+		if (!strcmp(p->name, name))
+			return p;
+		program_free(p);
+	}
+	return NULL;
+}
+
 struct sim_program *model_wide(const char *shape, int cores, double scale)
 {
 	struct builder b = { .ms = SIM_MS * scale, .p = program_create(shape, cores) };

@@ -101,6 +101,8 @@ void program_print(const struct sim_program *p);
 
 /* models.c: the shapes every profiler should know. NULL beyond the last. */
 struct sim_program *model_create(int index, double scale);
+/* At scale 1; NULL: there is none of that name. */
+struct sim_program *model_named(const char *name);
 /* The same barrier, fork-join or independent work on any number of cores. */
 struct sim_program *model_wide(const char *shape, int cores, double scale);
 

@@ -276,15 +276,11 @@ static void test_in_step(void **state)
 
 static struct sim_program *model(const char *name)
 {
-	struct sim_program *p;
+	struct sim_program *p = model_named(name);
 
-	for (int i = 0; (p = model_create(i, 1)); i++) {
-		if (!strcmp(p->name, name))
-			return p;
-		program_free(p);
-	}
-	fail_msg("no model %s", name);
-	return NULL;
+	if (!p)
+		fail_msg("no model %s", name);
+	return p;
 }
 
 /* Models on so many cores instead of their own, and on one more. */

@@ -5,51 +5,18 @@
  * it with --alternate. --data: fdatasync instead of fsync; --workers N: so many processes, a file
  * each. --knob io leaves out that share of the I/O, evenly spread.
  */
-#include "truth.h"
-
-#define BLOCK  4096
-#define BLOCKS 64
+#include "durable.h"
 
 static long data_only, workers = 1;
-static char block[BLOCK];
-
-static TRUTH_NOIPA void truth_io(int fd)
-{
-	static uint64_t nr;
-	static int32_t due;
-
-	due += 100 - truth_pct(TRUTH_IO);
-	if (due < 100)
-		return;
-	due -= 100;
-	if (pwrite(fd, block, BLOCK, (off_t)(nr++ % BLOCKS * BLOCK)) != BLOCK)
-		truth_die("cannot write: %s", strerror(errno));
-	if (data_only ? fdatasync(fd) : fsync(fd))
-		truth_die("cannot sync: %s", strerror(errno));
-}
-
-static int open_file(void)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/scoz-fsync.XXXXXX", dir ? dir : "/var/tmp");
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		truth_die("cannot make %s: %s", path, strerror(errno));
-	unlink(path);
-	return fd;
-}
 
 static void process(void *arg)
 {
 	uint64_t target = truth_share(100);
-	int nr = (int)(intptr_t)arg, fd = open_file();
+	int nr = (int)(intptr_t)arg, fd = durable_file();
 
 	for (;;) {
 		truth_target(truth_cut(TRUTH_TARGET, target));
-		truth_io(fd);
+		truth_io(fd, data_only);
 		truth_progress(nr);
 	}
 }
@@ -71,7 +38,6 @@ int main(int argc, char **argv)
 		   });
 	if (workers < 1 || workers > TRUTH_MAX_SLOTS)
 		truth_die("--workers: 1 to %d", TRUTH_MAX_SLOTS);
-	memset(block, 0x5a, sizeof(block));
 	for (long i = 0; i < workers; i++)
 		truth_spawn(process, (void *)(intptr_t)i);
 	return truth_run();

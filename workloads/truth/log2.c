@@ -6,66 +6,25 @@
  * which nobody waits. --knob io leaves out that share of the servers' writing, evenly spread; what
  * that gains is their share of the time that it takes, which depends on the disk.
  */
+#include "durable.h"
 #include "stages.h"
 
-#define BLOCK	     4096
-#define BLOCKS	     64
 #define MAX_SESSIONS 16
 
 static long sessions = 2, writer_ms = 200;
 static int ends[MAX_SESSIONS][2];
-static char block[BLOCK];
-
-static int open_file(void)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/scoz-log.XXXXXX", dir ? dir : "/var/tmp");
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		truth_die("cannot make %s: %s", path, strerror(errno));
-	unlink(path);
-	return fd;
-}
-
-static void write_block(int fd, uint64_t nr)
-{
-	if (pwrite(fd, block, BLOCK, (off_t)(nr % BLOCKS * BLOCK)) != BLOCK)
-		truth_die("cannot write: %s", strerror(errno));
-}
-
-static void sync_file(int fd)
-{
-	if (fdatasync(fd))
-		truth_die("cannot sync: %s", strerror(errno));
-}
-
-static TRUTH_NOIPA void truth_io(int fd)
-{
-	static uint64_t nr;
-	static int32_t due;
-
-	due += 100 - truth_pct(TRUTH_IO);
-	if (due < 100)
-		return;
-	due -= 100;
-	write_block(fd, nr++);
-	sync_file(fd);
-}
 
 static void server(void *arg)
 {
 	uint64_t target = truth_share(60), rest = truth_share(30);
-	int end = ends[(intptr_t)arg][1], fd = open_file();
+	int end = ends[(intptr_t)arg][1], fd = durable_file();
 	char request;
 
 	for (;;) {
 		truth_receive(end, &request, 1);
 		truth_target(truth_cut(TRUTH_TARGET, target));
 		truth_rest(rest);
-		truth_io(fd);
+		truth_io(fd, true);
 		truth_send(end, &request, 1);
 	}
 }
@@ -87,15 +46,15 @@ static void client(void *arg)
 static void writer(void *arg)
 {
 	struct timespec pause = { writer_ms / 1000, writer_ms % 1000 * 1000000 };
-	int fd = open_file();
+	int fd = durable_file();
 
 	(void)arg;
 	for (uint64_t nr = 0;; nr += 8) {
 		nanosleep(&pause, NULL);
 		for (int i = 0; i < 8; i++) {
-			write_block(fd, nr + i);
+			durable_write(fd, nr + i);
 			if (i % 4 == 3)
-				sync_file(fd);
+				durable_sync(fd, true);
 		}
 	}
 }
@@ -119,7 +78,6 @@ int main(int argc, char **argv)
 		truth_die("--sessions: 1 to %d", MAX_SESSIONS);
 	if (writer_ms < 0 || writer_ms > 100000)
 		truth_die("--writer-ms: 0 to 100000");
-	memset(block, 0x5a, sizeof(block));
 	for (long i = 0; i < sessions; i++) {
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends[i]))
 			truth_die("socketpair: %s", strerror(errno));

@@ -409,10 +409,8 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	e->target_waits = c->sets.target_waits;
 	e->waits_sped = c->sets.waits_sped;
 	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
-	if (waits || paced || left_out)
-		e->verdict = VERDICT_UNDECIDED;
-	/* Nothing was inserted: what the windows differ by is chance. */
-	if (!e->samples)
+	/* Without samples nothing was inserted: what the windows differ by is chance. */
+	if (waits || paced || left_out || !e->samples)
 		e->verdict = VERDICT_UNDECIDED;
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		e->best = KNOWN_NOTHING;

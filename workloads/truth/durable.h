@@ -44,10 +44,8 @@ static TRUTH_NOIPA void truth_io(int fd, bool data_only)
 	static uint64_t nr;
 	static int32_t due;
 
-	due += 100 - truth_pct(TRUTH_IO);
-	if (due < 100)
+	if (!truth_io_is_due(&due))
 		return;
-	due -= 100;
 	durable_write(fd, nr++);
 	durable_sync(fd, data_only);
 }

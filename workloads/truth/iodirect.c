@@ -27,10 +27,8 @@ static TRUTH_NOIPA void truth_io(void)
 	static uint64_t nr;
 	static int32_t due;
 
-	due += 100 - truth_pct(TRUTH_IO);
-	if (due < 100)
+	if (!truth_io_is_due(&due))
 		return;
-	due -= 100;
 	if (pwrite(fd, block, size, (off_t)(nr++ % file_blocks() * size)) != size)
 		truth_die("cannot write: %s", strerror(errno));
 	if (sync_too && fdatasync(fd))

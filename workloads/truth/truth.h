@@ -176,6 +176,16 @@ static inline int32_t truth_pct(enum truth_knob knob)
 	return pct < 0 ? 0 : pct > 100 ? 100 : pct;
 }
 
+/* Is the next request to be made? --knob io leaves that share of them out, evenly spread: @due. */
+static inline bool truth_io_is_due(int32_t *due)
+{
+	*due += 100 - truth_pct(TRUTH_IO);
+	if (*due < 100)
+		return false;
+	*due -= 100;
+	return true;
+}
+
 /* What is left of n turns with the knob as it stands. */
 static inline uint64_t truth_cut(enum truth_knob knob, uint64_t n)
 {

@@ -41,8 +41,11 @@ struct thread {
 	uint32_t process;
 	uint64_t born;
 	uint64_t left; /* causal recordings: when it began to wait; 0: it does not */
-	bool ended;    /* whoever has its tid now is another one */
+	bool ended;    /* whoever has its tid now is another one, unless it was born then, too */
 	char comm[16];
+	/* Who had the tid before: what is sampled and what the scheduler did are two queues. */
+	uint64_t born_before;
+	uint32_t id_before;
 };
 
 struct recorder {
@@ -101,19 +104,28 @@ static void copy_comm(char *to, const char *from)
 	snprintf(to, 16, "%.15s", from);
 }
 
+/* Is somebody meant who had the tid after @t? Where it is known when both were born, that tells. */
+static bool is_successor(const struct thread *t, uint64_t born)
+{
+	return born && t->born ? born > t->born : t->ended;
+}
+
 /* The thread of a record, made known to the sink. @born 0: whoever has that tid now. */
 static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, const char *comm,
 			  uint64_t time)
 {
 	struct thread *t = thread_slot(r, tid);
-	bool successor =
-		t->id != RECORDING_NONE && (t->ended || (born && t->born && t->born != born));
+	bool successor = t->id != RECORDING_NONE && is_successor(t, born);
 
+	if (t->id != RECORDING_NONE && born && born == t->born_before)
+		return t->id_before;
 	if (t->id == RECORDING_NONE || successor) {
 		struct record_thread made = { .tid = tid, .pid = pid };
 
 		t->process = made.process = processes_get(
 			r->processes, pid, successor && tid == pid, comm, since_start(r, time));
+		t->born_before = successor ? t->born : 0;
+		t->id_before = t->id;
 		t->id = made.id = r->n_threads++;
 		t->pid = pid;
 		t->born = born;
@@ -126,7 +138,7 @@ static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, c
 		copy_comm(t->comm, comm);
 		r->sink.comm(t->id, since_start(r, time), t->comm, r->sink.arg);
 	}
-	if (born)
+	if (born > t->born)
 		t->born = born;
 	return t->id;
 }
@@ -308,7 +320,8 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 	processes_recorded(r->processes, thread_slot(r, e->tid)->process);
 	thread.process = thread_slot(r, e->tid)->process;
 	r->sink.times(&thread, r->sink.arg);
-	thread_slot(r, e->tid)->ended = t->exited;
+	if (thread_slot(r, e->tid)->id == thread.id)
+		thread_slot(r, e->tid)->ended = t->exited;
 }
 
 /*

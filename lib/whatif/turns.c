@@ -30,6 +30,8 @@ struct turns {
 	double **hit;
 	double *ran, *waited;
 	uint64_t *blocked; /* since, plus one; 0: does not wait for a lock */
+	uint64_t *born;
+	bool *gone;
 };
 
 struct turns *turns_create(size_t cpus, size_t threads, uint64_t period)
@@ -44,6 +46,8 @@ struct turns *turns_create(size_t cpus, size_t threads, uint64_t period)
 	t->ran = xcalloc(threads + 1, sizeof(*t->ran));
 	t->waited = xcalloc(threads + 1, sizeof(*t->waited));
 	t->blocked = xcalloc(threads + 1, sizeof(*t->blocked));
+	t->born = xcalloc(threads + 1, sizeof(*t->born));
+	t->gone = xcalloc(threads + 1, sizeof(*t->gone));
 	return t;
 }
 
@@ -58,6 +62,8 @@ void turns_free(struct turns *t)
 	free(t->ran);
 	free(t->waited);
 	free(t->blocked);
+	free(t->born);
+	free(t->gone);
 	free(t);
 }
 
@@ -72,6 +78,13 @@ static bool are_two(const struct turns_sample *a, const struct turns_sample *b)
 	return a->thread != b->thread && a->family == b->family;
 }
 
+/* Whoever lives after the other could not have met it. */
+static bool lived_together(const struct turns *t, const struct turns_sample *now,
+			   const struct turns_sample *then)
+{
+	return !t->gone[then->thread] && t->born[now->thread] <= then->time;
+}
+
 static void compare(struct turns *t, const struct turns_sample *s, const struct ring *other)
 {
 	const struct turns_sample *now = &other->v[(other->n - 1) % RING];
@@ -84,7 +97,7 @@ static void compare(struct turns *t, const struct turns_sample *s, const struct 
 	for (size_t i = 0; i < ARRAY_SIZE(apart) && apart[i] < other->n; i++) {
 		const struct turns_sample *then = &other->v[(other->n - 1 - apart[i]) % RING];
 
-		if (!are_two(s, then))
+		if (!are_two(s, then) || !lived_together(t, s, then))
 			continue;
 		t->apart_pairs++;
 		count(t->apart_met, s->mask & then->mask);
@@ -119,7 +132,11 @@ void turns_event(struct turns *t, const struct trace_event *e)
 
 	if (e->thread >= t->n_threads)
 		return;
-	if (e->type == TRACE_LEAVE && e->why == TRACE_BLOCKED && guarded) {
+	if (e->type == TRACE_FORK) {
+		t->born[e->thread] = e->time;
+	} else if (e->type == TRACE_EXIT) {
+		t->gone[e->thread] = true;
+	} else if (e->type == TRACE_LEAVE && e->why == TRACE_BLOCKED && guarded) {
 		t->blocked[e->thread] = e->time + 1;
 	} else if (e->type == TRACE_WAKE && t->blocked[e->thread]) {
 		t->waited[e->thread] += e->time + 1 - t->blocked[e->thread];

@@ -10,6 +10,7 @@ struct state {
 	enum { UNKNOWN, RUNS, READY, BLOCKED, GONE } now;
 	uint64_t since, ran;
 	bool early; /* woken before it was seen to leave */
+	uint64_t sampled, events;
 };
 
 struct check {
@@ -40,6 +41,7 @@ static int see(const struct trace_event *e, void *arg)
 	}
 	s = &c->threads[e->thread];
 	counts = !c->comm || !strcmp(c->comm, c->t->threads[e->thread].comm);
+	s->events += e->type != TRACE_SAMPLE;
 	if (s->now == GONE && e->type != TRACE_SAMPLE && e->type != TRACE_WAKE)
 		wrong(c, e, "does something after its end");
 	switch (e->type) {
@@ -82,6 +84,7 @@ static int see(const struct trace_event *e, void *arg)
 		s->now = GONE;
 		break;
 	case TRACE_SAMPLE:
+		s->sampled++;
 		c->samples += counts;
 		c->weight += counts ? e->weight : 0;
 		break;
@@ -97,7 +100,7 @@ int main(int argc, char **argv)
 	static const char *const by[TRACE_BYS] = { "nobody", "thread", "device", "timer", "other" };
 	struct check c = { .comm = argc > 2 ? argv[2] : NULL };
 	struct error err = {};
-	uint64_t ran = 0;
+	uint64_t ran = 0, nowhere = 0;
 
 	if (argc < 2 || trace_open(argv[1], &c.t, &err)) {
 		fprintf(stderr, "causal_check: %s\n", argc < 2 ? "which file?" : err.text);
@@ -109,6 +112,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (size_t i = 0; i < c.t->n_threads; i++)
+		nowhere += c.threads[i].events ? 0 : c.threads[i].sampled;
+	for (size_t i = 0; i < c.t->n_threads; i++)
 		ran += !c.comm || !strcmp(c.comm, c.t->threads[i].comm) ? c.threads[i].ran : 0;
 	printf("complete %d\nlost %llu\nduration %.6f\n", c.t->complete,
 	       (unsigned long long)c.t->footer.lost, c.t->footer.duration / 1e9);
@@ -117,6 +122,8 @@ int main(int argc, char **argv)
 	       (unsigned long long)c.exits, (unsigned long long)c.progress,
 	       (unsigned long long)c.samples);
 	printf("ran %.6f\nsampled %.6f\n", ran / 1e9, c.weight / 1e9);
+	/* Samples of threads that did nothing else: they were taken for others. */
+	printf("nowhere %llu\n", (unsigned long long)nowhere);
 	printf("issues %llu\ncompletes %llu\nunwoken %llu\n", (unsigned long long)c.issues,
 	       (unsigned long long)c.completes, (unsigned long long)c.unwoken);
 	for (int i = 0; i < TRACE_BYS; i++)

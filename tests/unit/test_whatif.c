@@ -321,6 +321,45 @@ static struct turns *two_threads(double in, double later, double waits)
 	return t;
 }
 
+/*
+ * Every 10 ms two threads are made, on two CPUs: one is in function 1, the other in 0. No two that
+ * are in 1 live at the same time: whether they would take turns is not known.
+ */
+static void test_turns_of_the_short_lived(void **state)
+{
+	struct turns *t = turns_create(2, 800, 1000000);
+
+	(void)state;
+	for (uint32_t i = 0; i < 400; i++) {
+		for (uint32_t k = 0; k < 2; k++) {
+			struct trace_event e = { .type = TRACE_FORK,
+						 .time = 1e7 * i,
+						 .thread = 2 * i + k };
+
+			turns_event(t, &e);
+		}
+		for (uint32_t ms = 0; ms < 10; ms++) {
+			for (uint32_t k = 0; k < 2; k++)
+				turns_sample(t, &(struct turns_sample){
+							.time = 1e7 * i + 1e6 * ms + 1e5 * k,
+							.mask = k ? 1 : 2,
+							.thread = 2 * i + k,
+							.cpu = k,
+							.weight = 1e6 });
+		}
+		for (uint32_t k = 0; k < 2; k++) {
+			struct trace_event e = { .type = TRACE_EXIT,
+						 .time = 1e7 * (i + 1) - 1,
+						 .thread = 2 * i + k };
+
+			turns_event(t, &e);
+		}
+	}
+	assert_false(turns_taken(t, 0));
+	assert_false(turns_taken(t, 1));
+	turns_free(t);
+}
+
 static void test_turns(void **state)
 {
 	struct turns *t = two_threads(1.5, 2, 0), *overlap = two_threads(1.5, 0.5, 0),
@@ -681,6 +720,7 @@ int main(void)
 		cmocka_unit_test(test_spin_lock),
 		cmocka_unit_test(test_spin_family),
 		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_turns_of_the_short_lived),
 		cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_models),
 		cmocka_unit_test(test_spinning_models),

@@ -7,6 +7,10 @@
 
 #define WORKER 0.01 /* of the time that a thread runs: it is one of those that need CPUs */
 
+/* CPUs are in use for no more of the time, unless they were recorded so: surely, and likely. */
+#define FULL	    0.8
+#define LIKELY_FULL 0.9
+
 struct state {
 	enum { NOWHERE, RUNS, QUEUED } now;
 	uint64_t since;
@@ -175,19 +179,23 @@ static void widen(const struct bounds *b, size_t target, double speedup, struct 
 }
 
 /*
- * Threads that wait less for devices want CPUs for more of the time; if there are more threads than
- * CPUs, these may become what all depends on.
+ * What is faster waits less and runs for more of the time. If there are more threads than CPUs,
+ * these may become what all depends on; and they are never all at work: who could run waits behind
+ * one that keeps its CPU while another is idle, or for what one does that is queued.
  */
 static void limit_by_cpus(const struct bounds *b, size_t target, double speedup,
 			  struct bounds_answer *a)
 {
-	double passed = b->to - b->from, used = b->ran - b->spun - speedup * b->hit[target];
+	double all = (double)(b->to - b->from) * b->n_cpus, before = b->ran - b->spun;
+	double after = before - speedup * b->hit[target];
 	size_t workers = 0;
 
 	for (size_t i = 0; i < b->n_threads; i++)
-		workers += b->threads[i].ran > WORKER * passed;
-	if (b->devices[target] && workers > b->n_cpus && passed > 0)
-		a->low = fmin(a->low, 100 * fmax(1 - used / passed / b->n_cpus, 0));
+		workers += b->threads[i].ran > WORKER * (b->to - b->from);
+	if (workers <= b->n_cpus || all <= 0 || isnan(a->middle))
+		return;
+	a->middle = fmin(a->middle, 100 * (1 - after / all / fmax(before / all, LIKELY_FULL)));
+	a->low = fmin(a->low, 100 * (1 - after / all / fmax(before / all, FULL)));
 }
 
 static void read_source(const struct source *s, size_t target, size_t speedup,

@@ -322,6 +322,51 @@ static struct turns *two_threads(double in, double later, double waits)
 }
 
 /*
+ * Thread 0 has a CPU for itself, and is the target; so many others take turns on the second one,
+ * 6 of 10 ms, and wait for nobody.
+ */
+static struct bounds_answer beside_others(uint32_t others)
+{
+	const double speedup = 1;
+	struct bounds *b = bounds_create(1 + others, 2, 1, NULL, &speedup, 1, 100);
+	struct bounds_answer ret;
+	const float target = 1, other = 0;
+
+	bounds_event(b, &(struct trace_event){ .type = TRACE_ENTER });
+	for (uint32_t i = 0; i < 100; i++) {
+		struct trace_event e = { .time = 1e7 * i, .thread = 1 + i % others, .cpu = 1 };
+
+		e.type = TRACE_ENTER;
+		bounds_event(b, &e);
+		bounds_ran(b, e.thread, 6e6, &other, NULL);
+		e.time += 6e6;
+		e.type = TRACE_LEAVE;
+		e.why = TRACE_BLOCKED;
+		e.wait = TRACE_WAIT_SLEEP;
+		bounds_event(b, &e);
+		bounds_ran(b, 0, 5e6, &target, NULL);
+		bounds_ran(b, 0, 5e6, &other, NULL);
+		bounds_event(b, &(struct trace_event){ .type = TRACE_PROGRESS,
+						       .time = 1e7 * (i + 1) - 1 });
+	}
+	bounds_event(b, &(struct trace_event){ .type = TRACE_LEAVE, .time = 1e9 });
+	bounds_read(b, 0, 0, &ret);
+	bounds_free(b);
+	return ret;
+}
+
+/* 0.5 and 0.6 CPUs' work in half the time: more threads than CPUs will not keep both busy. */
+static void test_bounds_with_few_cpus(void **state)
+{
+	struct bounds_answer two = beside_others(1), three = beside_others(2);
+
+	(void)state;
+	assert_true(two.middle > 49.5 && two.low > 49);
+	assert_true(three.high > 49 && three.middle < 40 && three.middle > 38);
+	assert_true(three.low < 32 && three.low > 30);
+}
+
+/*
  * Every 10 ms two threads are made, on two CPUs: one is in function 1, the other in 0. No two that
  * are in 1 live at the same time: whether they would take turns is not known.
  */
@@ -719,6 +764,7 @@ int main(void)
 		cmocka_unit_test(test_spin),
 		cmocka_unit_test(test_spin_lock),
 		cmocka_unit_test(test_spin_family),
+		cmocka_unit_test(test_bounds_with_few_cpus),
 		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_turns_of_the_short_lived),
 		cmocka_unit_test(test_fork),

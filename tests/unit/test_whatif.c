@@ -385,12 +385,12 @@ static void test_turns_of_the_short_lived(void **state)
 		}
 		for (uint32_t ms = 0; ms < 10; ms++) {
 			for (uint32_t k = 0; k < 2; k++)
-				turns_sample(t, &(struct turns_sample){
-							.time = 1e7 * i + 1e6 * ms + 1e5 * k,
-							.mask = k ? 1 : 2,
-							.thread = 2 * i + k,
-							.cpu = k,
-							.weight = 1e6 });
+				turns_sample(t, &(struct turns_sample){ .time = 1e7 * i + 1e6 * ms +
+										1e5 * k,
+									.mask = k ? 1 : 2,
+									.thread = 2 * i + k,
+									.cpu = k,
+									.weight = 1e6 });
 		}
 		for (uint32_t k = 0; k < 2; k++) {
 			struct trace_event e = { .type = TRACE_EXIT,

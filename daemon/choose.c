@@ -136,7 +136,7 @@ static void credits_read(struct session *s, struct credits *ret)
 {
 	struct handlers_counts counts;
 
-	handlers_samples(s->handlers, &ret->location, &ret->n_location);
+	handlers_locations(s->handlers, &ret->location, &ret->n_location);
 	handlers_binaries(s->handlers, &ret->binary, &ret->n_binary);
 	handlers_counts(s->handlers, &counts);
 	ret->all = counts.samples;
@@ -175,8 +175,8 @@ static void add_location(struct session *s, uint32_t id, enum grain grain, uint6
 }
 
 /* What is worth trying; code of which nothing is known stands for its binary. */
-static void choose(struct session *s, const struct credits *c, enum grain grain,
-		   struct choices *ret)
+static void choose_by_grain(struct session *s, const struct credits *c, enum grain grain,
+			    struct choices *ret)
 {
 	for (size_t i = 0; i < c->n_location; i++) {
 		if (c->location[i].credit)
@@ -196,10 +196,10 @@ void choose_targets(struct session *s, struct choices *ret)
 
 	*ret = (struct choices){};
 	credits_read(s, &c);
-	choose(s, &c, PLACES, ret);
+	choose_by_grain(s, &c, PLACES, ret);
 	/* With fewer samples in all a place may yet turn out to have its share. */
 	for (enum grain g = FUNCTIONS; !ret->n && g <= BINARIES && code_can_tell(c.sum); g++)
-		choose(s, &c, g, ret);
+		choose_by_grain(s, &c, g, ret);
 	free(c.location);
 	free(c.binary);
 }

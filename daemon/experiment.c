@@ -71,7 +71,7 @@ static double log_period(const struct profile_window *w)
 	return w->discard ? NAN : log(w->progress[best].virtual_s / w->progress[best].visits);
 }
 
-static int measure(struct experiment *x, const struct plan_window *what, double visits_per_s)
+static int measure_trial(struct experiment *x, const struct plan_window *what, double visits_per_s)
 {
 	struct window_length length = window_tuner_next(x->tuner, visits_per_s);
 	struct profile_window w[WINDOW_MAX_HOLD];
@@ -150,7 +150,7 @@ int experiment_run(struct experiment *x, struct error *err)
 			ret = 0;
 			continue;
 		}
-		ret = session_await_chains(s) ? measure(x, &what, rate) : -EINTR;
+		ret = session_await_chains(s) ? measure_trial(x, &what, rate) : -EINTR;
 		trials_rest(x->trials, what.target);
 	}
 	return ret == -EINTR ? 0 : ret;

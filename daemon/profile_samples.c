@@ -165,7 +165,7 @@ static uint64_t credited_in(struct session *s, const struct tally_sums *places, 
 	return sum;
 }
 
-static void write_places(struct session *s, const struct placed *placed, size_t n)
+static void write_samples(struct session *s, const struct placed *placed, size_t n)
 {
 	_cleanup_free_ struct profile_sample *samples = xcalloc(n, sizeof(*samples));
 	_cleanup_free_ uint32_t *places = xcalloc(n, sizeof(*places));
@@ -187,7 +187,7 @@ void samples_write(struct session *s)
 	_cleanup_free_ struct tally_binary *binaries = NULL;
 	size_t n, n_binary, kept = 0, first_binary;
 
-	handlers_samples(s->handlers, &places, &n);
+	handlers_locations(s->handlers, &places, &n);
 	handlers_binaries(s->handlers, &binaries, &n_binary);
 	placed = xcalloc(n + n_binary, sizeof(*placed));
 	for (size_t i = 0; i < n; i++) {
@@ -226,7 +226,7 @@ void samples_write(struct session *s)
 	}
 	qsort(placed, first_binary, sizeof(*placed), by_self);
 	qsort(placed + first_binary, kept - first_binary, sizeof(*placed), by_self);
-	write_places(s, placed, kept);
+	write_samples(s, placed, kept);
 	while (kept > first_binary)
 		free((char *)placed[--kept].s.target);
 }

@@ -444,7 +444,7 @@ void handlers_counts(struct handlers *h, struct handlers_counts *ret)
 	ret->places = places;
 }
 
-void handlers_samples(struct handlers *h, struct tally_sums **ret, size_t *n)
+void handlers_locations(struct handlers *h, struct tally_sums **ret, size_t *n)
 {
 	collect_now(h);
 	tally_locations(h->tally, ret, n);

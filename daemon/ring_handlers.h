@@ -62,7 +62,7 @@ void handlers_counts(struct handlers *h, struct handlers_counts *ret);
 void handlers_counts_now(const struct handlers *h, struct handlers_counts *ret);
 
 /* As tally_locations() and tally_binaries(), with all samples that were taken so far. */
-void handlers_samples(struct handlers *h, struct tally_sums **ret, size_t *n);
+void handlers_locations(struct handlers *h, struct tally_sums **ret, size_t *n);
 void handlers_binaries(struct handlers *h, struct tally_binary **ret, size_t *n);
 /* At the end: tables that are not there by now are waited for no longer. */
 void handlers_give_up(struct handlers *h);

@@ -105,7 +105,7 @@ static void forget_code(struct entry *e)
 }
 
 /* Trials that go on get a new weight, and what has since been seen of them. */
-static void choose(struct trials *l)
+static void refresh_trials(struct trials *l)
 {
 	_cleanup_free_ double *weights = NULL;
 	struct choices c;
@@ -254,7 +254,7 @@ enum plan_answer trials_next(struct trials *l, struct plan_window *ret)
 		add_named(l);
 	} else if (!named && (!l->n || now - l->chosen_ns > CHOOSE_NS)) {
 		l->chosen_ns = now;
-		choose(l);
+		refresh_trials(l);
 	}
 	for (size_t i = 0; i < l->n; i++) {
 		if (l->list[i].not_before_ns && l->list[i].not_before_ns <= now) {

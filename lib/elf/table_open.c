@@ -171,7 +171,7 @@ static int build_here(int fd, const char *name, const struct map_options *opt, c
 
 static table_builder_fn build_elsewhere;
 
-void maptable_build_by(table_builder_fn fn)
+void maptable_set_builder(table_builder_fn fn)
 {
 	build_elsewhere = fn;
 }

@@ -419,7 +419,7 @@ static void build_module(struct maps *m, struct binary *b, struct error *err)
 	maptable_open(b->kernel_file, b->kernel_file, &opt, &b->table, err);
 }
 
-static void build(struct maps *m, struct binary *b)
+static void make_table_of(struct maps *m, struct binary *b)
 {
 	struct error err = { 0 };
 
@@ -483,7 +483,7 @@ const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
 	if (b->state == UNBUILT) {
 		__atomic_store_n(&b->state, BUILDING, __ATOMIC_RELAXED);
 		pthread_mutex_unlock(&m->build_lock);
-		build(m, b);
+		make_table_of(m, b);
 		pthread_mutex_lock(&m->build_lock);
 		b->pub.table = b->table;
 		b->pub.error = b->error;

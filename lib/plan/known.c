@@ -177,7 +177,7 @@ static void look_for_precision(struct plan *p, struct target *t)
 	t->precise |= any && all;
 }
 
-void target_look(struct plan *p, struct target *t)
+void target_reestimate(struct plan *p, struct target *t)
 {
 	struct estimates e;
 	uint32_t units;

@@ -184,7 +184,7 @@ static void begin_round(struct plan *p, int target)
 
 static void end_round(struct plan *p)
 {
-	target_look(p, &p->t[p->current]);
+	target_reestimate(p, &p->t[p->current]);
 	p->current = -1;
 	plan_widen(p);
 }
@@ -206,7 +206,7 @@ static bool before(const struct plan *p, const struct target *a, const struct ta
 	return x != y ? x > y : strcmp(a->name, b->name) < 0;
 }
 
-static int choose(const struct plan *p, bool only_needy)
+static int next_target(const struct plan *p, bool only_needy)
 {
 	int best = -1;
 
@@ -244,13 +244,13 @@ enum plan_answer plan_next(struct plan *p, struct plan_window *ret)
 			return PLAN_PRECISE;
 		target = joint_due(p);
 		if (target < 0)
-			target = choose(p, true);
+			target = next_target(p, true);
 		if (target < 0) { /* those with open cells may all have gone */
 			plan_widen(p);
-			target = choose(p, true);
+			target = next_target(p, true);
 		}
 		if (target < 0)
-			target = choose(p, false);
+			target = next_target(p, false);
 		if (target < 0)
 			return PLAN_WAIT;
 		begin_round(p, target);

@@ -77,7 +77,7 @@ uint32_t target_id(const struct target *t); /* in its windows */
 
 /* known.c */
 /* Brings widths up to date; decides, if it is time to, what needs no more windows. */
-void target_look(struct plan *p, struct target *t);
+void target_reestimate(struct plan *p, struct target *t);
 /* Its windows are discarded far more often than those without treatment: it will not be known. */
 bool level_is_hopeless(const struct target *t, const struct level *l);
 void target_forget(struct plan *p, struct target *t);

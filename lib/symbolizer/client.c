@@ -496,8 +496,8 @@ static int run(struct job *j)
 	return j->result;
 }
 
-static int build(int fd, const char *name, const struct map_options *opt, const char *cache,
-		 struct maptable **ret, struct error *err)
+static int build_in_symbolizer(int fd, const char *name, const struct map_options *opt,
+			       const char *cache, struct maptable **ret, struct error *err)
 {
 	struct job j = { .name = name,
 			 .root = opt ? opt->root : NULL,
@@ -565,7 +565,7 @@ int symbolizer_start(struct error *err)
 	fcntl(pair[0], F_SETFL, O_NONBLOCK); /* who is stopped takes no jobs */
 	symbolizer.socket = pair[0];
 	symbolizer.pid = pid;
-	maptable_build_by(build);
+	maptable_set_builder(build_in_symbolizer);
 	unwind_table_build_by(build_unwind);
 	probe_sites_read_by(find_probes);
 	return 0;
@@ -581,7 +581,7 @@ void symbolizer_stop(void)
 {
 	if (symbolizer.socket < 0)
 		return;
-	maptable_build_by(NULL);
+	maptable_set_builder(NULL);
 	unwind_table_build_by(NULL);
 	probe_sites_read_by(NULL);
 	pthread_mutex_lock(&symbolizer.lock);

@@ -155,7 +155,7 @@ struct maptable *table_of_kallsyms(int fd, const char *path, struct error *err);
  */
 typedef int (*table_builder_fn)(int fd, const char *name, const struct map_options *opt,
 				const char *cache, struct maptable **ret, struct error *err);
-void maptable_build_by(table_builder_fn fn);
+void maptable_set_builder(table_builder_fn fn);
 
 extern uint64_t cache_max_bytes; /* what the cache may take of the disk */
 

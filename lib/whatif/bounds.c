@@ -14,7 +14,8 @@
 struct state {
 	enum { NOWHERE, RUNS, QUEUED } now;
 	uint64_t since;
-	double ran;
+	double ran, spun;
+	bool needed; /* somebody waits for what it does, or it visits the progress point */
 };
 
 struct bounds {
@@ -23,7 +24,7 @@ struct bounds {
 	double *speedups;
 	struct state *threads;
 	size_t n_threads, n_cpus;
-	double ran, queued, spun;
+	double ran, queued;
 	uint64_t from, to; /* of all events */
 	size_t n_targets;
 	uint64_t *devices; /* by target */
@@ -90,7 +91,7 @@ void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share
 	for (size_t t = 0; t < b->n_targets; t++)
 		b->hit[t] += ns * share[t];
 	for (int k = 0; spun && k < REPLAY_SPINS; k++)
-		b->spun += spun[k];
+		b->threads[thread].spun += spun[k];
 	replay_ran(b->replay, thread, ns, share, spun);
 }
 
@@ -118,6 +119,10 @@ void bounds_event(struct bounds *b, const struct trace_event *e)
 	if (!b->to)
 		b->from = e->time;
 	b->to = e->time;
+	if (e->type == TRACE_WAKE && e->by == TRACE_BY_THREAD && e->other < b->n_threads)
+		b->threads[e->other].needed = true;
+	if (e->type == TRACE_PROGRESS && e->thread < b->n_threads)
+		b->threads[e->thread].needed = true;
 	if (e->thread < b->n_threads) {
 		switch (e->type) {
 		case TRACE_ENTER:
@@ -181,19 +186,24 @@ static void widen(const struct bounds *b, size_t target, double speedup, struct 
 /*
  * What is faster waits less and runs for more of the time. If there are more threads than CPUs,
  * these may become what all depends on; and they are never all at work: who could run waits behind
- * one that keeps its CPU while another is idle, or for what one does that is queued.
+ * one that keeps its CPU while another is idle, or for what one does that is queued. Of threads
+ * that nobody waits for it does not matter how much they get done.
  */
 static void limit_by_cpus(const struct bounds *b, size_t target, double speedup,
 			  struct bounds_answer *a)
 {
-	double all = (double)(b->to - b->from) * b->n_cpus, before = b->ran - b->spun;
-	double after = before - speedup * b->hit[target];
+	double all = (double)(b->to - b->from) * b->n_cpus, before = 0, after;
 	size_t workers = 0;
 
-	for (size_t i = 0; i < b->n_threads; i++)
-		workers += b->threads[i].ran > WORKER * (b->to - b->from);
+	for (size_t i = 0; i < b->n_threads; i++) {
+		const struct state *s = &b->threads[i];
+
+		before += s->needed ? s->ran - s->spun : 0;
+		workers += s->needed && s->ran > WORKER * (b->to - b->from);
+	}
 	if (workers <= b->n_cpus || all <= 0 || isnan(a->middle))
 		return;
+	after = fmax(before - speedup * b->hit[target], 0);
 	a->middle = fmin(a->middle, 100 * (1 - after / all / fmax(before / all, LIKELY_FULL)));
 	a->low = fmin(a->low, 100 * (1 - after / all / fmax(before / all, FULL)));
 }

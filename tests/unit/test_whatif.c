@@ -340,6 +340,11 @@ static struct bounds_answer beside_others(uint32_t others)
 		bounds_event(b, &e);
 		bounds_ran(b, e.thread, 6e6, &other, NULL);
 		e.time += 6e6;
+		/* It wakes somebody who is awake: it is waited for. */
+		bounds_event(b, &(struct trace_event){ .type = TRACE_WAKE,
+						       .time = e.time,
+						       .by = TRACE_BY_THREAD,
+						       .other = e.thread });
 		e.type = TRACE_LEAVE;
 		e.why = TRACE_BLOCKED;
 		e.wait = TRACE_WAIT_SLEEP;

@@ -101,6 +101,13 @@ static void on_exit_of(int pid, void *arg)
 		unwind_follow_exited(s->unwind, pid);
 }
 
+static void on_rank(int pid, int rank, void *arg)
+{
+	struct session *s = arg;
+
+	engine_set_rank(s->engine, pid, rank);
+}
+
 /* Does a program count its progress by itself? */
 static bool has_marks(const struct options *o)
 {
@@ -317,6 +324,7 @@ static int set_up(struct experiment *x, struct error *err)
 	session_renew_users(s);
 	s->locations = locations_create(&s->opt);
 	s->processes = process_table_create();
+	process_table_tell_ranks(s->processes, on_rank, s);
 	x->trials = trials_create(s, end_to_end_max_windows(&s->opt));
 	x->windows = windows_create(s, x->trials, &x->sampling);
 	x->tuner = window_tuner_create();
@@ -437,6 +445,8 @@ static void destroy(struct experiment *x)
 
 	handlers_destroy(s->handlers);
 	polling_destroy(s->polling);
+	if (s->processes)
+		process_table_tell_ranks(s->processes, NULL, NULL);
 	engine_destroy(s->engine); /* closes the probes; only then may the marks be told */
 	points_destroy(s->points);
 	locations_destroy(s->locations);

@@ -33,6 +33,7 @@ struct node {
 	uint32_t id;
 	uint64_t gone_ns; /* 0: it runs */
 	bool looked;
+	bool is_rank; /* and that was told */
 };
 
 struct question {
@@ -65,6 +66,8 @@ struct process_table {
 	pthread_cond_t changed;
 	struct question *questions;
 	size_t n_questions, cap_questions;
+	void (*tell_rank)(int pid, int rank, void *arg); /* or NULL */
+	void *tell_arg;
 };
 
 /* Until the next one is added or dropped. */
@@ -288,6 +291,8 @@ static void set_gone(struct process_table *p, struct node *n)
 	n->gone_ns = clock_now_ns();
 	if (entry_of(p, n->id)->pid)
 		p->gone[p->slot_of[n->id]] = true;
+	if (p->tell_rank && n->is_rank)
+		p->tell_rank(n->pid, -1, p->tell_arg);
 }
 
 void process_table_gone(struct process_table *p, int pid)
@@ -360,6 +365,17 @@ static struct process *still(struct process_table *p, const struct question *q)
 	return node && node->id == q->id && !node->gone_ns && e->pid ? e : NULL;
 }
 
+/* Also of those that count in a group. */
+static void tell_rank(struct process_table *p, int pid, int rank)
+{
+	struct node *n = find(p, pid);
+
+	if (!p->tell_rank || !n || n->gone_ns || rank < 0)
+		return;
+	n->is_rank = true;
+	p->tell_rank(pid, rank, p->tell_arg);
+}
+
 static void answer(struct process_table *p, const struct question *q)
 {
 	const char *from;
@@ -374,6 +390,7 @@ static void answer(struct process_table *p, const struct question *q)
 		e->rank = rank;
 		e->rank_from = from;
 	}
+	tell_rank(p, q->pid, rank);
 }
 
 /* An environment is the memory of somebody else, who may hold its lock for ever. */
@@ -526,6 +543,15 @@ struct process_table *process_table_create(void)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->changed, NULL);
 	return p;
+}
+
+void process_table_tell_ranks(struct process_table *p, void (*fn)(int pid, int rank, void *arg),
+			      void *arg)
+{
+	pthread_mutex_lock(&p->lock);
+	p->tell_rank = fn;
+	p->tell_arg = arg;
+	pthread_mutex_unlock(&p->lock);
 }
 
 void process_table_destroy(struct process_table *p)

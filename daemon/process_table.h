@@ -28,6 +28,12 @@ struct process {
 
 struct process_table;
 struct process_table *process_table_create(void);
+/*
+ * @fn, NULL: from now on none is called: process @pid is that rank; -1: it was one, and has ended.
+ * Under the lock, by any thread.
+ */
+void process_table_tell_ranks(struct process_table *p, void (*fn)(int pid, int rank, void *arg),
+			      void *arg);
 /* A thread that hangs in somebody's memory is waited for a second, and keeps what it needs. */
 void process_table_destroy(struct process_table *p);
 

@@ -143,6 +143,13 @@ static void find_reasons(struct experiment *x, const struct handlers_counts *c)
 			       "no target was seen: profiled processes did nothing of %s (%s) in "
 			       "any window with a speedup",
 			       s->opt.targets[0].spec, class_meaning(s->opt.targets[0].name));
+	else if (kept && !hits && s->opt.n_targets && s->opt.targets[0].kind == TARGET_RANK)
+		session_reason(s,
+			       "no target was seen: no process of %s was running when a sample was "
+			       "taken, or it waited by polling; ranks are known by what their "
+			       "launcher puts into their environment: `scoz report --per rank` "
+			       "shows them",
+			       s->opt.targets[0].spec);
 	else if (kept && !hits && s->opt.n_targets)
 		session_reason(s,
 			       "no target was seen: %s was never running when a sample was taken%s",

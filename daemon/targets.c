@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "elf/table_open.h"
 #include "daemon/targets.h"
+
 #include "base/similar.h"
+#include "host/cgroup.h"
 #include "host/syscall_names.h"
 
 #include <ctype.h>
@@ -28,6 +30,10 @@ static const char *kind_name(enum target_kind kind)
 		return "syscall";
 	case TARGET_COMM:
 		return "comm";
+	case TARGET_CGROUP:
+		return "cgroup";
+	case TARGET_RANK:
+		return "rank";
 	case TARGET_CLASS:
 		break;
 	}
@@ -355,19 +361,41 @@ static uint32_t class_bits(const char *name)
 	return !strcmp(name, "other") ? ENGINE_CLASS_OTHER : 0;
 }
 
-static void resolve_class(const struct target *t, struct resolved_target *ret)
+static int resolve_tasks(const struct target *t, struct resolved_target *ret, struct error *err)
 {
-	ret->parts[ret->n++] = (struct engine_part){
+	struct engine_part *p = &ret->parts[ret->n++];
+	int r = 0;
+
+	*p = (struct engine_part){
 		.binary = MAPS_KERNEL_ID,
 		.ranges = &ret->ranges[0],
-		.classes = t->kind == TARGET_COMM ? ENGINE_CLASS_ON : class_bits(t->name),
-		.comm = t->kind == TARGET_COMM ? t->name : NULL,
+		.classes = target_is_some_tasks(t) ? ENGINE_CLASS_ON : class_bits(t->name),
 	};
+	switch (t->kind) {
+	case TARGET_COMM:
+		p->whose = ENGINE_COMM;
+		p->comm = t->name;
+		break;
+	case TARGET_CGROUP:
+		p->whose = ENGINE_CGROUP;
+		r = cgroup_id(t->name, &p->number, err);
+		if (r)
+			error_prefix(err, "target %s", t->spec);
+		break;
+	case TARGET_RANK:
+		p->whose = ENGINE_RANK;
+		p->number = strtoul(t->name, NULL, 10);
+		break;
+	default:
+		break;
+	}
+	return r;
 }
 
 static int check_class(const struct target *t, const struct options *opt, struct error *err)
 {
 	bool class = t->kind == TARGET_CLASS;
+	uint64_t id;
 
 	if (class && !strcmp(t->name, "lock"))
 		return error_set(err, ENOTSUP,
@@ -397,6 +425,8 @@ static int check_class(const struct target *t, const struct options *opt, struct
 				 "target %s: that can be sped up by engine bpf in model wait "
 				 "only: use --engine bpf, without --batch and --model core",
 				 t->spec);
+	if (t->kind == TARGET_CGROUP && cgroup_id(t->name, &id, err))
+		return error_prefix(err, "target %s", t->spec);
 	return 0;
 }
 
@@ -490,10 +520,8 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 	int r;
 
 	*ret = (struct resolved_target){ .kind = kind_name(t->kind) };
-	if (target_is_tasks(t)) {
-		resolve_class(t, ret);
-		return 0;
-	}
+	if (target_is_tasks(t))
+		return resolve_tasks(t, ret, err);
 	unread = patient ? still_unread(t, maps, handlers) : NULL;
 	if (unread)
 		return error_set(err, EAGAIN, "target %s: %s is still being read", t->spec, unread);

@@ -28,6 +28,7 @@ struct engine_backend {
 	int (*forget_sleepers)(struct engine *e);
 	/* Adds target_*, shared, busy_waited*; NULL: this engine does not measure them. */
 	void (*read_target_time)(const struct engine *e, struct engine_ledger *ret);
+	void (*set_rank)(struct engine *e, int pid, int rank); /* NULL: it knows none */
 	/* See engine_set_polling(); NULL: it does not. */
 	int (*set_polling)(struct engine *e, uint32_t table, uint32_t role,
 			   const struct scoz_poll_range *ranges, size_t n);
@@ -61,9 +62,12 @@ struct engine {
 	pthread_rwlock_t target_lock;
 	struct scoz_part part[SCOZ_MAX_PARTS];
 	int n_parts;
-	int syscall;	   /* the target is this system call; -1: none */
-	uint32_t classes;  /* the target is these, not code; 0: code */
-	char comm[16];	   /* what threads or processes of this name do of these; "": all do */
+	int syscall;	  /* the target is this system call; -1: none */
+	uint32_t classes; /* the target is these, not code; 0: code */
+	/* Of these what some tasks do (engine_part). */
+	enum engine_whose whose;
+	char comm[16];
+	uint64_t number;
 	bool by_functions; /* and is known by those of the kernel that do its work */
 	struct scoz_range *ranges;
 };

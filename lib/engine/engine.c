@@ -243,9 +243,14 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->syscall = -1;
 	e->by_functions = false;
 	e->classes = 0;
+	e->whose = ENGINE_ALL;
 	memset(e->comm, 0, sizeof(e->comm));
 	for (int i = 0; i < n; i++) {
 		e->classes |= parts[i].classes;
+		if (parts[i].whose != ENGINE_ALL) {
+			e->whose = parts[i].whose;
+			e->number = parts[i].number;
+		}
 		if (parts[i].comm)
 			snprintf(e->comm, sizeof(e->comm), "%s", parts[i].comm);
 		if (parts[i].by_syscall)
@@ -259,6 +264,12 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	engine_header(e)->experiment++;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return ret;
+}
+
+void engine_set_rank(struct engine *e, int pid, int rank)
+{
+	if (e->backend->set_rank)
+		e->backend->set_rank(e, pid, rank);
 }
 
 bool engine_speeds_waits(const struct engine *e)

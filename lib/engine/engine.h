@@ -101,6 +101,7 @@ int engine_set_polling(struct engine *e, uint32_t table, uint32_t role,
 		       const struct scoz_poll_range *ranges, size_t n);
 
 /* ---- targets ---- */
+enum engine_whose { ENGINE_ALL, ENGINE_COMM, ENGINE_CGROUP, ENGINE_RANK };
 struct engine_part {
 	uint32_t binary; /* id in maps; MAPS_KERNEL_ID: the kernel */
 	struct file_id file;
@@ -116,8 +117,10 @@ struct engine_part {
 	/* Not code but all that involved tasks do of these kinds (ENGINE_CLASS_*); the only part.
 	 */
 	uint32_t classes;
-	/* Of these only what threads of this name do, or of a process of this name; NULL: all. */
-	const char *comm;
+	/* Of these only what some tasks do. */
+	enum engine_whose whose;
+	const char *comm; /* ENGINE_COMM: threads of this name, or of a process of this name */
+	uint64_t number;  /* ENGINE_CGROUP: cgroup_id(), and those below; ENGINE_RANK: the rank */
 };
 #define ENGINE_CLASS_ON	   (1U << 0) /* running */
 #define ENGINE_CLASS_IO	   (1U << 1) /* waiting for block devices */
@@ -127,6 +130,8 @@ struct engine_part {
  * -ENOTSUP: this engine knows no classes.
  */
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err);
+/* Process @pid is that rank of a parallel job; -1: of none any more. By any thread. */
+void engine_set_rank(struct engine *e, int pid, int rank);
 /*
  * The target is a system call, and this engine or kernel knows it by its functions only: samples
  * are missed.

@@ -2,6 +2,9 @@
 #include "host/cgroup.h"
 
 #include <ftw.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 
@@ -46,6 +49,37 @@ int cgroup_each_process(const char *path, int (*fn)(int pid, void *arg, struct e
 		return error_set(err, ENOENT, "--cgroup %s: no process is in %s or below it", path,
 				 dir);
 	return ret;
+}
+
+int cgroup_id(const char *path, uint64_t *ret, struct error *err)
+{
+	static const char *const mounts[] = { CGROUP_ROOT, CGROUP_ROOT "/unified" };
+	bool whole = !strncmp(path, CGROUP_ROOT, strlen(CGROUP_ROOT)), other = false;
+	struct statfs fs;
+	struct stat st;
+
+	for (size_t i = 0; i < (whole ? 1 : ARRAY_SIZE(mounts)); i++) {
+		_cleanup_free_ char *dir =
+			whole ? sysroot_path("%s", path) : sysroot_path("%s/%s", mounts[i], path);
+
+		if (stat(dir, &st) || !S_ISDIR(st.st_mode) || statfs(dir, &fs))
+			continue;
+		if (fs.f_type == CGROUP2_SUPER_MAGIC) {
+			*ret = st.st_ino;
+			return 0;
+		}
+		other = true;
+	}
+	if (other)
+		return error_set(
+			err, ENOTSUP,
+			"%s is a cgroup of version 1, of which a task is in many: give one "
+			"of version 2 (a line of /proc/PID/cgroup that begins with 0::)",
+			path);
+	return error_set(err, ENOENT,
+			 "there is no cgroup %s below %s: see /proc/PID/cgroup of one of its "
+			 "processes",
+			 path, CGROUP_ROOT);
 }
 
 /* v2: "QUOTA PERIOD" or "max PERIOD" in cpu.max; v1: cpu.cfs_quota_us, -1 without a limit. */

@@ -18,13 +18,15 @@
 #include <unistd.h>
 
 #define COMM_MAX 15 /* the kernel keeps no more of a command's name */
+#define RANK_MAX 9  /* digits */
 
 static const char point_forms[] =
 	"a point is BINARY:FUNCTION[+OFFSET], BINARY:FILE:LINE, usdt:BINARY:PROVIDER:NAME, "
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM] or mark:NAME";
 static const char target_forms[] =
 	"a target is FILE:LINE, func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
-	"syscall:NAME, comm:NAME, class:on, class:off, class:io or class:other";
+	"syscall:NAME, comm:NAME, cgroup:PATH, rank:N, class:on, class:off, class:io or "
+	"class:other";
 
 /* The first ':' that is not escaped, or NULL. */
 static const char *find_colon(const char *s)
@@ -449,6 +451,27 @@ static int parse_target_comm(const char *rest, struct target *ret, struct error 
 	return 0;
 }
 
+static int parse_target_cgroup(const char *rest, struct target *ret, struct error *err)
+{
+	ret->name = xstrdup(rest);
+	if (!*rest)
+		return error_set(err, EINVAL,
+				 "'%s': PATH is empty: write cgroup:PATH, for example "
+				 "cgroup:system.slice/postgresql.service",
+				 ret->spec);
+	return 0;
+}
+
+static int parse_target_rank(const char *rest, struct target *ret, struct error *err)
+{
+	ret->name = xstrdup(rest);
+	if (!all_digits(rest) || strlen(rest) > RANK_MAX)
+		return error_set(err, EINVAL,
+				 "'%s': '%s' is no rank: write rank:N, for example rank:0",
+				 ret->spec, rest);
+	return 0;
+}
+
 static int parse_target_line(const char *spec, struct target *ret, struct error *err)
 {
 	const char *colon = find_last_colon(spec), *dot = strrchr(spec, '.');
@@ -485,6 +508,8 @@ static const struct {
 	{ TARGET_KERNEL, "kernel:", "kernel", parse_target_kernel },
 	{ TARGET_SYSCALL, "syscall:", "syscall", parse_target_kernel },
 	{ TARGET_COMM, "comm:", "comm", parse_target_comm },
+	{ TARGET_CGROUP, "cgroup:", "cgroup", parse_target_cgroup },
+	{ TARGET_RANK, "rank:", "rank", parse_target_rank },
 	{ TARGET_CLASS, "class:", "class", parse_target_class },
 	{ TARGET_LINE, "", "line", parse_target_line },
 };

@@ -40,25 +40,32 @@ enum target_kind {
 	TARGET_KERNEL,	 /* kernel:FUNCTION */
 	TARGET_SYSCALL,	 /* syscall:NAME */
 	TARGET_COMM,	 /* comm:NAME */
+	TARGET_CGROUP,	 /* cgroup:PATH */
+	TARGET_RANK,	 /* rank:N */
 	TARGET_CLASS,	 /* class:on|off|io|other|sched|lock */
 };
 struct target {
 	enum target_kind kind;
 	char *spec;
-	char *name;   /* FILE, function, glob, class */
+	char *name;   /* FILE, function, glob, class, path, number of the rank */
 	char *binary; /* of func:NAME@BINARY, else NULL */
 	uint32_t line;
 };
 int target_parse(const char *text, struct target *ret, struct error *err);
 void target_free(struct target *t);
+/* No code, but what some tasks run, whatever it is. */
+static inline bool target_is_some_tasks(const struct target *t)
+{
+	return t->kind == TARGET_COMM || t->kind == TARGET_CGROUP || t->kind == TARGET_RANK;
+}
 /* No code, but what tasks do of a kind, or what some of them do. */
 static inline bool target_is_tasks(const struct target *t)
 {
-	return t->kind == TARGET_CLASS || t->kind == TARGET_COMM;
+	return t->kind == TARGET_CLASS || target_is_some_tasks(t);
 }
 /* What target_parse() makes of it is the same target but for its spec; malloc'ed. */
 char *target_text(const struct target *t);
-/* "line", "function", "file", "binary", "kernel", "syscall", "comm", "class". */
+/* "line", "function", "file", "binary", "kernel", "syscall", "comm", "cgroup", "rank", "class". */
 const char *target_kind_name(enum target_kind kind);
 
 /* "[NAME=]POINT" of --progress: @name is malloc'ed (default: the point's text). */

@@ -36,6 +36,7 @@ static void test_processes(void **state)
 {
 	struct error err = {};
 	int sum = 0;
+	uint64_t id;
 
 	(void)state;
 	put("sys/fs/cgroup/pod/cgroup.procs", "");
@@ -51,6 +52,11 @@ static void test_processes(void **state)
 	assert_non_null(strstr(err.text, "no process"));
 	assert_int_equal(cgroup_each_process("nosuch", add_pid, &sum, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "nosuch"));
+	assert_int_equal(cgroup_id("nosuch", &id, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "/proc/PID/cgroup"));
+	/* It is no file system of cgroups, let alone of version 2. */
+	assert_int_equal(cgroup_id("pod", &id, &err), -ENOTSUP);
+	assert_int_equal(cgroup_id("/sys/fs/cgroup/pod", &id, &err), -ENOTSUP);
 }
 
 static void test_quota(void **state)

@@ -198,6 +198,8 @@ static void test_targets(void **state)
 	check_target("kernel:copy_page.constprop.0", TARGET_KERNEL, "copy_page.constprop.0", NULL,
 		     0);
 	check_target("syscall:fsync", TARGET_SYSCALL, "fsync", NULL, 0);
+	check_target("cgroup:a/b.service", TARGET_CGROUP, "a/b.service", NULL, 0);
+	check_target("rank:12", TARGET_RANK, "12", NULL, 0);
 	check_target("comm:kworker/0:1", TARGET_COMM, "kworker/0:1", NULL, 0);
 	check_target("class:io", TARGET_CLASS, "io", NULL, 0);
 	check_target("class:sched", TARGET_CLASS, "sched", NULL, 0);
@@ -221,6 +223,10 @@ static void test_targets(void **state)
 	check_bad_target("kernel:a b", "not a kernel function");
 	check_bad_target("syscall:", "system call's name");
 	check_bad_target("comm:", "NAME is empty");
+	check_bad_target("cgroup:", "PATH is empty");
+	check_bad_target("rank:", "is no rank");
+	check_bad_target("rank:-1", "is no rank");
+	check_bad_target("rank:1234567890", "is no rank");
 	check_bad_target("comm:a-process-of-a-long-name", "write comm:a-process-of-a-");
 	check_bad_target("class:cpu", "no class 'cpu'");
 }

@@ -37,6 +37,12 @@ static const struct process *named(const struct process *list, size_t n, const c
 	return NULL;
 }
 
+static void add_rank(int pid, int rank, void *arg)
+{
+	(void)pid;
+	*(int *)arg += 500 + rank;
+}
+
 /* Two copies of one program, and what launchers say about them. */
 static void copies_and_ranks(void **state)
 {
@@ -44,6 +50,7 @@ static void copies_and_ranks(void **state)
 	struct process_table *p = process_table_create();
 	_cleanup_free_ struct process *list = NULL;
 	const struct process *q;
+	int told = 0;
 	size_t n;
 
 	(void)state;
@@ -53,8 +60,13 @@ static void copies_and_ranks(void **state)
 	put(11, "environ", other, sizeof(other) - 1);
 	assert_int_not_equal(process_table_sample(p, 10, 1), process_table_sample(p, 11, 1));
 	process_table_sample(p, 10, 1);
+	process_table_tell_ranks(p, add_rank, &told);
 	process_table_look(p);
 	process_table_settle(p);
+	assert_int_equal(told, 1003); /* of two, 3 and 0 */
+	process_table_gone(p, 10);
+	process_table_gone(p, 10);
+	assert_int_equal(told, 1003 + 499); /* and one of them less */
 	list = process_table_list(p, &n);
 	assert_int_equal(n, 2);
 	q = named(list, n, "bar", 3);

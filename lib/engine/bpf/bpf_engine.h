@@ -62,6 +62,7 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		   const struct scoz_range *ranges, size_t n_ranges, struct error *err);
 void bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 void bpf_forget_process(struct engine *e, int pid);
+void bpf_set_rank(struct engine *e, int pid, int rank);
 int bpf_set_polling(struct engine *e, uint32_t table, uint32_t role,
 		    const struct scoz_poll_range *ranges, size_t n);
 int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool first,

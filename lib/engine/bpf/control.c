@@ -22,6 +22,8 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 	};
 
 	(void)err;
+	t.whose = e->whose;
+	t.whose_number = e->number;
 	memcpy(t.comm, e->comm, sizeof(t.comm));
 	for (int i = 0; i < n; i++) {
 		t.part[i] = parts[i];
@@ -90,6 +92,21 @@ void bpf_forget_process(struct engine *base, int pid)
 }
 
 /* What a file had before is left behind: programs may be reading it. */
+_Static_assert((int)ENGINE_COMM == BPF_COMM && (int)ENGINE_CGROUP == BPF_CGROUP &&
+		       (int)ENGINE_RANK == BPF_RANK,
+	       "the programs know whose it is by the same numbers");
+
+void bpf_set_rank(struct engine *e, int pid, int rank)
+{
+	int map = bpf_map__fd(bpf_engine(e)->skel->maps.ranks);
+	uint32_t key = pid, value = rank;
+
+	if (rank < 0)
+		bpf_map_delete_elem(map, &key);
+	else
+		bpf_map_update_elem(map, &key, &value, BPF_ANY);
+}
+
 int bpf_set_polling(struct engine *base, uint32_t table, uint32_t role,
 		    const struct scoz_poll_range *ranges, size_t n)
 {

@@ -94,6 +94,23 @@ struct thread_info {
 	u32 status;
 };
 
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent;
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* of version 2 */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct sched_entity se;
@@ -109,6 +126,7 @@ struct task_struct {
 	u64 start_time;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
+	struct css_set *cgroups;
 	char comm[16];
 };
 

@@ -29,6 +29,8 @@ enum bpf_self_interrupts {
 #define BPF_CLASS_IO	(1U << 1) /* waiting for block devices */
 #define BPF_CLASS_OTHER (1U << 2) /* for other devices and timers */
 
+enum bpf_whose { BPF_ALL, BPF_COMM, BPF_CGROUP, BPF_RANK };
+
 struct bpf_target {
 	__u32 n_parts;
 	__u32 kernel;  /* some part is kernel text */
@@ -37,7 +39,9 @@ struct bpf_target {
 	__u32 classes; /* BPF_CLASS_*: what involved tasks do, whatever code it is; 0: by code */
 	__u32 waits;   /* waits of the target are hits (account/wait.h) */
 	__u32 number;  /* tells targets apart */
-	char comm[16]; /* of these classes what tasks of this name do; empty: all do */
+	__u32 whose;   /* enum bpf_whose: of these classes what they do */
+	__u64 whose_number; /* of the rank, or the cgroup's */
+	char comm[16];
 	struct scoz_part part[SCOZ_MAX_PARTS];
 };
 

@@ -185,7 +185,7 @@ async function use(browser, url, name, row) {
   let t = await Tab.open(browser, `${url}#${row},50`, { width: 1280, height: 900 });
   check(await t.run(SHIFT) === 0, `${name}: a link makes the page move`);
   check(await t.run(`document.getElementById("${row}").open`), `${name}: a link opens no row`);
-  check(await t.run(`document.getElementById("at-text").textContent`) === "50 %",
+  check(await t.run(`document.getElementById("at-text").textContent`) === "50 % less",
     `${name}: a link does not set the speedup`);
   await t.close();
 
@@ -198,8 +198,16 @@ async function use(browser, url, name, row) {
   check(await t.run(`document.querySelector(".headline").textContent`) !== before,
     `${name}: the headline does not follow the slider`);
   await t.run(`document.getElementById("best").click(); 0`);
-  check(await t.run(`document.querySelector(".headline").textContent`) === before,
-    `${name}: there is no way back`);
+  check(await t.run(`document.querySelector(".headline").textContent`) === before &&
+    await t.run(`document.getElementById("at").value`) === "0", `${name}: there is no way back`);
+  // Nothing is explained that is not drawn.
+  check(await t.run(`[...document.querySelectorAll(".progress.shown")].every(s =>
+    !!s.querySelector(".dotted").offsetParent === [...s.querySelectorAll(".limit")].some(l =>
+    l.getAttribute("d") && l.closest(".kind").open))`), `${name}: the key has a dotted line, the rows none`);
+  // What is folded is named where it is little, and only as long as it is folded.
+  check(await t.run(`[...document.querySelectorAll(".shown .kind:not([hidden])")].every(k =>
+    (k.querySelectorAll(".row").length > 4 || k.open) ===
+    !k.querySelector(".names").getBoundingClientRect().width)`), `${name}: names of what is folded`);
   await t.run(`{ const f = document.getElementById("filter"); f.value = "no such name";
     f.dispatchEvent(new Event("input")); 0 }`);
   check(await t.run(`[...document.querySelectorAll(".row")].every(r => r.hidden)`),

@@ -422,7 +422,7 @@ static void write_head(const struct page *p, const char *unit)
 		"</span></span><span class=\"value\">estimate [95 %% interval]</span><span "
 		"class=\"spark\" title=\"up: what it saves, to the right: how much less time it "
 		"takes; the same scale in all rows\">what it saves with<span class=\"ends\">"
-		"<span>0 to</span><span>100 %% less time</span></span></span></div>\n");
+		"<span>0</span><span>100 %% less time</span></span></span></div>\n");
 }
 
 /* Those of what is folded, where they are few; seen as long as it is. */
@@ -513,7 +513,9 @@ static void write_legend(const struct page *p, const struct ranking *r)
 	}
 	fprintf(p->out,
 		"<p class=\"sub keys\">%s<i class=\"key key-est\"></i> the estimate "
-		"<i class=\"key key-ci\"></i> its 95 %% interval%s "
+		"<i class=\"key key-ci\"></i> its\xc2\xa0"
+		"95\xc2\xa0%%\xc2\xa0"
+		"interval%s "
 		"<span class=\"dotted%s\"><i class=\"key key-limit\"></i> the most that is "
 		"possible</span></p>\n",
 		worth	  ? "<i class=\"key key-sure\"></i> what is surely saved "

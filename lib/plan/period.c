@@ -126,15 +126,15 @@ char *period_describe(const struct period_input *in, const struct period_choice 
 	chosen = period_choose(&free_choice);
 	if (c->tick_share > 0)
 		cost = xasprintf(
-			"; a tick costs %.0f us on this machine, so ticks take %.1f %% of a busy "
-			"core",
+			"; a sample costs %.0f us on this machine, so sampling takes %.1f %% of a "
+			"busy core",
 			in->tick_cost_ns / 1e3, 100 * c->tick_share);
 	if (in->frequency_hz > 0 && chosen.error_pp < c->error_pp - WORTH_PP)
 		better = xasprintf("without --frequency, %.0f Hz would be used: %.1f points",
 				   1e9 / chosen.period_ns, chosen.error_pp);
 	else if (c->finest_error_pp < c->error_pp - WORTH_PP)
-		better = xasprintf("with --frequency %.0f ticks would take %.0f %% of a busy core, "
-				   "and it would be %.1f points",
+		better = xasprintf("with --frequency %.0f sampling would take %.0f %% of a "
+				   "busy core, and it would be %.1f points",
 				   1e9 / c->finest_ns, 100 * c->finest_share, c->finest_error_pp);
 	else
 		better = xstrdup("no other period is better: take larger units of work, or trust "

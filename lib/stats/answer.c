@@ -63,20 +63,23 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	const struct answer_row *worth = answer_first(rows, n);
 	const struct answer_row *harmful = first_of(rows, n, VERDICT_CONTENTION);
 	const struct answer_row *open = first_of(rows, n, VERDICT_UNDECIDED);
-	_cleanup_free_ char *value = NULL, *low = NULL, *high = NULL;
+	_cleanup_free_ char *value = NULL, *low = NULL, *high = NULL, *less = NULL;
 
 	if (!n)
 		return xasprintf("Nothing is known about %s", unit);
 	if (worth) {
 		value = percent_text(worth->e->best_lo);
-		return xasprintf("%s is worth most: %g %% off it saves at least %s %% of %s",
-				 worth->label, worth->e->best_at_pct, value, unit);
+		less = less_time_text(worth->e->best_at_pct);
+		return xasprintf("%s is worth most: if it took %s, it would save at least %s %% of "
+				 "%s",
+				 worth->label, less, value, unit);
 	}
 	if (harmful) {
 		value = percent_text(-harmful->e->best_hi);
-		return xasprintf("Nothing is surely worth it; with %g %% off %s, %s even grows by "
+		less = less_time_text(harmful->e->best_at_pct);
+		return xasprintf("Nothing is surely worth it; if %s took %s, %s would even grow by "
 				 "at least %s %%",
-				 harmful->e->best_at_pct, harmful->label, unit, value);
+				 harmful->label, less, unit, value);
 	}
 	if (all_worthless(rows, n))
 		return xasprintf("Nothing of what was tried is worth it: %s stays as it is", unit);
@@ -103,7 +106,8 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	value = percent_text(open->e->best_pct);
 	low = percent_text(open->e->best_lo);
 	high = percent_text(open->e->best_hi);
-	return xasprintf("Nothing is surely worth it yet; what may save most is %s: %g %% off it "
-			 "saves %s %% [%s, %s] of %s",
-			 open->label, open->e->best_at_pct, value, low, high, unit);
+	less = less_time_text(open->e->best_at_pct);
+	return xasprintf("Nothing is surely worth it yet; what may save most is %s: if it took %s, "
+			 "it would save %s %% [%s, %s] of %s",
+			 open->label, less, value, low, high, unit);
 }

@@ -51,6 +51,13 @@ char *percent_text(double v)
 	return xasprintf("%.1f", fabs(v) < 0.05 ? 0.0 : v);
 }
 
+char *less_time_text(double speedup_pct)
+{
+	if (speedup_pct >= 100)
+		return xstrdup("no time at all");
+	return xasprintf("%g %% less time", speedup_pct);
+}
+
 char *percent_interval_text(double v, double lo, double hi, double speedup_pct)
 {
 	_cleanup_free_ char *value = percent_text(v), *low = percent_text(lo);

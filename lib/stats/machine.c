@@ -274,14 +274,14 @@ char *machine_effect_text(const struct machine_effect *m)
 		free(text);
 		return NULL;
 	}
-	add(&text, share_text("stolen", m->stolen, m->stolen_sd));
+	add(&text, share_text("the host took", m->stolen, m->stolen_sd));
 	if (isfinite(m->speed_sd))
 		add(&text, xasprintf("speed varied by \xc2\xb1%.0f %%", 100 * m->speed_sd));
 	if (isfinite(m->others))
 		add(&text, share_text("other programs", m->others, m->others_sd));
-	add(&text, xasprintf("stopped %.0f %%", 100 * m->stopped));
+	add(&text, xasprintf("held still to measure %.0f %%", 100 * m->stopped));
 	if (isfinite(m->ticks))
-		add(&text, xasprintf("ticks %.0f %% of busy time", 100 * m->ticks));
+		add(&text, xasprintf("sampling %.0f %% of busy time", 100 * m->ticks));
 	return text;
 }
 
@@ -290,6 +290,7 @@ char *machine_effect_verdict(const struct machine_effect *m)
 	if (!isfinite(m->explained))
 		return xstrdup("too few windows to tell what that did to the precision");
 	if (!(m->explained > 0))
-		return xstrdup("none of it is to be seen in the interval's width");
-	return xasprintf("about %.0f %% of the interval's width", fmax(100 * m->of_width, 1));
+		return xstrdup("no interval is noticeably wider for it");
+	return xasprintf("it makes about %.0f %% of the interval's width",
+			 fmax(100 * m->of_width, 1));
 }

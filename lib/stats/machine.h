@@ -30,8 +30,9 @@ struct machine_effect {
 void machine_effect(const struct profile_window *w, size_t n, int cores, double tick_cost_s,
 		    const struct estimate *e, struct machine_effect *ret);
 /*
- * "stolen 14 % (±6 between windows), speed varied by ±9 %, other programs 12 %, stopped 5 %, ticks
- * 4 % of busy time"; NULL: nothing is known. "about 50 % of the interval's width". To be freed.
+ * "the host took 14 % (±6 between windows), speed varied by ±9 %, other programs 12 %, held still
+ * to measure 5 %, sampling 4 % of busy time"; NULL: nothing is known. "it makes about 50 % of the
+ * interval's width". To be freed.
  */
 char *machine_effect_text(const struct machine_effect *m);
 char *machine_effect_verdict(const struct machine_effect *m);

@@ -96,12 +96,12 @@ struct next_step next_step_find(const struct estimate *first, const struct next_
 	return s;
 }
 
-char *next_gain_text(double v, double lo, double hi, const char *more)
+char *next_gain_text(double v, double lo, double hi)
 {
 	_cleanup_free_ char *value = percent_text(v), *low = percent_text(lo);
 	_cleanup_free_ char *high = percent_text(hi);
 
-	return xasprintf("saves %s %%%s [%s, %s]", value, more, low, high);
+	return xasprintf("%s %% [%s, %s]", value, low, high);
 }
 
 static char *others_text(const struct next_joint *joint, size_t n)
@@ -117,24 +117,27 @@ char *next_step_text(const struct next_step *s, const char *first, const struct 
 		     size_t n)
 {
 	const struct estimate_point *p = s->first;
-	_cleanup_free_ char *gain = NULL, *more = NULL, *others = NULL;
+	_cleanup_free_ char *gain = NULL, *more = NULL, *others = NULL, *less = NULL;
 
 	if (s->answer == NEXT_NONE)
 		return NULL;
-	gain = next_gain_text(p->program_speedup_pct, p->ci_lo, p->ci_hi, "");
+	gain = next_gain_text(p->program_speedup_pct, p->ci_lo, p->ci_hi);
+	less = less_time_text(s->speedup_pct);
 	switch (s->answer) {
 	case NEXT_MORE:
-		more = next_gain_text(s->more.value, s->more.lo, s->more.hi, " more");
-		return xasprintf("With %g %% off each, first %s (%s), then %s (%s)", s->speedup_pct,
-				 first, gain, joint[s->second].label, more);
+		more = next_gain_text(s->more.value, s->more.lo, s->more.hi);
+		return xasprintf(
+			"After %s, %s is next: if both took %s, %s would save %s on top of "
+			"the %s of %s",
+			first, joint[s->second].label, less, joint[s->second].label, more, gain,
+			first);
 	case NEXT_NOTHING:
 		others = others_text(joint, n);
 		return xasprintf(
-			"With %g %% off %s (%s), as much off %s saves less than %g %% more",
-			s->speedup_pct, first, gain, others, NEXT_LEAST_PP);
+			"After %s, nothing that was tried is next: if %s took %s, too, that would "
+			"save less than %g %% on top of the %s of %s",
+			first, others, less, NEXT_LEAST_PP, gain, first);
 	default:
-		return xasprintf("With %g %% off each, first %s (%s); what comes then is not known "
-				 "yet: run longer",
-				 s->speedup_pct, first, gain);
+		return xasprintf("What is worth most after %s is not known yet: run longer", first);
 	}
 }

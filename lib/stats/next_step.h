@@ -41,13 +41,14 @@ struct next_step {
 struct next_step next_step_find(const struct estimate *first, const struct next_joint *joint,
 				size_t n);
 /*
- * "With 50 % off each, first work (saves 18.0 % [17.1, 18.9]), then io (saves 11.0 % more [9.8,
- * 12.1])". NULL: there is nothing to say. Without a full stop; to be freed.
+ * "After work, io is next: if both took 50 % less time, io would save 11.0 % [9.8, 12.1] on top of
+ * the 18.0 % [17.1, 18.9] of work". NULL: there is nothing to say. Without a full stop; to be
+ * freed.
  */
 char *next_step_text(const struct next_step *s, const char *first, const struct next_joint *joint,
 		     size_t n);
-/* "saves 18.0 % [17.1, 18.9]"; @more: what stands behind "%". */
-char *next_gain_text(double v, double lo, double hi, const char *more);
+/* "18.0 % [17.1, 18.9]"; to be freed. */
+char *next_gain_text(double v, double lo, double hi);
 /*
  * Of a target that is two together, "A + B", the other one's name, where one of them is @part;
  * NULL: none is. To be freed.

@@ -219,6 +219,8 @@ double estimate_half_width(const struct estimate *e);
 /* ---- in words (describe.c); to be freed ---- */
 /* "%.1f" without a negative zero. */
 char *percent_text(double v);
+/* What a target takes at a line speedup: "50 % less time", "no time at all"; to be freed. */
+char *less_time_text(double speedup_pct);
 /* "18.7 [17.6, 19.9]", "at most 12.0", "nothing learned", "[?]" without an interval. */
 char *percent_interval_text(double v, double lo, double hi, double speedup_pct);
 char *estimate_point_text(const struct estimate_point *p);

@@ -152,6 +152,17 @@ const CUT = `(() => {
   return bad;
 })()`;
 
+// Nothing is explained that is not drawn; what is folded is named where it is little, and only as
+// long as it is folded.
+async function explained(t, at) {
+  check(await t.run(`[...document.querySelectorAll(".progress.shown")].every(s =>
+    !!s.querySelector(".dotted").offsetParent === [...s.querySelectorAll(".limit")].some(l =>
+    l.getAttribute("d") && l.closest(".kind").open))`), `${at}: the key has a dotted line, the rows none`);
+  check(await t.run(`[...document.querySelectorAll(".shown .kind:not([hidden])")].every(k =>
+    (k.querySelectorAll(".row").length > 4 || k.open) ===
+    !k.querySelector(".names").getBoundingClientRect().width)`), `${at}: names of what is folded`);
+}
+
 async function look(browser, page) {
   const url = "file://" + resolve(page), name = basename(page, ".html");
   const views = { "1280": { width: 1280, height: 900 }, "390": { width: 390, height: 844 },
@@ -165,6 +176,7 @@ async function look(browser, page) {
     const bad = await t.run(CUT);
     check(!bad.length, `${at}: cut off: ${bad.slice(0, 3).join("; ")}`);
     check(!t.errors.length, `${at}: ${t.errors[0]}`);
+    await explained(t, at);
     console.log(`${at}: layout shift ${shift}, first paint after ${Math.round(paint)} ms`);
     await t.picture(`${name}-${view}`);
     row = await t.run(`document.querySelector("details.row")?.id ?? ""`);
@@ -185,7 +197,7 @@ async function use(browser, url, name, row) {
   let t = await Tab.open(browser, `${url}#${row},50`, { width: 1280, height: 900 });
   check(await t.run(SHIFT) === 0, `${name}: a link makes the page move`);
   check(await t.run(`document.getElementById("${row}").open`), `${name}: a link opens no row`);
-  check(await t.run(`document.getElementById("at-text").textContent`) === "50 %",
+  check(await t.run(`document.getElementById("at-text").textContent`) === "50 % less",
     `${name}: a link does not set the speedup`);
   await t.close();
 
@@ -195,11 +207,13 @@ async function use(browser, url, name, row) {
     s.dispatchEvent(new Event("input")); 0 }`);
   check(await t.run(`document.querySelectorAll(".hollow").length`) > 0,
     `${name}: what was not measured is not hollow`);
+  await explained(t, name + " (30 %)");
   check(await t.run(`document.querySelector(".headline").textContent`) !== before,
     `${name}: the headline does not follow the slider`);
   await t.run(`document.getElementById("best").click(); 0`);
-  check(await t.run(`document.querySelector(".headline").textContent`) === before,
-    `${name}: there is no way back`);
+  check(await t.run(`document.querySelector(".headline").textContent`) === before &&
+    await t.run(`document.getElementById("at").value`) === "0", `${name}: there is no way back`);
+  await explained(t, name);
   await t.run(`{ const f = document.getElementById("filter"); f.value = "no such name";
     f.dispatchEvent(new Event("input")); 0 }`);
   check(await t.run(`[...document.querySelectorAll(".row")].every(r => r.hidden)`),

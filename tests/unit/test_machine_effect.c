@@ -74,7 +74,8 @@ static void what_it_was_like(void **state)
 	assert_int_equal(m.units, PAIRS);
 	text = machine_effect_text(&m);
 	assert_non_null(strstr(text, "% (±"));
-	assert_non_null(strstr(text, ", other programs 20 %, stopped 5 %, ticks "));
+	assert_non_null(
+		strstr(text, ", other programs 20 %, held still to measure 5 %, sampling "));
 	measure(0.05, 0, 0, false, 1, &m);
 	assert_null(machine_effect_text(&m));
 }
@@ -112,10 +113,10 @@ static void words(void **state)
 	char *half = machine_effect_verdict(&m), *none, *few;
 
 	(void)state;
-	assert_string_equal(half, "about 50 % of the interval's width");
+	assert_string_equal(half, "it makes about 50 % of the interval's width");
 	m.explained = m.of_width = 0;
 	none = machine_effect_verdict(&m);
-	assert_string_equal(none, "none of it is to be seen in the interval's width");
+	assert_string_equal(none, "no interval is noticeably wider for it");
 	m.explained = NAN;
 	few = machine_effect_verdict(&m);
 	assert_non_null(strstr(few, "too few windows"));

@@ -107,20 +107,21 @@ static void words(void **state)
 	joint[1] = (struct next_joint){ make(&c, 18, 0.1), "io" };
 	s = next_step_find(&a.e, joint, 2);
 	text = next_step_text(&s, "work", joint, 2);
-	assert_string_equal(text, "With 50 % off each, first work (saves 18.0 % [17.4, 18.6]), "
-				  "then parse (saves 11.0 % more [10.0, 12.0])");
+	assert_string_equal(text, "After work, parse is next: if both took 50 % less time, parse "
+				  "would save 11.0 % [10.0, 12.0] on top of the 18.0 % [17.4, "
+				  "18.6] of work");
 	free(text);
 	make(&b, 18, 0.1);
 	s = next_step_find(&a.e, joint, 2);
 	text = next_step_text(&s, "work", joint, 2);
-	assert_string_equal(text, "With 50 % off work (saves 18.0 % [17.4, 18.6]), as much off "
-				  "parse or io saves less than 1 % more");
+	assert_string_equal(text, "After work, nothing that was tried is next: if parse or io took "
+				  "50 % less time, too, that would save less than 1 % on top of "
+				  "the 18.0 % [17.4, 18.6] of work");
 	free(text);
 	make(&b, 29, 9);
 	s = next_step_find(&a.e, joint, 2);
 	text = next_step_text(&s, "work", joint, 2);
-	assert_string_equal(text, "With 50 % off each, first work (saves 18.0 % [17.4, 18.6]); "
-				  "what comes then is not known yet: run longer");
+	assert_string_equal(text, "What is worth most after work is not known yet: run longer");
 	free(text);
 	s = next_step_find(&a.e, joint, 0);
 	assert_null(next_step_text(&s, "work", joint, 0));
@@ -311,9 +312,10 @@ static void measured(void **state)
 		assert_ptr_equal(strstr(out_text, "work is worth most: "), out_text);
 		assert_int_equal(times("2 worth it"), 1);
 		assert_int_equal(times("\nTogether (1): "), 1);
-		last = strstr(out_text, "\nWith 50 % off each, first work (saves ");
+		last = strstr(out_text,
+			      "\nAfter work, parse is next: if both took 50 % less time, ");
 		assert_non_null(last);
-		assert_non_null(strstr(last, "), then parse (saves "));
+		assert_non_null(strstr(last, "parse would save "));
 		assert_null(strchr(last + 1, '\n')[1] ? last : NULL);
 		next = next_of_json();
 		assert_int_equal(json_array_size(next), 1);
@@ -335,7 +337,7 @@ static void not_more(void **state)
 	(void)state;
 	write_profile(&no_more);
 	report(NULL);
-	assert_int_equal(times("then parse"), 0);
+	assert_int_equal(times("parse is next"), 0);
 	next = next_of_json();
 	assert_true(json_is_null(json_object_get(json_array_get(next, 0), "then")));
 	json_decref(next);
@@ -349,7 +351,7 @@ static void not_tried(void **state)
 	(void)state;
 	write_profile(NULL);
 	report(NULL);
-	assert_int_equal(times("then"), 0);
+	assert_int_equal(times("is next"), 0);
 	assert_int_equal(times("Together"), 0);
 	next = next_of_json();
 	assert_int_equal(json_array_size(next), 0);
@@ -403,11 +405,12 @@ static void expected(void **state)
 	unlink(path);
 	assert_int_equal(fixture_write(path, &f, &err), 0);
 	report(NULL);
-	assert_int_equal(times("Next, io: with 50 % off both a replay expects 30.0 % to be saved "
-			       "(between 22.0 and 37.0; work alone saves "),
-			 1);
-	assert_int_equal(times("), not measured."), 1);
-	assert_int_equal(times("then"), 0);
+	assert_int_equal(
+		times("After work, io may be next: if both took 50 % less time, 30.0 % would "
+		      "be saved (between 22.0 and 37.0; work alone: "),
+		1);
+	assert_int_equal(times("a recording of the beginning makes expect: not measured."), 1);
+	assert_int_equal(times("is next"), 0);
 	next = next_of_json();
 	x = json_object_get(json_array_get(next, 0), "expected");
 	assert_string_equal(json_string_value(json_object_get(x, "target")), "func:io@bar");
@@ -417,8 +420,8 @@ static void expected(void **state)
 	/* Experiments count. */
 	assert_int_equal(fixture_write(path, &joint, &err), 0);
 	report(NULL);
-	assert_int_equal(times("a replay expects"), 0);
-	assert_int_equal(times("), then parse (saves "), 1);
+	assert_int_equal(times("makes expect"), 0);
+	assert_int_equal(times("After work, parse is next: "), 1);
 }
 
 /* Several together that nobody measured alone are a target like others. */
@@ -439,9 +442,10 @@ static void page(void **state)
 	write_profile(&both);
 	assert_int_equal(run(cmd_plot, "-o", html, path, NULL), EXIT_DONE);
 	text = read_file(html, NULL);
-	assert_non_null(strstr(text, "<p class=\"next\">With 50\xc2\xa0% off each, first work ("));
+	assert_non_null(strstr(
+		text, "<p class=\"next\">After work, parse is next: if both took 50\xc2\xa0% "));
 	/* What both save is shown where it was measured. */
-	assert_non_null(strstr(text, "<summary>Together (1): what both save, measured "));
+	assert_non_null(strstr(text, "<summary>Together (1): what both would save "));
 	assert_non_null(strstr(text, "<tr><td>work + parse</td><td>"));
 	unlink(html);
 }

@@ -510,7 +510,8 @@ static void test_replay(void **state)
 	assert_non_null(strstr(out_text, "\n    replay expected 2"));
 	assert_non_null(strstr(out_text, "not what experiments say"));
 	assert_non_null(
-		strstr(out_text, "Not measured (2): expected by a replay of the first 3.0 s\n"));
+		strstr(out_text,
+		       "Not measured (2): only estimated, from a recording of the first 3.0 s\n"));
 	assert_non_null(strstr(out_text, "\n  func:other@bar: 8.0, between 4.0 and 16.0 at 50 %"));
 	assert_non_null(strstr(out_text, "\n  bar.c:30: 3.0, between 1.0 and 5.0 at 50 %"));
 	assert_null(strstr(out_text, "all_other")); /* that is the line */
@@ -525,9 +526,10 @@ static void test_replay(void **state)
 	assert_non_null(strstr(out_text, "  10.0 [7.5, 12.5]\n"));
 	unsetenv("COLUMNS");
 	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_DONE);
-	assert_non_null(strstr(out_text, "<summary>Not measured (2): expected by a replay of "));
+	assert_non_null(strstr(out_text,
+			       "<summary>Not measured (2): only estimated, from a recording of "));
 	assert_non_null(strstr(out_text, "<tr><td>func:other@bar</td><td>8.0 [4.0, 16.0]</td>"
-					 "<td>50 %</td></tr>"));
+					 "<td>50 % less time</td></tr>"));
 
 	/* Before the first window it is all there is, and concludes nothing. */
 	f.n_targets = 0;

@@ -170,7 +170,8 @@ static void write_answers(const struct diff *d, enum difference_answer answer, F
 	fprintf(out,
 		"<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"%s\"><table>"
 		"<caption>%s (%zu)</caption><tr><th scope=\"col\">target</th><th "
-		"scope=\"col\">at</th><th scope=\"col\">old [95 %%]</th><th scope=\"col\">new "
+		"scope=\"col\">less time</th><th scope=\"col\">old [95 %%]</th><th "
+		"scope=\"col\">new "
 		"[95 %%]</th><th scope=\"col\">difference [95 %%]</th></tr>\n",
 		diff_title(answer), diff_title(answer), d->count[answer]);
 	for (size_t i = 0; i < d->n; i++) {
@@ -222,9 +223,10 @@ void diff_write_html(const struct diff *d, const char *headline, FILE *out)
 	fprintf(out, "</h1>\n<p class=\"sub\">");
 	write_side("Old", d->a, out);
 	write_side("New", d->b, out);
-	fprintf(out, "Saved: %% of the time per unit of work, with so much off the target; bars: "
-		     "95 %% intervals; dashed: cannot be told; differences in percentage "
-		     "points.</p>\n");
+	fprintf(out,
+		"Saved: %% of the time per unit of work, if the target took so much less time; "
+		"bars: 95 %% intervals; dashed: cannot be told; differences in percentage "
+		"points.</p>\n");
 	write_slopes(d, out);
 	for (enum difference_answer i = 0; i <= DIFFERENCE_UNKNOWN; i++)
 		write_answers(d, i, out);

@@ -116,7 +116,8 @@ void model_find_trust(struct model *m);
 void model_find_machine(struct model *m);
 /* The first row that would be better with more time, else the first; NULL: there is none. */
 const struct model_row *model_trust_row(const struct model *m);
-/* "stolen 14 %, ...: about 50 % of the width of func:work's interval"; NULL: nothing is known. */
+/* "the host took 14 %, ...: it makes about 50 % of the interval's width"; NULL: nothing is known.
+ */
 char *model_machine_text(const struct model *m);
 /* "func:work at 50 %: ±7.1 now; ±2 needs about 4 more minutes:"; the command follows. */
 char *model_trust_text(const struct model_row *row);

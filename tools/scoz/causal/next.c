@@ -141,14 +141,16 @@ static char *expected_step_text(const struct model *m, const struct steps *s)
 	const struct profile_expectation *x = &s->expected->at[0];
 	_cleanup_free_ char *other = label_of(m, s->expected->target);
 	_cleanup_free_ char *gain =
-		next_gain_text(s->at->program_speedup_pct, s->at->ci_lo, s->at->ci_hi, "");
+		next_gain_text(s->at->program_speedup_pct, s->at->ci_lo, s->at->ci_hi);
 	_cleanup_free_ char *both = percent_text(x->pct), *low = percent_text(x->low);
 	_cleanup_free_ char *high = percent_text(x->high);
+	_cleanup_free_ char *less = less_time_text(100 * x->speedup);
+	const char *first = m->labels[s->first - m->rows];
 
 	return xasprintf(
-		"Next, %s: with %g %% off both a replay expects %s %% to be saved "
-		"(between %s and %s; %s alone %s), %s",
-		other, 100 * x->speedup, both, low, high, m->labels[s->first - m->rows], gain,
+		"After %s, %s may be next: if both took %s, %s %% would be saved (between %s and "
+		"%s; %s alone: %s), as a recording of the beginning makes expect: %s",
+		first, other, less, both, low, high, first, gain,
 		s->found.answer == NEXT_OPEN ? "experiments do not know yet" : "not measured");
 }
 
@@ -161,13 +163,15 @@ static char *steps_text(const struct model *m, const struct steps *s)
 	return next_step_text(&s->found, m->labels[s->first - m->rows], s->joint, s->n);
 }
 
-char *next_text(const struct model *m, uint32_t progress)
+char *next_text(const struct model *m, uint32_t progress, bool *known)
 {
 	struct steps s;
 	char *text;
 
 	steps_find(m, progress, &s);
 	text = steps_text(m, &s);
+	if (known)
+		*known = text && (s.expected || s.found.answer != NEXT_OPEN);
 	steps_deinit(&s);
 	return text;
 }

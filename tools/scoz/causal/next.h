@@ -11,8 +11,11 @@
 
 /* Of several targets, one of which was measured alone, too. @alone: by id, what was measured. */
 bool next_is_joint(const struct profile *p, const bool *alone, uint32_t target);
-/* Of one progress point, without a full stop; NULL: nothing is known of it. To be freed. */
-char *next_text(const struct model *m, uint32_t progress);
+/*
+ * Of one progress point, without a full stop; NULL: it was not asked. *@known: there is an answer
+ * (not asked for where NULL). To be freed.
+ */
+char *next_text(const struct model *m, uint32_t progress, bool *known);
 /* Rows that are joints, of one progress point, best first; to be freed. */
 const struct model_row **next_joints(const struct model *m, uint32_t progress, size_t *n);
 /* For scoz-report/1. */

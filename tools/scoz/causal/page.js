@@ -18,11 +18,13 @@ document.addEventListener("DOMContentLoaded", () => {
     return ready();
   const slider = $("#at"), shown = $("#at-text"), best = $("#best"), sort = $("#sort");
   const filter = $("#filter");
-  let percent = null; // null: each at its best
+  let percent = null; // null: each at its best, as the page begins
+  const less = at => at >= 100 ? "no time at all" : `${+at.toFixed(1)} % less time`;
+  const MOST_NAMES = 4;
 
   const sections = $$("section.progress").map(el => ({
-    el, headline: $(".headline", el), first: $(".headline", el).textContent,
-    unit: el.dataset.unit, latency: el.dataset.latency === "1", lo: +el.dataset.lo, hi: +el.dataset.hi,
+    el, headline: $$(".headline span", el), first: $$(".headline span", el).map(e => e.textContent),
+    unit: el.dataset.unit, tried: el.dataset.tried, dotted: $(".dotted", el), latency: el.dataset.latency === "1", lo: +el.dataset.lo, hi: +el.dataset.hi,
     kinds: $$(".kind", el),
     rows: $$(".row", el).map(row => ({
       el: row, verdict: +row.dataset.verdict, samples: +row.dataset.samples,
@@ -107,7 +109,7 @@ document.addEventListener("DOMContentLoaded", () => {
     set(".limit", e[3] < s.hi && !s.latency ? `M${x(e[3])} 0V24` : "");
     $(".value b", el).textContent = text(e[0]);
     $(".value i", el).textContent = `[${text(e[1])}, ${text(e[2])}]`;
-    $(".value .at", el).textContent = `at ${+e[3].toFixed(1)} %` + (e[4] ? "" : ", in between");
+    $(".value .at", el).textContent = `if it took ${less(e[3])}` + (e[4] ? "" : ", in between");
   }
 
   function answer(s, list) {
@@ -116,20 +118,31 @@ document.addEventListener("DOMContentLoaded", () => {
     const worth = list.filter(q => q.kind === WORTH).sort((a, b) => b.e[1] - a.e[1]);
     const harmful = list.filter(q => q.kind === HARMFUL);
     const unclear = list.filter(q => q.kind === UNCLEAR).length;
-    const words = [[worth.length, "worth it"], [harmful.length, "harmful if faster"],
+    const kinds = [[worth.length, "worth it"], [harmful.length, "harmful if faster"],
       [list.length - worth.length - harmful.length - unclear, "surely worthless"],
-      [unclear, "unclear"]].filter(w => w[0]).map(w => w.join(" ")).join(", ");
+      [unclear, "unclear"]].filter(w => w[0]);
+    const words = s.tried + ": " + kinds.map(w => w.join(" ")).join(", ") + ".";
     if (!worth.length)
-      return `With ${percent} % off it, nothing is surely worth it; ${words}.`;
+      return [`Nothing is surely worth it, if it took ${less(percent)}.`, words];
     const q = worth[0];
-    return `${q.row.label} is worth most: ${percent} % off it saves ` +
+    return [`${q.row.label} is worth most: if it took ${less(percent)}, it would save ` +
       (q.e[4] ? "" : "(by what was measured around that) ") +
-      `at least ${text(q.e[1])} % of ${s.unit}; ${words}.`;
+      `at least ${text(q.e[1])} % of ${s.unit}.`, words];
+  }
+
+  // Only what is to be seen is explained.
+  function legend(s) {
+    const drawn = $$(".kind[open] .row:not([hidden])", s.el).some(row =>
+      $(".limit", row).getAttribute("d") || row.open && !s.latency);
+    s.dotted.classList.toggle("off", !drawn);
   }
 
   function update() {
     const wanted = filter.value.trim().toLowerCase();
-    shown.textContent = percent === null ? "each at its best" : percent + " %";
+    shown.textContent = percent === null ? "move to see" : percent + " % less";
+    shown.classList.toggle("unset", percent === null);
+    slider.value = percent === null ? 0 : percent;
+    slider.setAttribute("aria-valuetext", percent === null ? "each at its best" : percent + " %");
     best.disabled = percent === null;
     for (const s of sections) {
       const list = s.rows.map(row => {
@@ -151,20 +164,21 @@ document.addEventListener("DOMContentLoaded", () => {
         $(".rows", kind).append(...mine.map(q => q.row.el));
         $(".count", kind).textContent = seen.length === mine.length ? mine.length :
           `${seen.length} of ${mine.length}`;
+        $(".names", kind).textContent = seen.length && seen.length <= MOST_NAMES ?
+          ": " + seen.map(q => q.row.label).join(", ") : "";
         kind.hidden = !mine.length;
         if (wanted && seen.length)
           kind.open = true;
       });
       if (focused && focused !== document.activeElement)
         focused.focus({ preventScroll: true });
-      s.headline.textContent = answer(s, list).replace(/ %/g, "\xa0%");
+      legend(s);
+      answer(s, list).forEach((t, i) => s.headline[i].textContent = t.replace(/ %/g, "\xa0%"));
     }
   }
 
   function choose(value) {
     percent = value;
-    if (value !== null)
-      slider.value = value;
     update();
   }
 
@@ -212,7 +226,7 @@ document.addEventListener("DOMContentLoaded", () => {
     };
   });
 
-  slider.oninput = () => choose(+slider.value);
+  slider.oninput = () => choose(+slider.value || null);
   slider.onchange = link;
   best.onclick = () => { choose(null); link(); };
   sort.onchange = update;
@@ -220,6 +234,7 @@ document.addEventListener("DOMContentLoaded", () => {
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => $$(".kind,.list").forEach(k => k.open = true));
   $$(".row").forEach(row => row.addEventListener("toggle", link));
+  sections.forEach(s => $$(".kind,.row", s.el).forEach(e => e.addEventListener("toggle", () => legend(s))));
   // Of what is not painted yet: the buttons that copy names and commands.
   if (navigator.clipboard) {
     $$(".more code").forEach(code => {

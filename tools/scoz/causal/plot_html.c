@@ -23,6 +23,7 @@
 #define MOST_CURVES  60		 /* large ones, when the page is too large with all of them */
 #define MOST_LABEL   96		 /* characters */
 #define MOST_PAGE    950000	 /* bytes, if leaving out what is least missed can do it */
+#define MOST_NAMES   4		 /* of what is folded; page.js has the same */
 #define DASH	     "\xe2\x80\x94"
 
 /* What a page that would be too large goes without, more and more. */
@@ -54,6 +55,13 @@ static double at_x(const struct page *p, double v)
 	return fmin(fmax(x, 0), WHISKER);
 }
 
+/* The most that is possible is within the axis. */
+static bool has_limit(const struct page *p, const struct model_row *row)
+{
+	return row->e->best == KNOWN_VALUE && row->e->best_at_pct < p->axis.hi &&
+	       row->progress->kind != PROGRESS_LATENCY;
+}
+
 static void write_whisker(const struct page *p, const struct model_row *row)
 {
 	const struct estimate *e = row->e;
@@ -70,7 +78,7 @@ static void write_whisker(const struct page *p, const struct model_row *row)
 	if (some && sure != 0)
 		fprintf(p->out, "M%.1f 7H%.1fV17H%.1fz", at_x(p, 0), at_x(p, sure), at_x(p, 0));
 	fprintf(p->out, "\"/><path class=\"limit\" d=\"");
-	if (some && e->best_at_pct < p->axis.hi && row->progress->kind != PROGRESS_LATENCY)
+	if (has_limit(p, row))
 		fprintf(p->out, "M%.1f 0V24", at_x(p, e->best_at_pct));
 	fprintf(p->out, "\"/><path class=\"ci\" d=\"");
 	if (some)
@@ -145,8 +153,11 @@ static void write_value(const struct page *p, const struct model_row *row)
 		fprintf(p->out, "<b>" DASH "</b> <i></i>");
 	}
 	fprintf(p->out, "<small><span class=\"at\">");
-	if (e->best != KNOWN_NOTHING)
-		fprintf(p->out, "at %g %%", e->best_at_pct);
+	if (e->best != KNOWN_NOTHING) {
+		_cleanup_free_ char *less = less_time_text(e->best_at_pct);
+
+		fprintf(p->out, "if it took %s", less);
+	}
 	fprintf(p->out, "</span>%s%s%s</small></span>", trust,
 		estimate_needs_reason(e) ? " \xc2\xb7 not sure: " : "",
 		estimate_needs_reason(e) ? doubt_text(e->doubt) : "");
@@ -243,10 +254,12 @@ static void write_points(const struct page *p, const struct model_row *row)
 		expected_of(p->m->profile, row->target->name, row->e->progress);
 
 	fprintf(p->out,
-		"<table><tr><th scope=\"col\">at</th><th scope=\"col\">saves, %% [95 %%]"
+		"<table><tr><th scope=\"col\">less time</th><th scope=\"col\">saves, %% [95 %%]"
 		"</th><th scope=\"col\">windows</th>%s%s</tr>\n",
 		p->m->measured ? "<th scope=\"col\">measured</th>" : "",
-		expected ? "<th scope=\"col\">replay (bounds)</th>" : "");
+		expected ? "<th scope=\"col\" title=\"from a recording of the beginning, with "
+			   "bounds\">was expected</th>"
+			 : "");
 	for (size_t i = 1; i < row->e->n_points; i++) {
 		const struct estimate_point *e = &row->e->points[i];
 		_cleanup_free_ char *text = estimate_point_text(e);
@@ -389,13 +402,15 @@ static void write_row(struct page *p, const struct model_row *row)
 
 /* ---- the ranking ---- */
 
-static void write_head(const struct page *p)
+static void write_head(const struct page *p, const char *unit)
 {
 	double first = ceil(p->axis.lo / p->axis.step) * p->axis.step;
 
 	fprintf(p->out, "<div class=\"grid-row head\" aria-hidden=\"true\"><span class=\"name\">"
 			"target</span><span class=\"seen\">%% of samples</span><span "
-			"class=\"whisker ticks\">");
+			"class=\"whisker\"><span class=\"axis-name\">saves, %% of ");
+	page_text(p, unit);
+	fprintf(p->out, "</span><span class=\"ticks\">");
 	for (int i = 0; first + i * p->axis.step <= p->axis.hi; i++) {
 		double v = first + i * p->axis.step;
 
@@ -403,8 +418,24 @@ static void write_head(const struct page *p)
 		fprintf(p->out, "<span style=\"left:%.1f%%\">%g</span>", at_x(p, v) / WHISKER * 100,
 			v);
 	}
-	fprintf(p->out, "</span><span class=\"value\">saves, %% [95 %% interval]</span><span "
-			"class=\"spark\">whole curve</span></div>\n");
+	fprintf(p->out,
+		"</span></span><span class=\"value\">estimate [95 %% interval]</span><span "
+		"class=\"spark\" title=\"up: what it saves, to the right: how much less time it "
+		"takes; the same scale in all rows\">what it saves with<span class=\"ends\">"
+		"<span>0</span><span>100 %% less time</span></span></span></div>\n");
+}
+
+/* Those of what is folded, where they are few; seen as long as it is. */
+static void write_names(const struct page *p, const struct ranking *r, enum section s)
+{
+	size_t from = r->start[s], n = r->start[s + 1] - from;
+
+	fprintf(p->out, "<span class=\"names\">");
+	for (size_t i = 0; i < n && n <= MOST_NAMES; i++) {
+		fprintf(p->out, i ? ", " : ": ");
+		page_text(p, p->labels[r->rows[from + i] - p->m->rows]);
+	}
+	fprintf(p->out, "</span>");
 }
 
 static void write_kind(struct page *p, const struct ranking *r, enum section s, bool open)
@@ -412,23 +443,24 @@ static void write_kind(struct page *p, const struct ranking *r, enum section s, 
 	size_t n = r->start[s + 1] - r->start[s];
 
 	fprintf(p->out,
-		"<details class=\"kind\"%s%s><summary>%s (<span class=\"count\">%zu</span>)"
-		"</summary><div class=\"rows\">\n",
+		"<details class=\"kind\"%s%s><summary>%s (<span class=\"count\">%zu</span>)",
 		open ? " open=\"open\"" : "", n ? "" : " hidden=\"hidden\"", section_title(s), n);
+	write_names(p, r, s);
+	fprintf(p->out, "</summary><div class=\"rows\">\n");
 	for (size_t i = r->start[s]; i < r->start[s + 1]; i++)
 		write_row(p, r->rows[i]);
 	fprintf(p->out, "</div></details>\n");
 }
 
+/* The slider begins at its end, which asks nothing. */
 static void write_controls(const struct page *p)
 {
-	fputs("<div class=\"controls\" id=\"controls\"><label>Less time in "
-	      "each target: <output id=\"at-text\">each at its best</output> <input type=\"range\" "
-	      "id=\"at\" "
-	      "min=\"5\" max=\"100\" step=\"5\" value=\"50\" aria-label=\"percent less time in "
-	      "each target\"/></label> <button type=\"button\" id=\"best\" "
-	      "disabled=\"disabled\">each "
-	      "at its best</button> <label>sort by <select id=\"sort\"><option "
+	fputs("<div class=\"controls\" id=\"controls\"><label>What if each took less time? <input "
+	      "type=\"range\" id=\"at\" min=\"0\" max=\"100\" step=\"5\" value=\"0\" "
+	      "aria-label=\"percent less time in each target\"/> <output id=\"at-text\" "
+	      "class=\"unset\">move to "
+	      "see</output></label> <button type=\"button\" id=\"best\" disabled=\"disabled\">"
+	      "reset</button> <label>sort by <select id=\"sort\"><option "
 	      "value=\"bound\">what is sure</option><option value=\"estimate\">estimate</option>"
 	      "<option value=\"samples\">samples</option><option value=\"name\">name</option>"
 	      "<option value=\"doubt\">widest interval</option></select></label> <input "
@@ -437,68 +469,97 @@ static void write_controls(const struct page *p)
 	      p->out);
 }
 
+/* The answer, and beside it, not as large, how many there are of each kind. */
+static void write_answer(const struct page *p, const struct ranking *r)
+{
+	_cleanup_free_ char *answer = ranking_headline(r, p->labels, false);
+	_cleanup_free_ char *counts = r->n ? ranking_counts(r) : xstrdup("");
+
+	fprintf(p->out, "<span>");
+	write_label(p, answer);
+	fprintf(p->out, "</span> <span class=\"counts\">");
+	page_text(p, counts);
+	fprintf(p->out, "%s</span>", r->n ? "." : "");
+}
+
 /* What else is to be known at once: what is best done next, or why there is no answer. */
 static void write_next(const struct page *p, const struct ranking *r, uint32_t progress)
 {
-	_cleanup_free_ char *next = next_text(p->m, progress), *excuse = ranking_excuse(r);
+	bool known = false;
+	_cleanup_free_ char *next = next_text(p->m, progress, &known), *excuse = ranking_excuse(r);
 
-	if (!next && !excuse)
+	if (!known && !excuse)
 		return;
 	fprintf(p->out, "<p class=\"next\">");
-	write_label(p, next ? next : excuse);
-	fprintf(p->out, "%s</p>\n", next ? "." : "");
+	write_label(p, known ? next : excuse);
+	fprintf(p->out, "%s</p>\n", known ? "." : "");
+}
+
+static bool is_open(const struct ranking *r, enum section s)
+{
+	return s <= SECTION_HARMFUL || !r->start[SECTION_WORTHLESS];
 }
 
 /* What rows show, no more than there is. */
-static void write_legend(const struct page *p, const struct ranking *r, const char *unit)
+static void write_legend(const struct page *p, const struct ranking *r)
 {
-	bool worth = r->start[SECTION_WORTH + 1] > 0, more = false;
+	bool worth = r->start[SECTION_WORTH + 1] > 0, harmful = r->start[SECTION_HARMFUL + 1] > 0;
+	bool more = false, limit = false, seen = false;
 
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		more |= r->rows[i]->trust.t.answer == TRUST_MORE;
-	fprintf(p->out, "<p class=\"sub\">Each row: by how much ");
-	page_text(p, unit);
+		limit |= is_open(r, section_of(r->rows[i])) && has_limit(p, r->rows[i]);
+		seen |= isfinite(ranking_share(r->rows[i]));
+	}
 	fprintf(p->out,
-		" would shrink if that target took less time, by what stands after \"at\". "
-		"%sMark and line: the estimate and its 95 %% interval; dotted: the most that is "
-		"possible%s.</p>\n",
-		worth ? "Solid bar: what is surely saved, the \"at least\" above. " : "",
-		more ? "; \xc2\xb1"
-		       "2 in 9 min: so much more profiling makes it that precise"
-		     : "");
+		"<p class=\"sub keys\">%s<i class=\"key key-est\"></i> the estimate "
+		"<i class=\"key key-ci\"></i> its\xc2\xa0"
+		"95\xc2\xa0%%\xc2\xa0"
+		"interval%s "
+		"<span class=\"dotted%s\"><i class=\"key key-limit\"></i> the most that is "
+		"possible</span></p>\n",
+		worth	  ? "<i class=\"key key-sure\"></i> what is surely saved "
+		: harmful ? "<i class=\"key key-sure bad\"></i> what is surely lost "
+			  : "",
+		more ? " (\xc2\xb1"
+		       "2 in 9 min: so precise after so much more profiling)"
+		     : "",
+		limit ? "" : " off");
+	if (seen)
+		fputs("<p class=\"sub of-samples\">% of samples is a share of the time of all "
+		      "CPUs; what is saved is elapsed time, and may be more than that.</p>\n",
+		      p->out);
 }
 
 static void write_progress(struct page *p, uint32_t progress)
 {
 	struct ranking r;
-	char *headline, *unit;
-	bool nothing;
+	char *unit, *tried;
 
 	ranking_init(&r, p->m, progress, SORT_BOUND, NULL);
-	headline = ranking_headline(&r, p->labels, true);
 	unit = ranking_unit(p->m, r.progress);
-	nothing = !r.start[SECTION_WORTHLESS];
+	tried = ranking_tried(&r);
 	fprintf(p->out,
 		"<section class=\"progress%s\" id=\"p-%u\" data-lo=\"%g\" data-hi=\"%g\" "
 		"data-latency=\"%d\" data-unit=\"",
 		progress ? "" : " shown", progress, p->axis.lo, p->axis.hi,
 		r.progress->kind == PROGRESS_LATENCY);
 	page_text(p, unit);
-	fprintf(p->out, "\">\n<h1 class=\"headline\">");
-	write_label(p, headline);
+	fprintf(p->out, "\" data-tried=\"%s\">\n<h1 class=\"headline\">", tried);
+	write_answer(p, &r);
 	fprintf(p->out, "</h1>\n");
 	write_next(p, &r, progress);
-	write_legend(p, &r, unit);
+	write_legend(p, &r);
 	if (!progress)
 		write_controls(p);
-	write_head(p);
+	write_head(p, unit);
 	for (enum section s = 0; s < SECTIONS; s++)
-		write_kind(p, &r, s, s <= SECTION_HARMFUL || nothing);
+		write_kind(p, &r, s, is_open(&r, s));
 	plot_list_joints(p->m, p->labels, progress, p->out);
 	plot_list_unmeasured(p->m, progress, p->out);
 	fprintf(p->out, "</section>\n");
-	free(headline);
 	free(unit);
+	free(tried);
 	ranking_deinit(&r);
 }
 
@@ -523,7 +584,6 @@ static void write_facts(const struct page *p)
 {
 	const struct model *m = p->m;
 	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
-	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
 
 	fprintf(p->out, "<p class=\"sub facts\"><code>");
 	page_text(p, *h->command ? h->command : "the whole system");
@@ -537,20 +597,38 @@ static void write_facts(const struct page *p)
 		fprintf(p->out, "\" %.4g/s%s", m->progress[i].rate_per_s, latency ? ", " : "");
 		page_text(p, latency ? latency : "");
 	}
-	fprintf(p->out,
-		" \xc2\xb7 %zu windows kept, %zu discarded \xc2\xb7 %llu samples, %llu lost",
-		m->kept, m->profile->n_windows - m->kept, (unsigned long long)m->samples_total,
-		(unsigned long long)m->samples_lost);
-	fprintf(p->out, " \xc2\xb7 engine ");
-	page_text(p, h->engine);
-	fprintf(p->out, ", model ");
-	page_text(p, h->model);
-	fprintf(p->out, ", %.0f Hz, seed %llu \xc2\xb7 %.1f %% delay \xc2\xb7 ", h->frequency_hz,
-		(unsigned long long)h->seed, share);
+	fprintf(p->out, " \xc2\xb7 %llu samples, %llu lost \xc2\xb7 ",
+		(unsigned long long)m->samples_total, (unsigned long long)m->samples_lost);
 	page_text(p, h->host);
 	fprintf(p->out, ", Linux ");
 	page_text(p, h->kernel);
 	fprintf(p->out, ", %d core%s</p>\n", h->cpus, h->cpus == 1 ? "" : "s");
+}
+
+static void write_method(const struct page *p)
+{
+	const struct model *m = p->m;
+	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
+	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
+	_cleanup_free_ char *machine = model_machine_text(m);
+
+	fprintf(p->out,
+		"<details class=\"list\"><summary>How it was measured</summary>\n"
+		"<ul class=\"notes\"><li>%zu windows kept, %zu discarded: in each, one target was "
+		"virtually faster, or none was</li>\n<li>everything else was held up for that, by "
+		"%.1f %% of the time; all numbers are without that</li>\n<li>engine ",
+		m->kept, m->profile->n_windows - m->kept, share);
+	page_text(p, h->engine);
+	fprintf(p->out, ", model ");
+	page_text(p, h->model);
+	fprintf(p->out, ", %.0f samples a second and core, seed %llu: options of scozd</li>\n",
+		h->frequency_hz, (unsigned long long)h->seed);
+	if (machine) {
+		fprintf(p->out, "<li>the machine: ");
+		page_text(p, machine);
+		fprintf(p->out, "</li>\n");
+	}
+	fprintf(p->out, "</ul>\n</details>\n");
 }
 
 static void write_list(const struct page *p, const char *title, const struct text_list *l)
@@ -582,18 +660,11 @@ static void write_tabs(const struct page *p)
 
 static void write_ranking(struct page *p)
 {
-	_cleanup_free_ char *machine = model_machine_text(p->m);
-
 	p->axis = plot_axis(p->m);
 	write_shared(p);
 	write_tabs(p);
 	for (uint32_t i = 0; i < p->m->profile->n_progress; i++)
 		write_progress(p, i);
-	if (machine) {
-		fprintf(p->out, "<h2>The machine</h2>\n<p class=\"notes\">");
-		page_text(p, machine);
-		fprintf(p->out, "</p>\n");
-	}
 }
 
 /* No target was measured: why, and what is expected all the same. */
@@ -651,6 +722,8 @@ static void write_page(struct page *p)
 	else
 		write_nothing(p);
 	write_facts(p);
+	if (p->m->n_rows)
+		write_method(p);
 	if (p->less)
 		fprintf(p->out,
 			"<p class=\"sub\">Left out, so that the page stays small: %s.</p>\n",

@@ -7,21 +7,28 @@
 #include "tools/scoz/text.h"
 
 #define MOST_LISTED 30
+#define MOST_NAMES  4
 
-static void list_begin(FILE *out, const char *title, size_t n, const char *what)
+/* @names: of what is in it, seen as long as it is folded; "": too many. */
+static void list_begin(FILE *out, const char *title, size_t n, const char *what, const char *names,
+		       const char *less)
 {
+	fprintf(out, "<details class=\"list\"><summary>%s (%zu): %s<span class=\"names\">%s", title,
+		n, what, *names ? ": " : "");
+	text_xml(out, names);
 	fprintf(out,
-		"<details class=\"list\"><summary>%s (%zu): %s</summary>\n<table><tr><th "
-		"scope=\"col\">target</th><th scope=\"col\">saves, %%</th><th "
-		"scope=\"col\">at</th></tr>\n",
-		title, n, what);
+		"</span></summary>\n<table><tr><th scope=\"col\">target</th><th "
+		"scope=\"col\">saves, %%</th><th scope=\"col\">%s</th></tr>\n",
+		less);
 }
 
 static void list_row(FILE *out, const char *name, const char *value, double at_pct)
 {
+	_cleanup_free_ char *less = less_time_text(at_pct);
+
 	fprintf(out, "<tr><td>");
 	text_xml(out, name);
-	fprintf(out, "</td><td>%s</td><td>%g %%</td></tr>\n", value, at_pct);
+	fprintf(out, "</td><td>%s</td><td>%s</td></tr>\n", value, less);
 }
 
 static void list_end(FILE *out, size_t n)
@@ -37,10 +44,13 @@ void plot_list_joints(const struct model *m, char *const *labels, uint32_t progr
 {
 	size_t n;
 	const struct model_row **list = next_joints(m, progress, &n);
+	_cleanup_free_ char *names = xstrdup("");
 
+	for (size_t i = 0; i < n && n <= MOST_NAMES; i++)
+		text_add(&names, "%s%s", i ? ", " : "", labels[list[i] - m->rows]);
 	if (n)
-		list_begin(out, "Together", n,
-			   "what both save, measured with both that much faster");
+		list_begin(out, "Together", n, "what both would save if both took less time", names,
+			   "if both took");
 	for (size_t i = 0; i < n && i < MOST_LISTED; i++) {
 		const struct estimate *e = list[i]->e;
 		_cleanup_free_ char *value =
@@ -61,12 +71,15 @@ void plot_list_unmeasured(const struct model *m, uint32_t progress, FILE *out)
 	size_t n;
 	const struct profile_expected **list = expected_unmeasured(m, progress, &n);
 	const struct profile_replay *replay = expected_replay(m->profile);
+	_cleanup_free_ char *names = xstrdup("");
 	_cleanup_free_ char *what =
-		xasprintf("expected by a replay of the first %.1f s, with bounds; no verdict",
+		xasprintf("only estimated, from a recording of the first %.1f s",
 			  replay ? replay->seconds : 0);
 
+	for (size_t i = 0; i < n && n <= MOST_NAMES; i++)
+		text_add(&names, "%s%s", i ? ", " : "", list[i]->target);
 	if (n)
-		list_begin(out, "Not measured", n, what);
+		list_begin(out, "Not measured", n, what, names, "if it took");
 	for (size_t i = 0; i < n && i < MOST_LISTED; i++) {
 		const struct profile_expectation *at =
 			profile_expectation_half(list[i]->at, list[i]->n_at);

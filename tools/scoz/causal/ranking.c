@@ -142,7 +142,25 @@ static size_t section_size(const struct ranking *r, enum section s)
 	return r->start[s + 1] - r->start[s];
 }
 
-static char *count_text(const struct ranking *r)
+static bool all_of_kind(const struct ranking *r, const char *kind)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		if (strcmp(r->rows[i]->target->kind, kind) != 0)
+			return false;
+	}
+	return true;
+}
+
+char *ranking_tried(const struct ranking *r)
+{
+	const char *what = all_of_kind(r, "function") ? "function"
+			   : all_of_kind(r, "line")   ? "line"
+						      : "target";
+
+	return xasprintf("%zu %s%s tried", r->n, what, r->n == 1 ? "" : "s");
+}
+
+char *ranking_counts(const struct ranking *r)
 {
 	static const char *const words[] = {
 		[SECTION_WORTH] = "worth it",
@@ -150,12 +168,14 @@ static char *count_text(const struct ranking *r)
 		[SECTION_WORTHLESS] = "surely worthless",
 		[SECTION_UNCLEAR] = "unclear",
 	};
-	char *text = xstrdup("");
+	char *text = ranking_tried(r);
+	const char *before = ": ";
 
 	for (enum section s = 0; s < SECTIONS; s++) {
-		if (section_size(r, s))
-			text_add(&text, "%s%zu %s", *text ? ", " : "", section_size(r, s),
-				 words[s]);
+		if (!section_size(r, s))
+			continue;
+		text_add(&text, "%s%zu %s", before, section_size(r, s), words[s]);
+		before = ", ";
 	}
 	return text;
 }
@@ -173,9 +193,9 @@ static char *ranking_answer(const struct ranking *r, char *const *labels)
 char *ranking_headline(const struct ranking *r, char *const *labels, bool counts)
 {
 	_cleanup_free_ char *answer = ranking_answer(r, labels);
-	_cleanup_free_ char *count = count_text(r);
+	_cleanup_free_ char *count = ranking_counts(r);
 
-	return counts && r->n ? xasprintf("%s; %s.", answer, count) : xasprintf("%s.", answer);
+	return counts && r->n ? xasprintf("%s. %s.", answer, count) : xasprintf("%s.", answer);
 }
 
 char *ranking_excuse(const struct ranking *r)

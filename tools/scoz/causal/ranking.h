@@ -45,10 +45,13 @@ bool row_matches(const struct model_row *row, const char *filter);
 /* "the time per \"iter\"", "the latency of \"request\"", "the run time"; to be freed. */
 char *ranking_unit(const struct model *m, const struct profile_progress *p);
 /*
- * One sentence: what to do, and how sure that is. @labels: by the model's row. @counts: and how
- * many there are of each kind. To be freed.
+ * What to do, and how sure that is, in one sentence. @labels: by the model's row. @counts: and how
+ * many there are of each kind, in another one. To be freed.
  */
 char *ranking_headline(const struct ranking *r, char *const *labels, bool counts);
+/* "2 functions tried", "2 functions tried: 1 worth it, 1 unclear"; to be freed. */
+char *ranking_tried(const struct ranking *r);
+char *ranking_counts(const struct ranking *r);
 /* Where nothing is known well because the machine was busy otherwise; NULL: not so. To be freed. */
 char *ranking_excuse(const struct ranking *r);
 

@@ -306,7 +306,7 @@ static void print_unmeasured(const struct model *m, uint32_t progress,
 		paint(PAINT_BOLD);
 		printf("Not measured (%zu)", n);
 		paint(PAINT_PLAIN);
-		printf(": expected by a replay of the first %.1f s\n",
+		printf(": only estimated, from a recording of the first %.1f s\n",
 		       replay ? replay->seconds : 0);
 	}
 	for (size_t i = 0; i < n && i < limit; i++) {
@@ -330,7 +330,7 @@ static void print_joints(const struct model *m, uint32_t progress, const struct 
 		paint(PAINT_BOLD);
 		printf("Together (%zu)", n);
 		paint(PAINT_PLAIN);
-		printf(": what both save, measured with both that much faster\n");
+		printf(": what both would save if both took less time\n");
 	}
 	for (size_t i = 0; i < n && i < limit; i++) {
 		_cleanup_free_ char *label = text_shown(m->labels[list[i] - m->rows]);
@@ -345,7 +345,7 @@ static void print_joints(const struct model *m, uint32_t progress, const struct 
 
 static void print_next(const struct model *m, uint32_t progress, size_t width)
 {
-	_cleanup_free_ char *text = next_text(m, progress), *line = NULL, *shown = NULL;
+	_cleanup_free_ char *text = next_text(m, progress, NULL), *line = NULL, *shown = NULL;
 
 	if (!text)
 		return;
@@ -387,9 +387,12 @@ static void print_ranking(const struct model *m, uint32_t progress, const struct
 		labels_fit(labels, r.n, c.name, locale_ellipsis());
 		putchar('\n');
 		paint(PAINT_SOFT);
-		_cleanup_free_ char *legend =
-			xasprintf("SAVES: %% of %s, with AT %% off the target [95 %% interval]%s",
-				  shown, c.seen ? "; SEEN: % of samples" : "");
+		_cleanup_free_ char *legend = xasprintf(
+			"SAVES: %% of %s, if the target took AT %% less time [95 %% "
+			"interval]%s",
+			shown,
+			c.seen ? "; SEEN: % of samples (of all CPUs; what is saved is elapsed time)"
+			       : "");
 
 		text_put_wrapped(legend, 0, prose);
 		paint(PAINT_PLAIN);

@@ -218,10 +218,14 @@ static char *headline(const struct diff *d)
 		text = xstrdup(p->d.answer == DIFFERENCE_SAME
 				       ? "No target surely changed"
 				       : "What changed cannot be told: profile longer");
-	else
-		text = xasprintf("%s changed most: %g %% off it saved %.1f %% of %s, now %.1f %%",
-				 p->label, p->at_pct, p->pa->program_speedup_pct, unit,
+	else {
+		_cleanup_free_ char *less = less_time_text(p->at_pct);
+
+		text = xasprintf("%s changed most: if it took %s, it would have saved %.1f %% of "
+				 "%s, and would now save %.1f %%",
+				 p->label, less, p->pa->program_speedup_pct, unit,
 				 p->pb->program_speedup_pct);
+	}
 	text_add(&text, "; %zu changed, %zu the same, %zu cannot be told.",
 		 d->count[DIFFERENCE_CHANGED], d->count[DIFFERENCE_SAME],
 		 d->count[DIFFERENCE_UNKNOWN]);
@@ -303,8 +307,9 @@ static void print_diff(const struct diff *d)
 	print_file("NEW", d->b);
 	putchar('\n');
 	if (d->n) {
-		print_prose("% of the time per unit saved with AT % off the target; difference in "
-			    "percentage points",
+		print_prose("% of the time per unit saved if the target took AT % less time; "
+			    "difference "
+			    "in percentage points",
 			    0);
 		print_pairs(d);
 	}

@@ -50,6 +50,10 @@ static int table_ranges(const struct target *t, const struct maptable *table,
 		return maptable_file_ranges(table, t->name, ranges, err);
 	case TARGET_BINARY:
 		return maptable_all_ranges(table, ranges, err);
+	case TARGET_KERNEL:
+		if (strpbrk(t->name, "*?["))
+			return maptable_functions_ranges(table, t->name, ranges, err);
+		/* fall through */
 	default:
 		return maptable_function_ranges(table, t->name, ranges, err);
 	}

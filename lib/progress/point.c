@@ -411,12 +411,12 @@ static int parse_target_kernel(const char *rest, struct target *ret, struct erro
 	bool syscall = ret->kind == TARGET_SYSCALL;
 
 	ret->name = xstrdup(rest);
-	if (!identifier(rest, syscall ? "" : ".$") || isdigit((unsigned char)*rest))
+	if (!identifier(rest, syscall ? "" : ".$*?[]^-") || isdigit((unsigned char)*rest))
 		return error_set(err, EINVAL, "'%s': '%s' is not %s", ret->spec, rest,
 				 syscall ? "a system call's name: write syscall:NAME, for example "
 					   "syscall:fsync"
 					 : "a kernel function: write kernel:FUNCTION, for example "
-					   "kernel:copy_page");
+					   "kernel:copy_page or kernel:ext4_*");
 	return 0;
 }
 

@@ -104,6 +104,9 @@ void maptable_statements(const struct maptable *t, uint64_t start, uint64_t end,
  */
 int maptable_function_ranges(const struct maptable *t, const char *function,
 			     struct addr_ranges *ret, struct error *err);
+/* Of all functions whose name matches. */
+int maptable_functions_ranges(const struct maptable *t, const char *glob, struct addr_ranges *ret,
+			      struct error *err);
 int maptable_line_ranges(const struct maptable *t, const char *file, uint32_t line,
 			 struct addr_ranges *ret, struct error *err);
 int maptable_file_ranges(const struct maptable *t, const char *glob, struct addr_ranges *ret,

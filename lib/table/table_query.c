@@ -421,6 +421,39 @@ static bool address_scope(const struct maptable *t, const char *address, uint32_
 	return true;
 }
 
+/* Of the marked functions, inlined copies too. */
+static void add_marked_functions(const struct maptable *t, const bool *func,
+				 struct addr_ranges *ret, size_t *cap)
+{
+	_cleanup_free_ bool *scope = xcalloc(t->n_scope + 1, sizeof(*scope));
+
+	for (uint32_t i = 0; i < t->n_scope; i++)
+		scope[i] = func[t->scope[i].func];
+	add_marked_scopes(t, scope, ret, cap);
+	for (uint32_t i = 0; i < t->n_sym; i++) {
+		const struct table_sym *s = &t->sym[i];
+
+		if (func[s->func])
+			add_range(ret, cap, t->h->base + s->off, t->h->base + s->off + s->size);
+	}
+}
+
+int maptable_functions_ranges(const struct maptable *t, const char *glob, struct addr_ranges *ret,
+			      struct error *err)
+{
+	_cleanup_free_ bool *func = xcalloc(t->n_func + 1, sizeof(*func));
+	size_t cap = 0;
+
+	*ret = (struct addr_ranges){ 0 };
+	for (uint32_t i = 0; i < t->n_func; i++)
+		func[i] = glob_match(glob, t->str + t->func[i].name);
+	add_marked_functions(t, func, ret, &cap);
+	addr_ranges_sort_merge(ret);
+	return ret->n ? 0
+		      : error_set(err, ENOENT, "%s has no function that \"%s\" matches",
+				  maptable_name(t), glob);
+}
+
 int maptable_function_ranges(const struct maptable *t, const char *function,
 			     struct addr_ranges *ret, struct error *err)
 {
@@ -436,19 +469,8 @@ int maptable_function_ranges(const struct maptable *t, const char *function,
 		scope[around] = true;
 		add_marked_scopes(t, scope, ret, &cap);
 	}
-	if (any) {
-		scope = xcalloc(t->n_scope, sizeof(*scope));
-		for (uint32_t i = 0; i < t->n_scope; i++)
-			scope[i] = func[t->scope[i].func];
-		add_marked_scopes(t, scope, ret, &cap);
-		for (uint32_t i = 0; i < t->n_sym; i++) {
-			const struct table_sym *s = &t->sym[i];
-
-			if (func[s->func])
-				add_range(ret, &cap, t->h->base + s->off,
-					  t->h->base + s->off + s->size);
-		}
-	}
+	if (any)
+		add_marked_functions(t, func, ret, &cap);
 	addr_ranges_sort_merge(ret);
 	return ret->n ? 0 : no_function(t, function, err);
 }

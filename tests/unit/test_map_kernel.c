@@ -274,6 +274,13 @@ static void test_image(void **state)
 	assert_true(in_ranges(&r, at));
 	assert_false(in_ranges(&r, address_of("obj/vmlinux", "_start")));
 	addr_ranges_free(&r);
+	assert_int_equal(maptable_functions_ranges(kernel->table, "*_open*", &r, NULL), 0);
+	assert_true(in_ranges(&r, at));
+	assert_false(in_ranges(&r, address_of("obj/vmlinux", "_start")));
+	assert_true(in_ranges(&r, address_of("obj/vmlinux", "do_filp_open")));
+	addr_ranges_free(&r);
+	assert_int_equal(maptable_functions_ranges(kernel->table, "*nothing*", &r, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "no function that \"*nothing*\" matches"));
 
 	/* Without the marks of its beginning: it is where its first segment is. */
 	maps_destroy(m);

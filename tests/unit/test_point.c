@@ -198,6 +198,7 @@ static void test_targets(void **state)
 	check_target("kernel:copy_page.constprop.0", TARGET_KERNEL, "copy_page.constprop.0", NULL,
 		     0);
 	check_target("syscall:fsync", TARGET_SYSCALL, "fsync", NULL, 0);
+	check_target("kernel:ext4_*", TARGET_KERNEL, "ext4_*", NULL, 0);
 	check_target("cgroup:a/b.service", TARGET_CGROUP, "a/b.service", NULL, 0);
 	check_target("rank:12", TARGET_RANK, "12", NULL, 0);
 	check_target("comm:kworker/0:1", TARGET_COMM, "kworker/0:1", NULL, 0);

@@ -170,6 +170,9 @@ $(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS) -lcmocka
 
+# It plays the engine and its unwind tables.
+$(B)/tests/test_polling: LDLIBS += -Wl,--wrap=unwind_follow_table -Wl,--wrap=engine_set_polling
+
 .PHONY: unit system bench
 unit: $(UNIT) ## the unit tests
 	$(say_end)

@@ -26,6 +26,8 @@ static void put_stack(uint32_t id, const struct record_stack *s, void *arg)
 static void put_process(const struct record_process *p, void *arg)
 {
 	trace_write_process(writer_of(arg), p->id, p->pid, p->name);
+	if (p->rank >= 0)
+		trace_write_rank(writer_of(arg), p->id, p->rank, p->rank_from);
 }
 
 static void put_thread(const struct record_thread *t, void *arg)

@@ -65,12 +65,6 @@ static void put_sample(const struct record_sample *s, void *arg)
 		put_event(&e, arg);
 }
 
-static void put_times(const struct record_thread *t, void *arg)
-{
-	(void)t;
-	(void)arg;
-}
-
 static void put_device(const char *name, void *arg)
 {
 	trace_write_device(writer_of(arg), name);
@@ -85,7 +79,6 @@ struct recorder_sink causal_sink(struct causal_output *out)
 		.thread = put_thread,
 		.comm = put_comm,
 		.sample = put_sample,
-		.times = put_times,
 		.device = put_device,
 		.event = put_event,
 		.arg = out,

@@ -170,6 +170,9 @@ $(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS) -lcmocka
 
+# It plays the engine and its unwind tables.
+$(B)/tests/test_polling: LDLIBS += -Wl,--wrap=unwind_follow_table -Wl,--wrap=engine_set_polling
+
 .PHONY: unit system bench
 unit: $(UNIT) ## the unit tests
 	$(say_end)
@@ -324,6 +327,7 @@ INSTALLED := 755:$(B)/scozd:sbin/scozd 755:$(B)/scoz:bin/scoz \
 	644:$(B)/completions/_scoz:share/zsh/site-functions/_scoz \
 	644:$(B)/completions/scoz.fish:share/fish/vendor_completions.d/scoz.fish \
 	$(foreach d,README.md CHANGELOG.md $(wildcard docs/*.md docs/*.svg docs/*.png),644:$(d):share/doc/scoz/$(d)) \
+	755:workloads/profile-mpi:share/doc/scoz/examples/profile-mpi \
 	$(foreach m,Kbuild Makefile dkms.conf scoz.c scoz.h scoz_trace.h,644:kernel-patches/module/$(m):share/scoz/module/$(m)) \
 	755:kernel-patches/module/add-types:share/scoz/module/add-types \
 	$(foreach l,$(wildcard LICENSES/*.txt),644:$(l):share/doc/scoz/$(l))
@@ -344,7 +348,7 @@ uninstall: ## removes what install put there, and nothing else
 	$(call each_installed,rm -f "$$to"); done
 	@rmdir '$(DESTDIR)$(PREFIX)'/share/scoz/module '$(DESTDIR)$(PREFIX)'/share/scoz \
 		'$(DESTDIR)$(PREFIX)'/include/scoz-compat '$(DESTDIR)$(PREFIX)'/share/doc/scoz/docs \
-		'$(DESTDIR)$(PREFIX)'/share/doc/scoz/LICENSES '$(DESTDIR)$(PREFIX)'/share/doc/scoz \
+		'$(DESTDIR)$(PREFIX)'/share/doc/scoz/examples '$(DESTDIR)$(PREFIX)'/share/doc/scoz/LICENSES '$(DESTDIR)$(PREFIX)'/share/doc/scoz \
 		2>/dev/null || true
 
 .PHONY: deb

@@ -319,7 +319,8 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 
 	processes_recorded(r->processes, thread_slot(r, e->tid)->process);
 	thread.process = thread_slot(r, e->tid)->process;
-	r->sink.times(&thread, r->sink.arg);
+	if (r->sink.times)
+		r->sink.times(&thread, r->sink.arg);
 	if (thread_slot(r, e->tid)->id == thread.id)
 		thread_slot(r, e->tid)->ended = t->exited;
 }

@@ -36,7 +36,7 @@ struct recorder_sink {
 	void (*thread)(const struct record_thread *thread, void *arg);
 	void (*comm)(uint32_t thread, uint64_t time, const char *comm, void *arg);
 	void (*sample)(const struct record_sample *sample, void *arg);
-	void (*times)(const struct record_thread *thread, void *arg);
+	void (*times)(const struct record_thread *thread, void *arg); /* NULL: no need of them */
 	void *arg;
 	/*
 	 * Of causal recordings only; devices count from 0, too. Events are in the order of time,

@@ -26,6 +26,8 @@ static void put_stack(uint32_t id, const struct record_stack *s, void *arg)
 static void put_process(const struct record_process *p, void *arg)
 {
 	trace_write_process(writer_of(arg), p->id, p->pid, p->name);
+	if (p->rank >= 0)
+		trace_write_rank(writer_of(arg), p->id, p->rank, p->rank_from);
 }
 
 static void put_thread(const struct record_thread *t, void *arg)
@@ -63,12 +65,6 @@ static void put_sample(const struct record_sample *s, void *arg)
 		put_event(&e, arg);
 }
 
-static void put_times(const struct record_thread *t, void *arg)
-{
-	(void)t;
-	(void)arg;
-}
-
 static void put_device(const char *name, void *arg)
 {
 	trace_write_device(writer_of(arg), name);
@@ -83,7 +79,6 @@ struct recorder_sink causal_sink(struct causal_output *out)
 		.thread = put_thread,
 		.comm = put_comm,
 		.sample = put_sample,
-		.times = put_times,
 		.device = put_device,
 		.event = put_event,
 		.arg = out,

@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-#define TRACE_VERSION 3 /* 1 had no TRACE_SPIN, 2 no words of the command */
+#define TRACE_VERSION 4 /* 1 had no TRACE_SPIN, 2 no words of the command, 3 no ranks */
 #define TRACE_NONE    UINT32_MAX
 
 enum trace_type {
@@ -98,7 +98,9 @@ struct trace_thread {
 
 struct trace_process {
 	int32_t pid;
-	const char *name; /* the last one */
+	const char *name;      /* the last one */
+	int32_t rank;	       /* in a parallel job, -1: none */
+	const char *rank_from; /* the environment's variable that says so; NULL: none does */
 };
 
 /* ---- writing ---- */
@@ -111,6 +113,7 @@ int trace_write_command(struct trace_writer *w, char *const *command);
 int trace_write_frame(struct trace_writer *w, const struct record_frame *f);
 int trace_write_stack(struct trace_writer *w, const struct record_stack *s);
 int trace_write_process(struct trace_writer *w, uint32_t id, int pid, const char *name);
+int trace_write_rank(struct trace_writer *w, uint32_t process, int rank, const char *from);
 int trace_write_thread(struct trace_writer *w, const struct trace_thread *t);
 int trace_write_comm(struct trace_writer *w, uint32_t thread, const char *comm);
 /* A device, or a progress point. */

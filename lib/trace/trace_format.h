@@ -26,6 +26,7 @@ enum trace_record {
 	TRACE_REC_POINT,
 	TRACE_REC_FOOTER,
 	TRACE_REC_WORD,
+	TRACE_REC_RANK,
 };
 
 #endif

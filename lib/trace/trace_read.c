@@ -214,12 +214,22 @@ static void get_process(struct cursor *c, struct loading *l)
 
 	if (id == t->n_processes && !c->bad) {
 		array_reserve(t->processes, l->cap_processes, t->n_processes + 1);
-		t->processes[t->n_processes++] = (struct trace_process){};
+		t->processes[t->n_processes++] = (struct trace_process){ .rank = -1 };
 	}
 	if (c->bad)
 		return;
 	t->processes[id].pid = get_below(c, INT32_MAX);
 	replace(&t->processes[id].name, get_text(c));
+}
+
+static void get_rank(struct cursor *c, struct loading *l)
+{
+	uint64_t id = get_below(c, l->t->n_processes);
+
+	if (c->bad)
+		return;
+	l->t->processes[id].rank = get_below(c, INT32_MAX);
+	replace(&l->t->processes[id].rank_from, get_text(c));
 }
 
 static void get_thread(struct cursor *c, struct loading *l)
@@ -278,6 +288,9 @@ static void load_record(struct cursor *c, uint8_t type, struct loading *l)
 		break;
 	case TRACE_REC_PROCESS:
 		get_process(c, l);
+		break;
+	case TRACE_REC_RANK:
+		get_rank(c, l);
 		break;
 	case TRACE_REC_THREAD:
 		get_thread(c, l);
@@ -351,9 +364,10 @@ static void skip_record(struct cursor *c, uint8_t type)
 		[TRACE_REC_POINT - TRACE_REC_HEADER] = "t",
 		[TRACE_REC_FOOTER - TRACE_REC_HEADER] = "nnnt",
 		[TRACE_REC_WORD - TRACE_REC_HEADER] = "t",
+		[TRACE_REC_RANK - TRACE_REC_HEADER] = "nnt",
 	};
 
-	if (type < TRACE_REC_HEADER || type > TRACE_REC_WORD) {
+	if (type < TRACE_REC_HEADER || type > TRACE_REC_RANK) {
 		c->bad = true;
 		return;
 	}
@@ -526,8 +540,10 @@ void trace_free(struct trace *t)
 		free((char *)t->frames[i].object);
 		free((char *)t->frames[i].file);
 	}
-	for (size_t i = 0; i < t->n_processes; i++)
+	for (size_t i = 0; i < t->n_processes; i++) {
 		free((char *)t->processes[i].name);
+		free((char *)t->processes[i].rank_from);
+	}
 	for (size_t i = 0; i < t->n_threads; i++)
 		free((char *)t->threads[i].comm);
 	for (size_t i = 0; i < t->n_devices; i++)

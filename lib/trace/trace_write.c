@@ -131,6 +131,16 @@ int trace_write_process(struct trace_writer *w, uint32_t id, int pid, const char
 	return w->error.code;
 }
 
+int trace_write_rank(struct trace_writer *w, uint32_t process, int rank, const char *from)
+{
+	if (begin(w, TRACE_REC_RANK, 1)) {
+		put_number(w, process);
+		put_number(w, rank);
+		put_text(w, from);
+	}
+	return w->error.code;
+}
+
 int trace_write_thread(struct trace_writer *w, const struct trace_thread *t)
 {
 	if (begin(w, TRACE_REC_THREAD, 1)) {

@@ -213,12 +213,24 @@ void waits_recorded_free(struct waits_recorded *r)
 	free(r->sizes);
 }
 
+/* ", rank 3" of a parallel job, or "". */
+static char *rank_of(const struct trace *t, uint32_t thread)
+{
+	int rank = t->processes[t->threads[thread].process].rank;
+
+	return rank < 0 ? xstrdup("") : xasprintf(", rank %d", rank);
+}
+
 char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex)
 {
 	const struct trace *t = r->trace;
+	_cleanup_free_ char *rank = NULL;
 
-	if (vertex < t->n_threads)
-		return xasprintf("%s (%d)", t->threads[vertex].comm, t->threads[vertex].tid);
+	if (vertex < t->n_threads) {
+		rank = rank_of(t, vertex);
+		return xasprintf("%s (%d%s)", t->threads[vertex].comm, t->threads[vertex].tid,
+				 rank);
+	}
 	if (vertex < t->n_threads + t->n_devices)
 		return xstrdup(t->devices[vertex - t->n_threads]);
 	return xstrdup(vertex == r->timer ? "timer" : "[nobody]");
@@ -228,7 +240,7 @@ char *waits_group_name(const struct waits_recorded *r, uint32_t group)
 {
 	const struct trace_thread *threads = r->trace->threads;
 	uint32_t first = r->firsts[group], n = r->members[group];
-	_cleanup_free_ char *name = waits_vertex_name(r, first);
+	_cleanup_free_ char *name = waits_vertex_name(r, first), *rank = NULL;
 
 	if (n == 1)
 		return xstrdup(name);
@@ -236,5 +248,7 @@ char *waits_group_name(const struct waits_recorded *r, uint32_t group)
 		if (r->group[v] == group && threads[v].pid != threads[first].pid)
 			return xasprintf("%s and %u others after it", name, n - 1);
 	}
-	return xasprintf("%s (%u threads of %d)", threads[first].comm, n, threads[first].pid);
+	rank = rank_of(r->trace, first);
+	return xasprintf("%s (%u threads of %d%s)", threads[first].comm, n, threads[first].pid,
+			 rank);
 }

@@ -56,8 +56,9 @@ int waits_read(const struct trace *t, size_t most, struct waits_recorded *ret, s
 void waits_group(struct waits_recorded *r, bool alike);
 void waits_recorded_free(struct waits_recorded *r);
 
-/* "worker (4711)", "nvme0n1", "timer"; of a group: "worker (12 threads of 4711)", or
- * "grep (4711) and 11 others after it" of several processes; malloc'ed.
+/*
+ * "worker (4711)", "solver (4711, rank 3)", "nvme0n1", "timer"; of a group: "worker (12 threads of
+ * 4711)", or "grep (4711) and 11 others after it" of several processes; malloc'ed.
  */
 char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex);
 char *waits_group_name(const struct waits_recorded *r, uint32_t group);

@@ -61,31 +61,61 @@ static bool compare(const struct work *w, const struct rerun *a, const struct re
 	return true;
 }
 
-double cpus_fit(const struct work *w, uint32_t cpus)
-{
-	struct rerun real = {
-		.visits = w->visits, .n_visits = w->n_visits, .root_end = w->root_end, .end = w->end
-	};
-	double recorded, again, ret = NAN;
-	struct rerun r;
+struct cpus_now {
+	const struct work *work;
+	uint32_t cpus;
+	struct rerun again[ARRAY_SIZE(rules)];
+	bool has_run[ARRAY_SIZE(rules)];
+};
 
-	rerun(w, cpus, &rules[0], &r);
-	if (compare(w, &real, &r, &recorded, &again) && again > 0)
-		ret = recorded / again;
-	rerun_free(&r);
-	return ret;
+struct cpus_now *cpus_now_create(const struct work *w, uint32_t cpus)
+{
+	struct cpus_now *now = xcalloc(1, sizeof(*now));
+
+	now->work = w;
+	now->cpus = cpus;
+	return now;
 }
 
-static double gain(const struct work *w, uint32_t from, uint32_t to, const struct rerun_rules *how)
+void cpus_now_free(struct cpus_now *now)
 {
-	struct rerun a, b;
-	double before, after, ret = NAN;
+	if (!now)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		rerun_free(&now->again[i]);
+	free(now);
+}
 
-	rerun(w, from, how, &a);
-	rerun(w, to, how, &b);
-	if (compare(w, &a, &b, &before, &after) && before > 0)
+static const struct rerun *run_now(struct cpus_now *now, size_t rule)
+{
+	if (!now->has_run[rule])
+		rerun(now->work, now->cpus, &rules[rule], &now->again[rule]);
+	now->has_run[rule] = true;
+	return &now->again[rule];
+}
+
+double cpus_fit(struct cpus_now *now)
+{
+	const struct work *w = now->work;
+	const struct rerun real = {
+		.visits = w->visits, .n_visits = w->n_visits, .root_end = w->root_end, .end = w->end
+	};
+	double recorded, again;
+
+	if (!compare(w, &real, run_now(now, 0), &recorded, &again) || again <= 0)
+		return NAN;
+	return recorded / again;
+}
+
+static double gain(struct cpus_now *now, uint32_t to, size_t rule)
+{
+	const struct rerun *a = run_now(now, rule);
+	double before, after, ret = NAN;
+	struct rerun b;
+
+	rerun(now->work, to, &rules[rule], &b);
+	if (compare(now->work, a, &b, &before, &after) && before > 0)
 		ret = 100 * (1 - after / before);
-	rerun_free(&a);
 	rerun_free(&b);
 	return ret;
 }
@@ -126,16 +156,18 @@ static void limit_by_devices(double busy, struct bounds_answer *a)
 	a->low = fmin(a->low, fmax(most, 0));
 }
 
-void cpus_answer(const struct work *w, uint32_t from, uint32_t to, const struct cpus_options *o,
+void cpus_answer(struct cpus_now *now, uint32_t to, const struct cpus_options *o,
 		 struct bounds_answer *ret)
 {
-	double fit = cpus_fit(w, from), off = fit > 0 ? 100 * fmin(fabs(1 - 1 / fit), 1) : 0, span,
+	double fit = cpus_fit(now), off = fit > 0 ? 100 * fmin(fabs(1 - 1 / fit), 1) : 0, span,
 	       most;
+	const struct work *w = now->work;
+	uint32_t from = now->cpus;
 	bool failed = false;
 
 	*ret = (struct bounds_answer){ NAN, INFINITY, -INFINITY };
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		double x = gain(w, from, to, &rules[i]);
+		double x = gain(now, to, i);
 
 		if (!i)
 			ret->middle = x;
@@ -202,6 +234,7 @@ int cpus_predict(const struct trace *t, uint32_t point, struct cpus_asked *asked
 							  : TRACE_NONE };
 	int ret = trace_each(t, see, &r, err);
 	struct cpus_options o = { .spun = share_spun(t) };
+	struct cpus_now *now;
 	struct work w;
 	uint32_t used;
 
@@ -216,10 +249,11 @@ int cpus_predict(const struct trace *t, uint32_t point, struct cpus_asked *asked
 		return ret;
 	}
 	used = w.cpus ? w.cpus : 1;
+	now = cpus_now_create(&w, used);
 	*told = (struct cpus_told){
 		.used = used,
 		.queued = w.queued ? (double)w.queued / (w.queued + w.ran) : 0,
-		.fit = cpus_fit(&w, used),
+		.fit = cpus_fit(now),
 		.spun = o.spun,
 		.busy = o.busy,
 		.locks = w.waits ? (double)w.lock_waits / w.waits : 0,
@@ -230,9 +264,10 @@ int cpus_predict(const struct trace *t, uint32_t point, struct cpus_asked *asked
 		asked[i].cpus += asked[i].more ? used : 0;
 		asked[i].a = (struct bounds_answer){ NAN, NAN, NAN };
 		if (asked[i].cpus > used)
-			cpus_answer(&w, used, asked[i].cpus, &o, &asked[i].a);
+			cpus_answer(now, asked[i].cpus, &o, &asked[i].a);
 		told->concluded |= isfinite(asked[i].a.middle);
 	}
+	cpus_now_free(now);
 	work_free(&w);
 	return 0;
 }

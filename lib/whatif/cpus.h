@@ -16,11 +16,15 @@ struct cpus_options {
 	double busy; /* share of the time that the busiest device had something to do */
 };
 
-/* @from: as many as there are, @to: as many as there would be. NAN: too few units. */
-void cpus_answer(const struct work *w, uint32_t from, uint32_t to, const struct cpus_options *o,
+/* Work, which must outlive it, run again on as many CPUs as there are: once, for all answers. */
+struct cpus_now;
+struct cpus_now *cpus_now_create(const struct work *w, uint32_t cpus);
+void cpus_now_free(struct cpus_now *now);
+/* @to: as many as there would be. NAN: too few units. */
+void cpus_answer(struct cpus_now *now, uint32_t to, const struct cpus_options *o,
 		 struct bounds_answer *ret);
 /* By how much longer the recording took than the same work, run again: 1 is as long. */
-double cpus_fit(const struct work *w, uint32_t cpus);
+double cpus_fit(struct cpus_now *now);
 
 /* A causal recording's answers. */
 struct cpus_asked {

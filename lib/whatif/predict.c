@@ -38,8 +38,9 @@ struct runner {
 	uint64_t since; /* it runs, and that is not yet told */
 	bool runs;
 	uint8_t waited, woke; /* kinds of the last wait and waking, plus one; 0: none */
-	double own, hit[PREDICT_TARGETS], spun[REPLAY_SPINS];
-	bool spins; /* since it last followed others */
+	double own, spun[REPLAY_SPINS];
+	double *hit; /* by target of the part; NULL: no sample so far */
+	bool spins;  /* since it last followed others */
 };
 
 struct predictor {
@@ -190,8 +191,10 @@ static void sample(struct predictor *p, const struct trace_event *e)
 	r->own += e->weight;
 	if (e->spins)
 		r->spun[kind_of_spin(p, e)] += e->weight;
+	if (!r->hit)
+		r->hit = xcalloc(p->to - p->from + 1, sizeof(*r->hit));
 	for (size_t i = p->from; i < p->to; i++)
-		r->hit[i] += mask & sped(p, i) ? e->weight : 0;
+		r->hit[i - p->from] += mask & sped(p, i) ? e->weight : 0;
 }
 
 /* Shares of what it did since it was last told; of targets from the part's first one. */
@@ -207,11 +210,11 @@ static void turn_of(struct predictor *p, uint32_t thread, float *share, double *
 		for (int k = 0; !c && k < SCOPES; k++)
 			c = context(p, thread, k, false);
 		weight = c ? c->weight : 0;
-		hits = c ? c->hit : NULL;
+		hits = c ? c->hit + p->from : NULL;
 		spins = c ? c->spun : NULL;
 	}
 	for (size_t i = p->from; i < p->to; i++)
-		share[i - p->from] = weight > 0 ? hits[i] / weight : 0;
+		share[i - p->from] = weight > 0 ? hits[i - p->from] / weight : 0;
 	for (int k = 0; k < REPLAY_SPINS; k++)
 		spun[k] = weight > 0 ? spins[k] / weight : 0;
 }
@@ -233,7 +236,8 @@ static void tell(struct predictor *p, uint32_t thread, uint64_t now)
 		}
 		bounds_ran(p->bounds, thread, now - r->since, share, spun);
 		r->own = 0;
-		memset(r->hit, 0, sizeof(r->hit));
+		if (r->hit)
+			memset(r->hit, 0, (p->to - p->from) * sizeof(*r->hit));
 		memset(r->spun, 0, sizeof(r->spun));
 	}
 	r->since = now;
@@ -342,6 +346,10 @@ static int see(const struct trace_event *e, void *arg)
 	if (e->type == TRACE_EXIT && e->thread == p->root && p->out->by_run_time)
 		end_of_root(p, e->time);
 	bounds_event(p->bounds, e);
+	if (e->type == TRACE_EXIT) {
+		free(r->hit);
+		r->hit = NULL;
+	}
 	return 0;
 }
 
@@ -474,8 +482,8 @@ static void begin_part(struct part *part, const struct predictor *whole, size_t 
 	*p = *whole;
 	p->from = from;
 	p->to = to;
-	p->threads = xcalloc(t->n_threads + 1, sizeof(*p->threads));
-	memcpy(p->threads, whole->threads, t->n_threads * sizeof(*p->threads));
+	p->threads = NULL;
+	start(p);
 	p->running = xcalloc(p->cpus + 1, sizeof(*p->running));
 	memset(p->running, 0xff, (p->cpus + 1) * sizeof(*p->running));
 	for (size_t i = from; i < to; i++)
@@ -491,6 +499,8 @@ static void begin_part(struct part *part, const struct predictor *whole, size_t 
 static void end_part(struct part *part)
 {
 	bounds_free(part->p.bounds);
+	for (size_t i = 0; i < part->p.t->n_threads; i++)
+		free(part->p.threads[i].hit);
 	free(part->p.threads);
 	free(part->p.running);
 }
@@ -593,10 +603,8 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
 	r = trace_each(t, see, &p, err);
-	if (!r) {
-		start(&p);
+	if (!r)
 		r = answer(&p, err);
-	}
 	if (!r)
 		conclude(&p);
 	devices_free(p.devices);

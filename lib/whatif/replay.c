@@ -40,11 +40,11 @@ struct thread {
 	uint64_t woken, entered;   /* and when; since when it runs, or ran last */
 	uint32_t asks[MOST_ASKED]; /* whom it has woken who waited for something to come */
 	uint32_t n_asks;
-	bool serves;		    /* it was woken so */
-	bool orphans;		    /* children have ended for which it did not wait just then */
-	double ran_before;	    /* its own `ran` when it last woke another, or was */
-	uint32_t burst[MOST_BURST]; /* woken by it just now, and yet to run on */
-	uint32_t n_burst;
+	bool serves;	   /* it was woken so */
+	bool orphans;	   /* children have ended for which it did not wait just then */
+	double ran_before; /* its own `ran` when it last woke another, or was */
+	uint32_t *burst;   /* woken by it just now, and yet to run on */
+	uint32_t n_burst, cap_burst;
 	uint64_t burst_at;
 };
 
@@ -144,10 +144,10 @@ void replay_free(struct replay *r)
 	free(r->blocks);
 	free(r->most);
 	free(r->before);
+	for (size_t i = 0; i < r->n_threads; i++)
+		free(r->rows[i]), free(r->families[i]), free(r->threads[i].burst);
 	free(r->threads);
 	free(r->cpus);
-	for (size_t i = 0; i < r->n_threads; i++)
-		free(r->rows[i]), free(r->families[i]);
 	while (r->n_spare)
 		free(r->spare[--r->n_spare]);
 	free(r->rows);
@@ -543,8 +543,10 @@ static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 		else
 			follows(b, waited, x, y);
 	}
-	if (w->n_burst < MOST_BURST)
+	if (w->n_burst < MOST_BURST) {
+		array_reserve(w->burst, w->cap_burst, w->n_burst + 1);
 		w->burst[w->n_burst++] = thread;
+	}
 	if (t->wait == TRACE_WAIT_READ || t->wait == TRACE_WAIT_POLL)
 		asks(r, waker, thread);
 	begins_anew(r, waker);
@@ -690,6 +692,10 @@ static void ended(struct replay *r, uint32_t thread, uint64_t now)
 
 	t->blocked = t->queued = false;
 	t->gone = true;
+	free(t->burst);
+	t->burst = NULL;
+	t->n_burst = t->cap_burst = 0;
+	visits_ended(r->visits, thread);
 	if (t->parent >= r->n_threads || r->threads[t->parent].gone)
 		return;
 	p = &r->threads[t->parent];
@@ -768,6 +774,7 @@ static void forked(struct replay *r, const struct trace_event *e)
 {
 	struct thread *t = &r->threads[e->thread];
 
+	free(t->burst);
 	*t = (struct thread){
 		.family = t->family, .parent = e->other, .waker = TRACE_NONE, .followed = true
 	};

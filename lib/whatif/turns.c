@@ -26,7 +26,8 @@ struct turns {
 	double pairs, apart_pairs;
 	double met[TURNS_FUNCTIONS], apart_met[TURNS_FUNCTIONS];
 	double in[TURNS_FUNCTIONS][TURNS_FUNCTIONS]; /* ns in both */
-	/* By thread, of those that have samples: ns by function, and in all of them */
+	double ended_waited[TURNS_FUNCTIONS];	     /* of threads that have ended */
+	/* By thread, of those that have samples and live: ns by function, and in all of them */
 	double **hit;
 	double *ran, *waited;
 	uint64_t *blocked; /* since, plus one; 0: does not wait for a lock */
@@ -126,6 +127,24 @@ void turns_sample(struct turns *t, const struct turns_sample *s)
 	}
 }
 
+/* For how long it waited for a lock, by what it did. */
+static double waited_in(const struct turns *t, size_t thread, size_t function)
+{
+	if (!t->hit[thread] || t->ran[thread] <= 0)
+		return 0;
+	return t->waited[thread] * t->hit[thread][function] / t->ran[thread];
+}
+
+static void ended(struct turns *t, uint32_t thread)
+{
+	t->gone[thread] = true;
+	for (size_t f = 0; f < TURNS_FUNCTIONS; f++)
+		t->ended_waited[f] += waited_in(t, thread, f);
+	free(t->hit[thread]);
+	t->hit[thread] = NULL;
+	t->ran[thread] = t->waited[thread] = 0;
+}
+
 void turns_event(struct turns *t, const struct trace_event *e)
 {
 	bool guarded = e->wait == TRACE_WAIT_LOCK || e->wait == TRACE_WAIT_FUTEX;
@@ -135,7 +154,7 @@ void turns_event(struct turns *t, const struct trace_event *e)
 	if (e->type == TRACE_FORK) {
 		t->born[e->thread] = e->time;
 	} else if (e->type == TRACE_EXIT) {
-		t->gone[e->thread] = true;
+		ended(t, e->thread);
 	} else if (e->type == TRACE_LEAVE && e->why == TRACE_BLOCKED && guarded) {
 		t->blocked[e->thread] = e->time + 1;
 	} else if (e->type == TRACE_WAKE && t->blocked[e->thread]) {
@@ -148,14 +167,12 @@ bool turns_taken(const struct turns *t, size_t function)
 {
 	double expected =
 		t->apart_pairs > 0 ? t->pairs * t->apart_met[function] / t->apart_pairs : 0;
-	double waited = 0;
+	double waited = t->ended_waited[function];
 
 	if (expected < EXPECTED || t->met[function] > RARELY * expected)
 		return false;
-	for (size_t i = 0; i < t->n_threads; i++) {
-		if (t->hit[i] && t->ran[i] > 0)
-			waited += t->waited[i] * t->hit[i][function] / t->ran[i];
-	}
+	for (size_t i = 0; i < t->n_threads; i++)
+		waited += waited_in(t, i, function);
 	return waited < WAITED * t->in[function][function];
 }
 

@@ -20,11 +20,28 @@ struct visitor {
 	uint64_t n; /* after the warm-up */
 };
 
+/* The same of one lane: of a visitor, or summed up. */
+struct part {
+	double earlier, time;
+	uint64_t n;
+};
+struct sum {
+	struct part first, last;
+	uint64_t n;
+};
+
+/* All visitors, those that go with others like them, and what the rest gains. */
+struct sums {
+	struct sum all, others;
+	double before, after;
+};
+
 struct visits {
 	size_t n_lanes;
 	uint64_t n, seen;
-	struct visitor **threads; /* of those that came to the point */
+	struct visitor **threads; /* of those that came to the point and have not ended */
 	size_t n_threads;
+	struct sums *ended; /* by lane */
 };
 
 struct visits *visits_create(size_t n_lanes, uint64_t n, size_t threads)
@@ -35,26 +52,30 @@ struct visits *visits_create(size_t n_lanes, uint64_t n, size_t threads)
 	v->n = n;
 	v->threads = xcalloc(threads + 1, sizeof(struct visitor *));
 	v->n_threads = threads;
+	v->ended = xcalloc(n_lanes + 1, sizeof(*v->ended));
 	return v;
 }
 
-static void window_free(struct window *w)
+static void forget(struct visits *v, uint32_t thread)
 {
-	free(w->earlier);
+	struct visitor *x = v->threads[thread];
+
+	if (!x)
+		return;
+	free(x->first.earlier);
+	free(x->last.earlier);
+	free(x);
+	v->threads[thread] = NULL;
 }
 
 void visits_free(struct visits *v)
 {
 	if (!v)
 		return;
-	for (size_t i = 0; i < v->n_threads; i++) {
-		if (!v->threads[i])
-			continue;
-		window_free(&v->threads[i]->first);
-		window_free(&v->threads[i]->last);
-		free(v->threads[i]);
-	}
+	for (size_t i = 0; i < v->n_threads; i++)
+		forget(v, i);
 	free(v->threads);
+	free(v->ended);
 	free(v);
 }
 
@@ -88,32 +109,58 @@ void visits_add(struct visits *v, uint32_t thread, uint64_t time, const double *
 }
 
 /* How much of its time between two visits is gained; NAN: not known. */
-static double share(const struct window *first, const struct window *last, size_t lane)
+static double share(const struct sum *x)
 {
 	double time, earlier;
 
-	if (!first->n || !last->n)
+	if (!x->first.n || !x->last.n)
 		return NAN;
-	time = last->time / last->n - first->time / first->n;
-	earlier = last->earlier[lane] / last->n - first->earlier[lane] / first->n;
+	time = x->last.time / x->last.n - x->first.time / x->first.n;
+	earlier = x->last.earlier / x->last.n - x->first.earlier / x->first.n;
 	return time > 0 ? fmin(earlier / time, MOST_GAIN) : NAN;
 }
 
-static bool is_known(const struct visitor *x)
+static struct part part_of(const struct window *w, size_t lane)
 {
-	return x->first.n >= LEAST_OWN && x->last.n >= LEAST_OWN;
+	return (struct part){ w->n ? w->earlier[lane] : 0, w->time, w->n };
+}
+
+static void add_part(struct part *to, const struct part *x)
+{
+	to->earlier += x->earlier;
+	to->time += x->time;
+	to->n += x->n;
+}
+
+static void add_sum(struct sum *to, const struct sum *x)
+{
+	add_part(&to->first, &x->first);
+	add_part(&to->last, &x->last);
+	to->n += x->n;
 }
 
 /* Those that come seldom, or not all the time, are taken for one. */
-static void add_others(const struct visitor *x, size_t lane, struct visitor *others)
+static void add_visitor(struct sums *to, const struct visitor *v, size_t lane)
 {
-	others->n += x->n;
-	others->first.n += x->first.n;
-	others->first.time += x->first.time;
-	others->first.earlier[0] += x->first.n ? x->first.earlier[lane] : 0;
-	others->last.n += x->last.n;
-	others->last.time += x->last.time;
-	others->last.earlier[0] += x->last.n ? x->last.earlier[lane] : 0;
+	const struct sum x = { part_of(&v->first, lane), part_of(&v->last, lane), v->n };
+	double gain = x.first.n >= LEAST_OWN && x.last.n >= LEAST_OWN ? share(&x) : NAN;
+
+	add_sum(&to->all, &x);
+	if (isnan(gain)) {
+		add_sum(&to->others, &x);
+		return;
+	}
+	to->before += x.n;
+	to->after += x.n / (1 - gain);
+}
+
+void visits_ended(struct visits *v, uint32_t thread)
+{
+	if (thread >= v->n_threads || !v->threads[thread])
+		return;
+	for (size_t l = 0; l < v->n_lanes; l++)
+		add_visitor(&v->ended[l], v->threads[thread], l);
+	forget(v, thread);
 }
 
 /*
@@ -122,30 +169,19 @@ static void add_others(const struct visitor *x, size_t lane, struct visitor *oth
  */
 double visits_gain(const struct visits *v, size_t lane)
 {
-	double earlier[2] = {}, earlier_of_all[2] = {}, before = 0, after = 0, gain;
-	struct visitor others = { { &earlier[0], 0, 0 }, { &earlier[1], 0, 0 }, 0 };
-	struct visitor all = { { &earlier_of_all[0], 0, 0 }, { &earlier_of_all[1], 0, 0 }, 0 };
+	struct sums s = v->ended[lane];
+	double gain;
 
 	for (size_t i = 0; i < v->n_threads; i++) {
-		const struct visitor *x = v->threads[i];
-
-		if (!x)
-			continue;
-		add_others(x, lane, &all);
-		gain = is_known(x) ? share(&x->first, &x->last, lane) : NAN;
-		if (isnan(gain)) {
-			add_others(x, lane, &others);
-			continue;
-		}
-		before += x->n;
-		after += x->n / (1 - gain);
+		if (v->threads[i])
+			add_visitor(&s, v->threads[i], lane);
 	}
-	gain = share(&others.first, &others.last, 0);
+	gain = share(&s.others);
 	if (isnan(gain))
-		gain = share(&all.first, &all.last, 0);
+		gain = share(&s.all);
 	if (v->n < LEAST_VISIT || isnan(gain))
 		return NAN;
-	before += others.n;
-	after += others.n / (1 - gain);
-	return after > 0 ? 100 * (1 - before / after) : NAN;
+	s.before += s.others.n;
+	s.after += s.others.n / (1 - gain);
+	return s.after > 0 ? 100 * (1 - s.before / s.after) : NAN;
 }

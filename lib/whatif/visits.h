@@ -14,6 +14,8 @@ struct visits;
 struct visits *visits_create(size_t n_lanes, uint64_t n, size_t threads);
 /* In the order of time; @earlier: ns, by lane. */
 void visits_add(struct visits *v, uint32_t thread, uint64_t time, const double *earlier);
+/* It comes no more: what it holds is added up. */
+void visits_ended(struct visits *v, uint32_t thread);
 /* Percent; NAN: there were too few. */
 double visits_gain(const struct visits *v, size_t lane);
 void visits_free(struct visits *v);

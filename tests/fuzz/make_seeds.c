@@ -180,6 +180,7 @@ static void write_trace(const char *path)
 	trace_write_frame(w, &frame);
 	trace_write_stack(w, &(struct record_stack){ 0, RECORDING_NONE });
 	trace_write_process(w, 0, 7, "a.out");
+	trace_write_rank(w, 0, 3, "PMI_RANK");
 	trace_write_device(w, "sda");
 	trace_write_point(w, "iter");
 	for (uint32_t i = 0; i < 2; i++)

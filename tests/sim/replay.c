@@ -293,6 +293,7 @@ struct sim_replay replay_cpus(const struct sim_program *program, const struct si
 	struct work_builder *b;
 	struct bounds_answer a;
 	double before, after, ran_for = 0, spun = 0;
+	struct cpus_now *now;
 	struct work w;
 
 	more->cores = cores;
@@ -309,14 +310,16 @@ struct sim_replay replay_cpus(const struct sim_program *program, const struct si
 	how.spun = ran_for > 0 ? spun / ran_for : 0;
 	work_end(b, &w);
 	how.busy = busiest(&k, seconds * SIM_S);
-	cpus_answer(&w, p->cores, cores, &how, &a);
+	now = cpus_now_create(&w, p->cores);
+	cpus_answer(now, cores, &how, &a);
 	ret.middle = a.middle;
 	ret.low = a.low;
 	ret.high = a.high;
-	ret.fit = cpus_fit(&w, p->cores);
-	cpus_answer(&w, p->cores, p->cores, &how, &a);
+	ret.fit = cpus_fit(now);
+	cpus_answer(now, p->cores, &how, &a);
 	ret.zero = fmax(fabs(a.low), fabs(a.high));
 	ret.stuck = is_pinned(p) || !isfinite(before) || !isfinite(after) || !isfinite(ret.middle);
+	cpus_now_free(now);
 	work_free(&w);
 	free(k.v);
 	program_free(p);

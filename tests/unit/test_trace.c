@@ -92,7 +92,9 @@ static void write_one(bool footer, int repeat)
 	trace_write_stack(w, &(struct record_stack){ 0, RECORDING_NONE });
 	trace_write_stack(w, &(struct record_stack){ 1, 0 });
 	trace_write_process(w, 0, 70, "old");
+	trace_write_rank(w, 0, 3, "PMI_RANK");
 	trace_write_process(w, 0, 70, "new");
+	trace_write_process(w, 1, 72, "alone");
 	trace_write_thread(w, &(struct trace_thread){ 70, 70, 0, "a" });
 	trace_write_thread(w, &(struct trace_thread){ 71, 70, 0, "b" });
 	trace_write_comm(w, 1, "c");
@@ -183,7 +185,11 @@ static void test_round_trip(void **state)
 	assert_int_equal(t->stacks[1].parent, 0);
 	assert_string_equal(t->processes[0].name, "new");
 	assert_string_equal(t->threads[1].comm, "c");
-	assert_int_equal(t->n_processes, 1);
+	assert_int_equal(t->n_processes, 2);
+	assert_int_equal(t->processes[0].rank, 3);
+	assert_string_equal(t->processes[0].rank_from, "PMI_RANK");
+	assert_int_equal(t->processes[1].rank, -1);
+	assert_null(t->processes[1].rank_from);
 	assert_string_equal(t->devices[0], "sda");
 	assert_string_equal(t->points[0], "iter");
 	assert_int_equal(t->footer.lost, 7);
@@ -292,6 +298,14 @@ static void test_damaged(void **state)
 		if (look(&err))
 			assert_non_null(strstr(err.text, path));
 		whole[i] = old;
+	}
+	/* What there was before can be read, what comes after cannot. */
+	for (char version = '1'; version <= '0' + TRACE_VERSION; version++) {
+		struct error err = {};
+
+		whole[12] = version;
+		put(whole, n);
+		must(look(&err), &err);
 	}
 	whole[12] = '1' + TRACE_VERSION;
 	put(whole, n);

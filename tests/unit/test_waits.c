@@ -413,6 +413,15 @@ static void test_short_lived(void **state)
 	name = waits_group_name(&r, r.group[1]);
 	assert_string_equal(name, "worker (2 threads of 100)");
 	free(name);
+	/* Of a parallel job. */
+	t->processes[0].rank = 3;
+	name = waits_group_name(&r, r.group[1]);
+	assert_string_equal(name, "worker (2 threads of 100, rank 3)");
+	free(name);
+	name = waits_vertex_name(&r, 2);
+	assert_string_equal(name, "worker (102, rank 3)");
+	free(name);
+	t->processes[0].rank = -1;
 	waits_recorded_free(&r);
 	/* Processes, as a shell makes them. */
 	t->threads[2].pid = 102;

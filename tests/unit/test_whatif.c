@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Replay: each rule by itself, and simulated programs whose truth is known. */
+#include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -217,6 +218,78 @@ static void test_visits(void **state)
 	assert_true(fabs(replay_gain(r, 0) - 100 / 3.0) < 0.01);
 	assert_true(replay_gain(r, 1) == 0);
 	replay_free(r);
+}
+
+static size_t memory(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/*
+ * One after the other, each made by 0, which waits for it: it runs for 100 ns, comes to the point
+ * and ends. What is held of those that have ended would be 8 MB here.
+ */
+static void test_ended(void **state)
+{
+	enum { THREADS = 20000, LANES = 100 };
+	struct replay_lane lanes[LANES];
+	struct turns *turns = turns_create(1, THREADS + 1, 100);
+	struct replay *r;
+	size_t before;
+
+	(void)state;
+	for (int l = 0; l < LANES; l++)
+		lanes[l] = (struct replay_lane){ 0, l % 2 ? 0 : 0.5, REPLAY_USUAL, 0 };
+	r = replay_create(THREADS + 1, 1, lanes, LANES, THREADS);
+	before = memory();
+	for (uint32_t i = 1; i <= THREADS; i++) {
+		const struct trace_event exits = { .time = 100 * i,
+						   .type = TRACE_EXIT,
+						   .thread = i };
+
+		replay_event(r, &(struct trace_event){
+					.time = 100 * (i - 1), .type = TRACE_FORK, .thread = i });
+		blocks(r, 100 * (i - 1), 0, TRACE_WAIT_CHILD);
+		event(r, 100 * (i - 1), TRACE_ENTER, i, 0);
+		ran(r, i, 100);
+		turns_sample(turns,
+			     &(struct turns_sample){
+				     .time = 100 * i, .mask = 1, .thread = i, .weight = 100 });
+		event(r, 100 * i, TRACE_PROGRESS, i, 0);
+		wakes(r, 100 * i, 0, TRACE_BY_THREAD, i);
+		replay_event(r, &exits);
+		turns_event(turns, &exits);
+	}
+	assert_true(memory() < before + (256 << 10));
+	assert_true(fabs(replay_gain(r, 0) - 50) < 0.01);
+	assert_true(replay_gain(r, 1) == 0);
+	replay_free(r);
+	turns_free(turns);
+}
+
+/* One that comes twice as often ends before another that comes as before. */
+static void test_ended_visitor(void **state)
+{
+	const struct replay_lane lane = { 0, 0.5, REPLAY_USUAL, 0 };
+	double gain[2];
+
+	(void)state;
+	for (int ends = 0; ends < 2; ends++) {
+		struct replay *r = replay_create(2, 2, &lane, 1, 2000);
+
+		for (uint64_t i = 0; i < 1000; i++) {
+			ran(r, 0, 100);
+			event(r, 100 * i + 99, TRACE_PROGRESS, 0, 0);
+			event(r, 100 * i + 99, TRACE_PROGRESS, 1, 1);
+		}
+		if (ends)
+			event(r, 100000, TRACE_EXIT, 0, 0);
+		gain[ends] = replay_gain(r, 0);
+		replay_free(r);
+	}
+	assert_true(fabs(gain[0] - gain[1]) < 1e-9);
 }
 
 static void spins(struct replay *r, uint32_t thread, double ns, enum replay_spin kind)
@@ -766,6 +839,8 @@ int main(void)
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_lock_far),
 		cmocka_unit_test(test_visits),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_ended_visitor),
 		cmocka_unit_test(test_spin),
 		cmocka_unit_test(test_spin_lock),
 		cmocka_unit_test(test_spin_family),

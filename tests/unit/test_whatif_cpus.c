@@ -75,7 +75,8 @@ static double root_ends(struct work *w, uint32_t cpus, const struct rerun_rules 
 static void test_independent(void **state)
 {
 	const struct rerun_rules usual = { .meets = RERUN_USUAL };
-	struct bounds_answer a;
+	struct bounds_answer a, more, alone;
+	struct cpus_now *now;
 	struct work w;
 
 	(void)state;
@@ -95,10 +96,19 @@ static void test_independent(void **state)
 	assert_true(root_ends(&w, 2, &usual) == 20);
 	assert_true(root_ends(&w, 1, &usual) > 30 && root_ends(&w, 1, &usual) <= 40);
 	assert_true(root_ends(&w, 1, &(struct rerun_rules){ .in_turn = true }) == 20);
-	cpus_answer(&w, 1, 2, &(struct cpus_options){}, &a);
+	now = cpus_now_create(&w, 1);
+	cpus_answer(now, 2, &(struct cpus_options){}, &a);
 	assert_true(a.low <= a.middle && a.middle <= a.high && a.high <= 51);
-	cpus_answer(&w, 1, 1, &(struct cpus_options){}, &a);
+	cpus_answer(now, 3, &(struct cpus_options){}, &more);
+	cpus_answer(now, 1, &(struct cpus_options){}, &a);
 	assert_true(a.low == 0 && a.middle == 0 && a.high == 0);
+	cpus_now_free(now);
+	/* Whatever has been asked before. */
+	now = cpus_now_create(&w, 1);
+	cpus_answer(now, 3, &(struct cpus_options){}, &alone);
+	assert_true(alone.middle == more.middle && alone.low == more.low &&
+		    alone.high == more.high);
+	cpus_now_free(now);
 	work_free(&w);
 }
 

@@ -9,6 +9,7 @@
 #define SCOZ_CONTEXT_BPF_H
 
 #include "engine/bpf/page.bpf.h"
+#include "engine/bpf/percpu.bpf.h"
 
 #define MAX_SOFTIRQS 16
 
@@ -53,19 +54,7 @@ struct {
 	__type(value, struct device_state);
 } devices SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct irq_state);
-} irq_states SEC(".maps");
-
-static __always_inline struct irq_state *irq_state(void)
-{
-	u32 key = 0;
-
-	return bpf_map_lookup_elem(&irq_states, &key);
-}
+PERCPU(struct irq_state, irq_states, irq_state)
 
 /*
  * The preemption count would tell at a glance, but where it lies is not to be had from every

@@ -10,6 +10,7 @@
 #define SCOZ_REALTIME_BPF_H
 
 #include "engine/bpf/page.bpf.h"
+#include "engine/bpf/percpu.bpf.h"
 
 #define REALTIME_LATELY 1000000000ULL
 #define REALTIME_SLICE	500000LL
@@ -23,19 +24,7 @@ struct realtime_state {
 	u64 cpu_base; /* the core's timers (struct hrtimer_cpu_base); 0: not seen yet */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct realtime_state);
-} realtime_states SEC(".maps");
-
-static __always_inline struct realtime_state *realtime_state(void)
-{
-	u32 key = 0;
-
-	return bpf_map_lookup_elem(&realtime_states, &key);
-}
+PERCPU(struct realtime_state, realtime_states, realtime_state)
 
 /* Threads of the kernel are there on every machine, and those for interrupts at every device. */
 static __always_inline void note_realtime(const struct task_struct *next, u64 now)

@@ -3,8 +3,7 @@
 #ifndef SCOZ_RECORD_STATE_BPF_H
 #define SCOZ_RECORD_STATE_BPF_H
 
-#include "engine/bpf/kernel_types.bpf.h"
-#include <bpf/bpf_helpers.h>
+#include "engine/bpf/percpu.bpf.h"
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 #include "record/bpf/shared.h"
@@ -54,17 +53,11 @@ struct {
 } events SEC(".maps");
 
 /* What found no room in the ring, by CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} lost SEC(".maps");
+PERCPU(u64, lost, lost_here)
 
 static __always_inline void count_lost(void)
 {
-	u32 key = 0;
-	u64 *n = bpf_map_lookup_elem(&lost, &key);
+	u64 *n = lost_here();
 
 	if (n)
 		__sync_fetch_and_add(n, 1);

@@ -25,19 +25,7 @@ struct cpu_state {
 	struct record_event event; /* that wait */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct cpu_state);
-} cpus SEC(".maps");
-
-static __always_inline struct cpu_state *this_cpu(void)
-{
-	u32 key = 0;
-
-	return bpf_map_lookup_elem(&cpus, &key);
-}
+PERCPU(struct cpu_state, cpus, this_cpu)
 
 /* The barrier keeps the compiler from proving the mask needless, which the verifier can't. */
 static __always_inline u32 softirq_index(u32 vector)

@@ -3,7 +3,8 @@
  * job wait|test|deliver: two ranks, in turns of 20 ms of which the one computes and the other
  * waits for it by MPI_Recv(); asks for it by MPI_Test(); or is busy with what has come.
  */
-#include <stdint.h>
+#include "compute.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,18 +16,6 @@ extern volatile int *awaited;
 extern volatile int delivers;
 int MPI_Test(void);
 void MPI_Recv(void);
-static volatile uint64_t sink;
-
-__attribute__((noipa)) void compute(long n)
-{
-	uint64_t x = 1;
-
-	for (; n > 0; n--) {
-		x = x * 6364136223846793005ULL + 1;
-		__asm__ volatile("" : "+r"(x));
-	}
-	sink = x;
-}
 
 __attribute__((noipa)) void turn(void)
 {

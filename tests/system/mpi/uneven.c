@@ -3,25 +3,13 @@
  * uneven SECONDS: ranks of MPI that meet after each step; rank 1 computes three times as long as
  * the others.
  */
+#include "compute.h"
+
 #include <mpi.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
 #define TURNS 3000000
-
-static volatile uint64_t sink;
-
-__attribute__((noipa)) void compute(long n)
-{
-	uint64_t x = 1;
-
-	for (; n > 0; n--) {
-		x = x * 6364136223846793005ULL + 1;
-		__asm__ volatile("" : "+r"(x));
-	}
-	sink = x;
-}
 
 __attribute__((noipa)) void stepped(void)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* scoz waits: who waits for whom in a causal recording, and which of these waits hold all up. */
 #include <getopt.h>
+#include <limits.h>
 
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/commands/waits_verify.h"
@@ -503,6 +504,25 @@ static void print_knots(struct view *v)
 	waits_parts_free(&parts);
 }
 
+static void print_ranks(const struct trace *t)
+{
+	int least = INT_MAX, most = -1;
+	const char *from = NULL;
+
+	for (size_t i = 0; i < t->n_processes; i++) {
+		int rank = t->processes[i].rank;
+
+		if (rank < 0)
+			continue;
+		from = t->processes[i].rank_from;
+		least = rank < least ? rank : least;
+		most = rank > most ? rank : most;
+	}
+	if (from)
+		printf("# ranks %d to %d of a parallel job (%s)\n", least, most,
+		       *from ? from : "?");
+}
+
 static void print_tables(struct view *v)
 {
 	const struct trace *t = v->r.trace;
@@ -512,6 +532,7 @@ static void print_tables(struct view *v)
 		seen += v->r.threads[i].seen;
 	printf("# %s: %.1f s, %zu threads, %zu events\n", t->path, v->time / 1e9, seen,
 	       t->n_events);
+	print_ranks(t);
 	printf("# how long the first waited for the second (itself, and with those who waited for "
 	       "it meanwhile);\n"
 	       "# at work: of that, while the second did not wait for others\n");

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The work of a rank, in rounds of which each needs the one before. */
+#ifndef SCOZ_TEST_MPI_COMPUTE_H
+#define SCOZ_TEST_MPI_COMPUTE_H
+
+#include <stdint.h>
+
+static volatile uint64_t sink;
+
+__attribute__((noipa)) static void compute(long n)
+{
+	uint64_t x = 1;
+
+	for (; n > 0; n--) {
+		x = x * 6364136223846793005ULL + 1;
+		__asm__ volatile("" : "+r"(x));
+	}
+	sink = x;
+}
+
+#endif

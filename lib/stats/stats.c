@@ -174,6 +174,24 @@ static void add_method_error(struct estimate_point *p)
 		p->ci_hi = fmin(p->ci_hi, 100); /* nothing takes less than no time */
 }
 
+/*
+ * Who does not wait in the target does not queue for a core afterwards, and a real change saves
+ * that, too; delays cannot show it. How much of the queueing comes after such waits is not known:
+ * up to all that tasks queue, of the time that they run, queue, and wait in the target.
+ */
+static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
+{
+	const struct unit_set *zero = &sets->s[0];
+	double in_target = sets->target_waits + sets->target_runs;
+	double wall = sets->running > 0 ? zero->ran / sets->running : 0;
+	double all = zero->ran + zero->queued + sets->target_waits * wall;
+
+	if (!sets->waits_sped || !(in_target > 0) || !(all > 0) || !isfinite(p->ci_hi))
+		return;
+	p->ci_hi += p->speedup_pct * sets->target_waits / in_target * zero->queued / all;
+	p->ci_hi = fmin(p->ci_hi, 100);
+}
+
 /* Sets @from to @to, excluding the latter: their scatter. */
 static void find_scatter(const struct unit_sets *sets, size_t from, size_t to,
 			 const struct control *control, struct log_ratio *r, double *slow)
@@ -277,8 +295,10 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			p->noise_df = p->test_df = p->df;
 			p->test_se = p->se;
 			find_fixed(sets, set, p);
-			if (!exact)
+			if (!exact) {
 				add_method_error(p);
+				add_queueing(sets, p);
+			}
 		}
 	}
 }

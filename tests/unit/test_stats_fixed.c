@@ -161,6 +161,42 @@ static void test_queueing_behind_strangers_widens(void **state)
 	}
 }
 
+/* Who does not wait does not queue afterwards, which delays cannot show: up to that much more. */
+static void test_queueing_after_waits(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.8 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+	double low, high;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 8, 0);
+	for (size_t i = 0; i < w.n; i++) {
+		double wall = w.p[i][0].virtual_s;
+
+		w.w[i].wall_s = wall;
+		w.w[i].ran_s = w.w[i].busy_s = 0.5 * wall;
+		w.w[i].queued_s = 0.3 * wall;
+		w.w[i].target_waited_s = 0.2 * wall;
+	}
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	low = e.e[0].points[1].ci_lo;
+	high = e.e[0].points[1].ci_hi;
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].waits_sped = true;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].ci_lo, low, 1e-6);
+	assert_float_equal(e.e[0].points[1].ci_hi, high + 50 * 0.3, 1e-6);
+	estimates_free(&e);
+	/* Half of the target's time is running: after that nobody queues. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].target_ran_s = w.w[i].target_waited_s;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].ci_hi, high + 25 * 0.3, 1e-6);
+	estimates_free(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_spinning_widens),
 		cmocka_unit_test(test_fixed_errors_are_points),
 		cmocka_unit_test(test_queueing_behind_strangers_widens),
+		cmocka_unit_test(test_queueing_after_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -366,14 +366,14 @@ static struct process *still(struct process_table *p, const struct question *q)
 }
 
 /* Also of those that count in a group. */
-static void tell_rank(struct process_table *p, int pid, int rank)
+static void tell_rank(struct process_table *p, const struct question *q, int rank)
 {
-	struct node *n = find(p, pid);
+	struct node *n = find(p, q->pid);
 
-	if (!p->tell_rank || !n || n->gone_ns || rank < 0)
+	if (!p->tell_rank || !n || n->gone_ns || n->id != q->id || (rank < 0 && !n->is_rank))
 		return;
-	n->is_rank = true;
-	p->tell_rank(pid, rank, p->tell_arg);
+	n->is_rank = rank >= 0;
+	p->tell_rank(q->pid, rank, p->tell_arg);
 }
 
 static void answer(struct process_table *p, const struct question *q)
@@ -390,7 +390,7 @@ static void answer(struct process_table *p, const struct question *q)
 		e->rank = rank;
 		e->rank_from = from;
 	}
-	tell_rank(p, q->pid, rank);
+	tell_rank(p, q, rank);
 }
 
 /* An environment is the memory of somebody else, who may hold its lock for ever. */

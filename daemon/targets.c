@@ -13,32 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-static const char *kind_name(enum target_kind kind)
-{
-	switch (kind) {
-	case TARGET_LINE:
-		return "line";
-	case TARGET_FUNCTION:
-		return "function";
-	case TARGET_FILE:
-		return "file";
-	case TARGET_BINARY:
-		return "binary";
-	case TARGET_KERNEL:
-		return "kernel";
-	case TARGET_SYSCALL:
-		return "syscall";
-	case TARGET_COMM:
-		return "comm";
-	case TARGET_CGROUP:
-		return "cgroup";
-	case TARGET_RANK:
-		return "rank";
-	case TARGET_CLASS:
-		break;
-	}
-	return "class";
-}
+#define PATTERN "*?["
 
 static int table_ranges(const struct target *t, const struct maptable *table,
 			struct addr_ranges *ranges, struct error *err)
@@ -51,7 +26,7 @@ static int table_ranges(const struct target *t, const struct maptable *table,
 	case TARGET_BINARY:
 		return maptable_all_ranges(table, ranges, err);
 	case TARGET_KERNEL:
-		if (strpbrk(t->name, "*?["))
+		if (strpbrk(t->name, PATTERN))
 			return maptable_functions_ranges(table, t->name, ranges, err);
 		/* fall through */
 	default:
@@ -168,9 +143,11 @@ static int find_in_kernel(const struct target *t, struct maps *maps, struct hand
 			  struct resolved_target *ret, struct error *err)
 {
 	uint32_t n = maps_binary_count(maps);
+	bool pattern = strpbrk(t->name, PATTERN);
 	int r = -ENOENT;
 
-	for (int symbols = 0; symbols < 2 && r; symbols++) {
+	/* Of a pattern, modules whose tables are not there have their part, too. */
+	for (int symbols = 0; symbols < 2 && (r || pattern); symbols++) {
 		for (uint32_t id = 0; id < n; id++) {
 			const struct maps_binary *b = kernel_binary(maps, handlers, id, symbols);
 
@@ -383,6 +360,8 @@ static int resolve_tasks(const struct target *t, struct resolved_target *ret, st
 	case TARGET_CGROUP:
 		p->whose = ENGINE_CGROUP;
 		r = cgroup_id(t->name, &p->number, err);
+		if (r == -ENOENT) /* it was there when the run began, and may come back */
+			r = 0;
 		if (r)
 			error_prefix(err, "target %s", t->spec);
 		break;
@@ -523,7 +502,7 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 	struct error last = {};
 	int r;
 
-	*ret = (struct resolved_target){ .kind = kind_name(t->kind) };
+	*ret = (struct resolved_target){ .kind = target_kind_name(t->kind) };
 	if (target_is_tasks(t))
 		return resolve_tasks(t, ret, err);
 	unread = patient ? still_unread(t, maps, handlers) : NULL;
@@ -551,7 +530,7 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps, bool
 {
 	struct error last = {};
 
-	*ret = (struct resolved_target){ .kind = kind_name(c->kind) };
+	*ret = (struct resolved_target){ .kind = target_kind_name(c->kind) };
 	for (size_t i = 0; i < c->n_sites && last.code != E2BIG; i++) {
 		const struct location_site *site = &c->sites[i];
 		const struct maps_binary *b = maps_binary_known(maps, site->binary);

@@ -9,14 +9,14 @@
  * those below it. -ENOENT when there is no such cgroup or nothing in it. */
 int cgroup_each_process(const char *path, int (*fn)(int pid, void *arg, struct error *err),
 			void *arg, struct error *err);
-/* True when the process (or a group above it) may use only a share of a CPU; @quota describes it.
- */
 /*
  * The number by which the kernel knows the cgroup at @path (as above, or below where version 2 is
  * mounted beside version 1). -ENOENT: there is none; -ENOTSUP: it is of version 1, where a task is
  * in many.
  */
 int cgroup_id(const char *path, uint64_t *ret, struct error *err);
+/* True when the process (or a group above it) may use only a share of a CPU; @quota describes it.
+ */
 bool cgroup_has_quota(int pid, char *quota, size_t size);
 
 #endif

@@ -411,7 +411,7 @@ static int parse_target_kernel(const char *rest, struct target *ret, struct erro
 	bool syscall = ret->kind == TARGET_SYSCALL;
 
 	ret->name = xstrdup(rest);
-	if (!identifier(rest, syscall ? "" : ".$*?[]^-") || isdigit((unsigned char)*rest))
+	if (!identifier(rest, syscall ? "" : ".$*?[]!^-") || isdigit((unsigned char)*rest))
 		return error_set(err, EINVAL, "'%s': '%s' is not %s", ret->spec, rest,
 				 syscall ? "a system call's name: write syscall:NAME, for example "
 					   "syscall:fsync"

@@ -41,11 +41,13 @@ struct thread {
 	uint32_t process;
 	uint64_t born;
 	uint64_t left; /* causal recordings: when it began to wait; 0: it does not */
-	bool ended;    /* whoever has its tid now is another one, unless it was born then, too */
+	uint64_t end;  /* 0: it has not ended */
 	char comm[16];
-	/* Who had the tid before: what is sampled and what the scheduler did are two queues. */
-	uint64_t born_before;
-	uint32_t id_before;
+	/* Who had the tid before; of what is sampled and what the scheduler did, one queue lags. */
+	struct predecessor {
+		uint32_t id;
+		uint64_t born, end;
+	} before;
 };
 
 struct recorder {
@@ -88,7 +90,9 @@ static struct thread *thread_slot(struct recorder *r, int tid)
 	if (i == HASH_NONE) {
 		i = r->n_known++;
 		array_reserve(r->threads, r->cap_threads, r->n_known);
-		r->threads[i] = (struct thread){ .tid = tid, .id = RECORDING_NONE };
+		r->threads[i] = (struct thread){ .tid = tid,
+						 .id = RECORDING_NONE,
+						 .before = { .id = RECORDING_NONE } };
 		hash_index_add_id(&r->by_tid, tid, i);
 	}
 	return &r->threads[i];
@@ -104,10 +108,29 @@ static void copy_comm(char *to, const char *from)
 	snprintf(to, 16, "%.15s", from);
 }
 
-/* Is somebody meant who had the tid after @t? Where it is known when both were born, that tells. */
-static bool is_successor(const struct thread *t, uint64_t born)
+/*
+ * Is somebody meant who had the tid after @t? Where it is known when both were born, that tells;
+ * but a thread that executes a program takes over its leader's tid and birth.
+ */
+static bool is_successor(const struct thread *t, uint64_t born, uint64_t time)
 {
-	return born && t->born ? born > t->born : t->ended;
+	if (t->id == RECORDING_NONE)
+		return false;
+	if (born && t->born && born != t->born)
+		return born > t->born;
+	return t->end && time > t->end;
+}
+
+/* Or who had it before? @born 0: it is not known when that one was born. */
+static bool is_predecessor(const struct thread *t, uint64_t born, uint64_t time)
+{
+	const struct predecessor *p = &t->before;
+
+	if (p->id == RECORDING_NONE || (born && born != p->born))
+		return false;
+	if (t->born && p->born != t->born)
+		return born || time < t->born;
+	return time <= p->end;
 }
 
 /* The thread of a record, made known to the sink. @born 0: whoever has that tid now. */
@@ -115,21 +138,20 @@ static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, c
 			  uint64_t time)
 {
 	struct thread *t = thread_slot(r, tid);
-	bool successor = t->id != RECORDING_NONE && is_successor(t, born);
+	bool successor = is_successor(t, born, time);
 
-	if (t->id != RECORDING_NONE && born && born == t->born_before)
-		return t->id_before;
+	if (born && is_predecessor(t, born, time))
+		return t->before.id;
 	if (t->id == RECORDING_NONE || successor) {
 		struct record_thread made = { .tid = tid, .pid = pid };
 
 		t->process = made.process = processes_get(
 			r->processes, pid, successor && tid == pid, comm, since_start(r, time));
-		t->born_before = successor ? t->born : 0;
-		t->id_before = t->id;
+		t->before = (struct predecessor){ t->id, t->born, t->end };
 		t->id = made.id = r->n_threads++;
 		t->pid = pid;
 		t->born = born;
-		t->ended = false;
+		t->end = 0;
 		copy_comm(t->comm, comm);
 		made.start = since_start(r, time);
 		made.comm = t->comm;
@@ -143,18 +165,46 @@ static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, c
 	return t->id;
 }
 
+/* Both queues tell. False: it had ended before, and has only given its tid away since. */
+static bool ended(struct recorder *r, int tid, uint32_t id, uint64_t time)
+{
+	struct thread *t = thread_slot(r, tid);
+
+	if (t->id != id)
+		return true;
+	if (t->end && time > t->end)
+		return false;
+	t->end = time;
+	return true;
+}
+
+static uint32_t ask_for_thread(struct recorder *r, int tid, uint64_t time)
+{
+	_cleanup_free_ char *comm = task_comm(tid);
+	int pid = process_of_thread(tid);
+
+	return thread_id(r, tid, pid ? pid : tid, 0, comm ? comm : "[gone]", time);
+}
+
 /* A waker or a holder need not have been recorded itself. */
 static uint32_t other_thread(struct recorder *r, int tid, uint64_t time)
 {
 	struct thread *t = thread_slot(r, tid);
-	_cleanup_free_ char *comm = NULL;
-	int pid;
 
-	if (t->id != RECORDING_NONE)
-		return t->id;
-	comm = task_comm(tid);
-	pid = process_of_thread(tid);
-	return thread_id(r, tid, pid ? pid : tid, 0, comm ? comm : "[gone]", time);
+	if (t->id == RECORDING_NONE)
+		return ask_for_thread(r, tid, time);
+	return is_predecessor(t, 0, time) ? t->before.id : t->id;
+}
+
+/*
+ * The one that comes to a CPU, or leaves it. If that had ended, it is a thread that is about to
+ * execute a program, and already has its leader's tid.
+ */
+static uint32_t thread_on_cpu(struct recorder *r, int tid, uint64_t time)
+{
+	if (is_successor(thread_slot(r, tid), 0, time))
+		return ask_for_thread(r, tid, time);
+	return other_thread(r, tid, time);
 }
 
 struct siblings {
@@ -321,8 +371,8 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 	thread.process = thread_slot(r, e->tid)->process;
 	if (r->sink.times)
 		r->sink.times(&thread, r->sink.arg);
-	if (thread_slot(r, e->tid)->id == thread.id)
-		thread_slot(r, e->tid)->ended = t->exited;
+	if (t->exited)
+		ended(r, e->tid, thread.id, e->time);
 }
 
 /*
@@ -494,7 +544,9 @@ static bool on_trace(enum queue_kind kind, const void *record, size_t size, void
 		return true;
 	out.type = types[e->type];
 	if (e->tid)
-		out.thread = other_thread(r, e->tid, e->time);
+		out.thread = out.type == TRACE_ENTER || out.type == TRACE_LEAVE
+				     ? thread_on_cpu(r, e->tid, e->time)
+				     : other_thread(r, e->tid, e->time);
 	switch (out.type) {
 	case TRACE_ENTER:
 		r->switches++;
@@ -507,6 +559,10 @@ static bool on_trace(enum queue_kind kind, const void *record, size_t size, void
 	case TRACE_WAKE:
 		woken(r, e, &out);
 		count_wait(r, e);
+		break;
+	case TRACE_EXIT:
+		if (!ended(r, e->tid, out.thread, e->time))
+			return true;
 		break;
 	case TRACE_PROGRESS:
 		out.other = e->other;

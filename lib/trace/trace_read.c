@@ -218,7 +218,7 @@ static void get_process(struct cursor *c, struct loading *l)
 	}
 	if (c->bad)
 		return;
-	t->processes[id].pid = get_below(c, INT32_MAX);
+	t->processes[id].pid = get_below(c, (uint64_t)INT32_MAX + 1);
 	replace(&t->processes[id].name, get_text(c));
 }
 

@@ -11,11 +11,23 @@
 #define FULL	    0.8
 #define LIKELY_FULL 0.9
 
+#define USED 0.01 /* of the busiest CPU's time: less is not one of those that threads may use */
+
 struct state {
 	enum { NOWHERE, RUNS, QUEUED } now;
 	uint64_t since;
 	double ran, spun;
-	bool needed; /* somebody waits for what it does, or it visits the progress point */
+	uint32_t cpu;
+	bool needed;  /* somebody waits for what it does, or it visits the progress point */
+	double *work; /* by target, as bounds.work, until that is known; NULL: none */
+};
+
+/* What is known of CPUs at an event. */
+struct use {
+	uint64_t at;
+	uint32_t cpus;	/* that threads ran on for a hundredth of the busiest one's time, or more */
+	size_t workers; /* that are needed */
+	double work;	/* ns that those that are needed ran, spinning left out */
 };
 
 struct bounds {
@@ -25,10 +37,14 @@ struct bounds {
 	struct state *threads;
 	size_t n_threads, n_cpus;
 	double ran, queued;
+	double *cpus; /* by CPU: ns that threads ran there */
+	struct use use;
 	uint64_t from, to; /* of all events */
+	bool begun;	   /* the first thread has been seen */
 	size_t n_targets;
 	uint64_t *devices; /* by target */
 	double *hit;	   /* by target: ns in it, of all threads */
+	double *work;	   /* of it, of those that are needed, spinning left out */
 };
 
 struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const uint64_t *devices,
@@ -51,6 +67,8 @@ struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const 
 	b->n_speedups = n_speedups;
 	b->n_targets = targets;
 	b->hit = xcalloc(targets + 1, sizeof(*b->hit));
+	b->work = xcalloc(targets + 1, sizeof(*b->work));
+	b->cpus = xcalloc(cpus + 1, sizeof(*b->cpus));
 	b->speedups = xcalloc(n_speedups, sizeof(*b->speedups));
 	memcpy(b->speedups, speedups, n_speedups * sizeof(*speedups));
 	b->threads = xcalloc(threads + 1, sizeof(*b->threads));
@@ -70,7 +88,11 @@ void bounds_free(struct bounds *b)
 	replay_free(b->replay);
 	free(b->speedups);
 	free(b->hit);
+	free(b->work);
+	free(b->cpus);
 	free(b->devices);
+	for (size_t i = 0; i < b->n_threads; i++)
+		free(b->threads[i].work);
 	free(b->threads);
 	free(b);
 }
@@ -85,13 +107,42 @@ void bounds_servers(struct bounds *b, uint32_t device, uint32_t servers)
 	replay_servers(b->replay, device, servers);
 }
 
+static double *work_of(struct bounds *b, uint32_t thread, size_t target)
+{
+	struct state *s = &b->threads[thread];
+
+	if (s->needed)
+		return &b->work[target];
+	if (!s->work)
+		s->work = xcalloc(b->n_targets, sizeof(*s->work));
+	return &s->work[target];
+}
+
+/* Somebody waits for @thread. */
+static void needs(struct bounds *b, uint32_t thread)
+{
+	struct state *s = &b->threads[thread];
+
+	for (size_t t = 0; s->work && t < b->n_targets; t++)
+		b->work[t] += s->work[t];
+	free(s->work);
+	s->work = NULL;
+	s->needed = true;
+}
+
 void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share,
 		const double *spun)
 {
-	for (size_t t = 0; t < b->n_targets; t++)
-		b->hit[t] += ns * share[t];
+	double spins = 0;
+
 	for (int k = 0; spun && k < REPLAY_SPINS; k++)
-		b->threads[thread].spun += spun[k];
+		spins += spun[k];
+	b->threads[thread].spun += spins;
+	for (size_t t = 0; t < b->n_targets; t++) {
+		b->hit[t] += ns * share[t];
+		if (share[t] > 0)
+			*work_of(b, thread, t) += fmax(ns - spins, 0) * share[t];
+	}
 	replay_ran(b->replay, thread, ns, share, spun);
 }
 
@@ -107,6 +158,8 @@ static void go(struct bounds *b, uint32_t thread, int now, uint64_t time)
 	if (s->now == RUNS) {
 		b->ran += time - s->since;
 		s->ran += time - s->since;
+		if (s->cpu < b->n_cpus)
+			b->cpus[s->cpu] += time - s->since;
 	} else if (s->now == QUEUED) {
 		b->queued += time - s->since;
 	}
@@ -120,13 +173,17 @@ void bounds_event(struct bounds *b, const struct trace_event *e)
 		b->from = e->time;
 	b->to = e->time;
 	if (e->type == TRACE_WAKE && e->by == TRACE_BY_THREAD && e->other < b->n_threads)
-		b->threads[e->other].needed = true;
-	if (e->type == TRACE_PROGRESS && e->thread < b->n_threads)
-		b->threads[e->thread].needed = true;
+		needs(b, e->other);
+	/* Its end may be what counts. */
+	if (e->thread < b->n_threads && (e->type == TRACE_PROGRESS || !b->begun)) {
+		needs(b, e->thread);
+		b->begun = true;
+	}
 	if (e->thread < b->n_threads) {
 		switch (e->type) {
 		case TRACE_ENTER:
 			go(b, e->thread, RUNS, e->time);
+			b->threads[e->thread].cpu = e->cpu;
 			break;
 		case TRACE_LEAVE:
 			go(b, e->thread, e->why == TRACE_QUEUED ? QUEUED : NOWHERE, e->time);
@@ -137,6 +194,10 @@ void bounds_event(struct bounds *b, const struct trace_event *e)
 			break;
 		case TRACE_FORK:
 			go(b, e->thread, QUEUED, e->time);
+			break;
+		case TRACE_EXIT:
+			free(b->threads[e->thread].work);
+			b->threads[e->thread].work = NULL;
 			break;
 		}
 	}
@@ -150,7 +211,7 @@ double bounds_crowded(const struct bounds *b)
 
 /* Of one lane: what the recording says. */
 struct source {
-	const struct bounds *b;
+	struct bounds *b;
 	const double *now; /* NULL: by progress */
 	double passed;
 };
@@ -183,35 +244,49 @@ static void widen(const struct bounds *b, size_t target, double speedup, struct 
 	}
 }
 
+static const struct use *cpu_use(struct bounds *b)
+{
+	struct use *u = &b->use;
+	double busiest = 0;
+
+	if (u->at == b->to)
+		return u;
+	*u = (struct use){ .at = b->to };
+	for (size_t i = 0; i < b->n_cpus; i++)
+		busiest = fmax(busiest, b->cpus[i]);
+	for (size_t i = 0; i < b->n_cpus; i++)
+		u->cpus += b->cpus[i] > 0 && b->cpus[i] >= USED * busiest;
+	for (size_t i = 0; i < b->n_threads; i++) {
+		const struct state *s = &b->threads[i];
+
+		u->work += s->needed ? s->ran - s->spun : 0;
+		u->workers += s->needed && s->ran > WORKER * (b->to - b->from);
+	}
+	return u;
+}
+
 /*
  * What is faster waits less and runs for more of the time. If there are more threads than CPUs,
  * these may become what all depends on; and they are never all at work: who could run waits behind
  * one that keeps its CPU while another is idle, or for what one does that is queued. Of threads
  * that nobody waits for it does not matter how much they get done.
  */
-static void limit_by_cpus(const struct bounds *b, size_t target, double speedup,
-			  struct bounds_answer *a)
+static void limit_by_cpus(struct bounds *b, size_t target, double speedup, struct bounds_answer *a)
 {
-	double all = (double)(b->to - b->from) * b->n_cpus, before = 0, after;
-	size_t workers = 0;
+	const struct use *u = cpu_use(b);
+	double all = (double)(b->to - b->from) * u->cpus;
+	double after = fmax(u->work - speedup * b->work[target], 0);
 
-	for (size_t i = 0; i < b->n_threads; i++) {
-		const struct state *s = &b->threads[i];
-
-		before += s->needed ? s->ran - s->spun : 0;
-		workers += s->needed && s->ran > WORKER * (b->to - b->from);
-	}
-	if (workers <= b->n_cpus || all <= 0 || isnan(a->middle))
+	if (u->workers <= u->cpus || all <= 0 || isnan(a->middle))
 		return;
-	after = fmax(before - speedup * b->hit[target], 0);
-	a->middle = fmin(a->middle, 100 * (1 - after / all / fmax(before / all, LIKELY_FULL)));
-	a->low = fmin(a->low, 100 * (1 - after / all / fmax(before / all, FULL)));
+	a->middle = fmin(a->middle, 100 * (1 - after / all / fmax(u->work / all, LIKELY_FULL)));
+	a->low = fmin(a->low, 100 * (1 - after / all / fmax(u->work / all, FULL)));
 }
 
 static void read_source(const struct source *s, size_t target, size_t speedup,
 			struct bounds_answer *ret)
 {
-	const struct bounds *b = s->b;
+	struct bounds *b = s->b;
 	size_t lane = target * b->n_speedups + speedup, per_rule = b->n_targets * b->n_speedups;
 	double span;
 
@@ -231,12 +306,12 @@ static void read_source(const struct source *s, size_t target, size_t speedup,
 		ret->low = ret->high = NAN;
 }
 
-void bounds_read(const struct bounds *b, size_t target, size_t speedup, struct bounds_answer *ret)
+void bounds_read(struct bounds *b, size_t target, size_t speedup, struct bounds_answer *ret)
 {
 	read_source(&(struct source){ .b = b }, target, speedup, ret);
 }
 
-void bounds_read_now(const struct bounds *b, uint32_t thread, uint64_t passed, size_t target,
+void bounds_read_now(struct bounds *b, uint32_t thread, uint64_t passed, size_t target,
 		     size_t speedup, struct bounds_answer *ret)
 {
 	const struct source s = { b, replay_earlier(b->replay, thread), passed };

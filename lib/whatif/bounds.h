@@ -24,9 +24,9 @@ void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share
 		const double *spun);
 void bounds_follow(struct bounds *b, uint32_t thread);
 void bounds_event(struct bounds *b, const struct trace_event *e);
-void bounds_read(const struct bounds *b, size_t target, size_t speedup, struct bounds_answer *ret);
+void bounds_read(struct bounds *b, size_t target, size_t speedup, struct bounds_answer *ret);
 /* The same of the time until now, as thread @thread has it: since @from. */
-void bounds_read_now(const struct bounds *b, uint32_t thread, uint64_t passed, size_t target,
+void bounds_read_now(struct bounds *b, uint32_t thread, uint64_t passed, size_t target,
 		     size_t speedup, struct bounds_answer *ret);
 /* Share of the time that threads wanted a CPU, of that and the time they had one: 0 to 1. */
 double bounds_crowded(const struct bounds *b);

@@ -349,6 +349,8 @@ static int see(const struct trace_event *e, void *arg)
 	if (e->type == TRACE_EXIT) {
 		free(r->hit);
 		r->hit = NULL;
+		r->own = 0;
+		memset(r->spun, 0, sizeof(r->spun));
 	}
 	return 0;
 }

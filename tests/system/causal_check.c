@@ -6,11 +6,14 @@
  */
 #include "trace/trace.h"
 
+#define LATE_NS 1000000 /* after its end a thread's last samples may come */
+
 struct state {
 	enum { UNKNOWN, RUNS, READY, BLOCKED, GONE } now;
 	uint64_t since, ran;
 	bool early; /* woken before it was seen to leave */
 	uint64_t sampled, events;
+	bool revived;
 };
 
 struct check {
@@ -44,6 +47,7 @@ static int see(const struct trace_event *e, void *arg)
 	s->events += e->type != TRACE_SAMPLE;
 	if (s->now == GONE && e->type != TRACE_SAMPLE && e->type != TRACE_WAKE)
 		wrong(c, e, "does something after its end");
+	s->revived |= s->now == GONE && e->type == TRACE_SAMPLE && e->time > s->since + LATE_NS;
 	switch (e->type) {
 	case TRACE_FORK:
 		c->forks += counts;
@@ -82,6 +86,7 @@ static int see(const struct trace_event *e, void *arg)
 	case TRACE_EXIT:
 		c->exits += counts;
 		s->now = GONE;
+		s->since = e->time;
 		break;
 	case TRACE_SAMPLE:
 		s->sampled++;
@@ -100,7 +105,7 @@ int main(int argc, char **argv)
 	static const char *const by[TRACE_BYS] = { "nobody", "thread", "device", "timer", "other" };
 	struct check c = { .comm = argc > 2 ? argv[2] : NULL };
 	struct error err = {};
-	uint64_t ran = 0, nowhere = 0;
+	uint64_t ran = 0, nowhere = 0, revived = 0;
 
 	if (argc < 2 || trace_open(argv[1], &c.t, &err)) {
 		fprintf(stderr, "causal_check: %s\n", argc < 2 ? "which file?" : err.text);
@@ -111,6 +116,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "causal_check: %s\n", err.text);
 		return 1;
 	}
+	for (size_t i = 0; i < c.t->n_threads; i++)
+		revived += c.threads[i].revived;
 	for (size_t i = 0; i < c.t->n_threads; i++)
 		nowhere += c.threads[i].events ? 0 : c.threads[i].sampled;
 	for (size_t i = 0; i < c.t->n_threads; i++)
@@ -123,7 +130,8 @@ int main(int argc, char **argv)
 	       (unsigned long long)c.samples);
 	printf("ran %.6f\nsampled %.6f\n", ran / 1e9, c.weight / 1e9);
 	/* Samples of threads that did nothing else: they were taken for others. */
-	printf("nowhere %llu\n", (unsigned long long)nowhere);
+	printf("nowhere %llu\nrevived %llu\n", (unsigned long long)nowhere,
+	       (unsigned long long)revived);
 	printf("issues %llu\ncompletes %llu\nunwoken %llu\n", (unsigned long long)c.issues,
 	       (unsigned long long)c.completes, (unsigned long long)c.unwoken);
 	for (int i = 0; i < TRACE_BYS; i++)

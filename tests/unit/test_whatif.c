@@ -401,13 +401,13 @@ static struct turns *two_threads(double in, double later, double waits)
 static struct bounds_answer beside_others(uint32_t others)
 {
 	const double speedup = 1;
-	struct bounds *b = bounds_create(1 + others, 2, 1, NULL, &speedup, 1, 100);
+	struct bounds *b = bounds_create(1 + others, 64, 1, NULL, &speedup, 1, 100);
 	struct bounds_answer ret;
 	const float target = 1, other = 0;
 
-	bounds_event(b, &(struct trace_event){ .type = TRACE_ENTER });
+	bounds_event(b, &(struct trace_event){ .type = TRACE_ENTER, .cpu = 62 });
 	for (uint32_t i = 0; i < 100; i++) {
-		struct trace_event e = { .time = 1e7 * i, .thread = 1 + i % others, .cpu = 1 };
+		struct trace_event e = { .time = 1e7 * i, .thread = 1 + i % others, .cpu = 63 };
 
 		e.type = TRACE_ENTER;
 		bounds_event(b, &e);

@@ -91,7 +91,6 @@ void bpf_forget_process(struct engine *base, int pid)
 	}
 }
 
-/* What a file had before is left behind: programs may be reading it. */
 _Static_assert((int)ENGINE_COMM == BPF_COMM && (int)ENGINE_CGROUP == BPF_CGROUP &&
 		       (int)ENGINE_RANK == BPF_RANK,
 	       "the programs know whose it is by the same numbers");
@@ -107,6 +106,7 @@ void bpf_set_rank(struct engine *e, int pid, int rank)
 		bpf_map_update_elem(map, &key, &value, BPF_ANY);
 }
 
+/* What a file had before is left behind: programs may be reading it. */
 int bpf_set_polling(struct engine *base, uint32_t table, uint32_t role,
 		    const struct scoz_poll_range *ranges, size_t n)
 {

@@ -281,7 +281,7 @@ static __always_inline bool is_in_cgroup(u64 id)
 
 /* By process: which rank of a parallel job it is. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 8192);
 	__type(key, u32);
 	__type(value, u32);

@@ -169,7 +169,8 @@ bool turns_taken(const struct turns *t, size_t function)
 		t->apart_pairs > 0 ? t->pairs * t->apart_met[function] / t->apart_pairs : 0;
 	double waited = t->ended_waited[function];
 
-	if (expected < EXPECTED || t->apart_met[function] < EXPECTED || t->met[function] > RARELY * expected)
+	if (expected < EXPECTED || t->apart_met[function] < EXPECTED ||
+	    t->met[function] > RARELY * expected)
 		return false;
 	for (size_t i = 0; i < t->n_threads; i++)
 		waited += waited_in(t, i, function);

@@ -11,7 +11,8 @@
 #define FULL	    0.8
 #define LIKELY_FULL 0.9
 
-#define USED 0.01 /* of the busiest CPU's time: less is not one of those that threads may use */
+#define USED	0.01 /* of the busiest CPU's time: less is not one of those that threads may use, */
+#define CROWDED 0.02 /* if they wanted CPUs that others had, for so much of their time */
 
 struct state {
 	enum { NOWHERE, RUNS, QUEUED } now;
@@ -25,7 +26,7 @@ struct state {
 /* What is known of CPUs at an event. */
 struct use {
 	uint64_t at;
-	uint32_t cpus;	/* that threads ran on for a hundredth of the busiest one's time, or more */
+	uint32_t cpus;	/* that there are for them */
 	size_t workers; /* that are needed */
 	double work;	/* ns that those that are needed ran, spinning left out */
 };
@@ -256,6 +257,9 @@ static const struct use *cpu_use(struct bounds *b)
 		busiest = fmax(busiest, b->cpus[i]);
 	for (size_t i = 0; i < b->n_cpus; i++)
 		u->cpus += b->cpus[i] > 0 && b->cpus[i] >= USED * busiest;
+	/* Nobody has wanted another one: that does not mean that there is none. */
+	if (bounds_crowded(b) < CROWDED)
+		u->cpus = b->n_cpus;
 	for (size_t i = 0; i < b->n_threads; i++) {
 		const struct state *s = &b->threads[i];
 

@@ -396,20 +396,27 @@ static struct turns *two_threads(double in, double later, double waits)
 
 /*
  * Thread 0 has a CPU for itself, and is the target; so many others take turns on the second one,
- * 6 of 10 ms, and wait for nobody.
+ * 6 of 10 ms, and wait for nobody; these are the last two of @cpus. @queued: ns that these want
+ * theirs before they have it.
  */
-static struct bounds_answer beside_others(uint32_t others)
+static struct bounds_answer beside_others(uint32_t others, uint16_t cpus, uint64_t queued)
 {
 	const double speedup = 1;
-	struct bounds *b = bounds_create(1 + others, 64, 1, NULL, &speedup, 1, 100);
+	struct bounds *b = bounds_create(1 + others, cpus, 1, NULL, &speedup, 1, 100);
 	struct bounds_answer ret;
 	const float target = 1, other = 0;
 
-	bounds_event(b, &(struct trace_event){ .type = TRACE_ENTER, .cpu = 62 });
+	bounds_event(b, &(struct trace_event){ .type = TRACE_ENTER, .cpu = cpus - 2 });
 	for (uint32_t i = 0; i < 100; i++) {
-		struct trace_event e = { .time = 1e7 * i, .thread = 1 + i % others, .cpu = 63 };
+		struct trace_event e = { .time = 1e7 * i,
+					 .thread = 1 + i % others,
+					 .cpu = cpus - 1,
+					 .type = TRACE_WAKE,
+					 .by = TRACE_BY_OTHER };
 
+		bounds_event(b, &e);
 		e.type = TRACE_ENTER;
+		e.time += queued;
 		bounds_event(b, &e);
 		bounds_ran(b, e.thread, 6e6, &other, NULL);
 		e.time += 6e6;
@@ -436,12 +443,16 @@ static struct bounds_answer beside_others(uint32_t others)
 /* 0.5 and 0.6 CPUs' work in half the time: more threads than CPUs will not keep both busy. */
 static void test_bounds_with_few_cpus(void **state)
 {
-	struct bounds_answer two = beside_others(1), three = beside_others(2);
+	struct bounds_answer two = beside_others(1, 2, 0), three = beside_others(2, 2, 0),
+			     of_many = beside_others(2, 64, 0), bound = beside_others(2, 64, 1e6);
 
 	(void)state;
 	assert_true(two.middle > 49.5 && two.low > 49);
 	assert_true(three.high > 49 && three.middle < 40 && three.middle > 38);
 	assert_true(three.low < 32 && three.low > 30);
+	/* There may be others, unless somebody has wanted one. */
+	assert_true(of_many.middle > 49.5 && of_many.low > 49);
+	assert_true(bound.middle < 40 && bound.low < 32);
 }
 
 /*

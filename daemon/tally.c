@@ -100,10 +100,8 @@ void tally_destroy(struct tally *t)
 static void fill_entry(struct tally *t, const struct maps_binary *b, struct cache_entry *e)
 {
 	struct map_frame frames[MAP_MAX_INLINE];
-	int n = 0;
+	int n = maps_lookup(b, e->place, frames, MAP_MAX_INLINE);
 
-	if (b->table)
-		n = maptable_lookup(b->table, maps_vaddr(b, e->place), frames, MAP_MAX_INLINE);
 	if (!n) {
 		bool lent = !strcmp(b->path, MAPS_VDSO);
 

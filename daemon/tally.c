@@ -193,6 +193,14 @@ static void add_frame(struct expanded *x, const struct caller_frame *f)
 	x->frame[x->n++] = *f;
 }
 
+/* All that is read of one perf map is one binary: the first. */
+static uint32_t counted_as(const struct maps_binary *b)
+{
+	while (b->older)
+		b = b->older;
+	return b->id;
+}
+
 /* False when a table is missing, unless that is to be taken for nothing being known. */
 static bool expand(struct tally *t, const struct chain *c, bool give_up)
 {
@@ -223,9 +231,10 @@ static bool expand(struct tally *t, const struct chain *c, bool give_up)
 				binary_count(t, f->binary)->sum.untold += c->count;
 			continue;
 		}
+		to.binary = counted_as(b);
 		e = look_up(t, b, f->place);
 		x->unnamed |= !i && e->unnamed;
-		to.vaddr = maps_vaddr(b, f->place);
+		to.vaddr = b->made ? f->place : maps_vaddr(b, f->place);
 		for (int k = 0; k < e->n; k++) {
 			to.origin = e->origin[k];
 			to.location = e->location[k];

@@ -114,6 +114,8 @@ size_t maps_awaited(struct maps *m);
 uint32_t maps_binary_count(struct maps *m);
 /* Whether it is of the kernel, without building anything. */
 bool maps_binary_is_kernel(struct maps *m, uint32_t id);
+/* Whether it stands for what a process makes while it runs: it can be seen, but be no target. */
+bool maps_binary_is_made(struct maps *m, uint32_t id);
 /* The path alone, without building anything; NULL: no such id. */
 const char *maps_binary_path(struct maps *m, uint32_t id);
 

@@ -586,6 +586,16 @@ bool maps_binary_is_kernel(struct maps *m, uint32_t id)
 	return kernel;
 }
 
+bool maps_binary_is_made(struct maps *m, uint32_t id)
+{
+	bool made;
+
+	pthread_rwlock_rdlock(&m->lock);
+	made = id < m->n_binary && m->binary[id] && m->binary[id]->pub.made;
+	pthread_rwlock_unlock(&m->lock);
+	return made;
+}
+
 uint32_t maps_binary_count(struct maps *m)
 {
 	uint32_t n;

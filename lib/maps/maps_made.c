@@ -6,7 +6,7 @@
  * memory is used again, and what was written last counts.
  *
  * When there is a look: when an address is seen that is in no file (then, and after pauses that
- * grow, as most such processes have no map), each second while there is such code, and when
+ * grow, as most such processes have no map), now and then while there is such code, and when
  * somebody waits for a name (maps_names_awaited()). Looks are chores: they wait for file systems.
  *
  * Each table costs a process of the symbolizer's and memory, and whose map it is decides how often
@@ -22,7 +22,7 @@
 #define FIRST_PAUSE_NS (50 * NSEC_PER_MSEC)
 #define LAST_PAUSE_NS  (2 * NSEC_PER_SEC)
 #define LOOK_NS	       (100 * NSEC_PER_MSEC) /* between looks that somebody waits for */
-#define STALE_NS       NSEC_PER_SEC	     /* a look is due though nobody waits */
+#define STALE_NS       (200 * NSEC_PER_MSEC) /* a look is due though nobody waits */
 #define TABLE_NS       (100 * NSEC_PER_MSEC) /* between tables, for each there is */
 #define MAX_TABLE_NS   (2 * NSEC_PER_SEC)
 #define MAX_TABLES     1000

@@ -259,22 +259,32 @@ static struct maptable *make_table(const struct entries *e, uint64_t read_until)
 	return t;
 }
 
+/* What there is from @from on, as far as one table takes it; -1: it cannot be read. */
+static ssize_t read_part(int fd, uint64_t from, char **text)
+{
+	size_t n = 0, cap = 0;
+	ssize_t got = 1;
+
+	while (got && n < MAX_READ) {
+		array_reserve(*text, cap, n + MAX_LINE);
+		got = pread(fd, *text + n, MAX_LINE - 1, from + n);
+		if (got < 0 && errno != EINTR)
+			return -1;
+		n += got > 0 ? got : 0;
+	}
+	return n;
+}
+
 struct maptable *table_of_perf_map(int fd, const char *path, uint64_t from, struct error *err)
 {
-	_cleanup_free_ char *text = xmalloc(MAX_READ + 1);
+	_cleanup_free_ char *text = NULL;
+	ssize_t n = read_part(fd, from, &text);
 	struct entries e = { 0 };
 	struct maptable *t;
-	size_t n = 0;
-	ssize_t got;
 
-	while (n < MAX_READ && (got = pread(fd, text + n, MAX_READ - n, from + n)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			error_set(err, errno, "%s: cannot be read: %s", path, strerror(errno));
-			return NULL;
-		}
-		n += got;
+	if (n < 0) {
+		error_set(err, errno, "%s: cannot be read: %s", path, strerror(errno));
+		return NULL;
 	}
 	n = read_lines(text, n, &e);
 	t = make_table(&e, from + n);

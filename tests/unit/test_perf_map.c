@@ -215,7 +215,7 @@ static void test_large(void **state)
 	/* One line that never ends is passed over. */
 	memset(text, 'a', n);
 	t = table_of(text, n, 0);
-	assert_int_equal(t->h->file_size, 32 << 20);
+	assert_in_range(t->h->file_size, 32 << 20, 33 << 20);
 	maptable_free(t);
 	/* A name without end is cut. */
 	memcpy(text, "1000 10 ", 8);

@@ -197,7 +197,7 @@ static void add_segment(struct table_builder *b, uint64_t start, uint64_t end, u
 	builder_text(b, vaddr, vaddr + (end - start));
 }
 
-/* Returns how many of @owned have found a place. */
+/* Returns how many of @owned have found a place. What is beyond 32 bits the builder leaves out. */
 static size_t add_segments(struct table_builder *b, const struct owned *owned, size_t n)
 {
 	uint64_t vaddr = TABLE_PERF_MAP;
@@ -205,8 +205,7 @@ static size_t add_segments(struct table_builder *b, const struct owned *owned, s
 	for (size_t i = 0, k; i < n; i = k) {
 		for (k = i + 1; k < n && owned[k].start - owned[k - 1].end < NEAR; k++)
 			;
-		if (b->n_phdr == MAX_SEGMENTS ||
-		    vaddr - TABLE_PERF_MAP + (owned[k - 1].end - owned[i].start) >= NONE - 1) {
+		if (b->n_phdr == MAX_SEGMENTS) {
 			builder_warn(b, "its code is spread over too many places: names are left "
 					"out");
 			return i;

@@ -158,6 +158,7 @@ static void test_nonsense(void **state)
 				   "1000 40000001 more than a gigabyte\n"
 				   "ffffffff81000000 10 kernel\n"
 				   "7ffffffffffffff8 10 over the edge\n"
+				   "fffffffffffff000 2010 around\n"
 				   "10000000000000000 10 seventeen digits\n"
 				   "-1000 10 minus\n"
 				   "1000 10 \0 nothing\n"
@@ -253,6 +254,7 @@ static void test_large(void **state)
 	t = table_of(text, used, 0);
 	expect_name(t, 2ULL << 33, "f");
 	expect_name(t, 5ULL << 33, NULL);
+	assert_non_null(maptable_warning(t));
 	maptable_free(t);
 }
 

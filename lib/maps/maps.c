@@ -533,8 +533,7 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
 			found = true;
 		}
 		/* Memory that is shared with itself, or was mapped from a file that is gone. */
-		if (!found ||
-		    (p->made.binary != NONE_BINARY && binary_is_no_program(m->binary[*binary_id])))
+		if (!found || binary_is_no_program(m->binary[*binary_id]))
 			found |= resolve_made(m, p, addr, binary_id, place, &look);
 	}
 	pthread_rwlock_unlock(&m->lock);

@@ -178,14 +178,19 @@ static bool awaits_name(struct symbols *s, int pid, uint64_t time)
 	return true;
 }
 
-/* Code that was made a moment ago, whose name may not have been read yet. */
+/* May it be code that was made a moment ago, whose name has not been read yet? */
 static bool is_news(struct symbols *s, const struct place *p, int pid, uint64_t time)
 {
 	const struct maps_binary *b = maps_binary_known(s->maps, p->binary);
 	struct map_frame frame;
 
-	return b && b->made && !maps_lookup(b, p->place - p->return_address, &frame, 1) &&
-	       awaits_name(s, pid, time);
+	if (!b || b->kernel || b->outside || !strcmp(b->path, MAPS_VDSO))
+		return false;
+	/* A file that is no program is memory, to whoever runs code there. */
+	if (b->made ? maps_lookup(b, p->place - p->return_address, &frame, 1) > 0
+		    : b->table != NULL)
+		return false;
+	return awaits_name(s, pid, time);
 }
 
 /* NULL: its table is not there yet. @time: when it was seen. */

@@ -165,8 +165,6 @@ static void add_location(struct session *s, uint32_t id, enum grain grain, uint6
 	_cleanup_free_ struct location_site *sites = NULL;
 	size_t n = locations_sites(s->locations, id, &sites);
 
-	if (maps_binary_is_made(s->maps, sites[0].binary))
-		return;
 	if (grain == BINARIES && l->binary[0] != '[')
 		add_binary(s, sites[0].binary, samples, ret);
 	else if (grain == FUNCTIONS && l->function)
@@ -185,8 +183,7 @@ static void choose(struct session *s, const struct credits *c, enum grain grain,
 			add_location(s, i, grain, c->location[i].credit, ret);
 	}
 	for (size_t i = 0; i < c->n_binary; i++) {
-		if (c->binary[i].sums.credit && !maps_binary_is_kernel(s->maps, i) &&
-		    !maps_binary_is_made(s->maps, i))
+		if (c->binary[i].sums.credit && !maps_binary_is_kernel(s->maps, i))
 			add_binary(s, i, c->binary[i].sums.credit, ret);
 	}
 	merge(ret);

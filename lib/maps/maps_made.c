@@ -39,7 +39,11 @@ struct made_map {
 	int64_t mtime_ns;
 	uint64_t seen;	   /* its size when the newest table was asked for */
 	uint64_t table_ns; /* when that was */
+	char end[64];	   /* the last bytes of what was there then */
+	size_t n_end;
 	char *path;
+	size_t n_tables;
+	uint64_t bytes; /* of all tables but the newest, those of what was written anew included */
 	bool full;
 };
 
@@ -122,10 +126,9 @@ struct look {
 	uint32_t binary; /* the newest */
 	bool ready;	 /* its table is there, or never will be */
 	uint64_t next;	 /* where that ends */
-	uint64_t bytes;	 /* of the tables so far */
-	size_t n_tables;
-	bool crowded; /* no descriptor may be held more */
-	bool outside; /* of --binary-scope */
+	uint64_t bytes;	 /* of it */
+	bool crowded;	 /* no descriptor may be held more */
+	bool outside;	 /* of --binary-scope */
 	bool told;
 };
 
@@ -147,10 +150,7 @@ static bool begin(struct maps *m, int pid, struct look *l)
 		l->outside = b && b->pub.outside;
 		if (b && l->ready) {
 			l->next = b->pub.table ? b->pub.table->h->file_size : b->from;
-			for (const struct maps_binary *t = &b->pub; t; t = t->older) {
-				l->bytes += t->table ? maptable_memory(t->table) : 0;
-				l->n_tables++;
-			}
+			l->bytes = b->pub.table ? maptable_memory(b->pub.table) : 0;
 		}
 	}
 	pthread_rwlock_unlock(&m->lock);
@@ -222,6 +222,20 @@ static struct made_map *hold(struct maps *m, int pid, const struct look *l, char
 	return &list->v[list->n++];
 }
 
+static int64_t mtime_of(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
+}
+
+/* The last bytes up to where the map ended when its newest table was asked for. */
+static size_t read_end(const struct made_map *map, char *to)
+{
+	size_t n = map->seen < sizeof(map->end) ? map->seen : sizeof(map->end);
+	ssize_t got = pread(map->fd, to, n, map->seen - n);
+
+	return got > 0 ? got : 0;
+}
+
 /* A table of the map from @from on. */
 static void add_table(struct maps *m, struct made_map *map, const struct look *l, uint64_t from,
 		      const struct stat *st)
@@ -232,8 +246,14 @@ static void add_table(struct maps *m, struct made_map *map, const struct look *l
 
 	if (fd < 0)
 		return;
+	map->dev = st->st_dev;
+	map->ino = st->st_ino;
+	map->mtime_ns = mtime_of(st);
 	map->seen = st->st_size;
+	map->n_end = read_end(map, map->end);
 	map->table_ns = l->began_ns;
+	map->n_tables++;
+	map->bytes += l->bytes;
 	pthread_rwlock_wrlock(&m->lock);
 	p = maps_process(m, map->pid);
 	if (p && p->image == l->image) {
@@ -250,30 +270,31 @@ static void add_table(struct maps *m, struct made_map *map, const struct look *l
 static bool has_room(const struct maps *m, struct made_map *map, const struct look *l)
 {
 	uint64_t all = __atomic_load_n(&m->made_bytes, __ATOMIC_RELAXED);
+	uint64_t bytes = map->bytes + l->bytes;
 
-	if (l->n_tables < MAX_TABLES && l->bytes < MAX_BYTES && all < MAX_ALL_BYTES)
+	if (map->n_tables < MAX_TABLES && bytes < MAX_BYTES && all < MAX_ALL_BYTES)
 		return true;
 	if (!map->full)
 		log_warn("%s: what comes to it from now on is not read: its functions have taken "
 			 "%llu MB in %zu tables (%d MB and %d are allowed, and %u MB for those of "
 			 "all processes)",
-			 map->path, (unsigned long long)l->bytes >> 20, l->n_tables,
-			 MAX_BYTES >> 20, MAX_TABLES, MAX_ALL_BYTES >> 20);
+			 map->path, (unsigned long long)bytes >> 20, map->n_tables, MAX_BYTES >> 20,
+			 MAX_TABLES, MAX_ALL_BYTES >> 20);
 	map->full = true;
 	return false;
-}
-
-static int64_t mtime_of(const struct stat *st)
-{
-	return st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
 }
 
 /* Written anew: not what the tables so far are of. */
 static bool is_another(const struct made_map *map, const struct look *l, const struct stat *st)
 {
-	return map->dev != st->st_dev || map->ino != st->st_ino ||
-	       (uint64_t)st->st_size < l->next ||
-	       ((uint64_t)st->st_size == map->seen && mtime_of(st) != map->mtime_ns);
+	char end[sizeof(map->end)];
+
+	if (map->dev != st->st_dev || map->ino != st->st_ino || (uint64_t)st->st_size < l->next)
+		return true;
+	if (mtime_of(st) == map->mtime_ns)
+		return false;
+	return (uint64_t)st->st_size == map->seen || read_end(map, end) != map->n_end ||
+	       memcmp(end, map->end, map->n_end) != 0;
 }
 
 /* @map is open, and @st tells of it. */
@@ -281,14 +302,11 @@ static void look_at(struct maps *m, struct made_map *map, const struct look *l,
 		    const struct stat *st)
 {
 	bool another = l->binary == NONE_BINARY || is_another(map, l, st);
-	uint64_t size = st->st_size, pause = (l->n_tables + 1) * TABLE_NS;
+	uint64_t size = st->st_size, pause = (map->n_tables + 1) * TABLE_NS;
 	uint64_t due = map->table_ns + (pause < MAX_TABLE_NS ? pause : MAX_TABLE_NS);
 
-	map->dev = st->st_dev;
-	map->ino = st->st_ino;
 	if ((!another && size <= map->seen && l->next + TABLE_PERF_LINE >= map->seen) ||
 	    l->outside || !has_room(m, map, l)) {
-		map->mtime_ns = mtime_of(st);
 		end(m, map->pid, l, l->began_ns, l->began_ns + LOOK_NS);
 		return;
 	}
@@ -296,7 +314,6 @@ static void look_at(struct maps *m, struct made_map *map, const struct look *l,
 		end(m, map->pid, l, 0, l->crowded ? l->began_ns + LAST_PAUSE_NS : due);
 		return;
 	}
-	map->mtime_ns = mtime_of(st);
 	add_table(m, map, l, another ? 0 : l->next, st);
 	end(m, map->pid, l, l->began_ns, l->began_ns + LOOK_NS);
 }

@@ -489,6 +489,10 @@ static void test_written_anew(void **state)
 	write_map("7f0000003000 10 other\n"); /* shorter */
 	expect_found(m, PID, CODE + 0x2000, "other");
 	expect_found(m, PID, CODE, NULL);
+	/* Longer, from the beginning. */
+	write_map("7f0000005000 10 before\n7f0000003000 10 other\n7f0000006000 10 behind\n");
+	expect_found(m, PID, CODE + 0x4000, "before");
+	expect_found(m, PID, CODE + 0x5000, "behind");
 	sh("rm root/tmp/perf-%d.map", INNER);
 	write_map("7f0000004000 10 another file\n");
 	expect_found(m, PID, CODE + 0x3000, "another file");
@@ -580,6 +584,37 @@ static void test_bounded(void **state)
 	maps_destroy(m);
 }
 
+/* Nor is one that is written anew again and again, with 14 MB of names each time. */
+static void test_bounded_anew(void **state)
+{
+	const size_t room = 40 << 20;
+	_cleanup_free_ char *text = xmalloc(room);
+	struct maps *m;
+	int round;
+
+	(void)state;
+	make_process(getuid(), 0);
+	m = create();
+	for (round = 0; round < 10; round++) {
+		char name[32];
+		size_t n = 0;
+
+		for (int i = 0; i < 300000; i++)
+			n += sprintf(text + n,
+				     "%llx 10 a function in round %d, and its number: %d\n",
+				     CODE + 16ULL * i, round, i);
+		n += sprintf(text + n, "%llx 10 round %d\n", 0x400000ULL + 16 * round, round);
+		write_map(text);
+		snprintf(name, sizeof(name), "round %d", round);
+		if (!found_soon(m, PID, 0x400000 + 16 * round))
+			break;
+		expect_found(m, PID, 0x400000 + 16 * round, name);
+	}
+	assert_in_range(round, 2, 6);
+	assert_in_range(m->made_bytes, 64 << 20, 128 << 20);
+	maps_destroy(m);
+}
+
 /* The reader without rights tells the same. */
 static void test_symbolizer(void **state)
 {
@@ -619,7 +654,8 @@ static int run(void)
 		cmocka_unit_test(test_older),	     cmocka_unit_test(test_names),
 		cmocka_unit_test(test_written_anew), cmocka_unit_test(test_life),
 		cmocka_unit_test(test_files),	     cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_bounded),	     cmocka_unit_test(test_symbolizer),
+		cmocka_unit_test(test_bounded),	     cmocka_unit_test(test_bounded_anew),
+		cmocka_unit_test(test_symbolizer),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

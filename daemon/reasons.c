@@ -49,10 +49,23 @@ static void find_missing(struct experiment *x)
 	}
 }
 
+/* Samples in code that processes make while they run, and name. */
+static uint64_t samples_in_made(struct session *s)
+{
+	_cleanup_free_ struct tally_binary *b = NULL;
+	uint64_t sum = 0;
+	size_t n;
+
+	handlers_binaries(s->handlers, &b, &n);
+	for (size_t i = 0; i < n; i++)
+		sum += maps_binary_is_made(s->maps, i) ? b[i].sums.self : 0;
+	return sum;
+}
+
 /* Nothing was chosen: because of where the samples lie, or as they were too few. */
 static void no_target(struct session *s, const struct handlers_counts *c)
 {
-	double all = c->samples;
+	double all = c->samples, made = c->places.no_file + samples_in_made(s);
 
 	if (!c->samples || s->opt.n_targets)
 		session_reason(s,
@@ -71,12 +84,12 @@ static void no_target(struct session *s, const struct handlers_counts *c)
 			"only system libraries are known to make: -k auto makes the kernel's "
 			"functions targets, --target syscall:NAME a system call",
 			100 * c->places.in_kernel / all);
-	else if (c->places.no_file > all / 2)
+	else if (made > all / 2)
 		session_reason(s,
 			       "no target was seen: %.0f %% of the samples lie in code that is in "
 			       "no file (made at run time, as by a just-in-time compiler), which "
 			       "cannot be a target",
-			       100 * c->places.no_file / all);
+			       100 * made / all);
 	else if (c->places.without_line > all / 2)
 		session_reason(s,
 			       "no target was seen: %.0f %% of the samples lie in code without "
@@ -286,6 +299,7 @@ static char *nameless_places(struct session *s, const struct handlers_counts *c)
 		if (!binary)
 			break;
 		why = !binary->table			    ? binary->error
+		      : binary->made			    ? "it does not tell of that code"
 		      : maptable_is_stripped(binary->table) ? "it is stripped"
 							    : "it has no symbols there";
 		text_add(&text, "%s%.0f %% in %s (%s)", *text ? ", " : "",
@@ -299,7 +313,7 @@ static char *nameless_places(struct session *s, const struct handlers_counts *c)
 static void warn_about_names(struct session *s, const struct handlers_counts *c)
 {
 	_cleanup_free_ char *places = NULL;
-	double all = c->samples;
+	double all = c->samples, made = samples_in_made(s);
 
 	if (!c->samples)
 		return;
@@ -314,8 +328,15 @@ static void warn_about_names(struct session *s, const struct handlers_counts *c)
 		session_warn(s,
 			     "%.0f %% of the samples lie in code that is in no file (made at run "
 			     "time, as by a just-in-time compiler): it cannot be a target, and its "
-			     "callers do not stand for it",
+			     "callers do not stand for it; with a perf map it has names (node "
+			     "--perf-basic-prof, python -X perf)",
 			     100 * c->places.no_file / all);
+	if (made >= MIN_NAMELESS * all)
+		session_warn(s,
+			     "%.0f %% of the samples lie in code that processes make while they "
+			     "run, and name in perf maps: where it lies changes, so it cannot be a "
+			     "target",
+			     100 * made / all);
 	if (!s->opt.n_targets && c->places.without_line >= MIN_NAMELESS * all)
 		session_warn(s,
 			     "%.0f %% of the samples lie in code without line information, and "

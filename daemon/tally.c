@@ -100,10 +100,8 @@ void tally_destroy(struct tally *t)
 static void fill_entry(struct tally *t, const struct maps_binary *b, struct cache_entry *e)
 {
 	struct map_frame frames[MAP_MAX_INLINE];
-	int n = 0;
+	int n = maps_lookup(b, e->place, frames, MAP_MAX_INLINE);
 
-	if (b->table)
-		n = maptable_lookup(b->table, maps_vaddr(b, e->place), frames, MAP_MAX_INLINE);
 	if (!n) {
 		bool lent = !strcmp(b->path, MAPS_VDSO);
 
@@ -118,8 +116,12 @@ static void fill_entry(struct tally *t, const struct maps_binary *b, struct cach
 	code_origins(b, frames, n, e->origin);
 	e->n = n;
 	e->unnamed = e->origin[0] != CODE_PASSING && function_is_unnamed(frames[0].function);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		e->location[i] = locations_intern(t->opt.locations, b, &frames[i], &e->origin[i]);
+		/* It has a name, but is no target, and its callers do not stand for it. */
+		if (b->made && e->origin[i] != CODE_OUTSIDE)
+			e->origin[i] = CODE_UNKNOWN;
+	}
 }
 
 /* Where it is, or where it belongs (n is 0). */
@@ -195,6 +197,14 @@ static void add_frame(struct expanded *x, const struct caller_frame *f)
 	x->frame[x->n++] = *f;
 }
 
+/* All that is read of one perf map is one binary: the first. */
+static uint32_t counted_as(const struct maps_binary *b)
+{
+	while (b->older)
+		b = b->older;
+	return b->id;
+}
+
 /* False when a table is missing, unless that is to be taken for nothing being known. */
 static bool expand(struct tally *t, const struct chain *c, bool give_up)
 {
@@ -225,9 +235,10 @@ static bool expand(struct tally *t, const struct chain *c, bool give_up)
 				binary_count(t, f->binary)->sum.untold += c->count;
 			continue;
 		}
+		to.binary = counted_as(b);
 		e = look_up(t, b, f->place);
 		x->unnamed |= !i && e->unnamed;
-		to.vaddr = maps_vaddr(b, f->place);
+		to.vaddr = b->made ? f->place : maps_vaddr(b, f->place);
 		for (int k = 0; k < e->n; k++) {
 			to.origin = e->origin[k];
 			to.location = e->location[k];
@@ -344,11 +355,14 @@ static void count_credit(struct tally *t, const struct chain *c)
 	/* Without -k, a system call counts for the code that made it, which is never libc. */
 	if (i < 0 || (c->kernel && x->origin[i] == CODE_LIBRARY && !t->opt.scoped))
 		t->counts.in_kernel += c->kernel ? c->count : 0;
+	else if (x->origin[i] == CODE_UNKNOWN && x->frame[i].location != LOCATION_NONE)
+		return; /* made while the program runs */
 	else if (x->frame[i].location != LOCATION_NONE)
 		count_location(t, c, x->frame[i].location, PLACE_CREDIT);
 	else if (x->origin[i] != CODE_UNKNOWN)
 		t->counts.without_line += c->count;
-	else if (x->frame[i].binary != CHAIN_NO_BINARY)
+	else if (x->frame[i].binary != CHAIN_NO_BINARY &&
+		 !maps_binary_is_made(t->opt.maps, x->frame[i].binary))
 		count_binary(t, c, x->frame[i].binary, PLACE_CREDIT);
 }
 

@@ -305,7 +305,7 @@ static int resolve_programs(const struct target *t, struct maps *maps, struct ha
 		if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 			continue;
 		b = maps_binary_known(maps, id);
-		if (b && b->table && !is_own_image(b) && may_hold(t, b) &&
+		if (b && b->table && !b->made && !is_own_image(b) && may_hold(t, b) &&
 		    add_part(t, b, maps, ret, last) == -E2BIG)
 			return -E2BIG;
 	}
@@ -433,14 +433,50 @@ static char *what_ran(struct maps *maps, struct handlers *handlers)
 	return text;
 }
 
+static bool has_function(const struct maptable *table, const char *function)
+{
+	struct addr_ranges found;
+
+	if (maptable_function_ranges(table, function, &found, NULL))
+		return false;
+	addr_ranges_free(&found);
+	return true;
+}
+
+/* The perf map that has it: code that a process makes while it runs. NULL: none. */
+static const char *made_somewhere(const struct target *t, struct maps *maps)
+{
+	uint32_t n = maps_binary_count(maps);
+
+	for (uint32_t id = MAPS_KERNEL_ID + 1; id < n; id++) {
+		const struct maps_binary *b;
+
+		if (!maps_binary_is_made(maps, id)) /* or it was sampled */
+			continue;
+		b = maps_binary_known(maps, id);
+		if (b && b->table && may_hold(t, b) &&
+		    (t->kind == TARGET_BINARY ||
+		     (t->kind == TARGET_FUNCTION && has_function(b->table, t->name))))
+			return b->path;
+	}
+	return NULL;
+}
+
 /* In all that was sampled, or may have been, there is no such target. */
 static int nowhere(const struct target *t, struct maps *maps, struct handlers *handlers,
 		   const struct error *last, struct error *err)
 {
 	_cleanup_free_ char *near = NULL, *ran = NULL;
 	uint32_t n = maps_binary_count(maps), looked = 0;
+	const char *map = made_somewhere(t, maps);
 	struct similar similar;
 
+	if (map)
+		return error_set(err, ENOTSUP,
+				 "target %s: it is code that a process makes while it runs (%s): "
+				 "where that lies changes, so it can be seen, but not be a target; "
+				 "name code of the program or of a library, or a class (class:io)",
+				 t->spec, map);
 	if (t->kind == TARGET_FUNCTION) {
 		similar_init(&similar, t->name);
 		for (uint32_t id = MAPS_KERNEL_ID + 1; id < n; id++) {
@@ -449,7 +485,7 @@ static int nowhere(const struct target *t, struct maps *maps, struct handlers *h
 			if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 				continue;
 			b = maps_binary_known(maps, id);
-			if (!b || !b->table || is_own_image(b) || !may_hold(t, b))
+			if (!b || !b->table || b->made || is_own_image(b) || !may_hold(t, b))
 				continue;
 			maptable_near_functions(b->table, &similar);
 			looked++;
@@ -544,7 +580,7 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps, bool
 		}
 		if (b && b->error)
 			error_set(&last, ENOENT, "%s", b->error);
-		else if (b && b->table && !is_own_image(b))
+		else if (b && b->table && !b->made && !is_own_image(b))
 			add_part(&t, b, maps, ret, &last);
 	}
 	if (ret->n && last.code != E2BIG)

@@ -38,7 +38,7 @@ static void read_nameless(const struct elf_image *image, struct table_builder *b
 struct table_work {
 	struct elf_image *image;
 	struct debug_files files;
-	int kallsyms; /* what it is made of when there is no image */
+	int text; /* what it is made of when there is no image: kallsyms, or a perf map */
 	const char *name;
 };
 
@@ -102,8 +102,10 @@ static struct maptable *build_of_image(struct table_work *w, const struct map_op
 struct maptable *table_work_build(struct table_work *w, const struct map_options *opt,
 				  struct error *err)
 {
-	return w->image ? build_of_image(w, opt, err)
-			: table_of_kallsyms(w->kallsyms, w->name, err);
+	if (w->image)
+		return build_of_image(w, opt, err);
+	return opt->perf_map ? table_of_perf_map(w->text, w->name, opt->from, err)
+			     : table_of_kallsyms(w->text, w->name, err);
 }
 
 int table_work_begin(int fd, const char *name, const struct map_options *opt,
@@ -114,11 +116,11 @@ int table_work_begin(int fd, const char *name, const struct map_options *opt,
 	int rc;
 
 	w->name = name;
-	w->kallsyms = -1;
+	w->text = -1;
 	*fingerprint = 0;
 	*ret = w;
-	if (opt && opt->kallsyms) {
-		w->kallsyms = fd;
+	if (opt && (opt->kallsyms || opt->perf_map)) {
+		w->text = fd;
 		return 0;
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -140,8 +142,8 @@ void table_work_end(struct table_work *w)
 	if (!w)
 		return;
 	debug_files_free(&w->files);
-	if (w->kallsyms >= 0)
-		close(w->kallsyms);
+	if (w->text >= 0)
+		close(w->text);
 	elf_image_close(w->image);
 	free(w);
 }

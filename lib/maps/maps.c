@@ -109,6 +109,18 @@ static struct process *find_process(const struct maps *m, int pid)
 	return i == HASH_NONE ? NULL : m->process[i];
 }
 
+struct process *maps_process(const struct maps *m, int pid)
+{
+	return find_process(m, pid);
+}
+
+/* What the image before has made is gone. */
+static void new_image(struct maps *m, struct process *p)
+{
+	p->image = ++m->images;
+	made_init(p);
+}
+
 static struct process *get_process(struct maps *m, int pid)
 {
 	struct process *p = find_process(m, pid);
@@ -118,6 +130,7 @@ static struct process *get_process(struct maps *m, int pid)
 	p = xcalloc(1, sizeof(*p));
 	p->pid = pid;
 	p->space = space_new(0);
+	new_image(m, p);
 	array_reserve(m->process, m->cap_process, m->n_process + 1);
 	hash_index_add_id(&m->by_pid, pid, m->n_process);
 	m->process[m->n_process++] = p;
@@ -159,13 +172,14 @@ static void forget_gone(struct maps *m, uint64_t now)
 }
 
 /* Starts anew: a process of that pid that has nothing to do with the last one. */
-static void reset_process(struct process *p, uint64_t time)
+static void reset_process(struct maps *m, struct process *p, uint64_t time)
 {
 	p->exited_ns = p->exited = p->execed = 0;
 	p->born = time;
 	p->scanned = false;
 	space_put(p->space);
 	p->space = space_new(0);
+	new_image(m, p);
 }
 
 /*
@@ -177,7 +191,7 @@ static struct process *process_at(struct maps *m, int pid, uint64_t time)
 	struct process *p = get_process(m, pid);
 
 	if (p->exited_ns && p->exited < time)
-		reset_process(p, time);
+		reset_process(m, p, time);
 	return p;
 }
 
@@ -204,6 +218,7 @@ int maps_create(const struct maps_options *opt, struct maps **ret, struct error 
 	pthread_mutex_init(&m->build_lock, NULL);
 	pthread_cond_init(&m->built, NULL);
 	m->chores = chores_create();
+	m->made_maps = made_maps_create();
 	binary_init(m);
 	*ret = m;
 	return 0;
@@ -214,6 +229,7 @@ void maps_destroy(struct maps *m)
 	if (!m)
 		return;
 	chores_destroy(m->chores);
+	made_maps_destroy(m->made_maps);
 	for (size_t i = 0; i < m->n_process; i++) {
 		space_put(m->process[i]->space);
 		free(m->process[i]);
@@ -335,6 +351,9 @@ static void inherit(struct maps *m, const struct process *parent, struct process
 			space_put_mapping(space_own(child), own->v[i]);
 	}
 	space_put(own);
+	/* The code, too, that it had made, until the child tells of its own. */
+	if (child->made.binary == NONE_BINARY)
+		child->made.binary = parent->made.binary;
 	for (size_t i = 0; i < child->space->n; i++)
 		news_add(m, news, child->pid, &child->space->v[i]);
 }
@@ -383,6 +402,7 @@ void maps_exec(struct maps *m, uint64_t time, int pid)
 	s->n = kept;
 	p->execed = time;
 	p->scanned = false;
+	new_image(m, p);
 	pthread_rwlock_unlock(&m->lock);
 }
 
@@ -475,10 +495,23 @@ void maps_reassign(struct maps *m, uint32_t old, uint32_t new, uint64_t since)
 	news_tell(&news);
 }
 
+/* In no file that has a table: what the process has made, as far as it tells. */
+static bool resolve_made(const struct maps *m, struct process *p, uint64_t addr,
+			 uint32_t *binary_id, uint64_t *place, bool *look)
+{
+	*look = made_look_is_due(p);
+	if (p->made.binary == NONE_BINARY)
+		return false;
+	binary_is_needed(m->binary[p->made.binary]);
+	*binary_id = p->made.binary;
+	*place = addr;
+	return true;
+}
+
 bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *place)
 {
-	const struct process *p;
-	bool found = false;
+	struct process *p;
+	bool found = false, look = false;
 
 	if (addr >> 63) {
 		const struct mapping *k = kernel_find_stretch(m, addr);
@@ -499,8 +532,13 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
 			*place = addr - s->v[i].shift;
 			found = true;
 		}
+		/* Memory that is shared with itself, or was mapped from a file that is gone. */
+		if (!found || binary_is_no_program(m->binary[*binary_id]))
+			found |= resolve_made(m, p, addr, binary_id, place, &look);
 	}
 	pthread_rwlock_unlock(&m->lock);
+	if (look)
+		chores_made(m, pid);
 	return found;
 }
 

@@ -76,6 +76,12 @@ struct maps_binary {
 	const struct maptable *table; /* NULL: not built yet, or could not be (see error) */
 	const char *error;	      /* why there is no table, or NULL */
 	bool outside;		      /* of --binary-scope: that is why */
+	/*
+	 * Code that a process makes while it runs, named by its perf map; places are addresses of
+	 * that process. @older: what was read of that map before, or NULL.
+	 */
+	bool made;
+	const struct maps_binary *older;
 };
 /*
  * Opens the regular file at @path if it is the one that mappings of @id show. A descriptor, or a
@@ -108,6 +114,8 @@ size_t maps_awaited(struct maps *m);
 uint32_t maps_binary_count(struct maps *m);
 /* Whether it is of the kernel, without building anything. */
 bool maps_binary_is_kernel(struct maps *m, uint32_t id);
+/* Whether it stands for what a process makes while it runs: it can be seen, but be no target. */
+bool maps_binary_is_made(struct maps *m, uint32_t id);
 /* The path alone, without building anything; NULL: no such id. */
 const char *maps_binary_path(struct maps *m, uint32_t id);
 
@@ -126,8 +134,10 @@ void maps_kernel_ranges(const struct maps *m, uint32_t binary, struct addr_range
 
 /*
  * Address in a process -> binary and place in it: the offset in the file, for which nothing need be
- * known of it, or in binaries of the kernel the address as its table has it. false: unknown mapping
- * (anonymous, JIT, gone). Addresses of the kernel's half give a binary of the kernel, whatever the
+ * known of it, or in binaries of the kernel the address as its table has it. What lies in no file,
+ * or in one that is no program, is of the code that the process has made, where it has a perf map;
+ * to look for that is asked for by being asked here. false: unknown mapping (anonymous, gone).
+ * Addresses of the kernel's half give a binary of the kernel, whatever the
  * process: without maps_open_kernel() MAPS_KERNEL_ID and the address itself. A process that has
  * exited is still known for a second. Must be fast (a binary search under a read lock): it runs for
  * every sample.
@@ -135,6 +145,13 @@ void maps_kernel_ranges(const struct maps *m, uint32_t binary, struct addr_range
 bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *place);
 /* A place as the binary's table has it; where there is none, the place itself. */
 uint64_t maps_vaddr(const struct maps_binary *b, uint64_t place);
+/* What is there, as maptable_lookup() tells it; 0: nothing is known, or there is no table (yet). */
+int maps_lookup(const struct maps_binary *b, uint64_t place, struct map_frame *frames, int max);
+/*
+ * May more be known soon of an address at which @pid was seen at @time, in no file or in made code
+ * without a name? The process's perf map is looked at for it, soon.
+ */
+bool maps_names_awaited(struct maps *m, int pid, uint64_t time);
 
 /*
  * What lies at an address that maps_resolve() does not know, as the process has it now: a file

@@ -136,6 +136,32 @@ static struct binary *add_file(struct maps *m, int pid, const struct seen *seen)
 	return b;
 }
 
+uint32_t binary_add_made(struct maps *m, int pid, const char *path, int fd, uint64_t from,
+			 uint32_t older)
+{
+	const struct file_id none = { 0 };
+	struct binary *b = add(m, path, &none);
+
+	b->pub.made = true;
+	b->pub.older = older == NONE_BINARY ? NULL : &m->binary[older]->pub;
+	b->first.pid = pid;
+	b->first.path = b->pub.path;
+	b->from = from;
+	b->opened = b->has_identity = true;
+	b->fd = fd;
+	m->n_fd++;
+	binary_is_needed(b);
+	if (older != NONE_BINARY)
+		binary_is_needed(m->binary[older]);
+	if (!in_scope(m, path)) {
+		b->out_of_scope = b->pub.outside = true;
+		b->error = xstrdup("outside --binary-scope");
+		b->pub.error = b->error;
+		b->state = BUILT;
+	}
+	return b->pub.id;
+}
+
 uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, uint64_t time)
 {
 	struct binary *b = find(m, seen);
@@ -339,6 +365,18 @@ uint64_t maps_vaddr(const struct maps_binary *b, uint64_t place)
 	return vaddr;
 }
 
+int maps_lookup(const struct maps_binary *b, uint64_t place, struct map_frame *frames, int max)
+{
+	int n = 0;
+
+	/* What was written last counts. */
+	for (; b && !n; b = b->older) {
+		if (b->table)
+			n = maptable_lookup(b->table, maps_vaddr(b, place), frames, max);
+	}
+	return n;
+}
+
 /* Debug files of a container's binary are looked for in the container first. */
 static char *container_root(int pid)
 {
@@ -419,11 +457,26 @@ static void build_module(struct maps *m, struct binary *b, struct error *err)
 	maptable_open(b->kernel_file, b->kernel_file, &opt, &b->table, err);
 }
 
+/* It is read where it was opened: nothing that belongs to it is looked for. */
+static void build_made(struct maps *m, struct binary *b, struct error *err)
+{
+	const struct map_options opt = { .perf_map = true, .from = b->from };
+	_cleanup_close_ int fd = take_fd(m, b);
+
+	if (maptable_open_fd(fd, b->pub.path, &opt, &b->table, err))
+		return;
+	__atomic_add_fetch(&m->made_bytes, maptable_memory(b->table), __ATOMIC_RELAXED);
+	if (maptable_warning(b->table))
+		log_warn("%s: %s", b->pub.path, maptable_warning(b->table));
+}
+
 static void make_table_of(struct maps *m, struct binary *b)
 {
 	struct error err = { 0 };
 
-	if (b->pub.kernel && !b->kernel_file)
+	if (b->pub.made)
+		build_made(m, b, &err);
+	else if (b->pub.kernel && !b->kernel_file)
 		maptable_open_kallsyms(&b->table, &err);
 	else if (b->pub.kernel)
 		build_module(m, b, &err);
@@ -512,7 +565,7 @@ char *maps_next_file(struct maps *m, uint64_t *serial, uint32_t *id)
 		const struct binary *b = m->binary[i];
 
 		if (b && b->pub.serial > *serial && b->pub.path[0] == '/' && !b->pub.kernel &&
-		    (!next || b->pub.serial < next->pub.serial))
+		    !b->pub.made && (!next || b->pub.serial < next->pub.serial))
 			next = b;
 	}
 	*serial = next ? next->pub.serial : m->serial;
@@ -531,6 +584,16 @@ bool maps_binary_is_kernel(struct maps *m, uint32_t id)
 	kernel = id < m->n_binary && m->binary[id] && m->binary[id]->pub.kernel;
 	pthread_rwlock_unlock(&m->lock);
 	return kernel;
+}
+
+bool maps_binary_is_made(struct maps *m, uint32_t id)
+{
+	bool made;
+
+	pthread_rwlock_rdlock(&m->lock);
+	made = id < m->n_binary && m->binary[id] && m->binary[id]->pub.made;
+	pthread_rwlock_unlock(&m->lock);
+	return made;
 }
 
 uint32_t maps_binary_count(struct maps *m)

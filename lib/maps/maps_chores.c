@@ -17,7 +17,7 @@
 #define MAX_BUILDERS 2
 #define LOOK_NS	     NSEC_PER_SEC /* between two looks at processes without a first thread */
 
-enum chore_kind { CHORE_OPEN, CHORE_CHECK, CHORE_LEADER, CHORE_CODE };
+enum chore_kind { CHORE_OPEN, CHORE_CHECK, CHORE_LEADER, CHORE_CODE, CHORE_MADE };
 
 struct chore {
 	struct chore *next;
@@ -113,6 +113,11 @@ void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_
 
 	ch.sighting.path = xstrdup(s->path);
 	put(m->chores, &ch);
+}
+
+void chores_made(struct maps *m, int pid)
+{
+	put(m->chores, &(struct chore){ .kind = CHORE_MADE, .pid = pid });
 }
 
 void maps_leader_ended(struct maps *m, uint64_t time, int pid)
@@ -234,6 +239,9 @@ static void do_chore(struct maps *m, const struct chore *ch)
 		break;
 	case CHORE_CODE:
 		ch->fn(maps_code_at(ch->pid, ch->addr), ch->count, ch->arg);
+		break;
+	case CHORE_MADE:
+		made_look(m, ch->pid);
 		break;
 	}
 }

@@ -31,6 +31,7 @@ struct binary {
 	struct maps_binary pub;
 	struct sighting first;
 	bool opened;	   /* or tried to: under the lock */
+	uint64_t from;	   /* of a perf map: where its table begins */
 	char *kernel_file; /* of the kernel: its image or module; NULL: kallsyms */
 
 	enum build_state state; /* under build_lock; BUILT may be read without (acquire) */
@@ -64,12 +65,24 @@ struct space {
 	struct mapping *v; /* sorted, disjoint */
 };
 
+/* The code that an image makes, and how much is known of it. Changed under the lock, but: */
+struct made {
+	uint32_t binary;    /* the newest one of its perf map, or NONE_BINARY */
+	uint64_t looked_ns; /* what was written before then is known */
+	uint64_t due_ns;    /* no look before */
+	uint64_t pause_ns;  /* between looks, as long as there is no map */
+	bool asked;	    /* for a look; atomic */
+	bool told;	    /* that its map is not read, and why */
+};
+
 struct process {
 	struct space *space;
 	int pid;
 	bool scanned; /* from /proc, which may be newer than the events still to come */
 	uint64_t born, execed, exited; /* times of the events, 0: not seen */
 	uint64_t exited_ns;	       /* when we learned of the exit; 0: alive */
+	uint64_t image;		       /* never given away twice; another one after an exec */
+	struct made made;
 };
 
 struct maps {
@@ -97,6 +110,8 @@ struct maps {
 	size_t n_kept;	    /* of those, that could not be forgotten when that was last looked at */
 	uint64_t serial;    /* of the newest one */
 	uint64_t forget_ns; /* how long nobody must have mapped one that is forgotten */
+	uint64_t images;    /* given */
+	uint64_t made_bytes;	   /* that tables of made code take; atomic */
 	struct hash_index by_file; /* binaries that are files */
 	size_t n_fd, max_fd;
 	uint64_t swept_ns; /* when those that nobody needs were last looked for */
@@ -107,7 +122,8 @@ struct maps {
 	pthread_mutex_t build_lock;
 	pthread_cond_t built;
 
-	struct chores *chores; /* maps_chores.c */
+	struct chores *chores;	     /* maps_chores.c */
+	struct made_maps *made_maps; /* maps_made.c */
 
 	/* Of the kernel (maps_kernel.c): made before lookups begin, then constant. */
 	struct mapping *kernel;
@@ -142,6 +158,22 @@ void binary_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_
 /* Mappings of @old that were told at @since or later are of @new. Tells of them. */
 void maps_reassign(struct maps *m, uint32_t old, uint32_t new, uint64_t since);
 
+/* A perf map's table; @older: what was read of that map before, or NONE_BINARY. Takes @fd over. */
+uint32_t binary_add_made(struct maps *m, int pid, const char *path, int fd, uint64_t from,
+			 uint32_t older);
+/* Of the process that lives; NULL: none. Under the lock, as is what it returns. */
+struct process *maps_process(const struct maps *m, int pid);
+/* The perf maps of processes (maps_made.c). */
+void made_init(struct process *p);
+/* Under the lock: should there be a look at the process's map? Then it is asked for by the caller,
+ * without the lock. */
+bool made_look_is_due(struct process *p);
+/* The chore. */
+void made_look(struct maps *m, int pid);
+struct made_maps *made_maps_create(void);
+void made_maps_destroy(struct made_maps *l);
+void chores_made(struct maps *m, int pid);
+
 struct chores *chores_create(void);
 void chores_destroy(struct chores *c);
 void chores_open(struct maps *m, uint32_t id);
@@ -156,6 +188,12 @@ static inline void binary_is_needed(struct binary *b)
 {
 	if (!__atomic_load_n(&b->needed, __ATOMIC_RELAXED))
 		__atomic_store_n(&b->needed, true, __ATOMIC_RELAXED);
+}
+/* A file of which no table can be made. */
+static inline bool binary_is_no_program(const struct binary *b)
+{
+	return __atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT && !b->pub.table &&
+	       !b->out_of_scope;
 }
 void binary_init(struct maps *m);
 void binary_deinit(struct maps *m);

@@ -287,6 +287,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 {
 	struct raw_chain raw = {
 		.pid = e->tgid,
+		.time = e->time,
 		.kernel = chain,
 		.n_kernel = e->n_kernel,
 		.user = chain + e->n_kernel,

@@ -22,6 +22,7 @@ struct place {
 	uint32_t binary;
 	uint64_t place; /* as maps_resolve() tells it */
 	bool return_address;
+	bool made; /* while the program runs */
 	uint8_t n;
 	uint32_t frames[MAP_MAX_INLINE];
 	/* Of a return address: what the call before it says. */
@@ -122,18 +123,19 @@ static uint32_t intern_stack(struct symbols *s, uint32_t frame, uint32_t parent)
 static void fill_place(struct symbols *s, struct place *p, int pid)
 {
 	const struct maps_binary *b = maps_binary_known(s->maps, p->binary), *unread;
-	uint64_t look_at = p->place - p->return_address;
+	uint64_t look_at = p->place - p->return_address, address = look_at;
 	struct map_frame frames[MAP_MAX_INLINE];
 	struct record_frame f = {};
 	int n = 0;
 
-	if (b)
+	if (b) {
+		n = maps_lookup(b, look_at, frames, MAP_MAX_INLINE);
 		look_at = maps_vaddr(b, look_at);
-	if (b && b->table)
-		n = maptable_lookup(b->table, look_at, frames, MAP_MAX_INLINE);
+	}
 	unread = b ? b : maps_binary_unread(s->maps, p->binary);
+	p->made = unread && unread->made;
 	f.object = unread && unread->path ? unread->path : "";
-	f.address = look_at;
+	f.address = p->made ? address : look_at;
 	for (int i = 0; i < n; i++) {
 		f.symbol = frames[i].function;
 		f.file = frames[i].file;
@@ -148,7 +150,7 @@ static void fill_place(struct symbols *s, struct place *p, int pid)
 	} else {
 		p->function = frames[n - 1].function;
 	}
-	if (p->return_address && b && b->table && !b->kernel)
+	if (p->return_address && b && b->table && !b->kernel && !p->made)
 		p->call = code_call_before(s->code, b, pid, look_at + 1, &p->target);
 }
 
@@ -167,8 +169,32 @@ static bool is_ready(struct symbols *s, uint32_t binary)
 	return true;
 }
 
-/* NULL: its table is not there yet. */
-static const struct place *find_place(struct symbols *s, int pid, uint32_t binary,
+/* Of an address without a name, seen now: may the process tell it yet? */
+static bool awaits_name(struct symbols *s, int pid, uint64_t time)
+{
+	if (s->hurry || !maps_names_awaited(s->maps, pid, time))
+		return false;
+	s->pending = true;
+	return true;
+}
+
+/* May it be code that was made a moment ago, whose name has not been read yet? */
+static bool is_news(struct symbols *s, const struct place *p, int pid, uint64_t time)
+{
+	const struct maps_binary *b = maps_binary_known(s->maps, p->binary);
+	struct map_frame frame;
+
+	if (!b || b->kernel || b->outside || !strcmp(b->path, MAPS_VDSO))
+		return false;
+	/* A file that is no program is memory, to whoever runs code there. */
+	if (b->made ? maps_lookup(b, p->place - p->return_address, &frame, 1) > 0
+		    : b->table != NULL)
+		return false;
+	return awaits_name(s, pid, time);
+}
+
+/* NULL: its table is not there yet. @time: when it was seen. */
+static const struct place *find_place(struct symbols *s, int pid, uint64_t time, uint32_t binary,
 				      uint64_t at_place, bool return_address)
 {
 	const struct place key = { .binary = binary,
@@ -180,7 +206,7 @@ static const struct place *find_place(struct symbols *s, int pid, uint32_t binar
 
 	if (found != HASH_NONE)
 		return &s->places[found];
-	if (!is_ready(s, binary))
+	if (!is_ready(s, binary) || is_news(s, &key, pid, time))
 		return NULL;
 	hash_index_add(&s->place_index, h, s->n_places);
 	array_reserve(s->places, s->cap_places, s->n_places + 1);
@@ -275,16 +301,18 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 			break;
 		}
 		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &place)) {
+			awaits_name(s, c->pid, c->time);
 			list[n++] = special_frame(s, "[unknown]", FRAME_USER);
 			inner = (struct place){};
 			exact = false;
 			continue;
 		}
-		p = find_place(s, c->pid, binary, place, !exact);
+		p = find_place(s, c->pid, c->time, binary, place, !exact);
 		exact = false;
 		if (!p)
 			continue; /* all that are missing are asked for at once */
-		if (!tables && inner.n && !leads_to(s, p, &inner))
+		/* To code that is made one comes by way of trampolines. */
+		if (!tables && inner.n && !inner.made && !leads_to(s, p, &inner))
 			list[n++] = missing_frame(s);
 		for (int j = 0; j < p->n; j++)
 			list[n++] = p->frames[j];
@@ -332,7 +360,7 @@ static size_t kernel_frames(struct symbols *s, const struct raw_chain *c, uint32
 
 		if (!maps_resolve(s->maps, c->pid, c->kernel[i], &binary, &place))
 			continue;
-		p = find_place(s, c->pid, binary, place, c->waited || i > 0);
+		p = find_place(s, c->pid, c->time, binary, place, c->waited || i > 0);
 		if (!p)
 			continue;
 		for (int j = 0; j < p->n; j++) {

@@ -26,6 +26,7 @@ struct symbols_sink {
 
 struct raw_chain {
 	int pid;
+	uint64_t time;		       /* CLOCK_MONOTONIC */
 	const uint64_t *kernel, *user; /* innermost first */
 	size_t n_kernel, n_user;
 	enum record_chain how; /* the user's part was found */

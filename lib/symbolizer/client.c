@@ -449,7 +449,8 @@ static bool send_job(struct job *j, int other)
 	m->type = MSG_JOB;
 	m->flags = (j->opt && j->opt->kernel ? MSG_KERNEL : 0) |
 		   (j->opt && j->opt->kallsyms ? MSG_KALLSYMS : 0) | (j->spec ? MSG_PROBES : 0) |
-		   (j->frames ? MSG_FRAMES : 0);
+		   (j->frames ? MSG_FRAMES : 0) | (j->opt && j->opt->perf_map ? MSG_PERF_MAP : 0);
+	m->number = j->opt ? j->opt->from : 0;
 	m->memory = j->memory;
 	m->cpu_s = j->cpu_s;
 	snprintf(m->text, sizeof(m->text), "%.*s%c%.*s%c%.*s", PATH_MAX - 1, j->name, 0,
@@ -479,7 +480,8 @@ static int run(struct job *j)
 		return error_set(j->err, errno, "%s: %s", j->name, strerror(errno));
 	j->owner = st.st_uid;
 	j->socket = pair[0];
-	allow(j, st.st_size);
+	/* Of a perf map a part is read, which is bounded. */
+	allow(j, j->opt && j->opt->perf_map ? 0 : st.st_size);
 	if (__atomic_load_n(&symbolizer.dead, __ATOMIC_RELAXED))
 		give_up(j);
 	else if (!send_job(j, pair[1]))

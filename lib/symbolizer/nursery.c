@@ -75,7 +75,9 @@ make_table(const struct message *job, int file, int socket, int memory)
 	struct map_options opt = { .debug_root = *debug_root ? debug_root : NULL,
 				   .root = *root ? root : NULL,
 				   .kernel = job->flags & MSG_KERNEL,
-				   .kallsyms = job->flags & MSG_KALLSYMS };
+				   .kallsyms = job->flags & MSG_KALLSYMS,
+				   .perf_map = job->flags & MSG_PERF_MAP,
+				   .from = job->number };
 	struct message m = { .type = MSG_FOUND };
 	struct error err = { 0 };
 	struct table_work *work;

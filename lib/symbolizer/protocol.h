@@ -9,7 +9,7 @@
 
 enum symbolizer_message {
 	MSG_JOB,     /* to the nursery: file and socket of the job; text: name, root, debug root;
-		      * with MSG_PROBES: name, POINT */
+		      * with MSG_PROBES: name, POINT; number: with MSG_PERF_MAP, where to begin */
 	MSG_STARTED, /* from the nursery's child: pidfd of the worker; number: its pid */
 	MSG_READY,   /* from the worker: where its opens are to be answered */
 	MSG_GO,	     /* to the worker: begin; then: build */
@@ -25,7 +25,7 @@ enum symbolizer_message {
 
 struct message {
 	uint32_t type;
-	uint32_t flags; /* of a job: MSG_KERNEL, MSG_KALLSYMS, MSG_PROBES, MSG_FRAMES */
+	uint32_t flags; /* of a job: MSG_KERNEL and so on */
 	uint64_t number;
 	uint64_t memory, cpu_s;	 /* of a job: limits */
 	char text[3 * PATH_MAX]; /* strings, each with its NUL */
@@ -34,6 +34,7 @@ struct message {
 #define MSG_KALLSYMS 2u
 #define MSG_PROBES   4u /* no table is wanted, but where probes go */
 #define MSG_FRAMES   8u /* nor that, but the unwind table */
+#define MSG_PERF_MAP 16u
 
 /*
  * Descriptors are the receiver's. False, with errno: the other side is gone (EPIPE), what came is

@@ -52,4 +52,16 @@ static void program_map(const struct program *p, struct maps *maps, int pid)
 	maps_add(maps, 0, pid, START, 0x1000, p->pgoff, p->id, p->path);
 }
 
+/* @pid, below sysroot, has this perf map. */
+__attribute__((unused)) static void program_makes(int pid, const char *map)
+{
+	_cleanup_free_ char *status = in_scratch("proc/%d/status", pid),
+			    *path = in_scratch("made/tmp/perf-%d.map", pid), *text = NULL;
+
+	sh("mkdir -p proc/%d made/tmp; ln -sfn %s/made proc/%d/root", pid, scratch, pid);
+	text = xasprintf("Name:\tjit\nUid:\t0\t%u\nGid:\t0\t%u\n", getuid(), getgid());
+	write_file(status, text, strlen(text));
+	write_file(path, map, strlen(map));
+}
+
 #endif

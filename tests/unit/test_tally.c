@@ -59,7 +59,7 @@ static void sample(struct fixture *f, int pid, uint64_t count)
 	free(c);
 }
 
-static uint64_t credit_of(struct fixture *f, const char *target)
+static struct tally_sums sums_of(struct fixture *f, const char *target)
 {
 	_cleanup_free_ struct tally_sums *sums = NULL;
 	size_t n;
@@ -67,9 +67,14 @@ static uint64_t credit_of(struct fixture *f, const char *target)
 	tally_locations(f->tally, &sums, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (strstr(locations_get(f->locations, i)->target, target))
-			return sums[i].credit;
+			return sums[i];
 	}
-	return 0;
+	return (struct tally_sums){ 0 };
+}
+
+static uint64_t credit_of(struct fixture *f, const char *target)
+{
+	return sums_of(f, target).credit;
 }
 
 /* Nothing is opened or built by who counts; what the table tells comes when it is there. */
@@ -242,12 +247,72 @@ static void test_chains(void **state)
 	free(c);
 }
 
+static bool sample_made(struct fixture *f, uint64_t addr, uint64_t count)
+{
+	struct chain *c = xcalloc(1, CHAIN_SIZE(1));
+	bool found;
+
+	c->count = count;
+	c->pid = PID;
+	c->n = 1;
+	c->frame[0] = (struct chain_frame){ addr, CHAIN_NO_BINARY };
+	found = maps_resolve(f->maps, PID, addr, &c->frame[0].binary, &c->frame[0].place);
+	if (found)
+		assert_non_null(maps_binary(f->maps, c->frame[0].binary)->table);
+	assert_true(!found || chains_add(&f->chains, c));
+	free(c);
+	maps_catch_up(f->maps);
+	return found;
+}
+
+/* Code that is made while the program runs has names, and all of it is one binary. */
+static void test_made(void **state)
+{
+	_cleanup_free_ struct tally_binary *b = NULL;
+	uint64_t total = 0, now;
+	struct tally_counts counts;
+	struct fixture f;
+	size_t n, seen = 0;
+
+	(void)state;
+	set_up(&f, "maker");
+	program_makes(PID, "1000 10 first\n");
+	assert_false(sample_made(&f, 0x1004, 1));
+	assert_true(sample_made(&f, 0x1004, 2));
+	program_makes(PID, "1000 10 first\n2000 10 second\n");
+	now = clock_now_ns();
+	while (maps_names_awaited(f.maps, PID, now)) {
+		maps_catch_up(f.maps);
+		usleep(1000);
+	}
+	assert_true(sample_made(&f, 0x2004, 3));
+	assert_true(sample_made(&f, 0x1008, 4));
+	assert_true(sample_made(&f, 0x3000, 5));
+	tally_add(f.tally, &f.chains);
+	assert_int_equal(sums_of(&f, "func:first@perf-10.map").self, 6);
+	assert_int_equal(sums_of(&f, "func:second@perf-10.map").total, 3);
+	assert_int_equal(credit_of(&f, "func:second@perf-10.map"), 0); /* it is never chosen */
+	tally_binaries(f.tally, &b, &n);
+	for (size_t i = 0; i < n; i++) {
+		seen += b[i].sums.total > 0;
+		total += b[i].sums.total;
+		assert_int_equal(b[i].sums.credit, 0);
+		assert_true(!b[i].sums.total || maps_binary_is_made(f.maps, i));
+	}
+	assert_int_equal(seen, 1);
+	assert_int_equal(total, 14);
+	tally_counts(f.tally, &counts);
+	assert_int_equal(counts.unnamed, 5);
+	tear_down(&f);
+}
+
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chains),	  cmocka_unit_test(test_later),
 		cmocka_unit_test(test_never),	  cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_watched),
+		cmocka_unit_test(test_made),
 	};
 
 	sysroot = scratch;

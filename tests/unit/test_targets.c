@@ -194,12 +194,54 @@ static void test_unread(void **state)
 	maps_destroy(maps);
 }
 
+/* What is made while the program runs is no target, and that is said. */
+static void test_made(void **state)
+{
+	const struct cores none = { .n = 0 };
+	struct handlers_options opt = { .cores = &none };
+	struct location_site site = { .function = "hot" };
+	struct chosen_target chosen = { "func:hot@perf-10.map", TARGET_FUNCTION, &site, 1, 1 };
+	static const char *const specs[] = { "func:hot", "func:hot@perf-10.map",
+					     "bin:perf-10.map" };
+	struct handlers *handlers;
+	struct resolved_target r;
+	struct error err = {};
+	struct target t;
+	uint64_t place;
+
+	(void)state;
+	assert_int_equal(maps_create(NULL, &opt.maps, NULL), 0);
+	opt.locations = locations_create(&options);
+	opt.processes = process_table_create();
+	assert_int_equal(handlers_start(&opt, &handlers, NULL), 0);
+	program_makes(PID, "1000 10 hot\n");
+	maps_add(opt.maps, 0, PID, 0x1000, 0x1000, 0, (struct file_id){ .ino = 0 }, "//anon");
+	assert_false(maps_resolve(opt.maps, PID, 0x1000, &site.binary, &place));
+	maps_catch_up(opt.maps);
+	assert_true(maps_resolve(opt.maps, PID, 0x1000, &site.binary, &place));
+	assert_non_null(maps_binary(opt.maps, site.binary)->table);
+	assert_int_equal(target_resolve_chosen(&chosen, opt.maps, true, &r, &err), -ENOENT);
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
+		assert_int_equal(target_parse(specs[i], &t, &err), 0);
+		assert_int_equal(target_resolve(&t, opt.maps, handlers, true, &r, &err), -ENOTSUP);
+		assert_non_null(strstr(err.text, "makes while it runs (/tmp/perf-10.map)"));
+		target_free(&t);
+	}
+	assert_int_equal(target_parse("func:cold", &t, &err), 0);
+	assert_int_equal(target_resolve(&t, opt.maps, handlers, true, &r, &err), -ENOENT);
+	target_free(&t);
+	handlers_destroy(handlers);
+	process_table_destroy(opt.processes);
+	locations_destroy(opt.locations);
+	maps_destroy(opt.maps);
+}
+
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_line),	 cmocka_unit_test(test_function),
 		cmocka_unit_test(test_together), cmocka_unit_test(test_binary),
-		cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_unread),	 cmocka_unit_test(test_made),
 	};
 
 	sysroot = scratch;

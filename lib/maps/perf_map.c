@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "maps/perf_map.h"
+
+#include "files/held_file.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Clocks differ by that much, at most: when a process began is told in hundredths of a second. */
+#define SLACK_S 2
+
+struct identity {
+	int pid; /* as the process itself sees it */
+	uid_t user;
+	gid_t group;
+	double began; /* CLOCK_REALTIME, s; 0: not known */
+};
+
+static double clock_s(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static double began(int pid)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
+	_cleanup_free_ char *stat = read_file(path, NULL);
+	const char *rest = stat ? strrchr(stat, ')') : NULL;
+	unsigned long long ticks;
+
+	/* The 22nd; after the name comes the third. */
+	if (!rest || sscanf(rest + 1,
+			    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			    "%*d %*d %llu",
+			    &ticks) != 1)
+		return 0;
+	return clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME) +
+	       (double)ticks / sysconf(_SC_CLK_TCK);
+}
+
+static const char *field(const char *status, const char *name)
+{
+	const char *at = strstr(status, name);
+
+	return at ? at + strlen(name) : NULL;
+}
+
+static bool identify(int pid, struct identity *ret)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/status", pid);
+	_cleanup_free_ char *status = read_file(path, NULL);
+	const char *uid = status ? field(status, "\nUid:") : NULL;
+	const char *gid = status ? field(status, "\nGid:") : NULL;
+	const char *ids = status ? field(status, "\nNSpid:") : NULL;
+	char *end;
+
+	/* Real, and the one that counts. */
+	if (!uid || !gid || sscanf(uid, "%*u %u", &ret->user) != 1 ||
+	    sscanf(gid, "%*u %u", &ret->group) != 1)
+		return false;
+	ret->pid = pid;
+	while (ids && (*ids == '\t' || *ids == ' ')) { /* innermost last */
+		ret->pid = strtol(ids, &end, 10);
+		ids = end;
+	}
+	ret->began = began(pid);
+	return true;
+}
+
+/* What lies at @path below the root of @pid, unopened. */
+static int find(int pid, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT };
+	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", pid);
+	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd;
+
+	if (dir < 0)
+		return -errno;
+	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+static int refuse(int pid, const char *path, struct error *err, const char *why)
+{
+	_cleanup_free_ char *comm = task_comm(pid);
+
+	return error_set(err, EPERM,
+			 "%s: not read: %s; so functions that process %d (%s) makes while it runs "
+			 "have no names: remove the file, and let the process itself write it",
+			 path, why, pid, comm ? comm : "gone");
+}
+
+/* Whoever may write to it could name the code of somebody else's process. */
+static int check(int pid, const char *path, const struct identity *id, const struct stat *st,
+		 struct error *err)
+{
+	_cleanup_free_ char *why = NULL;
+
+	if (!S_ISREG(st->st_mode))
+		why = xasprintf("it is %s", S_ISLNK(st->st_mode)   ? "a symbolic link"
+					    : S_ISDIR(st->st_mode) ? "a directory"
+								   : "no regular file");
+	else if (st->st_uid != id->user)
+		why = xasprintf("it belongs to user %u, the process to user %u", st->st_uid,
+				id->user);
+	else if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && st->st_gid != id->group))
+		why = xstrdup("others may write to it");
+	return why ? refuse(pid, path, err, why) : 0;
+}
+
+int perf_map_open(int pid, struct stat *st, char **path, struct error *err)
+{
+	_cleanup_close_ int found = -1;
+	struct identity id;
+	int ret;
+
+	*path = NULL;
+	if (!identify(pid, &id))
+		return -ENOENT;
+	*path = xasprintf("/tmp/perf-%d.map", id.pid);
+	found = find(pid, *path);
+	if (found < 0 || fstat(found, st))
+		return -ENOENT;
+	ret = check(pid, *path, &id, st, err);
+	if (ret)
+		return ret;
+	/* Of another process that had this number before. */
+	if (st->st_mtim.tv_sec + SLACK_S < id.began)
+		return -ENOENT;
+	ret = held_file_reopen(found, st);
+	return ret >= 0 ? ret
+			: error_set(err, -ret, "%s: cannot be opened: %s", *path, strerror(-ret));
+}

@@ -184,12 +184,18 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 	const struct unit_set *zero = &sets->s[0];
 	double in_target = sets->target_waits + sets->target_runs;
 	double wall = sets->running > 0 ? zero->ran / sets->running : 0;
-	double all = zero->ran + zero->queued + sets->target_waits * wall;
+	double all = zero->ran + zero->queued + sets->target_waits * wall, more, largest = 0;
 
 	if (!sets->waits_sped || !(in_target > 0) || !(all > 0) || !isfinite(p->ci_hi))
 		return;
-	p->ci_hi += p->speedup_pct * sets->target_waits / in_target * zero->queued / all;
-	p->ci_hi = fmin(p->ci_hi, 100);
+	more = p->speedup_pct * sets->target_waits / in_target * zero->queued / all;
+	more = fmax(fmin(more, 100 - p->ci_hi), 0);
+	p->ci_hi += more;
+	p->fixed_pp += more / 2; /* of a half width */
+	for (int i = 0; i < N_FIXED_PARTS; i++)
+		largest = fmax(largest, p->fixed_part[i]);
+	if (more / 2 > largest)
+		p->fixed_cause = "queueing after waits in the target";
 }
 
 /* Sets @from to @to, excluding the latter: their scatter. */

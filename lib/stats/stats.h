@@ -71,8 +71,12 @@ struct estimate_point {
 	 * of freedom of the rest (0: unknown): trust.h.
 	 */
 	double fixed_pp, noise_df;
-	double fixed_part[N_FIXED_PARTS]; /* fixed_pp is the root of the sum of their squares */
-	const char *fixed_cause;	  /* the largest of them */
+	/*
+	 * fixed_pp is the root of the sum of their squares, and half of what the upper end alone is
+	 * higher by: who no longer waits in the target does not queue afterwards.
+	 */
+	double fixed_part[N_FIXED_PARTS];
+	const char *fixed_cause; /* the largest of them all */
 	/* Profiling time spent on it and its baselines, settling included; 0 with
 	 * stats_options.bare */
 	double spent_s;

@@ -188,6 +188,8 @@ static void test_queueing_after_waits(void **state)
 	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
 	assert_float_equal(e.e[0].points[1].ci_lo, low, 1e-6);
 	assert_float_equal(e.e[0].points[1].ci_hi, high + 50 * 0.3, 1e-6);
+	assert_float_equal(e.e[0].points[1].fixed_pp, METHOD_PP + 50 * 0.3 / 2, 1e-6);
+	assert_string_equal(e.e[0].points[1].fixed_cause, "queueing after waits in the target");
 	estimates_free(&e);
 	/* Half of the target's time is running: after that nobody queues. */
 	for (size_t i = 0; i < w.n; i++)

@@ -106,6 +106,17 @@ static double behind_strangers(const struct unit_set *set)
 }
 
 /*
+ * 0 to 1: are waits by spinning shorter than the period? Then what a sample finds has nothing to do
+ * with what the one before it found, and those that begin anew are as many as do not spin.
+ */
+static double brief_spins(const struct unit_sets *sets)
+{
+	double by_chance = sets->spinning * (1 - fmin(sets->spinning, 1));
+
+	return by_chance > 0 ? fmin(sets->spins_anew / by_chance, 1) : 0;
+}
+
+/*
  * What does not shrink however long one measures, and the largest part of it. What the period costs
  * goes by how often tasks synchronise at 0 % (@zero): delays change that.
  */
@@ -126,7 +137,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
 	double period = zero->n ? zero->expected / zero->n / PERIOD_AT_SPEEDUP : 0;
 	double spins = fmin(sets->spinning / SPIN_SHARE, 1);
-	double brief = sets->spinning > 0 ? fmin(sets->spins_anew / sets->spinning, 1) : 0;
+	double brief = brief_spins(sets);
 	double most = 0;
 
 	p->fixed_part[FIXED_METHOD] = METHOD_PP;

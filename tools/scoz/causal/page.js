@@ -139,7 +139,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   function update() {
     const wanted = filter.value.trim().toLowerCase();
-    shown.textContent = percent === null ? "move to see" : percent + " % less";
+    shown.textContent = percent === null ? "drag to rank anew" : percent + " % less";
     shown.classList.toggle("unset", percent === null);
     slider.value = percent === null ? 0 : percent;
     slider.setAttribute("aria-valuetext", percent === null ? "each at its best" : percent + " %");

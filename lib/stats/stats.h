@@ -191,7 +191,7 @@ bool estimate_needs_reason(const struct estimate *e);
  * they are seen many times each, by SPIN_LEAST of that. Less, if less than SPIN_SHARE of CPU time
  * goes to them.
  */
-#define SPIN_DOUBT 0.45
+#define SPIN_DOUBT 0.55
 #define SPIN_MOST  50.0 /* percent of line speedup */
 #define SPIN_LEAST 0.15
 #define SPIN_SHARE 0.03

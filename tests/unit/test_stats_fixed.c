@@ -86,8 +86,8 @@ static void test_spinning_widens(void **state)
 		estimates_free(&e);
 	}
 	assert_true(half[0] < 1);
-	assert_true(half[1] > 4 && half[1] < 7);
-	assert_true(half[2] > 22 && half[2] < 28);
+	assert_true(half[1] > 7 && half[1] < 9);
+	assert_true(half[2] > 30 && half[2] < 33);
 }
 
 /*

@@ -218,6 +218,7 @@ int maps_create(const struct maps_options *opt, struct maps **ret, struct error 
 	pthread_mutex_init(&m->build_lock, NULL);
 	pthread_cond_init(&m->built, NULL);
 	m->chores = chores_create();
+	m->perf_maps = opt && opt->perf_maps;
 	m->made_maps = made_maps_create();
 	binary_init(m);
 	*ret = m;
@@ -533,7 +534,7 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
 			found = true;
 		}
 		/* Memory that is shared with itself, or was mapped from a file that is gone. */
-		if (!found || binary_is_no_program(m->binary[*binary_id]))
+		if (m->perf_maps && (!found || binary_is_no_program(m->binary[*binary_id])))
 			found |= resolve_made(m, p, addr, binary_id, place, &look);
 	}
 	pthread_rwlock_unlock(&m->lock);

@@ -27,6 +27,11 @@ struct maps_options {
 	/* Only these binaries (globs on the path) get tables; NULL/0: every one, on demand. */
 	const char *const *binary_scope;
 	size_t n_binary_scope;
+	/*
+	 * Code that is made at run time has the names that its processes tell (maps_made.c). That
+	 * costs looks at all processes that run such code, and names wait for them.
+	 */
+	bool perf_maps;
 };
 
 int maps_create(const struct maps_options *opt, struct maps **ret, struct error *err);

@@ -122,7 +122,8 @@ struct maps {
 	pthread_mutex_t build_lock;
 	pthread_cond_t built;
 
-	struct chores *chores;	     /* maps_chores.c */
+	struct chores *chores; /* maps_chores.c */
+	bool perf_maps;
 	struct made_maps *made_maps; /* maps_made.c */
 
 	/* Of the kernel (maps_kernel.c): made before lookups begin, then constant. */

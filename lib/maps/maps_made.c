@@ -107,6 +107,8 @@ bool maps_names_awaited(struct maps *m, int pid, uint64_t time)
 	uint64_t now = clock_now_ns();
 	struct process *p;
 
+	if (!m->perf_maps)
+		return false;
 	pthread_rwlock_rdlock(&m->lock);
 	p = maps_process(m, pid);
 	if (p && p->made.looked_ns < time) {

@@ -655,7 +655,7 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 		    struct recorder **ret, struct error *err)
 {
 	_cleanup_free_ char *cache = maptable_default_cache_dir();
-	struct maps_options maps = { .table.cache_dir = cache };
+	struct maps_options maps = { .table.cache_dir = cache, .perf_maps = opt->perf_maps };
 	struct recorder *r = xcalloc(1, sizeof(*r));
 	const struct symbols_sink symbols = { on_frame, on_stack, r };
 	struct rlimit old;

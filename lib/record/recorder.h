@@ -26,6 +26,7 @@ struct recorder_options {
 	size_t ring_bytes; /* for records not read yet, a power of two */
 	bool pointers;	   /* call chains by frame pointers only, whatever tables there are */
 	bool causal;	   /* the sink is told of what the scheduler does, too */
+	bool perf_maps;	   /* maps_options.perf_maps */
 };
 
 /* Ids count from 0; frames and stacks come before what refers to them. */

@@ -84,7 +84,7 @@ void estimate_point_bounds(const struct estimate_point *p, double alpha, double 
 	double t = p->df > 0 ? student_quantile(1 - alpha, p->df) : INFINITY;
 
 	*lo = p->df > 0 ? to_percent(p->log_ratio + t * p->se) : -INFINITY;
-	*hi = p->df > 0 ? to_percent(p->log_ratio - t * p->se) : INFINITY;
+	*hi = p->df > 0 ? to_percent(p->log_ratio - t * p->se) + p->above_pp : INFINITY;
 }
 
 struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct)
@@ -202,7 +202,8 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 	more = p->speedup_pct * sets->target_waits / in_target * zero->queued / all;
 	more = fmax(fmin(more, 100 - p->ci_hi), 0);
 	p->ci_hi += more;
-	p->fixed_pp += more / 2; /* of a half width */
+	p->above_pp = more;
+	p->fixed_pp += more / 2;
 	for (int i = 0; i < N_FIXED_PARTS; i++)
 		largest = fmax(largest, p->fixed_part[i]);
 	if (more / 2 > largest)

@@ -71,11 +71,8 @@ struct estimate_point {
 	 * of freedom of the rest (0: unknown): trust.h.
 	 */
 	double fixed_pp, noise_df;
-	/*
-	 * fixed_pp is the root of the sum of their squares, and half of what the upper end alone is
-	 * higher by: who no longer waits in the target does not queue afterwards.
-	 */
-	double fixed_part[N_FIXED_PARTS];
+	double fixed_part[N_FIXED_PARTS]; /* fixed_pp is the root of the sum of their squares, */
+	double above_pp; /* and half of this, by which the upper end alone is higher (stats.c) */
 	const char *fixed_cause; /* the largest of them all */
 	/* Profiling time spent on it and its baselines, settling included; 0 with
 	 * stats_options.bare */

@@ -401,7 +401,7 @@ static struct maps *create(void)
 	static const struct file_id none;
 	struct maps *m;
 
-	assert_int_equal(maps_create(NULL, &m, NULL), 0);
+	assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &m, NULL), 0);
 	maps_add(m, 0, PID, CODE, 0x10000, 0, none, "//anon");
 	return m;
 }
@@ -536,7 +536,7 @@ static void test_files(void **state)
 	make_process(getuid(), 0);
 	write_map("7f0000001000 10 one\n");
 	write_file(shared, "no program", 10);
-	assert_int_equal(maps_create(NULL, &m, NULL), 0);
+	assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &m, NULL), 0);
 	maps_add(m, 0, PID, CODE, 0x1000, 0, id, "/memfd");
 	maps_catch_up(m);
 	assert_true(maps_resolve(m, PID, CODE, &binary, &place));

@@ -164,8 +164,8 @@ static void test_queueing_behind_strangers_widens(void **state)
 /* Who does not wait does not queue afterwards, which delays cannot show: up to that much more. */
 static void test_queueing_after_waits(void **state)
 {
-	static const double s[] = { 0.5 }, p[] = { 0.8 };
-	struct windows w = { .n = 0 };
+	static const double s[] = { 0.5 }, p[] = { 0.8 }, nothing[] = { 1 };
+	struct windows w = { .n = 0 }, none = { .n = 0 };
 	struct estimates e;
 	double low, high;
 
@@ -191,6 +191,22 @@ static void test_queueing_after_waits(void **state)
 	assert_float_equal(e.e[0].points[1].fixed_pp, METHOD_PP + 50 * 0.3 / 2, 1e-6);
 	assert_string_equal(e.e[0].points[1].fixed_cause, "queueing after waits in the target");
 	estimates_free(&e);
+	/* So what brings nothing is not surely worthless. */
+	add_curve(&none, s, nothing, 1, 30, 0.001);
+	for (int k = 0; k < 2; k++) {
+		for (size_t i = 0; i < none.n; i++) {
+			double wall = none.p[i][0].virtual_s;
+
+			none.w[i].wall_s = wall;
+			none.w[i].ran_s = none.w[i].busy_s = 0.5 * wall;
+			none.w[i].queued_s = k * 0.3 * wall;
+			none.w[i].target_waited_s = 0.2 * wall;
+			none.w[i].waits_sped = true;
+		}
+		assert_int_equal(stats_estimate(none.w, none.n, 2, NULL, &e), 0);
+		assert_int_equal(e.e[0].verdict, k ? VERDICT_UNDECIDED : VERDICT_NO_EFFECT);
+		estimates_free(&e);
+	}
 	/* Half of the target's time is running: after that nobody queues. */
 	for (size_t i = 0; i < w.n; i++)
 		w.w[i].target_ran_s = w.w[i].target_waited_s;

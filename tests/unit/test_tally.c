@@ -23,7 +23,8 @@ static void set_up(struct fixture *f, const char *name)
 
 	*f = (struct fixture){ 0 };
 	program_make(".", "tally.c", name, &f->program);
-	assert_int_equal(maps_create(NULL, &f->maps, NULL), 0);
+	assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &f->maps, NULL),
+			 0);
 	f->locations = locations_create(&options);
 	f->processes = process_table_create();
 	topt = (struct tally_options){ .maps = f->maps,

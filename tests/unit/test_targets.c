@@ -16,7 +16,8 @@ struct fixture {
 static void set_up(struct fixture *f)
 {
 	*f = (struct fixture){ .locations = locations_create(&options) };
-	assert_int_equal(maps_create(NULL, &f->maps, NULL), 0);
+	assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &f->maps, NULL),
+			 0);
 	for (int i = 1; i <= 2; i++) {
 		const char directory[] = { '0' + i, '\0' };
 		struct program p;
@@ -182,7 +183,7 @@ static void test_unread(void **state)
 	struct maps *maps;
 
 	(void)state;
-	assert_int_equal(maps_create(NULL, &maps, NULL), 0);
+	assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &maps, NULL), 0);
 	maps_add(maps, 0, PID, START, 0x1000, 0, (struct file_id){ .ino = 1 }, path);
 	assert_int_equal(target_resolve_chosen(&c, maps, true, &r, &err), -EAGAIN);
 	assert_non_null(strstr(err.text, "is still being read"));
@@ -210,7 +211,8 @@ static void test_made(void **state)
 	uint64_t place;
 
 	(void)state;
-	assert_int_equal(maps_create(NULL, &opt.maps, NULL), 0);
+	assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &opt.maps, NULL),
+			 0);
 	opt.locations = locations_create(&options);
 	opt.processes = process_table_create();
 	assert_int_equal(handlers_start(&opt, &handlers, NULL), 0);

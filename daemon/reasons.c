@@ -325,12 +325,13 @@ static void warn_about_names(struct session *s, const struct handlers_counts *c)
 			     "the -dbgsym package, or build with -g and do not strip",
 			     100 * (c->places.unnamed - c->places.no_file) / all, places);
 	if (c->places.no_file >= MIN_NAMELESS * all)
-		session_warn(s,
-			     "%.0f %% of the samples lie in code that is in no file (made at run "
-			     "time, as by a just-in-time compiler): it cannot be a target, and its "
-			     "callers do not stand for it; with a perf map it has names (node "
-			     "--perf-basic-prof, python -X perf)",
-			     100 * c->places.no_file / all);
+		session_warn(
+			s,
+			"%.0f %% of the samples lie in code that is in no file (made at run "
+			"time, as by a just-in-time compiler): it cannot be a target, and its "
+			"callers do not stand for it; `scoz record --perf-maps` names it, if "
+			"the program writes a perf map (node --perf-basic-prof, python -X perf)",
+			100 * c->places.no_file / all);
 	if (made >= MIN_NAMELESS * all)
 		session_warn(s,
 			     "%.0f %% of the samples lie in code that processes make while they "

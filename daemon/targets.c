@@ -253,7 +253,7 @@ static bool is_invoked_as(const char *name, const struct maps_binary *b)
 {
 	_cleanup_free_ char *path = NULL;
 
-	if (strpbrk(name, "*?[") || b->path[0] != '/' || strstr(b->path, ".so"))
+	if (strpbrk(name, PATTERN) || b->path[0] != '/' || strstr(b->path, ".so"))
 		return false;
 	if (!binary_find(name, &path, NULL) && is_file(path, b))
 		return true;

@@ -24,12 +24,21 @@ static int note_procs(const char *path, const struct stat *st, int type, struct 
 	return 0;
 }
 
+static bool is_absolute(const char *path)
+{
+	return !strncmp(path, CGROUP_ROOT, strlen(CGROUP_ROOT));
+}
+
+/* The cgroup at @path: absolute, or below @mount. To be freed. */
+static char *cgroup_dir(const char *mount, const char *path)
+{
+	return is_absolute(path) ? sysroot_path("%s", path) : sysroot_path("%s/%s", mount, path);
+}
+
 int cgroup_each_process(const char *path, int (*fn)(int pid, void *arg, struct error *err),
 			void *arg, struct error *err)
 {
-	bool whole = !strncmp(path, CGROUP_ROOT, strlen(CGROUP_ROOT));
-	_cleanup_free_ char *dir =
-		whole ? sysroot_path("%s", path) : sysroot_path("%s/%s", CGROUP_ROOT, path);
+	_cleanup_free_ char *dir = cgroup_dir(CGROUP_ROOT, path);
 	int ret = 0, pids = 0;
 
 	found.n = 0;
@@ -54,13 +63,13 @@ int cgroup_each_process(const char *path, int (*fn)(int pid, void *arg, struct e
 int cgroup_id(const char *path, uint64_t *ret, struct error *err)
 {
 	static const char *const mounts[] = { CGROUP_ROOT, CGROUP_ROOT "/unified" };
-	bool whole = !strncmp(path, CGROUP_ROOT, strlen(CGROUP_ROOT)), other = false;
+	size_t n = is_absolute(path) ? 1 : ARRAY_SIZE(mounts);
+	bool other = false;
 	struct statfs fs;
 	struct stat st;
 
-	for (size_t i = 0; i < (whole ? 1 : ARRAY_SIZE(mounts)); i++) {
-		_cleanup_free_ char *dir =
-			whole ? sysroot_path("%s", path) : sysroot_path("%s/%s", mounts[i], path);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *dir = cgroup_dir(mounts[i], path);
 
 		if (stat(dir, &st) || !S_ISDIR(st.st_mode) || statfs(dir, &fs))
 			continue;

@@ -14,6 +14,7 @@
 #include "record/processes.h"
 #include "record/sideband.h"
 #include "record/symbols.h"
+#include "record/thread_identity.h"
 #include "record/wakers.h"
 #include "run/descendants.h"
 #include "symbolizer/symbolizer.h"
@@ -36,18 +37,11 @@
 #define TRACE_LAG_NS (200 * (NSEC_PER_SEC / 1000))
 
 struct thread {
-	uint32_t id;
+	struct tid_history history;
 	int tid, pid;
 	uint32_t process;
-	uint64_t born;
 	uint64_t left; /* causal recordings: when it began to wait; 0: it does not */
-	uint64_t end;  /* 0: it has not ended */
 	char comm[16];
-	/* Who had the tid before; of what is sampled and what the scheduler did, one queue lags. */
-	struct predecessor {
-		uint32_t id;
-		uint64_t born, end;
-	} before;
 };
 
 struct recorder {
@@ -90,9 +84,7 @@ static struct thread *thread_slot(struct recorder *r, int tid)
 	if (i == HASH_NONE) {
 		i = r->n_known++;
 		array_reserve(r->threads, r->cap_threads, r->n_known);
-		r->threads[i] = (struct thread){ .tid = tid,
-						 .id = RECORDING_NONE,
-						 .before = { .id = RECORDING_NONE } };
+		r->threads[i] = (struct thread){ .tid = tid, .history = tid_history_none };
 		hash_index_add_id(&r->by_tid, tid, i);
 	}
 	return &r->threads[i];
@@ -108,74 +100,36 @@ static void copy_comm(char *to, const char *from)
 	snprintf(to, 16, "%.15s", from);
 }
 
-/*
- * Is somebody meant who had the tid after @t? Where it is known when both were born, that tells;
- * but a thread that executes a program takes over its leader's tid and birth.
- */
-static bool is_successor(const struct thread *t, uint64_t born, uint64_t time)
-{
-	if (t->id == RECORDING_NONE)
-		return false;
-	if (born && t->born && born != t->born)
-		return born > t->born;
-	return t->end && time > t->end;
-}
-
-/* Or who had it before? @born 0: it is not known when that one was born. */
-static bool is_predecessor(const struct thread *t, uint64_t born, uint64_t time)
-{
-	const struct predecessor *p = &t->before;
-
-	if (p->id == RECORDING_NONE || (born && born != p->born))
-		return false;
-	if (t->born && p->born != t->born)
-		return born || time < t->born;
-	return time <= p->end;
-}
-
 /* The thread of a record, made known to the sink. @born 0: whoever has that tid now. */
 static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, const char *comm,
 			  uint64_t time)
 {
 	struct thread *t = thread_slot(r, tid);
-	bool successor = is_successor(t, born, time);
+	struct tid_history *h = &t->history;
+	uint32_t who = tid_history_who(h, born, time);
 
-	if (born && is_predecessor(t, born, time))
-		return t->before.id;
-	if (t->id == RECORDING_NONE || successor) {
-		struct record_thread made = { .tid = tid, .pid = pid };
+	if (tid_history_is_new(h, born, time)) {
+		struct record_thread made = { .tid = tid, .pid = pid, .id = r->n_threads++ };
+		bool successor = h->now.id != RECORDING_NONE;
 
 		t->process = made.process = processes_get(
 			r->processes, pid, successor && tid == pid, comm, since_start(r, time));
-		t->before = (struct predecessor){ t->id, t->born, t->end };
-		t->id = made.id = r->n_threads++;
+		tid_history_begin(h, made.id, born);
 		t->pid = pid;
-		t->born = born;
-		t->end = 0;
 		copy_comm(t->comm, comm);
 		made.start = since_start(r, time);
 		made.comm = t->comm;
 		r->sink.thread(&made, r->sink.arg);
-	} else if (strncmp(t->comm, comm, 15) != 0) {
-		copy_comm(t->comm, comm);
-		r->sink.comm(t->id, since_start(r, time), t->comm, r->sink.arg);
+		return made.id;
 	}
-	if (born > t->born)
-		t->born = born;
-	return t->id;
-}
-
-/* Both queues tell. False: it had ended before, and has only given its tid away since. */
-static bool ended(struct recorder *r, int tid, uint32_t id, uint64_t time)
-{
-	struct thread *t = thread_slot(r, tid);
-
-	if (t->id != id)
-		return true;
-	if (t->end && time > t->end)
-		return false;
-	t->end = time;
-	return true;
+	if (born && who != h->now.id)
+		return who;
+	if (strncmp(t->comm, comm, 15) != 0) {
+		copy_comm(t->comm, comm);
+		r->sink.comm(h->now.id, since_start(r, time), t->comm, r->sink.arg);
+	}
+	tid_history_born(h, born);
+	return h->now.id;
 }
 
 static uint32_t ask_for_thread(struct recorder *r, int tid, uint64_t time)
@@ -189,11 +143,11 @@ static uint32_t ask_for_thread(struct recorder *r, int tid, uint64_t time)
 /* A waker or a holder need not have been recorded itself. */
 static uint32_t other_thread(struct recorder *r, int tid, uint64_t time)
 {
-	struct thread *t = thread_slot(r, tid);
+	const struct tid_history *h = &thread_slot(r, tid)->history;
 
-	if (t->id == RECORDING_NONE)
+	if (h->now.id == RECORDING_NONE)
 		return ask_for_thread(r, tid, time);
-	return is_predecessor(t, 0, time) ? t->before.id : t->id;
+	return tid_history_who(h, 0, time);
 }
 
 /*
@@ -202,9 +156,11 @@ static uint32_t other_thread(struct recorder *r, int tid, uint64_t time)
  */
 static uint32_t thread_on_cpu(struct recorder *r, int tid, uint64_t time)
 {
-	if (is_successor(thread_slot(r, tid), 0, time))
+	const struct tid_history *h = &thread_slot(r, tid)->history;
+
+	if (tid_history_is_new(h, 0, time))
 		return ask_for_thread(r, tid, time);
-	return other_thread(r, tid, time);
+	return tid_history_who(h, 0, time);
 }
 
 struct siblings {
@@ -220,7 +176,7 @@ static bool is_sibling(uint32_t tid, void *arg)
 	if (tid > INT32_MAX)
 		return false;
 	t = thread_slot(s->r, tid);
-	if (t->id != RECORDING_NONE)
+	if (t->history.now.id != RECORDING_NONE)
 		return t->pid == s->pid;
 	return process_of_thread(tid) == s->pid;
 }
@@ -373,7 +329,7 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 	if (r->sink.times)
 		r->sink.times(&thread, r->sink.arg);
 	if (t->exited)
-		ended(r, e->tid, thread.id, e->time);
+		tid_history_ended(&thread_slot(r, e->tid)->history, thread.id, e->time);
 }
 
 /*
@@ -562,7 +518,7 @@ static bool on_trace(enum queue_kind kind, const void *record, size_t size, void
 		count_wait(r, e);
 		break;
 	case TRACE_EXIT:
-		if (!ended(r, e->tid, out.thread, e->time))
+		if (!tid_history_ended(&thread_slot(r, e->tid)->history, out.thread, e->time))
 			return true;
 		break;
 	case TRACE_PROGRESS:

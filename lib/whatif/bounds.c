@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "whatif/bounds.h"
 
+#include "whatif/work.h"
+
 #include <math.h>
 
 #define OTHER_WAYS 0.2 /* of what rules differ by: there are more ways than rules */
@@ -11,8 +13,9 @@
 #define FULL	    0.8
 #define LIKELY_FULL 0.9
 
-#define USED	0.01 /* of the busiest CPU's time: less is not one of those that threads may use, */
-#define CROWDED 0.02 /* if they wanted CPUs that others had, for so much of their time */
+/* Of the time in which they run or want to, threads want CPUs that others have: there are no more.
+ */
+#define CROWDED 0.02
 
 struct state {
 	enum { NOWHERE, RUNS, QUEUED } now;
@@ -38,7 +41,7 @@ struct bounds {
 	struct state *threads;
 	size_t n_threads, n_cpus;
 	double ran, queued;
-	double *cpus; /* by CPU: ns that threads ran there */
+	uint64_t *cpus; /* by CPU: ns that threads ran there */
 	struct use use;
 	uint64_t from, to; /* of all events */
 	bool begun;	   /* the first thread has been seen */
@@ -248,18 +251,13 @@ static void widen(const struct bounds *b, size_t target, double speedup, struct 
 static const struct use *cpu_use(struct bounds *b)
 {
 	struct use *u = &b->use;
-	double busiest = 0;
 
 	if (u->at == b->to)
 		return u;
-	*u = (struct use){ .at = b->to };
-	for (size_t i = 0; i < b->n_cpus; i++)
-		busiest = fmax(busiest, b->cpus[i]);
-	for (size_t i = 0; i < b->n_cpus; i++)
-		u->cpus += b->cpus[i] > 0 && b->cpus[i] >= USED * busiest;
-	/* Nobody has wanted another one: that does not mean that there is none. */
-	if (bounds_crowded(b) < CROWDED)
-		u->cpus = b->n_cpus;
+	/* Where nobody has wanted another one, that does not mean that there is none. */
+	*u = (struct use){ .at = b->to,
+			   .cpus = bounds_crowded(b) < CROWDED ? b->n_cpus
+							       : cpus_in_use(b->cpus, b->n_cpus) };
 	for (size_t i = 0; i < b->n_threads; i++) {
 		const struct state *s = &b->threads[i];
 

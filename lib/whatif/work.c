@@ -348,20 +348,27 @@ void work_event(struct work_builder *b, const struct trace_event *e, uint32_t po
 	queues(b, e->thread, s->now == QUEUED, e->time);
 }
 
-void work_end(struct work_builder *b, struct work *ret)
+uint32_t cpus_in_use(const uint64_t *ran, size_t n)
 {
 	uint64_t busiest = 0;
+	uint32_t used = 0;
 
+	for (size_t i = 0; i < n; i++)
+		busiest = ran[i] > busiest ? ran[i] : busiest;
+	for (size_t i = 0; i < n; i++)
+		used += ran[i] && ran[i] >= USED * busiest;
+	return used;
+}
+
+void work_end(struct work_builder *b, struct work *ret)
+{
 	for (size_t i = 0; i < b->w.n_threads; i++) {
 		run_until(b, i, b->w.end);
 		free(b->states[i].orphans);
 	}
 	if (b->queued)
 		b->w.crowded += b->w.end - b->queued_since;
-	for (size_t i = 0; i < b->n_cpus; i++)
-		busiest = b->cpus[i] > busiest ? b->cpus[i] : busiest;
-	for (size_t i = 0; i < b->n_cpus; i++)
-		b->w.cpus += b->cpus[i] && b->cpus[i] >= USED * busiest;
+	b->w.cpus = cpus_in_use(b->cpus, b->n_cpus);
 	*ret = b->w;
 	free(b->states);
 	free(b->cpus);

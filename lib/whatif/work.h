@@ -63,8 +63,14 @@ struct work {
 	/* Waits that other threads have ended, of these for locks, and how many of one that ends
 	 * waits of several, any of whom may do what there is to do. */
 	uint64_t waits, lock_waits, shared_waits;
-	uint32_t cpus; /* on which threads ran for a hundredth of the busiest one's time, or more */
+	uint32_t cpus; /* cpus_in_use() */
 };
+
+/*
+ * Of CPUs on which threads ran for so many ns each: those that they may use, as far as that is seen
+ * (a hundredth of the busiest one's time, or more).
+ */
+uint32_t cpus_in_use(const uint64_t *ran, size_t n);
 
 struct work_builder;
 struct work_builder *work_begin(size_t threads);

@@ -16,22 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compute.h"
+
 #define CLIENTS 3
 #define BLOCK	(64 << 10)
 #define TURNS	400000
-
-static volatile uint64_t sink;
-
-__attribute__((noipa)) static void compute(long n)
-{
-	uint64_t x = 1;
-
-	for (; n > 0; n--) {
-		x = x * 6364136223846793005ULL + 1;
-		__asm__ volatile("" : "+r"(x));
-	}
-	sink = x;
-}
 
 __attribute__((noipa)) void served(void)
 {

@@ -3,7 +3,7 @@
  * job wait|test|deliver: two ranks, in turns of 20 ms of which the one computes and the other
  * waits for it by MPI_Recv(); asks for it by MPI_Test(); or is busy with what has come.
  */
-#include "compute.h"
+#include "../compute.h"
 
 #include <stdlib.h>
 #include <string.h>

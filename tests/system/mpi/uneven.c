@@ -3,7 +3,7 @@
  * uneven SECONDS: ranks of MPI that meet after each step; rank 1 computes three times as long as
  * the others.
  */
-#include "compute.h"
+#include "../compute.h"
 
 #include <mpi.h>
 #include <stdlib.h>

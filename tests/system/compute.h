@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The work of a rank, in rounds of which each needs the one before. */
-#ifndef SCOZ_TEST_MPI_COMPUTE_H
-#define SCOZ_TEST_MPI_COMPUTE_H
+/* Work, in rounds of which each needs the one before. */
+#ifndef SCOZ_TEST_COMPUTE_H
+#define SCOZ_TEST_COMPUTE_H
 
 #include <stdint.h>
 

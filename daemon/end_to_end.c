@@ -24,7 +24,7 @@ static int run_command(struct session *s, struct error *err)
 	if (!ret) {
 		if (engine_involve(s->engine, s->command.pid, err))
 			log_warn("%s", err->text);
-		prior_record(s->prior, s->command.pid);
+		expect_begin(s, s->command.pid);
 		ret = command_release(&s->command, s->opt.command, err);
 	}
 	if (!ret)

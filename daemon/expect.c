@@ -150,11 +150,37 @@ void expect_poll(struct session *s)
 	if (!e)
 		return;
 	s->expected = e;
+	points_pause_marks(s->points, false);
 	put(s);
 	if (*e->why)
 		log_info("the replay of the beginning expects nothing: %s", e->why);
 	else
 		tell(s);
+}
+
+/* From now on marks are counted by the programs again. */
+static void conclude(struct session *s)
+{
+	prior_conclude(s->prior);
+	points_pause_marks(s->points, false);
+}
+
+bool expect_sleep(struct session *s, double seconds)
+{
+	uint64_t end = clock_now_ns() + seconds * NSEC_PER_SEC;
+	bool goes_on = true;
+
+	while (goes_on && clock_now_ns() < end) {
+		goes_on = session_sleep(s, fmin(0.1, (end - clock_now_ns()) / 1e9));
+		expect_poll(s);
+	}
+	return goes_on;
+}
+
+void expect_begin(struct session *s, int pid)
+{
+	prior_record(s->prior, pid);
+	points_pause_marks(s->points, prior_recorded(s->prior) > 0);
 }
 
 bool expect_record(struct session *s)
@@ -170,7 +196,7 @@ bool expect_record(struct session *s)
 		if (!session_sleep(s, 0.05))
 			return false;
 	}
-	prior_conclude(s->prior);
+	conclude(s);
 	end = clock_now_ns() + part_of_run(&s->opt, PATIENCE_S) * NSEC_PER_SEC;
 	for (expect_poll(s); !s->expected && clock_now_ns() < end; expect_poll(s)) {
 		if (!session_sleep(s, 0.02))
@@ -185,7 +211,7 @@ void expect_end(struct session *s)
 
 	if (s->expected || !s->writer || !prior_pending(s->prior) || session_at_once)
 		return;
-	prior_conclude(s->prior);
+	conclude(s);
 	for (expect_poll(s); !s->expected && clock_now_ns() < end && !session_at_once;
 	     expect_poll(s))
 		usleep(10000);

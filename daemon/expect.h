@@ -11,6 +11,10 @@
  * most. Once; false when the run is over.
  */
 bool expect_record(struct session *s);
+/* From now on, @pid, 0: what the options name; marks are not counted by programs meanwhile. */
+void expect_begin(struct session *s, int pid);
+/* As session_sleep(), with expect_poll(): a recording may end early. */
+bool expect_sleep(struct session *s, double seconds);
 /* Takes what has come since. Between windows. */
 void expect_poll(struct session *s);
 /* The run, or what of it can be recorded, is over: what was recorded is replayed now. */

@@ -26,7 +26,7 @@ static int warm_up(struct experiment *x, bool *visited)
 	for (size_t i = 0; i < n; i++)
 		points_read(s->points, i, &before[i]);
 	engine_read_ledger(s->engine, &a);
-	if (!session_sleep(s, s->opt.warmup > 0 ? s->opt.warmup : 0.05))
+	if (!expect_sleep(s, s->opt.warmup > 0 ? s->opt.warmup : 0.05))
 		return -EINTR;
 	engine_read_ledger(s->engine, &b);
 	seconds = (clock_now_ns() - t0) / 1e9;

@@ -364,7 +364,7 @@ static int run_once(struct experiment *x, struct error *err)
 		if (!ret)
 			ret = engine_involve(s->engine, s->command.pid, err);
 		if (!ret)
-			prior_record(s->prior, s->command.pid);
+			expect_begin(s, s->command.pid);
 		if (!ret)
 			ret = command_release(&s->command, s->opt.command, err);
 		if (!ret)
@@ -375,7 +375,7 @@ static int run_once(struct experiment *x, struct error *err)
 	if (ret)
 		return ret;
 	if (!s->opt.command)
-		prior_record(s->prior, 0);
+		expect_begin(s, 0);
 	ret = experiment_run(x, err);
 	engine_set_speedup(s->engine, 0);
 	if (s->command.pid) /* the run is over before the command is: its end says nothing */

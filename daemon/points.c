@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/mark_search.h"
 #include "daemon/points.h"
 #include "host/syscall_names.h"
+#include "progress/mark_search.h"
 #include "progress/marks.h"
 #include "progress/probe_sites.h"
-
-#include <sys/stat.h>
 
 /* One end of a progress point. */
 struct end {
@@ -21,13 +19,7 @@ struct one {
 	struct point_reading first;
 };
 
-/* Executables that were searched for marks already. */
 #define MOST_WAITING 32 /* files that are open, to be looked through for marks */
-
-struct searched {
-	dev_t dev;
-	ino_t ino;
-};
 
 struct points {
 	struct engine *engine;
@@ -35,8 +27,6 @@ struct points {
 	size_t n;
 	struct marks *marks;
 	struct mark_search *search;
-	struct searched *searched;
-	size_t n_searched, cap_searched;
 };
 
 /* One of @sites, which was shown to be the beginning of an instruction. */
@@ -186,7 +176,6 @@ void points_destroy(struct points *p)
 	mark_search_destroy(p->search);
 	if (p->marks)
 		marks_close(p->marks);
-	free(p->searched);
 	free(p->list);
 	free(p);
 }
@@ -201,27 +190,18 @@ bool points_have_marks(const struct points *p)
 	return p->marks != NULL;
 }
 
-static bool already_searched(struct points *p, const struct held_file *file)
-{
-	struct stat st;
-
-	if (fstat(file->fd, &st))
-		return true;
-	for (size_t i = 0; i < p->n_searched; i++) {
-		if (p->searched[i].dev == st.st_dev && p->searched[i].ino == st.st_ino)
-			return true;
-	}
-	array_reserve(p->searched, p->cap_searched, p->n_searched + 1);
-	p->searched[p->n_searched++] = (struct searched){ st.st_dev, st.st_ino };
-	return false;
-}
-
 void points_refresh(struct points *p)
 {
 	struct error err = {};
 
 	if (p->marks && marks_refresh(p->marks, &err))
 		log_debug("%s", err.text);
+}
+
+void points_pause_marks(struct points *p, bool paused)
+{
+	if (p->marks)
+		marks_pause(p->marks, paused);
 }
 
 void points_only_users(struct points *p, const uid_t *uids, size_t n)
@@ -261,20 +241,8 @@ static void attach_marks(struct points *p, struct end *end, const struct held_fi
 
 void points_add_binary(struct points *p, const char *path)
 {
-	struct held_file file;
-	struct error err = {};
-
-	if (!p->marks)
-		return;
-	if (held_file_open(path, &file, &err)) {
-		if (err.code == -EMFILE || err.code == -ENFILE || err.code == -ENOMEM)
-			mark_search_add_failure(p->search, &err);
-		return;
-	}
-	if (already_searched(p, &file))
-		held_file_close(&file);
-	else
-		mark_search_add(p->search, &file);
+	if (p->marks)
+		mark_search_add_path(p->search, path);
 }
 
 bool points_unsearched(struct points *p, struct error *why)

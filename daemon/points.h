@@ -27,6 +27,8 @@ void points_refresh(struct points *p);
 /* marks_only_users() for the marks among them. */
 void points_only_users(struct points *p, const uid_t *uids, size_t n);
 bool points_have_marks(const struct points *p);
+/* marks_pause(), while somebody else wants to see each visit. */
+void points_pause_marks(struct points *p, bool paused);
 
 /* One progress point at one moment. Counters only ever grow; differences count. */
 struct point_reading {

@@ -13,11 +13,13 @@
 #include "maps/origin.h"
 #include "plan/plan.h"
 #include "record/trace_output.h"
+#include "record/trace_points.h"
 #include "run/cores.h"
 #include "symbolizer/protocol.h"
 #include "symbolizer/symbolizer.h"
 #include "trace/trace.h"
 #include "whatif/predict.h"
+#include "whatif/strangers.h"
 #include "whatif/waiters.h"
 
 #include <math.h>
@@ -29,18 +31,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define MARKS_S	      5 /* that a command is looked through for marks, at most */
 #define PERIOD_NS     NSEC_PER_MSEC
+#define MARK_RATE     20000 /* visits a second, at about 2 us each: 4 % of a CPU */
+#define MARK_NS	      (NSEC_PER_SEC / 4)
 #define RING_BYTES    (8u << 20)
 #define MOST_NS	      (60 * NSEC_PER_SEC) /* it records no longer, whatever it is told */
 #define MOST_EVENTS   1500000		  /* nor more: about two seconds of replay */
 #define MOST_BYTES    (64u << 20)	  /* of the recording */
 #define MOST_MEMORY   (1ull << 30)	  /* of the replay */
 #define MOST_CPU_S    60
-#define MOST_POINTS   4	 /* each is a replay */
-#define NEXT_FIRSTS   2	 /* of which next steps are looked for: a replay each, ... */
-#define NEXT_TARGETS  24 /* ... of so many targets */
-#define LEAST_SAMPLES 8	 /* of a target that nobody has named */
-#define NICE	      10 /* the replay: experiments may have begun */
+#define MOST_POINTS   4	  /* each is a replay */
+#define NEXT_FIRSTS   2	  /* of which next steps are looked for: a replay each, ... */
+#define NEXT_TARGETS  24  /* ... of so many targets */
+#define LEAST_SAMPLES 8	  /* of a target that nobody has named */
+#define LEAST_OWN     0.1 /* of what is in it: a mere caller is no target */
+#define NICE	      10  /* the replay: experiments may have begun */
 /* What a recorder needs, and what it takes to become nobody. */
 #define RIGHTS \
 	(PRIVILEGE(CAP_BPF) | PRIVILEGE(CAP_PERFMON) | PRIVILEGE(CAP_SYS_ADMIN) | \
@@ -53,6 +59,7 @@ struct process {
 	const struct options *o;
 	struct cores cores;
 	struct recorder *recorder;
+	struct causal_points *points;
 	struct causal_output out;
 	int memory;
 	char path[32]; /* leads to it */
@@ -62,11 +69,6 @@ struct process {
 	struct profile_replay replay;
 	char **files; /* of each target: what its binary is a link to; NULL: it is none */
 };
-
-bool prior_can_have(const struct progress_spec *p)
-{
-	return !p->latency && causal_can_have(&p->begin);
-}
 
 /* ---- answers ---- */
 
@@ -86,14 +88,18 @@ static void __attribute__((noreturn)) finish(struct process *p, const char *why)
 static int add_points(struct process *p, struct error *err)
 {
 	const struct options *o = p->o;
+	_cleanup_free_ char *path = NULL;
 	int ret = 0;
 
+	p->points = causal_points_create(p->recorder);
 	for (size_t i = 0; i < o->n_points && p->n_points < MOST_POINTS && !ret; i++) {
-		if (!prior_can_have(&o->points[i]))
+		if (o->points[i].latency)
 			continue;
-		ret = causal_add_point(p->recorder, &o->points[i].begin, p->n_points, err);
+		ret = causal_points_add(p->points, &o->points[i].begin, p->n_points, err);
 		p->progress[p->n_points++] = i;
 	}
+	if (!ret && o->command && !binary_find(o->command[0], &path, NULL))
+		causal_points_search(p->points, path, MARKS_S);
 	return ret;
 }
 
@@ -177,6 +183,15 @@ static bool await(struct process *p, enum prior_type type, int ms, struct prior_
 	return recv(p->socket, ret, sizeof(*ret), 0) == sizeof(*ret) && ret->type == type;
 }
 
+/* A mark costs next to nothing as long as nobody wants to know of each visit. */
+static bool is_slowed_down(const struct process *p)
+{
+	uint64_t time = recorder_time(p->recorder);
+
+	return causal_points_have_marks(p->points) && time > MARK_NS &&
+	       p->out.visits > MARK_RATE * (time / 1e9);
+}
+
 static int record(struct process *p, struct error *err)
 {
 	struct trace_footer f = { .command_status = -1, .end = "done" };
@@ -188,6 +203,11 @@ static int record(struct process *p, struct error *err)
 		if (!await(p, PRIOR_END, RECORDER_POLL_MS, &order))
 			_exit(0);
 		recorder_poll(p->recorder);
+		causal_points_poll(p->points);
+		if (is_slowed_down(p))
+			return error_set(err, E2BIG,
+					 "the mark is reached too often to be recorded: that would "
+					 "slow the program down");
 	} while (order.type != PRIOR_END && recorder_time(p->recorder) < MOST_NS &&
 		 p->out.events < MOST_EVENTS && lseek(p->memory, 0, SEEK_END) < MOST_BYTES);
 	recorder_finish(p->recorder);
@@ -277,7 +297,10 @@ static bool is_possible(const struct process *p, const struct predict_target *t)
 {
 	if (t->devices || (!t->line && t->object[0] == '[' && !p->o->n_kernel_scope))
 		return is_named(t, (void *)p);
-	if (t->line && p->o->granularity == GRANULARITY_FUNCTION)
+	/* As by_line() of locations.c. */
+	if (t->line && (p->o->granularity == GRANULARITY_FUNCTION ||
+			(p->o->granularity != GRANULARITY_LINE && !p->o->n_source_scope &&
+			 binary_is_system(t->object))))
 		return is_named(t, (void *)p);
 	return true;
 }
@@ -303,7 +326,8 @@ static bool is_worth_telling(const struct process *p, const struct predict_targe
 {
 	if (is_named(t, (void *)p))
 		return is_possible(p, t);
-	return is_possible(p, t) && own_samples(t) >= LEAST_SAMPLES && !may_poll(t);
+	return is_possible(p, t) && own_samples(t) >= LEAST_SAMPLES &&
+	       t->own >= LEAST_OWN * t->share && !may_poll(t);
 }
 
 /* @after: NULL, or what is faster besides. */
@@ -490,7 +514,10 @@ static const char *answer(struct process *p, const struct trace *t, uint32_t poi
 		return "no function was sampled";
 	if (!result.concluded)
 		return result.by_run_time ? "the command had not ended by then"
-					  : "the progress point was reached too seldom";
+		       : result.strangers > STRANGERS_MOST
+			       ? "others than what is profiled, or interrupts, reach the progress "
+				 "point"
+			       : "the progress point was reached too seldom";
 	for (size_t i = 0; i < result.n_targets; i++)
 		tell(p, &o, progress, &result.targets[i], NULL);
 	if (p->o->next && !p->o->together)
@@ -556,6 +583,8 @@ void prior_main(int socket, const struct options *o)
 	ret = record(&p, &err);
 	if (ret)
 		finish(&p, err.text);
+	symbolizer_abandon();
+	causal_points_destroy(p.points);
 	recorder_destroy(p.recorder);
 	symbolizer_stop();
 	setpriority(PRIO_PROCESS, 0, NICE);

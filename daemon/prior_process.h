@@ -33,8 +33,6 @@ struct prior_message {
 	};
 };
 
-/* Can it be a progress point of a recording? */
-bool prior_can_have(const struct progress_spec *p);
 void prior_main(int socket, const struct options *o) __attribute__((noreturn));
 
 #endif

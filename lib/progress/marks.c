@@ -41,6 +41,7 @@ struct known_slot {
 struct marks_file {
 	uid_t uid;
 	int fd;
+	bool gone;		     /* deleted: still read, but not to be used any more */
 	bool counts;		     /* its user is among those asked for */
 	struct marks_counts *before; /* of each slot, at the time that the file came in; NULL: 0 */
 	uint32_t claims;	     /* the header's, when the slots were last looked through */
@@ -56,6 +57,7 @@ struct marks {
 	struct marks_file *files;
 	size_t n_files, cap_files;
 	bool opened;  /* files that come later are read from then on */
+	bool paused;  /* programs are to execute their probes */
 	uid_t *users; /* NULL: all */
 	size_t n_users;
 };
@@ -151,7 +153,7 @@ static int write_active(int fd, uint32_t active)
 }
 
 /* Gives the file its size, its blocks and its header; what is already right stays as it is. */
-static int prepare_file(int fd, const struct stat *st)
+static int prepare_file(const struct marks *m, int fd, const struct stat *st)
 {
 	struct scoz_header_1 h = { .size = SCOZ_FILE_SIZE_ };
 	int r;
@@ -164,7 +166,7 @@ static int prepare_file(int fd, const struct stat *st)
 	memcpy(h.magic, SCOZ_MAGIC_, sizeof(h.magic));
 	if (pwrite(fd, &h, offsetof(struct scoz_header_1, active), 0) < 0)
 		return -errno;
-	return write_active(fd, 1);
+	return write_active(fd, !m->paused);
 }
 
 static int open_file(struct marks *m, uid_t uid, int *ret, struct error *err)
@@ -184,7 +186,7 @@ static int open_file(struct marks *m, uid_t uid, int *ret, struct error *err)
 				 "counters of marks %s/%s: not a regular file of user %u: remove "
 				 "it, and see who put it there",
 				 m->dir, name, (unsigned int)uid);
-	r = prepare_file(fd, &st);
+	r = prepare_file(m, fd, &st);
 	if (r)
 		return error_set(err, -r, "counters of marks %s/%s: %s%s", m->dir, name,
 				 strerror(-r),
@@ -206,7 +208,7 @@ static bool still_there(const struct marks *m, const struct marks_file *f)
 	if (fstat(f->fd, &st) || fstatat(m->dirfd, name, &now, AT_SYMLINK_NOFOLLOW) ||
 	    st.st_dev != now.st_dev || st.st_ino != now.st_ino)
 		return false;
-	if ((uint64_t)st.st_size != SCOZ_FILE_SIZE_ && prepare_file(f->fd, &st))
+	if ((uint64_t)st.st_size != SCOZ_FILE_SIZE_ && prepare_file(m, f->fd, &st))
 		log_debug("counters of marks %s/%s cannot be repaired", m->dir, name);
 	return true;
 }
@@ -263,6 +265,7 @@ static int add_user(struct marks *m, uid_t uid, struct error *err)
 			return 0;
 		/* Deleted (systemd's RemoveIPC does that): who has mapped it still counts in it,
 		 * so it is read to the end, and told not to be used any more. */
+		m->files[i].gone = true;
 		write_active(m->files[i].fd, 0);
 		break;
 	}
@@ -336,6 +339,13 @@ int marks_open(const char *dir, struct marks **ret, struct error *err)
 	m->opened = true;
 	*ret = m;
 	return 0;
+}
+
+void marks_pause(struct marks *m, bool paused)
+{
+	m->paused = paused;
+	for (size_t i = 0; i < m->n_files; i++)
+		write_active(m->files[i].fd, !paused && !m->files[i].gone);
 }
 
 void marks_close(struct marks *m)

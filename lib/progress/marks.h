@@ -56,6 +56,12 @@ int marks_refresh(struct marks *m, struct error *err);
  * Before the first call everybody counts.
  */
 void marks_only_users(struct marks *m, const uid_t *uids, size_t n);
+/*
+ * Programs execute the probes instead, so that uprobes see each visit, and who makes it, until the
+ * pause is over; of both kinds all are counted. A program that has met a pause may go on with its
+ * probes for its next 4096 visits.
+ */
+void marks_pause(struct marks *m, bool paused);
 /* Tells programs to count no longer and leaves the files in place. */
 void marks_close(struct marks *m);
 

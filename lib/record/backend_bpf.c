@@ -2,6 +2,7 @@
 /* Recording on a stock kernel, by BPF programs. */
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
+#include "engine/bpf/kernel_points.h"
 #include "record/backend.h"
 #include "record/trace_rings.h"
 #include "record.skel.h"
@@ -31,8 +32,9 @@ struct bpf_recorder {
 	double deviation; /* of the rate, now */
 	struct bpf_link *switch_link;
 	struct causal_rings *causal; /* NULL: no causal recording */
-	struct bpf_link **points;
-	size_t n_points, cap_points;
+	struct kernel_points points;
+	struct bpf_link **links; /* of progress points */
+	size_t n_links, cap_links;
 };
 
 static struct bpf_recorder *self(struct record_backend *b)
@@ -97,6 +99,7 @@ static int configure(struct bpf_recorder *b, bool unwind, struct error *err)
 	bpf_program__set_autoload(s->progs.on_block_requeue, b->base.opt.causal);
 	bpf_program__set_autoload(s->progs.on_point, b->base.opt.causal);
 	bpf_program__set_autoattach(s->progs.on_point, false);
+	kernel_points_prepare(s->obj, b->base.opt.causal);
 	bpf_program__set_autoattach(s->progs.on_tick, false);
 	bpf_program__set_autoattach(s->progs.each_task, false);
 	bpf_program__set_autoattach(s->progs.on_finish_switch, false);
@@ -195,9 +198,9 @@ static void destroy(struct record_backend *base)
 
 	cpu_events_close(&b->events);
 	bpf_link__destroy(b->switch_link);
-	for (size_t i = 0; i < b->n_points; i++)
-		bpf_link__destroy(b->points[i]);
-	free(b->points);
+	for (size_t i = 0; i < b->n_links; i++)
+		bpf_link__destroy(b->links[i]);
+	free(b->links);
 	causal_rings_close(b->causal);
 	ring_buffer__free(b->ring);
 	if (b->skel)
@@ -247,6 +250,8 @@ static int load(struct bpf_recorder *b, struct error *err)
 	if (!b->skel->data || !b->skel->bss) /* libbpf goes on when it cannot map them */
 		return error_set(err, ENOMEM, "engine bpf: mapping the data of the programs: %s",
 				 strerror(ENOMEM));
+	b->points = (struct kernel_points){ .obj = b->skel->obj,
+					    .tracepoint_point = b->skel->data->tracepoint_point };
 	b->ring = ring_buffer__new(bpf_map__fd(b->skel->maps.events), on_event, b, NULL);
 	if (!b->ring)
 		return error_set(err, errno, "engine bpf: mapping a ring of %zu bytes: %s",
@@ -334,19 +339,50 @@ static void drain_trace(struct record_backend *base, struct queue *q)
 	causal_rings_drain(self(base)->causal, q);
 }
 
+static int attach_code(struct bpf_recorder *b, const struct recorder_point *p, uint32_t id,
+		       struct bpf_link **ret, struct error *err)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = id, .ref_ctr_offset = p->ref_ctr);
+
+	*ret = bpf_program__attach_uprobe_opts(b->skel->progs.on_point, -1, p->path, p->offset,
+					       &opts);
+	if (!*ret)
+		return error_set(err, errno, "probing %s at file offset %#llx: %s", p->name,
+				 (unsigned long long)p->offset, strerror(errno));
+	return 0;
+}
+
 static int add_point(struct record_backend *base, const struct recorder_point *p, uint32_t id,
 		     struct error *err)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = id, .ref_ctr_offset = p->ref_ctr);
 	struct bpf_recorder *b = self(base);
-	struct bpf_link *link = bpf_program__attach_uprobe_opts(b->skel->progs.on_point, -1,
-								p->path, p->offset, &opts);
+	struct record_point config = {};
+	struct bpf_link *link = NULL;
+	int ret = 0;
 
-	if (!link)
-		return error_set(err, errno, "probing %s at file offset %#llx: %s", p->name,
-				 (unsigned long long)p->offset, strerror(errno));
-	array_reserve(b->points, b->cap_points, b->n_points + 1);
-	b->points[b->n_points++] = link;
+	if (p->comm) {
+		snprintf(config.comm, sizeof(config.comm), "%s", p->comm);
+		if (bpf_map_update_elem(bpf_map__fd(b->skel->maps.record_points), &id, &config,
+					BPF_ANY))
+			return error_set(err, errno,
+					 "at most %d progress points can be those of one COMM",
+					 RECORD_MAX_POINTS);
+	}
+	switch (p->kind) {
+	case RECORDER_CODE:
+		ret = attach_code(b, p, id, &link, err);
+		break;
+	case RECORDER_SYSCALL:
+		ret = kernel_points_add_syscall(&b->points, p->syscall, id, &link, err);
+		break;
+	case RECORDER_TRACEPOINT:
+		ret = kernel_points_add_tracepoint(&b->points, p->name, id, &link, err);
+		break;
+	}
+	if (ret || !link)
+		return ret;
+	array_reserve(b->links, b->cap_links, b->n_links + 1);
+	b->links[b->n_links++] = link;
 	return 0;
 }
 

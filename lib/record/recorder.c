@@ -730,6 +730,11 @@ int recorder_add_process(struct recorder *r, int pid, struct error *err)
 	return rc ? rc : (int)t.n;
 }
 
+char *recorder_next_file(const struct recorder *r, uint64_t *serial)
+{
+	return maps_next_file(r->maps, serial, NULL);
+}
+
 int recorder_add_point(struct recorder *r, const struct recorder_point *p, uint32_t id,
 		       struct error *err)
 {

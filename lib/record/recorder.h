@@ -47,12 +47,16 @@ struct recorder_sink {
 	void (*event)(const struct trace_event *event, void *arg);
 };
 
-/* A place in a program that is a progress point. */
+/* A progress point, or one of several places that it is. */
+enum recorder_point_kind { RECORDER_CODE, RECORDER_SYSCALL, RECORDER_TRACEPOINT };
 struct recorder_point {
+	enum recorder_point_kind kind;
+	const char *comm; /* of a system call or a tracepoint: of whom; NULL: everybody */
+	const char *name; /* of the tracepoint, or of the file, for people */
 	const char *path; /* leads to the file */
-	const char *name; /* of it, for people */
 	uint64_t offset;  /* in the file */
 	uint64_t ref_ctr; /* in the file: of the semaphore, 0: none */
+	int syscall;	  /* its number */
 };
 
 struct recorder_counts {
@@ -70,7 +74,9 @@ const char *recorder_engine(const struct recorder *r);
  * create. -ESRCH: it has gone. Returns how many processes that are.
  */
 int recorder_add_process(struct recorder *r, int pid, struct error *err);
-/* Causal recordings: who comes there is told as TRACE_PROGRESS with @id. */
+/* The next file that has been mapped as code since @serial, as maps_next_file(). */
+char *recorder_next_file(const struct recorder *r, uint64_t *serial);
+/* Causal recordings, at any time: who comes there is told as TRACE_PROGRESS with @id. */
 int recorder_add_point(struct recorder *r, const struct recorder_point *p, uint32_t id,
 		       struct error *err);
 int recorder_start(struct recorder *r, struct error *err);

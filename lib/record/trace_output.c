@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/trace_output.h"
 
-#include "files/held_file.h"
-#include "progress/probe_sites.h"
-
-/* ---- the sink ---- */
-
 static struct trace_writer *writer_of(void *arg)
 {
 	return ((struct causal_output *)arg)->writer;
@@ -45,6 +40,7 @@ static void put_comm(uint32_t thread, uint64_t time, const char *comm, void *arg
 static void put_event(const struct trace_event *e, void *arg)
 {
 	((struct causal_output *)arg)->events++;
+	((struct causal_output *)arg)->visits += e->type == TRACE_PROGRESS;
 	trace_write_event(writer_of(arg), e);
 }
 
@@ -83,42 +79,4 @@ struct recorder_sink causal_sink(struct causal_output *out)
 		.event = put_event,
 		.arg = out,
 	};
-}
-
-/* ---- progress points ---- */
-
-bool causal_can_have(const struct point *p)
-{
-	return p->kind == POINT_FUNCTION || p->kind == POINT_LINE || p->kind == POINT_USDT;
-}
-
-static int attach_site(struct recorder *r, const struct held_file *file,
-		       const struct probe_sites *sites, size_t i, uint32_t id, struct error *err)
-{
-	const struct recorder_point p = {
-		.path = file->path,
-		.name = file->name,
-		.offset = sites->list[i].offset,
-		.ref_ctr = sites->list[i].semaphore,
-	};
-	int ret = recorder_add_point(r, &p, id, err);
-
-	return ret ? ret : probe_sites_unchanged(sites, i, file, err);
-}
-
-int causal_add_point(struct recorder *r, const struct point *point, uint32_t id, struct error *err)
-{
-	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
-	_cleanup_free_ char *path = NULL;
-	struct probe_sites *sites = NULL;
-	int ret = binary_find(point->binary, &path, err);
-
-	if (!ret)
-		ret = held_file_open(path, &file, err);
-	if (!ret)
-		ret = probe_sites_find(&file, point, &sites, err);
-	for (size_t i = 0; !ret && i < sites->n; i++)
-		ret = attach_site(r, &file, sites, i, id, err);
-	probe_sites_free(sites);
-	return ret ? error_prefix(err, "progress point %s", point->spec) : 0;
 }

@@ -15,7 +15,10 @@
 
 #include <sys/types.h>
 
-#define TRACE_VERSION 4 /* 1 had no TRACE_SPIN, 2 no words of the command, 3 no ranks */
+/*
+ * 1 had no TRACE_SPIN, 2 no words of the command, 3 no ranks, 4 no TRACE_PROGRESS without a thread.
+ */
+#define TRACE_VERSION 5
 #define TRACE_NONE    UINT32_MAX
 
 enum trace_type {
@@ -26,7 +29,7 @@ enum trace_type {
 	TRACE_EXIT,   /* it has ended, after its last TRACE_LEAVE */
 	TRACE_FOLLOW, /* it was there when the recording began; why, wait: as it left; or it runs */
 	TRACE_SAMPLE, /* it was met on the CPU in `stack`: stands for `weight` ns of its time */
-	TRACE_PROGRESS, /* it came to progress point `other` */
+	TRACE_PROGRESS, /* it, or an interrupt, came to progress point `other` */
 	TRACE_ISSUE,	/* it gave request `stack` to device `other` */
 	TRACE_COMPLETE, /* device `other` has done request `stack`; no thread */
 	TRACE_SPIN,	/* in the file only: TRACE_SAMPLE, `spins` */

@@ -116,7 +116,8 @@ static void get_event(struct cursor *c, const struct trace *t, struct trace_even
 	e->thread = get_id(c, t->n_threads);
 	e->cpu = get_below(c, 1u << 16);
 	e->other = e->stack = TRACE_NONE;
-	if (e->thread == TRACE_NONE && e->type != TRACE_COMPLETE && e->type != TRACE_ISSUE)
+	if (e->thread == TRACE_NONE && e->type != TRACE_COMPLETE && e->type != TRACE_ISSUE &&
+	    e->type != TRACE_PROGRESS)
 		c->bad = true;
 	switch (e->type) {
 	case TRACE_LEAVE:

@@ -92,6 +92,8 @@ static int see(const struct trace_event *e, void *arg)
 		devices_event(r->devices, e);
 		return 0;
 	}
+	if (e->type == TRACE_PROGRESS)
+		return 0;
 	t = &r->threads[e->thread];
 	switch (e->type) {
 	case TRACE_FOLLOW:

@@ -57,8 +57,12 @@ bool frame_is_function(const struct record_frame *f)
 
 bool frame_is_of_system(const struct record_frame *f)
 {
-	return f->file ? source_is_system(f->file)
-		       : f->object[0] == '[' || binary_is_system(f->object);
+	bool binary = f->object[0] == '[' || binary_is_system(f->object);
+
+	/* As origin_in_program() of maps: a relative path tells whose it is only by the binary. */
+	if (!f->file || (f->file[0] != '/' && binary))
+		return binary;
+	return source_is_system(f->file);
 }
 
 static void name_frames(struct all *a, enum predict_grain grain)
@@ -96,50 +100,41 @@ static void count(struct all *a, uint32_t i, const struct trace_event *s, uint64
 	a->list[i].target.samples++;
 }
 
-/* Of a chain, so far: the innermost, and the innermost of the user's. */
-struct innermost {
-	uint32_t any, own;
-};
-
-static void look(struct innermost *in, uint32_t i, bool system)
+static void credit(struct all *a, uint32_t i, double weight)
 {
-	if (i == HASH_NONE)
-		return;
-	if (in->any == HASH_NONE)
-		in->any = i;
-	if (in->own == HASH_NONE && !system)
-		in->own = i;
-}
-
-static void credit(struct all *a, const struct innermost *in, double weight)
-{
-	uint32_t i = in->own != HASH_NONE ? in->own : in->any;
-
 	if (i != HASH_NONE)
 		a->list[i].target.own += weight;
 }
 
 static void count_stack(struct all *a, const struct trace_event *s, uint64_t number)
 {
-	struct innermost line = { HASH_NONE, HASH_NONE }, function = line;
+	/* Frames of the chain: the innermost, and the innermost of the user's. */
+	uint32_t any = TRACE_NONE, own = TRACE_NONE;
 	const struct trace *t = a->t;
 	bool known = true;
 
 	for (uint32_t at = s->stack; at != TRACE_NONE; at = t->stacks[at].parent) {
 		uint32_t f = t->stacks[at].frame;
-		bool system = a->system[f];
 
 		count(a, a->function[f], s, number);
 		count(a, a->line[f], s, number);
+		/* Whose names are in no file: what it does is its caller's. */
+		if (!strcmp(t->frames[f].object, MAPS_VDSO))
+			continue;
 		/* A caller never stands for code that is not known. */
 		known &= frame_is_function(&t->frames[f]);
-		if (known) {
-			look(&function, a->function[f], system);
-			look(&line, a->line[f], system);
-		}
+		if (known && any == TRACE_NONE)
+			any = f;
+		if (known && own == TRACE_NONE && !a->system[f])
+			own = f;
 	}
-	credit(a, &function, s->weight);
-	credit(a, &line, s->weight);
+	if (own != TRACE_NONE)
+		any = own;
+	if (any == TRACE_NONE)
+		return;
+	credit(a, a->function[any], s->weight);
+	/* If its line is not known, that of its caller is none of it. */
+	credit(a, a->line[any], s->weight);
 }
 
 static int best_first(const void *pa, const void *pb)

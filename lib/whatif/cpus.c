@@ -3,6 +3,7 @@
 
 #include "trace/devices.h"
 #include "whatif/rerun.h"
+#include "whatif/strangers.h"
 
 #include <math.h>
 
@@ -201,6 +202,7 @@ void cpus_answer(struct cpus_now *now, uint32_t to, const struct cpus_options *o
 struct reading {
 	struct work_builder *builder;
 	struct devices *devices;
+	struct strangers strangers;
 	uint32_t point;
 };
 
@@ -208,6 +210,8 @@ static int see(const struct trace_event *e, void *arg)
 {
 	struct reading *r = arg;
 
+	if (strangers_visit(&r->strangers, e))
+		return 0;
 	devices_event(r->devices, e);
 	work_event(r->builder, e, r->point);
 	return 0;
@@ -232,12 +236,17 @@ int cpus_predict(const struct trace *t, uint32_t point, struct cpus_asked *asked
 			     .point = point != TRACE_NONE ? point
 				      : t->n_points	  ? 0
 							  : TRACE_NONE };
-	int ret = trace_each(t, see, &r, err);
 	struct cpus_options o = { .spun = share_spun(t) };
 	struct cpus_now *now;
+	double strangers;
 	struct work w;
 	uint32_t used;
+	int ret;
 
+	strangers_begin(&r.strangers, t, r.point);
+	ret = trace_each(t, see, &r, err);
+	strangers = strangers_share(&r.strangers);
+	strangers_end(&r.strangers);
 	work_end(r.builder, &w);
 	for (uint32_t d = 0; d < devices_count(r.devices); d++) {
 		if (devices_servers(r.devices, d) == 1)
@@ -258,6 +267,7 @@ int cpus_predict(const struct trace *t, uint32_t point, struct cpus_asked *asked
 		.busy = o.busy,
 		.locks = w.waits ? (double)w.lock_waits / w.waits : 0,
 		.visits = w.n_visits,
+		.strangers = strangers,
 		.by_run_time = r.point == TRACE_NONE,
 	};
 	for (size_t i = 0; i < n; i++) {
@@ -265,7 +275,7 @@ int cpus_predict(const struct trace *t, uint32_t point, struct cpus_asked *asked
 		asked[i].a = (struct bounds_answer){ NAN, NAN, NAN };
 		if (asked[i].cpus > used)
 			cpus_answer(now, asked[i].cpus, &o, &asked[i].a);
-		told->concluded |= isfinite(asked[i].a.middle);
+		told->concluded |= isfinite(asked[i].a.middle) && strangers <= STRANGERS_MOST;
 	}
 	cpus_now_free(now);
 	work_free(&w);

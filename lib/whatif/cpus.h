@@ -39,6 +39,7 @@ struct cpus_told {
 	double spun, busy;
 	double locks; /* share of the waits for other threads: for locks */
 	uint64_t visits;
+	double strangers; /* as in struct predict */
 	bool by_run_time, concluded;
 };
 /* @point: as predict_options. Of as many CPUs as were used, or fewer, there is no answer. */

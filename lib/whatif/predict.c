@@ -5,6 +5,7 @@
 #include "trace/devices.h"
 #include "whatif/alike.h"
 #include "whatif/candidates.h"
+#include "whatif/strangers.h"
 #include "whatif/turns.h"
 
 #include <math.h>
@@ -61,6 +62,7 @@ struct predictor {
 	uint32_t *running;     /* by CPU */
 	double sampled, spun;
 	uint32_t point, root;
+	struct strangers strangers;
 	uint64_t root_from;
 	uint32_t cpus;
 	size_t from, to; /* the targets that this part of the second pass is for */
@@ -295,6 +297,8 @@ static int see(const struct trace_event *e, void *arg)
 		sample(p, e);
 		return 0;
 	}
+	if (strangers_visit(&p->strangers, e))
+		return 0;
 	if (!p->bounds)
 		devices_event(p->devices, e);
 	if (!r) {
@@ -359,6 +363,7 @@ static void start(struct predictor *p)
 {
 	free(p->threads);
 	p->threads = xcalloc(p->t->n_threads + 1, sizeof(*p->threads));
+	strangers_begin(&p->strangers, p->t, p->point);
 	p->root = TRACE_NONE;
 }
 
@@ -503,6 +508,7 @@ static void end_part(struct part *part)
 	bounds_free(part->p.bounds);
 	for (size_t i = 0; i < part->p.t->n_threads; i++)
 		free(part->p.threads[i].hit);
+	strangers_end(&part->p.strangers);
 	free(part->p.threads);
 	free(part->p.running);
 }
@@ -605,10 +611,13 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
 	r = trace_each(t, see, &p, err);
+	ret->strangers = strangers_share(&p.strangers);
 	if (!r)
 		r = answer(&p, err);
+	ret->concluded &= ret->strangers <= STRANGERS_MOST;
 	if (!r)
 		conclude(&p);
+	strangers_end(&p.strangers);
 	devices_free(p.devices);
 	turns_free(p.turns);
 	free(p.families);

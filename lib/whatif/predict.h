@@ -58,7 +58,8 @@ struct predict_target {
 struct predict {
 	struct predict_target *targets; /* devices, then the code with the most samples */
 	size_t n_targets, n_candidates; /* of these n_targets are answered for */
-	uint64_t visits;		/* of the progress point */
+	uint64_t visits;		/* of the progress point, by who is followed */
+	double strangers;		/* strangers_share(): too many, and nothing is concluded */
 	bool by_run_time;		/* there is none: the time until the first thread ended */
 	bool concluded;			/* else neither is known */
 	double crowded;			/* bounds_crowded() */

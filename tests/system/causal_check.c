@@ -42,6 +42,10 @@ static int see(const struct trace_event *e, void *arg)
 		c->issues += e->type == TRACE_ISSUE;
 		return 0;
 	}
+	if (e->thread == TRACE_NONE) { /* an interrupt's progress */
+		c->progress++;
+		return 0;
+	}
 	s = &c->threads[e->thread];
 	counts = !c->comm || !strcmp(c->comm, c->t->threads[e->thread].comm);
 	s->events += e->type != TRACE_SAMPLE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Marks that could not be looked for: the user hears why, once for each kind of reason. */
-#include "daemon/mark_search.h"
+#include "progress/mark_search.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -231,6 +231,38 @@ static void test_late(void **state)
 	finish(&p);
 }
 
+/* While marks are paused programs count nothing, in files that come meanwhile neither. */
+static void test_paused(void **state)
+{
+	_cleanup_free_ char *path = build("gcc", "-O2", "paused"), *up = semaphores(path);
+	_cleanup_free_ char *args = xasprintf("steps 10000 %s", up);
+	struct program p;
+	struct marks *m;
+	uint64_t seen;
+
+	(void)state;
+	remove_marks();
+	m = open_marks();
+	p = start(path, args);
+	step(&p);
+	assert_int_equal(visits(m, "step"), 10000);
+	marks_pause(m, true);
+	step(&p);
+	assert_int_equal(visits(m, "step"), 10000);
+	run("rm %s/*", test_marks);
+	assert_int_equal(marks_refresh(m, NULL), 0);
+	step(&p);
+	assert_int_equal(visits(m, "step"), 10000);
+	marks_pause(m, false);
+	step(&p);
+	seen = visits(m, "step");
+	assert_in_range(seen, 20000 - 4096, 20000);
+	step(&p);
+	assert_int_equal(visits(m, "step"), seen + 10000);
+	marks_close(m);
+	finish(&p);
+}
+
 /* Every user's programs count in a file of their own, which others cannot write to. */
 static void test_users(void **state)
 {
@@ -539,12 +571,13 @@ static void test_bad_directory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forged),	   cmocka_unit_test(test_only_users),
-		cmocka_unit_test(test_modes),	   cmocka_unit_test(test_names_seen),
-		cmocka_unit_test(test_restart),	   cmocka_unit_test(test_late),
-		cmocka_unit_test(test_users),	   cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_hostile),	   cmocka_unit_test(test_slots),
-		cmocka_unit_test(test_consistent), cmocka_unit_test(test_bad_directory),
+		cmocka_unit_test(test_forged),	      cmocka_unit_test(test_only_users),
+		cmocka_unit_test(test_modes),	      cmocka_unit_test(test_names_seen),
+		cmocka_unit_test(test_restart),	      cmocka_unit_test(test_late),
+		cmocka_unit_test(test_users),	      cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_slots),
+		cmocka_unit_test(test_paused),	      cmocka_unit_test(test_consistent),
+		cmocka_unit_test(test_bad_directory),
 	};
 	int failed;
 

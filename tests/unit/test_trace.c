@@ -43,6 +43,7 @@ static const struct trace_event events[] = {
 	  .by = TRACE_BY_TIMER,
 	  .other = TRACE_NONE },
 	{ .type = TRACE_PROGRESS, .time = 1000000000003, .thread = 0, .other = 0 },
+	{ .type = TRACE_PROGRESS, .time = 1000000000003, .thread = TRACE_NONE, .other = 0 },
 	{ .type = TRACE_ISSUE,
 	  .time = 1000000000004,
 	  .thread = 0,

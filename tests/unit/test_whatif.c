@@ -13,6 +13,7 @@
 #include "whatif/bounds.h"
 #include "whatif/candidates.h"
 #include "whatif/predict.h"
+#include "whatif/strangers.h"
 #include "whatif/turns.h"
 
 #define SECONDS 3
@@ -724,6 +725,65 @@ static void test_candidates(void **state)
 	candidates_free(&c);
 }
 
+/*
+ * A library whose source is known by relative paths, as those of debug packages are, calls a
+ * stripped one, which asks for the time: that is what ran, and nobody's line is.
+ */
+static void test_candidates_of_system(void **state)
+{
+	struct record_frame frames[] = {
+		{ .symbol = "start_thread",
+		  .object = "/usr/lib/libc.so.6",
+		  .file = "./nptl/pthread_create.c",
+		  .line = 442 },
+		{ .symbol = "0x9a90", .object = "/usr/lib/liblzma.so.5" },
+		{ .symbol = "[unknown]", .object = "[vdso]" },
+	};
+	struct record_stack stacks[] = { { 0, TRACE_NONE }, { 1, 0 }, { 2, 1 } };
+	struct trace_event samples[] = { { .stack = 1, .weight = 60 },
+					 { .stack = 2, .weight = 40 } };
+	struct trace t = { .frames = frames,
+			   .n_frames = ARRAY_SIZE(frames),
+			   .stacks = stacks,
+			   .n_stacks = ARRAY_SIZE(stacks),
+			   .samples = samples,
+			   .n_samples = ARRAY_SIZE(samples) };
+	struct candidates c;
+
+	(void)state;
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_BOTH }, &c);
+	assert_int_equal(c.n, 1);
+	assert_string_equal(c.list[0].symbol, "0x9a90");
+	assert_true(c.list[0].own == 1);
+	candidates_free(&c);
+}
+
+static void visits_by(struct strangers *s, uint32_t thread, uint32_t point, bool others)
+{
+	const struct trace_event e = { .type = TRACE_PROGRESS, .thread = thread, .other = point };
+
+	assert_int_equal(strangers_visit(s, &e), others);
+}
+
+/* Thread 0 is followed, 1 is not, and interrupts are nobody. */
+static void test_strangers(void **state)
+{
+	const struct trace t = { .n_threads = 2 };
+	struct strangers s;
+
+	(void)state;
+	strangers_begin(&s, &t, 3);
+	assert_true(strangers_share(&s) == 0);
+	assert_false(strangers_visit(&s, &(struct trace_event){ .type = TRACE_FORK, .thread = 0 }));
+	visits_by(&s, 0, 3, false);
+	visits_by(&s, 1, 3, true);
+	visits_by(&s, 1, 2, false); /* another point */
+	visits_by(&s, TRACE_NONE, 3, true);
+	visits_by(&s, 0, 3, false);
+	assert_true(strangers_share(&s) == 0.5);
+	strangers_end(&s);
+}
+
 /* ---- threads that live for some milliseconds ---- */
 
 enum { START, HOT, COLD, WORK, OTHER, FUNCTIONS };
@@ -844,6 +904,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_brief_threads),
 		cmocka_unit_test(test_candidates),
+		cmocka_unit_test(test_candidates_of_system),
+		cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_woken_by_thread),
 		cmocka_unit_test(test_barrier),
 		cmocka_unit_test(test_cpu),

@@ -4,6 +4,7 @@
 
 #include "engine/backend.h"
 #include "engine/bpf/shared.h"
+#include "engine/bpf/kernel_points.h"
 #include "scoz.skel.h"
 
 #include <pthread.h>
@@ -25,11 +26,10 @@ struct bpf_engine {
 	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
 	int n_published;
 	uint32_t n_polling; /* of polling_ranges, taken */
-	int n_tracepoints;
+	struct kernel_points points;
 	int *chain_events;			 /* of each core; NULL: none */
 	struct self_interrupts *self_interrupts; /* NULL: not used */
-	int module; /* SCOZ_MODULE_*: what the programs may use; 0: nothing */
-	bool syscalls_attached;
+	int module;		 /* SCOZ_MODULE_*: what the programs may use; 0: nothing */
 	struct bpf_link **links; /* of progress points and spin waits */
 	size_t n_links, cap_links;
 };

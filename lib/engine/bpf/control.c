@@ -158,54 +158,18 @@ static int attach_uprobe(struct bpf_engine *e, const struct engine_point *p, int
 	return 0;
 }
 
-static int attach_tracepoint(struct bpf_engine *e, const struct engine_point *p, int id,
-			     struct error *err)
+/* Of the kernel's. */
+static int attach_point(struct bpf_engine *e, const struct engine_point *p, int id,
+			struct error *err)
 {
-	struct bpf_program *prog;
 	struct bpf_link *link;
-	char name[32];
+	int ret = p->kind == ENGINE_SYSCALL
+			  ? kernel_points_add_syscall(&e->points, p->syscall, id, &link, err)
+			  : kernel_points_add_tracepoint(&e->points, p->name, id, &link, err);
 
-	if (e->n_tracepoints == BPF_TRACEPOINTS)
-		return error_set(err, E2BIG, "at most %d tracepoints can be progress points",
-				 BPF_TRACEPOINTS);
-	snprintf(name, sizeof(name), "on_tracepoint_%d", e->n_tracepoints);
-	prog = bpf_object__find_program_by_name(e->skel->obj, name);
-	e->skel->data->tracepoint_point[e->n_tracepoints] = id;
-	link = bpf_program__attach_raw_tracepoint(prog, p->name);
-	if (!link)
-		return error_set(err, errno,
-				 "tracepoint %s: %s; /sys/kernel/tracing/available_events lists "
-				 "what this kernel has (mount -t tracefs none /sys/kernel/tracing)",
-				 p->name, errno == ENOENT ? "no such tracepoint" : strerror(errno));
-	e->n_tracepoints++;
-	bpf_keep_link(e, link);
-	return 0;
-}
-
-static int attach_syscall(struct bpf_engine *e, const struct engine_point *p, int id,
-			  struct error *err)
-{
-	int fd = bpf_map__fd(e->skel->maps.syscall_points);
-	struct syscall_points points = {};
-	uint32_t key = p->syscall;
-	struct bpf_link *link;
-
-	bpf_map_lookup_elem(fd, &key, &points);
-	if (points.n == BPF_POINTS_PER_SYSCALL)
-		return error_set(err, E2BIG,
-				 "at most %d progress points are possible for one system call",
-				 BPF_POINTS_PER_SYSCALL);
-	points.point[points.n++] = id;
-	if (bpf_map_update_elem(fd, &key, &points, BPF_ANY))
-		return error_set(err, errno, "system call %d: %s", p->syscall, strerror(errno));
-	if (e->syscalls_attached)
-		return 0;
-	link = bpf_program__attach(e->skel->progs.on_syscall);
-	if (!link)
-		return error_set(err, errno, "following system calls: %s", strerror(errno));
-	bpf_keep_link(e, link);
-	e->syscalls_attached = true;
-	return 0;
+	if (!ret && link)
+		bpf_keep_link(e, link);
+	return ret;
 }
 
 int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool first,
@@ -230,9 +194,8 @@ int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool fi
 	case ENGINE_UPROBE:
 		return attach_uprobe(b, p, id, err);
 	case ENGINE_TRACEPOINT:
-		return attach_tracepoint(b, p, id, err);
 	case ENGINE_SYSCALL:
-		return attach_syscall(b, p, id, err);
+		return attach_point(b, p, id, err);
 	}
 	return -EINVAL;
 }

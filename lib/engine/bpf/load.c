@@ -307,15 +307,9 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	/* The coarse clock moves with the scheduler's tick. */
 	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && !tick.tv_sec && tick.tv_nsec)
 		s->rodata->tick_ns = tick.tv_nsec;
-	for (int i = 0; i < BPF_TRACEPOINTS; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "on_tracepoint_%d", i);
-		bpf_program__set_autoattach(bpf_object__find_program_by_name(s->obj, name), false);
-	}
+	kernel_points_prepare(s->obj, true);
 	bpf_program__set_autoattach(s->progs.on_tick, false);
 	bpf_program__set_autoattach(s->progs.on_uprobe, false);
-	bpf_program__set_autoattach(s->progs.on_syscall, false);
 	bpf_program__set_autoattach(s->progs.each_task, false);
 	bpf_map__set_max_entries(s->maps.delay_page, SCOZ_SLOT_CORE0 + e->cores);
 	bpf_map__set_max_entries(s->maps.progress, SCOZ_MAX_POINTS * e->cores);
@@ -434,6 +428,8 @@ static int load(struct engine *e, struct error *err)
 	if (!b->skel->data) /* libbpf goes on when it cannot map it */
 		return error_set(err, ENOMEM, "engine bpf: mapping the data of the programs: %s",
 				 strerror(ENOMEM));
+	b->points = (struct kernel_points){ .obj = b->skel->obj,
+					    .tracepoint_point = b->skel->data->tracepoint_point };
 	if (b->self_interrupts) {
 		r = self_interrupts_publish(b->self_interrupts,
 					    bpf_map__fd(b->skel->maps.interrupt_events));

@@ -156,13 +156,6 @@ struct {
 } span_bins SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, SCOZ_MAX_POINTS);
-	__type(key, u32); /* system call number */
-	__type(value, struct syscall_points);
-} syscall_points SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, BPF_HIT_LOG);
 	__type(key, u32);

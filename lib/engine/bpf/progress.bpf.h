@@ -4,6 +4,7 @@
 #define SCOZ_PROGRESS_BPF_H
 
 #include "engine/bpf/spread.bpf.h"
+#include "engine/bpf/kernel_points.bpf.h"
 
 /* Names of those who come to a point that counts others, for people who wonder why it does not. */
 struct {
@@ -12,17 +13,6 @@ struct {
 	__type(key, struct other_task);
 	__type(value, u8);
 } other_tasks SEC(".maps");
-
-static __always_inline bool same_comm(const char *comm, const struct progress_config *config)
-{
-	for (int i = 0; i < 16; i++) {
-		if (comm[i] != config->comm[i])
-			return false;
-		if (!comm[i])
-			break;
-	}
-	return true;
-}
 
 /*
  * A latency of which both ends run in one thread, in virtual time. It belongs to the program as it
@@ -55,21 +45,16 @@ static __always_inline void span(const struct progress_config *config, u64 now)
 		bpf_map_delete_elem(&span_begins, &key);
 }
 
-/* The thread's own name, or that of its process: threads are often given names of their own. */
 static __always_inline bool comm_matches(const struct progress_config *config, u32 point)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct other_task other = { .point = point };
-	char leader[16] = {};
 	u8 yes = 1;
 
 	if (!config->comm[0])
 		return true;
 	bpf_get_current_comm(other.comm, sizeof(other.comm));
-	if (same_comm(other.comm, config))
-		return true;
-	BPF_CORE_READ_STR_INTO(&leader, task, group_leader, comm);
-	if (same_comm(leader, config))
+	if (is_called(task, other.comm, config->comm))
 		return true;
 	if (!bpf_map_lookup_elem(&other_tasks, &other))
 		bpf_map_update_elem(&other_tasks, &other, &yes, BPF_NOEXIST);
@@ -115,43 +100,5 @@ int on_uprobe(struct pt_regs *ctx)
 {
 	return visit(bpf_get_attach_cookie(ctx));
 }
-
-SEC("raw_tp/sys_exit")
-int on_syscall(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
-	u32 number = syscall_number(regs);
-	struct syscall_points *p = bpf_map_lookup_elem(&syscall_points, &number);
-
-	if (!p)
-		return 0;
-	for (u32 i = 0; i < BPF_POINTS_PER_SYSCALL; i++) {
-		if (i >= p->n)
-			break;
-		visit(p->point[i]);
-	}
-	return 0;
-}
-
-/* A raw tracepoint carries no cookie on older kernels: one program for each. */
-volatile __u32 tracepoint_point[BPF_TRACEPOINTS] = {
-	~0U,
-};
-
-#define TRACEPOINT_PROGRAM(n) \
-	SEC("raw_tp") \
-	int on_tracepoint_##n(void *ctx) \
-	{ \
-		return visit(tracepoint_point[n]); \
-	}
-
-TRACEPOINT_PROGRAM(0)
-TRACEPOINT_PROGRAM(1)
-TRACEPOINT_PROGRAM(2)
-TRACEPOINT_PROGRAM(3)
-TRACEPOINT_PROGRAM(4)
-TRACEPOINT_PROGRAM(5)
-TRACEPOINT_PROGRAM(6)
-TRACEPOINT_PROGRAM(7)
 
 #endif

@@ -8,7 +8,6 @@
 #include <linux/scoz.h>
 
 #define BPF_MAX_SEGMENTS 6 /* executable mappings of one binary in one process */
-#define BPF_TRACEPOINTS	 8 /* progress points that are tracepoints */
 #define BPF_HIT_LOG	 1024
 
 /* How a hit interrupts the other cores (module.bpf.h). */
@@ -85,13 +84,6 @@ struct space {
 	__u32 n;
 	__u32 pad;
 	struct segment seg[BPF_MAX_SEGMENTS];
-};
-
-#define BPF_POINTS_PER_SYSCALL 8
-
-struct syscall_points {
-	__u32 n;
-	__u32 point[BPF_POINTS_PER_SYSCALL];
 };
 
 #define BPF_POLLING_RANGES 8000

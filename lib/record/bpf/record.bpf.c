@@ -8,5 +8,6 @@
 #include "record/bpf/emit.bpf.h"
 #include "record/bpf/waits.bpf.h"
 #include "record/bpf/tasks.bpf.h"
+#include "record/bpf/points.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

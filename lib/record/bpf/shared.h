@@ -127,6 +127,13 @@ struct record_trace {
 	__u8 why;
 };
 
+#define RECORD_MAX_POINTS 64
+
+/* A progress point. */
+struct record_point {
+	char comm[16]; /* empty: whoever comes there */
+};
+
 struct record_trace_name {
 	struct record_trace event;
 	__u64 born;

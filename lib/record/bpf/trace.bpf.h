@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * `scoz record --causal`: every switch, waking, birth and end of the threads that are followed,
- * requests to block devices and visits of progress points, each as a small record in the ring of
- * its CPU. Compiled away otherwise.
+ * requests to block devices and visits of progress points (points.bpf.h), each as a small record in
+ * the ring of its CPU. Compiled away otherwise.
  */
 #ifndef SCOZ_RECORD_TRACE_BPF_H
 #define SCOZ_RECORD_TRACE_BPF_H
@@ -148,18 +148,6 @@ static __always_inline void trace_names(struct task_struct *task, u8 type, u8 wh
 	e.event.cpu = bpf_get_smp_processor_id();
 	bpf_probe_read_kernel_str(e.comm, sizeof(e.comm), task->comm);
 	trace_put(&e, sizeof(e));
-}
-
-/* Progress points (`--progress`); the cookie is the point's number. */
-SEC("uprobe")
-int on_point(struct pt_regs *ctx)
-{
-	u64 id = bpf_get_current_pid_tgid();
-
-	if (!finished)
-		trace_event(RECORD_TRACE_PROGRESS, 0, bpf_ktime_get_ns(), (u32)id,
-			    bpf_get_attach_cookie(ctx), id >> 32);
-	return 0;
 }
 
 #endif

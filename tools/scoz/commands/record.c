@@ -44,6 +44,7 @@ struct session {
 	struct options opt;
 	struct cores cores;
 	struct recorder *recorder;
+	struct causal_points *points;
 	struct recording_writer *writer;
 	struct causal_output causal; /* --causal: instead of it */
 	struct launcher launcher;
@@ -417,8 +418,10 @@ static int prepare(struct session *s, struct error *err)
 		r = launcher_start(&s->launcher, s->opt.command, s->opt.user, err);
 	if (!r)
 		r = recorder_create(&opt, s->opt.causal ? &causal : &sink, &s->recorder, err);
-	if (!r)
-		r = causal_points(s->recorder, &s->opt.points, err);
+	if (!r) {
+		s->points = causal_points_create(s->recorder);
+		r = causal_attach(s->points, &s->opt.points, s->opt.command, err);
+	}
 	if (!r && s->opt.command)
 		r = command_spawn(&s->command, &s->launcher, err);
 	if (!r)
@@ -486,6 +489,7 @@ static int run(struct session *s, struct error *err)
 	while (!r && !(s->end = over(s))) {
 		nanosleep(&nap, NULL);
 		recorder_poll(s->recorder);
+		causal_points_poll(s->points);
 		if (clock_now_ns() - s->flushed < FLUSH_NS)
 			continue;
 		s->flushed = clock_now_ns();
@@ -596,6 +600,7 @@ int cmd_record(int argc, char **argv)
 		recording_writer_close(s.writer, NULL, NULL);
 	trace_writer_close(s.causal.writer, NULL, NULL);
 	symbolizer_abandon();
+	causal_points_destroy(s.points);
 	recorder_destroy(s.recorder);
 	launcher_stop(&s.launcher);
 	symbolizer_stop();

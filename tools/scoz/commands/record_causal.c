@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/commands/record_causal.h"
 
+#define MARKS_S 5 /* that a command waits until it has been looked through */
+
 bool progress_list_add(struct progress_list *l, const char *text)
 {
 	struct progress_spec spec;
@@ -8,13 +10,6 @@ bool progress_list_add(struct progress_list *l, const char *text)
 
 	if (progress_spec_parse(text, &spec, &err)) {
 		log_warn("--progress %s: %s", text, err.text);
-		return false;
-	}
-	if (!causal_can_have(&spec.begin)) {
-		log_warn("--progress %s: a place in a program is wanted: BINARY:FUNCTION, "
-			 "BINARY:FILE:LINE or usdt:BINARY:PROVIDER:NAME",
-			 text);
-		progress_spec_free(&spec);
 		return false;
 	}
 	array_reserve(l->v, l->cap, l->n + 1);
@@ -29,12 +24,16 @@ void progress_list_free(struct progress_list *l)
 	free(l->v);
 }
 
-int causal_points(struct recorder *r, const struct progress_list *l, struct error *err)
+int causal_attach(struct causal_points *c, const struct progress_list *l, char **command,
+		  struct error *err)
 {
+	_cleanup_free_ char *path = NULL;
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < l->n; i++)
-		ret = causal_add_point(r, &l->v[i].begin, i, err);
+		ret = causal_points_add(c, &l->v[i].begin, i, err);
+	if (!ret && command && !binary_find(command[0], &path, NULL))
+		causal_points_search(c, path, MARKS_S);
 	return ret;
 }
 

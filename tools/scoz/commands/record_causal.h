@@ -4,6 +4,7 @@
 #define SCOZ_RECORD_CAUSAL_COMMAND_H
 
 #include "record/trace_output.h"
+#include "record/trace_points.h"
 
 struct progress_list {
 	struct progress_spec *v;
@@ -13,8 +14,9 @@ struct progress_list {
 bool progress_list_add(struct progress_list *l, const char *text);
 void progress_list_free(struct progress_list *l);
 
-/* Probes for all of @l: before the recorder starts. */
-int causal_points(struct recorder *r, const struct progress_list *l, struct error *err);
+/* All of @l, before the recorder starts; @command: NULL or what it will run. */
+int causal_attach(struct causal_points *c, const struct progress_list *l, char **command,
+		  struct error *err);
 /* And their names, once the file is open. */
 void causal_write_points(struct trace_writer *w, const struct progress_list *l);
 

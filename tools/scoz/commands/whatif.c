@@ -9,6 +9,7 @@
 #include "tools/scoz/commands/whatif_cpus.h"
 #include "tools/scoz/text.h"
 #include "whatif/predict.h"
+#include "whatif/strangers.h"
 
 #define MOST_NAME  48
 #define CROWDED	   0.1
@@ -264,7 +265,7 @@ void whatif_warn(const struct trace *t)
 		log_warn("%s: it was cut off: this is what came before", t->path);
 }
 
-void whatif_nothing(const struct trace *t, bool by_run_time, uint64_t visits)
+void whatif_nothing(const struct trace *t, bool by_run_time, uint64_t visits, double strangers)
 {
 	if (by_run_time && !strcmp(t->header.scope, "all"))
 		log_warn("%s: neither a progress point is in it, nor which of all threads is the "
@@ -275,6 +276,11 @@ void whatif_nothing(const struct trace *t, bool by_run_time, uint64_t visits)
 			 "with "
 			 "--progress",
 			 t->path);
+	else if (strangers > STRANGERS_MOST)
+		log_warn("%s: %.0f %% of the visits of the progress point are by who was not "
+			 "recorded (other programs, the kernel, interrupts): record these, too, "
+			 "with --pid or -a, or name whose visits count (syscall:NAME:COMM)",
+			 t->path, 100 * strangers);
 	else
 		log_warn("%s: the progress point was reached %llu times, which is too few: record "
 			 "for "
@@ -296,7 +302,7 @@ static int conclude(const struct trace *t, const struct predict_options *o, stru
 		print(t, o, p);
 		return EXIT_DONE;
 	}
-	whatif_nothing(t, p->by_run_time, p->visits);
+	whatif_nothing(t, p->by_run_time, p->visits, p->strangers);
 	return EXIT_NOTHING;
 }
 

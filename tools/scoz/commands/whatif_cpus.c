@@ -105,7 +105,7 @@ int whatif_more_cpus(const struct trace *t, uint32_t point, const struct whatif_
 		return EXIT_USAGE;
 	}
 	if (!told.concluded) {
-		whatif_nothing(t, told.by_run_time, told.visits);
+		whatif_nothing(t, told.by_run_time, told.visits, told.strangers);
 		return EXIT_NOTHING;
 	}
 	print(t, asked, c->n, &told);

@@ -21,6 +21,6 @@ int whatif_more_cpus(const struct trace *t, uint32_t point, const struct whatif_
 
 /* whatif.c: what is wrong with the recording, and why nothing can be concluded from it. */
 void whatif_warn(const struct trace *t);
-void whatif_nothing(const struct trace *t, bool by_run_time, uint64_t visits);
+void whatif_nothing(const struct trace *t, bool by_run_time, uint64_t visits, double strangers);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/mark_search.h"
+#include "progress/mark_search.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <time.h>
 
 struct searched {
@@ -14,6 +15,12 @@ struct queue {
 	size_t first, n, cap;
 };
 
+/* A file that was asked for. */
+struct seen {
+	dev_t dev;
+	ino_t ino;
+};
+
 struct mark_search {
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -23,6 +30,8 @@ struct mark_search {
 	int told[8];	     /* codes that were */
 	size_t n_told;
 	bool busy, stop, runs;
+	struct seen *seen; /* the caller's: no lock */
+	size_t n_seen, cap_seen;
 };
 
 static void put(struct queue *q, const struct searched *what)
@@ -151,6 +160,7 @@ void mark_search_destroy(struct mark_search *s)
 		pthread_join(s->thread, NULL);
 	free_queue(&s->asked);
 	free_queue(&s->found);
+	free(s->seen);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->more);
 	pthread_cond_destroy(&s->idle);
@@ -165,6 +175,37 @@ void mark_search_add(struct mark_search *s, const struct held_file *file)
 	put(&s->asked, &what);
 	pthread_cond_broadcast(&s->more);
 	pthread_mutex_unlock(&s->lock);
+}
+
+static bool already_seen(struct mark_search *s, const struct held_file *file)
+{
+	struct stat st;
+
+	if (fstat(file->fd, &st))
+		return true;
+	for (size_t i = 0; i < s->n_seen; i++) {
+		if (s->seen[i].dev == st.st_dev && s->seen[i].ino == st.st_ino)
+			return true;
+	}
+	array_reserve(s->seen, s->cap_seen, s->n_seen + 1);
+	s->seen[s->n_seen++] = (struct seen){ st.st_dev, st.st_ino };
+	return false;
+}
+
+void mark_search_add_path(struct mark_search *s, const char *path)
+{
+	struct held_file file;
+	struct error err = {};
+
+	if (held_file_open(path, &file, &err)) {
+		if (err.code == -EMFILE || err.code == -ENFILE || err.code == -ENOMEM)
+			mark_search_add_failure(s, &err);
+		return;
+	}
+	if (already_seen(s, &file))
+		held_file_close(&file);
+	else
+		mark_search_add(s, &file);
 }
 
 bool mark_search_take(struct mark_search *s, struct held_file *file, struct probe_sites **ret)

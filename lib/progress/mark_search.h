@@ -3,8 +3,8 @@
  * Looking for marks in executables, by a thread of its own: who reads them for us may take long, or
  * never answer, and the main thread waits for nobody.
  */
-#ifndef SCOZD_MARK_SEARCH_H
-#define SCOZD_MARK_SEARCH_H
+#ifndef SCOZ_MARK_SEARCH_H
+#define SCOZ_MARK_SEARCH_H
 
 #include "progress/probe_sites.h"
 
@@ -15,6 +15,8 @@ struct mark_search *mark_search_create(void);
 void mark_search_destroy(struct mark_search *s);
 /* A file to be looked through; taken over. */
 void mark_search_add(struct mark_search *s, const struct held_file *file);
+/* The file that @path leads to now, unless it was asked for already. By one thread. */
+void mark_search_add_path(struct mark_search *s, const char *path);
 /* The next file that has marks; false: none so far. Both are the caller's. */
 bool mark_search_take(struct mark_search *s, struct held_file *file, struct probe_sites **ret);
 /*

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define BLOCK	(256 << 10)
-#define BLOCKS	16 /* of a device */
+#define BLOCKS	16     /* of a device */
 #define COMPUTE 300000 /* ns a round */
 
 static void *block;

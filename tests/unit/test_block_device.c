@@ -43,8 +43,9 @@ static void test_disks(void **state)
 	   "ln -s ../../devices/block/vda/vda1 sys/class/block");
 	assert_int_equal(block_disk_find("vda", &disk, NULL), 0);
 	assert_int_equal(disk, 254 << 20 | 16);
-	refused("vda1", ENOTSUP, "a partition, and what serves requests is the whole disk: name "
-				 "that (vda)");
+	refused("vda1", ENOTSUP,
+		"a partition, and what serves requests is the whole disk: name "
+		"that (vda)");
 	refused("dm-0", ENOTSUP, "lies below it: name that (vda)");
 	refused("zram0", ENOTSUP, "zram0 has no queue of requests");
 	refused("vdb", ENOENT, "there is no block device 'vdb'");

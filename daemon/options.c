@@ -78,7 +78,7 @@ static const char usage[] =
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM], mark:NAME\n"
 	"TARGET: FILE:LINE, func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
 	"syscall:NAME,\n"
-	"comm:NAME, cgroup:PATH, rank:N, class:KIND\n"
+	"comm:NAME, cgroup:PATH, rank:N, class:KIND, class:io:DEVICE\n"
 	"\n"
 	"Example: scozd -p ./server:request_done --duration 60\n"
 	"         scoz report\n";

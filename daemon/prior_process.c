@@ -242,8 +242,9 @@ static bool is_target(const struct process *p, size_t i, const struct predict_ta
 {
 	const struct target *named = &p->o->targets[i];
 
-	if (t->devices)
-		return named->kind == TARGET_CLASS && !strcmp(named->spec, t->symbol);
+	if (t->devices) /* all of them are called class:io, one by its name */
+		return named->kind == TARGET_CLASS &&
+		       !strcmp(named->device ? named->device : named->spec, t->symbol);
 	switch (named->kind) {
 	case TARGET_LINE:
 		return t->line && t->line == named->line && ends_with_path(t->file, named->name);

@@ -102,8 +102,12 @@ static void no_target(struct session *s, const struct handlers_counts *c)
 			       all);
 }
 
-static const char *class_meaning(const char *name)
+static const char *class_meaning(const struct target *t)
 {
+	const char *name = t->name;
+
+	if (t->device)
+		return "waiting for that block device";
 	if (!strcmp(name, "on"))
 		return "running";
 	if (!strcmp(name, "io"))
@@ -155,7 +159,7 @@ static void find_reasons(struct experiment *x, const struct handlers_counts *c)
 		session_reason(s,
 			       "no target was seen: profiled processes did nothing of %s (%s) in "
 			       "any window with a speedup",
-			       s->opt.targets[0].spec, class_meaning(s->opt.targets[0].name));
+			       s->opt.targets[0].spec, class_meaning(&s->opt.targets[0]));
 	else if (kept && !hits && s->opt.n_targets && s->opt.targets[0].kind == TARGET_RANK)
 		session_reason(s,
 			       "no target was seen: no process of %s was running when a sample was "

@@ -3,6 +3,7 @@
 #include "daemon/targets.h"
 
 #include "base/similar.h"
+#include "host/block_device.h"
 #include "host/cgroup.h"
 #include "host/syscall_names.h"
 
@@ -331,8 +332,12 @@ static int resolve_in_scope(const struct target *t, struct maps *maps, struct ha
 }
 
 /* 0: there is no such class of its own. */
-static uint32_t class_bits(const char *name)
+static uint32_t class_bits(const struct target *t)
 {
+	const char *name = t->name;
+
+	if (t->device)
+		return ENGINE_CLASS_DISK;
 	if (!strcmp(name, "on"))
 		return ENGINE_CLASS_ON;
 	if (!strcmp(name, "off"))
@@ -350,7 +355,7 @@ static int resolve_tasks(const struct target *t, struct resolved_target *ret, st
 	*p = (struct engine_part){
 		.binary = MAPS_KERNEL_ID,
 		.ranges = &ret->ranges[0],
-		.classes = target_is_some_tasks(t) ? ENGINE_CLASS_ON : class_bits(t->name),
+		.classes = target_is_some_tasks(t) ? ENGINE_CLASS_ON : class_bits(t),
 	};
 	switch (t->kind) {
 	case TARGET_COMM:
@@ -369,6 +374,13 @@ static int resolve_tasks(const struct target *t, struct resolved_target *ret, st
 		p->whose = ENGINE_RANK;
 		p->number = strtoul(t->name, NULL, 10);
 		break;
+	case TARGET_CLASS:
+		r = t->device ? block_disk_find(t->device, &p->disk, err) : 0;
+		if (r == -ENOENT) /* taken out; it may come back */
+			r = 0;
+		if (r)
+			error_prefix(err, "target %s", t->spec);
+		break;
 	default:
 		break;
 	}
@@ -378,6 +390,7 @@ static int resolve_tasks(const struct target *t, struct resolved_target *ret, st
 static int check_class(const struct target *t, const struct options *opt, struct error *err)
 {
 	bool class = t->kind == TARGET_CLASS;
+	uint32_t disk;
 	uint64_t id;
 
 	if (class && !strcmp(t->name, "lock"))
@@ -387,7 +400,7 @@ static int check_class(const struct target *t, const struct options *opt, struct
 				 "lock the target (`scoz record` tells who waits where, and for "
 				 "whom)",
 				 t->spec);
-	if (class && !class_bits(t->name))
+	if (class && !class_bits(t))
 		return error_set(
 			err, ENOTSUP,
 			"target %s: waiting for a CPU is not sped up by experiments, which "
@@ -408,7 +421,8 @@ static int check_class(const struct target *t, const struct options *opt, struct
 				 "target %s: that can be sped up by engine bpf in model wait "
 				 "only: use --engine bpf, without --batch and --model core",
 				 t->spec);
-	if (t->kind == TARGET_CGROUP && cgroup_id(t->name, &id, err))
+	if ((t->kind == TARGET_CGROUP && cgroup_id(t->name, &id, err)) ||
+	    (class && t->device && block_disk_find(t->device, &disk, err)))
 		return error_prefix(err, "target %s", t->spec);
 	return 0;
 }

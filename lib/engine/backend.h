@@ -65,6 +65,7 @@ struct engine {
 	int syscall;	  /* the target is this system call; -1: none */
 	uint32_t classes; /* the target is these, not code; 0: code */
 	/* Of these what some tasks do (engine_part). */
+	uint32_t disk; /* ENGINE_CLASS_DISK: which */
 	enum engine_whose whose;
 	char comm[16];
 	uint64_t number;

@@ -244,9 +244,11 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->by_functions = false;
 	e->classes = 0;
 	e->whose = ENGINE_ALL;
+	e->disk = 0;
 	memset(e->comm, 0, sizeof(e->comm));
 	for (int i = 0; i < n; i++) {
 		e->classes |= parts[i].classes;
+		e->disk |= parts[i].disk;
 		if (parts[i].whose != ENGINE_ALL) {
 			e->whose = parts[i].whose;
 			e->number = parts[i].number;

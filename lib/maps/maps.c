@@ -117,6 +117,8 @@ struct process *maps_process(const struct maps *m, int pid)
 /* What the image before has made is gone. */
 static void new_image(struct maps *m, struct process *p)
 {
+	if (p->image && p->made.binary != NONE_BINARY)
+		chores_made(m, p->pid); /* lets its map go */
 	p->image = ++m->images;
 	made_init(p);
 }
@@ -148,6 +150,8 @@ static void remove_process(struct maps *m, int pid)
 		hash_index_add_id(&m->by_pid, last->pid, i);
 		m->process[i] = last;
 	}
+	if (p->made.binary != NONE_BINARY)
+		chores_made(m, pid); /* the same */
 	space_put(p->space);
 	free(p);
 }

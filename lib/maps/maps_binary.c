@@ -463,10 +463,14 @@ static void build_made(struct maps *m, struct binary *b, struct error *err)
 	const struct map_options opt = { .perf_map = true, .from = b->from };
 	_cleanup_close_ int fd = take_fd(m, b);
 
+	if (fd < 0) {
+		error_set(err, ESRCH, "%s: it was not read before its process ended", b->pub.path);
+		return;
+	}
 	if (maptable_open_fd(fd, b->pub.path, &opt, &b->table, err))
 		return;
 	__atomic_add_fetch(&m->made_bytes, maptable_memory(b->table), __ATOMIC_RELAXED);
-	if (maptable_warning(b->table))
+	if (maptable_warning(b->table) && made_may_warn(m))
 		log_warn("%s: %s", b->pub.path, maptable_warning(b->table));
 }
 

@@ -165,6 +165,17 @@ void chores_build(struct maps *m, uint32_t id)
 	pthread_mutex_unlock(&c->lock);
 }
 
+bool chores_build_asked(struct maps *m, uint32_t id)
+{
+	struct chores *c = m->chores;
+	bool asked;
+
+	pthread_mutex_lock(&c->lock);
+	asked = id < c->n_asked && c->asked[id];
+	pthread_mutex_unlock(&c->lock);
+	return asked;
+}
+
 size_t maps_awaited(struct maps *m)
 {
 	size_t n;

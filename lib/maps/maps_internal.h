@@ -112,6 +112,7 @@ struct maps {
 	uint64_t forget_ns; /* how long nobody must have mapped one that is forgotten */
 	uint64_t images;    /* given */
 	uint64_t made_bytes;	   /* that tables of made code take; atomic */
+	uint32_t made_warnings;	   /* about perf maps; atomic */
 	struct hash_index by_file; /* binaries that are files */
 	size_t n_fd, max_fd;
 	uint64_t swept_ns; /* when those that nobody needs were last looked for */
@@ -171,6 +172,8 @@ void made_init(struct process *p);
 bool made_look_is_due(struct process *p);
 /* The chore. */
 void made_look(struct maps *m, int pid);
+/* A warning about perf maps may be told: there may be as many as there are processes. */
+bool made_may_warn(struct maps *m);
 struct made_maps *made_maps_create(void);
 void made_maps_destroy(struct made_maps *l);
 void chores_made(struct maps *m, int pid);
@@ -180,6 +183,7 @@ void chores_destroy(struct chores *c);
 void chores_open(struct maps *m, uint32_t id);
 void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time);
 void chores_build(struct maps *m, uint32_t id);
+bool chores_build_asked(struct maps *m, uint32_t id);
 /* A binary of the kernel; @file NULL: its table is made of kallsyms. */
 uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file);
 /* The stretch of kernel code that holds @addr, or NULL. */

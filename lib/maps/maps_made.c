@@ -28,12 +28,16 @@
 #define MAX_TABLES     1000
 #define MAX_BYTES      (64 << 20)   /* of a process's tables */
 #define MAX_ALL_BYTES  (256u << 20) /* of all */
+#define MAX_FAILURES   10 /* tables of a map that could not be made, one after the other */
+#define MAX_WARNINGS   10 /* about all maps */
 
 /* A map that is read. Only who does chores has them. */
 struct made_map {
 	int pid;
 	uint64_t image;
-	int fd; /* held: the process may end before the last of it is read */
+	uint64_t started; /* perf_map_started() */
+	int fd;		  /* held: the process may end before the last of it is read; counted in
+			     n_fd */
 	dev_t dev;
 	ino_t ino;
 	int64_t mtime_ns;
@@ -42,8 +46,10 @@ struct made_map {
 	char end[64];	   /* the last bytes of what was there then */
 	size_t n_end;
 	char *path;
+	uint32_t newest; /* the binary of the newest table, or NONE_BINARY */
 	size_t n_tables;
 	uint64_t bytes; /* of all tables but the newest, those of what was written anew included */
+	uint32_t failures; /* tables that could not be made since one could be */
 	bool full;
 };
 
@@ -57,19 +63,66 @@ struct made_maps *made_maps_create(void)
 	return xcalloc(1, sizeof(struct made_maps));
 }
 
-static void drop(struct made_maps *l, size_t i)
+static void release(struct made_maps *l, size_t i)
 {
-	close(l->v[i].fd);
+	if (l->v[i].fd >= 0)
+		close(l->v[i].fd);
 	free(l->v[i].path);
 	l->v[i] = l->v[--l->n];
+}
+
+static bool is_of_somebody(const struct maps *m, uint32_t binary)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < m->n_process && !found; i++)
+		found = m->process[i]->made.binary == binary;
+	return found;
+}
+
+/* Nobody has asked for the newest table, nor will: only what it would be read from is let go. */
+static int take_unread(struct maps *m, uint32_t id)
+{
+	struct binary *b = id == NONE_BINARY ? NULL : m->binary[id];
+	int fd = -1;
+
+	if (b && b->fd >= 0 && !chores_build_asked(m, id) && !is_of_somebody(m, id)) {
+		fd = b->fd;
+		b->fd = -1;
+		m->n_fd--;
+	}
+	return fd;
+}
+
+static void drop(struct maps *m, size_t i)
+{
+	struct made_map *map = &m->made_maps->v[i];
+	int unread;
+
+	pthread_rwlock_wrlock(&m->lock);
+	m->n_fd -= map->fd >= 0;
+	unread = take_unread(m, map->newest);
+	pthread_rwlock_unlock(&m->lock);
+	if (unread >= 0)
+		close(unread);
+	release(m->made_maps, i);
 }
 
 void made_maps_destroy(struct made_maps *l)
 {
 	while (l->n)
-		drop(l, 0);
+		release(l, 0);
 	free(l->v);
 	free(l);
+}
+
+bool made_may_warn(struct maps *m)
+{
+	uint32_t n = __atomic_fetch_add(&m->made_warnings, 1, __ATOMIC_RELAXED);
+
+	if (n == MAX_WARNINGS)
+		log_warn("perf maps: what else is wrong with them is not told");
+	return n < MAX_WARNINGS;
 }
 
 void made_init(struct process *p)
@@ -130,6 +183,7 @@ struct look {
 	uint64_t next;	 /* where that ends */
 	uint64_t bytes;	 /* of it */
 	bool crowded;	 /* no descriptor may be held more */
+	bool failed;	 /* that table could not be made */
 	bool outside;	 /* of --binary-scope */
 	bool told;
 };
@@ -151,6 +205,7 @@ static bool begin(struct maps *m, int pid, struct look *l)
 		l->ready = !b || __atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT;
 		l->outside = b && b->pub.outside;
 		if (b && l->ready) {
+			l->failed = !b->pub.table;
 			l->next = b->pub.table ? b->pub.table->h->file_size : b->from;
 			l->bytes = b->pub.table ? maptable_memory(b->pub.table) : 0;
 		}
@@ -207,7 +262,7 @@ static struct made_map *held(struct maps *m, int pid)
 
 	for (size_t i = l->n; i-- > 0;) {
 		if (!lives(m, &l->v[i]))
-			drop(l, i);
+			drop(m, i);
 	}
 	for (size_t i = 0; i < l->n && !found; i++)
 		found = l->v[i].pid == pid ? &l->v[i] : NULL;
@@ -219,7 +274,8 @@ static struct made_map *hold(struct maps *m, int pid, const struct look *l, char
 	struct made_maps *list = m->made_maps;
 
 	array_reserve(list->v, list->cap, list->n + 1);
-	list->v[list->n] = (struct made_map){ .pid = pid, .image = l->image, .fd = -1 };
+	list->v[list->n] =
+		(struct made_map){ .pid = pid, .image = l->image, .fd = -1, .newest = NONE_BINARY };
 	list->v[list->n].path = path;
 	return &list->v[list->n++];
 }
@@ -255,13 +311,14 @@ static void add_table(struct maps *m, struct made_map *map, const struct look *l
 	map->n_end = read_end(map, map->end);
 	map->table_ns = l->began_ns;
 	map->n_tables++;
+	map->failures = l->failed ? map->failures + 1 : 0;
 	map->bytes += l->bytes;
 	pthread_rwlock_wrlock(&m->lock);
 	p = maps_process(m, map->pid);
 	if (p && p->image == l->image) {
 		id = binary_add_made(m, map->pid, map->path, fd, from,
 				     from ? l->binary : NONE_BINARY);
-		p->made.binary = id;
+		p->made.binary = map->newest = id;
 		fd = -1;
 	}
 	pthread_rwlock_unlock(&m->lock);
@@ -269,14 +326,16 @@ static void add_table(struct maps *m, struct made_map *map, const struct look *l
 		close(fd);
 }
 
-static bool has_room(const struct maps *m, struct made_map *map, const struct look *l)
+static bool has_room(struct maps *m, struct made_map *map, const struct look *l)
 {
 	uint64_t all = __atomic_load_n(&m->made_bytes, __ATOMIC_RELAXED);
 	uint64_t bytes = map->bytes + l->bytes;
 
+	if (map->failures >= MAX_FAILURES)
+		return false;
 	if (map->n_tables < MAX_TABLES && bytes < MAX_BYTES && all < MAX_ALL_BYTES)
 		return true;
-	if (!map->full)
+	if (!map->full && made_may_warn(m))
 		log_warn("%s: what comes to it from now on is not read: its functions have taken "
 			 "%llu MB in %zu tables (%d MB and %d are allowed, and %u MB for those of "
 			 "all processes)",
@@ -307,7 +366,9 @@ static void look_at(struct maps *m, struct made_map *map, const struct look *l,
 	uint64_t size = st->st_size, pause = (map->n_tables + 1) * TABLE_NS;
 	uint64_t due = map->table_ns + (pause < MAX_TABLE_NS ? pause : MAX_TABLE_NS);
 
-	if ((!another && size <= map->seen && l->next + TABLE_PERF_LINE >= map->seen) ||
+	/* Of what could not be read once, no more is to be had as long as nothing is added. */
+	if ((!another && size <= map->seen &&
+	     (l->failed || l->next + TABLE_PERF_LINE >= map->seen)) ||
 	    l->outside || !has_room(m, map, l)) {
 		end(m, map->pid, l, l->began_ns, l->began_ns + LOOK_NS);
 		return;
@@ -320,36 +381,99 @@ static void look_at(struct maps *m, struct made_map *map, const struct look *l,
 	end(m, map->pid, l, l->began_ns, l->began_ns + LOOK_NS);
 }
 
-void made_look(struct maps *m, int pid)
+/* Who has the number of a process whose end was not seen has made nothing of what that had. */
+static void forget_other(struct maps *m, int pid, const struct look *l)
 {
+	struct process *p;
+
+	pthread_rwlock_wrlock(&m->lock);
+	p = maps_process(m, pid);
+	if (p && p->image == l->image) {
+		p->image = ++m->images;
+		made_init(p);
+	}
+	pthread_rwlock_unlock(&m->lock);
+}
+
+static bool is_of_other(const struct made_map *map, uint64_t started)
+{
+	return map && started && map->started && map->started != started;
+}
+
+/* The map has been opened at @fd. False: no more may be held. */
+static bool keep(struct maps *m, struct made_map *map, int fd)
+{
+	bool room = true;
+
+	if (map->fd >= 0) {
+		close(map->fd);
+	} else {
+		pthread_rwlock_wrlock(&m->lock);
+		room = m->n_fd < m->max_fd;
+		m->n_fd += room;
+		pthread_rwlock_unlock(&m->lock);
+	}
+	map->fd = room ? fd : -1;
+	if (!room)
+		close(fd);
+	return room;
+}
+
+/* Returns what is held of its map, to be read, or NULL. */
+static struct made_map *open_map(struct maps *m, int pid, struct look *l, uint64_t started,
+				 struct stat *st)
+{
+	struct made_map *map = held(m, pid);
 	_cleanup_free_ char *path = NULL;
 	struct error err = { 0 };
+	int fd = perf_map_open(pid, st, &path, &err);
+
+	if (err.code && !l->told) {
+		if (made_may_warn(m))
+			log_warn("%s", err.text);
+		l->told = true;
+	}
+	if (err.code) { /* nor is what it was believed to be read on */
+		if (map)
+			drop(m, map - m->made_maps->v);
+		return NULL;
+	}
+	if (fd < 0)
+		return map && !fstat(map->fd, st) ? map : NULL;
+	if (!map) {
+		map = hold(m, pid, l, path);
+		map->started = started;
+		path = NULL;
+	}
+	if (keep(m, map, fd))
+		return map;
+	drop(m, map - m->made_maps->v);
+	return NULL;
+}
+
+void made_look(struct maps *m, int pid)
+{
+	uint64_t started;
 	struct made_map *map;
 	struct look l;
 	struct stat st;
-	int fd;
 
-	if (!begin(m, pid, &l))
+	if (!begin(m, pid, &l)) {
+		held(m, pid); /* lets go those of processes that are gone */
 		return;
+	}
+	started = perf_map_started(pid);
+	if (is_of_other(held(m, pid), started)) {
+		forget_other(m, pid, &l);
+		if (!begin(m, pid, &l))
+			return;
+	}
 	if (!l.ready) {
 		end(m, pid, &l, 0, l.began_ns + LOOK_NS);
 		return;
 	}
-	map = held(m, pid);
-	fd = perf_map_open(pid, &st, &path, &err);
-	if (err.code && !l.told) {
-		log_warn("%s", err.text);
-		l.told = true;
-	}
-	if (fd >= 0 && !map) {
-		map = hold(m, pid, &l, path);
-		path = NULL;
-	}
-	if (fd >= 0 && map->fd >= 0)
-		close(map->fd);
-	if (fd >= 0)
-		map->fd = fd;
-	if (map && (fd >= 0 || !fstat(map->fd, &st)))
+	map = open_map(m, pid, &l, started, &st);
+	if (map)
 		look_at(m, map, &l, &st);
 	else
 		end(m, pid, &l, l.began_ns, l.began_ns + LOOK_NS);

@@ -27,7 +27,7 @@ static double clock_s(clockid_t clock)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-static double began(int pid)
+uint64_t perf_map_started(int pid)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
 	_cleanup_free_ char *stat = read_file(path, NULL);
@@ -40,8 +40,16 @@ static double began(int pid)
 			    "%*d %*d %llu",
 			    &ticks) != 1)
 		return 0;
-	return clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME) +
-	       (double)ticks / sysconf(_SC_CLK_TCK);
+	return ticks;
+}
+
+static double began(int pid)
+{
+	uint64_t ticks = perf_map_started(pid);
+
+	return ticks ? clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME) +
+			       (double)ticks / sysconf(_SC_CLK_TCK)
+		     : 0;
 }
 
 static const char *field(const char *status, const char *name)

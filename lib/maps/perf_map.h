@@ -15,5 +15,8 @@
  * malloc'ed, or NULL.
  */
 int perf_map_open(int pid, struct stat *st, char **path, struct error *err);
+/* When process @pid began, in ticks since the machine did: tells processes of one number apart. 0:
+ * it is gone. */
+uint64_t perf_map_started(int pid);
 
 #endif

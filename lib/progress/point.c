@@ -25,8 +25,8 @@ static const char point_forms[] =
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM] or mark:NAME";
 static const char target_forms[] =
 	"a target is FILE:LINE, func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
-	"syscall:NAME, comm:NAME, cgroup:PATH, rank:N, class:on, class:off, class:io or "
-	"class:other";
+	"syscall:NAME, comm:NAME, cgroup:PATH, rank:N, class:on, class:off, class:io, "
+	"class:io:DEVICE or class:other";
 
 /* The first ':' that is not escaped, or NULL. */
 static const char *find_colon(const char *s)
@@ -420,19 +420,39 @@ static int parse_target_kernel(const char *rest, struct target *ret, struct erro
 	return 0;
 }
 
+/* As the kernel calls it: a name in /sys/block, where '/' is '!'. */
+static int parse_device(const char *device, struct target *ret, struct error *err)
+{
+	if (strcmp(ret->name, "io") != 0)
+		return error_set(err, EINVAL,
+				 "'%s': class:%s has no devices, only class:io has: write class:%s",
+				 ret->spec, ret->name, ret->name);
+	if (!strncmp(device, "/dev/", strlen("/dev/")) && device[strlen("/dev/")])
+		return error_set(err, EINVAL, "'%s': write class:io:%s, without /dev/", ret->spec,
+				 device + strlen("/dev/"));
+	if (!*device || *device == '.' || strchr(device, '/'))
+		return error_set(err, EINVAL,
+				 "'%s': '%s' is no block device's name: write class:io:DEVICE with "
+				 "a name of /sys/block, for example class:io:vda",
+				 ret->spec, device);
+	ret->device = xstrdup(device);
+	return 0;
+}
+
 static int parse_target_class(const char *rest, struct target *ret, struct error *err)
 {
 	static const char *const classes[] = { "on", "off", "io", "other", "sched", "lock" };
+	const char *colon = strchr(rest, ':');
 
-	ret->name = xstrdup(rest);
+	ret->name = colon ? xstrndup(rest, colon - rest) : xstrdup(rest);
 	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		if (!strcmp(rest, classes[i]))
-			return 0;
+		if (!strcmp(ret->name, classes[i]))
+			return colon ? parse_device(colon + 1, ret, err) : 0;
 	}
 	return error_set(err, EINVAL,
-			 "'%s': there is no class '%s': write class:on, class:off, class:io or "
-			 "class:other",
-			 ret->spec, rest);
+			 "'%s': there is no class '%s': write class:on, class:off, class:io, "
+			 "class:io:DEVICE or class:other",
+			 ret->spec, ret->name);
 }
 
 static int parse_target_comm(const char *rest, struct target *ret, struct error *err)
@@ -537,8 +557,9 @@ char *target_text(const struct target *t)
 
 		return xasprintf("%s:%u", file, t->line);
 	}
-	return xasprintf("%s%s%s%s", prefix, t->name, t->binary ? "@" : "",
-			 t->binary ? t->binary : "");
+	return xasprintf("%s%s%s%s%s%s", prefix, t->name, t->binary ? "@" : "",
+			 t->binary ? t->binary : "", t->device ? ":" : "",
+			 t->device ? t->device : "");
 }
 
 static int parse_target(struct target *ret, struct error *err)
@@ -572,6 +593,7 @@ void target_free(struct target *t)
 	free(t->spec);
 	free(t->name);
 	free(t->binary);
+	free(t->device);
 	*t = (struct target){ 0 };
 }
 

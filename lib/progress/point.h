@@ -42,13 +42,14 @@ enum target_kind {
 	TARGET_COMM,	 /* comm:NAME */
 	TARGET_CGROUP,	 /* cgroup:PATH */
 	TARGET_RANK,	 /* rank:N */
-	TARGET_CLASS,	 /* class:on|off|io|other|sched|lock */
+	TARGET_CLASS,	 /* class:on|off|io[:DEVICE]|other|sched|lock */
 };
 struct target {
 	enum target_kind kind;
 	char *spec;
 	char *name;   /* FILE, function, glob, class, path, number of the rank */
 	char *binary; /* of func:NAME@BINARY, else NULL */
+	char *device; /* of class:io:DEVICE, else NULL */
 	uint32_t line;
 };
 int target_parse(const char *text, struct target *ret, struct error *err);

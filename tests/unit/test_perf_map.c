@@ -615,6 +615,142 @@ static void test_bounded_anew(void **state)
 	maps_destroy(m);
 }
 
+static void resolve_only(struct maps *m)
+{
+	uint64_t place;
+	uint32_t id;
+
+	maps_resolve(m, PID, CODE, &id, &place);
+	maps_catch_up(m);
+}
+
+/* It ends, and so long ago that it is forgotten. */
+static void end_process(struct maps *m)
+{
+	static const struct file_id none;
+
+	maps_exit(m, clock_now_ns(), PID);
+	usleep(1100000);
+	maps_add(m, 0, PID + 5, CODE, 0x1000, 0, none, "//anon");
+	maps_catch_up(m);
+}
+
+/* Maps that are held are counted, and let go with their processes, read or not. */
+static void test_descriptors(void **state)
+{
+	struct maps *m;
+	size_t before;
+
+	(void)state;
+	make_process(getuid(), 0);
+	write_map("7f0000001000 10 one\n");
+	m = create();
+	before = m->n_fd;
+	expect_found(m, PID, CODE, "one");
+	assert_int_equal(m->n_fd, before + 1);
+	end_process(m);
+	assert_int_equal(m->n_fd, before);
+	maps_destroy(m);
+
+	m = create();
+	resolve_only(m);
+	assert_int_equal(m->n_fd, before + 2); /* the map, and what a table is to be made of */
+	end_process(m);
+	assert_int_equal(m->n_fd, before);
+	maps_destroy(m);
+}
+
+static void test_no_descriptors(void **state)
+{
+	struct maps *m;
+
+	(void)state;
+	make_process(getuid(), 0);
+	write_map("7f0000001000 10 one\n");
+	m = create();
+	m->max_fd = m->n_fd;
+	resolve_only(m);
+	assert_int_equal(m->n_fd, m->max_fd);
+	expect_found(m, PID, CODE, NULL);
+	maps_destroy(m);
+}
+
+/* Its end was not seen, and its number is another one's now. */
+static void test_end_unseen(void **state)
+{
+	struct maps *m;
+
+	(void)state;
+	make_process(getuid(), 1);
+	write_map("7f0000001000 10 one\n");
+	m = create();
+	expect_found(m, PID, CODE, "one");
+	make_process(getuid(), 2);
+	usleep(250000); /* until the next look */
+	expect_found(m, PID, CODE, NULL);
+	write_map("7f0000001000 10 of the other\n");
+	usleep(120000);
+	expect_found(m, PID, CODE, "of the other");
+	maps_destroy(m);
+}
+
+/* What is no longer believed is not read on. */
+static void test_refused_later(void **state)
+{
+	_cleanup_free_ char *path = map_path();
+	struct maps *m;
+
+	(void)state;
+	make_process(getuid(), 0);
+	write_map("7f0000001000 10 one\n");
+	m = create();
+	expect_found(m, PID, CODE, "one");
+	append_map("7f0000002000 10 forged\n");
+	assert_int_equal(chmod(path, 0666), 0);
+	expect_found(m, PID, CODE + 0x1000, NULL);
+	expect_found(m, PID, CODE, "one");
+	maps_destroy(m);
+}
+
+/* Of a map that cannot be read, no table after the other is tried. */
+static void test_unreadable(void **state)
+{
+	struct maps *m;
+	uint32_t n;
+
+	(void)state;
+	make_process(getuid(), 0);
+	write_map("7f0000001000 10 one\n");
+	for (int i = 0; i < 5000; i++)
+		append_map("7f0000003000 10 more\n");
+	m = create();
+	resolve_only(m);
+	n = maps_binary_count(m);
+	assert_true(m->binary[n - 1]->pub.made);
+	close(m->binary[n - 1]->fd);
+	m->binary[n - 1]->fd = open("/", O_RDONLY | O_DIRECTORY);
+	for (int i = 0; i < 4; i++) {
+		expect_found(m, PID, CODE, NULL);
+		usleep(210000);
+	}
+	assert_int_equal(maps_binary_count(m), n);
+	append_map("7f0000002000 10 two\n");
+	expect_found(m, PID, CODE + 0x1000, "two");
+	maps_destroy(m);
+}
+
+static void test_few_warnings(void **state)
+{
+	struct maps *m = create();
+	int n = 0;
+
+	(void)state;
+	for (int i = 0; i < 500; i++)
+		n += made_may_warn(m);
+	assert_int_equal(n, 10);
+	maps_destroy(m);
+}
+
 /* The reader without rights tells the same. */
 static void test_symbolizer(void **state)
 {
@@ -647,15 +783,18 @@ static int setup(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	     cmocka_unit_test(test_later_wins),
-		cmocka_unit_test(test_random),	     cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_from),	     cmocka_unit_test(test_large),
-		cmocka_unit_test(test_whose),	     cmocka_unit_test(test_no_file),
-		cmocka_unit_test(test_older),	     cmocka_unit_test(test_names),
-		cmocka_unit_test(test_written_anew), cmocka_unit_test(test_life),
-		cmocka_unit_test(test_files),	     cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_bounded),	     cmocka_unit_test(test_bounded_anew),
-		cmocka_unit_test(test_symbolizer),
+		cmocka_unit_test(test_lines),	       cmocka_unit_test(test_later_wins),
+		cmocka_unit_test(test_random),	       cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_from),	       cmocka_unit_test(test_large),
+		cmocka_unit_test(test_whose),	       cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_older),	       cmocka_unit_test(test_names),
+		cmocka_unit_test(test_written_anew),   cmocka_unit_test(test_life),
+		cmocka_unit_test(test_files),	       cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_bounded),	       cmocka_unit_test(test_bounded_anew),
+		cmocka_unit_test(test_symbolizer),     cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_end_unseen),
+		cmocka_unit_test(test_refused_later),  cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_few_warnings),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

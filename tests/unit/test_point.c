@@ -185,6 +185,23 @@ static void check_bad_target(const char *text, const char *word)
 	assert_null(t.spec);
 }
 
+static void check_device(const char *text, const char *device)
+{
+	_cleanup_free_ char *again = NULL;
+	struct error err = { 0 };
+	struct target t;
+
+	assert_int_equal(target_parse(text, &t, &err), 0);
+	assert_int_equal(t.kind, TARGET_CLASS);
+	assert_string_equal(t.name, "io");
+	assert_int_equal(!t.device, !device);
+	if (device)
+		assert_string_equal(t.device, device);
+	again = target_text(&t);
+	assert_string_equal(again, text);
+	target_free(&t);
+}
+
 static void test_targets(void **state)
 {
 	(void)state;
@@ -208,6 +225,9 @@ static void test_targets(void **state)
 	check_target("class:on", TARGET_CLASS, "on", NULL, 0);
 	check_target("class:off", TARGET_CLASS, "off", NULL, 0);
 	check_target("class:lock", TARGET_CLASS, "lock", NULL, 0);
+	check_device("class:io:vda", "vda");
+	check_device("class:io:cciss!c0d0", "cciss!c0d0");
+	check_device("class:io", NULL);
 	check_bad_target("", "empty");
 	check_bad_target("work", "did you mean 'func:work'");
 	check_bad_target("a.c", "did you mean 'file:a.c'");
@@ -230,6 +250,13 @@ static void test_targets(void **state)
 	check_bad_target("rank:1234567890", "is no rank");
 	check_bad_target("comm:a-process-of-a-long-name", "write comm:a-process-of-a-");
 	check_bad_target("class:cpu", "no class 'cpu'");
+	check_bad_target("class:cpu:vda", "no class 'cpu'");
+	check_bad_target("class:other:vda", "class:other has no devices");
+	check_bad_target("class:io:", "no block device's name");
+	check_bad_target("class:io:..", "no block device's name");
+	check_bad_target("class:io:a/b", "no block device's name");
+	check_bad_target("class:io:/dev/", "no block device's name");
+	check_bad_target("class:io:/dev/vda", "write class:io:vda,");
 }
 
 static void test_progress_specs(void **state)

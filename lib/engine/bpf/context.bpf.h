@@ -31,7 +31,7 @@ struct irq_state {
 	s64 operation;
 	u64 device;    /* which has served it, 0: none */
 	u32 by_server; /* its submitter was a thread of the kernel (is_server()) */
-	u32 pad;
+	u32 by_disk;   /* BPF_CLASS_DISK: the disk that is the target has served it; else 0 */
 };
 
 /* After which nobody inherits a device's account any more. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 _Static_assert(ENGINE_CLASS_ON == BPF_CLASS_ON && ENGINE_CLASS_IO == BPF_CLASS_IO &&
-		       ENGINE_CLASS_OTHER == BPF_CLASS_OTHER,
+		       ENGINE_CLASS_OTHER == BPF_CLASS_OTHER && ENGINE_CLASS_DISK == BPF_CLASS_DISK,
 	       "the same bits");
 
 int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
@@ -21,7 +21,13 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		.waits = engine_speeds_waits(e),
 	};
 
-	(void)err;
+	if (e->classes & ENGINE_CLASS_DISK &&
+	    !bpf_program__autoload(b->skel->progs.on_block_complete))
+		return error_set(
+			err, ENOTSUP,
+			"this kernel does not tell which block device has ended a wait "
+			"(tracepoint block_rq_complete): use class:io, which is all of them");
+	t.disk = e->disk;
 	t.whose = e->whose;
 	t.whose_number = e->number;
 	memcpy(t.comm, e->comm, sizeof(t.comm));

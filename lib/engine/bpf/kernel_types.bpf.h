@@ -138,7 +138,14 @@ struct bio {
 	struct block_device *bi_bdev;
 };
 
-struct request_queue;
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
 
 struct request {
 	struct request_queue *q;

@@ -98,7 +98,7 @@ static __always_inline s64 device_ends(u64 key, const struct operation *o)
  * An operation ends once: an account left behind would be found by the next one at this address,
  * which may never have been submitted here, and its waiter would pay again what has been paid.
  */
-static __always_inline bool completed(u64 key, bool last, bool timer, u64 device)
+static __always_inline bool completed(u64 key, bool last, bool timer, u64 device, u32 disk)
 {
 	struct irq_state *s = irq_state();
 	struct operation *o;
@@ -112,6 +112,7 @@ static __always_inline bool completed(u64 key, bool last, bool timer, u64 device
 			     bpf_get_current_task_btf()->flags & PF_KTHREAD;
 	s->operation = device && !o->server ? device_ends(device, o) : o->absorbed;
 	s->device = device;
+	s->by_disk = disk;
 	s->by_server = o->server;
 	s->operation_involved = o->involved;
 	s->unawaited = timer && o->involved;
@@ -149,6 +150,21 @@ int BPF_PROG(on_block_merge, struct request *rq)
 	return 0;
 }
 
+/* BPF_CLASS_DISK: the target is the disk that has served it, in whichever partition; else 0. */
+static __always_inline u32 by_target_disk(struct request *rq)
+{
+	u32 key = 0;
+	struct bpf_target *t = bpf_map_lookup_elem(&target_map, &key);
+	struct gendisk *disk;
+
+	if (!t || !t->disk)
+		return 0;
+	disk = rq->q->disk;
+	if (!disk || ((u32)disk->major << 20 | (u32)disk->first_minor) != t->disk)
+		return 0;
+	return BPF_CLASS_DISK;
+}
+
 /*
  * A flush that has nothing to write ends without having been issued: the block layer issues a
  * request of its own, whose end ends it in the same interrupt. What is known of that stays.
@@ -156,7 +172,7 @@ int BPF_PROG(on_block_merge, struct request *rq)
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_complete, struct request *rq, int error, unsigned int bytes)
 {
-	completed((u64)rq, bytes >= rq->__data_len, false, (u64)rq->q);
+	completed((u64)rq, bytes >= rq->__data_len, false, (u64)rq->q, by_target_disk(rq));
 	return 0;
 }
 
@@ -217,7 +233,7 @@ int BPF_PROG(on_timer_expire, struct hrtimer *timer)
 		s->hardirq |= HARDIRQ_TIMER;
 	}
 	if (program_timer(timer))
-		completed((u64)timer, true, true, 0);
+		completed((u64)timer, true, true, 0, 0);
 	return 0;
 }
 

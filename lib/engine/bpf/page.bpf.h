@@ -89,8 +89,8 @@ struct task_state {
 	 */
 	u32 works_for;
 	u64 serves_until; /* a kernel thread at work for involved tasks */
-	u32 through_io;	  /* a kernel thread that has waited for a block device since it was set to
-			     work */
+	u32 through_io;	  /* a kernel thread: which block devices (BPF_CLASS_*) it has waited for
+			     since it was set to work */
 	u32 pad;
 };
 

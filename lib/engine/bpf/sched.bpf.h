@@ -230,9 +230,11 @@ static __always_inline void note_external_wait(struct task_state *t, const struc
 					       const struct irq_state *s, u64 length, s64 most)
 {
 	u64 device = s->operation_known ? s->device : 0;
+	u32 classes = device || in_iowait(p) ? BPF_CLASS_IO : BPF_CLASS_OTHER;
 
-	note_wait(t, device || in_iowait(p) ? BPF_CLASS_IO : BPF_CLASS_OTHER,
-		  s->by_server ? 0 : device, length, most);
+	if (device)
+		classes |= s->by_disk;
+	note_wait(t, classes, s->by_server ? 0 : device, length, most);
 }
 
 /* A kernel thread woken on behalf of involved tasks works for them, as do those that it wakes. */
@@ -274,7 +276,7 @@ static __always_inline void end_served_wait(struct scoz_core *c, struct scoz_glo
 	if (is_sink(t) || !o.involved)
 		ender = READ_ONCE(g->delay);
 	scoz_wake(&t->account, ender, now);
-	note_wait(t, w->through_io || in_iowait(p) ? BPF_CLASS_IO : 0, key, length, most);
+	note_wait(t, w->through_io | (in_iowait(p) ? BPF_CLASS_IO : 0), key, length, most);
 }
 
 SEC("tp_btf/sched_waking")
@@ -306,7 +308,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		if (owes_for_wait(s, t, p, now)) /* else nobody waits for it */
 			note_external_wait(t, p, s, length, most);
 		if (is_server(p)) {
-			t->through_io |= t->wait_classes & BPF_CLASS_IO;
+			t->through_io |= t->wait_classes & (BPF_CLASS_IO | BPF_CLASS_DISK);
 			t->waited = 0;
 		}
 		if (s->operation_known && s->operation_involved)

@@ -27,6 +27,7 @@ enum bpf_self_interrupts {
 #define BPF_CLASS_ON	(1U << 0) /* running */
 #define BPF_CLASS_IO	(1U << 1) /* waiting for block devices */
 #define BPF_CLASS_OTHER (1U << 2) /* for other devices and timers */
+#define BPF_CLASS_DISK	(1U << 3) /* of BPF_CLASS_IO: for the disk that is the target */
 
 enum bpf_whose { BPF_ALL, BPF_COMM, BPF_CGROUP, BPF_RANK };
 
@@ -39,6 +40,8 @@ struct bpf_target {
 	__u32 waits;   /* waits of the target are hits (account/wait.h) */
 	__u32 number;  /* tells targets apart */
 	__u32 whose;   /* enum bpf_whose: of these classes what they do */
+	__u32 disk;    /* of BPF_CLASS_DISK: its number, as the kernel has it; 0: none */
+	__u32 pad;
 	__u64 whose_number; /* of the rank, or the cgroup's */
 	char comm[16];
 	struct scoz_part part[SCOZ_MAX_PARTS];

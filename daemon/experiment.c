@@ -88,7 +88,7 @@ static struct window_length next_length(struct experiment *x, const struct pace 
 	struct window_length ret = window_tuner_next(x->tuner, pace->visits_per_s, pace->pause_s);
 
 	x->slowest = pace->point;
-	x->in_bursts = window_visits_per_s(pace->visits_per_s, pace->pause_s) < pace->visits_per_s;
+	x->in_bursts = ret.paused;
 	return ret;
 }
 

@@ -172,7 +172,7 @@ static void find_reasons(struct experiment *x, const struct handlers_counts *c)
 	}
 	if (visited && !n_trials)
 		no_target(s, c);
-	else if (visited && n_windows && kept < EXPERIMENT_LEAST_TREATED &&
+	else if (visited && n_windows && !s->n_reasons && kept < EXPERIMENT_LEAST_TREATED &&
 		 is_bursty(x, w, n_windows))
 		too_few_bursts(x, kept);
 	else if (visited && !n_windows && !s->n_reasons)

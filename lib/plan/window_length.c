@@ -106,8 +106,9 @@ struct window_length window_tuner_next(struct window_tuner *t, double visits_per
 						      least * LEAST_SETTLE / LEAST_VISITS),
 				     .length_s = fmax(fmin(length * scale, WINDOW_MAX_S), least) };
 
-	ret.bursts = rate < visits_per_s && t->shortest_s > 0 &&
-		     ret.length_s > SURELY_LONGER * t->shortest_s;
+	ret.paused = WINDOW_VISITS / rate > fmax(WINDOW_VISITS / visits_per_s, WINDOW_MIN_S);
+	ret.bursts =
+		ret.paused && t->shortest_s > 0 && ret.length_s > SURELY_LONGER * t->shortest_s;
 	if (ret.bursts)
 		start_anew(t);
 	t->shortest_s = t->shortest_s > 0 ? fmin(t->shortest_s, ret.length_s) : ret.length_s;

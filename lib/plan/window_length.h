@@ -9,6 +9,7 @@ struct window_length {
 	double settle_s; /* from the change of the speedup until the first window begins */
 	double length_s;
 	uint32_t hold; /* how many windows follow each other before the speedup changes again */
+	bool paused;   /* longer, and later, than as many even visits would make it */
 	/*
 	 * The pauses between visits are longer than was known: the windows so far hold what chance
 	 * put into them, much of it from before the speedup changed.

@@ -196,7 +196,7 @@ void experiment(const struct sim_program *p, const struct sim_options *o,
 	tuner = window_tuner_create();
 	while (sim_now(s) < x->seconds * SIM_S && plan_next(plan, &next) == PLAN_MEASURE) {
 		double rate = visits_per_s(s);
-		struct window_length length = { x->settle_s, x->length_s, 1, false };
+		struct window_length length = { x->settle_s, x->length_s, 1, false, false };
 
 		if (!(rate > 0)) {
 			run_for(s, &watch, WAIT_S);

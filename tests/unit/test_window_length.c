@@ -183,10 +183,16 @@ static void test_windows_hold_several_bursts(void **state)
 		l = window_tuner_next(t, 200, pause);
 		assert_true(l.length_s >= 2 * pause);
 		assert_true(l.settle_s >= pause);
+		assert_true(l.paused);
 	}
+	/* Often and without a pause that matters: nothing is in bursts. */
+	l = window_tuner_next(t, 50000, 0.01);
+	assert_false(l.paused);
+	assert_float_equal(l.length_s, 0.1, 1e-9);
+	assert_true(window_tuner_next(t, 50000, 0.5).paused);
 	/* ... however seldom: the last visit before a window belongs to it. */
 	l = window_tuner_next(t, 0.1, 0);
-	assert_true(l.length_s >= 40 && l.settle_s >= 20);
+	assert_true(l.length_s >= 40 && l.settle_s >= 20 && !l.paused);
 	window_tuner_free(t);
 }
 

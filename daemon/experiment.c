@@ -41,22 +41,34 @@ static int warm_up(struct experiment *x, bool *visited)
 	return 0;
 }
 
-/* Visits per second of the slowest point that moves at all; 0 when none does. */
-static double slowest_rate(struct session *s)
+/* A point that moves, how often, and the pause between visits that a random moment finds. */
+struct pace {
+	size_t point;
+	double visits_per_s; /* 0: none moves */
+	double pause_s;
+};
+
+/* Of the point that says least in a given time. */
+static struct pace slowest_pace(struct session *s)
 {
-	double slowest = 0;
+	struct pace ret = { 0 };
+	double slowest = INFINITY;
 
 	for (size_t i = 0; i < points_count(s->points); i++) {
 		const struct point_reading *first = points_first(s->points, i);
+		struct pace p = { i, 0, points_pause_s(s->points, i) };
 		struct point_reading r;
 		double rate;
 
 		points_read(s->points, i, &r);
-		rate = (r.visits - first->visits) / ((r.time - first->time) / 1e9);
-		if (rate > 0 && (slowest == 0 || rate < slowest))
+		p.visits_per_s = (r.visits - first->visits) / ((r.time - first->time) / 1e9);
+		rate = window_visits_per_s(p.visits_per_s, p.pause_s);
+		if (rate > 0 && rate < slowest) {
 			slowest = rate;
+			ret = p;
+		}
 	}
-	return slowest;
+	return ret;
 }
 
 /* The point with most visits says most about whether the program had settled. */
@@ -71,18 +83,56 @@ static double log_period(const struct profile_window *w)
 	return w->discard ? NAN : log(w->progress[best].virtual_s / w->progress[best].visits);
 }
 
-static int measure_trial(struct experiment *x, const struct plan_window *what, double visits_per_s)
+static struct window_length next_length(struct experiment *x, const struct pace *pace)
 {
-	struct window_length length = window_tuner_next(x->tuner, visits_per_s);
-	struct profile_window w[WINDOW_MAX_HOLD];
-	int ret = windows_hold(x->windows, what, &length, w);
+	struct window_length ret = window_tuner_next(x->tuner, pace->visits_per_s, pace->pause_s);
 
+	x->slowest = pace->point;
+	x->in_bursts = ret.paused;
+	return ret;
+}
+
+static void tell_of_bursts(struct experiment *x, const struct pace *pace,
+			   const struct window_length *length)
+{
+	struct session *s = x->s;
+	const char *name = s->opt.points[pace->point].name;
+	double left_s = s->opt.duration - session_elapsed_s(s);
+	double least_s = EXPERIMENT_LEAST_WINDOWS * (length->settle_s + length->length_s);
+
+	session_event(
+		s, "bursts",
+		"%s is reached in bursts, with pauses of about %.2g s: windows take %.2g s and "
+		"begin after %.2g s from now on",
+		name, pace->pause_s, length->length_s, length->settle_s);
+	if (s->opt.duration > 0 && left_s < least_s)
+		session_warn(s,
+			     "windows that are long enough for the pauses of %s do not fit into "
+			     "what is left of --duration %g: an answer needs about %.0f s more, or "
+			     "a progress point that is reached more evenly, or smaller pieces of "
+			     "work",
+			     name, s->opt.duration, ceil(least_s - left_s));
+}
+
+static int measure_trial(struct experiment *x, const struct plan_window *what,
+			 const struct pace *pace)
+{
+	struct window_length length = next_length(x, pace);
+	struct profile_window w[WINDOW_MAX_HOLD];
+	int ret;
+
+	if (length.bursts) {
+		tell_of_bursts(x, pace, &length);
+		windows_discard_all(x->windows, DISCARD_BURSTS);
+		return 0; /* the plan begins anew */
+	}
+	ret = windows_hold(x->windows, what, &length, w);
 	if (ret || length.hold == 1)
 		return ret;
 	/* A real speedup changes the program as a virtual one does, but they are not the same. */
 	if (window_tuner_held(x->tuner, what->real ? -what->speedup : what->speedup,
 			      log_period(&w[length.hold - 1]) - log_period(&w[0]))) {
-		length = window_tuner_next(x->tuner, visits_per_s);
+		length = next_length(x, pace);
 		session_event(
 			x->s, "unsettled",
 			"the program had not settled when windows began: they take %.2f s and "
@@ -108,22 +158,22 @@ int experiment_run(struct experiment *x, struct error *err)
 	while (!ret) {
 		enum plan_answer answer = PLAN_WAIT;
 		struct plan_window what;
-		double rate;
+		struct pace pace;
 
 		lease_beat(s->lease);
 		session_look_for_marks(s);
 		if (!session_repair(s, err))
 			log_warn("%s", err->text);
 		expect_poll(s);
-		rate = slowest_rate(s);
-		if (rate > 0 && !visited) {
+		pace = slowest_pace(s);
+		if (pace.visits_per_s > 0 && !visited) {
 			ret = warm_up(x, &visited) ? -EINTR : 0;
 			visited = true;
 			continue;
 		}
-		if (rate > 0 && !expect_record(s))
+		if (pace.visits_per_s > 0 && !expect_record(s))
 			break;
-		if (rate > 0)
+		if (pace.visits_per_s > 0)
 			answer = trials_next(x->trials, &what);
 		if (answer == PLAN_PRECISE) {
 			s->end = END_PRECISION;
@@ -150,7 +200,7 @@ int experiment_run(struct experiment *x, struct error *err)
 			ret = 0;
 			continue;
 		}
-		ret = session_await_chains(s) ? measure_trial(x, &what, rate) : -EINTR;
+		ret = session_await_chains(s) ? measure_trial(x, &what, &pace) : -EINTR;
 		trials_rest(x->trials, what.target);
 	}
 	return ret == -EINTR ? 0 : ret;

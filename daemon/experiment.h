@@ -7,6 +7,10 @@
 #include "daemon/trials.h"
 #include "daemon/window.h"
 
+/* Three windows with a speedup, and those without around them: below that there is no interval. */
+#define EXPERIMENT_LEAST_TREATED 3
+#define EXPERIMENT_LEAST_WINDOWS (2 * EXPERIMENT_LEAST_TREATED + 1)
+
 /* Owned by main(). */
 struct experiment {
 	struct session *s;
@@ -14,6 +18,8 @@ struct experiment {
 	struct trials *trials;
 	struct windows *windows;
 	struct window_tuner *tuner;
+	size_t slowest; /* the progress point that windows are as long as they are for */
+	bool in_bursts; /* ... because of the pauses between its visits */
 	struct machine_times *machine; /* at the start, by core */
 };
 

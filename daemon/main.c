@@ -376,6 +376,7 @@ static int run_once(struct experiment *x, struct error *err)
 		return ret;
 	if (!s->opt.command)
 		expect_begin(s, 0);
+	points_interrupt(s->points);
 	ret = experiment_run(x, err);
 	engine_set_speedup(s->engine, 0);
 	if (s->command.pid) /* the run is over before the command is: its end says nothing */

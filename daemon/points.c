@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/points.h"
 #include "host/syscall_names.h"
+#include "plan/pauses.h"
 #include "progress/mark_search.h"
 #include "progress/marks.h"
 #include "progress/probe_sites.h"
@@ -17,6 +18,7 @@ struct one {
 	const struct progress_spec *spec;
 	struct end begin, end;
 	struct point_reading first;
+	struct pauses pauses;
 };
 
 #define MOST_WAITING 32 /* files that are open, to be looked through for marks */
@@ -321,6 +323,32 @@ void points_begin(struct points *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		points_read(p, i, &p->list[i].first);
+}
+
+void points_interrupt(struct points *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		pauses_interrupt(&p->list[i].pauses);
+}
+
+void points_look(struct points *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct point_reading r;
+
+		points_read(p, i, &r);
+		pauses_see(&p->list[i].pauses, r.time / 1e9, r.visits);
+	}
+}
+
+double points_pause_s(const struct points *p, size_t i)
+{
+	return pauses_length_s(&p->list[i].pauses);
+}
+
+double points_longest_pause_s(const struct points *p, size_t i)
+{
+	return pauses_longest_s(&p->list[i].pauses);
 }
 
 const struct point_reading *points_first(const struct points *p, size_t i)

@@ -42,6 +42,13 @@ void points_read(struct points *p, size_t i, struct point_reading *ret);
 /* The run begins: this is what its first readings are, 0 before. */
 void points_begin(struct points *p);
 const struct point_reading *points_first(const struct points *p, size_t i);
+/* Now and then, as long as the run lasts: how evenly points are reached. */
+void points_look(struct points *p);
+/* What is seen from now on is no continuation. */
+void points_interrupt(struct points *p);
+/* How long the pause is that a random moment falls into (plan/pauses.h), s; 0: not known. */
+double points_pause_s(const struct points *p, size_t i);
+double points_longest_pause_s(const struct points *p, size_t i);
 /*
  * How long a latency took: SPAN_SLOT counters (engine_spans()); false: of marks, or by this engine,
  * that is not measured.

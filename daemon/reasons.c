@@ -2,6 +2,7 @@
 #include "unwind/unwind.h"
 #include "daemon/reasons.h"
 #include "plan/period.h"
+#include "stats/discard.h"
 
 #define MAX_BEYOND    0.05 /* of the time that the target waits: not counted */
 #define MAX_NAMELESS  3	   /* binaries to be named */
@@ -117,6 +118,36 @@ static const char *class_meaning(const struct target *t)
 	return "waiting for a device or a timer";
 }
 
+/* Windows were long because of pauses between visits, or most of them fell into one. */
+static bool is_bursty(struct experiment *x, const struct profile_window *w, size_t n)
+{
+	double pause_s = points_longest_pause_s(x->s->points, x->slowest);
+	size_t empty = 0;
+
+	if (x->in_bursts)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		empty += w[i].discard && !strcmp(w[i].discard, discard_name(DISCARD_FEW_VISITS));
+	return empty > n / 2 && pause_s > w[n - 1].wall_s;
+}
+
+static void too_few_bursts(struct experiment *x, size_t kept)
+{
+	struct session *s = x->s;
+	_cleanup_free_ char *text = xasprintf(
+		"%s is reached in bursts, with up to %.2g s between them, and windows have to hold "
+		"several: too few of these fit into the run; let it run longer%s, or choose a "
+		"progress point that is reached more evenly (a function that is called throughout "
+		"the work), or give it smaller pieces of work",
+		s->opt.points[x->slowest].name, points_longest_pause_s(s->points, x->slowest),
+		s->opt.command && !s->opt.runs ? ", or again with --runs" : "");
+
+	if (kept)
+		session_warn(s, "%s", text);
+	else
+		session_reason(s, "%s", text);
+}
+
 /* Why nothing can be concluded, most fundamental reason first. */
 static void find_reasons(struct experiment *x, const struct handlers_counts *c)
 {
@@ -145,6 +176,9 @@ static void find_reasons(struct experiment *x, const struct handlers_counts *c)
 	}
 	if (visited && !n_trials)
 		no_target(s, c);
+	else if (visited && n_windows && !s->n_reasons && kept < EXPERIMENT_LEAST_TREATED &&
+		 is_bursty(x, w, n_windows))
+		too_few_bursts(x, kept);
 	else if (visited && !n_windows && !s->n_reasons)
 		session_reason(
 			s,

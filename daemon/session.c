@@ -137,6 +137,7 @@ void session_look(struct session *s)
 	uint64_t now = clock_now_ns();
 
 	session_look_for_marks(s);
+	points_look(s->points);
 	if (s->polling)
 		polling_look(s->polling);
 	if (now - s->processes_looked_ns > LOOK_NS) {

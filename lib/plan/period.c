@@ -5,7 +5,8 @@
  * wake-ups among profiled tasks; cores beyond two are assumed to synchronise in pairs of their own.
  * A spin lock that is waited for in earnest is a synchronisation, too. Tasks that spin in user
  * space tell nobody, so half a unit of work is taken for a synchronisation as well: it may hold
- * several, a lock or a barrier.
+ * several, a lock or a barrier. Who runs alone waits for nobody so: it is believed as far as there
+ * is another task that could run at the same time.
  *
  * Ticks take time, and not from all alike: they slow computing down, but no device and no timer,
  * so that a program under many ticks is another program. What both do to predictions was simulated
@@ -73,14 +74,22 @@ static double sync_interval_s(const struct period_input *in)
 	return syncs > 0 ? pairs / syncs : INFINITY;
 }
 
+/* Units of work that may hold a wait which nobody sees. */
+static double unseen_per_s(const struct period_input *in)
+{
+	double together = in->runnable > 0 ? fmin(fmax(in->runnable - 1, 0), 1) : 1;
+
+	return in->visits_per_s * together;
+}
+
 static struct quality quality(const struct period_input *in)
 {
 	struct quality q = { .interval_ns = sync_interval_s(in) * NSEC_PER_SEC,
 			     .cost_ns = in->tick_cost_ns > 0 ? in->tick_cost_ns : TICK_COST_NS };
 
-	if (in->visits_per_s > 0)
+	if (unseen_per_s(in) > 0)
 		q.interval_ns = fmin(q.interval_ns,
-				     fmax(in->busy_cores, 1) / in->visits_per_s / 2 * NSEC_PER_SEC);
+				     fmax(in->busy_cores, 1) / unseen_per_s(in) / 2 * NSEC_PER_SEC);
 	return q;
 }
 

@@ -11,6 +11,7 @@ struct period_input {
 	double spin_ns;	     /* their mean length */
 	double visits_per_s; /* of the busiest progress point; 0: not known */
 	double busy_cores;   /* mean number */
+	double runnable;     /* profiled tasks that run or want to, mean number; 0: not known */
 	double tick_cost_ns; /* what a sample takes from the program; 0: not known */
 	double frequency_hz; /* what the user wants; 0: choose */
 	uint64_t least_ns;   /* the kernel allows no shorter period; 0: any */

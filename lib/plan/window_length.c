@@ -10,6 +10,13 @@
  * and windows are doubled. That is a test with a false alarm rate, not a proof. A false alarm costs
  * all windows so far, and a short run its answer: it must be rare, and no drift is worth it that
  * changes less than any prediction is good for.
+ *
+ * Bursts. A window is measured from the last visit before it to the last one in it. The first of
+ * these must have happened at the speedup of the window, so settling takes at least a pause between
+ * visits; and a window holds some pauses, or how many fell into it is chance. Few windows that tell
+ * something are more than many that do not. How long windows are depends on what was seen before
+ * them, never on what happens in them: their ends know nothing of the visits, so sums of visits and
+ * of times are right in the long run.
  */
 #include "plan/window_length.h"
 
@@ -23,6 +30,10 @@
 #define SETTLE_VISITS 4
 #define SETTLE_MIN_S  0.1
 #define SETTLE_MAX_S  4
+#define LEAST_VISITS  4	 /* in a window, however long that takes */
+#define LEAST_SETTLE  2	 /* the same: at random moments, that long passes without a visit */
+#define LIMIT_S	      60 /* ... but for this */
+#define SURELY_LONGER 2	 /* times the shortest windows: these are worth nothing */
 #define MAX_DOUBLINGS 4
 #define HOLD_FIRST    12   /* speedups in a row: better found out soon */
 #define HOLD_EVERY    3	   /* of those after them; odd: 0 % and treated ones take turns */
@@ -41,7 +52,8 @@ struct level {
 
 struct window_tuner {
 	int doublings;
-	bool limited; /* windows are as long as they may be */
+	bool limited;	   /* windows are as long as they may be */
+	double shortest_s; /* of the windows so far; 0: there are none */
 	uint32_t holds;
 	struct level level[MAX_LEVELS];
 	int n_levels;
@@ -70,14 +82,36 @@ static uint32_t hold(const struct window_tuner *t, double length_s)
 	return length_s <= HOLD_LONG_S ? WINDOW_MAX_HOLD : length_s <= 4 * HOLD_LONG_S ? 2 : 1;
 }
 
-struct window_length window_tuner_next(struct window_tuner *t, double visits_per_s)
+double window_visits_per_s(double visits_per_s, double pause_s)
 {
-	double scale = 1 << t->doublings;
-	double settle = clamp(SETTLE_VISITS / visits_per_s, SETTLE_MIN_S, SETTLE_MAX_S);
-	double length = clamp(WINDOW_VISITS / visits_per_s, WINDOW_MIN_S, WINDOW_MAX_S);
-	struct window_length ret = { .settle_s = settle * scale,
-				     .length_s = fmin(length * scale, WINDOW_MAX_S) };
+	return pause_s > 0 ? fmin(visits_per_s, 2 / pause_s) : visits_per_s;
+}
 
+/* All that was learnt is of windows that count no more. */
+static void start_anew(struct window_tuner *t)
+{
+	t->n_levels = 0;
+	t->holds = 0;
+	t->shortest_s = 0;
+}
+
+struct window_length window_tuner_next(struct window_tuner *t, double visits_per_s, double pause_s)
+{
+	double rate = window_visits_per_s(visits_per_s, pause_s);
+	double scale = 1 << t->doublings;
+	double settle = clamp(SETTLE_VISITS / rate, SETTLE_MIN_S, SETTLE_MAX_S);
+	double length = clamp(WINDOW_VISITS / rate, WINDOW_MIN_S, WINDOW_MAX_S);
+	double least = fmin(LEAST_VISITS / rate, LIMIT_S);
+	struct window_length ret = { .settle_s = fmax(settle * scale,
+						      least * LEAST_SETTLE / LEAST_VISITS),
+				     .length_s = fmax(fmin(length * scale, WINDOW_MAX_S), least) };
+
+	ret.paused = WINDOW_VISITS / rate > fmax(WINDOW_VISITS / visits_per_s, WINDOW_MIN_S);
+	ret.bursts =
+		ret.paused && t->shortest_s > 0 && ret.length_s > SURELY_LONGER * t->shortest_s;
+	if (ret.bursts)
+		start_anew(t);
+	t->shortest_s = t->shortest_s > 0 ? fmin(t->shortest_s, ret.length_s) : ret.length_s;
 	t->limited = ret.length_s >= WINDOW_MAX_S;
 	ret.hold = hold(t, ret.length_s);
 	t->holds++;
@@ -120,7 +154,6 @@ bool window_tuner_held(struct window_tuner *t, double speedup, double log_drift)
 	if (!drifts(l) || t->doublings == MAX_DOUBLINGS || t->limited)
 		return false;
 	t->doublings++;
-	t->n_levels = 0;
-	t->holds = 0;
+	start_anew(t);
 	return true;
 }

@@ -9,6 +9,12 @@ struct window_length {
 	double settle_s; /* from the change of the speedup until the first window begins */
 	double length_s;
 	uint32_t hold; /* how many windows follow each other before the speedup changes again */
+	bool paused;   /* longer, and later, than as many even visits would make it */
+	/*
+	 * The pauses between visits are longer than was known: the windows so far hold what chance
+	 * put into them, much of it from before the speedup changed.
+	 */
+	bool bursts;
 };
 
 #define WINDOW_MAX_HOLD 4
@@ -16,8 +22,14 @@ struct window_length {
 struct window_tuner;
 struct window_tuner *window_tuner_create(void);
 void window_tuner_free(struct window_tuner *t);
-/* @visits_per_s: of the slowest progress point that moves at all. */
-struct window_length window_tuner_next(struct window_tuner *t, double visits_per_s);
+/*
+ * How many visits a second, at random moments, would tell as much as @visits_per_s do between which
+ * a random moment finds a pause of @pause_s (pauses.h). At random moments pauses are twice as long
+ * as visits are apart, so only what is less even than that counts for less than it is.
+ */
+double window_visits_per_s(double visits_per_s, double pause_s);
+/* Of the progress point that moves at all for which window_visits_per_s() is least. */
+struct window_length window_tuner_next(struct window_tuner *t, double visits_per_s, double pause_s);
 /*
  * @log_drift: what became of the time per unit of work from the first to the last window of a hold
  * at @speedup, log(last / first). True: windows are longer from now on, and those measured so far

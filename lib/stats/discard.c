@@ -12,11 +12,12 @@ static const struct {
 	[DISCARD_CLOCK] = { "clock", "the clock of the machine jumped: run again" },
 	[DISCARD_FEW_VISITS] = { "few_visits",
 				 "the progress point was reached too rarely: run longer, or choose "
-				 "a point that is reached more often" },
+				 "a point that is reached more often, or more evenly" },
 	[DISCARD_TRUTH] = { "truth", NULL },
 	[DISCARD_COMMAND] = { "command failed",
 			      "it ended with an error: run it alone and see why" },
 	[DISCARD_UNSETTLED] = { "unsettled", NULL },
+	[DISCARD_BURSTS] = { "bursts", NULL },
 	[DISCARD_LEDGER] = { "ledger", NULL },
 	[DISCARD_STEAL] = { "steal", "the host took the CPU away: use a quieter machine" },
 	[DISCARD_NO_HITS] = { "no_hits", "the target was not running: profile while it is" },

@@ -15,6 +15,7 @@ enum discard {
 	DISCARD_TRUTH,	    /* the file of --truth could not be written */
 	DISCARD_COMMAND,    /* it failed */
 	DISCARD_UNSETTLED,  /* the program had not settled when windows began */
+	DISCARD_BURSTS,	    /* too short for the pauses between visits */
 	DISCARD_LEDGER,	    /* the accounts of the run contradict each other */
 	DISCARD_STEAL,	    /* by earlier versions, as is the next one */
 	DISCARD_NO_HITS,

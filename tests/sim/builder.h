@@ -77,5 +77,7 @@ extern const struct sim_model sleeper_models[];
 extern const struct sim_model waiting_models[];
 /* writers.c: the same, beside tasks that wake up now and then to use the disk; the same. */
 extern const struct sim_model writer_models[];
+/* bursts.c: programs that come to their progress point in bursts; the same. */
+extern const struct sim_model burst_models[];
 
 #endif

@@ -2,6 +2,7 @@
 #include "experiment.h"
 
 #include "base/base.h"
+#include "plan/pauses.h"
 #include "plan/period.h"
 #include "plan/plan.h"
 #include "plan/window_length.h"
@@ -13,19 +14,47 @@
 #define MAX_OLD_DEBT  (5 * SIM_MS) /* as daemon/window.c */
 #define SETTLE_STEP_S 0.02
 #define SETTLE_LIMIT  50 /* steps */
-#define MIN_VISITS    3
+#define WAIT_S	      0.1
+#define LOOK_S	      0.02 /* as daemon/session.c */
 
-static void run_for(struct sim *s, double seconds)
+/* The progress point as scozd sees it, all the time. */
+struct watch {
+	struct pauses pauses;
+};
+
+static void look(const struct sim *s, struct watch *w)
 {
-	sim_run(s, sim_now(s) + llround(seconds * SIM_S));
+	struct sim_progress p;
+
+	sim_read_progress(s, &p);
+	pauses_see(&w->pauses, sim_now(s) / 1e9, p.visits);
 }
 
-static void settle(struct sim *s, const struct plan_window *what, double seconds)
+static void run_for(struct sim *s, struct watch *w, double seconds)
+{
+	int64_t end = sim_now(s) + llround(seconds * SIM_S);
+
+	while (sim_now(s) < end) {
+		sim_run(s, fmin(end, sim_now(s) + LOOK_S * SIM_S));
+		look(s, w);
+	}
+}
+
+/* 0: there were none. */
+static double visits_per_s(const struct sim *s)
+{
+	struct sim_progress p;
+
+	sim_read_progress(s, &p);
+	return p.visits / (sim_now(s) / 1e9);
+}
+
+static void settle(struct sim *s, struct watch *w, const struct plan_window *what, double seconds)
 {
 	sim_set_speedup(s, what->real ? 0 : what->speedup, what->real ? what->speedup : 0);
-	run_for(s, seconds);
+	run_for(s, w, seconds);
 	for (int i = 0; i < SETTLE_LIMIT && sim_largest_debt(s) > MAX_OLD_DEBT; i++)
-		run_for(s, SETTLE_STEP_S);
+		run_for(s, w, SETTLE_STEP_S);
 }
 
 /* As daemon/experiment.c. */
@@ -48,8 +77,9 @@ static double expected_pp(const struct sim_options *o, const struct sim_ledger *
 		o->period);
 }
 
-static void measure(struct sim *s, const struct sim_options *o, const struct plan_window *what,
-		    double length_s, int cores, struct profile_window *w)
+static void measure(struct sim *s, struct watch *watch, const struct sim_options *o,
+		    const struct plan_window *what, double length_s, int cores,
+		    struct profile_window *w)
 {
 	struct window_progress *p = xcalloc(1, sizeof(*p));
 	struct sim_progress a, b;
@@ -59,7 +89,7 @@ static void measure(struct sim *s, const struct sim_options *o, const struct pla
 	start = sim_now(s);
 	sim_read_progress(s, &a);
 	sim_read_ledger(s, &before);
-	run_for(s, length_s);
+	run_for(s, watch, length_s);
 	sim_read_progress(s, &b);
 	sim_read_ledger(s, &after);
 	p->visits = b.visits - a.visits;
@@ -81,8 +111,8 @@ static void measure(struct sim *s, const struct sim_options *o, const struct pla
 		.spun_first_s = (after.spun_first - before.spun_first) / 1e9,
 		.hits = after.hits - before.hits,
 		.expected_pp = expected_pp(o, &before, &after, length_s, cores, p->visits),
-		.discard = discard_name(
-			p->visits < MIN_VISITS || p->virtual_s <= 0 ? DISCARD_FEW_VISITS : KEPT),
+		.discard =
+			discard_name(!p->visits || p->virtual_s <= 0 ? DISCARD_FEW_VISITS : KEPT),
 		.n_progress = 1,
 		.progress = p,
 	};
@@ -106,14 +136,14 @@ static double log_period(const struct profile_window *w)
 }
 
 /* One speedup, held for some windows; false when all windows so far were too short. */
-static bool hold(struct sim *s, const struct sim_options *o, const struct plan_window *what,
-		 const struct window_length *length, int cores, struct plan *plan,
-		 struct window_tuner *tuner, struct windows *w)
+static bool hold(struct sim *s, struct watch *watch, const struct sim_options *o,
+		 const struct plan_window *what, const struct window_length *length, int cores,
+		 struct plan *plan, struct window_tuner *tuner, struct windows *w)
 {
-	settle(s, what, length->settle_s);
+	settle(s, watch, what, length->settle_s);
 	for (uint32_t i = 0; i < length->hold; i++) {
 		array_reserve(w->w, w->cap, w->n + 1);
-		measure(s, o, what, length->length_s, cores, &w->w[w->n]);
+		measure(s, watch, o, what, length->length_s, cores, &w->w[w->n]);
 		w->w[w->n].seq = w->n;
 		if (i)
 			plan_record_more(plan, what->target, &w->w[w->n]);
@@ -125,6 +155,13 @@ static bool hold(struct sim *s, const struct sim_options *o, const struct plan_w
 	       !window_tuner_held(tuner, what->speedup,
 				  log_period(&w->w[w->n - 1]) -
 					  log_period(&w->w[w->n - length->hold]));
+}
+
+static void start_anew(struct plan *plan, struct windows *w, struct sim_estimate *ret)
+{
+	forget(w);
+	plan_forget(plan);
+	ret->lengthened++;
 }
 
 static struct plan *make_plan(const struct sim_experiment *x)
@@ -151,22 +188,24 @@ void experiment(const struct sim_program *p, const struct sim_options *o,
 	struct windows w = { .n = 0 };
 	struct window_tuner *tuner;
 	struct plan_window next;
-	struct sim_progress first;
+	struct watch watch = { .pauses = {} };
 
 	memset(ret, 0, sizeof(*ret));
-	run_for(s, WARM_UP_S);
-	sim_read_progress(s, &first);
+	look(s, &watch);
+	run_for(s, &watch, WARM_UP_S);
 	tuner = window_tuner_create();
 	while (sim_now(s) < x->seconds * SIM_S && plan_next(plan, &next) == PLAN_MEASURE) {
-		struct window_length length = window_tuner_next(tuner, first.visits / WARM_UP_S);
+		double rate = visits_per_s(s);
+		struct window_length length = { x->settle_s, x->length_s, 1, false, false };
 
-		if (x->length_s > 0)
-			length = (struct window_length){ x->settle_s, x->length_s, 1 };
-		if (!hold(s, o, &next, &length, p->cores, plan, tuner, &w)) {
-			forget(&w);
-			plan_forget(plan);
-			ret->lengthened++;
+		if (!(rate > 0)) {
+			run_for(s, &watch, WAIT_S);
+			continue;
 		}
+		if (x->length_s <= 0)
+			length = window_tuner_next(tuner, rate, pauses_length_s(&watch.pauses));
+		if (length.bursts || !hold(s, &watch, o, &next, &length, p->cores, plan, tuner, &w))
+			start_anew(plan, &w, ret);
 	}
 	for (size_t i = 0; i < w.n; i++)
 		ret->discarded += w.w[i].discard != NULL;

@@ -589,7 +589,7 @@ static const struct sim_model models[] = {
 static const struct sim_model *find_model(int index)
 {
 	static const struct sim_model *const more[] = { sleeper_models, waiting_models,
-							writer_models };
+							writer_models, burst_models };
 
 	if (index < (int)ARRAY_SIZE(models))
 		return &models[index];

@@ -133,12 +133,37 @@ static void test_expected_later(void **state)
 	assert_float_equal(period_expected_pp(&in, c.period_ns), 20, 1e-9);
 }
 
+/* A progress point that is reached often says nothing of waits where nobody could wait so. */
+static void test_who_runs_alone_waits_for_nobody(void **state)
+{
+	struct period_input in = { .busy_cores = 2, .visits_per_s = 20000, .tick_cost_ns = 14000 };
+	struct period_choice c = period_choose(&in);
+
+	(void)state;
+	assert_true(c.coarse && c.error_pp > 15);
+	in.runnable = 2; /* two that could spin */
+	assert_float_equal(period_choose(&in).error_pp, c.error_pp, 1e-9);
+	in.runnable = 3;
+	assert_float_equal(period_choose(&in).error_pp, c.error_pp, 1e-9);
+	in.runnable = 1.1;
+	assert_true(period_choose(&in).error_pp < c.error_pp / 2);
+	in.runnable = 0.9; /* the rest of the time it sleeps */
+	c = period_choose(&in);
+	assert_false(c.coarse);
+	assert_true(isinf(c.interval_s));
+	in.syncs_per_s = 20000; /* waits that are seen count */
+	assert_true(period_choose(&in).coarse);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_synchronisation), cmocka_unit_test(test_share_of_the_machine),
-		cmocka_unit_test(test_cost_decides),	cmocka_unit_test(test_says_so),
+		cmocka_unit_test(test_synchronisation),
+		cmocka_unit_test(test_share_of_the_machine),
+		cmocka_unit_test(test_cost_decides),
+		cmocka_unit_test(test_says_so),
 		cmocka_unit_test(test_expected_later),
+		cmocka_unit_test(test_who_runs_alone_waits_for_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -365,6 +365,41 @@ static void test_slow_queues(void **state)
 	program_free(p);
 }
 
+/*
+ * Visits of 30 at a time each quarter of a second, or of 100 each second: windows by the number of
+ * visits alone are 21 and 87 points wrong on average.
+ */
+static void test_bursts(void **state)
+{
+	static const struct {
+		const char *name;
+		double seconds, truth, limit;
+	} known[] = { { "bursts2", 200, 30, 2 },
+		      { "bursts2 seldom", 400, 30, 4 },
+		      { "bursts aside", 200, 0, 2 } };
+	struct sim_config c = config("wait period=250");
+	const double speedup = 0.5;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		struct sim_program *p = model(known[i].name);
+		struct sim_experiment x = { .speedups = &speedup,
+					    .n_speedups = 1,
+					    .seconds = known[i].seconds };
+		struct sim_estimate e;
+		double predicted;
+
+		experiment(p, &c.o, &x, &e);
+		assert_int_equal(e.e.n, 1);
+		assert_true(e.lengthened > 0);
+		predicted = e.e.e[0].points[1].program_speedup_pct;
+		print_message("%s: %.1f for %.1f\n", p->name, predicted, known[i].truth);
+		assert_true(fabs(predicted - known[i].truth) < known[i].limit);
+		estimates_free(&e.e);
+		program_free(p);
+	}
+}
+
 /* Of each configuration its own neighbours, and a copy has all of a program. */
 static void test_neighbours(void **state)
 {
@@ -405,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_graphs_with_waits),
 		cmocka_unit_test(test_crowded_graphs),
 		cmocka_unit_test(test_slow_queues),
+		cmocka_unit_test(test_bursts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

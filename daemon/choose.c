@@ -111,6 +111,18 @@ void choices_keep_worth(struct choices *c, uint64_t sum, uint64_t all, const str
 	free_from(c, kept);
 }
 
+void choices_add_waits(struct choices *c, uint64_t io_waited, uint64_t ran, uint64_t sum,
+		       uint64_t all)
+{
+	double samples = ran ? (double)io_waited / ran * sum : 0;
+	uint64_t some = samples < sum ? samples : sum;
+
+	if (!code_worth_trying(some, sum + some, all + some))
+		return;
+	add(c, xstrdup("class:io"), TARGET_CLASS, NULL, 0, some);
+	qsort(c->list, c->n, sizeof(*c->list), by_samples);
+}
+
 double choices_weight(const struct choices *c, size_t i, const struct expectations *e)
 {
 	double most = 0;
@@ -192,6 +204,7 @@ static void choose_by_grain(struct session *s, const struct credits *c, enum gra
 
 void choose_targets(struct session *s, struct choices *ret)
 {
+	struct engine_ledger ledger;
 	struct credits c;
 
 	*ret = (struct choices){};
@@ -200,6 +213,10 @@ void choose_targets(struct session *s, struct choices *ret)
 	/* With fewer samples in all a place may yet turn out to have its share. */
 	for (enum grain g = FUNCTIONS; !ret->n && g <= BINARIES && code_can_tell(c.sum); g++)
 		choose_by_grain(s, &c, g, ret);
+	if (engine_knows_classes(s->engine) && !s->opt.n_binary_scope && !s->opt.n_source_scope) {
+		engine_read_ledger(s->engine, &ledger);
+		choices_add_waits(ret, ledger.io_waited, ledger.ran, c.sum, c.all);
+	}
 	free(c.location);
 	free(c.binary);
 }

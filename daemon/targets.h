@@ -20,7 +20,8 @@ struct resolved_target {
 	char *overloads; /* a function's name stands for all of these; NULL: for one */
 };
 
-/* A target chosen from samples. Of a binary as a whole, sites have no more than its number. */
+/* A target chosen from samples; a class has no sites. Of a binary as a whole, sites have no more
+ * than its number. */
 struct chosen_target {
 	char *name; /* TARGET notation, for people and the profile */
 	enum target_kind kind;

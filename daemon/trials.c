@@ -122,6 +122,8 @@ static void refresh_trials(struct trials *l)
 
 		if (at < 0) {
 			e = add(l, new->name, weight);
+			if (new->kind == TARGET_CLASS)
+				plan_set_single(l->plan, l->n - 1);
 			e->chosen = *new;
 			*new = (struct chosen_target){};
 			continue;

@@ -17,7 +17,8 @@ struct choices {
 
 /*
  * Lines and functions, or what is larger where none of these matters; a few at most. And waiting
- * for block devices, unless code was asked for by its binary or its source.
+ * for block devices, unless code was asked for by its binary or its source. Of a kernel without
+ * lines, system calls beside its functions.
  */
 void choose_targets(struct session *s, struct choices *ret);
 /*
@@ -32,6 +33,16 @@ void choices_keep_worth(struct choices *c, uint64_t sum, uint64_t all,
  * for no more than all that ran.
  */
 void choices_add_waits(struct choices *c, uint64_t io_waited, uint64_t ran, uint64_t sum,
+		       uint64_t all);
+/*
+ * Adds the most frequent of these system calls, each by the samples in all that it runs: of
+ * functions of the kernel that enter a call, with @samples in them and what they call.
+ */
+struct entered {
+	const char *function;
+	uint64_t samples;
+};
+void choices_add_calls(struct choices *c, const struct entered *e, size_t n, uint64_t sum,
 		       uint64_t all);
 /* What each is expected to bring, beside its samples. */
 double choices_weight(const struct choices *c, size_t i, const struct expectations *e);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/choose.h"
 
+#include "host/syscall_names.h"
+
 #define MAX_CHOSEN 8 /* at a time */
 #define MAX_MORE   4 /* for what is expected of them */
+#define MAX_CALLS  4 /* system calls, beside these */
 
 void chosen_target_free(struct chosen_target *t)
 {
@@ -111,6 +114,57 @@ void choices_keep_worth(struct choices *c, uint64_t sum, uint64_t all, const str
 	free_from(c, kept);
 }
 
+void choices_add_waits(struct choices *c, uint64_t io_waited, uint64_t ran, uint64_t sum,
+		       uint64_t all)
+{
+	double samples = ran ? (double)io_waited / ran * sum : 0;
+	uint64_t some = samples < sum ? samples : sum;
+
+	if (!code_worth_trying(some, sum + some, all + some))
+		return;
+	add(c, xstrdup("class:io"), TARGET_CLASS, NULL, 0, some);
+	qsort(c->list, c->n, sizeof(*c->list), by_samples);
+}
+
+/* Of one call several may be in a chain: it has as many as that with the most. */
+static void add_call(struct choices *c, const char *call, uint64_t samples)
+{
+	char *name = xasprintf("syscall:%s", call);
+
+	for (size_t i = 0; i < c->n; i++) {
+		if (strcmp(c->list[i].target.name, name) != 0)
+			continue;
+		if (c->list[i].samples < samples)
+			c->list[i].samples = samples;
+		free(name);
+		return;
+	}
+	add(c, name, TARGET_SYSCALL, NULL, 0, samples);
+}
+
+void choices_add_calls(struct choices *c, const struct entered *e, size_t n, uint64_t sum,
+		       uint64_t all)
+{
+	struct choices calls = {};
+
+	for (size_t i = 0; i < n; i++) {
+		const char *call = syscall_entered_by(e[i].function);
+
+		if (call && code_worth_trying(e[i].samples, sum, all))
+			add_call(&calls, call, e[i].samples);
+	}
+	if (!calls.n)
+		return;
+	qsort(calls.list, calls.n, sizeof(*calls.list), by_samples);
+	free_from(&calls, MAX_CALLS);
+	for (size_t i = 0; i < calls.n; i++) {
+		array_reserve(c->list, c->cap, c->n + 1);
+		c->list[c->n++] = calls.list[i];
+	}
+	free(calls.list);
+	qsort(c->list, c->n, sizeof(*c->list), by_samples);
+}
+
 double choices_weight(const struct choices *c, size_t i, const struct expectations *e)
 {
 	double most = 0;
@@ -190,8 +244,33 @@ static void choose_by_grain(struct session *s, const struct credits *c, enum gra
 	choices_keep_worth(ret, c->sum, c->all, s->expected);
 }
 
+/*
+ * What the program asks of the kernel, and can ask for less often. Where the kernel has lines these
+ * tell more; functions are many, and each has little of its own.
+ */
+static void choose_calls(struct session *s, const struct credits *c, struct choices *ret)
+{
+	const struct maps_binary *kernel = maps_binary_known(s->maps, MAPS_KERNEL_ID);
+	_cleanup_free_ struct entered *e = NULL;
+	size_t n = 0;
+
+	if (!maps_kernel_targets(s->maps) || !kernel || !kernel->table ||
+	    maptable_source(kernel->table) != MAP_KALLSYMS)
+		return;
+	e = xcalloc(c->n_location + 1, sizeof(*e));
+	for (size_t i = 0; i < c->n_location; i++) {
+		const struct location *l = locations_get(s->locations, i);
+
+		if (l->kind == TARGET_KERNEL && c->location[i].total)
+			e[n++] = (struct entered){ l->target + strlen("kernel:"),
+						   c->location[i].total };
+	}
+	choices_add_calls(ret, e, n, c->sum, c->all);
+}
+
 void choose_targets(struct session *s, struct choices *ret)
 {
+	struct engine_ledger ledger;
 	struct credits c;
 
 	*ret = (struct choices){};
@@ -200,6 +279,11 @@ void choose_targets(struct session *s, struct choices *ret)
 	/* With fewer samples in all a place may yet turn out to have its share. */
 	for (enum grain g = FUNCTIONS; !ret->n && g <= BINARIES && code_can_tell(c.sum); g++)
 		choose_by_grain(s, &c, g, ret);
+	choose_calls(s, &c, ret);
+	if (engine_knows_classes(s->engine) && !s->opt.n_binary_scope && !s->opt.n_source_scope) {
+		engine_read_ledger(s->engine, &ledger);
+		choices_add_waits(ret, ledger.io_waited, ledger.ran, c.sum, c.all);
+	}
 	free(c.location);
 	free(c.binary);
 }

@@ -15,7 +15,11 @@ struct choices {
 	size_t n, cap;
 };
 
-/* Lines and functions, or what is larger where none of these matters; a few at most. */
+/*
+ * Lines and functions, or what is larger where none of these matters; a few at most. And waiting
+ * for block devices, unless code was asked for by its binary or its source. Of a kernel without
+ * lines, system calls beside its functions.
+ */
 void choose_targets(struct session *s, struct choices *ret);
 /*
  * Of all (most sampled first) leaves those that are worth trying by their samples, of which @sum
@@ -23,6 +27,23 @@ void choose_targets(struct session *s, struct choices *ret);
  */
 void choices_keep_worth(struct choices *c, uint64_t sum, uint64_t all,
 			const struct expectations *e);
+/*
+ * Adds class:io if tasks waited for block devices long enough, @io_waited ns: to no sample, but as
+ * if such had been taken of it as of the @ran ns that they ran. Many may wait at a time: it counts
+ * for no more than all that ran.
+ */
+void choices_add_waits(struct choices *c, uint64_t io_waited, uint64_t ran, uint64_t sum,
+		       uint64_t all);
+/*
+ * Adds the most frequent of these system calls, each by the samples in all that it runs: of
+ * functions of the kernel that enter a call, with @samples in them and what they call.
+ */
+struct entered {
+	const char *function;
+	uint64_t samples;
+};
+void choices_add_calls(struct choices *c, const struct entered *e, size_t n, uint64_t sum,
+		       uint64_t all);
 /* What each is expected to bring, beside its samples. */
 double choices_weight(const struct choices *c, size_t i, const struct expectations *e);
 void choices_free(struct choices *c);

@@ -575,12 +575,23 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 	return nowhere(t, maps, handlers, &last, err);
 }
 
-int target_resolve_chosen(const struct chosen_target *c, struct maps *maps, bool patient,
-			  struct resolved_target *ret, struct error *err)
+int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
+			  struct handlers *handlers, bool patient, struct resolved_target *ret,
+			  struct error *err)
 {
 	struct error last = {};
 
 	*ret = (struct resolved_target){ .kind = target_kind_name(c->kind) };
+	if (c->kind == TARGET_CLASS)
+		return resolve_tasks(&(struct target){ .kind = c->kind,
+						       .spec = c->name,
+						       .name = c->name + strlen("class:") },
+				     ret, err);
+	if (c->kind == TARGET_SYSCALL)
+		return resolve_syscall(&(struct target){ .kind = c->kind,
+							 .spec = c->name,
+							 .name = c->name + strlen("syscall:") },
+				       maps, handlers, ret, err);
 	for (size_t i = 0; i < c->n_sites && last.code != E2BIG; i++) {
 		const struct location_site *site = &c->sites[i];
 		const struct maps_binary *b = maps_binary_known(maps, site->binary);

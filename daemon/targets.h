@@ -20,7 +20,8 @@ struct resolved_target {
 	char *overloads; /* a function's name stands for all of these; NULL: for one */
 };
 
-/* A target chosen from samples. Of a binary as a whole, sites have no more than its number. */
+/* A target chosen from samples; classes and system calls have no sites. Of a binary as a whole,
+ * sites have no more than its number. */
 struct chosen_target {
 	char *name; /* TARGET notation, for people and the profile */
 	enum target_kind kind;
@@ -36,8 +37,9 @@ struct chosen_target {
 int target_resolve(const struct target *t, struct maps *maps, struct handlers *handlers,
 		   bool patient, struct resolved_target *ret, struct error *err);
 /* The same for one that was chosen: only its sites are looked at, by what their tables tell. */
-int target_resolve_chosen(const struct chosen_target *c, struct maps *maps, bool patient,
-			  struct resolved_target *ret, struct error *err);
+int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
+			  struct handlers *handlers, bool patient, struct resolved_target *ret,
+			  struct error *err);
 /* It is code, which may be sped up with other code. */
 static inline bool target_goes_together(const struct target *t)
 {

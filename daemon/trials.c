@@ -122,6 +122,8 @@ static void refresh_trials(struct trials *l)
 
 		if (at < 0) {
 			e = add(l, new->name, weight);
+			if (new->kind == TARGET_CLASS || new->kind == TARGET_SYSCALL)
+				plan_set_single(l->plan, l->n - 1);
 			e->chosen = *new;
 			*new = (struct chosen_target){};
 			continue;
@@ -421,7 +423,8 @@ static int resolve_one(const struct trials *l, const struct entry *e, bool patie
 		       struct resolved_target *code, struct error *err)
 {
 	return e->named ? resolve_named(l, e, patient, code, err)
-			: target_resolve_chosen(&e->chosen, l->s->maps, patient, code, err);
+			: target_resolve_chosen(&e->chosen, l->s->maps, l->s->handlers, patient,
+						code, err);
 }
 
 static int resolve_joint(const struct trials *l, const struct entry *e, bool patient,

@@ -89,7 +89,7 @@ void engine_init_page(struct engine *e)
 	set_record_share(e);
 }
 
-static bool knows_waits(const struct engine *e)
+bool engine_knows_classes(const struct engine *e)
 {
 	return e->backend->waits && e->backend->waits(e) && e->opt.model == SCOZ_MODEL_WAIT;
 }
@@ -123,7 +123,7 @@ int engine_create(const struct engine_options *opt, struct engine **ret, struct 
 			"--engine bpf: engine kernel always stops cores right after the task "
 			"switch");
 	r = (kernel ? &engine_kernel : &engine_bpf)->create(opt, ret, err);
-	if (!r && opt->classes && !knows_waits(*ret)) {
+	if (!r && opt->classes && !engine_knows_classes(*ret)) {
 		r = refuse_classes(*ret, err);
 		engine_destroy(*ret);
 		*ret = NULL;
@@ -224,7 +224,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 				 "the target spans %d binaries, at most %d are possible", n,
 				 SCOZ_MAX_PARTS);
 	for (int i = 0; i < n; i++) {
-		if (parts[i].classes && !knows_waits(e))
+		if (parts[i].classes && !engine_knows_classes(e))
 			return refuse_classes(e, err);
 		total += parts[i].ranges->n;
 	}
@@ -276,7 +276,8 @@ void engine_set_rank(struct engine *e, int pid, int rank)
 
 bool engine_speeds_waits(const struct engine *e)
 {
-	return knows_waits(e) && (e->classes ? (e->classes & ~ENGINE_CLASS_ON) != 0 : e->opt.waits);
+	return engine_knows_classes(e) &&
+	       (e->classes ? (e->classes & ~ENGINE_CLASS_ON) != 0 : e->opt.waits);
 }
 
 bool engine_target_by_functions(const struct engine *e)

@@ -139,6 +139,8 @@ void engine_set_rank(struct engine *e, int pid, int rank);
  * are missed.
  */
 bool engine_target_by_functions(const struct engine *e);
+/* Classes can be targets. */
+bool engine_knows_classes(const struct engine *e);
 /* Waiting in the target is sped up as well; false: it is measured at most. */
 bool engine_speeds_waits(const struct engine *e);
 /* 0 to 1. Takes effect at once. */
@@ -229,7 +231,9 @@ struct engine_ledger {
 	 */
 	uint64_t target_ran, target_waited;
 	uint64_t target_waited_beyond; /* ns by which such waits were longer than what counts */
-	uint64_t shared;	       /* ns inserted for what strangers ran (account/share.h) */
+	/* ns that involved tasks waited for block devices; 0 where no class can be a target */
+	uint64_t io_waited;
+	uint64_t shared; /* ns inserted for what strangers ran (account/share.h) */
 	/*
 	 * ns that involved tasks spun in their programs, by samples, and the part of samples that
 	 * found their core at work a period before; 0 in both with engine kernel, too.

@@ -29,6 +29,20 @@ int syscall_find(const char *name, struct error *err)
 			 name, hint);
 }
 
+const char *syscall_entered_by(const char *function)
+{
+	static const char *const prefixes[] = { "__x64_sys_", "__arm64_sys_", "__se_sys_",
+						"__do_sys_",  "ksys_",	      "__sys_" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		size_t n = strlen(prefixes[i]);
+
+		if (!strncmp(function, prefixes[i], n) && syscall_number(function + n) >= 0)
+			return function + n;
+	}
+	return NULL;
+}
+
 char *syscall_function(const char *name, size_t i)
 {
 	static const struct {

@@ -15,5 +15,7 @@ int syscall_find(const char *name, struct error *err);
  * chain. malloc'ed; NULL: no more.
  */
 char *syscall_function(const char *name, size_t i);
+/* The call that is entered by this function of the kernel, by its name alone; NULL: none. */
+const char *syscall_entered_by(const char *function);
 
 #endif

@@ -145,12 +145,68 @@ static void test_both(void **state)
 	assert_null(expectations_of_both(NULL, "a", "b"));
 }
 
+/* Waiting for disks stands among what is sampled, where it takes long enough. */
+static void test_waits(void **state)
+{
+	static const struct {
+		uint64_t waited, ran;
+		uint64_t samples; /* 0: not tried */
+	} cases[] = {
+		{ 400, 1000, 4000 }, { 150, 10000, 0 }, { 20000, 1000, 10000 },
+		{ 300, 10000, 300 }, { 0, 1000, 0 },	{ 1000, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct choices c = sampled();
+		size_t at = 0;
+
+		choices_add_waits(&c, cases[i].waited, cases[i].ran, 10000, 10000);
+		while (at < c.n && strcmp(c.list[at].target.name, "class:io") != 0)
+			at++;
+		assert_int_equal(at<c.n, cases[i].samples> 0);
+		if (at < c.n) {
+			assert_int_equal(c.list[at].samples, cases[i].samples);
+			assert_int_equal(c.list[at].target.kind, TARGET_CLASS);
+			assert_true(!at || c.list[at - 1].samples >= cases[i].samples);
+			assert_true(at == c.n - 1 || c.list[at + 1].samples <= cases[i].samples);
+		}
+		choices_free(&c);
+	}
+}
+
+/* Of a kernel without lines, system calls by all that runs in them, the most frequent ones. */
+static void test_calls(void **state)
+{
+	static const struct entered e[] = {
+		{ "do_syscall_64", 9000 },   { "__x64_sys_openat", 4000 },
+		{ "__do_sys_openat", 3900 }, { "ksys_read", 2000 },
+		{ "__x64_sys_unlink", 600 }, { "__x64_sys_nosuch", 5000 },
+		{ "__x64_sys_fsync", 500 },  { "__sys_sendto", 400 },
+		{ "__x64_sys_close", 19 },
+	};
+	struct choices c = sampled();
+
+	(void)state;
+	choices_keep_worth(&c, 10000, 10000, NULL);
+	choices_add_calls(&c, e, ARRAY_SIZE(e), 10000, 10000);
+	assert_int_equal(c.n, 3 + 4);
+	assert_string_equal(c.list[1].target.name, "syscall:openat");
+	assert_int_equal(c.list[1].target.kind, TARGET_SYSCALL);
+	assert_int_equal(c.list[1].samples, 4000);
+	assert_string_equal(c.list[3].target.name, "syscall:read");
+	assert_string_equal(c.list[5].target.name, "syscall:unlink");
+	assert_string_equal(c.list[6].target.name, "syscall:fsync");
+	choices_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_half),   cmocka_unit_test(test_nothing_expected),
 		cmocka_unit_test(test_prior),  cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_favour), cmocka_unit_test(test_both),
+		cmocka_unit_test(test_waits),  cmocka_unit_test(test_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

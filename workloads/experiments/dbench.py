@@ -24,7 +24,8 @@ class Main(Experiment):
     ]
     options = ["-k", "auto"]  # what is slow here is the kernel
     # Where it has its lines the paper's scope is fs/*; functions have no files.
-    named = [Named("SCOZ", "path_openat", "do_unlinkat", "do_filp_open", "vfs_unlink", title="path_openat, do_unlinkat"),
+    named = [Named("SCOZ", "path_openat", "do_unlinkat", "do_filp_open", "vfs_unlink", "syscall:openat", "syscall:unlink",
+                   title="path_openat, do_unlinkat"),
              Named("SCOZ", "jbd2", "ext4_journal", title="jbd2, ext4_journal_start_sb", name="kernel", options=["-b", "vmlinux"])]
     expected = ["kernel:", "func:0x", "bin:dbench"]  # its functions have no names
 

@@ -5,12 +5,14 @@ import os
 import shutil
 
 from harness.experiment import Change
+from harness.named import Named
 from harness.rocksdb import RocksDb
 
 
 class Main(RocksDb):
     name = "rocksdb-read"
     title = "RocksDB readrandom, a small cache"
+    named = [Named("BCOZ", "class:io", title="class:io (the paper's I/O subclass)")]
     expected = ["syscall:pread64", "kernel:", "librocksdb", "bin:"]
     changes = [
         Change("memory", "the database in memory (tmpfs)", "syscall:pread64", cheaper=100, options=["--waits"], sign=1, at_least=15),

@@ -7,6 +7,7 @@ A file in workloads/experiments has one class derived from Experiment, named Mai
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -18,6 +19,7 @@ from .figure import draw
 from .machine import Failed, tail
 
 PATIENCE = 600  # seconds: scozd calibrates, and may find the machine very busy
+ENTERED, CALLS = r"kernel:__(?:x64|arm64|do|se)_sys_(\w+)$", 4  # system calls that scozd chooses, and how many
 T95 = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23]  # Student's, 1 to 10 degrees of freedom
 
 
@@ -197,15 +199,23 @@ def truth(experiment, change, rounds, seconds):
 def ranking(path, number=named.FIRST):
     """What was sampled most, as scozd chooses targets from it.
 
-    Lines and functions by what is credited to them; binaries, which have all that their lines have, where no line or
-    function has enough.
+    Lines and functions by what is credited to them, a few system calls by all that runs in them (of a kernel without
+    lines); binaries, which have all that their lines have, where no line or function has enough. Waiting for disks is in
+    no sample.
     """
-    rows = [r.split() for r in scoz("targets", "-n", "1000", path, check=False).splitlines()[1:]]
-    rows = [(int(r[4]), r[5], os.path.basename(r[-1])) for r in rows if len(r) > 5 and r[4].isdigit()]  # "12.3 %" is two
+    rows = [r.split() for r in scoz("targets", "-n", "5000", path, check=False).splitlines()[1:]]
+    rows = [r for r in rows if len(r) > 5 and r[4].isdigit()]  # "12.3 %" is two
+    calls = {}  # of one call several functions may be in a chain
+    for row in rows:
+        entered = re.match(ENTERED, row[5])
+        if entered:
+            calls[entered[1]] = max(calls.get(entered[1], 0), int(row[0]))
+    calls = [(samples, "syscall:" + call, "") for call, samples in calls.items()]
+    rows = [(int(r[4]), r[5], os.path.basename(r[-1])) for r in rows]
     known = {binary for _, target, binary in rows if not target.startswith("bin:")}
     places = [r for r in rows if r[0] and not (r[1].startswith("bin:") and r[1][4:] in known)]
     enough = max(20, sum(r[0] for r in places) / 50)
-    chosen = [r for r in places if r[0] >= enough] or [r for r in rows if r[1].startswith("bin:")]
+    chosen = [r for r in places + sorted(calls, reverse=True)[:CALLS] if r[0] >= enough] or [r for r in rows if r[1].startswith("bin:")]
     return [target for _, target, _ in sorted(chosen, key=lambda r: -r[0])[:number]]
 
 

@@ -307,10 +307,10 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		end_external_wait(c, g, s, t, p, length, now);
 		if (owes_for_wait(s, t, p, now)) /* else nobody waits for it */
 			note_external_wait(t, p, s, length, most);
-		if (is_server(p)) {
+		if (p->flags & PF_KTHREAD)
 			t->through_io |= t->wait_classes & (BPF_CLASS_IO | BPF_CLASS_DISK);
+		if (is_server(p))
 			t->waited = 0;
-		}
 		if (s->operation_known && s->operation_involved)
 			serve(t, p, now + INVOLVED_FOR);
 		begin_queueing(t, READ_ONCE(g->delay), now);
@@ -335,7 +335,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		else
 			scoz_wake(&t->account, ender, now);
 		if (served)
-			note_wait(t, in_iowait(p) ? BPF_CLASS_IO : 0, 0, length, most);
+			note_wait(t, in_iowait(p) || (w && w->through_io) ? BPF_CLASS_IO : 0, 0,
+				  length, most);
 	}
 	if (p->flags & PF_KTHREAD) {
 		t->works_for = !(waker->flags & PF_KTHREAD) ? waker->pid : w ? w->works_for : 0;

@@ -72,6 +72,7 @@ struct target_time {
 	__s64 place;  /* instead of left, if another core has changed places with it; 0: none has */
 	__u64 server; /* a thread of the kernel runs there */
 	__u64 kick;   /* it has hit, and is to interrupt the others */
+	__u64 io;     /* ns that they waited for block devices, whatever the target is */
 	struct scoz_clock clock; /* three cache lines each */
 };
 

@@ -69,6 +69,8 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 	time->beyond = beyond;
 	if (!length || !involved)
 		return false;
+	if (t->wait_classes & BPF_CLASS_IO && !(next->flags & PF_KTHREAD))
+		time->io += length;
 	time->in_class = 0;
 	time->length = length;
 	time->limit = t->wait_limit;

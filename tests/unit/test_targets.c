@@ -55,7 +55,7 @@ static void resolve(struct fixture *f, uint32_t location, struct resolved_target
 	struct error err = {};
 
 	c.n_sites = locations_sites(f->locations, location, &c.sites);
-	assert_int_equal(target_resolve_chosen(&c, f->maps, true, ret, &err), 0);
+	assert_int_equal(target_resolve_chosen(&c, f->maps, NULL, true, ret, &err), 0);
 	free(c.sites);
 }
 
@@ -163,7 +163,7 @@ static void test_binary(void **state)
 
 	(void)state;
 	set_up(&f);
-	assert_int_equal(target_resolve_chosen(&c, f.maps, true, &r, &err), 0);
+	assert_int_equal(target_resolve_chosen(&c, f.maps, NULL, true, &r, &err), 0);
 	assert_int_equal(r.n, 1);
 	assert_int_equal(r.parts[0].binary, 2);
 	assert_in_range(f.work[2], r.parts[0].ranges->r[0].start,
@@ -185,12 +185,12 @@ static void test_unread(void **state)
 	(void)state;
 	assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &maps, NULL), 0);
 	maps_add(maps, 0, PID, START, 0x1000, 0, (struct file_id){ .ino = 1 }, path);
-	assert_int_equal(target_resolve_chosen(&c, maps, true, &r, &err), -EAGAIN);
+	assert_int_equal(target_resolve_chosen(&c, maps, NULL, true, &r, &err), -EAGAIN);
 	assert_non_null(strstr(err.text, "is still being read"));
 	assert_int_equal(maps_awaited(maps), 1);
-	assert_int_equal(target_resolve_chosen(&c, maps, false, &r, &err), -ENOENT);
+	assert_int_equal(target_resolve_chosen(&c, maps, NULL, false, &r, &err), -ENOENT);
 	maps_binary(maps, 1);
-	assert_int_equal(target_resolve_chosen(&c, maps, true, &r, &err), -ENOENT);
+	assert_int_equal(target_resolve_chosen(&c, maps, NULL, true, &r, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "bin:unread"));
 	maps_destroy(maps);
 }
@@ -222,7 +222,7 @@ static void test_made(void **state)
 	maps_catch_up(opt.maps);
 	assert_true(maps_resolve(opt.maps, PID, 0x1000, &site.binary, &place));
 	assert_non_null(maps_binary(opt.maps, site.binary)->table);
-	assert_int_equal(target_resolve_chosen(&chosen, opt.maps, true, &r, &err), -ENOENT);
+	assert_int_equal(target_resolve_chosen(&chosen, opt.maps, NULL, true, &r, &err), -ENOENT);
 	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
 		assert_int_equal(target_parse(specs[i], &t, &err), 0);
 		assert_int_equal(target_resolve(&t, opt.maps, handlers, true, &r, &err), -ENOTSUP);

@@ -13,6 +13,7 @@ struct choice {
 struct choices {
 	struct choice *list; /* most sampled first */
 	size_t n, cap;
+	bool waits_first; /* what is profiled waits for disks longer than it runs */
 };
 
 /*

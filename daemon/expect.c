@@ -165,6 +165,11 @@ static void conclude(struct session *s)
 	points_pause_marks(s->points, false);
 }
 
+void expect_run_over(struct session *s)
+{
+	conclude(s);
+}
+
 bool expect_sleep(struct session *s, double seconds)
 {
 	uint64_t end = clock_now_ns() + seconds * NSEC_PER_SEC;
@@ -180,7 +185,7 @@ bool expect_sleep(struct session *s, double seconds)
 void expect_begin(struct session *s, int pid)
 {
 	prior_record(s->prior, pid);
-	points_pause_marks(s->points, prior_recorded(s->prior) > 0);
+	points_pause_marks(s->points, prior_records_marks(s->prior));
 }
 
 bool expect_record(struct session *s)
@@ -195,6 +200,9 @@ bool expect_record(struct session *s)
 			return true;
 		if (!session_sleep(s, 0.05))
 			return false;
+		expect_poll(s);
+		if (s->expected) /* it has given up */
+			return true;
 	}
 	conclude(s);
 	end = clock_now_ns() + part_of_run(&s->opt, PATIENCE_S) * NSEC_PER_SEC;

@@ -48,11 +48,14 @@ struct pace {
 	double pause_s;
 };
 
-/* Of the point that says least in a given time. */
+/*
+ * Of the point that says least in a given time. One that would want windows that are longer than
+ * usual does not get them where another point does without.
+ */
 static struct pace slowest_pace(struct session *s)
 {
 	struct pace ret = { 0 };
-	double slowest = INFINITY;
+	double slowest = INFINITY, fastest = 0;
 
 	for (size_t i = 0; i < points_count(s->points); i++) {
 		const struct point_reading *first = points_first(s->points, i);
@@ -63,10 +66,15 @@ static struct pace slowest_pace(struct session *s)
 		points_read(s->points, i, &r);
 		p.visits_per_s = (r.visits - first->visits) / ((r.time - first->time) / 1e9);
 		rate = window_visits_per_s(p.visits_per_s, p.pause_s);
+		fastest = fmax(fastest, rate);
 		if (rate > 0 && rate < slowest) {
 			slowest = rate;
 			ret = p;
 		}
+	}
+	if (slowest < WINDOW_USUAL_PER_S && fastest >= WINDOW_USUAL_PER_S) {
+		ret.visits_per_s = slowest;
+		ret.pause_s = 0;
 	}
 	return ret;
 }
@@ -121,7 +129,7 @@ static int measure_trial(struct experiment *x, const struct plan_window *what,
 	struct profile_window w[WINDOW_MAX_HOLD];
 	int ret;
 
-	if (length.bursts) {
+	if (length.bursts && windows_mostly_empty(x->windows)) {
 		tell_of_bursts(x, pace, &length);
 		windows_discard_all(x->windows, DISCARD_BURSTS);
 		return 0; /* the plan begins anew */

@@ -15,6 +15,7 @@
 struct prior {
 	int socket, pid;
 	bool asked, recording, concluded, over;
+	bool marks; /* are among what it records */
 	uint64_t began_ns;
 	struct expectations *e;
 };
@@ -26,6 +27,20 @@ static bool is_wanted(const struct options *o)
 	for (size_t i = 0; i < o->n_points; i++)
 		points |= !o->points[i].latency;
 	return o->replay && o->warmup > 0 && points;
+}
+
+static bool records_marks(const struct options *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n_points && n < PRIOR_POINTS; i++) {
+		if (o->points[i].latency)
+			continue;
+		if (o->points[i].begin.kind == POINT_MARK)
+			return true;
+		n++;
+	}
+	return false;
 }
 
 struct prior *prior_start(const struct options *o)
@@ -47,7 +62,7 @@ struct prior *prior_start(const struct options *o)
 		return NULL;
 	}
 	p = xcalloc(1, sizeof(*p));
-	*p = (struct prior){ .socket = pair[0], .pid = pid };
+	*p = (struct prior){ .socket = pair[0], .pid = pid, .marks = records_marks(o) };
 	p->e = xcalloc(1, sizeof(*p->e));
 	return p;
 }
@@ -175,12 +190,18 @@ double prior_recorded(const struct prior *p)
 	return p && p->recording ? (clock_now_ns() - p->began_ns) / 1e9 : 0;
 }
 
+bool prior_records_marks(const struct prior *p)
+{
+	return p && p->recording && !p->concluded && !p->over && p->marks;
+}
+
 void prior_conclude(struct prior *p)
 {
 	if (!p || !p->asked || p->concluded)
 		return;
 	p->concluded = true;
-	tell(p, PRIOR_END, 0);
+	if (!p->over)
+		tell(p, PRIOR_END, 0);
 }
 
 bool prior_pending(const struct prior *p)

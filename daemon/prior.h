@@ -22,6 +22,8 @@ struct prior *prior_start(const struct options *o);
 void prior_record(struct prior *p, int pid);
 /* For how many seconds it has recorded; 0: it does not. */
 double prior_recorded(const struct prior *p);
+/* It wants to see each visit of a mark, now. */
+bool prior_records_marks(const struct prior *p);
 /* It is enough: replay. */
 void prior_conclude(struct prior *p);
 /* Is there anything that is still to come? */

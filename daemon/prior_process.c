@@ -41,7 +41,6 @@
 #define MOST_BYTES    (64u << 20)	  /* of the recording */
 #define MOST_MEMORY   (1ull << 30)	  /* of the replay */
 #define MOST_CPU_S    60
-#define MOST_POINTS   4	  /* each is a replay */
 #define NEXT_FIRSTS   2	  /* of which next steps are looked for: a replay each, ... */
 #define NEXT_TARGETS  24  /* ... of so many targets */
 #define LEAST_SAMPLES 8	  /* of a target that nobody has named */
@@ -64,7 +63,7 @@ struct process {
 	int memory;
 	char path[32]; /* leads to it */
 	bool everybody;
-	uint32_t progress[MOST_POINTS]; /* by number in the recording */
+	uint32_t progress[PRIOR_POINTS]; /* by number in the recording */
 	size_t n_points;
 	struct profile_replay replay;
 	char **files; /* of each target: what its binary is a link to; NULL: it is none */
@@ -79,6 +78,9 @@ static void __attribute__((noreturn)) finish(struct process *p, const char *why)
 	snprintf(m.done.why, sizeof(m.done.why), "%s", why);
 	m.done.replay.why = NULL;
 	send(p->socket, &m, sizeof(m), MSG_NOSIGNAL);
+	/* As long as it looks for marks nobody else is to read what anybody wrote. */
+	symbolizer_abandon();
+	causal_points_destroy(p->points);
 	symbolizer_stop();
 	_exit(0);
 }
@@ -92,7 +94,7 @@ static int add_points(struct process *p, struct error *err)
 	int ret = 0;
 
 	p->points = causal_points_create(p->recorder);
-	for (size_t i = 0; i < o->n_points && p->n_points < MOST_POINTS && !ret; i++) {
+	for (size_t i = 0; i < o->n_points && p->n_points < PRIOR_POINTS && !ret; i++) {
 		if (o->points[i].latency)
 			continue;
 		ret = causal_points_add(p->points, &o->points[i].begin, p->n_points, err);
@@ -586,6 +588,7 @@ void prior_main(int socket, const struct options *o)
 		finish(&p, err.text);
 	symbolizer_abandon();
 	causal_points_destroy(p.points);
+	p.points = NULL;
 	recorder_destroy(p.recorder);
 	symbolizer_stop();
 	setpriority(PRIO_PROCESS, 0, NICE);

@@ -5,7 +5,8 @@
 
 #include "daemon/expectation.h"
 
-#define PRIOR_MOST 512 /* of each kind */
+#define PRIOR_MOST   512 /* of each kind */
+#define PRIOR_POINTS 4	 /* progress points, the first ones: each is a replay */
 
 enum prior_type {
 	PRIOR_BEGIN, /* to it: record */

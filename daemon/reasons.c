@@ -2,7 +2,6 @@
 #include "unwind/unwind.h"
 #include "daemon/reasons.h"
 #include "plan/period.h"
-#include "stats/discard.h"
 
 #define MAX_BEYOND    0.05 /* of the time that the target waits: not counted */
 #define MAX_NAMELESS  3	   /* binaries to be named */
@@ -122,13 +121,8 @@ static const char *class_meaning(const struct target *t)
 static bool is_bursty(struct experiment *x, const struct profile_window *w, size_t n)
 {
 	double pause_s = points_longest_pause_s(x->s->points, x->slowest);
-	size_t empty = 0;
 
-	if (x->in_bursts)
-		return true;
-	for (size_t i = 0; i < n; i++)
-		empty += w[i].discard && !strcmp(w[i].discard, discard_name(DISCARD_FEW_VISITS));
-	return empty > n / 2 && pause_s > w[n - 1].wall_s;
+	return x->in_bursts || (windows_mostly_empty(x->windows) && pause_s > w[n - 1].wall_s);
 }
 
 static void too_few_bursts(struct experiment *x, size_t kept)

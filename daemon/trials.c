@@ -6,11 +6,12 @@
 
 #include "base/labels.h"
 
-#define CHOOSE_NS NSEC_PER_SEC
-#define RETRY_NS  (200 * NSEC_PER_MSEC)
-#define REST_NS	  NSEC_PER_SEC
-#define UNREAD_NS (5 * NSEC_PER_SEC) /* that a target waits for files that may hold it */
-#define MAX_RESTS 5		     /* of which each is twice as long as the one before */
+#define CHOOSE_NS  NSEC_PER_SEC
+#define RETRY_NS   (200 * NSEC_PER_MSEC)
+#define REST_NS	   NSEC_PER_SEC
+#define UNREAD_NS  (5 * NSEC_PER_SEC) /* that a target waits for files that may hold it */
+#define CODE_FIRST 0.99
+#define MAX_RESTS  5 /* of which each is twice as long as the one before */
 
 struct entry {
 	struct trial trial;
@@ -105,6 +106,22 @@ static void forget_code(struct entry *e)
 }
 
 /* Trials that go on get a new weight, and what has since been seen of them. */
+/*
+ * Waits take long to be known, and as long as the first target is not known no other is tried: so
+ * the code with the most samples comes first, unless there is less of it than of waiting.
+ */
+static void let_code_be_first(const struct choices *c, double *weights)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->list[i].target.kind != TARGET_CLASS)
+			most = fmax(most, weights[i]);
+	for (size_t i = 0; i < c->n && most > 0 && !c->waits_first; i++)
+		if (c->list[i].target.kind == TARGET_CLASS)
+			weights[i] = fmin(weights[i], CODE_FIRST * most);
+}
+
 static void refresh_trials(struct trials *l)
 {
 	_cleanup_free_ double *weights = NULL;
@@ -114,6 +131,7 @@ static void refresh_trials(struct trials *l)
 	weights = xcalloc(c.n + 1, sizeof(*weights));
 	for (size_t i = 0; i < c.n; i++) /* before their names are taken */
 		weights[i] = choices_weight(&c, i, l->s->expected);
+	let_code_be_first(&c, weights);
 	for (size_t i = 0; i < c.n; i++) {
 		struct chosen_target *new = &c.list[i].target, old;
 		int at = find(l, new->name);

@@ -66,6 +66,16 @@ const struct profile_window *windows_all(const struct windows *l, size_t *n)
 	return l->list;
 }
 
+bool windows_mostly_empty(const struct windows *l)
+{
+	size_t empty = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		empty += l->list[i].discard &&
+			 !strcmp(l->list[i].discard, discard_name(DISCARD_FEW_VISITS));
+	return 2 * empty > l->n;
+}
+
 uint32_t windows_units(const struct windows *l)
 {
 	return l->units;

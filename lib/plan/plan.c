@@ -300,6 +300,9 @@ void plan_forget(struct plan *p)
 	for (size_t i = 0; i < p->n; i++)
 		target_forget(p, &p->t[i]);
 	p->first = -1;
+	/* What comes may take longer, or shorter. */
+	p->treated = 0;
+	p->started_s = -1;
 	plan_interrupt(p);
 }
 

@@ -101,7 +101,9 @@ struct window_length window_tuner_next(struct window_tuner *t, double visits_per
 	double scale = 1 << t->doublings;
 	double settle = clamp(SETTLE_VISITS / rate, SETTLE_MIN_S, SETTLE_MAX_S);
 	double length = clamp(WINDOW_VISITS / rate, WINDOW_MIN_S, WINDOW_MAX_S);
-	double least = fmin(LEAST_VISITS / rate, LIMIT_S);
+	/* By the pauses that were seen: a program that has begun late has a rate that tells little.
+	 */
+	double least = fmin(fmin(LEAST_VISITS / rate, LEAST_VISITS * pause_s), LIMIT_S);
 	struct window_length ret = { .settle_s = fmax(settle * scale,
 						      least * LEAST_SETTLE / LEAST_VISITS),
 				     .length_s = fmax(fmin(length * scale, WINDOW_MAX_S), least) };

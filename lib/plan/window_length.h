@@ -12,12 +12,14 @@ struct window_length {
 	bool paused;   /* longer, and later, than as many even visits would make it */
 	/*
 	 * The pauses between visits are longer than was known: the windows so far hold what chance
-	 * put into them, much of it from before the speedup changed.
+	 * put into them, much of it from before the speedup changed. Where most of them hold
+	 * something all the same the pauses are rare, and they are good.
 	 */
 	bool bursts;
 };
 
-#define WINDOW_MAX_HOLD 4
+#define WINDOW_MAX_HOLD	   4
+#define WINDOW_USUAL_PER_S 0.4 /* window_visits_per_s() for which usual windows are long enough */
 
 struct window_tuner;
 struct window_tuner *window_tuner_create(void);

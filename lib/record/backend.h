@@ -37,6 +37,8 @@ struct record_backend_ops {
 	/* May be NULL. The progress point @id is at @offset of the file. */
 	int (*add_point)(struct record_backend *b, const struct recorder_point *p, uint32_t id,
 			 struct error *err);
+	/* As add_point. Its latest place. */
+	void (*withdraw_point)(struct record_backend *b);
 	/* No samples any more; records of what is under way. */
 	void (*finish)(struct record_backend *b);
 	uint64_t (*lost)(struct record_backend *b);

@@ -320,6 +320,7 @@ static int start(struct record_backend *base, struct error *err)
 		r = enable(b, &b->events.list[i], err);
 	if (!r && base->opt.everybody)
 		r = add_process(base, 0, err);
+	b->skel->bss->started = 1;
 	return r;
 }
 
@@ -386,6 +387,13 @@ static int add_point(struct record_backend *base, const struct recorder_point *p
 	return 0;
 }
 
+static void withdraw_point(struct record_backend *base)
+{
+	struct bpf_recorder *b = self(base);
+
+	bpf_link__destroy(b->links[--b->n_links]);
+}
+
 static void finish(struct record_backend *base)
 {
 	struct bpf_recorder *b = self(base);
@@ -422,6 +430,7 @@ const struct record_backend_ops record_bpf = {
 	.drain = drain,
 	.drain_trace = drain_trace,
 	.add_point = add_point,
+	.withdraw_point = withdraw_point,
 	.finish = finish,
 	.lost = lost,
 	.destroy = destroy,

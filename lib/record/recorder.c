@@ -741,6 +741,11 @@ int recorder_add_point(struct recorder *r, const struct recorder_point *p, uint3
 	return r->backend->ops->add_point(r->backend, p, id, err);
 }
 
+void recorder_withdraw_point(struct recorder *r)
+{
+	r->backend->ops->withdraw_point(r->backend);
+}
+
 int recorder_start(struct recorder *r, struct error *err)
 {
 	int rc = maps_start(r->maps, err);

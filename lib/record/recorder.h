@@ -79,6 +79,8 @@ char *recorder_next_file(const struct recorder *r, uint64_t *serial);
 /* Causal recordings, at any time: who comes there is told as TRACE_PROGRESS with @id. */
 int recorder_add_point(struct recorder *r, const struct recorder_point *p, uint32_t id,
 		       struct error *err);
+/* Takes the place in a program back that was added last. */
+void recorder_withdraw_point(struct recorder *r);
 int recorder_start(struct recorder *r, struct error *err);
 /* To be called every RECORDER_POLL_MS or so. */
 #define RECORDER_POLL_MS 50

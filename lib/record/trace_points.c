@@ -43,7 +43,12 @@ static int attach_site(struct causal_points *c, const struct held_file *file,
 	int ret = site->refused ? error_set(err, site->refused, "%s", site->why)
 				: recorder_add_point(c->recorder, &p, id, err);
 
-	return ret ? ret : probe_sites_unchanged(sites, i, file, err);
+	if (ret)
+		return ret;
+	ret = probe_sites_unchanged(sites, i, file, err);
+	if (ret)
+		recorder_withdraw_point(c->recorder);
+	return ret;
 }
 
 static int add_code(struct causal_points *c, const struct point *point, uint32_t id,

@@ -13,6 +13,7 @@
 struct strangers {
 	uint32_t point;
 	bool *followed; /* by thread */
+	bool any;	/* somebody is followed: what was before is of before the recording */
 	uint64_t theirs, others;
 };
 
@@ -33,7 +34,7 @@ static inline bool strangers_visit(struct strangers *s, const struct trace_event
 	case TRACE_ENTER:
 	case TRACE_LEAVE:
 		if (known)
-			s->followed[e->thread] = true;
+			s->followed[e->thread] = s->any = true;
 		return false;
 	case TRACE_PROGRESS:
 		if (e->other != s->point)
@@ -42,7 +43,7 @@ static inline bool strangers_visit(struct strangers *s, const struct trace_event
 			s->theirs++;
 			return false;
 		}
-		s->others++;
+		s->others += s->any;
 		return true;
 	}
 	return false;

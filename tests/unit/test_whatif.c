@@ -773,6 +773,7 @@ static void test_strangers(void **state)
 
 	(void)state;
 	strangers_begin(&s, &t, 3);
+	visits_by(&s, 1, 3, true);
 	assert_true(strangers_share(&s) == 0);
 	assert_false(strangers_visit(&s, &(struct trace_event){ .type = TRACE_FORK, .thread = 0 }));
 	visits_by(&s, 0, 3, false);

@@ -191,8 +191,13 @@ static void test_windows_hold_several_bursts(void **state)
 	assert_float_equal(l.length_s, 0.1, 1e-9);
 	assert_true(window_tuner_next(t, 50000, 0.5).paused);
 	/* ... however seldom: the last visit before a window belongs to it. */
-	l = window_tuner_next(t, 0.1, 0);
+	l = window_tuner_next(t, 0.1, 10);
 	assert_true(l.length_s >= 40 && l.settle_s >= 20 && !l.paused);
+	/* One that has begun late: two visits in 20 s, but each 50 ms since. */
+	l = window_tuner_next(t, 0.1, 0);
+	assert_true(l.length_s <= 10 && l.settle_s <= 4);
+	l = window_tuner_next(t, 0.1, 0.05);
+	assert_true(l.length_s <= 10 && l.settle_s <= 4);
 	window_tuner_free(t);
 }
 

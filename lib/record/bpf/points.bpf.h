@@ -21,7 +21,7 @@ static __always_inline int visit(u32 point)
 	char comm[16];
 	u32 tid;
 
-	if (finished || !s || is_self(task))
+	if (!started || finished || !s || is_self(task))
 		return 0;
 	if (config && config->comm[0]) {
 		bpf_get_current_comm(comm, sizeof(comm));

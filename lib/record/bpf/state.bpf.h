@@ -14,6 +14,9 @@ const volatile __s32 self_tgid = -1;
 const volatile __u32 everybody; /* 1: all threads; 0: those that are marked and their children */
 volatile __u32 chain_at_switch; /* 1: no hook after the switch: kernel chain only */
 
+/* Progress counts from now on: programs are attached before. */
+volatile __u32 started;
+
 /*
  * When the recording ended, 0: it goes on. From then on nothing changes: threads that still wait
  * are looked at one after the other.

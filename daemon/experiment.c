@@ -129,7 +129,7 @@ static int measure_trial(struct experiment *x, const struct plan_window *what,
 	struct profile_window w[WINDOW_MAX_HOLD];
 	int ret;
 
-	if (length.bursts && windows_mostly_empty(x->windows)) {
+	if (length.bursts && windows_often_empty(x->windows)) {
 		tell_of_bursts(x, pace, &length);
 		windows_discard_all(x->windows, DISCARD_BURSTS);
 		return 0; /* the plan begins anew */

@@ -122,7 +122,7 @@ static bool is_bursty(struct experiment *x, const struct profile_window *w, size
 {
 	double pause_s = points_longest_pause_s(x->s->points, x->slowest);
 
-	return x->in_bursts || (windows_mostly_empty(x->windows) && pause_s > w[n - 1].wall_s);
+	return x->in_bursts || (windows_often_empty(x->windows) && pause_s > w[n - 1].wall_s);
 }
 
 static void too_few_bursts(struct experiment *x, size_t kept)

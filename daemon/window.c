@@ -22,7 +22,9 @@
 #define MAX_LAPSED	0.05  /* without a lease, of the window: a part of it was not treated */
 #define MAX_CLIPPED	0.002 /* of the ticks */
 #define MAX_VISITS	1e15
-#define SEQ_GAP		8 /* windows of different runs of the command are no neighbours */
+#define EMPTY_SHARE \
+	0.2	  /* a program that stands still now and then leaves fewer windows without visits */
+#define SEQ_GAP 8 /* windows of different runs of the command are no neighbours */
 
 struct windows {
 	struct session *s;
@@ -66,14 +68,14 @@ const struct profile_window *windows_all(const struct windows *l, size_t *n)
 	return l->list;
 }
 
-bool windows_mostly_empty(const struct windows *l)
+bool windows_often_empty(const struct windows *l)
 {
 	size_t empty = 0;
 
 	for (size_t i = 0; i < l->n; i++)
 		empty += l->list[i].discard &&
 			 !strcmp(l->list[i].discard, discard_name(DISCARD_FEW_VISITS));
-	return 2 * empty > l->n;
+	return empty > EMPTY_SHARE * l->n;
 }
 
 uint32_t windows_units(const struct windows *l)

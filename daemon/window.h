@@ -27,8 +27,8 @@ void windows_discard_all(struct windows *l, enum discard why);
 void windows_next_run(struct windows *l);
 /* Of this run. */
 const struct profile_window *windows_all(const struct windows *l, size_t *n);
-/* Most of them held no visit, or hardly any. */
-bool windows_mostly_empty(const struct windows *l);
+/* More of them than chance brings held no visit, or hardly any: pauses are no rarity. */
+bool windows_often_empty(const struct windows *l);
 /* Treated windows kept. */
 uint32_t windows_units(const struct windows *l);
 /* What they come to, in a sentence; NULL: nothing. To be freed. */

@@ -12,8 +12,8 @@ struct window_length {
 	bool paused;   /* longer, and later, than as many even visits would make it */
 	/*
 	 * The pauses between visits are longer than was known: the windows so far hold what chance
-	 * put into them, much of it from before the speedup changed. Where most of them hold
-	 * something all the same the pauses are rare, and they are good.
+	 * put into them, much of it from before the speedup changed. Where nearly all of them
+	 * hold something all the same the pauses are rare, and they are good.
 	 */
 	bool bursts;
 };

@@ -27,7 +27,7 @@ class Main(Experiment):
     named = [Named("SCOZ", "path_openat", "do_unlinkat", "do_filp_open", "vfs_unlink", "syscall:openat", "syscall:unlink",
                    title="path_openat, do_unlinkat"),
              Named("SCOZ", "jbd2", "ext4_journal", title="jbd2, ext4_journal_start_sb", name="kernel", options=["-b", "vmlinux"])]
-    expected = ["kernel:", "func:0x", "bin:dbench"]  # its functions have no names
+    expected = ["kernel:", "syscall:", "func:0x", "bin:dbench"]  # its functions have no names
 
     def prepare(self):
         self.memory = self.machine.tmpfs("memory")

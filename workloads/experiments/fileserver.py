@@ -14,7 +14,7 @@ class Main(Filebench):
     costs = ["wrtfile", "appendfilerand"]
     options = ["-k", "auto"]
     rounds, measure_seconds = 4, 3
-    expected = ["kernel:", "bin:"]
+    expected = ["kernel:", "syscall:", "bin:"]
     changes = [
         Change("memory", "in memory (tmpfs)", "syscall:write", sign=1),
         Change("data", "data is not written before its journal (mount -o data=writeback)", "syscall:write"),

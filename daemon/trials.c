@@ -108,18 +108,21 @@ static void forget_code(struct entry *e)
 /* Trials that go on get a new weight, and what has since been seen of them. */
 /*
  * Waits take long to be known, and as long as the first target is not known no other is tried: so
- * the code with the most samples comes first, unless there is less of it than of waiting.
+ * the code with the most samples comes first, or the waits where there is more of these.
  */
-static void let_code_be_first(const struct choices *c, double *weights)
+static void order_waits_and_code(const struct choices *c, double *weights)
 {
 	double most = 0;
 
 	for (size_t i = 0; i < c->n; i++)
 		if (c->list[i].target.kind != TARGET_CLASS)
 			most = fmax(most, weights[i]);
-	for (size_t i = 0; i < c->n && most > 0 && !c->waits_first; i++)
-		if (c->list[i].target.kind == TARGET_CLASS)
-			weights[i] = fmin(weights[i], CODE_FIRST * most);
+	for (size_t i = 0; i < c->n && most > 0; i++) {
+		if (c->list[i].target.kind != TARGET_CLASS)
+			continue;
+		weights[i] = c->waits_first ? fmax(weights[i], most / CODE_FIRST)
+					    : fmin(weights[i], CODE_FIRST * most);
+	}
 }
 
 static void refresh_trials(struct trials *l)
@@ -131,7 +134,7 @@ static void refresh_trials(struct trials *l)
 	weights = xcalloc(c.n + 1, sizeof(*weights));
 	for (size_t i = 0; i < c.n; i++) /* before their names are taken */
 		weights[i] = choices_weight(&c, i, l->s->expected);
-	let_code_be_first(&c, weights);
+	order_waits_and_code(&c, weights);
 	for (size_t i = 0; i < c.n; i++) {
 		struct chosen_target *new = &c.list[i].target, old;
 		int at = find(l, new->name);

@@ -272,6 +272,7 @@ void choose_targets(struct session *s, struct choices *ret)
 {
 	struct engine_ledger ledger;
 	struct credits c;
+	bool can_tell;
 
 	*ret = (struct choices){};
 	credits_read(s, &c);
@@ -279,12 +280,13 @@ void choose_targets(struct session *s, struct choices *ret)
 	/* With fewer samples in all a place may yet turn out to have its share. */
 	for (enum grain g = FUNCTIONS; !ret->n && g <= BINARIES && code_can_tell(c.sum); g++)
 		choose_by_grain(s, &c, g, ret);
-	if (ret->n || code_can_tell(c.sum))
+	can_tell = ret->n || code_can_tell(c.sum);
+	if (can_tell)
 		choose_calls(s, &c, ret);
 	if (engine_knows_classes(s->engine) && !s->opt.n_binary_scope && !s->opt.n_source_scope) {
 		engine_read_ledger(s->engine, &ledger);
 		ret->waits_first = ledger.io_waited > ledger.ran;
-		if (ret->n || ret->waits_first || code_can_tell(c.sum))
+		if (can_tell || ret->waits_first)
 			choices_add_waits(ret, ledger.io_waited, ledger.ran, c.sum, c.all);
 	}
 	free(c.location);

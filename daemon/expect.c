@@ -158,16 +158,10 @@ void expect_poll(struct session *s)
 		tell(s);
 }
 
-/* From now on marks are counted by the programs again. */
-static void conclude(struct session *s)
+void expect_conclude(struct session *s)
 {
 	prior_conclude(s->prior);
 	points_pause_marks(s->points, false);
-}
-
-void expect_run_over(struct session *s)
-{
-	conclude(s);
 }
 
 bool expect_sleep(struct session *s, double seconds)
@@ -204,7 +198,7 @@ bool expect_record(struct session *s)
 		if (s->expected) /* it has given up */
 			return true;
 	}
-	conclude(s);
+	expect_conclude(s);
 	end = clock_now_ns() + part_of_run(&s->opt, PATIENCE_S) * NSEC_PER_SEC;
 	for (expect_poll(s); !s->expected && clock_now_ns() < end; expect_poll(s)) {
 		if (!session_sleep(s, 0.02))
@@ -219,7 +213,7 @@ void expect_end(struct session *s)
 
 	if (s->expected || !s->writer || !prior_pending(s->prior) || session_at_once)
 		return;
-	conclude(s);
+	expect_conclude(s);
 	for (expect_poll(s); !s->expected && clock_now_ns() < end && !session_at_once;
 	     expect_poll(s))
 		usleep(10000);

@@ -13,8 +13,8 @@
 bool expect_record(struct session *s);
 /* From now on, @pid, 0: what the options name; marks are not counted by programs meanwhile. */
 void expect_begin(struct session *s, int pid);
-/* The command has ended; if it is run again, that is none of the recording. */
-void expect_run_over(struct session *s);
+/* It is enough, or the command has ended and may be run again: marks are counted by programs. */
+void expect_conclude(struct session *s);
 /* As session_sleep(), with expect_poll(): a recording may end early. */
 bool expect_sleep(struct session *s, double seconds);
 /* Takes what has come since. Between windows. */

@@ -379,7 +379,7 @@ static int run_once(struct experiment *x, struct error *err)
 	points_interrupt(s->points);
 	ret = experiment_run(x, err);
 	engine_set_speedup(s->engine, 0);
-	expect_run_over(s);
+	expect_conclude(s);
 	if (s->command.pid) /* the run is over before the command is: its end says nothing */
 		command_terminate(&s->command, GRACE_S, &session_at_once);
 	return ret;

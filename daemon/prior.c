@@ -22,23 +22,18 @@ struct prior {
 
 static bool is_wanted(const struct options *o)
 {
-	bool points = o->end_to_end;
+	uint32_t points[PRIOR_POINTS];
 
-	for (size_t i = 0; i < o->n_points; i++)
-		points |= !o->points[i].latency;
-	return o->replay && o->warmup > 0 && points;
+	return o->replay && o->warmup > 0 && (o->end_to_end || prior_points(o, points));
 }
 
 static bool records_marks(const struct options *o)
 {
-	size_t n = 0;
+	uint32_t points[PRIOR_POINTS];
 
-	for (size_t i = 0; i < o->n_points && n < PRIOR_POINTS; i++) {
-		if (o->points[i].latency)
-			continue;
-		if (o->points[i].begin.kind == POINT_MARK)
+	for (size_t n = prior_points(o, points); n > 0; n--) {
+		if (o->points[points[n - 1]].begin.kind == POINT_MARK)
 			return true;
-		n++;
 	}
 	return false;
 }

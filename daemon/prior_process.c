@@ -69,6 +69,17 @@ struct process {
 	char **files; /* of each target: what its binary is a link to; NULL: it is none */
 };
 
+size_t prior_points(const struct options *o, uint32_t *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n_points && n < PRIOR_POINTS; i++) {
+		if (!o->points[i].latency)
+			ret[n++] = i;
+	}
+	return n;
+}
+
 /* ---- answers ---- */
 
 static void __attribute__((noreturn)) finish(struct process *p, const char *why)
@@ -94,12 +105,9 @@ static int add_points(struct process *p, struct error *err)
 	int ret = 0;
 
 	p->points = causal_points_create(p->recorder);
-	for (size_t i = 0; i < o->n_points && p->n_points < PRIOR_POINTS && !ret; i++) {
-		if (o->points[i].latency)
-			continue;
-		ret = causal_points_add(p->points, &o->points[i].begin, p->n_points, err);
-		p->progress[p->n_points++] = i;
-	}
+	p->n_points = prior_points(o, p->progress);
+	for (size_t i = 0; i < p->n_points && !ret; i++)
+		ret = causal_points_add(p->points, &o->points[p->progress[i]].begin, i, err);
 	if (!ret && o->command && !binary_find(o->command[0], &path, NULL))
 		causal_points_search(p->points, path, MARKS_S);
 	return ret;

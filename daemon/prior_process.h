@@ -17,6 +17,9 @@ enum prior_type {
 	PRIOR_DONE, /* there is no more, and why if there was nothing */
 };
 
+/* Which of the progress points it records, by their numbers; returns how many. */
+size_t prior_points(const struct options *o, uint32_t *ret);
+
 struct prior_order {
 	enum prior_type type;
 	int pid;

@@ -406,6 +406,14 @@ static struct maps *create(void)
 	return m;
 }
 
+/* Of a process of ours with this map. */
+static struct maps *create_for(const char *text)
+{
+	make_process(getuid(), 0);
+	write_map(text);
+	return create();
+}
+
 /* What is at @address of @pid now; NULL: nothing. Tables are made at once. */
 static const char *found(struct maps *m, int pid, uint64_t address)
 {
@@ -456,9 +464,7 @@ static void test_names(void **state)
 	uint64_t serial = 0;
 
 	(void)state;
-	make_process(getuid(), 0);
-	write_map("7f0000001000 10 one\n7f0000001010 10 two, cut");
-	m = create();
+	m = create_for("7f0000001000 10 one\n7f0000001010 10 two, cut");
 	expect_found(m, PID, CODE + 5, "one");
 	expect_found(m, PID, CODE + 0x15, NULL);
 	/* It grows, and the code is replaced. */
@@ -482,9 +488,7 @@ static void test_written_anew(void **state)
 	struct maps *m;
 
 	(void)state;
-	make_process(getuid(), 0);
-	write_map("7f0000001000 10 one\n7f0000002000 10 two\n");
-	m = create();
+	m = create_for("7f0000001000 10 one\n7f0000002000 10 two\n");
 	expect_found(m, PID, CODE, "one");
 	write_map("7f0000003000 10 other\n"); /* shorter */
 	expect_found(m, PID, CODE + 0x2000, "other");
@@ -505,9 +509,7 @@ static void test_life(void **state)
 	struct maps *m;
 
 	(void)state;
-	make_process(getuid(), 0);
-	write_map("7f0000001000 10 one\n");
-	m = create();
+	m = create_for("7f0000001000 10 one\n");
 	expect_found(m, PID, CODE, "one");
 	/* A child has what its parent had made. */
 	maps_fork(m, clock_now_ns(), PID, PID + 1);
@@ -570,9 +572,7 @@ static void test_bounded(void **state)
 	uint32_t before;
 
 	(void)state;
-	make_process(getuid(), 0);
-	write_map("7f0000001000 10 one\n");
-	m = create();
+	m = create_for("7f0000001000 10 one\n");
 	m->made_bytes = 255 << 20;
 	expect_found(m, PID, CODE, "one");
 	m->made_bytes = 256 << 20;
@@ -642,9 +642,7 @@ static void test_descriptors(void **state)
 	size_t before;
 
 	(void)state;
-	make_process(getuid(), 0);
-	write_map("7f0000001000 10 one\n");
-	m = create();
+	m = create_for("7f0000001000 10 one\n");
 	before = m->n_fd;
 	expect_found(m, PID, CODE, "one");
 	assert_int_equal(m->n_fd, before + 1);
@@ -665,9 +663,7 @@ static void test_no_descriptors(void **state)
 	struct maps *m;
 
 	(void)state;
-	make_process(getuid(), 0);
-	write_map("7f0000001000 10 one\n");
-	m = create();
+	m = create_for("7f0000001000 10 one\n");
 	m->max_fd = m->n_fd;
 	resolve_only(m);
 	assert_int_equal(m->n_fd, m->max_fd);
@@ -701,9 +697,7 @@ static void test_refused_later(void **state)
 	struct maps *m;
 
 	(void)state;
-	make_process(getuid(), 0);
-	write_map("7f0000001000 10 one\n");
-	m = create();
+	m = create_for("7f0000001000 10 one\n");
 	expect_found(m, PID, CODE, "one");
 	append_map("7f0000002000 10 forged\n");
 	assert_int_equal(chmod(path, 0666), 0);
@@ -761,9 +755,7 @@ static void test_symbolizer(void **state)
 	sysroot = "";
 	assert_int_equal(symbolizer_start(&err), 0);
 	sysroot = scratch;
-	make_process(getuid(), 0);
-	write_map("7f0000001000 10 one\n");
-	m = create();
+	m = create_for("7f0000001000 10 one\n");
 	expect_found(m, PID, CODE, "one");
 	append_map("7f0000002000 10 two\n");
 	expect_found(m, PID, CODE + 0x1000, "two");

@@ -11,9 +11,7 @@
 
 #include "tests/sim/replay.h"
 #include "whatif/bounds.h"
-#include "whatif/candidates.h"
 #include "whatif/predict.h"
-#include "whatif/strangers.h"
 #include "whatif/turns.h"
 
 #define SECONDS 3
@@ -662,129 +660,6 @@ static void test_graphs(void **state)
 		fail_msg("the truth of %d of %d graphs is within the bounds", inside, n);
 }
 
-/* ---- what is asked for ---- */
-
-static bool is_swap(const struct predict_target *t, void *arg)
-{
-	(void)arg;
-	return !strcmp(t->symbol, "swap");
-}
-
-/* main (a.c:9) calls work (a.c:3), which calls an inlined function of the system's header. */
-static void test_candidates(void **state)
-{
-	struct record_frame frames[] = {
-		{ .symbol = "main", .object = "/h/a", .file = "/h/a.c", .line = 9 },
-		{ .symbol = "work", .object = "/h/a", .file = "/h/a.c", .line = 3 },
-		{ .symbol = "swap",
-		  .object = "/h/a",
-		  .file = "/usr/include/c++/12/swap.h",
-		  .line = 7,
-		  .kind = FRAME_INLINED },
-		{ .symbol = "[unknown]", .object = "/h/a" },
-	};
-	struct record_stack stacks[] = { { 0, TRACE_NONE }, { 1, 0 }, { 2, 1 }, { 3, 0 } };
-	struct trace_event samples[] = { { .stack = 2, .weight = 60 },
-					 { .stack = 1, .weight = 30 },
-					 { .stack = 3, .weight = 10 } };
-	struct trace t = { .frames = frames,
-			   .n_frames = ARRAY_SIZE(frames),
-			   .stacks = stacks,
-			   .n_stacks = ARRAY_SIZE(stacks),
-			   .samples = samples,
-			   .n_samples = ARRAY_SIZE(samples) };
-	struct candidates c;
-
-	(void)state;
-	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_LINES }, &c);
-	assert_int_equal(c.n,
-			 1); /* a caller stands neither for what it calls nor for what is unknown */
-	assert_int_equal(c.list[0].line, 3);
-	assert_string_equal(c.list[0].symbol, "work");
-	assert_true(c.list[0].share == 0.9);
-	assert_int_equal(c.masks[2], 1); /* what it calls is sped up with it */
-	assert_int_equal(c.masks[3], 0);
-	candidates_free(&c);
-
-	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_FUNCTIONS }, &c);
-	assert_int_equal(c.n, 3);
-	assert_string_equal(c.list[0].symbol, "main");
-	assert_int_equal(c.list[0].samples, 3);
-	assert_string_equal(c.list[2].symbol, "swap");
-	candidates_free(&c);
-
-	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_BOTH }, &c);
-	assert_int_equal(c.n, 2); /* neither main nor swap, of the system */
-	assert_true(c.list[0].own == 0.9);
-	candidates_free(&c);
-
-	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_BOTH, .wanted = is_swap },
-			&c);
-	assert_int_equal(c.n, 4);
-	assert_string_equal(c.list[0].symbol, "swap");
-	candidates_free(&c);
-}
-
-/*
- * A library whose source is known by relative paths, as those of debug packages are, calls a
- * stripped one, which asks for the time: that is what ran, and nobody's line is.
- */
-static void test_candidates_of_system(void **state)
-{
-	struct record_frame frames[] = {
-		{ .symbol = "start_thread",
-		  .object = "/usr/lib/libc.so.6",
-		  .file = "./nptl/pthread_create.c",
-		  .line = 442 },
-		{ .symbol = "0x9a90", .object = "/usr/lib/liblzma.so.5" },
-		{ .symbol = "[unknown]", .object = "[vdso]" },
-	};
-	struct record_stack stacks[] = { { 0, TRACE_NONE }, { 1, 0 }, { 2, 1 } };
-	struct trace_event samples[] = { { .stack = 1, .weight = 60 },
-					 { .stack = 2, .weight = 40 } };
-	struct trace t = { .frames = frames,
-			   .n_frames = ARRAY_SIZE(frames),
-			   .stacks = stacks,
-			   .n_stacks = ARRAY_SIZE(stacks),
-			   .samples = samples,
-			   .n_samples = ARRAY_SIZE(samples) };
-	struct candidates c;
-
-	(void)state;
-	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_BOTH }, &c);
-	assert_int_equal(c.n, 1);
-	assert_string_equal(c.list[0].symbol, "0x9a90");
-	assert_true(c.list[0].own == 1);
-	candidates_free(&c);
-}
-
-static void visits_by(struct strangers *s, uint32_t thread, uint32_t point, bool others)
-{
-	const struct trace_event e = { .type = TRACE_PROGRESS, .thread = thread, .other = point };
-
-	assert_int_equal(strangers_visit(s, &e), others);
-}
-
-/* Thread 0 is followed, 1 is not, and interrupts are nobody. */
-static void test_strangers(void **state)
-{
-	const struct trace t = { .n_threads = 2 };
-	struct strangers s;
-
-	(void)state;
-	strangers_begin(&s, &t, 3);
-	visits_by(&s, 1, 3, true);
-	assert_true(strangers_share(&s) == 0);
-	assert_false(strangers_visit(&s, &(struct trace_event){ .type = TRACE_FORK, .thread = 0 }));
-	visits_by(&s, 0, 3, false);
-	visits_by(&s, 1, 3, true);
-	visits_by(&s, 1, 2, false); /* another point */
-	visits_by(&s, TRACE_NONE, 3, true);
-	visits_by(&s, 0, 3, false);
-	assert_true(strangers_share(&s) == 0.5);
-	strangers_end(&s);
-}
-
 /* ---- threads that live for some milliseconds ---- */
 
 enum { START, HOT, COLD, WORK, OTHER, FUNCTIONS };
@@ -904,9 +779,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_brief_threads),
-		cmocka_unit_test(test_candidates),
-		cmocka_unit_test(test_candidates_of_system),
-		cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_woken_by_thread),
 		cmocka_unit_test(test_barrier),
 		cmocka_unit_test(test_cpu),

@@ -3,7 +3,6 @@
 
 #include "daemon/prior_process.h"
 
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -15,7 +14,8 @@
 struct prior {
 	int socket, pid;
 	bool asked, recording, concluded, over;
-	bool marks; /* are among what it records */
+	bool marks;	 /* are among what it records */
+	size_t n_points; /* progress points of the run */
 	uint64_t began_ns;
 	struct expectations *e;
 };
@@ -57,47 +57,15 @@ struct prior *prior_start(const struct options *o)
 		return NULL;
 	}
 	p = xcalloc(1, sizeof(*p));
-	*p = (struct prior){ .socket = pair[0], .pid = pid, .marks = records_marks(o) };
+	*p = (struct prior){ .socket = pair[0],
+			     .pid = pid,
+			     .marks = records_marks(o),
+			     .n_points = o->end_to_end ? 1 : o->n_points };
 	p->e = xcalloc(1, sizeof(*p->e));
 	return p;
 }
 
 /* ---- what comes ---- */
-
-static bool is_text(const char *text, size_t size)
-{
-	return memchr(text, '\0', size);
-}
-
-static bool is_expectation(const struct expectation *x)
-{
-	if (!is_text(x->target, sizeof(x->target)) || !is_text(x->location, sizeof(x->location)) ||
-	    !is_text(x->after, sizeof(x->after)) || x->kind < TARGET_LINE ||
-	    x->kind > TARGET_CLASS || x->n_at > EXPECTED_SPEEDUPS || !isfinite(x->share))
-		return false;
-	for (size_t i = 0; i < x->n_at; i++) {
-		const struct profile_expectation *a = &x->at[i];
-
-		if (!(a->speedup > (i ? x->at[i - 1].speedup : 0) && a->speedup <= 1) ||
-		    !isfinite(a->pct) || !(a->low <= a->high))
-			return false;
-	}
-	return true;
-}
-
-static bool is_awaited(const struct awaited *a)
-{
-	if (!is_text(a->target, sizeof(a->target)) || a->n > EXPECTED_WAITERS)
-		return false;
-	for (size_t i = 0; i < a->n; i++) {
-		const struct awaited_by *b = &a->by[i];
-
-		if (!is_text(b->name, sizeof(b->name)) || !is_text(b->wait, sizeof(b->wait)) ||
-		    !isfinite(b->share) || b->share < 0)
-			return false;
-	}
-	return true;
-}
 
 static void give_up(struct prior *p, const char *why)
 {
@@ -117,23 +85,21 @@ static void add(struct expectations *e, const struct expectation *x)
 	}
 }
 
-/* Whoever sent it has read what anybody may have named. */
-static void take_message(struct prior *p, const struct prior_message *m, ssize_t size)
+/* As many of each kind as there may be, so that they come to an end. */
+static void take_message(struct prior *p, const struct prior_message *m, size_t size)
 {
 	struct expectations *e = p->e;
+	bool sound = prior_message_is_sound(m, size, p->n_points);
 
-	if (size == sizeof(m->type) && m->type == PRIOR_READY) {
+	if (sound && m->type == PRIOR_READY && !p->recording) {
 		p->recording = true;
 		p->began_ns = clock_now_ns();
-	} else if (size == sizeof(*m) && m->type == PRIOR_EXPECTED &&
-		   e->n + e->n_next < PRIOR_MOST && is_expectation(&m->expected)) {
+	} else if (sound && m->type == PRIOR_EXPECTED && e->n + e->n_next < PRIOR_MOST) {
 		add(e, &m->expected);
-	} else if (size == sizeof(*m) && m->type == PRIOR_AWAITED && e->n_awaited < PRIOR_MOST &&
-		   is_awaited(&m->awaited)) {
+	} else if (sound && m->type == PRIOR_AWAITED && e->n_awaited < PRIOR_MOST) {
 		array_reserve(e->awaited, e->cap_awaited, e->n_awaited + 1);
 		e->awaited[e->n_awaited++] = m->awaited;
-	} else if (size == sizeof(*m) && m->type == PRIOR_DONE &&
-		   is_text(m->done.why, sizeof(m->done.why))) {
+	} else if (sound && m->type == PRIOR_DONE) {
 		e->replay = m->done.replay;
 		memcpy(e->why, m->done.why, sizeof(e->why));
 		p->over = true;

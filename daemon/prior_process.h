@@ -30,12 +30,18 @@ struct prior_message {
 	union {
 		struct expectation expected;
 		struct awaited awaited;
-		struct {
-			struct profile_replay replay;
+		struct prior_done {
+			struct profile_replay replay; /* why: in @why */
 			char why[256];
 		} done;
 	};
 };
+
+/*
+ * Can it be believed so far that nothing is read beyond its end, and numbers are numbers? Whoever
+ * sent it has read what anybody may have named. @n_points: progress points of the run.
+ */
+bool prior_message_is_sound(const struct prior_message *m, size_t size, size_t n_points);
 
 void prior_main(int socket, const struct options *o) __attribute__((noreturn));
 

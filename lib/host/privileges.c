@@ -62,6 +62,12 @@ void privileges_keep(uint64_t caps)
 		log_info("capset: %s", strerror(errno));
 }
 
+void privileges_keep_users(void)
+{
+	if (geteuid())
+		privileges_keep(privileges_own("CapAmb"));
+}
+
 char *privileges_setcap(void)
 {
 	static const struct {

@@ -27,6 +27,11 @@ void privileges_raise(void);
  * but root may look into it, and it leaves no core file.
  */
 void privileges_keep(uint64_t caps);
+/*
+ * Gives up what the file of this program was given (setcap): what is left its user has in every
+ * program. For what reads files that others may have written. Root stays root.
+ */
+void privileges_keep_users(void);
 /* The command that lets others than root profile, as far as the bounding set allows; NULL: not. */
 char *privileges_setcap(void);
 /*

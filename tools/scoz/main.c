@@ -4,27 +4,31 @@
 #include <locale.h>
 
 #include "base/similar.h"
+#include "host/privileges.h"
 #include "tools/scoz/cmds.h"
 
 static const struct {
 	const char *name;
+	bool profiles; /* the others only read files, which anybody may have written */
 	int (*run)(int argc, char **argv);
 	const char *what;
 } commands[] = {
-	{ "record", cmd_record, "record what threads do and what they wait for" },
-	{ "top", cmd_top, "watch what threads do and what they wait for, live" },
-	{ "report", cmd_report,
+	{ "record", true, cmd_record, "record what threads do and what they wait for" },
+	{ "top", true, cmd_top, "watch what threads do and what they wait for, live" },
+	{ "report", false, cmd_report,
 	  "print a causal profile as a ranking, or a recording as a table, or as JSON" },
-	{ "plot", cmd_plot,
+	{ "plot", false, cmd_plot,
 	  "make a page of the ranking with its curves (HTML), or a picture: SVG, PNG" },
-	{ "diff", cmd_diff, "tell what changed between two causal profiles" },
-	{ "export", cmd_export,
+	{ "diff", false, cmd_diff, "tell what changed between two causal profiles" },
+	{ "export", false, cmd_export,
 	  "convert for other viewers: COZ, CSV, JSON, flame graphs, speedscope, Firefox, pprof" },
-	{ "targets", cmd_targets, "list which lines and functions can be targets" },
-	{ "waits", cmd_waits,
+	{ "targets", false, cmd_targets, "list which lines and functions can be targets" },
+	{ "waits", false, cmd_waits,
 	  "tell who waits for whom in a causal recording, and what holds all up" },
-	{ "whatif", cmd_whatif, "tell from a causal recording what faster functions would bring" },
-	{ "doctor", cmd_doctor, "tell what this machine can do and how to mend what is missing" },
+	{ "whatif", false, cmd_whatif,
+	  "tell from a causal recording what faster functions would bring" },
+	{ "doctor", true, cmd_doctor,
+	  "tell what this machine can do and how to mend what is missing" },
 };
 
 static void usage(FILE *out)
@@ -77,6 +81,8 @@ static int run_command(int argc, char **argv)
 
 		if (strcmp(argv[1], commands[i].name) != 0)
 			continue;
+		if (!commands[i].profiles)
+			privileges_keep_users();
 		/* Who speaks, in messages of getopt as in ours. */
 		snprintf(name, sizeof(name), "scoz %s", commands[i].name);
 		argv[1] = program_invocation_short_name = name;

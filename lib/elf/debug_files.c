@@ -33,7 +33,7 @@ static void candidate(struct debug_files *f, const struct elf_image *image,
 		if (!strcmp(f->c[i].path, path))
 			goto no;
 	}
-	fd = file_open_named(opt ? opt->root : NULL, path, image->owner, &st);
+	fd = file_open_partner(opt ? opt->root : NULL, path, image->owner, &st);
 	if (fd < 0)
 		goto no;
 	if (st.st_dev == image->dev && st.st_ino == image->ino) {

@@ -9,7 +9,7 @@
 static struct elf_image *open_if(const struct elf_image *debug, const struct map_options *opt,
 				 const char *path, const char *build_id, struct table_builder *b)
 {
-	int fd = file_open_named(opt ? opt->root : NULL, path, debug->owner, NULL);
+	int fd = file_open_partner(opt ? opt->root : NULL, path, debug->owner, NULL);
 	struct elf_image *image;
 	struct error err;
 
@@ -108,7 +108,7 @@ bool dwarf_split_open(struct dwarf_file *f, struct elf_image **image, const stru
 	int fd;
 
 	path = *name == '/' || !dir ? xstrdup(name) : xasprintf("%s/%s", dir, name);
-	fd = file_open_named(NULL, path, debug->owner, NULL);
+	fd = file_open_partner(NULL, path, debug->owner, NULL);
 	if (fd < 0 || elf_image_open_fd(fd, path, path, ELF_PROGRAMS_AND_MODULES, image, &err))
 		return false;
 	if (dwarf_file_open(f, *image, true, DWARF_SPLIT, b)) {

@@ -2,6 +2,7 @@
 #include "files/file_open.h"
 
 #include "files/held_file.h"
+#include "files/output_file.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -85,6 +86,31 @@ int file_open_named(const char *root, const char *path, uid_t owner, struct stat
 	if (n && !strncmp(path, root, n) && path[n] == '/')
 		return open_for(root, path + n, owner, st);
 	return open_for("/", path, owner, st);
+}
+
+static bool is_believed(uid_t owner, uid_t user)
+{
+	uid_t invoking;
+	gid_t group;
+
+	return !user || user == owner || user == geteuid() ||
+	       (invoking_user(&invoking, &group) && user == invoking);
+}
+
+int file_open_partner(const char *root, const char *path, uid_t owner, struct stat *st)
+{
+	struct stat own;
+	int fd;
+
+	st = st ? st : &own;
+	fd = file_open_named(root, path, owner, st);
+	/* Of one that is served, who serves it sees to that. */
+	if (fd < 0 || file_open_is_served || is_believed(owner, st->st_uid))
+		return fd;
+	log_info("%s: not read: it belongs to user %u, what it is to tell of to user %u", path,
+		 st->st_uid, owner);
+	close(fd);
+	return -EPERM;
 }
 
 bool file_is_open_already(const char *path)

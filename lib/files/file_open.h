@@ -27,6 +27,14 @@ int file_open_told(const char *path, const char *name, struct error *err);
 int file_open_named(const char *root, const char *path, uid_t owner, struct stat *st);
 
 /*
+ * The same of what tells what is in that binary: debug files. In a mount namespace of one's own the
+ * binaries of others can lie where one's own files are, which then would name their code: the file
+ * must belong to root, to @owner, or to who runs this program, or asked root to. -EPERM: it does
+ * not.
+ */
+int file_open_partner(const char *root, const char *path, uid_t owner, struct stat *st);
+
+/*
  * Does @path name a file that we were started with? Links, but of the kernel, in directories that
  * only root can write to.
  */

@@ -128,7 +128,7 @@ static int open_for(struct job *j, const struct seccomp_notif *n)
 	if (j->n_opens++ >= MAX_OPENS || !read_path(n->pid, n->data.args[1], path) ||
 	    ioctl(j->opens, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id))
 		return -EACCES;
-	fd = file_open_named(j->root, path, j->owner, &st);
+	fd = file_open_partner(j->root, path, j->owner, &st);
 	if (fd >= 0) {
 		allow(j, st.st_size);
 		raise_limits(j, n->pid);

@@ -121,6 +121,16 @@ static void test_private_files(void **state)
 	t = open_it(path, NULL);
 	assert_int_equal(maptable_source(t), MAP_DWARF);
 	maptable_free(t);
+	/* Nor what another user says that is in it: in a mount namespace anything lies beside it.
+	 */
+	sh("chown 0 curious; chmod 644 curious.debug");
+	t = open_it(path, NULL);
+	assert_int_equal(maptable_source(t), MAP_SYMTAB);
+	maptable_free(t);
+	sh("chown 0 curious.debug");
+	t = open_it(path, NULL);
+	assert_int_equal(maptable_source(t), MAP_DWARF);
+	maptable_free(t);
 }
 
 /* No rights, from the beginning. */

@@ -121,8 +121,7 @@ static void test_private_files(void **state)
 	t = open_it(path, NULL);
 	assert_int_equal(maptable_source(t), MAP_DWARF);
 	maptable_free(t);
-	/* Nor what another user says that is in it: in a mount namespace anything lies beside it.
-	 */
+	/* Nor what another user says of it: in a mount namespace anything lies beside it. */
 	sh("chown 0 curious; chmod 644 curious.debug");
 	t = open_it(path, NULL);
 	assert_int_equal(maptable_source(t), MAP_SYMTAB);

@@ -145,21 +145,42 @@ static int find_targets(struct verify *v, const struct waits_edge *edges, size_t
 	return r;
 }
 
+/* What it tells to execute is what we, or who asked us as root, let be executed. */
+static bool is_own(const struct trace *t)
+{
+	uid_t uid = geteuid();
+	gid_t gid;
+
+	if (t->mode & (S_IWGRP | S_IWOTH))
+		return false;
+	return t->owner == uid || (invoking_user(&uid, &gid) && t->owner == uid);
+}
+
+/* A probe goes where it says: not where others say. */
+static const char *recorded_point(const struct trace *t)
+{
+	if (!t->n_points)
+		log_warn("--verify: no progress point: give one with -p POINT, or, for a "
+			 "command's run time, --end-to-end");
+	else if (!is_own(t))
+		log_warn("--verify: the recording's progress point is not taken from a file that "
+			 "others may have written: give it with -p %s",
+			 t->points[0]);
+	return t->n_points && is_own(t) ? t->points[0] : NULL;
+}
+
 /* The recording tells a point by its name, which is the point unless it was given another. */
 static bool find_point(struct verify *v)
 {
-	const struct trace *t = v->r->trace;
-	const char *text = v->o->progress ? v->o->progress : t->n_points ? t->points[0] : NULL;
+	const char *text;
 	struct progress_spec spec;
 	struct error err = {};
 
 	if (v->o->end_to_end)
 		return true;
-	if (!text) {
-		log_warn("--verify: no progress point: give one with -p POINT, or, for a "
-			 "command's run time, --end-to-end");
+	text = v->o->progress ? v->o->progress : recorded_point(v->r->trace);
+	if (!text)
 		return false;
-	}
 	if (progress_spec_parse(text, &spec, &err)) {
 		if (v->o->progress)
 			log_warn("--progress %s: %s", text, err.text);
@@ -172,17 +193,6 @@ static bool find_point(struct verify *v)
 	progress_spec_free(&spec);
 	v->point = xstrdup(text);
 	return true;
-}
-
-/* What it tells to execute is what we, or who asked us as root, let be executed. */
-static bool is_own(const struct trace *t)
-{
-	uid_t uid = geteuid();
-	gid_t gid;
-
-	if (t->mode & (S_IWGRP | S_IWOTH))
-		return false;
-	return t->owner == uid || (invoking_user(&uid, &gid) && t->owner == uid);
 }
 
 static void say_command(char *const *command)

@@ -224,21 +224,27 @@ static enum mark_kind wanted_kind(const struct end *end)
 	}
 }
 
+struct found_marks {
+	struct points *points;
+	struct end *end;
+	const struct held_file *file;
+	const struct probe_sites *sites;
+};
+
+static int attach_mark(size_t i, void *arg, struct error *err)
+{
+	struct found_marks *m = arg;
+
+	return attach_site(m->points, m->end, m->file, m->sites, i, err);
+}
+
 static void attach_marks(struct points *p, struct end *end, const struct held_file *file,
 			 const struct probe_sites *sites)
 {
-	if (!end->point || end->point->kind != POINT_MARK)
-		return;
-	for (size_t i = 0; i < sites->n; i++) {
-		const struct probe_site *site = &sites->list[i];
-		struct error err = {};
+	struct found_marks m = { p, end, file, sites };
 
-		if (site->kind != wanted_kind(end) ||
-		    !mark_name_matches(end->point->name, site->name))
-			continue;
-		if (attach_site(p, end, file, sites, i, &err))
-			log_warn("mark:%s: %s", end->point->name, err.text);
-	}
+	if (end->point && end->point->kind == POINT_MARK)
+		mark_search_put(sites, wanted_kind(end), end->point->name, file, attach_mark, &m);
 }
 
 void points_add_binary(struct points *p, const char *path)
@@ -257,25 +263,33 @@ bool points_take_more(struct points *p)
 	return !p->marks || mark_search_waiting(p->search) < MOST_WAITING;
 }
 
-void points_attach_found(struct points *p, int wait_s)
+static bool attach_next(struct points *p)
 {
 	struct probe_sites *sites;
 	struct held_file file;
-	bool any = false;
+
+	if (!mark_search_take(p->search, &file, &sites))
+		return false;
+	for (size_t i = 0; i < p->n; i++) {
+		attach_marks(p, &p->list[i].begin, &file, sites);
+		if (p->list[i].spec->latency)
+			attach_marks(p, &p->list[i].end, &file, sites);
+	}
+	probe_sites_free(sites);
+	held_file_close(&file);
+	return true;
+}
+
+void points_attach_found(struct points *p, int wait_s)
+{
+	bool any;
 
 	if (!p->marks)
 		return;
 	mark_search_wait(p->search, wait_s);
-	while (mark_search_take(p->search, &file, &sites)) {
-		for (size_t i = 0; i < p->n; i++) {
-			attach_marks(p, &p->list[i].begin, &file, sites);
-			if (p->list[i].spec->latency)
-				attach_marks(p, &p->list[i].end, &file, sites);
-		}
-		probe_sites_free(sites);
-		held_file_close(&file);
-		any = true;
-	}
+	any = attach_next(p);
+	while (wait_s && attach_next(p))
+		;
 	if (any)
 		points_refresh(p);
 }

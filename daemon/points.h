@@ -20,7 +20,10 @@ void points_add_binary(struct points *p, const char *path);
 bool points_unsearched(struct points *p, struct error *why);
 /* Files are held open until they have been looked through: are they few enough for another one? */
 bool points_take_more(struct points *p);
-/* Probes for the marks that were found so far; waits up to @wait_s for files not yet read. */
+/*
+ * Probes for the marks that were found so far; waits up to @wait_s for files not yet read. 0: those
+ * of one file, which anybody may have filled with them; the next one's come the next time.
+ */
 void points_attach_found(struct points *p, int wait_s);
 /* Once a second: counter files for users whose processes have appeared since. */
 void points_refresh(struct points *p);

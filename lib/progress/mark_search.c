@@ -223,12 +223,37 @@ bool mark_search_take(struct mark_search *s, struct held_file *file, struct prob
 	return any;
 }
 
+void mark_search_put(const struct probe_sites *sites, enum mark_kind kind, const char *name,
+		     const struct held_file *file,
+		     int (*put)(size_t i, void *arg, struct error *err), void *arg)
+{
+	bool told = false;
+	int n = 0;
+
+	for (size_t i = 0; i < sites->n; i++) {
+		struct error err = {};
+
+		if (sites->list[i].kind != kind || !mark_name_matches(name, sites->list[i].name))
+			continue;
+		if (n++ == MARK_PLACES) {
+			log_warn("mark:%s: %s has it in more than %d places: the others get no "
+				 "probes, and count where the program counts by itself",
+				 name, file->name, MARK_PLACES);
+			return;
+		}
+		if (put(i, arg, &err)) {
+			log_msg(told ? LOG_DEBUG : LOG_NORMAL, "mark:%s: %s", name, err.text);
+			told = true;
+		}
+	}
+}
+
 size_t mark_search_waiting(struct mark_search *s)
 {
 	size_t n;
 
 	pthread_mutex_lock(&s->lock);
-	n = s->asked.n - s->asked.first;
+	n = s->asked.n - s->asked.first + s->found.n - s->found.first;
 	pthread_mutex_unlock(&s->lock);
 	return n;
 }

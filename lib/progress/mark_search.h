@@ -26,7 +26,16 @@ bool mark_search_take(struct mark_search *s, struct held_file *file, struct prob
 bool mark_search_failed(struct mark_search *s, struct error *why);
 /* The same of a file that could not even be opened. */
 void mark_search_add_failure(struct mark_search *s, const struct error *why);
-/* Files that nobody has begun to look through. */
+/*
+ * Puts probes by @put at the places of the marks in @sites that are of @kind and called @name. A
+ * program can hold any number of them, of which each takes time and a descriptor: no more than
+ * MARK_PLACES of one file. What cannot be had is told once for each file.
+ */
+#define MARK_PLACES 512
+void mark_search_put(const struct probe_sites *sites, enum mark_kind kind, const char *name,
+		     const struct held_file *file,
+		     int (*put)(size_t i, void *arg, struct error *err), void *arg);
+/* Files that are open, since nobody has begun to look through them, or has taken them. */
 size_t mark_search_waiting(struct mark_search *s);
 /* Until all files have been looked through, but no longer than @seconds. */
 void mark_search_wait(struct mark_search *s, int seconds);

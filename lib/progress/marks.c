@@ -281,10 +281,23 @@ static int add_user(struct marks *m, uid_t uid, struct error *err)
 	return 0;
 }
 
+/* A file that another user keeps from being opened (by a lease, say) is lost to that user only. */
+static void add_other_user(struct marks *m, uid_t uid, uid_t *failed)
+{
+	struct error err = { 0 };
+
+	if (uid == *failed || !add_user(m, uid, &err))
+		return;
+	*failed = uid; /* most have many processes */
+	log_msg(m->opened ? LOG_DEBUG : LOG_NORMAL, "%s: marks of user %u are counted by probes",
+		err.text, (unsigned int)uid);
+}
+
 int marks_refresh(struct marks *m, struct error *err)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc");
 	DIR *proc = opendir(path);
+	uid_t failed = geteuid();
 	struct dirent *d;
 	int r;
 
@@ -296,7 +309,7 @@ int marks_refresh(struct marks *m, struct error *err)
 
 		if (isdigit((unsigned char)d->d_name[0]) &&
 		    !fstatat(dirfd(proc), d->d_name, &st, 0))
-			r = add_user(m, st.st_uid, err);
+			add_other_user(m, st.st_uid, &failed);
 	}
 	closedir(proc);
 	return r;

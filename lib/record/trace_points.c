@@ -122,17 +122,18 @@ bool causal_points_have_marks(const struct causal_points *c)
 	return c->n;
 }
 
-static void attach_marks(struct causal_points *c, const struct held_file *file,
-			 const struct probe_sites *sites, const struct mark *mark)
-{
-	for (size_t i = 0; i < sites->n; i++) {
-		struct error err = {};
+struct found_marks {
+	struct causal_points *points;
+	uint32_t id;
+	const struct held_file *file;
+	const struct probe_sites *sites;
+};
 
-		if (sites->list[i].kind == MARK_PROGRESS &&
-		    mark_name_matches(mark->name, sites->list[i].name) &&
-		    attach_site(c, file, sites, i, mark->id, &err))
-			log_warn("mark:%s: %s", mark->name, err.text);
-	}
+static int attach_mark(size_t i, void *arg, struct error *err)
+{
+	struct found_marks *m = arg;
+
+	return attach_site(m->points, m->file, m->sites, i, m->id, err);
 }
 
 static void attach_found(struct causal_points *c)
@@ -141,8 +142,12 @@ static void attach_found(struct causal_points *c)
 	struct held_file file;
 
 	while (mark_search_take(c->search, &file, &sites)) {
-		for (size_t i = 0; i < c->n; i++)
-			attach_marks(c, &file, sites, &c->marks[i]);
+		for (size_t i = 0; i < c->n; i++) {
+			struct found_marks m = { c, c->marks[i].id, &file, sites };
+
+			mark_search_put(sites, MARK_PROGRESS, c->marks[i].name, &file, attach_mark,
+					&m);
+		}
 		probe_sites_free(sites);
 		held_file_close(&file);
 	}

@@ -62,9 +62,43 @@ static void test_reasons(void **state)
 	mark_search_destroy(s);
 }
 
+static int put_at(size_t i, void *arg, struct error *err)
+{
+	size_t *n = arg;
+
+	assert_int_equal(i % 2, 0);
+	*n += 1;
+	return error_set(err, EINVAL, "no probe there");
+}
+
+/* Of a program that is full of one mark, which each is told to be somewhere. */
+static void test_many_places(void **state)
+{
+	struct probe_site *list = xcalloc(4 * MARK_PLACES, sizeof(*list));
+	const struct probe_sites sites = { .list = list, .n = 4 * MARK_PLACES };
+	const struct held_file file = { .name = (char *)"full" };
+	size_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sites.n; i++) {
+		list[i].kind = MARK_PROGRESS;
+		strcpy(list[i].name, i % 2 ? "other" : "mark");
+	}
+	mark_search_put(&sites, MARK_PROGRESS, "mark", &file, put_at, &n);
+	assert_int_equal(n, MARK_PLACES);
+	n = 0;
+	mark_search_put(&sites, MARK_BEGIN, "mark", &file, put_at, &n);
+	assert_int_equal(n, 0);
+	list[0].kind = MARK_BEGIN;
+	mark_search_put(&sites, MARK_BEGIN, "mark", &file, put_at, &n);
+	assert_int_equal(n, 1);
+	free(list);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reasons) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reasons),
+					    cmocka_unit_test(test_many_places) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -503,6 +503,50 @@ static void test_only_users(void **state)
 	marks_close(m);
 }
 
+/* A lease on one's own file makes others wait who open it; nobody else's marks are lost by that. */
+static void test_leased(void **state)
+{
+	_cleanup_free_ char *theirs = xasprintf("%s/4242", test_marks);
+	struct marks *m;
+	char has = 'n';
+	int told[2], fd;
+	pid_t child;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	remove_marks();
+	marks_close(open_marks());
+	assert_int_equal(chmod(test_dir, 0755), 0);
+	fd = open(theirs, O_CREAT | O_RDWR, 0600);
+	assert_int_equal(fchown(fd, 4242, 4242), 0);
+	close(fd);
+	assert_int_equal(pipe(told), 0);
+	child = fork();
+	if (!child) {
+		signal(SIGIO, SIG_IGN); /* somebody wants to open it */
+		if (setresuid(4242, 4242, 4242))
+			_exit(1);
+		fd = open(theirs, O_RDWR);
+		has = fd >= 0 && !fcntl(fd, F_SETLEASE, F_WRLCK) ? 'y' : 'n';
+		if (write(told[1], &has, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	assert_int_equal(read(told[0], &has, 1), 1);
+	if (has == 'y') {
+		m = open_marks();
+		assert_int_equal(marks_refresh(m, NULL), 0);
+		marks_close(m);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(told[0]);
+	close(told[1]);
+	if (has != 'y')
+		skip();
+}
+
 /* Counts and sums belong together at every moment, not only in the end. */
 static void test_consistent(void **state)
 {
@@ -577,7 +621,7 @@ int main(void)
 		cmocka_unit_test(test_users),	      cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_paused),	      cmocka_unit_test(test_consistent),
-		cmocka_unit_test(test_bad_directory),
+		cmocka_unit_test(test_bad_directory), cmocka_unit_test(test_leased),
 	};
 	int failed;
 

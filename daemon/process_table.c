@@ -15,7 +15,7 @@
 #include "daemon/process_table.h"
 
 #include "base/hash_index.h"
-#include "host/process.h"
+#include "host/rank_asker.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,8 +24,6 @@
 #define NAMES	      4096 /* a power of two */
 #define FOLD_AT_ONCE  64
 #define GONE_GRACE_NS (200 * NSEC_PER_MSEC)
-#define PATIENCE_NS   (300 * NSEC_PER_MSEC) /* for one answer; then another thread asks the rest */
-#define MAX_STUCK     16
 #define SLOTS	      (PROCESS_TABLE_OWN + PROCESS_TABLE_GROUPS + 1)
 
 struct node {
@@ -58,14 +56,7 @@ struct process_table {
 	bool used[SLOTS], gone[SLOTS];
 	size_t n_own, n_groups;
 
-	pthread_t asker;
-	bool asks, stop;	 /* it runs, and is to end */
-	uint64_t asked_ns;	 /* when it asked what it has no answer to so far; 0: it has */
-	unsigned int generation; /* of the asker; earlier ones hang in somebody's memory: */
-	size_t n_stuck;
-	pthread_cond_t changed;
-	struct question *questions;
-	size_t n_questions, cap_questions;
+	struct rank_asker *asker;
 	void (*tell_rank)(int pid, int rank, void *arg); /* or NULL */
 	void *tell_arg;
 };
@@ -376,93 +367,22 @@ static void tell_rank(struct process_table *p, const struct question *q, int ran
 	p->tell_rank(q->pid, rank, p->tell_arg);
 }
 
-static void answer(struct process_table *p, const struct question *q)
+static void take_ranks(struct process_table *p)
 {
-	const char *from;
-	struct process *e;
-	int rank;
+	struct rank_answer a;
 
-	pthread_mutex_unlock(&p->lock);
-	rank = process_rank(q->pid, &from);
-	pthread_mutex_lock(&p->lock);
-	e = still(p, q);
-	if (e && rank >= 0) {
-		e->rank = rank;
-		e->rank_from = from;
-	}
-	tell_rank(p, q, rank);
-}
+	while (rank_asker_take(p->asker, &a)) {
+		const struct question q = { a.pid, a.id };
+		struct process *e;
 
-/* An environment is the memory of somebody else, who may hold its lock for ever. */
-static void *asker_main(void *arg)
-{
-	struct process_table *p = arg;
-	unsigned int self;
-
-	pthread_setname_np(pthread_self(), "scozd/ranks");
-	pthread_mutex_lock(&p->lock);
-	self = p->generation;
-	while (!p->stop && self == p->generation) {
-		struct question q;
-
-		if (!p->n_questions) {
-			pthread_cond_wait(&p->changed, &p->lock);
-			continue;
+		pthread_mutex_lock(&p->lock);
+		e = still(p, &q);
+		if (e && a.rank >= 0) {
+			e->rank = a.rank;
+			e->rank_from = a.from;
 		}
-		q = p->questions[0];
-		memmove(p->questions, p->questions + 1, --p->n_questions * sizeof(*p->questions));
-		p->asked_ns = clock_now_ns();
-		answer(p, &q);
-		if (self == p->generation)
-			p->asked_ns = 0;
-		pthread_cond_broadcast(&p->changed);
-	}
-	if (self == p->generation)
-		p->asks = false;
-	else
-		p->n_stuck--;
-	pthread_cond_broadcast(&p->changed);
-	pthread_mutex_unlock(&p->lock);
-	return NULL;
-}
-
-/* Under the lock. */
-static void start_asker(struct process_table *p)
-{
-	if (!p->asks && p->n_questions)
-		p->asks = !pthread_create(&p->asker, NULL, asker_main, p);
-}
-
-/* Under the lock. Who waits too long for an answer goes on waiting; another one asks the others. */
-static void replace_asker(struct process_table *p)
-{
-	if (!p->asked_ns || clock_now_ns() - p->asked_ns < PATIENCE_NS || p->n_stuck == MAX_STUCK)
-		return;
-	pthread_detach(p->asker);
-	p->n_stuck++;
-	p->generation++;
-	p->asked_ns = 0;
-	p->asks = false;
-	start_asker(p);
-}
-
-static bool is_awaited(const struct process_table *p)
-{
-	return p->stop ? p->asks : p->n_questions || p->asked_ns;
-}
-
-/* Under the lock, a second at most: until all is answered, or when it is to stop, it has. */
-static void wait_for_asker(struct process_table *p)
-{
-	uint64_t end = clock_now_ns() + NSEC_PER_SEC;
-
-	while (is_awaited(p) && clock_now_ns() < end) {
-		uint64_t next = clock_now_ns() + PATIENCE_NS / 10;
-		struct timespec until = { next / NSEC_PER_SEC, next % NSEC_PER_SEC };
-
-		pthread_cond_clockwait(&p->changed, &p->lock, CLOCK_MONOTONIC, &until);
-		if (!p->stop)
-			replace_asker(p);
+		tell_rank(p, &q, a.rank);
+		pthread_mutex_unlock(&p->lock);
 	}
 }
 
@@ -481,22 +401,16 @@ void process_table_look(struct process_table *p)
 			set_name(e->name, name);
 		else if (e && kill(q[i].pid, 0) && errno == ESRCH)
 			set_gone(p, find(p, q[i].pid)); /* its samples came after its end */
-		array_reserve(p->questions, p->cap_questions, p->n_questions + 1);
-		p->questions[p->n_questions++] = q[i];
-		start_asker(p);
-		pthread_cond_broadcast(&p->changed);
 		pthread_mutex_unlock(&p->lock);
+		rank_asker_ask(p->asker, q[i].pid, q[i].id);
 	}
-	pthread_mutex_lock(&p->lock);
-	replace_asker(p);
-	pthread_mutex_unlock(&p->lock);
+	take_ranks(p);
 }
 
 void process_table_settle(struct process_table *p)
 {
-	pthread_mutex_lock(&p->lock);
-	wait_for_asker(p);
-	pthread_mutex_unlock(&p->lock);
+	rank_asker_settle(p->asker);
+	take_ranks(p);
 }
 
 /* ---- results ---- */
@@ -541,7 +455,7 @@ struct process_table *process_table_create(void)
 	struct process_table *p = xcalloc(1, sizeof(*p));
 
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->changed, NULL);
+	p->asker = rank_asker_create();
 	return p;
 }
 
@@ -556,28 +470,12 @@ void process_table_tell_ranks(struct process_table *p, void (*fn)(int pid, int r
 
 void process_table_destroy(struct process_table *p)
 {
-	bool stuck, asked;
-
 	if (!p)
 		return;
-	pthread_mutex_lock(&p->lock);
-	asked = p->asks;
-	p->stop = true;
-	pthread_cond_broadcast(&p->changed);
-	wait_for_asker(p);
-	stuck = p->asks || p->n_stuck;
-	if (p->asks)
-		pthread_detach(p->asker);
-	pthread_mutex_unlock(&p->lock);
-	if (stuck)
-		return; /* it is left to the thread */
-	if (asked)
-		pthread_join(p->asker, NULL);
+	rank_asker_destroy(p->asker);
 	hash_index_deinit(&p->by_pid);
 	free(p->nodes);
-	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);
-	free(p->questions);
 	free(p->slot_of);
 	free(p);
 }

@@ -34,7 +34,6 @@ struct process_table *process_table_create(void);
  */
 void process_table_tell_ranks(struct process_table *p, void (*fn)(int pid, int rank, void *arg),
 			      void *arg);
-/* A thread that hangs in somebody's memory is waited for a second, and keeps what it needs. */
 void process_table_destroy(struct process_table *p);
 
 /* What the kernel tells, at about the time when it happens; by any thread. */
@@ -50,11 +49,11 @@ uint32_t process_table_sample(struct process_table *p, int pid, uint64_t samples
 void process_table_polled(struct process_table *p, uint32_t id, uint64_t samples);
 
 /*
- * Asks /proc about those of which that is not known yet. Names are there when it returns; ranks,
- * which are read from others' memory, come from a thread of its own.
+ * Asks /proc about those of which that is not known yet. Names are there when it returns, ranks
+ * (host/rank_asker.h) with a later look. By one thread.
  */
 void process_table_look(struct process_table *p);
-/* Waits for these, a second at most. */
+/* Waits for these, a second at most. By the same thread. */
 void process_table_settle(struct process_table *p);
 /* The id that what was counted under @id belongs to now. */
 uint32_t process_table_now(struct process_table *p, uint32_t id);

@@ -3,6 +3,7 @@
 
 #include "base/hash_index.h"
 #include "host/process.h"
+#include "host/rank_asker.h"
 
 #include <unistd.h>
 
@@ -19,27 +20,41 @@ struct processes {
 	struct entry *list; /* by id */
 	size_t n, cap;
 	struct hash_index by_pid; /* those that have it now */
+	struct rank_asker *ranks;
 };
 
 /* What /proc says now; what it does not say any more stays as it was. */
-static bool look(struct record_process *p)
+static bool look(struct processes *all, struct record_process *p)
 {
 	_cleanup_free_ char *name = task_comm(p->pid);
-	const char *from;
-	int rank = process_rank(p->pid, &from);
-	bool changed = false;
 
-	if (name && strcmp(name, p->name) != 0) {
-		free((char *)p->name);
-		p->name = xstrdup(name);
-		changed = true;
+	rank_asker_ask(all->ranks, p->pid, p->id);
+	if (!name || !strcmp(name, p->name))
+		return false;
+	free((char *)p->name);
+	p->name = xstrdup(name);
+	return true;
+}
+
+void processes_poll(struct processes *p)
+{
+	struct rank_answer a;
+
+	while (rank_asker_take(p->ranks, &a)) {
+		struct record_process *e = &p->list[a.id].p;
+
+		if (a.rank < 0 || a.rank == e->rank)
+			continue;
+		e->rank = a.rank;
+		e->rank_from = a.from;
+		p->told(e, p->arg);
 	}
-	if (rank >= 0 && rank != p->rank) {
-		p->rank = rank;
-		p->rank_from = from;
-		changed = true;
-	}
-	return changed;
+}
+
+void processes_settle(struct processes *p)
+{
+	rank_asker_settle(p->ranks);
+	processes_poll(p);
 }
 
 uint32_t processes_get(struct processes *p, int pid, bool newborn, const char *comm, uint64_t time)
@@ -58,7 +73,7 @@ uint32_t processes_get(struct processes *p, int pid, bool newborn, const char *c
 		.p = { .id = p->n, .pid = pid, .start = time, .name = xstrdup(comm), .rank = -1 }
 	};
 	p->n++;
-	look(&e->p);
+	look(p, &e->p);
 	e->p.kernel = process_is_kernel(pid);
 	p->told(&e->p, p->arg);
 	return e->p.id;
@@ -68,7 +83,7 @@ void processes_exec(struct processes *p, int pid)
 {
 	uint32_t id = hash_index_find_id(&p->by_pid, pid);
 
-	if (id != HASH_NONE && look(&p->list[id].p))
+	if (id != HASH_NONE && look(p, &p->list[id].p))
 		p->told(&p->list[id].p, p->arg);
 }
 
@@ -113,6 +128,7 @@ struct processes *processes_create(void (*told)(const struct record_process *p, 
 
 	p->told = told;
 	p->arg = arg;
+	p->ranks = rank_asker_create();
 	return p;
 }
 
@@ -123,6 +139,7 @@ void processes_destroy(struct processes *p)
 	for (size_t i = 0; i < p->n; i++)
 		free((char *)p->list[i].p.name);
 	free(p->list);
+	rank_asker_destroy(p->ranks);
 	hash_index_deinit(&p->by_pid);
 	free(p);
 }

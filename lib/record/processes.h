@@ -12,6 +12,9 @@ struct processes;
 struct processes *processes_create(void (*told)(const struct record_process *p, void *arg),
 				   void *arg);
 void processes_destroy(struct processes *p);
+/* Ranks come when they are known (host/rank_asker.h), with a later look, or are waited for. */
+void processes_poll(struct processes *p);
+void processes_settle(struct processes *p);
 /*
  * The id of the process that has @pid now. @newborn: it is not the one that had it before.
  * @comm: of one of its threads, its name where it has gone already.

@@ -800,6 +800,7 @@ void recorder_poll(struct recorder *r)
 		queue_take(&r->trace, horizon - TRACE_LAG_NS, on_trace, r);
 	}
 	take_records(r, horizon);
+	processes_poll(r->processes);
 }
 
 void recorder_finish(struct recorder *r)
@@ -818,6 +819,7 @@ void recorder_finish(struct recorder *r)
 	r->stalled = 0;
 	while (!take_records(r, UINT64_MAX))
 		usleep(r->hurry ? 0 : 10000);
+	processes_settle(r->processes);
 	if (r->unwind)
 		unwind_follow_log(r->unwind);
 	if (r->unseen > r->switches / UNSEEN_SHARE + 10)

@@ -115,6 +115,7 @@ static void stuck_environment(void **state)
 	do {
 		free(later);
 		usleep(1000);
+		process_table_look(p);
 		later = process_table_list(p, &n);
 	} while (!named(later, n, "held", 3) && clock_now_ns() < end);
 	assert_non_null(named(later, n, "held", 3));

@@ -3,7 +3,9 @@
 #include "tests/unit/test_record_fixture.h"
 
 #include "host/process.h"
+#include "record/processes.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 static char job[64];
@@ -201,6 +203,42 @@ static void test_rank(void **state)
 	sysroot = "";
 }
 
+static void keep_rank(const struct record_process *p, void *arg)
+{
+	*(int *)arg = p->rank;
+}
+
+/* An environment that does not come, of a process that wants it so: nobody waits for it. */
+static void test_held_rank(void **state)
+{
+	_cleanup_free_ char *path_ = xasprintf("%s/proc/5/environ", root);
+	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
+	int rank = 77, fd;
+	struct processes *p;
+
+	(void)state;
+	sysroot = root;
+	unlink(path_);
+	assert_int_equal(mkfifo(path_, 0600), 0);
+	alarm(60);
+	p = processes_create(keep_rank, &rank);
+	processes_get(p, 5, false, "held", 0);
+	assert_int_equal(rank, -1);
+	processes_settle(p);
+	assert_int_equal(rank, -1);
+	fd = open(path_, O_WRONLY);
+	assert_int_equal(write(fd, "PMI_RANK=3", 11), 11);
+	close(fd);
+	while (rank < 0 && clock_now_ns() < end) {
+		usleep(1000);
+		processes_poll(p);
+	}
+	alarm(0);
+	assert_int_equal(rank, 3);
+	processes_destroy(p);
+	sysroot = "";
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -224,9 +262,10 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_per_rank), cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_idle),	 cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_scozd),	 cmocka_unit_test(test_rank),
+		cmocka_unit_test(test_per_rank),  cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_idle),	  cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_scozd),	  cmocka_unit_test(test_rank),
+		cmocka_unit_test(test_held_rank),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "record/recorder.h"
+#include "record/recorder_internal.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash_index.h"
 #include "host/process.h"
 #include "maps/maps_perf.h"
-#include "record/backend.h"
-#include "record/trace_rings.h"
 #include "record/futex.h"
-#include "record/processes.h"
-#include "record/sideband.h"
-#include "record/symbols.h"
-#include "record/thread_identity.h"
-#include "record/wakers.h"
 #include "run/descendants.h"
 #include "symbolizer/symbolizer.h"
-#include "unwind/follow.h"
 
 #define PRIORITY (-20)
 /*
@@ -36,133 +27,6 @@
  */
 #define TRACE_LAG_NS (200 * (NSEC_PER_SEC / 1000))
 
-struct thread {
-	struct tid_history history;
-	int tid, pid;
-	uint32_t process;
-	uint64_t left; /* causal recordings: when it began to wait; 0: it does not */
-	char comm[16];
-};
-
-struct recorder {
-	struct record_backend *backend;
-	struct sideband sideband;
-	struct recorder_sink sink;
-	struct maps *maps;
-	struct symbols *symbols;
-	struct wakers *wakers;
-	struct processes *processes;
-	struct queue queue;
-	struct queue trace; /* causal recordings: what the scheduler did */
-	uint64_t told;	    /* time of the last of them that was passed on */
-	size_t switches, unseen;
-	size_t late;		 /* those that came after later ones had been passed on */
-	uint64_t period, waited; /* waited: ns, of no whole point yet */
-	bool causal;
-	const char **devices; /* told to the sink; names of `wakers` */
-	size_t n_devices, cap_devices;
-	struct unwind_follow *unwind; /* NULL: chains go by frame pointers */
-	struct maps *mapped;	      /* as `maps`, but now, for those tables; or NULL */
-	int will_exec;		      /* it is us yet, whose tables nobody needs; 0: nobody */
-	bool threads_run;
-	bool hurry;	      /* tables that are missing are not waited for, ... */
-	uint64_t built;	      /* ... as long as maps_built() is this */
-	uint64_t stalled;     /* since when samples wait for tables; 0: they do not */
-	uint64_t start, stop; /* CLOCK_MONOTONIC */
-	struct recorder_counts counts;
-	/* One a tid (a thread's successor under the same tid takes its place). */
-	struct thread *threads;
-	size_t n_known, cap_threads;
-	struct hash_index by_tid;
-	uint32_t n_threads; /* ids given */
-};
-
-static struct thread *thread_slot(struct recorder *r, int tid)
-{
-	uint32_t i = hash_index_find_id(&r->by_tid, tid);
-
-	if (i == HASH_NONE) {
-		i = r->n_known++;
-		array_reserve(r->threads, r->cap_threads, r->n_known);
-		r->threads[i] = (struct thread){ .tid = tid, .history = tid_history_none };
-		hash_index_add_id(&r->by_tid, tid, i);
-	}
-	return &r->threads[i];
-}
-
-static uint64_t since_start(const struct recorder *r, uint64_t time)
-{
-	return time > r->start ? time - r->start : 0;
-}
-
-static void copy_comm(char *to, const char *from)
-{
-	snprintf(to, 16, "%.15s", from);
-}
-
-/* The thread of a record, made known to the sink. @born 0: whoever has that tid now. */
-static uint32_t thread_id(struct recorder *r, int tid, int pid, uint64_t born, const char *comm,
-			  uint64_t time)
-{
-	struct thread *t = thread_slot(r, tid);
-	struct tid_history *h = &t->history;
-	uint32_t who = tid_history_who(h, born, time);
-
-	if (tid_history_is_new(h, born, time)) {
-		struct record_thread made = { .tid = tid, .pid = pid, .id = r->n_threads++ };
-		bool successor = h->now.id != RECORDING_NONE;
-
-		t->process = made.process = processes_get(
-			r->processes, pid, successor && tid == pid, comm, since_start(r, time));
-		tid_history_begin(h, made.id, born);
-		t->pid = pid;
-		copy_comm(t->comm, comm);
-		made.start = since_start(r, time);
-		made.comm = t->comm;
-		r->sink.thread(&made, r->sink.arg);
-		return made.id;
-	}
-	if (born && who != h->now.id)
-		return who;
-	if (strncmp(t->comm, comm, 15) != 0) {
-		copy_comm(t->comm, comm);
-		r->sink.comm(h->now.id, since_start(r, time), t->comm, r->sink.arg);
-	}
-	tid_history_born(h, born);
-	return h->now.id;
-}
-
-static uint32_t ask_for_thread(struct recorder *r, int tid, uint64_t time)
-{
-	_cleanup_free_ char *comm = task_comm(tid);
-	int pid = process_of_thread(tid);
-
-	return thread_id(r, tid, pid ? pid : tid, 0, comm ? comm : "[gone]", time);
-}
-
-/* A waker or a holder need not have been recorded itself. */
-static uint32_t other_thread(struct recorder *r, int tid, uint64_t time)
-{
-	const struct tid_history *h = &thread_slot(r, tid)->history;
-
-	if (h->now.id == RECORDING_NONE)
-		return ask_for_thread(r, tid, time);
-	return tid_history_who(h, 0, time);
-}
-
-/*
- * The one that comes to a CPU, or leaves it. If that had ended, it is a thread that is about to
- * execute a program, and already has its leader's tid.
- */
-static uint32_t thread_on_cpu(struct recorder *r, int tid, uint64_t time)
-{
-	const struct tid_history *h = &thread_slot(r, tid)->history;
-
-	if (tid_history_is_new(h, 0, time))
-		return ask_for_thread(r, tid, time);
-	return tid_history_who(h, 0, time);
-}
-
 struct siblings {
 	struct recorder *r;
 	int pid;
@@ -175,7 +39,7 @@ static bool is_sibling(uint32_t tid, void *arg)
 
 	if (tid > INT32_MAX)
 		return false;
-	t = thread_slot(s->r, tid);
+	t = recorder_thread_slot(s->r, tid);
 	if (t->history.now.id != RECORDING_NONE)
 		return t->pid == s->pid;
 	return process_of_thread(tid) == s->pid;
@@ -193,7 +57,7 @@ static const char *futex_kind(struct recorder *r, const struct record_event *e,
 			      enum futex_name names, uint32_t *holder)
 {
 	struct siblings siblings = { r, e->tgid };
-	const struct thread *self = thread_slot(r, e->tid);
+	const struct thread *self = recorder_thread_slot(r, e->tid);
 	struct record_futex f = e->futex;
 	struct futex_question q = {
 		.futex = &f,
@@ -209,7 +73,7 @@ static const char *futex_kind(struct recorder *r, const struct record_event *e,
 	if (f.known && !processes_share_ids(r->processes, self->process))
 		f.known = 1; /* what stands behind the word are other ids */
 	kind = record_futex_kind(&q, &tid);
-	*holder = tid ? other_thread(r, tid, e->time) : RECORDING_NONE;
+	*holder = tid ? recorder_other_thread(r, tid, e->time) : RECORDING_NONE;
 	return kind;
 }
 
@@ -254,7 +118,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 	enum record_class class = class_of(e);
 	struct resolved resolved = symbols_resolve(r->symbols, &raw, &class);
 	struct record_sample s = {
-		.time = since_start(r, e->time),
+		.time = recorder_since_start(r, e->time),
 		.cpu = e->cpu,
 		.stack = resolved.stack,
 		.kind = resolved.kind,
@@ -268,11 +132,11 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 	if (resolved.pending)
 		return false;
 	/* The name is that of the wait's end: it was so, or became so, while waiting. */
-	s.thread = thread_id(r, e->tid, e->tgid, e->born, e->comm,
-			     e->type == RECORD_EVENT_WAIT ? e->left : e->time);
+	s.thread = recorder_thread_id(r, e->tid, e->tgid, e->born, e->comm,
+				      e->type == RECORD_EVENT_WAIT ? e->left : e->time);
 	r->counts.broken_chains += resolved.broken;
 	r->counts.without_chain += e->no_chain;
-	processes_recorded(r->processes, thread_slot(r, e->tid)->process);
+	processes_recorded(r->processes, recorder_thread_slot(r, e->tid)->process);
 	if (e->type == RECORD_EVENT_TICK) {
 		s.class = class;
 		s.points = e->points_waited;
@@ -282,8 +146,9 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		return true;
 	}
 	if (e->woken_by == RECORD_BY_TASK) {
-		s.waker = other_thread(r, e->waker, e->time);
-		processes_ended(r->processes, thread_slot(r, e->waker)->process, e->points_waited);
+		s.waker = recorder_other_thread(r, e->waker, e->time);
+		processes_ended(r->processes, recorder_thread_slot(r, e->waker)->process,
+				e->points_waited);
 	} else {
 		s.event = wakers_name(r->wakers, e->woken_by, e->waker);
 	}
@@ -292,8 +157,8 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 			s.kind = futex_kind(r, e, resolved.names, &s.holder);
 		s.class = class;
 		s.points = e->points_waited;
-		s.time = since_start(r, e->woken);
-		s.duration = s.time - since_start(r, e->left);
+		s.time = recorder_since_start(r, e->woken);
+		s.duration = s.time - recorder_since_start(r, e->left);
 		s.unfinished = e->unfinished && e->woken == e->time;
 		put_sample(r, &s);
 	}
@@ -301,8 +166,8 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 	s.kind = NULL;
 	s.holder = RECORDING_NONE;
 	s.points = e->points_queued;
-	s.time = since_start(r, e->time);
-	s.duration = s.time - since_start(r, e->woken);
+	s.time = recorder_since_start(r, e->time);
+	s.duration = s.time - recorder_since_start(r, e->woken);
 	s.unfinished = e->unfinished;
 	put_sample(r, &s);
 	return true;
@@ -311,25 +176,25 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 static void on_times(struct recorder *r, const struct record_event *e, const struct record_times *t)
 {
 	struct record_thread thread = {
-		.id = thread_id(r, e->tid, e->tgid, e->born, e->comm, e->time),
+		.id = recorder_thread_id(r, e->tid, e->tgid, e->born, e->comm, e->time),
 		.tid = e->tid,
 		.pid = e->tgid,
 		.has_times = true,
 		.exited = t->exited,
-		.from = since_start(r, t->since),
-		.to = since_start(r, e->time),
+		.from = recorder_since_start(r, t->since),
+		.to = recorder_since_start(r, e->time),
 		.on = t->on,
 		.sched = t->queued,
 		.io = t->io,
 		.other = t->other,
 	};
 
-	processes_recorded(r->processes, thread_slot(r, e->tid)->process);
-	thread.process = thread_slot(r, e->tid)->process;
+	processes_recorded(r->processes, recorder_thread_slot(r, e->tid)->process);
+	thread.process = recorder_thread_slot(r, e->tid)->process;
 	if (r->sink.times)
 		r->sink.times(&thread, r->sink.arg);
 	if (t->exited)
-		tid_history_ended(&thread_slot(r, e->tid)->history, thread.id, e->time);
+		tid_history_ended(&recorder_thread_slot(r, e->tid)->history, thread.id, e->time);
 }
 
 /*
@@ -385,152 +250,6 @@ static bool on_record(enum queue_kind kind, const void *record, size_t size, voi
 	else if (e->type != RECORD_EVENT_TIMES &&
 		 size >= sizeof(*e) + (e->n_kernel + e->n_user) * sizeof(uint64_t))
 		return on_sample(r, e, (const void *)(e + 1));
-	return true;
-}
-
-/* ---- causal recordings ---- */
-
-static uint32_t device_id(struct recorder *r, enum record_woken_by by, uint32_t number)
-{
-	const char *name = wakers_name(r->wakers, by, number);
-
-	for (uint32_t i = 0; i < r->n_devices; i++) {
-		if (r->devices[i] == name)
-			return i;
-	}
-	array_reserve(r->devices, r->cap_devices, r->n_devices + 1);
-	r->devices[r->n_devices++] = name;
-	r->sink.device(name, r->sink.arg);
-	return r->n_devices - 1;
-}
-
-static void woken(struct recorder *r, const struct record_trace *e, struct trace_event *out)
-{
-	switch (e->why) {
-	case RECORD_BY_TASK:
-		out->by = TRACE_BY_THREAD;
-		out->other = other_thread(r, e->other, e->time);
-		break;
-	case RECORD_BY_DEVICE:
-		out->by = TRACE_BY_DEVICE;
-		out->other = device_id(r, e->why, e->other);
-		break;
-	case RECORD_BY_TIMER:
-		out->by = TRACE_BY_TIMER;
-		break;
-	case RECORD_BY_NOBODY:
-		out->by = TRACE_BY_NOBODY;
-		break;
-	default:
-		out->by = TRACE_BY_OTHER;
-		out->other = device_id(r, e->why, e->other);
-	}
-}
-
-/* A thread's first event. */
-static void follows(struct recorder *r, const struct record_trace_name *n, struct trace_event *out)
-{
-	const struct record_trace *e = &n->event;
-
-	out->thread = thread_id(r, e->tid, e->detail, n->born, n->comm, e->time);
-	if (e->type == RECORD_TRACE_FORK) {
-		out->type = TRACE_FORK;
-		out->other = other_thread(r, e->other, e->time);
-		return;
-	}
-	out->type = TRACE_FOLLOW;
-	out->why = e->why == RECORD_TRACE_RUNS	  ? TRACE_RUNS
-		   : e->why == RECORD_LEFT_QUEUED ? TRACE_QUEUED
-						  : TRACE_BLOCKED;
-	out->wait = e->why == RECORD_LEFT_IO ? TRACE_WAIT_IO : TRACE_WAIT_OTHER;
-}
-
-static void leaves(struct recorder *r, const struct record_trace *e, struct trace_event *out)
-{
-	out->why = e->why == RECORD_LEFT_QUEUED ? TRACE_QUEUED : TRACE_BLOCKED;
-	out->wait = causal_wait(e->why, e->detail);
-	thread_slot(r, e->tid)->left = out->why == TRACE_BLOCKED ? e->time : 0;
-}
-
-/* Its wait is over: what would have been sampled of it. */
-static void count_wait(struct recorder *r, const struct record_trace *e)
-{
-	struct thread *t = thread_slot(r, e->tid);
-	uint32_t points;
-
-	if (!t->left || e->time < t->left)
-		return;
-	r->waited += e->time - t->left;
-	t->left = 0;
-	points = r->waited / r->period;
-	r->waited %= r->period;
-	r->counts.points += points;
-	if (e->why == RECORD_BY_TASK)
-		processes_ended(r->processes, thread_slot(r, e->other)->process, points);
-}
-
-static bool on_trace(enum queue_kind kind, const void *record, size_t size, void *arg)
-{
-	static const uint8_t types[] = {
-		[RECORD_TRACE_LEAVE] = TRACE_LEAVE,	  [RECORD_TRACE_ENTER] = TRACE_ENTER,
-		[RECORD_TRACE_WAKE] = TRACE_WAKE,	  [RECORD_TRACE_EXIT] = TRACE_EXIT,
-		[RECORD_TRACE_PROGRESS] = TRACE_PROGRESS, [RECORD_TRACE_ISSUE] = TRACE_ISSUE,
-		[RECORD_TRACE_COMPLETE] = TRACE_COMPLETE,
-	};
-	const struct record_trace *e = record;
-	struct recorder *r = arg;
-	struct trace_event out = { .time = since_start(r, e->time),
-				   .cpu = e->cpu,
-				   .thread = TRACE_NONE,
-				   .other = TRACE_NONE,
-				   .stack = TRACE_NONE };
-
-	(void)kind;
-	if (e->time < r->told)
-		r->late++;
-	else
-		r->told = e->time;
-	if (e->type == RECORD_TRACE_FORK || e->type == RECORD_TRACE_FOLLOW) {
-		if (size < sizeof(struct record_trace_name))
-			return true;
-		follows(r, record, &out);
-		r->sink.event(&out, r->sink.arg);
-		return true;
-	}
-	if (e->type >= ARRAY_SIZE(types))
-		return true;
-	out.type = types[e->type];
-	if (e->tid)
-		out.thread = out.type == TRACE_ENTER || out.type == TRACE_LEAVE
-				     ? thread_on_cpu(r, e->tid, e->time)
-				     : other_thread(r, e->tid, e->time);
-	switch (out.type) {
-	case TRACE_ENTER:
-		r->switches++;
-		r->unseen += e->other == RECORD_TRACE_UNSEEN;
-		break;
-	case TRACE_LEAVE:
-		r->unseen += e->other == RECORD_TRACE_UNSEEN;
-		leaves(r, e, &out);
-		break;
-	case TRACE_WAKE:
-		woken(r, e, &out);
-		count_wait(r, e);
-		break;
-	case TRACE_EXIT:
-		if (!tid_history_ended(&thread_slot(r, e->tid)->history, out.thread, e->time))
-			return true;
-		break;
-	case TRACE_PROGRESS:
-		out.other = e->other;
-		break;
-	case TRACE_ISSUE:
-	case TRACE_COMPLETE:
-		out.other = device_id(r, RECORD_BY_DEVICE, e->other);
-		out.stack = e->detail;
-		break;
-	}
-	r->sink.event(&out, r->sink.arg);
 	return true;
 }
 
@@ -797,7 +516,7 @@ void recorder_poll(struct recorder *r)
 	sideband_drain(&r->sideband, &r->queue, r->unwind ? on_seen : NULL, r);
 	if (r->causal) {
 		r->backend->ops->drain_trace(r->backend, &r->trace);
-		queue_take(&r->trace, horizon - TRACE_LAG_NS, on_trace, r);
+		queue_take(&r->trace, horizon - TRACE_LAG_NS, recorder_on_trace, r);
 	}
 	take_records(r, horizon);
 	processes_poll(r->processes);
@@ -814,7 +533,7 @@ void recorder_finish(struct recorder *r)
 	sideband_drain(&r->sideband, &r->queue, r->unwind ? on_seen : NULL, r);
 	if (r->causal) {
 		r->backend->ops->drain_trace(r->backend, &r->trace);
-		queue_take(&r->trace, UINT64_MAX, on_trace, r);
+		queue_take(&r->trace, UINT64_MAX, recorder_on_trace, r);
 	}
 	r->stalled = 0;
 	while (!take_records(r, UINT64_MAX))

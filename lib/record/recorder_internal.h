@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside a recorder: its threads (recorder_threads.c), causal events (recorder_trace.c), the rest.
+ */
+#ifndef SCOZ_RECORDER_INTERNAL_H
+#define SCOZ_RECORDER_INTERNAL_H
+
+#include "record/recorder.h"
+
+#include "base/hash_index.h"
+#include "record/backend.h"
+#include "record/processes.h"
+#include "record/queue.h"
+#include "record/sideband.h"
+#include "record/symbols.h"
+#include "record/thread_identity.h"
+#include "record/wakers.h"
+#include "unwind/follow.h"
+
+struct thread {
+	struct tid_history history;
+	int tid, pid;
+	uint32_t process;
+	uint64_t left; /* causal recordings: when it began to wait; 0: it does not */
+	char comm[16];
+};
+
+struct recorder {
+	struct record_backend *backend;
+	struct sideband sideband;
+	struct recorder_sink sink;
+	struct maps *maps;
+	struct symbols *symbols;
+	struct wakers *wakers;
+	struct processes *processes;
+	struct queue queue;
+	struct queue trace; /* causal recordings: what the scheduler did */
+	uint64_t told;	    /* time of the last of them that was passed on */
+	size_t switches, unseen;
+	size_t late;		 /* those that came after later ones had been passed on */
+	uint64_t period, waited; /* waited: ns, of no whole point yet */
+	bool causal;
+	const char **devices; /* told to the sink; names of `wakers` */
+	size_t n_devices, cap_devices;
+	struct unwind_follow *unwind; /* NULL: chains go by frame pointers */
+	struct maps *mapped;	      /* as `maps`, but now, for those tables; or NULL */
+	int will_exec;		      /* it is us yet, whose tables nobody needs; 0: nobody */
+	bool threads_run;
+	bool hurry;	      /* tables that are missing are not waited for, ... */
+	uint64_t built;	      /* ... as long as maps_built() is this */
+	uint64_t stalled;     /* since when samples wait for tables; 0: they do not */
+	uint64_t start, stop; /* CLOCK_MONOTONIC */
+	struct recorder_counts counts;
+	/* One a tid (a thread's successor under the same tid takes its place). */
+	struct thread *threads;
+	size_t n_known, cap_threads;
+	struct hash_index by_tid;
+	uint32_t n_threads; /* ids given */
+};
+
+uint64_t recorder_since_start(const struct recorder *r, uint64_t time);
+
+/* ---- threads ---- */
+
+/* Of that tid; it is made where there is none. Until the next call. */
+struct thread *recorder_thread_slot(struct recorder *r, int tid);
+/* The thread of a record, made known to the sink. @born 0: whoever has that tid now. */
+uint32_t recorder_thread_id(struct recorder *r, int tid, int pid, uint64_t born, const char *comm,
+			    uint64_t time);
+/* A waker or a holder, which need not have been recorded itself. */
+uint32_t recorder_other_thread(struct recorder *r, int tid, uint64_t time);
+/* The one that comes to a CPU, or leaves it. */
+uint32_t recorder_thread_on_cpu(struct recorder *r, int tid, uint64_t time);
+
+/* ---- causal recordings ---- */
+
+/* For queue_take(): of QUEUE_TRACE. */
+bool recorder_on_trace(enum queue_kind kind, const void *record, size_t size, void *arg);
+
+#endif

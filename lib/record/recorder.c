@@ -19,6 +19,8 @@
 #define PATIENCE_NS (20 * NSEC_PER_SEC)
 #define MAX_WAITING (128u << 20)
 #define STOP_S	    1.0
+/* Between two looks at all processes, which take a tenth of the time at most. */
+#define REPAIR_NS NSEC_PER_SEC
 #define UNSEEN_SHARE \
 	1000 /* of switches that the kernel's tracepoints passed over: not worth a word */
 /*
@@ -234,10 +236,15 @@ static void on_exit_of(int pid, void *arg)
 
 static bool on_record(enum queue_kind kind, const void *record, size_t size, void *arg)
 {
+	const struct perf_event_header *header = record;
 	const struct record_event *e = record;
 	struct recorder *r = arg;
 	int pid;
 
+	if (kind == QUEUE_PERF && header->type == PERF_RECORD_LOST) {
+		maps_rescan(r->maps, NULL, NULL, NULL);
+		return true;
+	}
 	if (kind == QUEUE_PERF) {
 		if (maps_perf_record(r->maps, record, &pid) == MAPS_PERF_EXEC)
 			processes_exec(r->processes, pid);
@@ -508,6 +515,31 @@ static bool take_records(struct recorder *r, uint64_t horizon)
 	return false;
 }
 
+static void forget_mappings(int pid, void *arg)
+{
+	unwind_follow_execed(((struct recorder *)arg)->unwind, pid);
+}
+
+/*
+ * Records of who maps what were lost: what /proc tells now replaces what is known, for samples in
+ * their turn.
+ */
+static void repair(struct recorder *r)
+{
+	const struct perf_event_header lost = { .type = PERF_RECORD_LOST, .size = sizeof(lost) };
+	uint64_t now = clock_now_ns();
+
+	if (r->sideband.lost == r->repaired || now - r->repaired_ns < REPAIR_NS + 10 * r->repair_ns)
+		return;
+	r->repaired = r->sideband.lost;
+	queue_put(&r->queue, QUEUE_PERF, now, &lost, sizeof(lost));
+	if (r->mapped)
+		maps_rescan(r->mapped, forget_mappings, r, NULL);
+	r->repaired_ns = clock_now_ns();
+	r->repair_ns = r->repaired_ns - now;
+	r->repairs++;
+}
+
 void recorder_poll(struct recorder *r)
 {
 	uint64_t horizon = clock_now_ns();
@@ -519,6 +551,7 @@ void recorder_poll(struct recorder *r)
 		queue_take(&r->trace, horizon - TRACE_LAG_NS, recorder_on_trace, r);
 	}
 	take_records(r, horizon);
+	repair(r);
 	processes_poll(r->processes);
 }
 
@@ -550,6 +583,10 @@ void recorder_finish(struct recorder *r)
 			 "machine stood still?): they are out of order, and what is said of those "
 			 "moments may be wrong",
 			 r->late, (int)(TRACE_LAG_NS / 1000000));
+	if (r->repairs)
+		log_info("records of who maps what were lost: all processes were looked at again "
+			 "%u times",
+			 r->repairs);
 	unread = maps_awaited(r->maps);
 	if (unread)
 		log_warn("%zu binaries had not been read when the recording ended: their functions "

@@ -49,6 +49,9 @@ struct recorder {
 	uint64_t built;	      /* ... as long as maps_built() is this */
 	uint64_t stalled;     /* since when samples wait for tables; 0: they do not */
 	uint64_t start, stop; /* CLOCK_MONOTONIC */
+	/* What was lost when all processes were last looked at; when, and how long that took. */
+	uint64_t repaired, repaired_ns, repair_ns;
+	unsigned int repairs;
 	struct recorder_counts counts;
 	/* One a tid (a thread's successor under the same tid takes its place). */
 	struct thread *threads;

@@ -29,13 +29,17 @@
 #endif
 
 static const int allowed[] = {
-	SYS_read,	   SYS_pread64,	  SYS_readv,	      SYS_preadv,	SYS_write,
-	SYS_pwrite64,	   SYS_lseek,	  SYS_fstat,	      SYS_close,	SYS_brk,
-	SYS_mmap,	   SYS_munmap,	  SYS_mremap,	      SYS_mprotect,	SYS_madvise,
-	SYS_fcntl,	   SYS_ftruncate, SYS_sendmsg,	      SYS_recvmsg,	SYS_exit,
-	SYS_exit_group,	   SYS_futex,	  SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_getrandom,
-	SYS_clock_gettime, SYS_sysinfo,	  SYS_sigaltstack,
+	SYS_read,      SYS_pread64,	   SYS_readv,	     SYS_preadv,    SYS_write,
+	SYS_pwrite64,  SYS_lseek,	   SYS_fstat,	     SYS_close,	    SYS_brk,
+	SYS_mmap,      SYS_munmap,	   SYS_mremap,	     SYS_mprotect,  SYS_madvise,
+	SYS_ftruncate, SYS_sendmsg,	   SYS_recvmsg,	     SYS_exit,	    SYS_exit_group,
+	SYS_futex,     SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_getrandom, SYS_clock_gettime,
+	SYS_sysinfo,   SYS_sigaltstack,
 };
+
+/* Of fcntl(); by others one makes the kernel send signals, also to who else is user nobody. */
+static const int allowed_fcntl[] = { F_GETFD,	      F_SETFD,	   F_GETFL,
+				     F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS };
 
 /* The bounding set can only be changed as long as there are capabilities. */
 static void drop_bounding_set(void)
@@ -85,7 +89,7 @@ void sandbox_limit(uint64_t memory, uint64_t cpu_s)
 
 int sandbox_enter(void)
 {
-	struct sock_filter f[16 + 2 * ARRAY_SIZE(allowed)] = {
+	struct sock_filter f[20 + 2 * (ARRAY_SIZE(allowed) + ARRAY_SIZE(allowed_fcntl))] = {
 		LOAD(arch),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
 		ANSWER(SECCOMP_RET_KILL_PROCESS),
@@ -100,6 +104,14 @@ int sandbox_enter(void)
 	}
 	f[prog.len++] = (struct sock_filter)IF(SYS_openat);
 	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_USER_NOTIF);
+	f[prog.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0,
+						     2 + 2 * ARRAY_SIZE(allowed_fcntl));
+	f[prog.len++] = (struct sock_filter)LOAD(args[1]);
+	for (size_t i = 0; i < ARRAY_SIZE(allowed_fcntl); i++) {
+		f[prog.len++] = (struct sock_filter)IF((uint32_t)allowed_fcntl[i]);
+		f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	}
+	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
 	/* glibc's fstat() */
 	f[prog.len++] =
 		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 3);

@@ -6,6 +6,7 @@
 #include "files/file_open.h"
 #include "table/table.h"
 #include "progress/probe_sites.h"
+#include "symbolizer/protocol.h"
 #include "symbolizer/symbolizer.h"
 #include "unwind/unwind.h"
 #include "unwind/unwind_table.h"
@@ -14,6 +15,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <zstd.h>
 
@@ -150,6 +153,41 @@ static void test_rights(void **state)
 		assert_non_null(strstr(status, "Uid:\t65534\t65534\t65534\t65534\n"));
 		assert_non_null(strstr(status, "CapBnd:\t0000000000000000\n"));
 	}
+}
+
+static int locked_in(int socket)
+{
+	int parent = getppid();
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (sandbox_enter() < 0)
+		return 77;
+	if (fcntl(socket, F_GETFD) < 0 || fcntl(socket, F_DUPFD_CLOEXEC, 0) < 0)
+		return 1;
+	/* The kernel would send signals for it. */
+	if (!fcntl(socket, F_SETOWN, parent) || !fcntl(socket, F_SETSIG, SIGKILL) ||
+	    !fcntl(socket, F_SETFL, O_ASYNC))
+		return 2;
+	return kill(parent, 0) ? 0 : 3;
+}
+
+/* Who reads can compute, and do nothing to others. */
+static void test_locked_in(void **state)
+{
+	int pair[2], status, pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	pid = fork();
+	if (!pid)
+		_exit(locked_in(pair[0]));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	close(pair[0]);
+	close(pair[1]);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* Replaces section @name of the file by @megabytes of zeros, compressed to next to nothing. */
@@ -562,7 +600,7 @@ static int run(void)
 		cmocka_unit_test(test_amplification), cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_false_probes),  cmocka_unit_test(test_reader_killed),
 		cmocka_unit_test(test_unwind_tables), cmocka_unit_test(test_no_unwind_table),
-		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_locked_in),     cmocka_unit_test(test_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -602,5 +602,7 @@ void prior_main(int socket, const struct options *o)
 	setpriority(PRIO_PROCESS, 0, NICE);
 	sandbox_drop_rights();
 	sandbox_limit(MOST_MEMORY, MOST_CPU_S);
+	if (!sandbox_be_alone())
+		log_info("this kernel has no filters of system calls (seccomp)");
 	replay(&p);
 }

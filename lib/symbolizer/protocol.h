@@ -55,6 +55,11 @@ void sandbox_limit(uint64_t memory, uint64_t cpu_s);
 #else
 #define SANDBOX_LIMITS_MEMORY true
 #endif
+/*
+ * From now on no signals to others, no looks into them, no sockets, no programs; what is in files
+ * it may read. Wants sandbox_drop_rights(). False: this kernel has no such filters.
+ */
+bool sandbox_be_alone(void);
 /* From now on only what is open; returns the descriptor by which opens are answered, or a
  * negative errno. */
 int sandbox_enter(void);

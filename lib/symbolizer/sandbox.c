@@ -87,6 +87,71 @@ void sandbox_limit(uint64_t memory, uint64_t cpu_s)
 #define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, what)
 #define IF(value)    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1)
 
+/* The number is loaded, and still is for what comes after. */
+static void filter_fcntl(struct sock_fprog *prog)
+{
+	struct sock_filter *f = prog->filter;
+
+	f[prog->len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0,
+						      2 + 2 * ARRAY_SIZE(allowed_fcntl));
+	f[prog->len++] = (struct sock_filter)LOAD(args[1]);
+	for (size_t i = 0; i < ARRAY_SIZE(allowed_fcntl); i++) {
+		f[prog->len++] = (struct sock_filter)IF((uint32_t)allowed_fcntl[i]);
+		f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	}
+	f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
+}
+
+/* To others, to the kernel's own gates, and to the network. */
+static const int forbidden[] = {
+	SYS_kill,
+	SYS_tkill,
+	SYS_tgkill,
+	SYS_rt_sigqueueinfo,
+	SYS_rt_tgsigqueueinfo,
+	SYS_pidfd_open,
+	SYS_pidfd_send_signal,
+	SYS_pidfd_getfd,
+	SYS_ptrace,
+	SYS_process_vm_readv,
+	SYS_process_vm_writev,
+	SYS_socket,
+	SYS_execve,
+	SYS_execveat,
+	SYS_mount,
+	SYS_unshare,
+	SYS_setns,
+	SYS_bpf,
+	SYS_perf_event_open,
+	SYS_userfaultfd,
+	SYS_io_uring_setup,
+	SYS_keyctl,
+	SYS_add_key,
+	SYS_request_key,
+	SYS_shmget,
+	SYS_msgget,
+	SYS_mq_open,
+};
+
+bool sandbox_be_alone(void)
+{
+	struct sock_filter f[16 + 2 * (ARRAY_SIZE(forbidden) + ARRAY_SIZE(allowed_fcntl))] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
+		ANSWER(SECCOMP_RET_KILL_PROCESS),
+		LOAD(nr),
+	};
+	struct sock_fprog prog = { .len = 4, .filter = f };
+
+	for (size_t i = 0; i < ARRAY_SIZE(forbidden); i++) {
+		f[prog.len++] = (struct sock_filter)IF((uint32_t)forbidden[i]);
+		f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
+	}
+	filter_fcntl(&prog);
+	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
 int sandbox_enter(void)
 {
 	struct sock_filter f[20 + 2 * (ARRAY_SIZE(allowed) + ARRAY_SIZE(allowed_fcntl))] = {
@@ -104,14 +169,7 @@ int sandbox_enter(void)
 	}
 	f[prog.len++] = (struct sock_filter)IF(SYS_openat);
 	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_USER_NOTIF);
-	f[prog.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0,
-						     2 + 2 * ARRAY_SIZE(allowed_fcntl));
-	f[prog.len++] = (struct sock_filter)LOAD(args[1]);
-	for (size_t i = 0; i < ARRAY_SIZE(allowed_fcntl); i++) {
-		f[prog.len++] = (struct sock_filter)IF((uint32_t)allowed_fcntl[i]);
-		f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
-	}
-	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
+	filter_fcntl(&prog);
 	/* glibc's fstat() */
 	f[prog.len++] =
 		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 3);

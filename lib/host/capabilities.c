@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "host/capabilities.h"
+#include "host/capabilities_internal.h"
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
 #include "host/privileges.h"
@@ -92,16 +92,15 @@ const struct capability_probes capability_probes_real = {
 
 /* ---- building the list ---------------------------------------------------------------------- */
 
-static struct capability *add(struct capabilities *c, const char *id, bool required)
+struct capability *capability_add(struct capabilities *c, const char *id, bool required)
 {
 	array_reserve(c->list, c->cap, c->n + 1);
 	c->list[c->n] = (struct capability){ .id = id, .required = required };
 	return &c->list[c->n++];
 }
 
-/* @found, @effect and @remedy are malloc'ed; @effect and @remedy may be NULL. */
-static void settle(struct capability *c, enum capability_status status, char *found, char *effect,
-		   char *remedy)
+void capability_settle(struct capability *c, enum capability_status status, char *found,
+		       char *effect, char *remedy)
 {
 	c->status = status;
 	c->found = found;
@@ -109,13 +108,12 @@ static void settle(struct capability *c, enum capability_status status, char *fo
 	c->remedy = remedy;
 }
 
-static void ok(struct capability *c, char *found)
+void capability_ok(struct capability *c, char *found)
 {
-	settle(c, CAPABILITY_OK, found, NULL, NULL);
+	capability_settle(c, CAPABILITY_OK, found, NULL, NULL);
 }
 
-/* The file's text without the newline at its end, or NULL. */
-static char *text_of(const char *name)
+char *capability_text_of(const char *name)
 {
 	_cleanup_free_ char *path = sysroot_path("%s", name);
 	char *text = read_file(path, NULL);
@@ -125,15 +123,14 @@ static char *text_of(const char *name)
 	return text;
 }
 
-/* -1 when there is no such file. */
-static long number_of(const char *name)
+long capability_number_of(const char *name)
 {
-	_cleanup_free_ char *text = text_of(name);
+	_cleanup_free_ char *text = capability_text_of(name);
 
 	return text && *text ? strtol(text, NULL, 10) : -1;
 }
 
-static bool exists(const char *name)
+bool capability_exists(const char *name)
 {
 	_cleanup_free_ char *path = sysroot_path("%s", name);
 
@@ -191,7 +188,7 @@ static void check_privileges(struct capabilities *c)
 		{ CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE",
 		  "limits of locked memory and open files stay as they are" },
 	};
-	struct capability *p = add(c, "privileges", true);
+	struct capability *p = capability_add(c, "privileges", true);
 	_cleanup_free_ char *vital = NULL, *missing = NULL, *effects = NULL;
 	uint64_t caps = privileges_own("CapEff");
 	bool admin = privileges_have(caps, CAP_SYS_ADMIN);
@@ -207,13 +204,14 @@ static void check_privileges(struct capabilities *c)
 		append(&effects, useful[i].effect);
 	}
 	if (vital)
-		settle(p, CAPABILITY_MISSING, xasprintf("no %s", vital),
-		       xstrdup("sampling and stopping cores is refused"), privileges_remedy());
+		capability_settle(p, CAPABILITY_MISSING, xasprintf("no %s", vital),
+				  xstrdup("sampling and stopping cores is refused"),
+				  privileges_remedy());
 	else if (missing)
-		settle(p, CAPABILITY_LIMITED, xasprintf("no %s", missing), xstrdup(effects),
-		       geteuid() ? xstrdup("sudo scozd ...") : NULL);
+		capability_settle(p, CAPABILITY_LIMITED, xasprintf("no %s", missing),
+				  xstrdup(effects), geteuid() ? xstrdup("sudo scozd ...") : NULL);
 	else
-		ok(p, xstrdup("root, or all capabilities that are needed"));
+		capability_ok(p, xstrdup("root, or all capabilities that are needed"));
 }
 
 static const char *why_bpf(int error)
@@ -237,38 +235,39 @@ static void check_bpf(struct capabilities *c, const struct capability_probes *pr
 	} helpers[] = { { BPF_FUNC_loop, "bpf_loop" },
 			{ BPF_FUNC_task_storage_get, "bpf_task_storage_get" },
 			{ BPF_FUNC_ringbuf_output, "bpf_ringbuf_output" } };
-	struct capability *p = add(c, "bpf-load", true);
+	struct capability *p = capability_add(c, "bpf-load", true);
 	_cleanup_free_ char *missing = NULL;
 	int r = probes->load_program();
 	long jit;
 
 	if (r < 0) {
-		settle(p, CAPABILITY_MISSING, xasprintf("loading a BPF program: %s", why_bpf(r)),
-		       xstrdup("engine bpf cannot stop cores"),
-		       r == -ENOSYS ? xstrdup(OTHER_KERNEL) : refusal_remedy());
+		capability_settle(p, CAPABILITY_MISSING,
+				  xasprintf("loading a BPF program: %s", why_bpf(r)),
+				  xstrdup("engine bpf cannot stop cores"),
+				  r == -ENOSYS ? xstrdup(OTHER_KERNEL) : refusal_remedy());
 		return;
 	}
-	ok(p, xstrdup("BPF programs can be loaded"));
+	capability_ok(p, xstrdup("BPF programs can be loaded"));
 
-	p = add(c, "bpf-helpers", true);
+	p = capability_add(c, "bpf-helpers", true);
 	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
 		if (probes->helper(BPF_PROG_TYPE_PERF_EVENT, helpers[i].helper) != 1)
 			append(&missing, helpers[i].name);
 	if (missing)
-		settle(p, CAPABILITY_MISSING, xasprintf("the kernel has no %s", missing),
-		       xstrdup("engine bpf needs them (they came with Linux 5.17)"),
-		       xstrdup(OTHER_KERNEL));
+		capability_settle(p, CAPABILITY_MISSING, xasprintf("the kernel has no %s", missing),
+				  xstrdup("engine bpf needs them (they came with Linux 5.17)"),
+				  xstrdup(OTHER_KERNEL));
 	else
-		ok(p, xstrdup("bpf_loop, task storage and ring buffers are there"));
+		capability_ok(p, xstrdup("bpf_loop, task storage and ring buffers are there"));
 
-	p = add(c, "bpf-jit", false);
-	jit = number_of("/proc/sys/net/core/bpf_jit_enable");
+	p = capability_add(c, "bpf-jit", false);
+	jit = capability_number_of("/proc/sys/net/core/bpf_jit_enable");
 	if (jit)
-		ok(p, xstrdup("BPF programs are compiled"));
+		capability_ok(p, xstrdup("BPF programs are compiled"));
 	else
-		settle(p, CAPABILITY_LIMITED, xstrdup("BPF programs are interpreted"),
-		       xstrdup("sampling costs several times more"),
-		       xstrdup("sudo sysctl -w net.core.bpf_jit_enable=1"));
+		capability_settle(p, CAPABILITY_LIMITED, xstrdup("BPF programs are interpreted"),
+				  xstrdup("sampling costs several times more"),
+				  xstrdup("sudo sysctl -w net.core.bpf_jit_enable=1"));
 }
 
 static void check_optional_tracepoints(struct capabilities *c, const struct btf *btf)
@@ -296,7 +295,7 @@ static void check_optional_tracepoints(struct capabilities *c, const struct btf 
 		  .effect = "timers count from the wait for them, not from their start" },
 	};
 	_cleanup_free_ char *missing = NULL, *effects = NULL;
-	struct capability *p = add(c, "tracepoints-optional", false);
+	struct capability *p = capability_add(c, "tracepoints-optional", false);
 
 	for (size_t i = 0; i < ARRAY_SIZE(optional); i++) {
 		if (btf_has_tracepoint(btf, optional[i].name))
@@ -309,30 +308,32 @@ static void check_optional_tracepoints(struct capabilities *c, const struct btf 
 						  : optional[i].effect);
 	}
 	if (missing)
-		settle(p, CAPABILITY_LIMITED, xasprintf("the kernel has no %s", missing),
-		       xstrdup(effects), NULL);
+		capability_settle(p, CAPABILITY_LIMITED, xasprintf("the kernel has no %s", missing),
+				  xstrdup(effects), NULL);
 	else
-		ok(p, xstrdup("all optional ones are there"));
+		capability_ok(p, xstrdup("all optional ones are there"));
 }
 
 static void check_spin_waits(struct capabilities *c, const struct capability_probes *probes)
 {
-	struct capability *p = add(c, "spin-waits", false);
+	struct capability *p = capability_add(c, "spin-waits", false);
 	int r;
 
 	if (scoz_open_allowed(probes->patched())) {
-		ok(p, xstrdup("the kernel's patches tell waits for spin locks from work"));
+		capability_ok(p,
+			      xstrdup("the kernel's patches tell waits for spin locks from work"));
 		return;
 	}
 	r = probes->follow("mutex_spin_on_owner");
 	if (r < 0)
-		settle(p, CAPABILITY_LIMITED,
-		       xasprintf("following a kernel function with BPF (fentry): %s", why_bpf(r)),
-		       xstrdup("targets in the kernel under contended locks look less worthwhile "
-			       "than they are"),
-		       xstrdup("a kernel with CONFIG_FUNCTION_TRACER, or the patched kernel"));
+		capability_settle(
+			p, CAPABILITY_LIMITED,
+			xasprintf("following a kernel function with BPF (fentry): %s", why_bpf(r)),
+			xstrdup("targets in the kernel under contended locks look less worthwhile "
+				"than they are"),
+			xstrdup("a kernel with CONFIG_FUNCTION_TRACER, or the patched kernel"));
 	else
-		ok(p, xstrdup("waits for spin locks can be told from work"));
+		capability_ok(p, xstrdup("waits for spin locks can be told from work"));
 }
 
 static void check_btf(struct capabilities *c, const struct capability_probes *probes)
@@ -344,43 +345,45 @@ static void check_btf(struct capabilities *c, const struct capability_probes *pr
 		"hrtimer_expire_exit",
 	};
 	_cleanup_free_ char *path = sysroot_path("/sys/kernel/btf/vmlinux"), *missing = NULL;
-	struct capability *p = add(c, "btf", true);
+	struct capability *p = capability_add(c, "btf", true);
 	libbpf_print_fn_t old = libbpf_set_print(silent);
 	struct btf *btf = btf__parse_raw(path);
 	int r;
 
 	libbpf_set_print(old);
 	if (!btf || libbpf_get_error(btf)) {
-		settle(p, CAPABILITY_MISSING, xasprintf("%s cannot be read", path),
-		       xstrdup("engine bpf needs a kernel built with CONFIG_DEBUG_INFO_BTF"),
-		       xstrdup(OTHER_KERNEL));
+		capability_settle(
+			p, CAPABILITY_MISSING, xasprintf("%s cannot be read", path),
+			xstrdup("engine bpf needs a kernel built with CONFIG_DEBUG_INFO_BTF"),
+			xstrdup(OTHER_KERNEL));
 		return;
 	}
-	ok(p, xasprintf("%u types in %s", btf__type_cnt(btf), path));
+	capability_ok(p, xasprintf("%u types in %s", btf__type_cnt(btf), path));
 
-	p = add(c, "tracepoints", true);
+	p = capability_add(c, "tracepoints", true);
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
 		if (!btf_has_tracepoint(btf, needed[i]))
 			append(&missing, needed[i]);
 	r = missing ? 0 : probes->trace("sched_switch");
 	if (missing)
-		settle(p, CAPABILITY_MISSING, xasprintf("the kernel has no %s", missing),
-		       xstrdup("engine bpf cannot account for waiting tasks"),
-		       xstrdup(OTHER_KERNEL));
+		capability_settle(p, CAPABILITY_MISSING, xasprintf("the kernel has no %s", missing),
+				  xstrdup("engine bpf cannot account for waiting tasks"),
+				  xstrdup(OTHER_KERNEL));
 	else if (r < 0)
-		settle(p, CAPABILITY_MISSING,
-		       xasprintf("tracing sched_switch with BPF: %s", why_bpf(r)),
-		       xstrdup("engine bpf cannot account for waiting tasks"), refusal_remedy());
+		capability_settle(p, CAPABILITY_MISSING,
+				  xasprintf("tracing sched_switch with BPF: %s", why_bpf(r)),
+				  xstrdup("engine bpf cannot account for waiting tasks"),
+				  refusal_remedy());
 	else
-		ok(p, xstrdup("BPF can trace the scheduler, interrupts and timers"));
+		capability_ok(p, xstrdup("BPF can trace the scheduler, interrupts and timers"));
 	check_optional_tracepoints(c, btf);
 	check_spin_waits(c, probes);
 	btf__free(btf);
 }
 
-static void online_cpus(int **cpus, int *n)
+void capability_online_cpus(int **cpus, int *n)
 {
-	_cleanup_free_ char *text = text_of("/sys/devices/system/cpu/online");
+	_cleanup_free_ char *text = capability_text_of("/sys/devices/system/cpu/online");
 
 	*cpus = NULL;
 	*n = 0;
@@ -390,13 +393,13 @@ static void online_cpus(int **cpus, int *n)
 
 static void check_perf(struct capabilities *c, const struct capability_probes *probes)
 {
-	struct capability *p = add(c, "perf-cpu-clock", true);
+	struct capability *p = capability_add(c, "perf-cpu-clock", true);
 	_cleanup_free_ char *refused = NULL;
 	_cleanup_free_ int *cpus = NULL;
 	int n, failed = 0, error = 0;
 	long rate, paranoid;
 
-	online_cpus(&cpus, &n);
+	capability_online_cpus(&cpus, &n);
 	for (int i = 0; i < n; i++) {
 		int r = probes->cpu_clock(cpus[i]);
 
@@ -407,69 +410,77 @@ static void check_perf(struct capabilities *c, const struct capability_probes *p
 	}
 	if (failed)
 		refused = xasprintf("on %d of %d CPUs: %s", failed, n, strerror(-error));
-	paranoid = number_of("/proc/sys/kernel/perf_event_paranoid");
+	paranoid = capability_number_of("/proc/sys/kernel/perf_event_paranoid");
 	if (failed == n || !n)
-		settle(p, CAPABILITY_MISSING,
-		       xasprintf("cpu-clock events fail %s", refused ? refused : "everywhere"),
-		       xstrdup("no core can be sampled"),
-		       paranoid < 0 ? xstrdup(OTHER_KERNEL) : refusal_remedy());
+		capability_settle(
+			p, CAPABILITY_MISSING,
+			xasprintf("cpu-clock events fail %s", refused ? refused : "everywhere"),
+			xstrdup("no core can be sampled"),
+			paranoid < 0 ? xstrdup(OTHER_KERNEL) : refusal_remedy());
 	else if (failed)
-		settle(p, CAPABILITY_LIMITED, xasprintf("cpu-clock events fail %s", refused),
-		       xstrdup("these cores are neither sampled nor delayed"), NULL);
+		capability_settle(p, CAPABILITY_LIMITED,
+				  xasprintf("cpu-clock events fail %s", refused),
+				  xstrdup("these cores are neither sampled nor delayed"), NULL);
 	else
-		ok(p, xasprintf("cpu-clock events work on all %d CPUs", n));
+		capability_ok(p, xasprintf("cpu-clock events work on all %d CPUs", n));
 
-	p = add(c, "perf-paranoid", false);
+	p = capability_add(c, "perf-paranoid", false);
 	if (paranoid > 0 && !privileged())
-		settle(p, CAPABILITY_LIMITED,
-		       xasprintf("kernel.perf_event_paranoid is %ld", paranoid),
-		       xstrdup("only root may sample all processes"), xstrdup("sudo scozd ..."));
+		capability_settle(p, CAPABILITY_LIMITED,
+				  xasprintf("kernel.perf_event_paranoid is %ld", paranoid),
+				  xstrdup("only root may sample all processes"),
+				  xstrdup("sudo scozd ..."));
 	else
-		ok(p, xasprintf("kernel.perf_event_paranoid is %ld", paranoid));
+		capability_ok(p, xasprintf("kernel.perf_event_paranoid is %ld", paranoid));
 
-	p = add(c, "perf-sample-rate", false);
-	rate = number_of("/proc/sys/kernel/perf_event_max_sample_rate");
+	p = capability_add(c, "perf-sample-rate", false);
+	rate = capability_number_of("/proc/sys/kernel/perf_event_max_sample_rate");
 	if (rate >= 0 && rate < 10000)
-		settle(p, CAPABILITY_LIMITED, xasprintf("at most %ld samples a second", rate),
-		       xstrdup("scozd raises it for the time of a run, which needs root"),
-		       xstrdup("sudo sysctl -w kernel.perf_event_max_sample_rate=100000"));
+		capability_settle(
+			p, CAPABILITY_LIMITED, xasprintf("at most %ld samples a second", rate),
+			xstrdup("scozd raises it for the time of a run, which needs root"),
+			xstrdup("sudo sysctl -w kernel.perf_event_max_sample_rate=100000"));
 	else
-		ok(p, xasprintf("at most %ld samples a second and core", rate));
+		capability_ok(p, xasprintf("at most %ld samples a second and core", rate));
 }
 
 static void check_uprobes(struct capabilities *c)
 {
-	struct capability *p = add(c, "uprobes", false);
+	struct capability *p = capability_add(c, "uprobes", false);
 
-	if (exists("/sys/bus/event_source/devices/uprobe/type"))
-		ok(p, xstrdup("functions, lines, USDT probes and marks can be progress points"));
+	if (capability_exists("/sys/bus/event_source/devices/uprobe/type"))
+		capability_ok(
+			p,
+			xstrdup("functions, lines, USDT probes and marks can be progress points"));
 	else
-		settle(p, CAPABILITY_MISSING, xstrdup("the kernel has no uprobe events"),
-		       xstrdup("only tracepoint: and syscall: can be progress points"),
-		       xstrdup("use a kernel with CONFIG_UPROBE_EVENTS"));
+		capability_settle(p, CAPABILITY_MISSING, xstrdup("the kernel has no uprobe events"),
+				  xstrdup("only tracepoint: and syscall: can be progress points"),
+				  xstrdup("use a kernel with CONFIG_UPROBE_EVENTS"));
 }
 
 static void check_lockdown(struct capabilities *c)
 {
-	_cleanup_free_ char *text = text_of("/sys/kernel/security/lockdown");
-	struct capability *p = add(c, "lockdown", true);
+	_cleanup_free_ char *text = capability_text_of("/sys/kernel/security/lockdown");
+	struct capability *p = capability_add(c, "lockdown", true);
 
 	if (text && strstr(text, "[confidentiality]"))
-		settle(p, CAPABILITY_MISSING, xstrdup("kernel lockdown: confidentiality"),
-		       xstrdup("BPF may not read the kernel, perf may not sample it"),
-		       xstrdup("boot with lockdown=integrity or lockdown=none on the kernel's "
-			       "command line (with Secure Boot: sudo mokutil "
-			       "--disable-validation && sudo reboot)"));
+		capability_settle(
+			p, CAPABILITY_MISSING, xstrdup("kernel lockdown: confidentiality"),
+			xstrdup("BPF may not read the kernel, perf may not sample it"),
+			xstrdup("boot with lockdown=integrity or lockdown=none on the kernel's "
+				"command line (with Secure Boot: sudo mokutil "
+				"--disable-validation && sudo reboot)"));
 	else
-		ok(p, xasprintf("kernel lockdown: %s", text && strstr(text, "[integrity]")
-							       ? "integrity (no obstacle)"
-						       : text ? "none"
-							      : "not in this kernel"));
+		capability_ok(p,
+			      xasprintf("kernel lockdown: %s", text && strstr(text, "[integrity]")
+								       ? "integrity (no obstacle)"
+							       : text ? "none"
+								      : "not in this kernel"));
 }
 
 static void check_other_scozd(struct capabilities *c)
 {
-	struct capability *p = add(c, "other-scozd", true);
+	struct capability *p = capability_add(c, "other-scozd", true);
 	_cleanup_free_ char *proc = sysroot_path("/proc"), *pids = NULL;
 	DIR *dir = opendir(proc);
 	struct dirent *d;
@@ -486,15 +497,15 @@ static void check_other_scozd(struct capabilities *c)
 	if (dir)
 		closedir(dir);
 	if (!pids) {
-		ok(p, xstrdup("no other scozd is running"));
+		capability_ok(p, xstrdup("no other scozd is running"));
 		return;
 	}
 	for (char *s = pids; *s; s++)
 		if (*s == ',')
 			*s = ' ';
-	settle(p, CAPABILITY_MISSING, xasprintf("scozd is running (process %s)", pids),
-	       xstrdup("two profilers would delay each other's experiments"),
-	       xasprintf("wait for it, or end it: sudo kill %s", pids));
+	capability_settle(p, CAPABILITY_MISSING, xasprintf("scozd is running (process %s)", pids),
+			  xstrdup("two profilers would delay each other's experiments"),
+			  xasprintf("wait for it, or end it: sudo kill %s", pids));
 }
 
 /* ---- what makes profiles better ------------------------------------------------------------- */
@@ -516,70 +527,75 @@ static bool look(const struct kallsym *sym, void *arg)
 static void check_kallsyms(struct capabilities *c)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms");
-	struct capability *p = add(c, "kernel-symbols", false);
-	long restricted = number_of("/proc/sys/kernel/kptr_restrict");
+	struct capability *p = capability_add(c, "kernel-symbols", false);
+	long restricted = capability_number_of("/proc/sys/kernel/kptr_restrict");
 	struct visible v = {};
 	int r = kallsyms_each(look, &v);
 
 	if (v.any)
-		ok(p, xasprintf("kernel functions have addresses (kernel.kptr_restrict is %ld)",
-				restricted));
+		capability_ok(
+			p,
+			xasprintf("kernel functions have addresses (kernel.kptr_restrict is %ld)",
+				  restricted));
 	else
-		settle(p, CAPABILITY_LIMITED,
-		       xasprintf("%s %s", path, r ? "cannot be read" : "hides the addresses"),
-		       xstrdup("kernel functions have no names in profiles and cannot be targets"),
-		       xstrdup(restricted == 2 ? "sudo sysctl -w kernel.kptr_restrict=1"
-					       : "sudo scozd ..."));
+		capability_settle(
+			p, CAPABILITY_LIMITED,
+			xasprintf("%s %s", path, r ? "cannot be read" : "hides the addresses"),
+			xstrdup("kernel functions have no names in profiles and cannot be targets"),
+			xstrdup(restricted == 2 ? "sudo sysctl -w kernel.kptr_restrict=1"
+						: "sudo scozd ..."));
 }
 
 static void check_debug_info(struct capabilities *c)
 {
-	struct capability *p = add(c, "kernel-debug-info", false);
-	_cleanup_free_ char *release = text_of("/proc/sys/kernel/osrelease");
+	struct capability *p = capability_add(c, "kernel-debug-info", false);
+	_cleanup_free_ char *release = capability_text_of("/proc/sys/kernel/osrelease");
 	const char *r = release ? release : "unknown";
 	_cleanup_free_ char *image = xasprintf("/usr/lib/debug/boot/vmlinux-%s", r);
 	_cleanup_free_ char *other = xasprintf("/usr/lib/debug/lib/modules/%s/vmlinux", r);
 	_cleanup_free_ char *built = xasprintf("/lib/modules/%s/build/vmlinux", r);
 
-	if (exists(image) || exists(other) || exists(built))
-		ok(p, xasprintf("the kernel's debug information is installed (%s)", r));
+	if (capability_exists(image) || capability_exists(other) || capability_exists(built))
+		capability_ok(p, xasprintf("the kernel's debug information is installed (%s)", r));
 	else
-		settle(p, CAPABILITY_LIMITED, xasprintf("none for kernel %s", r),
-		       xstrdup("targets in the kernel are functions, not lines"),
-		       xasprintf("sudo apt-get install linux-image-%s-dbg (where the distribution "
-				 "has it); programs: their -dbgsym packages, or build with -g",
-				 r));
+		capability_settle(
+			p, CAPABILITY_LIMITED, xasprintf("none for kernel %s", r),
+			xstrdup("targets in the kernel are functions, not lines"),
+			xasprintf("sudo apt-get install linux-image-%s-dbg (where the distribution "
+				  "has it); programs: their -dbgsym packages, or build with -g",
+				  r));
 }
 
 static void check_tracefs(struct capabilities *c)
 {
-	struct capability *p = add(c, "tracefs", false);
-	_cleanup_free_ char *mounts = text_of("/proc/mounts");
+	struct capability *p = capability_add(c, "tracefs", false);
+	_cleanup_free_ char *mounts = capability_text_of("/proc/mounts");
 
 	if (mounts && strstr(mounts, " tracefs "))
-		ok(p, xstrdup("mounted (to look up the names of tracepoints)"));
+		capability_ok(p, xstrdup("mounted (to look up the names of tracepoints)"));
 	else
-		settle(p, CAPABILITY_LIMITED, xstrdup("not mounted"),
-		       xstrdup("scozd does not need it; people do, to list tracepoints"),
-		       xstrdup("sudo mount -t tracefs none /sys/kernel/tracing"));
+		capability_settle(p, CAPABILITY_LIMITED, xstrdup("not mounted"),
+				  xstrdup("scozd does not need it; people do, to list tracepoints"),
+				  xstrdup("sudo mount -t tracefs none /sys/kernel/tracing"));
 }
 
 /* With the patches nothing needs BPF any more. */
 static void check_engine(struct capabilities *c, const struct capability_probes *probes)
 {
 	static const char *const bpf_only[] = { "btf", "tracepoints", "bpf-load", "bpf-helpers" };
-	struct capability *p = add(c, "patched-kernel", false);
+	struct capability *p = capability_add(c, "patched-kernel", false);
 
 	if (probes->patched() == -ENOSYS) {
-		ok(p, xstrdup("a stock kernel: engine bpf stops the cores"));
+		capability_ok(p, xstrdup("a stock kernel: engine bpf stops the cores"));
 		return;
 	}
 	if (!scoz_open_allowed(probes->patched())) {
-		ok(p, xstrdup("it carries the scoz patches, which need root or CAP_SYS_ADMIN "
-			      "outside of containers: engine bpf stops the cores"));
+		capability_ok(
+			p, xstrdup("it carries the scoz patches, which need root or CAP_SYS_ADMIN "
+				   "outside of containers: engine bpf stops the cores"));
 		return;
 	}
-	ok(p, xstrdup("it carries the scoz patches: engine kernel stops the cores"));
+	capability_ok(p, xstrdup("it carries the scoz patches: engine kernel stops the cores"));
 	for (size_t i = 0; i < c->n; i++)
 		for (size_t j = 0; j < ARRAY_SIZE(bpf_only); j++)
 			if (!strcmp(c->list[i].id, bpf_only[j]))
@@ -588,186 +604,51 @@ static void check_engine(struct capabilities *c, const struct capability_probes 
 
 static void check_module(struct capabilities *c, const struct capability_probes *probes)
 {
-	struct capability *p = add(c, "module", false);
+	struct capability *p = capability_add(c, "module", false);
 	int r = probes->module();
 
 	if (scoz_open_allowed(probes->patched()))
-		ok(p, xstrdup("the patched kernel needs none"));
+		capability_ok(p, xstrdup("the patched kernel needs none"));
 	else if (r > 0 && r & SCOZ_MODULE_IN_TICKS)
-		ok(p, xstrdup("scoz.ko is loaded: --tune kick makes cores pay at once after hits "
-			      "elsewhere"));
+		capability_ok(
+			p,
+			xstrdup("scoz.ko is loaded: --tune kick makes cores pay at once after hits "
+				"elsewhere"));
 	else if (r > 0)
-		ok(p, xstrdup("scoz.ko is loaded: --tune kick makes cores pay soon after hits "
-			      "elsewhere"));
+		capability_ok(
+			p, xstrdup("scoz.ko is loaded: --tune kick makes cores pay soon after hits "
+				   "elsewhere"));
 	else if (r == -ENOENT)
-		ok(p, xstrdup("scoz.ko is not loaded; with it --tune kick makes cores pay at once "
-			      "after hits elsewhere, not at their next tick (docs/kernel.md)"));
+		capability_ok(
+			p,
+			xstrdup("scoz.ko is not loaded; with it --tune kick makes cores pay at "
+				"once "
+				"after hits elsewhere, not at their next tick (docs/kernel.md)"));
 	else
-		settle(p, CAPABILITY_LIMITED, xasprintf("scoz.ko %s", scoz_module_state(r)),
-		       xstrdup("scozd does without"), NULL);
+		capability_settle(p, CAPABILITY_LIMITED,
+				  xasprintf("scoz.ko %s", scoz_module_state(r)),
+				  xstrdup("scozd does without"), NULL);
 }
 
 static void check_marks(struct capabilities *c)
 {
-	struct capability *p = add(c, "marks", false);
+	struct capability *p = capability_add(c, "marks", false);
 	_cleanup_free_ char *dir = sysroot_path("/dev/shm/scoz-marks");
 	struct stat st;
 
-	if (!exists("/dev/shm"))
-		settle(p, CAPABILITY_LIMITED, xstrdup("there is no /dev/shm"),
-		       xstrdup("marks of <scoz.h> cost a uprobe each"),
-		       xstrdup("sudo mkdir /dev/shm && sudo mount -t tmpfs -o mode=1777 none "
-			       "/dev/shm"));
+	if (!capability_exists("/dev/shm"))
+		capability_settle(
+			p, CAPABILITY_LIMITED, xstrdup("there is no /dev/shm"),
+			xstrdup("marks of <scoz.h> cost a uprobe each"),
+			xstrdup("sudo mkdir /dev/shm && sudo mount -t tmpfs -o mode=1777 none "
+				"/dev/shm"));
 	else if (!lstat(dir, &st) && (!S_ISDIR(st.st_mode) || st.st_uid || st.st_mode & 022))
-		settle(p, CAPABILITY_LIMITED, xasprintf("%s is not root's directory", dir),
-		       xstrdup("marks of <scoz.h> cannot be counted"),
-		       xasprintf("sudo rm -r %s", dir));
+		capability_settle(p, CAPABILITY_LIMITED,
+				  xasprintf("%s is not root's directory", dir),
+				  xstrdup("marks of <scoz.h> cannot be counted"),
+				  xasprintf("sudo rm -r %s", dir));
 	else
-		ok(p, xstrdup("marks of <scoz.h> can be counted in memory"));
-}
-
-/* ---- the machine itself --------------------------------------------------------------------- */
-
-static void check_cores(struct capabilities *c)
-{
-	struct capability *p = add(c, "cores", false);
-	_cleanup_free_ int *cpus = NULL;
-	int n;
-
-	online_cpus(&cpus, &n);
-	if (n > 1)
-		ok(p, xasprintf("%d CPUs online", n));
-	else
-		settle(p, CAPABILITY_LIMITED, xstrdup("one CPU online"),
-		       xstrdup("nothing runs in parallel, so speeding anything up helps as much as "
-			       "it is used: a plain profiler tells the same"),
-		       NULL);
-}
-
-static bool cpuinfo_flag(const char *flag)
-{
-	_cleanup_free_ char *text = text_of("/proc/cpuinfo");
-	char *line = text ? strstr(text, "\nflags") : NULL, *end;
-
-	if (!line)
-		return false;
-	end = strchr(line + 1, '\n');
-	if (end)
-		*end = '\0';
-	for (char *word = strtok(line, " \t:"); word; word = strtok(NULL, " \t:"))
-		if (!strcmp(word, flag))
-			return true;
-	return false;
-}
-
-static void check_virtual(struct capabilities *c)
-{
-	struct capability *p = add(c, "virtual-machine", false);
-	_cleanup_free_ char *vendor = text_of("/sys/class/dmi/id/sys_vendor");
-	bool is = cpuinfo_flag("hypervisor") || exists("/sys/hypervisor/type") ||
-		  (vendor && strstr(vendor, "QEMU"));
-
-	if (is)
-		settle(p, CAPABILITY_LIMITED,
-		       xasprintf("a virtual machine%s%s", vendor ? " of " : "",
-				 vendor ? vendor : ""),
-		       xstrdup("a tick costs about 10 us and neighbours make noise: expect wider "
-			       "intervals, and watch the steal time"),
-		       NULL);
-	else
-		ok(p, xstrdup("no virtual machine that would show"));
-}
-
-static void check_steal(struct capabilities *c)
-{
-	struct capability *p = add(c, "steal-time", false);
-	_cleanup_free_ char *text = text_of("/proc/stat");
-	unsigned long long v[8] = { 0 }, sum = 0;
-	double share;
-
-	if (!text || sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1],
-			    &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) < 8) {
-		settle(p, CAPABILITY_LIMITED, xstrdup("/proc/stat does not tell"),
-		       xstrdup("windows in which the CPU was stolen cannot be discarded"), NULL);
-		return;
-	}
-	for (int i = 0; i < 8; i++)
-		sum += v[i];
-	/* of the time in which this machine wanted to run */
-	sum -= v[3] + v[4];
-	share = sum ? 100.0 * v[7] / sum : 0;
-	if (share < 1)
-		ok(p, xasprintf("%.2f %% of the busy time since boot", share));
-	else
-		settle(p, CAPABILITY_LIMITED,
-		       xasprintf("%.1f %% of the busy time since boot", share),
-		       xstrdup("the host gives this CPU to others; scozd discards windows with "
-			       "steal and needs longer"),
-		       NULL);
-}
-
-/* The governor of CPUs, when they have one that changes frequencies. */
-static void check_governor(struct capabilities *c)
-{
-	struct capability *p = add(c, "cpu-frequency", false);
-	_cleanup_free_ char *changing = NULL;
-	_cleanup_free_ int *cpus = NULL;
-	int n, known = 0, other = 0;
-
-	online_cpus(&cpus, &n);
-	for (int i = 0; i < n; i++) {
-		_cleanup_free_ char *name = xasprintf(
-			"/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpus[i]);
-		_cleanup_free_ char *governor = text_of(name);
-
-		if (!governor)
-			continue;
-		known++;
-		if (strcmp(governor, "performance")) {
-			other++;
-			free(changing);
-			changing = xstrdup(governor);
-		}
-	}
-	if (other)
-		settle(p, CAPABILITY_LIMITED,
-		       xasprintf("governor '%s' on %d of %d CPUs", changing, other, n),
-		       xstrdup("frequencies change with the load, so speeds of windows differ"),
-		       xstrdup("sudo cpupower frequency-set -g performance (package "
-			       "linux-cpupower)"));
-	else
-		ok(p, xstrdup(known ? "governor 'performance'" : "not controlled from here"));
-}
-
-static void check_smt(struct capabilities *c)
-{
-	struct capability *p = add(c, "smt", false);
-
-	if (number_of("/sys/devices/system/cpu/smt/active") == 1)
-		settle(p, CAPABILITY_LIMITED, xstrdup("hardware threads share cores"),
-		       xstrdup("a stopped thread makes its sibling faster, so delays count for "
-			       "less than they should"),
-		       xstrdup("echo off | sudo tee /sys/devices/system/cpu/smt/control"));
-	else
-		ok(p, xstrdup("no hardware threads share a core"));
-}
-
-static void check_isolated(struct capabilities *c)
-{
-	struct capability *p = add(c, "isolated-cpus", false);
-	_cleanup_free_ char *isolated = text_of("/sys/devices/system/cpu/isolated");
-	_cleanup_free_ char *nohz = text_of("/sys/devices/system/cpu/nohz_full");
-	bool some = isolated && *isolated;
-	bool full = nohz && *nohz && strcmp(nohz, "(null)");
-
-	if (some || full)
-		settle(p, CAPABILITY_LIMITED,
-		       xasprintf("isolated: %s; nohz_full: %s", some ? isolated : "none",
-				 full ? nohz : "none"),
-		       xstrdup("these CPUs are neither sampled nor delayed"),
-		       xstrdup("name them if they shall be: scozd --cpus LIST"));
-	else
-		ok(p, xstrdup("none"));
+		capability_ok(p, xstrdup("marks of <scoz.h> can be counted in memory"));
 }
 
 void capabilities_probe(const struct capability_probes *probes, struct capabilities *ret)
@@ -786,12 +667,7 @@ void capabilities_probe(const struct capability_probes *probes, struct capabilit
 	check_kallsyms(ret);
 	check_debug_info(ret);
 	check_tracefs(ret);
-	check_cores(ret);
-	check_isolated(ret);
-	check_smt(ret);
-	check_governor(ret);
-	check_virtual(ret);
-	check_steal(ret);
+	capabilities_of_machine(ret);
 	for (size_t i = 0; i < ret->n; i++)
 		if (ret->list[i].required && ret->list[i].status == CAPABILITY_MISSING)
 			ret->can_run = false;

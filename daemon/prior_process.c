@@ -8,7 +8,6 @@
 #include "daemon/polling.h"
 #include "daemon/prior_process.h"
 #include "host/cgroup.h"
-#include "host/fd_limit.h"
 #include "host/privileges.h"
 #include "maps/origin.h"
 #include "plan/plan.h"
@@ -578,7 +577,6 @@ void prior_main(int socket, const struct options *o)
 	p.socket = socket;
 	p.o = o;
 	p.everybody = !o->command && !o->n_pids && !o->n_cgroups;
-	fd_limit_raise();
 	ret = prepare(&p, &err);
 	do {
 		if (!await(&p, PRIOR_BEGIN, -1, &order))

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/fd_limit.h"
 #include "host/process.h"
 #include "maps/maps_perf.h"
 #include "record/futex.h"
@@ -304,18 +305,6 @@ static int create_backend(struct recorder *r, const struct recorder_options *opt
 	return rc;
 }
 
-/* Two or three for each CPU; for the command and for all that comes later the limit is as it was.
- */
-static void raise_fd_limit(struct rlimit *old)
-{
-	struct rlimit most;
-
-	getrlimit(RLIMIT_NOFILE, old);
-	most = *old;
-	most.rlim_cur = most.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &most);
-}
-
 static int start_unwinding(struct recorder *r, const struct recorder_options *opt,
 			   const char *cache, struct error *err)
 {
@@ -340,14 +329,13 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 	struct maps_options maps = { .table.cache_dir = cache, .perf_maps = opt->perf_maps };
 	struct recorder *r = xcalloc(1, sizeof(*r));
 	const struct symbols_sink symbols = { on_frame, on_stack, r };
-	struct rlimit old;
 	int rc;
 
 	r->sink = *sink;
 	r->causal = opt->causal;
 	r->period = opt->period_ns;
+	fd_limit_raise(); /* the command has been forked, with the one that there was */
 	rc = maps_create(&maps, &r->maps, err);
-	raise_fd_limit(&old);
 	/* Listen first: what comes up while /proc is read must not be missed. */
 	if (!rc)
 		rc = sideband_open(&r->sideband, err);
@@ -355,7 +343,6 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 		rc = maps_scan_all(r->maps, err);
 	if (!rc)
 		rc = create_backend(r, opt, err);
-	setrlimit(RLIMIT_NOFILE, &old);
 	if (!rc && r->backend->unwind_maps.tables >= 0)
 		rc = start_unwinding(r, opt, cache, err);
 	if (rc) {

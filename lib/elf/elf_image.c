@@ -343,30 +343,6 @@ const void *elf_image_load(const struct elf_image *image, const char *name, size
 	return bytes;
 }
 
-bool elf_image_symbol(const struct elf_image *image, const char *name, uint64_t *value)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr shdr;
-
-	while ((scn = elf_nextscn(image->elf, scn))) {
-		Elf_Data *data;
-		GElf_Sym sym;
-
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_SYMTAB)
-			continue;
-		data = elf_getdata(scn, NULL);
-		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
-			const char *s = elf_strptr(image->elf, shdr.sh_link, sym.st_name);
-
-			if (s && !strcmp(s, name) && sym.st_shndx != SHN_UNDEF) {
-				*value = sym.st_value;
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
 static int read_module_layout(const struct elf_image *image, struct table_builder *b,
 			      struct error *err)
 {

@@ -72,8 +72,6 @@ struct elf_code {
 	uint64_t addr, size;
 };
 size_t elf_image_code_sections(const struct elf_image *image, struct elf_code **ret);
-/* Value of a symbol of .symtab, of any type. */
-bool elf_image_symbol(const struct elf_image *image, const char *name, uint64_t *value);
 
 /* Hands program headers and executable sections to the builder. */
 int elf_image_read_layout(const struct elf_image *image, struct table_builder *b,

@@ -45,13 +45,6 @@ struct waits_edge *waits_edge(struct waits_graph *g, uint32_t from, uint32_t to)
 	return &g->edges[i];
 }
 
-uint64_t waits_weight(const struct waits_graph *g, uint32_t from, uint32_t to)
-{
-	uint32_t i = find(g, from, to);
-
-	return i == HASH_NONE ? 0 : g->edges[i].weight;
-}
-
 void waits_graph_free(struct waits_graph *g)
 {
 	free(g->edges);

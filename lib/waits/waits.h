@@ -37,7 +37,6 @@ struct waits_graph {
 };
 /* The edge, made if there is none; valid until the next one is made. */
 struct waits_edge *waits_edge(struct waits_graph *g, uint32_t from, uint32_t to);
-uint64_t waits_weight(const struct waits_graph *g, uint32_t from, uint32_t to);
 void waits_graph_free(struct waits_graph *g);
 
 /* ---- from waits to edges ---- */

@@ -103,11 +103,36 @@ static void drop(struct program *p)
 	elf_image_close(p->image);
 }
 
+/* Value of a symbol of .symtab, of any type. */
+static bool symbol_of(const struct elf_image *image, const char *name, uint64_t *value)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(image->elf, scn))) {
+		Elf_Data *data;
+		GElf_Sym sym;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_SYMTAB)
+			continue;
+		data = elf_getdata(scn, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
+			const char *s = elf_strptr(image->elf, shdr.sh_link, sym.st_name);
+
+			if (s && !strcmp(s, name) && sym.st_shndx != SHN_UNDEF) {
+				*value = sym.st_value;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 static uint64_t address(const struct program *p, const char *name)
 {
 	uint64_t ret;
 
-	if (!elf_image_symbol(p->image, name, &ret))
+	if (!symbol_of(p->image, name, &ret))
 		fail_msg("no symbol %s", name);
 	return ret;
 }

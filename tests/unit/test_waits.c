@@ -22,6 +22,11 @@ static void add(struct waits *w, uint32_t v, uint64_t from, uint64_t to, uint32_
 	waits_add(w, v, from, to, waker, 0);
 }
 
+static uint64_t waits_weight(struct waits_graph *g, uint32_t from, uint32_t to)
+{
+	return waits_edge(g, from, to)->weight;
+}
+
 #define assert_work(g, a, b, v)	  assert_int_equal(waits_edge(g, a, b)->work, v)
 #define assert_weight(g, a, b, v) assert_int_equal(waits_weight(g, a, b), v)
 

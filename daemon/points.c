@@ -61,23 +61,12 @@ static int attach_site(struct points *p, struct end *end, const struct held_file
 	return ret;
 }
 
-/* Looked up by its path once: everything else is asked of, and done to, the file found there. */
-static int find_file(const struct point *point, struct held_file *ret, struct error *err)
-{
-	_cleanup_free_ char *path = NULL;
-	int r = binary_find(point->binary, &path, err);
-
-	return r ? r : held_file_open(path, ret, err);
-}
-
 static int attach_code(struct points *p, struct end *end, struct error *err)
 {
 	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
 	struct probe_sites *sites = NULL;
-	int ret = find_file(end->point, &file, err);
+	int ret = probe_sites_of_point(end->point, &file, &sites, err);
 
-	if (!ret)
-		ret = probe_sites_find(&file, end->point, &sites, err);
 	for (size_t i = 0; !ret && i < sites->n; i++)
 		ret = attach_site(p, end, &file, sites, i, err);
 	probe_sites_free(sites);

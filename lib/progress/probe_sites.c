@@ -315,3 +315,15 @@ int probe_sites_find(const struct held_file *file, const struct point *point,
 	return (read_elsewhere ? read_elsewhere : probe_sites_read)(
 		file->fd, file->name, point ? point->spec : "", ret, err ? err : &local);
 }
+
+int probe_sites_of_point(const struct point *point, struct held_file *file,
+			 struct probe_sites **ret, struct error *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = binary_find(point->binary, &path, err);
+
+	*file = HELD_FILE_INIT;
+	if (!r)
+		r = held_file_open(path, file, err);
+	return r ? r : probe_sites_find(file, point, ret, err);
+}

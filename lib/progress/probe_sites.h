@@ -39,6 +39,12 @@ struct probe_sites {
  */
 int probe_sites_find(const struct held_file *file, const struct point *point,
 		     struct probe_sites **ret, struct error *err);
+/*
+ * The same of the binary that @point names: looked up by its path once, everything else is asked
+ * of, and to be done to, @file, which is the caller's to close in any case.
+ */
+int probe_sites_of_point(const struct point *point, struct held_file *file,
+			 struct probe_sites **ret, struct error *err);
 void probe_sites_free(struct probe_sites *s);
 /*
  * Is the code that was looked at for place @i still what it was? To be asked again when the probe

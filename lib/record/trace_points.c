@@ -55,14 +55,9 @@ static int add_code(struct causal_points *c, const struct point *point, uint32_t
 		    struct error *err)
 {
 	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
-	_cleanup_free_ char *path = NULL;
 	struct probe_sites *sites = NULL;
-	int ret = binary_find(point->binary, &path, err);
+	int ret = probe_sites_of_point(point, &file, &sites, err);
 
-	if (!ret)
-		ret = held_file_open(path, &file, err);
-	if (!ret)
-		ret = probe_sites_find(&file, point, &sites, err);
 	for (size_t i = 0; !ret && i < sites->n; i++)
 		ret = attach_site(c, &file, sites, i, id, err);
 	probe_sites_free(sites);

@@ -14,7 +14,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define PATTERN "*?["
+#define PATTERN	 "*?["
+#define NAMED_NS (100 * NSEC_PER_MSEC)
 
 static int table_ranges(const struct target *t, const struct maptable *table,
 			struct addr_ranges *ranges, struct error *err)
@@ -218,32 +219,52 @@ static bool is_file(const char *path, const struct maps_binary *b)
 	return real && !strcmp(real, b->path);
 }
 
-/* Does a process that runs the binary bear this name? The kernel takes it from what was invoked. */
-static bool runs_as(const char *name, const struct maps_binary *b)
+/* The programs of the processes of one name, which are asked for once for all binaries. */
+static struct {
+	char name[16];
+	uint64_t looked_ns;
+	char **files; /* as /proc names them */
+	size_t n, cap;
+} named;
+
+static void look_for_named(const char *name)
 {
 	_cleanup_free_ char *proc = sysroot_path("/proc");
-	DIR *dir = opendir(proc);
+	uint64_t now = clock_now_ns();
 	struct dirent *d;
-	bool found = false;
+	DIR *dir;
 
-	while (dir && !found && (d = readdir(dir))) {
-		_cleanup_free_ char *comm = NULL, *exe = NULL;
-		_cleanup_fclose_ FILE *f = NULL;
-		char got[32] = "";
+	if (!strncmp(name, named.name, 15) && now - named.looked_ns < NAMED_NS)
+		return;
+	while (named.n)
+		free(named.files[--named.n]);
+	named.looked_ns = now;
+	snprintf(named.name, sizeof(named.name), "%.15s", name);
+	dir = opendir(proc);
+	while (dir && (d = readdir(dir))) {
+		_cleanup_free_ char *comm = NULL;
 
 		if (!isdigit((unsigned char)d->d_name[0]))
 			continue;
-		comm = xasprintf("%s/%s/comm", proc, d->d_name);
-		exe = xasprintf("%s/%s/exe", proc, d->d_name);
-		f = fopen(comm, "re");
-		if (!f || !fgets(got, sizeof(got), f))
+		comm = task_comm(atoi(d->d_name));
+		if (!comm || !*comm || strcmp(comm, named.name) != 0)
 			continue;
-		got[strcspn(got, "\n")] = '\0';
-		found = *got && !strncmp(got, name, 15) && is_file(exe, b);
+		array_reserve(named.files, named.cap, named.n + 1);
+		named.files[named.n++] = xasprintf("%s/%s/exe", proc, d->d_name);
 	}
 	if (dir)
 		closedir(dir);
-	return found;
+}
+
+/* Does a process that runs the binary bear this name? The kernel takes it from what was invoked. */
+static bool runs_as(const char *name, const struct maps_binary *b)
+{
+	look_for_named(name);
+	for (size_t i = 0; i < named.n; i++) {
+		if (is_file(named.files[i], b))
+			return true;
+	}
+	return false;
 }
 
 /*

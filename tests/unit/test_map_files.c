@@ -95,7 +95,7 @@ static void test_by_build_id(void **state)
 		t = open_with(path, &opt);
 		assert_int_equal(maptable_source(t), MAP_DWARF);
 		maptable_free(t);
-		sh("chown 0 by-id");
+		sh("chown 0 by-id debug-root/.build-id/%.2s/%s.debug", id, id + 2);
 	}
 
 	/* Another file's debug information there is not believed. */

@@ -130,7 +130,7 @@ static bool symbol_of(const struct elf_image *image, const char *name, uint64_t 
 
 static uint64_t address(const struct program *p, const char *name)
 {
-	uint64_t ret;
+	uint64_t ret = 0;
 
 	if (!symbol_of(p->image, name, &ret))
 		fail_msg("no symbol %s", name);

@@ -242,6 +242,22 @@ static __always_inline s64 task_account_now(const struct scoz_core *c, const str
 	return account_now(c, g, now, self);
 }
 
+/*
+ * Whoever changes a core's account with interrupts on holds it meanwhile: ticks and other
+ * interrupts leave it alone. Not where it may be preempted: uprobes only read accounts.
+ */
+static __always_inline void account_hold(struct scoz_core *c)
+{
+	WRITE_ONCE(c->stopping, 1);
+	barrier();
+}
+
+static __always_inline void account_let_go(struct scoz_core *c)
+{
+	barrier();
+	WRITE_ONCE(c->stopping, 0);
+}
+
 #define INVOLVED_FOREVER (~0ULL)
 #define INVOLVED_FOR	 100000000ULL
 

@@ -28,6 +28,8 @@ const volatile __u64 tick_ns = 1000000; /* of the scheduler (1 / CONFIG_HZ) */
 
 /* Share of ticks whose sample goes on to the handler, of 2^32. Changed by the loader. */
 volatile __u32 record_share = 0xffffffff;
+/* 1: all that profiled tasks run is a hit that saves nobody anything. Changed by the loader. */
+volatile __u32 control;
 /* Hit-to-paid latencies are measured (benchmarks). */
 const volatile __u32 measure_latency;
 

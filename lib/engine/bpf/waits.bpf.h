@@ -248,7 +248,8 @@ static __always_inline void look_at_wait(void *ctx)
 		time->waited += length;
 		time->left_out += time->beyond;
 		target = bpf_map_lookup_elem(&target_map, &key);
-		if (target && target->waits && h->speedup && c->sampled && model == SCOZ_MODEL_WAIT)
+		if (target && target->waits && h->speedup && c->sampled &&
+		    model == SCOZ_MODEL_WAIT && !control)
 			account_wait(time, cpu, c, h->speedup, bpf_ktime_get_ns());
 	}
 	account_let_go(c);

@@ -2,11 +2,14 @@
 #include "daemon/end_to_end.h"
 #include "daemon/expect.h"
 #include "daemon/lease.h"
+#include "stats/stretch.h"
 
+#include <math.h>
 #include <unistd.h>
 
-#define MAX_LOOKS	20 /* runs without a target, at most */
-#define RUNS_BY_DEFAULT 5  /* of the command at each speedup */
+#define MAX_LOOKS	20   /* runs without a target, at most */
+#define RUNS_BY_DEFAULT 5    /* of the command at each speedup */
+#define CONTROL_DELAY	0.25 /* of what a control run would take, about */
 
 uint32_t end_to_end_max_windows(const struct options *o)
 {
@@ -56,9 +59,20 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 	return 0;
 }
 
+static void count_run(struct session *s, struct profile_window *w, double wall_s)
+{
+	w->wall_s = wall_s;
+	w->n_progress = 1;
+	w->progress = xcalloc(1, sizeof(*w->progress));
+	w->progress[0].visits = 1;
+	w->progress[0].virtual_s = w->wall_s - w->inserted_s;
+	if (s->command.status != 0)
+		w->discard = discard_name(DISCARD_COMMAND); /* whatever else there was */
+}
+
 static int run_window(struct experiment *x, const struct plan_window *what, struct error *err)
 {
-	struct profile_window w = { .speedup = what->speedup, .real = what->real, .n_progress = 1 };
+	struct profile_window w = { .speedup = what->speedup, .real = what->real };
 	struct session *s = x->s;
 	struct window_watch watch;
 	double wall_s = 0;
@@ -78,19 +92,93 @@ static int run_window(struct experiment *x, const struct plan_window *what, stru
 	window_set_speedup(s, &(struct plan_window){ 0 });
 	if (ret)
 		return ret;
-	w.wall_s = wall_s;
 	w.expected_pp = sampling_expected_pp(
 		&x->sampling, s, &(struct happened){ &watch.before, &watch.after, wall_s, 0 });
-	w.progress = xcalloc(1, sizeof(*w.progress));
-	w.progress[0].visits = 1;
-	w.progress[0].virtual_s = w.wall_s - w.inserted_s;
-	if (s->command.status != 0)
-		w.discard = discard_name(DISCARD_COMMAND); /* whatever else there was */
-	else if (!set)
+	count_run(s, &w, wall_s);
+	if (!set)
 		window_discard(&w, DISCARD_TRUTH);
 	ret = windows_record(x->windows, what->target, &w, false);
 	trials_rest(x->trials, what->target);
 	return ret;
+}
+
+/* How many profiled tasks run at a time, by the last run without a speedup. */
+static double running_tasks(const struct experiment *x)
+{
+	size_t n;
+	const struct profile_window *w = windows_all(x->windows, &n);
+
+	while (n-- > 0) {
+		if (w[n].speedup < 1e-9 && !w[n].discard)
+			return w[n].ran_s / w[n].wall_s;
+	}
+	return 1;
+}
+
+static int run_control(struct experiment *x, int target, struct error *err)
+{
+	struct profile_window w = { .speedup = 0 };
+	struct session *s = x->s;
+	struct window_watch watch;
+	double wall_s = 0;
+	int ret;
+
+	if (!engine_set_control(s->engine, true))
+		return 0;
+	engine_set_speedup(s->engine, CONTROL_DELAY / fmax(running_tasks(x), CONTROL_DELAY));
+	window_watch_begin(s, &watch);
+	ret = timed_run(s, &wall_s, err);
+	window_watch_end(s, &watch, &w);
+	engine_set_speedup(s->engine, 0);
+	engine_set_control(s->engine, false);
+	if (ret)
+		return ret;
+	w.hits = w.others_hits = 0; /* of no target */
+	count_run(s, &w, wall_s);
+	return windows_record_control(x->windows, target, &w);
+}
+
+static struct stretch stretch_so_far(const struct experiment *x)
+{
+	size_t n;
+	const struct profile_window *w = windows_all(x->windows, &n);
+
+	return stretch_estimate(w, n);
+}
+
+/* What ends the runs, work or a clock? Asked early, and seldomer as long as it is not clear. */
+static int look_for_clock(struct experiment *x, uint32_t done, uint32_t *next, int target,
+			  struct error *err)
+{
+	struct stretch s = stretch_so_far(x);
+	int ret;
+
+	if (done < *next || !stretch_is_open(&s))
+		return 0;
+	*next = 2 * *next + 2;
+	ret = run_control(x, target, err);
+	s = stretch_so_far(x);
+	if (!ret && isfinite(s.lo))
+		session_event(x->s, "control",
+			      "of what everything was stopped for in %zu runs, they took longer by "
+			      "%.0f %% [%.0f, %.0f]",
+			      s.runs, 100 * s.part, 100 * s.lo, 100 * s.hi);
+	return ret;
+}
+
+static void warn_of_clock(struct experiment *x)
+{
+	struct stretch s = stretch_so_far(x);
+
+	if (stretch_by_clock(&s))
+		session_warn(
+			x->s,
+			"a clock ends the runs of the command, not their work: when everything "
+			"was stopped for a while, they took longer by %.0f %% of that only; "
+			"nothing can be concluded from how long they take. Count what the "
+			"program gets done instead: a progress point (-p), without "
+			"--end-to-end",
+			100 * s.part);
 }
 
 int end_to_end_run(struct experiment *x, struct error *err)
@@ -99,6 +187,7 @@ int end_to_end_run(struct experiment *x, struct error *err)
 	uint32_t most = end_to_end_max_windows(&s->opt);
 	struct engine_ledger a, b;
 	double wall_s = 0;
+	uint32_t next_control = 1;
 	int ret;
 
 	engine_read_ledger(s->engine, &a);
@@ -133,7 +222,10 @@ int end_to_end_run(struct experiment *x, struct error *err)
 		if (ret == -ENOENT || ret == -E2BIG || ret == -ENOTSUP || ret == -EACCES) {
 			trials_break(x->trials, what.target, err->text);
 			ret = 0;
+		} else if (!ret && !session_over(s)) {
+			ret = look_for_clock(x, done + 1, &next_control, what.target, err);
 		}
 	}
+	warn_of_clock(x);
 	return ret == -EINTR ? 0 : ret;
 }

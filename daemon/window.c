@@ -283,7 +283,7 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 		window_discard(w, DISCARD_CAPPED);
 }
 
-int windows_record(struct windows *l, int target, struct profile_window *w, bool more)
+static int keep(struct windows *l, int target, struct profile_window *w)
 {
 	struct session *s = l->s;
 	struct error err = {};
@@ -292,11 +292,6 @@ int windows_record(struct windows *l, int target, struct profile_window *w, bool
 	w->run = profile_writer_run(s->writer);
 	w->seq = l->seq++;
 	w->target = trials_get(l->trials, target)->id;
-	trials_record(l->trials, target, w, more);
-	if (!w->discard && window_is_treated(w)) {
-		l->units++;
-		l->useful |= w->hits > 0;
-	}
 	ret = profile_writer_window(s->writer, w, &err);
 	if (ret) {
 		log_warn("%s", err.text);
@@ -305,6 +300,25 @@ int windows_record(struct windows *l, int target, struct profile_window *w, bool
 	}
 	array_reserve(l->list, l->cap, l->n + 1);
 	l->list[l->n++] = *w;
+	return ret;
+}
+
+int windows_record_control(struct windows *l, int target, struct profile_window *w)
+{
+	window_discard(w, DISCARD_CONTROL);
+	return keep(l, target, w);
+}
+
+int windows_record(struct windows *l, int target, struct profile_window *w, bool more)
+{
+	struct session *s = l->s;
+	int ret = keep(l, target, w);
+
+	trials_record(l->trials, target, w, more);
+	if (!w->discard && window_is_treated(w)) {
+		l->units++;
+		l->useful |= w->hits > 0;
+	}
 	live_window(&(struct live){ s, l->trials, l->list, l->n, l->units, target });
 	return ret;
 }

@@ -21,6 +21,8 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 		 const struct window_length *length, struct profile_window *w);
 /* @target: its number in the plan. @more: follows the one before at the same speedup. */
 int windows_record(struct windows *l, int target, struct profile_window *w, bool more);
+/* One that is no experiment (stats/stretch.h): the plan does not hear of it. */
+int windows_record_control(struct windows *l, int target, struct profile_window *w);
 /* All windows so far. */
 void windows_discard_all(struct windows *l, enum discard why);
 /* Of the command: its windows are no neighbours of those so far. */

@@ -15,9 +15,11 @@
  *   release  r = held[k] * min(1, run / (SCOZ_SPREAD * P - SCOZ_SPREAD / 2 * usual[k]))
  *            held[k] -= r, d = s * r; G += d, A(c) += d
  *
- * run is what the task has run since the last release, and a release is due wherever its account is
- * looked at by others: before it wakes, starts or submits something, visits a point, blocks or is
- * preempted, and at ticks. What is left when it exits is inserted then.
+ * run is what the task has run since the last release, and a release is due wherever its account
+ * goes to others: before it wakes, starts or submits something, blocks or is preempted, and at
+ * ticks. A visit only looks at it, often, and where ticks may come in between: it takes the release
+ * that would be due into account and leaves it to the next tick. What is left when the task exits
+ * is inserted then.
  *
  * Kinds. What a task does under a lock is not what it does outside. Stretches are told apart by how
  * they begin: by what kind of wait has ended, and how often the task has woken somebody since.
@@ -113,6 +115,36 @@ static __always_inline __u64 scoz_spread_over(const struct scoz_spread *s, __u64
 	return SCOZ_SPREAD * period - SCOZ_SPREAD / 2 * usual;
 }
 
+/* What it has run since the last release. */
+static __always_inline __u64 scoz_spread_ran(const struct scoz_spread *s, const struct scoz_core *c,
+					     __u64 now)
+{
+	__s64 run = (__s64)(now - s->at) - (__s64)(c->stopped - s->stopped);
+
+	return run > 0 ? run : 0;
+}
+
+/* How long such a stretch, of which @stretch has run, usually is as far as is known now. */
+static __always_inline __u64 scoz_spread_usual(const struct scoz_spread *s, __u64 stretch,
+					       __u32 ends)
+{
+	__u64 usual = s->usual[scoz_spread_kind(s)];
+
+	return ends || stretch > usual ? (7 * usual + stretch) / 8 : usual;
+}
+
+/* Of what is held, what @run ns are worth. */
+static __always_inline __u64 scoz_spread_part(const struct scoz_spread *s, __u64 run, __u64 usual,
+					      __u64 period, __u64 now)
+{
+	__u64 held = s->held[scoz_spread_kind(s)];
+	__u64 over = scoz_spread_over(s, usual, period, now);
+
+	if (!held || !run)
+		return 0;
+	return run < over ? held * run / over : held;
+}
+
 /*
  * What is inserted now, before the speedup is applied: ns of the target. @ends: the stretch does.
  * The caller looks at @s->target before.
@@ -121,26 +153,27 @@ static __always_inline __u64 scoz_spread_release(struct scoz_spread *s, const st
 						 __u32 ends, __u64 period, __u64 now)
 {
 	__u32 kind = scoz_spread_kind(s);
-	__s64 run = (__s64)(now - s->at) - (__s64)(c->stopped - s->stopped);
-	__u64 usual = s->usual[kind], over, r = s->held[kind];
+	__u64 run = scoz_spread_ran(s, c, now), usual, r;
 
 	scoz_spread_in(s, c, now);
-	if (run < 0)
-		run = 0;
 	s->stretch += run;
-	if (ends || s->stretch > usual)
-		usual = (7 * usual + s->stretch) / 8;
+	usual = scoz_spread_usual(s, s->stretch, ends);
+	r = scoz_spread_part(s, run, usual, period, now);
 	if (ends) {
 		s->usual[kind] = usual < ~0U ? usual : ~0U;
 		s->stretch = 0;
 	}
-	over = scoz_spread_over(s, usual, period, now);
-	if (!r || !run)
-		return 0;
-	if ((__u64)run < over)
-		r = r * run / over;
 	s->held[kind] -= r;
 	return r;
+}
+
+/* What a release would insert, for who looks at an account that others may be changing. */
+static __always_inline __u64 scoz_spread_due(const struct scoz_spread *s, const struct scoz_core *c,
+					     __u64 period, __u64 now)
+{
+	__u64 run = scoz_spread_ran(s, c, now);
+
+	return scoz_spread_part(s, run, scoz_spread_usual(s, s->stretch + run, 0), period, now);
 }
 
 /* All of it: the task exits. */

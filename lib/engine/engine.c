@@ -285,6 +285,14 @@ bool engine_target_by_functions(const struct engine *e)
 	return e->by_functions;
 }
 
+bool engine_set_control(struct engine *e, bool on)
+{
+	if (!e->backend->set_control)
+		return false;
+	e->backend->set_control(e, on);
+	return true;
+}
+
 void engine_set_speedup(struct engine *e, double speedup)
 {
 	uint32_t s = speedup <= 0   ? 0

@@ -146,6 +146,13 @@ bool engine_speeds_waits(const struct engine *e);
 /* 0 to 1. Takes effect at once. */
 void engine_set_speedup(struct engine *e, double speedup);
 
+/*
+ * From now on, or no longer, whatever profiled tasks run inserts delay, as if it were the target,
+ * but saves none: everybody is stopped for it. Before engine_set_speedup(). False: this engine
+ * cannot.
+ */
+bool engine_set_control(struct engine *e, bool on);
+
 /* ---- accounting by the handlers (engine_options.batch) ---- */
 /* Is this address part of the target? Any thread. */
 bool engine_matches(struct engine *e, uint32_t binary, uint64_t vaddr);

@@ -19,6 +19,7 @@ static const struct {
 	[DISCARD_UNSETTLED] = { "unsettled", NULL },
 	[DISCARD_BURSTS] = { "bursts", NULL },
 	[DISCARD_LEDGER] = { "ledger", NULL },
+	[DISCARD_CONTROL] = { "control", NULL },
 	[DISCARD_STEAL] = { "steal", "the host took the CPU away: use a quieter machine" },
 	[DISCARD_NO_HITS] = { "no_hits", "the target was not running: profile while it is" },
 };

@@ -450,6 +450,8 @@ static void find_phases(const struct profile_window *windows, size_t n_windows, 
 static void judge_all(struct candidate *c, size_t n, const struct profile_window *windows,
 		      size_t n_windows, bool bare, struct estimates *ret)
 {
+	const struct stretch stretch = stretch_estimate(windows, n_windows);
+
 	holm(c, n);
 	ret->e = xcalloc(n, sizeof(*ret->e));
 	ret->n = n;
@@ -459,6 +461,7 @@ static void judge_all(struct candidate *c, size_t n, const struct profile_window
 		if (!bare)
 			only = phases_only(&ret->phases[c[i].e.progress], windows, n_windows,
 					   c[i].e.target);
+		c[i].stretch = stretch;
 		judge(&c[i], only, !bare);
 		ret->e[i] = c[i].e;
 		free(c[i].distinct);

@@ -355,6 +355,15 @@ static void warn_waits(struct parts *w, const struct estimate *e)
 						      "time only (--waits speeds it up, too)"));
 }
 
+static void warn_clock(struct parts *w, const struct stretch *s)
+{
+	add_part(w, xasprintf("a clock ends the runs, not their work: when everything was stopped "
+			      "for a while, they took longer by %.0f %% [%.0f, %.0f] of that only, "
+			      "so what they seem to save is the time that was inserted: count what "
+			      "the program gets done instead (scozd -p POINT)",
+			      100 * s->part, 100 * s->lo, 100 * s->hi));
+}
+
 static char *join(struct parts *w)
 {
 	char *text = NULL;
@@ -399,6 +408,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 {
 	struct estimate *e = &c->e;
 	double sleeps = absolute_waits(&c->sets);
+	bool clock = stretch_by_clock(&c->stretch);
 	bool paced = (pace_from_outside(&c->pace) || sleeps > ABSOLUTE_WAITS) && any_distinct(c);
 	bool waits, left_out = many_left_out(&c->sets);
 	struct parts w = { .n = 0 };
@@ -410,16 +420,18 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	e->waits_sped = c->sets.waits_sped;
 	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
 	/* Without samples nothing was inserted: what the windows differ by is chance. */
-	if (waits || paced || left_out || !e->samples)
+	if (waits || paced || clock || left_out || !e->samples)
 		e->verdict = VERDICT_UNDECIDED;
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		e->best = KNOWN_NOTHING;
-	e->doubt = find_doubt(c, paced, waits, left_out);
+	e->doubt = find_doubt(c, paced || clock, waits, left_out);
 	if (!warn)
 		return;
 	if (!e->samples)
 		add_part(&w, xstrdup("the target was not seen running in any window"));
-	if (paced && sleeps > ABSOLUTE_WAITS)
+	if (clock)
+		warn_clock(&w, &c->stretch);
+	else if (paced && sleeps > ABSOLUTE_WAITS)
 		add_part(&w,
 			 xasprintf("paced from outside: for each unit of work, tasks sleep %.2g "
 				   "times until a point in time, which does not move when delay "

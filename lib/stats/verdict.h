@@ -5,6 +5,7 @@
 
 #include "stats/paced.h"
 #include "stats/stats.h"
+#include "stats/stretch.h"
 #include "stats/units.h"
 
 /* An estimate, and what it was made from. Arrays go with e.points. */
@@ -12,6 +13,7 @@ struct candidate {
 	struct estimate e;
 	struct unit_sets sets;
 	struct pace pace;
+	struct stretch stretch; /* of all runs of the command, if they are windows */
 	bool *distinct; /* from 0, surely */
 };
 

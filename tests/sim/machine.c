@@ -153,6 +153,19 @@ void core_release(struct sim *s, int c, bool ends)
 						      s->now));
 }
 
+int64_t core_unreleased(const struct sim *s, int c)
+{
+	const struct core *k = &s->core[c];
+	const struct task *t;
+
+	if (k->cur == NOBODY || k->stop)
+		return 0;
+	t = &s->task[k->cur];
+	if (!is_spread(s, t))
+		return 0;
+	return scoz_lump(scoz_spread_due(&t->spread, &k->account, s->o.period, s->now), s->speedup);
+}
+
 int64_t account_of(const struct sim *s, int c)
 {
 	const struct core *k = &s->core[c];

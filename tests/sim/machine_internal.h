@@ -159,6 +159,8 @@ static inline bool is_apart(const struct sim *s, const struct task *t)
 /* machine.c */
 /* What the task on @c has run in the target is inserted, before others look at its account. */
 void core_release(struct sim *s, int c, bool ends);
+/* What that would insert. */
+int64_t core_unreleased(const struct sim *s, int c);
 /* Of who runs on core @c. */
 int64_t account_of(const struct sim *s, int c);
 int64_t core_debt(const struct sim *s, int c);

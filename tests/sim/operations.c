@@ -341,8 +341,7 @@ static void do_progress(struct sim *s, int c)
 	trace_progress(s, c);
 	scoz_sink_counts(&s->task[s->core[c].cur].sink);
 	s->progress.last_time = s->now;
-	core_release(s, c, false);
-	s->progress.last_virtual = s->now - s->core[c].account.absorbed;
+	s->progress.last_virtual = s->now - s->core[c].account.absorbed - core_unreleased(s, c);
 }
 
 static void do_answer(struct sim *s, int c, struct object *o);

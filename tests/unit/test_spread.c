@@ -173,6 +173,27 @@ static void test_insert_credits_the_core(void **state)
 	assert_int_equal(c.hits, 0);
 }
 
+/* Who looks sees what a release would insert, however often, and leaves it there. */
+static void test_looking_changes_nothing(void **state)
+{
+	(void)state;
+	for (uint64_t run = 0; run < 20 * PERIOD; run += 77 * US) {
+		struct scoz_spread s = { .usual = { 300 * US } }, before;
+		struct scoz_core c = { .stopped = 50 * US };
+
+		scoz_spread_in(&s, &c, PERIOD);
+		scoz_spread_hit(&s, 3 * PERIOD, 0);
+		c.stopped += 20 * US;
+		before = s;
+		for (int i = 0; i < 3; i++)
+			scoz_spread_due(&s, &c, PERIOD, PERIOD + run / 2);
+		assert_memory_equal(&s, &before, sizeof(s));
+		assert_int_equal(scoz_spread_due(&before, &c, PERIOD, PERIOD + run),
+				 scoz_spread_release(&s, &c, 0, PERIOD, PERIOD + run));
+		assert_true(run < 100 * US || s.held[0] < 3 * PERIOD);
+	}
+}
+
 /* Turns of random length, some of them in the target, ticks each period: as much as was hit. */
 static void test_nothing_is_lost(void **state)
 {
@@ -263,6 +284,7 @@ int main(void)
 		cmocka_unit_test(test_another_target_begins_anew),
 		cmocka_unit_test(test_exits_and_overflows),
 		cmocka_unit_test(test_insert_credits_the_core),
+		cmocka_unit_test(test_looking_changes_nothing),
 		cmocka_unit_test(test_nothing_is_lost),
 		cmocka_unit_test(test_ticks_after_idling),
 		cmocka_unit_test(test_lost_ticks_after_idling),

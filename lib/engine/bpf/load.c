@@ -254,6 +254,11 @@ static int forget_sleepers(struct engine *e)
 	return visit_tasks(e, -1);
 }
 
+static void set_control(struct engine *e, bool on)
+{
+	__atomic_store_n(&bpf_engine(e)->skel->bss->control, on, __ATOMIC_RELAXED);
+}
+
 static void set_record_share(struct engine *e, uint32_t share)
 {
 	__atomic_store_n(&bpf_engine(e)->skel->data->record_share, share, __ATOMIC_RELAXED);
@@ -556,6 +561,7 @@ const struct engine_backend engine_bpf = {
 	.enable = enable,
 	.set_target = bpf_set_target,
 	.set_record_share = set_record_share,
+	.set_control = set_control,
 	.publish_mapping = bpf_publish_mapping,
 	.forget_process = bpf_forget_process,
 	.involve = visit_tasks,

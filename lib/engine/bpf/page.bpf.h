@@ -28,6 +28,8 @@ const volatile __u64 tick_ns = 1000000; /* of the scheduler (1 / CONFIG_HZ) */
 
 /* Share of ticks whose sample goes on to the handler, of 2^32. Changed by the loader. */
 volatile __u32 record_share = 0xffffffff;
+/* 1: all that profiled tasks run is a hit that saves nobody anything. Changed by the loader. */
+volatile __u32 control;
 /* Hit-to-paid latencies are measured (benchmarks). */
 const volatile __u32 measure_latency;
 
@@ -240,6 +242,22 @@ static __always_inline s64 task_account_now(const struct scoz_core *c, const str
 	if (t && is_server(task))
 		return scoz_min(t->account.absorbed, READ_ONCE(g->delay));
 	return account_now(c, g, now, self);
+}
+
+/*
+ * Whoever changes a core's account with interrupts on holds it meanwhile: ticks and other
+ * interrupts leave it alone. Not where it may be preempted: uprobes only read accounts.
+ */
+static __always_inline void account_hold(struct scoz_core *c)
+{
+	WRITE_ONCE(c->stopping, 1);
+	barrier();
+}
+
+static __always_inline void account_let_go(struct scoz_core *c)
+{
+	barrier();
+	WRITE_ONCE(c->stopping, 0);
 }
 
 #define INVOLVED_FOREVER (~0ULL)

@@ -61,6 +61,10 @@ static __always_inline bool comm_matches(const struct progress_config *config, u
 	return false;
 }
 
+/*
+ * With interrupts on, and of uprobes on kernels that preempt even preemption: accounts are only
+ * read. What a tick that comes in between changes is in one of the two parts, or for once in both.
+ */
 static __always_inline int visit(u32 point)
 {
 	struct progress_config *config = bpf_map_lookup_elem(&progress_configs, &point);
@@ -81,9 +85,7 @@ static __always_inline int visit(u32 point)
 	__sync_fetch_and_add(&p->visits, 1);
 	__sync_fetch_and_add(&p->sum_time, now);
 	t = bpf_task_storage_get(&tasks, task, 0, 0);
-	if (!c->stopping)
-		release(c, g, task, t, false, now);
-	virtual = now - task_account_now(c, g, task, t, now, false);
+	virtual = now - task_account_now(c, g, task, t, now, false) - unreleased(c, task, t, now);
 	WRITE_ONCE(p->last_virtual, virtual);
 	WRITE_ONCE(p->last_time, now);
 	if (config->role)

@@ -59,17 +59,25 @@ static __always_inline int spin_end(__u64 lock)
 	struct scoz_core *c = spinning_core(), *holder;
 	struct scoz_header *h = page_header();
 	struct scoz_global *g = page_global();
-	s64 delay;
+	s64 delay, ender, lump = 0;
+	bool held;
 
 	if (!c || !h || !g)
 		return 0;
 	holder = take_over(lock);
-	delay = READ_ONCE(g->delay);
-	if (holder)
-		scoz_spin_leave(c, READ_ONCE(holder->absorbed), scoz_lump(h->period, h->speedup),
-				delay, bpf_ktime_get_ns());
+	delay = ender = READ_ONCE(g->delay);
+	if (holder) {
+		ender = READ_ONCE(holder->absorbed);
+		lump = scoz_lump(h->period, h->speedup);
+	}
+	held = READ_ONCE(c->stopping);
+	if (held) /* by what this interrupt came into: it absorbs nothing */
+		ender = c->absorbed;
 	else
-		scoz_spin_leave(c, delay, 0, delay, bpf_ktime_get_ns());
+		account_hold(c);
+	scoz_spin_leave(c, ender, lump, delay, bpf_ktime_get_ns());
+	if (!held)
+		account_let_go(c);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What samples stand for is inserted as their tasks run (account/spread.h): at ticks, and before
- * anybody looks at the account of the task that runs.
+ * the account of the task that runs goes to others.
  */
 #ifndef SCOZ_SPREAD_BPF_H
 #define SCOZ_SPREAD_BPF_H
@@ -48,11 +48,26 @@ static __always_inline void release(struct scoz_core *c, struct scoz_global *g,
 	struct scoz_header *h = page_header();
 	s64 d;
 
-	if (!h || c->idle || !c->sampled || !is_spread(task, t, now))
+	if (!h || c->idle || !c->sampled || READ_ONCE(c->stopping) || !is_spread(task, t, now))
 		return;
+	account_hold(c); /* interrupts are on where tasks are started and requests queued */
 	d = release_spread(c, h, task, t, ends, now);
+	account_let_go(c);
 	if (d)
 		__sync_fetch_and_add(&g->delay, d);
+}
+
+/* What release() would add to the account, for who only reads it. */
+static __always_inline s64 unreleased(const struct scoz_core *c, const struct task_struct *task,
+				      const struct task_state *t, u64 now)
+{
+	struct scoz_header *h = page_header();
+
+	if (!h || !h->speedup || c->idle || !c->sampled || READ_ONCE(c->stopping) ||
+	    !is_spread(task, t, now) || t->spread.target != target_number() ||
+	    now >= READ_ONCE(h->lease_until))
+		return 0;
+	return scoz_lump(scoz_spread_due(&t->spread, c, h->period, now), h->speedup);
 }
 
 #endif

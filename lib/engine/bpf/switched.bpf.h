@@ -45,10 +45,10 @@ static __always_inline int pay_switched(bool interrupts_off)
 	g = page_global();
 	if (!h || !g)
 		return 0;
-	c->stopping = 1;
+	account_hold(c);
 	pay(c, cpu, h, g,
 	    interrupts_off ? longest_tick_stop(h, bpf_ktime_get_ns()) : (s64)h->max_stop);
-	c->stopping = 0;
+	account_let_go(c);
 	return 0;
 }
 
@@ -62,6 +62,10 @@ int BPF_PROG(on_switched)
 SEC("tp_btf/irq_work_entry")
 int BPF_PROG(on_self_interrupt)
 {
+	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+
+	if (!c || c->stopping) /* whoever was interrupted does it, or the next tick */
+		return 0;
 	look_at_wait(ctx);
 	kick_if_wanted();
 	return pay_switched(true);

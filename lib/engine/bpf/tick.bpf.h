@@ -100,7 +100,7 @@ __noinline int account_hit(s64 d, u64 now)
 			r->cpu = bpf_get_smp_processor_id();
 		}
 	}
-	if (h->waive)
+	if (h->waive && !control)
 		waive_common_debt(h, g, now);
 	if (d > 0)
 		hit_kicks(h, g);
@@ -177,6 +177,18 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 	account_hit(release_spread(c, h, task, t, false, now), now);
 }
 
+/*
+ * In a control run each core owes what it has just run for, and so does every other one: nothing is
+ * faster, all is slower.
+ */
+static __always_inline s64 control_hit(struct scoz_core *c, u64 weight, u32 speedup)
+{
+	s64 d = scoz_hit(c, weight, speedup);
+
+	scoz_core_set(c, c->absorbed - d);
+	return d;
+}
+
 /* 1: the sample goes on to the handler's ring. */
 SEC("perf_event")
 int on_tick(struct bpf_perf_event_data *ctx)
@@ -219,25 +231,27 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		polling = note_busy_wait(c, cpu, weight, m, (const struct sample_registers *)ctx, h,
 					 g, now);
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
-	matched = weight && !c->spinning && matches_by(ctx, m, task);
+	server = is_server(task);
+	matched = weight && !c->spinning &&
+		  (control ? involved && !server : matches_by(ctx, m, task));
 	hit = matched && hits_count(task, t, now);
 	if (matched && !hit)
 		count_others_hit();
 	hit = hit && !polling; /* it waits for other tasks */
 	stranger = is_stranger(t, now);
-	server = is_server(task);
-	if (hit && involved)
+	if (hit && involved && !control)
 		time->ran += weight;
 	if (t && !stranger && !server)
 		scoz_use_tick(use, &t->use, weight, hit);
-	wait = stranger && !hit ? scoz_use_weight(use, weight) : 0;
-	if (is_spread(task, t, now)) {
+	wait = stranger && !hit && !control ? scoz_use_weight(use, weight) : 0;
+	if (!control && is_spread(task, t, now)) {
 		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, now);
 	} else if (hit || wait) {
 		if (now >= READ_ONCE(h->lease_until))
 			c->clipped += h->speedup > 0; /* this window says too little */
 		else if (hit) {
-			d = scoz_hit(c, weight, h->speedup);
+			d = control ? control_hit(c, weight, h->speedup)
+				    : scoz_hit(c, weight, h->speedup);
 			if (server)
 				credit_server(task, d, now);
 			account_hit(d, now);

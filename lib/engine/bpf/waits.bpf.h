@@ -239,20 +239,20 @@ static __always_inline void look_at_wait(void *ctx)
 
 	if (!time || !time->look || !c || !h)
 		return;
+	account_hold(c);
 	length = time->look;
 	time->look = 0;
 	task = bpf_get_current_task_btf();
-	if ((u32)task->pid != time->look_pid)
-		return;
-	c->stopping = 1;
-	if (time->in_class || matches_target(ctx, task)) {
+	if (length && (u32)task->pid == time->look_pid &&
+	    (time->in_class || matches_target(ctx, task))) {
 		time->waited += length;
 		time->left_out += time->beyond;
 		target = bpf_map_lookup_elem(&target_map, &key);
-		if (target && target->waits && h->speedup && c->sampled && model == SCOZ_MODEL_WAIT)
+		if (target && target->waits && h->speedup && c->sampled &&
+		    model == SCOZ_MODEL_WAIT && !control)
 			account_wait(time, cpu, c, h->speedup, bpf_ktime_get_ns());
 	}
-	c->stopping = 0;
+	account_let_go(c);
 }
 
 #endif

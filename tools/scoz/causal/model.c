@@ -70,6 +70,8 @@ static void sum_windows(struct model *m)
 	for (size_t i = 0; i < p->n_windows; i++) {
 		const struct profile_window *w = &p->windows[i];
 
+		if (w->discard && !strcmp(w->discard, discard_name(DISCARD_CONTROL)))
+			continue; /* it was for something else */
 		if (w->discard) {
 			count_discard(m, &cap, w->discard, 1);
 			continue;

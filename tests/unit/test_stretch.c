@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What ends the runs of a command, its work or a clock (lib/stats/stretch.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "stats/discard.h"
+#include "stats/stretch.h"
+#include "test_stats_windows.h"
+
+#define SPEEDUP 0.5
+
+struct series {
+	struct windows w;
+	struct rng rng;
+	double noise; /* of a run of 1 s */
+	uint32_t run;
+};
+
+static struct profile_window *add_run(struct series *s, double wall_s, double inserted_s)
+{
+	struct profile_window *w = &s->w.w[s->w.n];
+
+	wall_s += s->noise * ((rng_next(&s->rng) >> 40) / 16777216.0 - 0.5);
+	add(&s->w, 0, 1);
+	w->run = s->run;
+	w->wall_s = wall_s;
+	w->inserted_s = inserted_s;
+	w->n_progress = 1;
+	w->progress[0] = (struct window_progress){ .visits = 1, .virtual_s = wall_s - inserted_s };
+	return w;
+}
+
+static void add_control(struct series *s, double longer)
+{
+	struct profile_window *w = add_run(s, 1 + longer * 0.25, 0.25);
+
+	w->discard = discard_name(DISCARD_CONTROL);
+	w->hits = 0;
+}
+
+/* @n runs with a speedup, as one thread has them that is all of the target: never any longer. */
+static void add_rounds(struct series *s, int n)
+{
+	for (int i = 0; i < n; i++) {
+		add_run(s, 1, 0);
+		add_run(s, 1, SPEEDUP)->speedup = SPEEDUP;
+	}
+	add_run(s, 1, 0);
+}
+
+static struct stretch stretch(const struct series *s)
+{
+	return stretch_estimate(s->w.w, s->w.n);
+}
+
+static void test_work_ends_it(void **state)
+{
+	struct series s = { .rng = { 1 }, .noise = 0.02 };
+	struct stretch r;
+
+	(void)state;
+	add_rounds(&s, 2);
+	r = stretch(&s);
+	assert_int_equal(r.runs, 0);
+	assert_true(stretch_is_open(&r));
+	assert_false(stretch_by_clock(&r));
+	add_control(&s, 1);
+	add_rounds(&s, 3);
+	r = stretch(&s);
+	assert_int_equal(r.runs, 1);
+	assert_true(r.part > 0.9 && r.part < 1.1 && r.lo < 1 && r.hi > 1);
+	assert_false(stretch_is_open(&r));
+	assert_false(stretch_by_clock(&r));
+}
+
+static void test_a_clock_ends_it(void **state)
+{
+	struct series s = { .rng = { 1 }, .noise = 0.002 };
+	struct stretch r;
+
+	(void)state;
+	add_rounds(&s, 3);
+	add_control(&s, 0);
+	add_rounds(&s, 3);
+	r = stretch(&s);
+	assert_true(fabs(r.part) < 0.05);
+	assert_true(stretch_by_clock(&r));
+	assert_true(stretch_is_open(&r)); /* by one run alone nobody is accused */
+	add_control(&s, 0);
+	r = stretch(&s);
+	assert_false(stretch_is_open(&r));
+	assert_true(stretch_by_clock(&r));
+}
+
+/* The interval of one such run, with few others: nothing is known, and it is looked again. */
+static void test_noise(void **state)
+{
+	struct series s = { .rng = { 1 }, .noise = 0.8 };
+	struct stretch r;
+	int held = 0;
+
+	(void)state;
+	add_run(&s, 1, 0);
+	add_control(&s, 1);
+	r = stretch(&s);
+	assert_int_equal(r.runs, 1);
+	assert_true(isinf(r.lo) && isinf(r.hi));
+	assert_true(stretch_is_open(&r) && !stretch_by_clock(&r));
+	add_rounds(&s, 2);
+	r = stretch(&s);
+	assert_true(r.hi - r.lo > 2);
+	assert_true(stretch_is_open(&r) && !stretch_by_clock(&r));
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct series t = { .rng = { seed }, .noise = 0.1 };
+
+		add_rounds(&t, 5);
+		add_control(&t, 1);
+		add_rounds(&t, 5);
+		r = stretch(&t);
+		held += r.lo < 1 && r.hi > 1;
+	}
+	assert_in_range(held, 180, 200);
+}
+
+/* A machine that gets slower and slower: the neighbours of a control run tell. */
+static void test_drift(void **state)
+{
+	struct series s = { .rng = { 1 }, .noise = 0.002 };
+	struct stretch r;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		add_run(&s, 1 + 0.1 * i, 0);
+		if (i == 4)
+			add_run(&s, 1.45, 0.25)->discard = discard_name(DISCARD_CONTROL);
+	}
+	r = stretch(&s);
+	assert_true(fabs(r.part) < 0.05);
+}
+
+/* Runs of the file are series of their own, and what was discarded for another reason says nothing.
+ */
+static void test_others_do_not_count(void **state)
+{
+	struct series s = { .rng = { 1 }, .noise = 0.002 };
+	struct stretch r;
+
+	(void)state;
+	add_rounds(&s, 3);
+	s.run = 1;
+	add_control(&s, 0);
+	r = stretch(&s);
+	assert_int_equal(r.runs, 0);
+	add_run(&s, 1, 0)->discard = discard_name(DISCARD_COMMAND);
+	r = stretch(&s);
+	assert_int_equal(r.runs, 0);
+	add_run(&s, 1, 0);
+	r = stretch(&s);
+	assert_int_equal(r.runs, 1);
+}
+
+static void check_verdict(const struct series *s, enum verdict verdict, const char *says)
+{
+	struct estimates e = run(&s->w);
+
+	assert_int_equal(e.n, 1);
+	assert_int_equal(e.e[0].verdict, verdict);
+	assert_int_equal(estimate_is_withheld(&e.e[0]), verdict == VERDICT_UNDECIDED);
+	assert_true(!says == !(e.e[0].warning && strstr(e.e[0].warning, "a clock ends the runs")));
+	if (says)
+		assert_non_null(strstr(e.e[0].warning, says));
+	estimates_free(&e);
+}
+
+static void test_verdict(void **state)
+{
+	(void)state;
+	for (int clock = 0; clock < 2; clock++) {
+		struct series s = { .rng = { 1 }, .noise = 0.002 };
+
+		add_rounds(&s, 8);
+		check_verdict(&s, VERDICT_OPTIMIZE, NULL);
+		add_control(&s, !clock);
+		add_run(&s, 1, 0);
+		add_control(&s, !clock);
+		add_run(&s, 1, 0);
+		check_verdict(&s, clock ? VERDICT_UNDECIDED : VERDICT_OPTIMIZE,
+			      clock ? "they took longer by" : NULL);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_work_ends_it), cmocka_unit_test(test_a_clock_ends_it),
+		cmocka_unit_test(test_noise),	     cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_verdict),	     cmocka_unit_test(test_others_do_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

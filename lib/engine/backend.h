@@ -22,7 +22,7 @@ struct engine_backend {
 	int (*set_target)(struct engine *e, const struct scoz_part *parts, int n,
 			  const struct scoz_range *ranges, size_t n_ranges, struct error *err);
 	void (*set_record_share)(struct engine *e, uint32_t share); /* of ticks, of 2^32 */
-	void (*set_control)(struct engine *e, bool on); /* NULL: it cannot */
+	void (*set_control)(struct engine *e, bool on);		    /* NULL: it cannot */
 	void (*publish_mapping)(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 	void (*forget_process)(struct engine *e, int pid);
 	int (*involve)(struct engine *e, int pid);

@@ -14,7 +14,7 @@ struct candidate {
 	struct unit_sets sets;
 	struct pace pace;
 	struct stretch stretch; /* of all runs of the command, if they are windows */
-	bool *distinct; /* from 0, surely */
+	bool *distinct;		/* from 0, surely */
 };
 
 /* Sets distinct[]. */

@@ -17,9 +17,10 @@
  * How long, and with how much that waits behind them, samples wait for tables. The rings are read
  * meanwhile.
  */
-#define PATIENCE_NS (20 * NSEC_PER_SEC)
-#define MAX_WAITING (128u << 20)
-#define STOP_S	    1.0
+#define PATIENCE_NS   (20 * NSEC_PER_SEC)
+#define MAX_WAITING   (128u << 20)
+#define STOP_S	      1.0
+#define LAST_NAMES_NS (5 * NSEC_PER_SEC)
 /* Between two looks at all processes, which take a tenth of the time at most. */
 #define REPAIR_NS NSEC_PER_SEC
 #define UNSEEN_SHARE \
@@ -105,6 +106,24 @@ static enum record_class class_of(const struct record_event *e)
 	}
 }
 
+/* @e: where it waits for its stack; NULL: it has it. */
+static void put_or_keep(struct recorder *r, struct record_sample *s, struct unnamed_event *e)
+{
+	if (e && s->points)
+		e->sample[e->n++] = *s;
+	else if (!e)
+		put_sample(r, s);
+}
+
+static void on_named(struct unnamed_event *e, bool broken, void *arg)
+{
+	struct recorder *r = arg;
+
+	r->counts.broken_chains += broken;
+	for (int i = 0; i < e->n; i++)
+		put_sample(r, &e->sample[i]);
+}
+
 /* False: not yet, its functions are not known. */
 static bool on_sample(struct recorder *r, const struct record_event *e, const uint64_t *chain)
 {
@@ -129,6 +148,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		.waker = RECORDING_NONE,
 		.unfinished = e->unfinished,
 	};
+	struct unnamed_event *unnamed;
 
 	if (r->unwind)
 		unwinding_sampled(r->unwind, e->tgid);
@@ -137,6 +157,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 	/* The name is that of the wait's end: it was so, or became so, while waiting. */
 	s.thread = recorder_thread_id(r, e->tid, e->tgid, e->born, e->comm,
 				      e->type == RECORD_EVENT_WAIT ? e->left : e->time);
+	unnamed = resolved.later ? unnamed_add(&r->unnamed, resolved.later) : NULL;
 	r->counts.broken_chains += resolved.broken;
 	r->counts.without_chain += e->no_chain;
 	processes_recorded(r->processes, recorder_thread_slot(r, e->tid)->process);
@@ -145,7 +166,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		s.points = e->points_waited;
 		s.kernel = e->n_kernel;
 		s.spins = e->spins;
-		put_sample(r, &s);
+		put_or_keep(r, &s, unnamed);
 		return true;
 	}
 	if (e->woken_by == RECORD_BY_TASK) {
@@ -163,7 +184,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		s.time = recorder_since_start(r, e->woken);
 		s.duration = s.time - recorder_since_start(r, e->left);
 		s.unfinished = e->unfinished && e->woken == e->time;
-		put_sample(r, &s);
+		put_or_keep(r, &s, unnamed);
 	}
 	s.class = RECORD_SCHED;
 	s.kind = NULL;
@@ -172,7 +193,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 	s.time = recorder_since_start(r, e->time);
 	s.duration = s.time - recorder_since_start(r, e->woken);
 	s.unfinished = e->unfinished;
-	put_sample(r, &s);
+	put_or_keep(r, &s, unnamed);
 	return true;
 }
 
@@ -281,6 +302,7 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 
 	r->sink = *sink;
 	r->causal = opt->causal;
+	r->unnamed.impatient = opt->live;
 	r->period = opt->period_ns;
 	fd_limit_raise(); /* the command has been forked, with the one that there was */
 	rc = maps_create(&maps, &r->maps, err);
@@ -467,19 +489,42 @@ static void repair(struct recorder *r)
 	r->repairs++;
 }
 
+static void drain(struct recorder *r)
+{
+	size_t first = r->queue.n;
+
+	r->backend->ops->drain(r->backend, &r->queue);
+	if (r->stalled && r->unwind)
+		ahead_look(&r->ahead, &r->queue, first, r->unwind, r->maps);
+}
+
 void recorder_poll(struct recorder *r)
 {
 	uint64_t horizon = clock_now_ns();
 
-	r->backend->ops->drain(r->backend, &r->queue);
+	drain(r);
 	sideband_drain(&r->sideband, &r->queue, unwinding_reader(r->unwind), r->unwind);
 	if (r->causal) {
 		r->backend->ops->drain_trace(r->backend, &r->trace);
 		queue_take(&r->trace, horizon - TRACE_LAG_NS, recorder_on_trace, r);
 	}
 	take_records(r, horizon);
+	unnamed_settle(&r->unnamed, r->symbols, false, on_named, r);
 	repair(r);
 	processes_poll(r->processes);
+}
+
+/* What the last samples wait for is read soon, or never will be. */
+static void settle_all(struct recorder *r)
+{
+	uint64_t end = clock_now_ns() + LAST_NAMES_NS;
+
+	unnamed_try_now(&r->unnamed);
+	unnamed_settle(&r->unnamed, r->symbols, false, on_named, r);
+	unnamed_try_now(&r->unnamed);
+	while (unnamed_settle(&r->unnamed, r->symbols, false, on_named, r) && clock_now_ns() < end)
+		usleep(5000);
+	unnamed_settle(&r->unnamed, r->symbols, true, on_named, r);
 }
 
 void recorder_finish(struct recorder *r)
@@ -498,6 +543,7 @@ void recorder_finish(struct recorder *r)
 	r->stalled = 0;
 	while (!take_records(r, UINT64_MAX))
 		usleep(r->hurry ? 0 : 10000);
+	settle_all(r);
 	processes_settle(r->processes);
 	if (r->unwind)
 		unwinding_log(r->unwind);
@@ -553,6 +599,8 @@ void recorder_destroy(struct recorder *r)
 	symbols_destroy(r->symbols);
 	wakers_destroy(r->wakers);
 	processes_destroy(r->processes);
+	unnamed_free(&r->unnamed);
+	ahead_free(&r->ahead);
 	queue_free(&r->queue);
 	queue_free(&r->trace);
 	free(r->devices);

@@ -7,12 +7,14 @@
 #include "record/recorder.h"
 
 #include "base/hash_index.h"
+#include "record/ahead.h"
 #include "record/backend.h"
 #include "record/processes.h"
 #include "record/queue.h"
 #include "record/sideband.h"
 #include "record/symbols.h"
 #include "record/thread_identity.h"
+#include "record/unnamed.h"
 #include "record/unwinding.h"
 #include "record/wakers.h"
 
@@ -41,6 +43,8 @@ struct recorder {
 	bool causal;
 	const char **devices; /* told to the sink; names of `wakers` */
 	size_t n_devices, cap_devices;
+	struct unnamed unnamed;
+	struct ahead ahead;
 	struct unwinding *unwind; /* NULL: chains go by frame pointers */
 	bool threads_run;
 	bool hurry;	      /* tables that are missing are not waited for, ... */

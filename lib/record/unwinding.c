@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "maps/maps_perf.h"
@@ -177,6 +178,14 @@ void unwinding_sampled(struct unwinding *u, int pid)
 		unwind_follow_sampled(u->follow, pid);
 }
 
+bool unwinding_in_no_file(const struct unwinding *u, int pid, uint64_t address)
+{
+	uint64_t place;
+	uint32_t binary;
+
+	return !maps_resolve(u->maps, pid, address, &binary, &place);
+}
+
 void (*unwinding_reader(const struct unwinding *u))(const struct perf_event_header *h, void *arg)
 {
 	return u && !u->listens ? on_record : NULL;
@@ -193,13 +202,18 @@ void unwinding_log(struct unwinding *u)
 
 bool unwinding_destroy(struct unwinding *u, double seconds)
 {
+	struct timespec until;
 	bool stopped;
 
 	if (!u)
 		return true;
 	if (u->runs) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += 1 + (time_t)seconds;
 		eventfd_write(u->stop, 1);
-		pthread_join(u->reader, NULL);
+		if (pthread_timedjoin_np(u->reader, NULL, &until))
+			return false;
+		u->runs = false;
 	}
 	/* In this order: the threads of the one tell the other who has ended. */
 	stopped = !u->maps || maps_stop(u->maps, seconds);

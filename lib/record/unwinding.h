@@ -26,6 +26,8 @@ void unwinding_sampled(struct unwinding *u, int pid);
  * where there was.
  */
 void (*unwinding_reader(const struct unwinding *u))(const struct perf_event_header *h, void *arg);
+/* Does it run code there that is in no file, as far as is known now? */
+bool unwinding_in_no_file(const struct unwinding *u, int pid, uint64_t address);
 /* Records that the recorder read of mappings were lost. */
 void unwinding_repair(struct unwinding *u);
 void unwinding_log(struct unwinding *u);

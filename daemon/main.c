@@ -304,6 +304,7 @@ static int set_up(struct experiment *x, struct error *err)
 		.binary_scope = s->opt.binary_scope,
 		.n_binary_scope = s->opt.n_binary_scope,
 		.table = { .cache_dir = maptable_default_cache_dir() },
+		.perf_maps = !s->opt.no_perf_maps,
 	};
 	int ret;
 

@@ -56,6 +56,8 @@ static const char usage[] =
 	"      --waive=on|off           waive what all running cores owe (default: on)\n"
 	"      --unwind=tables|pointers how call chains are followed (default: tables, engine\n"
 	"                               bpf)\n"
+	"      --no-perf-maps           code that programs make while they run stays without\n"
+	"                               names, whatever they write of it\n"
 	"      --batch=N                engine kernel, as published: handlers account for N\n"
 	"                               samples at a time\n"
 	"      --tune=[no-]WAY[,...]    engine kernel: kick, defer, credit, catch-up, exclude;\n"
@@ -111,6 +113,7 @@ enum {
 	OPT_UNWIND,
 	OPT_NO_SOURCES,
 	OPT_NO_REPLAY,
+	OPT_NO_PERF_MAPS,
 	OPT_NO_NEXT,
 };
 
@@ -148,6 +151,7 @@ static const struct option longs[] = {
 	{ "user", required_argument, NULL, OPT_USER },
 	{ "no-sources", no_argument, NULL, OPT_NO_SOURCES },
 	{ "no-replay", no_argument, NULL, OPT_NO_REPLAY },
+	{ "no-perf-maps", no_argument, NULL, OPT_NO_PERF_MAPS },
 	{ "no-next", no_argument, NULL, OPT_NO_NEXT },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "verbose", no_argument, NULL, 'v' },
@@ -435,6 +439,9 @@ static void take(struct options *o, int key, const char *arg, char *const *rest)
 		break;
 	case OPT_NO_SOURCES:
 		o->no_sources = true;
+		break;
+	case OPT_NO_PERF_MAPS:
+		o->no_perf_maps = true;
 		break;
 	case OPT_NO_REPLAY:
 		o->replay = false;

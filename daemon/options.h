@@ -48,6 +48,7 @@ struct options {
 	bool waive;
 	bool waits;		    /* code is sped up with its waiting */
 	bool unwind;		    /* by tables */
+	bool no_perf_maps;	    /* nothing is read that programs tell of code they make */
 	int batch;		    /* --batch; 0: samples are accounted one by one */
 	uint32_t tune_on, tune_off; /* SCOZ_F_* */
 	uint32_t bpf_off;	    /* ENGINE_*: ways of engine bpf */

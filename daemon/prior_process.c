@@ -134,6 +134,8 @@ static int prepare(struct process *p, struct error *err)
 		.ring_bytes = RING_BYTES,
 		.pointers = !p->o->unwind,
 		.causal = true,
+		.perf_maps = !p->o->no_perf_maps,
+		.live = true,
 	};
 	struct recorder_sink sink = causal_sink(&p->out);
 	int ret = symbolizer_start(err);

@@ -330,8 +330,8 @@ static char *nameless_places(struct session *s, const struct handlers_counts *c)
 		binary = maps_binary_known(s->maps, most);
 		if (!binary)
 			break;
-		why = !binary->table			    ? binary->error
-		      : binary->made			    ? "it does not tell of that code"
+		why = binary->made			    ? "it does not tell of that code"
+		      : !binary->table			    ? binary->error
 		      : maptable_is_stripped(binary->table) ? "it is stripped"
 							    : "it has no symbols there";
 		text_add(&text, "%s%.0f %% in %s (%s)", *text ? ", " : "",
@@ -361,14 +361,13 @@ static void warn_about_names(struct session *s, const struct handlers_counts *c)
 			s,
 			"%.0f %% of the samples lie in code that is in no file (made at run "
 			"time, as by a just-in-time compiler): it cannot be a target, and its "
-			"callers do not stand for it; `scoz record --perf-maps` names it, if "
-			"the program writes a perf map (node --perf-basic-prof, python -X perf)",
+			"callers do not stand for it; it has names where the program tells them "
+			"(node --perf-basic-prof, python -X perf)",
 			100 * c->places.no_file / all);
 	if (made >= MIN_NAMELESS * all)
 		session_warn(s,
 			     "%.0f %% of the samples lie in code that processes make while they "
-			     "run, and name in perf maps: where it lies changes, so it cannot be a "
-			     "target",
+			     "run, and name: where it lies changes, so it cannot be a target",
 			     100 * made / all);
 	if (!s->opt.n_targets && c->places.without_line >= MIN_NAMELESS * all)
 		session_warn(s,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The cache maps (binary, place) to the locations of an inline chain. Tables are immutable, so
- * entries never become stale; the cache is emptied when full.
+ * entries become stale only where processes make code and tell more of it; the cache is emptied
+ * when full.
  */
 #include "daemon/tally.h"
+#include "maps/made_code.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,6 +20,7 @@ struct cache_entry {
 	uint32_t binary;
 	uint8_t n;			/* at least 1; 0: free */
 	bool unnamed;			/* the innermost function */
+	uint32_t version;		/* of made code: what had been told of it */
 	uint8_t origin[MAP_MAX_INLINE]; /* enum code_origin */
 	uint32_t location[MAP_MAX_INLINE];
 };
@@ -145,20 +148,30 @@ static void empty_cache(struct tally *t)
 	t->cached = 0;
 }
 
+static void renew(struct tally *t, const struct maps_binary *b, struct cache_entry *e,
+		  uint64_t place)
+{
+	*e = (struct cache_entry){ .place = place,
+				   .binary = b->id,
+				   .version = b->made ? made_code_version(b->made) : 0 };
+	fill_entry(t, b, e);
+}
+
 static const struct cache_entry *look_up(struct tally *t, const struct maps_binary *b,
 					 uint64_t place)
 {
 	struct cache_entry *e = cache_slot(t, b->id, place);
 
+	if (e->n && b->made && e->version != made_code_version(b->made))
+		renew(t, b, e, place);
 	if (e->n)
 		return e;
 	if (t->cached > t->cache_size / 2) {
 		empty_cache(t);
 		e = cache_slot(t, b->id, place);
 	}
-	*e = (struct cache_entry){ .place = place, .binary = b->id };
-	fill_entry(t, b, e);
 	t->cached++;
+	renew(t, b, e, place);
 	return e;
 }
 
@@ -197,14 +210,6 @@ static void add_frame(struct expanded *x, const struct caller_frame *f)
 	x->frame[x->n++] = *f;
 }
 
-/* All that is read of one perf map is one binary: the first. */
-static uint32_t counted_as(const struct maps_binary *b)
-{
-	while (b->older)
-		b = b->older;
-	return b->id;
-}
-
 /* False when a table is missing, unless that is to be taken for nothing being known. */
 static bool expand(struct tally *t, const struct chain *c, bool give_up)
 {
@@ -235,7 +240,6 @@ static bool expand(struct tally *t, const struct chain *c, bool give_up)
 				binary_count(t, f->binary)->sum.untold += c->count;
 			continue;
 		}
-		to.binary = counted_as(b);
 		e = look_up(t, b, f->place);
 		x->unnamed |= !i && e->unnamed;
 		to.vaddr = b->made ? f->place : maps_vaddr(b, f->place);
@@ -309,6 +313,14 @@ static void on_code(enum maps_code code, uint64_t count, void *arg)
 		t->in_memory += count;
 }
 
+/* What the process makes it may tell: who asks makes that be looked for. */
+static void ask_name(struct tally *t, int pid)
+{
+	struct maps_made_place at = { .pid = pid, .time = clock_now_ns() };
+
+	maps_name_awaited(t->opt.maps, &at);
+}
+
 /* In no file at all, or do the events that would tell lag behind? /proc knows. */
 static void put_questions(struct tally *t)
 {
@@ -316,6 +328,7 @@ static void put_questions(struct tally *t)
 		const struct question *q = &t->questions[i];
 
 		maps_ask_code(t->opt.maps, q->pid, q->addr, q->count, on_code, t);
+		ask_name(t, q->pid);
 	}
 	t->n_questions = 0;
 }
@@ -344,6 +357,7 @@ static void count_innermost(struct tally *t, const struct chain *c)
 	} else if (x->unnamed) {
 		t->counts.unnamed += c->count;
 		b->sum.unnamed += c->count;
+		ask_name(t, c->pid);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "host/block_device.h"
 #include "host/cgroup.h"
 #include "host/syscall_names.h"
+#include "maps/made_code.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -327,7 +328,7 @@ static int resolve_programs(const struct target *t, struct maps *maps, struct ha
 		if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 			continue;
 		b = maps_binary_known(maps, id);
-		if (b && b->table && !b->made && !is_own_image(b) && may_hold(t, b) &&
+		if (b && b->table && !is_own_image(b) && may_hold(t, b) &&
 		    add_part(t, b, maps, ret, last) == -E2BIG)
 			return -E2BIG;
 	}
@@ -468,17 +469,7 @@ static char *what_ran(struct maps *maps, struct handlers *handlers)
 	return text;
 }
 
-static bool has_function(const struct maptable *table, const char *function)
-{
-	struct addr_ranges found;
-
-	if (maptable_function_ranges(table, function, &found, NULL))
-		return false;
-	addr_ranges_free(&found);
-	return true;
-}
-
-/* The perf map that has it: code that a process makes while it runs. NULL: none. */
+/* Where a process tells of it: code that it makes while it runs. NULL: nowhere. */
 static const char *made_somewhere(const struct target *t, struct maps *maps)
 {
 	uint32_t n = maps_binary_count(maps);
@@ -489,9 +480,9 @@ static const char *made_somewhere(const struct target *t, struct maps *maps)
 		if (!maps_binary_is_made(maps, id)) /* or it was sampled */
 			continue;
 		b = maps_binary_known(maps, id);
-		if (b && b->table && may_hold(t, b) &&
+		if (b && may_hold(t, b) &&
 		    (t->kind == TARGET_BINARY ||
-		     (t->kind == TARGET_FUNCTION && has_function(b->table, t->name))))
+		     (t->kind == TARGET_FUNCTION && made_code_has(b->made, t->name))))
 			return b->path;
 	}
 	return NULL;
@@ -520,7 +511,7 @@ static int nowhere(const struct target *t, struct maps *maps, struct handlers *h
 			if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 				continue;
 			b = maps_binary_known(maps, id);
-			if (!b || !b->table || b->made || is_own_image(b) || !may_hold(t, b))
+			if (!b || !b->table || is_own_image(b) || !may_hold(t, b))
 				continue;
 			maptable_near_functions(b->table, &similar);
 			looked++;
@@ -626,7 +617,7 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
 		}
 		if (b && b->error)
 			error_set(&last, ENOENT, "%s", b->error);
-		else if (b && b->table && !b->made && !is_own_image(b))
+		else if (b && b->table && !is_own_image(b))
 			add_part(&t, b, maps, ret, &last);
 	}
 	if (ret->n && last.code != E2BIG)

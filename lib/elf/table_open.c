@@ -38,7 +38,7 @@ static void read_nameless(const struct elf_image *image, struct table_builder *b
 struct table_work {
 	struct elf_image *image;
 	struct debug_files files;
-	int text; /* what it is made of when there is no image: kallsyms, or a perf map */
+	int text; /* kallsyms, when there is no image; -1 */
 	const char *name;
 };
 
@@ -104,8 +104,7 @@ struct maptable *table_work_build(struct table_work *w, const struct map_options
 {
 	if (w->image)
 		return build_of_image(w, opt, err);
-	return opt->perf_map ? table_of_perf_map(w->text, w->name, opt->from, err)
-			     : table_of_kallsyms(w->text, w->name, err);
+	return table_of_kallsyms(w->text, w->name, err);
 }
 
 int table_work_begin(int fd, const char *name, const struct map_options *opt,
@@ -119,7 +118,7 @@ int table_work_begin(int fd, const char *name, const struct map_options *opt,
 	w->text = -1;
 	*fingerprint = 0;
 	*ret = w;
-	if (opt && (opt->kallsyms || opt->perf_map)) {
+	if (opt && opt->kallsyms) {
 		w->text = fd;
 		return 0;
 	}

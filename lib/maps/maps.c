@@ -114,11 +114,16 @@ struct process *maps_process(const struct maps *m, int pid)
 	return find_process(m, pid);
 }
 
+static bool has_told(const struct process *p)
+{
+	return p->made.binary != NONE_BINARY || p->made.dump != NONE_BINARY;
+}
+
 /* What the image before has made is gone. */
 static void new_image(struct maps *m, struct process *p)
 {
-	if (p->image && p->made.binary != NONE_BINARY)
-		chores_made(m, p->pid); /* lets its map go */
+	if (p->image && has_told(p))
+		chores_made(m, p->pid); /* lets its files go */
 	p->image = ++m->images;
 	made_init(p);
 }
@@ -150,7 +155,7 @@ static void remove_process(struct maps *m, int pid)
 		hash_index_add_id(&m->by_pid, last->pid, i);
 		m->process[i] = last;
 	}
-	if (p->made.binary != NONE_BINARY)
+	if (has_told(p))
 		chores_made(m, pid); /* the same */
 	space_put(p->space);
 	free(p);
@@ -336,6 +341,7 @@ void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t l
 		if (path) {
 			map.binary = binary_find_or_add(m, pid, &seen, map.time);
 			news_add(m, &news, pid, &map);
+			made_mapped(m, p, map.binary, path);
 		}
 		space_put_mapping(space_own(p), map);
 	}
@@ -470,6 +476,7 @@ void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n)
 		space_put_mapping(s, map);
 		if (!knows(p->space, &map))
 			news_add(m, &news, pid, &map);
+		made_mapped(m, p, map.binary, seen[i].path);
 	}
 	space_put(p->space);
 	p->space = s;
@@ -504,9 +511,9 @@ void maps_reassign(struct maps *m, uint32_t old, uint32_t new, uint64_t since)
 static bool resolve_made(const struct maps *m, struct process *p, uint64_t addr,
 			 uint32_t *binary_id, uint64_t *place, bool *look)
 {
-	*look = made_look_is_due(p);
 	if (p->made.binary == NONE_BINARY)
 		return false;
+	*look = made_look_is_due(p);
 	binary_is_needed(m->binary[p->made.binary]);
 	*binary_id = p->made.binary;
 	*place = addr;

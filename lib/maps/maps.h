@@ -27,10 +27,7 @@ struct maps_options {
 	/* Only these binaries (globs on the path) get tables; NULL/0: every one, on demand. */
 	const char *const *binary_scope;
 	size_t n_binary_scope;
-	/*
-	 * Code that is made at run time has the names that its processes tell (maps_made.c). That
-	 * costs looks at all processes that run such code, and names wait for them.
-	 */
+	/* Code that is made at run time has the names that its processes tell (maps_made.c). */
 	bool perf_maps;
 };
 
@@ -82,11 +79,10 @@ struct maps_binary {
 	const char *error;	      /* why there is no table, or NULL */
 	bool outside;		      /* of --binary-scope: that is why */
 	/*
-	 * Code that a process makes while it runs, named by its perf map; places are addresses of
-	 * that process. @older: what was read of that map before, or NULL.
+	 * Code that a process makes while it runs, as it tells (maps/made_code.h); places are
+	 * addresses of that process. NULL: it is a file.
 	 */
-	bool made;
-	const struct maps_binary *older;
+	struct made_code *made;
 };
 /*
  * Opens the regular file at @path if it is the one that mappings of @id show. A descriptor, or a
@@ -140,8 +136,8 @@ void maps_kernel_ranges(const struct maps *m, uint32_t binary, struct addr_range
 /*
  * Address in a process -> binary and place in it: the offset in the file, for which nothing need be
  * known of it, or in binaries of the kernel the address as its table has it. What lies in no file,
- * or in one that is no program, is of the code that the process has made, where it has a perf map;
- * to look for that is asked for by being asked here. false: unknown mapping (anonymous, gone).
+ * or in one that is no program, is of the code that the process has made, where that is known of
+ * (maps_name_awaited()). false: unknown mapping (anonymous, gone).
  * Addresses of the kernel's half give a binary of the kernel, whatever the
  * process: without maps_open_kernel() MAPS_KERNEL_ID and the address itself. A process that has
  * exited is still known for a second. Must be fast (a binary search under a read lock): it runs for
@@ -153,10 +149,25 @@ uint64_t maps_vaddr(const struct maps_binary *b, uint64_t place);
 /* What is there, as maptable_lookup() tells it; 0: nothing is known, or there is no table (yet). */
 int maps_lookup(const struct maps_binary *b, uint64_t place, struct map_frame *frames, int max);
 /*
- * May more be known soon of an address at which @pid was seen at @time, in no file or in made code
- * without a name? The process's perf map is looked at for it, soon.
+ * An address in no file that is a program, at which @pid was seen at @time: may it be known soon
+ * what lies there? What the process tells is looked at for it, soon. Zero at first, @image is that
+ * of the process as it is at the first call; @binary: the code that it makes, UINT32_MAX: none is
+ * known of; @late: what it tells may come much later, as it is written to a jitdump by and by.
+ * @wanted: true when all is known that was written before then; 0: before @time. Costs others a
+ * look, so it is for where something ran, not for its callers.
  */
-bool maps_names_awaited(struct maps *m, int pid, uint64_t time);
+struct maps_made_place {
+	int pid;
+	uint64_t address, time, image, wanted;
+	uint32_t binary;
+	bool late;
+};
+bool maps_name_awaited(struct maps *m, struct maps_made_place *at);
+/*
+ * Code in no file was seen of a process that @m does not know yet, as its events are still to be
+ * read: what it tells is opened now, for it may have gone by then. As a chore.
+ */
+void maps_expect_names(struct maps *m, int pid);
 
 /*
  * What lies at an address that maps_resolve() does not know, as the process has it now: a file

@@ -19,6 +19,7 @@
  * lock and makes it BUILT; others wait on `built`. After that nothing in `pub` changes.
  */
 #include "elf/table_open.h"
+#include "maps/made_code.h"
 #include "maps/maps_internal.h"
 #include "table/table.h"
 
@@ -27,10 +28,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RECHECK_NS (50 * NSEC_PER_MSEC)
-#define SWEEP_NS   NSEC_PER_SEC
-#define FORGET_NS  (10 * NSEC_PER_SEC)
-#define FEW	   256 /* binaries, of which none need be forgotten */
+#define RECHECK_NS   (50 * NSEC_PER_MSEC)
+#define SWEEP_NS     NSEC_PER_SEC
+#define FORGET_NS    (10 * NSEC_PER_SEC)
+#define FEW	     256 /* binaries, of which none need be forgotten */
+#define MADE_KEEP_NS (10 * NSEC_PER_SEC)
 
 /* Without an inode number the path is all there is. */
 static uint64_t file_hash(const struct file_id *id, const char *path)
@@ -136,29 +138,20 @@ static struct binary *add_file(struct maps *m, int pid, const struct seen *seen)
 	return b;
 }
 
-uint32_t binary_add_made(struct maps *m, int pid, const char *path, int fd, uint64_t from,
-			 uint32_t older)
+uint32_t binary_add_made(struct maps *m, int pid, const char *path, struct made_code *code)
 {
 	const struct file_id none = { 0 };
 	struct binary *b = add(m, path, &none);
 
-	b->pub.made = true;
-	b->pub.older = older == NONE_BINARY ? NULL : &m->binary[older]->pub;
+	b->pub.made = code;
 	b->first.pid = pid;
 	b->first.path = b->pub.path;
-	b->from = from;
 	b->opened = b->has_identity = true;
-	b->fd = fd;
-	m->n_fd++;
+	b->out_of_scope = b->pub.outside = !in_scope(m, path);
+	b->error = xstrdup(b->pub.outside ? "outside --binary-scope" : "it is in no file");
+	b->pub.error = b->error;
+	b->state = BUILT;
 	binary_is_needed(b);
-	if (older != NONE_BINARY)
-		binary_is_needed(m->binary[older]);
-	if (!in_scope(m, path)) {
-		b->out_of_scope = b->pub.outside = true;
-		b->error = xstrdup("outside --binary-scope");
-		b->pub.error = b->error;
-		b->state = BUILT;
-	}
 	return b->pub.id;
 }
 
@@ -226,6 +219,7 @@ static void binary_free(struct binary *b)
 	if (b->fd >= 0)
 		close(b->fd);
 	maptable_free(b->table);
+	made_code_destroy(b->pub.made);
 	free(b->error);
 	free(b->kernel_file);
 	free((char *)b->pub.path);
@@ -367,14 +361,13 @@ uint64_t maps_vaddr(const struct maps_binary *b, uint64_t place)
 
 int maps_lookup(const struct maps_binary *b, uint64_t place, struct map_frame *frames, int max)
 {
-	int n = 0;
+	struct made_function f;
 
-	/* What was written last counts. */
-	for (; b && !n; b = b->older) {
-		if (b->table)
-			n = maptable_lookup(b->table, maps_vaddr(b, place), frames, max);
+	if (b->made && !b->outside && max > 0 && made_code_find(b->made, place, 0, &f)) {
+		frames[0] = (struct map_frame){ f.name, f.file, f.line };
+		return 1;
 	}
-	return n;
+	return b->table ? maptable_lookup(b->table, maps_vaddr(b, place), frames, max) : 0;
 }
 
 /* Debug files of a container's binary are looked for in the container first. */
@@ -457,30 +450,11 @@ static void build_module(struct maps *m, struct binary *b, struct error *err)
 	maptable_open(b->kernel_file, b->kernel_file, &opt, &b->table, err);
 }
 
-/* It is read where it was opened: nothing that belongs to it is looked for. */
-static void build_made(struct maps *m, struct binary *b, struct error *err)
-{
-	const struct map_options opt = { .perf_map = true, .from = b->from };
-	_cleanup_close_ int fd = take_fd(m, b);
-
-	if (fd < 0) {
-		error_set(err, ESRCH, "%s: it was not read before its process ended", b->pub.path);
-		return;
-	}
-	if (maptable_open_fd(fd, b->pub.path, &opt, &b->table, err))
-		return;
-	__atomic_add_fetch(&m->made_bytes, maptable_memory(b->table), __ATOMIC_RELAXED);
-	if (maptable_warning(b->table) && made_may_warn(m))
-		log_warn("%s: %s", b->pub.path, maptable_warning(b->table));
-}
-
 static void make_table_of(struct maps *m, struct binary *b)
 {
 	struct error err = { 0 };
 
-	if (b->pub.made)
-		build_made(m, b, &err);
-	else if (b->pub.kernel && !b->kernel_file)
+	if (b->pub.kernel && !b->kernel_file)
 		maptable_open_kallsyms(&b->table, &err);
 	else if (b->pub.kernel)
 		build_module(m, b, &err);
@@ -618,6 +592,8 @@ void binary_init(struct maps *m)
 	m->max_fd = 64;
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
 		m->max_fd = limit.rlim_cur / 4 > 1024 ? 1024 : limit.rlim_cur / 4;
+	m->max_made_fd = m->max_fd / 4;
+	m->made_keep_ns = MADE_KEEP_NS;
 	binary_add_kernel(m, "[kernel]", NULL);
 }
 

@@ -17,7 +17,15 @@
 #define MAX_BUILDERS 2
 #define LOOK_NS	     NSEC_PER_SEC /* between two looks at processes without a first thread */
 
-enum chore_kind { CHORE_OPEN, CHORE_CHECK, CHORE_LEADER, CHORE_CODE, CHORE_MADE };
+enum chore_kind {
+	CHORE_OPEN,
+	CHORE_CHECK,
+	CHORE_LEADER,
+	CHORE_CODE,
+	CHORE_EXPECT,
+	CHORE_MADE,
+	CHORE_READ
+};
 
 struct chore {
 	struct chore *next;
@@ -39,6 +47,11 @@ struct chores {
 	pthread_mutex_t lock;
 	pthread_cond_t more, ended;
 	struct chore *first, **last;
+	struct read {
+		struct read *next;
+		struct made_read *what;
+	} * first_read, **last_read; /* of made code, in order; done before tables by turns */
+	bool read_last;
 	uint32_t *build; /* ids, in order */
 	size_t build_first, n_build, cap_build;
 	uint8_t *asked; /* by id */
@@ -65,6 +78,7 @@ struct chores *chores_create(void)
 	pthread_cond_init(&c->ended, &attr);
 	pthread_condattr_destroy(&attr);
 	c->last = &c->first;
+	c->last_read = &c->first_read;
 	return c;
 }
 
@@ -78,7 +92,14 @@ void chores_destroy(struct chores *c)
 {
 	for (struct chore *ch = c->first, *next; ch; ch = next) {
 		next = ch->next;
+		if (ch->kind == CHORE_READ)
+			made_read_free(ch->arg);
 		chore_free(ch);
+	}
+	for (struct read *r = c->first_read, *next; r; r = next) {
+		next = r->next;
+		made_read_free(r->what);
+		free(r);
 	}
 	pthread_mutex_destroy(&c->lock);
 	pthread_cond_destroy(&c->more);
@@ -118,6 +139,38 @@ void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_
 void chores_made(struct maps *m, int pid)
 {
 	put(m->chores, &(struct chore){ .kind = CHORE_MADE, .pid = pid });
+}
+
+void maps_expect_names(struct maps *m, int pid)
+{
+	if (m->perf_maps)
+		put(m->chores, &(struct chore){ .kind = CHORE_EXPECT, .pid = pid });
+}
+
+void chores_read_done(struct maps *m, struct made_read *r)
+{
+	put(m->chores, &(struct chore){ .kind = CHORE_READ, .arg = r });
+}
+
+/* Where there are no threads, now. */
+void chores_read(struct maps *m, struct made_read *what)
+{
+	struct chores *c = m->chores;
+	bool threads;
+
+	pthread_mutex_lock(&c->lock);
+	threads = c->threads;
+	if (threads) {
+		struct read *r = xmalloc(sizeof(*r));
+
+		*r = (struct read){ NULL, what };
+		*c->last_read = r;
+		c->last_read = &r->next;
+		pthread_cond_broadcast(&c->more);
+	}
+	pthread_mutex_unlock(&c->lock);
+	if (!threads)
+		made_read(m, what);
 }
 
 void maps_leader_ended(struct maps *m, uint64_t time, int pid)
@@ -163,17 +216,6 @@ void chores_build(struct maps *m, uint32_t id)
 		pthread_cond_broadcast(&c->more);
 	}
 	pthread_mutex_unlock(&c->lock);
-}
-
-bool chores_build_asked(struct maps *m, uint32_t id)
-{
-	struct chores *c = m->chores;
-	bool asked;
-
-	pthread_mutex_lock(&c->lock);
-	asked = id < c->n_asked && c->asked[id];
-	pthread_mutex_unlock(&c->lock);
-	return asked;
 }
 
 size_t maps_awaited(struct maps *m)
@@ -251,8 +293,14 @@ static void do_chore(struct maps *m, const struct chore *ch)
 	case CHORE_CODE:
 		ch->fn(maps_code_at(ch->pid, ch->addr), ch->count, ch->arg);
 		break;
+	case CHORE_EXPECT:
+		made_expect(m, ch->pid);
+		break;
 	case CHORE_MADE:
 		made_look(m, ch->pid);
+		break;
+	case CHORE_READ:
+		made_read_done(m, ch->arg);
 		break;
 	}
 }
@@ -336,15 +384,40 @@ static void *open_main(void *arg)
 	return NULL;
 }
 
+/* Under the lock; NULL: none, or it is a table's turn. */
+static struct made_read *take_read(struct chores *c)
+{
+	struct made_read *what;
+	struct read *r = c->first_read;
+
+	c->read_last = r && !(c->read_last && c->n_build);
+	if (!c->read_last)
+		return NULL;
+	what = r->what;
+	c->first_read = r->next;
+	if (!c->first_read)
+		c->last_read = &c->first_read;
+	free(r);
+	return what;
+}
+
 static void *build_main(void *arg)
 {
 	struct maps *m = arg;
 	struct chores *c = m->chores;
+	struct made_read *read;
 	uint32_t id;
 
 	pthread_setname_np(pthread_self(), "scozd/tables");
 	pthread_mutex_lock(&c->lock);
 	while (!c->stop) {
+		read = take_read(c);
+		if (read) {
+			pthread_mutex_unlock(&c->lock);
+			made_read(m, read);
+			pthread_mutex_lock(&c->lock);
+			continue;
+		}
 		if (!c->n_build) {
 			pthread_cond_wait(&c->more, &c->lock);
 			continue;

@@ -31,7 +31,6 @@ struct binary {
 	struct maps_binary pub;
 	struct sighting first;
 	bool opened;	   /* or tried to: under the lock */
-	uint64_t from;	   /* of a perf map: where its table begins */
 	char *kernel_file; /* of the kernel: its image or module; NULL: kallsyms */
 
 	enum build_state state; /* under build_lock; BUILT may be read without (acquire) */
@@ -67,12 +66,13 @@ struct space {
 
 /* The code that an image makes, and how much is known of it. Changed under the lock, but: */
 struct made {
-	uint32_t binary;    /* the newest one of its perf map, or NONE_BINARY */
+	uint32_t binary;    /* that stands for it, or NONE_BINARY */
+	uint32_t dump;	    /* its jitdump, which it has mapped, or NONE_BINARY */
 	uint64_t looked_ns; /* what was written before then is known */
 	uint64_t due_ns;    /* no look before */
 	uint64_t pause_ns;  /* between looks, as long as there is no map */
 	bool asked;	    /* for a look; atomic */
-	bool told;	    /* that its map is not read, and why */
+	bool told;	    /* that its files are not read, and why */
 };
 
 struct process {
@@ -111,8 +111,10 @@ struct maps {
 	uint64_t serial;    /* of the newest one */
 	uint64_t forget_ns; /* how long nobody must have mapped one that is forgotten */
 	uint64_t images;    /* given */
-	uint64_t made_bytes;	   /* that tables of made code take; atomic */
-	uint32_t made_warnings;	   /* about perf maps; atomic */
+	uint64_t made_bytes;	/* that made code takes; atomic */
+	uint32_t made_warnings; /* about the files that tell of it; atomic */
+	uint64_t made_keep_ns;	/* how long that of images is kept which are gone */
+	size_t max_made_fd;
 	struct hash_index by_file; /* binaries that are files */
 	size_t n_fd, max_fd;
 	uint64_t swept_ns; /* when those that nobody needs were last looked for */
@@ -160,30 +162,37 @@ void binary_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_
 /* Mappings of @old that were told at @since or later are of @new. Tells of them. */
 void maps_reassign(struct maps *m, uint32_t old, uint32_t new, uint64_t since);
 
-/* A perf map's table; @older: what was read of that map before, or NONE_BINARY. Takes @fd over. */
-uint32_t binary_add_made(struct maps *m, int pid, const char *path, int fd, uint64_t from,
-			 uint32_t older);
+/* What stands for the code that an image makes; takes @code over. Under the write lock. */
+uint32_t binary_add_made(struct maps *m, int pid, const char *path, struct made_code *code);
 /* Of the process that lives; NULL: none. Under the lock, as is what it returns. */
 struct process *maps_process(const struct maps *m, int pid);
-/* The perf maps of processes (maps_made.c). */
+/* What processes tell of code that they make (maps_made.c). */
 void made_init(struct process *p);
-/* Under the lock: should there be a look at the process's map? Then it is asked for by the caller,
- * without the lock. */
+/* Under the lock: should there be a look at what the process tells? Then it is asked for by the
+ * caller, without the lock. */
 bool made_look_is_due(struct process *p);
-/* The chore. */
+/* Under the write lock: the process has mapped that. */
+void made_mapped(struct maps *m, struct process *p, uint32_t binary, const char *path);
+/* The chores, and what is done between them by a thread that makes tables. */
+struct made_read;
 void made_look(struct maps *m, int pid);
-/* A warning about perf maps may be told: there may be as many as there are processes. */
+void made_read(struct maps *m, struct made_read *r);
+void made_read_done(struct maps *m, struct made_read *r);
+void made_expect(struct maps *m, int pid);
+void made_read_free(struct made_read *r);
+/* A warning about that may be told: there may be as many as there are processes. */
 bool made_may_warn(struct maps *m);
 struct made_maps *made_maps_create(void);
 void made_maps_destroy(struct made_maps *l);
 void chores_made(struct maps *m, int pid);
+void chores_read(struct maps *m, struct made_read *r);
+void chores_read_done(struct maps *m, struct made_read *r);
 
 struct chores *chores_create(void);
 void chores_destroy(struct chores *c);
 void chores_open(struct maps *m, uint32_t id);
 void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time);
 void chores_build(struct maps *m, uint32_t id);
-bool chores_build_asked(struct maps *m, uint32_t id);
 /* A binary of the kernel; @file NULL: its table is made of kallsyms. */
 uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file);
 /* The stretch of kernel code that holds @addr, or NULL. */

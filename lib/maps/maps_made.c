@@ -1,118 +1,118 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Code that processes make while they run lies in no file. What they tell of it, in their perf maps
- * (perf_map.h), is read as tables of binaries of their own: a table for what was there when the map
- * was first looked at, and one more whenever it has grown since. A lookup begins with the newest:
- * memory is used again, and what was written last counts.
+ * and jitdumps (made_files.h), is read by a process without rights (table/code_loads.h), piece by
+ * piece as it grows, and kept as what lies where (made_code.h): one for each image of a process,
+ * which is a binary of its own to those who look up.
  *
- * When there is a look: when an address is seen that is in no file (then, and after pauses that
- * grow, as most such processes have no map), now and then while there is such code, and when
- * somebody waits for a name (maps_names_awaited()). Looks are chores: they wait for file systems.
+ * When there is a look: when somebody waits for a name (maps_name_awaited()), and now and then
+ * while such code is seen. A process that has told nothing is looked at after pauses that grow.
+ * Looks are chores: they wait for file systems. What there is to read is read by the threads that
+ * make tables.
  *
- * Each table costs a process of the symbolizer's and memory, and whose map it is decides how often
- * it grows. So they come at growing distances, and a process may have so many of them, so large.
+ * Each piece costs a process of the symbolizer's, and whose file it is decides how often it grows.
+ * So pieces of a process come at growing distances, those of all take a share of the time at most,
+ * and a process's code may take so much memory. It is given back when the process has been gone for
+ * so long that nobody asks for what was seen of it.
  */
+#include "maps/made_code.h"
+#include "maps/made_files.h"
+#include "maps/made_source.h"
 #include "maps/maps_internal.h"
-#include "maps/perf_map.h"
-#include "table/table.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #define FIRST_PAUSE_NS (50 * NSEC_PER_MSEC)
 #define LAST_PAUSE_NS  (2 * NSEC_PER_SEC)
 #define LOOK_NS	       (100 * NSEC_PER_MSEC) /* between looks that somebody waits for */
 #define STALE_NS       (200 * NSEC_PER_MSEC) /* a look is due though nobody waits */
-#define TABLE_NS       (100 * NSEC_PER_MSEC) /* between tables, for each there is */
-#define MAX_TABLE_NS   (2 * NSEC_PER_SEC)
-#define MAX_TABLES     1000
-#define MAX_BYTES      (64 << 20)   /* of a process's tables */
+#define READ_NS	       (100 * NSEC_PER_MSEC) /* between pieces, for each there has been */
+#define MAX_READ_NS    (2 * NSEC_PER_SEC)
+#define IDLE	       4	    /* times as long as a piece took none is read */
+#define MAX_BYTES      (64 << 20)   /* of a process's code */
 #define MAX_ALL_BYTES  (256u << 20) /* of all */
-#define MAX_FAILURES   10 /* tables of a map that could not be made, one after the other */
-#define MAX_WARNINGS   10 /* about all maps */
+#define MAX_FAILURES   10 /* pieces of a file that could not be read, one after the other */
+#define MAX_WARNINGS   10 /* about all files */
+#define FILES	       2
 
-/* A map that is read. Only who does chores has them. */
+/* What an image tells. Only who does chores has them. */
 struct made_map {
 	int pid;
 	uint64_t image;
-	uint64_t started; /* perf_map_started() */
-	int fd;		  /* held: the process may end before the last of it is read; counted in
-			     n_fd */
-	dev_t dev;
-	ino_t ino;
-	int64_t mtime_ns;
-	uint64_t seen;	   /* its size when the newest table was asked for */
-	uint64_t table_ns; /* when that was */
-	char end[64];	   /* the last bytes of what was there then */
-	size_t n_end;
-	char *path;
-	uint32_t newest; /* the binary of the newest table, or NONE_BINARY */
-	size_t n_tables;
-	uint64_t bytes; /* of all tables but the newest, those of what was written anew included */
-	uint32_t failures; /* tables that could not be made since one could be */
-	bool full;
+	uint64_t started;		/* process_started() */
+	struct made_source file[FILES]; /* by enum code_loads_kind */
+	uint32_t binary;		/* or NONE_BINARY */
+	uint64_t read_ns;		/* when a piece was read last */
+	size_t n_reads;
+	bool reading, gone, full;
 };
 
 struct made_maps {
-	struct made_map *v;
+	struct made_map **v;
 	size_t n, cap;
+	size_t n_fd; /* that files hold */
+	uint64_t read_after_ns;
+	struct files_ahead ahead; /* of processes that are not known yet */
+	/* Binaries of images that are gone. */
+	struct dead {
+		uint32_t binary;
+		uint64_t since;
+	} * dead;
+	size_t n_dead, cap_dead;
+	struct made_names *names;
+};
+
+/* A piece to be read, by another thread. */
+struct made_read {
+	int pid;
+	uint64_t image, began_ns, took_ns;
+	struct made_code *code;
+	bool anew, full, tried[FILES];
+	struct made_source file[FILES]; /* a copy, whose `fd` and `path` are the map's */
 };
 
 struct made_maps *made_maps_create(void)
 {
-	return xcalloc(1, sizeof(struct made_maps));
+	struct made_maps *l = xcalloc(1, sizeof(*l));
+
+	l->names = made_names_create();
+	return l;
 }
 
-static void release(struct made_maps *l, size_t i)
+static void map_free(struct made_map *map)
 {
-	if (l->v[i].fd >= 0)
-		close(l->v[i].fd);
-	free(l->v[i].path);
-	l->v[i] = l->v[--l->n];
+	for (int i = 0; i < FILES; i++)
+		made_source_free(&map->file[i]);
+	free(map);
 }
 
-static bool is_of_somebody(const struct maps *m, uint32_t binary)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < m->n_process && !found; i++)
-		found = m->process[i]->made.binary == binary;
-	return found;
-}
-
-/* Nobody has asked for the newest table, nor will: only what it would be read from is let go. */
-static int take_unread(struct maps *m, uint32_t id)
-{
-	struct binary *b = id == NONE_BINARY ? NULL : m->binary[id];
-	int fd = -1;
-
-	if (b && b->fd >= 0 && !chores_build_asked(m, id) && !is_of_somebody(m, id)) {
-		fd = b->fd;
-		b->fd = -1;
-		m->n_fd--;
-	}
-	return fd;
-}
-
+/* The map goes; one that is being read goes when it has been. */
 static void drop(struct maps *m, size_t i)
 {
-	struct made_map *map = &m->made_maps->v[i];
-	int unread;
+	struct made_maps *l = m->made_maps;
+	struct made_map *map = l->v[i];
 
-	pthread_rwlock_wrlock(&m->lock);
-	m->n_fd -= map->fd >= 0;
-	unread = take_unread(m, map->newest);
-	pthread_rwlock_unlock(&m->lock);
-	if (unread >= 0)
-		close(unread);
-	release(m->made_maps, i);
+	if (!map->gone && map->binary != NONE_BINARY) {
+		array_reserve(l->dead, l->cap_dead, l->n_dead + 1);
+		l->dead[l->n_dead++] = (struct dead){ map->binary, clock_now_ns() };
+	}
+	map->gone = true;
+	if (map->reading)
+		return;
+	for (int k = 0; k < FILES; k++)
+		l->n_fd -= map->file[k].fd >= 0;
+	map_free(map);
+	l->v[i] = l->v[--l->n];
 }
 
 void made_maps_destroy(struct made_maps *l)
 {
-	while (l->n)
-		release(l, 0);
+	for (size_t i = 0; i < l->n; i++)
+		map_free(l->v[i]);
+	files_ahead_close(&l->ahead);
 	free(l->v);
+	free(l->dead);
+	made_names_destroy(l->names);
 	free(l);
 }
 
@@ -121,14 +121,17 @@ bool made_may_warn(struct maps *m)
 	uint32_t n = __atomic_fetch_add(&m->made_warnings, 1, __ATOMIC_RELAXED);
 
 	if (n == MAX_WARNINGS)
-		log_warn("perf maps: what else is wrong with them is not told");
+		log_warn("names of code made at run time: what else is wrong with the files that "
+			 "tell them is not told");
 	return n < MAX_WARNINGS;
 }
 
 void made_init(struct process *p)
 {
-	p->made = (struct made){ .binary = NONE_BINARY };
+	p->made = (struct made){ .binary = NONE_BINARY, .dump = NONE_BINARY };
 }
+
+/* ---- those who ask ---- */
 
 /* To the next tick: this is asked for each sample of such code. */
 static uint64_t about_now(void)
@@ -149,12 +152,12 @@ bool made_look_is_due(struct process *p)
 	const struct made *d = &p->made;
 	uint64_t now = about_now(), due = d->due_ns;
 
-	if (d->binary != NONE_BINARY && due < d->looked_ns + STALE_NS)
+	if (due < d->looked_ns + STALE_NS)
 		due = d->looked_ns + STALE_NS;
 	return now >= due && ask(p);
 }
 
-bool maps_names_awaited(struct maps *m, int pid, uint64_t time)
+bool maps_name_awaited(struct maps *m, struct maps_made_place *at)
 {
 	bool awaited = false, look = false;
 	uint64_t now = clock_now_ns();
@@ -163,58 +166,55 @@ bool maps_names_awaited(struct maps *m, int pid, uint64_t time)
 	if (!m->perf_maps)
 		return false;
 	pthread_rwlock_rdlock(&m->lock);
-	p = maps_process(m, pid);
-	if (p && p->made.looked_ns < time) {
-		/* Where there is no map, none is waited for but the first time. */
-		awaited = p->made.binary != NONE_BINARY || now >= p->made.due_ns;
-		look = now >= p->made.due_ns && ask(p);
+	p = maps_process(m, at->pid);
+	at->late = false;
+	if (p && !at->image)
+		at->image = p->image;
+	if (p && p->image == at->image) {
+		at->binary = p->made.binary;
+		at->late = p->made.dump != NONE_BINARY;
+		/* Where nothing is told, nothing is waited for but the first time. */
+		awaited = p->made.looked_ns < (at->wanted ? at->wanted : at->time) &&
+			  (at->binary != NONE_BINARY || now >= p->made.due_ns);
+		look = awaited && now >= p->made.due_ns && ask(p);
 	}
 	pthread_rwlock_unlock(&m->lock);
 	if (look)
-		chores_made(m, pid);
+		chores_made(m, at->pid);
 	return awaited;
 }
 
-/* What is known when a look begins. */
+/* ---- a look ---- */
+
+/* What is known when it begins. */
 struct look {
 	uint64_t image, began_ns;
-	uint32_t binary; /* the newest */
-	bool ready;	 /* its table is there, or never will be */
-	uint64_t next;	 /* where that ends */
-	uint64_t bytes;	 /* of it */
-	bool crowded;	 /* no descriptor may be held more */
-	bool failed;	 /* that table could not be made */
-	bool outside;	 /* of --binary-scope */
+	uint32_t binary, dump;
+	bool outside; /* of --binary-scope */
+	bool exited;  /* what there is is all */
 	bool told;
 };
 
 static bool begin(struct maps *m, int pid, struct look *l)
 {
 	const struct process *p;
-	const struct binary *b;
 
-	*l = (struct look){ .ready = true, .began_ns = clock_now_ns() };
+	*l = (struct look){ .began_ns = clock_now_ns() };
 	pthread_rwlock_rdlock(&m->lock);
 	p = maps_process(m, pid);
 	if (p) {
 		l->image = p->image;
 		l->binary = p->made.binary;
+		l->dump = p->made.dump;
 		l->told = p->made.told;
-		l->crowded = m->n_fd >= m->max_fd;
-		b = l->binary == NONE_BINARY ? NULL : m->binary[l->binary];
-		l->ready = !b || __atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT;
-		l->outside = b && b->pub.outside;
-		if (b && l->ready) {
-			l->failed = !b->pub.table;
-			l->next = b->pub.table ? b->pub.table->h->file_size : b->from;
-			l->bytes = b->pub.table ? maptable_memory(b->pub.table) : 0;
-		}
+		l->exited = p->exited_ns;
+		l->outside = l->binary != NONE_BINARY && m->binary[l->binary]->pub.outside;
 	}
 	pthread_rwlock_unlock(&m->lock);
 	return p;
 }
 
-/* @looked: what was written before @l began is known, or will be by the newest table. */
+/* @looked_ns: what was written before then is known; 0: not all of it. */
 static void end(struct maps *m, int pid, const struct look *l, uint64_t looked_ns, uint64_t due_ns)
 {
 	struct process *p;
@@ -233,7 +233,7 @@ static void end(struct maps *m, int pid, const struct look *l, uint64_t looked_n
 			due_ns = l->began_ns + d->pause_ns;
 		}
 		d->due_ns = due_ns;
-		d->told = l->told;
+		d->told |= l->told;
 		__atomic_store_n(&d->asked, false, __ATOMIC_RELAXED);
 	} else if (p) {
 		/* Who has that number now has asked for nothing. */
@@ -254,131 +254,241 @@ static bool lives(struct maps *m, const struct made_map *map)
 	return same;
 }
 
-/* The map that is held of @pid, or NULL. Those of images that are gone are let go. */
+/* A child may have what its parent made, as long as it makes nothing itself. */
+static bool is_of_somebody(struct maps *m, uint32_t binary)
+{
+	bool found = false;
+
+	pthread_rwlock_rdlock(&m->lock);
+	for (size_t i = 0; i < m->n_process && !found; i++)
+		found = m->process[i]->made.binary == binary;
+	pthread_rwlock_unlock(&m->lock);
+	return found;
+}
+
+/* What took memory is given back; the binary stays, as somebody may know its number. */
+static void empty(struct maps *m, uint32_t binary)
+{
+	struct made_code *code;
+
+	pthread_rwlock_rdlock(&m->lock);
+	code = m->binary[binary]->pub.made;
+	pthread_rwlock_unlock(&m->lock);
+	__atomic_sub_fetch(&m->made_bytes, made_code_memory(code), __ATOMIC_RELAXED);
+	made_code_clear(code);
+	__atomic_add_fetch(&m->made_bytes, made_code_memory(code), __ATOMIC_RELAXED);
+}
+
+static bool is_read(const struct made_maps *l, uint32_t binary)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < l->n && !found; i++)
+		found = l->v[i]->reading && l->v[i]->binary == binary;
+	return found;
+}
+
+static void bury(struct maps *m)
+{
+	struct made_maps *l = m->made_maps;
+	uint64_t now = clock_now_ns();
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->n_dead; i++) {
+		struct dead *d = &l->dead[i];
+
+		if (now - d->since < m->made_keep_ns || is_read(l, d->binary) ||
+		    is_of_somebody(m, d->binary))
+			l->dead[kept++] = *d;
+		else
+			empty(m, d->binary);
+	}
+	l->n_dead = kept;
+}
+
+/* What is held of @pid, or NULL. What is of images that are gone is let go. */
 static struct made_map *held(struct maps *m, int pid)
 {
 	struct made_maps *l = m->made_maps;
 	struct made_map *found = NULL;
 
 	for (size_t i = l->n; i-- > 0;) {
-		if (!lives(m, &l->v[i]))
+		if (!lives(m, l->v[i]))
 			drop(m, i);
 	}
+	bury(m);
 	for (size_t i = 0; i < l->n && !found; i++)
-		found = l->v[i].pid == pid ? &l->v[i] : NULL;
+		found = !l->v[i]->gone && l->v[i]->pid == pid ? l->v[i] : NULL;
 	return found;
 }
 
-static struct made_map *hold(struct maps *m, int pid, const struct look *l, char *path)
+static struct made_map *hold(struct maps *m, int pid, const struct look *l, uint64_t started)
 {
 	struct made_maps *list = m->made_maps;
+	struct made_map *map = xcalloc(1, sizeof(*map));
 
+	*map = (struct made_map){
+		.pid = pid, .image = l->image, .started = started, .binary = NONE_BINARY
+	};
+	for (int i = 0; i < FILES; i++)
+		map->file[i].fd = -1;
 	array_reserve(list->v, list->cap, list->n + 1);
-	list->v[list->n] =
-		(struct made_map){ .pid = pid, .image = l->image, .fd = -1, .newest = NONE_BINARY };
-	list->v[list->n].path = path;
-	return &list->v[list->n++];
+	list->v[list->n++] = map;
+	return map;
 }
 
-static int64_t mtime_of(const struct stat *st)
+static void let_go(struct maps *m, struct made_map *map)
 {
-	return st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
-}
-
-/* The last bytes up to where the map ended when its newest table was asked for. */
-static size_t read_end(const struct made_map *map, char *to)
-{
-	size_t n = map->seen < sizeof(map->end) ? map->seen : sizeof(map->end);
-	ssize_t got = pread(map->fd, to, n, map->seen - n);
-
-	return got > 0 ? got : 0;
-}
-
-/* A table of the map from @from on. */
-static void add_table(struct maps *m, struct made_map *map, const struct look *l, uint64_t from,
-		      const struct stat *st)
-{
-	int fd = fcntl(map->fd, F_DUPFD_CLOEXEC, 0);
-	struct process *p;
-	uint32_t id;
-
-	if (fd < 0)
-		return;
-	map->dev = st->st_dev;
-	map->ino = st->st_ino;
-	map->mtime_ns = mtime_of(st);
-	map->seen = st->st_size;
-	map->n_end = read_end(map, map->end);
-	map->table_ns = l->began_ns;
-	map->n_tables++;
-	map->failures = l->failed ? map->failures + 1 : 0;
-	map->bytes += l->bytes;
-	pthread_rwlock_wrlock(&m->lock);
-	p = maps_process(m, map->pid);
-	if (p && p->image == l->image) {
-		id = binary_add_made(m, map->pid, map->path, fd, from,
-				     from ? l->binary : NONE_BINARY);
-		p->made.binary = map->newest = id;
-		fd = -1;
+	for (size_t i = 0; i < m->made_maps->n; i++) {
+		if (m->made_maps->v[i] == map) {
+			drop(m, i);
+			return;
+		}
 	}
+}
+
+/* Takes @fd over, which is closed where as many are open as may be. */
+static void keep(struct maps *m, struct made_source *s, int fd, const char *path)
+{
+	if (s->fd >= 0) {
+		close(s->fd);
+	} else if (m->made_maps->n_fd + m->made_maps->ahead.n >= m->max_made_fd) {
+		close(fd);
+		return;
+	} else {
+		m->made_maps->n_fd++;
+	}
+	s->fd = fd;
+	free(s->path);
+	s->path = xstrdup(path);
+}
+
+void made_expect(struct maps *m, int pid)
+{
+	struct made_maps *l = m->made_maps;
+
+	files_ahead_open(&l->ahead, pid, m->max_made_fd > l->n_fd ? m->max_made_fd - l->n_fd : 0);
+}
+
+/* What was opened of it while it ran, as that image; -1: nothing. */
+static int take_ahead(struct maps *m, int pid, char **path)
+{
+	const struct process *p;
+	uint64_t since;
+
+	pthread_rwlock_rdlock(&m->lock);
+	p = maps_process(m, pid);
+	since = !p ? UINT64_MAX : p->execed > p->born ? p->execed : p->born;
+	pthread_rwlock_unlock(&m->lock);
+	return files_ahead_take(&m->made_maps->ahead, pid, since, path);
+}
+
+static void tell(struct maps *m, struct look *l, const struct error *err)
+{
+	if (!l->told && made_may_warn(m))
+		log_warn("%s", err->text);
+	l->told = true;
+}
+
+static void close_source(struct maps *m, struct made_source *s)
+{
+	if (s->fd < 0)
+		return;
+	close(s->fd);
+	s->fd = -1;
+	m->made_maps->n_fd--;
+}
+
+/* Its perf map, as it is now. What is not believed any more is not read on. */
+static void open_perf_map(struct maps *m, struct made_map **map, int pid, struct look *l,
+			  uint64_t started)
+{
+	_cleanup_free_ char *path = NULL;
+	struct error err = { 0 };
+	struct stat st;
+	int fd = perf_map_open(pid, &st, &path, &err);
+
+	if (err.code) {
+		tell(m, l, &err);
+		if (*map)
+			close_source(m, &(*map)->file[CODE_LOADS_PERF_MAP]);
+		return;
+	}
+	if (fd < 0 && !*map)
+		fd = take_ahead(m, pid, &path);
+	if (fd < 0) /* one that was removed is read to its end */
+		return;
+	if (!*map)
+		*map = hold(m, pid, l, started);
+	keep(m, &(*map)->file[CODE_LOADS_PERF_MAP], fd, path);
+}
+
+/* What the process has mapped; opened once. */
+static int take_dump(struct maps *m, uint32_t id, char **path)
+{
+	struct sighting first;
+	struct opened o;
+	struct binary *b;
+	int fd;
+
+	pthread_rwlock_wrlock(&m->lock);
+	b = m->binary[id];
+	fd = b->fd;
+	b->fd = -1;
+	m->n_fd -= fd >= 0;
+	first = b->first;
+	*path = xstrdup(b->pub.path);
 	pthread_rwlock_unlock(&m->lock);
 	if (fd >= 0)
-		close(fd);
+		return fd;
+	sighting_open(&first, &o);
+	return o.fd;
 }
 
-static bool has_room(struct maps *m, struct made_map *map, const struct look *l)
+/* As it is now: its owner, and who may write to it, may have changed. */
+static int check_dump(struct maps *m, int pid, int fd, const char *path, struct look *l)
 {
-	uint64_t all = __atomic_load_n(&m->made_bytes, __ATOMIC_RELAXED);
-	uint64_t bytes = map->bytes + l->bytes;
+	struct error err = { 0 };
+	struct stat st;
+	int ret = fd < 0 || fstat(fd, &st) ? -ENOENT : jitdump_check(pid, path, &st, &err);
 
-	if (map->failures >= MAX_FAILURES)
-		return false;
-	if (map->n_tables < MAX_TABLES && bytes < MAX_BYTES && all < MAX_ALL_BYTES)
-		return true;
-	if (!map->full && made_may_warn(m))
-		log_warn("%s: what comes to it from now on is not read: its functions have taken "
-			 "%llu MB in %zu tables (%d MB and %d are allowed, and %u MB for those of "
-			 "all processes)",
-			 map->path, (unsigned long long)bytes >> 20, map->n_tables, MAX_BYTES >> 20,
-			 MAX_TABLES, MAX_ALL_BYTES >> 20);
-	map->full = true;
-	return false;
+	if (err.code)
+		tell(m, l, &err);
+	return ret;
 }
 
-/* Written anew: not what the tables so far are of. */
-static bool is_another(const struct made_map *map, const struct look *l, const struct stat *st)
+static void open_dump(struct maps *m, struct made_map **map, int pid, struct look *l,
+		      uint64_t started)
 {
-	char end[sizeof(map->end)];
+	struct made_source *s = *map ? &(*map)->file[CODE_LOADS_JITDUMP] : NULL;
+	_cleanup_free_ char *path = NULL;
+	int fd;
 
-	if (map->dev != st->st_dev || map->ino != st->st_ino || (uint64_t)st->st_size < l->next)
-		return true;
-	if (mtime_of(st) == map->mtime_ns)
-		return false;
-	return (uint64_t)st->st_size == map->seen || read_end(map, end) != map->n_end ||
-	       memcmp(end, map->end, map->n_end) != 0;
-}
-
-/* @map is open, and @st tells of it. */
-static void look_at(struct maps *m, struct made_map *map, const struct look *l,
-		    const struct stat *st)
-{
-	bool another = l->binary == NONE_BINARY || is_another(map, l, st);
-	uint64_t size = st->st_size, pause = (map->n_tables + 1) * TABLE_NS;
-	uint64_t due = map->table_ns + (pause < MAX_TABLE_NS ? pause : MAX_TABLE_NS);
-
-	/* Of what could not be read once, no more is to be had as long as nothing is added. */
-	if ((!another && size <= map->seen &&
-	     (l->failed || l->next + TABLE_PERF_LINE >= map->seen)) ||
-	    l->outside || !has_room(m, map, l)) {
-		end(m, map->pid, l, l->began_ns, l->began_ns + LOOK_NS);
+	if (l->dump == NONE_BINARY)
+		return;
+	if (s && s->fd >= 0) {
+		if (check_dump(m, pid, s->fd, s->path, l) == -EPERM)
+			close_source(m, s);
 		return;
 	}
-	if ((map->table_ns && l->began_ns < due) || l->crowded) {
-		end(m, map->pid, l, 0, l->crowded ? l->began_ns + LAST_PAUSE_NS : due);
+	fd = take_dump(m, l->dump, &path);
+	if (check_dump(m, pid, fd, path, l)) {
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
-	add_table(m, map, l, another ? 0 : l->next, st);
-	end(m, map->pid, l, l->began_ns, l->began_ns + LOOK_NS);
+	if (!*map)
+		*map = hold(m, pid, l, started);
+	keep(m, &(*map)->file[CODE_LOADS_JITDUMP], fd, path);
+}
+
+static bool has_files(const struct made_map *map)
+{
+	bool any = false;
+
+	for (int i = 0; i < FILES; i++)
+		any |= map->file[i].fd >= 0;
+	return any;
 }
 
 /* Who has the number of a process whose end was not seen has made nothing of what that had. */
@@ -400,81 +510,243 @@ static bool is_of_other(const struct made_map *map, uint64_t started)
 	return map && started && map->started && map->started != started;
 }
 
-/* The map has been opened at @fd. False: no more may be held. */
-static bool keep(struct maps *m, struct made_map *map, int fd)
-{
-	bool room = true;
+/* ---- reading ---- */
 
-	if (map->fd >= 0) {
-		close(map->fd);
-	} else {
-		pthread_rwlock_wrlock(&m->lock);
-		room = m->n_fd < m->max_fd;
-		m->n_fd += room;
-		pthread_rwlock_unlock(&m->lock);
+/* The binary that those who look up know it by. */
+static bool make_binary(struct maps *m, struct made_map *map, const struct look *l)
+{
+	const struct made_source *s = &map->file[CODE_LOADS_PERF_MAP];
+	struct process *p;
+
+	if (map->binary != NONE_BINARY)
+		return true;
+	if (s->fd < 0)
+		s = &map->file[CODE_LOADS_JITDUMP];
+	pthread_rwlock_wrlock(&m->lock);
+	p = maps_process(m, map->pid);
+	if (p && p->image == l->image) {
+		map->binary = binary_add_made(m, map->pid, s->path,
+					      made_code_create(m->made_maps->names));
+		p->made.binary = map->binary;
 	}
-	map->fd = room ? fd : -1;
-	if (!room)
-		close(fd);
-	return room;
+	pthread_rwlock_unlock(&m->lock);
+	return map->binary != NONE_BINARY;
 }
 
-/* Returns what is held of its map, to be read, or NULL. */
-static struct made_map *open_map(struct maps *m, int pid, struct look *l, uint64_t started,
-				 struct stat *st)
+static void start_read(struct maps *m, struct made_map *map, const struct look *l, bool anew,
+		       const bool tried[FILES])
 {
-	struct made_map *map = held(m, pid);
-	_cleanup_free_ char *path = NULL;
-	struct error err = { 0 };
-	int fd = perf_map_open(pid, st, &path, &err);
+	struct made_read *r = xcalloc(1, sizeof(*r));
 
-	if (err.code && !l->told) {
-		if (made_may_warn(m))
-			log_warn("%s", err.text);
-		l->told = true;
+	pthread_rwlock_rdlock(&m->lock);
+	r->code = m->binary[map->binary]->pub.made;
+	pthread_rwlock_unlock(&m->lock);
+	r->pid = map->pid;
+	r->image = map->image;
+	r->began_ns = l->began_ns;
+	r->anew = anew;
+	memcpy(r->tried, tried, sizeof(r->tried));
+	memcpy(r->file, map->file, sizeof(r->file));
+	map->reading = true;
+	map->read_ns = l->began_ns;
+	map->n_reads++;
+	chores_read(m, r);
+}
+
+/* The files are open. */
+static void look_at(struct maps *m, struct made_map *map, const struct look *l)
+{
+	uint64_t pause = (map->n_reads + 1) * READ_NS, due;
+	bool anew = false, any = false, tried[FILES] = { false };
+	struct stat st[FILES];
+
+	for (int i = 0; i < FILES; i++) {
+		struct made_source *s = &map->file[i];
+
+		if (s->fd < 0 || fstat(s->fd, &st[i])) {
+			st[i] = (struct stat){ 0 };
+			continue;
+		}
+		tried[i] = true;
+		anew |= map->n_reads && s->ino && made_source_is_another(s, &st[i]);
 	}
-	if (err.code) { /* nor is what it was believed to be read on */
-		if (map)
-			drop(m, map - m->made_maps->v);
-		return NULL;
+	for (int i = 0; i < FILES; i++) {
+		struct made_source *s = &map->file[i];
+
+		tried[i] &= anew || (!s->over && s->failures < MAX_FAILURES &&
+				     (s->more || (uint64_t)st[i].st_size > s->seen));
+		any |= tried[i];
 	}
-	if (fd < 0)
-		return map && !fstat(map->fd, st) ? map : NULL;
-	if (!map) {
-		map = hold(m, pid, l, path);
-		map->started = started;
-		path = NULL;
+	if (!any || map->full || l->outside) {
+		end(m, map->pid, l, l->began_ns, l->began_ns + LOOK_NS);
+		return;
 	}
-	if (keep(m, map, fd))
-		return map;
-	drop(m, map - m->made_maps->v);
-	return NULL;
+	due = map->read_ns + (pause < MAX_READ_NS ? pause : MAX_READ_NS);
+	if (!map->n_reads || l->exited)
+		due = 0;
+	due = due > m->made_maps->read_after_ns ? due : m->made_maps->read_after_ns;
+	if (l->began_ns < due || !make_binary(m, map, l)) {
+		end(m, map->pid, l, 0, due);
+		return;
+	}
+	for (int i = 0; i < FILES; i++) {
+		if (!tried[i])
+			continue;
+		if (anew) {
+			map->file[i].next = 0;
+			map->file[i].over = false;
+		}
+		made_source_note(&map->file[i], &st[i]);
+	}
+	start_read(m, map, l, anew, tried);
 }
 
 void made_look(struct maps *m, int pid)
 {
-	uint64_t started;
 	struct made_map *map;
+	uint64_t started;
 	struct look l;
-	struct stat st;
 
 	if (!begin(m, pid, &l)) {
 		held(m, pid); /* lets go those of processes that are gone */
 		return;
 	}
-	started = perf_map_started(pid);
-	if (is_of_other(held(m, pid), started)) {
+	started = process_started(pid);
+	map = held(m, pid);
+	if (is_of_other(map, started)) {
 		forget_other(m, pid, &l);
+		map = held(m, pid);
 		if (!begin(m, pid, &l))
 			return;
 	}
-	if (!l.ready) {
+	if (map && map->reading) {
 		end(m, pid, &l, 0, l.began_ns + LOOK_NS);
 		return;
 	}
-	map = open_map(m, pid, &l, started, &st);
+	open_perf_map(m, &map, pid, &l, started);
+	open_dump(m, &map, pid, &l, started);
+	if (map && !has_files(map)) {
+		let_go(m, map);
+		map = NULL;
+	}
 	if (map)
-		look_at(m, map, &l, &st);
+		look_at(m, map, &l);
 	else
 		end(m, pid, &l, l.began_ns, l.began_ns + LOOK_NS);
+}
+
+static void read_piece(struct maps *m, struct made_read *r, enum code_loads_kind kind,
+		       struct code_loads **ret)
+{
+	struct made_source *s = &r->file[kind];
+	struct error err = { 0 };
+
+	*ret = code_loads_open(s->fd, s->path, kind, s->next, &err);
+	s->failures = *ret ? 0 : s->failures + 1;
+	s->more = false;
+	if (!*ret) {
+		if (s->failures == 1 && made_may_warn(m))
+			log_warn("%s", err.text);
+		return;
+	}
+	s->next = (*ret)->h->next;
+	s->more = (*ret)->h->more;
+	s->over = (*ret)->h->foreign;
+}
+
+void made_read(struct maps *m, struct made_read *r)
+{
+	struct code_loads *piece[FILES] = { NULL };
+	uint64_t began = clock_now_ns(), all, before, most;
+
+	for (int i = 0; i < FILES; i++) {
+		if (r->tried[i])
+			read_piece(m, r, i, &piece[i]);
+	}
+	before = made_code_memory(r->code);
+	if (r->anew && (piece[0] || piece[1]))
+		made_code_clear(r->code);
+	for (int i = 0; i < FILES; i++) {
+		all = __atomic_load_n(&m->made_bytes, __ATOMIC_RELAXED);
+		most = all - before < MAX_ALL_BYTES ? MAX_ALL_BYTES - (all - before) : 0;
+		if (piece[i])
+			r->full |= !made_code_add(r->code, piece[i],
+						  most < MAX_BYTES ? most : MAX_BYTES, began);
+		code_loads_free(piece[i]);
+	}
+	__atomic_add_fetch(&m->made_bytes, made_code_memory(r->code) - before, __ATOMIC_RELAXED);
+	r->took_ns = clock_now_ns() - began;
+	chores_read_done(m, r);
+}
+
+static void note_full(struct maps *m, struct made_map *map, const struct made_read *r)
+{
+	if (!map->full && made_may_warn(m))
+		log_warn("%s: what comes to it from now on is not read: the functions of process "
+			 "%d take %llu MB (%d MB are allowed, and %u MB for those of all "
+			 "processes)",
+			 map->file[r->tried[CODE_LOADS_JITDUMP] ? CODE_LOADS_JITDUMP
+								: CODE_LOADS_PERF_MAP]
+				 .path,
+			 map->pid, (unsigned long long)made_code_memory(r->code) >> 20,
+			 MAX_BYTES >> 20, MAX_ALL_BYTES >> 20);
+	map->full = true;
+}
+
+static void note_foreign(struct maps *m, struct made_source *s)
+{
+	if (made_may_warn(m))
+		log_warn("%s: it is not read on: no jitdump is like that", s->path);
+}
+
+void made_read_done(struct maps *m, struct made_read *r)
+{
+	const struct look l = { .image = r->image, .began_ns = r->began_ns };
+	struct made_maps *list = m->made_maps;
+	struct made_map *map = NULL;
+	uint64_t now = clock_now_ns();
+	bool more = false;
+
+	for (size_t i = 0; i < list->n && !map; i++)
+		map = list->v[i]->pid == r->pid && list->v[i]->image == r->image ? list->v[i]
+										 : NULL;
+	list->read_after_ns = now + IDLE * r->took_ns;
+	if (!map) {
+		free(r);
+		return;
+	}
+	map->reading = false;
+	for (int i = 0; i < FILES; i++) {
+		if (!r->tried[i])
+			continue;
+		if (r->file[i].over && !map->file[i].over)
+			note_foreign(m, &map->file[i]);
+		map->file[i].next = r->file[i].next;
+		map->file[i].failures = r->file[i].failures;
+		map->file[i].more = r->file[i].more;
+		map->file[i].over = r->file[i].over;
+		more |= r->file[i].more;
+	}
+	if (r->full)
+		note_full(m, map, r);
+	if (map->gone)
+		let_go(m, map);
+	else
+		end(m, r->pid, &l, more ? 0 : r->began_ns, r->began_ns + LOOK_NS);
+	free(r);
+}
+
+void made_read_free(struct made_read *r)
+{
+	free(r);
+}
+
+void made_mapped(struct maps *m, struct process *p, uint32_t binary, const char *path)
+{
+	if (!m->perf_maps || binary == p->made.dump || !is_jitdump(path))
+		return;
+	p->made.dump = binary;
+	/* While it can be opened by its process. */
+	if (ask(p))
+		chores_made(m, p->pid);
 }

@@ -17,9 +17,10 @@
  * How long, and with how much that waits behind them, samples wait for tables. The rings are read
  * meanwhile.
  */
-#define PATIENCE_NS (20 * NSEC_PER_SEC)
-#define MAX_WAITING (128u << 20)
-#define STOP_S	    1.0
+#define PATIENCE_NS   (20 * NSEC_PER_SEC)
+#define MAX_WAITING   (128u << 20)
+#define STOP_S	      1.0
+#define LAST_NAMES_NS (5 * NSEC_PER_SEC)
 /* Between two looks at all processes, which take a tenth of the time at most. */
 #define REPAIR_NS NSEC_PER_SEC
 #define UNSEEN_SHARE \
@@ -105,6 +106,24 @@ static enum record_class class_of(const struct record_event *e)
 	}
 }
 
+/* @e: where it waits for its stack; NULL: it has it. */
+static void put_or_keep(struct recorder *r, struct record_sample *s, struct unnamed_event *e)
+{
+	if (e && s->points)
+		e->sample[e->n++] = *s;
+	else if (!e)
+		put_sample(r, s);
+}
+
+static void on_named(struct unnamed_event *e, bool broken, void *arg)
+{
+	struct recorder *r = arg;
+
+	r->counts.broken_chains += broken;
+	for (int i = 0; i < e->n; i++)
+		put_sample(r, &e->sample[i]);
+}
+
 /* False: not yet, its functions are not known. */
 static bool on_sample(struct recorder *r, const struct record_event *e, const uint64_t *chain)
 {
@@ -129,14 +148,16 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		.waker = RECORDING_NONE,
 		.unfinished = e->unfinished,
 	};
+	struct unnamed_event *unnamed;
 
-	if (r->unwind && (int)e->tgid != r->will_exec)
-		unwind_follow_sampled(r->unwind, e->tgid);
+	if (r->unwind)
+		unwinding_sampled(r->unwind, e->tgid);
 	if (resolved.pending)
 		return false;
 	/* The name is that of the wait's end: it was so, or became so, while waiting. */
 	s.thread = recorder_thread_id(r, e->tid, e->tgid, e->born, e->comm,
 				      e->type == RECORD_EVENT_WAIT ? e->left : e->time);
+	unnamed = resolved.later ? unnamed_add(&r->unnamed, resolved.later) : NULL;
 	r->counts.broken_chains += resolved.broken;
 	r->counts.without_chain += e->no_chain;
 	processes_recorded(r->processes, recorder_thread_slot(r, e->tid)->process);
@@ -145,7 +166,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		s.points = e->points_waited;
 		s.kernel = e->n_kernel;
 		s.spins = e->spins;
-		put_sample(r, &s);
+		put_or_keep(r, &s, unnamed);
 		return true;
 	}
 	if (e->woken_by == RECORD_BY_TASK) {
@@ -163,7 +184,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		s.time = recorder_since_start(r, e->woken);
 		s.duration = s.time - recorder_since_start(r, e->left);
 		s.unfinished = e->unfinished && e->woken == e->time;
-		put_sample(r, &s);
+		put_or_keep(r, &s, unnamed);
 	}
 	s.class = RECORD_SCHED;
 	s.kind = NULL;
@@ -172,7 +193,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 	s.time = recorder_since_start(r, e->time);
 	s.duration = s.time - recorder_since_start(r, e->woken);
 	s.unfinished = e->unfinished;
-	put_sample(r, &s);
+	put_or_keep(r, &s, unnamed);
 	return true;
 }
 
@@ -198,41 +219,6 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 		r->sink.times(&thread, r->sink.arg);
 	if (t->exited)
 		tid_history_ended(&recorder_thread_slot(r, e->tid)->history, thread.id, e->time);
-}
-
-/*
- * As soon as it is read, however long samples before it wait for tables: chains are walked now, by
- * what is mapped now.
- */
-static void on_seen(const struct perf_event_header *header, void *arg)
-{
-	const uint32_t *ids = (const uint32_t *)(header + 1); /* pid, ppid */
-	struct recorder *r = arg;
-	int pid;
-
-	if (header->type == PERF_RECORD_FORK && header->size >= sizeof(*header) + 2 * sizeof(*ids))
-		unwind_follow_forked(r->unwind, ids[1], ids[0]);
-	if (maps_perf_record(r->mapped, header, &pid) != MAPS_PERF_EXEC)
-		return;
-	if (pid == r->will_exec) {
-		unwind_follow_involved(r->unwind, pid);
-		r->will_exec = 0;
-	} else {
-		unwind_follow_execed(r->unwind, pid);
-	}
-}
-
-static void on_mapping(uint32_t binary, const struct maps_mapping *m, void *arg)
-{
-	struct recorder *r = arg;
-
-	(void)binary;
-	unwind_follow_mapped(r->unwind, m->pid);
-}
-
-static void on_exit_of(int pid, void *arg)
-{
-	unwind_follow_exited(((struct recorder *)arg)->unwind, pid);
 }
 
 static bool on_record(enum queue_kind kind, const void *record, size_t size, void *arg)
@@ -305,23 +291,6 @@ static int create_backend(struct recorder *r, const struct recorder_options *opt
 	return rc;
 }
 
-static int start_unwinding(struct recorder *r, const struct recorder_options *opt,
-			   const char *cache, struct error *err)
-{
-	int rc = maps_create(NULL, &r->mapped, err);
-
-	if (!rc && opt->everybody)
-		rc = maps_scan_all(r->mapped, err);
-	if (!rc)
-		rc = unwind_follow_start(r->mapped, &r->backend->unwind_maps, cache, &r->unwind,
-					 err);
-	if (rc)
-		return rc;
-	maps_on_mapping(r->mapped, on_mapping, r);
-	maps_on_exit(r->mapped, on_exit_of, r);
-	return 0;
-}
-
 int recorder_create(const struct recorder_options *opt, const struct recorder_sink *sink,
 		    struct recorder **ret, struct error *err)
 {
@@ -333,18 +302,20 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 
 	r->sink = *sink;
 	r->causal = opt->causal;
+	r->unnamed.impatient = opt->live;
 	r->period = opt->period_ns;
 	fd_limit_raise(); /* the command has been forked, with the one that there was */
 	rc = maps_create(&maps, &r->maps, err);
 	/* Listen first: what comes up while /proc is read must not be missed. */
 	if (!rc)
-		rc = sideband_open(&r->sideband, err);
+		rc = sideband_open(&r->sideband, false, err);
 	if (!rc && opt->everybody)
 		rc = maps_scan_all(r->maps, err);
 	if (!rc)
 		rc = create_backend(r, opt, err);
 	if (!rc && r->backend->unwind_maps.tables >= 0)
-		rc = start_unwinding(r, opt, cache, err);
+		rc = unwinding_create(&r->backend->unwind_maps, opt->everybody, cache, &r->unwind,
+				      err);
 	if (rc) {
 		recorder_destroy(r);
 		return rc;
@@ -377,12 +348,8 @@ static int add_one(struct recorder *r, int pid, struct error *err)
 	if (rc)
 		return error_set(err, -rc, "process %d: %s", pid,
 				 rc == -ESRCH ? "there is no such process" : strerror(-rc));
-	if (is_own_image(pid)) {
-		r->will_exec = pid;
-	} else if (r->unwind) {
-		maps_scan_process(r->mapped, pid);
-		unwind_follow_involved(r->unwind, pid);
-	}
+	if (r->unwind)
+		unwinding_add(r->unwind, pid, is_own_image(pid));
 	return r->backend->ops->add_process(r->backend, pid, err);
 }
 
@@ -464,8 +431,8 @@ int recorder_start(struct recorder *r, struct error *err)
 	int rc = maps_start(r->maps, err);
 
 	r->threads_run = true;
-	if (!rc && r->mapped)
-		rc = maps_start(r->mapped, err);
+	if (!rc && r->unwind)
+		rc = unwinding_start(r->unwind, err);
 	if (rc)
 		return rc;
 	/*
@@ -502,11 +469,6 @@ static bool take_records(struct recorder *r, uint64_t horizon)
 	return false;
 }
 
-static void forget_mappings(int pid, void *arg)
-{
-	unwind_follow_execed(((struct recorder *)arg)->unwind, pid);
-}
-
 /*
  * Records of who maps what were lost: what /proc tells now replaces what is known, for samples in
  * their turn.
@@ -520,26 +482,49 @@ static void repair(struct recorder *r)
 		return;
 	r->repaired = r->sideband.lost;
 	queue_put(&r->queue, QUEUE_PERF, now, &lost, sizeof(lost));
-	if (r->mapped)
-		maps_rescan(r->mapped, forget_mappings, r, NULL);
+	if (r->unwind)
+		unwinding_repair(r->unwind);
 	r->repaired_ns = clock_now_ns();
 	r->repair_ns = r->repaired_ns - now;
 	r->repairs++;
+}
+
+static void drain(struct recorder *r)
+{
+	size_t first = r->queue.n;
+
+	r->backend->ops->drain(r->backend, &r->queue);
+	if (r->stalled && r->unwind)
+		ahead_look(&r->ahead, &r->queue, first, r->unwind, r->maps);
 }
 
 void recorder_poll(struct recorder *r)
 {
 	uint64_t horizon = clock_now_ns();
 
-	r->backend->ops->drain(r->backend, &r->queue);
-	sideband_drain(&r->sideband, &r->queue, r->unwind ? on_seen : NULL, r);
+	drain(r);
+	sideband_drain(&r->sideband, &r->queue, unwinding_reader(r->unwind), r->unwind);
 	if (r->causal) {
 		r->backend->ops->drain_trace(r->backend, &r->trace);
 		queue_take(&r->trace, horizon - TRACE_LAG_NS, recorder_on_trace, r);
 	}
 	take_records(r, horizon);
+	unnamed_settle(&r->unnamed, r->symbols, false, on_named, r);
 	repair(r);
 	processes_poll(r->processes);
+}
+
+/* What the last samples wait for is read soon, or never will be. */
+static void settle_all(struct recorder *r)
+{
+	uint64_t end = clock_now_ns() + LAST_NAMES_NS;
+
+	unnamed_try_now(&r->unnamed);
+	unnamed_settle(&r->unnamed, r->symbols, false, on_named, r);
+	unnamed_try_now(&r->unnamed);
+	while (unnamed_settle(&r->unnamed, r->symbols, false, on_named, r) && clock_now_ns() < end)
+		usleep(5000);
+	unnamed_settle(&r->unnamed, r->symbols, true, on_named, r);
 }
 
 void recorder_finish(struct recorder *r)
@@ -550,7 +535,7 @@ void recorder_finish(struct recorder *r)
 	r->backend->ops->finish(r->backend);
 	r->stop = clock_now_ns();
 	r->backend->ops->drain(r->backend, &r->queue);
-	sideband_drain(&r->sideband, &r->queue, r->unwind ? on_seen : NULL, r);
+	sideband_drain(&r->sideband, &r->queue, unwinding_reader(r->unwind), r->unwind);
 	if (r->causal) {
 		r->backend->ops->drain_trace(r->backend, &r->trace);
 		queue_take(&r->trace, UINT64_MAX, recorder_on_trace, r);
@@ -558,9 +543,10 @@ void recorder_finish(struct recorder *r)
 	r->stalled = 0;
 	while (!take_records(r, UINT64_MAX))
 		usleep(r->hurry ? 0 : 10000);
+	settle_all(r);
 	processes_settle(r->processes);
 	if (r->unwind)
-		unwind_follow_log(r->unwind);
+		unwinding_log(r->unwind);
 	if (r->unseen > r->switches / UNSEEN_SHARE + 10)
 		log_warn("the kernel passed over %zu of %zu switches of threads: what is said of "
 			 "waits may be wrong by as much",
@@ -603,10 +589,8 @@ void recorder_destroy(struct recorder *r)
 
 	if (!r)
 		return;
-	/* In this order: the threads of the one tell the other who has ended. */
-	stopped = !r->threads_run ||
-		  (maps_stop(r->maps, STOP_S) && (!r->mapped || maps_stop(r->mapped, STOP_S)));
-	stopped &= unwind_follow_stop(r->unwind, STOP_S);
+	stopped = !r->threads_run || maps_stop(r->maps, STOP_S);
+	stopped &= unwinding_destroy(r->unwind, STOP_S);
 	if (!stopped) /* a thread hangs in a file: all that it uses must stay */
 		return;
 	if (r->backend)
@@ -615,11 +599,12 @@ void recorder_destroy(struct recorder *r)
 	symbols_destroy(r->symbols);
 	wakers_destroy(r->wakers);
 	processes_destroy(r->processes);
+	unnamed_free(&r->unnamed);
+	ahead_free(&r->ahead);
 	queue_free(&r->queue);
 	queue_free(&r->trace);
 	free(r->devices);
 	maps_destroy(r->maps);
-	maps_destroy(r->mapped);
 	free(r->threads);
 	hash_index_deinit(&r->by_tid);
 	free(r);

@@ -27,6 +27,7 @@ struct recorder_options {
 	bool pointers;	   /* call chains by frame pointers only, whatever tables there are */
 	bool causal;	   /* the sink is told of what the scheduler does, too */
 	bool perf_maps;	   /* maps_options.perf_maps */
+	bool live;	   /* samples are wanted soon, if without names */
 };
 
 /* Ids count from 0; frames and stacks come before what refers to them. */

@@ -7,14 +7,16 @@
 #include "record/recorder.h"
 
 #include "base/hash_index.h"
+#include "record/ahead.h"
 #include "record/backend.h"
 #include "record/processes.h"
 #include "record/queue.h"
 #include "record/sideband.h"
 #include "record/symbols.h"
 #include "record/thread_identity.h"
+#include "record/unnamed.h"
+#include "record/unwinding.h"
 #include "record/wakers.h"
-#include "unwind/follow.h"
 
 struct thread {
 	struct tid_history history;
@@ -41,9 +43,9 @@ struct recorder {
 	bool causal;
 	const char **devices; /* told to the sink; names of `wakers` */
 	size_t n_devices, cap_devices;
-	struct unwind_follow *unwind; /* NULL: chains go by frame pointers */
-	struct maps *mapped;	      /* as `maps`, but now, for those tables; or NULL */
-	int will_exec;		      /* it is us yet, whose tables nobody needs; 0: nobody */
+	struct unnamed unnamed;
+	struct ahead ahead;
+	struct unwinding *unwind; /* NULL: chains go by frame pointers */
 	bool threads_run;
 	bool hurry;	      /* tables that are missing are not waited for, ... */
 	uint64_t built;	      /* ... as long as maps_built() is this */

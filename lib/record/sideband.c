@@ -16,7 +16,7 @@ static int open_cpu(struct cpu_event *e, void *arg, struct error *err)
 		.config = PERF_COUNT_SW_DUMMY,
 		.size = sizeof(attr),
 		.sample_type = MAPS_PERF_SAMPLE_ID,
-		.wakeup_watermark = 1 << 20, /* it is polled */
+		.wakeup_watermark = s->prompt ? 1 : 1 << 20,
 	};
 	int r;
 
@@ -33,11 +33,12 @@ static int open_cpu(struct cpu_event *e, void *arg, struct error *err)
 	return r;
 }
 
-int sideband_open(struct sideband *s, struct error *err)
+int sideband_open(struct sideband *s, bool prompt, struct error *err)
 {
 	*s = (struct sideband){
 		.events = { .open = open_cpu, .arg = s },
-		.pages = sysconf(_SC_NPROCESSORS_ONLN) > MANY_CPUS ? 32 : 256,
+		.pages = prompt || sysconf(_SC_NPROCESSORS_ONLN) > MANY_CPUS ? 32 : 256,
+		.prompt = prompt,
 	};
 	return cpu_events_open(&s->events, err);
 }
@@ -56,7 +57,8 @@ void sideband_drain(struct sideband *s, struct queue *q,
 			if (h->type == PERF_RECORD_LOST) {
 				s->lost += ((const uint64_t *)(h + 1))[1];
 			} else {
-				queue_put(q, QUEUE_PERF, maps_perf_time(h), h, h->size);
+				if (q)
+					queue_put(q, QUEUE_PERF, maps_perf_time(h), h, h->size);
 				if (seen)
 					seen(h, arg);
 			}

@@ -12,12 +12,13 @@
 struct sideband {
 	struct cpu_events events;
 	size_t pages; /* of a CPU's ring */
+	bool prompt;
 	uint64_t lost;
 };
 
-/* Listens from now on. */
-int sideband_open(struct sideband *s, struct error *err);
-/* All records as QUEUE_PERF. */
+/* Listens from now on. @prompt: whoever waits for the events is woken by each record. */
+int sideband_open(struct sideband *s, bool prompt, struct error *err);
+/* All records as QUEUE_PERF; NULL: only @seen is told. */
 void sideband_drain(struct sideband *s, struct queue *q,
 		    void (*seen)(const struct perf_event_header *h, void *arg), void *arg);
 void sideband_close(struct sideband *s);

@@ -6,6 +6,7 @@
 
 #include "base/hash_index.h"
 #include "host/kallsyms.h"
+#include "maps/made_code.h"
 #include "record/call_check.h"
 #include "record/futex.h"
 #include "record/wait_kinds.h"
@@ -22,8 +23,11 @@ struct place {
 	uint32_t binary;
 	uint64_t place; /* as maps_resolve() tells it */
 	bool return_address;
-	bool made; /* while the program runs */
 	uint8_t n;
+	/* While the program runs; it is known of what that had told by then, for these times. */
+	struct made_code *made;
+	uint32_t version;
+	uint64_t since, until;
 	uint32_t frames[MAP_MAX_INLINE];
 	/* Of a return address: what the call before it says. */
 	enum code_call call;
@@ -120,22 +124,66 @@ static uint32_t intern_stack(struct symbols *s, uint32_t frame, uint32_t parent)
 	return s->n_stacks++;
 }
 
-static void fill_place(struct symbols *s, struct place *p, int pid)
+static uint32_t unknown_frame(struct symbols *s, const char *object, uint64_t address, bool kernel)
+{
+	const struct record_frame f = { .symbol = "[unknown]",
+					.object = object,
+					.address = address,
+					.kind = kernel ? FRAME_KERNEL : FRAME_USER };
+
+	return intern_frame(s, &f);
+}
+
+/* What the process had made, seen at @time; names in it outlive it. */
+static void fill_made(struct symbols *s, struct place *p, const struct maps_binary *b,
+		      uint64_t time)
+{
+	uint64_t address = p->place - p->return_address;
+	struct record_frame f = { .object = b->path, .address = address, .kind = FRAME_USER };
+	struct made_function made;
+	bool known;
+
+	*p = (struct place){ .binary = p->binary,
+			     .place = p->place,
+			     .return_address = p->return_address,
+			     .made = b->made,
+			     .version = made_code_version(b->made),
+			     .until = UINT64_MAX,
+			     .n = 1 };
+	known = !b->outside && made_code_find(b->made, address, time, &made);
+	if (!b->outside) {
+		p->since = made.since;
+		p->until = made.until;
+	}
+	if (!known) {
+		p->frames[0] = unknown_frame(s, b->path, address, false);
+		return;
+	}
+	p->function = f.symbol = made.name;
+	f.file = made.file;
+	f.line = made.line;
+	p->frames[0] = intern_frame(s, &f);
+}
+
+static void fill_place(struct symbols *s, struct place *p, int pid, uint64_t time)
 {
 	const struct maps_binary *b = maps_binary_known(s->maps, p->binary), *unread;
-	uint64_t look_at = p->place - p->return_address, address = look_at;
+	uint64_t look_at = p->place - p->return_address;
 	struct map_frame frames[MAP_MAX_INLINE];
 	struct record_frame f = {};
 	int n = 0;
 
+	if (b && b->made) {
+		fill_made(s, p, b, time);
+		return;
+	}
 	if (b) {
 		n = maps_lookup(b, look_at, frames, MAP_MAX_INLINE);
 		look_at = maps_vaddr(b, look_at);
 	}
 	unread = b ? b : maps_binary_unread(s->maps, p->binary);
-	p->made = unread && unread->made;
 	f.object = unread && unread->path ? unread->path : "";
-	f.address = p->made ? address : look_at;
+	f.address = look_at;
 	for (int i = 0; i < n; i++) {
 		f.symbol = frames[i].function;
 		f.file = frames[i].file;
@@ -143,14 +191,11 @@ static void fill_place(struct symbols *s, struct place *p, int pid)
 		f.kind = i < n - 1 ? FRAME_INLINED : b->kernel ? FRAME_KERNEL : FRAME_USER;
 		p->frames[p->n++] = intern_frame(s, &f);
 	}
-	if (!n) {
-		f.symbol = "[unknown]";
-		f.kind = unread && unread->kernel ? FRAME_KERNEL : FRAME_USER;
-		p->frames[p->n++] = intern_frame(s, &f);
-	} else {
+	if (!n)
+		p->frames[p->n++] = unknown_frame(s, f.object, f.address, unread && unread->kernel);
+	else
 		p->function = frames[n - 1].function;
-	}
-	if (p->return_address && b && b->table && !b->kernel && !p->made)
+	if (p->return_address && b && b->table && !b->kernel)
 		p->call = code_call_before(s->code, b, pid, look_at + 1, &p->target);
 }
 
@@ -169,28 +214,25 @@ static bool is_ready(struct symbols *s, uint32_t binary)
 	return true;
 }
 
-/* Of an address without a name, seen now: may the process tell it yet? */
-static bool awaits_name(struct symbols *s, int pid, uint64_t time)
+/* May it be code that was made a moment ago, whose name has not been read yet? */
+static bool may_be_news(struct symbols *s, const struct place *p)
 {
-	if (s->hurry || !maps_names_awaited(s->maps, pid, time))
+	const struct maps_binary *b;
+
+	if (p->function)
 		return false;
-	s->pending = true;
-	return true;
+	b = maps_binary_known(s->maps, p->binary);
+	/* A file that is no program is memory, to whoever runs code there. */
+	return b && !b->kernel && !b->outside && !b->table && strcmp(b->path, MAPS_VDSO) != 0;
 }
 
-/* May it be code that was made a moment ago, whose name has not been read yet? */
-static bool is_news(struct symbols *s, const struct place *p, int pid, uint64_t time)
+/* Where it lay in memory at @time, what was known of it then or is by now may not count. */
+static const struct place *look_again(struct symbols *s, struct place *p, uint64_t time)
 {
-	const struct maps_binary *b = maps_binary_known(s->maps, p->binary);
-	struct map_frame frame;
-
-	if (!b || b->kernel || b->outside || !strcmp(b->path, MAPS_VDSO))
-		return false;
-	/* A file that is no program is memory, to whoever runs code there. */
-	if (b->made ? maps_lookup(b, p->place - p->return_address, &frame, 1) > 0
-		    : b->table != NULL)
-		return false;
-	return awaits_name(s, pid, time);
+	if (p->version == made_code_version(p->made) && time >= p->since && time < p->until)
+		return p;
+	fill_made(s, p, maps_binary_known(s->maps, p->binary), time);
+	return p;
 }
 
 /* NULL: its table is not there yet. @time: when it was seen. */
@@ -204,15 +246,17 @@ static const struct place *find_place(struct symbols *s, int pid, uint64_t time,
 	uint32_t found = hash_index_find(&s->place_index, h, same_place, s->places, &key);
 	struct place *p;
 
+	if (found != HASH_NONE && s->places[found].made)
+		return look_again(s, &s->places[found], time);
 	if (found != HASH_NONE)
 		return &s->places[found];
-	if (!is_ready(s, binary) || is_news(s, &key, pid, time))
+	if (!is_ready(s, binary))
 		return NULL;
 	hash_index_add(&s->place_index, h, s->n_places);
 	array_reserve(s->places, s->cap_places, s->n_places + 1);
 	p = &s->places[s->n_places];
 	*p = key;
-	fill_place(s, p, pid);
+	fill_place(s, p, pid, time);
 	return &s->places[s->n_places++];
 }
 
@@ -278,9 +322,26 @@ static bool leads_to(struct symbols *s, const struct place *caller, const struct
 	       same_text(frames[n - 1].function, callee->function);
 }
 
-/* The user's frames, outermost last, into @list. */
-static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list)
+/* What is still to be told about where a sample was, while others go on. */
+struct symbols_later {
+	struct maps_made_place made;
+	size_t n, at; /* at: the frame without a name */
+	uint32_t *frames;
+};
+
+static struct symbols_later *later_of(const struct maps_made_place *made)
 {
+	struct symbols_later *later = xcalloc(1, sizeof(*later));
+
+	later->made = *made;
+	return later;
+}
+
+/* The user's frames, outermost last, into @list. */
+static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list,
+			  struct symbols_later **later)
+{
+	struct maps_made_place made = { .pid = c->pid, .time = c->time };
 	bool tables = c->how == RECORD_CHAIN_TABLES || c->how == RECORD_CHAIN_WHOLE;
 	bool exact = true; /* no return address */
 	struct place inner = {};
@@ -288,6 +349,7 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 
 	for (size_t i = 0; i < c->n_user; i++) {
 		const struct place *p;
+		bool first = !n;
 		uint64_t place;
 		uint32_t binary;
 
@@ -301,7 +363,9 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 			break;
 		}
 		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &place)) {
-			awaits_name(s, c->pid, c->time);
+			made.address = c->user[i];
+			if (first && (maps_name_awaited(s->maps, &made) || made.late))
+				*later = later_of(&made);
 			list[n++] = special_frame(s, "[unknown]", FRAME_USER);
 			inner = (struct place){};
 			exact = false;
@@ -311,6 +375,9 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 		exact = false;
 		if (!p)
 			continue; /* all that are missing are asked for at once */
+		made.address = c->user[i];
+		if (first && may_be_news(s, p) && (maps_name_awaited(s->maps, &made) || made.late))
+			*later = later_of(&made);
 		/* To code that is made one comes by way of trampolines. */
 		if (!tables && inner.n && !inner.made && !leads_to(s, p, &inner))
 			list[n++] = missing_frame(s);
@@ -384,6 +451,16 @@ static enum futex_name futex_name_of(const struct symbols *s, const uint32_t *li
 	return FUTEX_NAME_SILENT;
 }
 
+static uint32_t stack_of(struct symbols *s, const uint32_t *list, size_t n, bool *broken)
+{
+	uint32_t stack = RECORDING_NONE;
+
+	while (n)
+		stack = intern_stack(s, list[--n], stack);
+	*broken = stack != RECORDING_NONE && s->broken[stack];
+	return stack;
+}
+
 struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *c,
 				enum record_class *class)
 {
@@ -395,15 +472,51 @@ struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *c,
 	limit_cache(s);
 	s->pending = false;
 	n = kernel_frames(s, c, list, class, &r.kind);
-	user = user_frames(s, c, list + n);
-	if (s->pending)
+	user = user_frames(s, c, list + n, &r.later);
+	if (s->pending) {
+		symbols_later_free(r.later);
 		return (struct resolved){ .stack = RECORDING_NONE, .pending = true };
+	}
 	r.names = futex_name_of(s, list + n, user);
-	n += user;
-	while (n)
-		r.stack = intern_stack(s, list[--n], r.stack);
-	r.broken = r.stack != RECORDING_NONE && s->broken[r.stack];
+	if (r.later) {
+		r.later->at = n;
+		r.later->n = n + user;
+		r.later->frames = xcalloc(n + user, sizeof(*list));
+		memcpy(r.later->frames, list, (n + user) * sizeof(*list));
+		return r;
+	}
+	r.stack = stack_of(s, list, n + user, &r.broken);
 	return r;
+}
+
+enum symbols_settled symbols_settle(struct symbols *s, struct symbols_later *later, bool now,
+				    uint32_t *stack, bool *broken)
+{
+	struct maps_made_place *made = &later->made;
+	const struct maps_binary *b;
+	struct place p = { .place = made->address };
+
+	if (maps_name_awaited(s->maps, made) && !now)
+		return SYMBOLS_AWAITED;
+	p.binary = made->binary;
+	b = made->binary == UINT32_MAX ? NULL : maps_binary_known(s->maps, made->binary);
+	if (b && b->made) {
+		fill_made(s, &p, b, made->time);
+		later->frames[later->at] = p.frames[0];
+	}
+	if (!p.function && made->late && !now) {
+		made->wanted = clock_now_ns();
+		return SYMBOLS_LATE;
+	}
+	*stack = stack_of(s, later->frames, later->n, broken);
+	return SYMBOLS_SETTLED;
+}
+
+void symbols_later_free(struct symbols_later *later)
+{
+	if (later)
+		free(later->frames);
+	free(later);
 }
 
 void symbols_hurry(struct symbols *s, bool hurry)

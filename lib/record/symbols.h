@@ -39,6 +39,11 @@ struct resolved {
 	const char *kind;      /* record_wait_kind(); may have changed @class */
 	enum futex_name names; /* what its functions say about waits in futex() */
 	bool pending; /* tables are missing yet: nothing else is told; to be asked again later */
+	/*
+	 * Not NULL: where it was lies in code that is made while the program runs, whose name is
+	 * still to be read: all is told but the stack, for which symbols_settle() is asked.
+	 */
+	struct symbols_later *later;
 };
 
 struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sink);
@@ -46,6 +51,15 @@ void symbols_destroy(struct symbols *s);
 /* Never waits for tables: those that are missing are asked for. */
 struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *chain,
 				enum record_class *class);
+/*
+ * SYMBOLS_LATE: there is none so far, though what the process has written is read: it writes
+ * seldom.
+ * @now: without the name, if it is still not there.
+ */
+enum symbols_settled { SYMBOLS_SETTLED, SYMBOLS_AWAITED, SYMBOLS_LATE };
+enum symbols_settled symbols_settle(struct symbols *s, struct symbols_later *later, bool now,
+				    uint32_t *stack, bool *broken);
+void symbols_later_free(struct symbols_later *later);
 /* From now on, or no longer: without the tables that are missing. */
 void symbols_hurry(struct symbols *s, bool hurry);
 /* Valid until the next call; NULL: no such id. */

@@ -7,6 +7,7 @@
  */
 #include "files/file_open.h"
 #include "progress/probe_sites.h"
+#include "table/code_loads.h"
 #include "table/table.h"
 #include "symbolizer/protocol.h"
 #include "symbolizer/symbolizer.h"
@@ -37,6 +38,7 @@
 #define BASE_WAIT_S    30
 #define MAX_OPENS      4096
 #define MAX_SITES      (256 * MEGABYTE)
+#define MAX_LOADS      (256 * MEGABYTE)
 #define STUCK_NS       NSEC_PER_SEC
 #define DEAD_NS	       (20 * NSEC_PER_SEC)
 
@@ -55,6 +57,9 @@ struct job {
 	const char *name, *root, *cache;
 	const char *spec; /* no table is wanted, but where its probes go; "": those of marks */
 	bool frames;	  /* nor that, but its unwind table */
+	bool made;	  /* nor that, but what it tells of code that is made, */
+	enum code_loads_kind kind;
+	uint64_t from; /* from there on */
 	const struct map_options *opt;
 	int file;
 	uid_t owner;
@@ -65,6 +70,7 @@ struct job {
 	struct maptable *table;
 	struct probe_sites *sites;
 	struct unwind_table *unwind;
+	struct code_loads *loads;
 	struct error *err;
 	int result; /* of the whole, once it is ended */
 };
@@ -278,6 +284,22 @@ static int on_sites(struct job *j, int fd, uint64_t size)
 				j->name));
 }
 
+static int on_loads(struct job *j, int fd, uint64_t size)
+{
+	bool sealed = size <= MAX_LOADS && is_sealed(fd, size);
+	void *mem = sealed ? take_block(j, fd, size) : NULL;
+
+	if (sealed && !mem)
+		return j->result;
+	j->loads = mem ? code_loads_attach(mem, size, true) : NULL;
+	if (j->loads)
+		return end(j, 0);
+	return end(j, error_set(j->err, EBADMSG,
+				"%s: what its reader says of it cannot be: the file is malformed, "
+				"or made to harm",
+				j->name));
+}
+
 static int on_death(struct job *j)
 {
 	int sig = WIFSIGNALED(j->status) ? WTERMSIG(j->status) : 0;
@@ -297,7 +319,7 @@ static int on_death(struct job *j)
 		snprintf(what, sizeof(what), "to read it takes more than %llu MB of memory",
 			 (unsigned long long)(j->memory / MEGABYTE));
 	why = sig == SIGKILL ? "" : ": the file is malformed, or made to harm";
-	if (!j->spec)
+	if (!j->spec && !j->made)
 		log_warn("%s: %s%s; the run goes on without its %s", j->name, what, why,
 			 j->frames ? "unwind table" : "lines");
 	return end(j, error_set(j->err, EBADMSG, "%s: %s%s", j->name, what, why));
@@ -330,7 +352,7 @@ static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
 			go_on(j);
 		break;
 	case MSG_TABLE:
-		if (!j->spec && !j->frames)
+		if (!j->spec && !j->frames && !j->made)
 			on_table(j, fds[0], m->number);
 		break;
 	case MSG_UNWIND:
@@ -340,6 +362,10 @@ static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
 	case MSG_SITES:
 		if (j->spec)
 			on_sites(j, fds[0], m->number);
+		break;
+	case MSG_BLOCK:
+		if (j->made)
+			on_loads(j, fds[0], m->number);
 		break;
 	case MSG_ERROR:
 		m->text[sizeof(j->err->text) - 1] = '\0';
@@ -449,8 +475,9 @@ static bool send_job(struct job *j, int other)
 	m->type = MSG_JOB;
 	m->flags = (j->opt && j->opt->kernel ? MSG_KERNEL : 0) |
 		   (j->opt && j->opt->kallsyms ? MSG_KALLSYMS : 0) | (j->spec ? MSG_PROBES : 0) |
-		   (j->frames ? MSG_FRAMES : 0) | (j->opt && j->opt->perf_map ? MSG_PERF_MAP : 0);
-	m->number = j->opt ? j->opt->from : 0;
+		   (j->frames ? MSG_FRAMES : 0) | (j->made ? MSG_LOADS : 0) |
+		   (j->made && j->kind == CODE_LOADS_JITDUMP ? MSG_JITDUMP : 0);
+	m->number = j->from;
 	m->memory = j->memory;
 	m->cpu_s = j->cpu_s;
 	snprintf(m->text, sizeof(m->text), "%.*s%c%.*s%c%.*s", PATH_MAX - 1, j->name, 0,
@@ -480,8 +507,8 @@ static int run(struct job *j)
 		return error_set(j->err, errno, "%s: %s", j->name, strerror(errno));
 	j->owner = st.st_uid;
 	j->socket = pair[0];
-	/* Of a perf map a part is read, which is bounded. */
-	allow(j, j->opt && j->opt->perf_map ? 0 : st.st_size);
+	/* Of what tells of made code a part is read, which is bounded. */
+	allow(j, j->made ? 0 : st.st_size);
 	if (__atomic_load_n(&symbolizer.dead, __ATOMIC_RELAXED))
 		give_up(j);
 	else if (!send_job(j, pair[1]))
@@ -521,6 +548,16 @@ static int build_unwind(int fd, const char *name, const char *cache, struct unwi
 
 	*ret = j.unwind;
 	return r;
+}
+
+static struct code_loads *read_loads(int fd, const char *name, enum code_loads_kind kind,
+				     uint64_t from, struct error *err)
+{
+	struct job j = {
+		.name = name, .made = true, .kind = kind, .from = from, .file = fd, .err = err
+	};
+
+	return run(&j) ? NULL : j.loads;
 }
 
 static int find_probes(int fd, const char *name, const char *spec, struct probe_sites **ret,
@@ -570,6 +607,7 @@ int symbolizer_start(struct error *err)
 	maptable_set_builder(build_in_symbolizer);
 	unwind_table_build_by(build_unwind);
 	probe_sites_read_by(find_probes);
+	code_loads_read_by(read_loads);
 	return 0;
 }
 
@@ -586,6 +624,7 @@ void symbolizer_stop(void)
 	maptable_set_builder(NULL);
 	unwind_table_build_by(NULL);
 	probe_sites_read_by(NULL);
+	code_loads_read_by(NULL);
 	pthread_mutex_lock(&symbolizer.lock);
 	close(symbolizer.socket);
 	symbolizer.socket = -1;

@@ -9,6 +9,7 @@
 #include "table/table.h"
 #include "symbolizer/protocol.h"
 #include "unwind/unwind.h"
+#include "table/code_loads.h"
 #include "unwind/unwind_table.h"
 
 #include <fcntl.h>
@@ -75,9 +76,7 @@ make_table(const struct message *job, int file, int socket, int memory)
 	struct map_options opt = { .debug_root = *debug_root ? debug_root : NULL,
 				   .root = *root ? root : NULL,
 				   .kernel = job->flags & MSG_KERNEL,
-				   .kallsyms = job->flags & MSG_KALLSYMS,
-				   .perf_map = job->flags & MSG_PERF_MAP,
-				   .from = job->number };
+				   .kallsyms = job->flags & MSG_KALLSYMS };
 	struct message m = { .type = MSG_FOUND };
 	struct error err = { 0 };
 	struct table_work *work;
@@ -120,6 +119,19 @@ make_unwind_table(const struct message *job, int file, int socket, int memory)
 	answer(socket, MSG_UNWIND, name, memory, t->mem, t->size);
 }
 
+static void __attribute__((noreturn))
+read_loads(const struct message *job, int file, int socket, int memory)
+{
+	enum code_loads_kind kind =
+		job->flags & MSG_JITDUMP ? CODE_LOADS_JITDUMP : CODE_LOADS_PERF_MAP;
+	struct error err = { 0 };
+	struct code_loads *l = code_loads_read(file, job->text, kind, job->number, &err);
+
+	if (!l)
+		fail(socket, &err);
+	answer(socket, MSG_BLOCK, job->text, memory, l->mem, l->size);
+}
+
 static void __attribute__((noreturn)) worker_main(const struct message *job, int file, int socket)
 {
 	int memory = memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -151,6 +163,7 @@ static void __attribute__((noreturn)) worker_main(const struct message *job, int
 	file_open_is_served = locked_in;
 	(job->flags & MSG_PROBES   ? find_probes
 	 : job->flags & MSG_FRAMES ? make_unwind_table
+	 : job->flags & MSG_LOADS  ? read_loads
 				   : make_table)(job, file, socket, memory);
 }
 

@@ -9,7 +9,7 @@
 
 enum symbolizer_message {
 	MSG_JOB,     /* to the nursery: file and socket of the job; text: name, root, debug root;
-		      * with MSG_PROBES: name, POINT; number: with MSG_PERF_MAP, where to begin */
+		      * with MSG_PROBES: name, POINT; number: with MSG_LOADS, where to begin */
 	MSG_STARTED, /* from the nursery's child: pidfd of the worker; number: its pid */
 	MSG_READY,   /* from the worker: where its opens are to be answered */
 	MSG_GO,	     /* to the worker: begin; then: build */
@@ -17,6 +17,7 @@ enum symbolizer_message {
 	MSG_TABLE,   /* the table; number: its size */
 	MSG_UNWIND,  /* the unwind table; number: its size */
 	MSG_SITES,   /* where probes go; number: its size */
+	MSG_BLOCK,   /* with MSG_LOADS: what was read; number: its size */
 	MSG_ERROR,   /* there is none; number: errno; text: why */
 	MSG_ENDED, /* from the nursery's child: number: how the worker ended, as waitpid() has it */
 };
@@ -32,9 +33,10 @@ struct message {
 };
 #define MSG_KERNEL   1u
 #define MSG_KALLSYMS 2u
-#define MSG_PROBES   4u /* no table is wanted, but where probes go */
-#define MSG_FRAMES   8u /* nor that, but the unwind table */
-#define MSG_PERF_MAP 16u
+#define MSG_PROBES   4u	 /* no table is wanted, but where probes go */
+#define MSG_FRAMES   8u	 /* nor that, but the unwind table */
+#define MSG_LOADS    16u /* nor that, but what a perf map tells, */
+#define MSG_JITDUMP  32u /* or a jitdump */
 
 /*
  * Descriptors are the receiver's. False, with errno: the other side is gone (EPIPE), what came is

@@ -46,8 +46,6 @@ struct map_options {
 	bool kernel;		/* a kernel image or a module: read in little memory, source paths
 				 * from the top of the kernel's source ("fs/namei.c") */
 	bool kallsyms;		/* no ELF file, but what /proc/kallsyms tells */
-	bool perf_map;		/* nor that, but a /tmp/perf-PID.map, ... */
-	uint64_t from;		/* ... from this byte on */
 };
 
 /* The running kernel's functions from kallsyms (sysroot-relative /proc/kallsyms). */

@@ -149,16 +149,6 @@ void table_work_end(struct table_work *w);
 /* Of an open /proc/kallsyms. @path is what people are shown. */
 struct maptable *table_of_kallsyms(int fd, const char *path, struct error *err);
 
-/* Lowest address in the table of a perf map, above all that programs have. */
-#define TABLE_PERF_MAP (1ULL << 60)
-/* A line of a perf map that is longer will never end. */
-#define TABLE_PERF_LINE (64 << 10)
-/*
- * Of an open perf map, from byte @from on; header.file_size: where the next table begins. What is
- * left there is a line without an end, or more than one table takes.
- */
-struct maptable *table_of_perf_map(int fd, const char *path, uint64_t from, struct error *err);
-
 /*
  * Who makes tables instead of this very process (symbolizer/symbolizer.h): of the open file @fd,
  * which stays the caller's. @cache: where the table is kept, or NULL.

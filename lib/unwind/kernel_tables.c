@@ -4,9 +4,12 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #define MAX_BYTES (1ULL << 30)
+#define LOOK_US	  50
 
 _Static_assert(sizeof(union unwind_block) == UNWIND_FANOUT * 6, "rows take six bytes");
 _Static_assert(sizeof(struct unwind_kernel_rule) == 32 && UNWIND_FOLLOWED == 3, "as programs read");
@@ -128,24 +131,155 @@ static void forget_pending(struct kernel_tables *k)
 	k->n_pending = 0;
 }
 
+/* Tables that are given to the programs by a thread, which then owns them. */
+struct flush {
+	struct flushes *all;
+	int outer;
+	uint32_t last; /* the number of the last one, and its id to the kernel */
+	uint32_t last_id;
+	int *fds;
+	uint32_t *numbers;
+	size_t n;
+	int result; /* atomic: 1: not known yet */
+	int users;  /* atomic: this thread, and who asked */
+};
+
+struct flushes {
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	int running;
+};
+
+static void flush_put(struct flush *f)
+{
+	if (__atomic_sub_fetch(&f->users, 1, __ATOMIC_ACQ_REL))
+		return;
+	free(f->fds);
+	free(f->numbers);
+	free(f);
+}
+
+static int give(int outer, const uint32_t *numbers, const int *fds, size_t n)
+{
+	uint32_t done = n;
+
+	if (!bpf_map_update_batch(outer, numbers, fds, &done, NULL))
+		return 0;
+	/* Older kernels know no batches of such. */
+	for (size_t i = 0; i < n; i++) {
+		if (bpf_map_update_elem(outer, &numbers[i], &fds[i], BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+static void *flush_main(void *arg)
+{
+	struct flush *f = arg;
+	struct flushes *all = f->all;
+
+	pthread_setname_np(pthread_self(), "scoz/unwind");
+	__atomic_store_n(&f->result, give(f->outer, f->numbers, f->fds, f->n), __ATOMIC_RELEASE);
+	for (size_t i = 0; i < f->n; i++)
+		close(f->fds[i]);
+	flush_put(f);
+	pthread_mutex_lock(&all->lock);
+	all->running--;
+	pthread_cond_broadcast(&all->ended);
+	pthread_mutex_unlock(&all->lock);
+	return NULL;
+}
+
+static uint32_t id_of(int fd)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
+}
+
+/* They are put in order: the last one is there when all are. */
+static bool is_given(const struct flush *f)
+{
+	uint32_t id = 0;
+
+	return f->last_id && !bpf_map_lookup_elem(f->outer, &f->last, &id) && id == f->last_id;
+}
+
+static struct flush *flush_new(struct kernel_tables *k)
+{
+	struct flush *f = xcalloc(1, sizeof(*f));
+
+	if (!k->flushes) {
+		k->flushes = xcalloc(1, sizeof(*k->flushes));
+		pthread_mutex_init(&k->flushes->lock, NULL);
+		pthread_cond_init(&k->flushes->ended, NULL);
+	}
+	*f = (struct flush){ .all = k->flushes,
+			     .outer = k->maps.tables,
+			     .last = k->pending_number[k->n_pending - 1],
+			     .last_id = id_of(k->pending[k->n_pending - 1]),
+			     .n = k->n_pending,
+			     .result = 1,
+			     .users = 2 };
+	f->fds = xcalloc(f->n, sizeof(*f->fds));
+	f->numbers = xcalloc(f->n, sizeof(*f->numbers));
+	for (size_t i = 0; i < f->n; i++) {
+		f->fds[i] = fcntl(k->pending[i], F_DUPFD_CLOEXEC, 0);
+		f->numbers[i] = k->pending_number[i];
+	}
+	return f;
+}
+
+static bool start(struct flush *f)
+{
+	pthread_t thread;
+	bool started;
+
+	pthread_mutex_lock(&f->all->lock);
+	started = !pthread_create(&thread, NULL, flush_main, f);
+	f->all->running += started;
+	pthread_mutex_unlock(&f->all->lock);
+	if (started)
+		pthread_detach(thread);
+	return started;
+}
+
 int kernel_tables_flush(struct kernel_tables *k)
 {
-	uint32_t done = k->n_pending;
-	int r = 0;
+	struct flush *f;
+	int r;
 
 	if (!k->n_pending)
 		return 0;
-	if (bpf_map_update_batch(k->maps.tables, k->pending_number, k->pending, &done, NULL)) {
-		/* Older kernels know no batches of such. */
-		for (size_t i = 0; i < k->n_pending && !r; i++) {
-			if (bpf_map_update_elem(k->maps.tables, &k->pending_number[i],
-						&k->pending[i], BPF_ANY))
-				r = -errno;
-		}
+	f = flush_new(k);
+	if (start(f)) {
+		while ((r = __atomic_load_n(&f->result, __ATOMIC_ACQUIRE)) > 0 && !is_given(f))
+			usleep(LOOK_US);
+	} else {
+		r = give(f->outer, f->numbers, f->fds, f->n);
+		for (size_t i = 0; i < f->n; i++)
+			close(f->fds[i]);
+		flush_put(f);
 	}
-	if (!r)
-		forget_pending(k);
-	return r;
+	flush_put(f);
+	if (r < 0)
+		return r;
+	forget_pending(k);
+	return 0;
+}
+
+static void flushes_end(struct flushes *all)
+{
+	if (!all)
+		return;
+	pthread_mutex_lock(&all->lock);
+	while (all->running)
+		pthread_cond_wait(&all->ended, &all->lock);
+	pthread_mutex_unlock(&all->lock);
+	pthread_mutex_destroy(&all->lock);
+	pthread_cond_destroy(&all->ended);
+	free(all);
 }
 
 static void empty(struct kernel_tables *k, uint32_t number)
@@ -182,6 +316,7 @@ uint32_t kernel_tables_count(const struct kernel_tables *k)
 
 void kernel_tables_deinit(struct kernel_tables *k)
 {
+	flushes_end(k->flushes);
 	forget_pending(k);
 	free(k->pending);
 	free(k->pending_number);

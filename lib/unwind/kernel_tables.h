@@ -25,6 +25,7 @@ struct kernel_tables {
 	int *pending;	/* tables that the programs do not know yet, and their numbers */
 	uint32_t *pending_number;
 	size_t n_pending, cap_pending, cap_pending_number;
+	struct flushes *flushes; /* that the kernel is still at; NULL: none so far */
 };
 
 /*
@@ -40,7 +41,8 @@ uint32_t kernel_tables_count(const struct kernel_tables *k);
 /*
  * Makes the tables added since known to the programs, to be called before a process refers to them:
  * all at once, as the kernel waits each time until no program uses what was there before, which
- * takes milliseconds, on a busy machine fifty. A negative errno: none of them is.
+ * takes milliseconds, on a busy machine fifty. That is waited for by a thread, as programs know the
+ * tables before it is over. A negative errno: none of them is.
  */
 int kernel_tables_flush(struct kernel_tables *k);
 void kernel_tables_deinit(struct kernel_tables *k); /* what is in the kernel stays there */

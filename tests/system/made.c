@@ -5,8 +5,10 @@
  * "made cold", which calls go through "made caller", and half way "made late" takes the place of
  * "made cold". What it has made it tells in /tmp/perf-PID.map, as it goes. KIND: "anonymous"
  * (default), "memfd": the memory is a file without a name; "silent": no map is written, whoever
- * runs it has put something there; it waits for a line on standard input then.
+ * runs it has put something there; it waits for a line on standard input then; "jitdump": it tells
+ * in jit-PID.dump, in the directory where it runs, with the line 7 of made.src for all of it.
  */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +61,7 @@ static const uint32_t call_code[] = {
 static const uint8_t spin_code[1], call_code[1];
 #endif
 
-static FILE *map;
+static FILE *map, *dump;
 
 static double now(void)
 {
@@ -81,6 +83,76 @@ static void *memory(const char *kind, size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* As perf's jitdump-specification.txt has it. */
+struct dump_header {
+	uint32_t magic, version, size, machine, pad, pid;
+	uint64_t time, flags;
+};
+
+struct dump_record {
+	uint32_t id, size;
+	uint64_t time;
+};
+
+struct dump_lines {
+	struct dump_record record;
+	uint64_t address, n;
+	uint64_t at;
+	uint32_t line, discriminator;
+	char file[9];
+} __attribute__((packed));
+
+struct dump_load {
+	struct dump_record record;
+	uint32_t pid, tid;
+	uint64_t vma, address, size, index;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static void open_dump(void)
+{
+	struct dump_header h = { 0x4a695444, 1, sizeof(h), 62, 0, getpid(), now_ns(), 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "jit-%d.dump", getpid());
+	dump = fopen(path, "w+");
+	if (!dump)
+		exit(1);
+	fwrite(&h, sizeof(h), 1, dump);
+	fflush(dump);
+	/* By that profilers find it. */
+	if (mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0) == MAP_FAILED)
+		exit(1);
+}
+
+static void tell_dump(const uint8_t *at, size_t size, const char *name)
+{
+	uint64_t address = (uintptr_t)at;
+	struct dump_lines lines = {
+		{ 2, sizeof(lines), now_ns() }, address, 1, address, 7, 0, "made.src"
+	};
+	struct dump_load load = { { 0, sizeof(load) + strlen(name) + 1 + size, now_ns() },
+				  getpid(),
+				  getpid(),
+				  address,
+				  address,
+				  size,
+				  address };
+
+	fwrite(&lines, sizeof(lines), 1, dump);
+	fwrite(&load, sizeof(load), 1, dump);
+	fwrite(name, strlen(name) + 1, 1, dump);
+	fwrite(at, size, 1, dump);
+	fflush(dump);
+}
+
 static void *make(uint8_t *at, const void *code, size_t size, const char *name)
 {
 	memcpy(at, code, size);
@@ -89,6 +161,8 @@ static void *make(uint8_t *at, const void *code, size_t size, const char *name)
 		fprintf(map, "%lx %zx %s\n", (unsigned long)at, size, name);
 		fflush(map);
 	}
+	if (dump)
+		tell_dump(at, size, name);
 	return at;
 }
 
@@ -105,7 +179,9 @@ int main(int argc, char **argv)
 	return 77;
 #endif
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
-	if (strcmp(kind, "silent"))
+	if (!strcmp(kind, "jitdump"))
+		open_dump();
+	else if (strcmp(kind, "silent"))
 		map = fopen(path, "w");
 	else if (getchar() < 0)
 		return 1;

@@ -52,6 +52,17 @@ static void program_map(const struct program *p, struct maps *maps, int pid)
 	maps_add(maps, 0, pid, START, 0x1000, p->pgoff, p->id, p->path);
 }
 
+/* Somebody waits for a name in what @pid makes, until all is known that is there now. */
+__attribute__((unused)) static void program_is_asked(struct maps *m, int pid)
+{
+	struct maps_made_place at = { .pid = pid, .time = clock_now_ns() };
+
+	while (maps_name_awaited(m, &at)) {
+		maps_catch_up(m);
+		usleep(1000);
+	}
+}
+
 /* @pid, below sysroot, has this perf map. */
 __attribute__((unused)) static void program_makes(int pid, const char *map)
 {

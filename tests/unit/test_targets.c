@@ -219,9 +219,9 @@ static void test_made(void **state)
 	program_makes(PID, "1000 10 hot\n");
 	maps_add(opt.maps, 0, PID, 0x1000, 0x1000, 0, (struct file_id){ .ino = 0 }, "//anon");
 	assert_false(maps_resolve(opt.maps, PID, 0x1000, &site.binary, &place));
-	maps_catch_up(opt.maps);
+	program_is_asked(opt.maps, PID);
 	assert_true(maps_resolve(opt.maps, PID, 0x1000, &site.binary, &place));
-	assert_non_null(maps_binary(opt.maps, site.binary)->table);
+	assert_non_null(maps_binary(opt.maps, site.binary)->made);
 	assert_int_equal(target_resolve_chosen(&chosen, opt.maps, NULL, true, &r, &err), -ENOENT);
 	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
 		assert_int_equal(target_parse(specs[i], &t, &err), 0);

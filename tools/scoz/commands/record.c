@@ -34,7 +34,7 @@ struct options {
 	uint64_t period_ns;
 	double duration_s;
 	size_t ring_bytes;
-	bool everybody, causal, pointers, perf_maps;
+	bool everybody, causal, pointers, no_perf_maps;
 	struct number_list pids;
 	struct progress_list points;
 	char **command;
@@ -74,10 +74,9 @@ static void usage(FILE *out)
 		"      --cpus LIST       only these CPUs are sampled\n"
 		"      --unwind HOW      call chains by tables (default) or frame pointers: "
 		"pointers\n"
-		"      --perf-maps       names of code that Node, the JVM or Python make while "
-		"they "
-		"run,\n"
-		"                        from the /tmp/perf-PID.map that they write\n"
+		"      --no-perf-maps    code that Node, the JVM or Python make while they run "
+		"stays\n"
+		"                        without names, whatever they write of it\n"
 		"      --causal          everything the scheduler does, too: for `scoz waits` and\n"
 		"                        `scoz whatif`; default output " DEFAULT_CAUSAL "\n"
 		"  -P, --progress [NAME=]POINT\n"
@@ -125,7 +124,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "user", required_argument, NULL, 'u' },
 		{ "ring-size", required_argument, NULL, 'r' },
 		{ "unwind", required_argument, NULL, 'U' },
-		{ "perf-maps", no_argument, NULL, 'm' },
+		{ "no-perf-maps", no_argument, NULL, 'm' },
 		{ "causal", no_argument, NULL, 'x' },
 		{ "progress", required_argument, NULL, 'P' },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -179,7 +178,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 						    "tables or pointers is wanted");
 			break;
 		case 'm':
-			o->perf_maps = true;
+			o->no_perf_maps = true;
 			break;
 		case 'x':
 			o->causal = true;
@@ -401,7 +400,7 @@ static int prepare(struct session *s, struct error *err)
 		.ring_bytes = s->opt.ring_bytes,
 		.pointers = s->opt.pointers,
 		.causal = s->opt.causal,
-		.perf_maps = s->opt.perf_maps,
+		.perf_maps = !s->opt.no_perf_maps,
 	};
 	int r = check_output(s->opt.output, s->opt.causal, err);
 

@@ -34,7 +34,7 @@ struct options {
 	uint64_t period_ns;
 	double delay_s, window_s;
 	long iterations; /* 0: no end */
-	bool batch;
+	bool batch, no_perf_maps;
 	struct number_list pids;
 };
 
@@ -78,6 +78,8 @@ static void usage(FILE *out)
 		"  -c, --period NS       time that a sample stands for (default 5000000)\n"
 		"  -F, --frequency HZ    the same as a rate (default 200)\n"
 		"      --engine NAME     auto, bpf or kernel (default auto)\n"
+		"      --no-perf-maps    code that programs make while they run stays without "
+		"names\n"
 		"      --help\n\n"
 		"CPU%% is of one CPU, as in top; S%%, I%%, L%%, B%% and W%% are shares of the time "
 		"of a row's\n"
@@ -111,6 +113,7 @@ static const struct option long_options[] = {
 	{ "period", required_argument, NULL, 'c' },
 	{ "frequency", required_argument, NULL, 'F' },
 	{ "engine", required_argument, NULL, 'e' },
+	{ "no-perf-maps", no_argument, NULL, 'm' },
 	{ "help", no_argument, NULL, 'h' },
 	{},
 };
@@ -180,6 +183,9 @@ static int parse_options(int argc, char **argv, struct session *s)
 			break;
 		case 'i':
 			s->view.query.hide_idle = true;
+			break;
+		case 'm':
+			s->opt.no_perf_maps = true;
 			break;
 		case 'u':
 			s->view.query.user_functions = true;
@@ -264,6 +270,8 @@ static int start(struct session *s, struct error *err)
 		.new_cpus = true,
 		.everybody = !s->opt.pids.n,
 		.ring_bytes = RING_BYTES,
+		.perf_maps = !s->opt.no_perf_maps,
+		.live = true,
 	};
 	struct recorder_sink sink;
 	int r;

@@ -1,262 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of code that is made while a program runs: perf maps, and the processes that write them. */
+/* Names of code that processes make while they run, as they tell them: perf maps and jitdumps. */
 #include "test_map_util.h"
 
+#include "maps/made_code.h"
+#include "maps/made_files.h"
 #include "maps/maps_internal.h"
-#include "maps/perf_map.h"
 #include "symbolizer/symbolizer.h"
-#include "table/table.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 
 #define PID   4711
 #define INNER 7 /* as the process itself sees it */
 #define CODE  0x7f0000001000
-
-/* ---- the file ---- */
-
-static int file_of(const void *text, size_t n)
-{
-	_cleanup_free_ char *path = in_scratch("map");
-	int fd;
-
-	write_file(path, text, n);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	assert_true(fd >= 0);
-	return fd;
-}
-
-static struct maptable *table_of(const void *text, size_t n, uint64_t from)
-{
-	_cleanup_close_ int fd = file_of(text, n);
-	struct error err = { 0 };
-	struct maptable *t = table_of_perf_map(fd, "map", from, &err);
-	struct maptable *copy;
-	void *mem;
-
-	assert_non_null(t);
-	/* As whoever gets it from another process looks at it. */
-	mem = xmalloc(t->size);
-	memcpy(mem, t->mem, t->size);
-	((struct table_header *)mem)->checksum = table_checksum(mem, t->size);
-	copy = table_attach(mem, t->size, false, true);
-	assert_non_null(copy);
-	maptable_free(t);
-	return copy;
-}
-
-static struct maptable *table_of_text(const char *text)
-{
-	return table_of(text, strlen(text), 0);
-}
-
-/* NULL: none. */
-static const char *name_at(const struct maptable *t, uint64_t address)
-{
-	struct map_frame f[2];
-	uint64_t vaddr;
-
-	if (!maptable_offset_to_vaddr(t, address, &vaddr))
-		return NULL;
-	return maptable_lookup(t, vaddr, f, 2) == 1 ? f[0].function : NULL;
-}
-
-static void expect_name(const struct maptable *t, uint64_t address, const char *name)
-{
-	const char *got = name_at(t, address);
-
-	if (!name)
-		assert_null(got);
-	else if (!got || strcmp(got, name))
-		fail_msg("at %llx is %s, not %s", (unsigned long long)address,
-			 got ? got : "nothing", name);
-}
-
-static void test_lines(void **state)
-{
-	struct maptable *t = table_of_text("7f0000002000 10 JS:*hot loop /tmp/a b.js:1:17\n"
-					   "0x7f0000001000 0X20 first\n"
-					   "7F0000001A00\t8  tab\r\n"
-					   "400000 1 Ljava/lang/String;::hashCode\n");
-
-	(void)state;
-	expect_name(t, 0x7f0000001000, "first");
-	expect_name(t, 0x7f000000101f, "first");
-	expect_name(t, 0x7f0000001020, NULL);
-	expect_name(t, 0x7f0000000fff, NULL);
-	expect_name(t, 0x7f0000001a07, "tab");
-	expect_name(t, 0x7f0000002000, "JS:*hot loop /tmp/a b.js:1:17");
-	expect_name(t, 0x400000, "Ljava/lang/String;::hashCode");
-	expect_name(t, 0x400001, NULL);
-	expect_name(t, 0, NULL);
-	/* What is in no segment of the table is never taken for a place in it. */
-	assert_true(t->h->base >= TABLE_PERF_MAP);
-	maptable_free(t);
-}
-
-static void test_later_wins(void **state)
-{
-	struct maptable *t = table_of_text("1000 100 old\n"
-					   "1080 100 middle\n"
-					   "1040 10 new\n"
-					   "3000 10 twice\n"
-					   "3000 10 twice, later\n"
-					   "5010 10 inner, older\n"
-					   "5000 100 outer, newer\n");
-
-	(void)state;
-	expect_name(t, 0x1000, "old");
-	expect_name(t, 0x103f, "old");
-	expect_name(t, 0x1040, "new");
-	expect_name(t, 0x1050, "old");
-	expect_name(t, 0x1080, "middle");
-	expect_name(t, 0x10ff, "middle");
-	expect_name(t, 0x117f, "middle");
-	expect_name(t, 0x1180, NULL);
-	expect_name(t, 0x3000, "twice, later");
-	expect_name(t, 0x5010, "outer, newer");
-	maptable_free(t);
-}
-
-/* Against the simplest way to tell: the last line that has the address. */
-static void test_random(void **state)
-{
-	enum { LINES = 300, SPACE = 4000 };
-
-	(void)state;
-	srand(1);
-	for (int round = 0; round < 20; round++) {
-		_cleanup_free_ char *text = xcalloc(LINES, 64);
-		int owner[SPACE + 400];
-		struct maptable *t;
-
-		memset(owner, 0xff, sizeof(owner));
-		for (int i = 0; i < LINES; i++) {
-			int start = rand() % SPACE, size = 1 + rand() % (round % 2 ? 300 : 30);
-
-			sprintf(text + strlen(text), "%x %x f%d\n", start, size, i);
-			for (int k = start; k < start + size; k++)
-				owner[k] = i;
-		}
-		t = table_of_text(text);
-		for (int k = 0; k < SPACE + 400; k++) {
-			char name[16];
-
-			snprintf(name, sizeof(name), "f%d", owner[k]);
-			expect_name(t, k, owner[k] < 0 ? NULL : name);
-		}
-		maptable_free(t);
-	}
-}
-
-/* Lines that say nothing are as if they were not there. */
-static void test_nonsense(void **state)
-{
-	static const char text[] = "\n \nhello\n1000\n1000 \n1000 10\n1000 10 \n10 zz name\n"
-				   "1000 0 no size\n"
-				   "1000 40000001 more than a gigabyte\n"
-				   "ffffffff81000000 10 kernel\n"
-				   "7ffffffffffffff8 10 over the edge\n"
-				   "fffffffffffff000 2010 around\n"
-				   "10000000000000000 10 seventeen digits\n"
-				   "-1000 10 minus\n"
-				   "1000 10 \0 nothing\n"
-				   "2000 10 a\0b\n"
-				   "3000 10 last, and cut of";
-	struct maptable *t = table_of(text, sizeof(text) - 1, 0);
-
-	(void)state;
-	expect_name(t, 0x1000, NULL);
-	expect_name(t, 0x2000, "a");
-	expect_name(t, 0x3000, NULL);
-	expect_name(t, 0xffffffff81000000, NULL);
-	expect_name(t, 0x7ffffffffffffff8, NULL);
-	/* The last one is still being written. */
-	assert_memory_equal(text + t->h->file_size, "3000 10", 7);
-	maptable_free(t);
-	t = table_of(text, 0, 0);
-	expect_name(t, 0x1000, NULL);
-	assert_int_equal(t->h->file_size, 0);
-	maptable_free(t);
-}
-
-static void test_from(void **state)
-{
-	static const char text[] = "1000 10 one\n2000 10 two\n3000 10 thr";
-	struct maptable *t = table_of_text(text);
-	uint64_t next = t->h->file_size;
-
-	(void)state;
-	assert_int_equal(next, 24);
-	maptable_free(t);
-	t = table_of("1000 10 one\n2000 10 two\n3000 10 three\n", 38, next);
-	expect_name(t, 0x1000, NULL);
-	expect_name(t, 0x3000, "three");
-	assert_int_equal(t->h->file_size, 38);
-	maptable_free(t);
-	/* Behind the end. */
-	t = table_of_text(text);
-	maptable_free(t);
-	t = table_of(text, strlen(text), 1 << 20);
-	assert_int_equal(t->n_iv, 0);
-	maptable_free(t);
-}
-
-/* Files made to cost much. */
-static void test_large(void **state)
-{
-	const size_t n = 40 << 20;
-	_cleanup_free_ char *text = xmalloc(n + 1);
-	struct maptable *t;
-	size_t used = 0;
-	uint64_t next;
-
-	(void)state;
-	/* One line that never ends is passed over. */
-	memset(text, 'a', n);
-	t = table_of(text, n, 0);
-	assert_in_range(t->h->file_size, 32 << 20, 33 << 20);
-	maptable_free(t);
-	/* A name without end is cut. */
-	memcpy(text, "1000 10 ", 8);
-	text[n / 2] = '\n';
-	t = table_of(text, n / 2 + 1, 0);
-	assert_int_equal(strlen(name_at(t, 0x1000)), 1024);
-	maptable_free(t);
-	/* More functions than one table takes: the rest is for the next. */
-	for (uint64_t i = 0; used < n - 64 && i < 700000; i++)
-		used += sprintf(text + used, "%llx 10 f%llu\n", (unsigned long long)(CODE + 16 * i),
-				(unsigned long long)i);
-	t = table_of(text, used, 0);
-	expect_name(t, CODE, "f0");
-	expect_name(t, CODE + 16 * 600000, NULL);
-	next = t->h->file_size;
-	assert_true(next > 0 && next < used);
-	maptable_free(t);
-	t = table_of(text, used, next);
-	expect_name(t, CODE + 16 * 600000, "f600000");
-	assert_int_equal(t->h->file_size, used);
-	maptable_free(t);
-	/* All over the address space: as many segments as may be, and it is said. */
-	used = 0;
-	for (uint64_t i = 0; i < 3000; i++)
-		used += sprintf(text + used, "%llx 10 f\n", (unsigned long long)(i << 30));
-	t = table_of(text, used, 0);
-	expect_name(t, 1023ULL << 30, "f");
-	expect_name(t, 1024ULL << 30, NULL);
-	assert_non_null(maptable_warning(t));
-	maptable_free(t);
-	/* Or large: 32 bits are for all of them together. */
-	used = 0;
-	for (uint64_t i = 0; i < 8; i++)
-		used += sprintf(text + used, "%llx 40000000 f\n", (unsigned long long)(i << 33));
-	t = table_of(text, used, 0);
-	expect_name(t, 2ULL << 33, "f");
-	expect_name(t, 5ULL << 33, NULL);
-	assert_non_null(maptable_warning(t));
-	maptable_free(t);
-}
 
 /* ---- the process ---- */
 
@@ -421,7 +179,6 @@ static const char *found(struct maps *m, int pid, uint64_t address)
 	uint64_t place;
 	uint32_t id;
 
-	maps_resolve(m, pid, address, &id, &place);
 	maps_catch_up(m);
 	if (!maps_resolve(m, pid, address, &id, &place))
 		return NULL;
@@ -434,12 +191,12 @@ static const char *found(struct maps *m, int pid, uint64_t address)
 /* The same, once all is known that was written before. */
 static const char *found_soon(struct maps *m, int pid, uint64_t address)
 {
-	uint64_t now = clock_now_ns();
+	struct maps_made_place at = { .pid = pid, .address = address, .time = clock_now_ns() };
 
-	while (maps_names_awaited(m, pid, now)) {
+	while (maps_name_awaited(m, &at)) {
 		const char *name = found(m, pid, address);
 
-		assert_true(clock_now_ns() - now < 20 * NSEC_PER_SEC);
+		assert_true(clock_now_ns() - at.time < 20 * NSEC_PER_SEC);
 		if (name)
 			return name;
 		usleep(1000);
@@ -459,6 +216,7 @@ static void expect_found(struct maps *m, int pid, uint64_t address, const char *
 
 static void test_names(void **state)
 {
+	struct maps_made_place at = { .pid = PID };
 	struct maps *m;
 	char *file;
 	uint64_t serial = 0;
@@ -473,8 +231,10 @@ static void test_names(void **state)
 	expect_found(m, PID, CODE + 5, "one");
 	expect_found(m, PID, CODE + 8, "three");
 	/* What is known is not waited for. */
-	assert_true(maps_names_awaited(m, PID, clock_now_ns()));
-	assert_false(maps_names_awaited(m, PID, 1));
+	at.time = clock_now_ns();
+	assert_true(maps_name_awaited(m, &at));
+	at.time = 1;
+	assert_false(maps_name_awaited(m, &at));
 	/* Nobody takes the map for a program that marks may be in. */
 	while ((file = maps_next_file(m, &serial, NULL))) {
 		assert_null(strstr(file, "perf-"));
@@ -544,9 +304,6 @@ static void test_files(void **state)
 	assert_true(maps_resolve(m, PID, CODE, &binary, &place));
 	assert_string_equal(maps_binary_path(m, binary), "/memfd");
 	assert_null(maps_binary(m, binary)->table);
-	/* That it is no program makes it look for a map. */
-	maps_resolve(m, PID, CODE, &binary, &place);
-	maps_catch_up(m);
 	expect_found(m, PID, CODE, "one");
 	maps_destroy(m);
 }
@@ -565,11 +322,10 @@ static void test_refused(void **state)
 	maps_destroy(m);
 }
 
-/* A map that always grows is not read for ever. */
+/* What all of them may take. */
 static void test_bounded(void **state)
 {
 	struct maps *m;
-	uint32_t before;
 
 	(void)state;
 	m = create_for("7f0000001000 10 one\n");
@@ -577,50 +333,68 @@ static void test_bounded(void **state)
 	expect_found(m, PID, CODE, "one");
 	m->made_bytes = 256 << 20;
 	append_map("7f0000002000 10 two\n");
-	before = maps_binary_count(m);
 	expect_found(m, PID, CODE + 0x1000, NULL);
-	assert_int_equal(maps_binary_count(m), before);
 	expect_found(m, PID, CODE, "one");
 	maps_destroy(m);
 }
 
-/* Nor is one that is written anew again and again, with 14 MB of names each time. */
+/* One that is written anew again and again, with 14 MB of names each time, takes no more than that
+ * once. */
 static void test_bounded_anew(void **state)
 {
 	const size_t room = 40 << 20;
 	_cleanup_free_ char *text = xmalloc(room);
+	uint64_t first = 0;
 	struct maps *m;
-	int round;
 
 	(void)state;
 	make_process(getuid(), 0);
 	m = create();
-	for (round = 0; round < 10; round++) {
+	for (int round = 0; round < 5; round++) {
 		char name[32];
 		size_t n = 0;
 
-		for (int i = 0; i < 300000; i++)
+		for (int i = 0; i < 100000; i++)
 			n += sprintf(text + n,
 				     "%llx 10 a function in round %d, and its number: %d\n",
 				     CODE + 16ULL * i, round, i);
 		n += sprintf(text + n, "%llx 10 round %d\n", 0x400000ULL + 16 * round, round);
 		write_map(text);
 		snprintf(name, sizeof(name), "round %d", round);
-		if (!found_soon(m, PID, 0x400000 + 16 * round))
-			break;
 		expect_found(m, PID, 0x400000 + 16 * round, name);
+		first = first ? first : m->made_bytes;
+		assert_in_range(m->made_bytes, first / 2, 2 * first);
 	}
-	assert_in_range(round, 2, 6);
-	assert_in_range(m->made_bytes, 64 << 20, 128 << 20);
 	maps_destroy(m);
 }
 
-static void resolve_only(struct maps *m)
+/* A process alone may take 64 MB. */
+static void test_full(void **state)
 {
-	uint64_t place;
-	uint32_t id;
+	const size_t room = 80 << 20;
+	_cleanup_free_ char *text = xmalloc(room);
+	struct maps *m;
+	size_t n = 0;
+	int lines = 0;
 
-	maps_resolve(m, PID, CODE, &id, &place);
+	(void)state;
+	for (; n < room - 2000; lines++)
+		n += sprintf(text + n, "%llx 10 %0900d\n", 0x10000ULL * lines, lines);
+	make_process(getuid(), 0);
+	write_map(text);
+	m = create();
+	assert_non_null(found_soon(m, PID, 0x10000));
+	assert_null(found_soon(m, PID, 0x10000ULL * (lines - 1)));
+	assert_non_null(found(m, PID, 0x10000));
+	assert_in_range(m->made_bytes, 32 << 20, 160 << 20);
+	maps_destroy(m);
+}
+
+static void ask_only(struct maps *m)
+{
+	struct maps_made_place at = { .pid = PID, .time = clock_now_ns() };
+
+	maps_name_awaited(m, &at);
 	maps_catch_up(m);
 }
 
@@ -635,7 +409,19 @@ static void end_process(struct maps *m)
 	maps_catch_up(m);
 }
 
-/* Maps that are held are counted, and let go with their processes, read or not. */
+static size_t count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Files that are held are counted apart, and let go with their processes. */
 static void test_descriptors(void **state)
 {
 	struct maps *m;
@@ -643,18 +429,11 @@ static void test_descriptors(void **state)
 
 	(void)state;
 	m = create_for("7f0000001000 10 one\n");
-	before = m->n_fd;
+	before = count_fds();
 	expect_found(m, PID, CODE, "one");
-	assert_int_equal(m->n_fd, before + 1);
+	assert_int_equal(count_fds(), before + 1);
 	end_process(m);
-	assert_int_equal(m->n_fd, before);
-	maps_destroy(m);
-
-	m = create();
-	resolve_only(m);
-	assert_int_equal(m->n_fd, before + 2); /* the map, and what a table is to be made of */
-	end_process(m);
-	assert_int_equal(m->n_fd, before);
+	assert_int_equal(count_fds(), before);
 	maps_destroy(m);
 }
 
@@ -664,10 +443,113 @@ static void test_no_descriptors(void **state)
 
 	(void)state;
 	m = create_for("7f0000001000 10 one\n");
-	m->max_fd = m->n_fd;
-	resolve_only(m);
-	assert_int_equal(m->n_fd, m->max_fd);
+	m->max_made_fd = 0;
+	ask_only(m);
 	expect_found(m, PID, CODE, NULL);
+	/* Others are closed meanwhile. */
+	m->max_made_fd = 1;
+	usleep(250000);
+	expect_found(m, PID, CODE, "one");
+	maps_destroy(m);
+}
+
+/* What a process had made is given back some time after its end, but not while a child has it. */
+static void test_given_back(void **state)
+{
+	struct maps *m;
+
+	(void)state;
+	m = create_for("7f0000001000 10 one\n");
+	m->made_keep_ns = 0;
+	expect_found(m, PID, CODE, "one");
+	assert_true(m->made_bytes > 0);
+	maps_fork(m, clock_now_ns(), PID, PID + 1);
+	end_process(m);
+	chores_made(m, PID);
+	maps_catch_up(m);
+	assert_string_equal(found(m, PID + 1, CODE), "one");
+	assert_true(m->made_bytes > 0);
+	maps_exec(m, clock_now_ns(), PID + 1);
+	chores_made(m, PID);
+	maps_catch_up(m);
+	assert_int_equal(m->made_bytes, 0);
+	maps_destroy(m);
+
+	/* Not at once: what was seen of it may still be asked for. */
+	m = create_for("7f0000001000 10 one\n");
+	expect_found(m, PID, CODE, "one");
+	end_process(m);
+	chores_made(m, PID);
+	maps_catch_up(m);
+	assert_true(m->made_bytes > 0);
+	maps_destroy(m);
+}
+
+/* What was seen of a process before it was known is read though it has gone by then. */
+static void test_ahead(void **state)
+{
+	static const struct file_id none;
+	struct maps *m;
+
+	(void)state;
+	for (int gone = 0; gone < 2; gone++) {
+		size_t before = count_fds();
+
+		make_process(getuid(), 0);
+		write_map("7f0000001000 10 one\n");
+		assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &m, NULL),
+				 0);
+		maps_expect_names(m, PID);
+		maps_expect_names(m, PID);
+		maps_catch_up(m);
+		assert_int_equal(count_fds(), before + 1);
+		sh("rm -r proc/%d root/tmp", PID);
+		/* Another program since then has not written it. */
+		maps_exec(m, gone ? clock_now_ns() : 1, PID);
+		maps_add(m, 0, PID, CODE, 0x10000, 0, none, "//anon");
+		expect_found(m, PID, CODE, gone ? NULL : "one");
+		maps_destroy(m);
+		assert_int_equal(count_fds(), before);
+	}
+}
+
+/* Callers in no file make nobody look: only where something ran is asked about. */
+static void test_callers(void **state)
+{
+	struct maps *m;
+	uint64_t place;
+	uint32_t id;
+
+	(void)state;
+	m = create_for("7f0000001000 10 one\n");
+	for (int i = 0; i < 3; i++) {
+		assert_false(maps_resolve(m, PID, CODE, &id, &place));
+		maps_catch_up(m);
+	}
+	expect_found(m, PID, CODE, "one");
+	maps_destroy(m);
+}
+
+/* A process that tells nothing is looked at seldom. */
+static void test_pauses(void **state)
+{
+	struct maps_made_place at = { .pid = PID };
+	struct maps *m;
+	int looks = 0;
+
+	(void)state;
+	make_process(getuid(), 0);
+	m = create();
+	for (uint64_t end = clock_now_ns() + NSEC_PER_SEC / 2; clock_now_ns() < end; usleep(500)) {
+		at.time = clock_now_ns();
+		if (!maps_name_awaited(m, &at))
+			continue;
+		looks++;
+		maps_catch_up(m);
+		/* It is not waited for longer than a look takes. */
+		assert_false(maps_name_awaited(m, &at));
+	}
+	assert_in_range(looks, 1, 4);
 	maps_destroy(m);
 }
 
@@ -706,30 +588,165 @@ static void test_refused_later(void **state)
 	maps_destroy(m);
 }
 
-/* Of a map that cannot be read, no table after the other is tried. */
+/* A file that cannot be read is not tried again and again. */
+static int reads;
+static struct code_loads *read_nothing(int fd, const char *name, enum code_loads_kind kind,
+				       uint64_t from, struct error *err)
+{
+	(void)fd;
+	(void)kind;
+	(void)from;
+	reads++;
+	error_set(err, EBADMSG, "%s: malformed", name);
+	return NULL;
+}
+
 static void test_unreadable(void **state)
 {
 	struct maps *m;
-	uint32_t n;
 
 	(void)state;
-	make_process(getuid(), 0);
-	write_map("7f0000001000 10 one\n");
-	for (int i = 0; i < 5000; i++)
-		append_map("7f0000003000 10 more\n");
-	m = create();
-	resolve_only(m);
-	n = maps_binary_count(m);
-	assert_true(m->binary[n - 1]->pub.made);
-	close(m->binary[n - 1]->fd);
-	m->binary[n - 1]->fd = open("/", O_RDONLY | O_DIRECTORY);
+	reads = 0;
+	code_loads_read_by(read_nothing);
+	m = create_for("7f0000001000 10 one\n");
 	for (int i = 0; i < 4; i++) {
 		expect_found(m, PID, CODE, NULL);
 		usleep(210000);
 	}
-	assert_int_equal(maps_binary_count(m), n);
+	assert_int_equal(reads, 1);
 	append_map("7f0000002000 10 two\n");
-	expect_found(m, PID, CODE + 0x1000, "two");
+	expect_found(m, PID, CODE, NULL);
+	assert_int_equal(reads, 2);
+	code_loads_read_by(NULL);
+	maps_destroy(m);
+}
+
+/* ---- jitdumps ---- */
+
+static char *dump_path(int number)
+{
+	return in_scratch("root/tmp/jit-%d.dump", number);
+}
+
+static void append_load(int number, uint64_t time, uint64_t start, const char *name)
+{
+	_cleanup_free_ char *path = dump_path(number);
+	static const uint32_t header[] = { 0x4a695444, 1, 40, 62, 0, 7, 0, 0, 0, 0 };
+	uint32_t size = 16 + 40 + strlen(name) + 1 + 16;
+	uint32_t head[] = { 0, size }, ids[] = { INNER, INNER };
+	uint64_t body[] = { start, start, 16, 0 }, code[2] = { 0 };
+	FILE *f = fopen(path, "a");
+
+	assert_non_null(f);
+	if (!ftell(f))
+		fwrite(header, 1, sizeof(header), f);
+	fwrite(head, 1, sizeof(head), f);
+	fwrite(&time, 1, sizeof(time), f);
+	fwrite(ids, 1, sizeof(ids), f);
+	fwrite(body, 1, sizeof(body), f);
+	fwrite(name, 1, strlen(name) + 1, f);
+	fwrite(code, 1, sizeof(code), f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(chmod(path, 0644), 0);
+}
+
+/* The process has mapped it, as its writer does for those who want to know. */
+static void map_dump(struct maps *m, int pid, int number)
+{
+	_cleanup_free_ char *path = dump_path(number), *seen = NULL;
+	struct file_id id;
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	id = (struct file_id){ major(st.st_dev), minor(st.st_dev), st.st_ino, 0 };
+	seen = xasprintf("/tmp/jit-%d.dump", number);
+	maps_add(m, 0, pid, 0x10000, 0x1000, 0, id, seen);
+	maps_catch_up(m);
+}
+
+static const char *name_of(struct maps *m, int pid, uint64_t address)
+{
+	struct maps_made_place at = { .pid = pid, .address = address, .time = clock_now_ns() };
+	struct map_frame f[2];
+	uint64_t place;
+	uint32_t id;
+
+	while (maps_name_awaited(m, &at)) {
+		maps_catch_up(m);
+		usleep(1000);
+	}
+	if (!maps_resolve(m, pid, address, &id, &place) || !maps_binary_is_made(m, id))
+		return NULL;
+	return maps_lookup(maps_binary(m, id), place, f, 2) == 1 ? f[0].function : NULL;
+}
+
+static void expect_of_dump(struct maps *m, int pid, uint64_t address, const char *name)
+{
+	const char *got = name_of(m, pid, address);
+
+	if (!name)
+		assert_null(got);
+	else if (!got || strcmp(got, name))
+		fail_msg("found is %s, not %s", got ? got : "nothing", name);
+}
+
+static void test_jitdump(void **state)
+{
+	struct maps *m;
+
+	(void)state;
+	make_process(getuid(), 0);
+	append_load(INNER, 1, CODE, "one");
+	m = create();
+	map_dump(m, PID, INNER);
+	/* Nobody had to wait: it was read when it was mapped. */
+	expect_of_dump(m, PID, CODE, "one");
+	append_load(INNER, 2, CODE + 0x1000, "two");
+	expect_of_dump(m, PID, CODE + 0x1000, "two");
+	/* What tells in both ways is known by both. */
+	write_map("7f0000003000 10 of the map\n");
+	expect_of_dump(m, PID, CODE + 0x2000, "of the map");
+	expect_of_dump(m, PID, CODE, "one");
+	/* A child has it, and what it maps of its parent's is not its own. */
+	maps_fork(m, clock_now_ns(), PID, PID + 1);
+	expect_of_dump(m, PID + 1, CODE, "one");
+	maps_exec(m, clock_now_ns(), PID);
+	expect_of_dump(m, PID, CODE, NULL);
+	expect_of_dump(m, PID, CODE + 0x2000, "of the map");
+	maps_destroy(m);
+}
+
+/* Only a process's own file is believed, by its number and its owner. */
+static void test_jitdump_whose(void **state)
+{
+	_cleanup_free_ char *path = dump_path(INNER);
+	struct maps *m;
+
+	(void)state;
+	assert_true(is_jitdump("/home/jit-1.dump"));
+	assert_false(is_jitdump("/home/jit-1.dumps"));
+	assert_false(is_jitdump("/home/xjit-1.dump"));
+	assert_false(is_jitdump("/home/jit-.dump"));
+	assert_false(is_jitdump("/home/jit--1.dump"));
+	make_process(getuid(), 0);
+	append_load(INNER + 1, 1, CODE, "of another process");
+	m = create();
+	map_dump(m, PID, INNER + 1);
+	expect_of_dump(m, PID, CODE, NULL);
+	maps_destroy(m);
+
+	append_load(INNER, 1, CODE, "forged");
+	assert_int_equal(chmod(path, 0666), 0);
+	m = create();
+	map_dump(m, PID, INNER);
+	expect_of_dump(m, PID, CODE, NULL);
+	maps_destroy(m);
+
+	make_process(getuid() + 1, 0);
+	append_load(INNER, 1, CODE, "of somebody else");
+	m = create();
+	map_dump(m, PID, INNER);
+	expect_of_dump(m, PID, CODE, NULL);
 	maps_destroy(m);
 }
 
@@ -775,18 +792,18 @@ static int setup(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	       cmocka_unit_test(test_later_wins),
-		cmocka_unit_test(test_random),	       cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_from),	       cmocka_unit_test(test_large),
-		cmocka_unit_test(test_whose),	       cmocka_unit_test(test_no_file),
-		cmocka_unit_test(test_older),	       cmocka_unit_test(test_names),
-		cmocka_unit_test(test_written_anew),   cmocka_unit_test(test_life),
-		cmocka_unit_test(test_files),	       cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_bounded),	       cmocka_unit_test(test_bounded_anew),
-		cmocka_unit_test(test_symbolizer),     cmocka_unit_test(test_descriptors),
-		cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_end_unseen),
-		cmocka_unit_test(test_refused_later),  cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_few_warnings),
+		cmocka_unit_test(test_whose),	      cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_older),	      cmocka_unit_test(test_names),
+		cmocka_unit_test(test_written_anew),  cmocka_unit_test(test_life),
+		cmocka_unit_test(test_files),	      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_bounded),	      cmocka_unit_test(test_bounded_anew),
+		cmocka_unit_test(test_full),	      cmocka_unit_test(test_symbolizer),
+		cmocka_unit_test(test_descriptors),   cmocka_unit_test(test_no_descriptors),
+		cmocka_unit_test(test_given_back),    cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_ahead),	      cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_end_unseen),    cmocka_unit_test(test_refused_later),
+		cmocka_unit_test(test_unreadable),    cmocka_unit_test(test_jitdump),
+		cmocka_unit_test(test_jitdump_whose), cmocka_unit_test(test_few_warnings),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "maps/perf_map.h"
+#include "maps/made_files.h"
 
 #include "files/held_file.h"
 
@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 /* Clocks differ by that much, at most: when a process began is told in hundredths of a second. */
-#define SLACK_S 2
+#define SLACK_S	 2
+#define AHEAD_NS (60 * NSEC_PER_SEC)
 
 struct identity {
 	int pid; /* as the process itself sees it */
@@ -27,7 +28,7 @@ static double clock_s(clockid_t clock)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-uint64_t perf_map_started(int pid)
+uint64_t process_started(int pid)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
 	_cleanup_free_ char *stat = read_file(path, NULL);
@@ -45,7 +46,7 @@ uint64_t perf_map_started(int pid)
 
 static double began(int pid)
 {
-	uint64_t ticks = perf_map_started(pid);
+	uint64_t ticks = process_started(pid);
 
 	return ticks ? clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME) +
 			       (double)ticks / sysconf(_SC_CLK_TCK)
@@ -146,4 +147,79 @@ int perf_map_open(int pid, struct stat *st, char **path, struct error *err)
 	ret = held_file_reopen(found, st);
 	return ret >= 0 ? ret
 			: error_set(err, -ret, "%s: cannot be opened: %s", *path, strerror(-ret));
+}
+
+/* The number in the name of a jitdump; 0: it is called otherwise. */
+static int jitdump_number(const char *path)
+{
+	int pid, end = 0;
+
+	if (sscanf(path_base(path), "jit-%9d.dump%n", &pid, &end) != 1 || !end ||
+	    path_base(path)[end] || pid <= 0)
+		return 0;
+	return pid;
+}
+
+bool is_jitdump(const char *path)
+{
+	return jitdump_number(path);
+}
+
+int jitdump_check(int pid, const char *path, const struct stat *st, struct error *err)
+{
+	struct identity id;
+
+	if (!identify(pid, &id) || jitdump_number(path) != id.pid)
+		return -ENOENT;
+	return check(pid, path, &id, st, err);
+}
+
+static void forget(struct files_ahead *f, size_t i)
+{
+	if (f->v[i].fd >= 0)
+		close(f->v[i].fd);
+	free(f->v[i].path);
+	f->v[i] = f->v[--f->n];
+}
+
+void files_ahead_open(struct files_ahead *f, int pid, size_t most)
+{
+	struct file_ahead a = { .pid = pid, .when = clock_now_ns() };
+	struct error err = { 0 };
+	struct stat st;
+
+	for (size_t i = f->n; i-- > 0;) {
+		if (f->v[i].pid == pid || a.when - f->v[i].when > AHEAD_NS)
+			forget(f, i);
+	}
+	/* Why one is not believed will be said when it is asked for. */
+	a.fd = f->n < most ? perf_map_open(pid, &st, &a.path, &err) : -1;
+	if (a.fd < 0) {
+		free(a.path);
+		return;
+	}
+	array_reserve(f->v, f->cap, f->n + 1);
+	f->v[f->n++] = a;
+}
+
+int files_ahead_take(struct files_ahead *f, int pid, uint64_t since, char **path)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		struct file_ahead a = f->v[i];
+
+		if (a.pid != pid || a.when < since)
+			continue;
+		f->v[i] = f->v[--f->n];
+		free(*path);
+		*path = a.path;
+		return a.fd;
+	}
+	return -1;
+}
+
+void files_ahead_close(struct files_ahead *f)
+{
+	while (f->n)
+		forget(f, 0);
+	free(f->v);
 }

@@ -256,7 +256,8 @@ static bool is_target(const struct process *p, size_t i, const struct predict_ta
 		       !strcmp(named->device ? named->device : named->spec, t->symbol);
 	switch (named->kind) {
 	case TARGET_LINE:
-		return t->line && t->line == named->line && ends_with_path(t->file, named->name);
+		return t->line && t->line == named->line && named->last == named->line &&
+		       ends_with_path(t->file, named->name);
 	case TARGET_FUNCTION:
 		return !t->line && t->object[0] != '[' && !strcmp(t->symbol, named->name) &&
 		       is_in_binary(p, i, t->object);

@@ -25,7 +25,7 @@ class Filebench(Experiment):
              Program("flex", "flex"), Program("bison", "bison"), Program("setarch", "util-linux"),
              Program("unshare", "util-linux"), Program("mkfs.ext4", "e2fsprogs")]
     unit = "flowops"
-    quick_seconds = 15
+    quick_seconds = 12
     megabytes = 512
     settings = {}  # of the workload
     costs = None  # flowops whose time is the target's

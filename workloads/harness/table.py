@@ -23,17 +23,22 @@ def said(value, bounds):
     return "" if value is None else "%.1f [%.1f, %.1f]" % (value, *bounds)
 
 
+def told(row):
+    """Was anything predicted? Of a change that saves nothing of the target nothing is."""
+    return row["predicted_pct"] is not None and row["cheaper_pct"] > 0
+
+
 def cells(row):
-    """None of those that are not there with an older run."""
-    bold = "**" if row.get("overlap") is False else ""
+    """Without those that an older run does not have."""
+    bold = "**" if told(row) and row["overlap"] is False else ""
     replay = row.get("replay")
     machine = row.get("machine") or {}
     return ["%s%s%s" % (bold, row["experiment"], bold), row["title"], ", ".join("`%s`" % t for t in row["target"]),
             "%s%.0f %%" % ("at most " if row.get("at_most") else "", row["cheaper_pct"]),
-            "%s%s%s" % (bold, said(row["predicted_pct"], row.get("predicted_ci95")) or "nothing", bold),
+            "%s%s%s" % (bold, said(row["predicted_pct"], row["predicted_ci95"]) if told(row) else "nothing", bold),
             said(replay[0], replay[1:]) if replay else "",
             "%s%s%s" % (bold, said(row["measured_pct"], row["measured_ci95"]), bold),
-            "" if row["predicted_pct"] is None else "%+.1f" % row["error_pct"], row["verdict"],
+            "%+.1f" % row["error_pct"] if told(row) else "", row["verdict"],
             "%.0f" % machine["others_pct"] if "others_pct" in machine else ""]
 
 
@@ -76,24 +81,24 @@ def near(row):
 
 
 def counts(rows):
-    told = [r for r in rows if r["predicted_pct"] is not None]
+    known = [r for r in rows if told(r)]
     replay = [r for r in rows if r.get("replay")]
     verdicts = {}
     for r in rows:
         verdicts[r["verdict"]] = verdicts.get(r["verdict"], 0) + 1
     refuted = [r for r in rows if any(w.startswith("verdict") for w in r["contradictions"])]
-    lines = ["%d points, of which something was predicted for %d." % (len(rows), len(told)),
+    lines = ["%d points, of which something was predicted for %d." % (len(rows), len(known)),
              "The measured point inside the predicted interval: %d; inside or within %d points: %d; intervals overlap: %d." % (
-                 sum(map(inside, told)), NEAR, sum(map(near, told)), sum(r["overlap"] for r in told)),
+                 sum(map(inside, known)), NEAR, sum(map(near, known)), sum(r["overlap"] for r in known)),
              "By replay: %d, the measured point within its bounds: %d, or within %d points: %d." % (
                  len(replay), sum(r["replay"][1] <= r["measured_pct"] <= r["replay"][2] for r in replay), NEAR,
                  sum(r["replay"][1] <= r["measured_pct"] <= r["replay"][2] or abs(r["replay"][0] - r["measured_pct"]) <= NEAR
                      for r in replay)),
              "Verdicts: %s; refuted by the change: %d." % (
                  ", ".join("%s %d" % v for v in sorted(verdicts.items())), len(refuted))]
-    if told:
-        errors = sorted(abs(r["error_pct"]) for r in told)
-        lines.insert(2, "Error: %.1f points on average, median %.1f, largest %.1f; %d too low by more than %d, %d too high." % (
-            sum(errors) / len(errors), errors[len(errors) // 2], errors[-1],
-            sum(r["error_pct"] < -NEAR for r in told), NEAR, sum(r["error_pct"] > NEAR for r in told)))
+    if known:
+        errors = sorted(abs(r["error_pct"]) for r in known)
+        lines.insert(2, "Error: %.1f points on average, median %.1f, largest %.1f (without that: %.1f on average); %d too low by more than %d, %d too high." % (
+            sum(errors) / len(errors), errors[len(errors) // 2], errors[-1], sum(errors[:-1]) / max(len(errors) - 1, 1),
+            sum(r["error_pct"] < -NEAR for r in known), NEAR, sum(r["error_pct"] > NEAR for r in known)))
     return "\n".join(lines) + "\n"

@@ -16,8 +16,10 @@ void chosen_target_free(struct chosen_target *t)
 
 static void free_from(struct choices *c, size_t first)
 {
-	while (c->n > first)
-		chosen_target_free(&c->list[--c->n].target);
+	while (c->n > first) {
+		free(c->list[--c->n].line);
+		chosen_target_free(&c->list[c->n].target);
+	}
 }
 
 void choices_free(struct choices *c)
@@ -52,7 +54,7 @@ static void add(struct choices *c, char *name, enum target_kind kind,
 
 	array_reserve(c->list, c->cap, c->n + 1);
 	new = &c->list[c->n++];
-	*new = (struct choice){ { .name = name, .kind = kind }, samples };
+	*new = (struct choice){ .target = { .name = name, .kind = kind }, .samples = samples };
 	for (size_t i = 0; i < n_sites; i++)
 		add_site(&new->target, &sites[i]);
 }
@@ -87,12 +89,25 @@ static void merge(struct choices *c)
 			continue;
 		}
 		to->samples += from->samples;
+		if (from->most > to->most) {
+			free(to->line);
+			to->line = from->line;
+			to->most = from->most;
+		} else {
+			free(from->line);
+		}
 		for (size_t k = 0; k < from->target.n_sites; k++)
 			add_site(&to->target, &from->target.sites[k]);
 		chosen_target_free(&from->target);
 	}
 	c->n = kept + 1;
 	qsort(c->list, c->n, sizeof(*c->list), by_samples);
+}
+
+static const struct profile_expectation *expected(const struct choice *c,
+						  const struct expectations *e)
+{
+	return expectations_half(e, c->line ? c->line : c->target.name);
 }
 
 void choices_keep_worth(struct choices *c, uint64_t sum, uint64_t all, const struct expectations *e)
@@ -106,7 +121,7 @@ void choices_keep_worth(struct choices *c, uint64_t sum, uint64_t all, const str
 	for (size_t i = kept; i < c->n && kept < by_samples + MAX_MORE; i++) {
 		struct choice saved = c->list[i];
 
-		if (!expectation_is_sure(expectations_half(e, saved.target.name)))
+		if (!expectation_is_sure(expected(&saved, e)))
 			continue;
 		c->list[i] = c->list[kept];
 		c->list[kept++] = saved;
@@ -170,12 +185,11 @@ double choices_weight(const struct choices *c, size_t i, const struct expectatio
 	double most = 0;
 
 	for (size_t k = 0; k < c->n; k++) {
-		const struct profile_expectation *x = expectations_half(e, c->list[k].target.name);
+		const struct profile_expectation *x = expected(&c->list[k], e);
 
 		most = x && x->high > most ? x->high : most;
 	}
-	return c->list[i].samples *
-	       expectation_favour(expectations_half(e, c->list[i].target.name), most);
+	return c->list[i].samples * expectation_favour(expected(&c->list[i], e), most);
 }
 
 /* What the samples of a run are credited to. */
@@ -212,6 +226,22 @@ static void add_binary(struct session *s, uint32_t id, uint64_t samples, struct 
 /* Lines and functions as they were sampled; the functions of the lines; the binaries of these. */
 enum grain { PLACES, FUNCTIONS, BINARIES };
 
+/* Lines that are one find bear its name, and come together by that. */
+static void add_lines(struct session *s, uint32_t id, const struct find *f, uint64_t samples,
+		      struct choices *ret)
+{
+	_cleanup_free_ struct location_site *sites = NULL;
+	size_t n = locations_sites(s->locations, id, &sites);
+	const char *name = locations_get(s->locations, id)->target;
+	struct find_span at;
+
+	find_span_parse(name, &at);
+	add(ret, xasprintf("%.*s:%u-%u", (int)at.length, at.file, f->first, f->last), TARGET_LINE,
+	    sites, n, samples);
+	ret->list[ret->n - 1].line = xstrdup(name);
+	ret->list[ret->n - 1].most = samples;
+}
+
 static void add_location(struct session *s, uint32_t id, enum grain grain, uint64_t samples,
 			 struct choices *ret)
 {
@@ -230,11 +260,16 @@ static void add_location(struct session *s, uint32_t id, enum grain grain, uint6
 
 /* What is worth trying; code of which nothing is known stands for its binary. */
 static void choose_by_grain(struct session *s, const struct credits *c, enum grain grain,
-			    struct choices *ret)
+			    const struct find *finds, struct choices *ret)
 {
 	for (size_t i = 0; i < c->n_location; i++) {
-		if (c->location[i].credit)
-			add_location(s, i, grain, c->location[i].credit, ret);
+		const struct find *f = grain == PLACES && finds ? &finds[i] : NULL;
+		uint64_t samples = c->location[i].credit;
+
+		if (samples && f && f->last > f->first)
+			add_lines(s, i, f, samples, ret);
+		else if (samples)
+			add_location(s, f ? f->as : i, grain, samples, ret);
 	}
 	for (size_t i = 0; i < c->n_binary; i++) {
 		if (c->binary[i].sums.credit && !maps_binary_is_kernel(s->maps, i))
@@ -242,6 +277,36 @@ static void choose_by_grain(struct session *s, const struct credits *c, enum gra
 	}
 	merge(ret);
 	choices_keep_worth(ret, c->sum, c->all, s->expected);
+}
+
+#define NEARLY_ALL 0.8 /* by so much more: nine tenths of all calls */
+
+/* NULL: lines were asked for one by one. */
+static struct find *find(struct session *s, const struct credits *c, const struct find_span *kept,
+			 size_t n_kept)
+{
+	_cleanup_free_ struct find_line *lines = NULL;
+	struct find *ret;
+
+	if (s->opt.granularity == GRANULARITY_LINE)
+		return NULL;
+	lines = xcalloc(c->n_location + 1, sizeof(*lines));
+	ret = xcalloc(c->n_location + 1, sizeof(*ret));
+	for (size_t i = 0; i < c->n_location; i++) {
+		const struct location *l = locations_get(s->locations, i);
+		const struct tally_sums *sums = &c->location[i];
+
+		lines[i] = (struct find_line){ l->target,   NULL,	  sums->self,
+					       sums->total, sums->credit, FIND_NO_CALLER };
+		if (l->kind != TARGET_LINE)
+			continue;
+		lines[i].function = l->function;
+		if (sums->margin >= NEARLY_ALL * sums->credit && sums->caller < c->n_location &&
+		    locations_get(s->locations, sums->caller)->kind == TARGET_LINE)
+			lines[i].caller = sums->caller;
+	}
+	finds_join(lines, c->n_location, c->sum, kept, n_kept, ret);
+	return ret;
 }
 
 /*
@@ -268,18 +333,21 @@ static void choose_calls(struct session *s, const struct credits *c, struct choi
 	choices_add_calls(ret, e, n, c->sum, c->all);
 }
 
-void choose_targets(struct session *s, struct choices *ret)
+void choose_targets(struct session *s, const struct find_span *kept, size_t n_kept,
+		    struct choices *ret)
 {
+	_cleanup_free_ struct find *finds = NULL;
 	struct engine_ledger ledger;
 	struct credits c;
 	bool can_tell;
 
 	*ret = (struct choices){};
 	credits_read(s, &c);
-	choose_by_grain(s, &c, PLACES, ret);
+	finds = find(s, &c, kept, n_kept);
+	choose_by_grain(s, &c, PLACES, finds, ret);
 	/* With fewer samples in all a place may yet turn out to have its share. */
 	for (enum grain g = FUNCTIONS; !ret->n && g <= BINARIES && code_can_tell(c.sum); g++)
-		choose_by_grain(s, &c, g, ret);
+		choose_by_grain(s, &c, g, NULL, ret);
 	can_tell = ret->n || code_can_tell(c.sum);
 	if (can_tell)
 		choose_calls(s, &c, ret);

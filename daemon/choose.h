@@ -3,12 +3,16 @@
 #ifndef SCOZD_CHOOSE_H
 #define SCOZD_CHOOSE_H
 
+#include "daemon/finds.h"
 #include "daemon/session.h"
 #include "daemon/targets.h"
 
 struct choice {
 	struct chosen_target target;
 	uint64_t samples;
+	/* Of several lines: the one with most of these, so many; it is what is expected of them. */
+	char *line;
+	uint64_t most;
 };
 struct choices {
 	struct choice *list; /* most sampled first */
@@ -19,9 +23,11 @@ struct choices {
 /*
  * Lines and functions, or what is larger where none of these matters; a few at most. And waiting
  * for block devices, unless code was asked for by its binary or its source. Of a kernel without
- * lines, system calls beside its functions.
+ * lines, system calls beside its functions. Lines that are one find (finds.h) are one target; @kept
+ * are those that have been tried.
  */
-void choose_targets(struct session *s, struct choices *ret);
+void choose_targets(struct session *s, const struct find_span *kept, size_t n_kept,
+		    struct choices *ret);
 /*
  * Of all (most sampled first) leaves those that are worth trying by their samples, of which @sum
  * are credited to something, of @all, and some more of which something is surely expected.

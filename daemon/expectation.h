@@ -35,8 +35,8 @@ struct awaited {
 };
 
 struct expectations {
-	struct profile_replay replay; /* why: in @why */
-	char why[256];
+	struct profile_replay replay; /* why and through: in @why and @through */
+	char why[256], through[32];
 	struct expectation *list;
 	size_t n, cap;
 	struct expectation *next; /* those after another one */

@@ -90,6 +90,23 @@ static void write_machine(struct experiment *x, const struct engine_ledger *l)
 		log_warn("%s", err.text);
 }
 
+static void write_choices(struct experiment *x)
+{
+	struct error err = {};
+	struct choices c;
+	int r = 0;
+
+	trials_choices(x->trials, &c);
+	for (size_t i = 0; i < c.n && !r; i++)
+		r = profile_writer_choice(x->s->writer,
+					  &(struct profile_choice){ .target = c.list[i].target.name,
+								    .samples = c.list[i].samples },
+					  &err);
+	if (r)
+		log_warn("%s", err.text);
+	choices_free(&c);
+}
+
 /* For a page that shows them wherever it is made. */
 static void write_sources(struct experiment *x)
 {
@@ -258,6 +275,7 @@ int finish_run(struct experiment *x)
 	f.warnings = (const char *const *)s->warnings;
 	f.n_warnings = s->n_warnings;
 	samples_write(s);
+	write_choices(x);
 	write_sources(x);
 	write_callers(s);
 	write_latencies(s);

@@ -78,9 +78,8 @@ static const char usage[] =
 	"\n"
 	"POINT: BINARY:FUNCTION[+OFFSET], BINARY:FILE:LINE, usdt:BINARY:PROVIDER:NAME,\n"
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM], mark:NAME\n"
-	"TARGET: FILE:LINE, func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
-	"syscall:NAME,\n"
-	"comm:NAME, cgroup:PATH, rank:N, class:KIND, class:io:DEVICE\n"
+	"TARGET: FILE:LINE[-LAST], func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION,\n"
+	"syscall:NAME, comm:NAME, cgroup:PATH, rank:N, class:KIND, class:io:DEVICE\n"
 	"\n"
 	"Example: scozd -p ./server:request_done --duration 60\n"
 	"         scoz report\n";

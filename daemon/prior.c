@@ -101,6 +101,7 @@ static void take_message(struct prior *p, const struct prior_message *m, size_t 
 		e->awaited[e->n_awaited++] = m->awaited;
 	} else if (sound && m->type == PRIOR_DONE) {
 		e->replay = m->done.replay;
+		memcpy(e->through, m->done.through, sizeof(e->through));
 		memcpy(e->why, m->done.why, sizeof(e->why));
 		p->over = true;
 	} else {
@@ -182,6 +183,7 @@ struct expectations *prior_take(struct prior *p)
 		return NULL;
 	e = p->e;
 	e->replay.why = e->why;
+	e->replay.through = e->through;
 	p->e = NULL;
 	return e;
 }

@@ -47,8 +47,10 @@ static bool is_awaited(const struct awaited *a)
 
 static bool is_end(const struct prior_done *d)
 {
-	return is_text(d->why, sizeof(d->why)) && is_amount(d->replay.seconds) &&
-	       is_amount(d->replay.crowded) && is_amount(d->replay.spun);
+	return is_text(d->why, sizeof(d->why)) && is_text(d->through, sizeof(d->through)) &&
+	       is_amount(d->replay.seconds) && is_amount(d->replay.crowded) &&
+	       is_amount(d->replay.spun) && is_amount(d->replay.disk_waits) &&
+	       is_amount(d->replay.through_share);
 }
 
 bool prior_message_is_sound(const struct prior_message *m, size_t size, size_t n_points)

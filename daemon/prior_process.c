@@ -19,6 +19,7 @@
 #include "trace/trace.h"
 #include "whatif/predict.h"
 #include "whatif/strangers.h"
+#include "whatif/through.h"
 #include "whatif/waiters.h"
 
 #include <math.h>
@@ -65,6 +66,7 @@ struct process {
 	uint32_t progress[PRIOR_POINTS]; /* by number in the recording */
 	size_t n_points;
 	struct profile_replay replay;
+	struct through through;
 	char **files; /* of each target: what its binary is a link to; NULL: it is none */
 };
 
@@ -86,7 +88,10 @@ static void __attribute__((noreturn)) finish(struct process *p, const char *why)
 	struct prior_message m = { .type = PRIOR_DONE, .done.replay = p->replay };
 
 	snprintf(m.done.why, sizeof(m.done.why), "%s", why);
-	m.done.replay.why = NULL;
+	snprintf(m.done.through, sizeof(m.done.through), "%s", p->through.name);
+	m.done.replay.disk_waits = p->through.waited;
+	m.done.replay.through_share = p->through.share;
+	m.done.replay.why = m.done.replay.through = NULL;
 	send(p->socket, &m, sizeof(m), MSG_NOSIGNAL);
 	/* As long as it looks for marks nobody else is to read what anybody wrote. */
 	symbolizer_abandon();
@@ -258,7 +263,8 @@ static bool is_target(const struct process *p, size_t i, const struct predict_ta
 		       !strcmp(named->device ? named->device : named->spec, t->symbol);
 	switch (named->kind) {
 	case TARGET_LINE:
-		return t->line && t->line == named->line && ends_with_path(t->file, named->name);
+		return t->line && t->line == named->line && named->last == named->line &&
+		       ends_with_path(t->file, named->name);
 	case TARGET_FUNCTION:
 		return !t->line && t->object[0] != '[' && !strcmp(t->symbol, named->name) &&
 		       is_in_binary(p, i, t->object);
@@ -304,10 +310,19 @@ static bool is_named(const struct predict_target *t, void *arg)
 	return false;
 }
 
+/* Waiting for any disk, which is chosen by itself (choose.c) where code is not asked for. */
+static bool may_be_chosen(const struct process *p, const struct predict_target *t)
+{
+	return !strcmp(t->symbol, PREDICT_ALL_DEVICES) && p->o->model == SCOZ_MODEL_WAIT &&
+	       !p->o->n_binary_scope && !p->o->n_source_scope;
+}
+
 /* Could scozd try it, by what the options say? */
 static bool is_possible(const struct process *p, const struct predict_target *t)
 {
-	if (t->devices || (!t->line && t->object[0] == '[' && !p->o->n_kernel_scope))
+	if (t->devices)
+		return may_be_chosen(p, t) || is_named(t, (void *)p);
+	if ((!t->line && t->object[0] == '[' && !p->o->n_kernel_scope))
 		return is_named(t, (void *)p);
 	/* As by_line() of locations.c. */
 	if (t->line && (p->o->granularity == GRANULARITY_FUNCTION ||
@@ -336,7 +351,7 @@ static bool may_poll(const struct predict_target *t)
 /* Is there enough to be said of it, and is it one that the run may have? */
 static bool is_worth_telling(const struct process *p, const struct predict_target *t)
 {
-	if (is_named(t, (void *)p))
+	if (t->devices || is_named(t, (void *)p))
 		return is_possible(p, t);
 	return is_possible(p, t) && own_samples(t) >= LEAST_SAMPLES &&
 	       t->own >= LEAST_OWN * t->share && !may_poll(t);
@@ -556,6 +571,7 @@ static void __attribute__((noreturn)) replay(struct process *p)
 		first = first ? first : why;
 	}
 	tell_waiters(p, t);
+	through_find(t, &p->through, &err);
 	finish(p, any ? "" : first);
 }
 

@@ -31,8 +31,8 @@ struct prior_message {
 		struct expectation expected;
 		struct awaited awaited;
 		struct prior_done {
-			struct profile_replay replay; /* why: in @why */
-			char why[256];
+			struct profile_replay replay; /* why and through: in those */
+			char why[256], through[32];
 		} done;
 	};
 };

@@ -361,6 +361,27 @@ static void count_innermost(struct tally *t, const struct chain *c)
 	}
 }
 
+/* The majority, by the votes of all. */
+static void count_caller(struct tally *t, const struct chain *c, int credited)
+{
+	const struct expanded *x = &t->x;
+	uint32_t id = x->frame[credited].location, caller = LOCATION_NONE;
+	struct tally_sums *sum = &location_count(t, id)->sum;
+
+	for (int i = credited + 1; i < x->n && caller == LOCATION_NONE; i++) {
+		if (x->frame[i].location != id)
+			caller = x->frame[i].location;
+	}
+	if (caller == sum->caller) {
+		sum->margin += c->count;
+	} else if (sum->margin >= c->count) {
+		sum->margin -= c->count;
+	} else {
+		sum->margin = c->count - sum->margin;
+		sum->caller = caller;
+	}
+}
+
 static void count_credit(struct tally *t, const struct chain *c)
 {
 	const struct expanded *x = &t->x;
@@ -371,9 +392,10 @@ static void count_credit(struct tally *t, const struct chain *c)
 		t->counts.in_kernel += c->kernel ? c->count : 0;
 	else if (x->origin[i] == CODE_UNKNOWN && x->frame[i].location != LOCATION_NONE)
 		return; /* made while the program runs */
-	else if (x->frame[i].location != LOCATION_NONE)
+	else if (x->frame[i].location != LOCATION_NONE) {
 		count_location(t, c, x->frame[i].location, PLACE_CREDIT);
-	else if (x->origin[i] != CODE_UNKNOWN)
+		count_caller(t, c, i);
+	} else if (x->origin[i] != CODE_UNKNOWN)
 		t->counts.without_line += c->count;
 	else if (x->frame[i].binary != CHAIN_NO_BINARY &&
 		 !maps_binary_is_made(t->opt.maps, x->frame[i].binary))

@@ -40,6 +40,12 @@ struct tally_counts {
  */
 struct tally_sums {
 	uint64_t self, total, credit;
+	/*
+	 * Of a location: by which other one most of its credit was called, or LOCATION_NONE, and by
+	 * how much more than by all others; where no caller has half of it that is nearly nothing.
+	 */
+	uint32_t caller;
+	uint64_t margin;
 };
 struct tally_binary {
 	struct tally_sums sums; /* credit: to code of it of which nothing is known */

@@ -23,7 +23,7 @@ static int table_ranges(const struct target *t, const struct maptable *table,
 {
 	switch (t->kind) {
 	case TARGET_LINE:
-		return maptable_line_ranges(table, t->name, t->line, ranges, err);
+		return maptable_lines_ranges(table, t->name, t->line, t->last, ranges, err);
 	case TARGET_FILE:
 		return maptable_file_ranges(table, t->name, ranges, err);
 	case TARGET_BINARY:
@@ -51,7 +51,7 @@ static void describe(const struct target *t, const struct maptable *table,
 	n = maptable_lookup(table, ranges->r[0].start, frames, MAP_MAX_INLINE);
 	/* What is inlined into the line is somewhere else. */
 	while (t->kind == TARGET_LINE && i < n &&
-	       !(frames[i].file && frames[i].line == t->line &&
+	       !(frames[i].file && frames[i].line >= t->line && frames[i].line <= t->last &&
 		 path_ends_with(frames[i].file, t->name)))
 		i++;
 	if (i >= n || !frames[i].file)
@@ -607,9 +607,10 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
 	for (size_t i = 0; i < c->n_sites && last.code != E2BIG; i++) {
 		const struct location_site *site = &c->sites[i];
 		const struct maps_binary *b = maps_binary_known(maps, site->binary);
-		struct target t = { .kind = c->kind, .spec = c->name, .line = site->line };
+		struct target t = { .kind = c->kind, .spec = c->name };
 
 		t.name = (char *)(c->kind == TARGET_LINE ? site->file : site->function);
+		t.line = t.last = site->line;
 		if (!b && patient) {
 			resolved_target_free(ret);
 			return error_set(err, EAGAIN, "target %s: %s is still being read", c->name,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/trials.h"
-#include "daemon/choose.h"
 
 #include <math.h>
 
@@ -105,7 +104,6 @@ static void forget_code(struct entry *e)
 	e->code = NULL;
 }
 
-/* Trials that go on get a new weight, and what has since been seen of them. */
 /*
  * Waits take long to be known, and as long as the first target is not known no other is tried: so
  * the code with the most samples comes first, or the waits where there is more of these.
@@ -125,12 +123,37 @@ static void order_waits_and_code(const struct choices *c, double *weights)
 	}
 }
 
+/* Lines that have been tried, alone or together, go on being tried so. */
+static struct find_span *tried_lines(const struct trials *l, size_t *n)
+{
+	struct find_span *ret = xcalloc(l->n + 1, sizeof(*ret));
+
+	*n = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct entry *e = &l->list[i];
+
+		if (!e->trial.joint && e->chosen.kind == TARGET_LINE &&
+		    find_span_parse(e->trial.name, &ret[*n]))
+			(*n)++;
+	}
+	return ret;
+}
+
+void trials_choices(const struct trials *l, struct choices *ret)
+{
+	size_t n;
+	_cleanup_free_ struct find_span *tried = tried_lines(l, &n);
+
+	choose_targets(l->s, tried, n, ret);
+}
+
+/* Trials that go on get a new weight, and what has since been seen of them. */
 static void refresh_trials(struct trials *l)
 {
 	_cleanup_free_ double *weights = NULL;
 	struct choices c;
 
-	choose_targets(l->s, &c);
+	trials_choices(l, &c);
 	weights = xcalloc(c.n + 1, sizeof(*weights));
 	for (size_t i = 0; i < c.n; i++) /* before their names are taken */
 		weights[i] = choices_weight(&c, i, l->s->expected);

@@ -3,7 +3,7 @@
 #ifndef SCOZD_TRIALS_H
 #define SCOZD_TRIALS_H
 
-#include "daemon/session.h"
+#include "daemon/choose.h"
 #include "plan/plan.h"
 
 /* What others may know of a target under experiment; its number is that in the plan. */
@@ -34,6 +34,8 @@ void trials_set_period(struct trials *l, uint64_t period_ns);
 void trials_interrupt(struct trials *l);
 /* What to measure next, with targets named or chosen from what was sampled. */
 enum plan_answer trials_next(struct trials *l, struct plan_window *ret);
+/* What it would choose from now, most sampled first; also where targets are named. */
+void trials_choices(const struct trials *l, struct choices *ret);
 /* Nothing is left to be tried: every named target is broken. */
 bool trials_are_over(const struct trials *l);
 /* Makes it the engine's target, once a round, and publishes its mappings. */

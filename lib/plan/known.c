@@ -28,14 +28,12 @@
 
 #include "stats/stats.h"
 
-#define MIN_UNITS    10	  /* of each speedup, before anything is decided */
-#define GROWTH	     1.25 /* of the units, from look to look */
-#define ALPHA	     0.04 /* for 5 %: quantiles far out in the tails are not exact */
-#define USEFUL	     1.0  /* percent */
-#define ASK_WIDTH    0.6  /* of that: half width of the bounds */
-#define REACHABLE    0.99 /* as trust.c has it: noise of a tenth of the goal would take forever */
-#define LITTLE_NOISE 0.5
-#define HOPELESS     8 /* windows that others would have kept, of which less than a quarter was */
+#define GROWTH	  1.25 /* of the units, from look to look */
+#define ALPHA	  0.04 /* for 5 %: quantiles far out in the tails are not exact */
+#define USEFUL	  1.0  /* percent */
+#define ASK_WIDTH 0.6  /* of that: half width of the bounds */
+#define REACHABLE 0.99 /* as trust.c has it: noise of a tenth of the goal would take forever */
+#define HOPELESS  8    /* windows that others would have kept, of which less than a quarter was */
 
 bool level_is_hopeless(const struct target *t, const struct level *l)
 {

@@ -70,7 +70,9 @@ static inline bool target_is_live(const struct target *t)
 	return !t->broken && !t->no_effect && !t->waiting && !t->joint;
 }
 
-#define ROUND_TREATED 4 /* treated windows of a round at least */
+#define ROUND_TREATED 4	  /* treated windows of a round at least */
+#define MIN_UNITS     10  /* of each speedup, before anything is decided */
+#define LITTLE_NOISE  0.5 /* of what does not shrink */
 
 /* plan.c */
 uint32_t target_id(const struct target *t); /* in its windows */

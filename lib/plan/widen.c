@@ -8,8 +8,9 @@
  * speedups, third ones and so on, each as far from those before it as can be. A cell once added
  * stays.
  *
- * When. The next cell is added when those before it are known to within KNOWN_PP, or have been
- * tried so often that it is others' turn. Where the end of the run is known, only as many are added
+ * When. The next cell is added when those before it are known to within KNOWN_PP, or as well as
+ * they can be (what does not shrink is most of it), or have been tried so often that it is others'
+ * turn. Where the end of the run is known, only as many are added
  * as can get there in the time that is left, by the rate at which windows have been kept so far and
  * by the noise that they had: all at once then, so that they share the weather.
  */
@@ -72,9 +73,16 @@ static bool is_known(const struct plan *p, const struct level *l)
 	return l->units >= KNOWN_UNITS && l->width <= known_pp(p);
 }
 
+/* More windows would hardly make it better known: the rest does not shrink. */
+static bool is_as_known_as_can_be(const struct level *l)
+{
+	return l->units >= MIN_UNITS && l->width <= LITTLE_NOISE * l->fixed;
+}
+
 bool level_is_settled(const struct plan *p, const struct target *t, const struct level *l)
 {
-	return is_known(p, l) || l->precise || l->tried >= ENOUGH || level_is_hopeless(t, l);
+	return is_known(p, l) || is_as_known_as_can_be(l) || l->precise || l->tried >= ENOUGH ||
+	       level_is_hopeless(t, l);
 }
 
 bool target_is_settled(const struct plan *p, const struct target *t)

@@ -103,7 +103,8 @@ static const struct field path_fields[] = {
 static const struct field replay_fields[] = {
 	M(U32, replay, run), M(REAL, replay, seconds), M(U64, replay, events),
 	M(U64, replay, samples), M(U64, replay, lost), M(REAL, replay, crowded),
-	M(REAL, replay, spun), M(TEXT, replay, why), { 0 },
+	M(REAL, replay, spun), M(TEXT, replay, why), M(REAL, replay, disk_waits),
+	M(TEXT, replay, through), M(REAL, replay, through_share), { 0 },
 };
 static const struct field expectation_fields[] = {
 	ITEM(REAL, profile_expectation, speedup), ITEM(REAL, profile_expectation, pct),
@@ -130,6 +131,9 @@ static const struct field waiter_fields[] = {
 static const struct field waiters_fields[] = {
 	M(U32, waiters.w, run), M(TEXT, waiters.w, target), M(REAL, waiters.w, seconds),
 	M(OBJECTS, waiters, list, LIST(waiter_fields, profile_waiter)), { 0 },
+};
+static const struct field choice_fields[] = {
+	M(U32, choice, run), M(TEXT, choice, target), M(U64, choice, samples), { 0 },
 };
 static const struct field footer_fields[] = {
 	M(U32, footer, run), M(REAL, footer.f, duration_s), M(U64, footer.f, samples_total),
@@ -158,12 +162,13 @@ static const struct line_kind kinds[PROFILE_LINE_KINDS] = {
 	[LINE_SOURCE] = KIND(source, .s = { .run = 0 }),
 	[LINE_SEEN] = KIND(seen, .run = 0),
 	[LINE_PATH] = KIND(path, .p = { .run = 0 }),
-	[LINE_REPLAY] = KIND(replay, .why = ""),
+	[LINE_REPLAY] = KIND(replay, .why = "", .through = ""),
 	[LINE_EXPECTED] = KIND(expected, .e = { .target = "", .kind = "", .location = "",
 						.function = "" }),
 	[LINE_EXPECTED_NEXT] = KIND(expected_next, .e = { .target = "", .kind = "", .location = "",
 							  .after = "" }),
 	[LINE_WAITERS] = KIND(waiters, .w = { .target = "" }),
+	[LINE_CHOICE] = KIND(choice, .target = ""),
 	[LINE_FOOTER] = KIND(footer, .f = { .command_status = -1, .end = "" }),
 };
 /* clang-format on */

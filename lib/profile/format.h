@@ -24,6 +24,7 @@ enum profile_line_kind {
 	LINE_EXPECTED,
 	LINE_EXPECTED_NEXT,
 	LINE_WAITERS,
+	LINE_CHOICE,
 	LINE_FOOTER,
 	PROFILE_LINE_KINDS
 };
@@ -87,6 +88,7 @@ union profile_line {
 		struct profile_waiters w;
 		struct jsonl_list list;
 	} waiters;
+	struct profile_choice choice;
 	struct {
 		uint32_t run;
 		struct profile_footer f;

@@ -92,6 +92,9 @@ struct profile_replay {
 	uint64_t events, samples, lost;
 	double crowded, spun; /* as struct predict has them: 0 to 1 */
 	const char *why;      /* nothing is expected; else "" */
+	/* As struct through has them: @through is "" where nobody waited so. */
+	double disk_waits, through_share;
+	const char *through;
 };
 struct profile_expectation {
 	double speedup; /* 0 to 1 */
@@ -133,6 +136,13 @@ struct profile_waiters {
 	double seconds;		     /* so long it was recorded */
 	struct profile_waiter *list; /* most first; none: nobody is known to wait for it */
 	size_t n;
+};
+
+/* What targets are chosen from, at the end of the run; of several runs the last one counts. */
+struct profile_choice {
+	uint32_t run;
+	const char *target; /* TARGET notation */
+	uint64_t samples;   /* that it stands for among the others */
 };
 
 /* How often a location was seen (in scope, near the progress), for `scoz targets` and reports. */
@@ -236,6 +246,8 @@ int profile_writer_expected(struct profile_writer *w, const struct profile_expec
 			    struct error *err);
 int profile_writer_waiters(struct profile_writer *w, const struct profile_waiters *p,
 			   struct error *err);
+int profile_writer_choice(struct profile_writer *w, const struct profile_choice *c,
+			  struct error *err);
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err);
 int profile_writer_machine(struct profile_writer *w, const struct profile_machine *m,
@@ -292,6 +304,8 @@ struct profile {
 	size_t n_expected_next;
 	struct profile_waiters *waiters; /* of all runs */
 	size_t n_waiters;
+	struct profile_choice *choices; /* of all runs, most sampled first in each */
+	size_t n_choices;
 	bool truncated;	      /* last line incomplete, or the last run without footer */
 	size_t skipped_lines; /* cut off by a crash or a full disk: nothing else is skipped */
 	size_t unknown_lines; /* kinds that a later scoz added: ignored */

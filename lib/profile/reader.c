@@ -18,7 +18,7 @@ struct reader {
 	union profile_line l;
 	size_t cap_runs, cap_progress, cap_targets, cap_windows, cap_samples, cap_latencies;
 	size_t cap_machines, cap_processes, cap_sources, cap_seen, cap_paths;
-	size_t cap_replays, cap_expected, cap_expected_next, cap_waiters;
+	size_t cap_replays, cap_expected, cap_expected_next, cap_waiters, cap_choices;
 	size_t first_sample;		/* of this run */
 	size_t *kept, n_kept, cap_kept; /* windows of this run, see push_kept() */
 };
@@ -351,6 +351,16 @@ static int read_waiters(struct reader *r)
 	return 0;
 }
 
+static int read_choice(struct reader *r)
+{
+	struct profile *p = r->p;
+
+	r->l.choice.run = p->n_runs - 1;
+	array_reserve(p->choices, r->cap_choices, p->n_choices + 1);
+	p->choices[p->n_choices++] = r->l.choice;
+	return 0;
+}
+
 static int read_frequency(struct reader *r)
 {
 	struct profile_header *h = &this_run(r)->header;
@@ -387,7 +397,8 @@ static int take_line(struct jsonl_reader *in, size_t kind)
 		[LINE_SOURCE] = read_source,	 [LINE_SEEN] = read_seen,
 		[LINE_PATH] = read_path,	 [LINE_REPLAY] = read_replay,
 		[LINE_EXPECTED] = read_expected, [LINE_EXPECTED_NEXT] = read_expected_next,
-		[LINE_WAITERS] = read_waiters,	 [LINE_FOOTER] = read_footer,
+		[LINE_WAITERS] = read_waiters,	 [LINE_CHOICE] = read_choice,
+		[LINE_FOOTER] = read_footer,
 	};
 
 	return readers[kind]((struct reader *)in);
@@ -545,6 +556,7 @@ void profile_free(struct profile *p)
 	free(p->expected);
 	free(p->expected_next);
 	free(p->waiters);
+	free(p->choices);
 	free(p->latencies);
 	free(p->path);
 	free(impl);

@@ -354,6 +354,15 @@ int profile_writer_waiters(struct profile_writer *w, const struct profile_waiter
 	return write_line(w, LINE_WAITERS, &l, err);
 }
 
+int profile_writer_choice(struct profile_writer *w, const struct profile_choice *c,
+			  struct error *err)
+{
+	union profile_line l = { .choice = *c };
+
+	l.choice.run = w->run;
+	return write_line(w, LINE_CHOICE, &l, err);
+}
+
 int profile_writer_samples(struct profile_writer *w, const struct profile_sample *s, size_t n,
 			   struct error *err)
 {

@@ -24,7 +24,7 @@ static const char point_forms[] =
 	"a point is BINARY:FUNCTION[+OFFSET], BINARY:FILE:LINE, usdt:BINARY:PROVIDER:NAME, "
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM] or mark:NAME";
 static const char target_forms[] =
-	"a target is FILE:LINE, func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
+	"a target is FILE:LINE[-LAST], func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
 	"syscall:NAME, comm:NAME, cgroup:PATH, rank:N, class:on, class:off, class:io, "
 	"class:io:DEVICE or class:other";
 
@@ -495,6 +495,9 @@ static int parse_target_rank(const char *rest, struct target *ret, struct error 
 static int parse_target_line(const char *spec, struct target *ret, struct error *err)
 {
 	const char *colon = find_last_colon(spec), *dot = strrchr(spec, '.');
+	_cleanup_free_ char *first = NULL;
+	const char *dash;
+	int r;
 
 	if (!colon) {
 		bool file = strchr(spec, '/') || (dot && dot[1]);
@@ -504,7 +507,9 @@ static int parse_target_line(const char *spec, struct target *ret, struct error 
 	}
 	if (colon == spec)
 		return error_set(err, EINVAL, "'%s': FILE is empty: write FILE:LINE", spec);
-	if (!all_digits(colon + 1))
+	dash = strchr(colon, '-');
+	first = dash ? xstrndup(colon + 1, dash - colon - 1) : xstrdup(colon + 1);
+	if (!all_digits(first) || (dash && !all_digits(dash + 1)))
 		return error_set(err, EINVAL,
 				 "'%s': '%s' is not a line number, and '%.*s' is no kind of "
 				 "target; %s",
@@ -513,7 +518,14 @@ static int parse_target_line(const char *spec, struct target *ret, struct error 
 	if (colon[-1] == ':')
 		return error_set(err, EINVAL, "'%s': one ':' stands between FILE and LINE", spec);
 	ret->name = unescape_colons(spec, colon - spec);
-	return parse_line(colon + 1, spec, "FILE:LINE", &ret->line, err);
+	r = parse_line(first, spec, "FILE:LINE", &ret->line, err);
+	ret->last = ret->line;
+	if (!r && dash)
+		r = parse_line(dash + 1, spec, "FILE:LINE-LAST", &ret->last, err);
+	if (!r && ret->last < ret->line)
+		r = error_set(err, EINVAL, "'%s': lines go from the smaller to the larger: %u-%u",
+			      spec, ret->last, ret->line);
+	return r;
 }
 
 /* A line has no prefix, which any text begins with: it comes last. */
@@ -555,7 +567,8 @@ char *target_text(const struct target *t)
 	if (t->kind == TARGET_LINE) {
 		_cleanup_free_ char *file = escape_colons(t->name);
 
-		return xasprintf("%s:%u", file, t->line);
+		return t->last > t->line ? xasprintf("%s:%u-%u", file, t->line, t->last)
+					 : xasprintf("%s:%u", file, t->line);
 	}
 	return xasprintf("%s%s%s%s%s%s", prefix, t->name, t->binary ? "@" : "",
 			 t->binary ? t->binary : "", t->device ? ":" : "",

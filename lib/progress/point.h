@@ -33,7 +33,7 @@ int point_parse(const char *text, struct point *ret, struct error *err);
 void point_free(struct point *p);
 
 enum target_kind {
-	TARGET_LINE,	 /* FILE:LINE */
+	TARGET_LINE,	 /* FILE:LINE[-LAST] */
 	TARGET_FUNCTION, /* func:NAME[@BINARY] */
 	TARGET_FILE,	 /* file:GLOB */
 	TARGET_BINARY,	 /* bin:GLOB */
@@ -47,10 +47,10 @@ enum target_kind {
 struct target {
 	enum target_kind kind;
 	char *spec;
-	char *name;   /* FILE, function, glob, class, path, number of the rank */
-	char *binary; /* of func:NAME@BINARY, else NULL */
-	char *device; /* of class:io:DEVICE, else NULL */
-	uint32_t line;
+	char *name;	     /* FILE, function, glob, class, path, number of the rank */
+	char *binary;	     /* of func:NAME@BINARY, else NULL */
+	char *device;	     /* of class:io:DEVICE, else NULL */
+	uint32_t line, last; /* of several lines; of one they are equal */
 };
 int target_parse(const char *text, struct target *ret, struct error *err);
 void target_free(struct target *t);

@@ -109,6 +109,9 @@ int maptable_functions_ranges(const struct maptable *t, const char *glob, struct
 			      struct error *err);
 int maptable_line_ranges(const struct maptable *t, const char *file, uint32_t line,
 			 struct addr_ranges *ret, struct error *err);
+/* Of all lines from @first to @last. */
+int maptable_lines_ranges(const struct maptable *t, const char *file, uint32_t first, uint32_t last,
+			  struct addr_ranges *ret, struct error *err);
 int maptable_file_ranges(const struct maptable *t, const char *glob, struct addr_ranges *ret,
 			 struct error *err);
 int maptable_all_ranges(const struct maptable *t, struct addr_ranges *ret, struct error *err);

@@ -492,15 +492,18 @@ static bool *match_files(const struct maptable *t, const char *file, const char 
 }
 
 /* Code of the marked files; @line 0: any line. Calls inlined from there count as well. */
-static void file_line_ranges(const struct maptable *t, const bool *files, uint32_t line,
-			     struct addr_ranges *ret)
+/* @first 0: all lines. */
+static void file_lines_ranges(const struct maptable *t, const bool *files, uint32_t first,
+			      uint32_t last, struct addr_ranges *ret)
 {
 	_cleanup_free_ bool *scope = xcalloc(t->n_scope, sizeof(*scope));
 	size_t cap = 0;
 
 	for (uint32_t i = 0; i + 1 < t->n_row; i++) {
+		uint32_t line = t->row_line[i] & ROW_LINE;
+
 		if (t->row_file[i] != NONE && files[t->row_file[i]] &&
-		    (!line || (t->row_line[i] & ROW_LINE) == line))
+		    (!first || (line >= first && line <= last)))
 			add_range(ret, &cap, t->h->base + t->row_off[i],
 				  t->h->base + t->row_off[i + 1]);
 	}
@@ -508,7 +511,7 @@ static void file_line_ranges(const struct maptable *t, const bool *files, uint32
 		const struct table_scope *s = &t->scope[i];
 
 		scope[i] = s->call_file != NONE && files[s->call_file] &&
-			   (!line || s->call_line == line);
+			   (!first || (s->call_line >= first && s->call_line <= last));
 	}
 	add_marked_scopes(t, scope, ret, &cap);
 	addr_ranges_sort_merge(ret);
@@ -627,19 +630,25 @@ void maptable_statements(const struct maptable *t, uint64_t start, uint64_t end,
 int maptable_line_ranges(const struct maptable *t, const char *file, uint32_t line,
 			 struct addr_ranges *ret, struct error *err)
 {
+	return maptable_lines_ranges(t, file, line, line, ret, err);
+}
+
+int maptable_lines_ranges(const struct maptable *t, const char *file, uint32_t first, uint32_t last,
+			  struct addr_ranges *ret, struct error *err)
+{
 	_cleanup_free_ bool *files = NULL;
 	bool any;
 
 	*ret = (struct addr_ranges){ 0 };
 	if (!t->n_row)
 		return no_lines(t, err);
-	if (!line)
+	if (!first)
 		return error_set(err, ENOENT, "%s:0 is not a line: lines count from 1", file);
 	files = match_files(t, file, NULL, &any);
 	if (!any)
 		return no_file(t, file, err);
-	file_line_ranges(t, files, line, ret);
-	return ret->n ? 0 : no_line(t, files, file, line, err);
+	file_lines_ranges(t, files, first, last, ret);
+	return ret->n ? 0 : no_line(t, files, file, first, err);
 }
 
 int maptable_file_ranges(const struct maptable *t, const char *glob, struct addr_ranges *ret,
@@ -654,7 +663,7 @@ int maptable_file_ranges(const struct maptable *t, const char *glob, struct addr
 	files = match_files(t, NULL, glob, &any);
 	if (!any)
 		return no_file(t, glob, err);
-	file_line_ranges(t, files, 0, ret);
+	file_lines_ranges(t, files, 0, 0, ret);
 	return ret->n ? 0 : no_file(t, glob, err);
 }
 

@@ -23,7 +23,8 @@ static void expect(struct expectations *e, const char *target, uint32_t progress
 static void add(struct choices *c, const char *name, uint64_t samples)
 {
 	array_reserve(c->list, c->cap, c->n + 1);
-	c->list[c->n++] = (struct choice){ { .name = xstrdup(name) }, samples };
+	c->list[c->n++] =
+		(struct choice){ .target = { .name = xstrdup(name) }, .samples = samples };
 }
 
 static struct choices sampled(void)

@@ -123,6 +123,47 @@ static void check_line_both_ways(const struct maptable *t, const char *mark)
 	addr_ranges_free(&r);
 }
 
+static bool is_in(const struct addr_ranges *r, uint64_t addr)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (addr >= r->r[i].start && addr < r->r[i].end)
+			return true;
+	return false;
+}
+
+/* Of several lines: all that each of them has, with or without code between them. */
+static void check_lines(const struct maptable *t)
+{
+	uint32_t first = line_of(sample, "inner"), last = line_of(sample, "call-middle");
+	struct addr_ranges all, one;
+	uint64_t sum = 0, covered = 0;
+	struct error err;
+
+	if (first > last) {
+		uint32_t l = first;
+
+		first = last;
+		last = l;
+	}
+	assert_int_equal(maptable_lines_ranges(t, "sample.c", first, last, &all, &err), 0);
+	for (size_t i = 0; i < all.n; i++)
+		sum += all.r[i].end - all.r[i].start;
+	for (uint32_t line = first; line <= last; line++) {
+		if (maptable_line_ranges(t, "sample.c", line, &one, &err))
+			continue;
+		for (size_t i = 0; i < one.n; i++) {
+			for (uint64_t a = one.r[i].start; a < one.r[i].end; a++) {
+				assert_true(is_in(&all, a));
+				covered++;
+			}
+		}
+		addr_ranges_free(&one);
+	}
+	assert_true(sum > 0 && covered >= sum); /* lines share what is inlined into one of them */
+	addr_ranges_free(&all);
+	assert_int_equal(maptable_lines_ranges(t, "sample.c", 900, 999, &all, &err), -ENOENT);
+}
+
 /* work() -> middle() -> inner(), with the right line in every frame. */
 static void check_chain(const struct maptable *t)
 {
@@ -172,6 +213,7 @@ static void check_dwarf(const struct maptable *t)
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		check_function_both_ways(t, functions[i]);
 	check_chain(t);
+	check_lines(t);
 	assert_int_equal(maptable_function_address(t, "work", &addr, &err), 0);
 	assert_true(chain_has_function(t, addr, "work"));
 	assert_int_equal(maptable_function_address(t, "inner", &addr, &err), -ENOENT);

@@ -497,6 +497,30 @@ static void test_precision_as_reported(void **state)
 	assert_true(fixed > 2);
 }
 
+/* More windows would not make the first target better known: it does not keep others from theirs.
+ */
+static void test_what_does_not_shrink(void **state)
+{
+	static struct run r;
+
+	(void)state;
+	for (int crowded = 0; crowded < 2; crowded++) {
+		struct rng rng = { 5 };
+		struct plan_window a;
+
+		r = (struct run){ .p = create(false, 0) };
+		plan_add_target(r.p, "a", 2);
+		plan_add_target(r.p, "b", 1);
+		for (int i = 0; i < 110 && plan_next(r.p, &a) == PLAN_MEASURE; i++) {
+			r.crowded = crowded && a.speedup > 0 ? 0.9 : 0;
+			step(&r, 0.15 * normal(&rng), NULL);
+		}
+		/* Beside noise of as much it would be the first one's turn all the time. */
+		assert_int_equal(plan_state(r.p, 1).open > 0, crowded);
+		plan_free(r.p);
+	}
+}
+
 /* ---- as many cells as the time allows ---- */
 
 static size_t cells_open(const struct plan *p, int targets)
@@ -678,6 +702,7 @@ int main(void)
 		cmocka_unit_test(test_hopeless),
 		cmocka_unit_test(test_precision_in_bad_weather),
 		cmocka_unit_test(test_precision_as_reported),
+		cmocka_unit_test(test_what_does_not_shrink),
 		cmocka_unit_test(test_widening),
 		cmocka_unit_test(test_cells_get_known),
 		cmocka_unit_test(test_asked),

@@ -202,12 +202,30 @@ static void check_device(const char *text, const char *device)
 	target_free(&t);
 }
 
+static void check_lines(const char *text, const char *file, uint32_t first, uint32_t last)
+{
+	_cleanup_free_ char *again = NULL, *shortest = xasprintf("%s:%u", file, first);
+	struct target t;
+
+	assert_int_equal(target_parse(text, &t, NULL), 0);
+	assert_int_equal(t.kind, TARGET_LINE);
+	assert_string_equal(t.name, file);
+	assert_int_equal(t.line, first);
+	assert_int_equal(t.last, last);
+	again = target_text(&t);
+	assert_string_equal(again, first == last ? shortest : text);
+	target_free(&t);
+}
+
 static void test_targets(void **state)
 {
 	(void)state;
 	check_target("func\\:x.c:7", TARGET_LINE, "func:x.c", NULL, 7);
 	check_target("a.c:7", TARGET_LINE, "a.c", NULL, 7);
 	check_target("src/x/a.cc:70", TARGET_LINE, "src/x/a.cc", NULL, 70);
+	check_lines("a-1.c:684-687", "a-1.c", 684, 687);
+	check_lines("a.c:7", "a.c", 7, 7);
+	check_lines("a.c:7-7", "a.c", 7, 7);
 	check_target("func:work", TARGET_FUNCTION, "work", NULL, 0);
 	check_target("func:a::b<c>@/x/y@2", TARGET_FUNCTION, "a::b<c>", "/x/y@2", 0);
 	check_target("file:*/fs/*.c", TARGET_FILE, "*/fs/*.c", NULL, 0);
@@ -233,6 +251,11 @@ static void test_targets(void **state)
 	check_bad_target("a.c", "did you mean 'file:a.c'");
 	check_bad_target("a.c:x", "not a line number");
 	check_bad_target("a.c:0", "counted from 1");
+	check_bad_target("a.c:7-", "not a line number");
+	check_bad_target("a.c:-7", "not a line number");
+	check_bad_target("a.c:7-9-11", "not a line number");
+	check_bad_target("a.c:9-7", "from the smaller to the larger: 7-9");
+	check_bad_target("a.c:7-99999999999", "too large");
 	check_bad_target(":3", "FILE is empty");
 	check_bad_target("ns::3", "one ':'");
 	check_bad_target("func:", "NAME is empty");

@@ -85,6 +85,7 @@ static void test_texts(void **state)
 	NO_END(awaited, awaited.by[EXPECTED_WAITERS - 1].name);
 	NO_END(awaited, awaited.by[EXPECTED_WAITERS - 1].wait);
 	NO_END(done, done.why);
+	NO_END(done, done.through);
 }
 
 static void test_numbers(void **state)
@@ -115,6 +116,8 @@ static void test_numbers(void **state)
 	NOT(done, done.replay.seconds, INFINITY);
 	NOT(done, done.replay.crowded, NAN);
 	NOT(done, done.replay.spun, -1);
+	NOT(done, done.replay.disk_waits, NAN);
+	NOT(done, done.replay.through_share, INFINITY);
 }
 
 int main(void)

@@ -135,14 +135,35 @@ static void check_best(const json_t *t)
 /* The contract's keys, in its order, with its types. */
 static void check_schema(const json_t *o)
 {
-	static const char *const order[] = {
-		"schema",	  "profile",  "engine",	  "model",	    "mode",
-		"frequency_hz",	  "seed",     "command",  "command_status", "host",
-		"kernel",	  "runs",     "complete", "duration_s",	    "inserted_delay_s",
-		"owed_delay_s",	  "windows",  "samples",  "progress",	    "targets",
-		"reasons",	  "warnings", "notes",	  "machine",	    "processes",
-		"chosen_samples", "replay",   "next"
-	};
+	static const char *const order[] = { "schema",
+					     "profile",
+					     "engine",
+					     "model",
+					     "mode",
+					     "frequency_hz",
+					     "seed",
+					     "command",
+					     "command_status",
+					     "host",
+					     "kernel",
+					     "runs",
+					     "complete",
+					     "duration_s",
+					     "inserted_delay_s",
+					     "owed_delay_s",
+					     "windows",
+					     "samples",
+					     "progress",
+					     "targets",
+					     "reasons",
+					     "warnings",
+					     "notes",
+					     "machine",
+					     "processes",
+					     "chosen_samples",
+					     "choices",
+					     "replay",
+					     "next" };
 	const json_t *w, *v;
 	const char *key;
 	size_t i = 0;
@@ -468,6 +489,7 @@ static void test_replay(void **state)
 		  .at = none,
 		  .n_at = 1 },
 	};
+	struct fixture_target lines[] = { targets[0], targets[1] };
 	struct fixture f = fixture;
 	char *verdicts[2] = { xstrdup(""), xstrdup("") };
 	const json_t *o, *row;
@@ -531,6 +553,34 @@ static void test_replay(void **state)
 	assert_non_null(strstr(out_text, "<tr><td>func:other@bar</td><td>8.0 [4.0, 16.0]</td>"
 					 "<td>50 % less time</td></tr>"));
 
+	/* For whom is waited while a disk is busy: by name. */
+	assert_null(strstr(out_text, "tasks waited for disks"));
+	f.through = "jbd2/loop0-8";
+	make(&f);
+	setenv("COLUMNS", "300", 1);
+	run(cmd_report, path, NULL);
+	assert_non_null(strstr(
+		out_text, "in the first 3.0 s 1.7 tasks waited for disks at a time: 93 % of "
+			  "that until jbd2/loop0-8 was done, which is not profiled (the thread "
+			  "of the kernel that commits the journal of a file system)"));
+	unsetenv("COLUMNS");
+	assert_int_equal(run(cmd_report, "--json", path, NULL), EXIT_DONE);
+	all = parse_report();
+	o = get(get(all, "replay", JSON_OBJECT), "through", JSON_OBJECT);
+	assert_string_equal(text_at(o, "name"), "jbd2/loop0-8");
+	assert_true(number_at(o, "share_pct") == 93);
+	json_decref(all);
+	f.through = NULL;
+
+	/* Of several lines that were measured as one, none is left. */
+	lines[0].t.name = "bar.c:28-31";
+	f.targets = lines;
+	make(&f);
+	run(cmd_report, path, NULL);
+	assert_null(strstr(out_text, "\n  bar.c:30: 3.0"));
+	assert_non_null(strstr(out_text, "\n  func:other@bar: 8.0"));
+	f.targets = fixture.targets;
+
 	/* Before the first window it is all there is, and concludes nothing. */
 	f.n_targets = 0;
 	make(&f);
@@ -540,6 +590,33 @@ static void test_replay(void **state)
 	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_NOTHING);
 	assert_non_null(strstr(out_text, "<h1 class=\"headline\">Nothing is known about the "));
 	assert_non_null(strstr(out_text, "<summary>Not measured (5): "));
+}
+
+/* What was chosen from, in its order; of two runs that of the last one. */
+static void test_choices(void **state)
+{
+	static const struct profile_choice all[] = { { 0, "bar.c:684-687", 500 },
+						     { 0, "class:io", 70 } };
+	struct fixture f = fixture;
+	const json_t *list;
+	json_t *report;
+
+	(void)state;
+	f.choices = all;
+	for (f.n_choices = 0; f.n_choices <= 2; f.n_choices += 2) {
+		make(&f);
+		assert_int_equal(run(cmd_report, "--json", path, NULL), EXIT_DONE);
+		report = parse_report();
+		list = get(report, "choices", JSON_ARRAY);
+		assert_int_equal(json_array_size(list), f.n_choices);
+		if (f.n_choices) {
+			assert_string_equal(text_at(json_array_get(list, 0), "target"),
+					    "bar.c:684-687");
+			assert_true(number_at(json_array_get(list, 0), "samples") == 500);
+			assert_string_equal(text_at(json_array_get(list, 1), "target"), "class:io");
+		}
+		json_decref(report);
+	}
 }
 
 static void test_phases(void **state)
@@ -797,11 +874,11 @@ int main(void)
 		cmocka_unit_test(test_long_names),     cmocka_unit_test(test_json),
 		cmocka_unit_test(test_inserted_delay), cmocka_unit_test(test_table),
 		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_replay),	       cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_nothing_more),   cmocka_unit_test(test_cut_off),
-		cmocka_unit_test(test_errors),	       cmocka_unit_test(test_export_coz),
-		cmocka_unit_test(test_export_csv),     cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_replay),	       cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_phases),	       cmocka_unit_test(test_nothing_more),
+		cmocka_unit_test(test_cut_off),	       cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_export_coz),     cmocka_unit_test(test_export_csv),
+		cmocka_unit_test(test_targets),	       cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

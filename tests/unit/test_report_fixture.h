@@ -45,6 +45,9 @@ struct fixture {
 	size_t n_expected;
 	const struct profile_waiters *waiters;
 	size_t n_waiters;
+	const char *through; /* waits for disks, NULL: nobody */
+	const struct profile_choice *choices;
+	size_t n_choices;
 };
 
 static inline double fixture_uniform(struct rng *r)
@@ -180,13 +183,20 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 	if (!r && f->n_expected)
 		r = profile_writer_replay(
 			w,
-			&(struct profile_replay){
-				.seconds = 3, .events = 12345, .samples = 3000, .why = "" },
+			&(struct profile_replay){ .seconds = 3,
+						  .events = 12345,
+						  .samples = 3000,
+						  .why = "",
+						  .disk_waits = 1.7,
+						  .through_share = 0.93,
+						  .through = f->through ? f->through : "" },
 			err);
 	for (size_t i = 0; !r && i < f->n_expected; i++)
 		r = profile_writer_expected(w, &f->expected[i], err);
 	for (size_t i = 0; !r && i < f->n_waiters; i++)
 		r = profile_writer_waiters(w, &f->waiters[i], err);
+	for (size_t i = 0; !r && i < f->n_choices; i++)
+		r = profile_writer_choice(w, &f->choices[i], err);
 	if (!r && f->footer)
 		r = profile_writer_finish(w, &footer, err);
 	profile_writer_close(w);

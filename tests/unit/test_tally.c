@@ -310,13 +310,57 @@ static void test_made(void **state)
 	tear_down(&f);
 }
 
+/* @count samples in work() that @vaddr + 1 returns to. */
+static void sample_called(struct fixture *f, uint64_t vaddr, uint64_t count)
+{
+	struct chain *c = xcalloc(1, CHAIN_SIZE(2));
+	uint64_t work = START + (f->program.offset - f->program.pgoff);
+
+	c->count = count;
+	c->pid = PID;
+	c->n = 2;
+	for (int i = 0; i < 2; i++)
+		maps_resolve(f->maps, PID, i ? work + vaddr - f->program.vaddr : work,
+			     &c->frame[i].binary, &c->frame[i].place);
+	assert_true(chains_add(&f->chains, c));
+	free(c);
+}
+
+/* By which line a line was called for most of its samples, and by how much more than by others. */
+static void test_caller(void **state)
+{
+	struct addr_ranges main;
+	struct tally_sums sums;
+	struct fixture f;
+
+	(void)state;
+	set_up(&f, "caller");
+	assert_int_equal(
+		maptable_line_ranges(maps_binary(f.maps, 1)->table, "tally.c", 3, &main, NULL), 0);
+	sample(&f, PID, 3); /* by nobody */
+	sample_called(&f, main.r[0].start, 10);
+	tally_add(f.tally, &f.chains);
+	sums = sums_of(&f, "tally.c:2");
+	assert_int_equal(sums.credit, 13);
+	assert_string_equal(strrchr(locations_get(f.locations, sums.caller)->target, ':'), ":3");
+	assert_int_equal(sums.margin, 7);
+	chains_clear(&f.chains);
+	sample(&f, PID, 20);
+	tally_add(f.tally, &f.chains);
+	sums = sums_of(&f, "tally.c:2");
+	assert_int_equal(sums.caller, LOCATION_NONE);
+	assert_int_equal(sums.margin, 13);
+	addr_ranges_free(&main);
+	tear_down(&f);
+}
+
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chains),	  cmocka_unit_test(test_later),
-		cmocka_unit_test(test_never),	  cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_watched),
-		cmocka_unit_test(test_made),
+		cmocka_unit_test(test_caller),	cmocka_unit_test(test_chains),
+		cmocka_unit_test(test_later),	cmocka_unit_test(test_never),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_watched), cmocka_unit_test(test_made),
 	};
 
 	sysroot = scratch;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "record/recording.h"
+#include "whatif/through.h"
 #include "whatif/waiters.h"
 
 #define MS 1000000ull
@@ -129,6 +130,77 @@ static void test_waiters(void **state)
 	trace_free(t);
 }
 
+static void request(uint64_t ms, enum trace_type type, uint32_t id)
+{
+	put((struct trace_event){
+		.type = type, .time = ms, .thread = TRACE_NONE, .other = 0, .stack = id });
+}
+
+/*
+ * A second in tenths: READER waits 100 ms for what commits a journal, while the disk is busy for 70
+ * of them; then in the same tenth for the disk itself, 10 ms; POLLER waits for one who is recorded,
+ * and IDLER for a worker of the kernel that has nothing to do with the disk.
+ */
+static void write_disk_waits(void)
+{
+	static const char *const names[] = { "reader", "poll", "idle", "jbd2/loop0-8",
+					     "kworker/1:2" };
+	const struct trace_header h = { MS, "", "command", "", "", "", 4 };
+	const struct trace_footer f = { 2000 * MS, 0, -1, "done" };
+	struct error err;
+
+	assert_int_equal(trace_writer_open(path, &h, &writer, &err), 0);
+	trace_write_process(writer, 0, 70, "program");
+	trace_write_device(writer, "loop0");
+	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++)
+		trace_write_thread(writer, &(struct trace_thread){ 70 + i, 70, 0, names[i] });
+	for (uint32_t i = 0; i < 3; i++)
+		follow(i, TRACE_RUNS);
+	for (uint64_t turn = 0; turn < 10; turn++) {
+		uint64_t t = 200 * turn;
+
+		blocks(t, 0, TRACE_WAIT_OTHER);
+		blocks(t, 1, TRACE_WAIT_FUTEX);
+		request(t + 10, TRACE_ISSUE, 1);
+		request(t + 20, TRACE_ISSUE, 2);
+		request(t + 60, TRACE_COMPLETE, 1);
+		request(t + 80, TRACE_COMPLETE, 2);
+		wakes(t + 100, 0, TRACE_BY_THREAD, 3);
+		wakes(t + 100, 1, TRACE_BY_THREAD, 0);
+		blocks(t + 110, 2, TRACE_WAIT_OTHER);
+		wakes(t + 150, 2, TRACE_BY_THREAD, 4);
+		blocks(t + 160, 0, TRACE_WAIT_IO);
+		wakes(t + 170, 0, TRACE_BY_DEVICE, 0);
+	}
+	assert_int_equal(trace_writer_close(writer, &f, &err), 0);
+}
+
+static void test_through(void **state)
+{
+	struct through found;
+	struct error err;
+	struct trace *t;
+
+	(void)state;
+	write_disk_waits();
+	if (trace_open(path, &t, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(through_find(t, &found, &err), 0);
+	assert_string_equal(found.name, "jbd2/loop0-8");
+	assert_float_equal(found.share, 70.0 / 80, 0.001);
+	assert_float_equal(found.waited, 0.8 / 1.97, 0.001);
+	trace_free(t);
+
+	/* Nobody else, and no disk. */
+	write_recording();
+	if (trace_open(path, &t, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(through_find(t, &found, &err), 0);
+	assert_string_equal(found.name, "");
+	assert_true(found.share == 0 && found.waited == 0);
+	trace_free(t);
+}
+
 static int remove_file(void **state)
 {
 	(void)state;
@@ -138,7 +210,8 @@ static int remove_file(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waiters) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waiters),
+					    cmocka_unit_test(test_through) };
 
 	snprintf(path, sizeof(path), "/tmp/scoz-test-waiters-%d", getpid());
 	return cmocka_run_group_tests(tests, NULL, remove_file);

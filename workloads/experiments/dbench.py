@@ -20,7 +20,7 @@ class Main(Experiment):
     points = ["op=syscall:pwrite64:dbench"]
     changes = [
         Change("read", "in memory: without reading (a load file of its own)", "syscall:pread64", cheaper=100, sign=1, at_least=5),
-        Change("fsync", "without fsync (eatmydata)", "syscall:fsync", cheaper=100, options=["--waits"], sign=1),
+        Change("fsync", "without fsync (eatmydata)", "syscall:fsync", cheaper=100, options=["--waits"], replay="class:io", sign=1),
     ]
     options = ["-k", "auto"]  # what is slow here is the kernel
     # Where it has its lines the paper's scope is fs/*; functions have no files.

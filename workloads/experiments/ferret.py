@@ -34,7 +34,7 @@ class Main(Experiment):
     changes = [
         Change("O2", "the ranking's distances compiled with -O2", RANKING, sign=1, at_least=10),
         # A second thread is no faster one: it is where a core has nothing else to do.
-        Change("threads", "two threads for ranking", RANKING, cheaper=50, sign=1, at_least=10),
+        Change("threads", "two threads for ranking", RANKING, cheaper=50, at_most=True, sign=1, at_least=10),
     ]
 
     def prepare(self):

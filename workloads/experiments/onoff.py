@@ -18,7 +18,7 @@ class Main(Experiment):
     expected = ["compute_heavy", "compute_light", "barrier_io.c:", "bin:barrier_io"]
     named = [Named("BCOZ", "compute_heavy", "barrier_io.c", title="compute_heavy() (case 1)")]
     changes = [
-        Change("reads", "case 2: without the reads", "syscall:pread64", cheaper=100, options=["--waits"], sign=1, at_least=10),
+        Change("reads", "case 2: without the reads", "syscall:pread64", cheaper=100, options=["--waits"], replay="class:io", sign=1, at_least=10),
         Change("heavy", "case 1: half of the computing", "func:compute_heavy", cheaper=50, sign=1, at_least=10, quick="50"),
         Change("idle", "case 2: half of the computing, which is not waited for", "func:compute_heavy", cheaper=50, sign=0),
     ]

@@ -25,8 +25,8 @@ class Main(Experiment):
     seconds = 30
     expected = ["bin:postgres", "func:", "kernel:"]
     changes = [
-        Change("fsync", "fsync off", "syscall:fdatasync", cheaper=100, options=["--waits"], sign=1, at_least=10),
-        Change("asynchronous", "synchronous_commit off", "syscall:fdatasync", cheaper=100, options=["--waits"], sign=1),
+        Change("fsync", "fsync off", "syscall:fdatasync", cheaper=100, options=["--waits"], replay="class:io", sign=1, at_least=10),
+        Change("asynchronous", "synchronous_commit off", "syscall:fdatasync", cheaper=100, options=["--waits"], replay="class:io", sign=1),
         # Reading only. What is found is not looked for, checked and copied either.
         Change("buffers", "shared_buffers 64 MB instead of 128 kB", "syscall:pread64", cheaper=100),
     ]

@@ -25,7 +25,7 @@ class Main(Experiment):
     changes = [
         Change("hash", "hash-max-listpack-entries 128 instead of 1000000", "func:lpFind@redis-server",
                cheaper=100, sign=1, at_least=30),
-        Change("append", "appendfsync everysec instead of always", "syscall:fdatasync", cheaper=100, options=["--waits"], sign=1),
+        Change("append", "appendfsync everysec instead of always", "syscall:fdatasync", cheaper=100, options=["--waits"], replay="class:io", sign=1),
     ]
     named = [Named(None, "lpFind", title="lpFind()")]
 

@@ -17,8 +17,9 @@ class Main(Parsec):
     flags = ["-DENABLE_THREADS"]
     needs = [Source("parsec", "pkgs/kernels/streamcluster/src/streamcluster.cpp"), Program("g++", "g++")]
     unit = "points"
-    changes = [Change("barrier", "pthread_barrier instead of PARSEC's", "func:parsec_barrier_wait@streamcluster", cheaper=100, sign=1,
-                      at_least=20)]
+    # Faster where threads are more than cores, as in the papers; where each has one, who spins is there sooner.
+    changes = [Change("barrier", "pthread_barrier instead of PARSEC's", "func:parsec_barrier_wait@streamcluster", cheaper=100,
+                      at_most=True, at_least=5)]
     named = [Named("COZ", "parsec_barrier")]
     expected = ["parsec_barrier.cpp:"]
 

@@ -16,10 +16,10 @@ class Main(Filebench):
     rounds, measure_seconds = 4, 3
     expected = ["kernel:", "jbd2", "unlink", "bin:"]
     changes = [
-        Change("memory", "in memory (tmpfs)", "syscall:fsync", options=["--waits"], sign=1, at_least=20),
-        Change("device", "a device in memory, the same file system and journal", "syscall:fsync", options=["--waits"]),
-        Change("barrier", "the disk's cache is not flushed (mount -o barrier=0)", "syscall:fsync", options=["--waits"]),
-        Change("nojournal", "no journal (mkfs -O ^has_journal)", "syscall:fsync", options=["--waits"]),
+        Change("memory", "in memory (tmpfs)", "syscall:fsync", options=["--waits"], replay="class:io", sign=1, at_least=20),
+        Change("device", "a device in memory, the same file system and journal", "syscall:fsync", options=["--waits"], replay="class:io"),
+        Change("barrier", "the disk's cache is not flushed (mount -o barrier=0)", "syscall:fsync", options=["--waits"], replay="class:io"),
+        Change("nojournal", "no journal (mkfs -O ^has_journal)", "syscall:fsync", options=["--waits"], replay="class:io"),
     ]
 
     def changed_folder(self, name):

@@ -19,7 +19,6 @@ from .figure import draw
 from .machine import Failed, tail
 
 PATIENCE = 600  # seconds: scozd calibrates, and may find the machine very busy
-ENTERED, CALLS = r"kernel:__(?:x64|arm64|do|se)_sys_(\w+)$", 4  # system calls that scozd chooses, and how many
 T95 = [12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23]  # Student's, 1 to 10 degrees of freedom
 
 
@@ -30,14 +29,18 @@ class Change:
     quick: the speedup that is tried where there is little time.
     needs: more than the experiment does; without, this change is left out.
     sign: 1 faster, 0 no difference of 5 points, -1 slower; None: it depends on the machine.
+    at_most: it is less of the target at most, because the work only goes elsewhere: the prediction is an upper end.
+    replay: what a replay is asked for instead of the target, which it does not know: class:io for a call that waits for disks.
     """
 
     def __init__(self, name, title, target, cheaper=None, options=(), sign=None, at_least=None, quick="100",
-                 needs=()):
+                 needs=(), replay=None, at_most=False):
         self.name, self.title = name, title
         self.target = [target] if isinstance(target, str) else target
         self.cheaper, self.options = cheaper, list(options)
         self.sign, self.at_least, self.quick, self.needs = sign, at_least, quick, list(needs)
+        self.at_most = at_most
+        self.replay = replay or (self.target[0] if len(self.target) == 1 else None)
 
 
 class Experiment:
@@ -196,32 +199,24 @@ def truth(experiment, change, rounds, seconds):
             "rates": rates}
 
 
-def ranking(path, number=named.FIRST):
-    """What was sampled most, as scozd chooses targets from it.
+def choices(report, number=named.FIRST):
+    """What scozd chooses targets from, whether or not it was told one: most samples first."""
+    return [c["target"] for c in report.get("choices") or []][:number]
 
-    Lines and functions by what is credited to them, a few system calls by all that runs in them (of a kernel without
-    lines); binaries, which have all that their lines have, where no line or function has enough. Waiting for disks is in
-    no sample.
-    """
-    rows = [r.split() for r in scoz("targets", "-n", "5000", path, check=False).splitlines()[1:]]
-    rows = [r for r in rows if len(r) > 5 and r[4].isdigit()]  # "12.3 %" is two
-    calls = {}  # of one call several functions may be in a chain
-    for row in rows:
-        entered = re.match(ENTERED, row[5])
-        if entered:
-            calls[entered[1]] = max(calls.get(entered[1], 0), int(row[0]))
-    calls = [(samples, "syscall:" + call, "") for call, samples in calls.items()]
-    rows = [(int(r[4]), r[5], os.path.basename(r[-1])) for r in rows]
-    known = {binary for _, target, binary in rows if not target.startswith("bin:")}
-    places = [r for r in rows if r[0] and not (r[1].startswith("bin:") and r[1][4:] in known)]
-    enough = max(20, sum(r[0] for r in places) / 50)
-    chosen = [r for r in places + sorted(calls, reverse=True)[:CALLS] if r[0] >= enough] or [r for r in rows if r[1].startswith("bin:")]
-    return [target for _, target, _ in sorted(chosen, key=lambda r: -r[0])[:number]]
+
+def by_replay(report, target, progress, cheaper):
+    """What the replay of the run's beginning expects of this, and its bounds. None: it does not know it."""
+    for entry in (report.get("replay") or {}).get("targets") or []:
+        if entry["target"] == target and entry["progress"] == progress:
+            points = [dict(p, ci95=p["bounds"]) for p in entry["points"]]
+            return at({"points": points}, min(max(cheaper, 0), 100))
+    return None
 
 
 def judge(change, entry, measured):
     """Predicted at what the change saves, and how that compares. None: nothing was predicted."""
-    said = at(entry, min(max(measured["cheaper_pct"], 0), 100)) if entry else None
+    # What costs more than before is no less of the target.
+    said = at(entry, min(measured["cheaper_pct"], 100)) if entry and measured["cheaper_pct"] > 0 else None
     result = {"verdict": entry["verdict"] if entry else "nothing", "predicted_pct": None}
     if said:
         low, high = measured["ci95"]
@@ -241,7 +236,7 @@ def contradictions(experiment, row):
         wrong.append("verdict contention, and the change made it faster")
     if row["verdict"] == "no effect" and row["measured_ci95"][0] > 5:
         wrong.append("verdict no effect, and the change brought %.1f %%" % row["measured_pct"])
-    if experiment.expected and not any(e in name for e in experiment.expected for name in row["top"]):
+    if experiment.expected and not any(named.is_part(e, name) for e in experiment.expected for name in row["top"]):
         wrong.append("sampled most: %s, and not %s" % (", ".join(row["top"]), " or ".join(experiment.expected)))
     return wrong
 
@@ -282,7 +277,7 @@ def unnamed(experiment, out, say):
         say("profiling for %d s, targets chosen by scozd%s" % (seconds, "".join(" " + o for o in n.options)))
         report = profile(experiment, None, n.options + ["--speedup", "50,100"], seconds, path)
         present(out, n.name, path)
-        row = dict(named.found(n, ranking(path, 10), report), experiment=experiment.name, load=os.getloadavg()[0])
+        row = dict(named.found(n, choices(report, 10), report), experiment=experiment.name, load=os.getloadavg()[0])
         with open(os.path.join(out, n.name + ".json"), "w") as f:
             json.dump(row, f, indent=1)
         rows.append(row)
@@ -322,9 +317,12 @@ def conduct(experiment, out, say):
         row = judge(change, entry, measured)
         row.update(experiment=experiment.name, change=change.name, title=change.title, target=change.target,
                    cheaper_pct=measured["cheaper_pct"], measured_pct=measured["gain_pct"],
-                   measured_ci95=measured["ci95"], top=top or ranking(path),
+                   measured_ci95=measured["ci95"], top=top or choices(report),
                    warning=entry.get("warning") if entry else None, reasons=report.get("reasons"),
                    machine=report.get("machine"), load=os.getloadavg()[0], seconds=time.monotonic() - begin)
+        row["replay"] = by_replay(report, change.replay, entry["progress"] if entry else None, measured["cheaper_pct"])
+        row["replay_target"] = change.replay
+        row["at_most"] = change.at_most
         row["latency"] = {e["progress"]: at(e, min(max(measured["cheaper_pct"], 0), 100))
                           for e in entries if e and e["progress"] in experiment.latencies}
         row["contradictions"] = contradictions(experiment, row)

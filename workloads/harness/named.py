@@ -4,6 +4,16 @@
 import re
 
 FIRST = 3  # of these what is named should be one
+LINES = r"(.+):(\d+)(?:-(\d+))?$"  # a target that is a line, or several
+
+
+def is_part(name, target):
+    """Is what is named, as part of a target's name, this target? A line may be one of several."""
+    one, several = re.match(LINES, name), re.match(LINES, target)
+    if one and several:
+        first, last = int(several[2]), int(several[3] or several[2])
+        return ("/" + several[1]).endswith("/" + one[1]) and first <= int(one[3] or one[2]) and int(one[2]) <= last
+    return name in target
 
 
 class Named:
@@ -19,7 +29,7 @@ class Named:
     def place(self, targets):
         """The first of these targets that is named, from 1; None: none of them."""
         for place, target in enumerate(targets, 1):
-            if any(re.search(re.escape(n) + r"(?!\d)", target) for n in self.names):
+            if any(is_part(n, target) for n in self.names):
                 return place
         return None
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/causal/expected.h"
 
+#include "progress/point.h"
+
 #include <math.h>
 
 #include "base/labels.h"
@@ -106,6 +108,23 @@ static int more_worth(const void *pa, const void *pb)
 	return x != y ? (x > y ? -1 : 1) : strcmp(a->target, b->target);
 }
 
+/* Several lines, of which @e is one. */
+static bool is_one_of_lines(const struct profile_expected *e, const struct profile_target *t)
+{
+	struct target one, all;
+	bool ret = false;
+
+	if (strcmp(e->kind, "line") != 0 || strcmp(t->kind, "line") != 0 ||
+	    target_parse(t->name, &all, NULL))
+		return false;
+	if (!target_parse(e->target, &one, NULL)) {
+		ret = !strcmp(one.name, all.name) && one.line >= all.line && one.line <= all.last;
+		target_free(&one);
+	}
+	target_free(&all);
+	return ret;
+}
+
 /* Is @e a part of what @t is? */
 static bool lies_within(const struct profile_expected *e, const struct profile_target *t)
 {
@@ -120,7 +139,7 @@ static bool lies_within(const struct profile_expected *e, const struct profile_t
 
 		return glob && *file && glob_match(glob + 1, file);
 	}
-	return !strcmp(t->name, function);
+	return !strcmp(t->name, function) || is_one_of_lines(e, t);
 }
 
 /* Of it, or of what it lies in. */
@@ -230,9 +249,13 @@ json_t *expected_json(const struct model *m)
 				  "share_pct", json_percent(100 * e->share), "samples",
 				  (json_int_t)e->samples, "points", expectations_json(e)));
 	}
-	return json_pack("{s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "seconds", json_percent(r->seconds),
-			 "events", (json_int_t)r->events, "samples", (json_int_t)r->samples, "lost",
-			 (json_int_t)r->lost, "crowded_pct", json_percent(100 * r->crowded),
-			 "spun_pct", json_percent(100 * r->spun), "why",
-			 *r->why ? json_clean(r->why) : json_null(), "targets", targets);
+	return json_pack("{s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o}", "seconds",
+			 json_percent(r->seconds), "events", (json_int_t)r->events, "samples",
+			 (json_int_t)r->samples, "lost", (json_int_t)r->lost, "crowded_pct",
+			 json_percent(100 * r->crowded), "spun_pct", json_percent(100 * r->spun),
+			 "why", *r->why ? json_clean(r->why) : json_null(), "targets", targets,
+			 "disk_waits", json_percent(r->disk_waits), "through",
+			 *r->through ? json_pack("{s:o,s:o}", "name", json_clean(r->through),
+						 "share_pct", json_percent(100 * r->through_share))
+				     : json_null());
 }

@@ -448,6 +448,29 @@ static void find_warnings(struct model *m)
 	warn_targets(m);
 }
 
+#define WAITS_TOLD   0.1 /* tasks at a time that waited for disks in the beginning, ... */
+#define THROUGH_TOLD 0.2 /* ... and the share that somebody else ended */
+
+/* What class:io and system calls that wait are behind, by name. */
+static void note_disk_waits(struct model *m)
+{
+	const struct profile_replay *r = expected_replay(m->profile);
+	bool journal;
+
+	if (!r || !(r->disk_waits >= WAITS_TOLD) || !(r->through_share >= THROUGH_TOLD) ||
+	    !*r->through)
+		return;
+	journal = !strncmp(r->through, "jbd2/", strlen("jbd2/"));
+	text_list_add(
+		&m->notes,
+		xasprintf("in the first %.1f s %.2g tasks waited for disks at a time: %.0f %% "
+			  "of that until %s was done, which is not profiled%s",
+			  r->seconds, r->disk_waits, 100 * r->through_share, r->through,
+			  journal ? " (the thread of the kernel that commits the journal of a "
+				    "file system)"
+				  : ""));
+}
+
 static void find_notes(struct model *m)
 {
 	for (size_t i = 0; i < m->n_rows; i++) {
@@ -465,6 +488,7 @@ static void find_notes(struct model *m)
 		if (text)
 			text_list_add(&m->notes, text);
 	}
+	note_disk_waits(m);
 }
 
 bool model_row_is_first(const struct model *m, size_t row)

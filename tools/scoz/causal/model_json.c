@@ -332,6 +332,21 @@ static json_t *machine_json(const struct model *m)
 	return o;
 }
 
+/* Of the last run. */
+static json_t *choices_json(const struct profile *p)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < p->n_choices; i++) {
+		if (p->choices[i].run + 1 == p->n_runs)
+			json_array_append_new(all,
+					      json_pack("{s:o,s:I}", "target",
+							json_clean(p->choices[i].target), "samples",
+							(json_int_t)p->choices[i].samples));
+	}
+	return all;
+}
+
 json_t *model_json(const struct model *m)
 {
 	const struct profile *p = m->profile;
@@ -370,6 +385,7 @@ json_t *model_json(const struct model *m)
 	put(o, "processes", processes_json(m));
 	put(o, "chosen_samples",
 	    m->chosen ? json_integer((json_int_t)m->view.all.samples) : json_null());
+	put(o, "choices", choices_json(p));
 	put(o, "replay", expected_json(m));
 	put(o, "next", next_json(m));
 	return o;

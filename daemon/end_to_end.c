@@ -2,6 +2,7 @@
 #include "daemon/end_to_end.h"
 #include "daemon/expect.h"
 #include "daemon/lease.h"
+#include "daemon/targets.h"
 #include "stats/stretch.h"
 
 #include <math.h>
@@ -93,7 +94,8 @@ static int run_window(struct experiment *x, const struct plan_window *what, stru
 	if (ret)
 		return ret;
 	w.expected_pp = sampling_expected_pp(
-		&x->sampling, s, &(struct happened){ &watch.before, &watch.after, wall_s, 0 });
+		&x->sampling, s,
+		&(struct happened){ &watch.before, &watch.after, wall_s, 0, window_seen(&w) });
 	count_run(s, &w, wall_s);
 	if (!set)
 		window_discard(&w, DISCARD_TRUTH);
@@ -196,7 +198,8 @@ int end_to_end_run(struct experiment *x, struct error *err)
 	expect_end(s);
 	if (ret)
 		return ret == -EINTR ? 0 : ret;
-	experiment_choose_period(x, &(struct happened){ &a, &b, wall_s, 0 });
+	experiment_choose_period(
+		x, &(struct happened){ &a, &b, wall_s, 0, targets_seen(&s->opt, s->engine) });
 	ret = lease_start(s->engine, &s->lease, err);
 	for (uint32_t done = 0, looked = 1; !ret && !session_over(s); done++) {
 		struct plan_window what;

@@ -2,6 +2,7 @@
 #include "daemon/expect.h"
 #include "daemon/experiment.h"
 #include "daemon/lease.h"
+#include "daemon/targets.h"
 
 #include <math.h>
 
@@ -36,7 +37,8 @@ static int warm_up(struct experiment *x, bool *visited)
 		points_read(s->points, i, &r);
 		busiest = fmax(busiest, (r.visits - before[i].visits) / seconds);
 	}
-	experiment_choose_period(x, &(struct happened){ &a, &b, seconds, busiest });
+	experiment_choose_period(x, &(struct happened){ &a, &b, seconds, busiest,
+							targets_seen(&s->opt, s->engine) });
 	*visited = busiest > 0;
 	return 0;
 }

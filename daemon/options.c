@@ -236,6 +236,7 @@ static void parse_tune(struct options *o, const char *arg)
 		{ "switch-exit", 0, ENGINE_SWITCH_EXIT },
 		{ "self-interrupt", 0, ENGINE_SELF_INTERRUPT },
 		{ "spread", 0, ENGINE_SPREAD },
+		{ "seen", 0, ENGINE_SEEN },
 		{ "module", 0, ENGINE_MODULE },
 	};
 	_cleanup_free_ char *copy = xstrdup(arg);
@@ -250,7 +251,7 @@ static void parse_tune(struct options *o, const char *arg)
 		if (i == ARRAY_SIZE(ways) || (ways[i].way && !off))
 			wrong("--tune: \"%s\" is none of kick, defer, credit, catch-up, "
 			      "exclude, nor one of these after no-, nor no-switch-exit, "
-			      "no-self-interrupt, no-spread or no-module",
+			      "no-self-interrupt, no-spread, no-seen or no-module",
 			      s);
 		*(off ? &o->tune_off : &o->tune_on) |= ways[i].flag;
 		o->bpf_off |= ways[i].way;

@@ -17,6 +17,7 @@ struct happened {
 	const struct engine_ledger *a, *b;
 	double seconds;
 	double visits_per_s; /* of the busiest progress point; 0: not known */
+	double seen;	     /* share of hits whose begin and end are seen */
 };
 /* For the time being, until something is known. */
 void sampling_begin(struct sampling *p, const struct options *opt);

@@ -693,6 +693,23 @@ static int check_one(const struct target *t, const struct options *opt, struct m
 	return ret ? error_set(err, -ret, "target %s: %s", t->spec, why.text) : 0;
 }
 
+static bool is_seen(const struct target *t)
+{
+	return target_is_some_tasks(t) || t->kind == TARGET_SYSCALL ||
+	       (t->kind == TARGET_CLASS && !strcmp(t->name, "on"));
+}
+
+double targets_seen(const struct options *opt, const struct engine *engine)
+{
+	if (!opt->n_targets || !engine_can_see_hits(engine))
+		return 0;
+	for (size_t i = 0; i < opt->n_targets; i++) {
+		if (!is_seen(&opt->targets[i]))
+			return 0;
+	}
+	return 1;
+}
+
 int targets_check(const struct options *opt, struct maps *maps, const struct map_options *map_opt,
 		  struct error *err)
 {

@@ -263,6 +263,7 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	w->target_ran_s = (b->target_ran - a->target_ran) / 1e9;
 	w->target_waited_s = (b->target_waited - a->target_waited) / 1e9;
 	w->waits_sped = engine_speeds_waits(s->engine);
+	w->hits_seen = engine_sees_hits(s->engine);
 	w->spun_s = (b->busy_waited - a->busy_waited) / 1e9;
 	w->spun_first_s = (b->busy_waited_first - a->busy_waited_first) / 1e9;
 	w->syncs = b->syncs - a->syncs;
@@ -355,9 +356,10 @@ static bool measure(struct windows *l, const struct plan_window *what, double le
 			w->progress[i].inflight =
 				points_inflight(s->points, i, &a[i].reading, &b[i].reading);
 	}
-	w->expected_pp = sampling_expected_pp(
-		l->sampling, s,
-		&(struct happened){ &watch.before, &watch.after, w->wall_s, busiest });
+	w->expected_pp =
+		sampling_expected_pp(l->sampling, s,
+				     &(struct happened){ &watch.before, &watch.after, w->wall_s,
+							 busiest, window_seen(w) });
 	if (behind > MAX_UNPAID * w->wall_s * 1e9)
 		window_discard(w, DISCARD_CAPPED);
 	window_discard(w, bad_visits(w));

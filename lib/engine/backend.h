@@ -65,6 +65,7 @@ struct engine {
 	int n_parts;
 	int syscall;	  /* the target is this system call; -1: none */
 	uint32_t classes; /* the target is these, not code; 0: code */
+	bool seen;	  /* by the backend: the target is not sampled, begin and end are seen */
 	/* Of these what some tasks do (engine_part). */
 	uint32_t disk; /* ENGINE_CLASS_DISK: which */
 	enum engine_whose whose;

@@ -243,6 +243,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->syscall = -1;
 	e->by_functions = false;
 	e->classes = 0;
+	e->seen = false;
 	e->whose = ENGINE_ALL;
 	e->disk = 0;
 	memset(e->comm, 0, sizeof(e->comm));
@@ -278,6 +279,16 @@ bool engine_speeds_waits(const struct engine *e)
 {
 	return engine_knows_classes(e) &&
 	       (e->classes ? (e->classes & ~ENGINE_CLASS_ON) != 0 : e->opt.waits);
+}
+
+bool engine_can_see_hits(const struct engine *e)
+{
+	return engine_knows_classes(e) && !(e->opt.no_ways & (ENGINE_SPREAD | ENGINE_SEEN));
+}
+
+bool engine_sees_hits(const struct engine *e)
+{
+	return e->seen;
 }
 
 bool engine_target_by_functions(const struct engine *e)

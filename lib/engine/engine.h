@@ -65,6 +65,7 @@ struct engine_options {
 #define ENGINE_SWITCH_EXIT    (1U << 0) /* at the tracepoint sched_exit_tp */
 #define ENGINE_SELF_INTERRUPT (1U << 1) /* in an interrupt that the core sends to itself */
 #define ENGINE_SPREAD	      (1U << 2) /* hits are spread over what tasks run (account/spread.h) */
+#define ENGINE_SEEN	      (1U << 4) /* begin and end of some targets are seen (the same) */
 #define ENGINE_MODULE	      (1U << 3) /* the module of kernel-patches/module is used, if loaded */
 
 /* Creates and attaches everything; sampling begins with engine_start(). */
@@ -143,6 +144,10 @@ bool engine_target_by_functions(const struct engine *e);
 bool engine_knows_classes(const struct engine *e);
 /* Waiting in the target is sped up as well; false: it is measured at most. */
 bool engine_speeds_waits(const struct engine *e);
+/* Begin and end of the target are seen: no hit is a sample (account/spread.h). */
+bool engine_sees_hits(const struct engine *e);
+/* It can be so, of tasks and system calls. */
+bool engine_can_see_hits(const struct engine *e);
 /* 0 to 1. Takes effect at once. */
 void engine_set_speedup(struct engine *e, double speedup);
 

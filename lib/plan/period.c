@@ -25,6 +25,7 @@
 #define PERIOD_MAX_NS (500 * NSEC_PER_USEC) /* unless ticks are dear */
 #define PERIOD_STEP   1.02		    /* from one that is looked at to the next */
 #define LUMPS_PP      4.5
+#define SEEN_LUMPS_PP 0.5 /* where begin and end of the target are seen */
 #define TICKS_PP      2.0
 #define TICKS_PP2     34.0
 #define ERROR_MAX_PP  20.0 /* lumps much longer than the interval do no worse than that */
@@ -36,6 +37,7 @@
 /* What decides between periods. */
 struct quality {
 	double interval_ns, cost_ns;
+	double lumps_pp; /* for each period / interval */
 };
 
 static double share(const struct quality *q, double period_ns)
@@ -47,7 +49,8 @@ static double error_pp(const struct quality *q, double period_ns)
 {
 	double ticks = share(q, period_ns);
 
-	return LUMPS_PP * period_ns / q->interval_ns + TICKS_PP * ticks + TICKS_PP2 * ticks * ticks;
+	return q->lumps_pp * period_ns / q->interval_ns + TICKS_PP * ticks +
+	       TICKS_PP2 * ticks * ticks;
 }
 
 /* The coarsest period from @lo to @hi that is about as good as the best of them. */
@@ -84,8 +87,11 @@ static double unseen_per_s(const struct period_input *in)
 
 static struct quality quality(const struct period_input *in)
 {
-	struct quality q = { .interval_ns = sync_interval_s(in) * NSEC_PER_SEC,
-			     .cost_ns = in->tick_cost_ns > 0 ? in->tick_cost_ns : TICK_COST_NS };
+	struct quality q = {
+		.interval_ns = sync_interval_s(in) * NSEC_PER_SEC,
+		.cost_ns = in->tick_cost_ns > 0 ? in->tick_cost_ns : TICK_COST_NS,
+		.lumps_pp = LUMPS_PP + (SEEN_LUMPS_PP - LUMPS_PP) * in->seen,
+	};
 
 	if (unseen_per_s(in) > 0)
 		q.interval_ns = fmin(q.interval_ns,

@@ -53,6 +53,7 @@ struct profile_window {
 	 */
 	double target_ran_s, target_waited_s;
 	bool waits_sped; /* experiments speed that waiting up, too */
+	bool hits_seen;	 /* begin and end of the target are: no hit is a sample (account/spread.h) */
 	/*
 	 * Summed over cores: busy (neither idle nor stolen), whoever it was, and stopped;
 	 * accounting ticks. How long a fixed piece of work took, mean over cores, ns. 0: not known.
@@ -72,6 +73,14 @@ struct profile_window {
 	uint32_t n_progress;
 	struct window_progress *progress; /* by progress id */
 };
+
+#define SPINS_SAMPLED 0.01 /* of CPU time */
+
+/* Share of its hits that are no samples: tasks that spin are sampled all the same. */
+static inline double window_seen(const struct profile_window *w)
+{
+	return w->hits_seen && w->spun_s <= SPINS_SAMPLED * w->ran_s;
+}
 
 /* Virtually faster: what predictions are made from. */
 static inline bool window_is_treated(const struct profile_window *w)

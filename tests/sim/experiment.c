@@ -72,6 +72,7 @@ static double expected_pp(const struct sim_options *o, const struct sim_ledger *
 					   : 0,
 			.visits_per_s = visits / own,
 			.tick_cost_ns = o->tick_cost,
+			.seen = o->seen,
 			.busy_cores = cores - (b->idle - a->idle) / 1e9 / seconds,
 		},
 		o->period);

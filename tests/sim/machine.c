@@ -129,6 +129,11 @@ static bool is_spread(const struct sim *s, const struct task *t)
 	       !t->spec->stranger && !is_server(s, t);
 }
 
+static bool is_seen(const struct sim *s, const struct task *t)
+{
+	return s->o.seen && (uint64_t)s->now >= t->spread.spun_until;
+}
+
 static void insert_spread(struct sim *s, struct core *k, uint64_t r)
 {
 	int64_t d = r ? scoz_spread_insert(&k->account, r, s->speedup) : 0;
@@ -147,6 +152,10 @@ void core_release(struct sim *s, int c, bool ends)
 	t = &s->task[k->cur];
 	if (!is_spread(s, t))
 		return;
+	if (is_seen(s, t)) {
+		insert_spread(s, k, scoz_spread_seen(&t->spread, &k->account, s->now));
+		return;
+	}
 	insert_spread(s, k,
 		      t->exited ? scoz_spread_flush(&t->spread)
 				: scoz_spread_release(&t->spread, &k->account, ends, s->o.period,
@@ -163,6 +172,8 @@ int64_t core_unreleased(const struct sim *s, int c)
 	t = &s->task[k->cur];
 	if (!is_spread(s, t))
 		return 0;
+	if (is_seen(s, t))
+		return scoz_lump(scoz_spread_seen_due(&t->spread, &k->account, s->now), s->speedup);
 	return scoz_lump(scoz_spread_due(&t->spread, &k->account, s->o.period, s->now), s->speedup);
 }
 
@@ -415,7 +426,8 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 	}
 	if (is_spread(s, t)) {
 		if (t->label == SIM_TARGET && weight) {
-			scoz_spread_hit(&t->spread, weight, 0);
+			if (!is_seen(s, t))
+				scoz_spread_hit(&t->spread, weight, 0);
 			k->account.hits++;
 			s->hits++;
 		}
@@ -441,6 +453,16 @@ static void next_period(struct sim *s, struct core *k)
 	k->ticks_to_jitter =
 		JITTER_TICKS_MIN + rng_uniform(&k->rng) * (JITTER_TICKS_MAX - JITTER_TICKS_MIN);
 	k->period = s->o.period * (1 + s->o.tick_jitter * (2 * rng_uniform(&k->rng) - 1));
+}
+
+void core_enters(struct sim *s, int c, enum sim_label label)
+{
+	struct task *t = &s->task[s->core[c].cur];
+
+	if (s->o.seen && (label == SIM_TARGET) != t->spread.inside)
+		core_release(s, c, false);
+	t->spread.inside = label == SIM_TARGET;
+	t->label = label;
 }
 
 /* The current task of core @c spins (lib/engine/bpf/tick.bpf.h). */

@@ -62,6 +62,7 @@ struct sim_options {
 	bool servers;	   /* threads of the kernel have, too (the same) */
 	bool exchange;	   /* cores change places (the same) */
 	bool spread;	   /* hits are spread, ticks after idling stand for a period (spread.h) */
+	bool seen;	   /* begin and end of the target are (the same) */
 	bool spins;	   /* waits for spin locks are followed */
 	bool sees_spins;   /* ticks see that a program spins */
 	/* What happens, as a causal recording has it; samples are exact, `stack` is the label. */

@@ -161,6 +161,8 @@ static inline bool is_apart(const struct sim *s, const struct task *t)
 void core_release(struct sim *s, int c, bool ends);
 /* What that would insert. */
 int64_t core_unreleased(const struct sim *s, int c);
+/* The running task goes on with what is labelled so. */
+void core_enters(struct sim *s, int c, enum sim_label label);
 /* Of who runs on core @c. */
 int64_t account_of(const struct sim *s, int c);
 int64_t core_debt(const struct sim *s, int c);

@@ -80,13 +80,13 @@ static void wake_all(struct sim *s, int c, struct list *l)
 static enum outcome do_compute(struct sim *s, struct task *t, const struct sim_op *op)
 {
 	if (t->step == STEP_WAITING) {
-		t->label = SIM_REST;
+		core_enters(s, t->core, SIM_REST);
 		return GO_ON;
 	}
 	t->rem = duration(s, t, op, true);
 	if (!t->rem)
 		return GO_ON;
-	t->label = op->label;
+	core_enters(s, t->core, op->label);
 	t->step = STEP_WAITING;
 	return STAY;
 }

@@ -60,6 +60,8 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.share = false;
 	else if (!strcmp(word, "no-spread"))
 		c->o.spread = false;
+	else if (!strcmp(word, "seen"))
+		c->o.seen = true;
 	else if (!strcmp(word, "no-devices"))
 		c->o.devices = false;
 	else if (!strcmp(word, "no-exchange"))

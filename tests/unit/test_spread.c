@@ -272,6 +272,32 @@ static void test_lost_ticks_after_idling(void **state)
 	assert_int_equal(scoz_clock_tick(&k, &c, 0, PERIOD, 9000 * PERIOD), SCOZ_MAX_WEIGHT);
 }
 
+/* Begin and end are seen: what has run inside, stops left out, and nothing of what was held. */
+static void test_seen_targets(void **state)
+{
+	struct scoz_spread s = {};
+	struct scoz_core c = {};
+	uint64_t now = 1000 * PERIOD;
+
+	(void)state;
+	scoz_spread_target(&s, 1);
+	scoz_spread_in(&s, &c, now);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 70 * US), 0);
+	s.inside = 1;
+	c.stopped += 20 * US;
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 50 * US), 30 * US);
+	assert_int_equal(scoz_spread_seen(&s, &c, now), 0);
+	c.stopped += 20 * US; /* that began before: no running is owed for it */
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 10 * US), 0);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 2 * SCOZ_MAX_WEIGHT), SCOZ_MAX_WEIGHT);
+	scoz_spread_in(&s, &c, now += 1000 * US); /* it slept */
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 5 * US);
+	scoz_spread_target(&s, 1);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 5 * US);
+	scoz_spread_target(&s, 2); /* where it was is of no interest to another one */
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_lost),
 		cmocka_unit_test(test_ticks_after_idling),
 		cmocka_unit_test(test_lost_ticks_after_idling),
+		cmocka_unit_test(test_seen_targets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ struct bpf_engine {
 	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
 	int n_published;
 	uint32_t n_polling; /* of polling_ranges, taken */
+	int sees_syscalls;  /* 1: begin and end of the target's are traced; -1: cannot be */
 	struct kernel_points points;
 	int *chain_events;			 /* of each core; NULL: none */
 	struct self_interrupts *self_interrupts; /* NULL: not used */

@@ -10,6 +10,43 @@ _Static_assert(ENGINE_CLASS_ON == BPF_CLASS_ON && ENGINE_CLASS_IO == BPF_CLASS_I
 		       ENGINE_CLASS_OTHER == BPF_CLASS_OTHER && ENGINE_CLASS_DISK == BPF_CLASS_DISK,
 	       "the same bits");
 
+/*
+ * Once a system call has been the target its tracepoints stay: what they cost is to be the same
+ * with and without speedup, and taking them off waits for every core.
+ */
+static bool sees_syscalls(struct bpf_engine *b)
+{
+	struct bpf_program *programs[] = { b->skel->progs.on_target_end,
+					   b->skel->progs.on_target_begin };
+
+	if (!b->sees_syscalls) {
+		b->sees_syscalls = 1;
+		for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+			struct bpf_link *link = bpf_program__attach(programs[i]);
+
+			if (link)
+				bpf_keep_link(b, link);
+			else
+				b->sees_syscalls = -1;
+		}
+		if (b->sees_syscalls < 0)
+			log_info("engine bpf: begin and end of system calls cannot be seen (%s): "
+				 "they are sampled",
+				 strerror(errno));
+	}
+	return b->sees_syscalls > 0;
+}
+
+/* How the target's begin and end are seen: enum bpf_seen. */
+static uint32_t seen(struct engine *e)
+{
+	if (!engine_can_see_hits(e))
+		return BPF_SAMPLED;
+	if (e->classes)
+		return e->classes & ENGINE_CLASS_ON ? BPF_SEEN_TASKS : BPF_SAMPLED;
+	return e->syscall >= 0 && sees_syscalls(bpf_engine(e)) ? BPF_SEEN_SYSCALL : BPF_SAMPLED;
+}
+
 int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		   const struct scoz_range *ranges, size_t n_ranges, struct error *err)
 {
@@ -27,6 +64,8 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 			err, ENOTSUP,
 			"this kernel does not tell which block device has ended a wait "
 			"(tracepoint block_rq_complete): use class:io, which is all of them");
+	t.seen = seen(e);
+	e->seen = t.seen;
 	t.disk = e->disk;
 	t.whose = e->whose;
 	t.whose_number = e->number;

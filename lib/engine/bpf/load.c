@@ -316,6 +316,8 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	kernel_points_prepare(s->obj, true);
 	bpf_program__set_autoattach(s->progs.on_tick, false);
 	bpf_program__set_autoattach(s->progs.on_uprobe, false);
+	bpf_program__set_autoattach(s->progs.on_target_begin, false);
+	bpf_program__set_autoattach(s->progs.on_target_end, false);
 	bpf_program__set_autoattach(s->progs.each_task, false);
 	bpf_map__set_max_entries(s->maps.delay_page, SCOZ_SLOT_CORE0 + e->cores);
 	bpf_map__set_max_entries(s->maps.progress, SCOZ_MAX_POINTS * e->cores);

@@ -13,6 +13,7 @@
 #define SCOZ_MATCH_BPF_H
 
 #include "engine/bpf/unwind.bpf.h"
+#include "engine/bpf/whose.bpf.h"
 
 #define MAX_WINDOWS (SCOZ_MAX_PARTS * 2)
 /* PERF_CONTEXT_MAX: events that record call chains hand them on with perf's markers inside. */
@@ -244,65 +245,6 @@ __noinline u32 find_windows(struct match *m, bool kernel)
 			add_window(m, &t->part[i], 0, ~0ULL, 0);
 	}
 	return m->n_windows;
-}
-
-static __always_inline bool has_name(const struct bpf_target *t)
-{
-	struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
-	u64 own[2], leaders[2], wanted[2];
-
-	__builtin_memcpy(wanted, t->comm, sizeof(wanted));
-	if (bpf_probe_read_kernel(own, sizeof(own), task->comm) ||
-	    bpf_probe_read_kernel(leaders, sizeof(leaders), leader->comm))
-		return false;
-	return (own[0] == wanted[0] && own[1] == wanted[1]) ||
-	       (leaders[0] == wanted[0] && leaders[1] == wanted[1]);
-}
-
-#define CGROUP_DEPTH 32
-
-static __always_inline bool is_in_cgroup(u64 id)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct cgroup_subsys_state *css;
-	struct cgroup *group;
-
-	if (!bpf_core_field_exists(task->cgroups))
-		return false;
-	group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
-	for (int i = 0; i < CGROUP_DEPTH && group; i++) {
-		if (BPF_CORE_READ(group, kn, id) == id)
-			return true;
-		css = BPF_CORE_READ(group, self.parent);
-		group = css ? (void *)css - bpf_core_field_offset(struct cgroup, self) : NULL;
-	}
-	return false;
-}
-
-/* By process: which rank of a parallel job it is. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192);
-	__type(key, u32);
-	__type(value, u32);
-} ranks SEC(".maps");
-
-__noinline bool is_one_of(struct bpf_target *t)
-{
-	u32 pid = bpf_get_current_pid_tgid() >> 32, *rank;
-
-	if (!t)
-		return false;
-	switch (t->whose) {
-	case BPF_COMM:
-		return has_name(t);
-	case BPF_CGROUP:
-		return is_in_cgroup(t->whose_number);
-	case BPF_RANK:
-		rank = bpf_map_lookup_elem(&ranks, &pid);
-		return rank && *rank == t->whose_number;
-	}
-	return true;
 }
 
 static __always_inline bool matches_by(void *ctx, struct match *m, struct task_struct *task)

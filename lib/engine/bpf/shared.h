@@ -31,6 +31,13 @@ enum bpf_self_interrupts {
 
 enum bpf_whose { BPF_ALL, BPF_COMM, BPF_CGROUP, BPF_RANK };
 
+/* How its begin and end are seen (account/spread.h, "Seen targets"). */
+enum bpf_seen {
+	BPF_SAMPLED, /* they are not */
+	BPF_SEEN_TASKS,
+	BPF_SEEN_SYSCALL,
+};
+
 struct bpf_target {
 	__u32 n_parts;
 	__u32 kernel;  /* some part is kernel text */
@@ -41,7 +48,7 @@ struct bpf_target {
 	__u32 number;  /* tells targets apart */
 	__u32 whose;   /* enum bpf_whose: of these classes what they do */
 	__u32 disk;    /* of BPF_CLASS_DISK: its number, as the kernel has it; 0: none */
-	__u32 pad;
+	__u32 seen;    /* enum bpf_seen */
 	__u64 whose_number; /* of the rank, or the cgroup's */
 	char comm[16];
 	struct scoz_part part[SCOZ_MAX_PARTS];

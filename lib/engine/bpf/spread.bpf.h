@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What samples stand for is inserted as their tasks run (account/spread.h): at ticks, and before
- * the account of the task that runs goes to others.
+ * the account of the task that runs goes to others. Of targets whose begin and end are seen it is
+ * what they have run: whole tasks, and system calls, whose tracepoints are here.
  */
 #ifndef SCOZ_SPREAD_BPF_H
 #define SCOZ_SPREAD_BPF_H
 
-#include "engine/bpf/page.bpf.h"
+#include "engine/bpf/whose.bpf.h"
 
 static __always_inline bool is_spread(const struct task_struct *task, const struct task_state *t,
 				      u64 now)
@@ -14,12 +15,28 @@ static __always_inline bool is_spread(const struct task_struct *task, const stru
 	return spread_hits && t && !is_server(task) && !is_stranger(t, now);
 }
 
-static __always_inline u32 target_number(void)
+static __always_inline struct bpf_target *current_target(void)
 {
 	u32 key = 0;
-	struct bpf_target *target = bpf_map_lookup_elem(&target_map, &key);
 
-	return target ? target->number : 0;
+	return bpf_map_lookup_elem(&target_map, &key);
+}
+
+/* What @t, of the running @task, has run in the target since the last release. */
+static __always_inline u64 seen_run(struct bpf_target *target, const struct scoz_core *c,
+				    const struct task_struct *task, struct task_state *t, u64 now)
+{
+	scoz_spread_target(&t->spread, target->number);
+	if (target->seen == BPF_SEEN_TASKS)
+		t->spread.inside = hits_count(task, t, now) && is_one_of(target);
+	return scoz_spread_seen(&t->spread, c, now);
+}
+
+/* Is it to be sampled? Of what tasks run that spin only samples tell what was waiting. */
+static __always_inline bool is_sampled(const struct bpf_target *target, const struct task_state *t,
+				       u64 now)
+{
+	return !target->seen || now < t->spread.spun_until;
 }
 
 /* The caller adds what is returned to G. */
@@ -27,11 +44,18 @@ static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz
 					  const struct task_struct *task, struct task_state *t,
 					  bool ends, u64 now)
 {
+	struct bpf_target *target = current_target();
 	u64 r;
 
-	r = task->flags & PF_EXITING ? scoz_spread_flush(&t->spread)
-				     : scoz_spread_release(&t->spread, c, ends, h->period, now);
-	if (!r || t->spread.target != target_number())
+	if (!target)
+		return 0;
+	if (!is_sampled(target, t, now))
+		r = seen_run(target, c, task, t, now);
+	else if (task->flags & PF_EXITING)
+		r = scoz_spread_flush(&t->spread);
+	else
+		r = scoz_spread_release(&t->spread, c, ends, h->period, now);
+	if (!r || t->spread.target != target->number)
 		return 0;
 	if (now >= READ_ONCE(h->lease_until)) {
 		c->clipped += h->speedup > 0; /* this window says too little */
@@ -61,13 +85,53 @@ static __always_inline void release(struct scoz_core *c, struct scoz_global *g,
 static __always_inline s64 unreleased(const struct scoz_core *c, const struct task_struct *task,
 				      const struct task_state *t, u64 now)
 {
+	struct bpf_target *target = current_target();
 	struct scoz_header *h = page_header();
+	u64 due;
 
-	if (!h || !h->speedup || c->idle || !c->sampled || READ_ONCE(c->stopping) ||
-	    !is_spread(task, t, now) || t->spread.target != target_number() ||
+	if (!h || !target || !h->speedup || c->idle || !c->sampled || READ_ONCE(c->stopping) ||
+	    !is_spread(task, t, now) || t->spread.target != target->number ||
 	    now >= READ_ONCE(h->lease_until))
 		return 0;
-	return scoz_lump(scoz_spread_due(&t->spread, c, h->period, now), h->speedup);
+	due = is_sampled(target, t, now) ? scoz_spread_due(&t->spread, c, h->period, now)
+					 : scoz_spread_seen_due(&t->spread, c, now);
+	return scoz_lump(due, h->speedup);
+}
+
+/* The system call that is the target begins or ends. */
+static __always_inline int crosses(struct pt_regs *regs, u32 number, bool begins)
+{
+	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_target *target = current_target();
+	struct scoz_global *g = page_global();
+	u64 now = bpf_ktime_get_ns();
+	struct task_state *t;
+
+	if (!target || target->seen != BPF_SEEN_SYSCALL || target->syscall != number + 1 || !c ||
+	    !g || !syscall_is_native(task, regs))
+		return 0;
+	t = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (!is_spread(task, t, now))
+		return 0;
+	release(c, g, task, t, false, now);
+	scoz_spread_target(&t->spread, target->number);
+	t->spread.inside = begins && hits_count(task, t, now);
+	return 0;
+}
+
+SEC("raw_tp/sys_enter")
+int on_target_begin(struct bpf_raw_tracepoint_args *ctx)
+{
+	return crosses((struct pt_regs *)ctx->args[0], ctx->args[1], true);
+}
+
+SEC("raw_tp/sys_exit")
+int on_target_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
+
+	return crosses(regs, syscall_number(regs), false);
 }
 
 #endif

@@ -166,15 +166,24 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 					 struct task_state *t, const struct target_time *time,
 					 u64 weight, u64 now)
 {
+	struct bpf_target *target = current_target();
+	bool sampled;
+
+	if (!target)
+		return;
 	if (time->spins)
 		scoz_spread_spins(&t->spread, now);
+	sampled = is_sampled(target, t, now);
 	if (!weight) {
 		release(c, g, task, t, false, now);
-		return;
+	} else {
+		if (sampled)
+			scoz_spread_hit(&t->spread, weight, target->number);
+		c->hits++;
+		account_hit(release_spread(c, h, task, t, false, now), now);
 	}
-	scoz_spread_hit(&t->spread, weight, target_number());
-	c->hits++;
-	account_hit(release_spread(c, h, task, t, false, now), now);
+	if (!sampled)
+		t->spread.inside = weight > 0;
 }
 
 /*

@@ -53,7 +53,7 @@ struct profile_window {
 	 */
 	double target_ran_s, target_waited_s;
 	bool waits_sped; /* experiments speed that waiting up, too */
-	bool hits_seen;	 /* begin and end of the target are: no hit is a sample (account/spread.h) */
+	bool hits_seen; /* begin and end of the target are: no hit is a sample (account/spread.h) */
 	/*
 	 * Summed over cores: busy (neither idle nor stolen), whoever it was, and stopped;
 	 * accounting ticks. How long a fixed piece of work took, mean over cores, ns. 0: not known.

@@ -448,6 +448,11 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 
 static void next_period(struct sim *s, struct core *k)
 {
+	if (s->o.irregular > 0) {
+		k->period = s->o.period * (1 - s->o.irregular -
+					   s->o.irregular * log(rng_uniform(&k->rng) + 1e-12));
+		return;
+	}
 	if (--k->ticks_to_jitter > 0)
 		return;
 	k->ticks_to_jitter =

@@ -34,10 +34,12 @@ struct sim_weather {
 
 struct sim_options {
 	enum scoz_model model;
-	int64_t period;	    /* between two ticks of a core, ns */
-	double tick_jitter; /* share of the period, every JITTER_TICKS ticks */
-	int64_t tick_cost;  /* ns a tick takes from the program */
-	bool credit_cost;   /* and that the accounting knows of it */
+	int64_t period;		/* between two ticks of a core, ns */
+	double tick_jitter;	/* share of the period, every JITTER_TICKS ticks */
+	double irregular;	/* instead: this share of the period is exponentially distributed */
+	int64_t nominal_period; /* what the engine takes for the period; 0: that */
+	int64_t tick_cost;	/* ns a tick takes from the program */
+	bool credit_cost;	/* and that the accounting knows of it */
 	int batch;  /* samples that the handler takes at a time; 1: accounted at the sample */
 	bool waive; /* common debt, ... */
 	double waive_every;   /* ... looked at no more often than this, in periods */

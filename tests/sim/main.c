@@ -28,6 +28,7 @@ static const char usage[] =
 	"              [steal=PCT] [jump=FACTOR] [common=PCT] [heartbeat=MS]\n"
 	"              [strangers] [foul] [no-waits] [no-devices] [no-servers]\n"
 	"              [no-exchange] [no-spread] [seen] [max-stop=USEC]\n"
+	"              [irregular=PCT] [nominal=USEC]\n"
 	"  -s PCT,...  speedups (25,50,100)\n"
 	"  -t SECONDS  simulated for each figure (20)\n"
 	"  -x SCALE    length of everything the programs do (1)\n"

@@ -54,7 +54,9 @@ static void grant(struct sim *s, int t, int from)
 
 	if (x->state == TASK_RUNNING)
 		scoz_spin_leave(&k->account, s->core[from].account.absorbed,
-				scoz_lump(s->o.period, s->speedup), s->delay, s->now);
+				scoz_lump(s->o.nominal_period ? s->o.nominal_period : s->o.period,
+					  s->speedup),
+				s->delay, s->now);
 	if (running)
 		core_update(s, x->core);
 	x->granted = true;

@@ -28,6 +28,10 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->auto_period = true;
 	else if (!strncmp(word, "period=", 7))
 		c->o.period = atof(word + 7) * SIM_US;
+	else if (!strncmp(word, "irregular=", 10))
+		c->o.irregular = atof(word + 10) / 100;
+	else if (!strncmp(word, "nominal=", 8))
+		c->o.nominal_period = atof(word + 8) * SIM_US;
 	else if (!strncmp(word, "batch=", 6))
 		c->o.batch = atoi(word + 6);
 	else if (!strncmp(word, "cost=", 5))

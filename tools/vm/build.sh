@@ -5,7 +5,8 @@
 #   build/SERIES/               where `vm build` works; its path is always the same, so that
 #                               the compiler cache serves every patch level and configuration
 #   kernels/SERIES-CONFIG-KEY/  results: bzImage, vmlinux, config, src/ and obj/ for modules;
-#                               KEY is a hash of all that goes in
+#                               KEY is a hash of all that goes in; checked: the image is that
+#                               of vmlinux
 #   dev/                        trees and objects of `vm dev`
 #   ccache/
 #
@@ -129,6 +130,7 @@ build_tools() {
 	need_tool pahole pahole
 	need_tool ccache ccache
 	need_tool xz xz-utils
+	need_tool readelf binutils
 }
 
 # kbuild SRC OBJ KEY ARGUMENT...: make with all that could differ between two builds fixed.
@@ -139,7 +141,7 @@ kbuild() {
 	CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime \
 	KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 2026' KBUILD_BUILD_USER=scoz KBUILD_BUILD_HOST=$key \
 	KBUILD_BUILD_VERSION=1 \
-		make -C "$src" O="$obj" ARCH=x86_64 CC="ccache gcc" HOSTCC="ccache gcc" \
+		make -C "$src" O="$obj" ARCH=x86_64 CC="$vm_dir/cc gcc" HOSTCC="ccache gcc" \
 		KCFLAGS="-fdebug-prefix-map=$src/=" --no-print-directory "$@"
 }
 
@@ -169,13 +171,39 @@ configure() {
 	mv "$seed.new" "$seed"
 }
 
+# build_id FILE
+build_id() {
+	readelf -n "$1" 2>/dev/null | sed -n 's/^ *Build ID: //p' | head -n 1
+}
+
+# image_fault SRC IMAGE VMLINUX CONFIG KEY: prints what is wrong if IMAGE does not unpack to this vmlinux,
+# with this configuration, of this build. (The compiler cache has once put an older kernel in.)
+image_fault() {
+	local unpacked
+	unpacked=$(mktemp) || die "cannot make a temporary file"
+	if ! "$1/scripts/extract-vmlinux" "$2" >"$unpacked" 2>/dev/null; then
+		echo "it cannot be unpacked"
+	elif [ "$(build_id "$unpacked")" != "$(build_id "$3")" ] || [ -z "$(build_id "$3")" ]; then
+		echo "it holds another vmlinux"
+	elif ! grep -aqF "scoz@$5" "$unpacked"; then
+		echo "it is of another build"
+	elif grep -q '^CONFIG_IKCONFIG=y' "$4" && ! "$1/scripts/extract-ikconfig" "$unpacked" | cmp -s - "$4"; then
+		echo "it holds another configuration"
+	fi
+	rm -f "$unpacked"
+}
+
 # compile SRC OBJ KEY LOG
 compile() {
-	local status
+	local status fault
 	kbuild "$1" "$2" "$3" -j"$jobs" bzImage >"$4" 2>&1 &&
 		kbuild "$1" "$2" "$3" -j"$jobs" modules_prepare >>"$4" 2>&1
 	status=$?
-	[ $status = 0 ] && return
+	if [ $status = 0 ]; then
+		fault=$(image_fault "$1" "$2/arch/x86/boot/bzImage" "$2/vmlinux" "$2/.config" "$3")
+		[ -z "$fault" ] || die "$2/arch/x86/boot/bzImage: $fault"
+		return
+	fi
 	grep -nE ' error: |Error [0-9]|undefined reference' "$4" | head -n 30 >&2
 	tail -n 15 "$4" >&2
 	die "building the kernel failed; log: $4"
@@ -221,6 +249,7 @@ build_kernel() {
 	# Out-of-tree modules find the source through these two.
 	sed -i "s|$work/src|$dir/src|g" "$work/obj/Makefile"
 	ln -sfn ../src "$work/obj/source"
+	touch "$work/checked"
 	mv "$work" "$dir" || die "cannot move the kernel to $dir"
 	note "built in $((SECONDS - start)) s: $dir"
 	prune_kernels "$series-$config"
@@ -233,6 +262,19 @@ prune_kernels() {
 	done
 }
 
+# Kernels from before images were checked are checked once, and built again if they are not right.
+check_cached() {
+	local dir=$1 key=$2 fault
+	[ -e "$dir/bzImage" ] && [ ! -e "$dir/checked" ] || return 0
+	fault=$(image_fault "$dir/src" "$dir/bzImage" "$dir/vmlinux" "$dir/config" "$key")
+	if [ -n "$fault" ]; then
+		note "$dir/bzImage: $fault"
+		rm -rf "$dir"
+	else
+		touch "$dir/checked" 2>/dev/null
+	fi
+}
+
 # The directory of a kernel, built if it is not there.
 kernel_dir() {
 	local series=$1 config=$2 key dir
@@ -241,6 +283,7 @@ kernel_dir() {
 	build_tools
 	key=$(kernel_key "$series" "$config") || exit $EXIT_SETUP
 	dir=$cache/kernels/$series-$config-$key
+	check_cached "$dir" "$key"
 	if [ ! -e "$dir/bzImage" ]; then
 		with_lock "build-$series" build_kernel "$series" "$config" "$key" "$dir" >&2 || exit $?
 	fi

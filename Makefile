@@ -234,6 +234,7 @@ check-long: deps-vm ## runs what takes hours: stress, data races, each fuzzer fo
 		tests/vm/test-kernel-selftests
 	SCOZ_STRESS_SECONDS=600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:kcsan" tests/vm/test-kernel-selftests
 	tests/vm/long-text-poke
+	tests/vm/long-perf
 	tests/vm/long-arm64 || [ $$? = 77 ] # which needs a cross compiler
 	KERNELS="6.12:unpatched 6.1:unpatched stock-6.12 stock" VM_TEST_TIMEOUT=4000 tests/vm/test-module
 	SCOZ_FAULTS=all tests/system/test-faults

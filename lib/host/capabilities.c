@@ -595,7 +595,10 @@ static void check_engine(struct capabilities *c, const struct capability_probes 
 				   "outside of containers: engine bpf stops the cores"));
 		return;
 	}
-	capability_ok(p, xstrdup("it carries the scoz patches: engine kernel stops the cores"));
+	capability_ok(p, xasprintf("it carries the scoz patches: engine kernel stops the cores%s",
+				   probes->patched() == SCOZ_BY_NODE
+					   ? " (through /dev/scoz: there are no system calls)"
+					   : ""));
 	for (size_t i = 0; i < c->n; i++)
 		for (size_t j = 0; j < ARRAY_SIZE(bpf_only); j++)
 			if (!strcmp(c->list[i].id, bpf_only[j]))

@@ -38,3 +38,28 @@ int record_open_event(const struct recorder_options *opt, struct perf_event_attr
 				 e->cpu, strerror(errno));
 	return 0;
 }
+
+void record_set_flag(struct perf_event_attr *attr, int flag)
+{
+	size_t word = offsetof(struct perf_event_attr, read_format) / 8 + 1;
+
+	((__u64 *)attr)[word] |= 1ULL << flag;
+}
+
+bool record_flag_is_for_any_event(int flag)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+	};
+	int fd;
+
+	record_set_flag(&attr, flag);
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}

@@ -57,4 +57,12 @@ struct cpu_events record_events(const struct recorder_options *opt,
 int record_open_event(const struct recorder_options *opt, struct perf_event_attr *attr,
 		      struct cpu_event *e, struct error *err);
 
+/*
+ * The flags of perf_event_attr by number, for those that headers do not know. Flags that upstream
+ * has not given out may come to mean anything: is this one for any event, even one that never
+ * fires?
+ */
+void record_set_flag(struct perf_event_attr *attr, int flag);
+bool record_flag_is_for_any_event(int flag);
+
 #endif

@@ -16,13 +16,12 @@
 #define RING_PAGES 1024
 
 /* perf_event_attr::blocked and what its records say, for headers that do not know them yet. */
-#define ATTR_FLAGS_WORD (offsetof(struct perf_event_attr, read_format) / 8 + 1)
-#define ATTR_BLOCKED	(1ULL << 63)
-#define MISC_SCHED	(1 << 11)
-#define MISC_IO		(1 << 9)
-#define MISC_LOCK	(1 << 10)
-#define MISC_OTHER	(1 << 8)
-#define MISC_BLOCKED	(MISC_SCHED | MISC_IO | MISC_LOCK | MISC_OTHER)
+#define ATTR_BLOCKED 40
+#define MISC_SCHED   (1 << 11)
+#define MISC_IO	     (1 << 9)
+#define MISC_LOCK    (1 << 10)
+#define MISC_OTHER   (1 << 8)
+#define MISC_BLOCKED (MISC_SCHED | MISC_IO | MISC_LOCK | MISC_OTHER)
 
 #define SAMPLE_TYPE \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
@@ -216,6 +215,13 @@ static int enable(const struct cpu_event *e, struct error *err)
 	return error_set(err, errno, "engine kernel: sampling CPU %d: %s", e->cpu, strerror(errno));
 }
 
+static int no_blocked_samples(struct error *err)
+{
+	return error_set(err, EINVAL,
+			 "engine kernel: this kernel's perf has no blocked samples: use "
+			 "--engine bpf, or a kernel with the patches (docs/kernel.md)");
+}
+
 static int open_event(struct cpu_event *e, void *arg, struct error *err)
 {
 	struct kernel_recorder *k = arg;
@@ -226,12 +232,10 @@ static int open_event(struct cpu_event *e, void *arg, struct error *err)
 	};
 	int r;
 
-	((__u64 *)&attr)[ATTR_FLAGS_WORD] |= ATTR_BLOCKED;
+	record_set_flag(&attr, ATTR_BLOCKED);
 	r = record_open_event(&k->base.opt, &attr, e, err);
 	if (r == -EINVAL)
-		return error_set(err, EINVAL,
-				 "engine kernel: this kernel's perf has no blocked samples: use "
-				 "--engine bpf, or a kernel with the patches (docs/kernel.md)");
+		return no_blocked_samples(err);
 	if (r)
 		return r;
 	r = ring_map(&e->ring, e->fd, ring_pages(&k->base.opt), err);
@@ -250,6 +254,12 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 	struct kernel_recorder *k = xcalloc(1, sizeof(*k));
 	int r;
 
+	/* Blocked samples are refused for what is no clock: to this kernel the flag means something
+	 * else. */
+	if (record_flag_is_for_any_event(ATTR_BLOCKED)) {
+		free(k);
+		return no_blocked_samples(err);
+	}
 	k->base.ops = &record_kernel;
 	k->base.opt = *opt;
 	k->base.unwind_maps = (struct unwind_maps){ -1, -1, -1 };

@@ -345,6 +345,9 @@ static void test_machine(void **state)
 	expect("patched-kernel", CAPABILITY_OK, true, "engine bpf");
 	patched_result = 0; /* without BPF it does as well */
 	expect("patched-kernel", CAPABILITY_OK, true, "engine kernel");
+	patched_result = 1; /* by the node */
+	expect("patched-kernel", CAPABILITY_OK, true,
+	       "engine kernel stops the cores (through /dev/scoz");
 	patched_result = -EPERM; /* they are there, but not for us */
 	expect("patched-kernel", CAPABILITY_OK, true, "CAP_SYS_ADMIN");
 	patched_result = 0;

@@ -7,6 +7,7 @@
 struct kernel_engine {
 	struct engine base;
 	int fd; /* of the session */
+	bool by_node;
 	uint64_t length;
 	int *sites; /* perf events on tracepoints, one a CPU and site */
 	size_t n_sites, cap_sites;

@@ -13,6 +13,7 @@
 #include <linux/scoz_target.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /*
  * In the wait model tasks are held back and stops are not charged to them (docs/accuracy.md says
@@ -34,7 +35,7 @@ static int open_session(struct kernel_engine *k, struct error *err)
 	struct scoz_open_args args = { .version = SCOZ_VERSION };
 	struct engine *e = &k->base;
 
-	k->fd = scoz_open(&args, sizeof(args), 0);
+	k->fd = scoz_open(&args, &k->by_node);
 	switch (k->fd) {
 	case -ENOSYS:
 		return error_set(err, ENOTSUP,
@@ -243,7 +244,7 @@ void engine_account_batch(struct engine *e, int i, uint64_t hits)
 		__atomic_add_fetch(&g->delay, d * hits, __ATOMIC_RELAXED);
 		__atomic_add_fetch(&g->hits, hits, __ATOMIC_RELAXED);
 	}
-	syscall(__NR_scoz_delay, kernel_engine(e)->fd, 0);
+	scoz_delay(kernel_engine(e)->fd, kernel_engine(e)->by_node);
 }
 
 const struct engine_backend engine_kernel = {

@@ -12,7 +12,7 @@
 static __always_inline bool is_spread(const struct task_struct *task, const struct task_state *t,
 				      u64 now)
 {
-	return spread_hits && t && !is_server(task) && !is_stranger(t, now);
+	return spread_hits && !control && t && !is_server(task) && !is_stranger(t, now);
 }
 
 static __always_inline struct bpf_target *current_target(void)

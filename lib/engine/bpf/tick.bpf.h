@@ -253,7 +253,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (t && !stranger && !server)
 		scoz_use_tick(use, &t->use, weight, hit);
 	wait = stranger && !hit && !control ? scoz_use_weight(use, weight) : 0;
-	if (!control && is_spread(task, t, now)) {
+	if (is_spread(task, t, now)) {
 		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, now);
 	} else if (hit || wait) {
 		if (now >= READ_ONCE(h->lease_until))

@@ -515,7 +515,7 @@ static int attach(struct engine *e, struct error *err)
 		r = visit_tasks(e, -1);
 	if (r)
 		return error_set(err, -r, "engine bpf: attaching the programs: %s",
-				 bpf_log_reason());
+				 r == -EMFILE ? strerror(EMFILE) : bpf_log_reason());
 	if (e->opt.model == SCOZ_MODEL_WAIT && e->opt.trace_tasks)
 		attach_spins(b);
 	for (int i = 0; i < e->opt.n_cpus; i++) {

@@ -42,12 +42,7 @@ static void test_candidates(void **state)
 	struct trace_event samples[] = { { .stack = 2, .weight = 60 },
 					 { .stack = 1, .weight = 30 },
 					 { .stack = 3, .weight = 10 } };
-	struct trace t = { .frames = frames,
-			   .n_frames = ARRAY_SIZE(frames),
-			   .stacks = stacks,
-			   .n_stacks = ARRAY_SIZE(stacks),
-			   .samples = samples,
-			   .n_samples = ARRAY_SIZE(samples) };
+	struct trace t = TRACE_OF(frames, stacks, samples);
 	struct candidates c;
 
 	(void)state;
@@ -97,12 +92,7 @@ static void test_candidates_of_system(void **state)
 	struct record_stack stacks[] = { { 0, TRACE_NONE }, { 1, 0 }, { 2, 1 } };
 	struct trace_event samples[] = { { .stack = 1, .weight = 60 },
 					 { .stack = 2, .weight = 40 } };
-	struct trace t = { .frames = frames,
-			   .n_frames = ARRAY_SIZE(frames),
-			   .stacks = stacks,
-			   .n_stacks = ARRAY_SIZE(stacks),
-			   .samples = samples,
-			   .n_samples = ARRAY_SIZE(samples) };
+	struct trace t = TRACE_OF(frames, stacks, samples);
 	struct candidates c;
 
 	(void)state;

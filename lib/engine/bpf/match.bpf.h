@@ -230,8 +230,7 @@ static __always_inline struct match *match_begin(u32 which)
 __noinline u32 find_windows(struct match *m, bool kernel)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	u32 key = 0;
-	struct bpf_target *t = bpf_map_lookup_elem(&target_map, &key);
+	struct bpf_target *t = current_target();
 
 	if (!t || !m)
 		return 0;
@@ -249,8 +248,7 @@ __noinline u32 find_windows(struct match *m, bool kernel)
 
 static __always_inline bool matches_by(void *ctx, struct match *m, struct task_struct *task)
 {
-	u32 key = 0;
-	struct bpf_target *t = bpf_map_lookup_elem(&target_map, &key);
+	struct bpf_target *t = current_target();
 
 	if (!t)
 		return false;

@@ -153,8 +153,7 @@ int BPF_PROG(on_block_merge, struct request *rq)
 /* BPF_CLASS_DISK: the target is the disk that has served it, in whichever partition; else 0. */
 static __always_inline u32 by_target_disk(struct request *rq)
 {
-	u32 key = 0;
-	struct bpf_target *t = bpf_map_lookup_elem(&target_map, &key);
+	struct bpf_target *t = current_target();
 	struct gendisk *disk;
 
 	if (!t || !t->disk)

@@ -203,11 +203,17 @@ static __always_inline struct scoz_core_use *core_use(u32 cpu)
 	return bpf_map_lookup_elem(&core_uses, &cpu);
 }
 
+static __always_inline struct bpf_target *current_target(void)
+{
+	u32 key = 0;
+
+	return bpf_map_lookup_elem(&target_map, &key);
+}
+
 /* Waits of the target are hits. */
 static __always_inline bool waits_are_hits(void)
 {
-	u32 key = 0;
-	struct bpf_target *target = bpf_map_lookup_elem(&target_map, &key);
+	struct bpf_target *target = current_target();
 
 	return model == SCOZ_MODEL_WAIT && target && target->waits;
 }

@@ -15,13 +15,6 @@ static __always_inline bool is_spread(const struct task_struct *task, const stru
 	return spread_hits && !control && t && !is_server(task) && !is_stranger(t, now);
 }
 
-static __always_inline struct bpf_target *current_target(void)
-{
-	u32 key = 0;
-
-	return bpf_map_lookup_elem(&target_map, &key);
-}
-
 /* What @t, of the running @task, has run in the target since the last release. */
 static __always_inline u64 seen_run(struct bpf_target *target, const struct scoz_core *c,
 				    const struct task_struct *task, struct task_state *t, u64 now)
@@ -98,21 +91,24 @@ static __always_inline s64 unreleased(const struct scoz_core *c, const struct ta
 	return scoz_lump(due, h->speedup);
 }
 
-/* The system call that is the target begins or ends. */
+/* A system call begins or ends: of all that do on this machine most are not the target. */
 static __always_inline int crosses(struct pt_regs *regs, u32 number, bool begins)
 {
-	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct bpf_target *target = current_target();
-	struct scoz_global *g = page_global();
-	u64 now = bpf_ktime_get_ns();
+	struct scoz_global *g;
 	struct task_state *t;
+	struct scoz_core *c;
+	u64 now;
 
-	if (!target || target->seen != BPF_SEEN_SYSCALL || target->syscall != number + 1 || !c ||
-	    !g || !syscall_is_native(task, regs))
+	if (!target || target->seen != BPF_SEEN_SYSCALL || target->syscall != number + 1 ||
+	    !syscall_is_native(task, regs))
 		return 0;
+	c = page_core(bpf_get_smp_processor_id());
+	g = page_global();
 	t = bpf_task_storage_get(&tasks, task, 0, 0);
-	if (!is_spread(task, t, now))
+	now = bpf_ktime_get_ns();
+	if (!c || !g || !is_spread(task, t, now))
 		return 0;
 	release(c, g, task, t, false, now);
 	scoz_spread_target(&t->spread, target->number);

@@ -58,8 +58,7 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 					     struct task_state *t, bool involved)
 {
 	struct target_time *time = target_time(cpu);
-	u32 key = 0;
-	struct bpf_target *target = bpf_map_lookup_elem(&target_map, &key);
+	struct bpf_target *target = current_target();
 	u64 length = scoz_min(t->waited, LONG_WAIT), beyond = t->waited - length;
 
 	t->waited = 0;
@@ -229,11 +228,10 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
  */
 static __always_inline void look_at_wait(void *ctx)
 {
-	u32 cpu = bpf_get_smp_processor_id(), key = 0;
+	u32 cpu = bpf_get_smp_processor_id();
 	struct target_time *time = target_time(cpu);
 	struct scoz_core *c = page_core(cpu);
 	struct scoz_header *h = page_header();
-	struct bpf_target *target;
 	struct task_struct *task;
 	u64 length;
 
@@ -247,9 +245,7 @@ static __always_inline void look_at_wait(void *ctx)
 	    (time->in_class || matches_target(ctx, task))) {
 		time->waited += length;
 		time->left_out += time->beyond;
-		target = bpf_map_lookup_elem(&target_map, &key);
-		if (target && target->waits && h->speedup && c->sampled &&
-		    model == SCOZ_MODEL_WAIT && !control)
+		if (waits_are_hits() && h->speedup && c->sampled && !control)
 			account_wait(time, cpu, c, h->speedup, bpf_ktime_get_ns());
 	}
 	account_let_go(c);

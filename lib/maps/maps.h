@@ -154,7 +154,7 @@ int maps_lookup(const struct maps_binary *b, uint64_t place, struct map_frame *f
  * of the process as it is at the first call; @binary: the code that it makes, UINT32_MAX: none is
  * known of; @late: what it tells may come much later, as it is written to a jitdump by and by.
  * @wanted: true when all is known that was written before then; 0: before @time. Costs others a
- * look, so it is for where something ran, not for its callers.
+ * look.
  */
 struct maps_made_place {
 	int pid;

@@ -324,24 +324,39 @@ static bool leads_to(struct symbols *s, const struct place *caller, const struct
 
 /* What is still to be told about where a sample was, while others go on. */
 struct symbols_later {
-	struct maps_made_place made;
-	size_t n, at; /* at: the frame without a name */
+	struct nameless {
+		struct maps_made_place made;
+		size_t at; /* of frames */
+		bool caller;
+	} * place;
+	size_t n_places, cap_places;
+	size_t n;
 	uint32_t *frames;
 };
 
-static struct symbols_later *later_of(const struct maps_made_place *made)
+/*
+ * The name of what lies at @address, frame @at of @later, may be read soon. Of callers only what is
+ * told anyway is waited for: not whether the process will tell something, nor what comes seldom.
+ */
+static void await_name(struct symbols *s, const struct raw_chain *c, uint64_t address, size_t at,
+		       struct symbols_later **later)
 {
-	struct symbols_later *later = xcalloc(1, sizeof(*later));
+	struct maps_made_place made = { .pid = c->pid, .time = c->time, .address = address };
+	bool awaited = maps_name_awaited(s->maps, &made);
+	struct symbols_later *l = *later;
 
-	later->made = *made;
-	return later;
+	if (at ? !awaited || made.binary == UINT32_MAX : !awaited && !made.late)
+		return;
+	if (!l)
+		l = *later = xcalloc(1, sizeof(*l));
+	array_reserve(l->place, l->cap_places, l->n_places + 1);
+	l->place[l->n_places++] = (struct nameless){ made, at, at > 0 };
 }
 
 /* The user's frames, outermost last, into @list. */
 static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list,
 			  struct symbols_later **later)
 {
-	struct maps_made_place made = { .pid = c->pid, .time = c->time };
 	bool tables = c->how == RECORD_CHAIN_TABLES || c->how == RECORD_CHAIN_WHOLE;
 	bool exact = true; /* no return address */
 	struct place inner = {};
@@ -349,7 +364,6 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 
 	for (size_t i = 0; i < c->n_user; i++) {
 		const struct place *p;
-		bool first = !n;
 		uint64_t place;
 		uint32_t binary;
 
@@ -363,9 +377,7 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 			break;
 		}
 		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &place)) {
-			made.address = c->user[i];
-			if (first && (maps_name_awaited(s->maps, &made) || made.late))
-				*later = later_of(&made);
+			await_name(s, c, c->user[i], n, later);
 			list[n++] = special_frame(s, "[unknown]", FRAME_USER);
 			inner = (struct place){};
 			exact = false;
@@ -375,9 +387,8 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 		exact = false;
 		if (!p)
 			continue; /* all that are missing are asked for at once */
-		made.address = c->user[i];
-		if (first && may_be_news(s, p) && (maps_name_awaited(s->maps, &made) || made.late))
-			*later = later_of(&made);
+		if (may_be_news(s, p))
+			await_name(s, c, c->user[i], n, later);
 		/* To code that is made one comes by way of trampolines. */
 		if (!tables && inner.n && !inner.made && !leads_to(s, p, &inner))
 			list[n++] = missing_frame(s);
@@ -479,7 +490,8 @@ struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *c,
 	}
 	r.names = futex_name_of(s, list + n, user);
 	if (r.later) {
-		r.later->at = n;
+		for (size_t i = 0; i < r.later->n_places; i++)
+			r.later->place[i].at += n;
 		r.later->n = n + user;
 		r.later->frames = xcalloc(n + user, sizeof(*list));
 		memcpy(r.later->frames, list, (n + user) * sizeof(*list));
@@ -489,33 +501,53 @@ struct resolved symbols_resolve(struct symbols *s, const struct raw_chain *c,
 	return r;
 }
 
+/* What is there, by now; false: still nobody knows. */
+static bool name_again(struct symbols *s, const struct nameless *it, uint32_t *frame)
+{
+	const struct maps_made_place *made = &it->made;
+	struct place p = { .place = made->address,
+			   .binary = made->binary,
+			   .return_address = it->caller };
+	const struct maps_binary *b =
+		made->binary == UINT32_MAX ? NULL : maps_binary_known(s->maps, made->binary);
+
+	if (!b || !b->made)
+		return false;
+	fill_made(s, &p, b, made->time);
+	*frame = p.frames[0];
+	return p.function != NULL;
+}
+
 enum symbols_settled symbols_settle(struct symbols *s, struct symbols_later *later, bool now,
 				    uint32_t *stack, bool *broken)
 {
-	struct maps_made_place *made = &later->made;
-	const struct maps_binary *b;
-	struct place p = { .place = made->address };
+	bool late = false;
 
-	if (maps_name_awaited(s->maps, made) && !now)
-		return SYMBOLS_AWAITED;
-	p.binary = made->binary;
-	b = made->binary == UINT32_MAX ? NULL : maps_binary_known(s->maps, made->binary);
-	if (b && b->made) {
-		fill_made(s, &p, b, made->time);
-		later->frames[later->at] = p.frames[0];
+	for (size_t i = 0; i < later->n_places && !now; i++) {
+		if (maps_name_awaited(s->maps, &later->place[i].made))
+			return SYMBOLS_AWAITED;
 	}
-	if (!p.function && made->late && !now) {
-		made->wanted = clock_now_ns();
+	for (size_t i = 0; i < later->n_places; i++) {
+		struct nameless *it = &later->place[i];
+
+		if (!name_again(s, it, &later->frames[it->at]) && it->made.late && !it->caller &&
+		    !now) {
+			it->made.wanted = clock_now_ns();
+			late = true;
+		}
+	}
+	if (late)
 		return SYMBOLS_LATE;
-	}
 	*stack = stack_of(s, later->frames, later->n, broken);
 	return SYMBOLS_SETTLED;
 }
 
 void symbols_later_free(struct symbols_later *later)
 {
-	if (later)
+	if (later) {
+		free(later->place);
 		free(later->frames);
+	}
 	free(later);
 }
 

@@ -105,13 +105,14 @@ static void take_lines(struct dump *d, struct code_load *load)
 {
 	struct loads_builder *b = d->b;
 	uint32_t n = b->n_line - d->first_line, kept = 0;
-	struct code_load_line *v = b->line + d->first_line;
+	struct code_load_line *v;
 
-	if (!d->debug || d->debug_for != load->start) {
+	if (!n || !d->debug || d->debug_for != load->start) {
 		drop_lines(d);
 		load->line = b->n_line;
 		return;
 	}
+	v = b->line + d->first_line;
 	for (uint32_t i = 0; i < n; i++) {
 		if (v[i].offset < load->size)
 			v[kept++] = v[i];

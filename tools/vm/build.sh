@@ -96,11 +96,12 @@ apply_patches() {
 	done
 }
 
-# The fragments of a configuration: later lines win.
+# config_of CONFIG SERIES: the fragments of a configuration: later lines win.
 config_of() {
 	local dir=$top/kernel-patches/config
 	cat "$dir/test.config" || die "$dir/test.config is missing"
 	[ "$1" = test ] || grep -hv '^$' "$dir/$1.config" || die "$dir/$1.config is missing"
+	[ ! -e "$dir/$1-$2.config" ] || grep -hv '^$' "$dir/$1-$2.config"
 }
 
 tools_version() {
@@ -115,7 +116,7 @@ kernel_key() {
 	{
 		echo "$build_format $(source_package_version "$series")"
 		tools_version
-		config_of "$config"
+		config_of "$config" "$series"
 		[ ${#list[@]} = 0 ] || cat "${list[@]}"
 	} | sha256sum | cut -c 1-12
 }
@@ -145,12 +146,12 @@ kbuild() {
 		KCFLAGS="-fdebug-prefix-map=$src/=" --no-print-directory "$@"
 }
 
-# configure SRC OBJ CONFIG KEY: .config of OBJ; what was asked for and exists must be there.
+# configure SERIES SRC OBJ CONFIG KEY: .config of OBJ; what was asked for and exists must be there.
 configure() {
-	local src=$1 obj=$2 config=$3 key=$4 seed symbol value got bad=
+	local series=$1 src=$2 obj=$3 config=$4 key=$5 seed symbol value got bad=
 	mkdir -p "$obj" || die "cannot make $obj"
 	seed=$obj/.scoz-seed
-	config_of "$config" >"$seed.new"
+	config_of "$config" "$series" >"$seed.new"
 	if [ -e "$obj/.config" ] && cmp -s "$seed.new" "$seed"; then
 		return
 	fi
@@ -237,7 +238,7 @@ build_kernel() {
 		die "cannot copy the source to $work"
 	mapfile -t list < <(patches_of "$series" "$config")
 	apply_patches "$work/src" "${list[@]}"
-	configure "$work/src" "$work/obj" "$config" "$key"
+	configure "$series" "$work/src" "$work/obj" "$config" "$key"
 	compile "$work/src" "$work/obj" "$key" "$work/build.log"
 	module_symbols "$work/obj"
 	cp "$work/obj/arch/x86/boot/bzImage" "$work/obj/System.map" "$work/"
@@ -369,7 +370,7 @@ vm_dev() {
 dev_build() {
 	local tree=$1 obj=$2 config=$3 start=$SECONDS
 	[ -e "$tree/.config" ] && die "$tree was built in place: \`make mrproper\` there first"
-	configure "$tree" "$obj" "$config" dev
+	configure "$series" "$tree" "$obj" "$config" dev
 	compile "$tree" "$obj" dev "$obj/build.log"
 	module_symbols "$obj"
 	ln -sfn arch/x86/boot/bzImage "$obj/bzImage"

@@ -4,11 +4,12 @@
  * of their block (a run of instructions up to the next jump), for tests/bench/kernel-cost-where.
  * Counts are exact but for blocks that a fault ends early. One host thread only (vm run --icount).
  *
- *   -plugin count-blocks.so,from=ADDRESS,to=ADDRESS,mark=ADDRESS,out=FILE
+ *   -plugin count-blocks.so,from=ADDRESS,to=ADDRESS,mark=ADDRESS,out=FILE[,sites=FILE]
  *
  * Each time that the guest executes mark, what was counted since the last time is appended to FILE
  * as lines "NUMBER-OF-MARK ADDRESS INSTRUCTIONS", those of programs with address 0 and all else
- * outside of [from, to) with address 1, and counting begins anew.
+ * outside of [from, to) with address 1, and counting begins anew. How often each instruction was
+ * executed whose address is a line of sites: "NUMBER-OF-MARK site ADDRESS TIMES".
  *
  * Debian has no qemu-plugin.h, so what is used of it is declared here (version 1, QEMU 4.2 to 8.2).
  */
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 
 struct qemu_plugin_tb;
+struct qemu_plugin_insn;
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id,
 					   void (*cb)(uint64_t id, struct qemu_plugin_tb *tb));
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
@@ -27,19 +29,35 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
 					  void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
+					    void (*cb)(unsigned cpu, void *data), int flags,
+					    void *data);
 int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
 extern int qemu_plugin_version;
 int qemu_plugin_version = 1;
 
 enum { NO_REGISTERS = 0 }; /* the callbacks look at none */
 enum { OF_PROGRAMS, ELSEWHERE, TEXT };
+enum { MAX_SITES = 4096 };
 
 static uint64_t from, to, mark, nr;
 static uint64_t *counts; /* by TEXT + offset in [from, to) */
+static struct site {
+	uint64_t address, times;
+} sites[MAX_SITES];
+static size_t n_sites;
 static FILE *out;
 
 static void at_mark(void)
 {
+	for (size_t i = 0; i < n_sites; i++) {
+		if (sites[i].times)
+			fprintf(out, "%" PRIu64 " site %" PRIx64 " %" PRIu64 "\n", nr,
+				sites[i].address, sites[i].times);
+		sites[i].times = 0;
+	}
 	for (uint64_t i = 0; i < TEXT + to - from; i++) {
 		if (!counts[i])
 			continue;
@@ -62,6 +80,42 @@ static void executed(unsigned cpu, void *data)
 	counts[(uint32_t)what] += what >> 32;
 }
 
+static void passed(unsigned cpu, void *data)
+{
+	struct site *site = data;
+
+	(void)cpu;
+	site->times++;
+}
+
+static void find_sites(struct qemu_plugin_tb *tb, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t address = qemu_plugin_insn_vaddr(insn);
+
+		for (size_t k = 0; k < n_sites; k++) {
+			if (sites[k].address == address)
+				qemu_plugin_register_vcpu_insn_exec_cb(insn, passed, NO_REGISTERS,
+								       &sites[k]);
+		}
+	}
+}
+
+static int read_sites(const char *path)
+{
+	FILE *f = fopen(path, "r");
+
+	if (!f) {
+		perror(path);
+		return -1;
+	}
+	while (n_sites < MAX_SITES && fscanf(f, "%" SCNx64, &sites[n_sites].address) == 1)
+		n_sites++;
+	fclose(f);
+	return 0;
+}
+
 static void translated(uint64_t id, struct qemu_plugin_tb *tb)
 {
 	uint64_t address = qemu_plugin_tb_vaddr(tb), n = qemu_plugin_tb_n_insns(tb);
@@ -72,6 +126,8 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb)
 	(void)id;
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, executed, NO_REGISTERS,
 					     (void *)(uintptr_t)(n << 32 | which));
+	if (which >= TEXT)
+		find_sites(tb, n);
 }
 
 int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
@@ -88,6 +144,8 @@ int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 			mark = number;
 		else if (!strncmp(argv[i], "out=", 4))
 			out = fopen(argv[i] + 4, "w");
+		else if (!strncmp(argv[i], "sites=", 6) && read_sites(argv[i] + 6))
+			return -1;
 	}
 	if (!out || from >= to || to - from >= UINT32_MAX - TEXT || mark < from || mark >= to) {
 		fprintf(stderr, "count-blocks: wants from=, to=, mark= (in between) and out=\n");

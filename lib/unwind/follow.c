@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/follow.h"
+#include "base/cond_wait.h"
 #include "base/hash_index.h"
 #include "unwind/unwind_table.h"
 
 #include <elf.h>
-#include <pthread.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A process that has just begun maps its libraries one after the other: told once. */
@@ -627,19 +626,15 @@ int unwind_follow_start(struct maps *maps, const struct unwind_maps *to, const c
 			struct unwind_follow **ret, struct error *err)
 {
 	struct unwind_follow *f = xcalloc(1, sizeof(*f));
-	pthread_condattr_t attr;
 	pthread_t thread;
 	int r;
 
 	f->maps = maps;
 	f->tables.maps = *to;
 	f->cache_dir = cache_dir ? xstrdup(cache_dir) : NULL;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&f->lock, NULL);
-	pthread_cond_init(&f->more, &attr);
-	pthread_cond_init(&f->ended, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&f->more, NULL);
+	pthread_cond_init(&f->ended, NULL);
 	f->runs = true;
 	r = pthread_create(&thread, NULL, follow_main, f);
 	if (r) {
@@ -654,7 +649,6 @@ int unwind_follow_start(struct maps *maps, const struct unwind_maps *to, const c
 bool unwind_follow_stop(struct unwind_follow *f, double seconds)
 {
 	uint64_t end = clock_now_ns() + (uint64_t)(seconds * NSEC_PER_SEC);
-	struct timespec until = { end / NSEC_PER_SEC, end % NSEC_PER_SEC };
 	bool done;
 
 	if (!f)
@@ -662,7 +656,7 @@ bool unwind_follow_stop(struct unwind_follow *f, double seconds)
 	pthread_mutex_lock(&f->lock);
 	f->stop = true;
 	pthread_cond_broadcast(&f->more);
-	while (f->runs && !pthread_cond_timedwait(&f->ended, &f->lock, &until))
+	while (f->runs && cond_wait_until(&f->ended, &f->lock, end))
 		;
 	done = !f->runs;
 	pthread_mutex_unlock(&f->lock);

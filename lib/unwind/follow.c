@@ -45,6 +45,12 @@ struct known {
 	struct unwind_header *h; /* of its table */
 };
 
+struct counts {
+	uint32_t tables, without;  /* without: files that have none */
+	uint64_t bytes;		   /* in the kernel */
+	double build_s, publish_s; /* that the thread spent so */
+};
+
 struct unwind_follow {
 	struct maps *maps;
 	struct kernel_tables tables;
@@ -67,8 +73,8 @@ struct unwind_follow {
 	int build_pid;	     /* whose files are read next; 0: nobody waits */
 	bool build_involved;
 	struct maps_region build;
-	bool makes, makes_involved;	    /* a table, for whom; under the lock */
-	struct unwind_follow_counts counts; /* under the lock */
+	bool makes, makes_involved; /* a table, for whom; under the lock */
+	struct counts counts;	    /* under the lock */
 };
 
 static struct followed *find(struct unwind_follow *f, int pid)
@@ -198,23 +204,17 @@ void unwind_follow_exited(struct unwind_follow *f, int pid)
 	pthread_mutex_unlock(&f->lock);
 }
 
-void unwind_follow_counts(struct unwind_follow *f, struct unwind_follow_counts *ret)
-{
-	pthread_mutex_lock(&f->lock);
-	*ret = f->counts;
-	ret->processes = f->n;
-	pthread_mutex_unlock(&f->lock);
-}
-
 void unwind_follow_log(struct unwind_follow *follow)
 {
-	struct unwind_follow_counts f;
+	struct counts f;
 	struct unwind_counts c;
 	uint64_t walks = 0;
 
 	if (!kernel_tables_counts(&follow->tables.maps, &c))
 		return;
-	unwind_follow_counts(follow, &f);
+	pthread_mutex_lock(&follow->lock);
+	f = follow->counts;
+	pthread_mutex_unlock(&follow->lock);
 	for (int i = 0; i < UNWIND_KERNEL_WHYS; i++)
 		walks += c.ended[i];
 	log_info("%llu call chains were followed by the unwind tables of %u files (%.1f MB; %u "

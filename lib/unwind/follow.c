@@ -2,6 +2,7 @@
 #include "unwind/follow.h"
 #include "base/cond_wait.h"
 #include "base/hash_index.h"
+#include "host/process.h"
 #include "unwind/unwind_table.h"
 
 #include <elf.h>
@@ -379,22 +380,15 @@ enum image { IMAGE_KNOWN, IMAGE_HIDDEN, IMAGE_GONE };
 /* What tells an image from that of before an exec, and from that of another process. */
 static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stack)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
-	_cleanup_free_ char *text = read_file(path, NULL);
-	char *p = text ? strrchr(text, ')') : NULL;
-	unsigned long long code, stack;
+	struct process_stat s;
 
-	/* From the third field on, of which the 26th and the 28th are wanted. */
-	if (!p || sscanf(p + 1,
-			 " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			 "%*s %*s %*s %*s %*s %llu %*s %llu",
-			 &code, &stack) != 2)
+	if (!process_read_stat(pid, &s))
 		return IMAGE_GONE;
-	*start_code = code;
-	*start_stack = stack;
-	if (!code) /* it has ended, and its parent has not looked yet */
+	*start_code = s.start_code;
+	*start_stack = s.start_stack;
+	if (!s.start_code) /* it has ended, and its parent has not looked yet */
 		return IMAGE_GONE;
-	return code > 1 ? IMAGE_KNOWN : IMAGE_HIDDEN;
+	return s.start_code > 1 ? IMAGE_KNOWN : IMAGE_HIDDEN;
 }
 
 static bool add_mapping(struct unwind_follow *f, struct unwind_space *s,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/end_signals.h"
+#include "base/cond_wait.h"
 #include "daemon/finish.h"
 #include "daemon/truth.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,14 +16,11 @@ static const struct guardian *guardian;
 /* False when the main thread did not get there in time. */
 static bool main_is_done(void)
 {
-	struct timespec until;
-	int ret = 0;
+	uint64_t end = clock_now_ns() + ENDING_PATIENCE_S * NSEC_PER_SEC;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += ENDING_PATIENCE_S;
 	pthread_mutex_lock(&lock);
-	while (over < 0 && !ret)
-		ret = pthread_cond_timedwait(&changed, &lock, &until);
+	while (over < 0 && cond_wait_until(&changed, &lock, end))
+		;
 	pthread_mutex_unlock(&lock);
 	return over >= 0;
 }

@@ -489,7 +489,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = machine_lock_take(&lock, NULL, NULL, &err);
 	if (!ret && s.opt.truth) {
-		s.truth = truth_open(s.opt.truth, s.opt.user, &err);
+		s.truth = truth_open(s.opt.truth, s.opt.user ? &s.launcher : NULL, &err);
 		ret = s.truth < 0 ? s.truth : 0;
 	}
 	/* Before anything is changed: hwloc 2.9 crashes where it gets no memory. */

@@ -3,9 +3,6 @@
 #include "host/cgroup.h"
 #include "run/descendants.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 struct users {
 	uid_t *list;
 	size_t n, cap;
@@ -46,15 +43,14 @@ static void add_with_descendants(struct users *u, int pid)
 	descendants_free(&d);
 }
 
-bool members_users(const struct options *opt, int command, uid_t **ret, size_t *n)
+bool members_users(const struct options *opt, uid_t owner, int command, uid_t **ret, size_t *n)
 {
-	const struct passwd *pw = opt->user ? getpwnam(opt->user) : NULL;
 	struct users u = { 0 };
 
 	if (!opt->command && !opt->n_pids && !opt->n_cgroups)
 		return false;
 	if (opt->command)
-		add(&u, pw ? pw->pw_uid : geteuid());
+		add(&u, owner);
 	if (command)
 		add_with_descendants(&u, command);
 	for (size_t i = 0; i < opt->n_pids; i++)

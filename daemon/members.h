@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * The users whose processes are profiled now; @command: the command's process, 0: none yet. False:
- * nobody was named, so everybody is.
+ * The users whose processes are profiled now; @owner: who the command belongs to, @command: its
+ * process, 0: none yet. False: nobody was named, so everybody is.
  */
-bool members_users(const struct options *opt, int command, uid_t **ret, size_t *n);
+bool members_users(const struct options *opt, uid_t owner, int command, uid_t **ret, size_t *n);
 
 #endif

@@ -235,8 +235,12 @@ static size_t drop_overlaps(struct scoz_poll_range *r, size_t n)
 	return kept;
 }
 
-size_t polling_ranges(const char *path, const struct maptable *table, uint64_t base,
-		      const uint64_t *engines, size_t n_engines, struct scoz_poll_range **ret)
+/*
+ * What has another role, sorted, as offsets from @base; malloc'ed. @engines: further engines, by
+ * their addresses in the file.
+ */
+static size_t ranges_of(const char *path, const struct maptable *table, uint64_t base,
+			const uint64_t *engines, size_t n_engines, struct scoz_poll_range **ret)
 {
 	struct sought s = { .table = table, .base = base };
 	char name[64];
@@ -308,8 +312,7 @@ static void tell(struct polling *p, struct file *f)
 	if (!number)
 		return; /* not yet, or never */
 	free(f->ranges);
-	f->n_ranges =
-		polling_ranges(b->path, b->table, f->base, f->engines, f->n_engines, &f->ranges);
+	f->n_ranges = ranges_of(b->path, b->table, f->base, f->engines, f->n_engines, &f->ranges);
 	f->known = true;
 	f->changed = false;
 	r = engine_set_polling(p->engine, number, f->role, f->ranges, f->n_ranges);

@@ -32,11 +32,5 @@ bool polling_waits(struct polling *p, const struct chain *chain);
 
 /* By its name, is it a file of which something is to be known? @role: of all that has no other. */
 bool polling_file(const char *path, enum scoz_poll_role *role);
-/*
- * What has another role, sorted, as offsets from @base; malloc'ed. @engines: further engines, by
- * their addresses in the file.
- */
-size_t polling_ranges(const char *path, const struct maptable *table, uint64_t base,
-		      const uint64_t *engines, size_t n_engines, struct scoz_poll_range **ret);
 
 #endif

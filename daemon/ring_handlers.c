@@ -7,15 +7,14 @@
  * The collector's locks: `collecting`, then the tally's and each handler's.
  */
 #include "daemon/ring_handlers.h"
+#include "base/cond_wait.h"
 #include "daemon/machine.h"
 #include "host/privileges.h"
 #include "maps/maps_perf.h"
 #include "ring/ring.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #define RING_PAGES     256
 #define POLL_MS	       20
@@ -286,16 +285,12 @@ static void collect_now(struct handlers *h)
 static void *collector_main(void *arg)
 {
 	struct handlers *h = arg;
-	struct timespec until;
-	uint64_t next;
 
 	pthread_setname_np(pthread_self(), "scozd/tally");
 	privileges_keep(PRIVILEGE(CAP_BPF));
 	pthread_mutex_lock(&h->collecting);
 	while (!h->stop) {
-		next = clock_now_ns() + COLLECT_NS;
-		until = (struct timespec){ next / NSEC_PER_SEC, next % NSEC_PER_SEC };
-		pthread_cond_timedwait(&h->wake, &h->collecting, &until);
+		cond_wait_until(&h->wake, &h->collecting, clock_now_ns() + COLLECT_NS);
 		collect(h);
 		h->collect_s = thread_cpu_s();
 	}
@@ -342,7 +337,6 @@ int handlers_start(const struct handlers_options *opt, struct handlers **ret, st
 		.scoped = opt->scoped,
 	};
 	struct handlers *h = xcalloc(1, sizeof(*h));
-	pthread_condattr_t attr;
 	int r;
 
 	h->opt = *opt;
@@ -350,10 +344,7 @@ int handlers_start(const struct handlers_options *opt, struct handlers **ret, st
 	h->n = opt->cores->n;
 	h->list = xcalloc(h->n, sizeof(*h->list));
 	h->tally = tally_create(&tally);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&h->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&h->wake, NULL);
 	pthread_mutex_init(&h->collecting, NULL);
 	for (int i = 0; i < h->n; i++) {
 		pthread_mutex_init(&h->list[i].lock, NULL);

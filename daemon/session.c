@@ -100,7 +100,8 @@ void session_renew_users(struct session *s)
 	_cleanup_free_ uid_t *users = NULL;
 	size_t n;
 
-	if (points_have_marks(s->points) && members_users(&s->opt, s->command.pid, &users, &n))
+	if (points_have_marks(s->points) &&
+	    members_users(&s->opt, s->launcher.uid, s->command.pid, &users, &n))
 		points_only_users(s->points, users, n);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/truth.h"
 #include "files/output_file.h"
+#include "run/launcher.h"
 
 #include <fcntl.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,15 +14,13 @@ bool truth_set(int fd, int percent)
 	return fd < 0 || pwrite(fd, &value, sizeof(value), 0) == sizeof(value);
 }
 
-/* The program that reads it runs as @user. */
-static int give_to(int fd, const char *user)
+/* The program that reads it is @owner's. */
+static int give_to(int fd, const struct launcher *owner)
 {
-	const struct passwd *pw = user ? getpwnam(user) : NULL;
-
-	return pw && !geteuid() ? fchown(fd, pw->pw_uid, pw->pw_gid) : 0;
+	return owner && !geteuid() ? fchown(fd, owner->uid, owner->gid) : 0;
 }
 
-int truth_open(const char *path, const char *user, struct error *err)
+int truth_open(const char *path, const struct launcher *owner, struct error *err)
 {
 	bool created = false;
 	int fd = output_file_open(path, O_RDWR | O_NONBLOCK, OUTPUT_COMMANDS, &created, err), saved;
@@ -32,7 +30,7 @@ int truth_open(const char *path, const char *user, struct error *err)
 		error_prefix(err, "--truth");
 		return fd;
 	}
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (!created || !give_to(fd, user)) &&
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (!created || !give_to(fd, owner)) &&
 	    truth_set(fd, 0))
 		return fd;
 	saved = S_ISREG(st.st_mode) ? errno : EINVAL;

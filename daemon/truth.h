@@ -10,10 +10,11 @@
 #include "base/base.h"
 
 /*
- * Creates the file where there is none, for @user (NULL: whoever asked for the run) alone, and
- * writes 0. Returns a descriptor.
+ * Creates the file where there is none, for @owner (NULL: whoever asked for the run) alone,
+ * and writes 0. Returns a descriptor.
  */
-int truth_open(const char *path, const char *user, struct error *err);
+struct launcher;
+int truth_open(const char *path, const struct launcher *owner, struct error *err);
 /* Safe in signal handlers; does nothing when @fd is -1. False: it could not be written. */
 bool truth_set(int fd, int percent);
 

@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static struct {
@@ -115,6 +116,14 @@ void cleanup_fclose(FILE **f)
 {
 	if (*f)
 		fclose(*f);
+}
+
+void block_free(void *mem, size_t size, bool mapped)
+{
+	if (mapped)
+		munmap(mem, size);
+	else
+		free(mem);
 }
 
 bool texts_equal(const char *const *a, size_t n_a, const char *const *b, size_t n_b)

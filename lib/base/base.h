@@ -61,6 +61,8 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 /* Makes the malloc'ed *@text longer; NULL is as good as empty. */
 void text_add(char **text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A block of memory that was mapped, or malloc'ed. */
+void block_free(void *mem, size_t size, bool mapped);
 bool texts_equal(const char *const *a, size_t n_a, const char *const *b, size_t n_b);
 /* The words of a command (NULL: none), with blanks between them; malloc'ed. */
 char *text_join(char **argv);

@@ -447,8 +447,9 @@ static int symbol_rank(const GElf_Sym *sym, const char *name)
 	return rank;
 }
 
-bool elf_image_loaded_section(const struct elf_image *image, const char *name, uint64_t *vaddr,
-			      uint64_t *size)
+/* Address and size of a section that is loaded with the program; false: there is none. */
+static bool loaded_section(const struct elf_image *image, const char *name, uint64_t *vaddr,
+			   uint64_t *size)
 {
 	GElf_Shdr shdr;
 
@@ -503,7 +504,7 @@ void elf_image_read_stubs(const struct elf_image *image, struct table_builder *b
 	uint64_t vaddr, size;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (elf_image_loaded_section(image, names[i], &vaddr, &size))
+		if (loaded_section(image, names[i], &vaddr, &size))
 			builder_symbol(b, "[plt]", vaddr, size, 0);
 	}
 }

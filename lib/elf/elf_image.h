@@ -58,10 +58,6 @@ struct elf_section {
 bool elf_image_find_section(const struct elf_image *image, const char *name,
 			    struct elf_section *ret);
 
-/* Address and size of a section that is loaded with the program; false: there is none. */
-bool elf_image_loaded_section(const struct elf_image *image, const char *name, uint64_t *vaddr,
-			      uint64_t *size);
-
 /* Gives the sections of a relocatable file addresses; then applies a section's relocations. */
 void elf_image_place_sections(struct elf_image *image);
 bool elf_image_relocate(const struct elf_image *image, Elf_Scn *target, void *bytes, size_t size);

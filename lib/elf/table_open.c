@@ -136,7 +136,7 @@ int table_work_begin(int fd, const char *name, const struct map_options *opt,
 	return 0;
 }
 
-void table_work_end(struct table_work *w)
+static void table_work_end(struct table_work *w)
 {
 	if (!w)
 		return;

@@ -34,15 +34,31 @@ int process_rank(int pid, const char **variable)
 	return rank;
 }
 
-bool process_is_kernel(int pid)
+bool process_read_stat(int pid, struct process_stat *ret)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
-	_cleanup_free_ char *stat = read_file(path, NULL);
-	const char *end = stat ? strrchr(stat, ')') : NULL;
-	unsigned int flags;
+	_cleanup_free_ char *text = read_file(path, NULL);
+	const char *end = text ? strrchr(text, ')') : NULL; /* the name may hold anything */
+	unsigned long long started, code = 0, stack = 0;
 
-	return end && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-	       flags & 0x00200000; /* PF_KTHREAD */
+	/* From the third field to the 28th. */
+	if (!end || sscanf(end + 1,
+			   " %c %d %d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			   "%*d %llu %*u %*d %*u %llu %*u %llu",
+			   &ret->state, &ret->parent, &ret->group, &ret->flags, &started, &code,
+			   &stack) < 5)
+		return false;
+	ret->started = started;
+	ret->start_code = code;
+	ret->start_stack = stack;
+	return true;
+}
+
+bool process_is_kernel(int pid)
+{
+	struct process_stat s;
+
+	return process_read_stat(pid, &s) && s.flags & 0x00200000; /* PF_KTHREAD */
 }
 
 bool process_shares_pids(int pid)

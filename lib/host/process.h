@@ -12,6 +12,17 @@
  */
 int process_rank(int pid, const char **variable);
 
+/* Of /proc/PID/stat, what one asks for. */
+struct process_stat {
+	char state;
+	int parent, group;
+	unsigned int flags;
+	uint64_t started;		  /* in ticks since boot */
+	uint64_t start_code, start_stack; /* 1: hidden from us */
+};
+/* False: there is no such process. */
+bool process_read_stat(int pid, struct process_stat *ret);
+
 /* A thread of the kernel? false also where there is no such process. */
 bool process_is_kernel(int pid);
 /* Does it see the same process ids as we do? false also where that cannot be told. */

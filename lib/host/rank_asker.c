@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/rank_asker.h"
 
+#include "base/cond_wait.h"
 #include "host/process.h"
-
-#include <pthread.h>
-#include <time.h>
 
 #define PATIENCE_NS (300 * NSEC_PER_MSEC) /* for one answer; then another thread asks the rest */
 #define MAX_STUCK   16
@@ -87,10 +85,7 @@ static void await(struct rank_asker *a)
 	uint64_t end = clock_now_ns() + NSEC_PER_SEC;
 
 	while (is_awaited(a) && clock_now_ns() < end) {
-		uint64_t next = clock_now_ns() + PATIENCE_NS / 10;
-		struct timespec until = { next / NSEC_PER_SEC, next % NSEC_PER_SEC };
-
-		pthread_cond_clockwait(&a->changed, &a->lock, CLOCK_MONOTONIC, &until);
+		cond_wait_until(&a->changed, &a->lock, clock_now_ns() + PATIENCE_NS / 10);
 		if (!a->stop)
 			see_to_it(a);
 	}

@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool notes_build_id(const void *notes, size_t size, char *hex, size_t room)
+/* A build-id from ELF notes as /sys/kernel/notes holds them. */
+static bool notes_build_id(const void *notes, size_t size, char *hex, size_t room)
 {
 	const uint8_t *p = notes, *end = p + size;
 
@@ -121,7 +122,8 @@ int kernel_image_check(const struct running_kernel *k, const struct elf_image *i
 			 k->build_id);
 }
 
-bool image_has_debug_files(const struct elf_image *image, const struct map_options *opt)
+/* Has the file debug information, in itself or elsewhere? */
+static bool image_has_debug_files(const struct elf_image *image, const struct map_options *opt)
 {
 	struct debug_files files = { 0 };
 	bool any;

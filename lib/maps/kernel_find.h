@@ -13,16 +13,11 @@ struct running_kernel {
 int running_kernel_read(struct running_kernel *k, struct error *err);
 void running_kernel_free(struct running_kernel *k);
 
-/* A build-id from ELF notes as /sys/kernel/notes holds them. */
-bool notes_build_id(const void *notes, size_t size, char *hex, size_t room);
-
 /* The file at @path must be this kernel's image, or its debug file. */
 int kernel_image_check(const struct running_kernel *k, const struct elf_image *image,
 		       struct error *err);
 /* The first file with debug information that is this kernel's; NULL when there is none. */
 char *kernel_image_find(const struct running_kernel *k, const struct map_options *opt);
-/* Has the file debug information, in itself or elsewhere? */
-bool image_has_debug_files(const struct elf_image *image, const struct map_options *opt);
 
 /* A module with a file that has its build-id. */
 struct kernel_module {

@@ -2,6 +2,7 @@
 #include "maps/made_files.h"
 
 #include "files/held_file.h"
+#include "host/process.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -30,18 +31,9 @@ static double clock_s(clockid_t clock)
 
 uint64_t process_started(int pid)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
-	_cleanup_free_ char *stat = read_file(path, NULL);
-	const char *rest = stat ? strrchr(stat, ')') : NULL;
-	unsigned long long ticks;
+	struct process_stat s;
 
-	/* The 22nd; after the name comes the third. */
-	if (!rest || sscanf(rest + 1,
-			    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			    "%*d %*d %llu",
-			    &ticks) != 1)
-		return 0;
-	return ticks;
+	return process_read_stat(pid, &s) ? s.started : 0;
 }
 
 static double began(int pid)

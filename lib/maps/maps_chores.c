@@ -8,11 +8,11 @@
  * built by others, so that files are opened before their processes have gone. All that anybody
  * waits for here is `lock`, which is held for a few instructions.
  */
+#include "base/cond_wait.h"
 #include "maps/maps_internal.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <time.h>
 
 #define MAX_BUILDERS 2
 #define LOOK_NS	     NSEC_PER_SEC /* between two looks at processes without a first thread */
@@ -69,14 +69,10 @@ struct chores {
 struct chores *chores_create(void)
 {
 	struct chores *c = xcalloc(1, sizeof(*c));
-	pthread_condattr_t attr;
 
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->more, &attr);
-	pthread_cond_init(&c->ended, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&c->more, NULL);
+	pthread_cond_init(&c->ended, NULL);
 	c->last = &c->first;
 	c->last_read = &c->first_read;
 	return c;
@@ -338,11 +334,8 @@ void maps_catch_up(struct maps *m)
 /* Under the lock: until there may be something to do. */
 static void wait_for_chores(struct chores *c)
 {
-	uint64_t due = c->looked_ns + LOOK_NS;
-	struct timespec until = { due / NSEC_PER_SEC, due % NSEC_PER_SEC };
-
 	if (c->n_leaders)
-		pthread_cond_timedwait(&c->more, &c->lock, &until);
+		cond_wait_until(&c->more, &c->lock, c->looked_ns + LOOK_NS);
 	else
 		pthread_cond_wait(&c->more, &c->lock);
 }
@@ -462,15 +455,13 @@ int maps_start(struct maps *m, struct error *err)
 bool maps_stop(struct maps *m, double seconds)
 {
 	struct chores *c = m->chores;
-	struct timespec until;
 	uint64_t end = clock_now_ns() + (uint64_t)(seconds * NSEC_PER_SEC);
 	bool done;
 
-	until = (struct timespec){ end / NSEC_PER_SEC, end % NSEC_PER_SEC };
 	pthread_mutex_lock(&c->lock);
 	c->stop = true;
 	pthread_cond_broadcast(&c->more);
-	while (c->threads && !pthread_cond_timedwait(&c->ended, &c->lock, &until))
+	while (c->threads && cond_wait_until(&c->ended, &c->lock, end))
 		;
 	done = !c->threads;
 	pthread_mutex_unlock(&c->lock);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "host/proc_maps.h"
 #include "maps/maps_internal.h"
 
 #include <ctype.h>
@@ -43,15 +44,23 @@ static bool parse_line(char *line, struct seen *seen)
 	return seen->path;
 }
 
-int maps_scan_process(struct maps *m, int pid)
+struct scan {
+	struct maps *m;
+	int error; /* of the last one */
+	size_t unreadable;
+};
+
+static void take(int pid, char *text, int error, void *arg)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/maps", pid), *text = NULL;
+	struct scan *s = arg;
 	struct seen *seen = NULL;
 	size_t n = 0, cap = 0;
 
-	text = read_file(path, NULL);
-	if (!text)
-		return errno == ENOENT ? -ESRCH : -errno;
+	/* Processes may end any time. */
+	s->error = error == ENOENT ? ESRCH : error;
+	s->unreadable += s->error && s->error != ESRCH;
+	if (error)
+		return;
 	for (char *line = text, *next; line && *line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
@@ -60,18 +69,31 @@ int maps_scan_process(struct maps *m, int pid)
 		if (parse_line(line, &seen[n]))
 			n++;
 	}
-	maps_replace(m, pid, seen, n);
+	maps_replace(s->m, pid, seen, n);
 	for (size_t i = 0; i < n; i++)
 		free((char *)seen[i].path);
 	free(seen);
-	return 0;
 }
 
-enum maps_code maps_code_at(int pid, uint64_t addr)
+int maps_scan_process(struct maps *m, int pid)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/maps", pid), *text = NULL;
+	struct scan s = { .m = m };
 
-	text = read_file(path, NULL);
+	proc_maps_read(&pid, 1, take, &s);
+	return -s.error;
+}
+
+struct question {
+	uint64_t addr;
+	enum maps_code answer;
+};
+
+static void answer(int pid, char *text, int error, void *arg)
+{
+	struct question *q = arg;
+
+	(void)pid;
+	(void)error;
 	for (char *line = text, *next; line && *line; line = next) {
 		unsigned long long start, end;
 		struct seen seen;
@@ -79,14 +101,22 @@ enum maps_code maps_code_at(int pid, uint64_t addr)
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		if (sscanf(line, "%llx-%llx", &start, &end) != 2 || addr < start || addr >= end)
+		if (sscanf(line, "%llx-%llx", &start, &end) != 2 || q->addr < start ||
+		    q->addr >= end)
 			continue;
-		if (!parse_line(line, &seen))
-			return MAPS_CODE_MEMORY;
-		free((char *)seen.path);
-		return MAPS_CODE_FILE;
+		q->answer = parse_line(line, &seen) ? MAPS_CODE_FILE : MAPS_CODE_MEMORY;
+		if (q->answer == MAPS_CODE_FILE)
+			free((char *)seen.path);
+		return;
 	}
-	return MAPS_CODE_GONE;
+}
+
+enum maps_code maps_code_at(int pid, uint64_t addr)
+{
+	struct question q = { addr, MAPS_CODE_GONE };
+
+	proc_maps_read(&pid, 1, answer, &q);
+	return q.answer;
 }
 
 int maps_rescan(struct maps *m, void (*fn)(int pid, void *arg), void *arg, struct error *err)
@@ -108,23 +138,23 @@ int maps_rescan(struct maps *m, void (*fn)(int pid, void *arg), void *arg, struc
 int maps_scan_all(struct maps *m, struct error *err)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc");
+	struct scan s = { .m = m };
 	DIR *dir = opendir(path);
-	size_t unreadable = 0;
+	_cleanup_free_ int *pids = NULL;
+	size_t n = 0, cap = 0;
 	struct dirent *e;
 
 	if (!dir)
 		return error_set(err, errno, "%s: cannot be read: %s", path, strerror(errno));
 	while ((e = readdir(dir))) {
-		int rc;
-
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
-		/* Processes may end any time. */
-		rc = maps_scan_process(m, atoi(e->d_name));
-		unreadable += rc && rc != -ESRCH;
+		array_reserve(pids, cap, n + 1);
+		pids[n++] = atoi(e->d_name);
 	}
 	closedir(dir);
-	if (unreadable)
-		log_info("mappings of %zu processes may not be read", unreadable);
+	proc_maps_read(pids, n, take, &s);
+	if (s.unreadable)
+		log_info("mappings of %zu processes may not be read", s.unreadable);
 	return 0;
 }

@@ -89,8 +89,6 @@ size_t *ladder_create(const double *speedups, size_t n);
 /* Known well enough to be of use, or tried so often that others should have their turn. */
 bool level_is_settled(const struct plan *p, const struct target *t, const struct level *l);
 bool target_is_settled(const struct plan *p, const struct target *t);
-/* Which of two targets comes first where time does not suffice for both. */
-bool target_is_hotter(const struct target *a, const struct target *b);
 void plan_widen(struct plan *p);
 /* Units until a cell is known, by the noise of those that have been tried. */
 double plan_units_needed(const struct plan *p);

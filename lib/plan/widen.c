@@ -94,7 +94,8 @@ bool target_is_settled(const struct plan *p, const struct target *t)
 	return true;
 }
 
-bool target_is_hotter(const struct target *a, const struct target *b)
+/* Which of two targets comes first where time does not suffice for both. */
+static bool target_is_hotter(const struct target *a, const struct target *b)
 {
 	return a->weight != b->weight ? a->weight > b->weight : strcmp(a->name, b->name) < 0;
 }

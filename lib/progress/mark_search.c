@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "progress/mark_search.h"
 
-#include <pthread.h>
+#include "base/cond_wait.h"
+
 #include <sys/stat.h>
-#include <time.h>
 
 struct searched {
 	struct held_file file;
@@ -132,14 +132,10 @@ static void *search(void *arg)
 struct mark_search *mark_search_create(void)
 {
 	struct mark_search *s = xcalloc(1, sizeof(*s));
-	pthread_condattr_t attr;
 
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->more, &attr);
-	pthread_cond_init(&s->idle, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&s->more, NULL);
+	pthread_cond_init(&s->idle, NULL);
 	s->runs = !pthread_create(&s->thread, NULL, search, s);
 	if (s->runs)
 		pthread_setname_np(s->thread, "marks");
@@ -260,13 +256,11 @@ size_t mark_search_waiting(struct mark_search *s)
 
 void mark_search_wait(struct mark_search *s, int seconds)
 {
-	struct timespec end;
+	uint64_t end = clock_now_ns() + seconds * NSEC_PER_SEC;
 
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += seconds;
 	pthread_mutex_lock(&s->lock);
 	while (s->runs && (s->busy || s->asked.first != s->asked.n)) {
-		if (pthread_cond_timedwait(&s->idle, &s->lock, &end))
+		if (!cond_wait_until(&s->idle, &s->lock, end))
 			break;
 	}
 	pthread_mutex_unlock(&s->lock);

@@ -5,7 +5,6 @@
 #include "progress/probe_file.h"
 #include "progress/usdt.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define MAX_COPIES (64u << 20) /* bytes of code for all places of a file */
@@ -278,10 +277,7 @@ void probe_sites_free(struct probe_sites *s)
 {
 	if (!s)
 		return;
-	if (s->mapped)
-		munmap(s->mem, s->size);
-	else
-		free(s->mem);
+	block_free(s->mem, s->size, s->mapped);
 	free(s);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/descendants.h"
+#include "host/process.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -9,18 +10,15 @@
 
 static bool read_process(int pid, struct descendant *ret)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
-	_cleanup_free_ char *text = read_file(path, NULL);
-	const char *end = text ? strrchr(text, ')') : NULL; /* the name may hold anything */
-	unsigned long long started;
+	struct process_stat s;
 
-	*ret = (struct descendant){ .pid = pid };
-	if (!end || sscanf(end + 1,
-			   " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			   "%*d %llu",
-			   &ret->state, &ret->parent, &ret->group, &started) != 4)
+	if (!process_read_stat(pid, &s))
 		return false;
-	ret->started = started;
+	*ret = (struct descendant){ .pid = pid,
+				    .state = s.state,
+				    .parent = s.parent,
+				    .group = s.group,
+				    .started = s.started };
 	return true;
 }
 

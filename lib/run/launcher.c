@@ -109,12 +109,15 @@ static void __attribute__((noreturn)) launcher_main(int socket, char **argv, con
 
 int launcher_start(struct launcher *l, char **argv, const char *user, struct error *err)
 {
+	const struct passwd *pw = user ? getpwnam(user) : NULL;
 	int pair[2], pid, saved;
 
 	*l = LAUNCHER_INIT;
-	l->user = user;
-	if (user && !getpwnam(user))
+	if (user && !pw)
 		return error_set(err, ENOENT, "--user %s: no such user", user);
+	l->user = user;
+	l->uid = pw ? pw->pw_uid : geteuid();
+	l->gid = pw ? pw->pw_gid : getegid();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		if (errno == EAFNOSUPPORT) {
 			l->argv = argv;

@@ -12,6 +12,8 @@
 
 #include "base/base.h"
 
+#include <sys/types.h>
+
 /* What the command is called before it is executed. */
 #define LAUNCHER_NAME "scozd-launch"
 
@@ -19,6 +21,8 @@ struct launcher {
 	int socket;
 	int process; /* pidfd of it: its number may be that of another one by now */
 	const char *user;
+	uid_t uid; /* who the command belongs to */
+	gid_t gid;
 	char **argv; /* of a kernel without local sockets: there is no such process then */
 };
 

@@ -37,8 +37,7 @@
 #define MOST_CPU_S     300
 #define BASE_WAIT_S    30
 #define MAX_OPENS      4096
-#define MAX_SITES      (256 * MEGABYTE)
-#define MAX_LOADS      (256 * MEGABYTE)
+#define MAX_ANSWER     (256 * MEGABYTE) /* where probes go, or what is told of made code */
 #define STUCK_NS       NSEC_PER_SEC
 #define DEAD_NS	       (20 * NSEC_PER_SEC)
 
@@ -199,6 +198,12 @@ static void *take_block(struct job *j, int fd, uint64_t size)
 	return NULL;
 }
 
+/* NULL: it is none that can be believed, or, where the job is over with that, cannot be had. */
+static void *take_sealed(struct job *j, int fd, uint64_t size, uint64_t most)
+{
+	return size <= most && is_sealed(fd, size) ? take_block(j, fd, size) : NULL;
+}
+
 /* In a file it takes memory only as long as there is some to spare. */
 static void keep_table(struct job *j)
 {
@@ -249,10 +254,9 @@ static int on_table(struct job *j, int fd, uint64_t size)
 /* It lives only until it has been handed on, so it is not counted among the tables. */
 static int on_unwind(struct job *j, int fd, uint64_t size)
 {
-	bool sealed = size <= half_of_memory() / 2 && is_sealed(fd, size);
-	void *mem = sealed ? take_block(j, fd, size) : NULL;
+	void *mem = take_sealed(j, fd, size, half_of_memory() / 2);
 
-	if (sealed && !mem)
+	if (j->ended)
 		return j->result;
 	j->unwind = mem ? unwind_table_attach(mem, size, true) : NULL;
 	if (j->unwind && unwind_table_is_of(j->unwind, j->file)) {
@@ -268,36 +272,23 @@ static int on_unwind(struct job *j, int fd, uint64_t size)
 	return end(j, error_set(j->err, EBADMSG, "%s: its unwind table is damaged", j->name));
 }
 
-static int on_sites(struct job *j, int fd, uint64_t size)
+/* Of probes, or of code that is made. */
+static int on_answer(struct job *j, int fd, uint64_t size)
 {
-	bool sealed = size <= MAX_SITES && is_sealed(fd, size);
-	void *mem = sealed ? take_block(j, fd, size) : NULL;
+	void *mem = take_sealed(j, fd, size, MAX_ANSWER);
 
-	if (sealed && !mem)
+	if (j->ended)
 		return j->result;
-	j->sites = mem ? probe_sites_attach(mem, size, true) : NULL;
-	if (j->sites)
+	if (mem && j->spec)
+		j->sites = probe_sites_attach(mem, size, true);
+	else if (mem)
+		j->loads = code_loads_attach(mem, size, true);
+	if (j->sites || j->loads)
 		return end(j, 0);
 	return end(j, error_set(j->err, EBADMSG,
-				"%s: what its reader says of its probes cannot be: the file is "
-				"malformed, or made to harm",
-				j->name));
-}
-
-static int on_loads(struct job *j, int fd, uint64_t size)
-{
-	bool sealed = size <= MAX_LOADS && is_sealed(fd, size);
-	void *mem = sealed ? take_block(j, fd, size) : NULL;
-
-	if (sealed && !mem)
-		return j->result;
-	j->loads = mem ? code_loads_attach(mem, size, true) : NULL;
-	if (j->loads)
-		return end(j, 0);
-	return end(j, error_set(j->err, EBADMSG,
-				"%s: what its reader says of it cannot be: the file is malformed, "
+				"%s: what its reader says of %s cannot be: the file is malformed, "
 				"or made to harm",
-				j->name));
+				j->name, j->spec ? "its probes" : "it"));
 }
 
 static int on_death(struct job *j)
@@ -361,11 +352,11 @@ static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
 		break;
 	case MSG_SITES:
 		if (j->spec)
-			on_sites(j, fds[0], m->number);
+			on_answer(j, fds[0], m->number);
 		break;
 	case MSG_BLOCK:
 		if (j->made)
-			on_loads(j, fds[0], m->number);
+			on_answer(j, fds[0], m->number);
 		break;
 	case MSG_ERROR:
 		m->text[sizeof(j->err->text) - 1] = '\0';

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "table/code_loads_build.h"
 
-#include <sys/mman.h>
-
 #define MAX_LOADS (1 << 19)
 #define MAX_LINES (1 << 21)
 #define MAX_TEXT  (64 << 20)
@@ -76,10 +74,7 @@ void code_loads_free(struct code_loads *l)
 {
 	if (!l)
 		return;
-	if (l->mapped)
-		munmap(l->mem, l->size);
-	else
-		free(l->mem);
+	block_free(l->mem, l->size, l->mapped);
 	free(l);
 }
 

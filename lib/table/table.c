@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "table/table.h"
 
-#include <sys/mman.h>
-
 const uint8_t table_element_size[TA_COUNT] = {
 	[TA_PHDR] = sizeof(struct table_phdr),
 	[TA_TEXT] = sizeof(struct addr_range),
@@ -164,10 +162,7 @@ void maptable_free(struct maptable *t)
 		return;
 	if (t->counted)
 		__atomic_sub_fetch(t->counted, t->size, __ATOMIC_RELAXED);
-	if (t->mapped)
-		munmap(t->mem, t->size);
-	else
-		free(t->mem);
+	block_free(t->mem, t->size, t->mapped);
 	free(t->name);
 	free(t);
 }

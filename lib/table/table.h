@@ -144,7 +144,6 @@ int table_work_begin(int fd, const char *name, const struct map_options *opt,
 		     struct table_work **ret, uint64_t *fingerprint, struct error *err);
 struct maptable *table_work_build(struct table_work *w, const struct map_options *opt,
 				  struct error *err);
-void table_work_end(struct table_work *w);
 
 /* Of an open /proc/kallsyms. @path is what people are shown. */
 struct maptable *table_of_kallsyms(int fd, const char *path, struct error *err);

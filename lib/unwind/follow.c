@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/follow.h"
+#include "base/cond_wait.h"
 #include "base/hash_index.h"
+#include "host/process.h"
 #include "unwind/unwind_table.h"
 
 #include <elf.h>
-#include <pthread.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A process that has just begun maps its libraries one after the other: told once. */
@@ -46,6 +46,12 @@ struct known {
 	struct unwind_header *h; /* of its table */
 };
 
+struct counts {
+	uint32_t tables, without;  /* without: files that have none */
+	uint64_t bytes;		   /* in the kernel */
+	double build_s, publish_s; /* that the thread spent so */
+};
+
 struct unwind_follow {
 	struct maps *maps;
 	struct kernel_tables tables;
@@ -68,8 +74,8 @@ struct unwind_follow {
 	int build_pid;	     /* whose files are read next; 0: nobody waits */
 	bool build_involved;
 	struct maps_region build;
-	bool makes, makes_involved;	    /* a table, for whom; under the lock */
-	struct unwind_follow_counts counts; /* under the lock */
+	bool makes, makes_involved; /* a table, for whom; under the lock */
+	struct counts counts;	    /* under the lock */
 };
 
 static struct followed *find(struct unwind_follow *f, int pid)
@@ -199,23 +205,17 @@ void unwind_follow_exited(struct unwind_follow *f, int pid)
 	pthread_mutex_unlock(&f->lock);
 }
 
-void unwind_follow_counts(struct unwind_follow *f, struct unwind_follow_counts *ret)
-{
-	pthread_mutex_lock(&f->lock);
-	*ret = f->counts;
-	ret->processes = f->n;
-	pthread_mutex_unlock(&f->lock);
-}
-
 void unwind_follow_log(struct unwind_follow *follow)
 {
-	struct unwind_follow_counts f;
+	struct counts f;
 	struct unwind_counts c;
 	uint64_t walks = 0;
 
 	if (!kernel_tables_counts(&follow->tables.maps, &c))
 		return;
-	unwind_follow_counts(follow, &f);
+	pthread_mutex_lock(&follow->lock);
+	f = follow->counts;
+	pthread_mutex_unlock(&follow->lock);
 	for (int i = 0; i < UNWIND_KERNEL_WHYS; i++)
 		walks += c.ended[i];
 	log_info("%llu call chains were followed by the unwind tables of %u files (%.1f MB; %u "
@@ -380,22 +380,15 @@ enum image { IMAGE_KNOWN, IMAGE_HIDDEN, IMAGE_GONE };
 /* What tells an image from that of before an exec, and from that of another process. */
 static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stack)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
-	_cleanup_free_ char *text = read_file(path, NULL);
-	char *p = text ? strrchr(text, ')') : NULL;
-	unsigned long long code, stack;
+	struct process_stat s;
 
-	/* From the third field on, of which the 26th and the 28th are wanted. */
-	if (!p || sscanf(p + 1,
-			 " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			 "%*s %*s %*s %*s %*s %llu %*s %llu",
-			 &code, &stack) != 2)
+	if (!process_read_stat(pid, &s))
 		return IMAGE_GONE;
-	*start_code = code;
-	*start_stack = stack;
-	if (!code) /* it has ended, and its parent has not looked yet */
+	*start_code = s.start_code;
+	*start_stack = s.start_stack;
+	if (!s.start_code) /* it has ended, and its parent has not looked yet */
 		return IMAGE_GONE;
-	return code > 1 ? IMAGE_KNOWN : IMAGE_HIDDEN;
+	return s.start_code > 1 ? IMAGE_KNOWN : IMAGE_HIDDEN;
 }
 
 static bool add_mapping(struct unwind_follow *f, struct unwind_space *s,
@@ -627,19 +620,15 @@ int unwind_follow_start(struct maps *maps, const struct unwind_maps *to, const c
 			struct unwind_follow **ret, struct error *err)
 {
 	struct unwind_follow *f = xcalloc(1, sizeof(*f));
-	pthread_condattr_t attr;
 	pthread_t thread;
 	int r;
 
 	f->maps = maps;
 	f->tables.maps = *to;
 	f->cache_dir = cache_dir ? xstrdup(cache_dir) : NULL;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&f->lock, NULL);
-	pthread_cond_init(&f->more, &attr);
-	pthread_cond_init(&f->ended, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&f->more, NULL);
+	pthread_cond_init(&f->ended, NULL);
 	f->runs = true;
 	r = pthread_create(&thread, NULL, follow_main, f);
 	if (r) {
@@ -654,7 +643,6 @@ int unwind_follow_start(struct maps *maps, const struct unwind_maps *to, const c
 bool unwind_follow_stop(struct unwind_follow *f, double seconds)
 {
 	uint64_t end = clock_now_ns() + (uint64_t)(seconds * NSEC_PER_SEC);
-	struct timespec until = { end / NSEC_PER_SEC, end % NSEC_PER_SEC };
 	bool done;
 
 	if (!f)
@@ -662,7 +650,7 @@ bool unwind_follow_stop(struct unwind_follow *f, double seconds)
 	pthread_mutex_lock(&f->lock);
 	f->stop = true;
 	pthread_cond_broadcast(&f->more);
-	while (f->runs && !pthread_cond_timedwait(&f->ended, &f->lock, &until))
+	while (f->runs && cond_wait_until(&f->ended, &f->lock, end))
 		;
 	done = !f->runs;
 	pthread_mutex_unlock(&f->lock);

@@ -45,13 +45,6 @@ void unwind_follow_exited(struct unwind_follow *f, int pid);
  * of few binaries, and such as stay known to the struct maps (maps_binary_unread()).
  */
 uint32_t unwind_follow_table(struct unwind_follow *f, uint32_t binary, uint64_t *base);
-
-struct unwind_follow_counts {
-	uint32_t processes, tables, without; /* without: files that have none */
-	uint64_t bytes;			     /* in the kernel */
-	double build_s, publish_s;	     /* that the thread spent so */
-};
-void unwind_follow_counts(struct unwind_follow *f, struct unwind_follow_counts *ret);
 /* At the end: how many chains were walked so, and how they ended (log_info()). */
 void unwind_follow_log(struct unwind_follow *f);
 

@@ -3,7 +3,6 @@
 #include "unwind/unwind.h"
 #include "unwind/unwind_cfi.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 static bool good_rule(const struct unwind_rule *r, const struct cfi_machine *m)
@@ -67,10 +66,7 @@ void unwind_table_free(struct unwind_table *t)
 {
 	if (!t)
 		return;
-	if (t->mapped)
-		munmap(t->mem, t->size);
-	else
-		free(t->mem);
+	block_free(t->mem, t->size, t->mapped);
 	free(t);
 }
 

@@ -5,6 +5,7 @@
 #include "maps/maps_internal.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -189,6 +190,44 @@ static int mappings_of(struct maps *m, uint32_t id)
 
 	maps_for_each_mapping(m, id, count_mappings, &n);
 	return n;
+}
+
+/* Address spaces that stay locked as long as their owner wants it: nobody waits for them. */
+static void test_held(void **state)
+{
+	struct program p = make_program("held", "");
+	_cleanup_free_ char *line = maps_line(&p, 0x40000, "r-xp", ""),
+			    *path = in_scratch("proc/21/maps");
+	struct maps *m = create(NULL, 0);
+	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
+	int rc, fd;
+
+	(void)state;
+	make_process(20, line);
+	make_process(21, "");
+	make_process(22, line);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(60);
+	assert_int_equal(maps_scan_all(m, NULL), 0);
+	assert_string_equal(function_at(m, 20, &p, 0x40000), "work");
+	assert_string_equal(function_at(m, 22, &p, 0x40000), "work");
+	assert_int_equal(id_at(m, 21, 0x40000 + p.work), UINT32_MAX);
+	assert_int_equal(maps_scan_process(m, 21), -ETIMEDOUT);
+	/* It is read again once it can be. */
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(unlink(path), 0);
+	close(fd);
+	make_process(21, line);
+	while ((rc = maps_scan_process(m, 21)) == -ETIMEDOUT && clock_now_ns() < end)
+		usleep(1000);
+	alarm(0);
+	assert_int_equal(rc, 0);
+	assert_string_equal(function_at(m, 21, &p, 0x40000), "work");
+	maps_destroy(m);
+	free(p.path);
+	sh("rm -r proc");
 }
 
 static void test_events(void **state)
@@ -791,21 +830,14 @@ static void test_rescan(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rescan),
-		cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_order_of_rings),
-		cmocka_unit_test(test_end_before_beginning),
-		cmocka_unit_test(test_end_of_threads),
-		cmocka_unit_test(test_forgotten_files),
-		cmocka_unit_test(test_overlaps),
-		cmocka_unit_test(test_scope),
-		cmocka_unit_test(test_replaced_file),
-		cmocka_unit_test(test_vanished_files),
-		cmocka_unit_test(test_many_files),
-		cmocka_unit_test(test_container_path),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_this_process),
+		cmocka_unit_test(test_rescan),	       cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_held),	       cmocka_unit_test(test_events),
+		cmocka_unit_test(test_order_of_rings), cmocka_unit_test(test_end_before_beginning),
+		cmocka_unit_test(test_end_of_threads), cmocka_unit_test(test_forgotten_files),
+		cmocka_unit_test(test_overlaps),       cmocka_unit_test(test_scope),
+		cmocka_unit_test(test_replaced_file),  cmocka_unit_test(test_vanished_files),
+		cmocka_unit_test(test_many_files),     cmocka_unit_test(test_container_path),
+		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_this_process),
 	};
 
 	sysroot = scratch;

@@ -137,6 +137,24 @@ void table_init(struct table *t, size_t cols)
 	t->right = xcalloc(cols, sizeof(*t->right));
 }
 
+void table_init_heads(struct table *t, const char *heads)
+{
+	size_t cols = 1;
+	char **cell;
+
+	for (const char *p = heads; *p; p++)
+		cols += *p == '|';
+	table_init(t, cols);
+	cell = table_row(t);
+	for (size_t i = 0; i < cols; i++) {
+		size_t n = strcspn(heads, "|");
+
+		t->right[i] = *heads == '>';
+		cell[i] = xasprintf("%.*s", (int)(n - t->right[i]), heads + t->right[i]);
+		heads += n + 1;
+	}
+}
+
 void table_deinit(struct table *t)
 {
 	for (size_t i = 0; i < t->rows * t->cols; i++)

@@ -30,6 +30,8 @@ struct table {
 	bool *right; /* by column: aligned to the right */
 };
 void table_init(struct table *t, size_t cols);
+/* With a first row: @heads, with | between them, > before those of columns to be aligned right. */
+void table_init_heads(struct table *t, const char *heads);
 void table_deinit(struct table *t);
 char **table_row(struct table *t); /* a new row; valid until the next one */
 size_t table_width(const struct table *t);

@@ -11,7 +11,6 @@
 
 #define MAX_SOFTIRQS 16
 #define VECTOR_TIMER 1
-#define VECTOR_BLOCK 4
 
 struct cpu_state {
 	u8 raised_by_task[MAX_SOFTIRQS];

@@ -183,14 +183,7 @@ void mpi_view_print(const struct profile *p)
 	if (!v.n)
 		return;
 	printf("\nMPI (%% of the samples of each rank)\n");
-	table_init(&t, 5);
-	cell = table_row(&t);
-	cell[0] = xstrdup("  RANK");
-	cell[1] = xstrdup("SAMPLES");
-	cell[2] = xstrdup("IN MPI");
-	cell[3] = xstrdup("POLLING");
-	cell[4] = xstrdup("MOST OF IT IN");
-	t.right[0] = t.right[1] = t.right[2] = t.right[3] = true;
+	table_init_heads(&t, ">  RANK|>SAMPLES|>IN MPI|>POLLING|MOST OF IT IN");
 	for (size_t i = 0; i < v.n; i++) {
 		const struct mpi_rank *r = &v.ranks[i];
 		_cleanup_free_ char *calls = mpi_calls_text(r);

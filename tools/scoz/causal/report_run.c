@@ -110,14 +110,7 @@ static void print_group(const struct model *m, const struct process_group *g)
 	char **cell;
 
 	printf("\n# %s: %llu samples\n", shown, (unsigned long long)g->samples);
-	table_init(&t, 5);
-	cell = table_row(&t);
-	cell[0] = xstrdup("SHARE");
-	cell[1] = xstrdup("SAMPLES");
-	cell[2] = xstrdup("SELF");
-	cell[3] = xstrdup("TARGET");
-	cell[4] = xstrdup("LOCATION");
-	t.right[0] = t.right[1] = t.right[2] = true;
+	table_init_heads(&t, ">SHARE|>SAMPLES|>SELF|TARGET|LOCATION");
 	for (size_t i = 0; i < m->n_rows; i++) {
 		const struct profile_target *target = m->rows[i].target;
 		struct profile_place sum = model_samples_in(p, g, target->name);

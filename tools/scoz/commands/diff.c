@@ -250,17 +250,10 @@ static void fill_row(const struct diff *d, const struct pair *p, struct table *t
 
 static void print_pairs(const struct diff *d)
 {
-	static const char *const heads[] = { "TARGET", "AT", "OLD", "NEW", "DIFFERENCE [95 %]" };
 	size_t width = output_width();
 	struct table t;
-	char **cell;
 
-	table_init(&t, ARRAY_SIZE(heads));
-	cell = table_row(&t);
-	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
-		cell[i] = xstrdup(heads[i]);
-		t.right[i] = i > 0;
-	}
+	table_init_heads(&t, "TARGET|>AT|>OLD|>NEW|>DIFFERENCE [95 %]");
 	for (size_t i = 0; i < d->n; i++)
 		fill_row(d, &d->pairs[i], &t);
 	if (table_width(&t) > width) {

@@ -17,6 +17,7 @@ static void usage(FILE *out)
 		"  --prove[=SECONDS]  run two programs with a known answer for SECONDS (30) in "
 		"all,\n"
 		"                     and say how far predictions can be trusted here and now\n"
+		"  --help\n"
 		"Exit status: 0 when the main job can run, 1 when it cannot; with --prove 0 when "
 		"all\n"
 		"predictions hold within their intervals, 1 when not, 3 when there are none.\n");

@@ -64,16 +64,8 @@ static void print_samples(const struct profile_sample *samples, size_t n, uint64
 	struct table t;
 	char **cell;
 
-	table_init(&t, 7);
-	cell = table_row(&t);
-	cell[0] = xstrdup("TOTAL");
-	cell[1] = xstrdup(all ? "SHARE" : "");
-	cell[2] = xstrdup("SELF");
-	cell[3] = xstrdup("CREDIT");
-	cell[4] = xstrdup("TARGET");
-	cell[5] = xstrdup("LOCATION");
-	cell[6] = xstrdup("BINARY");
-	t.right[0] = t.right[1] = t.right[2] = t.right[3] = true;
+	table_init_heads(&t, all ? ">TOTAL|>SHARE|>SELF|>CREDIT|TARGET|LOCATION|BINARY"
+				 : ">TOTAL|>|>SELF|>CREDIT|TARGET|LOCATION|BINARY");
 	for (size_t i = 0; i < n && i < limit; i++) {
 		const struct profile_sample *s = &samples[i];
 
@@ -234,11 +226,7 @@ static int print_binaries(struct maps *m, int pid, size_t limit)
 	struct table t;
 	char **cell;
 
-	table_init(&t, 3);
-	cell = table_row(&t);
-	cell[0] = xstrdup("BINARY");
-	cell[1] = xstrdup("TARGETS");
-	cell[2] = xstrdup("WHY");
+	table_init_heads(&t, "BINARY|TARGETS|WHY");
 	ask_for_all(m, limit);
 	for (uint32_t id = 0; id < maps_binary_count(m); id++) {
 		const struct maps_binary *b;

@@ -336,18 +336,11 @@ static const char *mostly(const struct waits_edge *e)
 
 static void print_edges(const struct view *v, const struct waits_graph *g, size_t most)
 {
-	static const char *const heads[] = { "at work",	  "of time",  "weight", "itself",
-					     "who waits", "for whom", "in" };
 	_cleanup_free_ struct waits_edge *list = sorted_edges(g);
 	struct table t;
 	char **row;
 
-	table_init(&t, ARRAY_SIZE(heads));
-	for (int i = 0; i < 4; i++)
-		t.right[i] = true;
-	row = table_row(&t);
-	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-		row[i] = xstrdup(heads[i]);
+	table_init_heads(&t, ">at work|>of time|>weight|>itself|who waits|for whom|in");
 	for (size_t i = 0; i < g->n && i < most; i++) {
 		row = table_row(&t);
 		row[0] = xasprintf("%.1f %%", 100.0 * list[i].work / v->time);

@@ -394,17 +394,11 @@ static char *group_text(const struct verify *v, uint32_t group)
 
 static void print_table(const struct verify *v)
 {
-	static const char *const heads[] = { "waits",  "at work",   "experiments",
-					     "saves",  "verdict",   "of what runs",
-					     "target", "who waits", "for whom" };
 	struct table t;
 	char **cell;
 
-	table_init(&t, ARRAY_SIZE(heads));
-	t.right[0] = t.right[1] = t.right[2] = t.right[5] = true;
-	cell = table_row(&t);
-	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-		cell[i] = xstrdup(heads[i]);
+	table_init_heads(&t, ">waits|>at work|>experiments|saves|verdict|>of what runs|target|"
+			     "who waits|for whom");
 	for (size_t i = 0; i < v->n_rows; i++) {
 		const struct row *row = &v->rows[i];
 		const struct model_row *found =

@@ -69,11 +69,7 @@ static void print(const struct trace *t, const struct cpus_asked *asked, size_t 
 		printf("# by how many percent less time a unit of progress would take with more of "
 		       "them (%llu units),\n# and between which bounds\n",
 		       (unsigned long long)told->visits);
-	table_init(&table, 2);
-	table.right[0] = table.right[1] = true;
-	row = table_row(&table);
-	row[0] = xstrdup("CPUs");
-	row[1] = xstrdup("less time");
+	table_init_heads(&table, ">CPUs|>less time");
 	for (size_t i = 0; i < n; i++) {
 		row = table_row(&table);
 		row[0] = xasprintf("%u", asked[i].cpus);

@@ -14,8 +14,9 @@ splats="$splats|blocked for more than|Kernel panic|general protection fault|doub
 splats="$splats|unable to handle|scheduling while atomic|Bad page|refcount_t:|list_(add|del) corruption"
 splats="$splats|detected stalls|self-detected stall|failed to unregister, leaking"
 
-# Readers of that clock look afterwards whether what they have read was being written.
-meant='KCSAN: data-race in (ktime_get_mono_fast_ns / timekeeping_update|timekeeping_update / ktime_get_mono_fast_ns)'
+# Races that are none of the series': readers of that clock look afterwards whether it was being
+# written, and a fork looks without a lock whether its pid namespace is gone.
+meant='KCSAN: data-race in (ktime_get_mono_fast_ns / timekeeping_update|alloc_pid / copy_process)'
 
 # find_splats CONSOLE: an excerpt of the first complaint; status 1 if there is none.
 find_splats() {

@@ -12,6 +12,7 @@
  */
 #include "progress/point.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -420,6 +421,22 @@ static int parse_target_kernel(const char *rest, struct target *ret, struct erro
 	return 0;
 }
 
+/* Of the internet, with or without a port. */
+static bool is_address(const char *text)
+{
+	const char *colon = strchr(text, ':'), *to;
+	unsigned char bytes[sizeof(struct in6_addr)];
+	char host[INET6_ADDRSTRLEN];
+
+	if (*text == '[' && (to = strchr(++text, ']')))
+		snprintf(host, sizeof(host), "%.*s", (int)(to - text), text);
+	else if (colon && colon == strrchr(text, ':'))
+		snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
+	else
+		snprintf(host, sizeof(host), "%s", text);
+	return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
+}
+
 /* As the kernel calls it: a name in /sys/block, where '/' is '!'. */
 static int parse_device(const char *device, struct target *ret, struct error *err)
 {
@@ -430,6 +447,15 @@ static int parse_device(const char *device, struct target *ret, struct error *er
 	if (!strncmp(device, "/dev/", strlen("/dev/")) && device[strlen("/dev/")])
 		return error_set(err, EINVAL, "'%s': write class:io:%s, without /dev/", ret->spec,
 				 device + strlen("/dev/"));
+	if (is_address(device))
+		return error_set(
+			err, EINVAL,
+			"'%s': one network peer is no target, only block devices are told "
+			"apart: of a peer on another machine, name the function that waits "
+			"for it, with --waits, or class:other (all waiting for the network "
+			"and for timers); of one on this machine, its code is the target: "
+			"comm:NAME or func:NAME@BINARY",
+			ret->spec);
 	if (!*device || *device == '.' || strchr(device, '/'))
 		return error_set(err, EINVAL,
 				 "'%s': '%s' is no block device's name: write class:io:DEVICE with "

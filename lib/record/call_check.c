@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
-#define CALL_BYTES 8 /* more than the longest call */
+#define CALL_BYTES   8	   /* more than the longest call */
+#define FRAME_BYTES  16384 /* from a function's frame to its calls */
+#define FRAME_SPREAD 16	   /* between the instructions that make it */
 
 /*
  * Files are kept open, up to a limit: a process may be gone when its second frame is looked at.
@@ -60,6 +62,29 @@ static bool is_stub(const uint8_t *p, size_t n)
 		p++, n--;
 	return n >= 2 && p[0] == 0xff && p[1] == 0x25;
 }
+
+/* Behind push %rbp: is mov %rsp,%rbp next that has to do with the stack? Others may be between. */
+static bool makes_frame(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i + 3 <= n && i < FRAME_SPREAD; i++) {
+		if (p[i] == 0x48 && ((p[i + 1] == 0x89 && p[i + 2] == 0xe5) ||
+				     (p[i + 1] == 0x8b && p[i + 2] == 0xec)))
+			return true;
+		if (p[i] >> 3 == 0x50 >> 3 || /* push, or sub from %rsp */
+		    (p[i] == 0x48 && (p[i + 1] & ~2) == 0x81 && p[i + 2] == 0xec))
+			return false;
+	}
+	return false;
+}
+
+size_t code_find_frame(const uint8_t *bytes, size_t n)
+{
+	for (size_t at = n; at--;) {
+		if (bytes[at] == 0x55 && makes_frame(bytes + at + 1, n - at - 1))
+			return at;
+	}
+	return n;
+}
 #elif defined(__aarch64__)
 enum code_call code_decode_call(const uint8_t *bytes, size_t n, uint64_t end, uint64_t *target)
 {
@@ -86,6 +111,19 @@ static bool is_stub(const uint8_t *p, size_t n)
 	memcpy(&insn, p, sizeof(insn));
 	return (insn & 0x9f00001f) == 0x90000010; /* adrp x16 */
 }
+
+size_t code_find_frame(const uint8_t *bytes, size_t n)
+{
+	uint32_t insn;
+
+	for (size_t at = n / 4 * 4; at >= 4;) {
+		at -= 4;
+		memcpy(&insn, bytes + n % 4 + at, sizeof(insn));
+		if ((insn & 0xffc003ff) == 0x910003fd) /* add x29, sp */
+			return n % 4 + at;
+	}
+	return n;
+}
 #else
 enum code_call code_decode_call(const uint8_t *bytes, size_t n, uint64_t end, uint64_t *target)
 {
@@ -101,6 +139,12 @@ static bool is_stub(const uint8_t *p, size_t n)
 	(void)p;
 	(void)n;
 	return false;
+}
+
+size_t code_find_frame(const uint8_t *bytes, size_t n)
+{
+	(void)bytes;
+	return n;
 }
 #endif
 
@@ -167,6 +211,26 @@ enum code_call code_call_before(struct code *c, const struct maps_binary *b, int
 	    pread(fd, bytes, sizeof(bytes), offset + 1 - CALL_BYTES) != sizeof(bytes))
 		return CODE_UNKNOWN;
 	return code_decode_call(bytes, sizeof(bytes), vaddr, target);
+}
+
+bool code_frame_before(struct code *c, const struct maps_binary *b, int pid, uint64_t vaddr,
+		       uint64_t *begins)
+{
+	int fd = code_file(c, b, pid);
+	uint8_t bytes[FRAME_BYTES];
+	uint64_t offset;
+	size_t want, at;
+	ssize_t n;
+
+	if (fd < 0 || !maptable_vaddr_to_offset(b->table, vaddr - 1, &offset))
+		return false;
+	want = offset < sizeof(bytes) ? offset : sizeof(bytes);
+	n = pread(fd, bytes, want, offset - want);
+	if (n < 0 || (size_t)n < want)
+		return false;
+	at = code_find_frame(bytes, want);
+	*begins = vaddr - 1 - want + at;
+	return at < want;
 }
 
 bool code_is_stub(struct code *c, uint32_t binary, uint64_t vaddr)

@@ -21,6 +21,11 @@ void code_destroy(struct code *c);
 /* @vaddr: a return address in @b, which process @pid maps. */
 enum code_call code_call_before(struct code *c, const struct maps_binary *b, int pid,
 				uint64_t vaddr, uint64_t *target);
+/* Where in @bytes the last frame that keeps a frame pointer is made; @n: nowhere. Pure. */
+size_t code_find_frame(const uint8_t *bytes, size_t n);
+/* The same of the code before @vaddr, a return address as above: @begins; false: none is near. */
+bool code_frame_before(struct code *c, const struct maps_binary *b, int pid, uint64_t vaddr,
+		       uint64_t *begins);
 /* Does a jump through a table (a PLT entry) stand at @vaddr of a binary that was asked about? */
 bool code_is_stub(struct code *c, uint32_t binary, uint64_t vaddr);
 

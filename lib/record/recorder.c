@@ -136,6 +136,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		.n_user = e->n_user,
 		.waited = e->type != RECORD_EVENT_TICK,
 		.how = e->chain,
+		.pointed = { e->pointed[0], e->pointed[1] },
 	};
 	enum record_class class = class_of(e);
 	struct resolved resolved = symbols_resolve(r->symbols, &raw, &class);

@@ -31,6 +31,7 @@ struct place {
 	uint32_t frames[MAP_MAX_INLINE];
 	/* Of a return address: what the call before it says. */
 	enum code_call call;
+	bool framed, asked_frame; /* has it made itself a frame by then? */
 	uint64_t target;
 	const char *function; /* the out-of-line one; NULL unknown */
 };
@@ -302,6 +303,23 @@ static bool is_outermost(const char *function)
 	       !strncmp(function, "_dl_start", 9);
 }
 
+/* Does the function that called before return address @p keep its caller's frame pointer? */
+static bool has_frame(struct symbols *s, int pid, struct place *p)
+{
+	const struct maps_binary *b = maps_binary_known(s->maps, p->binary);
+	struct map_frame frames[MAP_MAX_INLINE];
+	uint64_t begins;
+	int n;
+
+	if (p->asked_frame || !p->return_address || !p->function || !b || !b->table || b->kernel)
+		return p->framed;
+	p->asked_frame = true;
+	if (!code_frame_before(s->code, b, pid, maps_vaddr(b, p->place - 1) + 1, &begins))
+		return false;
+	n = maptable_lookup(b->table, begins, frames, MAP_MAX_INLINE);
+	return p->framed = n && same_text(frames[n - 1].function, p->function);
+}
+
 /* Does the call before return address @caller lead into the function of @callee? */
 static bool leads_to(struct symbols *s, const struct place *caller, const struct place *callee)
 {
@@ -353,13 +371,18 @@ static void await_name(struct symbols *s, const struct raw_chain *c, uint64_t ad
 	l->place[l->n_places++] = (struct nameless){ made, at, at > 0 };
 }
 
+static bool by_pointer(const struct raw_chain *c, size_t i)
+{
+	return c->how == RECORD_CHAIN_POINTERS || c->pointed[i >> 6 & 1] >> (i & 63) & 1;
+}
+
 /* The user's frames, outermost last, into @list. */
 static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t *list,
 			  struct symbols_later **later)
 {
-	bool tables = c->how == RECORD_CHAIN_TABLES || c->how == RECORD_CHAIN_WHOLE;
 	bool exact = true; /* no return address */
 	struct place inner = {};
+	size_t inner_at = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_user; i++) {
@@ -390,11 +413,13 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 		if (may_be_news(s, p))
 			await_name(s, c, c->user[i], n, later);
 		/* To code that is made one comes by way of trampolines. */
-		if (!tables && inner.n && !inner.made && !leads_to(s, p, &inner))
+		if (by_pointer(c, i) && inner.n && !inner.made && !leads_to(s, p, &inner) &&
+		    (p->call != CODE_DIRECT || !has_frame(s, c->pid, &s->places[inner_at])))
 			list[n++] = missing_frame(s);
 		for (int j = 0; j < p->n; j++)
 			list[n++] = p->frames[j];
 		inner = *p;
+		inner_at = p - s->places;
 	}
 	if (c->n_user && c->how != RECORD_CHAIN_WHOLE && !is_outermost(inner.function))
 		list[n++] = missing_frame(s);

@@ -3,10 +3,12 @@
  * From raw call chains to frames and stacks with ids. Equal functions and lines are one frame,
  * equal chains one stack; what is new is told once.
  *
- * User chains follow frame pointers, and code without them makes callers disappear. So each call is
- * checked: the instruction before a return address must be a call, and if it names its target, that
- * must be the function in which the next frame inwards lies. Where that fails, and where a chain
- * ends before the thread's first function, a FRAME_MISSING is put in.
+ * Where user chains follow frame pointers, code without them makes callers disappear. So each such
+ * call is checked: the instruction before a return address must be a call, and if it names its
+ * target, that must be the function in which the next frame inwards lies, or one that has jumped
+ * there: so it was where the next frame inwards has made itself a frame before it called, for then
+ * its frame pointer leads to its own return address. Where all that fails, and where a chain ends
+ * before the thread's first function, a FRAME_MISSING is put in.
  */
 #ifndef SCOZ_RECORD_SYMBOLS_H
 #define SCOZ_RECORD_SYMBOLS_H
@@ -30,6 +32,7 @@ struct raw_chain {
 	const uint64_t *kernel, *user; /* innermost first */
 	size_t n_kernel, n_user;
 	enum record_chain how; /* the user's part was found */
+	uint64_t pointed[2];   /* as the event has it */
 	bool waited;	       /* taken off the CPU: the scheduler's own functions are left out */
 };
 

@@ -280,6 +280,10 @@ static void test_targets(void **state)
 	check_bad_target("class:io:a/b", "no block device's name");
 	check_bad_target("class:io:/dev/", "no block device's name");
 	check_bad_target("class:io:/dev/vda", "write class:io:vda,");
+	check_bad_target("class:io:10.0.0.1", "one network peer is no target");
+	check_bad_target("class:io:10.0.0.1:5432", "with --waits, or class:other");
+	check_bad_target("class:io:fe80::1", "one network peer is no target");
+	check_bad_target("class:io:[fe80::1]:5432", "one network peer is no target");
 }
 
 static void test_progress_specs(void **state)

@@ -145,6 +145,32 @@ static void test_calls(void **state)
 	assert_int_equal(call_of("\xff\xe0", 2, &target), CODE_NO_CALL);     /* jmp *%rax */
 	assert_int_equal(call_of("\x0f\x05", 2, &target), CODE_NO_CALL);     /* syscall */
 }
+
+static void test_frames_are_found(void **state)
+{
+	/* push %rbp; mov %rsp,%rbp, twice, and what begins like it */
+	static const uint8_t twice[] = { 0x90, 0x55, 0x48, 0x89, 0xe5, 0x90,
+					 0x55, 0x48, 0x89, 0xe5, 0x55, 0x48 };
+	/* as V8 writes it; with xor %eax,%eax between the two */
+	static const uint8_t other[] = { 0x55, 0x48, 0x8b, 0xec };
+	static const uint8_t spread[] = { 0x55, 0x31, 0xc0, 0x48, 0x89, 0xe5 };
+	/* not %rsp; push %rbx, or sub $16,%rsp between the two: of a local variable */
+	static const uint8_t none[] = { 0x55, 0x48, 0x89, 0xfd, 0x55, 0x48, 0x89 };
+	static const uint8_t pushed[] = { 0x55, 0x53, 0x48, 0x89, 0xe5 };
+	static const uint8_t local[] = { 0x55, 0x48, 0x83, 0xec, 0x10, 0x48, 0x89, 0xe5 };
+
+	(void)state;
+	assert_int_equal(code_find_frame(twice, sizeof(twice)), 6);
+	assert_int_equal(code_find_frame(twice, 9), 1);
+	assert_int_equal(code_find_frame(twice, 5), 1);
+	assert_int_equal(code_find_frame(twice, 4), 4);
+	assert_int_equal(code_find_frame(other, sizeof(other)), 0);
+	assert_int_equal(code_find_frame(other, 0), 0);
+	assert_int_equal(code_find_frame(spread, sizeof(spread)), 0);
+	assert_int_equal(code_find_frame(none, sizeof(none)), sizeof(none));
+	assert_int_equal(code_find_frame(pushed, sizeof(pushed)), sizeof(pushed));
+	assert_int_equal(code_find_frame(local, sizeof(local)), sizeof(local));
+}
 #endif
 
 static const char *kind_of(enum record_class *class, const char *const *functions)
@@ -206,6 +232,7 @@ int main(void)
 		cmocka_unit_test(test_queue_orders_by_time),
 #if defined(__x86_64__)
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_frames_are_found),
 #endif
 		cmocka_unit_test(test_kinds),
 	};

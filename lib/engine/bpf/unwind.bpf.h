@@ -65,7 +65,8 @@ struct unwind_walk {
 	u32 good;  /* of them, up to the last that is known to be code */
 	u32 ended;
 	u8 exact, by_pointer, last_by_pointer, word_by_word;
-	u32 table; /* of the code at pc */
+	u32 table;	/* of the code at pc */
+	u64 pointed[2]; /* bits: words in frames that a frame pointer led to */
 	u64 zero;
 	u64 start, end; /* of the mapping that was found last */
 	u64 stack_at;
@@ -351,6 +352,8 @@ static __always_inline bool put_word(struct unwind_walk *w, u64 word)
 	if (n >= SCOZ_MAX_FRAMES)
 		return false;
 	w->frames[n] = word;
+	if (w->last_by_pointer)
+		w->pointed[n >> 6 & 1] |= 1ULL << (n & 63);
 	w->n = n + 1;
 	return true;
 }
@@ -454,6 +457,7 @@ __noinline u32 unwind_user(struct unwind_walk *w)
 	w->n = w->good = 0;
 	w->exact = 1;
 	w->by_pointer = w->last_by_pointer = 0;
+	w->pointed[0] = w->pointed[1] = 0;
 	w->start = w->end = 0;
 	w->ended = WALK_FULL;
 	w->table = 0;

@@ -44,12 +44,12 @@ static __always_inline u32 frames(long bytes)
 }
 
 /* The current task's user chain by tables; how many words, 0: none. */
-static __always_inline u32 walked_chain(u32 which, u64 *to, u8 *how)
+static __always_inline u32 walked_chain(u32 which, u64 *to, struct record_event *e)
 {
 	struct unwind_walk *w = bpf_map_lookup_elem(&walks, &which);
 	u32 words;
 
-	*how = RECORD_CHAIN_POINTERS;
+	e->chain = RECORD_CHAIN_POINTERS;
 	if (!unwind_by_tables || !w)
 		return 0;
 	words = unwind_user(w);
@@ -59,9 +59,10 @@ static __always_inline u32 walked_chain(u32 which, u64 *to, u8 *how)
 		words = RECORD_MAX_FRAMES;
 	if (bpf_probe_read_kernel(to, words * sizeof(u64), w->frames))
 		return 0;
-	*how = w->by_pointer		   ? RECORD_CHAIN_MIXED
-	       : w->ended == WALK_COMPLETE ? RECORD_CHAIN_WHOLE
-					   : RECORD_CHAIN_TABLES;
+	e->chain = w->ended == WALK_COMPLETE && !w->last_by_pointer ? RECORD_CHAIN_WHOLE
+								    : RECORD_CHAIN_TABLES;
+	e->pointed[0] = w->pointed[0];
+	e->pointed[1] = w->pointed[1];
 	return words;
 }
 
@@ -73,7 +74,7 @@ static __always_inline void emit_with_chains(void *ctx, u32 which, struct scratc
 
 	if (kernel > RECORD_MAX_FRAMES)
 		kernel = RECORD_MAX_FRAMES;
-	user = walked_chain(which, &s->chain[kernel], &s->event.chain);
+	user = walked_chain(which, &s->chain[kernel], &s->event);
 	if (!user)
 		user = frames(bpf_get_stack(ctx, &s->chain[kernel], CHAIN_BYTES, BPF_F_USER_STACK));
 	if (user > RECORD_MAX_FRAMES)

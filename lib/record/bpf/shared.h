@@ -27,9 +27,8 @@ enum record_left {
 /* How the user's part of a call chain was found, and what its end is. */
 enum record_chain {
 	RECORD_CHAIN_POINTERS, /* frame pointers */
-	RECORD_CHAIN_TABLES,   /* unwind tables, all of it */
-	RECORD_CHAIN_WHOLE,    /* the same, up to the thread's first function */
-	RECORD_CHAIN_MIXED,    /* both */
+	RECORD_CHAIN_TABLES,   /* unwind tables, and frame pointers where there are none */
+	RECORD_CHAIN_WHOLE,    /* the same, up to what has no caller, as a table says */
 };
 
 /* Before a frame that was interrupted, by a signal: it is no return address (PERF_CONTEXT_USER). */
@@ -81,6 +80,7 @@ struct record_event {
 	__u8 spins;    /* TICK: in a loop that waits without giving up the CPU */
 	__u8 pad[1];
 	char comm[16];
+	__u64 pointed[2]; /* bits: by tables: of the user's part, what a frame pointer led to */
 	struct record_futex futex; /* WAIT */
 };
 

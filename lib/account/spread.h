@@ -240,6 +240,23 @@ static __always_inline __s64 scoz_spread_insert(struct scoz_core *c, __u64 r, __
 	return d;
 }
 
+/*
+ * @r of the target cannot be inserted: how many samples that is. Releases are many more than
+ * samples, and of less each; a few that are lost would make a window one that says too little.
+ * @left: of the core, less than one.
+ */
+static __always_inline __u64 scoz_spread_clipped(__u64 *left, __u64 r, __u64 period)
+{
+	__u64 n;
+
+	if (!period)
+		return 0;
+	r += *left;
+	n = r / period;
+	*left = r - n * period;
+	return n;
+}
+
 /* Of a core; zero-initialised is valid. */
 struct scoz_clock {
 	__u64 busy_since; /* when it last began to be busy, if no tick has come since; else 0 */

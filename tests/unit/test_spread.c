@@ -324,6 +324,21 @@ static void test_seen_targets_that_spin(void **state)
 	assert_int_equal(scoz_spread_seen(&s, &c, now += 10 * US), 10 * US);
 }
 
+/* Many small releases that are lost are few samples. */
+static void test_clipped(void **state)
+{
+	__u64 left = 0, n = 0;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		n += scoz_spread_clipped(&left, PERIOD / 10 + 1, PERIOD);
+	assert_int_equal(n, 10);
+	assert_int_equal(left, 100);
+	assert_int_equal(scoz_spread_clipped(&left, 3 * PERIOD, PERIOD), 3);
+	assert_int_equal(left, 100);
+	assert_int_equal(scoz_spread_clipped(&left, 1, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_lost_ticks_after_idling),
 		cmocka_unit_test(test_seen_targets),
 		cmocka_unit_test(test_seen_targets_that_spin),
+		cmocka_unit_test(test_clipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

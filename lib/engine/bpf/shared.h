@@ -80,6 +80,7 @@ struct target_time {
 	__u64 server; /* a thread of the kernel runs there */
 	__u64 kick;   /* it has hit, and is to interrupt the others */
 	__u64 io;     /* ns that they waited for block devices, whatever the target is */
+	__u64 clipped;		 /* ns that were not inserted, less than a period (spread.bpf.h) */
 	struct scoz_clock clock; /* three cache lines each */
 };
 

@@ -110,7 +110,7 @@ static __always_inline int crosses(struct pt_regs *regs, u32 number, bool begins
 	struct scoz_core *c;
 	u64 now;
 
-	if (!target || target->seen != BPF_SEEN_SYSCALL || target->syscall != number + 1 ||
+	if (!target || target->seen != BPF_SEEN_SYSCALL || !is_target_call(target, number) ||
 	    !syscall_is_native(task, regs))
 		return 0;
 	c = page_core(bpf_get_smp_processor_id());

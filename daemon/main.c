@@ -118,10 +118,12 @@ static bool has_marks(const struct options *o)
 	return false;
 }
 
-static bool has_classes(const struct options *o)
+/* Classes, and several system calls at once. */
+static bool needs_bpf(const struct options *o)
 {
 	for (size_t i = 0; i < o->n_targets; i++) {
-		if (target_is_tasks(&o->targets[i]))
+		if (target_is_tasks(&o->targets[i]) ||
+		    (o->together && o->targets[i].kind == TARGET_SYSCALL))
 			return true;
 	}
 	return false;
@@ -131,8 +133,8 @@ static int create_engine(struct session *s, uint64_t period_ns, struct error *er
 {
 	struct engine_options opt = {
 		/* Classes are known to one of them only. */
-		.name = has_classes(&s->opt) ? "bpf" : s->opt.engine,
-		.classes = has_classes(&s->opt),
+		.name = needs_bpf(&s->opt) ? "bpf" : s->opt.engine,
+		.classes = needs_bpf(&s->opt),
 		.cpus = s->cores.cpus,
 		.n_cpus = s->cores.n,
 		.model = s->opt.model,

@@ -369,6 +369,14 @@ static uint32_t class_bits(const struct target *t)
 	return !strcmp(name, "other") ? ENGINE_CLASS_OTHER : 0;
 }
 
+/* What it is of them (ENGINE_CLASS_*); 0: code, or a system call. */
+static uint32_t target_classes(const struct target *t)
+{
+	if (target_is_some_tasks(t))
+		return ENGINE_CLASS_ON;
+	return t->kind == TARGET_CLASS ? class_bits(t) : 0;
+}
+
 static int resolve_tasks(const struct target *t, struct resolved_target *ret, struct error *err)
 {
 	struct engine_part *p = &ret->parts[ret->n++];
@@ -377,7 +385,7 @@ static int resolve_tasks(const struct target *t, struct resolved_target *ret, st
 	*p = (struct engine_part){
 		.binary = MAPS_KERNEL_ID,
 		.ranges = &ret->ranges[0],
-		.classes = target_is_some_tasks(t) ? ENGINE_CLASS_ON : class_bits(t),
+		.classes = target_classes(t),
 	};
 	switch (t->kind) {
 	case TARGET_COMM:
@@ -434,9 +442,6 @@ static int check_class(const struct target *t, const struct options *opt, struct
 		return error_set(err, ENOTSUP,
 				 "target %s: what a process waits for is not sped up, only what "
 				 "it runs on a CPU: leave --waits out, or name code",
-				 t->spec);
-	if (opt->together)
-		return error_set(err, ENOTSUP, "target %s: --together takes code: try it alone",
 				 t->spec);
 	if (!strcmp(opt->engine, "kernel") || opt->model != SCOZ_MODEL_WAIT || opt->batch)
 		return error_set(err, ENOTSUP,
@@ -630,6 +635,19 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
 			 last.code ? last.text : "it is in no binary that can be read");
 }
 
+/* Tasks, and system calls, whose functions are needed only where there is one. */
+static int add_seen(struct resolved_target *to, const struct resolved_target *from, int i,
+		    const char *spec, struct error *err)
+{
+	if (to->n == SCOZ_MAX_PARTS)
+		return error_set(err, E2BIG, "target %s: at most %d can be one", spec,
+				 SCOZ_MAX_PARTS);
+	to->parts[to->n] = from->parts[i];
+	to->parts[to->n].ranges = &to->ranges[to->n];
+	to->n++;
+	return 0;
+}
+
 int resolved_target_join(struct resolved_target *to, struct resolved_target *from, const char *spec,
 			 struct error *err)
 {
@@ -637,6 +655,10 @@ int resolved_target_join(struct resolved_target *to, struct resolved_target *fro
 	int ret = 0;
 
 	for (int i = 0; i < from->n && !ret; i++) {
+		if (from->parts[i].by_syscall || from->parts[i].classes) {
+			ret = add_seen(to, from, i, spec, err);
+			continue;
+		}
 		all = part_ranges(to, &from->parts[i], spec, err);
 		if (all)
 			add_ranges(all, &from->ranges[i]);
@@ -666,11 +688,6 @@ static int check_one(const struct target *t, const struct options *opt, struct m
 
 	if (target_is_tasks(t))
 		return check_class(t, opt, err);
-	if (opt->together && t->kind == TARGET_SYSCALL)
-		return error_set(err, ENOTSUP,
-				 "target %s: --together takes code; name the functions of the "
-				 "kernel that do its work (kernel:NAME), or try it alone",
-				 t->spec);
 	if (t->kind == TARGET_SYSCALL && syscall_find(t->name, &why) < 0)
 		return error_set(err, ENOENT, "target %s: %s", t->spec, why.text);
 	if (t->kind == TARGET_KERNEL) {
@@ -693,27 +710,66 @@ static int check_one(const struct target *t, const struct options *opt, struct m
 	return ret ? error_set(err, -ret, "target %s: %s", t->spec, why.text) : 0;
 }
 
-static bool is_seen(const struct target *t)
-{
-	return target_is_some_tasks(t) || t->kind == TARGET_SYSCALL ||
-	       (t->kind == TARGET_CLASS && !strcmp(t->name, "on"));
-}
-
 double targets_seen(const struct options *opt, const struct engine *engine)
 {
-	if (!opt->n_targets || !engine_can_see_hits(engine))
-		return 0;
 	for (size_t i = 0; i < opt->n_targets; i++) {
-		if (!is_seen(&opt->targets[i]))
+		const struct target *t = &opt->targets[i];
+
+		if (!engine_can_see(engine, target_classes(t), t->kind == TARGET_SYSCALL))
 			return 0;
 	}
-	return 1;
+	return opt->n_targets > 0;
+}
+
+enum sort { SORT_CODE, SORT_CALLS, SORT_TASKS, SORT_CLASS };
+
+static enum sort sort_of(const struct target *t)
+{
+	if (t->kind == TARGET_CLASS)
+		return SORT_CLASS;
+	return target_is_some_tasks(t)	   ? SORT_TASKS
+	       : t->kind == TARGET_SYSCALL ? SORT_CALLS
+					   : SORT_CODE;
+}
+
+/*
+ * Of one sort, what is in any of them is in it once, however it is found out. Of different sorts
+ * some would be seen and some sampled, and what is in both counted twice. Classes of waits are told
+ * by how they ended, and what runs (class:on) is everything.
+ */
+static int check_together(const struct options *opt, struct error *err)
+{
+	enum sort first = sort_of(&opt->targets[0]);
+
+	for (size_t i = 0; i < opt->n_targets; i++) {
+		const struct target *t = &opt->targets[i];
+		enum sort sort = sort_of(t);
+
+		if (sort == SORT_CLASS)
+			return error_set(err, ENOTSUP,
+					 "target %s: --together takes no classes: try it alone",
+					 t->spec);
+		if (sort != first)
+			return error_set(err, ENOTSUP,
+					 "target %s: --together takes code, or system calls, or "
+					 "tasks (comm:, cgroup:, rank:), and %s is of another "
+					 "kind, which may run inside of it: try them one by one",
+					 t->spec, opt->targets[0].spec);
+		if (sort == SORT_CALLS &&
+		    (!strcmp(opt->engine, "kernel") || opt->model != SCOZ_MODEL_WAIT || opt->batch))
+			return error_set(err, ENOTSUP,
+					 "target %s: several system calls can be sped up together "
+					 "by engine bpf in model wait only: use --engine bpf, "
+					 "without --batch and --model core",
+					 t->spec);
+	}
+	return 0;
 }
 
 int targets_check(const struct options *opt, struct maps *maps, const struct map_options *map_opt,
 		  struct error *err)
 {
-	int ret = 0;
+	int ret = opt->together ? check_together(opt, err) : 0;
 
 	for (size_t i = 0; !ret && i < opt->n_targets; i++)
 		ret = check_one(&opt->targets[i], opt, maps, map_opt, err);

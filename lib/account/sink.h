@@ -75,4 +75,15 @@ static __always_inline __u32 scoz_sink_is(const struct scoz_sink *s)
 	return s->waits > SCOZ_SINK_WAITS;
 }
 
+/*
+ * @t, a sink that a device or a timer has woken, is about to run. What was inserted since then it
+ * does not owe either, such as what the task that makes room for it had run in the target: its core
+ * would stop for it alone, each time.
+ */
+static __always_inline void scoz_sink_runs(struct scoz_task *t, __s64 delay)
+{
+	if (t->absorbed < delay)
+		t->absorbed = delay;
+}
+
 #endif

@@ -36,10 +36,11 @@
  * Then no sample is needed: at each release just what the task has run there is inserted, and there
  * are no lumps but those in which others pay (tests/sim, "-c seen": 0.0 instead of -14.8 for four
  * that meet at a barrier each 0.4 ms at a period of 0.86 ms, 100 %). Tasks that spin are sampled
- * all the same: of what they run only samples tell what was waiting.
+ * all the same: of what they run only samples tell what was waiting. But where the kernel spins
+ * (account.h, "spin") begin and end of that are seen, too.
  *
  *   begin, end    release, then inside = 1, 0; a sample sets it, too: some begins are missed
- *   release       r = inside ? run : 0
+ *   release       r = inside ? run less what of it was spent spinning : 0
  *
  * The clock. Ticks come in wall time, and those that meet an idle core count nothing. If the next
  * one stood for what has run since the last that did count, code that runs right after idling would
@@ -64,6 +65,7 @@ struct scoz_spread {
 	__u32 usual[SCOZ_SPREAD_KINDS]; /* ns that such stretches run for */
 	__u64 at;			/* the last release, or when it was switched in */
 	__u64 stopped;			/* scoz_core.stopped then */
+	__u64 spun;			/* scoz_spun() then */
 	__u64 stretch;			/* ns that the present one has run */
 	__u64 spun_until;		/* until when it passes for one that spins */
 	__u32 kind;			/* of the present stretch */
@@ -94,6 +96,7 @@ static __always_inline void scoz_spread_in(struct scoz_spread *s, const struct s
 {
 	s->at = now;
 	s->stopped = c->stopped;
+	s->spun = scoz_spun(c, now);
 }
 
 /* It spins, as far as ticks can see. */
@@ -197,7 +200,12 @@ static __always_inline __u64 scoz_spread_due(const struct scoz_spread *s, const 
 static __always_inline __u64 scoz_spread_seen_due(const struct scoz_spread *s,
 						  const struct scoz_core *c, __u64 now)
 {
-	return s->inside ? scoz_min(scoz_spread_ran(s, c, now), SCOZ_MAX_WEIGHT) : 0;
+	__s64 spun = scoz_spun(c, now) - s->spun, run;
+
+	if (!s->inside)
+		return 0;
+	run = (__s64)scoz_spread_ran(s, c, now) - (spun > 0 ? spun : 0);
+	return run > 0 ? scoz_min(run, SCOZ_MAX_WEIGHT) : 0;
 }
 
 /* Instead of scoz_spread_release(), where the target is seen. */
@@ -230,6 +238,23 @@ static __always_inline __s64 scoz_spread_insert(struct scoz_core *c, __u64 r, __
 	c->absorbed += d;
 	c->own += d;
 	return d;
+}
+
+/*
+ * @r of the target cannot be inserted: how many samples that is. Releases are many more than
+ * samples, and of less each; a few that are lost would make a window one that says too little.
+ * @left: of the core, less than one.
+ */
+static __always_inline __u64 scoz_spread_clipped(__u64 *left, __u64 r, __u64 period)
+{
+	__u64 n;
+
+	if (!period)
+		return 0;
+	r += *left;
+	n = r / period;
+	*left = r - n * period;
+	return n;
 }
 
 /* Of a core; zero-initialised is valid. */

@@ -46,6 +46,13 @@ struct engine_backend {
 
 extern const struct engine_backend engine_bpf, engine_kernel;
 
+/* What they do is the target, or part of it (engine_part). */
+struct engine_tasks {
+	enum engine_whose whose;
+	uint64_t number;
+	char comm[16];
+};
+
 struct engine {
 	const struct engine_backend *backend;
 	struct engine_options opt;
@@ -66,11 +73,12 @@ struct engine {
 	int syscall;	  /* the target is this system call; -1: none */
 	uint32_t classes; /* the target is these, not code; 0: code */
 	bool seen;	  /* by the backend: the target is not sampled, begin and end are seen */
-	/* Of these what some tasks do (engine_part). */
-	uint32_t disk; /* ENGINE_CLASS_DISK: which */
-	enum engine_whose whose;
-	char comm[16];
-	uint64_t number;
+	uint32_t disk;	  /* ENGINE_CLASS_DISK: which */
+	/* Several system calls, of engines that know more than one; of classes what some tasks do.
+	 */
+	int call[SCOZ_MAX_PARTS], n_calls;
+	struct engine_tasks tasks[SCOZ_MAX_PARTS];
+	int n_tasks;
 	bool by_functions; /* and is known by those of the kernel that do its work */
 	struct scoz_range *ranges;
 };

@@ -244,20 +244,21 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->by_functions = false;
 	e->classes = 0;
 	e->seen = false;
-	e->whose = ENGINE_ALL;
+	e->n_calls = 0;
+	e->n_tasks = 0;
 	e->disk = 0;
-	memset(e->comm, 0, sizeof(e->comm));
 	for (int i = 0; i < n; i++) {
 		e->classes |= parts[i].classes;
 		e->disk |= parts[i].disk;
 		if (parts[i].whose != ENGINE_ALL) {
-			e->whose = parts[i].whose;
-			e->number = parts[i].number;
+			struct engine_tasks *tasks = &e->tasks[e->n_tasks++];
+
+			*tasks = (struct engine_tasks){ parts[i].whose, parts[i].number, "" };
+			if (parts[i].comm)
+				snprintf(tasks->comm, sizeof(tasks->comm), "%s", parts[i].comm);
 		}
-		if (parts[i].comm)
-			snprintf(e->comm, sizeof(e->comm), "%s", parts[i].comm);
 		if (parts[i].by_syscall)
-			e->syscall = parts[i].syscall;
+			e->call[e->n_calls++] = e->syscall = parts[i].syscall;
 	}
 	old = e->ranges;
 	e->ranges = ranges;
@@ -281,9 +282,13 @@ bool engine_speeds_waits(const struct engine *e)
 	       (e->classes ? (e->classes & ~ENGINE_CLASS_ON) != 0 : e->opt.waits);
 }
 
-bool engine_can_see_hits(const struct engine *e)
+enum engine_seen engine_can_see(const struct engine *e, uint32_t classes, bool calls)
 {
-	return engine_knows_classes(e) && !(e->opt.no_ways & (ENGINE_SPREAD | ENGINE_SEEN));
+	if (!engine_knows_classes(e) || e->opt.no_ways & (ENGINE_SPREAD | ENGINE_SEEN))
+		return ENGINE_SAMPLED;
+	if (classes)
+		return classes & ENGINE_CLASS_ON ? ENGINE_SEEN_TASKS : ENGINE_SAMPLED;
+	return calls ? ENGINE_SEEN_CALLS : ENGINE_SAMPLED;
 }
 
 bool engine_sees_hits(const struct engine *e)

@@ -114,8 +114,10 @@ struct engine_part {
 	 * patches, options.batch), it is @ranges.
 	 */
 	bool by_syscall;
-	int syscall;
-	/* Not code but all that involved tasks do of these kinds (ENGINE_CLASS_*); the only part.
+	int syscall; /* with several parts, all of them are system calls */
+	/*
+	 * Not code but all that involved tasks do of these kinds (ENGINE_CLASS_*); the only part,
+	 * but where each is of some tasks (@whose).
 	 */
 	uint32_t classes;
 	/* Of these only what some tasks do. */
@@ -146,8 +148,12 @@ bool engine_knows_classes(const struct engine *e);
 bool engine_speeds_waits(const struct engine *e);
 /* Begin and end of the target are seen: no hit is a sample (account/spread.h). */
 bool engine_sees_hits(const struct engine *e);
-/* It can be so, of tasks and system calls. */
-bool engine_can_see_hits(const struct engine *e);
+/*
+ * How that can be with this engine, of a target that is @classes, or @calls: system calls. Nothing
+ * but this tells which targets are seen; that the kernel can be asked is known later.
+ */
+enum engine_seen { ENGINE_SAMPLED, ENGINE_SEEN_TASKS, ENGINE_SEEN_CALLS };
+enum engine_seen engine_can_see(const struct engine *e, uint32_t classes, bool calls);
 /* 0 to 1. Takes effect at once. */
 void engine_set_speedup(struct engine *e, double speedup);
 

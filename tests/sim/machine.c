@@ -410,14 +410,15 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 {
 	struct core *k = &s->core[c];
 	struct task *t = &s->task[k->cur];
-	bool hit = t->label == SIM_TARGET && s->speedup && weight;
+	bool target = t->label == SIM_TARGET && !k->account.spinning;
+	bool hit = target && s->speedup && weight;
 	int64_t d;
 
 	if (t->spec->stranger) {
 		weight = s->o.share && !s->o.slice_credit ? scoz_use_weight(&k->use, weight) : 0;
 		hit = s->speedup && weight;
 	} else if (!is_server(s, t)) {
-		scoz_use_tick(&k->use, &t->use, weight, t->label == SIM_TARGET);
+		scoz_use_tick(&k->use, &t->use, weight, target);
 	}
 
 	if (s->o.batch > 1) {
@@ -425,7 +426,7 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 		return;
 	}
 	if (is_spread(s, t)) {
-		if (t->label == SIM_TARGET && weight) {
+		if (target && weight) {
 			if (!is_seen(s, t))
 				scoz_spread_hit(&t->spread, weight, 0);
 			k->account.hits++;
@@ -476,7 +477,7 @@ static void spin_seen(struct sim *s, int c, uint64_t weight)
 	int64_t ender = s->delay;
 
 	s->core[c].spun += weight;
-	if (s->o.sees_spins)
+	if (s->o.sees_spins && !s->o.spins)
 		scoz_spread_spins(&s->task[s->core[c].cur].spread, s->now);
 	if (!s->core[c].spins)
 		s->core[c].spun_first += weight;
@@ -638,7 +639,8 @@ static bool targets_waits(const struct sim_program *p)
 		for (int i = 0; i < p->task[t].n; i++) {
 			const struct sim_op *op = &p->task[t].op[i];
 
-			if (op->label == SIM_TARGET && op->kind != OP_COMPUTE)
+			if (op->label == SIM_TARGET && op->kind != OP_COMPUTE &&
+			    op->kind != OP_SPIN_LOCK)
 				return true;
 		}
 	}

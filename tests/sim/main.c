@@ -39,6 +39,7 @@ static const char usage[] =
 	"  -k          replay: threads of the kernel are not recorded\n"
 	"  -q          replay: requests to devices are the target, and nothing else\n"
 	"  -i          sleeps and requests are the target, too\n"
+	"  -y          who spins for a lock before the target is in it already (a system call)\n"
 	"  -j          requests are made by a thread of the kernel, and are the target\n"
 	"  -w MS/MS,... settling time and length of windows; auto\n"
 	"  -C N        cpus: programs have N cores instead of their own\n"
@@ -60,7 +61,7 @@ struct settings {
 	double seconds, scale;
 	int n;
 	uint64_t first;
-	bool crowded, unnamed, no_kernel, requests, verbose, ledger, report, waits, journal;
+	bool crowded, unnamed, no_kernel, requests, verbose, ledger, report, waits, journal, calls;
 	const char *only, *svg;
 	double limit, drift, precision;
 	int strangers, cores;
@@ -127,7 +128,7 @@ static void parse(int argc, char **argv, struct settings *s)
 	*s = (struct settings){
 		.speedup = { .25, .5, 1 }, .n_speedups = 3, .seconds = 20, .scale = 1, .first = 1
 	};
-	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:C:S:ijkloqruv")) != -1) {
+	while ((opt = getopt(argc, argv, "c:s:t:x:n:f:g:m:e:w:d:p:C:S:ijkloqruvy")) != -1) {
 		switch (opt) {
 		case 'C':
 			s->cores = atoi(optarg);
@@ -173,6 +174,9 @@ static void parse(int argc, char **argv, struct settings *s)
 			break;
 		case 'i':
 			s->waits = true;
+			break;
+		case 'y':
+			s->calls = true;
 			break;
 		case 'j':
 			s->journal = true;
@@ -328,6 +332,8 @@ static int models(const struct settings *s, struct sim_program **p)
 		}
 		if (s->waits)
 			program_target_waits(p[n]);
+		if (s->calls)
+			program_target_calls(p[n]);
 		if (s->journal)
 			program_commit_requests(p[n]);
 		program_add_strangers(p[n++], s->strangers, s->stranger_run, s->stranger_sleep);

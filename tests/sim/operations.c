@@ -129,13 +129,14 @@ static void do_rw_unlock(struct sim *s, int c, struct object *o)
 		wake_all(s, c, &o->waiting2);
 }
 
-static enum outcome do_spin_lock(struct sim *s, int c, struct object *o)
+static enum outcome do_spin_lock(struct sim *s, int c, const struct sim_op *op, struct object *o)
 {
 	struct task *t = &s->task[s->core[c].cur];
 
 	if (t->step == STEP_WAITING)
 		return t->granted ? GO_ON : STAY;
 	if (o->holder != NOBODY) {
+		core_enters(s, c, op->label);
 		if (s->o.spins && s->o.model == SCOZ_MODEL_WAIT)
 			scoz_spin_enter(&s->core[c].account, s->now);
 		return spin_in(t, &o->waiting, s->core[c].cur);
@@ -372,7 +373,7 @@ static enum outcome step(struct sim *s, int c)
 		do_rw_unlock(s, c, o);
 		return GO_ON;
 	case OP_SPIN_LOCK:
-		return do_spin_lock(s, c, o);
+		return do_spin_lock(s, c, op, o);
 	case OP_SPIN_UNLOCK:
 		do_spin_unlock(s, o, c);
 		return GO_ON;

@@ -90,6 +90,18 @@ void program_target_waits(struct sim_program *p)
 	}
 }
 
+void program_target_calls(struct sim_program *p)
+{
+	for (int i = 0; i < p->n_tasks; i++) {
+		for (int k = 0; k + 1 < p->task[i].n; k++) {
+			struct sim_op *op = &p->task[i].op[k];
+
+			if (op->kind == OP_SPIN_LOCK)
+				op->label = op[1].label;
+		}
+	}
+}
+
 void program_target_requests(struct sim_program *p)
 {
 	for (int i = 0; i < p->n_tasks; i++) {

@@ -91,6 +91,8 @@ void program_op(struct sim_program *p, int task, enum sim_op_kind kind, int64_t 
 void program_add_strangers(struct sim_program *p, int n, int64_t run, int64_t sleep);
 /* All sleeps and requests are the target, too. */
 void program_target_waits(struct sim_program *p);
+/* What a task spins for before it comes to the target is part of it: of a system call, say. */
+void program_target_calls(struct sim_program *p);
 /* All requests to devices are the target, and nothing else. */
 void program_target_requests(struct sim_program *p);
 /* Its requests to devices are made by one thread of the kernel, which serves all who wait at once.

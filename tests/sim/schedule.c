@@ -92,6 +92,11 @@ static int fairest(const struct sim *s, int c)
 
 /* ---- switching ---- */
 
+static bool is_sink(const struct sim *s, const struct task *t)
+{
+	return !s->o.keep_sinks && scoz_sink_is(&t->sink);
+}
+
 /* The current task has waited in the target. */
 static void end_hit_wait(struct sim *s, int c, const struct scoz_arrival *arrival)
 {
@@ -169,6 +174,8 @@ static void switch_in(struct sim *s, int c, int t)
 	scoz_spread_in(&x->spread, &k->account, s->now);
 	if (s->servers && !is_apart(s, x))
 		rest(s, c, x);
+	if (x->external && is_sink(s, x))
+		scoz_sink_runs(&x->account, s->delay);
 	if (x->waited_in_target && s->speedup) {
 		scoz_arrive(&k->account, &x->account, s->o.share ? k->left + s->now : 0, s->delay,
 			    s->now, &arrival);
@@ -296,11 +303,6 @@ void schedule_balance(struct sim *s)
 }
 
 /* ---- blocking and waking ---- */
-
-static bool is_sink(const struct sim *s, const struct task *t)
-{
-	return !s->o.keep_sinks && scoz_sink_is(&t->sink);
-}
 
 void task_block(struct sim *s, int c)
 {

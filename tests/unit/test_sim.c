@@ -230,6 +230,40 @@ static void test_seen_spins_are_waits(void **state)
 	program_free(p);
 }
 
+/* A system call that spins for a lock of the kernel's: what it spins is no part of what it runs. */
+static void test_spins_in_seen_calls(void **state)
+{
+	static const char *const names[] = { "spinlock2", "spinlock4", "spinlock4 outside" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct sim_program *p = model(names[i]);
+
+		program_target_calls(p);
+		check(p, "wait period=500 spins seen", 1, 2);
+		program_free(p);
+	}
+}
+
+/* Sinks that take the core of whoever runs in a target that is seen do not pay for that. */
+static void test_seen_beside_timers(void **state)
+{
+	static const struct {
+		const char *name;
+		double limit;
+	} programs[] = { { "barrier, timer 1 on 2", 1 },
+			 { "barrier, timer 5 on 2", 1 },
+			 { "mutex, timer 5 on 2", 2 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct sim_program *p = model(programs[i].name);
+
+		check(p, "wait period=860 cost=14000 seen", 1, programs[i].limit);
+		program_free(p);
+	}
+}
+
 static void test_graphs(void **state)
 {
 	(void)state;
@@ -435,6 +469,8 @@ int main(void)
 		cmocka_unit_test(test_published_way_is_seen_to_fail),
 		cmocka_unit_test(test_spins_are_waits),
 		cmocka_unit_test(test_seen_spins_are_waits),
+		cmocka_unit_test(test_spins_in_seen_calls),
+		cmocka_unit_test(test_seen_beside_timers),
 		cmocka_unit_test(test_graphs),
 		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_graphs_with_waits),

@@ -298,6 +298,47 @@ static void test_seen_targets(void **state)
 	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
 }
 
+/* What the kernel spins for is no running, whatever looks meanwhile. */
+static void test_seen_targets_that_spin(void **state)
+{
+	struct scoz_spread s = {};
+	struct scoz_core c = {};
+	uint64_t now = 1000 * PERIOD;
+
+	(void)state;
+	scoz_spread_in(&s, &c, now);
+	s.inside = 1;
+	scoz_spin_enter(&c, now += 10 * US);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 30 * US), 10 * US);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 20 * US), 0);
+	scoz_spin_leave(&c, 0, 0, 0, now += 5 * US);
+	assert_int_equal(scoz_spread_seen_due(&s, &c, now + 7 * US), 7 * US);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 7 * US), 7 * US);
+	scoz_spin_enter(&c, now);
+	scoz_spin_leave(&c, 0, 0, 0, now += 40 * US);
+	c.stopped += 3 * US;
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 10 * US), 7 * US);
+	scoz_spin_enter(&c, now);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 10 * US), 0);
+	c.spinning = 0; /* its end was missed: at the next switch it is over */
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 10 * US), 10 * US);
+}
+
+/* Many small releases that are lost are few samples. */
+static void test_clipped(void **state)
+{
+	__u64 left = 0, n = 0;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		n += scoz_spread_clipped(&left, PERIOD / 10 + 1, PERIOD);
+	assert_int_equal(n, 10);
+	assert_int_equal(left, 100);
+	assert_int_equal(scoz_spread_clipped(&left, 3 * PERIOD, PERIOD), 3);
+	assert_int_equal(left, 100);
+	assert_int_equal(scoz_spread_clipped(&left, 1, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +356,8 @@ int main(void)
 		cmocka_unit_test(test_ticks_after_idling),
 		cmocka_unit_test(test_lost_ticks_after_idling),
 		cmocka_unit_test(test_seen_targets),
+		cmocka_unit_test(test_seen_targets_that_spin),
+		cmocka_unit_test(test_clipped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

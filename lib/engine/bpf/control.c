@@ -37,14 +37,16 @@ static bool sees_syscalls(struct bpf_engine *b)
 	return b->sees_syscalls > 0;
 }
 
+_Static_assert((int)ENGINE_SAMPLED == BPF_SAMPLED && (int)ENGINE_SEEN_TASKS == BPF_SEEN_TASKS &&
+		       (int)ENGINE_SEEN_CALLS == BPF_SEEN_SYSCALL,
+	       "the same ways");
+
 /* How the target's begin and end are seen: enum bpf_seen. */
 static uint32_t seen(struct engine *e)
 {
-	if (!engine_can_see_hits(e))
-		return BPF_SAMPLED;
-	if (e->classes)
-		return e->classes & ENGINE_CLASS_ON ? BPF_SEEN_TASKS : BPF_SAMPLED;
-	return e->syscall >= 0 && sees_syscalls(bpf_engine(e)) ? BPF_SEEN_SYSCALL : BPF_SAMPLED;
+	enum engine_seen how = engine_can_see(e, e->classes, e->n_calls > 0);
+
+	return how == ENGINE_SEEN_CALLS && !sees_syscalls(bpf_engine(e)) ? ENGINE_SAMPLED : how;
 }
 
 int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
@@ -53,7 +55,8 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 	struct bpf_engine *b = bpf_engine(e);
 	struct bpf_target t = {
 		.n_parts = n,
-		.syscall = e->syscall + 1,
+		.n_calls = e->n_calls,
+		.n_tasks = e->n_tasks,
 		.classes = e->classes,
 		.waits = engine_speeds_waits(e),
 	};
@@ -67,9 +70,13 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 	t.seen = seen(e);
 	e->seen = t.seen;
 	t.disk = e->disk;
-	t.whose = e->whose;
-	t.whose_number = e->number;
-	memcpy(t.comm, e->comm, sizeof(t.comm));
+	for (int i = 0; i < SCOZ_MAX_PARTS; i++)
+		t.call[i] = e->call[i < e->n_calls ? i : 0];
+	for (int i = 0; i < e->n_tasks; i++) {
+		t.tasks[i].whose = e->tasks[i].whose;
+		t.tasks[i].number = e->tasks[i].number;
+		memcpy(t.tasks[i].comm, e->tasks[i].comm, sizeof(t.tasks[i].comm));
+	}
 	for (int i = 0; i < n; i++) {
 		t.part[i] = parts[i];
 		if (parts[i].binary == MAPS_KERNEL_ID)

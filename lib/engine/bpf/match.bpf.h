@@ -206,14 +206,14 @@ static __always_inline bool match_kernel(void *ctx, struct match *m)
  * So no function has to be known by name, and none that the entry jumps to is missed. Threads that
  * the kernel has cloned from a program keep a copy of its registers for ever.
  */
-static __always_inline bool in_syscall(struct task_struct *task, u32 number)
+static __always_inline bool in_syscall(struct task_struct *task, const struct bpf_target *t)
 {
 	struct pt_regs *regs;
 
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
 		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	return regs && syscall_number(regs) == number && syscall_is_native(task, regs);
+	return regs && is_target_call(t, syscall_number(regs)) && syscall_is_native(task, regs);
 }
 
 /* Where to match; @which is whoever does. NULL: never. */
@@ -254,8 +254,8 @@ static __always_inline bool matches_by(void *ctx, struct match *m, struct task_s
 		return false;
 	if (t->classes)
 		return t->classes & BPF_CLASS_ON && is_one_of(t);
-	if (t->syscall)
-		return in_syscall(task, t->syscall - 1);
+	if (t->n_calls)
+		return in_syscall(task, t);
 	if (t->user && !(task->flags & PF_KTHREAD) && find_windows(m, false) && match_user(ctx, m))
 		return true;
 	return t->kernel && find_windows(m, true) && match_kernel(ctx, m);

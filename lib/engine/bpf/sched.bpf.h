@@ -159,6 +159,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
 	stranger = is_stranger(t, now);
+	if (t && t->external && is_sink(t))
+		scoz_sink_runs(&t->account, delay);
 	if (t && !server && !stranger && waits_are_hits())
 		rest(c, cpu, wait ? could_use(time, t, next, delay, now) : 0, delay, now);
 	if (t && wait && model == SCOZ_MODEL_WAIT)

@@ -31,6 +31,13 @@ enum bpf_self_interrupts {
 
 enum bpf_whose { BPF_ALL, BPF_COMM, BPF_CGROUP, BPF_RANK };
 
+struct bpf_tasks {
+	__u32 whose; /* enum bpf_whose */
+	__u32 pad;
+	__u64 number; /* of the rank, or the cgroup's */
+	char comm[16];
+};
+
 /* How its begin and end are seen (account/spread.h, "Seen targets"). */
 enum bpf_seen {
 	BPF_SAMPLED, /* they are not */
@@ -42,15 +49,15 @@ struct bpf_target {
 	__u32 n_parts;
 	__u32 kernel;  /* some part is kernel text */
 	__u32 user;    /* some part is user text */
-	__u32 syscall; /* whatever runs in this system call, its number + 1; 0: not one */
+	__u32 n_calls; /* whatever runs in these system calls (call); 0: not one */
 	__u32 classes; /* BPF_CLASS_*: what involved tasks do, whatever code it is; 0: by code */
 	__u32 waits;   /* waits of the target are hits (account/wait.h) */
 	__u32 number;  /* tells targets apart */
-	__u32 whose;   /* enum bpf_whose: of these classes what they do */
+	__u32 n_tasks; /* of these classes what they do (tasks); 0: what all do */
 	__u32 disk;    /* of BPF_CLASS_DISK: its number, as the kernel has it; 0: none */
 	__u32 seen;    /* enum bpf_seen */
-	__u64 whose_number; /* of the rank, or the cgroup's */
-	char comm[16];
+	__u32 call[SCOZ_MAX_PARTS]; /* beyond n_calls: the first */
+	struct bpf_tasks tasks[SCOZ_MAX_PARTS];
 	struct scoz_part part[SCOZ_MAX_PARTS];
 };
 
@@ -80,6 +87,7 @@ struct target_time {
 	__u64 server; /* a thread of the kernel runs there */
 	__u64 kick;   /* it has hit, and is to interrupt the others */
 	__u64 io;     /* ns that they waited for block devices, whatever the target is */
+	__u64 clipped;		 /* ns that were not inserted, less than a period (spread.bpf.h) */
 	struct scoz_clock clock; /* three cache lines each */
 };
 

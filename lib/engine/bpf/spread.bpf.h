@@ -32,6 +32,15 @@ static __always_inline bool is_sampled(const struct bpf_target *target, const st
 	return !target->seen || now < t->spread.spun_until;
 }
 
+/* The profiler is late: @r of the target are not inserted, and this window says too little. */
+static __always_inline void clip(struct scoz_core *c, const struct scoz_header *h, u64 r)
+{
+	struct target_time *time = target_time(bpf_get_smp_processor_id());
+
+	if (time && h->speedup)
+		c->clipped += scoz_spread_clipped(&time->clipped, r, h->period);
+}
+
 /* The caller adds what is returned to G. */
 static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz_header *h,
 					  const struct task_struct *task, struct task_state *t,
@@ -51,7 +60,7 @@ static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz
 	if (!r || t->spread.target != target->number)
 		return 0;
 	if (now >= READ_ONCE(h->lease_until)) {
-		c->clipped += h->speedup > 0; /* this window says too little */
+		clip(c, h, r);
 		return 0;
 	}
 	return scoz_spread_insert(c, r, h->speedup);
@@ -101,7 +110,7 @@ static __always_inline int crosses(struct pt_regs *regs, u32 number, bool begins
 	struct scoz_core *c;
 	u64 now;
 
-	if (!target || target->seen != BPF_SEEN_SYSCALL || target->syscall != number + 1 ||
+	if (!target || target->seen != BPF_SEEN_SYSCALL || !is_target_call(target, number) ||
 	    !syscall_is_native(task, regs))
 		return 0;
 	c = page_core(bpf_get_smp_processor_id());

@@ -6,7 +6,7 @@
 #include "engine/bpf/page.bpf.h"
 #include <bpf/bpf_core_read.h>
 
-static __always_inline bool has_name(const struct bpf_target *t)
+static __always_inline bool has_name(const struct bpf_tasks *t)
 {
 	struct task_struct *task = bpf_get_current_task_btf(), *leader = task->group_leader;
 	u64 own[2], leaders[2], wanted[2];
@@ -47,7 +47,7 @@ struct {
 	__type(value, u32);
 } ranks SEC(".maps");
 
-__noinline bool is_one_of(struct bpf_target *t)
+__noinline bool is_of(struct bpf_tasks *t)
 {
 	u32 pid = bpf_get_current_pid_tgid() >> 32, *rank;
 
@@ -57,12 +57,41 @@ __noinline bool is_one_of(struct bpf_target *t)
 	case BPF_COMM:
 		return has_name(t);
 	case BPF_CGROUP:
-		return is_in_cgroup(t->whose_number);
+		return is_in_cgroup(t->number);
 	case BPF_RANK:
 		rank = bpf_map_lookup_elem(&ranks, &pid);
-		return rank && *rank == t->whose_number;
+		return rank && *rank == t->number;
 	}
-	return true;
+	return false;
+}
+
+__noinline bool is_one_of(struct bpf_target *t)
+{
+	if (!t)
+		return false;
+	if (!t->n_tasks)
+		return true;
+#pragma clang loop unroll(full)
+	for (int i = 0; i < SCOZ_MAX_PARTS; i++) {
+		if ((u32)i < t->n_tasks && is_of(&t->tasks[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Is the target, or part of it, the system call of this number? Most are not. */
+static __always_inline bool is_target_call(const struct bpf_target *t, u32 number)
+{
+	if (t->call[0] == number)
+		return true;
+	if (t->n_calls < 2)
+		return false;
+#pragma clang loop unroll(full)
+	for (int i = 1; i < SCOZ_MAX_PARTS; i++) {
+		if (t->call[i] == number)
+			return true;
+	}
+	return false;
 }
 
 #endif

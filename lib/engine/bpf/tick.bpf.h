@@ -250,7 +250,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	stranger = is_stranger(t, now);
 	if (hit && involved && !control)
 		time->ran += weight;
-	if (t && !stranger && !server)
+	if (t && !stranger && !server && !control)
 		scoz_use_tick(use, &t->use, weight, hit);
 	wait = stranger && !hit && !control ? scoz_use_weight(use, weight) : 0;
 	if (is_spread(task, t, now)) {

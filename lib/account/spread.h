@@ -240,10 +240,13 @@ static __always_inline __s64 scoz_spread_insert(struct scoz_core *c, __u64 r, __
 	return d;
 }
 
+#define SCOZ_CLIPPED_AT_ONCE 1000000ULL /* ns */
+
 /*
  * @r of the target cannot be inserted: how many samples that is. Releases are many more than
  * samples, and of less each; a few that are lost would make a window one that says too little.
- * @left: of the core, less than one.
+ * Where samples are coarse, a millisecond counts as one: who needs none may take few, and windows
+ * are short. @left: of the core, less than one.
  */
 static __always_inline __u64 scoz_spread_clipped(__u64 *left, __u64 r, __u64 period)
 {
@@ -251,6 +254,8 @@ static __always_inline __u64 scoz_spread_clipped(__u64 *left, __u64 r, __u64 per
 
 	if (!period)
 		return 0;
+	if (period > SCOZ_CLIPPED_AT_ONCE)
+		period = SCOZ_CLIPPED_AT_ONCE;
 	r += *left;
 	n = r / period;
 	*left = r - n * period;

@@ -454,7 +454,7 @@ struct scoz_core engine_core(const struct engine *e, int i)
 	return SHARED_COPY(engine_core_slot(e, e->cpus[i]));
 }
 
-void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
+static void read_ledger_once(const struct engine *e, struct engine_ledger *ret)
 {
 	struct scoz_global g = SHARED_COPY(engine_global(e));
 	uint64_t now = clock_now_ns();
@@ -494,6 +494,18 @@ void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
 	}
 	if (e->backend->read_target_time)
 		e->backend->read_target_time(e, ret);
+}
+
+#define LEDGER_READS 4
+
+/* Of one moment, as far as can be had: while it is read more may be inserted. */
+void engine_read_ledger(const struct engine *e, struct engine_ledger *ret)
+{
+	for (int i = 0; i < LEDGER_READS; i++) {
+		read_ledger_once(e, ret);
+		if (ret->delay == engine_delay(e))
+			return;
+	}
 }
 
 #define LEDGER_LOOKS   20 /* a core may be in the middle of a switch */

@@ -337,6 +337,10 @@ static void test_clipped(void **state)
 	assert_int_equal(scoz_spread_clipped(&left, 3 * PERIOD, PERIOD), 3);
 	assert_int_equal(left, 100);
 	assert_int_equal(scoz_spread_clipped(&left, 1, 0), 0);
+	/* Fifty samples a second: what is lost is a fifth of a window before it is one of them. */
+	left = 0;
+	assert_int_equal(scoz_spread_clipped(&left, 19500 * US, 20000 * US), 19);
+	assert_int_equal(left, 500 * US);
 }
 
 int main(void)

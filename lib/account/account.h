@@ -291,13 +291,6 @@ static __always_inline void scoz_spin_enter(struct scoz_core *c, __u64 now)
 		c->spin_since = now;
 }
 
-/* How long it has waited so, that of now included; what a wait that never ended was taken for falls
- * off again. */
-static __always_inline __u64 scoz_spun(const struct scoz_core *c, __u64 now)
-{
-	return c->spun + (c->spinning && now > c->spin_since ? now - c->spin_since : 0);
-}
-
 /*
  * The lock is had, or the wait given up. @ender: what the core that held the lock has absorbed; G
  * when that is not known. @lump: what a hit inserts at once; 0 when the holder is not known.

@@ -91,6 +91,15 @@ static __always_inline void scoz_spread_wakes(struct scoz_spread *s)
 		s->kind++;
 }
 
+/*
+ * How long core @c has waited for spin locks, that of now included; what a wait that never ended
+ * was taken for falls off again.
+ */
+static __always_inline __u64 scoz_spun(const struct scoz_core *c, __u64 now)
+{
+	return c->spun + (c->spinning && now > c->spin_since ? now - c->spin_since : 0);
+}
+
 static __always_inline void scoz_spread_in(struct scoz_spread *s, const struct scoz_core *c,
 					   __u64 now)
 {

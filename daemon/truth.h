@@ -9,11 +9,12 @@
 
 #include "base/base.h"
 
+struct launcher;
+
 /*
  * Creates the file where there is none, for @owner (NULL: whoever asked for the run) alone,
  * and writes 0. Returns a descriptor.
  */
-struct launcher;
 int truth_open(const char *path, const struct launcher *owner, struct error *err);
 /* Safe in signal handlers; does nothing when @fd is -1. False: it could not be written. */
 bool truth_set(int fd, int percent);

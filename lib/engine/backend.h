@@ -70,16 +70,14 @@ struct engine {
 	pthread_rwlock_t target_lock;
 	struct scoz_part part[SCOZ_MAX_PARTS];
 	int n_parts;
-	int syscall;	  /* the target is this system call; -1: none */
-	uint32_t classes; /* the target is these, not code; 0: code */
-	bool seen;	  /* by the backend: the target is not sampled, begin and end are seen */
-	uint32_t disk;	  /* ENGINE_CLASS_DISK: which */
-	/* Several system calls, of engines that know more than one; of classes what some tasks do.
-	 */
+	/* The target is these system calls: one, but for engines that know several. */
 	int call[SCOZ_MAX_PARTS], n_calls;
-	struct engine_tasks tasks[SCOZ_MAX_PARTS];
-	int n_tasks;
 	bool by_functions; /* and is known by those of the kernel that do its work */
+	uint32_t classes;  /* the target is these, not code; 0: code */
+	bool seen;	   /* by the backend: the target is not sampled, begin and end are seen */
+	uint32_t disk;	   /* ENGINE_CLASS_DISK: which */
+	struct engine_tasks tasks[SCOZ_MAX_PARTS]; /* of classes what they do */
+	int n_tasks;				   /* 0: what all do */
 	struct scoz_range *ranges;
 };
 

@@ -240,7 +240,6 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	pthread_rwlock_wrlock(&e->target_lock);
 	collect(parts, n, e->part, ranges);
 	e->n_parts = n;
-	e->syscall = -1;
 	e->by_functions = false;
 	e->classes = 0;
 	e->seen = false;
@@ -258,7 +257,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 				snprintf(tasks->comm, sizeof(tasks->comm), "%s", parts[i].comm);
 		}
 		if (parts[i].by_syscall)
-			e->call[e->n_calls++] = e->syscall = parts[i].syscall;
+			e->call[e->n_calls++] = parts[i].syscall;
 	}
 	old = e->ranges;
 	e->ranges = ranges;

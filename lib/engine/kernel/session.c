@@ -153,7 +153,7 @@ static void destroy(struct engine *e)
 /* 1: it can only be known by its functions. */
 static int set_syscall(struct engine *e, struct error *err)
 {
-	struct scoz_syscall call = { .arch = NATIVE_ARCH, .number = e->syscall };
+	struct scoz_syscall call = { .arch = NATIVE_ARCH, .number = e->call[0] };
 
 	if (e->opt.batch) /* a call chain does not tell the number */
 		return 1;
@@ -162,7 +162,7 @@ static int set_syscall(struct engine *e, struct error *err)
 	if (errno == ENOTTY || errno == EOPNOTSUPP) /* patches from before, another architecture */
 		return 1;
 	return error_set(err, errno, "engine kernel: setting system call %d as target: %s",
-			 e->syscall, strerror(errno));
+			 e->call[0], strerror(errno));
 }
 
 static int set_target(struct engine *e, const struct scoz_part *parts, int n,
@@ -175,7 +175,7 @@ static int set_target(struct engine *e, const struct scoz_part *parts, int n,
 		.ranges = (uintptr_t)ranges,
 	};
 
-	if (e->syscall >= 0) {
+	if (e->n_calls) {
 		int ret = set_syscall(e, err);
 
 		if (ret <= 0)

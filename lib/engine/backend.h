@@ -76,6 +76,7 @@ struct engine {
 	uint32_t classes;  /* the target is these, not code; 0: code */
 	bool seen;	   /* by the backend: the target is not sampled, begin and end are seen */
 	uint32_t disk;	   /* ENGINE_CLASS_DISK: which */
+	struct engine_peer peer;		   /* ENGINE_CLASS_PEER: which */
 	struct engine_tasks tasks[SCOZ_MAX_PARTS]; /* of classes what they do */
 	int n_tasks;				   /* 0: what all do */
 	struct scoz_range *ranges;

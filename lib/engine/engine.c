@@ -246,9 +246,12 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->n_calls = 0;
 	e->n_tasks = 0;
 	e->disk = 0;
+	e->peer = (struct engine_peer){};
 	for (int i = 0; i < n; i++) {
 		e->classes |= parts[i].classes;
 		e->disk |= parts[i].disk;
+		if (parts[i].classes & ENGINE_CLASS_PEER)
+			e->peer = parts[i].peer;
 		if (parts[i].whose != ENGINE_ALL) {
 			struct engine_tasks *tasks = &e->tasks[e->n_tasks++];
 

@@ -125,14 +125,20 @@ struct engine_part {
 	const char *comm; /* ENGINE_COMM: threads of this name, or of a process of this name */
 	uint64_t number;  /* ENGINE_CGROUP: cgroup_id(), and those below; ENGINE_RANK: the rank */
 	uint32_t disk;	  /* ENGINE_CLASS_DISK: block_disk_find(); 0: one that is not there */
+	/* ENGINE_CLASS_PEER: */
+	struct engine_peer {
+		uint8_t address[16]; /* as struct network_peer has it */
+		uint16_t port;	     /* 0: any */
+	} peer;
 };
 #define ENGINE_CLASS_ON	   (1U << 0) /* running */
 #define ENGINE_CLASS_IO	   (1U << 1) /* waiting for block devices */
 #define ENGINE_CLASS_OTHER (1U << 2) /* waiting for other devices and timers */
 #define ENGINE_CLASS_DISK  (1U << 3) /* waiting for one block device, with all that is on it */
+#define ENGINE_CLASS_PEER  (1U << 4) /* waiting for one network peer, on another machine */
 /*
  * Replaces the target; nothing is inserted until engine_set_speedup(). -E2BIG: too many ranges;
- * -ENOTSUP: this engine knows no classes, or cannot tell block devices apart.
+ * -ENOTSUP: this engine knows no classes, or cannot tell block devices or network peers apart.
  */
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err);
 /* Process @pid is that rank of a parallel job; -1: of none any more. By any thread. */

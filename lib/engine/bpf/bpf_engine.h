@@ -27,6 +27,7 @@ struct bpf_engine {
 	int n_published;
 	uint32_t n_polling; /* of polling_ranges, taken */
 	int sees_syscalls;  /* 1: begin and end of the target's are traced; -1: cannot be */
+	int sees_peers;	    /* 1: whom packets are from is traced; -1: cannot be */
 	struct kernel_points points;
 	int *chain_events;			 /* of each core; NULL: none */
 	struct self_interrupts *self_interrupts; /* NULL: not used */

@@ -165,6 +165,9 @@ static int select_programs(struct engine *e, struct error *err)
 		{ s->progs.on_block_merge, "block_rq_merge", wait, false },
 		{ s->progs.on_block_complete, "block_rq_complete", wait, false },
 		{ s->progs.on_timer_start, "hrtimer_start", wait, false },
+		{ s->progs.on_tcp_segment, "tcp_probe", wait, false },
+		{ s->progs.on_tcp_state, "inet_sock_set_state", wait, false },
+		{ s->progs.on_data_ready, "sk_data_ready", wait, false },
 		{ s->progs.on_timer_expire, "hrtimer_expire_entry", true, true },
 		{ s->progs.on_timer_expired, "hrtimer_expire_exit", true, true },
 		{ s->progs.on_irq_handler_entry, "irq_handler_entry", true, true },
@@ -318,6 +321,9 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	bpf_program__set_autoattach(s->progs.on_uprobe, false);
 	bpf_program__set_autoattach(s->progs.on_target_begin, false);
 	bpf_program__set_autoattach(s->progs.on_target_end, false);
+	bpf_program__set_autoattach(s->progs.on_tcp_segment, false);
+	bpf_program__set_autoattach(s->progs.on_tcp_state, false);
+	bpf_program__set_autoattach(s->progs.on_data_ready, false);
 	bpf_program__set_autoattach(s->progs.each_task, false);
 	bpf_map__set_max_entries(s->maps.delay_page, SCOZ_SLOT_CORE0 + e->cores);
 	bpf_map__set_max_entries(s->maps.progress, SCOZ_MAX_POINTS * e->cores);

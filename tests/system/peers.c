@@ -4,7 +4,8 @@
  * of this network namespace, which test-peers has made slow: it lets BURST bytes pass, and further
  * ones at its pace, by a timer. So each message is sent behind a burst that nobody reads, and comes
  * as if from another machine, as late as it is long. 127.0.0.2 sends long ones, by TCP, 127.0.0.3
- * short ones, by UDP. Prints which shares of its time it waited for each.
+ * short ones, by UDP. Prints which shares of its time it waited for each. peers SECONDS PERCENT:
+ * the long ones are that much shorter.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -16,12 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BURST	3000 /* with the heads of the packet */
-#define HEADS	42
-#define LONG	2900
-#define SHORT	900
-#define COMPUTE 5000000 /* ns after each message: longer than it takes until a burst passes again \
-			 */
+#define BURST 3000 /* with the heads of the packet */
+#define HEADS 42
+#define LONG  2900
+#define SHORT 900
+#define COMPUTE \
+	5000000 /* ns after each message: longer than it takes until a burst passes again \
+		 */
 #define PORT 9000
 
 static char message[BURST];
@@ -124,9 +126,12 @@ int main(int argc, char **argv)
 {
 	uint64_t begin = now_ns(), end, first = 0, second = 0;
 	int tcp[2], udp[2], aside, size = 1, rounds = 0;
+	size_t length = LONG;
 
-	if (argc != 2)
+	if (argc < 2)
 		return 2;
+	if (argc > 2)
+		length -= length * atoi(argv[2]) / 100;
 	aside = bound(SOCK_DGRAM, "127.0.0.4", PORT + 3);
 	setsockopt(aside, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	aside = connected(bound(SOCK_DGRAM, "127.0.0.4", PORT + 4), "127.0.0.4", PORT + 3);
@@ -135,7 +140,7 @@ int main(int argc, char **argv)
 	end = begin + strtoul(argv[1], NULL, 10) * 1000000000ULL;
 	while (now_ns() < end) {
 		compute();
-		first += ask(tcp, aside, LONG);
+		first += ask(tcp, aside, length);
 		compute();
 		second += ask(udp, aside, SHORT);
 		round_done();

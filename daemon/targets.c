@@ -661,6 +661,11 @@ static int add_seen(struct resolved_target *to, const struct resolved_target *fr
 	return 0;
 }
 
+bool resolved_target_is_functions(const struct resolved_target *r)
+{
+	return r->functions || !strcmp(r->kind, "function");
+}
+
 int resolved_target_join(struct resolved_target *to, struct resolved_target *from, const char *spec,
 			 struct error *err)
 {
@@ -682,6 +687,7 @@ int resolved_target_join(struct resolved_target *to, struct resolved_target *fro
 		text_add(&to->overloads, ", %s", from->overloads);
 	else if (from->overloads)
 		to->overloads = xstrdup(from->overloads);
+	to->functions = resolved_target_is_functions(to) && resolved_target_is_functions(from);
 	to->kind = "together";
 	to->location[0] = '\0';
 	resolved_target_free(from);

@@ -154,11 +154,37 @@ bool engine_knows_classes(const struct engine *e);
 bool engine_speeds_waits(const struct engine *e);
 /* Begin and end of the target are seen: no hit is a sample (account/spread.h). */
 bool engine_sees_hits(const struct engine *e);
+
+/*
+ * Where a target that is functions of one program begins and ends: offsets in the file, which were
+ * shown to be instructions. @path leads to the file.
+ */
+struct engine_bounds {
+	const char *path;
+	const uint64_t *entries, *exits;
+	size_t n_entries, n_exits;
+};
+/* Probes only where it begins, which count calls. Undone by engine_set_target(). */
+int engine_count_calls(struct engine *e, const struct engine_bounds *bounds, size_t n,
+		       struct error *err);
+/* Then where it ends, too: from now on it is not sampled. */
+int engine_see_target(struct engine *e, const struct engine_bounds *bounds, size_t n,
+		      struct error *err);
+/* It is sampled again. */
+void engine_sample_target(struct engine *e);
+/* Calls so far, on the @i-th of engine_options.cpus. */
+uint64_t engine_target_calls(const struct engine *e, int i);
+/* Samples so far that agree with what such probes say, and that differ. */
+void engine_target_doubts(const struct engine *e, uint64_t *agreed, uint64_t *differed);
+/* How many engine_options.cpus there are. */
+int engine_cpus(const struct engine *e);
+/* Whether functions can be seen at all. */
+bool engine_can_see_functions(const struct engine *e);
 /*
  * How that can be with this engine, of a target that is @classes, or @calls: system calls. Nothing
  * but this tells which targets are seen; that the kernel can be asked is known later.
  */
-enum engine_seen { ENGINE_SAMPLED, ENGINE_SEEN_TASKS, ENGINE_SEEN_CALLS };
+enum engine_seen { ENGINE_SAMPLED, ENGINE_SEEN_TASKS, ENGINE_SEEN_CALLS, ENGINE_SEEN_FUNCTION };
 enum engine_seen engine_can_see(const struct engine *e, uint32_t classes, bool calls);
 /* 0 to 1. Takes effect at once. */
 void engine_set_speedup(struct engine *e, double speedup);
@@ -263,6 +289,7 @@ struct engine_ledger {
 	 * found their core at work a period before; 0 in both with engine kernel, too.
 	 */
 	uint64_t busy_waited, busy_waited_first;
+	uint64_t target_calls; /* of functions whose calls are seen, or counted */
 	uint64_t unpaid; /* ns that tasks owed as they fell asleep, beyond the longest stop */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);

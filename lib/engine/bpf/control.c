@@ -61,7 +61,8 @@ static bool sees_peers(struct bpf_engine *b)
 }
 
 _Static_assert((int)ENGINE_SAMPLED == BPF_SAMPLED && (int)ENGINE_SEEN_TASKS == BPF_SEEN_TASKS &&
-		       (int)ENGINE_SEEN_CALLS == BPF_SEEN_SYSCALL,
+		       (int)ENGINE_SEEN_CALLS == BPF_SEEN_SYSCALL &&
+		       (int)ENGINE_SEEN_FUNCTION == BPF_SEEN_FUNCTION,
 	       "the same ways");
 
 /* How the target's begin and end are seen: enum bpf_seen. */
@@ -95,6 +96,7 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 				 "this kernel does not tell whose packet has ended a wait "
 				 "(tracepoint tcp_probe): use class:other, which is the network "
 				 "and timers");
+	bpf_remove_bounds(b);
 	t.seen = seen(e);
 	e->seen = t.seen;
 	t.disk = e->disk;

@@ -281,6 +281,7 @@ static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 		ret->unpaid += t.unpaid;
 		ret->busy_waited += t.spun;
 		ret->busy_waited_first += t.spun_first;
+		ret->target_calls += t.calls;
 	}
 }
 
@@ -319,6 +320,8 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	kernel_points_prepare(s->obj, true);
 	bpf_program__set_autoattach(s->progs.on_tick, false);
 	bpf_program__set_autoattach(s->progs.on_uprobe, false);
+	bpf_program__set_autoattach(s->progs.on_function_begin, false);
+	bpf_program__set_autoattach(s->progs.on_function_end, false);
 	bpf_program__set_autoattach(s->progs.on_target_begin, false);
 	bpf_program__set_autoattach(s->progs.on_target_end, false);
 	bpf_program__set_autoattach(s->progs.on_tcp_segment, false);
@@ -348,6 +351,8 @@ static void destroy(struct engine *e)
 	for (size_t i = 0; i < b->n_links; i++)
 		bpf_link__destroy(b->links[i]);
 	free(b->links);
+	bpf_remove_bounds(b);
+	free(b->bounds);
 	if (b->skel)
 		scoz__destroy(b->skel);
 	if (e->page)
@@ -568,6 +573,9 @@ const struct engine_backend engine_bpf = {
 	.destroy = destroy,
 	.enable = enable,
 	.set_target = bpf_set_target,
+	.add_bounds = bpf_add_bounds,
+	.see_functions = bpf_see_functions,
+	.read_bounds = bpf_read_bounds,
 	.set_record_share = set_record_share,
 	.set_control = set_control,
 	.publish_mapping = bpf_publish_mapping,

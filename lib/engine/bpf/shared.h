@@ -44,6 +44,7 @@ enum bpf_seen {
 	BPF_SAMPLED, /* they are not */
 	BPF_SEEN_TASKS,
 	BPF_SEEN_SYSCALL,
+	BPF_SEEN_FUNCTION, /* of a program */
 };
 
 struct bpf_target {
@@ -90,6 +91,8 @@ struct target_time {
 	__u64 server; /* a thread of the kernel runs there */
 	__u64 kick;   /* it has hit, and is to interrupt the others */
 	__u64 io;     /* ns that they waited for block devices, whatever the target is */
+	__u64 calls;  /* of a target that is a function, as far as its beginning has a probe */
+	__u64 agreed, differed;	 /* samples with what the probes of such a target say */
 	__u64 clipped;		 /* ns that were not inserted, less than a period (spread.bpf.h) */
 	struct scoz_clock clock; /* three cache lines each */
 };

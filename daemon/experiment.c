@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#define SEEN_LIMIT_S	5  /* how long to wait for where targets begin and end */
 #define WARM_UP_LIMIT_S 30 /* how long to wait for the first visit and the first target */
 
 void experiment_choose_period(struct experiment *x, const struct happened *h)
@@ -37,8 +38,10 @@ static int warm_up(struct experiment *x, bool *visited)
 		points_read(s->points, i, &r);
 		busiest = fmax(busiest, (r.visits - before[i].visits) / seconds);
 	}
-	experiment_choose_period(x, &(struct happened){ &a, &b, seconds, busiest,
-							targets_seen(&s->opt, s->engine) });
+	x->provisional = session_elapsed_s(s) < SEEN_LIMIT_S && trials_may_be_seen(x->trials);
+	experiment_choose_period(x,
+				 &(struct happened){ &a, &b, seconds, busiest,
+						     trials_are_seen(x->trials), x->provisional });
 	*visited = busiest > 0;
 	return 0;
 }
@@ -210,6 +213,10 @@ int experiment_run(struct experiment *x, struct error *err)
 			ret = 0;
 			continue;
 		}
+		if (x->provisional && visited &&
+		    (session_elapsed_s(s) >= SEEN_LIMIT_S || !trials_may_be_seen(x->trials)) &&
+		    warm_up(x, &visited))
+			break;
 		ret = session_await_chains(s) ? measure_trial(x, &what, &pace) : -EINTR;
 		trials_rest(x->trials, what.target);
 	}

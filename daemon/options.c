@@ -79,7 +79,8 @@ static const char usage[] =
 	"POINT: BINARY:FUNCTION[+OFFSET], BINARY:FILE:LINE, usdt:BINARY:PROVIDER:NAME,\n"
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM], mark:NAME\n"
 	"TARGET: FILE:LINE[-LAST], func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION,\n"
-	"syscall:NAME, comm:NAME, cgroup:PATH, rank:N, class:KIND, class:io:DEVICE\n"
+	"syscall:NAME, comm:NAME, cgroup:PATH, rank:N, class:KIND, class:io:DEVICE,\n"
+	"class:io:ADDRESS[:PORT]\n"
 	"\n"
 	"Example: scozd -p ./server:request_done --duration 60\n"
 	"         scoz report\n";

@@ -67,6 +67,6 @@ void sampling_choose(struct sampling *p, struct session *s, const struct happene
 		1e9 / p->period_ns, 100 * choice.tick_share, interval ? interval : "",
 		choice.error_pp);
 	/* Before the first visit it is chosen for the time being. */
-	if (doubt && (h->visits_per_s > 0 || s->opt.end_to_end))
+	if (doubt && !h->provisional && (h->visits_per_s > 0 || s->opt.end_to_end))
 		session_warn(s, "%s", doubt);
 }

@@ -18,6 +18,7 @@ struct happened {
 	double seconds;
 	double visits_per_s; /* of the busiest progress point; 0: not known */
 	double seen;	     /* share of hits whose begin and end are seen */
+	bool provisional;    /* that is not known yet: it will be chosen anew */
 };
 /* For the time being, until something is known. */
 void sampling_begin(struct sampling *p, const struct options *opt);

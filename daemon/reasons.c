@@ -106,6 +106,9 @@ static const char *class_meaning(const struct target *t)
 {
 	const char *name = t->name;
 
+	if (t->peer)
+		return "waiting for that peer on another machine; of one on this machine its code "
+		       "is the target: comm:NAME or func:NAME@BINARY";
 	if (t->device)
 		return "waiting for that block device";
 	if (!strcmp(name, "on"))

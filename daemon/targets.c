@@ -7,6 +7,7 @@
 #include "host/cgroup.h"
 #include "host/syscall_names.h"
 #include "maps/made_code.h"
+#include "progress/network_peer.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -359,7 +360,7 @@ static uint32_t class_bits(const struct target *t)
 	const char *name = t->name;
 
 	if (t->device)
-		return ENGINE_CLASS_DISK;
+		return t->peer ? ENGINE_CLASS_PEER : ENGINE_CLASS_DISK;
 	if (!strcmp(name, "on"))
 		return ENGINE_CLASS_ON;
 	if (!strcmp(name, "off"))
@@ -375,6 +376,18 @@ static uint32_t target_classes(const struct target *t)
 	if (target_is_some_tasks(t))
 		return ENGINE_CLASS_ON;
 	return t->kind == TARGET_CLASS ? class_bits(t) : 0;
+}
+
+static int find_device(const struct target *t, struct engine_part *ret, struct error *err)
+{
+	struct network_peer peer;
+
+	if (!t->peer)
+		return block_disk_find(t->device, &ret->disk, err);
+	network_peer_parse(t->device, &peer);
+	memcpy(ret->peer.address, peer.address, sizeof(ret->peer.address));
+	ret->peer.port = peer.port;
+	return 0;
 }
 
 static int resolve_tasks(const struct target *t, struct resolved_target *ret, struct error *err)
@@ -405,7 +418,7 @@ static int resolve_tasks(const struct target *t, struct resolved_target *ret, st
 		p->number = strtoul(t->name, NULL, 10);
 		break;
 	case TARGET_CLASS:
-		r = t->device ? block_disk_find(t->device, &p->disk, err) : 0;
+		r = t->device ? find_device(t, p, err) : 0;
 		if (r == -ENOENT) /* taken out; it may come back */
 			r = 0;
 		if (r)
@@ -420,7 +433,7 @@ static int resolve_tasks(const struct target *t, struct resolved_target *ret, st
 static int check_class(const struct target *t, const struct options *opt, struct error *err)
 {
 	bool class = t->kind == TARGET_CLASS;
-	uint32_t disk;
+	struct engine_part part;
 	uint64_t id;
 
 	if (class && !strcmp(t->name, "lock"))
@@ -449,7 +462,7 @@ static int check_class(const struct target *t, const struct options *opt, struct
 				 "only: use --engine bpf, without --batch and --model core",
 				 t->spec);
 	if ((t->kind == TARGET_CGROUP && cgroup_id(t->name, &id, err)) ||
-	    (class && t->device && block_disk_find(t->device, &disk, err)))
+	    (class && t->device && find_device(t, &part, err)))
 		return error_prefix(err, "target %s", t->spec);
 	return 0;
 }
@@ -648,6 +661,11 @@ static int add_seen(struct resolved_target *to, const struct resolved_target *fr
 	return 0;
 }
 
+bool resolved_target_is_functions(const struct resolved_target *r)
+{
+	return r->functions || !strcmp(r->kind, "function");
+}
+
 int resolved_target_join(struct resolved_target *to, struct resolved_target *from, const char *spec,
 			 struct error *err)
 {
@@ -669,6 +687,7 @@ int resolved_target_join(struct resolved_target *to, struct resolved_target *fro
 		text_add(&to->overloads, ", %s", from->overloads);
 	else if (from->overloads)
 		to->overloads = xstrdup(from->overloads);
+	to->functions = resolved_target_is_functions(to) && resolved_target_is_functions(from);
 	to->kind = "together";
 	to->location[0] = '\0';
 	resolved_target_free(from);

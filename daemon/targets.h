@@ -18,6 +18,7 @@ struct resolved_target {
 	struct engine_part parts[SCOZ_MAX_PARTS];
 	struct addr_ranges ranges[SCOZ_MAX_PARTS];
 	char *overloads; /* a function's name stands for all of these; NULL: for one */
+	bool functions;	 /* it is several targets, all of them functions of programs */
 };
 
 /* A target chosen from samples; classes and system calls have no sites. Of a binary as a whole,
@@ -53,6 +54,7 @@ double targets_seen(const struct options *opt, const struct engine *engine);
  */
 int resolved_target_join(struct resolved_target *to, struct resolved_target *from, const char *spec,
 			 struct error *err);
+bool resolved_target_is_functions(const struct resolved_target *r);
 /*
  * Before the run: refuses what cannot exist whatever will run (a function of the kernel, or of a
  * program that can be read), with the nearest names that do.

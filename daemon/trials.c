@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/labels.h"
+#include "daemon/boundaries.h"
 
 #define CHOOSE_NS  NSEC_PER_SEC
 #define RETRY_NS   (200 * NSEC_PER_MSEC)
@@ -25,6 +26,7 @@ struct entry {
 	uint32_t round;		      /* for which it was made the engine's target */
 	int watched;		      /* in how many binaries its callers are looked for */
 	uint32_t rests;		      /* how often it was left alone, for want of samples */
+	struct boundaries *bounds;    /* NULL: it can only be sampled, or was not chosen yet */
 };
 
 struct trials {
@@ -246,6 +248,7 @@ void trials_destroy(struct trials *l)
 	if (!l)
 		return;
 	for (size_t i = 0; i < l->n; i++) {
+		boundaries_free(l->list[i].bounds);
 		forget_code(&l->list[i]);
 		chosen_target_free(&l->list[i].chosen);
 		free(l->list[i].trial.location);
@@ -349,6 +352,42 @@ void trials_break(struct trials *l, int i, const char *why)
 		session_reason(l->s, "%s", why);
 	l->list[i].trial.broken = true;
 	plan_set_broken(l->plan, i);
+}
+
+bool trials_are_seen(const struct trials *l)
+{
+	bool all = l->s->opt.n_targets > 0 && l->n > 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct entry *e = &l->list[i];
+
+		all = all && (e->trial.joint || (e->bounds && boundaries_are_put(e->bounds)));
+	}
+	return all || targets_seen(&l->s->opt, l->s->engine) > 0;
+}
+
+bool trials_may_be_seen(const struct trials *l)
+{
+	const struct options *o = &l->s->opt;
+
+	if (!engine_can_see_functions(l->s->engine))
+		return false;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct entry *e = &l->list[i];
+		bool looked_for =
+			e->bounds || e->code || !e->named || e->named->kind != TARGET_FUNCTION;
+
+		if (!looked_for || (e->bounds && !boundaries_are_known(e->bounds)))
+			return true;
+	}
+	return !l->n && o->n_targets && o->targets[0].kind == TARGET_FUNCTION;
+}
+
+bool trials_trust(struct trials *l, int i)
+{
+	struct entry *e = &l->list[i];
+
+	return !e->bounds || boundaries_check(e->bounds, l->s->engine, e->trial.name);
 }
 
 void trials_record(struct trials *l, int i, const struct profile_window *w, bool more)
@@ -504,14 +543,32 @@ static int resolve(const struct trials *l, struct entry *e, bool patient, struct
 	return ret;
 }
 
+/* The engine's target is @e. */
+static void see(const struct trials *l, struct entry *e)
+{
+	if (e->bounds && boundaries_are_sought(e->bounds))
+		return;
+	if (e->bounds && !boundaries_are_of(e->bounds, e->code)) {
+		engine_sample_target(l->s->engine);
+		boundaries_free(e->bounds);
+		e->bounds = NULL;
+	}
+	if (!e->bounds)
+		e->bounds = boundaries_find(e->code, l->s->maps, l->s->engine);
+	if (e->bounds && !engine_sees_hits(l->s->engine))
+		boundaries_put(e->bounds, l->s->engine, e->trial.name);
+}
+
 int trials_select(struct trials *l, int i, struct error *err)
 {
 	uint32_t round = plan_state(l->plan, i).rounds;
 	struct entry *e = &l->list[i];
 	int ret;
 
-	if (l->selected == i && e->round == round && l->repairs == l->s->repairs)
+	if (l->selected == i && e->round == round && l->repairs == l->s->repairs) {
+		see(l, e);
 		return 0;
+	}
 	l->selected = -1;
 	/* What was named may since have appeared in other binaries, too. */
 	if (e->named || e->trial.joint)
@@ -532,6 +589,7 @@ int trials_select(struct trials *l, int i, struct error *err)
 		e->watched = e->code->n;
 	}
 	if (!ret) {
+		see(l, e);
 		l->selected = i;
 		l->repairs = l->s->repairs;
 		e->round = round;

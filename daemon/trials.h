@@ -46,6 +46,12 @@ void trials_postpone(struct trials *l, int i);
 void trials_rest(struct trials *l, int i);
 /* Not to be tried again. */
 void trials_break(struct trials *l, int i, const char *why);
+/* Of the targets that were asked for: all are seen, none is sampled; of some that is not known yet.
+ */
+bool trials_are_seen(const struct trials *l);
+bool trials_may_be_seen(const struct trials *l);
+/* After windows of it: false: what was inserted in them was not what it had run. */
+bool trials_trust(struct trials *l, int i);
 /* @more: follows the one before at the same speedup. */
 void trials_record(struct trials *l, int i, const struct profile_window *w, bool more);
 /* All windows so far are worth nothing. */

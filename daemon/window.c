@@ -6,6 +6,8 @@
  * itself, it is the time less G at the moment when the count is seen to move.
  */
 #include "daemon/window.h"
+
+#include "daemon/boundaries.h"
 #include "daemon/lease.h"
 #include "daemon/live.h"
 #include "daemon/truth.h"
@@ -359,7 +361,10 @@ static bool measure(struct windows *l, const struct plan_window *what, double le
 	w->expected_pp =
 		sampling_expected_pp(l->sampling, s,
 				     &(struct happened){ &watch.before, &watch.after, w->wall_s,
-							 busiest, window_seen(w) });
+							 busiest, window_seen(w), false });
+	if (w->hits_seen && w->ran_s > 0)
+		w->expected_pp += BOUNDARIES_SHARE_PP * BOUNDARIES_COST_NS / 1e9 *
+				  (watch.after.target_calls - watch.before.target_calls) / w->ran_s;
 	if (behind > MAX_UNPAID * w->wall_s * 1e9)
 		window_discard(w, DISCARD_CAPPED);
 	window_discard(w, bad_visits(w));
@@ -372,7 +377,7 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 	/* A settling time is several visits long. */
 	double limit_s = fmin(fmax(length->settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
 	struct session *s = l->s;
-	bool set = window_set_speedup(s, what);
+	bool set = window_set_speedup(s, what), trusted;
 	uint32_t n = 0;
 	int ret = 0;
 
@@ -385,9 +390,12 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 	/* Writing and showing the windows may take its time: nobody is stopped meanwhile. */
 	engine_set_speedup(s->engine, 0);
 	s->in_window = false;
+	trusted = trials_trust(l->trials, what->target);
 	for (uint32_t i = 0; i < n; i++) {
 		int err;
 
+		if (!trusted)
+			window_discard(&w[i], DISCARD_LOST);
 		if (!set)
 			window_discard(&w[i], DISCARD_TRUTH);
 		err = windows_record(l, what->target, &w[i], i > 0);

@@ -42,6 +42,14 @@
  *   begin, end    release, then inside = 1, 0; a sample sets it, too: some begins are missed
  *   release       r = inside ? run less what of it was spent spinning : 0
  *
+ * Functions of programs are seen by probes where control comes in and goes out, which are executed
+ * with interrupts on and must leave the core's account alone. So these only note how much of the
+ * time since the last release was inside. Calls nest. An end is missed when control leaves by
+ * another way (an exception, longjmp), a begin when the call was under way before the probes were
+ * there: where SCOZ_SPREAD_DOUBTS samples in a row contradict and no probe was met in between, they
+ * are right. Should a tick come while a probe notes, that one call is taken for longer or shorter,
+ * by a period at most.
+ *
  * The clock. Ticks come in wall time, and those that meet an idle core count nothing. If the next
  * one stood for what has run since the last that did count, code that runs right after idling would
  * seem the shorter, and code that runs before it the longer. Each moment of a busy stretch is as
@@ -55,8 +63,9 @@
 
 #define SCOZ_SPREAD	     8 /* periods */
 #define SCOZ_SPREAD_KINDS    8
-#define SCOZ_SPREAD_EXTERNAL 4		   /* a device or a timer has ended the wait */
-#define SCOZ_SPREAD_WAKES    3		   /* of each half; what begins later is of the last kind */
+#define SCOZ_SPREAD_EXTERNAL 4 /* a device or a timer has ended the wait */
+#define SCOZ_SPREAD_WAKES    3 /* of each half; what begins later is of the last kind */
+#define SCOZ_SPREAD_DOUBTS   3
 #define SCOZ_SPREAD_SPUN_FOR 1000000000ULL /* ns after which a task no longer passes for one */
 
 /* Of a task; zero-initialised is valid. */
@@ -71,6 +80,11 @@ struct scoz_spread {
 	__u32 kind;			/* of the present stretch */
 	__u32 target;			/* that the times held belong to */
 	__u32 inside;			/* it runs in a target that is seen; 0 or 1 */
+	/* Of functions that are seen: */
+	__u64 ran_inside; /* ns since the last release, of calls that have ended */
+	__u64 entered;	  /* what it had run since the last release as the present call began */
+	__u32 depth;	  /* calls that have not ended */
+	__u32 doubts;	  /* samples in a row that contradict */
 };
 
 static __always_inline __u32 scoz_spread_kind(const struct scoz_spread *s)
@@ -106,6 +120,8 @@ static __always_inline void scoz_spread_in(struct scoz_spread *s, const struct s
 	s->at = now;
 	s->stopped = c->stopped;
 	s->spun = scoz_spun(c, now);
+	s->ran_inside = 0;
+	s->entered = 0;
 }
 
 /* It spins, as far as ticks can see. */
@@ -123,6 +139,9 @@ static __always_inline void scoz_spread_target(struct scoz_spread *s, __u32 targ
 		s->held[i] = 0;
 	s->target = target;
 	s->inside = 0;
+	s->depth = 0;
+	s->doubts = 0;
+	s->ran_inside = 0;
 }
 
 /* A sample of @weight has hit @target. */
@@ -209,12 +228,52 @@ static __always_inline __u64 scoz_spread_due(const struct scoz_spread *s, const 
 static __always_inline __u64 scoz_spread_seen_due(const struct scoz_spread *s,
 						  const struct scoz_core *c, __u64 now)
 {
-	__s64 spun = scoz_spun(c, now) - s->spun, run;
+	__s64 spun = scoz_spun(c, now) - s->spun, run = s->ran_inside;
 
-	if (!s->inside)
-		return 0;
-	run = (__s64)scoz_spread_ran(s, c, now) - (spun > 0 ? spun : 0);
+	if (s->inside)
+		run += (__s64)(scoz_spread_ran(s, c, now) - s->entered);
+	if (s->inside && !s->entered && spun > 0)
+		run -= spun;
 	return run > 0 ? scoz_min(run, SCOZ_MAX_WEIGHT) : 0;
+}
+
+/* Control comes into a function that is seen, or goes out. */
+static __always_inline void scoz_spread_enters(struct scoz_spread *s, const struct scoz_core *c,
+					       __u64 now)
+{
+	s->doubts = 0;
+	if (s->depth++)
+		return;
+	s->entered = scoz_spread_ran(s, c, now);
+	s->inside = 1;
+}
+
+static __always_inline void scoz_spread_leaves(struct scoz_spread *s, const struct scoz_core *c,
+					       __u64 now)
+{
+	__s64 run = scoz_spread_ran(s, c, now) - s->entered;
+
+	s->doubts = 0;
+	if (!s->depth || --s->depth)
+		return;
+	s->inside = 0;
+	if (run > 0)
+		s->ran_inside += run;
+}
+
+/* A sample, right after a release, has found it inside (@hit) or not. False: probes say otherwise.
+ */
+static __always_inline int scoz_spread_agrees(struct scoz_spread *s, __u32 hit)
+{
+	if (s->inside == hit) {
+		s->doubts = 0;
+		return 1;
+	}
+	if (++s->doubts >= SCOZ_SPREAD_DOUBTS) {
+		s->doubts = 0;
+		s->inside = s->depth = hit;
+	}
+	return 0;
 }
 
 /* Instead of scoz_spread_release(), where the target is seen. */

@@ -11,6 +11,11 @@
 
 #include <pthread.h>
 
+/* Of one core, since the start. */
+struct engine_crossed {
+	uint64_t calls, agreed, differed;
+};
+
 struct engine_backend {
 	const char *name;
 	bool (*waits)(const struct engine *e); /* can speed up waiting; NULL: it cannot */
@@ -21,6 +26,12 @@ struct engine_backend {
 	int (*enable)(struct engine *e, struct error *err); /* before the events; may be NULL */
 	int (*set_target)(struct engine *e, const struct scoz_part *parts, int n,
 			  const struct scoz_range *ranges, size_t n_ranges, struct error *err);
+	/* See engine_count_calls(), engine_see_target(), engine_sample_target(); NULL: it cannot.
+	 */
+	int (*add_bounds)(struct engine *e, const struct engine_bounds *bounds, bool ends,
+			  struct error *err);
+	void (*see_functions)(struct engine *e, bool on);
+	void (*read_bounds)(const struct engine *e, int cpu, struct engine_crossed *ret);
 	void (*set_record_share)(struct engine *e, uint32_t share); /* of ticks, of 2^32 */
 	void (*set_control)(struct engine *e, bool on);		    /* NULL: it cannot */
 	void (*publish_mapping)(struct engine *e, uint32_t binary, const struct maps_mapping *m);
@@ -76,6 +87,7 @@ struct engine {
 	uint32_t classes;  /* the target is these, not code; 0: code */
 	bool seen;	   /* by the backend: the target is not sampled, begin and end are seen */
 	uint32_t disk;	   /* ENGINE_CLASS_DISK: which */
+	struct engine_peer peer;		   /* ENGINE_CLASS_PEER: which */
 	struct engine_tasks tasks[SCOZ_MAX_PARTS]; /* of classes what they do */
 	int n_tasks;				   /* 0: what all do */
 	struct scoz_range *ranges;

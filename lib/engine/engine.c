@@ -246,9 +246,12 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->n_calls = 0;
 	e->n_tasks = 0;
 	e->disk = 0;
+	e->peer = (struct engine_peer){};
 	for (int i = 0; i < n; i++) {
 		e->classes |= parts[i].classes;
 		e->disk |= parts[i].disk;
+		if (parts[i].classes & ENGINE_CLASS_PEER)
+			e->peer = parts[i].peer;
 		if (parts[i].whose != ENGINE_ALL) {
 			struct engine_tasks *tasks = &e->tasks[e->n_tasks++];
 
@@ -288,6 +291,78 @@ enum engine_seen engine_can_see(const struct engine *e, uint32_t classes, bool c
 	if (classes)
 		return classes & ENGINE_CLASS_ON ? ENGINE_SEEN_TASKS : ENGINE_SAMPLED;
 	return calls ? ENGINE_SEEN_CALLS : ENGINE_SAMPLED;
+}
+
+int engine_cpus(const struct engine *e)
+{
+	return e->opt.n_cpus;
+}
+
+bool engine_can_see_functions(const struct engine *e)
+{
+	return e->backend->add_bounds && e->opt.model == SCOZ_MODEL_WAIT &&
+	       !(e->opt.no_ways & (ENGINE_SPREAD | ENGINE_SEEN));
+}
+
+static int add_bounds(struct engine *e, const struct engine_bounds *bounds, size_t n, bool ends,
+		      struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < n; i++)
+		r = e->backend->add_bounds(e, &bounds[i], ends, err);
+	if (r)
+		engine_sample_target(e);
+	return r;
+}
+
+int engine_count_calls(struct engine *e, const struct engine_bounds *bounds, size_t n,
+		       struct error *err)
+{
+	return add_bounds(e, bounds, n, false, err);
+}
+
+int engine_see_target(struct engine *e, const struct engine_bounds *bounds, size_t n,
+		      struct error *err)
+{
+	int r = add_bounds(e, bounds, n, true, err);
+
+	if (!r) {
+		e->backend->see_functions(e, true);
+		e->seen = true;
+	}
+	return r;
+}
+
+void engine_sample_target(struct engine *e)
+{
+	if (e->backend->see_functions)
+		e->backend->see_functions(e, false);
+	e->seen = false;
+}
+
+static struct engine_crossed crossed(const struct engine *e, int i)
+{
+	struct engine_crossed ret = {};
+
+	e->backend->read_bounds(e, e->cpus[i], &ret);
+	return ret;
+}
+
+uint64_t engine_target_calls(const struct engine *e, int i)
+{
+	return crossed(e, i).calls;
+}
+
+void engine_target_doubts(const struct engine *e, uint64_t *agreed, uint64_t *differed)
+{
+	*agreed = *differed = 0;
+	for (int i = 0; i < e->opt.n_cpus; i++) {
+		struct engine_crossed x = crossed(e, i);
+
+		*agreed += x.agreed;
+		*differed += x.differed;
+	}
 }
 
 bool engine_sees_hits(const struct engine *e)

@@ -125,14 +125,20 @@ struct engine_part {
 	const char *comm; /* ENGINE_COMM: threads of this name, or of a process of this name */
 	uint64_t number;  /* ENGINE_CGROUP: cgroup_id(), and those below; ENGINE_RANK: the rank */
 	uint32_t disk;	  /* ENGINE_CLASS_DISK: block_disk_find(); 0: one that is not there */
+	/* ENGINE_CLASS_PEER: */
+	struct engine_peer {
+		uint8_t address[16]; /* as struct network_peer has it */
+		uint16_t port;	     /* 0: any */
+	} peer;
 };
 #define ENGINE_CLASS_ON	   (1U << 0) /* running */
 #define ENGINE_CLASS_IO	   (1U << 1) /* waiting for block devices */
 #define ENGINE_CLASS_OTHER (1U << 2) /* waiting for other devices and timers */
 #define ENGINE_CLASS_DISK  (1U << 3) /* waiting for one block device, with all that is on it */
+#define ENGINE_CLASS_PEER  (1U << 4) /* waiting for one network peer, on another machine */
 /*
  * Replaces the target; nothing is inserted until engine_set_speedup(). -E2BIG: too many ranges;
- * -ENOTSUP: this engine knows no classes, or cannot tell block devices apart.
+ * -ENOTSUP: this engine knows no classes, or cannot tell block devices or network peers apart.
  */
 int engine_set_target(struct engine *e, const struct engine_part *parts, int n, struct error *err);
 /* Process @pid is that rank of a parallel job; -1: of none any more. By any thread. */
@@ -148,11 +154,37 @@ bool engine_knows_classes(const struct engine *e);
 bool engine_speeds_waits(const struct engine *e);
 /* Begin and end of the target are seen: no hit is a sample (account/spread.h). */
 bool engine_sees_hits(const struct engine *e);
+
+/*
+ * Where a target that is functions of one program begins and ends: offsets in the file, which were
+ * shown to be instructions. @path leads to the file.
+ */
+struct engine_bounds {
+	const char *path;
+	const uint64_t *entries, *exits;
+	size_t n_entries, n_exits;
+};
+/* Probes only where it begins, which count calls. Undone by engine_set_target(). */
+int engine_count_calls(struct engine *e, const struct engine_bounds *bounds, size_t n,
+		       struct error *err);
+/* Then where it ends, too: from now on it is not sampled. */
+int engine_see_target(struct engine *e, const struct engine_bounds *bounds, size_t n,
+		      struct error *err);
+/* It is sampled again. */
+void engine_sample_target(struct engine *e);
+/* Calls so far, on the @i-th of engine_options.cpus. */
+uint64_t engine_target_calls(const struct engine *e, int i);
+/* Samples so far that agree with what such probes say, and that differ. */
+void engine_target_doubts(const struct engine *e, uint64_t *agreed, uint64_t *differed);
+/* How many engine_options.cpus there are. */
+int engine_cpus(const struct engine *e);
+/* Whether functions can be seen at all. */
+bool engine_can_see_functions(const struct engine *e);
 /*
  * How that can be with this engine, of a target that is @classes, or @calls: system calls. Nothing
  * but this tells which targets are seen; that the kernel can be asked is known later.
  */
-enum engine_seen { ENGINE_SAMPLED, ENGINE_SEEN_TASKS, ENGINE_SEEN_CALLS };
+enum engine_seen { ENGINE_SAMPLED, ENGINE_SEEN_TASKS, ENGINE_SEEN_CALLS, ENGINE_SEEN_FUNCTION };
 enum engine_seen engine_can_see(const struct engine *e, uint32_t classes, bool calls);
 /* 0 to 1. Takes effect at once. */
 void engine_set_speedup(struct engine *e, double speedup);
@@ -257,6 +289,7 @@ struct engine_ledger {
 	 * found their core at work a period before; 0 in both with engine kernel, too.
 	 */
 	uint64_t busy_waited, busy_waited_first;
+	uint64_t target_calls; /* of functions whose calls are seen, or counted */
 	uint64_t unpaid; /* ns that tasks owed as they fell asleep, beyond the longest stop */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);

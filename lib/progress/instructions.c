@@ -11,9 +11,10 @@ struct instruction {
 	unsigned int length;   /* 0: none */
 	unsigned int prefixes; /* bytes that some code jumps over, to go without them */
 	bool nop;
-	bool ends;   /* control does not go on behind it */
-	bool branch; /* to @target */
-	bool call;   /* @target is called */
+	bool ends;		/* control does not go on behind it */
+	bool branch;		/* to @target */
+	bool call;		/* @target is called */
+	bool returns, computes; /* of what ends: it returns, jumps where it computes */
 	uint64_t target;
 };
 
@@ -31,6 +32,7 @@ static void classify_x86(const ZydisDecodedInstruction *z, uint64_t addr, struct
 	case ZYDIS_CATEGORY_UNCOND_BR:
 		i->ends = true;
 		i->branch = z->raw.imm[0].is_relative;
+		i->computes = !i->branch;
 		break;
 	case ZYDIS_CATEGORY_COND_BR:
 		i->branch = z->raw.imm[0].is_relative;
@@ -39,7 +41,7 @@ static void classify_x86(const ZydisDecodedInstruction *z, uint64_t addr, struct
 		i->call = z->raw.imm[0].is_relative;
 		break;
 	case ZYDIS_CATEGORY_RET:
-		i->ends = true;
+		i->ends = i->returns = true;
 		break;
 	default:
 		break;
@@ -107,6 +109,8 @@ static void decode_arm64(const struct code *c, uint64_t addr, struct instruction
 		i->target = addr + signed_field(word, 5, 14);
 	} else if ((word & 0xfe000000) == 0xd6000000) { /* to a register: br, ret; blr returns */
 		i->ends = (word & 0x00600000) != 0x00200000;
+		i->returns = (word & 0x00600000) == 0x00400000;
+		i->computes = i->ends && !i->returns;
 	} else if ((word & 0xffe0001f) == 0xd4200000 || /* brk, hlt */
 		   (word & 0xffe0001f) == 0xd4400000) {
 		i->ends = true;
@@ -224,6 +228,22 @@ void code_flow_enter(struct code_flow *f, uint64_t entry)
 bool code_flow_begins(const struct code_flow *f, uint64_t addr)
 {
 	return addr >= f->code.start && addr < f->code.end && *state_at(f, addr) == BEGINS;
+}
+
+enum code_step code_flow_step(const struct code_flow *f, uint64_t addr, uint64_t *target)
+{
+	struct instruction i;
+
+	if (!code_flow_begins(f, addr))
+		return CODE_GOES_ON;
+	i = decode(&f->code, addr);
+	if (i.branch) {
+		*target = i.target;
+		return i.ends ? CODE_JUMPS : CODE_MAY_JUMP;
+	}
+	if (i.returns)
+		return CODE_RETURNS;
+	return i.computes ? CODE_JUMPS_ANYWHERE : CODE_GOES_ON;
 }
 
 bool code_flow_before(const struct code_flow *f, uint64_t addr, uint64_t *ret)

@@ -38,6 +38,15 @@ void code_flow_deinit(struct code_flow *f);
 void code_flow_enter(struct code_flow *f, uint64_t entry);
 /* Does an instruction that was reached begin there (and does no other one cover it)? */
 bool code_flow_begins(const struct code_flow *f, uint64_t addr);
+enum code_step {
+	CODE_GOES_ON, /* or nothing was reached there */
+	CODE_RETURNS,
+	CODE_JUMPS,	     /* to *@target */
+	CODE_MAY_JUMP,	     /* there, or goes on */
+	CODE_JUMPS_ANYWHERE, /* where it computes: by a table, or to a function it was given */
+};
+/* Of the instruction that was reached at @addr. */
+enum code_step code_flow_step(const struct code_flow *f, uint64_t addr, uint64_t *target);
 /* The next such instruction before or after @addr; false: none. */
 bool code_flow_before(const struct code_flow *f, uint64_t addr, uint64_t *ret);
 bool code_flow_after(const struct code_flow *f, uint64_t addr, uint64_t *ret);

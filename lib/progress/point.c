@@ -12,7 +12,8 @@
  */
 #include "progress/point.h"
 
-#include <arpa/inet.h>
+#include "progress/network_peer.h"
+
 #include <ctype.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -27,7 +28,7 @@ static const char point_forms[] =
 static const char target_forms[] =
 	"a target is FILE:LINE[-LAST], func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
 	"syscall:NAME, comm:NAME, cgroup:PATH, rank:N, class:on, class:off, class:io, "
-	"class:io:DEVICE or class:other";
+	"class:io:DEVICE, class:io:ADDRESS[:PORT] or class:other";
 
 /* The first ':' that is not escaped, or NULL. */
 static const char *find_colon(const char *s)
@@ -421,25 +422,11 @@ static int parse_target_kernel(const char *rest, struct target *ret, struct erro
 	return 0;
 }
 
-/* Of the internet, with or without a port. */
-static bool is_address(const char *text)
-{
-	const char *colon = strchr(text, ':'), *to;
-	unsigned char bytes[sizeof(struct in6_addr)];
-	char host[INET6_ADDRSTRLEN];
-
-	if (*text == '[' && (to = strchr(++text, ']')))
-		snprintf(host, sizeof(host), "%.*s", (int)(to - text), text);
-	else if (colon && colon == strrchr(text, ':'))
-		snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
-	else
-		snprintf(host, sizeof(host), "%s", text);
-	return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
-}
-
-/* As the kernel calls it: a name in /sys/block, where '/' is '!'. */
+/* As the kernel calls it, a name in /sys/block, where '/' is '!'; or a network peer. */
 static int parse_device(const char *device, struct target *ret, struct error *err)
 {
+	struct network_peer peer;
+
 	if (strcmp(ret->name, "io") != 0)
 		return error_set(err, EINVAL,
 				 "'%s': class:%s has no devices, only class:io has: write class:%s",
@@ -447,19 +434,18 @@ static int parse_device(const char *device, struct target *ret, struct error *er
 	if (!strncmp(device, "/dev/", strlen("/dev/")) && device[strlen("/dev/")])
 		return error_set(err, EINVAL, "'%s': write class:io:%s, without /dev/", ret->spec,
 				 device + strlen("/dev/"));
-	if (is_address(device))
-		return error_set(
-			err, EINVAL,
-			"'%s': one network peer is no target, only block devices are told "
-			"apart: of a peer on another machine, name the function that waits "
-			"for it, with --waits, or class:other (all waiting for the network "
-			"and for timers); of one on this machine, its code is the target: "
-			"comm:NAME or func:NAME@BINARY",
-			ret->spec);
-	if (!*device || *device == '.' || strchr(device, '/'))
+	if (network_peer_parse(device, &peer))
+		ret->peer = true;
+	else if (!*device || *device == '.' || strchr(device, '/'))
 		return error_set(err, EINVAL,
 				 "'%s': '%s' is no block device's name: write class:io:DEVICE with "
 				 "a name of /sys/block, for example class:io:vda",
+				 ret->spec, device);
+	else if (strchr(device, ':'))
+		return error_set(err, EINVAL,
+				 "'%s': '%s' is no network peer: write class:io:ADDRESS, "
+				 "class:io:ADDRESS:PORT or class:io:[ADDRESS]:PORT with a number, "
+				 "not a name",
 				 ret->spec, device);
 	ret->device = xstrdup(device);
 	return 0;
@@ -477,7 +463,7 @@ static int parse_target_class(const char *rest, struct target *ret, struct error
 	}
 	return error_set(err, EINVAL,
 			 "'%s': there is no class '%s': write class:on, class:off, class:io, "
-			 "class:io:DEVICE or class:other",
+			 "class:io:DEVICE, class:io:ADDRESS[:PORT] or class:other",
 			 ret->spec, ret->name);
 }
 

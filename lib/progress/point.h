@@ -42,7 +42,7 @@ enum target_kind {
 	TARGET_COMM,	 /* comm:NAME */
 	TARGET_CGROUP,	 /* cgroup:PATH */
 	TARGET_RANK,	 /* rank:N */
-	TARGET_CLASS,	 /* class:on|off|io[:DEVICE]|other|sched|lock */
+	TARGET_CLASS,	 /* class:on|off|io[:DEVICE|:PEER]|other|sched|lock */
 };
 struct target {
 	enum target_kind kind;
@@ -50,6 +50,7 @@ struct target {
 	char *name;	     /* FILE, function, glob, class, path, number of the rank */
 	char *binary;	     /* of func:NAME@BINARY, else NULL */
 	char *device;	     /* of class:io:DEVICE, else NULL */
+	bool peer;	     /* that is a network peer: network_peer_parse() */
 	uint32_t line, last; /* of several lines; of one they are equal */
 };
 int target_parse(const char *text, struct target *ret, struct error *err);

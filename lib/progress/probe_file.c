@@ -426,3 +426,32 @@ int probe_file_check(struct probe_file *f, const struct probe_place *place, stru
 	code_flow_deinit(&flow);
 	return r;
 }
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+int probe_file_function(const struct probe_file *f, uint64_t vaddr, uint64_t limit,
+			struct code *code, uint64_t *offset, struct error *err)
+{
+	struct function function;
+	uint8_t *bytes;
+	GElf_Phdr ph;
+	size_t n;
+
+	if (!code_segment(f, vaddr, &ph) || !function_around(f, vaddr, &function) ||
+	    function.start != vaddr || function.end <= vaddr || is_data(f, vaddr))
+		return error_set(err, ENOTSUP, "%s: no function begins at 0x%llx", f->file->name,
+				 (unsigned long long)vaddr);
+	n = least(least(function.end, limit), ph.p_vaddr + ph.p_filesz) - vaddr;
+	*offset = ph.p_offset + (vaddr - ph.p_vaddr);
+	bytes = xmalloc(n);
+	if (n > MAX_FUNCTION || pread(f->file->fd, bytes, n, *offset) != (ssize_t)n) {
+		free(bytes);
+		return error_set(err, EIO, "%s: its code at 0x%llx cannot be read", f->file->name,
+				 (unsigned long long)vaddr);
+	}
+	*code = (struct code){ f->machine, bytes, vaddr, vaddr + n };
+	return 0;
+}

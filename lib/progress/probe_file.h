@@ -34,6 +34,14 @@ struct probe_place {
 int probe_file_check(struct probe_file *f, const struct probe_place *place, struct error *err);
 /* The code that the last probe_file_check() looked at, and where in the file that is; f's own. */
 const uint8_t *probe_file_checked(const struct probe_file *f, uint64_t *offset, uint64_t *size);
+/*
+ * The code of the function, or of that part of one that lies apart, which begins at @vaddr; no more
+ * than up to @limit. @code's bytes are malloc'ed; *@offset: where in the file they are. -ENOTSUP:
+ * none is known to begin there.
+ */
+struct code;
+int probe_file_function(const struct probe_file *f, uint64_t vaddr, uint64_t limit,
+			struct code *code, uint64_t *offset, struct error *err);
 /* The address that is at @offset in the file; false: none, or it is no code. */
 bool probe_file_vaddr(const struct probe_file *f, uint64_t offset, uint64_t *vaddr);
 /*

@@ -2,6 +2,7 @@
 #include "progress/probe_sites.h"
 
 #include "elf/table_open.h"
+#include "progress/code_bounds.h"
 #include "progress/probe_file.h"
 #include "progress/usdt.h"
 
@@ -26,10 +27,10 @@ struct search {
 
 /* ---- reading: by the one without rights ---- */
 
-static int keep_copy(struct search *s, struct probe_site *site, struct error *err)
+static int keep_copy(struct search *s, struct probe_site *site, const uint8_t *bytes,
+		     struct error *err)
 {
 	const struct probe_site *last = s->n ? &s->list[s->n - 1] : NULL;
-	const uint8_t *bytes = probe_file_checked(s->code, &site->code_offset, &site->code_size);
 
 	if (last && last->code_size == site->code_size && last->code_offset == site->code_offset) {
 		site->copy = last->copy;
@@ -56,9 +57,12 @@ static int add_shown(struct search *s, const struct probe_place *place, struct p
 		     struct error *err)
 {
 	int r = probe_file_check(s->code, place, err);
+	const uint8_t *bytes;
 
-	if (!r)
-		r = keep_copy(s, site, err);
+	if (!r) {
+		bytes = probe_file_checked(s->code, &site->code_offset, &site->code_size);
+		r = keep_copy(s, site, bytes, err);
+	}
 	if (!r)
 		add(s, site);
 	return r;
@@ -204,6 +208,106 @@ static int read_point(struct search *s, const char *spec, struct error *err)
 	return r;
 }
 
+/* ---- where code is entered and left ---- */
+
+#define BOUNDS_SPEC '=' /* what no POINT begins with */
+#define MAX_PIECES  64
+
+struct bounds {
+	struct search *search;
+	struct code_bounds_piece pieces[MAX_PIECES];
+	uint64_t offset[MAX_PIECES];
+	size_t n;
+	int failed;
+	struct error *err;
+};
+
+static int add_piece(struct bounds *b, uint64_t start, uint64_t end, uint64_t *reached)
+{
+	struct search *s = b->search;
+	struct code code;
+	int r;
+
+	if (b->n == MAX_PIECES)
+		return error_set(b->err, ENOTSUP, "%s: it consists of too many pieces",
+				 s->file.name);
+	r = probe_file_function(s->code, start, end, &code, &b->offset[b->n], b->err);
+	if (r)
+		return r;
+	code_flow_init(&b->pieces[b->n].flow, &code);
+	b->pieces[b->n++].continued = false;
+	*reached = code.end;
+	return 0;
+}
+
+/* Functions that follow each other are one range; what lies between them is filled with nops. */
+static int add_pieces(struct bounds *b, uint64_t start, uint64_t end)
+{
+	int r = 0;
+
+	while (start < end && !r)
+		r = add_piece(b, start, end, &start);
+	return r;
+}
+
+static void add_bound(uint64_t addr, bool entry, void *arg)
+{
+	struct bounds *b = arg;
+	struct probe_site site = { .kind = entry ? PROBE_ENTRY : PROBE_EXIT };
+	size_t i = 0;
+
+	while (addr < b->pieces[i].flow.code.start || addr >= b->pieces[i].flow.code.end)
+		i++;
+	site.code_offset = b->offset[i];
+	site.code_size = b->pieces[i].flow.code.end - b->pieces[i].flow.code.start;
+	site.offset = site.code_offset + (addr - b->pieces[i].flow.code.start);
+	if (!b->failed)
+		b->failed = keep_copy(b->search, &site, b->pieces[i].flow.code.bytes, b->err);
+	if (!b->failed)
+		add(b->search, &site);
+}
+
+static int find_bounds(struct bounds *b, const char *spec)
+{
+	unsigned long long start, end;
+	const char *why;
+	int used, r = 0;
+
+	for (; !r && sscanf(spec, "%llx-%llx%n", &start, &end, &used) == 2; spec += used) {
+		r = add_pieces(b, start, end);
+		used += spec[used] == ',';
+	}
+	if (!r && *spec)
+		r = error_set(b->err, EINVAL, "'%s' are no addresses", spec);
+	if (!r && code_bounds_find(b->pieces, b->n, add_bound, b, &why))
+		r = error_set(b->err, ENOTSUP, "%s: %s", b->search->file.name, why);
+	return r ? r : b->failed;
+}
+
+static int read_bounds(struct search *s, const char *spec, struct error *err)
+{
+	struct bounds *b = xcalloc(1, sizeof(*b));
+	int r = probe_file_open(&s->file, &s->code, err);
+
+	b->search = s;
+	b->err = err;
+	if (!r)
+		r = find_bounds(b, spec);
+	for (size_t i = 0; i < b->n; i++) {
+		free((void *)b->pieces[i].flow.code.bytes);
+		code_flow_deinit(&b->pieces[i].flow);
+	}
+	free(b);
+	return r;
+}
+
+static int read_spec(struct search *s, const char *spec, struct error *err)
+{
+	if (!*spec)
+		return read_marks(s, err);
+	return *spec == BOUNDS_SPEC ? read_bounds(s, spec + 1, err) : read_point(s, spec, err);
+}
+
 static struct probe_sites *lay_out(const struct search *s)
 {
 	struct head h = { .n = s->n };
@@ -226,7 +330,7 @@ int probe_sites_read(int fd, const char *name, const char *spec, struct probe_si
 		     struct error *err)
 {
 	struct search s = { .file = { .fd = fd, .name = (char *)name } };
-	int r = *spec ? read_point(&s, spec, err) : read_marks(&s, err);
+	int r = read_spec(&s, spec, err);
 
 	*ret = r ? NULL : lay_out(&s);
 	probe_file_close(s.code);
@@ -303,13 +407,30 @@ void probe_sites_read_by(probe_sites_fn fn)
 	read_elsewhere = fn;
 }
 
-int probe_sites_find(const struct held_file *file, const struct point *point,
-		     struct probe_sites **ret, struct error *err)
+static int find(const struct held_file *file, const char *spec, struct probe_sites **ret,
+		struct error *err)
 {
 	struct error local = { 0 };
 
-	return (read_elsewhere ? read_elsewhere : probe_sites_read)(
-		file->fd, file->name, point ? point->spec : "", ret, err ? err : &local);
+	return (read_elsewhere ? read_elsewhere : probe_sites_read)(file->fd, file->name, spec, ret,
+								    err ? err : &local);
+}
+
+int probe_sites_find(const struct held_file *file, const struct point *point,
+		     struct probe_sites **ret, struct error *err)
+{
+	return find(file, point ? point->spec : "", ret, err);
+}
+
+int probe_sites_of_code(const struct held_file *file, const struct addr_ranges *ranges,
+			struct probe_sites **ret, struct error *err)
+{
+	_cleanup_free_ char *spec = xstrdup("=");
+
+	for (size_t i = 0; i < ranges->n; i++)
+		text_add(&spec, "%s%llx-%llx", i ? "," : "", (unsigned long long)ranges->r[i].start,
+			 (unsigned long long)ranges->r[i].end);
+	return find(file, spec, ret, err);
 }
 
 int probe_sites_of_point(const struct point *point, struct held_file *file,

@@ -12,17 +12,20 @@
 #include "progress/marks.h"
 #include "progress/point.h"
 #include "scoz.h"
+#include "table/maptable.h"
 
 struct probe_site {
 	uint64_t offset;		 /* in the file */
 	uint64_t semaphore;		 /* in the file: the uprobe's ref_ctr_offset; 0: none */
 	uint64_t code_offset, code_size; /* in the file: what was looked at */
 	uint64_t copy;			 /* of that, in the block */
-	uint32_t kind;			 /* of a mark: enum mark_kind */
+	uint32_t kind;			 /* of a mark: enum mark_kind; of code: enum probe_bound */
 	int32_t refused;		 /* of a mark: errno why no probe may be there, or 0 */
 	char name[SCOZ_NAME_SIZE_];	 /* of a mark */
 	char why[512];			 /* of one that is refused */
 };
+
+enum probe_bound { PROBE_ENTRY, PROBE_EXIT };
 
 struct probe_sites {
 	void *mem;
@@ -45,6 +48,13 @@ int probe_sites_find(const struct held_file *file, const struct point *point,
  */
 int probe_sites_of_point(const struct point *point, struct held_file *file,
 			 struct probe_sites **ret, struct error *err);
+/*
+ * Where control comes into the code at @ranges and leaves it (progress/code_bounds.h): functions,
+ * with all that belongs to them. -ENOTSUP: that cannot all be told, as where they are parts of
+ * other functions (inlined).
+ */
+int probe_sites_of_code(const struct held_file *file, const struct addr_ranges *ranges,
+			struct probe_sites **ret, struct error *err);
 void probe_sites_free(struct probe_sites *s);
 /*
  * Is the code that was looked at for place @i still what it was? To be asked again when the probe

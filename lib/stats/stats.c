@@ -141,7 +141,8 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	double most = 0;
 
 	p->fixed_part[FIXED_METHOD] = METHOD_PP;
-	p->fixed_part[FIXED_CROWDED] = CROWDED_DOUBT * crowded * (100 - p->program_speedup_pct);
+	p->fixed_part[FIXED_CROWDED] =
+		CROWDED_DOUBT * crowded / (1 - fmin(crowded, 0.5)) * (100 - p->program_speedup_pct);
 	p->fixed_part[FIXED_SHARED] = hypot(
 		SHARED_DOUBT * shared * p->speedup_pct,
 		QUEUED_DOUBT * behind_strangers(zero) * fmin(p->speedup_pct / QUEUED_MOST, 1) *

@@ -145,10 +145,10 @@ bool estimate_needs_reason(const struct estimate *e);
 #define METHOD_PP 0.5
 /*
  * Where cores had to be stopped for one task while others wanted them (account.h, crowded), the
- * time is taken off as if the machine were always busy. By simulation up to six tenths of that are
- * wrong.
+ * time is taken off as if whoever wanted them were what everybody waits for. Where it is not (a
+ * thread that is the target, at 100 %, beside one that takes longer), all of that is wrong.
  */
-#define CROWDED_DOUBT 0.6
+#define CROWDED_DOUBT 1.0
 /*
  * What strangers take of the cores is taken off as if who needs a core for less waited for it less
  * in proportion. Schedulers favour who runs little beyond that, and dependencies change: so much of

@@ -246,6 +246,11 @@ static void test_targets(void **state)
 	check_device("class:io:vda", "vda");
 	check_device("class:io:cciss!c0d0", "cciss!c0d0");
 	check_device("class:io", NULL);
+	check_device("class:io:10.0.0.1", "10.0.0.1");
+	check_device("class:io:[fe80::1]:5432", "[fe80::1]:5432");
+	check_bad_target("class:io:10.0.0.1:http", "with a number, not a name");
+	check_bad_target("class:io:[fe80::1]5432", "is no network peer");
+	check_bad_target("class:other:10.0.0.1", "only class:io has");
 	check_bad_target("", "empty");
 	check_bad_target("work", "did you mean 'func:work'");
 	check_bad_target("a.c", "did you mean 'file:a.c'");
@@ -280,10 +285,6 @@ static void test_targets(void **state)
 	check_bad_target("class:io:a/b", "no block device's name");
 	check_bad_target("class:io:/dev/", "no block device's name");
 	check_bad_target("class:io:/dev/vda", "write class:io:vda,");
-	check_bad_target("class:io:10.0.0.1", "one network peer is no target");
-	check_bad_target("class:io:10.0.0.1:5432", "with --waits, or class:other");
-	check_bad_target("class:io:fe80::1", "one network peer is no target");
-	check_bad_target("class:io:[fe80::1]:5432", "one network peer is no target");
 }
 
 static void test_progress_specs(void **state)

@@ -324,6 +324,64 @@ static void test_seen_targets_that_spin(void **state)
 	assert_int_equal(scoz_spread_seen(&s, &c, now += 10 * US), 10 * US);
 }
 
+/* Probes tell when a function is entered and left; releases come whenever they come. */
+static void test_seen_functions(void **state)
+{
+	struct scoz_spread s = {};
+	struct scoz_core c = {};
+	uint64_t now = 1000 * PERIOD;
+
+	(void)state;
+	scoz_spread_in(&s, &c, now);
+	scoz_spread_enters(&s, &c, now += 10 * US);
+	scoz_spread_leaves(&s, &c, now += 20 * US);
+	scoz_spread_enters(&s, &c, now += 5 * US);
+	assert_int_equal(scoz_spread_seen_due(&s, &c, now + 3 * US), 23 * US);
+	c.stopped += 4 * US; /* in the second call */
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 7 * US), 23 * US);
+	assert_int_equal(scoz_spread_seen(&s, &c, now), 0);
+	scoz_spread_enters(&s, &c, now += 6 * US); /* it calls itself */
+	scoz_spread_leaves(&s, &c, now += 1 * US);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 1 * US), 8 * US);
+	scoz_spread_in(&s, &c, now += 500 * US); /* it slept in there */
+	scoz_spread_leaves(&s, &c, now += 2 * US);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 50 * US), 2 * US);
+	scoz_spread_leaves(&s, &c, now); /* of a call before the probes were there */
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
+	scoz_spread_enters(&s, &c, now);
+	scoz_spread_target(&s, 2);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
+	scoz_spread_leaves(&s, &c, now);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
+}
+
+/* Calls may end otherwise, or have begun before: samples that say so again and again are right. */
+static void test_seen_functions_in_doubt(void **state)
+{
+	struct scoz_spread s = {};
+	struct scoz_core c = {};
+	uint64_t now = 1000 * PERIOD;
+
+	(void)state;
+	scoz_spread_in(&s, &c, now);
+	scoz_spread_enters(&s, &c, now);
+	assert_true(scoz_spread_agrees(&s, 1));
+	for (int i = 1; i < SCOZ_SPREAD_DOUBTS; i++)
+		assert_false(scoz_spread_agrees(&s, 0));
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 5 * US);
+	scoz_spread_enters(&s, &c, now); /* then a probe: they were wrong */
+	scoz_spread_leaves(&s, &c, now);
+	for (int i = 0; i < SCOZ_SPREAD_DOUBTS; i++)
+		assert_false(scoz_spread_agrees(&s, 0));
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
+	assert_true(scoz_spread_agrees(&s, 0));
+	for (int i = 0; i < SCOZ_SPREAD_DOUBTS; i++)
+		assert_false(scoz_spread_agrees(&s, 1));
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 5 * US);
+	scoz_spread_leaves(&s, &c, now);
+	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
+}
+
 /* Many small releases that are lost are few samples. */
 static void test_clipped(void **state)
 {
@@ -361,6 +419,8 @@ int main(void)
 		cmocka_unit_test(test_lost_ticks_after_idling),
 		cmocka_unit_test(test_seen_targets),
 		cmocka_unit_test(test_seen_targets_that_spin),
+		cmocka_unit_test(test_seen_functions),
+		cmocka_unit_test(test_seen_functions_in_doubt),
 		cmocka_unit_test(test_clipped),
 	};
 

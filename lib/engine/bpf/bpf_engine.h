@@ -27,9 +27,12 @@ struct bpf_engine {
 	int n_published;
 	uint32_t n_polling; /* of polling_ranges, taken */
 	int sees_syscalls;  /* 1: begin and end of the target's are traced; -1: cannot be */
+	int sees_peers;	    /* 1: whom packets are from is traced; -1: cannot be */
 	struct kernel_points points;
 	int *chain_events;			 /* of each core; NULL: none */
 	struct self_interrupts *self_interrupts; /* NULL: not used */
+	struct bpf_link **bounds;		 /* of the target, a function */
+	size_t n_bounds, cap_bounds;
 	int module;		 /* SCOZ_MODULE_*: what the programs may use; 0: nothing */
 	struct bpf_link **links; /* of progress points and spin waits */
 	size_t n_links, cap_links;
@@ -61,6 +64,12 @@ struct scoz *bpf_open_for_module(void);
 void bpf_keep_link(struct bpf_engine *e, struct bpf_link *link);
 int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		   const struct scoz_range *ranges, size_t n_ranges, struct error *err);
+/* bounds.c: probes where a target that is a function begins and ends */
+int bpf_add_bounds(struct engine *e, const struct engine_bounds *bounds, bool ends,
+		   struct error *err);
+void bpf_see_functions(struct engine *e, bool on);
+void bpf_read_bounds(const struct engine *e, int cpu, struct engine_crossed *ret);
+void bpf_remove_bounds(struct bpf_engine *e);
 void bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 void bpf_forget_process(struct engine *e, int pid);
 void bpf_set_rank(struct engine *e, int pid, int rank);

@@ -32,6 +32,7 @@ struct irq_state {
 	u64 device;    /* which has served it, 0: none */
 	u32 by_server; /* its submitter was a thread of the kernel (is_server()) */
 	u32 by_disk;   /* BPF_CLASS_DISK: the disk that is the target has served it; else 0 */
+	u32 by_peer;   /* BPF_CLASS_PEER: the softirq delivers what that peer has sent; else 0 */
 };
 
 /* After which nobody inherits a device's account any more. */
@@ -151,6 +152,7 @@ int BPF_PROG(on_softirq_entry, unsigned int vector)
 
 	if (s) {
 		s->operation_known = 0;
+		s->by_peer = 0;
 		s->serving = 1;
 		s->current = s->raised_by[softirq_index(vector)];
 	}

@@ -2,43 +2,67 @@
 /* Engine `bpf` at work: targets, speedups, mappings, progress points, the ledger. */
 #include "engine/bpf/bpf_engine.h"
 
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
 _Static_assert(ENGINE_CLASS_ON == BPF_CLASS_ON && ENGINE_CLASS_IO == BPF_CLASS_IO &&
-		       ENGINE_CLASS_OTHER == BPF_CLASS_OTHER && ENGINE_CLASS_DISK == BPF_CLASS_DISK,
+		       ENGINE_CLASS_OTHER == BPF_CLASS_OTHER &&
+		       ENGINE_CLASS_DISK == BPF_CLASS_DISK && ENGINE_CLASS_PEER == BPF_CLASS_PEER,
 	       "the same bits");
 
 /*
- * Once a system call has been the target its tracepoints stay: what they cost is to be the same
- * with and without speedup, and taking them off waits for every core.
+ * Those of @programs that this kernel takes, *@state being 0 before. What has been attached stays:
+ * what it costs is to be the same with and without speedup, and taking it off waits for every core.
  */
+static bool attach_once(struct bpf_engine *b, int *state, struct bpf_program *const *programs,
+			size_t n)
+{
+	if (*state)
+		return *state > 0;
+	*state = 1;
+	for (size_t i = 0; i < n; i++) {
+		struct bpf_link *link;
+
+		if (!bpf_program__autoload(programs[i]))
+			continue;
+		link = bpf_program__attach(programs[i]);
+		if (link)
+			bpf_keep_link(b, link);
+		else
+			*state = -1;
+	}
+	return *state > 0;
+}
+
 static bool sees_syscalls(struct bpf_engine *b)
 {
-	struct bpf_program *programs[] = { b->skel->progs.on_target_end,
-					   b->skel->progs.on_target_begin };
+	struct bpf_program *const programs[] = { b->skel->progs.on_target_end,
+						 b->skel->progs.on_target_begin };
+	bool known = b->sees_syscalls;
 
-	if (!b->sees_syscalls) {
-		b->sees_syscalls = 1;
-		for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-			struct bpf_link *link = bpf_program__attach(programs[i]);
-
-			if (link)
-				bpf_keep_link(b, link);
-			else
-				b->sees_syscalls = -1;
-		}
-		if (b->sees_syscalls < 0)
-			log_info("engine bpf: begin and end of system calls cannot be seen (%s): "
-				 "they are sampled",
-				 strerror(errno));
-	}
+	if (!attach_once(b, &b->sees_syscalls, programs, ARRAY_SIZE(programs)) && !known)
+		log_info("engine bpf: begin and end of system calls cannot be seen (%s): "
+			 "they are sampled",
+			 strerror(errno));
 	return b->sees_syscalls > 0;
 }
 
+/* Without tcp_probe there is too little to tell; without sk_data_ready it is TCP alone. */
+static bool sees_peers(struct bpf_engine *b)
+{
+	struct bpf_program *const programs[] = { b->skel->progs.on_tcp_segment,
+						 b->skel->progs.on_tcp_state,
+						 b->skel->progs.on_data_ready };
+
+	return bpf_program__autoload(b->skel->progs.on_tcp_segment) &&
+	       attach_once(b, &b->sees_peers, programs, ARRAY_SIZE(programs));
+}
+
 _Static_assert((int)ENGINE_SAMPLED == BPF_SAMPLED && (int)ENGINE_SEEN_TASKS == BPF_SEEN_TASKS &&
-		       (int)ENGINE_SEEN_CALLS == BPF_SEEN_SYSCALL,
+		       (int)ENGINE_SEEN_CALLS == BPF_SEEN_SYSCALL &&
+		       (int)ENGINE_SEEN_FUNCTION == BPF_SEEN_FUNCTION,
 	       "the same ways");
 
 /* How the target's begin and end are seen: enum bpf_seen. */
@@ -67,9 +91,17 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 			err, ENOTSUP,
 			"this kernel does not tell which block device has ended a wait "
 			"(tracepoint block_rq_complete): use class:io, which is all of them");
+	if (e->classes & ENGINE_CLASS_PEER && !sees_peers(b))
+		return error_set(err, ENOTSUP,
+				 "this kernel does not tell whose packet has ended a wait "
+				 "(tracepoint tcp_probe): use class:other, which is the network "
+				 "and timers");
+	bpf_remove_bounds(b);
 	t.seen = seen(e);
 	e->seen = t.seen;
 	t.disk = e->disk;
+	memcpy(t.peer_address, e->peer.address, sizeof(t.peer_address));
+	t.peer_port = htons(e->peer.port);
 	for (int i = 0; i < SCOZ_MAX_PARTS; i++)
 		t.call[i] = e->call[i < e->n_calls ? i : 0];
 	for (int i = 0; i < e->n_tasks; i++) {

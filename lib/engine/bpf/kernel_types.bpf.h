@@ -130,6 +130,24 @@ struct task_struct {
 	char comm[16];
 };
 
+struct in6_addr {
+	union {
+		u32 u6_addr32[4];
+	} in6_u;
+};
+
+struct sock_common {
+	u32 skc_daddr;
+	u16 skc_dport;
+	u16 skc_family;
+	volatile unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
 struct block_device {
 	u32 bd_dev;
 };

@@ -165,6 +165,9 @@ static int select_programs(struct engine *e, struct error *err)
 		{ s->progs.on_block_merge, "block_rq_merge", wait, false },
 		{ s->progs.on_block_complete, "block_rq_complete", wait, false },
 		{ s->progs.on_timer_start, "hrtimer_start", wait, false },
+		{ s->progs.on_tcp_segment, "tcp_probe", wait, false },
+		{ s->progs.on_tcp_state, "inet_sock_set_state", wait, false },
+		{ s->progs.on_data_ready, "sk_data_ready", wait, false },
 		{ s->progs.on_timer_expire, "hrtimer_expire_entry", true, true },
 		{ s->progs.on_timer_expired, "hrtimer_expire_exit", true, true },
 		{ s->progs.on_irq_handler_entry, "irq_handler_entry", true, true },
@@ -278,6 +281,7 @@ static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 		ret->unpaid += t.unpaid;
 		ret->busy_waited += t.spun;
 		ret->busy_waited_first += t.spun_first;
+		ret->target_calls += t.calls;
 	}
 }
 
@@ -316,8 +320,13 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	kernel_points_prepare(s->obj, true);
 	bpf_program__set_autoattach(s->progs.on_tick, false);
 	bpf_program__set_autoattach(s->progs.on_uprobe, false);
+	bpf_program__set_autoattach(s->progs.on_function_begin, false);
+	bpf_program__set_autoattach(s->progs.on_function_end, false);
 	bpf_program__set_autoattach(s->progs.on_target_begin, false);
 	bpf_program__set_autoattach(s->progs.on_target_end, false);
+	bpf_program__set_autoattach(s->progs.on_tcp_segment, false);
+	bpf_program__set_autoattach(s->progs.on_tcp_state, false);
+	bpf_program__set_autoattach(s->progs.on_data_ready, false);
 	bpf_program__set_autoattach(s->progs.each_task, false);
 	bpf_map__set_max_entries(s->maps.delay_page, SCOZ_SLOT_CORE0 + e->cores);
 	bpf_map__set_max_entries(s->maps.progress, SCOZ_MAX_POINTS * e->cores);
@@ -342,6 +351,8 @@ static void destroy(struct engine *e)
 	for (size_t i = 0; i < b->n_links; i++)
 		bpf_link__destroy(b->links[i]);
 	free(b->links);
+	bpf_remove_bounds(b);
+	free(b->bounds);
 	if (b->skel)
 		scoz__destroy(b->skel);
 	if (e->page)
@@ -562,6 +573,9 @@ const struct engine_backend engine_bpf = {
 	.destroy = destroy,
 	.enable = enable,
 	.set_target = bpf_set_target,
+	.add_bounds = bpf_add_bounds,
+	.see_functions = bpf_see_functions,
+	.read_bounds = bpf_read_bounds,
 	.set_record_share = set_record_share,
 	.set_control = set_control,
 	.publish_mapping = bpf_publish_mapping,

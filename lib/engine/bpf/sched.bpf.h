@@ -236,6 +236,8 @@ static __always_inline void note_external_wait(struct task_state *t, const struc
 
 	if (device)
 		classes |= s->by_disk;
+	else if (s->serving && !s->hardirq)
+		classes |= s->by_peer;
 	note_wait(t, classes, s->by_server ? 0 : device, length, most);
 }
 

@@ -13,6 +13,7 @@
 #include "engine/bpf/sched.bpf.h"
 #include "engine/bpf/spin.bpf.h"
 #include "engine/bpf/operations.bpf.h"
+#include "engine/bpf/peer.bpf.h"
 #include "engine/bpf/progress.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

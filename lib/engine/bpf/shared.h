@@ -28,6 +28,7 @@ enum bpf_self_interrupts {
 #define BPF_CLASS_IO	(1U << 1) /* waiting for block devices */
 #define BPF_CLASS_OTHER (1U << 2) /* for other devices and timers */
 #define BPF_CLASS_DISK	(1U << 3) /* of BPF_CLASS_IO: for the disk that is the target */
+#define BPF_CLASS_PEER	(1U << 4) /* of BPF_CLASS_OTHER: for the network peer that is the target */
 
 enum bpf_whose { BPF_ALL, BPF_COMM, BPF_CGROUP, BPF_RANK };
 
@@ -43,6 +44,7 @@ enum bpf_seen {
 	BPF_SAMPLED, /* they are not */
 	BPF_SEEN_TASKS,
 	BPF_SEEN_SYSCALL,
+	BPF_SEEN_FUNCTION, /* of a program */
 };
 
 struct bpf_target {
@@ -56,6 +58,8 @@ struct bpf_target {
 	__u32 n_tasks; /* of these classes what they do (tasks); 0: what all do */
 	__u32 disk;    /* of BPF_CLASS_DISK: its number, as the kernel has it; 0: none */
 	__u32 seen;    /* enum bpf_seen */
+	__u32 peer_address[4];	    /* of BPF_CLASS_PEER: as the network has it, of IPv6 */
+	__u32 peer_port;	    /* in the order of the network; 0: any */
 	__u32 call[SCOZ_MAX_PARTS]; /* beyond n_calls: the first */
 	struct bpf_tasks tasks[SCOZ_MAX_PARTS];
 	struct scoz_part part[SCOZ_MAX_PARTS];
@@ -87,6 +91,8 @@ struct target_time {
 	__u64 server; /* a thread of the kernel runs there */
 	__u64 kick;   /* it has hit, and is to interrupt the others */
 	__u64 io;     /* ns that they waited for block devices, whatever the target is */
+	__u64 calls;  /* of a target that is a function, as far as its beginning has a probe */
+	__u64 agreed, differed;	 /* samples with what the probes of such a target say */
 	__u64 clipped;		 /* ns that were not inserted, less than a period (spread.bpf.h) */
 	struct scoz_clock clock; /* three cache lines each */
 };

@@ -2,7 +2,8 @@
 /*
  * What samples stand for is inserted as their tasks run (account/spread.h): at ticks, and before
  * the account of the task that runs goes to others. Of targets whose begin and end are seen it is
- * what they have run: whole tasks, and system calls, whose tracepoints are here.
+ * what they have run: whole tasks, system calls, whose tracepoints are here, and functions, whose
+ * probes are.
  */
 #ifndef SCOZ_SPREAD_BPF_H
 #define SCOZ_SPREAD_BPF_H
@@ -123,6 +124,48 @@ static __always_inline int crosses(struct pt_regs *regs, u32 number, bool begins
 	scoz_spread_target(&t->spread, target->number);
 	t->spread.inside = begins && hits_count(task, t, now);
 	return 0;
+}
+
+/* A function that is the target, or part of it, begins or ends: with interrupts on. */
+static __always_inline int crosses_function(bool begins)
+{
+	struct bpf_target *target = current_target();
+	u32 cpu = bpf_get_smp_processor_id();
+	struct target_time *time = target_time(cpu);
+	struct scoz_core *c = page_core(cpu);
+	struct task_struct *task;
+	struct task_state *t;
+	u64 now;
+
+	if (!target || !time || !c)
+		return 0;
+	if (begins)
+		__sync_fetch_and_add(&time->calls, 1);
+	if (target->seen != BPF_SEEN_FUNCTION)
+		return 0;
+	task = bpf_get_current_task_btf();
+	t = bpf_task_storage_get(&tasks, task, 0, 0);
+	now = bpf_ktime_get_ns();
+	if (!is_spread(task, t, now) || !hits_count(task, t, now))
+		return 0;
+	scoz_spread_target(&t->spread, target->number);
+	if (begins)
+		scoz_spread_enters(&t->spread, c, now);
+	else
+		scoz_spread_leaves(&t->spread, c, now);
+	return 0;
+}
+
+SEC("uprobe")
+int on_function_begin(void *ctx)
+{
+	return crosses_function(true);
+}
+
+SEC("uprobe")
+int on_function_end(void *ctx)
+{
+	return crosses_function(false);
 }
 
 SEC("raw_tp/sys_enter")

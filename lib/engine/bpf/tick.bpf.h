@@ -163,8 +163,8 @@ static __always_inline void credit_server(const struct task_struct *task, s64 d,
 /* @weight: what a sample that has hit stands for, else 0. */
 static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_header *h,
 					 struct scoz_global *g, const struct task_struct *task,
-					 struct task_state *t, const struct target_time *time,
-					 u64 weight, u64 now)
+					 struct task_state *t, struct target_time *time, u64 weight,
+					 u64 now)
 {
 	struct bpf_target *target = current_target();
 	bool sampled;
@@ -182,8 +182,14 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 		c->hits++;
 		account_hit(release_spread(c, h, task, t, false, now), now);
 	}
-	if (!sampled)
+	if (sampled)
+		return;
+	if (target->seen != BPF_SEEN_FUNCTION)
 		t->spread.inside = weight > 0;
+	else if (scoz_spread_agrees(&t->spread, weight > 0))
+		time->agreed++;
+	else
+		time->differed++;
 }
 
 /*

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Half of the time in target(), which is called in various ways: calls KIND SECONDS.
+ *
+ *   nested   it calls itself before and behind what it does
+ *   jumps    every fourth call ends by longjmp()
+ *   often    each call takes some 10 us
+ *   table    it jumps by a table
+ *   tail     it ends in another function
+ */
+#include "compute.h"
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static long unit; /* rounds of compute() that take 3 ms */
+static jmp_buf back;
+
+static double now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+__attribute__((noipa)) static void beyond(long n)
+{
+	compute(n);
+}
+
+__attribute__((noipa)) void target(long n, int depth, int leap)
+{
+	if (depth)
+		target(n / 4, depth - 1, 0);
+	compute(depth ? n / 2 : n);
+	if (leap)
+		longjmp(back, 1);
+	if (depth)
+		target(n / 4, depth - 1, 0);
+	__asm__ volatile("");
+}
+
+__attribute__((noipa)) void target_table(long n, int how)
+{
+	static const void *const to[] = { &&all, &&half };
+
+	goto *to[how & 1];
+half:
+	compute(n / 2);
+	n /= 2;
+all:
+	compute(n);
+	__asm__ volatile("");
+}
+
+__attribute__((noipa, optimize("O2"))) void target_tail(long n)
+{
+	compute(n);
+	beyond(n);
+}
+
+__attribute__((noipa)) void round_done(void)
+{
+	__asm__ volatile("");
+}
+
+static void one_round(const char *kind, int nr)
+{
+	if (!strcmp(kind, "often")) {
+		for (int i = 0; i < 300; i++) {
+			target(unit / 300, 0, 0);
+			compute(unit / 300);
+		}
+		return;
+	}
+	if (!strcmp(kind, "table"))
+		target_table(unit, nr);
+	else if (!strcmp(kind, "tail"))
+		target_tail(unit);
+	else if (!setjmp(back))
+		target(unit, strcmp(kind, "nested") ? 0 : 2, !strcmp(kind, "jumps") && nr % 4 == 0);
+	compute(strcmp(kind, "tail") ? unit : 0);
+}
+
+int main(int argc, char **argv)
+{
+	double end, begin = now_s();
+
+	if (argc != 3)
+		return 2;
+	compute(1000000);
+	unit = 1000000 * 3e-3 / (now_s() - begin);
+	end = now_s() + atof(argv[2]);
+	for (int nr = 0; now_s() < end; nr++) {
+		one_round(argv[1], nr);
+		round_done();
+	}
+	return 0;
+}

@@ -284,7 +284,7 @@ void points_attach_found(struct points *p, int wait_s)
 }
 
 static void read_end(struct points *p, const struct end *end, struct engine_count *count,
-		     uint64_t *visits, uint64_t *sum)
+		     uint64_t *visits, uint64_t *sum, uint64_t *underway)
 {
 	struct marks_counts m;
 
@@ -303,6 +303,7 @@ static void read_end(struct points *p, const struct end *end, struct engine_coun
 		   : end->role == ENGINE_END ? m.ends
 					     : m.visits;
 	*sum += end->role == ENGINE_BEGIN ? m.sum_begin_ns : m.sum_end_ns;
+	*underway += m.underway;
 }
 
 void points_read(struct points *p, size_t i, struct point_reading *ret)
@@ -313,10 +314,10 @@ void points_read(struct points *p, size_t i, struct point_reading *ret)
 
 	*ret = (struct point_reading){};
 	if (one->spec->latency) {
-		read_end(p, &one->begin, &count, &ret->begins, &ret->sum_begin);
-		read_end(p, &one->end, &count, &ret->visits, &ret->sum_end);
+		read_end(p, &one->begin, &count, &ret->begins, &ret->sum_begin, &ret->underway);
+		read_end(p, &one->end, &count, &ret->visits, &ret->sum_end, &ret->underway);
 	} else {
-		read_end(p, &one->begin, &count, &ret->visits, &sum);
+		read_end(p, &one->begin, &count, &ret->visits, &sum, &ret->underway);
 	}
 	ret->latest_virtual = count.last_virtual;
 	ret->time = clock_now_ns();
@@ -387,6 +388,8 @@ double points_inflight(const struct points *p, size_t i, const struct point_read
 	int64_t at_a = (int64_t)(a->begins - base->begins) - (int64_t)(a->visits - base->visits);
 	int64_t area;
 
+	if (a->underway != b->underway)
+		return -1;
 	if (b->time <= a->time)
 		return 0;
 	area = marks_area(&c0, a->time, &c1, b->time, at_a > 0 ? at_a : 0);

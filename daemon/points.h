@@ -40,6 +40,7 @@ struct point_reading {
 	uint64_t sum_begin, sum_end;
 	uint64_t time;		 /* of this reading */
 	uint64_t latest_virtual; /* virtual time of the latest visit; 0: not known */
+	uint64_t underway;	 /* latency: struct marks_counts */
 };
 void points_read(struct points *p, size_t i, struct point_reading *ret);
 /* The run begins: this is what its first readings are, 0 before. */
@@ -59,7 +60,10 @@ double points_longest_pause_s(const struct points *p, size_t i);
 bool points_spans(const struct points *p, size_t i, uint64_t *ret);
 /* Names of tasks that come to point @i but are not the COMM it counts, "" for none; malloc'ed. */
 char *points_others(const struct points *p, size_t i);
-/* Mean number of a latency in flight between two readings (Little's law). */
+/*
+ * Mean number of a latency in flight between two readings (Little's law); -1: programs were in the
+ * middle of counting, so that they do not belong together.
+ */
 double points_inflight(const struct points *p, size_t i, const struct point_reading *a,
 		       const struct point_reading *b);
 

@@ -15,7 +15,7 @@
 #include "daemon/process_table.h"
 
 #include "base/hash_index.h"
-#include "host/rank_asker.h"
+#include "host/patient_reader.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -56,7 +56,7 @@ struct process_table {
 	bool used[SLOTS], gone[SLOTS];
 	size_t n_own, n_groups;
 
-	struct rank_asker *asker;
+	struct patient_reader *asker;
 	void (*tell_rank)(int pid, int rank, void *arg); /* or NULL */
 	void *tell_arg;
 };
@@ -371,7 +371,7 @@ static void take_ranks(struct process_table *p)
 {
 	struct rank_answer a;
 
-	while (rank_asker_take(p->asker, &a)) {
+	while (patient_reader_take(p->asker, &a)) {
 		const struct question q = { a.pid, a.id };
 		struct process *e;
 
@@ -402,14 +402,14 @@ void process_table_look(struct process_table *p)
 		else if (e && kill(q[i].pid, 0) && errno == ESRCH)
 			set_gone(p, find(p, q[i].pid)); /* its samples came after its end */
 		pthread_mutex_unlock(&p->lock);
-		rank_asker_ask(p->asker, q[i].pid, q[i].id);
+		patient_reader_ask(p->asker, q[i].pid, q[i].id);
 	}
 	take_ranks(p);
 }
 
 void process_table_settle(struct process_table *p)
 {
-	rank_asker_settle(p->asker);
+	patient_reader_settle(p->asker);
 	take_ranks(p);
 }
 
@@ -455,7 +455,7 @@ struct process_table *process_table_create(void)
 	struct process_table *p = xcalloc(1, sizeof(*p));
 
 	pthread_mutex_init(&p->lock, NULL);
-	p->asker = rank_asker_create();
+	p->asker = patient_reader_of_ranks();
 	return p;
 }
 
@@ -472,7 +472,7 @@ void process_table_destroy(struct process_table *p)
 {
 	if (!p)
 		return;
-	rank_asker_destroy(p->asker);
+	patient_reader_destroy(p->asker);
 	hash_index_deinit(&p->by_pid);
 	free(p->nodes);
 	pthread_mutex_destroy(&p->lock);

@@ -50,7 +50,7 @@ void process_table_polled(struct process_table *p, uint32_t id, uint64_t samples
 
 /*
  * Asks /proc about those of which that is not known yet. Names are there when it returns, ranks
- * (host/rank_asker.h) with a later look. By one thread.
+ * (host/patient_reader.h) with a later look. By one thread.
  */
 void process_table_look(struct process_table *p);
 /* Waits for these, a second at most. By the same thread. */

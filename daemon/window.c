@@ -333,7 +333,7 @@ static bool measure(struct windows *l, const struct plan_window *what, double le
 	size_t n = points_count(s->points);
 	_cleanup_free_ struct edge *a = xcalloc(n, sizeof(*a)), *b = xcalloc(n, sizeof(*b));
 	struct window_watch watch;
-	double busiest = 0;
+	double busiest = 0, inflight;
 	int64_t behind;
 
 	*w = (struct profile_window){ .speedup = what->speedup, .real = what->real };
@@ -354,9 +354,13 @@ static bool measure(struct windows *l, const struct plan_window *what, double le
 		p->virtual_s = b[i].virtual_s - a[i].virtual_s;
 		if (p->virtual_s > 0)
 			busiest = fmax(busiest, p->visits / p->virtual_s);
-		if (s->opt.points[i].latency)
-			w->progress[i].inflight =
-				points_inflight(s->points, i, &a[i].reading, &b[i].reading);
+		if (!s->opt.points[i].latency)
+			continue;
+		inflight = points_inflight(s->points, i, &a[i].reading, &b[i].reading);
+		if (inflight >= 0)
+			p->inflight = inflight;
+		else
+			window_discard(w, DISCARD_TORN);
 	}
 	w->expected_pp =
 		sampling_expected_pp(l->sampling, s,

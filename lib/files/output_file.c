@@ -28,12 +28,27 @@ bool invoking_user(uid_t *uid, gid_t *gid)
 	return !geteuid() && number_from("SUDO_UID", uid) && number_from("SUDO_GID", gid);
 }
 
-static int check_owner(const char *path, const struct stat *st, struct error *err)
+/*
+ * May what is there already be written to? A FIFO of others would hand to them what is written, and
+ * be waited for until they read it.
+ */
+static int check(const char *path, const struct stat *st, enum output_kind kind, struct error *err)
 {
 	uid_t uid = 0;
 	gid_t gid;
 
-	if (geteuid() || !S_ISREG(st->st_mode) || !st->st_uid)
+	if (S_ISLNK(st->st_mode))
+		return error_set(err, ELOOP,
+				 "%s: cannot open for writing: it is a symbolic link, and these "
+				 "are not followed: choose another file with -o",
+				 path);
+	if (kind == OUTPUT_COMMANDS && !S_ISREG(st->st_mode))
+		return error_set(err, EINVAL, "%s: not a regular file", path);
+	if (kind == OUTPUT_PRIVATE && !S_ISREG(st->st_mode) && !S_ISCHR(st->st_mode))
+		return error_set(err, EINVAL, "%s: not a regular file: choose another file with -o",
+				 path);
+	if (kind == OUTPUT_COMMANDS || geteuid() || S_ISCHR(st->st_mode) || !st->st_uid ||
+	    file_is_open_already(path))
 		return 0;
 	if (invoking_user(&uid, &gid) && st->st_uid == uid)
 		return 0;
@@ -43,12 +58,12 @@ static int check_owner(const char *path, const struct stat *st, struct error *er
 			 path, (unsigned int)st->st_uid);
 }
 
-static int cannot_open(const char *path, int errnum, struct error *err)
+static int cannot_open(const char *path, const char *why, struct error *err)
 {
-	return error_set(err, errnum,
-			 "%s: cannot open for writing: %s: choose another file with -o", path,
-			 errnum == ELOOP ? "it is a symbolic link, and these are not followed"
-					 : strerror(errnum));
+	int code = errno;
+
+	return error_set(err, code, "%s: cannot open for writing: %s: choose another file with -o",
+			 path, why ? why : strerror(code));
 }
 
 static int create(const char *path, int flags, mode_t mode)
@@ -63,34 +78,49 @@ static int create(const char *path, int flags, mode_t mode)
 	return fd;
 }
 
+/* What was looked at, and nothing that has come to its path since. */
+static int open_found(int found, const char *path, int flags, enum output_kind kind,
+		      struct error *err)
+{
+	struct stat st;
+	char way[32];
+	int ret;
+
+	if (fstat(found, &st))
+		return cannot_open(path, NULL, err);
+	ret = check(path, &st, kind, err);
+	if (ret)
+		return ret;
+	snprintf(way, sizeof(way), "/proc/self/fd/%d", found);
+	ret = open(way, flags & ~O_NOFOLLOW);
+	if (ret >= 0)
+		return ret;
+	return cannot_open(path, errno == ENOENT ? "/proc is not mounted here" : NULL, err);
+}
+
 int output_file_open(const char *path, int flags, enum output_kind kind, bool *created,
 		     struct error *err)
 {
-	bool ordinary = kind == OUTPUT_USERS && geteuid(), new = false;
-	_cleanup_close_ int fd = -1;
-	struct stat st;
-	int ret;
+	bool ordinary = kind == OUTPUT_USERS && geteuid();
+	int fd = -1, found = -1;
 
 	flags |= O_CLOEXEC;
 	if (!ordinary && !file_is_open_already(path))
 		flags |= O_NOFOLLOW;
-	for (int tries = 0; tries < 3; tries++) {
-		fd = open(path, flags);
-		if (fd < 0 && errno == ENOENT) {
+	for (int tries = 0; tries < 3 && found < 0 && fd < 0; tries++) {
+		found = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW));
+		if (found < 0 && errno == ENOENT)
 			fd = create(path, flags, ordinary ? 0666 : 0600);
-			new = fd >= 0;
-		}
-		if (fd >= 0 || errno != EEXIST) /* else another has made it meanwhile */
+		if (found < 0 && fd < 0 && errno != EEXIST) /* else another has made it meanwhile */
 			break;
 	}
-	if (fd < 0 || fstat(fd, &st))
-		return cannot_open(path, errno, err);
-	ret = kind == OUTPUT_COMMANDS ? 0 : check_owner(path, &st, err);
-	if (ret)
-		return ret;
+	if (found < 0 && fd < 0)
+		return cannot_open(path, NULL, err);
 	if (created)
-		*created = new;
-	ret = fd;
-	fd = -1;
-	return ret;
+		*created = fd >= 0;
+	if (found >= 0) {
+		fd = open_found(found, path, flags, kind, err);
+		close(found);
+	}
+	return fd;
 }

@@ -259,7 +259,7 @@ int jsonl_file_sync(struct jsonl_file *f, struct error *err)
 int jsonl_file_open(struct jsonl_file *f, const struct jsonl_format *format, const char *path,
 		    struct error *err)
 {
-	/* O_NONBLOCK: a FIFO is refused below instead of waited for. */
+	/* O_NONBLOCK: nor is waited for whoever has a lease on it. */
 	const int flags = O_RDWR | O_APPEND | O_NONBLOCK;
 	struct stat st;
 
@@ -273,9 +273,6 @@ int jsonl_file_open(struct jsonl_file *f, const struct jsonl_format *format, con
 		return jsonl_file_error(f, errno, err);
 	f->regular = S_ISREG(st.st_mode);
 	f->before = st.st_size;
-	if (!f->regular && !S_ISCHR(st.st_mode))
-		return error_set(err, EINVAL, "%s: not a regular file: choose another file with -o",
-				 path);
 	if (f->regular && flock(f->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return error_set(err, EBUSY,
 				 "%s: another run is writing to it: wait for it to end, or choose "

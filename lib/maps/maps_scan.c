@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "host/proc_maps.h"
+#include "host/patient_reader.h"
 #include "maps/maps_internal.h"
 
 #include <ctype.h>

@@ -451,6 +451,14 @@ static bool shard_settled(const struct scoz_shard_1 *a, const struct scoz_shard_
 	       a->begin_started == a->begins && a->end_started == a->ends;
 }
 
+/* Of one that never settled: one at least, as it changed between two reads. */
+static uint64_t updates_underway(const struct scoz_shard_1 *s)
+{
+	uint64_t n = s->begin_started - s->begins + s->end_started - s->ends;
+
+	return n ? n : 1;
+}
+
 static void add_shard(struct marks_counts *c, const struct scoz_shard_1 *s)
 {
 	c->visits += s->visits;
@@ -529,10 +537,11 @@ static void read_slots(struct reading *list, size_t n, struct marks_counts *ret)
 	}
 	for (size_t i = 0; i < n; i++) {
 		for (int k = 0; k < SCOZ_SHARDS_; k++) {
-			if (list[i].left & 1u << k)
-				add_shard(ret, &list[i].now[k]);
+			if (!(list[i].left & 1u << k))
+				continue;
+			add_shard(ret, &list[i].now[k]);
+			ret->underway += updates_underway(&list[i].now[k]);
 		}
-		ret->torn |= list[i].left != 0;
 	}
 }
 

@@ -71,8 +71,9 @@ struct marks_counts {
 	uint64_t begins, ends; /* SCOZ_BEGIN, SCOZ_END */
 	uint64_t sum_begin_ns; /* CLOCK_MONOTONIC at each begin, summed */
 	uint64_t sum_end_ns;
-	bool torn; /* a program stood still in the middle of an update: begins, ends and sums may
-		      not belong together; read again later */
+	/* Updates that were underway: begins and ends may lack what the sums have. As many for ever
+	 * where a program was killed in the middle of one. */
+	uint64_t underway;
 };
 /*
  * Sums over all users' files and all names that match. A name nobody has used yet reads as 0. What

@@ -3,7 +3,7 @@
 
 #include "base/hash_index.h"
 #include "host/process.h"
-#include "host/rank_asker.h"
+#include "host/patient_reader.h"
 
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ struct processes {
 	struct entry *list; /* by id */
 	size_t n, cap;
 	struct hash_index by_pid; /* those that have it now */
-	struct rank_asker *ranks;
+	struct patient_reader *ranks;
 };
 
 /* What /proc says now; what it does not say any more stays as it was. */
@@ -28,7 +28,7 @@ static bool look(struct processes *all, struct record_process *p)
 {
 	_cleanup_free_ char *name = task_comm(p->pid);
 
-	rank_asker_ask(all->ranks, p->pid, p->id);
+	patient_reader_ask(all->ranks, p->pid, p->id);
 	if (!name || !strcmp(name, p->name))
 		return false;
 	free((char *)p->name);
@@ -40,7 +40,7 @@ void processes_poll(struct processes *p)
 {
 	struct rank_answer a;
 
-	while (rank_asker_take(p->ranks, &a)) {
+	while (patient_reader_take(p->ranks, &a)) {
 		struct record_process *e = &p->list[a.id].p;
 
 		if (a.rank < 0 || a.rank == e->rank)
@@ -53,7 +53,7 @@ void processes_poll(struct processes *p)
 
 void processes_settle(struct processes *p)
 {
-	rank_asker_settle(p->ranks);
+	patient_reader_settle(p->ranks);
 	processes_poll(p);
 }
 
@@ -128,7 +128,7 @@ struct processes *processes_create(void (*told)(const struct record_process *p, 
 
 	p->told = told;
 	p->arg = arg;
-	p->ranks = rank_asker_create();
+	p->ranks = patient_reader_of_ranks();
 	return p;
 }
 
@@ -139,7 +139,7 @@ void processes_destroy(struct processes *p)
 	for (size_t i = 0; i < p->n; i++)
 		free((char *)p->list[i].p.name);
 	free(p->list);
-	rank_asker_destroy(p->ranks);
+	patient_reader_destroy(p->ranks);
 	hash_index_deinit(&p->by_pid);
 	free(p);
 }

@@ -12,7 +12,7 @@ struct processes;
 struct processes *processes_create(void (*told)(const struct record_process *p, void *arg),
 				   void *arg);
 void processes_destroy(struct processes *p);
-/* Ranks come when they are known (host/rank_asker.h), with a later look, or are waited for. */
+/* Ranks come when they are known (host/patient_reader.h), with a later look, or are waited for. */
 void processes_poll(struct processes *p);
 void processes_settle(struct processes *p);
 /*

@@ -11,6 +11,8 @@
  */
 #include "table/table_build.h"
 
+#include "files/held_file.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -92,12 +94,13 @@ void *cache_map(const char *file, size_t *size)
 {
 	const char *name;
 	_cleanup_close_ int dir = open_directory(file, &name);
-	_cleanup_close_ int fd =
-		dir < 0 ? -1 : openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	_cleanup_close_ int found =
+		dir < 0 ? -1 : openat(dir, name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
+	_cleanup_close_ int fd = found < 0 ? -1 : held_file_reopen(found, &st);
 	void *mem;
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
+	if (fd < 0 || st.st_size <= 0)
 		return NULL;
 	/* What another user can write is not believed. */
 	if ((st.st_uid != geteuid() && st.st_uid != 0) || st.st_mode & (S_IWGRP | S_IWOTH))

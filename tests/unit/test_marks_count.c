@@ -3,6 +3,7 @@
  * Programs with marks, counted through the shared file. Their semaphores are raised by the
  * programs themselves, in the way the kernel does it; test_marks_uprobe.c has the real thing.
  */
+#include "daemon/points.c"
 #include "test_marks.d/common.h"
 #include "scoz.h"
 
@@ -25,7 +26,7 @@ static struct marks_counts counts(struct marks *m, const char *name)
 
 	if (marks_read(m, name, &c, &err))
 		fail_msg("%s", err.text);
-	assert_false(c.torn);
+	assert_int_equal(c.underway, 0);
 	return c;
 }
 
@@ -309,7 +310,7 @@ static void test_truncated(void **state)
 	assert_int_equal(visits(m, "loop"), 10);
 	run("truncate -s 5000 %s/*", test_marks);
 	assert_int_equal(marks_read(m, "loop", &c, NULL), 0);
-	assert_true(c.torn);
+	assert_true(c.underway);
 	assert_int_equal(run("%s count 10 %s", path, up), 0); /* refuses that size */
 	assert_int_equal(marks_refresh(m, NULL), 0);
 	assert_int_equal(run("%s count 10 %s", path, up), 0);
@@ -406,9 +407,52 @@ static void test_slots(void **state)
 	fill(&slot, slot.hash % SCOZ_SLOTS_, slot.hash % SCOZ_SLOTS_ + 1);
 	m = open_marks();
 	assert_int_equal(marks_read(m, "dead", &c, NULL), 0);
-	assert_true(c.torn);
+	assert_true(c.underway);
 	assert_int_equal(c.begins, 5);
 	marks_close(m);
+}
+
+/*
+ * A program that is stopped between the sum and the count of a latency's begin: of what happened
+ * between two readings nothing is known once it goes on, all if it never does.
+ */
+static void test_torn(void **state)
+{
+	struct scoz_slot_1 slot = { .state = SCOZ_READY_, .name = "unit" };
+	struct point mark = { .kind = POINT_MARK, .name = (char *)"unit" };
+	struct progress_spec spec = { .latency = true };
+	struct one one = { .spec = &spec,
+			   .begin = { &mark, ENGINE_BEGIN, -1, -1 },
+			   .end = { &mark, ENGINE_END, -1, -1 } };
+	struct points p = { .list = &one, .n = 1 };
+	struct point_reading settled, torn, later;
+	uint32_t at;
+
+	(void)state;
+	remove_marks();
+	marks_close(open_marks());
+	assert_int_equal(run("printf 1 | dd bs=1 seek=%zu conv=notrunc of=%s/$(id -u) 2>/dev/null",
+			     offsetof(struct scoz_header_1, claims), test_marks),
+			 0);
+	slot.hash = scoz_hash_1(slot.name);
+	at = slot.hash % SCOZ_SLOTS_;
+	fill(&slot, at, at + 1);
+	p.marks = open_marks();
+	points_begin(&p);
+	points_read(&p, 0, &settled);
+	slot.shard[2].begin_started = 1;
+	slot.shard[2].begin_ns = clock_now_ns();
+	fill(&slot, at, at + 1);
+	points_read(&p, 0, &torn);
+	assert_true(points_inflight(&p, 0, &settled, &torn) < 0);
+	points_read(&p, 0, &later);
+	assert_true(points_inflight(&p, 0, &torn, &later) >= 0);
+	slot.shard[2].begins = 1;
+	fill(&slot, at, at + 1);
+	points_read(&p, 0, &later);
+	assert_true(points_inflight(&p, 0, &torn, &later) < 0);
+	assert_in_range(points_inflight(&p, 0, &settled, &later) * 1000, 0, 1000);
+	marks_close(p.marks);
 }
 
 /* What a user's programs cannot have written: the same mark everywhere, none of which settles. */
@@ -442,7 +486,7 @@ static void test_forged(void **state)
 	m = open_marks();
 	start = clock_now_ns();
 	assert_int_equal(marks_read(m, "loop", &c, NULL), 0);
-	assert_true(c.torn);
+	assert_true(c.underway);
 	assert_int_equal(c.visits, 10 + SCOZ_PROBES_ - 1);
 	printf("%.1f ms for %d slots that never settle\n", (clock_now_ns() - start) / 1e6,
 	       SCOZ_PROBES_ - 1);
@@ -569,8 +613,8 @@ static void test_consistent(void **state)
 		assert_int_equal(marks_read(m, "request", &c, NULL), 0);
 		now = clock_now_ns();
 		reads++;
-		torn += c.torn;
-		if (c.torn)
+		torn += c.underway != 0;
+		if (c.underway)
 			continue;
 		/* the shards are read one after the other, so a few ends may lack their begins */
 		area = marks_area(&before, t0, &c, now, 0);
@@ -622,6 +666,7 @@ int main(void)
 		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_slots),
 		cmocka_unit_test(test_paused),	      cmocka_unit_test(test_consistent),
 		cmocka_unit_test(test_bad_directory), cmocka_unit_test(test_leased),
+		cmocka_unit_test(test_torn),
 	};
 	int failed;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/causal/source.h"
 
+#include "files/held_file.h"
+
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
@@ -8,11 +10,13 @@
 
 static int open_below(int dir, const char *path)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
 					   RESOLVE_NO_MAGICLINKS };
+	_cleanup_close_ int found = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	struct stat st;
 
-	return syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	return found < 0 ? -1 : held_file_reopen(found, &st);
 }
 
 static int find_file(const char *dir, const char *path)

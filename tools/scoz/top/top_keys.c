@@ -36,10 +36,6 @@ static void set_filter(struct top_view *v, unsigned int filter)
 /* 0: no such class. */
 static unsigned int classes_of(const char *name)
 {
-	static const enum top_class classes[] = {
-		[LEVEL_USER] = TOP_USER, [LEVEL_KERNEL] = TOP_KERNEL, [LEVEL_IO] = TOP_IO,
-		[LEVEL_LOCK] = TOP_LOCK, [LEVEL_SCHED] = TOP_SCHED,   [LEVEL_OTHER] = TOP_OTHER,
-	};
 	unsigned int levels = record_class_levels(name), ret = 0;
 
 	if (!strcmp(name, "all"))
@@ -48,8 +44,8 @@ static unsigned int classes_of(const char *name)
 		return TOP_ALL_CLASSES & ~ON_CPU;
 	if (!strcmp(name, "waiting") || !strcmp(name, "W"))
 		return 1u << TOP_OPEN;
-	for (size_t i = 0; i < ARRAY_SIZE(classes); i++)
-		ret |= (levels >> i & 1) << classes[i];
+	for (size_t i = 0; i < RECORD_LEVELS; i++)
+		ret |= (levels >> i & 1) << top_class_of(i);
 	return ret;
 }
 

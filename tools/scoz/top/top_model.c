@@ -288,20 +288,14 @@ static void on_times(const struct record_thread *told, void *arg)
 		drop_thread(m, thread_index(m, t));
 }
 
-static enum top_class class_of(const struct record_sample *s)
+enum top_class top_class_of(enum record_level level)
 {
-	switch (s->class) {
-	case RECORD_ON:
-		return s->kernel ? TOP_KERNEL : TOP_USER;
-	case RECORD_SCHED:
-		return TOP_SCHED;
-	case RECORD_IO:
-		return TOP_IO;
-	case RECORD_LOCK:
-		return TOP_LOCK;
-	default:
-		return TOP_OTHER;
-	}
+	static const enum top_class classes[] = {
+		[LEVEL_USER] = TOP_USER, [LEVEL_KERNEL] = TOP_KERNEL, [LEVEL_IO] = TOP_IO,
+		[LEVEL_LOCK] = TOP_LOCK, [LEVEL_SCHED] = TOP_SCHED,   [LEVEL_OTHER] = TOP_OTHER,
+	};
+
+	return classes[level];
 }
 
 static bool same_key(const void *item, const void *key)
@@ -439,7 +433,7 @@ static void on_sample(const struct record_sample *s, void *arg)
 	t->looked_at = false;
 	t->class = TOP_OPEN;
 	key.thread = thread_index(m, t);
-	key.class = class_of(s);
+	key.class = top_class_of(record_level_of(s));
 	key.idle = key.class == TOP_LOCK && is_idle(s, length);
 	if (key.class > TOP_SCHED) {
 		key.kind = s->kind;

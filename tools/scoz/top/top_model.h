@@ -15,6 +15,7 @@
 #define SCOZ_TOP_MODEL_H
 
 #include "record/recorder.h"
+#include "tools/scoz/recording/record_filter.h"
 
 enum top_class {
 	TOP_USER,
@@ -26,6 +27,7 @@ enum top_class {
 	TOP_OPEN, /* waits, for what is not known before the wait ends */
 	TOP_CLASSES
 };
+enum top_class top_class_of(enum record_level level);
 #define TOP_LETTERS	"ukSILBW"
 #define TOP_ALL_CLASSES ((1u << TOP_CLASSES) - 1)
 

@@ -183,7 +183,8 @@ static void forget_gone(struct maps *m, uint64_t now)
 /* Starts anew: a process of that pid that has nothing to do with the last one. */
 static void reset_process(struct maps *m, struct process *p, uint64_t time)
 {
-	p->exited_ns = p->exited = p->execed = 0;
+	p->exited_ns = p->exited = p->execed = p->forked = 0;
+	p->parent = 0;
 	p->born = time;
 	p->scanned = false;
 	space_put(p->space);
@@ -323,6 +324,41 @@ static void space_put_mapping(struct space *s, struct mapping map)
 		space_insert_at(s, i, map);
 }
 
+/* Has it still what its parent @pid had at @time, as far as that goes? */
+static bool began_with(const struct process *child, int pid, uint64_t time)
+{
+	return child->parent == pid && child->born > time && child->execed <= child->born;
+}
+
+/* Nothing that lies there has come later than @map. */
+static bool is_latest(const struct space *s, const struct mapping *map)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->v[i].start < map->end && s->v[i].end > map->start &&
+		    s->v[i].time > map->time)
+			return false;
+	}
+	return true;
+}
+
+/* @p has mapped that before it was the parent of others, of which was heard already. */
+static void hand_down(struct maps *m, const struct process *p, const struct mapping *map,
+		      struct news *news)
+{
+	if (map->time >= p->forked)
+		return;
+	for (size_t k = 0; k < m->n_process; k++) {
+		struct process *child = m->process[k];
+
+		if (!began_with(child, p->pid, map->time) || !is_latest(child->space, map))
+			continue;
+		space_put_mapping(space_own(child), *map);
+		if (map->binary != NONE_BINARY)
+			news_add(m, news, child->pid, map);
+		hand_down(m, child, map, news);
+	}
+}
+
 void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t len, uint64_t pgoff,
 	      struct file_id id, const char *filename)
 {
@@ -344,6 +380,7 @@ void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t l
 			made_mapped(m, p, map.binary, path);
 		}
 		space_put_mapping(space_own(p), map);
+		hand_down(m, p, &map, &news);
 	}
 	pthread_rwlock_unlock(&m->lock);
 	news_tell(&news);
@@ -379,38 +416,49 @@ void maps_fork(struct maps *m, uint64_t time, int parent_pid, int child_pid)
 	time = event_time(time);
 	pthread_rwlock_wrlock(&m->lock);
 	forget_gone(m, clock_now_ns());
-	if (find_process(m, parent_pid)) {
-		child = process_at(m, child_pid, time);
-		parent = find_process(m, parent_pid);
-		/*
-		 * A child that was read from /proc meanwhile, or has execed since, is known better
-		 * than by this event, which is older.
-		 */
-		if (child->execed <= time && !(child->scanned && child->space->n)) {
-			child->born = time;
-			inherit(m, parent, child, time, &news);
-		}
-		child->scanned = false;
+	child = process_at(m, child_pid, time);
+	parent = process_at(m, parent_pid, time);
+	if (parent->forked < time)
+		parent->forked = time;
+	/*
+	 * A child that was read from /proc meanwhile, or has execed since, is known better than by
+	 * this event, which is older.
+	 */
+	if (child->execed <= time && !(child->scanned && child->space->n)) {
+		child->born = time;
+		child->parent = parent_pid;
+		inherit(m, parent, child, time, &news);
 	}
+	child->scanned = false;
 	pthread_rwlock_unlock(&m->lock);
 	news_tell(&news);
 }
 
-void maps_exec(struct maps *m, uint64_t time, int pid)
+/* What @p had before @time, and what its children have of that. */
+static void forget_until(struct maps *m, struct process *p, uint64_t time)
 {
-	struct process *p;
-	struct space *s;
+	struct space *s = space_own(p);
 	size_t kept = 0;
 
-	time = event_time(time);
-	pthread_rwlock_wrlock(&m->lock);
-	p = process_at(m, pid, time);
-	s = space_own(p);
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->v[i].time > time)
 			s->v[kept++] = s->v[i];
 	}
 	s->n = kept;
+	for (size_t k = 0; time < p->forked && k < m->n_process; k++) {
+		if (began_with(m->process[k], p->pid, time))
+			forget_until(m, m->process[k], time);
+	}
+}
+
+void maps_exec(struct maps *m, uint64_t time, int pid)
+{
+	struct process *p;
+
+	time = event_time(time);
+	pthread_rwlock_wrlock(&m->lock);
+	p = process_at(m, pid, time);
+	forget_until(m, p, time);
 	p->execed = time;
 	p->scanned = false;
 	new_image(m, p);
@@ -481,6 +529,7 @@ void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n)
 	space_put(p->space);
 	p->space = s;
 	p->scanned = true;
+	p->parent = 0;
 	pthread_rwlock_unlock(&m->lock);
 	news_tell(&news);
 }

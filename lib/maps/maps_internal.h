@@ -80,6 +80,13 @@ struct process {
 	int pid;
 	bool scanned; /* from /proc, which may be newer than the events still to come */
 	uint64_t born, execed, exited; /* times of the events, 0: not seen */
+	/*
+	 * It began with what that process had (0: it is known by itself), and when this one itself
+	 * was the parent of another last: each core's events come by themselves, so what the parent
+	 * did before may be heard of after the fork.
+	 */
+	int parent;
+	uint64_t forked;
 	uint64_t exited_ns;	       /* when we learned of the exit; 0: alive */
 	uint64_t image;		       /* never given away twice; another one after an exec */
 	struct made made;

@@ -291,6 +291,52 @@ static void test_events(void **state)
 	sh("rm -r proc");
 }
 
+/* A program maps its code and goes on as two processes, on another core whose ring is read first.
+ */
+static void test_forks_are_heard_of_first(void **state)
+{
+	struct program a = make_program("first-a", ""), b = make_program("first-b", "-O2");
+	const uint64_t at = 0x7f1200000000, t = clock_now_ns();
+	struct maps *m = create(NULL, 0);
+	struct told told = { .m = m };
+	uint32_t id_a, id_b;
+
+	(void)state;
+	maps_on_mapping(m, on_mapping, &told);
+	maps_add(m, t, 30, at, 0x1000, a.pgoff, a.id, a.path); /* the image before */
+	id_a = id_at(m, 30, at);
+	maps_fork(m, t + 10, 30, 31);
+	maps_fork(m, t + 20, 31, 32);
+	maps_add(m, t + 15, 31, at + 0x20000, 0x1000, a.pgoff, a.id, a.path);
+	maps_exec(m, t + 25, 32); /* has nothing of them any more */
+	maps_fork(m, t + 30, 31, 33);
+	maps_add(m, t + 40, 33, at + 0x10000, 0x1000, a.pgoff, a.id, a.path);
+	assert_int_equal(id_at(m, 33, at), id_a);
+	maps_exec(m, t + 1, 30);
+	assert_int_equal(id_at(m, 31, at), UINT32_MAX);
+	assert_int_equal(id_at(m, 33, at), UINT32_MAX);
+	maps_add(m, t + 2, 30, at, 0x1000, b.pgoff, b.id, b.path);
+	id_b = id_at(m, 30, at);
+	assert_int_equal(id_at(m, 31, at), id_b);
+	assert_int_equal(told.last.pid, 33);
+	assert_int_equal(id_at(m, 33, at), id_b);
+	assert_int_equal(id_at(m, 32, at), UINT32_MAX);
+	/* what the child has mapped there since stays, as do other places */
+	maps_add(m, t + 3, 30, at + 0x10000, 0x1000, b.pgoff, b.id, b.path);
+	assert_int_equal(id_at(m, 31, at + 0x10000), id_b);
+	assert_int_equal(id_at(m, 33, at + 0x10000), id_a);
+	assert_int_equal(id_at(m, 33, at + 0x20000), id_a);
+	/* what the parent maps later is its own; of one that nobody knew, too */
+	maps_add(m, t + 50, 30, at + 0x30000, 0x1000, b.pgoff, b.id, b.path);
+	assert_int_equal(id_at(m, 31, at + 0x30000), UINT32_MAX);
+	maps_fork(m, t + 60, 40, 41);
+	maps_add(m, t + 55, 40, at, 0x1000, b.pgoff, b.id, b.path);
+	assert_int_equal(id_at(m, 41, at), id_b);
+	maps_destroy(m);
+	free(a.path);
+	free(b.path);
+}
+
 /* Rings of different cores are read one after the other: events come out of order. */
 static void test_order_of_rings(void **state)
 {
@@ -830,14 +876,23 @@ static void test_rescan(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rescan),	       cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_held),	       cmocka_unit_test(test_events),
-		cmocka_unit_test(test_order_of_rings), cmocka_unit_test(test_end_before_beginning),
-		cmocka_unit_test(test_end_of_threads), cmocka_unit_test(test_forgotten_files),
-		cmocka_unit_test(test_overlaps),       cmocka_unit_test(test_scope),
-		cmocka_unit_test(test_replaced_file),  cmocka_unit_test(test_vanished_files),
-		cmocka_unit_test(test_many_files),     cmocka_unit_test(test_container_path),
-		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_this_process),
+		cmocka_unit_test(test_rescan),
+		cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_order_of_rings),
+		cmocka_unit_test(test_forks_are_heard_of_first),
+		cmocka_unit_test(test_end_before_beginning),
+		cmocka_unit_test(test_end_of_threads),
+		cmocka_unit_test(test_forgotten_files),
+		cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_scope),
+		cmocka_unit_test(test_replaced_file),
+		cmocka_unit_test(test_vanished_files),
+		cmocka_unit_test(test_many_files),
+		cmocka_unit_test(test_container_path),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_this_process),
 	};
 
 	sysroot = scratch;

@@ -290,7 +290,7 @@ struct engine_ledger {
 	 */
 	uint64_t busy_waited, busy_waited_first;
 	uint64_t target_calls; /* of functions whose calls are seen, or counted */
-	uint64_t unpaid; /* ns that tasks owed as they fell asleep, beyond the longest stop */
+	uint64_t unpaid;       /* ns that tasks owed as they fell asleep, beyond the longest stop */
 };
 void engine_read_ledger(const struct engine *e, struct engine_ledger *ret);
 /*

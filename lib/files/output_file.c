@@ -42,6 +42,10 @@ static int check(const char *path, const struct stat *st, enum output_kind kind,
 				 "%s: cannot open for writing: it is a symbolic link, and these "
 				 "are not followed: choose another file with -o",
 				 path);
+	if (S_ISDIR(st->st_mode))
+		return error_set(err, EISDIR,
+				 "%s: cannot open for writing: %s: choose another file with -o",
+				 path, strerror(EISDIR));
 	if (kind == OUTPUT_COMMANDS && !S_ISREG(st->st_mode))
 		return error_set(err, EINVAL, "%s: not a regular file", path);
 	if (kind == OUTPUT_PRIVATE && !S_ISREG(st->st_mode) && !S_ISCHR(st->st_mode))

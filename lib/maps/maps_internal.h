@@ -87,8 +87,8 @@ struct process {
 	 */
 	int parent;
 	uint64_t forked;
-	uint64_t exited_ns;	       /* when we learned of the exit; 0: alive */
-	uint64_t image;		       /* never given away twice; another one after an exec */
+	uint64_t exited_ns; /* when we learned of the exit; 0: alive */
+	uint64_t image;	    /* never given away twice; another one after an exec */
 	struct made made;
 };
 

@@ -130,6 +130,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 		[FIXED_PERIOD] = "samples too coarse for this program",
 		[FIXED_STEAL] = "time that the host took",
 		[FIXED_SPINS] = "tasks that spin while they wait",
+		[FIXED_FAR] = "a program without the target is another one",
 	};
 	const struct unit_set *zero = &sets->s[0];
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
@@ -137,6 +138,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
 	double period = zero->n ? zero->expected / zero->n / PERIOD_AT_SPEEDUP : 0;
 	double spins = fmin(sets->spinning / SPIN_SHARE, 1);
+	double seen = set->n ? fmin(set->seen / set->n, 1) : 0;
 	double brief = brief_spins(sets);
 	double most = 0;
 
@@ -151,6 +153,8 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
 	p->fixed_part[FIXED_SPINS] =
 		SPIN_DOUBT * spins * (SPIN_LEAST + brief) * fmin(p->speedup_pct, SPIN_MOST);
+	p->fixed_part[FIXED_FAR] = FAR_DOUBT * seen * fabs(p->program_speedup_pct) *
+				   fmax(set->speedup - FAR_FROM, 0) / (1 - FAR_FROM);
 	for (int i = 0; i < N_FIXED_PARTS; i++) {
 		p->fixed_pp = hypot(p->fixed_pp, p->fixed_part[i]);
 		if (p->fixed_part[i] > most) {

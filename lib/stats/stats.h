@@ -53,6 +53,7 @@ enum fixed_part {
 	FIXED_PERIOD,
 	FIXED_STEAL,
 	FIXED_SPINS,
+	FIXED_FAR,
 	N_FIXED_PARTS
 };
 
@@ -143,6 +144,15 @@ bool estimate_needs_reason(const struct estimate *e);
  * it, as an independent error of half width METHOD_PP.
  */
 #define METHOD_PP 0.5
+/*
+ * Where next to nothing is left of the target the program is another one: nobody falls asleep any
+ * more for what it held up, requests follow each other at once. Such errors grow with what is won;
+ * half width, in proportion to that, at a speedup of 100 %; none up to FAR_FROM. Fitted to a truth
+ * suite whose targets were seen (docs/accuracy.md, "Functions that are seen"), and in the intervals
+ * of those only: those of samples are wider anyway.
+ */
+#define FAR_DOUBT 0.08
+#define FAR_FROM  0.5
 /*
  * Where cores had to be stopped for one task while others wanted them (account.h, crowded), the
  * time is taken off as if whoever wanted them were what everybody waits for. Where it is not (a

@@ -584,10 +584,10 @@ static struct coverage cover(const struct settings *s, const struct sim_program 
 static void print_parts(const struct coverage *c)
 {
 	printf("    %-31s error %.2f, undecided %d; noise %.2f, method %.2f, crowded %.2f, "
-	       "shared %.2f, period %.2f, steal %.2f, spins %.2f\n",
+	       "shared %.2f, period %.2f, steal %.2f, spins %.2f, far %.2f\n",
 	       "", c->error, c->undecided, c->noise, c->fixed[FIXED_METHOD],
 	       c->fixed[FIXED_CROWDED], c->fixed[FIXED_SHARED], c->fixed[FIXED_PERIOD],
-	       c->fixed[FIXED_STEAL], c->fixed[FIXED_SPINS]);
+	       c->fixed[FIXED_STEAL], c->fixed[FIXED_SPINS], c->fixed[FIXED_FAR]);
 }
 
 static int coverage(const struct settings *s)

@@ -100,7 +100,7 @@ static void out_of_reach(void **state)
 
 	(void)state;
 	assert_int_equal(t.answer, TRUST_NEVER);
-	assert_true(t.fixed_pp > 3 && t.fixed_pp < 6);
+	assert_true(t.fixed_pp > 6 && t.fixed_pp < 11);
 	assert_true(t.now_pp > t.fixed_pp);
 	assert_non_null(strstr(text, "\xc2\xb1"
 				     "2 is out of reach: \xc2\xb1"));

@@ -6,8 +6,9 @@
 
 #include <math.h>
 
-#define SEEN_LIMIT_S	5  /* how long to wait for where targets begin and end */
-#define WARM_UP_LIMIT_S 30 /* how long to wait for the first visit and the first target */
+#define LOOK_S		0.05 /* how long to look at what happens, at least */
+#define SEEN_LIMIT_S	5    /* how long to wait for where targets begin and end */
+#define WARM_UP_LIMIT_S 30   /* how long to wait for the first visit and the first target */
 
 void experiment_choose_period(struct experiment *x, const struct happened *h)
 {
@@ -16,19 +17,19 @@ void experiment_choose_period(struct experiment *x, const struct happened *h)
 }
 
 /* Without visits nothing is known of the work yet: then it is to be done again after the first. */
-static int warm_up(struct experiment *x, bool *visited)
+static int warm_up(struct experiment *x, double seconds, bool *visited)
 {
 	struct session *s = x->s;
 	size_t n = points_count(s->points);
 	_cleanup_free_ struct point_reading *before = xcalloc(n, sizeof(*before));
 	struct engine_ledger a, b;
 	uint64_t t0 = clock_now_ns();
-	double seconds, busiest = 0;
+	double busiest = 0;
 
 	for (size_t i = 0; i < n; i++)
 		points_read(s->points, i, &before[i]);
 	engine_read_ledger(s->engine, &a);
-	if (!expect_sleep(s, s->opt.warmup > 0 ? s->opt.warmup : 0.05))
+	if (!expect_sleep(s, seconds))
 		return -EINTR;
 	engine_read_ledger(s->engine, &b);
 	seconds = (clock_now_ns() - t0) / 1e9;
@@ -160,7 +161,8 @@ int experiment_run(struct experiment *x, struct error *err)
 {
 	struct session *s = x->s;
 	bool visited = false;
-	int ret = warm_up(x, &visited);
+	double warm_up_s = s->opt.warmup > 0 ? s->opt.warmup : LOOK_S;
+	int ret = warm_up(x, warm_up_s, &visited);
 
 	if (ret)
 		return 0; /* the run is over */
@@ -180,7 +182,7 @@ int experiment_run(struct experiment *x, struct error *err)
 		expect_poll(s);
 		pace = slowest_pace(s);
 		if (pace.visits_per_s > 0 && !visited) {
-			ret = warm_up(x, &visited) ? -EINTR : 0;
+			ret = warm_up(x, warm_up_s, &visited) ? -EINTR : 0;
 			visited = true;
 			continue;
 		}
@@ -215,7 +217,7 @@ int experiment_run(struct experiment *x, struct error *err)
 		}
 		if (x->provisional && visited &&
 		    (session_elapsed_s(s) >= SEEN_LIMIT_S || !trials_may_be_seen(x->trials)) &&
-		    warm_up(x, &visited))
+		    warm_up(x, LOOK_S, &visited))
 			break;
 		ret = session_await_chains(s) ? measure_trial(x, &what, &pace) : -EINTR;
 		trials_rest(x->trials, what.target);

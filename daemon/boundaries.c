@@ -25,7 +25,6 @@ struct part {
 	struct held_file file;
 	struct probe_sites *sites;
 	uint64_t *offsets; /* entries, then exits */
-	size_t n_entries;
 };
 
 enum state { SOUGHT, FOUND, PUT, REFUSED };
@@ -53,14 +52,14 @@ static void sort_sites(struct part *p, struct engine_bounds *ret)
 	p->offsets = xcalloc(n, sizeof(*p->offsets));
 	for (size_t i = 0; i < n; i++)
 		entries += p->sites->list[i].kind == PROBE_ENTRY;
-	p->n_entries = entries;
+	*ret = (struct engine_bounds){ p->file.path, p->offsets, p->offsets + entries, entries,
+				       n - entries };
 	for (size_t i = 0; i < n; i++) {
 		const struct probe_site *s = &p->sites->list[i];
 
-		p->offsets[s->kind == PROBE_ENTRY ? --entries : p->n_entries + exits++] = s->offset;
+		p->offsets[s->kind == PROBE_ENTRY ? --entries : ret->n_entries + exits++] =
+			s->offset;
 	}
-	*ret = (struct engine_bounds){ p->file.path, p->offsets, p->offsets + p->n_entries,
-				       p->n_entries, exits };
 }
 
 static int look(struct part *p, struct engine_bounds *ret, struct error *err)
@@ -182,8 +181,9 @@ bool boundaries_are_of(const struct boundaries *b, const struct resolved_target 
 
 /* ---- at work ---- */
 
-static void refuse(struct boundaries *b, const char *target, const char *why)
+static void refuse(struct boundaries *b, struct engine *e, const char *target, const char *why)
 {
+	engine_sample_target(e);
 	log_info("%s is sampled, as its calls cannot be seen: %s", target, why);
 	atomic_store(&b->state, REFUSED);
 }
@@ -217,22 +217,24 @@ static bool too_many(struct boundaries *b, struct engine *e, double most, const 
 
 	if (rate <= most)
 		return false;
-	engine_sample_target(e);
 	snprintf(why, sizeof(why), "%.0f a second on one CPU are too many for probes", rate);
-	refuse(b, target, why);
+	refuse(b, e, target, why);
 	return true;
 }
 
-/* The code is still the one that was looked at, now that the probes are there. */
+/* The code is still the one that was looked at, now that the probes are there; each piece once. */
 static int check_code(const struct boundaries *b, struct error *err)
 {
 	int r = 0;
 
 	for (int i = 0; i < b->n; i++) {
 		const struct part *p = &b->part[i];
+		const struct probe_site *s = p->sites->list;
 
-		for (size_t k = 0; !r && k < p->sites->n; k++)
-			r = probe_sites_unchanged(p->sites, k, &p->file, err);
+		for (size_t k = 0; !r && k < p->sites->n; k++) {
+			if (!k || s[k].copy != s[k - 1].copy)
+				r = probe_sites_unchanged(p->sites, k, &p->file, err);
+		}
 	}
 	return r;
 }
@@ -244,7 +246,7 @@ void boundaries_put(struct boundaries *b, struct engine *e, const char *target)
 	int r;
 
 	if (state == REFUSED && b->why.code) {
-		refuse(b, target, b->why.text);
+		refuse(b, e, target, b->why.text);
 		b->why.code = 0;
 	}
 	if (state != FOUND && state != PUT)
@@ -261,8 +263,7 @@ void boundaries_put(struct boundaries *b, struct engine *e, const char *target)
 	if (!r)
 		r = check_code(b, &err);
 	if (r) {
-		engine_sample_target(e);
-		refuse(b, target, err.text);
+		refuse(b, e, target, err.text);
 		return;
 	}
 	if (state == FOUND)
@@ -286,11 +287,10 @@ bool boundaries_check(struct boundaries *b, struct engine *e, const char *target
 	if (differed - b->differed > MAX_DIFFERING * all) {
 		char why[128];
 
-		engine_sample_target(e);
 		snprintf(why, sizeof(why),
 			 "%.0f %% of the samples say something else than its probes",
 			 100.0 * (differed - b->differed) / all);
-		refuse(b, target, why);
+		refuse(b, e, target, why);
 		return false;
 	}
 	begin(b, e);

@@ -233,6 +233,7 @@ check-long: deps-vm ## runs what takes hours: stress, data races, each fuzzer fo
 	SCOZ_STRESS_SECONDS=3600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:debug 6.1:kcsan 6.12:kcsan" \
 		tests/vm/test-kernel-selftests
 	KERNELS="6.12 6.1" tests/vm/test-record
+	KERNELS="6.12 6.1" tests/vm/test-kernel-engine
 	tests/vm/long-text-poke
 	tests/vm/long-perf
 	tests/vm/long-arm64 || [ $$? = 77 ] # which needs a cross compiler

@@ -83,7 +83,7 @@ void estimate_point_bounds(const struct estimate_point *p, double alpha, double 
 {
 	double t = p->df > 0 ? student_quantile(1 - alpha, p->df) : INFINITY;
 
-	*lo = p->df > 0 ? to_percent(p->log_ratio + t * p->se) : -INFINITY;
+	*lo = p->df > 0 ? to_percent(p->log_ratio + t * p->se) - p->below_pp : -INFINITY;
 	*hi = p->df > 0 ? to_percent(p->log_ratio - t * p->se) + p->above_pp : INFINITY;
 }
 
@@ -215,6 +215,32 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 		p->fixed_cause = "queueing after waits in the target";
 }
 
+static bool surely_harmful(const struct estimate_point *p)
+{
+	return isfinite(p->ci_lo) && p->ci_hi < 0;
+}
+
+/*
+ * A lock that goes to whoever comes first is contended from some speedup on, and once it is, stays
+ * so: the curve has a cliff, and delays may hold its edge a little further out than it is. So a
+ * point right before one that is surely harmful may be as low as that, unless it is surely useful.
+ */
+static void doubt_before_contention(struct estimate *e)
+{
+	for (size_t i = 1; i + 1 < e->n_points; i++) {
+		struct estimate_point *p = &e->points[i];
+		const struct estimate_point *next = &e->points[i + 1];
+
+		if (!isfinite(p->ci_lo) || p->ci_lo > 0 || p->ci_hi < 0 || !surely_harmful(next))
+			continue;
+		p->below_pp = fmax(p->ci_lo - next->ci_lo, 0);
+		p->ci_lo -= p->below_pp;
+		if (p->below_pp / 2 > p->fixed_pp)
+			p->fixed_cause = "contention that begins nearby";
+		p->fixed_pp += p->below_pp / 2;
+	}
+}
+
 /* Sets @from to @to, excluding the latter: their scatter. */
 static void find_scatter(const struct unit_sets *sets, size_t from, size_t to,
 			 const struct control *control, struct log_ratio *r, double *slow)
@@ -324,6 +350,8 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			}
 		}
 	}
+	if (!exact)
+		doubt_before_contention(e);
 }
 
 /* Returns false when there is nothing to estimate from. */

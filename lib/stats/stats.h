@@ -73,7 +73,8 @@ struct estimate_point {
 	 */
 	double fixed_pp, noise_df;
 	double fixed_part[N_FIXED_PARTS]; /* fixed_pp is the root of the sum of their squares, */
-	double above_pp; /* and half of this, by which the upper end alone is higher (stats.c) */
+	/* and half of these, by which one end alone is further away (stats.c) */
+	double above_pp, below_pp;
 	const char *fixed_cause; /* the largest of them all */
 	/* Profiling time spent on it and its baselines, settling included; 0 with
 	 * stats_options.bare */

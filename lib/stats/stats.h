@@ -147,12 +147,12 @@ bool estimate_needs_reason(const struct estimate *e);
 #define METHOD_PP 0.5
 /*
  * Where next to nothing is left of the target the program is another one: nobody falls asleep any
- * more for what it held up, requests follow each other at once. Such errors grow with what is won;
- * half width, in proportion to that, at a speedup of 100 %; none up to FAR_FROM. Fitted to a truth
- * suite whose targets were seen (docs/accuracy.md, "Functions that are seen"), and in the intervals
- * of those only: those of samples are wider anyway.
+ * more for what it held up, requests follow each other at once. Half width, of what is won (or
+ * lost) beyond a speedup of FAR_FROM: where the target no longer matters by then, nothing. Fitted
+ * to a truth suite whose targets were seen (docs/accuracy.md, "Functions that are seen"), and in
+ * the intervals of those only: those of samples are wider anyway.
  */
-#define FAR_DOUBT 0.08
+#define FAR_DOUBT 0.16
 #define FAR_FROM  0.5
 /*
  * Where cores had to be stopped for one task while others wanted them (account.h, crowded), the

@@ -6,7 +6,8 @@
  * is no part of it, nor is a wait that another task of a program ends: what that task does
  * meanwhile is its own, and a target of its own. What an idle core takes to run it (the interrupt,
  * leaving a sleep state: tens of microseconds in a virtual machine) is part of waiting there, and
- * of code that waits; but no device is slow for it, so it is none of a class.
+ * of code that waits; but no device is slow for it, so it is none of a class, unless the device
+ * takes no time at all: then nobody falls asleep.
  *
  * Whether the target is in the call chain is looked at when the task runs again, still inside of
  * what it waited in. That costs about a microsecond, so of waits shorter than LOOK_NS only some are
@@ -67,7 +68,9 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 	struct target_time *time = target_time(cpu);
 	struct bpf_target *target = current_target();
 	u64 length = scoz_min(t->waited, LONG_WAIT), beyond = t->waited - length;
+	struct scoz_header *h = page_header();
 
+	wake_up = scoz_min(wake_up, LONGEST_WAKE_UP);
 	t->waited = 0;
 	if (!time || !target)
 		return false;
@@ -87,8 +90,11 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 		if (!(target->classes & t->wait_classes))
 			return false;
 		time->in_class = 1;
+		if (h && h->speedup >> SCOZ_SPEEDUP_SHIFT) {
+			time->limit += wake_up;
+			time->serves += wake_up;
+		}
 	} else {
-		wake_up = scoz_min(wake_up, LONGEST_WAKE_UP);
 		length += wake_up;
 		time->length = length;
 		time->limit += wake_up;

@@ -83,7 +83,7 @@ void estimate_point_bounds(const struct estimate_point *p, double alpha, double 
 {
 	double t = p->df > 0 ? student_quantile(1 - alpha, p->df) : INFINITY;
 
-	*lo = p->df > 0 ? to_percent(p->log_ratio + t * p->se) : -INFINITY;
+	*lo = p->df > 0 ? to_percent(p->log_ratio + t * p->se) - p->below_pp : -INFINITY;
 	*hi = p->df > 0 ? to_percent(p->log_ratio - t * p->se) + p->above_pp : INFINITY;
 }
 
@@ -116,12 +116,28 @@ static double brief_spins(const struct unit_sets *sets)
 	return by_chance > 0 ? fmin(sets->spins_anew / by_chance, 1) : 0;
 }
 
+/* What point @p of @e, whose points before it are known, wins beyond FAR_FROM, as straight lines
+ * go. */
+static double won_far(const struct estimate *e, const struct estimate_point *p)
+{
+	const struct estimate_point *before = p, *after = p;
+	double from = 100 * FAR_FROM, at;
+
+	if (p->speedup_pct <= from)
+		return 0;
+	while (before > e->points && before->speedup_pct > from)
+		after = before--;
+	at = (from - before->speedup_pct) / (after->speedup_pct - before->speedup_pct);
+	return p->program_speedup_pct - (1 - at) * before->program_speedup_pct -
+	       at * after->program_speedup_pct;
+}
+
 /*
  * What does not shrink however long one measures, and the largest part of it. What the period costs
  * goes by how often tasks synchronise at 0 % (@zero): delays change that.
  */
 static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
-		       struct estimate_point *p)
+		       const struct estimate *e, struct estimate_point *p)
 {
 	static const char *const causes[] = {
 		[FIXED_METHOD] = "the method itself",
@@ -153,8 +169,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
 	p->fixed_part[FIXED_SPINS] =
 		SPIN_DOUBT * spins * (SPIN_LEAST + brief) * fmin(p->speedup_pct, SPIN_MOST);
-	p->fixed_part[FIXED_FAR] = FAR_DOUBT * seen * fabs(p->program_speedup_pct) *
-				   fmax(set->speedup - FAR_FROM, 0) / (1 - FAR_FROM);
+	p->fixed_part[FIXED_FAR] = FAR_DOUBT * seen * fabs(won_far(e, p));
 	for (int i = 0; i < N_FIXED_PARTS; i++) {
 		p->fixed_pp = hypot(p->fixed_pp, p->fixed_part[i]);
 		if (p->fixed_part[i] > most) {
@@ -213,6 +228,32 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 		largest = fmax(largest, p->fixed_part[i]);
 	if (more / 2 > largest)
 		p->fixed_cause = "queueing after waits in the target";
+}
+
+static bool surely_harmful(const struct estimate_point *p)
+{
+	return isfinite(p->ci_lo) && p->ci_hi < 0;
+}
+
+/*
+ * A lock that goes to whoever comes first is contended from some speedup on, and once it is, stays
+ * so: the curve has a cliff, and delays may hold its edge a little further out than it is. So a
+ * point right before one that is surely harmful may be as low as that, unless it is surely useful.
+ */
+static void doubt_before_contention(struct estimate *e)
+{
+	for (size_t i = 1; i + 1 < e->n_points; i++) {
+		struct estimate_point *p = &e->points[i];
+		const struct estimate_point *next = &e->points[i + 1];
+
+		if (!isfinite(p->ci_lo) || p->ci_lo > 0 || p->ci_hi < 0 || !surely_harmful(next))
+			continue;
+		p->below_pp = fmax(p->ci_lo - next->ci_lo, 0);
+		p->ci_lo -= p->below_pp;
+		if (p->below_pp / 2 > p->fixed_pp)
+			p->fixed_cause = "contention that begins nearby";
+		p->fixed_pp += p->below_pp / 2;
+	}
 }
 
 /* Sets @from to @to, excluding the latter: their scatter. */
@@ -317,13 +358,15 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			take_joint(p, &joint[i]);
 			p->noise_df = p->test_df = p->df;
 			p->test_se = p->se;
-			find_fixed(sets, set, p);
+			find_fixed(sets, set, e, p);
 			if (!exact) {
 				add_method_error(p);
 				add_queueing(sets, p);
 			}
 		}
 	}
+	if (!exact)
+		doubt_before_contention(e);
 }
 
 /* Returns false when there is nothing to estimate from. */

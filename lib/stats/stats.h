@@ -73,7 +73,8 @@ struct estimate_point {
 	 */
 	double fixed_pp, noise_df;
 	double fixed_part[N_FIXED_PARTS]; /* fixed_pp is the root of the sum of their squares, */
-	double above_pp; /* and half of this, by which the upper end alone is higher (stats.c) */
+	/* and half of these, by which one end alone is further away (stats.c) */
+	double above_pp, below_pp;
 	const char *fixed_cause; /* the largest of them all */
 	/* Profiling time spent on it and its baselines, settling included; 0 with
 	 * stats_options.bare */
@@ -146,12 +147,12 @@ bool estimate_needs_reason(const struct estimate *e);
 #define METHOD_PP 0.5
 /*
  * Where next to nothing is left of the target the program is another one: nobody falls asleep any
- * more for what it held up, requests follow each other at once. Such errors grow with what is won;
- * half width, in proportion to that, at a speedup of 100 %; none up to FAR_FROM. Fitted to a truth
- * suite whose targets were seen (docs/accuracy.md, "Functions that are seen"), and in the intervals
- * of those only: those of samples are wider anyway.
+ * more for what it held up, requests follow each other at once. Half width, of what is won (or
+ * lost) beyond a speedup of FAR_FROM: where the target no longer matters by then, nothing. Fitted
+ * to a truth suite whose targets were seen (docs/accuracy.md, "Functions that are seen"), and in
+ * the intervals of those only: those of samples are wider anyway.
  */
-#define FAR_DOUBT 0.08
+#define FAR_DOUBT 0.16
 #define FAR_FROM  0.5
 /*
  * Where cores had to be stopped for one task while others wanted them (account.h, crowded), the

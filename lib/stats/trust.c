@@ -64,7 +64,7 @@ struct trust trust_of_point(const struct estimate_point *p, double goal_pp)
 			   .now_pp = (p->ci_hi - p->ci_lo) / 2,
 			   .fixed_pp = p->fixed_pp,
 			   .fixed_cause = p->fixed_cause };
-	double noise_pp, left, above = p->above_pp / 2;
+	double noise_pp, left, one_end = (p->above_pp + p->below_pp) / 2;
 
 	t.goal_pp = goal_pp > 0 ? goal_pp : trust_goal(t.now_pp, t.fixed_pp);
 	if (!isfinite(t.now_pp))
@@ -73,8 +73,8 @@ struct trust trust_of_point(const struct estimate_point *p, double goal_pp)
 	if (!(t.goal_pp > 0) || t.now_pp <= t.goal_pp)
 		return t;
 	t.answer = TRUST_NEVER;
-	left = t.goal_pp > above ? room_for_noise(t.goal_pp - above, t.fixed_pp - above) : 0;
-	noise_pp = sqrt(fmax(pow(t.now_pp - above, 2) - pow(t.fixed_pp - above, 2), 0));
+	left = t.goal_pp > one_end ? room_for_noise(t.goal_pp - one_end, t.fixed_pp - one_end) : 0;
+	noise_pp = sqrt(fmax(pow(t.now_pp - one_end, 2) - pow(t.fixed_pp - one_end, 2), 0));
 	if (!(left > 0) || !(p->noise_df > 0))
 		return t;
 	t.answer = TRUST_MORE;

@@ -215,6 +215,71 @@ static void test_queueing_after_waits(void **state)
 	estimates_free(&e);
 }
 
+/* Where a lock begins to be contended delays do not show exactly. */
+static void test_before_contention(void **state)
+{
+	static const double s[] = { 0.25, 0.5, 1 };
+	static const double falls[] = { 0.86, 1, 1.27 }, useful[] = { 0.9, 0.8, 1.27 };
+	static const struct stats_options as_reported = { .seed = 1 };
+	struct estimates e;
+	double lo, hi;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct windows w = { .n = 0 };
+		const struct estimate_point *p;
+
+		add_curve(&w, s, k ? useful : falls, 3, 30, 0.05);
+		assert_int_equal(stats_estimate(w.w, w.n, 2, &as_reported, &e), 0);
+		p = e.e[0].points;
+		assert_true(p[3].ci_hi < -20);
+		assert_true(p[1].ci_lo > 5);
+		if (k) {
+			assert_true(p[2].ci_lo > 15);
+		} else {
+			assert_float_equal(p[2].ci_lo, p[3].ci_lo, 1e-6);
+			assert_true(p[2].ci_hi < 10);
+			assert_string_equal(p[2].fixed_cause, "contention that begins nearby");
+			estimate_point_bounds(&p[2], 0.025, &lo, &hi);
+			assert_float_equal(lo, p[2].ci_lo, 0.5);
+		}
+		estimates_free(&e);
+	}
+}
+
+/* Of a target that is seen: where it has stopped to matter, that it is gone changes no more. */
+static void test_nothing_left_of_the_target(void **state)
+{
+	static const double s[] = { 0.25, 0.75, 1 };
+	static const double grows[] = { 0.85, 0.55, 0.4 }, ends[] = { 0.7, 0.6, 0.6 };
+	static const struct stats_options as_reported = { .seed = 1 };
+	struct estimates e;
+
+	(void)state;
+	for (int k = 0; k < 3; k++) {
+		struct windows w = { .n = 0 };
+		const struct estimate_point *p;
+
+		add_curve(&w, s, k ? ends : grows, 3, 30, 0.01);
+		for (size_t i = 0; i < w.n; i++)
+			w.w[i].hits_seen = k < 2;
+		assert_int_equal(stats_estimate(w.w, w.n, 2, &as_reported, &e), 0);
+		p = e.e[0].points;
+		assert_float_equal(p[1].fixed_part[FIXED_FAR], 0, 1e-9);
+		assert_float_equal(p[3].fixed_part[FIXED_FAR],
+				   FAR_DOUBT * (k == 0	 ? 30
+						: k == 1 ? 5
+							 : 0),
+				   0.2);
+		assert_float_equal(p[2].fixed_part[FIXED_FAR],
+				   FAR_DOUBT * (k == 0	 ? 15
+						: k == 1 ? 5
+							 : 0),
+				   0.2);
+		estimates_free(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +288,8 @@ int main(void)
 		cmocka_unit_test(test_fixed_errors_are_points),
 		cmocka_unit_test(test_queueing_behind_strangers_widens),
 		cmocka_unit_test(test_queueing_after_waits),
+		cmocka_unit_test(test_before_contention),
+		cmocka_unit_test(test_nothing_left_of_the_target),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

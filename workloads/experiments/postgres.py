@@ -27,6 +27,7 @@ class Main(Experiment):
     changes = [
         Change("fsync", "fsync off", "syscall:fdatasync", cheaper=100, options=["--waits"], replay="class:io", sign=1, at_least=10),
         Change("asynchronous", "synchronous_commit off", "syscall:fdatasync", cheaper=100, options=["--waits"], replay="class:io", sign=1),
+        Change("memory", "in memory (tmpfs)", "class:io", cheaper=100, sign=1),
         # Reading only. What is found is not looked for, checked and copied either.
         Change("buffers", "shared_buffers 64 MB instead of 128 kB", "syscall:pread64", cheaper=100),
     ]
@@ -43,11 +44,17 @@ class Main(Experiment):
         self.machine.run(self.as_user([self.bin + "/initdb", "-A", "trust", "-D", self.data]), cwd=self.data)
         self.servers = {"64MB": self.server(self.data, "64MB")}
         self.machine.run(self.bench(["-q", "-i", "-s", "5"]), cwd=self.data)
-        if any(c.name == "buffers" for c in self.tried()):
-            copy = self.machine.path("copy")
+        tried = {c.name for c in self.tried()}
+        copies = {}  # by server: the directory and the buffers
+        if "buffers" in tried:
+            copies["128kB"] = self.machine.path("copy"), "128kB"
+        if "memory" in tried:
+            copies["memory"] = os.path.join(self.machine.tmpfs("memory"), "data"), "64MB"
+        if copies:
             self.machine.run(self.as_user([self.bin + "/pg_ctl", "-D", self.data, "-m", "fast", "stop"]), cwd=self.data)
-            self.machine.run(["cp", "-a", self.data, copy])
-            self.servers = {"64MB": self.server(self.data, "64MB"), "128kB": self.server(copy, "128kB")}
+            for data, _ in copies.values():
+                self.machine.run(["cp", "-a", self.data, data])
+            self.servers = {name: self.server(*c) for name, c in {"64MB": (self.data, "64MB"), **copies}.items()}
         self.points = ["commit=%s/postgres:CommitTransactionCommand" % self.bin]
         self.latencies = {"query": "%s/postgres:pg_parse_query,%s/postgres:ReadyForQuery" % (self.bin, self.bin)}
 
@@ -71,8 +78,9 @@ class Main(Experiment):
 
     def job(self, change, changed, seconds):
         reads = change is not None and change.name == "buffers"
+        memory = change is not None and change.name == "memory" and changed
         return self.bench(["-c", "2", "-j", "2", "-T", str(seconds)] + (["-S"] if reads else []),
-                          "128kB" if reads and not changed else "64MB")
+                          "memory" if memory else "128kB" if reads and not changed else "64MB")
 
     def command(self, change):
         return self.job(change, False, 100000)

@@ -153,7 +153,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		if (!t->blocked && is_involved(t, now))
 			c->queued += now - t->account.since;
 		task_runs(t, g);
-		wait = target_wait_ends(next, cpu, t, !server && is_involved(t, now));
+		wait = target_wait_ends(next, cpu, t, !server && is_involved(t, now),
+					c->idle ? now - t->account.since : 0);
 		end_queueing(use, t, cpu, delay, now);
 	}
 	if (measure_latency && c->idle)

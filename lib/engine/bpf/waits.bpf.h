@@ -4,7 +4,10 @@
  * measured, so that reports can tell how much of the target it is, and with bpf_target.waits it is
  * a hit (account/wait.h), booked before the task does anything. What the task queues for afterwards
  * is no part of it, nor is a wait that another task of a program ends: what that task does
- * meanwhile is its own, and a target of its own.
+ * meanwhile is its own, and a target of its own. What an idle core takes to run it (the interrupt,
+ * leaving a sleep state: tens of microseconds in a virtual machine) is part of waiting there, and
+ * of code that waits; but no device is slow for it, so it is none of a class, unless the device
+ * takes no time at all: then nobody falls asleep.
  *
  * Whether the target is in the call chain is looked at when the task runs again, still inside of
  * what it waited in. That costs about a microsecond, so of waits shorter than LOOK_NS only some are
@@ -19,6 +22,8 @@
 #include "engine/bpf/tick.bpf.h"
 
 #define LOOK_NS 200000ULL
+/* An idle core that takes longer, ns, was taken away by a host: that is no part of the wait. */
+#define LONGEST_WAKE_UP LOOK_NS
 /* The longest wait that is counted in full, ns: who sleeps longer has no part in the work. */
 #define LONG_WAIT 1000000000LL
 
@@ -53,14 +58,19 @@ static __always_inline bool in_iowait(const struct task_struct *task)
 	return BPF_CORE_READ_BITFIELD(task, in_iowait);
 }
 
-/* @next is switched in on @cpu: may its last wait, which is over, be in the target? */
+/*
+ * @next is switched in on @cpu: may its last wait, which is over, be in the target? @wake_up: what
+ * the idle core has taken since then, ns.
+ */
 static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
-					     struct task_state *t, bool involved)
+					     struct task_state *t, bool involved, u64 wake_up)
 {
 	struct target_time *time = target_time(cpu);
 	struct bpf_target *target = current_target();
 	u64 length = scoz_min(t->waited, LONG_WAIT), beyond = t->waited - length;
+	struct scoz_header *h = page_header();
 
+	wake_up = scoz_min(wake_up, LONGEST_WAKE_UP);
 	t->waited = 0;
 	if (!time || !target)
 		return false;
@@ -80,7 +90,15 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 		if (!(target->classes & t->wait_classes))
 			return false;
 		time->in_class = 1;
+		if (h && h->speedup >> SCOZ_SPEEDUP_SHIFT) {
+			time->limit += wake_up;
+			time->serves += wake_up;
+		}
 	} else {
+		length += wake_up;
+		time->length = length;
+		time->limit += wake_up;
+		time->serves += wake_up;
 		/*
 		 * A request is under way before its task falls asleep, and what the task did until
 		 * then is probably the target, too; a request started long ahead is not.

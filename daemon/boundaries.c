@@ -64,14 +64,10 @@ static void sort_sites(struct part *p, struct engine_bounds *ret)
 
 static int look(struct part *p, struct engine_bounds *ret, struct error *err)
 {
-	int r;
+	int r = held_file_adopt(maps_open_file(p->name, &p->id), p->name, &p->file, err);
 
-	p->file.fd = maps_open_file(p->name, &p->id);
-	if (p->file.fd < 0)
-		return error_set(err, -p->file.fd, "%s: %s", p->name, strerror(-p->file.fd));
-	p->file.name = xstrdup(p->name);
-	snprintf(p->file.path, sizeof(p->file.path), "/proc/self/fd/%d", p->file.fd);
-	r = probe_sites_of_code(&p->file, &p->ranges, &p->sites, err);
+	if (!r)
+		r = probe_sites_of_code(&p->file, &p->ranges, &p->sites, err);
 	if (!r)
 		sort_sites(p, ret);
 	return r;

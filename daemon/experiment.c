@@ -12,7 +12,7 @@
 
 void experiment_choose_period(struct experiment *x, const struct happened *h)
 {
-	sampling_choose(&x->sampling, x->s, h);
+	sampling_choose(&x->sampling, x->s, h, x->provisional);
 	trials_set_period(x->trials, x->sampling.period_ns);
 }
 
@@ -40,9 +40,8 @@ static int warm_up(struct experiment *x, double seconds, bool *visited)
 		busiest = fmax(busiest, (r.visits - before[i].visits) / seconds);
 	}
 	x->provisional = session_elapsed_s(s) < SEEN_LIMIT_S && trials_may_be_seen(x->trials);
-	experiment_choose_period(x,
-				 &(struct happened){ &a, &b, seconds, busiest,
-						     trials_are_seen(x->trials), x->provisional });
+	experiment_choose_period(
+		x, &(struct happened){ &a, &b, seconds, busiest, trials_are_seen(x->trials) });
 	*visited = busiest > 0;
 	return 0;
 }

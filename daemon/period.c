@@ -42,7 +42,8 @@ double sampling_expected_pp(const struct sampling *p, const struct session *s,
 	return period_expected_pp(&in, p->period_ns);
 }
 
-void sampling_choose(struct sampling *p, struct session *s, const struct happened *h)
+void sampling_choose(struct sampling *p, struct session *s, const struct happened *h,
+		     bool provisional)
 {
 	struct period_input in = period_input(p, s, h);
 	struct period_choice choice = period_choose(&in);
@@ -67,6 +68,6 @@ void sampling_choose(struct sampling *p, struct session *s, const struct happene
 		1e9 / p->period_ns, 100 * choice.tick_share, interval ? interval : "",
 		choice.error_pp);
 	/* Before the first visit it is chosen for the time being. */
-	if (doubt && !h->provisional && (h->visits_per_s > 0 || s->opt.end_to_end))
+	if (doubt && !provisional && (h->visits_per_s > 0 || s->opt.end_to_end))
 		session_warn(s, "%s", doubt);
 }

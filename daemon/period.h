@@ -18,11 +18,13 @@ struct happened {
 	double seconds;
 	double visits_per_s; /* of the busiest progress point; 0: not known */
 	double seen;	     /* share of hits whose begin and end are seen */
-	bool provisional;    /* that is not known yet: it will be chosen anew */
 };
 /* For the time being, until something is known. */
 void sampling_begin(struct sampling *p, const struct options *opt);
-void sampling_choose(struct sampling *p, struct session *s, const struct happened *h);
+/* @provisional: what is seen is not known yet, so that it will be chosen anew: no doubts are told.
+ */
+void sampling_choose(struct sampling *p, struct session *s, const struct happened *h,
+		     bool provisional);
 /* What predictions were to be off by at the period in use, from what happened, in points. */
 double sampling_expected_pp(const struct sampling *p, const struct session *s,
 			    const struct happened *h);

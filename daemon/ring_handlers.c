@@ -19,7 +19,8 @@
 #define RING_PAGES     256
 #define POLL_MS	       20
 #define COLLECT_NS     (100 * NSEC_PER_MSEC)
-#define MAX_CHAINS     (4 << 20) /* bytes, until they are collected */
+#define REST_NS	       NSEC_PER_SEC /* after that tables that were not asked leave their pages */
+#define MAX_CHAINS     (4 << 20)    /* bytes, until they are collected */
 #define JITTER_SPREAD  0.2
 #define SPEED_EVERY_NS (20 * NSEC_PER_MSEC) /* of a core: a fiftieth of a percent of it */
 
@@ -285,6 +286,7 @@ static void collect_now(struct handlers *h)
 static void *collector_main(void *arg)
 {
 	struct handlers *h = arg;
+	uint64_t rest_ns = 0;
 
 	pthread_setname_np(pthread_self(), "scozd/tally");
 	privileges_keep(PRIVILEGE(CAP_BPF));
@@ -292,6 +294,10 @@ static void *collector_main(void *arg)
 	while (!h->stop) {
 		cond_wait_until(&h->wake, &h->collecting, clock_now_ns() + COLLECT_NS);
 		collect(h);
+		if (clock_now_ns() >= rest_ns) {
+			maps_rest(h->opt.maps);
+			rest_ns = clock_now_ns() + REST_NS;
+		}
 		h->collect_s = thread_cpu_s();
 	}
 	pthread_mutex_unlock(&h->collecting);

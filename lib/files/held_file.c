@@ -18,6 +18,17 @@ int held_file_reopen(int found, struct stat *st)
 	return fd < 0 ? -errno : fd;
 }
 
+int held_file_adopt(int fd, const char *name, struct held_file *ret, struct error *err)
+{
+	*ret = HELD_FILE_INIT;
+	if (fd < 0)
+		return error_set(err, -fd, "%s: %s", name, strerror(-fd));
+	ret->fd = fd;
+	snprintf(ret->path, sizeof(ret->path), "/proc/self/fd/%d", fd);
+	ret->name = xstrdup(name);
+	return 0;
+}
+
 int held_file_open(const char *path, struct held_file *ret, struct error *err)
 {
 	/* To open a FIFO waits for its writer, and to open some devices does something. */
@@ -30,12 +41,7 @@ int held_file_open(const char *path, struct held_file *ret, struct error *err)
 		return error_set(err, S_ISDIR(st.st_mode) ? EISDIR : EINVAL,
 				 "%s is %s: name a program or a library", path,
 				 S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
-	if (fd < 0)
-		return error_set(err, -fd, "%s: %s", path, strerror(-fd));
-	ret->fd = fd;
-	snprintf(ret->path, sizeof(ret->path), "/proc/self/fd/%d", ret->fd);
-	ret->name = xstrdup(path);
-	return 0;
+	return held_file_adopt(fd, path, ret, err);
 }
 
 void held_file_close(struct held_file *f)

@@ -23,6 +23,12 @@ struct held_file {
  */
 int held_file_open(const char *path, struct held_file *ret, struct error *err);
 /*
+ * What was opened already, by whoever made sure that it is a regular file: @fd, for reading, which
+ * @ret owns from then on (held_file_close() closes it), or the negative errno that came in its
+ * place, which is what fails then, told with @name. @name is copied.
+ */
+int held_file_adopt(int fd, const char *name, struct held_file *ret, struct error *err);
+/*
  * For reading: what @found (O_PATH) leads to, if that is a regular file. Returns a descriptor, or a
  * negative errno (-ENOEXEC: no regular file). *@st is that of the file.
  */

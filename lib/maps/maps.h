@@ -101,6 +101,9 @@ const struct maps_binary *maps_binary_unread(struct maps *m, uint32_t id);
 /* A number that grows with every table that is built, or found not to be possible. */
 uint64_t maps_built(struct maps *m);
 
+/* Now and then, by one thread: tables that nobody asks leave their pages (maptable_rest()). */
+void maps_rest(struct maps *m);
+
 /*
  * Threads that do what has to be done with files: one that opens and looks, others that build
  * tables. maps_stop() waits for them no longer than @seconds; false: they are stuck in a file, and

@@ -526,6 +526,26 @@ const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
 	return &b->pub;
 }
 
+void maps_rest(struct maps *m)
+{
+	_cleanup_free_ struct maptable **table = NULL;
+	size_t n = 0;
+
+	pthread_rwlock_rdlock(&m->lock);
+	table = xcalloc(m->n_binary, sizeof(*table));
+	for (size_t i = 0; i < m->n_binary; i++) {
+		struct binary *b = m->binary[i];
+
+		/* What is needed stays: it is none that may be forgotten meanwhile. */
+		if (b && is_needed(b) && __atomic_load_n(&b->state, __ATOMIC_ACQUIRE) == BUILT &&
+		    b->table)
+			table[n++] = b->table;
+	}
+	pthread_rwlock_unlock(&m->lock);
+	for (size_t i = 0; i < n; i++)
+		maptable_rest(table[i]);
+}
+
 const char *maps_binary_path(struct maps *m, uint32_t id)
 {
 	const struct binary *b = by_id(m, id);

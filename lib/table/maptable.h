@@ -60,6 +60,11 @@ bool maptable_is_program(const struct maptable *t);	 /* an executable, no librar
 bool maptable_is_stripped(const struct maptable *t);	 /* no symbols but those for linking */
 const char *maptable_build_id(const struct maptable *t); /* hex, "" when the file has none */
 size_t maptable_memory(const struct maptable *t);	 /* bytes held */
+/*
+ * To be called now and then, by one thread: a table in a file that was asked nothing since the last
+ * call is mapped on, but its pages are left to the page cache until it is asked again.
+ */
+void maptable_rest(struct maptable *t);
 /* Lowest p_vaddr of an executable PT_LOAD: with mm->start_code this gives the load bias. */
 uint64_t maptable_code_vaddr(const struct maptable *t);
 /* File offset -> virtual address by the PT_LOAD that holds it; false when none does. */

@@ -163,6 +163,7 @@ void maptable_free(struct maptable *t)
 	if (t->counted)
 		__atomic_sub_fetch(t->counted, t->size, __ATOMIC_RELAXED);
 	block_free(t->mem, t->size, t->mapped);
+	free(t->segments);
 	free(t->name);
 	free(t);
 }

@@ -100,7 +100,11 @@ struct maptable {
 	char *name;
 	void *mem;
 	size_t size;
-	bool mapped;	   /* mem is a mapping, not malloc'ed */
+	bool mapped;  /* mem is a mapping, not malloc'ed */
+	bool cached;  /* ... of a file of the cache, and `segments` are its phdr */
+	bool wanted;  /* since maptable_rest() was called last; atomic */
+	bool resting; /* of who calls that */
+	struct table_phdr *segments;
 	uint64_t *counted; /* what this table's size is a part of while it is there, or NULL */
 	const struct table_header *h;
 	const struct table_phdr *phdr;
@@ -121,6 +125,15 @@ struct maptable *table_attach(void *mem, size_t size, bool mapped, bool check);
 /* Of a block with its checksum where struct table_header has it, which is taken as 0. */
 uint64_t table_checksum(const void *mem, size_t size);
 extern const uint8_t table_element_size[TA_COUNT];
+
+/* A question is asked that reads more than the segments. */
+static inline void table_is_wanted(const struct maptable *t)
+{
+	bool *wanted = (bool *)&t->wanted; /* a hint, and no table is really const */
+
+	if (!__atomic_load_n(wanted, __ATOMIC_RELAXED))
+		__atomic_store_n(wanted, true, __ATOMIC_RELAXED);
+}
 
 /* Last index with off[i] <= x, or NONE. */
 uint32_t table_search(const uint32_t *off, uint32_t n, uint32_t x);

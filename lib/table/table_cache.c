@@ -114,6 +114,28 @@ void *cache_map(const char *file, size_t *size)
 	return mem;
 }
 
+/*
+ * All of it was looked at; what lookups need comes back, the rest need not be here. The segments
+ * are asked for with every sample, and the kernel would map what lies around them, too.
+ */
+static void mark_cached(struct maptable *t)
+{
+	t->cached = true;
+	t->segments = xcalloc(t->n_phdr, sizeof(*t->segments));
+	memcpy(t->segments, t->phdr, t->n_phdr * sizeof(*t->segments));
+	t->phdr = t->segments;
+	madvise(t->mem, t->size, MADV_DONTNEED);
+}
+
+void maptable_rest(struct maptable *t)
+{
+	bool wanted = __atomic_exchange_n(&t->wanted, false, __ATOMIC_RELAXED);
+
+	if (t->cached && !wanted && !t->resting)
+		madvise(t->mem, t->size, MADV_DONTNEED);
+	t->resting = !wanted;
+}
+
 struct maptable *cache_load(const char *file, int of, uint64_t debug_fingerprint)
 {
 	struct maptable *t;
@@ -131,9 +153,8 @@ struct maptable *cache_load(const char *file, int of, uint64_t debug_fingerprint
 		maptable_free(t);
 		t = NULL;
 	}
-	/* All of it was looked at; what lookups need comes back, the rest need not be here. */
 	if (t)
-		madvise(mem, size, MADV_DONTNEED);
+		mark_cached(t);
 	log_debug("cached table %s: %s", file, t ? "used" : "stale or damaged, built again");
 	return t;
 }

@@ -75,6 +75,7 @@ int maptable_lookup(const struct maptable *t, uint64_t vaddr, struct map_frame *
 	bool has_line = false;
 	int n = 0;
 
+	table_is_wanted(t);
 	if (max < 1 || vaddr < t->h->base || wide >= NONE)
 		return 0;
 	row = table_search(t->row_off, t->n_row, wide);
@@ -113,6 +114,7 @@ static bool *match_functions(const struct maptable *t, const char *wanted, bool 
 	enum function_match best = FUNCTION_NO;
 	struct function_pattern p;
 
+	table_is_wanted(t);
 	function_pattern_init(&p, wanted);
 	for (uint32_t i = 0; i < t->n_func; i++) {
 		enum function_match m = function_pattern_match(&p, t->str + t->func[i].name,
@@ -132,6 +134,7 @@ static bool *match_functions(const struct maptable *t, const char *wanted, bool 
 
 void maptable_near_functions(const struct maptable *t, struct similar *similar)
 {
+	table_is_wanted(t);
 	for (uint32_t i = 0; i < t->n_func; i++) {
 		const char *name = t->str + t->func[i].name, *colon = strrchr(name, ':');
 
@@ -445,6 +448,7 @@ int maptable_functions_ranges(const struct maptable *t, const char *glob, struct
 	size_t cap = 0;
 
 	*ret = (struct addr_ranges){ 0 };
+	table_is_wanted(t);
 	for (uint32_t i = 0; i < t->n_func; i++)
 		func[i] = glob_match(glob, t->str + t->func[i].name);
 	add_marked_functions(t, func, ret, &cap);
@@ -481,6 +485,7 @@ static bool *match_files(const struct maptable *t, const char *file, const char 
 	_cleanup_free_ char *tail = glob ? xasprintf("*/%s", glob) : NULL;
 
 	*any = false;
+	table_is_wanted(t);
 	for (uint32_t i = 0; i < t->n_file; i++) {
 		const char *path = t->str + t->file[i];
 

@@ -249,6 +249,70 @@ static void test_cache(void **state)
 	assert_false(hits(path, &opt, false));
 }
 
+/* Of the files whose mapped names contain @name: KB that are resident. */
+static long resident_kb(const char *name)
+{
+	FILE *f = fopen("/proc/self/smaps", "r");
+	char line[1024];
+	bool of_it = false;
+	long sum = 0, kb;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "Rss: %ld kB", &kb) == 1)
+			sum += of_it ? kb : 0;
+		else if (strchr("0123456789abcdef", line[0]))
+			of_it = strstr(line, name) != NULL;
+	}
+	fclose(f);
+	return sum;
+}
+
+/* Tables that nobody asks take no memory of ours, and answer all the same. */
+static void test_cached_tables_rest(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("resting"), *dir = in_scratch("cache-resting");
+	struct map_options opt = { .cache_dir = dir };
+	struct maptable *t;
+	struct map_frame f;
+	uint64_t addr, place;
+
+	(void)state;
+	compile("-O1 -g", "resting");
+	assert_false(hits(path, &opt, true));
+	t = open_with(path, &opt);
+	assert_true(t->mapped);
+	assert_int_equal(maptable_function_address(t, "work", &addr, NULL), 0);
+	assert_true(resident_kb(dir) > 0);
+	/* It was asked since the last time; then not. */
+	maptable_rest(t);
+	assert_true(resident_kb(dir) > 0);
+	maptable_rest(t);
+	assert_int_equal(resident_kb(dir), 0);
+	/* What is asked with every sample needs none of it. */
+	assert_true(maptable_vaddr_to_offset(t, addr, &place));
+	assert_true(maptable_offset_to_vaddr(t, place, &place));
+	assert_int_equal(place, addr);
+	assert_int_equal(resident_kb(dir), 0);
+	assert_int_equal(maptable_lookup(t, addr, &f, 1), 1);
+	assert_string_equal(f.function, "work");
+	maptable_rest(t);
+	assert_int_equal(maptable_lookup(t, addr, &f, 1), 1);
+	maptable_rest(t);
+	assert_true(resident_kb(dir) > 0);
+	maptable_rest(t);
+	assert_int_equal(resident_kb(dir), 0);
+	maptable_free(t);
+	/* One in memory of its own stays what it is. */
+	opt.cache_dir = NULL;
+	t = open_with(path, &opt);
+	maptable_rest(t);
+	maptable_rest(t);
+	assert_int_equal(maptable_lookup(t, addr, &f, 1), 1);
+	assert_string_equal(f.function, "work");
+	maptable_free(t);
+}
+
 static const char *function_of(const char *path, const struct map_options *opt)
 {
 	static const char *const names[] = { "work", "evil" };
@@ -563,6 +627,7 @@ static int run(void)
 		cmocka_unit_test(test_dwz),
 		cmocka_unit_test(test_common_file),
 		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_cached_tables_rest),
 		cmocka_unit_test(test_cache_without_build_id),
 		cmocka_unit_test(test_poisoned_cache),
 		cmocka_unit_test(test_names_no_file),

@@ -7,6 +7,7 @@
 #include "progress/probe_sites.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -300,6 +301,31 @@ static void works_on_stripped_files(void **state)
 	probe_file_close(f);
 }
 
+/* What was opened by others, or could not be. */
+static void adopts_a_file(void **state)
+{
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct stat opened, found;
+	struct error err = {};
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(held_file_adopt(fd, "the program", &file, &err), 0);
+	assert_int_equal(file.fd, fd);
+	assert_string_equal(file.name, "the program");
+	assert_int_equal(fstat(fd, &opened), 0);
+	assert_int_equal(stat(file.path, &found), 0);
+	assert_true(found.st_ino == opened.st_ino && found.st_dev == opened.st_dev);
+	held_file_close(&file);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+
+	assert_int_equal(held_file_adopt(-ESTALE, "another", &file, &err), -ESTALE);
+	assert_string_equal(err.text, "another: Stale file handle");
+	assert_int_equal(file.fd, -1);
+	assert_null(file.name);
+}
+
 /* What others do to the path, or to the file itself, after it was looked at. */
 static void holds_the_file(void **state)
 {
@@ -363,6 +389,7 @@ int main(void)
 #endif
 		cmocka_unit_test(agrees_with_the_line_table),
 		cmocka_unit_test(works_on_stripped_files),
+		cmocka_unit_test(adopts_a_file),
 		cmocka_unit_test(holds_the_file),
 	};
 

@@ -6,6 +6,8 @@
 #include "progress/marks.h"
 #include "progress/probe_sites.h"
 
+#include <math.h>
+
 /* One end of a progress point. */
 struct end {
 	const struct point *point;
@@ -18,10 +20,13 @@ struct one {
 	const struct progress_spec *spec;
 	struct end begin, end;
 	struct point_reading first;
+	int64_t fewest; /* latency: in flight at a reading, more than at the first one */
 	struct pauses pauses;
 };
 
-#define MOST_WAITING 32 /* files that are open, to be looked through for marks */
+#define MOST_WAITING 32	  /* files that are open, to be looked through for marks */
+#define READ_TRIES   50	  /* until a latency's counters belong together */
+#define MOST_UNBEGUN 0.02 /* of the ends, where both run in one thread */
 
 struct points {
 	struct engine *engine;
@@ -306,27 +311,58 @@ static void read_end(struct points *p, const struct end *end, struct engine_coun
 	*underway += m.underway;
 }
 
-void points_read(struct points *p, size_t i, struct point_reading *ret)
+static void read_latency(struct points *p, const struct one *one, struct point_reading *ret)
 {
-	const struct one *one = &p->list[i];
 	struct engine_count count;
-	uint64_t sum = 0;
 
 	*ret = (struct point_reading){};
-	if (one->spec->latency) {
-		read_end(p, &one->begin, &count, &ret->begins, &ret->sum_begin, &ret->underway);
-		read_end(p, &one->end, &count, &ret->visits, &ret->sum_end, &ret->underway);
-	} else {
-		read_end(p, &one->begin, &count, &ret->visits, &sum, &ret->underway);
-	}
+	read_end(p, &one->begin, &count, &ret->begins, &ret->sum_begin, &ret->underway);
+	read_end(p, &one->end, &count, &ret->visits, &ret->sum_end, &ret->underway);
+	ret->by_thread = one->end.latency >= 0 &&
+			 engine_underway(p->engine, one->end.latency, &ret->threads);
 	ret->latest_virtual = count.last_virtual;
 	ret->time = clock_now_ns();
 }
 
+static int64_t begun_since(const struct point_reading *r, const struct point_reading *first)
+{
+	return (int64_t)(r->begins - first->begins) - (int64_t)(r->visits - first->visits);
+}
+
+void points_read(struct points *p, size_t i, struct point_reading *ret)
+{
+	struct one *one = &p->list[i];
+	struct point_reading again;
+	struct engine_count count;
+	int64_t begun;
+	uint64_t sum = 0;
+	int tries = 0;
+
+	if (!one->spec->latency) {
+		*ret = (struct point_reading){};
+		read_end(p, &one->begin, &count, &ret->visits, &sum, &ret->underway);
+		ret->latest_virtual = count.last_virtual;
+		ret->time = clock_now_ns();
+		return;
+	}
+	/* Counters are read one by one: until nothing happens meanwhile. */
+	read_latency(p, one, &again);
+	do {
+		*ret = again;
+		read_latency(p, one, &again);
+		ret->torn = ret->begins != again.begins || ret->visits != again.visits;
+	} while (ret->torn && ++tries < READ_TRIES);
+	begun = begun_since(ret, &one->first);
+	if (!ret->torn && begun < one->fewest)
+		one->fewest = begun;
+}
+
 void points_begin(struct points *p)
 {
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
 		points_read(p, i, &p->list[i].first);
+		p->list[i].fewest = 0;
+	}
 }
 
 void points_interrupt(struct points *p)
@@ -373,25 +409,47 @@ char *points_others(const struct points *p, size_t i)
 	return text;
 }
 
+/* Hardly an end whose thread had not begun: they belong together by thread. */
+static bool in_one_thread(const struct point_reading *first, const struct point_reading *r)
+{
+	uint64_t unbegun = r->threads.unbegun - first->threads.unbegun;
+
+	return r->by_thread && unbegun <= MOST_UNBEGUN * (r->visits - first->visits) + 1;
+}
+
+static struct marks_counts counts_of(const struct point_reading *r, bool by_thread)
+{
+	const struct engine_underway none = {}, *t = by_thread ? &r->threads : &none;
+
+	return (struct marks_counts){ .begins = r->begins - t->again,
+				      .ends = r->visits - t->unbegun,
+				      .sum_begin_ns = r->sum_begin - t->again_ns,
+				      .sum_end_ns = r->sum_end - t->unbegun_ns };
+}
+
 double points_inflight(const struct points *p, size_t i, const struct point_reading *a,
 		       const struct point_reading *b)
 {
-	const struct point_reading *base = points_first(p, i);
-	const struct marks_counts c0 = { .begins = a->begins,
-					 .ends = a->visits,
-					 .sum_begin_ns = a->sum_begin,
-					 .sum_end_ns = a->sum_end };
-	const struct marks_counts c1 = { .begins = b->begins,
-					 .ends = b->visits,
-					 .sum_begin_ns = b->sum_begin,
-					 .sum_end_ns = b->sum_end };
-	int64_t at_a = (int64_t)(a->begins - base->begins) - (int64_t)(a->visits - base->visits);
-	int64_t area;
+	const struct one *one = &p->list[i];
+	bool by_thread = in_one_thread(&one->first, b);
+	const struct marks_counts c0 = counts_of(a, by_thread), c1 = counts_of(b, by_thread);
+	int64_t at_a = by_thread ? (int64_t)a->threads.underway
+				 : begun_since(a, &one->first) - one->fewest;
+	double area, most;
 
-	if (a->underway != b->underway)
+	if (a->underway != b->underway || a->torn || b->torn)
 		return -1;
 	if (b->time <= a->time)
 		return 0;
-	area = marks_area(&c0, a->time, &c1, b->time, at_a > 0 ? at_a : 0);
-	return area > 0 ? (double)area / (b->time - a->time) : 0;
+	/* What a probe has counted and not yet noted by thread, or the reverse. */
+	if (by_thread && (c1.begins - c0.begins) - (c1.ends - c0.ends) !=
+				 b->threads.underway - a->threads.underway)
+		return -1;
+	at_a = at_a > 0 ? at_a : 0;
+	area = (int64_t)marks_area(&c0, a->time, &c1, b->time, at_a);
+	/* Between the sum and the number of a visit the sum lacks as much as the clock shows. */
+	most = (double)(at_a + (c1.begins - c0.begins) + 1) * (b->time - a->time);
+	if (fabs(area) > most)
+		return -1;
+	return area > 0 ? area / (b->time - a->time) : 0;
 }

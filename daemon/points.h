@@ -41,6 +41,9 @@ struct point_reading {
 	uint64_t time;		 /* of this reading */
 	uint64_t latest_virtual; /* virtual time of the latest visit; 0: not known */
 	uint64_t underway;	 /* latency: struct marks_counts */
+	/* Latency: what is known by thread, if it is; it moved on while it was read. */
+	bool by_thread, torn;
+	struct engine_underway threads;
 };
 void points_read(struct points *p, size_t i, struct point_reading *ret);
 /* The run begins: this is what its first readings are, 0 before. */
@@ -62,7 +65,9 @@ bool points_spans(const struct points *p, size_t i, uint64_t *ret);
 char *points_others(const struct points *p, size_t i);
 /*
  * Mean number of a latency in flight between two readings (Little's law); -1: programs were in the
- * middle of counting, so that they do not belong together.
+ * middle of counting, so that they do not belong together. How many are in flight at the first one
+ * is known where both ends run in one thread; else, since some may have begun before the run did,
+ * by the fewest that were there at any reading so far, which are taken for none.
  */
 double points_inflight(const struct points *p, size_t i, const struct point_reading *a,
 		       const struct point_reading *b);

@@ -516,6 +516,22 @@ bool engine_spans(const struct engine *e, int latency, uint64_t *ret)
 	return e->spans;
 }
 
+bool engine_underway(const struct engine *e, int latency, struct engine_underway *ret)
+{
+	uint64_t n[SPAN_UNBEGUN_NS + 1 - SPAN_UNDERWAY];
+
+	*ret = (struct engine_underway){};
+	if (!e->spans)
+		return false;
+	shared_read(n, &e->spans[(size_t)latency * SPAN_SLOT + SPAN_UNDERWAY], ARRAY_SIZE(n));
+	ret->underway = n[0];
+	ret->again = n[SPAN_AGAIN - SPAN_UNDERWAY];
+	ret->again_ns = n[SPAN_AGAIN_NS - SPAN_UNDERWAY];
+	ret->unbegun = n[SPAN_UNBEGUN - SPAN_UNDERWAY];
+	ret->unbegun_ns = n[SPAN_UNBEGUN_NS - SPAN_UNDERWAY];
+	return true;
+}
+
 /* ---- the ledger ---- */
 
 int64_t engine_delay(const struct engine *e)

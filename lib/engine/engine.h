@@ -246,6 +246,15 @@ void engine_read_point(const struct engine *e, int id, struct engine_count *ret)
  * that.
  */
 bool engine_spans(const struct engine *e, int latency, uint64_t *ret);
+/* Of a latency whose ends run in one thread, each thread by itself (span_bins.h). */
+struct engine_underway {
+	uint64_t underway; /* threads between begin and end now */
+	/* What begins and ends that have no other end were counted, and the sums of their times. */
+	uint64_t again, again_ns;
+	uint64_t unbegun, unbegun_ns;
+};
+/* False: this engine does not tell; *@ret is zero then. */
+bool engine_underway(const struct engine *e, int latency, struct engine_underway *ret);
 
 /*
  * Names of tasks that reached point @id but are not the ones whose visits count
@@ -283,6 +292,8 @@ struct engine_ledger {
 	uint64_t target_waited_beyond; /* ns by which such waits were longer than what counts */
 	/* ns that involved tasks waited for block devices; 0 where no class can be a target */
 	uint64_t io_waited;
+	/* ns that idle cores took to run involved tasks that others woke; 0 with engine kernel */
+	uint64_t woken;
 	uint64_t shared; /* ns inserted for what strangers ran (account/share.h) */
 	/*
 	 * ns that involved tasks spun in their programs, by samples, and the part of samples that

@@ -8,10 +8,20 @@
 
 #include <linux/types.h>
 
-#define SPAN_SUB_BINS  16
-#define SPAN_BINS      976  /* up to 2^64 */
-#define SPAN_ELSEWHERE 1023 /* ends whose begin was not in the same thread */
-#define SPAN_SLOT      1024 /* counters a point has */
+#define SPAN_SUB_BINS 16
+#define SPAN_BINS     976 /* up to 2^64 */
+/*
+ * Behind them: how many threads are between begin and end now; begins of threads that were there
+ * already, and the sum of the times of those they replace; ends of threads that were not, and the
+ * sum of their times (ns, CLOCK_MONOTONIC).
+ */
+#define SPAN_UNDERWAY	1018
+#define SPAN_AGAIN	1019
+#define SPAN_AGAIN_NS	1020
+#define SPAN_UNBEGUN	1021
+#define SPAN_UNBEGUN_NS 1022
+#define SPAN_ELSEWHERE	1023 /* ends whose begin was not in the same thread, at 0 % */
+#define SPAN_SLOT	1024 /* counters a point has */
 
 static inline __attribute__((always_inline)) __u32 span_bin(__u64 ns)
 {

@@ -14,35 +14,50 @@ struct {
 	__type(value, u8);
 } other_tasks SEC(".maps");
 
+static __always_inline void span_add(u32 slot, u32 bin, u64 n)
+{
+	u32 key = slot * SPAN_SLOT + bin;
+	u64 *count = bpf_map_lookup_elem(&span_bins, &key);
+
+	if (count)
+		__sync_fetch_and_add(count, n);
+}
+
 /*
  * A latency of which both ends run in one thread, in virtual time. It belongs to the program as it
  * is if no speedup was in force when it began: to ask for that at its end, too, would leave out the
  * long ones.
  */
-static __always_inline void span(const struct progress_config *config, u64 now)
+static __always_inline void span(const struct progress_config *config, u64 now, u64 real)
 {
 	struct span_key key = { .tid = bpf_get_current_pid_tgid(), .slot = config->slot };
 	struct scoz_header *h = page_header();
-	struct span_begin begin = { .time = now }, *begun;
-	u32 bin = config->slot * SPAN_SLOT;
-	u64 *count;
+	struct span_begin begin = { .time = now, .real = real }, *begun;
 
 	if (!h)
 		return;
 	begin.plain = !READ_ONCE(h->speedup);
-	if (config->role == SPAN_ROLE_BEGIN) {
-		bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY);
-		return;
-	}
 	begun = bpf_map_lookup_elem(&span_begins, &key);
-	if (begun ? begun->plain : begin.plain) {
-		bin += begun ? span_bin(now > begun->time ? now - begun->time : 0) : SPAN_ELSEWHERE;
-		count = bpf_map_lookup_elem(&span_bins, &bin);
-		if (count)
-			__sync_fetch_and_add(count, 1);
-	}
-	if (begun)
+	if (config->role == SPAN_ROLE_BEGIN) {
+		if (begun) {
+			span_add(config->slot, SPAN_AGAIN_NS, begun->real);
+			span_add(config->slot, SPAN_AGAIN, 1);
+		} else {
+			span_add(config->slot, SPAN_UNDERWAY, 1);
+		}
+		bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY);
+	} else if (begun) {
+		if (begun->plain)
+			span_add(config->slot, span_bin(now > begun->time ? now - begun->time : 0),
+				 1);
+		span_add(config->slot, SPAN_UNDERWAY, -1);
 		bpf_map_delete_elem(&span_begins, &key);
+	} else {
+		span_add(config->slot, SPAN_UNBEGUN_NS, real);
+		span_add(config->slot, SPAN_UNBEGUN, 1);
+		if (begin.plain)
+			span_add(config->slot, SPAN_ELSEWHERE, 1);
+	}
 }
 
 static __always_inline bool comm_matches(const struct progress_config *config, u32 point)
@@ -89,7 +104,7 @@ static __always_inline int visit(u32 point)
 	WRITE_ONCE(p->last_virtual, virtual);
 	WRITE_ONCE(p->last_time, now);
 	if (config->role)
-		span(config, virtual);
+		span(config, virtual, now);
 	if (t) {
 		t->involved_until = INVOLVED_FOREVER;
 		scoz_sink_counts(&t->sink);

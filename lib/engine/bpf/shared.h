@@ -91,6 +91,7 @@ struct target_time {
 	__u64 server; /* a thread of the kernel runs there */
 	__u64 kick;   /* it has hit, and is to interrupt the others */
 	__u64 io;     /* ns that they waited for block devices, whatever the target is */
+	__u64 woken;  /* ns that idle cores took to run those whom others woke */
 	__u64 calls;  /* of a target that is a function, as far as its beginning has a probe */
 	__u64 agreed, differed;	 /* samples with what the probes of such a target say */
 	__u64 clipped;		 /* ns that were not inserted, less than a period (spread.bpf.h) */
@@ -133,7 +134,8 @@ struct span_key {
 };
 
 struct span_begin {
-	__u64 time;  /* virtual */
+	__u64 time; /* virtual */
+	__u64 real;
 	__u32 plain; /* no speedup was in force */
 	__u32 pad;
 };

@@ -256,6 +256,7 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	w->external_s = (b->external_waited - a->external_waited) / 1e9;
 	w->shared_s = (b->shared - a->shared) / 1e9;
 	w->queued_s = (b->queued - a->queued) / 1e9;
+	w->woken_s = (b->woken - a->woken) / 1e9;
 	w->crowded_s = (b->crowded - a->crowded) / 1e9 / s->cores.n;
 	w->absolute_waits = b->absolute_waits - a->absolute_waits;
 	w->external_waits = b->external_waits - a->external_waits;

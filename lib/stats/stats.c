@@ -208,7 +208,8 @@ static void add_method_error(struct estimate_point *p)
 /*
  * Who does not wait in the target does not queue for a core afterwards, and a real change saves
  * that, too; delays cannot show it. How much of the queueing comes after such waits is not known:
- * up to all that tasks queue, of the time that they run, queue, and wait in the target.
+ * up to all that tasks queue, of the time that they run, queue, and wait in the target. And cores
+ * that are never idle need not be woken by others, either (WAKING_DOUBT).
  */
 static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 {
@@ -219,7 +220,8 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 
 	if (!sets->waits_sped || !(in_target > 0) || !(all > 0) || !isfinite(p->ci_hi))
 		return;
-	more = p->speedup_pct * sets->target_waits / in_target * zero->queued / all;
+	more = zero->queued / all + (wall > 0 ? WAKING_DOUBT * zero->woken / wall : 0);
+	more *= p->speedup_pct * sets->target_waits / in_target;
 	more = fmax(fmin(more, 100 - p->ci_hi), 0);
 	p->ci_hi += more;
 	p->above_pp = more;

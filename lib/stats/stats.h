@@ -177,6 +177,14 @@ bool estimate_needs_reason(const struct estimate *e);
 #define QUEUED_MOST  50.0 /* percent of line speedup */
 
 /*
+ * Where a program no longer sleeps for the target, whoever its tasks wake finds a core awake: no
+ * interrupt, no sleep state to leave, warm caches, all of which is dear in a virtual machine. What
+ * the woken wait for is measured; so many times that may be won beyond what is predicted (redis,
+ * postgres, dbench without their syncs: docs/accuracy.md, "Waiting as the target").
+ */
+#define WAKING_DOUBT 4.0
+
+/*
  * The errors that a period is expected to cost are means of absolute values at speedups of 50 and
  * 100 %: their like in an interval of 95 % is about twice as much, in proportion to the speedup.
  */

@@ -151,6 +151,7 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->ran += w->ran_s;
 		set->stolen += w->stolen_s;
 		set->queued += w->queued_s;
+		set->woken += w->woken_s;
 		set->busy += w->busy_s;
 		set->stopped += w->stopped_s;
 		set->expected += w->expected_pp;

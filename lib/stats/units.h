@@ -19,6 +19,7 @@ struct unit_set {
 	double shared, inserted;       /* sums over treated windows: shared_s, inserted_s */
 	double ran, stolen, expected;  /* ... ran_s, stolen_s, expected_pp */
 	double queued, busy, stopped;  /* ... queued_s, busy_s, stopped_s */
+	double woken;		       /* ... woken_s */
 	double seen;		       /* of them, those whose hits are no samples */
 	/* Variance of the estimate, in variances of the log period of a single window. */
 	double geometry;

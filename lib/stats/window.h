@@ -40,6 +40,7 @@ struct profile_window {
 	 */
 	double shared_s;
 	double queued_s; /* sum over profiled tasks: ready to run, while others had the core */
+	double woken_s;	 /* idle cores took to run those whom other profiled tasks woke */
 	double absolute_waits; /* sleeps until a point in time */
 	double external_waits; /* how many */
 	/*

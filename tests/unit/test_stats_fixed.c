@@ -191,6 +191,13 @@ static void test_queueing_after_waits(void **state)
 	assert_float_equal(e.e[0].points[1].fixed_pp, METHOD_PP + 50 * 0.3 / 2, 1e-6);
 	assert_string_equal(e.e[0].points[1].fixed_cause, "queueing after waits in the target");
 	estimates_free(&e);
+	/* Nor do others find its core asleep. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].woken_s = 0.02 * w.p[i][0].virtual_s;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].ci_lo, low, 1e-6);
+	assert_float_equal(e.e[0].points[1].ci_hi, high + 50 * (0.3 + WAKING_DOUBT * 0.02), 1e-6);
+	estimates_free(&e);
 	/* So what brings nothing is not surely worthless. */
 	add_curve(&none, s, nothing, 1, 30, 0.001);
 	for (int k = 0; k < 2; k++) {
@@ -208,8 +215,10 @@ static void test_queueing_after_waits(void **state)
 		estimates_free(&e);
 	}
 	/* Half of the target's time is running: after that nobody queues. */
-	for (size_t i = 0; i < w.n; i++)
+	for (size_t i = 0; i < w.n; i++) {
 		w.w[i].target_ran_s = w.w[i].target_waited_s;
+		w.w[i].woken_s = 0;
+	}
 	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
 	assert_float_equal(e.e[0].points[1].ci_hi, high + 25 * 0.3, 1e-6);
 	estimates_free(&e);

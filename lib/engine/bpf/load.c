@@ -277,6 +277,7 @@ static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 		ret->target_waited += t.waited;
 		ret->target_waited_beyond += t.left_out;
 		ret->io_waited += t.io;
+		ret->woken += t.woken;
 		ret->shared += t.shared;
 		ret->unpaid += t.unpaid;
 		ret->busy_waited += t.spun;

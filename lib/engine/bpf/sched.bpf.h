@@ -150,8 +150,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	server = is_server(next);
 	WRITE_ONCE(time->server, server);
 	if (t) { /* should its wake-up have been missed, the wait counts as queueing */
-		if (!t->blocked && is_involved(t, now))
+		if (!t->blocked && is_involved(t, now)) {
 			c->queued += now - t->account.since;
+			if (c->idle && !t->external)
+				time->woken += scoz_min(now - t->account.since, LONGEST_WAKE_UP);
+		}
 		task_runs(t, g);
 		wait = target_wait_ends(next, cpu, t, !server && is_involved(t, now),
 					c->idle ? now - t->account.since : 0);

@@ -27,6 +27,8 @@ struct one {
 #define MOST_WAITING 32	  /* files that are open, to be looked through for marks */
 #define READ_TRIES   50	  /* until a latency's counters belong together */
 #define MOST_UNBEGUN 0.02 /* of the ends, where both run in one thread */
+#define ENOUGH_ENDS  20	  /* to tell by them */
+#define MOST_ASTRAY  0.05 /* of those in flight, whose counters do not belong together */
 
 struct points {
 	struct engine *engine;
@@ -153,9 +155,11 @@ int points_create(const struct options *opt, struct engine *e, struct points **r
 			(struct end){ &spec->begin, spec->latency ? ENGINE_BEGIN : ENGINE_VISIT, -1,
 				      spans_latency(spec, i) };
 		one->end = (struct end){ &spec->end, ENGINE_END, -1, spans_latency(spec, i) };
-		r = attach(p, &one->begin, err);
-		if (!r && spec->latency)
+		/* Ends first: one without its begin is known by that, not the reverse. */
+		if (spec->latency)
 			r = attach(p, &one->end, err);
+		if (!r)
+			r = attach(p, &one->begin, err);
 	}
 	if (r) {
 		points_destroy(p);
@@ -311,15 +315,21 @@ static void read_end(struct points *p, const struct end *end, struct engine_coun
 	*underway += m.underway;
 }
 
-static void read_latency(struct points *p, const struct one *one, struct point_reading *ret)
+void points_read(struct points *p, size_t i, struct point_reading *ret)
 {
+	const struct one *one = &p->list[i];
 	struct engine_count count;
+	uint64_t sum = 0;
 
 	*ret = (struct point_reading){};
-	read_end(p, &one->begin, &count, &ret->begins, &ret->sum_begin, &ret->underway);
-	read_end(p, &one->end, &count, &ret->visits, &ret->sum_end, &ret->underway);
-	ret->by_thread = one->end.latency >= 0 &&
-			 engine_underway(p->engine, one->end.latency, &ret->threads);
+	if (one->spec->latency) {
+		read_end(p, &one->begin, &count, &ret->begins, &ret->sum_begin, &ret->underway);
+		read_end(p, &one->end, &count, &ret->visits, &ret->sum_end, &ret->underway);
+		ret->by_thread = one->end.latency >= 0 &&
+				 engine_underway(p->engine, one->end.latency, &ret->threads);
+	} else {
+		read_end(p, &one->begin, &count, &ret->visits, &sum, &ret->underway);
+	}
 	ret->latest_virtual = count.last_virtual;
 	ret->time = clock_now_ns();
 }
@@ -329,38 +339,35 @@ static int64_t begun_since(const struct point_reading *r, const struct point_rea
 	return (int64_t)(r->begins - first->begins) - (int64_t)(r->visits - first->visits);
 }
 
-void points_read(struct points *p, size_t i, struct point_reading *ret)
+static bool nothing_between(const struct point_reading *a, const struct point_reading *b)
+{
+	return a->begins == b->begins && a->visits == b->visits && a->sum_begin == b->sum_begin &&
+	       a->sum_end == b->sum_end && !memcmp(&a->threads, &b->threads, sizeof(a->threads));
+}
+
+void points_read_edge(struct points *p, size_t i, struct point_reading *ret)
 {
 	struct one *one = &p->list[i];
-	struct point_reading again;
-	struct engine_count count;
+	struct point_reading before;
 	int64_t begun;
-	uint64_t sum = 0;
 	int tries = 0;
 
-	if (!one->spec->latency) {
-		*ret = (struct point_reading){};
-		read_end(p, &one->begin, &count, &ret->visits, &sum, &ret->underway);
-		ret->latest_virtual = count.last_virtual;
-		ret->time = clock_now_ns();
+	points_read(p, i, ret);
+	if (!one->spec->latency)
 		return;
-	}
-	/* Counters are read one by one: until nothing happens meanwhile. */
-	read_latency(p, one, &again);
 	do {
-		*ret = again;
-		read_latency(p, one, &again);
-		ret->torn = ret->begins != again.begins || ret->visits != again.visits;
-	} while (ret->torn && ++tries < READ_TRIES);
+		before = *ret;
+		points_read(p, i, ret);
+	} while (!nothing_between(&before, ret) && ++tries < READ_TRIES);
 	begun = begun_since(ret, &one->first);
-	if (!ret->torn && begun < one->fewest)
+	if (begun < one->fewest)
 		one->fewest = begun;
 }
 
 void points_begin(struct points *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		points_read(p, i, &p->list[i].first);
+		points_read_edge(p, i, &p->list[i].first);
 		p->list[i].fewest = 0;
 	}
 }
@@ -409,12 +416,17 @@ char *points_others(const struct points *p, size_t i)
 	return text;
 }
 
-/* Hardly an end whose thread had not begun: they belong together by thread. */
-static bool in_one_thread(const struct point_reading *first, const struct point_reading *r)
+/*
+ * Hardly an end whose thread had not begun: they belong together by thread. Threads that were there
+ * when the probes came have no begin.
+ */
+static bool in_one_thread(const struct point_reading *first, const struct point_reading *a,
+			  const struct point_reading *b)
 {
-	uint64_t unbegun = r->threads.unbegun - first->threads.unbegun;
+	const struct point_reading *from = b->visits - a->visits >= ENOUGH_ENDS ? a : first;
+	uint64_t unbegun = b->threads.unbegun - from->threads.unbegun;
 
-	return r->by_thread && unbegun <= MOST_UNBEGUN * (r->visits - first->visits) + 1;
+	return b->by_thread && unbegun <= MOST_UNBEGUN * (b->visits - from->visits);
 }
 
 static struct marks_counts counts_of(const struct point_reading *r, bool by_thread)
@@ -431,24 +443,26 @@ double points_inflight(const struct points *p, size_t i, const struct point_read
 		       const struct point_reading *b)
 {
 	const struct one *one = &p->list[i];
-	bool by_thread = in_one_thread(&one->first, b);
+	bool by_thread = in_one_thread(&one->first, a, b);
 	const struct marks_counts c0 = counts_of(a, by_thread), c1 = counts_of(b, by_thread);
 	int64_t at_a = by_thread ? (int64_t)a->threads.underway
 				 : begun_since(a, &one->first) - one->fewest;
+	int64_t astray;
 	double area, most;
 
-	if (a->underway != b->underway || a->torn || b->torn)
+	if (a->underway != b->underway)
 		return -1;
 	if (b->time <= a->time)
 		return 0;
-	/* What a probe has counted and not yet noted by thread, or the reverse. */
-	if (by_thread && (c1.begins - c0.begins) - (c1.ends - c0.ends) !=
-				 b->threads.underway - a->threads.underway)
-		return -1;
 	at_a = at_a > 0 ? at_a : 0;
+	/* What a probe had counted and not yet noted by thread, or the reverse. */
+	astray = (int64_t)(c1.begins - c0.begins) - (int64_t)(c1.ends - c0.ends) -
+		 (int64_t)(b->threads.underway - a->threads.underway);
+	if (by_thread && llabs(astray) > MOST_ASTRAY * at_a)
+		return -1;
 	area = (int64_t)marks_area(&c0, a->time, &c1, b->time, at_a);
-	/* Between the sum and the number of a visit the sum lacks as much as the clock shows. */
-	most = (double)(at_a + (c1.begins - c0.begins) + 1) * (b->time - a->time);
+	/* Between the number of a visit and its time the sum lacks as much as the clock shows. */
+	most = (double)(at_a + (b->begins - a->begins) + 1) * (b->time - a->time);
 	if (fabs(area) > most)
 		return -1;
 	return area > 0 ? area / (b->time - a->time) : 0;

@@ -41,11 +41,16 @@ struct point_reading {
 	uint64_t time;		 /* of this reading */
 	uint64_t latest_virtual; /* virtual time of the latest visit; 0: not known */
 	uint64_t underway;	 /* latency: struct marks_counts */
-	/* Latency: what is known by thread, if it is; it moved on while it was read. */
-	bool by_thread, torn;
+	bool by_thread;		 /* latency: that is known, */
 	struct engine_underway threads;
 };
 void points_read(struct points *p, size_t i, struct point_reading *ret);
+/*
+ * For points_inflight(): counters are read one by one, so of a latency again and again, up to some
+ * 50 times, until nothing happens meanwhile. Where it always does, what is in flight is wrong by
+ * what happens while they are read.
+ */
+void points_read_edge(struct points *p, size_t i, struct point_reading *ret);
 /* The run begins: this is what its first readings are, 0 before. */
 void points_begin(struct points *p);
 const struct point_reading *points_first(const struct points *p, size_t i);

@@ -106,7 +106,7 @@ static void read_edges(struct session *s, struct edge *edges, double limit_s)
 	uint64_t limit = clock_now_ns() + limit_s * NSEC_PER_SEC;
 
 	for (size_t i = 0; i < n; i++) {
-		points_read(s->points, i, &edges[i].reading);
+		points_read_edge(s->points, i, &edges[i].reading);
 		edges[i].virtual_s = edges[i].reading.latest_virtual / 1e9;
 		open += !edges[i].reading.latest_virtual;
 	}
@@ -121,6 +121,7 @@ static void read_edges(struct session *s, struct edge *edges, double limit_s)
 			points_read(s->points, i, &r);
 			if (r.visits == edges[i].reading.visits)
 				continue;
+			points_read_edge(s->points, i, &r);
 			edges[i].reading = r;
 			edges[i].virtual_s = (r.time - engine_delay(s->engine)) / 1e9;
 			open--;

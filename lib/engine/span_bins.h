@@ -12,8 +12,8 @@
 #define SPAN_BINS     976 /* up to 2^64 */
 /*
  * Behind them: how many threads are between begin and end now; begins of threads that were there
- * already, and the sum of the times of those they replace; ends of threads that were not, and the
- * sum of their times (ns, CLOCK_MONOTONIC).
+ * already, or that ended before the latency did, and the sum of their times, or of when the thread
+ * ended; ends of threads that were not there, and the sum of their times (ns, CLOCK_MONOTONIC).
  */
 #define SPAN_UNDERWAY	1018
 #define SPAN_AGAIN	1019

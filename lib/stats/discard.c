@@ -20,8 +20,8 @@ static const struct {
 	[DISCARD_BURSTS] = { "bursts", NULL },
 	[DISCARD_LEDGER] = { "ledger", NULL },
 	[DISCARD_CONTROL] = { "control", NULL },
-	[DISCARD_TORN] = { "torn", "a program was in the middle of counting a latency's BEGIN or "
-				   "END: run longer, or count with a function as POINT" },
+	[DISCARD_TORN] = { "torn", "a latency's BEGIN or END was just being counted, so what was "
+				   "counted does not belong together: run longer" },
 	[DISCARD_STEAL] = { "steal", "the host took the CPU away: use a quieter machine" },
 	[DISCARD_NO_HITS] = { "no_hits", "the target was not running: profile while it is" },
 };

@@ -154,7 +154,6 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
 	double period = zero->n ? zero->expected / zero->n / PERIOD_AT_SPEEDUP : 0;
 	double spins = fmin(sets->spinning / SPIN_SHARE, 1);
-	double seen = set->n ? fmin(set->seen / set->n, 1) : 0;
 	double brief = brief_spins(sets);
 	double most = 0;
 
@@ -169,7 +168,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
 	p->fixed_part[FIXED_SPINS] =
 		SPIN_DOUBT * spins * (SPIN_LEAST + brief) * fmin(p->speedup_pct, SPIN_MOST);
-	p->fixed_part[FIXED_FAR] = FAR_DOUBT * seen * fabs(won_far(e, p));
+	p->fixed_part[FIXED_FAR] = FAR_DOUBT * fabs(won_far(e, p));
 	for (int i = 0; i < N_FIXED_PARTS; i++) {
 		p->fixed_pp = hypot(p->fixed_pp, p->fixed_part[i]);
 		if (p->fixed_part[i] > most) {
@@ -220,7 +219,7 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 
 	if (!sets->waits_sped || !(in_target > 0) || !(all > 0) || !isfinite(p->ci_hi))
 		return;
-	more = zero->queued / all + (wall > 0 ? WAKING_DOUBT * zero->woken / wall : 0);
+	more = (zero->queued + WAKING_DOUBT * zero->woken) / all;
 	more *= p->speedup_pct * sets->target_waits / in_target;
 	more = fmax(fmin(more, 100 - p->ci_hi), 0);
 	p->ci_hi += more;

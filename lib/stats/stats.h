@@ -149,8 +149,7 @@ bool estimate_needs_reason(const struct estimate *e);
  * Where next to nothing is left of the target the program is another one: nobody falls asleep any
  * more for what it held up, requests follow each other at once. Half width, of what is won (or
  * lost) beyond a speedup of FAR_FROM: where the target no longer matters by then, nothing. Fitted
- * to a truth suite whose targets were seen (docs/accuracy.md, "Functions that are seen"), and in
- * the intervals of those only: those of samples are wider anyway.
+ * to a truth suite (docs/accuracy.md, "Functions that are seen").
  */
 #define FAR_DOUBT 0.16
 #define FAR_FROM  0.5
@@ -182,7 +181,7 @@ bool estimate_needs_reason(const struct estimate *e);
  * the woken wait for is measured; so many times that may be won beyond what is predicted (redis,
  * postgres, dbench without their syncs: docs/accuracy.md, "Waiting as the target").
  */
-#define WAKING_DOUBT 4.0
+#define WAKING_DOUBT 5.0
 
 /*
  * The errors that a period is expected to cost are means of absolute values at speedups of 50 and

@@ -145,7 +145,6 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->absolute_waits += w->absolute_waits;
 		set->visits += w->progress[b->progress].visits;
 		set->crowded += w->crowded_s;
-		set->seen += window_seen(w);
 		set->shared += w->shared_s;
 		set->inserted += w->inserted_s;
 		set->ran += w->ran_s;

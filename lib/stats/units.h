@@ -20,7 +20,6 @@ struct unit_set {
 	double ran, stolen, expected;  /* ... ran_s, stolen_s, expected_pp */
 	double queued, busy, stopped;  /* ... queued_s, busy_s, stopped_s */
 	double woken;		       /* ... woken_s */
-	double seen;		       /* of them, those whose hits are no samples */
 	/* Variance of the estimate, in variances of the log period of a single window. */
 	double geometry;
 	double *share; /* of each 0 % window of the target in the baseline */

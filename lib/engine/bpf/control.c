@@ -267,6 +267,8 @@ int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool fi
 		if (p->role != ENGINE_VISIT && p->latency >= 0) {
 			config.role = p->role == ENGINE_BEGIN ? SPAN_ROLE_BEGIN : SPAN_ROLE_END;
 			config.slot = p->latency;
+			if (config.slot >= b->skel->bss->span_slots)
+				b->skel->bss->span_slots = config.slot + 1;
 		}
 		if (p->comm)
 			snprintf(config.comm, sizeof(config.comm), "%s", p->comm);

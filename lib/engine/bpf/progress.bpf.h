@@ -39,13 +39,13 @@ static __always_inline void span(const struct progress_config *config, u64 now, 
 	begin.plain = !READ_ONCE(h->speedup);
 	begun = bpf_map_lookup_elem(&span_begins, &key);
 	if (config->role == SPAN_ROLE_BEGIN) {
-		if (begun) {
-			span_add(config->slot, SPAN_AGAIN_NS, begun->real);
+		if (begun) { /* for who counts, the older one goes on as this one */
+			span_add(config->slot, SPAN_AGAIN_NS, real);
 			span_add(config->slot, SPAN_AGAIN, 1);
-		} else {
+			bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY);
+		} else if (!bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY)) {
 			span_add(config->slot, SPAN_UNDERWAY, 1);
 		}
-		bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY);
 	} else if (begun) {
 		if (begun->plain)
 			span_add(config->slot, span_bin(now > begun->time ? now - begun->time : 0),
@@ -58,6 +58,30 @@ static __always_inline void span(const struct progress_config *config, u64 now, 
 		if (begin.plain)
 			span_add(config->slot, SPAN_ELSEWHERE, 1);
 	}
+}
+
+volatile __u32 span_slots; /* of latencies that are in use: below that */
+
+/* Whoever ends between begin and end does not get there: it was never there, from now on. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_task_exit, struct task_struct *p)
+{
+	struct span_key key = { .tid = p->pid };
+	struct span_begin *begun;
+
+	for (u32 slot = 0; slot < SCOZ_MAX_POINTS; slot++) {
+		if (slot >= span_slots)
+			break;
+		key.slot = slot;
+		begun = bpf_map_lookup_elem(&span_begins, &key);
+		if (!begun)
+			continue;
+		span_add(slot, SPAN_AGAIN_NS, bpf_ktime_get_ns());
+		span_add(slot, SPAN_AGAIN, 1);
+		span_add(slot, SPAN_UNDERWAY, -1);
+		bpf_map_delete_elem(&span_begins, &key);
+	}
+	return 0;
 }
 
 static __always_inline bool comm_matches(const struct progress_config *config, u32 point)

@@ -157,7 +157,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		}
 		task_runs(t, g);
 		wait = target_wait_ends(next, cpu, t, !server && is_involved(t, now),
-					c->idle ? now - t->account.since : 0);
+					c->idle && !is_self(prev) ? now - t->account.since : 0);
 		end_queueing(use, t, cpu, delay, now);
 	}
 	if (measure_latency && c->idle)

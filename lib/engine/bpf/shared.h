@@ -79,6 +79,7 @@ struct target_time {
 	__s64 task, core; /* struct scoz_arrival */
 	__s64 limit;	  /* what the task can have absorbed by it */
 	__u64 serves;	/* ns that the device served it, which may be more or less than the wait */
+	__u64 wakes;	/* of that, what the idle core took to run the task */
 	__u64 device;	/* key of that device; 0: none */
 	__u64 length;	/* ns that it was long */
 	__u64 in_class; /* no need to look */

@@ -75,6 +75,7 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 	if (!time || !target)
 		return false;
 	time->look = 0;
+	time->wakes = 0;
 	time->beyond = beyond;
 	if (!length || !involved)
 		return false;
@@ -93,12 +94,9 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 		if (h && h->speedup >> SCOZ_SPEEDUP_SHIFT) {
 			time->limit += wake_up;
 			time->serves += wake_up;
+			time->wakes = wake_up;
 		}
 	} else {
-		length += wake_up;
-		time->length = length;
-		time->limit += wake_up;
-		time->serves += wake_up;
 		/*
 		 * A request is under way before its task falls asleep, and what the task did until
 		 * then is probably the target, too; a request started long ahead is not.
@@ -106,11 +104,17 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 		time->serves = scoz_min(time->serves, 2 * length);
 		if (time->limit < (s64)time->serves)
 			time->limit = time->serves;
+		length += wake_up;
+		time->length = length;
+		time->limit += wake_up;
+		time->serves += wake_up;
+		time->wakes = wake_up;
 		if (length < LOOK_NS) {
 			if (bpf_get_prandom_u32() % LOOK_NS >= length)
 				return false;
 			time->limit = time->limit * LOOK_NS / length;
 			time->serves = time->serves * LOOK_NS / length;
+			time->wakes = time->wakes * LOOK_NS / length;
 			length = LOOK_NS;
 		}
 	}
@@ -234,8 +238,9 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 	}
 	d = scoz_wait_inserts(time->serves, speedup);
 	scoz_wait_hit(c, &a, d, late, time->limit, READ_ONCE(g->delay) + d);
-	if (device)
-		scoz_device_hit(&device->device, d);
+	if (device) /* which is not busy while somebody wakes up */
+		scoz_device_hit(&device->device,
+				scoz_wait_inserts(time->serves - time->wakes, speedup));
 	account_hit(d, now);
 	c->due = scoz_debt(READ_ONCE(g->delay), c) > 0;
 }

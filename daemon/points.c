@@ -26,7 +26,7 @@ struct one {
 
 #define MOST_WAITING 32	  /* files that are open, to be looked through for marks */
 #define READ_TRIES   50	  /* until a latency's counters belong together */
-#define MOST_UNBEGUN 0.02 /* of the ends, where both run in one thread */
+#define MOST_ALONE   0.02 /* of the ends, where each has one begin in its thread */
 #define ENOUGH_ENDS  20	  /* to tell by them */
 #define MOST_ASTRAY  0.05 /* of those in flight, whose counters do not belong together */
 
@@ -417,16 +417,18 @@ char *points_others(const struct points *p, size_t i)
 }
 
 /*
- * Hardly an end whose thread had not begun: they belong together by thread. Threads that were there
- * when the probes came have no begin.
+ * Hardly an end whose thread had not begun, nor a begin of one that had: they belong together by
+ * thread. Threads that were there when the probes came have no begin; where a thread has several
+ * under way (an event loop) only their number is known.
  */
 static bool in_one_thread(const struct point_reading *first, const struct point_reading *a,
 			  const struct point_reading *b)
 {
 	const struct point_reading *from = b->visits - a->visits >= ENOUGH_ENDS ? a : first;
 	uint64_t unbegun = b->threads.unbegun - from->threads.unbegun;
+	uint64_t again = b->threads.again - from->threads.again;
 
-	return b->by_thread && unbegun <= MOST_UNBEGUN * (b->visits - from->visits);
+	return b->by_thread && unbegun + again <= MOST_ALONE * (b->visits - from->visits);
 }
 
 static struct marks_counts counts_of(const struct point_reading *r, bool by_thread)

@@ -238,8 +238,8 @@ static bool surely_harmful(const struct estimate_point *p)
 
 /*
  * A lock that goes to whoever comes first is contended from some speedup on, and once it is, stays
- * so: the curve has a cliff, and delays may hold its edge a little further out than it is. So a
- * point right before one that is surely harmful may be as low as that, unless it is surely useful.
+ * so: the curve has a cliff, and delays may hold its edge further out than it is. So a point right
+ * before one that is surely harmful may be as low as that, however high it seems.
  */
 static void doubt_before_contention(struct estimate *e)
 {
@@ -247,7 +247,7 @@ static void doubt_before_contention(struct estimate *e)
 		struct estimate_point *p = &e->points[i];
 		const struct estimate_point *next = &e->points[i + 1];
 
-		if (!isfinite(p->ci_lo) || p->ci_lo > 0 || p->ci_hi < 0 || !surely_harmful(next))
+		if (!isfinite(p->ci_lo) || p->ci_hi < 0 || !surely_harmful(next))
 			continue;
 		p->below_pp = fmax(p->ci_lo - next->ci_lo, 0);
 		p->ci_lo -= p->below_pp;

@@ -110,7 +110,7 @@ static enum verdict find_verdict(const struct estimate *e, const bool *distinct)
 		double x = p->program_speedup_pct, lo, hi;
 
 		estimate_point_bounds(p, VERDICT_ALPHA, &lo, &hi);
-		above |= distinct[i] && x >= WORTHWHILE;
+		above |= distinct[i] && x >= WORTHWHILE && !(p->below_pp > 0);
 		below |= distinct[i] && x <= -WORTHWHILE;
 		nothing &= fabs(x) < NEGLIGIBLE && lo > -SURELY_LESS && hi < SURELY_LESS &&
 			   (!distinct[i] || fabs(x) < WORTHWHILE);
@@ -128,7 +128,7 @@ static bool eligible(const struct candidate *c, size_t i, enum verdict verdict)
 	const struct estimate_point *p = &c->e.points[i];
 
 	if (verdict == VERDICT_OPTIMIZE)
-		return c->distinct[i] && p->program_speedup_pct > 0;
+		return c->distinct[i] && p->program_speedup_pct > 0 && !(p->below_pp > 0);
 	if (verdict == VERDICT_CONTENTION)
 		return c->distinct[i] && p->program_speedup_pct < 0;
 	return estimate_point_knowledge(p) != KNOWN_NOTHING;

@@ -12,7 +12,7 @@
 
 static char path[64];
 
-static const double speedups[] = { 0.5, 1 };
+static const double speedups[] = { 0.25, 0.5 };
 static const struct fixture_target noisy[] = {
 	{ { 0, "func:work<a, b>@it's", "function", "bar.c:20" },
 	  .gain = 0.6,

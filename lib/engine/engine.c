@@ -494,22 +494,12 @@ int engine_point_others(const struct engine *e, int id, char (*names)[16], int m
 	return e->backend->point_others ? e->backend->point_others(e, id, names, max) : 0;
 }
 
-#define READ_TRIES 16
-
 void engine_read_point(const struct engine *e, int id, struct engine_count *ret)
 {
 	*ret = (struct engine_count){};
 	for (int cpu = 0; cpu < e->cores; cpu++) {
-		struct scoz_count *shared = &e->counts[(size_t)cpu * SCOZ_MAX_POINTS + id];
-		struct scoz_count c = SHARED_COPY(shared), before;
-		int tries = 0;
+		struct scoz_count c = SHARED_COPY(&e->counts[(size_t)cpu * SCOZ_MAX_POINTS + id]);
 
-		/* A visit is counted first, its time a moment later. */
-		do {
-			before = c;
-			c = SHARED_COPY(shared);
-		} while ((c.visits != before.visits || c.sum_time != before.sum_time) &&
-			 ++tries < READ_TRIES);
 		ret->visits += c.visits;
 		ret->sum_time += c.sum_time;
 		if (c.last_time > ret->last_time) {

@@ -7,8 +7,10 @@
  *
  * Model WAIT (default). Time spent waiting for a task or for a CPU absorbs inserted delay one to
  * one; time spent waiting for a device or a timer does not. Core c and task T carry A, the delay
- * absorbed so far; A <= G but for the few nanoseconds that a stop overshoots. "now - A" is a
- * virtual time stamp, and every rule below says when an entity may go on in virtual time:
+ * absorbed so far. "now - A" is a virtual time stamp, and every rule below says when an entity may
+ * go on in virtual time. A <= G but for what stops have lasted too long: where a host takes cores
+ * away, one that does so during a stop gives the core back milliseconds late. In virtual time that
+ * has not happened, and the core has paid as much beforehand:
  *
  *   hit       G += d, A(c) += d           the core saved that time, all others owe it
  *   stop      A(c) += length
@@ -17,8 +19,8 @@
  *             waker as it stands now, debt included, so that nobody has to stop under scheduler
  *             locks; or, for a device or a timer, whoever submitted the operation, as it stood
  *             at the submission. Unknown: the sleeper itself as it fell asleep, A(T) unchanged.
- *   switch-in a = A(T) + time in the run queue
- *             b = B(c), or after idling min(G, B(c) + time idle)
+ *   switch-in a = A(T) + time in the run queue, but for what an idle core needs to wake up
+ *             b = B(c), or after idling min(max(G, A(T)), B(c) + time idle)
  *             A(c) = min(a, b), and the core pays before T does anything
  *   spin      t0 = now; until the lock is had nothing is paid, and no sample hits
  *   acquire   as wake: A(c) = min(A(E), A(c) + time spun), E the core that held the lock, or G
@@ -68,6 +70,11 @@
 static __always_inline __s64 scoz_min(__s64 a, __s64 b)
 {
 	return a < b ? a : b;
+}
+
+static __always_inline __s64 scoz_max(__s64 a, __s64 b)
+{
+	return a > b ? a : b;
 }
 
 static __always_inline __s64 scoz_debt(__s64 delay, const struct scoz_core *c)
@@ -189,12 +196,17 @@ static __always_inline void scoz_core_absorbs(struct scoz_core *c, __s64 amount,
 		c->alone = 0;
 }
 
+/* A core that has been stopped for longer than that beyond its debt has been away altogether. */
+#define SCOZ_MOST_AHEAD 100000000LL /* ns */
+
 /* @delay: G at the end of the stop. @background: see struct scoz_header. */
 static __always_inline void scoz_stopped(struct scoz_core *c, __s64 length, __s64 delay,
 					 __u32 background)
 {
 	scoz_core_absorbs(c, length, delay);
 	c->absorbed += length;
+	if (c->absorbed > delay + SCOZ_MOST_AHEAD)
+		scoz_core_set(c, delay + SCOZ_MOST_AHEAD);
 	c->stopped += length;
 	c->shared = c->shared > length ? c->shared - length : 0;
 	scoz_overhead(c, ((__u64)length * background) >> 16);
@@ -345,6 +357,30 @@ static __always_inline void scoz_core_wakes(struct scoz_core *c, __s64 delay, __
 }
 
 /*
+ * What @t, that is about to run on @c, has absorbed. To wait for a CPU that others have absorbs;
+ * the time in which an idle core wakes up is real, as that of a device is.
+ */
+static __always_inline __s64 scoz_task_arrives(const struct scoz_core *c, const struct scoz_task *t,
+					       __u64 now)
+{
+	return t->absorbed + (c->idle && t->since >= c->idle_since ? 0 : (__s64)(now - t->since));
+}
+
+/*
+ * What @c has absorbed by now. By idling not more than G, or than @t (may be NULL), which is about
+ * to run there, has paid beforehand.
+ */
+static __always_inline __s64 scoz_core_arrives(const struct scoz_core *c, const struct scoz_task *t,
+					       __s64 delay, __u64 now)
+{
+	__s64 most = t ? scoz_max(t->absorbed, delay) : delay;
+
+	if (!c->idle || c->absorbed >= most)
+		return c->absorbed;
+	return scoz_min(most, c->absorbed + (__s64)(now - c->idle_since));
+}
+
+/*
  * A task is about to run on @c; @t is NULL in the core model and for tasks without an account.
  * Afterwards the core owes scoz_debt() and must pay it before the task does anything. What is left
  * once scoz_common_debt() is paid is paid for this task alone. If others want to run there, they
@@ -358,11 +394,9 @@ static __always_inline void scoz_switch_in(struct scoz_core *c, const struct sco
 		if (c->idle)
 			scoz_core_wakes(c, delay, now);
 	} else {
-		__s64 a, b = c->absorbed;
+		__s64 b = scoz_core_arrives(c, t, delay, now);
+		__s64 a = t ? scoz_task_arrives(c, t, now) : b;
 
-		if (c->idle && b < delay)
-			b = scoz_min(delay, b + (__s64)(now - c->idle_since));
-		a = t ? t->absorbed + (__s64)(now - t->since) : b;
 		scoz_core_set(c, scoz_min(a, b));
 		c->alone = b - c->absorbed;
 	}

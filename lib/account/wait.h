@@ -94,7 +94,10 @@ static __always_inline __s64 scoz_rested(const struct scoz_core *c, __s64 left, 
 static __always_inline void scoz_core_rests(struct scoz_core *c, __s64 rested, __s64 delay,
 					    __u64 now)
 {
-	scoz_core_set(c, scoz_min(rested, delay) - (c->idle ? (__s64)(now - c->idle_since) : 0));
+	__s64 idled = c->idle ? (__s64)(now - c->idle_since) : 0;
+	__s64 most = scoz_max(delay, c->absorbed + idled);
+
+	scoz_core_set(c, scoz_min(rested, most) - idled);
 }
 
 /*
@@ -104,7 +107,7 @@ static __always_inline void scoz_core_rests(struct scoz_core *c, __s64 rested, _
 static __always_inline void scoz_arrive(struct scoz_core *c, const struct scoz_task *t, __s64 most,
 					__s64 delay, __u64 now, struct scoz_arrival *ret)
 {
-	ret->task = t->absorbed + (__s64)(now - t->since);
+	ret->task = scoz_task_arrives(c, t, now);
 	ret->core = c->absorbed + (c->idle ? (__s64)(now - c->idle_since) : 0);
 	if (ret->core < most)
 		ret->core = most;
@@ -159,17 +162,17 @@ static __always_inline __s64 scoz_device_ends(struct scoz_device *device, __s64 
 {
 	__u64 start = issued;
 	__s64 a = submitter, b = device->absorbed, late = device->late;
-	__s64 came = (__s64)issued - submitter;
+	__s64 came = (__s64)issued - submitter, most = scoz_max(a, delay);
 
 	if (came >= device->came)
 		b -= late;
 	if (!device->done)
-		b = delay;
+		b = most;
 	else if (device->done > issued)
 		a += device->done - issued, start = device->done;
 	else
 		b += issued - device->done;
-	b = scoz_min(b, delay);
+	b = scoz_min(b, most);
 	late = b > a ? b - a : 0;
 	device->absorbed = b;
 	device->late = late;

@@ -201,7 +201,7 @@ void core_switch_out(struct sim *s, int c, bool blocks)
 	scoz_use_out(&k->use, is_apart(s, t), s->now);
 	if (s->o.share && t->spec->stranger)
 		scoz_core_follow(&k->account, s->delay);
-	if (!is_apart(s, t))
+	if (!is_apart(s, t) && (s->o.keep_sinks || !scoz_sink_is(&t->sink)))
 		k->left = k->account.absorbed - s->now;
 }
 
@@ -555,19 +555,28 @@ static void dispatch(struct sim *s, const struct event *e)
 		stop_end(s, e->who, e->version);
 		break;
 	case EV_SLICE:
-		if (e->version == s->core[e->who].slice)
+		k = &s->core[e->who];
+		if (e->version != k->slice)
+			break;
+		if (k->burst_end)
+			event_add(&s->events, k->burst_end + 2, EV_SLICE, e->who, e->version);
+		else
 			schedule_slice(s, e->who);
 		break;
 	case EV_RUN:
 		k = &s->core[e->who];
-		if (k->waking) {
+		if (k->waking && weather_late(s, e->who)) {
+			event_add(&s->events, k->burst_end + 1, EV_RUN, e->who, 0);
+		} else if (k->waking) {
 			k->waking = false;
 			schedule_next(s, e->who);
 		}
 		break;
 	case EV_RESCHED:
 		k = &s->core[e->who];
-		if (k->resched && k->cur != NOBODY && !k->stop) {
+		if (k->burst_end) { /* after the tick that is due */
+			event_add(&s->events, k->burst_end + 2, EV_RESCHED, e->who, 0);
+		} else if (k->resched && k->cur != NOBODY && !k->stop) {
 			core_update(s, e->who);
 			if (!schedule_preempt(s, e->who))
 				core_resume(s, e->who);

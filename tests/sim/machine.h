@@ -26,6 +26,8 @@ struct sim_weather {
 	double stolen; /* share of each core's time that the host takes, in bursts */
 	double jump;   /* by what factor the speed of a core jumps down and up again */
 	double common; /* share of bursts and spells that hit all cores at once */
+	double late;   /* share of an idle core's wake-ups at which a burst begins */
+	bool idle; /* bursts begin on idle cores, too: it is not the core's work that brings them */
 };
 #define WEATHER_BURST_MIN (1 * SIM_MS) /* lengths are uniform in their logarithm */
 #define WEATHER_BURST_MAX (50 * SIM_MS)

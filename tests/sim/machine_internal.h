@@ -71,6 +71,7 @@ struct core {
 	int64_t segment_began;
 	double pace;	   /* work done in a ns */
 	int64_t burst_end; /* until when the host has it; 0: it has not */
+	bool late;	   /* ... and it keeps the core from waking up */
 	uint64_t weather_rng;
 	int64_t next_tick;
 	int64_t period; /* jittered */
@@ -185,6 +186,8 @@ bool core_pay(struct sim *s, int c, enum stop_kind kind);
 void weather_begin(struct sim *s);
 /* It begins, or is over. */
 void weather_burst(struct sim *s, int c, bool over);
+/* Does the host still have the idle core that has something to do now? */
+bool weather_late(struct sim *s, int c);
 void weather_spell(struct sim *s, int c);
 /* How much work the core does in a ns. */
 double core_pace(const struct sim *s, int c);

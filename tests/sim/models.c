@@ -111,6 +111,29 @@ static void pipeline4_on2(struct builder *b)
 	pipeline(b, (double[]){ 1, 5, 1, 1 }, 4, 1, 0.6);
 }
 
+/* Three tasks for two cores: who makes work, and two that do it. */
+static void queue(struct builder *b, bool hot_producer)
+{
+	int q = object(b, 8);
+
+	task(b), hot_producer ? target(b, 0.45) : work(b, 0.45), op(b, OP_SEND, q);
+	for (int i = 0; i < 2; i++) {
+		task(b), op(b, OP_RECEIVE, q);
+		hot_producer ? work(b, 0.9) : target(b, 0.9);
+		work(b, 0.15), progress(b);
+	}
+}
+
+static void queue3(struct builder *b)
+{
+	queue(b, false);
+}
+
+static void queue3_producer(struct builder *b)
+{
+	queue(b, true);
+}
+
 static void pingpong(struct builder *b)
 {
 	int there = object(b, 1), back = object(b, 1);
@@ -215,6 +238,20 @@ static void rwlock4(struct builder *b)
 	}
 	task(b), op(b, OP_WRITE_LOCK, m), target(b, 0.8), work(b, 0.2), op(b, OP_RW_UNLOCK, m);
 	work(b, 1);
+}
+
+/* All stand still while one that sleeps in between runs the target, as for a collector of garbage.
+ */
+static void pause3(struct builder *b)
+{
+	int m = object(b, 1);
+
+	for (int i = 0; i < 2; i++) {
+		task(b), op(b, OP_READ_LOCK, m), work(b, 1), op(b, OP_RW_UNLOCK, m);
+		progress(b);
+	}
+	task(b), timed(b, OP_SLEEP, 10, -1), op(b, OP_WRITE_LOCK, m), target(b, 6);
+	op(b, OP_RW_UNLOCK, m);
 }
 
 /* burn2 --iter-us 25000 --spinlock under emulation: 3 ms at a time. */
@@ -544,6 +581,8 @@ static const struct sim_model models[] = {
 	{ "pipeline4 slowest", 4, pipeline4_slowest },
 	{ "pipeline4 balanced", 4, pipeline4_balanced },
 	{ "pipeline4 on 2", 2, pipeline4_on2 },
+	{ "queue3", 2, queue3 },
+	{ "queue3 producer", 2, queue3_producer },
 	{ "pingpong", 2, pingpong },
 	{ "pingpong + load", 2, pingpong_load },
 	{ "client/server", 4, client_server },
@@ -554,6 +593,7 @@ static const struct sim_model models[] = {
 	{ "turns2", 2, turns2 },
 	{ "convoy2", 2, convoy2 },
 	{ "rwlock4", 4, rwlock4 },
+	{ "pause3", 2, pause3 },
 	{ "spinlock2", 2, spinlock2 },
 	{ "spinlock4", 4, spinlock4 },
 	{ "spinlock4 outside", 4, spinlock4_outside },

@@ -103,10 +103,12 @@ static enum outcome do_lock(struct sim *s, int c, struct object *o)
 
 static enum outcome do_rw_lock(struct sim *s, int c, struct object *o, bool write)
 {
+	int self = s->core[c].cur;
+
 	if (write) {
-		if (o->holder != NOBODY || o->count)
+		if (o->holder != self && (o->holder != NOBODY || o->count))
 			return wait_in(s, c, &o->waiting);
-		o->holder = s->core[c].cur;
+		o->holder = self;
 	} else {
 		if (o->holder != NOBODY || o->waiting.n)
 			return wait_in(s, c, &o->waiting2);
@@ -115,6 +117,7 @@ static enum outcome do_rw_lock(struct sim *s, int c, struct object *o, bool writ
 	return GO_ON;
 }
 
+/* The last reader makes it the writer's that waits, as in glibc: no reader comes first. */
 static void do_rw_unlock(struct sim *s, int c, struct object *o)
 {
 	if (o->holder == s->core[c].cur)
@@ -123,10 +126,12 @@ static void do_rw_unlock(struct sim *s, int c, struct object *o)
 		o->count--;
 	if (o->count)
 		return;
-	if (o->waiting.n)
+	if (o->waiting.n) {
+		o->holder = o->waiting.v[0];
 		wake_one(s, c, &o->waiting);
-	else
+	} else {
 		wake_all(s, c, &o->waiting2);
+	}
 }
 
 static enum outcome do_spin_lock(struct sim *s, int c, const struct sim_op *op, struct object *o)

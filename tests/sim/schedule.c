@@ -121,18 +121,20 @@ static bool is_free(const struct sim *s, int c)
 	return k->cur == NOBODY ? !k->waking : is_server(s, &s->task[k->cur]);
 }
 
-/* Core @c, that is about to run @x, has rested while only threads of the kernel ran there. */
-static void rest(struct sim *s, int c, const struct task *x)
+/* Core @c, that is about to run @x, has rested while only sinks and threads of the kernel ran
+ * there.
+ */
+static void rest(struct sim *s, int c, const struct task *x, bool exchange)
 {
 	struct core *k = &s->core[c], *other = NULL;
 	int64_t mine = scoz_rested(&k->account, k->left, s->now), most = mine;
-	int64_t task = x->account.absorbed + s->now - (int64_t)x->account.since;
+	int64_t task = scoz_task_arrives(&k->account, &x->account, s->now);
 	int64_t wanted = scoz_min(s->delay, task) + x->wait_hit;
 
-	for (int i = 0; x->spec->pinned < 0 && most < wanted && i < s->n_cores; i++) {
+	for (int i = 0; exchange && x->spec->pinned < 0 && most < wanted && i < s->n_cores; i++) {
 		int64_t rested = scoz_rested(&s->core[i].account, s->core[i].left, s->now);
 
-		if (s->o.exchange && i != c && is_free(s, i) && rested > most) {
+		if (i != c && is_free(s, i) && rested > most) {
 			other = &s->core[i];
 			most = rested;
 		}
@@ -172,8 +174,8 @@ static void switch_in(struct sim *s, int c, int t)
 	if (k->account.idle)
 		scoz_clock_busy(&k->clock, &k->account, s->now);
 	scoz_spread_in(&x->spread, &k->account, s->now);
-	if (s->servers && !is_apart(s, x))
-		rest(s, c, x);
+	if (!is_apart(s, x) && !is_sink(s, x))
+		rest(s, c, x, s->servers && s->o.exchange);
 	if (x->external && is_sink(s, x))
 		scoz_sink_runs(&x->account, s->delay);
 	if (x->waited_in_target && s->speedup) {
@@ -355,10 +357,12 @@ void task_undefer(struct sim *s, int t)
 	struct task *x = &s->task[t];
 	int64_t owed = s->delay - (x->account.absorbed + s->now - (int64_t)x->account.since);
 
-	if (owed > 0)
+	if (owed > 0) {
 		event_add(&s->events, s->now + owed, EV_DEFERRED, t, x->version);
-	else
-		make_ready(s, t, OUTSIDE, NOBODY);
+		return;
+	}
+	scoz_wake(&x->account, s->delay, s->now);
+	make_ready(s, t, OUTSIDE, NOBODY);
 }
 
 /* @submitter: who started the operation, as it stood then; NULL: not known. */

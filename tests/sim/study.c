@@ -50,6 +50,10 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->strangers = true;
 	else if (!strncmp(word, "common=", 7))
 		c->o.weather.common = atof(word + 7) / 100;
+	else if (!strncmp(word, "late=", 5))
+		c->o.weather.late = atof(word + 5) / 100;
+	else if (!strcmp(word, "idle-too"))
+		c->o.weather.idle = true;
 	else if (!strcmp(word, "foul"))
 		c->o.weather.stolen = 0.3, c->o.weather.jump = 2, c->o.tick_cost = 20 * SIM_US;
 	else if (!strcmp(word, "defer"))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The weather of a shared machine: hosts that take cores away in bursts, and cores whose speed
- * jumps for a while; sometimes all of them at once.
+ * jumps for a while; sometimes all of them at once. A host has nothing to take from an idle core,
+ * but may be late when that has something to do again.
  */
 #include "machine_internal.h"
 
@@ -44,11 +45,30 @@ static void set_burst(struct sim *s, int c, int64_t end)
 
 static void burst_begin(struct sim *s, int c, int64_t length)
 {
-	if (s->core[c].burst_end)
+	if (s->core[c].burst_end ||
+	    (s->core[c].cur == NOBODY && !s->core[c].late && !s->o.weather.idle))
 		return;
 	set_burst(s, c, s->now + length);
 	s->stolen += length;
 	event_add(&s->events, s->now + length, EV_BURST, c, true);
+}
+
+static int64_t burst_length(struct core *k)
+{
+	return log_uniform(&k->weather_rng, WEATHER_BURST_MIN, WEATHER_BURST_MAX);
+}
+
+bool weather_late(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+
+	if (k->burst_end)
+		return true;
+	k->late = !k->late && s->o.weather.late > 0 &&
+		  rng_uniform(&k->weather_rng) < s->o.weather.late;
+	if (k->late)
+		burst_begin(s, c, burst_length(k));
+	return k->late;
 }
 
 static void next_burst(struct sim *s, int c)
@@ -72,7 +92,7 @@ void weather_burst(struct sim *s, int c, bool over)
 		set_burst(s, c, 0);
 		return;
 	}
-	length = log_uniform(&k->weather_rng, WEATHER_BURST_MIN, WEATHER_BURST_MAX);
+	length = burst_length(k);
 	common = rng_uniform(&k->weather_rng) < s->o.weather.common;
 	/* What is common comes from the first core. */
 	for (int i = 0; common && c == 0 && i < s->n_cores; i++)

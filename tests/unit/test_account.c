@@ -154,6 +154,25 @@ static void test_queueing_absorbs(void **state)
 	check_ledger(&c);
 }
 
+/* An idle core takes its time to wake up, whatever others have inserted meanwhile. */
+static void test_waking_up_does_not_absorb(void **state)
+{
+	struct scoz_core c = { .absorbed = 4 * MS, .stopped = 4 * MS };
+	struct scoz_task t = { .absorbed = 1 * MS, .since = 10 * MS };
+
+	(void)state;
+	scoz_idle_enter(&c, 4 * MS, 9 * MS);
+	scoz_switch_in(&c, &t, 4 * MS, 12 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(4 * MS, &c), 3 * MS);
+	check_ledger(&c);
+	/* it has queued elsewhere before the core was idle */
+	scoz_switch_out(&c, &t, 12 * MS);
+	scoz_idle_enter(&c, 4 * MS, 13 * MS);
+	scoz_switch_in(&c, &t, 4 * MS, 14 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(4 * MS, &c), MS);
+	check_ledger(&c);
+}
+
 /* Idling absorbs too, but a task that comes with debt keeps it. */
 static void test_idle_core_has_no_debt_of_its_own(void **state)
 {
@@ -380,6 +399,42 @@ static void test_share_is_bounded(void **state)
 	assert_true(total > 800 * MS * 85 / 100); /* and it is used */
 }
 
+/* A host that had the core when its stop was over has it pay beforehand, wherever the task goes. */
+static void test_a_stop_that_lasted_too_long(void **state)
+{
+	struct scoz_core c = { .absorbed = 10 * MS, .stopped = 10 * MS };
+	struct scoz_core other = { .idle = 1, .absorbed = 12 * MS, .stopped = 12 * MS };
+	struct scoz_task t = {};
+
+	(void)state;
+	scoz_stopped(&c, 8 * MS, 12 * MS, 0);
+	assert_int_equal(scoz_debt(12 * MS, &c), -6 * MS);
+	check_ledger(&c);
+	scoz_switch_out(&c, &t, 100 * MS);
+	scoz_idle_enter(&c, 12 * MS, 100 * MS);
+	scoz_switch_in(&c, &t, 16 * MS, 101 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(16 * MS, &c), -2 * MS);
+	check_ledger(&c);
+	/* ... if that core has rested for as long */
+	scoz_switch_out(&c, &t, 101 * MS);
+	other.idle_since = 100 * MS;
+	scoz_switch_in(&other, &t, 16 * MS, 105 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(16 * MS, &other), -MS);
+	check_ledger(&other);
+}
+
+/* Whoever was away for a second was not stopped in that second. */
+static void test_a_core_that_was_away(void **state)
+{
+	struct scoz_core c = {};
+
+	(void)state;
+	scoz_stopped(&c, 1000 * MS, MS, 0);
+	assert_int_equal(scoz_debt(MS, &c), -SCOZ_MOST_AHEAD);
+	assert_int_equal(c.stopped, 1000 * MS);
+	check_ledger(&c);
+}
+
 /* What a sleeper brings along is its own: the core had paid, and owes nothing when it has gone. */
 static void test_core_has_its_own_account(void **state)
 {
@@ -541,6 +596,9 @@ int main(void)
 		cmocka_unit_test(test_core_model_debts_do_not_add_up),
 		cmocka_unit_test(test_core_has_its_own_account),
 		cmocka_unit_test(test_waiver_takes_off_the_cores_account),
+		cmocka_unit_test(test_a_stop_that_lasted_too_long),
+		cmocka_unit_test(test_a_core_that_was_away),
+		cmocka_unit_test(test_waking_up_does_not_absorb),
 		cmocka_unit_test(test_sinks),
 		cmocka_unit_test(test_unprofiled_core_owes_nothing),
 		cmocka_unit_test(test_share_is_bounded),

@@ -193,6 +193,11 @@ static void test_a_core_rests(void **state)
 	scoz_switch_in(&c, &t, 8 * MS, 9 * MS, SCOZ_MODEL_WAIT);
 	assert_int_equal(c.absorbed, 6 * MS);
 	check_ledger(&c);
+	/* a stop that lasted too long had paid beforehand */
+	c = (struct scoz_core){ .absorbed = 9 * MS, .excused = 9 * MS };
+	scoz_core_rests(&c, scoz_rested(&c, 2 * MS - 5 * MS, 90 * MS), 8 * MS, 90 * MS);
+	assert_int_equal(c.absorbed, 9 * MS);
+	check_ledger(&c);
 }
 
 int main(void)

@@ -72,16 +72,17 @@ static __always_inline void leave_server(struct target_time *time, struct task_s
 		t->account.since = now;
 }
 
-/* What @t, which has waited in the target, can absorb at most. */
-static __always_inline s64 could_use(const struct target_time *time, const struct task_state *t,
-				     const struct task_struct *task, s64 delay, u64 now)
+/* What @t, which has waited in the target, can absorb at most where it can run elsewhere. */
+static __always_inline s64 could_use(const struct scoz_core *c, const struct target_time *time,
+				     const struct task_state *t, const struct task_struct *task,
+				     s64 delay, u64 now)
 {
 	struct scoz_header *h = page_header();
-	s64 task_s = t->account.absorbed + (s64)(now - t->account.since);
 
-	if (!h || !h->speedup || task->nr_cpus_allowed == 1)
+	if (!h || !h->speedup || task->nr_cpus_allowed == 1 || !waits_are_hits())
 		return 0;
-	return scoz_min(task_s, delay) + scoz_wait_inserts(time->serves, h->speedup);
+	return scoz_min(scoz_task_arrives(c, &t->account, now), delay) +
+	       scoz_wait_inserts(time->serves, h->speedup);
 }
 
 SEC("tp_btf/sched_switch")
@@ -120,8 +121,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			leave_server(time, t, now);
 		else if (stranger)
 			scoz_core_follow(c, delay);
-		else
-			profiled_leaves(cpu, c, now);
+		else if (!t || !is_sink(t))
+			profiled_leaves(time, c, now);
 		if (!t)
 			c->no_task++;
 		else if (!preempt && prev->__state) {
@@ -132,6 +133,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			begin_queueing(t, delay, now);
 		}
 	}
+	if (is_self(prev))
+		self_leaves(time, c, now);
 	scoz_run_begin(c, now);
 	if (is_self(next)) /* the profiler runs in nobody's time: the core's state stays */
 		return 0;
@@ -165,8 +168,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	stranger = is_stranger(t, now);
 	if (t && t->external && is_sink(t))
 		scoz_sink_runs(&t->account, delay);
-	if (t && !server && !stranger && waits_are_hits())
-		rest(c, cpu, wait ? could_use(time, t, next, delay, now) : 0, delay, now);
+	if (t && !server && !stranger && !is_sink(t) && model == SCOZ_MODEL_WAIT)
+		rest(c, cpu, wait ? could_use(c, time, t, next, delay, now) : 0, delay, now);
 	if (t && wait && model == SCOZ_MODEL_WAIT)
 		arrive(c, cpu, t, delay, now);
 	else

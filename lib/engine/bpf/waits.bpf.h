@@ -123,12 +123,17 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 	return true;
 }
 
-static __always_inline void profiled_leaves(u32 cpu, const struct scoz_core *c, u64 now)
+static __always_inline void profiled_leaves(struct target_time *time, const struct scoz_core *c,
+					    u64 now)
 {
-	struct target_time *time = target_time(cpu);
+	time->left = c->absorbed - (s64)now;
+}
 
-	if (time)
-		time->left = c->absorbed - (s64)now;
+/* The profiler runs in nobody's time: the core has not rested meanwhile. */
+static __always_inline void self_leaves(struct target_time *time, const struct scoz_core *c,
+					u64 now)
+{
+	time->left -= now - c->ran_at;
 }
 
 /* What core @c (@time) would have absorbed by now if nobody had run there that owes. */
@@ -166,7 +171,8 @@ static long search_rested(u32 cpu, void *arg)
 }
 
 /*
- * A profiled task comes to @cpu, where threads of the kernel may have run since another one left.
+ * A profiled task comes to @cpu, where sinks and threads of the kernel may have run since another
+ * one left.
  * @wanted: what it could use; 0: no wait of the target is over, or the task cannot run elsewhere.
  */
 static __always_inline void rest(struct scoz_core *c, u32 cpu, s64 wanted, s64 delay, u64 now)

@@ -363,6 +363,7 @@ static int run_once(struct experiment *x, struct error *err)
 		if (!binary_find(s->opt.command[0], &path, NULL))
 			points_add_binary(s->points, path);
 		points_attach_found(s->points, MARKS_S);
+		points_command_begins(s->points);
 		ret = command_spawn(&s->command, &s->launcher, err);
 		if (!ret)
 			ret = engine_involve(s->engine, s->command.pid, err);

@@ -20,7 +20,12 @@ struct one {
 	const struct progress_spec *spec;
 	struct end begin, end;
 	struct point_reading first;
-	int64_t fewest; /* latency: in flight at a reading, more than at the first one */
+	/* Latencies: nothing was under way then, or it is not known how many were. */
+	struct point_reading since;
+	bool from_the_start;
+	int64_t fewest; /* in flight at a reading, more than then */
+	int64_t kept; /* ... of those that a thread keeps under way, beside the one by_thread tells
+			 of */
 	struct pauses pauses;
 };
 
@@ -334,9 +339,23 @@ void points_read(struct points *p, size_t i, struct point_reading *ret)
 	ret->time = clock_now_ns();
 }
 
-static int64_t begun_since(const struct point_reading *r, const struct point_reading *first)
+static int64_t begun_since(const struct point_reading *r, const struct point_reading *since)
 {
-	return (int64_t)(r->begins - first->begins) - (int64_t)(r->visits - first->visits);
+	return (int64_t)(r->begins - since->begins) - (int64_t)(r->visits - since->visits);
+}
+
+/*
+ * A client that keeps some requests under way begins one whenever one has ended: in its thread they
+ * look like one after the other, but for those with which it began. The fewest count: begins that
+ * are never ended add up.
+ */
+static void note_kept(struct one *one, const struct point_reading *r)
+{
+	int64_t n = (int64_t)(r->threads.again - one->since.threads.again) -
+		    (int64_t)(r->threads.unbegun - one->since.threads.unbegun);
+
+	if (one->from_the_start && r->visits - one->since.visits >= ENOUGH_ENDS && n < one->kept)
+		one->kept = n > 0 ? n : 0;
 }
 
 static bool nothing_between(const struct point_reading *a, const struct point_reading *b)
@@ -359,16 +378,31 @@ void points_read_edge(struct points *p, size_t i, struct point_reading *ret)
 		before = *ret;
 		points_read(p, i, ret);
 	} while (!nothing_between(&before, ret) && ++tries < READ_TRIES);
-	begun = begun_since(ret, &one->first);
+	begun = begun_since(ret, &one->since);
 	if (begun < one->fewest)
 		one->fewest = begun;
+	note_kept(one, ret);
 }
 
 void points_begin(struct points *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		points_read_edge(p, i, &p->list[i].first);
+		p->list[i].since = p->list[i].first;
 		p->list[i].fewest = 0;
+		p->list[i].kept = INT64_MAX;
+	}
+}
+
+void points_command_begins(struct points *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct one *one = &p->list[i];
+
+		points_read_edge(p, i, &one->since);
+		one->from_the_start = true;
+		one->fewest = 0;
+		one->kept = INT64_MAX;
 	}
 }
 
@@ -448,7 +482,7 @@ double points_inflight(const struct points *p, size_t i, const struct point_read
 	bool by_thread = in_one_thread(&one->first, a, b);
 	const struct marks_counts c0 = counts_of(a, by_thread), c1 = counts_of(b, by_thread);
 	int64_t at_a = by_thread ? (int64_t)a->threads.underway
-				 : begun_since(a, &one->first) - one->fewest;
+				 : begun_since(a, &one->since) - one->fewest;
 	int64_t astray;
 	double area, most;
 
@@ -457,6 +491,8 @@ double points_inflight(const struct points *p, size_t i, const struct point_read
 	if (b->time <= a->time)
 		return 0;
 	at_a = at_a > 0 ? at_a : 0;
+	if (by_thread && one->kept != INT64_MAX)
+		at_a += one->kept;
 	/* What a probe had counted and not yet noted by thread, or the reverse. */
 	astray = (int64_t)(c1.begins - c0.begins) - (int64_t)(c1.ends - c0.ends) -
 		 (int64_t)(b->threads.underway - a->threads.underway);

@@ -68,11 +68,14 @@ double points_longest_pause_s(const struct points *p, size_t i);
 bool points_spans(const struct points *p, size_t i, uint64_t *ret);
 /* Names of tasks that come to point @i but are not the COMM it counts, "" for none; malloc'ed. */
 char *points_others(const struct points *p, size_t i);
+/* The command is about to begin: so far nothing of a latency is under way in it. */
+void points_command_begins(struct points *p);
 /*
  * Mean number of a latency in flight between two readings (Little's law); -1: programs were in the
  * middle of counting, so that they do not belong together. How many are in flight at the first one
- * is known where both ends run in one thread; else, since some may have begun before the run did,
- * by the fewest that were there at any reading so far, which are taken for none.
+ * is known of a command from its start, and where both ends run in one thread, one after the other;
+ * else, since some may have begun before the run did, by the fewest that were there at any reading
+ * so far, which are taken for none.
  */
 double points_inflight(const struct points *p, size_t i, const struct point_reading *a,
 		       const struct point_reading *b);

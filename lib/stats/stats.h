@@ -154,11 +154,13 @@ bool estimate_needs_reason(const struct estimate *e);
 #define FAR_DOUBT 0.16
 #define FAR_FROM  0.5
 /*
- * Where cores had to be stopped for one task while others wanted them (account.h, crowded), the
- * time is taken off as if whoever wanted them were what everybody waits for. Where it is not (a
- * thread that is the target, at 100 %, beside one that takes longer), all of that is wrong.
+ * Where cores had to be stopped for one task while others wanted them (account.h, crowded), these
+ * may be what everybody waits for: all that they lost is to be taken off then. Or nobody does (a
+ * thread that is done and only has to say so): nothing is. Half of it is taken off, and the other
+ * half may be wrong, either way.
  */
-#define CROWDED_DOUBT 1.0
+#define CROWDED_SHARE 0.5
+#define CROWDED_DOUBT 0.5
 /*
  * What strangers take of the cores is taken off as if who needs a core for less waited for it less
  * in proportion. Schedulers favour who runs little beyond that, and dependencies change: so much of

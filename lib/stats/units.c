@@ -23,6 +23,7 @@
 #include "stats/units.h"
 
 #include "stats/discard.h"
+#include "stats/stats.h"
 
 #include <math.h>
 
@@ -230,7 +231,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			continue;
 		ret->treated += window_is_treated(w[i]);
 		p = &w[i]->progress[progress];
-		b.time[i] = p->virtual_s - fmin(w[i]->crowded_s, p->virtual_s / 2);
+		b.time[i] = p->virtual_s - fmin(CROWDED_SHARE * w[i]->crowded_s, p->virtual_s / 2);
 		if (ret->latency)
 			b.time[i] *= p->inflight;
 		b.work[i] =

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "plan/period.h"
+#include "stats/stats.h"
 
 #include <math.h>
 
@@ -156,7 +157,7 @@ static struct run run(const struct sim_program *p, const struct sim_options *o,
 	ret.ledger.idle -= first.idle;
 	if (b.visits > a.visits) {
 		/* as lib/stats/units.c does */
-		double lost = (double)(ret.ledger.crowded - first.crowded) / p->cores;
+		double lost = CROWDED_SHARE * (ret.ledger.crowded - first.crowded) / p->cores;
 
 		ret.unit_ns = (b.last_virtual - a.last_virtual - lost) / (b.visits - a.visits);
 		ret.slowdown =

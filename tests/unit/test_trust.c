@@ -95,7 +95,7 @@ static void comes_true(void **state)
 static void out_of_reach(void **state)
 {
 	double spent;
-	struct trust t = look(200, 0.02, 0.1, 1, 2, &spent);
+	struct trust t = look(200, 0.02, 0.2, 1, 2, &spent);
 	_cleanup_free_ char *text = trust_text(&t, 0);
 
 	(void)state;
@@ -105,7 +105,7 @@ static void out_of_reach(void **state)
 	assert_non_null(strstr(text, "\xc2\xb1"
 				     "2 is out of reach: \xc2\xb1"));
 	assert_non_null(strstr(text, "(more tasks than cores)"));
-	t = look(200, 0.02, 0.1, 1, 10, &spent);
+	t = look(200, 0.02, 0.2, 1, 10, &spent);
 	assert_int_equal(t.answer, TRUST_REACHED);
 	/* No goal can be below what the method itself is off by. */
 	t = look(200, 0.02, 0, 1, METHOD_PP, &spent);

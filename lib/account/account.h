@@ -33,7 +33,7 @@
  * beside A(c), that of the task it runs:
  *
  *   switch-in  alone = b - a, at least 0
- *   stop       B(c) += length, up to G    hits and overhead: B(c) rises as A(c) does
+ *   stop       B(c) += length, up to G or A(c)   hits and overhead: B(c) rises as A(c) does
  *   switch-out, exit   A(c) = B(c), alone = 0
  *   waiver     B(c) = min(B(c), G), at the core's next look
  *
@@ -356,6 +356,13 @@ static __always_inline void scoz_core_wakes(struct scoz_core *c, __s64 delay, __
 	}
 }
 
+/* How long it has taken @c, idle when @t could run, to wake up for it. */
+static __always_inline __u64 scoz_wakes_up(const struct scoz_core *c, const struct scoz_task *t,
+					   __u64 now)
+{
+	return c->idle && t->since > c->idle_since ? now - t->since : 0;
+}
+
 /*
  * What @t, that is about to run on @c, has absorbed. To wait for a CPU that others have absorbs;
  * the time in which an idle core wakes up is real, as that of a device is.
@@ -363,7 +370,7 @@ static __always_inline void scoz_core_wakes(struct scoz_core *c, __s64 delay, __
 static __always_inline __s64 scoz_task_arrives(const struct scoz_core *c, const struct scoz_task *t,
 					       __u64 now)
 {
-	return t->absorbed + (c->idle && t->since >= c->idle_since ? 0 : (__s64)(now - t->since));
+	return t->absorbed + (__s64)(now - t->since) - (__s64)scoz_wakes_up(c, t, now);
 }
 
 /*

@@ -16,9 +16,11 @@
  * minimum of account.h ("switch-in") has cut off each of the two is kept until the hit, which may
  * come a little later: the call chain of a task is known when it runs.
  *
- *   arrival   task = a - A(c), core = (B(c) + time idle) - B(c) after the switch-in; where cores
- * are shared with strangers (share.h), what these ran on it would have given way as well hit a =
- * A(c) + task + d, b = min(G, B(c) + core), at least B(c) A(c) = min(a, b), alone = b - A(c)
+ *   arrival   task = a - A(c), core = (B(c) + time idle) - B(c) after the switch-in
+ *   wait hit  a = A(c) + task + d, b = min(max(G, A(T) + d), B(c) + core), at least B(c)
+ *             A(c) = min(a, b), alone = b - A(c)
+ *
+ * Where cores are shared with strangers (share.h), what these ran on it would have given way, too.
  *
  * In the ledger d is the core's own, and excused the less by what of it did not reach the core.
  *
@@ -35,7 +37,7 @@
  *   complete  start = max(issue, last completion); served += now - start
  *             a = A(submitter at the submission) + (start - issue), v = issue - A(submitter)
  *             b = B(D) + (issue - last completion, at least 0) - (v >= last v ? late : 0)
- *             B(D) = min(b, G), late = max(0, B(D) - a)
+ *             B(D) = min(b, max(G, a)), late = max(0, B(D) - a)
  *             who ends the wait (account.h, "wake") is min(a, B(D))
  *   wait hit  L = served since the last wait that this device has ended; B(D) += d as well
  *
@@ -77,6 +79,7 @@
 struct scoz_arrival {
 	__s64 task;
 	__s64 core;
+	__s64 paid; /* what the task has absorbed, its waiting for a CPU left out */
 };
 
 /*
@@ -90,12 +93,15 @@ static __always_inline __s64 scoz_rested(const struct scoz_core *c, __s64 left, 
 	return b > left + (__s64)now ? b : left + (__s64)now;
 }
 
-/* It has absorbed @rested instead, but not beyond G; before scoz_switch_in() there. */
-static __always_inline void scoz_core_rests(struct scoz_core *c, __s64 rested, __s64 delay,
-					    __u64 now)
+/*
+ * It has absorbed @rested instead, but not beyond G, or what it or @t (may be NULL) has paid
+ * beforehand; before scoz_switch_in() there.
+ */
+static __always_inline void scoz_core_rests(struct scoz_core *c, const struct scoz_task *t,
+					    __s64 rested, __s64 delay, __u64 now)
 {
 	__s64 idled = c->idle ? (__s64)(now - c->idle_since) : 0;
-	__s64 most = scoz_max(delay, c->absorbed + idled);
+	__s64 most = scoz_max(t ? scoz_max(delay, t->absorbed) : delay, c->absorbed + idled);
 
 	scoz_core_set(c, scoz_min(rested, most) - idled);
 }
@@ -107,6 +113,7 @@ static __always_inline void scoz_core_rests(struct scoz_core *c, __s64 rested, _
 static __always_inline void scoz_arrive(struct scoz_core *c, const struct scoz_task *t, __s64 most,
 					__s64 delay, __u64 now, struct scoz_arrival *ret)
 {
+	ret->paid = t->absorbed;
 	ret->task = scoz_task_arrives(c, t, now);
 	ret->core = c->absorbed + (c->idle ? (__s64)(now - c->idle_since) : 0);
 	if (ret->core < most)
@@ -130,14 +137,15 @@ static __always_inline __s64 scoz_wait_inserts(__u64 length, __u32 speedup)
 static __always_inline void scoz_wait_hit(struct scoz_core *c, const struct scoz_arrival *arrival,
 					  __s64 d, __s64 late, __s64 limit, __s64 delay)
 {
-	__s64 core = c->absorbed + c->alone, room = scoz_min(arrival->core, delay - core);
+	__s64 core = c->absorbed + c->alone, mine = scoz_min(d + late, limit);
+	__s64 room = scoz_min(arrival->core, scoz_max(delay, arrival->paid + mine) - core);
 
 	if (room > 0)
 		core += room;
 	c->own += d;
 	c->excused -= d;
 	c->hits++;
-	scoz_core_set(c, scoz_min(c->absorbed + arrival->task + scoz_min(d + late, limit), core));
+	scoz_core_set(c, scoz_min(c->absorbed + arrival->task + mine, core));
 	c->alone = core - c->absorbed;
 }
 

@@ -584,7 +584,9 @@ static void dispatch(struct sim *s, const struct event *e)
 		break;
 	case EV_KICK:
 		k = &s->core[e->who];
-		if (k->cur != NOBODY && !k->stop)
+		if (k->burst_end)
+			event_add(&s->events, k->burst_end + 2, EV_KICK, e->who, 0);
+		else if (k->cur != NOBODY && !k->stop)
 			core_pay(s, e->who, STOP_SWITCH);
 		break;
 	case EV_TIMER:

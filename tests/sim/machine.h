@@ -23,7 +23,7 @@
 
 /* What a shared machine does to whoever runs on it; all 0: nothing. */
 struct sim_weather {
-	double stolen; /* share of each core's time that the host takes, in bursts */
+	double stolen; /* share of the time in which a core works that the host takes, in bursts */
 	double jump;   /* by what factor the speed of a core jumps down and up again */
 	double common; /* share of bursts and spells that hit all cores at once */
 	double late;   /* share of an idle core's wake-ups at which a burst begins */

@@ -240,8 +240,7 @@ static void rwlock4(struct builder *b)
 	work(b, 1);
 }
 
-/* All stand still while one that sleeps in between runs the target, as for a collector of garbage.
- */
+/* All stand still while one that sleeps in between runs the target: a collector of garbage. */
 static void pause3(struct builder *b)
 {
 	int m = object(b, 1);

@@ -121,9 +121,7 @@ static bool is_free(const struct sim *s, int c)
 	return k->cur == NOBODY ? !k->waking : is_server(s, &s->task[k->cur]);
 }
 
-/* Core @c, that is about to run @x, has rested while only sinks and threads of the kernel ran
- * there.
- */
+/* Core @c, that is about to run @x, has rested while sinks and threads of the kernel ran there. */
 static void rest(struct sim *s, int c, const struct task *x, bool exchange)
 {
 	struct core *k = &s->core[c], *other = NULL;
@@ -140,11 +138,11 @@ static void rest(struct sim *s, int c, const struct task *x, bool exchange)
 		}
 	}
 	k->left = most - s->now;
-	scoz_core_rests(&k->account, most, s->delay, s->now);
+	scoz_core_rests(&k->account, &x->account, most, s->delay, s->now);
 	if (!other)
 		return;
 	other->left = mine - s->now;
-	scoz_core_rests(&other->account, mine, s->delay, s->now);
+	scoz_core_rests(&other->account, NULL, mine, s->delay, s->now);
 }
 
 static void switch_in(struct sim *s, int c, int t)
@@ -174,7 +172,7 @@ static void switch_in(struct sim *s, int c, int t)
 	if (k->account.idle)
 		scoz_clock_busy(&k->clock, &k->account, s->now);
 	scoz_spread_in(&x->spread, &k->account, s->now);
-	if (!is_apart(s, x) && !is_sink(s, x))
+	if (!is_apart(s, x) && s->o.model == SCOZ_MODEL_WAIT)
 		rest(s, c, x, s->servers && s->o.exchange);
 	if (x->external && is_sink(s, x))
 		scoz_sink_runs(&x->account, s->delay);
@@ -361,7 +359,8 @@ void task_undefer(struct sim *s, int t)
 		event_add(&s->events, s->now + owed, EV_DEFERRED, t, x->version);
 		return;
 	}
-	scoz_wake(&x->account, s->delay, s->now);
+	if (s->now > (int64_t)x->account.since)
+		scoz_wake(&x->account, s->delay, s->now);
 	make_ready(s, t, OUTSIDE, NOBODY);
 }
 

@@ -171,6 +171,12 @@ static void test_waking_up_does_not_absorb(void **state)
 	scoz_switch_in(&c, &t, 4 * MS, 14 * MS, SCOZ_MODEL_WAIT);
 	assert_int_equal(scoz_debt(4 * MS, &c), MS);
 	check_ledger(&c);
+	/* it fell asleep as the core became idle, and nobody has seen it wake up */
+	scoz_idle_enter(&c, 4 * MS, 15 * MS);
+	t = (struct scoz_task){ .absorbed = 1 * MS, .since = 15 * MS };
+	scoz_switch_in(&c, &t, 4 * MS, 17 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(scoz_debt(4 * MS, &c), MS);
+	check_ledger(&c);
 }
 
 /* Idling absorbs too, but a task that comes with debt keeps it. */

@@ -435,6 +435,30 @@ static void test_bursts(void **state)
 }
 
 /* Of each configuration its own neighbours, and a copy has all of a program. */
+/* A host takes 30 % of each core's time: in stops, too, and beside a timer. */
+static void test_stolen_time(void **state)
+{
+	static const struct {
+		const char *name, *how;
+		double limit;
+	} programs[] = {
+		{ "churn2", "wait period=250 cost=0 steal=30 common=0", 6 },
+		{ "churn2", "wait period=250 cost=0 steal=30 common=0 heartbeat=10", 9 },
+		{ "sleep + barrier", "wait period=250 cost=0 steal=30 common=0", 6 },
+		{ "mutex4 outside", "wait period=250 cost=0 steal=30 common=0", 6 },
+		{ "client/server", "wait period=250 cost=0 steal=30 common=0", 6 },
+		{ "barrier2", "wait period=250 cost=0 steal=30 late=10 common=0", 6 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct sim_program *p = model(programs[i].name);
+
+		check_for(p, programs[i].how, 1, programs[i].limit, 60);
+		program_free(p);
+	}
+}
+
 static void test_neighbours(void **state)
 {
 	struct sim_program *p = model("pingpong"), *beside, *copy;
@@ -477,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_crowded_graphs),
 		cmocka_unit_test(test_slow_queues),
 		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_stolen_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

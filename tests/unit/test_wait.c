@@ -182,22 +182,48 @@ static void test_a_core_rests(void **state)
 	struct scoz_task t = { .absorbed = 9 * MS, .since = 9 * MS };
 
 	(void)state;
-	scoz_core_rests(&c, scoz_rested(&c, 2 * MS - 5 * MS, 9 * MS), 8 * MS, 9 * MS);
+	scoz_core_rests(&c, NULL, scoz_rested(&c, 2 * MS - 5 * MS, 9 * MS), 8 * MS, 9 * MS);
 	assert_int_equal(c.absorbed, 6 * MS);
-	scoz_core_rests(&c, scoz_rested(&c, 2 * MS - 5 * MS, 90 * MS), 8 * MS, 90 * MS);
+	scoz_core_rests(&c, NULL, scoz_rested(&c, 2 * MS - 5 * MS, 90 * MS), 8 * MS, 90 * MS);
 	assert_int_equal(c.absorbed, 8 * MS);
 	c = (struct scoz_core){
 		.absorbed = 2 * MS, .excused = 2 * MS, .idle = 1, .idle_since = 8 * MS
 	};
-	scoz_core_rests(&c, scoz_rested(&c, 2 * MS - 5 * MS, 9 * MS), 8 * MS, 9 * MS);
+	scoz_core_rests(&c, NULL, scoz_rested(&c, 2 * MS - 5 * MS, 9 * MS), 8 * MS, 9 * MS);
 	scoz_switch_in(&c, &t, 8 * MS, 9 * MS, SCOZ_MODEL_WAIT);
 	assert_int_equal(c.absorbed, 6 * MS);
 	check_ledger(&c);
-	/* a stop that lasted too long had paid beforehand */
+	/* stops that lasted too long had paid beforehand: the core's, the task's */
 	c = (struct scoz_core){ .absorbed = 9 * MS, .excused = 9 * MS };
-	scoz_core_rests(&c, scoz_rested(&c, 2 * MS - 5 * MS, 90 * MS), 8 * MS, 90 * MS);
+	scoz_core_rests(&c, NULL, scoz_rested(&c, 2 * MS - 5 * MS, 90 * MS), 8 * MS, 90 * MS);
 	assert_int_equal(c.absorbed, 9 * MS);
 	check_ledger(&c);
+	c = (struct scoz_core){ .absorbed = 5 * MS, .excused = 5 * MS };
+	t = (struct scoz_task){ .absorbed = 10 * MS, .since = 90 * MS };
+	scoz_core_rests(&c, &t, scoz_rested(&c, 2 * MS - 5 * MS, 90 * MS), 8 * MS, 90 * MS);
+	scoz_switch_in(&c, &t, 8 * MS, 90 * MS, SCOZ_MODEL_WAIT);
+	assert_int_equal(c.absorbed, 10 * MS);
+	check_ledger(&c);
+}
+
+/* Who has paid beforehand has done so after a wait in the target, too, and after one for a device.
+ */
+static void test_what_was_paid_beforehand_stays(void **state)
+{
+	struct scoz_core c = { .idle = 1, .idle_since = MS };
+	struct scoz_task t = { .absorbed = 5 * MS, .since = 9 * MS };
+	struct scoz_device device = {};
+	struct scoz_arrival a;
+
+	(void)state;
+	scoz_arrive(&c, &t, 0, 0, 20 * MS, &a);
+	assert_int_equal(c.absorbed, 5 * MS);
+	scoz_wait_hit(&c, &a, 3 * MS, 0, 3 * MS, 3 * MS);
+	assert_int_equal(c.absorbed, 8 * MS);
+	assert_int_equal(c.alone, 0);
+	check_ledger(&c);
+	assert_int_equal(scoz_device_ends(&device, 5 * MS, MS, 2 * MS, 3 * MS), 5 * MS);
+	assert_int_equal(scoz_device_ends(&device, 6 * MS, 9 * MS, 2 * MS, 10 * MS), 6 * MS);
 }
 
 int main(void)
@@ -212,6 +238,7 @@ int main(void)
 		cmocka_unit_test(test_a_device_serves_one_after_the_other),
 		cmocka_unit_test(test_one_commit_for_two),
 		cmocka_unit_test(test_a_core_rests),
+		cmocka_unit_test(test_what_was_paid_beforehand_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

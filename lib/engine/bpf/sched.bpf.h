@@ -152,15 +152,18 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		scoz_clock_busy(&time->clock, c, now);
 	server = is_server(next);
 	WRITE_ONCE(time->server, server);
-	if (t) { /* should its wake-up have been missed, the wait counts as queueing */
-		if (!t->blocked && is_involved(t, now)) {
+	if (t) {
+		if (t->blocked) /* its wake-up was missed: the wait counts as queueing */
+			scoz_wake(&t->account, delay, now);
+		else if (is_involved(t, now)) {
 			c->queued += now - t->account.since;
-			if (c->idle && !t->external)
-				time->woken += scoz_min(now - t->account.since, LONGEST_WAKE_UP);
+			if (!t->external)
+				time->woken += scoz_min(scoz_wakes_up(c, &t->account, now),
+							LONGEST_WAKE_UP);
 		}
 		task_runs(t, g);
 		wait = target_wait_ends(next, cpu, t, !server && is_involved(t, now),
-					c->idle && !is_self(prev) ? now - t->account.since : 0);
+					is_self(prev) ? 0 : scoz_wakes_up(c, &t->account, now));
 		end_queueing(use, t, cpu, delay, now);
 	}
 	if (measure_latency && c->idle)
@@ -168,8 +171,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	stranger = is_stranger(t, now);
 	if (t && t->external && is_sink(t))
 		scoz_sink_runs(&t->account, delay);
-	if (t && !server && !stranger && !is_sink(t) && model == SCOZ_MODEL_WAIT)
-		rest(c, cpu, wait ? could_use(c, time, t, next, delay, now) : 0, delay, now);
+	if (t && !server && !stranger && model == SCOZ_MODEL_WAIT)
+		rest(c, cpu, t, wait ? could_use(c, time, t, next, delay, now) : 0, delay, now);
 	if (t && wait && model == SCOZ_MODEL_WAIT)
 		arrive(c, cpu, t, delay, now);
 	else

@@ -76,16 +76,16 @@ struct target_time {
 	__u64 spun_first; /* of it, by ticks before which it was not seen to spin */
 	__u64 spins;	  /* the last tick saw it */
 	/* Of that wait: */
-	__s64 task, core; /* struct scoz_arrival */
-	__s64 limit;	  /* what the task can have absorbed by it */
+	__s64 task, core, paid; /* struct scoz_arrival */
+	__s64 limit;		/* what the task can have absorbed by it */
 	__u64 serves;	/* ns that the device served it, which may be more or less than the wait */
 	__u64 wakes;	/* of that, what the idle core took to run the task */
 	__u64 device;	/* key of that device; 0: none */
 	__u64 length;	/* ns that it was long */
 	__u64 in_class; /* no need to look */
-	__s64 left;	/* its account less the time, when a profiled task ran there last */
-	__u64 unpaid;	/* ns that tasks owed when they fell asleep, beyond the longest stop */
-	__u64 beyond;	/* ns of that wait that do not count, as it was too long */
+	__s64 left;   /* its account less the time, when a profiled task ran there last, no sink */
+	__u64 unpaid; /* ns that tasks owed when they fell asleep, beyond the longest stop */
+	__u64 beyond; /* ns of that wait that do not count, as it was too long */
 	__u64 left_out; /* ns of waits in the target that did not count for that */
 	__s64 booked;	/* scoz_device.booked when that wait was over */
 	__s64 place;  /* instead of left, if another core has changed places with it; 0: none has */

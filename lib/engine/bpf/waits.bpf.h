@@ -171,11 +171,12 @@ static long search_rested(u32 cpu, void *arg)
 }
 
 /*
- * A profiled task comes to @cpu, where sinks and threads of the kernel may have run since another
- * one left.
- * @wanted: what it could use; 0: no wait of the target is over, or the task cannot run elsewhere.
+ * A profiled task, @t, comes to @cpu, where sinks, strangers and threads of the kernel may have run
+ * since another one left. @wanted: what it could use; 0: no wait of the target is over, or the task
+ * cannot run elsewhere.
  */
-static __always_inline void rest(struct scoz_core *c, u32 cpu, s64 wanted, s64 delay, u64 now)
+static __always_inline void rest(struct scoz_core *c, u32 cpu, const struct task_state *t,
+				 s64 wanted, s64 delay, u64 now)
 {
 	struct scoz_header *h = page_header();
 	struct target_time *time = target_time(cpu), *other;
@@ -186,11 +187,11 @@ static __always_inline void rest(struct scoz_core *c, u32 cpu, s64 wanted, s64 d
 		return;
 	mine = s.most = rested(c, time, now);
 	s.best = cpu;
-	if (wanted > mine)
+	if (wanted > 0 && wanted > mine)
 		bpf_loop(h->cores, search_rested, &s, 0);
 	WRITE_ONCE(time->place, 0);
 	time->left = s.most - (s64)now;
-	scoz_core_rests(c, s.most, delay, now);
+	scoz_core_rests(c, &t->account, s.most, delay, now);
 	if (s.best == cpu)
 		return;
 	other = target_time(s.best);
@@ -211,6 +212,7 @@ static __always_inline void arrive(struct scoz_core *c, u32 cpu, const struct ta
 		    delay, now, &a);
 	time->task = a.task;
 	time->core = a.core;
+	time->paid = a.paid;
 	if (time->look > time->length) /* one for several */
 		time->core = scoz_min(a.core, LONG_WAIT) * time->look / time->length;
 	/* While the request was under way and its task still awake, the core was that task's. */
@@ -223,7 +225,7 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 {
 	struct scoz_header *h = page_header();
 	struct scoz_global *g = page_global();
-	struct scoz_arrival a = { time->task, time->core };
+	struct scoz_arrival a = { time->task, time->core, time->paid };
 	u64 key = time->device;
 	struct device_state *device = bpf_map_lookup_elem(&devices, &key);
 	s64 d, late = 0;

@@ -194,10 +194,10 @@ bool estimate_needs_reason(const struct estimate *e);
 /*
  * While the host has a core, a sample that stands for the time inserts delay in a lump of
  * milliseconds. What that does to predictions, in the same simulations (docs/accuracy.md, "Foul
- * weather"), has a root mean square of two thirds of a point for each percent of the time of
- * running tasks that is stolen at 100 %; nine programs of ten lie within STEAL_DOUBT points.
+ * weather"): nine programs of ten lie within STEAL_DOUBT points for each percent of the time of
+ * running tasks that is stolen, at 100 %.
  */
-#define STEAL_DOUBT 1.0
+#define STEAL_DOUBT 0.4
 #define STEAL_MOST  0.5 /* of the time of running tasks; beyond that it was others' */
 
 /*

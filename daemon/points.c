@@ -24,8 +24,7 @@ struct one {
 	struct point_reading since;
 	bool from_the_start;
 	int64_t fewest; /* in flight at a reading, more than then */
-	int64_t kept; /* ... of those that a thread keeps under way, beside the one by_thread tells
-			 of */
+	int64_t kept;	/* ... by a thread, beside the one that by_thread tells of */
 	struct pauses pauses;
 };
 
@@ -384,25 +383,28 @@ void points_read_edge(struct points *p, size_t i, struct point_reading *ret)
 	note_kept(one, ret);
 }
 
+static void count_from_here(struct points *p, size_t i)
+{
+	struct one *one = &p->list[i];
+
+	points_read_edge(p, i, &one->since);
+	one->fewest = 0;
+	one->kept = INT64_MAX;
+}
+
 void points_begin(struct points *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		points_read_edge(p, i, &p->list[i].first);
-		p->list[i].since = p->list[i].first;
-		p->list[i].fewest = 0;
-		p->list[i].kept = INT64_MAX;
+		count_from_here(p, i);
+		p->list[i].first = p->list[i].since;
 	}
 }
 
 void points_command_begins(struct points *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		struct one *one = &p->list[i];
-
-		points_read_edge(p, i, &one->since);
-		one->from_the_start = true;
-		one->fewest = 0;
-		one->kept = INT64_MAX;
+		count_from_here(p, i);
+		p->list[i].from_the_start = true;
 	}
 }
 

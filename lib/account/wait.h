@@ -82,13 +82,18 @@ struct scoz_arrival {
 	__s64 paid; /* what the task has absorbed, its waiting for a CPU left out */
 };
 
+static __always_inline __s64 scoz_idled(const struct scoz_core *c, __u64 now)
+{
+	return c->idle ? (__s64)(now - c->idle_since) : 0;
+}
+
 /*
  * What @c would have absorbed by now, at most, if nobody had run there but threads of the kernel
  * since a profiled task left; @left: its account then, less the time.
  */
 static __always_inline __s64 scoz_rested(const struct scoz_core *c, __s64 left, __u64 now)
 {
-	__s64 b = c->absorbed + (c->idle ? (__s64)(now - c->idle_since) : 0);
+	__s64 b = c->absorbed + scoz_idled(c, now);
 
 	return b > left + (__s64)now ? b : left + (__s64)now;
 }
@@ -100,7 +105,7 @@ static __always_inline __s64 scoz_rested(const struct scoz_core *c, __s64 left, 
 static __always_inline void scoz_core_rests(struct scoz_core *c, const struct scoz_task *t,
 					    __s64 rested, __s64 delay, __u64 now)
 {
-	__s64 idled = c->idle ? (__s64)(now - c->idle_since) : 0;
+	__s64 idled = scoz_idled(c, now);
 	__s64 most = scoz_max(t ? scoz_max(delay, t->absorbed) : delay, c->absorbed + idled);
 
 	scoz_core_set(c, scoz_min(rested, most) - idled);
@@ -115,7 +120,7 @@ static __always_inline void scoz_arrive(struct scoz_core *c, const struct scoz_t
 {
 	ret->paid = t->absorbed;
 	ret->task = scoz_task_arrives(c, t, now);
-	ret->core = c->absorbed + (c->idle ? (__s64)(now - c->idle_since) : 0);
+	ret->core = c->absorbed + scoz_idled(c, now);
 	if (ret->core < most)
 		ret->core = most;
 	scoz_switch_in(c, t, delay, now, SCOZ_MODEL_WAIT);

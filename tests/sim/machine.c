@@ -201,7 +201,7 @@ void core_switch_out(struct sim *s, int c, bool blocks)
 	scoz_use_out(&k->use, is_apart(s, t), s->now);
 	if (s->o.share && t->spec->stranger)
 		scoz_core_follow(&k->account, s->delay);
-	if (!is_apart(s, t) && (s->o.keep_sinks || !scoz_sink_is(&t->sink)))
+	if (!is_apart(s, t) && !is_sink(s, t))
 		k->left = k->account.absorbed - s->now;
 }
 

@@ -151,6 +151,12 @@ static inline bool is_server(const struct sim *s, const struct task *t)
 	return s->servers && t->spec->kernel;
 }
 
+/* Nobody waits for it, and the accounting knows of that. */
+static inline bool is_sink(const struct sim *s, const struct task *t)
+{
+	return !s->o.keep_sinks && scoz_sink_is(&t->sink);
+}
+
 /* Accounted as one that has no part in what is profiled. */
 static inline bool is_apart(const struct sim *s, const struct task *t)
 {

@@ -92,11 +92,6 @@ static int fairest(const struct sim *s, int c)
 
 /* ---- switching ---- */
 
-static bool is_sink(const struct sim *s, const struct task *t)
-{
-	return !s->o.keep_sinks && scoz_sink_is(&t->sink);
-}
-
 /* The current task has waited in the target. */
 static void end_hit_wait(struct sim *s, int c, const struct scoz_arrival *arrival)
 {

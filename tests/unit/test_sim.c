@@ -434,7 +434,6 @@ static void test_bursts(void **state)
 	}
 }
 
-/* Of each configuration its own neighbours, and a copy has all of a program. */
 /* A host takes 30 % of each core's time: in stops, too, and beside a timer. */
 static void test_stolen_time(void **state)
 {
@@ -459,6 +458,7 @@ static void test_stolen_time(void **state)
 	}
 }
 
+/* Of each configuration its own neighbours, and a copy has all of a program. */
 static void test_neighbours(void **state)
 {
 	struct sim_program *p = model("pingpong"), *beside, *copy;

@@ -200,7 +200,7 @@ int end_to_end_run(struct experiment *x, struct error *err)
 		return ret == -EINTR ? 0 : ret;
 	experiment_choose_period(
 		x, &(struct happened){ &a, &b, wall_s, 0, targets_seen(&s->opt, s->engine) });
-	ret = lease_start(s->engine, &s->lease, err);
+	ret = lease_start(s->engine, &s->cores, &s->lease, err);
 	for (uint32_t done = 0, looked = 1; !ret && !session_over(s); done++) {
 		struct plan_window what;
 		enum plan_answer answer;

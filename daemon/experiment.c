@@ -166,7 +166,7 @@ int experiment_run(struct experiment *x, struct error *err)
 	if (ret)
 		return 0; /* the run is over */
 	if (!s->lease)
-		ret = lease_start(s->engine, &s->lease, err);
+		ret = lease_start(s->engine, &s->cores, &s->lease, err);
 
 	trials_interrupt(x->trials);
 	while (!ret) {

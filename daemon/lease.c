@@ -7,9 +7,22 @@
 #include <stdatomic.h>
 #include <time.h>
 
+/* Of a thread's core a host may take, for milliseconds, what the lease has left. */
+#define THREADS 2
+
+struct lease;
+struct renewer {
+	struct lease *lease;
+	pthread_t thread;
+	int core; /* index in lease.cores */
+	uint64_t first_ns;
+};
+
 struct lease {
 	struct engine *engine;
-	pthread_t thread;
+	const struct cores *cores;
+	struct renewer renewer[THREADS];
+	int n;
 	atomic_bool stop;
 	atomic_uint_fast64_t beat_ns;	 /* when the main thread was last seen at work */
 	atomic_uint_fast64_t renewed_ns; /* when the lease was last renewed */
@@ -23,51 +36,73 @@ static uint64_t without_lease(uint64_t renewed_ns, uint64_t now)
 
 static void renew(struct lease *l)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = clock_now_ns(), last;
 
 	if (now > l->beat_ns + LEASE_PATIENCE_MS * NSEC_PER_MSEC)
 		return;
 	engine_renew_lease(l->engine);
-	l->lapsed_ns += without_lease(l->renewed_ns, now);
-	l->renewed_ns = now;
+	last = atomic_exchange(&l->renewed_ns, now);
+	l->lapsed_ns += without_lease(last, now);
+}
+
+/*
+ * Above whoever may take a core for longer than the lease lasts: it is for microseconds, and where
+ * it comes late the windows are lost in which that happened, and only those.
+ */
+static void be_urgent(void)
+{
+	struct sched_param rt = { .sched_priority = sched_get_priority_max(SCHED_FIFO) - 1 };
+
+	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &rt))
+		log_info("no real-time priority for the lease: stops may pause under load");
 }
 
 static void *lease_main(void *arg)
 {
-	struct sched_param rt = { .sched_priority = 1 };
-	struct lease *l = arg;
-	struct timespec next;
+	const struct renewer *r = arg;
+	struct lease *l = r->lease;
+	uint64_t next = r->first_ns;
 
 	pthread_setname_np(pthread_self(), "scozd/lease");
-	/* On a busy machine an ordinary thread may wait longer than the lease lasts. */
-	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &rt))
-		log_info("no real-time priority for the lease: stops may pause under load");
+	cores_bind_thread(l->cores, r->core);
+	be_urgent();
 	privileges_keep(PRIVILEGE(CAP_BPF));
-	clock_gettime(CLOCK_MONOTONIC, &next);
 	while (!l->stop) {
+		struct timespec until = { .tv_sec = next / NSEC_PER_SEC,
+					  .tv_nsec = next % NSEC_PER_SEC };
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 		renew(l);
-		next.tv_nsec += ENGINE_LEASE_RENEW_NS;
-		if (next.tv_nsec >= (long)NSEC_PER_SEC) {
-			next.tv_nsec -= NSEC_PER_SEC;
-			next.tv_sec++;
-		}
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+		next += l->n * ENGINE_LEASE_RENEW_NS;
+		if (next < clock_now_ns()) /* it was stopped: what it missed is over */
+			next = clock_now_ns();
 	}
 	return NULL;
 }
 
-int lease_start(struct engine *e, struct lease **ret, struct error *err)
+int lease_start(struct engine *e, const struct cores *cores, struct lease **ret, struct error *err)
 {
 	struct lease *l = xcalloc(1, sizeof(*l));
-	int r;
+	uint64_t now = clock_now_ns();
 
 	l->engine = e;
-	l->beat_ns = l->renewed_ns = clock_now_ns();
+	l->cores = cores;
+	l->beat_ns = l->renewed_ns = now;
 	engine_renew_lease(e);
-	r = pthread_create(&l->thread, NULL, lease_main, l);
-	if (r) {
-		free(l);
-		return error_set(err, r, "starting a thread: %s", strerror(r));
+	l->n = cores->n < THREADS ? cores->n : THREADS;
+	for (int i = 0; i < l->n; i++) {
+		struct renewer *r = &l->renewer[i];
+		int failed;
+
+		*r = (struct renewer){ .lease = l,
+				       .core = i * cores->n / l->n,
+				       .first_ns = now + i * ENGINE_LEASE_RENEW_NS };
+		failed = pthread_create(&r->thread, NULL, lease_main, r);
+		if (failed) {
+			l->n = i;
+			lease_stop(l);
+			return error_set(err, failed, "starting a thread: %s", strerror(failed));
+		}
 	}
 	*ret = l;
 	return 0;
@@ -78,7 +113,8 @@ void lease_stop(struct lease *l)
 	if (!l)
 		return;
 	l->stop = true;
-	pthread_join(l->thread, NULL);
+	for (int i = 0; i < l->n; i++)
+		pthread_join(l->renewer[i].thread, NULL);
 	free(l);
 }
 

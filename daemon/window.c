@@ -279,8 +279,11 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	w->ticks = b->ticks - a->ticks;
 	if (speeds > watch->speeds)
 		w->work_ns = (double)(speed_sum - watch->speed_sum) / (speeds - watch->speeds);
-	if (window_is_treated(w) &&
-	    lease_lapsed_ns(s->lease) - watch->lapsed_ns > MAX_LAPSED * w->wall_s * 1e9)
+	/*
+	 * Windows without a speedup as well: whatever keeps the lease from being renewed keeps the
+	 * program from its work, and what is compared must be alike.
+	 */
+	if (lease_lapsed_ns(s->lease) - watch->lapsed_ns > MAX_LAPSED * w->wall_s * 1e9)
 		window_discard(w, DISCARD_STALLED);
 	window_discard(w, disturbance(a, b, session_lost(s) != watch->lost));
 	if (window_is_treated(w) && w->waits_sped &&

@@ -13,6 +13,10 @@
  *           of its run time that hit the target: a tick that meets a stranger counts as a hit of
  *           f times its weight. The core absorbs that as it does a hit, the task by waiting. With
  *           several in the queue f is their mean.
+ *   taken   If a stranger has taken the core from a task that still queues there, f is 1 or 0:
+ *           was it in the target? The stranger makes that stretch longer as a host would, and it
+ *           is that stretch, perhaps under a lock, that others wait for; the rest of the queue
+ *           would wait for it anyway.
  *   spare   Strangers are not stopped, and their core owes nothing while they run: they take what
  *           they need by the clock, which goes on while others stand still, and to stop them only
  *           makes those who queue behind them wait for longer.
@@ -35,6 +39,8 @@
 #define SCOZ_SHARE_MEMORY 50000000ULL
 /* What the core says weighs as much as this of a task's own run time, ns. */
 #define SCOZ_SHARE_BORROW 2000000ULL
+/* More than that nobody queues behind strangers, ns. */
+#define SCOZ_SHARE_LONGEST 1000000000ULL
 /* One task in core_use.wanted; below it, the sum of f. */
 #define SCOZ_SHARE_TASK (1LL << 32)
 
@@ -49,17 +55,23 @@ struct scoz_core_use {
 	struct scoz_share share; /* of the profiled tasks that ran here */
 	__s64 wanted;		 /* SCOZ_SHARE_TASK + f for each in the queue; changed atomically */
 	__u64 since;		 /* when the last profiled task left; of no use after idling */
-	__u32 stranger;		 /* one is running */
-	__u32 idled;		 /* since then */
+	__u64 began;	/* to run strangers, who run still, and came by themselves; 0: none does */
+	__u64 taken;	/* from whom, and its f, by the stranger that runs; 0: nobody */
+	__u32 stranger; /* one is running */
+	__u32 idled;	/* since then */
 };
+
+enum scoz_use_met { SCOZ_USE_UNMET, SCOZ_USE_OUTSIDE, SCOZ_USE_INSIDE };
 
 /* A task; zero-initialised is valid. */
 struct scoz_task_use {
 	struct scoz_share share;
-	__u32 cpu; /* it ran there last, so it is taken to queue there */
-	__u32 pad;
+	__u32 cpu;   /* it ran there last, so it is taken to queue there */
+	__u32 met;   /* what the last tick met it in since it was switched in: enum scoz_use_met */
 	__s64 wants; /* its part in core_use.wanted of that core; 0: it does not queue */
 	__s64 delay; /* G when it began to */
+	__u64 since; /* it fell asleep; 0: it has not since it ran */
+	__s64 absorbed; /* what it had absorbed then */
 };
 
 static __always_inline void scoz_share_note(struct scoz_share *s, __u64 weight, __u32 hit)
@@ -79,25 +91,34 @@ static __always_inline void scoz_use_tick(struct scoz_core_use *u, struct scoz_t
 {
 	scoz_share_note(&u->share, weight, hit);
 	scoz_share_note(&t->share, weight, hit);
+	t->met = hit ? SCOZ_USE_INSIDE : SCOZ_USE_OUTSIDE;
 }
 
 /* What a tick of @weight that met a stranger counts as a hit. */
 static __always_inline __u64 scoz_use_weight(const struct scoz_core_use *u, __u64 weight)
 {
 	__s64 wanted = u->wanted;
-	__u64 tasks = wanted / SCOZ_SHARE_TASK;
+	__u64 tasks = (__u64)wanted / SCOZ_SHARE_TASK, f = (__u32)wanted;
 
-	return wanted > 0 && tasks ? (weight * (__u32)wanted >> SCOZ_SHARE_SHIFT) / tasks : 0;
+	if (wanted <= 0 || !tasks)
+		return 0;
+	if (u->taken)
+		f = ((__u32)u->taken - 1) * tasks;
+	return (weight * f >> SCOZ_SHARE_SHIFT) / tasks;
 }
 
-/* A hit that stands for a wait: as scoz_hit(), but no sample of the target. */
-static __always_inline __s64 scoz_use_hit(struct scoz_core *c, __u64 weight, __u32 speedup)
+/* @d is inserted for a wait: as by a hit, but it is no sample of the target. */
+static __always_inline __s64 scoz_use_insert(struct scoz_core *c, __s64 d)
 {
-	__s64 d = scoz_lump(weight, speedup);
-
 	c->absorbed += d;
 	c->own += d;
 	return d;
+}
+
+/* A hit that stands for a wait. */
+static __always_inline __s64 scoz_use_hit(struct scoz_core *c, __u64 weight, __u32 speedup)
+{
+	return scoz_use_insert(c, scoz_lump(weight, speedup));
 }
 
 /*
@@ -117,6 +138,27 @@ static __always_inline __s64 scoz_use_queue(const struct scoz_core_use *u, struc
 	t->delay = delay;
 	t->wants = SCOZ_SHARE_TASK + (ran ? (hit << SCOZ_SHARE_SHIFT) / ran : 0);
 	return t->wants;
+}
+
+/*
+ * @t, named @who, which is in the target (@met) as far as is known, has lost its core @u, and
+ * queues: after scoz_use_queue().
+ */
+static __always_inline void scoz_use_taken(struct scoz_core_use *u, const struct scoz_task_use *t,
+					   __u32 who, __u32 met)
+{
+	__u32 f = met == SCOZ_USE_UNMET	   ? (__u32)t->wants
+		  : met == SCOZ_USE_INSIDE ? SCOZ_SHARE_ONE
+					   : 0;
+
+	u->taken = t->wants ? (__u64)who << 32 | (f + 1) : 0;
+}
+
+/* @who runs, or is gone: it no longer queues for core @u. */
+static __always_inline void scoz_use_given_back(struct scoz_core_use *u, __u32 who)
+{
+	if (u->taken >> 32 == who)
+		u->taken = 0;
 }
 
 /*
@@ -149,8 +191,46 @@ static __always_inline __s64 scoz_use_run(struct scoz_task_use *t, __u32 cpu)
 	__s64 wanted = t->wants;
 
 	t->wants = 0;
+	t->since = 0;
+	t->met = SCOZ_USE_UNMET;
 	t->cpu = cpu;
 	return wanted;
+}
+
+/* @t, which had absorbed @absorbed, falls asleep. */
+static __always_inline void scoz_use_sleeps(struct scoz_task_use *t, __s64 absorbed, __u64 now)
+{
+	t->since = now;
+	t->absorbed = absorbed;
+}
+
+/*
+ * @t, which was woken at @woken, is about to run on @u: how long has it queued behind strangers who
+ * came while it waited? Without what "wait" has counted.
+ */
+static __always_inline __u64 scoz_use_behind(const struct scoz_core_use *u,
+					     const struct scoz_task_use *t, __u64 woken, __u64 now)
+{
+	__u64 f = scoz_min((__u32)t->wants, SCOZ_SHARE_ONE);
+
+	if (!t->since || u->began <= t->since || u->began >= woken || now <= woken)
+		return 0;
+	return ((__u64)scoz_min(now - woken, SCOZ_SHARE_LONGEST) >> SCOZ_SHARE_SHIFT) *
+	       (SCOZ_SHARE_ONE - f);
+}
+
+/* What of that, @behind, fell to the part of the wait that @t, now at @absorbed, has absorbed. */
+static __always_inline __s64 scoz_use_spared(const struct scoz_task_use *t, __s64 absorbed,
+					     __u64 woken, __u64 behind)
+{
+	__s64 gained = absorbed - t->absorbed;
+	__u64 length = woken - t->since;
+
+	if (!behind || gained <= 0)
+		return 0;
+	return (__u64)gained >= length ? behind
+				       : behind * (((__u64)gained << SCOZ_SHARE_SHIFT) / length) >>
+						 SCOZ_SHARE_SHIFT;
 }
 
 /* Who leaves the core, and who comes. */
@@ -163,14 +243,19 @@ static __always_inline void scoz_use_out(struct scoz_core_use *u, __u32 stranger
 	}
 }
 
-static __always_inline void scoz_use_in(struct scoz_core_use *u, __u32 stranger)
+static __always_inline void scoz_use_in(struct scoz_core_use *u, __u32 stranger, __u64 now)
 {
 	u->stranger = stranger;
+	if (!stranger)
+		u->taken = u->began = 0;
+	else if (!u->began && (u->idled || u->taken)) /* else it has queued there */
+		u->began = now;
 }
 
 static __always_inline void scoz_use_idle(struct scoz_core_use *u)
 {
 	u->idled = 1;
+	u->taken = u->began = 0;
 }
 
 /*

@@ -33,6 +33,7 @@ void sim_options_default(struct sim_options *o)
 		.weather = { .common = 0.5 },
 		.charge_stops = true,
 		.share = true,
+		.taken = true,
 		.spread = true,
 		.waits = true,
 		.devices = true,
@@ -325,6 +326,16 @@ static void stop_end(struct sim *s, int c, uint32_t version)
 		operations_run(s, c);
 	else
 		core_resume(s, c);
+}
+
+void core_hurry(struct sim *s, int c)
+{
+	struct core *k = &s->core[c];
+
+	if (!k->stop)
+		return;
+	k->stop_limit = s->now;
+	event_add(&s->events, s->now, EV_STOP_END, c, ++k->stop_version);
 }
 
 /* G has shrunk: whoever stands still notices by itself. */

@@ -8,7 +8,7 @@
  * What is modelled: run queues with time slices, fair order and wake-up preemption, placement on
  * idle cores, balancing, latency of wake-ups, ticks with jitter and a cost, stops bounded in
  * length and share, devices that keep real time while cores stand still, hosts that take cores away
- * and change their speed (weather.c). What is not: caches, SMT, priorities.
+ * and change their speed, real-time tasks (weather.c). What is not: caches, SMT, other priorities.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
@@ -33,6 +33,8 @@ struct sim_weather {
 #define WEATHER_BURST_MAX (50 * SIM_MS)
 #define WEATHER_SPELL_MIN (10 * SIM_MS)
 #define WEATHER_SPELL_MAX (10 * SIM_S)
+/* On each core real-time tasks that take @share of it in bursts, @common of them on all at once. */
+void weather_add_hogs(struct sim_program *p, double share, double common);
 
 struct sim_options {
 	enum scoz_model model;
@@ -60,6 +62,7 @@ struct sim_options {
 	bool slice_credit; /* what a hit saves comes off the slice and the fair share */
 	bool charge_stops; /* stops count as run time of the task they hit */
 	bool exclude;	   /* core model: cores with debt take no tasks */
+	bool taken;	   /* share.h, "taken" */
 	bool share;	   /* the rules of account/share.h */
 	bool waits;	   /* waits are hits (account/wait.h) */
 	bool devices;	   /* devices have accounts (the same) */

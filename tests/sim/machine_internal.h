@@ -40,7 +40,7 @@ struct task {
 	bool counted;  /* among the external waiters */
 	bool granted;  /* what it spins for has come */
 	uint32_t version;
-	int64_t next_period;
+	int64_t next_period; /* OP_BURST: when its burst is over */
 	/* OP_ARM: a timer of its own */
 	bool armed, fired;
 	int64_t armed_account;
@@ -185,6 +185,8 @@ void core_resume(struct sim *s, int c);
 void core_crowded(struct sim *s, int c);
 /* The running task gives up the core: it blocks, is preempted or ends. */
 void core_switch_out(struct sim *s, int c, bool blocks);
+/* A stop that is under way ends: a real-time task wants to run. */
+void core_hurry(struct sim *s, int c);
 /* Pays what is owed; true when the core now stands still. */
 bool core_pay(struct sim *s, int c, enum stop_kind kind);
 
@@ -195,6 +197,9 @@ void weather_burst(struct sim *s, int c, bool over);
 /* Does the host still have the idle core that has something to do now? */
 bool weather_late(struct sim *s, int c);
 void weather_spell(struct sim *s, int c);
+/* The length of a burst, and of the pause before it. */
+int64_t weather_length(uint64_t *rng);
+int64_t weather_pause(uint64_t *rng, double mean);
 /* How much work the core does in a ns. */
 double core_pace(const struct sim *s, int c);
 

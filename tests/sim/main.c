@@ -27,7 +27,7 @@ static const char usage[] =
 	"              [batch=N] [engine=bpf|kernel] [cost=NS] [latency=NS] [seed=N]\n"
 	"              [steal=PCT] [idle-too] [late=PCT] [jump=FACTOR] [common=PCT] "
 	"[heartbeat=MS]\n"
-	"              [strangers] [foul] [no-waits] [no-devices] [no-servers]\n"
+	"              [hogs=PCT] [strangers] [foul] [no-waits] [no-devices] [no-servers]\n"
 	"              [no-exchange] [no-spread] [seen] [max-stop=USEC]\n"
 	"              [irregular=PCT] [nominal=USEC]\n"
 	"  -s PCT,...  speedups (25,50,100)\n"

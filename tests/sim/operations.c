@@ -221,6 +221,33 @@ static enum outcome do_sleep(struct sim *s, int c, const struct sim_op *op)
 	return BLOCKED;
 }
 
+static enum outcome do_burst(struct sim *s, int c, const struct sim_op *op)
+{
+	int self = s->core[c].cur;
+	struct task *t = &s->task[self];
+	int64_t begin, length;
+
+	if (t->step == STEP_BEGIN) {
+		if (!t->next_period)
+			t->rng = rng_seed(s->o.seed, 60000 + op->object);
+		begin = t->next_period + weather_pause(&t->rng, op->ns);
+		length = weather_length(&t->rng);
+		t->next_period = begin + length;
+		t->step = STEP_WAITING;
+		if (begin > s->now) {
+			event_add(&s->events, begin, EV_TIMER, self, 0);
+			task_block(s, c);
+			return BLOCKED;
+		}
+	}
+	t->rem = t->step == STEP_WAITING ? t->next_period - s->now : 0;
+	t->step = STEP_DONE;
+	if (t->rem > 0)
+		return STAY;
+	t->rem = 0;
+	return GO_ON;
+}
+
 static enum outcome do_await(struct sim *s, int c)
 {
 	struct task *t = &s->task[s->core[c].cur];
@@ -358,7 +385,7 @@ static enum outcome step(struct sim *s, int c)
 {
 	struct task *t = &s->task[s->core[c].cur];
 	const struct sim_op *op = &t->spec->op[t->pc];
-	struct object *o = &s->object[op->object];
+	struct object *o = op->object >= 0 && op->kind != OP_BURST ? &s->object[op->object] : NULL;
 
 	switch (op->kind) {
 	case OP_COMPUTE:
@@ -403,6 +430,8 @@ static enum outcome step(struct sim *s, int c)
 		return GO_ON;
 	case OP_AWAIT:
 		return do_await(s, c);
+	case OP_BURST:
+		return do_burst(s, c, op);
 	case OP_IO:
 		return do_io(s, c, op);
 	case OP_SPAWN:

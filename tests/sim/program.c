@@ -32,6 +32,7 @@ struct sim_program *program_copy(const struct sim_program *p)
 		program_task(q);
 		q->task[i].dormant = p->task[i].dormant;
 		q->task[i].pinned = p->task[i].pinned;
+		q->task[i].urgent = p->task[i].urgent;
 		q->task[i].stranger = p->task[i].stranger;
 		q->task[i].kernel = p->task[i].kernel;
 		for (int k = 0; k < p->task[i].n; k++) {
@@ -164,6 +165,7 @@ void program_print(const struct sim_program *p)
 		[OP_IO] = "io",
 		[OP_SPAWN] = "spawn",
 		[OP_JOIN] = "join",
+		[OP_BURST] = "burst",
 		[OP_REQUEST] = "request",
 		[OP_TAKE] = "take",
 		[OP_ANSWER] = "answer",

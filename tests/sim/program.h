@@ -36,6 +36,9 @@ enum sim_op_kind {
 	OP_IO,	  /* ns of a device that serves object.size requests at a time */
 	OP_SPAWN, /* makes a task that runs program.tasks[object] once */
 	OP_JOIN,  /* waits for the oldest task spawned and not joined */
+	/* A pause of ns on average, then works until its burst is over by the clock; alike for all
+	   that have the same object, which is only a number. */
+	OP_BURST,
 	/* As fsync does with a journal's thread: */
 	OP_REQUEST, /* asks for what a thread of the kernel does, and waits until it has */
 	OP_TAKE,    /* that thread: takes all who have asked; waits until there is somebody */
@@ -59,6 +62,7 @@ struct sim_task {
 	bool dormant;  /* runs only when spawned */
 	int pinned;    /* core, -1: any */
 	bool stranger; /* no part of what is profiled */
+	bool urgent;   /* real-time: runs as soon as it can, and until it sleeps */
 	bool kernel;   /* a thread of the kernel, which works for others */
 };
 

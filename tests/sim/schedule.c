@@ -78,13 +78,21 @@ static int dequeue(struct sim *s, int c, int i)
 	return t;
 }
 
+/* Is @a rather to run than @b? */
+static bool before(const struct task *a, const struct task *b)
+{
+	if (a->spec->urgent || b->spec->urgent)
+		return a->spec->urgent && !b->spec->urgent;
+	return a->fair < b->fair;
+}
+
 static int fairest(const struct sim *s, int c)
 {
 	const struct list *l = &s->core[c].ready;
 	int best = 0;
 
 	for (int i = 1; i < l->n; i++) {
-		if (s->task[l->v[i]].fair < s->task[l->v[best]].fair)
+		if (before(&s->task[l->v[i]], &s->task[l->v[best]]))
 			best = i;
 	}
 	return best;
@@ -145,7 +153,17 @@ static void switch_in(struct sim *s, int c, int t)
 	struct core *k = &s->core[c];
 	struct task *x = &s->task[t];
 	struct scoz_arrival arrival;
+	int64_t spared = 0;
 
+	if (s->o.taken && s->speedup && !is_apart(s, x) && !is_sink(s, x)) {
+		uint64_t behind = scoz_use_behind(&k->use, &x->use, x->account.since, s->now);
+
+		spared = scoz_use_spared(&x->use, x->account.absorbed, x->account.since, behind);
+		if (x->waited_in_target) {
+			x->wait_hit += scoz_wait_inserts(behind, s->speedup);
+			x->wait_limit += behind;
+		}
+	}
 	if (!is_apart(s, x)) {
 		int from = x->use.cpu;
 
@@ -153,15 +171,16 @@ static void switch_in(struct sim *s, int c, int t)
 			x->account.since += scoz_use_kept(
 				&k->use, &x->use, s->now - x->account.since, s->delay, s->now);
 		s->core[from].use.wanted -= scoz_use_run(&x->use, c);
+		scoz_use_given_back(&s->core[from].use, t + 1);
 	}
-	scoz_use_in(&k->use, is_apart(s, x));
+	scoz_use_in(&k->use, is_apart(s, x), s->now);
 	k->cur = t;
 	trace_enters(s, c);
 	k->ran = 0;
 	k->resched = false;
 	k->segment++;
 	x->state = TASK_RUNNING;
-	if (x->fair > k->fair_floor)
+	if (x->fair > k->fair_floor && !x->spec->urgent)
 		k->fair_floor = x->fair;
 	scoz_run_begin(&k->account, s->now);
 	if (k->account.idle)
@@ -178,6 +197,10 @@ static void switch_in(struct sim *s, int c, int t)
 	} else {
 		scoz_switch_in(&k->account, is_server(s, x) ? NULL : &x->account, s->delay, s->now,
 			       s->o.model);
+	}
+	if (spared) {
+		s->shared += scoz_use_insert(&k->account, spared);
+		insert_delay(s, spared);
 	}
 	k->segment_began = s->now;
 	event_add(&s->events, s->now + s->o.slice, EV_SLICE, c, ++k->slice);
@@ -232,6 +255,19 @@ void schedule_next(struct sim *s, int c)
 	switch_in(s, c, dequeue(s, c, fairest(s, c)));
 }
 
+/* Task @t has lost core @c to another one. */
+static void taken(struct sim *s, int c, int t)
+{
+	struct task *x = &s->task[t];
+	uint32_t met = x->use.met;
+
+	if (is_apart(s, x) || !s->o.taken)
+		return;
+	if (s->o.seen)
+		met = x->spread.inside ? SCOZ_USE_INSIDE : SCOZ_USE_OUTSIDE;
+	scoz_use_taken(&s->core[c].use, &x->use, t + 1, met);
+}
+
 static void preempt(struct sim *s, int c)
 {
 	struct core *k = &s->core[c];
@@ -242,6 +278,7 @@ static void preempt(struct sim *s, int c)
 	core_switch_out(s, c, false);
 	k->cur = NOBODY;
 	enqueue(s, t, c);
+	taken(s, c, t);
 	schedule_next(s, c);
 }
 
@@ -250,7 +287,7 @@ bool schedule_preempt(struct sim *s, int c)
 	struct core *k = &s->core[c];
 
 	k->resched = false;
-	if (!k->ready.n || s->task[k->ready.v[fairest(s, c)]].fair >= s->task[k->cur].fair)
+	if (!k->ready.n || !before(&s->task[k->ready.v[fairest(s, c)]], &s->task[k->cur]))
 		return false;
 	preempt(s, c);
 	return true;
@@ -275,6 +312,19 @@ void schedule_slice(struct sim *s, int c)
 		core_resume(s, c);
 }
 
+/* Idle cores help themselves as they become idle, not afterwards. */
+static void move(struct sim *s, int t, int c)
+{
+	struct core *k = &s->core[c];
+
+	if (core_is_idle(s, c)) {
+		k->waking = true;
+		s->n_idle--;
+		event_add(&s->events, s->now + s->o.wake_latency, EV_RUN, c, 0);
+	}
+	enqueue(s, t, c);
+}
+
 void schedule_balance(struct sim *s)
 {
 	int most = 0, least = 0;
@@ -287,11 +337,11 @@ void schedule_balance(struct sim *s)
 		if (load(s, c) < load(s, least))
 			least = c;
 	}
-	if (load(s, most) - load(s, least) < 2 || !eligible(s, least) || core_is_idle(s, least))
-		return; /* idle cores help themselves */
+	if (load(s, most) - load(s, least) < 2 || !eligible(s, least))
+		return;
 	for (int i = 0; i < s->core[most].ready.n; i++) {
 		if (s->task[s->core[most].ready.v[i]].spec->pinned < 0) {
-			enqueue(s, dequeue(s, most, i), least);
+			move(s, dequeue(s, most, i), least);
 			return;
 		}
 	}
@@ -306,6 +356,7 @@ void task_block(struct sim *s, int c)
 	trace_leaves(s, c, TRACE_BLOCKED);
 	core_switch_out(s, c, true);
 	t->state = TASK_BLOCKED;
+	scoz_use_sleeps(&t->use, t->account.absorbed, s->now);
 	if (t->external && !t->spec->kernel && !t->counted && !is_sink(s, t)) {
 		t->counted = true;
 		s->external_waiters++;
@@ -329,7 +380,12 @@ static void make_ready(struct sim *s, int t, int waker, int core)
 		event_add(&s->events, s->now + s->o.wake_latency, EV_RUN, c, 0);
 		return;
 	}
-	if (k->cur == NOBODY || s->task[k->cur].fair - s->task[t].fair < WAKE_UP_GRANULARITY)
+	if (k->cur == NOBODY)
+		return;
+	if (s->task[t].spec->urgent)
+		core_hurry(s, c);
+	else if (s->task[k->cur].spec->urgent ||
+		 s->task[k->cur].fair - s->task[t].fair < WAKE_UP_GRANULARITY)
 		return;
 	/* Not now: the waker is in the middle of an operation, perhaps on this very core. */
 	k->resched = true;

@@ -47,6 +47,8 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.weather.jump = atof(word + 5);
 	else if (!strncmp(word, "heartbeat=", 10))
 		c->heartbeat = atof(word + 10) * SIM_MS;
+	else if (!strncmp(word, "hogs=", 5))
+		c->hogs = atof(word + 5) / 100;
 	else if (!strcmp(word, "strangers"))
 		c->strangers = true;
 	else if (!strncmp(word, "common=", 7))
@@ -67,6 +69,8 @@ static bool parse_word(const char *word, struct sim_config *c)
 		c->o.slice_credit = true;
 	else if (!strcmp(word, "no-share"))
 		c->o.share = false;
+	else if (!strcmp(word, "no-taken"))
+		c->o.taken = false;
 	else if (!strcmp(word, "no-spread"))
 		c->o.spread = false;
 	else if (!strcmp(word, "seen"))
@@ -124,6 +128,8 @@ struct sim_program *study_beside(const struct sim_program *program, const struct
 		program_op(p, t, OP_SLEEP, c->heartbeat, 0, SIM_REST);
 		program_op(p, t, OP_COMPUTE, 10 * SIM_US, 0, SIM_REST);
 	}
+	if (c->hogs > 0)
+		weather_add_hogs(p, c->hogs, c->o.weather.common);
 	for (int i = 0; c->strangers && i < (int)ARRAY_SIZE(stranger); i++)
 		program_add_strangers(p, 1, stranger[i].work, stranger[i].sleep);
 	return p;

@@ -15,14 +15,15 @@ struct sim_config {
 	struct sim_options o;
 	bool auto_period;  /* by the rule of lib/plan/period.h */
 	int64_t heartbeat; /* a timer thread beside the program wakes as often, ns; 0: none */
+	double hogs;	   /* of each core is taken by real-time tasks */
 	bool strangers;	   /* tasks beside the program take a core now and then */
 };
 /*
  * Words separated by spaces: wait or core; period=USEC or period=auto; batch=N; engine=bpf or
  * engine=kernel (holds back, credits slices, interrupts others); cost=NS; seed=N; weather:
  * no-waits, no-devices, no-servers, no-exchange: without what account/wait.h says; max-stop=USEC;
- * steal=PCT, jump=FACTOR, common=PCT, heartbeat=MS, strangers; foul: steal=30 jump=2 cost=20000.
- * False: unknown.
+ * steal=PCT, jump=FACTOR, common=PCT, heartbeat=MS, hogs=PCT, strangers; foul: steal=30 jump=2
+ * cost=20000. False: unknown.
  */
 bool config_parse(const char *text, struct sim_config *ret);
 /* A copy with the tasks beside it that the configuration asks for. */

@@ -53,9 +53,19 @@ static void burst_begin(struct sim *s, int c, int64_t length)
 	event_add(&s->events, s->now + length, EV_BURST, c, true);
 }
 
-static int64_t burst_length(struct core *k)
+int64_t weather_length(uint64_t *rng)
 {
-	return log_uniform(&k->weather_rng, WEATHER_BURST_MIN, WEATHER_BURST_MAX);
+	return log_uniform(rng, WEATHER_BURST_MIN, WEATHER_BURST_MAX);
+}
+
+int64_t weather_pause(uint64_t *rng, double mean)
+{
+	return -mean * log(rng_uniform(rng) + 1e-12);
+}
+
+static double mean_pause(double share)
+{
+	return log_uniform_mean(WEATHER_BURST_MIN, WEATHER_BURST_MAX) * (1 - share) / share;
 }
 
 bool weather_late(struct sim *s, int c)
@@ -67,19 +77,16 @@ bool weather_late(struct sim *s, int c)
 	k->late = !k->late && s->o.weather.late > 0 &&
 		  rng_uniform(&k->weather_rng) < s->o.weather.late;
 	if (k->late)
-		burst_begin(s, c, burst_length(k));
+		burst_begin(s, c, weather_length(&k->weather_rng));
 	return k->late;
 }
 
 static void next_burst(struct sim *s, int c)
 {
 	struct core *k = &s->core[c];
-	double mean = log_uniform_mean(WEATHER_BURST_MIN, WEATHER_BURST_MAX);
-	double share = s->o.weather.stolen;
-	double pause = mean * (1 - share) / share;
+	int64_t pause = weather_pause(&k->weather_rng, mean_pause(s->o.weather.stolen));
 
-	event_add(&s->events, s->now - pause * log(rng_uniform(&k->weather_rng) + 1e-12), EV_BURST,
-		  c, 0);
+	event_add(&s->events, s->now + pause, EV_BURST, c, 0);
 }
 
 void weather_burst(struct sim *s, int c, bool over)
@@ -92,7 +99,7 @@ void weather_burst(struct sim *s, int c, bool over)
 		set_burst(s, c, 0);
 		return;
 	}
-	length = burst_length(k);
+	length = weather_length(&k->weather_rng);
 	common = rng_uniform(&k->weather_rng) < s->o.weather.common;
 	/* What is common comes from the first core. */
 	for (int i = 0; common && c == 0 && i < s->n_cores; i++)
@@ -135,5 +142,24 @@ void weather_begin(struct sim *s)
 			next_burst(s, c);
 		if (s->o.weather.jump > 1)
 			weather_spell(s, c);
+	}
+}
+
+static void add_hog(struct sim_program *p, int core, int stream, double share)
+{
+	int t = program_task(p);
+
+	p->task[t].stranger = p->task[t].urgent = true;
+	p->task[t].pinned = core;
+	program_op(p, t, OP_BURST, mean_pause(share), stream, SIM_REST);
+}
+
+void weather_add_hogs(struct sim_program *p, double share, double common)
+{
+	for (int c = 0; c < p->cores; c++) {
+		if (common < 1)
+			add_hog(p, c, c + 1, share * (1 - common));
+		if (common > 0)
+			add_hog(p, c, 0, share * common);
 	}
 }

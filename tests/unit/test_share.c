@@ -61,6 +61,107 @@ static void test_a_new_task_borrows_from_its_core(void **state)
 	assert_in_range(scoz_use_weight(&u, MS), MS / 2 - MS / 100, MS / 2 + MS / 100);
 }
 
+/* Of two that queue, the one that a stranger has taken the core from says what it makes longer. */
+static void test_a_core_that_was_taken_goes_by_whom_from(void **state)
+{
+	struct scoz_core_use u = {};
+	struct scoz_task_use first = {}, second = {};
+
+	(void)state;
+	ticks(&u, &first, 6, 6);
+	ticks(&u, &second, 0, 6);
+	u.wanted += scoz_use_queue(&u, &second, 0);
+	u.wanted += scoz_use_queue(&u, &first, 0);
+	scoz_use_taken(&u, &first, 7, SCOZ_USE_INSIDE);
+	scoz_use_in(&u, 1, MS);
+	assert_int_equal(scoz_use_weight(&u, MS), MS);
+	scoz_use_out(&u, 1, 2 * MS);
+	scoz_use_in(&u, 1, 2 * MS); /* another stranger: no difference */
+	assert_int_equal(scoz_use_weight(&u, MS), MS);
+	scoz_use_taken(&u, &first, 7, SCOZ_USE_OUTSIDE);
+	assert_int_equal(scoz_use_weight(&u, MS), 0);
+	scoz_use_taken(&u, &first, 7, SCOZ_USE_UNMET); /* by its share, 18 of 38 */
+	assert_in_range(scoz_use_weight(&u, MS), MS * 4 / 10, MS / 2);
+
+	scoz_use_taken(&u, &first, 7, SCOZ_USE_INSIDE);
+	scoz_use_given_back(&u, 8);
+	assert_int_equal(scoz_use_weight(&u, MS), MS);
+	u.wanted -= scoz_use_run(&first, 1); /* elsewhere; the other one still queues */
+	scoz_use_given_back(&u, 7);
+	assert_in_range(scoz_use_weight(&u, MS), 1, MS / 4);
+}
+
+static void test_whoever_runs_again_was_taken_from_before(void **state)
+{
+	struct scoz_core_use u = {};
+	struct scoz_task_use first = {}, second = {};
+
+	(void)state;
+	ticks(&u, &second, 0, 6);
+	ticks(&u, &first, 6, 0);
+	assert_int_equal(first.met, SCOZ_USE_INSIDE);
+	u.wanted += scoz_use_queue(&u, &first, 0);
+	scoz_use_taken(&u, &first, 7, first.met);
+	scoz_use_in(&u, 1, MS);
+	u.wanted -= scoz_use_run(&first, 0);
+	assert_int_equal(first.met, SCOZ_USE_UNMET);
+	scoz_use_in(&u, 0, 2 * MS);
+	assert_int_equal(u.taken, 0);
+	/* A task that does not queue, of nobody's interest. */
+	scoz_use_taken(&u, &first, 7, SCOZ_USE_INSIDE);
+	assert_int_equal(u.taken, 0);
+	u.wanted += scoz_use_queue(&u, &first, 0);
+	scoz_use_taken(&u, &first, 7, SCOZ_USE_INSIDE);
+	scoz_use_idle(&u);
+	assert_int_equal(u.taken, 0);
+}
+
+/* Who sleeps from 10 to 14 ms and runs at 20 ms. */
+static void test_strangers_who_came_during_a_wait(void **state)
+{
+	struct scoz_core_use u = { .idled = 1 };
+	struct scoz_task_use t = {};
+
+	(void)state;
+	scoz_use_sleeps(&t, 0, 10 * MS);
+	assert_int_equal(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 0);
+	scoz_use_in(&u, 1, 9 * MS); /* it was there already */
+	scoz_use_out(&u, 1, 11 * MS);
+	scoz_use_in(&u, 1, 11 * MS);
+	assert_int_equal(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 0);
+	scoz_use_idle(&u);
+	scoz_use_in(&u, 1, 12 * MS);
+	assert_in_range(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 5999000, 6 * MS);
+	ticks(&u, &t, 10, 10); /* half of it is counted anyway */
+	scoz_use_queue(&u, &t, 0);
+	assert_in_range(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 29 * MS / 10, 31 * MS / 10);
+	scoz_use_run(&t, 0);
+	scoz_use_idle(&u);
+	scoz_use_in(&u, 1, 15 * MS); /* after the wait */
+	assert_int_equal(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 0);
+	scoz_use_in(&u, 0, 16 * MS);
+	scoz_use_out(&u, 0, 17 * MS);
+	scoz_use_in(&u, 1, 17 * MS); /* it has queued for the core, too */
+	assert_int_equal(u.began, 0);
+}
+
+/* Of 4 ms asleep 1 ms was inserted: of 8 ms behind a stranger a quarter would not have been. */
+static void test_what_a_shorter_wait_is_spared(void **state)
+{
+	struct scoz_core c = {};
+	struct scoz_task_use t = {};
+
+	(void)state;
+	scoz_use_sleeps(&t, 100 * MS, 10 * MS);
+	assert_in_range(scoz_use_spared(&t, 101 * MS, 14 * MS, 8 * MS), 2 * MS - 8000, 2 * MS);
+	assert_int_equal(scoz_use_spared(&t, 101 * MS, 14 * MS, 0), 0);
+	assert_int_equal(scoz_use_spared(&t, 100 * MS, 14 * MS, 8 * MS), 0);
+	assert_int_equal(scoz_use_spared(&t, 105 * MS, 14 * MS, 8 * MS), 8 * MS);
+	scoz_use_insert(&c, 2 * MS);
+	assert_int_equal(c.absorbed, 2 * MS);
+	assert_int_equal(c.absorbed, c.own + c.stopped + c.excused + c.overhead);
+}
+
 static void test_what_was_long_ago_is_forgotten(void **state)
 {
 	struct scoz_core_use u = {};
@@ -119,7 +220,7 @@ static void test_who_counts_for_a_waiver(void **state)
 
 	(void)state;
 	assert_true(scoz_use_counts(&u));
-	scoz_use_in(&u, 1);
+	scoz_use_in(&u, 1, MS);
 	assert_false(scoz_use_counts(&u));
 	u.wanted += scoz_use_queue(&u, &t, 0);
 	assert_true(scoz_use_counts(&u));
@@ -144,6 +245,10 @@ int main(void)
 		cmocka_unit_test(test_a_wait_counts_as_what_the_task_does),
 		cmocka_unit_test(test_several_waiters_count_with_their_mean),
 		cmocka_unit_test(test_a_new_task_borrows_from_its_core),
+		cmocka_unit_test(test_a_core_that_was_taken_goes_by_whom_from),
+		cmocka_unit_test(test_whoever_runs_again_was_taken_from_before),
+		cmocka_unit_test(test_strangers_who_came_during_a_wait),
+		cmocka_unit_test(test_what_a_shorter_wait_is_spared),
 		cmocka_unit_test(test_what_was_long_ago_is_forgotten),
 		cmocka_unit_test(test_a_debt_is_kept_behind_strangers),
 		cmocka_unit_test(test_other_waits_absorb_as_ever),

@@ -318,9 +318,9 @@ static __always_inline void begin_queueing(struct task_state *t, s64 delay, u64 
 		__sync_fetch_and_add(&u->wanted, scoz_use_queue(u, &t->use, delay));
 }
 
-/* @t is about to run on @cpu (@u). */
-static __always_inline void end_queueing(struct scoz_core_use *u, struct task_state *t, u32 cpu,
-					 s64 delay, u64 now)
+/* @t, of task @pid, is about to run on @cpu (@u). */
+static __always_inline void end_queueing(struct scoz_core_use *u, struct task_state *t, u32 pid,
+					 u32 cpu, s64 delay, u64 now)
 {
 	struct scoz_core_use *last = core_use(t->use.cpu);
 	s64 wanted;
@@ -328,8 +328,10 @@ static __always_inline void end_queueing(struct scoz_core_use *u, struct task_st
 	if (t->use.wants && now > t->account.since)
 		t->account.since += scoz_use_kept(u, &t->use, now - t->account.since, delay, now);
 	wanted = scoz_use_run(&t->use, cpu);
-	if (wanted && last)
+	if (wanted && last) {
 		__sync_fetch_and_add(&last->wanted, -wanted);
+		scoz_use_given_back(last, pid);
+	}
 }
 
 #endif

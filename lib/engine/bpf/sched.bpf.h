@@ -85,6 +85,37 @@ static __always_inline s64 could_use(const struct scoz_core *c, const struct tar
 	       scoz_wait_inserts(time->serves, h->speedup);
 }
 
+/* @task, which runs, loses its core, and queues. */
+static __always_inline void core_taken(struct scoz_core_use *use, const struct task_struct *task,
+				       struct task_state *t, u64 now)
+{
+	struct bpf_target *target = current_target();
+	u32 met = t->use.met;
+
+	if (!target || is_stranger(t, now))
+		return;
+	if (is_spread(task, t, now) && !is_sampled(target, t, now) &&
+	    t->spread.target == target->number)
+		met = t->spread.inside ? SCOZ_USE_INSIDE : SCOZ_USE_OUTSIDE;
+	scoz_use_taken(use, &t->use, task->pid, met);
+}
+
+/*
+ * @t is about to run on @use: what it has queued for behind strangers who came while it slept, and
+ * how much of that would not have been (account/share.h).
+ */
+static __always_inline s64 spared(const struct scoz_core_use *use, const struct task_state *t,
+				  u64 now, u64 *behind)
+{
+	struct scoz_header *h = page_header();
+
+	if (!spare_strangers || !h || !h->speedup || control || is_sink(t) ||
+	    !is_involved(t, now) || now >= READ_ONCE(h->lease_until))
+		return 0;
+	*behind = scoz_use_behind(use, &t->use, t->account.since, now);
+	return scoz_use_spared(&t->use, t->account.absorbed, t->account.since, *behind);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -94,10 +125,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	struct irq_state *irq = irq_state();
 	struct scoz_core_use *use = core_use(cpu);
 	struct task_state *t;
-	u64 now = bpf_ktime_get_ns();
+	u64 now = bpf_ktime_get_ns(), behind = 0;
 	bool stranger, server, wait = false;
 	struct target_time *time = target_time(cpu);
-	s64 delay;
+	s64 delay, less = 0;
 
 	if (!c || !g || !irq || !use || !time)
 		return 0;
@@ -129,8 +160,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			if (!server)
 				note_unpaid(cpu, t, delay, now);
 			task_leaves(t, g, prev);
+			scoz_use_sleeps(&t->use, t->account.absorbed, now);
 		} else if (!server) {
 			begin_queueing(t, delay, now);
+			core_taken(use, prev, t, now);
 		}
 	}
 	if (is_self(prev))
@@ -162,9 +195,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 							LONGEST_WAKE_UP);
 		}
 		task_runs(t, g);
+		if (!server)
+			less = spared(use, t, now, &behind);
 		wait = target_wait_ends(next, cpu, t, !server && is_involved(t, now),
-					is_self(prev) ? 0 : scoz_wakes_up(c, &t->account, now));
-		end_queueing(use, t, cpu, delay, now);
+					is_self(prev) ? 0 : scoz_wakes_up(c, &t->account, now),
+					behind);
+		end_queueing(use, t, next->pid, cpu, delay, now);
 	}
 	if (measure_latency && c->idle)
 		c->paid_hit = READ_ONCE(g->hits);
@@ -177,7 +213,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		arrive(c, cpu, t, delay, now);
 	else
 		scoz_switch_in(c, t && !server ? &t->account : NULL, delay, now, model);
-	scoz_use_in(use, stranger || server);
+	scoz_use_in(use, stranger || server, now);
+	if (less > 0) {
+		account_shared(cpu, scoz_use_insert(c, less), now);
+		delay = READ_ONCE(g->delay);
+	}
 	if (stranger && !server)
 		scoz_core_follow(c, delay);
 	c->due = c->sampled && !server && scoz_debt(delay, c) > 0;

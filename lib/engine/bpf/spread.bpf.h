@@ -33,6 +33,16 @@ static __always_inline bool is_sampled(const struct bpf_target *target, const st
 	return !target->seen || now < t->spread.spun_until;
 }
 
+/*
+ * What has run since @since counts if there was leave to stop others as it began: a host that takes
+ * this core away, or all of them, keeps the lease from being renewed, and a sample stands for all of
+ * that time, too. Nobody is stopped before it is renewed.
+ */
+static __always_inline bool had_lease(const struct scoz_header *h, u64 since)
+{
+	return since < READ_ONCE(h->lease_until);
+}
+
 /* The profiler is late: @r of the target are not inserted, and this window says too little. */
 static __always_inline void clip(struct scoz_core *c, const struct scoz_header *h, u64 r)
 {
@@ -48,7 +58,7 @@ static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz
 					  bool ends, u64 now)
 {
 	struct bpf_target *target = current_target();
-	u64 r;
+	u64 since = t->spread.at, r;
 
 	if (!target)
 		return 0;
@@ -60,7 +70,7 @@ static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz
 		r = scoz_spread_release(&t->spread, c, ends, h->period, now);
 	if (!r || t->spread.target != target->number)
 		return 0;
-	if (now >= READ_ONCE(h->lease_until)) {
+	if (!had_lease(h, since)) {
 		clip(c, h, r);
 		return 0;
 	}
@@ -94,7 +104,7 @@ static __always_inline s64 unreleased(const struct scoz_core *c, const struct ta
 
 	if (!h || !target || !h->speedup || c->idle || !c->sampled || READ_ONCE(c->stopping) ||
 	    !is_spread(task, t, now) || t->spread.target != target->number ||
-	    now >= READ_ONCE(h->lease_until))
+	    !had_lease(h, t->spread.at))
 		return 0;
 	due = is_sampled(target, t, now) ? scoz_spread_due(&t->spread, c, h->period, now)
 					 : scoz_spread_seen_due(&t->spread, c, now);

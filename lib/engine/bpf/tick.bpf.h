@@ -262,7 +262,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (is_spread(task, t, now)) {
 		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, now);
 	} else if (hit || wait) {
-		if (now >= READ_ONCE(h->lease_until))
+		if (!had_lease(h, now - weight))
 			c->clipped += h->speedup > 0; /* this window says too little */
 		else if (hit) {
 			d = control ? control_hit(c, weight, h->speedup)

@@ -7,7 +7,8 @@
  * meanwhile is its own, and a target of its own. What an idle core takes to run it (the interrupt,
  * leaving a sleep state: tens of microseconds in a virtual machine) is part of waiting there, and
  * of code that waits; but no device is slow for it, so it is none of a class, unless the device
- * takes no time at all: then nobody falls asleep.
+ * takes no time at all: then nobody falls asleep. What it queues for behind strangers who came
+ * while it waited is part of it, too (share.h).
  *
  * Whether the target is in the call chain is looked at when the task runs again, still inside of
  * what it waited in. That costs about a microsecond, so of waits shorter than LOOK_NS only some are
@@ -60,10 +61,11 @@ static __always_inline bool in_iowait(const struct task_struct *task)
 
 /*
  * @next is switched in on @cpu: may its last wait, which is over, be in the target? @wake_up: what
- * the idle core has taken since then, ns.
+ * the idle core has taken since then; @behind: strangers who came while it waited, ns.
  */
 static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
-					     struct task_state *t, bool involved, u64 wake_up)
+					     struct task_state *t, bool involved, u64 wake_up,
+					     u64 behind)
 {
 	struct target_time *time = target_time(cpu);
 	struct bpf_target *target = current_target();
@@ -71,6 +73,7 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 	struct scoz_header *h = page_header();
 
 	wake_up = scoz_min(wake_up, LONGEST_WAKE_UP);
+	behind = scoz_min(behind, LONG_WAIT);
 	t->waited = 0;
 	if (!time || !target)
 		return false;
@@ -91,11 +94,10 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 		if (!(target->classes & t->wait_classes))
 			return false;
 		time->in_class = 1;
-		if (h && h->speedup >> SCOZ_SPEEDUP_SHIFT) {
-			time->limit += wake_up;
-			time->serves += wake_up;
-			time->wakes = wake_up;
-		}
+		wake_up = h && h->speedup >> SCOZ_SPEEDUP_SHIFT ? wake_up : 0;
+		time->limit += wake_up + behind;
+		time->serves += wake_up + behind;
+		time->wakes = wake_up + behind;
 	} else {
 		/*
 		 * A request is under way before its task falls asleep, and what the task did until
@@ -104,6 +106,7 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 		time->serves = scoz_min(time->serves, 2 * length);
 		if (time->limit < (s64)time->serves)
 			time->limit = time->serves;
+		wake_up += behind;
 		length += wake_up;
 		time->length = length;
 		time->limit += wake_up;

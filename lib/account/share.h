@@ -13,10 +13,13 @@
  *           of its run time that hit the target: a tick that meets a stranger counts as a hit of
  *           f times its weight. The core absorbs that as it does a hit, the task by waiting. With
  *           several in the queue f is their mean.
- *   taken   If a stranger has taken the core from a task that still queues there, f is 1 or 0:
- *           was it in the target? The stranger makes that stretch longer as a host would, and it
- *           is that stretch, perhaps under a lock, that others wait for; the rest of the queue
- *           would wait for it anyway.
+ *   taken   If a stranger has taken the core from a task that still queues there, it makes longer
+ *           what that was doing, as a host would: s if it was in the target, what it absorbed of
+ *           its time if it spun, else nothing. It is that stretch, perhaps under a lock, that
+ *           others wait for; the rest of the queue would wait for it anyway.
+ *   behind  Strangers come by the clock. Who queues behind one that came while he slept is spared
+ *           as much of that as he has absorbed of his sleep: so much less of it there would have
+ *           been for them to come in.
  *   spare   Strangers are not stopped, and their core owes nothing while they run: they take what
  *           they need by the clock, which goes on while others stand still, and to stop them only
  *           makes those who queue behind them wait for longer.
@@ -56,21 +59,19 @@ struct scoz_core_use {
 	__s64 wanted;		 /* SCOZ_SHARE_TASK + f for each in the queue; changed atomically */
 	__u64 since;		 /* when the last profiled task left; of no use after idling */
 	__u64 began;	/* to run strangers, who run still, and came by themselves; 0: none does */
-	__u64 taken;	/* from whom, and its f, by the stranger that runs; 0: nobody */
+	__u64 taken;	/* from whom, and what a tick of the stranger's inserts; 0: nobody */
 	__u32 stranger; /* one is running */
 	__u32 idled;	/* since then */
 };
 
-enum scoz_use_met { SCOZ_USE_UNMET, SCOZ_USE_OUTSIDE, SCOZ_USE_INSIDE };
-
 /* A task; zero-initialised is valid. */
 struct scoz_task_use {
 	struct scoz_share share;
-	__u32 cpu;   /* it ran there last, so it is taken to queue there */
-	__u32 met;   /* what the last tick met it in since it was switched in: enum scoz_use_met */
-	__s64 wants; /* its part in core_use.wanted of that core; 0: it does not queue */
-	__s64 delay; /* G when it began to */
-	__u64 since; /* it fell asleep; 0: it has not since it ran */
+	__u32 cpu;	/* it ran there last, so it is taken to queue there */
+	__u32 rate;	/* 1 + what it inserts or absorbs of its time, as speedups; 0: not known */
+	__s64 wants;	/* its part in core_use.wanted of that core; 0: it does not queue */
+	__s64 delay;	/* G when it began to */
+	__u64 since;	/* it fell asleep; 0: it has not since it ran */
 	__s64 absorbed; /* what it had absorbed then */
 };
 
@@ -87,24 +88,36 @@ static __always_inline void scoz_share_note(struct scoz_share *s, __u64 weight, 
 
 /* A tick of @weight met a profiled task. */
 static __always_inline void scoz_use_tick(struct scoz_core_use *u, struct scoz_task_use *t,
-					  __u64 weight, __u32 hit)
+					  __u64 weight, __u32 hit, __u32 speedup)
 {
 	scoz_share_note(&u->share, weight, hit);
 	scoz_share_note(&t->share, weight, hit);
-	t->met = hit ? SCOZ_USE_INSIDE : SCOZ_USE_OUTSIDE;
+	t->rate = 1 + (hit ? speedup : 0);
 }
 
-/* What a tick of @weight that met a stranger counts as a hit. */
+/* ... which spun, and has absorbed @amount of it. */
+static __always_inline void scoz_use_spun(struct scoz_task_use *t, __u64 weight, __s64 amount)
+{
+	if (amount > 0)
+		t->rate = 1 + ((__u64)amount << SCOZ_SPEEDUP_SHIFT) / (weight ?: 1);
+}
+
+/* What a tick of @weight that met a stranger counts as a hit, by those who queue. */
 static __always_inline __u64 scoz_use_weight(const struct scoz_core_use *u, __u64 weight)
 {
 	__s64 wanted = u->wanted;
-	__u64 tasks = (__u64)wanted / SCOZ_SHARE_TASK, f = (__u32)wanted;
+	__u64 tasks = (__u64)wanted / SCOZ_SHARE_TASK;
 
-	if (wanted <= 0 || !tasks)
-		return 0;
+	return wanted > 0 && tasks ? (weight * (__u32)wanted >> SCOZ_SHARE_SHIFT) / tasks : 0;
+}
+
+/* What it inserts. */
+static __always_inline __s64 scoz_use_inserts(const struct scoz_core_use *u, __u64 weight,
+					      __u32 speedup)
+{
 	if (u->taken)
-		f = ((__u32)u->taken - 1) * tasks;
-	return (weight * f >> SCOZ_SHARE_SHIFT) / tasks;
+		return speedup ? scoz_lump(weight, (__u32)u->taken - 1) : 0;
+	return scoz_lump(scoz_use_weight(u, weight), speedup);
 }
 
 /* @d is inserted for a wait: as by a hit, but it is no sample of the target. */
@@ -113,12 +126,6 @@ static __always_inline __s64 scoz_use_insert(struct scoz_core *c, __s64 d)
 	c->absorbed += d;
 	c->own += d;
 	return d;
-}
-
-/* A hit that stands for a wait. */
-static __always_inline __s64 scoz_use_hit(struct scoz_core *c, __u64 weight, __u32 speedup)
-{
-	return scoz_use_insert(c, scoz_lump(weight, speedup));
 }
 
 /*
@@ -140,18 +147,11 @@ static __always_inline __s64 scoz_use_queue(const struct scoz_core_use *u, struc
 	return t->wants;
 }
 
-/*
- * @t, named @who, which is in the target (@met) as far as is known, has lost its core @u, and
- * queues: after scoz_use_queue().
- */
+/* @t, named @who, has lost its core @u, and queues: after scoz_use_queue(). */
 static __always_inline void scoz_use_taken(struct scoz_core_use *u, const struct scoz_task_use *t,
-					   __u32 who, __u32 met)
+					   __u32 who)
 {
-	__u32 f = met == SCOZ_USE_UNMET	   ? (__u32)t->wants
-		  : met == SCOZ_USE_INSIDE ? SCOZ_SHARE_ONE
-					   : 0;
-
-	u->taken = t->wants ? (__u64)who << 32 | (f + 1) : 0;
+	u->taken = t->wants && t->rate ? (__u64)who << 32 | t->rate : 0;
 }
 
 /* @who runs, or is gone: it no longer queues for core @u. */
@@ -192,7 +192,7 @@ static __always_inline __s64 scoz_use_run(struct scoz_task_use *t, __u32 cpu)
 
 	t->wants = 0;
 	t->since = 0;
-	t->met = SCOZ_USE_UNMET;
+	t->rate = 0;
 	t->cpu = cpu;
 	return wanted;
 }

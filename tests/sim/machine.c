@@ -417,19 +417,35 @@ static void account_batch(struct sim *s, struct core *k, int64_t d)
 		add_delay(s, d);
 }
 
+static void account_stranger(struct sim *s, struct core *k, uint64_t weight)
+{
+	int64_t d = 0;
+
+	if (s->o.share && !s->o.slice_credit)
+		d = scoz_use_inserts(&k->use, weight, s->speedup);
+	if (s->o.batch > 1) {
+		account_batch(s, k, d);
+	} else if (d) {
+		s->shared += scoz_use_insert(&k->account, d);
+		add_delay(s, d);
+	}
+}
+
 static void account_hit(struct sim *s, int c, uint64_t weight)
 {
 	struct core *k = &s->core[c];
 	struct task *t = &s->task[k->cur];
 	bool target = t->label == SIM_TARGET && !k->account.spinning;
 	bool hit = target && s->speedup && weight;
-	int64_t d;
+	int64_t d = 0;
 
 	if (t->spec->stranger) {
-		weight = s->o.share && !s->o.slice_credit ? scoz_use_weight(&k->use, weight) : 0;
-		hit = s->speedup && weight;
-	} else if (!is_server(s, t)) {
-		scoz_use_tick(&k->use, &t->use, weight, target);
+		account_stranger(s, k, weight);
+		return;
+	}
+	if (!is_server(s, t)) {
+		scoz_use_tick(&k->use, &t->use, weight, target, s->speedup);
+		scoz_use_spun(&t->use, weight, k->spun_absorbed);
 	}
 
 	if (s->o.batch > 1) {
@@ -449,9 +465,7 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 	if (!hit)
 		return;
 	d = scoz_hit(&k->account, weight, s->speedup);
-	if (t->spec->stranger)
-		s->shared += d;
-	if (s->o.slice_credit && !t->spec->stranger) {
+	if (s->o.slice_credit) {
 		k->ran -= d;
 		t->fair -= d;
 	}
@@ -485,7 +499,7 @@ void core_enters(struct sim *s, int c, enum sim_label label)
 /* The current task of core @c spins (lib/engine/bpf/tick.bpf.h). */
 static void spin_seen(struct sim *s, int c, uint64_t weight)
 {
-	int64_t ender = s->delay;
+	int64_t ender = s->delay, before;
 
 	s->core[c].spun += weight;
 	if (s->o.sees_spins && !s->o.spins)
@@ -501,7 +515,9 @@ static void spin_seen(struct sim *s, int c, uint64_t weight)
 		if (k->cur != NOBODY && s->task[k->cur].rem < FOREVER && absorbed < ender)
 			ender = absorbed;
 	}
+	before = s->core[c].account.absorbed;
 	scoz_spin_seen(&s->core[c].account, weight, ender, s->delay);
+	s->core[c].spun_absorbed = s->core[c].account.absorbed - before;
 }
 
 static void tick(struct sim *s, int c)
@@ -532,6 +548,7 @@ static void tick(struct sim *s, int c)
 			scoz_tick_cost(&k->account, weight, s->o.tick_cost, s->o.period);
 		if (s->task[k->cur].rem < FOREVER)
 			s->task[k->cur].rem += s->o.tick_cost;
+		k->spun_absorbed = 0;
 		if (s->task[k->cur].rem == FOREVER)
 			spin_seen(s, c, weight);
 		k->spins = s->task[k->cur].rem == FOREVER;

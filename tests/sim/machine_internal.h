@@ -81,6 +81,7 @@ struct core {
 	int64_t fair_floor;
 	uint64_t spun, spun_first; /* ns in spins, by ticks */
 	bool spins;		   /* the last tick saw it */
+	int64_t spun_absorbed;	   /* ... and absorbed for it */
 	uint32_t segment, slice, stop_version;
 	struct scoz_core account;
 	struct scoz_core_use use;

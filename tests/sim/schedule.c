@@ -259,13 +259,12 @@ void schedule_next(struct sim *s, int c)
 static void taken(struct sim *s, int c, int t)
 {
 	struct task *x = &s->task[t];
-	uint32_t met = x->use.met;
 
 	if (is_apart(s, x) || !s->o.taken)
 		return;
 	if (s->o.seen)
-		met = x->spread.inside ? SCOZ_USE_INSIDE : SCOZ_USE_OUTSIDE;
-	scoz_use_taken(&s->core[c].use, &x->use, t + 1, met);
+		x->use.rate = 1 + (x->spread.inside ? s->speedup : 0);
+	scoz_use_taken(&s->core[c].use, &x->use, t + 1);
 }
 
 static void preempt(struct sim *s, int c)

@@ -9,14 +9,15 @@
 #include "account/share.h"
 #include "base/base.h"
 
-#define MS 1000000LL
+#define MS	1000000LL
+#define SPEEDUP (SCOZ_SPEEDUP_ONE / 2)
 
 static void ticks(struct scoz_core_use *u, struct scoz_task_use *t, int hits, int misses)
 {
 	for (int i = 0; i < hits; i++)
-		scoz_use_tick(u, t, MS, 1);
+		scoz_use_tick(u, t, MS, 1, SPEEDUP);
 	for (int i = 0; i < misses; i++)
-		scoz_use_tick(u, t, MS, 0);
+		scoz_use_tick(u, t, MS, 0, SPEEDUP);
 }
 
 static void test_a_wait_counts_as_what_the_task_does(void **state)
@@ -72,46 +73,65 @@ static void test_a_core_that_was_taken_goes_by_whom_from(void **state)
 	ticks(&u, &second, 0, 6);
 	u.wanted += scoz_use_queue(&u, &second, 0);
 	u.wanted += scoz_use_queue(&u, &first, 0);
-	scoz_use_taken(&u, &first, 7, SCOZ_USE_INSIDE);
+	scoz_use_taken(&u, &first, 7);
 	scoz_use_in(&u, 1, MS);
-	assert_int_equal(scoz_use_weight(&u, MS), MS);
+	assert_int_equal(scoz_use_inserts(&u, MS, SPEEDUP), 0); /* it was outside */
 	scoz_use_out(&u, 1, 2 * MS);
 	scoz_use_in(&u, 1, 2 * MS); /* another stranger: no difference */
-	assert_int_equal(scoz_use_weight(&u, MS), MS);
-	scoz_use_taken(&u, &first, 7, SCOZ_USE_OUTSIDE);
-	assert_int_equal(scoz_use_weight(&u, MS), 0);
-	scoz_use_taken(&u, &first, 7, SCOZ_USE_UNMET); /* by its share, 18 of 38 */
-	assert_in_range(scoz_use_weight(&u, MS), MS * 4 / 10, MS / 2);
+	assert_int_equal(scoz_use_inserts(&u, MS, SPEEDUP), 0);
+	ticks(&u, &first, 1, 0);
+	scoz_use_taken(&u, &first, 7);
+	assert_int_equal(scoz_use_inserts(&u, MS, SPEEDUP), MS / 2);
+	assert_int_equal(scoz_use_inserts(&u, MS, 0), 0);
 
-	scoz_use_taken(&u, &first, 7, SCOZ_USE_INSIDE);
 	scoz_use_given_back(&u, 8);
-	assert_int_equal(scoz_use_weight(&u, MS), MS);
+	assert_int_equal(scoz_use_inserts(&u, MS, SPEEDUP), MS / 2);
 	u.wanted -= scoz_use_run(&first, 1); /* elsewhere; the other one still queues */
 	scoz_use_given_back(&u, 7);
-	assert_in_range(scoz_use_weight(&u, MS), 1, MS / 4);
+	assert_in_range(scoz_use_inserts(&u, MS, SPEEDUP), 1, MS / 8);
+}
+
+static void test_who_spins_loses_what_it_absorbed(void **state)
+{
+	struct scoz_core_use u = {};
+	struct scoz_task_use t = {};
+
+	(void)state;
+	ticks(&u, &t, 0, 1);
+	scoz_use_spun(&t, 4 * MS, 3 * MS);
+	u.wanted += scoz_use_queue(&u, &t, 0);
+	scoz_use_taken(&u, &t, 7);
+	assert_int_equal(scoz_use_inserts(&u, MS, SPEEDUP), MS * 3 / 4);
+	ticks(&u, &t, 0, 1);
+	scoz_use_spun(&t, 4 * MS, 0);
+	scoz_use_taken(&u, &t, 7);
+	assert_int_equal(scoz_use_inserts(&u, MS, SPEEDUP), 0);
 }
 
 static void test_whoever_runs_again_was_taken_from_before(void **state)
 {
 	struct scoz_core_use u = {};
-	struct scoz_task_use first = {}, second = {};
+	struct scoz_task_use t = {};
 
 	(void)state;
-	ticks(&u, &second, 0, 6);
-	ticks(&u, &first, 6, 0);
-	assert_int_equal(first.met, SCOZ_USE_INSIDE);
-	u.wanted += scoz_use_queue(&u, &first, 0);
-	scoz_use_taken(&u, &first, 7, first.met);
+	ticks(&u, &t, 6, 0);
+	u.wanted += scoz_use_queue(&u, &t, 0);
+	scoz_use_taken(&u, &t, 7);
+	assert_int_not_equal(u.taken, 0);
 	scoz_use_in(&u, 1, MS);
-	u.wanted -= scoz_use_run(&first, 0);
-	assert_int_equal(first.met, SCOZ_USE_UNMET);
+	u.wanted -= scoz_use_run(&t, 0);
 	scoz_use_in(&u, 0, 2 * MS);
 	assert_int_equal(u.taken, 0);
-	/* A task that does not queue, of nobody's interest. */
-	scoz_use_taken(&u, &first, 7, SCOZ_USE_INSIDE);
+	/* No tick has met it since, or it does not queue, being of nobody's interest. */
+	u.wanted += scoz_use_queue(&u, &t, 0);
+	scoz_use_taken(&u, &t, 7);
 	assert_int_equal(u.taken, 0);
-	u.wanted += scoz_use_queue(&u, &first, 0);
-	scoz_use_taken(&u, &first, 7, SCOZ_USE_INSIDE);
+	u.wanted -= scoz_use_run(&t, 0);
+	ticks(&u, &t, 1, 0);
+	scoz_use_taken(&u, &t, 7);
+	assert_int_equal(u.taken, 0);
+	u.wanted += scoz_use_queue(&u, &t, 0);
+	scoz_use_taken(&u, &t, 7);
 	scoz_use_idle(&u);
 	assert_int_equal(u.taken, 0);
 }
@@ -229,16 +249,6 @@ static void test_who_counts_for_a_waiver(void **state)
 	assert_true(scoz_use_counts(&u));
 }
 
-static void test_the_ledger_knows_of_it(void **state)
-{
-	struct scoz_core c = {};
-
-	(void)state;
-	assert_int_equal(scoz_use_hit(&c, 4 * MS, SCOZ_SPEEDUP_ONE / 2), 2 * MS);
-	assert_int_equal(c.absorbed, c.own + c.stopped + c.excused + c.overhead);
-	assert_int_equal(c.hits, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +256,7 @@ int main(void)
 		cmocka_unit_test(test_several_waiters_count_with_their_mean),
 		cmocka_unit_test(test_a_new_task_borrows_from_its_core),
 		cmocka_unit_test(test_a_core_that_was_taken_goes_by_whom_from),
+		cmocka_unit_test(test_who_spins_loses_what_it_absorbed),
 		cmocka_unit_test(test_whoever_runs_again_was_taken_from_before),
 		cmocka_unit_test(test_strangers_who_came_during_a_wait),
 		cmocka_unit_test(test_what_a_shorter_wait_is_spared),
@@ -253,7 +264,6 @@ int main(void)
 		cmocka_unit_test(test_a_debt_is_kept_behind_strangers),
 		cmocka_unit_test(test_other_waits_absorb_as_ever),
 		cmocka_unit_test(test_who_counts_for_a_waiver),
-		cmocka_unit_test(test_the_ledger_knows_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,14 +90,14 @@ static __always_inline void core_taken(struct scoz_core_use *use, const struct t
 				       struct task_state *t, u64 now)
 {
 	struct bpf_target *target = current_target();
-	u32 met = t->use.met;
+	struct scoz_header *h = page_header();
 
-	if (!target || is_stranger(t, now))
+	if (!target || !h || is_stranger(t, now))
 		return;
 	if (is_spread(task, t, now) && !is_sampled(target, t, now) &&
 	    t->spread.target == target->number)
-		met = t->spread.inside ? SCOZ_USE_INSIDE : SCOZ_USE_OUTSIDE;
-	scoz_use_taken(use, &t->use, task->pid, met);
+		t->use.rate = 1 + (t->spread.inside ? h->speedup : 0);
+	scoz_use_taken(use, &t->use, task->pid);
 }
 
 /*

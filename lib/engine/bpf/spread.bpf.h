@@ -35,8 +35,8 @@ static __always_inline bool is_sampled(const struct bpf_target *target, const st
 
 /*
  * What has run since @since counts if there was leave to stop others as it began: a host that takes
- * this core away, or all of them, keeps the lease from being renewed, and a sample stands for all of
- * that time, too. Nobody is stopped before it is renewed.
+ * this core away, or all of them, keeps the lease from being renewed, and a sample stands for all
+ * of that time, too. Nobody is stopped before it is renewed.
  */
 static __always_inline bool had_lease(const struct scoz_header *h, u64 since)
 {

@@ -217,9 +217,9 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	struct target_time *time = target_time(cpu);
 	struct task_state *t;
 	struct match *m = match_begin(MATCH_TICK);
-	u64 now, weight, wait;
+	u64 now, weight;
 	bool involved, stranger, matched, hit, server, polling = false;
-	s64 d;
+	s64 d, wait, before, spun;
 
 	if (!c || !h || !g || !use || !m || !time)
 		return 0;
@@ -242,9 +242,11 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		scoz_run_count(c, &t->account, now, involved);
 	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
+	before = c->absorbed;
 	if (involved)
 		polling = note_busy_wait(c, cpu, weight, m, (const struct sample_registers *)ctx, h,
 					 g, now);
+	spun = c->absorbed - before;
 	/* Matched in 0 % windows too: base and treated windows must cost the same. */
 	server = is_server(task);
 	matched = weight && !c->spinning &&
@@ -256,9 +258,11 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	stranger = is_stranger(t, now);
 	if (hit && involved && !control)
 		time->ran += weight;
-	if (t && !stranger && !server && !control)
-		scoz_use_tick(use, &t->use, weight, hit);
-	wait = stranger && !hit && !control ? scoz_use_weight(use, weight) : 0;
+	if (t && !stranger && !server && !control) {
+		scoz_use_tick(use, &t->use, weight, hit, h->speedup);
+		scoz_use_spun(&t->use, weight, spun);
+	}
+	wait = stranger && !hit && !control ? scoz_use_inserts(use, weight, h->speedup) : 0;
 	if (is_spread(task, t, now)) {
 		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, now);
 	} else if (hit || wait) {
@@ -271,7 +275,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 				credit_server(task, d, now);
 			account_hit(d, now);
 		} else
-			account_shared(cpu, scoz_use_hit(c, wait, h->speedup), now);
+			account_shared(cpu, scoz_use_insert(c, wait), now);
 	}
 	if (stranger && !server)
 		scoz_core_follow(c, READ_ONCE(g->delay));

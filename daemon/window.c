@@ -256,6 +256,7 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	w->inserted_s = (b->delay - a->delay) / 1e9;
 	w->external_s = (b->external_waited - a->external_waited) / 1e9;
 	w->shared_s = (b->shared - a->shared) / 1e9;
+	w->urgent_s = (b->urgent - a->urgent) / 1e9;
 	w->queued_s = (b->queued - a->queued) / 1e9;
 	w->woken_s = (b->woken - a->woken) / 1e9;
 	w->crowded_s = (b->crowded - a->crowded) / 1e9 / s->cores.n;

@@ -13,13 +13,18 @@
  *           of its run time that hit the target: a tick that meets a stranger counts as a hit of
  *           f times its weight. The core absorbs that as it does a hit, the task by waiting. With
  *           several in the queue f is their mean.
- *   taken   If a stranger has taken the core from a task that still queues there, it makes longer
- *           what that was doing, as a host would: s if it was in the target, what it absorbed of
- *           its time if it spun, else nothing. It is that stretch, perhaps under a lock, that
- *           others wait for; the rest of the queue would wait for it anyway.
- *   behind  Strangers come by the clock. Who queues behind one that came while he slept is spared
- *           as much of that as he has absorbed of his sleep: so much less of it there would have
- *           been for them to come in.
+ * Real-time tasks do not compete: they come by the clock and stay for as long as they like.
+ *
+ *   taken   If one has taken the core from a task that still queues there, it makes longer what
+ *           that was doing, as a host would: a tick inserts s of its weight if that was in the
+ *           target, all of it if it stood still for others, what it absorbed of its time if it
+ *           spun, else nothing. It is that stretch, perhaps under a lock, that others wait for;
+ *           the rest of the queue would wait for it anyway. The task absorbs just that.
+ *   behind  Who queues behind one that came while he slept is spared as much of that as he has
+ *           absorbed of his sleep: so much less of it there would have been for them to come in.
+ *
+ * And whoever the strangers are:
+ *
  *   spare   Strangers are not stopped, and their core owes nothing while they run: they take what
  *           they need by the clock, which goes on while others stand still, and to stop them only
  *           makes those who queue behind them wait for longer.
@@ -58,10 +63,13 @@ struct scoz_core_use {
 	struct scoz_share share; /* of the profiled tasks that ran here */
 	__s64 wanted;		 /* SCOZ_SHARE_TASK + f for each in the queue; changed atomically */
 	__u64 since;		 /* when the last profiled task left; of no use after idling */
-	__u64 began;	/* to run strangers, who run still, and came by themselves; 0: none does */
+	__u64 began;		 /* to run the real-time stranger that runs still; 0: none does */
 	__u64 taken;	/* from whom, and what a tick of the stranger's inserts; 0: nobody */
+	__s64 inserted; /* by the strangers that ran here */
 	__u32 stranger; /* one is running */
 	__u32 idled;	/* since then */
+	__u32 stood;	/* whoever is about to lose the core, for others */
+	__u32 pad;
 };
 
 /* A task; zero-initialised is valid. */
@@ -73,6 +81,7 @@ struct scoz_task_use {
 	__s64 delay;	/* G when it began to */
 	__u64 since;	/* it fell asleep; 0: it has not since it ran */
 	__s64 absorbed; /* what it had absorbed then */
+	__s64 inserted; /* by strangers on its core, when it lost that */
 };
 
 static __always_inline void scoz_share_note(struct scoz_share *s, __u64 weight, __u32 hit)
@@ -121,10 +130,11 @@ static __always_inline __s64 scoz_use_inserts(const struct scoz_core_use *u, __u
 }
 
 /* @d is inserted for a wait: as by a hit, but it is no sample of the target. */
-static __always_inline __s64 scoz_use_insert(struct scoz_core *c, __s64 d)
+static __always_inline __s64 scoz_use_insert(struct scoz_core_use *u, struct scoz_core *c, __s64 d)
 {
 	c->absorbed += d;
 	c->own += d;
+	u->inserted += d;
 	return d;
 }
 
@@ -147,11 +157,20 @@ static __always_inline __s64 scoz_use_queue(const struct scoz_core_use *u, struc
 	return t->wants;
 }
 
+/* A stop on @u ends, since a real-time task wants to run. */
+static __always_inline void scoz_use_stood(struct scoz_core_use *u)
+{
+	u->stood = 1;
+}
+
 /* @t, named @who, has lost its core @u, and queues: after scoz_use_queue(). */
-static __always_inline void scoz_use_taken(struct scoz_core_use *u, const struct scoz_task_use *t,
+static __always_inline void scoz_use_taken(struct scoz_core_use *u, struct scoz_task_use *t,
 					   __u32 who)
 {
-	u->taken = t->wants && t->rate ? (__u64)who << 32 | t->rate : 0;
+	__u32 rate = u->stood ? 1 + SCOZ_SPEEDUP_ONE : t->rate;
+
+	t->inserted = u->inserted;
+	u->taken = t->wants && rate ? (__u64)who << 32 | rate : 0;
 }
 
 /* @who runs, or is gone: it no longer queues for core @u. */
@@ -162,19 +181,21 @@ static __always_inline void scoz_use_given_back(struct scoz_core_use *u, __u32 w
 }
 
 /*
- * @t, which has queued for @waited ns, is about to run on @u: how much of that absorbs nothing. The
- * caller adds it to its scoz_task.since before scoz_switch_in().
+ * @t, which has queued for @waited ns for core @last, is about to run on @u: how much of that
+ * absorbs nothing. The caller adds it to its scoz_task.since before scoz_switch_in().
  */
 static __always_inline __u64 scoz_use_kept(const struct scoz_core_use *u,
-					   const struct scoz_task_use *t, __u64 waited, __s64 delay,
-					   __u64 now)
+					   const struct scoz_core_use *last,
+					   const struct scoz_task_use *t, __u32 who, __u64 waited,
+					   __s64 delay, __u64 now)
 {
 	__u64 behind = u->idled || now < u->since ? 0 : now - u->since;
-	__s64 inserted = delay - t->delay;
+	__u32 taken = last->taken >> 32 == who;
+	__s64 inserted = taken ? last->inserted - t->inserted : delay - t->delay;
 
 	if (!t->wants)
 		return 0;
-	if (behind > waited)
+	if (behind > waited || taken)
 		behind = waited;
 	if (inserted < 0)
 		inserted = 0;
@@ -243,12 +264,15 @@ static __always_inline void scoz_use_out(struct scoz_core_use *u, __u32 stranger
 	}
 }
 
-static __always_inline void scoz_use_in(struct scoz_core_use *u, __u32 stranger, __u64 now)
+/* @urgent: it is a stranger, and a real-time task. */
+static __always_inline void scoz_use_in(struct scoz_core_use *u, __u32 stranger, __u32 urgent,
+					__u64 now)
 {
 	u->stranger = stranger;
-	if (!stranger)
+	u->stood = 0;
+	if (!urgent)
 		u->taken = u->began = 0;
-	else if (!u->began && (u->idled || u->taken)) /* else it has queued there */
+	else if (!u->began)
 		u->began = now;
 }
 

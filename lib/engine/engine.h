@@ -295,6 +295,7 @@ struct engine_ledger {
 	/* ns that idle cores took to run involved tasks that others woke; 0 with engine kernel */
 	uint64_t woken;
 	uint64_t shared; /* ns inserted for what strangers ran (account/share.h) */
+	uint64_t urgent; /* ns that real-time strangers ran; 0: or not known */
 	/*
 	 * ns that involved tasks spun in their programs, by samples, and the part of samples that
 	 * found their core at work a period before; 0 in both with engine kernel, too.

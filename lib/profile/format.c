@@ -38,7 +38,7 @@ static const struct field window_fields[] = {
 	M(FLAG, window.w, real), M(REAL, window.w, start_s), M(REAL, window.w, wall_s),
 	M(REAL, window.w, inserted_s), M(REAL, window.w, external_s),
 	M(REAL, window.w, crowded_s), M(REAL, window.w, shared_s),
-	M(REAL, window.w, queued_s), M(REAL, window.w, woken_s),
+	M(REAL, window.w, urgent_s), M(REAL, window.w, queued_s), M(REAL, window.w, woken_s),
 	M(REAL, window.w, absolute_waits), M(REAL, window.w, external_waits),
 	M(REAL, window.w, ran_s), M(REAL, window.w, stolen_s), M(REAL, window.w, target_ran_s),
 	M(REAL, window.w, target_waited_s), M(FLAG, window.w, waits_sped),

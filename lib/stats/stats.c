@@ -96,13 +96,40 @@ struct estimate_point *estimate_point_at(const struct estimate *e, double speedu
 	return NULL;
 }
 
+/* CPU time of others, as far as it is known. */
+static double strangers_ran(const struct unit_set *set)
+{
+	return fmax(set->busy - set->ran - set->stopped, 0);
+}
+
 /* The share of their time able to run that profiled tasks wait behind strangers. */
 static double behind_strangers(const struct unit_set *set)
 {
-	double others = fmax(set->busy - set->ran - set->stopped, 0);
+	double others = strangers_ran(set);
 	double waits = set->ran + others > 0 ? set->queued * others / (set->ran + others) : 0;
 
 	return waits > 0 ? waits / (waits + set->ran) : 0;
+}
+
+/* Of what strangers ran, who were real-time tasks. */
+static double urgent_strangers(const struct unit_set *set)
+{
+	double others = strangers_ran(set);
+
+	return others > 0 ? fmin(set->urgent / others, 1) : 0;
+}
+
+/* What strangers on the cores may do to a prediction, points. */
+static double shared_doubt(const struct unit_set *set, const struct unit_set *zero,
+			   const struct estimate_point *p)
+{
+	double shared = set->inserted > 0 ? fmin(set->shared / set->inserted, 1) : 0;
+	double behind = behind_strangers(zero), urgent = urgent_strangers(zero), competing;
+
+	competing = hypot(SHARED_DOUBT * shared * p->speedup_pct,
+			  QUEUED_DOUBT * behind * fmin(p->speedup_pct / QUEUED_MOST, 1) *
+				  fmax(100 - p->program_speedup_pct, p->program_speedup_pct));
+	return hypot((1 - urgent) * competing, urgent * URGENT_DOUBT * behind * p->speedup_pct);
 }
 
 /*
@@ -150,7 +177,6 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	};
 	const struct unit_set *zero = &sets->s[0];
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
-	double shared = set->inserted > 0 ? fmin(set->shared / set->inserted, 1) : 0;
 	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
 	double period = zero->n ? zero->expected / zero->n / PERIOD_AT_SPEEDUP : 0;
 	double spins = fmin(sets->spinning / SPIN_SHARE, 1);
@@ -160,10 +186,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	p->fixed_part[FIXED_METHOD] = METHOD_PP;
 	p->fixed_part[FIXED_CROWDED] =
 		CROWDED_DOUBT * crowded / (1 - fmin(crowded, 0.5)) * (100 - p->program_speedup_pct);
-	p->fixed_part[FIXED_SHARED] = hypot(
-		SHARED_DOUBT * shared * p->speedup_pct,
-		QUEUED_DOUBT * behind_strangers(zero) * fmin(p->speedup_pct / QUEUED_MOST, 1) *
-			fmax(100 - p->program_speedup_pct, p->program_speedup_pct));
+	p->fixed_part[FIXED_SHARED] = shared_doubt(set, zero, p);
 	p->fixed_part[FIXED_PERIOD] = PERIOD_DOUBT * period * set->speedup;
 	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
 	p->fixed_part[FIXED_SPINS] =

@@ -176,6 +176,12 @@ bool estimate_needs_reason(const struct estimate *e);
  */
 #define QUEUED_DOUBT 0.5
 #define QUEUED_MOST  50.0 /* percent of line speedup */
+/*
+ * Real-time strangers do not compete, and more is known of what they make longer: of the share of
+ * their time that profiled tasks wait behind them, of the line speedup, nine models of ten of the
+ * simulator keep to this (docs/accuracy.md, "Beside strangers").
+ */
+#define URGENT_DOUBT 0.3
 
 /*
  * Where a program no longer sleeps for the target, whoever its tasks wake finds a core awake: no

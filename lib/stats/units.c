@@ -150,6 +150,7 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->inserted += w->inserted_s;
 		set->ran += w->ran_s;
 		set->stolen += w->stolen_s;
+		set->urgent += w->urgent_s;
 		set->queued += w->queued_s;
 		set->woken += w->woken_s;
 		set->busy += w->busy_s;

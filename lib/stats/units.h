@@ -19,7 +19,7 @@ struct unit_set {
 	double shared, inserted;       /* sums over treated windows: shared_s, inserted_s */
 	double ran, stolen, expected;  /* ... ran_s, stolen_s, expected_pp */
 	double queued, busy, stopped;  /* ... queued_s, busy_s, stopped_s */
-	double woken;		       /* ... woken_s */
+	double woken, urgent;	       /* ... woken_s, urgent_s */
 	/* Variance of the estimate, in variances of the log period of a single window. */
 	double geometry;
 	double *share; /* of each 0 % window of the target in the baseline */

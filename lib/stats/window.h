@@ -39,6 +39,7 @@ struct profile_window {
 	 * would have needed it for less (account/share.h).
 	 */
 	double shared_s;
+	double urgent_s; /* real-time strangers ran, sum over cores */
 	double queued_s; /* sum over profiled tasks: ready to run, while others had the core */
 	double woken_s;	 /* idle cores took to run those whom other profiled tasks woke */
 	double absolute_waits; /* sleeps until a point in time */

@@ -104,6 +104,7 @@ static void measure(struct sim *s, struct watch *watch, const struct sim_options
 		.external_s = (after.external_waited - before.external_waited) / 1e9,
 		.crowded_s = (after.crowded - before.crowded) / 1e9 / cores,
 		.shared_s = (after.shared - before.shared) / 1e9,
+		.urgent_s = (after.urgent - before.urgent) / 1e9,
 		.external_waits = after.external_waits - before.external_waits,
 		.ran_s = (after.ran - before.ran) / 1e9,
 		.stolen_s = (after.stolen - before.stolen) / 1e9,

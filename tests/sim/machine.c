@@ -335,6 +335,7 @@ void core_hurry(struct sim *s, int c)
 	if (!k->stop)
 		return;
 	k->stop_limit = s->now;
+	scoz_use_stood(&k->use);
 	event_add(&s->events, s->now, EV_STOP_END, c, ++k->stop_version);
 }
 
@@ -426,7 +427,7 @@ static void account_stranger(struct sim *s, struct core *k, uint64_t weight)
 	if (s->o.batch > 1) {
 		account_batch(s, k, d);
 	} else if (d) {
-		s->shared += scoz_use_insert(&k->account, d);
+		s->shared += scoz_use_insert(&k->use, &k->account, d);
 		add_delay(s, d);
 	}
 }
@@ -439,6 +440,8 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 	bool hit = target && s->speedup && weight;
 	int64_t d = 0;
 
+	if (t->spec->urgent)
+		s->urgent += weight;
 	if (t->spec->stranger) {
 		account_stranger(s, k, weight);
 		return;
@@ -771,6 +774,7 @@ void sim_read_ledger(const struct sim *s, struct sim_ledger *ret)
 				    .waived = s->waived,
 				    .hits = s->hits,
 				    .shared = s->shared,
+				    .urgent = s->urgent,
 				    .external_waited = s->external_waited,
 				    .external_waits = s->external_waits,
 				    .ran = s->ran,

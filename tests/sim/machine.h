@@ -87,7 +87,7 @@ struct sim_progress {
 
 struct sim_ledger {
 	int64_t delay, waived, own, stopped, excused, overhead, owed;
-	int64_t external_waited, idle, crowded, shared;
+	int64_t external_waited, idle, crowded, shared, urgent;
 	int64_t ran, stolen; /* sums over cores: CPU time of tasks without stops, and of the host */
 	uint64_t spun_seen, spun_first; /* ns of spinning, by ticks (stats/window.h) */
 	uint64_t external_waits, hits, ticks, stops, syncs, spins, spun, capped;

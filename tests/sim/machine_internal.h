@@ -121,7 +121,7 @@ struct sim {
 	double slowness;
 	uint64_t drift_rng;
 	int64_t ran, stolen;
-	int64_t external_waited, shared;
+	int64_t external_waited, shared, urgent;
 	uint64_t syncs, external_waits, waiver_looks;
 	struct sim_progress progress;
 };

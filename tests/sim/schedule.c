@@ -168,12 +168,13 @@ static void switch_in(struct sim *s, int c, int t)
 		int from = x->use.cpu;
 
 		if (s->o.share)
-			x->account.since += scoz_use_kept(
-				&k->use, &x->use, s->now - x->account.since, s->delay, s->now);
+			x->account.since +=
+				scoz_use_kept(&k->use, &s->core[from].use, &x->use, t + 1,
+					      s->now - x->account.since, s->delay, s->now);
 		s->core[from].use.wanted -= scoz_use_run(&x->use, c);
 		scoz_use_given_back(&s->core[from].use, t + 1);
 	}
-	scoz_use_in(&k->use, is_apart(s, x), s->now);
+	scoz_use_in(&k->use, is_apart(s, x), x->spec->urgent, s->now);
 	k->cur = t;
 	trace_enters(s, c);
 	k->ran = 0;
@@ -199,7 +200,7 @@ static void switch_in(struct sim *s, int c, int t)
 			       s->o.model);
 	}
 	if (spared) {
-		s->shared += scoz_use_insert(&k->account, spared);
+		s->shared += scoz_use_insert(&k->use, &k->account, spared);
 		insert_delay(s, spared);
 	}
 	k->segment_began = s->now;

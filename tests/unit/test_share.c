@@ -74,10 +74,10 @@ static void test_a_core_that_was_taken_goes_by_whom_from(void **state)
 	u.wanted += scoz_use_queue(&u, &second, 0);
 	u.wanted += scoz_use_queue(&u, &first, 0);
 	scoz_use_taken(&u, &first, 7);
-	scoz_use_in(&u, 1, MS);
+	scoz_use_in(&u, 1, 1, MS);
 	assert_int_equal(scoz_use_inserts(&u, MS, SPEEDUP), 0); /* it was outside */
 	scoz_use_out(&u, 1, 2 * MS);
-	scoz_use_in(&u, 1, 2 * MS); /* another stranger: no difference */
+	scoz_use_in(&u, 1, 1, 2 * MS); /* another stranger: no difference */
 	assert_int_equal(scoz_use_inserts(&u, MS, SPEEDUP), 0);
 	ticks(&u, &first, 1, 0);
 	scoz_use_taken(&u, &first, 7);
@@ -118,9 +118,9 @@ static void test_whoever_runs_again_was_taken_from_before(void **state)
 	u.wanted += scoz_use_queue(&u, &t, 0);
 	scoz_use_taken(&u, &t, 7);
 	assert_int_not_equal(u.taken, 0);
-	scoz_use_in(&u, 1, MS);
+	scoz_use_in(&u, 1, 1, MS);
 	u.wanted -= scoz_use_run(&t, 0);
-	scoz_use_in(&u, 0, 2 * MS);
+	scoz_use_in(&u, 0, 0, 2 * MS);
 	assert_int_equal(u.taken, 0);
 	/* No tick has met it since, or it does not queue, being of nobody's interest. */
 	u.wanted += scoz_use_queue(&u, &t, 0);
@@ -137,37 +137,36 @@ static void test_whoever_runs_again_was_taken_from_before(void **state)
 }
 
 /* Who sleeps from 10 to 14 ms and runs at 20 ms. */
-static void test_strangers_who_came_during_a_wait(void **state)
+static void test_urgent_strangers_who_came_during_a_wait(void **state)
 {
-	struct scoz_core_use u = { .idled = 1 };
+	struct scoz_core_use u = {};
 	struct scoz_task_use t = {};
 
 	(void)state;
 	scoz_use_sleeps(&t, 0, 10 * MS);
 	assert_int_equal(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 0);
-	scoz_use_in(&u, 1, 9 * MS); /* it was there already */
+	scoz_use_in(&u, 1, 1, 9 * MS); /* it was there already */
 	scoz_use_out(&u, 1, 11 * MS);
-	scoz_use_in(&u, 1, 11 * MS);
+	scoz_use_in(&u, 1, 1, 11 * MS);
 	assert_int_equal(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 0);
 	scoz_use_idle(&u);
-	scoz_use_in(&u, 1, 12 * MS);
+	scoz_use_in(&u, 1, 1, 12 * MS);
 	assert_in_range(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 5999000, 6 * MS);
 	ticks(&u, &t, 10, 10); /* half of it is counted anyway */
 	scoz_use_queue(&u, &t, 0);
 	assert_in_range(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 29 * MS / 10, 31 * MS / 10);
 	scoz_use_run(&t, 0);
 	scoz_use_idle(&u);
-	scoz_use_in(&u, 1, 15 * MS); /* after the wait */
+	scoz_use_in(&u, 1, 1, 15 * MS); /* after the wait */
 	assert_int_equal(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 0);
-	scoz_use_in(&u, 0, 16 * MS);
-	scoz_use_out(&u, 0, 17 * MS);
-	scoz_use_in(&u, 1, 17 * MS); /* it has queued for the core, too */
+	scoz_use_in(&u, 1, 0, 16 * MS); /* an ordinary one competes */
 	assert_int_equal(u.began, 0);
 }
 
 /* Of 4 ms asleep 1 ms was inserted: of 8 ms behind a stranger a quarter would not have been. */
 static void test_what_a_shorter_wait_is_spared(void **state)
 {
+	struct scoz_core_use u = {};
 	struct scoz_core c = {};
 	struct scoz_task_use t = {};
 
@@ -177,7 +176,8 @@ static void test_what_a_shorter_wait_is_spared(void **state)
 	assert_int_equal(scoz_use_spared(&t, 101 * MS, 14 * MS, 0), 0);
 	assert_int_equal(scoz_use_spared(&t, 100 * MS, 14 * MS, 8 * MS), 0);
 	assert_int_equal(scoz_use_spared(&t, 105 * MS, 14 * MS, 8 * MS), 8 * MS);
-	scoz_use_insert(&c, 2 * MS);
+	scoz_use_insert(&u, &c, 2 * MS);
+	assert_int_equal(u.inserted, 2 * MS);
 	assert_int_equal(c.absorbed, 2 * MS);
 	assert_int_equal(c.absorbed, c.own + c.stopped + c.excused + c.overhead);
 }
@@ -209,10 +209,36 @@ static void test_a_debt_is_kept_behind_strangers(void **state)
 	u.wanted += scoz_use_queue(&u, &t, delay);
 	delay += MS;
 	scoz_core_follow(&c, delay);
-	account.since += scoz_use_kept(&u, &t, 4 * MS, delay, 14 * MS);
+	account.since += scoz_use_kept(&u, &u, &t, 7, 4 * MS, delay, 14 * MS);
 	scoz_switch_in(&c, &account, delay, 14 * MS, SCOZ_MODEL_WAIT);
 	assert_in_range(scoz_debt(delay, &c), 3 * MS - 5000, 3 * MS + 5000);
 	assert_int_equal(c.absorbed, c.own + c.stopped + c.excused + c.overhead + 100 * MS);
+}
+
+/* Taken while it stood still: 4 ms behind a real-time task, all of which is inserted. */
+static void test_who_stood_still_absorbs_what_it_waits(void **state)
+{
+	struct scoz_core c = {};
+	struct scoz_core_use u = {}, elsewhere = { .idled = 1 };
+	struct scoz_task_use t = {};
+
+	(void)state;
+	scoz_use_out(&u, 0, 10 * MS);
+	scoz_use_stood(&u);
+	u.wanted += scoz_use_queue(&u, &t, 50 * MS);
+	scoz_use_taken(&u, &t, 7);
+	scoz_use_in(&u, 1, 1, 10 * MS);
+	assert_int_equal(u.stood, 0);
+	assert_int_equal(scoz_use_inserts(&u, MS, SPEEDUP), MS);
+	scoz_use_insert(&u, &c, 3 * MS);
+	/* What others insert it owes. */
+	assert_in_range(scoz_use_kept(&elsewhere, &u, &t, 7, 4 * MS, 53 * MS, 14 * MS), MS - 8000,
+			MS + 8000);
+	scoz_use_insert(&u, &c, MS);
+	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 60 * MS, 14 * MS), 0);
+	/* Somebody else ran there meanwhile: as ever. */
+	scoz_use_in(&u, 0, 0, 12 * MS);
+	assert_int_equal(scoz_use_kept(&elsewhere, &u, &t, 7, 4 * MS, 60 * MS, 14 * MS), 0);
 }
 
 static void test_other_waits_absorb_as_ever(void **state)
@@ -223,14 +249,14 @@ static void test_other_waits_absorb_as_ever(void **state)
 	(void)state;
 	scoz_use_out(&u, 0, 14 * MS); /* a profiled task had the core until now */
 	scoz_use_queue(&u, &t, 0);
-	assert_int_equal(scoz_use_kept(&u, &t, 4 * MS, MS, 14 * MS), 0);
+	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, MS, 14 * MS), 0);
 	scoz_use_out(&u, 0, 12 * MS); /* strangers for the latter half */
-	assert_int_equal(scoz_use_kept(&u, &t, 4 * MS, 0, 14 * MS), 2 * MS);
+	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 2 * MS);
 	scoz_use_idle(&u);
-	assert_int_equal(scoz_use_kept(&u, &t, 4 * MS, 0, 14 * MS), 0);
+	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 0);
 	scoz_use_run(&t, 0); /* its wake-up was missed: nothing is known of its wait */
 	scoz_use_out(&u, 0, 5 * MS);
-	assert_int_equal(scoz_use_kept(&u, &t, 4 * MS, 0, 14 * MS), 0);
+	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 0);
 }
 
 static void test_who_counts_for_a_waiver(void **state)
@@ -240,7 +266,7 @@ static void test_who_counts_for_a_waiver(void **state)
 
 	(void)state;
 	assert_true(scoz_use_counts(&u));
-	scoz_use_in(&u, 1, MS);
+	scoz_use_in(&u, 1, 0, MS);
 	assert_false(scoz_use_counts(&u));
 	u.wanted += scoz_use_queue(&u, &t, 0);
 	assert_true(scoz_use_counts(&u));
@@ -258,10 +284,11 @@ int main(void)
 		cmocka_unit_test(test_a_core_that_was_taken_goes_by_whom_from),
 		cmocka_unit_test(test_who_spins_loses_what_it_absorbed),
 		cmocka_unit_test(test_whoever_runs_again_was_taken_from_before),
-		cmocka_unit_test(test_strangers_who_came_during_a_wait),
+		cmocka_unit_test(test_urgent_strangers_who_came_during_a_wait),
 		cmocka_unit_test(test_what_a_shorter_wait_is_spared),
 		cmocka_unit_test(test_what_was_long_ago_is_forgotten),
 		cmocka_unit_test(test_a_debt_is_kept_behind_strangers),
+		cmocka_unit_test(test_who_stood_still_absorbs_what_it_waits),
 		cmocka_unit_test(test_other_waits_absorb_as_ever),
 		cmocka_unit_test(test_who_counts_for_a_waiver),
 	};

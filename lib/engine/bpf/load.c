@@ -279,6 +279,7 @@ static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 		ret->io_waited += t.io;
 		ret->woken += t.woken;
 		ret->shared += t.shared;
+		ret->urgent += t.urgent;
 		ret->unpaid += t.unpaid;
 		ret->busy_waited += t.spun;
 		ret->busy_waited_first += t.spun_first;

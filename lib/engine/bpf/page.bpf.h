@@ -325,8 +325,9 @@ static __always_inline void end_queueing(struct scoz_core_use *u, struct task_st
 	struct scoz_core_use *last = core_use(t->use.cpu);
 	s64 wanted;
 
-	if (t->use.wants && now > t->account.since)
-		t->account.since += scoz_use_kept(u, &t->use, now - t->account.since, delay, now);
+	if (t->use.wants && now > t->account.since && last)
+		t->account.since +=
+			scoz_use_kept(u, last, &t->use, pid, now - t->account.since, delay, now);
 	wanted = scoz_use_run(&t->use, cpu);
 	if (wanted && last) {
 		__sync_fetch_and_add(&last->wanted, -wanted);

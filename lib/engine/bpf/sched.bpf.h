@@ -213,9 +213,9 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		arrive(c, cpu, t, delay, now);
 	else
 		scoz_switch_in(c, t && !server ? &t->account : NULL, delay, now, model);
-	scoz_use_in(use, stranger || server, now);
+	scoz_use_in(use, stranger || server, stranger && next->prio < MAX_RT_PRIO, now);
 	if (less > 0) {
-		account_shared(cpu, scoz_use_insert(c, less), now);
+		account_shared(cpu, scoz_use_insert(use, c, less), now);
 		delay = READ_ONCE(g->delay);
 	}
 	if (stranger && !server)

@@ -72,6 +72,7 @@ struct target_time {
 	__u64 look;   /* ns that the wait of task look_pid stands for, if it was in the target */
 	__u64 look_pid;
 	__u64 shared;	  /* ns inserted for what strangers ran (account/share.h) */
+	__u64 urgent;	  /* ns that real-time strangers ran */
 	__u64 spun;	  /* ns of spinning in programs, by ticks (busy_wait.bpf.h) */
 	__u64 spun_first; /* of it, by ticks before which it was not seen to spin */
 	__u64 spins;	  /* the last tick saw it */

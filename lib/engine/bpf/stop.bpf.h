@@ -22,7 +22,7 @@ struct spin {
 	const struct scoz_header *header;
 	const struct scoz_global *global;
 	const struct scoz_core *core;
-	const struct scoz_core_use *use;
+	struct scoz_core_use *use;
 	u64 start, now;
 	s64 allowed; /* by length and share */
 	u64 crowded; /* see account.h, "alone" */
@@ -61,6 +61,7 @@ static long spin_once(u32 index, void *arg)
 	if (passed >= s->allowed || s->now >= READ_ONCE(s->header->lease_until))
 		return 1;
 	if (realtime_wants_core()) {
+		scoz_use_stood(s->use);
 		s->allowed = passed;
 		return 1;
 	}

@@ -262,6 +262,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		scoz_use_tick(use, &t->use, weight, hit, h->speedup);
 		scoz_use_spun(&t->use, weight, spun);
 	}
+	if (stranger && task->prio < MAX_RT_PRIO)
+		time->urgent += weight;
 	wait = stranger && !hit && !control ? scoz_use_inserts(use, weight, h->speedup) : 0;
 	if (is_spread(task, t, now)) {
 		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, now);
@@ -275,7 +277,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 				credit_server(task, d, now);
 			account_hit(d, now);
 		} else
-			account_shared(cpu, scoz_use_insert(c, wait), now);
+			account_shared(cpu, scoz_use_insert(use, c, wait), now);
 	}
 	if (stranger && !server)
 		scoz_core_follow(c, READ_ONCE(g->delay));

@@ -458,12 +458,35 @@ static void test_stolen_time(void **state)
 	}
 }
 
+/* Real-time strangers come by the clock: what they interrupt is what they make longer. */
+static void test_real_time_strangers(void **state)
+{
+	static const struct {
+		const char *name, *how;
+		double speedup, limit; /* without the rules */
+	} programs[] = {
+		{ "mutex4", "wait period=250 cost=0 hogs=30", 1, 3.5 },		   /* -7.7 */
+		{ "spinlock2", "wait period=250 cost=0 hogs=30", 0.5, 4 },	   /* -10.1 */
+		{ "wait: alone", "wait period=250 cost=0 hogs=30", 1, 4 },	   /* -15.8 */
+		{ "wait: pipe, slowest", "wait period=250 cost=0 hogs=30", 1, 5 }, /* -11.5 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		struct sim_program *p = model(programs[i].name);
+
+		check_for(p, programs[i].how, programs[i].speedup, programs[i].limit, 60);
+		program_free(p);
+	}
+}
+
 /* Of each configuration its own neighbours, and a copy has all of a program. */
 static void test_neighbours(void **state)
 {
 	struct sim_program *p = model("pingpong"), *beside, *copy;
+	struct sim_result r;
 	struct sim_config alone = config("wait"), timer = config("wait heartbeat=20"),
-			  strangers = config("wait strangers");
+			  strangers = config("wait strangers"), hogs = config("wait hogs=30");
 
 	(void)state;
 	beside = study_beside(p, &timer);
@@ -476,6 +499,14 @@ static void test_neighbours(void **state)
 		assert_int_equal(copy->task[i].stranger, i >= p->n_tasks);
 	assert_true(study(p, &timer, 0.5, 1).ledger.ran > study(p, &alone, 0.5, 1).ledger.ran);
 	assert_true(study(p, &strangers, 0.5, 1).ledger.shared > 0);
+	program_free(copy);
+	program_free(beside);
+	beside = study_beside(p, &hogs);
+	assert_int_equal(beside->n_tasks, p->n_tasks + 2 * p->cores); /* own bursts, common ones */
+	copy = program_copy(beside);
+	assert_true(copy->task[p->n_tasks].urgent && copy->task[p->n_tasks].stranger);
+	r = study(p, &hogs, 0.5, 39); /* of three seeds, one is given */
+	assert_in_range(r.ledger.urgent, 0.2 * 13e9 * p->cores, 0.4 * 13e9 * p->cores);
 	program_free(copy);
 	program_free(beside);
 	program_free(p);
@@ -502,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_slow_queues),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_stolen_time),
+		cmocka_unit_test(test_real_time_strangers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

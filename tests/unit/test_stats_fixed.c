@@ -130,13 +130,16 @@ static void test_fixed_errors_are_points(void **state)
 static void test_queueing_behind_strangers_widens(void **state)
 {
 	static const struct {
-		double queued, busy; /* in CPU times of the profiled tasks */
+		double queued, busy, urgent; /* in CPU times of the profiled tasks */
 		double half;
 	} cases[] = {
-		{ 0, 1, 0 },
-		{ 2, 2, 0.5 * 0.5 * 80 },
-		{ 1, 1, 0 },
-		{ 0, 8, 0 },
+		{ 0, 1, 0, 0 },
+		{ 2, 2, 0, 0.5 * 0.5 * 80 },
+		{ 1, 1, 0, 0 },
+		{ 0, 8, 0, 0 },
+		/* All or half of them are real-time tasks, who do not compete. */
+		{ 2, 2, 1, URGENT_DOUBT * 0.5 * 50 },
+		{ 2, 2, 0.5, 0.5 * 21.36 },
 	};
 	static const double s[] = { 0.25, 0.5 }, p[] = { 0.9, 0.8 };
 	struct windows w = { .n = 0 };
@@ -149,6 +152,7 @@ static void test_queueing_behind_strangers_widens(void **state)
 		for (size_t i = 0; i < w.n; i++) {
 			w.w[i].ran_s = w.w[i].wall_s = w.p[i][0].virtual_s;
 			w.w[i].queued_s = cases[k].queued * w.w[i].ran_s;
+			w.w[i].urgent_s = cases[k].urgent * w.w[i].ran_s;
 			w.w[i].stopped_s = 0.1;
 			w.w[i].busy_s = cases[k].busy * w.w[i].ran_s + 0.1;
 		}

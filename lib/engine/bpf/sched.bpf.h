@@ -197,7 +197,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		task_runs(t, g);
 		if (!server)
 			less = spared(use, t, now, &behind);
-		wait = target_wait_ends(next, cpu, t, !server && is_involved(t, now),
+		wait = target_wait_ends(time, next, t, !server && is_involved(t, now),
 					is_self(prev) ? 0 : scoz_wakes_up(c, &t->account, now),
 					behind);
 		end_queueing(use, t, next->pid, cpu, delay, now);
@@ -208,9 +208,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (t && t->external && is_sink(t))
 		scoz_sink_runs(&t->account, delay);
 	if (t && !server && !stranger && model == SCOZ_MODEL_WAIT)
-		rest(c, cpu, t, wait ? could_use(c, time, t, next, delay, now) : 0, delay, now);
+		rest(c, time, cpu, t, wait ? could_use(c, time, t, next, delay, now) : 0, delay,
+		     now);
 	if (t && wait && model == SCOZ_MODEL_WAIT)
-		arrive(c, cpu, t, delay, now);
+		arrive(c, time, t, delay, now);
 	else
 		scoz_switch_in(c, t && !server ? &t->account : NULL, delay, now, model);
 	scoz_use_in(use, stranger || server, stranger && next->prio < MAX_RT_PRIO, now);

@@ -60,14 +60,14 @@ static __always_inline bool in_iowait(const struct task_struct *task)
 }
 
 /*
- * @next is switched in on @cpu: may its last wait, which is over, be in the target? @wake_up: what
- * the idle core has taken since then; @behind: strangers who came while it waited, ns.
+ * @next is switched in on a core (@time): may its last wait, which is over, be in the target?
+ * @wake_up: what the idle core has taken since then; @behind: strangers who came while it waited,
+ * ns.
  */
-static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
+static __always_inline bool target_wait_ends(struct target_time *time, struct task_struct *next,
 					     struct task_state *t, bool involved, u64 wake_up,
 					     u64 behind)
 {
-	struct target_time *time = target_time(cpu);
 	struct bpf_target *target = current_target();
 	u64 length = scoz_min(t->waited, LONG_WAIT), beyond = t->waited - length;
 	struct scoz_header *h = page_header();
@@ -75,7 +75,7 @@ static __always_inline bool target_wait_ends(struct task_struct *next, u32 cpu,
 	wake_up = scoz_min(wake_up, LONGEST_WAKE_UP);
 	behind = scoz_min(behind, LONG_WAIT);
 	t->waited = 0;
-	if (!time || !target)
+	if (!target)
 		return false;
 	time->look = 0;
 	time->wakes = 0;
@@ -178,15 +178,15 @@ static long search_rested(u32 cpu, void *arg)
  * since another one left. @wanted: what it could use; 0: no wait of the target is over, or the task
  * cannot run elsewhere.
  */
-static __always_inline void rest(struct scoz_core *c, u32 cpu, const struct task_state *t,
-				 s64 wanted, s64 delay, u64 now)
+static __always_inline void rest(struct scoz_core *c, struct target_time *time, u32 cpu,
+				 const struct task_state *t, s64 wanted, s64 delay, u64 now)
 {
 	struct scoz_header *h = page_header();
-	struct target_time *time = target_time(cpu), *other;
+	struct target_time *other;
 	struct rest_search s = { .now = now, .wanted = wanted, .self = cpu };
 	s64 mine;
 
-	if (!time || !h)
+	if (!h)
 		return;
 	mine = s.most = rested(c, time, now);
 	s.best = cpu;
@@ -203,14 +203,11 @@ static __always_inline void rest(struct scoz_core *c, u32 cpu, const struct task
 }
 
 /* scoz_switch_in() of a task that target_wait_ends() has something to say about. */
-static __always_inline void arrive(struct scoz_core *c, u32 cpu, const struct task_state *t,
-				   s64 delay, u64 now)
+static __always_inline void arrive(struct scoz_core *c, struct target_time *time,
+				   const struct task_state *t, s64 delay, u64 now)
 {
-	struct target_time *time = target_time(cpu);
 	struct scoz_arrival a;
 
-	if (!time)
-		return;
 	scoz_arrive(c, &t->account, spare_strangers || waits_are_hits() ? time->left + (s64)now : 0,
 		    delay, now, &a);
 	time->task = a.task;

@@ -7,21 +7,26 @@
  *              the instruction that such loops have, or by polling.h), what its sample stands for
  *              was spent so: as account.h's "acquire", A(c) = min(A(E), A(c) + weight). E, for whom
  *              it waits, is not known, so it is whoever has absorbed least of the cores at work: to
- *              absorb too much would take away what others wait for (sim errors -m spin).
+ *              absorb too much would take away what others wait for (sim errors -m spin). It may
+ *              be more than G: for what a host has added to E's stop ("paid beforehand") the
+ *              others have spun, too.
  */
 #ifndef SCOZ_BUSY_WAIT_H
 #define SCOZ_BUSY_WAIT_H
 
 #include "account/account.h"
 
+/* No core is at work. */
+#define SCOZ_SPIN_NOBODY (1LL << 62)
+
 /*
  * A tick of @weight found the running task spinning in its program; @ender: what the core at work
- * that has absorbed least has absorbed, G if there is none.
+ * that has absorbed least has absorbed; SCOZ_SPIN_NOBODY: there is none.
  */
 static __always_inline void scoz_spin_seen(struct scoz_core *c, __u64 weight, __s64 ender,
 					   __s64 delay)
 {
-	__s64 amount = scoz_min(ender - c->absorbed, weight);
+	__s64 amount = scoz_min((ender < SCOZ_SPIN_NOBODY ? ender : delay) - c->absorbed, weight);
 
 	if (amount <= 0)
 		return;

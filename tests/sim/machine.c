@@ -502,7 +502,7 @@ void core_enters(struct sim *s, int c, enum sim_label label)
 /* The current task of core @c spins (lib/engine/bpf/tick.bpf.h). */
 static void spin_seen(struct sim *s, int c, uint64_t weight)
 {
-	int64_t ender = s->delay, before;
+	int64_t ender = SCOZ_SPIN_NOBODY, before;
 
 	s->core[c].spun += weight;
 	if (s->o.sees_spins && !s->o.spins)

@@ -239,6 +239,11 @@ static void test_spin_seen(void **state)
 	assert_int_equal(c.alone, 0);
 	scoz_spin_seen(&c, 4 * MS, 5 * MS, 9 * MS);
 	assert_int_equal(c.absorbed, 9 * MS);
+	scoz_spin_seen(&c, 4 * MS, SCOZ_SPIN_NOBODY, 9 * MS); /* nobody is at work */
+	assert_int_equal(c.absorbed, 9 * MS);
+	scoz_spin_seen(&c, 4 * MS, 11 * MS, 9 * MS); /* they have paid beforehand */
+	assert_int_equal(c.absorbed, 11 * MS);
+	assert_int_equal(c.alone, 0);
 	check_ledger(&c);
 }
 

@@ -447,6 +447,8 @@ static void test_stolen_time(void **state)
 		{ "mutex4 outside", "wait period=250 cost=0 steal=30 common=0", 6 },
 		{ "client/server", "wait period=250 cost=0 steal=30 common=0", 6 },
 		{ "barrier2", "wait period=250 cost=0 steal=30 late=10 common=0", 6 },
+		{ "spin barrier4", "wait period=250 cost=0 steal=30", 6 },	 /* -22 */
+		{ "spin pingpong aside", "wait period=250 cost=0 steal=30", 6 }, /* -18 */
 	};
 
 	(void)state;

@@ -46,13 +46,10 @@ static __always_inline void absorb_spin(struct scoz_core *c, u64 weight,
 					const struct scoz_header *h, const struct scoz_global *g,
 					u64 now)
 {
-	struct least l = { .absorbed = READ_ONCE(g->delay), .own = c->absorbed, .now = now };
-	s64 delay = l.absorbed;
+	struct least l = { .absorbed = SCOZ_SPIN_NOBODY, .own = c->absorbed, .now = now };
 
-	if (scoz_debt(delay, c) <= 0)
-		return;
 	bpf_loop(h->cores, least_absorbed, &l, 0);
-	scoz_spin_seen(c, weight, l.absorbed, delay);
+	scoz_spin_seen(c, weight, l.absorbed, READ_ONCE(g->delay));
 }
 
 /*

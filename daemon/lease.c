@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* Of a thread's core a host may take, for milliseconds, what the lease has left. */
-#define THREADS 2
+/* On cores of their own: a host may take one of them for longer than the lease lasts. */
+#define RENEWERS 2
 
 struct lease;
 struct renewer {
@@ -21,7 +21,7 @@ struct renewer {
 struct lease {
 	struct engine *engine;
 	const struct cores *cores;
-	struct renewer renewer[THREADS];
+	struct renewer renewer[RENEWERS];
 	int n;
 	atomic_bool stop;
 	atomic_uint_fast64_t beat_ns;	 /* when the main thread was last seen at work */
@@ -49,11 +49,11 @@ static void renew(struct lease *l)
  * Above whoever may take a core for longer than the lease lasts: it is for microseconds, and where
  * it comes late the windows are lost in which that happened, and only those.
  */
-static void be_urgent(void)
+static void be_urgent(const struct renewer *r)
 {
 	struct sched_param rt = { .sched_priority = sched_get_priority_max(SCHED_FIFO) - 1 };
 
-	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &rt))
+	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &rt) && r == r->lease->renewer)
 		log_info("no real-time priority for the lease: stops may pause under load");
 }
 
@@ -65,7 +65,7 @@ static void *lease_main(void *arg)
 
 	pthread_setname_np(pthread_self(), "scozd/lease");
 	cores_bind_thread(l->cores, r->core);
-	be_urgent();
+	be_urgent(r);
 	privileges_keep(PRIVILEGE(CAP_BPF));
 	while (!l->stop) {
 		struct timespec until = { .tv_sec = next / NSEC_PER_SEC,
@@ -89,7 +89,7 @@ int lease_start(struct engine *e, const struct cores *cores, struct lease **ret,
 	l->cores = cores;
 	l->beat_ns = l->renewed_ns = now;
 	engine_renew_lease(e);
-	l->n = cores->n < THREADS ? cores->n : THREADS;
+	l->n = cores->n < RENEWERS ? cores->n : RENEWERS;
 	for (int i = 0; i < l->n; i++) {
 		struct renewer *r = &l->renewer[i];
 		int failed;

@@ -438,7 +438,7 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 	struct task *t = &s->task[k->cur];
 	bool target = t->label == SIM_TARGET && !k->account.spinning;
 	bool hit = target && s->speedup && weight;
-	int64_t d = 0;
+	int64_t d;
 
 	if (t->spec->urgent)
 		s->urgent += weight;

@@ -107,10 +107,12 @@ static __always_inline void core_taken(struct scoz_core_use *use, const struct t
 static __always_inline s64 spared(const struct scoz_core_use *use, const struct task_state *t,
 				  u64 now, u64 *behind)
 {
-	struct scoz_header *h = page_header();
+	struct scoz_header *h;
 
-	if (!spare_strangers || !h || !h->speedup || control || is_sink(t) ||
-	    !is_involved(t, now) || now >= READ_ONCE(h->lease_until))
+	if (!use->began || !spare_strangers || control)
+		return 0;
+	h = page_header();
+	if (!h || !h->speedup || is_sink(t) || !is_involved(t, now) || !had_lease(h, now))
 		return 0;
 	*behind = scoz_use_behind(use, &t->use, t->account.since, now);
 	return scoz_use_spared(&t->use, t->account.absorbed, t->account.since, *behind);

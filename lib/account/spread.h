@@ -80,6 +80,7 @@ struct scoz_spread {
 	__u32 kind;			/* of the present stretch */
 	__u32 target;			/* that the times held belong to */
 	__u32 inside;			/* it runs in a target that is seen; 0 or 1 */
+	__u64 inside_since;		/* if so */
 	/* Of functions that are seen: */
 	__u64 ran_inside; /* ns since the last release, of calls that have ended */
 	__u64 entered;	  /* what it had run since the last release as the present call began */
@@ -237,6 +238,22 @@ static __always_inline __u64 scoz_spread_seen_due(const struct scoz_spread *s,
 	return run > 0 ? scoz_min(run, SCOZ_MAX_WEIGHT) : 0;
 }
 
+/* It is seen that it runs in the target, or that it does not. */
+static __always_inline void scoz_spread_is_inside(struct scoz_spread *s, __u32 inside, __u64 now)
+{
+	if (inside && !s->inside)
+		s->inside_since = now;
+	s->inside = inside;
+}
+
+/* For how long it had been in @target, without a break, as it fell asleep at @slept, ns. */
+static __always_inline __u64 scoz_spread_inside_for(const struct scoz_spread *s, __u32 target,
+						    __u64 slept)
+{
+	return s->inside && s->target == target && slept > s->inside_since ? slept - s->inside_since
+									   : 0;
+}
+
 /* Control comes into a function that is seen, or goes out. */
 static __always_inline void scoz_spread_enters(struct scoz_spread *s, const struct scoz_core *c,
 					       __u64 now)
@@ -245,7 +262,7 @@ static __always_inline void scoz_spread_enters(struct scoz_spread *s, const stru
 	if (s->depth++)
 		return;
 	s->entered = scoz_spread_ran(s, c, now);
-	s->inside = 1;
+	scoz_spread_is_inside(s, 1, now);
 }
 
 static __always_inline void scoz_spread_leaves(struct scoz_spread *s, const struct scoz_core *c,
@@ -271,7 +288,8 @@ static __always_inline int scoz_spread_agrees(struct scoz_spread *s, __u32 hit)
 	}
 	if (++s->doubts >= SCOZ_SPREAD_DOUBTS) {
 		s->doubts = 0;
-		s->inside = s->depth = hit;
+		scoz_spread_is_inside(s, hit, s->at);
+		s->depth = hit;
 	}
 	return 0;
 }

@@ -254,6 +254,35 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 		p->fixed_cause = "queueing after waits in the target";
 }
 
+/*
+ * Of what may be won so beyond the prediction, as large a part is expected as is won of the
+ * target's own time on the last stretch of the curve: where others hold the work up by then, those
+ * who queue less do not matter either. Half of it at half of the speedup, where each wait, though
+ * shorter, is still there.
+ */
+static void expect_less_queueing(const struct unit_sets *sets, struct estimate *e)
+{
+	const struct unit_set *zero = &sets->s[0];
+	double wall = sets->running > 0 ? zero->ran / sets->running : 0;
+	double waits = sets->target_waits * wall, in_target = waits + sets->target_runs * wall;
+	double all = zero->ran + zero->queued + waits;
+
+	/* From the last one: each goes by those before it as they were. */
+	for (size_t i = e->n_points - 1; i > 0; i--) {
+		struct estimate_point *p = &e->points[i];
+		const struct estimate_point *before = p - 1;
+		double won;
+
+		while (before > e->points && p->speedup_pct - before->speedup_pct < STRETCH)
+			before--;
+		won = (p->program_speedup_pct - before->program_speedup_pct) /
+		      (p->speedup_pct - before->speedup_pct);
+		if (p->above_pp > 0 && won > 0)
+			p->program_speedup_pct += LESS_QUEUEING * p->above_pp * p->speedup_pct /
+						  100 * fmin(won * all / in_target, 1);
+	}
+}
+
 static bool surely_harmful(const struct estimate_point *p)
 {
 	return isfinite(p->ci_lo) && p->ci_hi < 0;
@@ -389,8 +418,10 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			}
 		}
 	}
-	if (!exact)
+	if (!exact) {
 		doubt_before_contention(e);
+		expect_less_queueing(sets, e);
+	}
 }
 
 /* Returns false when there is nothing to estimate from. */

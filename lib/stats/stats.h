@@ -190,6 +190,13 @@ bool estimate_needs_reason(const struct estimate *e);
  * postgres, dbench without their syncs: docs/accuracy.md, "Waiting as the target").
  */
 #define WAKING_DOUBT 5.0
+/*
+ * So much of what may be won so is expected, if the target is all that the work waits for, at 100 %
+ * (servers that log, writes and naps of the truth suite: docs/accuracy.md, "Waiting as the
+ * target").
+ */
+#define LESS_QUEUEING 0.75
+#define STRETCH	      20.0 /* of a curve, at least, percent of line speedup */
 
 /*
  * The errors that a period is expected to cost are means of absolute values at speedups of 50 and

@@ -355,6 +355,33 @@ static void test_seen_functions(void **state)
 	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
 }
 
+/* How long before it falls asleep it has been in the target: what it started then is the target. */
+static void test_since_when_it_is_inside(void **state)
+{
+	struct scoz_spread s = {};
+	struct scoz_core c = {};
+	uint64_t now = 1000 * PERIOD;
+
+	(void)state;
+	scoz_spread_target(&s, 1);
+	scoz_spread_in(&s, &c, now);
+	assert_int_equal(scoz_spread_inside_for(&s, 1, now), 0);
+	scoz_spread_enters(&s, &c, now += 10 * US);
+	scoz_spread_enters(&s, &c, now += 3 * US);
+	scoz_spread_leaves(&s, &c, now += 1 * US);
+	assert_int_equal(scoz_spread_inside_for(&s, 1, now += 2 * US), 6 * US);
+	assert_int_equal(scoz_spread_inside_for(&s, 2, now), 0);
+	scoz_spread_seen(&s, &c, now += 4 * US); /* releases do not matter, nor does sleeping */
+	scoz_spread_in(&s, &c, now += 100 * US);
+	assert_int_equal(scoz_spread_inside_for(&s, 1, now), 110 * US);
+	scoz_spread_leaves(&s, &c, now);
+	assert_int_equal(scoz_spread_inside_for(&s, 1, now), 0);
+	scoz_spread_is_inside(&s, 1, now);
+	scoz_spread_is_inside(&s, 1, now += 5 * US); /* said again */
+	assert_int_equal(scoz_spread_inside_for(&s, 1, now), 5 * US);
+	assert_int_equal(scoz_spread_inside_for(&s, 1, now - 6 * US), 0);
+}
+
 /* Calls may end otherwise, or have begun before: samples that say so again and again are right. */
 static void test_seen_functions_in_doubt(void **state)
 {
@@ -420,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_seen_targets),
 		cmocka_unit_test(test_seen_targets_that_spin),
 		cmocka_unit_test(test_seen_functions),
+		cmocka_unit_test(test_since_when_it_is_inside),
 		cmocka_unit_test(test_seen_functions_in_doubt),
 		cmocka_unit_test(test_clipped),
 	};

@@ -168,8 +168,8 @@ static void test_queueing_behind_strangers_widens(void **state)
 /* Who does not wait does not queue afterwards, which delays cannot show: up to that much more. */
 static void test_queueing_after_waits(void **state)
 {
-	static const double s[] = { 0.5 }, p[] = { 0.8 }, nothing[] = { 1 };
-	struct windows w = { .n = 0 }, none = { .n = 0 };
+	static const double s[] = { 0.5 }, p[] = { 0.8 }, little[] = { 0.95 }, nothing[] = { 1 };
+	struct windows w = { .n = 0 }, half = { .n = 0 }, none = { .n = 0 };
 	struct estimates e;
 	double low, high;
 
@@ -194,6 +194,10 @@ static void test_queueing_after_waits(void **state)
 	assert_float_equal(e.e[0].points[1].ci_hi, high + 50 * 0.3, 1e-6);
 	assert_float_equal(e.e[0].points[1].fixed_pp, METHOD_PP + 50 * 0.3 / 2, 1e-6);
 	assert_string_equal(e.e[0].points[1].fixed_cause, "queueing after waits in the target");
+	/* The work waits for nothing else: a good part of it is expected, half at half the speed.
+	 */
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 20 + LESS_QUEUEING * 0.5 * 15,
+			   1e-6);
 	estimates_free(&e);
 	/* Nor do others find its core asleep. */
 	for (size_t i = 0; i < w.n; i++)
@@ -201,6 +205,21 @@ static void test_queueing_after_waits(void **state)
 	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
 	assert_float_equal(e.e[0].points[1].ci_lo, low, 1e-6);
 	assert_float_equal(e.e[0].points[1].ci_hi, high + 50 * (0.3 + WAKING_DOUBT * 0.02), 1e-6);
+	estimates_free(&e);
+	/* The work gains half of what the target does: so of its queueing. */
+	add_curve(&half, s, little, 1, 8, 0);
+	for (size_t i = 0; i < half.n; i++) {
+		double wall = half.p[i][0].virtual_s;
+
+		half.w[i].wall_s = wall;
+		half.w[i].ran_s = half.w[i].busy_s = 0.5 * wall;
+		half.w[i].queued_s = 0.3 * wall;
+		half.w[i].target_waited_s = 0.2 * wall;
+		half.w[i].waits_sped = true;
+	}
+	assert_int_equal(stats_estimate(half.w, half.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 5 + LESS_QUEUEING * 0.5 * 0.5 * 15,
+			   1e-6);
 	estimates_free(&e);
 	/* So what brings nothing is not surely worthless. */
 	add_curve(&none, s, nothing, 1, 30, 0.001);

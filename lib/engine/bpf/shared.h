@@ -83,7 +83,8 @@ struct target_time {
 	__u64 wakes;	/* of that, what the idle core took to run the task */
 	__u64 device;	/* key of that device; 0: none */
 	__u64 length;	/* ns that it was long */
-	__u64 in_class; /* no need to look */
+	__u64 in_class; /* of waits that are the target */
+	__u64 known;	/* to be in the target: no need to look */
 	__s64 left;   /* its account less the time, when a profiled task ran there last, no sink */
 	__u64 unpaid; /* ns that tasks owed when they fell asleep, beyond the longest stop */
 	__u64 beyond; /* ns of that wait that do not count, as it was too long */

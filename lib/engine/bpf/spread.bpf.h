@@ -22,7 +22,8 @@ static __always_inline u64 seen_run(struct bpf_target *target, const struct scoz
 {
 	scoz_spread_target(&t->spread, target->number);
 	if (target->seen == BPF_SEEN_TASKS)
-		t->spread.inside = hits_count(task, t, now) && is_one_of(target);
+		scoz_spread_is_inside(&t->spread, hits_count(task, t, now) && is_one_of(target),
+				      now);
 	return scoz_spread_seen(&t->spread, c, now);
 }
 
@@ -132,7 +133,7 @@ static __always_inline int crosses(struct pt_regs *regs, u32 number, bool begins
 		return 0;
 	release(c, g, task, t, false, now);
 	scoz_spread_target(&t->spread, target->number);
-	t->spread.inside = begins && hits_count(task, t, now);
+	scoz_spread_is_inside(&t->spread, begins && hits_count(task, t, now), now);
 	return 0;
 }
 

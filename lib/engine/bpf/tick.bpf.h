@@ -185,7 +185,7 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 	if (sampled)
 		return;
 	if (target->seen != BPF_SEEN_FUNCTION)
-		t->spread.inside = weight > 0;
+		scoz_spread_is_inside(&t->spread, weight > 0, now);
 	else if (scoz_spread_agrees(&t->spread, weight > 0))
 		time->agreed++;
 	else

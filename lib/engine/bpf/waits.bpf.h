@@ -14,7 +14,9 @@
  * what it waited in. That costs about a microsecond, so of waits shorter than LOOK_NS only some are
  * looked at, the more likely the longer they were, and then stand for LOOK_NS, as does what task
  * and core could absorb by them: the sum is right on average, and no single wait can spoil it.
- * Classes need no call chain: their waits count as they were.
+ * Classes need no call chain, nor do targets whose begin and end are seen: their waits count as
+ * they were. (Lumps come late for the device, and for whoever it serves next.) But ends of
+ * functions may be missed: there, long waits are looked at all the same.
  */
 #ifndef SCOZ_WAITS_BPF_H
 #define SCOZ_WAITS_BPF_H
@@ -59,6 +61,25 @@ static __always_inline bool in_iowait(const struct task_struct *task)
 	return BPF_CORE_READ_BITFIELD(task, in_iowait);
 }
 
+/* It is seen that it has not left the target since it fell asleep. */
+static __always_inline bool sleeps_inside(const struct bpf_target *target,
+					  const struct task_state *t)
+{
+	return target->seen && t->spread.inside && t->spread.target == target->number;
+}
+
+/*
+ * A request is under way before its task falls asleep. What the task did until then is the target,
+ * too, as far as that is seen, else probably, but for a request that was started long ahead.
+ */
+static __always_inline u64 ahead(const struct bpf_target *target, const struct task_state *t,
+				 u64 length)
+{
+	return sleeps_inside(target, t) ? scoz_spread_inside_for(&t->spread, target->number,
+								 t->account.since - length)
+					: length;
+}
+
 /*
  * @next is switched in on a core (@time): may its last wait, which is over, be in the target?
  * @wake_up: what the idle core has taken since then; @behind: strangers who came while it waited,
@@ -85,6 +106,7 @@ static __always_inline bool target_wait_ends(struct target_time *time, struct ta
 	if (t->wait_classes & BPF_CLASS_IO && !(next->flags & PF_KTHREAD))
 		time->io += length;
 	time->in_class = 0;
+	time->known = 0;
 	time->length = length;
 	time->limit = t->wait_limit;
 	time->device = t->wait_device;
@@ -93,17 +115,13 @@ static __always_inline bool target_wait_ends(struct target_time *time, struct ta
 	if (target->classes) {
 		if (!(target->classes & t->wait_classes))
 			return false;
-		time->in_class = 1;
+		time->in_class = time->known = 1;
 		wake_up = h && h->speedup >> SCOZ_SPEEDUP_SHIFT ? wake_up : 0;
 		time->limit += wake_up + behind;
 		time->serves += wake_up + behind;
 		time->wakes = wake_up + behind;
 	} else {
-		/*
-		 * A request is under way before its task falls asleep, and what the task did until
-		 * then is probably the target, too; a request started long ahead is not.
-		 */
-		time->serves = scoz_min(time->serves, 2 * length);
+		time->serves = scoz_min(time->serves, length + ahead(target, t, length));
 		if (time->limit < (s64)time->serves)
 			time->limit = time->serves;
 		wake_up += behind;
@@ -112,7 +130,9 @@ static __always_inline bool target_wait_ends(struct target_time *time, struct ta
 		time->limit += wake_up;
 		time->serves += wake_up;
 		time->wakes = wake_up;
-		if (length < LOOK_NS) {
+		time->known = sleeps_inside(target, t) &&
+			      (target->seen != BPF_SEEN_FUNCTION || length < LOOK_NS);
+		if (!time->known && length < LOOK_NS) {
 			if (bpf_get_prandom_u32() % LOOK_NS >= length)
 				return false;
 			time->limit = time->limit * LOOK_NS / length;
@@ -273,7 +293,7 @@ static __always_inline void look_at_wait(void *ctx)
 	time->look = 0;
 	task = bpf_get_current_task_btf();
 	if (length && (u32)task->pid == time->look_pid &&
-	    (time->in_class || matches_target(ctx, task))) {
+	    (time->known || matches_target(ctx, task))) {
 		time->waited += length;
 		time->left_out += time->beyond;
 		if (waits_are_hits() && h->speedup && c->sampled && !control)

@@ -4,6 +4,7 @@
 #include "replay.h"
 #include "variate.h"
 #include "shrink.h"
+#include "summary.h"
 
 #include "base/base.h"
 
@@ -44,7 +45,7 @@ static const char usage[] =
 	"  -j          requests are made by a thread of the kernel, and are the target\n"
 	"  -w MS/MS,... settling time and length of windows; auto\n"
 	"  -C N        cpus: programs have N cores instead of their own\n"
-	"  -m PART     only programs whose name contains PART\n"
+	"  -m PART     only programs whose name contains PART; ^PART: does not\n"
 	"  -g N[:RUN/SLEEP]  N strangers beside each program, which run and sleep (ms; 1/0)\n"
 	"  -d PCT      coverage: by how much the machine's speed varies (0)\n"
 	"  -p POINTS   coverage: profiles end at this precision\n"
@@ -57,7 +58,7 @@ static const char usage[] =
 struct settings {
 	struct sim_config config[MAX_CONFIGS];
 	int n_configs;
-	double speedup[32];
+	double speedup[SUMMARY_SPEEDUPS];
 	int n_speedups;
 	double seconds, scale;
 	int n;
@@ -86,7 +87,7 @@ static void parse_speedups(struct settings *s, char *text)
 	char *save = NULL;
 
 	s->n_speedups = 0;
-	for (char *w = strtok_r(text, ",", &save); w && s->n_speedups < 32;
+	for (char *w = strtok_r(text, ",", &save); w && s->n_speedups < SUMMARY_SPEEDUPS;
 	     w = strtok_r(NULL, ",", &save))
 		s->speedup[s->n_speedups++] = atof(w) / 100;
 }
@@ -212,23 +213,10 @@ static void parse(int argc, char **argv, struct settings *s)
 
 /* ---- errors ---- */
 
-struct summary {
-	double sum, worst;
-	int n;
-	double paid; /* how often a core paid what was inserted, at most */
-};
-
 /* On average over the cores. */
 static double times_paid(const struct sim_program *p, const struct sim_ledger *l)
 {
 	return l->own > 0 ? (double)l->stopped / l->own / p->cores : 0;
-}
-
-static void note(struct summary *s, double error)
-{
-	s->sum += fabs(error);
-	s->worst = fmax(s->worst, fabs(error));
-	s->n++;
 }
 
 /* What is left of a program when everything is left out that the error does not need. */
@@ -257,7 +245,7 @@ static int study_programs(const struct settings *s, struct sim_program **program
 {
 	int per = s->n_speedups * s->n_configs, bad = 0;
 	_cleanup_free_ struct sim_result *r = xcalloc((size_t)n * per, sizeof(*r));
-	struct summary sum[MAX_CONFIGS] = {};
+	struct sim_summary sum[MAX_CONFIGS] = {};
 
 #pragma omp parallel for schedule(dynamic)
 	for (int i = 0; i < n * per; i++)
@@ -294,7 +282,7 @@ static int study_programs(const struct settings *s, struct sim_program **program
 					printf(" %5.2f", times_paid(programs[i], &row[c].ledger));
 				if (programs[i]->unmendable || row[c].coarse)
 					continue;
-				note(&sum[c], error);
+				summary_note(&sum[c], k, error);
 				off |= s->limit > 0 && fabs(error) > s->limit;
 			}
 			printf("%s\n", programs[i]->unmendable ? "  (not counted)" : "");
@@ -305,21 +293,20 @@ static int study_programs(const struct settings *s, struct sim_program **program
 			print_minimal(s, programs[i], &r[i * per]);
 		bad += off;
 	}
-	printf("%-36s", "mean of the absolute errors");
+	summaries_print(sum, s->n_configs, s->speedup, s->n_speedups, s->ledger);
 	for (int c = 0; c < s->n_configs; c++)
-		printf("  %8.2f      ", sum[c].sum / sum[c].n);
-	printf("\n%-36s", "worst");
-	for (int c = 0; c < s->n_configs; c++)
-		printf("  %8.2f      ", sum[c].worst);
-	if (s->ledger)
-		printf("\n%-36s", "most paid of what was inserted");
-	for (int c = 0; s->ledger && c < s->n_configs; c++)
-		printf("  %8.2f      ", sum[c].paid);
-	printf("\n");
+		summary_free(&sum[c]);
 	if (s->svg && heatmap_write(s->svg, programs, n, s->config, s->n_configs, s->speedup,
 				    s->n_speedups, r))
 		fprintf(stderr, "sim: cannot write %s: %m\n", s->svg);
 	return bad;
+}
+
+static bool is_wanted(const struct settings *s, const struct sim_program *p)
+{
+	const char *part = s->only ?: "";
+
+	return *part == '^' ? !strstr(p->name, part + 1) : !!strstr(p->name, part);
 }
 
 static int models(const struct settings *s, struct sim_program **p)
@@ -327,7 +314,7 @@ static int models(const struct settings *s, struct sim_program **p)
 	int n = 0;
 
 	for (int i = 0; i < MAX_MODELS && (p[n] = model_create(i, s->scale)); i++) {
-		if (s->only && !strstr(p[n]->name, s->only)) {
+		if (!is_wanted(s, p[n])) {
 			program_free(p[n]);
 			continue;
 		}

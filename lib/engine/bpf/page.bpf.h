@@ -300,6 +300,16 @@ static __always_inline void count_others_hit(void)
 		++*n;
 }
 
+/*
+ * What has run since @since counts if there was leave to stop others as it began: a host that takes
+ * this core away, or all of them, keeps the lease from being renewed, and a sample stands for all
+ * of that time, too. Nobody is stopped before it is renewed.
+ */
+static __always_inline bool had_lease(const struct scoz_header *h, u64 since)
+{
+	return since < READ_ONCE(h->lease_until);
+}
+
 /* Has no part in what is profiled: the rules of account/share.h. */
 static __always_inline bool is_stranger(const struct task_state *t, u64 now)
 {

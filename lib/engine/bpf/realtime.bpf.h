@@ -26,12 +26,17 @@ struct realtime_state {
 
 PERCPU(struct realtime_state, realtime_states, realtime_state)
 
+static __always_inline bool is_realtime(const struct task_struct *task)
+{
+	return task->prio < MAX_RT_PRIO;
+}
+
 /* Threads of the kernel are there on every machine, and those for interrupts at every device. */
 static __always_inline void note_realtime(const struct task_struct *next, u64 now)
 {
 	struct realtime_state *r;
 
-	if (next->prio >= MAX_RT_PRIO || next->flags & PF_KTHREAD)
+	if (!is_realtime(next) || next->flags & PF_KTHREAD)
 		return;
 	r = realtime_state();
 	if (r)

@@ -216,7 +216,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		arrive(c, time, t, delay, now);
 	else
 		scoz_switch_in(c, t && !server ? &t->account : NULL, delay, now, model);
-	scoz_use_in(use, stranger || server, stranger && next->prio < MAX_RT_PRIO, now);
+	scoz_use_in(use, stranger || server, stranger && is_realtime(next), now);
 	if (less > 0) {
 		account_shared(cpu, scoz_use_insert(use, c, less), now);
 		delay = READ_ONCE(g->delay);

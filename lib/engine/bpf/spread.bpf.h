@@ -34,16 +34,6 @@ static __always_inline bool is_sampled(const struct bpf_target *target, const st
 	return !target->seen || now < t->spread.spun_until;
 }
 
-/*
- * What has run since @since counts if there was leave to stop others as it began: a host that takes
- * this core away, or all of them, keeps the lease from being renewed, and a sample stands for all
- * of that time, too. Nobody is stopped before it is renewed.
- */
-static __always_inline bool had_lease(const struct scoz_header *h, u64 since)
-{
-	return since < READ_ONCE(h->lease_until);
-}
-
 /* The profiler is late: @r of the target are not inserted, and this window says too little. */
 static __always_inline void clip(struct scoz_core *c, const struct scoz_header *h, u64 r)
 {

@@ -58,7 +58,7 @@ static long spin_once(u32 index, void *arg)
 	if (s->core->alone && passed > scoz_common_debt(READ_ONCE(s->global->delay), s->core) &&
 	    others_want_core(s))
 		s->crowded += s->now - before;
-	if (passed >= s->allowed || s->now >= READ_ONCE(s->header->lease_until))
+	if (passed >= s->allowed || !had_lease(s->header, s->now))
 		return 1;
 	if (realtime_wants_core()) {
 		scoz_use_stood(s->use);
@@ -131,7 +131,7 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 		return;
 	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
 	s.start = s.now = bpf_ktime_get_ns();
-	if (s.start >= READ_ONCE(h->lease_until))
+	if (!had_lease(h, s.start))
 		return;
 	s.allowed = scoz_min(scoz_share_room(c, s.start, h->max_share, SHARE_BURST(h->max_share)),
 			     scoz_paid_room(c, READ_ONCE(g->delay) + READ_ONCE(g->waived)));

@@ -38,7 +38,7 @@ static __always_inline int pay_switched(bool interrupts_off)
 	if (!c || !c->due)
 		return 0;
 	task = bpf_get_current_task_btf();
-	if (!task->pid || is_self(task) || task->prio < MAX_RT_PRIO)
+	if (!task->pid || is_self(task) || is_realtime(task))
 		return 0;
 	c->due = 0;
 	h = page_header();
@@ -83,7 +83,7 @@ int BPF_PROG(on_kicked)
 	if (!c)
 		return 0;
 	c->kicks++;
-	if (c->stopping || c->idle || !task->pid || is_self(task) || task->prio < MAX_RT_PRIO)
+	if (c->stopping || c->idle || !task->pid || is_self(task) || is_realtime(task))
 		return 0;
 	look_at_wait(ctx);
 	t = bpf_task_storage_get(&tasks, task, 0, 0);

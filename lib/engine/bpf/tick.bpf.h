@@ -262,7 +262,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		scoz_use_tick(use, &t->use, weight, hit, h->speedup);
 		scoz_use_spun(&t->use, weight, spun);
 	}
-	if (stranger && task->prio < MAX_RT_PRIO)
+	if (stranger && is_realtime(task))
 		time->urgent += weight;
 	wait = stranger && !hit && !control ? scoz_use_inserts(use, weight, h->speedup) : 0;
 	if (is_spread(task, t, now)) {
@@ -281,7 +281,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	}
 	if (stranger && !server)
 		scoz_core_follow(c, READ_ONCE(g->delay));
-	else if (!server && task->prio >= MAX_RT_PRIO && scoz_debt(READ_ONCE(g->delay), c) > 0)
+	else if (!server && !is_realtime(task) && scoz_debt(READ_ONCE(g->delay), c) > 0)
 		pay_in_tick(now);
 	if (kicks == KICK_BY_INTERRUPT && time->kick)
 		interrupt_self(ctx);

@@ -252,7 +252,7 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 
 	if (!h || !g)
 		return;
-	if (now >= READ_ONCE(h->lease_until)) {
+	if (!had_lease(h, now)) {
 		c->clipped++; /* this window says too little */
 		return;
 	}

@@ -289,7 +289,7 @@ enum engine_seen engine_can_see(const struct engine *e, uint32_t classes, bool c
 	if (!engine_knows_classes(e) || e->opt.no_ways & (ENGINE_SPREAD | ENGINE_SEEN))
 		return ENGINE_SAMPLED;
 	if (classes)
-		return classes & ENGINE_CLASS_ON ? ENGINE_SEEN_TASKS : ENGINE_SAMPLED;
+		return classes & ENGINE_CLASS_ON ? ENGINE_SEEN_TASKS : ENGINE_SEEN_WAITS;
 	return calls ? ENGINE_SEEN_CALLS : ENGINE_SAMPLED;
 }
 

@@ -184,7 +184,13 @@ bool engine_can_see_functions(const struct engine *e);
  * How that can be with this engine, of a target that is @classes, or @calls: system calls. Nothing
  * but this tells which targets are seen; that the kernel can be asked is known later.
  */
-enum engine_seen { ENGINE_SAMPLED, ENGINE_SEEN_TASKS, ENGINE_SEEN_CALLS, ENGINE_SEEN_FUNCTION };
+enum engine_seen {
+	ENGINE_SAMPLED,
+	ENGINE_SEEN_TASKS,
+	ENGINE_SEEN_CALLS,
+	ENGINE_SEEN_FUNCTION,
+	ENGINE_SEEN_WAITS, /* nothing but: each is a hit of its length */
+};
 enum engine_seen engine_can_see(const struct engine *e, uint32_t classes, bool calls);
 /* 0 to 1. Takes effect at once. */
 void engine_set_speedup(struct engine *e, double speedup);

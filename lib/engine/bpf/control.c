@@ -65,8 +65,8 @@ _Static_assert((int)ENGINE_SAMPLED == BPF_SAMPLED && (int)ENGINE_SEEN_TASKS == B
 		       (int)ENGINE_SEEN_FUNCTION == BPF_SEEN_FUNCTION,
 	       "the same ways");
 
-/* How the target's begin and end are seen: enum bpf_seen. */
-static uint32_t seen(struct engine *e)
+/* How the target's begin and end are seen. */
+static enum engine_seen seen(struct engine *e)
 {
 	enum engine_seen how = engine_can_see(e, e->classes, e->n_calls > 0);
 
@@ -84,6 +84,7 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		.classes = e->classes,
 		.waits = engine_speeds_waits(e),
 	};
+	enum engine_seen how;
 
 	if (e->classes & ENGINE_CLASS_DISK &&
 	    !bpf_program__autoload(b->skel->progs.on_block_complete))
@@ -97,8 +98,9 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 				 "(tracepoint tcp_probe): use class:other, which is the network "
 				 "and timers");
 	bpf_remove_bounds(b);
-	t.seen = seen(e);
-	e->seen = t.seen;
+	how = seen(e);
+	t.seen = how == ENGINE_SEEN_WAITS ? BPF_SAMPLED : how; /* of what runs nothing is a hit */
+	e->seen = how != ENGINE_SAMPLED;
 	t.disk = e->disk;
 	memcpy(t.peer_address, e->peer.address, sizeof(t.peer_address));
 	t.peer_port = htons(e->peer.port);

@@ -227,6 +227,17 @@ static void add_method_error(struct estimate_point *p)
 		p->ci_hi = fmin(p->ci_hi, 100); /* nothing takes less than no time */
 }
 
+/* At 0 %, s: of the windows; what profiled tasks ran, queued, and waited in the target. */
+static double wall_time(const struct unit_sets *sets)
+{
+	return sets->running > 0 ? sets->s[0].ran / sets->running : 0;
+}
+
+static double tasks_time(const struct unit_sets *sets)
+{
+	return sets->s[0].ran + sets->s[0].queued + sets->target_waits * wall_time(sets);
+}
+
 /*
  * Who does not wait in the target does not queue for a core afterwards, and a real change saves
  * that, too; delays cannot show it. How much of the queueing comes after such waits is not known:
@@ -237,8 +248,7 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 {
 	const struct unit_set *zero = &sets->s[0];
 	double in_target = sets->target_waits + sets->target_runs;
-	double wall = sets->running > 0 ? zero->ran / sets->running : 0;
-	double all = zero->ran + zero->queued + sets->target_waits * wall, more, largest = 0;
+	double all = tasks_time(sets), more, largest = 0;
 
 	if (!sets->waits_sped || !(in_target > 0) || !(all > 0) || !isfinite(p->ci_hi))
 		return;
@@ -262,10 +272,8 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
  */
 static void expect_less_queueing(const struct unit_sets *sets, struct estimate *e)
 {
-	const struct unit_set *zero = &sets->s[0];
-	double wall = sets->running > 0 ? zero->ran / sets->running : 0;
-	double waits = sets->target_waits * wall, in_target = waits + sets->target_runs * wall;
-	double all = zero->ran + zero->queued + waits;
+	double in_target = (sets->target_waits + sets->target_runs) * wall_time(sets);
+	double all = tasks_time(sets);
 
 	/* From the last one: each goes by those before it as they were. */
 	for (size_t i = e->n_points - 1; i > 0; i--) {

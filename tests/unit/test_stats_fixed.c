@@ -165,6 +165,21 @@ static void test_queueing_behind_strangers_widens(void **state)
 	}
 }
 
+/* Tasks that run for half of the time, queue for @queued of it, and wait in the target for a fifth.
+ */
+static void let_tasks_wait(struct windows *w, double queued, bool waits_sped)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		double wall = w->p[i][0].virtual_s;
+
+		w->w[i].wall_s = wall;
+		w->w[i].ran_s = w->w[i].busy_s = 0.5 * wall;
+		w->w[i].queued_s = queued * wall;
+		w->w[i].target_waited_s = 0.2 * wall;
+		w->w[i].waits_sped = waits_sped;
+	}
+}
+
 /* Who does not wait does not queue afterwards, which delays cannot show: up to that much more. */
 static void test_queueing_after_waits(void **state)
 {
@@ -175,27 +190,18 @@ static void test_queueing_after_waits(void **state)
 
 	(void)state;
 	add_curve(&w, s, p, 1, 8, 0);
-	for (size_t i = 0; i < w.n; i++) {
-		double wall = w.p[i][0].virtual_s;
-
-		w.w[i].wall_s = wall;
-		w.w[i].ran_s = w.w[i].busy_s = 0.5 * wall;
-		w.w[i].queued_s = 0.3 * wall;
-		w.w[i].target_waited_s = 0.2 * wall;
-	}
+	let_tasks_wait(&w, 0.3, false);
 	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
 	low = e.e[0].points[1].ci_lo;
 	high = e.e[0].points[1].ci_hi;
 	estimates_free(&e);
-	for (size_t i = 0; i < w.n; i++)
-		w.w[i].waits_sped = true;
+	let_tasks_wait(&w, 0.3, true);
 	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
 	assert_float_equal(e.e[0].points[1].ci_lo, low, 1e-6);
 	assert_float_equal(e.e[0].points[1].ci_hi, high + 50 * 0.3, 1e-6);
 	assert_float_equal(e.e[0].points[1].fixed_pp, METHOD_PP + 50 * 0.3 / 2, 1e-6);
 	assert_string_equal(e.e[0].points[1].fixed_cause, "queueing after waits in the target");
-	/* The work waits for nothing else: a good part of it is expected, half at half the speed.
-	 */
+	/* The work waits for nothing else: a part of it is expected, half at half the speed. */
 	assert_float_equal(e.e[0].points[1].program_speedup_pct, 20 + LESS_QUEUEING * 0.5 * 15,
 			   1e-6);
 	estimates_free(&e);
@@ -208,15 +214,7 @@ static void test_queueing_after_waits(void **state)
 	estimates_free(&e);
 	/* The work gains half of what the target does: so of its queueing. */
 	add_curve(&half, s, little, 1, 8, 0);
-	for (size_t i = 0; i < half.n; i++) {
-		double wall = half.p[i][0].virtual_s;
-
-		half.w[i].wall_s = wall;
-		half.w[i].ran_s = half.w[i].busy_s = 0.5 * wall;
-		half.w[i].queued_s = 0.3 * wall;
-		half.w[i].target_waited_s = 0.2 * wall;
-		half.w[i].waits_sped = true;
-	}
+	let_tasks_wait(&half, 0.3, true);
 	assert_int_equal(stats_estimate(half.w, half.n, 2, NULL, &e), 0);
 	assert_float_equal(e.e[0].points[1].program_speedup_pct, 5 + LESS_QUEUEING * 0.5 * 0.5 * 15,
 			   1e-6);
@@ -224,15 +222,7 @@ static void test_queueing_after_waits(void **state)
 	/* So what brings nothing is not surely worthless. */
 	add_curve(&none, s, nothing, 1, 30, 0.001);
 	for (int k = 0; k < 2; k++) {
-		for (size_t i = 0; i < none.n; i++) {
-			double wall = none.p[i][0].virtual_s;
-
-			none.w[i].wall_s = wall;
-			none.w[i].ran_s = none.w[i].busy_s = 0.5 * wall;
-			none.w[i].queued_s = k * 0.3 * wall;
-			none.w[i].target_waited_s = 0.2 * wall;
-			none.w[i].waits_sped = true;
-		}
+		let_tasks_wait(&none, k * 0.3, true);
 		assert_int_equal(stats_estimate(none.w, none.n, 2, NULL, &e), 0);
 		assert_int_equal(e.e[0].verdict, k ? VERDICT_UNDECIDED : VERDICT_NO_EFFECT);
 		estimates_free(&e);

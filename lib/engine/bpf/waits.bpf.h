@@ -69,18 +69,6 @@ static __always_inline bool sleeps_inside(const struct bpf_target *target,
 }
 
 /*
- * A request is under way before its task falls asleep. What the task did until then is the target,
- * too, as far as that is seen, else probably, but for a request that was started long ahead.
- */
-static __always_inline u64 ahead(const struct bpf_target *target, const struct task_state *t,
-				 u64 length)
-{
-	return sleeps_inside(target, t) ? scoz_spread_inside_for(&t->spread, target->number,
-								 t->account.since - length)
-					: length;
-}
-
-/*
  * @next is switched in on a core (@time): may its last wait, which is over, be in the target?
  * @wake_up: what the idle core has taken since then; @behind: strangers who came while it waited,
  * ns.
@@ -90,8 +78,9 @@ static __always_inline bool target_wait_ends(struct target_time *time, struct ta
 					     u64 behind)
 {
 	struct bpf_target *target = current_target();
-	u64 length = scoz_min(t->waited, LONG_WAIT), beyond = t->waited - length;
+	u64 length = scoz_min(t->waited, LONG_WAIT), beyond = t->waited - length, ahead;
 	struct scoz_header *h = page_header();
+	bool inside;
 
 	wake_up = scoz_min(wake_up, LONGEST_WAKE_UP);
 	behind = scoz_min(behind, LONG_WAIT);
@@ -121,7 +110,16 @@ static __always_inline bool target_wait_ends(struct target_time *time, struct ta
 		time->serves += wake_up + behind;
 		time->wakes = wake_up + behind;
 	} else {
-		time->serves = scoz_min(time->serves, length + ahead(target, t, length));
+		/*
+		 * A request is under way before its task falls asleep. What the task did until then
+		 * is the target, too, as far as that is seen, else probably, but for a request that
+		 * was started long ahead.
+		 */
+		inside = sleeps_inside(target, t);
+		ahead = inside ? scoz_spread_inside_for(&t->spread, target->number,
+							t->account.since - length)
+			       : length;
+		time->serves = scoz_min(time->serves, length + ahead);
 		if (time->limit < (s64)time->serves)
 			time->limit = time->serves;
 		wake_up += behind;
@@ -130,8 +128,7 @@ static __always_inline bool target_wait_ends(struct target_time *time, struct ta
 		time->limit += wake_up;
 		time->serves += wake_up;
 		time->wakes = wake_up;
-		time->known = sleeps_inside(target, t) &&
-			      (target->seen != BPF_SEEN_FUNCTION || length < LOOK_NS);
+		time->known = inside && (target->seen != BPF_SEEN_FUNCTION || length < LOOK_NS);
 		if (!time->known && length < LOOK_NS) {
 			if (bpf_get_prandom_u32() % LOOK_NS >= length)
 				return false;

@@ -223,8 +223,8 @@ void unwind_follow_log(struct unwind_follow *follow)
 		 "have none), %llu of them to their end, %llu as far as there is room; %llu by "
 		 "frame "
 		 "pointers only. No code: %llu, no rule: %llu, no value: %llu, no stack: %llu. "
-		 "%llu frames, %llu of them by frame pointers; %.2f s for tables, %.2f s for "
-		 "processes",
+		 "%llu frames, %llu of them by frame pointers; %.1f us each; %.2f s for tables, "
+		 "%.2f s for processes",
 		 (unsigned long long)walks, f.tables, f.bytes / 1e6, f.without,
 		 (unsigned long long)c.ended[UNWIND_COMPLETE],
 		 (unsigned long long)c.ended[UNWIND_FULL], (unsigned long long)c.unknown,
@@ -232,7 +232,8 @@ void unwind_follow_log(struct unwind_follow *follow)
 		 (unsigned long long)c.ended[UNWIND_NO_RULE],
 		 (unsigned long long)c.ended[UNWIND_NO_VALUE],
 		 (unsigned long long)c.ended[UNWIND_NO_STACK], (unsigned long long)c.frames,
-		 (unsigned long long)c.by_pointer, f.build_s, f.publish_s);
+		 (unsigned long long)c.by_pointer, walks ? c.walked_ns / 1e3 / walks : 0, f.build_s,
+		 f.publish_s);
 }
 
 /* ---- the thread: tables ---- */
@@ -402,6 +403,7 @@ static bool add_mapping(struct unwind_follow *f, struct unwind_space *s,
 	if (k->number && kernel_tables_zero(&t, r->start, r->pgoff, &zero)) {
 		m.zero = zero;
 		m.table = k->number;
+		m.serial = f->tables.serial[k->number];
 	}
 	s->map[s->n++] = m;
 	return m.table;

@@ -50,9 +50,9 @@ union unwind_block {
 
 struct unwind_mapping {
 	__u64 start, end;
-	__u64 zero;  /* where in the process the table's offsets count from */
-	__u32 table; /* 0: none */
-	__u32 pad;
+	__u64 zero;   /* where in the process the table's offsets count from */
+	__u32 table;  /* 0: none */
+	__u32 serial; /* of the table: numbers are used again */
 };
 
 struct unwind_space {
@@ -70,6 +70,7 @@ struct unwind_counts {
 	__u64 ended[UNWIND_KERNEL_WHYS];
 	__u64 frames, by_pointer; /* frames in all; of them, found by frame pointers */
 	__u64 unknown;		  /* no walks: the process has no tables */
+	__u64 walked_ns;
 };
 
 #endif

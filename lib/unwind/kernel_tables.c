@@ -119,6 +119,8 @@ int kernel_tables_add(struct kernel_tables *k, const struct unwind_table *t, con
 		k->n = key;
 	array_reserve(k->size, k->cap_size, key + 1);
 	k->size[key] = n * sizeof(*b);
+	array_reserve(k->serial, k->cap_serial, key + 1);
+	k->serial[key] = ++k->last_serial;
 	k->bytes += k->size[key] - instead;
 	*number = key;
 	return 0;
@@ -322,6 +324,7 @@ void kernel_tables_deinit(struct kernel_tables *k)
 	free(k->pending_number);
 	free(k->unused);
 	free(k->size);
+	free(k->serial);
 }
 
 bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t pgoff,
@@ -364,6 +367,7 @@ bool kernel_tables_counts(const struct unwind_maps *maps, struct unwind_counts *
 		ret->frames += all[i].frames;
 		ret->by_pointer += all[i].by_pointer;
 		ret->unknown += all[i].unknown;
+		ret->walked_ns += all[i].walked_ns;
 	}
 	return true;
 }

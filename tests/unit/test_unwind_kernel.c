@@ -163,7 +163,7 @@ static void test_numbers(void **state)
 	LIBBPF_OPTS(bpf_map_create_opts, outer);
 	struct kernel_tables k = { 0 };
 	struct unwind_table *small = table_of(10, 1, 0), *large = table_of(5000, 1, 0);
-	uint32_t a, b, c, d;
+	uint32_t a, b, c, d, serial;
 	uint64_t one, both;
 	int id;
 
@@ -180,12 +180,15 @@ static void test_numbers(void **state)
 	assert_int_equal(kernel_tables_flush(&k), 0);
 	both = k.bytes;
 	assert_true(both == 2 * one);
+	serial = k.serial[b];
+	assert_true(k.serial[a] && serial && serial != k.serial[a]);
 	id = inner_id(k.maps.tables, b);
 	assert_true(id && id != inner_id(k.maps.tables, a));
 	kernel_tables_drop(&k, b);
 	assert_int_equal(kernel_tables_count(&k), 1);
 	assert_int_equal(kernel_tables_add(&k, large, "large", &c, NULL), 0);
 	assert_int_equal(c, b);
+	assert_true(k.serial[c] != serial && k.serial[c] != k.serial[a]);
 	assert_int_equal(kernel_tables_flush(&k), 0);
 	assert_true(inner_id(k.maps.tables, c) && inner_id(k.maps.tables, c) != id);
 	assert_true(k.bytes > both);

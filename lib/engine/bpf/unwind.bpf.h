@@ -3,6 +3,10 @@
  * The user's part of a call chain, by unwind tables: the same walk as unwind/unwind.c, which tells
  * how it goes and what keeps it from being wrong; here it reads the tables as BPF maps.
  *
+ * Most callers of a sample are those of the sample before, and are found by other processes of the
+ * same program, too: what a search has found is remembered by table and offset, so that most frames
+ * cost one look. A table's serial tells it from another that has got its number.
+ *
  * A walk begins with the registers with which the task entered the kernel: those of an interrupt in
  * user code are saved in the same place as those of a system call. It goes through at most
  * SCOZ_MAX_FRAMES frames by bpf_loop(); each takes two binary searches (nine comparisons a block,
@@ -57,6 +61,14 @@ enum walk_end {
 #define STACK_BEFORE  64	   /* bytes: frames are read from their ends */
 #define STACK_NOWHERE (1ULL << 63) /* no address of a program is near */
 
+/* A return address's rule; serial 0: none. */
+struct unwind_memo {
+	u32 serial, at;
+	struct unwind_kernel_rule rule;
+};
+
+#define UNWIND_MEMOS 512 /* of a core and a kind of walk */
+
 struct unwind_walk {
 	u64 pc;
 	u64 r[32];
@@ -65,7 +77,8 @@ struct unwind_walk {
 	u32 good;  /* of them, up to the last that is known to be code */
 	u32 ended;
 	u8 exact, by_pointer, last_by_pointer, word_by_word;
-	u32 table;	/* of the code at pc */
+	u32 table; /* of the code at pc */
+	u32 serial;
 	u64 pointed[2]; /* bits: words in frames that a frame pointer led to */
 	u64 zero;
 	u64 start, end; /* of the mapping that was found last */
@@ -74,6 +87,7 @@ struct unwind_walk {
 	u64 saved[21];	 /* registers as the kernel saves them */
 	u32 pad2, words; /* of what follows, when it is sent */
 	u64 frames[SCOZ_MAX_FRAMES + 1];
+	struct unwind_memo memo[UNWIND_MEMOS];
 };
 
 struct unwind_inner {
@@ -164,17 +178,16 @@ static __always_inline u32 search_block(const union unwind_block *b, u32 off)
 	return i & (UNWIND_FANOUT - 1);
 }
 
-static __always_inline struct unwind_kernel_rule *find_rule(struct unwind_walk *w)
+static __always_inline struct unwind_kernel_rule *search_rule(u32 key, u64 at)
 {
-	u64 at = w->pc - !w->exact - w->zero;
-	u32 key = w->table, number;
+	u32 number;
 	union unwind_block *root, *b;
 	void *table;
 
 	table = bpf_map_lookup_elem(&unwind_tables, &key);
 	key = 0;
 	root = table ? bpf_map_lookup_elem(table, &key) : NULL;
-	if (!root || at >= UNWIND_NO_OFFSET || root->off[0] > at)
+	if (!root || root->off[0] > at)
 		return NULL;
 	number = search_block(root, at);
 	if (root->root.deep) {
@@ -192,6 +205,34 @@ static __always_inline struct unwind_kernel_rule *find_rule(struct unwind_walk *
 	key = root->root.rules + number / UNWIND_BLOCK_RULES;
 	b = bpf_map_lookup_elem(table, &key);
 	return b ? &b->rules[number % UNWIND_BLOCK_RULES] : NULL;
+}
+
+static __always_inline struct unwind_memo *memo_of(struct unwind_walk *w, u32 at)
+{
+	u32 mixed = (at ^ w->serial << 20) * 0x9e3779b1u;
+
+	return &w->memo[mixed >> 16 & (UNWIND_MEMOS - 1)];
+}
+
+static __always_inline struct unwind_kernel_rule *find_rule(struct unwind_walk *w)
+{
+	u64 at = w->pc - !w->exact - w->zero;
+	struct unwind_kernel_rule *rule;
+	struct unwind_memo *memo;
+
+	if (at >= UNWIND_NO_OFFSET)
+		return NULL;
+	memo = memo_of(w, at);
+	if (memo->at == at && memo->serial == w->serial)
+		return &memo->rule;
+	rule = search_rule(w->table, at);
+	/* Where somebody was interrupted is seldom met again. */
+	if (rule && !w->exact) {
+		memo->serial = w->serial;
+		memo->at = at;
+		memo->rule = *rule;
+	}
+	return rule;
 }
 
 /* Where is the code at w->pc? false: in none of the files. */
@@ -217,6 +258,7 @@ static __always_inline bool find_mapping(struct unwind_walk *w, struct unwind_sp
 	w->end = m->end;
 	w->zero = m->zero;
 	w->table = m->table;
+	w->serial = m->serial;
 	return true;
 }
 
@@ -442,6 +484,7 @@ __noinline u32 unwind_user(struct unwind_walk *w)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct unwind_counts *counts;
 	struct unwind_ctx ctx = { .w = w };
+	u64 began = bpf_ktime_get_ns();
 	u32 key = 0, why;
 
 	if (!w || !unwind_by_tables || task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
@@ -464,6 +507,7 @@ __noinline u32 unwind_user(struct unwind_walk *w)
 	w->stack_at = STACK_NOWHERE;
 	w->word_by_word = 0;
 	bpf_loop(SCOZ_MAX_FRAMES, walk_frame, &ctx, 0);
+	counts->walked_ns += bpf_ktime_get_ns() - began;
 	if (!w->good) /* made at run time, and nothing that is known called it */
 		return 0;
 	why = w->good < w->n ? WALK_NO_CODE : w->ended & (UNWIND_KERNEL_WHYS - 1);

@@ -2,6 +2,7 @@
 #include "daemon/end_to_end.h"
 #include "daemon/expect.h"
 #include "daemon/lease.h"
+#include "daemon/quotas.h"
 #include "daemon/targets.h"
 #include "stats/stretch.h"
 
@@ -51,6 +52,7 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 			return -EINTR;
 		}
 		session_look(s);
+		quotas_look(s);
 		usleep(1000);
 	}
 	*wall_s = (clock_now_ns() - start) / 1e9;

@@ -245,18 +245,6 @@ static int involve_one(int pid, void *arg, struct error *err)
 	return ret;
 }
 
-static void warn_of_quota(struct session *s, int pid)
-{
-	char quota[512];
-
-	if (cgroup_has_quota(pid, quota, sizeof(quota)))
-		session_warn(
-			s,
-			"the profiled program has a CPU quota (%s): time it spends throttled is no "
-			"one's to speed up, and predictions do not know of it",
-			quota);
-}
-
 /* What one has started already belongs to it, as what it will start does. */
 static int involve_with_descendants(struct session *s, int pid, struct error *err)
 {
@@ -289,13 +277,10 @@ static int involve_processes(struct session *s, struct error *err)
 		if (kill(s->opt.pids[i], 0) && errno == ESRCH)
 			return error_set(err, ESRCH, "--pid %d: there is no such process",
 					 s->opt.pids[i]);
-		warn_of_quota(s, s->opt.pids[i]);
 		ret = involve_with_descendants(s, s->opt.pids[i], err);
 	}
 	for (size_t i = 0; !ret && i < s->opt.n_cgroups; i++)
 		ret = cgroup_each_process(s->opt.cgroups[i], involve_one, s, err);
-	if (!ret && s->opt.command)
-		warn_of_quota(s, getpid());
 	return ret;
 }
 
@@ -455,6 +440,7 @@ static void destroy(struct experiment *x)
 		process_table_tell_ranks(s->processes, NULL, NULL);
 	engine_destroy(s->engine); /* closes the probes; only then may the marks be told */
 	points_destroy(s->points);
+	cpu_quotas_destroy(s->quotas);
 	locations_destroy(s->locations);
 	process_table_destroy(s->processes);
 	windows_destroy(x->windows);

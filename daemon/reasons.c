@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/unwind.h"
+#include "daemon/quotas.h"
 #include "daemon/reasons.h"
 #include "plan/period.h"
 
@@ -442,6 +443,7 @@ void reasons_find(struct experiment *x, const struct engine_ledger *l,
 	warn_of_others(x);
 	warn_about_waits(x->s, l);
 	warn_about_period(x);
+	quotas_warn(x->s);
 	if (x->s->unwind)
 		unwind_follow_log(x->s->unwind);
 }

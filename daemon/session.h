@@ -16,6 +16,7 @@
 #include "daemon/prior.h"
 #include "daemon/source_text.h"
 #include "engine/engine.h"
+#include "host/cpu_quota.h"
 #include "maps/maps.h"
 #include "profile/profile.h"
 #include "unwind/follow.h"
@@ -52,7 +53,8 @@ struct session {
 	struct launcher launcher;
 	struct command command;
 	struct lease *lease;
-	int truth;	/* the file of --truth, or -1 */
+	struct cpu_quotas *quotas; /* NULL: not looked for yet */
+	int truth;		   /* the file of --truth, or -1 */
 	bool in_window; /* nothing that may wait for others is done: cores may be stopped */
 
 	bool prior_waited; /* its recording has had its time */
@@ -66,7 +68,7 @@ struct session {
 	unsigned int repairs;	 /* how often that was done */
 	uint64_t marks_searched; /* the last of the files looked at so far, by its serial */
 	uint64_t marks_refreshed_ns;
-	uint64_t processes_looked_ns;
+	uint64_t processes_looked_ns, quotas_looked_ns, other_quotas_looked_ns;
 	uint64_t chains_waited_ns; /* session_await_chains(), so far */
 };
 

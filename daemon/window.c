@@ -10,6 +10,7 @@
 #include "daemon/boundaries.h"
 #include "daemon/lease.h"
 #include "daemon/live.h"
+#include "daemon/quotas.h"
 #include "daemon/truth.h"
 
 #include <math.h>
@@ -238,6 +239,7 @@ void window_watch_begin(struct session *s, struct window_watch *watch)
 {
 	machine_read(&s->cores, NULL, &watch->machine);
 	handlers_speed(s->handlers, -1, &watch->speed_sum, &watch->speeds);
+	watch->quota = quotas_read(s);
 	watch->lost = session_lost(s);
 	watch->lapsed_ns = lease_lapsed_ns(s->lease);
 	engine_read_ledger(s->engine, &watch->before);
@@ -247,6 +249,7 @@ void window_watch_begin(struct session *s, struct window_watch *watch)
 void window_watch_end(struct session *s, struct window_watch *watch, struct profile_window *w)
 {
 	const struct engine_ledger *a = &watch->before, *b = &watch->after;
+	struct cpu_quota quota = quotas_read(s);
 	struct machine_times machine;
 	uint64_t speed_sum, speeds;
 
@@ -275,6 +278,8 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	machine_read(&s->cores, NULL, &machine);
 	handlers_speed(s->handlers, -1, &speed_sum, &speeds);
 	w->stolen_s = machine.stolen - watch->machine.stolen;
+	w->throttled_s = quota.throttled_s - watch->quota.throttled_s;
+	w->quota_cpus = quota.cpus;
 	w->busy_s = machine.busy - watch->machine.busy;
 	w->stopped_s = (b->stopped - a->stopped) / 1e9;
 	w->ticks = b->ticks - a->ticks;
@@ -387,10 +392,12 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 	/* A settling time is several visits long. */
 	double limit_s = fmin(fmax(length->settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
 	struct session *s = l->s;
-	bool set = window_set_speedup(s, what), trusted;
+	bool set, trusted;
 	uint32_t n = 0;
 	int ret = 0;
 
+	quotas_look(s);
+	set = window_set_speedup(s, what);
 	engine_forget_sleepers(s->engine);
 	s->in_window = true;
 	if (session_sleep(s, length->settle_s) && debts_settle(s)) {

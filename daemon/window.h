@@ -41,6 +41,7 @@ bool windows_are_useful(const struct windows *l);
 struct window_watch {
 	uint64_t start_ns, lapsed_ns, lost;
 	struct machine_times machine;
+	struct cpu_quota quota;
 	uint64_t speed_sum, speeds;
 	struct engine_ledger before, after;
 };

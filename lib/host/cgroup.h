@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Control groups: the processes of one as the profiled ones, and CPU quotas that distort a run. */
+/* Control groups: the processes of one as the profiled ones. */
 #ifndef SCOZ_CGROUP_H
 #define SCOZ_CGROUP_H
 
@@ -15,8 +15,5 @@ int cgroup_each_process(const char *path, int (*fn)(int pid, void *arg, struct e
  * in many.
  */
 int cgroup_id(const char *path, uint64_t *ret, struct error *err);
-/* True when the process (or a group above it) may use only a share of a CPU; @quota describes it.
- */
-bool cgroup_has_quota(int pid, char *quota, size_t size);
 
 #endif

@@ -159,6 +159,19 @@ static double won_far(const struct estimate *e, const struct estimate_point *p)
 	       at * after->program_speedup_pct;
 }
 
+/* What a CPU quota may do to a prediction, points. */
+static double quota_doubt(const struct unit_sets *sets, const struct unit_set *set,
+			  const struct estimate_point *p)
+{
+	const struct unit_set *zero = &sets->s[0];
+	double changed;
+
+	if (!sets->quota.known)
+		return 100 * sets->quota.throttled * set->speedup;
+	changed = set->measured * zero->used / (set->used * zero->measured);
+	return QUOTA_DOUBT * fabs(changed - 1) * (100 - p->program_speedup_pct);
+}
+
 /*
  * What does not shrink however long one measures, and the largest part of it. What the period costs
  * goes by how often tasks synchronise at 0 % (@zero): delays change that.
@@ -174,6 +187,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 		[FIXED_STEAL] = "time that the host took",
 		[FIXED_SPINS] = "tasks that spin while they wait",
 		[FIXED_FAR] = "a program without the target is another one",
+		[FIXED_QUOTA] = "a CPU quota",
 	};
 	const struct unit_set *zero = &sets->s[0];
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
@@ -191,6 +205,8 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
 	p->fixed_part[FIXED_SPINS] =
 		SPIN_DOUBT * spins * (SPIN_LEAST + brief) * fmin(p->speedup_pct, SPIN_MOST);
+	p->fixed_part[FIXED_QUOTA] =
+		set->used > 0 && zero->measured > 0 ? quota_doubt(sets, set, p) : 0;
 	p->fixed_part[FIXED_FAR] = FAR_DOUBT * fabs(won_far(e, p));
 	for (int i = 0; i < N_FIXED_PARTS; i++) {
 		p->fixed_pp = hypot(p->fixed_pp, p->fixed_part[i]);

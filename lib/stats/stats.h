@@ -54,6 +54,7 @@ enum fixed_part {
 	FIXED_STEAL,
 	FIXED_SPINS,
 	FIXED_FAR,
+	FIXED_QUOTA,
 	N_FIXED_PARTS
 };
 
@@ -212,6 +213,13 @@ bool estimate_needs_reason(const struct estimate *e);
  */
 #define STEAL_DOUBT 0.4
 #define STEAL_MOST  0.5 /* of the time of running tasks; beyond that it was others' */
+
+/*
+ * Where a CPU quota holds the program up, what is predicted goes by the CPU time that it needs
+ * (quota.h). The interval has this part of what that changes (docs/accuracy.md, "CPU quotas": up to
+ * 3 points of 8 to 48); all that was throttled where it is not known what the quota does.
+ */
+#define QUOTA_DOUBT 0.15
 
 /*
  * Programs that spin tell neither for whom they wait nor how often. Predictions are wrong by up to

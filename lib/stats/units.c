@@ -40,6 +40,7 @@ struct builder {
 	const struct profile_window *const *w;
 	size_t n;
 	double *time, *work; /* of each window; work 0: unusable */
+	double *measured;    /* time before the quota's part was taken off */
 	double *scale;	     /* share of its unstopped time that lies between the visits */
 	struct pairing *pairs;
 	size_t n_pairs;
@@ -157,6 +158,8 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->stopped += w->stopped_s;
 		set->expected += w->expected_pp;
 		set->time += w->progress[b->progress].virtual_s;
+		set->measured += b->measured[p->treated];
+		set->used += b->time[p->treated];
 		make_unit(b, p, &set->u[set->n++]);
 	}
 	find_geometry(b, set);
@@ -217,6 +220,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	ret->n_windows = n;
 	b.time = xcalloc(n, sizeof(*b.time));
 	b.work = xcalloc(n, sizeof(*b.work));
+	b.measured = xcalloc(n, sizeof(*b.measured));
 	b.scale = xcalloc(n, sizeof(*b.scale));
 	b.pairs = xcalloc(n, sizeof(*b.pairs));
 	for (size_t i = 0; i < n; i++)
@@ -258,6 +262,8 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	ret->spins_anew = ran > 0 ? anew / ran : 0;
 	ret->target_runs = wall > 0 ? in_target / wall : 0;
 	ret->target_waits = wall > 0 ? waited / wall : 0;
+	memcpy(b.measured, b.time, n * sizeof(*b.time));
+	quota_correct(w, n, b.work, b.scale, ret->latency, b.time, &ret->quota);
 	for (size_t i = 0; i < n; i++) {
 		if (!(b.work[i] > 0))
 			continue;
@@ -272,6 +278,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 		fill_set(&b, &ret->s[i]);
 	qsort(ret->s, ret->n, sizeof(*ret->s), compare_set);
 	free(b.time);
+	free(b.measured);
 	free(b.work);
 	free(b.scale);
 	free(b.pairs);

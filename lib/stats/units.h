@@ -3,6 +3,7 @@
 #ifndef SCOZ_UNITS_H
 #define SCOZ_UNITS_H
 
+#include "stats/quota.h"
 #include "stats/window.h"
 #include "stats/resample.h"
 
@@ -20,6 +21,7 @@ struct unit_set {
 	double ran, stolen, expected;  /* ... ran_s, stolen_s, expected_pp */
 	double queued, busy, stopped;  /* ... queued_s, busy_s, stopped_s */
 	double woken, urgent;	       /* ... woken_s, urgent_s */
+	double measured, used;	       /* ... virtual time, and as it is without the quota's part */
 	/* Variance of the estimate, in variances of the log period of a single window. */
 	double geometry;
 	double *share; /* of each 0 % window of the target in the baseline */
@@ -38,6 +40,7 @@ struct unit_sets {
 	/* At 0 %, tasks in the target: that run, that wait for devices, timers, the kernel. */
 	double target_runs, target_waits;
 	bool waits_sped; /* in all windows */
+	struct quota_effect quota;
 	/* Windows with a speedup: kept, and discarded since stops would have been too much. */
 	size_t treated, capped;
 };

@@ -67,6 +67,11 @@ struct profile_window {
 	 * of it was seen at samples whose predecessor saw work. Long waits are seen several times.
 	 */
 	double spun_s, spun_first_s;
+	/*
+	 * CPU quotas of the profiled tasks' cgroups: sum over cores of the time that one kept them
+	 * from running; the CPUs that it allows (0: no quota, or several).
+	 */
+	double throttled_s, quota_cpus;
 	double expected_pp; /* error that the period is expected to cost (plan/period.h) */
 	uint64_t hits;	    /* samples of the target in the window */
 	/* Those by tasks that are not profiled, which count for nothing. */

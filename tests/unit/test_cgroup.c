@@ -59,34 +59,10 @@ static void test_processes(void **state)
 	assert_int_equal(cgroup_id("/sys/fs/cgroup/pod", &id, &err), -ENOTSUP);
 }
 
-static void test_quota(void **state)
-{
-	char quota[256];
-
-	(void)state;
-	put("proc/1/cgroup", "0::/free/x\n");
-	put("sys/fs/cgroup/free/cpu.max", "max 100000\n");
-	assert_false(cgroup_has_quota(1, quota, sizeof(quota)));
-	put("proc/2/cgroup", "0::/tight/x/y\n"); /* the limit stands two levels above */
-	put("sys/fs/cgroup/tight/cpu.max", "50000 100000\n");
-	assert_true(cgroup_has_quota(2, quota, sizeof(quota)));
-	assert_non_null(strstr(quota, "50000 100000"));
-	put("proc/3/cgroup", "3:cpuset:/z\n2:cpu,cpuacct:/z\n0::/\n");
-	assert_false(cgroup_has_quota(3, quota, sizeof(quota)));
-	put("sys/fs/cgroup/cpu/z/cpu.cfs_quota_us", "25000\n");
-	assert_true(cgroup_has_quota(3, quota, sizeof(quota)));
-	put("sys/fs/cgroup/cpu/z/cpu.cfs_quota_us", "-1\n");
-	assert_false(cgroup_has_quota(3, quota, sizeof(quota)));
-	assert_false(cgroup_has_quota(4, quota, sizeof(quota)));
-	put("proc/5/cgroup", "garbage\n0:\n::\n");
-	assert_false(cgroup_has_quota(5, quota, sizeof(quota)));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_quota),
 	};
 	_cleanup_free_ char *clean = NULL;
 	int ret;

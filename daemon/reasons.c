@@ -388,7 +388,8 @@ static void warn_about_names(struct session *s, const struct handlers_counts *c)
 			     100 * c->places.in_kernel / all);
 }
 
-/* Files whose tables came too late, or not at all: " (/usr/bin/gzip, ...)". */
+/* Files whose tables came too late, or not at all, those of most samples: " (/usr/bin/gzip, ...)".
+ */
 static char *unread_binaries(struct session *s)
 {
 	_cleanup_free_ struct tally_binary *b = NULL;
@@ -397,10 +398,15 @@ static char *unread_binaries(struct session *s)
 	size_t n;
 
 	handlers_binaries(s->handlers, &b, &n);
-	for (size_t i = 0; i < n && listed < MAX_NAMELESS; i++) {
-		if (b[i].untold)
-			text_add(&text, "%s%s", listed++ ? ", " : " (",
-				 maps_binary_path(s->maps, i));
+	while (n && listed < MAX_NAMELESS) {
+		size_t most = 0;
+
+		for (size_t i = 1; i < n; i++)
+			most = b[i].untold > b[most].untold ? i : most;
+		if (!b[most].untold)
+			break;
+		text_add(&text, "%s%s", listed++ ? ", " : " (", maps_binary_path(s->maps, most));
+		b[most].untold = 0;
 	}
 	if (listed)
 		text_add(&text, ")");

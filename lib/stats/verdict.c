@@ -101,6 +101,12 @@ void holm(struct candidate *c, size_t n)
 		holm_progress(c, n, p);
 }
 
+/* Surely, and not right before contention, where it may be as low as that. */
+static bool is_gain(const struct estimate_point *p, bool distinct)
+{
+	return distinct && !(p->below_pp > 0);
+}
+
 static enum verdict find_verdict(const struct estimate *e, const bool *distinct)
 {
 	bool above = false, below = false, nothing = e->n_points > 1;
@@ -110,7 +116,7 @@ static enum verdict find_verdict(const struct estimate *e, const bool *distinct)
 		double x = p->program_speedup_pct, lo, hi;
 
 		estimate_point_bounds(p, VERDICT_ALPHA, &lo, &hi);
-		above |= distinct[i] && x >= WORTHWHILE && !(p->below_pp > 0);
+		above |= is_gain(p, distinct[i]) && x >= WORTHWHILE;
 		below |= distinct[i] && x <= -WORTHWHILE;
 		nothing &= fabs(x) < NEGLIGIBLE && lo > -SURELY_LESS && hi < SURELY_LESS &&
 			   (!distinct[i] || fabs(x) < WORTHWHILE);
@@ -128,7 +134,7 @@ static bool eligible(const struct candidate *c, size_t i, enum verdict verdict)
 	const struct estimate_point *p = &c->e.points[i];
 
 	if (verdict == VERDICT_OPTIMIZE)
-		return c->distinct[i] && p->program_speedup_pct > 0 && !(p->below_pp > 0);
+		return is_gain(p, c->distinct[i]) && p->program_speedup_pct > 0;
 	if (verdict == VERDICT_CONTENTION)
 		return c->distinct[i] && p->program_speedup_pct < 0;
 	return estimate_point_knowledge(p) != KNOWN_NOTHING;

@@ -69,6 +69,7 @@ void quotas_warn(struct session *s)
 	if (throttled > MUCH * session_elapsed_s(s))
 		session_warn(s,
 			     "the profiled program has a CPU quota (%s), which kept its cores from "
-			     "running for %.1f s: what is predicted is gained under this quota",
+			     "running for %.1f s: what is predicted is gained under this quota; "
+			     "where others use it, too, nothing can be said",
 			     text, throttled);
 }

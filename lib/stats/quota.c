@@ -183,7 +183,8 @@ void quota_correct(const struct profile_window *const *w, size_t n, const double
 	comparable = zero.cpus > 0 && zero.cpus == treated.cpus && !latency &&
 		     zero.spun <= LEAST_SPINNING * zero.ran;
 	s.cpus = binds ? zero.used / zero.wall : zero.cpus;
-	if (comparable && !binds)
+	/* Who runs for longer than the group may is not in it, or not as a whole. */
+	if (comparable && !binds && zero.used <= (1 + ALONE) * zero.cpus * zero.wall)
 		ret->throttled = fmax(ret->throttled, about_to_bind(&s, time));
 	if (ret->throttled <= MATTERS) {
 		ret->throttled = 0;

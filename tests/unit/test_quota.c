@@ -153,6 +153,12 @@ static void test_not_bound(void **state)
 	assert_false(m.effect.known);
 	assert_float_equal(m.effect.throttled, 0.5, 1e-9);
 	check_times(&m, 4, 1);
+	/* Most of it runs outside of the group. */
+	for (int i = 0; i < N; i++)
+		m.w[i].quota_cpus = 0.2;
+	correct(&m, false);
+	assert_float_equal(m.effect.throttled, 0, 0);
+	check_times(&m, 4, 1);
 }
 
 int main(void)

@@ -249,8 +249,8 @@ void window_watch_begin(struct session *s, struct window_watch *watch)
 void window_watch_end(struct session *s, struct window_watch *watch, struct profile_window *w)
 {
 	const struct engine_ledger *a = &watch->before, *b = &watch->after;
-	struct cpu_quota quota = quotas_read(s);
 	struct machine_times machine;
+	struct cpu_quota quota;
 	uint64_t speed_sum, speeds;
 
 	w->wall_s = (clock_now_ns() - watch->start_ns) / 1e9;
@@ -278,6 +278,7 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	machine_read(&s->cores, NULL, &machine);
 	handlers_speed(s->handlers, -1, &speed_sum, &speeds);
 	w->stolen_s = machine.stolen - watch->machine.stolen;
+	quota = quotas_read(s);
 	w->throttled_s = quota.throttled_s - watch->quota.throttled_s;
 	w->quota_cpus = quota.cpus;
 	w->busy_s = machine.busy - watch->machine.busy;

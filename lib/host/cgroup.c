@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#define CGROUP_ROOT "/sys/fs/cgroup"
-
 /* nftw() has no argument for its callback. */
 static struct {
 	char **files;

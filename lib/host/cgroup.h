@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+#define CGROUP_ROOT "/sys/fs/cgroup"
+
 /* Calls @fn for every process in the cgroup at @path (absolute, or below /sys/fs/cgroup) and in
  * those below it. -ENOENT when there is no such cgroup or nothing in it. */
 int cgroup_each_process(const char *path, int (*fn)(int pid, void *arg, struct error *err),

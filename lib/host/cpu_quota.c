@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/cpu_quota.h"
 
-#define CGROUP_ROOT "/sys/fs/cgroup"
-#define MAX_GROUPS  64 /* with a quota; more are no single program's */
+#include "host/cgroup.h"
+
+#define MAX_GROUPS 64 /* with a quota; more are no single program's */
 
 struct group {
 	char *dir;

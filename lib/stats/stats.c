@@ -168,7 +168,7 @@ static double quota_doubt(const struct unit_sets *sets, const struct unit_set *s
 
 	if (!sets->quota.known)
 		return 100 * sets->quota.throttled * set->speedup;
-	changed = set->measured * zero->used / (set->used * zero->measured);
+	changed = set->measured * zero->corrected / (set->corrected * zero->measured);
 	return QUOTA_DOUBT * fabs(changed - 1) * (100 - p->program_speedup_pct);
 }
 
@@ -206,7 +206,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	p->fixed_part[FIXED_SPINS] =
 		SPIN_DOUBT * spins * (SPIN_LEAST + brief) * fmin(p->speedup_pct, SPIN_MOST);
 	p->fixed_part[FIXED_QUOTA] =
-		set->used > 0 && zero->measured > 0 ? quota_doubt(sets, set, p) : 0;
+		set->corrected > 0 && zero->measured > 0 ? quota_doubt(sets, set, p) : 0;
 	p->fixed_part[FIXED_FAR] = FAR_DOUBT * fabs(won_far(e, p));
 	for (int i = 0; i < N_FIXED_PARTS; i++) {
 		p->fixed_pp = hypot(p->fixed_pp, p->fixed_part[i]);

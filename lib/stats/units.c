@@ -159,7 +159,7 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->expected += w->expected_pp;
 		set->time += w->progress[b->progress].virtual_s;
 		set->measured += b->measured[p->treated];
-		set->used += b->time[p->treated];
+		set->corrected += b->time[p->treated];
 		make_unit(b, p, &set->u[set->n++]);
 	}
 	find_geometry(b, set);

@@ -21,7 +21,7 @@ struct unit_set {
 	double ran, stolen, expected;  /* ... ran_s, stolen_s, expected_pp */
 	double queued, busy, stopped;  /* ... queued_s, busy_s, stopped_s */
 	double woken, urgent;	       /* ... woken_s, urgent_s */
-	double measured, used;	       /* ... virtual time, and as it is without the quota's part */
+	double measured, corrected;    /* ... virtual time, and without what a quota does to it */
 	/* Variance of the estimate, in variances of the log period of a single window. */
 	double geometry;
 	double *share; /* of each 0 % window of the target in the baseline */

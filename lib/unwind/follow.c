@@ -403,7 +403,7 @@ static bool add_mapping(struct unwind_follow *f, struct unwind_space *s,
 	if (k->number && kernel_tables_zero(&t, r->start, r->pgoff, &zero)) {
 		m.zero = zero;
 		m.table = k->number;
-		m.serial = f->tables.serial[k->number];
+		m.serial = f->tables.table[k->number].serial;
 	}
 	s->map[s->n++] = m;
 	return m.table;

@@ -91,7 +91,8 @@ int kernel_tables_add(struct kernel_tables *k, const struct unwind_table *t, con
 	_cleanup_free_ union unwind_block *b = NULL;
 	_cleanup_close_ int fd = -1;
 	uint32_t key = k->n_unused ? k->unused[k->n_unused - 1] : k->n + 1;
-	uint64_t instead = k->n_unused ? k->size[key] : 0; /* of one that is there no longer */
+	uint64_t instead =
+		k->n_unused ? k->table[key].bytes : 0; /* of one that is there no longer */
 	size_t n = 0;
 	int r;
 
@@ -117,11 +118,9 @@ int kernel_tables_add(struct kernel_tables *k, const struct unwind_table *t, con
 		k->n_unused--;
 	else
 		k->n = key;
-	array_reserve(k->size, k->cap_size, key + 1);
-	k->size[key] = n * sizeof(*b);
-	array_reserve(k->serial, k->cap_serial, key + 1);
-	k->serial[key] = ++k->last_serial;
-	k->bytes += k->size[key] - instead;
+	array_reserve(k->table, k->cap_table, key + 1);
+	k->table[key] = (struct kernel_table){ n * sizeof(*b), ++k->last_serial };
+	k->bytes += k->table[key].bytes - instead;
 	*number = key;
 	return 0;
 }
@@ -286,8 +285,8 @@ static void flushes_end(struct flushes *all)
 
 static void empty(struct kernel_tables *k, uint32_t number)
 {
-	k->bytes -= k->size[number];
-	k->size[number] = 0;
+	k->bytes -= k->table[number].bytes;
+	k->table[number].bytes = 0;
 }
 
 void kernel_tables_drop(struct kernel_tables *k, uint32_t number)
@@ -323,8 +322,7 @@ void kernel_tables_deinit(struct kernel_tables *k)
 	free(k->pending);
 	free(k->pending_number);
 	free(k->unused);
-	free(k->size);
-	free(k->serial);
+	free(k->table);
 }
 
 bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t pgoff,

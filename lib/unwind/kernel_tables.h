@@ -19,9 +19,11 @@ struct kernel_tables {
 	uint32_t n;	  /* numbers given away so far, those that were given back included */
 	uint32_t *unused; /* numbers that were given back */
 	size_t n_unused, cap_unused;
-	uint64_t *size;	  /* by number: bytes in the kernel */
-	uint32_t *serial; /* by number: which of all tables so far, from 1 on */
-	size_t cap_size, cap_serial;
+	struct kernel_table {
+		uint64_t bytes;	 /* in the kernel */
+		uint32_t serial; /* which of all tables so far, from 1 on */
+	} * table;		 /* by number */
+	size_t cap_table;
 	uint32_t last_serial;
 	uint64_t bytes; /* that all tables take there */
 	int *pending;	/* tables that the programs do not know yet, and their numbers */

@@ -180,15 +180,15 @@ static void test_numbers(void **state)
 	assert_int_equal(kernel_tables_flush(&k), 0);
 	both = k.bytes;
 	assert_true(both == 2 * one);
-	serial = k.serial[b];
-	assert_true(k.serial[a] && serial && serial != k.serial[a]);
+	serial = k.table[b].serial;
+	assert_true(k.table[a].serial && serial && serial != k.table[a].serial);
 	id = inner_id(k.maps.tables, b);
 	assert_true(id && id != inner_id(k.maps.tables, a));
 	kernel_tables_drop(&k, b);
 	assert_int_equal(kernel_tables_count(&k), 1);
 	assert_int_equal(kernel_tables_add(&k, large, "large", &c, NULL), 0);
 	assert_int_equal(c, b);
-	assert_true(k.serial[c] != serial && k.serial[c] != k.serial[a]);
+	assert_true(k.table[c].serial != serial && k.table[c].serial != k.table[a].serial);
 	assert_int_equal(kernel_tables_flush(&k), 0);
 	assert_true(inner_id(k.maps.tables, c) && inner_id(k.maps.tables, c) != id);
 	assert_true(k.bytes > both);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * barrier2 with a barrier that spins on shared memory: the kernel sees no waiting at all. First
- * process 60 % target and 40 % rest, second 80 %: the target pays off up to 20 %.
+ * process 60 % target and 40 % rest, second 80 %: the target pays off up to 20 %. With --yield who
+ * waits offers its core to others, again and again.
  */
 #include "truth.h"
+#include <sched.h>
+
+static long yield;
 
 static struct {
 	uint32_t arrived __attribute__((aligned(64)));
@@ -20,6 +24,10 @@ static TRUTH_NOIPA void spin_barrier(void)
 		return;
 	}
 	while (__atomic_load_n(&barrier->round, __ATOMIC_ACQUIRE) == round) {
+		if (yield) {
+			sched_yield();
+			continue;
+		}
 #if defined(__x86_64__)
 		__builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -54,10 +62,16 @@ static void second(void *arg)
 
 int main(int argc, char **argv)
 {
+	static const struct truth_opt opt[] = {
+		{ "yield", true, &yield, "spin with sched_yield()" },
+		{ 0 },
+	};
+
 	truth_init(argc, argv,
 		   &(struct truth_spec){
 			   .about = "Spinning barrier: 60 % target + 40 %, and 80 %.",
 			   .iter_us = 1000,
+			   .opt = opt,
 		   });
 	barrier = truth_alloc_shared(sizeof(*barrier));
 	truth_spawn(first, NULL);

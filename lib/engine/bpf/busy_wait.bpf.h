@@ -67,7 +67,7 @@ static __always_inline bool note_busy_wait(struct scoz_core *c, u32 cpu, u64 wei
 	if (!time || model != SCOZ_MODEL_WAIT)
 		return false;
 	polling = polls(m);
-	if (!polling && !waits_busily(r)) {
+	if (!polling && !waits_busily(bpf_get_current_task_btf(), r)) {
 		time->spins = 0;
 		return false;
 	}

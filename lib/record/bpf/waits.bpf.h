@@ -329,7 +329,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		.points_waited = points,
 		.cpu = bpf_get_smp_processor_id(),
 		.type = RECORD_EVENT_TICK,
-		.spins = waits_busily((const struct sample_registers *)ctx),
+		.spins = waits_busily(bpf_get_current_task_btf(),
+				      (const struct sample_registers *)ctx),
 	};
 	bpf_get_current_comm(out->event.comm, sizeof(out->event.comm));
 	emit_with_chains(ctx, SCRATCH_TICK, out);

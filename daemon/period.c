@@ -21,6 +21,7 @@ static struct period_input period_input(const struct sampling *p, const struct s
 
 	return (struct period_input){
 		.syncs_per_s = (b->syncs - a->syncs) / own,
+		.polls_per_s = (b->polls - a->polls) / own,
 		.spins_per_s = (b->spins - a->spins) / own,
 		.spin_ns = b->spins > a->spins ? (double)(b->spun - a->spun) / (b->spins - a->spins)
 					       : 0,

@@ -300,6 +300,11 @@ struct engine_ledger {
 	uint64_t io_waited;
 	/* ns that idle cores took to run involved tasks that others woke; 0 with engine kernel */
 	uint64_t woken;
+	/*
+	 * Timers that woke involved tasks which had slept, looked, and slept again without anybody
+	 * noticing; 0 with engine kernel.
+	 */
+	uint64_t polls;
 	uint64_t shared; /* ns inserted for what strangers ran (account/share.h) */
 	uint64_t urgent; /* ns that real-time strangers ran; 0: or not known */
 	/*

@@ -6,7 +6,9 @@
  * A spin lock that is waited for in earnest is a synchronisation, too. Tasks that spin in user
  * space tell nobody, so half a unit of work is taken for a synchronisation as well: it may hold
  * several, a lock or a barrier. Who runs alone waits for nobody so: it is believed as far as there
- * is another task that could run at the same time.
+ * is another task that could run at the same time. Who sleeps, looks for what others have done, and
+ * sleeps again finds it later by what has not been inserted as he looks; for him it is of no use
+ * that begin and end of the target are seen.
  *
  * Ticks take time, and not from all alike: they slow computing down, but no device and no timer,
  * so that a program under many ticks is another program. What both do to predictions was simulated
@@ -25,7 +27,8 @@
 #define PERIOD_MAX_NS (500 * NSEC_PER_USEC) /* unless ticks are dear */
 #define PERIOD_STEP   1.02		    /* from one that is looked at to the next */
 #define LUMPS_PP      4.5
-#define SEEN_LUMPS_PP 0.5 /* where begin and end of the target are seen */
+#define POLLS_PP      15.0 /* measured (docs/accuracy.md, "The period"), not simulated */
+#define SEEN_LUMPS_PP 0.5  /* where begin and end of the target are seen */
 #define TICKS_PP      2.0
 #define TICKS_PP2     34.0
 #define ERROR_MAX_PP  20.0 /* lumps much longer than the interval do no worse than that */
@@ -37,6 +40,7 @@
 /* What decides between periods. */
 struct quality {
 	double interval_ns, cost_ns;
+	double polls_per_ns;
 	double lumps_pp; /* for each period / interval */
 };
 
@@ -49,8 +53,8 @@ static double error_pp(const struct quality *q, double period_ns)
 {
 	double ticks = share(q, period_ns);
 
-	return q->lumps_pp * period_ns / q->interval_ns + TICKS_PP * ticks +
-	       TICKS_PP2 * ticks * ticks;
+	return q->lumps_pp * period_ns / q->interval_ns + POLLS_PP * period_ns * q->polls_per_ns +
+	       TICKS_PP * ticks + TICKS_PP2 * ticks * ticks;
 }
 
 /* The coarsest period from @lo to @hi that is about as good as the best of them. */
@@ -67,14 +71,18 @@ static double best_period(const struct quality *q, double lo, double hi)
 	return best;
 }
 
+static double pairs(const struct period_input *in)
+{
+	return in->busy_cores > 2 ? in->busy_cores / 2 : 1;
+}
+
 static double sync_interval_s(const struct period_input *in)
 {
-	double pairs = in->busy_cores > 2 ? in->busy_cores / 2 : 1;
 	double syncs = in->syncs_per_s;
 
 	if (in->spin_ns >= SPIN_LONG_NS)
 		syncs += in->spins_per_s;
-	return syncs > 0 ? pairs / syncs : INFINITY;
+	return syncs > 0 ? pairs(in) / syncs : INFINITY;
 }
 
 /* Units of work that may hold a wait which nobody sees. */
@@ -90,6 +98,7 @@ static struct quality quality(const struct period_input *in)
 	struct quality q = {
 		.interval_ns = sync_interval_s(in) * NSEC_PER_SEC,
 		.cost_ns = in->tick_cost_ns > 0 ? in->tick_cost_ns : TICK_COST_NS,
+		.polls_per_ns = in->polls_per_s / pairs(in) / NSEC_PER_SEC,
 		.lumps_pp = LUMPS_PP + (SEEN_LUMPS_PP - LUMPS_PP) * in->seen,
 	};
 
@@ -120,7 +129,7 @@ struct period_choice period_choose(const struct period_input *in)
 		period = fmax(NSEC_PER_SEC / in->frequency_hz, in->least_ns);
 	c.period_ns = ceil(period);
 	c.tick_share = in->tick_cost_ns > 0 ? share(&q, period) : 0;
-	c.interval_s = q.interval_ns / NSEC_PER_SEC;
+	c.interval_s = 1 / (1 / q.interval_ns + q.polls_per_ns) / NSEC_PER_SEC;
 	c.error_pp = fmin(error_pp(&q, period), ERROR_MAX_PP);
 	c.coarse = c.error_pp > PERIOD_ERROR_PP;
 	c.finest_ns = ceil(finest);

@@ -7,6 +7,7 @@
 
 struct period_input {
 	double syncs_per_s;  /* wake-ups of profiled tasks by tasks */
+	double polls_per_s;  /* sleeps of who looks now and then for what others have done */
 	double spins_per_s;  /* waits for locks that keep the core */
 	double spin_ns;	     /* their mean length */
 	double visits_per_s; /* of the busiest progress point; 0: not known */

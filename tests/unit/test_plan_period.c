@@ -155,9 +155,27 @@ static void test_who_runs_alone_waits_for_nobody(void **state)
 	assert_true(period_choose(&in).coarse);
 }
 
+/* Who looks now and then finds what has been inserted: that the target is seen is of no use. */
+static void test_polls(void **state)
+{
+	struct period_input in = {
+		.busy_cores = 1, .syncs_per_s = 500, .seen = 1, .tick_cost_ns = 15000
+	};
+	struct period_choice c = period_choose(&in);
+
+	(void)state;
+	assert_true(c.error_pp < 1);
+	in.polls_per_s = 2500;
+	assert_true(period_expected_pp(&in, c.period_ns) > 10);
+	assert_true(period_choose(&in).period_ns < c.period_ns);
+	assert_true(period_choose(&in).coarse);
+	assert_float_equal(period_choose(&in).interval_s, 1.0 / 3000, 1e-6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_polls),
 		cmocka_unit_test(test_synchronisation),
 		cmocka_unit_test(test_share_of_the_machine),
 		cmocka_unit_test(test_cost_decides),

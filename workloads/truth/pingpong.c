@@ -2,12 +2,14 @@
 /*
  * Two processes take turns, each computing half of the iteration while the other waits: every
  * saving counts, so s % of the target is s / 2 % of the run time. Turns pass by futex, by pipe, or
- * by mutex and condition variable.
+ * by mutex and condition variable. With --alarm-ms an alarm now and then interrupts whoever is at
+ * it or waits, which changes nothing.
  */
 #include "stages.h"
 #include <limits.h>
+#include <sys/time.h>
 
-static long by_pipe, by_cond;
+static long by_pipe, by_cond, alarm_ms;
 static int fd[2][2];
 static struct {
 	uint32_t turn;
@@ -67,11 +69,31 @@ static void pass_turn(int me)
 		futex_pass_turn(!me);
 }
 
+static void set_alarm(int signal)
+{
+	struct itimerval timer = { .it_value = { alarm_ms / 1000, alarm_ms % 1000 * 1000 } };
+
+	(void)signal;
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Armed once for each time that it goes off, as timeouts are. */
+static void begin_alarms(void)
+{
+	struct sigaction action = { .sa_handler = set_alarm, .sa_flags = SA_RESTART };
+
+	if (!alarm_ms)
+		return;
+	sigaction(SIGALRM, &action, NULL);
+	set_alarm(SIGALRM);
+}
+
 static void ping(void *arg)
 {
 	uint64_t target = truth_share(50);
 
 	(void)arg;
+	begin_alarms();
 	for (;;) {
 		truth_target(truth_cut(TRUTH_TARGET, target));
 		pass_turn(0);
@@ -97,6 +119,7 @@ int main(int argc, char **argv)
 	static const struct truth_opt opt[] = {
 		{ "pipe", true, &by_pipe, "pass turns by pipe instead of futex" },
 		{ "cond", true, &by_cond, "pass turns by mutex and condition variable" },
+		{ "alarm-ms", false, &alarm_ms, "an alarm after so many milliseconds" },
 		{ 0 },
 	};
 

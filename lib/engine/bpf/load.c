@@ -278,6 +278,7 @@ static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 		ret->target_waited_beyond += t.left_out;
 		ret->io_waited += t.io;
 		ret->woken += t.woken;
+		ret->polls += t.polls;
 		ret->shared += t.shared;
 		ret->urgent += t.urgent;
 		ret->unpaid += t.unpaid;

@@ -111,6 +111,7 @@ static __always_inline bool completed(u64 key, bool last, bool timer, u64 device
 	s->operation_known = current_context(s) == CONTEXT_EXTERNAL ||
 			     bpf_get_current_task_btf()->flags & PF_KTHREAD;
 	s->operation = device && !o->server ? device_ends(device, o) : o->absorbed;
+	s->timer_since = timer ? o->since : 0;
 	s->device = device;
 	s->by_disk = disk;
 	s->by_server = o->server;

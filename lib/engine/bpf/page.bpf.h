@@ -93,7 +93,7 @@ struct task_state {
 	u64 serves_until; /* a kernel thread at work for involved tasks */
 	u32 through_io;	  /* a kernel thread: which block devices (BPF_CLASS_*) it has waited for
 			     since it was set to work */
-	u32 pad;
+	u32 looks;	  /* since a timer woke it, it has woken nobody, and reached no point */
 };
 
 /* Hits of the target by tasks that do not count. */

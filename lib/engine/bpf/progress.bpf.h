@@ -132,6 +132,7 @@ static __always_inline int visit(u32 point)
 	if (t) {
 		t->involved_until = INVOLVED_FOREVER;
 		scoz_sink_counts(&t->sink);
+		t->looks = 0;
 	}
 	return 0;
 }

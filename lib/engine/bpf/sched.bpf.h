@@ -263,6 +263,31 @@ static __always_inline void count_external_wait(struct scoz_core *c, struct task
 	scoz_sink_waited(&t->sink, length, t->account.ran);
 }
 
+/*
+ * Who sleeps for some time, looks at something and sleeps again, until it is there: a wait for
+ * somebody that nobody sees, in pieces (plan/period.h).
+ */
+static __always_inline void count_poll(struct task_state *t, const struct irq_state *s, u64 now)
+{
+	struct target_time *time = target_time(bpf_get_smp_processor_id());
+
+	if (time && t->looks && s->hardirq & HARDIRQ_TIMER && is_involved(t, now) && !is_sink(t))
+		time->polls++;
+	t->looks = s->hardirq & HARDIRQ_TIMER;
+}
+
+/*
+ * A timer that was set long before the wait that it ends: who waits is not held up by it, but
+ * interrupted. So it is with the alarms of a program, and with the timers of an event loop that
+ * sleeps a thousand times meanwhile: their account is that of seconds ago.
+ */
+#define TIMER_PART 8
+static __always_inline bool interrupts_only(const struct irq_state *s, u64 length, u64 now)
+{
+	return s->timer_since && now > s->timer_since &&
+	       length < (now - s->timer_since) / TIMER_PART;
+}
+
 static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_global *g,
 					      struct irq_state *s, struct task_state *t,
 					      const struct task_struct *p, u64 length, u64 now)
@@ -271,11 +296,12 @@ static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_g
 
 	s->unawaited = 0;
 	count_external_wait(c, t, length, now);
+	count_poll(t, s, now);
 	if (is_server(p)) /* it serves whom it was set to work for */
 		scoz_wake_external(&t->account, now);
 	else if (!owes_for_wait(s, t, p, now))
 		scoz_wake(&t->account, delay, now);
-	else if (s->operation_known)
+	else if (s->operation_known && !interrupts_only(s, length, now))
 		scoz_wake(&t->account, s->operation, now);
 	else
 		scoz_wake_external(&t->account, now);
@@ -405,6 +431,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	/* A program does not make its kernel threads wait, but these each other. */
 	if ((!(p->flags & PF_KTHREAD) || waker->flags & PF_KTHREAD) && !is_sink(t))
 		scoz_sink_wakes(&w->sink, length);
+	if (!(p->flags & PF_KTHREAD))
+		w->looks = 0;
 	if (all_involved)
 		return 0;
 	serve(t, p, w->involved_until == INVOLVED_FOREVER ? now + INVOLVED_FOR : w->involved_until);

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <unistd.h>
 
-#define MAX_LOOKS	20   /* runs without a target, at most */
-#define RUNS_BY_DEFAULT 5    /* of the command at each speedup */
-#define CONTROL_DELAY	0.25 /* of what a control run would take, about */
+#define MAX_LOOKS	20  /* runs without a target, at most */
+#define RUNS_BY_DEFAULT 5   /* of the command at each speedup */
+#define MOSTLY_WORK	0.5 /* of a delay: enough to know that no clock ends the runs */
 
 uint32_t end_to_end_max_windows(const struct options *o)
 {
@@ -106,19 +106,6 @@ static int run_window(struct experiment *x, const struct plan_window *what, stru
 	return ret;
 }
 
-/* How many profiled tasks run at a time, by the last run without a speedup. */
-static double running_tasks(const struct experiment *x)
-{
-	size_t n;
-	const struct profile_window *w = windows_all(x->windows, &n);
-
-	while (n-- > 0) {
-		if (w[n].speedup < 1e-9 && !w[n].discard)
-			return w[n].ran_s / w[n].wall_s;
-	}
-	return 1;
-}
-
 static int run_control(struct experiment *x, int target, struct error *err)
 {
 	struct profile_window w = { .speedup = 0 };
@@ -129,7 +116,7 @@ static int run_control(struct experiment *x, int target, struct error *err)
 
 	if (!engine_set_control(s->engine, true))
 		return 0;
-	engine_set_speedup(s->engine, CONTROL_DELAY / fmax(running_tasks(x), CONTROL_DELAY));
+	engine_set_speedup(s->engine, windows_control_speedup(x->windows));
 	window_watch_begin(s, &watch);
 	ret = timed_run(s, &wall_s, err);
 	window_watch_end(s, &watch, &w);
@@ -147,7 +134,7 @@ static struct stretch stretch_so_far(const struct experiment *x)
 	size_t n;
 	const struct profile_window *w = windows_all(x->windows, &n);
 
-	return stretch_estimate(w, n);
+	return stretch_estimate(w, n, 0);
 }
 
 /* What ends the runs, work or a clock? Asked early, and seldomer as long as it is not clear. */
@@ -157,7 +144,7 @@ static int look_for_clock(struct experiment *x, uint32_t done, uint32_t *next, i
 	struct stretch s = stretch_so_far(x);
 	int ret;
 
-	if (done < *next || !stretch_is_open(&s))
+	if (done < *next || !stretch_is_open(&s, MOSTLY_WORK))
 		return 0;
 	*next = 2 * *next + 2;
 	ret = run_control(x, target, err);
@@ -166,7 +153,7 @@ static int look_for_clock(struct experiment *x, uint32_t done, uint32_t *next, i
 		session_event(x->s, "control",
 			      "of what everything was stopped for in %zu runs, they took longer by "
 			      "%.0f %% [%.0f, %.0f]",
-			      s.runs, 100 * s.part, 100 * s.lo, 100 * s.hi);
+			      s.windows, 100 * s.part, 100 * s.lo, 100 * s.hi);
 	return ret;
 }
 

@@ -3,12 +3,17 @@
 #include "daemon/experiment.h"
 #include "daemon/lease.h"
 #include "daemon/targets.h"
+#include "stats/stretch.h"
 
 #include <math.h>
 
 #define LOOK_S		0.05 /* how long to look at what happens, at least */
 #define SEEN_LIMIT_S	5    /* how long to wait for where targets begin and end */
 #define WARM_UP_LIMIT_S 30   /* how long to wait for the first visit and the first target */
+/* Windows from one in which all is stopped to the next, as long as it is open what they tell. */
+#define CONTROL_OFTEN  6
+#define CONTROL_SELDOM 32
+#define NEARLY_WORK    0.8 /* of a delay that counts: no clock */
 
 void experiment_choose_period(struct experiment *x, const struct happened *h)
 {
@@ -156,6 +161,36 @@ static int measure_trial(struct experiment *x, const struct plan_window *what,
 	return 0;
 }
 
+/* Is it clear of every progress point that moves whether the program goes by a clock? */
+static bool clocks_are_known(const struct experiment *x)
+{
+	size_t n;
+	const struct profile_window *w = windows_all(x->windows, &n);
+
+	for (size_t i = 0; i < points_count(x->s->points); i++) {
+		struct stretch s = stretch_estimate(w, n, i);
+
+		if (stretch_is_open(&s, NEARLY_WORK))
+			return false;
+	}
+	return true;
+}
+
+/* Does it? Asked between the others, and seldomer as soon as it is clear. */
+static int look_for_clock(struct experiment *x, const struct plan_window *what,
+			  const struct pace *pace)
+{
+	struct window_length length;
+	size_t n;
+
+	windows_all(x->windows, &n);
+	if (what->speedup > 0 || n < x->next_control)
+		return 0;
+	length = next_length(x, pace);
+	x->next_control = n + (clocks_are_known(x) ? CONTROL_SELDOM : CONTROL_OFTEN);
+	return windows_hold_control(x->windows, what->target, &length);
+}
+
 int experiment_run(struct experiment *x, struct error *err)
 {
 	struct session *s = x->s;
@@ -219,6 +254,8 @@ int experiment_run(struct experiment *x, struct error *err)
 		    warm_up(x, LOOK_S, &visited))
 			break;
 		ret = session_await_chains(s) ? measure_trial(x, &what, &pace) : -EINTR;
+		if (!ret)
+			ret = look_for_clock(x, &what, &pace);
 		trials_rest(x->trials, what.target);
 	}
 	return ret == -EINTR ? 0 : ret;

@@ -18,9 +18,10 @@ struct experiment {
 	struct trials *trials;
 	struct windows *windows;
 	struct window_tuner *tuner;
-	size_t slowest;	  /* the progress point that windows are as long as they are for */
-	bool in_bursts;	  /* ... because of the pauses between its visits */
-	bool provisional; /* the period, until it is known whether targets are seen */
+	size_t slowest;	     /* the progress point that windows are as long as they are for */
+	bool in_bursts;	     /* ... because of the pauses between its visits */
+	size_t next_control; /* after how many windows all is stopped in one (stats/stretch.h) */
+	bool provisional;    /* the period, until it is known whether targets are seen */
 	struct machine_times *machine; /* at the start, by core */
 };
 

@@ -25,6 +25,7 @@
 #define MAX_LAPSED	0.05  /* without a lease, of the window: a part of it was not treated */
 #define MAX_CLIPPED	0.002 /* of the ticks */
 #define MAX_VISITS	1e15
+#define CONTROL_DELAY	0.25 /* of the time that is left */
 #define EMPTY_SHARE \
 	0.2	  /* a program that stands still now and then leaves fewer windows without visits */
 #define SEQ_GAP 8 /* windows of different runs of the command are no neighbours */
@@ -420,6 +421,41 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 		ret = ret ? ret : err;
 	}
 	return ret || n == length->hold ? ret : -EINTR;
+}
+
+/* By the tasks that run at a time, in the last window without a speedup. */
+double windows_control_speedup(const struct windows *l)
+{
+	for (size_t i = l->n; i-- > 0;) {
+		const struct profile_window *w = &l->list[i];
+
+		if (w->speedup < 1e-9 && !w->discard && w->ran_s > CONTROL_DELAY * w->wall_s)
+			return CONTROL_DELAY * w->wall_s / w->ran_s;
+	}
+	return CONTROL_DELAY;
+}
+
+int windows_hold_control(struct windows *l, int target, const struct window_length *length)
+{
+	double limit_s = fmin(fmax(length->settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
+	struct session *s = l->s;
+	struct profile_window w;
+	bool measured;
+
+	if (!engine_set_control(s->engine, true))
+		return 0;
+	engine_set_speedup(s->engine, windows_control_speedup(l));
+	engine_forget_sleepers(s->engine);
+	s->in_window = true;
+	measured = session_sleep(s, length->settle_s) && debts_settle(s) &&
+		   measure(l, &(struct plan_window){}, length->length_s, limit_s, &w);
+	engine_set_speedup(s->engine, 0);
+	engine_set_control(s->engine, false);
+	s->in_window = false;
+	if (!measured)
+		return -EINTR;
+	w.hits = w.others_hits = 0; /* of no target */
+	return windows_record_control(l, target, &w);
 }
 
 void windows_discard_all(struct windows *l, enum discard why)

@@ -19,6 +19,8 @@
 #include "stats/verdict.h"
 
 #define SLOW_IN_COMMON 0.8
+#define ALONE	       0.1 /* CPU time of strangers, of that of profiled tasks: hardly any */
+#define WAITS_SHARE    0.1 /* of the target's time: it is no longer code that is asked about */
 #define MAX_PREFIXES   128 /* looks at how the precision grew */
 #define MAX_SETTLE_S   3   /* more than that between two windows was not settling */
 
@@ -333,6 +335,74 @@ static void doubt_before_contention(struct estimate *e)
 	}
 }
 
+/* What was inserted, and taken off, for a unit of work, points. */
+static double credited(const struct unit_sets *sets, const struct estimate_point *p)
+{
+	for (size_t i = 1; i < sets->n; i++) {
+		const struct unit_set *set = &sets->s[i];
+		double inserted = 0;
+
+		if (set->real || fabs(100 * set->speedup - p->speedup_pct) > 1e-4)
+			continue;
+		for (size_t k = 0; k < set->n; k++)
+			inserted += set->u[k].inserted;
+		return set->time > 0 ? inserted / set->time * (100 - p->program_speedup_pct) : 0;
+	}
+	return 0;
+}
+
+/*
+ * A clock (stretch.h) takes gains away: as large a part of what was credited as of the delay when
+ * all was stopped, or more, up to all.
+ */
+static void take_by_clock(const struct stretch *s, double credit, struct estimate_point *p)
+{
+	double gain = fmax(p->program_speedup_pct, 0), less = fmin(credit, fmax(p->ci_lo, 0));
+
+	p->program_speedup_pct -= fmin((1 - fmax(s->part, 0)) * credit, gain);
+	p->ci_lo -= less;
+	p->below_pp += less;
+	p->fixed_pp += less / 2;
+	p->fixed_cause = "a clock that has a say in it";
+}
+
+static void give_by_cost(const struct stretch *s, double credit, struct estimate_point *p)
+{
+	double more = fmax(fmin((s->hi - 1) * credit, 100 - p->ci_hi), 0);
+
+	p->ci_hi += more;
+	p->above_pp += more;
+	p->fixed_pp += more / 2;
+	if (more > p->fixed_pp)
+		p->fixed_cause = "stops that cost more than they last";
+}
+
+/* What windows in which all was stopped tell of those in which all but the target was. */
+static void calibrate(const struct unit_sets *sets, const struct stretch *s, struct estimate *e)
+{
+	const struct unit_set *zero = &sets->s[0];
+	bool costs = stretch_costs_more(s) && strangers_ran(zero) < ALONE * zero->ran;
+
+	for (size_t i = 1; i < e->n_points; i++) {
+		struct estimate_point *p = &e->points[i];
+		double credit = credited(sets, p);
+
+		if (!isfinite(p->ci_lo) || !isfinite(p->ci_hi))
+			continue;
+		if (stretch_by_clock(s))
+			take_by_clock(s, credit, p);
+		else if (costs)
+			give_by_cost(s, credit, p);
+	}
+}
+
+/* It may be the target itself that all go by: a disk that is never idle. */
+static bool target_is_a_clock(const struct unit_sets *sets)
+{
+	return sets->waits_sped &&
+	       sets->target_waits > WAITS_SHARE * (sets->target_runs + sets->target_waits);
+}
+
 /* Sets @from to @to, excluding the latter: their scatter. */
 static void find_scatter(const struct unit_sets *sets, size_t from, size_t to,
 			 const struct control *control, struct log_ratio *r, double *slow)
@@ -575,21 +645,27 @@ static void find_phases(const struct profile_window *windows, size_t n_windows, 
 }
 
 static void judge_all(struct candidate *c, size_t n, const struct profile_window *windows,
-		      size_t n_windows, bool bare, struct estimates *ret)
+		      size_t n_windows, size_t n_progress, const struct stats_options *opt,
+		      struct estimates *ret)
 {
-	const struct stretch stretch = stretch_estimate(windows, n_windows);
+	_cleanup_free_ struct stretch *stretches = xcalloc(n_progress, sizeof(*stretches));
 
+	for (size_t i = 0; i < n_progress; i++)
+		stretches[i] = stretch_estimate(windows, n_windows, i);
 	holm(c, n);
 	ret->e = xcalloc(n, sizeof(*ret->e));
 	ret->n = n;
 	for (size_t i = 0; i < n; i++) {
 		const struct phase *only = NULL;
 
-		if (!bare)
+		if (!opt->bare)
 			only = phases_only(&ret->phases[c[i].e.progress], windows, n_windows,
 					   c[i].e.target);
-		c[i].stretch = stretch;
-		judge(&c[i], only, !bare);
+		if (!target_is_a_clock(&c[i].sets))
+			c[i].stretch = stretches[c[i].e.progress];
+		if (!opt->exact)
+			calibrate(&c[i].sets, &c[i].stretch, &c[i].e);
+		judge(&c[i], only, !opt->bare);
 		ret->e[i] = c[i].e;
 		free(c[i].distinct);
 		unit_sets_free(&c[i].sets);
@@ -630,7 +706,7 @@ int stats_estimate(const struct profile_window *windows, size_t n_windows, size_
 			n++;
 		}
 	}
-	judge_all(c, n, windows, n_windows, o.bare, ret);
+	judge_all(c, n, windows, n_windows, n_progress, &o, ret);
 	return 0;
 }
 

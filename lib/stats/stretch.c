@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A control run is compared with the nearest 0 % runs before and after it, so that a machine that
- * changes cancels out. How much runs differ by themselves is told by 0 % runs that follow each
- * other.
+ * A control window (in end-to-end mode: run) is compared with the nearest 0 % windows before and
+ * after it, of whatever target, so that a machine that changes cancels out. How much windows differ
+ * by themselves is told by 0 % windows that follow each other.
  */
 #include "stats/stretch.h"
 
@@ -10,12 +10,39 @@
 
 #include "stats/discard.h"
 #include "stats/resample.h"
+#include "stats/stats.h"
 #include "stats/units.h"
 
-#define BY_WORK	    0.5 /* of what was inserted */
-#define LEAST_DELAY 0.001
-#define WIDEST	    2.0 /* an interval that says anything at all */
-#define SURE	    2	/* control runs, before a clock is believed in without another one */
+#define PROBABLY     0.5 /* of the delay: less than that, and a clock is the better guess */
+#define NEARLY	     0.9 /* all of it: what engines are off by (docs/accuracy.md) is less */
+#define MORE	     1.1 /* likewise */
+#define LEAST_DELAY  0.001
+#define WIDEST	     2.0 /* an interval that says anything at all */
+#define SURE	     2	 /* control windows, before a clock is believed in without another one */
+#define MAX_DISTANCE 4	 /* of windows that are neighbours */
+
+/* One window, in virtual time: per unit of work (latency: of a request). */
+struct pace_of {
+	double time, visits; /* visits 0: it says nothing */
+	double inserted;     /* in that time */
+};
+
+static struct pace_of pace_of(const struct profile_window *w, uint32_t progress)
+{
+	struct pace_of ret = { 0 };
+	const struct window_progress *p;
+	double many;
+
+	if (progress >= w->n_progress || !(w->wall_s > w->inserted_s))
+		return ret;
+	p = &w->progress[progress];
+	many = p->inflight > 0 ? p->inflight : 1;
+	ret.time = many * (p->virtual_s - fmin(CROWDED_SHARE * w->crowded_s, p->virtual_s / 2));
+	if (ret.time > 0)
+		ret.visits = p->visits;
+	ret.inserted = many * w->inserted_s * p->virtual_s / (w->wall_s - w->inserted_s);
+	return ret;
+}
 
 static bool is_control(const struct profile_window *w)
 {
@@ -23,88 +50,112 @@ static bool is_control(const struct profile_window *w)
 	       w->inserted_s > LEAST_DELAY * w->wall_s;
 }
 
-static bool is_base(const struct profile_window *w)
+struct series {
+	const struct profile_window **w; /* in order */
+	struct pace_of *pace;
+	size_t n;
+};
+
+static bool is_base(const struct series *s, size_t i)
 {
-	return !w->discard && w->speedup < 1e-9;
+	return !s->w[i]->discard && s->w[i]->speedup < 1e-9 && s->pace[i].visits > 0;
 }
 
-/* The nearest 0 % run in direction @step, of the same run of the file; NULL: none. */
-static const struct profile_window *nearest(const struct profile_window *const *w, size_t n,
-					    size_t from, int step)
+/* Time for a unit in the nearest 0 % window in direction @step; NAN: there is none. */
+static double nearest(const struct series *s, size_t from, int step)
 {
-	for (size_t i = from + step; i < n; i += step) {
-		if (w[i]->run != w[from]->run)
-			return NULL;
-		if (is_base(w[i]))
-			return w[i];
+	for (size_t i = from + step; i < s->n; i += step) {
+		uint32_t a = s->w[from]->seq, b = s->w[i]->seq;
+
+		if (s->w[i]->run != s->w[from]->run || (a > b ? a - b : b - a) > MAX_DISTANCE)
+			return NAN;
+		if (is_base(s, i))
+			return s->pace[i].time / s->pace[i].visits;
 	}
-	return NULL;
+	return NAN;
 }
 
-/* Variance of the wall time of a 0 % run, by differences of neighbours, of which there are @ret. */
-static double variance(const struct profile_window *const *w, size_t n, size_t *ret)
+/* Variance of a 0 % window's time for a unit, to itself, by neighbours, of which there are @ret. */
+static double variance(const struct series *s, size_t *ret)
 {
 	double sum = 0;
 
 	*ret = 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct profile_window *next = is_base(w[i]) ? nearest(w, n, i, 1) : NULL;
+	for (size_t i = 0; i < s->n; i++) {
+		double next = is_base(s, i) ? nearest(s, i, 1) : NAN, x;
 
-		if (!next)
+		if (isnan(next))
 			continue;
-		sum += (next->wall_s - w[i]->wall_s) * (next->wall_s - w[i]->wall_s) / 2;
+		x = log(next * s->pace[i].visits / s->pace[i].time);
+		sum += x * x / 2;
 		++*ret;
 	}
 	return *ret ? sum / *ret : 0;
 }
 
-struct stretch stretch_estimate(const struct profile_window *windows, size_t n)
+static struct series series_of(const struct profile_window *windows, size_t n, uint32_t progress)
 {
-	_cleanup_free_ const struct profile_window **w = xcalloc(n, sizeof(*w));
-	struct stretch s = { .lo = -INFINITY, .hi = INFINITY };
-	double longer = 0, inserted = 0, shares = 0, half;
-	size_t differences;
+	struct series s = { xcalloc(n, sizeof(*s.w)), xcalloc(n, sizeof(*s.pace)), n };
 
 	for (size_t i = 0; i < n; i++)
-		w[i] = &windows[i];
-	qsort(w, n, sizeof(*w), compare_order);
-	for (size_t i = 0; i < n; i++) {
-		const struct profile_window *before, *after;
-		double base;
-
-		if (!is_control(w[i]))
-			continue;
-		before = nearest(w, n, i, -1);
-		after = nearest(w, n, i, 1);
-		if (!before && !after)
-			continue;
-		base = before && after ? (before->wall_s + after->wall_s) / 2
-				       : (before ? before : after)->wall_s;
-		longer += w[i]->wall_s - base;
-		inserted += w[i]->inserted_s;
-		shares += before && after ? 1.5 : 2;
-		s.runs++;
-	}
-	if (!s.runs)
-		return s;
-	s.part = longer / inserted;
-	half = sqrt(variance(w, n, &differences) * shares) / inserted;
-	if (!differences)
-		return s;
-	half *= student_quantile(0.975, differences);
-	s.lo = s.part - half;
-	s.hi = s.part + half;
+		s.w[i] = &windows[i];
+	qsort(s.w, n, sizeof(*s.w), compare_order);
+	for (size_t i = 0; i < n; i++)
+		s.pace[i] = pace_of(s.w[i], progress);
 	return s;
 }
 
-bool stretch_is_open(const struct stretch *s)
+struct stretch stretch_estimate(const struct profile_window *windows, size_t n, uint32_t progress)
 {
-	if (!s->runs || !(s->lo > BY_WORK || s->hi < BY_WORK))
+	struct stretch ret = { .lo = -INFINITY, .hi = INFINITY };
+	struct series s = series_of(windows, n, progress);
+	double longer = 0, inserted = 0, squares = 0, half;
+	size_t differences;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct pace_of *c = &s.pace[i];
+		double before, after, base;
+
+		if (!is_control(s.w[i]) || !(c->visits > 0))
+			continue;
+		before = nearest(&s, i, -1);
+		after = nearest(&s, i, 1);
+		if (isnan(before) && isnan(after))
+			continue;
+		base = isnan(before) ? after : isnan(after) ? before : (before + after) / 2;
+		base *= c->visits;
+		longer += c->time + c->inserted - base;
+		inserted += c->inserted;
+		squares += base * base * (isnan(before) || isnan(after) ? 2 : 1.5);
+		ret.windows++;
+	}
+	half = sqrt(variance(&s, &differences) * squares) / inserted;
+	free(s.w);
+	free(s.pace);
+	if (!ret.windows)
+		return ret;
+	ret.part = longer / inserted;
+	if (!differences)
+		return ret;
+	half *= student_quantile(0.975, differences);
+	ret.lo = ret.part - half;
+	ret.hi = ret.part + half;
+	return ret;
+}
+
+bool stretch_is_open(const struct stretch *s, double part)
+{
+	if (!s->windows || !(s->lo > part || s->hi < NEARLY))
 		return true;
-	return s->hi < BY_WORK && s->runs < SURE;
+	return s->hi < NEARLY && s->windows < SURE;
 }
 
 bool stretch_by_clock(const struct stretch *s)
 {
-	return s->runs && s->part < BY_WORK && s->hi - s->lo < WIDEST;
+	return s->windows && (s->hi < NEARLY || (s->part < PROBABLY && s->hi - s->lo < WIDEST));
+}
+
+bool stretch_costs_more(const struct stretch *s)
+{
+	return s->windows && s->lo > MORE;
 }

@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What ends a run of the command: its work, or a clock (alarm(), timeout, a loop that asks for the
- * time)? Who works until the time is up takes as long however much delay is inserted, and would
- * seem to have saved all of it. Nor do runs with a speedup tell: of one thread that saves what
- * others are delayed by, nobody is stopped. So in some runs everybody is stopped for what was
- * inserted, and nobody saves anything (discarded as "control"). Those that end when the work is
- * done take longer by just that.
+ * Does the program go by the delays, or by a clock? Virtual speedup takes for saved what was
+ * inserted and did not make the program slower. A program that is held back by a clock (a rate
+ * limit, a deadline, a peer elsewhere, timeout or alarm()) is not made slower, as there is slack,
+ * and would seem to have saved all of it. Treated windows do not tell: of one thread that runs the
+ * target, nobody is stopped. So now and then everybody is stopped for what was inserted, and nobody
+ * saves anything (discarded as "control"). Programs that only work take longer by just that.
+ *
+ *   part = (time per unit - time per unit at 0 %) / inserted per unit        (wall time)
+ *
+ * is 1 then, 0 where a clock decides, and between these where it does so at times: the slack is
+ * used up. It is more than 1 where what a program computes decides how long it sleeps, and where
+ * waits for disks get longer by more than a stop.
+ *
+ * What it means for a prediction p, as long as effects add up. Of a delay d let all lose part d,
+ * and let part c d of that be the target's. A treated window delays all but the target, so a unit
+ * takes part d (1 - c) longer, and p = d - part d (1 - c); really saved is
+ *
+ *   part c d = p + (part - 1) d
+ *
+ * Where it is less than 1 there will be more slack without the target, so all that was credited may
+ * be wrong. Where it is more, effects add up in some programs (who sleeps for as long as he has
+ * computed) and not in others (crowds in which stops come one after the other, sim errors -c "wait
+ * calibrate"): so much more may be gained. Beside strangers, who are not stopped and have the cores
+ * meanwhile, it is always more, and says nothing: treated windows insert delay for them
+ * (account/share.h).
  */
 #ifndef SCOZ_STRETCH_H
 #define SCOZ_STRETCH_H
@@ -13,16 +32,21 @@
 #include "stats/window.h"
 
 struct stretch {
-	size_t runs;   /* in which all was stopped, with others beside them; 0: not known */
-	double part;   /* of the delay, by which they took longer: about 1, or 0 with a clock */
-	double lo, hi; /* 95 % interval; infinite with too few others */
+	size_t windows; /* in which all was stopped, with others beside them; 0: not known */
+	double part;	/* of the delay, by which units took longer: about 1, or 0 with a clock */
+	double lo, hi;	/* 95 % interval; infinite with too few others */
 };
 
-/* From all windows of a profile, in any order. */
-struct stretch stretch_estimate(const struct profile_window *w, size_t n);
-/* Another such run would tell more: it is not clear yet what ends runs. */
-bool stretch_is_open(const struct stretch *s);
-/* Probably a clock: what end-to-end predictions say is worth nothing. */
+/* Of one progress point, from all windows of a profile, in any order. */
+struct stretch stretch_estimate(const struct profile_window *w, size_t n, uint32_t progress);
+/*
+ * Another such window would tell more: it is neither clear that a clock has a say, nor that @part
+ * of the delay or more counts.
+ */
+bool stretch_is_open(const struct stretch *s, double part);
+/* A clock has: what is predicted is worth nothing. */
 bool stretch_by_clock(const struct stretch *s);
+/* Stops surely cost more than they last. */
+bool stretch_costs_more(const struct stretch *s);
 
 #endif

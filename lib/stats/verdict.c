@@ -363,10 +363,11 @@ static void warn_waits(struct parts *w, const struct estimate *e)
 
 static void warn_clock(struct parts *w, const struct stretch *s)
 {
-	add_part(w, xasprintf("a clock ends the runs, not their work: when everything was stopped "
-			      "for a while, they took longer by %.0f %% [%.0f, %.0f] of that only, "
-			      "so what they seem to save is the time that was inserted: count what "
-			      "the program gets done instead (scozd -p POINT)",
+	add_part(w, xasprintf("a clock has a say in how long this takes (a limit, a deadline, a "
+			      "peer that is not profiled): when everything was stopped for a "
+			      "while, it took longer by %.0f %% [%.0f, %.0f] of that only, so what "
+			      "it seems to save may be time that was inserted: try it with all the "
+			      "work it can do at a time, and count what gets done",
 			      100 * s->part, 100 * s->lo, 100 * s->hi));
 }
 
@@ -414,7 +415,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 {
 	struct estimate *e = &c->e;
 	double sleeps = absolute_waits(&c->sets);
-	bool clock = stretch_by_clock(&c->stretch);
+	bool clock = stretch_by_clock(&c->stretch) && any_distinct(c);
 	bool paced = (pace_from_outside(&c->pace) || sleeps > ABSOLUTE_WAITS) && any_distinct(c);
 	bool waits, left_out = many_left_out(&c->sets);
 	struct parts w = { .n = 0 };

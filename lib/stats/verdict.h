@@ -13,7 +13,7 @@ struct candidate {
 	struct estimate e;
 	struct unit_sets sets;
 	struct pace pace;
-	struct stretch stretch; /* of all runs of the command, if they are windows */
+	struct stretch stretch; /* of the whole profile; empty where it says nothing of this */
 	bool *distinct;		/* from 0, surely */
 };
 

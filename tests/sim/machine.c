@@ -137,7 +137,7 @@ static bool is_seen(const struct sim *s, const struct task *t)
 
 static void insert_spread(struct sim *s, struct core *k, uint64_t r)
 {
-	int64_t d = r ? scoz_spread_insert(&k->account, r, s->speedup) : 0;
+	int64_t d = r && !s->o.control ? scoz_spread_insert(&k->account, r, s->speedup) : 0;
 
 	if (d)
 		insert_delay(s, d);
@@ -360,7 +360,7 @@ static void waive_common_debt(struct sim *s)
 {
 	int64_t least = FOREVER;
 
-	if (!s->o.waive || s->external_waiters > 0 ||
+	if (!s->o.waive || s->o.control || s->external_waiters > 0 ||
 	    s->now - s->waived_at < s->o.waive_every * s->o.period)
 		return;
 	s->waived_at = s->now;
@@ -432,6 +432,14 @@ static void account_stranger(struct sim *s, struct core *k, uint64_t weight)
 	}
 }
 
+static void account_control(struct sim *s, struct core *k, uint64_t weight)
+{
+	int64_t d = scoz_hit(&k->account, weight, s->speedup);
+
+	scoz_core_set(&k->account, k->account.absorbed - d);
+	add_delay(s, d);
+}
+
 static void account_hit(struct sim *s, int c, uint64_t weight)
 {
 	struct core *k = &s->core[c];
@@ -442,6 +450,11 @@ static void account_hit(struct sim *s, int c, uint64_t weight)
 
 	if (t->spec->urgent)
 		s->urgent += weight;
+	if (s->o.control) {
+		if (!is_apart(s, t) && weight)
+			account_control(s, k, weight);
+		return;
+	}
 	if (t->spec->stranger) {
 		account_stranger(s, k, weight);
 		return;

@@ -70,6 +70,7 @@ struct sim_options {
 	bool exchange;	   /* cores change places (the same) */
 	bool spread;	   /* hits are spread, ticks after idling stand for a period (spread.h) */
 	bool seen;	   /* begin and end of the target are (the same) */
+	bool control;	   /* all that profiled tasks run is a hit, and saves nobody anything */
 	bool spins;	   /* waits for spin locks are followed */
 	bool sees_spins;   /* ticks see that a program spins */
 	/* What happens, as a causal recording has it; samples are exact, `stack` is the label. */

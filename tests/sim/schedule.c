@@ -108,6 +108,8 @@ static void end_hit_wait(struct sim *s, int c, const struct scoz_arrival *arriva
 
 	x->wait_hit = 0;
 	x->waited_in_target = false;
+	if (s->o.control) /* only what runs is a hit */
+		return;
 	if (x->wait_device) {
 		others = x->wait_device->booked - x->wait_booked;
 		scoz_device_hit(x->wait_device, d);

@@ -13,6 +13,7 @@
 struct sim_config {
 	char text[96]; /* as written: "wait period=auto batch=1 engine=bpf" */
 	struct sim_options o;
+	bool calibrate;	   /* by a run in which all is stopped (stats/stretch.h) */
 	bool auto_period;  /* by the rule of lib/plan/period.h */
 	int64_t heartbeat; /* a timer thread beside the program wakes as often, ns; 0: none */
 	double hogs;	   /* of each core is taken by real-time tasks */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What ends the runs of a command, its work or a clock (lib/stats/stretch.h). */
+/* Does a program go by the delays or by a clock (lib/stats/stretch.h)? Here windows are runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "test_stats_windows.h"
 
 #define SPEEDUP 0.5
+#define MOSTLY	0.5
 
 struct series {
 	struct windows w;
@@ -55,7 +56,7 @@ static void add_rounds(struct series *s, int n)
 
 static struct stretch stretch(const struct series *s)
 {
-	return stretch_estimate(s->w.w, s->w.n);
+	return stretch_estimate(s->w.w, s->w.n, 0);
 }
 
 static void test_work_ends_it(void **state)
@@ -66,15 +67,15 @@ static void test_work_ends_it(void **state)
 	(void)state;
 	add_rounds(&s, 2);
 	r = stretch(&s);
-	assert_int_equal(r.runs, 0);
-	assert_true(stretch_is_open(&r));
+	assert_int_equal(r.windows, 0);
+	assert_true(stretch_is_open(&r, MOSTLY));
 	assert_false(stretch_by_clock(&r));
 	add_control(&s, 1);
 	add_rounds(&s, 3);
 	r = stretch(&s);
-	assert_int_equal(r.runs, 1);
+	assert_int_equal(r.windows, 1);
 	assert_true(r.part > 0.9 && r.part < 1.1 && r.lo < 1 && r.hi > 1);
-	assert_false(stretch_is_open(&r));
+	assert_false(stretch_is_open(&r, MOSTLY));
 	assert_false(stretch_by_clock(&r));
 }
 
@@ -90,10 +91,10 @@ static void test_a_clock_ends_it(void **state)
 	r = stretch(&s);
 	assert_true(fabs(r.part) < 0.05);
 	assert_true(stretch_by_clock(&r));
-	assert_true(stretch_is_open(&r)); /* by one run alone nobody is accused */
+	assert_true(stretch_is_open(&r, MOSTLY)); /* by one run alone nobody is accused */
 	add_control(&s, 0);
 	r = stretch(&s);
-	assert_false(stretch_is_open(&r));
+	assert_false(stretch_is_open(&r, MOSTLY));
 	assert_true(stretch_by_clock(&r));
 }
 
@@ -108,13 +109,13 @@ static void test_noise(void **state)
 	add_run(&s, 1, 0);
 	add_control(&s, 1);
 	r = stretch(&s);
-	assert_int_equal(r.runs, 1);
+	assert_int_equal(r.windows, 1);
 	assert_true(isinf(r.lo) && isinf(r.hi));
-	assert_true(stretch_is_open(&r) && !stretch_by_clock(&r));
+	assert_true(stretch_is_open(&r, MOSTLY) && !stretch_by_clock(&r));
 	add_rounds(&s, 2);
 	r = stretch(&s);
 	assert_true(r.hi - r.lo > 2);
-	assert_true(stretch_is_open(&r) && !stretch_by_clock(&r));
+	assert_true(stretch_is_open(&r, MOSTLY) && !stretch_by_clock(&r));
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct series t = { .rng = { seed }, .noise = 0.1 };
 
@@ -155,13 +156,115 @@ static void test_others_do_not_count(void **state)
 	s.run = 1;
 	add_control(&s, 0);
 	r = stretch(&s);
-	assert_int_equal(r.runs, 0);
+	assert_int_equal(r.windows, 0);
 	add_run(&s, 1, 0)->discard = discard_name(DISCARD_COMMAND);
 	r = stretch(&s);
-	assert_int_equal(r.runs, 0);
+	assert_int_equal(r.windows, 0);
 	add_run(&s, 1, 0);
 	r = stretch(&s);
-	assert_int_equal(r.runs, 1);
+	assert_int_equal(r.windows, 1);
+}
+
+/* Far away the machine, or the program, was another one. */
+static void test_neighbours(void **state)
+{
+	struct series s = { .rng = { 1 }, .noise = 0.002 };
+
+	(void)state;
+	add_rounds(&s, 3);
+	add_control(&s, 0);
+	s.w.w[s.w.n - 1].seq += 10;
+	assert_int_equal(stretch(&s).windows, 0);
+	s.w.w[s.w.n - 1].seq -= 10;
+	assert_int_equal(stretch(&s).windows, 1);
+}
+
+/* A limit that is near: there is little slack, but there is some, and more without the target. */
+static void test_little_slack(void **state)
+{
+	struct series s = { .rng = { 1 }, .noise = 0.02 };
+	struct stretch r;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		add_rounds(&s, 2);
+		add_control(&s, 0.8);
+	}
+	r = stretch(&s);
+	assert_true(r.lo > MOSTLY && r.hi < 0.9);
+	assert_true(stretch_by_clock(&r));
+}
+
+/* Of several points each has its own, and of a latency it is the time of a request. */
+static void test_points(void **state)
+{
+	struct series s = { .rng = { 1 }, .noise = 0 };
+	struct stretch r;
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		struct profile_window *w = add_run(&s, 1, 0);
+
+		if (i % 4 == 2) { /* as many visits a second as before, twice as many under way */
+			w->inserted_s = 0.2;
+			w->discard = discard_name(DISCARD_CONTROL);
+			w->progress[0] = (struct window_progress){ 100, 0.8, 0 };
+			w->progress[1] = (struct window_progress){ 100, 0.8, 4 };
+		} else {
+			w->progress[0] = (struct window_progress){ 100, 1, 0 };
+			w->progress[1] = (struct window_progress){ 100, 1, 2 };
+		}
+		w->n_progress = 2;
+	}
+	r = stretch(&s);
+	assert_float_equal(r.part, 0, 1e-6);
+	r = stretch_estimate(s.w.w, s.w.n, 1);
+	assert_float_equal(r.part, (4 * 1.0 - 2) / (4 * 0.2), 1e-6);
+	r = stretch_estimate(s.w.w, s.w.n, 2);
+	assert_int_equal(r.windows, 0);
+}
+
+/*
+ * By a clock all that was credited may be wrong, but gains do not become losses. Where stops cost
+ * more, more is to be gained; not beside strangers.
+ */
+static void test_interval(void **state)
+{
+	struct stats_options opt = { .seed = 1 };
+
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		struct series s = { .rng = { 1 }, .noise = 0.02 };
+		bool clock = k == 1;
+		struct estimates e;
+		const struct estimate_point *p;
+
+		for (int i = 0; i < 8; i++) {
+			add_rounds(&s, 2);
+			add_control(&s, clock ? 0.6 : k >= 2 ? 1.6 : 1);
+		}
+		for (size_t i = 0; i < s.w.n; i++) {
+			s.w.w[i].ran_s = 0.5 * s.w.w[i].wall_s;
+			s.w.w[i].busy_s = (k == 3 ? 1 : 0.5) * s.w.w[i].wall_s; /* strangers */
+		}
+		assert_int_equal(stats_estimate(s.w.w, s.w.n, 1, &opt, &e), 0);
+		p = estimate_point_at(&e.e[0], 100 * SPEEDUP);
+		assert_true(p->ci_hi > 50);
+		if (k == 2) {
+			assert_float_equal(p->program_speedup_pct, 50, 4);
+			assert_true(p->ci_hi > 50 + 0.6 * 50 && p->ci_lo > 40);
+			assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+		} else if (clock) {
+			assert_float_equal(p->ci_lo, 0, 1e-9);
+			assert_float_equal(p->program_speedup_pct, 50 - 0.4 * 50, 3);
+			assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+			assert_non_null(strstr(p->fixed_cause, "clock"));
+		} else {
+			assert_true(p->ci_lo > 45);
+			assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+		}
+		estimates_free(&e);
+	}
 }
 
 static void check_verdict(const struct series *s, enum verdict verdict, const char *says)
@@ -171,7 +274,7 @@ static void check_verdict(const struct series *s, enum verdict verdict, const ch
 	assert_int_equal(e.n, 1);
 	assert_int_equal(e.e[0].verdict, verdict);
 	assert_int_equal(estimate_is_withheld(&e.e[0]), verdict == VERDICT_UNDECIDED);
-	assert_true(!says == !(e.e[0].warning && strstr(e.e[0].warning, "a clock ends the runs")));
+	assert_true(!says == !(e.e[0].warning && strstr(e.e[0].warning, "a clock has a say")));
 	if (says)
 		assert_non_null(strstr(e.e[0].warning, says));
 	estimates_free(&e);
@@ -190,7 +293,7 @@ static void test_verdict(void **state)
 		add_control(&s, !clock);
 		add_run(&s, 1, 0);
 		check_verdict(&s, clock ? VERDICT_UNDECIDED : VERDICT_OPTIMIZE,
-			      clock ? "they took longer by" : NULL);
+			      clock ? "it took longer by" : NULL);
 	}
 }
 
@@ -200,6 +303,8 @@ int main(void)
 		cmocka_unit_test(test_work_ends_it), cmocka_unit_test(test_a_clock_ends_it),
 		cmocka_unit_test(test_noise),	     cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_verdict),	     cmocka_unit_test(test_others_do_not_count),
+		cmocka_unit_test(test_neighbours),   cmocka_unit_test(test_little_slack),
+		cmocka_unit_test(test_points),	     cmocka_unit_test(test_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 static __always_inline bool is_spread(const struct task_struct *task, const struct task_state *t,
 				      u64 now)
 {
-	return spread_hits && !control && t && !is_server(task) && !is_stranger(t, now);
+	return spread_hits && t && !is_server(task) && !is_stranger(t, now);
 }
 
 /* What @t, of the running @task, has run in the target since the last release. */
@@ -59,7 +59,7 @@ static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz
 		r = scoz_spread_flush(&t->spread);
 	else
 		r = scoz_spread_release(&t->spread, c, ends, h->period, now);
-	if (!r || t->spread.target != target->number)
+	if (!r || control || t->spread.target != target->number)
 		return 0;
 	if (!had_lease(h, since)) {
 		clip(c, h, r);
@@ -93,9 +93,9 @@ static __always_inline s64 unreleased(const struct scoz_core *c, const struct ta
 	struct scoz_header *h = page_header();
 	u64 due;
 
-	if (!h || !target || !h->speedup || c->idle || !c->sampled || READ_ONCE(c->stopping) ||
-	    !is_spread(task, t, now) || t->spread.target != target->number ||
-	    !had_lease(h, t->spread.at))
+	if (!h || !target || !h->speedup || control || c->idle || !c->sampled ||
+	    READ_ONCE(c->stopping) || !is_spread(task, t, now) ||
+	    t->spread.target != target->number || !had_lease(h, t->spread.at))
 		return 0;
 	due = is_sampled(target, t, now) ? scoz_spread_due(&t->spread, c, h->period, now)
 					 : scoz_spread_seen_due(&t->spread, c, now);

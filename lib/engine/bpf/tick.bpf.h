@@ -265,7 +265,9 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (stranger && is_realtime(task))
 		time->urgent += weight;
 	wait = stranger && !hit && !control ? scoz_use_inserts(use, weight, h->speedup) : 0;
-	if (is_spread(task, t, now)) {
+	if (control && t)
+		release(c, g, task, t, false, now);
+	if (!control && is_spread(task, t, now)) {
 		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, now);
 	} else if (hit || wait) {
 		if (!had_lease(h, now - weight))

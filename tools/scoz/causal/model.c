@@ -93,11 +93,27 @@ static void sum_windows(struct model *m)
 		}
 	}
 	for (size_t k = 0; k < p->n_progress; k++) {
+		m->progress[k].stretch = stretch_estimate(p->windows, p->n_windows, k);
 		if (zero_time[k] > 0)
 			m->progress[k].rate_per_s = zero_visits[k] / zero_time[k];
 		else if (time[k] > 0)
 			m->progress[k].rate_per_s = m->progress[k].visits / time[k];
 	}
+}
+
+char *model_stretch_text(const struct model *m, size_t progress)
+{
+	const struct stretch *s = &m->progress[progress].stretch;
+
+	if (!s->windows || !isfinite(s->lo))
+		return NULL;
+	return xasprintf("when everything was stopped for a while (%zu time%s), it took longer by "
+			 "%.0f %% [%.0f, %.0f] of that: %s",
+			 s->windows, s->windows == 1 ? "" : "s", 100 * s->part, 100 * s->lo,
+			 100 * s->hi,
+			 stretch_by_clock(s)	   ? "a clock has a say in it"
+			 : stretch_is_open(s, 0.5) ? "too few to tell whether a clock has a say"
+						   : "it goes by its work");
 }
 
 static void name_points(struct model *m)

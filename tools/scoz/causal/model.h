@@ -8,6 +8,7 @@
 #include "profile/profile.h"
 #include "stats/machine.h"
 #include "stats/stats.h"
+#include "stats/stretch.h"
 #include "stats/trust.h"
 #include "tools/scoz/causal/process_view.h"
 
@@ -38,7 +39,8 @@ struct model_discard {
 struct model_progress {
 	char *label; /* a short name for people, different for different points */
 	double visits;
-	double rate_per_s; /* in 0 % windows, where there are any */
+	double rate_per_s;	/* in 0 % windows, where there are any */
+	struct stretch stretch; /* of all windows: does a clock have a say? */
 };
 
 /* How long a latency point took, over all runs. Seconds. */
@@ -105,6 +107,8 @@ struct profile_place model_samples_in(const struct profile *p, const struct proc
 				      const char *target);
 /* "p50 1.2 ms, p90 ..., 4711 measured"; NULL for a progress point that is no latency. */
 char *model_latency_text(const struct model *m, size_t progress);
+/* What windows in which all was stopped tell of it; NULL: there were none, or too few. */
+char *model_stretch_text(const struct model *m, size_t progress);
 void model_free(struct model *m);
 /* The point of a row at @speedup_pct, or NULL. */
 const struct estimate_point *model_point(const struct model_row *row, double speedup_pct);

@@ -76,6 +76,27 @@ static json_t *latency_json(const struct model *m, size_t i)
 	return o;
 }
 
+static json_t *interval_json(double lo, double hi)
+{
+	if (!isfinite(lo) || !isfinite(hi))
+		return json_null();
+	return json_pack("[o,o]", json_percent(lo), json_percent(hi));
+}
+
+static json_t *stretch_json(const struct stretch *s)
+{
+	json_t *o;
+
+	if (!s->windows)
+		return json_null();
+	o = json_object();
+	put(o, "windows", json_integer(s->windows));
+	put(o, "longer_pct", json_percent(100 * s->part));
+	put(o, "ci95", interval_json(100 * s->lo, 100 * s->hi));
+	put(o, "clock", json_boolean(stretch_by_clock(s)));
+	return o;
+}
+
 static json_t *progress_json(const struct model *m)
 {
 	json_t *a = json_array();
@@ -90,16 +111,10 @@ static json_t *progress_json(const struct model *m)
 		put(o, "kind", json_clean(p->kind == PROGRESS_LATENCY ? "latency" : "throughput"));
 		put(o, "spec", json_clean(p->spec));
 		put(o, "latency", latency_json(m, i));
+		put(o, "control", stretch_json(&m->progress[i].stretch));
 		json_array_append_new(a, o);
 	}
 	return a;
-}
-
-static json_t *interval_json(double lo, double hi)
-{
-	if (!isfinite(lo) || !isfinite(hi))
-		return json_null();
-	return json_pack("[o,o]", json_percent(lo), json_percent(hi));
 }
 
 static json_t *measured_json(const struct estimate_point *p)

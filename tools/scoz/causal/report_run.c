@@ -42,7 +42,7 @@ static void print_progress(const struct model *m, size_t width)
 	const struct profile *p = m->profile;
 
 	for (size_t i = 0; i < p->n_progress; i++) {
-		char *latency = model_latency_text(m, i);
+		char *latency = model_latency_text(m, i), *stretch = model_stretch_text(m, i);
 
 		put_field("progress",
 			  xasprintf("%s%s: %.0f visits, %.4g/s", p->progress[i].name,
@@ -51,6 +51,8 @@ static void print_progress(const struct model *m, size_t width)
 			  width);
 		if (latency)
 			put_field("", latency, width);
+		if (stretch)
+			put_field("", stretch, width);
 	}
 }
 

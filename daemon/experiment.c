@@ -139,12 +139,15 @@ static int measure_trial(struct experiment *x, const struct plan_window *what,
 	struct profile_window w[WINDOW_MAX_HOLD];
 	int ret;
 
+	x->length = (struct window_length){};
 	if (length.bursts && windows_often_empty(x->windows)) {
 		tell_of_bursts(x, pace, &length);
 		windows_discard_all(x->windows, DISCARD_BURSTS);
+		x->next_control = 0;
 		return 0; /* the plan begins anew */
 	}
 	ret = windows_hold(x->windows, what, &length, w);
+	x->length = length;
 	if (ret || length.hold == 1)
 		return ret;
 	/* A real speedup changes the program as a virtual one does, but they are not the same. */
@@ -157,38 +160,45 @@ static int measure_trial(struct experiment *x, const struct plan_window *what,
 			"begin after %.2f s from now on",
 			length.length_s, length.settle_s);
 		windows_discard_all(x->windows, DISCARD_UNSETTLED);
+		x->next_control = 0;
 	}
 	return 0;
 }
 
 /* Is it clear of every progress point that moves whether the program goes by a clock? */
-static bool clocks_are_known(const struct experiment *x)
+static bool clocks_are_known(const struct experiment *x, size_t *controls)
 {
 	size_t n;
 	const struct profile_window *w = windows_all(x->windows, &n);
+	bool known = true;
 
+	*controls = 0;
 	for (size_t i = 0; i < points_count(x->s->points); i++) {
 		struct stretch s = stretch_estimate(w, n, i);
 
-		if (stretch_is_open(&s, NEARLY_WORK))
-			return false;
+		*controls = s.windows > *controls ? s.windows : *controls;
+		known &= !s.moves || !stretch_is_open(&s, NEARLY_WORK);
 	}
-	return true;
+	return known;
 }
 
-/* Does it? Asked between the others, and seldomer as soon as it is clear. */
-static int look_for_clock(struct experiment *x, const struct plan_window *what,
-			  const struct pace *pace)
+/* Does it? Asked between the others, seldomer with time, and as soon as it is clear. */
+static int look_for_clock(struct experiment *x, const struct plan_window *what)
 {
-	struct window_length length;
-	size_t n;
+	size_t n, controls;
+	int ret;
 
 	windows_all(x->windows, &n);
-	if (what->speedup > 0 || n < x->next_control)
+	if (what->speedup > 0 || n < x->next_control || !(x->length.length_s > 0))
 		return 0;
-	length = next_length(x, pace);
-	x->next_control = n + (clocks_are_known(x) ? CONTROL_SELDOM : CONTROL_OFTEN);
-	return windows_hold_control(x->windows, what->target, &length);
+	if (clocks_are_known(x, &controls))
+		x->next_control = n + CONTROL_SELDOM;
+	else
+		x->next_control = n + fmin(CONTROL_OFTEN * (1 + controls / 4), CONTROL_SELDOM);
+	ret = windows_hold_control(x->windows, what->target, &x->length);
+	if (ret == -ENOTSUP)
+		x->next_control = SIZE_MAX;
+	return ret == -ENOTSUP ? 0 : ret;
 }
 
 int experiment_run(struct experiment *x, struct error *err)
@@ -255,7 +265,7 @@ int experiment_run(struct experiment *x, struct error *err)
 			break;
 		ret = session_await_chains(s) ? measure_trial(x, &what, &pace) : -EINTR;
 		if (!ret)
-			ret = look_for_clock(x, &what, &pace);
+			ret = look_for_clock(x, &what);
 		trials_rest(x->trials, what.target);
 	}
 	return ret == -EINTR ? 0 : ret;

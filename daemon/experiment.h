@@ -21,7 +21,8 @@ struct experiment {
 	size_t slowest;	     /* the progress point that windows are as long as they are for */
 	bool in_bursts;	     /* ... because of the pauses between its visits */
 	size_t next_control; /* after how many windows all is stopped in one (stats/stretch.h) */
-	bool provisional;    /* the period, until it is known whether targets are seen */
+	struct window_length length;   /* of the last trial; 0 s: nothing was measured */
+	bool provisional;	       /* the period, until it is known whether targets are seen */
 	struct machine_times *machine; /* at the start, by core */
 };
 

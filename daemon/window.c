@@ -429,8 +429,8 @@ double windows_control_speedup(const struct windows *l)
 	for (size_t i = l->n; i-- > 0;) {
 		const struct profile_window *w = &l->list[i];
 
-		if (w->speedup < 1e-9 && !w->discard && w->ran_s > CONTROL_DELAY * w->wall_s)
-			return CONTROL_DELAY * w->wall_s / w->ran_s;
+		if (w->speedup < 1e-9 && !w->discard && w->wall_s > 0)
+			return CONTROL_DELAY / fmax(w->ran_s / w->wall_s, CONTROL_DELAY);
 	}
 	return CONTROL_DELAY;
 }
@@ -443,7 +443,7 @@ int windows_hold_control(struct windows *l, int target, const struct window_leng
 	bool measured;
 
 	if (!engine_set_control(s->engine, true))
-		return 0;
+		return -ENOTSUP;
 	engine_set_speedup(s->engine, windows_control_speedup(l));
 	engine_forget_sleepers(s->engine);
 	s->in_window = true;
@@ -466,6 +466,7 @@ void windows_discard_all(struct windows *l, enum discard why)
 		if (l->list[i].run == profile_writer_run(l->s->writer))
 			window_discard(&l->list[i], why);
 	}
+	l->seq += SEQ_GAP; /* nor are they neighbours of what comes */
 	l->units = 0;
 	l->useful = false;
 	trials_forget(l->trials);

@@ -23,7 +23,10 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 int windows_record(struct windows *l, int target, struct profile_window *w, bool more);
 /* With which about a fifth of the time goes into stops where everything profiled is a hit. */
 double windows_control_speedup(const struct windows *l);
-/* No experiment (stats/stretch.h): all is stopped; the plan does not hear of it. */
+/*
+ * No experiment (stats/stretch.h): all is stopped; the plan does not hear of it. -ENOTSUP: this
+ * engine cannot.
+ */
 int windows_hold_control(struct windows *l, int target, const struct window_length *length);
 int windows_record_control(struct windows *l, int target, struct profile_window *w);
 /* All windows so far. */

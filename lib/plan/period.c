@@ -14,7 +14,9 @@
  * so that a program under many ticks is another program. What both do to predictions was simulated
  * (docs/accuracy.md, "The period"): on average over the models,
  *
- *     error = 4.5 r + 2 q + 34 q^2 points,    r = period / interval, q = tick's cost / period
+ *     error = 4.5 r + 15 p + 2 q + 34 q^2 points
+ *
+ * where r = period / interval, p = looks in a period, q = tick's cost / period.
  *
  * Both terms count, and whatever the first one says, ticks may take PERIOD_MAX_SHARE of a busy core
  * and no more. Between periods that are as good to a tenth of a point the coarser one is taken.

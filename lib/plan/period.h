@@ -22,7 +22,7 @@ struct period_input {
 struct period_choice {
 	uint64_t period_ns;
 	double sync_interval_s; /* between synchronisations of the same tasks; INFINITY: none */
-	double interval_s;	/* ... or half a unit of work, where that is shorter */
+	double interval_s;	/* ... or half a unit of work, where that is shorter; looks too */
 	double tick_share;	/* of a busy core's time that goes into ticks; 0: not known */
 	double error_pp; /* what to expect of predictions, on average, in percentage points */
 	bool coarse;	 /* that is more than PERIOD_ERROR_PP: say so */

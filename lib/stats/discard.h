@@ -17,7 +17,7 @@ enum discard {
 	DISCARD_UNSETTLED,  /* the program had not settled when windows began */
 	DISCARD_BURSTS,	    /* too short for the pauses between visits */
 	DISCARD_LEDGER,	    /* the accounts of the run contradict each other */
-	DISCARD_CONTROL,    /* all was stopped, to see what ends runs (stretch.h) */
+	DISCARD_CONTROL,    /* all was stopped, to see what the program goes by (stretch.h) */
 	DISCARD_TORN,	    /* a latency was just being counted (marks.h, daemon/points.h) */
 	DISCARD_STEAL,	    /* by earlier versions, as is the next one */
 	DISCARD_NO_HITS,

@@ -20,6 +20,7 @@
 
 #define SLOW_IN_COMMON 0.8
 #define ALONE	       0.1 /* CPU time of strangers, of that of profiled tasks: hardly any */
+#define LEAST_CREDIT   1.0 /* point: what a clock may take that is worth a word */
 #define WAITS_SHARE    0.1 /* of the target's time: it is no longer code that is asked about */
 #define MAX_PREFIXES   128 /* looks at how the precision grew */
 #define MAX_SETTLE_S   3   /* more than that between two windows was not settling */
@@ -362,8 +363,9 @@ static void take_by_clock(const struct stretch *s, double credit, struct estimat
 	p->program_speedup_pct -= fmin((1 - fmax(s->part, 0)) * credit, gain);
 	p->ci_lo -= less;
 	p->below_pp += less;
+	if (less / 2 > p->fixed_pp)
+		p->fixed_cause = "a clock that has a say in it";
 	p->fixed_pp += less / 2;
-	p->fixed_cause = "a clock that has a say in it";
 }
 
 static void give_by_cost(const struct stretch *s, double credit, struct estimate_point *p)
@@ -372,16 +374,21 @@ static void give_by_cost(const struct stretch *s, double credit, struct estimate
 
 	p->ci_hi += more;
 	p->above_pp += more;
-	p->fixed_pp += more / 2;
-	if (more > p->fixed_pp)
+	if (more / 2 > p->fixed_pp)
 		p->fixed_cause = "stops that cost more than they last";
+	p->fixed_pp += more / 2;
 }
 
-/* What windows in which all was stopped tell of those in which all but the target was. */
-static void calibrate(const struct unit_sets *sets, const struct stretch *s, struct estimate *e)
+/*
+ * What windows in which all was stopped tell of those in which all but the target was. What a quota
+ * does with stops is settled (quota.h). True: a clock took something from some point.
+ */
+static bool calibrate(const struct unit_sets *sets, const struct stretch *s, struct estimate *e)
 {
 	const struct unit_set *zero = &sets->s[0];
-	bool costs = stretch_costs_more(s) && strangers_ran(zero) < ALONE * zero->ran;
+	bool costs = stretch_costs_more(s) && strangers_ran(zero) < ALONE * zero->ran &&
+		     !(sets->quota.throttled > 0);
+	bool taken = false;
 
 	for (size_t i = 1; i < e->n_points; i++) {
 		struct estimate_point *p = &e->points[i];
@@ -389,11 +396,16 @@ static void calibrate(const struct unit_sets *sets, const struct stretch *s, str
 
 		if (!isfinite(p->ci_lo) || !isfinite(p->ci_hi))
 			continue;
-		if (stretch_by_clock(s))
+		if (stretch_by_clock(s)) {
+			taken |= credit >= LEAST_CREDIT && p->ci_hi > LEAST_CREDIT;
 			take_by_clock(s, credit, p);
-		else if (costs)
+		} else if (costs) {
 			give_by_cost(s, credit, p);
+		}
 	}
+	if (!(estimate_half_width(e) <= PRECISION_PP))
+		e->precision_s = INFINITY;
+	return taken;
 }
 
 /* It may be the target itself that all go by: a disk that is never idle. */
@@ -664,7 +676,7 @@ static void judge_all(struct candidate *c, size_t n, const struct profile_window
 		if (!target_is_a_clock(&c[i].sets))
 			c[i].stretch = stretches[c[i].e.progress];
 		if (!opt->exact)
-			calibrate(&c[i].sets, &c[i].stretch, &c[i].e);
+			c[i].clocked = calibrate(&c[i].sets, &c[i].stretch, &c[i].e);
 		judge(&c[i], only, !opt->bare);
 		ret->e[i] = c[i].e;
 		free(c[i].distinct);

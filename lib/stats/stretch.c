@@ -13,13 +13,12 @@
 #include "stats/stats.h"
 #include "stats/units.h"
 
-#define PROBABLY     0.5 /* of the delay: less than that, and a clock is the better guess */
-#define NEARLY	     0.9 /* all of it: what engines are off by (docs/accuracy.md) is less */
-#define MORE	     1.1 /* likewise */
+#define PROBABLY     0.5  /* of the delay: less than that, and a clock is the better guess */
+#define NEARLY	     0.85 /* all of it: what engines are off by (docs/accuracy.md) is less */
+#define MORE	     1.1  /* likewise */
 #define LEAST_DELAY  0.001
-#define WIDEST	     2.0 /* an interval that says anything at all */
-#define SURE	     2	 /* control windows, before a clock is believed in without another one */
-#define MAX_DISTANCE 4	 /* of windows that are neighbours */
+#define SURE	     2 /* control windows, before a clock is believed in without another one */
+#define MAX_DISTANCE 6 /* of windows that are neighbours */
 
 /* One window, in virtual time: per unit of work (latency: of a request). */
 struct pace_of {
@@ -61,36 +60,49 @@ static bool is_base(const struct series *s, size_t i)
 	return !s->w[i]->discard && s->w[i]->speedup < 1e-9 && s->pace[i].visits > 0;
 }
 
-/* Time for a unit in the nearest 0 % window in direction @step; NAN: there is none. */
-static double nearest(const struct series *s, size_t from, int step)
+/*
+ * Time for a unit in the nearest 0 % window in direction @step that is @least away or more; NAN:
+ * there is none.
+ */
+static double nearest(const struct series *s, size_t from, int step, uint32_t least)
 {
 	for (size_t i = from + step; i < s->n; i += step) {
-		uint32_t a = s->w[from]->seq, b = s->w[i]->seq;
+		uint32_t a = s->w[from]->seq, b = s->w[i]->seq, away = a > b ? a - b : b - a;
 
-		if (s->w[i]->run != s->w[from]->run || (a > b ? a - b : b - a) > MAX_DISTANCE)
+		if (s->w[i]->run != s->w[from]->run || away > MAX_DISTANCE)
 			return NAN;
-		if (is_base(s, i))
+		if (away >= least && is_base(s, i))
 			return s->pace[i].time / s->pace[i].visits;
 	}
 	return NAN;
 }
 
-/* Variance of a 0 % window's time for a unit, to itself, by neighbours, of which there are @ret. */
-static double variance(const struct series *s, size_t *ret)
+/*
+ * Variance of a 0 % window's time for a unit, to itself, by those that follow each other, of which
+ * there are @ret. A control window has others between it and its neighbours, so theirs must have,
+ * too, unless there are none.
+ */
+static double variance(const struct series *s, double *ret)
 {
-	double sum = 0;
+	for (uint32_t least = 2; least > 0; least--) {
+		double sum = 0;
+		size_t n = 0;
 
-	*ret = 0;
-	for (size_t i = 0; i < s->n; i++) {
-		double next = is_base(s, i) ? nearest(s, i, 1) : NAN, x;
+		for (size_t i = 0; i < s->n; i++) {
+			double next = is_base(s, i) ? nearest(s, i, 1, least) : NAN, x;
 
-		if (isnan(next))
-			continue;
-		x = log(next * s->pace[i].visits / s->pace[i].time);
-		sum += x * x / 2;
-		++*ret;
+			if (isnan(next))
+				continue;
+			x = log(next * s->pace[i].visits / s->pace[i].time);
+			sum += x * x / 2;
+			n++;
+		}
+		/* Of two differences that share a window, each is worth two thirds. */
+		*ret = fmax(n * 2.0 / 3, n > 0);
+		if (n)
+			return sum / n;
 	}
-	return *ret ? sum / *ret : 0;
+	return 0;
 }
 
 static struct series series_of(const struct profile_window *windows, size_t n, uint32_t progress)
@@ -109,17 +121,17 @@ struct stretch stretch_estimate(const struct profile_window *windows, size_t n, 
 {
 	struct stretch ret = { .lo = -INFINITY, .hi = INFINITY };
 	struct series s = series_of(windows, n, progress);
-	double longer = 0, inserted = 0, squares = 0, half;
-	size_t differences;
+	double longer = 0, inserted = 0, squares = 0, half, differences;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct pace_of *c = &s.pace[i];
 		double before, after, base;
 
+		ret.moves |= is_base(&s, i);
 		if (!is_control(s.w[i]) || !(c->visits > 0))
 			continue;
-		before = nearest(&s, i, -1);
-		after = nearest(&s, i, 1);
+		before = nearest(&s, i, -1, 1);
+		after = nearest(&s, i, 1, 1);
 		if (isnan(before) && isnan(after))
 			continue;
 		base = isnan(before) ? after : isnan(after) ? before : (before + after) / 2;
@@ -135,7 +147,7 @@ struct stretch stretch_estimate(const struct profile_window *windows, size_t n, 
 	if (!ret.windows)
 		return ret;
 	ret.part = longer / inserted;
-	if (!differences)
+	if (!(differences > 0))
 		return ret;
 	half *= student_quantile(0.975, differences);
 	ret.lo = ret.part - half;
@@ -152,7 +164,7 @@ bool stretch_is_open(const struct stretch *s, double part)
 
 bool stretch_by_clock(const struct stretch *s)
 {
-	return s->windows && (s->hi < NEARLY || (s->part < PROBABLY && s->hi - s->lo < WIDEST));
+	return s->windows >= SURE && (s->hi < NEARLY || (s->part < PROBABLY && s->hi < 1));
 }
 
 bool stretch_costs_more(const struct stretch *s)

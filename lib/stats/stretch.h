@@ -32,6 +32,7 @@
 #include "stats/window.h"
 
 struct stretch {
+	bool moves;	/* the point was reached in some 0 % window */
 	size_t windows; /* in which all was stopped, with others beside them; 0: not known */
 	double part;	/* of the delay, by which units took longer: about 1, or 0 with a clock */
 	double lo, hi;	/* 95 % interval; infinite with too few others */

@@ -415,7 +415,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 {
 	struct estimate *e = &c->e;
 	double sleeps = absolute_waits(&c->sets);
-	bool clock = stretch_by_clock(&c->stretch) && any_distinct(c);
+	bool clock = stretch_by_clock(&c->stretch) && (c->clocked || any_distinct(c));
 	bool paced = (pace_from_outside(&c->pace) || sleeps > ABSOLUTE_WAITS) && any_distinct(c);
 	bool waits, left_out = many_left_out(&c->sets);
 	struct parts w = { .n = 0 };

@@ -14,6 +14,7 @@ struct candidate {
 	struct unit_sets sets;
 	struct pace pace;
 	struct stretch stretch; /* of the whole profile; empty where it says nothing of this */
+	bool clocked;		/* a clock may have taken some of it away */
 	bool *distinct;		/* from 0, surely */
 };
 

@@ -230,7 +230,10 @@ static struct run typical(const struct sim_program *p, const struct sim_options 
 	return r[STUDY_SEEDS / 2];
 }
 
-/* In points, as lib/stats/stats.c has it (calibrate()); 0: nothing is surely wrong. */
+/*
+ * In points, what a prediction would be wrong by if effects added up (stats/stretch.h): reports
+ * take only the half of it that is less than nothing for a value. 0: nothing is surely wrong.
+ */
 static double calibration(const struct sim_program *p, const struct sim_options *o,
 			  const struct run *base, const struct run *treated, double seconds)
 {
@@ -241,9 +244,11 @@ static double calibration(const struct sim_program *p, const struct sim_options 
 
 	mine.control = true;
 	control = typical(p, &mine, CONTROL_DELAY / p->cores, 0, seconds);
+	if (!(control.slowdown > 1) || !isfinite(control.unit_ns))
+		return 0;
 	ratio = control.unit_ns / base->unit_ns;
 	s.part = s.lo = s.hi = 1 - (1 - ratio) / (ratio * (control.slowdown - 1));
-	if (!stretch_by_clock(&s))
+	if (!stretch_by_clock(&s) && !stretch_costs_more(&s))
 		return 0;
 	return 100 * (s.part - 1) * (treated->slowdown - 1) * treated->unit_ns / base->unit_ns;
 }

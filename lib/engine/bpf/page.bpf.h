@@ -94,6 +94,8 @@ struct task_state {
 	u32 through_io;	  /* a kernel thread: which block devices (BPF_CLASS_*) it has waited for
 			     since it was set to work */
 	u32 looks;	  /* since a timer woke it, it has woken nobody, and reached no point */
+	u64 woken_at;	  /* the last time that it was woken */
+	u64 ran_then;	  /* account.ran when a timer woke it last */
 };
 
 /* Hits of the target by tasks that do not count. */

@@ -265,26 +265,34 @@ static __always_inline void count_external_wait(struct scoz_core *c, struct task
 
 /*
  * Who sleeps for some time, looks at something and sleeps again, until it is there: a wait for
- * somebody that nobody sees, in pieces (plan/period.h).
+ * somebody that nobody sees, in pieces (plan/period.h). Who works for longer than that does not
+ * look.
  */
-static __always_inline void count_poll(struct task_state *t, const struct irq_state *s, u64 now)
+#define LOOK_PART 4 /* of its sleep, at most, it runs */
+static __always_inline void count_poll(struct task_state *t, const struct irq_state *s, u64 length,
+				       u64 now)
 {
 	struct target_time *time = target_time(bpf_get_smp_processor_id());
+	u64 ran = t->account.ran - t->ran_then;
 
-	if (time && t->looks && s->hardirq & HARDIRQ_TIMER && is_involved(t, now) && !is_sink(t))
+	if (time && t->looks && s->hardirq & HARDIRQ_TIMER && ran < length / LOOK_PART &&
+	    is_involved(t, now) && !is_sink(t))
 		time->polls++;
 	t->looks = s->hardirq & HARDIRQ_TIMER;
+	t->ran_then = t->account.ran;
 }
 
 /*
- * A timer that was set long before the wait that it ends: who waits is not held up by it, but
- * interrupted. So it is with the alarms of a program, and with the timers of an event loop that
- * sleeps a thousand times meanwhile: their account is that of seconds ago.
+ * A timer that was set long before the wait that it ends, and before another wait of who waits: it
+ * is not what holds him up, but interrupts him. So it is with the alarms of a program, and with the
+ * timers of an event loop that sleeps a thousand times meanwhile: their account is that of seconds
+ * ago. Who sets a timer, computes, and waits for it, however shortly, has slept for nothing else.
  */
 #define TIMER_PART 8
-static __always_inline bool interrupts_only(const struct irq_state *s, u64 length, u64 now)
+static __always_inline bool interrupts_only(const struct irq_state *s, const struct task_state *t,
+					    u64 length, u64 now)
 {
-	return s->timer_since && now > s->timer_since &&
+	return s->timer_since && now > s->timer_since && t->woken_at > s->timer_since &&
 	       length < (now - s->timer_since) / TIMER_PART;
 }
 
@@ -296,12 +304,12 @@ static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_g
 
 	s->unawaited = 0;
 	count_external_wait(c, t, length, now);
-	count_poll(t, s, now);
+	count_poll(t, s, length, now);
 	if (is_server(p)) /* it serves whom it was set to work for */
 		scoz_wake_external(&t->account, now);
 	else if (!owes_for_wait(s, t, p, now))
 		scoz_wake(&t->account, delay, now);
-	else if (s->operation_known && !interrupts_only(s, length, now))
+	else if (s->operation_known && !interrupts_only(s, t, length, now))
 		scoz_wake(&t->account, s->operation, now);
 	else
 		scoz_wake_external(&t->account, now);
@@ -388,6 +396,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	scoz_spread_woken(&t->spread, woken_externally(s));
 	if (woken_externally(s)) {
 		end_external_wait(c, g, s, t, p, length, now);
+		t->woken_at = now;
 		if (owes_for_wait(s, t, p, now)) /* else nobody waits for it */
 			note_external_wait(t, p, s, length, most);
 		if (p->flags & PF_KTHREAD)
@@ -399,6 +408,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		begin_queueing(t, READ_ONCE(g->delay), now);
 		return 0;
 	}
+	t->woken_at = now;
+	t->looks = 0;
 	waker = bpf_get_current_task_btf();
 	w = bpf_task_storage_get(&tasks, waker, 0, 0);
 	if (w && !is_self(waker)) {

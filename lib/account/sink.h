@@ -23,9 +23,8 @@
 #include "account/account.h"
 
 #define SCOZ_SINK_PART	 10
-#define SCOZ_SINK_CREDIT 10000000LL   /* ns; the lower limit */
-#define SCOZ_SINK_MEMORY 20000000LL   /* and the upper one */
-#define SCOZ_SINK_LONG	 100000000ULL /* ns; a wait of so much counts for two, and so on */
+#define SCOZ_SINK_CREDIT 10000000LL /* ns; the lower limit */
+#define SCOZ_SINK_MEMORY 20000000LL /* and the upper one */
 
 /* Of a task; zero-initialised is valid: nothing is known, so it is none. */
 struct scoz_sink {
@@ -68,7 +67,7 @@ static __always_inline void scoz_sink_waited(struct scoz_sink *s, __u64 waited, 
 	if (s->balance > 0)
 		s->waits = 0;
 	else if (s->waits <= SCOZ_SINK_WAITS)
-		s->waits += 1 + scoz_min(waited / SCOZ_SINK_LONG, SCOZ_SINK_WAITS);
+		s->waits++;
 }
 
 static __always_inline __u32 scoz_sink_is(const struct scoz_sink *s)

@@ -90,25 +90,12 @@ static void test_feeder(void **state)
 	}
 }
 
-/* Who sleeps for seconds is one at once: nobody has that many of his sleeps. */
-static void test_long_sleeps(void **state)
-{
-	struct scoz_sink s = { 0 };
-
-	(void)state;
-	scoz_sink_waited(&s, 200 * MS, 0);
-	assert_false(scoz_sink_is(&s));
-	scoz_sink_waited(&s, 5000 * MS, 0);
-	assert_true(scoz_sink_is(&s));
-	scoz_sink_waited(&s, 10 * MS, 30 * MS); /* it works */
-	assert_false(scoz_sink_is(&s));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_long_sleeps), cmocka_unit_test(test_heartbeat),
-		cmocka_unit_test(test_worker),	    cmocka_unit_test(test_writer),
+		cmocka_unit_test(test_heartbeat),
+		cmocka_unit_test(test_worker),
+		cmocka_unit_test(test_writer),
 		cmocka_unit_test(test_feeder),
 	};
 

@@ -9,9 +9,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#define MAX_LOOKS	20  /* runs without a target, at most */
-#define RUNS_BY_DEFAULT 5   /* of the command at each speedup */
-#define MOSTLY_WORK	0.5 /* of a delay: enough to know that no clock ends the runs */
+#define MAX_LOOKS	20 /* runs without a target, at most */
+#define RUNS_BY_DEFAULT 5  /* of the command at each speedup */
 
 uint32_t end_to_end_max_windows(const struct options *o)
 {
@@ -114,17 +113,14 @@ static int run_control(struct experiment *x, int target, struct error *err)
 	double wall_s = 0;
 	int ret;
 
-	if (!engine_set_control(s->engine, true))
+	if (!windows_stop_all(x->windows))
 		return 0;
-	engine_set_speedup(s->engine, windows_control_speedup(x->windows));
 	window_watch_begin(s, &watch);
 	ret = timed_run(s, &wall_s, err);
 	window_watch_end(s, &watch, &w);
-	engine_set_speedup(s->engine, 0);
-	engine_set_control(s->engine, false);
+	windows_go_on(x->windows);
 	if (ret)
 		return ret;
-	w.hits = w.others_hits = 0; /* of no target */
 	count_run(s, &w, wall_s);
 	return windows_record_control(x->windows, target, &w);
 }
@@ -144,7 +140,7 @@ static int look_for_clock(struct experiment *x, uint32_t done, uint32_t *next, i
 	struct stretch s = stretch_so_far(x);
 	int ret;
 
-	if (done < *next || !stretch_is_open(&s, MOSTLY_WORK))
+	if (done < *next || !stretch_is_open(&s, STRETCH_MOSTLY))
 		return 0;
 	*next = 2 * *next + 2;
 	ret = run_control(x, target, err);

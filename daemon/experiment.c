@@ -13,7 +13,6 @@
 /* Windows from one in which all is stopped to the next, as long as it is open what they tell. */
 #define CONTROL_OFTEN  6
 #define CONTROL_SELDOM 32
-#define NEARLY_WORK    0.8 /* of a delay that counts: no clock */
 
 void experiment_choose_period(struct experiment *x, const struct happened *h)
 {
@@ -177,7 +176,7 @@ static bool clocks_are_known(const struct experiment *x, size_t *controls)
 		struct stretch s = stretch_estimate(w, n, i);
 
 		*controls = s.windows > *controls ? s.windows : *controls;
-		known &= !s.moves || !stretch_is_open(&s, NEARLY_WORK);
+		known &= !s.moves || !stretch_is_open(&s, STRETCH_NEARLY);
 	}
 	return known;
 }

@@ -322,6 +322,7 @@ static int keep(struct windows *l, int target, struct profile_window *w)
 int windows_record_control(struct windows *l, int target, struct profile_window *w)
 {
 	window_discard(w, DISCARD_CONTROL);
+	w->hits = w->others_hits = 0; /* of no target */
 	return keep(l, target, w);
 }
 
@@ -339,9 +340,11 @@ int windows_record(struct windows *l, int target, struct profile_window *w, bool
 	return ret;
 }
 
-static bool measure(struct windows *l, const struct plan_window *what, double length_s,
-		    double limit_s, struct profile_window *w)
+static bool measure(struct windows *l, const struct plan_window *what,
+		    const struct window_length *length, struct profile_window *w)
 {
+	/* A settling time is several visits long. */
+	double limit_s = fmin(fmax(length->settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
 	struct session *s = l->s;
 	size_t n = points_count(s->points);
 	_cleanup_free_ struct edge *a = xcalloc(n, sizeof(*a)), *b = xcalloc(n, sizeof(*b));
@@ -352,7 +355,7 @@ static bool measure(struct windows *l, const struct plan_window *what, double le
 	*w = (struct profile_window){ .speedup = what->speedup, .real = what->real };
 	window_watch_begin(s, &watch);
 	read_edges(s, a, limit_s);
-	if (!session_sleep(s, length_s))
+	if (!session_sleep(s, length->length_s))
 		return false;
 	behind = lasting_debt(s);
 	read_edges(s, b, limit_s);
@@ -388,11 +391,15 @@ static bool measure(struct windows *l, const struct plan_window *what, double le
 	return true;
 }
 
+/* False when the run is over. */
+static bool settle(struct session *s, const struct window_length *length)
+{
+	return session_sleep(s, length->settle_s) && debts_settle(s);
+}
+
 int windows_hold(struct windows *l, const struct plan_window *what,
 		 const struct window_length *length, struct profile_window *w)
 {
-	/* A settling time is several visits long. */
-	double limit_s = fmin(fmax(length->settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
 	struct session *s = l->s;
 	bool set, trusted;
 	uint32_t n = 0;
@@ -402,8 +409,8 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 	set = window_set_speedup(s, what);
 	engine_forget_sleepers(s->engine);
 	s->in_window = true;
-	if (session_sleep(s, length->settle_s) && debts_settle(s)) {
-		while (n < length->hold && measure(l, what, length->length_s, limit_s, &w[n]))
+	if (settle(s, length)) {
+		while (n < length->hold && measure(l, what, length, &w[n]))
 			n++;
 	}
 	/* Writing and showing the windows may take its time: nobody is stopped meanwhile. */
@@ -423,8 +430,11 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 	return ret || n == length->hold ? ret : -EINTR;
 }
 
-/* By the tasks that run at a time, in the last window without a speedup. */
-double windows_control_speedup(const struct windows *l)
+/*
+ * With which about a fifth of the time goes into stops where everything profiled is a hit: by the
+ * tasks that run at a time, in the last window without a speedup.
+ */
+static double control_speedup(const struct windows *l)
 {
 	for (size_t i = l->n; i-- > 0;) {
 		const struct profile_window *w = &l->list[i];
@@ -435,27 +445,34 @@ double windows_control_speedup(const struct windows *l)
 	return CONTROL_DELAY;
 }
 
+bool windows_stop_all(struct windows *l)
+{
+	if (!engine_set_control(l->s->engine, true))
+		return false;
+	engine_set_speedup(l->s->engine, control_speedup(l));
+	return true;
+}
+
+void windows_go_on(struct windows *l)
+{
+	engine_set_speedup(l->s->engine, 0);
+	engine_set_control(l->s->engine, false);
+}
+
 int windows_hold_control(struct windows *l, int target, const struct window_length *length)
 {
-	double limit_s = fmin(fmax(length->settle_s / 2, EDGE_MIN_S), EDGE_MAX_S);
 	struct session *s = l->s;
 	struct profile_window w;
 	bool measured;
 
-	if (!engine_set_control(s->engine, true))
+	if (!windows_stop_all(l))
 		return -ENOTSUP;
-	engine_set_speedup(s->engine, windows_control_speedup(l));
 	engine_forget_sleepers(s->engine);
 	s->in_window = true;
-	measured = session_sleep(s, length->settle_s) && debts_settle(s) &&
-		   measure(l, &(struct plan_window){}, length->length_s, limit_s, &w);
-	engine_set_speedup(s->engine, 0);
-	engine_set_control(s->engine, false);
+	measured = settle(s, length) && measure(l, &(struct plan_window){}, length, &w);
+	windows_go_on(l);
 	s->in_window = false;
-	if (!measured)
-		return -EINTR;
-	w.hits = w.others_hits = 0; /* of no target */
-	return windows_record_control(l, target, &w);
+	return measured ? windows_record_control(l, target, &w) : -EINTR;
 }
 
 void windows_discard_all(struct windows *l, enum discard why)

@@ -21,12 +21,13 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 		 const struct window_length *length, struct profile_window *w);
 /* @target: its number in the plan. @more: follows the one before at the same speedup. */
 int windows_record(struct windows *l, int target, struct profile_window *w, bool more);
-/* With which about a fifth of the time goes into stops where everything profiled is a hit. */
-double windows_control_speedup(const struct windows *l);
 /*
- * No experiment (stats/stretch.h): all is stopped; the plan does not hear of it. -ENOTSUP: this
- * engine cannot.
+ * From here on everything is stopped for about a fifth of the time, and nobody saves anything
+ * (stats/stretch.h), until windows_go_on(). False: this engine cannot.
  */
+bool windows_stop_all(struct windows *l);
+void windows_go_on(struct windows *l);
+/* A window of that: no experiment, so the plan does not hear of it. -ENOTSUP: see above. */
 int windows_hold_control(struct windows *l, int target, const struct window_length *length);
 int windows_record_control(struct windows *l, int target, struct profile_window *w);
 /* All windows so far. */

@@ -44,6 +44,8 @@ struct stretch stretch_estimate(const struct profile_window *w, size_t n, uint32
  * Another such window would tell more: it is neither clear that a clock has a say, nor that @part
  * of the delay or more counts.
  */
+#define STRETCH_MOSTLY 0.5 /* where another look is dear: it is a whole run */
+#define STRETCH_NEARLY 0.8
 bool stretch_is_open(const struct stretch *s, double part);
 /* A clock has: what is predicted is worth nothing. */
 bool stretch_by_clock(const struct stretch *s);

@@ -13,7 +13,6 @@
 #include "test_stats_windows.h"
 
 #define SPEEDUP 0.5
-#define MOSTLY	0.5
 
 struct series {
 	struct windows w;
@@ -68,14 +67,14 @@ static void test_work_ends_it(void **state)
 	add_rounds(&s, 2);
 	r = stretch(&s);
 	assert_int_equal(r.windows, 0);
-	assert_true(stretch_is_open(&r, MOSTLY));
+	assert_true(stretch_is_open(&r, STRETCH_MOSTLY));
 	assert_false(stretch_by_clock(&r));
 	add_control(&s, 1);
 	add_rounds(&s, 3);
 	r = stretch(&s);
 	assert_int_equal(r.windows, 1);
 	assert_true(r.part > 0.9 && r.part < 1.1 && r.lo < 1 && r.hi > 1);
-	assert_false(stretch_is_open(&r, MOSTLY));
+	assert_false(stretch_is_open(&r, STRETCH_MOSTLY));
 	assert_false(stretch_by_clock(&r));
 }
 
@@ -91,10 +90,10 @@ static void test_a_clock_ends_it(void **state)
 	r = stretch(&s);
 	assert_true(fabs(r.part) < 0.05);
 	assert_false(stretch_by_clock(&r)); /* by one run alone nobody is accused */
-	assert_true(stretch_is_open(&r, MOSTLY));
+	assert_true(stretch_is_open(&r, STRETCH_MOSTLY));
 	add_control(&s, 0);
 	r = stretch(&s);
-	assert_false(stretch_is_open(&r, MOSTLY));
+	assert_false(stretch_is_open(&r, STRETCH_MOSTLY));
 	assert_true(stretch_by_clock(&r));
 }
 
@@ -111,11 +110,11 @@ static void test_noise(void **state)
 	r = stretch(&s);
 	assert_int_equal(r.windows, 1);
 	assert_true(isinf(r.lo) && isinf(r.hi));
-	assert_true(stretch_is_open(&r, MOSTLY) && !stretch_by_clock(&r));
+	assert_true(stretch_is_open(&r, STRETCH_MOSTLY) && !stretch_by_clock(&r));
 	add_rounds(&s, 2);
 	r = stretch(&s);
 	assert_true(r.hi - r.lo > 2);
-	assert_true(stretch_is_open(&r, MOSTLY) && !stretch_by_clock(&r));
+	assert_true(stretch_is_open(&r, STRETCH_MOSTLY) && !stretch_by_clock(&r));
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct series t = { .rng = { seed }, .noise = 0.1 };
 
@@ -196,7 +195,7 @@ static void test_little_slack(void **state)
 		add_control(&s, 0.75);
 	}
 	r = stretch(&s);
-	assert_true(r.lo > MOSTLY && r.hi < 0.85);
+	assert_true(r.lo > STRETCH_MOSTLY && r.hi < 0.85);
 	assert_true(stretch_by_clock(&r));
 }
 

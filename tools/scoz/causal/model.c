@@ -107,13 +107,13 @@ char *model_stretch_text(const struct model *m, size_t progress)
 
 	if (!s->windows || !isfinite(s->lo))
 		return NULL;
-	return xasprintf("when everything was stopped for a while (%zu time%s), it took longer by "
-			 "%.0f %% [%.0f, %.0f] of that: %s",
-			 s->windows, s->windows == 1 ? "" : "s", 100 * s->part, 100 * s->lo,
-			 100 * s->hi,
-			 stretch_by_clock(s)	   ? "a clock has a say in it"
-			 : stretch_is_open(s, 0.5) ? "too few to tell whether a clock has a say"
-						   : "it goes by its work");
+	return xasprintf(
+		"when everything was stopped for a while (%zu time%s), it took longer by "
+		"%.0f %% [%.0f, %.0f] of that: %s",
+		s->windows, s->windows == 1 ? "" : "s", 100 * s->part, 100 * s->lo, 100 * s->hi,
+		stretch_by_clock(s)		     ? "a clock has a say in it"
+		: stretch_is_open(s, STRETCH_MOSTLY) ? "too few to tell whether a clock has a say"
+						     : "it goes by its work");
 }
 
 static void name_points(struct model *m)

@@ -377,10 +377,7 @@ bool engine_target_by_functions(const struct engine *e)
 
 bool engine_set_control(struct engine *e, bool on)
 {
-	if (!e->backend->set_control)
-		return false;
-	e->backend->set_control(e, on);
-	return true;
+	return e->backend->set_control && e->backend->set_control(e, on);
 }
 
 void engine_set_speedup(struct engine *e, double speedup)

@@ -65,6 +65,7 @@ struct scoz_header {
 #define SCOZ_F_CATCH_UP (1U << 3) /* who wakes a task pays first, where it may stop */
 #define SCOZ_F_EXCLUDE	(1U << 4) /* core model: a core in debt is no destination */
 #define SCOZ_F_HANDLER	(1U << 5) /* ticks only record; the profiler does the rest */
+#define SCOZ_F_CONTROL	(1U << 6) /* all that is profiled hits, and pays for it itself, too */
 
 struct scoz_global {
 	__s64 delay; /* G: delay inserted so far, net of what was waived */

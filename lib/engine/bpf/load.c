@@ -257,9 +257,10 @@ static int forget_sleepers(struct engine *e)
 	return visit_tasks(e, -1);
 }
 
-static void set_control(struct engine *e, bool on)
+static bool set_control(struct engine *e, bool on)
 {
 	__atomic_store_n(&bpf_engine(e)->skel->bss->control, on, __ATOMIC_RELAXED);
+	return true;
 }
 
 static void set_record_share(struct engine *e, uint32_t share)

@@ -8,7 +8,7 @@ struct kernel_engine {
 	struct engine base;
 	int fd; /* of the session */
 	bool by_node;
-	uint64_t length;
+	uint64_t length, features;
 	int *sites; /* perf events on tracepoints, one a CPU and site */
 	size_t n_sites, cap_sites;
 };

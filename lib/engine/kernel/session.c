@@ -76,6 +76,7 @@ static int open_session(struct kernel_engine *k, struct error *err)
 				 e->opt.flags, (unsigned long long)args.features);
 	e->cores = args.cores;
 	k->length = args.length;
+	k->features = args.features;
 	e->page = mmap(NULL, args.length, PROT_READ | PROT_WRITE, MAP_SHARED, k->fd, 0);
 	if (e->page == MAP_FAILED) {
 		e->page = NULL;
@@ -194,6 +195,18 @@ static int set_target(struct engine *e, const struct scoz_part *parts, int n,
 			 n_ranges, strerror(errno));
 }
 
+static bool set_control(struct engine *e, bool on)
+{
+	uint32_t flags = e->opt.flags & ~SCOZ_F_CONTROL;
+
+	/* Handlers that match by themselves know nothing of it, nor do patches from before. */
+	if (e->opt.batch || !(kernel_engine(e)->features & SCOZ_F_CONTROL))
+		return false;
+	__atomic_store_n(&engine_header(e)->flags, on ? flags | SCOZ_F_CONTROL : flags,
+			 __ATOMIC_RELAXED);
+	return true;
+}
+
 static void set_record_share(struct engine *e, uint32_t share)
 {
 	/* Handlers that match by themselves need every sample. */
@@ -254,6 +267,7 @@ const struct engine_backend engine_kernel = {
 	.enable = enable,
 	.set_target = set_target,
 	.set_record_share = set_record_share,
+	.set_control = set_control,
 	.publish_mapping = publish_mapping,
 	.forget_process = forget_process,
 	.involve = involve,

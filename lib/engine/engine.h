@@ -295,6 +295,11 @@ struct engine_ledger {
 	 * devices, timers and the kernel, of all targets so far; 0: not measured (engine kernel).
 	 */
 	uint64_t target_ran, target_waited;
+	/*
+	 * Of the first, what tasks ran that had long neither woken others nor been woken by them,
+	 * nor reached a progress point.
+	 */
+	uint64_t target_alone;
 	uint64_t target_waited_beyond; /* ns by which such waits were longer than what counts */
 	/* ns that involved tasks waited for block devices; 0 where no class can be a target */
 	uint64_t io_waited;

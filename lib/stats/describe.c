@@ -27,6 +27,7 @@ const char *doubt_text(enum doubt d)
 		[DOUBT_LEFT_OUT] = "windows left out",
 		[DOUBT_UNSEEN] = "not seen running",
 		[DOUBT_FEW_WINDOWS] = "few windows",
+		[DOUBT_ALONE] = "nobody waits for it",
 		[DOUBT_STRANGERS] = "strangers on its cores",
 		[DOUBT_CHANCE] = "may be chance",
 	};

@@ -189,7 +189,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 		[FIXED_PERIOD] = "samples too coarse for this program",
 		[FIXED_STEAL] = "time that the host took",
 		[FIXED_SPINS] = "tasks that spin while they wait",
-		[FIXED_FAR] = "a program without the target is another one",
+		[FIXED_FAR] = "without the target, tasks no longer wait for it",
 		[FIXED_QUOTA] = "a CPU quota",
 	};
 	const struct unit_set *zero = &sets->s[0];
@@ -406,6 +406,30 @@ static bool calibrate(const struct unit_sets *sets, const struct stretch *s, str
 	if (!(estimate_half_width(e) <= PRECISION_PP))
 		e->precision_s = INFINITY;
 	return taken;
+}
+
+/*
+ * Tasks that nobody waits for, nor they for others, may as well do more of what they do in the same
+ * time, if it gets cheaper (a compaction in the background): then nothing is won of the CPU time
+ * that they take from others, and some may be lost, for they come more often. Delays take for
+ * granted that they do as much for each unit of work as before.
+ */
+static void doubt_alone(const struct unit_sets *sets, struct estimate *e)
+{
+	for (size_t i = 1; i < e->n_points; i++) {
+		struct estimate_point *p = &e->points[i];
+		double least = p->program_speedup_pct -
+			       ALONE_DOUBT * sets->target_alone * fmax(p->program_speedup_pct, 0);
+		double less = p->ci_lo - least;
+
+		if (!isfinite(p->ci_lo) || !(less > 0))
+			continue;
+		p->ci_lo = least;
+		p->below_pp += less;
+		if (less / 2 > p->fixed_pp)
+			p->fixed_cause = "tasks that nobody waits for";
+		p->fixed_pp += less / 2;
+	}
 }
 
 /* It may be the target itself that all go by: a disk that is never idle. */
@@ -677,6 +701,7 @@ static void judge_all(struct candidate *c, size_t n, const struct profile_window
 			c[i].stretch = stretches[c[i].e.progress];
 		if (!opt->exact)
 			c[i].clocked = calibrate(&c[i].sets, &c[i].stretch, &c[i].e);
+		doubt_alone(&c[i].sets, &c[i].e);
 		judge(&c[i], only, !opt->bare);
 		ret->e[i] = c[i].e;
 		free(c[i].distinct);

@@ -39,6 +39,7 @@ enum doubt {
 	DOUBT_LEFT_OUT,
 	DOUBT_UNSEEN, /* no sample of the target: nothing was sped up */
 	DOUBT_FEW_WINDOWS,
+	DOUBT_ALONE, /* tasks that nobody waits for run it */
 	DOUBT_STRANGERS,
 	DOUBT_CHANCE /* of so many points some look like it by chance */
 };
@@ -220,6 +221,13 @@ bool estimate_needs_reason(const struct estimate *e);
  * 3 points of 8 to 48); all that was throttled where it is not known what the quota does.
  */
 #define QUOTA_DOUBT 0.15
+
+/*
+ * Of what is won by tasks that nobody waits for, nor they for others, so much may not be. Measured
+ * with a thread that computes and naps beside two at a barrier (docs/accuracy.md, "Work that nobody
+ * waits for").
+ */
+#define ALONE_DOUBT 1.5
 
 /*
  * Programs that spin tell neither for whom they wait nor how often. Predictions are wrong by up to

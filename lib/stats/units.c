@@ -210,7 +210,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 {
 	struct builder b = { .progress = progress, .w = w, .n = n };
 	double syncs = 0, work = 0, ran = 0, wall = 0, in_target = 0, waited = 0;
-	double spun = 0, anew = 0;
+	double spun = 0, anew = 0, alone = 0;
 	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
@@ -250,6 +250,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			ran += w[i]->ran_s;
 			in_target += w[i]->target_ran_s;
 			waited += w[i]->target_waited_s;
+			alone += w[i]->target_alone_s;
 			spun += w[i]->spun_s;
 			anew += w[i]->spun_first_s;
 			wall += w[i]->wall_s;
@@ -262,6 +263,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	ret->spins_anew = ran > 0 ? anew / ran : 0;
 	ret->target_runs = wall > 0 ? in_target / wall : 0;
 	ret->target_waits = wall > 0 ? waited / wall : 0;
+	ret->target_alone = in_target > 0 ? alone / in_target : 0;
 	memcpy(b.measured, b.time, n * sizeof(*b.time));
 	quota_correct(w, n, b.work, b.scale, ret->latency, b.time, &ret->quota);
 	for (size_t i = 0; i < n; i++) {

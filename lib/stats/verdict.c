@@ -22,6 +22,7 @@
 #define ABSOLUTE_WAITS 0.3 /* for each unit of work */
 #define MUCH_WAITING   0.1
 #define MUCH_SPINNING  0.02 /* of CPU time */
+#define MUCH_ALONE     0.1  /* of the time in the target */
 #define FEW_WINDOWS    6
 #define PARTS_MAX      8
 #define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
@@ -227,8 +228,9 @@ static void warn_unused(struct parts *w, const struct unit_sets *sets)
 		used += sets->s[i].n;
 	}
 	if (unpaired)
-		add_part(w, xasprintf("%zu of %zu windows not used: no 0 %% window beside them",
-				      unpaired, used + unpaired));
+		add_part(w, xasprintf("%zu of %zu windows not used: there is no 0 %% window "
+				      "beside %s",
+				      unpaired, used + unpaired, unpaired == 1 ? "it" : "them"));
 }
 
 /* For each unit of work. */
@@ -259,11 +261,22 @@ static void warn_crowded(struct parts *w, const struct unit_sets *sets)
 	double worst = worst_crowded(sets);
 
 	if (worst > MUCH_CROWDED)
-		add_part(w, xasprintf("tasks that devices or timers woke took up to %.1f %% of the "
-				      "time of others that wanted the same cores: corrected for, "
-				      "with wider intervals (fewer tasks, or more cores, would do "
+		add_part(w, xasprintf("cores stood still for what one task owed, up to %.1f %% of "
+				      "the time of others that wanted them: corrected for, with "
+				      "wider intervals (fewer tasks, or more cores, would do "
 				      "better)",
 				      100 * worst));
+}
+
+static void warn_alone(struct parts *w, const struct unit_sets *sets)
+{
+	if (sets->target_alone >= MUCH_ALONE)
+		add_part(w,
+			 xasprintf("%.0f %% of it is run by tasks that nobody waits for, nor they "
+				   "for others: if it takes less time, they may just do more of "
+				   "it, and then the rest gains nothing, so intervals reach "
+				   "further down",
+				   100 * sets->target_alone));
 }
 
 static void warn_spins(struct parts *w, const struct unit_sets *sets)
@@ -408,6 +421,8 @@ static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, 
 		return DOUBT_UNSEEN;
 	if (few_windows(&c->e))
 		return DOUBT_FEW_WINDOWS;
+	if (c->sets.target_alone >= MUCH_ALONE)
+		return DOUBT_ALONE;
 	return worst_crowded(&c->sets) > MUCH_CROWDED ? DOUBT_STRANGERS : DOUBT_CHANCE;
 }
 
@@ -464,6 +479,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	warn_crowded(&w, &c->sets);
 	warn_waits(&w, e);
 	warn_spins(&w, &c->sets);
+	warn_alone(&w, &c->sets);
 	warn_falling(&w, e);
 	if (!c->sets.latency)
 		warn_impossible(&w, e);

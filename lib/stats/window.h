@@ -54,7 +54,9 @@ struct profile_window {
 	 * the kernel; 0 in both: not known.
 	 */
 	double target_ran_s, target_waited_s;
-	bool waits_sped; /* experiments speed that waiting up, too */
+	double target_alone_s; /* of the first, by tasks that nobody waits for, nor they for others
+				*/
+	bool waits_sped;       /* experiments speed that waiting up, too */
 	bool hits_seen; /* begin and end of the target are: no hit is a sample (account/spread.h) */
 	/*
 	 * Summed over cores: busy (neither idle nor stolen), whoever it was, and stopped;

@@ -59,6 +59,38 @@ static void test_method_error(void **state)
 }
 
 /* Who spins waits for somebody that is not known: the shorter it lasts, the less is. */
+/* Whose tasks nobody waits for may do more of it instead: then nothing is won, or some is lost. */
+static void test_alone_may_do_more(void **state)
+{
+	static const double s[] = { 0.5, 1 }, p[] = { 0.9, 0.8 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 2, 20, 0.005);
+	for (size_t i = 0; i < w.n; i++) {
+		w.w[i].wall_s = w.p[i][0].virtual_s;
+		w.w[i].target_ran_s = 0.4 * w.w[i].wall_s;
+	}
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_true(e.e[0].points[2].ci_lo > 15);
+	assert_null(e.e[0].warning);
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].target_alone_s = w.w[i].target_ran_s;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+	assert_int_equal(e.e[0].doubt, DOUBT_ALONE);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 10, 0.5);
+	assert_float_equal(e.e[0].points[1].ci_lo, 10 * (1 - ALONE_DOUBT), 0.5);
+	assert_float_equal(e.e[0].points[2].ci_lo, 20 * (1 - ALONE_DOUBT), 0.5);
+	assert_true(e.e[0].points[2].ci_hi < 25);
+	assert_non_null(
+		strstr(e.e[0].warning, "100 % of it is run by tasks that nobody waits for"));
+	estimates_free(&e);
+}
+
 static void test_spinning_widens(void **state)
 {
 	static const double s[] = { 0.5 }, p[] = { 0.8 };
@@ -293,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_method_error),
+		cmocka_unit_test(test_alone_may_do_more),
 		cmocka_unit_test(test_spinning_widens),
 		cmocka_unit_test(test_fixed_errors_are_points),
 		cmocka_unit_test(test_queueing_behind_strangers_widens),

@@ -30,6 +30,7 @@ struct irq_state {
 	u32 unawaited; /* it is a timer of an involved task, and nobody has been woken yet */
 	s64 operation;
 	u64 timer_since; /* it is a timer, set then; else 0 */
+	u32 sleeps;	 /* the timer of somebody's sleep goes off */
 	u64 device;	 /* which has served it, 0: none */
 	u32 by_server;	 /* its submitter was a thread of the kernel (is_server()) */
 	u32 by_disk;	 /* BPF_CLASS_DISK: the disk that is the target has served it; else 0 */

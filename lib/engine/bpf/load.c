@@ -275,6 +275,7 @@ static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 			SHARED_COPY(&((const struct bpf_engine *)e)->target_times[i]);
 
 		ret->target_ran += t.ran;
+		ret->target_alone += t.alone;
 		ret->target_waited += t.waited;
 		ret->target_waited_beyond += t.left_out;
 		ret->io_waited += t.io;

@@ -210,6 +210,28 @@ static __always_inline void count_absolute(void)
 		c->absolute_waits++;
 }
 
+/*
+ * Who sleeps until a point in time, is woken, looks, and sleeps on until the same (a time limit of
+ * a condition variable) has waited for the clock since he first did: meanwhile his account may have
+ * become that of whoever woke him, but the clock has not moved on for what that had absorbed.
+ */
+static __always_inline void note_deadline(const struct hrtimer *timer)
+{
+	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	struct scoz_global *g = page_global();
+	struct task_state *t;
+	u64 now;
+
+	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
+	if (!t || !c || !g || t->deadline == timer->node.expires)
+		return;
+	now = bpf_ktime_get_ns();
+	t->deadline = timer->node.expires;
+	t->deadline_account = account_now(c, g, now, false);
+	t->deadline_ran = t->account.ran;
+	t->deadline_at = now;
+}
+
 SEC("tp_btf/hrtimer_start")
 int BPF_PROG(on_timer_start, struct hrtimer *timer, u32 mode)
 {
@@ -217,6 +239,8 @@ int BPF_PROG(on_timer_start, struct hrtimer *timer, u32 mode)
 
 	if (absolute && (programs || in_clock_nanosleep(timer)))
 		count_absolute();
+	if (sleep_function && (u64)timer->function == sleep_function)
+		note_deadline(timer);
 	/* Started again as it fires: it is not known in whose time the next period begins. */
 	return programs ? submitted((u64)timer, false, false) : 0;
 }
@@ -231,6 +255,7 @@ int BPF_PROG(on_timer_expire, struct hrtimer *timer)
 		s->operation_known = 0;
 		s->unawaited = 0;
 		s->hardirq |= HARDIRQ_TIMER;
+		s->sleeps = sleep_function && (u64)timer->function == sleep_function;
 	}
 	if (program_timer(timer))
 		completed((u64)timer, true, true, 0, 0);

@@ -96,6 +96,11 @@ struct task_state {
 	u32 looks;	  /* since a timer woke it, it has woken nobody, and reached no point */
 	u64 woken_at;	  /* the last time that it was woken */
 	u64 ran_then;	  /* account.ran when a timer woke it last */
+	/* The time until which it sleeps, or last did; its account, and account.ran, when it first
+	 * fell asleep until then, and when that was. */
+	s64 deadline, deadline_account;
+	u64 deadline_ran, deadline_at;
+	u64 coupled; /* account.ran when another task last woke it, or noticed what it did */
 };
 
 /* Hits of the target by tasks that do not count. */

@@ -296,6 +296,15 @@ static __always_inline bool interrupts_only(const struct irq_state *s, const str
 	       length < (now - s->timer_since) / TIMER_PART;
 }
 
+/* Until a deadline it has done nothing but sleep. */
+#define DEADLINE_PART 8 /* of the time, less than that it ran */
+static __always_inline bool meets_deadline(const struct irq_state *s, const struct task_state *t,
+					   u64 now)
+{
+	return s->hardirq & HARDIRQ_TIMER && s->sleeps && t->deadline_at &&
+	       t->account.ran - t->deadline_ran < (now - t->deadline_at) / DEADLINE_PART;
+}
+
 static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_global *g,
 					      struct irq_state *s, struct task_state *t,
 					      const struct task_struct *p, u64 length, u64 now)
@@ -311,6 +320,8 @@ static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_g
 		scoz_wake(&t->account, delay, now);
 	else if (s->operation_known && !interrupts_only(s, t, length, now))
 		scoz_wake(&t->account, s->operation, now);
+	else if (meets_deadline(s, t, now))
+		scoz_wake(&t->account, scoz_min(t->deadline_account, t->account.absorbed), now);
 	else
 		scoz_wake_external(&t->account, now);
 }
@@ -410,6 +421,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	}
 	t->woken_at = now;
 	t->looks = 0;
+	t->coupled = t->account.ran;
 	waker = bpf_get_current_task_btf();
 	w = bpf_task_storage_get(&tasks, waker, 0, 0);
 	if (w && !is_self(waker)) {
@@ -442,8 +454,10 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	/* A program does not make its kernel threads wait, but these each other. */
 	if ((!(p->flags & PF_KTHREAD) || waker->flags & PF_KTHREAD) && !is_sink(t))
 		scoz_sink_wakes(&w->sink, length);
-	if (!(p->flags & PF_KTHREAD))
+	if (!(p->flags & PF_KTHREAD)) {
 		w->looks = 0;
+		w->coupled = w->account.ran;
+	}
 	if (all_involved)
 		return 0;
 	serve(t, p, w->involved_until == INVOLVED_FOREVER ? now + INVOLVED_FOR : w->involved_until);
@@ -474,6 +488,7 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 	t->account.since = now;
 	if (!parent)
 		return 0;
+	parent->coupled = parent->account.ran;
 	scoz_sink_counts(&parent->sink);
 	if (parent->involved_until == INVOLVED_FOREVER)
 		t->involved_until = INVOLVED_FOREVER;

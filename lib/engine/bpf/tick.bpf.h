@@ -193,6 +193,16 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 }
 
 /*
+ * For so long @t has run without having woken another task, been woken by one, or reached a
+ * progress point: it goes its own way. Not if it spins: it may wait for others so, or they for it.
+ */
+#define ALONE_NS 500000000ULL
+static __always_inline bool is_alone(const struct task_state *t, u64 now)
+{
+	return t && t->account.ran - t->coupled > ALONE_NS && now >= t->spread.spun_until;
+}
+
+/*
  * In a control run each core owes what it has just run for, and so does every other one: nothing is
  * faster, all is slower.
  */
@@ -256,8 +266,11 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		count_others_hit();
 	hit = hit && !polling; /* it waits for other tasks */
 	stranger = is_stranger(t, now);
-	if (hit && involved && !control)
+	if (hit && involved && !control) {
 		time->ran += weight;
+		if (is_alone(t, now))
+			time->alone += weight;
+	}
 	if (t && !stranger && !server && !control) {
 		scoz_use_tick(use, &t->use, weight, hit, h->speedup);
 		scoz_use_spun(&t->use, weight, spun);

@@ -86,10 +86,12 @@ char *expected_difference(const struct model *m, size_t i)
 		m->labels[i], best, at.low, at.high,
 		says == EXPECTED_MORE
 			? "less than was expected is usually due to loops that wait without PAUSE, "
-			  "to a lock or device that would become the limit, or to caches"
+			  "to a lock or device that would become the limit, to time limits, or to "
+			  "caches"
 			: "more than was expected is usually due to contention that ends (of a "
-			  "lock, a CPU, caches), or to a program that now does something else than "
-			  "in the beginning");
+			  "lock, a CPU, caches), to tasks that communicate by memory alone, or to "
+			  "a program that now does something else than in the beginning; but "
+			  "where work goes on until some time is over, the replay is right");
 }
 
 /* ---- what was not measured ---- */

@@ -113,6 +113,8 @@ char *model_stretch_text(const struct model *m, size_t progress)
 		s->windows, s->windows == 1 ? "" : "s", 100 * s->part, 100 * s->lo, 100 * s->hi,
 		stretch_by_clock(s)		     ? "a clock has a say in it"
 		: stretch_is_open(s, STRETCH_MOSTLY) ? "too few to tell whether a clock has a say"
+		: stretch_costs_more(s)		     ? "stops cost it more than they last"
+		: s->hi < 1			     ? "nearly all of it goes by its work"
 						     : "it goes by its work");
 }
 
@@ -420,7 +422,7 @@ static void warn_phases(struct model *m)
 		if (text)
 			text_list_add(&m->warnings,
 				      xasprintf("the program or the machine changed its speed by "
-						"itself: %s: a prediction is an average over both",
+						"itself: %s: a prediction is an average over these",
 						text));
 	}
 }

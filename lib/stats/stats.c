@@ -412,14 +412,17 @@ static bool calibrate(const struct unit_sets *sets, const struct stretch *s, str
  * Tasks that nobody waits for, nor they for others, may as well do more of what they do in the same
  * time, if it gets cheaper (a compaction in the background): then nothing is won of the CPU time
  * that they take from others, and some may be lost, for they come more often. Delays take for
- * granted that they do as much for each unit of work as before.
+ * granted that they do as much for each unit of work as before. That is about what the others queue
+ * for a core: who has one gains by what such tasks leave for him in memory.
  */
 static void doubt_alone(const struct unit_sets *sets, struct estimate *e)
 {
+	double wall = wall_time(sets), queued = wall > 0 ? 100 * sets->s[0].queued / wall : 0;
+
 	for (size_t i = 1; i < e->n_points; i++) {
 		struct estimate_point *p = &e->points[i];
-		double least = p->program_speedup_pct -
-			       ALONE_DOUBT * sets->target_alone * fmax(p->program_speedup_pct, 0);
+		double won = fmin(fmax(p->program_speedup_pct, 0), queued);
+		double least = p->program_speedup_pct - ALONE_DOUBT * sets->target_alone * won;
 		double less = p->ci_lo - least;
 
 		if (!isfinite(p->ci_lo) || !(less > 0))

@@ -27,7 +27,8 @@
 
 #include <math.h>
 
-#define MAX_DISTANCE 3
+#define LEAST_QUEUEING 0.05 /* of CPU time, waiting for a core: somebody is in the way */
+#define MAX_DISTANCE   3
 
 struct pairing {
 	size_t treated; /* index in the work arrays */
@@ -210,7 +211,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 {
 	struct builder b = { .progress = progress, .w = w, .n = n };
 	double syncs = 0, work = 0, ran = 0, wall = 0, in_target = 0, waited = 0;
-	double spun = 0, anew = 0, alone = 0;
+	double spun = 0, anew = 0, alone = 0, queued = 0;
 	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
@@ -251,6 +252,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			in_target += w[i]->target_ran_s;
 			waited += w[i]->target_waited_s;
 			alone += w[i]->target_alone_s;
+			queued += w[i]->queued_s;
 			spun += w[i]->spun_s;
 			anew += w[i]->spun_first_s;
 			wall += w[i]->wall_s;
@@ -263,7 +265,8 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	ret->spins_anew = ran > 0 ? anew / ran : 0;
 	ret->target_runs = wall > 0 ? in_target / wall : 0;
 	ret->target_waits = wall > 0 ? waited / wall : 0;
-	ret->target_alone = in_target > 0 ? alone / in_target : 0;
+	if (in_target > 0 && queued > LEAST_QUEUEING * ran)
+		ret->target_alone = alone / in_target;
 	memcpy(b.measured, b.time, n * sizeof(*b.time));
 	quota_correct(w, n, b.work, b.scale, ret->latency, b.time, &ret->quota);
 	for (size_t i = 0; i < n; i++) {

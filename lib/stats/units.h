@@ -39,7 +39,8 @@ struct unit_sets {
 	double spinning, spins_anew;
 	/* At 0 %, tasks in the target: that run, that wait for devices, timers, the kernel. */
 	double target_runs, target_waits;
-	double target_alone; /* 0 to 1: of the first, by tasks on their own */
+	double target_alone; /* 0 to 1: of the first, by tasks on their own that are in others' way
+			      */
 	bool waits_sped;     /* in all windows */
 	struct quota_effect quota;
 	/* Windows with a speedup: kept, and discarded since stops would have been too much. */

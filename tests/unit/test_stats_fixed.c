@@ -71,6 +71,8 @@ static void test_alone_may_do_more(void **state)
 	for (size_t i = 0; i < w.n; i++) {
 		w.w[i].wall_s = w.p[i][0].virtual_s;
 		w.w[i].target_ran_s = 0.4 * w.w[i].wall_s;
+		w.w[i].ran_s = w.w[i].wall_s;
+		w.w[i].queued_s = 0.5 * w.w[i].wall_s;
 	}
 	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
@@ -88,6 +90,15 @@ static void test_alone_may_do_more(void **state)
 	assert_true(e.e[0].points[2].ci_hi < 25);
 	assert_non_null(
 		strstr(e.e[0].warning, "100 % of it is run by tasks that nobody waits for"));
+	estimates_free(&e);
+
+	/* Not where nobody waits for a core. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].queued_s = 0.01 * w.w[i].wall_s;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_true(e.e[0].points[2].ci_lo > 15);
+	assert_null(e.e[0].warning);
 	estimates_free(&e);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A batch that lingers: four threads compute (60 % target, 15 % rest), hand their piece over, and
+ * A batch that lingers: four threads compute (30 % target, 10 % rest), hand their piece over, and
  * wait for the batch to be done. A fifth takes what has come within 75 % of an iteration of the
  * first piece, as databases do before they write their log, and needs 10 % for it. There are never
  * as many pieces as would make a batch full, so the clock decides: it is told the same point in
@@ -19,7 +19,7 @@ static struct {
 
 static void *writer(void *arg)
 {
-	uint64_t target = truth_share(60), rest = truth_share(15), seen;
+	uint64_t target = truth_share(30), rest = truth_share(10), seen;
 	int nr = (int)(intptr_t)arg;
 
 	for (;;) {

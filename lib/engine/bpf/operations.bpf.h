@@ -218,14 +218,19 @@ static __always_inline void count_absolute(void)
 static __always_inline void note_deadline(const struct hrtimer *timer)
 {
 	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct scoz_global *g = page_global();
 	struct task_state *t;
 	u64 now;
 
-	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
-	if (!t || !c || !g || t->deadline == timer->node.expires)
+	t = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (!t || !c || !g)
+		return;
+	t->again = t->deadline == timer->node.expires;
+	if (t->again)
 		return;
 	now = bpf_ktime_get_ns();
+	release(c, g, task, t, false, now);
 	t->deadline = timer->node.expires;
 	t->deadline_account = account_now(c, g, now, false);
 	t->deadline_ran = t->account.ran;

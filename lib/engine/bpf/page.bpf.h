@@ -100,8 +100,18 @@ struct task_state {
 	 * fell asleep until then, and when that was. */
 	s64 deadline, deadline_account;
 	u64 deadline_ran, deadline_at;
-	u64 coupled; /* account.ran when another task last woke it, or noticed what it did */
+	u32 again; /* it sleeps until then for the second time or more */
+	/* Since another task last woke it, or noticed what it did: */
+	u32 naps;    /* sleeps until some time, */
+	u64 coupled; /* and its account.ran then */
 };
+
+/* Another task wakes @t, or notices what it does: they have to do with each other. */
+static __always_inline void couple(struct task_state *t)
+{
+	t->naps = 0;
+	t->coupled = t->account.ran;
+}
 
 /* Hits of the target by tasks that do not count. */
 struct {

@@ -133,7 +133,7 @@ static __always_inline int visit(u32 point)
 		t->involved_until = INVOLVED_FOREVER;
 		scoz_sink_counts(&t->sink);
 		t->looks = 0;
-		t->coupled = t->account.ran;
+		couple(t);
 	}
 	return 0;
 }

@@ -301,7 +301,7 @@ static __always_inline bool interrupts_only(const struct irq_state *s, const str
 static __always_inline bool meets_deadline(const struct irq_state *s, const struct task_state *t,
 					   u64 now)
 {
-	return s->hardirq & HARDIRQ_TIMER && s->sleeps && t->deadline_at &&
+	return s->hardirq & HARDIRQ_TIMER && s->sleeps && t->again &&
 	       t->account.ran - t->deadline_ran < (now - t->deadline_at) / DEADLINE_PART;
 }
 
@@ -314,6 +314,7 @@ static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_g
 	s->unawaited = 0;
 	count_external_wait(c, t, length, now);
 	count_poll(t, s, length, now);
+	t->naps += s->hardirq & HARDIRQ_TIMER && s->sleeps;
 	if (is_server(p)) /* it serves whom it was set to work for */
 		scoz_wake_external(&t->account, now);
 	else if (!owes_for_wait(s, t, p, now))
@@ -421,7 +422,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	}
 	t->woken_at = now;
 	t->looks = 0;
-	t->coupled = t->account.ran;
+	couple(t);
 	waker = bpf_get_current_task_btf();
 	w = bpf_task_storage_get(&tasks, waker, 0, 0);
 	if (w && !is_self(waker)) {
@@ -456,7 +457,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 		scoz_sink_wakes(&w->sink, length);
 	if (!(p->flags & PF_KTHREAD)) {
 		w->looks = 0;
-		w->coupled = w->account.ran;
+		couple(w);
 	}
 	if (all_involved)
 		return 0;
@@ -488,7 +489,7 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 	t->account.since = now;
 	if (!parent)
 		return 0;
-	parent->coupled = parent->account.ran;
+	couple(parent);
 	scoz_sink_counts(&parent->sink);
 	if (parent->involved_until == INVOLVED_FOREVER)
 		t->involved_until = INVOLVED_FOREVER;

@@ -193,13 +193,16 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 }
 
 /*
- * For so long @t has run without having woken another task, been woken by one, or reached a
- * progress point: it goes its own way. Not if it spins: it may wait for others so, or they for it.
+ * For so long @t has run, and slept again and again, without having woken another task, been woken
+ * by one, or reached a progress point: it goes its own way. Not if it spins: it may wait for others
+ * so, or they for it. Who only runs may be at work for whoever waits for his end (a compiler).
  */
-#define ALONE_NS 500000000ULL
+#define ALONE_NS   500000000ULL
+#define ALONE_NAPS 10
 static __always_inline bool is_alone(const struct task_state *t, u64 now)
 {
-	return t && t->account.ran - t->coupled > ALONE_NS && now >= t->spread.spun_until;
+	return t && t->naps >= ALONE_NAPS && t->account.ran - t->coupled > ALONE_NS &&
+	       now >= t->spread.spun_until;
 }
 
 /*

@@ -310,6 +310,16 @@ static void expect_less_queueing(const struct unit_sets *sets, struct estimate *
 	}
 }
 
+/* It may be worse than the interval has it, by @less: its lower end alone is further away. */
+static void reach_down(struct estimate_point *p, double less, const char *cause)
+{
+	p->ci_lo -= less;
+	p->below_pp += less;
+	if (less / 2 > p->fixed_pp)
+		p->fixed_cause = cause;
+	p->fixed_pp += less / 2;
+}
+
 static bool surely_harmful(const struct estimate_point *p)
 {
 	return isfinite(p->ci_lo) && p->ci_hi < 0;
@@ -328,11 +338,7 @@ static void doubt_before_contention(struct estimate *e)
 
 		if (!isfinite(p->ci_lo) || p->ci_hi < 0 || !surely_harmful(next))
 			continue;
-		p->below_pp = fmax(p->ci_lo - next->ci_lo, 0);
-		p->ci_lo -= p->below_pp;
-		if (p->below_pp / 2 > p->fixed_pp)
-			p->fixed_cause = "contention that begins nearby";
-		p->fixed_pp += p->below_pp / 2;
+		reach_down(p, fmax(p->ci_lo - next->ci_lo, 0), "contention that begins nearby");
 	}
 }
 
@@ -361,11 +367,7 @@ static void take_by_clock(const struct stretch *s, double credit, struct estimat
 	double gain = fmax(p->program_speedup_pct, 0), less = fmin(credit, fmax(p->ci_lo, 0));
 
 	p->program_speedup_pct -= fmin((1 - fmax(s->part, 0)) * credit, gain);
-	p->ci_lo -= less;
-	p->below_pp += less;
-	if (less / 2 > p->fixed_pp)
-		p->fixed_cause = "a clock that has a say in it";
-	p->fixed_pp += less / 2;
+	reach_down(p, less, "a clock that has a say in it");
 }
 
 static void give_by_cost(const struct stretch *s, double credit, struct estimate_point *p)
@@ -425,13 +427,8 @@ static void doubt_alone(const struct unit_sets *sets, struct estimate *e)
 		double least = p->program_speedup_pct - ALONE_DOUBT * sets->target_alone * won;
 		double less = p->ci_lo - least;
 
-		if (!isfinite(p->ci_lo) || !(less > 0))
-			continue;
-		p->ci_lo = least;
-		p->below_pp += less;
-		if (less / 2 > p->fixed_pp)
-			p->fixed_cause = "tasks that nobody waits for";
-		p->fixed_pp += less / 2;
+		if (isfinite(p->ci_lo) && less > 0)
+			reach_down(p, less, "tasks that nobody waits for");
 	}
 }
 

@@ -58,7 +58,18 @@ static void test_method_error(void **state)
 	estimates_free(&e);
 }
 
-/* Who spins waits for somebody that is not known: the shorter it lasts, the less is. */
+/* Worth it, far from nothing, and without a word of doubt. */
+static void expect_no_doubt(const struct windows *w)
+{
+	struct estimates e;
+
+	assert_int_equal(stats_estimate(w->w, w->n, 2, NULL, &e), 0);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_true(e.e[0].points[2].ci_lo > 15);
+	assert_null(e.e[0].warning);
+	estimates_free(&e);
+}
+
 /* Whose tasks nobody waits for may do more of it instead: then nothing is won, or some is lost. */
 static void test_alone_may_do_more(void **state)
 {
@@ -74,11 +85,7 @@ static void test_alone_may_do_more(void **state)
 		w.w[i].ran_s = w.w[i].wall_s;
 		w.w[i].queued_s = 0.5 * w.w[i].wall_s;
 	}
-	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
-	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
-	assert_true(e.e[0].points[2].ci_lo > 15);
-	assert_null(e.e[0].warning);
-	estimates_free(&e);
+	expect_no_doubt(&w);
 	for (size_t i = 0; i < w.n; i++)
 		w.w[i].target_alone_s = w.w[i].target_ran_s;
 	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
@@ -95,13 +102,10 @@ static void test_alone_may_do_more(void **state)
 	/* Not where nobody waits for a core. */
 	for (size_t i = 0; i < w.n; i++)
 		w.w[i].queued_s = 0.01 * w.w[i].wall_s;
-	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
-	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
-	assert_true(e.e[0].points[2].ci_lo > 15);
-	assert_null(e.e[0].warning);
-	estimates_free(&e);
+	expect_no_doubt(&w);
 }
 
+/* Who spins waits for somebody that is not known: the shorter it lasts, the less is. */
 static void test_spinning_widens(void **state)
 {
 	static const double s[] = { 0.5 }, p[] = { 0.8 };

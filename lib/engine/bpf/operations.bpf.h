@@ -185,6 +185,12 @@ static __always_inline bool program_timer(const struct hrtimer *timer)
 			    function == itimer_function);
 }
 
+/* Of a sleep, or of a wait with a time limit. */
+static __always_inline bool ends_sleep(const struct hrtimer *timer)
+{
+	return sleep_function && (u64)timer->function == sleep_function;
+}
+
 /*
  * Programs that sleep until points in time are paced by the clock, whatever is inserted. Poll and
  * its like pass absolute times for relative waits, so only clock_nanosleep() and timers of the
@@ -194,7 +200,7 @@ static __always_inline bool in_clock_nanosleep(const struct hrtimer *timer)
 {
 	struct pt_regs *regs;
 
-	if (!sleep_function || (u64)timer->function != sleep_function)
+	if (!ends_sleep(timer))
 		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	return syscall_number(regs) == clock_nanosleep_number;
@@ -244,7 +250,7 @@ int BPF_PROG(on_timer_start, struct hrtimer *timer, u32 mode)
 
 	if (absolute && (programs || in_clock_nanosleep(timer)))
 		count_absolute();
-	if (sleep_function && (u64)timer->function == sleep_function)
+	if (ends_sleep(timer))
 		note_deadline(timer);
 	/* Started again as it fires: it is not known in whose time the next period begins. */
 	return programs ? submitted((u64)timer, false, false) : 0;
@@ -260,7 +266,7 @@ int BPF_PROG(on_timer_expire, struct hrtimer *timer)
 		s->operation_known = 0;
 		s->unawaited = 0;
 		s->hardirq |= HARDIRQ_TIMER;
-		s->sleeps = sleep_function && (u64)timer->function == sleep_function;
+		s->sleeps = ends_sleep(timer);
 	}
 	if (program_timer(timer))
 		completed((u64)timer, true, true, 0, 0);

@@ -296,12 +296,18 @@ static __always_inline bool interrupts_only(const struct irq_state *s, const str
 	       length < (now - s->timer_since) / TIMER_PART;
 }
 
+/* Somebody is woken now since the time is over for which he wanted to sleep at most. */
+static __always_inline bool has_slept_enough(const struct irq_state *s)
+{
+	return s->hardirq & HARDIRQ_TIMER && s->sleeps;
+}
+
 /* Until a deadline it has done nothing but sleep. */
 #define DEADLINE_PART 8 /* of the time, less than that it ran */
 static __always_inline bool meets_deadline(const struct irq_state *s, const struct task_state *t,
 					   u64 now)
 {
-	return s->hardirq & HARDIRQ_TIMER && s->sleeps && t->again &&
+	return has_slept_enough(s) && t->again &&
 	       t->account.ran - t->deadline_ran < (now - t->deadline_at) / DEADLINE_PART;
 }
 
@@ -314,7 +320,7 @@ static __always_inline void end_external_wait(struct scoz_core *c, struct scoz_g
 	s->unawaited = 0;
 	count_external_wait(c, t, length, now);
 	count_poll(t, s, length, now);
-	t->naps += s->hardirq & HARDIRQ_TIMER && s->sleeps;
+	t->naps += has_slept_enough(s);
 	if (is_server(p)) /* it serves whom it was set to work for */
 		scoz_wake_external(&t->account, now);
 	else if (!owes_for_wait(s, t, p, now))

@@ -197,12 +197,10 @@ static int set_target(struct engine *e, const struct scoz_part *parts, int n,
 
 static bool set_control(struct engine *e, bool on)
 {
-	uint32_t flags = e->opt.flags & ~SCOZ_F_CONTROL;
-
 	/* Handlers that match by themselves know nothing of it, nor do patches from before. */
 	if (e->opt.batch || !(kernel_engine(e)->features & SCOZ_F_CONTROL))
 		return false;
-	__atomic_store_n(&engine_header(e)->flags, on ? flags | SCOZ_F_CONTROL : flags,
+	__atomic_store_n(&engine_header(e)->flags, e->opt.flags | (on ? SCOZ_F_CONTROL : 0),
 			 __ATOMIC_RELAXED);
 	return true;
 }

@@ -554,6 +554,7 @@ int each_task(struct bpf_iter__task *ctx)
 			return 0;
 		t->account.absorbed = g->delay;
 		t->account.since = bpf_ktime_get_ns();
+		t->blocked = task->__state != 0; /* else all its sleep would count as queueing */
 	}
 	if (t->counted && bpf_ktime_get_ns() - t->account.since > LONG_SLEEP &&
 	    __sync_lock_test_and_set(&t->counted, 0))

@@ -94,9 +94,10 @@ static int run_window(struct experiment *x, const struct plan_window *what, stru
 	window_set_speedup(s, &(struct plan_window){ 0 });
 	if (ret)
 		return ret;
-	w.expected_pp = sampling_expected_pp(
-		&x->sampling, s,
-		&(struct happened){ &watch.before, &watch.after, wall_s, 0, window_seen(&w) });
+	w.expected_pp =
+		sampling_expected_pp(&x->sampling, s,
+				     &(struct happened){ &watch.before, &watch.after, wall_s, 0,
+							 window_seen(&w), window_waits(&w) });
 	count_run(s, &w, wall_s);
 	if (!set)
 		window_discard(&w, DISCARD_TRUTH);
@@ -183,8 +184,9 @@ int end_to_end_run(struct experiment *x, struct error *err)
 	expect_end(s);
 	if (ret)
 		return ret == -EINTR ? 0 : ret;
-	experiment_choose_period(
-		x, &(struct happened){ &a, &b, wall_s, 0, targets_seen(&s->opt, s->engine) });
+	experiment_choose_period(x, &(struct happened){ &a, &b, wall_s, 0,
+							targets_seen(&s->opt, s->engine),
+							targets_wait(&s->opt, s->engine) });
 	ret = lease_start(s->engine, &s->cores, &s->lease, err);
 	for (uint32_t done = 0, looked = 1; !ret && !session_over(s); done++) {
 		struct plan_window what;

@@ -44,8 +44,9 @@ static int warm_up(struct experiment *x, double seconds, bool *visited)
 		busiest = fmax(busiest, (r.visits - before[i].visits) / seconds);
 	}
 	x->provisional = session_elapsed_s(s) < SEEN_LIMIT_S && trials_may_be_seen(x->trials);
-	experiment_choose_period(
-		x, &(struct happened){ &a, &b, seconds, busiest, trials_are_seen(x->trials) });
+	experiment_choose_period(x, &(struct happened){ &a, &b, seconds, busiest,
+							trials_are_seen(x->trials),
+							targets_wait(&s->opt, s->engine) });
 	*visited = busiest > 0;
 	return 0;
 }

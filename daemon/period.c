@@ -30,6 +30,7 @@ static struct period_input period_input(const struct sampling *p, const struct s
 		.runnable = (b->ran - a->ran + b->queued - a->queued) / 1e9 / own,
 		.busy_cores = s->cores.n - (b->idle - a->idle) / 1e9 / h->seconds,
 		.seen = h->seen,
+		.waits = h->waits,
 		.frequency_hz = s->opt.frequency,
 		.least_ns = p->min_period_ns,
 	};

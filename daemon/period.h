@@ -18,6 +18,7 @@ struct happened {
 	double seconds;
 	double visits_per_s; /* of the busiest progress point; 0: not known */
 	double seen;	     /* share of hits whose begin and end are seen */
+	double waits;	     /* share of the target's time that is waits (plan/period.h) */
 };
 /* For the time being, until something is known. */
 void sampling_begin(struct sampling *p, const struct options *opt);

@@ -740,6 +740,18 @@ double targets_seen(const struct options *opt, const struct engine *engine)
 	return opt->n_targets > 0;
 }
 
+double targets_wait(const struct options *opt, const struct engine *engine)
+{
+	for (size_t i = 0; i < opt->n_targets; i++) {
+		const struct target *t = &opt->targets[i];
+
+		if (engine_can_see(engine, target_classes(t), t->kind == TARGET_SYSCALL) !=
+		    ENGINE_SEEN_WAITS)
+			return 0;
+	}
+	return opt->n_targets > 0;
+}
+
 enum sort { SORT_CODE, SORT_CALLS, SORT_TASKS, SORT_CLASS };
 
 static enum sort sort_of(const struct target *t)

@@ -48,6 +48,8 @@ static inline bool target_goes_together(const struct target *t)
 }
 /* 1: begin and end of all targets that were asked for can be seen: none will be sampled. Else 0. */
 double targets_seen(const struct options *opt, const struct engine *engine);
+/* Are all that are named nothing but waits? 1 or 0. */
+double targets_wait(const struct options *opt, const struct engine *engine);
 /*
  * Makes @to all of both (--together); takes what @from holds. -E2BIG: together they are in too many
  * binaries; @to is to be freed then.

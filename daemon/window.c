@@ -380,10 +380,10 @@ static bool measure(struct windows *l, const struct plan_window *what,
 		else
 			window_discard(w, DISCARD_TORN);
 	}
-	w->expected_pp =
-		sampling_expected_pp(l->sampling, s,
-				     &(struct happened){ &watch.before, &watch.after, w->wall_s,
-							 busiest, window_seen(w) });
+	w->expected_pp = sampling_expected_pp(
+		l->sampling, s,
+		&(struct happened){ &watch.before, &watch.after, w->wall_s, busiest, window_seen(w),
+				    window_waits(w) });
 	if (w->hits_seen && w->ran_s > 0)
 		w->expected_pp += BOUNDARIES_SHARE_PP * BOUNDARIES_COST_NS / 1e9 *
 				  (watch.after.target_calls - watch.before.target_calls) / w->ran_s;

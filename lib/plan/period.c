@@ -16,7 +16,9 @@
  *
  *     error = 4.5 r + 15 p + 2 q + 34 q^2 points
  *
- * where r = period / interval, p = looks in a period, q = tick's cost / period.
+ * where r = period / interval, p = looks in a period, q = tick's cost / period. A target that is
+ * waiting is not sampled: a wait is a hit of its length where it ends, however many
+ * synchronisations a period has (docs/accuracy.md, "Periods").
  *
  * Both terms count, and whatever the first one says, ticks may take PERIOD_MAX_SHARE of a busy core
  * and no more. Between periods that are as good to a tenth of a point the coarser one is taken.
@@ -44,6 +46,7 @@ struct quality {
 	double interval_ns, cost_ns;
 	double polls_per_ns;
 	double lumps_pp; /* for each period / interval */
+	double waits;
 };
 
 static double share(const struct quality *q, double period_ns)
@@ -55,8 +58,11 @@ static double error_pp(const struct quality *q, double period_ns)
 {
 	double ticks = share(q, period_ns);
 
-	return q->lumps_pp * period_ns / q->interval_ns + POLLS_PP * period_ns * q->polls_per_ns +
-	       TICKS_PP * ticks + TICKS_PP2 * ticks * ticks;
+	double ratio = period_ns / q->interval_ns;
+
+	return (1 - q->waits) * q->lumps_pp * ratio + q->waits * SEEN_LUMPS_PP * fmin(ratio, 1) +
+	       POLLS_PP * period_ns * q->polls_per_ns + TICKS_PP * ticks +
+	       TICKS_PP2 * ticks * ticks;
 }
 
 /* The coarsest period from @lo to @hi that is about as good as the best of them. */
@@ -102,6 +108,7 @@ static struct quality quality(const struct period_input *in)
 		.cost_ns = in->tick_cost_ns > 0 ? in->tick_cost_ns : TICK_COST_NS,
 		.polls_per_ns = in->polls_per_s / pairs(in) / NSEC_PER_SEC,
 		.lumps_pp = LUMPS_PP + (SEEN_LUMPS_PP - LUMPS_PP) * in->seen,
+		.waits = in->waits,
 	};
 
 	if (unseen_per_s(in) > 0)

@@ -15,6 +15,7 @@ struct period_input {
 	double runnable;     /* profiled tasks that run or want to, mean number; 0: not known */
 	double tick_cost_ns; /* what a sample takes from the program; 0: not known */
 	double seen;	     /* share of hits whose begin and end are seen: no samples */
+	double waits; /* share of the target's time that is waits, each a hit of its length */
 	double frequency_hz; /* what the user wants; 0: choose */
 	uint64_t least_ns;   /* the kernel allows no shorter period; 0: any */
 };

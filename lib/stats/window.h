@@ -91,6 +91,14 @@ static inline double window_seen(const struct profile_window *w)
 	return w->hits_seen && w->spun_s <= SPINS_SAMPLED * w->ran_s;
 }
 
+/* Share of the target's time that is waits which are sped up, each a hit of its length. */
+static inline double window_waits(const struct profile_window *w)
+{
+	double all = w->target_waited_s + w->target_ran_s;
+
+	return w->waits_sped && w->hits_seen && all > 0 ? w->target_waited_s / all : 0;
+}
+
 /* Virtually faster: what predictions are made from. */
 static inline bool window_is_treated(const struct profile_window *w)
 {

@@ -172,10 +172,28 @@ static void test_polls(void **state)
 	assert_float_equal(period_choose(&in).interval_s, 1.0 / 3000, 1e-6);
 }
 
+/* A wait is a hit of its length, whatever the period: nearly so, where tasks wake each other often.
+ */
+static void test_waits(void **state)
+{
+	struct period_input in = {
+		.busy_cores = 1, .syncs_per_s = 20000, .seen = 1, .waits = 1, .tick_cost_ns = 35000
+	};
+	struct period_choice c = period_choose(&in);
+
+	(void)state;
+	assert_false(c.coarse);
+	in.waits = 0.5;
+	assert_in_range(100 * period_expected_pp(&in, c.period_ns), 385, 400);
+	in.waits = 0;
+	assert_in_range(100 * period_expected_pp(&in, c.period_ns), 710, 730);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_polls),
+		cmocka_unit_test(test_waits),
 		cmocka_unit_test(test_synchronisation),
 		cmocka_unit_test(test_share_of_the_machine),
 		cmocka_unit_test(test_cost_decides),

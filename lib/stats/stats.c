@@ -284,10 +284,32 @@ static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 }
 
 /*
+ * What is won at @p for each percent of line speedup. Where others hold the work up by then, the
+ * last stretch of the curve tells; where noise hides whether they do, as much as all of it.
+ */
+static double won_at_end(const struct estimate *e, const struct estimate_point *p)
+{
+	const struct estimate_point *before = p - 1;
+	double last, all, error, differs;
+
+	while (before > e->points && p->speedup_pct - before->speedup_pct < STRETCH)
+		before--;
+	last = (p->program_speedup_pct - before->program_speedup_pct) /
+	       (p->speedup_pct - before->speedup_pct);
+	all = p->program_speedup_pct / p->speedup_pct;
+	error = (100 - p->program_speedup_pct) * hypot(p->noise_se, before->noise_se) /
+		(p->speedup_pct - before->speedup_pct);
+	if (!(error > 0))
+		return last;
+	differs = fabs(all - last) / error - STRETCH_DIFFERS;
+	return all + fmin(fmax(differs, 0), 1) * (last - all);
+}
+
+/*
  * Of what may be won so beyond the prediction, as large a part is expected as is won of the
- * target's own time on the last stretch of the curve: where others hold the work up by then, those
- * who queue less do not matter either. Half of it at half of the speedup, where each wait, though
- * shorter, is still there.
+ * target's own time at the end of the curve: where others hold the work up by then, those who queue
+ * less do not matter either. Half of it at half of the speedup, where each wait, though shorter, is
+ * still there.
  */
 static void expect_less_queueing(const struct unit_sets *sets, struct estimate *e)
 {
@@ -297,13 +319,8 @@ static void expect_less_queueing(const struct unit_sets *sets, struct estimate *
 	/* From the last one: each goes by those before it as they were. */
 	for (size_t i = e->n_points - 1; i > 0; i--) {
 		struct estimate_point *p = &e->points[i];
-		const struct estimate_point *before = p - 1;
-		double won;
+		double won = won_at_end(e, p);
 
-		while (before > e->points && p->speedup_pct - before->speedup_pct < STRETCH)
-			before--;
-		won = (p->program_speedup_pct - before->program_speedup_pct) /
-		      (p->speedup_pct - before->speedup_pct);
 		if (p->above_pp > 0 && won > 0)
 			p->program_speedup_pct += LESS_QUEUEING * p->above_pp * p->speedup_pct /
 						  100 * fmin(won * all / in_target, 1);
@@ -540,7 +557,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			*p = treated_point(set, &r[i]);
 			take_joint(p, &joint[i]);
 			p->noise_df = p->test_df = p->df;
-			p->test_se = p->se;
+			p->noise_se = p->test_se = p->se;
 			find_fixed(sets, set, e, p);
 			if (!exact) {
 				add_method_error(p);

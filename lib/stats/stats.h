@@ -71,9 +71,9 @@ struct estimate_point {
 	double test_se, test_df;
 	/*
 	 * Of the half width what does not shrink with time, in percentage points, and the degrees
-	 * of freedom of the rest (0: unknown): trust.h.
+	 * of freedom and the standard error, of log_ratio, of the rest (0: unknown): trust.h.
 	 */
-	double fixed_pp, noise_df;
+	double fixed_pp, noise_df, noise_se;
 	double fixed_part[N_FIXED_PARTS]; /* fixed_pp is the root of the sum of their squares, */
 	/* and half of these, by which one end alone is further away (stats.c) */
 	double above_pp, below_pp;
@@ -199,6 +199,11 @@ bool estimate_needs_reason(const struct estimate *e);
  */
 #define LESS_QUEUEING 0.75
 #define STRETCH	      20.0 /* of a curve, at least, percent of line speedup */
+/*
+ * That the last stretch of a curve wins less (or more) than the whole is believed where it does by
+ * more than so many standard errors, and fully from one more on.
+ */
+#define STRETCH_DIFFERS 2.0
 
 /*
  * The errors that a period is expected to cost are means of absolute values at speedups of 50 and

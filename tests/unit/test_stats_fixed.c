@@ -284,6 +284,31 @@ static void test_queueing_after_waits(void **state)
 	estimates_free(&e);
 }
 
+/* That nothing more is won at the end of a curve must be seen, not be what noise makes of it. */
+static void test_queueing_at_the_end(void **state)
+{
+	static const double s[] = { 0.5, 1 }, p[] = { 0.9, 0.89 };
+	double more[2];
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct windows w = { .n = 0 };
+		struct estimates e;
+
+		add_curve(&w, s, p, 2, 12, k * 0.4);
+		let_tasks_wait(&w, 0.3, false);
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		more[k] = -e.e[0].points[2].program_speedup_pct;
+		estimates_free(&e);
+		let_tasks_wait(&w, 0.3, true);
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		more[k] += e.e[0].points[2].program_speedup_pct;
+		estimates_free(&e);
+	}
+	assert_float_equal(more[0], LESS_QUEUEING * 30 * (1. / 50) * 5, 0.01);
+	assert_in_range(more[1], LESS_QUEUEING * 30 * 0.3, LESS_QUEUEING * 30 * 0.8);
+}
+
 /* Where a lock begins to be contended delays do not show exactly. */
 static void test_before_contention(void **state)
 {
@@ -345,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_fixed_errors_are_points),
 		cmocka_unit_test(test_queueing_behind_strangers_widens),
 		cmocka_unit_test(test_queueing_after_waits),
+		cmocka_unit_test(test_queueing_at_the_end),
 		cmocka_unit_test(test_before_contention),
 		cmocka_unit_test(test_nothing_left_of_the_target),
 	};

@@ -8,9 +8,9 @@ import shutil
 import time
 
 from harness.experiment import Change, Experiment
-from harness.machine import Failed
+from harness.machine import ZRAM, Failed
 from harness.named import Named
-from harness.needs import File, Program
+from harness.needs import File, Module, Program
 
 PROGRAMS = "/usr/lib/postgresql/*/bin"
 PORT = "5432"  # of a socket in a directory of its own: nobody else's
@@ -27,6 +27,9 @@ class Main(Experiment):
     changes = [
         Change("fsync", "fsync off", "syscall:fdatasync", cheaper=100, options=["--waits"], replay="class:io", sign=1, at_least=10),
         Change("asynchronous", "synchronous_commit off", "syscall:fdatasync", cheaper=100, options=["--waits"], replay="class:io", sign=1),
+        Change("disk", "a disk that is memory (zram), with the same file system", "class:io", cheaper=100, sign=1,
+               needs=[Module(ZRAM, "zram")]),
+        # Neither journal, nor block requests: more than a faster disk.
         Change("memory", "in memory (tmpfs)", "class:io", cheaper=100, sign=1),
         # Reading only. What is found is not looked for, checked and copied either.
         Change("buffers", "shared_buffers 64 MB instead of 128 kB", "syscall:pread64", cheaper=100),
@@ -48,6 +51,8 @@ class Main(Experiment):
         copies = {}  # by server: the directory and the buffers
         if "buffers" in tried:
             copies["128kB"] = self.machine.path("copy"), "128kB"
+        if "disk" in tried:
+            copies["disk"] = os.path.join(self.machine.disk_in_memory("disk", 2000), "data"), "64MB"
         if "memory" in tried:
             copies["memory"] = os.path.join(self.machine.tmpfs("memory"), "data"), "64MB"
         if copies:
@@ -78,9 +83,12 @@ class Main(Experiment):
 
     def job(self, change, changed, seconds):
         reads = change is not None and change.name == "buffers"
-        memory = change is not None and change.name == "memory" and changed
-        return self.bench(["-c", "2", "-j", "2", "-T", str(seconds)] + (["-S"] if reads else []),
-                          "memory" if memory else "128kB" if reads and not changed else "64MB")
+        server = "64MB"
+        if change is not None and change.name in ("disk", "memory") and changed:
+            server = change.name
+        elif reads and not changed:
+            server = "128kB"
+        return self.bench(["-c", "2", "-j", "2", "-T", str(seconds)] + (["-S"] if reads else []), server)
 
     def command(self, change):
         return self.job(change, False, 100000)

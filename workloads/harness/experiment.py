@@ -70,7 +70,15 @@ class Experiment:
 
     def tried(self):
         """The changes that are."""
-        return [] if self.opt.default_targets else self.changes[:1] if self.quick else [
+        if self.opt.default_targets:
+            return []
+        if self.opt.change:
+            chosen = [c for c in self.changes if c.name == self.opt.change]
+            if not chosen:
+                raise Failed("%s has no change %s; it has %s" % (
+                    self.name, self.opt.change, ", ".join(c.name for c in self.changes)))
+            return chosen
+        return self.changes[:1] if self.quick else [
             c for c in self.changes if not any(n.missing(self.opt.third_party) for n in c.needs)]
 
     def profiled_for(self):

@@ -46,6 +46,18 @@ class File:
         return "no %s: apt-get install %s" % (self.path, self.package)
 
 
+class Module:
+    """What a module of the kernel offers."""
+
+    def __init__(self, path, module):
+        self.path, self.module = path, module
+
+    def missing(self, _):
+        if os.path.exists(self.path):
+            return None
+        return "no %s: modprobe %s" % (self.path, self.module)
+
+
 class Source:
     """A folder of other people's programs, with a file that must be in it."""
 

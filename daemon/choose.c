@@ -2,6 +2,7 @@
 #include "daemon/choose.h"
 
 #include "host/syscall_names.h"
+#include "maps/origin.h"
 
 #define MAX_CHOSEN 8 /* at a time */
 #define MAX_MORE   4 /* for what is expected of them */
@@ -249,6 +250,8 @@ static void add_location(struct session *s, uint32_t id, enum grain grain, uint6
 	_cleanup_free_ struct location_site *sites = NULL;
 	size_t n = locations_sites(s->locations, id, &sites);
 
+	if (l->kind == TARGET_KERNEL && function_is_of_bpf(l->target + strlen("kernel:")))
+		return;
 	if (grain == BINARIES && l->binary[0] != '[')
 		add_binary(s, sites[0].binary, samples, ret);
 	else if (grain == FUNCTIONS && l->function)

@@ -322,7 +322,8 @@ static bool is_possible(const struct process *p, const struct predict_target *t)
 {
 	if (t->devices)
 		return may_be_chosen(p, t) || is_named(t, (void *)p);
-	if ((!t->line && t->object[0] == '[' && !p->o->n_kernel_scope))
+	if (!t->line && t->object[0] == '[' &&
+	    (!p->o->n_kernel_scope || function_is_of_bpf(t->symbol)))
 		return is_named(t, (void *)p);
 	/* As by_line() of locations.c. */
 	if (t->line && (p->o->granularity == GRANULARITY_FUNCTION ||

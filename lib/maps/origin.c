@@ -209,6 +209,20 @@ int code_credit(const uint8_t *origin, int n)
 	return best;
 }
 
+bool function_is_of_bpf(const char *function)
+{
+	static const char *const prefixes[] = {
+		"bpf_prog_",	   "bpf_trace_run",  "__bpf_trace_run",
+		"bpf_trampoline_", "trace_call_bpf", "__bpf_prog_",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		if (begins(function, prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
 bool code_worth_trying(uint64_t samples, uint64_t credited, uint64_t all)
 {
 	return samples >= MIN_SAMPLES && samples >= credited * MIN_SHARE &&

@@ -140,13 +140,22 @@ static void test_enough_samples(void **state)
 	assert_true(code_can_tell(1000));
 }
 
+static void test_profiler(void **state)
+{
+	(void)state;
+	assert_true(function_is_of_bpf("bpf_trace_run2"));
+	assert_true(function_is_of_bpf("bpf_prog_6deef7357e7b4530_on_tick"));
+	assert_true(function_is_of_bpf("bpf_trampoline_6442508712"));
+	assert_false(function_is_of_bpf("bpf_check"));
+	assert_false(function_is_of_bpf("sk_filter_trim_cap"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sources),
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_credit),
-		cmocka_unit_test(test_enough_samples),
+		cmocka_unit_test(test_sources),	 cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_credit),	 cmocka_unit_test(test_enough_samples),
+		cmocka_unit_test(test_profiler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

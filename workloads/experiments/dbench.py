@@ -32,7 +32,8 @@ class Main(Experiment):
     def prepare(self):
         self.memory = self.machine.tmpfs("memory")
         # Of its own, so that its journal is nobody else's.
-        self.disk = None if self.quick and not self.opt.default_targets else self.machine.ext4("disk", 1024)
+        alone = [c.name for c in self.tried()] == ["read"]
+        self.disk = None if self.quick and alone else self.machine.ext4("disk", 1024)
         self.noread = self.machine.path("noread.txt")
         with open(LOAD) as f, open(self.noread, "w") as out:
             out.writelines(row for row in f if not row.startswith("ReadX "))

@@ -729,27 +729,28 @@ static int check_one(const struct target *t, const struct options *opt, struct m
 	return ret ? error_set(err, -ret, "target %s: %s", t->spec, why.text) : 0;
 }
 
-double targets_seen(const struct options *opt, const struct engine *engine)
+/* Some targets were named, and each is seen; @waits: as waits, nothing else. */
+static bool all_seen(const struct options *opt, const struct engine *engine, bool waits)
 {
 	for (size_t i = 0; i < opt->n_targets; i++) {
 		const struct target *t = &opt->targets[i];
+		enum engine_seen how =
+			engine_can_see(engine, target_classes(t), t->kind == TARGET_SYSCALL);
 
-		if (!engine_can_see(engine, target_classes(t), t->kind == TARGET_SYSCALL))
-			return 0;
+		if (waits ? how != ENGINE_SEEN_WAITS : how == ENGINE_SAMPLED)
+			return false;
 	}
 	return opt->n_targets > 0;
 }
 
+double targets_seen(const struct options *opt, const struct engine *engine)
+{
+	return all_seen(opt, engine, false);
+}
+
 double targets_wait(const struct options *opt, const struct engine *engine)
 {
-	for (size_t i = 0; i < opt->n_targets; i++) {
-		const struct target *t = &opt->targets[i];
-
-		if (engine_can_see(engine, target_classes(t), t->kind == TARGET_SYSCALL) !=
-		    ENGINE_SEEN_WAITS)
-			return 0;
-	}
-	return opt->n_targets > 0;
+	return all_seen(opt, engine, true);
 }
 
 enum sort { SORT_CODE, SORT_CALLS, SORT_TASKS, SORT_CLASS };

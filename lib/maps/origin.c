@@ -10,6 +10,15 @@ static bool begins(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
+static bool begins_with_any(const char *s, const char *const *prefixes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (begins(s, prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
 bool source_is_system(const char *path)
 {
 	/* /usr/src is where containers like to put what they are for. */
@@ -61,11 +70,7 @@ bool binary_is_system(const char *path)
 		if (begins(path, own[i]))
 			return false;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(tops); i++) {
-		if (begins(path, tops[i]))
-			return true;
-	}
-	return false;
+	return begins_with_any(path, tops, ARRAY_SIZE(tops));
 }
 
 bool function_is_unnamed(const char *function)
@@ -97,10 +102,8 @@ static bool is_of_language(const char *function)
 		"runtime/",	  "internal/",	 "sync.",	 "syscall.", "reflect.",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
-		if (begins(function, prefixes[i]))
-			return true;
-	}
+	if (begins_with_any(function, prefixes, ARRAY_SIZE(prefixes)))
+		return true;
 	/* Rust's newer mangling: the crate's name follows its hash. */
 	return begins(function, "_R") && (strstr(function, "_4core") || strstr(function, "_3std") ||
 					  strstr(function, "_5alloc"));
@@ -141,11 +144,7 @@ static bool enables_interrupts(const char *function)
 		"ret_from_fork",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
-		if (begins(function, prefixes[i]))
-			return true;
-	}
-	return false;
+	return begins_with_any(function, prefixes, ARRAY_SIZE(prefixes));
 }
 
 static enum code_origin origin_in_program(const struct maps_binary *binary,
@@ -216,11 +215,7 @@ bool function_is_of_bpf(const char *function)
 		"bpf_trampoline_", "trace_call_bpf", "__bpf_prog_",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
-		if (begins(function, prefixes[i]))
-			return true;
-	}
-	return false;
+	return begins_with_any(function, prefixes, ARRAY_SIZE(prefixes));
 }
 
 bool code_worth_trying(uint64_t samples, uint64_t credited, uint64_t all)

@@ -57,7 +57,6 @@ static double share(const struct quality *q, double period_ns)
 static double error_pp(const struct quality *q, double period_ns)
 {
 	double ticks = share(q, period_ns);
-
 	double ratio = period_ns / q->interval_ns;
 
 	return (1 - q->waits) * q->lumps_pp * ratio + q->waits * SEEN_LUMPS_PP * fmin(ratio, 1) +

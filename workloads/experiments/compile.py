@@ -41,7 +41,7 @@ class Main(Experiment):
         with open(os.path.join(self.tree, "Makefile"), "w") as f:
             f.write("O := -O2\nS := -c\nCC := gcc\nall: %s\n%%.o: %%.c\n\t$(CC) $(O) $(S) -o $@ $<\n.PHONY: all\n"
                     % " ".join("f%d.o" % i for i in range(FILES)))
-        if any(c.name == "memory" for c in self.tried()):
+        if self.tries("memory"):
             self.memory = self.machine.tmpfs("memory")
             shutil.copytree(self.tree, os.path.join(self.memory, "tree"))
 

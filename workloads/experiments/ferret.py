@@ -40,7 +40,7 @@ class Main(Experiment):
     def prepare(self):
         self.inputs()
         self.binaries = {None: self.compile("base"), "O2": self.compile("O2")}
-        if any(c.name == "threads" for c in self.tried()):
+        if self.tries("threads"):
             self.binaries["threads"] = self.compile("threads")
         self.database()
         self.points = ["query=%s:ferret-pthreads.c:412" % self.binaries[None]]

@@ -10,7 +10,7 @@ import time
 from harness.experiment import Change, Experiment
 from harness.machine import ZRAM, Failed
 from harness.named import Named
-from harness.needs import File, Module, Program
+from harness.needs import File, Program
 
 PROGRAMS = "/usr/lib/postgresql/*/bin"
 PORT = "5432"  # of a socket in a directory of its own: nobody else's
@@ -28,7 +28,7 @@ class Main(Experiment):
         Change("fsync", "fsync off", "syscall:fdatasync", cheaper=100, options=["--waits"], replay="class:io", sign=1, at_least=10),
         Change("asynchronous", "synchronous_commit off", "syscall:fdatasync", cheaper=100, options=["--waits"], replay="class:io", sign=1),
         Change("disk", "a disk that is memory (zram), with the same file system", "class:io", cheaper=100, sign=1,
-               needs=[Module(ZRAM, "zram")]),
+               needs=[File(ZRAM, "zram", how="modprobe")]),
         # Neither journal, nor block requests: more than a faster disk.
         Change("memory", "in memory (tmpfs)", "class:io", cheaper=100, sign=1),
         # Reading only. What is found is not looked for, checked and copied either.
@@ -47,13 +47,12 @@ class Main(Experiment):
         self.machine.run(self.as_user([self.bin + "/initdb", "-A", "trust", "-D", self.data]), cwd=self.data)
         self.servers = {"64MB": self.server(self.data, "64MB")}
         self.machine.run(self.bench(["-q", "-i", "-s", "5"]), cwd=self.data)
-        tried = {c.name for c in self.tried()}
         copies = {}  # by server: the directory and the buffers
-        if "buffers" in tried:
+        if self.tries("buffers"):
             copies["128kB"] = self.machine.path("copy"), "128kB"
-        if "disk" in tried:
+        if self.tries("disk"):
             copies["disk"] = os.path.join(self.machine.disk_in_memory("disk", 2000), "data"), "64MB"
-        if "memory" in tried:
+        if self.tries("memory"):
             copies["memory"] = os.path.join(self.machine.tmpfs("memory"), "data"), "64MB"
         if copies:
             self.machine.run(self.as_user([self.bin + "/pg_ctl", "-D", self.data, "-m", "fast", "stop"]), cwd=self.data)

@@ -34,7 +34,7 @@ class Main(Experiment):
         self.program = self.machine.path("redis-server")
         os.symlink(shutil.which("redis-check-rdb"), self.program)
         self.servers = {None: self.server("base", BASE), "hash": self.server("hash", [])}
-        if any(c.name == "append" for c in self.tried()):
+        if self.tries("append"):
             for name, how in (("always", "always"), ("append", "everysec")):
                 self.servers[name] = self.server(name, ["--appendonly", "yes", "--appendfsync", how,
                                                         "--appenddirname", name])

@@ -81,6 +81,9 @@ class Experiment:
         return self.changes[:1] if self.quick else [
             c for c in self.changes if not any(n.missing(self.opt.third_party) for n in c.needs)]
 
+    def tries(self, name):
+        return any(c.name == name for c in self.tried())
+
     def profiled_for(self):
         return self.opt.seconds or (self.quick_seconds if self.quick else self.seconds)
 

@@ -134,10 +134,7 @@ class Machine:
                 2 * megabytes, folder or self.scratch()))
         with open(image, "wb") as f:
             os.posix_fallocate(f.fileno(), 0, megabytes << 20)
-        self.run(["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", *mkfs, image])
-        os.mkdir(where)
-        self._mount(["-o", "loop," + options, image, where], where)
-        return where
+        return self._ext4_on(image, where, ["-o", "loop," + options], mkfs)
 
     def disk_in_memory(self, name, megabytes):
         """An ext4 of its own on a block device that makes nobody wait (zram)."""
@@ -156,10 +153,12 @@ class Machine:
         self.undo.append(remove)
         with open("/sys/block/zram%s/disksize" % number, "w") as f:
             f.write("%dM" % megabytes)
-        device, where = "/dev/zram" + number, self.path(name)
-        self.run(["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", device])
+        return self._ext4_on("/dev/zram" + number, self.path(name))
+
+    def _ext4_on(self, device, where, mount=(), mkfs=()):
+        self.run(["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", *mkfs, device])
         os.mkdir(where)
-        self._mount([device, where], where)
+        self._mount([*mount, device, where], where)
         return where
 
     def _mount(self, options, where):

@@ -35,27 +35,15 @@ class Program:
 
 
 class File:
-    """A file of a Debian package."""
+    """A file, of a Debian package if nothing else is said."""
 
-    def __init__(self, path, package):
-        self.path, self.package = path, package
-
-    def missing(self, _):
-        if os.path.exists(self.path):
-            return None
-        return "no %s: apt-get install %s" % (self.path, self.package)
-
-
-class Module:
-    """What a module of the kernel offers."""
-
-    def __init__(self, path, module):
-        self.path, self.module = path, module
+    def __init__(self, path, package, how="apt-get install"):
+        self.path, self.get = path, how + " " + package
 
     def missing(self, _):
         if os.path.exists(self.path):
             return None
-        return "no %s: modprobe %s" % (self.path, self.module)
+        return "no %s: %s" % (self.path, self.get)
 
 
 class Source:

@@ -86,7 +86,7 @@ static void on_exec(int pid, void *arg)
 {
 	struct session *s = arg;
 
-	engine_forget_process(s->engine, pid);
+	engine_forget_image(s->engine, pid);
 	if (s->unwind)
 		unwind_follow_execed(s->unwind, pid);
 }

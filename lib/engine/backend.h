@@ -36,6 +36,7 @@ struct engine_backend {
 	bool (*set_control)(struct engine *e, bool on);		    /* false, or NULL: it cannot */
 	void (*publish_mapping)(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 	void (*forget_process)(struct engine *e, int pid);
+	void (*forget_image)(struct engine *e, int pid); /* NULL: as forget_process */
 	int (*involve)(struct engine *e, int pid);
 	int (*forget_sleepers)(struct engine *e);
 	/* Adds target_*, shared, busy_waited*; NULL: this engine does not measure them. */
@@ -80,6 +81,7 @@ struct engine {
 	/* The target, for handlers that match by themselves (opt.batch). */
 	pthread_rwlock_t target_lock;
 	struct scoz_part part[SCOZ_MAX_PARTS];
+	uint64_t code_offset[SCOZ_MAX_PARTS]; /* of its code_vaddr in the file */
 	int n_parts;
 	/* The target is these system calls: one, but for engines that know several. */
 	int call[SCOZ_MAX_PARTS], n_calls;

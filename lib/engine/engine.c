@@ -23,7 +23,7 @@ void engine_init(struct engine *e, const struct engine_backend *backend,
 	e->events = xcalloc(opt->n_cpus, sizeof(*e->events));
 	for (int i = 0; i < opt->n_cpus; i++)
 		e->events[i] = -1;
-	e->unwind_maps = (struct unwind_maps){ -1, -1, -1 };
+	e->unwind_maps = (struct unwind_maps){ -1, -1, -1, -1 };
 }
 
 int engine_open_events(struct engine *e, struct error *err)
@@ -248,6 +248,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->disk = 0;
 	e->peer = (struct engine_peer){};
 	for (int i = 0; i < n; i++) {
+		e->code_offset[i] = parts[i].code_offset;
 		e->classes |= parts[i].classes;
 		e->disk |= parts[i].disk;
 		if (parts[i].classes & ENGINE_CLASS_PEER)
@@ -439,6 +440,14 @@ void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps
 void engine_forget_process(struct engine *e, int pid)
 {
 	e->backend->forget_process(e, pid);
+}
+
+void engine_forget_image(struct engine *e, int pid)
+{
+	if (e->backend->forget_image)
+		e->backend->forget_image(e, pid);
+	else
+		e->backend->forget_process(e, pid);
 }
 
 int engine_involve(struct engine *e, int pid, struct error *err)

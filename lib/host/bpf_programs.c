@@ -74,6 +74,34 @@ bool btf_has_tracepoint(const struct btf *btf, const char *name)
 	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
 }
 
+bool bpf_can_follow(const struct btf *btf, const struct bpf_program *prog)
+{
+	enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
+	const char *function = strchr(bpf_program__section_name(prog), '/') + 1;
+	int id = btf__find_by_name_kind(btf, function, BTF_KIND_FUNC);
+
+	return id > 0 && !bpf_try_load(BPF_PROG_TYPE_TRACING, type, id);
+}
+
+void bpf_choose_mapped(const struct btf *btf, struct bpf_program *at_mapping,
+		       struct bpf_program *at_pages)
+{
+	bool follows = bpf_can_follow(btf, at_mapping);
+
+	bpf_program__set_autoattach(at_mapping, false);
+	bpf_program__set_autoattach(at_pages, false);
+	bpf_program__set_autoload(at_mapping, follows);
+	bpf_program__set_autoload(at_pages,
+				  !follows && btf_has_tracepoint(btf, "mm_filemap_map_pages"));
+}
+
+struct bpf_link *bpf_attach_mapped(struct bpf_program *at_mapping, struct bpf_program *at_pages)
+{
+	if (bpf_program__autoload(at_mapping))
+		return bpf_program__attach(at_mapping);
+	return bpf_program__autoload(at_pages) ? bpf_program__attach(at_pages) : NULL;
+}
+
 int bpf_try_load(int program_type, int attach_type, int btf_id)
 {
 	const struct bpf_insn nothing[] = {

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 
+struct bpf_link;
 struct bpf_program;
 struct btf;
 
@@ -28,6 +29,20 @@ int bpf_try_call(int program_type, int attach_type, int btf_id, int types, int f
 
 /* Has the kernel this tracepoint, for programs that read its arguments by type? */
 bool btf_has_tracepoint(const struct btf *btf, const char *name);
+
+/* Will the kernel let @prog, of section "fentry/FUNCTION" or "fexit/FUNCTION", follow that
+ * function? */
+bool bpf_can_follow(const struct btf *btf, const struct bpf_program *prog);
+
+/*
+ * What is loaded of two programs that hear of what a process maps: @at_mapping, which follows
+ * perf_event_mmap(), or @at_pages, which is at the tracepoint mm_filemap_map_pages (Linux 6.9).
+ * Neither is attached with the rest.
+ */
+void bpf_choose_mapped(const struct btf *btf, struct bpf_program *at_mapping,
+		       struct bpf_program *at_pages);
+/* NULL: none of them is loaded, or it cannot be attached. */
+struct bpf_link *bpf_attach_mapped(struct bpf_program *at_mapping, struct bpf_program *at_pages);
 
 /* Runs an iterator over all that it iterates over. */
 int bpf_run_iterator(const struct bpf_program *iterator);

@@ -603,7 +603,7 @@ bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, u
 	return found;
 }
 
-size_t maps_regions(struct maps *m, int pid, struct maps_region **ret)
+static size_t regions(struct maps *m, int pid, bool ended, struct maps_region **ret)
 {
 	const struct process *p;
 	size_t n = 0;
@@ -611,19 +611,32 @@ size_t maps_regions(struct maps *m, int pid, struct maps_region **ret)
 	*ret = NULL;
 	pthread_rwlock_rdlock(&m->lock);
 	p = find_process(m, pid);
-	if (p && !p->exited_ns) {
+	if (p && (ended || !p->exited_ns)) {
 		n = p->space->n;
 		*ret = xcalloc(n + 1, sizeof(**ret));
 		for (size_t i = 0; i < n; i++) {
 			const struct mapping *v = &p->space->v[i];
 
-			(*ret)[i] =
-				(struct maps_region){ v->start, v->end, v->start - v->shift,
-						      m->binary[v->binary]->pub.serial, v->binary };
+			(*ret)[i] = (struct maps_region){ v->start,
+							  v->end,
+							  v->start - v->shift,
+							  m->binary[v->binary]->pub.serial,
+							  v->binary,
+							  m->binary[v->binary]->pub.file };
 		}
 	}
 	pthread_rwlock_unlock(&m->lock);
 	return n;
+}
+
+size_t maps_regions(struct maps *m, int pid, struct maps_region **ret)
+{
+	return regions(m, pid, false, ret);
+}
+
+size_t maps_last_regions(struct maps *m, int pid, struct maps_region **ret)
+{
+	return regions(m, pid, true, ret);
 }
 
 int maps_for_each_mapping(struct maps *m, uint32_t binary_id,

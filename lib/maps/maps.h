@@ -187,9 +187,12 @@ struct maps_region {
 	uint64_t start, end, pgoff;
 	uint64_t serial; /* of the binary, whose id may be another one's by the time it is used */
 	uint32_t binary;
+	struct file_id file;
 };
 /* Returns how many; *@ret is malloc'ed. */
 size_t maps_regions(struct maps *m, int pid, struct maps_region **ret);
+/* Also of one that has ended a moment ago. */
+size_t maps_last_regions(struct maps *m, int pid, struct maps_region **ret);
 /*
  * Opens the file of a region; -1: it cannot be had any more. Waits for files. @path is malloc'ed;
  * NULL: nothing is known of it any more.

@@ -30,7 +30,7 @@ struct bpf_recorder {
 	bool started;
 	uint64_t random, jitter_at;
 	double deviation; /* of the rate, now */
-	struct bpf_link *switch_link;
+	struct bpf_link *switch_link, *mapped_link;
 	struct causal_rings *causal; /* NULL: no causal recording */
 	struct kernel_points points;
 	struct bpf_link **links; /* of progress points */
@@ -80,13 +80,16 @@ static int configure(struct bpf_recorder *b, bool unwind, struct error *err)
 				 "the kernel offers no type information "
 				 "(/sys/kernel/btf/vmlinux): engine bpf needs a kernel built with "
 				 "CONFIG_DEBUG_INFO_BTF; run `scoz doctor`");
-	exits = btf__find_by_name_kind(btf, "btf_trace_sched_exit_tp", BTF_KIND_TYPEDEF) > 0;
+	exits = btf_has_tracepoint(btf, "sched_exit_tp");
+	bpf_choose_mapped(btf, s->progs.on_mmap, s->progs.on_pages);
 	btf__free(btf);
 	s->rodata->unwind_by_tables = unwind;
+	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	if (!unwind) { /* as kernels before 6.1 want it */
 		bpf_map__set_map_flags(s->maps.unwind_spaces, 0);
 		bpf_map__set_max_entries(s->maps.unwind_spaces, 1);
 		bpf_map__set_max_entries(s->maps.unwind_tables, 1);
+		bpf_map__set_max_entries(s->maps.unwind_files, 1);
 	}
 	s->rodata->period = b->base.opt.period_ns;
 	s->rodata->self_tgid = getpid();
@@ -198,6 +201,7 @@ static void destroy(struct record_backend *base)
 
 	cpu_events_close(&b->events);
 	bpf_link__destroy(b->switch_link);
+	bpf_link__destroy(b->mapped_link);
 	for (size_t i = 0; i < b->n_links; i++)
 		bpf_link__destroy(b->links[i]);
 	free(b->links);
@@ -226,6 +230,7 @@ static int load_programs(struct bpf_recorder *b, bool unwind, struct error *err)
 			bpf_map__fd(b->skel->maps.unwind_tables),
 			bpf_map__fd(b->skel->maps.unwind_spaces),
 			bpf_map__fd(b->skel->maps.unwind_counters),
+			bpf_map__fd(b->skel->maps.unwind_files),
 		};
 	return 0;
 }
@@ -275,7 +280,7 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 	b = xcalloc(1, sizeof(*b));
 	b->base.ops = &record_bpf;
 	b->base.opt = *opt;
-	b->base.unwind_maps = (struct unwind_maps){ -1, -1, -1 };
+	b->base.unwind_maps = (struct unwind_maps){ -1, -1, -1, -1 };
 	b->random = clock_now_ns() | 1;
 	b->events = record_events(opt, open_event, b);
 	bpf_keep_log();
@@ -315,6 +320,7 @@ static int start(struct record_backend *base, struct error *err)
 		return error_set(err, -r, "engine bpf: attaching the programs: %s",
 				 bpf_log_reason());
 	attach_switch(b);
+	b->mapped_link = bpf_attach_mapped(b->skel->progs.on_mmap, b->skel->progs.on_pages);
 	b->started = true;
 	for (size_t i = 0; !r && i < b->events.n; i++)
 		r = enable(b, &b->events.list[i], err);

@@ -262,7 +262,7 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 	}
 	k->base.ops = &record_kernel;
 	k->base.opt = *opt;
-	k->base.unwind_maps = (struct unwind_maps){ -1, -1, -1 };
+	k->base.unwind_maps = (struct unwind_maps){ -1, -1, -1, -1 };
 	k->events = record_events(opt, open_event, k);
 	r = cpu_events_open(&k->events, err);
 	if (r) {

@@ -41,6 +41,8 @@ struct known {
 	bool asked;
 	bool mapped; /* by those who are followed, as far as the last look tells */
 	uint8_t tries;
+	bool told; /* the programs know the file, by `file` */
+	struct unwind_file_id file;
 	bool kept;		 /* somebody knows the number: it stays that table's */
 	uint32_t number;	 /* of its table in the kernel; 0: none */
 	struct unwind_header *h; /* of its table */
@@ -70,6 +72,9 @@ struct unwind_follow {
 
 	struct known *known;
 	size_t n_known;
+	uint32_t *untold; /* ids of binaries with a table that the programs do not know by their
+			     file */
+	size_t n_untold, cap_untold;
 	uint64_t dropped_ns; /* when tables were last looked for that nobody needs */
 	int build_pid;	     /* whose files are read next; 0: nobody waits */
 	bool build_involved;
@@ -200,8 +205,14 @@ void unwind_follow_execed(struct unwind_follow *f, int pid)
 
 void unwind_follow_exited(struct unwind_follow *f, int pid)
 {
+	struct followed *p;
+
 	pthread_mutex_lock(&f->lock);
-	forget(f, pid);
+	p = find(f, pid);
+	kernel_tables_drop_space(&f->tables.maps, pid); /* the programs may have made one */
+	/* Else the thread forgets it, having looked at its files: others of its kind may follow. */
+	if (!p || !p->queued)
+		forget(f, pid);
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -249,6 +260,8 @@ static void drop_table(struct unwind_follow *f, struct known *k)
 	pthread_mutex_unlock(&f->lock);
 	if (old.kept)
 		return;
+	if (old.told)
+		kernel_tables_drop_file(&f->tables, &old.file);
 	if (old.number)
 		kernel_tables_drop(&f->tables, old.number);
 	free(old.h);
@@ -353,11 +366,17 @@ static void make_table(struct unwind_follow *f, int pid, const struct maps_regio
 	k->number = number;
 	if (number)
 		keep(k, t);
+	k->file = (struct unwind_file_id){ (uint64_t)r->file.dev_major << 20 | r->file.dev_minor,
+					   r->file.ino };
 	f->counts.tables += k->number > 0;
 	f->counts.without += !k->number;
 	f->counts.bytes = f->counts.bytes > f->tables.bytes ? f->counts.bytes : f->tables.bytes;
 	pthread_mutex_unlock(&f->lock);
 	unwind_table_free(t);
+	if (!number || !r->file.ino)
+		return;
+	array_reserve(f->untold, f->cap_untold, f->n_untold + 1);
+	f->untold[f->n_untold++] = r->binary;
 }
 
 uint32_t unwind_follow_table(struct unwind_follow *f, uint32_t binary, uint64_t *base)
@@ -392,6 +411,26 @@ static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stac
 	return s.start_code > 1 ? IMAGE_KNOWN : IMAGE_HIDDEN;
 }
 
+/*
+ * The programs find them in processes that this thread has not heard of yet. Where they cannot be
+ * given the tables now, each process is told of its own later.
+ */
+static void tell_files(struct unwind_follow *f)
+{
+	int ret = kernel_tables_flush(&f->tables);
+
+	for (size_t i = 0; i < f->n_untold && !ret; i++) {
+		struct known *k = &f->known[f->untold[i]];
+		const struct unwind_table t = { .h = k->h };
+
+		if (!k->number || k->told)
+			continue;
+		k->told = true;
+		kernel_tables_set_file(&f->tables, &k->file, k->number, &t);
+	}
+	f->n_untold = 0;
+}
+
 static bool add_mapping(struct unwind_follow *f, struct unwind_space *s,
 			const struct maps_region *r)
 {
@@ -409,6 +448,32 @@ static bool add_mapping(struct unwind_follow *f, struct unwind_space *s,
 	return m.table;
 }
 
+/* A table of one of these is still to be made, which f->build says. */
+static bool misses_table(struct unwind_follow *f, int pid, bool involved,
+			 const struct maps_region *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (know(f, &r[i])->asked)
+			continue;
+		if (!f->build_pid || (involved && !f->build_involved)) {
+			f->build_pid = pid;
+			f->build_involved = involved;
+			f->build = r[i];
+		}
+		return true;
+	}
+	return false;
+}
+
+/* What ended so soon may come again: it will find its tables made. */
+static void describe_ended(struct unwind_follow *f, int pid, bool involved)
+{
+	_cleanup_free_ struct maps_region *r = NULL;
+	size_t n = maps_last_regions(f->maps, pid, &r);
+
+	misses_table(f, pid, involved, r, n);
+}
+
 /* false: a table of it is still to be made, which f->build says. */
 static bool describe(struct unwind_follow *f, int pid, bool involved, struct unwind_space *s,
 		     bool *useful, enum image *image)
@@ -422,21 +487,15 @@ static bool describe(struct unwind_follow *f, int pid, bool involved, struct unw
 	memset(s, 0, sizeof(*s));
 	/* First: what an exec since then has mapped does not go with the old image. */
 	*image = read_image(pid, &code, &stack);
+	if (*image == IMAGE_GONE)
+		describe_ended(f, pid, involved);
 	if (*image != IMAGE_KNOWN)
 		return true;
 	s->start_code = code;
 	s->start_stack = stack;
 	n = maps_regions(f->maps, pid, &r);
-	for (size_t i = 0; i < n; i++) {
-		if (!know(f, &r[i])->asked) {
-			if (!f->build_pid || (involved && !f->build_involved)) {
-				f->build_pid = pid;
-				f->build_involved = involved;
-				f->build = r[i];
-			}
-			return false;
-		}
-	}
+	if (misses_table(f, pid, involved, r, n))
+		return false;
 	if (n > UNWIND_MAX_MAPPINGS) {
 		log_debug("process %d has %zu executable mappings, more than %d: its call chains "
 			  "are followed by frame pointers",
@@ -582,6 +641,12 @@ static void *follow_main(void *arg)
 			pthread_mutex_lock(&f->lock);
 		}
 		pid = take(f, &involved);
+		if (!pid && !f->build_pid && f->n_untold) {
+			pthread_mutex_unlock(&f->lock);
+			tell_files(f);
+			pthread_mutex_lock(&f->lock);
+			continue;
+		}
 		if (!pid && !f->build_pid) {
 			pthread_cond_wait(&f->more, &f->lock);
 			pthread_mutex_unlock(&f->lock);
@@ -607,6 +672,7 @@ static void destroy(struct unwind_follow *f)
 	for (size_t i = 0; i < f->n_known; i++)
 		free(f->known[i].h);
 	free(f->known);
+	free(f->untold);
 	kernel_tables_deinit(&f->tables);
 	free(f->list);
 	hash_index_deinit(&f->by_pid);

@@ -58,9 +58,30 @@ struct unwind_mapping {
 struct unwind_space {
 	/* The image that it is of: another one, after exec, begins elsewhere. */
 	__u64 start_code, start_stack;
-	__u32 n, pad;
+	__u32 n;
+	/* Of one that the programs have made themselves (engine/bpf/learned.bpf.h): */
+	__u32 n_maps;	/* of the process, then; 0: it is none */
+	__u64 again_ns; /* not before this time, if it has more by then */
+	__u64 rest_ns;
+	__u32 n_vmas, n_tables; /* while it is made */
 	struct unwind_mapping
 		map[UNWIND_MAX_MAPPINGS + 1]; /* unused ones begin at UNWIND_NOWHERE */
+};
+
+/* A file, as the kernel numbers it, and where offsets of its table count from. */
+#define UNWIND_FILE_STRETCHES 4
+
+struct unwind_file_id {
+	__u64 dev, ino; /* dev: major << 20 | minor */
+};
+
+struct unwind_file {
+	__u32 table, serial;
+	/* What is mapped from offset @first to @end begins there, less its offset, and plus @zero.
+	 */
+	struct {
+		__u64 first, end, zero;
+	} stretch[UNWIND_FILE_STRETCHES];
 };
 
 /* How walks ended; by unwind.h's enum unwind_why, and then: */

@@ -336,6 +336,30 @@ bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t p
 	return true;
 }
 
+void kernel_tables_set_file(const struct kernel_tables *k, const struct unwind_file_id *id,
+			    uint32_t number, const struct unwind_table *t)
+{
+	struct unwind_file f = { .table = number, .serial = k->table[number].serial };
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	if (k->maps.files < 0)
+		return;
+	for (uint32_t i = 0; i < t->h->n_segment && i < UNWIND_FILE_STRETCHES; i++) {
+		const struct unwind_segment *s = &t->h->segment[i];
+
+		f.stretch[i].first = s->offset & ~(page - 1);
+		f.stretch[i].end = s->offset + s->size;
+		f.stretch[i].zero = s->offset - s->vaddr + t->h->base;
+	}
+	bpf_map_update_elem(k->maps.files, id, &f, BPF_ANY);
+}
+
+void kernel_tables_drop_file(const struct kernel_tables *k, const struct unwind_file_id *id)
+{
+	if (k->maps.files >= 0)
+		bpf_map_delete_elem(k->maps.files, id);
+}
+
 int kernel_tables_set_space(const struct kernel_tables *k, int pid, const struct unwind_space *s)
 {
 	uint32_t key = pid;

@@ -11,7 +11,7 @@
 
 /* The maps of a BPF object that has such programs; they stay its own. -1: it has none. */
 struct unwind_maps {
-	int tables, spaces, counters;
+	int tables, spaces, counters, files;
 };
 
 struct kernel_tables {
@@ -53,6 +53,13 @@ void kernel_tables_deinit(struct kernel_tables *k); /* what is in the kernel sta
 /* Where offsets of @t count from in a process that has @pgoff of its file at @start. */
 bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t pgoff,
 			uint64_t *zero);
+/*
+ * Processes that have this file mapped can be walked from now on, told or not. After
+ * kernel_tables_flush() has made the table known; until kernel_tables_drop_file().
+ */
+void kernel_tables_set_file(const struct kernel_tables *k, const struct unwind_file_id *id,
+			    uint32_t number, const struct unwind_table *t);
+void kernel_tables_drop_file(const struct kernel_tables *k, const struct unwind_file_id *id);
 /* Replaces that of a process. */
 int kernel_tables_set_space(const struct kernel_tables *k, int pid, const struct unwind_space *s);
 void kernel_tables_drop_space(const struct unwind_maps *maps, int pid);

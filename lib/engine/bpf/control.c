@@ -113,6 +113,7 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 	}
 	for (int i = 0; i < n; i++) {
 		t.part[i] = parts[i];
+		t.code_offset[i] = e->code_offset[i];
 		if (parts[i].binary == MAPS_KERNEL_ID)
 			t.kernel = 1;
 		else
@@ -147,7 +148,9 @@ void bpf_publish_mapping(struct engine *base, uint32_t binary, const struct maps
 
 	pthread_mutex_lock(&e->publish_lock);
 	remember_published(e, binary);
-	bpf_map_lookup_elem(fd, &key, &s);
+	/* The programs know better (mapped.bpf.h): this one may have executed another since. */
+	if (!bpf_map_lookup_elem(fd, &key, &s) && s.image)
+		goto out;
 	for (uint32_t i = 0; i < s.n; i++) {
 		if (s.seg[i].start == m->start) {
 			s.seg[i] = (struct segment){ m->start, m->end, m->bias };
@@ -161,10 +164,11 @@ void bpf_publish_mapping(struct engine *base, uint32_t binary, const struct maps
 	s.seg[s.n++] = (struct segment){ m->start, m->end, m->bias };
 update:
 	bpf_map_update_elem(fd, &key, &s, BPF_ANY);
+out:
 	pthread_mutex_unlock(&e->publish_lock);
 }
 
-void bpf_forget_process(struct engine *base, int pid)
+static void forget(struct engine *base, int pid, bool images)
 {
 	struct bpf_engine *e = bpf_engine(base);
 	int fd = bpf_map__fd(e->skel->maps.spaces);
@@ -172,9 +176,23 @@ void bpf_forget_process(struct engine *base, int pid)
 
 	for (int i = 0; i < n; i++) {
 		struct space_key key = { .tgid = pid, .binary = e->published[i] };
+		struct space s;
 
-		bpf_map_delete_elem(fd, &key);
+		if (images || (!bpf_map_lookup_elem(fd, &key, &s) && !s.image))
+			bpf_map_delete_elem(fd, &key);
 	}
+}
+
+void bpf_forget_process(struct engine *e, int pid)
+{
+	forget(e, pid, true);
+}
+
+/* What the programs have of the image that follows stays; what they had of this one does not fit
+ * it. */
+void bpf_forget_image(struct engine *e, int pid)
+{
+	forget(e, pid, false);
 }
 
 _Static_assert((int)ENGINE_COMM == BPF_COMM && (int)ENGINE_CGROUP == BPF_CGROUP &&

@@ -44,7 +44,21 @@ struct file {
 struct mm_struct {
 	unsigned long start_code;
 	unsigned long start_stack;
+	int map_count;
 	struct file *exe_file;
+};
+
+struct address_space {
+	struct inode *host;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
 };
 
 struct cfs_rq___runnable {

@@ -44,15 +44,11 @@ static void select_spins(struct scoz *s, const struct btf *btf, bool wanted)
 	bpf_object__for_each_program(prog, s->obj)
 	{
 		enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
-		int id;
 
 		if (type != BPF_TRACE_FENTRY && type != BPF_TRACE_FEXIT)
 			continue;
-		id = btf__find_by_name_kind(btf, strchr(bpf_program__section_name(prog), '/') + 1,
-					    BTF_KIND_FUNC);
 		bpf_program__set_autoattach(prog, false);
-		bpf_program__set_autoload(
-			prog, wanted && id > 0 && !bpf_try_load(BPF_PROG_TYPE_TRACING, type, id));
+		bpf_program__set_autoload(prog, wanted && bpf_can_follow(btf, prog));
 	}
 }
 
@@ -71,7 +67,7 @@ static void attach_spins(struct bpf_engine *b)
 		{
 			struct bpf_link *link;
 
-			if (!bpf_program__autoload(prog) ||
+			if (!bpf_program__autoload(prog) || prog == b->skel->progs.on_mmap ||
 			    bpf_program__expected_attach_type(prog) != order[i])
 				continue;
 			link = bpf_program__attach(prog);
@@ -86,6 +82,19 @@ static void attach_spins(struct bpf_engine *b)
 			 "owners of mutexes be followed (BPF fentry, CONFIG_FUNCTION_TRACER): "
 			 "targets in the kernel under contended locks will look less worthwhile "
 			 "than they are");
+}
+
+static void attach_mapped(struct bpf_engine *b)
+{
+	struct bpf_link *link = bpf_attach_mapped(b->skel->progs.on_mmap, b->skel->progs.on_pages);
+
+	if (link)
+		bpf_keep_link(b, link);
+	else
+		log_info("engine bpf: this kernel does not tell when a process begins to use a "
+			 "library (BPF fentry, or "
+			 "tracepoint mm_filemap_map_pages): targets in libraries, and callers "
+			 "without frame pointers, are seen some 20 ms after a process has begun");
 }
 
 /* How cores are interrupted at a hit elsewhere: module.bpf.h. */
@@ -194,6 +203,7 @@ static int select_programs(struct engine *e, struct error *err)
 	if (!ret)
 		ret = select_switched(e, btf, err);
 	select_spins(s, btf, wait && e->opt.trace_tasks);
+	bpf_choose_mapped(btf, s->progs.on_mmap, s->progs.on_pages);
 	btf__free(btf);
 	return ret;
 }
@@ -316,6 +326,7 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	s->rodata->spread_hits =
 		e->opt.model == SCOZ_MODEL_WAIT && !(e->opt.no_ways & ENGINE_SPREAD);
 	s->rodata->unwind_by_tables = unwind;
+	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	s->rodata->measure_latency = e->opt.measure_latency;
 	kallsyms_each(set_timer_function, s);
 	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;
@@ -393,6 +404,7 @@ static void do_without_unwinding(struct scoz *s)
 	bpf_map__set_map_flags(s->maps.unwind_spaces, 0);
 	bpf_map__set_max_entries(s->maps.unwind_spaces, 1);
 	bpf_map__set_max_entries(s->maps.unwind_tables, 1);
+	bpf_map__set_max_entries(s->maps.unwind_files, 1);
 }
 
 static int load_programs(struct engine *e, bool unwind, struct error *err)
@@ -416,6 +428,7 @@ static int load_programs(struct engine *e, bool unwind, struct error *err)
 			bpf_map__fd(b->skel->maps.unwind_tables),
 			bpf_map__fd(b->skel->maps.unwind_spaces),
 			bpf_map__fd(b->skel->maps.unwind_counters),
+			bpf_map__fd(b->skel->maps.unwind_files),
 		};
 	return 0;
 }
@@ -534,6 +547,7 @@ static int attach(struct engine *e, struct error *err)
 				 r == -EMFILE ? strerror(EMFILE) : bpf_log_reason());
 	if (e->opt.model == SCOZ_MODEL_WAIT && e->opt.trace_tasks)
 		attach_spins(b);
+	attach_mapped(b);
 	for (int i = 0; i < e->opt.n_cpus; i++) {
 		if (ioctl(e->events[i], PERF_EVENT_IOC_SET_BPF,
 			  bpf_program__fd(b->skel->progs.on_tick)))
@@ -585,6 +599,7 @@ const struct engine_backend engine_bpf = {
 	.set_control = set_control,
 	.publish_mapping = bpf_publish_mapping,
 	.forget_process = bpf_forget_process,
+	.forget_image = bpf_forget_image,
 	.involve = visit_tasks,
 	.forget_sleepers = forget_sleepers,
 	.read_target_time = read_target_time,

@@ -126,27 +126,34 @@ static __always_inline void add_window(struct match *m, const struct scoz_part *
 	m->n_windows = i + 1;
 }
 
+static __always_inline bool is_executable(const struct mm_struct *mm, u64 ino, u64 dev)
+{
+	struct file *exe = mm->exe_file;
+	struct inode *inode = exe ? exe->f_inode : NULL;
+
+	return inode && inode->i_ino == ino && inode->i_sb->s_dev == dev;
+}
+
+static __always_inline bool is_of_image(const struct space *s, const struct mm_struct *mm)
+{
+	return !s->image || s->image == mm->start_stack;
+}
+
 static __always_inline void add_part(struct match *m, const struct scoz_part *part,
 				     struct task_struct *task)
 {
 	struct space_key key = { .tgid = task->tgid, .binary = part->binary };
+	struct mm_struct *mm = task->mm;
 	struct space *s;
-	struct mm_struct *mm;
 
-	if (part->ino) {
-		mm = task->mm;
-		if (mm) {
-			struct file *exe = mm->exe_file;
-			struct inode *inode = exe ? exe->f_inode : NULL;
-
-			if (inode && inode->i_ino == part->ino && inode->i_sb->s_dev == part->dev) {
-				add_window(m, part, 0, ~0ULL, mm->start_code - part->code_vaddr);
-				return;
-			}
-		}
+	if (!mm)
+		return;
+	if (part->ino && is_executable(mm, part->ino, part->dev)) {
+		add_window(m, part, 0, ~0ULL, mm->start_code - part->code_vaddr);
+		return;
 	}
 	s = bpf_map_lookup_elem(&spaces, &key);
-	if (!s)
+	if (!s || !is_of_image(s, mm))
 		return;
 	for (u32 i = 0; i < BPF_MAX_SEGMENTS; i++) {
 		if (i >= s->n)

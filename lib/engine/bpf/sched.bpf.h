@@ -485,6 +485,7 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 	struct task_state *t, *parent;
 	u64 now = bpf_ktime_get_ns();
 
+	inherit_spaces(child, current);
 	t = bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t || !c || !g)
 		return 0;

@@ -7,6 +7,7 @@
 #include "engine/bpf/context.bpf.h"
 #include "engine/bpf/stop.bpf.h"
 #include "engine/bpf/match.bpf.h"
+#include "engine/bpf/mapped.bpf.h"
 #include "engine/bpf/tick.bpf.h"
 #include "engine/bpf/waits.bpf.h"
 #include "engine/bpf/switched.bpf.h"

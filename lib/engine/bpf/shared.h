@@ -63,6 +63,7 @@ struct bpf_target {
 	__u32 call[SCOZ_MAX_PARTS]; /* beyond n_calls: the first */
 	struct bpf_tasks tasks[SCOZ_MAX_PARTS];
 	struct scoz_part part[SCOZ_MAX_PARTS];
+	__u64 code_offset[SCOZ_MAX_PARTS]; /* of the part's code_vaddr in its file */
 };
 
 /* Of one core: involved tasks in the target, since the start. */
@@ -112,6 +113,9 @@ struct segment {
 };
 
 struct space {
+	/* mm->start_stack of the image that has mapped it: another one, after exec, has another. 0:
+	 * it is not known, and holds until it is forgotten. */
+	__u64 image;
 	__u32 n;
 	__u32 pad;
 	struct segment seg[BPF_MAX_SEGMENTS];

@@ -17,11 +17,12 @@
  * tables, blocks and rules are looked up as keys, everything else is cut to what it indexes. So a
  * damaged table makes a wrong chain, and nothing else.
  *
- * Until a process has its list of mappings, and where that is of another image (before the records
- * of its exec have been read), there is no walk: unwind_user() returns 0, and frame pointers count.
- * A child that has none yet is taken for its parent, whose image it has until it execs. Code that
- * has no table (made at run time, or mapped a moment ago) is left by its frame pointer; when no
- * code that is known comes behind it, it may have been anything, and is left out.
+ * A child that has no list of mappings yet is taken for its parent, whose image it has until it
+ * execs. Engine bpf makes one for whoever has none, or that of another image, before the records of
+ * its exec have been read (learned.bpf.h). Else there is no walk: unwind_user() returns 0, and
+ * frame pointers count. Code that has no table (made at run time, or mapped a moment ago) is left
+ * by its frame pointer; when no code that is known comes behind it, it may have been anything, and
+ * is left out.
  */
 #ifndef SCOZ_UNWIND_BPF_H
 #define SCOZ_UNWIND_BPF_H
@@ -493,7 +494,7 @@ __noinline u32 unwind_user(struct unwind_walk *w)
 	if (!counts)
 		return 0;
 	ctx.space = unwind_space_of(task);
-	if (!ctx.space || !first_registers(w, task)) {
+	if (!ctx.space || !ctx.space->n || !first_registers(w, task)) {
 		counts->unknown++;
 		return 0;
 	}

@@ -9,5 +9,6 @@
 #include "record/bpf/waits.bpf.h"
 #include "record/bpf/tasks.bpf.h"
 #include "record/bpf/points.bpf.h"
+#include "record/bpf/mapped.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -26,6 +26,7 @@ const char *doubt_text(enum doubt d)
 		[DOUBT_WAITS] = "it waits",
 		[DOUBT_LEFT_OUT] = "windows left out",
 		[DOUBT_UNSEEN] = "not seen running",
+		[DOUBT_MISSED] = "mostly missed",
 		[DOUBT_FEW_WINDOWS] = "few windows",
 		[DOUBT_ALONE] = "nobody waits for it",
 		[DOUBT_STRANGERS] = "strangers on its cores",
@@ -38,7 +39,7 @@ const char *doubt_text(enum doubt d)
 bool estimate_is_withheld(const struct estimate *e)
 {
 	return e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS || e->doubt == DOUBT_LEFT_OUT ||
-	       e->doubt == DOUBT_UNSEEN;
+	       e->doubt == DOUBT_UNSEEN || e->doubt == DOUBT_MISSED;
 }
 
 bool estimate_needs_reason(const struct estimate *e)

@@ -595,6 +595,7 @@ static bool estimate_pair(const struct profile_window *const *w, size_t n, uint3
 		e->samples += w[i]->real ? 0 : w[i]->hits;
 	estimate_points(sets, opt->exact, e);
 	c->pace = pace_estimate(sets);
+	c->sampled = e->target < opt->n_sampled ? opt->sampled[e->target] : NAN;
 	return true;
 }
 

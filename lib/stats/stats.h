@@ -38,6 +38,7 @@ enum doubt {
 	DOUBT_WAITS,
 	DOUBT_LEFT_OUT,
 	DOUBT_UNSEEN, /* no sample of the target: nothing was sped up */
+	DOUBT_MISSED, /* most of what samples lie in it was not sped up */
 	DOUBT_FEW_WINDOWS,
 	DOUBT_ALONE, /* tasks that nobody waits for run it */
 	DOUBT_STRANGERS,
@@ -259,6 +260,12 @@ struct stats_options {
 	uint64_t seed;
 	bool exact; /* intervals without METHOD_PP */
 	bool bare;  /* without phases, precision_s and warnings */
+	/*
+	 * By target, the share of the samples of profiled tasks that lie in it, over the whole run
+	 * (0 to 1; NAN: not known). NULL: of none.
+	 */
+	const double *sampled;
+	size_t n_sampled;
 };
 
 /* Deterministic for equal input and seed; the order of @windows does not matter. Returns 0. */

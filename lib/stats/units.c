@@ -265,6 +265,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	ret->spins_anew = ran > 0 ? anew / ran : 0;
 	ret->target_runs = wall > 0 ? in_target / wall : 0;
 	ret->target_waits = wall > 0 ? waited / wall : 0;
+	ret->target_share = ran > 0 && in_target > 0 ? in_target / ran : NAN;
 	if (in_target > 0 && queued > LEAST_QUEUEING * ran)
 		ret->target_alone = alone / in_target;
 	memcpy(b.measured, b.time, n * sizeof(*b.time));

@@ -41,6 +41,7 @@ struct unit_sets {
 	double target_runs, target_waits;
 	double target_alone; /* 0 to 1: of the first, by tasks on their own that are in others' way
 			      */
+	double target_share; /* at 0 %, of the time of running tasks; NAN: not known */
 	bool waits_sped;     /* in all windows */
 	struct quota_effect quota;
 	/* Windows with a speedup: kept, and discarded since stops would have been too much. */

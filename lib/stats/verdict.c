@@ -23,6 +23,8 @@
 #define MUCH_WAITING   0.1
 #define MUCH_SPINNING  0.02 /* of CPU time */
 #define MUCH_ALONE     0.1  /* of the time in the target */
+#define LEAST_SAMPLED  0.03 /* of all samples, before it is asked whether these were met */
+#define MOST_MISSED    0.5  /* of them, that may have been met */
 #define FEW_WINDOWS    6
 #define PARTS_MAX      8
 #define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
@@ -407,6 +409,28 @@ static bool any_distinct(const struct candidate *c)
 	return false;
 }
 
+/*
+ * What samples lie in and what was sped up are told by different readers of the same moments. Where
+ * processes are over before the engine knows where their libraries are, or what runs in them has no
+ * callers that can be followed, the second is less; the speedup is then that of a part.
+ */
+static bool is_mostly_missed(const struct candidate *c)
+{
+	return c->sampled >= LEAST_SAMPLED && c->sets.target_share < MOST_MISSED * c->sampled;
+}
+
+static void warn_missed(struct parts *w, const struct candidate *c)
+{
+	if (is_mostly_missed(c))
+		add_part(w,
+			 xasprintf("%.1f %% of the samples lie in it, but only %.1f %% of what ran "
+				   "in its windows was "
+				   "known to be in it, and sped up: it runs in processes that are "
+				   "over too soon to "
+				   "know their files in time, or at other times than its windows",
+				   100 * c->sampled, 100 * c->sets.target_share));
+}
+
 static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, bool left_out)
 {
 	if (c->e.verdict != VERDICT_UNDECIDED)
@@ -419,6 +443,8 @@ static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, 
 		return DOUBT_LEFT_OUT;
 	if (!c->e.samples)
 		return DOUBT_UNSEEN;
+	if (is_mostly_missed(c))
+		return DOUBT_MISSED;
 	if (few_windows(&c->e))
 		return DOUBT_FEW_WINDOWS;
 	if (c->sets.target_alone >= MUCH_ALONE)
@@ -442,7 +468,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	e->waits_sped = c->sets.waits_sped;
 	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
 	/* Without samples nothing was inserted: what the windows differ by is chance. */
-	if (waits || paced || clock || left_out || !e->samples)
+	if (waits || paced || clock || left_out || !e->samples || is_mostly_missed(c))
 		e->verdict = VERDICT_UNDECIDED;
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		e->best = KNOWN_NOTHING;
@@ -473,6 +499,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 		add_part(&w, xasprintf("all its windows lie after %.1f s, when the speed was "
 				       "%.4g/s",
 				       only->start_s, only->rate_per_s));
+	warn_missed(&w, c);
 	warn_few(&w, e);
 	warn_unused(&w, &c->sets);
 	warn_left_out(&w, &c->sets);

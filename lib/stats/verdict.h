@@ -13,6 +13,7 @@ struct candidate {
 	struct estimate e;
 	struct unit_sets sets;
 	struct pace pace;
+	double sampled;		/* stats_options.sampled of the target */
 	struct stretch stretch; /* of the whole profile; empty where it says nothing of this */
 	bool clocked;		/* a clock may have taken some of it away */
 	bool *distinct;		/* from 0, surely */

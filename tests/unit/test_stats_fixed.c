@@ -105,6 +105,38 @@ static void test_alone_may_do_more(void **state)
 	expect_no_doubt(&w);
 }
 
+/* Samples and what was sped up must go together. */
+static void test_missed(void **state)
+{
+	static const double s[] = { 0.5, 1 }, p[] = { 0.9, 0.8 };
+	double sampled = 0.42;
+	const struct stats_options opt = { .sampled = &sampled, .n_sampled = 1 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 2, 20, 0.005);
+	for (size_t i = 0; i < w.n; i++) {
+		w.w[i].wall_s = w.p[i][0].virtual_s;
+		w.w[i].ran_s = w.w[i].wall_s;
+		w.w[i].target_ran_s = 0.4 * w.w[i].ran_s;
+	}
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].target_ran_s = 0.04 * w.w[i].ran_s;
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+	assert_int_equal(e.e[0].doubt, DOUBT_MISSED);
+	assert_non_null(strstr(e.e[0].warning, "42.0 % of the samples lie in it, but only 4.0 %"));
+	estimates_free(&e);
+	sampled = NAN;
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	estimates_free(&e);
+}
+
 /* Who spins waits for somebody that is not known: the shorter it lasts, the less is. */
 static void test_spinning_widens(void **state)
 {
@@ -366,6 +398,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_method_error),
 		cmocka_unit_test(test_alone_may_do_more),
+		cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_spinning_widens),
 		cmocka_unit_test(test_fixed_errors_are_points),
 		cmocka_unit_test(test_queueing_behind_strangers_widens),

@@ -15,7 +15,8 @@
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/text.h"
 
-#define LOST_SHARE 0.01 /* of the samples, before it is worth a warning */
+#define ENOUGH_SAMPLES 200  /* of a target, to tell how much of it was met */
+#define LOST_SHARE     0.01 /* of the samples, before it is worth a warning */
 
 void text_list_add(struct text_list *l, char *text)
 {
@@ -192,6 +193,23 @@ static void find_samples(const struct model *m, struct model_row *row)
 	}
 }
 
+/* By target, where enough samples tell: stats_options.sampled. */
+static double *sampled_shares(const struct model *m)
+{
+	const struct profile *p = m->profile;
+	double *share = xcalloc(p->n_targets + 1, sizeof(*share));
+
+	for (size_t i = 0; i < p->n_targets; i++) {
+		struct estimate e = { .target = i };
+		struct model_row row = { .e = &e, .target = &p->targets[i] };
+
+		find_samples(m, &row);
+		share[i] = row.samples >= ENOUGH_SAMPLES && row.of ? (double)row.samples / row.of
+								   : NAN;
+	}
+	return share;
+}
+
 static bool has_value(const struct model_row *row)
 {
 	return row->e->best == KNOWN_VALUE;
@@ -265,7 +283,10 @@ static void make_labels(struct model *m)
 static void make_rows(struct model *m)
 {
 	const struct profile *p = m->profile;
-	struct stats_options opt = { .seed = p->runs[0].header.seed };
+	_cleanup_free_ double *sampled = sampled_shares(m);
+	struct stats_options opt = { .seed = p->runs[0].header.seed,
+				     .sampled = sampled,
+				     .n_sampled = p->n_targets };
 	_cleanup_free_ bool *estimated = xcalloc(p->n_targets + 1, sizeof(*estimated));
 
 	stats_estimate(p->windows, p->n_windows, p->n_progress, &opt, &m->estimates);

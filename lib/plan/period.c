@@ -16,9 +16,10 @@
  *
  *     error = 4.5 r + 15 p + 2 q + 34 q^2 points
  *
- * where r = period / interval, p = looks in a period, q = tick's cost / period. A target that is
- * waiting is not sampled: a wait is a hit of its length where it ends, however many
- * synchronisations a period has (docs/accuracy.md, "Periods").
+ * where r = period / interval, p = looks in a period, q = tick's cost / period, and lumps much
+ * longer than the interval do no more than LUMPS_MAX_PP (since they are spread, account/spread.h).
+ * A target that is waiting is not sampled: a wait is a hit of its length where it ends, however
+ * many synchronisations a period has (docs/accuracy.md, "Periods").
  *
  * Both terms count, and whatever the first one says, ticks may take PERIOD_MAX_SHARE of a busy core
  * and no more. Between periods that are as good to a tenth of a point the coarser one is taken.
@@ -35,7 +36,8 @@
 #define SEEN_LUMPS_PP 0.5  /* where begin and end of the target are seen */
 #define TICKS_PP      2.0
 #define TICKS_PP2     34.0
-#define ERROR_MAX_PP  20.0 /* lumps much longer than the interval do no worse than that */
+#define LUMPS_MAX_PP  8.0 /* lumps much longer than the interval do no worse than that */
+#define ERROR_MAX_PP  20.0
 #define AS_GOOD_PP    0.1
 #define WORTH_PP      0.3   /* what a better period must gain to be mentioned */
 #define SPIN_LONG_NS  20000 /* shorter ones are a cache line under way, no wait */
@@ -54,14 +56,32 @@ static double share(const struct quality *q, double period_ns)
 	return q->cost_ns / period_ns;
 }
 
-static double error_pp(const struct quality *q, double period_ns)
+static double lumps_pp(const struct quality *q, double period_ns)
 {
-	double ticks = share(q, period_ns);
 	double ratio = period_ns / q->interval_ns;
 
-	return (1 - q->waits) * q->lumps_pp * ratio + q->waits * SEEN_LUMPS_PP * fmin(ratio, 1) +
-	       POLLS_PP * period_ns * q->polls_per_ns + TICKS_PP * ticks +
+	return (1 - q->waits) * q->lumps_pp * ratio + q->waits * SEEN_LUMPS_PP * fmin(ratio, 1);
+}
+
+static double looks_and_ticks_pp(const struct quality *q, double period_ns)
+{
+	double ticks = share(q, period_ns);
+
+	return POLLS_PP * period_ns * q->polls_per_ns + TICKS_PP * ticks +
 	       TICKS_PP2 * ticks * ticks;
+}
+
+/* What periods are compared by: also where the coarser one does no more harm, it is no better. */
+static double error_pp(const struct quality *q, double period_ns)
+{
+	return lumps_pp(q, period_ns) + looks_and_ticks_pp(q, period_ns);
+}
+
+static double expected_pp(const struct quality *q, double period_ns)
+{
+	double lumps = fmin(lumps_pp(q, period_ns), LUMPS_MAX_PP);
+
+	return fmin(lumps + looks_and_ticks_pp(q, period_ns), ERROR_MAX_PP);
 }
 
 /* The coarsest period from @lo to @hi that is about as good as the best of them. */
@@ -120,7 +140,7 @@ double period_expected_pp(const struct period_input *in, uint64_t period_ns)
 {
 	struct quality q = quality(in);
 
-	return fmin(error_pp(&q, period_ns), ERROR_MAX_PP);
+	return expected_pp(&q, period_ns);
 }
 
 struct period_choice period_choose(const struct period_input *in)
@@ -138,11 +158,11 @@ struct period_choice period_choose(const struct period_input *in)
 	c.period_ns = ceil(period);
 	c.tick_share = in->tick_cost_ns > 0 ? share(&q, period) : 0;
 	c.interval_s = 1 / (1 / q.interval_ns + q.polls_per_ns) / NSEC_PER_SEC;
-	c.error_pp = fmin(error_pp(&q, period), ERROR_MAX_PP);
+	c.error_pp = expected_pp(&q, period);
 	c.coarse = c.error_pp > PERIOD_ERROR_PP;
 	c.finest_ns = ceil(finest);
 	c.finest_share = in->tick_cost_ns > 0 ? share(&q, finest) : 0;
-	c.finest_error_pp = fmin(error_pp(&q, finest), ERROR_MAX_PP);
+	c.finest_error_pp = expected_pp(&q, finest);
 	return c;
 }
 

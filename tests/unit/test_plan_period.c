@@ -56,7 +56,8 @@ static void test_share_of_the_machine(void **state)
 
 			assert_true(in.tick_cost_ns / c.period_ns <= 0.05);
 			assert_true(c.tick_share <= 0.05);
-			assert_true(c.finest_error_pp <= c.error_pp + 0.2);
+			/* Lumps that are at their worst already are not better for more ticks. */
+			assert_true(c.finest_error_pp <= c.error_pp + 0.2 || c.error_pp >= 8);
 		}
 	}
 	in.frequency_hz = 10000; /* asked for more */
@@ -128,9 +129,13 @@ static void test_expected_later(void **state)
 	in.visits_per_s = 2500;
 	assert_true(period_expected_pp(&in, c.period_ns) > 3 * c.error_pp);
 	in.syncs_per_s = 1e6;
-	assert_float_equal(period_expected_pp(&in, c.period_ns), 20, 1e-9); /* the most there is */
+	assert_int_equal(c.period_ns, 600000);
+	/* the most that lumps do, and ticks */
+	assert_float_equal(period_expected_pp(&in, c.period_ns), 8 + 2 * 0.05 + 34 * 0.0025, 1e-9);
 	in.frequency_hz = 1; /* what was asked for is not what is in use */
-	assert_float_equal(period_expected_pp(&in, c.period_ns), 20, 1e-9);
+	assert_float_equal(period_expected_pp(&in, c.period_ns), 8 + 2 * 0.05 + 34 * 0.0025, 1e-9);
+	in.polls_per_s = 1e6;
+	assert_float_equal(period_expected_pp(&in, c.period_ns), 20, 1e-9); /* the most there is */
 }
 
 /* A progress point that is reached often says nothing of waits where nobody could wait so. */
@@ -140,7 +145,7 @@ static void test_who_runs_alone_waits_for_nobody(void **state)
 	struct period_choice c = period_choose(&in);
 
 	(void)state;
-	assert_true(c.coarse && c.error_pp > 15);
+	assert_true(c.coarse && c.error_pp > 8);
 	in.runnable = 2; /* two that could spin */
 	assert_float_equal(period_choose(&in).error_pp, c.error_pp, 1e-9);
 	in.runnable = 3;

@@ -336,6 +336,39 @@ static void check_spin_waits(struct capabilities *c, const struct capability_pro
 		capability_ok(p, xstrdup("waits for spin locks can be told from work"));
 }
 
+/* What is needed to know a process before the records of its beginning have been read. */
+static void check_brief_processes(struct capabilities *c, const struct capability_probes *probes,
+				  const struct btf *btf)
+{
+	struct capability *p = capability_add(c, "brief-processes", false);
+	int r = probes->follow("perf_event_mmap");
+	bool lists = btf__find_by_name_kind(btf, "bpf_iter_task_vma_new", BTF_KIND_FUNC) > 0;
+
+	if (r < 0 && !btf_has_tracepoint(btf, "mm_filemap_map_pages"))
+		capability_settle(
+			p, CAPABILITY_LIMITED,
+			xasprintf("following a kernel function with BPF (fentry): %s; and the "
+				  "kernel has "
+				  "no tracepoint mm_filemap_map_pages",
+				  why_bpf(r)),
+			xstrdup("in processes that are over in some 20 ms, targets in libraries "
+				"and callers "
+				"without frame pointers are missed"),
+			xstrdup("a kernel with CONFIG_FUNCTION_TRACER, or Linux 6.9 or newer"));
+	else if (!lists)
+		capability_settle(
+			p, CAPABILITY_LIMITED,
+			xstrdup("BPF programs cannot go through the mappings of a process"),
+			xstrdup("in processes that are over in some 20 ms, callers without frame "
+				"pointers are "
+				"missed"),
+			xstrdup("Linux 6.7 or newer"));
+	else
+		capability_ok(
+			p,
+			xstrdup("libraries and callers are known as soon as a process has begun"));
+}
+
 static void check_btf(struct capabilities *c, const struct capability_probes *probes)
 {
 	static const char *const needed[] = {
@@ -378,6 +411,7 @@ static void check_btf(struct capabilities *c, const struct capability_probes *pr
 		capability_ok(p, xstrdup("BPF can trace the scheduler, interrupts and timers"));
 	check_optional_tracepoints(c, btf);
 	check_spin_waits(c, probes);
+	check_brief_processes(c, probes, btf);
 	btf__free(btf);
 }
 

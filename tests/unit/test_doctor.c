@@ -71,6 +71,7 @@ static void put_btf(const char *without)
 		"hrtimer_expire_exit",
 		"sched_wake_idle_without_ipi",
 		"irq_work_entry",
+		"mm_filemap_map_pages",
 	};
 	_cleanup_free_ char *path = xasprintf("%s/sys/kernel/btf/vmlinux", root);
 	struct btf *btf = btf__new_empty();
@@ -84,6 +85,12 @@ static void put_btf(const char *without)
 
 		if (!strstr(without, names[i]))
 			assert_true(btf__add_typedef(btf, type, 0) > 0);
+	}
+	if (!strstr(without, "bpf_iter_task_vma_new")) {
+		int prototype = btf__add_func_proto(btf, 0);
+
+		assert_true(btf__add_func(btf, "bpf_iter_task_vma_new", BTF_FUNC_STATIC,
+					  prototype) > 0);
 	}
 	raw = btf__raw_data(btf, &size);
 	f = fopen(path, "w");
@@ -108,7 +115,8 @@ static int fake_trace(const char *tracepoint)
 
 static int fake_follow(const char *function)
 {
-	assert_string_equal(function, "mutex_spin_on_owner");
+	assert_true(!strcmp(function, "mutex_spin_on_owner") ||
+		    !strcmp(function, "perf_event_mmap"));
 	return follow_result;
 }
 
@@ -271,6 +279,12 @@ static void test_tracepoints(void **state)
 	expect("spin-waits", CAPABILITY_LIMITED, false, "contended locks");
 	trace_result = 0;
 	expect("spin-waits", CAPABILITY_LIMITED, true, "CONFIG_FUNCTION_TRACER");
+	put_btf("mm_filemap_map_pages");
+	expect("brief-processes", CAPABILITY_LIMITED, true, "CONFIG_FUNCTION_TRACER");
+	follow_result = 0;
+	expect("brief-processes", CAPABILITY_OK, true, NULL);
+	put_btf("bpf_iter_task_vma_new");
+	expect("brief-processes", CAPABILITY_LIMITED, true, "callers without frame pointers");
 	put("/sys/kernel/btf/vmlinux", "garbage");
 	expect("btf", CAPABILITY_MISSING, false, "CONFIG_DEBUG_INFO_BTF");
 	drop("/sys/kernel/btf");

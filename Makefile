@@ -32,7 +32,7 @@ DAEMON_SRC := $(sort $(wildcard daemon/*.c))
 TOOL_SRC   := $(sort $(wildcard tools/scoz/*.c tools/scoz/*/*.c))
 UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
 BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c lib/record/bpf/*.bpf.c))
-WORK_SRC   := $(sort $(wildcard workloads/*/*.c))
+WORK_SRC   := $(filter-out workloads/stones/stone.c,$(sort $(wildcard workloads/*/*.c)))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 SYSTEM_SRC := $(sort $(wildcard tests/system/*.c))
 SIM_SRC	   := $(sort $(wildcard tests/sim/*.c))
@@ -41,7 +41,7 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 SKEL := $(patsubst %.bpf.c,$(B)/%.skel.h,$(notdir $(BPF_SRC))) $(B)/scoz_module.skel.h
 vpath %.bpf.c $(sort $(dir $(BPF_SRC)))
 UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
-WORK := $(patsubst workloads/%.c,$(B)/workloads/%,$(WORK_SRC))
+WORK := $(patsubst workloads/%.c,$(B)/workloads/%,$(WORK_SRC)) $(B)/workloads/stones/libscozstone.so
 BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_SRC))
 SYSTEM := $(patsubst tests/system/%.c,$(B)/system/%,$(SYSTEM_SRC))
 
@@ -141,12 +141,16 @@ $(B)/scoz: $(call obj,$(TOOL_SRC)) $(B)/libscozcore.a
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(TOOL_LIBS) $(LDLIBS)
 
 # Workloads are programs to be profiled: plain flags, debug information, frame pointers.
+WORK_FLAGS = -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
+	-fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. -fno-optimize-sibling-calls
 $(B)/workloads/%: workloads/%.c Makefile
 	$(directories)
 	$(call say,CC)
-	$(Q)$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-format-truncation -Werror \
-	   -fno-omit-frame-pointer -ffile-prefix-map=$(CURDIR)=. \
-		-fno-optimize-sibling-calls -pthread -Iinclude $(headers) $< -o $@ -lm
+	$(Q)$(CC) $(WORK_FLAGS) -pthread -Iinclude $(headers) $< -o $@ -lm
+$(B)/workloads/stones/libscozstone.so: workloads/stones/stone.c Makefile
+	$(directories)
+	$(call say,CC)
+	$(Q)$(CC) $(WORK_FLAGS) -fno-builtin -fPIC -shared $(headers) $< -o $@ -ldl
 
 # The simulator: everything but its main() is also linked into its unit test.
 $(call obj,$(SIM_SRC)): ALL_CFLAGS += -fopenmp -Itests/sim

@@ -83,23 +83,10 @@ bool bpf_can_follow(const struct btf *btf, const struct bpf_program *prog)
 	return id > 0 && !bpf_try_load(BPF_PROG_TYPE_TRACING, type, id);
 }
 
-void bpf_choose_mapped(const struct btf *btf, struct bpf_program *at_mapping,
-		       struct bpf_program *at_pages)
+bool btf_tells_mappings(const struct btf *btf)
 {
-	bool follows = bpf_can_follow(btf, at_mapping);
-
-	bpf_program__set_autoattach(at_mapping, false);
-	bpf_program__set_autoattach(at_pages, false);
-	bpf_program__set_autoload(at_mapping, follows);
-	bpf_program__set_autoload(at_pages,
-				  !follows && btf_has_tracepoint(btf, "mm_filemap_map_pages"));
-}
-
-struct bpf_link *bpf_attach_mapped(struct bpf_program *at_mapping, struct bpf_program *at_pages)
-{
-	if (bpf_program__autoload(at_mapping))
-		return bpf_program__attach(at_mapping);
-	return bpf_program__autoload(at_pages) ? bpf_program__attach(at_pages) : NULL;
+	return btf_has_tracepoint(btf, "mm_filemap_map_pages") &&
+	       btf__find_by_name_kind(btf, "bpf_iter_task_vma_new", BTF_KIND_FUNC) > 0;
 }
 
 int bpf_try_load(int program_type, int attach_type, int btf_id)

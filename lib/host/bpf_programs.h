@@ -5,7 +5,6 @@
 
 #include "base/base.h"
 
-struct bpf_link;
 struct bpf_program;
 struct btf;
 
@@ -35,14 +34,10 @@ bool btf_has_tracepoint(const struct btf *btf, const char *name);
 bool bpf_can_follow(const struct btf *btf, const struct bpf_program *prog);
 
 /*
- * What is loaded of two programs that hear of what a process maps: @at_mapping, which follows
- * perf_event_mmap(), or @at_pages, which is at the tracepoint mm_filemap_map_pages (Linux 6.9).
- * Neither is attached with the rest.
+ * Can programs at the tracepoint mm_filemap_map_pages go through the mappings of a process (Linux
+ * 6.9)?
  */
-void bpf_choose_mapped(const struct btf *btf, struct bpf_program *at_mapping,
-		       struct bpf_program *at_pages);
-/* NULL: none of them is loaded, or it cannot be attached. */
-struct bpf_link *bpf_attach_mapped(struct bpf_program *at_mapping, struct bpf_program *at_pages);
+bool btf_tells_mappings(const struct btf *btf);
 
 /* Runs an iterator over all that it iterates over. */
 int bpf_run_iterator(const struct bpf_program *iterator);

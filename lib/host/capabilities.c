@@ -342,31 +342,22 @@ static void check_brief_processes(struct capabilities *c, const struct capabilit
 {
 	struct capability *p = capability_add(c, "brief-processes", false);
 	int r = probes->follow("perf_event_mmap");
-	bool lists = btf__find_by_name_kind(btf, "bpf_iter_task_vma_new", BTF_KIND_FUNC) > 0;
 
-	if (r < 0 && !btf_has_tracepoint(btf, "mm_filemap_map_pages"))
-		capability_settle(
-			p, CAPABILITY_LIMITED,
-			xasprintf("following a kernel function with BPF (fentry): %s; and the "
-				  "kernel has "
-				  "no tracepoint mm_filemap_map_pages",
-				  why_bpf(r)),
-			xstrdup("in processes that are over in some 20 ms, targets in libraries "
-				"and callers "
-				"without frame pointers are missed"),
-			xstrdup("a kernel with CONFIG_FUNCTION_TRACER, or Linux 6.9 or newer"));
-	else if (!lists)
-		capability_settle(
-			p, CAPABILITY_LIMITED,
-			xstrdup("BPF programs cannot go through the mappings of a process"),
-			xstrdup("in processes that are over in some 20 ms, callers without frame "
-				"pointers are "
-				"missed"),
-			xstrdup("Linux 6.7 or newer"));
-	else
+	if (r >= 0)
 		capability_ok(
-			p,
-			xstrdup("libraries and callers are known as soon as a process has begun"));
+			p, xstrdup("libraries are known as soon as one has begun, callers without "
+				   "frame pointers some 20 ms later"));
+	else if (btf_tells_mappings(btf))
+		capability_ok(p,
+			      xstrdup("libraries and callers are known as soon as one has begun"));
+	else
+		capability_settle(
+			p, CAPABILITY_LIMITED,
+			xstrdup("the kernel does not tell when pages of a file are mapped"),
+			xstrdup("in processes that are over in some 20 ms, targets in libraries "
+				"and "
+				"callers without frame pointers are missed"),
+			xstrdup("Linux 6.9 or newer"));
 }
 
 static void check_btf(struct capabilities *c, const struct capability_probes *probes)

@@ -27,10 +27,10 @@ struct bpf_recorder {
 	struct ring_buffer *ring;
 	struct queue *queue; /* during drain() */
 	struct cpu_events events;
-	bool started;
+	bool started, without_pages;
 	uint64_t random, jitter_at;
 	double deviation; /* of the rate, now */
-	struct bpf_link *switch_link, *mapped_link;
+	struct bpf_link *switch_link;
 	struct causal_rings *causal; /* NULL: no causal recording */
 	struct kernel_points points;
 	struct bpf_link **links; /* of progress points */
@@ -81,7 +81,7 @@ static int configure(struct bpf_recorder *b, bool unwind, struct error *err)
 				 "(/sys/kernel/btf/vmlinux): engine bpf needs a kernel built with "
 				 "CONFIG_DEBUG_INFO_BTF; run `scoz doctor`");
 	exits = btf_has_tracepoint(btf, "sched_exit_tp");
-	bpf_choose_mapped(btf, s->progs.on_mmap, s->progs.on_pages);
+	bpf_program__set_autoload(s->progs.on_pages, !b->without_pages && btf_tells_mappings(btf));
 	btf__free(btf);
 	s->rodata->unwind_by_tables = unwind;
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
@@ -201,7 +201,6 @@ static void destroy(struct record_backend *base)
 
 	cpu_events_close(&b->events);
 	bpf_link__destroy(b->switch_link);
-	bpf_link__destroy(b->mapped_link);
 	for (size_t i = 0; i < b->n_links; i++)
 		bpf_link__destroy(b->links[i]);
 	free(b->links);
@@ -243,6 +242,11 @@ static int load(struct bpf_recorder *b, struct error *err)
 	if (r)
 		return r;
 	r = load_programs(b, unwind, err);
+	if (r && b->skel && bpf_program__autoload(b->skel->progs.on_pages)) {
+		record__destroy(b->skel);
+		b->without_pages = true;
+		r = load_programs(b, unwind, err);
+	}
 	if (r && unwind && b->skel) {
 		log_info("%s", err->text);
 		log_info("engine bpf: without unwind tables: call chains of programs that were "
@@ -320,7 +324,6 @@ static int start(struct record_backend *base, struct error *err)
 		return error_set(err, -r, "engine bpf: attaching the programs: %s",
 				 bpf_log_reason());
 	attach_switch(b);
-	b->mapped_link = bpf_attach_mapped(b->skel->progs.on_mmap, b->skel->progs.on_pages);
 	b->started = true;
 	for (size_t i = 0; !r && i < b->events.n; i++)
 		r = enable(b, &b->events.list[i], err);

@@ -280,11 +280,14 @@ static void test_tracepoints(void **state)
 	trace_result = 0;
 	expect("spin-waits", CAPABILITY_LIMITED, true, "CONFIG_FUNCTION_TRACER");
 	put_btf("mm_filemap_map_pages");
-	expect("brief-processes", CAPABILITY_LIMITED, true, "CONFIG_FUNCTION_TRACER");
-	follow_result = 0;
-	expect("brief-processes", CAPABILITY_OK, true, NULL);
+	expect("brief-processes", CAPABILITY_LIMITED, true, "targets in libraries and callers");
 	put_btf("bpf_iter_task_vma_new");
-	expect("brief-processes", CAPABILITY_LIMITED, true, "callers without frame pointers");
+	expect("brief-processes", CAPABILITY_LIMITED, true, "Linux 6.9");
+	put_btf("");
+	expect("brief-processes", CAPABILITY_OK, true, NULL);
+	follow_result = 0;
+	put_btf("mm_filemap_map_pages");
+	expect("brief-processes", CAPABILITY_OK, true, NULL);
 	put("/sys/kernel/btf/vmlinux", "garbage");
 	expect("btf", CAPABILITY_MISSING, false, "CONFIG_DEBUG_INFO_BTF");
 	drop("/sys/kernel/btf");

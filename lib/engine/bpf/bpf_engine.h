@@ -23,6 +23,7 @@ struct bpf_engine {
 	struct target_time *target_times; /* by CPU, live */
 	size_t times_size;
 	pthread_mutex_t publish_lock;
+	bool without_pages;			  /* the kernel refuses on_pages */
 	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
 	int n_published;
 	uint32_t n_polling; /* of polling_ranges, taken */

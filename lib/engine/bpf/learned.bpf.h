@@ -2,8 +2,8 @@
 /*
  * Mappings of a process that nobody has told of yet. Who reads the records of exec and mmap tells
  * (unwind/follow.c), but that takes milliseconds, and what a compiler, a filter or a request's own
- * process does may be over by then. So whoever wants to walk the stack of a process without a list
- * makes one, of those files whose tables the programs have; it holds until somebody tells.
+ * process does may be over by then. So a list is made as pages of files are mapped into a process
+ * without one, of those files whose tables the programs have; it holds until somebody tells.
  *
  * A process that has just begun goes on mapping. So a list that was made here is made again when
  * the number of mappings has changed, each time after twice the time. One without anything of use
@@ -105,11 +105,10 @@ __noinline bool learn_mappings(struct unwind_space *s)
 }
 
 /*
- * Of the current task, where nobody has told of it. Where page faults call this, code has come in
- * since if the number of mappings has changed. In a task's context: kernels go through mappings
- * there only.
+ * Of the current task, where nobody has told of it. At a page fault: kernels go through mappings in
+ * a task's context only, and not while it changes them.
  */
-static __always_inline void learn_space(struct task_struct *task, bool at_mapping)
+static __always_inline void learn_space(struct task_struct *task)
 {
 	struct unwind_space *old = unwind_space_of(task), *s;
 	u32 tgid = task->tgid, key = 0;
@@ -118,7 +117,7 @@ static __always_inline void learn_space(struct task_struct *task, bool at_mappin
 
 	if (!mm || !mm->start_code || (old && !old->n_maps))
 		return;
-	if (!at_mapping && old && (old->n_maps == (u32)mm->map_count || now < old->again_ns))
+	if (old && (old->n_maps == (u32)mm->map_count || now < old->again_ns))
 		return;
 	s = bpf_map_lookup_elem(&learning, &key);
 	if (!s)

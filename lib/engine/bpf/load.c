@@ -84,17 +84,32 @@ static void attach_spins(struct bpf_engine *b)
 			 "than they are");
 }
 
+/* Who hears of what processes map: one of two, or nobody. */
+static void select_mapped(struct bpf_engine *b, const struct btf *btf)
+{
+	struct scoz *s = b->skel;
+	bool follows = bpf_can_follow(btf, s->progs.on_mmap);
+
+	bpf_program__set_autoload(s->progs.on_mmap, follows);
+	bpf_program__set_autoload(s->progs.on_pages,
+				  !follows && !b->without_pages && btf_tells_mappings(btf));
+	bpf_program__set_autoattach(s->progs.on_mmap, false);
+}
+
 static void attach_mapped(struct bpf_engine *b)
 {
-	struct bpf_link *link = bpf_attach_mapped(b->skel->progs.on_mmap, b->skel->progs.on_pages);
+	struct bpf_link *link = NULL;
 
+	if (bpf_program__autoload(b->skel->progs.on_pages))
+		return;
+	if (bpf_program__autoload(b->skel->progs.on_mmap))
+		link = bpf_program__attach(b->skel->progs.on_mmap);
 	if (link)
 		bpf_keep_link(b, link);
-	else
-		log_info("engine bpf: this kernel does not tell when a process begins to use a "
-			 "library (BPF fentry, or "
-			 "tracepoint mm_filemap_map_pages): targets in libraries, and callers "
-			 "without frame pointers, are seen some 20 ms after a process has begun");
+	log_info("engine bpf: it is not known when pages of a file are mapped: %scallers without "
+		 "frame pointers are seen some 20 ms after a process has "
+		 "begun",
+		 link ? "" : "targets in libraries and ");
 }
 
 /* How cores are interrupted at a hit elsewhere: module.bpf.h. */
@@ -203,7 +218,7 @@ static int select_programs(struct engine *e, struct error *err)
 	if (!ret)
 		ret = select_switched(e, btf, err);
 	select_spins(s, btf, wait && e->opt.trace_tasks);
-	bpf_choose_mapped(btf, s->progs.on_mmap, s->progs.on_pages);
+	select_mapped(bpf_engine(e), btf);
 	btf__free(btf);
 	return ret;
 }
@@ -450,6 +465,13 @@ static int load(struct engine *e, struct error *err)
 		log_info("engine bpf: without the module scoz.ko");
 		scoz__destroy(b->skel);
 		b->module = 0;
+		r = load_programs(e, unwind, err);
+	}
+	/* Some verifiers follow its loops for ever. */
+	if (r && b->skel && bpf_program__autoload(b->skel->progs.on_pages)) {
+		log_info("%s", err->text);
+		scoz__destroy(b->skel);
+		b->without_pages = true;
 		r = load_programs(e, unwind, err);
 	}
 	/* The walk is what a verifier finds hardest. */

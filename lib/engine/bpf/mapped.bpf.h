@@ -78,32 +78,18 @@ static __always_inline void publish_vma(struct task_struct *task, struct vm_area
 	publish(task->tgid, t->part[i].binary, mm->start_stack, &new);
 }
 
-/* Others' samples are shown with the callers that frame pointers tell. */
-static __always_inline bool is_walked(struct task_struct *task)
-{
-	struct task_state *t;
-
-	if (!unwind_by_tables || !members_known)
-		return unwind_by_tables;
-	t = bpf_task_storage_get(&tasks, task, 0, 0);
-	return t && is_involved(t, bpf_ktime_get_ns());
-}
-
+/* Of libraries only: while mappings are changed nobody else goes through them. */
 SEC("fentry/perf_event_mmap")
 int BPF_PROG(on_mmap, struct vm_area_struct *vma)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-
-	publish_vma(task, vma);
-	if (vma->vm_file && vma->vm_flags & VM_EXEC && is_walked(task))
-		learn_space(task, true);
+	publish_vma(bpf_get_current_task_btf(), vma);
 	return 0;
 }
 
 /*
- * Where kernel functions may not be followed. The loader maps all of a library, and then reads in
- * it, which maps pages of its file: nothing of it has run before. (Not so the page of the code
- * itself: a probe in it makes that present when it is mapped.)
+ * The loader maps all of a library, and then reads in it, which maps pages of its file: nothing of
+ * it has run before. (Not so the page of the code itself: a probe in it makes that present when it
+ * is mapped.)
  */
 static __always_inline void publish_file(struct task_struct *task, struct inode *inode)
 {
@@ -130,6 +116,17 @@ static __always_inline void publish_file(struct task_struct *task, struct inode 
 	bpf_iter_task_vma_destroy(&it);
 }
 
+/* Others' samples are shown with the callers that frame pointers tell. */
+static __always_inline bool is_walked(struct task_struct *task)
+{
+	struct task_state *t;
+
+	if (!unwind_by_tables || !members_known)
+		return unwind_by_tables;
+	t = bpf_task_storage_get(&tasks, task, 0, 0);
+	return t && is_involved(t, bpf_ktime_get_ns());
+}
+
 SEC("tp_btf/mm_filemap_map_pages")
 int BPF_PROG(on_pages, struct address_space *mapping)
 {
@@ -140,7 +137,7 @@ int BPF_PROG(on_pages, struct address_space *mapping)
 		return 0;
 	publish_file(task, inode);
 	if (is_walked(task))
-		learn_space(task, false);
+		learn_space(task);
 	return 0;
 }
 

@@ -12,23 +12,13 @@ static __always_inline bool is_walked(struct task_struct *task)
 	return unwind_by_tables && (everybody || bpf_task_storage_get(&threads, task, 0, 0));
 }
 
-SEC("fentry/perf_event_mmap")
-int BPF_PROG(on_mmap, struct vm_area_struct *vma)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-
-	if (vma->vm_file && vma->vm_flags & VM_EXEC && is_walked(task))
-		learn_space(task, true);
-	return 0;
-}
-
 SEC("tp_btf/mm_filemap_map_pages")
 int BPF_PROG(on_pages)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	if (is_walked(task))
-		learn_space(task, false);
+		learn_space(task);
 	return 0;
 }
 

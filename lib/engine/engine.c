@@ -187,11 +187,6 @@ void engine_set_nominal_period(struct engine *e, uint64_t period_ns)
 
 /* ---- targets ---- */
 
-static uint64_t kernel_dev(struct file_id id)
-{
-	return (uint64_t)id.dev_major << 20 | id.dev_minor;
-}
-
 static size_t collect(const struct engine_part *from, int n, struct scoz_part *parts,
 		      struct scoz_range *ranges)
 {
@@ -203,7 +198,7 @@ static size_t collect(const struct engine_part *from, int n, struct scoz_part *p
 			.first = total,
 			.n = from[i].ranges->n,
 			.code_vaddr = from[i].code_vaddr,
-			.dev = kernel_dev(from[i].file),
+			.dev = file_id_dev(&from[i].file),
 			.ino = from[i].file.ino,
 		};
 		for (size_t j = 0; j < from[i].ranges->n; j++)

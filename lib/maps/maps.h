@@ -20,6 +20,12 @@ struct file_id {
 	uint64_t generation; /* of the inode number; 0: not told */
 };
 
+/* As the kernel has it in memory (dev_t). */
+static inline uint64_t file_id_dev(const struct file_id *id)
+{
+	return (uint64_t)id->dev_major << 20 | id->dev_minor;
+}
+
 struct maps;
 
 struct maps_options {

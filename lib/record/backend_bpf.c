@@ -243,6 +243,8 @@ static int load(struct bpf_recorder *b, struct error *err)
 		return r;
 	r = load_programs(b, unwind, err);
 	if (r && b->skel && bpf_program__autoload(b->skel->progs.on_pages)) {
+		log_info("%s", err->text);
+		log_info("engine bpf: without the program that hears of pages");
 		record__destroy(b->skel);
 		b->without_pages = true;
 		r = load_programs(b, unwind, err);

@@ -24,7 +24,7 @@
 #define MUCH_SPINNING  0.02 /* of CPU time */
 #define MUCH_ALONE     0.1  /* of the time in the target */
 #define LEAST_SAMPLED  0.03 /* of all samples, before it is asked whether these were met */
-#define MOST_MISSED    0.5  /* of them, that may have been met */
+#define LEAST_MET      0.5  /* of them, or it was mostly missed */
 #define FEW_WINDOWS    6
 #define PARTS_MAX      8
 #define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
@@ -416,7 +416,7 @@ static bool any_distinct(const struct candidate *c)
  */
 static bool is_mostly_missed(const struct candidate *c)
 {
-	return c->sampled >= LEAST_SAMPLED && c->sets.target_share < MOST_MISSED * c->sampled;
+	return c->sampled >= LEAST_SAMPLED && c->sets.target_share < LEAST_MET * c->sampled;
 }
 
 static void warn_missed(struct parts *w, const struct candidate *c)

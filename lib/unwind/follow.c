@@ -366,8 +366,7 @@ static void make_table(struct unwind_follow *f, int pid, const struct maps_regio
 	k->number = number;
 	if (number)
 		keep(k, t);
-	k->file = (struct unwind_file_id){ (uint64_t)r->file.dev_major << 20 | r->file.dev_minor,
-					   r->file.ino };
+	k->file = (struct unwind_file_id){ file_id_dev(&r->file), r->file.ino };
 	f->counts.tables += k->number > 0;
 	f->counts.without += !k->number;
 	f->counts.bytes = f->counts.bytes > f->tables.bytes ? f->counts.bytes : f->tables.bytes;

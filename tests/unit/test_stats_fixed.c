@@ -70,21 +70,29 @@ static void expect_no_doubt(const struct windows *w)
 	estimates_free(&e);
 }
 
+/* 10 at 50 %, 20 at 100 %; one task runs all the time, and two fifths of it in the target. */
+static void add_running(struct windows *w)
+{
+	static const double s[] = { 0.5, 1 }, p[] = { 0.9, 0.8 };
+
+	add_curve(w, s, p, 2, 20, 0.005);
+	for (size_t i = 0; i < w->n; i++) {
+		w->w[i].wall_s = w->p[i][0].virtual_s;
+		w->w[i].ran_s = w->w[i].wall_s;
+		w->w[i].target_ran_s = 0.4 * w->w[i].ran_s;
+	}
+}
+
 /* Whose tasks nobody waits for may do more of it instead: then nothing is won, or some is lost. */
 static void test_alone_may_do_more(void **state)
 {
-	static const double s[] = { 0.5, 1 }, p[] = { 0.9, 0.8 };
 	struct windows w = { .n = 0 };
 	struct estimates e;
 
 	(void)state;
-	add_curve(&w, s, p, 2, 20, 0.005);
-	for (size_t i = 0; i < w.n; i++) {
-		w.w[i].wall_s = w.p[i][0].virtual_s;
-		w.w[i].target_ran_s = 0.4 * w.w[i].wall_s;
-		w.w[i].ran_s = w.w[i].wall_s;
+	add_running(&w);
+	for (size_t i = 0; i < w.n; i++)
 		w.w[i].queued_s = 0.5 * w.w[i].wall_s;
-	}
 	expect_no_doubt(&w);
 	for (size_t i = 0; i < w.n; i++)
 		w.w[i].target_alone_s = w.w[i].target_ran_s;
@@ -108,19 +116,13 @@ static void test_alone_may_do_more(void **state)
 /* Samples and what was sped up must go together. */
 static void test_missed(void **state)
 {
-	static const double s[] = { 0.5, 1 }, p[] = { 0.9, 0.8 };
 	double sampled = 0.42;
 	const struct stats_options opt = { .sampled = &sampled, .n_sampled = 1 };
 	struct windows w = { .n = 0 };
 	struct estimates e;
 
 	(void)state;
-	add_curve(&w, s, p, 2, 20, 0.005);
-	for (size_t i = 0; i < w.n; i++) {
-		w.w[i].wall_s = w.p[i][0].virtual_s;
-		w.w[i].ran_s = w.w[i].wall_s;
-		w.w[i].target_ran_s = 0.4 * w.w[i].ran_s;
-	}
+	add_running(&w);
 	stats_estimate(w.w, w.n, 2, &opt, &e);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
 	estimates_free(&e);

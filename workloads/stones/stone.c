@@ -7,15 +7,17 @@
  * the programs of ../truth: so what a program gains when that function is cheaper can be measured
  * in it, whatever it does. What the environment says:
  *
- *   STONE_AT=PROGRAM/FUNCTION     whose calls carry the stone; FUNCTION may be "start" (of a
- * process) STONE_POINT=PROGRAM/FUNCTION  whose calls pass stone_point(); "end" of a process
- *   STONE_TURNS=N                 how large it is (a turn takes about 2 ns)
- *   STONE_EVERY=N, STONE_POINT_EVERY=N  only each Nth call in a thread does
- *   STONE_KNOB=FILE               an int32, percent of the stone that is taken away
+ * - STONE_AT=PROGRAM/FUNCTION: whose calls carry the stone; FUNCTION may be "start" (of a process)
+ * - STONE_POINT=PROGRAM/FUNCTION: whose calls pass stone_point(); "end": of a process
+ * - STONE_TURNS=N: how large it is (a turn takes about 2 ns)
+ * - STONE_POINT_EVERY=N: only each Nth call in a thread passes
+ * - STONE_KNOB=FILE: an int32, percent of the stone that is taken away
  *
  * Arguments are passed on as eight integers, which holds for all functions below, and
  * for variadic ones among them, on x86-64 and arm64.
  */
+#include "../truth/spin.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,19 +39,12 @@ struct carrier {
 } __attribute__((aligned(32))); /* or the compiler aligns each of them as it likes */
 
 static uint64_t turns;
-static unsigned long every = 1, point_every = 1;
+static unsigned long point_every = 1;
 static const int32_t *knob;
 
 NOIPA void stone_target(uint64_t n)
 {
-	uint64_t x = 88172645463325252ULL;
-
-	for (; n; n--) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		__asm__ volatile("" : "+r"(x));
-	}
+	TRUTH_SPIN(n);
 }
 
 NOIPA void stone_point(void)
@@ -67,9 +62,9 @@ static void carry(void)
 
 static void call(struct carrier *c)
 {
-	static __thread unsigned long calls, points;
+	static __thread unsigned long points;
 
-	if (c->stone && ++calls % every == 0)
+	if (c->stone)
 		carry();
 	if (c->point && ++points % point_every == 0)
 		stone_point();
@@ -89,37 +84,19 @@ static void call(struct carrier *c)
 	}
 CARRIER(read)
 CARRIER(write)
-CARRIER(readv)
 CARRIER(writev)
-CARRIER(pread64)
 CARRIER(pwrite64)
-CARRIER(pread)
 CARRIER(pwrite)
 CARRIER(send)
-CARRIER(recv)
-CARRIER(sendto)
-CARRIER(recvfrom)
 CARRIER(sendmsg)
-CARRIER(recvmsg)
-CARRIER(fsync)
-CARRIER(fdatasync)
-CARRIER(epoll_wait)
-CARRIER(poll)
 CARRIER(strcoll)
-CARRIER(strcmp)
 CARRIER(fwrite_unlocked)
-CARRIER(fputs_unlocked)
 CARRIER(deflate)
 CARRIER(inflate)
-CARRIER(crc32)
 CARRIER(lzma_code)
 CARRIER(BZ2_bzBuffToBuffCompress)
 CARRIER(sem_post)
 CARRIER(sem_wait)
-CARRIER(MPI_Allreduce)
-CARRIER(MPI_Send)
-CARRIER(MPI_Recv)
-CARRIER(MPI_Barrier)
 
 extern struct carrier __start_carriers[], __stop_carriers[];
 static bool at_end;
@@ -162,7 +139,6 @@ static __attribute__((constructor)) void begin(void)
 	const char *at = of_this_program("STONE_AT"), *point = of_this_program("STONE_POINT");
 
 	turns = number("STONE_TURNS", 0);
-	every = number("STONE_EVERY", 1);
 	point_every = number("STONE_POINT_EVERY", 1);
 	if (at)
 		map_knob(getenv("STONE_KNOB"));

@@ -38,6 +38,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "spin.h"
 #ifdef TRUTH_COZ
 #include <coz.h>
 #else
@@ -132,18 +133,6 @@ static struct {
 	uint64_t begun[TRUTH_MAX_FLIGHT];
 	uint64_t begins, ends;
 } truth;
-
-/* A chain of dependent operations: no compiler shortens it, no second pipe speeds it up. */
-#define TRUTH_SPIN(n) \
-	do { \
-		uint64_t x_ = 88172645463325252ULL; \
-		for (uint64_t n_ = (n); n_; n_--) { \
-			x_ ^= x_ << 13; \
-			x_ ^= x_ >> 7; \
-			x_ ^= x_ << 17; \
-			__asm__ volatile("" : "+r"(x_)); \
-		} \
-	} while (0)
 
 static TRUTH_NOIPA void truth_target(uint64_t n)
 {

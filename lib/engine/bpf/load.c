@@ -448,6 +448,15 @@ static int load_programs(struct engine *e, bool unwind, struct error *err)
 	return 0;
 }
 
+/* What was refused as @err says, without a part of it. */
+static int load_again(struct engine *e, bool unwind, const char *without, struct error *err)
+{
+	log_info("%s", err->text);
+	log_info("engine bpf: without %s", without);
+	scoz__destroy(bpf_engine(e)->skel);
+	return load_programs(e, unwind, err);
+}
+
 static int load(struct engine *e, struct error *err)
 {
 	struct bpf_engine *b = bpf_engine(e);
@@ -461,27 +470,20 @@ static int load(struct engine *e, struct error *err)
 		return b->module;
 	r = load_programs(e, unwind, err);
 	if (r && b->module && b->skel && !(e->opt.flags & SCOZ_F_KICK)) {
-		log_info("%s", err->text);
-		log_info("engine bpf: without the module scoz.ko");
-		scoz__destroy(b->skel);
 		b->module = 0;
-		r = load_programs(e, unwind, err);
+		r = load_again(e, unwind, "the module scoz.ko", err);
 	}
 	/* Some verifiers follow its loops for ever. */
 	if (r && b->skel && bpf_program__autoload(b->skel->progs.on_pages)) {
-		log_info("%s", err->text);
-		scoz__destroy(b->skel);
 		b->without_pages = true;
-		r = load_programs(e, unwind, err);
+		r = load_again(e, unwind, "the program that hears of pages", err);
 	}
 	/* The walk is what a verifier finds hardest. */
-	if (r && unwind && b->skel) {
-		log_info("%s", err->text);
-		log_info("engine bpf: without unwind tables: call chains of programs that were "
-			 "built without frame pointers are incomplete");
-		scoz__destroy(b->skel);
-		r = load_programs(e, false, err);
-	}
+	if (r && unwind && b->skel)
+		r = load_again(e, false,
+			       "unwind tables: call chains of programs that were built without "
+			       "frame pointers are incomplete",
+			       err);
 	if (r)
 		return r;
 	if (!b->skel->data) /* libbpf goes on when it cannot map it */

@@ -40,8 +40,7 @@ static __always_inline void publish(u32 tgid, u32 binary, u64 image, const struc
 	bpf_map_update_elem(&spaces, &key, &fresh, BPF_ANY);
 }
 
-/* Which part of the target the file of @inode is, if it is code of the current process; n_parts:
- * none. */
+/* Which part of the target the file of @inode is; n_parts or more: none. */
 static __always_inline u32 part_in(const struct bpf_target *t, const struct inode *inode)
 {
 	u32 i;
@@ -49,8 +48,7 @@ static __always_inline u32 part_in(const struct bpf_target *t, const struct inod
 	for (i = 0; i < SCOZ_MAX_PARTS; i++) {
 		const struct scoz_part *part = &t->part[i];
 
-		if (i >= t->n_parts ||
-		    (part->ino && inode->i_ino == part->ino && inode->i_sb->s_dev == part->dev))
+		if (i >= t->n_parts || (part->ino && is_inode(inode, part->ino, part->dev)))
 			break;
 	}
 	return i;

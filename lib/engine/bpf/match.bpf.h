@@ -126,12 +126,16 @@ static __always_inline void add_window(struct match *m, const struct scoz_part *
 	m->n_windows = i + 1;
 }
 
+static __always_inline bool is_inode(const struct inode *inode, u64 ino, u64 dev)
+{
+	return inode && inode->i_ino == ino && inode->i_sb->s_dev == dev;
+}
+
 static __always_inline bool is_executable(const struct mm_struct *mm, u64 ino, u64 dev)
 {
 	struct file *exe = mm->exe_file;
-	struct inode *inode = exe ? exe->f_inode : NULL;
 
-	return inode && inode->i_ino == ino && inode->i_sb->s_dev == dev;
+	return exe && is_inode(exe->f_inode, ino, dev);
 }
 
 static __always_inline bool is_of_image(const struct space *s, const struct mm_struct *mm)

@@ -174,39 +174,49 @@ static uint64_t samples_of(const struct profile *p, const struct profile_target 
 	return n;
 }
 
+struct target_samples {
+	uint64_t n, of;
+};
+
 /* Where places have other names than the target (a function among lines), it was counted itself. */
-static void find_samples(const struct model *m, struct model_row *row)
+static struct target_samples find_samples(const struct model *m, uint32_t target)
 {
 	const struct profile *p = m->profile;
+	struct target_samples s = { .n = samples_of(p, &p->targets[target]) };
 
-	row->samples = samples_of(p, row->target);
-	row->of = row->samples ? m->samples_total : 0;
-	for (size_t i = 0; i < p->n_seen && !samples_of(p, row->target); i++) {
-		if (p->seen[i].target != row->e->target)
+	if (s.n) {
+		s.of = m->samples_total;
+		return s;
+	}
+	for (size_t i = 0; i < p->n_seen; i++) {
+		if (p->seen[i].target != target)
 			continue;
-		row->samples += p->seen[i].samples;
-		row->of += p->seen[i].all;
+		s.n += p->seen[i].samples;
+		s.of += p->seen[i].all;
 	}
-	if (!row->samples) {
-		row->samples = row->e->samples;
-		row->of = 0;
-	}
+	return s;
+}
+
+/* By target. */
+static struct target_samples *all_samples(const struct model *m)
+{
+	size_t n = m->profile->n_targets;
+	struct target_samples *s = xcalloc(n + 1, sizeof(*s));
+
+	for (size_t i = 0; i < n; i++)
+		s[i] = find_samples(m, i);
+	return s;
 }
 
 /* By target, where enough samples tell: stats_options.sampled. */
-static double *sampled_shares(const struct model *m)
+static double *sampled_shares(const struct target_samples *samples, size_t n)
 {
-	const struct profile *p = m->profile;
-	double *share = xcalloc(p->n_targets + 1, sizeof(*share));
+	double *share = xcalloc(n + 1, sizeof(*share));
 
-	for (size_t i = 0; i < p->n_targets; i++) {
-		struct estimate e = { .target = i };
-		struct model_row row = { .e = &e, .target = &p->targets[i] };
-
-		find_samples(m, &row);
-		share[i] = row.samples >= ENOUGH_SAMPLES && row.of ? (double)row.samples / row.of
-								   : NAN;
-	}
+	for (size_t i = 0; i < n; i++)
+		share[i] = samples[i].n >= ENOUGH_SAMPLES && samples[i].of
+				   ? (double)samples[i].n / samples[i].of
+				   : NAN;
 	return share;
 }
 
@@ -283,7 +293,8 @@ static void make_labels(struct model *m)
 static void make_rows(struct model *m)
 {
 	const struct profile *p = m->profile;
-	_cleanup_free_ double *sampled = sampled_shares(m);
+	_cleanup_free_ struct target_samples *samples = all_samples(m);
+	_cleanup_free_ double *sampled = sampled_shares(samples, p->n_targets);
 	struct stats_options opt = { .seed = p->runs[0].header.seed,
 				     .sampled = sampled,
 				     .n_sampled = p->n_targets };
@@ -303,7 +314,8 @@ static void make_rows(struct model *m)
 			.progress = &p->progress[e->progress],
 			.joint = next_is_joint(p, estimated, e->target),
 		};
-		find_samples(m, row);
+		row->samples = samples[e->target].n ?: e->samples;
+		row->of = samples[e->target].n ? samples[e->target].of : 0;
 	}
 	qsort(m->rows, m->n_rows, sizeof(*m->rows), compare_rows);
 	make_labels(m);

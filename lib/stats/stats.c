@@ -189,7 +189,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 		[FIXED_PERIOD] = "samples too coarse for this program",
 		[FIXED_STEAL] = "time that the host took",
 		[FIXED_SPINS] = "tasks that spin while they wait",
-		[FIXED_FAR] = "without the target, tasks no longer wait for it",
+		[FIXED_FAR] = "what else changes without the target",
 		[FIXED_QUOTA] = "a CPU quota",
 	};
 	const struct unit_set *zero = &sets->s[0];
@@ -324,6 +324,23 @@ static void expect_less_queueing(const struct unit_sets *sets, struct estimate *
 		if (p->above_pp > 0 && won > 0)
 			p->program_speedup_pct += LESS_QUEUEING * p->above_pp * p->speedup_pct /
 						  100 * fmin(won * all / in_target, 1);
+	}
+}
+
+/* What is left of a program gets cheaper, too, when its target is gone (FAR_ABOVE). */
+static void doubt_cheaper_rest(struct estimate *e)
+{
+	for (size_t i = 1; i < e->n_points; i++) {
+		struct estimate_point *p = &e->points[i];
+		double above = p->ci_hi - p->program_speedup_pct, more;
+
+		if (!isfinite(p->ci_hi))
+			continue;
+		more = hypot(above, FAR_ABOVE * fmax(won_far(e, p), 0)) - above;
+		more = fmax(fmin(more, 100 - p->ci_hi), 0);
+		p->ci_hi += more;
+		p->above_pp += more;
+		p->fixed_pp += more / 2;
 	}
 }
 
@@ -568,6 +585,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 	if (!exact) {
 		doubt_before_contention(e);
 		expect_less_queueing(sets, e);
+		doubt_cheaper_rest(e);
 	}
 }
 

@@ -157,6 +157,13 @@ bool estimate_needs_reason(const struct estimate *e);
 #define FAR_DOUBT 0.16
 #define FAR_FROM  0.5
 /*
+ * In programs that do more than wait and turn loops the rest takes less CPU time for a unit of work
+ * where the target is gone: warmer caches, fewer and larger reads. No delay shows that. Of what is
+ * won beyond FAR_FROM it was 0.2 in the middle, and more upwards than down: the upper end alone is
+ * further away (docs/accuracy.md, "What no delay shows").
+ */
+#define FAR_ABOVE 0.3
+/*
  * Where cores had to be stopped for one task while others wanted them (account.h, crowded), these
  * may be what everybody waits for: all that they lost is to be taken off then. Or nobody does (a
  * thread that is done and only has to say so): nothing is. Half of it is taken off, and the other

@@ -372,6 +372,14 @@ static void test_before_contention(void **state)
 	}
 }
 
+/* What the upper end was moved by, if it adds to the rest as what is independent does. */
+static double added_above(const struct estimate_point *p)
+{
+	double all = p->ci_hi - p->program_speedup_pct;
+
+	return sqrt(pow(all, 2) - pow(all - p->above_pp, 2));
+}
+
 /* Where a target has stopped to matter, that it is gone changes no more. */
 static void test_nothing_left_of_the_target(void **state)
 {
@@ -391,6 +399,10 @@ static void test_nothing_left_of_the_target(void **state)
 		assert_float_equal(p[1].fixed_part[FIXED_FAR], 0, 1e-9);
 		assert_float_equal(p[3].fixed_part[FIXED_FAR], FAR_DOUBT * (k ? 5 : 30), 0.2);
 		assert_float_equal(p[2].fixed_part[FIXED_FAR], FAR_DOUBT * (k ? 5 : 15), 0.2);
+		/* And what is gone makes the rest cheaper, if anything. */
+		assert_float_equal(p[1].above_pp, 0, 1e-9);
+		assert_float_equal(added_above(&p[3]), FAR_ABOVE * (k ? 5 : 30), 0.4);
+		assert_float_equal(added_above(&p[2]), FAR_ABOVE * (k ? 5 : 15), 0.4);
 		estimates_free(&e);
 	}
 }

@@ -8,6 +8,8 @@
  */
 #include "stage.h"
 #include "words.h"
+#include <fcntl.h>
+#include <sys/mman.h>
 
 #define MAX_WORDS  128
 #define NR_STOP	   (sizeof(stopwords) / sizeof(*stopwords))
@@ -232,10 +234,24 @@ static int calibrate(struct stage_in *in, struct stage_out *out)
 	return stage_trial_report(&trial, "is_stopword");
 }
 
+/* As scozd --truth turns it: an int32, 0 while the list is to be walked. */
+static const int32_t *map_knob(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *knob =
+		fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(int32_t), PROT_READ, MAP_SHARED, fd, 0);
+
+	if (knob == MAP_FAILED)
+		stage_die("cannot map %s: %s", path, strerror(errno));
+	close(fd);
+	return knob;
+}
+
 static void usage(FILE *f)
 {
 	fprintf(f, "usage: parse FILE | transform [options]\n"
 		   "  --fast-lookup  look stopwords up in a hash table instead of a list\n"
+		   "  --knob-file FILE  do so while the number in it (scozd --truth) is not 0\n"
 		   "  --calibrate    only measure how much faster that makes the lookup\n"
 		   "  -v             print the processor time used\n");
 }
@@ -244,6 +260,7 @@ int main(int argc, char **argv)
 {
 	static const struct option opt[] = {
 		{ "fast-lookup", no_argument, NULL, 'f' },
+		{ "knob-file", required_argument, NULL, 'k' },
 		{ "calibrate", no_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -251,6 +268,7 @@ int main(int argc, char **argv)
 	static struct stage_in in = { .fd = STDIN_FILENO };
 	static struct stage_out out = { .fd = STDOUT_FILENO };
 	bool verbose = false, measure = false;
+	const int32_t *knob = NULL;
 	size_t len;
 	char *line;
 	int c;
@@ -260,6 +278,9 @@ int main(int argc, char **argv)
 		switch (c) {
 		case 'f':
 			fast_lookup = true;
+			break;
+		case 'k':
+			knob = map_knob(optarg);
 			break;
 		case 'c':
 			measure = true;
@@ -275,8 +296,11 @@ int main(int argc, char **argv)
 	build_hash();
 	if (measure)
 		return calibrate(&in, &out);
-	while ((line = stage_line(&in, &len)))
+	while ((line = stage_line(&in, &len))) {
+		if (knob)
+			fast_lookup = __atomic_load_n(knob, __ATOMIC_RELAXED) != 0;
 		transform(&out, line, len, NULL);
+	}
 	stage_flush(&out);
 	if (verbose)
 		stage_report_usage();

@@ -263,6 +263,7 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	w->urgent_s = (b->urgent - a->urgent) / 1e9;
 	w->queued_s = (b->queued - a->queued) / 1e9;
 	w->woken_s = (b->woken - a->woken) / 1e9;
+	w->polled_s = (b->polled - a->polled) / 1e9;
 	w->crowded_s = (b->crowded - a->crowded) / 1e9 / s->cores.n;
 	w->absolute_waits = b->absolute_waits - a->absolute_waits;
 	w->external_waits = b->external_waits - a->external_waits;

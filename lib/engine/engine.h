@@ -310,9 +310,9 @@ struct engine_ledger {
 	uint64_t woken;
 	/*
 	 * Timers that woke involved tasks which had slept, looked, and slept again without anybody
-	 * noticing; 0 with engine kernel.
+	 * noticing, and ns of the latter sleeps; 0 with engine kernel.
 	 */
-	uint64_t polls;
+	uint64_t polls, polled;
 	uint64_t shared; /* ns inserted for what strangers ran (account/share.h) */
 	uint64_t urgent; /* ns that real-time strangers ran; 0: or not known */
 	/*

@@ -175,6 +175,17 @@ static double quota_doubt(const struct unit_sets *sets, const struct unit_set *s
 	return QUOTA_DOUBT * fabs(changed - 1) * (100 - p->program_speedup_pct);
 }
 
+static const char *const fixed_causes[] = {
+	[FIXED_METHOD] = "the method itself",
+	[FIXED_CROWDED] = "more tasks than cores",
+	[FIXED_SHARED] = "cores shared with strangers",
+	[FIXED_PERIOD] = "samples too coarse for this program",
+	[FIXED_STEAL] = "time that the host took",
+	[FIXED_SPINS] = "tasks that spin while they wait",
+	[FIXED_FAR] = "what else changes without the target",
+	[FIXED_QUOTA] = "a CPU quota",
+};
+
 /*
  * What does not shrink however long one measures, and the largest part of it. What the period costs
  * goes by how often tasks synchronise at 0 % (@zero): delays change that.
@@ -182,16 +193,6 @@ static double quota_doubt(const struct unit_sets *sets, const struct unit_set *s
 static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 		       const struct estimate *e, struct estimate_point *p)
 {
-	static const char *const causes[] = {
-		[FIXED_METHOD] = "the method itself",
-		[FIXED_CROWDED] = "more tasks than cores",
-		[FIXED_SHARED] = "cores shared with strangers",
-		[FIXED_PERIOD] = "samples too coarse for this program",
-		[FIXED_STEAL] = "time that the host took",
-		[FIXED_SPINS] = "tasks that spin while they wait",
-		[FIXED_FAR] = "what else changes without the target",
-		[FIXED_QUOTA] = "a CPU quota",
-	};
 	const struct unit_set *zero = &sets->s[0];
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
 	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
@@ -215,7 +216,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 		p->fixed_pp = hypot(p->fixed_pp, p->fixed_part[i]);
 		if (p->fixed_part[i] > most) {
 			most = p->fixed_part[i];
-			p->fixed_cause = causes[i];
+			p->fixed_cause = fixed_causes[i];
 		}
 	}
 }
@@ -327,20 +328,47 @@ static void expect_less_queueing(const struct unit_sets *sets, struct estimate *
 	}
 }
 
+/* It may be better than the interval has it, by @more, as far as that is possible. */
+static void reach_up(struct estimate_point *p, double more, const char *cause)
+{
+	more = fmax(fmin(more, 100 - p->ci_hi), 0);
+	p->ci_hi += more;
+	p->above_pp += more;
+	if (more / 2 > p->fixed_pp)
+		p->fixed_cause = cause;
+	p->fixed_pp += more / 2;
+}
+
+/*
+ * Who finds a lock taken and sleeps for some time before he tries again may not find it taken where
+ * it is held for less. He looks in real time, in which who holds it stays in the target as long as
+ * ever: in experiments he sleeps as often as before. So all such sleeps may be won, of the time
+ * that tasks run, queue, and sleep so.
+ */
+static void doubt_looks(const struct unit_sets *sets, struct estimate *e)
+{
+	const struct unit_set *zero = &sets->s[0];
+	double all = zero->ran + zero->queued + zero->polled;
+	double share = all > 0 ? zero->polled / all : 0;
+
+	for (size_t i = 1; i < e->n_points; i++) {
+		struct estimate_point *p = &e->points[i];
+
+		if (isfinite(p->ci_hi))
+			reach_up(p, share * p->speedup_pct, "tasks that look, and sleep again");
+	}
+}
+
 /* What is left of a program gets cheaper, too, when its target is gone (FAR_ABOVE). */
 static void doubt_cheaper_rest(struct estimate *e)
 {
 	for (size_t i = 1; i < e->n_points; i++) {
 		struct estimate_point *p = &e->points[i];
-		double above = p->ci_hi - p->program_speedup_pct, more;
+		double above = p->ci_hi - p->program_speedup_pct;
 
-		if (!isfinite(p->ci_hi))
-			continue;
-		more = hypot(above, FAR_ABOVE * fmax(won_far(e, p), 0)) - above;
-		more = fmax(fmin(more, 100 - p->ci_hi), 0);
-		p->ci_hi += more;
-		p->above_pp += more;
-		p->fixed_pp += more / 2;
+		if (isfinite(p->ci_hi))
+			reach_up(p, hypot(above, FAR_ABOVE * fmax(won_far(e, p), 0)) - above,
+				 fixed_causes[FIXED_FAR]);
 	}
 }
 
@@ -406,13 +434,7 @@ static void take_by_clock(const struct stretch *s, double credit, struct estimat
 
 static void give_by_cost(const struct stretch *s, double credit, struct estimate_point *p)
 {
-	double more = fmax(fmin((s->hi - 1) * credit, 100 - p->ci_hi), 0);
-
-	p->ci_hi += more;
-	p->above_pp += more;
-	if (more / 2 > p->fixed_pp)
-		p->fixed_cause = "stops that cost more than they last";
-	p->fixed_pp += more / 2;
+	reach_up(p, (s->hi - 1) * credit, "stops that cost more than they last");
 }
 
 /*
@@ -586,6 +608,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 		doubt_before_contention(e);
 		expect_less_queueing(sets, e);
 		doubt_cheaper_rest(e);
+		doubt_looks(sets, e);
 	}
 }
 

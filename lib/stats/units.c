@@ -155,6 +155,7 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->urgent += w->urgent_s;
 		set->queued += w->queued_s;
 		set->woken += w->woken_s;
+		set->polled += w->polled_s;
 		set->busy += w->busy_s;
 		set->stopped += w->stopped_s;
 		set->expected += w->expected_pp;

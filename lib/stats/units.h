@@ -20,7 +20,7 @@ struct unit_set {
 	double shared, inserted;       /* sums over treated windows: shared_s, inserted_s */
 	double ran, stolen, expected;  /* ... ran_s, stolen_s, expected_pp */
 	double queued, busy, stopped;  /* ... queued_s, busy_s, stopped_s */
-	double woken, urgent;	       /* ... woken_s, urgent_s */
+	double woken, urgent, polled;  /* ... woken_s, urgent_s, polled_s */
 	double measured, corrected;    /* ... virtual time, and without what a quota does to it */
 	/* Variance of the estimate, in variances of the log period of a single window. */
 	double geometry;

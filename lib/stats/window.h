@@ -42,6 +42,7 @@ struct profile_window {
 	double urgent_s; /* real-time strangers ran, sum over cores */
 	double queued_s; /* sum over profiled tasks: ready to run, while others had the core */
 	double woken_s;	 /* idle cores took to run those whom other profiled tasks woke */
+	double polled_s; /* of profiled tasks that slept, looked, and slept again: the latter */
 	double absolute_waits; /* sleeps until a point in time */
 	double external_waits; /* how many */
 	/*

@@ -407,9 +407,35 @@ static void test_nothing_left_of_the_target(void **state)
 	}
 }
 
+/* Who sleeps and looks again does so in real time: all of such sleeps may be won beyond. */
+static void test_looks_may_be_saved(void **state)
+{
+	static const struct stats_options as_reported = { .seed = 1 };
+	struct windows w = { .n = 0 };
+	struct estimates e, looks;
+
+	(void)state;
+	add_running(&w);
+	assert_int_equal(stats_estimate(w.w, w.n, 2, &as_reported, &e), 0);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].polled_s = w.w[i].ran_s / 4; /* a fifth of the time of all */
+	assert_int_equal(stats_estimate(w.w, w.n, 2, &as_reported, &looks), 0);
+	for (size_t i = 1; i < e.e[0].n_points; i++) {
+		const struct estimate_point *p = &e.e[0].points[i], *q = &looks.e[0].points[i];
+
+		assert_float_equal(q->program_speedup_pct, p->program_speedup_pct, 1e-9);
+		assert_float_equal(q->ci_lo, p->ci_lo, 1e-9);
+		assert_float_equal(q->ci_hi, p->ci_hi + p->speedup_pct / 5, 1e-6);
+	}
+	assert_string_equal(looks.e[0].points[2].fixed_cause, "tasks that look, and sleep again");
+	estimates_free(&looks);
+	estimates_free(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_looks_may_be_saved),
 		cmocka_unit_test(test_method_error),
 		cmocka_unit_test(test_alone_may_do_more),
 		cmocka_unit_test(test_missed),

@@ -306,6 +306,7 @@ static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 		ret->io_waited += t.io;
 		ret->woken += t.woken;
 		ret->polls += t.polls;
+		ret->polled += t.polled;
 		ret->shared += t.shared;
 		ret->urgent += t.urgent;
 		ret->unpaid += t.unpaid;

@@ -276,8 +276,10 @@ static __always_inline void count_poll(struct task_state *t, const struct irq_st
 	u64 ran = t->account.ran - t->ran_then;
 
 	if (time && t->looks && s->hardirq & HARDIRQ_TIMER && ran < length / LOOK_PART &&
-	    is_involved(t, now) && !is_sink(t))
+	    is_involved(t, now) && !is_sink(t)) {
 		time->polls++;
+		time->polled += length;
+	}
 	t->looks = s->hardirq & HARDIRQ_TIMER;
 	t->ran_then = t->account.ran;
 }

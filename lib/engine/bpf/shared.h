@@ -98,6 +98,7 @@ struct target_time {
 	__u64 woken;  /* ns that idle cores took to run those whom others woke */
 	__u64 alone;  /* of ran, by tasks that have long had nothing to do with others */
 	__u64 polls;  /* timers that woke who had slept, looked, and slept again */
+	__u64 polled; /* ns of those sleeps */
 	__u64 calls;  /* of a target that is a function, as far as its beginning has a probe */
 	__u64 agreed, differed;	 /* samples with what the probes of such a target say */
 	__u64 clipped;		 /* ns that were not inserted, less than a period (spread.bpf.h) */

@@ -159,7 +159,7 @@ bool estimate_needs_reason(const struct estimate *e);
 /*
  * In programs that do more than wait and turn loops the rest takes less CPU time for a unit of work
  * where the target is gone: warmer caches, fewer and larger reads. No delay shows that. Of what is
- * won beyond FAR_FROM it was 0.2 in the middle, and more upwards than down: the upper end alone is
+ * won beyond FAR_FROM it was 0.2 to 0.3 in the middle, seldom the other way: the upper end alone is
  * further away (docs/accuracy.md, "What no delay shows").
  */
 #define FAR_ABOVE 0.3

@@ -158,9 +158,12 @@ static void take_out(struct device *d, size_t i)
 
 void requests_issued(struct requests *r, const struct trace_event *e, const double *earlier)
 {
-	struct device *d = device_of(r, e->other);
 	struct request q = { .id = e->stack, .issued = e->time, .began = e->time };
+	struct device *d;
 
+	if (e->other == TRACE_NONE)
+		return;
+	d = device_of(r, e->other);
 	if (d->n == MOST_OPEN || (d->n && e->time - d->v[0].issued > LOST)) {
 		row_put(r, d->v[0].row);
 		take_out(d, 0);
@@ -194,11 +197,14 @@ static void is_done(const struct requests *r, const struct trace_event *e, struc
 
 void requests_completed(struct requests *r, const struct trace_event *e)
 {
-	struct device *d = device_of(r, e->other);
 	struct done *done = e->cpu < r->n_cpus ? &r->done[e->cpu] : NULL;
 	struct request q;
+	struct device *d;
 	size_t i = 0;
 
+	if (e->other == TRACE_NONE)
+		return;
+	d = device_of(r, e->other);
 	while (i < d->n && d->v[i].id != e->stack)
 		i++;
 	if (done) {

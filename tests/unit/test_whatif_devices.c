@@ -215,6 +215,20 @@ static void test_not_issued(void **state)
 	devices_free(d);
 }
 
+/* Damaged recordings have requests of no device. */
+static void test_of_no_device(void **state)
+{
+	struct requests *r = requests_create(lanes, ARRAY_SIZE(lanes), 1);
+	struct trace_event e = { .time = 10, .type = TRACE_ISSUE, .other = TRACE_NONE };
+
+	(void)state;
+	requests_issued(r, &e, NULL);
+	e = (struct trace_event){ .time = 20, .type = TRACE_COMPLETE, .other = TRACE_NONE };
+	requests_completed(r, &e);
+	assert_null(requests_ended(r, TRACE_NONE, 0));
+	requests_free(r);
+}
+
 static void test_servers(void **state)
 {
 	(void)state;
@@ -382,12 +396,12 @@ static void test_graphs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alone),	    cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_other_order), cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_servers),	    cmocka_unit_test(test_not_issued),
-		cmocka_unit_test(test_overlapped),  cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_disks),	    cmocka_unit_test(test_sync),
-		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_alone),	     cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_other_order),  cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_of_no_device), cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_not_issued),   cmocka_unit_test(test_overlapped),
+		cmocka_unit_test(test_unknown),	     cmocka_unit_test(test_disks),
+		cmocka_unit_test(test_sync),	     cmocka_unit_test(test_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -328,15 +328,29 @@ static void expect_less_queueing(const struct unit_sets *sets, struct estimate *
 	}
 }
 
+/* One end of the interval alone is @further away: half of that is its half width. */
+static void widen_one_end(struct estimate_point *p, double further, const char *cause)
+{
+	if (further / 2 > p->fixed_pp)
+		p->fixed_cause = cause;
+	p->fixed_pp += further / 2;
+}
+
 /* It may be better than the interval has it, by @more, as far as that is possible. */
 static void reach_up(struct estimate_point *p, double more, const char *cause)
 {
 	more = fmax(fmin(more, 100 - p->ci_hi), 0);
 	p->ci_hi += more;
 	p->above_pp += more;
-	if (more / 2 > p->fixed_pp)
-		p->fixed_cause = cause;
-	p->fixed_pp += more / 2;
+	widen_one_end(p, more, cause);
+}
+
+/* It may be worse than the interval has it, by @less. */
+static void reach_down(struct estimate_point *p, double less, const char *cause)
+{
+	p->ci_lo -= less;
+	p->below_pp += less;
+	widen_one_end(p, less, cause);
 }
 
 /*
@@ -370,16 +384,6 @@ static void doubt_cheaper_rest(struct estimate *e)
 			reach_up(p, hypot(above, FAR_ABOVE * fmax(won_far(e, p), 0)) - above,
 				 fixed_causes[FIXED_FAR]);
 	}
-}
-
-/* It may be worse than the interval has it, by @less: its lower end alone is further away. */
-static void reach_down(struct estimate_point *p, double less, const char *cause)
-{
-	p->ci_lo -= less;
-	p->below_pp += less;
-	if (less / 2 > p->fixed_pp)
-		p->fixed_cause = cause;
-	p->fixed_pp += less / 2;
 }
 
 static bool surely_harmful(const struct estimate_point *p)

@@ -6,10 +6,9 @@
  * is_stopword() walks a list; --fast-lookup makes it a hash table. --calibrate measures by how
  * much that shortens the function: it processes its input and times the lookups with either.
  */
+#include "../truth/knob.h"
 #include "stage.h"
 #include "words.h"
-#include <fcntl.h>
-#include <sys/mman.h>
 
 #define MAX_WORDS  128
 #define NR_STOP	   (sizeof(stopwords) / sizeof(*stopwords))
@@ -234,19 +233,6 @@ static int calibrate(struct stage_in *in, struct stage_out *out)
 	return stage_trial_report(&trial, "is_stopword");
 }
 
-/* As scozd --truth turns it: an int32, 0 while the list is to be walked. */
-static const int32_t *map_knob(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	void *knob =
-		fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(int32_t), PROT_READ, MAP_SHARED, fd, 0);
-
-	if (knob == MAP_FAILED)
-		stage_die("cannot map %s: %s", path, strerror(errno));
-	close(fd);
-	return knob;
-}
-
 static void usage(FILE *f)
 {
 	fprintf(f, "usage: parse FILE | transform [options]\n"
@@ -280,7 +266,9 @@ int main(int argc, char **argv)
 			fast_lookup = true;
 			break;
 		case 'k':
-			knob = map_knob(optarg);
+			knob = knob_map(optarg);
+			if (!knob)
+				stage_die("cannot map %s: %s", optarg, strerror(errno));
 			break;
 		case 'c':
 			measure = true;

@@ -16,17 +16,15 @@
  * Arguments are passed on as eight integers, which holds for all functions below, and
  * for variadic ones among them, on x86-64 and arm64.
  */
+#include "../truth/knob.h"
 #include "../truth/spin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define NOIPA __attribute__((noipa, visibility("default")))
 
@@ -121,27 +119,15 @@ static unsigned long number(const char *variable, unsigned long otherwise)
 	return n ? n : otherwise;
 }
 
-static void map_knob(const char *path)
-{
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	void *p;
-
-	if (fd < 0)
-		return;
-	p = mmap(NULL, sizeof(*knob), PROT_READ, MAP_SHARED, fd, 0);
-	if (p != MAP_FAILED)
-		knob = p;
-	close(fd);
-}
-
 static __attribute__((constructor)) void begin(void)
 {
 	const char *at = of_this_program("STONE_AT"), *point = of_this_program("STONE_POINT");
+	const char *knob_file = getenv("STONE_KNOB");
 
 	turns = number("STONE_TURNS", 0);
 	point_every = number("STONE_POINT_EVERY", 1);
-	if (at)
-		map_knob(getenv("STONE_KNOB"));
+	if (at && knob_file)
+		knob = knob_map(knob_file);
 	for (struct carrier *c = __start_carriers; c < __stop_carriers; c++) {
 		c->stone = at && !strcmp(at, c->name);
 		c->point = point && !strcmp(point, c->name);

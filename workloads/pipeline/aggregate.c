@@ -5,6 +5,7 @@
  * done when batch_done() is called: every 512 lines.
  */
 #include "stage.h"
+#include "variants.h"
 
 #define BATCH	     512
 #define SLOTS	     (1 << 16) /* a power of two */
@@ -180,18 +181,21 @@ static int by_count(const void *a, const void *b)
 static void usage(FILE *f)
 {
 	fprintf(f, "usage: ... | transform | aggregate [options]\n"
-		   "  --top N  print the N most frequent keys\n"
-		   "  -v       print the processor time used\n");
+		   "  --top N          print the N most frequent keys\n"
+		   "  --variants FILE  turn the stages' knobs in FILE by turns, print the rates\n"
+		   "  -v               print the processor time used\n");
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option opt[] = {
 		{ "top", required_argument, NULL, 't' },
+		{ "variants", required_argument, NULL, 'k' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	static struct stage_in in = { .fd = STDIN_FILENO };
+	struct variants variants = { .fd = -1 };
 	uint32_t top = 0;
 	bool verbose = false;
 	double seconds;
@@ -205,6 +209,9 @@ int main(int argc, char **argv)
 		case 't':
 			top = (uint32_t)stage_number("top", optarg, 0, SLOTS);
 			break;
+		case 'k':
+			variants_open(&variants, optarg);
+			break;
 		case 'v':
 			verbose = true;
 			break;
@@ -215,8 +222,11 @@ int main(int argc, char **argv)
 	}
 	while ((line = stage_line(&in, &len))) {
 		count_words(count_fields(line, line + len), line + len);
-		if (!(++lines % BATCH))
-			batch_done();
+		if (++lines % BATCH)
+			continue;
+		batch_done();
+		if (variants.fd >= 0)
+			variants_batch(&variants, last_ns, batches);
 	}
 
 	if (top) {

@@ -4,8 +4,10 @@
  *	EPOCH_MS HOST SERVICE LEVEL STATUS BYTES MICROSECONDS MESSAGE
  * separated by tabs. Reads its file over and over, for as long as it is told.
  */
+#include "../truth/knob.h"
 #include "stage.h"
 #include "crc.h"
+#include "variants.h"
 #include <fcntl.h>
 #include <sys/prctl.h>
 
@@ -182,6 +184,7 @@ static void usage(FILE *f)
 		   "  --seconds S      read the file again and again for S seconds; 0: endlessly\n"
 		   "  --repeat N       read it N times (1)\n"
 		   "  --fast-checksum  CRC by table instead of bit by bit\n"
+		   "  --knob-file FILE do so while the second number in it is not 0\n"
 		   "  --calibrate      only measure how much faster that makes the check\n"
 		   "  --with-parent    end when the parent does\n"
 		   "  -v               print the processor time used\n");
@@ -193,6 +196,7 @@ int main(int argc, char **argv)
 		{ "seconds", required_argument, NULL, 's' },
 		{ "repeat", required_argument, NULL, 'r' },
 		{ "fast-checksum", no_argument, NULL, 'c' },
+		{ "knob-file", required_argument, NULL, 'k' },
 		{ "calibrate", no_argument, NULL, 'b' },
 		{ "with-parent", no_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
@@ -203,6 +207,7 @@ int main(int argc, char **argv)
 	uint64_t repeat = 1, bad = 0, lines = 0, end_ns = 0;
 	struct sigaction sa = { .sa_handler = on_signal };
 	bool verbose = false, measure = false;
+	const int32_t *knob = NULL;
 	int c;
 
 	stage_init(argv);
@@ -220,6 +225,11 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			fast_checksum = true;
+			break;
+		case 'k':
+			knob = knob_map(optarg);
+			if (!knob)
+				stage_die("cannot map %s: %s", optarg, strerror(errno));
 			break;
 		case 'b':
 			measure = true;
@@ -258,6 +268,9 @@ int main(int argc, char **argv)
 			stage_die("cannot rewind %s: %s", argv[optind], strerror(errno));
 		in.pos = in.end = 0;
 		while (!stop && (line = stage_line(&in, &len))) {
+			if (knob)
+				fast_checksum = __atomic_load_n(&knob[KNOB_CHECKSUM],
+								__ATOMIC_RELAXED) != 0;
 			if (verify_checksum(line, len) && parse_fields(line, &r))
 				emit(&out, &r);
 			else

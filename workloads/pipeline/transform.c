@@ -8,6 +8,7 @@
  */
 #include "../truth/knob.h"
 #include "stage.h"
+#include "variants.h"
 #include "words.h"
 
 #define MAX_WORDS  128
@@ -235,11 +236,12 @@ static int calibrate(struct stage_in *in, struct stage_out *out)
 
 static void usage(FILE *f)
 {
-	fprintf(f, "usage: parse FILE | transform [options]\n"
-		   "  --fast-lookup  look stopwords up in a hash table instead of a list\n"
-		   "  --knob-file FILE  do so while the number in it (scozd --truth) is not 0\n"
-		   "  --calibrate    only measure how much faster that makes the lookup\n"
-		   "  -v             print the processor time used\n");
+	fprintf(f,
+		"usage: parse FILE | transform [options]\n"
+		"  --fast-lookup  look stopwords up in a hash table instead of a list\n"
+		"  --knob-file FILE  do so while the first number in it (scozd --truth) is not 0\n"
+		"  --calibrate    only measure how much faster that makes the lookup\n"
+		"  -v             print the processor time used\n");
 }
 
 int main(int argc, char **argv)
@@ -286,7 +288,7 @@ int main(int argc, char **argv)
 		return calibrate(&in, &out);
 	while ((line = stage_line(&in, &len))) {
 		if (knob)
-			fast_lookup = __atomic_load_n(knob, __ATOMIC_RELAXED) != 0;
+			fast_lookup = __atomic_load_n(&knob[KNOB_STOPWORD], __ATOMIC_RELAXED) != 0;
 		transform(&out, line, len, NULL);
 	}
 	stage_flush(&out);

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* NULL and errno: it cannot be mapped. */
+/* int32s: what a short file does not have is 0. NULL and errno: it cannot be mapped. */
 static inline const int32_t *knob_map(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), failed;

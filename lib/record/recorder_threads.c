@@ -40,7 +40,7 @@ uint32_t recorder_thread_id(struct recorder *r, int tid, int pid, uint64_t born,
 		t->process = made.process =
 			processes_get(r->processes, pid, successor && tid == pid, comm,
 				      recorder_since_start(r, time));
-		tid_history_begin(h, made.id, born);
+		tid_history_begin(h, made.id, born, time);
 		t->pid = pid;
 		copy_comm(t->comm, comm);
 		made.start = recorder_since_start(r, time);

@@ -35,10 +35,10 @@ uint32_t tid_history_who(const struct tid_history *h, uint64_t born, uint64_t ti
 	return is_before(h, born, time) ? h->before.id : h->now.id;
 }
 
-void tid_history_begin(struct tid_history *h, uint32_t id, uint64_t born)
+void tid_history_begin(struct tid_history *h, uint32_t id, uint64_t born, uint64_t time)
 {
 	h->before = h->now;
-	h->now = (struct identity){ .id = id, .born = born };
+	h->now = (struct identity){ .id = id, .born = born, .met = time };
 }
 
 void tid_history_born(struct tid_history *h, uint64_t born)
@@ -51,7 +51,7 @@ bool tid_history_ended(struct tid_history *h, uint32_t id, uint64_t time)
 {
 	if (h->now.id != id)
 		return true;
-	if (h->now.end && time > h->now.end)
+	if (time < h->now.met || (h->now.end && time > h->now.end))
 		return false;
 	h->now.end = time;
 	return true;

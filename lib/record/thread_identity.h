@@ -16,6 +16,7 @@
 struct identity {
 	uint32_t id;   /* RECORDING_NONE: nobody */
 	uint64_t born; /* 0: not known */
+	uint64_t met;  /* when it did what told of it first */
 	uint64_t end;  /* 0: it has not ended */
 };
 
@@ -30,11 +31,14 @@ extern const struct tid_history tid_history_none;
 bool tid_history_is_new(const struct tid_history *h, uint64_t born, uint64_t time);
 /* Whoever is meant, if that is not somebody new. */
 uint32_t tid_history_who(const struct tid_history *h, uint64_t born, uint64_t time);
-/* It is @id's from now on. */
-void tid_history_begin(struct tid_history *h, uint32_t id, uint64_t born);
+/* It is @id's from now on, who did something at @time. */
+void tid_history_begin(struct tid_history *h, uint32_t id, uint64_t born, uint64_t time);
 /* Its birth, where that was not known. */
 void tid_history_born(struct tid_history *h, uint64_t born);
-/* @id has ended: both queues tell. False: it had before, and has only given its tid away since. */
+/*
+ * @id has ended: both queues tell. False: it had before, and has only given its tid away since, or
+ * whoever had the tid before did.
+ */
 bool tid_history_ended(struct tid_history *h, uint32_t id, uint64_t time);
 
 #endif

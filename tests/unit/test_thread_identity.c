@@ -13,7 +13,7 @@
 static uint32_t asks(struct tid_history *h, uint32_t next, uint64_t born, uint64_t time)
 {
 	if (tid_history_is_new(h, born, time)) {
-		tid_history_begin(h, next, born);
+		tid_history_begin(h, next, born, time);
 		return next;
 	}
 	return tid_history_who(h, born, time);
@@ -82,6 +82,10 @@ static void executes(void **state)
 	assert_int_equal(asks(&h, 1, 100, 110), 1);
 	assert_true(tid_history_ended(&h, 1, 200));
 	assert_false(tid_history_ended(&h, 1, 210));
+	/* A sample of the program is there before that is told. */
+	assert_int_equal(asks(&h, 2, 100, 220), 2);
+	assert_false(tid_history_ended(&h, 2, 210));
+	assert_true(tid_history_ended(&h, 2, 300));
 }
 
 int main(void)

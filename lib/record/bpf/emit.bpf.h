@@ -101,6 +101,12 @@ struct times_event {
 	struct record_times times;
 };
 
+/* 0: not known. */
+static __always_inline u64 born(const struct task_struct *task, u32 tid)
+{
+	return tid == (u32)task->pid ? task->start_time : 0;
+}
+
 static __always_inline void emit_times(struct task_struct *task, u32 tid,
 				       const struct thread_state *t, u64 now, bool exited)
 {
@@ -110,7 +116,7 @@ static __always_inline void emit_times(struct task_struct *task, u32 tid,
 			.time = now,
 			.tid = tid,
 			.tgid = task->tgid,
-			.born = tid == (u32)task->pid ? task->start_time : 0,
+			.born = born(task, tid),
 		},
 		.times = {
 			.since = t->since,

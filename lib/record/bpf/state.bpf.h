@@ -38,6 +38,7 @@ struct thread_state {
 	u64 point;  /* a sampling point, and the first one since it was looked up */
 	s64 unpaid; /* time on sampled CPUs less what its points stand for, ns */
 	u32 waker;
+	u32 tid; /* by which it is known: its own, but for a moment of exec (tasks.bpf.h) */
 	u8 woken_by;
 	u8 why;
 	struct record_futex futex; /* of the wait that began at `left` */
@@ -49,6 +50,14 @@ struct {
 	__type(key, int);
 	__type(value, struct thread_state);
 } threads SEC(".maps");
+
+/* Tids that threads have taken over to execute a program; when. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, u32);
+	__type(value, u64);
+} taken_over SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

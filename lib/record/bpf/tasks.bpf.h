@@ -10,7 +10,7 @@ volatile __s32 adopt_tgid = -1; /* this process; 0: all; -1: none */
 
 static __always_inline void follow(struct task_struct *task, u64 now, bool newborn)
 {
-	struct thread_state t = { .since = now }, *kept;
+	struct thread_state t = { .since = now, .tid = task->pid }, *kept;
 
 	if (newborn) {
 		t.left = now; /* wants a CPU from now on */
@@ -30,6 +30,7 @@ static __always_inline void follow(struct task_struct *task, u64 now, bool newbo
 		kept->left = now;
 		kept->why = why_left(task, false);
 		kept->in = 0;
+		trace_event(RECORD_TRACE_LEAVE, kept->why, now, task->pid, RECORD_TRACE_UNSEEN, 0);
 	}
 }
 
@@ -45,11 +46,16 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 	return 0;
 }
 
-/* A thread that is not the first one calls exec: it takes over the first one's tid. */
+/*
+ * A thread that is not the first one calls exec: it takes over the first one's tid, which may have
+ * to leave its CPU yet. The two have exchanged their tids before; until now each was told by the
+ * one that it had, and the first one is not told any more.
+ */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 {
 	struct thread_state *t;
+	u32 tid = task->pid;
 	u64 now;
 
 	if (task->pid == old_tid)
@@ -61,7 +67,9 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_tid)
 	if (t->in)
 		t->on += now - t->in;
 	emit_times(task, old_tid, t, now, true);
-	*t = (struct thread_state){ .since = now, .in = now };
+	*t = (struct thread_state){ .since = now, .in = now, .tid = tid };
+	bpf_map_update_elem(&taken_over, &tid, &now, BPF_ANY);
+	trace_event(RECORD_TRACE_EXIT, 0, now - 1, tid, 0, 0);
 	trace_event(RECORD_TRACE_EXIT, 0, now, old_tid, 0, 0);
 	trace_names(task, RECORD_TRACE_FOLLOW, RECORD_TRACE_RUNS, now, 0);
 	return 0;
@@ -132,8 +140,8 @@ static __always_inline void finish_thread(struct task_struct *task, struct threa
 	if (t->in) {
 		if (now > t->in)
 			t->on += now - t->in;
-	} else if (now > t->left && !causal && measure_wait(t, task->pid, now, &out->event)) {
-		describe(&out->event, task);
+	} else if (now > t->left && !causal && measure_wait(t, now, &out->event)) {
+		describe(&out->event, task, t);
 		out->event.unfinished = 1;
 		bpf_probe_read_kernel_str(out->event.comm, sizeof(out->event.comm), task->comm);
 		kernel = frames(bpf_get_task_stack(task, out->chain, CHAIN_BYTES, 0));
@@ -146,7 +154,7 @@ static __always_inline void finish_thread(struct task_struct *task, struct threa
 			count_lost();
 	}
 	t->in = t->left = now; /* all is told, should it end yet */
-	emit_times(task, task->pid, t, now, false);
+	emit_times(task, t->tid, t, now, false);
 }
 
 /* A thread that has been waiting since before anybody looked. */

@@ -123,7 +123,7 @@ static __always_inline void trace_leaves(struct task_struct *task, const struct 
 					 u64 now)
 {
 	if (causal)
-		trace_event(RECORD_TRACE_LEAVE, t->why, now, task->pid, 0,
+		trace_event(RECORD_TRACE_LEAVE, t->why, now, t->tid, 0,
 			    t->why == RECORD_LEFT_QUEUED ? 0 : trace_wait(task, t));
 }
 

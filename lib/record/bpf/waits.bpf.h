@@ -54,7 +54,7 @@ static __always_inline void leaves(struct task_struct *task, struct thread_state
 		if (sampled)
 			t->unpaid += now - t->in;
 	} else { /* nobody saw it come */
-		trace_event(RECORD_TRACE_ENTER, 0, now, task->pid, RECORD_TRACE_UNSEEN, 0);
+		trace_event(RECORD_TRACE_ENTER, 0, now, t->tid, RECORD_TRACE_UNSEEN, 0);
 	}
 	t->why = why_left(task, preempt);
 	t->stint = t->in ? t->in : now;
@@ -66,8 +66,7 @@ static __always_inline void leaves(struct task_struct *task, struct thread_state
 }
 
 /* Adds the time off the CPU up to @now to the thread's times; fills @e when there was a point. */
-static __always_inline bool measure_wait(struct thread_state *t, u32 tid, u64 now,
-					 struct record_event *e)
+static __always_inline bool measure_wait(struct thread_state *t, u64 now, struct record_event *e)
 {
 	u64 woken = t->why != RECORD_LEFT_QUEUED && t->woken > t->stint ? t->woken : 0;
 	u64 wait = t->why == RECORD_LEFT_QUEUED ? t->left : woken ? woken : now;
@@ -84,13 +83,13 @@ static __always_inline bool measure_wait(struct thread_state *t, u32 tid, u64 no
 		t->other += wait - t->left;
 	/* Mostly there is none, and the next one is known: no division. */
 	if (t->point < t->left)
-		t->point = points_next(t->left, tid, period);
+		t->point = points_next(t->left, t->tid, period);
 	if (t->point >= now)
 		return false;
-	before = points_before(t->left, tid, period);
-	until = points_before(wait, tid, period);
+	before = points_before(t->left, t->tid, period);
+	until = points_before(wait, t->tid, period);
 	e->points_waited = until - before;
-	e->points_queued = points_before(now, tid, period) - until;
+	e->points_queued = points_before(now, t->tid, period) - until;
 	e->time = now;
 	e->left = t->left;
 	e->woken = wait;
@@ -104,11 +103,12 @@ static __always_inline bool measure_wait(struct thread_state *t, u32 tid, u64 no
 	return true;
 }
 
-static __always_inline void describe(struct record_event *e, struct task_struct *task)
+static __always_inline void describe(struct record_event *e, struct task_struct *task,
+				     const struct thread_state *t)
 {
-	e->tid = task->pid;
+	e->tid = t->tid;
 	e->tgid = task->tgid;
-	e->born = task->start_time;
+	e->born = born(task, t->tid);
 	e->cpu = bpf_get_smp_processor_id();
 	e->type = RECORD_EVENT_WAIT;
 	e->unfinished = 0;
@@ -119,17 +119,25 @@ static __always_inline void arrives(struct cpu_state *s, struct task_struct *tas
 				    struct thread_state *t, u64 now)
 {
 	/* Causal recordings tell waits by their events, and nobody would read their records. */
-	if (!t->in && !causal && measure_wait(t, task->pid, now, &s->event)) {
-		describe(&s->event, task);
+	if (!t->in && !causal && measure_wait(t, now, &s->event)) {
+		describe(&s->event, task, t);
 		s->due = task->pid;
 	}
 	if (t->in) { /* nobody saw it leave */
 		t->on += now - t->in;
-		trace_event(RECORD_TRACE_LEAVE, RECORD_LEFT_QUEUED, now, task->pid,
+		trace_event(RECORD_TRACE_LEAVE, RECORD_LEFT_QUEUED, now, t->tid,
 			    RECORD_TRACE_UNSEEN, 0);
 	}
-	trace_event(RECORD_TRACE_ENTER, 0, now, task->pid, 0, 0);
+	trace_event(RECORD_TRACE_ENTER, 0, now, t->tid, 0, 0);
 	t->in = now;
+}
+
+/* Another thread of its process executes a program, has its tid, and is told by that. */
+static __always_inline bool is_taken_over(const struct task_struct *task,
+					  const struct thread_state *t)
+{
+	return t->tid != (u32)task->pid && task->pid != task->tgid &&
+	       bpf_map_lookup_elem(&taken_over, &t->tid);
 }
 
 /* It ends after the recording, and before anybody has looked at it: its times are to be known. */
@@ -145,9 +153,9 @@ static __always_inline void ends_late(struct cpu_state *s, struct task_struct *t
 	if (t->in && t->in < finished)
 		t->on += finished - t->in;
 	else if (!t->in && t->left < finished)
-		measure_wait(t, task->pid, finished, &s->event);
+		measure_wait(t, finished, &s->event);
 	t->in = t->left = finished;
-	emit_times(task, task->pid, t, finished, true);
+	emit_times(task, t->tid, t, finished, true);
 }
 
 SEC("tp_btf/sched_switch")
@@ -171,11 +179,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	}
 	if (prev->pid) {
 		t = bpf_task_storage_get(&threads, prev, 0, 0);
-		if (t) {
+		if (t && !is_taken_over(prev, t)) {
 			leaves(prev, t, preempt, now, s->ticks);
 			if (prev->__state & TASK_DEAD) {
-				trace_event(RECORD_TRACE_EXIT, 0, now, prev->pid, 0, 0);
-				emit_times(prev, prev->pid, t, now, true);
+				trace_event(RECORD_TRACE_EXIT, 0, now, t->tid, 0, 0);
+				emit_times(prev, t->tid, t, now, true);
 			}
 		}
 	}
@@ -183,7 +191,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (!next->pid)
 		return 0;
 	t = bpf_task_storage_get(&threads, next, 0, 0);
-	if (!t)
+	if (!t || is_taken_over(next, t))
 		return 0;
 	arrives(s, next, t, now);
 	if (s->due && chain_at_switch) {
@@ -263,7 +271,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	who_wakes(t);
 	t->woken = bpf_ktime_get_ns();
-	trace_event(RECORD_TRACE_WAKE, t->woken_by, t->woken, task->pid, t->waker, 0);
+	trace_event(RECORD_TRACE_WAKE, t->woken_by, t->woken, t->tid, t->waker, 0);
 	return 0;
 }
 
@@ -323,8 +331,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		return 0;
 	out->event = (struct record_event){
 		.time = now,
-		.born = task->start_time,
-		.tid = task->pid,
+		.born = born(task, t->tid),
+		.tid = t->tid,
 		.tgid = task->tgid,
 		.points_waited = points,
 		.cpu = bpf_get_smp_processor_id(),

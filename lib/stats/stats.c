@@ -23,7 +23,7 @@
 #define LEAST_CREDIT   1.0 /* point: what a clock may take that is worth a word */
 #define WAITS_SHARE    0.1 /* of the target's time: it is no longer code that is asked about */
 #define MAX_PREFIXES   128 /* looks at how the precision grew */
-#define MAX_SETTLE_S   3   /* more than that between two windows was not settling */
+#define MAX_SETTLE_S   64  /* more than that between two windows was not settling */
 
 static int compare_windows(const void *pa, const void *pb)
 {
@@ -99,10 +99,10 @@ struct estimate_point *estimate_point_at(const struct estimate *e, double speedu
 	return NULL;
 }
 
-/* CPU time of others, as far as it is known. */
+/* CPU time of others, as far as it is known; what the host took of it as well, as in `ran`. */
 static double strangers_ran(const struct unit_set *set)
 {
-	return fmax(set->busy - set->ran - set->stopped, 0);
+	return fmax(set->busy + set->stolen - set->ran - set->stopped, 0);
 }
 
 /* The share of their time able to run that profiled tasks wait behind strangers. */
@@ -378,11 +378,12 @@ static void doubt_cheaper_rest(struct estimate *e)
 {
 	for (size_t i = 1; i < e->n_points; i++) {
 		struct estimate_point *p = &e->points[i];
-		double above = p->ci_hi - p->program_speedup_pct;
+		double won = p->program_speedup_pct / 100, above = p->ci_hi - 100 * won;
+		double far = fmax(p->speedup_pct / 100 - FAR_FROM, 0) / (1 - FAR_FROM);
+		double cheaper = 100 * FAR_ABOVE * far * fmax(won * (1 - won), 0);
 
 		if (isfinite(p->ci_hi))
-			reach_up(p, hypot(above, FAR_ABOVE * fmax(won_far(e, p), 0)) - above,
-				 fixed_causes[FIXED_FAR]);
+			reach_up(p, hypot(above, cheaper) - above, fixed_causes[FIXED_FAR]);
 	}
 }
 
@@ -762,9 +763,10 @@ static void judge_all(struct candidate *c, size_t n, const struct profile_window
 					   c[i].e.target);
 		if (!target_is_a_clock(&c[i].sets))
 			c[i].stretch = stretches[c[i].e.progress];
-		if (!opt->exact)
+		if (!opt->exact) {
 			c[i].clocked = calibrate(&c[i].sets, &c[i].stretch, &c[i].e);
-		doubt_alone(&c[i].sets, &c[i].e);
+			doubt_alone(&c[i].sets, &c[i].e);
+		}
 		judge(&c[i], only, !opt->bare);
 		ret->e[i] = c[i].e;
 		free(c[i].distinct);

@@ -158,11 +158,13 @@ bool estimate_needs_reason(const struct estimate *e);
 #define FAR_FROM  0.5
 /*
  * In programs that do more than wait and turn loops the rest takes less CPU time for a unit of work
- * where the target is gone: warmer caches, fewer and larger reads. No delay shows that. Of what is
- * won beyond FAR_FROM it was 0.2 to 0.3 in the middle, seldom the other way: the upper end alone is
- * further away (docs/accuracy.md, "What no delay shows").
+ * where the target is gone: warmer caches, fewer and larger reads. No delay shows that. The more
+ * was the target's, and the more is left, the more that is: of what is won times what is left it
+ * was 0.2 in the middle, seldom the other way; the upper end alone is further away
+ * (docs/accuracy.md, "What no delay shows"). Not up to FAR_FROM, from there in proportion to the
+ * speedup.
  */
-#define FAR_ABOVE 0.3
+#define FAR_ABOVE 0.35
 /*
  * Where cores had to be stopped for one task while others wanted them (account.h, crowded), these
  * may be what everybody waits for: all that they lost is to be taken off then. Or nobody does (a

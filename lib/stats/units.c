@@ -43,6 +43,7 @@ struct builder {
 	double *time, *work; /* of each window; work 0: unusable */
 	double *measured;    /* time before the quota's part was taken off */
 	double *scale;	     /* share of its unstopped time that lies between the visits */
+	double *start;	     /* s, runs one after the other */
 	struct pairing *pairs;
 	size_t n_pairs;
 };
@@ -85,11 +86,25 @@ static struct pairing pair_up(const struct builder *b, size_t i)
 	return p;
 }
 
+/* Each run's time begins at 0; here it goes on where the run before ended. */
+static double *start_times(const struct profile_window *const *w, size_t n)
+{
+	double *start = xcalloc(n, sizeof(*start)), offset = 0, end = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i && w[i]->run != w[i - 1]->run)
+			offset = end;
+		start[i] = offset + w[i]->start_s;
+		end = fmax(end, start[i] + w[i]->wall_s);
+	}
+	return start;
+}
+
 static void make_unit(const struct builder *b, const struct pairing *p, struct unit *u)
 {
 	const struct profile_window *w = b->w[p->treated];
 
-	u->start_s = w->start_s;
+	u->start_s = b->start[p->treated];
 	u->time = b->time[p->treated];
 	u->work = b->work[p->treated];
 	u->external = b->scale[p->treated] * w->external_s;
@@ -224,6 +239,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	b.work = xcalloc(n, sizeof(*b.work));
 	b.measured = xcalloc(n, sizeof(*b.measured));
 	b.scale = xcalloc(n, sizeof(*b.scale));
+	b.start = start_times(w, n);
 	b.pairs = xcalloc(n, sizeof(*b.pairs));
 	for (size_t i = 0; i < n; i++)
 		ret->latency |=
@@ -288,6 +304,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	free(b.measured);
 	free(b.work);
 	free(b.scale);
+	free(b.start);
 	free(b.pairs);
 }
 

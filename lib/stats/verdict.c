@@ -104,14 +104,34 @@ void holm(struct candidate *c, size_t n)
 		holm_progress(c, n, p);
 }
 
-/* Surely, and not right before contention, where it may be as low as that. */
-static bool is_gain(const struct estimate_point *p, bool distinct)
+/*
+ * Surely above 0, also by what moves that end of the interval alone: right before contention it may
+ * be as low as that. What is run by tasks that nobody waits for has no verdict if they count at
+ * all.
+ */
+static bool is_gain(const struct candidate *c, size_t i)
 {
-	return distinct && !(p->below_pp > 0);
+	const struct estimate_point *p = &c->e.points[i];
+	double lo, hi;
+
+	estimate_point_bounds(p, VERDICT_ALPHA, &lo, &hi);
+	return c->distinct[i] && p->log_ratio < 0 &&
+	       (!(p->below_pp > 0) || (lo > 0 && c->sets.target_alone < MUCH_ALONE));
 }
 
-static enum verdict find_verdict(const struct estimate *e, const bool *distinct)
+/* Surely below 0, as well. */
+static bool is_loss(const struct candidate *c, size_t i)
 {
+	const struct estimate_point *p = &c->e.points[i];
+	double lo, hi;
+
+	estimate_point_bounds(p, VERDICT_ALPHA, &lo, &hi);
+	return c->distinct[i] && p->log_ratio > 0 && (!(p->above_pp > 0) || hi < 0);
+}
+
+static enum verdict find_verdict(const struct candidate *c)
+{
+	const struct estimate *e = &c->e;
 	bool above = false, below = false, nothing = e->n_points > 1;
 
 	for (size_t i = 1; i < e->n_points; i++) {
@@ -119,10 +139,10 @@ static enum verdict find_verdict(const struct estimate *e, const bool *distinct)
 		double x = p->program_speedup_pct, lo, hi;
 
 		estimate_point_bounds(p, VERDICT_ALPHA, &lo, &hi);
-		above |= is_gain(p, distinct[i]) && x >= WORTHWHILE;
-		below |= distinct[i] && x <= -WORTHWHILE;
+		above |= is_gain(c, i) && x >= WORTHWHILE;
+		below |= is_loss(c, i) && x <= -WORTHWHILE;
 		nothing &= fabs(x) < NEGLIGIBLE && lo > -SURELY_LESS && hi < SURELY_LESS &&
-			   (!distinct[i] || fabs(x) < WORTHWHILE);
+			   (!c->distinct[i] || fabs(x) < WORTHWHILE);
 	}
 	if (above)
 		return VERDICT_OPTIMIZE;
@@ -137,9 +157,9 @@ static bool eligible(const struct candidate *c, size_t i, enum verdict verdict)
 	const struct estimate_point *p = &c->e.points[i];
 
 	if (verdict == VERDICT_OPTIMIZE)
-		return is_gain(p, c->distinct[i]) && p->program_speedup_pct > 0;
+		return is_gain(c, i) && p->program_speedup_pct > 0;
 	if (verdict == VERDICT_CONTENTION)
-		return c->distinct[i] && p->program_speedup_pct < 0;
+		return is_loss(c, i) && p->program_speedup_pct < 0;
 	return estimate_point_knowledge(p) != KNOWN_NOTHING;
 }
 
@@ -157,6 +177,16 @@ static bool surpasses(const struct estimate_point *p, const struct estimate_poin
 	}
 }
 
+/* NULL: no point is. */
+static void set_best(struct estimate *e, const struct estimate_point *best)
+{
+	e->best = best ? estimate_point_knowledge(best) : KNOWN_NOTHING;
+	e->best_pct = best ? best->program_speedup_pct : NAN;
+	e->best_lo = best ? best->ci_lo : NAN;
+	e->best_hi = best ? best->ci_hi : NAN;
+	e->best_at_pct = best ? best->speedup_pct : NAN;
+}
+
 /*
  * That of the highest speedup, unless a lower one is surely better: to choose the largest of points
  * that differ by no more than their errors would be to let luck win. @verdict: by the numbers
@@ -172,11 +202,7 @@ static void find_best(struct estimate *e, const struct candidate *c, enum verdic
 		if (eligible(c, i, verdict) && (!best || surpasses(p, best, verdict)))
 			best = p;
 	}
-	e->best = best ? estimate_point_knowledge(best) : KNOWN_NOTHING;
-	e->best_pct = best ? best->program_speedup_pct : NAN;
-	e->best_lo = best ? best->ci_lo : NAN;
-	e->best_hi = best ? best->ci_hi : NAN;
-	e->best_at_pct = best ? best->speedup_pct : NAN;
+	set_best(e, best);
 }
 
 /* ---- warnings: parts are separated by "; ", so there is none in a part ---- */
@@ -461,7 +487,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	bool waits, left_out = many_left_out(&c->sets);
 	struct parts w = { .n = 0 };
 
-	e->verdict = find_verdict(e, c->distinct);
+	e->verdict = find_verdict(c);
 	find_best(e, c, e->verdict);
 	e->target_runs = c->sets.target_runs;
 	e->target_waits = c->sets.target_waits;
@@ -471,7 +497,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	if (waits || paced || clock || left_out || !e->samples || is_mostly_missed(c))
 		e->verdict = VERDICT_UNDECIDED;
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
-		e->best = KNOWN_NOTHING;
+		set_best(e, NULL);
 	e->doubt = find_doubt(c, paced || clock, waits, left_out);
 	if (!warn)
 		return;

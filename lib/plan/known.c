@@ -42,18 +42,31 @@ bool level_is_hopeless(const struct target *t, const struct level *l)
 	return expected >= HOPELESS && l->kept * 4 < expected;
 }
 
-static void note_point(const struct plan *p, struct target *t, const struct estimate_point *point)
+static struct level *level_of(const struct plan *p, struct target *t,
+			      const struct estimate_point *point)
 {
 	for (size_t i = 0; i < p->opt.n_speedups; i++) {
-		struct level *l = &t->level[i];
-
-		if (fabs(100 * p->speedups[i] - point->speedup_pct) > 1e-4)
-			continue;
-		l->units = l->units < point->windows ? l->units : point->windows;
-		l->width = fmax(l->width, (point->ci_hi - point->ci_lo) / 2);
-		if (!p->opt.exact)
-			l->fixed = fmax(l->fixed, point->fixed_pp);
+		if (fabs(100 * p->speedups[i] - point->speedup_pct) < 1e-4)
+			return &t->level[i];
 	}
+	return NULL;
+}
+
+static double half_width(const struct estimate_point *point)
+{
+	return (point->ci_hi - point->ci_lo) / 2;
+}
+
+static void note_point(const struct plan *p, struct target *t, const struct estimate_point *point)
+{
+	struct level *l = level_of(p, t, point);
+
+	if (!l)
+		return;
+	l->units = l->units < point->windows ? l->units : point->windows;
+	l->width = fmax(l->width, half_width(point));
+	if (!p->opt.exact)
+		l->fixed = fmax(l->fixed, point->fixed_pp);
 }
 
 static void estimate(const struct plan *p, struct target *t, struct estimates *ret)
@@ -158,11 +171,33 @@ static bool out_of_reach(const struct plan *p, const struct level *l)
 	return l->fixed > REACHABLE * p->opt.precision && l->width <= LITTLE_NOISE * l->fixed;
 }
 
+/* What moves one end of an interval alone does not shrink, either. */
+static void add_one_sided(const struct plan *p, struct target *t)
+{
+	struct stats_options opt = { .seed = p->opt.seed, .bare = true };
+	struct estimates e;
+
+	stats_estimate(t->w, t->n, p->opt.n_progress, &opt, &e);
+	for (size_t i = 0; i < e.n; i++) {
+		for (size_t k = 1; k < e.e[i].n_points; k++) {
+			double reported = half_width(&e.e[i].points[k]);
+			struct level *l = level_of(p, t, &e.e[i].points[k]);
+
+			if (l && reported > l->width)
+				l->fixed = fmax(l->fixed,
+						sqrt(reported * reported - l->width * l->width));
+		}
+	}
+	estimates_free(&e);
+}
+
 /* What counts is the interval that will be reported. */
 static void look_for_precision(struct plan *p, struct target *t)
 {
 	bool all = t->open == p->opt.n_speedups, any = false;
 
+	if (!p->opt.exact)
+		add_one_sided(p, t);
 	for (size_t k = 0; k < t->open; k++) {
 		struct level *l = &t->level[p->ladder[k]];
 

@@ -40,10 +40,13 @@ struct difference difference_of(const struct estimate_point *a, const struct est
 		d.hi = d.value + half;
 		d.p = student_two_sided(d.value / error, df);
 	}
+	/* What may be more, or less, than is said, in the same way of both, makes no difference. */
+	d.lo -= fmax(a->above_pp - b->above_pp, 0) + fmax(b->below_pp - a->below_pp, 0);
+	d.hi += fmax(b->above_pp - a->above_pp, 0) + fmax(a->below_pp - b->below_pp, 0);
 	/* What surely changed by less than anybody wants to know is the same. */
 	if (d.lo > -same_pp && d.hi < same_pp)
 		d.answer = DIFFERENCE_SAME;
-	else if (d.p <= DIFFERENCE_ALPHA / compared)
+	else if (d.p <= DIFFERENCE_ALPHA / compared && (d.lo > 0 || d.hi < 0))
 		d.answer = DIFFERENCE_CHANGED;
 	return d;
 }

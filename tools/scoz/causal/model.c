@@ -420,6 +420,34 @@ static void warn_command(struct model *m, size_t run)
 			      xasprintf("the command ended with status %d", WEXITSTATUS(status)));
 }
 
+/* In what two runs differ that no prediction can be about both; NULL: in nothing. To be freed. */
+static char *difference_of_runs(const struct profile_header *a, const struct profile_header *b)
+{
+	if (strcmp(a->host, b->host))
+		return xasprintf("on \"%s\", not \"%s\"", b->host, a->host);
+	if (a->cpus != b->cpus)
+		return xasprintf("on %d cores, not %d", b->cpus, a->cpus);
+	if (strcmp(a->command, b->command))
+		return xasprintf("of \"%s\", not \"%s\"", b->command, a->command);
+	return NULL;
+}
+
+static void warn_of_other_runs(struct model *m)
+{
+	const struct profile *p = m->profile;
+	char *what = NULL;
+
+	for (size_t i = 1; i < p->n_runs && !what; i++) {
+		what = difference_of_runs(&p->runs[0].header, &p->runs[i].header);
+		if (what)
+			text_list_add(&m->warnings,
+				      xasprintf("run %zu of %zu in the file is %s: what is "
+						"predicted is an average over all",
+						i + 1, p->n_runs, what));
+	}
+	free(what);
+}
+
 /* Targets that were tried and gave nothing. */
 static void warn_targets(struct model *m)
 {
@@ -495,6 +523,7 @@ static void find_warnings(struct model *m)
 			      xasprintf("%llu of %llu samples were lost: lower --frequency",
 					(unsigned long long)m->samples_lost,
 					(unsigned long long)m->samples_total));
+	warn_of_other_runs(m);
 	warn_phases(m);
 	warn_targets(m);
 }

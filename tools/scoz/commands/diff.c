@@ -167,7 +167,7 @@ static void make_pairs(struct diff *d, double same_pp)
 		struct pair *p = &d->pairs[i];
 
 		p->d = difference_of(p->pa, p->pb, compared, same_pp);
-		if (d->apart || p->a->e->doubt == DOUBT_PACED || p->b->e->doubt == DOUBT_PACED)
+		if (d->apart || estimate_is_withheld(p->a->e) || estimate_is_withheld(p->b->e))
 			p->d.answer = DIFFERENCE_UNKNOWN;
 		d->count[p->d.answer]++;
 	}
@@ -232,6 +232,11 @@ static char *headline(const struct diff *d)
 	return text;
 }
 
+static char *point_text(const struct estimate *e, const struct estimate_point *p)
+{
+	return estimate_is_withheld(e) ? locale_text("\xe2\x80\x94") : estimate_point_text(p);
+}
+
 static void fill_row(const struct diff *d, const struct pair *p, struct table *t)
 {
 	char **cell = table_row(t);
@@ -244,8 +249,8 @@ static void fill_row(const struct diff *d, const struct pair *p, struct table *t
 	if (!p->pa || !p->pb)
 		return;
 	cell[1] = xasprintf("%g %%", p->at_pct);
-	cell[2] = estimate_point_text(p->pa);
-	cell[3] = estimate_point_text(p->pb);
+	cell[2] = point_text(p->a->e, p->pa);
+	cell[3] = point_text(p->b->e, p->pb);
 }
 
 static void print_pairs(const struct diff *d)

@@ -235,37 +235,83 @@ static int open_profile(struct session *s, uint64_t period_ns, struct error *err
 	return ret;
 }
 
+struct involved {
+	struct session *s;
+	int *pids;
+	size_t n, cap;
+};
+
+/* Once, that is. */
 static int involve_one(int pid, void *arg, struct error *err)
 {
-	struct session *s = arg;
-	int ret = engine_involve(s->engine, pid, err);
+	struct involved *v = arg;
+	int ret;
 
-	if (!ret)
-		session_expect_chains(s, pid);
+	for (size_t i = 0; i < v->n; i++) {
+		if (v->pids[i] == pid)
+			return 0;
+	}
+	ret = engine_involve(v->s->engine, pid, err);
+	if (ret)
+		return ret;
+	session_expect_chains(v->s, pid);
+	array_reserve(v->pids, v->cap, v->n + 1);
+	v->pids[v->n++] = pid;
+	return 0;
+}
+
+static int involve_unless_ended(int pid, void *arg, struct error *err)
+{
+	int ret = involve_one(pid, arg, err);
+
+	return ret == -ESRCH ? 0 : ret;
+}
+
+static int involve_descendants(struct involved *v, int pid, struct error *err)
+{
+	struct descendants d;
+	int ret = 0;
+
+	descendants_of(pid, NULL, &d);
+	for (size_t i = 0; i < d.n && !ret; i++)
+		ret = involve_unless_ended(d.list[i].pid, v, err);
+	descendants_free(&d);
 	return ret;
 }
 
-/* What one has started already belongs to it, as what it will start does. */
+/*
+ * What one has started already belongs to it, as what it will start does: the engine follows that
+ * from now on. What one had started after the list was made, and before it was involved, is in the
+ * next list.
+ */
 static int involve_with_descendants(struct session *s, int pid, struct error *err)
 {
-	int ret = involve_one(pid, s, err);
-	struct descendants d;
-	size_t taken = 0;
+	struct involved v = { .s = s };
+	int ret = involve_one(pid, &v, err);
 
-	if (ret)
-		return ret;
-	/* After @pid: its later children are followed by the engine. */
-	descendants_of(pid, NULL, &d);
-	for (size_t i = 0; i < d.n && !ret; i++) {
-		ret = involve_one(d.list[i].pid, s, err);
-		taken += !ret;
-		ret = ret == -ESRCH ? 0 : ret; /* it has ended */
+	for (size_t before = 0; !ret && v.n > before;) {
+		before = v.n;
+		ret = involve_descendants(&v, pid, err);
 	}
-	if (!ret && taken)
+	if (!ret && v.n > 1)
 		log_msg(LOG_NORMAL,
 			"--pid %d: it and %zu processes that it has started already are profiled",
-			pid, taken);
-	descendants_free(&d);
+			pid, v.n - 1);
+	free(v.pids);
+	return ret;
+}
+
+static int involve_cgroup(struct session *s, const char *path, struct error *err)
+{
+	struct involved v = { .s = s };
+	size_t before;
+	int ret;
+
+	do {
+		before = v.n;
+		ret = cgroup_each_process(path, involve_unless_ended, &v, err);
+	} while (!ret && v.n > before);
+	free(v.pids);
 	return ret;
 }
 
@@ -280,7 +326,7 @@ static int involve_processes(struct session *s, struct error *err)
 		ret = involve_with_descendants(s, s->opt.pids[i], err);
 	}
 	for (size_t i = 0; !ret && i < s->opt.n_cgroups; i++)
-		ret = cgroup_each_process(s->opt.cgroups[i], involve_one, s, err);
+		ret = involve_cgroup(s, s->opt.cgroups[i], err);
 	return ret;
 }
 

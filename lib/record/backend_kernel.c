@@ -318,8 +318,11 @@ static void drain(struct record_backend *base, struct queue *q)
 		while ((h = ring_next(ring))) {
 			uint64_t time = 0;
 
-			if (h->type == PERF_RECORD_LOST)
+			if (h->type ==
+			    PERF_RECORD_LOST) { /* samples, of whose mappings is another */
 				k->lost += ((const uint64_t *)(h + 1))[1];
+				continue;
+			}
 			if (h->type == PERF_RECORD_SAMPLE && h->size >= sizeof(struct sample))
 				time = ((const struct sample *)h)->time;
 			queue_put(q, QUEUE_PERF, time, h, h->size);

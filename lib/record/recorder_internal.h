@@ -71,10 +71,10 @@ struct thread *recorder_thread_slot(struct recorder *r, int tid);
 /* The thread of a record, made known to the sink. @born 0: whoever has that tid now. */
 uint32_t recorder_thread_id(struct recorder *r, int tid, int pid, uint64_t born, const char *comm,
 			    uint64_t time);
-/* A waker or a holder, which need not have been recorded itself. */
+/* Who has that tid, a waker or a holder, say, which need not have been recorded itself. */
 uint32_t recorder_other_thread(struct recorder *r, int tid, uint64_t time);
-/* The one that comes to a CPU, or leaves it. */
-uint32_t recorder_thread_on_cpu(struct recorder *r, int tid, uint64_t time);
+/* Nobody begins with its end: of one that had ended, that one. */
+uint32_t recorder_thread_that_ends(struct recorder *r, int tid, uint64_t time);
 
 /* ---- causal recordings ---- */
 

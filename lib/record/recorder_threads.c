@@ -70,17 +70,16 @@ uint32_t recorder_other_thread(struct recorder *r, int tid, uint64_t time)
 {
 	const struct tid_history *h = &recorder_thread_slot(r, tid)->history;
 
-	if (h->now.id == RECORDING_NONE)
+	if (tid_history_is_new(h, 0, time))
 		return ask_for_thread(r, tid, time);
 	return tid_history_who(h, 0, time);
 }
 
-/* If that had ended, it is one that is about to execute a program, and has its leader's tid. */
-uint32_t recorder_thread_on_cpu(struct recorder *r, int tid, uint64_t time)
+uint32_t recorder_thread_that_ends(struct recorder *r, int tid, uint64_t time)
 {
 	const struct tid_history *h = &recorder_thread_slot(r, tid)->history;
 
-	if (tid_history_is_new(h, 0, time))
+	if (h->now.id == RECORDING_NONE)
 		return ask_for_thread(r, tid, time);
 	return tid_history_who(h, 0, time);
 }

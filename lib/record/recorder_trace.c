@@ -115,9 +115,8 @@ bool recorder_on_trace(enum queue_kind kind, const void *record, size_t size, vo
 		return true;
 	out.type = types[e->type];
 	if (e->tid)
-		out.thread = out.type == TRACE_ENTER || out.type == TRACE_LEAVE
-				     ? recorder_thread_on_cpu(r, e->tid, e->time)
-				     : recorder_other_thread(r, e->tid, e->time);
+		out.thread = out.type == TRACE_EXIT ? recorder_thread_that_ends(r, e->tid, e->time)
+						    : recorder_other_thread(r, e->tid, e->time);
 	switch (out.type) {
 	case TRACE_ENTER:
 		r->switches++;

@@ -27,6 +27,8 @@ bool tid_history_is_new(const struct tid_history *h, uint64_t born, uint64_t tim
 		return false;
 	if (born && t->born && born != t->born)
 		return born > t->born;
+	if (born > t->met)
+		return true;
 	return t->end && time > t->end;
 }
 

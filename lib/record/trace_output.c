@@ -27,6 +27,7 @@ static void put_process(const struct record_process *p, void *arg)
 
 static void put_thread(const struct record_thread *t, void *arg)
 {
+	((struct causal_output *)arg)->threads++;
 	trace_write_thread(writer_of(arg),
 			   &(struct trace_thread){ t->tid, t->pid, t->process, t->comm });
 }

@@ -10,6 +10,7 @@ struct causal_output {
 	uint64_t period_ns;
 	uint64_t events; /* written so far, samples among them */
 	uint64_t visits; /* of progress points, among them */
+	size_t threads;
 };
 /* @out stays the caller's, for as long as the recorder is. */
 struct recorder_sink causal_sink(struct causal_output *out);

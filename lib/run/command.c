@@ -54,7 +54,7 @@ int command_spawn(struct command *c, struct launcher *launcher, struct error *er
 	if (!launcher->user && isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
 		signal(SIGTTOU, SIG_IGN);
 		tcsetpgrp(STDIN_FILENO, c->pid);
-		c->foreground = true;
+		c->foreground = c->terminal = true;
 	}
 	c->gate = gate[1];
 	c->report = report[0];
@@ -90,16 +90,22 @@ int command_release(struct command *c, char **argv, struct error *err)
 				     : strerror(e));
 }
 
-/* Ctrl-Z stopped the command: so does the profiler, and both go on together. */
+/*
+ * Ctrl-Z stopped the command, or it wants to read from a terminal that it has no more: so does the
+ * profiler, and both go on together, with the terminal (fg) or without it (bg).
+ */
 static void stop_together(struct command *c)
 {
 	int group = c->pid;
 
-	if (!c->foreground)
+	if (!c->terminal)
 		return;
-	tcsetpgrp(STDIN_FILENO, getpgrp());
+	take_terminal_back(c);
 	kill(0, SIGSTOP);
-	tcsetpgrp(STDIN_FILENO, group);
+	if (tcgetpgrp(STDIN_FILENO) == getpgrp()) {
+		tcsetpgrp(STDIN_FILENO, group);
+		c->foreground = true;
+	}
 	kill(-group, SIGCONT);
 }
 

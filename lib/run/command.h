@@ -16,7 +16,8 @@ struct command {
 	int gate;		   /* pipe that holds it back */
 	int report;		   /* exec errors come back here */
 	int status;		   /* wait status of the command itself; -1 while it runs */
-	bool foreground;	   /* it was given the terminal */
+	bool foreground;	   /* it has been given the terminal */
+	bool terminal;		   /* it had it at first */
 	bool interrupted;	   /* it died of a Ctrl-C at the terminal */
 	struct descendants others; /* descended from us before the command was started */
 };

@@ -106,6 +106,8 @@ struct trace_process {
 	const char *rank_from; /* the environment's variable that says so; NULL: none does */
 };
 
+#define TRACE_THREADS_MOST (4u << 20) /* more are not read */
+
 /* ---- writing ---- */
 struct trace_writer;
 int trace_writer_open(const char *path, const struct trace_header *h, struct trace_writer **ret,

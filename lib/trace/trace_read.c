@@ -13,8 +13,7 @@
  * What is kept in memory is bounded by a multiple of the file's size: a small file with many
  * threads was made to fill the memory. Texts and samples that are recorded pack to a tenth at best.
  */
-#define KEPT_MOST    64
-#define THREADS_MOST (4u << 20)
+#define KEPT_MOST 64
 
 /* A chunk's records; once anything is not as it should be, all further ones are 0. */
 struct cursor {
@@ -238,7 +237,7 @@ static void get_thread(struct cursor *c, struct loading *l)
 	struct trace *t = l->t;
 	struct trace_thread *thread;
 
-	if (t->n_threads == THREADS_MOST) {
+	if (t->n_threads == TRACE_THREADS_MOST) {
 		c->bad = true;
 		return;
 	}

@@ -48,9 +48,11 @@ static bool compare(const struct work *w, const struct rerun *a, const struct re
 	size_t first = ceil(w->n_visits * FIRST), last;
 
 	if (!w->n_visits) {
-		*ra = a->root_end;
-		*rb = b->root_end;
-		return w->root_end && a->root_end && b->root_end;
+		uint64_t starts = w->root == TRACE_NONE ? 0 : w->threads[w->root].starts;
+
+		*ra = (double)a->root_end - starts;
+		*rb = (double)b->root_end - starts;
+		return w->root_end && a->root_end > starts && b->root_end > starts;
 	}
 	last = reached(a->visits, a->n_visits, a->end);
 	if (last > reached(b->visits, b->n_visits, b->end))

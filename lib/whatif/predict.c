@@ -359,6 +359,18 @@ static int see(const struct trace_event *e, void *arg)
 	return 0;
 }
 
+/* Their numbers are below that; not all CPUs of the machine need be recorded, or there. */
+static size_t cpus_of_samples(const struct trace *t)
+{
+	size_t cpus = t->header.cpus;
+
+	for (size_t i = 0; i < t->n_samples; i++) {
+		if (t->samples[i].cpu >= cpus)
+			cpus = t->samples[i].cpu + 1;
+	}
+	return cpus;
+}
+
 static void start(struct predictor *p)
 {
 	free(p->threads);
@@ -607,7 +619,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	find_families(&p);
 	alike_find(t, &p.alike);
 	p.devices = devices_create();
-	p.turns = turns_create(t->header.cpus, t->n_threads, t->header.period_ns);
+	p.turns = turns_create(cpus_of_samples(t), t->n_threads, t->header.period_ns);
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
 	r = trace_each(t, see, &p, err);

@@ -780,6 +780,9 @@ static void forked(struct replay *r, const struct trace_event *e)
 	};
 	if (e->other < r->n_threads)
 		memcpy(of(r, e->thread), of(r, e->other), r->n_lanes * sizeof(double));
+	/* What its family had gained before is nothing that it could have waited for. */
+	memcpy(of(r, e->thread) + OTHERS * r->n_lanes, family_of(r, e->thread),
+	       r->n_lanes * sizeof(double));
 }
 
 void replay_event(struct replay *r, const struct trace_event *e)

@@ -4,9 +4,11 @@
 #include <getopt.h>
 #include <libgen.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/file.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -49,6 +51,7 @@ struct session {
 	struct causal_output causal; /* --causal: instead of it */
 	struct launcher launcher;
 	struct command command;
+	struct pollfd *watched; /* those of --pid */
 	uint64_t begun, flushed;
 	const char *end;
 	struct record_scozd scozd; /* pid 0: none runs */
@@ -363,6 +366,25 @@ static void catch_signals(void)
 	if (!sigaction(SIGHUP, NULL, &old) && old.sa_handler != SIG_IGN) /* nohup keeps its word */
 		sigaction(SIGHUP, &sa, NULL);
 	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN); /* who read our warnings may be gone; the recording goes on */
+}
+
+/* A descriptor tells of its end also while nobody has collected it, and if its pid comes again. */
+static void watch_processes(struct session *s)
+{
+	s->watched = xcalloc(s->opt.pids.n, sizeof(*s->watched));
+	for (int i = 0; i < s->opt.pids.n; i++)
+		s->watched[i] =
+			(struct pollfd){ .fd = pidfd_open(s->opt.pids.v[i], 0), .events = POLLIN };
+}
+
+static void unwatch_processes(struct session *s)
+{
+	for (int i = 0; s->watched && i < s->opt.pids.n; i++) {
+		if (s->watched[i].fd >= 0)
+			close(s->watched[i].fd);
+	}
+	free(s->watched);
 }
 
 static int add_processes(struct session *s, struct error *err)
@@ -425,6 +447,7 @@ static int prepare(struct session *s, struct error *err)
 		r = command_spawn(&s->command, &s->launcher, err);
 	if (!r)
 		r = recorder_start(s->recorder, err);
+	watch_processes(s);
 	if (!r && !s->opt.everybody)
 		r = add_processes(s, err);
 	if (!r && signals)
@@ -436,14 +459,21 @@ static int prepare(struct session *s, struct error *err)
 	return r;
 }
 
-static bool all_gone(const struct options *o)
+static bool all_gone(struct session *s)
 {
+	const struct options *o = &s->opt;
+
+	poll(s->watched, o->pids.n, 0);
 	for (int i = 0; i < o->pids.n; i++) {
-		if (!kill(o->pids.v[i], 0) || errno != ESRCH)
+		if (s->watched[i].fd >= 0 ? !s->watched[i].revents
+					  : !kill(o->pids.v[i], 0) || errno != ESRCH)
 			return false;
 	}
 	return o->pids.n > 0;
 }
+
+/* Others are made until it has ended. */
+#define ENOUGH_THREADS (TRACE_THREADS_MOST - TRACE_THREADS_MOST / 64)
 
 /* Why it is over; NULL: it goes on. */
 static const char *over(struct session *s)
@@ -452,8 +482,14 @@ static const char *over(struct session *s)
 		return "signal";
 	if (s->opt.command && !command_running(&s->command))
 		return "done";
-	if (!s->opt.everybody && !s->opt.command && all_gone(&s->opt))
+	if (!s->opt.everybody && !s->opt.command && all_gone(s))
 		return "done";
+	if (s->causal.threads >= ENOUGH_THREADS) {
+		log_warn("the recording ends here: it has %zu threads, and more than %u are not "
+			 "read again (with -a, these are all that the machine makes)",
+			 s->causal.threads, TRACE_THREADS_MOST);
+		return "threads";
+	}
 	if (s->opt.duration_s && clock_now_ns() - s->begun > s->opt.duration_s * NSEC_PER_SEC)
 		return "duration";
 	return NULL;
@@ -604,6 +640,7 @@ int cmd_record(int argc, char **argv)
 	launcher_stop(&s.launcher);
 	symbolizer_stop();
 	cores_free(&s.cores);
+	unwatch_processes(&s);
 	free(s.opt.pids.v);
 	progress_list_free(&s.opt.points);
 	return ret;

@@ -244,15 +244,17 @@ static const struct record_stack *get_stack(uint32_t id, void *arg)
 
 static void stop(struct session *s)
 {
+	symbolizer_abandon(); /* its thread may wait for it */
 	top_result_free(s->result);
 	top_model_destroy(s->model);
 	recorder_destroy(s->recorder);
+	symbolizer_stop();
 	s->result = NULL;
 	s->model = NULL;
 	s->recorder = NULL;
 }
 
-static int start(struct session *s, struct error *err)
+static int start(struct session *s, bool again, struct error *err)
 {
 	const struct top_model_options model = {
 		.period_ns = s->opt.period_ns,
@@ -285,8 +287,11 @@ static int start(struct session *s, struct error *err)
 		return r;
 	top_proc_seed(s->model, s->opt.pids.v, s->opt.pids.n);
 	r = recorder_start(s->recorder, err);
-	for (int i = 0; r >= 0 && i < s->opt.pids.n; i++)
+	for (int i = 0; r >= 0 && i < s->opt.pids.n; i++) {
 		r = recorder_add_process(s->recorder, s->opt.pids.v[i], err);
+		if (r == -ESRCH && again) /* it has ended since */
+			r = 0;
+	}
 	r = r < 0 ? r : 0;
 	/* Threads are followed from now on, not from the beginning of the preparations. */
 	if (!r)
@@ -318,7 +323,7 @@ static int restart_if_large(struct session *s, struct error *err)
 	stop(s);
 	s->view.has_cursor = false;
 	s->view.page = PAGE_TABLE;
-	return start(s, err);
+	return start(s, true, err);
 }
 
 /* ---- what is shown ---- */
@@ -485,7 +490,7 @@ static int run(struct session *s, struct error *err)
 	if (!r)
 		r = cores_select(NULL, &s->cores, err);
 	if (!r)
-		r = start(s, err);
+		r = start(s, false, err);
 	if (r)
 		return r;
 	if (s->opt.batch)
@@ -519,9 +524,7 @@ int cmd_top(int argc, char **argv)
 		if (ret == EXIT_FAILED)
 			log_warn("%s", err.text);
 	}
-	symbolizer_abandon();
 	stop(&s);
-	symbolizer_stop();
 	top_lines_clear(&s.lines);
 	free(s.lines.v);
 	cores_free(&s.cores);

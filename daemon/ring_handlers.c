@@ -15,9 +15,11 @@
 
 #include <poll.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #define RING_PAGES     256
 #define POLL_MS	       20
+#define GONE_NS	       (200 * NSEC_PER_MSEC)
 #define COLLECT_NS     (100 * NSEC_PER_MSEC)
 #define REST_NS	       NSEC_PER_SEC /* after that tables that were not asked leave their pages */
 #define MAX_CHAINS     (4 << 20)    /* bytes, until they are collected */
@@ -41,8 +43,9 @@ struct handler {
 	/* Speed of the core: written by its thread only. */
 	uint64_t speed_at_ns;
 	_Atomic uint64_t speed_sum_ns, speeds;
-	uint64_t hits;	     /* of the target, in the batch being read */
-	struct chain *chain; /* of the sample being read */
+	uint64_t hits;		     /* of the target, in the batch being read */
+	struct chain *chain;	     /* of the sample being read */
+	uint64_t clock, clock_at_ns; /* what its event had counted, and when that grew last */
 	pthread_mutex_t lock;
 	struct chains chains, taken; /* two by turns: what a core writes is of its node */
 	struct own_counts counts;
@@ -55,6 +58,7 @@ struct handlers {
 	int n;
 	atomic_bool stop;
 	_Atomic uint64_t period_ns;
+	_Atomic(int) gone; /* a CPU, -1: none */
 
 	pthread_t collector;
 	bool collector_runs;
@@ -228,6 +232,29 @@ void handlers_speed(const struct handlers *h, int core, uint64_t *sum_ns, uint64
 	}
 }
 
+/*
+ * A CPU that goes offline takes its event with it, which stays dead when the CPU is back (after
+ * suspend, say), and no poll tells. As long as there is a CPU its clock goes on, also when idle.
+ */
+static void look_for_cpu(struct handler *h)
+{
+	uint64_t now = clock_now_ns(), clock;
+	bool known = read(engine_event_fd(h->all->opt.engine, h->index), &clock, sizeof(clock)) ==
+		     sizeof(clock);
+
+	if (!known || clock != h->clock) {
+		h->clock = known ? clock : 0;
+		h->clock_at_ns = now;
+	} else if (h->clock && now - h->clock_at_ns > GONE_NS) {
+		h->all->gone = h->all->opt.cores->cpus[h->index];
+	}
+}
+
+int handlers_gone(const struct handlers *h)
+{
+	return h->gone;
+}
+
 static void *handler_main(void *arg)
 {
 	struct handler *h = arg;
@@ -244,13 +271,8 @@ static void *handler_main(void *arg)
 	h->chain = xcalloc(1, CHAIN_SIZE(CHAIN_MAX_FRAMES));
 	while (!h->all->stop) {
 		poll(&p, 1, POLL_MS);
-		if (p.revents & POLLHUP) { /* the CPU went offline */
-			log_warn("CPU %d has gone: it is profiled no longer",
-				 h->all->opt.cores->cpus[h->index]);
-			drain(h);
-			return NULL;
-		}
 		drain(h);
+		look_for_cpu(h);
 		jitter(h);
 		measure_speed(h);
 	}
@@ -347,6 +369,7 @@ int handlers_start(const struct handlers_options *opt, struct handlers **ret, st
 
 	h->opt = *opt;
 	h->period_ns = opt->period_ns;
+	h->gone = -1;
 	h->n = opt->cores->n;
 	h->list = xcalloc(h->n, sizeof(*h->list));
 	h->tally = tally_create(&tally);

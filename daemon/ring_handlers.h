@@ -37,6 +37,8 @@ struct handlers_options {
 };
 
 int handlers_start(const struct handlers_options *opt, struct handlers **ret, struct error *err);
+/* A CPU that has gone offline since (it may be back); -1: none. Any thread. */
+int handlers_gone(const struct handlers *h);
 /* Stops the threads; the counts stay readable until handlers_destroy(). */
 void handlers_stop(struct handlers *h);
 void handlers_destroy(struct handlers *h);

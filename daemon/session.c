@@ -20,6 +20,7 @@ const char *run_end_text(enum run_end end)
 		[END_SIGNAL] = "signal",
 		[END_DURATION] = "duration",
 		[END_PRECISION] = "precision",
+		[END_CPU_GONE] = "cpu gone",
 		[END_FAILED] = "failed",
 		[END_OUTPUT_FAILED] = "output failed",
 	};
@@ -75,6 +76,21 @@ double session_elapsed_s(const struct session *s)
 	return (clock_now_ns() - s->start_ns) / 1e9;
 }
 
+static bool cpu_is_gone(struct session *s)
+{
+	int cpu = s->handlers ? handlers_gone(s->handlers) : -1;
+
+	if (cpu < 0)
+		return false;
+	if (s->end != END_CPU_GONE)
+		session_warn(s,
+			     "CPU %d went offline (it may be back): what ran there since is not "
+			     "known, so the run ends; the last windows may say too little",
+			     cpu);
+	s->end = END_CPU_GONE;
+	return true;
+}
+
 bool session_over(struct session *s)
 {
 	lease_beat(s->lease);
@@ -86,6 +102,8 @@ bool session_over(struct session *s)
 		s->end = END_DURATION;
 		return true;
 	}
+	if (cpu_is_gone(s))
+		return true;
 	if (s->opt.command && !s->opt.end_to_end && !command_running(&s->command)) {
 		s->command_status = s->command.status;
 		if (s->command.interrupted) /* Ctrl-C went to the command: it was meant for all */

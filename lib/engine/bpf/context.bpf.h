@@ -8,6 +8,7 @@
 #ifndef SCOZ_CONTEXT_BPF_H
 #define SCOZ_CONTEXT_BPF_H
 
+#include "engine/bpf/hardirq.bpf.h"
 #include "engine/bpf/page.bpf.h"
 #include "engine/bpf/percpu.bpf.h"
 
@@ -60,9 +61,9 @@ struct {
 PERCPU(struct irq_state, irq_states, irq_state)
 
 /*
- * The preemption count would tell at a glance, but where it lies is not to be had from every
- * kernel. So interrupts are followed; one bit for each kind heals itself should an entry or exit
- * have been missed while the programs were attached.
+ * The preemption count tells at a glance, but is not to be had from every kernel. So interrupts are
+ * followed as well; one bit for each kind heals itself should an entry or exit have been missed
+ * while the programs were attached.
  */
 enum hardirq {
 	HARDIRQ_TIMER = 1,
@@ -71,7 +72,7 @@ enum hardirq {
 
 static __always_inline enum context current_context(const struct irq_state *s)
 {
-	if (s->hardirq)
+	if (s->hardirq || in_hardirq())
 		return CONTEXT_EXTERNAL;
 	if (s->serving)
 		return s->current;
@@ -116,7 +117,8 @@ static __always_inline int hardirq_exit(u32 bit)
 
 /*
  * Timers: operations.bpf.h. Cross-calls (IPIs) are left out: they hardly ever wake tasks, and
- * following them would cost every wake-up of another core two more programs.
+ * following them would cost every wake-up of another core two more programs. in_hardirq() mostly
+ * knows them.
  */
 FOLLOW_HARDIRQ(irq_handler, HARDIRQ_DEVICE)
 

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define DEVICES_A_CORE 8
+
 /* The functions that timers call; those that are not found are 0. */
 static bool set_timer_function(const struct kallsym *sym, void *arg)
 {
@@ -345,6 +347,12 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	s->rodata->measure_latency = e->opt.measure_latency;
 	kallsyms_each(set_timer_function, s);
+	if (!s->rodata->timerfd_function || !s->rodata->posix_timer_function ||
+	    !s->rodata->itimer_function || !s->rodata->sleep_function)
+		log_warn("engine bpf: the kernel does not tell where its functions are "
+			 "(kernel.kptr_restrict, CAP_SYSLOG): timers that programs set are not "
+			 "told from others, so what goes by a clock may be predicted to get "
+			 "faster, without a warning");
 	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;
 	/* The coarse clock moves with the scheduler's tick. */
 	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && !tick.tv_sec && tick.tv_nsec)
@@ -367,6 +375,9 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	bpf_map__set_max_entries(s->maps.chain_events, e->cores);
 	bpf_map__set_max_entries(s->maps.interrupt_events, e->cores);
 	bpf_map__set_max_entries(s->maps.target_times, e->cores);
+	/* Threads of the kernel that end waits are among them: some for each core. */
+	bpf_map__set_max_entries(s->maps.devices,
+				 bpf_map__max_entries(s->maps.devices) + DEVICES_A_CORE * e->cores);
 	return select_programs(e, err);
 }
 

@@ -157,8 +157,14 @@ static __always_inline void add_part(struct match *m, const struct scoz_part *pa
 		return;
 	}
 	s = bpf_map_lookup_elem(&spaces, &key);
-	if (!s || !is_of_image(s, mm))
+	if (!s)
 		return;
+	/* It has executed another program since: of that the handlers may tell. */
+	if (!is_of_image(s, mm)) {
+		s->n = 0;
+		s->image = 0;
+		return;
+	}
 	for (u32 i = 0; i < BPF_MAX_SEGMENTS; i++) {
 		if (i >= s->n)
 			break;

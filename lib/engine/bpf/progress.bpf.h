@@ -100,14 +100,24 @@ static __always_inline bool comm_matches(const struct progress_config *config, u
 	return false;
 }
 
+static __always_inline bool in_a_task(void)
+{
+	struct irq_state *s = irq_state();
+
+	return s && current_context(s) == CONTEXT_TASK;
+}
+
 /*
  * With interrupts on, and of uprobes on kernels that preempt even preemption: accounts are only
  * read. What a tick that comes in between changes is in one of the two parts, or for once in both.
+ * What an interrupt does (a request is done, a packet has come) is nobody's, whomever it
+ * interrupted: it makes no stranger one of the profiled, and has no name.
  */
 static __always_inline int visit(u32 point)
 {
 	struct progress_config *config = bpf_map_lookup_elem(&progress_configs, &point);
 	u32 cpu = bpf_get_smp_processor_id();
+	bool somebodys = in_a_task();
 	struct scoz_core *c = page_core(cpu);
 	struct scoz_global *g = page_global();
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -116,18 +126,24 @@ static __always_inline int visit(u32 point)
 	u64 now = bpf_ktime_get_ns(), virtual;
 	u32 key = cpu * SCOZ_MAX_POINTS + point;
 
-	if (!config || !c || !g || !comm_matches(config, point))
+	if (!config || !c || !g)
+		return 0;
+	if (somebodys ? !comm_matches(config, point) : config->comm[0])
 		return 0;
 	p = bpf_map_lookup_elem(&progress, &key);
 	if (!p)
 		return 0;
 	__sync_fetch_and_add(&p->visits, 1);
 	__sync_fetch_and_add(&p->sum_time, now);
-	t = bpf_task_storage_get(&tasks, task, 0, 0);
-	virtual = now - task_account_now(c, g, task, t, now, false) - unreleased(c, task, t, now);
+	t = somebodys ? bpf_task_storage_get(&tasks, task, 0, 0) : NULL;
+	if (!somebodys)
+		virtual = now - READ_ONCE(g->delay);
+	else
+		virtual = now - task_account_now(c, g, task, t, now, false) -
+			  unreleased(c, task, t, now);
 	WRITE_ONCE(p->last_virtual, virtual);
 	WRITE_ONCE(p->last_time, now);
-	if (config->role)
+	if (config->role && somebodys)
 		span(config, virtual, now);
 	if (t) {
 		t->involved_until = INVOLVED_FOREVER;

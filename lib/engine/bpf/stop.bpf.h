@@ -119,9 +119,12 @@ static __always_inline void note_latency(struct scoz_core *c, u32 cpu, u64 hits,
 	}
 }
 
-/* Pays what @c owes, as far as allowed now. Only the core itself calls it. */
+/*
+ * Pays what @c owes, as far as allowed now. Only the core itself calls it. @begun: since when it
+ * does nothing else.
+ */
 static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header *h,
-				struct scoz_global *g, s64 longest)
+				struct scoz_global *g, s64 longest, u64 begun)
 {
 	struct spin s = { .header = h, .global = g, .core = c, .use = core_use(cpu) };
 	s64 debt = scoz_debt(READ_ONCE(g->delay), c), length;
@@ -130,8 +133,8 @@ static __always_inline void pay(struct scoz_core *c, u32 cpu, struct scoz_header
 	if (debt <= 0 || c->spinning || !s.use)
 		return;
 	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
-	s.start = s.now = bpf_ktime_get_ns();
-	if (!had_lease(h, s.start))
+	s.start = s.now = begun;
+	if (!had_lease(h, bpf_ktime_get_ns()))
 		return;
 	s.allowed = scoz_min(scoz_share_room(c, s.start, h->max_share, SHARE_BURST(h->max_share)),
 			     scoz_paid_room(c, READ_ONCE(g->delay) + READ_ONCE(g->waived)));

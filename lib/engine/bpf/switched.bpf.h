@@ -34,6 +34,7 @@ static __always_inline int pay_switched(bool interrupts_off)
 	struct scoz_header *h;
 	struct scoz_global *g;
 	struct task_struct *task;
+	u64 begun;
 
 	if (!c || !c->due)
 		return 0;
@@ -46,8 +47,8 @@ static __always_inline int pay_switched(bool interrupts_off)
 	if (!h || !g)
 		return 0;
 	account_hold(c);
-	pay(c, cpu, h, g,
-	    interrupts_off ? longest_tick_stop(h, bpf_ktime_get_ns()) : (s64)h->max_stop);
+	begun = bpf_ktime_get_ns();
+	pay(c, cpu, h, g, interrupts_off ? longest_tick_stop(h, begun) : (s64)h->max_stop, begun);
 	account_let_go(c);
 	return 0;
 }

@@ -113,9 +113,10 @@ __noinline int pay_in_tick(u64 now)
 	struct scoz_core *c = page_core(cpu);
 	struct scoz_header *h = page_header();
 	struct scoz_global *g = page_global();
+	u64 begun = bpf_ktime_get_ns();
 
 	if (c && h && g)
-		pay(c, cpu, h, g, longest_tick_stop(h, now));
+		pay(c, cpu, h, g, longest_tick_stop(h, now), begun);
 	return 0;
 }
 

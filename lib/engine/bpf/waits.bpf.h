@@ -258,6 +258,8 @@ static __always_inline void account_wait(struct target_time *time, u32 cpu, stru
 			scoz_device_follow(&device->device, READ_ONCE(g->delay));
 		device->target_until = now + DEVICE_FORGOTTEN;
 		late = device->device.booked - time->booked;
+		if (late < 0) /* it had been forgotten meanwhile, and began anew */
+			late = 0;
 		if (time->look > time->length) /* one for several */
 			late = scoz_min(late, LONG_WAIT) * time->look / time->length;
 	}

@@ -6,6 +6,7 @@
 #ifndef SCOZ_RECORD_WAKERS_BPF_H
 #define SCOZ_RECORD_WAKERS_BPF_H
 
+#include "engine/bpf/hardirq.bpf.h"
 #include "record/bpf/state.bpf.h"
 #include "record/bpf/trace.bpf.h"
 
@@ -35,7 +36,7 @@ static __always_inline u32 softirq_index(u32 vector)
 
 static __always_inline bool in_task(const struct cpu_state *s)
 {
-	if (s->timer || s->irq)
+	if (s->timer || s->irq || in_hardirq())
 		return false;
 	if (s->serving)
 		return s->raised_by_task[softirq_index(s->serving - 1)];

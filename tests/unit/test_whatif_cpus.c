@@ -112,6 +112,37 @@ static void test_independent(void **state)
 	work_free(&w);
 }
 
+/* By run time: what passed before the command is none of it. */
+static void test_begins_late(void **state)
+{
+	struct bounds_answer answer[2];
+
+	(void)state;
+	for (int late = 0; late < 2; late++) {
+		uint64_t at = late ? 1000 : 0;
+		struct cpus_now *now;
+		struct work w;
+
+		builder = work_begin(2);
+		event(at, TRACE_FOLLOW, 0, 0, TRACE_QUEUED, 0);
+		event(at, TRACE_FOLLOW, 1, 0, TRACE_QUEUED, 0);
+		turn(0, at, at + 10);
+		turn(1, at + 10, at + 20);
+		turn(0, at + 20, at + 30);
+		turn(1, at + 30, at + 40);
+		ends(at + 40, 0);
+		ends(at + 40, 1);
+		work_end(builder, &w);
+		now = cpus_now_create(&w, 1);
+		cpus_answer(now, 2, &(struct cpus_options){}, &answer[late]);
+		cpus_now_free(now);
+		work_free(&w);
+	}
+	assert_true(answer[0].middle > 20);
+	assert_float_equal(answer[1].middle, answer[0].middle, 1);
+	assert_float_equal(answer[1].high, answer[0].high, 1);
+}
+
 /* Turns that are full of visits, that do not end, CPUs of any number, and a thread that never runs.
  */
 static void test_what_was_there(void **state)
@@ -350,11 +381,11 @@ static void test_graphs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_was_there), cmocka_unit_test(test_independent),
-		cmocka_unit_test(test_waits),	       cmocka_unit_test(test_sleeper),
-		cmocka_unit_test(test_meeting),	       cmocka_unit_test(test_joins),
-		cmocka_unit_test(test_in_step),	       cmocka_unit_test(test_models),
-		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_begins_late), cmocka_unit_test(test_what_was_there),
+		cmocka_unit_test(test_independent), cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_sleeper),	    cmocka_unit_test(test_meeting),
+		cmocka_unit_test(test_joins),	    cmocka_unit_test(test_in_step),
+		cmocka_unit_test(test_models),	    cmocka_unit_test(test_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@
 
 #define RING_PAGES     256
 #define POLL_MS	       20
-#define GONE_NS	       (200 * NSEC_PER_MSEC)
+#define GONE_NS	       (500 * NSEC_PER_MSEC)
 #define COLLECT_NS     (100 * NSEC_PER_MSEC)
 #define REST_NS	       NSEC_PER_SEC /* after that tables that were not asked leave their pages */
 #define MAX_CHAINS     (4 << 20)    /* bytes, until they are collected */
@@ -58,7 +58,8 @@ struct handlers {
 	int n;
 	atomic_bool stop;
 	_Atomic uint64_t period_ns;
-	_Atomic(int) gone; /* a CPU, -1: none */
+	_Atomic uint64_t begun_ns; /* since then events count */
+	_Atomic(int) gone;	   /* a CPU, -1: none */
 
 	pthread_t collector;
 	bool collector_runs;
@@ -238,14 +239,16 @@ void handlers_speed(const struct handlers *h, int core, uint64_t *sum_ns, uint64
  */
 static void look_for_cpu(struct handler *h)
 {
-	uint64_t now = clock_now_ns(), clock;
+	uint64_t now = clock_now_ns(), begun = h->all->begun_ns, clock;
 	bool known = read(engine_event_fd(h->all->opt.engine, h->index), &clock, sizeof(clock)) ==
 		     sizeof(clock);
 
 	if (!known || clock != h->clock) {
 		h->clock = known ? clock : 0;
 		h->clock_at_ns = now;
-	} else if (h->clock && now - h->clock_at_ns > GONE_NS) {
+		if (!begun)
+			h->all->begun_ns = now;
+	} else if (begun && now - begun > GONE_NS && now - h->clock_at_ns > GONE_NS) {
 		h->all->gone = h->all->opt.cores->cpus[h->index];
 	}
 }

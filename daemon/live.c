@@ -217,10 +217,32 @@ static char *conclusion_of(const struct live *l, const struct estimates *e, uint
 	return text;
 }
 
+/* By target: the share of samples that lie in it, for the question how many of them were met. */
+static double *sampled_shares(const struct live *l, size_t *n)
+{
+	struct caller_target t;
+	double *share;
+
+	*n = 0;
+	for (size_t i = 0; handlers_callers(l->s->handlers, i, &t); i++)
+		*n = t.id >= *n ? t.id + 1 : *n;
+	share = xcalloc(*n + 1, sizeof(*share));
+	for (size_t i = 0; i < *n; i++)
+		share[i] = NAN;
+	for (size_t i = 0; handlers_callers(l->s->handlers, i, &t); i++) {
+		if (t.samples >= STATS_ENOUGH_SAMPLED && t.all)
+			share[t.id] = (double)t.samples / t.all;
+	}
+	return share;
+}
+
 char *live_conclusion(const struct live *l)
 {
-	struct stats_options opt = { .seed = l->s->opt.seed };
-	size_t n = points_count(l->s->points);
+	size_t n_sampled, n = points_count(l->s->points);
+	_cleanup_free_ double *sampled = sampled_shares(l, &n_sampled);
+	struct stats_options opt = { .seed = l->s->opt.seed,
+				     .sampled = sampled,
+				     .n_sampled = n_sampled };
 	_cleanup_free_ const char **names = xcalloc(n, sizeof(*names));
 	_cleanup_free_ char **points = NULL;
 	struct estimates e;

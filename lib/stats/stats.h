@@ -265,6 +265,8 @@ struct estimates {
 	size_t n_phases;
 };
 
+#define STATS_ENOUGH_SAMPLED 200 /* of a target, before its share of the samples is known */
+
 struct stats_options {
 	uint64_t seed;
 	bool exact; /* intervals without METHOD_PP */

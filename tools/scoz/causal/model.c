@@ -15,8 +15,7 @@
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/text.h"
 
-#define ENOUGH_SAMPLES 200  /* of a target, to tell how much of it was met */
-#define LOST_SHARE     0.01 /* of the samples, before it is worth a warning */
+#define LOST_SHARE 0.01 /* of the samples, before it is worth a warning */
 
 void text_list_add(struct text_list *l, char *text)
 {
@@ -214,7 +213,7 @@ static double *sampled_shares(const struct target_samples *samples, size_t n)
 	double *share = xcalloc(n + 1, sizeof(*share));
 
 	for (size_t i = 0; i < n; i++)
-		share[i] = samples[i].n >= ENOUGH_SAMPLES && samples[i].of
+		share[i] = samples[i].n >= STATS_ENOUGH_SAMPLED && samples[i].of
 				   ? (double)samples[i].n / samples[i].of
 				   : NAN;
 	return share;

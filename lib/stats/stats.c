@@ -431,7 +431,8 @@ static double credited(const struct unit_sets *sets, const struct estimate_point
  */
 static void take_by_clock(const struct stretch *s, double credit, struct estimate_point *p)
 {
-	double gain = fmax(p->program_speedup_pct, 0), less = fmin(credit, fmax(p->ci_lo, 0));
+	double gain = fmax(p->program_speedup_pct, 0);
+	double less = fmin(credit, fmax(p->ci_lo + METHOD_PP, 0)); /* nothing, but for chance */
 
 	p->program_speedup_pct -= fmin((1 - fmax(s->part, 0)) * credit, gain);
 	reach_down(p, less, "a clock that has a say in it");

@@ -336,6 +336,7 @@ void points_read(struct points *p, size_t i, struct point_reading *ret)
 	}
 	ret->latest_virtual = count.last_virtual;
 	ret->time = clock_now_ns();
+	ret->clock = ret->by_thread ? ret->time - engine_delay(p->engine) : ret->time;
 }
 
 static int64_t begun_since(const struct point_reading *r, const struct point_reading *since)
@@ -490,7 +491,7 @@ double points_inflight(const struct points *p, size_t i, const struct point_read
 
 	if (a->underway != b->underway)
 		return -1;
-	if (b->time <= a->time)
+	if (b->clock <= a->clock)
 		return 0;
 	at_a = at_a > 0 ? at_a : 0;
 	if (by_thread && one->kept != INT64_MAX)
@@ -500,10 +501,10 @@ double points_inflight(const struct points *p, size_t i, const struct point_read
 		 (int64_t)(b->threads.underway - a->threads.underway);
 	if (by_thread && llabs(astray) > MOST_ASTRAY * at_a)
 		return -1;
-	area = (int64_t)marks_area(&c0, a->time, &c1, b->time, at_a);
+	area = (int64_t)marks_area(&c0, a->clock, &c1, b->clock, at_a);
 	/* Between the number of a visit and its time the sum lacks as much as the clock shows. */
-	most = (double)(at_a + (b->begins - a->begins) + 1) * (b->time - a->time);
+	most = (double)(at_a + (b->begins - a->begins) + 1) * (b->clock - a->clock);
 	if (fabs(area) > most)
 		return -1;
-	return area > 0 ? area / (b->time - a->time) : 0;
+	return area > 0 ? area / (b->clock - a->clock) : 0;
 }

@@ -38,7 +38,8 @@ struct point_reading {
 	uint64_t visits; /* units done: throughput visits, or ends of a latency */
 	uint64_t begins; /* latency */
 	uint64_t sum_begin, sum_end;
-	uint64_t time;		 /* of this reading */
+	uint64_t time;	/* of this reading */
+	uint64_t clock; /* the same by that of the sums: virtual time of latencies by_thread */
 	uint64_t latest_virtual; /* virtual time of the latest visit; 0: not known */
 	uint64_t underway;	 /* latency: struct marks_counts */
 	bool by_thread;		 /* latency: that is known, */

@@ -246,7 +246,11 @@ struct engine_count {
 	uint64_t visits;
 	uint64_t last_virtual; /* virtual time (now - A) of the latest visit, ns */
 	uint64_t last_time;
-	uint64_t sum_time; /* of all visits (Little's law); differences are meaningful */
+	/*
+	 * Of all visits (Little's law); differences are meaningful. Virtual time where
+	 * engine_underway() tells of the latency that this is an end of.
+	 */
+	uint64_t sum_time;
 };
 void engine_read_point(const struct engine *e, int id, struct engine_count *ret);
 /*

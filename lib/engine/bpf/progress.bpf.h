@@ -28,11 +28,11 @@ static __always_inline void span_add(u32 slot, u32 bin, u64 n)
  * is if no speedup was in force when it began: to ask for that at its end, too, would leave out the
  * long ones.
  */
-static __always_inline void span(const struct progress_config *config, u64 now, u64 real)
+static __always_inline void span(const struct progress_config *config, u64 now)
 {
 	struct span_key key = { .tid = bpf_get_current_pid_tgid(), .slot = config->slot };
 	struct scoz_header *h = page_header();
-	struct span_begin begin = { .time = now, .real = real }, *begun;
+	struct span_begin begin = { .time = now }, *begun;
 
 	if (!h)
 		return;
@@ -40,7 +40,7 @@ static __always_inline void span(const struct progress_config *config, u64 now, 
 	begun = bpf_map_lookup_elem(&span_begins, &key);
 	if (config->role == SPAN_ROLE_BEGIN) {
 		if (begun) { /* for who counts, the older one goes on as this one */
-			span_add(config->slot, SPAN_AGAIN_NS, real);
+			span_add(config->slot, SPAN_AGAIN_NS, now);
 			span_add(config->slot, SPAN_AGAIN, 1);
 			bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY);
 		} else if (!bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY)) {
@@ -53,7 +53,7 @@ static __always_inline void span(const struct progress_config *config, u64 now, 
 		span_add(config->slot, SPAN_UNDERWAY, -1);
 		bpf_map_delete_elem(&span_begins, &key);
 	} else {
-		span_add(config->slot, SPAN_UNBEGUN_NS, real);
+		span_add(config->slot, SPAN_UNBEGUN_NS, now);
 		span_add(config->slot, SPAN_UNBEGUN, 1);
 		if (begin.plain)
 			span_add(config->slot, SPAN_ELSEWHERE, 1);
@@ -67,8 +67,11 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_task_exit, struct task_struct *p)
 {
 	struct span_key key = { .tid = p->pid };
+	struct scoz_global *g = page_global();
 	struct span_begin *begun;
 
+	if (!g)
+		return 0;
 	for (u32 slot = 0; slot < SCOZ_MAX_POINTS; slot++) {
 		if (slot >= span_slots)
 			break;
@@ -76,7 +79,7 @@ int BPF_PROG(on_task_exit, struct task_struct *p)
 		begun = bpf_map_lookup_elem(&span_begins, &key);
 		if (!begun)
 			continue;
-		span_add(slot, SPAN_AGAIN_NS, bpf_ktime_get_ns());
+		span_add(slot, SPAN_AGAIN_NS, bpf_ktime_get_ns() - READ_ONCE(g->delay));
 		span_add(slot, SPAN_AGAIN, 1);
 		span_add(slot, SPAN_UNDERWAY, -1);
 		bpf_map_delete_elem(&span_begins, &key);
@@ -133,18 +136,22 @@ static __always_inline int visit(u32 point)
 	p = bpf_map_lookup_elem(&progress, &key);
 	if (!p)
 		return 0;
-	__sync_fetch_and_add(&p->visits, 1);
-	__sync_fetch_and_add(&p->sum_time, now);
 	t = somebodys ? bpf_task_storage_get(&tasks, task, 0, 0) : NULL;
 	if (!somebodys)
 		virtual = now - READ_ONCE(g->delay);
 	else
 		virtual = now - task_account_now(c, g, task, t, now, false) -
 			  unreleased(c, task, t, now);
+	__sync_fetch_and_add(&p->visits, 1);
+	/*
+	 * Whoever begins a request may owe, and pay by waiting for its end: he is further in
+	 * virtual time than others, and so is the request.
+	 */
+	__sync_fetch_and_add(&p->sum_time, config->role ? virtual : now);
 	WRITE_ONCE(p->last_virtual, virtual);
 	WRITE_ONCE(p->last_time, now);
 	if (config->role && somebodys)
-		span(config, virtual, now);
+		span(config, virtual);
 	if (t) {
 		t->involved_until = INVOLVED_FOREVER;
 		scoz_sink_counts(&t->sink);

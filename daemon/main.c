@@ -235,6 +235,8 @@ static int open_profile(struct session *s, uint64_t period_ns, struct error *err
 	return ret;
 }
 
+#define MOST_LISTS 4 /* in each there are fewer whose parents were not involved at their birth */
+
 struct involved {
 	struct session *s;
 	int *pids;
@@ -289,7 +291,7 @@ static int involve_with_descendants(struct session *s, int pid, struct error *er
 	struct involved v = { .s = s };
 	int ret = involve_one(pid, &v, err);
 
-	for (size_t before = 0; !ret && v.n > before;) {
+	for (size_t before = 0, i = 0; !ret && v.n > before && i < MOST_LISTS; i++) {
 		before = v.n;
 		ret = involve_descendants(&v, pid, err);
 	}
@@ -304,13 +306,15 @@ static int involve_with_descendants(struct session *s, int pid, struct error *er
 static int involve_cgroup(struct session *s, const char *path, struct error *err)
 {
 	struct involved v = { .s = s };
-	size_t before;
+	size_t before, lists = 0;
 	int ret;
 
 	do {
 		before = v.n;
 		ret = cgroup_each_process(path, involve_unless_ended, &v, err);
-	} while (!ret && v.n > before);
+	} while (!ret && v.n > before && ++lists < MOST_LISTS);
+	if (ret == -ENOENT && v.n) /* all have ended since */
+		ret = 0;
 	free(v.pids);
 	return ret;
 }

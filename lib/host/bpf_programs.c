@@ -83,6 +83,34 @@ bool bpf_can_follow(const struct btf *btf, const struct bpf_program *prog)
 	return id > 0 && !bpf_try_load(BPF_PROG_TYPE_TRACING, type, id);
 }
 
+static bool find_member(const struct btf *btf, uint32_t id, const char *member, uint32_t *at)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+
+	if (!t || !btf_is_composite(t))
+		return false;
+	for (int i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const char *name = btf__name_by_offset(btf, m->name_off);
+		uint32_t deeper = *at + btf_member_bit_offset(t, i) / 8;
+
+		/* Members of what has no name are members, too. */
+		if (*name ? strcmp(name, member) != 0 : !find_member(btf, m->type, member, &deeper))
+			continue;
+		*at = deeper;
+		return true;
+	}
+	return false;
+}
+
+uint32_t btf_member_offset(const struct btf *btf, const char *type, const char *member)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+	uint32_t at = 0;
+
+	return id > 0 && find_member(btf, id, member, &at) ? at : UINT32_MAX;
+}
+
 bool btf_tells_mappings(const struct btf *btf)
 {
 	return btf_has_tracepoint(btf, "mm_filemap_map_pages") &&

@@ -77,7 +77,7 @@ static const char *futex_kind(struct recorder *r, const struct record_event *e,
 	if (f.known && !processes_share_ids(r->processes, self->process))
 		f.known = 1; /* what stands behind the word are other ids */
 	kind = record_futex_kind(&q, &tid);
-	*holder = tid ? recorder_other_thread(r, tid, e->time) : RECORDING_NONE;
+	*holder = tid ? recorder_other_thread(r, tid, e->left) : RECORDING_NONE;
 	return kind;
 }
 
@@ -171,7 +171,7 @@ static bool on_sample(struct recorder *r, const struct record_event *e, const ui
 		return true;
 	}
 	if (e->woken_by == RECORD_BY_TASK) {
-		s.waker = recorder_other_thread(r, e->waker, e->time);
+		s.waker = recorder_other_thread(r, e->waker, e->woken); /* it may end soon */
 		processes_ended(r->processes, recorder_thread_slot(r, e->waker)->process,
 				e->points_waited);
 	} else {

@@ -27,7 +27,7 @@ bool tid_history_is_new(const struct tid_history *h, uint64_t born, uint64_t tim
 		return false;
 	if (born && t->born && born != t->born)
 		return born > t->born;
-	if (born > t->met)
+	if (!t->born && born > t->met)
 		return true;
 	return t->end && time > t->end;
 }

@@ -100,8 +100,11 @@ static void stop_together(struct command *c)
 
 	if (!c->terminal)
 		return;
-	take_terminal_back(c);
-	kill(0, SIGSTOP);
+	/* Ours, though not the command's: fg after bg, so there is nothing to stop for. */
+	if (c->foreground || tcgetpgrp(STDIN_FILENO) != getpgrp()) {
+		take_terminal_back(c);
+		kill(0, SIGSTOP);
+	}
 	if (tcgetpgrp(STDIN_FILENO) == getpgrp()) {
 		tcsetpgrp(STDIN_FILENO, group);
 		c->foreground = true;

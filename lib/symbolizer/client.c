@@ -578,6 +578,7 @@ int symbolizer_start(struct error *err)
 			 "the rights that this process has");
 		return 0;
 	}
+	symbolizer.dead = symbolizer.gone = false;
 	symbolizer.abandon = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fflush(NULL);
 	pid = fork();
@@ -621,6 +622,7 @@ void symbolizer_stop(void)
 	symbolizer.socket = -1;
 	pthread_mutex_unlock(&symbolizer.lock);
 	pidfd_send_signal(symbolizer.process, SIGKILL, NULL, 0);
+	poll(&(struct pollfd){ symbolizer.process, POLLIN, 0 }, 1, 1000);
 	waitid(P_PIDFD, symbolizer.process, NULL, WEXITED | WNOHANG);
 	close(symbolizer.process);
 	symbolizer.process = -1;

@@ -44,6 +44,10 @@ static void born_later(void **state)
 	assert_int_equal(asks(&h, 2, 100, 120), 1);
 	tid_history_born(&h, 100);
 	assert_int_equal(asks(&h, 2, 300, 310), 2);
+	/* What is told of it first may have begun with it, a moment before its birth was noted. */
+	h = tid_history_none;
+	assert_int_equal(asks(&h, 1, 100, 99), 1);
+	assert_int_equal(asks(&h, 2, 100, 150), 1);
 	/* Nor is it known when one that was only heard of ended: the next was born later. */
 	h = tid_history_none;
 	assert_int_equal(asks(&h, 1, 0, 110), 1);

@@ -16,11 +16,13 @@
 
 #define PREEMPT_COUNT_HARDIRQ 0xf0000
 
-#if defined(__TARGET_ARCH_x86)
-struct pcpu_hot___count {
-	int preempt_count;
-} __attribute__((preserve_access_index));
+/*
+ * Where it lies in struct pcpu_hot; ~0: there is none. (For a struct that a kernel may not have
+ * libbpf would look in all modules, which takes CAP_SYS_ADMIN.)
+ */
+const volatile __u32 pcpu_hot_count = ~0U;
 
+#if defined(__TARGET_ARCH_x86)
 /* Addresses; 0: the kernel does not tell. */
 extern const void __per_cpu_offset __ksym __weak;
 extern const void __preempt_count __ksym __weak;
@@ -34,8 +36,8 @@ static __always_inline u64 find_preempt_count(void)
 	u64 offset = 0, at = (u64)&__preempt_count;
 	const u64 *offsets = (const u64 *)&__per_cpu_offset;
 
-	if (!at && &pcpu_hot && bpf_core_field_exists(struct pcpu_hot___count, preempt_count))
-		at = (u64)&pcpu_hot + bpf_core_field_offset(struct pcpu_hot___count, preempt_count);
+	if (!at && &pcpu_hot && pcpu_hot_count != ~0U)
+		at = (u64)&pcpu_hot + pcpu_hot_count;
 	if (!at || !offsets ||
 	    bpf_probe_read_kernel(&offset, sizeof(offset), offsets + bpf_get_smp_processor_id()))
 		return 1;

@@ -221,6 +221,7 @@ static int select_programs(struct engine *e, struct error *err)
 		ret = select_switched(e, btf, err);
 	select_spins(s, btf, wait && e->opt.trace_tasks);
 	select_mapped(bpf_engine(e), btf);
+	s->rodata->pcpu_hot_count = btf_member_offset(btf, "pcpu_hot", "preempt_count");
 	btf__free(btf);
 	return ret;
 }
@@ -333,6 +334,7 @@ static bool knows_waits(const struct engine *e)
 static int configure(struct engine *e, bool unwind, struct error *err)
 {
 	struct scoz *s = bpf_engine(e)->skel;
+	static bool said; /* of several tries */
 	struct timespec tick;
 
 	s->rodata->model = e->opt.model;
@@ -347,12 +349,14 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	s->rodata->measure_latency = e->opt.measure_latency;
 	kallsyms_each(set_timer_function, s);
-	if (!s->rodata->timerfd_function || !s->rodata->posix_timer_function ||
-	    !s->rodata->itimer_function || !s->rodata->sleep_function)
+	if (!said && (!s->rodata->timerfd_function || !s->rodata->posix_timer_function ||
+		      !s->rodata->itimer_function || !s->rodata->sleep_function)) {
 		log_warn("engine bpf: the kernel does not tell where its functions are "
 			 "(kernel.kptr_restrict, CAP_SYSLOG): timers that programs set are not "
 			 "told from others, so what goes by a clock may be predicted to get "
 			 "faster, without a warning");
+		said = true;
+	}
 	s->rodata->clock_nanosleep_number = SYS_clock_nanosleep;
 	/* The coarse clock moves with the scheduler's tick. */
 	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && !tick.tv_sec && tick.tv_nsec)

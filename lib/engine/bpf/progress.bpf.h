@@ -60,6 +60,22 @@ static __always_inline void span(const struct progress_config *config, u64 now)
 	}
 }
 
+/* An end that comes in an interrupt: it has no other end in its thread. */
+static __always_inline void span_of_nobody(const struct progress_config *config, u64 now)
+{
+	struct scoz_header *h = page_header();
+
+	if (config->role == SPAN_ROLE_BEGIN) {
+		span_add(config->slot, SPAN_AGAIN_NS, now);
+		span_add(config->slot, SPAN_AGAIN, 1);
+		return;
+	}
+	span_add(config->slot, SPAN_UNBEGUN_NS, now);
+	span_add(config->slot, SPAN_UNBEGUN, 1);
+	if (h && !READ_ONCE(h->speedup))
+		span_add(config->slot, SPAN_ELSEWHERE, 1);
+}
+
 volatile __u32 span_slots; /* of latencies that are in use: below that */
 
 /* Whoever ends between begin and end does not get there: it was never there, from now on. */
@@ -152,6 +168,8 @@ static __always_inline int visit(u32 point)
 	WRITE_ONCE(p->last_time, now);
 	if (config->role && somebodys)
 		span(config, virtual);
+	else if (config->role)
+		span_of_nobody(config, virtual);
 	if (t) {
 		t->involved_until = INVOLVED_FOREVER;
 		scoz_sink_counts(&t->sink);

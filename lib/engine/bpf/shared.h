@@ -144,7 +144,7 @@ struct span_key {
 };
 
 struct span_begin {
-	__u64 time; /* virtual */
+	__u64 time;  /* virtual */
 	__u32 plain; /* no speedup was in force */
 	__u32 pad;
 };

@@ -26,7 +26,7 @@ static __always_inline void follow(struct task_struct *task, u64 now, bool newbo
 		    newborn ? (u32)bpf_get_current_pid_tgid() : 0);
 	kept = bpf_task_storage_get(&threads, task, &t, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	/* It may have been switched out before anybody could know that it is followed. */
-	if (kept && kept->in == now && !task->on_cpu) {
+	if (kept && !task->on_cpu && kept->in == now) {
 		kept->left = now;
 		kept->why = why_left(task, false);
 		kept->in = 0;

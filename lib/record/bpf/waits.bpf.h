@@ -136,8 +136,12 @@ static __always_inline void arrives(struct cpu_state *s, struct task_struct *tas
 static __always_inline bool is_taken_over(const struct task_struct *task,
 					  const struct thread_state *t)
 {
-	return t->tid != (u32)task->pid && task->pid != task->tgid &&
-	       bpf_map_lookup_elem(&taken_over, &t->tid);
+	const u64 *when;
+
+	if (t->tid == (u32)task->pid || task->pid == task->tgid)
+		return false;
+	when = bpf_map_lookup_elem(&taken_over, &t->tid);
+	return when && *when > t->since;
 }
 
 /* It ends after the recording, and before anybody has looked at it: its times are to be known. */

@@ -167,8 +167,10 @@ static void make_pairs(struct diff *d, double same_pp)
 		struct pair *p = &d->pairs[i];
 
 		p->d = difference_of(p->pa, p->pb, compared, same_pp);
-		if (d->apart || estimate_is_withheld(p->a->e) || estimate_is_withheld(p->b->e))
+		if (d->apart)
 			p->d.answer = DIFFERENCE_UNKNOWN;
+		if (estimate_is_withheld(p->a->e) || estimate_is_withheld(p->b->e))
+			p->d = difference_of(NULL, NULL, compared, same_pp);
 		d->count[p->d.answer]++;
 	}
 	qsort(d->pairs, d->n, sizeof(*d->pairs), compare_pairs);

@@ -235,87 +235,44 @@ static int open_profile(struct session *s, uint64_t period_ns, struct error *err
 	return ret;
 }
 
-#define MOST_LISTS 4 /* in each there are fewer whose parents were not involved at their birth */
-
-struct involved {
-	struct session *s;
-	int *pids;
-	size_t n, cap;
-};
-
-/* Once, that is. */
 static int involve_one(int pid, void *arg, struct error *err)
 {
-	struct involved *v = arg;
-	int ret;
+	struct session *s = arg;
+	int ret = engine_involve(s->engine, pid, err);
 
-	for (size_t i = 0; i < v->n; i++) {
-		if (v->pids[i] == pid)
-			return 0;
-	}
-	ret = engine_involve(v->s->engine, pid, err);
-	if (ret)
-		return ret;
-	session_expect_chains(v->s, pid);
-	array_reserve(v->pids, v->cap, v->n + 1);
-	v->pids[v->n++] = pid;
-	return 0;
-}
-
-static int involve_unless_ended(int pid, void *arg, struct error *err)
-{
-	int ret = involve_one(pid, arg, err);
-
-	return ret == -ESRCH ? 0 : ret;
-}
-
-static int involve_descendants(struct involved *v, int pid, struct error *err)
-{
-	struct descendants d;
-	int ret = 0;
-
-	descendants_of(pid, NULL, &d);
-	for (size_t i = 0; i < d.n && !ret; i++)
-		ret = involve_unless_ended(d.list[i].pid, v, err);
-	descendants_free(&d);
+	if (!ret)
+		session_expect_chains(s, pid);
 	return ret;
 }
 
-/*
- * What one has started already belongs to it, as what it will start does: the engine follows that
- * from now on. What one had started after the list was made, and before it was involved, is in the
- * next list.
+/* What one has started already belongs to it, as what it will start does: the engine follows that.
  */
 static int involve_with_descendants(struct session *s, int pid, struct error *err)
 {
-	struct involved v = { .s = s };
-	int ret = involve_one(pid, &v, err);
+	struct processes_taken t = { .take = involve_one, .arg = s };
+	int ret = processes_take_tree(&t, pid, err);
 
-	for (size_t before = 0, i = 0; !ret && v.n > before && i < MOST_LISTS; i++) {
-		before = v.n;
-		ret = involve_descendants(&v, pid, err);
-	}
-	if (!ret && v.n > 1)
+	if (!ret && t.n > 1)
 		log_msg(LOG_NORMAL,
 			"--pid %d: it and %zu processes that it has started already are profiled",
-			pid, v.n - 1);
-	free(v.pids);
+			pid, t.n - 1);
+	free(t.pids);
 	return ret;
 }
 
 static int involve_cgroup(struct session *s, const char *path, struct error *err)
 {
-	struct involved v = { .s = s };
+	struct processes_taken t = { .take = involve_one, .arg = s };
 	size_t before, lists = 0;
 	int ret;
 
 	do {
-		before = v.n;
-		ret = cgroup_each_process(path, involve_unless_ended, &v, err);
-	} while (!ret && v.n > before && ++lists < MOST_LISTS);
-	if (ret == -ENOENT && v.n) /* all have ended since */
+		before = t.n;
+		ret = cgroup_each_process(path, processes_take, &t, err);
+	} while (!ret && t.n > before && ++lists < PROCESSES_LISTS);
+	if (ret == -ENOENT && t.n) /* all have ended since */
 		ret = 0;
-	free(v.pids);
+	free(t.pids);
 	return ret;
 }
 

@@ -19,6 +19,7 @@
 
 #define RING_PAGES     256
 #define POLL_MS	       20
+#define LOOK_NS	       (100 * NSEC_PER_MSEC) /* for CPUs that are gone */
 #define GONE_NS	       (500 * NSEC_PER_MSEC)
 #define COLLECT_NS     (100 * NSEC_PER_MSEC)
 #define REST_NS	       NSEC_PER_SEC /* after that tables that were not asked leave their pages */
@@ -46,6 +47,7 @@ struct handler {
 	uint64_t hits;		     /* of the target, in the batch being read */
 	struct chain *chain;	     /* of the sample being read */
 	uint64_t clock, clock_at_ns; /* what its event had counted, and when that grew last */
+	uint64_t clock_read_ns;
 	pthread_mutex_t lock;
 	struct chains chains, taken; /* two by turns: what a core writes is of its node */
 	struct own_counts counts;
@@ -240,9 +242,13 @@ void handlers_speed(const struct handlers *h, int core, uint64_t *sum_ns, uint64
 static void look_for_cpu(struct handler *h)
 {
 	uint64_t now = clock_now_ns(), begun = h->all->begun_ns, clock;
-	bool known = read(engine_event_fd(h->all->opt.engine, h->index), &clock, sizeof(clock)) ==
-		     sizeof(clock);
+	bool known;
 
+	if (now - h->clock_read_ns < LOOK_NS)
+		return;
+	h->clock_read_ns = now;
+	known = read(engine_event_fd(h->all->opt.engine, h->index), &clock, sizeof(clock)) ==
+		sizeof(clock);
 	if (!known || clock != h->clock) {
 		h->clock = known ? clock : 0;
 		h->clock_at_ns = now;

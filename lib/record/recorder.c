@@ -342,8 +342,9 @@ static bool is_own_image(int pid)
 	       own.st_dev == other.st_dev;
 }
 
-static int add_one(struct recorder *r, int pid, struct error *err)
+static int add_one(int pid, void *arg, struct error *err)
 {
+	struct recorder *r = arg;
 	int rc = maps_scan_process(r->maps, pid);
 
 	if (rc)
@@ -354,61 +355,14 @@ static int add_one(struct recorder *r, int pid, struct error *err)
 	return r->backend->ops->add_process(r->backend, pid, err);
 }
 
-struct taken {
-	int *pids;
-	size_t n, cap;
-};
-
-static bool is_taken(const struct taken *t, int pid)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		if (t->pids[i] == pid)
-			return true;
-	}
-	return false;
-}
-
-static int take(struct recorder *r, struct taken *t, int pid, struct error *err)
-{
-	int rc = add_one(r, pid, err);
-
-	if (!rc) {
-		array_reserve(t->pids, t->cap, t->n + 1);
-		t->pids[t->n++] = pid;
-	}
-	return rc;
-}
-
-/* Returns how many were new. */
-static int take_descendants(struct recorder *r, struct taken *t, int pid, struct error *err)
-{
-	size_t before = t->n;
-	struct descendants d;
-	int rc = 0;
-
-	descendants_of(pid, NULL, &d);
-	for (size_t i = 0; i < d.n && (!rc || rc == -ESRCH); i++)
-		rc = is_taken(t, d.list[i].pid) ? 0 : take(r, t, d.list[i].pid, err);
-	descendants_free(&d);
-	return rc && rc != -ESRCH ? rc : (int)(t->n - before);
-}
-
+/* What is started from now on by those that were taken is followed by itself. */
 int recorder_add_process(struct recorder *r, int pid, struct error *err)
 {
-	struct taken t = {};
-	int rc = take(r, &t, pid, err);
+	struct processes_taken t = { .take = add_one, .arg = r };
+	int rc = processes_take_tree(&t, pid, err), n = t.n;
 
-	/*
-	 * What is started from now on by those that were taken is followed by itself. What one had
-	 * started after the list was made, and before it was taken, is in the next list.
-	 */
-	if (!rc) {
-		do
-			rc = take_descendants(r, &t, pid, err);
-		while (rc > 0);
-	}
 	free(t.pids);
-	return rc ? rc : (int)t.n;
+	return rc ? rc : n;
 }
 
 char *recorder_next_file(const struct recorder *r, uint64_t *serial)

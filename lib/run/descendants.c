@@ -106,6 +106,50 @@ void descendants_free(struct descendants *d)
 	*d = (struct descendants){};
 }
 
+static bool is_taken(const struct processes_taken *t, int pid)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->pids[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static int take(struct processes_taken *t, int pid, struct error *err)
+{
+	int ret = t->take(pid, t->arg, err);
+
+	if (!ret) {
+		array_reserve(t->pids, t->cap, t->n + 1);
+		t->pids[t->n++] = pid;
+	}
+	return ret;
+}
+
+int processes_take(int pid, void *taken, struct error *err)
+{
+	int ret = is_taken(taken, pid) ? 0 : take(taken, pid, err);
+
+	return ret == -ESRCH ? 0 : ret;
+}
+
+int processes_take_tree(struct processes_taken *t, int root, struct error *err)
+{
+	int ret = take(t, root, err);
+
+	for (size_t before = 0, lists = 0; !ret && t->n > before && lists < PROCESSES_LISTS;
+	     lists++) {
+		struct descendants d;
+
+		before = t->n;
+		descendants_of(root, NULL, &d);
+		for (size_t i = 0; i < d.n && !ret; i++)
+			ret = processes_take(d.list[i].pid, t, err);
+		descendants_free(&d);
+	}
+	return ret;
+}
+
 int descendant_signal(const struct descendant *d, int sig)
 {
 	_cleanup_close_ int fd = pidfd_open(d->pid, 0);

@@ -24,6 +24,25 @@ void descendants_of(int root, const struct descendants *except, struct descendan
 /* ... of this process. */
 void descendants_find(const struct descendants *except, struct descendants *ret);
 void descendants_free(struct descendants *d);
+
+#define PROCESSES_LISTS 4 /* where some are made all the time there is always one that is new */
+
+/* Processes that take() was called for, each once; begins with the others 0. Free pids. */
+struct processes_taken {
+	int (*take)(int pid, void *arg, struct error *err);
+	void *arg;
+	int *pids;
+	size_t n, cap;
+};
+/* @taken: a struct processes_taken. Whoever has ended (-ESRCH) is no error. */
+int processes_take(int pid, void *taken, struct error *err);
+/*
+ * @root, which must be there, and what descends from it, by several lists: what one had started
+ * after a list was made, and before it was taken, is in the next one. take() sees to what is
+ * started after it.
+ */
+int processes_take_tree(struct processes_taken *t, int root, struct error *err);
+
 /* Sends @sig to that very process, never to another that got its number. 0 or -errno. */
 int descendant_signal(const struct descendant *d, int sig);
 

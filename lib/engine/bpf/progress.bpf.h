@@ -23,6 +23,21 @@ static __always_inline void span_add(u32 slot, u32 bin, u64 n)
 		__sync_fetch_and_add(count, n);
 }
 
+/* A begin that has no end of its own, or is to count as none. */
+static __always_inline void span_again(u32 slot, u64 now)
+{
+	span_add(slot, SPAN_AGAIN_NS, now);
+	span_add(slot, SPAN_AGAIN, 1);
+}
+
+static __always_inline void span_unbegun(u32 slot, u64 now, bool plain)
+{
+	span_add(slot, SPAN_UNBEGUN_NS, now);
+	span_add(slot, SPAN_UNBEGUN, 1);
+	if (plain)
+		span_add(slot, SPAN_ELSEWHERE, 1);
+}
+
 /*
  * A latency of which both ends run in one thread, in virtual time. It belongs to the program as it
  * is if no speedup was in force when it began: to ask for that at its end, too, would leave out the
@@ -40,8 +55,7 @@ static __always_inline void span(const struct progress_config *config, u64 now)
 	begun = bpf_map_lookup_elem(&span_begins, &key);
 	if (config->role == SPAN_ROLE_BEGIN) {
 		if (begun) { /* for who counts, the older one goes on as this one */
-			span_add(config->slot, SPAN_AGAIN_NS, now);
-			span_add(config->slot, SPAN_AGAIN, 1);
+			span_again(config->slot, now);
 			bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY);
 		} else if (!bpf_map_update_elem(&span_begins, &key, &begin, BPF_ANY)) {
 			span_add(config->slot, SPAN_UNDERWAY, 1);
@@ -53,10 +67,7 @@ static __always_inline void span(const struct progress_config *config, u64 now)
 		span_add(config->slot, SPAN_UNDERWAY, -1);
 		bpf_map_delete_elem(&span_begins, &key);
 	} else {
-		span_add(config->slot, SPAN_UNBEGUN_NS, now);
-		span_add(config->slot, SPAN_UNBEGUN, 1);
-		if (begin.plain)
-			span_add(config->slot, SPAN_ELSEWHERE, 1);
+		span_unbegun(config->slot, now, begin.plain);
 	}
 }
 
@@ -65,15 +76,10 @@ static __always_inline void span_of_nobody(const struct progress_config *config,
 {
 	struct scoz_header *h = page_header();
 
-	if (config->role == SPAN_ROLE_BEGIN) {
-		span_add(config->slot, SPAN_AGAIN_NS, now);
-		span_add(config->slot, SPAN_AGAIN, 1);
-		return;
-	}
-	span_add(config->slot, SPAN_UNBEGUN_NS, now);
-	span_add(config->slot, SPAN_UNBEGUN, 1);
-	if (h && !READ_ONCE(h->speedup))
-		span_add(config->slot, SPAN_ELSEWHERE, 1);
+	if (config->role == SPAN_ROLE_BEGIN)
+		span_again(config->slot, now);
+	else
+		span_unbegun(config->slot, now, h && !READ_ONCE(h->speedup));
 }
 
 volatile __u32 span_slots; /* of latencies that are in use: below that */
@@ -95,8 +101,7 @@ int BPF_PROG(on_task_exit, struct task_struct *p)
 		begun = bpf_map_lookup_elem(&span_begins, &key);
 		if (!begun)
 			continue;
-		span_add(slot, SPAN_AGAIN_NS, bpf_ktime_get_ns() - READ_ONCE(g->delay));
-		span_add(slot, SPAN_AGAIN, 1);
+		span_again(slot, bpf_ktime_get_ns() - READ_ONCE(g->delay));
 		span_add(slot, SPAN_UNDERWAY, -1);
 		bpf_map_delete_elem(&span_begins, &key);
 	}

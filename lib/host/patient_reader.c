@@ -4,6 +4,10 @@
 #include "base/cond_wait.h"
 #include "host/process.h"
 
+#include <unistd.h>
+
+#define EXEC_MS 100 /* for a process that is about to execute a program */
+
 struct reading {
 	struct rank_answer rank; /* of maps, only the pid */
 	char *text;
@@ -235,7 +239,13 @@ void patient_reader_destroy(struct patient_reader *r)
 
 static void read_rank(struct reading *what)
 {
-	what->rank.rank = process_rank(what->rank.pid, &what->rank.from);
+	for (int i = 0; i < EXEC_MS; i++) {
+		what->rank.rank = process_rank(what->rank.pid, &what->rank.from);
+		if (what->rank.rank != RANK_NOT_YET)
+			return;
+		usleep(1000);
+	}
+	what->rank.rank = -1;
 }
 
 struct patient_reader *patient_reader_of_ranks(void)

@@ -3,13 +3,24 @@
 
 #include <unistd.h>
 
+#define PF_KTHREAD 0x00200000 /* linux/sched.h */
+
+/* The kernel names the new program before it gives it an environment. */
+static bool is_executing(int pid)
+{
+	struct process_stat s;
+
+	return process_read_stat(pid, &s) && !s.env_end && s.state != 'Z' && s.state != 'X' &&
+	       !(s.flags & PF_KTHREAD);
+}
+
 int process_rank(int pid, const char **variable)
 {
 	/* Launchers within launchers: the one that started the ranks says most. */
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
 					     "MV2_COMM_WORLD_RANK", "SLURM_PROCID" };
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/environ", pid);
-	size_t len, best = ARRAY_SIZE(names);
+	size_t len = 0, best = ARRAY_SIZE(names);
 	_cleanup_free_ char *text = read_file(path, &len);
 	int rank = -1;
 
@@ -31,7 +42,7 @@ int process_rank(int pid, const char **variable)
 	}
 	if (variable)
 		*variable = rank >= 0 ? names[best] : NULL;
-	return rank;
+	return text && !len && is_executing(pid) ? RANK_NOT_YET : rank;
 }
 
 bool process_read_stat(int pid, struct process_stat *ret)
@@ -39,18 +50,20 @@ bool process_read_stat(int pid, struct process_stat *ret)
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
 	_cleanup_free_ char *text = read_file(path, NULL);
 	const char *end = text ? strrchr(text, ')') : NULL; /* the name may hold anything */
-	unsigned long long started, code = 0, stack = 0;
+	unsigned long long started, code = 0, stack = 0, env_end = 0;
 
-	/* From the third field to the 28th. */
+	/* From the third field to the 51st. */
 	if (!end || sscanf(end + 1,
 			   " %c %d %d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			   "%*d %llu %*u %*d %*u %llu %*u %llu",
+			   "%*d %llu %*u %*d %*u %llu %*u %llu %*u %*u %*u %*u %*u %*u %*u %*u %*u "
+			   "%*d %*d %*u %*u %*u %*u %*d %*u %*u %*u %*u %*u %*u %llu",
 			   &ret->state, &ret->parent, &ret->group, &ret->flags, &started, &code,
-			   &stack) < 5)
+			   &stack, &env_end) < 5)
 		return false;
 	ret->started = started;
 	ret->start_code = code;
 	ret->start_stack = stack;
+	ret->env_end = env_end;
 	return true;
 }
 
@@ -58,7 +71,7 @@ bool process_is_kernel(int pid)
 {
 	struct process_stat s;
 
-	return process_read_stat(pid, &s) && s.flags & 0x00200000; /* PF_KTHREAD */
+	return process_read_stat(pid, &s) && s.flags & PF_KTHREAD;
 }
 
 bool process_shares_pids(int pid)

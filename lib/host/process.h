@@ -7,18 +7,21 @@
 
 /*
  * The rank that a parallel job's launcher gave the process in its environment (Open MPI, MPICH,
- * PMIx, MVAPICH, Slurm), -1: none, or it cannot be read. @variable (may be NULL): the one that
- * says so, static.
+ * PMIx, MVAPICH, Slurm), -1: none, or it cannot be read; RANK_NOT_YET: it is about to execute a
+ * program, and has no environment until it does. @variable (may be NULL): the one that says so,
+ * static.
  */
+#define RANK_NOT_YET (-2)
 int process_rank(int pid, const char **variable);
 
-/* Of /proc/PID/stat, what one asks for. */
+/* Of /proc/PID/stat, what one asks for; 0 for what it does not say. */
 struct process_stat {
 	char state;
 	int parent, group;
 	unsigned int flags;
 	uint64_t started;		  /* in ticks since boot */
 	uint64_t start_code, start_stack; /* 1: hidden from us */
+	uint64_t env_end;		  /* 0: also of who begins to execute a program */
 };
 /* False: there is no such process. */
 bool process_read_stat(int pid, struct process_stat *ret);

@@ -6,6 +6,7 @@
 #include "record/processes.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 static char job[64];
@@ -167,16 +168,24 @@ static void test_scozd(void **state)
 
 static char root[] = "/tmp/test_record_jobs-XXXXXX";
 
-static void write_environment(const char *text, size_t len)
+static void write_of_5(const char *name, const char *text, size_t len)
 {
-	_cleanup_free_ char *path_ = xasprintf("%s/proc/5/environ", root);
+	_cleanup_free_ char *path_ = xasprintf("%s/proc/5/%s", root, name);
 	FILE *f = fopen(path_, "w");
 
 	assert_non_null(f);
 	fwrite(text, 1, len, f);
 	fclose(f);
 }
-#define ENVIRONMENT(text) write_environment(text, sizeof(text) - 1)
+#define ENVIRONMENT(text) write_of_5("environ", text, sizeof(text) - 1)
+/* From the third field to the 52nd. */
+#define STAT(state, flags, env_end) \
+	write_of_5("stat", STAT_TEXT(state, flags, env_end), \
+		   sizeof(STAT_TEXT(state, flags, env_end)) - 1)
+#define STAT_TEXT(state, flags, env_end) \
+	"5 (a) b) " state " 1 5 5 0 -1 " flags " 1 2 3 4 5 6 7 8 20 0 1 0 100 1000 10 " \
+	"18446744073709551615 1 2 3 4 5 0 0 0 0 0 0 0 17 1 0 0 0 0 0 6 7 8 9 10 11 " env_end \
+	" 0\n"
 
 static void test_rank(void **state)
 {
@@ -200,6 +209,17 @@ static void test_rank(void **state)
 	ENVIRONMENT("");
 	assert_int_equal(process_rank(5, NULL), -1);
 	assert_int_equal(process_rank(6, NULL), -1);
+	/* Between the program's name and its environment; a thread of the kernel and a zombie never
+	 * have one. */
+	STAT("R", "4194304", "0");
+	assert_int_equal(process_rank(5, &variable), RANK_NOT_YET);
+	assert_null(variable);
+	STAT("R", "4194304", "12");
+	assert_int_equal(process_rank(5, NULL), -1);
+	STAT("R", "2097152", "0");
+	assert_int_equal(process_rank(5, NULL), -1);
+	STAT("Z", "4194304", "0");
+	assert_int_equal(process_rank(5, NULL), -1);
 	sysroot = "";
 }
 
@@ -239,6 +259,36 @@ static void test_held_rank(void **state)
 	sysroot = "";
 }
 
+static void *gives_environment(void *arg)
+{
+	usleep(20000);
+	ENVIRONMENT("PMI_RANK=4");
+	return arg;
+}
+
+/* Asked while it executes its program: its rank is that of the program. */
+static void test_rank_of_executing(void **state)
+{
+	_cleanup_free_ char *path_ = xasprintf("%s/proc/5/environ", root);
+	int rank = 77;
+	struct processes *p;
+	pthread_t thread;
+
+	(void)state;
+	sysroot = root;
+	unlink(path_);
+	ENVIRONMENT("");
+	STAT("R", "4194304", "0");
+	p = processes_create(keep_rank, &rank);
+	processes_get(p, 5, false, "executes", 0);
+	assert_int_equal(pthread_create(&thread, NULL, gives_environment, NULL), 0);
+	processes_settle(p);
+	assert_int_equal(rank, 4);
+	pthread_join(thread, NULL);
+	processes_destroy(p);
+	sysroot = "";
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -249,11 +299,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	_cleanup_free_ char *file = xasprintf("%s/proc/5/environ", root);
+	_cleanup_free_ char *stat = xasprintf("%s/proc/5/stat", root);
 	_cleanup_free_ char *dir = xasprintf("%s/proc/5", root), *proc = xasprintf("%s/proc", root);
 
 	(void)state;
 	unlink(job);
 	unlink(file);
+	unlink(stat);
 	rmdir(dir);
 	rmdir(proc);
 	return rmdir(root);
@@ -265,7 +317,7 @@ int main(void)
 		cmocka_unit_test(test_per_rank),  cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_idle),	  cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_scozd),	  cmocka_unit_test(test_rank),
-		cmocka_unit_test(test_held_rank),
+		cmocka_unit_test(test_held_rank), cmocka_unit_test(test_rank_of_executing),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -91,6 +91,25 @@ uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n)
 	return h;
 }
 
+uint64_t hash_secret(uint64_t secret, const void *bytes, size_t n)
+{
+	const unsigned char *p = bytes;
+	uint64_t h = secret ^ n;
+
+	while (n) {
+		size_t part = n < 8 ? n : 8;
+		uint64_t word = 0;
+		unsigned __int128 product;
+
+		memcpy(&word, p, part);
+		product = (unsigned __int128)(h ^ word) * (secret | 1);
+		h = product ^ product >> 64;
+		p += part;
+		n -= part;
+	}
+	return h;
+}
+
 uint64_t hash_text(uint64_t h, const char *s)
 {
 	return s ? hash_bytes(h, s, strlen(s) + 1) : h;

@@ -83,6 +83,11 @@ static inline void hash_index_remove_id(struct hash_index *x, uint32_t id, uint3
 #define HASH_START 14695981039346656037ULL
 uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_text(uint64_t h, const char *s);
+/*
+ * Of what strangers choose: who does not know @secret cannot choose many that fall on one place.
+ * (By the two above they can: some differences cancel out whatever @h is.)
+ */
+uint64_t hash_secret(uint64_t secret, const void *bytes, size_t n);
 static inline uint64_t hash_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;

@@ -4,6 +4,7 @@
 #include "base/hash_index.h"
 
 #include <pthread.h>
+#include <sys/random.h>
 
 #define PAGE_SHIFT  12
 #define PAGE_BYTES  (1u << PAGE_SHIFT)
@@ -48,6 +49,7 @@ struct made_code {
 	size_t n_page, cap_page;
 	struct hash_index pages;
 	struct list large;
+	uint64_t secret;  /* the program chooses names and places, but not where they fall */
 	size_t in_lists;  /* entries that all lists have room for */
 	uint32_t version; /* atomic */
 	uint64_t memory;  /* atomic */
@@ -106,6 +108,8 @@ struct made_code *made_code_create(struct made_names *names)
 	struct made_code *c = xcalloc(1, sizeof(*c));
 
 	c->names = names;
+	if (getrandom(&c->secret, sizeof(c->secret), 0) != sizeof(c->secret))
+		c->secret = hash_mix((uintptr_t)c, clock_now_ns());
 	pthread_mutex_init(&c->lock, NULL);
 	return c;
 }
@@ -160,9 +164,9 @@ static bool same_text(const void *text, uint32_t at, const void *key)
 
 static uint32_t add_text(struct made_code *c, const char *text)
 {
-	uint64_t h = hash_text(HASH_START, text);
-	uint32_t found = hash_index_find(&c->texts, h, same_text, c->text, text);
 	size_t n = strlen(text) + 1;
+	uint64_t h = hash_secret(c->secret, text, n);
+	uint32_t found = hash_index_find(&c->texts, h, same_text, c->text, text);
 
 	if (found != HASH_NONE)
 		return found;
@@ -180,8 +184,8 @@ static bool same_page(const void *pages, uint32_t i, const void *key)
 
 static struct list *find_page(struct made_code *c, uint64_t page)
 {
-	uint32_t i =
-		hash_index_find(&c->pages, hash_mix(HASH_START, page), same_page, c->page, &page);
+	uint32_t i = hash_index_find(&c->pages, hash_secret(c->secret, &page, sizeof(page)),
+				     same_page, c->page, &page);
 
 	return i == HASH_NONE ? NULL : &c->page[i];
 }
@@ -193,7 +197,7 @@ static struct list *get_page(struct made_code *c, uint64_t page)
 	if (l)
 		return l;
 	array_reserve(c->page, c->cap_page, c->n_page + 1);
-	hash_index_add(&c->pages, hash_mix(HASH_START, page), c->n_page);
+	hash_index_add(&c->pages, hash_secret(c->secret, &page, sizeof(page)), c->n_page);
 	c->page[c->n_page] = (struct list){ .page = page };
 	return &c->page[c->n_page++];
 }
@@ -496,8 +500,8 @@ bool made_code_has(struct made_code *c, const char *name)
 	bool has;
 
 	pthread_mutex_lock(&c->lock);
-	has = hash_index_find(&c->texts, hash_text(HASH_START, name), same_text, c->text, name) !=
-	      HASH_NONE;
+	has = hash_index_find(&c->texts, hash_secret(c->secret, name, strlen(name) + 1), same_text,
+			      c->text, name) != HASH_NONE;
 	pthread_mutex_unlock(&c->lock);
 	return has;
 }

@@ -155,12 +155,32 @@ static void test_hashes(void **state)
 	assert_true(hash_mix(hash_mix(HASH_START, 1), 2) != hash_mix(hash_mix(HASH_START, 2), 1));
 }
 
+/* By differences that cancel out whatever comes before, one name makes as many as one likes. */
+static void test_chosen(void **state)
+{
+	uint64_t a[2] = { 0x6161616161616161, 0x6262626262626262 }, b[2];
+
+	(void)state;
+	b[0] = a[0] ^ 1ULL << 63;
+	b[1] = a[1] ^ 1ULL << 63 ^ 1ULL << 34;
+	assert_true(hash_bytes(1, a, sizeof(a)) == hash_bytes(1, b, sizeof(b)));
+	for (uint64_t i = 0; i < 100; i++) {
+		uint64_t secret = hash_mix(HASH_START, i);
+
+		assert_true(hash_secret(secret, a, sizeof(a)) != hash_secret(secret, b, sizeof(b)));
+		assert_true(hash_secret(secret, a, 15) != hash_secret(secret, a, 16));
+	}
+	assert_true(hash_secret(1, a, sizeof(a)) != hash_secret(77, a, sizeof(a)));
+	assert_true(hash_secret(1, a, sizeof(a)) == hash_secret(1, a, sizeof(a)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found_again), cmocka_unit_test(test_collisions),
 		cmocka_unit_test(test_removed),	    cmocka_unit_test(test_ids),
 		cmocka_unit_test(test_same_hash),   cmocka_unit_test(test_hashes),
+		cmocka_unit_test(test_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

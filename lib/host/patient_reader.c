@@ -260,7 +260,8 @@ struct patient_reader *patient_reader_of_ranks(void)
 
 static void read_maps(struct reading *what)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/maps", what->rank.pid);
+	_cleanup_free_ char *path =
+		sysroot_path("/proc/%d/maps", process_living_thread(what->rank.pid));
 
 	what->text = read_file(path, NULL);
 	what->error = what->text ? 0 : errno;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/process.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
 #define PF_KTHREAD 0x00200000 /* linux/sched.h */
@@ -65,6 +66,29 @@ bool process_read_stat(int pid, struct process_stat *ret)
 	ret->start_stack = stack;
 	ret->env_end = env_end;
 	return true;
+}
+
+int process_living_thread(int pid)
+{
+	_cleanup_free_ char *path = NULL;
+	struct process_stat s;
+	int tid, living = pid;
+	struct dirent *d;
+	DIR *dir;
+
+	if (process_read_stat(pid, &s) && s.state != 'Z' && s.state != 'X')
+		return pid;
+	path = sysroot_path("/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && living == pid && (d = readdir(dir))) {
+		tid = atoi(d->d_name);
+		if (tid > 0 && tid != pid && process_read_stat(tid, &s) && s.state != 'Z' &&
+		    s.state != 'X')
+			living = tid;
+	}
+	if (dir)
+		closedir(dir);
+	return living;
 }
 
 bool process_is_kernel(int pid)

@@ -26,6 +26,11 @@ struct process_stat {
 /* False: there is no such process. */
 bool process_read_stat(int pid, struct process_stat *ret);
 
+/*
+ * A thread of the process by which /proc tells what it has mapped: those of one that has ended do
+ * not, and the first may end before others. The process itself where there is none.
+ */
+int process_living_thread(int pid);
 /* A thread of the kernel? false also where there is no such process. */
 bool process_is_kernel(int pid);
 /* Does it see the same process ids as we do? false also where that cannot be told. */

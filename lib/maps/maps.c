@@ -465,10 +465,11 @@ void maps_exec(struct maps *m, uint64_t time, int pid)
 	pthread_rwlock_unlock(&m->lock);
 }
 
-void maps_exit(struct maps *m, uint64_t time, int pid)
+bool maps_exit(struct maps *m, uint64_t time, int pid)
 {
 	uint64_t now = clock_now_ns();
 	struct process *p;
+	bool gone;
 
 	time = event_time(time);
 	pthread_rwlock_wrlock(&m->lock);
@@ -477,13 +478,15 @@ void maps_exit(struct maps *m, uint64_t time, int pid)
 	 * ring. */
 	p = get_process(m, pid);
 	/* One that was born or has execed later is another process of that pid. */
-	if (!p->exited_ns && p->born <= time && p->execed <= time) {
+	gone = p->born <= time && p->execed <= time;
+	if (!p->exited_ns && gone) {
 		p->exited = time;
 		p->exited_ns = now;
 		array_reserve(m->gone, m->cap_gone, m->gone_first + m->n_gone + 1);
 		m->gone[m->gone_first + m->n_gone++] = (struct gone){ now, pid };
 	}
 	pthread_rwlock_unlock(&m->lock);
+	return gone;
 }
 
 size_t maps_living(struct maps *m, int **pids)

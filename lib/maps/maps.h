@@ -64,7 +64,8 @@ void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t l
 void maps_fork(struct maps *m, uint64_t time, int parent_pid, int child_pid);
 /* Drops all mappings of the old image. */
 void maps_exec(struct maps *m, uint64_t time, int pid);
-void maps_exit(struct maps *m, uint64_t time, int pid);
+/* false: the process has executed or begun since. */
+bool maps_exit(struct maps *m, uint64_t time, int pid);
 
 /* The path of the code that the kernel lends to every process; there is no table for it. */
 #define MAPS_VDSO "[vdso]"

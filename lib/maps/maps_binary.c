@@ -59,7 +59,8 @@ static struct binary *find(const struct maps *m, const struct seen *seen)
 	uint32_t i;
 
 	for (size_t at = 0; (i = hash_index_next(&m->by_file, h, &at)) != HASH_NONE;) {
-		if ((!found || i > found->pub.id) && same_file(m->binary[i], seen))
+		if ((!found || m->binary[i]->pub.serial > found->pub.serial) &&
+		    same_file(m->binary[i], seen))
 			found = m->binary[i];
 	}
 	return found;
@@ -164,12 +165,17 @@ uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, ui
 		b = add_file(m, pid, seen);
 		if (!vdso)
 			chores_open(m, b->pub.id);
-	} else if (!vdso && b->opened && !b->checking &&
-		   clock_now_ns() - b->checked_ns > RECHECK_NS) {
+	} else if (!vdso && b->opened && !b->checking) {
 		struct sighting s = { pid, seen->start, seen->end, seen->id, seen->path };
 
-		b->checking = true;
-		chores_check(m, b->pub.id, &s, time);
+		/* What the next look tells holds for who has mapped it since the last one. */
+		if (!b->unchecked)
+			b->unchecked = time;
+		if (clock_now_ns() - b->checked_ns > RECHECK_NS) {
+			b->checking = true;
+			chores_check(m, b->pub.id, &s, b->unchecked);
+			b->unchecked = 0;
+		}
 	}
 	if (!b->pub.file.generation)
 		b->pub.file.generation = seen->id.generation;

@@ -9,6 +9,7 @@
  * waits for here is `lock`, which is held for a few instructions.
  */
 #include "base/cond_wait.h"
+#include "host/process.h"
 #include "maps/maps_internal.h"
 
 #include <ctype.h>
@@ -16,6 +17,7 @@
 
 #define MAX_BUILDERS 2
 #define LOOK_NS	     NSEC_PER_SEC /* between two looks at processes without a first thread */
+#define RINGS_NS     (100 * NSEC_PER_MSEC) /* what is older has been read from all rings */
 
 enum chore_kind {
 	CHORE_OPEN,
@@ -40,7 +42,8 @@ struct chore {
 
 struct leader {
 	int pid;
-	uint64_t time; /* when it ended */
+	uint64_t time;	     /* when it ended */
+	uint64_t goes_on_ns; /* since when a process of that number is seen to, 0: it is not */
 };
 
 struct chores {
@@ -240,13 +243,29 @@ static bool has_other_threads(int pid)
 	return others;
 }
 
-/* False: others go on, or are still on their way out. */
-static bool process_ends(struct maps *m, const struct leader *l)
+/* The first thread ends also where another one executes a program, and then takes its number. */
+static bool goes_on(int pid)
+{
+	struct process_stat s;
+
+	return process_read_stat(pid, &s) && s.state != 'Z' && s.state != 'X';
+}
+
+/*
+ * False: others go on, or are still on their way out; or there is a process of that number, and
+ * what it has executed, or that it has begun, may lie in a ring yet.
+ */
+static bool process_ends(struct maps *m, struct leader *l)
 {
 	if (has_other_threads(l->pid))
 		return false;
-	maps_exit(m, l->time, l->pid);
-	if (m->chores->on_exit)
+	if (goes_on(l->pid)) {
+		if (!l->goes_on_ns)
+			l->goes_on_ns = clock_now_ns();
+		if (clock_now_ns() - l->goes_on_ns < RINGS_NS)
+			return false;
+	}
+	if (maps_exit(m, l->time, l->pid) && m->chores->on_exit)
 		m->chores->on_exit(l->pid, m->chores->on_exit_arg);
 	return true;
 }
@@ -264,7 +283,7 @@ static void look_at_leaders(struct maps *m)
 	c->n_leaders = kept;
 }
 
-static void leader_ended(struct maps *m, const struct leader *l)
+static void leader_ended(struct maps *m, struct leader *l)
 {
 	struct chores *c = m->chores;
 
@@ -284,7 +303,7 @@ static void do_chore(struct maps *m, const struct chore *ch)
 		binary_check(m, ch->binary, &ch->sighting, ch->time);
 		break;
 	case CHORE_LEADER:
-		leader_ended(m, &(struct leader){ ch->pid, ch->time });
+		leader_ended(m, &(struct leader){ ch->pid, ch->time, 0 });
 		break;
 	case CHORE_CODE:
 		ch->fn(maps_code_at(ch->pid, ch->addr), ch->count, ch->arg);

@@ -43,6 +43,7 @@ struct binary {
 	uint64_t ino, size, checked_ns;
 	int64_t mtime_ns;
 	bool checking;	      /* is among what there is to do */
+	uint64_t unchecked;   /* when it was first mapped since, 0: it was not */
 	bool findable;	      /* is in by_file */
 	uint64_t unmapped_ns; /* since when no process is known to map it; 0: not looked at */
 

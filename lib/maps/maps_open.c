@@ -8,11 +8,14 @@
  *   /proc/PID/exe		    its executable
  *   PATH			    when the process has gone
  *
- * All but the first may be another file by now, so device and inode are compared. On overlayfs
- * and btrfs the device (and on overlayfs the inode) that stat() tells is not the one that the
- * kernel tells in mappings; there the path has to do.
+ * All of these may be another file by now (the mapping, too: who executes another program, or wants
+ * its file to be taken for another one's, has that in the same place), so device and inode are
+ * compared. On overlayfs and btrfs the device (and on overlayfs the inode) that stat() tells is not
+ * the one that the kernel tells in mappings; there the path has to do as the process sees it. As
+ * we see it, it is in another file system where the process is in a container.
  */
 #include "files/file_open.h"
+#include "host/process.h"
 #include "maps/maps_internal.h"
 
 #include <sys/stat.h>
@@ -60,19 +63,23 @@ static int64_t mtime_of(const struct stat *st)
 
 void sighting_open(const struct sighting *s, struct opened *ret)
 {
+	int tid = process_living_thread(s->pid);
 	_cleanup_free_ char *map_file =
-		sysroot_path("/proc/%d/map_files/%llx-%llx", s->pid, (unsigned long long)s->start,
+		sysroot_path("/proc/%d/map_files/%llx-%llx", tid, (unsigned long long)s->start,
 			     (unsigned long long)s->end);
-	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", s->pid);
-	_cleanup_free_ char *exe = sysroot_path("/proc/%d/exe", s->pid);
+	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", tid);
+	_cleanup_free_ char *exe = sysroot_path("/proc/%d/exe", tid);
 	const struct {
 		const char *root, *path;
-	} ways[] = { { NULL, map_file }, { root, s->path }, { NULL, exe }, { NULL, s->path } };
+		bool may_fit; /* is enough */
+	} ways[] = { { NULL, map_file, true },
+		     { root, s->path, true },
+		     { NULL, exe, false },
+		     { NULL, s->path, false } };
 	struct stat st;
 
 	*ret = (struct opened){ .fd = -1, .errnum = ENOENT };
 	for (size_t i = 0; i < ARRAY_SIZE(ways) && ret->fd < 0; i++) {
-		bool is_map_file = ways[i].path == map_file, is_exe = ways[i].path == exe;
 		int fd = file_open(ways[i].root, ways[i].path, &st);
 		enum fit fit;
 
@@ -82,12 +89,13 @@ void sighting_open(const struct sighting *s, struct opened *ret)
 				ret->errnum = -fd;
 			continue;
 		}
-		fit = is_map_file ? FITS : compare(fd, &st, &s->id);
-		if (fit == FITS || (fit == MAY_FIT && !is_exe)) {
+		fit = compare(fd, &st, &s->id);
+		if (fit == FITS ||
+		    (fit == MAY_FIT && (ways[i].may_fit || st.st_ino == s->id.ino))) {
 			ret->fd = fd;
 		} else {
 			close(fd);
-			if (!is_exe)
+			if (ways[i].path == s->path)
 				ret->errnum = ESTALE;
 		}
 	}

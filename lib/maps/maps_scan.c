@@ -59,7 +59,8 @@ static void take(int pid, char *text, int error, void *arg)
 	/* Processes may end any time. */
 	s->error = error == ENOENT ? ESRCH : error;
 	s->unreadable += s->error && s->error != ESRCH;
-	if (error)
+	/* Of a process that is about to end, or to execute, nothing is told. */
+	if (error || !*text)
 		return;
 	for (char *line = text, *next; line && *line; line = next) {
 		next = strchr(line, '\n');

@@ -228,6 +228,33 @@ static void test_end_of_threads(void **state)
 	sh("rm -r proc");
 }
 
+/* It ends as well where another thread executes a program; which may be heard of later. */
+static void test_exec_by_another_thread(void **state)
+{
+	struct program a = make_program("another-a", "");
+	struct maps *m = create(NULL, 0);
+	uint64_t t = clock_now_ns();
+	int told = 0;
+
+	(void)state;
+	sh("mkdir -p proc/60/task/60; echo '60 (b) R 1 60 60 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5' "
+	   ">proc/60/stat");
+	maps_on_exit(m, count_exit, &told);
+	maps_add(m, t, 60, 0x10000, 0x1000, a.pgoff, a.id, a.path);
+	maps_leader_ended(m, t + 1, 60);
+	maps_catch_up(m);
+	assert_int_equal(living(m), 1);
+	maps_exec(m, t + 2, 60);
+	maps_add(m, t + 3, 60, 0x10000, 0x1000, a.pgoff, a.id, a.path);
+	usleep(120000);
+	maps_catch_up(m);
+	assert_int_equal(living(m), 1);
+	assert_int_equal(told, 0);
+	maps_destroy(m);
+	free(a.path);
+	sh("rm -r proc");
+}
+
 struct racer {
 	struct maps *m;
 	struct program *p;
@@ -298,6 +325,7 @@ static int run(void)
 		cmocka_unit_test(test_forks_are_heard_of_first),
 		cmocka_unit_test(test_end_before_beginning),
 		cmocka_unit_test(test_end_of_threads),
+		cmocka_unit_test(test_exec_by_another_thread),
 		cmocka_unit_test(test_threads),
 	};
 

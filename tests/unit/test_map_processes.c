@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -255,6 +256,13 @@ static void test_replaced_file(void **state)
 	m = create(NULL, 0);
 	p.bias = 0x10000 - p.map_vaddr;
 	sh("mkdir -p proc/50/map_files; ln -s %s proc/50/map_files/10000-11000", p.path);
+	maps_add(m, 0, 50, 0x10000, 0x1000, p.pgoff, p.id, "/no/such/path");
+	/* Unless the process has something else there by now. */
+	assert_string_equal(maps_binary(m, id_at(m, 50, 0x10000))->error,
+			    "/no/such/path: cannot be opened: No such file or directory");
+	maps_destroy(m);
+	m = create(NULL, 0);
+	p.id.ino--;
 	maps_add(m, 0, 50, 0x10000, 0x1000, p.pgoff, p.id, "/no/such/path (deleted)");
 	assert_string_equal(function_at(m, 50, &p, 0x10000), "work");
 	assert_string_equal(maps_binary(m, id_at(m, 50, 0x10000))->path, "/no/such/path");
@@ -472,6 +480,51 @@ static void test_rescan(void **state)
 	sysroot = root;
 }
 
+static void *sleeps(void *arg)
+{
+	sleep(60);
+	return arg;
+}
+
+/* The first thread has ended, and /proc tells what others have mapped by their numbers only. */
+static void test_first_thread_gone(void **state)
+{
+	const char *root = sysroot;
+	uint32_t binary;
+	uint64_t at = (uintptr_t)sleeps, vaddr;
+	struct maps *m;
+	char status = 0;
+	int pid;
+
+	(void)state;
+	sysroot = "";
+	pid = fork();
+	if (!pid) {
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, sleeps, NULL);
+		pthread_exit(NULL);
+	}
+	for (int i = 0; i < 1000 && status != 'Z'; i++) {
+		_cleanup_free_ char *path = xasprintf("/proc/%d/stat", pid);
+		_cleanup_free_ char *text = read_file(path, NULL);
+
+		status = strrchr(text, ')')[2];
+		usleep(1000);
+	}
+	assert_int_equal(status, 'Z');
+	assert_int_equal(maps_create(&(struct maps_options){ 0 }, &m, NULL), 0);
+	assert_int_equal(maps_scan_process(m, pid), 0);
+	assert_true(maps_resolve(m, pid, at, &binary, &vaddr));
+	assert_int_equal(maps_rescan(m, NULL, NULL, NULL), 0);
+	assert_true(maps_resolve(m, pid, at, &binary, &vaddr));
+	assert_non_null(maps_binary(m, binary)->table);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	maps_destroy(m);
+	sysroot = root;
+}
+
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,7 +533,7 @@ static int run(void)
 		cmocka_unit_test(test_overlaps),      cmocka_unit_test(test_scope),
 		cmocka_unit_test(test_replaced_file), cmocka_unit_test(test_vanished_files),
 		cmocka_unit_test(test_many_files),    cmocka_unit_test(test_container_path),
-		cmocka_unit_test(test_this_process),
+		cmocka_unit_test(test_this_process),  cmocka_unit_test(test_first_thread_gone),
 	};
 
 	sysroot = scratch;

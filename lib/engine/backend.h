@@ -82,6 +82,7 @@ struct engine {
 	pthread_rwlock_t target_lock;
 	struct scoz_part part[SCOZ_MAX_PARTS];
 	uint64_t code_offset[SCOZ_MAX_PARTS]; /* of its code_vaddr in the file */
+	uint32_t generation[SCOZ_MAX_PARTS];  /* of its file's inode; 0: not known */
 	int n_parts;
 	/* The target is these system calls: one, but for engines that know several. */
 	int call[SCOZ_MAX_PARTS], n_calls;

@@ -244,6 +244,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->peer = (struct engine_peer){};
 	for (int i = 0; i < n; i++) {
 		e->code_offset[i] = parts[i].code_offset;
+		e->generation[i] = parts[i].file.generation;
 		e->classes |= parts[i].classes;
 		e->disk |= parts[i].disk;
 		if (parts[i].classes & ENGINE_CLASS_PEER)

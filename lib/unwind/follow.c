@@ -7,6 +7,7 @@
 
 #include <elf.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A process that has just begun maps its libraries one after the other: told once. */
@@ -43,6 +44,8 @@ struct known {
 	uint8_t tries;
 	bool told; /* the programs know the file, by `file` */
 	struct unwind_file_id file;
+	uint64_t size;
+	uint32_t generation;
 	bool kept;		 /* somebody knows the number: it stays that table's */
 	uint32_t number;	 /* of its table in the kernel; 0: none */
 	struct unwind_header *h; /* of its table */
@@ -328,6 +331,18 @@ static void drop_unmapped(struct unwind_follow *f)
 	}
 }
 
+/* Not again soon where there was none. */
+static bool has_room_to_make(struct unwind_follow *f)
+{
+	uint64_t before = f->tables.bytes, now = clock_now_ns();
+
+	if (now - f->dropped_ns > SWEEP_NS) {
+		drop_unmapped(f);
+		f->dropped_ns = now;
+	}
+	return f->tables.bytes < before;
+}
+
 static void keep(struct known *k, const struct unwind_table *t)
 {
 	k->h = xmalloc(sizeof(*k->h));
@@ -341,6 +356,7 @@ static void make_table(struct unwind_follow *f, int pid, const struct maps_regio
 	struct known *k = know(f, r);
 	struct unwind_table *t = NULL;
 	struct error err = { 0 };
+	struct stat st = { 0 };
 	uint32_t number = 0;
 	bool vdso;
 	int ret;
@@ -353,11 +369,13 @@ static void make_table(struct unwind_follow *f, int pid, const struct maps_regio
 
 	/* Its process may have gone, and memory comes back. */
 	k->asked = ++k->tries >= MAX_TRIES;
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st))
 		ret = error_set(&err, ENOENT, "%s: cannot be opened", path);
 	else
 		ret = unwind_table_open(fd, path, vdso ? NULL : f->cache_dir, &t, &err);
 	if (!ret && t->h->machine == UNWIND_KERNEL_MACHINE)
+		ret = kernel_tables_add(&f->tables, t, path, &number, &err);
+	if (ret == -E2BIG && has_room_to_make(f))
 		ret = kernel_tables_add(&f->tables, t, path, &number, &err);
 	k->asked |= fd >= 0 && ret != -ENOMEM;
 	if (ret)
@@ -367,6 +385,8 @@ static void make_table(struct unwind_follow *f, int pid, const struct maps_regio
 	if (number)
 		keep(k, t);
 	k->file = (struct unwind_file_id){ file_id_dev(&r->file), r->file.ino };
+	k->size = st.st_size;
+	k->generation = r->file.generation;
 	f->counts.tables += k->number > 0;
 	f->counts.without += !k->number;
 	f->counts.bytes = f->counts.bytes > f->tables.bytes ? f->counts.bytes : f->tables.bytes;
@@ -401,7 +421,7 @@ static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stac
 {
 	struct process_stat s;
 
-	if (!process_read_stat(pid, &s))
+	if (!process_read_stat(process_living_thread(pid), &s))
 		return IMAGE_GONE;
 	*start_code = s.start_code;
 	*start_stack = s.start_stack;
@@ -425,7 +445,7 @@ static void tell_files(struct unwind_follow *f)
 		if (!k->number || k->told)
 			continue;
 		k->told = true;
-		kernel_tables_set_file(&f->tables, &k->file, k->number, &t);
+		kernel_tables_set_file(&f->tables, &k->file, k->size, k->generation, k->number, &t);
 	}
 	f->n_untold = 0;
 }
@@ -605,11 +625,8 @@ static void make_next_table(struct unwind_follow *f)
 {
 	uint64_t began = clock_now_ns();
 
-	if (kernel_tables_count(&f->tables) >= UNWIND_MAX_TABLES / 2 &&
-	    began - f->dropped_ns > SWEEP_NS) {
-		drop_unmapped(f);
-		f->dropped_ns = clock_now_ns();
-	}
+	if (kernel_tables_count(&f->tables) >= UNWIND_MAX_TABLES / 2)
+		has_room_to_make(f);
 	make_table(f, f->build_pid, &f->build);
 	f->build_pid = 0;
 	pthread_mutex_lock(&f->lock);

@@ -77,6 +77,11 @@ struct unwind_file_id {
 
 struct unwind_file {
 	__u32 table, serial;
+	/* Numbers are given to new files again, and programs are written over: it is not that file
+	 * then. */
+	__u64 size;
+	__u32 generation; /* 0: not known */
+	__u32 unused;
 	/* What is mapped from offset @first to @end begins there, less its offset, and plus @zero.
 	 */
 	struct {

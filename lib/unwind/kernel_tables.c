@@ -337,9 +337,13 @@ bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t p
 }
 
 void kernel_tables_set_file(const struct kernel_tables *k, const struct unwind_file_id *id,
-			    uint32_t number, const struct unwind_table *t)
+			    uint64_t size, uint32_t generation, uint32_t number,
+			    const struct unwind_table *t)
 {
-	struct unwind_file f = { .table = number, .serial = k->table[number].serial };
+	struct unwind_file f = { .table = number,
+				 .serial = k->table[number].serial,
+				 .size = size,
+				 .generation = generation };
 	uint64_t page = sysconf(_SC_PAGESIZE);
 
 	if (k->maps.files < 0)

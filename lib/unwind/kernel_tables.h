@@ -55,10 +55,12 @@ bool kernel_tables_zero(const struct unwind_table *t, uint64_t start, uint64_t p
 			uint64_t *zero);
 /*
  * Processes that have this file mapped can be walked from now on, told or not. After
- * kernel_tables_flush() has made the table known; until kernel_tables_drop_file().
+ * kernel_tables_flush() has made the table known; until kernel_tables_drop_file(). @generation: of
+ * the inode, 0: not known.
  */
 void kernel_tables_set_file(const struct kernel_tables *k, const struct unwind_file_id *id,
-			    uint32_t number, const struct unwind_table *t);
+			    uint64_t size, uint32_t generation, uint32_t number,
+			    const struct unwind_table *t);
 void kernel_tables_drop_file(const struct kernel_tables *k, const struct unwind_file_id *id);
 /* Replaces that of a process. */
 int kernel_tables_set_space(const struct kernel_tables *k, int pid, const struct unwind_space *s);

@@ -114,6 +114,7 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 	for (int i = 0; i < n; i++) {
 		t.part[i] = parts[i];
 		t.code_offset[i] = e->code_offset[i];
+		t.generation[i] = e->generation[i];
 		if (parts[i].binary == MAPS_KERNEL_ID)
 			t.kernel = 1;
 		else

@@ -34,6 +34,8 @@ struct super_block {
 
 struct inode {
 	unsigned long i_ino;
+	u32 i_generation;
+	long long i_size;
 	struct super_block *i_sb;
 };
 

@@ -52,7 +52,8 @@ static __always_inline bool describe_vma(struct vm_area_struct *vma, struct unwi
 	id.dev = inode->i_sb->s_dev;
 	id.ino = inode->i_ino;
 	f = bpf_map_lookup_elem(&unwind_files, &id);
-	if (!f)
+	if (!f || f->size != (u64)inode->i_size ||
+	    (f->generation && f->generation != inode->i_generation))
 		return false;
 	for (u32 i = 0; i < UNWIND_FILE_STRETCHES; i++) {
 		if (offset < f->stretch[i].first || offset >= f->stretch[i].end)

@@ -46,9 +46,7 @@ static __always_inline u32 part_in(const struct bpf_target *t, const struct inod
 	u32 i;
 
 	for (i = 0; i < SCOZ_MAX_PARTS; i++) {
-		const struct scoz_part *part = &t->part[i];
-
-		if (i >= t->n_parts || (part->ino && is_inode(inode, part->ino, part->dev)))
+		if (i >= t->n_parts || is_file_of_part(t, i, inode))
 			break;
 	}
 	return i;

@@ -138,21 +138,33 @@ static __always_inline bool is_executable(const struct mm_struct *mm, u64 ino, u
 	return exe && is_inode(exe->f_inode, ino, dev);
 }
 
+/* Not a newer file by the number of one that was deleted. */
+static __always_inline bool is_file_of_part(const struct bpf_target *t, u32 i,
+					    const struct inode *inode)
+{
+	const struct scoz_part *part = &t->part[i];
+
+	return part->ino && is_inode(inode, part->ino, part->dev) &&
+	       (!t->generation[i] || t->generation[i] == inode->i_generation);
+}
+
 static __always_inline bool is_of_image(const struct space *s, const struct mm_struct *mm)
 {
 	return !s->image || s->image == mm->start_stack;
 }
 
-static __always_inline void add_part(struct match *m, const struct scoz_part *part,
+static __always_inline void add_part(struct match *m, const struct bpf_target *t, u32 i,
 				     struct task_struct *task)
 {
+	const struct scoz_part *part = &t->part[i];
 	struct space_key key = { .tgid = task->tgid, .binary = part->binary };
 	struct mm_struct *mm = task->mm;
+	struct file *exe = mm ? mm->exe_file : NULL;
 	struct space *s;
 
 	if (!mm)
 		return;
-	if (part->ino && is_executable(mm, part->ino, part->dev)) {
+	if (exe && is_file_of_part(t, i, exe->f_inode)) {
 		add_window(m, part, 0, ~0ULL, mm->start_code - part->code_vaddr);
 		return;
 	}
@@ -256,7 +268,7 @@ __noinline u32 find_windows(struct match *m, bool kernel)
 		if (i >= t->n_parts)
 			break;
 		if (!kernel && t->part[i].binary)
-			add_part(m, &t->part[i], task);
+			add_part(m, t, i, task);
 		else if (kernel && !t->part[i].binary)
 			add_window(m, &t->part[i], 0, ~0ULL, 0);
 	}

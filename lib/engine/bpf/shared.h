@@ -64,6 +64,7 @@ struct bpf_target {
 	struct bpf_tasks tasks[SCOZ_MAX_PARTS];
 	struct scoz_part part[SCOZ_MAX_PARTS];
 	__u64 code_offset[SCOZ_MAX_PARTS]; /* of the part's code_vaddr in its file */
+	__u32 generation[SCOZ_MAX_PARTS];  /* of that file's inode; 0: not known */
 };
 
 /* Of one core: involved tasks in the target, since the start. */

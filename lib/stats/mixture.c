@@ -118,3 +118,55 @@ struct log_ratio mixture_summary(const struct component *c, size_t n)
 	log_ratio_set(&ret, mean, near / student_quantile(0.975, df), df);
 	return ret;
 }
+
+#define BLUR_REACH    4.5 /* standard deviations, in steps of BLUR_STEP */
+#define BLUR_STEP     0.5
+#define BOUND_PRECISE 0.005 /* of the bound, on the safe side */
+
+/* Exact: far out, with few degrees of freedom, Wallace's is not. */
+static double tail(double t, double df)
+{
+	double p = student_two_sided(t, df) / 2;
+
+	return t < 0 ? 1 - p : p;
+}
+
+double blurred_above(double x, double se, double df, double sd)
+{
+	double p = 0, sum = 0;
+
+	if (!(sd > 0))
+		return tail(x / se, df);
+	if (!(se > 0))
+		return erfc(x / sd / M_SQRT2) / 2;
+	for (double u = -BLUR_REACH; u <= BLUR_REACH; u += BLUR_STEP) {
+		double weight = exp(-u * u / 2);
+
+		sum += weight;
+		p += weight * tail((x - u * sd) / se, df);
+	}
+	return p / sum;
+}
+
+double blurred_bound(double alpha, double se, double df, double sd)
+{
+	double lo = 0, hi = hypot(se, sd);
+
+	if (!(hi > 0))
+		return 0;
+	if (!(sd > 0))
+		return se * student_quantile(1 - alpha, df);
+	while (blurred_above(hi, se, df, sd) > alpha) {
+		lo = hi;
+		hi *= 2;
+	}
+	while (hi - lo > BOUND_PRECISE * hi) {
+		double x = (lo + hi) / 2;
+
+		if (blurred_above(x, se, df, sd) > alpha)
+			lo = x;
+		else
+			hi = x;
+	}
+	return hi;
+}

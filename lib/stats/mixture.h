@@ -16,4 +16,12 @@ struct component {
  */
 struct log_ratio mixture_summary(const struct component *c, size_t n);
 
+/*
+ * Student's t with @df degrees of freedom, times @se, plus an independent normal error of standard
+ * deviation @sd: its tail is that of the former, however large the latter. The probability of
+ * being above @x; and what it is above with probability @alpha.
+ */
+double blurred_above(double x, double se, double df, double sd);
+double blurred_bound(double alpha, double se, double df, double sd);
+
 #endif

@@ -8,6 +8,8 @@
 
 #include "tests/unit/test_stats_windows.h"
 
+#include "stats/mixture.h"
+
 static void test_student(void **state)
 {
 	(void)state;
@@ -633,7 +635,9 @@ static void test_measured(void **state)
 
 static void test_bounds(void **state)
 {
-	struct estimate_point p = { .log_ratio = log(0.8), .se = 0.01, .df = 10 };
+	struct estimate_point p = {
+		.log_ratio = log(0.8), .se = 0.01, .df = 10, .noise_se = 0.01, .noise_df = 10
+	};
 	double lo, hi;
 
 	(void)state;
@@ -642,9 +646,30 @@ static void test_bounds(void **state)
 	assert_float_equal(hi, 100 * (1 - 0.8 * exp(-0.0222814)), 1e-4);
 	estimate_point_bounds(&p, 1e-6, &lo, &hi);
 	assert_true(lo < 13 && hi > 26);
+	/* Of errors that time does not make smaller the tails are short; those of a few windows
+	 * stay. */
+	p.se = 0.02;
+	p.noise_df = 2;
+	p.df = 32;
+	estimate_point_bounds(&p, 0.0005, &lo, &hi);
+	assert_true(lo < -9 && hi > 40);
 	p.df = 0;
 	estimate_point_bounds(&p, 0.025, &lo, &hi);
 	assert_true(isinf(lo) && lo < 0 && isinf(hi) && hi > 0);
+}
+
+static void test_blurred(void **state)
+{
+	(void)state;
+	for (double x = -3; x <= 3; x += 0.5)
+		assert_float_equal(blurred_above(x, 3, 1e6, 4), erfc(x / 5 / M_SQRT2) / 2, 1e-4);
+	assert_float_equal(blurred_above(2, 1, 10, 0), student_two_sided(2, 10) / 2, 1e-12);
+	assert_float_equal(blurred_above(-2, 1, 10, 0), 1 - student_two_sided(2, 10) / 2, 1e-12);
+	/* Far out only the tail of the t is left. */
+	assert_float_equal(blurred_above(100, 1, 2, 1) / (student_two_sided(100, 2) / 2), 1, 0.02);
+	for (double alpha = 1e-6; alpha < 0.4; alpha *= 3)
+		assert_float_equal(blurred_above(blurred_bound(alpha, 1, 3, 2), 1, 3, 2) / alpha, 1,
+				   0.02);
 }
 
 /* A hundred points that are nothing give chance a hundred occasions. */
@@ -826,6 +851,7 @@ int main(void)
 		cmocka_unit_test(test_odd_numbers),
 		cmocka_unit_test(test_measured),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_blurred),
 		cmocka_unit_test(test_many_targets),
 		cmocka_unit_test(test_precision),
 		cmocka_unit_test(test_target_that_waits),

@@ -102,9 +102,9 @@ int model_load(const char *path, struct model **ret, struct error *err);
 int model_choose(struct model *m, const struct record_options *o, struct error *err);
 /* There is a row for each progress point: is it the first of its target? */
 bool model_row_is_first(const struct model *m, size_t row);
-/* Of a group, in all places of that name. */
-struct profile_place model_samples_in(const struct profile *p, const struct process_group *g,
-				      const char *target);
+/* Of a group, in all places of that name. False: there are none, it was counted by itself. */
+bool model_samples_in(const struct profile *p, const struct process_group *g, const char *target,
+		      struct profile_place *ret);
 /* "p50 1.2 ms, p90 ..., 4711 measured"; NULL for a progress point that is no latency. */
 char *model_latency_text(const struct model *m, size_t progress);
 /* What windows in which all was stopped tell of it; NULL: there were none, or too few. */

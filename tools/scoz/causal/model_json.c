@@ -205,7 +205,7 @@ static json_t *row_json(const struct model *m, const struct model_row *row)
 	put(o, "target", json_clean(row->target->name));
 	put(o, "kind", json_clean(row->target->kind));
 	put(o, "location", json_clean(row->target->location));
-	put(o, "samples", json_integer(row->samples));
+	put(o, "samples", m->chosen && !row->of ? json_null() : json_integer(row->samples));
 	put(o, "samples_pct", json_percent(ranking_share(row)));
 	put(o, "callers", callers_json(m, row));
 	put(o, "waiters", waiters_json(m->profile, row->target->name));
@@ -275,15 +275,16 @@ static json_t *process_json(const struct model *m, const struct profile_process 
 	for (size_t i = 0; i < m->n_rows; i++) {
 		const char *name = m->rows[i].target->name;
 		struct profile_place sum;
+		bool known;
 		json_t *t;
 
 		if (!model_row_is_first(m, i))
 			continue;
-		sum = model_samples_in(p, &g, name);
+		known = model_samples_in(p, &g, name, &sum);
 		t = json_object();
 		put(t, "target", json_clean(name));
-		put(t, "samples", json_integer((json_int_t)sum.total));
-		put(t, "self", json_integer((json_int_t)sum.self));
+		put(t, "samples", known ? json_integer((json_int_t)sum.total) : json_null());
+		put(t, "self", known ? json_integer((json_int_t)sum.self) : json_null());
 		json_array_append_new(targets, t);
 	}
 	put(o, "targets", targets);

@@ -188,9 +188,13 @@ static void print_details(const struct model *m, const struct model_row *row, si
 	put_detail(xasprintf("%s%s%s%s: %s of %s", verdict_name(row->e->verdict), why ? " (" : "",
 			     why ? doubt_text(row->e->doubt) : "", why ? ")" : "", best, unit),
 		   width);
-	put_detail(xasprintf("%llu samples%s%s%s", (unsigned long long)row->samples,
-			     row->of ? " (" : "", row->of ? share : "", row->of ? " %)" : ""),
-		   width);
+	if (row->of || !m->chosen)
+		put_detail(xasprintf("%llu samples%s%s%s", (unsigned long long)row->samples,
+				     row->of ? " (" : "", row->of ? share : "",
+				     row->of ? " %)" : ""),
+			   width);
+	else
+		put_detail(xstrdup("in which processes its samples were is not known"), width);
 	print_callers(m, row, width);
 	print_waiters(m, row);
 	putchar('\n');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/text.h"
 #include "files/output_file.h"
+#include "tools/scoz/wrong_file.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -263,8 +264,10 @@ size_t prose_width(void)
 
 FILE *output_open(const char *path)
 {
+	const char *kept = NULL;
 	struct error err = {};
 	struct stat st;
+	bool regular;
 	FILE *out;
 	int fd;
 
@@ -282,7 +285,17 @@ FILE *output_open(const char *path)
 		close(fd);
 		return NULL;
 	}
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) {
+	regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	if (regular && st.st_size)
+		kept = scoz_file(path);
+	if (kept) {
+		log_warn("%s exists and is %s: it is not replaced; remove it, or choose another "
+			 "file with -o",
+			 path, kept);
+		fclose(out);
+		return NULL;
+	}
+	if (regular && ftruncate(fd, 0)) {
 		log_warn("%s: cannot empty it: %s: choose another file with -o", path,
 			 strerror(errno));
 		fclose(out);

@@ -48,7 +48,7 @@ size_t prose_width(void);
 
 /*
  * Where output goes: @path, or stdout for NULL and "-". output_close() returns an exit code and
- * says what went wrong.
+ * says what went wrong. Profiles and recordings are not replaced: what is written is made of them.
  */
 FILE *output_open(const char *path);
 int output_close(FILE *out, const char *path);

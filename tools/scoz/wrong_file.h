@@ -7,6 +7,8 @@
 
 enum file_kind { FILE_PROFILE, FILE_RECORDING, FILE_CAUSAL };
 
+/* What the file at @path begins like: "a causal profile", say; NULL: it is none of these. */
+const char *scoz_file(const char *path);
 /*
  * @path could not be read as a file of the kind @wanted, for the reason @err: says so, or, when it
  * is one of another kind, that it is, and which commands read it. Returns the exit code.

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which file commands are about, which targets, and which files they do not write to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "jsonl/format.h"
+#include "tests/unit/test_report_fixture.h"
+#include "tests/unit/test_report_tool.h"
+
+static char dir[] = "/tmp/test_report_files-XXXXXX";
+static char profile[64], recording[64], other[64];
+
+static const double speedups[] = { 0.5, 1 };
+static const struct fixture_target targets[] = {
+	{ { 0, "func:work@bar", "function", "bar.c:20" },
+	  .gain = 0.4,
+	  .bend = 1,
+	  .noise = 0.01,
+	  .units = 12,
+	  .samples = 1000 },
+	{ { 1, "func:rest@bar", "function", "bar.c:90" },
+	  .gain = 0.1,
+	  .bend = 1,
+	  .noise = 0.01,
+	  .units = 12,
+	  .samples = 500 },
+};
+
+static void put_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void expect_error(const char *text)
+{
+	if (!strstr(err_text, text))
+		fail_msg("\"%s\" is not in:\n%s", text, err_text);
+}
+
+static int set_up(void **state)
+{
+	const struct fixture f = { .command = "./bar",
+				   .speedups = speedups,
+				   .n_speedups = 2,
+				   .targets = targets,
+				   .n_targets = 2,
+				   .footer = true };
+	struct error err = {};
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(chdir(dir), 0);
+	snprintf(profile, sizeof(profile), "%s/a.scoz", dir);
+	snprintf(recording, sizeof(recording), "%s/b.scoz", dir);
+	snprintf(other, sizeof(other), "%s/c", dir);
+	if (fixture_write(profile, &f, &err))
+		fail_msg("%s", err.text);
+	put_text(recording, JSONL_START("scoz-record") ",\"version\":1,\"period_ns\":1000000}\n");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	_cleanup_free_ char *remove = xasprintf("rm -rf %s", dir);
+
+	(void)state;
+	return system(remove);
+}
+
+/* What took minutes to measure does not go for a mistyped -o. */
+static void profiles_are_kept(void **state)
+{
+	_cleanup_free_ char *before = read_file(profile, NULL), *after = NULL;
+
+	(void)state;
+	assert_int_equal(run(cmd_export, "-f", "csv", "-o", profile, profile, NULL), EXIT_FAILED);
+	expect_error(" exists and is a causal profile: it is not replaced; remove it, or choose");
+	after = read_file(profile, NULL);
+	assert_string_equal(before, after);
+	assert_int_equal(run(cmd_export, "-f", "csv", "-o", recording, profile, NULL), EXIT_FAILED);
+	expect_error("is a recording: it is not replaced");
+	put_text(other, "scoz-causal 1\n");
+	assert_int_equal(run(cmd_export, "-f", "csv", "-o", other, profile, NULL), EXIT_FAILED);
+	expect_error("is a causal recording: it is not replaced");
+	put_text(other, "what was exported before\n");
+	assert_int_equal(run(cmd_export, "-f", "csv", "-o", other, profile, NULL), EXIT_DONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(profiles_are_kept),
+	};
+	int ret = cmocka_run_group_tests(tests, set_up, tear_down);
+
+	free(out_text);
+	free(err_text);
+	return ret;
+}

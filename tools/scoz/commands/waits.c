@@ -500,6 +500,7 @@ static void print_knots(struct view *v)
 static void print_ranks(const struct trace *t)
 {
 	int least = INT_MAX, most = -1;
+	_cleanup_free_ char *shown = NULL;
 	const char *from = NULL;
 
 	for (size_t i = 0; i < t->n_processes; i++) {
@@ -511,20 +512,21 @@ static void print_ranks(const struct trace *t)
 		least = rank < least ? rank : least;
 		most = rank > most ? rank : most;
 	}
-	if (from)
-		printf("# ranks %d to %d of a parallel job (%s)\n", least, most,
-		       *from ? from : "?");
+	if (!from)
+		return;
+	shown = text_shown(*from ? from : "?");
+	printf("# ranks %d to %d of a parallel job (%s)\n", least, most, shown);
 }
 
 static void print_tables(struct view *v)
 {
 	const struct trace *t = v->r.trace;
+	_cleanup_free_ char *name = text_shown(t->path);
 	size_t seen = 0;
 
 	for (size_t i = 0; i < t->n_threads; i++)
 		seen += v->r.threads[i].seen;
-	printf("# %s: %.1f s, %zu threads, %zu events\n", t->path, v->time / 1e9, seen,
-	       t->n_events);
+	printf("# %s: %.1f s, %zu threads, %zu events\n", name, v->time / 1e9, seen, t->n_events);
 	print_ranks(t);
 	printf("# how long the first waited for the second (itself, and with those who waited for "
 	       "it meanwhile);\n"

@@ -85,7 +85,9 @@ static void print_intro(const struct record_model *m)
 static void print_texts(const char *before, char **texts, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		printf("# %s%s\n", before, texts[i]);
+		_cleanup_free_ char *shown = text_shown(texts[i]);
+
+		printf("# %s%s\n", before, shown);
 		free(texts[i]);
 	}
 	free(texts);

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sink = fuzz_sink();
 	plot_write_html(m, NULL, sink);
 	plot_write_svg(m, sink);
-	model_write_json(m, sink);
+	model_write_json(m, &(struct ranking_choice){ .limit = SIZE_MAX }, sink);
 	fclose(sink);
 	model_free(m);
 	run(cmd_report, path, "--json", NULL);

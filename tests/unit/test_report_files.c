@@ -93,10 +93,66 @@ static void profiles_are_kept(void **state)
 	assert_int_equal(run(cmd_export, "-f", "csv", "-o", other, profile, NULL), EXIT_DONE);
 }
 
+/* The names in "targets" of what was printed, in their order. */
+static void expect_targets(const char *wanted)
+{
+	json_t *o = json_loads(out_text, 0, NULL);
+	const json_t *list = json_object_get(o, "targets");
+	_cleanup_free_ char *got = xstrdup("");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *name = json_object_get(json_array_get(list, i), "target");
+
+		text_add(&got, "%s%s", i ? " " : "", json_string_value(name));
+	}
+	json_decref(o);
+	assert_string_equal(got, wanted);
+}
+
+static void json_of_what_is_asked_for(void **state)
+{
+	(void)state;
+	assert_int_equal(run(cmd_report, "--json", profile, NULL), EXIT_DONE);
+	expect_targets("func:work@bar func:rest@bar");
+	assert_int_equal(run(cmd_report, "--json", "rest", profile, NULL), EXIT_DONE);
+	expect_targets("func:rest@bar");
+	assert_int_equal(run(cmd_report, "--json", "nosuch_target", profile, NULL), EXIT_FAILED);
+	assert_string_equal(out_text, "");
+	expect_error("no target of ");
+	assert_int_equal(run(cmd_report, "--json", "--filter", "*:90", profile, NULL), EXIT_DONE);
+	expect_targets("func:rest@bar");
+	assert_int_equal(run(cmd_report, "--json", "--filter", "none", profile, NULL), EXIT_DONE);
+	expect_targets("");
+	assert_int_equal(run(cmd_report, "--json", "--sort", "name", profile, NULL), EXIT_DONE);
+	expect_targets("func:rest@bar func:work@bar");
+	assert_int_equal(run(cmd_report, "--json", "--sort", "name", "--limit", "1", profile, NULL),
+			 EXIT_DONE);
+	expect_targets("func:rest@bar");
+	assert_int_equal(run(cmd_report, "--json", "--limit", "0", profile, NULL), EXIT_DONE);
+	expect_targets("func:work@bar func:rest@bar");
+}
+
+static void options_of_the_other_kind(void **state)
+{
+	(void)state;
+	assert_int_equal(run(cmd_plot, "--source", ".", "-o", "-", recording, NULL), EXIT_USAGE);
+	expect_error("--source is for causal profiles (scozd), and ");
+	assert_int_equal(run(cmd_plot, "--no-source", "-o", "-", recording, NULL), EXIT_USAGE);
+	expect_error("--no-source is for causal profiles (scozd), and ");
+	assert_int_equal(run(cmd_plot, "--source", "nosuchdir", "-o", "-", profile, NULL),
+			 EXIT_FAILED);
+	expect_error("--source: nosuchdir: cannot open this directory: No such file");
+	assert_int_equal(run(cmd_targets, "--per", "rank", "1", NULL), EXIT_USAGE);
+	expect_error("choose from a profile, and 1 is a running process");
+	assert_int_equal(run(cmd_targets, "--pid", "7", "1", NULL), EXIT_USAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(profiles_are_kept),
+		cmocka_unit_test(json_of_what_is_asked_for),
+		cmocka_unit_test(options_of_the_other_kind),
 	};
 	int ret = cmocka_run_group_tests(tests, set_up, tear_down);
 

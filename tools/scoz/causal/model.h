@@ -126,9 +126,8 @@ char *model_machine_text(const struct model *m);
 /* "func:work at 50 %: ±7.1 now; ±2 needs about 4 more minutes:"; the command follows. */
 char *model_trust_text(const struct model_row *row);
 
-/* scoz-report/1 */
-json_t *model_json(const struct model *m);
-/* Returns an exit code. */
-int model_write_json(const struct model *m, FILE *out);
+struct ranking_choice;
+/* scoz-report/1, of the targets that are asked for. Returns an exit code. */
+int model_write_json(const struct model *m, const struct ranking_choice *c, FILE *out);
 
 #endif

@@ -83,7 +83,7 @@ static int report_profile(const char *path, const struct record_options *o)
 		model_free(m);
 		return EXIT_NOTHING;
 	}
-	ret = json ? model_write_json(m, stdout) : report_print(m, &shown);
+	ret = json ? model_write_json(m, &shown.choice, stdout) : report_print(m, &shown);
 	if (ret == EXIT_NOTHING) {
 		fflush(stdout);
 		model_print_reasons(m);
@@ -162,14 +162,14 @@ static bool profile_option(int option, const char *arg)
 	switch (option) {
 	case PROFILE_LIMIT:
 		shown_by = "--limit";
-		shown.limit = strtoul(arg, &end, 10);
+		shown.choice.limit = strtoul(arg, &end, 10);
 		if (*arg >= '0' && *arg <= '9' && !*end)
 			return true;
 		log_warn("--limit: %s is not a number of rows", arg);
 		return false;
 	case PROFILE_FILTER:
 		shown_by = "--filter";
-		shown.filter = arg;
+		shown.choice.filter = arg;
 		return true;
 	case PROFILE_COLOR:
 		for (size_t i = 0; i < ARRAY_SIZE(colors); i++) {
@@ -191,7 +191,8 @@ static bool sorts_profile(const char *arg)
 
 	if (sort < 0)
 		return false;
-	shown.sort = sort;
+	shown.choice.sort = sort;
+	shown.choice.sorted = true;
 	shown_by = "--sort";
 	return true;
 }
@@ -220,7 +221,7 @@ static int report_options(int argc, char **argv, struct record_options *o)
 	};
 	int c, index;
 
-	shown = (struct report_options){ .limit = SIZE_MAX };
+	shown = (struct report_options){ .choice = { .limit = SIZE_MAX } };
 	shown_by = NULL;
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "jhgs:", options, &index)) != -1) {
@@ -285,8 +286,8 @@ static const char *which_file(int argc, char **argv, const struct record_options
 			 argv[argc - optind > 2 ? optind + 2 : optind + 1]);
 		return NULL;
 	}
-	shown.target = second && is_there(first) ? second : first;
-	shown_by = shown.target;
+	shown.choice.target = second && is_there(first) ? second : first;
+	shown_by = shown.choice.target;
 	return !second ? DEFAULT_PROFILE : is_there(first) ? first : second;
 }
 

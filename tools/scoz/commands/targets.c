@@ -305,6 +305,14 @@ static bool parse_number(const char *s, long *ret)
 	return *s >= '0' && *s <= '9' && !*end && !errno && *ret > 0 && *ret <= INT32_MAX;
 }
 
+static int only_of_profiles(const char *pid)
+{
+	log_warn("--per, --process, --pid and --rank choose from a profile, and %s is a running "
+		 "process: give a FILE (./%s, if it is called so), or the PID alone",
+		 pid, pid);
+	return EXIT_USAGE;
+}
+
 static int targets_options(int argc, char **argv, struct record_options *o, long *limit)
 {
 	static const struct option options[] = {
@@ -357,8 +365,12 @@ int cmd_targets(int argc, char **argv)
 	ret = targets_options(argc, argv, &o, &limit);
 	if (ret < 0) {
 		what = optind < argc ? argv[optind] : DEFAULT_PROFILE;
-		ret = parse_number(what, &pid) ? targets_of_process(pid, limit)
-					       : targets_of_profile(what, &o, limit);
+		if (!parse_number(what, &pid))
+			ret = targets_of_profile(what, &o, limit);
+		else if (o.per == PER_NOTHING && !process_view_filters(&o))
+			ret = targets_of_process(pid, limit);
+		else
+			ret = only_of_profiles(what);
 	}
 	record_filter_deinit(&o.filter);
 	return ret;

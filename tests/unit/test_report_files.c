@@ -132,6 +132,26 @@ static void json_of_what_is_asked_for(void **state)
 	expect_targets("func:work@bar func:rest@bar");
 }
 
+/* Whoever reads JSON gets some, and the reason in it. */
+static void json_of_nobody(void **state)
+{
+	const json_t *why, *target;
+	json_t *o;
+
+	(void)state;
+	assert_int_equal(run(cmd_report, "--json", "--pid", "7", profile, NULL), EXIT_NOTHING);
+	expect_error("does not tell processes apart");
+	o = json_loads(out_text, 0, NULL);
+	why = json_array_get(json_object_get(o, "reasons"), 0);
+	assert_non_null(why);
+	assert_non_null(strstr(json_string_value(why), "does not tell processes apart"));
+	target = json_array_get(json_object_get(o, "targets"), 0);
+	assert_true(json_is_null(json_object_get(target, "samples")));
+	json_decref(o);
+	assert_int_equal(run(cmd_report, "--pid", "7", profile, NULL), EXIT_NOTHING);
+	assert_string_equal(out_text, "");
+}
+
 static void options_of_the_other_kind(void **state)
 {
 	(void)state;
@@ -152,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(profiles_are_kept),
 		cmocka_unit_test(json_of_what_is_asked_for),
+		cmocka_unit_test(json_of_nobody),
 		cmocka_unit_test(options_of_the_other_kind),
 	};
 	int ret = cmocka_run_group_tests(tests, set_up, tear_down);

@@ -607,11 +607,11 @@ int model_choose(struct model *m, const struct record_options *o, struct error *
 	if (!m->chosen && m->per == PER_NOTHING)
 		return 0;
 	ret = process_view_create(p, o, &m->view, err);
-	for (size_t i = 0; !ret && m->chosen && i < m->n_rows; i++) {
+	for (size_t i = 0; m->chosen && i < m->n_rows; i++) {
 		struct model_row *row = &m->rows[i];
-		struct profile_place sum;
+		struct profile_place sum = { 0 };
 
-		row->of = model_samples_in(p, &m->view.all, row->target->name, &sum)
+		row->of = !ret && model_samples_in(p, &m->view.all, row->target->name, &sum)
 				  ? m->samples_total
 				  : 0;
 		row->samples = sum.total;

@@ -72,19 +72,24 @@ static const char *shown_by; /* the first of them; NULL: none */
 static int report_profile(const char *path, const struct record_options *o)
 {
 	struct error err = { 0 };
-	bool json = o->json;
+	bool json = o->json, nobody;
 	struct model *m;
 	int ret;
 
 	if (model_load(path, &m, &err))
 		return cannot_read(path, FILE_PROFILE, &err);
-	if (model_choose(m, o, &err)) {
+	nobody = model_choose(m, o, &err) != 0;
+	if (nobody) {
 		log_warn("%s", err.text);
-		model_free(m);
-		return EXIT_NOTHING;
+		text_list_add(&m->reasons, xstrdup(err.text));
 	}
-	ret = json ? model_write_json(m, &shown.choice, stdout) : report_print(m, &shown);
-	if (ret == EXIT_NOTHING) {
+	if (json)
+		ret = model_write_json(m, &shown.choice, stdout);
+	else
+		ret = nobody ? EXIT_NOTHING : report_print(m, &shown);
+	if (nobody && ret == EXIT_DONE)
+		ret = EXIT_NOTHING;
+	if (ret == EXIT_NOTHING && !nobody) {
 		fflush(stdout);
 		model_print_reasons(m);
 	}

@@ -132,6 +132,26 @@ static void json_of_what_is_asked_for(void **state)
 	expect_targets("func:work@bar func:rest@bar");
 }
 
+/* Windows that were for something else are neither kept nor discarded, as in the text. */
+static void page_counts_windows(void **state)
+{
+	_cleanup_free_ char *text = read_file(profile, NULL), *wanted = NULL;
+	const char *rest = strstr(text, "\"few_visits\""), *told;
+	FILE *f = fopen(other, "w");
+
+	(void)state;
+	assert_non_null(rest);
+	fprintf(f, "%.*s\"control\"%s", (int)(rest - text), text, rest + strlen("\"few_visits\""));
+	fclose(f);
+	assert_int_equal(run(cmd_report, other, NULL), EXIT_DONE);
+	told = strstr(out_text, "kept, ");
+	assert_non_null(told);
+	wanted = xasprintf("windows kept, %d discarded: ", atoi(told + strlen("kept, ")));
+	assert_int_equal(run(cmd_plot, "-o", "-", other, NULL), EXIT_DONE);
+	if (!strstr(out_text, wanted))
+		fail_msg("no \"%s\" in the page", wanted);
+}
+
 /* Whoever reads JSON gets some, and the reason in it. */
 static void json_of_nobody(void **state)
 {
@@ -173,6 +193,7 @@ int main(void)
 		cmocka_unit_test(profiles_are_kept),
 		cmocka_unit_test(json_of_what_is_asked_for),
 		cmocka_unit_test(json_of_nobody),
+		cmocka_unit_test(page_counts_windows),
 		cmocka_unit_test(options_of_the_other_kind),
 	};
 	int ret = cmocka_run_group_tests(tests, set_up, tear_down);

@@ -55,6 +55,15 @@ static void count_discard(struct model *m, size_t *cap, const char *why, size_t 
 	m->discards[m->n_discards++] = (struct model_discard){ why, n };
 }
 
+size_t model_discarded(const struct model *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_discards; i++)
+		n += m->discards[i].n;
+	return n;
+}
+
 static void sum_windows(struct model *m)
 {
 	const struct profile *p = m->profile;

@@ -100,6 +100,8 @@ struct model {
 int model_load(const char *path, struct model **ret, struct error *err);
 /* --per, --process, --pid and --rank; -ENODATA as process_view_create(). */
 int model_choose(struct model *m, const struct record_options *o, struct error *err);
+/* Windows; those that were for something else are neither kept nor discarded. */
+size_t model_discarded(const struct model *m);
 /* There is a row for each progress point: is it the first of its target? */
 bool model_row_is_first(const struct model *m, size_t row);
 /* Of a group, in all places of that name. False: there are none, it was counted by itself. */

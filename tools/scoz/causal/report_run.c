@@ -21,12 +21,9 @@ static void put_field(const char *name, char *text, size_t width)
 static char *windows_text(const struct model *m)
 {
 	const char *before = " (";
-	char *text;
-	size_t n = 0;
+	size_t n = model_discarded(m);
+	char *text = xasprintf("%zu kept, %zu discarded", m->kept, n);
 
-	for (size_t i = 0; i < m->n_discards; i++)
-		n += m->discards[i].n;
-	text = xasprintf("%zu kept, %zu discarded", m->kept, n);
 	for (size_t i = 0; i < m->n_discards; i++) {
 		if (!m->discards[i].n)
 			continue;

@@ -172,6 +172,28 @@ static void json_of_nobody(void **state)
 	assert_string_equal(out_text, "");
 }
 
+/* Time grows with the rows, not with their square: lines of large programs are many. */
+static void many_places(void **state)
+{
+	_cleanup_free_ char *text = read_file(profile, NULL);
+	FILE *f = fopen(other, "w");
+	clock_t begin;
+
+	(void)state;
+	fputs(text, f);
+	for (int i = 0; i < 20000; i++)
+		fprintf(f,
+			"{\"type\":\"sample\",\"run\":0,\"target\":\"big.c:%d\",\"location\":\"big."
+			"c:"
+			"%d\",\"binary\":\"/usr/bin/big\",\"self\":1,\"total\":2}\n",
+			i, i);
+	fclose(f);
+	begin = clock();
+	assert_int_equal(run(cmd_targets, other, NULL), EXIT_DONE);
+	assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
+	assert_non_null(strstr(out_text, "  big.c:19999  "));
+}
+
 static void options_of_the_other_kind(void **state)
 {
 	(void)state;
@@ -190,11 +212,9 @@ static void options_of_the_other_kind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(profiles_are_kept),
-		cmocka_unit_test(json_of_what_is_asked_for),
-		cmocka_unit_test(json_of_nobody),
-		cmocka_unit_test(page_counts_windows),
-		cmocka_unit_test(options_of_the_other_kind),
+		cmocka_unit_test(profiles_are_kept), cmocka_unit_test(json_of_what_is_asked_for),
+		cmocka_unit_test(json_of_nobody),    cmocka_unit_test(page_counts_windows),
+		cmocka_unit_test(many_places),	     cmocka_unit_test(options_of_the_other_kind),
 	};
 	int ret = cmocka_run_group_tests(tests, set_up, tear_down);
 

@@ -257,6 +257,7 @@ static void fill_row(const struct diff *d, const struct pair *p, struct table *t
 
 static void print_pairs(const struct diff *d)
 {
+	_cleanup_free_ size_t *widths = NULL;
 	size_t width = output_width();
 	struct table t;
 
@@ -273,13 +274,14 @@ static void print_pairs(const struct diff *d)
 		}
 		table_shorten(&t, 0, most > more + 8 ? most - more : 8);
 	}
-	table_print_row(&t, 0, stdout);
+	widths = table_widths(&t);
+	table_print_row(&t, widths, 0);
 	for (size_t i = 0; i < d->n; i++) {
 		enum difference_answer answer = d->pairs[i].d.answer;
 
 		if (!i || d->pairs[i - 1].d.answer != answer)
 			printf("%s (%zu)\n", diff_title(answer), d->count[answer]);
-		table_print_row(&t, i + 1, stdout);
+		table_print_row(&t, widths, i + 1);
 	}
 	table_deinit(&t);
 }

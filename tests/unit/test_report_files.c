@@ -194,6 +194,57 @@ static void many_places(void **state)
 	assert_non_null(strstr(out_text, "  big.c:19999  "));
 }
 
+static void which_is_the_file(void **state)
+{
+	_cleanup_free_ char *text = read_file(profile, NULL);
+	int saved = dup(STDIN_FILENO), fd;
+
+	(void)state;
+	assert_int_equal(run(cmd_report, "work", "nosuch.scoz", NULL), EXIT_FAILED);
+	expect_error("nosuch.scoz: no such file");
+	assert_int_equal(run(cmd_report, "nosuch.scoz", "work", NULL), EXIT_FAILED);
+	expect_error("nosuch.scoz: no such file");
+	/* Files called like targets, and a profile that is called like none. */
+	put_text("work", "#!/bin/sh\n");
+	put_text(other, text);
+	assert_int_equal(run(cmd_report, "work", profile, NULL), EXIT_DONE);
+	assert_ptr_equal(strstr(out_text, "func:work@bar\n"), out_text);
+	assert_int_equal(run(cmd_report, other, "work", NULL), EXIT_DONE);
+	assert_ptr_equal(strstr(out_text, "func:work@bar\n"), out_text);
+	assert_int_equal(run(cmd_report, "work", NULL), EXIT_FAILED); /* what else should it be? */
+	expect_error("work is not a scoz profile");
+	assert_int_equal(rename(other, DEFAULT_PROFILE), 0);
+	assert_int_equal(run(cmd_report, "work", NULL), EXIT_DONE);
+	assert_ptr_equal(strstr(out_text, "func:work@bar\n"), out_text);
+	put_text("nothing_like_it", "");
+	assert_int_equal(run(cmd_report, "nothing_like_it", NULL), EXIT_FAILED);
+	expect_error("nothing_like_it: no profile or recording, and no target of profile.scoz is");
+	unlink(DEFAULT_PROFILE);
+	assert_int_equal(run(cmd_report, profile, recording, NULL), EXIT_USAGE);
+	expect_error("one FILE and one TARGET at most");
+	assert_int_equal(run(cmd_report, profile, "work", "rest", NULL), EXIT_USAGE);
+
+	fd = open(profile, O_RDONLY | O_CLOEXEC);
+	dup2(fd, STDIN_FILENO);
+	assert_int_equal(run(cmd_report, "-", "work", NULL), EXIT_DONE);
+	assert_ptr_equal(strstr(out_text, "func:work@bar\n"), out_text);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	close(fd);
+}
+
+static void keys_of_both_kinds(void **state)
+{
+	(void)state;
+	assert_int_equal(run(cmd_report, "--sort", "foo", profile, NULL), EXIT_USAGE);
+	expect_error("of recordings there are comm, dso,");
+	expect_error("of causal profiles bound, estimate, samples, name and doubt");
+	assert_int_equal(run(cmd_report, "--sort", "pid", profile, NULL), EXIT_FAILED);
+	expect_error(" is none: sort by bound, estimate, samples, name and doubt");
+	assert_int_equal(run(cmd_report, "-s", "name", recording, NULL), EXIT_FAILED);
+	expect_error(" is a recording: sort by comm, dso, sym,");
+}
+
 static void options_of_the_other_kind(void **state)
 {
 	(void)state;
@@ -212,6 +263,7 @@ static void options_of_the_other_kind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(which_is_the_file), cmocka_unit_test(keys_of_both_kinds),
 		cmocka_unit_test(profiles_are_kept), cmocka_unit_test(json_of_what_is_asked_for),
 		cmocka_unit_test(json_of_nobody),    cmocka_unit_test(page_counts_windows),
 		cmocka_unit_test(many_places),	     cmocka_unit_test(options_of_the_other_kind),

@@ -6,6 +6,11 @@
 #include "trace/trace.h"
 #include "tools/scoz/cmds.h"
 
+const char *input_file(const char *argument)
+{
+	return strcmp(argument, "-") ? argument : "/dev/stdin";
+}
+
 const char *scoz_file(const char *path)
 {
 	return profile_is(path)	    ? "a causal profile"

@@ -18,6 +18,7 @@ enum ranking_sort {
 	SORT_DOUBT, /* widest interval first */
 	SORTS
 };
+#define RANKING_SORT_WORDS "bound, estimate, samples, name and doubt"
 /* By its name ("bound"); -1: there is none. */
 int ranking_sort_named(const char *name);
 

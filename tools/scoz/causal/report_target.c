@@ -208,9 +208,10 @@ static void print_details(const struct model *m, const struct model_row *row, si
 
 int report_no_target(const struct model *m, const char *wanted)
 {
-	log_warn("%s: %sno target of %s is named like it: `scoz report --limit 0 %s` lists all",
-		 wanted, access(wanted, F_OK) ? "no such file, and " : "", m->profile->path,
-		 m->profile->path);
+	log_warn("%s: %s, and no target of %s is named like it: `scoz report --limit 0 %s` lists "
+		 "all",
+		 wanted, access(wanted, F_OK) ? "no such file" : "no profile or recording",
+		 m->profile->path, m->profile->path);
 	return EXIT_FAILED;
 }
 

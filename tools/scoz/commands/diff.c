@@ -499,5 +499,6 @@ int cmd_diff(int argc, char **argv)
 		log_warn("%s: a page is what can be made: let the name end in .html", page);
 		return EXIT_USAGE;
 	}
-	return diff_files(argv[optind], argv[optind + 1], same_pp, json, page);
+	return diff_files(input_file(argv[optind]), input_file(argv[optind + 1]), same_pp, json,
+			  page);
 }

@@ -201,7 +201,7 @@ static int parse_arguments(int argc, char **argv, struct export_arguments *a)
 static int export_file(int argc, char **argv, const struct export_arguments *a)
 {
 	const struct export_format *f = find_format(a->format);
-	const char *file = optind < argc ? argv[optind] : NULL;
+	const char *file = optind < argc ? input_file(argv[optind]) : NULL;
 
 	if (!f || !check_usage(a, f))
 		return EXIT_USAGE;

@@ -285,7 +285,7 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (more_than_one("FILE", argc, argv))
 		return EXIT_USAGE;
-	path = optind < argc ? argv[optind] : DEFAULT_PROFILE;
+	path = optind < argc ? input_file(argv[optind]) : DEFAULT_PROFILE;
 	if (recording_is(path)) {
 		if (source) {
 			log_warn("--%s is for causal profiles (scozd), and %s is a recording",

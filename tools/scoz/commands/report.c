@@ -138,14 +138,15 @@ static int report_file(const char *path, const struct record_options *o)
 	bool recording = recording_is(path) || (o->only && access(path, F_OK) < 0);
 
 	if (recording && shown_by) {
-		log_warn("%s is for causal profiles (scozd), and %s is a recording", shown_by,
-			 path);
+		log_warn("%s is for causal profiles (scozd), and %s is a recording%s", shown_by,
+			 path, strcmp(shown_by, "--sort") ? "" : ": sort by " RECORD_SORT_WORDS);
 		return EXIT_FAILED;
 	}
 	if (recording)
 		return record_report(path, o);
 	if (o->only) {
-		log_warn("--%s is for recordings (scoz record), and %s is none", o->only, path);
+		log_warn("--%s is for recordings (scoz record), and %s is none%s", o->only, path,
+			 strcmp(o->only, "sort") ? "" : ": sort by " RANKING_SORT_WORDS);
 		return EXIT_FAILED;
 	}
 	return report_profile(path, o);
@@ -269,31 +270,41 @@ static bool is_there(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-static bool is_named_so(const char *path)
+/* By what it is called, or by what is in it. */
+static bool is_ours(const char *path)
 {
 	size_t n = strlen(path);
 
-	return n > 5 && !strcmp(path + n - 5, ".scoz");
+	return (n > 5 && !strcmp(path + n - 5, ".scoz")) || scoz_file(path);
 }
 
-/* What is no file is a target, also before the file. NULL: says what is wrong. */
+/* -1: the first of the two is the FILE; 1: the second; 0: that cannot be told. */
+static int file_of(const char *first, const char *second)
+{
+	int ours = is_ours(second) - is_ours(first);
+
+	return ours ? ours : is_there(second) - is_there(first);
+}
+
+/* TARGET may stand before FILE, and be called like a file. NULL: says what is wrong. */
 static const char *which_file(int argc, char **argv, const struct record_options *o)
 {
-	const char *first = optind < argc ? argv[optind] : NULL;
-	const char *second = optind + 1 < argc ? argv[optind + 1] : NULL;
+	const char *first = optind < argc ? input_file(argv[optind]) : NULL;
+	const char *second = optind + 1 < argc ? input_file(argv[optind + 1]) : NULL;
+	int file = second ? file_of(first, second) : 0;
 
 	if (!first)
 		return default_file(o);
-	if (!second && (is_there(first) || !is_there(DEFAULT_PROFILE) || is_named_so(first)))
+	if (!second && (is_ours(first) || !is_there(DEFAULT_PROFILE)))
 		return first;
-	if (second && (argc - optind > 2 || is_there(first) == is_there(second))) {
+	if (second && (argc - optind > 2 || !file)) {
 		log_warn("one FILE and one TARGET at most, but there is also %s",
 			 argv[argc - optind > 2 ? optind + 2 : optind + 1]);
 		return NULL;
 	}
-	shown.choice.target = second && is_there(first) ? second : first;
+	shown.choice.target = file < 0 ? second : first;
 	shown_by = shown.choice.target;
-	return !second ? DEFAULT_PROFILE : is_there(first) ? first : second;
+	return !second ? DEFAULT_PROFILE : file < 0 ? first : second;
 }
 
 int cmd_report(int argc, char **argv)

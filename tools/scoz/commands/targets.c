@@ -364,7 +364,7 @@ int cmd_targets(int argc, char **argv)
 	record_options_init(&o);
 	ret = targets_options(argc, argv, &o, &limit);
 	if (ret < 0) {
-		what = optind < argc ? argv[optind] : DEFAULT_PROFILE;
+		what = optind < argc ? input_file(argv[optind]) : DEFAULT_PROFILE;
 		if (!parse_number(what, &pid))
 			ret = targets_of_profile(what, &o, limit);
 		else if (o.per == PER_NOTHING && !process_view_filters(&o))

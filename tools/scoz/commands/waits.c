@@ -186,7 +186,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		return r;
 	if (more_than_one("FILE", argc, argv))
 		return EXIT_USAGE;
-	o->path = optind < argc ? argv[optind] : DEFAULT_CAUSAL;
+	o->path = optind < argc ? input_file(argv[optind]) : DEFAULT_CAUSAL;
 	return -1;
 }
 

@@ -193,6 +193,8 @@ int record_write_json(const struct record_model *m, FILE *out);
 
 /* ---- record_options.c ---- */
 extern const char *const record_sort_names[RECORD_SORTS];
+#define RECORD_SORT_WORDS \
+	"comm, dso, sym, pid, tid, class, kind, cpu, waker, file, srcline, process and rank"
 void record_options_init(struct record_options *o);
 /* getopt's values of the other options that only recordings have. */
 enum {

@@ -64,10 +64,8 @@ static void print_intro(const struct record_model *m)
 	_cleanup_free_ char *scope = text_clean(h->scope, "?");
 	_cleanup_free_ char *started = text_clean(h->started, "?");
 	_cleanup_free_ char *period = time_text((double)h->period_ns);
-	uint64_t all = 0;
+	uint64_t all = record_points(rec);
 
-	for (size_t i = 0; i < rec->n_samples; i++)
-		all += rec->samples[i].points;
 	printf("# %s: %s\n", path, *command ? command : "no command");
 	printf("# machine: %s, Linux %s, %u CPUs; recorded: %s, %s, engine %s\n", host, kernel,
 	       h->cpus, *scope ? scope : "?", started, engine);

@@ -187,11 +187,14 @@ static void many_places(void **state)
 			"c:"
 			"%d\",\"binary\":\"/usr/bin/big\",\"self\":1,\"total\":2}\n",
 			i, i);
+	fprintf(f, "{\"type\":\"sample\",\"run\":0,\"target\":\"b\xc3\xa4r.c:1\",\"location\":\"\","
+		   "\"binary\":\"/bar\",\"self\":1,\"total\":1}\n");
 	fclose(f);
 	begin = clock();
 	assert_int_equal(run(cmd_targets, other, NULL), EXIT_DONE);
 	assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
 	assert_non_null(strstr(out_text, "  big.c:19999  "));
+	assert_non_null(strstr(out_text, "  b?r.c:1  ")); /* as the locale can show it */
 }
 
 static void which_is_the_file(void **state)

@@ -94,10 +94,9 @@ static int report_profile(const char *path, const struct record_options *o)
 		model_print_reasons(m);
 	}
 	for (size_t i = 0; json && i < m->warnings.n; i++) {
-		_cleanup_free_ char *text = text_clean(m->warnings.text[i], "?");
-		_cleanup_free_ char *local = locale_text(text);
+		_cleanup_free_ char *text = text_shown(m->warnings.text[i]);
 
-		log_warn("%s", local);
+		log_warn("%s", text);
 	}
 	model_free(m);
 	return ret;

@@ -256,7 +256,7 @@ static char *name_of(const struct view *v, uint32_t group)
 {
 	_cleanup_free_ char *raw = waits_group_name(&v->r, group);
 
-	return text_clean(raw, "?");
+	return text_shown(raw);
 }
 
 /*
@@ -293,7 +293,7 @@ static char *name_of_whom(const struct view *v, const struct waits_edge *e)
 	if (most == WAITS_NONE)
 		return xstrdup(group);
 	one = waits_vertex_name(&v->r, most);
-	clean = text_clean(one, "?");
+	clean = text_shown(one);
 	return xasprintf("%s, mostly %s", group, clean);
 }
 
@@ -567,10 +567,12 @@ static void print_dot(struct view *v)
 	for (size_t i = 0; i < v->graph.n; i++)
 		shown[list[i].from] = shown[list[i].to] = true;
 	for (uint32_t g = 0; g < v->r.n_groups; g++) {
-		_cleanup_free_ char *name = shown[g] ? name_of(v, g) : NULL;
+		_cleanup_free_ char *raw = NULL, *name = NULL;
 
 		if (!shown[g])
 			continue;
+		raw = waits_group_name(&v->r, g);
+		name = text_clean(raw, "?"); /* in UTF-8, as Graphviz reads it */
 		printf("\tn%u [label=", g);
 		print_quoted(name);
 		printf(", shape=%s%s];\n", is_device(v, g) ? "box" : "ellipse",

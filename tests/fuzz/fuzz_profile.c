@@ -4,6 +4,7 @@
 
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/causal/plot.h"
+#include "tools/scoz/causal/ranking.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

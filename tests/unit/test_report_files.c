@@ -13,22 +13,6 @@
 static char dir[] = "/tmp/test_report_files-XXXXXX";
 static char profile[64], recording[64], other[64];
 
-static const double speedups[] = { 0.5, 1 };
-static const struct fixture_target targets[] = {
-	{ { 0, "func:work@bar", "function", "bar.c:20" },
-	  .gain = 0.4,
-	  .bend = 1,
-	  .noise = 0.01,
-	  .units = 12,
-	  .samples = 1000 },
-	{ { 1, "func:rest@bar", "function", "bar.c:90" },
-	  .gain = 0.1,
-	  .bend = 1,
-	  .noise = 0.01,
-	  .units = 12,
-	  .samples = 500 },
-};
-
 static void put_text(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "w");
@@ -47,9 +31,9 @@ static void expect_error(const char *text)
 static int set_up(void **state)
 {
 	const struct fixture f = { .command = "./bar",
-				   .speedups = speedups,
+				   .speedups = fixture_speedups,
 				   .n_speedups = 2,
-				   .targets = targets,
+				   .targets = fixture_two,
 				   .n_targets = 2,
 				   .footer = true };
 	struct error err = {};

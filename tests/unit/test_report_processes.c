@@ -12,22 +12,6 @@
 
 static char path[64];
 
-static const double speedups[] = { 0.5, 1 };
-static const struct fixture_target targets[] = {
-	{ { 0, "func:work@bar", "function", "bar.c:20" },
-	  .gain = 0.4,
-	  .bend = 1,
-	  .noise = 0.01,
-	  .units = 12,
-	  .samples = 1000 },
-	{ { 1, "func:rest@bar", "function", "bar.c:90" },
-	  .gain = 0.1,
-	  .bend = 1,
-	  .noise = 0.01,
-	  .units = 12,
-	  .samples = 500 },
-};
-
 /* Targets of other names than the places in which samples were counted. */
 static const struct fixture_target named_otherwise[] = {
 	{ { 0, "func:work", "function", "" }, .gain = 0.4, .bend = 1, .noise = 0.01, .units = 12 },
@@ -61,7 +45,7 @@ static const struct fixture_target named_otherwise[] = {
 static void make_of(const struct fixture_target *t, size_t n, const char *more)
 {
 	struct fixture f = { .command = "mpirun -np 2 ./bar",
-			     .speedups = speedups,
+			     .speedups = fixture_speedups,
 			     .n_speedups = 2,
 			     .targets = t,
 			     .n_targets = n,
@@ -79,7 +63,7 @@ static void make_of(const struct fixture_target *t, size_t n, const char *more)
 
 static void make(const char *more)
 {
-	make_of(targets, 2, more);
+	make_of(fixture_two, 2, more);
 }
 
 static void expect(const char *text)

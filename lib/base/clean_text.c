@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/text_fit.h"
 
-/* Length of the UTF-8 sequence at @s and its code point; 0 when it is not valid. */
-static size_t decode(const char *s, uint32_t *code)
+size_t utf8_decode(const char *s, uint32_t *code)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *p = (const unsigned char *)s;
@@ -42,7 +41,7 @@ char *text_clean(const char *s, const char *replacement)
 
 	while (*s) {
 		uint32_t code;
-		size_t len = decode(s, &code);
+		size_t len = utf8_decode(s, &code);
 
 		if (len && is_harmless(code)) {
 			memcpy(out + n, s, len);

@@ -2,6 +2,7 @@
 #include "base/text_fit.h"
 
 #include <langinfo.h>
+#include <wchar.h>
 
 #define MIN_WIDTH 8
 
@@ -46,21 +47,43 @@ char *locale_text(const char *s)
 	return out;
 }
 
+/* How many columns the character at *@s takes, which moves behind it. */
+static size_t pass_character(const char **s)
+{
+	uint32_t code;
+	size_t len = utf8_decode(*s, &code);
+	int width = len ? wcwidth(code) : 1;
+
+	*s += len ? len : 1;
+	return width < 0 ? 1 : width;
+}
+
 size_t text_width(const char *s)
 {
 	size_t n = 0;
 
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
+	while (*s)
+		n += pass_character(&s);
 	return n;
 }
 
-/* Where character @n begins. */
-static const char *character(const char *s, size_t n)
+/*
+ * Where column @n begins: behind all that takes no more, or, where a character of two columns is in
+ * the way, before it, or @behind it.
+ */
+static const char *column(const char *s, size_t n, bool behind)
 {
-	for (; *s; s++) {
-		if ((*s & 0xc0) != 0x80 && !n--)
-			break;
+	for (size_t used = 0; *s;) {
+		const char *next = s;
+		size_t width = pass_character(&next);
+
+		if (used + width > n) {
+			if (!behind || used >= n)
+				break;
+			n = used + width;
+		}
+		used += width;
+		s = next;
 	}
 	return s;
 }
@@ -72,8 +95,8 @@ char *text_shorten(char *s, size_t max, const char *ellipsis)
 
 	if (width <= max || max < 3)
 		return s;
-	ret = xasprintf("%.*s%s%s", (int)(character(s, head) - s), s, ellipsis,
-			character(s, width - (max - head - 1)));
+	ret = xasprintf("%.*s%s%s", (int)(column(s, head, false) - s), s, ellipsis,
+			column(s, width - (max - head - 1), true));
 	free(s);
 	return ret;
 }
@@ -84,7 +107,7 @@ char *text_cut(char *s, size_t max, const char *ellipsis)
 
 	if (text_width(s) <= max)
 		return s;
-	ret = max ? xasprintf("%.*s%s", (int)(character(s, max - 1) - s), s, ellipsis)
+	ret = max ? xasprintf("%.*s%s", (int)(column(s, max - 1, false) - s), s, ellipsis)
 		  : xstrdup("");
 	free(s);
 	return ret;
@@ -211,6 +234,7 @@ static char *show_difference(const struct group *g, const char *name, size_t fro
 	_cleanup_free_ char *before = xstrndup(name, from), *until = xstrndup(name, to);
 	size_t total = text_width(name), a = text_width(before), b = text_width(until);
 	size_t head = least(a, g->max / 4), last = last_part(name), tail, room, left, right;
+	const char *begin, *end;
 
 	b = b < a ? a : b;
 	tail = least(total - b, g->max / 4);
@@ -228,10 +252,11 @@ static char *show_difference(const struct group *g, const char *name, size_t fro
 	left = least(a - head, room - right);
 	a -= left;
 	b += right;
-	return xasprintf("%.*s%s%.*s%s%s", (int)(character(name, head) - name), name,
-			 a > head ? g->ellipsis : "",
-			 (int)(character(name, b) - character(name, a)), character(name, a),
-			 b < total - tail ? g->ellipsis : "", character(name, total - tail));
+	begin = column(name, a, true);
+	end = column(name, b, false);
+	return xasprintf("%.*s%s%.*s%s%s", (int)(column(name, head, false) - name), name,
+			 a > head ? g->ellipsis : "", end > begin ? (int)(end - begin) : 0, begin,
+			 b < total - tail ? g->ellipsis : "", column(name, total - tail, true));
 }
 
 static bool alike(const struct group *g, size_t i, size_t j)

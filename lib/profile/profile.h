@@ -316,6 +316,8 @@ struct profile {
  * -ENOTSUP: written by a newer scoz.
  */
 int profile_read(const char *path, struct profile **ret, struct error *err);
+/* Does that file begin like a profile? */
+bool profile_is(const char *path);
 void profile_free(struct profile *p);
 
 #endif

@@ -535,6 +535,11 @@ int profile_read(const char *path, struct profile **ret, struct error *err)
 	return fd < 0 ? fd : profile_read_fd(fd, path, NULL, ret, err);
 }
 
+bool profile_is(const char *path)
+{
+	return jsonl_is(&profile_format, path);
+}
+
 void profile_free(struct profile *p)
 {
 	struct profile_impl *impl = (struct profile_impl *)p;

@@ -4,6 +4,7 @@
 
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/causal/plot.h"
+#include "tools/scoz/causal/ranking.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -37,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sink = fuzz_sink();
 	plot_write_html(m, NULL, sink);
 	plot_write_svg(m, sink);
-	model_write_json(m, sink);
+	model_write_json(m, &(struct ranking_choice){ .limit = SIZE_MAX }, sink);
 	fclose(sink);
 	model_free(m);
 	run(cmd_report, path, "--json", NULL);

@@ -162,6 +162,9 @@ static void as_json(void **state)
 	hi = json_number_value(json_array_get(json_object_get(t, "ci95"), 1));
 	assert_float_equal(d, -30, 3);
 	assert_true(lo < d && d < hi && hi < 0 && hi - lo < 12);
+	t = json_array_get(json_object_get(o, "only_old"), 0);
+	assert_string_equal(json_string_value(json_object_get(t, "target")), "func:gone@bar");
+	assert_string_equal(json_string_value(json_object_get(t, "progress")), "iter");
 	json_decref(o);
 }
 
@@ -190,6 +193,11 @@ static void nothing(void **state)
 	make(new, after, ARRAY_SIZE(after));
 	assert_int_equal(run(cmd_diff, "--within", "0.1", old, new, NULL), EXIT_DONE);
 	at("1 changed, 0 the same, 3 cannot be told.\n");
+	make(new, after, 0);
+	assert_int_equal(run(cmd_diff, old, new, NULL), EXIT_NOTHING);
+	assert_non_null(strstr(err_text, "nothing can be concluded: no window was recorded"));
+	assert_int_equal(run(cmd_diff, "--json", old, new, NULL), EXIT_NOTHING);
+	at("\"NEW: nothing can be concluded: no window was recorded");
 	assert_int_equal(run(cmd_diff, "--within", "x", old, new, NULL), EXIT_USAGE);
 	assert_int_equal(run(cmd_diff, old, NULL), EXIT_USAGE);
 }
@@ -228,6 +236,12 @@ static void within(void **state)
 	make_one(new, 0.25, 1, &f);
 	assert_int_equal(run(cmd_diff, old, new, NULL), EXIT_NOTHING);
 	at("0 changed, 0 the same, 1 cannot");
+	at("]    -                  -\n");
+	assert_int_equal(run(cmd_diff, "--json", old, new, NULL), EXIT_NOTHING);
+	at("\"new\": null");
+	at("\"program_speedup_pct\": 2");
+	assert_int_equal(run(cmd_diff, "-o", "-", old, new, NULL), EXIT_NOTHING);
+	at("]</td><td>\xe2\x80\x94</td><td>\xe2\x80\x94</td></tr>");
 }
 
 static void not_alike(void **state)
@@ -241,6 +255,8 @@ static void not_alike(void **state)
 	assert_int_equal(
 		at("Nothing can be compared: OLD is of mode windows, NEW of mode end-to-end"), 0);
 	at("Cannot be told (1)");
+	assert_int_equal(run(cmd_diff, "--json", old, new, NULL), EXIT_NOTHING);
+	at("\"difference_pp\": null");
 	make_one(new, 0.5, 0, &(struct fixture){ .waits = true });
 	assert_int_equal(run(cmd_diff, old, new, NULL), EXIT_NOTHING);
 	assert_int_equal(at("Nothing can be compared: OLD is without --waits, NEW with: "), 0);

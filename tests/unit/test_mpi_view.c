@@ -2,6 +2,7 @@
 /* Where ranks spend their time: calls of MPI by name, and who computes longest. */
 #include "tools/scoz/causal/mpi_view.c"
 #include "tools/scoz/text.c"
+#include "tools/scoz/wrong_file.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -164,6 +164,39 @@ static void plain_locales(void **state)
 	assert_string_equal(rich, "\xc2\xb1 5");
 }
 
+/* Of two columns each, and of none: what stands over another one. */
+static void widths(void **state)
+{
+	static const char wide[] = "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe3\x81\xae"
+				   "\xe9\x96\xa2\xe6\x95\xb0";
+	static const char over[] = "e\xcc\x81x";
+	char *s;
+
+	(void)state;
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		return;
+	assert_int_equal(text_width(wide), 12);
+	assert_int_equal(text_width(over), 2);
+	for (size_t max = 3; max < 14; max++) {
+		char *names[] = { xasprintf("%s1", wide), xasprintf("%s2", wide) };
+
+		s = text_shorten(xstrdup(wide), max, ELLIPSIS);
+		assert_true(text_width(s) <= max && text_width(s) + 2 >= (max < 12 ? max : 12));
+		free(s);
+		s = text_cut(xstrdup(wide), max, ELLIPSIS);
+		assert_true(text_width(s) <= max && text_width(s) + 1 >= (max < 12 ? max : 12));
+		free(s);
+		names_shorten(names, 2, max, ELLIPSIS);
+		assert_true(text_width(names[0]) <= (max < 8 ? 8 : max));
+		assert_string_not_equal(names[0], names[1]);
+		free(names[0]);
+		free(names[1]);
+	}
+	s = text_cut(xasprintf("%syz", over), 2, ELLIPSIS);
+	assert_string_equal(s, "e\xcc\x81" ELLIPSIS);
+	free(s);
+}
+
 static void cutting(void **state)
 {
 	char *s = text_cut(xstrdup("abcdef"), 4, ELLIPSIS);
@@ -181,6 +214,7 @@ int main(void)
 		cmocka_unit_test(all_stay_apart),
 		cmocka_unit_test(hopeless_ones_are_numbered),
 		cmocka_unit_test(looks),
+		cmocka_unit_test(widths),
 		cmocka_unit_test(brackets_that_are_none),
 		cmocka_unit_test(characters_stay_whole),
 		cmocka_unit_test(plain_locales),

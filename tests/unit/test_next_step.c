@@ -450,6 +450,22 @@ static void page(void **state)
 	unlink(html);
 }
 
+static void nothing_learned(void **state)
+{
+	struct estimate e = { .best = KNOWN_NOTHING, .best_at_pct = NAN };
+	struct model_row row = { .e = &e, .joint = true };
+	const struct model m = { .rows = &row, .n_rows = 1 };
+	char *labels[] = { "work + parse" }, *text;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	(void)state;
+	plot_list_joints(&m, labels, 0, out);
+	fclose(out);
+	assert_non_null(strstr(text, "<tr><td>work + parse</td><td>nothing learned</td><td></td>"));
+	free(text);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -475,7 +491,7 @@ int main(void)
 		cmocka_unit_test(coverage),   cmocka_unit_test(measured),
 		cmocka_unit_test(not_more),   cmocka_unit_test(not_tried),
 		cmocka_unit_test(expected),   cmocka_unit_test(together_only),
-		cmocka_unit_test(page),
+		cmocka_unit_test(page),	      cmocka_unit_test(nothing_learned),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

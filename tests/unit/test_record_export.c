@@ -318,6 +318,26 @@ static void test_pprof(void **state)
 
 /* ---- any format ---- */
 
+static void test_pprof_ranks(void **state)
+{
+	static struct record_process ranks[] = { { .rank = 0 }, { .rank = 3 } };
+	struct parsed *x;
+
+	(void)state;
+	recording.processes = ranks;
+	recording.n_processes = 2;
+	threads[3].process = 1;
+	x = parse_pprof();
+	for (size_t i = 0; i < x->n_samples; i++) {
+		const struct parsed_sample *s = &x->samples[i];
+
+		assert_string_equal(label_of(s, "rank="),
+				    strcmp(label_of(s, "thread="), "300") ? "0" : "3");
+	}
+	free_pprof(x);
+	threads[3].process = 0;
+}
+
 static void test_strange_names(void **state)
 {
 	static const char clean[] = "a;b c\xef\xbf\xbd"
@@ -511,6 +531,7 @@ int main(void)
 		cmocka_unit_test_setup(test_firefox_markers, setup),
 		cmocka_unit_test(test_pprof_numbers),
 		cmocka_unit_test_setup(test_pprof, setup),
+		cmocka_unit_test_setup(test_pprof_ranks, setup),
 		cmocka_unit_test_setup(test_strange_names, setup),
 		cmocka_unit_test_setup(test_empty, setup),
 		cmocka_unit_test_setup(test_no_chains, setup),

@@ -18,6 +18,7 @@
 #include "tools/scoz/export/record_speedscope.c"
 #include "tools/scoz/recording/record_filter.c"
 #include "tools/scoz/text.c"
+#include "tools/scoz/wrong_file.c"
 
 #define MS NSEC_PER_MSEC
 #define NO RECORDING_NONE

@@ -16,7 +16,7 @@ enum { MPIRUN, RANK_1, RANK_0, SERVER, KERNEL };
 static const struct record_process processes[] = {
 	{ .id = MPIRUN, .pid = 100, .name = "mpirun", .rank = -1 },
 	{ .id = RANK_1, .pid = 201, .name = "ring", .rank = 1, .rank_from = "PMI_RANK" },
-	{ .id = RANK_0, .pid = 200, .name = "ring", .rank = 0, .rank_from = "PMI_RANK" },
+	{ .id = RANK_0, .pid = 200, .name = "ring", .rank = 0, .rank_from = "PMI\033[2J" },
 	{ .id = SERVER, .pid = 300, .name = "server", .rank = -1 },
 	{ .id = KERNEL, .pid = 7, .name = "ksoftirqd/0", .rank = -1, .kernel = true },
 };
@@ -81,7 +81,7 @@ static void test_per_rank(void **state)
 	(void)state;
 	make_usual_job();
 	assert_int_equal(run(cmd_report, job, NULL), EXIT_DONE);
-	expect("# ranks 0 to 1 of a parallel job (PMI_RANK): --per rank");
+	expect("# ranks 0 to 1 of a parallel job (PMI?[2J): --per rank");
 	assert_int_equal(run(cmd_report, job, "--per", "rank", NULL), EXIT_DONE);
 	zero = strstr(out_text, "# Rank 0: process 200 (ring): 300 points, 30.00 % of all");
 	one = strstr(out_text, "# Rank 1: process 201 (ring): 300 points, 30.00 % of all");

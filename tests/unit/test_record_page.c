@@ -30,9 +30,10 @@ static void test_content(void **state)
 	make_usual();
 	html = plotted(NULL);
 	/* The same shares as scoz report tells: 350 points on a CPU, 299 of them in heavy(). */
-	has(html,
-	    "35 % was spent on a CPU, most of it in <code>heavy</code> (30 %); 65 % in waiting, "
-	    "most of it for <code>disk in __libc_pread64</code> (50 %).");
+	has(html, "35 % was spent on a CPU, the most in <code>heavy</code> (30 % of all); 65 % in "
+		  "waiting, the most for <code>disk in __libc_pread64</code> (50 % of all).");
+	/* A wait is one sample, for as many points as it lasted. */
+	has(html, "</code> \xc2\xb7 1.0 s \xc2\xb7 10 samples for 1000 points of 1 ms, 0 lost");
 	has(html, "waiting for I/O 50.0 %");
 	has(html, "woken by nvme0n1 80 %, vda 20 %");
 	has(html, "woken by a.out:101 100 %");
@@ -43,6 +44,25 @@ static void test_content(void **state)
 	has(html, "style=\"left:0.000%;width:70.0");
 	assert_null(strstr(html, "http"));
 	assert_null(strstr(html, "\033"));
+}
+
+/* How long it was is not known of what was cut off. */
+static void test_cut_off(void **state)
+{
+	_cleanup_free_ char *html = NULL, *text = NULL;
+	char *footer;
+	FILE *f;
+
+	(void)state;
+	make_usual();
+	text = read_file(path, NULL);
+	footer = strstr(text, "{\"type\":\"footer\"");
+	assert_non_null(footer);
+	f = fopen(path, "w");
+	fprintf(f, "%.*s", (int)(footer - text), text);
+	fclose(f);
+	html = plotted(NULL);
+	has(html, "</code> \xc2\xb7 10 samples for 1000 points of 1 ms");
 }
 
 static void test_hostile(void **state)
@@ -154,9 +174,9 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_content), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_idle),	cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_cut_off), cmocka_unit_test(test_content),
+		cmocka_unit_test(test_hostile), cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -421,7 +421,7 @@ static void test_terminal(void **state)
 		  .points = 5,
 		  .stack = S_EVIL,
 		  .class = RECORD_IO,
-		  .kind = "\033[1m",
+		  .kind = "\033[1m\xc3\xa9",
 		  .event = "\033[2m",
 		  NOBODY },
 		{ .time = 2, .points = 5, .stack = S_BELOW_EVIL, NOBODY },
@@ -435,7 +435,11 @@ static void test_terminal(void **state)
 	expect("[I] e?[31mvil?");
 	expect("./a.out?[2J");
 	assert_null(strchr(out_text, '\033'));
+	/* What this locale does not have. */
+	expect("?[1m?  ");
+	assert_null(strchr(out_text, '\xc3'));
 	assert_int_equal(run(cmd_report, path, "--top-waits", NULL), EXIT_DONE);
+	assert_null(strchr(out_text, '\xc3'));
 	assert_null(strchr(out_text, '\033'));
 	assert_null(strchr(out_text, '\a'));
 }

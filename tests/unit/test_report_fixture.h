@@ -50,6 +50,23 @@ struct fixture {
 	size_t n_choices;
 };
 
+/* Two functions, of which one is worth much. */
+static const double fixture_speedups[] = { 0.5, 1 };
+static const struct fixture_target fixture_two[] = {
+	{ { 0, "func:work@bar", "function", "bar.c:20" },
+	  .gain = 0.4,
+	  .bend = 1,
+	  .noise = 0.01,
+	  .units = 12,
+	  .samples = 1000 },
+	{ { 1, "func:rest@bar", "function", "bar.c:90" },
+	  .gain = 0.1,
+	  .bend = 1,
+	  .noise = 0.01,
+	  .units = 12,
+	  .samples = 500 },
+};
+
 static inline double fixture_uniform(struct rng *r)
 {
 	return ((rng_next(r) >> 11) + 0.5) / 9007199254740992.0;

@@ -12,21 +12,21 @@
 
 static char path[64];
 
-static const double speedups[] = { 0.5, 1 };
-static const struct fixture_target targets[] = {
-	{ { 0, "func:work@bar", "function", "bar.c:20" },
-	  .gain = 0.4,
+/* Targets of other names than the places in which samples were counted. */
+static const struct fixture_target named_otherwise[] = {
+	{ { 0, "func:work", "function", "" }, .gain = 0.4, .bend = 1, .noise = 0.01, .units = 12 },
+	{ { 1, "func:wor", "function", "" }, .gain = 0.1, .bend = 1, .noise = 0.01, .units = 12 },
+	{ { 2, "func:work@bar + func:rest@bar", "together", "" },
+	  .gain = 0.5,
 	  .bend = 1,
 	  .noise = 0.01,
-	  .units = 12,
-	  .samples = 1000 },
-	{ { 1, "func:rest@bar", "function", "bar.c:90" },
-	  .gain = 0.1,
-	  .bend = 1,
-	  .noise = 0.01,
-	  .units = 12,
-	  .samples = 500 },
+	  .units = 12 },
 };
+#define PLACES \
+	"{\"type\":\"sample\",\"run\":0,\"target\":\"func:work@bar\",\"location\":\"bar.c:20\"," \
+	"\"binary\":\"/usr/bin/bar\",\"self\":890,\"total\":1000}\n" \
+	"{\"type\":\"sample\",\"run\":0,\"target\":\"func:rest@bar\",\"location\":\"bar.c:90\"," \
+	"\"binary\":\"/usr/bin/bar\",\"self\":390,\"total\":400}\n"
 
 /* Two ranks that work differently, what one of them has started, and many that are one line. */
 #define PROCESSES \
@@ -42,13 +42,13 @@ static const struct fixture_target targets[] = {
 	"{\"type\":\"footer\",\"run\":0,\"duration_s\":60,\"samples_total\":2160," \
 	"\"command_status\":0,\"end\":\"done\"}\n"
 
-static void make(const char *more)
+static void make_of(const struct fixture_target *t, size_t n, const char *more)
 {
 	struct fixture f = { .command = "mpirun -np 2 ./bar",
-			     .speedups = speedups,
+			     .speedups = fixture_speedups,
 			     .n_speedups = 2,
-			     .targets = targets,
-			     .n_targets = 2,
+			     .targets = t,
+			     .n_targets = n,
 			     .latency = true };
 	struct error err = { 0 };
 	FILE *file;
@@ -59,6 +59,11 @@ static void make(const char *more)
 	assert_non_null(file);
 	fprintf(file, "%s%s", more, FOOTER);
 	fclose(file);
+}
+
+static void make(const char *more)
+{
+	make_of(fixture_two, 2, more);
 }
 
 static void expect(const char *text)
@@ -109,6 +114,43 @@ static void per_process_and_rank(void **state)
 	       "  900  90.0 %   800     900  func:work@bar  bar.c:20  /usr/bin/bar\n");
 	assert_int_equal(run(cmd_targets, "--per", "thread", path, NULL), 2);
 	assert_int_equal(run(cmd_report, "--per", "thread", path, NULL), 1);
+}
+
+static void targets_of_other_names(void **state)
+{
+	const json_t *list;
+	json_t *o;
+
+	(void)state;
+	setenv("LC_ALL", "C", 1);
+	make_of(named_otherwise, 3, PLACES PROCESSES);
+	assert_int_equal(run(cmd_report, "--limit", "0", path, NULL), 0);
+	expect("func:work: 90 % of the samples of process 41 (bar), rank 0, but 25 % of those");
+	assert_int_equal(run(cmd_report, "--per", "process", path, NULL), 0);
+	expect("# process 41 (bar), rank 0: 1000 samples\n"
+	       " SHARE  SAMPLES  SELF  TARGET                         LOCATION\n"
+	       "     -        -     -  func:work@bar + func:rest@bar\n"
+	       "90.0 %      900   800  func:work\n"
+	       "     -        -     -  func:wor\n");
+	assert_int_equal(run(cmd_report, "--rank", "1", path, "func:work", NULL), 0);
+	expect("  100 samples (4.6 %)");
+	assert_int_equal(run(cmd_report, "--rank", "1", path, "func:wor", NULL), 0);
+	expect("in which processes its samples were is not known");
+	assert_int_equal(run(cmd_report, "--json", "--rank", "0", path, NULL), 0);
+	o = json_loads(out_text, 0, NULL);
+	list = json_object_get(json_array_get(json_object_get(o, "processes"), 0), "targets");
+	assert_int_equal(json_array_size(list), 3);
+	for (size_t i = 0; i < 3; i++) {
+		const json_t *t = json_array_get(list, i);
+		const char *name = json_string_value(json_object_get(t, "target"));
+
+		if (!strcmp(name, "func:work"))
+			assert_int_equal(json_integer_value(json_object_get(t, "samples")), 900);
+		else
+			assert_true(json_is_null(json_object_get(t, "samples")) &&
+				    json_is_null(json_object_get(t, "self")));
+	}
+	json_decref(o);
 }
 
 static void filters(void **state)
@@ -166,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(differences),
 		cmocka_unit_test(per_process_and_rank),
+		cmocka_unit_test(targets_of_other_names),
 		cmocka_unit_test(filters),
 		cmocka_unit_test(json),
 	};

@@ -122,13 +122,26 @@ static void more_time(void **state)
 	expect_in(out_text, "--target=func:work&lt;a, b&gt;@it");
 }
 
+static unsigned long runs_of(const char *command)
+{
+	const char *at = strstr(command, " --runs=");
+
+	assert_non_null(at);
+	return strtoul(at + strlen(" --runs="), NULL, 10);
+}
+
 static void other_lengths(void **state)
 {
 	static const char *const endless[] = { "scozd", "--progress=mark:x" };
 	static const char *const whole[] = { "scozd", "--end-to-end", "--runs=40", "--", "./bar" };
 	static const char *const ends[] = { "scozd", "--progress=mark:x", "--runs=6", "--",
 					    "./bar" };
+	static const char *const others[] = { "scozd", "--progress=mark:x", "--", "./bar",
+					      "--runs=6" };
+	static const char *const none[] = { "scozd", "--progress=mark:x", "--runs=0", "--",
+					    "./bar" };
 	struct fixture f = { .command = "", .targets = noisy, .end = "signal" };
+	unsigned long runs, once;
 	const char *command;
 	json_t *o;
 
@@ -143,6 +156,23 @@ static void other_lengths(void **state)
 	f.n_arguments = ARRAY_SIZE(ends);
 	make(f);
 	expect_in(text_of(trust_of_first(&o), "command"), " --runs=");
+	json_decref(o);
+	/* What the command itself is told is not for scozd. */
+	f = (struct fixture){ .command = "./bar", .targets = noisy, .arguments = ends };
+	f.n_arguments = ARRAY_SIZE(ends);
+	make(f);
+	runs = runs_of(text_of(trust_of_first(&o), "command"));
+	json_decref(o);
+	f.arguments = others;
+	f.n_arguments = ARRAY_SIZE(others);
+	make(f);
+	once = runs_of(text_of(trust_of_first(&o), "command"));
+	json_decref(o);
+	assert_true(once <= runs / 6 + 1);
+	f.arguments = none;
+	f.n_arguments = ARRAY_SIZE(none);
+	make(f);
+	assert_int_equal(runs_of(text_of(trust_of_first(&o), "command")), once);
 	json_decref(o);
 	f = (struct fixture){ .command = "./bar", .targets = noisy, .arguments = whole };
 	f.n_arguments = ARRAY_SIZE(whole);

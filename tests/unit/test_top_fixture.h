@@ -14,6 +14,7 @@
 
 #include "tools/scoz/recording/record_filter.c"
 #include "tools/scoz/text.c"
+#include "tools/scoz/wrong_file.c"
 #include "tools/scoz/top/top_pool.c"
 #include "tools/scoz/top/top_model.c"
 #include "tools/scoz/top/top_query.c"

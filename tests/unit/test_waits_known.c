@@ -142,14 +142,14 @@ static struct known begin(const char *name, int cores)
 
 static char *said;
 
-static void ask(const char *option)
+static void capture(void (*print)(void *), void *arg)
 {
-	char out[] = "/tmp/test_waits_known-XXXXXX", *argv[] = { "scoz", path, (char *)option };
+	char out[] = "/tmp/test_waits_known-XXXXXX";
 	int file = mkstemp(out), saved = dup(STDOUT_FILENO);
 
 	fflush(stdout);
 	dup2(file, STDOUT_FILENO);
-	assert_int_equal(cmd_waits(option ? 3 : 2, argv), EXIT_DONE);
+	print(arg);
 	fflush(stdout);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
@@ -157,6 +157,18 @@ static void ask(const char *option)
 	free(said);
 	said = read_file(out, NULL);
 	unlink(out);
+}
+
+static void print_waits(void *option)
+{
+	char *argv[] = { "scoz", path, option };
+
+	assert_int_equal(cmd_waits(option ? 3 : 2, argv), EXIT_DONE);
+}
+
+static void ask(char *option)
+{
+	capture(print_waits, option);
 }
 
 /* The Nth row (from 1) of the first table. */
@@ -400,6 +412,23 @@ static void test_imbalance(void **state)
 	expect_behind("func:rank_target@program", 0.5);
 }
 
+static void print_ranks_of(void *trace)
+{
+	print_ranks(trace);
+}
+
+/* Whoever made the recording chose the names in it. */
+static void test_ranks(void **state)
+{
+	struct trace_process processes[] = { { .rank = -1, .rank_from = "" },
+					     { .rank = 3, .rank_from = "PMI\033]0;x\a" } };
+	struct trace t = { .processes = processes, .n_processes = 2 };
+
+	(void)state;
+	capture(print_ranks_of, &t);
+	assert_string_equal(said, "# ranks 3 to 3 of a parallel job (PMI?]0;x?)\n");
+}
+
 /* Threads that meet in ten rounds, of which one is late in the first @often. */
 static void record_threads(int often)
 {
@@ -635,12 +664,19 @@ static void test_targets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_single_server),	cmocka_unit_test(test_single_reader),
-		cmocka_unit_test(test_disk_batching),	cmocka_unit_test(test_lock_knot),
-		cmocka_unit_test(test_lock_holder),	cmocka_unit_test(test_loopback),
-		cmocka_unit_test(test_imbalance),	cmocka_unit_test(test_imbalanced_threads),
-		cmocka_unit_test(test_imbalanced_ring), cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_orders),		cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_single_server),
+		cmocka_unit_test(test_single_reader),
+		cmocka_unit_test(test_disk_batching),
+		cmocka_unit_test(test_lock_knot),
+		cmocka_unit_test(test_lock_holder),
+		cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_imbalance),
+		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_imbalanced_threads),
+		cmocka_unit_test(test_imbalanced_ring),
+		cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_targets),
 	};
 	int r;
 

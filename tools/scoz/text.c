@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/text.h"
 #include "files/output_file.h"
+#include "tools/scoz/wrong_file.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -186,12 +187,22 @@ static size_t column_width(const struct table *t, size_t col)
 	return width;
 }
 
+size_t *table_widths(const struct table *t)
+{
+	size_t *widths = xcalloc(t->cols, sizeof(*widths));
+
+	for (size_t i = 0; i < t->cols; i++)
+		widths[i] = column_width(t, i);
+	return widths;
+}
+
 size_t table_width(const struct table *t)
 {
+	_cleanup_free_ size_t *widths = table_widths(t);
 	size_t width = 0;
 
 	for (size_t i = 0; i < t->cols; i++)
-		width += column_width(t, i) + (i ? 2 : 0);
+		width += widths[i] + (i ? 2 : 0);
 	return width;
 }
 
@@ -211,19 +222,19 @@ void table_shorten(struct table *t, size_t col, size_t max)
 	}
 }
 
-void table_print_row(const struct table *t, size_t row, FILE *out)
+void table_print_row(const struct table *t, const size_t *widths, size_t row)
 {
 	size_t spaces = 0;
 
 	for (size_t i = 0; i < t->cols; i++) {
 		const char *cell = t->cell[row * t->cols + i];
 		size_t used = cell ? text_width(cell) : 0;
-		size_t pad = column_width(t, i) - used;
+		size_t pad = widths[i] - used;
 
 		if (t->right[i])
 			spaces += pad;
 		if (used) {
-			fprintf(out, "%*s%s", (int)spaces, "", cell);
+			printf("%*s%s", (int)spaces, "", cell);
 			spaces = 0;
 		} else {
 			spaces += used;
@@ -232,13 +243,15 @@ void table_print_row(const struct table *t, size_t row, FILE *out)
 			spaces += pad;
 		spaces += 2;
 	}
-	fputc('\n', out);
+	putchar('\n');
 }
 
 void table_print(struct table *t)
 {
+	_cleanup_free_ size_t *widths = table_widths(t);
+
 	for (size_t i = 0; i < t->rows; i++)
-		table_print_row(t, i, stdout);
+		table_print_row(t, widths, i);
 	table_deinit(t);
 }
 
@@ -263,8 +276,10 @@ size_t prose_width(void)
 
 FILE *output_open(const char *path)
 {
+	const char *kept = NULL;
 	struct error err = {};
 	struct stat st;
+	bool regular;
 	FILE *out;
 	int fd;
 
@@ -282,7 +297,17 @@ FILE *output_open(const char *path)
 		close(fd);
 		return NULL;
 	}
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ftruncate(fd, 0)) {
+	regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	if (regular && st.st_size)
+		kept = scoz_file(path);
+	if (kept) {
+		log_warn("%s exists and is %s: it is not replaced; remove it, or choose another "
+			 "file with -o",
+			 path, kept);
+		fclose(out);
+		return NULL;
+	}
+	if (regular && ftruncate(fd, 0)) {
 		log_warn("%s: cannot empty it: %s: choose another file with -o", path,
 			 strerror(errno));
 		fclose(out);

@@ -37,7 +37,10 @@ char **table_row(struct table *t); /* a new row; valid until the next one */
 size_t table_width(const struct table *t);
 /* Names in a column, but for the first row: at most @max wide, and those that differ still do. */
 void table_shorten(struct table *t, size_t col, size_t max);
-void table_print_row(const struct table *t, size_t row, FILE *out);
+/* Of each column, to be freed. */
+size_t *table_widths(const struct table *t);
+/* On stdout. */
+void table_print_row(const struct table *t, const size_t *widths, size_t row);
 /* All of it on stdout, which is its end. */
 void table_print(struct table *t);
 
@@ -48,7 +51,7 @@ size_t prose_width(void);
 
 /*
  * Where output goes: @path, or stdout for NULL and "-". output_close() returns an exit code and
- * says what went wrong.
+ * says what went wrong. Profiles and recordings are not replaced: what is written is made of them.
  */
 FILE *output_open(const char *path);
 int output_close(FILE *out, const char *path);

@@ -6,14 +6,17 @@
 #include "trace/trace.h"
 #include "tools/scoz/cmds.h"
 
-static bool is_profile(const char *path)
+const char *input_file(const char *argument)
 {
-	struct profile *p;
+	return strcmp(argument, "-") ? argument : "/dev/stdin";
+}
 
-	if (profile_read(path, &p, NULL))
-		return false;
-	profile_free(p);
-	return true;
+const char *scoz_file(const char *path)
+{
+	return profile_is(path)	    ? "a causal profile"
+	       : recording_is(path) ? "a recording"
+	       : trace_is(path)	    ? "a causal recording"
+				    : NULL;
 }
 
 int cannot_read(const char *path, enum file_kind wanted, const struct error *err)
@@ -31,7 +34,7 @@ int cannot_read(const char *path, enum file_kind wanted, const struct error *err
 			"`scoz report` and `scoz plot` read it, and `scoz export --format folded`, "
 			"speedscope, firefox or pprof",
 			path);
-	else if (wanted == FILE_RECORDING && is_profile(path))
+	else if (wanted == FILE_RECORDING && profile_is(path))
 		log_warn("%s: a causal profile (of scozd), not a recording (of scoz record): `scoz "
 			 "report`, `scoz plot` and `scoz targets` read it, and `scoz export "
 			 "--format coz`, csv or json",

@@ -9,17 +9,18 @@
 /* Of one target and progress point that both have. */
 struct pair {
 	const struct model_row *a, *b;
-	double at_pct; /* NAN: nothing to compare */
-	const struct estimate_point *pa, *pb;
+	double at_pct;			      /* NAN: nothing to compare */
+	const struct estimate_point *pa, *pb; /* NULL: not known, or not to be told */
 	struct difference d;
-	char *label;
+	char *label; /* with the progress point, where there are several */
 };
 struct diff {
 	struct model *a, *b;
 	struct pair *pairs; /* what changed first, then what is the same, then the rest */
 	size_t n, count[DIFFERENCE_UNKNOWN + 1];
 	struct text_list only_a, only_b, warnings;
-	char *apart; /* why nothing can be compared; NULL: it can */
+	struct text_list reasons; /* of a side that concludes nothing */
+	char *apart;		  /* why nothing can be compared; NULL: it can */
 };
 
 /* "Changed", "The same", "Cannot be told" */

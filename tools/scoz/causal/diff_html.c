@@ -183,11 +183,6 @@ static void write_answers(const struct diff *d, enum difference_answer answer, F
 		text_xml(out, p->a->target->name);
 		fprintf(out, "\">");
 		text_xml(out, p->label);
-		if (d->a->profile->n_progress > 1) {
-			fprintf(out, " (");
-			text_xml(out, p->a->progress->name);
-			fprintf(out, ")");
-		}
 		fprintf(out, "</td><td>");
 		if (isfinite(p->at_pct))
 			fprintf(out, "%g %%", p->at_pct);
@@ -232,6 +227,7 @@ void diff_write_html(const struct diff *d, const char *headline, FILE *out)
 		write_answers(d, i, out);
 	page_list(out, "Only in the old profile", d->only_a.text, d->only_a.n);
 	page_list(out, "Only in the new profile", d->only_b.text, d->only_b.n);
+	page_list(out, "Why", d->reasons.text, d->reasons.n);
 	page_list(out, "Warnings", d->warnings.text, d->warnings.n);
 	fprintf(out, "</main>\n</body>\n</html>\n");
 }

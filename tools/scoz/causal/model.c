@@ -55,6 +55,15 @@ static void count_discard(struct model *m, size_t *cap, const char *why, size_t 
 	m->discards[m->n_discards++] = (struct model_discard){ why, n };
 }
 
+size_t model_discarded(const struct model *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_discards; i++)
+		n += m->discards[i].n;
+	return n;
+}
+
 static void sum_windows(struct model *m)
 {
 	const struct profile *p = m->profile;
@@ -167,7 +176,7 @@ static uint64_t samples_of(const struct profile *p, const struct profile_target 
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < p->n_samples; i++) {
-		if (!strcmp(p->samples[i].target, t->name))
+		if (place_is_of(p->samples[i].target, t->name))
 			n += p->samples[i].total;
 	}
 	return n;
@@ -579,19 +588,21 @@ bool model_row_is_first(const struct model *m, size_t row)
 	return i == row;
 }
 
-struct profile_place model_samples_in(const struct profile *p, const struct process_group *g,
-				      const char *target)
+bool model_samples_in(const struct profile *p, const struct process_group *g, const char *target,
+		      struct profile_place *ret)
 {
-	struct profile_place sum = { .sample = UINT32_MAX };
+	bool any = false;
 
+	*ret = (struct profile_place){ .sample = UINT32_MAX };
 	for (size_t i = 0; i < p->n_samples; i++) {
-		if (strcmp(p->samples[i].target, target) != 0)
+		if (!place_is_of(p->samples[i].target, target))
 			continue;
-		sum.self += g->places[i].self;
-		sum.total += g->places[i].total;
-		sum.credit += g->places[i].credit;
+		any = true;
+		ret->self += g->places[i].self;
+		ret->total += g->places[i].total;
+		ret->credit += g->places[i].credit;
 	}
-	return sum;
+	return any;
 }
 
 int model_choose(struct model *m, const struct record_options *o, struct error *err)
@@ -605,12 +616,14 @@ int model_choose(struct model *m, const struct record_options *o, struct error *
 	if (!m->chosen && m->per == PER_NOTHING)
 		return 0;
 	ret = process_view_create(p, o, &m->view, err);
-	for (size_t i = 0; !ret && m->chosen && i < m->n_rows; i++) {
+	for (size_t i = 0; m->chosen && i < m->n_rows; i++) {
 		struct model_row *row = &m->rows[i];
+		struct profile_place sum = { 0 };
 
-		row->samples = model_samples_in(p, &m->view.all, row->target->name).total;
-		/* What was counted by itself is not known by process. */
-		row->of = samples_of(p, row->target) ? m->samples_total : 0;
+		row->of = !ret && model_samples_in(p, &m->view.all, row->target->name, &sum)
+				  ? m->samples_total
+				  : 0;
+		row->samples = sum.total;
 	}
 	return ret;
 }

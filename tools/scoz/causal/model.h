@@ -100,11 +100,13 @@ struct model {
 int model_load(const char *path, struct model **ret, struct error *err);
 /* --per, --process, --pid and --rank; -ENODATA as process_view_create(). */
 int model_choose(struct model *m, const struct record_options *o, struct error *err);
+/* Windows; those that were for something else are neither kept nor discarded. */
+size_t model_discarded(const struct model *m);
 /* There is a row for each progress point: is it the first of its target? */
 bool model_row_is_first(const struct model *m, size_t row);
-/* Of a group, in all places of that name. */
-struct profile_place model_samples_in(const struct profile *p, const struct process_group *g,
-				      const char *target);
+/* Of a group, in all places of that name. False: there are none, it was counted by itself. */
+bool model_samples_in(const struct profile *p, const struct process_group *g, const char *target,
+		      struct profile_place *ret);
 /* "p50 1.2 ms, p90 ..., 4711 measured"; NULL for a progress point that is no latency. */
 char *model_latency_text(const struct model *m, size_t progress);
 /* What windows in which all was stopped tell of it; NULL: there were none, or too few. */
@@ -126,9 +128,8 @@ char *model_machine_text(const struct model *m);
 /* "func:work at 50 %: ±7.1 now; ±2 needs about 4 more minutes:"; the command follows. */
 char *model_trust_text(const struct model_row *row);
 
-/* scoz-report/1 */
-json_t *model_json(const struct model *m);
-/* Returns an exit code. */
-int model_write_json(const struct model *m, FILE *out);
+struct ranking_choice;
+/* scoz-report/1, of the targets that are asked for. Returns an exit code. */
+int model_write_json(const struct model *m, const struct ranking_choice *c, FILE *out);
 
 #endif

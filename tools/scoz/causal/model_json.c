@@ -7,6 +7,7 @@
 #include "tools/scoz/causal/model.h"
 #include "tools/scoz/causal/mpi_view.h"
 #include "tools/scoz/causal/ranking.h"
+#include "tools/scoz/causal/report_target.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/causal/waiters.h"
@@ -205,7 +206,7 @@ static json_t *row_json(const struct model *m, const struct model_row *row)
 	put(o, "target", json_clean(row->target->name));
 	put(o, "kind", json_clean(row->target->kind));
 	put(o, "location", json_clean(row->target->location));
-	put(o, "samples", json_integer(row->samples));
+	put(o, "samples", m->chosen && !row->of ? json_null() : json_integer(row->samples));
 	put(o, "samples_pct", json_percent(ranking_share(row)));
 	put(o, "callers", callers_json(m, row));
 	put(o, "waiters", waiters_json(m->profile, row->target->name));
@@ -275,15 +276,16 @@ static json_t *process_json(const struct model *m, const struct profile_process 
 	for (size_t i = 0; i < m->n_rows; i++) {
 		const char *name = m->rows[i].target->name;
 		struct profile_place sum;
+		bool known;
 		json_t *t;
 
 		if (!model_row_is_first(m, i))
 			continue;
-		sum = model_samples_in(p, &g, name);
+		known = model_samples_in(p, &g, name, &sum);
 		t = json_object();
 		put(t, "target", json_clean(name));
-		put(t, "samples", json_integer((json_int_t)sum.total));
-		put(t, "self", json_integer((json_int_t)sum.self));
+		put(t, "samples", known ? json_integer((json_int_t)sum.total) : json_null());
+		put(t, "self", known ? json_integer((json_int_t)sum.self) : json_null());
 		json_array_append_new(targets, t);
 	}
 	put(o, "targets", targets);
@@ -362,15 +364,15 @@ static json_t *choices_json(const struct profile *p)
 	return all;
 }
 
-json_t *model_json(const struct model *m)
+static json_t *model_json(const struct model *m, const struct model_row *const *rows, size_t n)
 {
 	const struct profile *p = m->profile;
 	const struct profile_run *last = &p->runs[p->n_runs - 1];
 	const struct profile_header *h = &last->header;
 	json_t *o = json_object(), *targets = json_array();
 
-	for (size_t i = 0; i < m->n_rows; i++)
-		json_array_append_new(targets, row_json(m, &m->rows[i]));
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(targets, row_json(m, rows[i]));
 	put(o, "schema", json_clean("scoz-report/1"));
 	put(o, "profile", json_clean(p->path));
 	put(o, "engine", json_clean(h->engine));
@@ -406,11 +408,18 @@ json_t *model_json(const struct model *m)
 	return o;
 }
 
-int model_write_json(const struct model *m, FILE *out)
+int model_write_json(const struct model *m, const struct ranking_choice *c, FILE *out)
 {
-	json_t *o = model_json(m);
-	_cleanup_free_ char *s = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+	_cleanup_free_ const struct model_row **rows = NULL;
+	_cleanup_free_ char *s = NULL;
+	json_t *o;
+	size_t n;
 
+	rows = ranking_choose(m, c, &n);
+	if (c->target && m->n_rows && !n)
+		return report_no_target(m, c->target);
+	o = model_json(m, rows, n);
+	s = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	json_decref(o);
 	if (!s) {
 		log_warn("%s: out of memory", m->profile->path);

@@ -72,8 +72,12 @@ static double round_up(double seconds)
 static uint64_t runs_of_command(const struct profile_run *run)
 {
 	for (size_t i = 0; i < run->header.n_arguments; i++) {
-		if (!strncmp(run->header.arguments[i], "--runs=", 7))
-			return strtoull(run->header.arguments[i] + 7, NULL, 10);
+		const char *argument = run->header.arguments[i];
+
+		if (!strcmp(argument, "--"))
+			break;
+		if (!strncmp(argument, "--runs=", 7))
+			return strtoull(argument + 7, NULL, 10) ?: 1;
 	}
 	return 1;
 }

@@ -195,7 +195,7 @@ void mpi_view_print(const struct profile *p)
 		cell[3] = mpi_polling_known(&v) && r->samples
 				  ? xasprintf("%.1f %%", 100.0 * r->polled / r->samples)
 				  : xstrdup("-");
-		cell[4] = text_clean(calls, "?");
+		cell[4] = text_shown(calls);
 	}
 	table_print(&t);
 	imbalance = mpi_imbalance_pct(&v, &longest);

@@ -618,7 +618,7 @@ static void write_method(const struct page *p)
 		"<ul class=\"notes\"><li>%zu windows kept, %zu discarded: in each, one target was "
 		"virtually faster, or none was</li>\n<li>everything else was held up for that, by "
 		"%.1f %% of the time; all numbers are without that</li>\n<li>engine ",
-		m->kept, m->profile->n_windows - m->kept, share);
+		m->kept, model_discarded(m), share);
 	page_text(p, h->engine);
 	fprintf(p->out, ", model ");
 	page_text(p, h->model);

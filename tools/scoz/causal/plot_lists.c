@@ -2,6 +2,8 @@
 /* What the page lists below the ranking: targets measured together, and what only replay tells. */
 #include "tools/scoz/causal/plot_lists.h"
 
+#include <math.h>
+
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/text.h"
@@ -22,13 +24,14 @@ static void list_begin(FILE *out, const char *title, size_t n, const char *what,
 		less);
 }
 
+/* @at_pct: NAN where nothing is known of any. */
 static void list_row(FILE *out, const char *name, const char *value, double at_pct)
 {
-	_cleanup_free_ char *less = less_time_text(at_pct);
+	_cleanup_free_ char *less = isfinite(at_pct) ? less_time_text(at_pct) : NULL;
 
 	fprintf(out, "<tr><td>");
 	text_xml(out, name);
-	fprintf(out, "</td><td>%s</td><td>%s</td></tr>\n", value, less);
+	fprintf(out, "</td><td>%s</td><td>%s</td></tr>\n", value, less ? less : "");
 }
 
 static void list_end(FILE *out, size_t n)
@@ -59,7 +62,8 @@ void plot_list_joints(const struct model *m, char *const *labels, uint32_t progr
 				: percent_interval_text(e->best_pct, e->best_lo, e->best_hi,
 							e->best_at_pct);
 
-		list_row(out, labels[list[i] - m->rows], value, e->best_at_pct);
+		list_row(out, labels[list[i] - m->rows], value,
+			 e->best == KNOWN_NOTHING ? NAN : e->best_at_pct);
 	}
 	if (n)
 		list_end(out, n);

@@ -172,13 +172,23 @@ char *process_group_name(const struct process_group *g, enum record_per per)
 			 g->first->name, (unsigned long long)g->members - 1);
 }
 
+bool place_is_of(const char *place, const char *target)
+{
+	size_t n = strlen(target);
+
+	if (strncmp(place, target, n) != 0)
+		return false;
+	return !place[n] ||
+	       (place[n] == '@' && !strncmp(target, "func:", 5) && !strchr(target, '@'));
+}
+
 /* Of its samples in all places of that name. */
 static double share_in(const struct profile *p, const struct profile_process *q, const char *target)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < q->n_places; i++) {
-		if (!strcmp(p->samples[q->places[i].sample].target, target))
+		if (place_is_of(p->samples[q->places[i].sample].target, target))
 			n += q->places[i].total;
 	}
 	return (double)n / q->samples;

@@ -28,6 +28,8 @@ int process_view_create(const struct profile *p, const struct record_options *o,
 void process_view_deinit(struct process_view *v);
 /* Are not all of them asked for? */
 bool process_view_filters(const struct record_options *o);
+/* Is that place @target, or a function of the name that @target has, of any binary? */
+bool place_is_of(const char *place, const char *target);
 /* "process 4711 (bar), rank 1", "rank 1: 2 processes (bar, sh)"; to be freed. */
 char *process_group_name(const struct process_group *g, enum record_per per);
 /*

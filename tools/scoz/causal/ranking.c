@@ -100,6 +100,72 @@ bool row_matches(const struct model_row *row, const char *filter)
 	return false;
 }
 
+/* Who names one exactly does not mean those that have more in their names. */
+static bool is_named(const struct model *m, const struct model_row *row, const char *name)
+{
+	return !strcmp(row->target->name, name) || !strcmp(m->labels[row - m->rows], name);
+}
+
+static bool is_any_named(const struct model *m, const char *name)
+{
+	for (size_t i = 0; i < m->n_rows; i++) {
+		if (is_named(m, &m->rows[i], name))
+			return true;
+	}
+	return false;
+}
+
+static int compare_chosen(const void *pa, const void *pb, void *arg)
+{
+	const struct model_row *a = *(const struct model_row *const *)pa;
+	const struct model_row *b = *(const struct model_row *const *)pb;
+
+	if (a->joint != b->joint)
+		return a->joint ? 1 : -1;
+	return compare_ranks(pa, pb, arg) ?: (int)a->e->progress - (int)b->e->progress;
+}
+
+/* The first @limit of each section and progress point; joints are a section of their own. */
+static size_t limit_rows(const struct model *m, const struct model_row **rows, size_t n,
+			 size_t limit)
+{
+	_cleanup_free_ size_t *seen =
+		xcalloc(m->profile->n_progress * (SECTIONS + 1), sizeof(*seen));
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		enum section s = rows[i]->joint ? SECTIONS : section_of(rows[i]);
+
+		if (seen[rows[i]->e->progress * (SECTIONS + 1) + s]++ < limit)
+			rows[kept++] = rows[i];
+	}
+	return kept;
+}
+
+const struct model_row **ranking_choose(const struct model *m, const struct ranking_choice *c,
+					size_t *n)
+{
+	const struct model_row **rows = xcalloc(m->n_rows + 1, sizeof(*rows));
+	bool exact = c->target && is_any_named(m, c->target);
+	enum ranking_sort sort = c->sort;
+
+	*n = 0;
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct model_row *row = &m->rows[i];
+
+		if (c->target &&
+		    !(exact ? is_named(m, row, c->target) : row_matches(row, c->target)))
+			continue;
+		if (!c->filter || row_matches(row, c->filter))
+			rows[(*n)++] = row;
+	}
+	if (c->sorted)
+		qsort_r(rows, *n, sizeof(*rows), compare_chosen, &sort);
+	if (c->limit)
+		*n = limit_rows(m, rows, *n, c->limit);
+	return rows;
+}
+
 void ranking_init(struct ranking *r, const struct model *m, uint32_t progress,
 		  enum ranking_sort sort, const char *filter)
 {

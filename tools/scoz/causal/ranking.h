@@ -18,8 +18,21 @@ enum ranking_sort {
 	SORT_DOUBT, /* widest interval first */
 	SORTS
 };
+#define RANKING_SORT_WORDS "bound, estimate, samples, name and doubt"
 /* By its name ("bound"); -1: there is none. */
 int ranking_sort_named(const char *name);
+
+/* Of all rows of a model, those that are asked for. */
+struct ranking_choice {
+	const char *target; /* NULL: all; else whatever has it in its name or place */
+	const char *filter; /* NULL: none */
+	bool sorted;	    /* by @sort, not as they come */
+	enum ranking_sort sort;
+	size_t limit; /* rows of a section; 0: all, SIZE_MAX: not given */
+};
+/* Of all progress points; to be freed. */
+const struct model_row **ranking_choose(const struct model *m, const struct ranking_choice *c,
+					size_t *n);
 
 /* Of one progress point. */
 struct ranking {

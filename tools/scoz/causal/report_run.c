@@ -3,6 +3,7 @@
 
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/mpi_view.h"
+#include "tools/scoz/causal/report_axis.h"
 #include "tools/scoz/text.h"
 
 #define FACTS_INDENT 12 /* columns before what is told about a run */
@@ -20,12 +21,9 @@ static void put_field(const char *name, char *text, size_t width)
 static char *windows_text(const struct model *m)
 {
 	const char *before = " (";
-	char *text;
-	size_t n = 0;
+	size_t n = model_discarded(m);
+	char *text = xasprintf("%zu kept, %zu discarded", m->kept, n);
 
-	for (size_t i = 0; i < m->n_discards; i++)
-		n += m->discards[i].n;
-	text = xasprintf("%zu kept, %zu discarded", m->kept, n);
 	for (size_t i = 0; i < m->n_discards; i++) {
 		if (!m->discards[i].n)
 			continue;
@@ -107,7 +105,7 @@ static void print_run(const struct model *m, size_t width)
 static void print_group(const struct model *m, const struct process_group *g)
 {
 	_cleanup_free_ char *name = process_group_name(g, m->per), *shown = text_shown(name);
-	const struct profile *p = m->profile;
+	const char *dash = glyphs()->dash;
 	struct table t;
 	char **cell;
 
@@ -115,14 +113,18 @@ static void print_group(const struct model *m, const struct process_group *g)
 	table_init_heads(&t, ">SHARE|>SAMPLES|>SELF|TARGET|LOCATION");
 	for (size_t i = 0; i < m->n_rows; i++) {
 		const struct profile_target *target = m->rows[i].target;
-		struct profile_place sum = model_samples_in(p, g, target->name);
+		struct profile_place sum;
+		bool known;
 
 		if (!model_row_is_first(m, i))
 			continue;
+		known = model_samples_in(m->profile, g, target->name, &sum);
 		cell = table_row(&t);
-		cell[0] = xasprintf("%.1f %%", g->samples ? 100.0 * sum.total / g->samples : 0.0);
-		cell[1] = xasprintf("%llu", (unsigned long long)sum.total);
-		cell[2] = xasprintf("%llu", (unsigned long long)sum.self);
+		cell[0] = known ? xasprintf("%.1f %%",
+					    g->samples ? 100.0 * sum.total / g->samples : 0.0)
+				: xstrdup(dash);
+		cell[1] = known ? xasprintf("%llu", (unsigned long long)sum.total) : xstrdup(dash);
+		cell[2] = known ? xasprintf("%llu", (unsigned long long)sum.self) : xstrdup(dash);
 		cell[3] = text_shown(target->name);
 		cell[4] = text_shown(target->location);
 	}

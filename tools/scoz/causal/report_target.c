@@ -188,9 +188,13 @@ static void print_details(const struct model *m, const struct model_row *row, si
 	put_detail(xasprintf("%s%s%s%s: %s of %s", verdict_name(row->e->verdict), why ? " (" : "",
 			     why ? doubt_text(row->e->doubt) : "", why ? ")" : "", best, unit),
 		   width);
-	put_detail(xasprintf("%llu samples%s%s%s", (unsigned long long)row->samples,
-			     row->of ? " (" : "", row->of ? share : "", row->of ? " %)" : ""),
-		   width);
+	if (row->of || !m->chosen)
+		put_detail(xasprintf("%llu samples%s%s%s", (unsigned long long)row->samples,
+				     row->of ? " (" : "", row->of ? share : "",
+				     row->of ? " %)" : ""),
+			   width);
+	else
+		put_detail(xstrdup("in which processes its samples were is not known"), width);
 	print_callers(m, row, width);
 	print_waiters(m, row);
 	putchar('\n');
@@ -202,26 +206,22 @@ static void print_details(const struct model *m, const struct model_row *row, si
 	putchar('\n');
 }
 
-int report_print_targets(const struct model *m, const char *wanted, size_t width)
+int report_no_target(const struct model *m, const char *wanted)
 {
-	bool exact = false;
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n_rows; i++)
-		exact |= !strcmp(m->rows[i].target->name, wanted) || !strcmp(m->labels[i], wanted);
-	for (size_t i = 0; i < m->n_rows; i++) {
-		const struct model_row *row = &m->rows[i];
-
-		if (exact ? strcmp(row->target->name, wanted) && strcmp(m->labels[i], wanted)
-			  : !row_matches(row, wanted))
-			continue;
-		print_details(m, row, width);
-		n++;
-	}
-	if (n)
-		return EXIT_DONE;
-	log_warn("%s: %sno target of %s is named like it: `scoz report --limit 0 %s` lists all",
-		 wanted, access(wanted, F_OK) ? "no such file, and " : "", m->profile->path,
-		 m->profile->path);
+	log_warn("%s: %s, and no target of %s is named like it: `scoz report --limit 0 %s` lists "
+		 "all",
+		 wanted, access(wanted, F_OK) ? "no such file" : "no profile or recording",
+		 m->profile->path, m->profile->path);
 	return EXIT_FAILED;
+}
+
+int report_print_targets(const struct model *m, const struct ranking_choice *c, size_t width)
+{
+	size_t n;
+	const struct model_row **rows = ranking_choose(m, c, &n);
+
+	for (size_t i = 0; i < n; i++)
+		print_details(m, rows[i], width);
+	free(rows);
+	return n ? EXIT_DONE : report_no_target(m, c->target);
 }

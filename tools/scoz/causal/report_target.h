@@ -2,9 +2,11 @@
 #ifndef SCOZ_REPORT_TARGET_H
 #define SCOZ_REPORT_TARGET_H
 
-#include "tools/scoz/causal/model.h"
+#include "tools/scoz/causal/ranking.h"
 
-/* The target @wanted itself, or those that have it in their names. Returns an exit code. */
-int report_print_targets(const struct model *m, const char *wanted, size_t width);
+/* Those that are asked for. Returns an exit code. */
+int report_print_targets(const struct model *m, const struct ranking_choice *c, size_t width);
+/* There is none: says so, and returns an exit code. */
+int report_no_target(const struct model *m, const char *wanted);
 
 #endif

@@ -273,8 +273,8 @@ static void print_row(const struct ranking *r, const struct model_row *row, cons
 
 static size_t limit_of(const struct report_options *o, enum section s)
 {
-	if (o->limit != SIZE_MAX)
-		return o->limit ? o->limit : SIZE_MAX;
+	if (o->choice.limit != SIZE_MAX)
+		return o->choice.limit ? o->choice.limit : SIZE_MAX;
 	return s <= SECTION_HARMFUL ? SIZE_MAX : FOLDED_ROWS;
 }
 
@@ -298,7 +298,9 @@ static void print_section(const struct ranking *r, enum section s, char *const *
 static void print_unmeasured(const struct model *m, uint32_t progress,
 			     const struct report_options *o)
 {
-	size_t n, limit = o->limit == SIZE_MAX ? FOLDED_ROWS : o->limit ? o->limit : SIZE_MAX;
+	size_t n, limit = o->choice.limit == SIZE_MAX ? FOLDED_ROWS
+			  : o->choice.limit	      ? o->choice.limit
+						      : SIZE_MAX;
 	const struct profile_expected **list = expected_unmeasured(m, progress, &n);
 	const struct profile_replay *replay = expected_replay(m->profile);
 
@@ -323,7 +325,9 @@ static void print_unmeasured(const struct model *m, uint32_t progress,
 
 static void print_joints(const struct model *m, uint32_t progress, const struct report_options *o)
 {
-	size_t n, limit = o->limit == SIZE_MAX ? FOLDED_ROWS : o->limit ? o->limit : SIZE_MAX;
+	size_t n, limit = o->choice.limit == SIZE_MAX ? FOLDED_ROWS
+			  : o->choice.limit	      ? o->choice.limit
+						      : SIZE_MAX;
 	const struct model_row **list = next_joints(m, progress, &n);
 
 	if (n) {
@@ -373,7 +377,7 @@ static void print_ranking(const struct model *m, uint32_t progress, const struct
 
 	ranking_init(&all, m, progress, SORT_BOUND, NULL);
 	excuse = ranking_excuse(&all);
-	ranking_init(&r, m, progress, o->sort, o->filter);
+	ranking_init(&r, m, progress, o->choice.sort, o->choice.filter);
 	paint(PAINT_BOLD);
 	print_headline(m, &all, true, prose);
 	paint(PAINT_PLAIN);
@@ -399,7 +403,7 @@ static void print_ranking(const struct model *m, uint32_t progress, const struct
 		print_columns(&c);
 		for (enum section s = 0; s < SECTIONS; s++)
 			print_section(&r, s, labels, &c, o);
-		if (!o->filter) {
+		if (!o->choice.filter) {
 			print_joints(m, progress, o);
 			print_unmeasured(m, progress, o);
 		}
@@ -453,8 +457,8 @@ int report_print(const struct model *m, const struct report_options *o)
 
 	width = width < 50 ? 50 : width;
 	paint_begin(o->color);
-	if (o->target && m->n_rows)
-		return report_print_targets(m, o->target, width);
+	if (o->choice.target && m->n_rows)
+		return report_print_targets(m, &o->choice, width);
 	for (uint32_t i = 0; m->n_rows && i < m->profile->n_progress; i++)
 		print_ranking(m, i, o, width, prose);
 	for (uint32_t i = 0; !m->n_rows && i < m->profile->n_progress; i++)

@@ -8,10 +8,7 @@
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct report_options {
-	enum ranking_sort sort;
-	const char *filter; /* NULL: none */
-	const char *target; /* NULL: the ranking; else details of what it matches */
-	size_t limit;	    /* rows of a section; SIZE_MAX: not given */
+	struct ranking_choice choice; /* with a target details of what it matches */
 	enum color color;
 };
 

@@ -95,7 +95,7 @@ static char *why_apart(const struct diff *d)
 	return NULL;
 }
 
-/* What makes comparing doubtful, and what each side warns of itself. */
+/* What makes comparing doubtful, and what each side says of itself. */
 static void gather_warnings(struct diff *d)
 {
 	const struct profile_header *a = header_of(d->a), *b = header_of(d->b);
@@ -112,9 +112,13 @@ static void gather_warnings(struct diff *d)
 					 d->a->profile->progress[0].name,
 					 d->b->profile->progress[0].name));
 	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
+		const char *which = i ? "NEW" : "OLD";
+
 		for (size_t k = 0; k < sides[i]->warnings.n; k++)
-			add_warning(d, xasprintf("%s: %s", i ? "NEW" : "OLD",
-						 sides[i]->warnings.text[k]));
+			add_warning(d, xasprintf("%s: %s", which, sides[i]->warnings.text[k]));
+		for (size_t k = 0; k < sides[i]->reasons.n; k++)
+			text_list_add(&d->reasons, xasprintf("%s: nothing can be concluded: %s",
+							     which, sides[i]->reasons.text[k]));
 	}
 }
 
@@ -132,6 +136,24 @@ static char **labels_of_both(const struct diff *d)
 	return labels_make(names, n);
 }
 
+static char *whole_label(const struct model *m, const struct model_row *row, const char *label)
+{
+	return m->profile->n_progress > 1 ? xasprintf("%s (%s)", label, row->progress->name)
+					  : xstrdup(label);
+}
+
+/* Numbers that are withheld say nothing about a change either. */
+static void find_points(struct pair *p)
+{
+	p->at_pct = difference_at(p->a->e, p->b->e);
+	if (!isfinite(p->at_pct))
+		return;
+	if (!estimate_is_withheld(p->a->e))
+		p->pa = model_point(p->a, p->at_pct);
+	if (!estimate_is_withheld(p->b->e))
+		p->pb = model_point(p->b, p->at_pct);
+}
+
 static void make_pairs(struct diff *d, double same_pp)
 {
 	_cleanup_free_ char **labels = labels_of_both(d);
@@ -143,34 +165,28 @@ static void make_pairs(struct diff *d, double same_pp)
 		struct pair *p = &d->pairs[d->n];
 
 		if (!b) {
-			text_list_add(&d->only_a, xstrdup(labels[i]));
+			text_list_add(&d->only_a, whole_label(d->a, a, labels[i]));
 			continue;
 		}
 		p->a = a;
 		p->b = b;
-		p->label = xstrdup(labels[i]);
-		p->at_pct = difference_at(a->e, b->e);
-		if (isfinite(p->at_pct)) {
-			p->pa = model_point(a, p->at_pct);
-			p->pb = model_point(b, p->at_pct);
-			compared++;
-		}
+		p->label = whole_label(d->a, a, labels[i]);
+		find_points(p);
+		compared += isfinite(p->at_pct);
 		d->n++;
 	}
 	for (size_t i = 0; i < d->b->n_rows; i++) {
-		if (!find_same(d, d->a, &d->b->rows[i]))
-			text_list_add(&d->only_b, xstrdup(labels[d->a->n_rows + i]));
+		const struct model_row *b = &d->b->rows[i];
+
+		if (!find_same(d, d->a, b))
+			text_list_add(&d->only_b, whole_label(d->b, b, labels[d->a->n_rows + i]));
 	}
 	for (size_t i = 0; i < d->a->n_rows + d->b->n_rows; i++)
 		free(labels[i]);
 	for (size_t i = 0; i < d->n; i++) {
 		struct pair *p = &d->pairs[i];
 
-		p->d = difference_of(p->pa, p->pb, compared, same_pp);
-		if (d->apart)
-			p->d.answer = DIFFERENCE_UNKNOWN;
-		if (estimate_is_withheld(p->a->e) || estimate_is_withheld(p->b->e))
-			p->d = difference_of(NULL, NULL, compared, same_pp);
+		p->d = difference_of(d->apart ? NULL : p->pa, p->pb, compared, same_pp);
 		d->count[p->d.answer]++;
 	}
 	qsort(d->pairs, d->n, sizeof(*d->pairs), compare_pairs);
@@ -234,35 +250,33 @@ static char *headline(const struct diff *d)
 	return text;
 }
 
-static char *point_text(const struct estimate *e, const struct estimate_point *p)
+static char *point_text(const struct estimate_point *p)
 {
-	return estimate_is_withheld(e) ? locale_text("\xe2\x80\x94") : estimate_point_text(p);
+	return p ? estimate_point_text(p) : locale_text("\xe2\x80\x94");
 }
 
-static void fill_row(const struct diff *d, const struct pair *p, struct table *t)
+static void fill_row(const struct pair *p, struct table *t)
 {
 	char **cell = table_row(t);
-	_cleanup_free_ char *label = d->a->profile->n_progress > 1
-					     ? xasprintf("%s (%s)", p->label, p->a->progress->name)
-					     : xstrdup(p->label);
 
-	cell[0] = text_shown(label);
+	cell[0] = text_shown(p->label);
 	cell[4] = change_text(&p->d);
-	if (!p->pa || !p->pb)
+	if (!isfinite(p->at_pct))
 		return;
 	cell[1] = xasprintf("%g %%", p->at_pct);
-	cell[2] = point_text(p->a->e, p->pa);
-	cell[3] = point_text(p->b->e, p->pb);
+	cell[2] = point_text(p->pa);
+	cell[3] = point_text(p->pb);
 }
 
 static void print_pairs(const struct diff *d)
 {
+	_cleanup_free_ size_t *widths = NULL;
 	size_t width = output_width();
 	struct table t;
 
 	table_init_heads(&t, "TARGET|>AT|>OLD|>NEW|>DIFFERENCE [95 %]");
 	for (size_t i = 0; i < d->n; i++)
-		fill_row(d, &d->pairs[i], &t);
+		fill_row(&d->pairs[i], &t);
 	if (table_width(&t) > width) {
 		size_t more = table_width(&t) - width, most = 0;
 
@@ -273,13 +287,14 @@ static void print_pairs(const struct diff *d)
 		}
 		table_shorten(&t, 0, most > more + 8 ? most - more : 8);
 	}
-	table_print_row(&t, 0, stdout);
+	widths = table_widths(&t);
+	table_print_row(&t, widths, 0);
 	for (size_t i = 0; i < d->n; i++) {
 		enum difference_answer answer = d->pairs[i].d.answer;
 
 		if (!i || d->pairs[i - 1].d.answer != answer)
 			printf("%s (%zu)\n", diff_title(answer), d->count[answer]);
-		table_print_row(&t, i + 1, stdout);
+		table_print_row(&t, widths, i + 1);
 	}
 	table_deinit(&t);
 }
@@ -344,7 +359,23 @@ static json_t *side_json(const struct estimate_point *p)
 			 percent_or_null(p->ci_hi), "windows", (int)p->windows);
 }
 
-static json_t *only_json(const struct text_list *l)
+/* What @m has and @other has not. */
+static json_t *only_json(const struct diff *d, const struct model *m, const struct model *other)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct model_row *row = &m->rows[i];
+
+		if (!find_same(d, other, row))
+			json_array_append_new(
+				a, json_pack("{s:o, s:o}", "target", clean_json(row->target->name),
+					     "progress", clean_json(row->progress->name)));
+	}
+	return a;
+}
+
+static json_t *list_json(const struct text_list *l)
 {
 	json_t *a = json_array();
 
@@ -376,10 +407,11 @@ static int print_json(const struct diff *d)
 	json_object_set_new(o, "old", clean_json(d->a->profile->path));
 	json_object_set_new(o, "new", clean_json(d->b->profile->path));
 	json_object_set_new(o, "targets", targets);
-	json_object_set_new(o, "only_old", only_json(&d->only_a));
-	json_object_set_new(o, "only_new", only_json(&d->only_b));
+	json_object_set_new(o, "only_old", only_json(d, d->a, d->b));
+	json_object_set_new(o, "only_new", only_json(d, d->b, d->a));
 	json_object_set_new(o, "apart", d->apart ? clean_json(d->apart) : json_null());
-	json_object_set_new(o, "warnings", only_json(&d->warnings));
+	json_object_set_new(o, "reasons", list_json(&d->reasons));
+	json_object_set_new(o, "warnings", list_json(&d->warnings));
 	text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	json_decref(o);
 	printf("%s\n", text ? text : "{}");
@@ -409,6 +441,11 @@ static int show(const struct diff *d, bool json, const char *page)
 		print_json(d);
 	else if (!page)
 		print_diff(d);
+	fflush(stdout);
+	if (!d->a->n_rows)
+		model_print_reasons(d->a);
+	if (!d->b->n_rows)
+		model_print_reasons(d->b);
 	return ret ? ret : told ? EXIT_DONE : EXIT_NOTHING;
 }
 
@@ -427,6 +464,7 @@ static int diff_models(struct model *a, struct model *b, double same_pp, bool js
 	free(d.pairs);
 	text_list_free(&d.only_a);
 	text_list_free(&d.only_b);
+	text_list_free(&d.reasons);
 	text_list_free(&d.warnings);
 	free(d.apart);
 	return ret;
@@ -497,5 +535,6 @@ int cmd_diff(int argc, char **argv)
 		log_warn("%s: a page is what can be made: let the name end in .html", page);
 		return EXIT_USAGE;
 	}
-	return diff_files(argv[optind], argv[optind + 1], same_pp, json, page);
+	return diff_files(input_file(argv[optind]), input_file(argv[optind + 1]), same_pp, json,
+			  page);
 }

@@ -4,6 +4,7 @@
 
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/wrong_file.h"
+#include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/export/profile_export.h"
 #include "tools/scoz/export/record_export.h"
 #include "tools/scoz/text.h"
@@ -35,6 +36,13 @@ static void usage(FILE *out)
 
 /* ------------------------------------------------------------------------------------------ */
 
+static int export_json(const struct model *m, FILE *out)
+{
+	const struct ranking_choice all = { .limit = SIZE_MAX };
+
+	return model_write_json(m, &all, out);
+}
+
 static const struct export_format {
 	const char *name;
 	int (*write)(const struct model *m, FILE *out); /* causal profiles: an exit code */
@@ -42,7 +50,7 @@ static const struct export_format {
 } export_formats[] = {
 	{ "coz", export_coz, NULL },
 	{ "csv", export_csv, NULL },
-	{ "json", model_write_json, NULL },
+	{ "json", export_json, NULL },
 	{ "folded", NULL, export_folded },
 	{ "speedscope", NULL, export_speedscope },
 	{ "firefox", NULL, export_firefox },
@@ -193,7 +201,7 @@ static int parse_arguments(int argc, char **argv, struct export_arguments *a)
 static int export_file(int argc, char **argv, const struct export_arguments *a)
 {
 	const struct export_format *f = find_format(a->format);
-	const char *file = optind < argc ? argv[optind] : NULL;
+	const char *file = optind < argc ? input_file(argv[optind]) : NULL;
 
 	if (!f || !check_usage(a, f))
 		return EXIT_USAGE;

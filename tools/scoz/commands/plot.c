@@ -230,6 +230,17 @@ static int plot_recording(const char *path, const char *output, bool no_idle)
 	return ret;
 }
 
+/* Else no file in it is found, and the page has no source, without a word. */
+static bool can_search(const char *dir)
+{
+	_cleanup_close_ int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		log_warn("--source: %s: cannot open this directory: %s: give that of the sources",
+			 dir, strerror(errno));
+	return fd >= 0;
+}
+
 int cmd_plot(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -274,12 +285,20 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (more_than_one("FILE", argc, argv))
 		return EXIT_USAGE;
-	path = optind < argc ? argv[optind] : DEFAULT_PROFILE;
-	if (recording_is(path))
+	path = optind < argc ? input_file(argv[optind]) : DEFAULT_PROFILE;
+	if (recording_is(path)) {
+		if (source) {
+			log_warn("--%s is for causal profiles (scozd), and %s is a recording",
+				 *source ? "source" : "no-source", path);
+			return EXIT_USAGE;
+		}
 		return plot_recording(path, output, no_idle);
+	}
 	if (no_idle) {
 		log_warn("--no-idle is for recordings (scoz record), and %s is none", path);
 		return EXIT_USAGE;
 	}
+	if (source && *source && !can_search(source))
+		return EXIT_FAILED;
 	return plot(path, output ? output : DEFAULT_PLOT, source);
 }

@@ -72,27 +72,31 @@ static const char *shown_by; /* the first of them; NULL: none */
 static int report_profile(const char *path, const struct record_options *o)
 {
 	struct error err = { 0 };
-	bool json = o->json;
+	bool json = o->json, nobody;
 	struct model *m;
 	int ret;
 
 	if (model_load(path, &m, &err))
 		return cannot_read(path, FILE_PROFILE, &err);
-	if (model_choose(m, o, &err)) {
+	nobody = model_choose(m, o, &err) != 0;
+	if (nobody) {
 		log_warn("%s", err.text);
-		model_free(m);
-		return EXIT_NOTHING;
+		text_list_add(&m->reasons, xstrdup(err.text));
 	}
-	ret = json ? model_write_json(m, stdout) : report_print(m, &shown);
-	if (ret == EXIT_NOTHING) {
+	if (json)
+		ret = model_write_json(m, &shown.choice, stdout);
+	else
+		ret = nobody ? EXIT_NOTHING : report_print(m, &shown);
+	if (nobody && ret == EXIT_DONE)
+		ret = EXIT_NOTHING;
+	if (ret == EXIT_NOTHING && !nobody) {
 		fflush(stdout);
 		model_print_reasons(m);
 	}
 	for (size_t i = 0; json && i < m->warnings.n; i++) {
-		_cleanup_free_ char *text = text_clean(m->warnings.text[i], "?");
-		_cleanup_free_ char *local = locale_text(text);
+		_cleanup_free_ char *text = text_shown(m->warnings.text[i]);
 
-		log_warn("%s", local);
+		log_warn("%s", text);
 	}
 	model_free(m);
 	return ret;
@@ -133,14 +137,15 @@ static int report_file(const char *path, const struct record_options *o)
 	bool recording = recording_is(path) || (o->only && access(path, F_OK) < 0);
 
 	if (recording && shown_by) {
-		log_warn("%s is for causal profiles (scozd), and %s is a recording", shown_by,
-			 path);
+		log_warn("%s is for causal profiles (scozd), and %s is a recording%s", shown_by,
+			 path, strcmp(shown_by, "--sort") ? "" : ": sort by " RECORD_SORT_WORDS);
 		return EXIT_FAILED;
 	}
 	if (recording)
 		return record_report(path, o);
 	if (o->only) {
-		log_warn("--%s is for recordings (scoz record), and %s is none", o->only, path);
+		log_warn("--%s is for recordings (scoz record), and %s is none%s", o->only, path,
+			 strcmp(o->only, "sort") ? "" : ": sort by " RANKING_SORT_WORDS);
 		return EXIT_FAILED;
 	}
 	return report_profile(path, o);
@@ -162,14 +167,14 @@ static bool profile_option(int option, const char *arg)
 	switch (option) {
 	case PROFILE_LIMIT:
 		shown_by = "--limit";
-		shown.limit = strtoul(arg, &end, 10);
+		shown.choice.limit = strtoul(arg, &end, 10);
 		if (*arg >= '0' && *arg <= '9' && !*end)
 			return true;
 		log_warn("--limit: %s is not a number of rows", arg);
 		return false;
 	case PROFILE_FILTER:
 		shown_by = "--filter";
-		shown.filter = arg;
+		shown.choice.filter = arg;
 		return true;
 	case PROFILE_COLOR:
 		for (size_t i = 0; i < ARRAY_SIZE(colors); i++) {
@@ -191,7 +196,8 @@ static bool sorts_profile(const char *arg)
 
 	if (sort < 0)
 		return false;
-	shown.sort = sort;
+	shown.choice.sort = sort;
+	shown.choice.sorted = true;
 	shown_by = "--sort";
 	return true;
 }
@@ -220,7 +226,7 @@ static int report_options(int argc, char **argv, struct record_options *o)
 	};
 	int c, index;
 
-	shown = (struct report_options){ .limit = SIZE_MAX };
+	shown = (struct report_options){ .choice = { .limit = SIZE_MAX } };
 	shown_by = NULL;
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "jhgs:", options, &index)) != -1) {
@@ -263,31 +269,41 @@ static bool is_there(const char *path)
 	return access(path, F_OK) == 0;
 }
 
-static bool is_named_so(const char *path)
+/* By what it is called, or by what is in it. */
+static bool is_ours(const char *path)
 {
 	size_t n = strlen(path);
 
-	return n > 5 && !strcmp(path + n - 5, ".scoz");
+	return (n > 5 && !strcmp(path + n - 5, ".scoz")) || scoz_file(path);
 }
 
-/* What is no file is a target, also before the file. NULL: says what is wrong. */
+/* -1: the first of the two is the FILE; 1: the second; 0: that cannot be told. */
+static int file_of(const char *first, const char *second)
+{
+	int ours = is_ours(second) - is_ours(first);
+
+	return ours ? ours : is_there(second) - is_there(first);
+}
+
+/* TARGET may stand before FILE, and be called like a file. NULL: says what is wrong. */
 static const char *which_file(int argc, char **argv, const struct record_options *o)
 {
-	const char *first = optind < argc ? argv[optind] : NULL;
-	const char *second = optind + 1 < argc ? argv[optind + 1] : NULL;
+	const char *first = optind < argc ? input_file(argv[optind]) : NULL;
+	const char *second = optind + 1 < argc ? input_file(argv[optind + 1]) : NULL;
+	int file = second ? file_of(first, second) : 0;
 
 	if (!first)
 		return default_file(o);
-	if (!second && (is_there(first) || !is_there(DEFAULT_PROFILE) || is_named_so(first)))
+	if (!second && (is_ours(first) || !is_there(DEFAULT_PROFILE)))
 		return first;
-	if (second && (argc - optind > 2 || is_there(first) == is_there(second))) {
+	if (second && (argc - optind > 2 || !file)) {
 		log_warn("one FILE and one TARGET at most, but there is also %s",
 			 argv[argc - optind > 2 ? optind + 2 : optind + 1]);
 		return NULL;
 	}
-	shown.target = second && is_there(first) ? second : first;
-	shown_by = shown.target;
-	return !second ? DEFAULT_PROFILE : is_there(first) ? first : second;
+	shown.choice.target = file < 0 ? second : first;
+	shown_by = shown.choice.target;
+	return !second ? DEFAULT_PROFILE : file < 0 ? first : second;
 }
 
 int cmd_report(int argc, char **argv)

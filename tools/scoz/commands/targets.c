@@ -74,9 +74,9 @@ static void print_samples(const struct profile_sample *samples, size_t n, uint64
 		cell[1] = all ? xasprintf("%.1f %%", 100.0 * s->total / all) : NULL;
 		cell[2] = xasprintf("%llu", (unsigned long long)s->self);
 		cell[3] = xasprintf("%llu", (unsigned long long)s->credit);
-		cell[4] = text_clean(s->target, "?");
-		cell[5] = text_clean(s->location, "?");
-		cell[6] = text_clean(s->binary, "?");
+		cell[4] = text_shown(s->target);
+		cell[5] = text_shown(s->location);
+		cell[6] = text_shown(s->binary);
 	}
 	/* On a terminal only: elsewhere names are read by programs. */
 	if (isatty(STDOUT_FILENO) && table_width(&t) > output_width()) {
@@ -115,7 +115,7 @@ static int print_groups(const struct profile *p, const struct record_options *o,
 	}
 	for (size_t i = 0; o->per != PER_NOTHING && i < v.n; i++) {
 		_cleanup_free_ char *name = process_group_name(&v.groups[i], o->per);
-		_cleanup_free_ char *shown = text_clean(name, "?");
+		_cleanup_free_ char *shown = text_shown(name);
 
 		printf("%s# %s: %llu samples\n", i ? "\n" : "", shown,
 		       (unsigned long long)v.groups[i].samples);
@@ -239,9 +239,9 @@ static int print_binaries(struct maps *m, int pid, size_t limit)
 			continue;
 		describe(b, &can, &why);
 		cell = table_row(&t);
-		cell[0] = text_clean(b->path ? b->path : "?", "?");
+		cell[0] = text_shown(b->path ? b->path : "?");
 		cell[1] = can;
-		cell[2] = text_clean(why, "?");
+		cell[2] = text_shown(why);
 		free(why);
 	}
 	if (t.rows == 1) {
@@ -305,6 +305,14 @@ static bool parse_number(const char *s, long *ret)
 	return *s >= '0' && *s <= '9' && !*end && !errno && *ret > 0 && *ret <= INT32_MAX;
 }
 
+static int only_of_profiles(const char *pid)
+{
+	log_warn("--per, --process, --pid and --rank choose from a profile, and %s is a running "
+		 "process: give a FILE (./%s, if it is called so), or the PID alone",
+		 pid, pid);
+	return EXIT_USAGE;
+}
+
 static int targets_options(int argc, char **argv, struct record_options *o, long *limit)
 {
 	static const struct option options[] = {
@@ -356,9 +364,13 @@ int cmd_targets(int argc, char **argv)
 	record_options_init(&o);
 	ret = targets_options(argc, argv, &o, &limit);
 	if (ret < 0) {
-		what = optind < argc ? argv[optind] : DEFAULT_PROFILE;
-		ret = parse_number(what, &pid) ? targets_of_process(pid, limit)
-					       : targets_of_profile(what, &o, limit);
+		what = optind < argc ? input_file(argv[optind]) : DEFAULT_PROFILE;
+		if (!parse_number(what, &pid))
+			ret = targets_of_profile(what, &o, limit);
+		else if (o.per == PER_NOTHING && !process_view_filters(&o))
+			ret = targets_of_process(pid, limit);
+		else
+			ret = only_of_profiles(what);
 	}
 	record_filter_deinit(&o.filter);
 	return ret;

@@ -294,8 +294,9 @@ static int start(struct session *s, bool again, struct error *err)
 	}
 	r = r < 0 ? r : 0;
 	/* Threads are followed from now on, not from the beginning of the preparations. */
+	s->told = recorder_time(s->recorder);
 	if (!r)
-		top_model_begin(s->model, recorder_time(s->recorder));
+		top_model_begin(s->model, s->told);
 	return r;
 }
 

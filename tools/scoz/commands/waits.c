@@ -186,7 +186,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		return r;
 	if (more_than_one("FILE", argc, argv))
 		return EXIT_USAGE;
-	o->path = optind < argc ? argv[optind] : DEFAULT_CAUSAL;
+	o->path = optind < argc ? input_file(argv[optind]) : DEFAULT_CAUSAL;
 	return -1;
 }
 
@@ -256,7 +256,7 @@ static char *name_of(const struct view *v, uint32_t group)
 {
 	_cleanup_free_ char *raw = waits_group_name(&v->r, group);
 
-	return text_clean(raw, "?");
+	return text_shown(raw);
 }
 
 /*
@@ -293,7 +293,7 @@ static char *name_of_whom(const struct view *v, const struct waits_edge *e)
 	if (most == WAITS_NONE)
 		return xstrdup(group);
 	one = waits_vertex_name(&v->r, most);
-	clean = text_clean(one, "?");
+	clean = text_shown(one);
 	return xasprintf("%s, mostly %s", group, clean);
 }
 
@@ -500,6 +500,7 @@ static void print_knots(struct view *v)
 static void print_ranks(const struct trace *t)
 {
 	int least = INT_MAX, most = -1;
+	_cleanup_free_ char *shown = NULL;
 	const char *from = NULL;
 
 	for (size_t i = 0; i < t->n_processes; i++) {
@@ -511,20 +512,21 @@ static void print_ranks(const struct trace *t)
 		least = rank < least ? rank : least;
 		most = rank > most ? rank : most;
 	}
-	if (from)
-		printf("# ranks %d to %d of a parallel job (%s)\n", least, most,
-		       *from ? from : "?");
+	if (!from)
+		return;
+	shown = text_shown(*from ? from : "?");
+	printf("# ranks %d to %d of a parallel job (%s)\n", least, most, shown);
 }
 
 static void print_tables(struct view *v)
 {
 	const struct trace *t = v->r.trace;
+	_cleanup_free_ char *name = text_shown(t->path);
 	size_t seen = 0;
 
 	for (size_t i = 0; i < t->n_threads; i++)
 		seen += v->r.threads[i].seen;
-	printf("# %s: %.1f s, %zu threads, %zu events\n", t->path, v->time / 1e9, seen,
-	       t->n_events);
+	printf("# %s: %.1f s, %zu threads, %zu events\n", name, v->time / 1e9, seen, t->n_events);
 	print_ranks(t);
 	printf("# how long the first waited for the second (itself, and with those who waited for "
 	       "it meanwhile);\n"
@@ -565,10 +567,12 @@ static void print_dot(struct view *v)
 	for (size_t i = 0; i < v->graph.n; i++)
 		shown[list[i].from] = shown[list[i].to] = true;
 	for (uint32_t g = 0; g < v->r.n_groups; g++) {
-		_cleanup_free_ char *name = shown[g] ? name_of(v, g) : NULL;
+		_cleanup_free_ char *raw = NULL, *name = NULL;
 
 		if (!shown[g])
 			continue;
+		raw = waits_group_name(&v->r, g);
+		name = text_clean(raw, "?"); /* in UTF-8, as Graphviz reads it */
 		printf("\tn%u [label=", g);
 		print_quoted(name);
 		printf(", shape=%s%s];\n", is_device(v, g) ? "box" : "ellipse",

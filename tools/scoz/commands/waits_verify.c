@@ -198,7 +198,7 @@ static bool find_point(struct verify *v)
 static void say_command(char *const *command)
 {
 	_cleanup_free_ char *words = text_join((char **)command);
-	_cleanup_free_ char *shown = text_clean(words, "?");
+	_cleanup_free_ char *shown = text_shown(words);
 
 	log_warn("experiments run what the recording was made of: %s", shown);
 }
@@ -367,7 +367,7 @@ static char *what_text(const struct verify *v, const struct row *row)
 {
 	if (row->target == NO_TARGET)
 		return xasprintf("none: %s", row->why);
-	return text_clean(v->targets[row->target], "?");
+	return text_shown(v->targets[row->target]);
 }
 
 static char *part_text(const struct row *row)
@@ -382,14 +382,14 @@ static char *who_text(const struct verify *v, const struct row *row)
 	_cleanup_free_ char *raw = waits_group_name(v->r, row->edge->from);
 	_cleanup_free_ char *all = row->others ? xasprintf("%s, %zu more", raw, row->others) : NULL;
 
-	return text_clean(all ? all : raw, "?");
+	return text_shown(all ? all : raw);
 }
 
 static char *group_text(const struct verify *v, uint32_t group)
 {
 	_cleanup_free_ char *raw = waits_group_name(v->r, group);
 
-	return text_clean(raw, "?");
+	return text_shown(raw);
 }
 
 static void print_table(const struct verify *v)

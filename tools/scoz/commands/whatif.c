@@ -135,7 +135,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 	}
 	if (more_than_one("FILE", argc, argv))
 		return EXIT_USAGE;
-	o->path = optind < argc ? argv[optind] : DEFAULT_CAUSAL;
+	o->path = optind < argc ? input_file(argv[optind]) : DEFAULT_CAUSAL;
 	return -1;
 }
 
@@ -158,8 +158,8 @@ static bool find_point(const struct trace *t, const char *name, uint32_t *ret)
 /* "parse (server)", "server.c:17 (parse)", "class:io (all disks)". */
 static char *name_of(const struct predict_target *x)
 {
-	_cleanup_free_ char *symbol = text_clean(x->symbol, "?");
-	_cleanup_free_ char *where = text_clean(path_base(x->line ? x->file : x->object), "?");
+	_cleanup_free_ char *symbol = text_shown(x->symbol);
+	_cleanup_free_ char *where = text_shown(path_base(x->line ? x->file : x->object));
 
 	if (x->devices)
 		return xasprintf("%s (%s)", symbol,
@@ -228,7 +228,9 @@ static void print_turns(const struct predict *p)
 
 static void print(const struct trace *t, const struct predict_options *o, struct predict *p)
 {
-	printf("# %s: %.1f s, %zu events, %zu samples\n", t->path, t->end / 1e9, t->n_events,
+	_cleanup_free_ char *name = text_shown(t->path);
+
+	printf("# %s: %.1f s, %zu events, %zu samples\n", name, t->end / 1e9, t->n_events,
 	       t->n_samples);
 	if (p->by_run_time)
 		printf("# by how many percent the command would end sooner, and between which "

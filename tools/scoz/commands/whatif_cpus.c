@@ -60,7 +60,9 @@ static void print(const struct trace *t, const struct cpus_asked *asked, size_t 
 	struct table table;
 	char **row;
 
-	printf("# %s: %.1f s, %zu events, on %u CPU%s\n", t->path, t->end / 1e9, t->n_events,
+	_cleanup_free_ char *name = text_shown(t->path);
+
+	printf("# %s: %.1f s, %zu events, on %u CPU%s\n", name, t->end / 1e9, t->n_events,
 	       told->used, told->used == 1 ? "" : "s");
 	if (told->by_run_time)
 		printf("# by how many percent the command would end sooner with more of them, and "

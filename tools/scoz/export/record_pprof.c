@@ -282,7 +282,8 @@ static void pprof_label(struct pprof *x, const char *name, uint32_t text, uint64
 static void pprof_sample(struct pprof *x, const uint32_t *key, uint64_t points)
 {
 	const struct record_thread *t = &x->v->r->threads[key[SAMPLE_THREAD]];
-	char thread[64];
+	int rank = view_rank(x->v, t);
+	char thread[16], of_job[16];
 
 	for (uint32_t n = key[SAMPLE_CHAIN]; n != RECORDING_NONE; n = x->outer[n])
 		pprof_varint(&x->part, x->location[n] + 1);
@@ -296,8 +297,10 @@ static void pprof_sample(struct pprof *x, const uint32_t *key, uint64_t points)
 	pprof_label(x, "comm", key[SAMPLE_COMM], 0);
 	pprof_label(x, "thread", pprof_string(x, thread), 0);
 	pprof_label(x, "pid", 0, t->pid);
-	if (view_rank(x->v, t) >= 0)
-		pprof_label(x, "rank", 0, view_rank(x->v, t));
+	/* Readers take the number 0 for none. */
+	snprintf(of_job, sizeof(of_job), "%d", rank);
+	if (rank >= 0)
+		pprof_label(x, "rank", pprof_string(x, of_job), 0);
 	pprof_label(x, "waker", key[SAMPLE_WAKER], 0);
 	pprof_label(x, "event", key[SAMPLE_EVENT], 0);
 	pprof_emit(x, 2);

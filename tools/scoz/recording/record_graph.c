@@ -21,7 +21,7 @@ static uint32_t next_heavy(const struct graph *gr, uint32_t node)
 
 static void print_frame(const struct record_frame *f)
 {
-	_cleanup_free_ char *symbol = text_clean(f->symbol, "?");
+	_cleanup_free_ char *symbol = text_shown(f->symbol);
 
 	printf("%s%s\n", symbol, f->kind == FRAME_INLINED ? " (inlined)" : "");
 }
@@ -82,9 +82,9 @@ void record_print_stack(const struct record_model *m, uint32_t node, const char 
 			more++;
 			continue;
 		}
-		symbol = text_clean(f->symbol, "?");
-		object = text_clean(f->object, "?");
-		file = f->file ? text_clean(f->file, "?") : NULL;
+		symbol = text_shown(f->symbol);
+		object = text_shown(f->object);
+		file = f->file ? text_shown(f->file) : NULL;
 		base = strrchr(object, '/');
 		printf("%s%s", prefix, symbol);
 		if (file && f->line)

@@ -50,12 +50,9 @@ static json_t *totals_json(const struct record_model *m)
 {
 	const struct recording *rec = m->rec;
 	json_t *o = json_object();
-	uint64_t all = 0;
 
-	for (size_t i = 0; i < rec->n_samples; i++)
-		all += rec->samples[i].points;
 	add_count(o, "total", rec->n_samples);
-	add_count(o, "points_total", all);
+	add_count(o, "points_total", record_points(rec));
 	add_count(o, "selected", m->samples);
 	add_count(o, "points", m->points);
 	add_count(o, "lost", rec->footer.lost);

@@ -152,6 +152,16 @@ static inline uint64_t record_off_cpu(const uint64_t levels[RECORD_LEVELS])
 	return levels[LEVEL_IO] + levels[LEVEL_LOCK] + levels[LEVEL_SCHED] + levels[LEVEL_OTHER];
 }
 
+/* Of all samples, whatever the filters are: a wait is one sample for as many as it lasted. */
+static inline uint64_t record_points(const struct recording *rec)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < rec->n_samples; i++)
+		n += rec->samples[i].points;
+	return n;
+}
+
 static inline double record_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -193,6 +203,8 @@ int record_write_json(const struct record_model *m, FILE *out);
 
 /* ---- record_options.c ---- */
 extern const char *const record_sort_names[RECORD_SORTS];
+#define RECORD_SORT_WORDS \
+	"comm, dso, sym, pid, tid, class, kind, cpu, waker, file, srcline, process and rank"
 void record_options_init(struct record_options *o);
 /* getopt's values of the other options that only recordings have. */
 enum {

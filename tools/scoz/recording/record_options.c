@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "tools/scoz/causal/ranking.h"
+
 const char *const record_sort_names[RECORD_SORTS] = {
 	[SORT_COMM] = "comm", [SORT_DSO] = "dso",	  [SORT_SYM] = "sym",
 	[SORT_PID] = "pid",   [SORT_TID] = "tid",	  [SORT_CLASS] = "class",
@@ -31,8 +33,9 @@ static int option_sort(struct record_options *o, const char *arg)
 		while (k < RECORD_SORTS && strcmp(item, record_sort_names[k]))
 			k++;
 		if (k == RECORD_SORTS) {
-			log_warn("--sort %s: no key \"%s\": there are comm, dso, sym, pid, "
-				 "tid, class, kind, cpu, waker, file, srcline, process and rank",
+			log_warn("--sort %s: \"%s\" is not known: of recordings there "
+				 "are " RECORD_SORT_WORDS
+				 ", of causal profiles " RANKING_SORT_WORDS,
 				 arg, item);
 			return -EINVAL;
 		}

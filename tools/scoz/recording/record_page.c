@@ -408,17 +408,17 @@ static void write_headline(const struct record_model *m, FILE *out)
 	if (b) {
 		_cleanup_free_ char *symbol = cut(b->frame->symbol);
 
-		fputs(", most of it in <code>", out);
+		fputs(", the most in <code>", out);
 		text_xml(out, symbol);
-		fprintf(out, "</code> (%.0f %%)", record_percent(b->self, m->points));
+		fprintf(out, "</code> (%.0f %% of all)", record_percent(b->self, m->points));
 	}
 	fprintf(out, "; %.0f %% in waiting", 100 - on);
 	if (w) {
 		_cleanup_free_ char *text = wait_text(m, w), *shown = cut(text);
 
-		fputs(", most of it for <code>", out);
+		fputs(", the most for <code>", out);
 		text_xml(out, shown);
-		fprintf(out, "</code> (%.0f %%)", record_percent(w->points, m->points));
+		fprintf(out, "</code> (%.0f %% of all)", record_percent(w->points, m->points));
 	}
 	fputs(".</h1>\n<p class=\"sub\">This says where time goes, not what it is worth to be "
 	      "faster there: <code>scozd</code> tells that.</p>\n",
@@ -431,9 +431,11 @@ static void write_facts(const struct record_model *m, FILE *out)
 
 	fputs("<p class=\"sub facts\"><code>", out);
 	text_xml(out, h->command && *h->command ? h->command : "the whole system");
-	fprintf(out,
-		"</code> \xc2\xb7 %.1f s \xc2\xb7 %zu samples of %.3g ms each, %llu lost \xc2\xb7 ",
-		(double)m->rec->footer.duration / 1e9, m->rec->n_samples,
+	fputs("</code> \xc2\xb7 ", out);
+	if (m->rec->complete)
+		fprintf(out, "%.1f s \xc2\xb7 ", (double)m->rec->footer.duration / 1e9);
+	fprintf(out, "%zu samples for %llu points of %.3g ms, %llu lost \xc2\xb7 ",
+		m->rec->n_samples, (unsigned long long)record_points(m->rec),
 		(double)h->period_ns / 1e6, (unsigned long long)m->rec->footer.lost);
 	text_xml(out, h->host ? h->host : "?");
 	fputs(", Linux ", out);

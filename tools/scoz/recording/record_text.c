@@ -57,17 +57,15 @@ static void print_intro(const struct record_model *m)
 {
 	const struct recording *rec = m->rec;
 	const struct record_header *h = &rec->header;
-	_cleanup_free_ char *path = text_clean(rec->path, "?"), *host = text_clean(h->host, "?");
-	_cleanup_free_ char *command = text_clean(h->command, "?");
-	_cleanup_free_ char *kernel = text_clean(h->kernel, "?");
-	_cleanup_free_ char *engine = text_clean(h->engine, "?");
-	_cleanup_free_ char *scope = text_clean(h->scope, "?");
-	_cleanup_free_ char *started = text_clean(h->started, "?");
+	_cleanup_free_ char *path = text_shown(rec->path), *host = text_shown(h->host);
+	_cleanup_free_ char *command = text_shown(h->command);
+	_cleanup_free_ char *kernel = text_shown(h->kernel);
+	_cleanup_free_ char *engine = text_shown(h->engine);
+	_cleanup_free_ char *scope = text_shown(h->scope);
+	_cleanup_free_ char *started = text_shown(h->started);
 	_cleanup_free_ char *period = time_text((double)h->period_ns);
-	uint64_t all = 0;
+	uint64_t all = record_points(rec);
 
-	for (size_t i = 0; i < rec->n_samples; i++)
-		all += rec->samples[i].points;
 	printf("# %s: %s\n", path, *command ? command : "no command");
 	printf("# machine: %s, Linux %s, %u CPUs; recorded: %s, %s, engine %s\n", host, kernel,
 	       h->cpus, *scope ? scope : "?", started, engine);
@@ -85,7 +83,9 @@ static void print_intro(const struct record_model *m)
 static void print_texts(const char *before, char **texts, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		printf("# %s%s\n", before, texts[i]);
+		_cleanup_free_ char *shown = text_shown(texts[i]);
+
+		printf("# %s%s\n", before, shown);
 		free(texts[i]);
 	}
 	free(texts);
@@ -122,11 +122,11 @@ static char *cell_text(const struct record_model *m, const struct record_row *ro
 
 	switch (by) {
 	case SORT_COMM:
-		return text_clean(e->comm, "?");
+		return text_shown(e->comm);
 	case SORT_DSO:
-		return text_clean(*f->object ? path_base(f->object) : "[unknown]", "?");
+		return text_shown(*f->object ? path_base(f->object) : "[unknown]");
 	case SORT_SYM:
-		s = text_clean(f->symbol, "?");
+		s = text_shown(f->symbol);
 		return xasprintf("[%c] %s%s", RECORD_LETTERS[row->level], s,
 				 f->kind == FRAME_INLINED ? " (inlined)" : "");
 	case SORT_PID:
@@ -138,19 +138,20 @@ static char *cell_text(const struct record_model *m, const struct record_row *ro
 				       ? "on"
 				       : record_class_name((enum record_class)(row->level - 1)));
 	case SORT_KIND:
-		return text_clean(e->kind ? e->kind : "-", "?");
+		return text_shown(e->kind ? e->kind : "-");
 	case SORT_CPU:
 		return xasprintf("%u", e->cpu);
 	case SORT_WAKER:
-		return record_waker_name(m, e->waker, e->event);
+		s = record_waker_name(m, e->waker, e->event);
+		return locale_text(s);
 	case SORT_PROCESS:
-		return text_clean(p->name, "?");
+		return text_shown(p->name);
 	case SORT_RANK:
 		return p->rank < 0 ? xstrdup("-") : xasprintf("%d", p->rank);
 	case SORT_FILE:
-		return text_clean(f->file ? f->file : "-", "?");
+		return text_shown(f->file ? f->file : "-");
 	default:
-		s = text_clean(f->file ? f->file : "-", "?");
+		s = text_shown(f->file ? f->file : "-");
 		return f->file ? xasprintf("%s:%u", s, f->line) : xstrdup(s);
 	}
 }
@@ -269,7 +270,7 @@ static void print_heading(const struct record_model *m, const struct record_grou
 {
 	const struct record_thread *t = &m->rec->threads[g->heaviest->thread];
 	const struct record_process *p = record_process_of(m, g->heaviest->thread);
-	_cleanup_free_ char *comm = text_clean(g->heaviest->comm, "?");
+	_cleanup_free_ char *comm = text_shown(g->heaviest->comm);
 	const uint64_t *l = g->levels;
 	uint64_t sampled[] = { l[LEVEL_USER] + l[LEVEL_KERNEL], l[LEVEL_IO], l[LEVEL_SCHED],
 			       l[LEVEL_LOCK], l[LEVEL_OTHER] };
@@ -305,9 +306,10 @@ static void print_wakers(const struct record_model *m, const struct record_wait 
 	for (size_t i = 0; i < list->n && i < 3; i++) {
 		const struct record_waker *by = &list->list[i];
 		_cleanup_free_ char *name = record_waker_name(m, by->thread, by->event);
+		_cleanup_free_ char *shown = locale_text(name);
 		bool known = by->event || by->thread != RECORDING_NONE;
 
-		printf("%s%s %.0f %%", i ? ", " : before, known ? name : "unknown",
+		printf("%s%s %.0f %%", i ? ", " : before, known ? shown : "unknown",
 		       record_percent(by->points, w->points));
 	}
 	if (list->n > 3)
@@ -316,7 +318,7 @@ static void print_wakers(const struct record_model *m, const struct record_wait 
 
 static void print_wait(const struct record_model *m, const struct record_wait *w)
 {
-	_cleanup_free_ char *kind = w->kind ? text_clean(w->kind, "?") : NULL;
+	_cleanup_free_ char *kind = w->kind ? text_shown(w->kind) : NULL;
 	_cleanup_free_ char *time = time_text((double)w->points * (double)m->rec->header.period_ns);
 	_cleanup_free_ char *mean = time_text((double)w->duration / (double)w->samples);
 
@@ -358,7 +360,7 @@ static void print_waits(const struct record_model *m)
 static void print_wrapped(const char *first, const char *other, const char *text)
 {
 	size_t width = output_width() > 60 ? output_width() : 60;
-	_cleanup_free_ char *copy = xstrdup(text);
+	_cleanup_free_ char *copy = locale_text(text);
 	char *p = copy, *word;
 	size_t used = printf("%s", first);
 

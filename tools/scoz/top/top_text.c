@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <wchar.h>
-
 #include "tools/scoz/text.h"
 #include "tools/scoz/top/top_view.h"
 
@@ -33,42 +31,13 @@ const char *const top_help[] = {
 };
 
 /* @s is valid UTF-8. */
-static wchar_t next_character(const char **s)
-{
-	const unsigned char *p = (const unsigned char *)*s;
-	size_t len = *p < 0x80 ? 1 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
-	wchar_t c = len == 1 ? *p : *p & (0x7f >> len);
-
-	for (size_t i = 1; i < len; i++)
-		c = c << 6 | (p[i] & 0x3f);
-	*s += len;
-	return c;
-}
-
-static size_t columns(wchar_t c)
-{
-	int w = wcwidth(c);
-
-	return w < 0 ? 1 : w;
-}
-
-static size_t width(const char *s)
-{
-	size_t n = 0;
-
-	while (*s)
-		n += columns(next_character(&s));
-	return n;
-}
-
 static char *ascii(const char *s)
 {
 	char *out = xmalloc(strlen(s) + 1), *to = out;
 
-	while (*s) {
-		wchar_t c = next_character(&s);
-
-		*to++ = c < 0x80 ? c : '?';
+	for (; *s; s++) {
+		if ((*s & 0xc0) != 0x80)
+			*to++ = *s & 0x80 ? '?' : *s;
 	}
 	*to = '\0';
 	return out;
@@ -87,31 +56,13 @@ static char *clean(const char *s, bool utf8)
 
 char *top_cut(const char *s, size_t cols, bool utf8)
 {
-	char *text = clean(s, utf8);
-	const char *p = text, *ellipsis = utf8 ? "\xe2\x80\xa6" : "~";
-	size_t n = 0, cut;
-	char *ret;
-
-	if (width(text) <= cols)
-		return text;
-	for (cut = 0; cols && n + 1 <= cols; cut = p - text) {
-		size_t w;
-
-		p = text + cut;
-		w = columns(next_character(&p));
-		if (n + w > cols - 1)
-			break;
-		n += w;
-	}
-	ret = cols ? xasprintf("%.*s%s", (int)cut, text, ellipsis) : xstrdup("");
-	free(text);
-	return ret;
+	return text_cut(clean(s, utf8), cols, utf8 ? ELLIPSIS : "~");
 }
 
 char *top_fit(const char *s, size_t cols, bool right, bool utf8)
 {
 	_cleanup_free_ char *text = top_cut(s, cols, utf8);
-	int pad = cols - width(text);
+	int pad = cols - text_width(text);
 
 	return right ? xasprintf("%*s%s", pad, "", text) : xasprintf("%s%*s", text, pad, "");
 }

@@ -468,6 +468,7 @@ static void whose(const struct file *f, struct trace *t)
 	t->owner = -1;
 	if (fstat(fileno(f->f), &st))
 		return;
+	t->size = st.st_size;
 	t->owner = st.st_uid;
 	t->mode = st.st_mode;
 }
@@ -483,8 +484,8 @@ static int load(const char *path, bool unsampled, struct trace **ret, struct err
 	t->path = xstrdup(path);
 	r = open_file(path, &f, err);
 	if (!r) {
-		whose(&f, t);
 		while ((r = next_chunk(&f, &c, &t->truncated, err)) > 0) {
+			t->chunks++;
 			l.most = KEPT_MOST * f.size + TRACE_CHUNK_MOST;
 			load_chunk(&c, &l);
 			if (l.kept > l.most)
@@ -498,6 +499,7 @@ static int load(const char *path, bool unsampled, struct trace **ret, struct err
 				break;
 			}
 		}
+		whose(&f, t);
 		if (!r && !l.has_header)
 			r = error_set(err, EINVAL, "%s: empty: nothing was recorded", path);
 	}
@@ -520,6 +522,17 @@ int trace_open(const char *path, struct trace **ret, struct error *err)
 int trace_open_unsampled(const char *path, struct trace **ret, struct error *err)
 {
 	return load(path, true, ret, err);
+}
+
+const char *trace_unfinished(const struct trace *t)
+{
+	struct stat st;
+
+	if (t->complete && !t->truncated)
+		return NULL;
+	if (!stat(t->path, &st) && (uint64_t)st.st_size > t->size)
+		return "it is still being recorded: this is what has come so far";
+	return "it was cut off: this is what came before";
 }
 
 bool trace_is(const char *path)
@@ -622,8 +635,12 @@ int trace_each(const struct trace *t, int (*fn)(const struct trace_event *e, voi
 	struct file f;
 	int r = open_file(t->path, &f, err);
 
-	while (!r && (r = next_chunk(&f, &c, &truncated, err)) > 0) {
-		r = give_chunk(&x, &c);
+	while (!r && f.number < t->chunks) {
+		r = next_chunk(&f, &c, &truncated, err);
+		if (r < 0)
+			break;
+		c.bad |= !r;
+		r = r ? give_chunk(&x, &c) : 0;
 		if (!r && c.bad)
 			r = damaged(&f, "it has changed while it was read", err);
 	}

@@ -268,7 +268,8 @@ static void comes_to(struct predictor *p, const struct trace_event *e, bool runs
 
 	r->runs = runs;
 	r->since = e->time;
-	if (!p->bounds)
+	/* The file is read twice, and may have changed. */
+	if (!p->bounds || e->cpu >= p->cpus)
 		return;
 	if (runs)
 		p->running[e->cpu] = e->thread;
@@ -341,9 +342,9 @@ static int see(const struct trace_event *e, void *arg)
 			p->out->visits++;
 		break;
 	}
-	if (e->cpu >= p->cpus)
-		p->cpus = e->cpu + 1;
 	if (!p->bounds) {
+		if (e->cpu >= p->cpus)
+			p->cpus = e->cpu + 1;
 		turns_event(p->turns, e);
 		return 0;
 	}

@@ -257,12 +257,14 @@ static void print(const struct trace *t, const struct predict_options *o, struct
 
 void whatif_warn(const struct trace *t)
 {
+	const char *unfinished = trace_unfinished(t);
+
 	if (t->footer.lost)
 		log_warn("%s: %llu events were lost: this may be wrong; record with a larger "
 			 "--ring-size",
 			 t->path, (unsigned long long)t->footer.lost);
-	if (t->truncated || !t->complete)
-		log_warn("%s: it was cut off: this is what came before", t->path);
+	if (unfinished)
+		log_warn("%s: %s", t->path, unfinished);
 }
 
 void whatif_nothing(const struct trace *t, bool by_run_time, uint64_t visits, double strangers)

@@ -107,6 +107,7 @@ struct trace_process {
 };
 
 #define TRACE_THREADS_MOST (4u << 20) /* more are not read */
+#define TRACE_DEVICES_MOST 4096u      /* the last one is written for all further ones, too */
 
 /* ---- writing ---- */
 struct trace_writer;

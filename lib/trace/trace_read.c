@@ -257,6 +257,20 @@ static void get_comm(struct cursor *c, struct loading *l)
 		replace(&l->t->threads[id].comm, get_text(c));
 }
 
+static void get_device(struct cursor *c, struct loading *l)
+{
+	struct trace *t = l->t;
+
+	if (t->n_devices == TRACE_DEVICES_MOST) {
+		c->bad = true;
+		return;
+	}
+	array_reserve(t->requests, l->cap_requests, t->n_devices + 1);
+	t->requests[t->n_devices] = 0;
+	array_reserve(t->devices, l->cap_devices, t->n_devices + 1);
+	t->devices[t->n_devices++] = get_text(c);
+}
+
 static void get_footer(struct cursor *c, struct loading *l)
 {
 	struct trace_footer *f = &l->t->footer;
@@ -299,10 +313,7 @@ static void load_record(struct cursor *c, uint8_t type, struct loading *l)
 		get_comm(c, l);
 		break;
 	case TRACE_REC_DEVICE:
-		array_reserve(t->requests, l->cap_requests, t->n_devices + 1);
-		t->requests[t->n_devices] = 0;
-		array_reserve(t->devices, l->cap_devices, t->n_devices + 1);
-		t->devices[t->n_devices++] = get_text(c);
+		get_device(c, l);
 		break;
 	case TRACE_REC_POINT:
 		array_reserve(t->points, l->cap_points, t->n_points + 1);

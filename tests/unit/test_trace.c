@@ -407,6 +407,31 @@ static void test_dense(void **state)
 	assert_non_null(strstr(err.text, "densely"));
 }
 
+static int with_devices(uint32_t n, struct error *err)
+{
+	struct trace_writer *w;
+
+	unlink(path);
+	must(trace_writer_open(path, &header, &w, err), err);
+	for (uint32_t i = 0; i < n; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "sd%u", i * i);
+		trace_write_device(w, name);
+	}
+	must(trace_writer_close(w, NULL, err), err);
+	return look(err);
+}
+
+static void test_many_devices(void **state)
+{
+	struct error err = {};
+
+	(void)state;
+	assert_int_equal(with_devices(TRACE_DEVICES_MOST, &err), 0);
+	assert_int_equal(with_devices(TRACE_DEVICES_MOST + 1, &err), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_chunks),	     cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_damaged),	     cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_not_replaced), cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_many_devices),
 	};
 	int r;
 

@@ -510,6 +510,7 @@ static void begin_part(struct part *part, const struct predictor *whole, size_t 
 		faster[i - from] = faster_devices(p, i);
 	p->bounds = bounds_create(t->n_threads, p->cpus, to - from, faster, p->o->speedups,
 				  p->o->n_speedups, p->out->visits);
+	bounds_cpus(p->bounds, t->header.cpus);
 	for (uint32_t i = 0; i < devices_count(p->devices); i++)
 		bounds_servers(p->bounds, i, devices_servers(p->devices, i));
 	for (uint32_t i = 0; i < t->n_threads; i++)

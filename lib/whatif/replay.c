@@ -676,6 +676,8 @@ static void woken(struct replay *r, const struct trace_event *e)
 			woken_by_server(r, e);
 		else
 			wakes(r, e->other, e->thread, e->time);
+	} else if (e->by != TRACE_BY_THREAD && comes_from_outside(t->wait)) {
+		woken_by_unknown(r, e);
 	}
 	begins_anew(r, e->thread);
 }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/sim/replay.h"
+#include "tests/unit/test_whatif_rules.h"
 #include "whatif/bounds.h"
 #include "whatif/predict.h"
 #include "whatif/turns.h"
@@ -17,56 +18,6 @@
 #define SECONDS 3
 
 /* ---- rules ---- */
-
-static struct replay *begin(enum replay_rules rules)
-{
-	const struct replay_lane lanes[] = { { 0, 0.5, rules, 0 }, { 0, 0, rules, 0 } };
-
-	return replay_create(4, 2, lanes, 2, 0);
-}
-
-static void event(struct replay *r, uint64_t time, enum trace_type type, uint32_t thread, int cpu)
-{
-	const struct trace_event e = {
-		.time = time, .type = type, .thread = thread, .cpu = cpu, .why = TRACE_QUEUED
-	};
-
-	replay_event(r, &e);
-}
-
-static void blocks(struct replay *r, uint64_t time, uint32_t thread, enum trace_wait wait)
-{
-	const struct trace_event e = { .time = time,
-				       .type = TRACE_LEAVE,
-				       .thread = thread,
-				       .why = TRACE_BLOCKED,
-				       .wait = wait };
-
-	replay_event(r, &e);
-}
-
-static void wakes(struct replay *r, uint64_t time, uint32_t thread, enum trace_by by,
-		  uint32_t other)
-{
-	const struct trace_event e = {
-		.time = time, .type = TRACE_WAKE, .thread = thread, .by = by, .other = other
-	};
-
-	replay_event(r, &e);
-}
-
-static void ran(struct replay *r, uint32_t thread, double ns)
-{
-	replay_ran(r, thread, ns, (const float[]){ 1 }, NULL);
-}
-
-static double earlier(struct replay *r, uint32_t thread)
-{
-	assert_true(replay_earlier(r, thread)[1] == 0);
-	return replay_earlier(r, thread)[0];
-}
-
-#define assert_earlier(r, thread, ns) assert_true(earlier(r, thread) == (ns))
 
 static void test_woken_by_thread(void **state)
 {

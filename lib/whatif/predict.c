@@ -61,6 +61,7 @@ struct predictor {
 	uint8_t *spins;	       /* by stack: enum replay_spin, should it spin there */
 	uint32_t *running;     /* by CPU */
 	double sampled, spun;
+	uint64_t brought, outside; /* waits for work that are over; by who is not recorded */
 	uint32_t point, root;
 	struct strangers strangers;
 	uint64_t root_from;
@@ -289,6 +290,16 @@ static void end_of_root(struct predictor *p, uint64_t now)
 	p->concluded = true;
 }
 
+static void count_outside(struct predictor *p, const struct trace_event *e)
+{
+	uint8_t waited = p->threads[e->thread].waited;
+
+	if (!waited || !replay_brings_work(waited - 1) || e->by == TRACE_BY_TIMER)
+		return;
+	p->brought++;
+	p->outside += e->by != TRACE_BY_THREAD || !p->strangers.followed[e->other];
+}
+
 static int see(const struct trace_event *e, void *arg)
 {
 	struct predictor *p = arg;
@@ -336,6 +347,8 @@ static int see(const struct trace_event *e, void *arg)
 	case TRACE_WAKE:
 		if (e->by == TRACE_BY_THREAD)
 			p->threads[e->other].woke = r->waited;
+		if (!p->bounds)
+			count_outside(p, e);
 		break;
 	case TRACE_PROGRESS:
 		if (!p->bounds)
@@ -626,6 +639,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	start(&p);
 	r = trace_each(t, see, &p, err);
 	ret->strangers = strangers_share(&p.strangers);
+	ret->outside = p.brought ? (double)p.outside / p.brought : 0;
 	if (!r)
 		r = answer(&p, err);
 	ret->concluded &= ret->strangers <= STRANGERS_MOST;

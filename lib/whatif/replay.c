@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "whatif/answers.h"
 #include "whatif/requests.h"
 #include "whatif/visits.h"
 
@@ -95,6 +96,7 @@ struct replay {
 	size_t n_spare, cap_spare;
 	struct visits *visits;
 	struct requests *requests;
+	struct answers *answers;
 };
 
 struct replay *replay_create(size_t threads, size_t cpus, const struct replay_lane *lanes,
@@ -131,6 +133,7 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 	r->families = xcalloc(threads + 1, sizeof(*r->families));
 	r->visits = visits_create(n_lanes, visits, threads);
 	r->requests = requests_create(r->lanes, n_lanes, cpus);
+	r->answers = answers_create(n_lanes, threads);
 	return r;
 }
 
@@ -139,6 +142,7 @@ void replay_free(struct replay *r)
 	if (!r)
 		return;
 	requests_free(r->requests);
+	answers_free(r->answers);
 	free(r->lanes);
 	free(r->targets);
 	free(r->blocks);
@@ -574,8 +578,7 @@ static void woken_by_device(struct replay *r, const struct trace_event *e)
 /* Something comes from whoever that is, who may not have been waiting for anything of ours. */
 static bool comes_from_outside(uint8_t wait)
 {
-	return wait == TRACE_WAIT_READ || wait == TRACE_WAIT_POLL || wait == TRACE_WAIT_WRITE ||
-	       wait == TRACE_WAIT_FUTEX || wait == TRACE_WAIT_LOCK;
+	return replay_brings_work(wait) || wait == TRACE_WAIT_WRITE || wait == TRACE_WAIT_LOCK;
 }
 
 /* For how long devices were at work: many lanes that follow one another ask for the same. */
@@ -605,19 +608,36 @@ static double gains_by_service(const struct replay *r, const struct thread *t,
 	return gain < waited ? gain : waited;
 }
 
+/*
+ * Something comes from outside: because of the last answer, which need not have been @thread's own,
+ * or because it is time for it.
+ */
+static void woken_from_outside(struct replay *r, uint32_t thread, uint64_t now)
+{
+	double *x = of(r, thread), waited = now - r->threads[thread].began;
+	const double *answer = answers_asked(r->answers, thread);
+
+	for (size_t l = 0; l < r->n_lanes; l++) {
+		double most = x[l] + waited;
+
+		if (r->lanes[l].rules == REPLAY_BOUND)
+			x[l] = fmin(x[l], 0);
+		else if (answer)
+			x[l] = fmax(x[l], fmin(answer[l], most));
+	}
+}
+
 static void woken_by_unknown(struct replay *r, const struct trace_event *e)
 {
 	struct thread *t = &r->threads[e->thread];
-	bool outside = comes_from_outside(t->wait);
 	double *x = of(r, e->thread);
 	struct at_work last = {};
 
-	for (size_t l = 0; l < r->n_lanes; l++) {
-		if (!outside)
+	if (comes_from_outside(t->wait))
+		woken_from_outside(r, e->thread, e->time);
+	else
+		for (size_t l = 0; l < r->n_lanes; l++)
 			x[l] += gains_by_service(r, t, &r->lanes[l], e->time, &last);
-		else if (r->lanes[l].rules == REPLAY_BOUND && x[l] > 0)
-			x[l] = 0;
-	}
 	t->served = e->time;
 }
 
@@ -665,6 +685,7 @@ static void woken(struct replay *r, const struct trace_event *e)
 	t->since = t->woken = e->time;
 	t->waker = TRACE_NONE;
 	if (e->by == TRACE_BY_TIMER) {
+		answers_alone(r->answers, e->thread);
 		woken_by_timer(r, e->thread, e->time);
 	} else if (e->by == TRACE_BY_DEVICE) {
 		woken_by_device(r, e);
@@ -676,8 +697,10 @@ static void woken(struct replay *r, const struct trace_event *e)
 			woken_by_server(r, e);
 		else
 			wakes(r, e->other, e->thread, e->time);
+		if (r->threads[e->other].followed && t->wait != TRACE_WAIT_LOCK)
+			answers_handed(r->answers, e->other, e->thread);
 	} else if (e->by != TRACE_BY_THREAD && comes_from_outside(t->wait)) {
-		woken_by_unknown(r, e);
+		woken_from_outside(r, e->thread, e->time);
 	}
 	begins_anew(r, e->thread);
 }
@@ -698,6 +721,8 @@ static void ended(struct replay *r, uint32_t thread, uint64_t now)
 	t->burst = NULL;
 	t->n_burst = t->cap_burst = 0;
 	visits_ended(r->visits, thread);
+	answers_given(r->answers, thread, of(r, thread));
+	answers_ended(r->answers, thread);
 	if (t->parent >= r->n_threads || r->threads[t->parent].gone)
 		return;
 	p = &r->threads[t->parent];
@@ -782,6 +807,7 @@ static void forked(struct replay *r, const struct trace_event *e)
 	};
 	if (e->other < r->n_threads)
 		memcpy(of(r, e->thread), of(r, e->other), r->n_lanes * sizeof(double));
+	answers_handed(r->answers, e->other, e->thread);
 	/* What its family had gained before is nothing that it could have waited for. */
 	memcpy(of(r, e->thread) + OTHERS * r->n_lanes, family_of(r, e->thread),
 	       r->n_lanes * sizeof(double));
@@ -836,6 +862,8 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		t->n_burst = 0;
 		if (c->last == e->thread)
 			c->left = e->time;
+		if (t->blocked && replay_brings_work(t->wait))
+			answers_given(r->answers, e->thread, of(r, e->thread));
 		break;
 	case TRACE_WAKE:
 		woken(r, e);
@@ -845,6 +873,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		break;
 	case TRACE_PROGRESS:
 		visits_add(r->visits, e->thread, e->time, of(r, e->thread));
+		answers_given(r->answers, e->thread, of(r, e->thread));
 		break;
 	case TRACE_ISSUE:
 		requests_issued(r->requests, e, t->followed ? of(r, e->thread) : NULL);

@@ -43,6 +43,12 @@ static inline uint64_t replay_device_bit(uint32_t device)
 	return 1ULL << (device < 63 ? device : 63);
 }
 
+/* Who waits in it has done what there was to do. */
+static inline bool replay_brings_work(uint8_t wait)
+{
+	return wait == TRACE_WAIT_READ || wait == TRACE_WAIT_POLL || wait == TRACE_WAIT_FUTEX;
+}
+
 struct replay;
 /* @cpus: CPU numbers are below; @visits: of progress points, in the whole recording; 0: none. */
 struct replay *replay_create(size_t threads, size_t cpus, const struct replay_lane *lanes,

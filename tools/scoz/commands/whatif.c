@@ -14,6 +14,7 @@
 #define MOST_NAME  48
 #define CROWDED	   0.1
 #define SPINS	   0.01
+#define OUTSIDE	   0.05
 #define MOST_TURNS 3
 #define MOST_STEPS 8
 #define NOTHING	   1.05 /* points that a disk brings at most: nobody waits for it */
@@ -245,6 +246,12 @@ static void print(const struct trace *t, const struct predict_options *o, struct
 		       "could "
 		       "run: there the bounds are a guess\n",
 		       100 * p->crowded);
+	if (p->outside > OUTSIDE)
+		printf("# %.0f %% of what threads waited for came from who is not recorded "
+		       "(clients, a network):\n"
+		       "# sooner, most likely, if answers come sooner; the lower bound is for what "
+		       "comes by the clock\n",
+		       100 * p->outside);
 	if (p->spun > SPINS)
 		printf("# threads spun for %.0f %% of the time that they ran (waited without "
 		       "giving "

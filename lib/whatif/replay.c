@@ -48,6 +48,7 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 	r->visits = visits_create(n_lanes, visits, threads);
 	r->requests = requests_create(r->lanes, n_lanes, cpus);
 	r->answers = answers_create(n_lanes, threads);
+	r->latches = latches_create(n_lanes, threads);
 	return r;
 }
 
@@ -57,6 +58,7 @@ void replay_free(struct replay *r)
 		return;
 	requests_free(r->requests);
 	answers_free(r->answers);
+	latches_free(r->latches);
 	free(r->lanes);
 	free(r->targets);
 	free(r->blocks);
@@ -276,6 +278,23 @@ static uint64_t took(struct thread *w, uint64_t now)
 	return held <= HELD_LONGER * w->holds ? w->got : 0;
 }
 
+/* @thread may have waited for others, too, whom it had woken together with @waker. */
+static void joined(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now)
+{
+	uint8_t wait = r->threads[thread].wait;
+	const double *done =
+		wait == TRACE_WAIT_FUTEX ? latches_opened(r->latches, waker, thread, now) : NULL;
+	double *x = of(r, thread);
+
+	for (size_t l = 0; done && l < r->n_lanes; l++) {
+		if (r->lanes[l].rules != REPLAY_FREE)
+			x[l] = fmin(x[l], now - done[l]);
+	}
+	latches_told(r->latches, waker);
+	if (replay_brings_work(wait))
+		latches_gave(r->latches, waker, thread, now);
+}
+
 void replay_wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now)
 {
 	struct thread *t = &r->threads[thread], *w = &r->threads[waker];
@@ -319,6 +338,8 @@ void replay_wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 		else
 			follows(b, waited, x, y);
 	}
+	if (t->wait != TRACE_WAIT_LOCK)
+		joined(r, waker, thread, now);
 	if (w->n_burst < MOST_BURST) {
 		array_reserve(w->burst, w->cap_burst, w->n_burst + 1);
 		w->burst[w->n_burst++] = thread;
@@ -384,6 +405,7 @@ static void ended(struct replay *r, uint32_t thread, uint64_t now)
 	visits_ended(r->visits, thread);
 	answers_given(r->answers, thread, of(r, thread));
 	answers_ended(r->answers, thread);
+	latches_ended(r->latches, thread);
 	if (t->parent >= r->n_threads || r->threads[t->parent].gone)
 		return;
 	p = &r->threads[t->parent];
@@ -523,8 +545,10 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		t->n_burst = 0;
 		if (c->last == e->thread)
 			c->left = e->time;
-		if (t->blocked && replay_brings_work(t->wait))
+		if (t->blocked && replay_brings_work(t->wait)) {
 			answers_given(r->answers, e->thread, of(r, e->thread));
+			latches_done(r->latches, e->thread, e->time, of(r, e->thread));
+		}
 		break;
 	case TRACE_WAKE:
 		woken(r, e);

@@ -4,6 +4,7 @@
 #define SCOZ_WHATIF_REPLAY_INTERNAL_H
 
 #include "whatif/answers.h"
+#include "whatif/latches.h"
 #include "whatif/replay.h"
 #include "whatif/requests.h"
 #include "whatif/visits.h"
@@ -89,6 +90,7 @@ struct replay {
 	struct visits *visits;
 	struct requests *requests;
 	struct answers *answers;
+	struct latches *latches;
 };
 
 /* How much earlier @thread is, by lane. */

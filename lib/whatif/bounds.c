@@ -109,6 +109,11 @@ void bounds_family(struct bounds *b, uint32_t thread, uint32_t family)
 	replay_family(b->replay, thread, family);
 }
 
+void bounds_looks(struct bounds *b, uint32_t thread)
+{
+	replay_looks(b->replay, thread);
+}
+
 void bounds_cpus(struct bounds *b, uint32_t there)
 {
 	b->there = there;
@@ -193,6 +198,10 @@ void bounds_event(struct bounds *b, const struct trace_event *e)
 	}
 	if (e->thread < b->n_threads) {
 		switch (e->type) {
+		case TRACE_FOLLOW:
+			if (e->why != TRACE_RUNS)
+				break;
+			/* fallthrough */
 		case TRACE_ENTER:
 			go(b, e->thread, RUNS, e->time);
 			b->threads[e->thread].cpu = e->cpu;

@@ -22,8 +22,10 @@ struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const 
  * bounds_create().
  */
 void bounds_cpus(struct bounds *b, uint32_t there);
-/* As replay_family(), replay_servers(), replay_ran(), replay_follow() and replay_event(). */
+/* As replay_family(), replay_looks(), replay_servers(), replay_ran(), replay_follow() and
+ * replay_event(). */
 void bounds_family(struct bounds *b, uint32_t thread, uint32_t family);
+void bounds_looks(struct bounds *b, uint32_t thread);
 void bounds_servers(struct bounds *b, uint32_t device, uint32_t servers);
 void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share,
 		const double *spun);

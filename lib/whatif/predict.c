@@ -5,6 +5,7 @@
 #include "trace/devices.h"
 #include "whatif/alike.h"
 #include "whatif/candidates.h"
+#include "whatif/looks.h"
 #include "whatif/strangers.h"
 #include "whatif/turns.h"
 
@@ -51,6 +52,7 @@ struct predictor {
 	struct bounds *bounds; /* NULL: the first pass */
 	struct turns *turns;
 	struct devices *devices;
+	struct looks *looks;
 	uint32_t *families; /* by thread */
 	struct alike alike;
 	struct runner *threads;
@@ -263,6 +265,18 @@ static void account(struct predictor *p, uint32_t thread, uint64_t now)
 	r->spins = false;
 }
 
+/* It looks whether others of its family have come to something, who may run all the time. */
+static void account_beside(struct predictor *p, const struct trace_event *e)
+{
+	if (!p->bounds || e->by != TRACE_BY_TIMER || !looks_of(p->looks, e->thread))
+		return;
+	for (size_t c = 0; c < p->cpus; c++) {
+		if (p->running[c] != TRACE_NONE &&
+		    p->families[p->running[c]] == p->families[e->thread])
+			tell(p, p->running[c], e->time);
+	}
+}
+
 static void comes_to(struct predictor *p, const struct trace_event *e, bool runs)
 {
 	struct runner *r = &p->threads[e->thread];
@@ -349,6 +363,8 @@ static int see(const struct trace_event *e, void *arg)
 			p->threads[e->other].woke = r->waited;
 		if (!p->bounds)
 			count_outside(p, e);
+		else
+			account_beside(p, e);
 		break;
 	case TRACE_PROGRESS:
 		if (!p->bounds)
@@ -359,6 +375,7 @@ static int see(const struct trace_event *e, void *arg)
 		if (e->cpu >= p->cpus)
 			p->cpus = e->cpu + 1;
 		turns_event(p->turns, e);
+		looks_event(p->looks, e);
 		return 0;
 	}
 	if (e->type == TRACE_EXIT && e->thread == p->root && p->out->by_run_time)
@@ -526,8 +543,11 @@ static void begin_part(struct part *part, const struct predictor *whole, size_t 
 	bounds_cpus(p->bounds, t->header.cpus);
 	for (uint32_t i = 0; i < devices_count(p->devices); i++)
 		bounds_servers(p->bounds, i, devices_servers(p->devices, i));
-	for (uint32_t i = 0; i < t->n_threads; i++)
+	for (uint32_t i = 0; i < t->n_threads; i++) {
 		bounds_family(p->bounds, i, p->families[i]);
+		if (looks_of(p->looks, i))
+			bounds_looks(p->bounds, i);
+	}
 }
 
 static void end_part(struct part *part)
@@ -609,6 +629,20 @@ static void conclude(struct predictor *p)
 	}
 }
 
+static const char *who_looks(const struct predictor *p)
+{
+	const char *ret = NULL;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < p->t->n_threads; i++) {
+		if (looks_of(p->looks, i) <= most)
+			continue;
+		most = looks_of(p->looks, i);
+		ret = p->t->threads[i].comm;
+	}
+	return ret;
+}
+
 int predict(const struct trace *t, const struct predict_options *o, struct predict *ret,
 	    struct error *err)
 {
@@ -634,6 +668,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	find_families(&p);
 	alike_find(t, &p.alike);
 	p.devices = devices_create();
+	p.looks = looks_create(t->n_threads);
 	p.turns = turns_create(cpus_of_samples(t), t->n_threads, t->header.period_ns);
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
@@ -645,8 +680,10 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	ret->concluded &= ret->strangers <= STRANGERS_MOST;
 	if (!r)
 		conclude(&p);
+	ret->looks = who_looks(&p);
 	strangers_end(&p.strangers);
 	devices_free(p.devices);
+	looks_free(p.looks);
 	turns_free(p.turns);
 	free(p.families);
 	alike_free(&p.alike);

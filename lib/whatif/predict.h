@@ -65,6 +65,7 @@ struct predict {
 	double crowded;			/* bounds_crowded() */
 	double outside; /* share of the waits for work that one ended who is not recorded; 0 to 1 */
 	double spun;	/* share of the time that threads ran: waiting in a loop; 0 to 1 */
+	const char *looks; /* the thread that most often looks (whatif/looks.h); NULL: none */
 	uint64_t samples, events;
 };
 

@@ -97,6 +97,11 @@ void replay_family(struct replay *r, uint32_t thread, uint32_t family)
 	r->threads[thread].family = family;
 }
 
+void replay_looks(struct replay *r, uint32_t thread)
+{
+	r->threads[thread].looks = true;
+}
+
 void replay_servers(struct replay *r, uint32_t device, uint32_t servers)
 {
 	requests_servers(r->requests, device, servers);
@@ -368,6 +373,8 @@ static void woken(struct replay *r, const struct trace_event *e)
 	t->waker = TRACE_NONE;
 	if (e->by == TRACE_BY_TIMER) {
 		answers_alone(r->answers, e->thread);
+		if (t->looks && t->wait == TRACE_WAIT_SLEEP)
+			replay_looked(r, e->thread, e->time);
 		woken_by_timer(r, e->thread, e->time);
 	} else if (e->by == TRACE_BY_DEVICE) {
 		replay_woken_by_device(r, e);
@@ -480,14 +487,29 @@ static void had_queued(struct replay *r, const struct trace_event *e, const stru
 	}
 }
 
+static void has_cpu(struct replay *r, const struct trace_event *e)
+{
+	struct cpu *c = &r->cpus[e->cpu];
+
+	r->threads[e->thread].entered = e->time;
+	/* Until now it could have been who had the CPU before. */
+	if (c->last != TRACE_NONE && r->threads[c->last].gone)
+		forget(r, c->last);
+	c->last = e->thread;
+	c->entered = e->time;
+	c->left = UINT64_MAX;
+}
+
 static void forked(struct replay *r, const struct trace_event *e)
 {
 	struct thread *t = &r->threads[e->thread];
 
 	free(t->burst);
-	*t = (struct thread){
-		.family = t->family, .parent = e->other, .waker = TRACE_NONE, .followed = true
-	};
+	*t = (struct thread){ .family = t->family,
+			      .looks = t->looks,
+			      .parent = e->other,
+			      .waker = TRACE_NONE,
+			      .followed = true };
 	if (e->other < r->n_threads)
 		memcpy(of(r, e->thread), of(r, e->other), r->n_lanes * sizeof(double));
 	answers_handed(r->answers, e->other, e->thread);
@@ -517,6 +539,8 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		t->queued = e->why == TRACE_QUEUED;
 		t->since = e->time;
 		t->wait = e->wait;
+		if (e->why == TRACE_RUNS)
+			has_cpu(r, e);
 		break;
 	case TRACE_FORK:
 		forked(r, e);
@@ -528,13 +552,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		if (t->queued)
 			had_queued(r, e, c);
 		t->queued = t->blocked = false;
-		t->entered = e->time;
-		/* Until now it could have been who had the CPU before. */
-		if (c->last != TRACE_NONE && r->threads[c->last].gone)
-			forget(r, c->last);
-		c->last = e->thread;
-		c->entered = e->time;
-		c->left = UINT64_MAX;
+		has_cpu(r, e);
 		break;
 	case TRACE_LEAVE:
 		t->blocked = e->why == TRACE_BLOCKED;

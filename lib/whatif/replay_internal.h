@@ -22,6 +22,7 @@ struct thread {
 	double spins[REPLAY_SPINS]; /* ns since it last followed others */
 	uint64_t told;		    /* until when what it ran is */
 	uint32_t family;
+	bool looks; /* it sleeps until others have done something */
 	bool blocked, queued, gone;
 	bool kernel;	 /* a thread of the kernel that waits for work */
 	uint64_t served; /* when one such, or one that is not followed, last ended its wait */
@@ -119,6 +120,8 @@ static inline double *family_of(struct replay *r, uint32_t thread)
 
 /* @waker wakes @thread, which waited for it. */
 void replay_wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now);
+/* It has slept, and looks whether others have done something. */
+void replay_looked(struct replay *r, uint32_t thread, uint64_t now);
 /* Who is not recorded, a device, or a thread of the kernel that serves all ends its wait. */
 void replay_woken_by_device(struct replay *r, const struct trace_event *e);
 void replay_woken_by_server(struct replay *r, const struct trace_event *e);

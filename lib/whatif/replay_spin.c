@@ -7,8 +7,12 @@
 #define MOST_BESIDE 256
 #define SPINNER	    0.01 /* of its time that a thread spins: it is one that does */
 
-/* Those of its family that ran meanwhile on other CPUs: whoever it spun for is among them. */
-static size_t beside(const struct replay *r, uint32_t thread, uint32_t *ret, size_t most)
+/*
+ * Those of its family that ran since @from, as far as CPUs still tell: whoever it spun for, or
+ * looks for, is among them.
+ */
+static size_t beside(const struct replay *r, uint32_t thread, uint64_t from, uint32_t *ret,
+		     size_t most)
 {
 	const struct thread *t = &r->threads[thread];
 	size_t n = 0;
@@ -16,7 +20,7 @@ static size_t beside(const struct replay *r, uint32_t thread, uint32_t *ret, siz
 	for (size_t i = 0; i < r->n_cpus && n < most; i++) {
 		const struct cpu *c = &r->cpus[i];
 
-		if (c->last != TRACE_NONE && c->last != thread && c->left >= t->told &&
+		if (c->last != TRACE_NONE && c->last != thread && c->left >= from &&
 		    !r->threads[c->last].gone && r->threads[c->last].family == t->family)
 			ret[n++] = c->last;
 	}
@@ -117,7 +121,7 @@ void replay_follow(struct replay *r, uint32_t thread)
 	uint32_t w[MOST_BESIDE];
 	enum replay_spin kind;
 	double all = spun_since(t, &kind);
-	size_t n = all > 0 ? beside(r, thread, w, MOST_BESIDE) : 0;
+	size_t n = all > 0 ? beside(r, thread, t->told, w, MOST_BESIDE) : 0;
 
 	if (n)
 		spun(r, thread, w, n, all, kind);
@@ -125,4 +129,27 @@ void replay_follow(struct replay *r, uint32_t thread)
 		seen[l] = family[l] - by_running[l];
 	memset(t->spins, 0, sizeof(t->spins));
 	t->told = r->now;
+}
+
+/*
+ * As a wait that one of them has ended, of which the last sleep is what it can gain by: at least as
+ * the latest of them, and by the clock; at most as the earliest, or it keeps what it has gained.
+ */
+void replay_looked(struct replay *r, uint32_t thread, uint64_t now)
+{
+	uint64_t began = r->threads[thread].began;
+	double *x = of(r, thread), waited = now - began;
+	uint32_t w[MOST_BESIDE];
+	size_t n = beside(r, thread, began, w, MOST_BESIDE);
+
+	for (size_t l = 0; n && l < r->n_lanes; l++) {
+		double to = of(r, w[0])[l];
+
+		for (size_t i = 1; i < n; i++)
+			to = r->lanes[l].rules == REPLAY_BOUND ? fmin(to, of(r, w[i])[l])
+							       : fmax(to, of(r, w[i])[l]);
+		if (r->lanes[l].rules == REPLAY_FREE)
+			to = fmax(to, x[l]);
+		x[l] = fmin(to, x[l] + waited);
+	}
 }

@@ -229,6 +229,8 @@ static void print_turns(const struct predict *p)
 
 static void print(const struct trace *t, const struct predict_options *o, struct predict *p)
 {
+	_cleanup_free_ char *looks = p->looks ? text_clean(p->looks, "?") : NULL;
+
 	printf("# %s: %.1f s, %zu events, %zu samples\n", t->path, t->end / 1e9, t->n_events,
 	       t->n_samples);
 	if (p->by_run_time)
@@ -252,6 +254,10 @@ static void print(const struct trace *t, const struct predict_options *o, struct
 		       "# sooner, most likely, if answers come sooner; the lower bound is for what "
 		       "comes by the clock\n",
 		       100 * p->outside);
+	if (p->looks)
+		printf("# thread %s looks now and then, and sleeps in between: for whom is only "
+		       "known within the bounds\n",
+		       looks);
 	if (p->spun > SPINS)
 		printf("# threads spun for %.0f %% of the time that they ran (waited without "
 		       "giving "

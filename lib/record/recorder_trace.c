@@ -12,6 +12,8 @@ static uint32_t device_id(struct recorder *r, enum record_woken_by by, uint32_t 
 		if (r->devices[i] == name)
 			return i;
 	}
+	if (r->n_devices == TRACE_DEVICES_MOST)
+		return TRACE_DEVICES_MOST - 1;
 	array_reserve(r->devices, r->cap_devices, r->n_devices + 1);
 	r->devices[r->n_devices++] = name;
 	r->sink.device(name, r->sink.arg);

@@ -35,7 +35,7 @@ struct device {
 };
 
 struct devices {
-	struct device **list;
+	struct device **list; /* NULL: it has had no request */
 	size_t n, cap;
 };
 
@@ -58,8 +58,15 @@ static struct device *device_of(struct devices *d, uint32_t device)
 {
 	array_reserve(d->list, d->cap, (size_t)device + 1);
 	while (d->n <= device)
-		d->list[d->n++] = xcalloc(1, sizeof(**d->list));
+		d->list[d->n++] = NULL;
+	if (!d->list[device])
+		d->list[device] = xcalloc(1, sizeof(**d->list));
 	return d->list[device];
+}
+
+static const struct device *find(const struct devices *d, uint32_t device)
+{
+	return device < d->n ? d->list[device] : NULL;
 }
 
 static void take_out(struct device *d, size_t i)
@@ -136,7 +143,7 @@ static double longer(const struct services *few, const struct services *many, si
 
 uint32_t devices_servers(const struct devices *all, uint32_t device)
 {
-	const struct device *d = device < all->n ? all->list[device] : NULL;
+	const struct device *d = find(all, device);
 	struct services many = {};
 	double least = INFINITY;
 	size_t few = 0;
@@ -164,17 +171,21 @@ uint32_t devices_servers(const struct devices *all, uint32_t device)
 
 uint64_t devices_busy(const struct devices *all, uint32_t device, uint64_t now)
 {
-	const struct device *d = device < all->n ? all->list[device] : NULL;
+	const struct device *d = find(all, device);
 
 	return d ? d->busy + (d->n ? now - d->since : 0) : 0;
 }
 
-size_t devices_open(const struct devices *d, uint32_t device)
+size_t devices_open(const struct devices *all, uint32_t device)
 {
-	return device < d->n ? d->list[device]->n : 0;
+	const struct device *d = find(all, device);
+
+	return d ? d->n : 0;
 }
 
-uint64_t devices_requests(const struct devices *d, uint32_t device)
+uint64_t devices_requests(const struct devices *all, uint32_t device)
 {
-	return device < d->n ? d->list[device]->requests : 0;
+	const struct device *d = find(all, device);
+
+	return d ? d->requests : 0;
 }

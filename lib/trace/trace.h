@@ -107,6 +107,7 @@ struct trace_process {
 };
 
 #define TRACE_THREADS_MOST (4u << 20) /* more are not read */
+#define TRACE_DEVICES_MOST 4096u      /* the last one is written for all further ones, too */
 
 /* ---- writing ---- */
 struct trace_writer;
@@ -136,10 +137,12 @@ struct trace {
 	struct trace_footer footer;
 	char **command; /* ends with NULL; NULL: there was none, or its words are not known */
 	size_t n_words;
-	uid_t owner;	/* of the file, */
-	mode_t mode;	/* and who may write it */
-	bool complete;	/* the footer was there */
-	bool truncated; /* a chunk was cut off */
+	uid_t owner;	 /* of the file, */
+	mode_t mode;	 /* and who may write it */
+	bool complete;	 /* the footer was there */
+	bool truncated;	 /* a chunk was cut off */
+	uint64_t chunks; /* whole ones: what comes later is not read */
+	uint64_t size;	 /* of the file then */
 	struct record_frame *frames;
 	size_t n_frames;
 	struct record_stack *stacks;
@@ -165,14 +168,17 @@ struct trace {
  * version.
  */
 int trace_open(const char *path, struct trace **ret, struct error *err);
+/* Why its end is missing, as a sentence; NULL: it is there. */
+const char *trace_unfinished(const struct trace *t);
 /* The same without samples: of a long recording they are most of what is kept. */
 int trace_open_unsampled(const char *path, struct trace **ret, struct error *err);
 void trace_free(struct trace *t);
 /* Does the file at @path begin like a causal recording? */
 bool trace_is(const char *path);
 /*
- * All events, samples among them, in the order of time; whatever they refer to is there. Stops when
- * @fn returns other than 0, and returns that.
+ * All events, samples among them, in the order of time; whatever they refer to is there. Of a
+ * recording that has grown since it was opened, those that it had then. Stops when @fn returns
+ * other than 0, and returns that.
  */
 int trace_each(const struct trace *t, int (*fn)(const struct trace_event *e, void *arg), void *arg,
 	       struct error *err);

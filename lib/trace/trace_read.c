@@ -257,6 +257,20 @@ static void get_comm(struct cursor *c, struct loading *l)
 		replace(&l->t->threads[id].comm, get_text(c));
 }
 
+static void get_device(struct cursor *c, struct loading *l)
+{
+	struct trace *t = l->t;
+
+	if (t->n_devices == TRACE_DEVICES_MOST) {
+		c->bad = true;
+		return;
+	}
+	array_reserve(t->requests, l->cap_requests, t->n_devices + 1);
+	t->requests[t->n_devices] = 0;
+	array_reserve(t->devices, l->cap_devices, t->n_devices + 1);
+	t->devices[t->n_devices++] = get_text(c);
+}
+
 static void get_footer(struct cursor *c, struct loading *l)
 {
 	struct trace_footer *f = &l->t->footer;
@@ -299,10 +313,7 @@ static void load_record(struct cursor *c, uint8_t type, struct loading *l)
 		get_comm(c, l);
 		break;
 	case TRACE_REC_DEVICE:
-		array_reserve(t->requests, l->cap_requests, t->n_devices + 1);
-		t->requests[t->n_devices] = 0;
-		array_reserve(t->devices, l->cap_devices, t->n_devices + 1);
-		t->devices[t->n_devices++] = get_text(c);
+		get_device(c, l);
 		break;
 	case TRACE_REC_POINT:
 		array_reserve(t->points, l->cap_points, t->n_points + 1);
@@ -468,6 +479,7 @@ static void whose(const struct file *f, struct trace *t)
 	t->owner = -1;
 	if (fstat(fileno(f->f), &st))
 		return;
+	t->size = st.st_size;
 	t->owner = st.st_uid;
 	t->mode = st.st_mode;
 }
@@ -483,8 +495,8 @@ static int load(const char *path, bool unsampled, struct trace **ret, struct err
 	t->path = xstrdup(path);
 	r = open_file(path, &f, err);
 	if (!r) {
-		whose(&f, t);
 		while ((r = next_chunk(&f, &c, &t->truncated, err)) > 0) {
+			t->chunks++;
 			l.most = KEPT_MOST * f.size + TRACE_CHUNK_MOST;
 			load_chunk(&c, &l);
 			if (l.kept > l.most)
@@ -498,6 +510,7 @@ static int load(const char *path, bool unsampled, struct trace **ret, struct err
 				break;
 			}
 		}
+		whose(&f, t);
 		if (!r && !l.has_header)
 			r = error_set(err, EINVAL, "%s: empty: nothing was recorded", path);
 	}
@@ -520,6 +533,17 @@ int trace_open(const char *path, struct trace **ret, struct error *err)
 int trace_open_unsampled(const char *path, struct trace **ret, struct error *err)
 {
 	return load(path, true, ret, err);
+}
+
+const char *trace_unfinished(const struct trace *t)
+{
+	struct stat st;
+
+	if (t->complete && !t->truncated)
+		return NULL;
+	if (!stat(t->path, &st) && (uint64_t)st.st_size > t->size)
+		return "it is still being recorded: this is what has come so far";
+	return "it was cut off: this is what came before";
 }
 
 bool trace_is(const char *path)
@@ -622,8 +646,12 @@ int trace_each(const struct trace *t, int (*fn)(const struct trace_event *e, voi
 	struct file f;
 	int r = open_file(t->path, &f, err);
 
-	while (!r && (r = next_chunk(&f, &c, &truncated, err)) > 0) {
-		r = give_chunk(&x, &c);
+	while (!r && f.number < t->chunks) {
+		r = next_chunk(&f, &c, &truncated, err);
+		if (r < 0)
+			break;
+		c.bad |= !r;
+		r = r ? give_chunk(&x, &c) : 0;
 		if (!r && c.bad)
 			r = damaged(&f, "it has changed while it was read", err);
 	}

@@ -29,7 +29,8 @@ struct state {
 /* What is known of CPUs at an event. */
 struct use {
 	uint64_t at;
-	uint32_t cpus;	/* that there are for them */
+	uint32_t cpus;	/* on which they ran */
+	uint32_t all;	/* that there are for them, as far as nothing speaks against it */
 	size_t workers; /* that are needed */
 	double work;	/* ns that those that are needed ran, spinning left out */
 };
@@ -40,6 +41,7 @@ struct bounds {
 	double *speedups;
 	struct state *threads;
 	size_t n_threads, n_cpus;
+	uint32_t there; /* CPUs of the machine */
 	double ran, queued;
 	uint64_t *cpus; /* by CPU: ns that threads ran there */
 	struct use use;
@@ -78,6 +80,7 @@ struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const 
 	b->threads = xcalloc(threads + 1, sizeof(*b->threads));
 	b->n_threads = threads;
 	b->n_cpus = cpus;
+	b->there = cpus;
 	b->devices = xcalloc(targets + 1, sizeof(*b->devices));
 	if (devices)
 		memcpy(b->devices, devices, targets * sizeof(*devices));
@@ -104,6 +107,16 @@ void bounds_free(struct bounds *b)
 void bounds_family(struct bounds *b, uint32_t thread, uint32_t family)
 {
 	replay_family(b->replay, thread, family);
+}
+
+void bounds_looks(struct bounds *b, uint32_t thread)
+{
+	replay_looks(b->replay, thread);
+}
+
+void bounds_cpus(struct bounds *b, uint32_t there)
+{
+	b->there = there;
 }
 
 void bounds_servers(struct bounds *b, uint32_t device, uint32_t servers)
@@ -185,6 +198,10 @@ void bounds_event(struct bounds *b, const struct trace_event *e)
 	}
 	if (e->thread < b->n_threads) {
 		switch (e->type) {
+		case TRACE_FOLLOW:
+			if (e->why != TRACE_RUNS)
+				break;
+			/* fallthrough */
 		case TRACE_ENTER:
 			go(b, e->thread, RUNS, e->time);
 			b->threads[e->thread].cpu = e->cpu;
@@ -254,10 +271,9 @@ static const struct use *cpu_use(struct bounds *b)
 
 	if (u->at == b->to)
 		return u;
+	*u = (struct use){ .at = b->to, .cpus = cpus_in_use(b->cpus, b->n_cpus) };
 	/* Where nobody has wanted another one, that does not mean that there is none. */
-	*u = (struct use){ .at = b->to,
-			   .cpus = bounds_crowded(b) < CROWDED ? b->n_cpus
-							       : cpus_in_use(b->cpus, b->n_cpus) };
+	u->all = bounds_crowded(b) < CROWDED && b->there > u->cpus ? b->there : u->cpus;
 	for (size_t i = 0; i < b->n_threads; i++) {
 		const struct state *s = &b->threads[i];
 
@@ -265,6 +281,17 @@ static const struct use *cpu_use(struct bounds *b)
 		u->workers += s->needed && s->ran > WORKER * (b->to - b->from);
 	}
 	return u;
+}
+
+/* What so many CPUs let through, in percent, that are in use for no more than @full of the time. */
+static double most_by_cpus(struct bounds *b, uint32_t cpus, double after, double full)
+{
+	const struct use *u = cpu_use(b);
+	double all = (double)(b->to - b->from) * cpus;
+
+	if (u->workers <= cpus || all <= 0)
+		return INFINITY;
+	return 100 * (1 - after / all / fmax(u->work / all, full));
 }
 
 /*
@@ -276,13 +303,12 @@ static const struct use *cpu_use(struct bounds *b)
 static void limit_by_cpus(struct bounds *b, size_t target, double speedup, struct bounds_answer *a)
 {
 	const struct use *u = cpu_use(b);
-	double all = (double)(b->to - b->from) * u->cpus;
 	double after = fmax(u->work - speedup * b->work[target], 0);
 
-	if (u->workers <= u->cpus || all <= 0 || isnan(a->middle))
+	if (isnan(a->middle))
 		return;
-	a->middle = fmin(a->middle, 100 * (1 - after / all / fmax(u->work / all, LIKELY_FULL)));
-	a->low = fmin(a->low, 100 * (1 - after / all / fmax(u->work / all, FULL)));
+	a->middle = fmin(a->middle, most_by_cpus(b, u->all, after, LIKELY_FULL));
+	a->low = fmin(a->low, most_by_cpus(b, u->cpus, after, FULL));
 }
 
 static void read_source(const struct source *s, size_t target, size_t speedup,

@@ -17,8 +17,15 @@ struct bounds;
 /* @devices: by target, which of them it makes faster (replay_device_bit()); NULL: code only. */
 struct bounds *bounds_create(size_t threads, size_t cpus, size_t targets, const uint64_t *devices,
 			     const double *speedups, size_t n_speedups, uint64_t visits);
-/* As replay_family(), replay_servers(), replay_ran(), replay_follow() and replay_event(). */
+/*
+ * So many CPUs there are, whatever they are numbered; else all whose numbers are below @cpus of
+ * bounds_create().
+ */
+void bounds_cpus(struct bounds *b, uint32_t there);
+/* As replay_family(), replay_looks(), replay_servers(), replay_ran(), replay_follow() and
+ * replay_event(). */
 void bounds_family(struct bounds *b, uint32_t thread, uint32_t family);
+void bounds_looks(struct bounds *b, uint32_t thread);
 void bounds_servers(struct bounds *b, uint32_t device, uint32_t servers);
 void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share,
 		const double *spun);

@@ -5,6 +5,7 @@
 #include "trace/devices.h"
 #include "whatif/alike.h"
 #include "whatif/candidates.h"
+#include "whatif/looks.h"
 #include "whatif/strangers.h"
 #include "whatif/turns.h"
 
@@ -51,6 +52,7 @@ struct predictor {
 	struct bounds *bounds; /* NULL: the first pass */
 	struct turns *turns;
 	struct devices *devices;
+	struct looks *looks;
 	uint32_t *families; /* by thread */
 	struct alike alike;
 	struct runner *threads;
@@ -61,6 +63,7 @@ struct predictor {
 	uint8_t *spins;	       /* by stack: enum replay_spin, should it spin there */
 	uint32_t *running;     /* by CPU */
 	double sampled, spun;
+	uint64_t brought, outside; /* waits for work that are over; by who is not recorded */
 	uint32_t point, root;
 	struct strangers strangers;
 	uint64_t root_from;
@@ -262,13 +265,26 @@ static void account(struct predictor *p, uint32_t thread, uint64_t now)
 	r->spins = false;
 }
 
+/* It looks whether others of its family have come to something, who may run all the time. */
+static void account_beside(struct predictor *p, const struct trace_event *e)
+{
+	if (!p->bounds || e->by != TRACE_BY_TIMER || !looks_of(p->looks, e->thread))
+		return;
+	for (size_t c = 0; c < p->cpus; c++) {
+		if (p->running[c] != TRACE_NONE &&
+		    p->families[p->running[c]] == p->families[e->thread])
+			tell(p, p->running[c], e->time);
+	}
+}
+
 static void comes_to(struct predictor *p, const struct trace_event *e, bool runs)
 {
 	struct runner *r = &p->threads[e->thread];
 
 	r->runs = runs;
 	r->since = e->time;
-	if (!p->bounds)
+	/* The file is read twice, and may have changed. */
+	if (!p->bounds || e->cpu >= p->cpus)
 		return;
 	if (runs)
 		p->running[e->cpu] = e->thread;
@@ -286,6 +302,16 @@ static void end_of_root(struct predictor *p, uint64_t now)
 					&out->targets[i].at[s]);
 	}
 	p->concluded = true;
+}
+
+static void count_outside(struct predictor *p, const struct trace_event *e)
+{
+	uint8_t waited = p->threads[e->thread].waited;
+
+	if (!waited || !replay_brings_work(waited - 1) || e->by == TRACE_BY_TIMER)
+		return;
+	p->brought++;
+	p->outside += e->by != TRACE_BY_THREAD || !p->strangers.followed[e->other];
 }
 
 static int see(const struct trace_event *e, void *arg)
@@ -335,16 +361,21 @@ static int see(const struct trace_event *e, void *arg)
 	case TRACE_WAKE:
 		if (e->by == TRACE_BY_THREAD)
 			p->threads[e->other].woke = r->waited;
+		if (!p->bounds)
+			count_outside(p, e);
+		else
+			account_beside(p, e);
 		break;
 	case TRACE_PROGRESS:
 		if (!p->bounds)
 			p->out->visits++;
 		break;
 	}
-	if (e->cpu >= p->cpus)
-		p->cpus = e->cpu + 1;
 	if (!p->bounds) {
+		if (e->cpu >= p->cpus)
+			p->cpus = e->cpu + 1;
 		turns_event(p->turns, e);
+		looks_event(p->looks, e);
 		return 0;
 	}
 	if (e->type == TRACE_EXIT && e->thread == p->root && p->out->by_run_time)
@@ -509,10 +540,14 @@ static void begin_part(struct part *part, const struct predictor *whole, size_t 
 		faster[i - from] = faster_devices(p, i);
 	p->bounds = bounds_create(t->n_threads, p->cpus, to - from, faster, p->o->speedups,
 				  p->o->n_speedups, p->out->visits);
+	bounds_cpus(p->bounds, t->header.cpus);
 	for (uint32_t i = 0; i < devices_count(p->devices); i++)
 		bounds_servers(p->bounds, i, devices_servers(p->devices, i));
-	for (uint32_t i = 0; i < t->n_threads; i++)
+	for (uint32_t i = 0; i < t->n_threads; i++) {
 		bounds_family(p->bounds, i, p->families[i]);
+		if (looks_of(p->looks, i))
+			bounds_looks(p->bounds, i);
+	}
 }
 
 static void end_part(struct part *part)
@@ -594,6 +629,20 @@ static void conclude(struct predictor *p)
 	}
 }
 
+static const char *who_looks(const struct predictor *p)
+{
+	const char *ret = NULL;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < p->t->n_threads; i++) {
+		if (looks_of(p->looks, i) <= most)
+			continue;
+		most = looks_of(p->looks, i);
+		ret = p->t->threads[i].comm;
+	}
+	return ret;
+}
+
 int predict(const struct trace *t, const struct predict_options *o, struct predict *ret,
 	    struct error *err)
 {
@@ -619,18 +668,22 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	find_families(&p);
 	alike_find(t, &p.alike);
 	p.devices = devices_create();
+	p.looks = looks_create(t->n_threads);
 	p.turns = turns_create(cpus_of_samples(t), t->n_threads, t->header.period_ns);
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
 	r = trace_each(t, see, &p, err);
 	ret->strangers = strangers_share(&p.strangers);
+	ret->outside = p.brought ? (double)p.outside / p.brought : 0;
 	if (!r)
 		r = answer(&p, err);
 	ret->concluded &= ret->strangers <= STRANGERS_MOST;
 	if (!r)
 		conclude(&p);
+	ret->looks = who_looks(&p);
 	strangers_end(&p.strangers);
 	devices_free(p.devices);
+	looks_free(p.looks);
 	turns_free(p.turns);
 	free(p.families);
 	alike_free(&p.alike);

@@ -63,7 +63,9 @@ struct predict {
 	bool by_run_time;		/* there is none: the time until the first thread ended */
 	bool concluded;			/* else neither is known */
 	double crowded;			/* bounds_crowded() */
-	double spun; /* share of the time that threads ran: waiting in a loop; 0 to 1 */
+	double outside; /* share of the waits for work that one ended who is not recorded; 0 to 1 */
+	double spun;	/* share of the time that threads ran: waiting in a loop; 0 to 1 */
+	const char *looks; /* the thread that most often looks (whatif/looks.h); NULL: none */
 	uint64_t samples, events;
 };
 

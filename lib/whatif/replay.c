@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "whatif/requests.h"
-#include "whatif/visits.h"
+#include "whatif/replay_internal.h"
 
 #include <math.h>
 
@@ -9,93 +8,10 @@
 #define LATENCY	   100000 /* ns from a waking until an idle CPU runs whom it was for, at most */
 #define PACED	   0.02	  /* intervals of timers that differ by less look as if set by the clock */
 /* Behind one another at a lock: it is always taken, and order decides nothing. */
-#define MOST_CHAIN  64
-#define MOST_ASKED  4
-#define MOST_BESIDE 256
-#define SPINNER	    0.01 /* of its time that a thread spins: it is one that does */
+#define MOST_CHAIN 64
 /* Locks are freed unseen where nobody waits: what seems held for so much longer was. */
 #define HELD_LONGER 3
 #define FAR	    6 /* times a wait for a lock, and the time for which it is held */
-
-struct thread {
-	uint64_t since;	  /* it waits, or wants a CPU */
-	uint64_t began;	  /* the wait that is over */
-	uint64_t got;	  /* a lock that it waited for, in this turn on the CPU; 0: none */
-	uint32_t chain;	  /* so many in a row have waited for that lock */
-	uint64_t freed;	  /* when it last woke one that waited for a lock */
-	uint64_t holds;	  /* the shortest time from `got` to `freed`; 0: not known */
-	double ran, spun; /* `spun`: where it is not known that others are met */
-	double spins[REPLAY_SPINS]; /* ns since it last followed others */
-	uint64_t told;		    /* until when what it ran is */
-	uint32_t family;
-	bool blocked, queued, gone;
-	bool kernel;	 /* a thread of the kernel that waits for work */
-	uint64_t served; /* when one such, or one that is not followed, last ended its wait */
-	bool followed;	 /* what it does is in the recording; else only what it does to others */
-	uint8_t wait;
-	uint64_t timer;		   /* when one last woke it */
-	double interval;	   /* between the last two */
-	uint32_t parent;	   /* who made it */
-	uint32_t waker;		   /* who ended its last wait, */
-	uint64_t woken, entered;   /* and when; since when it runs, or ran last */
-	uint32_t asks[MOST_ASKED]; /* whom it has woken who waited for something to come */
-	uint32_t n_asks;
-	bool serves;	   /* it was woken so */
-	bool orphans;	   /* children have ended for which it did not wait just then */
-	double ran_before; /* its own `ran` when it last woke another, or was */
-	uint32_t *burst;   /* woken by it just now, and yet to run on */
-	uint32_t n_burst, cap_burst;
-	uint64_t burst_at;
-};
-
-struct cpu {
-	uint32_t last; /* who ran there */
-	uint64_t entered, left;
-};
-
-enum row {
-	EARLIER,
-	AT_TIMER,   /* the same when a timer last woke it */
-	BY_RUNNING, /* what running alone has gained */
-	OTHERS,	    /* what running had gained the others of its family when it was last told */
-	BEFORE,	    /* BY_RUNNING when it last woke another, or was */
-	JOINS,	    /* when the last of its children that it did not wait for just then has ended */
-	ROWS
-};
-
-/* Lanes of one target that follow one another. */
-struct lanes_of {
-	uint32_t target;
-	size_t from, to;
-};
-
-/* Lanes with the same rules that follow one another: loops over these have no branches. */
-struct block {
-	enum replay_rules rules;
-	size_t from, to;
-};
-
-struct replay {
-	struct replay_lane *lanes;
-	size_t n_lanes;
-	struct block *blocks;
-	size_t n_blocks;
-	double *most, *before; /* by lane, while one wakes another */
-	struct lanes_of *targets;
-	size_t n_targets;
-	struct thread *threads;
-	size_t n_threads;
-	struct cpu *cpus;
-	size_t n_cpus;
-	/* By thread, of those that were met: by lane, each of enum row. */
-	double **rows;
-	double **families; /* by family: by lane, what running has gained its threads */
-	uint64_t now;
-	double **spare; /* rows of those that have ended */
-	size_t n_spare, cap_spare;
-	struct visits *visits;
-	struct requests *requests;
-};
 
 struct replay *replay_create(size_t threads, size_t cpus, const struct replay_lane *lanes,
 			     size_t n_lanes, uint64_t visits)
@@ -131,6 +47,8 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 	r->families = xcalloc(threads + 1, sizeof(*r->families));
 	r->visits = visits_create(n_lanes, visits, threads);
 	r->requests = requests_create(r->lanes, n_lanes, cpus);
+	r->answers = answers_create(n_lanes, threads);
+	r->latches = latches_create(n_lanes, threads);
 	return r;
 }
 
@@ -139,6 +57,8 @@ void replay_free(struct replay *r)
 	if (!r)
 		return;
 	requests_free(r->requests);
+	answers_free(r->answers);
+	latches_free(r->latches);
 	free(r->lanes);
 	free(r->targets);
 	free(r->blocks);
@@ -155,19 +75,6 @@ void replay_free(struct replay *r)
 	free(r->spare);
 	visits_free(r->visits);
 	free(r);
-}
-
-static double *of(struct replay *r, uint32_t thread)
-{
-	double **row = &r->rows[thread];
-
-	if (!*row && r->n_spare) {
-		*row = r->spare[--r->n_spare];
-		memset(*row, 0, ROWS * r->n_lanes * sizeof(**row));
-	} else if (!*row) {
-		*row = xcalloc(ROWS * r->n_lanes, sizeof(**row));
-	}
-	return *row;
 }
 
 /* It has ended: nobody will be woken by it. */
@@ -190,6 +97,11 @@ void replay_family(struct replay *r, uint32_t thread, uint32_t family)
 	r->threads[thread].family = family;
 }
 
+void replay_looks(struct replay *r, uint32_t thread)
+{
+	r->threads[thread].looks = true;
+}
+
 void replay_servers(struct replay *r, uint32_t device, uint32_t servers)
 {
 	requests_servers(r->requests, device, servers);
@@ -198,135 +110,6 @@ void replay_servers(struct replay *r, uint32_t device, uint32_t servers)
 uint64_t replay_busy(const struct replay *r, uint64_t devices)
 {
 	return requests_busy_in_all(r->requests, devices);
-}
-
-static double *family_of(struct replay *r, uint32_t thread)
-{
-	double **row = &r->families[r->threads[thread].family];
-
-	if (!*row)
-		*row = xcalloc(r->n_lanes, sizeof(**row));
-	return *row;
-}
-
-/* Those of its family that ran meanwhile on other CPUs: whoever it spun for is among them. */
-static size_t beside(const struct replay *r, uint32_t thread, uint32_t *ret, size_t most)
-{
-	const struct thread *t = &r->threads[thread];
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_cpus && n < most; i++) {
-		const struct cpu *c = &r->cpus[i];
-
-		if (c->last != TRACE_NONE && c->last != thread && c->left >= t->told &&
-		    !r->threads[c->last].gone && r->threads[c->last].family == t->family)
-			ret[n++] = c->last;
-	}
-	return n;
-}
-
-static double spun_since(const struct thread *t, enum replay_spin *kind)
-{
-	double all = 0, most = 0;
-
-	*kind = REPLAY_SPIN_ANY;
-	for (int k = 0; k < REPLAY_SPINS; k++) {
-		all += t->spins[k];
-		if (t->spins[k] > most) {
-			most = t->spins[k];
-			*kind = k;
-		}
-	}
-	return all;
-}
-
-/*
- * It spun for @ns until one of @w let it go on, of which is not known: as a wait. At most that is
- * as early as the earliest of them, or gains what they have gained meanwhile; at least as the
- * latest. Where they meet, none of them can come before it does.
- */
-static void spun(struct replay *r, uint32_t thread, const uint32_t *w, size_t n, double ns,
-		 enum replay_spin kind)
-{
-	double *x = of(r, thread), *family = family_of(r, thread), *y[MOST_BESIDE];
-	const double *seen = x + OTHERS * r->n_lanes, *own = x + BY_RUNNING * r->n_lanes;
-	double late[MOST_BESIDE];
-	enum replay_spin other;
-
-	for (size_t i = 0; i < n; i++) {
-		y[i] = of(r, w[i]);
-		late[i] = kind == REPLAY_SPIN_MEETS ? spun_since(&r->threads[w[i]], &other) : 0;
-	}
-	for (size_t l = 0; l < r->n_lanes; l++) {
-		enum replay_rules rules = r->lanes[l].rules;
-		double arrives = x[l] + ns, first = -INFINITY, last = INFINITY, to;
-		bool meets = rules != REPLAY_FREE && kind != REPLAY_SPIN_LOCK;
-
-		for (size_t i = 0; i < n; i++) {
-			first = fmax(first, y[i][l] + late[i]);
-			last = fmin(last, y[i][l]);
-			if (meets && y[i][l] > arrives)
-				y[i][l] = arrives;
-		}
-		if (rules == REPLAY_BOUND)
-			to = last;
-		else if (rules != REPLAY_FREE && kind == REPLAY_SPIN_MEETS)
-			to = first;
-		else
-			to = fmax(first, x[l] + family[l] - own[l] - seen[l]);
-		if (rules == REPLAY_FREE)
-			to = fmax(to, x[l]);
-		x[l] = to < arrives ? to : arrives;
-	}
-}
-
-void replay_ran(struct replay *r, uint32_t thread, double ns, const float *share,
-		const double *spins)
-{
-	struct thread *t = &r->threads[thread];
-	double *e = of(r, thread), *family = family_of(r, thread);
-	double *by_running = e + BY_RUNNING * r->n_lanes;
-	bool spinner;
-
-	t->followed = true;
-	t->ran += ns;
-	for (int k = 0; spins && k < REPLAY_SPINS; k++) {
-		t->spins[k] += spins[k];
-		t->spun += k == REPLAY_SPIN_MEETS ? 0 : spins[k];
-	}
-	spinner = t->spun > 0 && t->spun >= SPINNER * t->ran;
-	for (size_t i = 0; i < r->n_targets; i++) {
-		const struct lanes_of *of_target = &r->targets[i];
-		double in = ns * share[of_target->target];
-
-		for (size_t l = of_target->from; in > 0 && l < of_target->to; l++) {
-			double gain = r->lanes[l].speedup * in;
-
-			by_running[l] += gain;
-			family[l] += gain;
-			/* It may spin for longer instead. */
-			if (r->lanes[l].rules != REPLAY_BOUND || !spinner)
-				e[l] += gain;
-		}
-	}
-}
-
-void replay_follow(struct replay *r, uint32_t thread)
-{
-	struct thread *t = &r->threads[thread];
-	double *e = of(r, thread), *family = family_of(r, thread);
-	double *by_running = e + BY_RUNNING * r->n_lanes, *seen = e + OTHERS * r->n_lanes;
-	uint32_t w[MOST_BESIDE];
-	enum replay_spin kind;
-	double all = spun_since(t, &kind);
-	size_t n = all > 0 ? beside(r, thread, w, MOST_BESIDE) : 0;
-
-	if (n)
-		spun(r, thread, w, n, all, kind);
-	for (size_t l = 0; l < r->n_lanes; l++)
-		seen[l] = family[l] - by_running[l];
-	memset(t->spins, 0, sizeof(t->spins));
-	t->told = r->now;
 }
 
 /*
@@ -500,7 +283,24 @@ static uint64_t took(struct thread *w, uint64_t now)
 	return held <= HELD_LONGER * w->holds ? w->got : 0;
 }
 
-static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now)
+/* @thread may have waited for others, too, whom it had woken together with @waker. */
+static void joined(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now)
+{
+	uint8_t wait = r->threads[thread].wait;
+	const double *done =
+		wait == TRACE_WAIT_FUTEX ? latches_opened(r->latches, waker, thread, now) : NULL;
+	double *x = of(r, thread);
+
+	for (size_t l = 0; done && l < r->n_lanes; l++) {
+		if (r->lanes[l].rules != REPLAY_FREE)
+			x[l] = fmin(x[l], now - done[l]);
+	}
+	latches_told(r->latches, waker);
+	if (replay_brings_work(wait))
+		latches_gave(r->latches, waker, thread, now);
+}
+
+void replay_wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now)
 {
 	struct thread *t = &r->threads[thread], *w = &r->threads[waker];
 	double *x = of(r, thread), *y = of(r, waker), waited = now - t->began;
@@ -543,6 +343,8 @@ static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 		else
 			follows(b, waited, x, y);
 	}
+	if (t->wait != TRACE_WAIT_LOCK)
+		joined(r, waker, thread, now);
 	if (w->n_burst < MOST_BURST) {
 		array_reserve(w->burst, w->cap_burst, w->n_burst + 1);
 		w->burst[w->n_burst++] = thread;
@@ -550,101 +352,6 @@ static void wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 	if (t->wait == TRACE_WAIT_READ || t->wait == TRACE_WAIT_POLL)
 		asks(r, waker, thread);
 	begins_anew(r, waker);
-}
-
-/* A device takes as long as it took, but from the request on, not from when somebody waits for it.
- */
-static void woken_by_device(struct replay *r, const struct trace_event *e)
-{
-	double *x = of(r, e->thread), waited = e->time - r->threads[e->thread].began;
-	const double *ended = requests_ended(r->requests, e->other, e->cpu);
-	uint64_t bit = replay_device_bit(e->other);
-
-	for (size_t l = 0; l < r->n_lanes; l++) {
-		const struct replay_lane *lane = &r->lanes[l];
-		double most = x[l] + waited;
-
-		if (ended)
-			x[l] = ended[l] < most ? ended[l] : most;
-		else if (lane->devices & bit)
-			x[l] += lane->speedup * waited;
-	}
-}
-
-/* Something comes from whoever that is, who may not have been waiting for anything of ours. */
-static bool comes_from_outside(uint8_t wait)
-{
-	return wait == TRACE_WAIT_READ || wait == TRACE_WAIT_POLL || wait == TRACE_WAIT_WRITE ||
-	       wait == TRACE_WAIT_FUTEX || wait == TRACE_WAIT_LOCK;
-}
-
-/* For how long devices were at work: many lanes that follow one another ask for the same. */
-struct at_work {
-	uint64_t devices, from;
-	double busy;
-};
-
-/*
- * Somebody has done for @t what it waits for: a thread of the kernel (a journal's, a worker), or
- * one of whom nothing is recorded. That takes as long as it took; as far as devices were at work
- * meanwhile, it was for its sake. At most they were the only thing that it all depended on, since
- * the last time.
- */
-static double gains_by_service(const struct replay *r, const struct thread *t,
-			       const struct replay_lane *lane, uint64_t now, struct at_work *last)
-{
-	double waited = now - t->began, gain;
-	uint64_t from = lane->rules == REPLAY_FREE ? t->served : t->began;
-
-	if (!lane->devices)
-		return 0;
-	if (lane->devices != last->devices || from != last->from)
-		*last = (struct at_work){ lane->devices, from,
-					  requests_busy(r->requests, lane->devices, from, now) };
-	gain = lane->speedup * last->busy;
-	return gain < waited ? gain : waited;
-}
-
-static void woken_by_unknown(struct replay *r, const struct trace_event *e)
-{
-	struct thread *t = &r->threads[e->thread];
-	bool outside = comes_from_outside(t->wait);
-	double *x = of(r, e->thread);
-	struct at_work last = {};
-
-	for (size_t l = 0; l < r->n_lanes; l++) {
-		if (!outside)
-			x[l] += gains_by_service(r, t, &r->lanes[l], e->time, &last);
-		else if (r->lanes[l].rules == REPLAY_BOUND && x[l] > 0)
-			x[l] = 0;
-	}
-	t->served = e->time;
-}
-
-/*
- * A journal's thread serves all who wait for it, in the order in which they come, which may be
- * another one then: of devices that it waits for that is left out but for the bounds.
- */
-static void woken_by_server(struct replay *r, const struct trace_event *e)
-{
-	struct thread *t = &r->threads[e->thread];
-	double *x = of(r, e->thread);
-	struct at_work last = {};
-
-	memcpy(r->before, x, r->n_lanes * sizeof(*x));
-	wakes(r, e->other, e->thread, e->time);
-	for (size_t l = 0; l < r->n_lanes; l++) {
-		const struct replay_lane *lane = &r->lanes[l];
-		double served = r->before[l] + gains_by_service(r, t, lane, e->time, &last);
-
-		if (lane->rules == REPLAY_FREE)
-			x[l] = fmax(x[l], served);
-		else if (lane->rules == REPLAY_BOUND)
-			x[l] = fmin(x[l], served);
-		else if (lane->devices)
-			x[l] = served;
-	}
-	t->served = e->time;
 }
 
 /* @thread waits for something that nothing else in the recording tells. */
@@ -665,17 +372,24 @@ static void woken(struct replay *r, const struct trace_event *e)
 	t->since = t->woken = e->time;
 	t->waker = TRACE_NONE;
 	if (e->by == TRACE_BY_TIMER) {
+		answers_alone(r->answers, e->thread);
+		if (t->looks && t->wait == TRACE_WAIT_SLEEP)
+			replay_looked(r, e->thread, e->time);
 		woken_by_timer(r, e->thread, e->time);
 	} else if (e->by == TRACE_BY_DEVICE) {
-		woken_by_device(r, e);
+		replay_woken_by_device(r, e);
 	} else if (e->by == TRACE_BY_THREAD && e->other < r->n_threads && e->other != e->thread) {
 		t->waker = e->other;
 		if (!r->threads[e->other].followed)
-			woken_by_unknown(r, e);
+			replay_woken_by_unknown(r, e);
 		else if (is_served(r, e->thread, e->other))
-			woken_by_server(r, e);
+			replay_woken_by_server(r, e);
 		else
-			wakes(r, e->other, e->thread, e->time);
+			replay_wakes(r, e->other, e->thread, e->time);
+		if (r->threads[e->other].followed && t->wait != TRACE_WAIT_LOCK)
+			answers_handed(r->answers, e->other, e->thread);
+	} else if (e->by != TRACE_BY_THREAD && replay_comes_from_outside(t->wait)) {
+		replay_woken_by_unknown(r, e);
 	}
 	begins_anew(r, e->thread);
 }
@@ -696,6 +410,9 @@ static void ended(struct replay *r, uint32_t thread, uint64_t now)
 	t->burst = NULL;
 	t->n_burst = t->cap_burst = 0;
 	visits_ended(r->visits, thread);
+	answers_given(r->answers, thread, of(r, thread));
+	answers_ended(r->answers, thread);
+	latches_ended(r->latches, thread);
 	if (t->parent >= r->n_threads || r->threads[t->parent].gone)
 		return;
 	p = &r->threads[t->parent];
@@ -770,16 +487,32 @@ static void had_queued(struct replay *r, const struct trace_event *e, const stru
 	}
 }
 
+static void has_cpu(struct replay *r, const struct trace_event *e)
+{
+	struct cpu *c = &r->cpus[e->cpu];
+
+	r->threads[e->thread].entered = e->time;
+	/* Until now it could have been who had the CPU before. */
+	if (c->last != TRACE_NONE && r->threads[c->last].gone)
+		forget(r, c->last);
+	c->last = e->thread;
+	c->entered = e->time;
+	c->left = UINT64_MAX;
+}
+
 static void forked(struct replay *r, const struct trace_event *e)
 {
 	struct thread *t = &r->threads[e->thread];
 
 	free(t->burst);
-	*t = (struct thread){
-		.family = t->family, .parent = e->other, .waker = TRACE_NONE, .followed = true
-	};
+	*t = (struct thread){ .family = t->family,
+			      .looks = t->looks,
+			      .parent = e->other,
+			      .waker = TRACE_NONE,
+			      .followed = true };
 	if (e->other < r->n_threads)
 		memcpy(of(r, e->thread), of(r, e->other), r->n_lanes * sizeof(double));
+	answers_handed(r->answers, e->other, e->thread);
 	/* What its family had gained before is nothing that it could have waited for. */
 	memcpy(of(r, e->thread) + OTHERS * r->n_lanes, family_of(r, e->thread),
 	       r->n_lanes * sizeof(double));
@@ -806,6 +539,8 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		t->queued = e->why == TRACE_QUEUED;
 		t->since = e->time;
 		t->wait = e->wait;
+		if (e->why == TRACE_RUNS)
+			has_cpu(r, e);
 		break;
 	case TRACE_FORK:
 		forked(r, e);
@@ -817,13 +552,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		if (t->queued)
 			had_queued(r, e, c);
 		t->queued = t->blocked = false;
-		t->entered = e->time;
-		/* Until now it could have been who had the CPU before. */
-		if (c->last != TRACE_NONE && r->threads[c->last].gone)
-			forget(r, c->last);
-		c->last = e->thread;
-		c->entered = e->time;
-		c->left = UINT64_MAX;
+		has_cpu(r, e);
 		break;
 	case TRACE_LEAVE:
 		t->blocked = e->why == TRACE_BLOCKED;
@@ -834,6 +563,10 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		t->n_burst = 0;
 		if (c->last == e->thread)
 			c->left = e->time;
+		if (t->blocked && replay_brings_work(t->wait)) {
+			answers_given(r->answers, e->thread, of(r, e->thread));
+			latches_done(r->latches, e->thread, e->time, of(r, e->thread));
+		}
 		break;
 	case TRACE_WAKE:
 		woken(r, e);
@@ -843,6 +576,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		break;
 	case TRACE_PROGRESS:
 		visits_add(r->visits, e->thread, e->time, of(r, e->thread));
+		answers_given(r->answers, e->thread, of(r, e->thread));
 		break;
 	case TRACE_ISSUE:
 		requests_issued(r->requests, e, t->followed ? of(r, e->thread) : NULL);

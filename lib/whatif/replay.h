@@ -43,6 +43,12 @@ static inline uint64_t replay_device_bit(uint32_t device)
 	return 1ULL << (device < 63 ? device : 63);
 }
 
+/* Who waits in it has done what there was to do. */
+static inline bool replay_brings_work(uint8_t wait)
+{
+	return wait == TRACE_WAIT_READ || wait == TRACE_WAIT_POLL || wait == TRACE_WAIT_FUTEX;
+}
+
 struct replay;
 /* @cpus: CPU numbers are below; @visits: of progress points, in the whole recording; 0: none. */
 struct replay *replay_create(size_t threads, size_t cpus, const struct replay_lane *lanes,
@@ -52,6 +58,11 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
  * the threads.
  */
 void replay_family(struct replay *r, uint32_t thread, uint32_t family);
+/*
+ * It looks now and then whether others of its family have done something (whatif/looks.h). What
+ * these have run until it is woken is to be told before.
+ */
+void replay_looks(struct replay *r, uint32_t thread);
 /* As requests_servers() (whatif/requests.h). */
 void replay_servers(struct replay *r, uint32_t device, uint32_t servers);
 /* For how long the busiest of them had something to do. */

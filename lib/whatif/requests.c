@@ -34,7 +34,7 @@ struct done {
 struct requests {
 	const struct replay_lane *lanes;
 	size_t n_lanes, n_cpus;
-	struct device **devices;
+	struct device **devices; /* NULL: nothing is known of it */
 	size_t n_devices, cap_devices;
 	struct done *done; /* by CPU */
 	double **spare;
@@ -57,9 +57,9 @@ void requests_free(struct requests *r)
 	if (!r)
 		return;
 	for (size_t d = 0; d < r->n_devices; d++) {
-		for (size_t i = 0; i < r->devices[d]->n; i++)
+		for (size_t i = 0; r->devices[d] && i < r->devices[d]->n; i++)
 			free(r->devices[d]->v[i].row);
-		free(r->devices[d]->v);
+		free(r->devices[d] ? r->devices[d]->v : NULL);
 		free(r->devices[d]);
 	}
 	for (size_t c = 0; c < r->n_cpus; c++)
@@ -76,7 +76,9 @@ static struct device *device_of(struct requests *r, uint32_t device)
 {
 	array_reserve(r->devices, r->cap_devices, (size_t)device + 1);
 	while (r->n_devices <= device)
-		r->devices[r->n_devices++] = xcalloc(1, sizeof(**r->devices));
+		r->devices[r->n_devices++] = NULL;
+	if (!r->devices[device])
+		r->devices[device] = xcalloc(1, sizeof(**r->devices));
 	return r->devices[device];
 }
 
@@ -93,7 +95,9 @@ static void row_put(struct requests *r, double *row)
 
 void requests_servers(struct requests *r, uint32_t device, uint32_t servers)
 {
-	device_of(r, device)->servers = servers;
+	/* As it would be without. */
+	if (servers)
+		device_of(r, device)->servers = servers;
 }
 
 static bool has_room(const struct device *d)
@@ -259,13 +263,17 @@ static uint64_t device_busy(const struct device *d, uint64_t from, uint64_t to)
 	return sum;
 }
 
+static bool is_one_of(const struct requests *r, uint64_t devices, uint32_t device)
+{
+	return r->devices[device] && devices & replay_device_bit(device);
+}
+
 uint64_t requests_busy(const struct requests *r, uint64_t devices, uint64_t from, uint64_t to)
 {
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < r->n_devices; i++) {
-		uint64_t busy =
-			devices & replay_device_bit(i) ? device_busy(r->devices[i], from, to) : 0;
+		uint64_t busy = is_one_of(r, devices, i) ? device_busy(r->devices[i], from, to) : 0;
 
 		most = busy > most ? busy : most;
 	}
@@ -277,7 +285,7 @@ uint64_t requests_busy_in_all(const struct requests *r, uint64_t devices)
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < r->n_devices; i++) {
-		if (devices & replay_device_bit(i) && r->devices[i]->busy > most)
+		if (is_one_of(r, devices, i) && r->devices[i]->busy > most)
 			most = r->devices[i]->busy;
 	}
 	return most;

@@ -249,6 +249,42 @@ static void test_chunks(void **state)
 	trace_free(t);
 }
 
+static void append(const void *bytes, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_APPEND);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+}
+
+/* Read twice while it is being recorded: the second time to where it ended the first time. */
+static void test_grows(void **state)
+{
+	struct error err = {};
+	struct seen s = {};
+	char *more;
+	struct trace *t;
+	size_t n;
+
+	(void)state;
+	write_one(false, 5000);
+	more = read_file(path, &n);
+	write_one(false, 1);
+	must(trace_open(path, &t, &err), &err);
+	assert_string_equal(trace_unfinished(t), "it was cut off: this is what came before");
+	/* Chunks follow the line. */
+	append(strchr(more, '\n') + 1, more + n - strchr(more, '\n') - 1);
+	must(trace_each(t, see, &s, &err), &err);
+	assert_int_equal(s.n, t->n_events + 1);
+	assert_non_null(strstr(trace_unfinished(t), "is still being recorded"));
+	assert_int_equal(truncate(path, 20), 0);
+	assert_int_equal(trace_each(t, see, &s, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "it has changed while it was read"));
+	trace_free(t);
+	free(more);
+}
+
 static int look(struct error *err)
 {
 	struct seen s = {};
@@ -371,13 +407,39 @@ static void test_dense(void **state)
 	assert_non_null(strstr(err.text, "densely"));
 }
 
+static int with_devices(uint32_t n, struct error *err)
+{
+	struct trace_writer *w;
+
+	unlink(path);
+	must(trace_writer_open(path, &header, &w, err), err);
+	for (uint32_t i = 0; i < n; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "sd%u", i * i);
+		trace_write_device(w, name);
+	}
+	must(trace_writer_close(w, NULL, err), err);
+	return look(err);
+}
+
+static void test_many_devices(void **state)
+{
+	struct error err = {};
+
+	(void)state;
+	assert_int_equal(with_devices(TRACE_DEVICES_MOST, &err), 0);
+	assert_int_equal(with_devices(TRACE_DEVICES_MOST + 1, &err), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_command),
-		cmocka_unit_test(test_chunks),	   cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_cut_off),	   cmocka_unit_test(test_not_replaced),
-		cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_command),
+		cmocka_unit_test(test_chunks),	     cmocka_unit_test(test_grows),
+		cmocka_unit_test(test_damaged),	     cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_not_replaced), cmocka_unit_test(test_dense),
+		cmocka_unit_test(test_many_devices),
 	};
 	int r;
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/sim/replay.h"
+#include "tests/unit/test_whatif_rules.h"
 #include "whatif/bounds.h"
 #include "whatif/predict.h"
 #include "whatif/turns.h"
@@ -17,56 +18,6 @@
 #define SECONDS 3
 
 /* ---- rules ---- */
-
-static struct replay *begin(enum replay_rules rules)
-{
-	const struct replay_lane lanes[] = { { 0, 0.5, rules, 0 }, { 0, 0, rules, 0 } };
-
-	return replay_create(4, 2, lanes, 2, 0);
-}
-
-static void event(struct replay *r, uint64_t time, enum trace_type type, uint32_t thread, int cpu)
-{
-	const struct trace_event e = {
-		.time = time, .type = type, .thread = thread, .cpu = cpu, .why = TRACE_QUEUED
-	};
-
-	replay_event(r, &e);
-}
-
-static void blocks(struct replay *r, uint64_t time, uint32_t thread, enum trace_wait wait)
-{
-	const struct trace_event e = { .time = time,
-				       .type = TRACE_LEAVE,
-				       .thread = thread,
-				       .why = TRACE_BLOCKED,
-				       .wait = wait };
-
-	replay_event(r, &e);
-}
-
-static void wakes(struct replay *r, uint64_t time, uint32_t thread, enum trace_by by,
-		  uint32_t other)
-{
-	const struct trace_event e = {
-		.time = time, .type = TRACE_WAKE, .thread = thread, .by = by, .other = other
-	};
-
-	replay_event(r, &e);
-}
-
-static void ran(struct replay *r, uint32_t thread, double ns)
-{
-	replay_ran(r, thread, ns, (const float[]){ 1 }, NULL);
-}
-
-static double earlier(struct replay *r, uint32_t thread)
-{
-	assert_true(replay_earlier(r, thread)[1] == 0);
-	return replay_earlier(r, thread)[0];
-}
-
-#define assert_earlier(r, thread, ns) assert_true(earlier(r, thread) == (ns))
 
 static void test_woken_by_thread(void **state)
 {
@@ -395,16 +346,18 @@ static struct turns *two_threads(double in, double later, double waits)
 
 /*
  * Thread 0 has a CPU for itself, and is the target; so many others take turns on the second one,
- * 6 of 10 ms, and wait for nobody; these are the last two of @cpus. @queued: ns that these want
- * theirs before they have it.
+ * 6 of 10 ms, and wait for nobody; these are the last two of @cpus, and @there are so many.
+ * @queued: ns that these want theirs before they have it.
  */
-static struct bounds_answer beside_others(uint32_t others, uint16_t cpus, uint64_t queued)
+static struct bounds_answer beside_others(uint32_t others, uint16_t cpus, uint32_t there,
+					  uint64_t queued)
 {
 	const double speedup = 1;
 	struct bounds *b = bounds_create(1 + others, cpus, 1, NULL, &speedup, 1, 100);
 	struct bounds_answer ret;
 	const float target = 1, other = 0;
 
+	bounds_cpus(b, there);
 	bounds_event(b, &(struct trace_event){ .type = TRACE_ENTER, .cpu = cpus - 2 });
 	for (uint32_t i = 0; i < 100; i++) {
 		struct trace_event e = { .time = 1e7 * i,
@@ -442,15 +395,19 @@ static struct bounds_answer beside_others(uint32_t others, uint16_t cpus, uint64
 /* 0.5 and 0.6 CPUs' work in half the time: more threads than CPUs will not keep both busy. */
 static void test_bounds_with_few_cpus(void **state)
 {
-	struct bounds_answer two = beside_others(1, 2, 0), three = beside_others(2, 2, 0),
-			     of_many = beside_others(2, 64, 0), bound = beside_others(2, 64, 1e6);
+	struct bounds_answer two = beside_others(1, 2, 2, 0), three = beside_others(2, 2, 2, 0),
+			     of_many = beside_others(2, 64, 64, 0),
+			     numbered = beside_others(2, 2, 64, 0),
+			     bound = beside_others(2, 64, 64, 1e6);
 
 	(void)state;
 	assert_true(two.middle > 49.5 && two.low > 49);
 	assert_true(three.high > 49 && three.middle < 40 && three.middle > 38);
 	assert_true(three.low < 32 && three.low > 30);
-	/* There may be others, unless somebody has wanted one. */
-	assert_true(of_many.middle > 49.5 && of_many.low > 49);
+	/* There may be others, unless somebody has wanted one, and they may be of another cpuset.
+	 */
+	assert_true(of_many.middle > 49.5 && of_many.low == three.low);
+	assert_memory_equal(&numbered, &of_many, sizeof(of_many));
 	assert_true(bound.middle < 40 && bound.low < 32);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Devices in a replay: each rule by itself, and simulated programs whose truth is known. */
+#include <malloc.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -229,6 +230,37 @@ static void test_of_no_device(void **state)
 	requests_free(r);
 }
 
+static size_t memory(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* What is kept of a device is made for those that were given something, not for their numbers. */
+static void test_last_device(void **state)
+{
+	const struct trace_event e = { .time = 10,
+				       .type = TRACE_ISSUE,
+				       .other = TRACE_DEVICES_MOST - 1 };
+	struct devices *d = devices_create();
+	struct requests *r = requests_create(lanes, ARRAY_SIZE(lanes), 1);
+	size_t before = memory();
+
+	(void)state;
+	devices_event(d, &e);
+	requests_issued(r, &e, NULL);
+	requests_servers(r, 1, devices_servers(d, 1));
+	assert_true(memory() < before + (256 << 10));
+	assert_int_equal(devices_open(d, e.other), 1);
+	assert_int_equal(devices_open(d, 1), 0);
+	assert_int_equal(devices_requests(d, 1), 0);
+	assert_int_equal(requests_busy(r, replay_device_bit(1), 0, 20), 0);
+	assert_int_equal(requests_busy(r, replay_device_bit(e.other), 0, 20), 10);
+	devices_free(d);
+	requests_free(r);
+}
+
 static void test_servers(void **state)
 {
 	(void)state;
@@ -398,10 +430,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alone),	     cmocka_unit_test(test_behind),
 		cmocka_unit_test(test_other_order),  cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_of_no_device), cmocka_unit_test(test_servers),
-		cmocka_unit_test(test_not_issued),   cmocka_unit_test(test_overlapped),
-		cmocka_unit_test(test_unknown),	     cmocka_unit_test(test_disks),
-		cmocka_unit_test(test_sync),	     cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_of_no_device), cmocka_unit_test(test_last_device),
+		cmocka_unit_test(test_servers),	     cmocka_unit_test(test_not_issued),
+		cmocka_unit_test(test_overlapped),   cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_disks),	     cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_graphs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

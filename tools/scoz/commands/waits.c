@@ -601,13 +601,14 @@ static int verify(struct view *v)
 static void warn(const struct view *v)
 {
 	const struct trace *t = v->r.trace;
+	const char *unfinished = trace_unfinished(t);
 
 	if (t->footer.lost)
 		log_warn("%s: %llu events were lost: waits may be missing; record with a larger "
 			 "--ring-size",
 			 t->path, (unsigned long long)t->footer.lost);
-	if (t->truncated || !t->complete)
-		log_warn("%s: it was cut off: this is what came before", t->path);
+	if (unfinished)
+		log_warn("%s: %s", t->path, unfinished);
 	if (v->r.waits.dropped || v->r.waits.unfollowed)
 		log_warn("%s: too many waits at a time to remember all: some chains were not "
 			 "followed "

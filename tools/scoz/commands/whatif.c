@@ -14,6 +14,7 @@
 #define MOST_NAME  48
 #define CROWDED	   0.1
 #define SPINS	   0.01
+#define OUTSIDE	   0.05
 #define MOST_TURNS 3
 #define MOST_STEPS 8
 #define NOTHING	   1.05 /* points that a disk brings at most: nobody waits for it */
@@ -229,6 +230,7 @@ static void print_turns(const struct predict *p)
 static void print(const struct trace *t, const struct predict_options *o, struct predict *p)
 {
 	_cleanup_free_ char *name = text_shown(t->path);
+	_cleanup_free_ char *looks = p->looks ? text_shown(p->looks) : NULL;
 
 	printf("# %s: %.1f s, %zu events, %zu samples\n", name, t->end / 1e9, t->n_events,
 	       t->n_samples);
@@ -247,6 +249,16 @@ static void print(const struct trace *t, const struct predict_options *o, struct
 		       "could "
 		       "run: there the bounds are a guess\n",
 		       100 * p->crowded);
+	if (p->outside > OUTSIDE)
+		printf("# %.0f %% of what threads waited for came from who is not recorded "
+		       "(clients, a network):\n"
+		       "# sooner, most likely, if answers come sooner; the lower bound is for what "
+		       "comes by the clock\n",
+		       100 * p->outside);
+	if (p->looks)
+		printf("# thread %s looks now and then, and sleeps in between: for whom is only "
+		       "known within the bounds\n",
+		       looks);
 	if (p->spun > SPINS)
 		printf("# threads spun for %.0f %% of the time that they ran (waited without "
 		       "giving "
@@ -259,12 +271,14 @@ static void print(const struct trace *t, const struct predict_options *o, struct
 
 void whatif_warn(const struct trace *t)
 {
+	const char *unfinished = trace_unfinished(t);
+
 	if (t->footer.lost)
 		log_warn("%s: %llu events were lost: this may be wrong; record with a larger "
 			 "--ring-size",
 			 t->path, (unsigned long long)t->footer.lost);
-	if (t->truncated || !t->complete)
-		log_warn("%s: it was cut off: this is what came before", t->path);
+	if (unfinished)
+		log_warn("%s: %s", t->path, unfinished);
 }
 
 void whatif_nothing(const struct trace *t, bool by_run_time, uint64_t visits, double strangers)

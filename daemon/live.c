@@ -48,6 +48,12 @@ static bool is_joint(const struct live *l, const struct estimate *e)
 	return t && t->joint;
 }
 
+/* A run is one of its own. */
+static size_t count_points(const struct live *l)
+{
+	return l->s->opt.end_to_end ? 1 : points_count(l->s->points);
+}
+
 static struct so_far best_so_far(const struct live *l)
 {
 	struct stats_options opt = { .bare = true };
@@ -55,7 +61,7 @@ static struct so_far best_so_far(const struct live *l)
 	struct so_far ret = { .name = NULL };
 	struct estimates e;
 
-	if (stats_estimate(l->windows, l->n, points_count(l->s->points), &opt, &e))
+	if (stats_estimate(l->windows, l->n, count_points(l), &opt, &e))
 		return ret;
 	for (size_t i = 0; i < e.n; i++) {
 		if (e.e[i].best == KNOWN_VALUE && !estimate_is_withheld(&e.e[i]) &&
@@ -186,7 +192,6 @@ static char *next_of(const struct live *l, const struct estimates *e, const stru
 static char *conclusion_of(const struct live *l, const struct estimates *e, uint32_t progress,
 			   const char *point)
 {
-	const struct progress_spec *spec = &l->s->opt.points[progress];
 	_cleanup_free_ struct answer_row *rows = xcalloc(e->n ? e->n : 1, sizeof(*rows));
 	_cleanup_free_ const char **names = xcalloc(e->n ? e->n : 1, sizeof(*names));
 	_cleanup_free_ char *unit = NULL, *next = NULL;
@@ -204,7 +209,9 @@ static char *conclusion_of(const struct live *l, const struct estimates *e, uint
 		rows[i].label = labels[i];
 	unit = l->s->opt.end_to_end
 		       ? xstrdup("the run time")
-		       : xasprintf("%s \"%s\"", spec->latency ? "the latency of" : "the time per",
+		       : xasprintf("%s \"%s\"",
+				   l->s->opt.points[progress].latency ? "the latency of"
+								      : "the time per",
 				   point);
 	if (n)
 		text = answer_text(rows, n, unit);
@@ -238,7 +245,7 @@ static double *sampled_shares(const struct live *l, size_t *n)
 
 char *live_conclusion(const struct live *l)
 {
-	size_t n_sampled, n = points_count(l->s->points);
+	size_t n_sampled, n = count_points(l);
 	_cleanup_free_ double *sampled = sampled_shares(l, &n_sampled);
 	struct stats_options opt = { .seed = l->s->opt.seed,
 				     .sampled = sampled,
@@ -251,7 +258,7 @@ char *live_conclusion(const struct live *l)
 	if (stats_estimate(l->windows, l->n, n, &opt, &e))
 		return NULL;
 	for (size_t i = 0; i < n; i++)
-		names[i] = l->s->opt.points[i].name;
+		names[i] = l->s->opt.end_to_end ? "end-to-end" : l->s->opt.points[i].name;
 	points = labels_of_points(names, n);
 	for (uint32_t i = 0; i < n; i++) {
 		_cleanup_free_ char *line = conclusion_of(l, &e, i, points[i]);

@@ -236,4 +236,6 @@ void target_forget(struct plan *p, struct target *t)
 	t->zeros_tried = t->zeros_kept = 0;
 	t->next_look = MIN_UNITS;
 	t->precise = false;
+	t->no_effect = false;
+	t->looks = 0;
 }

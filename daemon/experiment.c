@@ -60,12 +60,13 @@ struct pace {
 
 /*
  * Of the point that says least in a given time. One that would want windows that are longer than
- * usual does not get them where another point does without.
+ * usual does not count where another point does without: reached once, it would take almost all of
+ * the windows of the other one (what they then say of it is for the estimator to judge).
  */
 static struct pace slowest_pace(struct session *s)
 {
-	struct pace ret = { 0 };
-	double slowest = INFINITY, fastest = 0;
+	struct pace ret = { 0 }, usual = { 0 };
+	double slowest = INFINITY, slowest_usual = INFINITY;
 
 	for (size_t i = 0; i < points_count(s->points); i++) {
 		const struct point_reading *first = points_first(s->points, i);
@@ -76,17 +77,16 @@ static struct pace slowest_pace(struct session *s)
 		points_read(s->points, i, &r);
 		p.visits_per_s = (r.visits - first->visits) / ((r.time - first->time) / 1e9);
 		rate = window_visits_per_s(p.visits_per_s, p.pause_s);
-		fastest = fmax(fastest, rate);
 		if (rate > 0 && rate < slowest) {
 			slowest = rate;
 			ret = p;
 		}
+		if (rate >= WINDOW_USUAL_PER_S && rate < slowest_usual) {
+			slowest_usual = rate;
+			usual = p;
+		}
 	}
-	if (slowest < WINDOW_USUAL_PER_S && fastest >= WINDOW_USUAL_PER_S) {
-		ret.visits_per_s = slowest;
-		ret.pause_s = 0;
-	}
-	return ret;
+	return isfinite(slowest_usual) ? usual : ret;
 }
 
 /* The point with most visits says most about whether the program had settled. */

@@ -307,6 +307,7 @@ struct engine_ledger {
 	 * nor reached a progress point.
 	 */
 	uint64_t target_alone;
+	uint64_t related; /* ns that involved tasks ran which have to do with a point */
 	uint64_t target_waited_beyond; /* ns by which such waits were longer than what counts */
 	/* ns that involved tasks waited for block devices; 0 where no class can be a target */
 	uint64_t io_waited;

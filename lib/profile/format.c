@@ -41,7 +41,7 @@ static const struct field window_fields[] = {
 	M(REAL, window.w, urgent_s), M(REAL, window.w, queued_s), M(REAL, window.w, woken_s),
 	M(REAL, window.w, polled_s), M(REAL, window.w, absolute_waits),
 	M(REAL, window.w, external_waits),
-	M(REAL, window.w, ran_s), M(REAL, window.w, stolen_s), M(REAL, window.w, target_ran_s),
+	M(REAL, window.w, ran_s), M(REAL, window.w, related_s), M(REAL, window.w, stolen_s), M(REAL, window.w, target_ran_s),
 	M(REAL, window.w, target_waited_s), M(REAL, window.w, target_alone_s),
 	M(FLAG, window.w, waits_sped), M(FLAG, window.w, hits_seen), M(REAL, window.w, busy_s),
 	M(REAL, window.w, stopped_s), M(REAL, window.w, ticks), M(REAL, window.w, work_ns),

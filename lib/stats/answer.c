@@ -105,6 +105,10 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 		return xasprintf("What would save some of %s cannot be told: targets run in "
 				 "processes that are over before much of them can be sped up",
 				 unit);
+	if (!open && any_doubt(rows, n, DOUBT_SELDOM))
+		return xasprintf("What would save some of %s cannot be told: it is reached too "
+				 "seldom for windows (--end-to-end does without)",
+				 unit);
 	if (!open)
 		return xstrdup("Nothing is surely worth it yet: run longer");
 	value = percent_text(open->e->best_pct);

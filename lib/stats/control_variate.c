@@ -162,7 +162,7 @@ void control_fit(const struct unit_sets *sets, struct control *ret)
 		return;
 	ret->slope = fmin(fmax(s.product / s.ran, 0), MOST_SLOPE);
 	ret->explained = (2 * ret->slope * s.product - ret->slope * ret->slope * s.ran) / s.time;
-	ret->slope_se = sqrt((1 - ret->explained) * s.time / s.ran / (s.units - 2));
+	ret->slope_se = sqrt(fmax(1 - ret->explained, 0) * s.time / s.ran / (s.units - 2));
 	if (ret->explained < LEAST_CONTROL)
 		ret->slope = 0;
 }

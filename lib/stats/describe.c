@@ -27,6 +27,7 @@ const char *doubt_text(enum doubt d)
 		[DOUBT_LEFT_OUT] = "windows left out",
 		[DOUBT_UNSEEN] = "not seen running",
 		[DOUBT_MISSED] = "mostly missed",
+		[DOUBT_SELDOM] = "reached too seldom",
 		[DOUBT_FEW_WINDOWS] = "few windows",
 		[DOUBT_ALONE] = "nobody waits for it",
 		[DOUBT_STRANGERS] = "strangers on its cores",
@@ -39,7 +40,7 @@ const char *doubt_text(enum doubt d)
 bool estimate_is_withheld(const struct estimate *e)
 {
 	return e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS || e->doubt == DOUBT_LEFT_OUT ||
-	       e->doubt == DOUBT_UNSEEN || e->doubt == DOUBT_MISSED;
+	       e->doubt == DOUBT_UNSEEN || e->doubt == DOUBT_MISSED || e->doubt == DOUBT_SELDOM;
 }
 
 bool estimate_needs_reason(const struct estimate *e)

@@ -12,6 +12,7 @@
 
 #include "stats/control_variate.h"
 #include "stats/curve.h"
+#include "stats/mixture.h"
 #include "stats/paced.h"
 #include "stats/resample.h"
 #include "stats/spells.h"
@@ -84,10 +85,12 @@ static void add_measured(struct estimate_point *p, const struct unit_set *set,
 
 void estimate_point_bounds(const struct estimate_point *p, double alpha, double *lo, double *hi)
 {
-	double t = p->df > 0 ? student_quantile(1 - alpha, p->df) : INFINITY;
+	double known = sqrt(fmax(p->se * p->se - p->noise_se * p->noise_se, 0));
+	double df = p->noise_df > 0 ? p->noise_df : p->df;
+	double most = p->df > 0 ? blurred_bound(alpha, p->noise_se, df, known) : INFINITY;
 
-	*lo = p->df > 0 ? to_percent(p->log_ratio + t * p->se) - p->below_pp : -INFINITY;
-	*hi = p->df > 0 ? to_percent(p->log_ratio - t * p->se) + p->above_pp : INFINITY;
+	*lo = p->df > 0 ? to_percent(p->log_ratio + most) - p->below_pp : -INFINITY;
+	*hi = p->df > 0 ? to_percent(p->log_ratio - most) + p->above_pp : INFINITY;
 }
 
 struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct)

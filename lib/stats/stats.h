@@ -39,6 +39,7 @@ enum doubt {
 	DOUBT_LEFT_OUT,
 	DOUBT_UNSEEN, /* no sample of the target: nothing was sped up */
 	DOUBT_MISSED, /* most of what samples lie in it was not sped up */
+	DOUBT_SELDOM, /* windows hold too few visits of the progress point */
 	DOUBT_FEW_WINDOWS,
 	DOUBT_ALONE, /* tasks that nobody waits for run it */
 	DOUBT_STRANGERS,

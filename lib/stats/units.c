@@ -27,6 +27,7 @@
 
 #include <math.h>
 
+#define LEAST_RELATED  0.02 /* of CPU time; with less it is not known who they are */
 #define LEAST_QUEUEING 0.05 /* of CPU time, waiting for a core: somebody is in the way */
 #define MAX_DISTANCE   3
 
@@ -44,6 +45,7 @@ struct builder {
 	double *measured;    /* time before the quota's part was taken off */
 	double *scale;	     /* share of its unstopped time that lies between the visits */
 	double *start;	     /* s, runs one after the other */
+	bool related;	     /* it is known who has to do with points */
 	struct pairing *pairs;
 	size_t n_pairs;
 };
@@ -100,6 +102,12 @@ static double *start_times(const struct profile_window *const *w, size_t n)
 	return start;
 }
 
+/* CPU time that goes into units of work, as far as that is known. */
+static double work_time(const struct builder *b, const struct profile_window *w)
+{
+	return b->related ? w->related_s : w->ran_s;
+}
+
 static void make_unit(const struct builder *b, const struct pairing *p, struct unit *u)
 {
 	const struct profile_window *w = b->w[p->treated];
@@ -110,7 +118,7 @@ static void make_unit(const struct builder *b, const struct pairing *p, struct u
 	u->external = b->scale[p->treated] * w->external_s;
 	u->waits = b->scale[p->treated] * w->external_waits;
 	u->inserted = b->scale[p->treated] * w->inserted_s;
-	u->ran = b->scale[p->treated] * w->ran_s;
+	u->ran = b->scale[p->treated] * work_time(b, w);
 	for (int k = 0; k < p->n_zero; k++) {
 		size_t z = p->zero[k];
 		double part = 1.0 / p->n_zero;
@@ -119,7 +127,7 @@ static void make_unit(const struct builder *b, const struct pairing *p, struct u
 		u->work0 += part * b->work[z];
 		u->external0 += part * b->scale[z] * b->w[z]->external_s;
 		u->waits0 += part * b->scale[z] * b->w[z]->external_waits;
-		u->ran0 += part * b->scale[z] * b->w[z]->ran_s;
+		u->ran0 += part * b->scale[z] * work_time(b, b->w[z]);
 		u->zero[u->n_zero++] = z;
 	}
 }
@@ -222,12 +230,23 @@ int compare_order(const void *pa, const void *pb)
 	return (a->seq > b->seq) - (a->seq < b->seq);
 }
 
+/* Of end-to-end runs, from the beginning to the end. */
+static bool each_is_a_run(const struct profile_window *const *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (w[i]->n_progress != 1 || w[i]->progress[0].visits != 1 ||
+		    w[i]->progress[0].virtual_s != w[i]->wall_s - w[i]->inserted_s)
+			return false;
+	}
+	return true;
+}
+
 void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
 		     struct unit_sets *ret)
 {
 	struct builder b = { .progress = progress, .w = w, .n = n };
 	double syncs = 0, work = 0, ran = 0, wall = 0, in_target = 0, waited = 0;
-	double spun = 0, anew = 0, alone = 0, queued = 0;
+	double spun = 0, anew = 0, alone = 0, queued = 0, related = 0, measured = 0;
 	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
@@ -266,6 +285,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			ret->zeros++;
 			syncs += w[i]->syncs;
 			ran += w[i]->ran_s;
+			related += w[i]->related_s;
 			in_target += w[i]->target_ran_s;
 			waited += w[i]->target_waited_s;
 			alone += w[i]->target_alone_s;
@@ -274,10 +294,13 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			anew += w[i]->spun_first_s;
 			wall += w[i]->wall_s;
 			work += b.work[i];
+			measured += p->visits;
 		}
 	}
 	ret->waits = work > 0 ? syncs / work : 0;
+	ret->visits = ret->zeros && !each_is_a_run(w, n) ? measured / ret->zeros : INFINITY;
 	ret->running = wall > 0 ? ran / wall : 0;
+	b.related = related > LEAST_RELATED * ran;
 	ret->spinning = ran > 0 ? spun / ran : 0;
 	ret->spins_anew = ran > 0 ? anew / ran : 0;
 	ret->target_runs = wall > 0 ? in_target / wall : 0;

@@ -35,6 +35,7 @@ struct unit_sets {
 	size_t n_windows;
 	/* At 0 %: wake-ups of profiled tasks by each other for a unit of work; tasks that run. */
 	double waits, running;
+	double visits; /* of the point in a window; INFINITY: a window is a whole run */
 	/* At 0 %, share of the time of running tasks that they spin; that they begin to. */
 	double spinning, spins_anew;
 	/* At 0 %, tasks in the target: that run, that wait for devices, timers, the kernel. */

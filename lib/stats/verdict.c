@@ -22,6 +22,7 @@
 #define ABSOLUTE_WAITS 0.3 /* for each unit of work */
 #define MUCH_WAITING   0.1
 #define MUCH_SPINNING  0.02 /* of CPU time */
+#define LEAST_VISITS   3    /* in a window, on average */
 #define MUCH_ALONE     0.1  /* of the time in the target */
 #define LEAST_SAMPLED  0.03 /* of all samples, before it is asked whether these were met */
 #define LEAST_MET      0.5  /* of them, or it was mostly missed */
@@ -461,6 +462,24 @@ static void warn_missed(struct parts *w, const struct candidate *c)
 				   100 * c->sampled, 100 * c->sets.target_share));
 }
 
+/*
+ * Windows are for a point that is reached more often. They begin at the last visit before them,
+ * when the speedup may have been another one, or hold none, and then are not counted.
+ */
+static bool is_seldom(const struct candidate *c)
+{
+	return c->sets.visits < LEAST_VISITS;
+}
+
+static void warn_seldom(struct parts *w, const struct candidate *c)
+{
+	if (is_seldom(c))
+		add_part(w, xasprintf("the progress point is reached %.2g times in a window: what "
+				      "windows say of it cannot be trusted (profile it by itself, "
+				      "or whole runs with --end-to-end)",
+				      c->sets.visits));
+}
+
 static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, bool left_out)
 {
 	if (c->e.verdict != VERDICT_UNDECIDED)
@@ -475,6 +494,8 @@ static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, 
 		return DOUBT_UNSEEN;
 	if (is_mostly_missed(c))
 		return DOUBT_MISSED;
+	if (is_seldom(c))
+		return DOUBT_SELDOM;
 	if (few_windows(&c->e))
 		return DOUBT_FEW_WINDOWS;
 	if (c->sets.target_alone >= MUCH_ALONE)
@@ -498,7 +519,8 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	e->waits_sped = c->sets.waits_sped;
 	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
 	/* Without samples nothing was inserted: what the windows differ by is chance. */
-	if (waits || paced || clock || left_out || !e->samples || is_mostly_missed(c))
+	if (waits || paced || clock || left_out || !e->samples || is_mostly_missed(c) ||
+	    is_seldom(c))
 		e->verdict = VERDICT_UNDECIDED;
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		set_best(e, NULL);
@@ -530,6 +552,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 				       "%.4g/s",
 				       only->start_s, only->rate_per_s));
 	warn_missed(&w, c);
+	warn_seldom(&w, c);
 	warn_few(&w, e);
 	warn_unused(&w, &c->sets);
 	warn_left_out(&w, &c->sets);

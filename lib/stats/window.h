@@ -50,6 +50,9 @@ struct profile_window {
 	 * included), time that the host took; 0 in files that do not have them.
 	 */
 	double ran_s, stolen_s;
+	/* Of ran_s, of tasks that have to do with a progress point (the engine's related.bpf.h); 0:
+	 * not known. */
+	double related_s;
 	/*
 	 * Profiled tasks in the target: on a CPU, by samples, and waiting for devices, timers and
 	 * the kernel; 0 in both: not known.

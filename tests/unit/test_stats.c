@@ -167,12 +167,75 @@ static void test_end_to_end(void **state)
 	for (size_t i = 0; i < w.n; i++) {
 		w.p[i][0].virtual_s /= w.p[i][0].visits;
 		w.p[i][0].visits = 1;
+		w.w[i].n_progress = 1;
+		w.w[i].wall_s = w.p[i][0].virtual_s;
 	}
 	e = run(&w);
 	assert_float_equal(e.e[0].points[1].program_speedup_pct, 30, 0.5);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
 	assert_non_null(strstr(e.e[0].warning, "few windows"));
 	estimates_free(&e);
+}
+
+/* Of a point that windows are too short for nothing is concluded. */
+static void test_seldom(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.7 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 20, 0.01);
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++) {
+		w.p[i][0].virtual_s *= 2.5 / w.p[i][0].visits;
+		w.p[i][0].visits = 2.5;
+	}
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+	assert_int_equal(e.e[0].doubt, DOUBT_SELDOM);
+	assert_true(estimate_is_withheld(&e.e[0]));
+	assert_non_null(strstr(e.e[0].warning, "reached 2.5 times in a window"));
+	estimates_free(&e);
+}
+
+/*
+ * A thread that has nothing to do with the point runs faster or slower while others stand still:
+ * its CPU time is none of the work.
+ */
+static void test_unrelated_thread(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 1 };
+	double with, without;
+
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct windows w = { .n = 0 };
+		struct estimates e;
+		struct rng r = { 7 };
+
+		add_curve(&w, s, p, 1, 40, 0);
+		for (size_t i = 0; i < w.n; i++) {
+			double u = (rng_next(&r) >> 40) / 16777216.0 - 0.5;
+			double cost = exp(1.5 * u), of_point = 100 * cost;
+			double other = w.w[i].speedup > 0 ? 1.25 : 1;
+
+			w.p[i][0].virtual_s = 100 * cost;
+			w.w[i].wall_s = 100 * cost * other;
+			w.w[i].inserted_s = w.w[i].wall_s - 100 * cost;
+			w.w[i].syncs = 1000;
+			w.w[i].ran_s = of_point + 100 * cost * other;
+			w.w[i].related_s = known ? of_point : 0;
+		}
+		e = run(&w);
+		*(known ? &with : &without) = e.e[0].points[1].program_speedup_pct;
+		assert_true(!known || (e.e[0].points[1].ci_lo < 0 && e.e[0].points[1].ci_hi > 0));
+		estimates_free(&e);
+	}
+	assert_true(without > 5);
+	assert_float_equal(with, 0, 1);
 }
 
 static void test_too_few(void **state)
@@ -836,6 +899,8 @@ int main(void)
 		cmocka_unit_test(test_never_seen),
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_end_to_end),
+		cmocka_unit_test(test_seldom),
+		cmocka_unit_test(test_unrelated_thread),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_pairing),
 		cmocka_unit_test(test_nothing_learned),

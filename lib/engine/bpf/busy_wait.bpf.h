@@ -12,6 +12,7 @@
 #include "engine/bpf/busy_loop.bpf.h"
 #include "engine/bpf/page.bpf.h"
 #include "engine/bpf/polling.bpf.h"
+#include "engine/bpf/related.bpf.h"
 
 struct least {
 	s64 absorbed;
@@ -72,6 +73,7 @@ static __always_inline bool note_busy_wait(struct scoz_core *c, u32 cpu, u64 wei
 		return false;
 	}
 	time->spun += weight;
+	WRITE_ONCE(related_spun, now);
 	if (!time->spins)
 		time->spun_first += weight;
 	time->spins = 1;

@@ -304,6 +304,7 @@ static void read_target_time(const struct engine *e, struct engine_ledger *ret)
 
 		ret->target_ran += t.ran;
 		ret->target_alone += t.alone;
+		ret->related += t.related;
 		ret->target_waited += t.waited;
 		ret->target_waited_beyond += t.left_out;
 		ret->io_waited += t.io;

@@ -3,6 +3,7 @@
 #ifndef SCOZ_PROGRESS_BPF_H
 #define SCOZ_PROGRESS_BPF_H
 
+#include "engine/bpf/related.bpf.h"
 #include "engine/bpf/spread.bpf.h"
 #include "engine/bpf/kernel_points.bpf.h"
 
@@ -180,6 +181,7 @@ static __always_inline int visit(u32 point)
 		scoz_sink_counts(&t->sink);
 		t->looks = 0;
 		couple(t);
+		related_visits(t, now);
 	}
 	return 0;
 }

@@ -17,6 +17,7 @@
 
 #include "engine/bpf/context.bpf.h"
 #include "engine/bpf/operations.bpf.h"
+#include "engine/bpf/related.bpf.h"
 #include "engine/bpf/spread.bpf.h"
 #include "engine/bpf/switched.bpf.h"
 
@@ -143,7 +144,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		scoz_look(c, delay, READ_ONCE(g->waived));
 		t = bpf_task_storage_get(&tasks, prev, 0, 0);
 		if (t)
-			scoz_run_count(c, &t->account, now, is_involved(t, now));
+			count_run(c, time, t, now, is_involved(t, now));
 		release(c, g, prev, t, !preempt && prev->__state, now);
 		delay = READ_ONCE(g->delay);
 		server = is_server(prev);
@@ -436,6 +437,8 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (w && !is_self(waker)) {
 		release(c, g, waker, w, true, now);
 		scoz_spread_wakes(&w->spread);
+		if (!((p->flags | waker->flags) & PF_KTHREAD)) /* these serve all */
+			related_meet(t, w);
 	}
 	ender = task_account_now(c, g, waker, w, now, is_self(waker));
 	served = !(p->flags & PF_KTHREAD) && waker->flags & PF_KTHREAD && !hands_on(w, p);
@@ -499,6 +502,7 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 	if (!parent)
 		return 0;
 	couple(parent);
+	related_begins(t, parent, child->pid == child->tgid, now);
 	scoz_sink_counts(&parent->sink);
 	if (parent->involved_until == INVOLVED_FOREVER)
 		t->involved_until = INVOLVED_FOREVER;

@@ -98,9 +98,10 @@ struct target_time {
 	__u64 io;     /* ns that they waited for block devices, whatever the target is */
 	__u64 woken;  /* ns that idle cores took to run those whom others woke */
 	__u64 alone;  /* of ran, by tasks that have long had nothing to do with others */
-	__u64 polls;  /* timers that woke who had slept, looked, and slept again */
-	__u64 polled; /* ns of those sleeps */
-	__u64 calls;  /* of a target that is a function, as far as its beginning has a probe */
+	__u64 related; /* ns that tasks ran which have to do with a point, whatever the target is */
+	__u64 polls;   /* timers that woke who had slept, looked, and slept again */
+	__u64 polled;  /* ns of those sleeps */
+	__u64 calls;   /* of a target that is a function, as far as its beginning has a probe */
 	__u64 agreed, differed;	 /* samples with what the probes of such a target say */
 	__u64 clipped;		 /* ns that were not inserted, less than a period (spread.bpf.h) */
 	struct scoz_clock clock; /* three cache lines each */

@@ -7,6 +7,7 @@
 #include "engine/bpf/match.bpf.h"
 #include "engine/bpf/module.bpf.h"
 #include "engine/bpf/self_interrupt.bpf.h"
+#include "engine/bpf/related.bpf.h"
 #include "engine/bpf/spread.bpf.h"
 #include "engine/bpf/stop.bpf.h"
 
@@ -196,14 +197,16 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 /*
  * For so long @t has run, and slept again and again, without having woken another task, been woken
  * by one, or reached a progress point: it goes its own way. Not if it spins: it may wait for others
- * so, or they for it. Who only runs may be at work for whoever waits for his end (a compiler).
+ * so, or they for it. Who only runs may be at work for whoever waits for his end (a compiler), so
+ * he must long have had nothing to do with points either.
  */
 #define ALONE_NS   500000000ULL
 #define ALONE_NAPS 10
 static __always_inline bool is_alone(const struct task_state *t, u64 now)
 {
-	return t && t->naps >= ALONE_NAPS && t->account.ran - t->coupled > ALONE_NS &&
-	       now >= t->spread.spun_until;
+	return t && now >= t->spread.spun_until &&
+	       ((t->naps >= ALONE_NAPS && t->account.ran - t->coupled > ALONE_NS) ||
+		is_unrelated(t, now));
 }
 
 /*
@@ -253,7 +256,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	t = bpf_task_storage_get(&tasks, task, 0, 0);
 	involved = t && is_involved(t, now);
 	if (t)
-		scoz_run_count(c, &t->account, now, involved);
+		count_run(c, time, t, now, involved);
 	scoz_look(c, READ_ONCE(g->delay), READ_ONCE(g->waived));
 	scoz_tick_cost(c, weight, h->tick_cost, h->period);
 	before = c->absorbed;

@@ -226,7 +226,7 @@ struct scoz_event {
 	__s32 fd;
 	__u32 role; /* SCOZ_EVENT_* */
 	__u32 point;
-	__u32 pad;
+	__u32 arch;    /* points at system calls: only those of this AUDIT_ARCH_*; 0: all */
 	char comm[16]; /* points: only tasks or processes of this name; empty: all */
 };
 

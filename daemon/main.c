@@ -132,8 +132,7 @@ static bool needs_bpf(const struct options *o)
 static int create_engine(struct session *s, uint64_t period_ns, struct error *err)
 {
 	struct engine_options opt = {
-		/* Classes are known to one of them only. */
-		.name = needs_bpf(&s->opt) ? "bpf" : s->opt.engine,
+		.name = s->opt.engine,
 		.classes = needs_bpf(&s->opt),
 		.cpus = s->cores.cpus,
 		.n_cpus = s->cores.n,

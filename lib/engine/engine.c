@@ -103,13 +103,28 @@ static int refuse_classes(const struct engine *e, struct error *err)
 			 engine_name(e));
 }
 
+bool engine_takes_kernel(const struct engine_options *opt, bool allowed)
+{
+	bool ways = (opt->flags | opt->no_flags) & ~SCOZ_F_KICK || opt->batch;
+	const char *what = opt->classes ? "targets that are no code"
+			   : opt->waits ? "--waits"
+					: NULL;
+
+	if (strcmp(opt->name, "auto"))
+		return !strcmp(opt->name, "kernel");
+	if (!allowed || !what || ways || opt->model != SCOZ_MODEL_WAIT)
+		return allowed;
+	log_info("engine bpf, for %s: engine kernel, which this kernel has, speeds up code only",
+		 what);
+	return false;
+}
+
 int engine_create(const struct engine_options *opt, struct engine **ret, struct error *err)
 {
-	bool kernel = !strcmp(opt->name, "kernel");
+	bool allowed = !strcmp(opt->name, "auto") && scoz_open_allowed(scoz_open_probe());
+	bool kernel = engine_takes_kernel(opt, allowed);
 	int r;
 
-	if (!strcmp(opt->name, "auto"))
-		kernel = scoz_open_allowed(scoz_open_probe());
 	if (!kernel && ((opt->flags | opt->no_flags) & ~SCOZ_F_KICK || opt->batch))
 		return error_set(err, ENOTSUP,
 				 "--%s needs engine kernel, that is a kernel with the scoz patches "

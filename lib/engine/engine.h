@@ -68,6 +68,11 @@ struct engine_options {
 #define ENGINE_SEEN	      (1U << 4) /* begin and end of some targets are seen (the same) */
 #define ENGINE_MODULE	      (1U << 3) /* the module of kernel-patches/module is used, if loaded */
 
+/*
+ * Which one it will be; @allowed: engine kernel can be had. "auto" takes engine bpf all the same
+ * for what that one alone can do, and says so, unless ways of engine kernel are asked for.
+ */
+bool engine_takes_kernel(const struct engine_options *opt, bool allowed);
 /* Creates and attaches everything; sampling begins with engine_start(). */
 int engine_create(const struct engine_options *opt, struct engine **ret, struct error *err);
 int engine_start(struct engine *e, struct error *err);

@@ -226,8 +226,8 @@ struct scoz_event {
 	__s32 fd;
 	__u32 role; /* SCOZ_EVENT_* */
 	__u32 point;
-	__u32 pad;
-	char comm[16]; /* points: only tasks of this name; empty: all */
+	__u32 arch;    /* points at system calls: only those of this AUDIT_ARCH_*; 0: all */
+	char comm[16]; /* points: only tasks or processes of this name; empty: all */
 };
 
 /* Whoever arrives at this instruction (uprobe) visits a progress point. */
@@ -236,7 +236,7 @@ struct scoz_probe {
 	__u32 point;
 	__u64 offset;  /* in the file */
 	__u64 ref_ctr; /* offset of the semaphore of a USDT probe; 0: none */
-	char comm[16]; /* only tasks of this name; empty: all */
+	char comm[16]; /* only tasks or processes of this name; empty: all */
 };
 
 struct scoz_target {

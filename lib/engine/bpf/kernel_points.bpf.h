@@ -50,7 +50,7 @@ int on_syscall(struct bpf_raw_tracepoint_args *ctx)
 	u32 number = syscall_number(regs);
 	struct syscall_points *p = bpf_map_lookup_elem(&syscall_points, &number);
 
-	if (!p)
+	if (!p || !syscall_is_native(bpf_get_current_task_btf(), regs))
 		return 0;
 	for (u32 i = 0; i < POINTS_PER_SYSCALL; i++) {
 		if (i >= p->n)

@@ -4,6 +4,17 @@
 
 #include "engine/backend.h"
 
+#include <linux/audit.h>
+
+/* The numbers of system calls are those of this architecture. */
+#if defined(__x86_64__)
+#define KERNEL_NATIVE_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define KERNEL_NATIVE_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "which architecture has these numbers of system calls?"
+#endif
+
 struct kernel_engine {
 	struct engine base;
 	int fd; /* of the session */

@@ -20,6 +20,7 @@ static int read_number(const char *path, const char *format, int *ret)
 	return fscanf(f, format, ret) == 1 ? 0 : -EINVAL;
 }
 
+/* Programs of 32 bits have other numbers of system calls, which patches from before do not tell. */
 static int keep_site(struct kernel_engine *k, int fd, const struct engine_point *p, int id)
 {
 	struct scoz_event event = { .fd = fd, .role = SCOZ_EVENT_POINT, .point = id };
@@ -28,6 +29,13 @@ static int keep_site(struct kernel_engine *k, int fd, const struct engine_point 
 	k->sites[k->n_sites++] = fd;
 	if (p->comm)
 		snprintf(event.comm, sizeof(event.comm), "%s", p->comm);
+	if (p->kind == ENGINE_SYSCALL)
+		event.arch = KERNEL_NATIVE_ARCH;
+	if (!ioctl(k->fd, SCOZ_IOC_EVENT, &event))
+		return 0;
+	if (!event.arch || errno != EINVAL)
+		return -errno;
+	event.arch = 0;
 	return ioctl(k->fd, SCOZ_IOC_EVENT, &event) ? -errno : 0;
 }
 

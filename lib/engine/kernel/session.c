@@ -143,18 +143,10 @@ static void destroy(struct engine *e)
 		close(k->fd);
 }
 
-#if defined(__x86_64__)
-#define NATIVE_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define NATIVE_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "which architecture has these numbers of system calls?"
-#endif
-
 /* 1: it can only be known by its functions. */
 static int set_syscall(struct engine *e, struct error *err)
 {
-	struct scoz_syscall call = { .arch = NATIVE_ARCH, .number = e->call[0] };
+	struct scoz_syscall call = { .arch = KERNEL_NATIVE_ARCH, .number = e->call[0] };
 
 	if (e->opt.batch) /* a call chain does not tell the number */
 		return 1;

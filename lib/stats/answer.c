@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define ONE_END 0.025 /* of an interval of 95 % */
+
 double answer_key(const struct estimate *e)
 {
 	switch (e->verdict) {
@@ -58,6 +60,23 @@ static bool any_doubt(const struct answer_row *rows, size_t n, enum doubt doubt)
 	return false;
 }
 
+/*
+ * By how much an end of the interval is to be moved, for it is that of the best of @n: the more
+ * were tried, the luckier that one is.
+ */
+static double luck(const struct estimate *e, size_t n, bool up)
+{
+	const struct estimate_point *p = estimate_point_at(e, e->best_at_pct);
+	double lo, hi, all_lo, all_hi, more;
+
+	if (!p)
+		return 0;
+	estimate_point_bounds(p, ONE_END, &lo, &hi);
+	estimate_point_bounds(p, ONE_END / n, &all_lo, &all_hi);
+	more = up ? all_hi - hi : lo - all_lo;
+	return isfinite(more) ? fmax(more, 0) : 0;
+}
+
 char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 {
 	const struct answer_row *worth = answer_first(rows, n);
@@ -68,14 +87,14 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	if (!n)
 		return xasprintf("Nothing is known about %s", unit);
 	if (worth) {
-		value = percent_text(worth->e->best_lo);
+		value = percent_text(worth->e->best_lo - luck(worth->e, n, false));
 		less = less_time_text(worth->e->best_at_pct);
 		return xasprintf("%s is worth most: if it took %s, it would save at least %s %% of "
 				 "%s",
 				 worth->label, less, value, unit);
 	}
 	if (harmful) {
-		value = percent_text(-harmful->e->best_hi);
+		value = percent_text(-harmful->e->best_hi - luck(harmful->e, n, true));
 		less = less_time_text(harmful->e->best_at_pct);
 		return xasprintf("Nothing is surely worth it; if %s took %s, %s would even grow by "
 				 "at least %s %%",

@@ -19,8 +19,8 @@ struct answer_row {
 const struct answer_row *answer_first(const struct answer_row *rows, size_t n);
 /*
  * "work is worth most: if it took 50 % less time, it would save at least 17.6 % of UNIT": of what
- * is worth it the one of which most is sure. @unit: "the time per request". Without a full stop; to
- * be freed.
+ * is worth it the one of which most is sure, less what chance makes of the best of so many. @unit:
+ * "the time per request". Without a full stop; to be freed.
  */
 char *answer_text(const struct answer_row *rows, size_t n, const char *unit);
 

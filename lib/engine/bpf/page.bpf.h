@@ -104,8 +104,8 @@ struct task_state {
 	/* Since another task last woke it, or noticed what it did: */
 	u32 naps;    /* sleeps until some time, */
 	u64 coupled; /* and its account.ran then */
-	/* related.bpf.h: the last visit of a point that it has had to do with, and until when it may
-	 * be awaited by its end. */
+	/* related.bpf.h: the last visit of a point that it has had to do with, and until when it
+	 * may be awaited by its end. */
 	u64 related, awaited;
 };
 

@@ -48,12 +48,6 @@ static bool is_joint(const struct live *l, const struct estimate *e)
 	return t && t->joint;
 }
 
-/* A run is one of its own. */
-static size_t count_points(const struct live *l)
-{
-	return l->s->opt.end_to_end ? 1 : points_count(l->s->points);
-}
-
 static struct so_far best_so_far(const struct live *l)
 {
 	struct stats_options opt = { .bare = true };
@@ -61,7 +55,7 @@ static struct so_far best_so_far(const struct live *l)
 	struct so_far ret = { .name = NULL };
 	struct estimates e;
 
-	if (stats_estimate(l->windows, l->n, count_points(l), &opt, &e))
+	if (stats_estimate(l->windows, l->n, options_progress(&l->s->opt), &opt, &e))
 		return ret;
 	for (size_t i = 0; i < e.n; i++) {
 		if (e.e[i].best == KNOWN_VALUE && !estimate_is_withheld(&e.e[i]) &&
@@ -245,7 +239,7 @@ static double *sampled_shares(const struct live *l, size_t *n)
 
 char *live_conclusion(const struct live *l)
 {
-	size_t n_sampled, n = count_points(l);
+	size_t n_sampled, n = options_progress(&l->s->opt);
 	_cleanup_free_ double *sampled = sampled_shares(l, &n_sampled);
 	struct stats_options opt = { .seed = l->s->opt.seed,
 				     .sampled = sampled,

@@ -187,7 +187,7 @@ static int open_profile(struct session *s, uint64_t period_ns, struct error *err
 	_cleanup_free_ struct profile_progress *points = NULL;
 	_cleanup_free_ char *command = text_join(s->opt.command);
 	_cleanup_free_ char **specs = xcalloc(s->opt.n_points, sizeof(*specs));
-	size_t n = s->opt.end_to_end ? 1 : s->opt.n_points;
+	size_t n = options_progress(&s->opt);
 	struct profile_header h = {};
 	time_t now = time(NULL);
 	struct utsname uts;

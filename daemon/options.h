@@ -62,6 +62,11 @@ struct options {
 /* Exits by itself for --help, --version and usage errors (status 2). */
 void options_parse(int argc, char **argv, struct options *ret);
 const char *model_name(enum scoz_model model);
+/* Progress points of each window: of end-to-end runs the run itself. */
+static inline size_t options_progress(const struct options *o)
+{
+	return o->end_to_end ? 1 : o->n_points;
+}
 /* Path of the file that target @t names as its binary, malloc'ed; NULL: there is none. */
 char *target_file(const struct target *t, const struct options *opt);
 

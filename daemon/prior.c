@@ -60,7 +60,7 @@ struct prior *prior_start(const struct options *o)
 	*p = (struct prior){ .socket = pair[0],
 			     .pid = pid,
 			     .marks = records_marks(o),
-			     .n_points = o->end_to_end ? 1 : o->n_points };
+			     .n_points = options_progress(o) };
 	p->e = xcalloc(1, sizeof(*p->e));
 	return p;
 }

@@ -227,7 +227,7 @@ struct trials *trials_create(struct session *s, uint32_t max_windows)
 					: 0,
 		.speedups = o->speedups,
 		.n_speedups = o->n_speedups,
-		.n_progress = o->end_to_end ? 1 : points_count(s->points),
+		.n_progress = options_progress(o),
 		.truth = s->truth >= 0,
 		.precision = o->precision,
 		.seconds = o->duration,

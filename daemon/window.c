@@ -271,10 +271,10 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	w->others_hits = b->others_hits - a->others_hits;
 	w->ran_s = (b->ran - a->ran) / 1e9;
 	w->target_ran_s = (b->target_ran - a->target_ran) / 1e9;
-	if (!s->opt.end_to_end && !points_have_marks(s->points)) /* visits are seen */
+	if (!s->opt.end_to_end && !points_have_marks(s->points)) { /* visits are seen */
 		w->target_alone_s = (b->target_alone - a->target_alone) / 1e9;
-	if (!s->opt.end_to_end && !points_have_marks(s->points))
 		w->related_s = (b->related - a->related) / 1e9;
+	}
 	w->target_waited_s = (b->target_waited - a->target_waited) / 1e9;
 	w->waits_sped = engine_speeds_waits(s->engine);
 	w->hits_seen = engine_sees_hits(s->engine);

@@ -11,7 +11,7 @@ static bool is_executing(int pid)
 {
 	struct process_stat s;
 
-	return process_read_stat(pid, &s) && !s.env_end && s.state != 'Z' && s.state != 'X' &&
+	return process_read_stat(pid, &s) && !s.env_end && !process_has_ended(&s) &&
 	       !(s.flags & PF_KTHREAD);
 }
 
@@ -76,14 +76,13 @@ int process_living_thread(int pid)
 	struct dirent *d;
 	DIR *dir;
 
-	if (process_read_stat(pid, &s) && s.state != 'Z' && s.state != 'X')
+	if (process_read_stat(pid, &s) && !process_has_ended(&s))
 		return pid;
 	path = sysroot_path("/proc/%d/task", pid);
 	dir = opendir(path);
 	while (dir && living == pid && (d = readdir(dir))) {
 		tid = atoi(d->d_name);
-		if (tid > 0 && tid != pid && process_read_stat(tid, &s) && s.state != 'Z' &&
-		    s.state != 'X')
+		if (tid > 0 && tid != pid && process_read_stat(tid, &s) && !process_has_ended(&s))
 			living = tid;
 	}
 	if (dir)

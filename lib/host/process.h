@@ -25,6 +25,11 @@ struct process_stat {
 };
 /* False: there is no such process. */
 bool process_read_stat(int pid, struct process_stat *ret);
+/* It, or that thread, is waited for by its parent, or not even that. */
+static inline bool process_has_ended(const struct process_stat *s)
+{
+	return s->state == 'Z' || s->state == 'X';
+}
 
 /*
  * A thread of the process by which /proc tells what it has mapped: those of one that has ended do

@@ -248,7 +248,7 @@ static bool goes_on(int pid)
 {
 	struct process_stat s;
 
-	return process_read_stat(pid, &s) && s.state != 'Z' && s.state != 'X';
+	return process_read_stat(pid, &s) && !process_has_ended(&s);
 }
 
 /*

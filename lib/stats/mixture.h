@@ -5,6 +5,8 @@
 
 #include "stats/resample.h"
 
+#include <math.h>
+
 /* Student's t about @centre, with probability @weight (the sum of which is 1). */
 struct component {
 	double weight, centre, se, df;
@@ -21,6 +23,11 @@ struct log_ratio mixture_summary(const struct component *c, size_t n);
  * deviation @sd: its tail is that of the former, however large the latter. The probability of
  * being above @x; and what it is above with probability @alpha.
  */
+/* The @sd of that which makes @all of @se. */
+static inline double blur_between(double se, double all)
+{
+	return sqrt(fmax(all * all - se * se, 0));
+}
 double blurred_above(double x, double se, double df, double sd);
 double blurred_bound(double alpha, double se, double df, double sd);
 

@@ -85,9 +85,9 @@ static void add_measured(struct estimate_point *p, const struct unit_set *set,
 
 void estimate_point_bounds(const struct estimate_point *p, double alpha, double *lo, double *hi)
 {
-	double known = sqrt(fmax(p->se * p->se - p->noise_se * p->noise_se, 0));
-	double df = p->noise_df > 0 ? p->noise_df : p->df;
-	double most = p->df > 0 ? blurred_bound(alpha, p->noise_se, df, known) : INFINITY;
+	double most = p->df > 0 ? blurred_bound(alpha, p->noise_se, p->noise_df,
+						blur_between(p->noise_se, p->se))
+				: INFINITY;
 
 	*lo = p->df > 0 ? to_percent(p->log_ratio + most) - p->below_pp : -INFINITY;
 	*hi = p->df > 0 ? to_percent(p->log_ratio - most) + p->above_pp : INFINITY;
@@ -224,16 +224,10 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	}
 }
 
-/* Part of the variance that is known. @points: of the period at 0 %, to a unit of its logarithm. */
-static void add_known(const struct estimate_point *p, double points, double *se, double *df)
+/* With the part that is known. @points: of the period at 0 %, to a unit of its logarithm. */
+static double with_known(const struct estimate_point *p, double points)
 {
-	double more = hypot(*se, p->fixed_pp / Z_975 / points);
-
-	if (*df > 0 && *se > 0)
-		*df *= pow(more / *se, 4);
-	else
-		*df = isfinite(p->ci_lo) ? 1e6 : 0;
-	*se = more;
+	return hypot(p->noise_se, p->fixed_pp / Z_975 / points);
 }
 
 /* Independent of chance, so it adds to the variance. */
@@ -242,8 +236,12 @@ static void add_method_error(struct estimate_point *p)
 	double half = p->fixed_pp, remaining = 100 - p->program_speedup_pct;
 	bool differs = fabs(p->log_ratio) > 1e-6;
 
-	add_known(p, remaining, &p->se, &p->df);
-	add_known(p, differs ? (remaining - 100) / p->log_ratio : 100, &p->test_se, &p->test_df);
+	p->se = with_known(p, remaining);
+	p->test_se = with_known(p, differs ? (remaining - 100) / p->log_ratio : 100);
+	if (p->df > 0 && p->noise_se > 0)
+		p->df *= pow(p->se / p->noise_se, 4);
+	else
+		p->df = isfinite(p->ci_lo) ? 1e6 : 0;
 	p->ci_lo = p->program_speedup_pct - hypot(p->program_speedup_pct - p->ci_lo, half);
 	p->ci_hi = p->program_speedup_pct + hypot(p->ci_hi - p->program_speedup_pct, half);
 	if (isfinite(p->ci_hi))
@@ -604,7 +602,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			p = &e->points[e->n_points++];
 			*p = treated_point(set, &r[i]);
 			take_joint(p, &joint[i]);
-			p->noise_df = p->test_df = p->df;
+			p->noise_df = p->df;
 			p->noise_se = p->test_se = p->se;
 			find_fixed(sets, set, e, p);
 			if (!exact) {

@@ -70,7 +70,7 @@ struct estimate_point {
 	/* log(period / period at 0 %), its standard error, degrees of freedom (0: unknown). */
 	double log_ratio, se, df;
 	/* To tell log_ratio from 0: what does not shrink is as many points on the way there. */
-	double test_se, test_df;
+	double test_se;
 	/*
 	 * Of the half width what does not shrink with time, in percentage points, and the degrees
 	 * of freedom and the standard error, of log_ratio, of the rest (0: unknown): trust.h.

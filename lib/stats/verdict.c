@@ -50,13 +50,10 @@ static bool known(const struct estimate_point *p)
 /* That the true program speedup is 0. */
 static double p_value(const struct estimate_point *p)
 {
-	double known = sqrt(fmax(p->test_se * p->test_se - p->noise_se * p->noise_se, 0));
-
-	if (p->noise_se > 0 && p->noise_df > 0)
-		return 2 * blurred_above(fabs(p->log_ratio), p->noise_se, p->noise_df, known);
-	if (p->test_se > 0)
-		return student_two_sided(p->log_ratio / p->test_se, p->test_df);
-	return p->log_ratio == 0 ? 1 : 0;
+	if (!(p->test_se > 0))
+		return p->log_ratio == 0 ? 1 : 0;
+	return 2 * blurred_above(fabs(p->log_ratio), p->noise_se, p->noise_df,
+				 blur_between(p->noise_se, p->test_se));
 }
 
 static bool open_point(const struct candidate *c, size_t i)

@@ -331,8 +331,8 @@ static void drop_unmapped(struct unwind_follow *f)
 	}
 }
 
-/* Not again soon where there was none. */
-static bool has_room_to_make(struct unwind_follow *f)
+/* False: there is no more than before; not again soon. What is known may lie elsewhere by then. */
+static bool make_room(struct unwind_follow *f)
 {
 	uint64_t before = f->tables.bytes, now = clock_now_ns();
 
@@ -375,8 +375,9 @@ static void make_table(struct unwind_follow *f, int pid, const struct maps_regio
 		ret = unwind_table_open(fd, path, vdso ? NULL : f->cache_dir, &t, &err);
 	if (!ret && t->h->machine == UNWIND_KERNEL_MACHINE)
 		ret = kernel_tables_add(&f->tables, t, path, &number, &err);
-	if (ret == -E2BIG && has_room_to_make(f))
+	if (ret == -E2BIG && make_room(f))
 		ret = kernel_tables_add(&f->tables, t, path, &number, &err);
+	k = know(f, r);
 	k->asked |= fd >= 0 && ret != -ENOMEM;
 	if (ret)
 		log_debug("%s; its call chains are followed by frame pointers", err.text);
@@ -421,7 +422,8 @@ static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stac
 {
 	struct process_stat s;
 
-	if (!process_read_stat(process_living_thread(pid), &s))
+	if (!process_read_stat(pid, &s) ||
+	    (process_has_ended(&s) && !process_read_stat(process_living_thread(pid), &s)))
 		return IMAGE_GONE;
 	*start_code = s.start_code;
 	*start_stack = s.start_stack;
@@ -626,7 +628,7 @@ static void make_next_table(struct unwind_follow *f)
 	uint64_t began = clock_now_ns();
 
 	if (kernel_tables_count(&f->tables) >= UNWIND_MAX_TABLES / 2)
-		has_room_to_make(f);
+		make_room(f);
 	make_table(f, f->build_pid, &f->build);
 	f->build_pid = 0;
 	pthread_mutex_lock(&f->lock);

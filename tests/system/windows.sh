@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Shared by tests of what windows tell: sourced after lib.sh. The profile is $out, messages in $tmp/log.
+out=$tmp/p.scoz
+
+# windows [treated]: the lines of all windows, or of those with a speedup
+windows() {
+	if [ "$1" = treated ]; then
+		sed -n '/"type":"window"/{/"speedup":0\(\.0\)\{0,1\},/!p}' "$out" 2>/dev/null
+	else
+		sed -n '/"type":"window"/p' "$out" 2>/dev/null
+	fi
+}
+
+# sum_of FIELD [treated]: its sum over windows
+sum_of() {
+	windows "$2" | awk -v f="\"$1\":" 'index($0, f) {
+		s += substr($0, index($0, f) + length(f)) } END { print s + 0 }'
+}
+
+# profile_windows OPTION...: until there are six windows with a speedup
+profile_windows() {
+	rm -f "$out"
+	"$scozd" --engine bpf --warmup 0.2 -o "$out" "$@" >"$tmp/log" 2>&1 &
+	local daemon=$! end=$((SECONDS + 60))
+	while kill -0 $daemon 2>/dev/null && [ $SECONDS -lt $end ] &&
+		[ "$(windows treated | wc -l)" -lt 6 ]; do
+		sleep 0.2
+	done
+	kill -INT $daemon 2>/dev/null
+	wait $daemon
+}

@@ -173,8 +173,7 @@ uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, ui
 			b->unchecked = time;
 		if (clock_now_ns() - b->checked_ns > RECHECK_NS) {
 			b->checking = true;
-			chores_check(m, b->pub.id, &s, b->unchecked);
-			b->unchecked = 0;
+			chores_check(m, b->pub.id, &s, time);
 		}
 	}
 	if (!b->pub.file.generation)
@@ -312,30 +311,46 @@ void binary_open(struct maps *m, uint32_t id)
 		close(o.fd);
 }
 
+/* When that was, by the clock of events; it may be before that began. */
+static int64_t time_of(int64_t real_ns)
+{
+	struct timespec now;
+	int64_t ago;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ago = now.tv_sec * (int64_t)NSEC_PER_SEC + now.tv_nsec - real_ns;
+	return clock_now_ns() - ago;
+}
+
 /*
  * A path that leads to another inode by now says nothing about this file. Where the file is another
- * by now, so is what was mapped since.
+ * by now, so is what was mapped @time, and what was mapped since it was written.
  */
 void binary_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time)
 {
 	struct seen seen = { s->start, s->end, 0, s->id, s->path };
-	uint64_t ino, size;
+	uint64_t ino, size, since;
 	uint32_t fresh = NONE_BINARY;
 	struct binary *b;
-	int64_t mtime;
+	int64_t mtime, written;
 	bool told = sighting_identity(s, &ino, &size, &mtime);
 
 	pthread_rwlock_wrlock(&m->lock);
 	b = m->binary[id];
 	b->checking = false;
 	b->checked_ns = clock_now_ns();
+	since = b->unchecked;
+	b->unchecked = 0;
 	if (told && b->has_identity && ino == b->ino && (size != b->size || mtime != b->mtime_ns))
 		fresh = add_file(m, s->pid, &seen)->pub.id;
 	pthread_rwlock_unlock(&m->lock);
 	if (fresh == NONE_BINARY)
 		return;
 	binary_open(m, fresh);
-	maps_reassign(m, id, fresh, time);
+	written = time_of(mtime);
+	if (written > (int64_t)since)
+		since = written < (int64_t)time ? (uint64_t)written : time;
+	maps_reassign(m, id, fresh, since);
 }
 
 uint64_t binary_bias(const struct binary *b, const struct mapping *map)

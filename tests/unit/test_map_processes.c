@@ -242,6 +242,23 @@ static void test_replaced_file(void **state)
 	maps_catch_up(m);
 	assert_true(id_at(m, 51, 0x10000) != first);
 	assert_int_equal(id_at(m, 50, 0x10000), first);
+
+	/* Soon after a look: who had it before it was written, and who had it after. */
+	first = id_at(m, 51, 0x10000);
+	make_process(52, "");
+	make_process(53, "");
+	make_process(54, "");
+	maps_add(m, 0, 52, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	usleep(10000); /* the clock of files is coarse */
+	sh("touch replaced");
+	usleep(10000);
+	maps_add(m, 0, 53, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	usleep(60000);
+	maps_add(m, 0, 54, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	maps_catch_up(m);
+	assert_int_equal(id_at(m, 52, 0x10000), first);
+	assert_true(id_at(m, 53, 0x10000) != first);
+	assert_int_equal(id_at(m, 54, 0x10000), id_at(m, 53, 0x10000));
 	maps_destroy(m);
 
 	/* Another inode at that path: what was mapped cannot be had any more. */

@@ -218,7 +218,7 @@ static void find_explained(const struct profile_window *windows, size_t n_window
 void machine_effect(const struct profile_window *w, size_t n, int cores, double tick_cost_s,
 		    const struct estimate *e, struct machine_effect *ret)
 {
-	struct mean stolen = { 0 }, speed = { 0 }, others = { 0 };
+	struct mean stolen = { 0 }, speed = { 0 }, others = { 0 }, visit_cpu = { 0 };
 	double core_s = 0, stopped = 0, ticks = 0, busy = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -226,10 +226,12 @@ void machine_effect(const struct profile_window *w, size_t n, int cores, double 
 
 		if (w[i].discard || !(w[i].wall_s > 0) || cores < 1)
 			continue;
-		s = state_of(&w[i], cores, 0);
+		s = state_of(&w[i], cores, e ? e->progress : 0);
 		mean_add(&stolen, s.cause[CAUSE_STOLEN]);
 		mean_add(&speed, s.cause[CAUSE_SPEED]);
 		mean_add(&others, s.cause[CAUSE_OTHERS]);
+		if (w[i].speedup < 1e-9)
+			mean_add(&visit_cpu, s.log_ran);
 		core_s += w[i].wall_s * cores;
 		stopped += w[i].stopped_s;
 		ticks += w[i].ticks;
@@ -239,6 +241,7 @@ void machine_effect(const struct profile_window *w, size_t n, int cores, double 
 		.stolen = mean_of(&stolen),
 		.stolen_sd = sd_of(&stolen),
 		.speed_sd = sd_of(&speed),
+		.visit_cpu_sd = sd_of(&visit_cpu),
 		.others = mean_of(&others),
 		.others_sd = sd_of(&others),
 		.stopped = busy > 0 ? stopped / core_s : NAN,
@@ -277,6 +280,9 @@ char *machine_effect_text(const struct machine_effect *m)
 	add(&text, share_text("the host took", m->stolen, m->stolen_sd));
 	if (isfinite(m->speed_sd))
 		add(&text, xasprintf("speed varied by \xc2\xb1%.0f %%", 100 * m->speed_sd));
+	if (isfinite(m->visit_cpu_sd))
+		add(&text,
+		    xasprintf("CPU time per visit by \xc2\xb1%.0f %%", 100 * m->visit_cpu_sd));
 	if (isfinite(m->others))
 		add(&text, share_text("other programs", m->others, m->others_sd));
 	add(&text, xasprintf("held still to measure %.0f %%", 100 * m->stopped));

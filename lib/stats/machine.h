@@ -12,6 +12,8 @@
 struct machine_effect {
 	double stolen, stolen_sd;
 	double speed_sd;	  /* relative */
+	double visit_cpu_sd;	  /* of a visit's CPU time in 0 % windows, relative: caches,
+				     neighbours on a core, and how much there is to do */
 	double others, others_sd; /* busy with what is not profiled */
 	double stopped;
 	double ticks; /* accounting, of the time in which cores were busy */
@@ -30,9 +32,9 @@ struct machine_effect {
 void machine_effect(const struct profile_window *w, size_t n, int cores, double tick_cost_s,
 		    const struct estimate *e, struct machine_effect *ret);
 /*
- * "the host took 14 % (±6 between windows), speed varied by ±9 %, other programs 12 %, held still
- * to measure 5 %, sampling 4 % of busy time"; NULL: nothing is known. "it makes about 50 % of the
- * interval's width". To be freed.
+ * "the host took 14 % (±6 between windows), speed varied by ±9 %, CPU time per visit by ±11 %,
+ * other programs 12 %, held still to measure 5 %, sampling 4 % of busy time"; NULL: nothing is
+ * known. "it makes about 50 % of the interval's width". To be freed.
  */
 char *machine_effect_text(const struct machine_effect *m);
 char *machine_effect_verdict(const struct machine_effect *m);

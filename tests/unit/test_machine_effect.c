@@ -107,6 +107,32 @@ static void explained(void **state)
 	assert_true(found < n / 6);
 }
 
+/* Of windows at 0 % only, by what a visit took, however many there were. */
+static void cpu_time_per_visit(void **state)
+{
+	static const double cpu[] = { 1e-3, 1.2e-3, 5e-3, 1e-3, 1.2e-3, 5e-3 };
+	struct window_progress p[ARRAY_SIZE(cpu)];
+	struct profile_window w[ARRAY_SIZE(cpu)];
+	_cleanup_free_ char *text = NULL;
+	struct machine_effect m;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cpu); i++) {
+		p[i] = (struct window_progress){ 100 + i, 0.2, 0 };
+		w[i] = (struct profile_window){ .seq = i,
+						.speedup = i % 3 == 2,
+						.wall_s = 0.2,
+						.busy_s = 0.3,
+						.ran_s = cpu[i] * p[i].visits,
+						.n_progress = 1,
+						.progress = &p[i] };
+	}
+	machine_effect(w, ARRAY_SIZE(cpu), 2, 0, NULL, &m);
+	assert_float_equal(m.visit_cpu_sd, log(1.2) / sqrt(3), 1e-6);
+	text = machine_effect_text(&m);
+	assert_non_null(strstr(text, "CPU time per visit by ±11 %"));
+}
+
 static void words(void **state)
 {
 	struct machine_effect m = { .explained = 0.75, .of_width = 0.5 };
@@ -130,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_it_was_like),
 		cmocka_unit_test(explained),
+		cmocka_unit_test(cpu_time_per_visit),
 		cmocka_unit_test(words),
 	};
 

@@ -326,6 +326,7 @@ static json_t *machine_json(const struct model *m)
 	put(o, "stolen_pct", json_percent(100 * e->stolen));
 	put(o, "stolen_sd_pct", json_percent(100 * e->stolen_sd));
 	put(o, "speed_sd_pct", json_percent(100 * e->speed_sd));
+	put(o, "visit_cpu_sd_pct", json_percent(100 * e->visit_cpu_sd));
 	put(o, "others_pct", json_percent(100 * e->others));
 	put(o, "others_sd_pct", json_percent(100 * e->others_sd));
 	put(o, "stopped_pct", json_percent(100 * e->stopped));

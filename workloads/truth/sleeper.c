@@ -2,11 +2,12 @@
 /*
  * A producer paced by a timer: it computes the target (40 %), sleeps for 60 % of the iteration and
  * hands a record to a consumer (30 %). Relative sleep: s % of the target is 0.4 s % of the run
- * time. With --absolute it sleeps until the next multiple of the iteration: nothing helps (0).
+ * time. With --absolute it sleeps until the next multiple of the iteration: nothing helps (0). With
+ * --from-now it asks for the same time as without, by a point in time (as Python does): 0.4 s %.
  */
 #include "stages.h"
 
-static long absolute;
+static long absolute, from_now;
 static struct truth_channel channel;
 
 static void sleep_ns(int flags, uint64_t ns)
@@ -31,6 +32,8 @@ static void producer(void *arg)
 		truth_target(truth_cut(TRUTH_TARGET, target));
 		if (absolute)
 			sleep_ns(TIMER_ABSTIME, next += iter);
+		else if (from_now)
+			sleep_ns(TIMER_ABSTIME, truth_now() + iter * 6 / 10);
 		else
 			sleep_ns(0, iter * 6 / 10);
 		truth_put(&channel, record);
@@ -54,6 +57,7 @@ int main(int argc, char **argv)
 {
 	static const struct truth_opt opt[] = {
 		{ "absolute", true, &absolute, "sleep until a time, not for a time" },
+		{ "from-now", true, &from_now, "sleep for a time by saying until when" },
 		STAGES_OPTIONS,
 		{ 0 },
 	};

@@ -194,7 +194,7 @@ static __always_inline bool ends_sleep(const struct hrtimer *timer)
 /*
  * Programs that sleep until points in time are paced by the clock, whatever is inserted. Poll and
  * its like pass absolute times for relative waits, so only clock_nanosleep() and timers of the
- * program count.
+ * program count, and of the former no lengths of time in disguise (account/deadline.h).
  */
 static __always_inline bool in_clock_nanosleep(const struct hrtimer *timer)
 {
@@ -206,13 +206,16 @@ static __always_inline bool in_clock_nanosleep(const struct hrtimer *timer)
 	return syscall_number(regs) == clock_nanosleep_number;
 }
 
-static __always_inline void count_absolute(void)
+static __always_inline void count_absolute(const struct hrtimer *timer, bool sleeps)
 {
 	struct scoz_core *c = page_core(bpf_get_smp_processor_id());
+	u64 now = bpf_ktime_get_ns();
 	struct task_state *t;
 
 	t = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
-	if (c && t && is_involved(t, bpf_ktime_get_ns()))
+	if (!c || !t || !is_involved(t, now))
+		return;
+	if (!sleeps || !scoz_deadline_relative(&t->deadlines, timer->node.expires, now))
 		c->absolute_waits++;
 }
 
@@ -249,7 +252,7 @@ int BPF_PROG(on_timer_start, struct hrtimer *timer, u32 mode)
 	bool absolute = !(mode & HRTIMER_RELATIVE), programs = program_timer(timer);
 
 	if (absolute && (programs || in_clock_nanosleep(timer)))
-		count_absolute();
+		count_absolute(timer, !programs);
 	if (ends_sleep(timer))
 		note_deadline(timer);
 	/* Started again as it fires: it is not known in whose time the next period begins. */

@@ -7,6 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
+#include "account/deadline.h"
 #include "account/share.h"
 #include "account/sink.h"
 #include "account/wait.h"
@@ -101,6 +102,7 @@ struct task_state {
 	s64 deadline, deadline_account;
 	u64 deadline_ran, deadline_at;
 	u32 again; /* it sleeps until then for the second time or more */
+	struct scoz_deadlines deadlines;
 	/* Since another task last woke it, or noticed what it did: */
 	u32 naps;    /* sleeps until some time, */
 	u64 coupled; /* and its account.ran then */

@@ -30,6 +30,7 @@
 #define LEAST_RELATED  0.02 /* of CPU time; with less it is not known who they are */
 #define LEAST_QUEUEING 0.05 /* of CPU time, waiting for a core: somebody is in the way */
 #define MAX_DISTANCE   3
+#define WRITTEN	       1e-9 /* of a window: times are rounded as they are written */
 
 struct pairing {
 	size_t treated; /* index in the work arrays */
@@ -230,12 +231,16 @@ int compare_order(const void *pa, const void *pb)
 	return (a->seq > b->seq) - (a->seq < b->seq);
 }
 
-/* Of end-to-end runs, from the beginning to the end. */
+/* Of end-to-end runs, from the beginning to the end; a profile has twelve digits of each time. */
 static bool each_is_a_run(const struct profile_window *const *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (w[i]->n_progress != 1 || w[i]->progress[0].visits != 1 ||
-		    w[i]->progress[0].virtual_s != w[i]->wall_s - w[i]->inserted_s)
+		double rest;
+
+		if (w[i]->n_progress != 1 || w[i]->progress[0].visits != 1)
+			return false;
+		rest = w[i]->progress[0].virtual_s - (w[i]->wall_s - w[i]->inserted_s);
+		if (fabs(rest) > WRITTEN * w[i]->wall_s)
 			return false;
 	}
 	return true;

@@ -16,7 +16,8 @@
  * visits; and a window holds some pauses, or how many fell into it is chance. Few windows that tell
  * something are more than many that do not. How long windows are depends on what was seen before
  * them, never on what happens in them: their ends know nothing of the visits, so sums of visits and
- * of times are right in the long run.
+ * of times are right in the long run. And they are of no fixed length, lest a program that does
+ * something else in every so many visits keep step with them.
  */
 #include "plan/window_length.h"
 
@@ -37,6 +38,7 @@
 #define MAX_DOUBLINGS 4
 #define HOLD_FIRST    12   /* speedups in a row: better found out soon */
 #define HOLD_EVERY    3	   /* of those after them; odd: 0 % and treated ones take turns */
+#define JITTER	      0.3  /* a window may be longer by that part of it */
 #define HOLD_LONG_S   0.25 /* windows up to this length are cheap */
 #define MIN_HELD      3
 #define DRIFT_DOUBT   3e-4 /* P of a false alarm by one look; a run has dozens, at each speedup */
@@ -55,6 +57,7 @@ struct window_tuner {
 	bool limited;	   /* windows are as long as they may be */
 	double shortest_s; /* of the windows so far; 0: there are none */
 	uint32_t holds;
+	struct rng rng;
 	struct level level[MAX_LEVELS];
 	int n_levels;
 };
@@ -66,7 +69,10 @@ static double clamp(double v, double lo, double hi)
 
 struct window_tuner *window_tuner_create(void)
 {
-	return xcalloc(1, sizeof(struct window_tuner));
+	struct window_tuner *t = xcalloc(1, sizeof(*t));
+
+	t->rng.state = 1;
+	return t;
 }
 
 void window_tuner_free(struct window_tuner *t)
@@ -117,6 +123,9 @@ struct window_length window_tuner_next(struct window_tuner *t, double visits_per
 	t->limited = ret.length_s >= WINDOW_MAX_S;
 	ret.hold = hold(t, ret.length_s);
 	t->holds++;
+	if (ret.length_s <= WINDOW_MAX_S)
+		ret.length_s = fmin(ret.length_s, fmax(WINDOW_MAX_S / (1 + JITTER), least));
+	ret.length_s *= 1 + JITTER * (rng_next(&t->rng) / 0x1p64);
 	return ret;
 }
 

@@ -40,7 +40,12 @@ struct log_ratio {
  * share baselines), at least 1.
  */
 struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double inflation);
-/* By how much each unit moves the estimate, times n: its deviation, as a log ratio. */
+/* So many units of one length would vary as much: n where all are alike, 1 where one is all. */
+double log_ratio_units(const struct unit *u, size_t n);
+/*
+ * By how much each unit moves the estimate, times n: its deviation, as a log ratio, as large as it
+ * would be had it not pulled the mean towards itself.
+ */
 void log_ratio_deviations(const struct unit *u, size_t n, double *ret);
 /* With its 95 % interval. */
 void log_ratio_set(struct log_ratio *r, double value, double se, double df);

@@ -43,6 +43,7 @@ struct waves {
 	/* Of the higher frequencies, taken together. */
 	double rest, rest_df, rest_shared;
 	double shared0; /* of the mean, times units */
+	double alike;	/* of the degrees of freedom, where units weigh alike; else less */
 	double step;	/* seconds from unit to unit */
 };
 
@@ -77,6 +78,7 @@ static void transform(const struct scatter *s, size_t n_windows, struct waves *w
 	double all = n, low = 0;
 
 	w->units = n;
+	w->alike = (log_ratio_units(s->set->u, n) - 1) / (n - 1);
 	w->n = n - 1 < MOST_WAVES ? n - 1 : MOST_WAVES;
 	w->power = xcalloc(w->n, sizeof(*w->power));
 	w->shared = xcalloc(w->n, sizeof(*w->shared));
@@ -242,7 +244,10 @@ static void conclude(const struct waves *w, size_t n, const struct grid_point *g
 			const struct fit *f = &fit[g * n + i];
 			double v = f->mean * f->squares / (w[i].n + w[i].rest_df);
 
-			c[g] = (struct component){ weight[g] / sum, r[i].value, sqrt(v), f->df };
+			/* What is borrowed from others stays. */
+			double df = f->df - (1 - w[i].alike) * (w[i].n + w[i].rest_df);
+
+			c[g] = (struct component){ weight[g] / sum, r[i].value, sqrt(v), df };
 			slow[i] += weight[g] / sum * v * f->slow;
 			variance += weight[g] / sum * v;
 		}
@@ -258,7 +263,7 @@ void spells_apply(const struct scatter *s, size_t n, size_t n_windows, struct lo
 	struct grid_point grid[N_GRID];
 
 	for (size_t i = 0; i < n; i++) {
-		if (s[i].set->n >= LEAST)
+		if (s[i].set->n >= LEAST && r[i].df > 0)
 			transform(&s[i], n_windows, &w[i]);
 	}
 	make_grid(s, n, grid);

@@ -118,8 +118,11 @@ static void find_weights(const struct log_ratio *ran, const struct unit_sets *se
 			const struct log_ratio *x = &ran[i];
 			double v = x->se * x->se + shifts[k] * shifts[k];
 
+			/* The error is that of few units: Student's. */
 			if (x->df > 0)
-				weight[k] -= (log(v) + x->value * x->value / v) / 2;
+				weight[k] -= (log(v) + (x->df + 1) * log1p(x->value * x->value /
+									   (x->df * v))) /
+					     2;
 		}
 		most = fmax(most, weight[k]);
 	}
@@ -129,21 +132,30 @@ static void find_weights(const struct log_ratio *ran, const struct unit_sets *se
 		weight[k] /= sum;
 }
 
+/* Of the sum of two independent errors, by their variances (Welch 1947, Satterthwaite 1946). */
+static double common_df(double a, double df_a, double b, double df_b)
+{
+	double sum = a + b;
+
+	return sum > 0 ? sum * sum / (a * a / df_a + b * b / df_b) : df_a;
+}
+
 static void adjust(struct log_ratio *r, const struct log_ratio *ran, const struct control *c,
 		   const double *weight)
 {
 	struct component part[N_SHIFTS];
 
 	for (int k = 0; k < N_SHIFTS; k++) {
-		double noise, unsure;
+		double noise, unsure, known = r->se * r->se;
 
 		noise_part(ran, shifts[k], &noise, &unsure);
+		known += c->slope_se * c->slope_se * noise * noise;
+		unsure *= c->slope * c->slope;
 		part[k] = (struct component){
 			.weight = weight[k],
 			.centre = r->value - c->slope * noise,
-			.se = sqrt(r->se * r->se + c->slope * c->slope * unsure +
-				   c->slope_se * c->slope_se * noise * noise),
-			.df = r->df,
+			.se = sqrt(known + unsure),
+			.df = common_df(known, r->df, unsure, ran->df),
 		};
 	}
 	*r = mixture_summary(part, N_SHIFTS);

@@ -23,6 +23,7 @@
 #include "stats/units.h"
 
 #include "stats/discard.h"
+#include "stats/weigh.h"
 #include "stats/stats.h"
 
 #include <math.h>
@@ -109,6 +110,14 @@ static double work_time(const struct builder *b, const struct profile_window *w)
 	return b->related ? w->related_s : w->ran_s;
 }
 
+/* What inserted delay leaves of a window's time. */
+static double rest_of(const struct profile_window *w)
+{
+	double virtual_s = w->wall_s - w->inserted_s;
+
+	return virtual_s > 0 && w->inserted_s > 0 ? virtual_s / w->wall_s : 1;
+}
+
 static void make_unit(const struct builder *b, const struct pairing *p, struct unit *u)
 {
 	const struct profile_window *w = b->w[p->treated];
@@ -157,6 +166,8 @@ static void find_geometry(const struct builder *b, struct unit_set *set)
 /* Only pairings of windows with @speedup go into the set. */
 static void fill_set(const struct builder *b, struct unit_set *set)
 {
+	_cleanup_free_ double *rest = xcalloc(b->n_pairs, sizeof(*rest));
+
 	set->u = xcalloc(b->n_pairs, sizeof(*set->u));
 	set->share = xcalloc(b->n, sizeof(*set->share));
 	for (size_t i = 0; i < b->n_pairs; i++) {
@@ -186,8 +197,10 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->time += w->progress[b->progress].virtual_s;
 		set->measured += b->measured[p->treated];
 		set->corrected += b->time[p->treated];
-		make_unit(b, p, &set->u[set->n++]);
+		make_unit(b, p, &set->u[set->n]);
+		rest[set->n++] = rest_of(w);
 	}
+	units_weigh(set->u, set->n, rest);
 	find_geometry(b, set);
 }
 

@@ -264,12 +264,53 @@ static void test_paced(void **state)
 	estimates_free(&e);
 }
 
+/*
+ * In one phase the target runs for half of the time of a thread for which nobody waits, in the
+ * other one, where units are longer, it does not run: there is nothing to be gained in either.
+ */
+static void test_phases_of_different_shares(void **state)
+{
+	static const double longer[] = { 0.5, 2, 10 };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(longer); k++) {
+		static struct windows s;
+		struct rng r = { 5 };
+		struct estimates e;
+
+		s.n = 0;
+		for (size_t i = 0; i < 161; i++) {
+			double speedup = i % 2 ? 0.25 * (1 + i / 2 % 4) : 0, unit = 0.001;
+			double delay = i < 80 ? 0.5 * speedup : 0; /* for each second of work */
+			struct profile_window *w;
+			double ran_s;
+
+			unit *= i < 80 ? 1 : longer[k];
+			w = add(&s, 0, speedup, exp(0.01 * normal(&r)) / unit);
+			ran_s = w->wall_s / (1 + delay);
+			w->inserted_s = w->wall_s - ran_s;
+			w->progress[0].visits *= ran_s / w->wall_s;
+			w->progress[0].virtual_s = ran_s;
+		}
+		stats_estimate(s.w, s.n, 1, NULL, &e);
+		for (size_t i = 1; i < e.e[0].n_points; i++) {
+			const struct estimate_point *p = &e.e[0].points[i];
+
+			assert_float_equal(p->program_speedup_pct, 0, 5);
+			assert_true(p->ci_lo < 1 && p->ci_hi > -1);
+		}
+		assert_int_not_equal(e.e[0].verdict, VERDICT_CONTENTION);
+		assert_int_not_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+		estimates_free(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_change), cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_alarms), cmocka_unit_test(test_one_phase_only),
-		cmocka_unit_test(test_paced),
+		cmocka_unit_test(test_paced),  cmocka_unit_test(test_phases_of_different_shares),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void note_point(const struct plan *p, struct target *t, const struct esti
 
 	if (!l)
 		return;
-	l->units = l->units < point->windows ? l->units : point->windows;
+	l->units = l->units < point->units ? l->units : point->units;
 	l->width = fmax(l->width, half_width(point));
 	if (!p->opt.exact)
 		l->fixed = fmax(l->fixed, point->fixed_pp);

@@ -64,7 +64,8 @@ static struct estimate_point treated_point(const struct unit_set *set, const str
 		.program_speedup_pct = to_percent(r->value),
 		.ci_lo = to_percent(r->hi),
 		.ci_hi = to_percent(r->lo),
-		.windows = set->n,
+		.windows = set->windows,
+		.units = set->n,
 		.log_ratio = r->value,
 		.se = r->se,
 		.df = r->df,
@@ -80,7 +81,7 @@ static void add_measured(struct estimate_point *p, const struct unit_set *set,
 	p->measured_pct = to_percent(r->value);
 	p->measured_lo = to_percent(r->hi);
 	p->measured_hi = to_percent(r->lo);
-	p->measured_windows = set->n;
+	p->measured_windows = set->windows;
 }
 
 void estimate_point_bounds(const struct estimate_point *p, double alpha, double *lo, double *hi)

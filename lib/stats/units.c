@@ -23,6 +23,7 @@
 #include "stats/units.h"
 
 #include "stats/discard.h"
+#include "stats/holds.h"
 #include "stats/weigh.h"
 #include "stats/stats.h"
 
@@ -40,10 +41,10 @@ struct pairing {
 };
 
 struct builder {
-	uint32_t progress;
-	const struct profile_window *const *w;
+	struct holds holds;
+	const struct profile_window **w; /* theirs */
 	size_t n;
-	double *time, *work; /* of each window; work 0: unusable */
+	double *time, *work; /* of each; work 0: unusable */
 	double *measured;    /* time before the quota's part was taken off */
 	double *scale;	     /* share of its unstopped time that lies between the visits */
 	double *start;	     /* s, runs one after the other */
@@ -67,7 +68,8 @@ static bool find_zero(const struct builder *b, size_t from, int step, size_t *re
 {
 	for (size_t i = from + step; i < b->n; i += step) {
 		const struct profile_window *x = b->w[from], *y = b->w[i];
-		uint32_t distance = step > 0 ? y->seq - x->seq : x->seq - y->seq;
+		uint32_t distance =
+			step > 0 ? y->seq - b->holds.h[from].last : x->seq - b->holds.h[i].last;
 
 		if (x->run != y->run || distance > MAX_DISTANCE)
 			return false;
@@ -177,11 +179,12 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		if (!same_kind(w, set))
 			continue;
 		if (!p->n_zero) {
-			set->unpaired++;
+			set->unpaired += b->holds.h[p->treated].windows;
 			continue;
 		}
+		set->windows += b->holds.h[p->treated].windows;
 		set->absolute_waits += w->absolute_waits;
-		set->visits += w->progress[b->progress].visits;
+		set->visits += w->progress->visits;
 		set->crowded += w->crowded_s;
 		set->shared += w->shared_s;
 		set->inserted += w->inserted_s;
@@ -194,7 +197,7 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->busy += w->busy_s;
 		set->stopped += w->stopped_s;
 		set->expected += w->expected_pp;
-		set->time += w->progress[b->progress].virtual_s;
+		set->time += w->progress->virtual_s;
 		set->measured += b->measured[p->treated];
 		set->corrected += b->time[p->treated];
 		make_unit(b, p, &set->u[set->n]);
@@ -244,6 +247,12 @@ int compare_order(const void *pa, const void *pb)
 	return (a->seq > b->seq) - (a->seq < b->seq);
 }
 
+static bool is_capped(const struct profile_window *w)
+{
+	return window_is_treated(w) && w->discard &&
+	       !strcmp(w->discard, discard_name(DISCARD_CAPPED));
+}
+
 /* Of end-to-end runs, from the beginning to the end; a profile has twelve digits of each time. */
 static bool each_is_a_run(const struct profile_window *const *w, size_t n)
 {
@@ -262,16 +271,28 @@ static bool each_is_a_run(const struct profile_window *const *w, size_t n)
 void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
 		     struct unit_sets *ret)
 {
-	struct builder b = { .progress = progress, .w = w, .n = n };
+	struct builder b = { 0 };
 	double syncs = 0, work = 0, ran = 0, wall = 0, in_target = 0, waited = 0;
 	double spun = 0, anew = 0, alone = 0, queued = 0, related = 0, measured = 0;
+	bool each_run;
 	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->s = xcalloc(1, sizeof(*ret->s)); /* 0 % */
 	ret->n = 1;
 	ret->waits_sped = n > 0;
-	ret->n_windows = n;
+	for (size_t i = 0; i < n; i++) {
+		ret->capped += is_capped(w[i]);
+		ret->treated +=
+			window_is_treated(w[i]) && !w[i]->discard && progress < w[i]->n_progress;
+	}
+	each_run = each_is_a_run(w, n);
+	holds_build(w, n, progress, &b.holds);
+	ret->n_windows = n = b.n = b.holds.n;
+	b.w = xcalloc(n + 1, sizeof(*b.w));
+	for (size_t i = 0; i < n; i++)
+		b.w[i] = &b.holds.h[i].w;
+	w = b.w;
 	b.time = xcalloc(n, sizeof(*b.time));
 	b.work = xcalloc(n, sizeof(*b.work));
 	b.measured = xcalloc(n, sizeof(*b.measured));
@@ -279,28 +300,23 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	b.start = start_times(w, n);
 	b.pairs = xcalloc(n, sizeof(*b.pairs));
 	for (size_t i = 0; i < n; i++)
-		ret->latency |=
-			progress < w[i]->n_progress && w[i]->progress[progress].inflight > 0;
+		ret->latency |= b.holds.h[i].p.inflight > 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct window_progress *p;
+		const struct window_progress *p = &b.holds.h[i].p;
 
-		if (window_is_treated(w[i]) && w[i]->discard &&
-		    !strcmp(w[i]->discard, discard_name(DISCARD_CAPPED)))
-			ret->capped++;
-		if (w[i]->discard || progress >= w[i]->n_progress)
+		if (w[i]->discard || !w[i]->n_progress)
 			continue;
-		ret->treated += window_is_treated(w[i]);
-		p = &w[i]->progress[progress];
+		ret->waits_sped &= w[i]->waits_sped;
+		if (!b.holds.h[i].usable)
+			continue;
 		b.time[i] = p->virtual_s - fmin(CROWDED_SHARE * w[i]->crowded_s, p->virtual_s / 2);
 		if (ret->latency)
 			b.time[i] *= p->inflight;
-		b.work[i] =
-			b.time[i] > 0 && isfinite(b.time[i]) && isfinite(p->visits) ? p->visits : 0;
+		b.work[i] = b.time[i] > 0 && isfinite(b.time[i]) ? p->visits : 0;
 		if (w[i]->wall_s > w[i]->inserted_s)
 			b.scale[i] = p->virtual_s / (w[i]->wall_s - w[i]->inserted_s);
-		ret->waits_sped &= w[i]->waits_sped;
 		if (b.work[i] > 0 && is_zero(w[i])) {
-			ret->zeros++;
+			ret->zeros += b.holds.h[i].windows;
 			syncs += w[i]->syncs;
 			ran += w[i]->ran_s;
 			related += w[i]->related_s;
@@ -316,7 +332,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 		}
 	}
 	ret->waits = work > 0 ? syncs / work : 0;
-	ret->visits = ret->zeros && !each_is_a_run(w, n) ? measured / ret->zeros : INFINITY;
+	ret->visits = ret->zeros && !each_run ? measured / ret->zeros : INFINITY;
 	ret->running = wall > 0 ? ran / wall : 0;
 	b.related = related > LEAST_RELATED * ran;
 	ret->spinning = ran > 0 ? spun / ran : 0;
@@ -338,9 +354,17 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 				(struct unit_set){ .speedup = w[i]->speedup, .real = w[i]->real };
 		}
 	}
+	for (size_t i = 0; i < n; i++) {
+		struct unit_set *set = is_capped(w[i]) ? find_set(ret, w[i]) : NULL;
+
+		if (set)
+			set->capped++; /* none of these is part of a hold */
+	}
 	for (size_t i = 0; i < ret->n; i++)
 		fill_set(&b, &ret->s[i]);
 	qsort(ret->s, ret->n, sizeof(*ret->s), compare_set);
+	holds_free(&b.holds);
+	free(b.w);
 	free(b.time);
 	free(b.measured);
 	free(b.work);

@@ -13,7 +13,9 @@ struct unit_set {
 	bool real; /* the target was really made cheaper */
 	struct unit *u;
 	size_t n;
+	size_t windows;		       /* that they are made of (holds.h) */
 	double inflation;	       /* variance factor, because units share baselines */
+	size_t capped;		       /* windows of it that were discarded, as below */
 	size_t unpaired;	       /* treated windows without a 0 % window beside them */
 	double absolute_waits, visits; /* sums over treated windows */
 	double crowded, time;	       /* sums over treated windows: crowded_s, virtual_s */
@@ -30,9 +32,9 @@ struct unit_set {
 struct unit_sets {
 	struct unit_set *s; /* by real, then speedup; the first is the placebo of 0 % */
 	size_t n;
-	size_t zeros; /* usable 0 % windows */
-	bool latency; /* the progress point has numbers in flight */
-	size_t n_windows;
+	size_t zeros;	  /* usable 0 % windows, each counted */
+	bool latency;	  /* the progress point has numbers in flight */
+	size_t n_windows; /* holds of the target: what struct unit's zero[] counts */
 	/* At 0 %: wake-ups of profiled tasks by each other for a unit of work; tasks that run. */
 	double waits, running;
 	double visits; /* of the point in a window; INFINITY: a window is a whole run */

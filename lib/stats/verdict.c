@@ -27,6 +27,7 @@
 #define LEAST_SAMPLED  0.03 /* of all samples, before it is asked whether these were met */
 #define LEAST_MET      0.5  /* of them, or it was mostly missed */
 #define FEW_WINDOWS    6
+#define LEAST_UNITS    5 /* before anything is concluded */
 #define PARTS_MAX      8
 #define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
 
@@ -47,6 +48,27 @@ static bool known(const struct estimate_point *p)
 	return isfinite(p->ci_lo) && isfinite(p->ci_hi);
 }
 
+/*
+ * Where a window is discarded because stops were too much, it was one in which much was inserted:
+ * those that are kept say less of what the target does than all would.
+ */
+static bool are_many(size_t capped, size_t kept)
+{
+	return capped >= LEAST_CAPPED && capped >= MUCH_CAPPED * (capped + kept);
+}
+
+/* Of a point: those of the others may tell all the same. */
+static bool is_left_out(const struct candidate *c, size_t point)
+{
+	for (size_t i = 1; i < c->sets.n; i++) {
+		const struct unit_set *set = &c->sets.s[i];
+
+		if (!set->real && fabs(100 * set->speedup - c->e.points[point].speedup_pct) < 1e-4)
+			return are_many(set->capped, set->windows);
+	}
+	return false;
+}
+
 /* That the true program speedup is 0. */
 static double p_value(const struct estimate_point *p)
 {
@@ -56,9 +78,20 @@ static double p_value(const struct estimate_point *p)
 				 blur_between(p->noise_se, p->test_se));
 }
 
+/*
+ * Something may be concluded from it. What a few units have in common by luck nothing tells, least
+ * of all where the others' scatter is borrowed.
+ */
+static bool decides(const struct candidate *c, size_t i)
+{
+	const struct estimate_point *p = &c->e.points[i];
+
+	return known(p) && p->units >= LEAST_UNITS && !is_left_out(c, i);
+}
+
 static bool open_point(const struct candidate *c, size_t i)
 {
-	return known(&c->e.points[i]) && !c->distinct[i];
+	return decides(c, i) && !c->distinct[i];
 }
 
 /* Of one progress point. */
@@ -143,8 +176,10 @@ static enum verdict find_verdict(const struct candidate *c)
 		estimate_point_bounds(p, VERDICT_ALPHA, &lo, &hi);
 		above |= is_gain(c, i) && x >= WORTHWHILE;
 		below |= is_loss(c, i) && x <= -WORTHWHILE;
-		nothing &= fabs(x) < NEGLIGIBLE && lo > -SURELY_LESS && hi < SURELY_LESS &&
-			   (!c->distinct[i] || fabs(x) < WORTHWHILE);
+		if (is_left_out(c, i))
+			continue;
+		nothing &= decides(c, i) && fabs(x) < NEGLIGIBLE && lo > -SURELY_LESS &&
+			   hi < SURELY_LESS && (!c->distinct[i] || fabs(x) < WORTHWHILE);
 	}
 	if (above)
 		return VERDICT_OPTIMIZE;
@@ -162,7 +197,7 @@ static bool eligible(const struct candidate *c, size_t i, enum verdict verdict)
 		return is_gain(c, i) && p->program_speedup_pct > 0;
 	if (verdict == VERDICT_CONTENTION)
 		return is_loss(c, i) && p->program_speedup_pct < 0;
-	return estimate_point_knowledge(p) != KNOWN_NOTHING;
+	return estimate_point_knowledge(p) != KNOWN_NOTHING && !is_left_out(c, i);
 }
 
 /* Surely more of what the verdict says. */
@@ -228,7 +263,7 @@ static size_t few_windows(const struct estimate *e)
 	size_t few = 0;
 
 	for (size_t i = 1; i < e->n_points; i++)
-		few += e->points[i].windows < FEW_WINDOWS;
+		few += e->points[i].units < FEW_WINDOWS;
 	return few;
 }
 
@@ -238,8 +273,8 @@ static void warn_few(struct parts *w, const struct estimate *e)
 	size_t few = few_windows(e), least = SIZE_MAX;
 
 	for (size_t i = 1; i < e->n_points; i++) {
-		if (e->points[i].windows < least)
-			least = e->points[i].windows;
+		if (e->points[i].units < least)
+			least = e->points[i].units;
 	}
 	if (!few)
 		return;
@@ -318,25 +353,33 @@ static void warn_spins(struct parts *w, const struct unit_sets *sets)
 				   100 * sets->spinning));
 }
 
-/*
- * Where a window is discarded because stops were too much, it was one in which much was inserted:
- * those that are kept say less of what the target does than all would.
- */
-static bool many_left_out(const struct unit_sets *sets)
+static bool many_left_out(const struct candidate *c)
 {
-	return sets->capped >= LEAST_CAPPED &&
-	       sets->capped >= MUCH_CAPPED * (sets->capped + sets->treated);
+	bool all = c->e.n_points > 1;
+
+	for (size_t i = 1; i < c->e.n_points; i++)
+		all &= is_left_out(c, i);
+	return all;
 }
 
-static void warn_left_out(struct parts *w, const struct unit_sets *sets)
+static void warn_left_out(struct parts *w, const struct candidate *c)
 {
-	if (many_left_out(sets))
+	if (many_left_out(c)) {
 		add_part(w,
 			 xasprintf("%zu of %zu windows with a speedup were left out, since cores "
 				   "would have stood still too long; the others are a choice, "
 				   "and predictions from them not to be trusted: try lower "
 				   "speedups",
-				   sets->capped, sets->capped + sets->treated));
+				   c->sets.capped, c->sets.capped + c->sets.treated));
+		return;
+	}
+	for (size_t i = 1; i < c->e.n_points; i++) {
+		if (is_left_out(c, i))
+			add_part(w, xasprintf("many windows at %g %% were left out, since cores "
+					      "would have stood still too long: nothing is "
+					      "concluded from the others",
+					      c->e.points[i].speedup_pct));
+	}
 }
 
 /* A higher line speedup that gives clearly less than a lower one: the steepest such fall. */
@@ -506,7 +549,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	double sleeps = absolute_waits(&c->sets);
 	bool clock = stretch_by_clock(&c->stretch) && (c->clocked || any_distinct(c));
 	bool paced = (pace_from_outside(&c->pace) || sleeps > ABSOLUTE_WAITS) && any_distinct(c);
-	bool waits, left_out = many_left_out(&c->sets);
+	bool waits, left_out = many_left_out(c);
 	struct parts w = { .n = 0 };
 
 	e->verdict = find_verdict(c);
@@ -552,7 +595,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	warn_seldom(&w, c);
 	warn_few(&w, e);
 	warn_unused(&w, &c->sets);
-	warn_left_out(&w, &c->sets);
+	warn_left_out(&w, c);
 	warn_crowded(&w, &c->sets);
 	warn_waits(&w, e);
 	warn_spins(&w, &c->sets);

@@ -170,7 +170,7 @@ static void test_end_to_end(void **state)
 	struct estimates e;
 
 	(void)state;
-	add_curve(&w, s, p, 1, 4, 0.01);
+	add_curve(&w, s, p, 1, 5, 0.01);
 	for (size_t i = 0; i < w.n; i++) {
 		w.p[i][0].virtual_s /= w.p[i][0].visits;
 		w.p[i][0].visits = 1;
@@ -231,8 +231,18 @@ static void test_pairing(void **state)
 	add(&w, 0.5, 0.9);
 	add(&w, 0, 1);
 	add(&w, 0, 7);
+	for (size_t i = 1; i < w.n; i++)
+		w.w[i].seq += i < 4 ? 1 : 2; /* of another target were in between */
 	e = run(&w);
 	assert_float_equal(e.e[0].points[1].program_speedup_pct, 10, 1e-9);
+	estimates_free(&e);
+
+	/* Measured in one go they are one: all of them count. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].seq = i;
+	e = run(&w);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 100 - 90 / 4.0, 1e-9);
+	assert_int_equal(e.e[0].points[0].windows, 4);
 	estimates_free(&e);
 }
 
@@ -714,6 +724,7 @@ static void test_runs_follow_each_other(void **state)
 	add_curve(&w, s, p, 1, 20, 0);
 	for (size_t i = 0; i < w.n; i++) {
 		w.w[i].wall_s = 0.5;
+		w.w[i].seq += i >= first; /* the two at 0 % there were not measured in one go */
 		w.w[i].start_s = 35 + 0.75 * i;
 		w.p[i][0].virtual_s *= 1 + 0.1 * sin(i / 8.0); /* bad weather, in spells */
 	}

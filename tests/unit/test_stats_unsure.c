@@ -142,12 +142,83 @@ static void test_too_few(void **state)
 	estimates_free(&e);
 }
 
+/*
+ * The windows of one speedup of several were left out for the most part: what the rest says, that
+ * a gain grows by half there, is a choice, and the others conclude.
+ */
+static void test_one_speedup_left_out(void **state)
+{
+	static const double s[] = { 0.5, 1 }, p[] = { 0.9, 0.6 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+	size_t at = 0;
+
+	(void)state;
+	add_curve(&w, s, p, 2, 16, 0.005);
+	for (size_t i = 0; i < w.n; i++) {
+		if (w.w[i].speedup == 1 && at++ % 2)
+			w.w[i].discard = "capped";
+	}
+	e = run(&w);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_true(e.e[0].best_at_pct == 50);
+	assert_float_equal(e.e[0].best_pct, 10, 0.5);
+	assert_non_null(strstr(e.e[0].warning, "many windows at 100 % were left out"));
+	estimates_free(&e);
+}
+
+/* Four units that agree by luck conclude nothing, however little they scatter. */
+static void test_few_units(void **state)
+{
+	static const double s[] = { 0.5 }, p[] = { 0.7 };
+
+	(void)state;
+	for (int units = 4; units <= 5; units++) {
+		struct windows w = { .n = 0 };
+		struct estimates e;
+
+		add_curve(&w, s, p, 1, units, 0.001);
+		e = run(&w);
+		assert_int_equal(e.e[0].verdict, units < 5 ? VERDICT_UNDECIDED : VERDICT_OPTIMIZE);
+		estimates_free(&e);
+	}
+}
+
+/* What windows in one go have in common, none of their differences tells. */
+static void test_windows_in_one_go(void **state)
+{
+	static const double together[] = { 1, 0.93, 1.02, 0.94, 0.99, 0.92, 1 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(together); i++) {
+		for (int k = 0; k < 4; k++)
+			add(&w, i % 2 ? 0.5 : 0, together[i] * (1 + 0.001 * k));
+	}
+	e = run(&w);
+	assert_int_equal(e.e[0].points[1].windows, 12);
+	assert_int_equal(e.e[0].points[1].units, 3);
+	assert_int_equal(e.e[0].points[0].windows, 16);
+	assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+	assert_true(e.e[0].points[1].ci_hi - e.e[0].points[1].ci_lo > 3);
+	estimates_free(&e);
+	/* Each by itself they would be twelve. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].seq = 2 * i;
+	e = run(&w);
+	assert_int_equal(e.e[0].points[1].windows, 6); /* the others are too far from a baseline */
+	assert_int_equal(e.e[0].points[1].units, 6);
+	estimates_free(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds),	cmocka_unit_test(test_blurred),
-		cmocka_unit_test(test_seldom),	cmocka_unit_test(test_unrelated_thread),
-		cmocka_unit_test(test_too_few),
+		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_blurred),
+		cmocka_unit_test(test_seldom),	  cmocka_unit_test(test_unrelated_thread),
+		cmocka_unit_test(test_too_few),	  cmocka_unit_test(test_one_speedup_left_out),
+		cmocka_unit_test(test_few_units), cmocka_unit_test(test_windows_in_one_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,8 +36,8 @@
 #define LIMIT_S	      60 /* ... but for this */
 #define SURELY_LONGER 2	 /* times the shortest windows: these are worth nothing */
 #define MAX_DOUBLINGS 4
-#define HOLD_FIRST    12   /* speedups in a row: better found out soon */
-#define HOLD_EVERY    3	   /* of those after them; odd: 0 % and treated ones take turns */
+#define HOLD_FIRST    6	   /* speedups in a row: better found out soon */
+#define HOLD_EVERY    5	   /* of those after them; odd: 0 % and treated ones take turns */
 #define JITTER	      0.3  /* a window may be longer by that part of it */
 #define HOLD_LONG_S   0.25 /* windows up to this length are cheap */
 #define MIN_HELD      3

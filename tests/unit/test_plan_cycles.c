@@ -18,7 +18,7 @@
 #define SPEEDUP	    0.75
 #define SHARE	    0.3 /* of its time it runs the target, for which nobody waits: nothing is gained */
 #define UNITS	    1500
-#define SEEDS	    50
+#define SEEDS	    30
 #define MOST_WRONG  0.002 /* by chance */
 #define MAX_WINDOWS 4096
 

@@ -136,6 +136,7 @@ struct task_struct {
 	int tgid;
 	int prio;
 	int on_cpu;
+	int exit_state;
 	int nr_cpus_allowed;
 	unsigned int in_iowait : 1;
 	struct mm_struct *mm;

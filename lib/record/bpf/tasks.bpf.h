@@ -182,9 +182,11 @@ int each_task(struct bpf_iter__task *ctx)
 	if (!task || !task->pid)
 		return 0;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
-	if (t && finished)
+	/* The dead stay in the list until somebody asks for their status. */
+	if (t && finished && !t->told)
 		finish_thread(task, t);
-	else if (!t && !finished && !is_self(task) && (!adopt_tgid || task->tgid == adopt_tgid)) {
+	else if (!t && !finished && !task->exit_state && !is_self(task) &&
+		 (!adopt_tgid || task->tgid == adopt_tgid)) {
 		u64 now = bpf_ktime_get_ns();
 
 		follow(task, now, false);

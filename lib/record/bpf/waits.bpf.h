@@ -152,7 +152,7 @@ static __always_inline void ends_late(struct cpu_state *s, struct task_struct *t
 	if (!task->pid || !(task->__state & TASK_DEAD))
 		return;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
-	if (!t || t->since >= finished)
+	if (!t || t->told || t->since >= finished)
 		return;
 	if (t->in && t->in < finished)
 		t->on += finished - t->in;
@@ -188,6 +188,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 			if (prev->__state & TASK_DEAD) {
 				trace_event(RECORD_TRACE_EXIT, 0, now, t->tid, 0, 0);
 				emit_times(prev, t->tid, t, now, true);
+				t->told = 1;
 			}
 		}
 	}

@@ -4,17 +4,11 @@
 #include <fnmatch.h>
 #include <linux/futex.h>
 
+#include "record/bpf/futex_words.h"
+
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13
 #endif
-
-/* Of mutexes of three states, and of glibc's rwlocks. */
-#define TAKEN_AND_WAITED 2
-#define RWLOCK_WAITED	 3
-/* Where the owner's tid stands, in words behind the one that is waited at. */
-#define MUTEX_OWNER	     2 /* pthread_mutex_t: __lock, __count, __owner */
-#define RWLOCK_PHASE_WRITER  4 /* pthread_rwlock_t: __wrphase_futex to __cur_writer */
-#define RWLOCK_WRITER_WRITER 3 /* __writers_futex to __cur_writer */
 
 static bool fits(const char *function, const char *const *patterns, size_t n)
 {
@@ -74,13 +68,19 @@ static uint32_t find_holder(const struct futex_question *q, int op)
 		return in_word;
 	if (f->known < RECORD_FUTEX_WORDS)
 		return 0;
-	if (f->value == TAKEN_AND_WAITED && is_other_thread(q, f->words[MUTEX_OWNER]))
-		return f->words[MUTEX_OWNER];
-	if (f->value == RWLOCK_WAITED && is_other_thread(q, f->words[RWLOCK_PHASE_WRITER]))
-		return f->words[RWLOCK_PHASE_WRITER];
-	if (f->value == RWLOCK_WAITED && is_other_thread(q, f->words[RWLOCK_WRITER_WRITER]))
-		return f->words[RWLOCK_WRITER_WRITER];
+	if (f->value == WORD_TAKEN && is_other_thread(q, f->words[WORD_MUTEX_OWNER]))
+		return f->words[WORD_MUTEX_OWNER];
+	if (f->value == WORD_RWLOCK && is_other_thread(q, f->words[WORD_PHASE_WRITER]))
+		return f->words[WORD_PHASE_WRITER];
+	if (f->value == WORD_RWLOCK && is_other_thread(q, f->words[WORD_WRITERS_WRITER]))
+		return f->words[WORD_WRITERS_WRITER];
 	return 0;
+}
+
+/* May the word be a lock that is taken, by the value that was waited at alone? */
+static bool is_ambiguous(uint32_t value)
+{
+	return value == WORD_TAKEN || value == WORD_RWLOCK;
 }
 
 /* Does the word go the way of a lock, from taken to free (or to taken by the next one)? */
@@ -90,24 +90,29 @@ static bool was_released(const struct futex_question *q)
 
 	if (!q->woken || !f->has_after)
 		return false;
-	if (f->value == TAKEN_AND_WAITED || f->value == RWLOCK_WAITED)
+	if (is_ambiguous(f->value))
 		return f->after <= f->value;
-	return f->value & FUTEX_WAITERS && (!f->after || f->after & FUTEX_WAITERS);
+	/* FUTEX_WAITERS alone: musl's semaphores. */
+	return f->value & FUTEX_WAITERS && f->value & ~FUTEX_WAITERS &&
+	       (!f->after || f->after & FUTEX_WAITERS);
 }
 
 const char *record_futex_kind(const struct futex_question *q, uint32_t *holder)
 {
 	const struct record_futex *f = q->futex;
 	int op = f->op & FUTEX_CMD_MASK;
-	bool waits = op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET;
+	bool waits = op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET, released = false;
 	bool lock = op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2;
 
 	*holder = 0;
 	if (f->known && (waits || lock)) {
 		*holder = find_holder(q, op);
-		lock |= *holder || was_released(q);
+		released = waits && q->names != FUTEX_NAME_WAIT && was_released(q);
+		lock |= *holder || (released && (!is_ambiguous(f->value) || q->is_lock_word));
 	}
 	if ((f->known && lock) || q->names == FUTEX_NAME_LOCK)
 		return RECORD_KIND_FUTEX_LOCK;
-	return f->known || q->names == FUTEX_NAME_WAIT ? RECORD_KIND_FUTEX_WAIT : RECORD_KIND_FUTEX;
+	if (released || !f->known)
+		return q->names == FUTEX_NAME_WAIT ? RECORD_KIND_FUTEX_WAIT : RECORD_KIND_FUTEX;
+	return RECORD_KIND_FUTEX_WAIT;
 }

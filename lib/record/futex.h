@@ -8,10 +8,11 @@
  *   2. the word that was waited at has FUTEX_WAITERS set beside a thread's tid (robust mutexes);
  *   3. it is what glibc's mutexes (2) or rwlocks (3) have there, and a thread of the process stands
  *      where those keep their owner;
- *   4. it is that of a lock that is waited for (2, as in Drepper's "Futexes are tricky", which
- *      glibc, Rust and Go follow; 3: glibc's rwlocks; FUTEX_WAITERS: musl, libgomp), a thread
- *      (no timer) ended the wait, and then it is that of a free or again taken one, and not a
- *      counter that has been counted on;
+ *   4. it has FUTEX_WAITERS set beside something else (musl, libgomp), or is one at which threads
+ *      have waited as they do at a lock (2, as in Drepper's "Futexes are tricky", which glibc, Rust
+ *      and Go follow; 3: glibc's rwlocks; record/lock_words.h); a thread (no timer) ended the wait,
+ *      in no function that is known to wait for something else; and then the word is that of a
+ *      free or again taken lock, and not a counter that has been counted on;
  *   5. a function in which it waited is known to wait for locks.
  *
  * Condition variables, queues, barriers, semaphores, joins fit none of these: nobody has what the
@@ -36,6 +37,7 @@ struct futex_question {
 	const struct record_futex *futex;
 	uint32_t tid;	       /* who waits */
 	bool woken;	       /* by a thread; else it timed out, or waits on */
+	bool is_lock_word;     /* record/lock_words.h */
 	enum futex_name names; /* of the functions it waited in, the innermost that says anything */
 	/* Is this a thread of the same process? */
 	bool (*is_thread)(uint32_t tid, void *arg);

@@ -34,19 +34,19 @@
 struct siblings {
 	struct recorder *r;
 	int pid;
+	bool shared; /* ids in its memory are those that we know */
 };
 
+/* Any number that stood somewhere: nothing is remembered of it. */
 static bool is_sibling(uint32_t tid, void *arg)
 {
 	const struct siblings *s = arg;
 	const struct thread *t;
 
-	if (tid > INT32_MAX)
+	if (!s->shared || tid > INT32_MAX)
 		return false;
-	t = recorder_thread_slot(s->r, tid);
-	if (t->history.now.id != RECORDING_NONE)
-		return t->pid == s->pid;
-	return process_of_thread(tid) == s->pid;
+	t = recorder_thread_known(s->r, tid);
+	return t ? t->pid == s->pid : process_of_thread(tid) == s->pid;
 }
 
 /* Futexes with priority inheritance wait in the kernel's own lock. */
@@ -60,13 +60,16 @@ static bool is_futex(const struct record_event *e, const char *kind)
 static const char *futex_kind(struct recorder *r, const struct record_event *e,
 			      enum futex_name names, uint32_t *holder)
 {
-	struct siblings siblings = { r, e->tgid };
-	const struct thread *self = recorder_thread_slot(r, e->tid);
-	struct record_futex f = e->futex;
+	uint32_t process = recorder_thread_slot(r, e->tid)->process;
+	const struct record_futex *f = &e->futex;
+	struct siblings siblings = { r, e->tgid,
+				     f->known && processes_share_ids(r->processes, process) };
 	struct futex_question q = {
-		.futex = &f,
+		.futex = f,
 		.tid = e->tid,
 		.woken = e->woken_by == RECORD_BY_TASK && !e->unfinished,
+		.is_lock_word = f->known && lock_words_wait(r->lock_words, process, f->address,
+							    e->tid, f->value),
 		.names = names,
 		.is_thread = is_sibling,
 		.arg = &siblings,
@@ -74,8 +77,6 @@ static const char *futex_kind(struct recorder *r, const struct record_event *e,
 	const char *kind;
 	uint32_t tid;
 
-	if (f.known && !processes_share_ids(r->processes, self->process))
-		f.known = 1; /* what stands behind the word are other ids */
 	kind = record_futex_kind(&q, &tid);
 	*holder = tid ? recorder_other_thread(r, tid, e->left) : RECORDING_NONE;
 	return kind;
@@ -324,6 +325,7 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 	r->symbols = symbols_create(r->maps, &symbols);
 	r->wakers = wakers_create();
 	r->processes = processes_create(on_process, r);
+	r->lock_words = lock_words_create();
 	*ret = r;
 	return 0;
 }
@@ -554,6 +556,7 @@ void recorder_destroy(struct recorder *r)
 	symbols_destroy(r->symbols);
 	wakers_destroy(r->wakers);
 	processes_destroy(r->processes);
+	lock_words_destroy(r->lock_words);
 	unnamed_free(&r->unnamed);
 	ahead_free(&r->ahead);
 	queue_free(&r->queue);

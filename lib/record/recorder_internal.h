@@ -9,6 +9,7 @@
 #include "base/hash_index.h"
 #include "record/ahead.h"
 #include "record/backend.h"
+#include "record/lock_words.h"
 #include "record/processes.h"
 #include "record/queue.h"
 #include "record/sideband.h"
@@ -34,6 +35,7 @@ struct recorder {
 	struct symbols *symbols;
 	struct wakers *wakers;
 	struct processes *processes;
+	struct lock_words *lock_words;
 	struct queue queue;
 	struct queue trace; /* causal recordings: what the scheduler did */
 	uint64_t told;	    /* time of the last of them that was passed on */
@@ -68,6 +70,8 @@ uint64_t recorder_since_start(const struct recorder *r, uint64_t time);
 
 /* Of that tid; it is made where there is none. Until the next call. */
 struct thread *recorder_thread_slot(struct recorder *r, int tid);
+/* The one that something was recorded of, or NULL. */
+const struct thread *recorder_thread_known(const struct recorder *r, int tid);
 /* The thread of a record, made known to the sink. @born 0: whoever has that tid now. */
 uint32_t recorder_thread_id(struct recorder *r, int tid, int pid, uint64_t born, const char *comm,
 			    uint64_t time);

@@ -16,6 +16,14 @@ struct thread *recorder_thread_slot(struct recorder *r, int tid)
 	return &r->threads[i];
 }
 
+const struct thread *recorder_thread_known(const struct recorder *r, int tid)
+{
+	uint32_t i = hash_index_find_id(&r->by_tid, tid);
+
+	return i != HASH_NONE && r->threads[i].history.now.id != RECORDING_NONE ? &r->threads[i]
+										: NULL;
+}
+
 uint64_t recorder_since_start(const struct recorder *r, uint64_t time)
 {
 	return time > r->start ? time - r->start : 0;

@@ -61,10 +61,31 @@ static void follows(struct recorder *r, const struct record_trace_name *n, struc
 	out->wait = e->why == RECORD_LEFT_IO ? TRACE_WAIT_IO : TRACE_WAIT_OTHER;
 }
 
+/* What the words of a futex say is so if who stands there is a thread of the process. */
+static uint32_t without_chance(struct recorder *r, const struct record_trace *e)
+{
+	const struct thread *self = recorder_thread_slot(r, e->tid), *holder;
+	uint32_t process = self->process, not_held = e->detail & ~RECORD_TRACE_HELD;
+	int pid = self->pid;
+
+	if (e->detail & RECORD_TRACE_HELD) {
+		if (!e->other || !processes_share_ids(r->processes, process))
+			return e->detail;
+		holder = recorder_thread_known(r, e->other);
+		return holder && holder->pid == pid && e->other != e->tid ? e->detail : not_held;
+	}
+	if (e->other &&
+	    lock_words_wait(r->lock_words, process, e->other, e->tid,
+			    !!(e->detail & RECORD_TRACE_TAKEN)) &&
+	    e->detail & RECORD_TRACE_TAKEN)
+		return e->detail | RECORD_TRACE_HELD;
+	return e->detail;
+}
+
 static void leaves(struct recorder *r, const struct record_trace *e, struct trace_event *out)
 {
 	out->why = e->why == RECORD_LEFT_QUEUED ? TRACE_QUEUED : TRACE_BLOCKED;
-	out->wait = causal_wait(e->why, e->detail);
+	out->wait = causal_wait(e->why, without_chance(r, e));
 	recorder_thread_slot(r, e->tid)->left = out->why == TRACE_BLOCKED ? e->time : 0;
 }
 
@@ -125,7 +146,7 @@ bool recorder_on_trace(enum queue_kind kind, const void *record, size_t size, vo
 		r->unseen += e->other == RECORD_TRACE_UNSEEN;
 		break;
 	case TRACE_LEAVE:
-		r->unseen += e->other == RECORD_TRACE_UNSEEN;
+		r->unseen += e->why == RECORD_LEFT_QUEUED && e->other == RECORD_TRACE_UNSEEN;
 		leaves(r, e, &out);
 		break;
 	case TRACE_WAKE:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Threads that wait for locks of all sorts, each held for 8 ms by the other one of a pair, and
- * threads that wait for work: at a condition, a semaphore, a barrier. By its name each thread says
- * what it does: "lock ..." waits for nothing but its lock (and sleeps while it has it), "wait ..."
- * for nothing that anybody holds.
+ * threads that wait for work: at a condition, a semaphore, a barrier, a latch of two that is made
+ * again and again, parked as Rust's are. By its name each thread says what it does: "lock ..."
+ * waits for nothing but its lock (and sleeps while it has it), "wait ..." for nothing that anybody
+ * holds.
  */
 #include "waiting.h"
 
@@ -84,6 +85,45 @@ static void *wait_barrier(void *arg)
 	return NULL;
 }
 
+static atomic_uint *_Atomic latch, *_Atomic parked;
+
+/* At a word of its own, as musl's conditions have theirs, until it is @done. */
+static void wait_at(atomic_uint *_Atomic *where, unsigned int value, unsigned int done)
+{
+	static _Thread_local atomic_uint own;
+
+	own = value;
+	*where = &own;
+	while (own != done)
+		futex_wait(&own, value);
+}
+
+static void *wait_latch(void *arg)
+{
+	set_name(arg);
+	while (!stop)
+		wait_at(&latch, 2, 0);
+	return NULL;
+}
+
+static void *wait_parked(void *arg)
+{
+	set_name(arg);
+	while (!stop)
+		wait_at(&parked, -1, 1);
+	return NULL;
+}
+
+static void let_go(atomic_uint *_Atomic *where, unsigned int done)
+{
+	atomic_uint *word = atomic_exchange(where, NULL);
+
+	if (!word)
+		return;
+	*word = done;
+	futex_wake(word, 1);
+}
+
 static const struct {
 	void *(*fn)(void *arg);
 	const char *name;
@@ -96,6 +136,7 @@ static const struct {
 	{ take_word, "lock word" },	      { wait_condition, "wait condition" },
 	{ wait_condition, "wait condition" }, { wait_timeout, "wait timeout" },
 	{ wait_semaphore, "wait semaphore" }, { wait_barrier, "wait barrier" },
+	{ wait_latch, "wait latch" },	      { wait_parked, "wait parked" },
 };
 
 static void init_mutexes(void)
@@ -127,6 +168,8 @@ int main(int argc, char **argv)
 		pthread_cond_signal(&work);
 		sem_post(&semaphore);
 		pthread_barrier_wait(&barrier);
+		let_go(&latch, 0);
+		let_go(&parked, 1);
 	}
 	/* Whoever waits still is no better than who has been let go. */
 	exit(0);

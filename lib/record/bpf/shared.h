@@ -96,7 +96,8 @@ struct record_times {
  * followed, in the ring of its CPU.
  */
 enum record_trace_type {
-	RECORD_TRACE_LEAVE, /* why: enum record_left; detail: what it waits in; other: see ENTER */
+	RECORD_TRACE_LEAVE, /* why: enum record_left; detail: what it waits in; other: of a futex
+			     * its holder, or which it is; queued: see ENTER */
 	RECORD_TRACE_ENTER, /* other: RECORD_TRACE_UNSEEN: earlier, but nobody knows when */
 	RECORD_TRACE_WAKE,  /* why: enum record_woken_by; other: waker */
 	RECORD_TRACE_EXIT,
@@ -113,8 +114,9 @@ enum record_trace_type {
 #define RECORD_TRACE_UNSEEN  1
 #define RECORD_TRACE_NUMBER  0xffff
 #define RECORD_TRACE_SYSCALL (1u << 16)
-#define RECORD_TRACE_HELD    (1u << 17) /* a futex that somebody holds */
+#define RECORD_TRACE_HELD    (1u << 17) /* a futex that somebody holds; other: he, 0: unknown */
 #define RECORD_TRACE_KERNEL  (1u << 18) /* a thread of the kernel */
+#define RECORD_TRACE_TAKEN   (1u << 19) /* a futex that somebody holds, if it is a lock */
 #define RECORD_TRACE_FILE    20		/* here its file's S_IFMT >> 12 begins */
 
 struct record_trace {

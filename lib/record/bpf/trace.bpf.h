@@ -7,6 +7,7 @@
 #ifndef SCOZ_RECORD_TRACE_BPF_H
 #define SCOZ_RECORD_TRACE_BPF_H
 
+#include "record/bpf/futex_words.h"
 #include "record/bpf/state.bpf.h"
 
 const volatile __u32 causal;
@@ -81,30 +82,30 @@ static __always_inline u32 kind_of_file(struct task_struct *task, u64 fd)
 	return inode ? BPF_CORE_READ(inode, i_mode) >> 12 : 0;
 }
 
-#define FUTEX_WAITERS	 0x80000000
-#define FUTEX_OWNER_MOST (4u << 20) /* PID_MAX_LIMIT */
-#define MUTEX_OWNER	 2	    /* where glibc's mutexes keep it, in words */
-
-/* A mutex whose owner is known, or a word that says that others wait for its holder. */
-static __always_inline bool is_held(const struct record_futex *f)
+/* What is known of a futex that @t waits at; @other: who has it, or else which word it is. */
+static __always_inline u32 trace_futex(const struct thread_state *t, u32 *other)
 {
-	u32 op = f->op & 0x7f, owner = f->words[MUTEX_OWNER];
-
-	if (op == 6 || op == 8 || op == 11 || op == 13) /* priority inheritance */
-		return true;
-	if (!f->known)
-		return false;
-	if (f->words[0] & FUTEX_WAITERS && f->words[0] & (FUTEX_OWNER_MOST - 1))
-		return true;
-	return f->value == 2 && f->known > MUTEX_OWNER && owner && owner < FUTEX_OWNER_MOST;
+	switch (futex_held(&t->futex, other)) {
+	case FUTEX_HELD:
+	case FUTEX_HELD_BY:
+		return RECORD_TRACE_HELD;
+	case FUTEX_TAKEN:
+		*other = t->futex.address >> 2;
+		return RECORD_TRACE_TAKEN;
+	default:
+		*other = t->futex.known ? t->futex.address >> 2 : 0;
+		return 0;
+	}
 }
 
 /* What @task, which leaves its CPU to wait, does so in: enum record_trace_detail. */
-static __always_inline u32 trace_wait(struct task_struct *task, const struct thread_state *t)
+static __always_inline u32 trace_wait(struct task_struct *task, const struct thread_state *t,
+				      u32 *other)
 {
 	struct pt_regs *regs;
 	u32 number, detail;
 
+	*other = 0;
 	if (!task->mm || task->flags & PF_KTHREAD)
 		return RECORD_TRACE_KERNEL;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -115,16 +116,20 @@ static __always_inline u32 trace_wait(struct task_struct *task, const struct thr
 	if (t->why != RECORD_LEFT_OTHER)
 		return detail;
 	if (number == SYSCALL_FUTEX)
-		return detail | (is_held(&t->futex) ? RECORD_TRACE_HELD : 0);
+		return detail | trace_futex(t, other);
 	return detail | kind_of_file(task, syscall_argument_0(regs)) << RECORD_TRACE_FILE;
 }
 
 static __always_inline void trace_leaves(struct task_struct *task, const struct thread_state *t,
 					 u64 now)
 {
-	if (causal)
-		trace_event(RECORD_TRACE_LEAVE, t->why, now, t->tid, 0,
-			    t->why == RECORD_LEFT_QUEUED ? 0 : trace_wait(task, t));
+	u32 other = 0, detail = 0;
+
+	if (!causal)
+		return;
+	if (t->why != RECORD_LEFT_QUEUED)
+		detail = trace_wait(task, t, &other);
+	trace_event(RECORD_TRACE_LEAVE, t->why, now, t->tid, other, detail);
 }
 
 /* It is followed from now on: @why is as in RECORD_TRACE_LEAVE, or it runs. */

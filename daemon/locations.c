@@ -156,7 +156,7 @@ uint32_t locations_intern(struct locations *l, const struct maps_binary *binary,
 		return LOCATION_NONE;
 	e = xcalloc(1, sizeof(*e));
 	describe(l, binary, frame, *origin, &e->location);
-	hash = hash_text(HASH_START, e->location.target);
+	hash = hash_chosen(HASH_START, e->location.target);
 	pthread_mutex_lock(&l->lock);
 	id = hash_index_find(&l->index, hash, same_target, l->list, e->location.target);
 	if (id == HASH_NONE) {

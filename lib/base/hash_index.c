@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/hash_index.h"
 
+#include <pthread.h>
+#include <sys/random.h>
+
 uint32_t hash_index_find(const struct hash_index *x, uint64_t hash, hash_same same,
 			 const void *items, const void *key)
 {
@@ -113,4 +116,28 @@ uint64_t hash_secret(uint64_t secret, const void *bytes, size_t n)
 uint64_t hash_text(uint64_t h, const char *s)
 {
 	return s ? hash_bytes(h, s, strlen(s) + 1) : h;
+}
+
+uint64_t hash_new_secret(void)
+{
+	uint64_t secret;
+
+	if (getrandom(&secret, sizeof(secret), 0) != sizeof(secret))
+		secret = hash_mix((uintptr_t)&secret, clock_now_ns());
+	return secret;
+}
+
+static uint64_t own_secret;
+
+static void make_own_secret(void)
+{
+	own_secret = hash_new_secret();
+}
+
+uint64_t hash_chosen(uint64_t h, const char *s)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_own_secret);
+	return s ? hash_secret(h ^ own_secret, s, strlen(s) + 1) : h;
 }

@@ -88,6 +88,10 @@ uint64_t hash_text(uint64_t h, const char *s);
  * (By the two above they can: some differences cancel out whatever @h is.)
  */
 uint64_t hash_secret(uint64_t secret, const void *bytes, size_t n);
+/* The same as hash_text(), with a secret of this process. */
+uint64_t hash_chosen(uint64_t h, const char *s);
+/* A number that nobody else knows. */
+uint64_t hash_new_secret(void);
 static inline uint64_t hash_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;

@@ -4,7 +4,6 @@
 #include "base/hash_index.h"
 
 #include <pthread.h>
-#include <sys/random.h>
 
 #define PAGE_SHIFT  12
 #define PAGE_BYTES  (1u << PAGE_SHIFT)
@@ -84,7 +83,7 @@ static bool same_name(const void *names, uint32_t i, const void *key)
 
 static const char *keep_name(struct made_names *n, const char *name)
 {
-	uint64_t h = hash_text(HASH_START, name);
+	uint64_t h = hash_chosen(HASH_START, name);
 	uint32_t found;
 	const char *kept;
 
@@ -108,8 +107,7 @@ struct made_code *made_code_create(struct made_names *names)
 	struct made_code *c = xcalloc(1, sizeof(*c));
 
 	c->names = names;
-	if (getrandom(&c->secret, sizeof(c->secret), 0) != sizeof(c->secret))
-		c->secret = hash_mix((uintptr_t)c, clock_now_ns());
+	c->secret = hash_new_secret();
 	pthread_mutex_init(&c->lock, NULL);
 	return c;
 }

@@ -87,7 +87,8 @@ static bool same_place(const void *places, uint32_t i, const void *key)
 
 static uint32_t intern_frame(struct symbols *s, const struct record_frame *f)
 {
-	uint64_t h = hash_text(hash_text(hash_text(HASH_START, f->symbol), f->object), f->file);
+	uint64_t h =
+		hash_chosen(hash_chosen(hash_chosen(HASH_START, f->symbol), f->object), f->file);
 	uint32_t found;
 
 	h = hash_mix(h, (uint64_t)f->line << 8 | f->kind);

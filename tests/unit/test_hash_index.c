@@ -170,6 +170,10 @@ static void test_chosen(void **state)
 		assert_true(hash_secret(secret, a, sizeof(a)) != hash_secret(secret, b, sizeof(b)));
 		assert_true(hash_secret(secret, a, 15) != hash_secret(secret, a, 16));
 	}
+	assert_true(hash_chosen(1, "a") == hash_chosen(1, "a"));
+	assert_true(hash_chosen(1, "a") != hash_chosen(2, "a"));
+	assert_true(hash_chosen(7, NULL) == 7);
+	assert_true(hash_new_secret() != hash_new_secret());
 	assert_true(hash_secret(1, a, sizeof(a)) != hash_secret(77, a, sizeof(a)));
 	assert_true(hash_secret(1, a, sizeof(a)) == hash_secret(1, a, sizeof(a)));
 }

@@ -5,6 +5,7 @@
 #include "maps/made_code.h"
 
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CODE   0x7f0000001000
@@ -669,6 +670,55 @@ static void test_damaged(void **state)
 	free(d);
 }
 
+static uint64_t cpu_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* @n names, each of 20 words of which bit k of the name's number changes word k; CPU time, ns. */
+static uint64_t time_of_names(int n, bool chosen)
+{
+	char *text = xmalloc(n * 350), *end = text;
+	struct made_code *c;
+	uint64_t before;
+
+	for (int i = 0; i < n; i++) {
+		end += sprintf(end, "%llx 40 ", CODE + i * 64ULL);
+		for (int b = 0; b < 20; b++, end += 16) {
+			memcpy(end, "abcdefghijklmnop", 16);
+			if (chosen && i >> b & 1) { /* what cancels out in hash_bytes() */
+				end[7] ^= 0x80;
+				end[15] ^= 0x80;
+				end[12] ^= 0x04;
+			} else if (i >> b & 1) {
+				end[3] ^= 0x01;
+			}
+		}
+		*end++ = '\n';
+	}
+	c = code_of(text, end - text, 0, NULL);
+	before = cpu_time();
+	for (int i = 0; i < n; i++)
+		name_at(c, CODE + i * 64ULL);
+	before = cpu_time() - before;
+	made_code_destroy(c);
+	free(text);
+	return before;
+}
+
+/* A program cannot choose names that are all found at the same place. */
+static void test_chosen_names(void **state)
+{
+	uint64_t plain = time_of_names(10000, false), chosen = time_of_names(10000, true);
+
+	(void)state;
+	if (chosen > 20 * plain + 20000000)
+		fail_msg("chosen names take %.3f s, others %.3f s", chosen / 1e9, plain / 1e9);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -686,13 +736,14 @@ static int teardown(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	cmocka_unit_test(test_later_wins),
-		cmocka_unit_test(test_random),	cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_from),	cmocka_unit_test(test_large),
-		cmocka_unit_test(test_grows),	cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_names),	cmocka_unit_test(test_times),
-		cmocka_unit_test(test_moves),	cmocka_unit_test(test_lines_of_source),
-		cmocka_unit_test(test_foreign), cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_lines),	     cmocka_unit_test(test_later_wins),
+		cmocka_unit_test(test_random),	     cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_from),	     cmocka_unit_test(test_large),
+		cmocka_unit_test(test_grows),	     cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_names),	     cmocka_unit_test(test_times),
+		cmocka_unit_test(test_moves),	     cmocka_unit_test(test_lines_of_source),
+		cmocka_unit_test(test_foreign),	     cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_chosen_names),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -23,7 +23,7 @@ static bool same_function(const void *item, const void *key)
 static uint32_t function_id(struct top_model *m, const char *symbol, const char *object, bool copy)
 {
 	const struct function_key key = { symbol, object };
-	uint64_t hash = hash_text(hash_text(HASH_START, symbol), object);
+	uint64_t hash = hash_chosen(hash_chosen(HASH_START, symbol), object);
 	uint32_t index = pool_find(&m->functions, hash, same_function, &key);
 	struct top_function *f;
 

@@ -20,6 +20,13 @@ void processes_settle(struct processes *p);
  * @comm: of one of its threads, its name where it has gone already.
  */
 uint32_t processes_get(struct processes *p, int pid, bool newborn, const char *comm, uint64_t time);
+/*
+ * One of its threads is followed, and ends. When the last one has, and some thousand other
+ * processes have ended after it, it is forgotten: what is said of its id from then on is said of
+ * nobody.
+ */
+void processes_thread_begins(struct processes *p, uint32_t id);
+void processes_thread_ends(struct processes *p, uint32_t id);
 /* It runs another program from now on. */
 void processes_exec(struct processes *p, int pid);
 /* Something was recorded of it; and it has ended waits of @points. */

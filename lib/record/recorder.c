@@ -220,7 +220,7 @@ static void on_times(struct recorder *r, const struct record_event *e, const str
 	if (r->sink.times)
 		r->sink.times(&thread, r->sink.arg);
 	if (t->exited)
-		tid_history_ended(&recorder_thread_slot(r, e->tid)->history, thread.id, e->time);
+		recorder_thread_ended(r, e->tid, thread.id, e->time);
 }
 
 static bool on_record(enum queue_kind kind, const void *record, size_t size, void *arg)
@@ -564,6 +564,8 @@ void recorder_destroy(struct recorder *r)
 	free(r->devices);
 	maps_destroy(r->maps);
 	free(r->threads);
+	free(r->vacant);
+	free(r->ended);
 	hash_index_deinit(&r->by_tid);
 	free(r);
 }

@@ -23,8 +23,14 @@ struct thread {
 	struct tid_history history;
 	int tid, pid;
 	uint32_t process;
+	bool counted;  /* as one of its process that has not ended */
 	uint64_t left; /* causal recordings: when it began to wait; 0: it does not */
 	char comm[16];
+};
+
+struct ended_thread {
+	int tid;
+	uint32_t id;
 };
 
 struct recorder {
@@ -61,6 +67,10 @@ struct recorder {
 	struct thread *threads;
 	size_t n_known, cap_threads;
 	struct hash_index by_tid;
+	uint32_t *vacant; /* of `threads` */
+	size_t n_vacant, cap_vacant;
+	struct ended_thread *ended; /* in a circle; the oldest is forgotten next */
+	size_t n_ended;
 	uint32_t n_threads; /* ids given */
 };
 
@@ -79,6 +89,9 @@ uint32_t recorder_thread_id(struct recorder *r, int tid, int pid, uint64_t born,
 uint32_t recorder_other_thread(struct recorder *r, int tid, uint64_t time);
 /* Nobody begins with its end: of one that had ended, that one. */
 uint32_t recorder_thread_that_ends(struct recorder *r, int tid, uint64_t time);
+
+/* Nothing that it did will be told any more: it is forgotten when thousands have ended after it. */
+void recorder_thread_ended(struct recorder *r, int tid, uint32_t id, uint64_t time);
 
 /* ---- causal recordings ---- */
 

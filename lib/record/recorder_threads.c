@@ -3,12 +3,15 @@
 
 #include "host/process.h"
 
+/* A waker may have ended before the wait is told that it ended. */
+#define ENDED_KEPT 16384
+
 struct thread *recorder_thread_slot(struct recorder *r, int tid)
 {
 	uint32_t i = hash_index_find_id(&r->by_tid, tid);
 
 	if (i == HASH_NONE) {
-		i = r->n_known++;
+		i = r->n_vacant ? r->vacant[--r->n_vacant] : r->n_known++;
 		array_reserve(r->threads, r->cap_threads, r->n_known);
 		r->threads[i] = (struct thread){ .tid = tid, .history = tid_history_none };
 		hash_index_add_id(&r->by_tid, tid, i);
@@ -44,10 +47,15 @@ uint32_t recorder_thread_id(struct recorder *r, int tid, int pid, uint64_t born,
 	if (tid_history_is_new(h, born, time)) {
 		struct record_thread made = { .tid = tid, .pid = pid, .id = r->n_threads++ };
 		bool successor = h->now.id != RECORDING_NONE;
+		uint32_t before = t->process;
 
 		t->process = made.process =
 			processes_get(r->processes, pid, successor && tid == pid, comm,
 				      recorder_since_start(r, time));
+		if (t->counted)
+			processes_thread_ends(r->processes, before);
+		processes_thread_begins(r->processes, t->process);
+		t->counted = true;
 		tid_history_begin(h, made.id, born, time);
 		t->pid = pid;
 		copy_comm(t->comm, comm);
@@ -90,4 +98,30 @@ uint32_t recorder_thread_that_ends(struct recorder *r, int tid, uint64_t time)
 	if (h->now.id == RECORDING_NONE)
 		return ask_for_thread(r, tid, time);
 	return tid_history_who(h, 0, time);
+}
+
+void recorder_thread_ended(struct recorder *r, int tid, uint32_t id, uint64_t time)
+{
+	struct thread *t = recorder_thread_slot(r, tid);
+	struct ended_thread *oldest;
+	uint32_t i;
+
+	tid_history_ended(&t->history, id, time);
+	if (t->history.now.id != id || !t->counted)
+		return;
+	t->counted = false;
+	processes_thread_ends(r->processes, t->process);
+	if (!r->ended)
+		r->ended = xcalloc(ENDED_KEPT, sizeof(*r->ended));
+	oldest = &r->ended[r->n_ended++ % ENDED_KEPT];
+	if (r->n_ended > ENDED_KEPT) {
+		i = hash_index_find_id(&r->by_tid, oldest->tid);
+		if (i != HASH_NONE && r->threads[i].history.now.id == oldest->id &&
+		    !r->threads[i].counted) {
+			hash_index_remove_id(&r->by_tid, oldest->tid, i);
+			array_reserve(r->vacant, r->cap_vacant, r->n_vacant + 1);
+			r->vacant[r->n_vacant++] = i;
+		}
+	}
+	*oldest = (struct ended_thread){ tid, id };
 }

@@ -251,6 +251,98 @@ static void expect_behind(const char *target, double least)
 	free(v.queued);
 }
 
+/*
+ * A server: a dispatcher waits for the network, or for a disk, and two workers hold a lock most of
+ * the time, for which the other one waits.
+ */
+static void put_server(const char *device, bool disk)
+{
+	static const char *const names[] = { "dispatcher", "worker-a", "worker-b" };
+	enum { DISPATCHER, A, B };
+	const struct {
+		unsigned int at_us;
+		uint32_t thread, other;
+		uint8_t type, wait, by;
+	} steps[] = {
+		{ 400, DISPATCHER, 0, TRACE_WAKE, 0, disk ? TRACE_BY_DEVICE : TRACE_BY_OTHER },
+		{ 401, DISPATCHER, TRACE_NONE, TRACE_ENTER, 0, 0 },
+		{ 500, A, DISPATCHER, TRACE_WAKE, 0, TRACE_BY_THREAD },
+		{ 501, A, TRACE_NONE, TRACE_ENTER, 0, 0 },
+		{ 510, B, DISPATCHER, TRACE_WAKE, 0, TRACE_BY_THREAD },
+		{ 511, B, TRACE_NONE, TRACE_ENTER, 0, 0 },
+		{ 520, DISPATCHER, TRACE_NONE, TRACE_LEAVE, TRACE_WAIT_POLL, 0 },
+		{ 600, B, TRACE_NONE, TRACE_LEAVE, TRACE_WAIT_LOCK, 0 },
+		{ 6000, B, A, TRACE_WAKE, 0, TRACE_BY_THREAD },
+		{ 6001, B, TRACE_NONE, TRACE_ENTER, 0, 0 },
+		{ 6050, A, TRACE_NONE, TRACE_LEAVE, TRACE_WAIT_LOCK, 0 },
+		{ 9500, A, B, TRACE_WAKE, 0, TRACE_BY_THREAD },
+		{ 9501, A, TRACE_NONE, TRACE_ENTER, 0, 0 },
+		{ 9600, A, TRACE_NONE, TRACE_LEAVE, TRACE_WAIT_FUTEX, 0 },
+		{ 9700, B, TRACE_NONE, TRACE_LEAVE, TRACE_WAIT_FUTEX, 0 },
+	};
+	const struct trace_header h = { SIM_MS, "server", "command", "h", "k", "now", 4 };
+	const struct trace_footer f = { .duration = 10 * SIM_S, .end = "done" };
+	struct trace_writer *w;
+
+	unlink(path);
+	assert_int_equal(trace_writer_open(path, &h, &w, NULL), 0);
+	trace_write_process(w, 0, 100, "server");
+	for (int i = 0; i < 3; i++)
+		trace_write_thread(w, &(struct trace_thread){ 100 + i, 100, 0, names[i] });
+	trace_write_device(w, device);
+	for (uint32_t i = 0; i < 3; i++)
+		trace_write_event(w, &(struct trace_event){ .thread = i,
+							    .type = TRACE_FOLLOW,
+							    .why = i ? TRACE_BLOCKED : TRACE_RUNS,
+							    .wait = TRACE_WAIT_FUTEX,
+							    .other = TRACE_NONE,
+							    .stack = TRACE_NONE });
+	for (uint64_t t = 0; t < 10 * SIM_S; t += 10 * SIM_MS) {
+		struct trace_event request = { .time = t + SIM_MS / 10,
+					       .thread = DISPATCHER,
+					       .type = TRACE_ISSUE,
+					       .stack = t / SIM_MS };
+
+		for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+			if (!i && disk) {
+				trace_write_event(w, &request);
+				request.time += SIM_MS / 10;
+				request.thread = TRACE_NONE;
+				request.type = TRACE_COMPLETE;
+				trace_write_event(w, &request);
+			}
+			trace_write_event(
+				w, &(struct trace_event){ .time = t + steps[i].at_us * SIM_US,
+							  .thread = steps[i].thread,
+							  .type = steps[i].type,
+							  .why = TRACE_BLOCKED,
+							  .wait = steps[i].wait,
+							  .by = steps[i].by,
+							  .other = steps[i].other,
+							  .stack = TRACE_NONE });
+		}
+	}
+	assert_int_equal(trace_writer_close(w, &f, NULL), 0);
+}
+
+/* What comes from outside is not what takes the time because nobody knows what it waits for. */
+static void test_outside(void **state)
+{
+	static const char *const devices[] = { "network", "irq 30 eth0", "sda" };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		put_server(devices[i], i == 2);
+		ask("--no-merge");
+		if (i < 2)
+			expect_text("# outside, not known");
+		if (strstr(said, "what it does takes the time"))
+			fail_msg("a sink in:\n%s", said);
+		expect_text("# knot: these wait for one another");
+		expect_text(i < 2 ? "worker-a (101): on a CPU" : "sda: a device");
+	}
+}
+
 /* ---- the programs ---- */
 
 /* One thread serves all, as a file server with one thread does; the disk has time to spare. */
@@ -674,6 +766,7 @@ int main(void)
 		cmocka_unit_test(test_ranks),
 		cmocka_unit_test(test_imbalanced_threads),
 		cmocka_unit_test(test_imbalanced_ring),
+		cmocka_unit_test(test_outside),
 		cmocka_unit_test(test_behind),
 		cmocka_unit_test(test_orders),
 		cmocka_unit_test(test_targets),

@@ -354,13 +354,29 @@ static void print_edges(const struct view *v, const struct waits_graph *g, size_
 	table_print(&t);
 }
 
+/*
+ * A network, an interrupt: how much it could carry and who is at its other end is not recorded. It
+ * cannot be said that it is used up, nor that it is idle and waits for those who use it.
+ */
+static bool is_outside(const struct view *v, const struct waits_part *p)
+{
+	uint32_t vertex = v->r.firsts[p->vertices[0]];
+
+	return p->n == 1 && is_device(v, p->vertices[0]) &&
+	       !devices_requests(v->r.devices, vertex - v->r.trace->n_threads);
+}
+
 static void print_members(const struct view *v, const struct waits_part *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		uint32_t g = p->vertices[i];
 		_cleanup_free_ char *name = name_of(v, g);
 
-		if (is_device(v, g))
+		if (is_outside(v, p))
+			printf("  %s: what it could carry, and who is at its other end, is not "
+			       "recorded\n",
+			       name);
+		else if (is_device(v, g))
 			printf("  %s: a device\n", name);
 		else if (v->unseen[g])
 			printf("  %s: was not recorded, so what it did and waited for is unknown: "
@@ -391,6 +407,8 @@ static bool is_background(const struct view *v, const struct waits_part *p)
 {
 	double on = 0;
 
+	if (is_outside(v, p))
+		return true;
 	for (size_t i = 0; i < p->n; i++) {
 		if (is_device(v, p->vertices[i]))
 			return false;
@@ -436,9 +454,12 @@ static void print_parts(struct view *v, const struct waits_parts *parts, bool ba
 			continue;
 		if (background) {
 			printf("\n# %s, %s; the rest is looked at without it\n",
-			       v->unseen[p->vertices[0]] ? "waited for little"
-							 : "in the background",
-			       p->kind == WAITS_KNOT ? "a knot" : "a sink");
+			       is_outside(v, p)		   ? "outside"
+			       : v->unseen[p->vertices[0]] ? "waited for little"
+							   : "in the background",
+			       is_outside(v, p)	       ? "not known"
+			       : p->kind == WAITS_KNOT ? "a knot"
+						       : "a sink");
 			print_members(v, p);
 			for (size_t k = 0; k < p->n; k++)
 				v->removed[p->vertices[k]] = true;
@@ -482,9 +503,12 @@ static void without_removed(struct view *v)
 static void print_knots(struct view *v)
 {
 	struct waits_parts parts;
+	bool outside = false;
 
 	for (;;) {
 		waits_parts(&v->graph, v->r.n_groups, 0, &parts);
+		for (size_t i = 0; i < parts.n; i++)
+			outside |= is_outside(v, &parts.v[i]);
 		if (!has_background(v, &parts))
 			break;
 		print_parts(v, &parts, true);
@@ -492,7 +516,9 @@ static void print_knots(struct view *v)
 		waits_parts_free(&parts);
 	}
 	print_parts(v, &parts, false);
-	if (!parts.n)
+	if (!parts.n && outside)
+		printf("\n# no knot: nothing else that works much is waited for\n");
+	else if (!parts.n)
 		printf("\n# no knot: nothing that works much is waited for\n");
 	waits_parts_free(&parts);
 }

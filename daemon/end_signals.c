@@ -86,8 +86,14 @@ int ending_start(struct experiment *x, const struct guardian *g, struct error *e
 	int ret;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
-		sigaddset(&set, ending[i]);
+	/* What whoever called us has ignored (nohup, a script's jobs in the background) stays so:
+	 * blocked, it would be waited for all the same. */
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
+		struct sigaction was;
+
+		if (sigaction(ending[i], NULL, &was) || was.sa_handler != SIG_IGN)
+			sigaddset(&set, ending[i]);
+	}
 	pthread_sigmask(SIG_SETMASK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdarg.h>
 
 /* What main() returns for it, as the tool does. */
@@ -206,6 +207,51 @@ static void check_cpus(const char *arg)
 		wrong("--cpus: %s", err.text);
 }
 
+/* Each once: the option may be repeated. */
+static void add_speedup(struct options *o, double v)
+{
+	for (size_t i = 0; i < o->n_speedups; i++) {
+		if (fabs(o->speedups[i] - v) < 1e-6)
+			return;
+	}
+	array_reserve(o->speedups, o->cap_speedups, o->n_speedups + 1);
+	o->speedups[o->n_speedups++] = v;
+}
+
+static void add_pid(struct options *o, int pid)
+{
+	for (size_t i = 0; i < o->n_pids; i++) {
+		if (o->pids[i] == pid)
+			return;
+	}
+	array_reserve(o->pids, o->cap_pids, o->n_pids + 1);
+	o->pids[o->n_pids++] = pid;
+}
+
+static void add_target(struct options *o, const char *arg)
+{
+	struct error err = {};
+	struct target t;
+
+	if (target_parse(arg, &t, &err))
+		wrong("--target: %s", err.text);
+	for (size_t i = 0; i < o->n_targets; i++) {
+		if (!strcmp(o->targets[i].spec, t.spec)) {
+			target_free(&t);
+			return;
+		}
+	}
+	array_reserve(o->targets, o->cap_targets, o->n_targets + 1);
+	o->targets[o->n_targets++] = t;
+}
+
+static bool is_same_point(const struct progress_spec *a, const struct progress_spec *b)
+{
+	return a->latency == b->latency && !strcmp(a->name, b->name) &&
+	       !strcmp(a->begin.spec, b->begin.spec) &&
+	       (!a->latency || !strcmp(a->end.spec, b->end.spec));
+}
+
 static void parse_speedups(struct options *o, const char *arg)
 {
 	_cleanup_free_ char *copy = xstrdup(arg);
@@ -216,8 +262,7 @@ static void parse_speedups(struct options *o, const char *arg)
 
 		if (v == 0)
 			continue;
-		array_reserve(o->speedups, o->cap_speedups, o->n_speedups + 1);
-		o->speedups[o->n_speedups++] = v;
+		add_speedup(o, v);
 	}
 	if (!o->n_speedups)
 		wrong("--speedup: \"%s\" names no speedup above 0", arg);
@@ -300,13 +345,20 @@ static const char *find_command(char *const *rest)
 static void take_point(struct options *o, int key, const char *arg, char *const *rest)
 {
 	_cleanup_free_ char *meant = NULL;
+	struct progress_spec *new;
 	struct error err = {};
 
 	array_reserve(o->points, o->cap_points, o->n_points + 1);
-	if ((key == 'p' ? progress_spec_parse : latency_spec_parse)(arg, &o->points[o->n_points],
-								    &err)) {
+	new = &o->points[o->n_points];
+	if ((key == 'p' ? progress_spec_parse : latency_spec_parse)(arg, new, &err)) {
 		meant = key == 'p' ? point_meant(arg, find_command(rest)) : xstrdup("");
 		wrong("%s: %s%s", key == 'p' ? "--progress" : "--latency", err.text, meant);
+	}
+	for (size_t i = 0; i < o->n_points; i++) {
+		if (is_same_point(&o->points[i], new)) {
+			progress_spec_free(new);
+			return;
+		}
 	}
 	o->n_points++;
 }
@@ -329,25 +381,19 @@ static void check_binary(const struct options *o, const struct point *p)
 
 static void take(struct options *o, int key, const char *arg, char *const *rest)
 {
-	struct error err = {};
-
 	switch (key) {
 	case 'p':
 	case 'l':
 		take_point(o, key, arg, rest);
 		break;
 	case OPT_TARGET:
-		array_reserve(o->targets, o->cap_targets, o->n_targets + 1);
-		if (target_parse(arg, &o->targets[o->n_targets], &err))
-			wrong("--target: %s", err.text);
-		o->n_targets++;
+		add_target(o, arg);
 		break;
 	case OPT_TOGETHER:
 		o->together = true;
 		break;
 	case OPT_PID:
-		array_reserve(o->pids, o->cap_pids, o->n_pids + 1);
-		o->pids[o->n_pids++] = number(arg, "--pid", 1, 1 << 22);
+		add_pid(o, number(arg, "--pid", 1, 1 << 22));
 		break;
 	case OPT_CGROUP:
 		append(&o->cgroups, &o->n_cgroups, &o->cap_cgroups, arg);

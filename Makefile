@@ -168,7 +168,7 @@ $(B)/tests/test_sim $(B)/tests/test_whatif $(B)/tests/test_whatif_devices $(B)/t
 	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(filter %.a,$^) $(LDLIBS) -lcmocka
 
 # What tests the daemon's parts.
-$(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests/test_mark_search $(B)/tests/test_expectation $(B)/tests/test_finds $(B)/tests/test_polling $(B)/tests/test_prior: $(B)/tests/%: tests/unit/%.c \
+$(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests/test_mark_search $(B)/tests/test_expectation $(B)/tests/test_finds $(B)/tests/test_polling $(B)/tests/test_prior $(B)/tests/test_scozd: $(B)/tests/%: tests/unit/%.c \
 	   $(call obj,$(filter-out daemon/main.c,$(DAEMON_SRC))) $(B)/libscozcore.a
 	$(directories)
 	$(call say,CC)

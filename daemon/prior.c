@@ -2,17 +2,18 @@
 #include "daemon/prior.h"
 
 #include "daemon/prior_process.h"
+#include "host/process.h"
 
 #include <poll.h>
-#include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define BEGIN_MS 4000 /* that the command waits for the recording to begin */
 
 struct prior {
-	int socket, pid;
+	int socket;
+	int process; /* a pidfd: it ends by itself, and is collected with what the command leaves */
 	bool asked, recording, concluded, over;
 	bool marks;	 /* are among what it records */
 	size_t n_points; /* progress points of the run */
@@ -41,7 +42,7 @@ static bool records_marks(const struct options *o)
 struct prior *prior_start(const struct options *o)
 {
 	struct prior *p;
-	int pair[2], pid;
+	int pair[2], pid, process;
 
 	if (!is_wanted(o) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return NULL;
@@ -52,13 +53,14 @@ struct prior *prior_start(const struct options *o)
 		prior_main(pair[1], o);
 	}
 	close(pair[1]);
-	if (pid < 0) {
-		close(pair[0]);
+	process = pid < 0 ? -1 : pidfd_open(pid, 0);
+	if (process < 0) {
+		close(pair[0]); /* it ends with that */
 		return NULL;
 	}
 	p = xcalloc(1, sizeof(*p));
 	*p = (struct prior){ .socket = pair[0],
-			     .pid = pid,
+			     .process = process,
 			     .marks = records_marks(o),
 			     .n_points = options_progress(o) };
 	p->e = xcalloc(1, sizeof(*p->e));
@@ -192,8 +194,7 @@ void prior_stop(struct prior *p)
 {
 	if (!p)
 		return;
-	kill(p->pid, SIGKILL);
-	waitpid(p->pid, NULL, 0);
+	process_end(p->process, true);
 	close(p->socket);
 	expectations_free(p->e);
 	free(p);

@@ -4,6 +4,7 @@
 #include "files/file_open.h"
 #include "files/output_file.h"
 #include "host/privileges.h"
+#include "host/process.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -12,10 +13,10 @@
 #include <pwd.h>
 #include <signal.h>
 #include <sys/fsuid.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PATIENCE_NS (3 * NSEC_PER_SEC) /* with all files of a run */
@@ -35,7 +36,7 @@ struct answer {
 };
 
 struct sources {
-	int socket, pid;
+	int socket, process; /* a pidfd */
 	uint64_t waited_ns;
 };
 
@@ -178,7 +179,7 @@ static void __attribute__((noreturn)) sources_main(int socket)
 struct sources *sources_start(void)
 {
 	struct sources *s;
-	int pair[2], pid;
+	int pair[2], pid, process;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return NULL;
@@ -189,12 +190,13 @@ struct sources *sources_start(void)
 		sources_main(pair[1]);
 	}
 	close(pair[1]);
-	if (pid < 0) {
-		close(pair[0]);
+	process = pid < 0 ? -1 : pidfd_open(pid, 0);
+	if (process < 0) {
+		close(pair[0]); /* it ends with that */
 		return NULL;
 	}
 	s = xcalloc(1, sizeof(*s));
-	*s = (struct sources){ .socket = pair[0], .pid = pid };
+	*s = (struct sources){ .socket = pair[0], .process = process };
 	return s;
 }
 
@@ -247,8 +249,7 @@ void sources_stop(struct sources *s)
 {
 	if (!s)
 		return;
-	kill(s->pid, SIGKILL);
-	waitpid(s->pid, NULL, WNOHANG);
+	process_end(s->process, false); /* it may hang in a file */
 	close(s->socket);
 	free(s);
 }

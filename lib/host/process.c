@@ -2,6 +2,9 @@
 #include "host/process.h"
 
 #include <dirent.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PF_KTHREAD 0x00200000 /* linux/sched.h */
@@ -114,4 +117,11 @@ int process_of_thread(int tid)
 	const char *tgid = status ? strstr(status, "\nTgid:") : NULL;
 
 	return tgid ? atoi(tgid + 6) : 0;
+}
+
+void process_end(int pidfd, bool patient)
+{
+	pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+	waitid(P_PIDFD, pidfd, NULL, WEXITED | (patient ? 0 : WNOHANG));
+	close(pidfd);
 }

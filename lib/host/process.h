@@ -43,4 +43,10 @@ bool process_shares_pids(int pid);
 /* The process that thread @tid belongs to; 0: there is no such thread. */
 int process_of_thread(int tid);
 
+/*
+ * Kills the child that @pidfd is of, collects it, and closes @pidfd; @patient: as soon as it has
+ * gone. Whoever collects children may have done so long ago: its number is another's by now.
+ */
+void process_end(int pidfd, bool patient);
+
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/fd_pass.h"
+#include "host/process.h"
 
 #define PATIENCE_S 10 /* so long a fork may take */
 
@@ -204,9 +205,7 @@ void launcher_stop(struct launcher *l)
 	close(l->socket);
 	if (l->process >= 0) {
 		/* Other children forked since may have the socket open, too. */
-		pidfd_send_signal(l->process, SIGKILL, NULL, 0);
-		waitid(P_PIDFD, l->process, NULL, WEXITED);
-		close(l->process);
+		process_end(l->process, true);
 	}
 	*l = LAUNCHER_INIT;
 }

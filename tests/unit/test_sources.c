@@ -176,6 +176,16 @@ static void test_whose(void **state)
 	unsetenv("SUDO_GID");
 }
 
+static int pid_of(const struct sources *s)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/self/fdinfo/%d", s->process);
+	_cleanup_free_ char *text = read_file(path, NULL);
+	const char *line = text ? strstr(text, "Pid:") : NULL;
+
+	assert_non_null(line);
+	return atoi(line + strlen("Pid:"));
+}
+
 /* One that hangs in a file is not waited for again. */
 static void test_stuck(void **state)
 {
@@ -186,9 +196,9 @@ static void test_stuck(void **state)
 	bool newer;
 
 	(void)state;
-	kill(s->pid, SIGSTOP);
+	kill(pid_of(s), SIGSTOP);
 	assert_false(sources_read(s, program, &id, location, &l, &newer));
-	kill(s->pid, SIGCONT);
+	kill(pid_of(s), SIGCONT);
 	usleep(100000);
 	began = clock_now_ns();
 	assert_false(sources_read(s, program, &id, location, &l, &newer));

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What scozd does around a run: what it is called with, who ends it, and whom it ends. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <linux/sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/end_signals.h"
+#include "daemon/options.h"
+#include "daemon/prior.h"
+#include "daemon/source_text.h"
+
+#define WAIT_S 20
+
+static struct options parsed(const char *first, ...)
+{
+	const char *argv[32] = { "scozd", first };
+	struct options o;
+	int argc = 2;
+	va_list ap;
+
+	va_start(ap, first);
+	while ((argv[argc] = va_arg(ap, const char *)))
+		argc++;
+	va_end(ap);
+	optind = 0;
+	options_parse(argc, (char **)argv, &o);
+	return o;
+}
+
+/* Options that are repeated: a second level of the same speedup would never have windows. */
+static void test_each_once(void **state)
+{
+	struct options o;
+
+	(void)state;
+	o = parsed("-p", "mark:a", "--speedup", "50,25,50", "--speedup", "25,75", "--target",
+		   "func:f@a", "--target", "func:g@a", "--target", "func:f@a", "-p", "mark:b", "-p",
+		   "mark:a", "-p", "n=mark:a", "-l", "n=mark:a,mark:b", "-l", "n=mark:a,mark:b",
+		   "--pid", "7", "--pid", "8", "--pid", "7", NULL);
+	assert_int_equal(o.n_speedups, 3);
+	assert_float_equal(o.speedups[0], 0.5, 1e-9);
+	assert_float_equal(o.speedups[1], 0.25, 1e-9);
+	assert_float_equal(o.speedups[2], 0.75, 1e-9);
+	assert_int_equal(o.n_targets, 2);
+	assert_string_equal(o.targets[1].spec, "func:g@a");
+	assert_int_equal(o.n_points, 4);
+	assert_string_equal(o.points[1].name, "mark:b");
+	assert_string_equal(o.points[2].name, "n");
+	assert_true(o.points[3].latency);
+	assert_int_equal(o.n_pids, 2);
+}
+
+/* In a child: do signals end a run that was called with SIGHUP ignored? */
+static void __attribute__((noreturn)) under_nohup(void)
+{
+	static struct session s = { .truth = -1 };
+	static struct experiment x = { .s = &s };
+	static const struct guardian g = { .alive = -1, .done = -1 };
+	uint64_t end = clock_now_ns() + WAIT_S * NSEC_PER_SEC;
+
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_DFL);
+	if (ending_start(&x, &g, NULL))
+		_exit(1);
+	kill(getpid(), SIGHUP);
+	usleep(50000);
+	if (session_interrupted)
+		_exit(2);
+	kill(getpid(), SIGINT);
+	while (!session_interrupted && clock_now_ns() < end)
+		usleep(1000);
+	_exit(session_interrupted ? 0 : 3);
+}
+
+static void test_ignored_signals(void **state)
+{
+	int pid = fork(), status;
+
+	(void)state;
+	if (!pid)
+		under_nohup();
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+/* ---- numbers of processes that are others' by now ---- */
+
+static int only_child(void)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/self/task/%d/children", getpid());
+	_cleanup_free_ char *text = read_file(path, NULL);
+
+	return text ? atoi(text) : 0;
+}
+
+/* A stranger that got the number of our only child, which somebody has collected; 0: no way. */
+static int replace_child(void)
+{
+	int pid = only_child(), stranger;
+	struct clone_args args = { .exit_signal = SIGCHLD,
+				   .set_tid = (uintptr_t)&pid,
+				   .set_tid_size = 1 };
+
+	if (!pid || geteuid())
+		return 0;
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(-1, NULL, 0), pid);
+	stranger = syscall(SYS_clone3, &args, sizeof(args));
+	if (!stranger) {
+		pause();
+		_exit(0);
+	}
+	return stranger > 0 ? stranger : 0;
+}
+
+static void check_alive(int pid)
+{
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void test_buried(void **state)
+{
+	const struct options o = { .replay = true, .warmup = 1, .end_to_end = true };
+	struct sources *s = sources_start();
+	struct prior *p;
+	int stranger;
+
+	(void)state;
+	stranger = replace_child();
+	sources_stop(s);
+	if (!stranger)
+		skip();
+	check_alive(stranger);
+	p = prior_start(&o);
+	assert_non_null(p);
+	stranger = replace_child();
+	prior_stop(p);
+	assert_int_not_equal(stranger, 0);
+	check_alive(stranger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_once),
+		cmocka_unit_test(test_ignored_signals),
+		cmocka_unit_test(test_buried),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

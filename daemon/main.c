@@ -246,15 +246,21 @@ static int involve_one(int pid, void *arg, struct error *err)
 
 /* What one has started already belongs to it, as what it will start does: the engine follows that.
  */
-static int involve_with_descendants(struct session *s, int pid, struct error *err)
+static int involve_with_descendants(struct session *s, struct error *err)
 {
 	struct processes_taken t = { .take = involve_one, .arg = s };
-	int ret = processes_take_tree(&t, pid, err);
+	const struct options *o = &s->opt;
+	int ret = processes_take_trees(&t, o->pids, o->n_pids, err);
 
-	if (!ret && t.n > 1)
+	if (!ret && o->n_pids == 1 && t.n > 1)
 		log_msg(LOG_NORMAL,
 			"--pid %d: it and %zu processes that it has started already are profiled",
-			pid, t.n - 1);
+			o->pids[0], t.n - 1);
+	else if (!ret && t.n > o->n_pids)
+		log_msg(LOG_NORMAL,
+			"--pid: the %zu that were named and %zu processes that they have started "
+			"already are profiled",
+			o->n_pids, t.n - o->n_pids);
 	free(t.pids);
 	return ret;
 }
@@ -279,12 +285,13 @@ static int involve_processes(struct session *s, struct error *err)
 {
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < s->opt.n_pids; i++) {
+	for (size_t i = 0; i < s->opt.n_pids; i++) {
 		if (kill(s->opt.pids[i], 0) && errno == ESRCH)
 			return error_set(err, ESRCH, "--pid %d: there is no such process",
 					 s->opt.pids[i]);
-		ret = involve_with_descendants(s, s->opt.pids[i], err);
 	}
+	if (s->opt.n_pids)
+		ret = involve_with_descendants(s, err);
 	for (size_t i = 0; !ret && i < s->opt.n_cgroups; i++)
 		ret = involve_cgroup(s, s->opt.cgroups[i], err);
 	return ret;

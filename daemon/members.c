@@ -32,12 +32,13 @@ static int add_process(int pid, void *arg, struct error *err)
 	return 0;
 }
 
-static void add_with_descendants(struct users *u, int pid)
+static void add_with_descendants(struct users *u, const int *pids, size_t n)
 {
 	struct descendants d;
 
-	add_process(pid, u, NULL);
-	descendants_of(pid, NULL, &d);
+	for (size_t i = 0; i < n; i++)
+		add_process(pids[i], u, NULL);
+	descendants_of_all(pids, n, NULL, &d);
 	for (size_t i = 0; i < d.n; i++)
 		add_process(d.list[i].pid, u, NULL);
 	descendants_free(&d);
@@ -45,16 +46,19 @@ static void add_with_descendants(struct users *u, int pid)
 
 bool members_users(const struct options *opt, uid_t owner, int command, uid_t **ret, size_t *n)
 {
+	_cleanup_free_ int *pids = xcalloc(opt->n_pids + 1, sizeof(*pids));
 	struct users u = { 0 };
+	size_t n_pids = 0;
 
 	if (!opt->command && !opt->n_pids && !opt->n_cgroups)
 		return false;
 	if (opt->command)
 		add(&u, owner);
 	if (command)
-		add_with_descendants(&u, command);
+		pids[n_pids++] = command;
 	for (size_t i = 0; i < opt->n_pids; i++)
-		add_with_descendants(&u, opt->pids[i]);
+		pids[n_pids++] = opt->pids[i];
+	add_with_descendants(&u, pids, n_pids);
 	for (size_t i = 0; i < opt->n_cgroups; i++)
 		cgroup_each_process(opt->cgroups[i], add_process, &u, NULL);
 	*ret = u.list;

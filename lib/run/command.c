@@ -7,7 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KILL_S 2 /* so long it may take until what was killed has gone */
+#define KILL_S	2		      /* so long it may take until what was killed has gone */
+#define LOOK_NS (100 * NSEC_PER_MSEC) /* at all processes of the machine, at most so often */
 
 static void over(struct command *c)
 {
@@ -121,12 +122,21 @@ static void leader_ended(struct command *c, int status)
 	take_terminal_back(c);
 }
 
-/* Children that we had before the command do not count. */
-static bool any_left(const struct command *c)
+/*
+ * Children that we had before the command do not count. What it has left behind is our child, or
+ * descends from one.
+ */
+static bool any_left(struct command *c, bool patient)
 {
+	uint64_t now = clock_now_ns();
 	struct descendants d;
 	bool any;
 
+	if (descendants_any_child(&c->others) > 0)
+		return true;
+	if (patient && now - c->looked_ns < LOOK_NS)
+		return true;
+	c->looked_ns = now;
 	descendants_find(&c->others, &d);
 	any = d.n > 0;
 	descendants_free(&d);
@@ -149,22 +159,27 @@ static bool reap(struct command *c)
 	return !pid;
 }
 
-/* False when all of it has ended. */
-static bool collect(struct command *c)
+/* False when all of it has ended; @patient: that may be noticed a little later. */
+static bool collect(struct command *c, bool patient)
 {
 	if (!reap(c))
 		return false;
-	if (c->status == -1 || !c->others.n || any_left(c))
+	if (c->status == -1 || !c->others.n || any_left(c, patient))
 		return true;
 	reap(c); /* what has ended meanwhile is ours to bury, not init's */
 	return false;
 }
 
-bool command_running(struct command *c)
+static bool runs(struct command *c, bool patient)
 {
-	if (c->pid && !collect(c))
+	if (c->pid && !collect(c, patient))
 		over(c);
 	return c->pid;
+}
+
+bool command_running(struct command *c)
+{
+	return runs(c, true);
 }
 
 /* To everything that descends from the command, wherever it went. Returns how many there were. */
@@ -216,13 +231,13 @@ void command_terminate(struct command *c, double grace_s, const atomic_bool *at_
 		c->gate = -1;
 	}
 	signal_all(c, SIGTERM);
-	while (command_running(c) && clock_now_ns() < end && !(at_once && *at_once))
+	while (runs(c, false) && clock_now_ns() < end && !(at_once && *at_once))
 		usleep(5000);
 	if (!c->pid)
 		return;
 	/* Again and again: what forks while it is being looked for is found the next time. */
 	end = clock_now_ns() + KILL_S * NSEC_PER_SEC;
-	while (signal_all(c, SIGKILL), command_running(c) && clock_now_ns() < end)
+	while (signal_all(c, SIGKILL), runs(c, false) && clock_now_ns() < end)
 		usleep(2000);
 	if (!c->pid)
 		return;

@@ -20,6 +20,7 @@ struct command {
 	bool terminal;		   /* it had it at first */
 	bool interrupted;	   /* it died of a Ctrl-C at the terminal */
 	struct descendants others; /* descended from us before the command was started */
+	uint64_t looked_ns;	   /* at all processes, for what it has left behind */
 };
 
 /* The command waits until command_release(). @launcher: what forks it (run/launcher.h). */

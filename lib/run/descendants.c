@@ -63,31 +63,55 @@ static bool excepted(const struct descendants *except, const struct descendant *
 	return e && e->started == p->started;
 }
 
-/* The way up from @p leads to @root, and meets nobody who is excepted. */
-static bool descends(const struct descendants *all, int root, const struct descendants *except,
-		     const struct descendant *p)
+static int by_number(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+struct roots {
+	int *list; /* sorted */
+	size_t n;
+};
+
+static bool is_root(const struct roots *r, int pid)
+{
+	return bsearch(&pid, r->list, r->n, sizeof(pid), by_number);
+}
+
+/* The way up from @p leads to a root, and meets nobody who is excepted. */
+static bool descends(const struct descendants *all, const struct roots *roots,
+		     const struct descendants *except, const struct descendant *p)
 {
 	size_t steps = 0; /* lines of descent that were read while they changed may form a ring */
 
 	for (; p && steps < all->n && !excepted(except, p); steps++) {
-		if (p->parent == root)
+		if (is_root(roots, p->parent))
 			return true;
 		p = find(all, p->parent);
 	}
 	return false;
 }
 
-void descendants_of(int root, const struct descendants *except, struct descendants *ret)
+void descendants_of_all(const int *roots, size_t n_roots, const struct descendants *except,
+			struct descendants *ret)
 {
+	_cleanup_free_ int *sorted = xcalloc(n_roots + 1, sizeof(*sorted));
+	const struct roots r = { sorted, n_roots };
 	struct descendants all;
 	size_t cap = 0;
 
-	read_all(&all);
 	*ret = (struct descendants){};
+	if (!n_roots)
+		return;
+	memcpy(sorted, roots, n_roots * sizeof(*sorted));
+	qsort(sorted, n_roots, sizeof(*sorted), by_number);
+	read_all(&all);
 	for (size_t i = 0; i < all.n; i++) {
 		const struct descendant *p = &all.list[i];
 
-		if (p->state == 'Z' || p->state == 'X' || !descends(&all, root, except, p))
+		if (p->state == 'Z' || p->state == 'X' || !descends(&all, &r, except, p))
 			continue;
 		array_reserve(ret->list, cap, ret->n + 1);
 		ret->list[ret->n++] = *p;
@@ -95,9 +119,46 @@ void descendants_of(int root, const struct descendants *except, struct descendan
 	descendants_free(&all);
 }
 
+void descendants_of(int root, const struct descendants *except, struct descendants *ret)
+{
+	descendants_of_all(&root, 1, except, ret);
+}
+
 void descendants_find(const struct descendants *except, struct descendants *ret)
 {
 	descendants_of(getpid(), except, ret);
+}
+
+static bool any_child_of(const char *thread, const struct descendants *except, bool *listed)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/self/task/%s/children", thread);
+	_cleanup_free_ char *text = read_file(path, NULL);
+	struct descendant d;
+
+	*listed |= text != NULL;
+	for (char *at = text, *end; at; at = end) {
+		int pid = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		if (read_process(pid, &d) && !excepted(except, &d))
+			return true;
+	}
+	return false;
+}
+
+int descendants_any_child(const struct descendants *except)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/self/task");
+	DIR *dir = opendir(path);
+	bool any = false, listed = false;
+	struct dirent *entry;
+
+	while (dir && !any && (entry = readdir(dir)))
+		any = entry->d_name[0] != '.' && any_child_of(entry->d_name, except, &listed);
+	if (dir)
+		closedir(dir);
+	return any ? 1 : listed ? 0 : -ENOENT;
 }
 
 void descendants_free(struct descendants *d)
@@ -135,14 +196,21 @@ int processes_take(int pid, void *taken, struct error *err)
 
 int processes_take_tree(struct processes_taken *t, int root, struct error *err)
 {
-	int ret = take(t, root, err);
+	return processes_take_trees(t, &root, 1, err);
+}
 
+int processes_take_trees(struct processes_taken *t, const int *roots, size_t n, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = is_taken(t, roots[i]) ? 0 : take(t, roots[i], err);
 	for (size_t before = 0, lists = 0; !ret && t->n > before && lists < PROCESSES_LISTS;
 	     lists++) {
 		struct descendants d;
 
 		before = t->n;
-		descendants_of(root, NULL, &d);
+		descendants_of_all(roots, n, NULL, &d);
 		for (size_t i = 0; i < d.n && !ret; i++)
 			ret = processes_take(d.list[i].pid, t, err);
 		descendants_free(&d);

@@ -21,8 +21,16 @@ struct descendants {
  * them. Orphans are found when this process is a subreaper. Free with descendants_free().
  */
 void descendants_of(int root, const struct descendants *except, struct descendants *ret);
+/* ... of any of these; all processes are looked at once. */
+void descendants_of_all(const int *roots, size_t n_roots, const struct descendants *except,
+			struct descendants *ret);
 /* ... of this process. */
 void descendants_find(const struct descendants *except, struct descendants *ret);
+/*
+ * Has this process a child that is not in @except? Looks at its children only, so that it can be
+ * asked often; 0 may be wrong where others end just then. -ENOENT: this kernel lists no children.
+ */
+int descendants_any_child(const struct descendants *except);
 void descendants_free(struct descendants *d);
 
 #define PROCESSES_LISTS 4 /* where some are made all the time there is always one that is new */
@@ -42,6 +50,8 @@ int processes_take(int pid, void *taken, struct error *err);
  * started after it.
  */
 int processes_take_tree(struct processes_taken *t, int root, struct error *err);
+/* ... of several, by as many lists. */
+int processes_take_trees(struct processes_taken *t, const int *roots, size_t n, struct error *err);
 
 /* Sends @sig to that very process, never to another that got its number. 0 or -errno. */
 int descendant_signal(const struct descendant *d, int sig);

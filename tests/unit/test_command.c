@@ -107,6 +107,23 @@ static void orphans_end(void **state)
 	assert_false(alive(orphan));
 }
 
+/* As long as one of them is there its number tells; nobody asks all processes of the machine. */
+static void orphans_are_cheap(void **state)
+{
+	struct command c;
+
+	(void)state;
+	start(&c, "setsid sh -c 'echo $$ >$dir/orphan; exec sleep 100' & exit 0");
+	wait_for_pid("orphan");
+	while (c.status == -1)
+		assert_true(command_running(&c));
+	for (int i = 0; i < 100; i++)
+		assert_true(command_running(&c));
+	assert_int_equal(c.looked_ns, 0);
+	command_terminate(&c, WAIT_S, NULL);
+	assert_int_equal(c.pid, 0);
+}
+
 static void deaf_ones_are_killed(void **state)
 {
 	struct command c;
@@ -400,6 +417,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(leavers_end, clean),
 		cmocka_unit_test_teardown(orphans_end, clean),
+		cmocka_unit_test_teardown(orphans_are_cheap, clean),
 		cmocka_unit_test_teardown(deaf_ones_are_killed, clean),
 		cmocka_unit_test_teardown(at_once_is_at_once, clean),
 		cmocka_unit_test_teardown(cleaning_up_is_let_be, clean),

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define LOOK_NS	       (100 * NSEC_PER_MSEC)
+#define READ_NS	       (20 * NSEC_PER_MSEC) /* groups may go with the command */
 #define OTHERS_LOOK_NS (2 * NSEC_PER_SEC)
 #define MUCH	       0.01 /* of the run */
 
@@ -49,11 +50,22 @@ void quotas_look(struct session *s)
 		s->other_quotas_looked_ns = now;
 		look_at_others(s);
 	}
+	if (now - s->quotas_read_ns >= READ_NS) {
+		s->quotas_read_ns = now;
+		cpu_quotas_read(s->quotas);
+	}
 }
 
-struct cpu_quota quotas_read(const struct session *s)
+struct cpu_quota quotas_read(struct session *s)
 {
 	return s->quotas ? cpu_quotas_read(s->quotas) : (struct cpu_quota){ 0 };
+}
+
+struct cpu_quota quotas_begin(struct session *s)
+{
+	if (s->quotas)
+		cpu_quotas_forget_gone(s->quotas);
+	return quotas_read(s);
 }
 
 void quotas_warn(struct session *s)

@@ -8,7 +8,9 @@
 /* Of the command, --pid and --cgroup; for groups that they have come to since: now and then. */
 void quotas_look(struct session *s);
 /* As it is now; all 0 where there is none. */
-struct cpu_quota quotas_read(const struct session *s);
+struct cpu_quota quotas_read(struct session *s);
+/* ... before a window: groups that have gone do not count for it. */
+struct cpu_quota quotas_begin(struct session *s);
 /* At the end, where one kept the program from running for more than a little of the run. */
 void quotas_warn(struct session *s);
 

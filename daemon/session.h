@@ -69,7 +69,7 @@ struct session {
 	unsigned int repairs;	 /* how often that was done */
 	uint64_t marks_searched; /* the last of the files looked at so far, by its serial */
 	uint64_t marks_refreshed_ns;
-	uint64_t processes_looked_ns, quotas_looked_ns, other_quotas_looked_ns;
+	uint64_t processes_looked_ns, quotas_looked_ns, other_quotas_looked_ns, quotas_read_ns;
 	uint64_t chains_waited_ns; /* session_await_chains(), so far */
 };
 

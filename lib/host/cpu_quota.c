@@ -3,16 +3,23 @@
 
 #include "host/cgroup.h"
 
+#include <unistd.h>
+
 #define MAX_GROUPS 64 /* with a quota; more are no single program's */
 
 struct group {
 	char *dir;
 	double before_s; /* throttled when it became known */
+	double last_s;	 /* ... when it was read last */
+	double cpus;	 /* likewise */
+	bool gone;
 };
 
 struct cpu_quotas {
 	struct group list[MAX_GROUPS];
 	size_t n;
+	double forgotten_s; /* throttled by those that have gone */
+	char *last;	    /* cpu_quotas_text() of when there was a quota */
 };
 
 struct cpu_quotas *cpu_quotas_create(void)
@@ -26,6 +33,7 @@ void cpu_quotas_destroy(struct cpu_quotas *q)
 		return;
 	for (size_t i = 0; i < q->n; i++)
 		free(q->list[i].dir);
+	free(q->last);
 	free(q);
 }
 
@@ -60,22 +68,38 @@ static double number_after(const char *text, const char *key)
 	return at && sscanf(at + strlen(key), " %lf", &v) == 1 ? v : 0;
 }
 
-static double group_throttled_s(const char *dir)
+/* False: it has gone, and keeps what it was. */
+static bool read_group(struct group *g)
 {
-	_cleanup_free_ char *stat = read_of(dir, "cpu.stat");
-	double us = number_after(stat, "throttled_usec"), ns = number_after(stat, "throttled_time");
+	_cleanup_free_ char *stat = read_of(g->dir, "cpu.stat");
+	double s;
 
-	return us / 1e6 + ns / 1e9;
+	g->gone |= !stat && access(g->dir, F_OK);
+	if (g->gone)
+		return false;
+	s = number_after(stat, "throttled_usec") / 1e6 + number_after(stat, "throttled_time") / 1e9;
+	if (s < g->last_s) /* another one of that name */
+		g->before_s -= g->last_s;
+	g->last_s = s;
+	g->cpus = group_cpus(g->dir);
+	return true;
 }
 
 static void add_group(struct cpu_quotas *q, const char *dir)
 {
+	struct group g = { .dir = (char *)dir };
+
 	for (size_t i = 0; i < q->n; i++) {
-		if (!strcmp(q->list[i].dir, dir))
+		if (!q->list[i].gone && !strcmp(q->list[i].dir, dir))
 			return;
 	}
-	if (q->n < MAX_GROUPS && group_cpus(dir) > 0)
-		q->list[q->n++] = (struct group){ xstrdup(dir), group_throttled_s(dir) };
+	if (q->n == MAX_GROUPS)
+		cpu_quotas_forget_gone(q);
+	if (q->n == MAX_GROUPS || !read_group(&g) || !(g.cpus > 0))
+		return;
+	g.dir = xstrdup(dir);
+	g.before_s = g.last_s;
+	q->list[q->n++] = g;
 }
 
 /* @group begins with a slash, and is taken apart. */
@@ -133,38 +157,65 @@ static bool in_one_line(const struct cpu_quotas *q)
 	return true;
 }
 
-static const char *tightest(const struct cpu_quotas *q, double *cpus)
+static const struct group *tightest(const struct cpu_quotas *q)
 {
-	const char *ret = NULL;
+	const struct group *ret = NULL;
 
-	*cpus = 0;
 	for (size_t i = 0; i < q->n; i++) {
-		double c = group_cpus(q->list[i].dir);
+		const struct group *g = &q->list[i];
 
-		if (c > 0 && (!ret || c < *cpus)) {
-			*cpus = c;
-			ret = q->list[i].dir;
-		}
+		if (g->cpus > 0 && (!ret || g->cpus < ret->cpus))
+			ret = g;
 	}
 	return ret;
 }
 
-struct cpu_quota cpu_quotas_read(const struct cpu_quotas *q)
+/* What is known of each; the last text is that of the tightest. */
+static void look(struct cpu_quotas *q)
 {
-	struct cpu_quota ret = { 0 };
+	const struct group *t;
 
 	for (size_t i = 0; i < q->n; i++)
-		ret.throttled_s += group_throttled_s(q->list[i].dir) - q->list[i].before_s;
-	tightest(q, &ret.cpus);
-	if (!in_one_line(q))
-		ret.cpus = 0;
+		read_group(&q->list[i]);
+	t = tightest(q);
+	if (!t)
+		return;
+	free(q->last);
+	q->last = xasprintf("%s: %.2g CPUs", t->dir, t->cpus);
+}
+
+struct cpu_quota cpu_quotas_read(struct cpu_quotas *q)
+{
+	struct cpu_quota ret = { .throttled_s = q->forgotten_s };
+	const struct group *t;
+
+	look(q);
+	for (size_t i = 0; i < q->n; i++)
+		ret.throttled_s += q->list[i].last_s - q->list[i].before_s;
+	t = tightest(q);
+	ret.cpus = t && in_one_line(q) ? t->cpus : 0;
 	return ret;
 }
 
-char *cpu_quotas_text(const struct cpu_quotas *q)
+void cpu_quotas_forget_gone(struct cpu_quotas *q)
 {
-	double cpus;
-	const char *dir = tightest(q, &cpus);
+	size_t n = 0;
 
-	return dir ? xasprintf("%s: %.2g CPUs", dir, cpus) : NULL;
+	for (size_t i = 0; i < q->n; i++) {
+		struct group *g = &q->list[i];
+
+		if (read_group(g)) {
+			q->list[n++] = *g;
+			continue;
+		}
+		q->forgotten_s += g->last_s - g->before_s;
+		free(g->dir);
+	}
+	q->n = n;
+}
+
+char *cpu_quotas_text(struct cpu_quotas *q)
+{
+	look(q);
+	return q->last ? xstrdup(q->last) : NULL;
 }

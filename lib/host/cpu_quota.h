@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CPU quotas (cpu.max, cpu.cfs_quota_us) of the cgroups that processes are in, and above. */
+/*
+ * CPU quotas (cpu.max, cpu.cfs_quota_us) of the cgroups that processes are in, and above. A group
+ * may go with the process that it was made for: what was read of it last is what it was, so it has
+ * to be read now and then while it is there.
+ */
 #ifndef SCOZ_CPU_QUOTA_H
 #define SCOZ_CPU_QUOTA_H
 
@@ -15,12 +19,18 @@ void cpu_quotas_add_process(struct cpu_quotas *q, int pid);
 struct cpu_quota {
 	/* Seconds since each is known, summed over cores, that they kept tasks from running. */
 	double throttled_s;
-	/* CPUs that the tightest allows; 0: there is none, or groups beside each other have one. */
+	/*
+	 * CPUs that the tightest allows; 0: there is none, or groups beside each other have one.
+	 * Where all of one have gone since cpu_quotas_forget_gone(), what it was.
+	 */
 	double cpus;
 };
 /* As it is now; opens two files a group. */
-struct cpu_quota cpu_quotas_read(const struct cpu_quotas *q);
-/* "/sys/fs/cgroup/a/cpu.max: 50000 100000", of the tightest; NULL: no quota. To be freed. */
-char *cpu_quotas_text(const struct cpu_quotas *q);
+struct cpu_quota cpu_quotas_read(struct cpu_quotas *q);
+/* Groups that have gone since say nothing of what comes. */
+void cpu_quotas_forget_gone(struct cpu_quotas *q);
+/* "/sys/fs/cgroup/a: 0.5 CPUs", of the tightest, or of the last one; NULL: no quota. To be freed.
+ */
+char *cpu_quotas_text(struct cpu_quotas *q);
 
 #endif

@@ -137,12 +137,70 @@ static void test_throttled(void **state)
 	cpu_quotas_destroy(q);
 }
 
+static void gone(const char *name)
+{
+	_cleanup_free_ char *command = xasprintf("rm -r '%s/sys/fs/cgroup/%s'", sysroot, name);
+
+	assert_int_equal(system(command), 0);
+}
+
+/* Made for a run of the command, and taken away with it. */
+static void test_groups_that_go(void **state)
+{
+	_cleanup_free_ char *text = NULL;
+	struct cpu_quotas *q = cpu_quotas_create();
+	struct cpu_quota read;
+
+	(void)state;
+	put("proc/9/cgroup", "0::/slice/scope.0\n");
+	put("sys/fs/cgroup/slice/cpu.max", "150000 100000\n");
+	put("sys/fs/cgroup/slice/cpu.stat", "throttled_usec 0\n");
+	put("sys/fs/cgroup/slice/scope.0/cpu.max", "60000 100000\n");
+	put("sys/fs/cgroup/slice/scope.0/cpu.stat", "throttled_usec 1000\n");
+	cpu_quotas_add_process(q, 9);
+	put("sys/fs/cgroup/slice/scope.0/cpu.stat", "throttled_usec 2001000\n");
+	cpu_quotas_read(q);
+	gone("slice/scope.0");
+	read = cpu_quotas_read(q);
+	assert_float_equal(read.throttled_s, 2, 1e-9);
+	assert_float_equal(read.cpus, 0.6, 1e-9);
+	/* As many runs as one likes; each is the only one of its time. */
+	for (int i = 1; i <= 100; i++) {
+		_cleanup_free_ char *name = xasprintf("slice/scope.%d", i);
+		_cleanup_free_ char *max = xasprintf("sys/fs/cgroup/%s/cpu.max", name);
+		_cleanup_free_ char *stat = xasprintf("sys/fs/cgroup/%s/cpu.stat", name);
+		_cleanup_free_ char *line = xasprintf("0::/%s\n", name);
+
+		cpu_quotas_forget_gone(q);
+		assert_float_equal(cpu_quotas_read(q).cpus, 1.5, 1e-9);
+		put("proc/9/cgroup", line);
+		put(max, "60000 100000\n");
+		put(stat, "throttled_usec 0\n");
+		cpu_quotas_add_process(q, 9);
+		put(stat, "throttled_usec 500000\n");
+		assert_float_equal(cpu_quotas_read(q).throttled_s, 2 + 0.5 * i, 1e-9);
+		gone(name);
+		read = cpu_quotas_read(q);
+		assert_float_equal(read.throttled_s, 2 + 0.5 * i, 1e-9);
+		assert_float_equal(read.cpus, 0.6, 1e-9);
+	}
+	gone("slice");
+	cpu_quotas_forget_gone(q);
+	assert_float_equal(cpu_quotas_read(q).cpus, 0, 0);
+	assert_float_equal(cpu_quotas_read(q).throttled_s, 52, 1e-9);
+	text = cpu_quotas_text(q); /* at the end of the run */
+	assert_non_null(text);
+	assert_non_null(strstr(text, "CPUs"));
+	cpu_quotas_destroy(q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_which_quota),
 		cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_groups_that_go),
 	};
 	_cleanup_free_ char *clean = NULL;
 	int ret;

@@ -40,6 +40,7 @@ struct points {
 	size_t n;
 	struct marks *marks;
 	struct mark_search *search;
+	uint64_t interrupted_ns; /* visits until then say nothing of what followed */
 };
 
 /* One of @sites, which was shown to be the beginning of an instruction. */
@@ -334,7 +335,7 @@ void points_read(struct points *p, size_t i, struct point_reading *ret)
 	} else {
 		read_end(p, &one->begin, &count, &ret->visits, &sum, &ret->underway);
 	}
-	ret->latest_virtual = count.last_virtual;
+	ret->latest_virtual = count.last_time > p->interrupted_ns ? count.last_virtual : 0;
 	ret->time = clock_now_ns();
 	ret->clock = ret->by_thread ? ret->time - engine_delay(p->engine) : ret->time;
 }
@@ -411,8 +412,13 @@ void points_command_begins(struct points *p)
 
 void points_interrupt(struct points *p)
 {
-	for (size_t i = 0; i < p->n; i++)
-		pauses_interrupt(&p->list[i].pauses);
+	p->interrupted_ns = clock_now_ns();
+	for (size_t i = 0; i < p->n; i++) {
+		struct point_reading r;
+
+		points_read(p, i, &r);
+		pauses_interrupt(&p->list[i].pauses, r.time / 1e9, r.visits);
+	}
 }
 
 void points_look(struct points *p)

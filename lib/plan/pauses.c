@@ -31,8 +31,9 @@ void pauses_see(struct pauses *p, double now_s, uint64_t visits)
 	p->seen_s = now_s;
 }
 
-void pauses_interrupt(struct pauses *p)
+void pauses_interrupt(struct pauses *p, double now_s, uint64_t visits)
 {
+	pauses_see(p, now_s, visits);
 	if (p->moved)
 		p->before_s += p->moved_s - p->first_s;
 	p->moved = false;

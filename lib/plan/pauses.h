@@ -24,8 +24,11 @@ struct pauses {
 
 /* The counter is @visits at @now_s: looked at often, compared with the pauses that matter. */
 void pauses_see(struct pauses *p, double now_s, uint64_t visits);
-/* What follows is no continuation (the command was started again, say). */
-void pauses_interrupt(struct pauses *p);
+/*
+ * What follows is no continuation (the command was started again, say): from @visits on, what has
+ * come since the last look belongs to what was before.
+ */
+void pauses_interrupt(struct pauses *p, double now_s, uint64_t visits);
 /* 0: not known. */
 double pauses_length_s(const struct pauses *p);
 /* With the one that lasts. */

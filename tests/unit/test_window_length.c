@@ -183,8 +183,16 @@ static void test_pauses_are_interrupted(void **state)
 	for (int run = 0; run < 3; run++) {
 		for (int i = 1; i <= 100; i++)
 			pauses_see(&p, 100 * run + 0.02 * i, 100 * run + i);
-		pauses_interrupt(&p);
+		pauses_interrupt(&p, 100 * run + 2.01, 100 * run + 100);
 	}
+	assert_float_equal(pauses_length_s(&p), 0, 0);
+	assert_float_equal(pauses_longest_s(&p), 0, 0);
+	/* Visits after the last look of a run are none of the next one, which has yet to load. */
+	pauses_interrupt(&p, 300, 307);
+	for (int i = 0; i <= 250; i++)
+		pauses_see(&p, 300 + 0.02 * i, 307);
+	for (int i = 1; i <= 100; i++)
+		pauses_see(&p, 305 + 0.02 * i, 307 + i);
 	assert_float_equal(pauses_length_s(&p), 0, 0);
 	assert_float_equal(pauses_longest_s(&p), 0, 0);
 }

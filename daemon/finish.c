@@ -270,16 +270,17 @@ int finish_run(struct experiment *x)
 	handlers_counts(s->handlers, &counts);
 	reasons_find(x, &l, &counts);
 	fill_footer(s, &l, &counts, &f);
-	f.reasons = (const char *const *)s->reasons;
-	f.n_reasons = s->n_reasons;
-	f.warnings = (const char *const *)s->warnings;
-	f.n_warnings = s->n_warnings;
 	samples_write(s);
 	write_choices(x);
 	write_sources(x);
 	write_callers(s);
 	write_latencies(s);
 	write_machine(x, &l);
+	/* There may be more warnings only now. */
+	f.reasons = (const char *const *)s->reasons;
+	f.n_reasons = s->n_reasons;
+	f.warnings = (const char *const *)s->warnings;
+	f.n_warnings = s->n_warnings;
 	if (profile_writer_finish(s->writer, &f, &err)) {
 		log_warn("%s", err.text);
 		return 1;

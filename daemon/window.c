@@ -36,6 +36,7 @@ struct windows {
 	const struct sampling *sampling;
 	struct profile_window *list;
 	size_t n, cap;
+	size_t judged; /* the first since all were discarded */
 	uint32_t seq, units;
 	atomic_bool useful;
 };
@@ -76,10 +77,10 @@ bool windows_often_empty(const struct windows *l)
 {
 	size_t empty = 0;
 
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = l->judged; i < l->n; i++)
 		empty += l->list[i].discard &&
 			 !strcmp(l->list[i].discard, discard_name(DISCARD_FEW_VISITS));
-	return empty > EMPTY_SHARE * l->n;
+	return empty > EMPTY_SHARE * (l->n - l->judged);
 }
 
 uint32_t windows_units(const struct windows *l)
@@ -240,7 +241,7 @@ void window_watch_begin(struct session *s, struct window_watch *watch)
 {
 	machine_read(&s->cores, NULL, &watch->machine);
 	handlers_speed(s->handlers, -1, &watch->speed_sum, &watch->speeds);
-	watch->quota = quotas_read(s);
+	watch->quota = quotas_begin(s);
 	watch->lost = session_lost(s);
 	watch->lapsed_ns = lease_lapsed_ns(s->lease);
 	engine_read_ledger(s->engine, &watch->before);
@@ -488,6 +489,7 @@ void windows_discard_all(struct windows *l, enum discard why)
 		if (l->list[i].run == profile_writer_run(l->s->writer))
 			window_discard(&l->list[i], why);
 	}
+	l->judged = l->n;
 	l->seq += SEQ_GAP; /* nor are they neighbours of what comes */
 	l->units = 0;
 	l->useful = false;

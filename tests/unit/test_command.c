@@ -200,6 +200,45 @@ static void others_are_spared(void **state)
 	waitpid(other, NULL, 0);
 }
 
+static void add_process(int pid, int parent)
+{
+	_cleanup_free_ char *make = xasprintf("mkdir -p '%s/proc/%d'", sysroot, pid);
+	_cleanup_free_ char *path = xasprintf("%s/proc/%d/stat", sysroot, pid);
+	FILE *f;
+
+	assert_int_equal(system(make), 0);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%d (p) S %d 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", pid, parent, pid);
+	fclose(f);
+}
+
+/* All that were named are found by one look at all processes. */
+static void several_roots(void **state)
+{
+	static const int roots[] = { 30, 10 }, expected[] = { 11, 12, 31 };
+	_cleanup_free_ char *rm = xasprintf("rm -r %s/proc", dir);
+	struct descendants d;
+
+	(void)state;
+	sysroot = dir;
+	add_process(1, 0);
+	add_process(10, 1);
+	add_process(11, 10);
+	add_process(12, 11);
+	add_process(20, 1);
+	add_process(21, 20);
+	add_process(30, 1);
+	add_process(31, 30);
+	descendants_of_all(roots, 2, NULL, &d);
+	assert_int_equal(d.n, 3);
+	for (size_t i = 0; i < d.n; i++)
+		assert_int_equal(d.list[i].pid, expected[i]);
+	descendants_free(&d);
+	sysroot = "";
+	assert_int_equal(system(rm), 0);
+}
+
 static void bad_users_are_refused(void **state)
 {
 	struct error err = {};
@@ -422,6 +461,7 @@ int main(void)
 		cmocka_unit_test_teardown(at_once_is_at_once, clean),
 		cmocka_unit_test_teardown(cleaning_up_is_let_be, clean),
 		cmocka_unit_test_teardown(others_are_spared, clean),
+		cmocka_unit_test_teardown(several_roots, clean),
 		cmocka_unit_test_teardown(bad_users_are_refused, clean),
 		cmocka_unit_test_teardown(signals_arrive, clean),
 		cmocka_unit_test_teardown(commands_get_what_was_there_before, clean),

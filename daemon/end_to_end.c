@@ -98,6 +98,7 @@ static int run_window(struct experiment *x, const struct plan_window *what, stru
 		sampling_expected_pp(&x->sampling, s,
 				     &(struct happened){ &watch.before, &watch.after, wall_s, 0,
 							 window_seen(&w), window_waits(&w) });
+	w.expected_pp += window_flaws_pp(s, &watch, &w);
 	count_run(s, &w, wall_s);
 	if (!set)
 		window_discard(&w, DISCARD_TRUTH);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/expect.h"
 #include "daemon/experiment.h"
+#include "daemon/flaws.h"
 #include "daemon/lease.h"
 #include "daemon/targets.h"
 #include "stats/stretch.h"
@@ -224,6 +225,7 @@ int experiment_run(struct experiment *x, struct error *err)
 		if (!session_repair(s, err))
 			log_warn("%s", err->text);
 		expect_poll(s);
+		flaws_look(s);
 		pace = slowest_pace(s);
 		if (pace.visits_per_s > 0 && !visited) {
 			ret = warm_up(x, warm_up_s, &visited) ? -EINTR : 0;

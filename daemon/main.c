@@ -466,7 +466,9 @@ static void destroy(struct experiment *x)
 
 int main(int argc, char **argv)
 {
-	static struct session s = { .command_status = -1, .truth = -1 };
+	static struct session s = { .command_status = -1,
+				    .truth = -1,
+				    .probe_cost = PROBE_COST_USUAL };
 	static struct experiment x = { .s = &s };
 	static struct guardian guardian = { .alive = -1, .done = -1 };
 	struct error err = {};

@@ -12,8 +12,10 @@
 struct end {
 	const struct point *point;
 	enum engine_point_role role;
-	int id;	     /* of the engine; -1: none yet (a mark nobody has shown so far) */
-	int latency; /* number of the latency that it is an end of; -1: none that is measured */
+	int id;	      /* of the engine; -1: none yet (a mark nobody has shown so far) */
+	int latency;  /* number of the latency that it is an end of; -1: none that is measured */
+	bool probed;  /* by probes in code; */
+	bool stepped; /* some of these are of the dear kind (probe_cost.h) */
 };
 
 struct one {
@@ -66,6 +68,8 @@ static int attach_site(struct points *p, struct end *end, const struct held_file
 	ret = engine_add_point(p->engine, &ep, &end->id, err);
 	if (ret)
 		return ret;
+	end->probed = true;
+	end->stepped |= !probe_is_acted(file->fd, ep.offset);
 	ret = probe_sites_unchanged(sites, i, file, err);
 	if (ret && !engine_withdraw_site(p->engine))
 		log_warn("%s: a probe was put there and stays until the end of the run",
@@ -156,10 +160,14 @@ int points_create(const struct options *opt, struct engine *e, struct points **r
 		struct one *one = &p->list[p->n++];
 
 		one->spec = spec;
-		one->begin =
-			(struct end){ &spec->begin, spec->latency ? ENGINE_BEGIN : ENGINE_VISIT, -1,
-				      spans_latency(spec, i) };
-		one->end = (struct end){ &spec->end, ENGINE_END, -1, spans_latency(spec, i) };
+		one->begin = (struct end){ .point = &spec->begin,
+					   .role = spec->latency ? ENGINE_BEGIN : ENGINE_VISIT,
+					   .id = -1,
+					   .latency = spans_latency(spec, i) };
+		one->end = (struct end){ .point = &spec->end,
+					 .role = ENGINE_END,
+					 .id = -1,
+					 .latency = spans_latency(spec, i) };
 		/* Ends first: one without its begin is known by that, not the reverse. */
 		if (spec->latency)
 			r = attach(p, &one->end, err);
@@ -193,6 +201,22 @@ size_t points_count(const struct points *p)
 bool points_have_marks(const struct points *p)
 {
 	return p->marks != NULL;
+}
+
+static double probes_of_end(const struct points *p, const struct end *end,
+			    const struct probe_cost *cost)
+{
+	struct engine_count count;
+
+	if (!end->probed || end->id < 0)
+		return 0;
+	engine_read_point(p->engine, end->id, &count);
+	return count.visits * (end->stepped ? cost->stepped_ns : cost->acted_ns);
+}
+
+double points_probes_ns(const struct points *p, size_t i, const struct probe_cost *cost)
+{
+	return probes_of_end(p, &p->list[i].begin, cost) + probes_of_end(p, &p->list[i].end, cost);
 }
 
 void points_refresh(struct points *p)

@@ -4,6 +4,7 @@
 #define SCOZD_POINTS_H
 
 #include "daemon/options.h"
+#include "daemon/probe_cost.h"
 #include "engine/engine.h"
 
 struct points;
@@ -25,6 +26,8 @@ bool points_take_more(struct points *p);
  * of one file, which anybody may have filled with them; the next one's come the next time.
  */
 void points_attach_found(struct points *p, int wait_s);
+/* What those that are probes in code have cost so far, of one point. */
+double points_probes_ns(const struct points *p, size_t i, const struct probe_cost *cost);
 /* Once a second: counter files for users whose processes have appeared since. */
 void points_refresh(struct points *p);
 /* marks_only_users() for the marks among them. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unwind/unwind.h"
+#include "daemon/flaws.h"
 #include "daemon/quotas.h"
 #include "daemon/reasons.h"
 #include "plan/period.h"
@@ -346,7 +347,8 @@ static char *nameless_places(struct session *s, const struct handlers_counts *c)
 }
 
 /* What could not be named, and how to mend it. */
-static void warn_about_names(struct session *s, const struct handlers_counts *c)
+static void warn_about_names(struct session *s, const struct engine_ledger *l,
+			     const struct handlers_counts *c)
 {
 	_cleanup_free_ char *places = NULL;
 	double all = c->samples, made = samples_in_made(s);
@@ -360,7 +362,8 @@ static void warn_about_names(struct session *s, const struct handlers_counts *c)
 			     "by address (func:0x...@BINARY) or as a whole (bin:BINARY): install "
 			     "the -dbgsym package, or build with -g and do not strip",
 			     100 * (c->places.unnamed - c->places.no_file) / all, places);
-	if (c->places.no_file >= MIN_NAMELESS * all)
+	/* Instructions under probes are carried out in no file, too. */
+	if (c->places.no_file >= (MIN_NAMELESS + flaws_probes_share(s, l)) * all)
 		session_warn(
 			s,
 			"%.0f %% of the samples lie in code that is in no file (made at run "
@@ -413,7 +416,8 @@ static char *unread_binaries(struct session *s)
 	return text;
 }
 
-static void warn_about_losses(struct session *s, const struct handlers_counts *c)
+static void warn_about_losses(struct session *s, const struct engine_ledger *l,
+			      const struct handlers_counts *c)
 {
 	double elapsed = session_elapsed_s(s);
 
@@ -432,7 +436,7 @@ static void warn_about_losses(struct session *s, const struct handlers_counts *c
 			     "been read when the run ended%s: they count for it as a whole",
 			     (unsigned long long)c->places.untold, binaries);
 	}
-	warn_about_names(s, c);
+	warn_about_names(s, l, c);
 	log_info("profiling took %.2f %% of a core for handling samples (%.2f µs a sample); rings "
 		 "were at most %.1f %% full",
 		 100 * c->cpu_s / elapsed, c->samples ? 1e6 * c->resolve_s / c->samples : 0,
@@ -443,12 +447,14 @@ void reasons_find(struct experiment *x, const struct engine_ledger *l,
 		  const struct handlers_counts *c)
 {
 	find_reasons(x, c);
-	warn_about_losses(x->s, c);
+	flaws_tell(x->s, l);
+	warn_about_losses(x->s, l, c);
 	warn_of_untried(x);
 	warn_of_limits(x);
 	warn_of_others(x);
 	warn_about_waits(x->s, l);
-	warn_about_period(x);
+	if (!x->s->probes_told && !x->s->elsewhere_told) /* that is in what is expected, too */
+		warn_about_period(x);
 	quotas_warn(x->s);
 	if (x->s->unwind)
 		unwind_follow_log(x->s->unwind);

@@ -58,6 +58,10 @@ struct session {
 	int truth;		   /* the file of --truth, or -1 */
 	bool in_window; /* nothing that may wait for others is done: cores may be stopped */
 
+	struct probe_cost probe_cost;
+	bool probe_cost_known;
+	bool probes_told, elsewhere_told; /* flaws_tell() */
+
 	bool prior_waited; /* its recording has had its time */
 	uint64_t start_ns;
 	enum run_end end;

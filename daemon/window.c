@@ -8,6 +8,7 @@
 #include "daemon/window.h"
 
 #include "daemon/boundaries.h"
+#include "daemon/flaws.h"
 #include "daemon/lease.h"
 #include "daemon/live.h"
 #include "daemon/quotas.h"
@@ -243,6 +244,7 @@ void window_watch_begin(struct session *s, struct window_watch *watch)
 	handlers_speed(s->handlers, -1, &watch->speed_sum, &watch->speeds);
 	watch->quota = quotas_begin(s);
 	watch->lost = session_lost(s);
+	watch->probes_ns = flaws_probes_ns(s);
 	watch->lapsed_ns = lease_lapsed_ns(s->lease);
 	engine_read_ledger(s->engine, &watch->before);
 	watch->start_ns = clock_now_ns();
@@ -303,6 +305,18 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	if (window_is_treated(w) && w->waits_sped &&
 	    b->unpaid - a->unpaid > MAX_UNPAID * w->wall_s * 1e9)
 		window_discard(w, DISCARD_CAPPED);
+}
+
+double window_flaws_pp(const struct session *s, const struct window_watch *watch,
+		       const struct profile_window *w)
+{
+	double calls = watch->after.target_calls - watch->before.target_calls;
+	double probes_s = (flaws_probes_ns(s) - watch->probes_ns) / 1e9, ret;
+
+	ret = flaws_probes_pp(probes_s, w->wall_s, w->ran_s) + flaws_elsewhere_pp(&watch->after);
+	if (w->hits_seen && w->ran_s > 0)
+		ret += BOUNDARIES_SHARE_PP * BOUNDARIES_COST_NS / 1e9 * calls / w->ran_s;
+	return ret;
 }
 
 static int keep(struct windows *l, int target, struct profile_window *w)
@@ -388,9 +402,7 @@ static bool measure(struct windows *l, const struct plan_window *what,
 		l->sampling, s,
 		&(struct happened){ &watch.before, &watch.after, w->wall_s, busiest, window_seen(w),
 				    window_waits(w) });
-	if (w->hits_seen && w->ran_s > 0)
-		w->expected_pp += BOUNDARIES_SHARE_PP * BOUNDARIES_COST_NS / 1e9 *
-				  (watch.after.target_calls - watch.before.target_calls) / w->ran_s;
+	w->expected_pp += window_flaws_pp(s, &watch, w);
 	if (behind > MAX_UNPAID * w->wall_s * 1e9)
 		window_discard(w, DISCARD_CAPPED);
 	window_discard(w, bad_visits(w));
@@ -407,6 +419,7 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 		 const struct window_length *length, struct profile_window *w)
 {
 	struct session *s = l->s;
+	struct engine_ledger now;
 	bool set, trusted;
 	uint32_t n = 0;
 	int ret = 0;
@@ -433,6 +446,8 @@ int windows_hold(struct windows *l, const struct plan_window *what,
 		err = windows_record(l, what->target, &w[i], i > 0);
 		ret = ret ? ret : err;
 	}
+	engine_read_ledger(s->engine, &now);
+	flaws_tell(s, &now);
 	return ret || n == length->hold ? ret : -EINTR;
 }
 

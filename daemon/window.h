@@ -50,6 +50,7 @@ struct window_watch {
 	struct machine_times machine;
 	struct cpu_quota quota;
 	uint64_t speed_sum, speeds;
+	double probes_ns; /* flaws_probes_ns() */
 	struct engine_ledger before, after;
 };
 /* Virtual or real; {} is 0 %. False: the file of --truth could not be written. */
@@ -59,5 +60,11 @@ void window_discard(struct profile_window *w, enum discard why);
 void window_watch_begin(struct session *s, struct window_watch *watch);
 /* Times, delay, hits, and whether what happened meanwhile makes the window worthless. */
 void window_watch_end(struct session *s, struct window_watch *watch, struct profile_window *w);
+/*
+ * What is expected to be wrong by probes, at the target's calls and at progress points, and by what
+ * ran elsewhere (flaws.h), in points. After window_watch_end().
+ */
+double window_flaws_pp(const struct session *s, const struct window_watch *watch,
+		       const struct profile_window *w);
 
 #endif

@@ -561,6 +561,24 @@ struct scoz_core engine_core(const struct engine *e, int i)
 	return SHARED_COPY(engine_core_slot(e, e->cpus[i]));
 }
 
+/* By switches: those tell of all CPUs. */
+static void read_elsewhere(const struct engine *e, struct engine_ledger *ret)
+{
+	uint64_t most = 0;
+
+	for (int cpu = 0; cpu < e->cores; cpu++) {
+		struct scoz_core c = SHARED_COPY(engine_core_slot(e, cpu));
+
+		if (c.sampled)
+			continue;
+		ret->elsewhere += c.ran;
+		if (c.ran > most) {
+			most = c.ran;
+			ret->elsewhere_most = cpu;
+		}
+	}
+}
+
 static void read_ledger_once(const struct engine *e, struct engine_ledger *ret)
 {
 	struct scoz_global g = SHARED_COPY(engine_global(e));
@@ -599,6 +617,7 @@ static void read_ledger_once(const struct engine *e, struct engine_ledger *ret)
 		ret->deferred += c.deferred;
 		ret->kicks += c.kicks;
 	}
+	read_elsewhere(e, ret);
 	if (e->backend->read_target_time)
 		e->backend->read_target_time(e, ret);
 }

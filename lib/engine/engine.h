@@ -291,6 +291,8 @@ struct engine_ledger {
 	uint64_t ticks, stops, capped, clipped, no_task;
 	uint64_t idle;		  /* ns */
 	uint64_t ran;		  /* ns in which involved tasks ran, stops left out; to a tick */
+	uint64_t elsewhere;	  /* ... on CPUs that are not sampled, where nobody is stopped; */
+	int elsewhere_most;	  /* on which of these they ran longest */
 	uint64_t syncs;		  /* wake-ups of involved tasks by tasks */
 	uint64_t spins;		  /* waits for locks that kept the core */
 	uint64_t spun;		  /* ns they lasted */

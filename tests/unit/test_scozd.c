@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "daemon/end_signals.h"
+#include "daemon/flaws.h"
 #include "daemon/options.h"
 #include "daemon/prior.h"
 #include "daemon/source_text.h"
@@ -148,12 +149,60 @@ static void test_buried(void **state)
 	check_alive(stranger);
 }
 
+/* ---- what makes predictions wrong ---- */
+
+static void test_flaws(void **state)
+{
+	struct engine_ledger l = { .ran = 1000 };
+
+	(void)state;
+	assert_float_equal(flaws_probes_pp(0, 1, 1), 0, 0);
+	assert_float_equal(flaws_probes_pp(0.1, 1, 0.5), 4, 1e-9); /* of a CPU */
+	assert_float_equal(flaws_probes_pp(0.1, 1, 4), 1, 1e-9);   /* of four */
+	assert_true(flaws_probes_pp(0.9, 1, 1) > 100);
+	assert_float_equal(flaws_elsewhere_pp(&l), 0, 0);
+	l.elsewhere = 111;
+	assert_float_equal(flaws_elsewhere_pp(&l), 10, 0.1);
+	l.elsewhere = 1000;
+	assert_true(flaws_elsewhere_pp(&l) > 100);
+}
+
+#ifdef __x86_64__
+static bool acted(const char *bytes, size_t n)
+{
+	FILE *f = tmpfile();
+	bool ret;
+
+	assert_non_null(f);
+	assert_int_equal(pwrite(fileno(f), bytes, n, 100), n);
+	ret = probe_is_acted(fileno(f), 100);
+	fclose(f);
+	return ret;
+}
+
+static void test_probes(void **state)
+{
+	(void)state;
+	assert_true(acted("\x55\x48\x89\xe5", 4)); /* push %rbp */
+	assert_true(acted("\x41\x57", 2));	   /* push %r15 */
+	assert_true(acted("\x90\x90", 2));
+	assert_true(acted("\xe8\0\0\0\0", 5));
+	assert_true(acted("\x0f\x84\0\0\0\0", 6));  /* je */
+	assert_false(acted("\x48\x89\xe5", 3));	    /* mov %rsp, %rbp */
+	assert_false(acted("\x48\x83\xec\x08", 4)); /* sub $8, %rsp */
+	assert_false(acted("\xc3", 1));
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_once),
-		cmocka_unit_test(test_ignored_signals),
-		cmocka_unit_test(test_buried),
+		cmocka_unit_test(test_each_once), cmocka_unit_test(test_ignored_signals),
+		cmocka_unit_test(test_buried),	  cmocka_unit_test(test_postponed),
+		cmocka_unit_test(test_flaws),
+#ifdef __x86_64__
+		cmocka_unit_test(test_probes),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ struct part {
 	uint64_t *offsets; /* entries, then exits */
 };
 
-enum state { SOUGHT, FOUND, PUT, REFUSED };
+enum state { SOUGHT, FOUND, COUNTED, PUT, REFUSED }; /* COUNTED: calls are few enough */
 
 struct boundaries {
 	pthread_t thread;
@@ -39,6 +39,7 @@ struct boundaries {
 	int n;
 	/* When it was put, or checked last: */
 	uint64_t since_ns, agreed, differed;
+	bool counting;	 /* calls, over a run */
 	uint64_t *calls; /* of each core */
 	int cores;
 };
@@ -235,7 +236,7 @@ static int check_code(const struct boundaries *b, struct error *err)
 	return r;
 }
 
-void boundaries_put(struct boundaries *b, struct engine *e, const char *target)
+void boundaries_put(struct boundaries *b, struct engine *e, bool runs, const char *target)
 {
 	struct error err = {};
 	int state = atomic_load(&b->state);
@@ -245,10 +246,14 @@ void boundaries_put(struct boundaries *b, struct engine *e, const char *target)
 		refuse(b, e, target, b->why.text);
 		b->why.code = 0;
 	}
-	if (state != FOUND && state != PUT)
+	if (state == SOUGHT || state == REFUSED)
 		return;
 	begin(b, e);
 	r = engine_count_calls(e, b->bounds, b->n, &err);
+	if (!r && state == FOUND && runs) {
+		b->counting = true;
+		return;
+	}
 	if (!r && state == FOUND) {
 		usleep(BOUNDARIES_TRIAL_NS / 1000);
 		if (too_many(b, e, MAX_CALLS_PER_S, target))
@@ -262,7 +267,7 @@ void boundaries_put(struct boundaries *b, struct engine *e, const char *target)
 		refuse(b, e, target, err.text);
 		return;
 	}
-	if (state == FOUND)
+	if (state != PUT)
 		log_info("%s is not sampled: its calls are seen", target);
 	atomic_store(&b->state, PUT);
 	begin(b, e);
@@ -291,4 +296,18 @@ bool boundaries_check(struct boundaries *b, struct engine *e, const char *target
 	}
 	begin(b, e);
 	return true;
+}
+
+bool boundaries_check_run(struct boundaries *b, struct engine *e, const char *target)
+{
+	int state = atomic_load(&b->state);
+
+	if (b->counting) {
+		b->counting = false;
+		if (too_many(b, e, MAX_CALLS_PER_S, target))
+			return false;
+		atomic_store(&b->state, COUNTED);
+		return true;
+	}
+	return state != PUT || (boundaries_check(b, e, target) && atomic_load(&b->state) == PUT);
 }

@@ -28,11 +28,14 @@ void boundaries_free(struct boundaries *b);
 bool boundaries_are_of(const struct boundaries *b, const struct resolved_target *r);
 /*
  * The engine's target is that code, and nothing is inserted: probes are put there, if it is known
- * where, and they should be. Takes BOUNDARIES_TRIAL_NS then, once.
+ * where, and they should be. Takes BOUNDARIES_TRIAL_NS then, once; @runs: the program does not run
+ * now, but will from its beginning to its end: then calls are counted in the first run.
  */
-void boundaries_put(struct boundaries *b, struct engine *e, const char *target);
+void boundaries_put(struct boundaries *b, struct engine *e, bool runs, const char *target);
 /* After a window: takes them away where they do not do. False: what it has seen was not so. */
 bool boundaries_check(struct boundaries *b, struct engine *e, const char *target);
+/* After a run: the same; also false: probes have slowed it, and will not slow the next one. */
+bool boundaries_check_run(struct boundaries *b, struct engine *e, const char *target);
 
 /*
  * What the probes of a call take, at most: a virtual machine in which instructions that are

@@ -100,6 +100,8 @@ static int run_window(struct experiment *x, const struct plan_window *what, stru
 							 window_seen(&w), window_waits(&w) });
 	w.expected_pp += window_flaws_pp(s, &watch, &w);
 	count_run(s, &w, wall_s);
+	if (!trials_trust(x->trials, what->target))
+		window_discard(&w, DISCARD_LOST);
 	if (!set)
 		window_discard(&w, DISCARD_TRUTH);
 	ret = windows_record(x->windows, what->target, &w, false);
@@ -199,8 +201,8 @@ int end_to_end_run(struct experiment *x, struct error *err)
 			break;
 		answer = trials_next(x->trials, &what);
 
-		/* A short run has too few samples to choose a target by. */
-		if (answer == PLAN_WAIT && !trials_count(x->trials) && looked++ < MAX_LOOKS) {
+		/* A short run has too few samples to choose a target by, or to find one. */
+		if (answer == PLAN_WAIT && !trials_are_over(x->trials) && looked++ < MAX_LOOKS) {
 			done--;
 			ret = timed_run(s, &wall_s, err);
 			continue;
@@ -210,6 +212,13 @@ int end_to_end_run(struct experiment *x, struct error *err)
 		if (answer != PLAN_MEASURE || (most && done == most))
 			break;
 		ret = run_window(x, &what, err);
+		if (ret == -ENOENT && looked < MAX_LOOKS &&
+		    trials_postpone(x->trials, what.target, err->text)) {
+			log_debug("%s", err->text);
+			done--;
+			ret = 0;
+			continue;
+		}
 		if (ret == -ENOENT || ret == -E2BIG || ret == -ENOTSUP || ret == -EACCES) {
 			trials_break(x->trials, what.target, err->text);
 			ret = 0;

@@ -8,9 +8,8 @@
 
 #include <math.h>
 
-#define LOOK_S		0.05 /* how long to look at what happens, at least */
-#define SEEN_LIMIT_S	5    /* how long to wait for where targets begin and end */
-#define WARM_UP_LIMIT_S 30   /* how long to wait for the first visit and the first target */
+#define LOOK_S	     0.05 /* how long to look at what happens, at least */
+#define SEEN_LIMIT_S 5	  /* how long to wait for where targets begin and end */
 /* Windows from one in which all is stopped to the next, as long as it is open what they tell. */
 #define CONTROL_OFTEN  6
 #define CONTROL_SELDOM 32
@@ -247,10 +246,14 @@ int experiment_run(struct experiment *x, struct error *err)
 			continue;
 		}
 		ret = trials_select(x->trials, what.target, err);
-		/* Its binary is being read, or may not have run yet. */
-		if (ret == -EAGAIN || (ret == -ENOENT && session_elapsed_s(s) < WARM_UP_LIMIT_S)) {
+		if (ret == -EAGAIN) {
 			log_debug("%s", err->text);
-			trials_postpone(x->trials, what.target);
+			trials_retry(x->trials, what.target);
+			ret = 0;
+			continue;
+		}
+		if (ret == -ENOENT && trials_postpone(x->trials, what.target, err->text)) {
+			log_debug("%s", err->text);
 			ret = 0;
 			continue;
 		}

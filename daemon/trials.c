@@ -8,7 +8,9 @@
 
 #define CHOOSE_NS  NSEC_PER_SEC
 #define RETRY_NS   (200 * NSEC_PER_MSEC)
+#define MOST_NS	   (2 * NSEC_PER_SEC) /* from one look for code that does not run to the next */
 #define REST_NS	   NSEC_PER_SEC
+#define MISSING_S  30		      /* of the run, until it is said that it does not run */
 #define UNREAD_NS  (5 * NSEC_PER_SEC) /* that a target waits for files that may hold it */
 #define CODE_FIRST 0.99
 #define MAX_RESTS  5 /* of which each is twice as long as the one before */
@@ -25,6 +27,8 @@ struct entry {
 	uint64_t unread_since_ns;     /* it waits for files that are being read; 0: it does not */
 	uint32_t round;		      /* for which it was made the engine's target */
 	int watched;		      /* in how many binaries its callers are looked for */
+	bool missed;		      /* that has been said */
+	uint64_t pause_ns;	      /* until it was looked for last, in vain */
 	uint32_t rests;		      /* how often it was left alone, for want of samples */
 	struct boundaries *bounds;    /* NULL: it can only be sampled, or was not chosen yet */
 };
@@ -321,9 +325,25 @@ static void let_wait(struct trials *l, int i, uint64_t ns)
 	plan_set_waiting(l->plan, i, true);
 }
 
-void trials_postpone(struct trials *l, int i)
+void trials_retry(struct trials *l, int i)
 {
 	let_wait(l, i, RETRY_NS);
+}
+
+bool trials_postpone(struct trials *l, int i, const char *why)
+{
+	struct entry *e = &l->list[i];
+	bool late = session_elapsed_s(l->s) >= MISSING_S;
+
+	if (late && !e->named)
+		return false;
+	if (late && !e->missed && !e->trial.joint)
+		session_warn(l->s, "%s; it is looked for as long as the run lasts", why);
+	e->missed |= late;
+	e->pause_ns = e->pause_ns ? e->pause_ns + e->pause_ns / 8 : RETRY_NS;
+	e->pause_ns = e->pause_ns < MOST_NS ? e->pause_ns : MOST_NS;
+	let_wait(l, i, e->pause_ns);
+	return true;
 }
 
 void trials_rest(struct trials *l, int i)
@@ -387,7 +407,8 @@ bool trials_trust(struct trials *l, int i)
 {
 	struct entry *e = &l->list[i];
 
-	return !e->bounds || boundaries_check(e->bounds, l->s->engine, e->trial.name);
+	return !e->bounds || (l->s->opt.end_to_end ? boundaries_check_run : boundaries_check)(
+				     e->bounds, l->s->engine, e->trial.name);
 }
 
 void trials_record(struct trials *l, int i, const struct profile_window *w, bool more)
@@ -556,7 +577,7 @@ static void see(const struct trials *l, struct entry *e)
 	if (!e->bounds)
 		e->bounds = boundaries_find(e->code, l->s->maps, l->s->engine);
 	if (e->bounds && !engine_sees_hits(l->s->engine))
-		boundaries_put(e->bounds, l->s->engine, e->trial.name);
+		boundaries_put(e->bounds, l->s->engine, l->s->opt.end_to_end, e->trial.name);
 }
 
 int trials_select(struct trials *l, int i, struct error *err)

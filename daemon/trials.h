@@ -40,8 +40,14 @@ void trials_choices(const struct trials *l, struct choices *ret);
 bool trials_are_over(const struct trials *l);
 /* Makes it the engine's target, once a round, and publishes its mappings. */
 int trials_select(struct trials *l, int i, struct error *err);
-/* Not to be tried for some time, as its binary has not been seen. */
-void trials_postpone(struct trials *l, int i);
+/* Not to be tried for a moment, as its binary is being read. */
+void trials_retry(struct trials *l, int i);
+/*
+ * Not to be tried for some time, longer each time, as its code has not been seen: what was named
+ * may begin to run at any time, and it is said once where that takes long. False: what was chosen
+ * has been seen, so it is broken.
+ */
+bool trials_postpone(struct trials *l, int i, const char *why);
 /* Not to be tried for some time, longer each time, where the plan says that it is not seen. */
 void trials_rest(struct trials *l, int i);
 /* Not to be tried again. */

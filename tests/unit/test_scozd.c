@@ -16,6 +16,7 @@
 #include "daemon/options.h"
 #include "daemon/prior.h"
 #include "daemon/source_text.h"
+#include "daemon/trials.h"
 
 #define WAIT_S 20
 
@@ -147,6 +148,43 @@ static void test_buried(void **state)
 	prior_stop(p);
 	assert_int_not_equal(stranger, 0);
 	check_alive(stranger);
+}
+
+/* ---- targets that do not run yet ---- */
+
+static enum plan_answer next_of(struct trials *l, int *target)
+{
+	struct plan_window what;
+	enum plan_answer answer = trials_next(l, &what);
+
+	*target = what.target;
+	return answer;
+}
+
+static void test_postponed(void **state)
+{
+	struct session s = { .truth = -1, .start_ns = clock_now_ns() };
+	uint64_t end = clock_now_ns() + WAIT_S * NSEC_PER_SEC;
+	struct trials *l;
+	int target;
+
+	(void)state;
+	s.opt = parsed("-q", "-p", "mark:a", "--target", "func:f@a", NULL);
+	l = trials_create(&s, 0);
+	for (int i = 0; i < 3; i++) {
+		if (i)
+			s.start_ns = clock_now_ns() - 100 * i * NSEC_PER_SEC;
+		while (next_of(l, &target) != PLAN_MEASURE) {
+			assert_true(clock_now_ns() < end);
+			usleep(10000);
+		}
+		assert_int_equal(target, 0);
+		assert_true(trials_postpone(l, target, "target func:f@a: it has not run"));
+		assert_int_equal(next_of(l, &target), PLAN_WAIT);
+		assert_false(trials_get(l, 0)->broken || trials_are_over(l));
+		assert_int_equal(s.n_warnings, i > 0); /* once, after a while */
+	}
+	trials_destroy(l);
 }
 
 /* ---- what makes predictions wrong ---- */

@@ -37,19 +37,25 @@ struct search {
 	size_t n_cuts;
 };
 
-/* Where the runs before @run end. */
-static double run_offset(const struct profile_window *windows, size_t n, uint32_t run)
+/* Where the runs before each end, by run. */
+static double *run_offsets(const struct profile_window *windows, size_t n)
 {
-	double offset = 0;
+	uint32_t last = 0;
+	double *offset, end = 0;
 
-	for (uint32_t r = 0; r < run; r++) {
-		double end = 0;
+	for (size_t i = 0; i < n; i++)
+		last = windows[i].run > last ? windows[i].run : last;
+	offset = xcalloc(last + 1ul, sizeof(*offset));
+	for (size_t i = 0; i < n; i++) {
+		double *end_s = &offset[windows[i].run];
 
-		for (size_t i = 0; i < n; i++) {
-			if (windows[i].run == r)
-				end = fmax(end, windows[i].start_s + windows[i].wall_s);
-		}
-		offset += end;
+		*end_s = fmax(*end_s, windows[i].start_s + windows[i].wall_s);
+	}
+	for (uint32_t r = 0; r <= last; r++) {
+		double length = offset[r];
+
+		offset[r] = end;
+		end += length;
 	}
 	return offset;
 }
@@ -228,7 +234,7 @@ void phases_find(const struct profile_window *windows, size_t n, uint32_t progre
 		 struct phases *ret)
 {
 	struct search f = { .rng = { rng_mix(seed, progress + 0x70686173) }, .n_cuts = 1 };
-	double offset = 0;
+	_cleanup_free_ double *offset = run_offsets(windows, n);
 
 	memset(ret, 0, sizeof(*ret));
 	f.s = xmalloc(n * sizeof(*f.s));
@@ -236,13 +242,11 @@ void phases_find(const struct profile_window *windows, size_t n, uint32_t progre
 		const struct profile_window *w = &windows[i];
 		const struct window_progress *p;
 
-		if (!i || w->run != windows[i - 1].run)
-			offset = run_offset(windows, n, w->run);
 		if (w->discard || w->speedup >= 1e-9 || progress >= w->n_progress)
 			continue;
 		p = &w->progress[progress];
 		if (p->visits > 0 && p->virtual_s > 0 && isfinite(p->visits / p->virtual_s))
-			f.s[f.n++] = (struct spot){ .time = offset + w->start_s,
+			f.s[f.n++] = (struct spot){ .time = offset[w->run] + w->start_s,
 						    .x = log(p->virtual_s / p->visits),
 						    .visits = p->visits,
 						    .virtual_s = p->virtual_s };
@@ -290,21 +294,20 @@ const struct phase *phases_only(const struct phases *p, const struct profile_win
 				size_t n, uint32_t target)
 {
 	const struct phase *only = NULL, *last;
-	double offset = 0;
+	_cleanup_free_ double *offset = NULL;
 
 	if (p->n < 2)
 		return NULL;
+	offset = run_offsets(windows, n);
 	last = &p->p[p->n - 1];
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_window *w = &windows[i];
 		const struct phase *in = NULL;
 		double time;
 
-		if (!i || w->run != windows[i - 1].run)
-			offset = run_offset(windows, n, w->run);
 		if (w->target != target || w->discard || !window_is_treated(w))
 			continue;
-		time = offset + w->start_s;
+		time = offset[w->run] + w->start_s;
 		for (const struct phase *x = p->p; x <= last; x++) {
 			if ((time >= x->first_s || x == p->p) && (time <= x->last_s || x == last))
 				in = x;

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -121,6 +122,33 @@ static void test_runs(void **state)
 	assert_int_equal(p.n, 2);
 	assert_float_equal(p.p[0].end_s, 40.5 * WINDOW_S + 0.25, WINDOW_S);
 	phases_free(&p);
+}
+
+/* A profile to which thousands of runs were added: windows are not looked through for each. */
+static void test_many_runs(void **state)
+{
+	static struct profile_window w[10000];
+	static struct window_progress p[ARRAY_SIZE(w)];
+	clock_t begun = clock();
+	struct rng r = { 3 };
+	struct phases found;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
+		p[i] = (struct window_progress){ 50 * exp(0.02 * normal(&r)), WINDOW_S, 0 };
+		w[i] = (struct profile_window){ .run = i / 5,
+						.seq = i % 5,
+						.speedup = i % 2 ? 0.5 : 0,
+						.start_s = WINDOW_S * (i % 5),
+						.wall_s = WINDOW_S,
+						.n_progress = 1,
+						.progress = &p[i] };
+	}
+	phases_find(w, ARRAY_SIZE(w), 0, 1, &found);
+	assert_int_equal(found.n, 0);
+	phases_free(&found);
+	if (clock() - begun > 4 * CLOCKS_PER_SEC) /* 0.05 s; by all windows for each run, 20 s */
+		fail_msg("%.1f s", (double)(clock() - begun) / CLOCKS_PER_SEC);
 }
 
 /* How often is a phase seen where there is none? */
@@ -308,9 +336,13 @@ static void test_phases_of_different_shares(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_change), cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_alarms), cmocka_unit_test(test_one_phase_only),
-		cmocka_unit_test(test_paced),  cmocka_unit_test(test_phases_of_different_shares),
+		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_many_runs),
+		cmocka_unit_test(test_alarms),
+		cmocka_unit_test(test_one_phase_only),
+		cmocka_unit_test(test_paced),
+		cmocka_unit_test(test_phases_of_different_shares),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

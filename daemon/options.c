@@ -190,6 +190,15 @@ static double number(const char *text, const char *what, double lo, double hi)
 	return v;
 }
 
+static double whole(const char *text, const char *what, double lo, double hi)
+{
+	double v = number(text, what, lo, hi);
+
+	if (v != floor(v))
+		wrong("%s: \"%s\" is not a whole number", what, text);
+	return v;
+}
+
 static void append(const char ***list, size_t *n, size_t *cap, const char *arg)
 {
 	array_reserve(*list, *cap, *n + 1);
@@ -393,7 +402,7 @@ static void take(struct options *o, int key, const char *arg, char *const *rest)
 		o->together = true;
 		break;
 	case OPT_PID:
-		add_pid(o, number(arg, "--pid", 1, 1 << 22));
+		add_pid(o, whole(arg, "--pid", 1, 1 << 22));
 		break;
 	case OPT_CGROUP:
 		append(&o->cgroups, &o->n_cgroups, &o->cap_cgroups, arg);
@@ -425,7 +434,7 @@ static void take(struct options *o, int key, const char *arg, char *const *rest)
 		o->waits = true;
 		break;
 	case OPT_RUNS:
-		o->runs = number(arg, "--runs", 1, 1000000);
+		o->runs = whole(arg, "--runs", 1, 1000000);
 		break;
 	case OPT_DURATION:
 		o->duration = number(arg, "--duration", 0.1, 1e7);
@@ -460,7 +469,7 @@ static void take(struct options *o, int key, const char *arg, char *const *rest)
 		o->max_delay_us = number(arg, "--max-delay", 10, 2000);
 		break;
 	case OPT_MAX_SHARE:
-		o->max_share = number(arg, "--max-share", 1, 90);
+		o->max_share = whole(arg, "--max-share", 1, 90);
 		break;
 	case OPT_WAIVE:
 		if (strcmp(arg, "on") && strcmp(arg, "off"))
@@ -473,13 +482,13 @@ static void take(struct options *o, int key, const char *arg, char *const *rest)
 		o->unwind = !strcmp(arg, "tables");
 		break;
 	case OPT_BATCH:
-		o->batch = number(arg, "--batch", 1, 1000);
+		o->batch = whole(arg, "--batch", 1, 1000);
 		break;
 	case OPT_TUNE:
 		parse_tune(o, arg);
 		break;
 	case OPT_SEED:
-		o->seed = number(arg, "--seed", 0, 9e15);
+		o->seed = whole(arg, "--seed", 0, 9e15);
 		break;
 	case OPT_TRUTH:
 		o->truth = arg;

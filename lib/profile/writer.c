@@ -84,6 +84,53 @@ static int refuse(const char *path, struct error *err, const char *what, const c
 			 path, what, old, new);
 }
 
+/* Behind "--"; NULL: none was run. */
+static const char *program_of(const struct profile_header *h)
+{
+	for (size_t i = 0; i + 1 < h->n_arguments; i++) {
+		if (!strcmp(h->arguments[i], "--"))
+			return h->arguments[i + 1];
+	}
+	return NULL;
+}
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Is the work that of any program, whatever it is? Else points name the program, or who runs it. */
+static bool is_anybodys(const char *spec)
+{
+	size_t colons = 0;
+
+	for (const char *c = spec; *c; c++)
+		colons += *c == ':';
+	return !strcmp(spec, "end-to-end") || (!strncmp(spec, "syscall:", 8) && colons == 1) ||
+	       (!strncmp(spec, "tracepoint:", 11) && colons == 2);
+}
+
+/* Units of work of two programs are two things. */
+static int check_command(const struct profile *p, const struct profile_header *h,
+			 const struct profile_progress *progress, size_t n, struct error *err)
+{
+	const struct profile_header *old = &p->runs[0].header;
+	const char *then = program_of(old), *now = program_of(h);
+
+	for (size_t i = 0; i < n && then && now; i++) {
+		if (is_anybodys(progress[i].spec) && strcmp(file_name(then), file_name(now)) != 0)
+			return refuse(p->path, err, "program", then, now);
+	}
+	if (strcmp(old->command, h->command) != 0)
+		log_warn("%s is extended, though it is of %s, and this run of %s: where these do "
+			 "other work, choose another file with -o",
+			 p->path, *old->command ? old->command : "no command",
+			 *h->command ? h->command : "no command");
+	return 0;
+}
+
 /*
  * Sets *n_known to the number of progress points the file already describes. A file that was cut
  * off among these lines (so it has no windows) may lack some.
@@ -121,7 +168,7 @@ static int check_fits(const struct profile *p, const struct profile_header *h,
 				      progress_kind_name(b->kind));
 	}
 	*n_known = p->n_progress;
-	return 0;
+	return check_command(p, h, progress, n, err);
 }
 
 /* What is in the file already; @h and @progress must go with it. */

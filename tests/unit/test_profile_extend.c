@@ -218,6 +218,54 @@ static void test_refused(void **state)
 	close(fd);
 }
 
+static int extend(const char *spec, const char *const *command)
+{
+	struct profile_progress p = { 0, "work", PROGRESS_THROUGHPUT, spec };
+	const char *arguments[] = { "--progress=x", "--", command[0], command[1] };
+	_cleanup_free_ char *text = xasprintf("%s %s", command[0], command[1]);
+	struct profile_header h = header;
+	struct profile_writer *w;
+	struct error err = { 0 };
+	int ret;
+
+	h.command = text;
+	h.arguments = arguments;
+	h.n_arguments = ARRAY_SIZE(arguments);
+	ret = profile_writer_open(path, &h, &p, 1, &w, &err);
+	if (ret)
+		assert_non_null(strstr(err.text, "its program is \"./loop\", now it is \"/x/wr\""));
+	else
+		profile_writer_close(w);
+	return ret;
+}
+
+/* Where what is counted names no program, another one's is other work. */
+static void test_another_program(void **state)
+{
+	static const struct {
+		const char *spec;
+		bool refused;
+	} points[] = {
+		{ "end-to-end", true },
+		{ "syscall:write", true },
+		{ "syscall:write:wr", false },
+		{ "tracepoint:sched:sched_switch", true },
+		{ "tracepoint:a:b:wr", false },
+		{ "loop:done_one", false },
+		{ "mark:x", false },
+	};
+	static const char *const loop[] = { "./loop", "40" }, *const more[] = { "/bin/loop", "60" };
+	static const char *const other[] = { "/x/wr", "40" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(points); i++) {
+		unlink(path);
+		assert_int_equal(extend(points[i].spec, loop), 0);
+		assert_int_equal(extend(points[i].spec, more), 0);
+		assert_int_equal(extend(points[i].spec, other), points[i].refused ? -EEXIST : 0);
+	}
+}
+
 static void test_bad_paths(void **state)
 {
 	struct profile_writer *w, *second;
@@ -377,13 +425,10 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_extend),
-		cmocka_unit_test(test_extend_cut),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_bad_paths),
-		cmocka_unit_test(test_full_device),
-		cmocka_unit_test(test_abandon),
-		cmocka_unit_test(test_nothing_after_the_end),
+		cmocka_unit_test(test_extend),	     cmocka_unit_test(test_extend_cut),
+		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_another_program),
+		cmocka_unit_test(test_bad_paths),    cmocka_unit_test(test_full_device),
+		cmocka_unit_test(test_abandon),	     cmocka_unit_test(test_nothing_after_the_end),
 		cmocka_unit_test(test_short_writes),
 	};
 

@@ -20,7 +20,8 @@ static void usage(FILE *out)
 		"  --help\n"
 		"Exit status: 0 when the main job can run, 1 when it cannot; with --prove 0 when "
 		"all\n"
-		"predictions hold within their intervals, 1 when not, 3 when there are none.\n");
+		"predictions hold within their intervals, 1 when one does not, 3 when that cannot\n"
+		"be told (too wide intervals, no answer).\n");
 }
 
 static void print_text(const struct capabilities *c)

@@ -206,6 +206,12 @@ static bool trusted(const struct sum *s)
 	       s->half <= VAGUE_PP;
 }
 
+/* Too wide an interval, or none, proves nothing either way. */
+static bool refuted(const struct sum *s)
+{
+	return s->inside < s->points || s->wrong;
+}
+
 /* To be freed, as the array. */
 static char **advice(const struct sum *s, size_t *n)
 {
@@ -274,8 +280,9 @@ static void print_text(const struct proof *p, size_t n, double seconds)
 			printf("a sampling tick costs %.0f us; ", s.tick_us);
 		printf("the host takes %.1f %% of the time of tasks\n", 100 * s.stolen);
 	}
-	printf("\n%s\n", trusted(&s) ? "Predictions hold here, within their intervals."
-				     : "Predictions are not proved here:");
+	printf("\n%s\n", trusted(&s)   ? "Predictions hold here, within their intervals."
+			 : refuted(&s) ? "Predictions do not hold here:"
+				       : "Predictions are not proved here:");
 	for (size_t i = 0; i < n_advice; i++) {
 		printf("  - %s\n", a[i]);
 		free(a[i]);
@@ -379,5 +386,5 @@ int prove(double seconds, bool json)
 	s = sum_up(p, n);
 	for (size_t i = 0; i < n; i++)
 		proof_free(&p[i]);
-	return trusted(&s) ? EXIT_DONE : s.points ? EXIT_FAILED : EXIT_NOTHING;
+	return trusted(&s) ? EXIT_DONE : refuted(&s) ? EXIT_FAILED : EXIT_NOTHING;
 }

@@ -134,7 +134,7 @@ const CUT = `(() => {
   const bad = [], wide = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > wide)
     bad.push("the page is " + document.documentElement.scrollWidth + " wide");
-  for (const e of document.querySelectorAll(".name b, .headline, [role=tab], .value b")) {
+  for (const e of document.querySelectorAll(".name b, .headline, [role=tab], .value b, .key, .tag")) {
     const r = e.getBoundingClientRect();
     if (!r.width)
       continue;

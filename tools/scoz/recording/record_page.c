@@ -230,7 +230,7 @@ static void write_levels(const struct record_model *m, FILE *out)
 	fputs("</div>\n<p>", out);
 	for (size_t i = 0; i < RECORD_LEVELS; i++) {
 		if (m->levels[i])
-			fprintf(out, "<span class=\"key c%d\">%s %.1f %%</span> ", level_colour[i],
+			fprintf(out, "<span class=\"tag c%d\">%s %.1f %%</span> ", level_colour[i],
 				record_level_names[i], record_percent(m->levels[i], m->points));
 	}
 	fputs("</p>\n", out);
@@ -306,7 +306,7 @@ static void write_wait(const struct record_model *m, const struct record_wait *w
 	uint32_t node = w->stack;
 
 	fprintf(out,
-		"<tr><td class=\"n\">%.1f %%</td><td><span class=\"key c%d\">%c</span></td><td>"
+		"<tr><td class=\"n\">%.1f %%</td><td><span class=\"tag c%d\">%c</span></td><td>"
 		"<details><summary>",
 		record_percent(w->points, m->points), level_colour[w->level],
 		RECORD_LETTERS[w->level]);
@@ -379,7 +379,7 @@ static void write_functions(const struct record_model *m, FILE *out)
 		if (row->level > LEVEL_KERNEL || !row->self)
 			continue;
 		fprintf(out,
-			"<tr><td class=\"n\">%.1f %%</td><td><span class=\"key c%d\">%s</span></td>"
+			"<tr><td class=\"n\">%.1f %%</td><td><span class=\"tag c%d\">%s</span></td>"
 			"<td><code>",
 			record_percent(row->self, m->points), level_colour[row->level],
 			row->level == LEVEL_USER ? "user" : "kernel");

@@ -60,21 +60,21 @@ static bool any_doubt(const struct answer_row *rows, size_t n, enum doubt doubt)
 	return false;
 }
 
-/*
- * By how much an end of the interval is to be moved, for it is that of the best of @n: the more
- * were tried, the luckier that one is.
- */
-static double luck(const struct estimate *e, size_t n, bool up)
+double answer_luck(const struct estimate_point *p, size_t n, bool up)
 {
-	const struct estimate_point *p = estimate_point_at(e, e->best_at_pct);
 	double lo, hi, all_lo, all_hi, more;
 
-	if (!p)
-		return 0;
 	estimate_point_bounds(p, ONE_END, &lo, &hi);
 	estimate_point_bounds(p, ONE_END / n, &all_lo, &all_hi);
 	more = up ? all_hi - hi : lo - all_lo;
 	return isfinite(more) ? fmax(more, 0) : 0;
+}
+
+static double luck(const struct estimate *e, size_t n, bool up)
+{
+	const struct estimate_point *p = estimate_point_at(e, e->best_at_pct);
+
+	return p ? answer_luck(p, n, up) : 0;
 }
 
 char *answer_text(const struct answer_row *rows, size_t n, const char *unit)

@@ -18,6 +18,11 @@ struct answer_row {
 /* Of those that are worth it the one of which most is sure; NULL: none is. */
 const struct answer_row *answer_first(const struct answer_row *rows, size_t n);
 /*
+ * By how much an end of the interval is to be moved, for it is that of the best of @n: the more
+ * were tried, the luckier that one is.
+ */
+double answer_luck(const struct estimate_point *p, size_t n, bool up);
+/*
  * "work is worth most: if it took 50 % less time, it would save at least 17.6 % of UNIT": of what
  * is worth it the one of which most is sure, less what chance makes of the best of so many. @unit:
  * "the time per request". Without a full stop; to be freed.

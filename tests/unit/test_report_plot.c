@@ -278,6 +278,63 @@ static void test_ranking_in_page(void **state)
 	free(text);
 }
 
+/* What the slider has of the row of @target at @speedup. */
+static void find_point(const char *text, const char *target, double speedup, double v[6])
+{
+	_cleanup_free_ char *name = xasprintf("title=\"%s\"", target);
+	const char *row = strstr(text, name), *p = NULL;
+
+	assert_non_null(row);
+	for (const char *at = text; (at = strstr(at, "data-p=\"")) && at < row; at++)
+		p = at + strlen("data-p=\"");
+	assert_non_null(p);
+	for (; p; p = strpbrk(p, ";\"") ? strpbrk(p, ";\"") + 1 : NULL) {
+		if (sscanf(p, "%lf,%lf,%lf,%lf,%lf,%lf", &v[0], &v[1], &v[2], &v[3], &v[4],
+			   &v[5]) == 6 &&
+		    v[0] == speedup)
+			return;
+	}
+	fail_msg("%s has no point at %g %%", target, speedup);
+}
+
+/* What the slider calls sure is what verdicts call so, and its "at least" that of the headline. */
+static void test_slider_is_no_surer(void **state)
+{
+	static const struct fixture_target targets[] = {
+		{ { 0, "good", "line", "" },
+		  .gain = 0.3,
+		  .bend = 1,
+		  .noise = 0.02,
+		  .units = 8,
+		  .samples = 500 },
+		{ { 1, "lucky", "line", "" },
+		  .gain = 0.07,
+		  .bend = 1,
+		  .noise = 0.02,
+		  .units = 8,
+		  .samples = 50 },
+	};
+	double v[6], least = 0;
+	const char *headline;
+	char *text;
+
+	(void)state;
+	make(targets, ARRAY_SIZE(targets));
+	text = page();
+	headline = strstr(text, "would save at least ");
+	assert_non_null(headline);
+	assert_int_equal(sscanf(headline, "would save at least %lf", &least), 1);
+	find_point(text, "good", 100, v);
+	assert_float_equal(v[4], least, 0.06);
+	assert_true(v[4] < v[2]);
+	assert_true(v[5] == 1);
+	/* 95 % intervals of the other exclude 0 at some speedup; that alone makes nothing sure. */
+	find_point(text, "lucky", 50, v);
+
+	assert_true(v[2] > 0 && v[5] == 0);
+	free(text);
+}
+
 #define NOTE "int secret;\n"
 
 static size_t secrets(const char *below)
@@ -724,7 +781,7 @@ static void test_bounds_in_page(void **state)
 	struct model *m;
 
 	(void)state;
-	t.gain = -0.6;
+	t.gain = 0.07 - 0.6;
 	t.noise = 0.6;
 	/* Only a few windows make an interval that wide. */
 	for (t.units = 3; !high && t.units < 9; t.units++) {
@@ -772,6 +829,7 @@ int main(void)
 		cmocka_unit_test(test_bounds_in_page),
 		cmocka_unit_test(test_html),
 		cmocka_unit_test(test_ranking_in_page),
+		cmocka_unit_test(test_slider_is_no_surer),
 		cmocka_unit_test(test_source),
 		cmocka_unit_test(test_source_in_profile),
 		cmocka_unit_test(test_tabs),

@@ -37,33 +37,33 @@ document.addEventListener("DOMContentLoaded", () => {
     })),
   }));
 
-  // [estimate, low, high, at, measured there]; null: nothing is known
+  // [estimate, low, high, at, measured there, least, surely on that side of 0]; null: nothing is known
   function estimate(row) {
     const at = percent === null ? row.best : percent, p = row.points;
     if (at === null)
       return null;
     const exact = p.find(q => Math.abs(q[0] - at) < 0.01);
     if (exact)
-      return known(exact) ? [exact[1], exact[2], exact[3], at, true] : null;
+      return known(exact) ? [exact[1], exact[2], exact[3], at, true, exact[4], exact[5]] : null;
     for (let i = 1; i < p.length; i++) {
       const a = p[i - 1], b = p[i];
       if (a[0] > at || b[0] < at || !known(b) || (i > 1 && !known(a)))
         continue;
       const k = (at - a[0]) / (b[0] - a[0]);
       const mix = j => (i > 1 || j === 1 ? a[j] : 0) * (1 - k) + b[j] * k;
-      return [mix(1), mix(2), mix(3), at, false];
+      return [mix(1), mix(2), mix(3), at, false, mix(4), i > 1 && a[5] !== b[5] ? 0 : b[5]];
     }
     return null;
   }
 
-  // Never surer than the verdict, which all speedups were judged for together.
+  // Never surer than the verdict, for which all speedups of all targets were judged together.
   function kindOf(row, e) {
     if (percent === null)
       return row.verdict;
     if (row.verdict === WORTH)
-      return e && e[1] > 0 ? WORTH : UNCLEAR;
+      return e && e[6] > 0 && e[5] > 0 ? WORTH : UNCLEAR;
     if (row.verdict === HARMFUL)
-      return e && e[2] < 0 ? HARMFUL : UNCLEAR;
+      return e && e[6] < 0 ? HARMFUL : UNCLEAR;
     return e ? row.verdict : UNCLEAR;
   }
 
@@ -127,7 +127,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const q = worth[0];
     return [`${q.row.label} is worth most: if it took ${less(percent)}, it would save ` +
       (q.e[4] ? "" : "(by what was measured around that) ") +
-      `at least ${text(q.e[1])} % of ${s.unit}.`, words];
+      `at least ${text(q.e[5])} % of ${s.unit}.`, words];
   }
 
   // Only what is to be seen is explained.

@@ -7,6 +7,7 @@
 
 #include "base/labels.h"
 #include "page.h"
+#include "stats/answer.h"
 #include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
@@ -34,6 +35,7 @@ struct page {
 	const struct model *m;
 	char **labels; /* by row */
 	struct plot_axis axis;
+	size_t n_rows, n_points; /* of the progress point that is written */
 	const char *source;
 	bool no_source;
 	enum less less;
@@ -181,6 +183,34 @@ static uint32_t row_hash(const struct model_row *row)
 	return h + row->e->progress;
 }
 
+/* On which side of 0 it surely is: as strict as verdicts (verdict.c), and never at odds with them.
+ */
+static int sure_side(const struct page *p, const struct estimate *e,
+		     const struct estimate_point *point)
+{
+	double lo, hi;
+
+	if (point->speedup_pct == e->best_at_pct &&
+	    (e->verdict == VERDICT_OPTIMIZE || e->verdict == VERDICT_CONTENTION))
+		return e->verdict == VERDICT_OPTIMIZE ? 1 : -1;
+	estimate_point_bounds(point, VERDICT_ALPHA / 2 / p->n_points, &lo, &hi);
+	return lo > 0 ? 1 : hi < 0 ? -1 : 0;
+}
+
+/* At, estimate, low, high; "at least" as in the headline; the side of 0 it is surely on. */
+static void write_point(const struct page *p, const struct estimate *e,
+			const struct estimate_point *point)
+{
+	fprintf(p->out, "%g", point->speedup_pct);
+	write_number(p, point->program_speedup_pct);
+	write_number(p, point->ci_lo);
+	write_number(p, point->ci_hi);
+	if (!(point->speedup_pct > 0))
+		return;
+	write_number(p, point->ci_lo - answer_luck(point, p->n_rows, false));
+	fprintf(p->out, ",%d", sure_side(p, e, point));
+}
+
 static void write_data(const struct page *p, const struct model_row *row)
 {
 	const struct estimate *e = row->e;
@@ -194,10 +224,8 @@ static void write_data(const struct page *p, const struct model_row *row)
 		fprintf(p->out, "%g", e->best_hi);
 	fprintf(p->out, "\" data-p=\"");
 	for (size_t i = 0; i < e->n_points; i++) {
-		fprintf(p->out, "%s%g", i ? ";" : "", e->points[i].speedup_pct);
-		write_number(p, e->points[i].program_speedup_pct);
-		write_number(p, e->points[i].ci_lo);
-		write_number(p, e->points[i].ci_hi);
+		fputs(i ? ";" : "", p->out);
+		write_point(p, e, &e->points[i]);
 	}
 	fputc('"', p->out);
 }
@@ -532,12 +560,25 @@ static void write_legend(const struct page *p, const struct ranking *r)
 		      p->out);
 }
 
+static void count_points(struct page *p, const struct ranking *r)
+{
+	p->n_rows = r->n;
+	p->n_points = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct estimate *e = r->rows[i]->e;
+
+		for (size_t k = 1; k < e->n_points; k++)
+			p->n_points += isfinite(e->points[k].ci_lo);
+	}
+}
+
 static void write_progress(struct page *p, uint32_t progress)
 {
 	struct ranking r;
 	char *unit, *tried;
 
 	ranking_init(&r, p->m, progress, SORT_BOUND, NULL);
+	count_points(p, &r);
 	unit = ranking_unit(p->m, r.progress);
 	tried = ranking_tried(&r);
 	fprintf(p->out,

@@ -522,6 +522,7 @@ static size_t read_symbol_table(const struct elf_image *image, Elf_Scn *scn, con
 	}
 	n = data->d_size / gelf_fsize(image->elf, ELF_T_SYM, 1, EV_CURRENT);
 	for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
+		_cleanup_free_ char *resolver = NULL;
 		const char *name;
 		GElf_Sym sym;
 		int rank;
@@ -534,6 +535,9 @@ static size_t read_symbol_table(const struct elf_image *image, Elf_Scn *scn, con
 		rank = symbol_rank(&sym, name);
 		if (rank < 0)
 			continue;
+		/* What is there only chooses the function, once; as target_clones names it. */
+		if (GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC)
+			name = resolver = xasprintf("%s" RESOLVER_SUFFIX, name);
 		if (image->relocatable && sym.st_shndx < image->n_section)
 			sym.st_value += image->section_addr[sym.st_shndx];
 		builder_symbol(b, name, sym.st_value, sym.st_size, rank);

@@ -24,8 +24,11 @@
 
 #define NONE	      UINT32_MAX
 #define TABLE_MAGIC   "scozmap"
-#define TABLE_VERSION 3
+#define TABLE_VERSION 4
 #define TABLE_ENDIAN  0x01020304u
+
+/* What is called NAME is what a function of this name chooses when the program starts (IFUNC). */
+#define RESOLVER_SUFFIX ".resolver"
 
 #define TABLE_PROGRAM	1u /* no library */
 #define TABLE_STRIPPED	2u /* neither debug information nor a symbol table, but for linking */

@@ -155,12 +155,71 @@ static char *near_functions(const struct maptable *t, const char *function)
 	return similar_text(&similar);
 }
 
+#define MAX_LISTED 12 /* functions of one name in a message */
+
+static bool has_name(const struct maptable *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->n_func; i++) {
+		if (!strcmp(t->str + t->func[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* "f.avx2" and "__f_avx2" for "f". */
+static bool implements(const char *name, const char *function)
+{
+	size_t n = strlen(function);
+
+	while (*name == '_' && *function != '_')
+		name++;
+	return !strncmp(name, function, n) && (name[n] == '.' || name[n] == '_') &&
+	       strcmp(name + n, RESOLVER_SUFFIX) != 0;
+}
+
+/* What an IFUNC of that name may choose, as far as that is seen by names; "" else. */
+static char *implementations(const struct maptable *t, const char *function)
+{
+	char *text = xstrdup("");
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_sym; i++) {
+		const char *name = t->str + t->func[t->sym[i].func].name;
+
+		if (t->sym[i].flags & SYM_COLD || !implements(name, function))
+			continue;
+		if (n++ < MAX_LISTED)
+			text_add(&text, "%s%s", n > 1 ? ", " : "", name);
+	}
+	if (n > MAX_LISTED)
+		text_add(&text, " and %zu more", n - MAX_LISTED);
+	return text;
+}
+
+static int chosen_at_start(const struct maptable *t, const char *function, struct error *err)
+{
+	_cleanup_free_ char *list = implementations(t, function);
+	const char *slash = strrchr(maptable_name(t), '/');
+
+	return error_set(err, ENOENT,
+			 "%s has no function \"%s\", but several of which one is chosen when the "
+			 "program starts (IFUNC): name that one%s%s, or all of the file as a "
+			 "target, bin:*%s",
+			 maptable_name(t), function,
+			 *list ? ", of "
+			       : " (`scoz record` tells, if its debug information is there)",
+			 list, slash ? slash : maptable_name(t));
+}
+
 static int no_function(const struct maptable *t, const char *function, struct error *err)
 {
-	_cleanup_free_ char *near = NULL;
+	_cleanup_free_ char *near = NULL, *resolver = NULL;
 
 	if (!err) /* nobody asks, and the search is not for free */
 		return -ENOENT;
+	resolver = xasprintf("%s" RESOLVER_SUFFIX, function);
+	if (has_name(t, resolver))
+		return chosen_at_start(t, function, err);
 	near = near_functions(t, function);
 	return error_set(
 		err, ENOENT, "%s has no function \"%s\"%s%s", maptable_name(t), function, near,
@@ -208,8 +267,6 @@ int maptable_function_address(const struct maptable *t, const char *function, ui
 	}
 	return any ? only_inlined(t, function, err) : no_function(t, function, err);
 }
-
-#define MAX_LISTED 12 /* functions of one name in a message */
 
 struct candidates {
 	const struct table_sym **sym;

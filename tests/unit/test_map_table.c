@@ -528,6 +528,46 @@ static void test_cplusplus(void **state)
 	maptable_free(t);
 }
 
+static const char chosen[] =
+	"volatile int sink;\n"
+	"static int work_fast(int x) { return sink += x; }\n"
+	"int __work_slow(int x) { return sink -= x; }\n"
+	"static void *choose(void) { return sink ? (void *)work_fast : (void *)__work_slow; }\n"
+	"int work(int) __attribute__((ifunc(\"choose\")));\n"
+	"int main(int argc, char **argv) { (void)argv; return work(argc); }\n";
+
+/* The symbol of an IFUNC is that of code that runs once, and no function that does its work. */
+static void test_ifunc(void **state)
+{
+	static const char *const flags[] = { "-O1", "-O1 -g", "-O1 -s -rdynamic" };
+	_cleanup_free_ char *source = in_scratch("chosen.c");
+
+	(void)state;
+	write_file(source, chosen, strlen(chosen));
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		_cleanup_free_ char *path = in_scratch("chosen");
+		struct addr_ranges ranges;
+		struct error err = { 0 };
+		struct maptable *t;
+		uint64_t vaddr;
+
+		sh("gcc %s chosen.c -o chosen", flags[i]);
+		t = open_with(path, NULL);
+		assert_int_equal(maptable_function_ranges(t, "work", &ranges, &err), -ENOENT);
+		if (!strstr(err.text, "chosen when the program starts") ||
+		    !strstr(err.text, "__work_slow") || strstr(err.text, ".resolver") ||
+		    !strstr(err.text, "bin:*/chosen") ||
+		    !strstr(err.text, "work_fast") != !strcmp(flags[i], "-O1 -s -rdynamic"))
+			fail_msg("%s: %s", flags[i], err.text);
+		assert_int_equal(maptable_function_address(t, "work", &vaddr, &err), -ENOENT);
+		assert_int_equal(maptable_function_ranges(t, "work.resolver", &ranges, &err), 0);
+		addr_ranges_free(&ranges);
+		assert_int_equal(maptable_function_ranges(t, "__work_slow", &ranges, &err), 0);
+		addr_ranges_free(&ranges);
+		maptable_free(t);
+	}
+}
+
 static void test_errors(void **state)
 {
 	_cleanup_free_ char *missing = in_scratch("missing"), *text = in_scratch("text"),
@@ -602,7 +642,8 @@ static int run(void)
 		cmocka_unit_test(test_statements),  cmocka_unit_test(test_cold_part),
 		cmocka_unit_test(test_stripped),    cmocka_unit_test(test_offsets),
 		cmocka_unit_test(test_file_ranges), cmocka_unit_test(test_cplusplus),
-		cmocka_unit_test(test_errors),	    cmocka_unit_test(test_kallsyms),
+		cmocka_unit_test(test_ifunc),	    cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_kallsyms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,7 @@ static int add_part(const struct target *t, const struct maps_binary *b, struct 
 	if (!b->kernel) {
 		part.file = b->file;
 		part.code_vaddr = maptable_code_vaddr(b->table);
-		maptable_vaddr_to_offset(b->table, part.code_vaddr, &part.code_offset);
+		maptable_code(b->table, &part.code);
 	}
 	all = part_ranges(ret, &part, t->spec, err);
 	if (all)

@@ -453,6 +453,7 @@ void trials_on_mapping(struct trials *l, uint32_t binary, const struct maps_mapp
 {
 	int n = l->n_published;
 
+	engine_withdraw_mapping(l->s->engine, binary, m);
 	for (int i = 0; i < n; i++) {
 		if (l->published[i] == binary)
 			engine_publish_mapping(l->s->engine, binary, m);

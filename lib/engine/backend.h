@@ -35,6 +35,7 @@ struct engine_backend {
 	void (*set_record_share)(struct engine *e, uint32_t share); /* of ticks, of 2^32 */
 	bool (*set_control)(struct engine *e, bool on);		    /* false, or NULL: it cannot */
 	void (*publish_mapping)(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+	void (*withdraw_mapping)(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 	void (*forget_process)(struct engine *e, int pid);
 	void (*forget_image)(struct engine *e, int pid); /* NULL: as forget_process */
 	int (*involve)(struct engine *e, int pid);
@@ -81,7 +82,7 @@ struct engine {
 	/* The target, for handlers that match by themselves (opt.batch). */
 	pthread_rwlock_t target_lock;
 	struct scoz_part part[SCOZ_MAX_PARTS];
-	uint64_t code_offset[SCOZ_MAX_PARTS]; /* of its code_vaddr in the file */
+	struct map_code code[SCOZ_MAX_PARTS]; /* in its file */
 	uint32_t generation[SCOZ_MAX_PARTS];  /* of its file's inode; 0: not known */
 	int n_parts;
 	/* The target is these system calls: one, but for engines that know several. */

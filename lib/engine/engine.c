@@ -258,7 +258,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	e->disk = 0;
 	e->peer = (struct engine_peer){};
 	for (int i = 0; i < n; i++) {
-		e->code_offset[i] = parts[i].code_offset;
+		e->code[i] = parts[i].code;
 		e->generation[i] = parts[i].file.generation;
 		e->classes |= parts[i].classes;
 		e->disk |= parts[i].disk;
@@ -446,6 +446,11 @@ int engine_set_polling(struct engine *e, uint32_t table, uint32_t role,
 void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
 {
 	e->backend->publish_mapping(e, binary, m);
+}
+
+void engine_withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
+{
+	e->backend->withdraw_mapping(e, binary, m);
 }
 
 void engine_forget_process(struct engine *e, int pid)

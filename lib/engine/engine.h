@@ -112,7 +112,7 @@ struct engine_part {
 	uint32_t binary; /* id in maps; MAPS_KERNEL_ID: the kernel */
 	struct file_id file;
 	uint64_t code_vaddr;		  /* of the file: maptable_code_vaddr() */
-	uint64_t code_offset;		  /* where that is in the file */
+	struct map_code code;		  /* of the file */
 	const struct addr_ranges *ranges; /* kernel: absolute addresses */
 	/*
 	 * The kernel's part: whatever runs in this system call, by the number that the task has
@@ -216,6 +216,8 @@ void engine_account_batch(struct engine *e, int i, uint64_t hits);
 
 /* Where a binary lies in a process (needed for libraries; executables find themselves). */
 void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+/* @binary has been mapped there: what others had there is gone. */
+void engine_withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 void engine_forget_process(struct engine *e, int pid);
 void engine_forget_image(struct engine *e,
 			 int pid); /* at exec; the next one may have begun long ago */

@@ -70,6 +70,16 @@ uint64_t maptable_code_vaddr(const struct maptable *t);
 /* File offset -> virtual address by the PT_LOAD that holds it; false when none does. */
 bool maptable_offset_to_vaddr(const struct maptable *t, uint64_t offset, uint64_t *vaddr);
 bool maptable_vaddr_to_offset(const struct maptable *t, uint64_t vaddr, uint64_t *offset);
+/* What of the file is code, in the order of its program headers. */
+#define MAP_STRETCHES 4
+struct map_stretch {
+	uint64_t offset, size, vaddr;
+};
+struct map_code {
+	struct map_stretch stretch[MAP_STRETCHES];
+	int n;
+};
+void maptable_code(const struct maptable *t, struct map_code *ret);
 /* Warnings found while building ("debug file X does not match build-id ..."), or NULL. */
 const char *maptable_warning(const struct maptable *t);
 

@@ -208,6 +208,18 @@ uint64_t maptable_code_vaddr(const struct maptable *t)
 	return t->h->code_vaddr;
 }
 
+void maptable_code(const struct maptable *t, struct map_code *ret)
+{
+	*ret = (struct map_code){ .n = 0 };
+	for (uint32_t i = 0; i < t->n_phdr && ret->n < MAP_STRETCHES; i++) {
+		const struct table_phdr *p = &t->phdr[i];
+
+		if (p->exec)
+			ret->stretch[ret->n++] =
+				(struct map_stretch){ p->offset, p->filesz, p->vaddr };
+	}
+}
+
 /* An executable segment that holds the place comes before one that does not. */
 bool maptable_offset_to_vaddr(const struct maptable *t, uint64_t offset, uint64_t *vaddr)
 {

@@ -17,6 +17,13 @@ sum_of() {
 		s += substr($0, index($0, f) + length(f)) } END { print s + 0 }'
 }
 
+# share A LOW B HIGH: A is at least LOW times B, and at most HIGH times
+share() {
+	awk -v a="$(sum_of "$1")" -v l="$2" -v b="$(sum_of "$3")" -v h="$4" \
+		'BEGIN { exit !(b > 0 && a >= l * b && a <= h * b) }' ||
+		fail "$1 is $(sum_of "$1"), $3 is $(sum_of "$3"): not $2 to $4 times: $(cat "$tmp/log")"
+}
+
 # profile_windows OPTION...: until there are six windows with a speedup
 profile_windows() {
 	rm -f "$out"

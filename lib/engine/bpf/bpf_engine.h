@@ -72,6 +72,7 @@ void bpf_see_functions(struct engine *e, bool on);
 void bpf_read_bounds(const struct engine *e, int cpu, struct engine_crossed *ret);
 void bpf_remove_bounds(struct bpf_engine *e);
 void bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+void bpf_withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 void bpf_forget_process(struct engine *e, int pid);
 void bpf_forget_image(struct engine *e, int pid);
 void bpf_set_rank(struct engine *e, int pid, int rank);

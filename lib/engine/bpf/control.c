@@ -73,6 +73,21 @@ static enum engine_seen seen(struct engine *e)
 	return how == ENGINE_SEEN_CALLS && !sees_syscalls(bpf_engine(e)) ? ENGINE_SAMPLED : how;
 }
 
+_Static_assert(BPF_STRETCHES == MAP_STRETCHES, "all of them");
+
+/* Mappings begin where pages do. */
+static void set_code(struct bpf_stretch *to, const struct map_code *from)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE);
+
+	for (int i = 0; i < from->n; i++) {
+		const struct map_stretch *s = &from->stretch[i];
+
+		to[i] = (struct bpf_stretch){ s->offset & ~(page - 1), s->offset + s->size,
+					      s->offset - s->vaddr };
+	}
+}
+
 int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		   const struct scoz_range *ranges, size_t n_ranges, struct error *err)
 {
@@ -113,7 +128,7 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 	}
 	for (int i = 0; i < n; i++) {
 		t.part[i] = parts[i];
-		t.code_offset[i] = e->code_offset[i];
+		set_code(t.code[i], &e->code[i]);
 		t.generation[i] = e->generation[i];
 		if (parts[i].binary == MAPS_KERNEL_ID)
 			t.kernel = 1;
@@ -140,33 +155,60 @@ static void remember_published(struct bpf_engine *e, uint32_t binary)
 	}
 }
 
+static void withdraw(struct bpf_engine *e, uint32_t binary, const struct maps_mapping *m)
+{
+	struct space_key key = { .tgid = m->pid, .binary = binary };
+	int fd = bpf_map__fd(e->skel->maps.spaces);
+	struct space s, before;
+
+	if (bpf_map_lookup_elem(fd, &key, &s))
+		return;
+	before = s;
+	space_withdraw(&s, m->start, m->end);
+	if (memcmp(&before, &s, sizeof(s)))
+		bpf_map_update_elem(fd, &key, &s, BPF_EXIST);
+}
+
+void bpf_withdraw_mapping(struct engine *base, uint32_t binary, const struct maps_mapping *m)
+{
+	struct bpf_engine *e = bpf_engine(base);
+
+	pthread_mutex_lock(&e->publish_lock);
+	for (int i = 0; i < e->n_published; i++) {
+		if (e->published[i] != binary)
+			withdraw(e, e->published[i], m);
+	}
+	pthread_mutex_unlock(&e->publish_lock);
+}
+
 void bpf_publish_mapping(struct engine *base, uint32_t binary, const struct maps_mapping *m)
 {
+	const struct segment new = { .start = m->start, .end = m->end, .bias = m->bias };
 	struct bpf_engine *e = bpf_engine(base);
 	struct space_key key = { .tgid = m->pid, .binary = binary };
 	int fd = bpf_map__fd(e->skel->maps.spaces);
-	struct space s = {};
+	struct space s;
 
 	pthread_mutex_lock(&e->publish_lock);
 	remember_published(e, binary);
-	/* The programs know better (mapped.bpf.h): this one may have executed another since. */
-	if (!bpf_map_lookup_elem(fd, &key, &s) && s.image)
-		goto out;
-	for (uint32_t i = 0; i < s.n; i++) {
-		if (s.seg[i].start == m->start) {
-			s.seg[i] = (struct segment){ m->start, m->end, m->bias };
-			goto update;
-		}
-	}
-	if (s.n == BPF_MAX_SEGMENTS) { /* the oldest is the least likely to be there still */
-		memmove(&s.seg[0], &s.seg[1], (BPF_MAX_SEGMENTS - 1) * sizeof(s.seg[0]));
-		s.n--;
-	}
-	s.seg[s.n++] = (struct segment){ m->start, m->end, m->bias };
-update:
+	if (bpf_map_lookup_elem(fd, &key, &s))
+		s = (struct space){};
+	space_put(&s, &new);
 	bpf_map_update_elem(fd, &key, &s, BPF_ANY);
-out:
 	pthread_mutex_unlock(&e->publish_lock);
+}
+
+/* What the programs have of images stays; whether that is any. */
+static bool forget_unknown(struct space *s)
+{
+	bool any = false;
+
+	for (int i = 0; i < BPF_MAX_SEGMENTS; i++) {
+		if (!s->seg[i].image)
+			s->seg[i].end = 0;
+		any |= s->seg[i].end != 0;
+	}
+	return any;
 }
 
 static void forget(struct engine *base, int pid, bool images)
@@ -179,7 +221,9 @@ static void forget(struct engine *base, int pid, bool images)
 		struct space_key key = { .tgid = pid, .binary = e->published[i] };
 		struct space s;
 
-		if (images || (!bpf_map_lookup_elem(fd, &key, &s) && !s.image))
+		if (!images && !bpf_map_lookup_elem(fd, &key, &s) && forget_unknown(&s))
+			bpf_map_update_elem(fd, &key, &s, BPF_EXIST);
+		else
 			bpf_map_delete_elem(fd, &key);
 	}
 }

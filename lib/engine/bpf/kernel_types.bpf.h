@@ -63,6 +63,10 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
+struct vm_unmapped_area_info {
+	unsigned long length;
+};
+
 struct cfs_rq___runnable {
 	unsigned int h_nr_runnable;
 	unsigned int h_nr_queued;

@@ -5,6 +5,9 @@
  * request's own process does may be over. What they publish holds for a process until they forget
  * it; what is published here, for the image that mapped it, so that it need not be forgotten at
  * exec, which they hear of late as well.
+ *
+ * Nothing tells here that a library is closed. But nobody runs its code then, until other code lies
+ * there: which it does by a mapping that is seen, or in a place that was found to be free.
  */
 #ifndef SCOZ_MAPPED_BPF_H
 #define SCOZ_MAPPED_BPF_H
@@ -12,32 +15,36 @@
 #include "engine/bpf/match.bpf.h"
 #include "engine/bpf/learned.bpf.h"
 
-static __always_inline void add_segment(struct space *s, const struct segment *new)
+/* Of part @i of the target; @look: the programs do not hear of what is mapped there now. */
+__noinline int withdraw_part(u32 i, u64 start, u64 end, bool look)
 {
-	u32 n = s->n;
+	struct bpf_target *t = current_target();
+	struct space_key key = {};
+	struct space *known;
 
-	for (u32 i = 0; i < BPF_MAX_SEGMENTS; i++) {
-		if (i >= n || s->seg[i].start == new->start) {
-			s->seg[i] = *new;
-			s->n = i < n ? n : i + 1;
-			return;
-		}
-	}
-	s->seg[0] = *new;
+	if (!t || i >= SCOZ_MAX_PARTS)
+		return 0;
+	key.tgid = bpf_get_current_pid_tgid() >> 32;
+	key.binary = t->part[i].binary;
+	known = bpf_map_lookup_elem(&spaces, &key);
+	if (!known)
+		return 0;
+	space_withdraw(known, start, end);
+	if (look)
+		known->look = 1;
+	return 0;
 }
 
-static __always_inline void publish(u32 tgid, u32 binary, u64 image, const struct segment *new)
+/* @own: the part that is mapped there. */
+static __always_inline void withdraw(const struct bpf_target *t, u32 own, u64 start, u64 end,
+				     bool look)
 {
-	struct space_key key = { .tgid = tgid, .binary = binary };
-	struct space *known = bpf_map_lookup_elem(&spaces, &key), fresh = { .image = image };
-
-	if (known && known->image == image) {
-		add_segment(known, new);
-		return;
+	for (u32 i = 0; i < SCOZ_MAX_PARTS; i++) {
+		if (i >= t->n_parts)
+			break;
+		if (i != own)
+			withdraw_part(i, start, end, look);
 	}
-	fresh.seg[0] = *new;
-	fresh.n = 1;
-	bpf_map_update_elem(&spaces, &key, &fresh, BPF_ANY);
 }
 
 /* Which part of the target the file of @inode is; n_parts or more: none. */
@@ -52,34 +59,93 @@ static __always_inline u32 part_in(const struct bpf_target *t, const struct inod
 	return i;
 }
 
-static __always_inline void publish_vma(struct task_struct *task, struct vm_area_struct *vma)
+/* What has to be added to a vaddr of part @i that is mapped from @offset on at @start; 0: no code.
+ */
+static __always_inline u64 bias_of(const struct bpf_target *t, u32 i, u64 start, u64 offset)
 {
-	struct bpf_target *t = current_target();
-	struct mm_struct *mm = vma->vm_mm;
-	struct file *file = vma->vm_file;
-	struct inode *inode = file ? file->f_inode : NULL;
-	u64 start = vma->vm_start, offset = vma->vm_pgoff << page_shift;
-	struct segment new = { .start = start, .end = vma->vm_end };
-	u32 i;
+	for (u32 k = 0; k < BPF_STRETCHES; k++) {
+		const struct bpf_stretch *s = &t->code[i][k];
 
-	if (!t || !inode || !mm || !mm->start_stack || !(vma->vm_flags & VM_EXEC))
-		return;
-	i = part_in(t, inode);
-	if (i >= SCOZ_MAX_PARTS || i >= t->n_parts)
-		return;
-	/* Another stretch of code of the same file is left to the handlers. */
-	if (t->code_offset[i] < offset || t->code_offset[i] - offset >= new.end - start)
-		return;
-	new.bias = start + t->code_offset[i] - offset - t->part[i].code_vaddr;
-	publish(task->tgid, t->part[i].binary, mm->start_stack, &new);
+		if (offset >= s->first && offset < s->end)
+			return start - offset + s->zero;
+	}
+	return 0;
 }
 
-/* Of libraries only: while mappings are changed nobody else goes through them. */
+/* Part @i of the target, by whoever runs. */
+__noinline int publish(u32 i, u64 start, u64 end, u64 offset)
+{
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct bpf_target *t = current_target();
+	struct segment new = { .start = start, .end = end };
+	struct space_key key = {};
+	struct space *known, fresh = {};
+
+	if (!t || !mm || !mm->start_stack || i >= SCOZ_MAX_PARTS)
+		return 0;
+	new.image = mm->start_stack;
+	new.bias = bias_of(t, i, start, offset);
+	if (!new.bias)
+		return 0;
+	key.tgid = bpf_get_current_pid_tgid() >> 32;
+	key.binary = t->part[i].binary;
+	known = bpf_map_lookup_elem(&spaces, &key);
+	if (known) {
+		space_put(known, &new);
+		return 0;
+	}
+	fresh.seg[0] = new;
+	bpf_map_update_elem(&spaces, &key, &fresh, BPF_ANY);
+	return 0;
+}
+
+static __always_inline void publish_vma(const struct bpf_target *t, struct vm_area_struct *vma,
+					bool is_new)
+{
+	struct file *file = vma->vm_file;
+	struct inode *inode = file ? file->f_inode : NULL;
+	u32 i = SCOZ_MAX_PARTS;
+
+	if (!(vma->vm_flags & VM_EXEC))
+		return;
+	if (inode)
+		i = part_in(t, inode);
+	if (is_new)
+		withdraw(t, i, vma->vm_start, vma->vm_end, false);
+	if (i < SCOZ_MAX_PARTS && i < t->n_parts)
+		publish(i, vma->vm_start, vma->vm_end, (u64)vma->vm_pgoff << page_shift);
+}
+
+/* While mappings are changed nobody else goes through them. */
 SEC("fentry/perf_event_mmap")
 int BPF_PROG(on_mmap, struct vm_area_struct *vma)
 {
-	publish_vma(bpf_get_current_task_btf(), vma);
+	struct bpf_target *t = current_target();
+
+	if (t && t->user)
+		publish_vma(t, vma, true);
 	return 0;
+}
+
+#define MOST_ERROR 4095
+/* What is mapped next lies within, and nothing does now. */
+SEC("tp_btf/vm_unmapped_area")
+int BPF_PROG(on_unmapped_area, unsigned long addr, struct vm_unmapped_area_info *info)
+{
+	struct bpf_target *t = current_target();
+
+	if (t && t->user && addr < (u64)-MOST_ERROR)
+		withdraw(t, SCOZ_MAX_PARTS, addr, addr + info->length, true);
+	return 0;
+}
+
+static __always_inline bool knows_image(const struct space *s, u64 image)
+{
+	bool any = false;
+
+	for (u32 i = 0; i < BPF_MAX_SEGMENTS; i++)
+		any |= s->seg[i].end && s->seg[i].image == image;
+	return any;
 }
 
 /*
@@ -104,11 +170,14 @@ static __always_inline void publish_file(struct task_struct *task, struct inode 
 		return;
 	key.binary = t->part[i].binary;
 	known = bpf_map_lookup_elem(&spaces, &key);
-	if ((known && known->image == mm->start_stack) || !bpf_iter_task_vma_new)
+	if ((known && !known->look && knows_image(known, mm->start_stack)) ||
+	    !bpf_iter_task_vma_new)
 		return;
+	if (known)
+		known->look = 0;
 	bpf_iter_task_vma_new(&it, task, 0);
 	while ((vma = bpf_iter_task_vma_next(&it)))
-		publish_vma(task, vma);
+		publish_vma(t, vma, false);
 	bpf_iter_task_vma_destroy(&it);
 }
 
@@ -152,10 +221,14 @@ static __always_inline void inherit_spaces(struct task_struct *child, struct tas
 		if (i >= t->n_parts)
 			break;
 		known = bpf_map_lookup_elem(&spaces, &key);
-		if (!known || !is_of_image(known, mm))
+		if (!known)
 			continue;
 		copy = *known;
-		copy.image = mm->start_stack;
+		for (u32 k = 0; k < BPF_MAX_SEGMENTS; k++) {
+			if (!segment_holds(&copy.seg[k], mm->start_stack))
+				copy.seg[k].end = 0;
+			copy.seg[k].image = mm->start_stack;
+		}
 		key.tgid = child->tgid;
 		bpf_map_update_elem(&spaces, &key, &copy, BPF_ANY);
 	}

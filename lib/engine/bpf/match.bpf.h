@@ -148,11 +148,6 @@ static __always_inline bool is_file_of_part(const struct bpf_target *t, u32 i,
 	       (!t->generation[i] || t->generation[i] == inode->i_generation);
 }
 
-static __always_inline bool is_of_image(const struct space *s, const struct mm_struct *mm)
-{
-	return !s->image || s->image == mm->start_stack;
-}
-
 static __always_inline void add_part(struct match *m, const struct bpf_target *t, u32 i,
 				     struct task_struct *task)
 {
@@ -171,16 +166,9 @@ static __always_inline void add_part(struct match *m, const struct bpf_target *t
 	s = bpf_map_lookup_elem(&spaces, &key);
 	if (!s)
 		return;
-	/* It has executed another program since: of that the handlers may tell. */
-	if (!is_of_image(s, mm)) {
-		s->n = 0;
-		s->image = 0;
-		return;
-	}
 	for (u32 i = 0; i < BPF_MAX_SEGMENTS; i++) {
-		if (i >= s->n)
-			break;
-		add_window(m, part, s->seg[i].start, s->seg[i].end, s->seg[i].bias);
+		if (segment_holds(&s->seg[i], mm->start_stack))
+			add_window(m, part, s->seg[i].start, s->seg[i].end, s->seg[i].bias);
 	}
 }
 

@@ -4,11 +4,12 @@
 #define SCOZ_BPF_SHARED_H
 
 #include "engine/span_bins.h"
+#include "engine/bpf/space.h"
 #include "account/spread.h"
 #include <linux/scoz.h>
 
-#define BPF_MAX_SEGMENTS 6 /* executable mappings of one binary in one process */
-#define BPF_HIT_LOG	 1024
+#define BPF_STRETCHES 4 /* of code in one file */
+#define BPF_HIT_LOG   1024
 
 /* How a hit interrupts the other cores (module.bpf.h). */
 enum bpf_kicks {
@@ -47,6 +48,11 @@ enum bpf_seen {
 	BPF_SEEN_FUNCTION, /* of a program */
 };
 
+/* Of a file: from one offset to another, and what is to be added to get from vaddr to offset. */
+struct bpf_stretch {
+	__u64 first, end, zero;
+};
+
 struct bpf_target {
 	__u32 n_parts;
 	__u32 kernel;  /* some part is kernel text */
@@ -63,8 +69,8 @@ struct bpf_target {
 	__u32 call[SCOZ_MAX_PARTS]; /* beyond n_calls: the first */
 	struct bpf_tasks tasks[SCOZ_MAX_PARTS];
 	struct scoz_part part[SCOZ_MAX_PARTS];
-	__u64 code_offset[SCOZ_MAX_PARTS]; /* of the part's code_vaddr in its file */
-	__u32 generation[SCOZ_MAX_PARTS];  /* of that file's inode; 0: not known */
+	struct bpf_stretch code[SCOZ_MAX_PARTS][BPF_STRETCHES];
+	__u32 generation[SCOZ_MAX_PARTS]; /* of that file's inode; 0: not known */
 };
 
 /* Of one core: involved tasks in the target, since the start. */
@@ -105,23 +111,6 @@ struct target_time {
 	__u64 agreed, differed;	 /* samples with what the probes of such a target say */
 	__u64 clipped;		 /* ns that were not inserted, less than a period (spread.bpf.h) */
 	struct scoz_clock clock; /* three cache lines each */
-};
-
-struct space_key {
-	__u32 tgid, binary;
-};
-
-struct segment {
-	__u64 start, end, bias; /* address = vaddr + bias */
-};
-
-struct space {
-	/* mm->start_stack of the image that has mapped it: another one, after exec, has another. 0:
-	 * it is not known, and holds until it is forgotten. */
-	__u64 image;
-	__u32 n;
-	__u32 pad;
-	struct segment seg[BPF_MAX_SEGMENTS];
 };
 
 #define BPF_POLLING_RANGES 8000

@@ -3,6 +3,7 @@
 #define SCOZ_KERNEL_ENGINE_H
 
 #include "engine/backend.h"
+#include "engine/kernel/told.h"
 
 #include <linux/audit.h>
 
@@ -22,6 +23,7 @@ struct kernel_engine {
 	uint64_t length, features;
 	int *sites; /* perf events on tracepoints, one a CPU and site */
 	size_t n_sites, cap_sites;
+	struct told told;
 };
 
 static inline struct kernel_engine *kernel_engine(struct engine *e)

@@ -110,6 +110,7 @@ static int create(const struct engine_options *opt, struct engine **ret, struct 
 
 	engine_init(e, &engine_kernel, opt);
 	k->fd = -1;
+	told_init(&k->told);
 	r = open_session(k, err);
 	if (!r) {
 		engine_init_page(e);
@@ -137,6 +138,7 @@ static void destroy(struct engine *e)
 	for (size_t i = 0; i < k->n_sites; i++)
 		close(k->sites[i]);
 	free(k->sites);
+	told_deinit(&k->told);
 	if (e->page)
 		munmap(e->page, k->length);
 	if (k->fd >= 0)
@@ -204,19 +206,32 @@ static void set_record_share(struct engine *e, uint32_t share)
 			 __ATOMIC_RELAXED);
 }
 
+static int tell_mapping(const struct scoz_mapping *m, void *arg)
+{
+	if (!ioctl(kernel_engine(arg)->fd, SCOZ_IOC_MAP, m))
+		return 0;
+	log_debug("telling the kernel where process %u maps a binary: %s", m->tgid,
+		  strerror(errno));
+	return -errno;
+}
+
 static void publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
 {
-	struct scoz_mapping mapping = { m->pid, binary, m->start, m->end, m->bias };
+	const struct scoz_mapping mapping = { m->pid, binary, m->start, m->end, m->bias };
 
-	if (ioctl(kernel_engine(e)->fd, SCOZ_IOC_MAP, &mapping))
-		log_debug("telling the kernel where process %d maps a binary: %s", m->pid,
-			  strerror(errno));
+	told_put(&kernel_engine(e)->told, &mapping, tell_mapping, e);
+}
+
+static void withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
+{
+	told_withdraw(&kernel_engine(e)->told, m->pid, binary, m->start, m->end, tell_mapping, e);
 }
 
 static void forget_process(struct engine *e, int pid)
 {
 	uint32_t tgid = pid;
 
+	told_forget(&kernel_engine(e)->told, pid);
 	ioctl(kernel_engine(e)->fd, SCOZ_IOC_FORGET, &tgid);
 }
 
@@ -259,6 +274,7 @@ const struct engine_backend engine_kernel = {
 	.set_record_share = set_record_share,
 	.set_control = set_control,
 	.publish_mapping = publish_mapping,
+	.withdraw_mapping = withdraw_mapping,
 	.forget_process = forget_process,
 	.involve = involve,
 	.forget_sleepers = forget_sleepers,

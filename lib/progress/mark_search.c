@@ -3,6 +3,8 @@
 
 #include "base/cond_wait.h"
 
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 struct searched {
@@ -15,10 +17,15 @@ struct queue {
 	size_t first, n, cap;
 };
 
-/* A file that was asked for. */
+#define MOST_SEEN 16384 /* files: an older one is looked through again */
+
+/* A file that was asked for, as it was then. */
 struct seen {
 	dev_t dev;
 	ino_t ino;
+	int generation;
+	off_t size;
+	struct timespec changed;
 };
 
 struct mark_search {
@@ -30,8 +37,11 @@ struct mark_search {
 	int told[8];	     /* codes that were */
 	size_t n_told;
 	bool busy, stop, runs;
-	struct seen *seen; /* the caller's: no lock */
-	size_t n_seen, cap_seen;
+	/* The caller's: no lock. */
+	struct seen *seen; /* the last ones that were asked for, in a ring */
+	size_t n_seen;
+	struct seen *marked; /* that have marks: these have probes, which stay */
+	size_t n_marked, cap_marked;
 };
 
 static void put(struct queue *q, const struct searched *what)
@@ -157,6 +167,7 @@ void mark_search_destroy(struct mark_search *s)
 	free_queue(&s->asked);
 	free_queue(&s->found);
 	free(s->seen);
+	free(s->marked);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->more);
 	pthread_cond_destroy(&s->idle);
@@ -173,18 +184,55 @@ void mark_search_add(struct mark_search *s, const struct held_file *file)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static bool already_seen(struct mark_search *s, const struct held_file *file)
+static bool describe(const struct held_file *file, struct seen *ret)
 {
+	long generation = 0; /* not every file system tells */
 	struct stat st;
 
 	if (fstat(file->fd, &st))
-		return true;
-	for (size_t i = 0; i < s->n_seen; i++) {
-		if (s->seen[i].dev == st.st_dev && s->seen[i].ino == st.st_ino)
+		return false;
+	if (ioctl(file->fd, FS_IOC_GETVERSION, &generation))
+		generation = 0;
+	*ret = (struct seen){ st.st_dev, st.st_ino, (int)generation, st.st_size, st.st_ctim };
+	return true;
+}
+
+static bool same_file(const struct seen *a, const struct seen *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->generation == b->generation;
+}
+
+static bool is_marked(const struct mark_search *s, const struct seen *now)
+{
+	for (size_t i = 0; i < s->n_marked; i++) {
+		if (same_file(&s->marked[i], now))
 			return true;
 	}
-	array_reserve(s->seen, s->cap_seen, s->n_seen + 1);
-	s->seen[s->n_seen++] = (struct seen){ st.st_dev, st.st_ino };
+	return false;
+}
+
+/*
+ * The number of a file that was deleted is soon another's, and a file that is written over may have
+ * marks then. Not so where there are probes: the file they are in is kept, and they count as they
+ * are.
+ */
+static bool already_seen(struct mark_search *s, const struct held_file *file)
+{
+	struct seen now;
+
+	if (!describe(file, &now) || is_marked(s, &now))
+		return true;
+	for (size_t i = 0; i < s->n_seen && i < MOST_SEEN; i++) {
+		const struct seen *old = &s->seen[i];
+
+		if (same_file(old, &now) && old->size == now.size &&
+		    old->changed.tv_sec == now.changed.tv_sec &&
+		    old->changed.tv_nsec == now.changed.tv_nsec)
+			return true;
+	}
+	if (!s->seen)
+		s->seen = xcalloc(MOST_SEEN, sizeof(*s->seen));
+	s->seen[s->n_seen++ % MOST_SEEN] = now;
 	return false;
 }
 
@@ -204,19 +252,37 @@ void mark_search_add_path(struct mark_search *s, const char *path)
 		mark_search_add(s, &file);
 }
 
-bool mark_search_take(struct mark_search *s, struct held_file *file, struct probe_sites **ret)
+static bool take_found(struct mark_search *s, struct searched *found)
 {
-	struct searched found;
 	bool any;
 
 	pthread_mutex_lock(&s->lock);
-	any = take(&s->found, &found);
+	any = take(&s->found, found);
 	pthread_mutex_unlock(&s->lock);
-	if (any) {
+	return any;
+}
+
+bool mark_search_take(struct mark_search *s, struct held_file *file, struct probe_sites **ret)
+{
+	struct searched found;
+	struct seen now;
+
+	while (take_found(s, &found)) {
+		bool known = describe(&found.file, &now);
+
+		if (known && is_marked(s, &now)) { /* asked for twice, before it was taken */
+			let_go(&found);
+			continue;
+		}
+		if (known) {
+			array_reserve(s->marked, s->cap_marked, s->n_marked + 1);
+			s->marked[s->n_marked++] = now;
+		}
 		*file = found.file;
 		*ret = found.sites;
+		return true;
 	}
-	return any;
+	return false;
 }
 
 void mark_search_put(const struct probe_sites *sites, enum mark_kind kind, const char *name,

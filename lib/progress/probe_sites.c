@@ -84,10 +84,31 @@ static int add_place(struct search *s, struct probe_place *place, struct error *
 	return add_shown(s, place, &site, err);
 }
 
-/* A line may begin in several places of one function: only the first of each counts. */
+/* Copies of a function that were inlined in the same one; those that have a place already. */
+struct instances {
+	uint32_t *v;
+	size_t n, cap;
+};
+
+static bool is_another(struct instances *in, uint32_t instance)
+{
+	for (size_t i = 0; i < in->n; i++) {
+		if (in->v[i] == instance)
+			return false;
+	}
+	array_reserve(in->v, in->cap, in->n + 1);
+	in->v[in->n++] = instance;
+	return true;
+}
+
+/*
+ * A line may begin in several places of one function: only the first counts, of each time that the
+ * function was inlined there.
+ */
 static int add_line(struct search *s, const struct point *point, struct error *err)
 {
 	_cleanup_free_ uint64_t *vaddrs = NULL;
+	struct instances in = { 0 };
 	uint64_t last = 0, start, stop;
 	size_t n;
 	int r = maptable_line_addresses(s->table, point->name, point->line, &vaddrs, &n, err);
@@ -97,12 +118,16 @@ static int add_line(struct search *s, const struct point *point, struct error *e
 
 		/* By where it begins: copies of one function have one name. */
 		if (probe_file_around(s->code, vaddrs[i], &start, &stop)) {
-			if (i && start == last)
-				continue;
+			if (start != last)
+				in.n = 0;
 			last = start;
+			if (!is_another(&in, maptable_instance(s->table, vaddrs[i], point->name,
+							       point->line)))
+				continue;
 		}
 		r = add_place(s, &place, err);
 	}
+	free(in.v);
 	return r;
 }
 

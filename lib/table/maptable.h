@@ -95,10 +95,17 @@ int maptable_function_address(const struct maptable *t, const char *function, ui
 /*
  * The same, for who must know exactly: where the function begins, and all copies of it that the
  * compiler made (constprop, or of an inline function in a header). -ENOTUNIQ when the name is that
- * of several functions (overloads, static ones): the text lists them as they can be written.
+ * of several functions (overloads, static ones): the text lists them as they can be written; or
+ * when it is inlined as well: then the text has a line that is in all copies.
  */
 int maptable_function_addresses(const struct maptable *t, const char *function, uint64_t **vaddrs,
 				size_t *n, struct error *err);
+/*
+ * Which function's code an address is, inlined or not: a number for each copy. @file and @line: of
+ * the address; what is called there and inlined is the caller's.
+ */
+uint32_t maptable_instance(const struct maptable *t, uint64_t vaddr, const char *file,
+			   uint32_t line);
 /* Functions with a name near to @function, for a message (base/similar.h). */
 struct similar;
 void maptable_near_functions(const struct maptable *t, struct similar *similar);

@@ -141,6 +141,10 @@ static inline void table_is_wanted(const struct maptable *t)
 /* Last index with off[i] <= x, or NONE. */
 uint32_t table_search(const uint32_t *off, uint32_t n, uint32_t x);
 
+/* 0, or an error if a function of @marked is inlined as well as called. */
+int table_refuse_inlined(const struct maptable *t, const bool *marked, const char *function,
+			 struct error *err);
+
 /*
  * The cache: a file for each file that tables are made of, here @fd. NULL: none is kept. @kind: of
  * the table, for the end of its name; "": the mapping table.

@@ -422,7 +422,7 @@ int maptable_function_addresses(const struct maptable *t, const char *function, 
 				    : ", and nothing tells them apart: compile it with -g and "
 				      "name a line (FILE:LINE)",
 			      list);
-	} else {
+	} else if (!(r = table_refuse_inlined(t, marked, function, err))) {
 		*vaddrs = xcalloc(c.n, sizeof(**vaddrs));
 		for (size_t i = 0; i < c.n; i++)
 			(*vaddrs)[(*n)++] = t->h->base + c.sym[i]->off;

@@ -4,6 +4,8 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -95,10 +97,80 @@ static void test_many_places(void **state)
 	free(list);
 }
 
+static size_t searches; /* by whoever reads files for us, who finds a mark in those of 5 bytes */
+
+static int find_mark(int fd, const char *name, const char *spec, struct probe_sites **ret,
+		     struct error *err)
+{
+	struct stat st;
+
+	(void)spec;
+	searches++;
+	if (fstat(fd, &st) || st.st_size != 5)
+		return error_set(err, ENOEXEC, "%s: no program", name);
+	*ret = xcalloc(1, sizeof(**ret));
+	(*ret)->n = 1;
+	return 0;
+}
+
+/* Asks for the file; how often it was looked through, and whether marks were found. */
+static size_t ask(struct mark_search *s, const char *path, bool *marks)
+{
+	struct probe_sites *sites;
+	struct held_file file;
+	size_t before = searches;
+
+	mark_search_add_path(s, path);
+	mark_search_wait(s, 60);
+	*marks = mark_search_take(s, &file, &sites);
+	if (*marks) {
+		probe_sites_free(sites);
+		held_file_close(&file);
+	}
+	return searches - before;
+}
+
+static void write_over(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* A program that is built anew, under the number of the one that was deleted or in its place. */
+static void test_built_anew(void **state)
+{
+	char path[] = "/tmp/test_mark_search.XXXXXX";
+	struct mark_search *s = mark_search_create();
+	int fd = mkstemp(path);
+	bool marks;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	probe_sites_read_by(find_mark);
+	write_over(path, "none");
+	assert_int_equal(ask(s, path, &marks), 1);
+	assert_false(marks);
+	assert_int_equal(ask(s, path, &marks), 0);
+	write_over(path, "marks");
+	assert_int_equal(ask(s, path, &marks), 1);
+	assert_true(marks);
+	/* It has its probes: whatever becomes of it, it gets no others. */
+	assert_int_equal(chmod(path, 0755), 0);
+	assert_int_equal(ask(s, path, &marks), 0);
+	assert_false(marks);
+	assert_int_equal(unlink(path), 0);
+	mark_search_destroy(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reasons),
-					    cmocka_unit_test(test_many_places) };
+					    cmocka_unit_test(test_many_places),
+					    cmocka_unit_test(test_built_anew) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #include "daemon/options.h"
 #include "daemon/prior.h"
 #include "daemon/source_text.h"
-#include "daemon/trials.h"
+#include "daemon/window.h"
 
 #define WAIT_S 20
 
@@ -187,6 +187,62 @@ static void test_postponed(void **state)
 	trials_destroy(l);
 }
 
+/* ---- windows ---- */
+
+static void record(struct windows *l, int n, enum discard why)
+{
+	for (int i = 0; i < n; i++) {
+		struct profile_window w = { .speedup = 0.5 * (i % 2),
+					    .wall_s = 0.5,
+					    .n_progress = 1,
+					    .progress = xcalloc(1, sizeof(*w.progress)),
+					    .discard = why ? discard_name(why) : NULL };
+
+		assert_int_equal(windows_record(l, 0, &w, false), 0);
+	}
+}
+
+/* What was discarded with all others has had its consequence. */
+static void test_often_empty(void **state)
+{
+	const struct profile_progress point = { .name = "a", .spec = "mark:a" };
+	const struct profile_header header = { .engine = "bpf", .model = "wait", .command = "" };
+	const struct profile_target code = { .name = "func:f@a",
+					     .kind = "function",
+					     .location = "" };
+	char path[] = "/tmp/test_scozd-XXXXXX";
+	uint32_t id;
+	struct session s = { .truth = -1, .start_ns = clock_now_ns() };
+	struct sampling sampling = { 0 };
+	int target, fd = mkstemp(path);
+	struct windows *l;
+	struct trials *t;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path);
+	s.opt = parsed("-q", "-p", "mark:a", "--target", "func:f@a", NULL);
+	assert_int_equal(profile_writer_open(path, &header, &point, 1, &s.writer, NULL), 0);
+	assert_int_equal(profile_writer_target(s.writer, &code, &id, NULL), 0);
+	t = trials_create(&s, 0);
+	assert_int_equal(next_of(t, &target), PLAN_MEASURE);
+	l = windows_create(&s, t, &sampling);
+	record(l, 20, DISCARD_FEW_VISITS);
+	assert_true(windows_often_empty(l));
+	windows_discard_all(l, DISCARD_BURSTS);
+	assert_false(windows_often_empty(l));
+	record(l, 20, KEPT);
+	record(l, 2, DISCARD_FEW_VISITS);
+	assert_false(windows_often_empty(l));
+	record(l, 10, DISCARD_FEW_VISITS);
+	assert_true(windows_often_empty(l));
+	windows_destroy(l);
+	trials_destroy(t);
+	profile_writer_close(s.writer);
+	unlink(path);
+}
+
 /* ---- what makes predictions wrong ---- */
 
 static void test_flaws(void **state)
@@ -235,9 +291,9 @@ static void test_probes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_once), cmocka_unit_test(test_ignored_signals),
-		cmocka_unit_test(test_buried),	  cmocka_unit_test(test_postponed),
-		cmocka_unit_test(test_flaws),
+		cmocka_unit_test(test_each_once),   cmocka_unit_test(test_ignored_signals),
+		cmocka_unit_test(test_buried),	    cmocka_unit_test(test_postponed),
+		cmocka_unit_test(test_often_empty), cmocka_unit_test(test_flaws),
 #ifdef __x86_64__
 		cmocka_unit_test(test_probes),
 #endif

@@ -16,11 +16,58 @@ struct instruction {
 	bool call;		/* @target is called */
 	bool returns, computes; /* of what ends: it returns, jumps where it computes */
 	uint64_t target;
+	const char *no_probe; /* why the kernel puts no probe there, or NULL */
 };
 
 bool code_machine_known(uint16_t machine)
 {
 	return machine == EM_X86_64 || machine == EM_386 || machine == EM_AARCH64;
+}
+
+/*
+ * What the kernel's uprobes refuse, by the first byte of the opcode (of VEX and EVEX the only one):
+ * arch/x86/kernel/uprobes.c, alike from 6.1 to 6.12. Two-byte opcodes go.
+ */
+static bool is_refused_opcode(const ZydisDecodedInstruction *z)
+{
+	static const uint8_t always[] = { 0x6c, 0x6d, 0x6e, 0x6f, 0xcc, 0xcd, 0xce,
+					  0xcf, 0xe4, 0xe5, 0xe6, 0xe7, 0xec, 0xed,
+					  0xee, 0xef, 0xf1, 0xf4, 0xfa, 0xfb };
+	static const uint8_t wide[] = {
+		0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27, 0x2f, 0x37,
+		0x3f, 0x60, 0x61, 0x62, 0x82, 0x9a, 0xd4, 0xd5, 0xd6, 0xea
+	};
+
+	if (z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+	    z->opcode_map != ZYDIS_OPCODE_MAP_DEFAULT)
+		return false;
+	if (memchr(always, z->opcode, sizeof(always)))
+		return true;
+	if (z->machine_mode == ZYDIS_MACHINE_MODE_LONG_64)
+		return memchr(wide, z->opcode, sizeof(wide));
+	return z->opcode == 0x07 || z->opcode == 0x17 || z->opcode == 0x1f;
+}
+
+static const char *refused_x86(const ZydisDecodedInstruction *z, const struct instruction *i)
+{
+	for (unsigned int k = 0; k < z->raw.prefix_count; k++) {
+		switch (z->raw.prefixes[k].value) {
+		case 0xf0:
+			return "a lock prefix";
+		case 0x26:
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+			return "a segment prefix";
+		case 0x66:
+			if (i->branch || i->call)
+				return "a 66 prefix of a branch";
+		}
+	}
+	if (z->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+	    z->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && z->opcode == 0x8e && z->raw.modrm.reg == 2)
+		return "it loads the stack segment";
+	return is_refused_opcode(z) ? "its opcode" : NULL;
 }
 
 static void classify_x86(const ZydisDecodedInstruction *z, uint64_t addr, struct instruction *i)
@@ -59,6 +106,7 @@ static void classify_x86(const ZydisDecodedInstruction *z, uint64_t addr, struct
 	}
 	if (i->branch || i->call)
 		i->target = addr + z->length + z->raw.imm[0].value.s;
+	i->no_probe = refused_x86(z, i);
 }
 
 static void decode_x86(const struct code *c, uint64_t addr, struct instruction *i)
@@ -83,6 +131,27 @@ static int64_t signed_field(uint32_t word, int from, int bits)
 	return ((int64_t)(int32_t)(word << (32 - from - bits)) >> (32 - bits)) * 4;
 }
 
+/* arch/arm64/kernel/probes/decode-insn.c */
+static const char *refused_arm64(uint32_t word)
+{
+	if ((word & 0x3f800000) == 0x08000000)
+		return "it is one of an exclusive load and store";
+	if ((word & 0xbf000000) == 0x18000000 || (word & 0xff000000) == 0x98000000 ||
+	    (word & 0xff000000) == 0xd8000000)
+		return "it loads what lies beside it";
+	if ((word & 0xfff8f01f) == 0xd500401f || (word & 0xfff00000) == 0xd5100000)
+		return "it writes a system register";
+	if ((word & 0xff000000) == 0xd4000000)
+		return "it makes an exception";
+	if ((word & 0xffffff1f) == 0xd503201f && word != 0xd503201f && /* yield to sevl */
+	    (word >> 5 & 0x7f) <= 5)
+		return "it is a hint";
+	if ((word & 0xfe000000) == 0xd6000000 && (word & 0xfffffc1f) != 0xd61f0000 &&
+	    (word & 0xfffffc1f) != 0xd63f0000 && (word & 0xfffffc1f) != 0xd65f0000)
+		return "it checks the address to which it goes";
+	return NULL;
+}
+
 static void decode_arm64(const struct code *c, uint64_t addr, struct instruction *i)
 {
 	const uint8_t *p = c->bytes + (addr - c->start);
@@ -96,6 +165,7 @@ static void decode_arm64(const struct code *c, uint64_t addr, struct instruction
 		return;
 	i->length = 4;
 	i->nop = word == 0xd503201f;
+	i->no_probe = refused_arm64(word);
 	if ((word & 0x7c000000) == 0x14000000) { /* b, bl */
 		i->call = word >> 31;
 		i->branch = i->ends = !i->call;
@@ -138,6 +208,11 @@ unsigned int code_length(const struct code *c, uint64_t addr)
 bool code_is_nop(const struct code *c, uint64_t addr)
 {
 	return decode(c, addr).nop;
+}
+
+const char *code_no_probe(const struct code *c, uint64_t addr)
+{
+	return decode(c, addr).no_probe;
 }
 
 void code_flow_init(struct code_flow *f, const struct code *c)

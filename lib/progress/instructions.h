@@ -25,6 +25,11 @@ bool code_machine_known(uint16_t machine);
 /* Bytes of the instruction at @addr; 0: there is none. */
 unsigned int code_length(const struct code *c, uint64_t addr);
 bool code_is_nop(const struct code *c, uint64_t addr);
+/*
+ * Why the kernel will have no probe on the instruction at @addr; NULL: it may. It says so where the
+ * code is mapped when the probe is made, and passes over it in silence in what maps it later.
+ */
+const char *code_no_probe(const struct code *c, uint64_t addr);
 
 struct code_flow {
 	struct code code;

@@ -349,8 +349,23 @@ static void enter_functions(const struct functions *f, struct code_flow *flow)
 		code_flow_enter(flow, f->list[i].start);
 }
 
-static int check_in(const struct probe_file *f, struct code_flow *flow,
-		    const struct probe_place *place, struct error *err)
+static int check_instruction(const struct probe_file *f, const struct code_flow *flow,
+			     const struct probe_place *place, struct error *err)
+{
+	const char *why = code_no_probe(&flow->code, place->vaddr);
+	_cleanup_free_ char *name = NULL, *near = NULL;
+
+	if (!why)
+		return 0;
+	name = place_name(place, place->vaddr);
+	near = neighbours(flow, place);
+	return error_set(err, ENOTSUP,
+			 "%s: the kernel puts no probe on the instruction at %s (%s): %s",
+			 f->file->name, name, why, near);
+}
+
+static int check_begins(const struct probe_file *f, struct code_flow *flow,
+			const struct probe_place *place, struct error *err)
 {
 	uint64_t start = flow->code.start, end = flow->code.end;
 
@@ -422,7 +437,9 @@ int probe_file_check(struct probe_file *f, const struct probe_place *place, stru
 				 (unsigned long long)start);
 	code = (struct code){ f->machine, f->checked.bytes, start, end };
 	code_flow_init(&flow, &code);
-	r = check_in(f, &flow, place, err);
+	r = check_begins(f, &flow, place, err);
+	if (!r)
+		r = check_instruction(f, &flow, place, err);
 	code_flow_deinit(&flow);
 	return r;
 }

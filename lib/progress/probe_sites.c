@@ -279,6 +279,7 @@ static void add_bound(uint64_t addr, bool entry, void *arg)
 {
 	struct bounds *b = arg;
 	struct probe_site site = { .kind = entry ? PROBE_ENTRY : PROBE_EXIT };
+	const char *why;
 	size_t i = 0;
 
 	while (addr < b->pieces[i].flow.code.start || addr >= b->pieces[i].flow.code.end)
@@ -286,6 +287,12 @@ static void add_bound(uint64_t addr, bool entry, void *arg)
 	site.code_offset = b->offset[i];
 	site.code_size = b->pieces[i].flow.code.end - b->pieces[i].flow.code.start;
 	site.offset = site.code_offset + (addr - b->pieces[i].flow.code.start);
+	why = code_no_probe(&b->pieces[i].flow.code, addr);
+	if (!b->failed && why)
+		b->failed = error_set(b->err, ENOTSUP,
+				      "%s: the kernel puts no probe on the instruction at %#llx "
+				      "(%s)",
+				      b->search->file.name, (unsigned long long)addr, why);
 	if (!b->failed)
 		b->failed = keep_copy(b->search, &site, b->pieces[i].flow.code.bytes, b->err);
 	if (!b->failed)

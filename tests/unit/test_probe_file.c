@@ -9,10 +9,12 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -113,7 +115,38 @@ __asm__(".text\n"
 	"mov $15, %eax\n"
 	"ret\n"
 	".cfi_endproc\n"
-	".size signal_return, . - signal_return\n");
+	".size signal_return, . - signal_return\n"
+	/* 16 bytes each; the first `refused` are what no kernel puts a probe on. */
+	".balign 16\n"
+	".globl instructions\n"
+	".type instructions, @function\n"
+	"instructions:\n"
+	".cfi_startproc\n"
+	"lock incq (%rax)\n .balign 16\n"
+	"lock cmpxchg %rcx, (%rax)\n .balign 16\n"
+	".byte 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0\n .balign 16\n" /* nopw %cs:... */
+	".byte 0x3e, 0xff, 0xe0\n .balign 16\n"				   /* notrack jmp *%rax */
+	"int3\n .balign 16\n"
+	"int $0x80\n .balign 16\n"
+	"vpxor %xmm0, %xmm0, %xmm0\n .balign 16\n"
+	"vmovdqa %xmm0, %xmm1\n .balign 16\n"
+	"mov %ecx, %ss\n .balign 16\n"
+	".byte 0x66, 0xe8, 0, 0, 0, 0\n .balign 16\n" /* 66: callw */
+	"endbr64\n .balign 16\n"
+	"xchg %rcx, (%rax)\n .balign 16\n"
+	"mov %fs:0, %rax\n .balign 16\n"
+	"rep stosb\n .balign 16\n"
+	"vaddps %ymm0, %ymm1, %ymm2\n .balign 16\n"
+	"pxor %xmm0, %xmm0\n .balign 16\n"
+	"data16 nop\n .balign 16\n"
+	"jmp *%rax\n .balign 16\n"
+	"syscall\n .balign 16\n"
+	"push %rbp\n .balign 16\n"
+	".cfi_endproc\n"
+	".size instructions, . - instructions\n");
+#define REFUSED	     10
+#define INSTRUCTIONS 20
+extern char instructions[];
 #else
 __asm__(".text\n"
 	".globl known\n"
@@ -209,6 +242,64 @@ static void labels_are_no_functions(void **state)
 	assert_int_equal(check(&place, NULL), -ENOTSUP);
 	place = (struct probe_place){ .vaddr = vaddr_of(signal_return) };
 	assert_int_equal(check(&place, NULL), 0);
+}
+
+/* Is @offset in this program where the kernel puts a probe? 0, or what it says. */
+static int kernel_probe(uint64_t offset)
+{
+	_cleanup_free_ char *type = read_file("/sys/bus/event_source/devices/uprobe/type", NULL);
+	struct perf_event_attr attr = { .type = type ? atoi(type) : 0,
+					.size = sizeof(attr),
+					.uprobe_path = (uintptr_t) "/proc/self/exe",
+					.probe_offset = offset };
+	int fd;
+
+	if (!type)
+		return EPERM;
+	fd = syscall(SYS_perf_event_open, &attr, getpid(), -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+/* What the kernel would pass over in silence is refused, and nothing else; by this very kernel. */
+static void knows_what_the_kernel_refuses(void **state)
+{
+	uint64_t base = vaddr_of(instructions);
+	struct code code = { EM_X86_64, (const uint8_t *)instructions, base,
+			     base + INSTRUCTIONS * 16 };
+	struct probe_place place = { .vaddr = base,
+				     .function = "instructions",
+				     .function_vaddr = base };
+	char text[sizeof(((struct error *)0)->text)];
+	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
+	struct error err = {};
+	struct probe_file *f;
+	uint64_t offset, size;
+
+	(void)state;
+	assert_int_equal(check(&place, text), -ENOTSUP);
+	assert_non_null(strstr(text, "the kernel puts no probe"));
+	assert_non_null(strstr(text, "a lock prefix"));
+	assert_non_null(strstr(text, "instructions+4"));
+	assert_int_equal(held_file_open("/proc/self/exe", &file, &err), 0);
+	assert_int_equal(probe_file_open(&file, &f, &err), 0);
+	probe_file_check(f, &place, NULL);
+	probe_file_checked(f, &offset, &size);
+	probe_file_close(f);
+	for (int i = 0; i < INSTRUCTIONS; i++) {
+		bool refused = code_no_probe(&code, base + i * 16ULL);
+		int kernel = kernel_probe(offset + i * 16ULL);
+
+		if (refused != (i < REFUSED))
+			fail_msg("instruction %d: refused %d", i, refused);
+		if (kernel == EPERM || kernel == EACCES)
+			continue;
+		if (refused != (kernel == 524))
+			fail_msg("instruction %d: refused %d, by the kernel %d", i, refused,
+				 kernel);
+	}
 }
 
 static void believes_lines_and_notes(void **state)
@@ -385,6 +476,7 @@ int main(void)
 		cmocka_unit_test(refuses_the_middle),
 #ifdef __x86_64__
 		cmocka_unit_test(labels_are_no_functions),
+		cmocka_unit_test(knows_what_the_kernel_refuses),
 		cmocka_unit_test(believes_lines_and_notes),
 #endif
 		cmocka_unit_test(agrees_with_the_line_table),

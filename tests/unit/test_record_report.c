@@ -351,6 +351,13 @@ static void test_hints(void **state)
 	expect("# [S] 10.0 % of the time is waiting for a CPU (1 threads ran or wanted to, on 2 "
 	       "CPUs)");
 	assert_true(hint_at(RECORD_IO, S_IO, 100, 900));
+	expect("A faster device");
+	/* Who waits for io_uring may wait for a client. */
+	assert_true(hint_of(RECORD_IO, "io_uring", S_IO, 100, 900));
+	expect("# [I] 10.0 % of the time counts as waiting for I/O, but 100 % of it is for what "
+	       "io_uring was asked for and no device answers: ");
+	expect("100 % ended by early:101");
+	expect_not("A faster device");
 	/* A small share, few points, or a class for which the paper knows nothing. */
 	assert_false(hint_at(RECORD_LOCK, S_LOCK, 99, 900));
 	assert_false(hint_at(RECORD_SCHED, S_LIGHT, 49, 1));

@@ -238,10 +238,47 @@ static char *main_thread_text(const struct record_model *m, const struct record_
 		    : xstrdup("");
 }
 
+/* No device, nor a thread of the kernel that waits for one in its place. */
+static bool is_answer(const struct record_model *m, const struct record_waker *by)
+{
+	if (by->event)
+		return !strcmp(by->event, "network") || !strcmp(by->event, "timer");
+	return by->thread != RECORDING_NONE && strncmp(m->comms[by->thread], "iou-wrk-", 8) != 0;
+}
+
+/*
+ * To the kernel all that waits for io_uring waits for I/O, if anything was asked for: also a server
+ * for its clients.
+ */
+static uint64_t answers_awaited(const struct record_model *m)
+{
+	uint64_t points = 0;
+
+	for (size_t i = 0; i < m->n_waits; i++) {
+		const struct record_wait *w = &m->waits[i];
+
+		if (w->level != LEVEL_IO || !w->kind || strcmp(w->kind, "io_uring") != 0)
+			continue;
+		for (size_t k = 0; k < w->wakers.n; k++) {
+			if (is_answer(m, &w->wakers.list[k]))
+				points += w->wakers.list[k].points;
+		}
+	}
+	return points;
+}
+
 static char *io_hint(const struct record_model *m, const struct record_hint *h, const char *what)
 {
 	_cleanup_free_ char *by = main_thread_text(m, h, false);
+	uint64_t answers = answers_awaited(m);
 
+	if (2 * answers > h->points)
+		return xasprintf("%.1f %% of the time counts as waiting for I/O, but %.0f %% of it "
+				 "is for what io_uring was asked for and no device answers: %s%s. "
+				 "Who waits there for clients or others is no problem; if the "
+				 "work is late, look at what those that wake it do.",
+				 record_percent(h->points, m->points),
+				 record_percent(answers, h->points), what, by);
 	return xasprintf("%.1f %% of the time is waiting for I/O: %s%s. A faster device, reading "
 			 "ahead, a larger cache or asynchronous I/O there would shorten it.",
 			 record_percent(h->points, m->points), what, by);

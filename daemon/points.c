@@ -68,7 +68,7 @@ static int attach_site(struct points *p, struct end *end, const struct held_file
 	ret = engine_add_point(p->engine, &ep, &end->id, err);
 	if (ret)
 		return ret;
-	end->probed = true;
+	end->probed = end->point->kind != POINT_MARK; /* those are, but for a while */
 	end->stepped |= !probe_is_acted(file->fd, ep.offset);
 	ret = probe_sites_unchanged(sites, i, file, err);
 	if (ret && !engine_withdraw_site(p->engine))

@@ -4,6 +4,7 @@
  * programs themselves, in the way the kernel does it; test_marks_uprobe.c has the real thing.
  */
 #include "daemon/points.c"
+#include "daemon/probe_cost.c"
 #include "test_marks.d/common.h"
 #include "scoz.h"
 

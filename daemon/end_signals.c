@@ -86,12 +86,16 @@ int ending_start(struct experiment *x, const struct guardian *g, struct error *e
 	int ret;
 
 	sigemptyset(&set);
-	/* What whoever called us has ignored (nohup, a script's jobs in the background) stays so:
-	 * blocked, it would be waited for all the same. */
+	/*
+	 * nohup keeps its word, as with `scoz record`: blocked, the signal would be waited for
+	 * though it is ignored. SIGINT is ignored in all jobs that scripts start in the background,
+	 * and ends those all the same: kill -INT is how scripts end them.
+	 */
 	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
 		struct sigaction was;
 
-		if (sigaction(ending[i], NULL, &was) || was.sa_handler != SIG_IGN)
+		if (ending[i] != SIGHUP || sigaction(SIGHUP, NULL, &was) ||
+		    was.sa_handler != SIG_IGN)
 			sigaddset(&set, ending[i]);
 	}
 	pthread_sigmask(SIG_SETMASK, &set, NULL);

@@ -68,7 +68,7 @@ static void __attribute__((noreturn)) under_nohup(void)
 	uint64_t end = clock_now_ns() + WAIT_S * NSEC_PER_SEC;
 
 	signal(SIGHUP, SIG_IGN);
-	signal(SIGINT, SIG_DFL);
+	signal(SIGINT, SIG_IGN); /* as in a script's jobs in the background */
 	if (ending_start(&x, &g, NULL))
 		_exit(1);
 	kill(getpid(), SIGHUP);

@@ -436,6 +436,28 @@ static void test_measured(void **state)
 	assert_int_equal(count_lines("experiment\t"), 2 * kept_windows());
 }
 
+/* Targets at one line stay several, by their names; others go by their lines, as in COZ. */
+static void test_coz_names(void **state)
+{
+#define TARGET_AT(id, name, location) \
+	"{\"type\":\"target\",\"id\":" id ",\"name\":\"" name \
+	"\",\"kind\":\"function\",\"location\":\"" location "\"}\n"
+#define WINDOW_OF(seq, target) \
+	"{\"type\":\"window\",\"run\":0,\"seq\":" seq ",\"target\":" target \
+	",\"speedup\":0,\"discard\":null,\"wall_s\":1,\"progress\":[{\"visits\":9," \
+	"\"virtual_s\":1}]}\n"
+	(void)state;
+	put_text(HEADER TARGET_AT("1", "func:sum<int>@x", "sum.h:8")
+			 TARGET_AT("2", "func:sum<double>@x", "sum.h:8")
+				 TARGET_AT("3", "func:alone@x", "a.c:3") WINDOW_OF("0", "1")
+					 WINDOW_OF("1", "2") WINDOW_OF("2", "3") FOOTER);
+	run(cmd_export, "-f", "coz", path, NULL);
+	assert_non_null(strstr(out_text, "selected=func:sum<int>@x\t"));
+	assert_non_null(strstr(out_text, "selected=func:sum<double>@x\t"));
+	assert_non_null(strstr(out_text, "selected=a.c:3\t"));
+	assert_null(strstr(out_text, "selected=sum.h:8"));
+}
+
 /*
  * What replay expected stands beside what experiments say, with its bounds; where the two lie apart
  * that is said; and it changes no verdict.
@@ -874,11 +896,12 @@ int main(void)
 		cmocka_unit_test(test_long_names),     cmocka_unit_test(test_json),
 		cmocka_unit_test(test_inserted_delay), cmocka_unit_test(test_table),
 		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_replay),	       cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_phases),	       cmocka_unit_test(test_nothing_more),
-		cmocka_unit_test(test_cut_off),	       cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_export_coz),     cmocka_unit_test(test_export_csv),
-		cmocka_unit_test(test_targets),	       cmocka_unit_test(test_text),
+		cmocka_unit_test(test_coz_names),      cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_choices),	       cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_nothing_more),   cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_errors),	       cmocka_unit_test(test_export_coz),
+		cmocka_unit_test(test_export_csv),     cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

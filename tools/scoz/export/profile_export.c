@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <math.h>
 
+#include "base/hash_index.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 
@@ -25,10 +26,52 @@ static bool is_line(const char *s)
 	return colon[1 + strspn(colon + 1, "0123456789")] == '\0';
 }
 
-/* Values end at a tab or a newline. */
-static char *coz_value(const char *location, const char *name)
+/*
+ * Lines, and whether targets of several names are there: a function and its first line, copies of a
+ * template, one line in two binaries. The viewer would make one of them.
+ */
+struct coz_lines {
+	struct coz_line {
+		const char *location, *name;
+		bool shared;
+	} * list;
+	size_t n, cap;
+	struct hash_index index;
+};
+
+static bool same_location(const void *lines, uint32_t i, const void *key)
 {
-	return text_clean(is_line(location) ? location : name, " ");
+	return !strcmp(((const struct coz_line *)lines)[i].location, key);
+}
+
+static uint32_t coz_line_find(const struct coz_lines *l, const char *location)
+{
+	return hash_index_find(&l->index, hash_chosen(HASH_START, location), same_location, l->list,
+			       location);
+}
+
+static void coz_line_add(struct coz_lines *l, const char *location, const char *name)
+{
+	uint32_t i;
+
+	if (!is_line(location))
+		return;
+	i = coz_line_find(l, location);
+	if (i != HASH_NONE) {
+		l->list[i].shared |= strcmp(l->list[i].name, name) != 0;
+		return;
+	}
+	array_reserve(l->list, l->cap, l->n + 1);
+	l->list[l->n] = (struct coz_line){ location, name, false };
+	hash_index_add(&l->index, hash_chosen(HASH_START, location), l->n++);
+}
+
+/* Values end at a tab or a newline. */
+static char *coz_value(const struct coz_lines *l, const char *location, const char *name)
+{
+	bool line = is_line(location) && !l->list[coz_line_find(l, location)].shared;
+
+	return text_clean(line ? location : name, " ");
 }
 
 static long long nanoseconds(double s)
@@ -36,8 +79,8 @@ static long long nanoseconds(double s)
 	return llround(s * 1e9);
 }
 
-static void coz_point(FILE *out, const struct profile *p, const struct profile_window *w,
-		      uint32_t k, bool *first)
+static void coz_point(FILE *out, const struct profile *p, const struct coz_lines *l,
+		      const struct profile_window *w, uint32_t k, bool *first)
 {
 	const struct window_progress *wp = &w->progress[k];
 	const struct profile_target *t = &p->targets[w->target];
@@ -46,7 +89,7 @@ static void coz_point(FILE *out, const struct profile *p, const struct profile_w
 
 	if (visits <= 0 || !(wp->virtual_s > 0))
 		return;
-	selected = coz_value(t->location, t->name);
+	selected = coz_value(l, t->location, t->name);
 	name = text_clean(p->progress[k].name, " ");
 	fprintf(out,
 		"experiment\tselected=%s\tspeedup=%.2f\tduration=%lld\tselected-samples=%llu\n",
@@ -61,7 +104,7 @@ static void coz_point(FILE *out, const struct profile *p, const struct profile_w
 		fprintf(out, "throughput-point\tname=%s\tdelta=%lld\n", name, visits);
 }
 
-static void coz_run(FILE *out, const struct profile *p, size_t run)
+static void coz_run(FILE *out, const struct profile *p, const struct coz_lines *l, size_t run)
 {
 	double end = p->runs[run].footer.duration_s;
 
@@ -74,7 +117,7 @@ static void coz_run(FILE *out, const struct profile *p, size_t run)
 			continue;
 		end = fmax(end, w->start_s + w->wall_s);
 		for (uint32_t k = 0; k < w->n_progress; k++)
-			coz_point(out, p, w, k, &first);
+			coz_point(out, p, l, w, k, &first);
 	}
 	fprintf(out, "runtime\ttime=%lld\n", nanoseconds(end));
 }
@@ -82,16 +125,23 @@ static void coz_run(FILE *out, const struct profile *p, size_t run)
 int export_coz(const struct model *m, FILE *out)
 {
 	const struct profile *p = m->profile;
+	struct coz_lines lines = { 0 };
 
+	for (size_t i = 0; i < p->n_targets; i++)
+		coz_line_add(&lines, p->targets[i].location, p->targets[i].name);
+	for (size_t i = 0; i < p->n_samples; i++)
+		coz_line_add(&lines, p->samples[i].location, p->samples[i].target);
 	for (size_t i = 0; i < p->n_runs; i++)
-		coz_run(out, p, i);
+		coz_run(out, p, &lines, i);
 	for (size_t i = 0; i < p->n_samples; i++) {
 		const struct profile_sample *s = &p->samples[i];
-		_cleanup_free_ char *location = coz_value(s->location, s->target);
+		_cleanup_free_ char *location = coz_value(&lines, s->location, s->target);
 
 		fprintf(out, "samples\tlocation=%s\tcount=%llu\n", location,
 			(unsigned long long)s->total);
 	}
+	free(lines.list);
+	hash_index_deinit(&lines.index);
 	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;
 }
 

@@ -340,6 +340,8 @@ static void test_outside(void **state)
 			fail_msg("a sink in:\n%s", said);
 		expect_text("# knot: these wait for one another");
 		expect_text(i < 2 ? "worker-a (101): on a CPU" : "sda: a device");
+		ask("--lines=1");
+		expect_text("and 1 more (--lines)");
 	}
 }
 

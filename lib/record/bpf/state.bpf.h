@@ -41,7 +41,7 @@ struct thread_state {
 	u32 tid; /* by which it is known: its own, but for a moment of exec (tasks.bpf.h) */
 	u8 woken_by;
 	u8 why;
-	u8 told; /* its times are written, it has ended */
+	u8 told;		   /* its times are written, it has ended */
 	struct record_futex futex; /* of the wait that began at `left` */
 };
 

@@ -425,6 +425,7 @@ static bool is_background(const struct view *v, const struct waits_part *p)
 static void print_knot(const struct view *v, const struct waits_part *p)
 {
 	bool *inside = xcalloc(v->r.n_groups, sizeof(*inside));
+	size_t rows = v->o.rows > 0 ? v->o.rows : ROWS;
 	struct waits_graph heavy;
 	double queued = 0;
 
@@ -435,7 +436,9 @@ static void print_knot(const struct view *v, const struct waits_part *p)
 	}
 	print_members(v, p);
 	waits_refine(&v->graph, inside, v->r.n_groups, v->o.enough / 100 * v->time, &heavy);
-	print_edges(v, &heavy, SIZE_MAX);
+	print_edges(v, &heavy, rows);
+	if (heavy.n > rows)
+		printf("  and %zu more (--lines)\n", heavy.n - rows);
 	if (queued > SHORT_CPU)
 		printf("  CPUs are short here: some of these wanted one for %.0f %% of the time. "
 		       "More "

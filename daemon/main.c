@@ -143,6 +143,7 @@ static int create_engine(struct session *s, uint64_t period_ns, struct error *er
 		.record_hz = RECORD_HZ,
 		.waive = s->opt.waive,
 		.trace_tasks = true,
+		.own_forks = true,
 		.unwind = s->opt.unwind && !s->opt.batch,
 		.keep_sinks = has_marks(&s->opt) || s->opt.end_to_end,
 		.members_known = s->opt.command || s->opt.n_pids || s->opt.n_cgroups,

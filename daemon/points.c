@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/points.h"
 #include "host/syscall_names.h"
+#include "host/tracepoints.h"
 #include "plan/pauses.h"
 #include "progress/mark_search.h"
 #include "progress/marks.h"
@@ -104,6 +105,12 @@ static int attach_kernel(struct points *p, struct end *end, struct error *err)
 		ep.syscall = syscall_find(ep.name, err);
 		if (ep.syscall < 0)
 			return ep.syscall;
+	}
+	if (ep.kind == ENGINE_TRACEPOINT) {
+		int ret = tracepoint_check(end->point->function, ep.name, err);
+
+		if (ret)
+			return ret;
 	}
 	return engine_add_point(p->engine, &ep, &end->id, err);
 }

@@ -45,7 +45,12 @@ struct engine_options {
 	bool waits;	      /* waits in the target are hits, of classes always */
 	bool classes;	      /* some target is one: -ENOTSUP where they cannot be */
 	bool unwind;	      /* by tables, where the kernel can (engine_unwind_maps()) */
-	bool trace_tasks;     /* false: sampling only (benchmarks) */
+	/*
+	 * What its forks do is as little a visit of a progress point as what this process does, as
+	 * long as they execute nothing. Engine bpf.
+	 */
+	bool own_forks;
+	bool trace_tasks; /* false: sampling only (benchmarks) */
 	/*
 	 * SCOZ_F_*: ways of engine kernel, besides its usual ones; SCOZ_F_KICK also of engine bpf,
 	 * with the module.

@@ -3,10 +3,12 @@
  * count UNITS CHILDREN [NAME]: each of CHILDREN processes does UNITS units of work, one a
  * millisecond. A unit is a call of count_unit(), a mark, a USDT probe, a getppid() and a begin/end
  * pair, so that whoever counts them must come to the same number. NAME: in a thread that calls
- * itself so. Prints how long a pair took on average.
+ * itself so. Another process makes READS readv() that a timer
+ * interrupts. Prints how long a pair took on average.
  */
 #include <pthread.h>
 #include <scoz.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,8 @@
 #include <sys/prctl.h>
 #include <sys/sdt.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +32,8 @@ static uint64_t now_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
+
+#define READS 1000
 
 __attribute__((noinline)) void count_work(uint64_t ns)
 {
@@ -85,6 +91,40 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static void ignore(int sig)
+{
+	(void)sig;
+}
+
+/* Reads that a timer interrupts, and that begin again; each is for the next byte. */
+static void read_interrupted(void)
+{
+	const struct sigaction sa = { .sa_handler = ignore, .sa_flags = SA_RESTART };
+	const struct itimerval timer = { { 0, 1000 }, { 0, 1000 } };
+	int ends[2];
+
+	if (pipe(ends))
+		_exit(1);
+	if (!fork()) {
+		for (int i = 0; i < READS; i++) {
+			usleep(5000);
+			if (write(ends[1], "x", 1) != 1)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	sigaction(SIGALRM, &sa, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	for (int i = 0; i < READS; i++) {
+		char byte;
+		struct iovec at = { &byte, 1 };
+
+		if (readv(ends[0], &at, 1) != 1)
+			_exit(1);
+	}
+	_exit(0);
+}
+
 static void child(long units)
 {
 	pthread_t thread;
@@ -110,6 +150,8 @@ int main(int argc, char **argv)
 		if (!fork())
 			child(units);
 	}
+	if (!fork())
+		read_interrupted();
 	while (wait(NULL) > 0)
 		;
 	printf("a request took %.3f ms\n", *requests_ns / 1e6 / (units * children));

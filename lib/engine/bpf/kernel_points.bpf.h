@@ -43,6 +43,15 @@ static __always_inline bool is_called(struct task_struct *task, const char *own,
 	return same_comm(leader, comm);
 }
 
+/*
+ * A signal has interrupted it, and it is called again once that is handled, or fails. What goes on
+ * as another call (-ERESTART_RESTARTBLOCK, of sleeps) is over here.
+ */
+static __always_inline bool restarts(long result)
+{
+	return result == -512 || result == -513 || result == -514; /* as <linux/errno.h> has them */
+}
+
 SEC("raw_tp/sys_exit")
 int on_syscall(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -50,7 +59,7 @@ int on_syscall(struct bpf_raw_tracepoint_args *ctx)
 	u32 number = syscall_number(regs);
 	struct syscall_points *p = bpf_map_lookup_elem(&syscall_points, &number);
 
-	if (!p || !syscall_is_native(bpf_get_current_task_btf(), regs))
+	if (!p || !syscall_is_native(bpf_get_current_task_btf(), regs) || restarts(ctx->args[1]))
 		return 0;
 	for (u32 i = 0; i < POINTS_PER_SYSCALL; i++) {
 		if (i >= p->n)

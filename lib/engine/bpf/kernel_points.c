@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "engine/bpf/kernel_points.h"
 
+#include "host/tracepoints.h"
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
@@ -39,6 +41,11 @@ int kernel_points_add_tracepoint(struct kernel_points *k, const char *name, uint
 	k->tracepoint_point[k->n_tracepoints] = point;
 	*ret = bpf_program__attach_raw_tracepoint(tracepoint_program(k->obj, k->n_tracepoints),
 						  name);
+	if (!*ret && errno == ENOENT && tracepoint_syscall(name))
+		return error_set(err, ENOENT,
+				 "tracepoint %s is none of the kernel's own, but made of system "
+				 "calls: write syscall:%s",
+				 name, tracepoint_syscall(name));
 	if (!*ret)
 		return error_set(err, errno,
 				 "tracepoint %s: %s; /sys/kernel/tracing/available_events lists "

@@ -44,7 +44,7 @@ struct file {
 };
 
 struct mm_struct {
-	unsigned long start_code;
+	unsigned long start_code, end_code;
 	unsigned long start_stack;
 	int map_count;
 	struct file *exe_file;

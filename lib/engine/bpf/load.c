@@ -333,6 +333,27 @@ static bool knows_waits(const struct engine *e)
 	       s->rodata->self_interrupts != SELF_INTERRUPT_NONE;
 }
 
+/* The image of this process, of which those are that it forks. */
+static void tell_image(struct scoz *s)
+{
+	unsigned long long code, end, stack;
+	char text[1024], *at;
+	FILE *f = fopen("/proc/self/stat", "re");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	text[n] = '\0';
+	at = strrchr(text, ')'); /* behind the name */
+	for (int field = 2; at && field < 26; field++)
+		at = strchr(at + 1, ' ');
+	if (!at || sscanf(at, "%llu %llu %llu", &code, &end, &stack) != 3)
+		return;
+	s->rodata->self_code = code;
+	s->rodata->self_code_end = end;
+	s->rodata->self_stack = stack;
+}
+
 static int configure(struct engine *e, bool unwind, struct error *err)
 {
 	struct scoz *s = bpf_engine(e)->skel;
@@ -341,6 +362,8 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 
 	s->rodata->model = e->opt.model;
 	s->rodata->self_tgid = getpid();
+	if (e->opt.own_forks)
+		tell_image(s);
 	s->rodata->all_involved = e->opt.all_involved;
 	s->rodata->filter_sinks = !e->opt.keep_sinks;
 	s->rodata->members_known = e->opt.members_known;

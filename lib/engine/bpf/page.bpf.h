@@ -15,6 +15,8 @@
 
 const volatile __u32 model;
 const volatile __s32 self_tgid = -1;
+/* Of the profiler's image, which processes have that it has forked; 0: they are no part of it. */
+const volatile __u64 self_code, self_code_end, self_stack;
 const volatile __u32 all_involved;     /* 1: no process is set apart (see sched.bpf.h) */
 const volatile __u32 filter_sinks = 1; /* account/sink.h */
 const volatile __u32 members_known;    /* 1: hits of tasks that are not involved do not count */
@@ -79,6 +81,8 @@ struct task_state {
 	u32 blocked;
 	u32 external; /* its last wait ended by a device or timer */
 	u32 counted;  /* in external_waiters */
+	u32 visits;   /* of the first thread: the process has come to a progress point */
+	u64 joined;   /* as many of those there were when it was last asked for its process */
 	/* Its last wait, if a device, a timer or the kernel has ended it: */
 	u64 waited;	  /* ns; 0: another task */
 	s64 wait_limit;	  /* what it can have absorbed by it */
@@ -294,6 +298,34 @@ static __always_inline void account_let_go(struct scoz_core *c)
 static __always_inline bool is_involved(const struct task_state *t, u64 now)
 {
 	return all_involved || t->involved_until > now;
+}
+
+__u64 visiting_processes;
+
+/* @t, of @task, reaches a progress point: so its process has to do with what is profiled. */
+static __always_inline void process_visits(struct task_struct *task, struct task_state *t)
+{
+	struct task_state *first = bpf_task_storage_get(&tasks, task->group_leader, 0, 0);
+
+	t->involved_until = INVOLVED_FOREVER;
+	if (!first || first->visits)
+		return;
+	first->visits = 1;
+	__sync_fetch_and_add(&visiting_processes, 1);
+}
+
+/* Has another thread of its process reached one since it was last asked for? */
+static __always_inline void join_process(struct task_struct *task, struct task_state *t)
+{
+	u64 visiting = READ_ONCE(visiting_processes);
+	struct task_state *first;
+
+	if (t->joined == visiting)
+		return;
+	t->joined = visiting;
+	first = bpf_task_storage_get(&tasks, task->group_leader, 0, 0);
+	if (first && first->visits)
+		t->involved_until = INVOLVED_FOREVER;
 }
 
 static __always_inline bool is_sink(const struct task_state *t)

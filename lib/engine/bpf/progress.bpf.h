@@ -125,6 +125,15 @@ static __always_inline bool comm_matches(const struct progress_config *config, u
 	return false;
 }
 
+/* The profiler, or who works for it: of its image until it executes another. */
+static __always_inline bool is_own(struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+
+	return is_self(task) || (mm && self_stack && mm->start_stack == self_stack &&
+				 mm->start_code == self_code && mm->end_code == self_code_end);
+}
+
 static __always_inline bool in_a_task(void)
 {
 	struct irq_state *s = irq_state();
@@ -151,7 +160,7 @@ static __always_inline int visit(u32 point)
 	u64 now = bpf_ktime_get_ns(), virtual;
 	u32 key = cpu * SCOZ_MAX_POINTS + point;
 
-	if (!config || !c || !g)
+	if (!config || !c || !g || (somebodys && is_own(task)))
 		return 0;
 	if (somebodys ? !comm_matches(config, point) : config->comm[0])
 		return 0;
@@ -177,7 +186,7 @@ static __always_inline int visit(u32 point)
 	else if (config->role)
 		span_of_nobody(config, virtual);
 	if (t) {
-		t->involved_until = INVOLVED_FOREVER;
+		process_visits(task, t);
 		scoz_sink_counts(&t->sink);
 		t->looks = 0;
 		couple(t);

@@ -182,8 +182,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	}
 	t = bpf_task_storage_get(&tasks, next, 0, 0);
-	if (t)
+	if (t) {
+		join_process(next, t);
 		scoz_spread_in(&t->spread, c, now);
+	}
 	if (c->idle)
 		scoz_clock_busy(&time->clock, c, now);
 	server = is_server(next);
@@ -409,6 +411,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	if (!t || !t->blocked)
 		return 0;
 	now = bpf_ktime_get_ns();
+	join_process(p, t);
 	task_runs(t, g);
 	length = now > t->account.since ? now - t->account.since : 0;
 	most = t->account.absorbed + length;

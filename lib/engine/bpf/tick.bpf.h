@@ -254,6 +254,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (task->tgid == self_tgid)
 		return 0;
 	t = bpf_task_storage_get(&tasks, task, 0, 0);
+	if (t)
+		join_process(task, t);
 	involved = t && is_involved(t, now);
 	if (t)
 		count_run(c, time, t, now, involved);

@@ -138,7 +138,7 @@ int kernel_add_site(struct engine *e, const struct engine_point *p, int id, bool
 		    struct error *err)
 {
 	struct kernel_engine *k = kernel_engine(e);
-	char filter[32];
+	char filter[96];
 
 	(void)first;
 	switch (p->kind) {
@@ -147,7 +147,9 @@ int kernel_add_site(struct engine *e, const struct engine_point *p, int id, bool
 	case ENGINE_TRACEPOINT:
 		return add_tracepoint(k, p, p->name, NULL, id, err);
 	case ENGINE_SYSCALL:
-		snprintf(filter, sizeof(filter), "id == %d", p->syscall);
+		/* Not those that are called again after a signal: -ERESTARTSYS and so on. */
+		snprintf(filter, sizeof(filter),
+			 "id == %d && ret != -512 && ret != -513 && ret != -514", p->syscall);
 		return add_tracepoint(k, p, "sys_exit", filter, id, err);
 	}
 	return -EINVAL;

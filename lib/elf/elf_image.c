@@ -537,7 +537,8 @@ static size_t read_symbol_table(const struct elf_image *image, Elf_Scn *scn, con
 			continue;
 		/* What is there only chooses the function, once; as target_clones names it. */
 		if (GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC)
-			name = resolver = xasprintf("%s" RESOLVER_SUFFIX, name);
+			name = resolver =
+				xasprintf("%.*s" RESOLVER_SUFFIX, (int)strcspn(name, "@"), name);
 		if (image->relocatable && sym.st_shndx < image->n_section)
 			sym.st_value += image->section_addr[sym.st_shndx];
 		builder_symbol(b, name, sym.st_value, sym.st_size, rank);

@@ -107,6 +107,35 @@ int maptable_lookup(const struct maptable *t, uint64_t vaddr, struct map_frame *
 	return n < max ? n : max;
 }
 
+static bool has_name(const struct maptable *t, const char *name)
+{
+	for (uint32_t i = 0; i < t->n_func; i++) {
+		if (!strcmp(t->str + t->func[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where there is a resolver of that name, who calls it gets one of the copies that it chooses from
+ * ("f.avx2", target_clones), or what has other names: memcpy@GLIBC_2.2.5 is for programs of old.
+ */
+static bool is_old_version(const struct maptable *t, const char *wanted)
+{
+	size_t n = strlen(wanted) + 1;
+	_cleanup_free_ char *resolver = xasprintf("%s" RESOLVER_SUFFIX, wanted);
+
+	if (!has_name(t, resolver))
+		return false;
+	for (uint32_t i = 0; i < t->n_func; i++) {
+		const char *name = t->str + t->func[i].name;
+
+		if (!strncmp(name, resolver, n) && strcmp(name, resolver) != 0)
+			return false;
+	}
+	return true;
+}
+
 /* Marks the functions of that name; those that match exactly push the others out. */
 static bool *match_functions(const struct maptable *t, const char *wanted, bool *any)
 {
@@ -128,7 +157,7 @@ static bool *match_functions(const struct maptable *t, const char *wanted, bool 
 		marked[i] = true;
 	}
 	function_pattern_deinit(&p);
-	*any = best != FUNCTION_NO;
+	*any = best != FUNCTION_NO && !is_old_version(t, wanted);
 	return marked;
 }
 
@@ -155,16 +184,8 @@ static char *near_functions(const struct maptable *t, const char *function)
 	return similar_text(&similar);
 }
 
-#define MAX_LISTED 12 /* functions of one name in a message */
-
-static bool has_name(const struct maptable *t, const char *name)
-{
-	for (uint32_t i = 0; i < t->n_func; i++) {
-		if (!strcmp(t->str + t->func[i].name, name))
-			return true;
-	}
-	return false;
-}
+#define MAX_LISTED  12 /* functions of one name in a message */
+#define MAX_CHOICES 4  /* of what may be behind one */
 
 /* "f.avx2" and "__f_avx2" for "f". */
 static bool implements(const char *name, const char *function)
@@ -173,8 +194,9 @@ static bool implements(const char *name, const char *function)
 
 	while (*name == '_' && *function != '_')
 		name++;
+	/* __memcpy_chk_avx2 is for __memcpy_chk. */
 	return !strncmp(name, function, n) && (name[n] == '.' || name[n] == '_') &&
-	       strcmp(name + n, RESOLVER_SUFFIX) != 0;
+	       strncmp(name + n, "_chk", 4) != 0 && strcmp(name + n, RESOLVER_SUFFIX) != 0;
 }
 
 /* What an IFUNC of that name may choose, as far as that is seen by names; "" else. */
@@ -188,11 +210,11 @@ static char *implementations(const struct maptable *t, const char *function)
 
 		if (t->sym[i].flags & SYM_COLD || !implements(name, function))
 			continue;
-		if (n++ < MAX_LISTED)
+		if (n++ < MAX_CHOICES)
 			text_add(&text, "%s%s", n > 1 ? ", " : "", name);
 	}
-	if (n > MAX_LISTED)
-		text_add(&text, " and %zu more", n - MAX_LISTED);
+	if (n > MAX_CHOICES)
+		text_add(&text, " and %zu more", n - MAX_CHOICES);
 	return text;
 }
 
@@ -201,14 +223,13 @@ static int chosen_at_start(const struct maptable *t, const char *function, struc
 	_cleanup_free_ char *list = implementations(t, function);
 	const char *slash = strrchr(maptable_name(t), '/');
 
-	return error_set(err, ENOENT,
-			 "%s has no function \"%s\", but several of which one is chosen when the "
-			 "program starts (IFUNC): name that one%s%s, or all of the file as a "
-			 "target, bin:*%s",
-			 maptable_name(t), function,
-			 *list ? ", of "
-			       : " (`scoz record` tells, if its debug information is there)",
-			 list, slash ? slash : maptable_name(t));
+	return error_set(
+		err, ENOENT,
+		"%s has no function \"%s\": it is chosen when the program starts (IFUNC): "
+		"name what is chosen, which `scoz record` tells%s%s%s, or as a target all of "
+		"the file, bin:*%s",
+		maptable_name(t), function, *list ? " (" : "", list, *list ? ")" : "",
+		slash ? slash : maptable_name(t));
 }
 
 static int no_function(const struct maptable *t, const char *function, struct error *err)

@@ -9,6 +9,7 @@
 #define RECORD_S   3.0 /* enough for a first ranking */
 #define OF_RUN	   0.1 /* but no more of a run whose length is known, unless the warm-up is longer */
 #define PATIENCE_S 3.0 /* for the replay, with the same limit before experiments */
+#define LEAST_S	   0.1 /* less tells nothing */
 #define TOLD	   5   /* targets, of those that something is expected of */
 
 static double part_of_run(const struct options *o, double most_s)
@@ -56,29 +57,78 @@ static void __attribute__((format(printf, 2, 3))) say(const struct session *s, c
 	}
 }
 
+static const char *point_name(const struct session *s, uint32_t progress)
+{
+	return s->opt.end_to_end ? "end-to-end" : s->opt.points[progress].name;
+}
+
+/* A point that the replay knows nothing of is no point for which nothing matters. */
+static size_t points_known(const struct expectations *e, size_t n_points)
+{
+	size_t n = 0;
+
+	for (size_t p = 0; p < n_points; p++) {
+		bool known = false;
+
+		for (size_t i = 0; i < e->n && !known; i++)
+			known = e->list[i].progress == p && expectation_half(&e->list[i]);
+		n += known;
+	}
+	return n;
+}
+
+static void tell_nothing(struct session *s)
+{
+	const struct expectations *e = s->expected;
+	size_t n_points = options_progress(&s->opt), known = points_known(e, n_points);
+	_cleanup_free_ char *of =
+		known < n_points ? xasprintf(" (of %zu of %zu progress points)", known, n_points)
+				 : xstrdup("");
+
+	if (e->replay.seconds < LEAST_S)
+		say(s,
+		    "%.1f s: %.2f s were recorded of the beginning, too little to expect anything",
+		    session_elapsed_s(s), e->replay.seconds);
+	else if (!known)
+		say(s,
+		    "%.1f s: a replay of the first %.1f s knows of no code by name, and expects "
+		    "nothing; experiments follow",
+		    session_elapsed_s(s), e->replay.seconds);
+	else
+		say(s,
+		    "%.1f s: a replay of the first %.1f s expects no target that it knows to "
+		    "matter%s; experiments follow",
+		    session_elapsed_s(s), e->replay.seconds, of);
+}
+
 static void tell(struct session *s)
 {
 	const struct expectations *e = s->expected;
 	const struct expectation **list = xcalloc(e->n + 1, sizeof(*list));
+	bool many = options_progress(&s->opt) > 1;
 	size_t n = 0;
 
 	for (size_t i = 0; i < e->n; i++) {
 		const struct profile_expectation *x = expectation_half(&e->list[i]);
 
-		if (x && x->pct >= EXPECTATION_LEAST_PCT && !e->list[i].progress &&
-		    !is_function_of_line(s, &e->list[i]))
+		if (x && x->pct >= EXPECTATION_LEAST_PCT && !is_function_of_line(s, &e->list[i]))
 			list[n++] = &e->list[i];
 	}
 	qsort(list, n, sizeof(*list), best_first);
-	say(s, "%.1f s: a replay of the first %.1f s expects%s", session_elapsed_s(s),
-	    e->replay.seconds,
-	    n ? ", before any experiment and within bounds:"
-	      : " no target to matter; experiments follow");
+	if (n)
+		say(s,
+		    "%.1f s: a replay of the first %.1f s expects, before any experiment and "
+		    "within bounds:",
+		    session_elapsed_s(s), e->replay.seconds);
+	else
+		tell_nothing(s);
 	for (size_t i = 0; i < n && i < TOLD; i++) {
 		const struct profile_expectation *x = expectation_half(list[i]);
 
-		say(s, "  %s: saves %.1f %%, between %.1f and %.1f, were it %g %% faster",
-		    list[i]->target, x->pct, x->low, x->high, 100 * x->speedup);
+		say(s, "  %s: saves %.1f %%, between %.1f and %.1f%s%s%s, were it %g %% faster",
+		    list[i]->target, x->pct, x->low, x->high, many ? ", of the time per \"" : "",
+		    many ? point_name(s, list[i]->progress) : "", many ? "\"" : "",
+		    100 * x->speedup);
 	}
 	free(list);
 }

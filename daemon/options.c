@@ -63,7 +63,7 @@ static const char usage[] =
 	"                               samples at a time\n"
 	"      --tune=[no-]WAY[,...]    engine kernel: kick, defer, credit, catch-up, exclude;\n"
 	"                               engine bpf: kick (with the module), no-switch-exit,\n"
-	"                               no-self-interrupt, no-spread, no-module\n"
+	"                               no-self-interrupt, no-spread, no-seen, no-module\n"
 	"\n"
 	"Output:\n"
 	"  -o, --output=FILE            default: profile.scoz; a fitting one is extended\n"

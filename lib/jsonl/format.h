@@ -64,7 +64,7 @@ struct jsonl_format {
 	const char *name;    /* "scoz-profile": how its header lines begin */
 	uint64_t version;    /* newer ones are refused */
 	const char *noun;    /* "profile", for messages */
-	const char *command; /* what writes them, up to the name of the file: "scozd -o" */
+	const char *command; /* what writes them, up to the name of the file: "scozd -p POINT -o" */
 	size_t line_size;    /* of what a line is read into, and of the defaults of each kind */
 	const struct line_kind *kinds;
 	size_t n_kinds;

@@ -87,8 +87,10 @@ int command_release(struct command *c, char **argv, struct error *err)
 	waitpid(c->pid, NULL, 0);
 	over(c);
 	return error_set(err, e, "cannot run %s: %s", argv[0],
-			 e == ENOENT ? "no such command (give its path, or check PATH)"
-				     : strerror(e));
+			 e == ENOENT   ? "no such command (give its path, or check PATH)"
+			 : e == EACCES ? "it is not executable by who runs it (chmod +x, or "
+					 "--user)"
+				       : strerror(e));
 }
 
 /*

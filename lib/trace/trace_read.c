@@ -407,6 +407,11 @@ static int open_file(const char *path, struct file *f, struct error *err)
 	unsigned long version;
 
 	*f = (struct file){ .path = path };
+	if (fd == -ENOENT)
+		return error_set(err, ENOENT,
+				 "%s: no such file: record one with scoz record --causal -o %s -- "
+				 "COMMAND, or name another",
+				 path, path);
 	if (fd < 0)
 		return fd;
 	f->f = fdopen(fd, "r");

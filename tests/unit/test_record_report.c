@@ -56,6 +56,22 @@ static void test_shares_add_up(void **state)
 	assert_int_equal(sum_rows(out_text, 0), 10000);
 }
 
+static void test_command_failed(void **state)
+{
+	struct record_sample s = { .time = 1, .points = 1, .stack = 0, NOBODY };
+	struct record_footer f = usual_footer;
+
+	(void)state;
+	f.command_status = 3 << 8;
+	make(&s, 1, &f);
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_DONE);
+	expect("warning: the command ended with status 3\n");
+	f.end = "signal"; /* as it was asked to */
+	make(&s, 1, &f);
+	assert_int_equal(run(cmd_report, path, NULL), EXIT_DONE);
+	expect_not("the command ended");
+}
+
 static void test_no_kernel(void **state)
 {
 	(void)state;
@@ -586,15 +602,25 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),	      cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_shares_add_up), cmocka_unit_test(test_no_kernel),
-		cmocka_unit_test(test_children),      cmocka_unit_test(test_call_graph),
-		cmocka_unit_test(test_sort),	      cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_per),	      cmocka_unit_test(test_json),
-		cmocka_unit_test(test_top_waits),     cmocka_unit_test(test_top_waits_order),
-		cmocka_unit_test(test_hints),	      cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_nothing),	      cmocka_unit_test(test_terminal),
-		cmocka_unit_test(test_usage),	      cmocka_unit_test(test_default_file),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_shares_add_up),
+		cmocka_unit_test(test_command_failed),
+		cmocka_unit_test(test_no_kernel),
+		cmocka_unit_test(test_children),
+		cmocka_unit_test(test_call_graph),
+		cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_per),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_top_waits),
+		cmocka_unit_test(test_top_waits_order),
+		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_default_file),
 		cmocka_unit_test(test_deep),
 	};
 

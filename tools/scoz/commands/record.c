@@ -567,6 +567,18 @@ static void say_what_was_recorded(const struct session *s, const struct record_f
 			 (unsigned long long)f->lost);
 }
 
+static void say_how_it_ended(const struct session *s)
+{
+	int status = s->command.status;
+
+	if (status > 0 && WIFSIGNALED(status) && !strcmp(s->end, "done"))
+		log_warn("%s was ended by signal %d (%s)", s->opt.command[0], WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else if (status > 0 && WIFEXITED(status))
+		log_warn("%s ended with status %d: what was recorded may not be what was meant",
+			 s->opt.command[0], WEXITSTATUS(status));
+}
+
 static int finish(struct session *s, struct error *err)
 {
 	struct record_footer f = { .command_status = -1, .end = s->end ? s->end : "failed" };
@@ -600,6 +612,8 @@ static int finish(struct session *s, struct error *err)
 	if (r)
 		return EXIT_FAILED;
 	say_what_was_recorded(s, &f);
+	if (s->opt.command && s->end)
+		say_how_it_ended(s);
 	return f.samples || s->causal.events ? EXIT_DONE : EXIT_NOTHING;
 }
 

@@ -5,6 +5,8 @@
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 
+#include <sys/wait.h>
+
 static void add_text(char ***texts, size_t *n, char *text)
 {
 	*texts = xreallocarray(*texts, *n + 1, sizeof(**texts));
@@ -132,6 +134,19 @@ char **record_notes(const struct record_model *m, size_t *n)
 	return t;
 }
 
+/* Not of what the recorder ended; -1: there was none. */
+static char *command_warning(const struct record_footer *f)
+{
+	int status = f->command_status;
+
+	if (status <= 0 || !f->end || strcmp(f->end, "done") != 0)
+		return NULL;
+	if (WIFSIGNALED(status))
+		return xasprintf("the command was ended by signal %d (%s)", WTERMSIG(status),
+				 strsignal(WTERMSIG(status)));
+	return xasprintf("the command ended with status %d", WEXITSTATUS(status));
+}
+
 char **record_warnings(const struct record_model *m, size_t *n)
 {
 	const struct recording *rec = m->rec;
@@ -145,6 +160,9 @@ char **record_warnings(const struct record_model *m, size_t *n)
 		add_text(&t, n,
 			 xstrdup("the recording was cut off: what it says is valid, but the end is "
 				 "missing, and waits that had not ended are not in it"));
+	if (text)
+		add_text(&t, n, text);
+	text = command_warning(&rec->footer);
 	if (text)
 		add_text(&t, n, text);
 	text = scozd_warning(rec);

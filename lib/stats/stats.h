@@ -68,6 +68,7 @@ struct estimate_point {
 	double ci_lo, ci_hi;
 	uint32_t windows; /* used: kept, and with 0 % windows beside them */
 	uint32_t units;	  /* those that were measured in one go counted once */
+	bool decides;	  /* enough of them, and no choice, for something to be concluded */
 	/* log(period / period at 0 %), its standard error, degrees of freedom (0: unknown). */
 	double log_ratio, se, df;
 	/* To tell log_ratio from 0: what does not shrink is as many points on the way there. */

@@ -91,7 +91,7 @@ static bool decides(const struct candidate *c, size_t i)
 
 static bool open_point(const struct candidate *c, size_t i)
 {
-	return decides(c, i) && !c->distinct[i];
+	return c->e.points[i].decides && !c->distinct[i];
 }
 
 /* Of one progress point. */
@@ -133,6 +133,8 @@ void holm(struct candidate *c, size_t n)
 
 	for (size_t k = 0; k < n; k++) {
 		c[k].distinct = xcalloc(c[k].e.n_points, sizeof(*c[k].distinct));
+		for (size_t i = 1; i < c[k].e.n_points; i++)
+			c[k].e.points[i].decides = decides(&c[k], i);
 		last = c[k].e.progress > last ? c[k].e.progress : last;
 	}
 	for (uint32_t p = 0; n && p <= last; p++)
@@ -178,7 +180,7 @@ static enum verdict find_verdict(const struct candidate *c)
 		below |= is_loss(c, i) && x <= -WORTHWHILE;
 		if (is_left_out(c, i))
 			continue;
-		nothing &= decides(c, i) && fabs(x) < NEGLIGIBLE && lo > -SURELY_LESS &&
+		nothing &= p->decides && fabs(x) < NEGLIGIBLE && lo > -SURELY_LESS &&
 			   hi < SURELY_LESS && (!c->distinct[i] || fabs(x) < WORTHWHILE);
 	}
 	if (above)

@@ -313,6 +313,12 @@ static void test_slider_is_no_surer(void **state)
 		  .noise = 0.02,
 		  .units = 8,
 		  .samples = 50 },
+		{ { 2, "few", "line", "" },
+		  .gain = 0.3,
+		  .bend = 1,
+		  .noise = 0.002,
+		  .units = 4,
+		  .samples = 400 },
 	};
 	double v[6], least = 0;
 	const char *headline;
@@ -330,8 +336,10 @@ static void test_slider_is_no_surer(void **state)
 	assert_true(v[5] == 1);
 	/* 95 % intervals of the other exclude 0 at some speedup; that alone makes nothing sure. */
 	find_point(text, "lucky", 50, v);
-
 	assert_true(v[2] > 0 && v[5] == 0);
+	/* Of fewer than five units nothing is concluded. */
+	find_point(text, "few", 100, v);
+	assert_true(v[2] > 10 && v[5] == 0);
 	free(text);
 }
 

@@ -190,6 +190,8 @@ static int sure_side(const struct page *p, const struct estimate *e,
 {
 	double lo, hi;
 
+	if (!point->decides)
+		return 0;
 	if (point->speedup_pct == e->best_at_pct &&
 	    (e->verdict == VERDICT_OPTIMIZE || e->verdict == VERDICT_CONTENTION))
 		return e->verdict == VERDICT_OPTIMIZE ? 1 : -1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/finish.h"
+#include "host/process.h"
 #include "daemon/reasons.h"
 #include "daemon/profile_samples.h"
 #include "daemon/status.h"
@@ -7,7 +8,6 @@
 #include "engine/span_bins.h"
 #include "symbolizer/symbolizer.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PATIENCE_NS (5 * NSEC_PER_SEC) /* with tables that are asked for */
@@ -261,6 +261,7 @@ int finish_run(struct experiment *x)
 	struct session *s = x->s;
 	struct handlers_counts counts;
 	struct profile_footer f;
+	_cleanup_free_ char *ended = NULL;
 	struct engine_ledger l;
 	struct error err = {};
 
@@ -286,14 +287,9 @@ int finish_run(struct experiment *x)
 		return 1;
 	}
 	status_clear();
-	if (s->command_status > 0 && log_level >= LOG_NORMAL) {
-		if (WIFSIGNALED(s->command_status))
-			log_warn("%s was ended by signal %d", s->opt.command[0],
-				 WTERMSIG(s->command_status));
-		else if (WEXITSTATUS(s->command_status))
-			log_warn("%s ended with status %d", s->opt.command[0],
-				 WEXITSTATUS(s->command_status));
-	}
+	ended = process_status_text(s->command_status);
+	if (ended && log_level >= LOG_NORMAL)
+		log_warn("%s %s", s->opt.command[0], ended);
 	for (size_t i = 0; i < s->n_reasons; i++)
 		log_msg(LOG_QUIET, "%s", s->reasons[i]);
 	if (!windows_are_useful(x->windows))

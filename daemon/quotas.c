@@ -63,9 +63,7 @@ struct cpu_quota quotas_read(struct session *s)
 
 struct cpu_quota quotas_begin(struct session *s)
 {
-	if (s->quotas)
-		cpu_quotas_forget_gone(s->quotas);
-	return quotas_read(s);
+	return s->quotas ? cpu_quotas_begin(s->quotas) : (struct cpu_quota){ 0 };
 }
 
 void quotas_warn(struct session *s)

@@ -94,7 +94,7 @@ static void add_group(struct cpu_quotas *q, const char *dir)
 			return;
 	}
 	if (q->n == MAX_GROUPS)
-		cpu_quotas_forget_gone(q);
+		cpu_quotas_begin(q);
 	if (q->n == MAX_GROUPS || !read_group(&g) || !(g.cpus > 0))
 		return;
 	g.dir = xstrdup(dir);
@@ -184,27 +184,31 @@ static void look(struct cpu_quotas *q)
 	q->last = xasprintf("%s: %.2g CPUs", t->dir, t->cpus);
 }
 
-struct cpu_quota cpu_quotas_read(struct cpu_quotas *q)
+static struct cpu_quota current(const struct cpu_quotas *q)
 {
 	struct cpu_quota ret = { .throttled_s = q->forgotten_s };
-	const struct group *t;
+	const struct group *t = tightest(q);
 
-	look(q);
 	for (size_t i = 0; i < q->n; i++)
 		ret.throttled_s += q->list[i].last_s - q->list[i].before_s;
-	t = tightest(q);
 	ret.cpus = t && in_one_line(q) ? t->cpus : 0;
 	return ret;
 }
 
-void cpu_quotas_forget_gone(struct cpu_quotas *q)
+struct cpu_quota cpu_quotas_read(struct cpu_quotas *q)
+{
+	look(q);
+	return current(q);
+}
+
+static void drop_gone(struct cpu_quotas *q)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < q->n; i++) {
 		struct group *g = &q->list[i];
 
-		if (read_group(g)) {
+		if (!g->gone) {
 			q->list[n++] = *g;
 			continue;
 		}
@@ -212,6 +216,13 @@ void cpu_quotas_forget_gone(struct cpu_quotas *q)
 		free(g->dir);
 	}
 	q->n = n;
+}
+
+struct cpu_quota cpu_quotas_begin(struct cpu_quotas *q)
+{
+	look(q);
+	drop_gone(q);
+	return current(q);
 }
 
 char *cpu_quotas_text(struct cpu_quotas *q)

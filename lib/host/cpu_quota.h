@@ -21,14 +21,14 @@ struct cpu_quota {
 	double throttled_s;
 	/*
 	 * CPUs that the tightest allows; 0: there is none, or groups beside each other have one.
-	 * Where all of one have gone since cpu_quotas_forget_gone(), what it was.
+	 * Where all of one have gone since cpu_quotas_begin(), what it was.
 	 */
 	double cpus;
 };
 /* As it is now; opens two files a group. */
 struct cpu_quota cpu_quotas_read(struct cpu_quotas *q);
-/* Groups that have gone since say nothing of what comes. */
-void cpu_quotas_forget_gone(struct cpu_quotas *q);
+/* ... and from now on those that have gone say nothing. */
+struct cpu_quota cpu_quotas_begin(struct cpu_quotas *q);
 /* "/sys/fs/cgroup/a: 0.5 CPUs", of the tightest, or of the last one; NULL: no quota. To be freed.
  */
 char *cpu_quotas_text(struct cpu_quotas *q);

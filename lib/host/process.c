@@ -54,18 +54,20 @@ bool process_read_stat(int pid, struct process_stat *ret)
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
 	_cleanup_free_ char *text = read_file(path, NULL);
 	const char *end = text ? strrchr(text, ')') : NULL; /* the name may hold anything */
-	unsigned long long started, code = 0, stack = 0, env_end = 0;
+	unsigned long long started, code = 0, end_code = 0, stack = 0, env_end = 0;
 
 	/* From the third field to the 51st. */
-	if (!end || sscanf(end + 1,
-			   " %c %d %d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			   "%*d %llu %*u %*d %*u %llu %*u %llu %*u %*u %*u %*u %*u %*u %*u %*u %*u "
-			   "%*d %*d %*u %*u %*u %*u %*d %*u %*u %*u %*u %*u %*u %llu",
-			   &ret->state, &ret->parent, &ret->group, &ret->flags, &started, &code,
-			   &stack, &env_end) < 5)
+	if (!end ||
+	    sscanf(end + 1,
+		   " %c %d %d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		   "%*d %llu %*u %*d %*u %llu %llu %llu %*u %*u %*u %*u %*u %*u %*u %*u %*u "
+		   "%*d %*d %*u %*u %*u %*u %*d %*u %*u %*u %*u %*u %*u %llu",
+		   &ret->state, &ret->parent, &ret->group, &ret->flags, &started, &code, &end_code,
+		   &stack, &env_end) < 5)
 		return false;
 	ret->started = started;
 	ret->start_code = code;
+	ret->end_code = end_code;
 	ret->start_stack = stack;
 	ret->env_end = env_end;
 	return true;
@@ -124,4 +126,14 @@ void process_end(int pidfd, bool patient)
 	pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 	waitid(P_PIDFD, pidfd, NULL, WEXITED | (patient ? 0 : WNOHANG));
 	close(pidfd);
+}
+
+char *process_status_text(int status)
+{
+	if (status <= 0)
+		return NULL;
+	if (WIFSIGNALED(status))
+		return xasprintf("was ended by signal %d (%s)", WTERMSIG(status),
+				 strsignal(WTERMSIG(status)));
+	return xasprintf("ended with status %d", WEXITSTATUS(status));
 }

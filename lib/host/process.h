@@ -19,9 +19,9 @@ struct process_stat {
 	char state;
 	int parent, group;
 	unsigned int flags;
-	uint64_t started;		  /* in ticks since boot */
-	uint64_t start_code, start_stack; /* 1: hidden from us */
-	uint64_t env_end;		  /* 0: also of who begins to execute a program */
+	uint64_t started;			    /* in ticks since boot */
+	uint64_t start_code, end_code, start_stack; /* 1: hidden from us */
+	uint64_t env_end;			    /* 0: also of who begins to execute a program */
 };
 /* False: there is no such process. */
 bool process_read_stat(int pid, struct process_stat *ret);
@@ -48,5 +48,9 @@ int process_of_thread(int tid);
  * gone. Whoever collects children may have done so long ago: its number is another's by now.
  */
 void process_end(int pidfd, bool patient);
+
+/* "was ended by signal 9 (Killed)" or "ended with status 3", by a status as waitpid() gives it;
+ * NULL: it did as it should, or nothing is known (-1). To be freed. */
+char *process_status_text(int status);
 
 #endif

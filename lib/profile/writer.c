@@ -9,6 +9,7 @@
 #include "jsonl/reader.h"
 #include "jsonl/writer.h"
 #include "profile/format.h"
+#include "progress/point.h"
 
 #include <pthread.h>
 #include <sys/stat.h>
@@ -104,12 +105,17 @@ static const char *file_name(const char *path)
 /* Is the work that of any program, whatever it is? Else points name the program, or who runs it. */
 static bool is_anybodys(const char *spec)
 {
-	size_t colons = 0;
+	struct error err = {};
+	struct point p;
+	bool ret;
 
-	for (const char *c = spec; *c; c++)
-		colons += *c == ':';
-	return !strcmp(spec, "end-to-end") || (!strncmp(spec, "syscall:", 8) && colons == 1) ||
-	       (!strncmp(spec, "tracepoint:", 11) && colons == 2);
+	if (!strcmp(spec, "end-to-end"))
+		return true;
+	if (point_parse(spec, &p, &err))
+		return false;
+	ret = (p.kind == POINT_SYSCALL || p.kind == POINT_TRACEPOINT) && !p.comm;
+	point_free(&p);
+	return ret;
 }
 
 /* Units of work of two programs are two things. */

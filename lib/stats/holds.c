@@ -26,8 +26,7 @@ static bool same_hold(const struct profile_window *a, const struct profile_windo
 	       fabs(a->speedup - b->speedup) < 1e-6;
 }
 
-/* Sums, and means over @n windows of what is a rate already. */
-static void add(struct hold *h, const struct profile_window *w, const struct window_progress *p)
+void hold_add(struct hold *h, const struct profile_window *w, const struct window_progress *p)
 {
 	struct profile_window *to = &h->w;
 	double part = 1.0 / (h->windows + 1), virtual_s = h->p.virtual_s + p->virtual_s;
@@ -77,7 +76,7 @@ void holds_build(const struct profile_window *const *w, size_t n, uint32_t progr
 		if (!usable)
 			begin(ret, w[i], progress)->last = w[i]->seq;
 		else if (open)
-			add(open, w[i], &w[i]->progress[progress]);
+			hold_add(open, w[i], &w[i]->progress[progress]);
 		else
 			open = begin(ret, w[i], progress);
 		if (open)

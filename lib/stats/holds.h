@@ -14,6 +14,9 @@ struct hold {
 	bool usable; /* something can be said of the progress point */
 };
 
+/* Adds what can be added up, to { 0 } at first; what is a rate is the mean. */
+void hold_add(struct hold *h, const struct profile_window *w, const struct window_progress *p);
+
 struct holds {
 	struct hold *h;
 	size_t n;

@@ -163,31 +163,25 @@ static double share_of(const struct unit *u, const struct unit *sum, bool by_wor
 		       : (u->time / sum->time + u->time0 / sum->time0) / 2;
 }
 
-/* Each unit's share in the estimate; returns the sum of their squares. */
-static double find_shares(const struct unit *u, size_t n, bool by_work, double *ret)
-{
-	struct unit sum = sum_of(u, n);
-	double squares = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		ret[i] = share_of(&u[i], &sum, by_work);
-		squares += ret[i] * ret[i];
-	}
-	return squares;
-}
-
 /*
- * By time or by work, whichever is more alike in all of them: windows are of a length of time, or
- * of work (whole runs), and then the other one's differences are noise. To be freed.
+ * Each unit's share in the estimate, and the sum of their squares. By time or by work, whichever is
+ * more alike in all of them: windows are of a length of time, or of work (whole runs), and then the
+ * other one's differences are noise. To be freed.
  */
 static double *shares_of(const struct unit *u, size_t n, double *squares)
 {
-	double *ret = xcalloc(n, sizeof(*ret));
-	double by_time = find_shares(u, n, false, ret);
+	double *ret = xcalloc(n, sizeof(*ret)), by[2] = { 0 };
+	struct unit sum = sum_of(u, n);
+	bool by_work;
 
-	*squares = find_shares(u, n, true, ret);
-	if (by_time < *squares)
-		*squares = find_shares(u, n, false, ret);
+	for (size_t i = 0; i < n; i++) {
+		for (int work = 0; work < 2; work++)
+			by[work] += pow(share_of(&u[i], &sum, work), 2);
+	}
+	by_work = by[1] <= by[0];
+	*squares = by[by_work];
+	for (size_t i = 0; i < n; i++)
+		ret[i] = share_of(&u[i], &sum, by_work);
 	return ret;
 }
 

@@ -268,12 +268,28 @@ static bool each_is_a_run(const struct profile_window *const *w, size_t n)
 	return true;
 }
 
+/* By the sums of all windows at 0 %. */
+static void describe_zero(struct unit_sets *s, const struct hold *sum)
+{
+	const struct profile_window *w = &sum->w;
+	bool ran = w->ran_s > 0, in_target = w->target_ran_s > 0;
+
+	s->waits = sum->p.visits > 0 ? w->syncs / sum->p.visits : 0;
+	s->running = w->wall_s > 0 ? w->ran_s / w->wall_s : 0;
+	s->spinning = ran ? w->spun_s / w->ran_s : 0;
+	s->spins_anew = ran ? w->spun_first_s / w->ran_s : 0;
+	s->target_runs = w->wall_s > 0 ? w->target_ran_s / w->wall_s : 0;
+	s->target_waits = w->wall_s > 0 ? w->target_waited_s / w->wall_s : 0;
+	s->target_share = ran && in_target ? w->target_ran_s / w->ran_s : NAN;
+	if (in_target && w->queued_s > LEAST_QUEUEING * w->ran_s)
+		s->target_alone = w->target_alone_s / w->target_ran_s;
+}
+
 void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
 		     struct unit_sets *ret)
 {
 	struct builder b = { 0 };
-	double syncs = 0, work = 0, ran = 0, wall = 0, in_target = 0, waited = 0;
-	double spun = 0, anew = 0, alone = 0, queued = 0, related = 0, measured = 0;
+	struct hold zero = { 0 };
 	bool each_run;
 	size_t cap = 1;
 
@@ -317,31 +333,12 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			b.scale[i] = p->virtual_s / (w[i]->wall_s - w[i]->inserted_s);
 		if (b.work[i] > 0 && is_zero(w[i])) {
 			ret->zeros += b.holds.h[i].windows;
-			syncs += w[i]->syncs;
-			ran += w[i]->ran_s;
-			related += w[i]->related_s;
-			in_target += w[i]->target_ran_s;
-			waited += w[i]->target_waited_s;
-			alone += w[i]->target_alone_s;
-			queued += w[i]->queued_s;
-			spun += w[i]->spun_s;
-			anew += w[i]->spun_first_s;
-			wall += w[i]->wall_s;
-			work += b.work[i];
-			measured += p->visits;
+			hold_add(&zero, w[i], p);
 		}
 	}
-	ret->waits = work > 0 ? syncs / work : 0;
-	ret->visits = ret->zeros && !each_run ? measured / ret->zeros : INFINITY;
-	ret->running = wall > 0 ? ran / wall : 0;
-	b.related = related > LEAST_RELATED * ran;
-	ret->spinning = ran > 0 ? spun / ran : 0;
-	ret->spins_anew = ran > 0 ? anew / ran : 0;
-	ret->target_runs = wall > 0 ? in_target / wall : 0;
-	ret->target_waits = wall > 0 ? waited / wall : 0;
-	ret->target_share = ran > 0 && in_target > 0 ? in_target / ran : NAN;
-	if (in_target > 0 && queued > LEAST_QUEUEING * ran)
-		ret->target_alone = alone / in_target;
+	describe_zero(ret, &zero);
+	ret->visits = ret->zeros && !each_run ? zero.p.visits / ret->zeros : INFINITY;
+	b.related = zero.w.related_s > LEAST_RELATED * zero.w.ran_s;
 	memcpy(b.measured, b.time, n * sizeof(*b.time));
 	quota_correct(w, n, b.work, b.scale, ret->latency, b.time, &ret->quota);
 	for (size_t i = 0; i < n; i++) {

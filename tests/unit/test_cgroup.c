@@ -8,6 +8,7 @@
 
 #include "host/cgroup.h"
 #include "host/cpu_quota.h"
+#include "tests/unit/test_root.h"
 
 #include <unistd.h>
 
@@ -15,15 +16,7 @@ static char root[] = "/tmp/test_cgroup.XXXXXX";
 
 static void put(const char *path, const char *text)
 {
-	_cleanup_free_ char *make = xasprintf("mkdir -p $(dirname %s/%s)", root, path);
-	_cleanup_free_ char *file = xasprintf("%s/%s", root, path);
-	FILE *f;
-
-	assert_int_equal(system(make), 0);
-	f = fopen(file, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
+	root_put(root, path, text);
 }
 
 static int add_pid(int pid, void *arg, struct error *err)
@@ -171,7 +164,7 @@ static void test_groups_that_go(void **state)
 		_cleanup_free_ char *stat = xasprintf("sys/fs/cgroup/%s/cpu.stat", name);
 		_cleanup_free_ char *line = xasprintf("0::/%s\n", name);
 
-		cpu_quotas_forget_gone(q);
+		cpu_quotas_begin(q);
 		assert_float_equal(cpu_quotas_read(q).cpus, 1.5, 1e-9);
 		put("proc/9/cgroup", line);
 		put(max, "60000 100000\n");
@@ -185,7 +178,7 @@ static void test_groups_that_go(void **state)
 		assert_float_equal(read.cpus, 0.6, 1e-9);
 	}
 	gone("slice");
-	cpu_quotas_forget_gone(q);
+	cpu_quotas_begin(q);
 	assert_float_equal(cpu_quotas_read(q).cpus, 0, 0);
 	assert_float_equal(cpu_quotas_read(q).throttled_s, 52, 1e-9);
 	text = cpu_quotas_text(q); /* at the end of the run */

@@ -15,6 +15,7 @@
 
 #include "host/privileges.h"
 #include "run/command.h"
+#include "tests/unit/test_root.h"
 
 #define WAIT_S 20 /* as long as it may take on a machine that is busy */
 
@@ -202,15 +203,11 @@ static void others_are_spared(void **state)
 
 static void add_process(int pid, int parent)
 {
-	_cleanup_free_ char *make = xasprintf("mkdir -p '%s/proc/%d'", sysroot, pid);
-	_cleanup_free_ char *path = xasprintf("%s/proc/%d/stat", sysroot, pid);
-	FILE *f;
+	_cleanup_free_ char *path = xasprintf("proc/%d/stat", pid);
+	_cleanup_free_ char *text = xasprintf(
+		"%d (p) S %d 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", pid, parent, pid);
 
-	assert_int_equal(system(make), 0);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fprintf(f, "%d (p) S %d 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", pid, parent, pid);
-	fclose(f);
+	root_put(sysroot, path, text);
 }
 
 /* All that were named are found by one look at all processes. */

@@ -6,64 +6,7 @@
 #include <cmocka.h>
 
 #include "record/format.h"
-#include "tests/unit/test_report_fixture.h"
-#include "tests/unit/test_report_tool.h"
-
-static char path[64], other[64];
-
-static const double speedups[] = { 0.25, 0.5, 1 };
-static const struct fixture_target targets[] = {
-	{ { 0, "bar.c:8", "line", "bar.c:8" },
-	  .bend = 1,
-	  .noise = 0.02,
-	  .units = 12,
-	  .samples = 500 },
-	{ { 1, "func:work_f@bar", "function", "bar.c:20" },
-	  .gain = 0.4,
-	  .bend = 0.5,
-	  .noise = 0.02,
-	  .units = 12,
-	  .samples = 61022 },
-	{ { 2, "kernel:lock,\"it\"\033[31m\n", "kernel", "" },
-	  .gain = -0.15,
-	  .bend = 1,
-	  .noise = 0.02,
-	  .units = 12,
-	  .samples = 90 },
-	{ { 3, "func:rare@bar", "function", "" },
-	  .gain = 0.1,
-	  .bend = 1,
-	  .units = 2,
-	  .samples = 10 },
-};
-
-static struct fixture fixture = {
-	.command = "./bar --fast",
-	.speedups = speedups,
-	.n_speedups = 3,
-	.targets = targets,
-	.n_targets = 4,
-	.latency = true,
-	.footer = true,
-};
-
-static void make(const struct fixture *f)
-{
-	struct error err = { 0 };
-
-	unlink(path);
-	if (fixture_write(path, f, &err))
-		fail_msg("%s", err.text);
-}
-
-static void put_text(const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
+#include "tests/unit/test_report_sample.h"
 
 static const json_t *get(const json_t *o, const char *key, int type)
 {
@@ -82,16 +25,6 @@ static double number_at(const json_t *o, const char *key)
 static const char *text_at(const json_t *o, const char *key)
 {
 	return json_string_value(get(o, key, JSON_STRING));
-}
-
-static json_t *parse_report(void)
-{
-	json_error_t why;
-	json_t *o = json_loads(out_text, 0, &why);
-
-	if (!o)
-		fail_msg("not JSON: %s", why.text);
-	return o;
 }
 
 static void check_point(const json_t *p)
@@ -360,18 +293,6 @@ static void expect_nothing(const char *reason)
 	assert_non_null(strstr(out_text, "Nothing can be concluded"));
 }
 
-#define HEADER \
-	"{\"type\":\"header\",\"format\":\"scoz-profile\",\"version\":1,\"run\":0," \
-	"\"engine\":\"bpf\",\"model\":\"wait\",\"mode\":\"windows\"}\n" \
-	"{\"type\":\"progress\",\"id\":0,\"name\":\"p\",\"kind\":\"throughput\",\"spec\":\"x:y\"}" \
-	"\n" \
-	"{\"type\":\"target\",\"id\":0,\"name\":\"a.c:1\",\"kind\":\"line\",\"location\":\"\"}\n"
-#define WINDOW(seq, speedup, discard, visits) \
-	"{\"type\":\"window\",\"run\":0,\"seq\":" seq ",\"target\":0,\"speedup\":" speedup \
-	",\"discard\":" discard ",\"wall_s\":1,\"progress\":[{\"visits\":" visits \
-	",\"virtual_s\":1}]}\n"
-#define FOOTER "{\"type\":\"footer\",\"run\":0,\"duration_s\":3,\"end\":\"done\"}\n"
-
 static size_t measured_circles(void)
 {
 	char *svg = NULL;
@@ -434,28 +355,6 @@ static void test_measured(void **state)
 	/* The viewer of COZ would take them for predictions. */
 	run(cmd_export, "-f", "coz", path, NULL);
 	assert_int_equal(count_lines("experiment\t"), 2 * kept_windows());
-}
-
-/* Targets at one line stay several, by their names; others go by their lines, as in COZ. */
-static void test_coz_names(void **state)
-{
-#define TARGET_AT(id, name, location) \
-	"{\"type\":\"target\",\"id\":" id ",\"name\":\"" name \
-	"\",\"kind\":\"function\",\"location\":\"" location "\"}\n"
-#define WINDOW_OF(seq, target) \
-	"{\"type\":\"window\",\"run\":0,\"seq\":" seq ",\"target\":" target \
-	",\"speedup\":0,\"discard\":null,\"wall_s\":1,\"progress\":[{\"visits\":9," \
-	"\"virtual_s\":1}]}\n"
-	(void)state;
-	put_text(HEADER TARGET_AT("1", "func:sum<int>@x", "sum.h:8")
-			 TARGET_AT("2", "func:sum<double>@x", "sum.h:8")
-				 TARGET_AT("3", "func:alone@x", "a.c:3") WINDOW_OF("0", "1")
-					 WINDOW_OF("1", "2") WINDOW_OF("2", "3") FOOTER);
-	run(cmd_export, "-f", "coz", path, NULL);
-	assert_non_null(strstr(out_text, "selected=func:sum<int>@x\t"));
-	assert_non_null(strstr(out_text, "selected=func:sum<double>@x\t"));
-	assert_non_null(strstr(out_text, "selected=a.c:3\t"));
-	assert_null(strstr(out_text, "selected=sum.h:8"));
 }
 
 /*
@@ -753,63 +652,6 @@ static void test_errors(void **state)
 	assert_int_equal(run(cmd_export, "-f", "coz", "-o", "/no/dir/x", path, NULL), EXIT_FAILED);
 }
 
-/* As the COZ viewer reads it: pooled durations over pooled deltas. */
-static void test_export_coz(void **state)
-{
-	double duration[2] = { 0 }, delta[2] = { 0 };
-	bool ours = false;
-	int at = 0;
-
-	(void)state;
-	make(&fixture);
-	assert_int_equal(run(cmd_export, "--format", "coz", "-o", other, path, NULL), EXIT_DONE);
-	free(out_text);
-	out_text = read_file(other, NULL);
-	for (char *save, *line = strtok_r(out_text, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		double speedup;
-		long long ns;
-		int n;
-
-		if (sscanf(line,
-			   "experiment\tselected=bar.c:20\tspeedup=%lf\tduration=%lld\tselected",
-			   &speedup, &ns) == 2) {
-			ours = speedup == 0 || speedup == 0.5;
-			at = speedup == 0.5;
-		} else if (!strncmp(line, "experiment\t", 11)) {
-			ours = false;
-		} else if (sscanf(line, "throughput-point\tname=iter\tdelta=%d", &n) == 1) {
-			duration[at] += ours ? ns : 0;
-			delta[at] += ours ? n : 0;
-		} else {
-			assert_true(
-				!strncmp(line, "latency-point\tname=request\tarrivals=100\t", 40) ||
-				!strncmp(line, "samples\tlocation=", 17) ||
-				!strcmp(line, "startup\ttime=0") ||
-				!strcmp(line, "runtime\ttime=61200000000"));
-		}
-	}
-	assert_float_equal(1 - duration[1] / delta[1] / (duration[0] / delta[0]), 0.2, 0.02);
-}
-
-static void test_export_csv(void **state)
-{
-	size_t lines = 0;
-
-	(void)state;
-	make(&fixture);
-	assert_int_equal(run(cmd_export, "-fcsv", path, NULL), EXIT_DONE);
-	for (char *p = out_text; *p; p++)
-		lines += *p == '\n';
-	assert_int_equal(lines, 1 + 8 * 4);
-	assert_int_equal(
-		strncmp(out_text, "target,kind,location,samples,progress,speedup_pct,", 50), 0);
-	assert_non_null(strstr(out_text, "\nfunc:work_f@bar,function,bar.c:20,61022,iter,0,0,"));
-	assert_non_null(strstr(out_text, "\n\"kernel:lock,\"\"it\"\"?[31m?\",kernel,,90,iter,"));
-	assert_int_equal(run(cmd_export, "-fjson", path, NULL), EXIT_DONE);
-	json_decref(parse_report());
-}
-
 static void test_targets(void **state)
 {
 	const char *a, *b;
@@ -847,26 +689,6 @@ static void test_text(void **state)
 	free(s);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	strcpy(path, "/tmp/test_report-XXXXXX");
-	strcpy(other, "/tmp/test_report-other-XXXXXX");
-	close(mkstemp(path));
-	close(mkstemp(other));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	unlink(path);
-	unlink(other);
-	free(out_text);
-	free(err_text);
-	return 0;
-}
-
 /* Ten functions of one template at 80 columns, in a locale without UTF-8. */
 static void test_long_names(void **state)
 {
@@ -896,12 +718,10 @@ int main(void)
 		cmocka_unit_test(test_long_names),     cmocka_unit_test(test_json),
 		cmocka_unit_test(test_inserted_delay), cmocka_unit_test(test_table),
 		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_coz_names),      cmocka_unit_test(test_replay),
-		cmocka_unit_test(test_choices),	       cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_nothing_more),   cmocka_unit_test(test_cut_off),
-		cmocka_unit_test(test_errors),	       cmocka_unit_test(test_export_coz),
-		cmocka_unit_test(test_export_csv),     cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_replay),	       cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_phases),	       cmocka_unit_test(test_nothing_more),
+		cmocka_unit_test(test_cut_off),	       cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_targets),	       cmocka_unit_test(test_text),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

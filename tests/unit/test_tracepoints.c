@@ -4,19 +4,16 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
+
+#include "tests/unit/test_root.h"
 
 static char root[] = "/tmp/test_tracepoints.XXXXXX";
 
 static void write_events(const char *text)
 {
-	_cleanup_free_ char *command = xasprintf("mkdir -p %s/sys/kernel/tracing && printf '%s' "
-						 ">%s/sys/kernel/tracing/available_events",
-						 root, text, root);
-
-	assert_int_equal(system(command), 0);
+	root_put(root, "sys/kernel/tracing/available_events", text);
 }
 
 static void test_groups(void **state)
@@ -26,7 +23,7 @@ static void test_groups(void **state)
 	(void)state;
 	/* Nothing tells. */
 	assert_int_equal(tracepoint_check("sched", "sched_switch", &err), 0);
-	write_events("sched:sched_switch\\nscheduler:other\\nblock:twice\\nnet:twice\\n");
+	write_events("sched:sched_switch\nscheduler:other\nblock:twice\nnet:twice\n");
 	assert_int_equal(tracepoint_check("sched", "sched_switch", &err), 0);
 	assert_int_equal(tracepoint_check("nonsense", "sched_switch", &err), -ENOENT);
 	assert_non_null(strstr(err.text, "did you mean sched:sched_switch?"));

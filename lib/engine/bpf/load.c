@@ -2,6 +2,7 @@
 /* Engine `bpf`: loading, attaching and taking down the programs. */
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
+#include "host/process.h"
 #include "host/scoz_module.h"
 #include "engine/bpf/bpf_engine.h"
 
@@ -336,22 +337,13 @@ static bool knows_waits(const struct engine *e)
 /* The image of this process, of which those are that it forks. */
 static void tell_image(struct scoz *s)
 {
-	unsigned long long code, end, stack;
-	char text[1024], *at;
-	FILE *f = fopen("/proc/self/stat", "re");
-	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	struct process_stat self;
 
-	if (f)
-		fclose(f);
-	text[n] = '\0';
-	at = strrchr(text, ')'); /* behind the name */
-	for (int field = 2; at && field < 26; field++)
-		at = strchr(at + 1, ' ');
-	if (!at || sscanf(at, "%llu %llu %llu", &code, &end, &stack) != 3)
+	if (!process_read_stat(getpid(), &self))
 		return;
-	s->rodata->self_code = code;
-	s->rodata->self_code_end = end;
-	s->rodata->self_stack = stack;
+	s->rodata->self_code = self.start_code;
+	s->rodata->self_code_end = self.end_code;
+	s->rodata->self_stack = self.start_stack;
 }
 
 static int configure(struct engine *e, bool unwind, struct error *err)

@@ -81,7 +81,7 @@ struct task_state {
 	u32 blocked;
 	u32 external; /* its last wait ended by a device or timer */
 	u32 counted;  /* in external_waiters */
-	u32 visits;   /* of the first thread: the process has come to a progress point */
+	u32 visits;   /* it has come to a progress point; of the first thread: one of its process */
 	u64 joined;   /* as many of those there were when it was last asked for its process */
 	/* Its last wait, if a device, a timer or the kernel has ended it: */
 	u64 waited;	  /* ns; 0: another task */
@@ -305,10 +305,16 @@ __u64 visiting_processes;
 /* @t, of @task, reaches a progress point: so its process has to do with what is profiled. */
 static __always_inline void process_visits(struct task_struct *task, struct task_state *t)
 {
-	struct task_state *first = bpf_task_storage_get(&tasks, task->group_leader, 0, 0);
+	struct task_state *first;
 
 	t->involved_until = INVOLVED_FOREVER;
-	if (!first || first->visits)
+	if (t->visits) /* and its process knows */
+		return;
+	first = bpf_task_storage_get(&tasks, task->group_leader, 0, 0);
+	if (!first)
+		return;
+	t->visits = 1;
+	if (t != first && first->visits)
 		return;
 	first->visits = 1;
 	__sync_fetch_and_add(&visiting_processes, 1);

@@ -6,9 +6,9 @@
 #include "tools/scoz/causal/model.h"
 
 #include <math.h>
-#include <sys/wait.h>
 
 #include "base/labels.h"
+#include "host/process.h"
 #include "stats/discard.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/latency.h"
@@ -416,16 +416,13 @@ static void find_reasons(struct model *m)
 static void warn_command(struct model *m, size_t run)
 {
 	int status = m->profile->runs[run].footer.command_status;
+	_cleanup_free_ char *text = NULL;
 
 	if (status == -1 || !m->profile->runs[run].complete)
 		return;
-	if (WIFSIGNALED(status))
-		text_list_add(&m->warnings,
-			      xasprintf("the command was ended by signal %d (%s)", WTERMSIG(status),
-					strsignal(WTERMSIG(status))));
-	else if (WIFEXITED(status) && WEXITSTATUS(status))
-		text_list_add(&m->warnings,
-			      xasprintf("the command ended with status %d", WEXITSTATUS(status)));
+	text = process_status_text(status);
+	if (text)
+		text_list_add(&m->warnings, xasprintf("the command %s", text));
 }
 
 /* In what two runs differ that no prediction can be about both; NULL: in nothing. To be freed. */

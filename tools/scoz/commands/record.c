@@ -18,6 +18,7 @@
 
 #include "files/file_open.h"
 #include "host/privileges.h"
+#include "host/process.h"
 #include "record/recorder.h"
 #include "run/command.h"
 #include "run/cores.h"
@@ -570,13 +571,13 @@ static void say_what_was_recorded(const struct session *s, const struct record_f
 static void say_how_it_ended(const struct session *s)
 {
 	int status = s->command.status;
+	_cleanup_free_ char *text = process_status_text(status);
+	bool by_us = text && WIFSIGNALED(status) && strcmp(s->end, "done") != 0;
 
-	if (status > 0 && WIFSIGNALED(status) && !strcmp(s->end, "done"))
-		log_warn("%s was ended by signal %d (%s)", s->opt.command[0], WTERMSIG(status),
-			 strsignal(WTERMSIG(status)));
-	else if (status > 0 && WIFEXITED(status))
-		log_warn("%s ended with status %d: what was recorded may not be what was meant",
-			 s->opt.command[0], WEXITSTATUS(status));
+	if (text && !by_us)
+		log_warn("%s %s%s", s->opt.command[0], text,
+			 WIFSIGNALED(status) ? ""
+					     : ": what was recorded may not be what was meant");
 }
 
 static int finish(struct session *s, struct error *err)

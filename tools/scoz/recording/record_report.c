@@ -2,10 +2,9 @@
 /* scoz report on a recording: what is wrong with it, why there is nothing in it, exit codes. */
 #include "tools/scoz/recording/record_model.h"
 
+#include "host/process.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
-
-#include <sys/wait.h>
 
 static void add_text(char ***texts, size_t *n, char *text)
 {
@@ -137,14 +136,11 @@ char **record_notes(const struct record_model *m, size_t *n)
 /* Not of what the recorder ended; -1: there was none. */
 static char *command_warning(const struct record_footer *f)
 {
-	int status = f->command_status;
+	_cleanup_free_ char *text = process_status_text(f->command_status);
 
-	if (status <= 0 || !f->end || strcmp(f->end, "done") != 0)
+	if (!text || !f->end || strcmp(f->end, "done") != 0)
 		return NULL;
-	if (WIFSIGNALED(status))
-		return xasprintf("the command was ended by signal %d (%s)", WTERMSIG(status),
-				 strsignal(WTERMSIG(status)));
-	return xasprintf("the command ended with status %d", WEXITSTATUS(status));
+	return xasprintf("the command %s", text);
 }
 
 char **record_warnings(const struct record_model *m, size_t *n)

@@ -309,14 +309,18 @@ static bool kernel_may_hold(const struct target *t, const struct maps_binary *b)
 	       !strcmp(t->binary, file);
 }
 
-/* The command's process is a scozd until it begins: nobody means that. */
-static bool is_own_image(const struct maps_binary *b)
+const char *target_own_image(void)
 {
 	static char path[PATH_MAX];
 
 	if (!*path && readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
-		return false;
-	return !strcmp(b->path, path);
+		return "";
+	return path;
+}
+
+static bool is_own_image(const struct maps_binary *b)
+{
+	return !strcmp(b->path, target_own_image());
 }
 
 static int resolve_programs(const struct target *t, struct maps *maps, struct handlers *handlers,

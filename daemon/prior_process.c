@@ -7,9 +7,9 @@
 #include "daemon/locations.h"
 #include "daemon/polling.h"
 #include "daemon/prior_process.h"
-#include "daemon/targets.h"
 #include "host/cgroup.h"
 #include "host/privileges.h"
+#include "host/process.h"
 #include "maps/origin.h"
 #include "plan/plan.h"
 #include "record/trace_output.h"
@@ -121,7 +121,7 @@ static int add_points(struct process *p, struct error *err)
 /* Programs are often links to others: those are called by their files in a recording. */
 static void find_files(struct process *p)
 {
-	target_own_image(); /* is looked up, and from then on known */
+	process_own_image(); /* is looked up, and from then on known */
 	p->files = xcalloc(p->o->n_targets + 1, sizeof(*p->files));
 	for (size_t i = 0; i < p->o->n_targets; i++) {
 		const struct target *t = &p->o->targets[i];
@@ -253,7 +253,7 @@ static bool is_in_binary(const struct process *p, size_t i, const char *object)
 	const char *binary = p->o->targets[i].binary;
 
 	if (!binary)
-		return strcmp(object, target_own_image()) != 0;
+		return strcmp(object, process_own_image()) != 0;
 	return !strcmp(path_base(object), path_base(binary)) ||
 	       (p->files[i] && !strcmp(object, p->files[i]));
 }

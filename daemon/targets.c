@@ -5,16 +5,15 @@
 #include "base/similar.h"
 #include "host/block_device.h"
 #include "host/cgroup.h"
+#include "host/process.h"
 #include "host/syscall_names.h"
 #include "maps/made_code.h"
 #include "progress/network_peer.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #define PATTERN	 "*?["
 #define NAMED_NS (100 * NSEC_PER_MSEC)
@@ -309,18 +308,9 @@ static bool kernel_may_hold(const struct target *t, const struct maps_binary *b)
 	       !strcmp(t->binary, file);
 }
 
-const char *target_own_image(void)
-{
-	static char path[PATH_MAX];
-
-	if (!*path && readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
-		return "";
-	return path;
-}
-
 static bool is_own_image(const struct maps_binary *b)
 {
-	return !strcmp(b->path, target_own_image());
+	return !strcmp(b->path, process_own_image());
 }
 
 static int resolve_programs(const struct target *t, struct maps *maps, struct handlers *handlers,

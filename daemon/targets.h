@@ -41,11 +41,6 @@ int target_resolve(const struct target *t, struct maps *maps, struct handlers *h
 int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
 			  struct handlers *handlers, bool patient, struct resolved_target *ret,
 			  struct error *err);
-/*
- * The path of this program, which the command's process is until it begins: nobody means that by the
- * name of a function. Empty where it cannot be told, as in a sandbox that has not asked before.
- */
-const char *target_own_image(void);
 /* It is code, which may be sped up with other code. */
 static inline bool target_goes_together(const struct target *t)
 {

@@ -2,6 +2,7 @@
 #include "host/process.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
@@ -93,6 +94,15 @@ int process_living_thread(int pid)
 	if (dir)
 		closedir(dir);
 	return living;
+}
+
+const char *process_own_image(void)
+{
+	static char path[PATH_MAX];
+
+	if (!*path && readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+		return "";
+	return path;
 }
 
 bool process_is_kernel(int pid)

@@ -36,6 +36,11 @@ static inline bool process_has_ended(const struct process_stat *s)
  * not, and the first may end before others. The process itself where there is none.
  */
 int process_living_thread(int pid);
+/*
+ * The path of this program, which the command's process is until it begins: nobody means that by
+ * the name of a function. Empty where it cannot be told, as in a sandbox that has not asked before.
+ */
+const char *process_own_image(void);
 /* A thread of the kernel? false also where there is no such process. */
 bool process_is_kernel(int pid);
 /* Does it see the same process ids as we do? false also where that cannot be told. */

@@ -3,6 +3,7 @@
 #include "daemon/experiment.h"
 #include "daemon/flaws.h"
 #include "daemon/lease.h"
+#include "daemon/live.h"
 #include "daemon/targets.h"
 #include "stats/stretch.h"
 
@@ -242,6 +243,8 @@ int experiment_run(struct experiment *x, struct error *err)
 		if (answer == PLAN_WAIT) {
 			if (trials_are_over(x->trials))
 				return 0;
+			live_waits(s, visited ? "waiting for a target to be seen"
+					      : "waiting for a progress point to be reached");
 			ret = session_sleep(s, 0.1) ? 0 : -EINTR;
 			continue;
 		}

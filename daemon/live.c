@@ -13,6 +13,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define AT_ONCE_S 1.5 /* nobody wants to be told of a wait that is over by then */
+
 /* What is known of the target that has most to offer. */
 struct so_far {
 	const char *name; /* NULL: nothing was learned yet */
@@ -117,9 +119,33 @@ static size_t terminal_width(void)
 	return !ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) && ws.ws_col > 1 ? ws.ws_col : 80;
 }
 
+static bool has_line(void)
+{
+	return log_level >= LOG_NORMAL && log_level < LOG_DEBUG && isatty(STDERR_FILENO);
+}
+
+static void show(const char *line)
+{
+	_cleanup_free_ char *clean = text_clean(line, "?"), *shown = locale_text(clean);
+
+	status_show(shown);
+}
+
+void live_waits(const struct session *s, const char *for_what)
+{
+	double elapsed_s = session_elapsed_s(s);
+	_cleanup_free_ char *line = NULL;
+
+	if (s->opt.json || !has_line() || elapsed_s < AT_ONCE_S)
+		return;
+	line = text_cut(xasprintf("%.0f s, %s", elapsed_s, for_what), terminal_width() - 1,
+			locale_ellipsis());
+	show(line);
+}
+
 void live_window(const struct live *l)
 {
-	_cleanup_free_ char *line = NULL, *clean = NULL, *shown = NULL, *result = NULL;
+	_cleanup_free_ char *line = NULL, *result = NULL;
 	const struct profile_window *w = &l->windows[l->n - 1];
 	const struct trial *t = trials_get(l->trials, l->target);
 	double elapsed_s = session_elapsed_s(l->s);
@@ -133,16 +159,13 @@ void live_window(const struct live *l)
 		  w->real ? " really" : "", w->speedup * 100,
 		  w->n_progress ? w->progress[0].visits : 0.0, 100 * w->inserted_s / w->wall_s,
 		  w->discard ? ", discarded: " : "", w->discard ? w->discard : "");
-	if (log_level < LOG_NORMAL || log_level >= LOG_DEBUG || !isatty(STDERR_FILENO) ||
-	    w->speedup == 0)
+	if (!has_line() || w->speedup == 0)
 		return;
 	best = best_so_far(l);
 	result = best.name ? result_text(&best) : NULL;
 	line = status_line(elapsed_s, l->units, t->name, w->speedup, best.name, result,
 			   terminal_width() - 1);
-	clean = text_clean(line, "?");
-	shown = locale_text(clean);
-	status_show(shown);
+	show(line);
 	free(best.text);
 }
 

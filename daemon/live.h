@@ -15,6 +15,8 @@ struct live {
 	int target;
 };
 void live_window(const struct live *l);
+/* That no window can begin yet, and for what it waits. */
+void live_waits(const struct session *s, const char *for_what);
 /* What all of it comes to: a line for each progress point, without full stops; NULL: nothing was
  * estimated. To be freed. */
 char *live_conclusion(const struct live *l);

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/status.h"
 
-static bool line_shown;
+static char *shown; /* NULL: there is no line */
 
 void status_clear(void)
 {
-	if (line_shown)
+	if (shown)
 		fputs("\r\033[K", stderr);
-	line_shown = false;
+	free(shown);
+	shown = NULL;
 }
 
 void status_show(const char *line)
 {
+	if (shown && !strcmp(shown, line))
+		return;
 	status_clear();
 	fputs(line, stderr);
 	fflush(stderr);
-	line_shown = true;
+	shown = xstrdup(line);
 }
 
 void status_json(json_t *object)

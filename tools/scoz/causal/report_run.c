@@ -43,7 +43,8 @@ static void print_progress(const struct model *m, size_t width)
 		char *latency = model_latency_text(m, i), *stretch = model_stretch_text(m, i);
 
 		put_field("progress",
-			  xasprintf("%s%s: %.0f visits, %.4g/s", p->progress[i].name,
+			  xasprintf("%s%s: %.0f visits in kept windows, %.4g/s",
+				    p->progress[i].name,
 				    p->progress[i].kind == PROGRESS_LATENCY ? " (latency)" : "",
 				    m->progress[i].visits, m->progress[i].rate_per_s),
 			  width);

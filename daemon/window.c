@@ -402,7 +402,8 @@ static bool measure(struct windows *l, const struct plan_window *what,
 		l->sampling, s,
 		&(struct happened){ &watch.before, &watch.after, w->wall_s, busiest, window_seen(w),
 				    window_waits(w) });
-	w->expected_pp += window_flaws_pp(s, &watch, w);
+	w->flaws_pp = window_flaws_pp(s, &watch, w);
+	w->expected_pp += w->flaws_pp;
 	if (behind > MAX_UNPAID * w->wall_s * 1e9)
 		window_discard(w, DISCARD_CAPPED);
 	window_discard(w, bad_visits(w));

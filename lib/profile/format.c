@@ -48,7 +48,7 @@ static const struct field window_fields[] = {
 	M(REAL, window.w, stopped_s), M(REAL, window.w, ticks), M(REAL, window.w, work_ns),
 	M(REAL, window.w, syncs), M(REAL, window.w, spun_s), M(REAL, window.w, spun_first_s),
 	M(REAL, window.w, throttled_s), M(REAL, window.w, quota_cpus),
-	M(REAL, window.w, expected_pp), M(U64, window.w, hits),
+	M(REAL, window.w, expected_pp), M(REAL, window.w, flaws_pp), M(U64, window.w, hits),
 	M(U64, window.w, others_hits, FIELD_OPTIONAL), M(TEXT, window.w, discard),
 	M(OBJECTS, window, progress, LIST(window_progress_fields, window_progress)), { 0 },
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stats/answer.h"
+#include "stats/trust.h"
 
 #include <math.h>
 
@@ -77,12 +78,22 @@ static double luck(const struct estimate *e, size_t n, bool up)
 	return p ? answer_luck(p, n, up) : 0;
 }
 
+/* Of an interval that does not get narrower with time; NULL: it does. */
+static const char *in_the_way(const struct estimate *e)
+{
+	const struct estimate_point *p = estimate_point_at(e, e->best_at_pct);
+	struct trust t = p ? trust_of_point(p, 0) : (struct trust){ .answer = TRUST_UNKNOWN };
+
+	return t.answer == TRUST_NEVER ? t.fixed_cause : NULL;
+}
+
 char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 {
 	const struct answer_row *worth = answer_first(rows, n);
 	const struct answer_row *harmful = first_of(rows, n, VERDICT_CONTENTION);
 	const struct answer_row *open = first_of(rows, n, VERDICT_UNDECIDED);
-	_cleanup_free_ char *value = NULL, *low = NULL, *high = NULL, *less = NULL;
+	_cleanup_free_ char *value = NULL, *low = NULL, *high = NULL, *less = NULL, *yet = NULL;
+	const char *cause;
 
 	if (!n)
 		return xasprintf("Nothing is known about %s", unit);
@@ -134,7 +145,12 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	low = percent_text(open->e->best_lo);
 	high = percent_text(open->e->best_hi);
 	less = less_time_text(open->e->best_at_pct);
-	return xasprintf("Nothing is surely worth it yet; what may save most is %s: if it took %s, "
-			 "it would save %s %% [%s, %s] of %s",
-			 open->label, less, value, low, high, unit);
+	cause = in_the_way(open->e);
+	yet = cause ? xasprintf(
+			      "Nothing is surely worth it, and a longer run will hardly tell (%s)",
+			      cause)
+		    : xstrdup("Nothing is surely worth it yet");
+	return xasprintf("%s; what may save most is %s: if it took %s, it would save %s %% "
+			 "[%s, %s] of %s",
+			 yet, open->label, less, value, low, high, unit);
 }

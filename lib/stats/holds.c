@@ -43,6 +43,7 @@ void hold_add(struct hold *h, const struct profile_window *w, const struct windo
 #undef SUM
 	to->work_ns += (w->work_ns - to->work_ns) * part;
 	to->expected_pp += (w->expected_pp - to->expected_pp) * part;
+	to->flaws_pp += (w->flaws_pp - to->flaws_pp) * part;
 	to->waits_sped &= w->waits_sped;
 	to->hits_seen &= w->hits_seen;
 	if (fabs(to->quota_cpus - w->quota_cpus) > 1e-9)

@@ -223,6 +223,8 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 			p->fixed_cause = fixed_causes[i];
 		}
 	}
+	if (p->fixed_cause == fixed_causes[FIXED_PERIOD] && 2 * zero->flaws > zero->expected)
+		p->fixed_cause = "probes that are hit too often, or CPUs that are not sampled";
 }
 
 /* With the part that is known. @points: of the period at 0 %, to a unit of its logarithm. */

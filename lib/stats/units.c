@@ -197,6 +197,7 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 		set->busy += w->busy_s;
 		set->stopped += w->stopped_s;
 		set->expected += w->expected_pp;
+		set->flaws += w->flaws_pp;
 		set->time += w->progress->virtual_s;
 		set->measured += b->measured[p->treated];
 		set->corrected += b->time[p->treated];

@@ -20,7 +20,8 @@ struct unit_set {
 	double absolute_waits, visits; /* sums over treated windows */
 	double crowded, time;	       /* sums over treated windows: crowded_s, virtual_s */
 	double shared, inserted;       /* sums over treated windows: shared_s, inserted_s */
-	double ran, stolen, expected;  /* ... ran_s, stolen_s, expected_pp */
+	double ran, stolen;	       /* ... ran_s, stolen_s */
+	double expected, flaws;	       /* ... expected_pp, flaws_pp */
 	double queued, busy, stopped;  /* ... queued_s, busy_s, stopped_s */
 	double woken, urgent, polled;  /* ... woken_s, urgent_s, polled_s */
 	double measured, corrected;    /* ... virtual time, and without what a quota does to it */

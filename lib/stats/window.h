@@ -78,8 +78,10 @@ struct profile_window {
 	 * from running; the CPUs that it allows (0: no quota, or several).
 	 */
 	double throttled_s, quota_cpus;
-	double expected_pp; /* error that the period is expected to cost (plan/period.h) */
-	uint64_t hits;	    /* samples of the target in the window */
+	double expected_pp; /* expected error: of the period (plan/period.h), and flaws_pp */
+	/* What probes that are hit all the time cost, and CPUs that are not sampled. */
+	double flaws_pp;
+	uint64_t hits; /* samples of the target in the window */
 	/* Those by tasks that are not profiled, which count for nothing. */
 	uint64_t others_hits;
 	const char *discard; /* NULL: kept; else why (stats/discard.h) */

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "stats/answer.h"
 #include "tests/unit/test_stats_windows.h"
 
 /* What a longer run does not mend is in the intervals: METHOD_PP, and part of what was corrected.
@@ -33,6 +34,13 @@ static void test_method_error(void **state)
 		w.w[i].expected_pp = window_is_treated(&w.w[i]) ? 12 : 3;
 	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
 	assert_float_equal(e.e[0].points[1].ci_hi, 20 + hypot(METHOD_PP, 4), 1e-6);
+	assert_non_null(strstr(e.e[0].points[1].fixed_cause, "samples too coarse"));
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].flaws_pp = 2;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].ci_hi, 20 + hypot(METHOD_PP, 4), 1e-6);
+	assert_non_null(strstr(e.e[0].points[1].fixed_cause, "hit too often"));
 	estimates_free(&e);
 	for (size_t i = 0; i < w.n; i++) {
 		w.w[i].expected_pp = 0;
@@ -208,6 +216,13 @@ static void test_fixed_errors_are_points(void **state)
 		assert_float_equal(e.e[0].points[1].program_speedup_pct - e.e[0].points[1].ci_lo,
 				   cases[k].fixed, 0.5);
 		assert_int_equal(e.e[0].verdict, cases[k].verdict);
+		if (cases[k].verdict == VERDICT_UNDECIDED) {
+			struct answer_row row = { &e.e[0], "it" };
+			char *text = answer_text(&row, 1, "the time");
+
+			assert_non_null(strstr(text, "hardly tell (samples too coarse"));
+			free(text);
+		}
 		estimates_free(&e);
 	}
 }

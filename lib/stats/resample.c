@@ -243,3 +243,8 @@ struct log_ratio log_ratio_estimate(const struct unit *u, size_t n, double infla
 			      df / inflation);
 	return ret;
 }
+
+double log_ratio_percent(double log_ratio)
+{
+	return isinf(log_ratio) ? -log_ratio : -100 * expm1(log_ratio);
+}

@@ -49,6 +49,8 @@ double log_ratio_units(const struct unit *u, size_t n);
 void log_ratio_deviations(const struct unit *u, size_t n, double *ret);
 /* With its 95 % interval. */
 void log_ratio_set(struct log_ratio *r, double value, double se, double df);
+/* By how many percent less time that is. */
+double log_ratio_percent(double log_ratio);
 
 #define Z_975 1.959963984540054
 

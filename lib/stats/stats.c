@@ -14,6 +14,7 @@
 #include "stats/curve.h"
 #include "stats/mixture.h"
 #include "stats/paced.h"
+#include "stats/precision.h"
 #include "stats/resample.h"
 #include "stats/spells.h"
 #include "stats/units.h"
@@ -23,8 +24,6 @@
 #define ALONE	       0.1 /* CPU time of strangers, of that of profiled tasks: hardly any */
 #define LEAST_CREDIT   1.0 /* point: what a clock may take that is worth a word */
 #define WAITS_SHARE    0.1 /* of the target's time: it is no longer code that is asked about */
-#define MAX_PREFIXES   128 /* looks at how the precision grew */
-#define MAX_SETTLE_S   64  /* more than that between two windows was not settling */
 
 static int compare_windows(const void *pa, const void *pb)
 {
@@ -36,19 +35,14 @@ static int compare_windows(const void *pa, const void *pb)
 	return compare_order(pa, pb);
 }
 
-static double to_percent(double log_ratio)
-{
-	return isinf(log_ratio) ? -log_ratio : -100 * expm1(log_ratio);
-}
-
 /* The placebo: 0 by definition, and how far from it a point of as many windows may fall. */
 static struct estimate_point zero_point(size_t zeros, const struct log_ratio *r)
 {
 	struct estimate_point p = { .ci_lo = -INFINITY, .ci_hi = INFINITY, .windows = zeros };
 
 	if (r->df > 0) {
-		p.ci_lo = to_percent(r->hi - r->value);
-		p.ci_hi = to_percent(r->lo - r->value);
+		p.ci_lo = log_ratio_percent(r->hi - r->value);
+		p.ci_hi = log_ratio_percent(r->lo - r->value);
 		p.se = r->se;
 		p.df = r->df;
 	}
@@ -61,26 +55,26 @@ static struct estimate_point treated_point(const struct unit_set *set, const str
 {
 	return (struct estimate_point){
 		.speedup_pct = 100 * set->speedup,
-		.program_speedup_pct = to_percent(r->value),
-		.ci_lo = to_percent(r->hi),
-		.ci_hi = to_percent(r->lo),
+		.program_speedup_pct = log_ratio_percent(r->value),
+		.ci_lo = log_ratio_percent(r->hi),
+		.ci_hi = log_ratio_percent(r->lo),
 		.windows = set->windows,
 		.units = set->n,
 		.log_ratio = r->value,
 		.se = r->se,
 		.df = r->df,
-		.alone_pct = to_percent(r->value),
-		.alone_lo = to_percent(r->hi),
-		.alone_hi = to_percent(r->lo),
+		.alone_pct = log_ratio_percent(r->value),
+		.alone_lo = log_ratio_percent(r->hi),
+		.alone_hi = log_ratio_percent(r->lo),
 	};
 }
 
 static void add_measured(struct estimate_point *p, const struct unit_set *set,
 			 const struct log_ratio *r)
 {
-	p->measured_pct = to_percent(r->value);
-	p->measured_lo = to_percent(r->hi);
-	p->measured_hi = to_percent(r->lo);
+	p->measured_pct = log_ratio_percent(r->value);
+	p->measured_lo = log_ratio_percent(r->hi);
+	p->measured_hi = log_ratio_percent(r->lo);
 	p->measured_windows = set->windows;
 }
 
@@ -90,8 +84,8 @@ void estimate_point_bounds(const struct estimate_point *p, double alpha, double 
 						blur_between(p->noise_se, p->se))
 				: INFINITY;
 
-	*lo = p->df > 0 ? to_percent(p->log_ratio + most) - p->below_pp : -INFINITY;
-	*hi = p->df > 0 ? to_percent(p->log_ratio - most) + p->above_pp : INFINITY;
+	*lo = p->df > 0 ? log_ratio_percent(p->log_ratio + most) - p->below_pp : -INFINITY;
+	*hi = p->df > 0 ? log_ratio_percent(p->log_ratio - most) + p->above_pp : INFINITY;
 }
 
 struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct)
@@ -565,9 +559,9 @@ static void take_joint(struct estimate_point *p, const struct log_ratio *r)
 {
 	if (!(r->df > 0))
 		return;
-	p->program_speedup_pct = to_percent(r->value);
-	p->ci_lo = to_percent(r->hi);
-	p->ci_hi = to_percent(r->lo);
+	p->program_speedup_pct = log_ratio_percent(r->value);
+	p->ci_lo = log_ratio_percent(r->hi);
+	p->ci_hi = log_ratio_percent(r->lo);
 	p->log_ratio = r->value;
 	p->se = r->se;
 	p->df = r->df;
@@ -650,94 +644,6 @@ static bool estimate_pair(const struct profile_window *const *w, size_t n, uint3
 	return true;
 }
 
-/* ---- how the precision grew ---- */
-
-/* Widest half width over @n_speedups treated points; INFINITY while one lacks its interval. */
-static double prefix_half_width(const struct profile_window *const *w, size_t n, uint32_t progress,
-				size_t n_speedups)
-{
-	struct unit_sets sets;
-	double widest = 0;
-	size_t known = 0;
-
-	unit_sets_build(w, n, progress, &sets);
-	for (size_t i = 1; i < sets.n && isfinite(widest); i++) {
-		const struct unit_set *set = &sets.s[i];
-		struct log_ratio r;
-
-		if (set->real || !set->n)
-			continue;
-		r = log_ratio_estimate(set->u, set->n, set->inflation);
-		widest = fmax(widest, (to_percent(r.lo) - to_percent(r.hi)) / 2);
-		known++;
-	}
-	unit_sets_free(&sets);
-	return known < n_speedups ? INFINITY : widest;
-}
-
-/* @spent: the time that went into each of the target's windows, settling included. */
-static double find_precision(const struct profile_window *const *w, const double *spent, size_t n,
-			     const struct estimate *e)
-{
-	double sum = 0, since = INFINITY;
-	size_t step = (n + MAX_PREFIXES - 1) / MAX_PREFIXES;
-
-	if (!(estimate_half_width(e) <= PRECISION_PP))
-		return INFINITY;
-	for (size_t i = 0; i < n; i++) {
-		sum += w[i]->real ? 0 : spent[i];
-		if (i + 1 < n && (i + 1) % step)
-			continue;
-		if (prefix_half_width(w, i + 1, e->progress, e->n_points - 1) > PRECISION_PP)
-			since = INFINITY;
-		else if (isinf(since))
-			since = sum;
-	}
-	/* The curve's interval may be a trifle narrower than this one. */
-	return isfinite(since) ? since : sum;
-}
-
-/* A speedup's own windows, and as many 0 % windows of the target as they would have alone. */
-static void find_spent(const struct profile_window *const *w, const double *spent, size_t n,
-		       struct estimate *e)
-{
-	double zeros = 0;
-	size_t n_zeros = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!window_is_treated(w[i]) && !w[i]->real) {
-			zeros += spent[i];
-			n_zeros++;
-		}
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct estimate_point *p =
-			window_is_treated(w[i]) ? estimate_point_at(e, 100 * w[i]->speedup) : NULL;
-
-		if (p)
-			p->spent_s += spent[i] + (n_zeros ? zeros / n_zeros : 0);
-	}
-}
-
-/* Time from the end of the window before (of any target) to its own end, by index. */
-static double *time_spent(const struct profile_window *windows, size_t n)
-{
-	_cleanup_free_ const struct profile_window **w = xmalloc(n * sizeof(*w));
-	double *spent = xcalloc(n, sizeof(*spent));
-
-	for (size_t i = 0; i < n; i++)
-		w[i] = &windows[i];
-	qsort(w, n, sizeof(*w), compare_order);
-	for (size_t i = 0; i < n; i++) {
-		double settle = 0;
-
-		if (i && w[i]->run == w[i - 1]->run)
-			settle = w[i]->start_s - w[i - 1]->start_s - w[i - 1]->wall_s;
-		spent[w[i] - windows] = w[i]->wall_s + fmin(fmax(settle, 0), MAX_SETTLE_S);
-	}
-	return spent;
-}
-
 /* ------------------------------------------------------------------------------------------ */
 
 static void find_phases(const struct profile_window *windows, size_t n_windows, size_t n_progress,
@@ -784,7 +690,7 @@ int stats_estimate(const struct profile_window *windows, size_t n_windows, size_
 {
 	struct stats_options o = opt ? *opt : (struct stats_options){ 0 };
 	_cleanup_free_ const struct profile_window **w = xmalloc(n_windows * sizeof(*w));
-	_cleanup_free_ double *spent = o.bare ? NULL : time_spent(windows, n_windows);
+	_cleanup_free_ double *spent = o.bare ? NULL : precision_time_spent(windows, n_windows);
 	_cleanup_free_ double *own = xcalloc(n_windows, sizeof(*own));
 	_cleanup_free_ struct candidate *c = NULL;
 	size_t cap = 0, n = 0, end;
@@ -806,9 +712,9 @@ int stats_estimate(const struct profile_window *windows, size_t n_windows, size_
 			if (!estimate_pair(w + start, end - start, p, &o, &c[n]))
 				continue;
 			if (!o.bare) {
-				find_spent(w + start, own + start, end - start, &c[n].e);
-				c[n].e.precision_s = find_precision(w + start, own + start,
-								    end - start, &c[n].e);
+				precision_spent(w + start, own + start, end - start, &c[n].e);
+				c[n].e.precision_s = precision_reached(w + start, own + start,
+								       end - start, &c[n].e);
 			}
 			n++;
 		}

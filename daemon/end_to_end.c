@@ -3,7 +3,7 @@
 #include "daemon/expect.h"
 #include "daemon/lease.h"
 #include "daemon/quotas.h"
-#include "daemon/targets.h"
+#include "daemon/target_check.h"
 #include "stats/stretch.h"
 
 #include <math.h>

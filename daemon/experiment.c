@@ -4,7 +4,7 @@
 #include "daemon/flaws.h"
 #include "daemon/lease.h"
 #include "daemon/live.h"
-#include "daemon/targets.h"
+#include "daemon/target_check.h"
 #include "stats/stretch.h"
 
 #include <math.h>

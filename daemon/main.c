@@ -15,7 +15,7 @@
 #include "daemon/guardian.h"
 #include "daemon/lease.h"
 #include "daemon/status.h"
-#include "daemon/targets.h"
+#include "daemon/target_check.h"
 #include "daemon/truth.h"
 #include "elf/table_open.h"
 #include "run/descendants.h"

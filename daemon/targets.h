@@ -46,10 +46,6 @@ static inline bool target_goes_together(const struct target *t)
 {
 	return !target_is_tasks(t) && t->kind != TARGET_SYSCALL;
 }
-/* 1: begin and end of all targets that were asked for can be seen: none will be sampled. Else 0. */
-double targets_seen(const struct options *opt, const struct engine *engine);
-/* Are all that are named nothing but waits? 1 or 0. */
-double targets_wait(const struct options *opt, const struct engine *engine);
 /*
  * Makes @to all of both (--together); takes what @from holds. -E2BIG: together they are in too many
  * binaries; @to is to be freed then.
@@ -57,12 +53,17 @@ double targets_wait(const struct options *opt, const struct engine *engine);
 int resolved_target_join(struct resolved_target *to, struct resolved_target *from, const char *spec,
 			 struct error *err);
 bool resolved_target_is_functions(const struct resolved_target *r);
-/*
- * Before the run: refuses what cannot exist whatever will run (a function of the kernel, or of a
- * program that can be read), with the nearest names that do.
- */
-int targets_check(const struct options *opt, struct maps *maps, const struct map_options *map_opt,
-		  struct error *err);
 void resolved_target_free(struct resolved_target *r);
+
+/* ---- what target_check.c asks, too ---- */
+/* Of a class, what it is (ENGINE_CLASS_*); 0: there is no such class of its own. */
+uint32_t target_class_bits(const struct target *t);
+/* The same of any target; 0: code, or a system call. */
+uint32_t target_classes(const struct target *t);
+/* The disk or the peer of a class that has one. -ENOENT: it is not there. */
+int target_find_device(const struct target *t, struct engine_part *ret, struct error *err);
+/* Before the run (@handlers: NULL), tables are waited for. */
+int target_resolve_kernel(const struct target *t, struct maps *maps, struct handlers *handlers,
+			  struct resolved_target *ret, struct error *err);
 
 #endif

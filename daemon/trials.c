@@ -5,6 +5,7 @@
 
 #include "base/labels.h"
 #include "daemon/boundaries.h"
+#include "daemon/target_check.h"
 
 #define CHOOSE_NS  NSEC_PER_SEC
 #define RETRY_NS   (200 * NSEC_PER_MSEC)

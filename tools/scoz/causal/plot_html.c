@@ -624,57 +624,6 @@ static void write_shared(const struct page *p)
 	fprintf(p->out, "</g></defs></svg>\n");
 }
 
-static void write_facts(const struct page *p)
-{
-	const struct model *m = p->m;
-	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
-
-	fprintf(p->out, "<p class=\"sub facts\"><code>");
-	page_text(p, *h->command ? h->command : "the whole system");
-	fprintf(p->out, "</code> \xc2\xb7 %.1f s in %zu run%s", m->duration_s, m->profile->n_runs,
-		m->profile->n_runs == 1 ? "" : "s");
-	for (size_t i = 0; i < m->profile->n_progress; i++) {
-		_cleanup_free_ char *latency = model_latency_text(m, i);
-
-		fprintf(p->out, " \xc2\xb7 \"");
-		page_text(p, m->profile->progress[i].name);
-		fprintf(p->out, "\" %.4g/s%s", m->progress[i].rate_per_s, latency ? ", " : "");
-		page_text(p, latency ? latency : "");
-	}
-	fprintf(p->out, " \xc2\xb7 %llu samples, %llu lost \xc2\xb7 ",
-		(unsigned long long)m->samples_total, (unsigned long long)m->samples_lost);
-	page_text(p, h->host);
-	fprintf(p->out, ", Linux ");
-	page_text(p, h->kernel);
-	fprintf(p->out, ", %d core%s</p>\n", h->cpus, h->cpus == 1 ? "" : "s");
-}
-
-static void write_method(const struct page *p)
-{
-	const struct model *m = p->m;
-	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
-	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
-	_cleanup_free_ char *machine = model_machine_text(m);
-
-	fprintf(p->out,
-		"<details class=\"list\"><summary>How it was measured</summary>\n"
-		"<ul class=\"notes\"><li>%zu windows kept, %zu discarded: in each, one target was "
-		"virtually faster, or none was</li>\n<li>everything else was held up for that, by "
-		"%.1f %% of the time; all numbers are without that</li>\n<li>engine ",
-		m->kept, model_discarded(m), share);
-	page_text(p, h->engine);
-	fprintf(p->out, ", model ");
-	page_text(p, h->model);
-	fprintf(p->out, ", %.0f samples a second and core, seed %llu: options of scozd</li>\n",
-		h->frequency_hz, (unsigned long long)h->seed);
-	if (machine) {
-		fprintf(p->out, "<li>the machine: ");
-		page_text(p, machine);
-		fprintf(p->out, "</li>\n");
-	}
-	fprintf(p->out, "</ul>\n</details>\n");
-}
-
 static void write_list(const struct page *p, const char *title, const struct text_list *l)
 {
 	page_list(p->out, title, l->text, l->n);
@@ -765,9 +714,9 @@ static void write_page(struct page *p)
 		write_ranking(p);
 	else
 		write_nothing(p);
-	write_facts(p);
+	plot_facts(p->m, p->out);
 	if (p->m->n_rows)
-		write_method(p);
+		plot_method(p->m, p->out);
 	if (p->less)
 		fprintf(p->out,
 			"<p class=\"sub\">Left out, so that the page stays small: %s.</p>\n",

@@ -96,3 +96,52 @@ void plot_list_unmeasured(const struct model *m, uint32_t progress, FILE *out)
 		list_end(out, n);
 	free(list);
 }
+
+void plot_facts(const struct model *m, FILE *out)
+{
+	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
+
+	fprintf(out, "<p class=\"sub facts\"><code>");
+	text_xml(out, *h->command ? h->command : "the whole system");
+	fprintf(out, "</code> \xc2\xb7 %.1f s in %zu run%s", m->duration_s, m->profile->n_runs,
+		m->profile->n_runs == 1 ? "" : "s");
+	for (size_t i = 0; i < m->profile->n_progress; i++) {
+		_cleanup_free_ char *latency = model_latency_text(m, i);
+
+		fprintf(out, " \xc2\xb7 \"");
+		text_xml(out, m->profile->progress[i].name);
+		fprintf(out, "\" %.4g/s%s", m->progress[i].rate_per_s, latency ? ", " : "");
+		text_xml(out, latency ? latency : "");
+	}
+	fprintf(out, " \xc2\xb7 %llu samples, %llu lost \xc2\xb7 ",
+		(unsigned long long)m->samples_total, (unsigned long long)m->samples_lost);
+	text_xml(out, h->host);
+	fprintf(out, ", Linux ");
+	text_xml(out, h->kernel);
+	fprintf(out, ", %d core%s</p>\n", h->cpus, h->cpus == 1 ? "" : "s");
+}
+
+void plot_method(const struct model *m, FILE *out)
+{
+	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
+	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
+	_cleanup_free_ char *machine = model_machine_text(m);
+
+	fprintf(out,
+		"<details class=\"list\"><summary>How it was measured</summary>\n"
+		"<ul class=\"notes\"><li>%zu windows kept, %zu discarded: in each, one target was "
+		"virtually faster, or none was</li>\n<li>everything else was held up for that, by "
+		"%.1f %% of the time; all numbers are without that</li>\n<li>engine ",
+		m->kept, model_discarded(m), share);
+	text_xml(out, h->engine);
+	fprintf(out, ", model ");
+	text_xml(out, h->model);
+	fprintf(out, ", %.0f samples a second and core, seed %llu: options of scozd</li>\n",
+		h->frequency_hz, (unsigned long long)h->seed);
+	if (machine) {
+		fprintf(out, "<li>the machine: ");
+		text_xml(out, machine);
+		fprintf(out, "</li>\n");
+	}
+	fprintf(out, "</ul>\n</details>\n");
+}

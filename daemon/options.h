@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* scozd's command line (the contract). */
+/* scozd's command line: docs/man/scozd.8. */
 #ifndef SCOZD_OPTIONS_H
 #define SCOZD_OPTIONS_H
 

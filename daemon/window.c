@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One speedup, held for one or more windows: let debts be paid and queues refill, then measure from
- * progress visit to progress visit in virtual time (accounting.md 3a, "Windows"). The virtual time
- * of a visit is its time less what its core had absorbed; for marks, which the program counts by
- * itself, it is the time less G at the moment when the count is seen to move.
+ * progress visit to progress visit in virtual time (docs/accounting.md 3a, "Windows"). The virtual
+ * time of a visit is its time less what its core had absorbed; for marks, which the program counts
+ * by itself, it is the time less G at the moment when the count is seen to move.
  */
 #include "daemon/window.h"
 

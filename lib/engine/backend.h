@@ -21,7 +21,7 @@ struct engine_backend {
 	bool (*waits)(const struct engine *e); /* can speed up waiting; NULL: it cannot */
 	/* Creates and attaches everything; on failure nothing is left behind. */
 	int (*create)(const struct engine_options *opt, struct engine **ret, struct error *err);
-	/* All delaying has ended already; frees the whole engine but what engine_free() does. */
+	/* All delaying has ended already; frees the whole engine but what engine_destroy() does. */
 	void (*destroy)(struct engine *e);
 	int (*enable)(struct engine *e, struct error *err); /* before the events; may be NULL */
 	int (*set_target)(struct engine *e, const struct scoz_part *parts, int n,

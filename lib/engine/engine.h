@@ -226,7 +226,7 @@ void engine_withdraw_mapping(struct engine *e, uint32_t binary, const struct map
 void engine_forget_process(struct engine *e, int pid);
 void engine_forget_image(struct engine *e,
 			 int pid); /* at exec; the next one may have begun long ago */
-/* This process's waits for devices and timers leave a debt (accounting.md 3a). */
+/* This process's waits for devices and timers leave a debt (docs/accounting.md 3a). */
 int engine_involve(struct engine *e, int pid, struct error *err);
 /* To be called now and then: who sleeps long no longer keeps common debt from being waived. */
 void engine_forget_sleepers(struct engine *e);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Delays come in lumps of speedup * period; where programs synchronise more often than that, lumps
- * hide in the waits (accounting.md section 4). The time between synchronisations is taken from the
- * wake-ups among profiled tasks; cores beyond two are assumed to synchronise in pairs of their own.
- * A spin lock that is waited for in earnest is a synchronisation, too. Tasks that spin in user
+ * hide in the waits (docs/accounting.md section 4). The time between synchronisations is taken from
+ * the wake-ups among profiled tasks; cores beyond two are assumed to synchronise in pairs of their
+ * own. A spin lock that is waited for in earnest is a synchronisation, too. Tasks that spin in user
  * space tell nobody, so half a unit of work is taken for a synchronisation as well: it may hold
  * several, a lock or a barrier. Who runs alone waits for nobody so: it is believed as far as there
  * is another task that could run at the same time. Who sleeps, looks for what others have done, and

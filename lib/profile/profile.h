@@ -40,7 +40,7 @@ struct profile_progress {
 
 struct profile_target {
 	uint32_t id;
-	const char *name;     /* the contract's TARGET notation, e.g. "func:work_f@bar" */
+	const char *name;     /* as scozd(8) writes a TARGET: "func:work_f@bar" */
 	const char *kind;     /* "line", "function", "file", "binary", "kernel", ... */
 	const char *location; /* "bar.c:8", or "" */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From windows to predictions with intervals (accounting.md sections 1 and 7).
+ * From windows to predictions with intervals (docs/accounting.md sections 1 and 7).
  *
  *   period       = virtual time / visits                       (latency: inflight * that)
  *   program speedup(s) = 1 - period(s) / period(0)             in percent of run time per unit

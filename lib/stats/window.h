@@ -10,7 +10,7 @@ struct window_progress {
 	/*
 	 * Units of work done between the first and the last visit seen in the window (so one less
 	 * than the visits when they are few), and the *virtual* time between these two visits:
-	 * wall time less the delay the visiting core had absorbed (accounting.md section 3a).
+	 * wall time less the delay the visiting core had absorbed (docs/accounting.md section 3a).
 	 * visits == 0: nothing can be said.
 	 */
 	double visits, virtual_s;

@@ -65,7 +65,7 @@ static void check_best(const json_t *t)
 	assert_true(found);
 }
 
-/* The contract's keys, in its order, with its types. */
+/* The keys of docs/file-format.md, in this order, with their types. */
 static void check_schema(const json_t *o)
 {
 	static const char *const order[] = { "schema",

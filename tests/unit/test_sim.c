@@ -177,7 +177,8 @@ static void test_timers(void **state)
 	}
 }
 
-/* What the published way gets wrong (accounting.md sections 3a and 4) must be wrong here, too. */
+/* What the published way gets wrong (docs/accounting.md sections 3a and 4) must be wrong here, too.
+ */
 static void test_published_way_is_seen_to_fail(void **state)
 {
 	struct sim_config coarse = config("wait period=1000 batch=10");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Who is running this code: a task, a device or a timer? A wake-up by a task carries the waker's
- * account over; one by a device or timer does not (accounting.md 3a: getting this wrong costs 17
- * to 33 points). Hard interrupts are external. A softirq belongs to whoever raised it: loopback
+ * account over; one by a device or timer does not (docs/accounting.md 3a: getting this wrong costs
+ * 17 to 33 points). Hard interrupts are external. A softirq belongs to whoever raised it: loopback
  * sockets deliver in a softirq that runs inside the sender's own system call.
  */
 #ifndef SCOZ_CONTEXT_BPF_H

@@ -59,11 +59,12 @@ static long min_debt(u32 cpu, void *arg)
 }
 
 /*
- * Common debt (accounting.md section 6): what every running core owes is taken off G. A core in
- * the middle of a stop counts with what it has not served yet (its account moves only at the end;
- * it notices the smaller G by itself). Tasks in an external wait would lose the credit of their
- * own hits, so as long as there are any, nothing is waived. One core at a time: two that found the
- * same minimum would take it off twice; whoever finds the lock taken leaves it for the next hit.
+ * Common debt (docs/accounting.md section 6): what every running core owes is taken off G. A core
+ * in the middle of a stop counts with what it has not served yet (its account moves only at the
+ * end; it notices the smaller G by itself). Tasks in an external wait would lose the credit of
+ * their own hits, so as long as there are any, nothing is waived. One core at a time: two that
+ * found the same minimum would take it off twice; whoever finds the lock taken leaves it for the
+ * next hit.
  */
 static __always_inline void waive_common_debt(struct scoz_header *h, struct scoz_global *g, u64 now)
 {

@@ -53,7 +53,7 @@ class Source:
         self.name, self.file = name, file
 
     def folder(self, given):
-        place = given or os.environ.get("SCOZ_THIRD_PARTY") or os.path.join(root(), "..", "shared", "third-party")
+        place = given or os.environ.get("SCOZ_THIRD_PARTY") or os.path.join(root(), "third-party")
         folder = os.path.realpath(os.path.join(place, self.name))
         return folder if os.path.isdir(folder) else None
 

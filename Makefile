@@ -257,7 +257,7 @@ check-tsan: ## the unit tests under the thread sanitizer
 	$(MAKE) $(all_cores) B=$(B)-tsan EXTRA_CFLAGS='-fsanitize=thread -Wno-tsan' EXTRA_LDFLAGS=-fsanitize=thread \
 		$(patsubst $(B)/%,$(B)-tsan/%,$(filter-out %/test_sim %/test_whatif %/test_whatif_devices %/test_whatif_cpus %/test_plan_simulated,$(UNIT)))
 	TSAN_OPTIONS=die_after_fork=0 B=$(B)-tsan tests/run unit
-check-style: ## format, licences, sizes
+check-style: ## format, licences, sizes, who includes whom
 	tools/check-style
 # The kernels that the tests boot (docs/vm.md).
 vm-kernels: ## builds the kernels that the tests boot
@@ -300,7 +300,7 @@ bench-accuracy: all ## short iterations
 		"barrier2 --iter-us 1000" "barrier2 --iter-us 5000" "barrier2 --iter-us 50000" churn2
 bench-overhead: all bench system ## what profiling costs
 	tests/bench/overhead
-bench-latency: all bench ## what real-time tasks wait
+bench-latency: all bench ## how much of the delay is consumed, and how long after a hit
 	tests/bench/latency
 bench-rt-latency: all system ## how late real-time threads wake up
 	tests/bench/rt-latency

@@ -27,7 +27,7 @@ share() {
 # profile_windows OPTION...: until there are six windows with a speedup
 profile_windows() {
 	rm -f "$out"
-	"$scozd" --engine bpf --warmup 0.2 -o "$out" "$@" >"$tmp/log" 2>&1 &
+	"$scozd" --engine bpf --no-replay --warmup 0.2 -o "$out" "$@" >"$tmp/log" 2>&1 &
 	local daemon=$! end=$((SECONDS + 60))
 	while kill -0 $daemon 2>/dev/null && [ $SECONDS -lt $end ] &&
 		[ "$(windows treated | wc -l)" -lt 6 ]; do

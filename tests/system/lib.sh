@@ -28,6 +28,12 @@ skip() {
 	exit 77
 }
 
+# cpu N: the Nth CPU that we may run on, if there is one
+cpu() {
+	awk '$1 == "Cpus_allowed_list:" { print $2 }' /proc/self/status | tr ',' '\n' |
+		awk -F - '{ for (c = $1; c <= $NF; c++) print c }' | sed -n "$1p"
+}
+
 find_chromium() {
 	command -v chromium || command -v chromium-browser || command -v google-chrome
 }

@@ -101,6 +101,30 @@ until_treated() {
 	wait "$2"
 }
 
+# kept_windows FILE [treated]: how many windows count so far, or how many with a speedup.
+kept_windows() {
+	[ -e "$1" ] || { echo 0; return; }
+	awk -v treated="$2" '
+		function field(name) { return substr($0, index($0, "\"" name "\":") + length(name) + 3) + 0 }
+		/"type":"discard"/ { from = field("before_seq") }
+		/"type":"window".*"discard":null/ && (!treated || field("speedup")) { seq[n++] = field("seq") }
+		END { for (i = 0; i < n; i++) kept += seq[i] >= from; print kept + 0 }' "$1"
+}
+
+# until_kept N SECONDS FILE COMMAND...: COMMAND is scozd, which writes FILE; ended when N windows with a
+# speedup count in it, and after SECONDS whatever it has; status: that of scozd.
+until_kept() {
+	local n=$1 end=$((SECONDS + $2)) file=$3 pid
+	shift 3
+	"$@" &
+	pid=$!
+	while kill -0 $pid 2>/dev/null && [ $SECONDS -lt $end ] && [ "$(kept_windows "$file" treated)" -lt "$n" ]; do
+		sleep 0.2
+	done
+	kill -INT $pid 2>/dev/null
+	wait $pid
+}
+
 # footer FIELD FILE: a number or string of the last footer.
 footer() {
 	grep '"type":"footer"' "$2" | tail -n 1 | sed -n "s/.*\"$1\":\(\"[^\"]*\"\|[^,}]*\).*/\1/p" |

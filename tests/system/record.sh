@@ -33,6 +33,15 @@ between() {
 	echo "$4: $2"
 }
 
+# A program that measures how long it has slept; of the periods of PERIOD ms (1) in what it was asked to, at most 10
+# may be missing, and there are no more than in what it took: how late timers are is the machine's affair.
+slept=$build/system/slept
+asleep() { # ASKED_MS WHAT [PERIOD]
+	local took
+	took=$(awk '$1 == "slept" { sum += $2 } END { print sum + 0 }' "$tmp/log")
+	between $((($1 - 10) / ${3:-1})) "$(points comm=slept class=B kind=sleep)" $((took / ${3:-1} + 1)) "$2"
+}
+
 complete() {
 	[ "$(value complete)" = 1 ] || fail "$1: the recording has no footer: $(cat "$tmp/log")"
 }

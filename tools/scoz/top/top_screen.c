@@ -50,6 +50,7 @@ int top_screen_open(struct error *err)
 	nonl();
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
+	typeahead(-1); /* drawn after each key, however soon the next one comes */
 	set_escdelay(25);
 	curs_set(0);
 	set_colours();

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Shared by the system tests: sourced, from the top of the tree.
 # However a test ends, it ends what it has started, and nothing of it is in the way of the next.
-[ -n "$SCOZ_TEST" ] || SCOZ_TEST=$$.$RANDOM exec "$0" "$@"
+# Signals that whoever started it ignores (nohup) are none that a test would have programs ignore.
+[ -n "$SCOZ_TEST" ] || exec env --default-signal=HUP "SCOZ_TEST=$$.$RANDOM" "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
 . tests/strays.sh
 build=${B:-build}

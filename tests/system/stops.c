@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stops PID KILL|STOP|MAIN: in the middle of heavy stopping, sends the signal to scozd PID and
+ * stops PID KILL|STOP|MAIN|FREEZE CGROUP: in the middle of heavy stopping, sends the signal to scozd PID and
  * looks when the stops end. Other load must not be taken for stops, nor hide them: so this does not
  * look at what a program loses but reads scozd's delay page, which it holds on to (engine bpf: a
  * map). MAIN: no signal; the main thread alone stands still (ptrace), as if it waited for something
  * that never comes, while all others go on; a second later the lease must have ended, and nobody
- * must be stopped for 2 % of the time. Exit 0: all stops ended with the lease; 1: they did not; 77:
+ * must be stopped for 2 % of the time. FREEZE: no signal; all that is in CGROUP is frozen.
+ * stops PID SHARE PERCENT: for so many percent of any stretch of time a core may stop, and 1 ms;
+ * tells by how much it was more, at the most, in four seconds with stops. Exit 0: all stops ended with the lease; 1: they did not; 77:
  * there is no such page.
  */
 #include "base/base.h"
 
 #include <bpf/bpf.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/scoz.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -24,9 +27,11 @@
 #define ENOUGH_STOPS  50
 #define WAIT_S	      60 /* for stops to be seen: others may have most of the cores */
 #define AFTERWARDS_US 500000
+#define WATCH_NS      (4 * NSEC_PER_SEC)
 
 static const volatile char *page;
 static uint32_t n_cores;
+static const char *cgroup;
 
 static const volatile struct scoz_header *header(void)
 {
@@ -96,9 +101,31 @@ static uint64_t count_stops(int64_t *stopped_ns, uint32_t *under_way)
 	return stops;
 }
 
+static bool is_frozen(void)
+{
+	_cleanup_free_ char *path = xasprintf("%s/cgroup.events", cgroup);
+	_cleanup_free_ char *text = read_file(path, NULL);
+
+	return text && strstr(text, "frozen 1");
+}
+
+static bool freeze(void)
+{
+	_cleanup_free_ char *path = xasprintf("%s/cgroup.freeze", cgroup);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ret = fd >= 0 && write(fd, "1", 1) == 1;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 /* A thread of its own renews the lease: all of them must have stopped, or be gone. */
 static bool is_over(int pid, int signal)
 {
+	if (!signal)
+		return is_frozen();
+
 	_cleanup_free_ char *path = xasprintf("/proc/%d/task", pid);
 	DIR *tasks = opendir(path);
 	struct dirent *entry;
@@ -159,6 +186,41 @@ static int look_at_stuck(int pid)
 	return share >= 0.02 || renewed;
 }
 
+/*
+ * A bucket for each core: stops fill it, time empties it by the share. What a stop has taken is
+ * known when it has ended, so that the time of a look is read before the page is.
+ */
+static int look_at_share(double share)
+{
+	uint64_t end = clock_now_ns() + WATCH_NS, *last = xcalloc(n_cores, sizeof(*last));
+	int64_t *stopped = xcalloc(n_cores, sizeof(*stopped));
+	double *level = xcalloc(n_cores, sizeof(*level)), most = 0, all = 0;
+
+	for (uint32_t i = 0; i < n_cores; i++) {
+		last[i] = clock_now_ns();
+		stopped[i] = core(i)->stopped;
+	}
+	do {
+		usleep(500);
+		for (uint32_t i = 0; i < n_cores; i++) {
+			uint64_t now = clock_now_ns();
+			int64_t by_now = core(i)->stopped;
+
+			level[i] += by_now - stopped[i] - share * (now - last[i]);
+			level[i] = level[i] > 0 ? level[i] : 0;
+			most = level[i] > most ? level[i] : most;
+			all += by_now - stopped[i];
+			stopped[i] = by_now;
+			last[i] = now;
+		}
+	} while (last[0] < end);
+	printf("%.1f %.3f\n", most / NSEC_PER_MSEC, all / NSEC_PER_SEC);
+	free(last);
+	free(stopped);
+	free(level);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int pid = argc > 1 ? atoi(argv[1]) : 0, sig;
@@ -167,9 +229,13 @@ int main(int argc, char **argv)
 	int64_t stopped_before, stopped_after;
 	uint32_t under_way;
 
-	if (argc != 3)
+	if (argc < 3)
 		return 2;
 	sig = !strcmp(argv[2], "STOP") ? SIGSTOP : SIGKILL;
+	if (!strcmp(argv[2], "FREEZE") && argc > 3) {
+		sig = 0;
+		cgroup = argv[3];
+	}
 	for (;;) {
 		if (clock_now_ns() > limit || is_over(pid, SIGKILL)) {
 			printf("no stops were seen: %s\n",
@@ -183,8 +249,13 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[2], "MAIN"))
 		return look_at_stuck(pid);
+	if (!strcmp(argv[2], "SHARE") && argc > 3)
+		return look_at_share(atof(argv[3]) / 100);
 	sent = clock_now_ns();
-	kill(pid, sig);
+	if (sig ? kill(pid, sig) : !freeze()) {
+		printf("%s: %s\n", argv[2], strerror(errno));
+		return 1;
+	}
 	while (!is_over(pid, sig) && clock_now_ns() < limit)
 		;
 	over = clock_now_ns();

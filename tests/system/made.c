@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * made SECONDS [KIND]: makes code while it runs, as a just-in-time compiler does: copies of a
- * function that spins, in memory that is in no file. Most of the time is in "made hot", a fifth in
- * "made cold", which calls go through "made caller", and half way "made late" takes the place of
- * "made cold". What it has made it tells in /tmp/perf-PID.map, as it goes. KIND: "anonymous"
- * (default), "memfd": the memory is a file without a name; "silent": no map is written, whoever
- * runs it has put something there; it waits for a line on standard input then; "jitdump": it tells
- * in jit-PID.dump, in the directory where it runs, with the line 7 of made.src for all of it.
+ * made SECONDS [KIND [LATE]]: makes code while it runs, as a just-in-time compiler does: copies of
+ * a function that spins, in memory that is in no file. Most of the time is in "made hot", a fifth
+ * in "made cold", which calls go through "made caller", and half way, or after LATE seconds, "made
+ * late" takes the place of "made cold". What it has made it tells in /tmp/perf-PID.map, as it goes.
+ * KIND: "anonymous" (default), "memfd": the memory is a file without a name; "silent": no map is
+ * written, whoever runs it has put something there; it waits for a line on standard input then;
+ * "jitdump": it tells in jit-PID.dump, in the directory where it runs, with the line 7 of made.src
+ * for all of it.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -169,6 +170,7 @@ static void *make(uint8_t *at, const void *code, size_t size, const char *name)
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 1, begin;
+	double until_late = argc > 3 ? atof(argv[3]) : seconds / 2;
 	const char *kind = argc > 2 ? argv[2] : "anonymous";
 	spin_fn hot, cold;
 	uint8_t *code;
@@ -194,7 +196,7 @@ int main(int argc, char **argv)
 	if (mprotect(code, 4 * PAGE, PROT_READ | PROT_EXEC))
 		return 1;
 	begin = now();
-	while (now() < begin + seconds / 2) {
+	while (now() < begin + until_late) {
 		hot(4000000);
 		call(cold, 1000000);
 	}

@@ -95,7 +95,8 @@ $(excerpt "$tmp/out")"
 until_treated() {
 	local end=$((SECONDS + 120))
 	while kill -0 "$2" 2>/dev/null && [ $SECONDS -lt $end ]; do
-		[ "$(grep '"type":"window"' "$3" 2>/dev/null | grep -v '"discard":"control"' | grep -c '"inserted_s":\(0\.0*[1-9]\|[1-9]\)')" -lt "$1" ] || break
+		[ "$(grep '"type":"window"' "$3" 2>/dev/null | grep -v '"discard":"control"' |
+			grep -c '"inserted_s":\(0\.0*[1-9]\|[1-9]\)')" -lt "$1" ] || break
 		sleep 0.5
 	done
 	kill -INT "$2" 2>/dev/null

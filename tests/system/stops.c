@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * stops PID KILL|STOP|MAIN|FREEZE CGROUP: in the middle of heavy stopping, sends the signal to scozd PID and
- * looks when the stops end. Other load must not be taken for stops, nor hide them: so this does not
- * look at what a program loses but reads scozd's delay page, which it holds on to (engine bpf: a
- * map). MAIN: no signal; the main thread alone stands still (ptrace), as if it waited for something
- * that never comes, while all others go on; a second later the lease must have ended, and nobody
- * must be stopped for 2 % of the time. FREEZE: no signal; all that is in CGROUP is frozen.
+ * stops PID KILL|STOP|MAIN|FREEZE CGROUP: in the middle of heavy stopping, sends the signal to
+ * scozd PID and looks when the stops end. Other load must not be taken for stops, nor hide them: so
+ * this does not look at what a program loses but reads scozd's delay page, which it holds on to
+ * (engine bpf: a map). MAIN: no signal; the main thread alone stands still (ptrace), as if it
+ * waited for something that never comes, while all others go on; a second later the lease must have
+ * ended, and nobody must be stopped for 2 % of the time. FREEZE: no signal; all that is in CGROUP
+ * is frozen.
  * stops PID SHARE PERCENT: for so many percent of any stretch of time a core may stop, and 1 ms;
- * tells by how much it was more, at the most, in four seconds with stops. Exit 0: all stops ended with the lease; 1: they did not; 77:
- * there is no such page.
+ * tells by how much it was more, at the most, in four seconds with stops.
+ * Exit 0: all stops ended with the lease; 1: they did not; 77: there is no such page.
  */
 #include "base/base.h"
 

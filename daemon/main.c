@@ -235,21 +235,11 @@ static int open_profile(struct session *s, uint64_t period_ns, struct error *err
 	return ret;
 }
 
-static int involve_one(int pid, void *arg, struct error *err)
-{
-	struct session *s = arg;
-	int ret = engine_involve(s->engine, pid, err);
-
-	if (!ret)
-		session_expect_chains(s, pid);
-	return ret;
-}
-
 /* What one has started already belongs to it, as what it will start does: the engine follows that.
  */
 static int involve_with_descendants(struct session *s, struct error *err)
 {
-	struct processes_taken t = { .take = involve_one, .arg = s };
+	struct processes_taken t = { .take = session_involve, .arg = s };
 	const struct options *o = &s->opt;
 	int ret = processes_take_trees(&t, o->pids, o->n_pids, err);
 
@@ -268,7 +258,7 @@ static int involve_with_descendants(struct session *s, struct error *err)
 
 static int involve_cgroup(struct session *s, const char *path, struct error *err)
 {
-	struct processes_taken t = { .take = involve_one, .arg = s };
+	struct processes_taken t = { .take = session_involve, .arg = s };
 	size_t before, lists = 0;
 	int ret;
 
@@ -360,7 +350,7 @@ static int run_once(struct experiment *x, struct error *err)
 		_cleanup_free_ char *path = NULL;
 
 		if (!binary_find(s->opt.command[0], &path, NULL))
-			points_add_binary(s->points, path);
+			points_add_binary(s->points, path, MAPS_KERNEL_ID);
 		points_attach_found(s->points, MARKS_S);
 		points_command_begins(s->points);
 		ret = command_spawn(&s->command, &s->launcher, err);

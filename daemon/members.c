@@ -18,16 +18,25 @@ static void add(struct users *u, uid_t uid)
 	u->list[u->n++] = uid;
 }
 
-/* The effective user, by which a program finds its file of marks. */
-static int add_process(int pid, void *arg, struct error *err)
+bool members_user_of(int pid, uid_t *ret)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/status", pid);
 	_cleanup_free_ char *status = read_file(path, NULL);
 	const char *line = status ? strstr(status, "\nUid:") : NULL;
 	unsigned int uid;
 
+	if (!line || sscanf(line, "\nUid: %*u %u", &uid) != 1)
+		return false;
+	*ret = uid;
+	return true;
+}
+
+static int add_process(int pid, void *arg, struct error *err)
+{
+	uid_t uid;
+
 	(void)err;
-	if (line && sscanf(line, "\nUid: %*u %u", &uid) == 1)
+	if (members_user_of(pid, &uid))
 		add(arg, uid);
 	return 0;
 }

@@ -7,6 +7,9 @@
 
 #include <sys/types.h>
 
+/* The effective user, by which a program finds its file of marks; false: it has ended. */
+bool members_user_of(int pid, uid_t *ret);
+
 /*
  * The users whose processes are profiled now; @owner: who the command belongs to, @command: its
  * process, 0: none yet. False: nobody was named, so everybody is.

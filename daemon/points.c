@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/points.h"
+#include "daemon/marked.h"
 #include "host/syscall_names.h"
 #include "host/tracepoints.h"
 #include "plan/pauses.h"
@@ -43,6 +44,7 @@ struct points {
 	size_t n;
 	struct marks *marks;
 	struct mark_search *search;
+	struct marked *marked;
 	uint64_t interrupted_ns; /* visits until then say nothing of what followed */
 };
 
@@ -132,8 +134,10 @@ static int attach(struct points *p, struct end *end, struct error *err)
 	case POINT_MARK: /* found as executables appear */
 		if (!p->marks)
 			ret = marks_open(NULL, &p->marks, err);
-		if (!ret && !p->search)
+		if (!ret && !p->search) {
 			p->search = mark_search_create();
+			p->marked = marked_create();
+		}
 		break;
 	}
 	return ret ? error_prefix(err, "progress point %s", end->point->spec) : 0;
@@ -194,6 +198,7 @@ void points_destroy(struct points *p)
 	if (!p)
 		return;
 	mark_search_destroy(p->search);
+	marked_destroy(p->marked);
 	if (p->marks)
 		marks_close(p->marks);
 	free(p->list);
@@ -269,7 +274,11 @@ static int attach_mark(size_t i, void *arg, struct error *err)
 {
 	struct found_marks *m = arg;
 
-	return attach_site(m->points, m->end, m->file, m->sites, i, err);
+	int ret = attach_site(m->points, m->end, m->file, m->sites, i, err);
+
+	if (!ret)
+		marked_note_file(m->points->marked, m->file->fd);
+	return ret;
 }
 
 static void attach_marks(struct points *p, struct end *end, const struct held_file *file,
@@ -281,10 +290,43 @@ static void attach_marks(struct points *p, struct end *end, const struct held_fi
 		mark_search_put(sites, wanted_kind(end), end->point->name, file, attach_mark, &m);
 }
 
-void points_add_binary(struct points *p, const char *path)
+void points_add_binary(struct points *p, const char *path, uint32_t id)
 {
+	if (!p->marks)
+		return;
+	if (id != MAPS_KERNEL_ID)
+		marked_note_binary(p->marked, path, id);
+	mark_search_add_path(p->search, path);
+}
+
+struct taking {
+	struct points *points;
+	int (*take)(int pid, void *arg, struct error *err);
+	void *arg;
+};
+
+static bool user_counts(uid_t uid, void *arg)
+{
+	const struct taking *t = arg;
+
+	return marks_user_counts(t->points->marks, uid);
+}
+
+static int take_process(int pid, void *arg, struct error *err)
+{
+	const struct taking *t = arg;
+
+	return t->take(pid, t->arg, err);
+}
+
+void points_take_marked(struct points *p, struct maps *maps,
+			int (*take)(int pid, void *arg, struct error *err), void *arg, bool again)
+{
+	struct taking t = { p, take, arg };
+	const struct marked_calls calls = { user_counts, take_process, &t };
+
 	if (p->marks)
-		mark_search_add_path(p->search, path);
+		marked_look(p->marked, maps, &calls, again);
 }
 
 bool points_unsearched(struct points *p, struct error *why)

@@ -6,6 +6,7 @@
 #include "daemon/options.h"
 #include "daemon/probe_cost.h"
 #include "engine/engine.h"
+#include "maps/maps.h"
 
 struct points;
 
@@ -14,9 +15,11 @@ int points_create(const struct options *opt, struct engine *e, struct points **r
 		  struct error *err);
 void points_destroy(struct points *p);
 size_t points_count(const struct points *p);
-/* An executable that has just appeared, to be looked through for marks; its path leads to it now.
+/*
+ * An executable that has just appeared, to be looked through for marks; its path leads to it now.
+ * @id: of the maps, MAPS_KERNEL_ID: nobody has mapped it yet.
  */
-void points_add_binary(struct points *p, const char *path);
+void points_add_binary(struct points *p, const char *path, uint32_t id);
 /* Why a file could not be looked through, if that happened: once for each kind of reason. */
 bool points_unsearched(struct points *p, struct error *why);
 /* Files are held open until they have been looked through: are they few enough for another one? */
@@ -32,6 +35,12 @@ double points_probes_ns(const struct points *p, size_t i, const struct probe_cos
 void points_refresh(struct points *p);
 /* marks_only_users() for the marks among them. */
 void points_only_users(struct points *p, const uid_t *uids, size_t n);
+/*
+ * Who has mapped marks that count is profiled (marked_look()): @take is told of each, once, with
+ * @again also of users who did not count the last time.
+ */
+void points_take_marked(struct points *p, struct maps *maps,
+			int (*take)(int pid, void *arg, struct error *err), void *arg, bool again);
 bool points_have_marks(const struct points *p);
 /* marks_pause(), while somebody else wants to see each visit. */
 void points_pause_marks(struct points *p, bool paused);

@@ -126,23 +126,29 @@ void session_renew_users(struct session *s)
 void session_look_for_marks(struct session *s)
 {
 	uint64_t now = clock_now_ns();
+	bool refresh = now - s->marks_refreshed_ns > NSEC_PER_SEC;
 	struct error why;
 
 	if (!points_have_marks(s->points) || s->in_window)
 		return;
-	if (now - s->marks_refreshed_ns > NSEC_PER_SEC) {
+	if (refresh) {
 		s->marks_refreshed_ns = now;
 		points_refresh(s->points);
 		session_renew_users(s);
 	}
 	while (points_take_more(s->points)) {
-		_cleanup_free_ char *path = maps_next_file(s->maps, &s->marks_searched, NULL);
+		uint32_t id;
+		_cleanup_free_ char *path = maps_next_file(s->maps, &s->marks_searched, &id);
 
 		if (!path)
 			break;
-		points_add_binary(s->points, path);
+		points_add_binary(s->points, path, id);
 	}
 	points_attach_found(s->points, 0);
+	if (refresh || now - s->marked_looked_ns > LOOK_NS) {
+		s->marked_looked_ns = now;
+		points_take_marked(s->points, s->maps, session_involve, s, refresh);
+	}
 	if (points_unsearched(s->points, &why))
 		session_warn(
 			s,
@@ -183,6 +189,16 @@ void session_expect_chains(struct session *s, int pid)
 {
 	if (s->unwind)
 		unwind_follow_involved(s->unwind, pid);
+}
+
+int session_involve(int pid, void *arg, struct error *err)
+{
+	struct session *s = arg;
+	int ret = engine_involve(s->engine, pid, err);
+
+	if (!ret)
+		session_expect_chains(s, pid);
+	return ret;
 }
 
 bool session_await_chains(struct session *s)

@@ -72,7 +72,7 @@ struct session {
 	uint64_t repaired;	 /* records lost when mappings were last read again */
 	unsigned int repairs;	 /* how often that was done */
 	uint64_t marks_searched; /* the last of the files looked at so far, by its serial */
-	uint64_t marks_refreshed_ns;
+	uint64_t marks_refreshed_ns, marked_looked_ns;
 	uint64_t processes_looked_ns, quotas_looked_ns, other_quotas_looked_ns, quotas_read_ns;
 	uint64_t chains_waited_ns; /* session_await_chains(), so far */
 };
@@ -98,6 +98,8 @@ void session_look(struct session *s);
 void session_look_for_marks(struct session *s);
 /* Whose marks count: of those who are profiled, where that was said. */
 void session_renew_users(struct session *s);
+/* This process is profiled from now on; @arg: the session. */
+int session_involve(int pid, void *arg, struct error *err);
 /* This process is profiled: its unwind tables are made, and waited for. */
 void session_expect_chains(struct session *s, int pid);
 /*

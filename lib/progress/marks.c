@@ -213,7 +213,7 @@ static bool still_there(const struct marks *m, const struct marks_file *f)
 	return true;
 }
 
-static bool user_counts(const struct marks *m, uid_t uid)
+bool marks_user_counts(const struct marks *m, uid_t uid)
 {
 	for (size_t i = 0; i < m->n_users; i++) {
 		if (m->users[i] == uid)
@@ -240,12 +240,12 @@ void marks_only_users(struct marks *m, const uid_t *uids, size_t n)
 
 	m->users = xreallocarray(m->users, m->n_users + n + 1, sizeof(*m->users));
 	for (size_t i = 0; i < n; i++) {
-		if (first || !user_counts(m, uids[i]))
+		if (first || !marks_user_counts(m, uids[i]))
 			m->users[m->n_users++] = uids[i];
 	}
 	for (size_t i = 0; i < m->n_files; i++) {
 		struct marks_file *f = &m->files[i];
-		bool counts = user_counts(m, f->uid);
+		bool counts = marks_user_counts(m, f->uid);
 
 		if (counts && !f->counts)
 			come_in(m, f);
@@ -276,7 +276,7 @@ static int add_user(struct marks *m, uid_t uid, struct error *err)
 		return r;
 	array_reserve(m->files, m->cap_files, m->n_files + 1);
 	m->files[m->n_files++] = f;
-	if (user_counts(m, uid))
+	if (marks_user_counts(m, uid))
 		come_in(m, &m->files[m->n_files - 1]);
 	return 0;
 }

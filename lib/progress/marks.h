@@ -56,6 +56,7 @@ int marks_refresh(struct marks *m, struct error *err);
  * Before the first call everybody counts.
  */
 void marks_only_users(struct marks *m, const uid_t *uids, size_t n);
+bool marks_user_counts(const struct marks *m, uid_t uid);
 /*
  * Programs execute the probes instead, so that uprobes see each visit, and who makes it, until the
  * pause is over; of both kinds all are counted. A program that has met a pause may go on with its

@@ -3,6 +3,8 @@
  * Programs with marks, counted through the shared file. Their semaphores are raised by the
  * programs themselves, in the way the kernel does it; test_marks_uprobe.c has the real thing.
  */
+#include "daemon/marked.c"
+#include "daemon/members.c"
 #include "daemon/points.c"
 #include "daemon/probe_cost.c"
 #include "test_marks.d/common.h"

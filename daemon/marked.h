@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who has mapped a mark that counts belongs to what is profiled, as who comes to any other progress
+ * point does. But most visits of a mark are counted by the program itself, and no engine sees who
+ * makes them.
+ */
+#ifndef SCOZD_MARKED_H
+#define SCOZD_MARKED_H
+
+#include "maps/maps.h"
+
+#include <sys/types.h>
+
+struct marked;
+
+struct marked *marked_create(void);
+void marked_destroy(struct marked *m);
+/* Binary @id of the maps, which @path leads to now. */
+void marked_note_binary(struct marked *m, const char *path, uint32_t id);
+/* A mark that counts is in the open file @fd. */
+void marked_note_file(struct marked *m, int fd);
+/*
+ * Calls @take for each process that has mapped such a file since, whose effective user is one that
+ * @counts; for no longer than some 20 ms, the others come the next time. With @again also who was
+ * refused is looked at.
+ */
+struct marked_calls {
+	bool (*counts)(uid_t uid, void *arg);
+	int (*take)(int pid, void *arg, struct error *err);
+	void *arg;
+};
+void marked_look(struct marked *m, struct maps *maps, const struct marked_calls *calls, bool again);
+
+#endif

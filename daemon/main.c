@@ -146,7 +146,7 @@ static int create_engine(struct session *s, uint64_t period_ns, struct error *er
 		.own_forks = true,
 		.unwind = s->opt.unwind && !s->opt.batch,
 		.keep_sinks = has_marks(&s->opt) || s->opt.end_to_end,
-		.members_known = s->opt.command || s->opt.n_pids || s->opt.n_cgroups,
+		.members_known = options_know_members(&s->opt),
 		.waits = s->opt.waits,
 		.flags = s->opt.tune_on,
 		.no_flags = s->opt.tune_off,

@@ -53,8 +53,7 @@ void marked_note_binary(struct marked *m, const char *path, uint32_t id)
 		size_t n = 2 * id + 64;
 
 		m->binaries = xreallocarray(m->binaries, n, sizeof(*m->binaries));
-		memset(&m->binaries[m->n_binaries], 0,
-		       (n - m->n_binaries) * sizeof(*m->binaries));
+		memset(&m->binaries[m->n_binaries], 0, (n - m->n_binaries) * sizeof(*m->binaries));
 		m->n_binaries = n;
 	}
 	m->binaries[id] = stat(path, &st) ? (struct file){} : (struct file){ st.st_dev, st.st_ino };
@@ -143,10 +142,10 @@ void marked_look(struct marked *m, struct maps *maps, const struct marked_calls 
 		return;
 	now = who_has_marks(m, maps);
 	for (size_t i = 0; i < now.n; i++) {
-		const struct who *was =
-			m->known.n ? bsearch(&now.list[i], m->known.list, m->known.n,
-					     sizeof(*m->known.list), by_pid)
-				   : NULL;
+		const struct who *was = m->known.n
+						? bsearch(&now.list[i], m->known.list, m->known.n,
+							  sizeof(*m->known.list), by_pid)
+						: NULL;
 
 		if (was && (was->taken || !again))
 			now.list[i].taken = was->taken;

@@ -59,7 +59,7 @@ bool members_users(const struct options *opt, uid_t owner, int command, uid_t **
 	struct users u = { 0 };
 	size_t n_pids = 0;
 
-	if (!opt->command && !opt->n_pids && !opt->n_cgroups)
+	if (!options_know_members(opt))
 		return false;
 	if (opt->command)
 		add(&u, owner);

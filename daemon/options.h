@@ -67,6 +67,11 @@ static inline size_t options_progress(const struct options *o)
 {
 	return o->end_to_end ? 1 : o->n_points;
 }
+/* It is known who is profiled: who was named, and what these start. */
+static inline bool options_know_members(const struct options *o)
+{
+	return o->command || o->n_pids || o->n_cgroups;
+}
 /* Path of the file that target @t names as its binary, malloc'ed; NULL: there is none. */
 char *target_file(const struct target *t, const struct options *opt);
 

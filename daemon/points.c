@@ -45,6 +45,7 @@ struct points {
 	struct marks *marks;
 	struct mark_search *search;
 	struct marked *marked;
+	bool members_known;
 	uint64_t interrupted_ns; /* visits until then say nothing of what followed */
 };
 
@@ -62,6 +63,7 @@ static int attach_site(struct points *p, struct end *end, const struct held_file
 		.ref_ctr = sites->list[i].semaphore,
 		.comm = end->point->comm,
 		.latency = end->latency,
+		.by_user = end->point->kind == POINT_MARK && p->members_known,
 	};
 	int ret;
 
@@ -165,6 +167,7 @@ int points_create(const struct options *opt, struct engine *e, struct points **r
 	int r = 0;
 
 	p->engine = e;
+	p->members_known = options_know_members(opt);
 	p->list = xcalloc(opt->n_points, sizeof(*p->list));
 	for (size_t i = 0; !r && i < opt->n_points; i++) {
 		const struct progress_spec *spec = &opt->points[i];
@@ -247,8 +250,11 @@ void points_pause_marks(struct points *p, bool paused)
 
 void points_only_users(struct points *p, const uid_t *uids, size_t n)
 {
-	if (p->marks)
-		marks_only_users(p->marks, uids, n);
+	if (!p->marks)
+		return;
+	marks_only_users(p->marks, uids, n);
+	for (size_t i = 0; i < n; i++)
+		engine_count_user(p->engine, uids[i]);
 }
 
 static enum mark_kind wanted_kind(const struct end *end)

@@ -33,7 +33,7 @@ void points_attach_found(struct points *p, int wait_s);
 double points_probes_ns(const struct points *p, size_t i, const struct probe_cost *cost);
 /* Once a second: counter files for users whose processes have appeared since. */
 void points_refresh(struct points *p);
-/* marks_only_users() for the marks among them. */
+/* marks_only_users() for the marks among them, and for their probes. */
 void points_only_users(struct points *p, const uid_t *uids, size_t n);
 /*
  * Who has mapped marks that count is profiled (marked_look()): @take is told of each, once, with

@@ -599,7 +599,7 @@ void prior_main(int socket, const struct options *o)
 		log_level = LOG_QUIET;
 	p.socket = socket;
 	p.o = o;
-	p.everybody = !o->command && !o->n_pids && !o->n_cgroups;
+	p.everybody = !options_know_members(o);
 	ret = prepare(&p, &err);
 	do {
 		if (!await(&p, PRIOR_BEGIN, -1, &order))

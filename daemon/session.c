@@ -203,7 +203,7 @@ int session_involve(int pid, void *arg, struct error *err)
 
 bool session_await_chains(struct session *s)
 {
-	bool known = s->opt.command || s->opt.n_pids || s->opt.n_cgroups;
+	bool known = options_know_members(&s->opt);
 	uint64_t began = clock_now_ns(), waited = s->chains_waited_ns;
 
 	while (s->unwind && s->chains_waited_ns < CHAINS_NS &&

@@ -43,6 +43,7 @@ struct engine_backend {
 	/* Adds target_*, shared, busy_waited*; NULL: this engine does not measure them. */
 	void (*read_target_time)(const struct engine *e, struct engine_ledger *ret);
 	void (*set_rank)(struct engine *e, int pid, int rank); /* NULL: it knows none */
+	void (*count_user)(struct engine *e, uid_t uid);       /* NULL: points count what all do */
 	/* See engine_set_polling(); NULL: it does not. */
 	int (*set_polling)(struct engine *e, uint32_t table, uint32_t role,
 			   const struct scoz_poll_range *ranges, size_t n);

@@ -290,6 +290,12 @@ void engine_set_rank(struct engine *e, int pid, int rank)
 		e->backend->set_rank(e, pid, rank);
 }
 
+void engine_count_user(struct engine *e, uid_t uid)
+{
+	if (e->backend->count_user)
+		e->backend->count_user(e, uid);
+}
+
 bool engine_speeds_waits(const struct engine *e)
 {
 	return engine_knows_classes(e) &&

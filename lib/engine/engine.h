@@ -249,7 +249,10 @@ struct engine_point {
 	int syscall;	  /* system call number */
 	const char *comm; /* name of the task, or of its process; NULL: any */
 	int latency;	  /* of a begin and its end: one number below SCOZ_MAX_POINTS; -1: none */
+	bool by_user;	  /* counts what is done by who is involved, and by engine_count_user() */
 };
+/* With that effective user, from now on. Engine kernel counts what all do. */
+void engine_count_user(struct engine *e, uid_t uid);
 /* A further site of an existing point when *id >= 0, else a new one. */
 int engine_add_point(struct engine *e, const struct engine_point *p, int *id, struct error *err);
 /* Takes the uprobe back that was added last; false: this engine keeps it until its end. */

@@ -255,6 +255,15 @@ void bpf_set_rank(struct engine *e, int pid, int rank)
 		bpf_map_update_elem(map, &key, &value, BPF_ANY);
 }
 
+void bpf_count_user(struct engine *e, uid_t uid)
+{
+	uint32_t key = uid;
+	uint8_t yes = 1;
+
+	bpf_map_update_elem(bpf_map__fd(bpf_engine(e)->skel->maps.point_users), &key, &yes,
+			    BPF_ANY);
+}
+
 /* What a file had before is left behind: programs may be reading it. */
 int bpf_set_polling(struct engine *base, uint32_t table, uint32_t role,
 		    const struct scoz_poll_range *ranges, size_t n)
@@ -329,6 +338,7 @@ int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool fi
 	uint32_t key = id;
 
 	if (first) {
+		config.by_user = p->by_user;
 		if (p->role != ENGINE_VISIT && p->latency >= 0) {
 			config.role = p->role == ENGINE_BEGIN ? SPAN_ROLE_BEGIN : SPAN_ROLE_END;
 			config.slot = p->latency;

@@ -131,6 +131,14 @@ struct css_set {
 	struct cgroup *dfl_cgrp; /* of version 2 */
 };
 
+typedef struct {
+	u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct sched_entity se;
@@ -148,6 +156,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct css_set *cgroups;
+	const struct cred *cred;
 	char comm[16];
 };
 

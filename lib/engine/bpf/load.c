@@ -662,6 +662,7 @@ const struct engine_backend engine_bpf = {
 	.forget_sleepers = forget_sleepers,
 	.read_target_time = read_target_time,
 	.set_rank = bpf_set_rank,
+	.count_user = bpf_count_user,
 	.set_polling = bpf_set_polling,
 	.add_site = bpf_add_site,
 	.others_hits = bpf_others_hits,

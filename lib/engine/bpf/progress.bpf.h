@@ -15,6 +15,21 @@ struct {
 	__type(value, u8);
 } other_tasks SEC(".maps");
 
+/* Effective users, of points that count by these (engine_count_user()). */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, BPF_MAX_USERS);
+	__type(key, u32);
+	__type(value, u8);
+} point_users SEC(".maps");
+
+static __always_inline bool user_counts(struct task_struct *task)
+{
+	u32 uid = BPF_CORE_READ(task, cred, euid.val);
+
+	return bpf_map_lookup_elem(&point_users, &uid);
+}
+
 static __always_inline void span_add(u32 slot, u32 bin, u64 n)
 {
 	u32 key = slot * SPAN_SLOT + bin;
@@ -168,6 +183,8 @@ static __always_inline int visit(u32 point)
 	if (!p)
 		return 0;
 	t = somebodys ? bpf_task_storage_get(&tasks, task, 0, 0) : NULL;
+	if (config->by_user && !(t && t->involved_until == INVOLVED_FOREVER) && !user_counts(task))
+		return 0;
 	if (!somebodys)
 		virtual = now - READ_ONCE(g->delay);
 	else

@@ -128,7 +128,10 @@ struct progress_config {
 	char comm[16]; /* empty: any command */
 	__u32 role;    /* SPAN_ROLE_*; 0: no end of a latency */
 	__u32 slot;    /* of a latency's ends: where it is counted */
+	__u32 by_user; /* only what members do, and whoever is a user of point_users */
 };
+
+#define BPF_MAX_USERS 1024
 
 struct span_key {
 	__u32 tid, slot;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/points.h"
 #include "daemon/marked.h"
-#include "host/syscall_names.h"
-#include "host/tracepoints.h"
 #include "plan/pauses.h"
 #include "progress/mark_search.h"
 #include "progress/marks.h"
-#include "progress/probe_sites.h"
+#include "progress/point_attach.h"
 
 #include <math.h>
 
@@ -32,11 +30,10 @@ struct one {
 	struct pauses pauses;
 };
 
-#define MOST_WAITING 32	  /* files that are open, to be looked through for marks */
-#define READ_TRIES   50	  /* until a latency's counters belong together */
-#define MOST_ALONE   0.02 /* of the ends, where each has one begin in its thread */
-#define ENOUGH_ENDS  20	  /* to tell by them */
-#define MOST_ASTRAY  0.05 /* of those in flight, whose counters do not belong together */
+#define READ_TRIES  50	 /* until a latency's counters belong together */
+#define MOST_ALONE  0.02 /* of the ends, where each has one begin in its thread */
+#define ENOUGH_ENDS 20	 /* to tell by them */
+#define MOST_ASTRAY 0.05 /* of those in flight, whose counters do not belong together */
 
 struct points {
 	struct engine *engine;
@@ -49,98 +46,65 @@ struct points {
 	uint64_t interrupted_ns; /* visits until then say nothing of what followed */
 };
 
-/* One of @sites, which was shown to be the beginning of an instruction. */
-static int attach_site(struct points *p, struct end *end, const struct held_file *file,
-		       const struct probe_sites *sites, size_t i, struct error *err)
-{
-	struct engine_point ep = {
-		.kind = ENGINE_UPROBE,
-		.role = end->role,
-		.fd = file->fd,
-		.path = file->path,
-		.file_name = file->name,
-		.offset = sites->list[i].offset,
-		.ref_ctr = sites->list[i].semaphore,
-		.comm = end->point->comm,
-		.latency = end->latency,
-		.by_user = end->point->kind == POINT_MARK && p->members_known,
-	};
-	int ret;
+struct putting {
+	struct points *points;
+	struct end *end;
+};
 
-	/* Of such a site nothing else was checked. */
-	if (sites->list[i].refused)
-		return error_set(err, sites->list[i].refused, "%s", sites->list[i].why);
-	ret = engine_add_point(p->engine, &ep, &end->id, err);
-	if (ret)
+static int put_place(const struct point_place *place, void *arg, struct error *err)
+{
+	static const enum engine_point_kind kinds[] = { [PLACE_CODE] = ENGINE_UPROBE,
+							[PLACE_TRACEPOINT] = ENGINE_TRACEPOINT,
+							[PLACE_SYSCALL] = ENGINE_SYSCALL };
+	const struct putting *p = arg;
+	struct end *end = p->end;
+	const bool mark = end->point->kind == POINT_MARK;
+	const struct held_file *file = place->file;
+	struct engine_point ep = {
+		.kind = kinds[place->kind],
+		.role = end->role,
+		.fd = file ? file->fd : -1,
+		.path = file ? file->path : NULL,
+		.file_name = file ? file->name : NULL,
+		.offset = place->offset,
+		.ref_ctr = place->ref_ctr,
+		.name = place->name,
+		.syscall = place->syscall,
+		.comm = place->comm,
+		.latency = end->latency,
+		.by_user = mark && p->points->members_known,
+	};
+	int ret = engine_add_point(p->points->engine, &ep, &end->id, err);
+
+	if (ret || !file)
 		return ret;
-	end->probed = end->point->kind != POINT_MARK; /* those are, but for a while */
+	end->probed = !mark; /* those are, but for a while */
 	end->stepped |= !probe_is_acted(file->fd, ep.offset);
-	ret = probe_sites_unchanged(sites, i, file, err);
-	if (ret && !engine_withdraw_site(p->engine))
+	return 0;
+}
+
+static void withdraw_place(const struct point_place *place, void *arg)
+{
+	const struct putting *p = arg;
+
+	if (!engine_withdraw_site(p->points->engine))
 		log_warn("%s: a probe was put there and stays until the end of the run",
-			 file->name);
-	return ret;
-}
-
-static int attach_code(struct points *p, struct end *end, struct error *err)
-{
-	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
-	struct probe_sites *sites = NULL;
-	int ret = probe_sites_of_point(end->point, &file, &sites, err);
-
-	for (size_t i = 0; !ret && i < sites->n; i++)
-		ret = attach_site(p, end, &file, sites, i, err);
-	probe_sites_free(sites);
-	return ret;
-}
-
-static int attach_kernel(struct points *p, struct end *end, struct error *err)
-{
-	struct engine_point ep = {
-		.kind = end->point->kind == POINT_SYSCALL ? ENGINE_SYSCALL : ENGINE_TRACEPOINT,
-		.role = end->role,
-		.name = end->point->name,
-		.comm = end->point->comm,
-		.latency = end->latency,
-		.syscall = -1,
-	};
-
-	if (ep.kind == ENGINE_SYSCALL) {
-		ep.syscall = syscall_find(ep.name, err);
-		if (ep.syscall < 0)
-			return ep.syscall;
-	}
-	if (ep.kind == ENGINE_TRACEPOINT) {
-		int ret = tracepoint_check(end->point->function, ep.name, err);
-
-		if (ret)
-			return ret;
-	}
-	return engine_add_point(p->engine, &ep, &end->id, err);
+			 place->file->name);
 }
 
 static int attach(struct points *p, struct end *end, struct error *err)
 {
-	int ret = 0;
+	struct putting putting = { p, end };
+	const struct point_put put = { put_place, withdraw_place, &putting };
+	int ret = point_attach(end->point, &put, err);
 
-	switch (end->point->kind) {
-	case POINT_FUNCTION:
-	case POINT_LINE:
-	case POINT_USDT:
-		ret = attach_code(p, end, err);
-		break;
-	case POINT_TRACEPOINT:
-	case POINT_SYSCALL:
-		ret = attach_kernel(p, end, err);
-		break;
-	case POINT_MARK: /* found as executables appear */
+	if (end->point->kind == POINT_MARK) { /* found as executables appear */
 		if (!p->marks)
 			ret = marks_open(NULL, &p->marks, err);
 		if (!ret && !p->search) {
 			p->search = mark_search_create();
 			p->marked = marked_create();
 		}
-		break;
 	}
 	return ret ? error_prefix(err, "progress point %s", end->point->spec) : 0;
 }
@@ -270,8 +234,7 @@ static enum mark_kind wanted_kind(const struct end *end)
 }
 
 struct found_marks {
-	struct points *points;
-	struct end *end;
+	struct putting putting;
 	const struct held_file *file;
 	const struct probe_sites *sites;
 };
@@ -279,18 +242,18 @@ struct found_marks {
 static int attach_mark(size_t i, void *arg, struct error *err)
 {
 	struct found_marks *m = arg;
-
-	int ret = attach_site(m->points, m->end, m->file, m->sites, i, err);
+	const struct point_put put = { put_place, withdraw_place, &m->putting };
+	int ret = point_attach_site(m->file, m->sites, i, NULL, &put, err);
 
 	if (!ret)
-		marked_note_file(m->points->marked, m->file->fd);
+		marked_note_file(m->putting.points->marked, m->file->fd);
 	return ret;
 }
 
 static void attach_marks(struct points *p, struct end *end, const struct held_file *file,
 			 const struct probe_sites *sites)
 {
-	struct found_marks m = { p, end, file, sites };
+	struct found_marks m = { { p, end }, file, sites };
 
 	if (end->point && end->point->kind == POINT_MARK)
 		mark_search_put(sites, wanted_kind(end), end->point->name, file, attach_mark, &m);
@@ -342,7 +305,7 @@ bool points_unsearched(struct points *p, struct error *why)
 
 bool points_take_more(struct points *p)
 {
-	return !p->marks || mark_search_waiting(p->search) < MOST_WAITING;
+	return !p->marks || mark_search_takes_more(p->search);
 }
 
 static bool attach_next(struct points *p)

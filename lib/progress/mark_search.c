@@ -17,7 +17,8 @@ struct queue {
 	size_t first, n, cap;
 };
 
-#define MOST_SEEN 16384 /* files: an older one is looked through again */
+#define MOST_WAITING 32	   /* files that are open */
+#define MOST_SEEN    16384 /* files: an older one is looked through again */
 
 /* A file that was asked for, as it was then. */
 struct seen {
@@ -310,14 +311,14 @@ void mark_search_put(const struct probe_sites *sites, enum mark_kind kind, const
 	}
 }
 
-size_t mark_search_waiting(struct mark_search *s)
+bool mark_search_takes_more(struct mark_search *s)
 {
 	size_t n;
 
 	pthread_mutex_lock(&s->lock);
 	n = s->asked.n - s->asked.first + s->found.n - s->found.first;
 	pthread_mutex_unlock(&s->lock);
-	return n;
+	return n < MOST_WAITING;
 }
 
 void mark_search_wait(struct mark_search *s, int seconds)

@@ -35,8 +35,11 @@ void mark_search_add_failure(struct mark_search *s, const struct error *why);
 void mark_search_put(const struct probe_sites *sites, enum mark_kind kind, const char *name,
 		     const struct held_file *file,
 		     int (*put)(size_t i, void *arg, struct error *err), void *arg);
-/* Files that are open, since nobody has begun to look through them, or has taken them. */
-size_t mark_search_waiting(struct mark_search *s);
+/*
+ * Files are open as long as nobody has begun to look through them, or has taken them: are they few
+ * enough for another one?
+ */
+bool mark_search_takes_more(struct mark_search *s);
 /* Until all files have been looked through, but no longer than @seconds. */
 void mark_search_wait(struct mark_search *s, int seconds);
 

@@ -2,11 +2,8 @@
 #include "record/trace_points.h"
 
 #include "files/held_file.h"
-#include "host/syscall_names.h"
 #include "progress/mark_search.h"
-#include "progress/probe_sites.h"
-
-#define MOST_WAITING 32 /* files that are open, to be looked through for marks */
+#include "progress/point_attach.h"
 
 struct mark {
 	const char *name;
@@ -29,86 +26,56 @@ struct causal_points *causal_points_create(struct recorder *r)
 	return c;
 }
 
-static int attach_site(struct causal_points *c, const struct held_file *file,
-		       const struct probe_sites *sites, size_t i, uint32_t id, struct error *err)
+struct putting {
+	struct recorder *recorder;
+	uint32_t id;
+};
+
+static int put_place(const struct point_place *place, void *arg, struct error *err)
 {
-	const struct probe_site *site = &sites->list[i];
-	const struct recorder_point p = {
-		.kind = RECORDER_CODE,
-		.path = file->path,
-		.name = file->name,
-		.offset = site->offset,
-		.ref_ctr = site->semaphore,
-	};
-	int ret = site->refused ? error_set(err, site->refused, "%s", site->why)
-				: recorder_add_point(c->recorder, &p, id, err);
-
-	if (ret)
-		return ret;
-	ret = probe_sites_unchanged(sites, i, file, err);
-	if (ret)
-		recorder_withdraw_point(c->recorder);
-	return ret;
-}
-
-static int add_code(struct causal_points *c, const struct point *point, uint32_t id,
-		    struct error *err)
-{
-	_cleanup_held_file_ struct held_file file = HELD_FILE_INIT;
-	struct probe_sites *sites = NULL;
-	int ret = probe_sites_of_point(point, &file, &sites, err);
-
-	for (size_t i = 0; !ret && i < sites->n; i++)
-		ret = attach_site(c, &file, sites, i, id, err);
-	probe_sites_free(sites);
-	return ret;
-}
-
-static int add_kernel(struct causal_points *c, const struct point *point, uint32_t id,
-		      struct error *err)
-{
-	struct recorder_point p = {
-		.kind = point->kind == POINT_SYSCALL ? RECORDER_SYSCALL : RECORDER_TRACEPOINT,
-		.comm = point->comm,
-		.name = point->name,
+	static const enum recorder_point_kind kinds[] = { [PLACE_CODE] = RECORDER_CODE,
+							  [PLACE_TRACEPOINT] = RECORDER_TRACEPOINT,
+							  [PLACE_SYSCALL] = RECORDER_SYSCALL };
+	const struct putting *p = arg;
+	const struct held_file *file = place->file;
+	const struct recorder_point rp = {
+		.kind = kinds[place->kind],
+		.comm = place->comm,
+		.name = file ? file->name : place->name,
+		.path = file ? file->path : NULL,
+		.offset = place->offset,
+		.ref_ctr = place->ref_ctr,
+		.syscall = place->syscall,
 	};
 
-	if (p.kind == RECORDER_SYSCALL) {
-		p.syscall = syscall_find(p.name, err);
-		if (p.syscall < 0)
-			return p.syscall;
-	}
-	return recorder_add_point(c->recorder, &p, id, err);
+	return recorder_add_point(p->recorder, &rp, p->id, err);
 }
 
-static int add_mark(struct causal_points *c, const struct point *point, uint32_t id)
+static void withdraw_place(const struct point_place *place, void *arg)
+{
+	const struct putting *p = arg;
+
+	(void)place;
+	recorder_withdraw_point(p->recorder);
+}
+
+static void add_mark(struct causal_points *c, const struct point *point, uint32_t id)
 {
 	if (!c->search)
 		c->search = mark_search_create();
 	array_reserve(c->marks, c->cap, c->n + 1);
 	c->marks[c->n++] = (struct mark){ point->name, id };
-	return 0;
 }
 
 int causal_points_add(struct causal_points *c, const struct point *point, uint32_t id,
 		      struct error *err)
 {
-	int ret = 0;
+	struct putting putting = { c->recorder, id };
+	const struct point_put put = { put_place, withdraw_place, &putting };
+	int ret = point_attach(point, &put, err);
 
-	switch (point->kind) {
-	case POINT_FUNCTION:
-	case POINT_LINE:
-	case POINT_USDT:
-		ret = add_code(c, point, id, err);
-		break;
-	case POINT_TRACEPOINT:
-	case POINT_SYSCALL:
-		ret = add_kernel(c, point, id, err);
-		break;
-	case POINT_MARK:
-		ret = add_mark(c, point, id);
-		break;
-	}
+	if (point->kind == POINT_MARK)
+		add_mark(c, point, id);
 	return ret ? error_prefix(err, "progress point %s", point->spec) : 0;
 }
 
@@ -118,8 +85,7 @@ bool causal_points_have_marks(const struct causal_points *c)
 }
 
 struct found_marks {
-	struct causal_points *points;
-	uint32_t id;
+	struct putting putting;
 	const struct held_file *file;
 	const struct probe_sites *sites;
 };
@@ -127,8 +93,9 @@ struct found_marks {
 static int attach_mark(size_t i, void *arg, struct error *err)
 {
 	struct found_marks *m = arg;
+	const struct point_put put = { put_place, withdraw_place, &m->putting };
 
-	return attach_site(m->points, m->file, m->sites, i, m->id, err);
+	return point_attach_site(m->file, m->sites, i, NULL, &put, err);
 }
 
 static void attach_found(struct causal_points *c)
@@ -138,7 +105,7 @@ static void attach_found(struct causal_points *c)
 
 	while (mark_search_take(c->search, &file, &sites)) {
 		for (size_t i = 0; i < c->n; i++) {
-			struct found_marks m = { c, c->marks[i].id, &file, sites };
+			struct found_marks m = { { c->recorder, c->marks[i].id }, &file, sites };
 
 			mark_search_put(sites, MARK_PROGRESS, c->marks[i].name, &file, attach_mark,
 					&m);
@@ -159,7 +126,7 @@ void causal_points_search(struct causal_points *c, const char *path, int seconds
 
 void causal_points_poll(struct causal_points *c)
 {
-	while (c->search && mark_search_waiting(c->search) < MOST_WAITING) {
+	while (c->search && mark_search_takes_more(c->search)) {
 		_cleanup_free_ char *path = recorder_next_file(c->recorder, &c->searched);
 
 		if (!path)

@@ -29,6 +29,29 @@ int syscall_find(const char *name, struct error *err)
 			 name, hint);
 }
 
+static bool is_one_of(int number, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (number >= 0 && syscall_number(names[i]) == number)
+			return true;
+	}
+	return false;
+}
+
+bool syscall_forks(int number)
+{
+	static const char *const names[] = { "clone", "clone3", "fork", "vfork" };
+
+	return is_one_of(number, names, ARRAY_SIZE(names));
+}
+
+bool syscall_ends(int number)
+{
+	static const char *const names[] = { "exit", "exit_group" };
+
+	return is_one_of(number, names, ARRAY_SIZE(names));
+}
+
 const char *syscall_entered_by(const char *function)
 {
 	static const char *const prefixes[] = { "__x64_sys_", "__arm64_sys_", "__se_sys_",

@@ -10,6 +10,13 @@ int syscall_number(const char *name);
 /* The same with an error that names the most similar ones. */
 int syscall_find(const char *name, struct error *err);
 /*
+ * Makes a thread or process, which comes to the end of the call as well where it begins (on x86),
+ * with result 0.
+ */
+bool syscall_forks(int number);
+/* Nobody comes back from it. */
+bool syscall_ends(int number);
+/*
  * The @i-th name that a function of the kernel may have which does the work of system call @name
  * alone, whether there is one or not: entries often end with a jump to it, and are then in no call
  * chain. malloc'ed; NULL: no more.

@@ -59,6 +59,12 @@ int point_attach(const struct point *point, const struct point_put *put, struct 
 		place.kind = PLACE_SYSCALL;
 		place.syscall = syscall_find(place.name, err);
 		ret = place.syscall < 0 ? place.syscall : 0;
+		if (syscall_ends(place.syscall))
+			ret = error_set(err, EINVAL,
+					"nobody comes back from system call %s, and calls are "
+					"counted as they end: "
+					"tracepoint:sched:sched_process_exit counts who ends",
+					place.name);
 		break;
 	case POINT_MARK:
 		return 0;

@@ -61,6 +61,11 @@ static void test_syscalls(void **state)
 	assert_int_equal(last.syscall, SYS_getppid);
 	assert_int_equal(attach("syscall:no_such_call", &err), -ENOENT);
 	assert_int_equal(n_put, 0);
+	/* They never end. */
+	assert_int_equal(attach("syscall:exit_group", &err), -EINVAL);
+	assert_int_equal(attach("syscall:exit", &err), -EINVAL);
+	assert_int_equal(n_put, 0);
+	assert_non_null(strstr(err.text, "tracepoint:sched:sched_process_exit"));
 }
 
 /* Files with marks are found as they appear. */

@@ -59,7 +59,8 @@ int on_syscall(struct bpf_raw_tracepoint_args *ctx)
 	u32 number = syscall_number(regs);
 	struct syscall_points *p = bpf_map_lookup_elem(&syscall_points, &number);
 
-	if (!p || !syscall_is_native(bpf_get_current_task_btf(), regs) || restarts(ctx->args[1]))
+	if (!p || !syscall_is_native(bpf_get_current_task_btf(), regs) || restarts(ctx->args[1]) ||
+	    (p->forks && !ctx->args[1]))
 		return 0;
 	for (u32 i = 0; i < POINTS_PER_SYSCALL; i++) {
 		if (i >= p->n)

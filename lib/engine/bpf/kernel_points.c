@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "engine/bpf/kernel_points.h"
 
+#include "host/syscall_names.h"
 #include "host/tracepoints.h"
 
 #include <bpf/bpf.h>
@@ -67,6 +68,7 @@ int kernel_points_add_syscall(struct kernel_points *k, uint32_t number, uint32_t
 		return error_set(err, E2BIG,
 				 "at most %d progress points are possible for one system call",
 				 POINTS_PER_SYSCALL);
+	points.forks = syscall_forks(number);
 	points.point[points.n++] = point;
 	if (bpf_map_update_elem(fd, &number, &points, BPF_ANY))
 		return error_set(err, errno, "system call %u: %s", number, strerror(errno));

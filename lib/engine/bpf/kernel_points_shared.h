@@ -11,6 +11,7 @@
 
 struct syscall_points {
 	__u32 n;
+	__u32 forks; /* syscall_forks(): result 0 is the new one's, who has not called */
 	__u32 point[POINTS_PER_SYSCALL];
 };
 

@@ -4,6 +4,7 @@
  * events on tracepoints, one for each CPU, that are handed over to it. No BPF is needed.
  */
 #include "engine/kernel/kernel_engine.h"
+#include "host/syscall_names.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -149,7 +150,8 @@ int kernel_add_site(struct engine *e, const struct engine_point *p, int id, bool
 	case ENGINE_SYSCALL:
 		/* Not those that are called again after a signal: -ERESTARTSYS and so on. */
 		snprintf(filter, sizeof(filter),
-			 "id == %d && ret != -512 && ret != -513 && ret != -514", p->syscall);
+			 "id == %d && ret != -512 && ret != -513 && ret != -514%s", p->syscall,
+			 syscall_forks(p->syscall) ? " && ret != 0" : "");
 		return add_tracepoint(k, p, "sys_exit", filter, id, err);
 	}
 	return -EINVAL;

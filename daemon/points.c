@@ -99,7 +99,8 @@ static int attach(struct points *p, struct end *end, struct error *err)
 	int ret = point_attach(end->point, &put, err);
 
 	if (end->point->kind == POINT_MARK) { /* found as executables appear */
-		if (!p->marks)
+		ret = engine_may_probe(err);
+		if (!ret && !p->marks)
 			ret = marks_open(NULL, &p->marks, err);
 		if (!ret && !p->search) {
 			p->search = mark_search_create();

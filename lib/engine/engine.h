@@ -253,6 +253,8 @@ struct engine_point {
 };
 /* With that effective user, from now on. Engine kernel counts what all do. */
 void engine_count_user(struct engine *e, uid_t uid);
+/* Programs may be probed: without that no mark counts, however its visits are counted then. */
+int engine_may_probe(struct error *err);
 /* A further site of an existing point when *id >= 0, else a new one. */
 int engine_add_point(struct engine *e, const struct engine_point *p, int *id, struct error *err);
 /* Takes the uprobe back that was added last; false: this engine keeps it until its end. */

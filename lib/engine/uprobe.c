@@ -6,7 +6,9 @@
  */
 #include "engine/backend.h"
 
+#include <linux/perf_event.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define KERNEL_ENOTSUPP 524 /* of the kernel alone, which hands it out all the same */
@@ -26,6 +28,27 @@ void engine_unmap_code(void *code)
 		munmap(code, sysconf(_SC_PAGESIZE));
 }
 
+/*
+ * Since which kernel it takes CAP_SYS_ADMIN, and no longer CAP_PERFMON alone, differs: so it is
+ * asked, for a probe in no file. Who may have one is told that there is none.
+ */
+int engine_may_probe(struct error *err)
+{
+	_cleanup_free_ char *type = read_file("/sys/bus/event_source/devices/uprobe/type", NULL);
+	struct perf_event_attr attr = { .size = sizeof(attr), .uprobe_path = (uintptr_t) "" };
+	int fd;
+
+	if (!type)
+		return 0;
+	attr.type = atoi(type);
+	fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	else if (errno == EACCES || errno == EPERM)
+		return error_set(err, errno, "%s", engine_uprobe_reason(errno));
+	return 0;
+}
+
 const char *engine_uprobe_reason(int errnum)
 {
 	switch (errnum) {
@@ -39,7 +62,7 @@ const char *engine_uprobe_reason(int errnum)
 	case EACCES:
 	case EPERM:
 		return "a probe in a program needs root or CAP_SYS_ADMIN (run `scoz doctor`); "
-		       "marks, system calls and tracepoints do not";
+		       "system calls and tracepoints do not";
 	case EINVAL:
 		return "the kernel refuses a probe at this place: it is no code, or another "
 		       "profiler has a probe there with another semaphore";

@@ -182,7 +182,7 @@ static void check_privileges(struct capabilities *c)
 		const char *name, *effect;
 	} useful[] = {
 		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN",
-		  "points at functions, lines and USDT probes are refused" },
+		  "points at functions, lines, USDT probes and marks are refused" },
 		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE",
 		  "other users' processes have no symbols and no marks" },
 		{ CAP_SYS_RESOURCE, "CAP_SYS_RESOURCE",

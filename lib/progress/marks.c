@@ -53,7 +53,7 @@ struct marks_file {
 
 struct marks {
 	char *dir;
-	int dirfd;
+	int dirfd; /* -1: it is not ours, there are no files */
 	struct marks_file *files;
 	size_t n_files, cap_files;
 	bool opened;  /* files that come later are read from then on */
@@ -301,6 +301,11 @@ int marks_refresh(struct marks *m, struct error *err)
 	struct dirent *d;
 	int r;
 
+	if (m->dirfd < 0) {
+		if (proc)
+			closedir(proc);
+		return 0;
+	}
 	if (!proc)
 		return error_set(err, errno, "%s: %m", path);
 	r = add_user(m, geteuid(), err);
@@ -315,22 +320,48 @@ int marks_refresh(struct marks *m, struct error *err)
 	return r;
 }
 
-static int open_dir(struct marks *m, struct error *err)
+/* What is in the place of our directory can be another user's, who could change what is in it. */
+static int find_dir(struct marks *m, struct error *err)
 {
+	_cleanup_close_ int fd = -1;
 	struct stat st;
 
 	if (!mkdir(m->dir, 0755))
 		chmod(m->dir, 0755); /* whatever the umask */
 	else if (errno != EEXIST)
 		return error_set(err, errno, "directory of marks %s: %m", m->dir);
-	m->dirfd = open(m->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (m->dirfd < 0 || fstat(m->dirfd, &st))
-		return error_set(err, errno, "directory of marks %s: %m: remove it", m->dir);
-	if (st.st_uid != geteuid() || st.st_mode & 022)
+	fd = open(m->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		return error_set(err, EEXIST, "directory of marks %s: %m: remove it", m->dir);
+	if (st.st_uid != geteuid())
+		return error_set(err, EEXIST, "directory of marks %s belongs to user %u: remove it",
+				 m->dir, (unsigned int)st.st_uid);
+	if (st.st_mode & 022)
 		return error_set(err, EPERM,
-				 "directory of marks %s belongs to user %u with mode %03o, others "
-				 "could change what is in it: remove it with 'rm -r %s'",
-				 m->dir, (unsigned int)st.st_uid, st.st_mode & 0777, m->dir);
+				 "directory of marks %s has mode %03o, others could have changed "
+				 "what is in it: remove it with 'rm -r %s'",
+				 m->dir, st.st_mode & 0777, m->dir);
+	m->dirfd = fd;
+	fd = -1;
+	return 0;
+}
+
+/*
+ * Nobody keeps others from profiling by being there first: root puts what is there aside, without
+ * looking into it; others do without files.
+ */
+static int open_dir(struct marks *m, struct error *err)
+{
+	_cleanup_free_ char *aside = xasprintf("%s.%d", m->dir, getpid());
+	int ret = find_dir(m, err);
+
+	if (ret == -EEXIST && !geteuid() && !rename(m->dir, aside)) {
+		log_msg(LOG_NORMAL, "%s; it is %s now", err->text, aside);
+		ret = find_dir(m, err);
+	}
+	if (ret != -EEXIST)
+		return ret;
+	log_warn("%s: marks are counted by probes alone", err->text);
 	return 0;
 }
 

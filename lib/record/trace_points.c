@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/trace_points.h"
 
+#include "engine/engine.h"
 #include "files/held_file.h"
 #include "progress/mark_search.h"
 #include "progress/point_attach.h"
@@ -72,9 +73,10 @@ int causal_points_add(struct causal_points *c, const struct point *point, uint32
 {
 	struct putting putting = { c->recorder, id };
 	const struct point_put put = { put_place, withdraw_place, &putting };
-	int ret = point_attach(point, &put, err);
+	int ret =
+		point->kind == POINT_MARK ? engine_may_probe(err) : point_attach(point, &put, err);
 
-	if (point->kind == POINT_MARK)
+	if (!ret && point->kind == POINT_MARK)
 		add_mark(c, point, id);
 	return ret ? error_prefix(err, "progress point %s", point->spec) : 0;
 }

@@ -365,6 +365,35 @@ static int open_dir(struct marks *m, struct error *err)
 	return 0;
 }
 
+/* Whatever is there, no more than that it is the file of counters of that user. */
+static void silence(int dirfd, const char *name)
+{
+	_cleanup_close_ int fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char magic[sizeof(SCOZ_MAGIC_) - 1];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
+	    (uint64_t)st.st_size != SCOZ_FILE_SIZE_ ||
+	    pread(fd, magic, sizeof(magic), 0) != sizeof(magic) ||
+	    memcmp(magic, SCOZ_MAGIC_, sizeof(magic)) != 0)
+		return;
+	if (write_active(fd, 0))
+		log_debug("counters of marks %s: %m", name);
+}
+
+void marks_silence(const char *dir)
+{
+	DIR *d = opendir(dir ? dir : SCOZ_MARKS_DIR);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (isdigit((unsigned char)e->d_name[0]))
+			silence(dirfd(d), e->d_name);
+	}
+	if (d)
+		closedir(d);
+}
+
 int marks_open(const char *dir, struct marks **ret, struct error *err)
 {
 	struct marks *m = xcalloc(1, sizeof(*m));
@@ -373,6 +402,7 @@ int marks_open(const char *dir, struct marks **ret, struct error *err)
 	*ret = NULL;
 	m->dir = xstrdup(dir ? dir : SCOZ_MARKS_DIR);
 	m->dirfd = -1;
+	marks_silence(m->dir);
 	r = open_dir(m, err);
 	if (!r)
 		r = marks_refresh(m, err);
@@ -475,10 +505,12 @@ static void look_through(struct marks_file *f)
 	free(slots);
 }
 
+/* A copy is no moment: a counter can be from before an update, and a sum from after it. */
 static bool shard_settled(const struct scoz_shard_1 *a, const struct scoz_shard_1 *b)
 {
 	return a->begin_started == b->begin_started && a->begins == b->begins &&
 	       a->end_started == b->end_started && a->ends == b->ends &&
+	       a->begin_ns == b->begin_ns && a->end_ns == b->end_ns &&
 	       a->begin_started == a->begins && a->end_started == a->ends;
 }
 

@@ -63,6 +63,11 @@ bool marks_user_counts(const struct marks *m, uid_t uid);
  * probes for its next 4096 visits.
  */
 void marks_pause(struct marks *m, bool paused);
+/*
+ * A profiler that was killed has left programs counting in files that nobody reads: they execute
+ * probes again. Not while another one profiles. marks_open() does it as well.
+ */
+void marks_silence(const char *dir);
 /* Tells programs to count no longer and leaves the files in place. */
 void marks_close(struct marks *m);
 

@@ -550,6 +550,35 @@ static void test_only_users(void **state)
 	marks_close(m);
 }
 
+/* The profiler before was killed, and told nobody to count no longer. */
+static void test_left_active(void **state)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%u", test_marks, geteuid());
+	_cleanup_free_ char *idle = xasprintf("%s/4243", test_marks);
+	const off_t at = offsetof(struct scoz_header_1, active);
+	uint32_t active = 1;
+	int fd;
+
+	(void)state;
+	remove_marks();
+	marks_close(open_marks());
+	fd = open(path, O_RDWR);
+	assert_int_equal(pwrite(fd, &active, sizeof(active), at), sizeof(active));
+	marks_silence(test_marks);
+	assert_int_equal(pread(fd, &active, sizeof(active), at), sizeof(active));
+	assert_int_equal(active, 0);
+	active = 1;
+	assert_int_equal(pwrite(fd, &active, sizeof(active), at), sizeof(active));
+	close(fd);
+	/* Of a user who has no processes now. */
+	assert_int_equal(rename(path, idle), 0);
+	marks_close(open_marks());
+	fd = open(idle, O_RDWR);
+	assert_int_equal(pread(fd, &active, sizeof(active), at), sizeof(active));
+	assert_int_equal(active, 0);
+	close(fd);
+}
+
 /* Somebody was there first: root puts that aside, others do without. */
 static void test_foreign_directory(void **state)
 {
@@ -693,6 +722,7 @@ int main(void)
 		cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_only_users),
 		cmocka_unit_test(test_foreign_directory),
+		cmocka_unit_test(test_left_active),
 		cmocka_unit_test(test_modes),
 		cmocka_unit_test(test_names_seen),
 		cmocka_unit_test(test_restart),

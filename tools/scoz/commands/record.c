@@ -19,6 +19,7 @@
 #include "files/file_open.h"
 #include "host/privileges.h"
 #include "host/process.h"
+#include "progress/marks.h"
 #include "record/recorder.h"
 #include "run/command.h"
 #include "run/cores.h"
@@ -444,6 +445,8 @@ static int prepare(struct session *s, struct error *err)
 		s->points = causal_points_create(s->recorder);
 		r = causal_attach(s->points, &s->opt.points, s->opt.command, err);
 	}
+	if (!r && causal_points_have_marks(s->points) && !machine_lock_holder(NULL, 0))
+		marks_silence(NULL);
 	if (!r && s->opt.command)
 		r = command_spawn(&s->command, &s->launcher, err);
 	if (!r)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Marks for the scoz profiler: include this file, write SCOZ_PROGRESS() where a unit of work is
- * done. C and C++, Linux on x86-64 and aarch64 (elsewhere the marks are empty), no library.
+ * done. C and C++, Linux on x86-64 and aarch64, no library; elsewhere, and with -mcmodel=large,
+ * the marks are empty.
  *
  *   SCOZ_PROGRESS()            a unit of work is done; named "FILE:LINE"
  *   SCOZ_PROGRESS_NAMED("x")   the same, named "x"
@@ -66,14 +67,14 @@ struct scoz_header_1 {
 	unsigned int size;   /* of the file */
 	unsigned int active; /* 0: nobody reads the counters, execute the probe */
 	unsigned int claims; /* grows when a slot has become ready */
-	char unused[4076];
+	char scoz_unused_1[4076];
 };
 
 struct scoz_shard_1 {
 	unsigned long visits;
 	unsigned long begin_started, begin_ns, begins;
 	unsigned long end_started, end_ns, ends;
-	unsigned long unused;
+	unsigned long scoz_unused_1;
 };
 
 struct scoz_slot_1 {
@@ -87,7 +88,7 @@ struct scoz_slot_1 {
 /* What a mark has in .probes; the assembly below writes it. */
 struct scoz_site_1 {
 	unsigned short semaphore;
-	unsigned short unused;
+	unsigned short scoz_unused_1;
 	int probe; /* relative to this field */
 	struct scoz_slot_1 *slot;
 };
@@ -102,6 +103,7 @@ static __inline__ unsigned int scoz_hash_1(const char *name)
 }
 
 #if defined(__linux__) && defined(__LP64__) && !defined(SCOZ_DISABLE) && \
+	!defined(__code_model_large__) && \
 	(defined(__x86_64__) || (defined(__aarch64__) && !defined(__AARCH64EB__)))
 
 #define SCOZ_PROBE_ONLY_ 0x100u /* ored to the kind */

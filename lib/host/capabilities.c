@@ -591,7 +591,7 @@ static void check_debug_info(struct capabilities *c)
 				  r));
 }
 
-static void check_tracefs(struct capabilities *c)
+static void check_tracefs(struct capabilities *c, const struct capability_probes *probes)
 {
 	struct capability *p = capability_add(c, "tracefs", false);
 	_cleanup_free_ char *mounts = capability_text_of("/proc/mounts");
@@ -600,7 +600,10 @@ static void check_tracefs(struct capabilities *c)
 		capability_ok(p, xstrdup("mounted (to look up the names of tracepoints)"));
 	else
 		capability_settle(p, CAPABILITY_LIMITED, xstrdup("not mounted"),
-				  xstrdup("scozd does not need it; people do, to list tracepoints"),
+				  xstrdup(scoz_open_allowed(probes->patched())
+						  ? "system calls and tracepoints cannot be "
+						    "progress points"
+						  : "names of tracepoint groups are not checked"),
 				  xstrdup("sudo mount -t tracefs none /sys/kernel/tracing"));
 }
 
@@ -694,7 +697,7 @@ void capabilities_probe(const struct capability_probes *probes, struct capabilit
 	check_marks(ret);
 	check_kallsyms(ret);
 	check_debug_info(ret);
-	check_tracefs(ret);
+	check_tracefs(ret, probes);
 	capabilities_of_machine(ret);
 	for (size_t i = 0; i < ret->n; i++)
 		if (ret->list[i].required && ret->list[i].status == CAPABILITY_MISSING)

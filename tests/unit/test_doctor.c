@@ -352,7 +352,8 @@ static void test_machine(void **state)
 	put("/sys/devices/system/cpu/online", "0\n");
 	expect("cores", CAPABILITY_LIMITED, true, "one CPU");
 	put("/proc/mounts", "proc /proc proc rw 0 0\n");
-	expect("tracefs", CAPABILITY_LIMITED, true, "mount -t tracefs");
+	expect("tracefs", CAPABILITY_LIMITED, true,
+	       "groups are not checked -> sudo mount -t tracefs");
 	drop("/usr");
 	expect("kernel-debug-info", CAPABILITY_LIMITED, true, "linux-image-6.12.9-test-dbg");
 	put("/dev/shm/scoz-marks", "");

@@ -206,29 +206,30 @@ static bool surely_differ(const struct profile_process *a, double in_a,
 char *process_difference(const struct profile *p, const char *target)
 {
 	const struct profile_process *most = NULL, *least = NULL;
+	_cleanup_free_ double *in = xcalloc(p->n_processes + 1, sizeof(*in));
 	_cleanup_free_ char *a = NULL, *b = NULL;
 	double high = 0, low = 0;
 
 	for (size_t i = 0; i < p->n_processes; i++) {
+		if (p->processes[i].pid && p->processes[i].samples >= LEAST_SAMPLES)
+			in[i] = share_in(p, &p->processes[i], target);
+	}
+	for (size_t i = 0; i < p->n_processes; i++) {
 		const struct profile_process *x = &p->processes[i];
-		double in_x;
 
 		if (!x->pid || x->samples < LEAST_SAMPLES)
 			continue;
-		in_x = share_in(p, x, target);
 		for (size_t k = 0; k < p->n_processes; k++) {
 			const struct profile_process *y = &p->processes[k];
-			double in_y;
 
 			if (!y->pid || y->samples < LEAST_SAMPLES || y->run != x->run ||
 			    strcmp(x->name, y->name) != 0)
 				continue;
-			in_y = share_in(p, y, target);
-			if (surely_differ(x, in_x, y, in_y) && in_x - in_y > high - low) {
+			if (surely_differ(x, in[i], y, in[k]) && in[i] - in[k] > high - low) {
 				most = x;
 				least = y;
-				high = in_x;
-				low = in_y;
+				high = in[i];
+				low = in[k];
 			}
 		}
 	}

@@ -404,11 +404,15 @@ static int run_batch(struct session *s, struct error *err)
 	int r = 0;
 
 	for (long n = 0; !r && !signals && (!s->opt.iterations || n < s->opt.iterations);) {
+		uint64_t now;
+
 		usleep(pause_ms() * 1000 + rand() % 1000);
 		poll_recorder(s);
-		if (clock_now_ns() < due)
+		now = clock_now_ns();
+		if (now < due)
 			continue;
-		due += delay;
+		/* What could not be told in time, as whoever reads it was stopped, is left out. */
+		due = due + delay > now ? due + delay : now + delay;
 		update(s);
 		r = print(s, !n++, err);
 		if (!r)

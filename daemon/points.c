@@ -43,6 +43,7 @@ struct points {
 	struct mark_search *search;
 	struct marked *marked;
 	bool members_known;
+	bool unused;		 /* with --end-to-end */
 	uint64_t interrupted_ns; /* visits until then say nothing of what followed */
 };
 
@@ -92,13 +93,29 @@ static void withdraw_place(const struct point_place *place, void *arg)
 			 place->file->name);
 }
 
+/* Runs are measured as a whole: points are looked for, so that mistakes are told, and not used. */
+static int put_nothing(const struct point_place *place, void *arg, struct error *err)
+{
+	(void)place;
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+static void withdraw_nothing(const struct point_place *place, void *arg)
+{
+	(void)place;
+	(void)arg;
+}
+
 static int attach(struct points *p, struct end *end, struct error *err)
 {
+	static const struct point_put nothing = { put_nothing, withdraw_nothing, NULL };
 	struct putting putting = { p, end };
 	const struct point_put put = { put_place, withdraw_place, &putting };
-	int ret = point_attach(end->point, &put, err);
+	int ret = point_attach(end->point, p->unused ? &nothing : &put, err);
 
-	if (end->point->kind == POINT_MARK) { /* found as executables appear */
+	if (end->point->kind == POINT_MARK && !p->unused) { /* found as executables appear */
 		ret = engine_may_probe(err);
 		if (!ret && !p->marks)
 			ret = marks_open(NULL, &p->marks, err);
@@ -132,6 +149,7 @@ int points_create(const struct options *opt, struct engine *e, struct points **r
 	int r = 0;
 
 	p->engine = e;
+	p->unused = opt->end_to_end;
 	p->members_known = options_know_members(opt);
 	p->list = xcalloc(opt->n_points, sizeof(*p->list));
 	for (size_t i = 0; !r && i < opt->n_points; i++) {
@@ -157,6 +175,8 @@ int points_create(const struct options *opt, struct engine *e, struct points **r
 		points_destroy(p);
 		return r;
 	}
+	if (p->unused)
+		p->n = 0;
 	*ret = p;
 	return 0;
 }

@@ -10,7 +10,8 @@
 
 struct points;
 
-/* Finds every POINT and attaches it. Errors name the POINT. */
+/* Finds every POINT and attaches it; with --end-to-end there are none then. Errors name the POINT.
+ */
 int points_create(const struct options *opt, struct engine *e, struct points **ret,
 		  struct error *err);
 void points_destroy(struct points *p);

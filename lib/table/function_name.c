@@ -9,6 +9,16 @@
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
+#include <setjmp.h>
+
+/*
+ * A symbol of some hundred bytes can stand for any length of text: what its substitutions refer to
+ * is written out each time. libiberty itself demangles no more than 1 KiB.
+ */
+#define MAX_DEMANGLED (16 << 10)
+#define MAX_NODES     (16 << 10) /* of the tree that it makes, written out likewise */
+#define MAX_SYMBOL    1024
+#define MAX_GUESSES   10
 
 static bool is_word(char c)
 {
@@ -205,16 +215,111 @@ char *function_symbol(const char *name, const char *linkage)
 	return dot ? xstrndup(raw, dot - raw) : xstrdup(raw);
 }
 
+struct demangled {
+	char text[MAX_DEMANGLED];
+	size_t len;
+	jmp_buf too_long; /* libiberty would go on */
+};
+
+static void add_demangled(const char *part, size_t len, void *arg)
+{
+	struct demangled *d = arg;
+
+	if (len >= sizeof(d->text) - d->len)
+		longjmp(d->too_long, 1);
+	memcpy(d->text + d->len, part, len);
+	d->len += len;
+}
+
+static bool demangle_rust(const char *symbol, struct demangled *d)
+{
+	return !setjmp(d->too_long) &&
+	       rust_demangle_callback(symbol, DMGL_PARAMS | DMGL_ANSI, add_demangled, d);
+}
+
+/* Looking for what a pack expansion expands reads the tree and writes nothing. */
+static bool is_small(const struct demangle_component *c, unsigned int *n)
+{
+	if (!c)
+		return true;
+	if (++*n > MAX_NODES)
+		return false;
+	switch (c->type) {
+	case DEMANGLE_COMPONENT_NAME:
+	case DEMANGLE_COMPONENT_OPERATOR:
+	case DEMANGLE_COMPONENT_BUILTIN_TYPE:
+	case DEMANGLE_COMPONENT_EXTENDED_BUILTIN_TYPE:
+	case DEMANGLE_COMPONENT_SUB_STD:
+	case DEMANGLE_COMPONENT_CHARACTER:
+	case DEMANGLE_COMPONENT_NUMBER:
+	case DEMANGLE_COMPONENT_TEMPLATE_PARAM:
+	case DEMANGLE_COMPONENT_FUNCTION_PARAM:
+	case DEMANGLE_COMPONENT_UNNAMED_TYPE:
+		return true;
+	case DEMANGLE_COMPONENT_EXTENDED_OPERATOR:
+		return is_small(c->u.s_extended_operator.name, n);
+	case DEMANGLE_COMPONENT_FIXED_TYPE:
+		return is_small(c->u.s_fixed.length, n);
+	case DEMANGLE_COMPONENT_CTOR:
+		return is_small(c->u.s_ctor.name, n);
+	case DEMANGLE_COMPONENT_DTOR:
+		return is_small(c->u.s_dtor.name, n);
+	case DEMANGLE_COMPONENT_LAMBDA:
+	case DEMANGLE_COMPONENT_DEFAULT_ARG:
+		return is_small(c->u.s_unary_num.sub, n);
+	default:
+		return is_small(c->u.s_binary.left, n) && is_small(c->u.s_binary.right, n);
+	}
+}
+
+/*
+ * Whose arguments follow on a parameter in the type of a conversion operator, libiberty finds out
+ * by reading them twice; and those in there four times.
+ */
+static bool is_ambiguous(const char *symbol)
+{
+	unsigned int n = 0;
+
+	if (!strstr(symbol, "cv"))
+		return false;
+	for (const char *p = symbol; (p = strchr(p, 'T')) != NULL;) {
+		p++;
+		p += strspn(p, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		n += p[0] == '_' && p[1] == 'I';
+	}
+	return n > MAX_GUESSES;
+}
+
+static bool demangle_cplus(const char *symbol, struct demangled *d)
+{
+	int options = DMGL_PARAMS | DMGL_ANSI;
+	struct demangle_component *tree;
+	unsigned int n = 0;
+	void *mem = NULL;
+	bool small;
+
+	if (strlen(symbol) > MAX_SYMBOL || is_ambiguous(symbol))
+		return false;
+	tree = cplus_demangle_v3_components(symbol, options, &mem);
+	small = tree && is_small(tree, &n);
+	free(mem);
+	return small && !setjmp(d->too_long) &&
+	       cplus_demangle_v3_callback(symbol, options, add_demangled, d);
+}
+
 static char *demangle(const char *name, const char *linkage)
 {
 	_cleanup_free_ char *symbol = NULL;
-	char *full;
+	struct demangled d;
 
 	if (raw_symbol(name, linkage)[0] != '_')
 		return NULL;
 	symbol = function_symbol(name, linkage);
-	full = rust_demangle(symbol, DMGL_PARAMS | DMGL_ANSI);
-	return full ? full : cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI);
+	d.len = 0;
+	if (demangle_rust(symbol, &d))
+		return xstrndup(d.text, d.len);
+	d.len = 0;
+	return demangle_cplus(symbol, &d) ? xstrndup(d.text, d.len) : NULL;
 }
 
 char *function_full_name(const char *name, const char *linkage)

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -124,11 +125,92 @@ static void nonsense(void **state)
 	}
 }
 
+/* 0 is nothing at all, 1 is "0". */
+static void add_number(char **text, unsigned int n, unsigned int base, const char *digits)
+{
+	char out[16];
+	size_t at = sizeof(out);
+
+	out[--at] = '\0';
+	if (n) {
+		n--;
+		do
+			out[--at] = digits[n % base];
+		while (n /= base);
+	}
+	text_add(text, "%s_", out + at);
+}
+
+/* @n templates, each with the one before as both arguments; @sub: the first's substitution. */
+static void add_doubled(char **text, unsigned int n, unsigned int sub)
+{
+	text_add(text, "1aIiiE");
+	for (unsigned int i = 1; i < n; i++, sub += 2) {
+		text_add(text, "1aI");
+		for (int k = 0; k < 2; k++) {
+			text_add(text, "S");
+			add_number(text, sub, 36, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		}
+		text_add(text, "E");
+	}
+}
+
+/* Ten bytes more of a symbol make what it stands for twice as long. */
+static void doubled_names(void **state)
+{
+	_cleanup_free_ char *shown = xstrdup("_ZN1x1fE"), *silent = xstrdup("_Z1fIiEvDp1zI");
+	_cleanup_free_ char *rust = xstrdup("_RINvC1a1f"), *small = xstrdup("_ZN1x1fE");
+	_cleanup_free_ char *guessed = xstrdup("_ZN1xcvT_I");
+	char *symbol[] = { NULL, NULL, NULL, NULL };
+
+	(void)state;
+	alarm(5);
+	add_doubled(&small, 4, 2);
+	assert_int_equal(match("x::f", small, ""), FUNCTION_EXACT);
+	add_doubled(&shown, 60, 2);
+	add_doubled(&silent, 60, 3);
+	text_add(&silent, "E");
+	for (unsigned int i = 0, last = 0; i < 60; i++) {
+		unsigned int at = strlen(rust) - 2;
+
+		text_add(&rust, "T");
+		for (int k = 0; k < 2; k++) {
+			text_add(&rust, i ? "B" : "m");
+			if (i)
+				add_number(&rust, last, 62,
+					   "0123456789abcdefghijklmnopqrstuvwxyz"
+					   "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		}
+		text_add(&rust, "E");
+		last = at;
+	}
+	text_add(&rust, "E");
+	for (int i = 0; i < 40; i++)
+		text_add(&guessed, "T_I");
+	text_add(&guessed, "i");
+	for (int i = 0; i < 40; i++)
+		text_add(&guessed, "E");
+	text_add(&guessed, "EIiEEv");
+	symbol[3] = guessed;
+	symbol[0] = shown;
+	symbol[1] = silent;
+	symbol[2] = rust;
+	for (size_t i = 0; i < ARRAY_SIZE(symbol); i++) {
+		_cleanup_free_ char *full = function_full_name(symbol[i], "");
+
+		assert_string_equal(full, symbol[i]);
+		assert_int_equal(match("x::f", symbol[i], ""), FUNCTION_NO);
+		assert_int_equal(match(symbol[i], symbol[i], ""), FUNCTION_EXACT);
+	}
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_names), cmocka_unit_test(signatures), cmocka_unit_test(rust),
-		cmocka_unit_test(full_names),  cmocka_unit_test(nonsense),
+		cmocka_unit_test(plain_names), cmocka_unit_test(signatures),
+		cmocka_unit_test(rust),	       cmocka_unit_test(full_names),
+		cmocka_unit_test(nonsense),    cmocka_unit_test(doubled_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,8 +184,9 @@ static char *near_functions(const struct maptable *t, const char *function)
 	return similar_text(&similar);
 }
 
-#define MAX_LISTED  12 /* functions of one name in a message */
-#define MAX_CHOICES 4  /* of what may be behind one */
+#define MAX_LISTED  12	 /* functions of one name in a message */
+#define MAX_TOLD    4096 /* that are told apart */
+#define MAX_CHOICES 4	 /* of what may be behind one */
 
 /* "f.avx2" and "__f_avx2" for "f". */
 static bool implements(const char *name, const char *function)
@@ -296,12 +297,33 @@ struct candidates {
 
 static void add_candidate(struct candidates *c, const struct table_sym *s)
 {
-	for (size_t i = 0; i < c->n; i++) {
-		if (c->sym[i]->off == s->off)
-			return; /* another name of the same */
-	}
 	array_reserve(c->sym, c->cap, c->n + 1);
 	c->sym[c->n++] = s;
+}
+
+static int compare_candidate(const void *pa, const void *pb)
+{
+	const struct table_sym *a = *(const struct table_sym *const *)pa;
+	const struct table_sym *b = *(const struct table_sym *const *)pb;
+
+	if (a->off != b->off)
+		return a->off < b->off ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* Of several names of the same, the first stays. */
+static void sort_candidates(struct candidates *c)
+{
+	size_t n = 0;
+
+	if (!c->n)
+		return;
+	qsort(c->sym, c->n, sizeof(*c->sym), compare_candidate);
+	for (size_t i = 0; i < c->n; i++) {
+		if (!n || c->sym[n - 1]->off != c->sym[i]->off)
+			c->sym[n++] = c->sym[i];
+	}
+	c->n = n;
 }
 
 static char *candidate_symbol(const struct maptable *t, const struct table_sym *s)
@@ -345,22 +367,36 @@ static void free_texts(char **text, size_t n)
 	free(text);
 }
 
-/* The first way in which all are told apart; NULL: there is none. */
+static int compare_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool are_distinct(char *const *text, size_t n)
+{
+	_cleanup_free_ char **sorted = xreallocarray(NULL, n, sizeof(*sorted));
+
+	memcpy(sorted, text, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare_text);
+	for (size_t i = 1; i < n; i++) {
+		if (!strcmp(sorted[i - 1], sorted[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The first way in which all are told apart; NULL: there is none, or they are too many. */
 static char **distinct_texts(const struct maptable *t, const struct candidates *c)
 {
-	for (int way = 0; way < 4; way++) {
+	for (int way = 0; way < 4 && c->n <= MAX_TOLD; way++) {
 		char **text = xcalloc(c->n, sizeof(*text));
-		bool distinct = true;
+		size_t n = 0;
 
-		for (size_t i = 0; i < c->n; i++) {
-			text[i] = candidate_text(t, c->sym[i], way);
-			distinct &= text[i] != NULL;
-			for (size_t k = 0; k < i && distinct; k++)
-				distinct = strcmp(text[k], text[i]) != 0;
-		}
-		if (distinct)
+		while (n < c->n && (text[n] = candidate_text(t, c->sym[n], way)) != NULL)
+			n++;
+		if (n == c->n && are_distinct(text, n))
 			return text;
-		free_texts(text, c->n);
+		free_texts(text, n);
 	}
 	return NULL;
 }
@@ -403,6 +439,7 @@ static void find_candidates(const struct maptable *t, const bool *marked, struct
 	}
 	if (!ret->n && part)
 		add_candidate(ret, part);
+	sort_candidates(ret);
 }
 
 static char *list_candidates(const struct maptable *t, const struct candidates *c)
@@ -439,9 +476,10 @@ int maptable_function_addresses(const struct maptable *t, const char *function, 
 
 		r = error_set(err, ENOTUNIQ, "%s has %zu functions \"%s\"%s%s", maptable_name(t),
 			      c.n, function,
-			      *list ? ": write which one: "
-				    : ", and nothing tells them apart: compile it with -g and "
-				      "name a line (FILE:LINE)",
+			      *list	       ? ": write which one: "
+			      : c.n > MAX_TOLD ? ": write its parameters, or a line (FILE:LINE)"
+					       : ", and nothing tells them apart: compile it with "
+						 "-g and name a line (FILE:LINE)",
 			      list);
 	} else if (!(r = table_refuse_inlined(t, marked, function, err))) {
 		*vaddrs = xcalloc(c.n, sizeof(**vaddrs));
@@ -463,6 +501,8 @@ char *maptable_function_overloads(const struct maptable *t, const char *function
 	find_candidates(t, marked, &c);
 	if (c.n > 1 && !all_copies(t, &c))
 		list = list_candidates(t, &c);
+	if (list && !*list)
+		text_add(&list, "%zu functions of that name", c.n);
 	free(c.sym);
 	return list;
 }

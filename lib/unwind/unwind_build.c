@@ -32,6 +32,7 @@ struct build {
 	struct entry *entry;
 	struct row *row;
 	struct unwind_rule *rule;
+	size_t n_sorted; /* of the entries: those of .eh_frame, once they are all there */
 	size_t n_entry, cap_entry, n_row, cap_row, n_rule, cap_rule;
 	struct hash_index by_content;
 	uint64_t from; /* of the entry at hand */
@@ -210,21 +211,43 @@ static void build_deinit(struct build *b)
 	hash_index_deinit(&b->by_content);
 }
 
-static bool collect(struct build *b, Elf *elf, bool *found)
+/* @e is of .debug_frame: what .eh_frame covers is known. */
+static bool add_missing(const struct eh_frame_entry *e, void *arg)
 {
-	static const enum eh_frame_section sections[] = { EH_FRAME, DEBUG_FRAME };
+	struct build *b = arg;
+	size_t low = 0, high = b->n_sorted;
 
-	for (size_t i = 0; i < ARRAY_SIZE(sections) && !b->n_entry; i++)
-		*found |= eh_frame_walk(elf, sections[i], add_entry, b);
-	return b->n_entry;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (b->entry[mid].start <= e->rules_from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return (low && e->rules_from < b->entry[low - 1].end) || add_entry(e, arg);
+}
+
+/*
+ * What is compiled without .eh_frame (-fno-asynchronous-unwind-tables) has .debug_frame by -g, and
+ * is linked with what has: the beginning of every program, the PLT.
+ */
+static bool collect(struct build *b, Elf *elf)
+{
+	bool found = eh_frame_walk(elf, EH_FRAME, add_entry, b);
+
+	if (b->n_entry)
+		qsort(b->entry, b->n_entry, sizeof(*b->entry), by_start);
+	b->n_sorted = b->n_entry;
+	return eh_frame_walk(elf, DEBUG_FRAME, add_missing, b) || found;
 }
 
 int unwind_table_build(Elf *elf, const char *name, struct unwind_table **ret, struct error *err)
 {
 	struct build b = { 0 };
 	struct rows rows = { 0 };
-	bool found = false;
 	GElf_Ehdr ehdr;
+	bool found;
 
 	if (!gelf_getehdr(elf, &ehdr))
 		return error_set(err, EINVAL, "%s: no complete ELF header", name);
@@ -238,7 +261,8 @@ int unwind_table_build(Elf *elf, const char *name, struct unwind_table **ret, st
 	rule_number(&b, &(struct unwind_rule){ .cfa = UNWIND_NOTHING });
 	rule_number(&b, &(struct unwind_rule){ .cfa = UNWIND_END });
 	rule_number(&b, &(struct unwind_rule){ .cfa = UNWIND_STRANGE });
-	if (!collect(&b, elf, &found)) {
+	found = collect(&b, elf);
+	if (!b.n_entry) {
 		build_deinit(&b);
 		if (!found)
 			return error_set(err, ENODATA, "%s: has no .eh_frame", name);

@@ -71,6 +71,8 @@ static struct elf_image *open_image(const char *path)
 	return image;
 }
 
+static const char *linked_too = ""; /* another source */
+
 static int make(const char *text, const char *head, uint16_t machine, struct program *ret,
 		struct error *err)
 {
@@ -79,7 +81,7 @@ static int make(const char *text, const char *head, uint16_t machine, struct pro
 	_cleanup_close_ int fd = -1;
 
 	write_file(file, whole, strlen(whole));
-	sh("gcc -nostdlib -static -Wl,--no-ld-generated-unwind-info s.s -o program");
+	sh("gcc -nostdlib -static -Wl,--no-ld-generated-unwind-info s.s %s -o program", linked_too);
 	fd = open(out, O_WRONLY);
 	assert_int_equal(pwrite(fd, &machine, 2, offsetof(Elf64_Ehdr, e_machine)), 2);
 	ret->image = open_image(out);
@@ -193,15 +195,25 @@ static void check_rules(const struct program *p)
 
 static void test_rules(void **state)
 {
-	static const char *const sections[] = { "", ".cfi_sections .debug_frame\n" };
+	static const char *const sections[] = { "", ".cfi_sections .debug_frame\n",
+						".cfi_sections .eh_frame, .debug_frame\n" };
+	static const char crt[] = ".text\ncrt: .cfi_startproc\nnop\n.cfi_endproc\n.skip 32\n";
+	_cleanup_free_ char *file = in_scratch("crt.s");
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
-		struct program p = program(source, sections[i], EM_X86_64);
+	write_file(file, crt, strlen(crt));
+	for (size_t i = 0; i < ARRAY_SIZE(sections) * 2; i++) {
+		struct program p;
 
+		/* What is linked to every program may have .eh_frame, and the program none. */
+		linked_too = i % 2 ? "crt.s" : "";
+		p = program(source, sections[i / 2], EM_X86_64);
 		check_rules(&p);
+		if (i % 2)
+			assert_cfa(rule(&p, "crt", 0), UNWIND_REG, 7, 8, 0);
 		drop(&p);
 	}
+	linked_too = "";
 }
 
 static void test_arm64(void **state)

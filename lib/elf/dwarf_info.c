@@ -620,11 +620,13 @@ bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 			b->sym[i].flags = 0;
 		}
 	}
-	if (w->n_split_missing)
+	if (w->n_split_missing) {
+		b->flags |= TABLE_PARTIAL;
 		builder_warn(b,
 			     "%s: %zu split debug files (.dwo) are missing: no inlined calls "
 			     "are known there",
 			     debug->name, w->n_split_missing);
+	}
 	any = b->n_seq || b->n_piece;
 	section_stream_close(&w->line);
 	dwarf_file_close(&w->main);

@@ -78,9 +78,11 @@ struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct 
 		if (!common)
 			common = open_if(debug, opt, dwz, hex, b);
 	}
-	if (!common)
+	if (!common) {
+		b->flags |= TABLE_PARTIAL;
 		builder_warn(b, "%s: common debug file %s (dwz) is missing: some names are unknown",
 			     debug->name, name);
+	}
 	return common;
 }
 

@@ -24,7 +24,7 @@
 
 #define NONE	      UINT32_MAX
 #define TABLE_MAGIC   "scozmap"
-#define TABLE_VERSION 4
+#define TABLE_VERSION 5
 #define TABLE_ENDIAN  0x01020304u
 
 /* What is called NAME is what a function of this name chooses when the program starts (IFUNC). */
@@ -33,6 +33,7 @@
 #define TABLE_PROGRAM	1u /* no library */
 #define TABLE_STRIPPED	2u /* neither debug information nor a symbol table, but for linking */
 #define TABLE_NAMES_CUT 4u /* names were too long, or too many */
+#define TABLE_PARTIAL	8u /* files that its file refers to were missing */
 
 #define ROW_STMT (1u << 31)
 #define ROW_LINE (ROW_STMT - 1)
@@ -154,6 +155,7 @@ char *cache_file_name(const struct map_options *opt, int fd, const char *kind);
 void *cache_map(const char *file, size_t *size);
 void cache_write(const char *file, const void *mem, size_t size);
 struct maptable *cache_load(const char *file, int fd, uint64_t debug_fingerprint);
+/* But one that is TABLE_PARTIAL: nothing would tell that what was missing has come. */
 void cache_store(const char *file, const struct maptable *t);
 /*
  * To make a table, in two steps: the first finds the debug files and tells what a cached table must

@@ -277,6 +277,8 @@ void cache_store(const char *file, const struct maptable *t)
 {
 	struct table_header *h = t->mem;
 
+	if (t->h->flags & TABLE_PARTIAL)
+		return;
 	if (!t->mapped) /* else it is so already */
 		h->checksum = table_checksum(t->mem, t->size);
 	cache_write(file, t->mem, t->size);

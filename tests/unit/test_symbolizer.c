@@ -93,6 +93,29 @@ static void test_same_tables(void **state)
 	maptable_free(t);
 }
 
+/* A table is not kept in the cache while a file that its file refers to is missing. */
+static void test_missing_then_there(void **state)
+{
+	_cleanup_free_ char *split = in_scratch("later"), *cache = in_scratch("cache-later");
+	struct map_options opt = { .cache_dir = cache };
+	struct maptable *t;
+
+	(void)state;
+	compile_source("-gsplit-dwarf", "later");
+	sh("mkdir away; mv later*.dwo away");
+	t = open_it(split, &opt);
+	assert_false(has_inline(t));
+	assert_non_null(strstr(maptable_warning(t), ".dwo"));
+	maptable_free(t);
+	sh("mv away/*.dwo .");
+	for (int round = 0; round < 2; round++) {
+		t = open_it(split, &opt);
+		assert_true(has_inline(t));
+		assert_null(maptable_warning(t));
+		maptable_free(t);
+	}
+}
+
 static void test_errors(void **state)
 {
 	_cleanup_free_ char *text = in_scratch("text");
@@ -614,12 +637,13 @@ static void test_no_unwind_table(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_tables),   cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_private_files), cmocka_unit_test(test_rights),
-		cmocka_unit_test(test_amplification), cmocka_unit_test(test_probes),
-		cmocka_unit_test(test_false_probes),  cmocka_unit_test(test_reader_killed),
-		cmocka_unit_test(test_unwind_tables), cmocka_unit_test(test_no_unwind_table),
-		cmocka_unit_test(test_locked_in),     cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_same_tables),	cmocka_unit_test(test_missing_then_there),
+		cmocka_unit_test(test_errors),		cmocka_unit_test(test_private_files),
+		cmocka_unit_test(test_rights),		cmocka_unit_test(test_amplification),
+		cmocka_unit_test(test_probes),		cmocka_unit_test(test_false_probes),
+		cmocka_unit_test(test_reader_killed),	cmocka_unit_test(test_unwind_tables),
+		cmocka_unit_test(test_no_unwind_table), cmocka_unit_test(test_locked_in),
+		cmocka_unit_test(test_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,14 +94,14 @@ void debug_files_find(const struct elf_image *image, const struct map_options *o
 	ret->crc = crc;
 	for (size_t i = 0; i < n_roots; i++) {
 		_cleanup_free_ char *dir = directory_of(image->name);
-		_cleanup_free_ char *full = xasprintf("%s%s", roots[i], image->name);
-		_cleanup_free_ char *real = *roots[i] ? NULL : realpath(full, NULL);
 
-		beside(ret, image, opt, roots[i], dir, debug_root, link);
-		if (real && real[0] == '/') {
-			_cleanup_free_ char *real_dir = directory_of(real);
+		/* What people are shown may be short, or relative, or a link. */
+		if (image->name[0] == '/')
+			beside(ret, image, opt, roots[i], dir, debug_root, link);
+		if (opt && opt->path && *opt->path) {
+			_cleanup_free_ char *real_dir = directory_of(opt->path);
 
-			beside(ret, image, opt, "", real_dir, debug_root, link);
+			beside(ret, image, opt, roots[i], real_dir, debug_root, link);
 		}
 	}
 	if (!strstr(image->path, "/map_files/") && !strstr(image->path, "/fd/")) {

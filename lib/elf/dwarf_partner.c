@@ -53,6 +53,7 @@ struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct 
 {
 	const char *debug_root = opt && opt->debug_root ? opt->debug_root : "/usr/lib/debug";
 	const char *roots[] = { opt && opt->root ? opt->root : "", "" };
+	const char *file = *debug->name == '/' || !opt || !opt->path ? debug->name : opt->path;
 	char hex[2 * 64 + 1];
 	const char *name = common_name(debug, hex);
 	struct elf_image *common = NULL;
@@ -71,7 +72,7 @@ struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct 
 		else if (strncmp(debug->path, "/proc/self/fd/", 14))
 			by_name = beside(debug->path, "", name);
 		else
-			by_name = beside(debug->name, roots[i], name);
+			by_name = beside(file, roots[i], name);
 		common = open_if(debug, opt, by_id, hex, b);
 		if (!common)
 			common = open_if(debug, opt, by_name, hex, b);

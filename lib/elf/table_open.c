@@ -6,6 +6,7 @@
 #include "table/table_build.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 static bool read_dwarf(const struct elf_image *debug, const struct map_options *opt,
@@ -147,16 +148,32 @@ static void table_work_end(struct table_work *w)
 	free(w);
 }
 
+char *table_file_path(int fd)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path));
+	return n > 0 && n < (ssize_t)sizeof(path) && path[0] == '/' ? xstrndup(path, n)
+								    : xstrdup("");
+}
+
 /* By this process itself. */
 static int build_here(int fd, const char *name, const struct map_options *opt, const char *cache,
 		      struct maptable **ret, struct error *err)
 {
+	struct map_options with_path = opt ? *opt : (struct map_options){ 0 };
+	_cleanup_free_ char *path = NULL;
 	struct table_work *work;
 	uint64_t fingerprint;
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0), rc;
 
 	if (own < 0)
 		return error_set(err, errno, "%s: %s", name, strerror(errno));
+	if (!with_path.path)
+		with_path.path = path = table_file_path(fd);
+	opt = &with_path;
 	rc = table_work_begin(own, name, opt, &work, &fingerprint, err);
 	if (rc)
 		return rc;

@@ -17,6 +17,7 @@ struct head {
 
 struct search {
 	struct held_file file;
+	const char *path; /* of the file, or NULL */
 	struct probe_file *code;
 	const struct maptable *table;
 	struct probe_site *list;
@@ -154,8 +155,9 @@ static int add_function(struct search *s, const struct point *point, struct erro
 
 static int read_code(struct search *s, const struct point *point, struct error *err)
 {
+	const struct map_options opt = { .path = s->path };
 	struct maptable *t = NULL;
-	int r = maptable_open_fd(s->file.fd, s->file.name, NULL, &t, err);
+	int r = maptable_open_fd(s->file.fd, s->file.name, &opt, &t, err);
 
 	s->table = t;
 	if (!r)
@@ -358,10 +360,10 @@ static struct probe_sites *lay_out(const struct search *s)
 	return probe_sites_attach(mem, h.size, false);
 }
 
-int probe_sites_read(int fd, const char *name, const char *spec, struct probe_sites **ret,
-		     struct error *err)
+int probe_sites_read(int fd, const char *name, const char *path, const char *spec,
+		     struct probe_sites **ret, struct error *err)
 {
-	struct search s = { .file = { .fd = fd, .name = (char *)name } };
+	struct search s = { .file = { .fd = fd, .name = (char *)name }, .path = path };
 	int r = read_spec(&s, spec, err);
 
 	*ret = r ? NULL : lay_out(&s);
@@ -444,8 +446,9 @@ static int find(const struct held_file *file, const char *spec, struct probe_sit
 {
 	struct error local = { 0 };
 
-	return (read_elsewhere ? read_elsewhere : probe_sites_read)(file->fd, file->name, spec, ret,
-								    err ? err : &local);
+	err = err ? err : &local;
+	return read_elsewhere ? read_elsewhere(file->fd, file->name, spec, ret, err)
+			      : probe_sites_read(file->fd, file->name, NULL, spec, ret, err);
 }
 
 int probe_sites_find(const struct held_file *file, const struct point *point,

@@ -63,9 +63,12 @@ void probe_sites_free(struct probe_sites *s);
 int probe_sites_unchanged(const struct probe_sites *s, size_t i, const struct held_file *file,
 			  struct error *err);
 
-/* For the one without rights: the same by this very process, of POINT @spec ("": all marks). */
-int probe_sites_read(int fd, const char *name, const char *spec, struct probe_sites **ret,
-		     struct error *err);
+/*
+ * For the one without rights: the same by this very process, of POINT @spec ("": all marks).
+ * @path: see struct map_options.
+ */
+int probe_sites_read(int fd, const char *name, const char *path, const char *spec,
+		     struct probe_sites **ret, struct error *err);
 /* Takes the block over; NULL, and it is released, when something in it leads outside of it. */
 struct probe_sites *probe_sites_attach(void *mem, size_t size, bool mapped);
 typedef int (*probe_sites_fn)(int fd, const char *name, const char *spec, struct probe_sites **ret,

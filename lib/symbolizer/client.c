@@ -459,6 +459,7 @@ static void wait_for_end(struct job *j)
 
 static bool send_job(struct job *j, int other)
 {
+	_cleanup_free_ char *path = table_file_path(j->file);
 	struct message *m = xcalloc(1, sizeof(*m));
 	int fds[MSG_FDS] = { j->file, other };
 	bool sent;
@@ -471,12 +472,12 @@ static bool send_job(struct job *j, int other)
 	m->number = j->from;
 	m->memory = j->memory;
 	m->cpu_s = j->cpu_s;
-	snprintf(m->text, sizeof(m->text), "%.*s%c%.*s%c%.*s", PATH_MAX - 1, j->name, 0,
+	snprintf(m->text, sizeof(m->text), "%.*s%c%.*s%c%.*s%c%s", PATH_MAX - 1, j->name, 0,
 		 PATH_MAX - 1,
 		 j->spec   ? j->spec
 		 : j->root ? j->root
 			   : "",
-		 0, PATH_MAX - 1, j->opt && j->opt->debug_root ? j->opt->debug_root : "");
+		 0, PATH_MAX - 1, j->opt && j->opt->debug_root ? j->opt->debug_root : "", 0, path);
 	pthread_mutex_lock(&symbolizer.lock);
 	sent = symbolizer.socket >= 0 && message_send(symbolizer.socket, m, fds, 2);
 	pthread_mutex_unlock(&symbolizer.lock);

@@ -73,8 +73,10 @@ make_table(const struct message *job, int file, int socket, int memory)
 {
 	const char *name = job->text, *root = name + strlen(name) + 1;
 	const char *debug_root = root + strlen(root) + 1;
+	const char *path = debug_root + strlen(debug_root) + 1;
 	struct map_options opt = { .debug_root = *debug_root ? debug_root : NULL,
 				   .root = *root ? root : NULL,
+				   .path = path,
 				   .kernel = job->flags & MSG_KERNEL,
 				   .kallsyms = job->flags & MSG_KALLSYMS };
 	struct message m = { .type = MSG_FOUND };
@@ -99,10 +101,11 @@ static void __attribute__((noreturn))
 find_probes(const struct message *job, int file, int socket, int memory)
 {
 	const char *name = job->text, *spec = name + strlen(name) + 1;
+	const char *none = spec + strlen(spec) + 1, *path = none + strlen(none) + 1;
 	struct probe_sites *sites;
 	struct error err = { 0 };
 
-	if (probe_sites_read(file, name, spec, &sites, &err))
+	if (probe_sites_read(file, name, path, spec, &sites, &err))
 		fail(socket, &err);
 	answer(socket, MSG_SITES, name, memory, sites->mem, sites->size);
 }

@@ -5,12 +5,12 @@
 
 #define HEAD offsetof(struct message, text)
 
-/* Of the text, what is used: strings end with the last of three NULs. */
+/* Of the text, what is used: strings end with the last of MSG_STRINGS NULs. */
 static size_t text_size(const struct message *m)
 {
 	size_t n = 0;
 
-	for (int i = 0; i < 3 && n < sizeof(m->text); i++)
+	for (int i = 0; i < MSG_STRINGS && n < sizeof(m->text); i++)
 		n += strnlen(m->text + n, sizeof(m->text) - n - 1) + 1;
 	return n;
 }

@@ -8,8 +8,9 @@
 #include <linux/limits.h>
 
 enum symbolizer_message {
-	MSG_JOB,     /* to the nursery: file and socket of the job; text: name, root, debug root;
-		      * with MSG_PROBES: name, POINT; number: with MSG_LOADS, where to begin */
+	MSG_JOB,     /* to the nursery: file and socket of the job; text: name, root, debug root,
+		      * path; with MSG_PROBES: name, POINT, "", path; number: with MSG_LOADS, where to
+		      * begin */
 	MSG_STARTED, /* from the nursery's child: pidfd of the worker; number: its pid */
 	MSG_READY,   /* from the worker: where its opens are to be answered */
 	MSG_GO,	     /* to the worker: begin; then: build */
@@ -22,14 +23,15 @@ enum symbolizer_message {
 	MSG_ENDED, /* from the nursery's child: number: how the worker ended, as waitpid() has it */
 };
 
-#define MSG_FDS FD_PASS_MAX
+#define MSG_FDS	    FD_PASS_MAX
+#define MSG_STRINGS 4
 
 struct message {
 	uint32_t type;
 	uint32_t flags; /* of a job: MSG_KERNEL and so on */
 	uint64_t number;
-	uint64_t memory, cpu_s;	 /* of a job: limits */
-	char text[3 * PATH_MAX]; /* strings, each with its NUL */
+	uint64_t memory, cpu_s;		   /* of a job: limits */
+	char text[MSG_STRINGS * PATH_MAX]; /* strings, each with its NUL */
 };
 #define MSG_KERNEL   1u
 #define MSG_KALLSYMS 2u

@@ -43,6 +43,8 @@ struct map_options {
 	const char *debug_root; /* NULL: "/usr/lib/debug" */
 	const char *root;	/* NULL, or a prefix ("/proc/PID/root") under which debug files
 				 * are looked for first; `struct maps` sets it for containers */
+	const char *path;	/* of the file itself, absolute: debug files may be beside it. NULL:
+				 * what the kernel says */
 	bool kernel;		/* a kernel image or a module: read in little memory, source paths
 				 * from the top of the kernel's source ("fs/namei.c") */
 	bool kallsyms;		/* no ELF file, but what /proc/kallsyms tells */

@@ -167,6 +167,9 @@ int table_work_begin(int fd, const char *name, const struct map_options *opt,
 struct maptable *table_work_build(struct table_work *w, const struct map_options *opt,
 				  struct error *err);
 
+/* Where the kernel says that @fd is, malloc'ed; "": nowhere. */
+char *table_file_path(int fd);
+
 /* Of an open /proc/kallsyms. @path is what people are shown. */
 struct maptable *table_of_kallsyms(int fd, const char *path, struct error *err);
 

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	send_raw(pair[0], data + 1, size - 1, data[0] % 9);
 	if (message_receive(pair[1], &m, fds)) {
 		/* Three strings, each with its end. */
-		for (int i = 0; i < 3 && n < sizeof(m.text); i++)
+		for (int i = 0; i < MSG_STRINGS && n < sizeof(m.text); i++)
 			n += strlen(m.text + n) + 1;
 		for (int i = 0; i < MSG_FDS; i++) {
 			if (fds[i] >= 0)

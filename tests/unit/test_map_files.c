@@ -129,6 +129,11 @@ static void test_by_link(void **state)
 	assert_true(has_lines(t));
 	maptable_free(t);
 
+	/* Called by another name than its path. */
+	assert_int_equal(maptable_open(path, "by-link", &opt, &t, NULL), 0);
+	assert_true(has_lines(t));
+	maptable_free(t);
+
 	sh("mkdir -p .debug; mv by-link.debug .debug/");
 	t = open_with(path, &opt);
 	assert_true(has_lines(t));

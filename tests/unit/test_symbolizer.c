@@ -317,6 +317,32 @@ static int find_in(const char *path, const char *spec, struct probe_sites **ret,
 	return r;
 }
 
+/* Debug files are beside the file, however it is called. */
+static void test_short_names(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("beside"), *before = getcwd(NULL, 0);
+	struct probe_sites *sites;
+	struct error err = { 0 };
+	struct maptable *t;
+
+	(void)state;
+	compile_source("-Wl,--build-id=none", "beside");
+	sh("objcopy --only-keep-debug beside beside.debug; strip beside; "
+	   "objcopy --add-gnu-debuglink=beside.debug beside; chmod 644 beside.debug");
+	if (maptable_open(path, "beside", NULL, &t, &err))
+		fail_msg("%s", err.text);
+	assert_true(has_inline(t));
+	maptable_free(t);
+	assert_int_equal(chdir(scratch), 0);
+	t = open_it("./beside", NULL);
+	assert_true(has_inline(t));
+	maptable_free(t);
+	if (find_in("./beside", "./beside:s.c:3", &sites, &err))
+		fail_msg("%s", err.text);
+	probe_sites_free(sites);
+	assert_int_equal(chdir(before), 0);
+}
+
 /* The same places as this process would find, and what is wrong in the same words. */
 static void test_probes(void **state)
 {
@@ -345,7 +371,7 @@ static void test_probes(void **state)
 
 		if (r != specs[i].result)
 			fail_msg("%s: %d: %s", specs[i].spec, r, err.text);
-		assert_int_equal(r, probe_sites_read(fd, plain, specs[i].spec, &here, &own));
+		assert_int_equal(r, probe_sites_read(fd, plain, NULL, specs[i].spec, &here, &own));
 		if (r) {
 			assert_string_equal(err.text, own.text);
 			continue;
@@ -382,7 +408,7 @@ static void test_false_probes(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(probe_sites_read(fd, plain, "x:work", &good, &err), 0);
+	assert_int_equal(probe_sites_read(fd, plain, NULL, "x:work", &good, &err), 0);
 	close(fd);
 	for (int what = 0; what < 9; what++) {
 		char *block = xmalloc(good->size);
@@ -637,13 +663,13 @@ static void test_no_unwind_table(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_tables),	cmocka_unit_test(test_missing_then_there),
-		cmocka_unit_test(test_errors),		cmocka_unit_test(test_private_files),
-		cmocka_unit_test(test_rights),		cmocka_unit_test(test_amplification),
-		cmocka_unit_test(test_probes),		cmocka_unit_test(test_false_probes),
-		cmocka_unit_test(test_reader_killed),	cmocka_unit_test(test_unwind_tables),
-		cmocka_unit_test(test_no_unwind_table), cmocka_unit_test(test_locked_in),
-		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_same_tables),   cmocka_unit_test(test_missing_then_there),
+		cmocka_unit_test(test_errors),	      cmocka_unit_test(test_private_files),
+		cmocka_unit_test(test_rights),	      cmocka_unit_test(test_amplification),
+		cmocka_unit_test(test_short_names),   cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_false_probes),  cmocka_unit_test(test_reader_killed),
+		cmocka_unit_test(test_unwind_tables), cmocka_unit_test(test_no_unwind_table),
+		cmocka_unit_test(test_locked_in),     cmocka_unit_test(test_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,9 @@
 #define MAX_ANSWER     (256 * MEGABYTE) /* where probes go, or what is told of made code */
 #define STUCK_NS       NSEC_PER_SEC
 #define DEAD_NS	       (20 * NSEC_PER_SEC)
+#define MAX_LATE       8 /* messages: there are four of a job */
+
+uint64_t symbolizer_most_wait_s = UINT64_MAX;
 
 static struct {
 	int socket, abandon, pid;
@@ -63,8 +66,8 @@ struct job {
 	int file;
 	uid_t owner;
 	int socket, worker, opens; /* -1: not there yet */
-	bool ready, begun, waits, ended;
-	int status, n_opens;
+	bool ready, begun, found, waits, ended;
+	int status, n_opens, n_late;
 	uint64_t memory, cpu_s, since;
 	struct maptable *table;
 	struct probe_sites *sites;
@@ -150,8 +153,14 @@ static void answer_open(struct job *j)
 					   .newfd_flags = O_CLOEXEC };
 	int fd;
 
-	if (ioctl(j->opens, SECCOMP_IOCTL_NOTIF_RECV, &n))
+	if (ioctl(j->opens, SECCOMP_IOCTL_NOTIF_RECV, &n)) {
+		if (errno == ENOENT || errno == EINTR)
+			return;
+		/* Nobody is left who could ask, or it is something else, and ready for ever. */
+		close(j->opens);
+		j->opens = -1;
 		return;
+	}
 	fd = open_for(j, &n);
 	yes.id = no.id = n.id;
 	yes.srcfd = fd;
@@ -336,6 +345,9 @@ static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
 				 "files has no rights, but could open what everybody may");
 		break;
 	case MSG_FOUND:
+		if (j->found)
+			break;
+		j->found = true;
 		j->table = j->cache ? cache_load(j->cache, j->file, m->number) : NULL;
 		if (j->table)
 			end(j, 0);
@@ -431,28 +443,42 @@ static void give_up(struct job *j)
 	    error_set(j->err, ETIMEDOUT, "%s: not read: the symbolizer does not answer", j->name));
 }
 
+/* Is the time over? What has come by then is looked at, if that is no more than there can be. */
+static bool is_late(struct job *j, bool message)
+{
+	uint64_t most = BASE_WAIT_S + 4 * j->cpu_s, waited = clock_now_ns() - j->since;
+	bool dead = !j->begun && waited > DEAD_NS;
+
+	if (most > symbolizer_most_wait_s)
+		most = symbolizer_most_wait_s;
+	if ((!dead && waited <= most * NSEC_PER_SEC) || (message && j->n_late++ < MAX_LATE))
+		return false;
+	if (dead)
+		give_up(j);
+	else
+		end(j, error_set(j->err, ETIMEDOUT,
+				 "%s: not read: the symbolizer did not answer for %llu s", j->name,
+				 (unsigned long long)most));
+	return true;
+}
+
 static void wait_for_end(struct job *j)
 {
 	while (!j->ended) {
 		struct pollfd p[] = { { j->socket, POLLIN, 0 },
 				      { symbolizer.abandon, POLLIN, 0 },
 				      { j->opens, POLLIN, 0 } };
-		uint64_t most = BASE_WAIT_S + 4 * j->cpu_s;
 
 		poll(p, ARRAY_SIZE(p), 500);
 		note_waiting(j);
 		if (p[1].revents)
 			end(j, error_set(j->err, EINTR, "%s: not read: the run is over", j->name));
+		else if (is_late(j, p[0].revents))
+			break;
 		else if (p[0].revents)
 			receive(j);
-		else if (p[2].revents & POLLIN)
+		else if (p[2].revents)
 			answer_open(j);
-		else if (!j->begun && clock_now_ns() - j->since > DEAD_NS)
-			give_up(j);
-		else if (clock_now_ns() - j->since > most * NSEC_PER_SEC)
-			end(j, error_set(j->err, ETIMEDOUT,
-					 "%s: not read: the symbolizer did not answer for %llu s",
-					 j->name, (unsigned long long)most));
 	}
 	note_waiting(j);
 }

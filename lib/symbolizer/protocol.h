@@ -47,6 +47,8 @@ struct message {
 bool message_send(int socket, const struct message *m, const int *fds, int n);
 bool message_receive(int socket, struct message *m, int fds[MSG_FDS]);
 
+extern uint64_t symbolizer_most_wait_s; /* for a job, however long its file may take */
+
 /* Does not return. @socket: jobs come here. */
 void nursery_main(int socket) __attribute__((noreturn));
 

@@ -12,8 +12,10 @@
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HUGE (1ULL << 60)
@@ -50,6 +52,23 @@ static bool is(const char *name, const char *lie)
 	return !strncmp(name, lie, strlen(lie));
 }
 
+/* Says something all the time, and nothing that the other side waits for. */
+static void go_on_and_on(int socket, const char *name)
+{
+	struct message m = { .type = is(name, "finds for ever") ? MSG_FOUND : MSG_GO };
+	int fds[] = { memfd_create("never asks", MFD_CLOEXEC) };
+
+	signal(SIGPIPE, SIG_IGN);
+	if (is(name, "always open")) {
+		m.type = MSG_READY;
+		message_send(socket, &m, fds, 1);
+		pause();
+	}
+	while (message_send(socket, &m, NULL, 0))
+		usleep(20000);
+	_exit(0);
+}
+
 /* The name of the file begins with the lie. */
 static void lie(int socket, const char *name, bool frames)
 {
@@ -74,8 +93,17 @@ void nursery_main(int socket)
 	static struct message job;
 	int fds[MSG_FDS];
 
+	signal(SIGCHLD, SIG_IGN);
 	while (message_receive(socket, &job, fds)) {
-		lie(fds[1], job.text, job.flags & MSG_FRAMES);
+		bool talks = is(job.text, "finds for ever") || is(job.text, "talks") ||
+			     is(job.text, "always open");
+
+		if (talks && !fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			go_on_and_on(fds[1], job.text);
+		}
+		if (!talks)
+			lie(fds[1], job.text, job.flags & MSG_FRAMES);
 		close(fds[0]);
 		close(fds[1]);
 	}
@@ -103,6 +131,35 @@ static void test_sizes(void **state)
 					 (unsigned long long)symbolizer_memory());
 		}
 	}
+}
+
+static void give_up(int signal)
+{
+	(void)signal;
+	symbolizer_abandon();
+}
+
+/* Who never comes to an end is waited for no longer, and costs nothing meanwhile. */
+static void test_endless(void **state)
+{
+	static const char *const lies[] = { "talks", "finds for ever", "always open" };
+	clock_t before = clock();
+	struct maptable *t = NULL;
+	struct error err;
+
+	(void)state;
+	symbolizer_most_wait_s = 1;
+	signal(SIGALRM, give_up);
+	alarm(10);
+	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
+		int r = maptable_open("/proc/self/exe", lies[i], NULL, &t, &err);
+
+		if (r != -ETIMEDOUT)
+			fail_msg("%s: %d, %s", lies[i], r, err.text);
+	}
+	assert_true(alarm(0) > 0);
+	symbolizer_most_wait_s = UINT64_MAX;
+	assert_true(clock() - before < CLOCKS_PER_SEC / 2);
 }
 
 static void test_unwind_tables(void **state)
@@ -157,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_unwind_tables),
+		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_number_of_another),
 	};
 	struct error err;

@@ -113,6 +113,12 @@ char *task_comm(int tid);
 bool glob_match(const char *pattern, const char *text);
 /* True when @suffix equals @path, or @path ends with "/" + @suffix (path components). */
 bool path_ends_with(const char *path, const char *suffix);
+/*
+ * Without "." and "dir/..", as far as that can be told without looking: of a relative path the
+ * first
+ * ".." stay. Malloc'ed.
+ */
+char *path_normalized(const char *path);
 /* What follows the last slash, in @path itself; all of it when nothing does. */
 const char *path_base(const char *path);
 

@@ -17,6 +17,33 @@ bool path_ends_with(const char *path, const char *suffix)
 	return ns == np || suffix[0] == '/' || path[np - ns - 1] == '/';
 }
 
+char *path_normalized(const char *path)
+{
+	char *out = xmalloc(strlen(path) + 2), *to = out, *kept;
+
+	if (*path == '/')
+		*to++ = '/';
+	for (kept = to; *path;) {
+		size_t n = strcspn(path, "/");
+		bool up = n == 2 && !memcmp(path, "..", 2);
+
+		if (up && to > kept) {
+			for (to--; to > kept && to[-1] != '/'; to--)
+				;
+		} else if (n && !(n == 1 && *path == '.') && !(up && out[0] == '/')) {
+			memcpy(to, path, n);
+			to += n;
+			if (path[n] == '/')
+				*to++ = '/';
+			if (up)
+				kept = to;
+		}
+		path += n + (path[n] == '/');
+	}
+	*to = '\0';
+	return out;
+}
+
 const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

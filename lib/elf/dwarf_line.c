@@ -169,7 +169,9 @@ uint32_t line_program_file(struct line_reader *r, uint64_t index)
 		_cleanup_free_ char *in_dir = join(dir, f->name);
 		/* -fdebug-prefix-map can make both relative, and the same: once is enough. */
 		bool twice = dir && r->comp_dir && !strcmp(dir, r->comp_dir);
-		_cleanup_free_ char *path = join(twice ? NULL : r->comp_dir, in_dir);
+		_cleanup_free_ char *given = join(twice ? NULL : r->comp_dir, in_dir);
+		/* "build/../main.c" of two programs would be "../main.c" where paths are cut. */
+		_cleanup_free_ char *path = path_normalized(given);
 
 		f->id = builder_file(r->b, path);
 	}

@@ -16,33 +16,6 @@ struct roots {
 	size_t length[MAX_ROOTS], n;
 };
 
-/* Without "." and "dir/.."; a ".." that nothing precedes goes as well. */
-static char *normalize(const char *path)
-{
-	char *out = xmalloc(strlen(path) + 2), *to = out;
-
-	if (*path == '/')
-		*to++ = '/';
-	while (*path) {
-		size_t n = strcspn(path, "/");
-
-		if (n == 2 && !memcmp(path, "..", 2)) {
-			while (to > out && to[-1] == '/' && to - 1 > out)
-				to--;
-			while (to > out && to[-1] != '/')
-				to--;
-		} else if (n && !(n == 1 && *path == '.')) {
-			memcpy(to, path, n);
-			to += n;
-			if (path[n] == '/')
-				*to++ = '/';
-		}
-		path += n + (path[n] == '/');
-	}
-	*to = '\0';
-	return out;
-}
-
 static void add_root(struct roots *r, const char *path, size_t length)
 {
 	size_t at = 0;
@@ -80,17 +53,25 @@ static void learn(struct roots *r, const char *path)
 	}
 }
 
+/* Without what leads there from a build directory elsewhere. */
+static const char *from_top(const char *path)
+{
+	while (!strncmp(path, "../", 3))
+		path += 3;
+	return path;
+}
+
 void kernel_source_paths(struct table_builder *b)
 {
 	struct roots roots = { 0 };
 	char **path = xcalloc(b->n_file, sizeof(*path));
 
 	for (size_t i = 0; i < b->n_file; i++) {
-		path[i] = normalize(b->str.buf + b->file[i]);
-		learn(&roots, path[i]);
+		path[i] = path_normalized(b->str.buf + b->file[i]);
+		learn(&roots, from_top(path[i]));
 	}
 	for (size_t i = 0; i < b->n_file; i++) {
-		const char *name = path[i];
+		const char *name = from_top(path[i]);
 
 		for (size_t k = 0; k < roots.n; k++) {
 			if (!strncmp(name, roots.path[k], roots.length[k]) &&

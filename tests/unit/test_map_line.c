@@ -49,7 +49,8 @@ static void put_string(struct bytes *o, const char *s)
 
 static const uint8_t operands[] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
 
-/* A version 4 program with files "/src/a.c" (1), "sub/b.c" (2); line base -3, range 12. */
+/* A version 4 program with files "/src/a.c" (1), "sub/b.c" (2), "c.c" (3); line base -3, range 12.
+ */
 static void begin(struct bytes *o, uint8_t min_inst, uint8_t max_ops)
 {
 	size_t header;
@@ -75,6 +76,10 @@ static void begin(struct bytes *o, uint8_t min_inst, uint8_t max_ops)
 	put_uleb(o, 0);
 	put_uleb(o, 0);
 	put_string(o, "./b.c");
+	put_uleb(o, 2);
+	put_uleb(o, 0);
+	put_uleb(o, 0);
+	put_string(o, "../build//../lib/./../c.c");
 	put_uleb(o, 2);
 	put_uleb(o, 0);
 	put_uleb(o, 0);
@@ -188,6 +193,48 @@ static void test_plain(void **state)
 	expect(t, TEXT + 0x30, "/comp/sub/b.c", 1);
 	expect(t, TEXT + 0x3f, "/comp/sub/b.c", 1);
 	expect(t, TEXT + 0x40, NULL, 0);
+	maptable_free(t);
+}
+
+/* Build systems tell of sources from where they build. */
+static void test_paths(void **state)
+{
+	static const struct {
+		const char *given, *path;
+	} paths[] = {
+		{ "/home/u/A/build/../src/main.c", "/home/u/A/src/main.c" },
+		{ "/../a/.././b/c.c", "/b/c.c" },
+		{ "/a//b/../../../c.c", "/c.c" },
+		{ "a/../c.c", "c.c" },
+		{ "./a/./c.c", "a/c.c" },
+		{ "../../src/./x/../c.c", "../../src/c.c" },
+		{ "a/../../b/../c.c", "../c.c" },
+		{ "..a/.../c..c", "..a/.../c..c" },
+		{ "c.c", "c.c" },
+		{ "", "" },
+	};
+	struct bytes o;
+	const char *why;
+	struct maptable *t;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		_cleanup_free_ char *path = path_normalized(paths[i].given);
+
+		assert_string_equal(path, paths[i].path);
+	}
+	begin(&o, 1, 1);
+	set_address(&o, TEXT);
+	put(&o, DW_LNS_set_file, 1);
+	put_uleb(&o, 3);
+	row(&o, 0, 9);
+	put(&o, DW_LNS_advance_pc, 1);
+	put_uleb(&o, 0x10);
+	end_sequence(&o);
+	finish(&o);
+	t = decode(&o, &why);
+	assert_null(why);
+	expect(t, TEXT, "/comp/c.c", 10);
 	maptable_free(t);
 }
 
@@ -405,9 +452,13 @@ static void test_malformed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),	   cmocka_unit_test(test_instruction_lengths),
-		cmocka_unit_test(test_discarded),  cmocka_unit_test(test_leaving_the_text),
-		cmocka_unit_test(test_statements), cmocka_unit_test(test_overlapping),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_instruction_lengths),
+		cmocka_unit_test(test_discarded),
+		cmocka_unit_test(test_leaving_the_text),
+		cmocka_unit_test(test_statements),
+		cmocka_unit_test(test_overlapping),
 		cmocka_unit_test(test_malformed),
 	};
 

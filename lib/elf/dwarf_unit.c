@@ -347,6 +347,7 @@ void unit_skip_value(const struct unit *u, struct cursor *c, uint16_t form)
 				       .offset_size = u->offset_size,
 				       .addr_size = u->addr_size };
 	int n = fixed_size(&sizes, form);
+	uint64_t actual;
 
 	if (n >= 0) {
 		cursor_skip(c, n);
@@ -381,11 +382,11 @@ void unit_skip_value(const struct unit *u, struct cursor *c, uint16_t form)
 		cursor_skip(c, cursor_uleb(c));
 		break;
 	case DW_FORM_indirect:
-		n = cursor_uleb(c);
-		if (n == DW_FORM_indirect || n > UINT16_MAX)
+		actual = cursor_uleb(c);
+		if (actual == DW_FORM_indirect || actual > UINT16_MAX)
 			c->bad = true;
 		else
-			unit_skip_value(u, c, n);
+			unit_skip_value(u, c, actual);
 		break;
 	default:
 		c->bad = true;

@@ -3,6 +3,7 @@
 #include "test_map_util.h"
 
 #include "elf/dwarf_line.h"
+#include "elf/dwarf_unit.h"
 
 #include <dwarf.h>
 
@@ -238,6 +239,23 @@ static void test_paths(void **state)
 	maptable_free(t);
 }
 
+/* A form that names itself, in more bits than forms have. */
+static void test_indirect_form(void **state)
+{
+	enum { SIZE = 50 << 20 };
+	static const uint8_t number[] = { 0x96, 0x80, 0xfc, 0xff, 0x0f }; /* 0xffff0016 */
+	_cleanup_free_ uint8_t *bytes = xmalloc(SIZE);
+	struct unit u = { .version = 4, .addr_size = 8, .offset_size = 4 };
+	struct cursor c = { .p = bytes, .end = bytes + SIZE };
+
+	(void)state;
+	for (size_t i = 0; i < SIZE; i++)
+		bytes[i] = number[i % sizeof(number)];
+	unit_skip_value(&u, &c, DW_FORM_indirect);
+	assert_true(c.bad);
+	assert_int_equal(c.p - bytes, sizeof(number));
+}
+
 static void test_instruction_lengths(void **state)
 {
 	struct bytes o;
@@ -452,13 +470,10 @@ static void test_malformed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_instruction_lengths),
-		cmocka_unit_test(test_discarded),
-		cmocka_unit_test(test_leaving_the_text),
-		cmocka_unit_test(test_statements),
-		cmocka_unit_test(test_overlapping),
+		cmocka_unit_test(test_plain),	      cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_indirect_form), cmocka_unit_test(test_instruction_lengths),
+		cmocka_unit_test(test_discarded),     cmocka_unit_test(test_leaving_the_text),
+		cmocka_unit_test(test_statements),    cmocka_unit_test(test_overlapping),
 		cmocka_unit_test(test_malformed),
 	};
 

@@ -6,6 +6,7 @@
  * demangled one also without its parameters, and without all template arguments.
  */
 #include "table/function_name.h"
+#include "table/table_build.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
@@ -204,15 +205,12 @@ static const char *raw_symbol(const char *name, const char *linkage)
 
 char *function_symbol(const char *name, const char *linkage)
 {
-	const char *raw = raw_symbol(name, linkage);
-	const char *dot = raw[0] ? strchr(raw + 1, '.') : NULL;
+	char *symbol = xstrdup(raw_symbol(name, linkage));
+	bool cold;
 
-	/* Rust's older symbols have dots of their own, further in. */
-	while (dot && strncmp(dot, ".constprop", 10) && strncmp(dot, ".isra", 5) &&
-	       strncmp(dot, ".part", 5) && strncmp(dot, ".cold", 5) && strncmp(dot, ".llvm", 5) &&
-	       strncmp(dot, ".lto_priv", 9) && strncmp(dot, ".localalias", 11))
-		dot = strchr(dot + 1, '.');
-	return dot ? xstrndup(raw, dot - raw) : xstrdup(raw);
+	while (symbol_strip_suffix(symbol, &cold))
+		;
+	return symbol;
 }
 
 struct demangled {

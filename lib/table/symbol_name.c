@@ -9,11 +9,13 @@
 
 #include <ctype.h>
 
-static bool strip_suffix(char *name, bool *cold)
+bool symbol_strip_suffix(char *name, bool *cold)
 {
-	static const char *const kinds[] = { "cold",	 "part", "isra",  "constprop",
-					     "lto_priv", "llvm", "clone", "localalias" };
+	/* The first two also without a number; without, the others are names: Go's main.clone. */
+	static const char *const kinds[] = { "cold",	  "localalias", "part", "isra",
+					     "constprop", "lto_priv",	"llvm", "clone" };
 	char *end = name + strlen(name), *dot;
+	bool number = false;
 
 	/* An optional number, then one of the words. */
 	dot = end;
@@ -24,13 +26,14 @@ static bool strip_suffix(char *name, bool *cold)
 			if (!isxdigit((unsigned char)*p))
 				return false;
 		}
+		number = true;
 		end = --dot;
 		while (dot > name && dot[-1] != '.')
 			dot--;
 	}
 	if (dot <= name + 1)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+	for (size_t i = 0; i < (number ? ARRAY_SIZE(kinds) : 2); i++) {
 		if (strlen(kinds[i]) != (size_t)(end - dot) || memcmp(kinds[i], dot, end - dot))
 			continue;
 		if (i == 0)
@@ -124,7 +127,7 @@ char *symbol_display_name(const char *symbol, bool *cold)
 	*cold = false;
 	if (at && at != name)
 		*at = '\0'; /* a version, as in memcpy@@GLIBC_2.14 */
-	while (strip_suffix(name, cold))
+	while (symbol_strip_suffix(name, cold))
 		;
 	plain = demangle_path(name);
 	if (!plain)

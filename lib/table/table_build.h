@@ -134,5 +134,9 @@ void kernel_source_paths(struct table_builder *b);
  * foo.constprop.1, "ns::Class::method" for the plain kinds of mangled names.
  */
 char *symbol_display_name(const char *symbol, bool *cold);
+/* Takes one of the suffixes that compilers give to copies and parts off its end; false: it has
+ * none.
+ */
+bool symbol_strip_suffix(char *name, bool *cold);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What people type for functions of C++ and Rust. */
 #include "table/function_name.h"
+#include "table/table_build.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,6 +108,37 @@ static void full_names(void **state)
 	assert_string_equal(symbol, "work");
 }
 
+/* By what is shown and by what is demangled, the same suffixes are the compiler's. */
+static void suffixes(void **state)
+{
+	static const struct {
+		const char *symbol, *name;
+		bool cold;
+	} all[] = {
+		{ "work.constprop.0", "work", false },
+		{ "work.clone.0", "work", false },
+		{ "work.part.0.isra.1.cold", "work", true },
+		{ "work.cold.3", "work", true },
+		{ "work.localalias", "work", false },
+		{ "work.llvm.17293822569102704640", "work", false },
+		{ "main.clone", "main.clone", false },
+		{ "main.part", "main.part", false },
+		{ "work.avx2", "work.avx2", false },
+		{ ".cold", ".cold", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		_cleanup_free_ char *symbol = function_symbol("", all[i].symbol);
+		bool cold;
+		_cleanup_free_ char *shown = symbol_display_name(all[i].symbol, &cold);
+
+		assert_string_equal(symbol, all[i].name);
+		assert_string_equal(shown, all[i].name);
+		assert_int_equal(cold, all[i].cold);
+	}
+}
+
 /* Whatever is typed must not upset it. */
 static void nonsense(void **state)
 {
@@ -208,9 +240,10 @@ static void doubled_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_names), cmocka_unit_test(signatures),
-		cmocka_unit_test(rust),	       cmocka_unit_test(full_names),
-		cmocka_unit_test(nonsense),    cmocka_unit_test(doubled_names),
+		cmocka_unit_test(plain_names),	 cmocka_unit_test(signatures),
+		cmocka_unit_test(rust),		 cmocka_unit_test(full_names),
+		cmocka_unit_test(nonsense),	 cmocka_unit_test(suffixes),
+		cmocka_unit_test(doubled_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,12 +54,14 @@ struct level {
 struct walk {
 	struct table_builder *b;
 	const struct elf_image *debug;
+	const struct map_options *opt;
 	struct dwarf_file main, common;
 	struct section_stream line;
 	struct line_reader lines;
 	uint64_t pieces_left;
 	size_t n_split_missing;
-	struct qual *qual; /* in order of their numbers */
+	char *split_missing; /* what is wrong with the first */
+	struct qual *qual;   /* in order of their numbers */
 	size_t n_qual, cap_qual;
 	struct nameless_list far;
 
@@ -506,9 +508,13 @@ static const char *read_split(struct walk *w, const struct unit *skeleton)
 	struct elf_image *image;
 	struct dwarf_file f;
 	const char *why;
+	char *missing;
 
-	if (!dwarf_split_open(&f, &image, w->debug, skeleton, w->b)) {
-		w->n_split_missing++;
+	if (!dwarf_split_open(&f, &image, w->debug, w->opt, skeleton, w->b, &missing)) {
+		if (w->n_split_missing++)
+			free(missing);
+		else
+			w->split_missing = missing;
 		return NULL;
 	}
 	w->pieces_left += 2 * f.info.size + f.sec.rnglists.n;
@@ -603,6 +609,7 @@ bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 
 	w->b = w->lines.b = b;
 	w->debug = debug;
+	w->opt = opt;
 	if (dwarf_file_open(&w->main, debug, false, 0, b) && open_lines(w)) {
 		common = dwarf_common_open(debug, opt, b);
 		if (common && dwarf_file_open(&w->common, common, false, DWARF_COMMON, b))
@@ -623,9 +630,9 @@ bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 	if (w->n_split_missing) {
 		b->flags |= TABLE_PARTIAL;
 		builder_warn(b,
-			     "%s: %zu split debug files (.dwo) are missing: no inlined calls "
-			     "are known there",
-			     debug->name, w->n_split_missing);
+			     "%s: no inlined calls are known where its debug information is in "
+			     "split files (.dwo) that cannot be read: %zu, the first: %s",
+			     debug->name, w->n_split_missing, w->split_missing);
 	}
 	any = b->n_seq || b->n_piece;
 	section_stream_close(&w->line);
@@ -633,6 +640,7 @@ bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 	dwarf_file_close(&w->common);
 	elf_image_close(common);
 	line_reader_deinit(&w->lines);
+	free(w->split_missing);
 	free(w->qual);
 	free(w->near.v);
 	free(w->far.v);

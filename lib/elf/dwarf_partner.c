@@ -102,18 +102,56 @@ static bool find_other_half(struct dwarf_file *f, const struct unit *skeleton)
 	return false;
 }
 
-bool dwarf_split_open(struct dwarf_file *f, struct elf_image **image, const struct elf_image *debug,
-		      const struct unit *skeleton, struct table_builder *b)
+static char *split_path(const struct unit *skeleton, const char *root)
 {
 	const char *name = skeleton->dwo_name, *dir = skeleton->comp_dir;
+
+	return *name == '/' || !dir ? xasprintf("%s%s", root, name)
+				    : xasprintf("%s%s/%s", root, dir, name);
+}
+
+static char *why_not_opened(const char *path, int error)
+{
+	return xasprintf("%s: %s", path,
+			 error == EPERM	   ? "it belongs to another user than the program"
+			 : error == ENOENT ? "it is not there; packages of them (.dwp) are not read"
+					   : strerror(error));
+}
+
+/* In a container: under its root first. Returns a descriptor or a negative errno, and the path. */
+static int open_split(const struct elf_image *debug, const struct map_options *opt,
+		      const struct unit *skeleton, char **path)
+{
+	const char *root = opt && opt->root ? opt->root : "";
+	int fd = -ENOENT;
+
+	*path = split_path(skeleton, root);
+	fd = file_open_partner(*root ? root : NULL, *path, debug->owner, NULL);
+	if (fd == -ENOENT && *root) {
+		free(*path);
+		*path = split_path(skeleton, "");
+		fd = file_open_partner(root, *path, debug->owner, NULL);
+	}
+	return fd;
+}
+
+bool dwarf_split_open(struct dwarf_file *f, struct elf_image **image, const struct elf_image *debug,
+		      const struct map_options *opt, const struct unit *skeleton,
+		      struct table_builder *b, char **why)
+{
 	_cleanup_free_ char *path = NULL;
 	struct error err;
-	int fd;
+	int fd = open_split(debug, opt, skeleton, &path);
 
-	path = *name == '/' || !dir ? xstrdup(name) : xasprintf("%s/%s", dir, name);
-	fd = file_open_partner(NULL, path, debug->owner, NULL);
-	if (fd < 0 || elf_image_open_fd(fd, path, path, ELF_PROGRAMS_AND_MODULES, image, &err))
+	*why = NULL;
+	if (fd < 0) {
+		*why = why_not_opened(path, -fd);
 		return false;
+	}
+	if (elf_image_open_fd(fd, path, path, ELF_PROGRAMS_AND_MODULES, image, &err)) {
+		*why = xstrdup(err.text);
+		return false;
+	}
 	if (dwarf_file_open(f, *image, true, DWARF_SPLIT, b)) {
 		f->sec.addr = skeleton->sec->addr;
 		f->sec.ranges = skeleton->sec->ranges;
@@ -121,6 +159,7 @@ bool dwarf_split_open(struct dwarf_file *f, struct elf_image **image, const stru
 		if (find_other_half(f, skeleton))
 			return true;
 	}
+	*why = xasprintf("%s: it is of another build", path);
 	dwarf_file_close(f);
 	elf_image_close(*image);
 	return false;

@@ -10,9 +10,10 @@ struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct 
 				    struct table_builder *b);
 /*
  * The file with the other half of @skeleton, loaded with that unit at hand. false: it is not to be
- * had; @length: bytes of the unit.
+ * had; @why says so, malloc'ed.
  */
 bool dwarf_split_open(struct dwarf_file *f, struct elf_image **image, const struct elf_image *debug,
-		      const struct unit *skeleton, struct table_builder *b);
+		      const struct map_options *opt, const struct unit *skeleton,
+		      struct table_builder *b, char **why);
 
 #endif

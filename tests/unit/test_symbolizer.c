@@ -96,8 +96,9 @@ static void test_same_tables(void **state)
 /* A table is not kept in the cache while a file that its file refers to is missing. */
 static void test_missing_then_there(void **state)
 {
-	_cleanup_free_ char *split = in_scratch("later"), *cache = in_scratch("cache-later");
-	struct map_options opt = { .cache_dir = cache };
+	_cleanup_free_ char *split = in_scratch("later"), *cache = in_scratch("cache-later"),
+			    *box = in_scratch("box");
+	struct map_options opt = { .cache_dir = cache }, in_box = { .root = NULL };
 	struct maptable *t;
 
 	(void)state;
@@ -105,9 +106,22 @@ static void test_missing_then_there(void **state)
 	sh("mkdir away; mv later*.dwo away");
 	t = open_it(split, &opt);
 	assert_false(has_inline(t));
-	assert_non_null(strstr(maptable_warning(t), ".dwo"));
+	assert_non_null(strstr(maptable_warning(t), "s.dwo: it is not there"));
+	maptable_free(t);
+	/* In a container: below the root of the process. */
+	sh("mkdir -p box%s; cp away/*.dwo box%s", scratch, scratch);
+	in_box.root = box;
+	t = open_it(split, &in_box);
+	assert_true(has_inline(t));
 	maptable_free(t);
 	sh("mv away/*.dwo .");
+	if (!geteuid()) {
+		sh("chown 1234 later*.dwo");
+		t = open_it(split, &opt);
+		assert_non_null(strstr(maptable_warning(t), "s.dwo: it belongs to another user"));
+		maptable_free(t);
+		sh("chown 0 later*.dwo");
+	}
 	for (int round = 0; round < 2; round++) {
 		t = open_it(split, &opt);
 		assert_true(has_inline(t));

@@ -12,13 +12,16 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define NOBODY 65534
+#define X32    0x40000000
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -115,7 +118,16 @@ static const int forbidden[] = {
 	SYS_ptrace,
 	SYS_process_vm_readv,
 	SYS_process_vm_writev,
+	SYS_sched_setaffinity,
+	SYS_sched_setattr,
+	SYS_sched_setparam,
+	SYS_sched_setscheduler,
+	SYS_setpriority,
+	SYS_ioprio_set,
+	SYS_migrate_pages,
+	SYS_move_pages,
 	SYS_socket,
+	SYS_socketpair,
 	SYS_execve,
 	SYS_execveat,
 	SYS_mount,
@@ -133,9 +145,41 @@ static const int forbidden[] = {
 	SYS_mq_open,
 };
 
+/* By these the kernel sends signals, too. */
+static const unsigned int forbidden_ioctl[] = { FIOSETOWN, SIOCSPGRP, FIOASYNC };
+
+/* As filter_fcntl(). */
+static void filter_ioctl(struct sock_fprog *prog)
+{
+	struct sock_filter *f = prog->filter;
+
+	f[prog->len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0,
+						      2 + 2 * ARRAY_SIZE(forbidden_ioctl));
+	f[prog->len++] = (struct sock_filter)LOAD(args[1]);
+	for (size_t i = 0; i < ARRAY_SIZE(forbidden_ioctl); i++) {
+		f[prog->len++] = (struct sock_filter)IF(forbidden_ioctl[i]);
+		f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
+	}
+	f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+}
+
+/* One's own limits: getrlimit() is it, too. */
+static void filter_prlimit(struct sock_fprog *prog)
+{
+	struct sock_filter *f = prog->filter;
+
+	f[prog->len++] =
+		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4);
+	f[prog->len++] = (struct sock_filter)LOAD(args[0]);
+	f[prog->len++] = (struct sock_filter)IF(0);
+	f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
+}
+
 bool sandbox_be_alone(void)
 {
-	struct sock_filter f[16 + 2 * (ARRAY_SIZE(forbidden) + ARRAY_SIZE(allowed_fcntl))] = {
+	struct sock_filter f[32 + 2 * (ARRAY_SIZE(forbidden_ioctl) + ARRAY_SIZE(forbidden) +
+				       ARRAY_SIZE(allowed_fcntl))] = {
 		LOAD(arch),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
 		ANSWER(SECCOMP_RET_KILL_PROCESS),
@@ -143,11 +187,16 @@ bool sandbox_be_alone(void)
 	};
 	struct sock_fprog prog = { .len = 4, .filter = f };
 
+	/* The same calls by other numbers: x32. */
+	f[prog.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
+	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
 	for (size_t i = 0; i < ARRAY_SIZE(forbidden); i++) {
 		f[prog.len++] = (struct sock_filter)IF((uint32_t)forbidden[i]);
 		f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
 	}
 	filter_fcntl(&prog);
+	filter_ioctl(&prog);
+	filter_prlimit(&prog);
 	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
 	return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
 }

@@ -14,10 +14,14 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <zstd.h>
 
@@ -211,8 +215,11 @@ static int locked_in(int socket)
 
 static int alone(int socket_)
 {
-	int parent = getppid();
+	int parent = getppid(), on = 1, pair[2];
+	struct rlimit limit;
+	cpu_set_t cpus;
 
+	sched_getaffinity(parent, sizeof(cpus), &cpus);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!sandbox_be_alone())
 		return 77;
@@ -221,6 +228,14 @@ static int alone(int socket_)
 	if (!fcntl(socket_, F_SETOWN, parent) || !kill(parent, 0) ||
 	    socket(AF_INET, SOCK_DGRAM, 0) >= 0 || !execlp("true", "true", NULL))
 		return 2;
+	if (!ioctl(socket_, FIOSETOWN, &parent) || !ioctl(socket_, FIOASYNC, &on) ||
+	    !prlimit(parent, RLIMIT_NOFILE, NULL, &limit) || !setpriority(PRIO_USER, 0, 19) ||
+	    !sched_setaffinity(parent, sizeof(cpus), &cpus) ||
+	    !socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || syscall(0x40000000 + SYS_getppid) >= 0 ||
+	    errno != EPERM)
+		return 4;
+	if (getrlimit(RLIMIT_NOFILE, &limit) || ioctl(socket_, FIONREAD, &on))
+		return 5;
 	return ptrace(PTRACE_SEIZE, parent, 0, 0) ? 0 : 3;
 }
 

@@ -118,21 +118,22 @@ static struct crowd who_has_marks(const struct marked *m, struct maps *maps)
 }
 
 /* False: of a user who does not count. */
-static bool take(const struct marked_calls *calls, int pid)
+static bool take(const struct marks *marks, const struct marked_take *t, int pid)
 {
 	struct error err = {};
 	uid_t uid;
 
 	if (!members_user_of(pid, &uid)) /* it has ended */
 		return true;
-	if (!calls->counts(uid, calls->arg))
+	if (!marks_user_counts(marks, uid))
 		return false;
-	if (calls->take(pid, calls->arg, &err))
+	if (t->take(pid, t->arg, &err))
 		log_debug("%s", err.text);
 	return true;
 }
 
-void marked_look(struct marked *m, struct maps *maps, const struct marked_calls *calls, bool again)
+void marked_look(struct marked *m, struct maps *maps, const struct marks *marks,
+		 const struct marked_take *t, bool again)
 {
 	uint64_t began = clock_now_ns();
 	struct crowd now;
@@ -150,7 +151,7 @@ void marked_look(struct marked *m, struct maps *maps, const struct marked_calls 
 		if (was && (was->taken || !again))
 			now.list[i].taken = was->taken;
 		else if (clock_now_ns() - began < MOST_NS)
-			now.list[i].taken = take(calls, now.list[i].pid);
+			now.list[i].taken = take(marks, t, now.list[i].pid);
 		else
 			continue;
 		now.list[kept++] = now.list[i];

@@ -8,8 +8,7 @@
 #define SCOZD_MARKED_H
 
 #include "maps/maps.h"
-
-#include <sys/types.h>
+#include "progress/marks.h"
 
 struct marked;
 
@@ -19,16 +18,17 @@ void marked_destroy(struct marked *m);
 void marked_note_binary(struct marked *m, const char *path, uint32_t id);
 /* A mark that counts is in the open file @fd. */
 void marked_note_file(struct marked *m, int fd);
-/*
- * Calls @take for each process that has mapped such a file since, whose effective user is one that
- * @counts; for no longer than some 20 ms, the others come the next time. With @again also who was
- * refused is looked at.
- */
-struct marked_calls {
-	bool (*counts)(uid_t uid, void *arg);
+/* Told of each, once. */
+struct marked_take {
 	int (*take)(int pid, void *arg, struct error *err);
 	void *arg;
 };
-void marked_look(struct marked *m, struct maps *maps, const struct marked_calls *calls, bool again);
+/*
+ * Who has mapped such a file since and whose effective user counts for @marks is taken, for no
+ * longer than some 20 ms: the others come the next time. With @again also who was refused is
+ * looked at.
+ */
+void marked_look(struct marked *m, struct maps *maps, const struct marks *marks,
+		 const struct marked_take *t, bool again);
 
 #endif

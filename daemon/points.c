@@ -43,7 +43,8 @@ struct points {
 	struct mark_search *search;
 	struct marked *marked;
 	bool members_known;
-	bool unused;		 /* with --end-to-end */
+	/* With --end-to-end: they are looked for, so that mistakes are told, and not put. */
+	bool unused;
 	uint64_t interrupted_ns; /* visits until then say nothing of what followed */
 };
 
@@ -75,8 +76,11 @@ static int put_place(const struct point_place *place, void *arg, struct error *e
 		.latency = end->latency,
 		.by_user = mark && p->points->members_known,
 	};
-	int ret = engine_add_point(p->points->engine, &ep, &end->id, err);
+	int ret;
 
+	if (p->points->unused)
+		return 0;
+	ret = engine_add_point(p->points->engine, &ep, &end->id, err);
 	if (ret || !file)
 		return ret;
 	end->probed = !mark; /* those are, but for a while */
@@ -88,32 +92,16 @@ static void withdraw_place(const struct point_place *place, void *arg)
 {
 	const struct putting *p = arg;
 
-	if (!engine_withdraw_site(p->points->engine))
+	if (!p->points->unused && !engine_withdraw_site(p->points->engine))
 		log_warn("%s: a probe was put there and stays until the end of the run",
 			 place->file->name);
 }
 
-/* Runs are measured as a whole: points are looked for, so that mistakes are told, and not used. */
-static int put_nothing(const struct point_place *place, void *arg, struct error *err)
-{
-	(void)place;
-	(void)arg;
-	(void)err;
-	return 0;
-}
-
-static void withdraw_nothing(const struct point_place *place, void *arg)
-{
-	(void)place;
-	(void)arg;
-}
-
 static int attach(struct points *p, struct end *end, struct error *err)
 {
-	static const struct point_put nothing = { put_nothing, withdraw_nothing, NULL };
 	struct putting putting = { p, end };
 	const struct point_put put = { put_place, withdraw_place, &putting };
-	int ret = point_attach(end->point, p->unused ? &nothing : &put, err);
+	int ret = point_attach(end->point, &put, err);
 
 	if (end->point->kind == POINT_MARK && !p->unused) { /* found as executables appear */
 		ret = engine_may_probe(err);
@@ -289,34 +277,11 @@ void points_add_binary(struct points *p, const char *path, uint32_t id)
 	mark_search_add_path(p->search, path);
 }
 
-struct taking {
-	struct points *points;
-	int (*take)(int pid, void *arg, struct error *err);
-	void *arg;
-};
-
-static bool user_counts(uid_t uid, void *arg)
+void points_take_marked(struct points *p, struct maps *maps, const struct marked_take *t,
+			bool again)
 {
-	const struct taking *t = arg;
-
-	return marks_user_counts(t->points->marks, uid);
-}
-
-static int take_process(int pid, void *arg, struct error *err)
-{
-	const struct taking *t = arg;
-
-	return t->take(pid, t->arg, err);
-}
-
-void points_take_marked(struct points *p, struct maps *maps,
-			int (*take)(int pid, void *arg, struct error *err), void *arg, bool again)
-{
-	struct taking t = { p, take, arg };
-	const struct marked_calls calls = { user_counts, take_process, &t };
-
 	if (p->marks)
-		marked_look(p->marked, maps, &calls, again);
+		marked_look(p->marked, maps, p->marks, t, again);
 }
 
 bool points_unsearched(struct points *p, struct error *why)

@@ -3,10 +3,10 @@
 #ifndef SCOZD_POINTS_H
 #define SCOZD_POINTS_H
 
+#include "daemon/marked.h"
 #include "daemon/options.h"
 #include "daemon/probe_cost.h"
 #include "engine/engine.h"
-#include "maps/maps.h"
 
 struct points;
 
@@ -37,11 +37,11 @@ void points_refresh(struct points *p);
 /* marks_only_users() for the marks among them, and for their probes. */
 void points_only_users(struct points *p, const uid_t *uids, size_t n);
 /*
- * Who has mapped marks that count is profiled (marked_look()): @take is told of each, once, with
- * @again also of users who did not count the last time.
+ * Who has mapped marks that count is profiled (marked_look()); @again: also of users who did not
+ * count the last time.
  */
-void points_take_marked(struct points *p, struct maps *maps,
-			int (*take)(int pid, void *arg, struct error *err), void *arg, bool again);
+void points_take_marked(struct points *p, struct maps *maps, const struct marked_take *t,
+			bool again);
 bool points_have_marks(const struct points *p);
 /* marks_pause(), while somebody else wants to see each visit. */
 void points_pause_marks(struct points *p, bool paused);

@@ -147,7 +147,8 @@ void session_look_for_marks(struct session *s)
 	points_attach_found(s->points, 0);
 	if (refresh || now - s->marked_looked_ns > LOOK_NS) {
 		s->marked_looked_ns = now;
-		points_take_marked(s->points, s->maps, session_involve, s, refresh);
+		points_take_marked(s->points, s->maps, &(struct marked_take){ session_involve, s },
+				   refresh);
 	}
 	if (points_unsearched(s->points, &why))
 		session_warn(

@@ -114,11 +114,14 @@ bool glob_match(const char *pattern, const char *text);
 /* True when @suffix equals @path, or @path ends with "/" + @suffix (path components). */
 bool path_ends_with(const char *path, const char *suffix);
 /*
- * Without "." and "dir/..", as far as that can be told without looking: of a relative path the
- * first
- * ".." stay. Malloc'ed.
+ * Without "." and "dir/..", as far as that can be told without looking: a relative path keeps the
+ * ".." that it begins with. Malloc'ed.
  */
 char *path_normalized(const char *path);
+/* Without these, in @path itself: what a build directory elsewhere does not change. */
+const char *path_from_top(const char *path);
+/* For qsort(): of an array of strings. */
+int compare_strings(const void *a, const void *b);
 /* What follows the last slash, in @path itself; all of it when nothing does. */
 const char *path_base(const char *path);
 

@@ -20,8 +20,9 @@ bool path_ends_with(const char *path, const char *suffix)
 char *path_normalized(const char *path)
 {
 	char *out = xmalloc(strlen(path) + 2), *to = out, *kept;
+	bool absolute = *path == '/';
 
-	if (*path == '/')
+	if (absolute)
 		*to++ = '/';
 	for (kept = to; *path;) {
 		size_t n = strcspn(path, "/");
@@ -30,7 +31,7 @@ char *path_normalized(const char *path)
 		if (up && to > kept) {
 			for (to--; to > kept && to[-1] != '/'; to--)
 				;
-		} else if (n && !(n == 1 && *path == '.') && !(up && out[0] == '/')) {
+		} else if (n && !(n == 1 && *path == '.') && !(up && absolute)) {
 			memcpy(to, path, n);
 			to += n;
 			if (path[n] == '/')
@@ -42,6 +43,18 @@ char *path_normalized(const char *path)
 	}
 	*to = '\0';
 	return out;
+}
+
+const char *path_from_top(const char *path)
+{
+	while (!strncmp(path, "../", 3))
+		path += 3;
+	return path;
+}
+
+int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 const char *path_base(const char *path)

@@ -508,13 +508,9 @@ static const char *read_split(struct walk *w, const struct unit *skeleton)
 	struct elf_image *image;
 	struct dwarf_file f;
 	const char *why;
-	char *missing;
 
-	if (!dwarf_split_open(&f, &image, w->debug, w->opt, skeleton, w->b, &missing)) {
-		if (w->n_split_missing++)
-			free(missing);
-		else
-			w->split_missing = missing;
+	if (!dwarf_split_open(&f, &image, w->debug, w->opt, skeleton, w->b, &w->split_missing)) {
+		w->n_split_missing++;
 		return NULL;
 	}
 	w->pieces_left += 2 * f.info.size + f.sec.rnglists.n;

@@ -53,7 +53,7 @@ struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct 
 {
 	const char *debug_root = opt && opt->debug_root ? opt->debug_root : "/usr/lib/debug";
 	const char *roots[] = { opt && opt->root ? opt->root : "", "" };
-	const char *file = *debug->name == '/' || !opt || !opt->path ? debug->name : opt->path;
+	const char *file = opt && opt->path && *opt->path ? opt->path : debug->name;
 	char hex[2 * 64 + 1];
 	const char *name = common_name(debug, hex);
 	struct elf_image *common = NULL;
@@ -110,27 +110,32 @@ static char *split_path(const struct unit *skeleton, const char *root)
 				    : xasprintf("%s%s/%s", root, dir, name);
 }
 
-static char *why_not_opened(const char *path, int error)
+static const char *why_not_opened(int error)
 {
-	return xasprintf("%s: %s", path,
-			 error == EPERM	   ? "it belongs to another user than the program"
-			 : error == ENOENT ? "it is not there; packages of them (.dwp) are not read"
-					   : strerror(error));
+	return error == EPERM	  ? "it belongs to another user than the program"
+	       : error == ENOENT  ? "it is not there; packages of them (.dwp) are not read"
+	       : error == ENOEXEC ? "not a regular file"
+				  : strerror(error);
+}
+
+static void tell(char **why, const char *path, const char *what)
+{
+	if (!*why)
+		*why = xasprintf("%s: %s", path, what);
 }
 
 /* In a container: under its root first. Returns a descriptor or a negative errno, and the path. */
 static int open_split(const struct elf_image *debug, const struct map_options *opt,
 		      const struct unit *skeleton, char **path)
 {
-	const char *root = opt && opt->root ? opt->root : "";
+	const char *roots[] = { opt && opt->root ? opt->root : "", "" };
 	int fd = -ENOENT;
 
-	*path = split_path(skeleton, root);
-	fd = file_open_partner(*root ? root : NULL, *path, debug->owner, NULL);
-	if (fd == -ENOENT && *root) {
+	*path = NULL;
+	for (size_t i = *roots[0] ? 0 : 1; i < ARRAY_SIZE(roots) && fd == -ENOENT; i++) {
 		free(*path);
-		*path = split_path(skeleton, "");
-		fd = file_open_partner(root, *path, debug->owner, NULL);
+		*path = split_path(skeleton, roots[i]);
+		fd = file_open_partner(roots[0], *path, debug->owner, NULL);
 	}
 	return fd;
 }
@@ -143,13 +148,13 @@ bool dwarf_split_open(struct dwarf_file *f, struct elf_image **image, const stru
 	struct error err;
 	int fd = open_split(debug, opt, skeleton, &path);
 
-	*why = NULL;
 	if (fd < 0) {
-		*why = why_not_opened(path, -fd);
+		tell(why, path, why_not_opened(-fd));
 		return false;
 	}
 	if (elf_image_open_fd(fd, path, path, ELF_PROGRAMS_AND_MODULES, image, &err)) {
-		*why = xstrdup(err.text);
+		if (!*why)
+			*why = xstrdup(err.text);
 		return false;
 	}
 	if (dwarf_file_open(f, *image, true, DWARF_SPLIT, b)) {
@@ -159,7 +164,7 @@ bool dwarf_split_open(struct dwarf_file *f, struct elf_image **image, const stru
 		if (find_other_half(f, skeleton))
 			return true;
 	}
-	*why = xasprintf("%s: it is of another build", path);
+	tell(why, path, "it is of another build");
 	dwarf_file_close(f);
 	elf_image_close(*image);
 	return false;

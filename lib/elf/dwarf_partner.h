@@ -10,7 +10,7 @@ struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct 
 				    struct table_builder *b);
 /*
  * The file with the other half of @skeleton, loaded with that unit at hand. false: it is not to be
- * had; @why says so, malloc'ed.
+ * had; @why says so, malloc'ed, unless it has said something before (NULL: it has not).
  */
 bool dwarf_split_open(struct dwarf_file *f, struct elf_image **image, const struct elf_image *debug,
 		      const struct map_options *opt, const struct unit *skeleton,

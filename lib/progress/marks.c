@@ -383,15 +383,24 @@ static void silence(int dirfd, const char *name)
 
 void marks_silence(const char *dir)
 {
-	DIR *d = opendir(dir ? dir : SCOZ_MARKS_DIR);
+	_cleanup_close_ int fd =
+		open(dir ? dir : SCOZ_MARKS_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct dirent *e;
+	struct stat st;
+	DIR *d;
 
-	while (d && (e = readdir(d))) {
+	/* Others could have put there what must not even be opened. */
+	if (fd < 0 || fstat(fd, &st) || (st.st_uid && st.st_uid != geteuid()) || st.st_mode & 022)
+		return;
+	d = fdopendir(fd);
+	if (!d)
+		return;
+	fd = -1;
+	while ((e = readdir(d))) {
 		if (isdigit((unsigned char)e->d_name[0]))
 			silence(dirfd(d), e->d_name);
 	}
-	if (d)
-		closedir(d);
+	closedir(d);
 }
 
 int marks_open(const char *dir, struct marks **ret, struct error *err)
@@ -402,8 +411,8 @@ int marks_open(const char *dir, struct marks **ret, struct error *err)
 	*ret = NULL;
 	m->dir = xstrdup(dir ? dir : SCOZ_MARKS_DIR);
 	m->dirfd = -1;
-	marks_silence(m->dir);
 	r = open_dir(m, err);
+	marks_silence(m->dir);
 	if (!r)
 		r = marks_refresh(m, err);
 	if (r) {
@@ -646,11 +655,6 @@ int marks_read(struct marks *m, const char *pattern, struct marks_counts *ret, s
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void marks_names(struct marks *m, char ***names, size_t *n)
 {
 	size_t cap = 0, kept = 0;
@@ -667,7 +671,7 @@ void marks_names(struct marks *m, char ***names, size_t *n)
 		}
 	}
 	if (*n)
-		qsort(*names, *n, sizeof(**names), compare_names);
+		qsort(*names, *n, sizeof(**names), compare_strings);
 	for (size_t i = 0; i < *n; i++) {
 		if (kept && !strcmp((*names)[kept - 1], (*names)[i]))
 			free((*names)[i]);

@@ -164,6 +164,15 @@ static int parse_offset(const char *text, const char *spec, uint64_t *ret, struc
 	return 0;
 }
 
+/* FILE as tables have it: tools that run in a build directory say "../src/main.c". */
+static char *read_source_path(const char *s, size_t n)
+{
+	_cleanup_free_ char *given = unescape_colons(s, n), *path = path_normalized(given);
+	const char *rest = path_from_top(path);
+
+	return xstrdup(*rest ? rest : given);
+}
+
 static int parse_file_line(const char *rest, const char *colon, struct point *ret,
 			   struct error *err)
 {
@@ -176,7 +185,7 @@ static int parse_file_line(const char *rest, const char *colon, struct point *re
 				 "'%s': '%s' is neither a function nor FILE:LINE: one ':' stands "
 				 "between FILE and LINE",
 				 ret->spec, rest);
-	ret->name = unescape_colons(rest, colon - rest);
+	ret->name = read_source_path(rest, colon - rest);
 	return parse_line(colon + 1, ret->spec, "BINARY:FILE:LINE", &ret->line, err);
 }
 
@@ -529,7 +538,7 @@ static int parse_target_line(const char *spec, struct target *ret, struct error 
 				 target_forms);
 	if (colon[-1] == ':')
 		return error_set(err, EINVAL, "'%s': one ':' stands between FILE and LINE", spec);
-	ret->name = unescape_colons(spec, colon - spec);
+	ret->name = read_source_path(spec, colon - spec);
 	r = parse_line(first, spec, "FILE:LINE", &ret->line, err);
 	ret->last = ret->line;
 	if (!r && dash)

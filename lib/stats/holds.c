@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-static bool is_usable(const struct profile_window *w, uint32_t progress)
+bool window_is_usable(const struct profile_window *w, uint32_t progress)
 {
 	const struct window_progress *p;
 
@@ -55,7 +55,7 @@ static struct hold *begin(struct holds *s, const struct profile_window *w, uint3
 {
 	struct hold *h = &s->h[s->n++];
 
-	*h = (struct hold){ .w = *w, .windows = 1, .usable = is_usable(w, progress) };
+	*h = (struct hold){ .w = *w, .windows = 1, .usable = window_is_usable(w, progress) };
 	if (progress < w->n_progress)
 		h->p = w->progress[progress];
 	h->w.n_progress = progress < w->n_progress;
@@ -70,7 +70,7 @@ void holds_build(const struct profile_window *const *w, size_t n, uint32_t progr
 
 	*ret = (struct holds){ .h = xcalloc(n + 1, sizeof(*ret->h)) };
 	for (size_t i = 0; i < n; i++) {
-		bool usable = is_usable(w[i], progress);
+		bool usable = window_is_usable(w[i], progress);
 
 		if (i && !same_hold(w[i - 1], w[i]))
 			open = NULL;

@@ -5,13 +5,16 @@
 
 #include "stats/window.h"
 
+/* Can something be said of the progress point by it? */
+bool window_is_usable(const struct profile_window *w, uint32_t progress);
+
 /* Several windows of one speedup, as one. */
 struct hold {
 	struct profile_window w; /* sums, and means where the field is a rate */
 	struct window_progress p;
 	uint32_t last; /* seq of the last window */
 	size_t windows;
-	bool usable; /* something can be said of the progress point */
+	bool usable; /* as its windows are */
 };
 
 /* Adds what can be added up, to { 0 } at first; what is a rate is the mean. */

@@ -12,6 +12,7 @@
 
 #include "stats/control_variate.h"
 #include "stats/curve.h"
+#include "stats/holds.h"
 #include "stats/mixture.h"
 #include "stats/paced.h"
 #include "stats/precision.h"
@@ -616,6 +617,16 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 	}
 }
 
+/* Does any window with a speedup tell of that progress point? Of many targets and points few do. */
+static bool is_told(const struct profile_window *const *w, size_t n, uint32_t progress)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (window_is_treated(w[i]) && window_is_usable(w[i], progress))
+			return true;
+	}
+	return false;
+}
+
 /* Returns false when there is nothing to estimate from. */
 static bool estimate_pair(const struct profile_window *const *w, size_t n, uint32_t progress,
 			  const struct stats_options *opt, struct candidate *c)
@@ -625,6 +636,8 @@ static bool estimate_pair(const struct profile_window *const *w, size_t n, uint3
 	size_t treated = 0;
 
 	memset(c, 0, sizeof(*c));
+	if (!is_told(w, n, progress))
+		return false;
 	unit_sets_build(w, n, progress, sets);
 	for (size_t i = 1; i < sets->n; i++)
 		treated += sets->s[i].real ? 0 : sets->s[i].n;

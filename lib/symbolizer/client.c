@@ -145,6 +145,12 @@ static int open_for(struct job *j, const struct seccomp_notif *n)
 	return fd;
 }
 
+static void close_opens(struct job *j)
+{
+	close(j->opens);
+	j->opens = -1;
+}
+
 static void answer_open(struct job *j)
 {
 	struct seccomp_notif n = { 0 };
@@ -154,11 +160,8 @@ static void answer_open(struct job *j)
 	int fd;
 
 	if (ioctl(j->opens, SECCOMP_IOCTL_NOTIF_RECV, &n)) {
-		if (errno == ENOENT || errno == EINTR)
-			return;
-		/* Nobody is left who could ask, or it is something else, and ready for ever. */
-		close(j->opens);
-		j->opens = -1;
+		if (errno != ENOENT && errno != EINTR) /* it is something else */
+			close_opens(j);
 		return;
 	}
 	fd = open_for(j, &n);
@@ -477,15 +480,18 @@ static void wait_for_end(struct job *j)
 			break;
 		else if (p[0].revents)
 			receive(j);
-		else if (p[2].revents)
+		else if (p[2].revents & POLLIN)
 			answer_open(j);
+		else if (p[2].revents) /* nobody is left who could ask, and it is ready for ever */
+			close_opens(j);
 	}
 	note_waiting(j);
 }
 
 static bool send_job(struct job *j, int other)
 {
-	_cleanup_free_ char *path = table_file_path(j->file);
+	_cleanup_free_ char *path =
+		j->opt && j->opt->path ? xstrdup(j->opt->path) : table_file_path(j->file);
 	struct message *m = xcalloc(1, sizeof(*m));
 	int fds[MSG_FDS] = { j->file, other };
 	bool sent;

@@ -41,8 +41,8 @@ static const int allowed[] = {
 };
 
 /* Of fcntl(); by others one makes the kernel send signals, also to who else is user nobody. */
-static const int allowed_fcntl[] = { F_GETFD,	      F_SETFD,	   F_GETFL,
-				     F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS };
+static const uint32_t allowed_fcntl[] = { F_GETFD,	   F_SETFD,	F_GETFL,
+					  F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS };
 
 /* The bounding set can only be changed as long as there are capabilities. */
 static void drop_bounding_set(void)
@@ -90,19 +90,29 @@ void sandbox_limit(uint64_t memory, uint64_t cpu_s)
 #define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, what)
 #define IF(value)    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1)
 
-/* The number is loaded, and still is for what comes after. */
-static void filter_fcntl(struct sock_fprog *prog)
+/*
+ * Of @call, where argument @arg is one of @value, the answer is @listed, else @other. The number is
+ * loaded, and still is for what comes after.
+ */
+static void filter_argument(struct sock_fprog *prog, uint32_t call, int arg, const uint32_t *value,
+			    size_t n, uint32_t listed, uint32_t other)
 {
 	struct sock_filter *f = prog->filter;
 
-	f[prog->len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0,
-						      2 + 2 * ARRAY_SIZE(allowed_fcntl));
-	f[prog->len++] = (struct sock_filter)LOAD(args[1]);
-	for (size_t i = 0; i < ARRAY_SIZE(allowed_fcntl); i++) {
-		f[prog->len++] = (struct sock_filter)IF((uint32_t)allowed_fcntl[i]);
-		f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	f[prog->len++] =
+		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 2 + 2 * n);
+	f[prog->len++] = (struct sock_filter)LOAD(args[arg]);
+	for (size_t i = 0; i < n; i++) {
+		f[prog->len++] = (struct sock_filter)IF(value[i]);
+		f[prog->len++] = (struct sock_filter)ANSWER(listed);
 	}
-	f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
+	f[prog->len++] = (struct sock_filter)ANSWER(other);
+}
+
+static void filter_fcntl(struct sock_fprog *prog)
+{
+	filter_argument(prog, SYS_fcntl, 1, allowed_fcntl, ARRAY_SIZE(allowed_fcntl),
+			SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | EPERM);
 }
 
 /* To others, to the kernel's own gates, and to the network. */
@@ -146,35 +156,7 @@ static const int forbidden[] = {
 };
 
 /* By these the kernel sends signals, too. */
-static const unsigned int forbidden_ioctl[] = { FIOSETOWN, SIOCSPGRP, FIOASYNC };
-
-/* As filter_fcntl(). */
-static void filter_ioctl(struct sock_fprog *prog)
-{
-	struct sock_filter *f = prog->filter;
-
-	f[prog->len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0,
-						      2 + 2 * ARRAY_SIZE(forbidden_ioctl));
-	f[prog->len++] = (struct sock_filter)LOAD(args[1]);
-	for (size_t i = 0; i < ARRAY_SIZE(forbidden_ioctl); i++) {
-		f[prog->len++] = (struct sock_filter)IF(forbidden_ioctl[i]);
-		f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
-	}
-	f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
-}
-
-/* One's own limits: getrlimit() is it, too. */
-static void filter_prlimit(struct sock_fprog *prog)
-{
-	struct sock_filter *f = prog->filter;
-
-	f[prog->len++] =
-		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4);
-	f[prog->len++] = (struct sock_filter)LOAD(args[0]);
-	f[prog->len++] = (struct sock_filter)IF(0);
-	f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
-	f[prog->len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
-}
+static const uint32_t forbidden_ioctl[] = { FIOSETOWN, SIOCSPGRP, FIOASYNC };
 
 bool sandbox_be_alone(void)
 {
@@ -195,8 +177,11 @@ bool sandbox_be_alone(void)
 		f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
 	}
 	filter_fcntl(&prog);
-	filter_ioctl(&prog);
-	filter_prlimit(&prog);
+	filter_argument(&prog, SYS_ioctl, 1, forbidden_ioctl, ARRAY_SIZE(forbidden_ioctl),
+			SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+	/* One's own limits: getrlimit() is it, too. */
+	filter_argument(&prog, SYS_prlimit64, 0, (uint32_t[]){ 0 }, 1, SECCOMP_RET_ALLOW,
+			SECCOMP_RET_ERRNO | EPERM);
 	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
 	return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
 }
@@ -220,11 +205,8 @@ int sandbox_enter(void)
 	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_USER_NOTIF);
 	filter_fcntl(&prog);
 	/* glibc's fstat() */
-	f[prog.len++] =
-		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_newfstatat, 0, 3);
-	f[prog.len++] = (struct sock_filter)LOAD(args[3]);
-	f[prog.len++] = (struct sock_filter)IF(AT_EMPTY_PATH);
-	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	filter_argument(&prog, SYS_newfstatat, 3, (uint32_t[]){ AT_EMPTY_PATH }, 1,
+			SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | EPERM);
 	f[prog.len++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | EPERM);
 	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &prog);
 	return fd < 0 ? -errno : fd;

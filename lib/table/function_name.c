@@ -21,6 +21,8 @@
 #define MAX_SYMBOL    1024
 #define MAX_GUESSES   10
 
+#define DEMANGLE_OPTIONS (DMGL_PARAMS | DMGL_ANSI)
+
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
@@ -231,8 +233,16 @@ static void add_demangled(const char *part, size_t len, void *arg)
 
 static bool demangle_rust(const char *symbol, struct demangled *d)
 {
-	return !setjmp(d->too_long) &&
-	       rust_demangle_callback(symbol, DMGL_PARAMS | DMGL_ANSI, add_demangled, d);
+	if (setjmp(d->too_long))
+		return false;
+	return rust_demangle_callback(symbol, DEMANGLE_OPTIONS, add_demangled, d);
+}
+
+static bool print_tree(struct demangle_component *tree, struct demangled *d)
+{
+	if (setjmp(d->too_long))
+		return false;
+	return cplus_demangle_print_callback(DEMANGLE_OPTIONS, tree, add_demangled, d);
 }
 
 /* Looking for what a pack expansion expands reads the tree and writes nothing. */
@@ -290,19 +300,17 @@ static bool is_ambiguous(const char *symbol)
 
 static bool demangle_cplus(const char *symbol, struct demangled *d)
 {
-	int options = DMGL_PARAMS | DMGL_ANSI;
 	struct demangle_component *tree;
 	unsigned int n = 0;
 	void *mem = NULL;
-	bool small;
+	bool done;
 
 	if (strlen(symbol) > MAX_SYMBOL || is_ambiguous(symbol))
 		return false;
-	tree = cplus_demangle_v3_components(symbol, options, &mem);
-	small = tree && is_small(tree, &n);
+	tree = cplus_demangle_v3_components(symbol, DEMANGLE_OPTIONS, &mem);
+	done = tree && is_small(tree, &n) && print_tree(tree, d);
 	free(mem);
-	return small && !setjmp(d->too_long) &&
-	       cplus_demangle_v3_callback(symbol, options, add_demangled, d);
+	return done;
 }
 
 static char *demangle(const char *name, const char *linkage)

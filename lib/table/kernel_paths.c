@@ -53,25 +53,18 @@ static void learn(struct roots *r, const char *path)
 	}
 }
 
-/* Without what leads there from a build directory elsewhere. */
-static const char *from_top(const char *path)
-{
-	while (!strncmp(path, "../", 3))
-		path += 3;
-	return path;
-}
-
 void kernel_source_paths(struct table_builder *b)
 {
 	struct roots roots = { 0 };
 	char **path = xcalloc(b->n_file, sizeof(*path));
 
 	for (size_t i = 0; i < b->n_file; i++) {
-		path[i] = path_normalized(b->str.buf + b->file[i]);
-		learn(&roots, from_top(path[i]));
+		/* A copy: strings move as they become more. */
+		path[i] = xstrdup(path_from_top(b->str.buf + b->file[i]));
+		learn(&roots, path[i]);
 	}
 	for (size_t i = 0; i < b->n_file; i++) {
-		const char *name = from_top(path[i]);
+		const char *name = path[i];
 
 		for (size_t k = 0; k < roots.n; k++) {
 			if (!strncmp(name, roots.path[k], roots.length[k]) &&

@@ -331,17 +331,12 @@ static void free_texts(char **text, size_t n)
 	free(text);
 }
 
-static int compare_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool are_distinct(char *const *text, size_t n)
 {
 	_cleanup_free_ char **sorted = xreallocarray(NULL, n, sizeof(*sorted));
 
 	memcpy(sorted, text, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), compare_text);
+	qsort(sorted, n, sizeof(*sorted), compare_strings);
 	for (size_t i = 1; i < n; i++) {
 		if (!strcmp(sorted[i - 1], sorted[i]))
 			return false;

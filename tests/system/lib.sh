@@ -90,17 +90,32 @@ expect() {
 $(excerpt "$tmp/out")"
 }
 
+# end_when SECONDS PID COMMAND...: ends scozd PID when COMMAND succeeds, at the latest after SECONDS;
+# status: that of scozd.
+end_when() {
+	local end=$((SECONDS + $1)) pid=$2
+	shift 2
+	until "$@" 2>/dev/null; do
+		[ $SECONDS -lt $end ] && kill -0 "$pid" 2>/dev/null || break
+		sleep 0.2
+	done
+	kill -INT "$pid" 2>/dev/null
+	wait "$pid"
+}
+
+# has_treated N FILE, has_kept N FILE: windows in which delay was inserted; with a speedup, that count.
+has_treated() {
+	[ "$(grep '"type":"window"' "$2" | grep -v '"discard":"control"' |
+		grep -c '"inserted_s":\(0\.0*[1-9]\|[1-9]\)')" -ge "$1" ]
+}
+has_kept() {
+	[ "$(kept_windows "$2" treated)" -ge "$1" ]
+}
+
 # until_treated N PID FILE: ends scozd PID when its profile has N windows in which delay was inserted,
 # however long that takes here; status: that of scozd.
 until_treated() {
-	local end=$((SECONDS + 120))
-	while kill -0 "$2" 2>/dev/null && [ $SECONDS -lt $end ]; do
-		[ "$(grep '"type":"window"' "$3" 2>/dev/null | grep -v '"discard":"control"' |
-			grep -c '"inserted_s":\(0\.0*[1-9]\|[1-9]\)')" -lt "$1" ] || break
-		sleep 0.5
-	done
-	kill -INT "$2" 2>/dev/null
-	wait "$2"
+	end_when 120 "$2" has_treated "$1" "$3"
 }
 
 # kept_windows FILE [treated]: how many windows count so far, or how many with a speedup.
@@ -116,15 +131,10 @@ kept_windows() {
 # until_kept N SECONDS FILE COMMAND...: COMMAND is scozd, which writes FILE; ended when N windows with a
 # speedup count in it, and after SECONDS whatever it has; status: that of scozd.
 until_kept() {
-	local n=$1 end=$((SECONDS + $2)) file=$3 pid
+	local n=$1 most=$2 file=$3
 	shift 3
 	"$@" &
-	pid=$!
-	while kill -0 $pid 2>/dev/null && [ $SECONDS -lt $end ] && [ "$(kept_windows "$file" treated)" -lt "$n" ]; do
-		sleep 0.2
-	done
-	kill -INT $pid 2>/dev/null
-	wait $pid
+	end_when "$most" $! has_kept "$n" "$file"
 }
 
 # footer FIELD FILE: a number or string of the last footer.

@@ -16,6 +16,15 @@ record() {
 	return $status
 }
 
+# begun PID: waits until scoz record PID has begun to write $rec, which was not there before
+begun() {
+	local end=$((SECONDS + 60))
+	until [ -s "$rec" ]; do
+		[ $SECONDS -lt $end ] && kill -0 "$1" || fail "no recording: $(cat "$tmp/log")"
+		sleep 0.05
+	done
+}
+
 # value NAME: from the summary of the recording
 value() {
 	"$check" "$rec" summary | sed -n "s/^$1 //p"

@@ -230,10 +230,10 @@ int main(int argc, char **argv)
 	int64_t stopped_before, stopped_after;
 	uint32_t under_way;
 
-	if (argc < 3)
+	if (argc < 3 || ((!strcmp(argv[2], "FREEZE") || !strcmp(argv[2], "SHARE")) && argc < 4))
 		return 2;
 	sig = !strcmp(argv[2], "STOP") ? SIGSTOP : SIGKILL;
-	if (!strcmp(argv[2], "FREEZE") && argc > 3) {
+	if (!strcmp(argv[2], "FREEZE")) {
 		sig = 0;
 		cgroup = argv[3];
 	}
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[2], "MAIN"))
 		return look_at_stuck(pid);
-	if (!strcmp(argv[2], "SHARE") && argc > 3)
+	if (!strcmp(argv[2], "SHARE"))
 		return look_at_share(atof(argv[3]) / 100);
 	sent = clock_now_ns();
 	if (sig ? kill(pid, sig) : !freeze()) {

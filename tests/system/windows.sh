@@ -28,11 +28,9 @@ share() {
 profile_windows() {
 	rm -f "$out"
 	"$scozd" --engine bpf --no-replay --warmup 0.2 -o "$out" "$@" >"$tmp/log" 2>&1 &
-	local daemon=$! end=$((SECONDS + 60))
-	while kill -0 $daemon 2>/dev/null && [ $SECONDS -lt $end ] &&
-		[ "$(windows treated | wc -l)" -lt 6 ]; do
-		sleep 0.2
-	done
-	kill -INT $daemon 2>/dev/null
-	wait $daemon
+	end_when 60 $! has_six_treated
+}
+
+has_six_treated() {
+	[ "$(windows treated | wc -l)" -ge 6 ]
 }

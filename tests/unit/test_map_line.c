@@ -156,10 +156,24 @@ static void expect(const struct maptable *t, uint64_t addr, const char *file, ui
 	assert_int_equal(f.line, line);
 }
 
+/* 16 bytes further the code ends; the table of it. */
+static struct maptable *ended(struct bytes *o)
+{
+	struct maptable *t;
+	const char *why;
+
+	put(o, DW_LNS_advance_pc, 1);
+	put_uleb(o, 0x10);
+	end_sequence(o);
+	finish(o);
+	t = decode(o, &why);
+	assert_null(why);
+	return t;
+}
+
 static void test_plain(void **state)
 {
 	struct bytes o;
-	const char *why;
 	struct maptable *t;
 
 	(void)state;
@@ -179,12 +193,7 @@ static void test_plain(void **state)
 	put(&o, DW_LNS_set_isa, 1);
 	put_uleb(&o, 3);
 	row(&o, 0x10, -11); /* 0x1030: b.c:1 */
-	put(&o, DW_LNS_advance_pc, 1);
-	put_uleb(&o, 0x10);
-	end_sequence(&o);
-	finish(&o);
-	t = decode(&o, &why);
-	assert_null(why);
+	t = ended(&o);
 	expect(t, TEXT - 1, NULL, 0);
 	expect(t, TEXT, "/src/a.c", 10);
 	expect(t, TEXT + 3, "/src/a.c", 10);
@@ -215,7 +224,6 @@ static void test_paths(void **state)
 		{ "", "" },
 	};
 	struct bytes o;
-	const char *why;
 	struct maptable *t;
 
 	(void)state;
@@ -229,12 +237,7 @@ static void test_paths(void **state)
 	put(&o, DW_LNS_set_file, 1);
 	put_uleb(&o, 3);
 	row(&o, 0, 9);
-	put(&o, DW_LNS_advance_pc, 1);
-	put_uleb(&o, 0x10);
-	end_sequence(&o);
-	finish(&o);
-	t = decode(&o, &why);
-	assert_null(why);
+	t = ended(&o);
 	expect(t, TEXT, "/comp/c.c", 10);
 	maptable_free(t);
 }

@@ -555,6 +555,7 @@ static void test_left_active(void **state)
 {
 	_cleanup_free_ char *path = xasprintf("%s/%u", test_marks, geteuid());
 	_cleanup_free_ char *idle = xasprintf("%s/4243", test_marks);
+	_cleanup_free_ char *link = xasprintf("%s.link", test_marks);
 	const off_t at = offsetof(struct scoz_header_1, active);
 	uint32_t active = 1;
 	int fd;
@@ -564,6 +565,15 @@ static void test_left_active(void **state)
 	marks_close(open_marks());
 	fd = open(path, O_RDWR);
 	assert_int_equal(pwrite(fd, &active, sizeof(active), at), sizeof(active));
+	/* Where others may have put something nothing is opened. */
+	assert_int_equal(symlink(test_marks, link), 0);
+	marks_silence(link);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(chmod(test_marks, 0777), 0);
+	marks_silence(test_marks);
+	assert_int_equal(chmod(test_marks, 0755), 0);
+	assert_int_equal(pread(fd, &active, sizeof(active), at), sizeof(active));
+	assert_int_equal(active, 1);
 	marks_silence(test_marks);
 	assert_int_equal(pread(fd, &active, sizeof(active), at), sizeof(active));
 	assert_int_equal(active, 0);
@@ -692,6 +702,7 @@ static void test_consistent(void **state)
 
 static void test_bad_directory(void **state)
 {
+	struct stat st;
 	struct error err = { 0 };
 	struct marks *m;
 
@@ -702,8 +713,13 @@ static void test_bad_directory(void **state)
 	assert_non_null(strstr(err.text, "rm -r"));
 	assert_null(m);
 	remove_marks();
-	assert_int_equal(run("ln -s /tmp %s", test_marks), 0);
-	marks_close(open_marks()); /* without files, or it was put aside */
+	/* Of a link, which root puts aside; others do without files. Nothing is put behind it. */
+	assert_int_equal(
+		run("mkdir -m 755 %s.t; ln -s %s.t %s", test_marks, test_marks, test_marks), 0);
+	marks_close(open_marks());
+	assert_int_equal(run("rmdir %s.t", test_marks), 0);
+	assert_int_equal(lstat(test_marks, &st), 0);
+	assert_true(geteuid() ? S_ISLNK(st.st_mode) : S_ISDIR(st.st_mode));
 	run("rm -rf %s %s.*", test_marks, test_marks);
 	assert_int_equal(
 		run("mkdir -m 755 %s; ln -s /etc/passwd %s/$(id -u)", test_marks, test_marks), 0);

@@ -101,6 +101,7 @@ static void test_lines(void **state)
 	(void)state;
 	check_point("prog:main.c:12", POINT_LINE, "prog", NULL, "main.c", NULL, 0, 12);
 	check_point("prog:src/a+b.c:1", POINT_LINE, "prog", NULL, "src/a+b.c", NULL, 0, 1);
+	check_point("p:../b/../c.c:3", POINT_LINE, "p", NULL, "c.c", NULL, 0, 3);
 	check_point("p:c\\:d.c:3", POINT_LINE, "p", NULL, "c:d.c", NULL, 0, 3);
 	check_point("p:/a:b/c.c:3", POINT_LINE, "p", NULL, "/a:b/c.c", NULL, 0, 3);
 	check_point("p:f.c:4294967295", POINT_LINE, "p", NULL, "f.c", NULL, 0, UINT32_MAX);
@@ -223,6 +224,11 @@ static void test_targets(void **state)
 	check_target("func\\:x.c:7", TARGET_LINE, "func:x.c", NULL, 7);
 	check_target("a.c:7", TARGET_LINE, "a.c", NULL, 7);
 	check_target("src/x/a.cc:70", TARGET_LINE, "src/x/a.cc", NULL, 70);
+	/* As tools say it that run in a build directory; tables do not. */
+	check_target("../src/a.c:7", TARGET_LINE, "src/a.c", NULL, 7);
+	check_target("./a.c:7", TARGET_LINE, "a.c", NULL, 7);
+	check_target("build/../src/a.c:7", TARGET_LINE, "src/a.c", NULL, 7);
+	check_target("..:7", TARGET_LINE, "..", NULL, 7);
 	check_lines("a-1.c:684-687", "a-1.c", 684, 687);
 	check_lines("a.c:7", "a.c", 7, 7);
 	check_lines("a.c:7-7", "a.c", 7, 7);

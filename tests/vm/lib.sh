@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Shared by the tests in virtual machines: sourced, from the top of the tree.
-[ -n "$SCOZ_TEST" ] || SCOZ_TEST=$$.$RANDOM exec "$0" "$@"
+[ -n "$SCOZ_TEST" ] || exec env --default-signal=HUP "SCOZ_TEST=$$.$RANDOM" "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
 build=${B:-build}
 vm=tools/vm/vm

@@ -195,7 +195,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	const struct unit_set *zero = &sets->s[0];
 	double crowded = set->time > 0 ? set->crowded / set->time : 0;
 	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
-	double period = zero->n ? zero->expected / zero->n / PERIOD_AT_SPEEDUP : 0;
+	double period = zero->summed ? zero->expected / zero->summed / PERIOD_AT_SPEEDUP : 0;
 	double spins = fmin(sets->spinning / SPIN_SHARE, 1);
 	double brief = brief_spins(sets);
 	double most = 0;

@@ -10,7 +10,7 @@
 #define COARSE	   1.25 /* times what does not shrink: a goal where the usual one is out of reach */
 #define WORTHWHILE 0.9	/* of what is reached, at most: who would wait for ±47 that has ±48? */
 #define LEAST_PART 0.1	/* of a goal that noise must be left: less would take forever */
-#define STEPS	   30
+#define STEPS	   50
 #define LONGEST_S  86400.0
 
 /* What must be left for noise when the rest is taken off; 0: it is out of reach. */
@@ -42,20 +42,37 @@ static double without_doubt(double half, double df)
  * More windows of this point go into its own estimate, by its windows alone; the rest of the curve
  * helps as much as it does now: information adds up.
  */
+struct missing {
+	double alone, now, goal_pp, df;
+};
+
+/* In parts of those there are, with the doubt about noise that @more of them leave. */
+static double missing_then(const struct missing *m, double more)
+{
+	double goal = without_doubt(m->goal_pp, m->df * (1 + more));
+
+	return fmax(m->alone * m->alone * (1 / (goal * goal) - 1 / (m->now * m->now)), 0);
+}
+
+/* With more windows there is also less doubt about how noisy they are, so fewer are missing. */
 static double windows_missing(const struct estimate_point *p, double noise_pp, double goal_pp)
 {
-	double alone = (p->alone_hi - p->alone_lo) / 2, more = 0;
-	double now = without_doubt(noise_pp, p->noise_df);
+	double alone = fmax((p->alone_hi - p->alone_lo) / 2, noise_pp);
+	const struct missing m = { .alone = without_doubt(alone, p->noise_df),
+				   .now = without_doubt(noise_pp, p->noise_df),
+				   .goal_pp = goal_pp,
+				   .df = p->noise_df };
+	double least = 0, most = missing_then(&m, 0);
 
-	alone = without_doubt(fmax(alone, noise_pp), p->noise_df);
-	/* With more windows there is also less doubt about how noisy they are. */
 	for (int i = 0; i < STEPS; i++) {
-		double goal = without_doubt(goal_pp, p->noise_df * (1 + more));
+		double more = (least + most) / 2;
 
-		more = alone * alone * (1 / (goal * goal) - 1 / (now * now));
-		more = fmax(more, 0);
+		if (missing_then(&m, more) > more)
+			least = more;
+		else
+			most = more;
 	}
-	return more;
+	return most;
 }
 
 struct trust trust_of_point(const struct estimate_point *p, double goal_pp)

@@ -165,7 +165,35 @@ static void find_geometry(const struct builder *b, struct unit_set *set)
 	set->geometry = set->n ? (set->n + real) / set->n / set->n : 1;
 }
 
-/* Only pairings of windows with @speedup go into the set. */
+static void sum_up(const struct builder *b, size_t i, struct unit_set *set)
+{
+	const struct profile_window *w = b->w[i];
+
+	set->summed++;
+	set->absolute_waits += w->absolute_waits;
+	set->visits += w->progress->visits;
+	set->crowded += w->crowded_s;
+	set->shared += w->shared_s;
+	set->inserted += w->inserted_s;
+	set->ran += w->ran_s;
+	set->stolen += w->stolen_s;
+	set->urgent += w->urgent_s;
+	set->queued += w->queued_s;
+	set->woken += w->woken_s;
+	set->polled += w->polled_s;
+	set->busy += w->busy_s;
+	set->stopped += w->stopped_s;
+	set->expected += w->expected_pp;
+	set->flaws += w->flaws_pp;
+	set->time += w->progress->virtual_s;
+	set->measured += b->measured[i];
+	set->corrected += b->time[i];
+}
+
+/*
+ * Only pairings of windows with @speedup go into the set. What 0 % windows tell of the program they
+ * tell without a neighbour, too, and as long as speedups are held most of them have none.
+ */
 static void fill_set(const struct builder *b, struct unit_set *set)
 {
 	_cleanup_free_ double *rest = xcalloc(b->n_pairs, sizeof(*rest));
@@ -178,29 +206,13 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 
 		if (!same_kind(w, set))
 			continue;
+		if (p->n_zero || is_zero(w))
+			sum_up(b, p->treated, set);
 		if (!p->n_zero) {
 			set->unpaired += b->holds.h[p->treated].windows;
 			continue;
 		}
 		set->windows += b->holds.h[p->treated].windows;
-		set->absolute_waits += w->absolute_waits;
-		set->visits += w->progress->visits;
-		set->crowded += w->crowded_s;
-		set->shared += w->shared_s;
-		set->inserted += w->inserted_s;
-		set->ran += w->ran_s;
-		set->stolen += w->stolen_s;
-		set->urgent += w->urgent_s;
-		set->queued += w->queued_s;
-		set->woken += w->woken_s;
-		set->polled += w->polled_s;
-		set->busy += w->busy_s;
-		set->stopped += w->stopped_s;
-		set->expected += w->expected_pp;
-		set->flaws += w->flaws_pp;
-		set->time += w->progress->virtual_s;
-		set->measured += b->measured[p->treated];
-		set->corrected += b->time[p->treated];
 		make_unit(b, p, &set->u[set->n]);
 		rest[set->n++] = rest_of(w);
 	}

@@ -13,18 +13,20 @@ struct unit_set {
 	bool real; /* the target was really made cheaper */
 	struct unit *u;
 	size_t n;
-	size_t windows;		       /* that they are made of (holds.h) */
-	double inflation;	       /* variance factor, because units share baselines */
-	size_t capped;		       /* windows of it that were discarded, as below */
-	size_t unpaired;	       /* treated windows without a 0 % window beside them */
-	double absolute_waits, visits; /* sums over treated windows */
-	double crowded, time;	       /* sums over treated windows: crowded_s, virtual_s */
-	double shared, inserted;       /* sums over treated windows: shared_s, inserted_s */
-	double ran, stolen;	       /* ... ran_s, stolen_s */
-	double expected, flaws;	       /* ... expected_pp, flaws_pp */
-	double queued, busy, stopped;  /* ... queued_s, busy_s, stopped_s */
-	double woken, urgent, polled;  /* ... woken_s, urgent_s, polled_s */
-	double measured, corrected;    /* ... virtual time, and without what a quota does to it */
+	size_t windows;	  /* that they are made of (holds.h) */
+	double inflation; /* variance factor, because units share baselines */
+	size_t capped;	  /* windows of it that were discarded, as below */
+	size_t unpaired;  /* treated windows without a 0 % window beside them */
+	/* Sums over the windows of the units, at 0 % over all windows, and how many (held: one). */
+	size_t summed;
+	double absolute_waits, visits;
+	double crowded, time;	      /* ... crowded_s, virtual_s */
+	double shared, inserted;      /* ... shared_s, inserted_s */
+	double ran, stolen;	      /* ... ran_s, stolen_s */
+	double expected, flaws;	      /* ... expected_pp, flaws_pp */
+	double queued, busy, stopped; /* ... queued_s, busy_s, stopped_s */
+	double woken, urgent, polled; /* ... woken_s, urgent_s, polled_s */
+	double measured, corrected;   /* ... virtual time, and without what a quota does to it */
 	/* Variance of the estimate, in variances of the log period of a single window. */
 	double geometry;
 	double *share; /* of each 0 % window of the target in the baseline */

@@ -481,6 +481,43 @@ static void test_losses_that_may_be_gains(void **state)
 	estimates_free(&e);
 }
 
+/* While speedups are held 0 % windows have no other one near: they tell the same of the program. */
+static void test_zeros_far_apart(void **state)
+{
+	static const struct stats_options as_reported = { .seed = 1 };
+	struct windows w = { .n = 0 };
+	struct estimates near, far;
+
+	(void)state;
+	add_running(&w);
+	for (size_t i = 0; i < w.n; i++) {
+		w.w[i].expected_pp = 3;
+		w.w[i].polled_s = 0.1 * w.w[i].ran_s;
+		w.w[i].queued_s = 0.3 * w.w[i].ran_s;
+		w.w[i].busy_s = 1.5 * w.w[i].ran_s;
+		w.w[i].target_alone_s = 0.2 * w.w[i].target_ran_s;
+	}
+	assert_int_equal(stats_estimate(w.w, w.n, 2, &as_reported, &near), 0);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].seq *= 3;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, &as_reported, &far), 0);
+	assert_true(near.e[0].points[0].df > 0 && !(far.e[0].points[0].df > 0));
+	for (size_t i = 1; i < near.e[0].n_points; i++) {
+		const struct estimate_point *a = &near.e[0].points[i], *b = &far.e[0].points[i];
+
+		assert_int_equal(a->windows, b->windows);
+		for (int k = 0; k < N_FIXED_PARTS; k++)
+			assert_float_equal(a->fixed_part[k], b->fixed_part[k], 0.02);
+		assert_float_equal(a->above_pp, b->above_pp, 1e-6);
+		assert_float_equal(a->below_pp, b->below_pp, 0.02);
+	}
+	assert_true(far.e[0].points[1].fixed_part[FIXED_PERIOD] > 1);
+	assert_true(far.e[0].points[1].fixed_part[FIXED_SHARED] > 1);
+	assert_true(far.e[0].points[1].above_pp > 1);
+	estimates_free(&near);
+	estimates_free(&far);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -496,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_before_contention),
 		cmocka_unit_test(test_nothing_left_of_the_target),
 		cmocka_unit_test(test_losses_that_may_be_gains),
+		cmocka_unit_test(test_zeros_far_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,27 @@ static void comes_true(void **state)
 	}
 }
 
+/* By three windows it is hardly known how noisy they are, but never that no more are missing. */
+static void by_few(void **state)
+{
+	double before = INFINITY;
+
+	(void)state;
+	for (double goal = 0.5; goal < 3.4; goal += 0.25) {
+		struct estimate_point p = { .ci_lo = -3.4, .ci_hi = 3.4, .noise_df = 2 };
+		struct trust t;
+
+		p.alone_lo = p.ci_lo, p.alone_hi = p.ci_hi;
+		t = trust_of_point(&p, goal);
+		assert_int_equal(t.answer, TRUST_MORE);
+		assert_true(t.more > 0.01 && t.more < before);
+		/* Twice as many have a quantile of 2.8 instead of 4.3, and half of the variance. */
+		if (goal <= 1.5)
+			assert_true(t.more > 1);
+		before = t.more;
+	}
+}
+
 /* What does not shrink is not promised away. */
 static void out_of_reach(void **state)
 {
@@ -159,9 +180,8 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comes_true),
-		cmocka_unit_test(out_of_reach),
-		cmocka_unit_test(nothing_known),
+		cmocka_unit_test(comes_true),	cmocka_unit_test(by_few),
+		cmocka_unit_test(out_of_reach), cmocka_unit_test(nothing_known),
 		cmocka_unit_test(words),
 	};
 

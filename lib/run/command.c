@@ -93,14 +93,23 @@ int command_release(struct command *c, char **argv, struct error *err)
 				       : strerror(e));
 }
 
+/* A shell gives its terminal to our group (fg), which the command is not in; nothing tells us. */
+static void hand_terminal_on(struct command *c)
+{
+	if (!c->terminal || c->status != -1)
+		return;
+	if (tcgetpgrp(STDIN_FILENO) == getpgrp()) {
+		tcsetpgrp(STDIN_FILENO, c->pid);
+		c->foreground = true;
+	}
+}
+
 /*
  * Ctrl-Z stopped the command, or it wants to read from a terminal that it has no more: so does the
  * profiler, and both go on together, with the terminal (fg) or without it (bg).
  */
 static void stop_together(struct command *c)
 {
-	int group = c->pid;
-
 	if (!c->terminal)
 		return;
 	/* Ours, though not the command's: fg after bg, so there is nothing to stop for. */
@@ -108,11 +117,8 @@ static void stop_together(struct command *c)
 		take_terminal_back(c);
 		kill(0, SIGSTOP);
 	}
-	if (tcgetpgrp(STDIN_FILENO) == getpgrp()) {
-		tcsetpgrp(STDIN_FILENO, group);
-		c->foreground = true;
-	}
-	kill(-group, SIGCONT);
+	hand_terminal_on(c);
+	kill(-c->pid, SIGCONT);
 }
 
 static void leader_ended(struct command *c, int status)
@@ -150,6 +156,7 @@ static bool reap(struct command *c)
 {
 	int status, pid;
 
+	hand_terminal_on(c);
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (pid != c->pid)
 			continue;

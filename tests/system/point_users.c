@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * point_users [ENGINE]: whose arrivals at a point by_user count: those of users that were named, and
- * of processes that take part. And what happens where more users are named than there is room for.
+ * point_users [ENGINE]: whose arrivals at a point by_user count: those of users that were named,
+ * and of processes that take part. And what happens where more users are named than there is room
+ * for.
  */
 #include "engine/bpf/shared.h"
 #include "engine/engine.h"

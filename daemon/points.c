@@ -43,6 +43,8 @@ struct points {
 	struct mark_search *search;
 	struct marked *marked;
 	bool members_known;
+	struct error users_failed; /* code 0: not, or told */
+	bool users_told, all_users_told;
 	/* With --end-to-end: they are looked for, so that mistakes are told, and not put. */
 	bool unused;
 	uint64_t interrupted_ns; /* visits until then say nothing of what followed */
@@ -226,8 +228,31 @@ void points_only_users(struct points *p, const uid_t *uids, size_t n)
 	if (!p->marks)
 		return;
 	marks_only_users(p->marks, uids, n);
-	for (size_t i = 0; i < n; i++)
-		engine_count_user(p->engine, uids[i]);
+	for (size_t i = 0; i < n; i++) {
+		int ret = engine_count_user(p->engine, uids[i]);
+
+		if (ret && !p->users_told) {
+			p->users_told = true;
+			error_set(&p->users_failed, -ret,
+				  "marks of user %u, and of further ones, are not counted where "
+				  "probes count them, but for processes that are profiled: %s",
+				  (unsigned int)uids[i],
+				  ret == -E2BIG ? "there are too many users" : strerror(-ret));
+		}
+	}
+}
+
+bool points_miscount_users(struct points *p, struct error *why)
+{
+	*why = p->users_failed;
+	p->users_failed.code = 0;
+	if (!why->code && engine_counts_all_users(p->engine) && !p->all_users_told) {
+		p->all_users_told = true;
+		error_set(why, ENOTSUP,
+			  "marks that probes count are counted of all users, whoever is profiled: "
+			  "this kernel carries older scoz patches (docs/kernel.md)");
+	}
+	return why->code;
 }
 
 static enum mark_kind wanted_kind(const struct end *end)

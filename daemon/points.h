@@ -36,6 +36,8 @@ double points_probes_ns(const struct points *p, size_t i, const struct probe_cos
 void points_refresh(struct points *p);
 /* marks_only_users() for the marks among them, and for their probes. */
 void points_only_users(struct points *p, const uid_t *uids, size_t n);
+/* Once: probes of marks count others, or not all, than these users do. */
+bool points_miscount_users(struct points *p, struct error *why);
 /*
  * Who has mapped marks that count is profiled (marked_look()); @again: also of users who did not
  * count the last time.

@@ -150,6 +150,8 @@ void session_look_for_marks(struct session *s)
 		points_take_marked(s->points, s->maps, &(struct marked_take){ session_involve, s },
 				   refresh);
 	}
+	if (points_miscount_users(s->points, &why))
+		session_warn(s, "%s", why.text);
 	if (points_unsearched(s->points, &why))
 		session_warn(
 			s,

@@ -43,7 +43,7 @@ struct engine_backend {
 	/* Adds target_*, shared, busy_waited*; NULL: this engine does not measure them. */
 	void (*read_target_time)(const struct engine *e, struct engine_ledger *ret);
 	void (*set_rank)(struct engine *e, int pid, int rank); /* NULL: it knows none */
-	void (*count_user)(struct engine *e, uid_t uid);       /* NULL: points count what all do */
+	int (*count_user)(struct engine *e, uid_t uid);	       /* see engine_count_user() */
 	/* See engine_set_polling(); NULL: it does not. */
 	int (*set_polling)(struct engine *e, uint32_t table, uint32_t role,
 			   const struct scoz_poll_range *ranges, size_t n);
@@ -90,6 +90,7 @@ struct engine {
 	int call[SCOZ_MAX_PARTS], n_calls;
 	bool by_functions; /* and is known by those of the kernel that do its work */
 	uint32_t classes;  /* the target is these, not code; 0: code */
+	bool all_users;	   /* by the backend: see engine_counts_all_users() */
 	bool seen;	   /* by the backend: the target is not sampled, begin and end are seen */
 	uint32_t disk;	   /* ENGINE_CLASS_DISK: which */
 	struct engine_peer peer;		   /* ENGINE_CLASS_PEER: which */

@@ -290,10 +290,14 @@ void engine_set_rank(struct engine *e, int pid, int rank)
 		e->backend->set_rank(e, pid, rank);
 }
 
-void engine_count_user(struct engine *e, uid_t uid)
+int engine_count_user(struct engine *e, uid_t uid)
 {
-	if (e->backend->count_user)
-		e->backend->count_user(e, uid);
+	return e->backend->count_user(e, uid);
+}
+
+bool engine_counts_all_users(const struct engine *e)
+{
+	return e->all_users;
 }
 
 bool engine_speeds_waits(const struct engine *e)

@@ -251,8 +251,10 @@ struct engine_point {
 	int latency;	  /* of a begin and its end: one number below SCOZ_MAX_POINTS; -1: none */
 	bool by_user;	  /* counts what is done by who is involved, and by engine_count_user() */
 };
-/* With that effective user, from now on. Engine kernel counts what all do. */
-void engine_count_user(struct engine *e, uid_t uid);
+/* With that effective user, from now on; 0 or -errno (-E2BIG: there are too many). */
+int engine_count_user(struct engine *e, uid_t uid);
+/* Points by_user count what all do: this kernel carries older patches, which cannot tell. */
+bool engine_counts_all_users(const struct engine *e);
 /* Programs may be probed: without that no mark counts, however its visits are counted then. */
 int engine_may_probe(struct error *err);
 /* A further site of an existing point when *id >= 0, else a new one. */

@@ -7,6 +7,7 @@
 #include "daemon/members.c"
 #include "daemon/points.c"
 #include "daemon/probe_cost.c"
+#include "engine/backend.h"
 #include "test_marks.d/common.h"
 #include "scoz.h"
 
@@ -550,6 +551,38 @@ static void test_only_users(void **state)
 	marks_close(m);
 }
 
+static int room_for_two(struct engine *e, uid_t uid)
+{
+	(void)e;
+	return uid < 12 ? 0 : -E2BIG;
+}
+
+/* That probes count others than they should is said, once. */
+static void test_miscounted_users(void **state)
+{
+	static const struct engine_backend backend = { .count_user = room_for_two };
+	const uid_t users[] = { 10, 11, 12, 13 };
+	struct engine e = { .backend = &backend };
+	struct points p = { .engine = &e };
+	struct error err;
+
+	(void)state;
+	remove_marks();
+	p.marks = open_marks();
+	points_only_users(&p, users, 2);
+	assert_false(points_miscount_users(&p, &err));
+	points_only_users(&p, users, 4);
+	assert_true(points_miscount_users(&p, &err));
+	assert_non_null(strstr(err.text, "user 12,"));
+	points_only_users(&p, users, 4);
+	assert_false(points_miscount_users(&p, &err));
+	e.all_users = true;
+	assert_true(points_miscount_users(&p, &err));
+	assert_non_null(strstr(err.text, "all users"));
+	assert_false(points_miscount_users(&p, &err));
+	marks_close(p.marks);
+}
+
 /* The profiler before was killed, and told nobody to count no longer. */
 static void test_left_active(void **state)
 {
@@ -737,6 +770,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_only_users),
+		cmocka_unit_test(test_miscounted_users),
 		cmocka_unit_test(test_foreign_directory),
 		cmocka_unit_test(test_left_active),
 		cmocka_unit_test(test_modes),

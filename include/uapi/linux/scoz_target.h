@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * Targets of a scoz session (linux/scoz.h) that are no address ranges. In a header of its own,
- * since linux/sched.h includes the other one: what is added there compiles the whole kernel anew.
+ * Requests to a scoz session (linux/scoz.h): targets that are no address ranges, and users whose
+ * arrivals count. In a header of its own, since linux/sched.h includes the other one: what is added
+ * there compiles the whole kernel anew.
  */
 #ifndef _UAPI_LINUX_SCOZ_TARGET_H
 #define _UAPI_LINUX_SCOZ_TARGET_H
@@ -20,5 +21,13 @@ struct scoz_syscall {
 };
 
 #define SCOZ_IOC_SYSCALL _IOW('z', 0xd8, struct scoz_syscall)
+
+/*
+ * Or'ed to the point of a struct scoz_probe: only tasks that take part, and those whose effective
+ * user has been named, visit it by arriving there. EINVAL: this kernel counts whoever arrives.
+ */
+#define SCOZ_PROBE_BY_USER (1U << 31)
+
+#define SCOZ_IOC_USER _IOW('z', 0xdb, __u32) /* a user: they count from now on */
 
 #endif

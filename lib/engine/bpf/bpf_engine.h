@@ -75,7 +75,7 @@ void bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_ma
 void bpf_withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 void bpf_forget_process(struct engine *e, int pid);
 void bpf_forget_image(struct engine *e, int pid);
-void bpf_count_user(struct engine *e, uid_t uid);
+int bpf_count_user(struct engine *e, uid_t uid);
 void bpf_set_rank(struct engine *e, int pid, int rank);
 int bpf_set_polling(struct engine *e, uint32_t table, uint32_t role,
 		    const struct scoz_poll_range *ranges, size_t n);

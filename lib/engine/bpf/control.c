@@ -255,13 +255,15 @@ void bpf_set_rank(struct engine *e, int pid, int rank)
 		bpf_map_update_elem(map, &key, &value, BPF_ANY);
 }
 
-void bpf_count_user(struct engine *e, uid_t uid)
+int bpf_count_user(struct engine *e, uid_t uid)
 {
 	uint32_t key = uid;
 	uint8_t yes = 1;
 
-	bpf_map_update_elem(bpf_map__fd(bpf_engine(e)->skel->maps.point_users), &key, &yes,
-			    BPF_ANY);
+	return bpf_map_update_elem(bpf_map__fd(bpf_engine(e)->skel->maps.point_users), &key, &yes,
+				   BPF_ANY)
+		       ? -errno
+		       : 0;
 }
 
 /* What a file had before is left behind: programs may be reading it. */

@@ -34,5 +34,6 @@ static inline struct kernel_engine *kernel_engine(struct engine *e)
 /* points.c */
 int kernel_add_site(struct engine *e, const struct engine_point *p, int id, bool first,
 		    struct error *err);
+int kernel_count_user(struct engine *e, uid_t uid);
 
 #endif

@@ -7,6 +7,7 @@
 #include "host/syscall_names.h"
 
 #include <linux/perf_event.h>
+#include <linux/scoz_target.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -65,6 +66,30 @@ static int open_site(struct kernel_engine *k, struct perf_event_attr *attr,
 	return opened ? 0 : -ENODEV;
 }
 
+static int put_probe(struct kernel_engine *k, struct scoz_probe *probe, bool by_user)
+{
+	if (by_user && !k->base.all_users) {
+		probe->point |= SCOZ_PROBE_BY_USER;
+		if (!ioctl(k->fd, SCOZ_IOC_PROBE, probe))
+			return 0;
+		if (errno != EINVAL)
+			return -errno;
+		probe->point &= ~SCOZ_PROBE_BY_USER;
+	}
+	if (ioctl(k->fd, SCOZ_IOC_PROBE, probe))
+		return -errno;
+	k->base.all_users |= by_user; /* patches from before that do not know such points */
+	return 0;
+}
+
+/* Patches from before: there is nobody to be named to them. */
+int kernel_count_user(struct engine *e, uid_t uid)
+{
+	uint32_t user = uid;
+
+	return !ioctl(kernel_engine(e)->fd, SCOZ_IOC_USER, &user) || errno == ENOTTY ? 0 : -errno;
+}
+
 static int add_uprobe(struct kernel_engine *k, const struct engine_point *p, int id,
 		      struct error *err)
 {
@@ -75,11 +100,11 @@ static int add_uprobe(struct kernel_engine *k, const struct engine_point *p, int
 
 	if (p->comm)
 		snprintf(probe.comm, sizeof(probe.comm), "%s", p->comm);
-	if (!ioctl(k->fd, SCOZ_IOC_PROBE, &probe))
+	ret = put_probe(k, &probe, p->by_user);
+	if (!ret)
 		return 0;
-	ret = errno;
-	return error_set(err, ret, "probing %s at file offset %#llx: %s", p->file_name,
-			 (unsigned long long)p->offset, engine_uprobe_reason(ret));
+	return error_set(err, -ret, "probing %s at file offset %#llx: %s", p->file_name,
+			 (unsigned long long)p->offset, engine_uprobe_reason(-ret));
 }
 
 /* Of all groups that have a tracepoint of this name, the first. */

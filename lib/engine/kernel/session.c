@@ -279,4 +279,5 @@ const struct engine_backend engine_kernel = {
 	.involve = involve,
 	.forget_sleepers = forget_sleepers,
 	.add_site = kernel_add_site,
+	.count_user = kernel_count_user,
 };

@@ -92,8 +92,9 @@ struct table_header {
 	uint64_t file_size;
 	int64_t file_ctime_ns;
 	uint64_t debug_fingerprint;
-	uint32_t build_id, warning, debug_path; /* strings */
-	uint32_t flags;				/* TABLE_* */
+	uint32_t warning, debug_path; /* strings */
+	uint32_t flags;		      /* TABLE_* */
+	uint32_t zero;
 	uint64_t base, code_vaddr;
 	struct {
 		uint64_t offset, n;

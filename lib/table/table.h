@@ -152,8 +152,11 @@ int table_refuse_inlined(const struct maptable *t, const bool *marked, const cha
  * the table, for the end of its name; "": the mapping table.
  */
 char *cache_file_name(const struct map_options *opt, int fd, const char *kind);
-/* What @file holds, mapped (to be checked, and given back by munmap()); NULL: nothing of ours. */
-void *cache_map(const char *file, size_t *size);
+/*
+ * What @file holds, mapped (to be checked, and given back by munmap()); NULL: nothing of ours.
+ * @copied: into memory of our own, since others may write to the file.
+ */
+void *cache_map(const char *file, size_t *size, bool *copied);
 void cache_write(const char *file, const void *mem, size_t size);
 struct maptable *cache_load(const char *file, int fd, uint64_t debug_fingerprint);
 /* But one that is TABLE_PARTIAL: nothing would tell that what was missing has come. */

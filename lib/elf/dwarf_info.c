@@ -5,31 +5,39 @@
  * .debug_info and .debug_line pass through windows (section_stream.h): a distribution's kernel has
  * 230 MB of them, uncompressed. A unit leaves nothing behind but what the table is made of and the
  * scopes that its DIEs are in. Abbreviations tell how large most DIEs are, so that the nine of ten
- * that are no functions are stepped over without looking.
+ * that are no functions are stepped over without looking. What is in functions without code is read
+ * only of C++: there classes of their own may be in them.
  *
  * Names come last. A function's machine code, or an inlined call, refers to an abstract DIE, that
  * to a declaration in a class. DIEs have no link to their parents, so the walk notes for every
- * function inside a namespace or class what encloses it (`quals`). Mostly all of it is in the same
- * unit, and scopes get their names when the unit ends. With link-time optimization or dwz they may
- * refer to other units and files: these (`far`) are named in further passes, which load only the
- * units that are referred to.
+ * function inside a namespace or class what encloses it (`quals`). Lambdas have no names: the
+ * symbol of their function tells what it is called ("main::{lambda(int)#2}"), or, where the
+ * compiler gives none to what no other unit can call, their order does ("main::{lambda#2}"). Mostly
+ * all of it is in the same unit, and scopes get their names when the unit ends. With link-time
+ * optimization or dwz they may refer to other units and files: these (`far`) are named in further
+ * passes, which load only the units that are referred to.
  *
  * What a file says is bounded: nothing is read twice but in those passes, nesting is limited, and
- * so is the number of ranges by the size of the sections.
+ * so are by the size of the sections the number of ranges and that of symbols that are taken apart.
  */
 #include "elf/dwarf_file.h"
 #include "elf/dwarf_line.h"
 #include "elf/dwarf_partner.h"
+#include "table/function_name.h"
 
 #include <dwarf.h>
 
 #define MAX_NESTING 256
 #define MAX_REFS    8
 #define NO_QUAL	    0 /* the empty string */
+/* Of a short symbol a long text can be made: so often at most (a lambda takes some 300 bytes). */
+#define FEW_SYMBOLS	 1000
+#define BYTES_PER_SYMBOL 128
 
 struct qual {
 	uint64_t number; /* of a function's DIE */
 	uint32_t name;	 /* of what encloses it */
+	bool counted;	 /* a class in that has no name but its number */
 };
 
 /* A scope that wants a name, and what was found on the way. */
@@ -38,6 +46,7 @@ struct nameless {
 	uint32_t scope;		/* that wants it */
 	uint32_t name, linkage; /* strings of the builder; 0: not found yet */
 	uint32_t qual, refs;
+	bool counted; /* as that of `struct qual` */
 };
 
 struct nameless_list {
@@ -48,7 +57,16 @@ struct nameless_list {
 /* What holds for the children of a DIE. */
 struct level {
 	uint32_t scope, qual;
-	bool dead; /* nothing in here matters */
+	bool dead;    /* nothing in here matters */
+	bool counted; /* as that of `struct qual` */
+	bool unnamed; /* the children of a class whose name is still to be told, by its methods */
+	uint16_t holder; /* of the classes in here: the level of a class, a function, or the unit */
+
+	/* Of a holder. */
+	uint64_t function; /* whose children are here, when its name is wanted; 0: no more */
+	uint32_t n_lambda, n_type; /* without names */
+	uint32_t inside;	   /* what encloses the function's classes */
+	bool inside_counted;
 };
 
 struct walk {
@@ -58,7 +76,7 @@ struct walk {
 	struct dwarf_file main, common;
 	struct section_stream line;
 	struct line_reader lines;
-	uint64_t pieces_left;
+	uint64_t pieces_left, symbols_left;
 	size_t n_split_missing;
 	char *split_missing; /* what is wrong with the first */
 	struct qual *qual;   /* in order of their numbers */
@@ -69,6 +87,7 @@ struct walk {
 	struct dwarf_file *file;
 	struct line_reader *files; /* that call sites are told by */
 	bool classes;		   /* the language has functions in classes */
+	bool local_classes;	   /* ... and these in functions, or without names */
 	struct level level[MAX_NESTING + 2];
 	struct nameless_list near;
 	const char *trouble;
@@ -95,15 +114,15 @@ static void sort_nameless(struct nameless_list *l)
 
 /* --- names --- */
 
-static void note_qual(struct walk *w, uint64_t number, uint32_t qual)
+static void note_qual(struct walk *w, uint64_t number, uint32_t qual, bool counted)
 {
 	if (qual == NO_QUAL)
 		return;
 	array_reserve(w->qual, w->cap_qual, w->n_qual + 1);
-	w->qual[w->n_qual++] = (struct qual){ number, qual };
+	w->qual[w->n_qual++] = (struct qual){ number, qual, counted };
 }
 
-static uint32_t find_qual(const struct walk *w, uint64_t number)
+static void find_qual(const struct walk *w, uint64_t number, struct nameless *what)
 {
 	size_t lo = 0, hi = w->n_qual;
 
@@ -115,26 +134,42 @@ static uint32_t find_qual(const struct walk *w, uint64_t number)
 		else
 			hi = mid;
 	}
-	return lo < w->n_qual && w->qual[lo].number == number ? w->qual[lo].name : NO_QUAL;
+	if (lo < w->n_qual && w->qual[lo].number == number) {
+		what->qual = w->qual[lo].name;
+		what->counted = w->qual[lo].counted;
+	}
 }
 
 /* As much of it as the builder keeps. */
-static char *qualified(const struct walk *w, uint32_t qual, const char *name)
+static char *qualified(const char *outer, const char *name)
 {
-	return xasprintf("%s::%.*s", w->b->str.buf + qual, BUILDER_MAX_NAME, name);
+	return xasprintf("%s::%.*s", outer, BUILDER_MAX_NAME, name);
+}
+
+/* @what->qual encloses it. NULL: nothing is known. */
+static char *full_name(struct walk *w, const char *name, const char *linkage,
+		       const struct nameless *what)
+{
+	_cleanup_free_ char *outer = NULL;
+	bool cold;
+
+	if (!name)
+		return linkage ? symbol_display_name(linkage, &cold) : NULL;
+	if (what->qual == NO_QUAL)
+		return xstrdup(name);
+	if (what->counted && linkage && w->symbols_left) {
+		w->symbols_left--;
+		outer = function_outer_name(linkage);
+	}
+	return qualified(outer ? outer : w->b->str.buf + what->qual, name);
 }
 
 static uint32_t function_called(struct walk *w, const char *name, const char *linkage,
-				uint32_t qual)
+				const struct nameless *what)
 {
-	_cleanup_free_ char *full = NULL;
-	bool cold;
+	_cleanup_free_ char *full = full_name(w, name, linkage, what);
 
-	if (name && qual != NO_QUAL)
-		name = full = qualified(w, qual, name);
-	else if (!name && linkage)
-		name = full = symbol_display_name(linkage, &cold);
-	return name ? builder_func(w->b, name, linkage) : 0;
+	return full ? builder_func(w->b, full, linkage) : 0;
 }
 
 /* A string that was found earlier; the builder's move when there are more. */
@@ -143,34 +178,40 @@ static char *found_earlier(struct walk *w, uint32_t string)
 	return string ? xstrdup(w->b->str.buf + string) : NULL;
 }
 
-/*
- * Follows references in the unit at hand. Returns the function, or NONE when they lead on into
- * another unit: then @what tells what is known so far.
- */
+/* Follows references in the unit at hand; false: they lead on into another one. */
+static bool follow(const struct walk *w, struct dwarf_file *f, struct nameless *what,
+		   const char **name, const char **linkage)
+{
+	struct attributes a;
+
+	for (; what->refs < MAX_REFS; what->refs++) {
+		if (!dwarf_file_at_hand(f, what->at))
+			return false;
+		if (!dwarf_file_die(f, what->at, &a))
+			break;
+		*name = *name ? *name : a.name;
+		*linkage = *linkage ? *linkage : a.linkage;
+		if (what->qual == NO_QUAL)
+			find_qual(w, what->at, what);
+		if (!a.abstract_origin && !a.specification)
+			break;
+		what->at = a.abstract_origin ? a.abstract_origin : a.specification;
+	}
+	return true;
+}
+
+/* The function, or NONE when another unit knows it: then @what tells what is known so far. */
 static uint32_t function_at(struct walk *w, struct dwarf_file *f, struct nameless *what)
 {
 	_cleanup_free_ char *old_name = found_earlier(w, what->name),
 			    *old_linkage = found_earlier(w, what->linkage);
 	const char *name = old_name, *linkage = old_linkage;
-	struct attributes a;
 
-	for (; what->refs < MAX_REFS; what->refs++) {
-		if (!dwarf_file_at_hand(f, what->at)) {
-			what->name = name ? builder_string(w->b, name) : 0;
-			what->linkage = linkage ? builder_string(w->b, linkage) : 0;
-			return NONE;
-		}
-		if (!dwarf_file_die(f, what->at, &a))
-			break;
-		name = name ? name : a.name;
-		linkage = linkage ? linkage : a.linkage;
-		if (what->qual == NO_QUAL)
-			what->qual = find_qual(w, what->at);
-		if (!a.abstract_origin && !a.specification)
-			break;
-		what->at = a.abstract_origin ? a.abstract_origin : a.specification;
-	}
-	return function_called(w, name, linkage, what->qual);
+	if (follow(w, f, what, &name, &linkage))
+		return function_called(w, name, linkage, what);
+	what->name = name ? builder_string(w->b, name) : 0;
+	what->linkage = linkage ? builder_string(w->b, linkage) : 0;
+	return NONE;
 }
 
 /* What the unit at hand has to say of the scopes in @l from @i on; returns where it has no more. */
@@ -204,7 +245,7 @@ static size_t give_up(struct walk *w, const struct nameless_list *l, size_t i, u
 		_cleanup_free_ char *name = found_earlier(w, what->name),
 				    *linkage = found_earlier(w, what->linkage);
 
-		w->b->scope[what->scope].func = function_called(w, name, linkage, what->qual);
+		w->b->scope[what->scope].func = function_called(w, name, linkage, what);
 	}
 	return i;
 }
@@ -254,8 +295,46 @@ static uint32_t qualify(struct walk *w, uint32_t outer, const char *name)
 
 	if (outer == NO_QUAL)
 		return builder_string(w->b, name);
-	full = qualified(w, outer, name);
+	full = qualified(w->b->str.buf + outer, name);
 	return builder_string(w->b, full);
+}
+
+/* What encloses a class at @l, which holds it: there may be a function around. */
+static uint32_t enclosing(struct walk *w, const struct level *l, bool *counted)
+{
+	struct level *holder = &w->level[l->holder];
+	struct nameless what = { .at = holder->function };
+	const char *name = NULL, *linkage = NULL;
+	_cleanup_free_ char *full = NULL;
+
+	if (holder->function) {
+		follow(w, w->file, &what, &name, &linkage);
+		full = full_name(w, name, linkage, &what);
+		holder->inside = full ? builder_string(w->b, full) : l->qual;
+		holder->inside_counted = what.counted;
+		holder->function = 0;
+	}
+	*counted = holder->inside ? holder->inside_counted : l->counted;
+	return holder->inside ? holder->inside : l->qual;
+}
+
+/* The class whose children are at @l has no name. What it is, its first method tells. */
+static void name_class(struct walk *w, struct level *l, const char *method)
+{
+	struct level *holder;
+	char name[32];
+
+	if (!l->unnamed)
+		return;
+	name_class(w, l - 1, NULL);
+	holder = &w->level[l[-1].holder];
+	if (method && (!strncmp(method, "operator()", 10) || strstr(method, "lambda")))
+		snprintf(name, sizeof(name), "{lambda#%u}", ++holder->n_lambda);
+	else
+		snprintf(name, sizeof(name), "{unnamed type#%u}", ++holder->n_type);
+	l->qual = qualify(w, enclosing(w, l - 1, &l->counted), name);
+	l->counted = true;
+	l->unnamed = false;
 }
 
 struct piece_sink {
@@ -332,30 +411,50 @@ static void note_entry(struct walk *w, const struct attributes *a, uint32_t scop
 
 /* @up: where the DIE is. Returns what holds for its children. */
 static struct level enter_subprogram(struct walk *w, uint64_t number, const struct attributes *a,
-				     const struct level *up)
+				     struct level *up)
 {
+	struct level in = { .holder = up - w->level + 1 };
 	uint64_t first;
-	uint32_t scope;
 
-	note_qual(w, number, up->qual);
-	scope = add_scope(w, number, a, NONE, NONE, 0, &first);
-	if (scope != NONE)
-		note_entry(w, a, scope, first);
-	return (struct level){ scope, up->qual, scope == NONE };
+	name_class(w, up, a->name);
+	note_qual(w, number, up->qual, up->counted);
+	in.qual = up->qual;
+	in.counted = up->counted;
+	in.function = w->local_classes ? number : 0;
+	in.scope = add_scope(w, number, a, NONE, NONE, 0, &first);
+	in.dead = in.scope == NONE && !w->local_classes;
+	if (in.scope != NONE)
+		note_entry(w, a, in.scope, first);
+	return in;
 }
 
 static struct level enter_inlined(struct walk *w, uint64_t number, const struct attributes *a,
 				  const struct level *up)
 {
-	uint32_t scope = NONE, file = NONE;
+	struct level in = *up;
+	uint32_t file = NONE;
 	uint64_t line = a->call_line <= ROW_LINE ? a->call_line : 0, first;
 
 	if (up->scope != NONE) {
 		if (a->has_call_file)
 			file = line_program_file(w->files, a->call_file);
-		scope = add_scope(w, number, a, up->scope, file, line, &first);
+		in.scope = add_scope(w, number, a, up->scope, file, line, &first);
 	}
-	return (struct level){ scope, up->qual, scope == NONE };
+	in.dead = in.scope == NONE;
+	return in;
+}
+
+static struct level enter_class(struct walk *w, const struct attributes *a, struct level *up)
+{
+	struct level in = { .scope = NONE, .qual = up->qual, .holder = up - w->level + 1 };
+
+	in.counted = up->counted;
+	in.unnamed = !a->name && w->local_classes;
+	if (!a->name)
+		return in;
+	name_class(w, up, NULL);
+	in.qual = qualify(w, enclosing(w, up, &in.counted), a->name);
+	return in;
 }
 
 enum interest { SKIP, SUBPROGRAM, INLINED, BLOCK, NAMESPACE, MODULE, CLASS };
@@ -389,17 +488,17 @@ static enum interest interest(uint16_t tag)
 
 /* Reads a DIE; @sibling: what follows its children, or 0. Returns what holds for these. */
 static struct level enter(struct walk *w, struct cursor *c, const struct abbrev *a, uint64_t number,
-			  const struct level *up, uint64_t *sibling)
+			  struct level *up, uint64_t *sibling)
 {
 	enum interest what = up->dead ? SKIP : interest(a->tag);
-	struct level in = { NONE, up->qual, true };
+	struct level in = { .scope = NONE, .qual = up->qual, .dead = true, .holder = up->holder };
 	struct attributes attr;
 
 	if (what == CLASS && (!w->classes || !a->children))
 		what = SKIP;
 	if (what == SKIP || what == BLOCK) {
 		*sibling = die_skip_attributes(w->file, c, a);
-		if (what == BLOCK && up->scope != NONE)
+		if (what == BLOCK)
 			in = *up;
 		return in;
 	}
@@ -414,9 +513,7 @@ static struct level enter(struct walk *w, struct cursor *c, const struct abbrev 
 		in.qual = qualify(w, up->qual, attr.name ? attr.name : "(anonymous namespace)");
 		break;
 	case CLASS:
-		if (attr.name)
-			in.qual = qualify(w, up->qual, attr.name);
-		break;
+		return enter_class(w, &attr, up);
 	default: /* a module gives no name */
 		break;
 	}
@@ -448,7 +545,7 @@ static const char *walk(struct walk *w)
 			die_skip_attributes(w->file, c, a);
 			if (!a->children)
 				return NULL;
-			w->level[++depth] = (struct level){ NONE, NO_QUAL, false };
+			w->level[++depth] = (struct level){ .scope = NONE, .holder = 1 };
 			continue;
 		}
 		in = enter(w, c, a, number, &w->level[depth], &sibling);
@@ -464,6 +561,23 @@ static const char *walk(struct walk *w)
 		w->level[++depth] = in;
 	}
 	return w->trouble ? w->trouble : c->bad ? "it ends in the middle of a DIE" : NULL;
+}
+
+static bool has_local_classes(uint32_t language)
+{
+	switch (language) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_ObjC_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case 0x2a: /* DW_LANG_C_plus_plus_17 */
+	case 0x2b: /* DW_LANG_C_plus_plus_20 */
+	case 0x3a: /* DW_LANG_C_plus_plus_23 */
+		return true;
+	default:
+		return false;
+	}
 }
 
 static bool has_classes(uint32_t language)
@@ -489,6 +603,7 @@ static const char *read_dies(struct walk *w, struct dwarf_file *f, struct line_r
 	w->file = f;
 	w->files = files;
 	w->classes = has_classes(f->unit.language);
+	w->local_classes = has_local_classes(f->unit.language);
 	w->trouble = NULL;
 	w->near.n = 0;
 	why = walk(w);
@@ -514,6 +629,7 @@ static const char *read_split(struct walk *w, const struct unit *skeleton)
 		return NULL;
 	}
 	w->pieces_left += 2 * f.info.size + f.sec.rnglists.n;
+	w->symbols_left += f.info.size / BYTES_PER_SYMBOL;
 	lines = elf_image_load(image, "debug_line.dwo", &n_lines, w->b);
 	own.line = section_of(lines, n_lines);
 	own.str = f.sec.str;
@@ -610,6 +726,7 @@ bool dwarf_read(const struct elf_image *debug, const struct map_options *opt,
 		common = dwarf_common_open(debug, opt, b);
 		if (common && dwarf_file_open(&w->common, common, false, DWARF_COMMON, b))
 			w->main.sec.common = &w->common.sec;
+		w->symbols_left = FEW_SYMBOLS + w->main.info.size / BYTES_PER_SYMBOL;
 		w->pieces_left = 2 * w->main.info.size + w->main.sec.ranges.n +
 				 w->main.sec.rnglists.n + (1 << 20);
 		read_units(w, &w->main, read_unit);

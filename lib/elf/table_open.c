@@ -48,13 +48,12 @@ static struct maptable *build_of_image(struct table_work *w, const struct map_op
 {
 	struct elf_image *image = w->image;
 	struct table_identity id = {
-		.build_id = image->build_id,
 		.file_size = image->size,
 		.file_ctime_ns = image->ctime_ns,
 		.debug_fingerprint = w->files.fingerprint,
 	};
 	__attribute__((cleanup(cleanup_elf_image))) struct elf_image *debug = NULL;
-	_cleanup_free_ char *debug_path = NULL, *build_id = NULL;
+	_cleanup_free_ char *debug_path = NULL;
 	enum map_source source = MAP_NONE;
 	struct table_builder b;
 	struct maptable *t;
@@ -88,7 +87,6 @@ static struct maptable *build_of_image(struct table_work *w, const struct map_op
 		source = MAP_UNWIND;
 	if (source == MAP_NONE)
 		builder_warn(&b, "%s: no debug information and no symbols", image->name);
-	id.build_id = build_id = xstrdup(image->build_id);
 
 	/* The sections are the larger part of the memory: give them back before laying out. */
 	elf_image_close(debug);

@@ -255,7 +255,7 @@ static void check_bpf(struct capabilities *c, const struct capability_probes *pr
 			append(&missing, helpers[i].name);
 	if (missing)
 		capability_settle(p, CAPABILITY_MISSING, xasprintf("the kernel has no %s", missing),
-				  xstrdup("engine bpf needs them (they came with Linux 5.17)"),
+				  xstrdup("engine bpf needs them (all are in Linux from 5.17 on)"),
 				  xstrdup(OTHER_KERNEL));
 	else
 		capability_ok(p, xstrdup("bpf_loop, task storage and ring buffers are there"));

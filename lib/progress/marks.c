@@ -654,29 +654,3 @@ int marks_read(struct marks *m, const char *pattern, struct marks_counts *ret, s
 	read_slots(list, n, ret);
 	return 0;
 }
-
-void marks_names(struct marks *m, char ***names, size_t *n)
-{
-	size_t cap = 0, kept = 0;
-
-	*names = NULL;
-	*n = 0;
-	for (size_t i = 0; i < m->n_files; i++) {
-		if (!m->files[i].counts)
-			continue;
-		look_through(&m->files[i]);
-		for (size_t k = 0; k < m->files[i].n_known; k++) {
-			array_reserve(*names, cap, *n + 1);
-			(*names)[(*n)++] = xstrdup(m->files[i].known[k].name);
-		}
-	}
-	if (*n)
-		qsort(*names, *n, sizeof(**names), compare_strings);
-	for (size_t i = 0; i < *n; i++) {
-		if (kept && !strcmp((*names)[kept - 1], (*names)[i]))
-			free((*names)[i]);
-		else
-			(*names)[kept++] = (*names)[i];
-	}
-	*n = kept;
-}

@@ -86,8 +86,6 @@ struct marks_counts {
  * one user's file holds delays neither the others' counts nor this call beyond some milliseconds.
  */
 int marks_read(struct marks *m, const char *pattern, struct marks_counts *ret, struct error *err);
-/* Names seen so far, sorted, distinct; the array and its strings are malloc'ed. */
-void marks_names(struct marks *m, char ***names, size_t *n);
 
 /*
  * Little's law: the integral over [t0, t1] of the number of units between BEGIN and END, in

@@ -119,14 +119,11 @@ void descendants_of_all(const int *roots, size_t n_roots, const struct descendan
 	descendants_free(&all);
 }
 
-void descendants_of(int root, const struct descendants *except, struct descendants *ret)
-{
-	descendants_of_all(&root, 1, except, ret);
-}
-
 void descendants_find(const struct descendants *except, struct descendants *ret)
 {
-	descendants_of(getpid(), except, ret);
+	int root = getpid();
+
+	descendants_of_all(&root, 1, except, ret);
 }
 
 static bool any_child_of(const char *thread, const struct descendants *except, bool *listed)

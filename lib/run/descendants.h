@@ -17,11 +17,10 @@ struct descendants {
 };
 
 /*
- * All that live now, but neither zombies nor those in @except (NULL: none) and what descends from
- * them. Orphans are found when this process is a subreaper. Free with descendants_free().
+ * All of these @roots' that live now, but neither zombies nor those in @except (NULL: none) and
+ * what descends from them. All processes are looked at once. Orphans are found when this process is
+ * a subreaper. Free with descendants_free().
  */
-void descendants_of(int root, const struct descendants *except, struct descendants *ret);
-/* ... of any of these; all processes are looked at once. */
 void descendants_of_all(const int *roots, size_t n_roots, const struct descendants *except,
 			struct descendants *ret);
 /* ... of this process. */

@@ -669,11 +669,6 @@ bool symbolizer_is_stuck(void)
 	return __atomic_load_n(&symbolizer.waiting, __ATOMIC_RELAXED) > 0;
 }
 
-int symbolizer_pid(void)
-{
-	return symbolizer.pid;
-}
-
 uint64_t symbolizer_memory(void)
 {
 	return __atomic_load_n(&symbolizer.tables, __ATOMIC_RELAXED);

@@ -23,9 +23,8 @@ void symbolizer_abandon(void);
 void symbolizer_stop(void);
 /* Has it not even begun with a file for a second, as if it had been stopped? */
 bool symbolizer_is_stuck(void);
-/* The process that was forked early; 0: none. */
-int symbolizer_pid(void);
-/* Bytes that tables take which are kept in no cache: bounded, over all files. */
+/* Bytes that tables take which are kept in no cache: bounded, over all files. (For tests: only
+ * a bound that has run out shows from outside that one was counted wrongly.) */
 uint64_t symbolizer_memory(void);
 
 #endif

@@ -21,8 +21,6 @@
 #define MAX_SYMBOL    1024
 #define MAX_GUESSES   10
 
-#define DEMANGLE_OPTIONS (DMGL_PARAMS | DMGL_ANSI)
-
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
@@ -235,14 +233,14 @@ static bool demangle_rust(const char *symbol, struct demangled *d)
 {
 	if (setjmp(d->too_long))
 		return false;
-	return rust_demangle_callback(symbol, DEMANGLE_OPTIONS, add_demangled, d);
+	return rust_demangle_callback(symbol, DMGL_PARAMS | DMGL_ANSI, add_demangled, d);
 }
 
-static bool print_tree(struct demangle_component *tree, struct demangled *d)
+static bool print_tree(struct demangle_component *tree, int options, struct demangled *d)
 {
 	if (setjmp(d->too_long))
 		return false;
-	return cplus_demangle_print_callback(DEMANGLE_OPTIONS, tree, add_demangled, d);
+	return cplus_demangle_print_callback(options, tree, add_demangled, d);
 }
 
 /* Looking for what a pack expansion expands reads the tree and writes nothing. */
@@ -298,7 +296,7 @@ static bool is_ambiguous(const char *symbol)
 	return n > MAX_GUESSES;
 }
 
-static bool demangle_cplus(const char *symbol, struct demangled *d)
+static bool demangle_cplus(const char *symbol, int options, struct demangled *d)
 {
 	struct demangle_component *tree;
 	unsigned int n = 0;
@@ -307,8 +305,8 @@ static bool demangle_cplus(const char *symbol, struct demangled *d)
 
 	if (strlen(symbol) > MAX_SYMBOL || is_ambiguous(symbol))
 		return false;
-	tree = cplus_demangle_v3_components(symbol, DEMANGLE_OPTIONS, &mem);
-	done = tree && is_small(tree, &n) && print_tree(tree, d);
+	tree = cplus_demangle_v3_components(symbol, options, &mem);
+	done = tree && is_small(tree, &n) && print_tree(tree, options, d);
 	free(mem);
 	return done;
 }
@@ -325,7 +323,54 @@ static char *demangle(const char *name, const char *linkage)
 	if (demangle_rust(symbol, &d))
 		return xstrndup(d.text, d.len);
 	d.len = 0;
-	return demangle_cplus(symbol, &d) ? xstrndup(d.text, d.len) : NULL;
+	return demangle_cplus(symbol, DMGL_PARAMS | DMGL_ANSI, &d) ? xstrndup(d.text, d.len) : NULL;
+}
+
+/* Behind the parameters at @s and what follows on them, when the name goes on with "::"; else @s.
+ */
+static const char *skip_parameters(const char *s)
+{
+	const char *end = s;
+	int depth = 0;
+	size_t n;
+
+	if (!strncmp(s, "(anonymous namespace)", 21))
+		return s;
+	do
+		depth = step_depth(end, depth);
+	while (depth && *++end);
+	if (!*end)
+		return s;
+	end++;
+	n = strcspn(end, ":");
+	return !strncmp(end + n, "::", 2) && !without_qualifiers(end, n) ? end + n : s;
+}
+
+char *function_outer_name(const char *linkage)
+{
+	_cleanup_free_ char *symbol = function_symbol("", linkage), *out = NULL;
+	size_t n = 0, outer = 0, op;
+	struct demangled d;
+	int depth = 0;
+
+	d.len = 0;
+	if (!demangle_cplus(symbol, DMGL_ANSI, &d))
+		return NULL;
+	d.text[d.len] = '\0';
+	out = xmalloc(d.len + 1);
+	for (const char *s = d.text; *s;) {
+		if (!depth && *s == '(')
+			s = skip_parameters(s);
+		if (!depth && !strncmp(s, "::", 2))
+			outer = n;
+		op = depth ? 0 : operator_length(d.text, s);
+		if (!op)
+			depth = step_depth(s, depth);
+		for (op = op ? op : 1; op; op--)
+			out[n++] = *s++;
+	}
+	out[outer] = '\0';
+	return outer ? xstrdup(out) : NULL;
 }
 
 char *function_full_name(const char *name, const char *linkage)

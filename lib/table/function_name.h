@@ -30,6 +30,11 @@ enum function_match function_pattern_match(const struct function_pattern *p, con
 
 /* With parameters where the symbol tells them, else @name; malloc'ed. */
 char *function_full_name(const char *name, const char *linkage);
+/*
+ * What encloses the function, by its symbol, without parameters: "main::{lambda(int)#2}" of what is
+ * called in there; NULL when it tells nothing. malloc'ed.
+ */
+char *function_outer_name(const char *linkage);
 /* The symbol without what the compiler appends to copies (".constprop.0"); malloc'ed. */
 char *function_symbol(const char *name, const char *linkage);
 

@@ -58,10 +58,8 @@ char *maptable_default_cache_dir(void);
 
 const char *maptable_name(const struct maptable *t); /* e.g. "/usr/bin/gzip" or "[kernel]" */
 enum map_source maptable_source(const struct maptable *t);
-bool maptable_is_program(const struct maptable *t);	 /* an executable, no library */
-bool maptable_is_stripped(const struct maptable *t);	 /* no symbols but those for linking */
-const char *maptable_build_id(const struct maptable *t); /* hex, "" when the file has none */
-size_t maptable_memory(const struct maptable *t);	 /* bytes held */
+bool maptable_is_program(const struct maptable *t);  /* an executable, no library */
+bool maptable_is_stripped(const struct maptable *t); /* no symbols but those for linking */
 /*
  * To be called now and then, by one thread: a table in a file that was asked nothing since the last
  * call is mapped on, but its pages are left to the page cache until it is asked again.
@@ -131,8 +129,6 @@ int maptable_function_ranges(const struct maptable *t, const char *function,
 /* Of all functions whose name matches. */
 int maptable_functions_ranges(const struct maptable *t, const char *glob, struct addr_ranges *ret,
 			      struct error *err);
-int maptable_line_ranges(const struct maptable *t, const char *file, uint32_t line,
-			 struct addr_ranges *ret, struct error *err);
 /* Of all lines from @first to @last. */
 int maptable_lines_ranges(const struct maptable *t, const char *file, uint32_t first, uint32_t last,
 			  struct addr_ranges *ret, struct error *err);

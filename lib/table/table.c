@@ -90,8 +90,7 @@ static bool content_ok(const struct maptable *t)
 {
 	uint32_t n_str = t->h->array[TA_STR].n;
 
-	if (t->str[n_str - 1] || t->h->build_id >= n_str || t->h->warning >= n_str ||
-	    t->h->debug_path >= n_str || !t->n_func)
+	if (t->str[n_str - 1] || t->h->warning >= n_str || t->h->debug_path >= n_str || !t->n_func)
 		return false;
 	if (!sorted(t->row_off, t->n_row) || !sorted(t->iv_off, t->n_iv) ||
 	    !below(t->row_file, t->n_row, t->n_file, true) ||
@@ -188,19 +187,9 @@ bool maptable_is_stripped(const struct maptable *t)
 	return t->h->flags & TABLE_STRIPPED;
 }
 
-const char *maptable_build_id(const struct maptable *t)
-{
-	return t->str + t->h->build_id;
-}
-
 const char *maptable_warning(const struct maptable *t)
 {
 	return t->h->warning ? t->str + t->h->warning : NULL;
-}
-
-size_t maptable_memory(const struct maptable *t)
-{
-	return t->size + sizeof(*t);
 }
 
 uint64_t maptable_code_vaddr(const struct maptable *t)

@@ -24,7 +24,7 @@
 
 #define NONE	      UINT32_MAX
 #define TABLE_MAGIC   "scozmap"
-#define TABLE_VERSION 7
+#define TABLE_VERSION 8
 #define TABLE_ENDIAN  0x01020304u
 
 /* What is called NAME is what a function of this name chooses when the program starts (IFUNC). */
@@ -92,8 +92,9 @@ struct table_header {
 	uint64_t file_size;
 	int64_t file_ctime_ns;
 	uint64_t debug_fingerprint;
-	uint32_t build_id, warning, debug_path; /* strings */
-	uint32_t flags;				/* TABLE_* */
+	uint32_t warning, debug_path; /* strings */
+	uint32_t flags;		      /* TABLE_* */
+	uint32_t zero;
 	uint64_t base, code_vaddr;
 	struct {
 		uint64_t offset, n;
@@ -151,8 +152,11 @@ int table_refuse_inlined(const struct maptable *t, const bool *marked, const cha
  * the table, for the end of its name; "": the mapping table.
  */
 char *cache_file_name(const struct map_options *opt, int fd, const char *kind);
-/* What @file holds, mapped (to be checked, and given back by munmap()); NULL: nothing of ours. */
-void *cache_map(const char *file, size_t *size);
+/*
+ * What @file holds, mapped (to be checked, and given back by munmap()); NULL: nothing of ours.
+ * @copied: into memory of our own, since others may write to the file.
+ */
+void *cache_map(const char *file, size_t *size, bool *copied);
 void cache_write(const char *file, const void *mem, size_t size);
 struct maptable *cache_load(const char *file, int fd, uint64_t debug_fingerprint);
 /* But one that is TABLE_PARTIAL: nothing would tell that what was missing has come. */

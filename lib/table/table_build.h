@@ -119,7 +119,7 @@ void builder_symbol(struct table_builder *b, const char *name, uint64_t addr, ui
 void builder_unnamed(struct table_builder *b, uint64_t start, uint64_t end);
 
 struct table_identity {
-	const char *build_id, *debug_path;
+	const char *debug_path;
 	uint64_t file_size, debug_fingerprint;
 	int64_t file_ctime_ns;
 };

@@ -12,6 +12,7 @@
 #include "table/table_build.h"
 
 #include "files/held_file.h"
+#include "host/privileges.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -90,7 +91,33 @@ static int open_directory(const char *file, const char **name)
 	return -1;
 }
 
-void *cache_map(const char *file, size_t *size)
+/*
+ * Has this process rights that other processes of user @owner lack, as when its file has
+ * capabilities? They could change what has been checked, while it is mapped.
+ */
+static bool outranks(uid_t owner)
+{
+	return owner && privileges_own("CapPrm");
+}
+
+static void *copy_file(int fd, size_t size)
+{
+	char *mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t at = 0;
+	ssize_t n;
+
+	if (mem == MAP_FAILED)
+		return mem;
+	while (at < size &&
+	       ((n = pread(fd, mem + at, size - at, at)) > 0 || (n < 0 && errno == EINTR)))
+		at += n > 0 ? n : 0;
+	if (at == size && !mprotect(mem, size, PROT_READ))
+		return mem;
+	munmap(mem, size);
+	return MAP_FAILED;
+}
+
+void *cache_map(const char *file, size_t *size, bool *copied)
 {
 	const char *name;
 	_cleanup_close_ int dir = open_directory(file, &name);
@@ -105,7 +132,9 @@ void *cache_map(const char *file, size_t *size)
 	/* What another user can write is not believed. */
 	if ((st.st_uid != geteuid() && st.st_uid != 0) || st.st_mode & (S_IWGRP | S_IWOTH))
 		return NULL;
-	mem = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	*copied = outranks(st.st_uid);
+	mem = *copied ? copy_file(fd, st.st_size)
+		      : mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (mem == MAP_FAILED)
 		return NULL;
 	if (time(NULL) - st.st_mtime > 3600)
@@ -140,12 +169,13 @@ struct maptable *cache_load(const char *file, int of, uint64_t debug_fingerprint
 {
 	struct maptable *t;
 	struct stat now;
+	bool copied;
 	size_t size;
 	void *mem;
 
 	if (fstat(of, &now))
 		return NULL;
-	mem = cache_map(file, &size);
+	mem = cache_map(file, &size, &copied);
 	if (!mem)
 		return NULL;
 	t = table_attach(mem, size, true, true);
@@ -153,7 +183,7 @@ struct maptable *cache_load(const char *file, int of, uint64_t debug_fingerprint
 		maptable_free(t);
 		t = NULL;
 	}
-	if (t)
+	if (t && !copied)
 		mark_cached(t);
 	log_debug("cached table %s: %s", file, t ? "used" : "stale or damaged, built again");
 	return t;

@@ -323,7 +323,6 @@ struct maptable *builder_finish(struct table_builder *b, enum map_source source,
 	sort_array(b->seq, b->n_seq, sizeof(*b->seq), compare_sequence);
 	n_row = make_rows(b, NULL, NULL, NULL);
 	b->str.max = NONE - 1; /* what follows is small, and must be there */
-	h.build_id = builder_string(b, id->build_id ? id->build_id : "");
 	h.debug_path = builder_string(b, id->debug_path ? id->debug_path : "");
 	h.warning = builder_string(b, b->warning ? b->warning : "");
 

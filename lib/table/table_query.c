@@ -709,12 +709,6 @@ void maptable_statements(const struct maptable *t, uint64_t start, uint64_t end,
 	}
 }
 
-int maptable_line_ranges(const struct maptable *t, const char *file, uint32_t line,
-			 struct addr_ranges *ret, struct error *err)
-{
-	return maptable_lines_ranges(t, file, line, line, ret, err);
-}
-
 int maptable_lines_ranges(const struct maptable *t, const char *file, uint32_t first, uint32_t last,
 			  struct addr_ranges *ret, struct error *err)
 {

@@ -4,6 +4,7 @@
 #include "elf/table_open.h"
 #include "maps/maps.h"
 #include "symbolizer/symbolizer.h"
+#include "table/table.h"
 
 int main(int argc, char **argv)
 {
@@ -24,7 +25,7 @@ int main(int argc, char **argv)
 			maptable_lookup(t, r.r[i].start, frames, MAP_MAX_INLINE);
 		addr_ranges_free(&r);
 	}
-	printf("%zu bytes%s%s\n", maptable_memory(t), maptable_warning(t) ? ", warning: " : "",
+	printf("%zu bytes%s%s\n", t->size, maptable_warning(t) ? ", warning: " : "",
 	       maptable_warning(t) ? maptable_warning(t) : "");
 	maptable_free(t);
 	symbolizer_stop();

@@ -108,6 +108,36 @@ static void full_names(void **state)
 	assert_string_equal(symbol, "work");
 }
 
+/* The class of a lambda, which debug information does not name. */
+static void outer_names(void **state)
+{
+	static const struct {
+		const char *symbol, *name;
+	} all[] = {
+		{ "_ZN3app4workEi", "app" },
+		{ "_ZZ4mainENKUliE0_clEi", "main::{lambda(int)#2}" },
+		{ "_ZZNK4Host2goEvENKUliE_clEi.isra.0", "Host::go::{lambda(int)#1}" },
+		{ "_ZZNK4HostplEiENKUliE_clEi", "Host::operator+::{lambda(int)#1}" },
+		{ "_ZZZ4mainENKUlRT_E0_clIiEEDaS0_ENKUlvE_clEv",
+		  "main::{lambda(auto:1&)#2}::operator()<int>::{lambda()#1}" },
+		{ "_ZZN12_GLOBAL__N_11fEiENKUlvE_clEv", "(anonymous namespace)::f::{lambda()#1}" },
+		{ "_ZNK4Host3$_1clEi", "Host::$_1" },
+		{ "_Z4worki", NULL },
+		{ "work", NULL },
+		{ "", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		_cleanup_free_ char *outer = function_outer_name(all[i].symbol);
+
+		if (all[i].name)
+			assert_string_equal(outer, all[i].name);
+		else
+			assert_null(outer);
+	}
+}
+
 /* By what is shown and by what is demangled, the same suffixes are the compiler's. */
 static void suffixes(void **state)
 {
@@ -240,10 +270,10 @@ static void doubled_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_names),	 cmocka_unit_test(signatures),
-		cmocka_unit_test(rust),		 cmocka_unit_test(full_names),
-		cmocka_unit_test(nonsense),	 cmocka_unit_test(suffixes),
-		cmocka_unit_test(doubled_names),
+		cmocka_unit_test(plain_names), cmocka_unit_test(signatures),
+		cmocka_unit_test(rust),	       cmocka_unit_test(full_names),
+		cmocka_unit_test(outer_names), cmocka_unit_test(nonsense),
+		cmocka_unit_test(suffixes),    cmocka_unit_test(doubled_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

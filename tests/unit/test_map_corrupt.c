@@ -42,7 +42,7 @@ static void use(const struct maptable *t)
 		addr_ranges_free(&r);
 	if (!maptable_function_ranges(t, "add", &r, NULL))
 		addr_ranges_free(&r);
-	if (!maptable_line_ranges(t, "corrupt.c", 3, &r, NULL))
+	if (!maptable_lines_ranges(t, "corrupt.c", 3, 3, &r, NULL))
 		addr_ranges_free(&r);
 	if (!maptable_file_ranges(t, "*", &r, NULL))
 		addr_ranges_free(&r);
@@ -295,7 +295,6 @@ static void test_flipped_debug_file(void **state)
 			    *debug = NULL;
 	const char *more = getenv("SCOZ_FUZZ_ROUNDS");
 	struct map_options opt = { .debug_root = root };
-	struct maptable *t;
 	size_t size;
 
 	(void)state;
@@ -303,9 +302,6 @@ static void test_flipped_debug_file(void **state)
 	free(compile("-O2 -gdwarf-5 -Wl,--build-id=0x0123456789abcdef", &size));
 	sh("strip -o stripped corrupt; mkdir -p root/.build-id/01");
 	debug = in_scratch("root/.build-id/01/23456789abcdef.debug");
-	t = open_with(path, NULL);
-	assert_string_equal(maptable_build_id(t), "0123456789abcdef");
-	maptable_free(t);
 	opened = refused = 0;
 	flip("-O2 -gdwarf-5 -Wl,--build-id=0x0123456789abcdef", more ? atoi(more) : 300, debug,
 	     &opt, path);

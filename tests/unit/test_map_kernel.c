@@ -264,8 +264,9 @@ static void test_image(void **state)
 	assert_true(in_ranges(&r, at + SLIDE));
 	assert_false(in_ranges(&r, at));
 	addr_ranges_free(&r);
-	assert_int_equal(maptable_line_ranges(kernel->table, "fs/namei.c", line_of(namei, "openat"),
-					      &r, NULL),
+	assert_int_equal(maptable_lines_ranges(kernel->table, "fs/namei.c",
+					       line_of(namei, "openat"), line_of(namei, "openat"),
+					       &r, NULL),
 			 0);
 	maps_kernel_ranges(m, MAPS_KERNEL_ID, &r);
 	assert_true(r.n > 0 && r.r[0].start > at + SLIDE && r.r[0].end < at + SLIDE + 256);
@@ -366,13 +367,10 @@ static void expect_auto(const char *place, bool found)
 static void test_auto(void **state)
 {
 	_cleanup_free_ char *id = NULL, *by_id = NULL, *path = in_scratch("obj/vmlinux");
-	struct maptable *t;
 
 	(void)state;
 	make_machine();
-	t = open_with(path, NULL);
-	id = xstrdup(maptable_build_id(t));
-	maptable_free(t);
+	id = build_id_of(path);
 	by_id = xasprintf("usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
 	expect_auto(NULL, false);
 	expect_auto("usr/lib/debug/boot/vmlinux-" RELEASE, true);

@@ -3,6 +3,7 @@
 #ifndef SCOZ_TEST_MAP_UTIL_H
 #define SCOZ_TEST_MAP_UTIL_H
 
+#include "elf/elf_image.h"
 #include "elf/table_open.h"
 #include "maps/maps.h"
 
@@ -106,6 +107,28 @@ __attribute__((unused)) static bool in_ranges(const struct addr_ranges *r, uint6
 			return true;
 	}
 	return false;
+}
+
+__attribute__((unused)) static char *build_id_of(const char *path)
+{
+	struct elf_image *image;
+	struct error err;
+	char *id;
+
+	if (elf_image_open(path, path, ELF_PROGRAMS_AND_MODULES, &image, &err))
+		fail_msg("%s", err.text);
+	id = xstrdup(image->build_id);
+	elf_image_close(image);
+	return id;
+}
+
+/* The first one of its main thread; 0: none. */
+__attribute__((unused)) static int child_of(int parent)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%d/task/%d/children", parent, parent);
+	_cleanup_free_ char *text = read_file(path, NULL);
+
+	return text ? atoi(text) : 0;
 }
 
 /* Runs the groups in a fresh directory; 77 without a C compiler. */

@@ -180,7 +180,7 @@ static void test_private_files(void **state)
 /* No rights, from the beginning. */
 static void test_rights(void **state)
 {
-	_cleanup_free_ char *path = xasprintf("/proc/%d/status", symbolizer_pid());
+	_cleanup_free_ char *path = xasprintf("/proc/%d/status", child_of(getpid()));
 	_cleanup_free_ char *status = NULL;
 
 	(void)state;
@@ -502,14 +502,6 @@ static void *open_slow(void *arg)
 	return NULL;
 }
 
-static int child_of(int parent)
-{
-	_cleanup_free_ char *path = xasprintf("/proc/%d/task/%d/children", parent, parent);
-	_cleanup_free_ char *text = read_file(path, NULL);
-
-	return text ? atoi(text) : 0;
-}
-
 /* In the middle of a file: it is told of in one line, and the next file has another reader. */
 static void test_reader_killed(void **state)
 {
@@ -533,7 +525,7 @@ static void test_reader_killed(void **state)
 		o.done = false;
 		assert_int_equal(pthread_create(&thread, NULL, open_slow, &o), 0);
 		while (!reader && !__atomic_load_n(&o.done, __ATOMIC_ACQUIRE)) {
-			int keeper = child_of(symbolizer_pid());
+			int keeper = child_of(child_of(getpid()));
 
 			reader = keeper ? child_of(keeper) : 0;
 			if (!reader)
@@ -579,19 +571,20 @@ static void test_stopped(void **state)
 {
 	_cleanup_free_ char *good = in_scratch("plain");
 	pthread_t thread;
-	int status, pid;
+	int status, pid = child_of(getpid());
 
 	(void)state;
+	if (!pid)
+		skip();
 	assert_false(symbolizer_is_stuck());
-	assert_int_equal(kill(symbolizer_pid(), SIGSTOP), 0);
-	assert_int_equal(waitpid(symbolizer_pid(), &status, WUNTRACED), symbolizer_pid());
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	assert_true(WIFSTOPPED(status));
 	assert_int_equal(pthread_create(&thread, NULL, open_good, good), 0);
 	while (!symbolizer_is_stuck())
 		usleep(10000);
 	symbolizer_abandon();
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	pid = symbolizer_pid();
 	symbolizer_stop();
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;

@@ -336,7 +336,8 @@ static void test_caller(void **state)
 	(void)state;
 	set_up(&f, "caller");
 	assert_int_equal(
-		maptable_line_ranges(maps_binary(f.maps, 1)->table, "tally.c", 3, &main, NULL), 0);
+		maptable_lines_ranges(maps_binary(f.maps, 1)->table, "tally.c", 3, 3, &main, NULL),
+		0);
 	sample(&f, PID, 3); /* by nobody */
 	sample_called(&f, main.r[0].start, 10);
 	tally_add(f.tally, &f.chains);

@@ -14,6 +14,9 @@
 /* Windows from one in which all is stopped to the next, as long as it is open what they tell. */
 #define CONTROL_OFTEN  6
 #define CONTROL_SELDOM 32
+/* So many of them, and they come half as often. */
+#define CONTROL_HASTY	4
+#define CONTROL_PATIENT 16
 
 void experiment_choose_period(struct experiment *x, const struct happened *h)
 {
@@ -166,36 +169,50 @@ static int measure_trial(struct experiment *x, const struct plan_window *what,
 	return 0;
 }
 
-/* Is it clear of every progress point that moves whether the program goes by a clock? */
-static bool clocks_are_known(const struct experiment *x, size_t *controls)
+/* What windows in which all was stopped tell so far, of all progress points that move. */
+struct clocks {
+	size_t controls;
+	bool known;    /* of each whether it goes by a clock */
+	bool unjudged; /* of some nothing: it has no verdict before that is told */
+};
+
+static struct clocks look_at_clocks(const struct experiment *x)
 {
+	struct clocks c = { .known = true };
 	size_t n;
 	const struct profile_window *w = windows_all(x->windows, &n);
-	bool known = true;
 
-	*controls = 0;
 	for (size_t i = 0; i < points_count(x->s->points); i++) {
 		struct stretch s = stretch_estimate(w, n, i);
 
-		*controls = s.windows > *controls ? s.windows : *controls;
-		known &= !s.moves || !stretch_is_open(&s, STRETCH_NEARLY);
+		c.controls = s.windows > c.controls ? s.windows : c.controls;
+		c.known &= !s.moves || !stretch_is_open(&s, STRETCH_NEARLY);
+		c.unjudged |= s.moves && stretch_is_unjudged(&s);
 	}
-	return known;
+	return c;
 }
 
-/* Does it? Asked between the others, seldomer with time, and as soon as it is clear. */
+/*
+ * Does it go by a clock? Asked between the others, seldomer with time, and as soon as it is clear;
+ * only slowly so where verdicts wait for it.
+ */
 static int look_for_clock(struct experiment *x, const struct plan_window *what)
 {
-	size_t n, controls;
+	struct clocks c;
+	size_t n;
 	int ret;
 
 	windows_all(x->windows, &n);
 	if (what->speedup > 0 || n < x->next_control || !(x->length.length_s > 0))
 		return 0;
-	if (clocks_are_known(x, &controls))
+	c = look_at_clocks(x);
+	if (c.known)
 		x->next_control = n + CONTROL_SELDOM;
 	else
-		x->next_control = n + fmin(CONTROL_OFTEN * (1 + controls / 4), CONTROL_SELDOM);
+		x->next_control =
+			n + fmin(CONTROL_OFTEN * (1 + c.controls / (c.unjudged ? CONTROL_PATIENT
+									       : CONTROL_HASTY)),
+				 CONTROL_SELDOM);
 	ret = windows_hold_control(x->windows, what->target, &x->length);
 	if (ret == -ENOTSUP)
 		x->next_control = SIZE_MAX;

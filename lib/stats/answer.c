@@ -146,10 +146,14 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	high = percent_text(open->e->best_hi);
 	less = less_time_text(open->e->best_at_pct);
 	cause = in_the_way(open->e);
-	yet = cause ? xasprintf(
-			      "Nothing is surely worth it, and a longer run will hardly tell (%s)",
-			      cause)
-		    : xstrdup("Nothing is surely worth it yet");
+	if (estimate_is_unjudged(open->e))
+		yet = xasprintf("Nothing is surely worth it yet (%s)", doubt_text(open->e->doubt));
+	else if (cause)
+		yet = xasprintf(
+			"Nothing is surely worth it, and a longer run will hardly tell (%s)",
+			cause);
+	else
+		yet = xstrdup("Nothing is surely worth it yet");
 	return xasprintf("%s; what may save most is %s: if it took %s, it would save %s %% "
 			 "[%s, %s] of %s",
 			 yet, open->label, less, value, low, high, unit);

@@ -28,6 +28,10 @@ const char *doubt_text(enum doubt d)
 		[DOUBT_UNSEEN] = "not seen running",
 		[DOUBT_MISSED] = "mostly missed",
 		[DOUBT_SELDOM] = "reached too seldom",
+		[DOUBT_CLOCK] = "a clock may have a say",
+		[DOUBT_PACE] = "may be paced from outside",
+		[DOUBT_WAITED_FOR] = "perhaps nobody waits for it",
+		[DOUBT_CHOICE] = "windows may be a choice",
 		[DOUBT_FEW_WINDOWS] = "few windows",
 		[DOUBT_ALONE] = "nobody waits for it",
 		[DOUBT_STRANGERS] = "strangers on its cores",
@@ -41,6 +45,12 @@ bool estimate_is_withheld(const struct estimate *e)
 {
 	return e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS || e->doubt == DOUBT_LEFT_OUT ||
 	       e->doubt == DOUBT_UNSEEN || e->doubt == DOUBT_MISSED || e->doubt == DOUBT_SELDOM;
+}
+
+bool estimate_is_unjudged(const struct estimate *e)
+{
+	return e->doubt == DOUBT_CLOCK || e->doubt == DOUBT_PACE || e->doubt == DOUBT_WAITED_FOR ||
+	       e->doubt == DOUBT_CHOICE;
 }
 
 bool estimate_needs_reason(const struct estimate *e)

@@ -42,7 +42,8 @@ struct pace pace_estimate(const struct unit_sets *sets)
 		return p;
 	mean = s.external0 / s.waits0;
 	p.slope = (s.waits * mean - s.external) / s.inserted;
-	if (n < PACE_LEAST)
+	p.few = n < PACE_LEAST;
+	if (p.few)
 		return p;
 	for (size_t i = 1; i < sets->n; i++) {
 		const struct unit_set *set = &sets->s[i];

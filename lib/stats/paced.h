@@ -8,6 +8,7 @@
 struct pace {
 	double slope;  /* how much of the inserted delay waits for devices and timers took up */
 	double lo, hi; /* 95 % interval; infinite with fewer than PACE_LEAST units */
+	bool few;      /* there are waits, and fewer than that */
 };
 
 #define PACE_LEAST 6

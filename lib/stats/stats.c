@@ -670,7 +670,7 @@ static void find_phases(const struct profile_window *windows, size_t n_windows, 
 
 static void judge_all(struct candidate *c, size_t n, const struct profile_window *windows,
 		      size_t n_windows, size_t n_progress, const struct stats_options *opt,
-		      struct estimates *ret)
+		      double spent_s, struct estimates *ret)
 {
 	_cleanup_free_ struct stretch *stretches = xcalloc(n_progress, sizeof(*stretches));
 
@@ -691,6 +691,7 @@ static void judge_all(struct candidate *c, size_t n, const struct profile_window
 			c[i].clocked = calibrate(&c[i].sets, &c[i].stretch, &c[i].e);
 			doubt_alone(&c[i].sets, &c[i].e);
 		}
+		c[i].spent_s = spent_s;
 		judge(&c[i], only, !opt->bare);
 		ret->e[i] = c[i].e;
 		free(c[i].distinct);
@@ -707,13 +708,14 @@ int stats_estimate(const struct profile_window *windows, size_t n_windows, size_
 	_cleanup_free_ double *own = xcalloc(n_windows, sizeof(*own));
 	_cleanup_free_ struct candidate *c = NULL;
 	size_t cap = 0, n = 0, end;
+	double spent_s = 0;
 
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < n_windows; i++)
 		w[i] = &windows[i];
 	qsort(w, n_windows, sizeof(*w), compare_windows);
 	for (size_t i = 0; spent && i < n_windows; i++)
-		own[i] = spent[w[i] - windows];
+		spent_s += own[i] = spent[w[i] - windows];
 	if (!o.bare)
 		find_phases(windows, n_windows, n_progress, o.seed, ret);
 	for (size_t start = 0; start < n_windows; start = end) {
@@ -732,7 +734,7 @@ int stats_estimate(const struct profile_window *windows, size_t n_windows, size_
 			n++;
 		}
 	}
-	judge_all(c, n, windows, n_windows, n_progress, &o, ret);
+	judge_all(c, n, windows, n_windows, n_progress, &o, spent_s, ret);
 	return 0;
 }
 

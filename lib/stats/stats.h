@@ -23,7 +23,8 @@
  * undecided   everything else
  * "Surely" is much stricter than the 95 % of intervals: VERDICT_ALPHA is the chance that any of all
  * the points of this progress point, over all targets and speedups, is on the wrong side. In a
- * program that is paced from outside (paced.c) no prediction can be trusted: it is undecided.
+ * program that is paced from outside (paced.c) no prediction can be trusted: it is undecided. So it
+ * is as long as that, or what else forbids a verdict, cannot be told yet.
  */
 #define VERDICT_ALPHA 0.0005
 enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_UNDECIDED };
@@ -40,6 +41,12 @@ enum doubt {
 	DOUBT_UNSEEN, /* no sample of the target: nothing was sped up */
 	DOUBT_MISSED, /* most of what samples lie in it was not sped up */
 	DOUBT_SELDOM, /* windows hold too few visits of the progress point */
+	/* It would not be, but for tests that have not had the data yet that they need
+	   (unjudged.h). */
+	DOUBT_CLOCK,
+	DOUBT_PACE,
+	DOUBT_WAITED_FOR,
+	DOUBT_CHOICE,
 	DOUBT_FEW_WINDOWS,
 	DOUBT_ALONE, /* tasks that nobody waits for run it */
 	DOUBT_STRANGERS,
@@ -142,6 +149,8 @@ struct estimate {
 struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct);
 /* Time will not tell. */
 bool estimate_is_withheld(const struct estimate *e);
+/* Nothing but what cannot be told yet forbids a verdict: time will tell. */
+bool estimate_is_unjudged(const struct estimate *e);
 /* Undecided, although the interval of the one number excludes 0: people ask why. */
 bool estimate_needs_reason(const struct estimate *e);
 #define PRECISION_PP 2.0

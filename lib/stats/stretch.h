@@ -33,9 +33,15 @@
 
 struct stretch {
 	bool moves;	/* the point was reached in some 0 % window */
+	bool tried;	/* all was stopped in some window, whether that tells anything or not */
 	size_t windows; /* in which all was stopped, with others beside them; 0: not known */
 	double part;	/* of the delay, by which units took longer: about 1, or 0 with a clock */
 	double lo, hi;	/* 95 % interval; infinite with too few others */
+	/*
+	 * The lower end by the CPU time of a unit, which is less where work ends by a clock. At 0
+	 * %, the share of the time in which it may have waited for one.
+	 */
+	double cpu_lo, slack;
 };
 
 /* Of one progress point, from all windows of a profile, in any order. */
@@ -49,6 +55,13 @@ struct stretch stretch_estimate(const struct profile_window *w, size_t n, uint32
 bool stretch_is_open(const struct stretch *s, double part);
 /* A clock has: what is predicted is worth nothing. */
 bool stretch_by_clock(const struct stretch *s);
+/*
+ * Neither that it has, nor that it has not, can be told yet: what seems to be won may be nothing.
+ * (Where nothing was ever stopped, by an engine that cannot, it will never be told.)
+ */
+bool stretch_is_unjudged(const struct stretch *s);
+/* How many more such windows it takes to tell, in those that there are; NAN: not known. */
+double stretch_missing(const struct stretch *s);
 /* Stops surely cost more than they last. */
 bool stretch_costs_more(const struct stretch *s);
 

@@ -312,6 +312,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	ret->waits_sped = n > 0;
 	for (size_t i = 0; i < n; i++) {
 		ret->capped += is_capped(w[i]);
+		ret->target_ran += w[i]->target_ran_s;
 		ret->treated +=
 			window_is_treated(w[i]) && !w[i]->discard && progress < w[i]->n_progress;
 	}

@@ -47,6 +47,7 @@ struct unit_sets {
 	double target_runs, target_waits;
 	double target_alone; /* 0 to 1: of the first, by tasks on their own that are in others' way
 			      */
+	double target_ran;   /* CPU time in the target, in all windows; 0: not known */
 	double target_share; /* at 0 %, of the time of running tasks; NAN: not known */
 	bool waits_sped;     /* in all windows */
 	struct quota_effect quota;

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "stats/mixture.h"
+#include "stats/unjudged.h"
 
 #define WORTHWHILE     1.0 /* percent */
 #define NEGLIGIBLE     2.5
@@ -52,19 +53,38 @@ static bool known(const struct estimate_point *p)
  * Where a window is discarded because stops were too much, it was one in which much was inserted:
  * those that are kept say less of what the target does than all would.
  */
-static bool are_many(size_t capped, size_t kept)
+static bool are_many(size_t capped, size_t kept, size_t least)
 {
-	return capped >= LEAST_CAPPED && capped >= MUCH_CAPPED * (capped + kept);
+	return capped >= least && capped >= MUCH_CAPPED * (capped + kept);
 }
 
-/* Of a point: those of the others may tell all the same. */
-static bool is_left_out(const struct candidate *c, size_t point)
+/* @least of the windows of a point, and many of them: those of the others may tell all the same. */
+static bool lacks_windows(const struct candidate *c, size_t point, size_t least)
 {
 	for (size_t i = 1; i < c->sets.n; i++) {
 		const struct unit_set *set = &c->sets.s[i];
 
 		if (!set->real && fabs(100 * set->speedup - c->e.points[point].speedup_pct) < 1e-4)
-			return are_many(set->capped, set->windows);
+			return are_many(set->capped, set->windows, least);
+	}
+	return false;
+}
+
+static bool is_left_out(const struct candidate *c, size_t point)
+{
+	return lacks_windows(c, point, LEAST_CAPPED);
+}
+
+bool may_be_choice(const struct candidate *c)
+{
+	const struct estimate *e = &c->e;
+
+	for (size_t i = 1; i < e->n_points; i++) {
+		bool counts = e->verdict == VERDICT_NO_EFFECT ||
+			      e->points[i].speedup_pct == e->best_at_pct;
+
+		if (counts && !is_left_out(c, i) && lacks_windows(c, i, 1))
+			return true;
 	}
 	return false;
 }
@@ -524,8 +544,6 @@ static void warn_seldom(struct parts *w, const struct candidate *c)
 
 static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, bool left_out)
 {
-	if (c->e.verdict != VERDICT_UNDECIDED)
-		return DOUBT_NONE;
 	if (paced)
 		return DOUBT_PACED;
 	if (waits)
@@ -566,11 +584,18 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 		e->verdict = VERDICT_UNDECIDED;
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		set_best(e, NULL);
-	e->doubt = find_doubt(c, paced || clock, waits, left_out);
+	if (e->verdict == VERDICT_UNDECIDED)
+		e->doubt = find_doubt(c, paced || clock, waits, left_out);
+	else
+		e->doubt = find_unjudged(c);
+	if (e->doubt != DOUBT_NONE)
+		e->verdict = VERDICT_UNDECIDED;
 	if (!warn)
 		return;
 	if (!e->samples)
 		add_part(&w, xstrdup("the target was not seen running in any window"));
+	if (estimate_is_unjudged(e))
+		add_part(&w, unjudged_text(c, e->doubt));
 	if (clock)
 		warn_clock(&w, &c->stretch);
 	else if (paced && sleeps > ABSOLUTE_WAITS)

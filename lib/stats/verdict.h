@@ -15,6 +15,7 @@ struct candidate {
 	struct pace pace;
 	double sampled;		/* stats_options.sampled of the target */
 	struct stretch stretch; /* of the whole profile; empty where it says nothing of this */
+	double spent_s;		/* profiling, on all targets */
 	bool clocked;		/* a clock may have taken some of it away */
 	bool *distinct;		/* from 0, surely */
 };
@@ -23,5 +24,11 @@ struct candidate {
 void holm(struct candidate *c, size_t n);
 /* Sets best, verdict and (with @warn) warning. @only: the one phase of the run it was seen in. */
 void judge(struct candidate *c, const struct phase *only, bool warn);
+
+/*
+ * As many windows as elsewhere would make those that are kept a choice were left out at the point
+ * that the verdict goes by, of so few that it may be chance.
+ */
+bool may_be_choice(const struct candidate *c);
 
 #endif

@@ -132,6 +132,39 @@ static void test_noise(void **state)
 	assert_in_range(accused, 0, 6);
 }
 
+/*
+ * Where what is done in a window varies by a fifth, a mean of the times of units is more than what
+ * belongs to the mean of what is done; that is none of a clock.
+ */
+static void test_uneven(void **state)
+{
+	double sum = 0;
+	int accused = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		static struct series s;
+		struct stretch r;
+
+		s.w.n = 0;
+		s.rng = (struct rng){ seed };
+		for (int i = 0; i < 150; i++) {
+			bool control = i % 5 == 2;
+			struct profile_window *w = add_run(&s, 1, control ? 0.2 : 0);
+			double u = (rng_next(&s.rng) >> 40) / 16777216.0 - 0.5;
+
+			w->progress[0].visits = 100 * exp(0.87 * u) * (control ? 0.8 : 1);
+			if (control)
+				w->discard = discard_name(DISCARD_CONTROL);
+		}
+		r = stretch(&s);
+		sum += r.part / 100;
+		accused += stretch_by_clock(&r);
+	}
+	assert_float_equal(sum, 1, 0.12);
+	assert_in_range(accused, 0, 6);
+}
+
 /* A machine that gets slower and slower: the neighbours of a control run tell. */
 static void test_drift(void **state)
 {
@@ -304,11 +337,17 @@ static void test_verdict(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_work_ends_it), cmocka_unit_test(test_a_clock_ends_it),
-		cmocka_unit_test(test_noise),	     cmocka_unit_test(test_drift),
-		cmocka_unit_test(test_verdict),	     cmocka_unit_test(test_others_do_not_count),
-		cmocka_unit_test(test_neighbours),   cmocka_unit_test(test_little_slack),
-		cmocka_unit_test(test_points),	     cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_work_ends_it),
+		cmocka_unit_test(test_a_clock_ends_it),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_uneven),
+		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_verdict),
+		cmocka_unit_test(test_others_do_not_count),
+		cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_little_slack),
+		cmocka_unit_test(test_points),
+		cmocka_unit_test(test_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,7 +121,8 @@ char *model_stretch_text(const struct model *m, size_t progress)
 		"%.0f %% [%.0f, %.0f] of that: %s",
 		s->windows, s->windows == 1 ? "" : "s", 100 * s->part, 100 * s->lo, 100 * s->hi,
 		stretch_by_clock(s)		     ? "a clock has a say in it"
-		: stretch_is_open(s, STRETCH_MOSTLY) ? "too few to tell whether a clock has a say"
+		: stretch_is_unjudged(s)	     ? "too few to tell whether a clock has a say"
+		: stretch_is_open(s, STRETCH_MOSTLY) ? "its CPU time tells that it goes by its work"
 		: stretch_costs_more(s)		     ? "stops cost it more than they last"
 		: s->hi < 1			     ? "nearly all of it goes by its work"
 						     : "it goes by its work");

@@ -95,6 +95,7 @@ static json_t *stretch_json(const struct stretch *s)
 	put(o, "longer_pct", json_percent(100 * s->part));
 	put(o, "ci95", interval_json(100 * s->lo, 100 * s->hi));
 	put(o, "clock", json_boolean(stretch_by_clock(s)));
+	put(o, "enough", json_boolean(!stretch_is_unjudged(s)));
 	return o;
 }
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "stats/unjudged.h"
+
+#include <math.h>
+
+#include "stats/trust.h"
+
+#define DAY_S	     86400.0
+#define ALONE_SEEN_S 0.5 /* of running, before an engine knows who is on his own */
+
+/* Of a profile in which nothing was ever stopped, waits alone tell of clocks (paced.h). */
+static bool pace_is_unjudged(const struct candidate *c)
+{
+	return c->pace.few && !(c->stretch.tried && !stretch_is_unjudged(&c->stretch));
+}
+
+/*
+ * Who nobody waits for is known once he has run for a while: until then nobody seems to be so. It
+ * matters where it could take all of the gain (ALONE_DOUBT).
+ */
+static bool alone_is_unjudged(const struct candidate *c)
+{
+	const struct unit_sets *sets = &c->sets;
+	double wall = sets->running > 0 ? sets->s[0].ran / sets->running : 0;
+	double queued = wall > 0 ? 100 * sets->s[0].queued / wall : 0;
+
+	return sets->target_ran > 0 && sets->target_ran < ALONE_SEEN_S &&
+	       c->e.best_lo <= ALONE_DOUBT * fmin(c->e.best_pct, queued);
+}
+
+enum doubt find_unjudged(const struct candidate *c)
+{
+	switch (c->e.verdict) {
+	case VERDICT_OPTIMIZE:
+		if (stretch_is_unjudged(&c->stretch))
+			return DOUBT_CLOCK;
+		if (pace_is_unjudged(c))
+			return DOUBT_PACE;
+		if (alone_is_unjudged(c))
+			return DOUBT_WAITED_FOR;
+		/* fallthrough */
+	case VERDICT_NO_EFFECT:
+	case VERDICT_CONTENTION:
+		return may_be_choice(c) ? DOUBT_CHOICE : DOUBT_NONE;
+	default:
+		return DOUBT_NONE;
+	}
+}
+
+static char *clock_text(const struct candidate *c)
+{
+	double more_s = stretch_missing(&c->stretch) * c->spent_s;
+	_cleanup_free_ char *more = more_s > 0 && more_s < DAY_S ? trust_time_text(more_s) : NULL;
+
+	return xasprintf("whether a clock has a say in how long this takes (a limit, a deadline, a "
+			 "peer that is not profiled) cannot be told yet, and if one has, nothing "
+			 "may be saved: everything was stopped for a while in %zu windows, which "
+			 "is too few where times differ that much: run longer%s%s%s",
+			 c->stretch.windows, more ? " (about " : "", more ? more : "",
+			 more ? ")" : "");
+}
+
+char *unjudged_text(const struct candidate *c, enum doubt doubt)
+{
+	switch (doubt) {
+	case DOUBT_CLOCK:
+		return clock_text(c);
+	case DOUBT_PACE:
+		return xasprintf("too few windows to tell whether waits for devices and timers "
+				 "follow a clock: run longer");
+	case DOUBT_WAITED_FOR:
+		return xasprintf("it ran for %.1f s in all windows, too little to tell whether "
+				 "anybody waits for it: run longer",
+				 c->sets.target_ran);
+	default:
+		return xasprintf(
+			"of the windows with a speedup, a quarter or more were left out at "
+			"some, since cores would have stood still too long, and too few "
+			"are there to tell whether the others are a choice: run longer");
+	}
+}

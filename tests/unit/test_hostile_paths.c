@@ -153,7 +153,8 @@ static int perf_map(const char *path)
 static int cached_table(const char *path)
 {
 	size_t size;
-	void *mem = cache_map(path, &size);
+	bool copied;
+	void *mem = cache_map(path, &size, &copied);
 
 	return mem ? munmap(mem, size) : -ENOENT;
 }

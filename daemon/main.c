@@ -18,6 +18,7 @@
 #include "daemon/target_check.h"
 #include "daemon/truth.h"
 #include "elf/table_open.h"
+#include "files/file_identity.h"
 #include "run/descendants.h"
 #include "run/machine_lock.h"
 #include "symbolizer/symbolizer.h"
@@ -183,13 +184,53 @@ static int start_handlers(struct experiment *x, struct error *err)
 	return handlers_start(&opt, &s->handlers, err);
 }
 
+/* What may have been built anew when the profile is extended: malloc'ed strings in an array. */
+static struct profile_binary *list_binaries(const struct options *o, size_t *n)
+{
+	struct profile_binary *list = xcalloc(2 * o->n_points + 1, sizeof(*list));
+	const char **names = xcalloc(2 * o->n_points + 1, sizeof(*names));
+	size_t n_names = 0;
+
+	if (o->command)
+		names[n_names++] = o->command[0];
+	for (size_t i = 0; i < o->n_points; i++) {
+		names[n_names++] = o->points[i].begin.binary;
+		names[n_names++] = o->points[i].end.binary;
+	}
+	*n = 0;
+	for (size_t i = 0; i < n_names; i++) {
+		char *path = NULL;
+		bool known = !names[i] || binary_find(names[i], &path, NULL);
+
+		for (size_t k = 0; !known && k < *n; k++)
+			known = !strcmp(list[k].path, path);
+		if (known)
+			free(path);
+		else
+			list[(*n)++] = (struct profile_binary){ path, file_identity(path) };
+	}
+	free(names);
+	return list;
+}
+
+static void free_binaries(struct profile_binary *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free((char *)list[i].path);
+		free((char *)list[i].build);
+	}
+	free(list);
+}
+
 static int open_profile(struct session *s, uint64_t period_ns, struct error *err)
 {
 	_cleanup_free_ struct profile_progress *points = NULL;
 	_cleanup_free_ char *command = text_join(s->opt.command);
 	_cleanup_free_ char **specs = xcalloc(s->opt.n_points, sizeof(*specs));
 	size_t n = options_progress(&s->opt);
+	struct profile_binary *binaries;
 	struct profile_header h = {};
+	size_t n_binaries;
 	time_t now = time(NULL);
 	struct utsname uts;
 	char started[32];
@@ -213,6 +254,7 @@ static int open_profile(struct session *s, uint64_t period_ns, struct error *err
 							     s->opt.points[i].end.spec)
 						 : xstrdup(s->opt.points[i].begin.spec);
 	}
+	binaries = list_binaries(&s->opt, &n_binaries);
 	h = (struct profile_header){
 		.engine = engine_name(s->engine),
 		.model = model_name(s->opt.model),
@@ -222,6 +264,8 @@ static int open_profile(struct session *s, uint64_t period_ns, struct error *err
 		.command = command,
 		.arguments = s->opt.arguments,
 		.n_arguments = s->opt.n_arguments,
+		.binaries = binaries,
+		.n_binaries = n_binaries,
 		.host = uts.nodename,
 		.kernel = uts.release,
 		.started = started,
@@ -230,6 +274,7 @@ static int open_profile(struct session *s, uint64_t period_ns, struct error *err
 		.cpus = s->cores.n,
 	};
 	ret = profile_writer_open(s->opt.output, &h, points, n, &s->writer, err);
+	free_binaries(binaries, n_binaries);
 	for (size_t i = 0; i < s->opt.n_points; i++)
 		free(specs[i]);
 	return ret;

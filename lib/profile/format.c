@@ -9,12 +9,16 @@
 #define ITEM(type, item, member, ...) FIELD(struct item, #member, type, member, ##__VA_ARGS__)
 #define LIST(of, item) 0, of, sizeof(struct item)
 
+static const struct field binary_fields[] = {
+	ITEM(TEXT, profile_binary, path), ITEM(TEXT, profile_binary, build), { 0 },
+};
 static const struct field header_fields[] = {
 	M(TEXT, header.start, format), M(U64, header.start, version),
 	M(U32, header, run, FIELD_REQUIRED), M(TEXT, header.h, engine), M(TEXT, header.h, model),
 	M(TEXT, header.h, mode), M(FLAG, header.h, waits), M(REAL, header.h, frequency_hz), M(REAL, header.h, period_s),
 	M(BITS, header.h, seed), M(COUNT, header.h, cpus), M(TEXT, header.h, command),
-	M(TEXTS, header, arguments), M(TEXT, header.h, host), M(TEXT, header.h, kernel),
+	M(TEXTS, header, arguments),
+	M(OBJECTS, header, binaries, LIST(binary_fields, profile_binary)), M(TEXT, header.h, host), M(TEXT, header.h, kernel),
 	M(TEXT, header.h, started), { 0 },
 };
 static const struct field progress_fields[] = {

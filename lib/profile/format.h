@@ -34,7 +34,7 @@ union profile_line {
 		struct jsonl_header start;
 		uint32_t run;
 		struct profile_header h;
-		struct jsonl_list arguments;
+		struct jsonl_list arguments, binaries;
 	} header;
 	struct {
 		struct profile_progress p;

@@ -11,6 +11,12 @@
 
 #define PROFILE_VERSION 1
 
+/* A program that is measured, or has progress points. */
+struct profile_binary {
+	const char *path;  /* as the user wrote it, or where PATH has it */
+	const char *build; /* differs where its content does; "" (or NULL): not known */
+};
+
 /* One run of scozd. Strings are copied by the writer and owned by the reader's profile. */
 struct profile_header {
 	const char *engine; /* "bpf", "kernel" */
@@ -21,6 +27,8 @@ struct profile_header {
 	/* Of scozd, each option in one string, "--duration=60"; then "--" and COMMAND. */
 	const char *const *arguments;
 	size_t n_arguments;
+	const struct profile_binary *binaries;
+	size_t n_binaries;
 	const char *host;    /* uname -n */
 	const char *kernel;  /* uname -r */
 	const char *started; /* ISO 8601 UTC */

@@ -35,6 +35,18 @@ static struct profile_run *this_run(struct reader *r)
 	return &r->p->runs[r->p->n_runs - 1];
 }
 
+static void take_binaries(struct profile_header *h, const struct jsonl_list *list)
+{
+	struct profile_binary *b = list->items;
+
+	for (size_t i = 0; i < list->n; i++) {
+		b[i].path = b[i].path ? b[i].path : "";
+		b[i].build = b[i].build ? b[i].build : "";
+	}
+	h->binaries = b;
+	h->n_binaries = list->n;
+}
+
 static int read_header(struct reader *r)
 {
 	struct profile *p = r->p;
@@ -50,6 +62,7 @@ static int read_header(struct reader *r)
 				     .footer = { .command_status = -1, .end = "" } };
 	run->header.arguments = r->l.header.arguments.items;
 	run->header.n_arguments = r->l.header.arguments.n;
+	take_binaries(&run->header, &r->l.header.binaries);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "jsonl/reader.h"
 #include "jsonl/writer.h"
+#include "profile/builds.h"
 #include "profile/format.h"
 #include "progress/point.h"
 
@@ -137,6 +138,21 @@ static int check_command(const struct profile *p, const struct profile_header *h
 	return 0;
 }
 
+/* Who measures what was changed wants a file of its own, who only has it compiled again does not.
+ */
+static void check_builds(const struct profile *p, const struct profile_header *h)
+{
+	for (size_t i = 0; i < h->n_binaries; i++) {
+		_cleanup_free_ char *runs = profile_other_builds(p, &h->binaries[i]);
+
+		if (runs)
+			log_warn("%s is extended, though %s in it %s of another build of %s: to "
+				 "measure this one alone, choose another file with -o",
+				 p->path, runs, strncmp(runs, "run ", 4) ? "are" : "is",
+				 h->binaries[i].path);
+	}
+}
+
 /*
  * Sets *n_known to the number of progress points the file already describes. A file that was cut
  * off among these lines (so it has no windows) may lack some.
@@ -174,7 +190,10 @@ static int check_fits(const struct profile *p, const struct profile_header *h,
 				      progress_kind_name(b->kind));
 	}
 	*n_known = p->n_progress;
-	return check_command(p, h, progress, n, err);
+	if (check_command(p, h, progress, n, err))
+		return -EEXIST;
+	check_builds(p, h);
+	return 0;
 }
 
 /* What is in the file already; @h and @progress must go with it. */
@@ -215,7 +234,8 @@ static int write_header(struct profile_writer *w, const struct profile_header *h
 		.header = { .start = { profile_format.name, profile_format.version },
 			    .run = w->run,
 			    .h = *h,
-			    .arguments = list_of(h->arguments, h->n_arguments) }
+			    .arguments = list_of(h->arguments, h->n_arguments),
+			    .binaries = list_of(h->binaries, h->n_binaries) }
 	};
 
 	return write_line(w, LINE_HEADER, &l, err);

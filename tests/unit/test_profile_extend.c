@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "profile/profile.h"
+#include "files/file_identity.h"
+#include "profile/builds.h"
 
 static char path[64];
 
@@ -422,6 +423,76 @@ static int teardown(void **state)
 	return 0;
 }
 
+static void put(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0700);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+/* It is what is in a file that counts, not when it was written. */
+static void test_identity(void **state)
+{
+	_cleanup_free_ char *file = xasprintf("%s.bin", path), *fifo = xasprintf("%s.fifo", path);
+	char *id[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		unlink(file);
+		put(file, i < 2 ? "one" : "two");
+		id[i] = file_identity(file);
+		assert_non_null(id[i]);
+	}
+	assert_string_equal(id[0], id[1]);
+	assert_string_not_equal(id[1], id[2]);
+	for (int i = 0; i < 3; i++)
+		free(id[i]);
+	unlink(file);
+	assert_null(file_identity(file));
+	assert_int_equal(mkfifo(fifo, 0600), 0); /* must not wait for a writer */
+	assert_null(file_identity(fifo));
+	unlink(fifo);
+}
+
+/* Which runs of a profile were of another build; what is not known is not said to differ. */
+static void test_other_builds(void **state)
+{
+	static const char *const builds[] = { "1", "1", "2", "1", NULL };
+	static const struct {
+		const char *path, *build, *runs;
+	} now[] = {
+		{ "./bar", "1", "run 3" },	 { "./bar", "2", "3 of 5 runs" },
+		{ "./bar", "3", "runs 1 to 4" }, { "./bar", "", NULL },
+		{ "./foo", "3", NULL },
+	};
+	struct profile *p;
+
+	(void)state;
+	unlink(path);
+	for (size_t i = 0; i < ARRAY_SIZE(builds); i++) {
+		struct profile_binary b = { "./bar", builds[i] };
+		struct profile_header h = header;
+		struct profile_writer *w;
+		struct error err = { 0 };
+
+		h.binaries = &b;
+		h.n_binaries = 1;
+		assert_int_equal(profile_writer_open(path, &h, progress, 2, &w, &err), 0);
+		profile_writer_close(w);
+	}
+	p = read_back();
+	for (size_t i = 0; i < ARRAY_SIZE(now); i++) {
+		struct profile_binary b = { now[i].path, now[i].build };
+		_cleanup_free_ char *runs = profile_other_builds(p, &b);
+
+		assert_int_equal(!runs, !now[i].runs);
+		if (runs)
+			assert_string_equal(runs, now[i].runs);
+	}
+	profile_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,7 +500,8 @@ int main(void)
 		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_another_program),
 		cmocka_unit_test(test_bad_paths),    cmocka_unit_test(test_full_device),
 		cmocka_unit_test(test_abandon),	     cmocka_unit_test(test_nothing_after_the_end),
-		cmocka_unit_test(test_short_writes),
+		cmocka_unit_test(test_short_writes), cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_other_builds),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

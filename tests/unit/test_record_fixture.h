@@ -138,17 +138,19 @@ static const struct record_footer usual_footer = {
 	.end = "done",
 };
 
+static uint32_t fixture_cpus = 2;
+
 static inline void make(const struct record_sample *samples, size_t n,
 			const struct record_footer *footer)
 {
-	static const struct record_header header = { .engine = "bpf",
-						     .period_ns = MS,
-						     .command = "./a.out\033[2J",
-						     .scope = "command",
-						     .host = "host",
-						     .kernel = "6.1",
-						     .started = "2025-01-01T00:00:00Z",
-						     .cpus = 2 };
+	const struct record_header header = { .engine = "bpf",
+					      .period_ns = MS,
+					      .command = "./a.out\033[2J",
+					      .scope = "command",
+					      .host = "host",
+					      .kernel = "6.1",
+					      .started = "2025-01-01T00:00:00Z",
+					      .cpus = fixture_cpus };
 	struct record_thread times = { .id = 0,
 				       .from = 0,
 				       .to = 1000 * MS,

@@ -364,8 +364,16 @@ static void test_hints(void **state)
 	expect_not("lock is held");
 	expect_not("waiting for a lock");
 	assert_true(hint_at(RECORD_SCHED, S_LIGHT, 100, 900));
-	expect("# [S] 10.0 % of the time is waiting for a CPU (1 threads ran or wanted to, on 2 "
+	expect("# [S] 10.0 % of the time is waiting for a CPU (1 thread ran or wanted to, on 2 "
 	       "CPUs)");
+	/* Fewer threads than one are none. */
+	expect("others on these CPUs do, or a CPU quota");
+	expect_not("Fewer threads");
+	fixture_cpus = 0;
+	assert_true(hint_at(RECORD_SCHED, S_LIGHT, 100, 900));
+	expect("Fewer threads, more CPUs, or pinning");
+	expect_not("CPU quota");
+	fixture_cpus = 2;
 	assert_true(hint_at(RECORD_IO, S_IO, 100, 900));
 	expect("A faster device");
 	/* Who waits for io_uring may wait for a client. */

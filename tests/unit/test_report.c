@@ -349,8 +349,8 @@ static void test_measured(void **state)
 
 	run(cmd_export, "-f", "csv", path, NULL);
 	assert_non_null(strstr(out_text, "verdict,measured_pct,measured_low,measured_high,"
-					 "measured_windows\n"));
-	assert_non_null(strstr(out_text, ",optimize,,,,0\n"));
+					 "measured_windows,doubt\n"));
+	assert_non_null(strstr(out_text, ",optimize,,,,0,\n"));
 	assert_int_equal(measured_circles(), 2 * 2 * 3);
 	/* The viewer of COZ would take them for predictions. */
 	run(cmd_export, "-f", "coz", path, NULL);

@@ -83,8 +83,39 @@ static void test_export_csv(void **state)
 		strncmp(out_text, "target,kind,location,samples,progress,speedup_pct,", 50), 0);
 	assert_non_null(strstr(out_text, "\nfunc:work_f@bar,function,bar.c:20,61022,iter,0,0,"));
 	assert_non_null(strstr(out_text, "\n\"kernel:lock,\"\"it\"\"?[31m?\",kernel,,90,iter,"));
+	/* Why there is no verdict, as reports say it; and no value where they say none. */
+	assert_non_null(strstr(out_text, ",windows,verdict,doubt\n"));
+	assert_non_null(strstr(out_text, ",optimize,\n"));
+	assert_non_null(strstr(out_text, ",undecided,few windows\n"));
 	assert_int_equal(run(cmd_export, "-fjson", path, NULL), EXIT_DONE);
 	json_decref(parse_report());
+}
+
+static void test_csv_of_nothing_learned(void **state)
+{
+	struct estimate_point p[] = { { .speedup_pct = 0, .ci_lo = INFINITY, .ci_hi = INFINITY },
+				      { 25, 3.5, .ci_lo = -1, .ci_hi = 8 },
+				      { 50, 40, .ci_lo = -80, .ci_hi = 90 },
+				      { 100, 10, .ci_lo = -90, .ci_hi = 30 } };
+	struct estimate e = { .points = p, .n_points = 4, .verdict = VERDICT_UNDECIDED };
+	const struct profile_target target = { 0, "a.c:1", "line", "a.c:1" };
+	const struct profile_progress progress = { .name = "iter" };
+	struct model_row row = { .e = &e, .target = &target, .progress = &progress };
+	struct model m = { .rows = &row, .n_rows = 1 };
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	e.doubt = DOUBT_PACED;
+	out = open_memstream(&text, &size);
+	assert_int_equal(export_csv(&m, out), EXIT_DONE);
+	fclose(out);
+	assert_non_null(strstr(text, ",iter,0,0,,,0,undecided,paced from outside\n"));
+	assert_non_null(strstr(text, ",iter,25,3.5,-1,8,0,undecided,"));
+	assert_non_null(strstr(text, ",iter,50,,-80,90,0,undecided,"));
+	assert_non_null(strstr(text, ",iter,100,,-90,30,0,undecided,"));
+	free(text);
 }
 
 int main(void)
@@ -93,6 +124,7 @@ int main(void)
 		cmocka_unit_test(test_coz_names),
 		cmocka_unit_test(test_export_coz),
 		cmocka_unit_test(test_export_csv),
+		cmocka_unit_test(test_csv_of_nothing_learned),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

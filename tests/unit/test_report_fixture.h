@@ -31,6 +31,8 @@ struct fixture {
 	bool footer;
 	const char *const *arguments; /* scozd's, or NULL */
 	size_t n_arguments;
+	const struct profile_binary *binaries;
+	size_t n_binaries;
 	const char *mode;  /* NULL: windows */
 	const char *model; /* NULL: wait */
 	const char *name;  /* of the progress point; NULL: iter */
@@ -132,6 +134,8 @@ static inline int fixture_write(const char *path, const struct fixture *f, struc
 				    .mode = f->mode ? f->mode : "windows",
 				    .arguments = f->arguments,
 				    .n_arguments = f->n_arguments,
+				    .binaries = f->binaries,
+				    .n_binaries = f->n_binaries,
 				    .frequency_hz = 4000,
 				    .period_s = 1.0 / 4000,
 				    .seed = 1,

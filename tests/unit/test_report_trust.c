@@ -234,13 +234,42 @@ static void enough(void **state)
 	json_decref(o);
 }
 
+/* The last of three runs is of a program that was built anew. */
+static void other_build(void **state)
+{
+	struct profile_binary b = { "./bar", "100:1" };
+	struct fixture f = { .command = "./bar",
+			     .speedups = fixture_speedups,
+			     .n_speedups = ARRAY_SIZE(fixture_speedups),
+			     .targets = fixture_two,
+			     .n_targets = ARRAY_SIZE(fixture_two),
+			     .binaries = &b,
+			     .n_binaries = 1,
+			     .footer = true };
+	struct error err = { 0 };
+
+	(void)state;
+	unlink(path);
+	setenv("COLUMNS", "1000", 1);
+	for (int i = 0; i < 3; i++) {
+		b.build = i < 2 ? "100:1" : "100:2";
+		if (fixture_write(path, &f, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(run(cmd_report, path, NULL), EXIT_DONE);
+		assert_int_equal(!!strstr(out_text, "another build"), i == 2);
+	}
+	assert_non_null(strstr(out_text, "runs 1 to 2 in the file were of another build of ./bar"));
+	assert_int_equal(run(cmd_report, "--json", path, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "runs 1 to 2 in the file were of another build of ./bar"));
+	unsetenv("COLUMNS");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(more_time),
-		cmocka_unit_test(other_lengths),
-		cmocka_unit_test(too_long),
-		cmocka_unit_test(enough),
+		cmocka_unit_test(more_time),   cmocka_unit_test(other_lengths),
+		cmocka_unit_test(too_long),    cmocka_unit_test(enough),
+		cmocka_unit_test(other_build),
 	};
 	int ret;
 

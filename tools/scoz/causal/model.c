@@ -9,6 +9,7 @@
 
 #include "base/labels.h"
 #include "host/process.h"
+#include "profile/builds.h"
 #include "stats/discard.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/latency.h"
@@ -454,6 +455,24 @@ static void warn_of_other_runs(struct model *m)
 	free(what);
 }
 
+/* Than the last run. */
+static void warn_of_other_builds(struct model *m)
+{
+	const struct profile *p = m->profile;
+	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
+
+	for (size_t i = 0; i < h->n_binaries; i++) {
+		_cleanup_free_ char *runs = profile_other_builds(p, &h->binaries[i]);
+
+		if (runs)
+			text_list_add(&m->warnings,
+				      xasprintf("%s in the file %s of another build of %s: what is "
+						"predicted is an average over all",
+						runs, strncmp(runs, "run ", 4) ? "were" : "was",
+						h->binaries[i].path));
+	}
+}
+
 /* Targets that were tried and gave nothing. */
 static void warn_targets(struct model *m)
 {
@@ -530,6 +549,7 @@ static void find_warnings(struct model *m)
 					(unsigned long long)m->samples_lost,
 					(unsigned long long)m->samples_total));
 	warn_of_other_runs(m);
+	warn_of_other_builds(m);
 	warn_phases(m);
 	warn_targets(m);
 }

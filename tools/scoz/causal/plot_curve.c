@@ -2,11 +2,13 @@
 /*
  * One curve: program speedup over line speedup, with its 95 % band. All panels share their axes,
  * so that heights can be compared by eye; what leaves the frame (a hopelessly wide interval) is
- * cut at it. The dashed diagonal is the most a target can give: a program that consists of it.
+ * cut where it does: drawn along the edge it would look like a plateau. The dashed diagonal is the
+ * most a target can give: a program that consists of it.
  */
 #include <math.h>
 
 #include "tools/scoz/causal/plot.h"
+#include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/text.h"
 
 #define LEFT   44.0
@@ -14,8 +16,7 @@
 #define TOP    12.0
 #define BOTTOM (PLOT_HEIGHT - 38.0)
 
-#define WIDE_INTERVAL 12.0 /* half width: such a point does not stretch the axis */
-#define LABEL_HALF    56.0 /* half the width of the label of a point */
+#define LABEL_HALF 56.0 /* half the width of the label of a point */
 
 static bool known(const struct estimate_point *p)
 {
@@ -35,30 +36,20 @@ static bool learned(const struct estimate_point *p)
 	return estimate_point_knowledge(p) == KNOWN_VALUE;
 }
 
-/* Makes the points of all rows fit: those that are measured well, or all there are. */
-static bool stretch_all(struct plot_axis *a, const struct model *m, bool wide)
+/* What was learned fits, whatever else: of its intervals those that say something. */
+static void stretch_point(struct plot_axis *a, const struct model_row *row,
+			  const struct estimate_point *p)
 {
-	bool any = false;
+	bool result = section_of(row) != SECTION_UNCLEAR && p->speedup_pct == row->e->best_at_pct;
 
-	for (size_t i = 0; i < m->n_rows; i++) {
-		const struct estimate *e = m->rows[i].e;
-
-		for (size_t k = 1; k < e->n_points; k++) {
-			const struct estimate_point *p = &e->points[k];
-			bool narrow = p->ci_hi - p->ci_lo < 2 * WIDE_INTERVAL;
-
-			any |= narrow;
-			if (narrow || (wide && learned(p)))
-				stretch(a, p->program_speedup_pct);
-			if (narrow) {
-				stretch(a, p->ci_lo);
-				stretch(a, p->ci_hi);
-			}
-			if (p->measured_windows)
-				stretch(a, p->measured_pct);
-		}
+	if (learned(p))
+		stretch(a, p->program_speedup_pct);
+	if (p->ci_hi - p->ci_lo < STRETCHING || (result && learned(p))) {
+		stretch(a, p->ci_lo);
+		stretch(a, p->ci_hi);
 	}
-	return any;
+	if (p->measured_windows)
+		stretch(a, p->measured_pct);
 }
 
 struct plot_axis plot_axis(const struct model *m)
@@ -66,8 +57,12 @@ struct plot_axis plot_axis(const struct model *m)
 	struct plot_axis a = { -4, 8, 0 };
 	double rough, magnitude, air;
 
-	if (!stretch_all(&a, m, false))
-		stretch_all(&a, m, true);
+	for (size_t i = 0; i < m->n_rows; i++) {
+		const struct estimate *e = m->rows[i].e;
+
+		for (size_t k = 1; k < e->n_points; k++)
+			stretch_point(&a, &m->rows[i], &e->points[k]);
+	}
 	rough = (a.hi - a.lo) / 5;
 	magnitude = pow(10, floor(log10(rough)));
 	rough /= magnitude;
@@ -145,29 +140,89 @@ void plot_limit(FILE *out, const struct plot_axis *a)
 		px(0), py(a, 0), px(limit), py(a, limit));
 }
 
+struct place {
+	double x, v; /* pixels; percent */
+};
+
+/* Where the line between them crosses edges of the frame, in its order, and its end. */
+static size_t pieces(const struct plot_axis *a, struct place from, struct place to,
+		     struct place end[3])
+{
+	const double edges[] = { from.v < to.v ? a->lo : a->hi, from.v < to.v ? a->hi : a->lo };
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(edges); i++) {
+		double t = (edges[i] - from.v) / (to.v - from.v);
+
+		if (t > 0 && t < 1)
+			end[n++] = (struct place){ from.x + t * (to.x - from.x), edges[i] };
+	}
+	end[n++] = to;
+	return n;
+}
+
+/* The part of it within the frame. */
+static void draw_line(FILE *out, const struct plot_axis *a, const struct place *line, size_t n)
+{
+	struct place last = line[0], end[3];
+	bool drawn = false;
+
+	fprintf(out, "<path class=\"curve\" d=\"");
+	for (size_t i = 1; i < n; i++) {
+		size_t n_ends = pieces(a, last, line[i], end);
+
+		for (size_t k = 0; k < n_ends; k++) {
+			double middle = (last.v + end[k].v) / 2;
+			bool within = middle >= a->lo && middle <= a->hi;
+
+			if (within && !drawn)
+				fprintf(out, "M%.1f %.1f", last.x, py(a, last.v));
+			if (within)
+				fprintf(out, "L%.1f %.1f", end[k].x, py(a, end[k].v));
+			drawn = within;
+			last = end[k];
+		}
+	}
+	fprintf(out, "\"/>\n");
+}
+
+/* As it is within the frame: edges of the frame close what leaves it. */
+static void draw_area(FILE *out, const struct plot_axis *a, const struct place *line, size_t n)
+{
+	struct place last = line[0], end[3];
+
+	fprintf(out, "<polygon class=\"band\" points=\"%.1f,%.1f ", last.x, py(a, last.v));
+	for (size_t i = 1; i < n; i++) {
+		size_t n_ends = pieces(a, last, line[i], end);
+
+		for (size_t k = 0; k < n_ends; k++)
+			fprintf(out, "%.1f,%.1f ", end[k].x, py(a, end[k].v));
+		last = line[i];
+	}
+	fprintf(out, "\"/>\n");
+}
+
 /* Nothing less saves nothing: the interval there only tells how much windows differ. */
 static void draw_band(FILE *out, const struct estimate *e, const struct plot_axis *a)
 {
+	_cleanup_free_ struct place *line = xcalloc(2 * e->n_points, sizeof(*line));
 	size_t n = 0;
 
-	for (size_t i = 0; i < e->n_points; i++)
-		n += known(&e->points[i]);
-	if (n < 2)
-		return;
-	fprintf(out, "<polygon class=\"band\" points=\"");
 	for (size_t i = 0; i < e->n_points; i++) {
 		const struct estimate_point *p = &e->points[i];
 
 		if (known(p))
-			fprintf(out, "%.1f,%.1f ", px(p->speedup_pct), py(a, i ? p->ci_hi : 0));
+			line[n++] = (struct place){ px(p->speedup_pct), i ? p->ci_hi : 0 };
 	}
+	if (n < 2)
+		return;
 	for (size_t i = e->n_points; i-- > 0;) {
 		const struct estimate_point *p = &e->points[i];
 
 		if (known(p))
-			fprintf(out, "%.1f,%.1f ", px(p->speedup_pct), py(a, i ? p->ci_lo : 0));
+			line[n++] = (struct place){ px(p->speedup_pct), i ? p->ci_lo : 0 };
 	}
-	fprintf(out, "\"/>\n");
+	draw_area(out, a, line, n);
 }
 
 static void draw_bar(FILE *out, const struct estimate_point *p, const struct plot_axis *a)
@@ -187,13 +242,16 @@ static void draw_bar(FILE *out, const struct estimate_point *p, const struct plo
 
 static void draw_points(FILE *out, const struct estimate *e, const struct plot_axis *a)
 {
-	fprintf(out, "<polyline class=\"curve\" points=\"");
+	_cleanup_free_ struct place *line = xcalloc(e->n_points + 1, sizeof(*line));
+	size_t n = 0;
+
 	for (size_t i = 0; i < e->n_points; i++) {
-		if (!i || learned(&e->points[i]))
-			fprintf(out, "%.1f,%.1f ", px(e->points[i].speedup_pct),
-				py(a, e->points[i].program_speedup_pct));
+		const struct estimate_point *p = &e->points[i];
+
+		if (!i || learned(p))
+			line[n++] = (struct place){ px(p->speedup_pct), p->program_speedup_pct };
 	}
-	fprintf(out, "\"/>\n");
+	draw_line(out, a, line, n);
 	for (size_t i = 1; i < e->n_points; i++)
 		draw_bar(out, &e->points[i], a);
 	for (size_t i = 0; i < e->n_points; i++) {

@@ -96,11 +96,10 @@ static void write_whisker(const struct page *p, const struct model_row *row)
 	fprintf(p->out, "\"/></svg>");
 }
 
+/* What is outside is cut by the browser. */
 static double spark_y(const struct page *p, double v)
 {
-	double y = (v - p->axis.lo) / (p->axis.hi - p->axis.lo) * SPARK_HEIGHT;
-
-	return SPARK_HEIGHT - fmin(fmax(y, 0), SPARK_HEIGHT);
+	return SPARK_HEIGHT * (p->axis.hi - v) / (p->axis.hi - p->axis.lo);
 }
 
 static void write_spark(const struct page *p, const struct model_row *row)

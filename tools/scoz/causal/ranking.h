@@ -10,6 +10,9 @@ enum section { SECTION_WORTH, SECTION_HARMFUL, SECTION_WORTHLESS, SECTION_UNCLEA
 enum section section_of(const struct model_row *row);
 const char *section_title(enum section s); /* "Worth it" */
 
+/* An interval as wide as that stretches no axis where it is no result; its value does. */
+#define STRETCHING 24.0
+
 enum ranking_sort {
 	SORT_BOUND, /* what is sure to be gained; each section as suits it */
 	SORT_ESTIMATE,

@@ -5,9 +5,8 @@
 
 #include "tools/scoz/causal/report_text.h"
 
-#define STRETCHING 24.0 /* such an interval does not stretch the axis */
-#define LEAST_BAR  5
-#define MOST_BAR   60
+#define LEAST_BAR 5
+#define MOST_BAR  60
 
 enum paint { PAINT_PLAIN, PAINT_BOLD, PAINT_SOFT, PAINT_WORTH, PAINT_HARMFUL };
 void paint_begin(enum color c);

@@ -162,7 +162,7 @@ static void csv_text(FILE *out, const char *s, char after)
 	fputc(after, out);
 }
 
-/* An unknown end of an interval is an empty field. */
+/* What is not known is an empty field. */
 static void csv_number(FILE *out, double v)
 {
 	if (isfinite(v))
@@ -177,14 +177,14 @@ static void csv_measured(FILE *out, const struct estimate_point *p)
 	csv_number(out, any ? p->measured_pct : INFINITY);
 	csv_number(out, any ? p->measured_lo : INFINITY);
 	csv_number(out, any ? p->measured_hi : INFINITY);
-	fprintf(out, "%u\n", p->measured_windows);
+	fprintf(out, "%u,", p->measured_windows);
 }
 
 int export_csv(const struct model *m, FILE *out)
 {
 	fprintf(out,
 		"target,kind,location,samples,progress,speedup_pct,program_speedup_pct,"
-		"ci95_low,ci95_high,windows,verdict%s\n",
+		"ci95_low,ci95_high,windows,verdict%s,doubt\n",
 		m->measured ? ",measured_pct,measured_low,measured_high,measured_windows" : "");
 	for (size_t i = 0; i < m->n_rows; i++) {
 		const struct model_row *row = &m->rows[i];
@@ -198,13 +198,17 @@ int export_csv(const struct model *m, FILE *out)
 			fprintf(out, "%llu,", (unsigned long long)row->samples);
 			csv_text(out, row->progress->name, ',');
 			csv_number(out, p->speedup_pct);
-			csv_number(out, p->program_speedup_pct);
+			/* As reports: no value where the interval leaves everything open. */
+			csv_number(out, !k || estimate_point_knowledge(p) == KNOWN_VALUE
+						? p->program_speedup_pct
+						: INFINITY);
 			csv_number(out, p->ci_lo);
 			csv_number(out, p->ci_hi);
 			fprintf(out, "%u,", p->windows);
-			csv_text(out, verdict_name(row->e->verdict), m->measured ? ',' : '\n');
+			csv_text(out, verdict_name(row->e->verdict), ',');
 			if (m->measured)
 				csv_measured(out, p);
+			csv_text(out, doubt_text(row->e->doubt), '\n');
 		}
 	}
 	return m->n_rows ? EXIT_DONE : EXIT_NOTHING;

@@ -341,11 +341,16 @@ static char *sched_hint(const struct record_model *m, const struct record_hint *
 
 		n += p[LEVEL_USER] + p[LEVEL_KERNEL] + p[LEVEL_SCHED] > 0;
 	}
-	return xasprintf("%.1f %% of the time is waiting for a CPU (%zu threads ran or wanted to, "
-			 "on %u CPUs): %.0f %% of it by %s, %s. Fewer threads, more CPUs, or "
-			 "pinning threads to CPUs would shorten it.",
-			 record_percent(h->points, m->points), n, m->rec->header.cpus, percent,
-			 comm, what);
+	return xasprintf(
+		"%.1f %% of the time is waiting for a CPU (%zu thread%s ran or wanted to, "
+		"on %u CPUs): %.0f %% of it by %s, %s. %s would shorten it.",
+		record_percent(h->points, m->points), n, n == 1 ? "" : "s", m->rec->header.cpus,
+		percent, comm, what,
+		n > m->rec->header.cpus
+			? "Fewer threads, more CPUs, or pinning threads to CPUs"
+			: "So few do not keep each other waiting, unless they are pinned to "
+			  "the same CPUs: others on these CPUs do, or a CPU quota. An idle "
+			  "machine");
 }
 
 static uint64_t points_about(const struct record_model *m, const struct record_hint *h)

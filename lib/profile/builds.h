@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Programs that were built anew between runs of one profile. */
+#ifndef SCOZ_PROFILE_BUILDS_H
+#define SCOZ_PROFILE_BUILDS_H
+
+#include "profile/profile.h"
+
+/*
+ * The runs of @p that were of another build of @b than it: "run 1", "runs 1 to 2", "2 of 4 runs";
+ * NULL: none. To be freed.
+ */
+char *profile_other_builds(const struct profile *p, const struct profile_binary *b);
+
+#endif

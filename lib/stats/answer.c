@@ -78,13 +78,13 @@ static double luck(const struct estimate *e, size_t n, bool up)
 	return p ? answer_luck(p, n, up) : 0;
 }
 
-/* Of an interval that does not get narrower with time; NULL: it does. */
+/* Of an interval that stays too wide for a verdict; NULL: time will tell. */
 static const char *in_the_way(const struct estimate *e)
 {
 	const struct estimate_point *p = estimate_point_at(e, e->best_at_pct);
 	struct trust t = p ? trust_of_point(p, 0) : (struct trust){ .answer = TRUST_UNKNOWN };
 
-	return t.answer == TRUST_NEVER ? t.fixed_cause : NULL;
+	return t.answer == TRUST_NEVER && !e->time_tells ? t.fixed_cause : NULL;
 }
 
 char *answer_text(const struct answer_row *rows, size_t n, const char *unit)

@@ -136,6 +136,7 @@ struct estimate {
 	bool waits_sped; /* they do not leave it out */
 	enum verdict verdict;
 	enum doubt doubt;
+	bool time_tells; /* undecided, but a longer run that says the same would decide it */
 	char *warning; /* NULL or sentences */
 };
 /* NULL: that speedup was not tried. */

@@ -30,6 +30,7 @@
 #define LEAST_UNITS    5 /* before anything is concluded */
 #define PARTS_MAX      8
 #define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
+#define LONGER	       10  /* times as many windows: nobody waits for more */
 
 const char *verdict_name(enum verdict v)
 {
@@ -102,6 +103,10 @@ static void holm_progress(struct candidate *c, size_t n, uint32_t progress)
 	for (size_t k = 0; k < n; k++) {
 		for (size_t i = 1; c[k].e.progress == progress && i < c[k].e.n_points; i++)
 			m += known(&c[k].e.points[i]);
+	}
+	for (size_t k = 0; k < n; k++) {
+		if (c[k].e.progress == progress)
+			c[k].compared = m;
 	}
 	for (; m; m--) {
 		struct candidate *least = NULL;
@@ -188,6 +193,43 @@ static enum verdict find_verdict(const struct candidate *c)
 	if (below)
 		return VERDICT_CONTENTION;
 	return nothing ? VERDICT_NO_EFFECT : VERDICT_UNDECIDED;
+}
+
+/* As of LONGER times as many windows that say the same; false: it may still say anything. */
+static bool measure_longer(struct estimate_point *p)
+{
+	double fixed = blur_between(p->noise_se, p->se);
+	double test = blur_between(p->noise_se, p->test_se);
+
+	if (!known(p))
+		return false;
+	p->noise_se /= sqrt(LONGER);
+	p->noise_df *= LONGER;
+	p->se = hypot(p->noise_se, fixed);
+	p->test_se = hypot(p->noise_se, test);
+	return true;
+}
+
+/* Would there be a verdict with LONGER times as many windows, if they say the same? */
+static bool would_be_decided(const struct candidate *c)
+{
+	size_t n = c->e.n_points;
+	_cleanup_free_ struct estimate_point *points = xcalloc(n, sizeof(*points));
+	_cleanup_free_ bool *distinct = xcalloc(n, sizeof(*distinct));
+	struct candidate later = *c;
+
+	memcpy(points, c->e.points, n * sizeof(*points));
+	later.e.points = points;
+	later.distinct = distinct;
+	for (size_t i = 1; i < n; i++) {
+		struct estimate_point *p = &points[i];
+
+		if (!measure_longer(p))
+			return true;
+		p->decides = !is_left_out(c, i);
+		distinct[i] = p->decides && p_value(p) <= VERDICT_ALPHA / c->compared;
+	}
+	return find_verdict(&later) != VERDICT_UNDECIDED;
 }
 
 /* May the point be the one number? */
@@ -567,6 +609,8 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		set_best(e, NULL);
 	e->doubt = find_doubt(c, paced || clock, waits, left_out);
+	e->time_tells =
+		e->verdict == VERDICT_UNDECIDED && !estimate_is_withheld(e) && would_be_decided(c);
 	if (!warn)
 		return;
 	if (!e->samples)

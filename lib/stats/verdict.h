@@ -17,6 +17,7 @@ struct candidate {
 	struct stretch stretch; /* of the whole profile; empty where it says nothing of this */
 	bool clocked;		/* a clock may have taken some of it away */
 	bool *distinct;		/* from 0, surely */
+	size_t compared;	/* points of its progress point, of which that is said */
 };
 
 /* Sets distinct[]. */

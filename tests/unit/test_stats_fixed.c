@@ -228,6 +228,48 @@ static void test_fixed_errors_are_points(void **state)
 }
 
 /*
+ * What does not shrink is in the way of a verdict only if there is none without noise: of three
+ * windows nothing is concluded, however much they say.
+ */
+static void test_time_tells(void **state)
+{
+	static const struct {
+		double period, fixed;
+		size_t units;
+		bool tells;
+	} cases[] = {
+		{ 0.41, 22, 3, true },	/* few windows */
+		{ 0.5, 31, 3, false },	/* likewise, but more say no more */
+		{ 1.5, 22, 3, true },	/* surely harmful, then */
+		{ 1.01, 2, 3, true },	/* surely nothing, then */
+		{ 1.01, 12, 3, false }, /* but it may be anything up to 12 */
+		{ 0.41, 22, 2, true },	/* nobody knows */
+	};
+	static const double s[] = { 0.5 };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		struct windows w = { .n = 0 };
+		struct estimates e;
+		struct answer_row row = { .label = "it" };
+		char *text;
+
+		add_curve(&w, s, &cases[k].period, 1, cases[k].units, 0.001);
+		for (size_t i = 0; i < w.n; i++)
+			w.w[i].expected_pp =
+				cases[k].fixed * PERIOD_AT_SPEEDUP / PERIOD_DOUBT / 0.5;
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+		assert_int_equal(e.e[0].time_tells, cases[k].tells);
+		row.e = &e.e[0];
+		text = answer_text(&row, 1, "the time");
+		assert_true(!strstr(text, "hardly tell") == cases[k].tells);
+		free(text);
+		estimates_free(&e);
+	}
+}
+
+/*
  * Tasks that are able to run for as long as they run, and find a stranger there: what that is worth
  * is in doubt. Not if they wait behind each other, or strangers have cores of their own.
  */
@@ -490,6 +532,7 @@ int main(void)
 		cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_spinning_widens),
 		cmocka_unit_test(test_fixed_errors_are_points),
+		cmocka_unit_test(test_time_tells),
 		cmocka_unit_test(test_queueing_behind_strangers_widens),
 		cmocka_unit_test(test_queueing_after_waits),
 		cmocka_unit_test(test_queueing_at_the_end),

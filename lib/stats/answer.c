@@ -127,13 +127,14 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 				 "left out, in which cores would have stood still too long (lower "
 				 "speedups may do)",
 				 unit);
+	if (!open && any_doubt(rows, n, DOUBT_MISSED))
+		return xasprintf("What would save some of %s cannot be told: targets run in "
+				 "processes that are over before much of them can be sped up, or "
+				 "at other times than their windows",
+				 unit);
 	if (!open && any_doubt(rows, n, DOUBT_UNSEEN))
 		return xasprintf("What would save some of %s cannot be told: of what was tried, "
 				 "nothing was seen running",
-				 unit);
-	if (!open && any_doubt(rows, n, DOUBT_MISSED))
-		return xasprintf("What would save some of %s cannot be told: targets run in "
-				 "processes that are over before much of them can be sped up",
 				 unit);
 	if (!open && any_doubt(rows, n, DOUBT_SELDOM))
 		return xasprintf("What would save some of %s cannot be told: it is reached too "

@@ -529,9 +529,14 @@ static bool any_distinct(const struct candidate *c)
  * processes are over before the engine knows where their libraries are, or what runs in them has no
  * callers that can be followed, the second is less; the speedup is then that of a part.
  */
+static double share_met(const struct candidate *c)
+{
+	return c->e.samples ? c->sets.target_share : 0;
+}
+
 static bool is_mostly_missed(const struct candidate *c)
 {
-	return c->sampled >= LEAST_SAMPLED && c->sets.target_share < LEAST_MET * c->sampled;
+	return c->sampled >= LEAST_SAMPLED && share_met(c) < LEAST_MET * c->sampled;
 }
 
 static void warn_missed(struct parts *w, const struct candidate *c)
@@ -543,7 +548,7 @@ static void warn_missed(struct parts *w, const struct candidate *c)
 				   "known to be in it, and sped up: it runs in processes that are "
 				   "over too soon to "
 				   "know their files in time, or at other times than its windows",
-				   100 * c->sampled, 100 * c->sets.target_share));
+				   100 * c->sampled, 100 * share_met(c)));
 }
 
 /*
@@ -574,10 +579,10 @@ static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, 
 		return DOUBT_WAITS;
 	if (left_out)
 		return DOUBT_LEFT_OUT;
-	if (!c->e.samples)
-		return DOUBT_UNSEEN;
 	if (is_mostly_missed(c))
 		return DOUBT_MISSED;
+	if (!c->e.samples)
+		return DOUBT_UNSEEN;
 	if (is_seldom(c))
 		return DOUBT_SELDOM;
 	if (few_windows(&c->e))
@@ -613,7 +618,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 		e->verdict == VERDICT_UNDECIDED && !estimate_is_withheld(e) && would_be_decided(c);
 	if (!warn)
 		return;
-	if (!e->samples)
+	if (!e->samples && !is_mostly_missed(c))
 		add_part(&w, xstrdup("the target was not seen running in any window"));
 	if (clock)
 		warn_clock(&w, &c->stretch);

@@ -149,6 +149,20 @@ static void test_missed(void **state)
 	assert_int_equal(e.e[0].doubt, DOUBT_MISSED);
 	assert_non_null(strstr(e.e[0].warning, "42.0 % of the samples lie in it, but only 4.0 %"));
 	estimates_free(&e);
+	/* None of it in any window, though there is much. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].target_ran_s = w.w[i].hits = 0;
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].doubt, DOUBT_MISSED);
+	assert_non_null(strstr(e.e[0].warning, "42.0 % of the samples lie in it, but only 0.0 %"));
+	assert_null(strstr(e.e[0].warning, "not seen running"));
+	estimates_free(&e);
+	sampled = 0.02;
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].doubt, DOUBT_UNSEEN);
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].hits = 3;
 	sampled = NAN;
 	stats_estimate(w.w, w.n, 2, &opt, &e);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);

@@ -364,6 +364,8 @@ static void expected(void **state)
 	struct fixture_target alone[] = { work, parse };
 	struct profile_expectation twenty = { 0.5, 20, 15, 25 }, thirty = { 0.5, 30, 22, 37 },
 				   forty = { 0.5, 40, 39, 41 };
+	const struct profile_expectation unlike[] = { { 0.5, 29.2, 15, 40 }, { 0.5, 20, 22, 24 } };
+	struct profile_expectation of_work[] = { { 0.5, 17, 14, 21 }, { 1, 34, 28, 42 } };
 	struct profile_expected list[] = {
 		{ .target = "func:io@bar",
 		  .after = "func:work@bar",
@@ -383,6 +385,11 @@ static void expected(void **state)
 		  .location = "",
 		  .at = &forty,
 		  .n_at = 1 },
+		{ .target = "func:work@bar",
+		  .kind = "function",
+		  .location = "",
+		  .at = of_work,
+		  .n_at = 2 },
 	};
 	struct fixture f = { .command = "./bar",
 			     .speedups = speedups,
@@ -407,16 +414,31 @@ static void expected(void **state)
 	report(NULL);
 	assert_int_equal(
 		times("After work, io may be next: if both took 50 % less time, 30.0 % would "
-		      "be saved (between 22.0 and 37.0; work alone: "),
+		      "be saved (between 22.0 and 37.0; work alone: 17.0, between 14.0 and "
+		      "21.0), "),
 		1);
-	assert_int_equal(times("a recording of the beginning makes expect: not measured."), 1);
+	assert_int_equal(times("as a recording of the beginning makes expect: not"), 1);
 	assert_int_equal(times("is next"), 0);
 	next = next_of_json();
 	x = json_object_get(json_array_get(next, 0), "expected");
 	assert_string_equal(json_string_value(json_object_get(x, "target")), "func:io@bar");
 	assert_float_equal(json_number_value(json_object_get(x, "both_pct")), 30, 1e-6);
+	assert_float_equal(json_number_value(json_object_get(x, "alone_pct")), 17, 1e-6);
 	assert_true(json_is_null(json_object_get(json_array_get(next, 0), "then")));
 	json_decref(next);
+	/* Replay expected as much, or perhaps less, of the first alone: nothing is next. */
+	for (size_t i = 0; i < ARRAY_SIZE(unlike); i++) {
+		of_work[0] = unlike[i];
+		unlink(path);
+		assert_int_equal(fixture_write(path, &f, &err), 0);
+		report(NULL);
+		assert_int_equal(times("may be next"), 0);
+	}
+	f.n_expected--;
+	unlink(path);
+	assert_int_equal(fixture_write(path, &f, &err), 0);
+	report(NULL);
+	assert_int_equal(times("may be next"), 0);
 	/* Experiments count. */
 	assert_int_equal(fixture_write(path, &joint, &err), 0);
 	report(NULL);

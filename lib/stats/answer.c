@@ -87,7 +87,7 @@ static const char *in_the_way(const struct estimate *e)
 	return t.answer == TRUST_NEVER && !e->time_tells ? t.fixed_cause : NULL;
 }
 
-char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
+char *answer_text(const struct answer_row *rows, size_t n, const char *unit, const char *untried)
 {
 	const struct answer_row *worth = answer_first(rows, n);
 	const struct answer_row *harmful = first_of(rows, n, VERDICT_CONTENTION);
@@ -100,9 +100,11 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	if (worth) {
 		value = percent_text(worth->e->best_lo - luck(worth->e, n, false));
 		less = less_time_text(worth->e->best_at_pct);
-		return xasprintf("%s is worth most: if it took %s, it would save at least %s %% of "
-				 "%s",
-				 worth->label, less, value, unit);
+		return xasprintf("%s is worth most%s: if it took %s, it would save at least %s %% "
+				 "of %s%s%s%s",
+				 worth->label, untried ? " of what was tried" : "", less, value,
+				 unit, untried ? "; " : "", untried ? untried : "",
+				 untried ? " was not tried, and is expected to bring more" : "");
 	}
 	if (harmful) {
 		value = percent_text(-harmful->e->best_hi - luck(harmful->e, n, true));

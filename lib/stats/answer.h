@@ -25,8 +25,9 @@ double answer_luck(const struct estimate_point *p, size_t n, bool up);
 /*
  * "work is worth most: if it took 50 % less time, it would save at least 17.6 % of UNIT": of what
  * is worth it the one of which most is sure, less what chance makes of the best of so many. @unit:
- * "the time per request". Without a full stop; to be freed.
+ * "the time per request". @untried: what was not tried and is expected to save more than that one,
+ * or NULL. Without a full stop; to be freed.
  */
-char *answer_text(const struct answer_row *rows, size_t n, const char *unit);
+char *answer_text(const struct answer_row *rows, size_t n, const char *unit, const char *untried);
 
 #endif

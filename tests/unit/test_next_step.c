@@ -446,6 +446,72 @@ static void expected(void **state)
 	assert_int_equal(times("After work, parse is next: "), 1);
 }
 
+/* What was not tried, and surely brings more, as far as replay knows, is named in the answer. */
+static void untried(void **state)
+{
+	static const struct {
+		const char *target;
+		struct profile_expectation at[2];
+		bool more;
+	} cases[] = {
+		{ "func:io@bar", { { 0.5, 35, 28, 42 }, { 1, 70, 56, 84 } }, true },
+		{ "func:io@bar", { { 0.5, 35, 12, 42 }, { 1, 70, 24, 84 } }, false },
+		{ "func:io@bar", { { 0.25, 10, 8, 12 }, { 0.5, 20, 16, 24 } }, false },
+		/* What was tried is a line of it. */
+		{ "func:caller@bar", { { 0.5, 35, 28, 42 }, { 1, 70, 56, 84 } }, false },
+	};
+	_cleanup_free_ char *html = xasprintf("%s/page.html", dir);
+	struct profile_expectation of_work[] = { { 0.5, 17, 14, 21 }, { 1, 34, 28, 42 } };
+	struct profile_expectation of_both = { 0.5, 40, 35, 45 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct profile_expected list[] = {
+			{ .target = "func:work@bar",
+			  .kind = "function",
+			  .location = "",
+			  .function = "func:caller@bar",
+			  .at = of_work,
+			  .n_at = 2 },
+			{ .target = cases[i].target,
+			  .kind = "function",
+			  .location = "",
+			  .at = (struct profile_expectation *)cases[i].at,
+			  .n_at = 2 },
+			{ .target = cases[i].target,
+			  .after = "func:work@bar",
+			  .kind = "function",
+			  .location = "",
+			  .at = &of_both,
+			  .n_at = 1 },
+		};
+		struct fixture f = { .command = "./bar",
+				     .speedups = speedups,
+				     .n_speedups = ARRAY_SIZE(speedups),
+				     .targets = &work,
+				     .n_targets = 1,
+				     .expected = list,
+				     .n_expected = ARRAY_SIZE(list),
+				     .footer = true };
+		_cleanup_free_ char *text = NULL;
+		struct error err = { 0 };
+
+		unlink(path);
+		assert_int_equal(fixture_write(path, &f, &err), 0);
+		report(NULL);
+		assert_int_equal(!times("func:io@bar was not tried, and is expected to bring more"),
+				 !cases[i].more);
+		assert_int_equal(!times("work is worth most of what was tried: "), !cases[i].more);
+		/* What may not be the first has no next. */
+		assert_int_equal(!times("may be next"), cases[i].more);
+		assert_int_equal(run(cmd_plot, "-o", html, path, NULL), EXIT_DONE);
+		text = read_file(html, NULL);
+		assert_int_equal(!strstr(text, "worth most of what was tried: "), !cases[i].more);
+		assert_int_equal(!strstr(text, "data-untried=\"1\""), !cases[i].more);
+		unlink(html);
+	}
+}
+
 /* Several together that nobody measured alone are a target like others. */
 static void together_only(void **state)
 {
@@ -508,12 +574,13 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(difference), cmocka_unit_test(answers),
-		cmocka_unit_test(words),      cmocka_unit_test(parts),
-		cmocka_unit_test(coverage),   cmocka_unit_test(measured),
-		cmocka_unit_test(not_more),   cmocka_unit_test(not_tried),
-		cmocka_unit_test(expected),   cmocka_unit_test(together_only),
-		cmocka_unit_test(page),	      cmocka_unit_test(nothing_learned),
+		cmocka_unit_test(difference),	   cmocka_unit_test(answers),
+		cmocka_unit_test(words),	   cmocka_unit_test(parts),
+		cmocka_unit_test(coverage),	   cmocka_unit_test(measured),
+		cmocka_unit_test(not_more),	   cmocka_unit_test(not_tried),
+		cmocka_unit_test(expected),	   cmocka_unit_test(untried),
+		cmocka_unit_test(together_only),   cmocka_unit_test(page),
+		cmocka_unit_test(nothing_learned),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -232,7 +232,7 @@ static void test_fixed_errors_are_points(void **state)
 		assert_int_equal(e.e[0].verdict, cases[k].verdict);
 		if (cases[k].verdict == VERDICT_UNDECIDED) {
 			struct answer_row row = { &e.e[0], "it" };
-			char *text = answer_text(&row, 1, "the time");
+			char *text = answer_text(&row, 1, "the time", NULL);
 
 			assert_non_null(strstr(text, "hardly tell (samples too coarse"));
 			free(text);
@@ -276,7 +276,7 @@ static void test_time_tells(void **state)
 		assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
 		assert_int_equal(e.e[0].time_tells, cases[k].tells);
 		row.e = &e.e[0];
-		text = answer_text(&row, 1, "the time");
+		text = answer_text(&row, 1, "the time", NULL);
 		assert_true(!strstr(text, "hardly tell") == cases[k].tells);
 		free(text);
 		estimates_free(&e);

@@ -94,7 +94,10 @@ static void find_expected(const struct model *m, struct steps *s)
 	const struct profile_expected *only =
 		expected_of(p, first->target->name, first->e->progress);
 
-	for (size_t i = 0; only && i < p->n_expected_next; i++) {
+	/* What is not known to be first has no next. */
+	if (!only || expected_beyond(m, first))
+		return;
+	for (size_t i = 0; i < p->n_expected_next; i++) {
 		const struct profile_expected *x = &p->expected_next[i];
 		const struct estimate_point *at =
 			x->n_at == 1 ? model_point(first, 100 * x->at[0].speedup) : NULL;

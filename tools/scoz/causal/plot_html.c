@@ -589,7 +589,8 @@ static void write_progress(struct page *p, uint32_t progress)
 		progress ? "" : " shown", progress, p->axis.lo, p->axis.hi,
 		r.progress->kind == PROGRESS_LATENCY);
 	page_text(p, unit);
-	fprintf(p->out, "\" data-tried=\"%s\">\n<h1 class=\"headline\">", tried);
+	fprintf(p->out, "\" data-untried=\"%d\" data-tried=\"%s\">\n<h1 class=\"headline\">",
+		ranking_untried(&r) != NULL, tried);
 	write_answer(p, &r);
 	fprintf(p->out, "</h1>\n");
 	write_next(p, &r, progress);

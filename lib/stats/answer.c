@@ -115,6 +115,10 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit, con
 	}
 	if (all_worthless(rows, n))
 		return xasprintf("Nothing of what was tried is worth it: %s stays as it is", unit);
+	if (!open && any_doubt(rows, n, DOUBT_FLAWED))
+		return xasprintf("What would save some of %s cannot be told: probes are hit too "
+				 "often, or tasks run on CPUs that are not sampled",
+				 unit);
 	if (!open && any_doubt(rows, n, DOUBT_PACED))
 		return xasprintf("What would save some of %s cannot be told: paced from outside, "
 				 "by clocks or peers that inserted delay does not move",

@@ -33,7 +33,8 @@ enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_
  * are not to be acted on however narrow their interval is.
  */
 enum doubt {
-	DOUBT_NONE, /* it is not undecided */
+	DOUBT_NONE,   /* it is not undecided */
+	DOUBT_FLAWED, /* probes, or CPUs that are not sampled, forbid any conclusion */
 	DOUBT_PACED,
 	DOUBT_WAITS,
 	DOUBT_LEFT_OUT,
@@ -137,7 +138,7 @@ struct estimate {
 	enum verdict verdict;
 	enum doubt doubt;
 	bool time_tells; /* undecided, but a longer run that says the same would decide it */
-	char *warning; /* NULL or sentences */
+	char *warning;	 /* NULL or sentences */
 };
 /* NULL: that speedup was not tried. */
 struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct);

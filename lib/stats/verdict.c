@@ -29,8 +29,9 @@
 #define FEW_WINDOWS    6
 #define LEAST_UNITS    5 /* before anything is concluded */
 #define PARTS_MAX      8
-#define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
-#define LONGER	       10  /* times as many windows: nobody waits for more */
+#define MARGIN	       1.0   /* points, before an odd shape is worth a warning */
+#define FLAWED_PP      100.0 /* expected errors: a period is worth a fifth of that at most */
+#define LONGER	       10    /* times as many windows: nobody waits for more */
 
 const char *verdict_name(enum verdict v)
 {
@@ -569,10 +570,25 @@ static void warn_seldom(struct parts *w, const struct candidate *c)
 				      c->sets.visits));
 }
 
+/* scozd says of most windows that nothing can be concluded from them. */
+static bool is_flawed(const struct candidate *c)
+{
+	double expected = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->sets.n; i++) {
+		expected += c->sets.s[i].real ? 0 : c->sets.s[i].expected;
+		n += c->sets.s[i].real ? 0 : c->sets.s[i].n;
+	}
+	return n && expected / n >= FLAWED_PP;
+}
+
 static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, bool left_out)
 {
 	if (c->e.verdict != VERDICT_UNDECIDED)
 		return DOUBT_NONE;
+	if (is_flawed(c))
+		return DOUBT_FLAWED;
 	if (paced)
 		return DOUBT_PACED;
 	if (waits)
@@ -609,7 +625,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
 	/* Without samples nothing was inserted: what the windows differ by is chance. */
 	if (waits || paced || clock || left_out || !e->samples || is_mostly_missed(c) ||
-	    is_seldom(c))
+	    is_seldom(c) || is_flawed(c))
 		e->verdict = VERDICT_UNDECIDED;
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		set_best(e, NULL);

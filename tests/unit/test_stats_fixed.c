@@ -241,6 +241,35 @@ static void test_fixed_errors_are_points(void **state)
 	}
 }
 
+/* Windows from which nothing can be concluded, by their own account: not by however many. */
+static void test_flawed(void **state)
+{
+	static const double s[] = { 0.5 }, period[] = { 0.6 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+	struct answer_row row = { .label = "it" };
+	char *text;
+
+	(void)state;
+	add_curve(&w, s, period, 1, 30, 0.001);
+	for (int flawed = 0; flawed < 2; flawed++) {
+		/* One window in three is a bad one, then two. */
+		for (size_t i = 0; i < w.n; i++)
+			w.w[i].expected_pp = i % 3 > (flawed ? 0u : 1u) ? 200 : 0;
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		assert_int_equal(e.e[0].doubt == DOUBT_FLAWED, flawed);
+		row.e = &e.e[0];
+		text = answer_text(&row, 1, "the time", NULL);
+		assert_true(!strstr(text, "probes are hit too often") == !flawed);
+		free(text);
+		if (flawed) {
+			assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+			assert_true(estimate_is_withheld(&e.e[0]));
+		}
+		estimates_free(&e);
+	}
+}
+
 /*
  * What does not shrink is in the way of a verdict only if there is none without noise: of three
  * windows nothing is concluded, however much they say.
@@ -547,6 +576,7 @@ int main(void)
 		cmocka_unit_test(test_spinning_widens),
 		cmocka_unit_test(test_fixed_errors_are_points),
 		cmocka_unit_test(test_time_tells),
+		cmocka_unit_test(test_flawed),
 		cmocka_unit_test(test_queueing_behind_strangers_widens),
 		cmocka_unit_test(test_queueing_after_waits),
 		cmocka_unit_test(test_queueing_at_the_end),

@@ -43,6 +43,13 @@ const struct answer_row *answer_first(const struct answer_row *rows, size_t n)
 	return first_of(rows, n, VERDICT_OPTIMIZE);
 }
 
+const struct answer_row *answer_named(const struct answer_row *rows, size_t n)
+{
+	const struct answer_row *open = first_of(rows, n, VERDICT_UNDECIDED);
+
+	return answer_first(rows, n) ?: first_of(rows, n, VERDICT_CONTENTION) ?: open;
+}
+
 static bool all_worthless(const struct answer_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -15,6 +15,8 @@ struct answer_row {
 	const struct estimate *e;
 	const char *label; /* the target, for people */
 };
+/* The one that answer_text() names; NULL: it names none. */
+const struct answer_row *answer_named(const struct answer_row *rows, size_t n);
 /* Of those that are worth it the one of which most is sure; NULL: none is. */
 const struct answer_row *answer_first(const struct answer_row *rows, size_t n);
 /*

@@ -43,24 +43,6 @@ struct steps {
 	struct profile_expectation alone;	 /* of the first, by replay as well */
 };
 
-static const struct model_row *best_row(const struct model *m, uint32_t progress)
-{
-	_cleanup_free_ struct answer_row *rows = xcalloc(m->n_rows + 1, sizeof(*rows));
-	const struct answer_row *first;
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n_rows; i++) {
-		if (m->rows[i].e->progress == progress && !m->rows[i].joint)
-			rows[n++] = (struct answer_row){ m->rows[i].e, m->labels[i] };
-	}
-	first = answer_first(rows, n);
-	for (size_t i = 0; first && i < m->n_rows; i++) {
-		if (m->rows[i].e == first->e)
-			return &m->rows[i];
-	}
-	return NULL;
-}
-
 /* As in the ranking, if it is there. */
 static char *label_of(const struct model *m, const char *target)
 {
@@ -120,7 +102,7 @@ static void find_expected(const struct model *m, struct steps *s)
 
 static void steps_find(const struct model *m, uint32_t progress, struct steps *s)
 {
-	*s = (struct steps){ .first = best_row(m, progress) };
+	*s = (struct steps){ .first = model_answer_row(m, progress, answer_first) };
 	s->joint = xcalloc(m->n_rows + 1, sizeof(*s->joint));
 	s->row = xcalloc(m->n_rows + 1, sizeof(*s->row));
 	s->other = xcalloc(m->n_rows + 1, sizeof(*s->other));

@@ -319,7 +319,7 @@ static void write_points(const struct page *p, const struct model_row *row)
 
 static void write_row_trust(const struct page *p, const struct model_row *row)
 {
-	_cleanup_free_ char *text = trust_text(&row->trust.t, row->trust.more_s);
+	_cleanup_free_ char *text = model_precision_text(row);
 
 	fprintf(p->out, "<p>At %g %%: ", row->trust.speedup_pct);
 	page_text(p, text);

@@ -231,7 +231,7 @@ static char *conclusion_of(const struct live *l, const struct estimates *e, uint
 								      : "the time per",
 				   point);
 	if (n)
-		text = answer_text(rows, n, unit);
+		text = answer_text(rows, n, unit, NULL);
 	next = next_of(l, e, rows, n, progress);
 	if (text && next)
 		text_add(&text, ". %s", next);

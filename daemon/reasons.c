@@ -201,12 +201,12 @@ static void find_reasons(struct experiment *x, const struct handlers_counts *c)
 			       "shows them",
 			       s->opt.targets[0].spec);
 	else if (kept && !hits && s->opt.n_targets)
-		session_reason(s,
-			       "no target was seen: %s was never running when a sample was taken%s",
-			       s->opt.targets[0].spec,
-			       others ? ", but in processes that are not profiled: name them with "
-					"--pid, or leave COMMAND, --pid and --cgroup out"
-				      : "");
+		session_reason(
+			s, "no target was seen: %s was never running when a window was sampled%s",
+			s->opt.targets[0].spec,
+			others ? ", but in processes that are not profiled: name them with "
+				 "--pid, or leave COMMAND, --pid and --cgroup out"
+			       : "");
 }
 
 /* Who reads a prediction must know that others run that code, too. */

@@ -359,7 +359,8 @@ void trials_rest(struct trials *l, int i)
 		session_warn(
 			l->s,
 			"%s is not tried for now, and now and then later: %llu samples of it in "
-			"%.1f s of windows; as long as it runs so seldom, it cannot matter",
+			"%.1f s of windows; as long as it is seen so seldom, nothing is learned of "
+			"it",
 			e->trial.name, (unsigned long long)state.hits, state.watched_s);
 	let_wait(l, i, REST_NS << doublings);
 }

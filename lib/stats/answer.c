@@ -43,6 +43,13 @@ const struct answer_row *answer_first(const struct answer_row *rows, size_t n)
 	return first_of(rows, n, VERDICT_OPTIMIZE);
 }
 
+const struct answer_row *answer_named(const struct answer_row *rows, size_t n)
+{
+	const struct answer_row *open = first_of(rows, n, VERDICT_UNDECIDED);
+
+	return answer_first(rows, n) ?: first_of(rows, n, VERDICT_CONTENTION) ?: open;
+}
+
 static bool all_worthless(const struct answer_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -78,16 +85,16 @@ static double luck(const struct estimate *e, size_t n, bool up)
 	return p ? answer_luck(p, n, up) : 0;
 }
 
-/* Of an interval that does not get narrower with time; NULL: it does. */
+/* Of an interval that stays too wide for a verdict; NULL: time will tell. */
 static const char *in_the_way(const struct estimate *e)
 {
 	const struct estimate_point *p = estimate_point_at(e, e->best_at_pct);
 	struct trust t = p ? trust_of_point(p, 0) : (struct trust){ .answer = TRUST_UNKNOWN };
 
-	return t.answer == TRUST_NEVER ? t.fixed_cause : NULL;
+	return t.answer == TRUST_NEVER && !e->time_tells ? t.fixed_cause : NULL;
 }
 
-char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
+char *answer_text(const struct answer_row *rows, size_t n, const char *unit, const char *untried)
 {
 	const struct answer_row *worth = answer_first(rows, n);
 	const struct answer_row *harmful = first_of(rows, n, VERDICT_CONTENTION);
@@ -100,9 +107,11 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	if (worth) {
 		value = percent_text(worth->e->best_lo - luck(worth->e, n, false));
 		less = less_time_text(worth->e->best_at_pct);
-		return xasprintf("%s is worth most: if it took %s, it would save at least %s %% of "
-				 "%s",
-				 worth->label, less, value, unit);
+		return xasprintf("%s is worth most%s: if it took %s, it would save at least %s %% "
+				 "of %s%s%s%s",
+				 worth->label, untried ? " of what was tried" : "", less, value,
+				 unit, untried ? "; " : "", untried ? untried : "",
+				 untried ? " was not tried, and is expected to bring more" : "");
 	}
 	if (harmful) {
 		value = percent_text(-harmful->e->best_hi - luck(harmful->e, n, true));
@@ -113,6 +122,10 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 	}
 	if (all_worthless(rows, n))
 		return xasprintf("Nothing of what was tried is worth it: %s stays as it is", unit);
+	if (!open && any_doubt(rows, n, DOUBT_FLAWED))
+		return xasprintf("What would save some of %s cannot be told: probes are hit too "
+				 "often, or tasks run on CPUs that are not sampled",
+				 unit);
 	if (!open && any_doubt(rows, n, DOUBT_PACED))
 		return xasprintf("What would save some of %s cannot be told: paced from outside, "
 				 "by clocks or peers that inserted delay does not move",
@@ -127,13 +140,14 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit)
 				 "left out, in which cores would have stood still too long (lower "
 				 "speedups may do)",
 				 unit);
+	if (!open && any_doubt(rows, n, DOUBT_MISSED))
+		return xasprintf("What would save some of %s cannot be told: targets run in "
+				 "processes that are over before much of them can be sped up, or "
+				 "at other times than their windows",
+				 unit);
 	if (!open && any_doubt(rows, n, DOUBT_UNSEEN))
 		return xasprintf("What would save some of %s cannot be told: of what was tried, "
 				 "nothing was seen running",
-				 unit);
-	if (!open && any_doubt(rows, n, DOUBT_MISSED))
-		return xasprintf("What would save some of %s cannot be told: targets run in "
-				 "processes that are over before much of them can be sped up",
 				 unit);
 	if (!open && any_doubt(rows, n, DOUBT_SELDOM))
 		return xasprintf("What would save some of %s cannot be told: it is reached too "

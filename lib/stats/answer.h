@@ -15,6 +15,8 @@ struct answer_row {
 	const struct estimate *e;
 	const char *label; /* the target, for people */
 };
+/* The one that answer_text() names; NULL: it names none. */
+const struct answer_row *answer_named(const struct answer_row *rows, size_t n);
 /* Of those that are worth it the one of which most is sure; NULL: none is. */
 const struct answer_row *answer_first(const struct answer_row *rows, size_t n);
 /*
@@ -25,8 +27,9 @@ double answer_luck(const struct estimate_point *p, size_t n, bool up);
 /*
  * "work is worth most: if it took 50 % less time, it would save at least 17.6 % of UNIT": of what
  * is worth it the one of which most is sure, less what chance makes of the best of so many. @unit:
- * "the time per request". Without a full stop; to be freed.
+ * "the time per request". @untried: what was not tried and is expected to save more than that one,
+ * or NULL. Without a full stop; to be freed.
  */
-char *answer_text(const struct answer_row *rows, size_t n, const char *unit);
+char *answer_text(const struct answer_row *rows, size_t n, const char *unit, const char *untried);
 
 #endif

@@ -22,6 +22,7 @@ const char *doubt_text(enum doubt d)
 {
 	static const char *const texts[] = {
 		[DOUBT_NONE] = "",
+		[DOUBT_FLAWED] = "too many probes, or CPUs not sampled",
 		[DOUBT_PACED] = "paced from outside",
 		[DOUBT_WAITS] = "it waits",
 		[DOUBT_LEFT_OUT] = "windows left out",
@@ -43,8 +44,9 @@ const char *doubt_text(enum doubt d)
 
 bool estimate_is_withheld(const struct estimate *e)
 {
-	return e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS || e->doubt == DOUBT_LEFT_OUT ||
-	       e->doubt == DOUBT_UNSEEN || e->doubt == DOUBT_MISSED || e->doubt == DOUBT_SELDOM;
+	return e->doubt == DOUBT_FLAWED || e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS ||
+	       e->doubt == DOUBT_LEFT_OUT || e->doubt == DOUBT_UNSEEN || e->doubt == DOUBT_MISSED ||
+	       e->doubt == DOUBT_SELDOM;
 }
 
 bool estimate_is_unjudged(const struct estimate *e)

@@ -34,7 +34,8 @@ enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_
  * are not to be acted on however narrow their interval is.
  */
 enum doubt {
-	DOUBT_NONE, /* it is not undecided */
+	DOUBT_NONE,   /* it is not undecided */
+	DOUBT_FLAWED, /* probes, or CPUs that are not sampled, forbid any conclusion */
 	DOUBT_PACED,
 	DOUBT_WAITS,
 	DOUBT_LEFT_OUT,
@@ -143,7 +144,8 @@ struct estimate {
 	bool waits_sped; /* they do not leave it out */
 	enum verdict verdict;
 	enum doubt doubt;
-	char *warning; /* NULL or sentences */
+	bool time_tells; /* undecided, but a longer run that says the same would decide it */
+	char *warning;	 /* NULL or sentences */
 };
 /* NULL: that speedup was not tried. */
 struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct);

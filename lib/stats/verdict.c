@@ -30,7 +30,9 @@
 #define FEW_WINDOWS    6
 #define LEAST_UNITS    5 /* before anything is concluded */
 #define PARTS_MAX      8
-#define MARGIN	       1.0 /* points, before an odd shape is worth a warning */
+#define MARGIN	       1.0   /* points, before an odd shape is worth a warning */
+#define FLAWED_PP      100.0 /* expected errors: a period is worth a fifth of that at most */
+#define LONGER	       10    /* times as many windows: nobody waits for more */
 
 const char *verdict_name(enum verdict v)
 {
@@ -123,6 +125,10 @@ static void holm_progress(struct candidate *c, size_t n, uint32_t progress)
 		for (size_t i = 1; c[k].e.progress == progress && i < c[k].e.n_points; i++)
 			m += known(&c[k].e.points[i]);
 	}
+	for (size_t k = 0; k < n; k++) {
+		if (c[k].e.progress == progress)
+			c[k].compared = m;
+	}
 	for (; m; m--) {
 		struct candidate *least = NULL;
 		double least_p = INFINITY;
@@ -208,6 +214,43 @@ static enum verdict find_verdict(const struct candidate *c)
 	if (below)
 		return VERDICT_CONTENTION;
 	return nothing ? VERDICT_NO_EFFECT : VERDICT_UNDECIDED;
+}
+
+/* As of LONGER times as many windows that say the same; false: it may still say anything. */
+static bool measure_longer(struct estimate_point *p)
+{
+	double fixed = blur_between(p->noise_se, p->se);
+	double test = blur_between(p->noise_se, p->test_se);
+
+	if (!known(p))
+		return false;
+	p->noise_se /= sqrt(LONGER);
+	p->noise_df *= LONGER;
+	p->se = hypot(p->noise_se, fixed);
+	p->test_se = hypot(p->noise_se, test);
+	return true;
+}
+
+/* Would there be a verdict with LONGER times as many windows, if they say the same? */
+static bool would_be_decided(const struct candidate *c)
+{
+	size_t n = c->e.n_points;
+	_cleanup_free_ struct estimate_point *points = xcalloc(n, sizeof(*points));
+	_cleanup_free_ bool *distinct = xcalloc(n, sizeof(*distinct));
+	struct candidate later = *c;
+
+	memcpy(points, c->e.points, n * sizeof(*points));
+	later.e.points = points;
+	later.distinct = distinct;
+	for (size_t i = 1; i < n; i++) {
+		struct estimate_point *p = &points[i];
+
+		if (!measure_longer(p))
+			return true;
+		p->decides = !is_left_out(c, i);
+		distinct[i] = p->decides && p_value(p) <= VERDICT_ALPHA / c->compared;
+	}
+	return find_verdict(&later) != VERDICT_UNDECIDED;
 }
 
 /* May the point be the one number? */
@@ -507,9 +550,14 @@ static bool any_distinct(const struct candidate *c)
  * processes are over before the engine knows where their libraries are, or what runs in them has no
  * callers that can be followed, the second is less; the speedup is then that of a part.
  */
+static double share_met(const struct candidate *c)
+{
+	return c->e.samples ? c->sets.target_share : 0;
+}
+
 static bool is_mostly_missed(const struct candidate *c)
 {
-	return c->sampled >= LEAST_SAMPLED && c->sets.target_share < LEAST_MET * c->sampled;
+	return c->sampled >= LEAST_SAMPLED && share_met(c) < LEAST_MET * c->sampled;
 }
 
 static void warn_missed(struct parts *w, const struct candidate *c)
@@ -521,7 +569,7 @@ static void warn_missed(struct parts *w, const struct candidate *c)
 				   "known to be in it, and sped up: it runs in processes that are "
 				   "over too soon to "
 				   "know their files in time, or at other times than its windows",
-				   100 * c->sampled, 100 * c->sets.target_share));
+				   100 * c->sampled, 100 * share_met(c)));
 }
 
 /*
@@ -542,18 +590,33 @@ static void warn_seldom(struct parts *w, const struct candidate *c)
 				      c->sets.visits));
 }
 
+/* scozd says of most windows that nothing can be concluded from them. */
+static bool is_flawed(const struct candidate *c)
+{
+	double expected = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->sets.n; i++) {
+		expected += c->sets.s[i].real ? 0 : c->sets.s[i].expected;
+		n += c->sets.s[i].real ? 0 : c->sets.s[i].summed;
+	}
+	return n && expected / n >= FLAWED_PP;
+}
+
 static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, bool left_out)
 {
+	if (is_flawed(c))
+		return DOUBT_FLAWED;
 	if (paced)
 		return DOUBT_PACED;
 	if (waits)
 		return DOUBT_WAITS;
 	if (left_out)
 		return DOUBT_LEFT_OUT;
-	if (!c->e.samples)
-		return DOUBT_UNSEEN;
 	if (is_mostly_missed(c))
 		return DOUBT_MISSED;
+	if (!c->e.samples)
+		return DOUBT_UNSEEN;
 	if (is_seldom(c))
 		return DOUBT_SELDOM;
 	if (few_windows(&c->e))
@@ -580,7 +643,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
 	/* Without samples nothing was inserted: what the windows differ by is chance. */
 	if (waits || paced || clock || left_out || !e->samples || is_mostly_missed(c) ||
-	    is_seldom(c))
+	    is_seldom(c) || is_flawed(c))
 		e->verdict = VERDICT_UNDECIDED;
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		set_best(e, NULL);
@@ -590,9 +653,11 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 		e->doubt = find_unjudged(c);
 	if (e->doubt != DOUBT_NONE)
 		e->verdict = VERDICT_UNDECIDED;
+	e->time_tells = e->verdict == VERDICT_UNDECIDED && !estimate_is_withheld(e) &&
+			(estimate_is_unjudged(e) || would_be_decided(c));
 	if (!warn)
 		return;
-	if (!e->samples)
+	if (!e->samples && !is_mostly_missed(c))
 		add_part(&w, xstrdup("the target was not seen running in any window"));
 	if (estimate_is_unjudged(e))
 		add_part(&w, unjudged_text(c, e->doubt));

@@ -18,6 +18,7 @@ struct candidate {
 	double spent_s;		/* profiling, on all targets */
 	bool clocked;		/* a clock may have taken some of it away */
 	bool *distinct;		/* from 0, surely */
+	size_t compared;	/* points of its progress point, of which that is said */
 };
 
 /* Sets distinct[]. */

@@ -364,6 +364,8 @@ static void expected(void **state)
 	struct fixture_target alone[] = { work, parse };
 	struct profile_expectation twenty = { 0.5, 20, 15, 25 }, thirty = { 0.5, 30, 22, 37 },
 				   forty = { 0.5, 40, 39, 41 };
+	const struct profile_expectation unlike[] = { { 0.5, 29.2, 15, 40 }, { 0.5, 20, 22, 24 } };
+	struct profile_expectation of_work[] = { { 0.5, 17, 14, 21 }, { 1, 34, 28, 42 } };
 	struct profile_expected list[] = {
 		{ .target = "func:io@bar",
 		  .after = "func:work@bar",
@@ -383,6 +385,11 @@ static void expected(void **state)
 		  .location = "",
 		  .at = &forty,
 		  .n_at = 1 },
+		{ .target = "func:work@bar",
+		  .kind = "function",
+		  .location = "",
+		  .at = of_work,
+		  .n_at = 2 },
 	};
 	struct fixture f = { .command = "./bar",
 			     .speedups = speedups,
@@ -407,21 +414,102 @@ static void expected(void **state)
 	report(NULL);
 	assert_int_equal(
 		times("After work, io may be next: if both took 50 % less time, 30.0 % would "
-		      "be saved (between 22.0 and 37.0; work alone: "),
+		      "be saved (between 22.0 and 37.0; work alone: 17.0, between 14.0 and "
+		      "21.0), "),
 		1);
-	assert_int_equal(times("a recording of the beginning makes expect: not measured."), 1);
+	assert_int_equal(times("as a recording of the beginning makes expect: not"), 1);
 	assert_int_equal(times("is next"), 0);
 	next = next_of_json();
 	x = json_object_get(json_array_get(next, 0), "expected");
 	assert_string_equal(json_string_value(json_object_get(x, "target")), "func:io@bar");
 	assert_float_equal(json_number_value(json_object_get(x, "both_pct")), 30, 1e-6);
+	assert_float_equal(json_number_value(json_object_get(x, "alone_pct")), 17, 1e-6);
 	assert_true(json_is_null(json_object_get(json_array_get(next, 0), "then")));
 	json_decref(next);
+	/* Replay expected as much, or perhaps less, of the first alone: nothing is next. */
+	for (size_t i = 0; i < ARRAY_SIZE(unlike); i++) {
+		of_work[0] = unlike[i];
+		unlink(path);
+		assert_int_equal(fixture_write(path, &f, &err), 0);
+		report(NULL);
+		assert_int_equal(times("may be next"), 0);
+	}
+	f.n_expected--;
+	unlink(path);
+	assert_int_equal(fixture_write(path, &f, &err), 0);
+	report(NULL);
+	assert_int_equal(times("may be next"), 0);
 	/* Experiments count. */
 	assert_int_equal(fixture_write(path, &joint, &err), 0);
 	report(NULL);
 	assert_int_equal(times("makes expect"), 0);
 	assert_int_equal(times("After work, parse is next: "), 1);
+}
+
+/* What was not tried, and surely brings more, as far as replay knows, is named in the answer. */
+static void untried(void **state)
+{
+	static const struct {
+		const char *target;
+		struct profile_expectation at[2];
+		bool more;
+	} cases[] = {
+		{ "func:io@bar", { { 0.5, 35, 28, 42 }, { 1, 70, 56, 84 } }, true },
+		{ "func:io@bar", { { 0.5, 35, 12, 42 }, { 1, 70, 24, 84 } }, false },
+		{ "func:io@bar", { { 0.25, 10, 8, 12 }, { 0.5, 20, 16, 24 } }, false },
+		/* What was tried is a line of it. */
+		{ "func:caller@bar", { { 0.5, 35, 28, 42 }, { 1, 70, 56, 84 } }, false },
+	};
+	_cleanup_free_ char *html = xasprintf("%s/page.html", dir);
+	struct profile_expectation of_work[] = { { 0.5, 17, 14, 21 }, { 1, 34, 28, 42 } };
+	struct profile_expectation of_both = { 0.5, 40, 35, 45 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct profile_expected list[] = {
+			{ .target = "func:work@bar",
+			  .kind = "function",
+			  .location = "",
+			  .function = "func:caller@bar",
+			  .at = of_work,
+			  .n_at = 2 },
+			{ .target = cases[i].target,
+			  .kind = "function",
+			  .location = "",
+			  .at = (struct profile_expectation *)cases[i].at,
+			  .n_at = 2 },
+			{ .target = cases[i].target,
+			  .after = "func:work@bar",
+			  .kind = "function",
+			  .location = "",
+			  .at = &of_both,
+			  .n_at = 1 },
+		};
+		struct fixture f = { .command = "./bar",
+				     .speedups = speedups,
+				     .n_speedups = ARRAY_SIZE(speedups),
+				     .targets = &work,
+				     .n_targets = 1,
+				     .expected = list,
+				     .n_expected = ARRAY_SIZE(list),
+				     .footer = true };
+		_cleanup_free_ char *text = NULL;
+		struct error err = { 0 };
+
+		unlink(path);
+		assert_int_equal(fixture_write(path, &f, &err), 0);
+		report(NULL);
+		assert_int_equal(!times("func:io@bar was not tried, and is expected to bring more"),
+				 !cases[i].more);
+		assert_int_equal(!times("work is worth most of what was tried: "), !cases[i].more);
+		/* What may not be the first has no next. */
+		assert_int_equal(!times("may be next"), cases[i].more);
+		assert_int_equal(run(cmd_plot, "-o", html, path, NULL), EXIT_DONE);
+		text = read_file(html, NULL);
+		assert_int_equal(!strstr(text, "worth most of what was tried: "), !cases[i].more);
+		assert_int_equal(!strstr(text, "data-untried=\"1\""), !cases[i].more);
+		unlink(html);
+	}
 }
 
 /* Several together that nobody measured alone are a target like others. */
@@ -486,12 +574,13 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(difference), cmocka_unit_test(answers),
-		cmocka_unit_test(words),      cmocka_unit_test(parts),
-		cmocka_unit_test(coverage),   cmocka_unit_test(measured),
-		cmocka_unit_test(not_more),   cmocka_unit_test(not_tried),
-		cmocka_unit_test(expected),   cmocka_unit_test(together_only),
-		cmocka_unit_test(page),	      cmocka_unit_test(nothing_learned),
+		cmocka_unit_test(difference),	   cmocka_unit_test(answers),
+		cmocka_unit_test(words),	   cmocka_unit_test(parts),
+		cmocka_unit_test(coverage),	   cmocka_unit_test(measured),
+		cmocka_unit_test(not_more),	   cmocka_unit_test(not_tried),
+		cmocka_unit_test(expected),	   cmocka_unit_test(untried),
+		cmocka_unit_test(together_only),   cmocka_unit_test(page),
+		cmocka_unit_test(nothing_learned),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -264,12 +264,66 @@ static void other_build(void **state)
 	unsetenv("COLUMNS");
 }
 
+/* Precise, but of too few windows: what the answer names is told of, not what else is open. */
+static void verdict_missing(void **state)
+{
+	struct fixture_target few[] = {
+		{ { 0, "func:other@bar", "function", "bar.c:30" },
+		  .gain = 0.1,
+		  .bend = 1,
+		  .noise = 0.2,
+		  .units = 2,
+		  .samples = 5000 },
+		{ { 1, "func:work@bar", "function", "bar.c:20" },
+		  .gain = 0.8,
+		  .bend = 1,
+		  .noise = 0.0001,
+		  .units = 4,
+		  .samples = 1000 },
+	};
+	static const double half[] = { 0.5 };
+	struct fixture f = { .command = "./bar", .targets = few, .arguments = arguments };
+	const json_t *t;
+	json_t *o;
+
+	(void)state;
+	unlink(path);
+	f.n_arguments = ARRAY_SIZE(arguments);
+	f.n_targets = ARRAY_SIZE(few);
+	f.speedups = half;
+	f.n_speedups = 1;
+	f.footer = true;
+	assert_int_equal(fixture_write(path, &f, &(struct error){ 0 }), 0);
+	assert_int_equal(run(cmd_report, path, NULL), 0);
+	expect_in(out_text, "Nothing is surely worth it yet; what may save most is work");
+	expect_in(out_text, "Precision (percentage points, 95 %)\n  func:work@bar at 50 %: +-");
+	expect_in(out_text, " now; a verdict takes more windows:\n    ./build/scozd ");
+	expect_in(out_text, "--target=func:work@bar ");
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), 0);
+	expect_in(out_text, " now; a verdict takes more windows");
+	t = trust_of_first(&o);
+	assert_string_equal(text_of(t, "answer"), "reached");
+	assert_true(json_is_true(json_object_get(t, "for_verdict")));
+	expect_in(text_of(t, "command"), "--speedup=50 ");
+	json_decref(o);
+	/* It is not always the first one: of what is open that which may be most. */
+	few[0].gain = 0.74;
+	few[0].noise = 0.06;
+	few[0].units = 4;
+	unlink(path);
+	assert_int_equal(fixture_write(path, &f, &(struct error){ 0 }), 0);
+	assert_int_equal(run(cmd_report, path, NULL), 0);
+	expect_in(out_text, "what may save most is other");
+	expect_in(out_text, "Precision (percentage points, 95 %)\n  func:other@bar at 50 %: +-");
+	expect_in(out_text, "--target=func:other@bar ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_time),   cmocka_unit_test(other_lengths),
 		cmocka_unit_test(too_long),    cmocka_unit_test(enough),
-		cmocka_unit_test(other_build),
+		cmocka_unit_test(other_build), cmocka_unit_test(verdict_missing),
 	};
 	int ret;
 

@@ -149,6 +149,20 @@ static void test_missed(void **state)
 	assert_int_equal(e.e[0].doubt, DOUBT_MISSED);
 	assert_non_null(strstr(e.e[0].warning, "42.0 % of the samples lie in it, but only 4.0 %"));
 	estimates_free(&e);
+	/* None of it in any window, though there is much. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].target_ran_s = w.w[i].hits = 0;
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].doubt, DOUBT_MISSED);
+	assert_non_null(strstr(e.e[0].warning, "42.0 % of the samples lie in it, but only 0.0 %"));
+	assert_null(strstr(e.e[0].warning, "not seen running"));
+	estimates_free(&e);
+	sampled = 0.02;
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].doubt, DOUBT_UNSEEN);
+	estimates_free(&e);
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].hits = 3;
 	sampled = NAN;
 	stats_estimate(w.w, w.n, 2, &opt, &e);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
@@ -218,11 +232,82 @@ static void test_fixed_errors_are_points(void **state)
 		assert_int_equal(e.e[0].verdict, cases[k].verdict);
 		if (cases[k].verdict == VERDICT_UNDECIDED) {
 			struct answer_row row = { &e.e[0], "it" };
-			char *text = answer_text(&row, 1, "the time");
+			char *text = answer_text(&row, 1, "the time", NULL);
 
 			assert_non_null(strstr(text, "hardly tell (samples too coarse"));
 			free(text);
 		}
+		estimates_free(&e);
+	}
+}
+
+/* Windows from which nothing can be concluded, by their own account: not by however many. */
+static void test_flawed(void **state)
+{
+	static const double s[] = { 0.5 }, period[] = { 0.6 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+	struct answer_row row = { .label = "it" };
+	char *text;
+
+	(void)state;
+	add_curve(&w, s, period, 1, 30, 0.001);
+	for (int flawed = 0; flawed < 2; flawed++) {
+		/* One window in three is a bad one, then two. */
+		for (size_t i = 0; i < w.n; i++)
+			w.w[i].expected_pp = i % 3 > (flawed ? 0u : 1u) ? 200 : 0;
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		assert_int_equal(e.e[0].doubt == DOUBT_FLAWED, flawed);
+		row.e = &e.e[0];
+		text = answer_text(&row, 1, "the time", NULL);
+		assert_true(!strstr(text, "probes are hit too often") == !flawed);
+		free(text);
+		if (flawed) {
+			assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+			assert_true(estimate_is_withheld(&e.e[0]));
+		}
+		estimates_free(&e);
+	}
+}
+
+/*
+ * What does not shrink is in the way of a verdict only if there is none without noise: of three
+ * windows nothing is concluded, however much they say.
+ */
+static void test_time_tells(void **state)
+{
+	static const struct {
+		double period, fixed;
+		size_t units;
+		bool tells;
+	} cases[] = {
+		{ 0.41, 22, 3, true },	/* few windows */
+		{ 0.5, 31, 3, false },	/* likewise, but more say no more */
+		{ 1.5, 22, 3, true },	/* surely harmful, then */
+		{ 1.01, 2, 3, true },	/* surely nothing, then */
+		{ 1.01, 12, 3, false }, /* but it may be anything up to 12 */
+		{ 0.41, 22, 2, true },	/* nobody knows */
+	};
+	static const double s[] = { 0.5 };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		struct windows w = { .n = 0 };
+		struct estimates e;
+		struct answer_row row = { .label = "it" };
+		char *text;
+
+		add_curve(&w, s, &cases[k].period, 1, cases[k].units, 0.001);
+		for (size_t i = 0; i < w.n; i++)
+			w.w[i].expected_pp =
+				cases[k].fixed * PERIOD_AT_SPEEDUP / PERIOD_DOUBT / 0.5;
+		assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+		assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
+		assert_int_equal(e.e[0].time_tells, cases[k].tells);
+		row.e = &e.e[0];
+		text = answer_text(&row, 1, "the time", NULL);
+		assert_true(!strstr(text, "hardly tell") == cases[k].tells);
+		free(text);
 		estimates_free(&e);
 	}
 }
@@ -527,6 +612,8 @@ int main(void)
 		cmocka_unit_test(test_missed),
 		cmocka_unit_test(test_spinning_widens),
 		cmocka_unit_test(test_fixed_errors_are_points),
+		cmocka_unit_test(test_time_tells),
+		cmocka_unit_test(test_flawed),
 		cmocka_unit_test(test_queueing_behind_strangers_widens),
 		cmocka_unit_test(test_queueing_after_waits),
 		cmocka_unit_test(test_queueing_at_the_end),

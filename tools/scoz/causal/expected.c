@@ -189,6 +189,32 @@ const struct profile_expected **expected_unmeasured(const struct model *m, uint3
 	return list;
 }
 
+static bool is_line_of(const struct profile *p, const struct model_row *row, const char *function)
+{
+	const struct profile_expected *line = expected_of(p, row->target->name, row->e->progress);
+
+	return line && line->function && !strcmp(line->function, function);
+}
+
+const struct profile_expected *expected_beyond(const struct model *m, const struct model_row *row)
+{
+	const struct profile_expected *beyond = NULL;
+	const struct estimate *e = row->e;
+	size_t n;
+	const struct profile_expected **list = expected_unmeasured(m, e->progress, &n);
+
+	for (size_t i = 0; i < n && !beyond; i++) {
+		const struct profile_expected *x = list[i];
+		struct profile_expectation at;
+
+		if (expected_at(x, e->best_at_pct, &at) && at.low > e->best_hi &&
+		    !is_line_of(m->profile, row, x->target))
+			beyond = x;
+	}
+	free(list);
+	return beyond;
+}
+
 const struct profile_replay *expected_replay(const struct profile *p)
 {
 	return p->n_replays ? &p->replays[p->n_replays - 1] : NULL;

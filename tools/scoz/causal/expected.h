@@ -36,6 +36,11 @@ char *expected_difference(const struct model *m, size_t row);
  */
 const struct profile_expected **expected_unmeasured(const struct model *m, uint32_t progress,
 						    size_t *n);
+/*
+ * Of those the first that surely, by its bounds, would save more than experiments say of @row, at
+ * the speedup of its best; NULL: none. A function that @row's target is a line of does not count.
+ */
+const struct profile_expected *expected_beyond(const struct model *m, const struct model_row *row);
 /* The last run's; NULL: none. */
 const struct profile_replay *expected_replay(const struct profile *p);
 

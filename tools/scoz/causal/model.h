@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "profile/profile.h"
+#include "stats/answer.h"
 #include "stats/machine.h"
 #include "stats/stats.h"
 #include "stats/stretch.h"
@@ -17,6 +18,7 @@ struct model_trust {
 	struct trust t;
 	double speedup_pct; /* of which point */
 	double more_s;	    /* of profiling; with TRUST_MORE, else a guess */
+	bool for_verdict;   /* more time, for a verdict alone: the number would be no better */
 	char *command;	    /* that gets there; NULL: none does, or scozd's own is not known */
 };
 
@@ -120,11 +122,20 @@ void model_print_reasons(const struct model *m);
 /* ---- model_trust.c ---- */
 void model_find_trust(struct model *m);
 void model_find_machine(struct model *m);
-/* The first row that would be better with more time, else the first; NULL: there is none. */
+/* The row of the answer that @pick finds (answer.h), of those of @progress that are no joints. */
+const struct model_row *
+model_answer_row(const struct model *m, uint32_t progress,
+		 const struct answer_row *(*pick)(const struct answer_row *rows, size_t n));
+/*
+ * That of the answer, if more time makes it better or nothing is decided; else the first row that
+ * would be better with more time, else the first; NULL: there is none.
+ */
 const struct model_row *model_trust_row(const struct model *m);
 /* "the host took 14 %, ...: it makes about 50 % of the interval's width"; NULL: nothing is known.
  */
 char *model_machine_text(const struct model *m);
+/* "±7.1 now; ±2 needs about 4 more minutes"; to be freed. */
+char *model_precision_text(const struct model_row *row);
 /* "func:work at 50 %: ±7.1 now; ±2 needs about 4 more minutes:"; the command follows. */
 char *model_trust_text(const struct model_row *row);
 

@@ -171,6 +171,7 @@ static json_t *trust_json(const struct model_row *row)
 	put(o, "answer", json_clean(answers[t->t.answer]));
 	put(o, "more_s", number(t->t.answer == TRUST_MORE ? t->more_s : NAN));
 	put(o, "command", t->command ? json_clean(t->command) : json_null());
+	put(o, "for_verdict", json_boolean(t->for_verdict));
 	return o;
 }
 

@@ -40,25 +40,8 @@ struct steps {
 	/* By replay, where experiments do not tell: of the first at that speedup, and of both. */
 	const struct estimate_point *at;
 	const struct profile_expected *expected; /* NULL: nothing is */
+	struct profile_expectation alone;	 /* of the first, by replay as well */
 };
-
-static const struct model_row *best_row(const struct model *m, uint32_t progress)
-{
-	_cleanup_free_ struct answer_row *rows = xcalloc(m->n_rows + 1, sizeof(*rows));
-	const struct answer_row *first;
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n_rows; i++) {
-		if (m->rows[i].e->progress == progress && !m->rows[i].joint)
-			rows[n++] = (struct answer_row){ m->rows[i].e, m->labels[i] };
-	}
-	first = answer_first(rows, n);
-	for (size_t i = 0; first && i < m->n_rows; i++) {
-		if (m->rows[i].e == first->e)
-			return &m->rows[i];
-	}
-	return NULL;
-}
 
 /* As in the ranking, if it is there. */
 static char *label_of(const struct model *m, const char *target)
@@ -75,33 +58,51 @@ static char *label_of(const struct model *m, const char *target)
 	return label;
 }
 
-/* Of those that replay expects more of, with the first, than that one surely saves alone. */
+/*
+ * Of both replay expects more, for all its doubt, than of the first alone: replay is compared with
+ * replay, for what it is wrong about it is wrong about in both.
+ */
+static bool expects_more(const struct profile_expectation *both,
+			 const struct profile_expectation *alone)
+{
+	return both->pct - alone->pct >= NEXT_LEAST_PP && both->low > alone->low;
+}
+
+/* Of those that replay expects more of, with the first, than of that one alone. */
 static void find_expected(const struct model *m, struct steps *s)
 {
 	const struct profile *p = m->profile;
 	const struct model_row *first = s->first;
+	const struct profile_expected *only =
+		expected_of(p, first->target->name, first->e->progress);
 
+	/* What is not known to be first has no next. */
+	if (!only || expected_beyond(m, first))
+		return;
 	for (size_t i = 0; i < p->n_expected_next; i++) {
 		const struct profile_expected *x = &p->expected_next[i];
 		const struct estimate_point *at =
 			x->n_at == 1 ? model_point(first, 100 * x->at[0].speedup) : NULL;
+		struct profile_expectation alone;
 
 		if (x->progress != first->e->progress || x->run != expected_replay(p)->run ||
 		    strcmp(x->after, first->target->name) != 0 || !at ||
 		    estimate_point_knowledge(at) != KNOWN_VALUE || at->ci_lo <= 0 ||
-		    x->at[0].pct <= at->program_speedup_pct)
+		    x->at[0].pct <= at->program_speedup_pct ||
+		    !expected_at(only, at->speedup_pct, &alone) || !expects_more(&x->at[0], &alone))
 			continue;
 		if (!s->expected || profile_expectation_worth(&x->at[0]) >
 					    profile_expectation_worth(&s->expected->at[0])) {
 			s->expected = x;
 			s->at = at;
+			s->alone = alone;
 		}
 	}
 }
 
 static void steps_find(const struct model *m, uint32_t progress, struct steps *s)
 {
-	*s = (struct steps){ .first = best_row(m, progress) };
+	*s = (struct steps){ .first = model_answer_row(m, progress, answer_first) };
 	s->joint = xcalloc(m->n_rows + 1, sizeof(*s->joint));
 	s->row = xcalloc(m->n_rows + 1, sizeof(*s->row));
 	s->other = xcalloc(m->n_rows + 1, sizeof(*s->other));
@@ -140,8 +141,7 @@ static char *expected_step_text(const struct model *m, const struct steps *s)
 {
 	const struct profile_expectation *x = &s->expected->at[0];
 	_cleanup_free_ char *other = label_of(m, s->expected->target);
-	_cleanup_free_ char *gain =
-		next_gain_text(s->at->program_speedup_pct, s->at->ci_lo, s->at->ci_hi);
+	_cleanup_free_ char *alone = expected_text(&s->alone);
 	_cleanup_free_ char *both = percent_text(x->pct), *low = percent_text(x->low);
 	_cleanup_free_ char *high = percent_text(x->high);
 	_cleanup_free_ char *less = less_time_text(100 * x->speedup);
@@ -150,7 +150,7 @@ static char *expected_step_text(const struct model *m, const struct steps *s)
 	return xasprintf(
 		"After %s, %s may be next: if both took %s, %s %% would be saved (between %s and "
 		"%s; %s alone: %s), as a recording of the beginning makes expect: %s",
-		first, other, less, both, low, high, first, gain,
+		first, other, less, both, low, high, first, alone,
 		s->found.answer == NEXT_OPEN ? "experiments do not know yet" : "not measured");
 }
 
@@ -196,11 +196,14 @@ static json_t *gain_json(const char *target, double pct, double lo, double hi)
 			 json_percent(pct), "ci95", json_percent(lo), json_percent(hi));
 }
 
-static json_t *both_json(const struct profile_expected *x)
+static json_t *both_json(const struct steps *s)
 {
-	return json_pack("{s:o,s:o,s:[o,o]}", "target", json_clean(x->target), "both_pct",
-			 json_percent(x->at[0].pct), "bounds", json_percent(x->at[0].low),
-			 json_percent(x->at[0].high));
+	const struct profile_expectation *both = &s->expected->at[0], *alone = &s->alone;
+
+	return json_pack("{s:o,s:o,s:[o,o],s:o,s:[o,o]}", "target", json_clean(s->expected->target),
+			 "both_pct", json_percent(both->pct), "bounds", json_percent(both->low),
+			 json_percent(both->high), "alone_pct", json_percent(alone->pct),
+			 "alone_bounds", json_percent(alone->low), json_percent(alone->high));
 }
 
 static json_t *steps_json(const struct model *m, uint32_t progress)
@@ -232,8 +235,7 @@ static json_t *steps_json(const struct model *m, uint32_t progress)
 				      ? gain_json(s.other[s.found.second], d->value, d->lo, d->hi)
 				      : json_null(),
 			      "tried", json_incref(tried), "expected",
-			      s.expected ? both_json(s.expected) : json_null(), "text",
-			      json_clean(text));
+			      s.expected ? both_json(&s) : json_null(), "text", json_clean(text));
 	}
 	json_decref(tried);
 	steps_deinit(&s);

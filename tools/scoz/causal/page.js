@@ -24,7 +24,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const sections = $$("section.progress").map(el => ({
     el, headline: $$(".headline span", el), first: $$(".headline span", el).map(e => e.textContent),
-    unit: el.dataset.unit, tried: el.dataset.tried, dotted: $(".dotted", el), latency: el.dataset.latency === "1", lo: +el.dataset.lo, hi: +el.dataset.hi,
+    unit: el.dataset.unit, tried: el.dataset.tried, untried: el.dataset.untried === "1", dotted: $(".dotted", el), latency: el.dataset.latency === "1", lo: +el.dataset.lo, hi: +el.dataset.hi,
     kinds: $$(".kind", el),
     rows: $$(".row", el).map(row => ({
       el: row, verdict: +row.dataset.verdict, samples: +row.dataset.samples,
@@ -125,7 +125,8 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!worth.length)
       return [`Nothing is surely worth it, if it took ${less(percent)}.`, words];
     const q = worth[0];
-    return [`${q.row.label} is worth most: if it took ${less(percent)}, it would save ` +
+    const most = "worth most" + (s.untried ? " of what was tried" : "");
+    return [`${q.row.label} is ${most}: if it took ${less(percent)}, it would save ` +
       (q.e[4] ? "" : "(by what was measured around that) ") +
       `at least ${text(q.e[5])} % of ${s.unit}.`, words];
   }

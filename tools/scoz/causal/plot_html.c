@@ -318,7 +318,7 @@ static void write_points(const struct page *p, const struct model_row *row)
 
 static void write_row_trust(const struct page *p, const struct model_row *row)
 {
-	_cleanup_free_ char *text = trust_text(&row->trust.t, row->trust.more_s);
+	_cleanup_free_ char *text = model_precision_text(row);
 
 	fprintf(p->out, "<p>At %g %%: ", row->trust.speedup_pct);
 	page_text(p, text);
@@ -588,7 +588,8 @@ static void write_progress(struct page *p, uint32_t progress)
 		progress ? "" : " shown", progress, p->axis.lo, p->axis.hi,
 		r.progress->kind == PROGRESS_LATENCY);
 	page_text(p, unit);
-	fprintf(p->out, "\" data-tried=\"%s\">\n<h1 class=\"headline\">", tried);
+	fprintf(p->out, "\" data-untried=\"%d\" data-tried=\"%s\">\n<h1 class=\"headline\">",
+		ranking_untried(&r) != NULL, tried);
 	write_answer(p, &r);
 	fprintf(p->out, "</h1>\n");
 	write_next(p, &r, progress);

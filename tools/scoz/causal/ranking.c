@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "stats/answer.h"
+#include "tools/scoz/causal/expected.h"
 
 #define BUSY 0.25 /* of the machine, by others: reason enough for wide intervals */
 
@@ -246,14 +247,30 @@ char *ranking_counts(const struct ranking *r)
 	return text;
 }
 
+static size_t answer_rows(const struct ranking *r, char *const *labels, struct answer_row *rows)
+{
+	for (size_t i = 0; i < r->n; i++)
+		rows[i] = (struct answer_row){ r->rows[i]->e, labels[r->rows[i] - r->m->rows] };
+	return r->n;
+}
+
+const char *ranking_untried(const struct ranking *r)
+{
+	_cleanup_free_ struct answer_row *rows = xcalloc(r->n ? r->n : 1, sizeof(*rows));
+	size_t n = answer_rows(r, r->m->labels, rows);
+	const struct answer_row *first = answer_first(rows, n);
+	const struct profile_expected *x =
+		first ? expected_beyond(r->m, r->rows[first - rows]) : NULL;
+
+	return x ? x->target : NULL;
+}
+
 static char *ranking_answer(const struct ranking *r, char *const *labels)
 {
 	_cleanup_free_ struct answer_row *rows = xcalloc(r->n ? r->n : 1, sizeof(*rows));
 	_cleanup_free_ char *unit = ranking_unit(r->m, r->progress);
 
-	for (size_t i = 0; i < r->n; i++)
-		rows[i] = (struct answer_row){ r->rows[i]->e, labels[r->rows[i] - r->m->rows] };
-	return answer_text(rows, r->n, unit);
+	return answer_text(rows, answer_rows(r, labels, rows), unit, ranking_untried(r));
 }
 
 char *ranking_headline(const struct ranking *r, char *const *labels, bool counts)

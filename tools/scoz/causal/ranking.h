@@ -65,6 +65,8 @@ char *ranking_unit(const struct model *m, const struct profile_progress *p);
  * many there are of each kind, in another one. To be freed.
  */
 char *ranking_headline(const struct ranking *r, char *const *labels, bool counts);
+/* What was not tried, and is expected to save more than what the headline names; NULL: nothing. */
+const char *ranking_untried(const struct ranking *r);
 /* "2 functions tried", "2 functions tried: 1 worth it, 1 unclear"; to be freed. */
 char *ranking_tried(const struct ranking *r);
 char *ranking_counts(const struct ranking *r);

@@ -24,7 +24,7 @@ static void put_detail(char *text, size_t width)
 
 static void print_trust_of(const struct model_row *row, size_t width)
 {
-	_cleanup_free_ char *text = trust_text(&row->trust.t, row->trust.more_s);
+	_cleanup_free_ char *text = model_precision_text(row);
 
 	put_detail(xasprintf("precision at %g %%: %s%s", row->trust.speedup_pct, text,
 			     row->trust.command ? ":" : ""),

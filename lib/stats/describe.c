@@ -44,15 +44,12 @@ const char *doubt_text(enum doubt d)
 
 bool estimate_is_withheld(const struct estimate *e)
 {
-	return e->doubt == DOUBT_FLAWED || e->doubt == DOUBT_PACED || e->doubt == DOUBT_WAITS ||
-	       e->doubt == DOUBT_LEFT_OUT || e->doubt == DOUBT_UNSEEN || e->doubt == DOUBT_MISSED ||
-	       e->doubt == DOUBT_SELDOM;
+	return e->doubt >= DOUBT_FLAWED && e->doubt <= DOUBT_SELDOM;
 }
 
 bool estimate_is_unjudged(const struct estimate *e)
 {
-	return e->doubt == DOUBT_CLOCK || e->doubt == DOUBT_PACE || e->doubt == DOUBT_WAITED_FOR ||
-	       e->doubt == DOUBT_CHOICE;
+	return e->doubt >= DOUBT_CLOCK && e->doubt <= DOUBT_CHOICE;
 }
 
 bool estimate_needs_reason(const struct estimate *e)

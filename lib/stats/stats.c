@@ -98,34 +98,34 @@ struct estimate_point *estimate_point_at(const struct estimate *e, double speedu
 	return NULL;
 }
 
-/* CPU time of others, as far as it is known; what the host took of it as well, as in `ran`. */
-static double strangers_ran(const struct unit_set *set)
+/* CPU time of others, as far as it is known; what the host took of it as well, as in `ran_s`. */
+static double strangers_ran(const struct profile_window *w)
 {
-	return fmax(set->busy + set->stolen - set->ran - set->stopped, 0);
+	return fmax(w->busy_s + w->stolen_s - w->ran_s - w->stopped_s, 0);
 }
 
 /* The share of their time able to run that profiled tasks wait behind strangers. */
-static double behind_strangers(const struct unit_set *set)
+static double behind_strangers(const struct profile_window *w)
 {
-	double others = strangers_ran(set);
-	double waits = set->ran + others > 0 ? set->queued * others / (set->ran + others) : 0;
+	double others = strangers_ran(w);
+	double waits = w->ran_s + others > 0 ? w->queued_s * others / (w->ran_s + others) : 0;
 
-	return waits > 0 ? waits / (waits + set->ran) : 0;
+	return waits > 0 ? waits / (waits + w->ran_s) : 0;
 }
 
 /* Of what strangers ran, who were real-time tasks. */
-static double urgent_strangers(const struct unit_set *set)
+static double urgent_strangers(const struct profile_window *w)
 {
-	double others = strangers_ran(set);
+	double others = strangers_ran(w);
 
-	return others > 0 ? fmin(set->urgent / others, 1) : 0;
+	return others > 0 ? fmin(w->urgent_s / others, 1) : 0;
 }
 
 /* What strangers on the cores may do to a prediction, points. */
-static double shared_doubt(const struct unit_set *set, const struct unit_set *zero,
+static double shared_doubt(const struct profile_window *w, const struct profile_window *zero,
 			   const struct estimate_point *p)
 {
-	double shared = set->inserted > 0 ? fmin(set->shared / set->inserted, 1) : 0;
+	double shared = w->inserted_s > 0 ? fmin(w->shared_s / w->inserted_s, 1) : 0;
 	double behind = behind_strangers(zero), urgent = urgent_strangers(zero), competing;
 
 	competing = hypot(SHARED_DOUBT * shared * p->speedup_pct,
@@ -192,10 +192,11 @@ static const char *const fixed_causes[] = {
 static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 		       const struct estimate *e, struct estimate_point *p)
 {
-	const struct unit_set *zero = &sets->s[0];
-	double crowded = set->time > 0 ? set->crowded / set->time : 0;
-	double stolen = set->ran > 0 ? fmin(set->stolen / set->ran, STEAL_MOST) : 0;
-	double period = zero->summed ? zero->expected / zero->summed / PERIOD_AT_SPEEDUP : 0;
+	const struct profile_window *w = &set->sum.w, *zero = &sets->s[0].sum.w;
+	double virtual_s = set->sum.p.virtual_s;
+	double crowded = virtual_s > 0 ? w->crowded_s / virtual_s : 0;
+	double stolen = w->ran_s > 0 ? fmin(w->stolen_s / w->ran_s, STEAL_MOST) : 0;
+	double period = zero->expected_pp / PERIOD_AT_SPEEDUP;
 	double spins = fmin(sets->spinning / SPIN_SHARE, 1);
 	double brief = brief_spins(sets);
 	double most = 0;
@@ -203,13 +204,13 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	p->fixed_part[FIXED_METHOD] = METHOD_PP;
 	p->fixed_part[FIXED_CROWDED] =
 		CROWDED_DOUBT * crowded / (1 - fmin(crowded, 0.5)) * (100 - p->program_speedup_pct);
-	p->fixed_part[FIXED_SHARED] = shared_doubt(set, zero, p);
+	p->fixed_part[FIXED_SHARED] = shared_doubt(w, zero, p);
 	p->fixed_part[FIXED_PERIOD] = PERIOD_DOUBT * period * set->speedup;
 	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
 	p->fixed_part[FIXED_SPINS] =
 		SPIN_DOUBT * spins * (SPIN_LEAST + brief) * fmin(p->speedup_pct, SPIN_MOST);
 	p->fixed_part[FIXED_QUOTA] =
-		set->corrected > 0 && zero->measured > 0 ? quota_doubt(sets, set, p) : 0;
+		set->corrected > 0 && sets->s[0].measured > 0 ? quota_doubt(sets, set, p) : 0;
 	p->fixed_part[FIXED_FAR] = FAR_DOUBT * fabs(won_far(e, p));
 	for (int i = 0; i < N_FIXED_PARTS; i++) {
 		p->fixed_pp = hypot(p->fixed_pp, p->fixed_part[i]);
@@ -218,7 +219,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 			p->fixed_cause = fixed_causes[i];
 		}
 	}
-	if (p->fixed_cause == fixed_causes[FIXED_PERIOD] && 2 * zero->flaws > zero->expected)
+	if (p->fixed_cause == fixed_causes[FIXED_PERIOD] && 2 * zero->flaws_pp > zero->expected_pp)
 		p->fixed_cause = "probes that are hit too often, or CPUs that are not sampled";
 }
 
@@ -246,15 +247,12 @@ static void add_method_error(struct estimate_point *p)
 		p->ci_hi = fmin(p->ci_hi, 100); /* nothing takes less than no time */
 }
 
-/* At 0 %, s: of the windows; what profiled tasks ran, queued, and waited in the target. */
-static double wall_time(const struct unit_sets *sets)
-{
-	return sets->running > 0 ? sets->s[0].ran / sets->running : 0;
-}
-
+/* At 0 %, s: what profiled tasks ran, queued, and waited in the target. */
 static double tasks_time(const struct unit_sets *sets)
 {
-	return sets->s[0].ran + sets->s[0].queued + sets->target_waits * wall_time(sets);
+	const struct profile_window *w = &sets->s[0].sum.w;
+
+	return w->ran_s + w->queued_s + w->target_waited_s;
 }
 
 /*
@@ -265,13 +263,13 @@ static double tasks_time(const struct unit_sets *sets)
  */
 static void add_queueing(const struct unit_sets *sets, struct estimate_point *p)
 {
-	const struct unit_set *zero = &sets->s[0];
+	const struct profile_window *zero = &sets->s[0].sum.w;
 	double in_target = sets->target_waits + sets->target_runs;
 	double all = tasks_time(sets), more, largest = 0;
 
 	if (!sets->waits_sped || !(in_target > 0) || !(all > 0) || !isfinite(p->ci_hi))
 		return;
-	more = (zero->queued + WAKING_DOUBT * zero->woken) / all;
+	more = (zero->queued_s + WAKING_DOUBT * zero->woken_s) / all;
 	more *= p->speedup_pct * sets->target_waits / in_target;
 	more = fmax(fmin(more, 100 - p->ci_hi), 0);
 	p->ci_hi += more;
@@ -313,8 +311,8 @@ static double won_at_end(const struct estimate *e, const struct estimate_point *
  */
 static void expect_less_queueing(const struct unit_sets *sets, struct estimate *e)
 {
-	double in_target = (sets->target_waits + sets->target_runs) * wall_time(sets);
-	double all = tasks_time(sets);
+	const struct profile_window *zero = &sets->s[0].sum.w;
+	double in_target = zero->target_waited_s + zero->target_ran_s, all = tasks_time(sets);
 
 	/* From the last one: each goes by those before it as they were. */
 	for (size_t i = e->n_points - 1; i > 0; i--) {
@@ -360,9 +358,9 @@ static void reach_down(struct estimate_point *p, double less, const char *cause)
  */
 static void doubt_looks(const struct unit_sets *sets, struct estimate *e)
 {
-	const struct unit_set *zero = &sets->s[0];
-	double all = zero->ran + zero->queued + zero->polled;
-	double share = all > 0 ? zero->polled / all : 0;
+	const struct profile_window *zero = &sets->s[0].sum.w;
+	double all = zero->ran_s + zero->queued_s + zero->polled_s;
+	double share = all > 0 ? zero->polled_s / all : 0;
 
 	for (size_t i = 1; i < e->n_points; i++) {
 		struct estimate_point *p = &e->points[i];
@@ -419,7 +417,9 @@ static double credited(const struct unit_sets *sets, const struct estimate_point
 			continue;
 		for (size_t k = 0; k < set->n; k++)
 			inserted += set->u[k].inserted;
-		return set->time > 0 ? inserted / set->time * (100 - p->program_speedup_pct) : 0;
+		return set->sum.p.virtual_s > 0
+			       ? inserted / set->sum.p.virtual_s * (100 - p->program_speedup_pct)
+			       : 0;
 	}
 	return 0;
 }
@@ -448,8 +448,8 @@ static void give_by_cost(const struct stretch *s, double credit, struct estimate
  */
 static bool calibrate(const struct unit_sets *sets, const struct stretch *s, struct estimate *e)
 {
-	const struct unit_set *zero = &sets->s[0];
-	bool costs = stretch_costs_more(s) && strangers_ran(zero) < ALONE * zero->ran &&
+	const struct profile_window *zero = &sets->s[0].sum.w;
+	bool costs = stretch_costs_more(s) && strangers_ran(zero) < ALONE * zero->ran_s &&
 		     !(sets->quota.throttled > 0);
 	bool taken = false;
 
@@ -480,7 +480,7 @@ static bool calibrate(const struct unit_sets *sets, const struct stretch *s, str
  */
 static void doubt_alone(const struct unit_sets *sets, struct estimate *e)
 {
-	double wall = wall_time(sets), queued = wall > 0 ? 100 * sets->s[0].queued / wall : 0;
+	double queued = unit_sets_queued_pct(sets);
 
 	for (size_t i = 1; i < e->n_points; i++) {
 		struct estimate_point *p = &e->points[i];

@@ -34,7 +34,8 @@ enum verdict { VERDICT_OPTIMIZE, VERDICT_NO_EFFECT, VERDICT_CONTENTION, VERDICT_
  * are not to be acted on however narrow their interval is.
  */
 enum doubt {
-	DOUBT_NONE,   /* it is not undecided */
+	DOUBT_NONE, /* it is not undecided */
+	/* These forbid a verdict: estimate_is_withheld(). */
 	DOUBT_FLAWED, /* probes, or CPUs that are not sampled, forbid any conclusion */
 	DOUBT_PACED,
 	DOUBT_WAITS,
@@ -42,12 +43,12 @@ enum doubt {
 	DOUBT_UNSEEN, /* no sample of the target: nothing was sped up */
 	DOUBT_MISSED, /* most of what samples lie in it was not sped up */
 	DOUBT_SELDOM, /* windows hold too few visits of the progress point */
-	/* It would not be, but for tests that have not had the data yet that they need
-	   (unjudged.h). */
+	/* Tests have not had the data yet that they need (unjudged.h): estimate_is_unjudged(). */
 	DOUBT_CLOCK,
 	DOUBT_PACE,
 	DOUBT_WAITED_FOR,
 	DOUBT_CHOICE,
+	/* Windows do not decide. */
 	DOUBT_FEW_WINDOWS,
 	DOUBT_ALONE, /* tasks that nobody waits for run it */
 	DOUBT_STRANGERS,

@@ -11,7 +11,6 @@
 #define WORTHWHILE 0.9	/* of what is reached, at most: who would wait for ±47 that has ±48? */
 #define LEAST_PART 0.1	/* of a goal that noise must be left: less would take forever */
 #define STEPS	   50
-#define LONGEST_S  86400.0
 
 /* What must be left for noise when the rest is taken off; 0: it is out of reach. */
 static double room_for_noise(double goal_pp, double fixed_pp)
@@ -101,7 +100,7 @@ struct trust trust_of_point(const struct estimate_point *p, double goal_pp)
 
 void trust_limit(struct trust *t, double more_s)
 {
-	if (t->answer == TRUST_MORE && !(more_s <= LONGEST_S))
+	if (t->answer == TRUST_MORE && !(more_s <= TRUST_LONGEST_S))
 		t->answer = TRUST_FAR;
 }
 

@@ -9,6 +9,8 @@
 
 #include "stats/stats.h"
 
+#define TRUST_LONGEST_S 86400.0 /* more time than that is not proposed */
+
 enum trust_answer {
 	TRUST_REACHED, /* it is as narrow as that, or nothing narrower is worth asking for */
 	TRUST_MORE,    /* more of the same will do */

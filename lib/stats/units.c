@@ -165,31 +165,6 @@ static void find_geometry(const struct builder *b, struct unit_set *set)
 	set->geometry = set->n ? (set->n + real) / set->n / set->n : 1;
 }
 
-static void sum_up(const struct builder *b, size_t i, struct unit_set *set)
-{
-	const struct profile_window *w = b->w[i];
-
-	set->summed++;
-	set->absolute_waits += w->absolute_waits;
-	set->visits += w->progress->visits;
-	set->crowded += w->crowded_s;
-	set->shared += w->shared_s;
-	set->inserted += w->inserted_s;
-	set->ran += w->ran_s;
-	set->stolen += w->stolen_s;
-	set->urgent += w->urgent_s;
-	set->queued += w->queued_s;
-	set->woken += w->woken_s;
-	set->polled += w->polled_s;
-	set->busy += w->busy_s;
-	set->stopped += w->stopped_s;
-	set->expected += w->expected_pp;
-	set->flaws += w->flaws_pp;
-	set->time += w->progress->virtual_s;
-	set->measured += b->measured[i];
-	set->corrected += b->time[i];
-}
-
 /*
  * Only pairings of windows with @speedup go into the set. What 0 % windows tell of the program they
  * tell without a neighbour, too, and as long as speedups are held most of them have none.
@@ -206,18 +181,29 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 
 		if (!same_kind(w, set))
 			continue;
-		if (p->n_zero || is_zero(w))
-			sum_up(b, p->treated, set);
+		if (p->n_zero || is_zero(w)) {
+			set->measured += b->measured[p->treated];
+			set->corrected += b->time[p->treated];
+		}
 		if (!p->n_zero) {
 			set->unpaired += b->holds.h[p->treated].windows;
 			continue;
 		}
+		if (!is_zero(w))
+			hold_add(&set->sum, w, w->progress);
 		set->windows += b->holds.h[p->treated].windows;
 		make_unit(b, p, &set->u[set->n]);
 		rest[set->n++] = rest_of(w);
 	}
 	units_weigh(set->u, set->n, rest);
 	find_geometry(b, set);
+}
+
+double unit_sets_queued_pct(const struct unit_sets *s)
+{
+	const struct profile_window *w = &s->s[0].sum.w;
+
+	return w->wall_s > 0 ? 100 * w->queued_s / w->wall_s : 0;
 }
 
 double unit_sets_correlation(const struct unit_sets *s, size_t i, size_t k)
@@ -282,8 +268,9 @@ static bool each_is_a_run(const struct profile_window *const *w, size_t n)
 }
 
 /* By the sums of all windows at 0 %. */
-static void describe_zero(struct unit_sets *s, const struct hold *sum)
+static void describe_zero(struct unit_sets *s)
 {
+	const struct hold *sum = &s->s[0].sum;
 	const struct profile_window *w = &sum->w;
 	bool ran = w->ran_s > 0, in_target = w->target_ran_s > 0;
 
@@ -302,7 +289,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 		     struct unit_sets *ret)
 {
 	struct builder b = { 0 };
-	struct hold zero = { 0 };
+	const struct hold *zero;
 	bool each_run;
 	size_t cap = 1;
 
@@ -347,12 +334,13 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 			b.scale[i] = p->virtual_s / (w[i]->wall_s - w[i]->inserted_s);
 		if (b.work[i] > 0 && is_zero(w[i])) {
 			ret->zeros += b.holds.h[i].windows;
-			hold_add(&zero, w[i], p);
+			hold_add(&ret->s[0].sum, w[i], p);
 		}
 	}
-	describe_zero(ret, &zero);
-	ret->visits = ret->zeros && !each_run ? zero.p.visits / ret->zeros : INFINITY;
-	b.related = zero.w.related_s > LEAST_RELATED * zero.w.ran_s;
+	describe_zero(ret);
+	zero = &ret->s[0].sum;
+	ret->visits = ret->zeros && !each_run ? zero->p.visits / ret->zeros : INFINITY;
+	b.related = zero->w.related_s > LEAST_RELATED * zero->w.ran_s;
 	memcpy(b.measured, b.time, n * sizeof(*b.time));
 	quota_correct(w, n, b.work, b.scale, ret->latency, b.time, &ret->quota);
 	for (size_t i = 0; i < n; i++) {

@@ -3,6 +3,7 @@
 #ifndef SCOZ_UNITS_H
 #define SCOZ_UNITS_H
 
+#include "stats/holds.h"
 #include "stats/quota.h"
 #include "stats/window.h"
 #include "stats/resample.h"
@@ -13,20 +14,12 @@ struct unit_set {
 	bool real; /* the target was really made cheaper */
 	struct unit *u;
 	size_t n;
-	size_t windows;	  /* that they are made of (holds.h) */
-	double inflation; /* variance factor, because units share baselines */
-	size_t capped;	  /* windows of it that were discarded, as below */
-	size_t unpaired;  /* treated windows without a 0 % window beside them */
-	/* Sums over the windows of the units, at 0 % over all windows, and how many (held: one). */
-	size_t summed;
-	double absolute_waits, visits;
-	double crowded, time;	      /* ... crowded_s, virtual_s */
-	double shared, inserted;      /* ... shared_s, inserted_s */
-	double ran, stolen;	      /* ... ran_s, stolen_s */
-	double expected, flaws;	      /* ... expected_pp, flaws_pp */
-	double queued, busy, stopped; /* ... queued_s, busy_s, stopped_s */
-	double woken, urgent, polled; /* ... woken_s, urgent_s, polled_s */
-	double measured, corrected;   /* ... virtual time, and without what a quota does to it */
+	size_t windows;		    /* that they are made of (holds.h) */
+	double inflation;	    /* variance factor, because units share baselines */
+	size_t capped;		    /* windows of it that were discarded, as below */
+	size_t unpaired;	    /* treated windows without a 0 % window beside them */
+	struct hold sum;	    /* of the windows of the units; at 0 % of all usable windows */
+	double measured, corrected; /* ... virtual time, and without what a quota does to it */
 	/* Variance of the estimate, in variances of the log period of a single window. */
 	double geometry;
 	double *share; /* of each 0 % window of the target in the baseline */
@@ -61,6 +54,8 @@ int compare_order(const void *pa, const void *pb);
 void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
 		     struct unit_sets *ret);
 void unit_sets_free(struct unit_sets *s);
+/* At 0 %: tasks that are able to run and wait for a CPU, in hundredths. */
+double unit_sets_queued_pct(const struct unit_sets *s);
 /* Of the errors of two sets' estimates, because they share 0 % windows. */
 double unit_sets_correlation(const struct unit_sets *s, size_t i, size_t k);
 

@@ -5,7 +5,6 @@
 
 #include "stats/trust.h"
 
-#define DAY_S	     86400.0
 #define ALONE_SEEN_S 0.5 /* of running, before an engine knows who is on his own */
 
 /* Of a profile in which nothing was ever stopped, waits alone tell of clocks (paced.h). */
@@ -20,12 +19,10 @@ static bool pace_is_unjudged(const struct candidate *c)
  */
 static bool alone_is_unjudged(const struct candidate *c)
 {
-	const struct unit_sets *sets = &c->sets;
-	double wall = sets->running > 0 ? sets->s[0].ran / sets->running : 0;
-	double queued = wall > 0 ? 100 * sets->s[0].queued / wall : 0;
+	double most = fmin(c->e.best_pct, unit_sets_queued_pct(&c->sets));
 
-	return sets->target_ran > 0 && sets->target_ran < ALONE_SEEN_S &&
-	       c->e.best_lo <= ALONE_DOUBT * fmin(c->e.best_pct, queued);
+	return c->sets.target_ran > 0 && c->sets.target_ran < ALONE_SEEN_S &&
+	       c->e.best_lo <= ALONE_DOUBT * most;
 }
 
 enum doubt find_unjudged(const struct candidate *c)
@@ -50,7 +47,8 @@ enum doubt find_unjudged(const struct candidate *c)
 static char *clock_text(const struct candidate *c)
 {
 	double more_s = stretch_missing(&c->stretch) * c->spent_s;
-	_cleanup_free_ char *more = more_s > 0 && more_s < DAY_S ? trust_time_text(more_s) : NULL;
+	_cleanup_free_ char *more =
+		more_s > 0 && more_s < TRUST_LONGEST_S ? trust_time_text(more_s) : NULL;
 
 	return xasprintf("whether a clock has a say in how long this takes (a limit, a deadline, a "
 			 "peer that is not profiled) cannot be told yet, and if one has, nothing "

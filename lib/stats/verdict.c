@@ -369,8 +369,8 @@ static double absolute_waits(const struct unit_sets *sets)
 	double waits = 0, visits = 0;
 
 	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
-		waits += sets->s[i].absolute_waits;
-		visits += sets->s[i].visits;
+		waits += sets->s[i].sum.w.absolute_waits;
+		visits += sets->s[i].sum.p.visits;
 	}
 	return visits > 0 ? waits / visits : 0;
 }
@@ -380,8 +380,9 @@ static double worst_crowded(const struct unit_sets *sets)
 	double worst = 0;
 
 	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
-		if (sets->s[i].time > 0)
-			worst = fmax(worst, sets->s[i].crowded / sets->s[i].time);
+		if (sets->s[i].sum.p.virtual_s > 0)
+			worst = fmax(worst,
+				     sets->s[i].sum.w.crowded_s / sets->s[i].sum.p.virtual_s);
 	}
 	return worst;
 }
@@ -545,16 +546,16 @@ static bool any_distinct(const struct candidate *c)
 	return false;
 }
 
-/*
- * What samples lie in and what was sped up are told by different readers of the same moments. Where
- * processes are over before the engine knows where their libraries are, or what runs in them has no
- * callers that can be followed, the second is less; the speedup is then that of a part.
- */
 static double share_met(const struct candidate *c)
 {
 	return c->e.samples ? c->sets.target_share : 0;
 }
 
+/*
+ * What samples lie in and what was sped up are told by different readers of the same moments. Where
+ * processes are over before the engine knows where their libraries are, or what runs in them has no
+ * callers that can be followed, the second is less; the speedup is then that of a part.
+ */
 static bool is_mostly_missed(const struct candidate *c)
 {
 	return c->sampled >= LEAST_SAMPLED && share_met(c) < LEAST_MET * c->sampled;
@@ -596,14 +597,17 @@ static bool is_flawed(const struct candidate *c)
 	double expected = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->sets.n; i++) {
-		expected += c->sets.s[i].real ? 0 : c->sets.s[i].expected;
-		n += c->sets.s[i].real ? 0 : c->sets.s[i].summed;
+	for (size_t i = 0; i < c->sets.n && !c->sets.s[i].real; i++) {
+		const struct hold *sum = &c->sets.s[i].sum;
+
+		expected += sum->windows * sum->w.expected_pp;
+		n += sum->windows;
 	}
 	return n && expected / n >= FLAWED_PP;
 }
 
-static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, bool left_out)
+/* What forbids a verdict whatever the windows say. */
+static enum doubt find_forbidding(const struct candidate *c, bool paced, bool waits, bool left_out)
 {
 	if (is_flawed(c))
 		return DOUBT_FLAWED;
@@ -615,10 +619,15 @@ static enum doubt find_doubt(const struct candidate *c, bool paced, bool waits, 
 		return DOUBT_LEFT_OUT;
 	if (is_mostly_missed(c))
 		return DOUBT_MISSED;
+	/* Nothing was inserted: what the windows differ by is chance. */
 	if (!c->e.samples)
 		return DOUBT_UNSEEN;
-	if (is_seldom(c))
-		return DOUBT_SELDOM;
+	return is_seldom(c) ? DOUBT_SELDOM : DOUBT_NONE;
+}
+
+/* Why they have none. */
+static enum doubt find_open(const struct candidate *c)
+{
 	if (few_windows(&c->e))
 		return DOUBT_FEW_WINDOWS;
 	if (c->sets.target_alone >= MUCH_ALONE)
@@ -641,16 +650,11 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 	e->target_waits = c->sets.target_waits;
 	e->waits_sped = c->sets.waits_sped;
 	waits = e->verdict != VERDICT_OPTIMIZE && !e->waits_sped && waits_matter(e);
-	/* Without samples nothing was inserted: what the windows differ by is chance. */
-	if (waits || paced || clock || left_out || !e->samples || is_mostly_missed(c) ||
-	    is_seldom(c) || is_flawed(c))
-		e->verdict = VERDICT_UNDECIDED;
 	if (!e->samples || (left_out && e->best == KNOWN_BOUND))
 		set_best(e, NULL);
-	if (e->verdict == VERDICT_UNDECIDED)
-		e->doubt = find_doubt(c, paced || clock, waits, left_out);
-	else
-		e->doubt = find_unjudged(c);
+	e->doubt = find_forbidding(c, paced || clock, waits, left_out);
+	if (e->doubt == DOUBT_NONE)
+		e->doubt = e->verdict == VERDICT_UNDECIDED ? find_open(c) : find_unjudged(c);
 	if (e->doubt != DOUBT_NONE)
 		e->verdict = VERDICT_UNDECIDED;
 	e->time_tells = e->verdict == VERDICT_UNDECIDED && !estimate_is_withheld(e) &&

@@ -184,32 +184,31 @@ static int start_handlers(struct experiment *x, struct error *err)
 	return handlers_start(&opt, &s->handlers, err);
 }
 
+static void add_binary(struct profile_binary *list, size_t *n, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (!name || binary_find(name, &path, NULL))
+		return;
+	for (size_t i = 0; i < *n; i++) {
+		if (!strcmp(list[i].path, path))
+			return;
+	}
+	list[(*n)++] = (struct profile_binary){ xstrdup(path), file_identity(path) };
+}
+
 /* What may have been built anew when the profile is extended: malloc'ed strings in an array. */
 static struct profile_binary *list_binaries(const struct options *o, size_t *n)
 {
 	struct profile_binary *list = xcalloc(2 * o->n_points + 1, sizeof(*list));
-	const char **names = xcalloc(2 * o->n_points + 1, sizeof(*names));
-	size_t n_names = 0;
 
-	if (o->command)
-		names[n_names++] = o->command[0];
-	for (size_t i = 0; i < o->n_points; i++) {
-		names[n_names++] = o->points[i].begin.binary;
-		names[n_names++] = o->points[i].end.binary;
-	}
 	*n = 0;
-	for (size_t i = 0; i < n_names; i++) {
-		char *path = NULL;
-		bool known = !names[i] || binary_find(names[i], &path, NULL);
-
-		for (size_t k = 0; !known && k < *n; k++)
-			known = !strcmp(list[k].path, path);
-		if (known)
-			free(path);
-		else
-			list[(*n)++] = (struct profile_binary){ path, file_identity(path) };
+	if (o->command)
+		add_binary(list, n, o->command[0]);
+	for (size_t i = 0; i < o->n_points; i++) {
+		add_binary(list, n, o->points[i].begin.binary);
+		add_binary(list, n, o->points[i].end.binary);
 	}
-	free(names);
 	return list;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/probe_cost.h"
 
+#include "host/process.h"
+
 #include <fcntl.h>
-#include <link.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,23 +26,6 @@ __asm__(".pushsection .text\n"
 	".popsection\n");
 void probed_acted(void);
 void probed_stepped(void);
-
-static int find_offset(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	uint64_t *at = arg;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uint64_t start = info->dlpi_addr + p->p_vaddr;
-
-		if (p->p_type == PT_LOAD && *at >= start && *at < start + p->p_memsz) {
-			*at = *at - start + p->p_offset;
-			return 1;
-		}
-	}
-	return 0;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -91,7 +75,6 @@ static double time_in_child(void (*fn)(void))
 
 static double measure(struct engine *e, int fd, void (*fn)(void), int *id)
 {
-	uint64_t offset = (uintptr_t)fn;
 	struct engine_point p = {
 		.kind = ENGINE_UPROBE,
 		.fd = fd,
@@ -102,9 +85,8 @@ static double measure(struct engine *e, int fd, void (*fn)(void), int *id)
 	struct error err = {};
 	double ns;
 
-	if (!dl_iterate_phdr(find_offset, &offset))
+	if (!process_own_offset(fn, &p.offset))
 		return 0;
-	p.offset = offset;
 	if (engine_add_point(e, &p, id, &err)) {
 		log_debug("what a probe costs: %s", err.text);
 		return 0;

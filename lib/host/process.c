@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
@@ -103,6 +104,33 @@ const char *process_own_image(void)
 	if (!*path && readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
 		return "";
 	return path;
+}
+
+struct own_code {
+	uint64_t at;
+	uint64_t *offset;
+};
+
+static int find_offset(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct own_code *code = arg;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && code->at >= start && code->at < start + p->p_memsz) {
+			*code->offset = code->at - start + p->p_offset;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+bool process_own_offset(const void *code, uint64_t *offset)
+{
+	return dl_iterate_phdr(find_offset, &(struct own_code){ (uintptr_t)code, offset });
 }
 
 bool process_is_kernel(int pid)

@@ -41,6 +41,8 @@ int process_living_thread(int pid);
  * the name of a function. Empty where it cannot be told, as in a sandbox that has not asked before.
  */
 const char *process_own_image(void);
+/* Where that code of this program is in its file, or in that of a library; false: in none. */
+bool process_own_offset(const void *code, uint64_t *offset);
 /* A thread of the kernel? false also where there is no such process. */
 bool process_is_kernel(int pid);
 /* Does it see the same process ids as we do? false also where that cannot be told. */

@@ -13,7 +13,7 @@ static bool is_other_build(const struct profile_header *h, const struct profile_
 	return false;
 }
 
-char *profile_other_builds(const struct profile *p, const struct profile_binary *b)
+size_t profile_other_builds(const struct profile *p, const struct profile_binary *b, char **runs)
 {
 	size_t n = 0, first = 0, last = 0;
 
@@ -24,9 +24,9 @@ char *profile_other_builds(const struct profile *p, const struct profile_binary 
 		last = i + 1;
 	}
 	if (!n)
-		return NULL;
-	if (n == 1)
-		return xasprintf("run %zu", first);
-	return last - first + 1 == n ? xasprintf("runs %zu to %zu", first, last)
-				     : xasprintf("%zu of %zu runs", n, p->n_runs);
+		return 0;
+	*runs = n == 1			? xasprintf("run %zu", first)
+		: last - first + 1 == n ? xasprintf("runs %zu to %zu", first, last)
+					: xasprintf("%zu of %zu runs", n, p->n_runs);
+	return n;
 }

@@ -6,9 +6,9 @@
 #include "profile/profile.h"
 
 /*
- * The runs of @p that were of another build of @b than it: "run 1", "runs 1 to 2", "2 of 4 runs";
- * NULL: none. To be freed.
+ * How many runs of @p were of another build of @b than it. 0: none; else @runs is to be freed:
+ * "run 1", "runs 1 to 2", "2 of 4 runs".
  */
-char *profile_other_builds(const struct profile *p, const struct profile_binary *b);
+size_t profile_other_builds(const struct profile *p, const struct profile_binary *b, char **runs);
 
 #endif

@@ -143,13 +143,13 @@ static int check_command(const struct profile *p, const struct profile_header *h
 static void check_builds(const struct profile *p, const struct profile_header *h)
 {
 	for (size_t i = 0; i < h->n_binaries; i++) {
-		_cleanup_free_ char *runs = profile_other_builds(p, &h->binaries[i]);
+		_cleanup_free_ char *runs = NULL;
+		size_t others = profile_other_builds(p, &h->binaries[i], &runs);
 
-		if (runs)
+		if (others)
 			log_warn("%s is extended, though %s in it %s of another build of %s: to "
 				 "measure this one alone, choose another file with -o",
-				 p->path, runs, strncmp(runs, "run ", 4) ? "are" : "is",
-				 h->binaries[i].path);
+				 p->path, runs, others > 1 ? "are" : "is", h->binaries[i].path);
 	}
 }
 
@@ -162,6 +162,7 @@ static int check_fits(const struct profile *p, const struct profile_header *h,
 		      struct error *err)
 {
 	const struct profile_header *old = &p->runs[0].header;
+	int ret;
 
 	if (strcmp(old->engine, h->engine))
 		return refuse(p->path, err, "engine", old->engine, h->engine);
@@ -190,10 +191,10 @@ static int check_fits(const struct profile *p, const struct profile_header *h,
 				      progress_kind_name(b->kind));
 	}
 	*n_known = p->n_progress;
-	if (check_command(p, h, progress, n, err))
-		return -EEXIST;
-	check_builds(p, h);
-	return 0;
+	ret = check_command(p, h, progress, n, err);
+	if (!ret)
+		check_builds(p, h);
+	return ret;
 }
 
 /* What is in the file already; @h and @progress must go with it. */

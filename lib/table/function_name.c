@@ -51,6 +51,17 @@ static int step_depth(const char *s, int depth)
 	return depth;
 }
 
+/* Of that which opens at @s; the end of the text: there is none. */
+static const char *closing_bracket(const char *s)
+{
+	int depth = 0;
+
+	do
+		depth = step_depth(s, depth);
+	while (depth && *++s);
+	return s;
+}
+
 /*
  * Drops the spaces but those between two words, the "::" before template arguments (Rust), and the
  * brackets around the type that a method of Rust belongs to.
@@ -60,12 +71,8 @@ static char *without_spaces(const char *s)
 	char *out = xmalloc(strlen(s) + 1), *p = out;
 
 	if (*s == '<') {
-		const char *end = s;
-		int depth = 0;
+		const char *end = closing_bracket(s);
 
-		do
-			depth = step_depth(end, depth);
-		while (depth && *++end);
 		if (*end && !strncmp(end + 1, "::", 2) && !memmem(s, end - s, " as ", 4)) {
 			_cleanup_free_ char *joined =
 				xasprintf("%.*s%s", (int)(end - s - 1), s + 1, end + 1);
@@ -330,15 +337,12 @@ static char *demangle(const char *name, const char *linkage)
  */
 static const char *skip_parameters(const char *s)
 {
-	const char *end = s;
-	int depth = 0;
+	const char *end;
 	size_t n;
 
 	if (!strncmp(s, "(anonymous namespace)", 21))
 		return s;
-	do
-		depth = step_depth(end, depth);
-	while (depth && *++end);
+	end = closing_bracket(s);
 	if (!*end)
 		return s;
 	end++;
@@ -369,8 +373,7 @@ char *function_outer_name(const char *linkage)
 		for (op = op ? op : 1; op; op--)
 			out[n++] = *s++;
 	}
-	out[outer] = '\0';
-	return outer ? xstrdup(out) : NULL;
+	return outer ? xstrndup(out, outer) : NULL;
 }
 
 char *function_full_name(const char *name, const char *linkage)

@@ -154,7 +154,7 @@ int table_refuse_inlined(const struct maptable *t, const bool *marked, const cha
 char *cache_file_name(const struct map_options *opt, int fd, const char *kind);
 /*
  * What @file holds, mapped (to be checked, and given back by munmap()); NULL: nothing of ours.
- * @copied: into memory of our own, since others may write to the file.
+ * @copied, unless NULL: into memory of our own, since others may write to the file.
  */
 void *cache_map(const char *file, size_t *size, bool *copied);
 void cache_write(const char *file, const void *mem, size_t size);

@@ -125,6 +125,7 @@ void *cache_map(const char *file, size_t *size, bool *copied)
 		dir < 0 ? -1 : openat(dir, name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
 	_cleanup_close_ int fd = found < 0 ? -1 : held_file_reopen(found, &st);
+	bool copy;
 	void *mem;
 
 	if (fd < 0 || st.st_size <= 0)
@@ -132,9 +133,11 @@ void *cache_map(const char *file, size_t *size, bool *copied)
 	/* What another user can write is not believed. */
 	if ((st.st_uid != geteuid() && st.st_uid != 0) || st.st_mode & (S_IWGRP | S_IWOTH))
 		return NULL;
-	*copied = outranks(st.st_uid);
-	mem = *copied ? copy_file(fd, st.st_size)
-		      : mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	copy = outranks(st.st_uid);
+	if (copied)
+		*copied = copy;
+	mem = copy ? copy_file(fd, st.st_size)
+		   : mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (mem == MAP_FAILED)
 		return NULL;
 	if (time(NULL) - st.st_mtime > 3600)

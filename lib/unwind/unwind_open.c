@@ -47,9 +47,8 @@ bool unwind_table_is_of(const struct unwind_table *t, int fd)
 struct unwind_table *unwind_table_cached(const char *cache, int fd)
 {
 	struct unwind_table *t = NULL;
-	bool copied;
 	size_t size;
-	void *mem = cache_map(cache, &size, &copied);
+	void *mem = cache_map(cache, &size, NULL);
 
 	if (mem)
 		t = unwind_table_attach(mem, size, true);

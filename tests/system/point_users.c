@@ -6,6 +6,7 @@
  */
 #include "engine/bpf/shared.h"
 #include "engine/engine.h"
+#include "host/process.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -27,23 +28,6 @@ static void die(const char *what)
 {
 	printf("FAILED: %s\n", what);
 	exit(1);
-}
-
-static uint64_t offset_in_file(const void *code)
-{
-	unsigned long at = (uintptr_t)code, start, end, offset;
-	FILE *f = fopen("/proc/self/maps", "re");
-	char line[512];
-
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end, &offset) == 3 && at >= start &&
-		    at < end) {
-			fclose(f);
-			return offset + at - start;
-		}
-	}
-	die("our own code is mapped nowhere");
-	return 0;
 }
 
 /* In a child: what the engine's own process does counts never. */
@@ -111,15 +95,15 @@ int main(int argc, char **argv)
 				  .role = ENGINE_VISIT,
 				  .path = "/proc/self/exe",
 				  .file_name = argv[0],
-				  .offset = offset_in_file(arrive),
 				  .latency = -1,
 				  .by_user = true };
 	struct error err = {};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	p.fd = open(p.path, O_RDONLY | O_CLOEXEC);
-	if (p.fd < 0 || engine_create(&opt, &engine, &err) ||
-	    engine_add_point(engine, &p, &point, &err) || engine_start(engine, &err))
+	if (p.fd < 0 || !process_own_offset(arrive, &p.offset) ||
+	    engine_create(&opt, &engine, &err) || engine_add_point(engine, &p, &point, &err) ||
+	    engine_start(engine, &err))
 		die(err.text);
 	if (engine_counts_all_users(engine))
 		die("this kernel's patches are older ones");

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """terminal.py COMMAND: types at a shell with job control as its user would: COMMAND, which prints "begun",
-Ctrl-Z, bg, fg, Ctrl-Z again, fg, Ctrl-C. After each the shell and both processes (COMMAND's first
-one and the last that descends from it) are what they should be, or the exit status is 1. What the
+Ctrl-Z, bg, fg, Ctrl-Z again, fg, Ctrl-C. After each the shell and both processes (the profiler, which is
+COMMAND's first, and the `sh` that it has started) are what they should be, or the exit status is 1. What the
 terminal showed is printed; after it the exit status that the shell saw."""
 import os
 import pty

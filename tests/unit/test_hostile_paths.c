@@ -153,8 +153,7 @@ static int perf_map(const char *path)
 static int cached_table(const char *path)
 {
 	size_t size;
-	bool copied;
-	void *mem = cache_map(path, &size, &copied);
+	void *mem = cache_map(path, &size, NULL);
 
 	return mem ? munmap(mem, size) : -ENOENT;
 }

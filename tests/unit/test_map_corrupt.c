@@ -292,7 +292,7 @@ static void test_flipped_kernel(void **state)
 static void test_flipped_debug_file(void **state)
 {
 	_cleanup_free_ char *path = in_scratch("stripped"), *root = in_scratch("root"),
-			    *debug = NULL;
+			    *debug = NULL, *id = NULL;
 	const char *more = getenv("SCOZ_FUZZ_ROUNDS");
 	struct map_options opt = { .debug_root = root };
 	size_t size;
@@ -302,6 +302,8 @@ static void test_flipped_debug_file(void **state)
 	free(compile("-O2 -gdwarf-5 -Wl,--build-id=0x0123456789abcdef", &size));
 	sh("strip -o stripped corrupt; mkdir -p root/.build-id/01");
 	debug = in_scratch("root/.build-id/01/23456789abcdef.debug");
+	id = build_id_of(path);
+	assert_string_equal(id, "0123456789abcdef");
 	opened = refused = 0;
 	flip("-O2 -gdwarf-5 -Wl,--build-id=0x0123456789abcdef", more ? atoi(more) : 300, debug,
 	     &opt, path);

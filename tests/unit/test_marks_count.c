@@ -124,6 +124,12 @@ static void test_names_seen(void **state)
 	assert_int_equal(counts(m, "request").ends, 2);
 	assert_int_equal(counts(m, "coz").ends, 1);
 	assert_int_equal(visits(m, "odd %d {a|b} \"q\" \\ \xc3\xa9"), 1);
+	assert_int_equal(visits(m, "program.c:52"), 1);
+	assert_int_equal(visits(m,
+				"long: 0123456789 0123456789 0123456789 0123456789 0123456789 "
+				"0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 "
+				"0123456789 0123456789 0123456789 the end"),
+			 1);
 	marks_close(m);
 }
 

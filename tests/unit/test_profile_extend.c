@@ -484,8 +484,9 @@ static void test_other_builds(void **state)
 	p = read_back();
 	for (size_t i = 0; i < ARRAY_SIZE(now); i++) {
 		struct profile_binary b = { now[i].path, now[i].build };
-		_cleanup_free_ char *runs = profile_other_builds(p, &b);
+		_cleanup_free_ char *runs = NULL;
 
+		assert_int_equal(!profile_other_builds(p, &b, &runs), !now[i].runs);
 		assert_int_equal(!runs, !now[i].runs);
 		if (runs)
 			assert_string_equal(runs, now[i].runs);

@@ -462,13 +462,14 @@ static void warn_of_other_builds(struct model *m)
 	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
 
 	for (size_t i = 0; i < h->n_binaries; i++) {
-		_cleanup_free_ char *runs = profile_other_builds(p, &h->binaries[i]);
+		_cleanup_free_ char *runs = NULL;
+		size_t others = profile_other_builds(p, &h->binaries[i], &runs);
 
-		if (runs)
+		if (others)
 			text_list_add(&m->warnings,
 				      xasprintf("%s in the file %s of another build of %s: what is "
 						"predicted is an average over all",
-						runs, strncmp(runs, "run ", 4) ? "were" : "was",
+						runs, others > 1 ? "were" : "was",
 						h->binaries[i].path));
 	}
 }

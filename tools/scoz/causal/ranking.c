@@ -247,30 +247,38 @@ char *ranking_counts(const struct ranking *r)
 	return text;
 }
 
-static size_t answer_rows(const struct ranking *r, char *const *labels, struct answer_row *rows)
+/* As the answer takes them; to be freed. */
+static struct answer_row *answer_rows(const struct ranking *r, char *const *labels)
 {
+	struct answer_row *rows = xcalloc(r->n ? r->n : 1, sizeof(*rows));
+
 	for (size_t i = 0; i < r->n; i++)
 		rows[i] = (struct answer_row){ r->rows[i]->e, labels[r->rows[i] - r->m->rows] };
-	return r->n;
+	return rows;
 }
 
-const char *ranking_untried(const struct ranking *r)
+static const char *beyond_first(const struct ranking *r, const struct answer_row *rows)
 {
-	_cleanup_free_ struct answer_row *rows = xcalloc(r->n ? r->n : 1, sizeof(*rows));
-	size_t n = answer_rows(r, r->m->labels, rows);
-	const struct answer_row *first = answer_first(rows, n);
+	const struct answer_row *first = answer_first(rows, r->n);
 	const struct profile_expected *x =
 		first ? expected_beyond(r->m, r->rows[first - rows]) : NULL;
 
 	return x ? x->target : NULL;
 }
 
+const char *ranking_untried(const struct ranking *r)
+{
+	_cleanup_free_ struct answer_row *rows = answer_rows(r, r->m->labels);
+
+	return beyond_first(r, rows);
+}
+
 static char *ranking_answer(const struct ranking *r, char *const *labels)
 {
-	_cleanup_free_ struct answer_row *rows = xcalloc(r->n ? r->n : 1, sizeof(*rows));
+	_cleanup_free_ struct answer_row *rows = answer_rows(r, labels);
 	_cleanup_free_ char *unit = ranking_unit(r->m, r->progress);
 
-	return answer_text(rows, answer_rows(r, labels, rows), unit, ranking_untried(r));
+	return answer_text(rows, r->n, unit, beyond_first(r, rows));
 }
 
 char *ranking_headline(const struct ranking *r, char *const *labels, bool counts)

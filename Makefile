@@ -333,7 +333,7 @@ INSTALLED := 755:$(B)/scozd:sbin/scozd 755:$(B)/scoz:bin/scoz \
 	644:$(B)/completions/scozd:share/bash-completion/completions/scozd \
 	644:$(B)/completions/_scoz:share/zsh/site-functions/_scoz \
 	644:$(B)/completions/scoz.fish:share/fish/vendor_completions.d/scoz.fish \
-	$(foreach d,README.md CHANGELOG.md $(wildcard docs/*.md docs/*.svg docs/*.png),644:$(d):share/doc/scoz/$(d)) \
+	$(foreach d,README.md CHANGELOG.md $(wildcard docs/*.md docs/accuracy/*.md docs/*.svg docs/*.png),644:$(d):share/doc/scoz/$(d)) \
 	755:workloads/profile-mpi:share/doc/scoz/examples/profile-mpi \
 	$(foreach m,Kbuild Makefile dkms.conf scoz.c scoz.h scoz_trace.h,644:kernel-patches/module/$(m):share/scoz/module/$(m)) \
 	755:kernel-patches/module/add-types:share/scoz/module/add-types \
@@ -354,7 +354,7 @@ install: programs completions scoz.pc ## into DESTDIR/PREFIX; STRIP=1: without s
 uninstall: ## removes what install put there, and nothing else
 	$(call each_installed,rm -f "$$to"); done
 	@rmdir '$(DESTDIR)$(PREFIX)'/share/scoz/module '$(DESTDIR)$(PREFIX)'/share/scoz \
-		'$(DESTDIR)$(PREFIX)'/include/scoz-compat '$(DESTDIR)$(PREFIX)'/share/doc/scoz/docs \
+		'$(DESTDIR)$(PREFIX)'/include/scoz-compat '$(DESTDIR)$(PREFIX)'/share/doc/scoz/docs/accuracy '$(DESTDIR)$(PREFIX)'/share/doc/scoz/docs \
 		'$(DESTDIR)$(PREFIX)'/share/doc/scoz/examples '$(DESTDIR)$(PREFIX)'/share/doc/scoz/LICENSES '$(DESTDIR)$(PREFIX)'/share/doc/scoz \
 		2>/dev/null || true
 

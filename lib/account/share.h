@@ -7,7 +7,7 @@
  * A fair scheduler gives a task that competes with others a share of its core: what it runs for, it
  * has to wait for. If the target took s % less CPU time, its task would be spared s % of these
  * waits, too; a prediction that knows only of the CPU time is too small, by two thirds with two
- * strangers on the core. Three rules follow (docs/accuracy.md has the figures):
+ * strangers on the core. Three rules follow (docs/accuracy/strangers.md has the figures):
  *
  *   wait    While strangers run, and a task queues for their core, G grows by s times the share f
  *           of its run time that hit the target: a tick that meets a stranger counts as a hit of

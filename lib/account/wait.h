@@ -52,7 +52,7 @@
  *
  * That is exact for devices that serve one request after the other, and for those that serve many
  * at once as long as requests begin together or the device is never idle; who begins while another
- * request is half served by such a device inherits too much (docs/accuracy.md).
+ * request is half served by such a device inherits too much (docs/accuracy/waiting.md).
  *
  * Threads of the kernel. Who calls fsync() waits for the journal's thread, which waits for the disk
  * on its behalf, perhaps through others (a loop device's worker). Accounted as tasks they would owe

@@ -12,14 +12,14 @@
  *
  * Ticks take time, and not from all alike: they slow computing down, but no device and no timer,
  * so that a program under many ticks is another program. What both do to predictions was simulated
- * (docs/accuracy.md, "The period"): on average over the models,
+ * (docs/accuracy/period.md, "The period"): on average over the models,
  *
  *     error = 4.5 r + 15 p + 2 q + 34 q^2 points
  *
  * where r = period / interval, p = looks in a period, q = tick's cost / period, and lumps much
  * longer than the interval do no more than LUMPS_MAX_PP (since they are spread, account/spread.h).
  * A target that is waiting is not sampled: a wait is a hit of its length where it ends, however
- * many synchronisations a period has (docs/accuracy.md, "Periods").
+ * many synchronisations a period has (docs/accuracy/waiting.md, "Periods").
  *
  * Both terms count, and whatever the first one says, ticks may take PERIOD_MAX_SHARE of a busy core
  * and no more. Between periods that are as good to a tenth of a point the coarser one is taken.
@@ -32,7 +32,7 @@
 #define PERIOD_MAX_NS (500 * NSEC_PER_USEC) /* unless ticks are dear */
 #define PERIOD_STEP   1.02		    /* from one that is looked at to the next */
 #define LUMPS_PP      4.5
-#define POLLS_PP      15.0 /* measured (docs/accuracy.md, "The period"), not simulated */
+#define POLLS_PP      15.0 /* measured, not simulated (docs/accuracy/period.md) */
 #define SEEN_LUMPS_PP 0.5  /* where begin and end of the target are seen */
 #define TICKS_PP      2.0
 #define TICKS_PP2     34.0

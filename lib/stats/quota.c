@@ -14,7 +14,7 @@
  *     wall - inserted - pauses
  *
  * whichever is longer. (Without either, 28 % was predicted where 47 were to be won, and -6 for 42:
- * docs/accuracy.md, "CPU quotas".)
+ * docs/accuracy/weather.md, "CPU quotas".)
  *
  * That is so where the group holds what is profiled and nothing else: then it runs at 0 % for as
  * long as it may, which can be seen. With several groups, with others in it, for latencies, where

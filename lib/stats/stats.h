@@ -167,7 +167,7 @@ bool estimate_needs_reason(const struct estimate *e);
  * Where next to nothing is left of the target the program is another one: nobody falls asleep any
  * more for what it held up, requests follow each other at once. Half width, of what is won (or
  * lost) beyond a speedup of FAR_FROM: where the target no longer matters by then, nothing. Fitted
- * to a truth suite (docs/accuracy.md, "Functions that are seen").
+ * to a truth suite (docs/accuracy/truth-suite.md, "What is left at 100 %").
  */
 #define FAR_DOUBT 0.16
 #define FAR_FROM  0.5
@@ -176,8 +176,8 @@ bool estimate_needs_reason(const struct estimate *e);
  * where the target is gone: warmer caches, fewer and larger reads. No delay shows that. The more
  * was the target's, and the more is left, the more that is: of what is won times what is left it
  * was 0.2 in the middle, seldom the other way; the upper end alone is further away
- * (docs/accuracy.md, "What no delay shows"). Not up to FAR_FROM, from there in proportion to the
- * speedup.
+ * (docs/accuracy/stones.md, "What no delay shows"). Not up to FAR_FROM, from there in proportion to
+ * the speedup.
  */
 #define FAR_ABOVE 0.35
 /*
@@ -198,15 +198,15 @@ bool estimate_needs_reason(const struct estimate *e);
  * Who needs less may get more of the cores than before, or be let run at once: up to so much of the
  * share of their time that profiled tasks, able to run, wait behind strangers, may be won (or lost)
  * beyond what is predicted: of what the prediction says or leaves, whatever is more. Measured with
- * programs that were really changed, beside compilers (docs/accuracy.md, "Beside strangers"); from
- * a speedup of QUEUED_MOST on all of it.
+ * programs that were really changed, beside compilers (docs/accuracy/strangers.md, "What
+ * queueing is worth"); from a speedup of QUEUED_MOST on all of it.
  */
 #define QUEUED_DOUBT 0.5
 #define QUEUED_MOST  50.0 /* percent of line speedup */
 /*
  * Real-time strangers do not compete, and more is known of what they make longer: of the share of
  * their time that profiled tasks wait behind them, of the line speedup, nine models of ten of the
- * simulator keep to this (docs/accuracy.md, "Beside strangers").
+ * simulator keep to this (docs/accuracy/strangers.md, "Real-time strangers do not compete").
  */
 #define URGENT_DOUBT 0.3
 
@@ -214,13 +214,13 @@ bool estimate_needs_reason(const struct estimate *e);
  * Where a program no longer sleeps for the target, whoever its tasks wake finds a core awake: no
  * interrupt, no sleep state to leave, warm caches, all of which is dear in a virtual machine. What
  * the woken wait for is measured; so many times that may be won beyond what is predicted (redis,
- * postgres, dbench without their syncs: docs/accuracy.md, "Waiting as the target").
+ * postgres, dbench without their syncs: docs/accuracy/waiting.md, "What is not seen").
  */
 #define WAKING_DOUBT 5.0
 /*
  * So much of what may be won so is expected, if the target is all that the work waits for, at 100 %
- * (servers that log, writes and naps of the truth suite: docs/accuracy.md, "Waiting as the
- * target").
+ * (servers that log, writes and naps of the truth suite: docs/accuracy/waiting.md, "What is not
+ * seen").
  */
 #define LESS_QUEUEING 0.75
 #define STRETCH	      20.0 /* of a curve, at least, percent of line speedup */
@@ -238,24 +238,25 @@ bool estimate_needs_reason(const struct estimate *e);
 #define PERIOD_AT_SPEEDUP 0.75
 /*
  * While the host has a core, a sample that stands for the time inserts delay in a lump of
- * milliseconds. What that does to predictions, in the same simulations (docs/accuracy.md, "Foul
- * weather"): nine programs of ten lie within STEAL_DOUBT points for each percent of the time of
- * running tasks that is stolen, at 100 %.
+ * milliseconds. What that does to predictions, in the same simulations (docs/accuracy/weather.md,
+ * "Stolen time"): nine programs of ten lie within STEAL_DOUBT points for each percent of the time
+ * of running tasks that is stolen, at 100 %.
  */
 #define STEAL_DOUBT 0.4
 #define STEAL_MOST  0.5 /* of the time of running tasks; beyond that it was others' */
 
 /*
  * Where a CPU quota holds the program up, what is predicted goes by the CPU time that it needs
- * (quota.h). The interval has this part of what that changes (docs/accuracy.md, "CPU quotas": up to
- * 3 points of 8 to 48); all that was throttled where it is not known what the quota does.
+ * (quota.h). The interval has this part of what that changes (docs/accuracy/weather.md, "CPU
+ * quotas": up to 3 points of 8 to 48); all that was throttled where it is not known what the quota
+ * does.
  */
 #define QUOTA_DOUBT 0.15
 
 /*
  * Of what is won by tasks that nobody waits for, nor they for others, so much may not be. Measured
- * with a thread that computes and naps beside two at a barrier (docs/accuracy.md, "Work that nobody
- * waits for").
+ * with a thread that computes and naps beside two at a barrier (docs/accuracy/clocks.md, "Work that
+ * nobody waits for").
  */
 #define ALONE_DOUBT 1.5
 
@@ -263,9 +264,9 @@ bool estimate_needs_reason(const struct estimate *e);
  * Programs that spin tell neither for whom they wait nor how often. Predictions are wrong by up to
  * SPIN_DOUBT points for each percent of line speedup, up to half of it (not more at 100 %), where
  * such waits are shorter than the period (half of that in simulation, sim coverage -r -m spin; all
- * of it for a spin lock on a machine whose ticks allow no finer period, docs/accuracy.md); where
- * they are seen many times each, by SPIN_LEAST of that. Less, if less than SPIN_SHARE of CPU time
- * goes to them.
+ * of it for a spin lock on a machine whose ticks allow no finer period, docs/accuracy/spinning.md);
+ * where they are seen many times each, by SPIN_LEAST of that. Less, if less than SPIN_SHARE of CPU
+ * time goes to them.
  */
 #define SPIN_DOUBT 0.55
 #define SPIN_MOST  50.0 /* percent of line speedup */

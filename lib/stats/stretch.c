@@ -14,7 +14,7 @@
 #include "stats/units.h"
 
 #define PROBABLY     0.5  /* of the delay: less than that, and a clock is the better guess */
-#define NEARLY	     0.85 /* all of it: what engines are off by (docs/accuracy.md) is less */
+#define NEARLY	     0.85 /* all of it: what engines are off by (docs/accuracy/clocks.md) is less */
 #define MORE	     1.1  /* likewise */
 #define LEAST_DELAY  0.001
 #define SURE	     2	  /* control windows, before a clock is believed in without another one */

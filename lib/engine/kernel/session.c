@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * In the wait model tasks are held back and stops are not charged to them (docs/accuracy.md says
- * what that brings); in the core model it is as published.
+ * In the wait model tasks are held back and stops are not charged to them
+ * (docs/accuracy/simulator.md says what that brings); in the core model it is as published.
  */
 static uint32_t choose_flags(const struct engine_options *opt, uint64_t features)
 {

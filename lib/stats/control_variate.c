@@ -20,6 +20,10 @@
  * likely each is, the differences of all speedups tell. Only what is then likely to be noise is
  * taken off, and what is not known about that widens the interval: where the differences are far
  * beyond their errors, all of this changes nothing.
+ *
+ * Strangers take cores away, too, and how much of them is noise as well (strangers.h). Both slopes
+ * are those of a regression on both: who is slow since strangers have his core does not run. Where
+ * tasks may spin, and where the target really is cheaper, what strangers left alone counts.
  */
 #include "stats/control_variate.h"
 
@@ -41,14 +45,7 @@
 static const double shifts[N_SHIFTS] = { 0.004, 0.05, 0.5 };
 static const double prior[N_SHIFTS] = { 0.95, 0.04, 0.01 };
 
-static struct unit as_ran(const struct unit *u)
-{
-	return (struct unit){
-		.time = u->ran, .work = u->work, .time0 = u->ran0, .work0 = u->work0
-	};
-}
-
-static bool all_known(const struct unit_sets *sets)
+static bool ran_known(const struct unit_sets *sets)
 {
 	for (size_t i = 0; i < sets->n; i++) {
 		for (size_t k = 0; k < sets->s[i].n; k++) {
@@ -69,10 +66,15 @@ static bool may_spin(const struct unit_sets *sets)
 /* To be freed. */
 static struct unit *all_as_ran(const struct unit_set *set)
 {
-	struct unit *ran = xcalloc(set->n, sizeof(*ran));
+	struct unit *ran = xcalloc(set->n + 1, sizeof(*ran));
 
-	for (size_t i = 0; i < set->n; i++)
-		ran[i] = as_ran(&set->u[i]);
+	for (size_t i = 0; i < set->n; i++) {
+		const struct unit *u = &set->u[i];
+
+		ran[i] = (struct unit){
+			.time = u->ran, .work = u->work, .time0 = u->ran0, .work0 = u->work0
+		};
+	}
 	return ran;
 }
 
@@ -131,17 +133,17 @@ static struct by_strangers fit_strangers(const struct sums *s)
 	double slope = s->left > 0 ? s->time_left / s->left : 0;
 	double explained = s->time > 0 ? slope * s->time_left / s->time : 0;
 
-	if (getenv("NOSTR") || s->units < LEAST_UNITS + s->sets || !(slope > 0) || explained < LEAST_CONTROL)
+	if (s->units < LEAST_UNITS + s->sets || !(slope > 0) || explained < LEAST_CONTROL)
 		return (struct by_strangers){ 0 };
 	return (struct by_strangers){ slope, standard_error(explained, s->time, s->left, s, 2),
 				      explained };
 }
 
-/* On CPU times as well, once what strangers left is taken off both. */
+/* On CPU times as well: what strangers left is taken off both first (Frisch, Waugh 1933). */
 static void fit_ran(const struct sums *s, struct control *ret)
 {
 	bool left = ret->strangers.slope > 0;
-	double time = s->time, ran = s->ran, product = s->time_ran, most;
+	double time = s->time, ran = s->ran, product = s->time_ran;
 
 	if (left) {
 		time -= s->time_left * s->time_left / s->left;
@@ -155,17 +157,16 @@ static void fit_ran(const struct sums *s, struct control *ret)
 	ret->slope_se = standard_error(ret->explained, time, ran, s, 2 + left);
 	if (ret->explained < LEAST_CONTROL)
 		ret->slope = 0;
-	most = 1 - s->ran_left * s->ran_left / (s->left * s->ran);
-	if (!left || !(ret->slope > 0) || !(most > 0))
+	if (!left || !(ret->slope > 0))
 		return;
 	ret->strangers.slope = (s->time_left - ret->slope * s->ran_left) / s->left;
 	ret->strangers.slope_se =
-		standard_error(ret->explained, time, s->left * most, s, 3);
+		standard_error(ret->explained, time, s->left * ran / s->ran, s, 3);
 }
 
 void control_fit(const struct unit_sets *sets, struct control *ret)
 {
-	bool ran = all_known(sets) && !may_spin(sets), left = left_known(sets);
+	bool ran = ran_known(sets) && !may_spin(sets), left = left_known(sets);
 	struct sums treated = { 0 }, all = { 0 };
 
 	memset(ret, 0, sizeof(*ret));
@@ -270,7 +271,7 @@ static void apply_strangers(const struct unit_sets *sets, const struct control *
 	for (size_t i = 1; i < sets->n; i++) {
 		const struct unit_set *set = &sets->s[i];
 		const struct by_strangers *by = set->real ? &c->really : &c->strangers;
-		struct belief noise;
+		struct strangers_noise noise;
 		double more;
 
 		if (by->slope == 0 || !(r[i].df > 0))

@@ -29,7 +29,7 @@ struct unit {
 	 * runs, the work divided by it; NAN: not known.
 	 */
 	double left, left0;
-	double start_s;	      /* of the treated window */
+	double start_s; /* of the treated window */
 	/* The 0 % windows that the baseline is the mean of, by index among the target's windows. */
 	uint32_t zero[2], n_zero;
 };

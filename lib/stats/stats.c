@@ -598,7 +598,6 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 			p->noise_df = p->df;
 			p->noise_se = p->test_se = p->se;
 			find_fixed(sets, set, e, p);
-			if (getenv("DBG")) fprintf(stderr, "at %.0f n %zu noise %.1f df %.0f str %.2f (%.2f) expl %.2f ctl slope %.2f expl %.2f valid %.2f | fixed %.1f: meth %.1f crowd %.1f shared %.1f period %.1f steal %.1f spins %.1f far %.1f\n", p->speedup_pct, set->n, 196*exp(p->log_ratio)*p->noise_se, p->df, e->control.strangers.slope, e->control.strangers.slope_se, e->control.strangers.explained, e->control.slope, e->control.explained, e->control.valid, p->fixed_pp, p->fixed_part[0],p->fixed_part[FIXED_CROWDED],p->fixed_part[FIXED_SHARED],p->fixed_part[FIXED_PERIOD],p->fixed_part[FIXED_STEAL],p->fixed_part[FIXED_SPINS],p->fixed_part[FIXED_FAR]);
 			if (!exact) {
 				add_method_error(p);
 				add_queueing(sets, p);

@@ -7,12 +7,13 @@
  *
  * What they leave is a share of the wall time. (Of virtual time it would be wrong: real-time tasks,
  * timers and daemons go by the wall clock, and run in stops or right after them.) But not all
- * strangers go by the clock. Who takes whatever is left runs less in the share of time in which all
- * is stopped, and beside a program that has become faster by another such share; who is set to work
- * by the program does less when it does. So ordinary strangers may have changed by anything between
- * nothing and that; real-time ones wait for nobody. Only what is then likely to be noise is taken
- * off, and what is not known about it widens the interval: beside one busy loop that is always
- * there, there is no noise to speak of, and nothing changes.
+ * strangers go by the clock. Who takes whatever is left has what a stopped program leaves, or is
+ * held up by stops himself; a program that has become faster leaves him less, or has more for him
+ * to do. So what ordinary strangers take may have changed by the share of time that was stopped,
+ * and by that by which the program became faster, in either direction; real-time ones wait for
+ * nobody. Only what is then likely to be noise is taken off, and what is not known about it widens
+ * the interval: beside one busy loop that is always there, there is no noise to speak of, and
+ * nothing changes.
  */
 #include "stats/strangers.h"
 
@@ -54,36 +55,31 @@ struct unit *strangers_units(const struct unit_sets *sets, const struct unit_set
 	return ret;
 }
 
-/*
- * What the treatment may have done to what strangers take, as a log ratio, as far as is known
- * beforehand. Ordinary
- * ones lose at most the share of the time that is stopped, and what they lose to (or gain from) a
- * program whose work takes so much less time.
- */
-static struct belief treatment_of(const struct unit_sets *sets, const struct unit_set *set,
-				  double change)
+/* Variance of what the treatment may have done to what strangers leave, as a log ratio. */
+static double treatment_variance(const struct unit_sets *sets, const struct unit_set *set,
+				 double change)
 {
 	const struct profile_window *zero = &sets->s[0].sum.w, *w = &set->sum.w;
-	double ordinary = fmax(strangers_ran(zero) - zero->urgent_s, 0), left = strangers_left(zero);
+	double ordinary = fmax(strangers_ran(zero) - zero->urgent_s, 0),
+	       left = strangers_left(zero);
 	double share = ordinary / (zero->wall_s * zero->cores) / left;
 	double stopped = w->wall_s > 0 ? fmin(w->inserted_s / w->wall_s, 1) : 0;
-	double lost = share * stopped, moved = share * fmin(fabs(expm1(change)), 1);
+	double faster = fmin(fabs(expm1(change)), 1);
 
-	return (struct belief){
-		.variance = (lost * lost + moved * moved) / 3 + NEVER_EXACT * NEVER_EXACT,
-	};
+	/* Each anywhere between the share of theirs, more or less. */
+	return share * share * (stopped * stopped + faster * faster) / 3 +
+	       NEVER_EXACT * NEVER_EXACT;
 }
 
-struct belief strangers_noise(const struct unit_sets *sets, const struct unit_set *set,
-			      double change)
+struct strangers_noise strangers_noise(const struct unit_sets *sets, const struct unit_set *set,
+				       double change)
 {
 	_cleanup_free_ struct unit *u = strangers_units(sets, set);
 	struct log_ratio seen = log_ratio_estimate(u, set->n, set->inflation);
-	struct belief treatment = treatment_of(sets, set, change);
-	double variance = seen.se * seen.se, part = variance / (variance + treatment.variance);
+	double noise = seen.se * seen.se, treatment = treatment_variance(sets, set, change);
 
-	return (struct belief){
-		.mean = (seen.value - treatment.mean) * part,
-		.variance = treatment.variance * part,
+	return (struct strangers_noise){
+		.mean = seen.value * noise / (noise + treatment),
+		.variance = noise * treatment / (noise + treatment),
 	};
 }

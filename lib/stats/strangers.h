@@ -11,21 +11,20 @@ double strangers_ran(const struct profile_window *w);
 double strangers_left(const struct profile_window *w);
 
 /*
- * The units of @set with that instead of what gets done: how much more time each core has that is
- * left, so to say; to be freed.
+ * The units of @set with what is left in the place of what gets done: their estimate is by how much
+ * less is left in treated windows than in their baselines; to be freed.
  */
 struct unit *strangers_units(const struct unit_sets *sets, const struct unit_set *set);
 
-/* Normal distributions, by mean and variance. */
-struct belief {
+struct strangers_noise {
 	double mean, variance;
 };
 
 /*
- * What is noise in the estimate by strangers_units(), and no doing of the treatment, which made the
- * time per unit of work differ by the log ratio @change.
+ * What of that is noise, and no doing of the treatment, which made the time per unit of work differ
+ * by the log ratio @change.
  */
-struct belief strangers_noise(const struct unit_sets *sets, const struct unit_set *set,
-			      double change);
+struct strangers_noise strangers_noise(const struct unit_sets *sets, const struct unit_set *set,
+				       double change);
 
 #endif

@@ -28,22 +28,24 @@ static double normal(struct rng *r)
 }
 
 struct weather {
-	double least, most; /* share of the cores that strangers take */
-	double slope;	    /* log time over the log of what is left */
-	double noise;	    /* of the time for a unit, besides */
-	double inserted;    /* of the time of treated windows */
-	double moved;	    /* share of theirs that strangers take more of the time of stops */
+	double least, most;  /* share of the cores that strangers take */
+	double slope;	     /* log time over the log of what is left */
+	double noise;	     /* of the time for a unit, besides */
+	double inserted;     /* of the time of treated windows */
+	double moved;	     /* share of theirs that strangers take more of the time of stops */
+	double speeds, tied; /* of the log of CPU time per unit: by itself, and over what is left */
 	bool urgent, unknown, real, runs, cpu_times;
 };
 
 static void add_window(struct windows *s, const struct weather *c, double speedup, struct rng *r)
 {
 	double taken = c->least + (c->most - c->least) * uniform(r);
-	double inserted = speedup > 0 && !c->real ? c->inserted : 0, period, left;
+	double inserted = speedup > 0 && !c->real ? c->inserted : 0, period, left, cpu;
 	struct profile_window *w;
 
 	left = 1 - taken;
-	period = 0.001 * (speedup > 0 ? 1 - TRUTH / 100 : 1) * pow(left, -c->slope) *
+	cpu = exp(c->speeds * normal(r) + c->tied * log(left));
+	period = 0.001 * cpu * (speedup > 0 ? 1 - TRUTH / 100 : 1) * pow(left, -c->slope) *
 		 exp(c->noise * normal(r));
 	add(s, speedup, period);
 	w = &s->w[s->n - 1];
@@ -55,7 +57,7 @@ static void add_window(struct windows *s, const struct weather *c, double speedu
 	w->real = c->real && speedup > 0;
 	w->n_progress = c->runs ? 1 : 2;
 	w->cores = c->unknown ? 0 : CORES;
-	w->ran_s = c->cpu_times ? 0.9e-3 * w->progress->visits : 0;
+	w->ran_s = c->cpu_times ? 0.9e-3 * cpu * w->progress->visits : 0;
 	left = 1 - taken * (1 + c->moved * inserted); /* with all others stopped, so nobody waits */
 	w->busy_s = w->ran_s + 1e-9 + (1 - left) * w->wall_s * CORES;
 	w->urgent_s = c->urgent ? (1 - left) * w->wall_s * CORES : 0;
@@ -168,6 +170,21 @@ static void test_hogs(void **state)
 	check_narrower(&c, 0.5);
 }
 
+/* Slow memory and hogs at once, of which one hides a part of the other. */
+static void test_beside_cpu_times(void **state)
+{
+	struct weather c = hogs;
+	struct result r;
+
+	(void)state;
+	c.cpu_times = true;
+	c.speeds = 0.2;
+	c.tied = 0.5;
+	r = repeat(&c);
+	assert_float_equal(r.slope, 1, 0.1);
+	assert_true(r.holds > 0.92 && r.half < 3 && fabs(r.error) < 0.3);
+}
+
 static void test_runs(void **state)
 {
 	struct weather c = hogs;
@@ -222,9 +239,13 @@ static void test_nothing_to_take_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_left),	       cmocka_unit_test(test_hogs),
-		cmocka_unit_test(test_runs),	       cmocka_unit_test(test_really_cheaper),
-		cmocka_unit_test(test_moved_by_stops), cmocka_unit_test(test_nothing_to_take_off),
+		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_hogs),
+		cmocka_unit_test(test_beside_cpu_times),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_really_cheaper),
+		cmocka_unit_test(test_moved_by_stops),
+		cmocka_unit_test(test_nothing_to_take_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -257,6 +257,7 @@ void window_watch_end(struct session *s, struct window_watch *watch, struct prof
 	struct cpu_quota quota;
 	uint64_t speed_sum, speeds;
 
+	w->cores = s->cores.n;
 	w->wall_s = (clock_now_ns() - watch->start_ns) / 1e9;
 	engine_read_ledger(s->engine, &watch->after);
 	w->start_s = (watch->start_ns - s->start_ns) / 1e9;

@@ -168,6 +168,7 @@ static int read_window(struct reader *r)
 		return bad_field(r, "target", "is not described by any line before it");
 	if (!(w->speedup >= 0 && w->speedup <= 1))
 		return bad_field(r, "speedup", "is not between 0 and 1");
+	w->cores = p->runs[w->run].header.cpus;
 	ret = set_window_progress(r, w);
 	if (ret)
 		return ret;

@@ -20,6 +20,10 @@
  * likely each is, the differences of all speedups tell. Only what is then likely to be noise is
  * taken off, and what is not known about that widens the interval: where the differences are far
  * beyond their errors, all of this changes nothing.
+ *
+ * Strangers take cores away, too, and how much of them is noise as well (strangers.h). Both slopes
+ * are those of a regression on both: who is slow since strangers have his core does not run. Where
+ * tasks may spin, and where the target really is cheaper, what strangers left alone counts.
  */
 #include "stats/control_variate.h"
 
@@ -27,6 +31,7 @@
 
 #include "stats/mixture.h"
 #include "stats/spells.h"
+#include "stats/strangers.h"
 
 #define LEAST_UNITS    10
 #define MOST_SLOPE     2.0
@@ -40,14 +45,7 @@
 static const double shifts[N_SHIFTS] = { 0.004, 0.05, 0.5 };
 static const double prior[N_SHIFTS] = { 0.95, 0.04, 0.01 };
 
-static struct unit as_ran(const struct unit *u)
-{
-	return (struct unit){
-		.time = u->ran, .work = u->work, .time0 = u->ran0, .work0 = u->work0
-	};
-}
-
-static bool all_known(const struct unit_sets *sets)
+static bool ran_known(const struct unit_sets *sets)
 {
 	for (size_t i = 0; i < sets->n; i++) {
 		for (size_t k = 0; k < sets->s[i].n; k++) {
@@ -68,35 +66,119 @@ static bool may_spin(const struct unit_sets *sets)
 /* To be freed. */
 static struct unit *all_as_ran(const struct unit_set *set)
 {
-	struct unit *ran = xcalloc(set->n, sizeof(*ran));
+	struct unit *ran = xcalloc(set->n + 1, sizeof(*ran));
 
-	for (size_t i = 0; i < set->n; i++)
-		ran[i] = as_ran(&set->u[i]);
+	for (size_t i = 0; i < set->n; i++) {
+		const struct unit *u = &set->u[i];
+
+		ran[i] = (struct unit){
+			.time = u->ran, .work = u->work, .time0 = u->ran0, .work0 = u->work0
+		};
+	}
 	return ran;
 }
 
-/* Sums over units of deviations from their mean: of times, of CPU times, of their products. */
+/* Sums over units of products of deviations from their means. */
 struct sums {
-	double time, ran, product;
-	size_t units;
+	double time, ran, left; /* squares */
+	double time_ran, time_left, ran_left;
+	size_t units, sets;
 };
 
-static void add_sums(const struct unit_set *set, struct sums *s)
+static bool left_known(const struct unit_sets *sets)
 {
-	_cleanup_free_ struct unit *ran = all_as_ran(set);
-	_cleanup_free_ double *a = xmalloc(set->n * sizeof(*a));
-	_cleanup_free_ double *b = xmalloc(set->n * sizeof(*b));
+	for (size_t i = 0; i < sets->n; i++) {
+		for (size_t k = 0; k < sets->s[i].n; k++) {
+			if (isnan(sets->s[i].u[k].left) || isnan(sets->s[i].u[k].left0))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void add_sums(const struct unit_sets *sets, const struct unit_set *set, bool with_left,
+		     bool with_ran, struct sums *s)
+{
+	_cleanup_free_ struct unit *ran = all_as_ran(set), *left = strangers_units(sets, set);
+	_cleanup_free_ double *deviation = xcalloc(3 * set->n, sizeof(*deviation));
+	double *a = deviation, *b = a + set->n, *c = b + set->n;
 
 	if (set->n < 3)
 		return;
 	log_ratio_deviations(set->u, set->n, a);
-	log_ratio_deviations(ran, set->n, b);
+	if (with_left)
+		log_ratio_deviations(left, set->n, b);
+	if (with_ran)
+		log_ratio_deviations(ran, set->n, c);
 	for (size_t i = 0; i < set->n; i++) {
 		s->time += a[i] * a[i];
-		s->ran += b[i] * b[i];
-		s->product += a[i] * b[i];
+		s->left += b[i] * b[i];
+		s->ran += c[i] * c[i];
+		s->time_left += a[i] * b[i];
+		s->time_ran += a[i] * c[i];
+		s->ran_left += b[i] * c[i];
 	}
 	s->units += set->n;
+	s->sets++;
+}
+
+static double standard_error(double explained, double y, double x, const struct sums *s, int slopes)
+{
+	return sqrt(fmax(1 - explained, 0) * y / x / (s->units - slopes));
+}
+
+/* On what strangers left alone. */
+static struct by_strangers fit_strangers(const struct sums *s)
+{
+	double slope = s->left > 0 ? s->time_left / s->left : 0;
+	double explained = s->time > 0 ? slope * s->time_left / s->time : 0;
+
+	if (s->units < LEAST_UNITS + s->sets || !(slope > 0) || explained < LEAST_CONTROL)
+		return (struct by_strangers){ 0 };
+	return (struct by_strangers){ slope, standard_error(explained, s->time, s->left, s, 2),
+				      explained };
+}
+
+/* On CPU times as well: what strangers left is taken off both first (Frisch, Waugh 1933). */
+static void fit_ran(const struct sums *s, struct control *ret)
+{
+	bool left = ret->strangers.slope > 0;
+	double time = s->time, ran = s->ran, product = s->time_ran;
+
+	if (left) {
+		time -= s->time_left * s->time_left / s->left;
+		ran -= s->ran_left * s->ran_left / s->left;
+		product -= s->time_left * s->ran_left / s->left;
+	}
+	if (s->units < LEAST_UNITS || !(ran > 0) || !(time > 0))
+		return;
+	ret->slope = fmin(fmax(product / ran, 0), MOST_SLOPE);
+	ret->explained = (2 * ret->slope * product - ret->slope * ret->slope * ran) / time;
+	ret->slope_se = standard_error(ret->explained, time, ran, s, 2 + left);
+	if (ret->explained < LEAST_CONTROL)
+		ret->slope = 0;
+	if (!left || !(ret->slope > 0))
+		return;
+	ret->strangers.slope = (s->time_left - ret->slope * s->ran_left) / s->left;
+	ret->strangers.slope_se =
+		standard_error(ret->explained, time, s->left * ran / s->ran, s, 3);
+}
+
+void control_fit(const struct unit_sets *sets, struct control *ret)
+{
+	bool ran = ran_known(sets) && !may_spin(sets), left = left_known(sets);
+	struct sums treated = { 0 }, all = { 0 };
+
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < sets->n; i++) {
+		if (!sets->s[i].real)
+			add_sums(sets, &sets->s[i], left, ran, &treated);
+		add_sums(sets, &sets->s[i], left, false, &all);
+	}
+	ret->really = fit_strangers(&all);
+	ret->strangers = fit_strangers(&treated);
+	if (ran)
+		fit_ran(&treated, ret);
 }
 
 /* After a shift of standard deviation @sd: the likely noise in the difference, and its variance. */
@@ -161,43 +243,51 @@ static void adjust(struct log_ratio *r, const struct log_ratio *ran, const struc
 	*r = mixture_summary(part, N_SHIFTS);
 }
 
-void control_fit(const struct unit_sets *sets, struct control *ret)
+void control_deviations(const struct control *c, const struct unit_sets *sets,
+			const struct unit_set *set, double *deviation)
 {
-	struct sums s = { 0 };
+	const struct by_strangers *by = set->real ? &c->really : &c->strangers;
+	bool with_ran = !set->real && c->slope > 0;
+	_cleanup_free_ struct unit *ran = all_as_ran(set), *left = strangers_units(sets, set);
+	_cleanup_free_ double *b = xcalloc(set->n + 1, sizeof(*b));
 
-	memset(ret, 0, sizeof(*ret));
-	if (!all_known(sets) || may_spin(sets))
+	if (!set->n)
 		return;
-	for (size_t i = 0; i < sets->n && !sets->s[i].real; i++)
-		add_sums(&sets->s[i], &s);
-	if (s.units < LEAST_UNITS || !(s.ran > 0) || !(s.time > 0))
-		return;
-	ret->slope = fmin(fmax(s.product / s.ran, 0), MOST_SLOPE);
-	ret->explained = (2 * ret->slope * s.product - ret->slope * ret->slope * s.ran) / s.time;
-	ret->slope_se = sqrt(fmax(1 - ret->explained, 0) * s.time / s.ran / (s.units - 2));
-	if (ret->explained < LEAST_CONTROL)
-		ret->slope = 0;
+	if (by->slope != 0) {
+		log_ratio_deviations(left, set->n, b);
+		for (size_t i = 0; i < set->n; i++)
+			deviation[i] -= by->slope * b[i];
+	}
+	if (with_ran) {
+		log_ratio_deviations(ran, set->n, b);
+		for (size_t i = 0; i < set->n; i++)
+			deviation[i] -= c->slope * b[i];
+	}
 }
 
-void control_deviations(const struct control *c, const struct unit_set *set, double *deviation)
+static void apply_strangers(const struct unit_sets *sets, const struct control *c,
+			    struct log_ratio *r)
 {
-	_cleanup_free_ struct unit *ran = c->slope > 0 ? all_as_ran(set) : NULL;
-	_cleanup_free_ double *b = xmalloc(set->n * sizeof(*b));
+	for (size_t i = 1; i < sets->n; i++) {
+		const struct unit_set *set = &sets->s[i];
+		const struct by_strangers *by = set->real ? &c->really : &c->strangers;
+		struct strangers_noise noise;
+		double more;
 
-	if (!ran || !set->n)
-		return;
-	log_ratio_deviations(ran, set->n, b);
-	for (size_t i = 0; i < set->n; i++)
-		deviation[i] -= c->slope * b[i];
+		if (by->slope == 0 || !(r[i].df > 0))
+			continue;
+		noise = strangers_noise(sets, set, r[i].value);
+		more = pow(by->slope_se * noise.mean, 2) + by->slope * by->slope * noise.variance;
+		log_ratio_set(&r[i], r[i].value - by->slope * noise.mean,
+			      sqrt(r[i].se * r[i].se + more), r[i].df);
+	}
 }
 
-void control_apply(const struct unit_sets *sets, struct control *c, struct log_ratio *r)
+static void apply_ran(const struct unit_sets *sets, struct control *c, struct log_ratio *r)
 {
 	_cleanup_free_ struct log_ratio *ran = xcalloc(sets->n, sizeof(*ran));
 	double weight[N_SHIFTS];
 
-	if (!(c->slope > 0))
-		return;
 	for (size_t i = 1; i < sets->n && !sets->s[i].real; i++) {
 		_cleanup_free_ struct unit *u = all_as_ran(&sets->s[i]);
 
@@ -209,4 +299,11 @@ void control_apply(const struct unit_sets *sets, struct control *c, struct log_r
 		if (ran[i].df > 0 && r[i].df > 0)
 			adjust(&r[i], &ran[i], c, weight);
 	}
+}
+
+void control_apply(const struct unit_sets *sets, struct control *c, struct log_ratio *r)
+{
+	apply_strangers(sets, c, r);
+	if (c->slope > 0)
+		apply_ran(sets, c, r);
 }

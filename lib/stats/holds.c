@@ -46,6 +46,10 @@ void hold_add(struct hold *h, const struct profile_window *w, const struct windo
 	to->flaws_pp += (w->flaws_pp - to->flaws_pp) * part;
 	to->waits_sped &= w->waits_sped;
 	to->hits_seen &= w->hits_seen;
+	if (!h->windows)
+		to->cores = w->cores;
+	else if (to->cores != w->cores)
+		to->cores = 0;
 	if (fabs(to->quota_cpus - w->quota_cpus) > 1e-9)
 		to->quota_cpus = 0; /* several */
 	h->windows++;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "stats/strangers.h"
 #include "stats/units.h"
 
 #define LEAST_UNITS 12
@@ -14,7 +15,7 @@ enum { CAUSE_STOLEN, CAUSE_SPEED, CAUSE_OTHERS };
 /* Of one window; NAN: not known. */
 struct state {
 	double cause[N_CAUSES]; /* share stolen, log of the time for a fixed work, others' share */
-	double log_period, log_ran;
+	double log_period, log_ran, log_left;
 };
 
 struct mean {
@@ -45,7 +46,7 @@ static double others_share(const struct profile_window *w, double core_s)
 {
 	if (!(w->busy_s > 0))
 		return NAN;
-	return fmax(w->busy_s + w->stolen_s - w->ran_s - w->stopped_s, 0) / core_s;
+	return strangers_ran(w) / core_s;
 }
 
 static struct state state_of(const struct profile_window *w, int cores, uint32_t progress)
@@ -61,6 +62,7 @@ static struct state state_of(const struct profile_window *w, int cores, uint32_t
 			   others_share(w, core_s) },
 		.log_period = visits > 0 && virtual_s > 0 ? log(virtual_s / visits) : NAN,
 		.log_ran = visits > 0 && w->ran_s > 0 ? log(w->ran_s / visits) : NAN,
+		.log_left = log(strangers_left(w)),
 	};
 }
 
@@ -90,7 +92,7 @@ static bool observe(const struct profile_window *const *w, size_t n, size_t at, 
 		    const struct estimate *e, struct observation *ret)
 {
 	struct state t = state_of(w[at], cores, e->progress);
-	double ran = t.log_ran, zeros = 0;
+	double ran = t.log_ran, left = t.log_left, zeros = 0;
 
 	*ret = (struct observation){ .y = t.log_period, .speedup = w[at]->speedup };
 	memcpy(ret->x, t.cause, sizeof(t.cause));
@@ -105,9 +107,12 @@ static bool observe(const struct profile_window *const *w, size_t n, size_t at, 
 		z = state_of(zero, cores, e->progress);
 		ret->y -= z.log_period / zeros;
 		ran -= z.log_ran / zeros;
+		left -= z.log_left / zeros;
 		for (int k = 0; k < N_CAUSES; k++)
 			ret->x[k] -= z.cause[k] / zeros;
 	}
+	if (e->control.strangers.slope != 0 && isfinite(left))
+		ret->y += e->control.strangers.slope * left;
 	if (e->control.slope != 0 && isfinite(ran))
 		ret->y -= e->control.slope * ran;
 	return zeros > 0 && isfinite(ret->y);

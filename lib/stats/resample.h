@@ -24,7 +24,12 @@ struct unit {
 	double external, external0, inserted;
 	double waits, waits0; /* that external consists of */
 	double ran, ran0;     /* CPU time of profiled tasks; 0: not known */
-	double start_s;	      /* of the treated window */
+	/*
+	 * The time times the share of the cores that strangers leave (strangers.h), or, of whole
+	 * runs, the work divided by it; NAN: not known.
+	 */
+	double left, left0;
+	double start_s; /* of the treated window */
 	/* The 0 % windows that the baseline is the mean of, by index among the target's windows. */
 	uint32_t zero[2], n_zero;
 };

@@ -18,6 +18,7 @@
 #include "stats/precision.h"
 #include "stats/resample.h"
 #include "stats/spells.h"
+#include "stats/strangers.h"
 #include "stats/units.h"
 #include "stats/verdict.h"
 
@@ -96,12 +97,6 @@ struct estimate_point *estimate_point_at(const struct estimate *e, double speedu
 			return &e->points[i];
 	}
 	return NULL;
-}
-
-/* CPU time of others, as far as it is known; what the host took of it as well, as in `ran_s`. */
-static double strangers_ran(const struct profile_window *w)
-{
-	return fmax(w->busy_s + w->stolen_s - w->ran_s - w->stopped_s, 0);
 }
 
 /* The share of their time able to run that profiled tasks wait behind strangers. */
@@ -514,7 +509,7 @@ static void find_scatter(const struct unit_sets *sets, size_t from, size_t to,
 		if (set->n >= 3)
 			log_ratio_deviations(set->u, set->n, d);
 		if (control)
-			control_deviations(control, set, d);
+			control_deviations(control, sets, set, d);
 		s[i - from] = (struct scatter){ set, d };
 	}
 	spells_apply(s, to - from, sets->n_windows, r + from, slow + from);
@@ -582,7 +577,7 @@ static void estimate_points(const struct unit_sets *sets, bool exact, struct est
 	control_fit(sets, &e->control);
 	find_scatter(sets, 0, 1, NULL, r, slow);
 	find_scatter(sets, 1, real, &e->control, r, slow);
-	find_scatter(sets, real, sets->n, NULL, r, slow);
+	find_scatter(sets, real, sets->n, &e->control, r, slow);
 	control_apply(sets, &e->control, r);
 	memcpy(joint, r, sets->n * sizeof(*r));
 	fit_curve(sets, slow, joint);

@@ -26,6 +26,7 @@
 #include "stats/holds.h"
 #include "stats/weigh.h"
 #include "stats/stats.h"
+#include "stats/strangers.h"
 
 #include <math.h>
 
@@ -48,6 +49,7 @@ struct builder {
 	double *measured;    /* time before the quota's part was taken off */
 	double *scale;	     /* share of its unstopped time that lies between the visits */
 	double *start;	     /* s, runs one after the other */
+	bool per_run;	     /* a window is a whole run */
 	bool related;	     /* it is known who has to do with points */
 	struct pairing *pairs;
 	size_t n_pairs;
@@ -112,6 +114,17 @@ static double work_time(const struct builder *b, const struct profile_window *w)
 	return b->related ? w->related_s : w->ran_s;
 }
 
+/*
+ * What a time is linear in, as struct unit has it: windows are of one length, and hold as much work
+ * as is left of the cores; runs are of one amount of work.
+ */
+static double left_in(const struct builder *b, size_t i)
+{
+	double left = strangers_left(b->w[i]);
+
+	return b->per_run ? b->work[i] / left : b->time[i] * left;
+}
+
 /* What inserted delay leaves of a window's time. */
 static double rest_of(const struct profile_window *w)
 {
@@ -131,6 +144,7 @@ static void make_unit(const struct builder *b, const struct pairing *p, struct u
 	u->waits = b->scale[p->treated] * w->external_waits;
 	u->inserted = b->scale[p->treated] * w->inserted_s;
 	u->ran = b->scale[p->treated] * work_time(b, w);
+	u->left = left_in(b, p->treated);
 	for (int k = 0; k < p->n_zero; k++) {
 		size_t z = p->zero[k];
 		double part = 1.0 / p->n_zero;
@@ -140,6 +154,7 @@ static void make_unit(const struct builder *b, const struct pairing *p, struct u
 		u->external0 += part * b->scale[z] * b->w[z]->external_s;
 		u->waits0 += part * b->scale[z] * b->w[z]->external_waits;
 		u->ran0 += part * b->scale[z] * work_time(b, b->w[z]);
+		u->left0 += part * left_in(b, z);
 		u->zero[u->n_zero++] = z;
 	}
 }
@@ -290,7 +305,6 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 {
 	struct builder b = { 0 };
 	const struct hold *zero;
-	bool each_run;
 	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
@@ -303,7 +317,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 		ret->treated +=
 			window_is_treated(w[i]) && !w[i]->discard && progress < w[i]->n_progress;
 	}
-	each_run = each_is_a_run(w, n);
+	ret->per_run = b.per_run = each_is_a_run(w, n);
 	holds_build(w, n, progress, &b.holds);
 	ret->n_windows = n = b.n = b.holds.n;
 	b.w = xcalloc(n + 1, sizeof(*b.w));
@@ -339,7 +353,7 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	}
 	describe_zero(ret);
 	zero = &ret->s[0].sum;
-	ret->visits = ret->zeros && !each_run ? zero->p.visits / ret->zeros : INFINITY;
+	ret->visits = ret->zeros && !b.per_run ? zero->p.visits / ret->zeros : INFINITY;
 	b.related = zero->w.related_s > LEAST_RELATED * zero->w.ran_s;
 	memcpy(b.measured, b.time, n * sizeof(*b.time));
 	quota_correct(w, n, b.work, b.scale, ret->latency, b.time, &ret->quota);

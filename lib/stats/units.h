@@ -30,6 +30,7 @@ struct unit_sets {
 	size_t n;
 	size_t zeros;	  /* usable 0 % windows, each counted */
 	bool latency;	  /* the progress point has numbers in flight */
+	bool per_run;	  /* a window is a whole run */
 	size_t n_windows; /* holds of the target: what struct unit's zero[] counts */
 	/* At 0 %: wake-ups of profiled tasks by each other for a unit of work; tasks that run. */
 	double waits, running;

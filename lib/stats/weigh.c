@@ -75,8 +75,10 @@ void units_weigh(struct unit *u, size_t n, const double *rest)
 		u[i].time *= treated;
 		u[i].work *= treated;
 		u[i].ran *= treated;
+		u[i].left *= treated;
 		u[i].time0 *= pair;
 		u[i].work0 *= pair;
 		u[i].ran0 *= pair;
+		u[i].left0 *= pair;
 	}
 }

@@ -28,6 +28,7 @@ struct profile_window {
 	uint32_t run;	 /* which run of the file, from 0 */
 	uint32_t seq;	 /* order in the run */
 	uint32_t target; /* id */
+	uint32_t cores;	 /* that are profiled; 0: not known, or not always so many */
 	double speedup;	 /* 0 to 1 */
 	bool real;	 /* the program really made the target that much cheaper (--truth) */
 	double start_s, wall_s, inserted_s; /* inserted: growth of G net of waivers */

@@ -78,6 +78,12 @@ static double expected_pp(const struct sim_options *o, const struct sim_ledger *
 		o->period);
 }
 
+/* Not idle and not stolen, stops and all. */
+static int64_t ran_of(const struct sim_ledger *l)
+{
+	return l->ran + l->others_ran + l->stopped - l->stolen;
+}
+
 static void measure(struct sim *s, struct watch *watch, const struct sim_options *o,
 		    const struct plan_window *what, double length_s, int cores,
 		    struct profile_window *w)
@@ -108,6 +114,9 @@ static void measure(struct sim *s, struct watch *watch, const struct sim_options
 		.external_waits = after.external_waits - before.external_waits,
 		.ran_s = (after.ran - before.ran) / 1e9,
 		.stolen_s = (after.stolen - before.stolen) / 1e9,
+		.stopped_s = (after.stopped - before.stopped) / 1e9,
+		.busy_s = (ran_of(&after) - ran_of(&before)) / 1e9,
+		.cores = cores,
 		.syncs = after.syncs - before.syncs,
 		.spun_s = (after.spun_seen - before.spun_seen) / 1e9,
 		.spun_first_s = (after.spun_first - before.spun_first) / 1e9,

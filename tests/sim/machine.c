@@ -103,7 +103,10 @@ void core_update(struct sim *s, int c)
 		t->rem = t->rem > done ? t->rem - done : 0;
 	}
 	trace_runs(s, c, passed);
-	s->ran += passed;
+	if (is_apart(s, t))
+		s->others_ran += passed;
+	else
+		s->ran += passed;
 	k->ran += passed;
 	t->fair += passed;
 	k->segment_began = s->now;
@@ -791,6 +794,7 @@ void sim_read_ledger(const struct sim *s, struct sim_ledger *ret)
 				    .external_waited = s->external_waited,
 				    .external_waits = s->external_waits,
 				    .ran = s->ran,
+				    .others_ran = s->others_ran,
 				    .stolen = s->stolen,
 				    .syncs = s->syncs,
 				    .waiver_looks = s->waiver_looks };

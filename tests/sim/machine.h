@@ -89,7 +89,8 @@ struct sim_progress {
 struct sim_ledger {
 	int64_t delay, waived, own, stopped, excused, overhead, owed;
 	int64_t external_waited, idle, crowded, shared, urgent;
-	int64_t ran, stolen; /* sums over cores: CPU time of tasks without stops, and of the host */
+	/* Sums over cores: CPU time of profiled tasks and others without stops, and of the host. */
+	int64_t ran, others_ran, stolen;
 	uint64_t spun_seen, spun_first; /* ns of spinning, by ticks (stats/window.h) */
 	uint64_t external_waits, hits, ticks, stops, syncs, spins, spun, capped;
 	uint64_t waiver_looks; /* cores looked at in evaluating waivers */

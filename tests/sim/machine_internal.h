@@ -120,7 +120,7 @@ struct sim {
 	double real;
 	double slowness;
 	uint64_t drift_rng;
-	int64_t ran, stolen;
+	int64_t ran, others_ran, stolen;
 	int64_t external_waited, shared, urgent;
 	uint64_t syncs, external_waits, waiver_looks;
 	struct sim_progress progress;

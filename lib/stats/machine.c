@@ -253,6 +253,7 @@ void machine_effect(const struct profile_window *w, size_t n, int cores, double 
 		.ticks = busy > 0 && tick_cost_s > 0 ? ticks * tick_cost_s / busy : NAN,
 		.explained = NAN,
 		.of_width = NAN,
+		.taken_off = e ? e->control.strangers.explained : 0,
 	};
 	if (e)
 		find_explained(w, n, cores, e, ret);
@@ -296,12 +297,23 @@ char *machine_effect_text(const struct machine_effect *m)
 	return text;
 }
 
-char *machine_effect_verdict(const struct machine_effect *m)
+static char *left_text(const struct machine_effect *m, const char *what)
 {
 	if (!isfinite(m->explained))
-		return xstrdup("too few windows to tell what that did to the precision");
+		return xasprintf("too few windows to tell what %s did to the precision", what);
 	if (!(m->explained > 0))
-		return xstrdup("no interval is noticeably wider for it");
-	return xasprintf("it makes about %.0f %% of the interval's width",
-			 fmax(100 * m->of_width, 1));
+		return xasprintf("no interval is noticeably wider for %s",
+				 m->taken_off > 0 ? what : "it");
+	return xasprintf("%s makes about %.0f %% of the interval's width",
+			 m->taken_off > 0 ? what : "it", fmax(100 * m->of_width, 1));
+}
+
+char *machine_effect_verdict(const struct machine_effect *m)
+{
+	_cleanup_free_ char *left = left_text(m, m->taken_off > 0 ? "the rest" : "that");
+
+	if (!(m->taken_off > 0))
+		return xstrdup(left);
+	return xasprintf("what other programs took, %.0f %% of the noise, is taken off; %s",
+			 100 * m->taken_off, left);
 }

@@ -25,6 +25,9 @@ struct machine_effect {
 	 * noise makes would be without it: 1 - sqrt(1 - explained).
 	 */
 	double explained, of_width;
+	/* What strangers took explained so much of that noise before, and is taken off
+	 * (strangers.h). */
+	double taken_off;
 	size_t units;
 };
 
@@ -34,7 +37,7 @@ void machine_effect(const struct profile_window *w, size_t n, int cores, double 
 /*
  * "the host took 14 % (±6 between windows), speed varied by ±9 %, CPU time per visit by ±11 %,
  * other programs 12 %, held still to measure 5 %, sampling 4 % of busy time"; NULL: nothing is
- * known. "it makes about 50 % of the interval's width". To be freed.
+ * known. "it makes about 50 % of the interval's width", and what was taken off. To be freed.
  */
 char *machine_effect_text(const struct machine_effect *m);
 char *machine_effect_verdict(const struct machine_effect *m);

@@ -337,6 +337,7 @@ static json_t *machine_json(const struct model *m)
 	put(o, "target", row ? json_clean(row->target->name) : json_null());
 	put(o, "explained_pct", json_percent(100 * e->explained));
 	put(o, "of_width_pct", json_percent(100 * e->of_width));
+	put(o, "taken_off_pct", json_percent(100 * e->taken_off));
 	for (size_t i = 0; p->n_machines && i < p->machines[p->n_machines - 1].n_cores; i++) {
 		const struct profile_core *c = &p->machines[p->n_machines - 1].cores[i];
 		json_t *core = json_object();

@@ -14,6 +14,7 @@
 #include "daemon/end_signals.h"
 #include "daemon/flaws.h"
 #include "daemon/options.h"
+#include "daemon/points.h"
 #include "daemon/prior.h"
 #include "daemon/source_text.h"
 #include "daemon/status.h"
@@ -292,6 +293,25 @@ static void test_json_of_any_name(void **state)
 	end(b);
 }
 
+/* ---- progress points ---- */
+
+/* Marks, too, though the engine would not be asked for their numbers before they are found. */
+static void test_number_of_points(void **state)
+{
+	struct progress_spec specs[SCOZ_MAX_POINTS / 2 + 1] = { 0 };
+	struct options o = { .points = specs, .n_points = ARRAY_SIZE(specs) };
+	struct points *p = NULL;
+	struct error err = {};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
+		specs[i].latency = true;
+		specs[i].begin.kind = specs[i].end.kind = POINT_MARK;
+	}
+	assert_int_equal(points_create(&o, NULL, &p, &err), -E2BIG);
+	assert_non_null(strstr(err.text, "there are 34 progress points"));
+}
+
 /* ---- what makes predictions wrong ---- */
 
 static void test_flaws(void **state)
@@ -343,7 +363,7 @@ int main(void)
 		cmocka_unit_test(test_each_once),   cmocka_unit_test(test_ignored_signals),
 		cmocka_unit_test(test_buried),	    cmocka_unit_test(test_postponed),
 		cmocka_unit_test(test_often_empty), cmocka_unit_test(test_json_of_any_name),
-		cmocka_unit_test(test_flaws),
+		cmocka_unit_test(test_flaws),	    cmocka_unit_test(test_number_of_points),
 #ifdef __x86_64__
 		cmocka_unit_test(test_probes),
 #endif

@@ -132,14 +132,26 @@ bool points_spans(const struct points *p, size_t i, uint64_t *ret)
 	return latency >= 0 && engine_spans(p->engine, latency, ret);
 }
 
-/* A mark has its number in the engine once it is found: it would have no visits for want of one. */
-static int check_number(const struct options *opt, struct error *err)
+/* Both ends of a latency have one. */
+static size_t numbers_needed(const struct options *opt)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < opt->n_points; i++)
+	for (size_t i = 0; !opt->end_to_end && i < opt->n_points; i++)
 		n += opt->points[i].latency ? 2 : 1;
-	if (n <= SCOZ_MAX_POINTS || opt->end_to_end)
+	return n;
+}
+
+bool points_leave_a_number(const struct options *opt)
+{
+	return numbers_needed(opt) < SCOZ_MAX_POINTS;
+}
+
+static int check_number(const struct options *opt, struct error *err)
+{
+	size_t n = numbers_needed(opt);
+
+	if (n <= SCOZ_MAX_POINTS)
 		return 0;
 	return error_set(err, E2BIG,
 			 "there are %zu progress points, both ends of a latency counted, and at "

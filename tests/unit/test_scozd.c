@@ -310,6 +310,10 @@ static void test_number_of_points(void **state)
 	}
 	assert_int_equal(points_create(&o, NULL, &p, &err), -E2BIG);
 	assert_non_null(strstr(err.text, "there are 34 progress points"));
+	o.n_points--;
+	assert_false(points_leave_a_number(&o));
+	specs[0].latency = false;
+	assert_true(points_leave_a_number(&o));
 }
 
 /* ---- what makes predictions wrong ---- */

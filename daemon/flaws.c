@@ -46,7 +46,7 @@ void flaws_look(struct session *s)
 {
 	double sum = 0;
 
-	if (s->probe_cost_known)
+	if (s->probe_cost_known || !points_leave_a_number(&s->opt))
 		return;
 	for (size_t i = 0; i < points_count(s->points); i++)
 		sum += points_probes_ns(s->points, i, &PROBE_COST_DEAR);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/live.h"
+#include "base/json_text.h"
 #include "base/labels.h"
 #include "base/text_fit.h"
 #include "daemon/status.h"
@@ -91,18 +92,20 @@ static char *result_text(const struct so_far *b)
 
 static void emit_window(const struct live *l, const struct trial *t, const struct profile_window *w)
 {
-	json_t *o = json_pack("{s:s, s:f, s:s, s:f, s:b, s:f, s:f, s:I, s:s?}", "event", "window",
-			      "time_s", session_elapsed_s(l->s), "target", t->name, "speedup_pct",
-			      w->speedup * 100, "real", w->real, "wall_s", w->wall_s, "inserted_s",
-			      w->inserted_s, "hits", (json_int_t)w->hits, "discard", w->discard);
+	json_t *o = json_pack("{s:s, s:f, s:o, s:f, s:b, s:f, s:f, s:I, s:s?}", "event", "window",
+			      "time_s", session_elapsed_s(l->s), "target", json_text(t->name),
+			      "speedup_pct", w->speedup * 100, "real", w->real, "wall_s", w->wall_s,
+			      "inserted_s", w->inserted_s, "hits", (json_int_t)w->hits, "discard",
+			      w->discard);
 	struct so_far best = { .name = NULL };
 
 	if (w->speedup > 0)
 		best = best_so_far(l);
 	if (best.name) {
 		json_object_set_new(o, "best",
-				    json_pack("{s:s, s:s, s:f}", "target", best.name, "text",
-					      best.text, "half_width_pp", best.trust.now_pp));
+				    json_pack("{s:o, s:s, s:f}", "target", json_text(best.name),
+					      "text", best.text, "half_width_pp",
+					      best.trust.now_pp));
 		if (best.trust.answer == TRUST_MORE)
 			json_object_set_new(o, "more",
 					    json_pack("{s:f, s:f}", "goal_pp", best.trust.goal_pp,

@@ -4,6 +4,7 @@
  * Everything that changes the machine is undone on every way out; what a kill leaves behind is
  * the guardian's (guardian.c) and the lease's (lease.c) business.
  */
+#include "host/capabilities.h"
 #include "host/cgroup.h"
 #include "host/fd_limit.h"
 #include "host/privileges.h"
@@ -32,11 +33,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RECORD_HZ   500 /* samples a second and core that are looked at in user space */
-#define SAMPLE_RATE 1000000
-#define GRACE_S	    5
-#define STUCK_S	    1 /* a file that cannot be read for so long is left alone */
-#define MARKS_S	    5 /* so long the command waits until its marks are found */
+#define RECORD_HZ 500 /* samples a second and core that are looked at in user space */
+#define GRACE_S	  5
+#define STUCK_S	  1 /* a file that cannot be read for so long is left alone */
+#define MARKS_S	  5 /* so long the command waits until its marks are found */
 /* What each of them is for: docs/security.md. */
 #define RIGHTS \
 	(PRIVILEGE(CAP_BPF) | PRIVILEGE(CAP_PERFMON) | PRIVILEGE(CAP_SYS_ADMIN) | \
@@ -61,16 +61,16 @@ static int change_settings(struct experiment *x, struct guardian *guardian, stru
 {
 	struct session *s = x->s;
 	unsigned long rate;
-	int ret = guardian_start(guardian, SAMPLE_RATE, s->truth, &rate, err);
+	int ret = guardian_start(guardian, CAPABILITY_SAMPLE_RATE, s->truth, &rate, err);
 
-	if (ret || rate >= SAMPLE_RATE)
+	if (ret || rate >= CAPABILITY_SAMPLE_RATE)
 		return ret;
 	x->sampling.min_period_ns = 2 * NSEC_PER_SEC / (rate ? rate : 1);
 	session_warn(s,
 		     "kernel.perf_event_max_sample_rate is %lu and cannot be raised from here: "
 		     "cores that idle are sampled less often; as root: sysctl -w "
 		     "kernel.perf_event_max_sample_rate=%d",
-		     rate, SAMPLE_RATE);
+		     rate, CAPABILITY_SAMPLE_RATE);
 	return 0;
 }
 

@@ -273,8 +273,7 @@ static void parse_speedups(struct options *o, const char *arg)
 			continue;
 		add_speedup(o, v);
 	}
-	if (!o->n_speedups)
-		wrong("--speedup: \"%s\" names no speedup above 0", arg);
+	o->default_speedups = false;
 }
 
 static void parse_tune(struct options *o, const char *arg)
@@ -530,6 +529,8 @@ static void check(const struct options *o)
 		wrong("--end-to-end needs a COMMAND to run: scozd -e -- COMMAND");
 	if (o->together && o->n_targets < 2)
 		wrong("--together needs two targets or more: --target A --target B --together");
+	if (!o->default_speedups && !o->n_speedups)
+		wrong("--speedup: 0 is always measured: name one above 0, too");
 	if (o->runs && !o->command)
 		wrong("--runs needs a COMMAND to run");
 	if (o->user && !o->command)
@@ -551,6 +552,7 @@ void options_parse(int argc, char **argv, struct options *ret)
 	*ret = (struct options){
 		.warmup = 1,
 		.engine = "auto",
+		.default_speedups = true,
 		.max_delay_us = 2000,
 		.max_share = 90,
 		.output = "profile.scoz",
@@ -582,13 +584,8 @@ void options_parse(int argc, char **argv, struct options *ret)
 		keep_command(ret);
 	}
 	check(ret);
-	if (!ret->n_speedups) {
-		ret->default_speedups = true;
-		for (size_t i = 0; i < ARRAY_SIZE(default_speedups); i++) {
-			array_reserve(ret->speedups, ret->cap_speedups, ret->n_speedups + 1);
-			ret->speedups[ret->n_speedups++] = default_speedups[i];
-		}
-	}
+	for (size_t i = 0; ret->default_speedups && i < ARRAY_SIZE(default_speedups); i++)
+		add_speedup(ret, default_speedups[i]);
 }
 
 const char *model_name(enum scoz_model model)

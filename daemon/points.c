@@ -132,12 +132,42 @@ bool points_spans(const struct points *p, size_t i, uint64_t *ret)
 	return latency >= 0 && engine_spans(p->engine, latency, ret);
 }
 
+/* Both ends of a latency have one. */
+static size_t numbers_needed(const struct options *opt)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; !opt->end_to_end && i < opt->n_points; i++)
+		n += opt->points[i].latency ? 2 : 1;
+	return n;
+}
+
+bool points_leave_a_number(const struct options *opt)
+{
+	return numbers_needed(opt) < SCOZ_MAX_POINTS;
+}
+
+static int check_number(const struct options *opt, struct error *err)
+{
+	size_t n = numbers_needed(opt);
+
+	if (n <= SCOZ_MAX_POINTS)
+		return 0;
+	return error_set(err, E2BIG,
+			 "there are %zu progress points, both ends of a latency counted, and at "
+			 "most %d are possible: leave some out",
+			 n, SCOZ_MAX_POINTS);
+}
+
 int points_create(const struct options *opt, struct engine *e, struct points **ret,
 		  struct error *err)
 {
-	struct points *p = xcalloc(1, sizeof(*p));
-	int r = 0;
+	int r = check_number(opt, err);
+	struct points *p;
 
+	if (r)
+		return r;
+	p = xcalloc(1, sizeof(*p));
 	p->engine = e;
 	p->unused = opt->end_to_end;
 	p->members_known = options_know_members(opt);

@@ -15,6 +15,11 @@ struct points;
 int points_create(const struct options *opt, struct engine *e, struct points **ret,
 		  struct error *err);
 void points_destroy(struct points *p);
+/*
+ * They do not need all numbers that the engine has: one is left for a probe of our own. Marks take
+ * theirs as they are found, and would have no visits without.
+ */
+bool points_leave_a_number(const struct options *opt);
 size_t points_count(const struct points *p);
 /*
  * An executable that has just appeared, to be looked through for marks; its path leads to it now.

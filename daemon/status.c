@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/status.h"
+#include "base/json_text.h"
 
 static char *shown; /* NULL: there is no line */
 
@@ -33,8 +34,8 @@ void status_json(json_t *object)
 void status_event(bool json, double time_s, const char *event, const char *text)
 {
 	if (json) {
-		status_json(json_pack("{s:s, s:f, s:s}", "event", event, "time_s", time_s, "text",
-				      text));
+		status_json(json_pack("{s:s, s:f, s:o}", "event", event, "time_s", time_s, "text",
+				      json_text(text)));
 	} else {
 		status_clear();
 		log_info("%s: %s", event, text);

@@ -10,7 +10,8 @@
  *   SCOZ_END("x")              ... and ends, in this thread or in another one
  *
  * Names are string literals; of long ones the last 119 characters count. COZ_PROGRESS,
- * COZ_PROGRESS_NAMED, COZ_BEGIN and COZ_END are the same marks. Options, by defining before the
+ * COZ_PROGRESS_NAMED, COZ_BEGIN and COZ_END are the same marks; COZ_PRE_BLOCK, COZ_POST_BLOCK and
+ * COZ_CATCH_UP, by which programs tell COZ who waits, are empty. Options, by defining before the
  * include: SCOZ_DISABLE (marks are empty), SCOZ_PROBES_ONLY (never open the file of counters:
  * for programs whose seccomp filter kills them for openat or mmap).
  *
@@ -493,6 +494,10 @@ SCOZ_SHARED_ void scoz_hit_1(struct scoz_site_1 *site, const char *name, unsigne
 #define COZ_PROGRESS_NAMED(name) SCOZ_MARK_PROGRESS_("" name "")
 #define COZ_BEGIN(name)		 SCOZ_MARK_BEGIN_("" name "")
 #define COZ_END(name)		 SCOZ_MARK_END_("" name "")
+/* Around locks that COZ does not know: the kernel tells scozd who waits and who wakes. */
+#define COZ_PRE_BLOCK		    ((void)0)
+#define COZ_POST_BLOCK(skip_delays) ((void)(skip_delays))
+#define COZ_CATCH_UP		    ((void)0)
 #endif
 
 #endif

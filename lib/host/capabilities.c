@@ -416,13 +416,33 @@ void capability_online_cpus(int **cpus, int *n)
 		*n = 0;
 }
 
+static void check_sample_rate(struct capability *c)
+{
+	static const char name[] = "/proc/sys/kernel/perf_event_max_sample_rate";
+	_cleanup_free_ char *path = sysroot_path("%s", name);
+	long rate = capability_number_of(name);
+
+	if (rate < 0 || rate >= CAPABILITY_SAMPLE_RATE)
+		capability_ok(c, xasprintf("at most %ld samples a second and core", rate));
+	else if (!access(path, W_OK))
+		capability_ok(c, xasprintf("at most %ld samples a second and core, which scozd "
+					   "raises for the time of a run",
+					   rate));
+	else
+		capability_settle(c, CAPABILITY_LIMITED,
+				  xasprintf("at most %ld samples a second and core", rate),
+				  xstrdup("cores that idle are sampled less often"),
+				  xasprintf("sudo sysctl -w kernel.perf_event_max_sample_rate=%d",
+					    CAPABILITY_SAMPLE_RATE));
+}
+
 static void check_perf(struct capabilities *c, const struct capability_probes *probes)
 {
 	struct capability *p = capability_add(c, "perf-cpu-clock", true);
 	_cleanup_free_ char *refused = NULL;
 	_cleanup_free_ int *cpus = NULL;
 	int n, failed = 0, error = 0;
-	long rate, paranoid;
+	long paranoid;
 
 	capability_online_cpus(&cpus, &n);
 	for (int i = 0; i < n; i++) {
@@ -459,14 +479,7 @@ static void check_perf(struct capabilities *c, const struct capability_probes *p
 		capability_ok(p, xasprintf("kernel.perf_event_paranoid is %ld", paranoid));
 
 	p = capability_add(c, "perf-sample-rate", false);
-	rate = capability_number_of("/proc/sys/kernel/perf_event_max_sample_rate");
-	if (rate >= 0 && rate < 10000)
-		capability_settle(
-			p, CAPABILITY_LIMITED, xasprintf("at most %ld samples a second", rate),
-			xstrdup("scozd raises it for the time of a run, which needs root"),
-			xstrdup("sudo sysctl -w kernel.perf_event_max_sample_rate=100000"));
-	else
-		capability_ok(p, xasprintf("at most %ld samples a second and core", rate));
+	check_sample_rate(p);
 }
 
 static void check_uprobes(struct capabilities *c)

@@ -8,6 +8,9 @@
 
 #include "base/base.h"
 
+/* kernel.perf_event_max_sample_rate that scozd wants: below, cores that idle are throttled. */
+#define CAPABILITY_SAMPLE_RATE 1000000
+
 enum capability_status {
 	CAPABILITY_OK,
 	CAPABILITY_LIMITED, /* works, with a restriction that @effect tells */

@@ -136,6 +136,7 @@ static void as_page(void **state)
 	assert_non_null(strstr(text, "&lt;script&gt;alert(1)"));
 	free(text);
 	assert_int_equal(run(cmd_diff, "-o", "/tmp/page.png", old, new, NULL), EXIT_USAGE);
+	assert_int_equal(run(cmd_diff, "-o", "/tmp/page.html.gz", old, new, NULL), EXIT_USAGE);
 	assert_int_equal(run(cmd_diff, "-o", "/no/such/page.html", old, new, NULL), EXIT_FAILED);
 	unlink(page);
 }
@@ -256,7 +257,7 @@ static void not_alike(void **state)
 		at("Nothing can be compared: OLD is of mode windows, NEW of mode end-to-end"), 0);
 	at("Cannot be told (1)");
 	assert_int_equal(run(cmd_diff, "--json", old, new, NULL), EXIT_NOTHING);
-	at("\"difference_pp\": null");
+	at("\"difference_pp\": null,\n   \"ci95\": null\n");
 	make_one(new, 0.5, 0, &(struct fixture){ .waits = true });
 	assert_int_equal(run(cmd_diff, old, new, NULL), EXIT_NOTHING);
 	assert_int_equal(at("Nothing can be compared: OLD is without --waits, NEW with: "), 0);

@@ -209,6 +209,7 @@ static void test_compatibility(void **state)
 				   "int main(int argc, char **argv) { (void)argv;\n"
 				   "	if (argc > 1) COZ_PROGRESS_NAMED(\"x\")\n"
 				   "	COZ_BEGIN(\"y\"); COZ_PROGRESS; COZ_END(\"y\")\n"
+				   "	COZ_PRE_BLOCK; COZ_POST_BLOCK(argc > 1); COZ_CATCH_UP;\n"
 				   "	return 0; }\n");
 	assert_int_equal(run("gcc -Wall -Wextra -Werror -I%sinclude/scoz-compat %s.c -o %s",
 			     test_root, path, path),

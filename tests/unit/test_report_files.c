@@ -226,9 +226,9 @@ static void keys_of_both_kinds(void **state)
 	assert_int_equal(run(cmd_report, "--sort", "foo", profile, NULL), EXIT_USAGE);
 	expect_error("of recordings there are comm, dso,");
 	expect_error("of causal profiles bound, estimate, samples, name and doubt");
-	assert_int_equal(run(cmd_report, "--sort", "pid", profile, NULL), EXIT_FAILED);
+	assert_int_equal(run(cmd_report, "--sort", "pid", profile, NULL), EXIT_USAGE);
 	expect_error(" is none: sort by bound, estimate, samples, name and doubt");
-	assert_int_equal(run(cmd_report, "-s", "name", recording, NULL), EXIT_FAILED);
+	assert_int_equal(run(cmd_report, "-s", "name", recording, NULL), EXIT_USAGE);
 	expect_error(" is a recording: sort by comm, dso, sym,");
 }
 
@@ -237,6 +237,8 @@ static void options_of_the_other_kind(void **state)
 	(void)state;
 	assert_int_equal(run(cmd_plot, "--source", ".", "-o", "-", recording, NULL), EXIT_USAGE);
 	expect_error("--source is for causal profiles (scozd), and ");
+	assert_int_equal(run(cmd_report, "--limit", "3", recording, NULL), EXIT_USAGE);
+	expect_error("--limit is for causal profiles (scozd), and ");
 	assert_int_equal(run(cmd_plot, "--no-source", "-o", "-", recording, NULL), EXIT_USAGE);
 	expect_error("--no-source is for causal profiles (scozd), and ");
 	assert_int_equal(run(cmd_plot, "--source", "nosuchdir", "-o", "-", profile, NULL),

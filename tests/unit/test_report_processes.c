@@ -113,7 +113,7 @@ static void per_process_and_rank(void **state)
 	       "TOTAL   SHARE  SELF  CREDIT  TARGET         LOCATION  BINARY\n"
 	       "  900  90.0 %   800     900  func:work@bar  bar.c:20  /usr/bin/bar\n");
 	assert_int_equal(run(cmd_targets, "--per", "thread", path, NULL), 2);
-	assert_int_equal(run(cmd_report, "--per", "thread", path, NULL), 1);
+	assert_int_equal(run(cmd_report, "--per", "thread", path, NULL), 2);
 }
 
 static void targets_of_other_names(void **state)

@@ -14,8 +14,10 @@
 #include "daemon/end_signals.h"
 #include "daemon/flaws.h"
 #include "daemon/options.h"
+#include "daemon/points.h"
 #include "daemon/prior.h"
 #include "daemon/source_text.h"
+#include "daemon/status.h"
 #include "daemon/window.h"
 
 #define WAIT_S 20
@@ -42,10 +44,10 @@ static void test_each_once(void **state)
 	struct options o;
 
 	(void)state;
-	o = parsed("-p", "mark:a", "--speedup", "50,25,50", "--speedup", "25,75", "--target",
-		   "func:f@a", "--target", "func:g@a", "--target", "func:f@a", "-p", "mark:b", "-p",
-		   "mark:a", "-p", "n=mark:a", "-l", "n=mark:a,mark:b", "-l", "n=mark:a,mark:b",
-		   "--pid", "7", "--pid", "8", "--pid", "7", NULL);
+	o = parsed("-p", "mark:a", "--speedup", "0", "--speedup", "50,25,50", "--speedup", "25,75",
+		   "--target", "func:f@a", "--target", "func:g@a", "--target", "func:f@a", "-p",
+		   "mark:b", "-p", "mark:a", "-p", "n=mark:a", "-l", "n=mark:a,mark:b", "-l",
+		   "n=mark:a,mark:b", "--pid", "7", "--pid", "8", "--pid", "7", NULL);
 	assert_int_equal(o.n_speedups, 3);
 	assert_float_equal(o.speedups[0], 0.5, 1e-9);
 	assert_float_equal(o.speedups[1], 0.25, 1e-9);
@@ -202,32 +204,56 @@ static void record(struct windows *l, int n, enum discard why)
 	}
 }
 
-/* What was discarded with all others has had its consequence. */
-static void test_often_empty(void **state)
+/* A run with one target that has been begun. */
+struct begun {
+	struct session s;
+	struct sampling sampling;
+	struct trials *trials;
+	struct windows *windows;
+	char path[32];
+};
+
+static struct begun *begin(const char *how, const char *name)
 {
 	const struct profile_progress point = { .name = "a", .spec = "mark:a" };
 	const struct profile_header header = { .engine = "bpf", .model = "wait", .command = "" };
-	const struct profile_target code = { .name = "func:f@a",
-					     .kind = "function",
-					     .location = "" };
-	char path[] = "/tmp/test_scozd-XXXXXX";
+	const struct profile_target code = { .name = name, .kind = "function", .location = "" };
+	struct begun *b = xcalloc(1, sizeof(*b));
 	uint32_t id;
-	struct session s = { .truth = -1, .start_ns = clock_now_ns() };
-	struct sampling sampling = { 0 };
-	int target, fd = mkstemp(path);
-	struct windows *l;
-	struct trials *t;
+	int target, fd;
 
-	(void)state;
+	strcpy(b->path, "/tmp/test_scozd-XXXXXX");
+	fd = mkstemp(b->path);
 	assert_true(fd >= 0);
 	close(fd);
-	unlink(path);
-	s.opt = parsed("-q", "-p", "mark:a", "--target", "func:f@a", NULL);
-	assert_int_equal(profile_writer_open(path, &header, &point, 1, &s.writer, NULL), 0);
-	assert_int_equal(profile_writer_target(s.writer, &code, &id, NULL), 0);
-	t = trials_create(&s, 0);
-	assert_int_equal(next_of(t, &target), PLAN_MEASURE);
-	l = windows_create(&s, t, &sampling);
+	unlink(b->path);
+	b->s = (struct session){ .truth = -1,
+				 .start_ns = clock_now_ns(),
+				 .opt = parsed(how, "-p", "mark:a", "--target", name, NULL) };
+	assert_int_equal(profile_writer_open(b->path, &header, &point, 1, &b->s.writer, NULL), 0);
+	assert_int_equal(profile_writer_target(b->s.writer, &code, &id, NULL), 0);
+	b->trials = trials_create(&b->s, 0);
+	assert_int_equal(next_of(b->trials, &target), PLAN_MEASURE);
+	b->windows = windows_create(&b->s, b->trials, &b->sampling);
+	return b;
+}
+
+static void end(struct begun *b)
+{
+	windows_destroy(b->windows);
+	trials_destroy(b->trials);
+	profile_writer_close(b->s.writer);
+	unlink(b->path);
+	free(b);
+}
+
+/* What was discarded with all others has had its consequence. */
+static void test_often_empty(void **state)
+{
+	struct begun *b = begin("-q", "func:f@a");
+	struct windows *l = b->windows;
+
+	(void)state;
 	record(l, 20, DISCARD_FEW_VISITS);
 	assert_true(windows_often_empty(l));
 	windows_discard_all(l, DISCARD_BURSTS);
@@ -237,10 +263,57 @@ static void test_often_empty(void **state)
 	assert_false(windows_often_empty(l));
 	record(l, 10, DISCARD_FEW_VISITS);
 	assert_true(windows_often_empty(l));
-	windows_destroy(l);
-	trials_destroy(t);
-	profile_writer_close(s.writer);
-	unlink(path);
+	end(b);
+}
+
+/* Names are bytes: whoever reads JSON lines gets each event all the same. */
+static void test_json_of_any_name(void **state)
+{
+	_cleanup_fclose_ FILE *told = tmpfile();
+	struct begun *b = begin("--json", "func:caf\xe9@a");
+	int saved = dup(STDERR_FILENO), n = 0;
+	char line[1024];
+
+	(void)state;
+	dup2(fileno(told), STDERR_FILENO);
+	status_event(true, 0, "warning", "of caf\xe9");
+	record(b->windows, 2, KEPT);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	rewind(told);
+	for (; fgets(line, sizeof(line), told); n++) {
+		json_t *o = json_loads(line, 0, NULL);
+
+		assert_non_null(strstr(line, "{\"event\":"));
+		assert_non_null(strstr(line, "caf\xef\xbf\xbd"));
+		json_decref(o);
+		assert_non_null(o);
+	}
+	assert_int_equal(n, 3);
+	end(b);
+}
+
+/* ---- progress points ---- */
+
+/* Marks, too, though the engine would not be asked for their numbers before they are found. */
+static void test_number_of_points(void **state)
+{
+	struct progress_spec specs[SCOZ_MAX_POINTS / 2 + 1] = { 0 };
+	struct options o = { .points = specs, .n_points = ARRAY_SIZE(specs) };
+	struct points *p = NULL;
+	struct error err = {};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
+		specs[i].latency = true;
+		specs[i].begin.kind = specs[i].end.kind = POINT_MARK;
+	}
+	assert_int_equal(points_create(&o, NULL, &p, &err), -E2BIG);
+	assert_non_null(strstr(err.text, "there are 34 progress points"));
+	o.n_points--;
+	assert_false(points_leave_a_number(&o));
+	specs[0].latency = false;
+	assert_true(points_leave_a_number(&o));
 }
 
 /* ---- what makes predictions wrong ---- */
@@ -293,7 +366,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_once),   cmocka_unit_test(test_ignored_signals),
 		cmocka_unit_test(test_buried),	    cmocka_unit_test(test_postponed),
-		cmocka_unit_test(test_often_empty), cmocka_unit_test(test_flaws),
+		cmocka_unit_test(test_often_empty), cmocka_unit_test(test_json_of_any_name),
+		cmocka_unit_test(test_flaws),	    cmocka_unit_test(test_number_of_points),
 #ifdef __x86_64__
 		cmocka_unit_test(test_probes),
 #endif

@@ -17,3 +17,10 @@ json_t *json_percent(double v)
 {
 	return isfinite(v) ? json_real(fabs(v) < 5e-7 ? 0.0 : v) : json_null();
 }
+
+json_t *json_interval(double lo, double hi)
+{
+	if (!isfinite(lo) || !isfinite(hi))
+		return json_null();
+	return json_pack("[o,o]", json_percent(lo), json_percent(hi));
+}

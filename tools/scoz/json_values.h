@@ -9,5 +9,7 @@
 json_t *json_clean(const char *s);
 /* Null where it is not known; nothing is 0, not -0. */
 json_t *json_percent(double v);
+/* Two of these; null where one of them is not known. */
+json_t *json_interval(double lo, double hi);
 
 #endif

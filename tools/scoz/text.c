@@ -274,6 +274,19 @@ size_t prose_width(void)
 	return !getenv("COLUMNS") && !isatty(STDOUT_FILENO) ? SIZE_MAX : output_width();
 }
 
+bool output_ends_with(const char *path, const char *end)
+{
+	size_t a = strlen(path), b = strlen(end);
+
+	return a >= b && !strcasecmp(path + a - b, end);
+}
+
+bool output_is_page(const char *path)
+{
+	return !strcmp(path, "-") || output_ends_with(path, ".html") ||
+	       output_ends_with(path, ".htm");
+}
+
 FILE *output_open(const char *path)
 {
 	const char *kept = NULL;

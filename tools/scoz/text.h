@@ -54,6 +54,9 @@ size_t prose_width(void);
  * says what went wrong. Profiles and recordings are not replaced: what is written is made of them.
  */
 FILE *output_open(const char *path);
+/* What is made is told by the end of the name; "-" is a page. */
+bool output_ends_with(const char *path, const char *end);
+bool output_is_page(const char *path);
 int output_close(FILE *out, const char *path);
 
 #endif

@@ -77,13 +77,6 @@ static json_t *latency_json(const struct model *m, size_t i)
 	return o;
 }
 
-static json_t *interval_json(double lo, double hi)
-{
-	if (!isfinite(lo) || !isfinite(hi))
-		return json_null();
-	return json_pack("[o,o]", json_percent(lo), json_percent(hi));
-}
-
 static json_t *stretch_json(const struct stretch *s)
 {
 	json_t *o;
@@ -93,7 +86,7 @@ static json_t *stretch_json(const struct stretch *s)
 	o = json_object();
 	put(o, "windows", json_integer(s->windows));
 	put(o, "longer_pct", json_percent(100 * s->part));
-	put(o, "ci95", interval_json(100 * s->lo, 100 * s->hi));
+	put(o, "ci95", json_interval(100 * s->lo, 100 * s->hi));
 	put(o, "clock", json_boolean(stretch_by_clock(s)));
 	put(o, "enough", json_boolean(!stretch_is_unjudged(s)));
 	return o;
@@ -124,7 +117,7 @@ static json_t *measured_json(const struct estimate_point *p)
 	json_t *o = json_object();
 
 	put(o, "program_speedup_pct", json_percent(p->measured_pct));
-	put(o, "ci95", interval_json(p->measured_lo, p->measured_hi));
+	put(o, "ci95", json_interval(p->measured_lo, p->measured_hi));
 	put(o, "windows", json_integer(p->measured_windows));
 	return o;
 }
@@ -135,7 +128,7 @@ static json_t *alone_json(const struct estimate_point *p)
 	json_t *o = json_object();
 
 	put(o, "program_speedup_pct", json_percent(p->alone_pct));
-	put(o, "ci95", interval_json(p->alone_lo, p->alone_hi));
+	put(o, "ci95", json_interval(p->alone_lo, p->alone_hi));
 	return o;
 }
 
@@ -145,7 +138,7 @@ static json_t *point_json(const struct estimate_point *p)
 
 	put(o, "speedup_pct", number(p->speedup_pct));
 	put(o, "program_speedup_pct", json_percent(p->program_speedup_pct));
-	put(o, "ci95", interval_json(p->ci_lo, p->ci_hi));
+	put(o, "ci95", json_interval(p->ci_lo, p->ci_hi));
 	put(o, "windows", json_integer(p->windows));
 	if (p->measured_windows)
 		put(o, "measured", measured_json(p));
@@ -217,7 +210,7 @@ static json_t *row_json(const struct model *m, const struct model_row *row)
 	put(o, "points", points);
 	put(o, "best_pct", json_percent(e->best == KNOWN_VALUE ? e->best_pct : NAN));
 	put(o, "best_at_pct", number(e->best_at_pct));
-	put(o, "best_ci95", interval_json(e->best_lo, e->best_hi));
+	put(o, "best_ci95", json_interval(e->best_lo, e->best_hi));
 	put(o, "best_known", json_clean(known[e->best]));
 	put(o, "precision_s", number(e->precision_s));
 	put(o, "target_runs", number(e->target_runs));

@@ -7,6 +7,7 @@
 #include "tools/scoz/causal/diff.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/cmds.h"
+#include "tools/scoz/json_values.h"
 #include "tools/scoz/wrong_file.h"
 #include "tools/scoz/text.h"
 
@@ -338,25 +339,13 @@ static void print_diff(const struct diff *d)
 
 /* ---- JSON ---- */
 
-static json_t *percent_or_null(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *clean_json(const char *s)
-{
-	_cleanup_free_ char *text = text_clean(s, "\xef\xbf\xbd");
-
-	return json_string(text);
-}
-
 static json_t *side_json(const struct estimate_point *p)
 {
 	if (!p)
 		return json_null();
-	return json_pack("{s:o, s:[o,o], s:i}", "program_speedup_pct",
-			 percent_or_null(p->program_speedup_pct), "ci95", percent_or_null(p->ci_lo),
-			 percent_or_null(p->ci_hi), "windows", (int)p->windows);
+	return json_pack("{s:o, s:o, s:i}", "program_speedup_pct",
+			 json_percent(p->program_speedup_pct), "ci95",
+			 json_interval(p->ci_lo, p->ci_hi), "windows", (int)p->windows);
 }
 
 /* What @m has and @other has not. */
@@ -369,8 +358,8 @@ static json_t *only_json(const struct diff *d, const struct model *m, const stru
 
 		if (!find_same(d, other, row))
 			json_array_append_new(
-				a, json_pack("{s:o, s:o}", "target", clean_json(row->target->name),
-					     "progress", clean_json(row->progress->name)));
+				a, json_pack("{s:o, s:o}", "target", json_clean(row->target->name),
+					     "progress", json_clean(row->progress->name)));
 	}
 	return a;
 }
@@ -380,7 +369,7 @@ static json_t *list_json(const struct text_list *l)
 	json_t *a = json_array();
 
 	for (size_t i = 0; i < l->n; i++)
-		json_array_append_new(a, clean_json(l->text[i]));
+		json_array_append_new(a, json_clean(l->text[i]));
 	return a;
 }
 
@@ -393,23 +382,23 @@ static int print_json(const struct diff *d)
 	for (size_t i = 0; i < d->n; i++) {
 		const struct pair *p = &d->pairs[i];
 
-		json_array_append_new(
-			targets,
-			json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:[o,o]}", "target",
-				  clean_json(p->a->target->name), "progress",
-				  clean_json(p->a->progress->name), "answer", answers[p->d.answer],
-				  "speedup_pct", percent_or_null(p->at_pct), "old",
-				  side_json(p->pa), "new", side_json(p->pb), "difference_pp",
-				  percent_or_null(p->d.value), "ci95", percent_or_null(p->d.lo),
-				  percent_or_null(p->d.hi)));
+		json_array_append_new(targets,
+				      json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}",
+						"target", json_clean(p->a->target->name),
+						"progress", json_clean(p->a->progress->name),
+						"answer", answers[p->d.answer], "speedup_pct",
+						json_percent(p->at_pct), "old", side_json(p->pa),
+						"new", side_json(p->pb), "difference_pp",
+						json_percent(p->d.value), "ci95",
+						json_interval(p->d.lo, p->d.hi)));
 	}
 	json_object_set_new(o, "schema", json_string("scoz-diff/1"));
-	json_object_set_new(o, "old", clean_json(d->a->profile->path));
-	json_object_set_new(o, "new", clean_json(d->b->profile->path));
+	json_object_set_new(o, "old", json_clean(d->a->profile->path));
+	json_object_set_new(o, "new", json_clean(d->b->profile->path));
 	json_object_set_new(o, "targets", targets);
 	json_object_set_new(o, "only_old", only_json(d, d->a, d->b));
 	json_object_set_new(o, "only_new", only_json(d, d->b, d->a));
-	json_object_set_new(o, "apart", d->apart ? clean_json(d->apart) : json_null());
+	json_object_set_new(o, "apart", d->apart ? json_clean(d->apart) : json_null());
 	json_object_set_new(o, "reasons", list_json(&d->reasons));
 	json_object_set_new(o, "warnings", list_json(&d->warnings));
 	text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
@@ -531,7 +520,7 @@ int cmd_diff(int argc, char **argv)
 		log_warn("two profiles are compared: scoz diff OLD NEW");
 		return EXIT_USAGE;
 	}
-	if (page && strcmp(page, "-") != 0 && !strstr(page, ".htm")) {
+	if (page && !output_is_page(page)) {
 		log_warn("%s: a page is what can be made: let the name end in .html", page);
 		return EXIT_USAGE;
 	}

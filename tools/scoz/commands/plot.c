@@ -44,13 +44,6 @@ static void usage(FILE *out)
 		"Exit status: 0 done, 1 failed, 2 usage, 3 nothing can be concluded.\n");
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t a = strlen(s), b = strlen(end);
-
-	return a >= b && !strcasecmp(s + a - b, end);
-}
-
 /* ---- PNG ---- */
 
 /* Returns the exit status, or -1 when there is no such program. */
@@ -187,7 +180,7 @@ static int plot(const char *path, const char *output, const char *source)
 
 	if (model_load(path, &m, &err))
 		return cannot_read(path, FILE_PROFILE, &err);
-	if (ends_with(output, ".png")) {
+	if (output_ends_with(output, ".png")) {
 		ret = write_png(m, output);
 	} else {
 		out = output_open(output);
@@ -195,7 +188,7 @@ static int plot(const char *path, const char *output, const char *source)
 			model_free(m);
 			return EXIT_FAILED;
 		}
-		if (ends_with(output, ".svg"))
+		if (output_ends_with(output, ".svg"))
 			plot_write_svg(m, out);
 		else
 			plot_write_html(m, source, out);
@@ -217,8 +210,7 @@ static int plot_recording(const char *path, const char *output, bool no_idle)
 	struct record_options o;
 	int ret;
 
-	if (output && strcmp(output, "-") && !ends_with(output, ".html") &&
-	    !ends_with(output, ".htm")) {
+	if (output && !output_is_page(output)) {
 		log_warn("%s: %s is a recording, which becomes a page: let the name end in .html",
 			 output, path);
 		return EXIT_USAGE;
@@ -277,9 +269,8 @@ int cmd_plot(int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (output && strcmp(output, "-") && !ends_with(output, ".html") &&
-	    !ends_with(output, ".htm") && !ends_with(output, ".svg") &&
-	    !ends_with(output, ".png")) {
+	if (output && !output_is_page(output) && !output_ends_with(output, ".svg") &&
+	    !output_ends_with(output, ".png")) {
 		log_warn("%s: which format? let the name end in .html, .svg or .png", output);
 		return EXIT_USAGE;
 	}

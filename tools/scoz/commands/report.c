@@ -139,14 +139,14 @@ static int report_file(const char *path, const struct record_options *o)
 	if (recording && shown_by) {
 		log_warn("%s is for causal profiles (scozd), and %s is a recording%s", shown_by,
 			 path, strcmp(shown_by, "--sort") ? "" : ": sort by " RECORD_SORT_WORDS);
-		return EXIT_FAILED;
+		return EXIT_USAGE;
 	}
 	if (recording)
 		return record_report(path, o);
 	if (o->only) {
 		log_warn("--%s is for recordings (scoz record), and %s is none%s", o->only, path,
 			 strcmp(o->only, "sort") ? "" : ": sort by " RANKING_SORT_WORDS);
-		return EXIT_FAILED;
+		return EXIT_USAGE;
 	}
 	return report_profile(path, o);
 }

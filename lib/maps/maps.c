@@ -375,7 +375,7 @@ void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t l
 	p = process_at(m, pid, map.time);
 	if (map.time >= p->execed) { /* not of an image that is gone */
 		if (path) {
-			map.binary = binary_find_or_add(m, pid, &seen, map.time);
+			map.binary = binary_find_or_add(m, pid, &seen);
 			news_add(m, &news, pid, &map);
 			made_mapped(m, p, map.binary, path);
 		}
@@ -522,7 +522,7 @@ void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n)
 	p = process_at(m, pid, now);
 	for (size_t i = 0; i < n; i++) {
 		struct mapping map = { seen[i].start, seen[i].end, seen[i].start - seen[i].pgoff,
-				       now, binary_find_or_add(m, pid, &seen[i], now) };
+				       now, binary_find_or_add(m, pid, &seen[i]) };
 
 		space_put_mapping(s, map);
 		if (!knows(p->space, &map))

@@ -44,7 +44,7 @@ struct points {
 	struct marked *marked;
 	bool members_known;
 	struct error users_failed; /* code 0: not, or told */
-	bool users_told, all_users_told;
+	bool users_told, all_users_told, left_out_told;
 	/* With --end-to-end: they are looked for, so that mistakes are told, and not put. */
 	bool unused;
 	uint64_t interrupted_ns; /* visits until then say nothing of what followed */
@@ -253,6 +253,20 @@ bool points_miscount_users(struct points *p, struct error *why)
 			  "this kernel carries older scoz patches (docs/kernel.md)");
 	}
 	return why->code;
+}
+
+bool points_leave_users_out(struct points *p, struct error *why)
+{
+	size_t n = p->marks ? marks_left_out(p->marks) : 0;
+
+	if (!n || p->left_out_told)
+		return false;
+	p->left_out_told = true;
+	error_set(why, E2BIG,
+		  "marks of %zu user%s are counted by probes, which slows their programs down: %d "
+		  "users at most can have files of counters",
+		  n, n == 1 ? "" : "s", MARKS_MOST_FILES);
+	return true;
 }
 
 static enum mark_kind wanted_kind(const struct end *end)

@@ -176,6 +176,8 @@ $(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests
 
 # It plays the engine and its unwind tables.
 $(B)/tests/test_polling: LDLIBS += -Wl,--wrap=unwind_follow_table -Wl,--wrap=engine_set_polling
+# And a file system that does not answer.
+$(B)/tests/test_mark_search: LDLIBS += -Wl,--wrap=held_file_open
 
 .PHONY: unit system bench
 unit: $(UNIT) ## the unit tests

@@ -309,11 +309,8 @@ static void attach_marks(struct points *p, struct end *end, const struct held_fi
 
 void points_add_binary(struct points *p, const char *path, uint32_t id)
 {
-	if (!p->marks)
-		return;
-	if (id != MAPS_KERNEL_ID)
-		marked_note_binary(p->marked, path, id);
-	mark_search_add_path(p->search, path);
+	if (p->marks)
+		mark_search_add_path(p->search, path, id == MAPS_KERNEL_ID ? MARK_NO_ID : id);
 }
 
 void points_take_marked(struct points *p, struct maps *maps, const struct marked_take *t,
@@ -352,11 +349,14 @@ static bool attach_next(struct points *p)
 
 void points_attach_found(struct points *p, int wait_s)
 {
+	struct mark_file opened;
 	bool any;
 
 	if (!p->marks)
 		return;
 	mark_search_wait(p->search, wait_s);
+	while (mark_search_opened(p->search, &opened))
+		marked_note_binary(p->marked, opened.id, opened.dev, opened.ino);
 	any = attach_next(p);
 	while (wait_s && attach_next(p))
 		;

@@ -562,7 +562,8 @@ int trials_select(struct trials *l, int i, struct error *err)
 	struct entry *e = &l->list[i];
 	int ret;
 
-	if (l->selected == i && e->round == round && l->repairs == l->s->repairs) {
+	/* Without code it has been seen elsewhere, too, since it was selected. */
+	if (l->selected == i && e->code && e->round == round && l->repairs == l->s->repairs) {
 		see(l, e);
 		return 0;
 	}

@@ -168,7 +168,7 @@ $(B)/tests/test_sim $(B)/tests/test_whatif $(B)/tests/test_whatif_devices $(B)/t
 	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(filter %.a,$^) $(LDLIBS) -lcmocka
 
 # What tests the daemon's parts.
-$(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests/test_mark_search $(B)/tests/test_expectation $(B)/tests/test_finds $(B)/tests/test_polling $(B)/tests/test_prior $(B)/tests/test_scozd: $(B)/tests/%: tests/unit/%.c \
+$(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests/test_mark_search $(B)/tests/test_expectation $(B)/tests/test_finds $(B)/tests/test_polling $(B)/tests/test_prior $(B)/tests/test_scozd $(B)/tests/test_trials: $(B)/tests/%: tests/unit/%.c \
 	   $(call obj,$(filter-out daemon/main.c,$(DAEMON_SRC))) $(B)/libscozcore.a
 	$(directories)
 	$(call say,CC)
@@ -176,6 +176,11 @@ $(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests
 
 # It plays the engine and its unwind tables.
 $(B)/tests/test_polling: LDLIBS += -Wl,--wrap=unwind_follow_table -Wl,--wrap=engine_set_polling
+# What is chosen, and the engine.
+$(B)/tests/test_trials: LDLIBS += -Wl,--wrap=choose_targets -Wl,--wrap=target_resolve_chosen -Wl,--wrap=engine_set_target \
+	-Wl,--wrap=boundaries_find -Wl,--wrap=profile_writer_target
+# And a file system that does not answer.
+$(B)/tests/test_mark_search: LDLIBS += -Wl,--wrap=held_file_open
 
 .PHONY: unit system bench
 unit: $(UNIT) ## the unit tests

@@ -10,6 +10,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int over = -1; /* the exit status */
+static bool begun;    /* there is an engine, which stops cores */
 static struct experiment *experiment;
 static const struct guardian *guardian;
 
@@ -28,7 +29,7 @@ static bool main_is_done(void)
 static void stop_delaying(struct session *s)
 {
 	pthread_mutex_lock(&lock);
-	if (over < 0 && s->engine)
+	if (over < 0 && begun)
 		engine_set_speedup(s->engine, 0);
 	pthread_mutex_unlock(&lock);
 }
@@ -109,6 +110,13 @@ int ending_start(struct experiment *x, const struct guardian *g, struct error *e
 	pthread_detach(thread);
 	on_out_of_memory(out_of_memory);
 	return 0;
+}
+
+void ending_run_begins(void)
+{
+	pthread_mutex_lock(&lock);
+	begun = true;
+	pthread_mutex_unlock(&lock);
 }
 
 void ending_is_over(int status)

@@ -17,6 +17,8 @@
 
 /* Before any other thread is started: it blocks the signals for all of them. */
 int ending_start(struct experiment *x, const struct guardian *guardian, struct error *err);
+/* All is set up: from now on there may be delays to be ended. */
+void ending_run_begins(void);
 /* The profile is closed: from now on a second signal exits with @status. */
 void ending_is_over(int status);
 

@@ -126,5 +126,6 @@ void guardian_stop(struct guardian *g)
 	if (g->done >= 0)
 		close(g->done);
 	guardian_restore(g);
-	*g = (struct guardian){ .alive = -1, .done = -1 };
+	/* What there was before stays: another thread may be restoring it, too. */
+	g->alive = g->done = -1;
 }

@@ -538,8 +538,10 @@ int main(int argc, char **argv)
 		ret = change_settings(&x, &guardian, &err);
 	if (!ret)
 		ret = set_up(&x, &err);
-	if (!ret)
+	if (!ret) {
+		ending_run_begins();
 		ret = run(&x, &err);
+	}
 	expect_end(&s);
 	take_down(&s);
 	status = conclude(&x, ret, &err);

@@ -45,10 +45,8 @@ void marked_destroy(struct marked *m)
 	free(m);
 }
 
-void marked_note_binary(struct marked *m, const char *path, uint32_t id)
+void marked_note_binary(struct marked *m, uint32_t id, dev_t dev, ino_t ino)
 {
-	struct stat st;
-
 	if (id >= m->n_binaries) {
 		size_t n = 2 * id + 64;
 
@@ -56,7 +54,7 @@ void marked_note_binary(struct marked *m, const char *path, uint32_t id)
 		memset(&m->binaries[m->n_binaries], 0, (n - m->n_binaries) * sizeof(*m->binaries));
 		m->n_binaries = n;
 	}
-	m->binaries[id] = stat(path, &st) ? (struct file){} : (struct file){ st.st_dev, st.st_ino };
+	m->binaries[id] = (struct file){ dev, ino };
 }
 
 static bool has_marks(const struct marked *m, const struct file *file)

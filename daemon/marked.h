@@ -14,8 +14,8 @@ struct marked;
 
 struct marked *marked_create(void);
 void marked_destroy(struct marked *m);
-/* Binary @id of the maps, which @path leads to now. */
-void marked_note_binary(struct marked *m, const char *path, uint32_t id);
+/* Binary @id of the maps is that file; @ino 0: it cannot be had. */
+void marked_note_binary(struct marked *m, uint32_t id, dev_t dev, ino_t ino);
 /* A mark that counts is in the open file @fd. */
 void marked_note_file(struct marked *m, int fd);
 /* Told of each, once. */

@@ -44,7 +44,7 @@ struct points {
 	struct marked *marked;
 	bool members_known;
 	struct error users_failed; /* code 0: not, or told */
-	bool users_told, all_users_told;
+	bool users_told, all_users_told, left_out_told;
 	/* With --end-to-end: they are looked for, so that mistakes are told, and not put. */
 	bool unused;
 	uint64_t interrupted_ns; /* visits until then say nothing of what followed */
@@ -285,6 +285,20 @@ bool points_miscount_users(struct points *p, struct error *why)
 	return why->code;
 }
 
+bool points_leave_users_out(struct points *p, struct error *why)
+{
+	size_t n = p->marks ? marks_left_out(p->marks) : 0;
+
+	if (!n || p->left_out_told)
+		return false;
+	p->left_out_told = true;
+	error_set(why, E2BIG,
+		  "marks of %zu user%s are counted by probes, which slows their programs down: %d "
+		  "users at most can have files of counters",
+		  n, n == 1 ? "" : "s", MARKS_MOST_FILES);
+	return true;
+}
+
 static enum mark_kind wanted_kind(const struct end *end)
 {
 	switch (end->role) {
@@ -325,11 +339,8 @@ static void attach_marks(struct points *p, struct end *end, const struct held_fi
 
 void points_add_binary(struct points *p, const char *path, uint32_t id)
 {
-	if (!p->marks)
-		return;
-	if (id != MAPS_KERNEL_ID)
-		marked_note_binary(p->marked, path, id);
-	mark_search_add_path(p->search, path);
+	if (p->marks)
+		mark_search_add_path(p->search, path, id == MAPS_KERNEL_ID ? MARK_NO_ID : id);
 }
 
 void points_take_marked(struct points *p, struct maps *maps, const struct marked_take *t,
@@ -368,11 +379,14 @@ static bool attach_next(struct points *p)
 
 void points_attach_found(struct points *p, int wait_s)
 {
+	struct mark_file opened;
 	bool any;
 
 	if (!p->marks)
 		return;
 	mark_search_wait(p->search, wait_s);
+	while (mark_search_opened(p->search, &opened))
+		marked_note_binary(p->marked, opened.id, opened.dev, opened.ino);
 	any = attach_next(p);
 	while (wait_s && attach_next(p))
 		;

@@ -43,6 +43,8 @@ void points_refresh(struct points *p);
 void points_only_users(struct points *p, const uid_t *uids, size_t n);
 /* Once: probes of marks count others, or not all, than these users do. */
 bool points_miscount_users(struct points *p, struct error *why);
+/* Once: there are more users than files of counters. */
+bool points_leave_users_out(struct points *p, struct error *why);
 /*
  * Who has mapped marks that count is profiled (marked_look()); @again: also of users who did not
  * count the last time.

@@ -133,8 +133,8 @@ void session_look_for_marks(struct session *s)
 		return;
 	if (refresh) {
 		s->marks_refreshed_ns = now;
+		session_renew_users(s); /* who is new among them comes before others */
 		points_refresh(s->points);
-		session_renew_users(s);
 	}
 	while (points_take_more(s->points)) {
 		uint32_t id;
@@ -151,6 +151,8 @@ void session_look_for_marks(struct session *s)
 				   refresh);
 	}
 	if (points_miscount_users(s->points, &why))
+		session_warn(s, "%s", why.text);
+	if (points_leave_users_out(s->points, &why))
 		session_warn(s, "%s", why.text);
 	if (points_unsearched(s->points, &why))
 		session_warn(

@@ -5,6 +5,7 @@
 
 #include "base/labels.h"
 #include "daemon/boundaries.h"
+#include "daemon/published.h"
 #include "daemon/target_check.h"
 
 #define CHOOSE_NS  NSEC_PER_SEC
@@ -42,9 +43,7 @@ struct trials {
 	int selected;	      /* the engine's target, -1: none */
 	unsigned int repairs; /* of the session's when it was selected: mappings were published */
 	uint64_t chosen_ns;   /* when samples were last looked at for targets */
-	/* Binaries of the engine's target: their mappings are published as they appear. */
-	uint32_t published[SCOZ_MAX_PARTS];
-	atomic_int n_published;
+	struct published published;
 };
 
 static int find(const struct trials *l, const char *name)
@@ -243,6 +242,7 @@ struct trials *trials_create(struct session *s, uint32_t max_windows)
 	struct trials *l = xcalloc(1, sizeof(*l));
 
 	l->s = s;
+	l->published = (struct published){ .engine = s->engine, .maps = s->maps };
 	l->selected = -1;
 	l->plan = plan_create(&opt);
 	return l;
@@ -430,36 +430,9 @@ void trials_forget(struct trials *l)
 
 /* ---- the engine's target ---- */
 
-static int publish_one(const struct maps_mapping *m, void *arg)
-{
-	struct session *s = ((void **)arg)[0];
-
-	engine_publish_mapping(s->engine, *(uint32_t *)((void **)arg)[1], m);
-	return 0;
-}
-
-static void publish(struct trials *l, const struct resolved_target *r)
-{
-	for (int i = 0; i < r->n; i++) {
-		uint32_t binary = r->parts[i].binary;
-
-		if (binary == MAPS_KERNEL_ID)
-			continue;
-		l->published[l->n_published] = binary;
-		l->n_published++;
-		maps_for_each_mapping(l->s->maps, binary, publish_one, (void *[]){ l->s, &binary });
-	}
-}
-
 void trials_on_mapping(struct trials *l, uint32_t binary, const struct maps_mapping *m)
 {
-	int n = l->n_published;
-
-	engine_withdraw_mapping(l->s->engine, binary, m);
-	for (int i = 0; i < n; i++) {
-		if (l->published[i] == binary)
-			engine_publish_mapping(l->s->engine, binary, m);
-	}
+	published_on_mapping(&l->published, binary, m);
 }
 
 /* To the profile, and to the user (of a joint's parts, once) what is to be known before its first
@@ -589,7 +562,8 @@ int trials_select(struct trials *l, int i, struct error *err)
 	struct entry *e = &l->list[i];
 	int ret;
 
-	if (l->selected == i && e->round == round && l->repairs == l->s->repairs) {
+	/* Without code it has been seen elsewhere, too, since it was selected. */
+	if (l->selected == i && e->code && e->round == round && l->repairs == l->s->repairs) {
 		see(l, e);
 		return 0;
 	}
@@ -603,9 +577,11 @@ int trials_select(struct trials *l, int i, struct error *err)
 	if (ret)
 		return ret;
 	ret = engine_set_target(l->s->engine, e->code->parts, e->code->n, err);
-	l->n_published = 0;
-	if (!ret)
-		publish(l, e->code);
+	published_clear(&l->published);
+	for (int part = 0; !ret && part < e->code->n; part++) {
+		if (e->code->parts[part].binary != MAPS_KERNEL_ID)
+			published_add(&l->published, e->code->parts[part].binary);
+	}
 	if (!ret && !e->trial.told)
 		ret = tell(l->s, &e->trial, e->code, err);
 	if (!ret && e->watched != e->code->n) {

@@ -279,7 +279,7 @@ int engine_set_target(struct engine *e, const struct engine_part *parts, int n, 
 	pthread_rwlock_unlock(&e->target_lock);
 	free(old);
 	ret = e->backend->set_target(e, e->part, n, ranges, total, err);
-	engine_header(e)->experiment++;
+	__atomic_add_fetch(&engine_header(e)->experiment, 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return ret;
 }
@@ -408,7 +408,7 @@ void engine_set_speedup(struct engine *e, double speedup)
 		     : speedup >= 1 ? SCOZ_SPEEDUP_ONE
 				    : (uint32_t)(speedup * SCOZ_SPEEDUP_ONE + 0.5);
 
-	engine_header(e)->experiment++;
+	__atomic_add_fetch(&engine_header(e)->experiment, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&engine_header(e)->speedup, s, __ATOMIC_SEQ_CST);
 }
 

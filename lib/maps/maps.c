@@ -375,7 +375,7 @@ void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t l
 	p = process_at(m, pid, map.time);
 	if (map.time >= p->execed) { /* not of an image that is gone */
 		if (path) {
-			map.binary = binary_find_or_add(m, pid, &seen, map.time);
+			map.binary = binary_find_or_add(m, pid, &seen);
 			news_add(m, &news, pid, &map);
 			made_mapped(m, p, map.binary, path);
 		}
@@ -522,7 +522,7 @@ void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n)
 	p = process_at(m, pid, now);
 	for (size_t i = 0; i < n; i++) {
 		struct mapping map = { seen[i].start, seen[i].end, seen[i].start - seen[i].pgoff,
-				       now, binary_find_or_add(m, pid, &seen[i], now) };
+				       now, binary_find_or_add(m, pid, &seen[i]) };
 
 		space_put_mapping(s, map);
 		if (!knows(p->space, &map))
@@ -642,31 +642,77 @@ size_t maps_last_regions(struct maps *m, int pid, struct maps_region **ret)
 	return regions(m, pid, true, ret);
 }
 
+struct list {
+	struct maps_mapping *v;
+	size_t n, cap;
+};
+
+/* Under the lock. */
+static void list_mappings(const struct maps *m, const struct process *p, uint32_t binary_id,
+			  struct list *ret)
+{
+	for (size_t k = 0; k < p->space->n && !p->exited_ns; k++) {
+		const struct mapping *map = &p->space->v[k];
+
+		if (map->binary != binary_id)
+			continue;
+		array_reserve(ret->v, ret->cap, ret->n + 1);
+		ret->v[ret->n++] = (struct maps_mapping){ p->pid, map->start, map->end,
+							  binary_bias(m->binary[binary_id], map) };
+	}
+}
+
+static int each(struct list *l, int (*fn)(const struct maps_mapping *, void *), void *arg)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < l->n && !rc; i++)
+		rc = fn(&l->v[i], arg);
+	free(l->v);
+	return rc;
+}
+
 int maps_for_each_mapping(struct maps *m, uint32_t binary_id,
 			  int (*fn)(const struct maps_mapping *, void *), void *arg)
 {
-	_cleanup_free_ struct maps_mapping *v = NULL;
-	size_t n = 0, cap = 0;
-	int rc = 0;
+	struct list l = { 0 };
 
 	pthread_rwlock_rdlock(&m->lock);
-	for (size_t i = 0; i < m->n_process; i++) {
-		const struct process *p = m->process[i];
+	for (size_t i = 0; i < m->n_process; i++)
+		list_mappings(m, m->process[i], binary_id, &l);
+	pthread_rwlock_unlock(&m->lock);
+	return each(&l, fn, arg);
+}
 
-		for (size_t k = 0; k < p->space->n && !p->exited_ns; k++) {
-			const struct mapping *map = &p->space->v[k];
+int maps_for_each_mapping_of(struct maps *m, int pid, uint32_t binary_id,
+			     int (*fn)(const struct maps_mapping *, void *), void *arg)
+{
+	const struct process *p;
+	struct list l = { 0 };
 
-			if (map->binary != binary_id)
-				continue;
-			array_reserve(v, cap, n + 1);
-			v[n++] = (struct maps_mapping){ p->pid, map->start, map->end,
-							binary_bias(m->binary[binary_id], map) };
-		}
+	pthread_rwlock_rdlock(&m->lock);
+	p = find_process(m, pid);
+	if (p)
+		list_mappings(m, p, binary_id, &l);
+	pthread_rwlock_unlock(&m->lock);
+	return each(&l, fn, arg);
+}
+
+bool maps_has_mapping(struct maps *m, uint32_t binary_id, const struct maps_mapping *map)
+{
+	const struct process *p;
+	bool has = false;
+
+	pthread_rwlock_rdlock(&m->lock);
+	p = find_process(m, map->pid);
+	if (p && !p->exited_ns) {
+		size_t i = space_find(p->space, map->start);
+
+		has = i < p->space->n && p->space->v[i].binary == binary_id &&
+		      p->space->v[i].start == map->start && p->space->v[i].end == map->end;
 	}
 	pthread_rwlock_unlock(&m->lock);
-	for (size_t i = 0; i < n && !rc; i++)
-		rc = fn(&v[i], arg);
-	return rc;
+	return has;
 }
 
 void maps_on_mapping(struct maps *m,

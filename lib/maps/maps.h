@@ -221,6 +221,11 @@ struct maps_mapping {
 /* Calls @fn for every executable mapping of @binary_id; stops when it returns non-zero. */
 int maps_for_each_mapping(struct maps *m, uint32_t binary_id,
 			  int (*fn)(const struct maps_mapping *, void *), void *arg);
+/* The same in one process. */
+int maps_for_each_mapping_of(struct maps *m, int pid, uint32_t binary_id,
+			     int (*fn)(const struct maps_mapping *, void *), void *arg);
+/* Is it still there, as it was told? */
+bool maps_has_mapping(struct maps *m, uint32_t binary_id, const struct maps_mapping *map);
 /*
  * The first thread of a process has ended; whether others go on is looked up by a chore, while they
  * do again each second. Then the process exits as by maps_exit(), and whoever asked by

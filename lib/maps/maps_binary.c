@@ -28,11 +28,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RECHECK_NS   (50 * NSEC_PER_MSEC)
-#define SWEEP_NS     NSEC_PER_SEC
-#define FORGET_NS    (10 * NSEC_PER_SEC)
-#define FEW	     256 /* binaries, of which none need be forgotten */
-#define MADE_KEEP_NS (10 * NSEC_PER_SEC)
+#define RECHECK_NS    (50 * NSEC_PER_MSEC)
+#define SWEEP_NS      NSEC_PER_SEC
+#define FORGET_NS     (10 * NSEC_PER_SEC)
+#define FEW	      256 /* binaries, of which none need be forgotten */
+#define MADE_KEEP_NS  (10 * NSEC_PER_SEC)
+#define CLOCK_READS   5
+#define CLOCK_READ_NS (100 * NSEC_PER_USEC)
 
 /* Without an inode number the path is all there is. */
 static uint64_t file_hash(const struct file_id *id, const char *path)
@@ -156,7 +158,7 @@ uint32_t binary_add_made(struct maps *m, int pid, const char *path, struct made_
 	return b->pub.id;
 }
 
-uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, uint64_t time)
+uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen)
 {
 	struct binary *b = find(m, seen);
 	bool vdso = !strcmp(seen->path, MAPS_VDSO);
@@ -165,16 +167,12 @@ uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, ui
 		b = add_file(m, pid, seen);
 		if (!vdso)
 			chores_open(m, b->pub.id);
-	} else if (!vdso && b->opened && !b->checking) {
+	} else if (!vdso && b->opened && !b->checking &&
+		   clock_now_ns() - b->checked_ns > m->recheck_ns) {
 		struct sighting s = { pid, seen->start, seen->end, seen->id, seen->path };
 
-		/* What the next look tells holds for who has mapped it since the last one. */
-		if (!b->unchecked)
-			b->unchecked = time;
-		if (clock_now_ns() - b->checked_ns > RECHECK_NS) {
-			b->checking = true;
-			chores_check(m, b->pub.id, &s, time);
-		}
+		b->checking = true;
+		chores_check(m, b->pub.id, &s);
 	}
 	if (!b->pub.file.generation)
 		b->pub.file.generation = seen->id.generation;
@@ -182,16 +180,14 @@ uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, ui
 }
 
 /* What was learned by opening the file goes to the binary; the descriptor, too, if it is kept. */
-static void adopt(struct maps *m, struct binary *b, struct opened *o)
+static void adopt(struct maps *m, struct binary *b, struct opened *o, uint64_t began_ns)
 {
 	b->opened = true;
-	b->checked_ns = clock_now_ns();
+	b->checked_ns = began_ns;
 	if (o->fd < 0 || b->has_identity)
 		return;
 	b->has_identity = true;
-	b->ino = o->ino;
-	b->size = o->size;
-	b->mtime_ns = o->mtime_ns;
+	b->state_then = o->state;
 	if (!b->out_of_scope && __atomic_load_n(&b->state, __ATOMIC_RELAXED) == UNBUILT &&
 	    m->n_fd < m->max_fd) {
 		b->fd = o->fd;
@@ -291,6 +287,7 @@ static int *sweep(struct maps *m, size_t *ret)
 void binary_open(struct maps *m, uint32_t id)
 {
 	_cleanup_free_ int *unneeded = NULL;
+	uint64_t began = clock_now_ns();
 	struct sighting first;
 	struct binary *b;
 	struct opened o;
@@ -303,7 +300,7 @@ void binary_open(struct maps *m, uint32_t id)
 	sighting_open(&first, &o);
 	pthread_rwlock_wrlock(&m->lock);
 	unneeded = sweep(m, &n);
-	adopt(m, b, &o);
+	adopt(m, b, &o, began);
 	pthread_rwlock_unlock(&m->lock);
 	while (n)
 		close(unneeded[--n]);
@@ -314,43 +311,90 @@ void binary_open(struct maps *m, uint32_t id)
 /* When that was, by the clock of events; it may be before that began. */
 static int64_t time_of(int64_t real_ns)
 {
-	struct timespec now;
-	int64_t ago;
+	struct timespec real;
+	uint64_t now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	ago = now.tv_sec * (int64_t)NSEC_PER_SEC + now.tv_nsec - real_ns;
-	return clock_now_ns() - ago;
+	/* Both of one moment: in between this thread may have to wait for its CPU. */
+	for (int i = 0; i < CLOCK_READS; i++) {
+		now = clock_now_ns();
+		clock_gettime(CLOCK_REALTIME, &real);
+		if (clock_now_ns() - now < CLOCK_READ_NS)
+			break;
+	}
+	return (int64_t)now - (real.tv_sec * (int64_t)NSEC_PER_SEC + real.tv_nsec - real_ns);
+}
+
+/*
+ * Since when it is as it is @now: not before @looked, when it was not, whatever it says. Who writes
+ * a file can give it any time of modification; then that of its last change tells. A file server
+ * may have another clock altogether.
+ */
+static uint64_t since_when(const struct file_state *now, uint64_t looked)
+{
+	const int64_t told[] = { time_of(now->mtime_ns), time_of(now->ctime_ns) };
+
+	for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
+		if (told[i] > (int64_t)looked && told[i] < (int64_t)clock_now_ns())
+			return told[i];
+	}
+	return looked;
+}
+
+static bool is_as(const struct binary *b, const struct file_state *now)
+{
+	return b->state_then.ino == now->ino && b->state_then.size == now->size &&
+	       b->state_then.mtime_ns == now->mtime_ns;
+}
+
+/* Where generations tell files apart, the one that took the place of @old may be known already. */
+static struct binary *find_successor(const struct maps *m, const struct binary *old,
+				     const struct seen *seen, const struct file_state *now)
+{
+	uint64_t h = file_hash(&seen->id, seen->path);
+	struct seen any = *seen;
+	uint32_t i;
+
+	any.id.generation = 0;
+	for (size_t at = 0; (i = hash_index_next(&m->by_file, h, &at)) != HASH_NONE;) {
+		struct binary *b = m->binary[i];
+
+		if (b->pub.serial > old->pub.serial && same_file(b, &any) &&
+		    (!b->has_identity || is_as(b, now)))
+			return b;
+	}
+	return NULL;
 }
 
 /*
  * A path that leads to another inode by now says nothing about this file. Where the file is another
- * by now, so is what was mapped @time, and what was mapped since it was written.
+ * by now, so is what was mapped since then.
  */
-void binary_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time)
+void binary_check(struct maps *m, uint32_t id, const struct sighting *s)
 {
 	struct seen seen = { s->start, s->end, 0, s->id, s->path };
-	uint64_t ino, size, since;
+	uint64_t began = clock_now_ns(), looked;
+	struct binary *b, *successor = NULL;
 	uint32_t fresh = NONE_BINARY;
-	struct binary *b;
-	int64_t mtime, written;
-	bool told = sighting_identity(s, &ino, &size, &mtime);
+	struct file_state now;
+	bool told = sighting_state(s, &now), added = false;
 
 	pthread_rwlock_wrlock(&m->lock);
 	b = m->binary[id];
 	b->checking = false;
-	b->checked_ns = clock_now_ns();
-	since = b->unchecked;
-	b->unchecked = 0;
-	if (told && b->has_identity && ino == b->ino && (size != b->size || mtime != b->mtime_ns))
-		fresh = add_file(m, s->pid, &seen)->pub.id;
+	looked = b->checked_ns;
+	b->checked_ns = began;
+	if (told && b->has_identity && now.ino == b->state_then.ino && !is_as(b, &now)) {
+		successor = find_successor(m, b, &seen, &now);
+		added = !successor;
+		fresh = added ? add_file(m, s->pid, &seen)->pub.id : successor->pub.id;
+	}
 	pthread_rwlock_unlock(&m->lock);
 	if (fresh == NONE_BINARY)
 		return;
-	binary_open(m, fresh);
-	written = time_of(mtime);
-	if (written > (int64_t)since)
-		since = written < (int64_t)time ? (uint64_t)written : time;
-	maps_reassign(m, id, fresh, since);
+	/* First: to open a file forgets others, and @id may be another one's then. */
+	maps_reassign(m, id, fresh, since_when(&now, looked));
+	if (added)
+		binary_open(m, fresh);
 }
 
 uint64_t binary_bias(const struct binary *b, const struct mapping *map)
@@ -630,6 +674,7 @@ void binary_init(struct maps *m)
 	struct rlimit limit;
 
 	m->forget_ns = FORGET_NS;
+	m->recheck_ns = RECHECK_NS;
 	m->max_fd = 64;
 	if (!getrlimit(RLIMIT_NOFILE, &limit))
 		m->max_fd = limit.rlim_cur / 4 > 1024 ? 1024 : limit.rlim_cur / 4;

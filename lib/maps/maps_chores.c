@@ -127,9 +127,9 @@ void chores_open(struct maps *m, uint32_t id)
 	put(m->chores, &(struct chore){ .kind = CHORE_OPEN, .binary = id });
 }
 
-void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time)
+void chores_check(struct maps *m, uint32_t id, const struct sighting *s)
 {
-	struct chore ch = { .kind = CHORE_CHECK, .binary = id, .time = time, .sighting = *s };
+	struct chore ch = { .kind = CHORE_CHECK, .binary = id, .sighting = *s };
 
 	ch.sighting.path = xstrdup(s->path);
 	put(m->chores, &ch);
@@ -300,7 +300,7 @@ static void do_chore(struct maps *m, const struct chore *ch)
 		binary_open(m, ch->binary);
 		break;
 	case CHORE_CHECK:
-		binary_check(m, ch->binary, &ch->sighting, ch->time);
+		binary_check(m, ch->binary, &ch->sighting);
 		break;
 	case CHORE_LEADER:
 		leader_ended(m, &(struct leader){ ch->pid, ch->time, 0 });

@@ -15,12 +15,18 @@ struct sighting {
 	const char *path;
 };
 
+/* What tells a file from what is written over it, or has its inode number after it. */
+struct file_state {
+	uint64_t ino, size;
+	int64_t mtime_ns;
+	int64_t ctime_ns; /* only when: a new name changes it as well */
+};
+
 /* A file opened by a sighting. */
 struct opened {
 	int fd; /* -1: could not be */
 	int errnum;
-	uint64_t ino, size;
-	int64_t mtime_ns;
+	struct file_state state;
 };
 
 #define NONE_BINARY UINT32_MAX
@@ -40,10 +46,9 @@ struct binary {
 	/* Under the maps lock. */
 	int fd; /* kept until the table is built, or -1 */
 	bool has_identity;
-	uint64_t ino, size, checked_ns;
-	int64_t mtime_ns;
+	struct file_state state_then;
+	uint64_t checked_ns;  /* when it was still so */
 	bool checking;	      /* is among what there is to do */
-	uint64_t unchecked;   /* when it was first mapped since, 0: it was not */
 	bool findable;	      /* is in by_file */
 	uint64_t unmapped_ns; /* since when no process is known to map it; 0: not looked at */
 
@@ -118,7 +123,8 @@ struct maps {
 	size_t n_kept;	    /* of those, that could not be forgotten when that was last looked at */
 	uint64_t serial;    /* of the newest one */
 	uint64_t forget_ns; /* how long nobody must have mapped one that is forgotten */
-	uint64_t images;    /* given */
+	uint64_t recheck_ns;	/* from one look at a file to the next */
+	uint64_t images;	/* given */
 	uint64_t made_bytes;	/* that made code takes; atomic */
 	uint32_t made_warnings; /* about the files that tell of it; atomic */
 	uint64_t made_keep_ns;	/* how long that of images is kept which are gone */
@@ -153,20 +159,20 @@ struct seen {
 
 /* Opens what was sighted, by whichever way leads to the very same file. */
 void sighting_open(const struct sighting *s, struct opened *ret);
-/* Size and time of the file as it is now; false when that cannot be told. */
-bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, int64_t *mtime_ns);
+/* The file as it is now; false when that cannot be told. */
+bool sighting_state(const struct sighting *s, struct file_state *ret);
 
 /*
  * The id of the file behind @seen, which is new or known. Under the write lock: what has to be
- * done with files is left to maps_chores.c. @time: of the event.
+ * done with files is left to maps_chores.c.
  */
-uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen, uint64_t time);
+uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen);
 /* Address in the process minus vaddr; of use once the table is there. Under the lock. */
 uint64_t binary_bias(const struct binary *b, const struct mapping *map);
 /* The chores: opening what was first seen in a mapping, and looking whether it is still the same.
  */
 void binary_open(struct maps *m, uint32_t id);
-void binary_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time);
+void binary_check(struct maps *m, uint32_t id, const struct sighting *s);
 /* Mappings of @old that were told at @since or later are of @new. Tells of them. */
 void maps_reassign(struct maps *m, uint32_t old, uint32_t new, uint64_t since);
 
@@ -199,7 +205,7 @@ void chores_read_done(struct maps *m, struct made_read *r);
 struct chores *chores_create(void);
 void chores_destroy(struct chores *c);
 void chores_open(struct maps *m, uint32_t id);
-void chores_check(struct maps *m, uint32_t id, const struct sighting *s, uint64_t time);
+void chores_check(struct maps *m, uint32_t id, const struct sighting *s);
 void chores_build(struct maps *m, uint32_t id);
 /* A binary of the kernel; @file NULL: its table is made of kallsyms. */
 uint32_t binary_add_kernel(struct maps *m, const char *name, const char *file);

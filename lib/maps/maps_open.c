@@ -56,9 +56,15 @@ int maps_open_file(const char *path, const struct file_id *id)
 	return fd;
 }
 
-static int64_t mtime_of(const struct stat *st)
+static int64_t ns_of(const struct timespec *t)
 {
-	return st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
+	return t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;
+}
+
+static struct file_state state_of(const struct stat *st)
+{
+	return (struct file_state){ st->st_ino, st->st_size, ns_of(&st->st_mtim),
+				    ns_of(&st->st_ctim) };
 }
 
 void sighting_open(const struct sighting *s, struct opened *ret)
@@ -102,12 +108,10 @@ void sighting_open(const struct sighting *s, struct opened *ret)
 	if (ret->fd < 0)
 		return;
 	ret->errnum = 0;
-	ret->ino = st.st_ino;
-	ret->size = st.st_size;
-	ret->mtime_ns = mtime_of(&st);
+	ret->state = state_of(&st);
 }
 
-bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, int64_t *mtime_ns)
+bool sighting_state(const struct sighting *s, struct file_state *ret)
 {
 	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", s->pid);
 	struct stat st;
@@ -117,8 +121,6 @@ bool sighting_identity(const struct sighting *s, uint64_t *ino, uint64_t *size, 
 		fd = file_open(NULL, s->path, &st);
 	if (fd < 0)
 		return false;
-	*ino = st.st_ino;
-	*size = st.st_size;
-	*mtime_ns = mtime_of(&st);
+	*ret = state_of(&st);
 	return true;
 }

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 
 struct searched {
+	char *path; /* NULL: it is open */
+	uint32_t id;
 	struct held_file file;
 	struct probe_sites *sites;
 };
@@ -17,7 +19,8 @@ struct queue {
 	size_t first, n, cap;
 };
 
-#define MOST_WAITING 32	   /* files that are open */
+#define MOST_WAITING 32 /* files */
+#define STUCK_NS     NSEC_PER_SEC
 #define MOST_SEEN    16384 /* files: an older one is looked through again */
 
 /* A file that was asked for, as it was then. */
@@ -30,19 +33,20 @@ struct seen {
 };
 
 struct mark_search {
-	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t more, idle;
+	pthread_cond_t more, idle; /* idle: or ended */
 	struct queue asked, found;
+	struct mark_file *opened; /* what was asked for by a path with an id */
+	size_t n_opened, cap_opened;
 	struct error failed; /* not told so far */
 	int told[8];	     /* codes that were */
 	size_t n_told;
 	bool busy, stop, runs;
-	/* The caller's: no lock. */
-	struct seen *seen; /* the last ones that were asked for, in a ring */
-	size_t n_seen;
 	struct seen *marked; /* that have marks: these have probes, which stay */
 	size_t n_marked, cap_marked;
+	/* The thread's: no lock. */
+	struct seen *seen; /* the last ones that were asked for, in a ring */
+	size_t n_seen;
 };
 
 static void put(struct queue *q, const struct searched *what)
@@ -63,6 +67,7 @@ static bool take(struct queue *q, struct searched *ret)
 
 static void let_go(struct searched *s)
 {
+	free(s->path);
 	held_file_close(&s->file);
 	probe_sites_free(s->sites);
 }
@@ -107,84 +112,6 @@ bool mark_search_failed(struct mark_search *s, struct error *why)
 	return why->code;
 }
 
-static void look_through(struct mark_search *s, struct searched *now)
-{
-	struct error err = {};
-
-	if (probe_sites_find(&now->file, NULL, &now->sites, &err))
-		mark_search_add_failure(s, &err);
-}
-
-static void *search(void *arg)
-{
-	struct mark_search *s = arg;
-	struct searched now;
-
-	pthread_mutex_lock(&s->lock);
-	while (!s->stop) {
-		s->busy = take(&s->asked, &now);
-		if (!s->busy) {
-			pthread_cond_broadcast(&s->idle);
-			pthread_cond_wait(&s->more, &s->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&s->lock);
-		look_through(s, &now);
-		pthread_mutex_lock(&s->lock);
-		if (now.sites && now.sites->n)
-			put(&s->found, &now);
-		else
-			let_go(&now);
-	}
-	pthread_mutex_unlock(&s->lock);
-	return NULL;
-}
-
-struct mark_search *mark_search_create(void)
-{
-	struct mark_search *s = xcalloc(1, sizeof(*s));
-
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->more, NULL);
-	pthread_cond_init(&s->idle, NULL);
-	s->runs = !pthread_create(&s->thread, NULL, search, s);
-	if (s->runs)
-		pthread_setname_np(s->thread, "marks");
-	else
-		log_warn("no thread looks for marks: %s", strerror(EAGAIN));
-	return s;
-}
-
-void mark_search_destroy(struct mark_search *s)
-{
-	if (!s)
-		return;
-	pthread_mutex_lock(&s->lock);
-	s->stop = true;
-	pthread_cond_broadcast(&s->more);
-	pthread_mutex_unlock(&s->lock);
-	if (s->runs)
-		pthread_join(s->thread, NULL);
-	free_queue(&s->asked);
-	free_queue(&s->found);
-	free(s->seen);
-	free(s->marked);
-	pthread_mutex_destroy(&s->lock);
-	pthread_cond_destroy(&s->more);
-	pthread_cond_destroy(&s->idle);
-	free(s);
-}
-
-void mark_search_add(struct mark_search *s, const struct held_file *file)
-{
-	const struct searched what = { .file = *file };
-
-	pthread_mutex_lock(&s->lock);
-	put(&s->asked, &what);
-	pthread_cond_broadcast(&s->more);
-	pthread_mutex_unlock(&s->lock);
-}
-
 static bool describe(const struct held_file *file, struct seen *ret)
 {
 	long generation = 0; /* not every file system tells */
@@ -203,6 +130,7 @@ static bool same_file(const struct seen *a, const struct seen *b)
 	return a->dev == b->dev && a->ino == b->ino && a->generation == b->generation;
 }
 
+/* Under the lock. */
 static bool is_marked(const struct mark_search *s, const struct seen *now)
 {
 	for (size_t i = 0; i < s->n_marked; i++) {
@@ -220,8 +148,14 @@ static bool is_marked(const struct mark_search *s, const struct seen *now)
 static bool already_seen(struct mark_search *s, const struct held_file *file)
 {
 	struct seen now;
+	bool marked;
 
-	if (!describe(file, &now) || is_marked(s, &now))
+	if (!describe(file, &now))
+		return true;
+	pthread_mutex_lock(&s->lock);
+	marked = is_marked(s, &now);
+	pthread_mutex_unlock(&s->lock);
+	if (marked)
 		return true;
 	for (size_t i = 0; i < s->n_seen && i < MOST_SEEN; i++) {
 		const struct seen *old = &s->seen[i];
@@ -237,53 +171,202 @@ static bool already_seen(struct mark_search *s, const struct held_file *file)
 	return false;
 }
 
-void mark_search_add_path(struct mark_search *s, const char *path)
+static void tell_opened(struct mark_search *s, const struct searched *now)
 {
-	struct held_file file;
-	struct error err = {};
+	struct mark_file f = { .id = now->id };
+	struct stat st;
 
-	if (held_file_open(path, &file, &err)) {
-		if (err.code == -EMFILE || err.code == -ENFILE || err.code == -ENOMEM)
-			mark_search_add_failure(s, &err);
+	if (now->id == MARK_NO_ID)
 		return;
+	if (now->file.fd >= 0 && !fstat(now->file.fd, &st)) {
+		f.dev = st.st_dev;
+		f.ino = st.st_ino;
 	}
-	if (already_seen(s, &file))
-		held_file_close(&file);
-	else
-		mark_search_add(s, &file);
+	pthread_mutex_lock(&s->lock);
+	array_reserve(s->opened, s->cap_opened, s->n_opened + 1);
+	s->opened[s->n_opened++] = f;
+	pthread_mutex_unlock(&s->lock);
 }
 
-static bool take_found(struct mark_search *s, struct searched *found)
+/* False: there is nothing to be looked through. */
+static bool open_asked(struct mark_search *s, struct searched *now)
+{
+	struct error err = {};
+
+	if (!now->path)
+		return true;
+	if (held_file_open(now->path, &now->file, &err) &&
+	    (err.code == -EMFILE || err.code == -ENFILE || err.code == -ENOMEM))
+		mark_search_add_failure(s, &err);
+	tell_opened(s, now);
+	return now->file.fd >= 0 && !already_seen(s, &now->file);
+}
+
+static void look_through(struct mark_search *s, struct searched *now)
+{
+	struct error err = {};
+
+	if (probe_sites_find(&now->file, NULL, &now->sites, &err))
+		mark_search_add_failure(s, &err);
+}
+
+/* Without the lock: closing a file may wait for its file system, too. */
+static void look_at(struct mark_search *s, struct searched *now)
+{
+	bool wanted = open_asked(s, now);
+
+	pthread_mutex_lock(&s->lock);
+	wanted &= !s->stop;
+	pthread_mutex_unlock(&s->lock);
+	if (wanted)
+		look_through(s, now);
+	if (!now->sites || !now->sites->n) {
+		let_go(now);
+		return;
+	}
+	pthread_mutex_lock(&s->lock);
+	put(&s->found, now);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void *search(void *arg)
+{
+	struct mark_search *s = arg;
+	struct searched now;
+
+	pthread_setname_np(pthread_self(), "marks");
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop) {
+		s->busy = take(&s->asked, &now);
+		if (!s->busy) {
+			pthread_cond_broadcast(&s->idle);
+			pthread_cond_wait(&s->more, &s->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&s->lock);
+		look_at(s, &now);
+		pthread_mutex_lock(&s->lock);
+	}
+	s->runs = false;
+	pthread_cond_broadcast(&s->idle);
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+struct mark_search *mark_search_create(void)
+{
+	struct mark_search *s = xcalloc(1, sizeof(*s));
+	pthread_t thread;
+
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->more, NULL);
+	pthread_cond_init(&s->idle, NULL);
+	s->runs = true;
+	if (!pthread_create(&thread, NULL, search, s)) {
+		pthread_detach(thread);
+	} else {
+		s->runs = false;
+		log_warn("no thread looks for marks: %s", strerror(EAGAIN));
+	}
+	return s;
+}
+
+/* False: it hangs in a file. */
+static bool end_thread(struct mark_search *s)
+{
+	uint64_t end = clock_now_ns() + STUCK_NS;
+	bool ended;
+
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_broadcast(&s->more);
+	while (s->runs && cond_wait_until(&s->idle, &s->lock, end))
+		;
+	ended = !s->runs;
+	pthread_mutex_unlock(&s->lock);
+	return ended;
+}
+
+void mark_search_destroy(struct mark_search *s)
+{
+	if (!s || !end_thread(s))
+		return;
+	free_queue(&s->asked);
+	free_queue(&s->found);
+	free(s->opened);
+	free(s->seen);
+	free(s->marked);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->more);
+	pthread_cond_destroy(&s->idle);
+	free(s);
+}
+
+static void ask(struct mark_search *s, const struct searched *what)
+{
+	pthread_mutex_lock(&s->lock);
+	put(&s->asked, what);
+	pthread_cond_broadcast(&s->more);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void mark_search_add(struct mark_search *s, const struct held_file *file)
+{
+	ask(s, &(struct searched){ .id = MARK_NO_ID, .file = *file });
+}
+
+void mark_search_add_path(struct mark_search *s, const char *path, uint32_t id)
+{
+	ask(s, &(struct searched){ .path = xstrdup(path), .id = id, .file = HELD_FILE_INIT });
+}
+
+bool mark_search_opened(struct mark_search *s, struct mark_file *ret)
 {
 	bool any;
 
 	pthread_mutex_lock(&s->lock);
-	any = take(&s->found, found);
+	any = s->n_opened;
+	if (any) {
+		*ret = s->opened[0];
+		memmove(s->opened, s->opened + 1, --s->n_opened * sizeof(*s->opened));
+	}
 	pthread_mutex_unlock(&s->lock);
 	return any;
 }
 
-bool mark_search_take(struct mark_search *s, struct held_file *file, struct probe_sites **ret)
+/* Under the lock: of one that was asked for twice, before it was taken, the first. */
+static bool is_first(struct mark_search *s, const struct searched *found)
 {
-	struct searched found;
 	struct seen now;
 
-	while (take_found(s, &found)) {
-		bool known = describe(&found.file, &now);
-
-		if (known && is_marked(s, &now)) { /* asked for twice, before it was taken */
-			let_go(&found);
-			continue;
-		}
-		if (known) {
-			array_reserve(s->marked, s->cap_marked, s->n_marked + 1);
-			s->marked[s->n_marked++] = now;
-		}
-		*file = found.file;
-		*ret = found.sites;
+	if (!describe(&found->file, &now))
 		return true;
-	}
-	return false;
+	if (is_marked(s, &now))
+		return false;
+	array_reserve(s->marked, s->cap_marked, s->n_marked + 1);
+	s->marked[s->n_marked++] = now;
+	return true;
+}
+
+bool mark_search_take(struct mark_search *s, struct held_file *file, struct probe_sites **ret)
+{
+	bool any, first;
+	struct searched found;
+
+	do {
+		pthread_mutex_lock(&s->lock);
+		any = take(&s->found, &found);
+		first = any && is_first(s, &found);
+		pthread_mutex_unlock(&s->lock);
+		if (any && !first)
+			let_go(&found);
+	} while (any && !first);
+	if (!any)
+		return false;
+	free(found.path);
+	*file = found.file;
+	*ret = found.sites;
+	return true;
 }
 
 void mark_search_put(const struct probe_sites *sites, enum mark_kind kind, const char *name,

@@ -17,7 +17,6 @@
  */
 #include "progress/marks.h"
 
-#include "progress/notes.h"
 #include "scoz.h"
 
 #include <ctype.h>
@@ -27,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_FILES 256 /* descriptors; further users' marks are counted by their uprobes */
+#define GONE_NS NSEC_PER_SEC /* so long who is about to count in a file that is gone may take */
 #define MAX_ROUNDS \
 	2000 /* for consistent slots, all together; from the 50th on writers get the CPU */
 #define YIELD_FROM 50
@@ -41,7 +40,7 @@ struct known_slot {
 struct marks_file {
 	uid_t uid;
 	int fd;
-	bool gone;		     /* deleted: still read, but not to be used any more */
+	uint64_t gone_ns;	     /* deleted then: still read, but not to be used any more */
 	bool counts;		     /* its user is among those asked for */
 	struct marks_counts *before; /* of each slot, at the time that the file came in; NULL: 0 */
 	uint32_t claims;	     /* the header's, when the slots were last looked through */
@@ -51,99 +50,33 @@ struct marks_file {
 	size_t n_known, cap_known;
 };
 
+/* What was counted in files that are gone, and have been read to their end. */
+struct rest {
+	uid_t uid;
+	char name[SCOZ_NAME_SIZE_];
+	struct marks_counts counts;
+};
+
 struct marks {
 	char *dir;
 	int dirfd; /* -1: it is not ours, there are no files */
 	struct marks_file *files;
 	size_t n_files, cap_files;
-	bool opened;  /* files that come later are read from then on */
-	bool paused;  /* programs are to execute their probes */
-	uid_t *users; /* NULL: all */
+	struct rest *rests;
+	size_t n_rests, cap_rests;
+	size_t left_out; /* users */
+	bool opened;	 /* files that come later are read from then on */
+	bool paused;	 /* programs are to execute their probes */
+	uid_t *users;	 /* NULL: all */
 	size_t n_users;
 };
-
-/* ---- sites in binaries ---------------------------------------------------------------------- */
-
-struct site_list {
-	struct mark_site *sites;
-	size_t n, cap;
-};
-
-static int found_note(const struct elf_note *note, void *arg, struct error *err)
-{
-	uint64_t at[3], kind;
-	struct site_list *list = arg;
-	struct mark_site site;
-	char name[SCOZ_NAME_SIZE_];
-
-	if (note->len < 28 || !note->vaddr)
-		return error_set(err, EINVAL, "it is not one that scoz.h writes");
-	for (int i = 0; i < 3; i++)
-		at[i] = note->vaddr + i * 8 + elf_note_word(note->desc + i * 8, 8);
-	kind = elf_note_word(note->desc + 24, 4);
-	if (kind > MARK_END)
-		return error_set(err, EINVAL, "there is no kind of mark %llu",
-				 (unsigned long long)kind);
-	if (!elf_file_string(note->file, at[2], name, sizeof(name)))
-		return error_set(err, EINVAL, "the mark's name is not in the file");
-	if (!elf_file_offset(note->file, at[0], true, &site.probe_offset))
-		return error_set(err, EINVAL, "the probe of mark '%s' is not in the code", name);
-	if (!elf_file_offset(note->file, at[1], false, &site.semaphore_offset))
-		return error_set(err, EINVAL, "the semaphore of mark '%s' is not in the file",
-				 name);
-	site.name = xstrdup(name);
-	site.kind = kind;
-	array_reserve(list->sites, list->cap, list->n + 1);
-	list->sites[list->n++] = site;
-	return 0;
-}
-
-int marks_find_sites(const struct held_file *file, struct mark_site **ret, size_t *n,
-		     struct error *err)
-{
-	struct elf_notes want = {
-		.file = file, .section = ".note.scoz", .owner = "scoz", .type = 1
-	};
-	struct site_list list = { 0 };
-	int r = elf_notes_walk(&want, found_note, &list, err);
-
-	*ret = NULL;
-	*n = 0;
-	if (r) {
-		mark_sites_free(list.sites, list.n);
-		return r;
-	}
-	*ret = list.sites;
-	*n = list.n;
-	return 0;
-}
-
-void mark_sites_free(struct mark_site *sites, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(sites[i].name);
-	free(sites);
-}
-
-bool mark_name_matches(const char *pattern, const char *name)
-{
-	size_t np = strlen(pattern);
-	const char *colon = strrchr(pattern, ':');
-
-	/* Longer names are known by their end only. */
-	if (np > SCOZ_NAME_SIZE_ - 1)
-		pattern += np - (SCOZ_NAME_SIZE_ - 1);
-	if (!strcmp(pattern, name))
-		return true;
-	if (!colon || colon == pattern || !colon[1] || colon[1 + strspn(colon + 1, "0123456789")])
-		return false;
-	return path_ends_with(name, pattern);
-}
 
 /* ---- files of counters ---------------------------------------------------------------------- */
 
 static void look_through(struct marks_file *f);
 static struct marks_counts read_once(const struct marks_file *f, uint32_t index);
+static void add_counts(struct marks_counts *sum, const struct marks_counts *c);
+static void take_off(struct marks_counts *c, const struct marks_counts *before);
 
 static int write_active(int fd, uint32_t active)
 {
@@ -253,24 +186,102 @@ void marks_only_users(struct marks *m, const uid_t *uids, size_t n)
 	}
 }
 
+static void close_file(struct marks *m, size_t i)
+{
+	struct marks_file *f = &m->files[i];
+
+	close(f->fd);
+	free(f->known);
+	free(f->before);
+	*f = m->files[--m->n_files];
+}
+
+/* Of a name as many files may have been replaced as there like: they are one. */
+static void keep_rest(struct marks *m, uid_t uid, const char *name, const struct marks_counts *c)
+{
+	size_t names = 0;
+
+	for (size_t i = 0; i < m->n_rests; i++) {
+		if (m->rests[i].uid != uid)
+			continue;
+		if (!strcmp(m->rests[i].name, name)) {
+			add_counts(&m->rests[i].counts, c);
+			return;
+		}
+		names++;
+	}
+	if (names == SCOZ_SLOTS_) /* of one who wants it so */
+		return;
+	array_reserve(m->rests, m->cap_rests, m->n_rests + 1);
+	m->rests[m->n_rests] = (struct rest){ .uid = uid, .counts = *c };
+	memcpy(m->rests[m->n_rests++].name, name, SCOZ_NAME_SIZE_);
+}
+
+/* A file that nobody counts in any more needs no descriptor. */
+static void lay_to_rest(struct marks *m, size_t i)
+{
+	struct marks_file *f = &m->files[i];
+
+	f->looks = 0;
+	if (f->counts)
+		look_through(f);
+	for (size_t k = 0; f->counts && k < f->n_known; k++) {
+		struct marks_counts c = read_once(f, f->known[k].index);
+
+		if (f->before)
+			take_off(&c, &f->before[f->known[k].index]);
+		keep_rest(m, f->uid, f->known[k].name, &c);
+	}
+	close_file(m, i);
+}
+
+/* @all: also those that somebody may be about to count in. */
+static void lay_gone_to_rest(struct marks *m, bool all)
+{
+	uint64_t now = clock_now_ns();
+
+	for (size_t i = m->n_files; i-- > 0;) {
+		if (m->files[i].gone_ns && (all || now - m->files[i].gone_ns > GONE_NS))
+			lay_to_rest(m, i);
+	}
+}
+
+/* Those of users who do not count are only there to spare their programs the probes. */
+static bool make_room(struct marks *m, uid_t uid)
+{
+	if (m->n_files < MARKS_MOST_FILES)
+		return true;
+	lay_gone_to_rest(m, true);
+	for (size_t i = m->n_files; m->n_files == MARKS_MOST_FILES && i-- > 0;) {
+		if (m->files[i].counts || !marks_user_counts(m, uid))
+			continue;
+		write_active(m->files[i].fd, 0);
+		close_file(m, i);
+	}
+	return m->n_files < MARKS_MOST_FILES;
+}
+
+/* Returns whether there was room for it, or -errno. */
 static int add_user(struct marks *m, uid_t uid, struct error *err)
 {
 	struct marks_file f = { .uid = uid };
 	int r;
 
 	for (size_t i = m->n_files; i-- > 0;) {
-		if (m->files[i].uid != uid)
+		if (m->files[i].uid != uid || m->files[i].gone_ns)
 			continue;
 		if (still_there(m, &m->files[i]))
-			return 0;
+			return true;
 		/* Deleted (systemd's RemoveIPC does that): who has mapped it still counts in it,
 		 * so it is read to the end, and told not to be used any more. */
-		m->files[i].gone = true;
+		m->files[i].gone_ns = clock_now_ns();
 		write_active(m->files[i].fd, 0);
 		break;
 	}
-	if (m->n_files == MAX_FILES || (geteuid() && uid != geteuid()))
-		return 0;
+	if (geteuid() && uid != geteuid())
+		return true;
+	if (!make_room(m, uid))
+		return false;
 	r = open_file(m, uid, &f.fd, err);
 	if (r)
 		return r;
@@ -278,24 +289,53 @@ static int add_user(struct marks *m, uid_t uid, struct error *err)
 	m->files[m->n_files++] = f;
 	if (marks_user_counts(m, uid))
 		come_in(m, &m->files[m->n_files - 1]);
-	return 0;
+	return true;
+}
+
+struct users {
+	uid_t *v;
+	size_t n, cap;
+};
+
+static int by_uid(const void *a, const void *b)
+{
+	const uid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static size_t count_users(struct users *u)
+{
+	size_t n = 0;
+
+	if (u->n)
+		qsort(u->v, u->n, sizeof(*u->v), by_uid);
+	for (size_t i = 0; i < u->n; i++)
+		n += !i || u->v[i] != u->v[i - 1];
+	return n;
 }
 
 /* A file that another user keeps from being opened (by a lease, say) is lost to that user only. */
-static void add_other_user(struct marks *m, uid_t uid, uid_t *failed)
+static void add_other_user(struct marks *m, uid_t uid, uid_t *failed, struct users *left_out)
 {
 	struct error err = { 0 };
+	int r = uid == *failed ? true : add_user(m, uid, &err);
 
-	if (uid == *failed || !add_user(m, uid, &err))
-		return;
-	*failed = uid; /* most have many processes */
-	log_msg(m->opened ? LOG_DEBUG : LOG_NORMAL, "%s: marks of user %u are counted by probes",
-		err.text, (unsigned int)uid);
+	if (r < 0) {
+		*failed = uid; /* most have many processes */
+		log_msg(m->opened ? LOG_DEBUG : LOG_NORMAL,
+			"%s: marks of user %u are counted by probes", err.text, (unsigned int)uid);
+	} else if (!r && marks_user_counts(m, uid)) {
+		array_reserve(left_out->v, left_out->cap, left_out->n + 1);
+		left_out->v[left_out->n++] = uid;
+	}
 }
 
+/* Who counts before who does not; else whoever /proc lists first. */
 int marks_refresh(struct marks *m, struct error *err)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc");
+	struct users left_out = { 0 };
 	DIR *proc = opendir(path);
 	uid_t failed = geteuid();
 	struct dirent *d;
@@ -308,16 +348,26 @@ int marks_refresh(struct marks *m, struct error *err)
 	}
 	if (!proc)
 		return error_set(err, errno, "%s: %m", path);
+	lay_gone_to_rest(m, false);
 	r = add_user(m, geteuid(), err);
-	while (!r && (d = readdir(proc))) {
+	for (size_t i = 0; r >= 0 && i < m->n_users; i++)
+		add_other_user(m, m->users[i], &failed, &left_out);
+	while (r >= 0 && (d = readdir(proc))) {
 		struct stat st;
 
 		if (isdigit((unsigned char)d->d_name[0]) &&
 		    !fstatat(dirfd(proc), d->d_name, &st, 0))
-			add_other_user(m, st.st_uid, &failed);
+			add_other_user(m, st.st_uid, &failed, &left_out);
 	}
 	closedir(proc);
-	return r;
+	m->left_out = count_users(&left_out);
+	free(left_out.v);
+	return r < 0 ? r : 0;
+}
+
+size_t marks_left_out(const struct marks *m)
+{
+	return m->left_out;
 }
 
 /* What is in the place of our directory can be another user's, who could change what is in it. */
@@ -428,19 +478,18 @@ void marks_pause(struct marks *m, bool paused)
 {
 	m->paused = paused;
 	for (size_t i = 0; i < m->n_files; i++)
-		write_active(m->files[i].fd, !paused && !m->files[i].gone);
+		write_active(m->files[i].fd, !paused && !m->files[i].gone_ns);
 }
 
 void marks_close(struct marks *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->n_files; i++) {
-		write_active(m->files[i].fd, 0);
-		close(m->files[i].fd);
-		free(m->files[i].known);
-		free(m->files[i].before);
+	while (m->n_files) {
+		write_active(m->files[0].fd, 0);
+		close_file(m, 0);
 	}
+	free(m->rests);
 	free(m->users);
 	if (m->dirfd >= 0)
 		close(m->dirfd);
@@ -551,8 +600,12 @@ static struct marks_counts read_once(const struct marks_file *f, uint32_t index)
 	struct marks_counts ret = { 0 };
 
 	if (pread(f->fd, now, sizeof(now), shards_offset(index)) == sizeof(now)) {
-		for (int i = 0; i < SCOZ_SHARDS_; i++)
-			add_shard(&ret, &now[i]);
+		for (int i = 0; i < SCOZ_SHARDS_; i++) {
+			const struct scoz_shard_1 *s = &now[i];
+
+			add_shard(&ret, s);
+			ret.underway += s->begin_started - s->begins + s->end_started - s->ends;
+		}
 	}
 	return ret;
 }
@@ -617,6 +670,16 @@ static void read_slots(struct reading *list, size_t n, struct marks_counts *ret)
 	}
 }
 
+static void add_counts(struct marks_counts *sum, const struct marks_counts *c)
+{
+	sum->visits += c->visits;
+	sum->begins += c->begins;
+	sum->ends += c->ends;
+	sum->sum_begin_ns += c->sum_begin_ns;
+	sum->sum_end_ns += c->sum_end_ns;
+	sum->underway += c->underway;
+}
+
 static void take_off(struct marks_counts *c, const struct marks_counts *before)
 {
 	c->visits -= before->visits;
@@ -652,5 +715,9 @@ int marks_read(struct marks *m, const char *pattern, struct marks_counts *ret, s
 		}
 	}
 	read_slots(list, n, ret);
+	for (size_t i = 0; i < m->n_rests; i++) {
+		if (mark_name_matches(pattern, m->rests[i].name))
+			add_counts(ret, &m->rests[i].counts);
+	}
 	return 0;
 }

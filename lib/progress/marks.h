@@ -49,7 +49,14 @@ bool mark_name_matches(const char *pattern, const char *name);
  */
 struct marks;
 int marks_open(const char *dir, struct marks **ret, struct error *err);
+/*
+ * There are MARKS_MOST_FILES at most, each of which takes a descriptor: users who count come first,
+ * and of these those who have been named.
+ */
+#define MARKS_MOST_FILES 256
 int marks_refresh(struct marks *m, struct error *err);
+/* Users who count and have got none: probes count their marks, where there are some. */
+size_t marks_left_out(const struct marks *m);
 /*
  * Only what these users' programs count is read from now on: any user can write anything to their
  * file. A user who is named later than marks_open() counts from then on; nobody is taken out again.

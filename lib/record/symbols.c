@@ -355,7 +355,8 @@ struct symbols_later {
 
 /*
  * The name of what lies at @address, frame @at of @later, may be read soon. Of callers only what is
- * told anyway is waited for: not whether the process will tell something, nor what comes seldom.
+ * told anyway is waited for: not what comes seldom, nor whether the process will tell something,
+ * but where the sample waits for that by itself.
  */
 static void await_name(struct symbols *s, const struct raw_chain *c, uint64_t address, size_t at,
 		       struct symbols_later **later)
@@ -364,7 +365,7 @@ static void await_name(struct symbols *s, const struct raw_chain *c, uint64_t ad
 	bool awaited = maps_name_awaited(s->maps, &made);
 	struct symbols_later *l = *later;
 
-	if (at ? !awaited || made.binary == UINT32_MAX : !awaited && !made.late)
+	if (at ? !awaited || (made.binary == UINT32_MAX && !l) : !awaited && !made.late)
 		return;
 	if (!l)
 		l = *later = xcalloc(1, sizeof(*l));

@@ -121,7 +121,7 @@ void causal_points_search(struct causal_points *c, const char *path, int seconds
 {
 	if (!c->search)
 		return;
-	mark_search_add_path(c->search, path);
+	mark_search_add_path(c->search, path, MARK_NO_ID);
 	mark_search_wait(c->search, seconds);
 	attach_found(c);
 }
@@ -133,7 +133,7 @@ void causal_points_poll(struct causal_points *c)
 
 		if (!path)
 			break;
-		mark_search_add_path(c->search, path);
+		mark_search_add_path(c->search, path, MARK_NO_ID);
 	}
 	if (c->search)
 		attach_found(c);

@@ -216,8 +216,8 @@ bool unwinding_destroy(struct unwinding *u, double seconds)
 		u->runs = false;
 	}
 	/* In this order: the threads of the one tell the other who has ended. */
-	stopped = !u->maps || maps_stop(u->maps, seconds);
-	stopped &= unwind_follow_stop(u->follow, seconds);
+	stopped =
+		(!u->maps || maps_stop(u->maps, seconds)) && unwind_follow_stop(u->follow, seconds);
 	if (!stopped)
 		return false;
 	sideband_close(&u->sideband);

@@ -223,44 +223,119 @@ static void test_scope(void **state)
 	sh("rm -r proc");
 }
 
-/* The same inode and path, but another file: a compiler's output, made again. */
-static void test_replaced_file(void **state)
+/*
+ * Is written, after all that has been so far: the clock of files is coarse. @date: the time that is
+ * given to it, "now" for that.
+ */
+static void write_again(const char *path, const char *date)
 {
-	struct program p = make_program("replaced", "");
+	struct timespec now;
+	struct stat st;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	do {
+		sh("touch -d %s %s", date, path);
+		assert_int_equal(stat(path, &st), 0);
+	} while (st.st_ctim.tv_sec < now.tv_sec ||
+		 (st.st_ctim.tv_sec == now.tv_sec && st.st_ctim.tv_nsec <= now.tv_nsec));
+}
+
+static void map_it(struct maps *m, int pid, const struct program *p)
+{
+	make_process(pid, "");
+	maps_add(m, 0, pid, 0x10000, 0x1000, p->pgoff, p->id, p->path);
+}
+
+/* The same inode and path, but another file: a compiler's output, made again. */
+static void test_rewritten_file(void **state)
+{
+	static const char *const dates[] = { "now", "@1000000001" };
+	struct program p = make_program("rewritten", "");
 	struct maps *m = create(NULL, 0);
 	uint32_t first;
 
 	(void)state;
-	make_process(50, "");
-	make_process(51, "");
-	maps_add(m, 0, 50, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	map_it(m, 50, &p);
 	maps_catch_up(m);
 	first = id_at(m, 50, 0x10000);
-	usleep(60000);
-	sh("touch -d @1000000000 replaced");
-	maps_add(m, 0, 51, 0x10000, 0x1000, p.pgoff, p.id, p.path);
+	m->recheck_ns = 0;
+	write_again(p.path, "@1000000000");
+	map_it(m, 51, &p);
 	maps_catch_up(m);
 	assert_true(id_at(m, 51, 0x10000) != first);
 	assert_int_equal(id_at(m, 50, 0x10000), first);
 
 	/* Soon after a look: who had it before it was written, and who had it after. */
-	first = id_at(m, 51, 0x10000);
-	make_process(52, "");
-	make_process(53, "");
-	make_process(54, "");
-	maps_add(m, 0, 52, 0x10000, 0x1000, p.pgoff, p.id, p.path);
-	usleep(10000); /* the clock of files is coarse */
-	sh("touch replaced");
-	usleep(10000);
-	maps_add(m, 0, 53, 0x10000, 0x1000, p.pgoff, p.id, p.path);
-	usleep(60000);
-	maps_add(m, 0, 54, 0x10000, 0x1000, p.pgoff, p.id, p.path);
-	maps_catch_up(m);
-	assert_int_equal(id_at(m, 52, 0x10000), first);
-	assert_true(id_at(m, 53, 0x10000) != first);
-	assert_int_equal(id_at(m, 54, 0x10000), id_at(m, 53, 0x10000));
-	maps_destroy(m);
+	for (size_t i = 0; i < ARRAY_SIZE(dates); i++) {
+		first = id_at(m, 51, 0x10000);
+		m->recheck_ns = UINT64_MAX;
+		map_it(m, 52, &p);
+		write_again(p.path, dates[i]);
+		map_it(m, 53, &p);
+		m->recheck_ns = 0;
+		map_it(m, 51, &p);
+		maps_catch_up(m);
+		assert_int_equal(id_at(m, 52, 0x10000), first);
+		assert_true(id_at(m, 53, 0x10000) != first);
+		assert_int_equal(id_at(m, 51, 0x10000), id_at(m, 53, 0x10000));
+	}
 
+	/* Written between what asks for the look, and the look. */
+	first = id_at(m, 51, 0x10000);
+	map_it(m, 55, &p);
+	write_again(p.path, "now");
+	map_it(m, 56, &p);
+	maps_catch_up(m);
+	map_it(m, 57, &p);
+	maps_catch_up(m);
+	assert_int_equal(id_at(m, 55, 0x10000), first);
+	assert_true(id_at(m, 56, 0x10000) != first);
+	assert_int_equal(id_at(m, 57, 0x10000), id_at(m, 56, 0x10000));
+	maps_destroy(m);
+	free(p.path);
+	sh("rm -r proc");
+}
+
+/* What took its place is known by its generation before the file is looked at: it stays one. */
+static void test_known_successor(void **state)
+{
+	struct program p = make_program("generations", "");
+	struct maps *m = create(NULL, 0);
+	uint32_t first, second;
+
+	(void)state;
+	p.id.generation = 5;
+	map_it(m, 50, &p);
+	maps_catch_up(m);
+	m->recheck_ns = 0;
+	map_it(m, 51, &p);
+	first = id_at(m, 51, 0x10000);
+	write_again(p.path, "now");
+	p.id.generation = 6;
+	map_it(m, 52, &p);
+	second = id_at(m, 52, 0x10000);
+	assert_true(second != first);
+	maps_catch_up(m);
+	assert_int_equal(id_at(m, 51, 0x10000), first);
+	assert_int_equal(id_at(m, 52, 0x10000), second);
+	/* The same as /proc tells it, without generations. */
+	p.id.generation = 0;
+	map_it(m, 53, &p);
+	maps_catch_up(m);
+	assert_int_equal(id_at(m, 53, 0x10000), second);
+	assert_int_equal(maps_binary_count(m), second + 1);
+	maps_destroy(m);
+	free(p.path);
+	sh("rm -r proc");
+}
+
+static void test_replaced_file(void **state)
+{
+	struct program p = make_program("replaced", "");
+	struct maps *m;
+
+	(void)state;
+	make_process(50, "");
 	/* Another inode at that path: what was mapped cannot be had any more. */
 	m = create(NULL, 0);
 	p.id.ino++;
@@ -545,12 +620,13 @@ static void test_first_thread_gone(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rescan),	      cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_held),	      cmocka_unit_test(test_forgotten_files),
-		cmocka_unit_test(test_overlaps),      cmocka_unit_test(test_scope),
-		cmocka_unit_test(test_replaced_file), cmocka_unit_test(test_vanished_files),
-		cmocka_unit_test(test_many_files),    cmocka_unit_test(test_container_path),
-		cmocka_unit_test(test_this_process),  cmocka_unit_test(test_first_thread_gone),
+		cmocka_unit_test(test_rescan),	       cmocka_unit_test(test_scan),
+		cmocka_unit_test(test_held),	       cmocka_unit_test(test_forgotten_files),
+		cmocka_unit_test(test_overlaps),       cmocka_unit_test(test_scope),
+		cmocka_unit_test(test_rewritten_file), cmocka_unit_test(test_known_successor),
+		cmocka_unit_test(test_replaced_file),  cmocka_unit_test(test_vanished_files),
+		cmocka_unit_test(test_many_files),     cmocka_unit_test(test_container_path),
+		cmocka_unit_test(test_this_process),   cmocka_unit_test(test_first_thread_gone),
 	};
 
 	sysroot = scratch;

@@ -2,6 +2,7 @@
 /* Marks that could not be looked for: the user hears why, once for each kind of reason. */
 #include "progress/mark_search.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -120,7 +121,7 @@ static size_t ask(struct mark_search *s, const char *path, bool *marks)
 	struct held_file file;
 	size_t before = searches;
 
-	mark_search_add_path(s, path);
+	mark_search_add_path(s, path, MARK_NO_ID);
 	mark_search_wait(s, 60);
 	*marks = mark_search_take(s, &file, &sites);
 	if (*marks) {
@@ -166,11 +167,70 @@ static void test_built_anew(void **state)
 	mark_search_destroy(s);
 }
 
+/* A file system that does not answer, for whoever asks for a file in it. */
+static pthread_mutex_t server = PTHREAD_MUTEX_INITIALIZER;
+int __real_held_file_open(const char *path, struct held_file *ret, struct error *err);
+int __wrap_held_file_open(const char *path, struct held_file *ret, struct error *err);
+
+int __wrap_held_file_open(const char *path, struct held_file *ret, struct error *err)
+{
+	pthread_mutex_lock(&server);
+	pthread_mutex_unlock(&server);
+	return __real_held_file_open(path, ret, err);
+}
+
+/* Nobody waits for it but the thread; then all is told of files that were asked for. */
+static void test_hangs(void **state)
+{
+	char path[] = "/tmp/test_mark_search.XXXXXX";
+	struct mark_search *s = mark_search_create();
+	struct probe_sites *sites;
+	struct mark_file opened;
+	struct held_file file;
+	int fd = mkstemp(path);
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	probe_sites_read_by(find_mark);
+	write_over(path, "marks");
+	alarm(60);
+	pthread_mutex_lock(&server);
+	mark_search_add_path(s, path, 7);
+	mark_search_add_path(s, "/no/such/file", 8);
+	mark_search_add_path(s, path, 9);
+	assert_false(mark_search_opened(s, &opened));
+	assert_false(mark_search_take(s, &file, &sites));
+	assert_true(mark_search_takes_more(s));
+	pthread_mutex_unlock(&server);
+	mark_search_wait(s, 60);
+	for (uint32_t id = 7; id <= 9; id++) {
+		assert_true(mark_search_opened(s, &opened));
+		assert_int_equal(opened.id, id);
+		assert_int_equal(opened.ino, id == 8 ? 0 : st.st_ino);
+		assert_int_equal(opened.dev, id == 8 ? 0 : st.st_dev);
+	}
+	assert_false(mark_search_opened(s, &opened));
+	assert_true(mark_search_take(s, &file, &sites));
+	assert_string_equal(file.name, path);
+	probe_sites_free(sites);
+	held_file_close(&file);
+	assert_false(mark_search_take(s, &file, &sites));
+	/* Nor at the end: it goes on to hang. */
+	pthread_mutex_lock(&server);
+	mark_search_add_path(s, path, 10);
+	mark_search_destroy(s);
+	alarm(0);
+	assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reasons),
 					    cmocka_unit_test(test_many_places),
-					    cmocka_unit_test(test_built_anew) };
+					    cmocka_unit_test(test_built_anew),
+					    cmocka_unit_test(test_hangs) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@ struct part {
 	struct held_file file;
 	struct probe_sites *sites;
 	uint64_t *offsets; /* entries, then exits */
+	bool returns;	   /* some exit is no jump to another function */
 };
 
 enum state { SOUGHT, FOUND, COUNTED, PUT, REFUSED }; /* COUNTED: calls are few enough */
@@ -51,8 +52,10 @@ static void sort_sites(struct part *p, struct engine_bounds *ret)
 	size_t n = p->sites->n, entries = 0, exits = 0;
 
 	p->offsets = xcalloc(n, sizeof(*p->offsets));
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		entries += p->sites->list[i].kind == PROBE_ENTRY;
+		p->returns |= p->sites->list[i].kind == PROBE_EXIT;
+	}
 	*ret = (struct engine_bounds){ p->file.path, p->offsets, p->offsets + entries, entries,
 				       n - entries };
 	for (size_t i = 0; i < n; i++) {
@@ -135,6 +138,17 @@ bool boundaries_are_known(const struct boundaries *b)
 	int state = atomic_load(&b->state);
 
 	return state == PUT || state == REFUSED;
+}
+
+bool boundaries_hand_on(const struct boundaries *b)
+{
+	enum state state = atomic_load(&b->state);
+
+	for (int i = 0; i < b->n; i++) {
+		if (state == SOUGHT || !b->part[i].sites || b->part[i].returns)
+			return false;
+	}
+	return true;
 }
 
 bool boundaries_are_put(const struct boundaries *b)

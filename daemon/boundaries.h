@@ -23,6 +23,8 @@ bool boundaries_are_sought(const struct boundaries *b);
 /* Whether samples will be needed is known by now. */
 bool boundaries_are_known(const struct boundaries *b);
 bool boundaries_are_put(const struct boundaries *b);
+/* All ways out of it are jumps to other functions, which return for it: these are no part of it. */
+bool boundaries_hand_on(const struct boundaries *b);
 void boundaries_free(struct boundaries *b);
 /* Is it still that code? */
 bool boundaries_are_of(const struct boundaries *b, const struct resolved_target *r);

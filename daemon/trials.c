@@ -414,6 +414,14 @@ bool trials_trust(struct trials *l, int i)
 				     e->bounds, l->s->engine, e->trial.name);
 }
 
+void trials_look(struct trials *l, int i)
+{
+	struct entry *e = &l->list[i];
+
+	if (e->bounds)
+		boundaries_look(e->bounds, l->s->engine, e->trial.name);
+}
+
 void trials_record(struct trials *l, int i, const struct profile_window *w, bool more)
 {
 	l->list[i].trial.hits += w->hits;

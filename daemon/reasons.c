@@ -401,8 +401,9 @@ static void warn_about_chains(struct session *s)
 			s,
 			"%.0f %% of the call chains end in code without unwind tables (assembly, "
 			"mostly): what calls it is not known, so functions that do are worth more "
-			"than is said of them; that code, its file (bin:NAME) and its threads "
-			"(comm:NAME) can be targets",
+			"than is said of them, unless probes see their calls (-v tells); that "
+			"code, "
+			"its file (bin:NAME) and its threads (comm:NAME) can be targets",
 			100 * cut);
 }
 

@@ -3,6 +3,7 @@
 
 #include "progress/probe_sites.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ struct part {
 	struct held_file file;
 	struct probe_sites *sites;
 	uint64_t *offsets; /* entries, then exits */
+	bool returns;	   /* some exit is no jump to another function */
 };
 
 enum state { SOUGHT, FOUND, COUNTED, PUT, REFUSED }; /* COUNTED: calls are few enough */
@@ -51,8 +53,10 @@ static void sort_sites(struct part *p, struct engine_bounds *ret)
 	size_t n = p->sites->n, entries = 0, exits = 0;
 
 	p->offsets = xcalloc(n, sizeof(*p->offsets));
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		entries += p->sites->list[i].kind == PROBE_ENTRY;
+		p->returns |= p->sites->list[i].kind == PROBE_EXIT;
+	}
 	*ret = (struct engine_bounds){ p->file.path, p->offsets, p->offsets + entries, entries,
 				       n - entries };
 	for (size_t i = 0; i < n; i++) {
@@ -137,6 +141,17 @@ bool boundaries_are_known(const struct boundaries *b)
 	return state == PUT || state == REFUSED;
 }
 
+bool boundaries_hand_on(const struct boundaries *b)
+{
+	enum state state = atomic_load(&b->state);
+
+	for (int i = 0; i < b->n; i++) {
+		if (state == SOUGHT || !b->part[i].sites || b->part[i].returns)
+			return false;
+	}
+	return true;
+}
+
 bool boundaries_are_put(const struct boundaries *b)
 {
 	return atomic_load(&b->state) == PUT;
@@ -193,10 +208,15 @@ static void begin(struct boundaries *b, const struct engine *e)
 	b->since_ns = clock_now_ns();
 }
 
+static double run_s(const struct boundaries *b)
+{
+	return (clock_now_ns() - b->since_ns) / 1e9;
+}
+
 /* A second, of the core that has most. */
 static double calls(const struct boundaries *b, const struct engine *e)
 {
-	double s = (clock_now_ns() - b->since_ns) / 1e9;
+	double s = run_s(b);
 	uint64_t most = 0;
 
 	for (int i = 0; i < b->cores; i++) {
@@ -298,13 +318,21 @@ bool boundaries_check(struct boundaries *b, struct engine *e, const char *target
 	return true;
 }
 
+void boundaries_look(struct boundaries *b, struct engine *e, const char *target)
+{
+	/* At its beginning a run may have a few for which it is no longer. */
+	if (b->counting && atomic_load(&b->state) == FOUND &&
+	    calls(b, e) * fmin(run_s(b), 1) > MOST_CALLS_PER_S)
+		too_many(b, e, 0, target);
+}
+
 bool boundaries_check_run(struct boundaries *b, struct engine *e, const char *target)
 {
 	int state = atomic_load(&b->state);
 
 	if (b->counting) {
 		b->counting = false;
-		if (too_many(b, e, MAX_CALLS_PER_S, target))
+		if (state == REFUSED || too_many(b, e, MAX_CALLS_PER_S, target))
 			return false;
 		atomic_store(&b->state, COUNTED);
 		return true;

@@ -23,6 +23,8 @@ bool boundaries_are_sought(const struct boundaries *b);
 /* Whether samples will be needed is known by now. */
 bool boundaries_are_known(const struct boundaries *b);
 bool boundaries_are_put(const struct boundaries *b);
+/* All ways out of it are jumps to other functions, which return for it: these are no part of it. */
+bool boundaries_hand_on(const struct boundaries *b);
 void boundaries_free(struct boundaries *b);
 /* Is it still that code? */
 bool boundaries_are_of(const struct boundaries *b, const struct resolved_target *r);
@@ -34,6 +36,11 @@ bool boundaries_are_of(const struct boundaries *b, const struct resolved_target 
 void boundaries_put(struct boundaries *b, struct engine *e, bool runs, const char *target);
 /* After a window: takes them away where they do not do. False: what it has seen was not so. */
 bool boundaries_check(struct boundaries *b, struct engine *e, const char *target);
+/*
+ * While a run goes on in which calls are counted: when they are so many that it would take many
+ * times as long, no more are.
+ */
+void boundaries_look(struct boundaries *b, struct engine *e, const char *target);
 /* After a run: the same; also false: probes have slowed it, and will not slow the next one. */
 bool boundaries_check_run(struct boundaries *b, struct engine *e, const char *target);
 

@@ -36,9 +36,11 @@ static int run_command(struct session *s, struct error *err)
 	return ret;
 }
 
-/* One run of the command; its wall time. -EINTR when it was cut short. */
-static int timed_run(struct session *s, double *wall_s, struct error *err)
+/* One run of the command, for @target, or none (-1); its wall time. -EINTR when it was cut short.
+ */
+static int timed_run(struct experiment *x, int target, double *wall_s, struct error *err)
 {
+	struct session *s = x->s;
 	uint64_t start = clock_now_ns();
 	int ret = run_command(s, err);
 
@@ -52,6 +54,8 @@ static int timed_run(struct session *s, double *wall_s, struct error *err)
 		}
 		session_look(s);
 		quotas_look(s);
+		if (target >= 0)
+			trials_look(x->trials, target);
 		usleep(1000);
 	}
 	*wall_s = (clock_now_ns() - start) / 1e9;
@@ -89,7 +93,7 @@ static int run_window(struct experiment *x, const struct plan_window *what, stru
 		return ret;
 	set = window_set_speedup(s, what);
 	window_watch_begin(s, &watch);
-	ret = timed_run(s, &wall_s, err);
+	ret = timed_run(x, what->target, &wall_s, err);
 	window_watch_end(s, &watch, &w);
 	window_set_speedup(s, &(struct plan_window){ 0 });
 	if (ret)
@@ -120,7 +124,7 @@ static int run_control(struct experiment *x, int target, struct error *err)
 	if (!windows_stop_all(x->windows))
 		return 0;
 	window_watch_begin(s, &watch);
-	ret = timed_run(s, &wall_s, err);
+	ret = timed_run(x, -1, &wall_s, err);
 	window_watch_end(s, &watch, &w);
 	windows_go_on(x->windows);
 	if (ret)
@@ -182,7 +186,7 @@ int end_to_end_run(struct experiment *x, struct error *err)
 	int ret;
 
 	engine_read_ledger(s->engine, &a);
-	ret = timed_run(s, &wall_s, err);
+	ret = timed_run(x, -1, &wall_s, err);
 	engine_read_ledger(s->engine, &b);
 	expect_end(s);
 	if (ret)
@@ -204,7 +208,7 @@ int end_to_end_run(struct experiment *x, struct error *err)
 		/* A short run has too few samples to choose a target by, or to find one. */
 		if (answer == PLAN_WAIT && !trials_are_over(x->trials) && looked++ < MAX_LOOKS) {
 			done--;
-			ret = timed_run(s, &wall_s, err);
+			ret = timed_run(x, -1, &wall_s, err);
 			continue;
 		}
 		if (answer == PLAN_PRECISE)

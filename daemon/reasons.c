@@ -391,6 +391,22 @@ static void warn_about_names(struct session *s, const struct engine_ledger *l,
 			     100 * c->places.in_kernel / all);
 }
 
+/* Whose caller is not known hits no target above it, and nothing else tells. */
+static void warn_about_chains(struct session *s)
+{
+	double cut = s->unwind ? unwind_follow_cut(s->unwind) : 0;
+
+	if (cut >= MIN_NAMELESS)
+		session_warn(
+			s,
+			"%.0f %% of the call chains end in code without unwind tables (assembly, "
+			"mostly): what calls it is not known, so functions that do are worth more "
+			"than is said of them, unless probes see their calls (-v tells); that "
+			"code, "
+			"its file (bin:NAME) and its threads (comm:NAME) can be targets",
+			100 * cut);
+}
+
 /* Files whose tables came too late, or not at all, those of most samples: " (/usr/bin/gzip, ...)".
  */
 static char *unread_binaries(struct session *s)
@@ -449,6 +465,7 @@ void reasons_find(struct experiment *x, const struct engine_ledger *l,
 	find_reasons(x, c);
 	flaws_tell(x->s, l);
 	warn_about_losses(x->s, l, c);
+	warn_about_chains(x->s);
 	warn_of_untried(x);
 	warn_of_limits(x);
 	warn_of_others(x);

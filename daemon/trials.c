@@ -33,6 +33,7 @@ struct entry {
 	uint64_t pause_ns;	      /* until it was looked for last, in vain */
 	uint32_t rests;		      /* how often it was left alone, for want of samples */
 	struct boundaries *bounds;    /* NULL: it can only be sampled, or was not chosen yet */
+	bool hands_on;		      /* that has been said */
 };
 
 struct trials {
@@ -413,6 +414,14 @@ bool trials_trust(struct trials *l, int i)
 				     e->bounds, l->s->engine, e->trial.name);
 }
 
+void trials_look(struct trials *l, int i)
+{
+	struct entry *e = &l->list[i];
+
+	if (e->bounds)
+		boundaries_look(e->bounds, l->s->engine, e->trial.name);
+}
+
 void trials_record(struct trials *l, int i, const struct profile_window *w, bool more)
 {
 	l->list[i].trial.hits += w->hits;
@@ -552,6 +561,14 @@ static void see(const struct trials *l, struct entry *e)
 	}
 	if (!e->bounds)
 		e->bounds = boundaries_find(e->code, l->s->maps, l->s->engine);
+	if (e->bounds && e->named && !e->hands_on && boundaries_hand_on(e->bounds)) {
+		e->hands_on = true;
+		session_warn(l->s,
+			     "%s always ends by jumping to another function, which returns for it "
+			     "(a tail call): what that one does is no part of it, and may be all "
+			     "that is done: name that one (`objdump -d` shows it)",
+			     e->trial.name);
+	}
 	if (e->bounds && !engine_sees_hits(l->s->engine))
 		boundaries_put(e->bounds, l->s->engine, l->s->opt.end_to_end, e->trial.name);
 }

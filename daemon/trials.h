@@ -58,6 +58,8 @@ bool trials_are_seen(const struct trials *l);
 bool trials_may_be_seen(const struct trials *l);
 /* After windows of it: false: what was inserted in them was not what it had run. */
 bool trials_trust(struct trials *l, int i);
+/* While a run goes on. */
+void trials_look(struct trials *l, int i);
 /* @more: follows the one before at the same speedup. */
 void trials_record(struct trials *l, int i, const struct profile_window *w, bool more);
 /* All windows so far are worth nothing. */

@@ -22,6 +22,20 @@ struct frames {
 	bool cie_good;
 };
 
+/* As its header says, or as was usual before by its name, ".zdebug_frame". */
+static bool decompress(Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
+{
+	if (sh->sh_flags & SHF_COMPRESSED)
+		return elf_compress(scn, 0, 0) >= 0;
+	return name[1] != 'z' || elf_compress_gnu(scn, 0, 0) >= 0;
+}
+
+static bool is_called(const char *name, const char *wanted)
+{
+	return !strcmp(name, wanted) ||
+	       (!strncmp(name, ".z", 2) && wanted[1] == 'd' && !strcmp(name + 2, wanted + 1));
+}
+
 static bool find_section(Elf *elf, const char *wanted, struct frames *f)
 {
 	Elf_Scn *scn = NULL;
@@ -36,7 +50,7 @@ static bool find_section(Elf *elf, const char *wanted, struct frames *f)
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(elf, strings, sh.sh_name);
-		if (!name || strcmp(name, wanted) || sh.sh_flags & SHF_COMPRESSED)
+		if (!name || !is_called(name, wanted) || !decompress(scn, &sh, name))
 			continue;
 		f->data = elf_getdata(scn, NULL);
 		f->addr = sh.sh_addr;

@@ -61,7 +61,7 @@ static const char *look(struct code_bounds_piece *pieces, size_t n, const struct
 		if (++*count > MAX_BOUNDS)
 			return "it returns in too many places";
 		if (bound)
-			bound(addr, false, arg);
+			bound(addr, step == CODE_RETURNS ? PROBE_EXIT : PROBE_HANDS_ON, arg);
 	}
 	return NULL;
 }
@@ -83,7 +83,7 @@ static const char *look_at_all(struct code_bounds_piece *pieces, size_t n, code_
 			continue;
 		entries++;
 		if (bound)
-			bound(pieces[i].flow.code.start, true, arg);
+			bound(pieces[i].flow.code.start, PROBE_ENTRY, arg);
 	}
 	if (!entries || !count)
 		return "it is not seen to return";

@@ -277,10 +277,10 @@ static int add_pieces(struct bounds *b, uint64_t start, uint64_t end)
 	return r;
 }
 
-static void add_bound(uint64_t addr, bool entry, void *arg)
+static void add_bound(uint64_t addr, enum probe_bound bound, void *arg)
 {
 	struct bounds *b = arg;
-	struct probe_site site = { .kind = entry ? PROBE_ENTRY : PROBE_EXIT };
+	struct probe_site site = { .kind = bound };
 	const char *why;
 	size_t i = 0;
 

@@ -25,7 +25,11 @@ struct probe_site {
 	char why[512];			 /* of one that is refused */
 };
 
-enum probe_bound { PROBE_ENTRY, PROBE_EXIT };
+enum probe_bound {
+	PROBE_ENTRY,
+	PROBE_EXIT,
+	PROBE_HANDS_ON, /* the same, by a jump to another function, which returns for it */
+};
 
 struct probe_sites {
 	void *mem;

@@ -501,6 +501,49 @@ static bool address_scope(const struct maptable *t, const char *address, uint32_
 	return true;
 }
 
+/*
+ * Who runs a loop of OpenMP, or one that gcc made parallel, runs it in a function of its own, which
+ * threads enter without the one that it is a part of: "f._omp_fn.0" (gcc), "f.omp_outlined" (clang
+ * from 17 on). 0: @name is of none such; else the length of "f".
+ */
+static size_t outlined_from(const char *name)
+{
+	static const char *const marks[] = { "._omp_fn.", "._loopfn.", ".omp_outlined" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		const char *at = strstr(name, marks[i]);
+
+		if (at && at > name)
+			return at - name;
+	}
+	return 0;
+}
+
+static bool is_called(const struct maptable *t, uint32_t func, const char *name, size_t len)
+{
+	const char *names[] = { t->str + t->func[func].name, t->str + t->func[func].linkage };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strncmp(names[i], name, len) && !names[i][len])
+			return true;
+	}
+	return false;
+}
+
+static void mark_outlined(const struct maptable *t, bool *func)
+{
+	_cleanup_free_ bool *asked = xcalloc(t->n_func + 1, sizeof(*asked));
+
+	memcpy(asked, func, t->n_func * sizeof(*asked));
+	for (uint32_t i = 0; i < t->n_func; i++) {
+		const char *name = t->str + t->func[i].name;
+		size_t len = outlined_from(name);
+
+		for (uint32_t k = 0; len && !func[i] && k < t->n_func; k++)
+			func[i] = asked[k] && is_called(t, k, name, len);
+	}
+}
+
 /* Of the marked functions, inlined copies too. */
 static void add_marked_functions(const struct maptable *t, const bool *func,
 				 struct addr_ranges *ret, size_t *cap)
@@ -550,8 +593,10 @@ int maptable_function_ranges(const struct maptable *t, const char *function,
 		scope[around] = true;
 		add_marked_scopes(t, scope, ret, &cap);
 	}
-	if (any)
+	if (any) {
+		mark_outlined(t, func);
 		add_marked_functions(t, func, ret, &cap);
+	}
 	addr_ranges_sort_merge(ret);
 	return ret->n ? 0 : no_function(t, function, err);
 }

@@ -219,6 +219,18 @@ void unwind_follow_exited(struct unwind_follow *f, int pid)
 	pthread_mutex_unlock(&f->lock);
 }
 
+double unwind_follow_cut(struct unwind_follow *f)
+{
+	struct unwind_counts c;
+	uint64_t walks = 0;
+
+	if (!kernel_tables_counts(&f->tables.maps, &c))
+		return 0;
+	for (int i = 0; i < UNWIND_KERNEL_WHYS; i++)
+		walks += c.ended[i];
+	return walks ? (double)c.ended[UNWIND_NO_RULE] / walks : 0;
+}
+
 void unwind_follow_log(struct unwind_follow *follow)
 {
 	struct counts f;

@@ -45,6 +45,9 @@ void unwind_follow_exited(struct unwind_follow *f, int pid);
  * of few binaries, and such as stay known to the struct maps (maps_binary_unread()).
  */
 uint32_t unwind_follow_table(struct unwind_follow *f, uint32_t binary, uint64_t *base);
+/* Of the chains that were walked, the share that ended in code of files with tables that have none
+ * for it. */
+double unwind_follow_cut(struct unwind_follow *f);
 /* At the end: how many chains were walked so, and how they ended (log_info()). */
 void unwind_follow_log(struct unwind_follow *f);
 

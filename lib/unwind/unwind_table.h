@@ -15,7 +15,7 @@
 #include "base/base.h"
 
 #define UNWIND_MAGIC	    "scozunw"
-#define UNWIND_VERSION	    3
+#define UNWIND_VERSION	    4
 #define UNWIND_ENDIAN	    0x01020304u
 #define UNWIND_MAX_RULES    65535
 #define UNWIND_MAX_SEGMENTS 8

@@ -7,10 +7,12 @@
  *   often    each call takes some 10 us
  *   table    it jumps by a table
  *   tail     it ends in another function
+ *   hot      it is called five million times in as much work as takes SECONDS
  */
 #include "compute.h"
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +80,12 @@ static void one_round(const char *kind, int nr)
 		}
 		return;
 	}
+	if (!strcmp(kind, "hot")) {
+		for (int i = 0; i < 50000; i++)
+			target(1, 0, 0);
+		compute(unit);
+		return;
+	}
 	if (!strcmp(kind, "table"))
 		target_table(unit, nr);
 	else if (!strcmp(kind, "tail"))
@@ -90,13 +98,17 @@ static void one_round(const char *kind, int nr)
 int main(int argc, char **argv)
 {
 	double end, begin = now_s();
+	bool hot;
 
 	if (argc != 3)
 		return 2;
 	compute(1000000);
 	unit = 1000000 * 3e-3 / (now_s() - begin);
+	hot = !strcmp(argv[1], "hot");
+	if (hot)
+		unit = unit * atof(argv[2]) / 0.3;
 	end = now_s() + atof(argv[2]);
-	for (int nr = 0; now_s() < end; nr++) {
+	for (int nr = 0; hot ? nr < 100 : now_s() < end; nr++) {
 		one_round(argv[1], nr);
 		round_done();
 	}

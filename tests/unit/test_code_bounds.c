@@ -23,11 +23,15 @@ struct piece {
 		} \
 	}
 
-static void note(uint64_t addr, bool entry, void *arg)
+static void note(uint64_t addr, enum probe_bound bound, void *arg)
 {
 	char *text = arg, one[32];
 
-	snprintf(one, sizeof(one), " %s%llx", entry ? "in " : "out ", (unsigned long long)addr);
+	snprintf(one, sizeof(one), " %s %llx",
+		 bound == PROBE_ENTRY  ? "in"
+		 : bound == PROBE_EXIT ? "out"
+				       : "on",
+		 (unsigned long long)addr);
 	strcat(text, one);
 }
 
@@ -63,7 +67,7 @@ static void finds_all_ways(void **state)
 	/* push; je +2; pop; ret; pop; ret */
 	CHECK(" out 1004 out 1006 in 1000", PIECE(BASE, 0x55, 0x74, 0x02, 0x58, 0xc3, 0x58, 0xc3));
 	/* nop; jmp 0x2000, which is another function */
-	CHECK(" out 1001 in 1000", PIECE(BASE, 0x90, 0xe9, 0xfa, 0x0f, 0x00, 0x00));
+	CHECK(" on 1001 in 1000", PIECE(BASE, 0x90, 0xe9, 0xfa, 0x0f, 0x00, 0x00));
 	/* a call comes back; what follows ret is not looked at */
 	CHECK(" out 1005 in 1000",
 	      PIECE(BASE, 0xe8, 0x00, 0x10, 0x00, 0x00, 0xc3, 0xff, 0xe0, 0xc3));

@@ -546,6 +546,63 @@ static const char copies[] =
 	"{ return sink += x; }\n"
 	"int main(int argc, char **argv) { (void)argv; return work(argc); }\n";
 
+static const char parallel[] =
+	"#define LOOP _Pragma(\"omp parallel for\") for (int i = 0; i < n; i++)\n"
+	"__attribute__((noinline)) void work(double *a, int n) { LOOP a[i] = a[i] * 1.5 + i; }\n"
+	"__attribute__((noinline)) void worker(double *a, int n) { LOOP a[i] += i; }\n"
+	"int main(int argc, char **argv) { (void)argv; double a[8] = { 0 };\n"
+	"work(a, argc); worker(a, argc); return (int)a[1]; }\n";
+
+static bool names_in(const struct maptable *t, const struct addr_ranges *r, const char *name)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		for (uint64_t at = r->r[i].start; at < r->r[i].end; at++) {
+			if (chain_has_function(t, at, name))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What threads enter without the function that it is a part of is a part of it all the same. */
+static void test_outlined(void **state)
+{
+	static const char *const flags[] = { "-O2", "-O2 -g", "-x c++ -O2 -g" };
+	_cleanup_free_ char *source = in_scratch("parallel.c");
+
+	(void)state;
+	write_file(source, parallel, strlen(parallel));
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		_cleanup_free_ char *path = in_scratch("parallel");
+		_cleanup_free_ uint64_t *vaddrs = NULL;
+		bool cpp = strstr(flags[i], "c++");
+		const char *its = cpp ? "_Z4workPdi._omp_fn.0" : "work._omp_fn.0";
+		const char *other = cpp ? "_Z6workerPdi._omp_fn.0" : "worker._omp_fn.0";
+		struct addr_ranges ranges;
+		struct error err = { 0 };
+		struct maptable *t;
+		size_t n;
+
+		if (try_sh("gcc %s -fopenmp parallel.c -o parallel", flags[i])) {
+			print_message("left out: no gcc with OpenMP for %s\n", flags[i]);
+			continue;
+		}
+		t = open_with(path, NULL);
+		assert_int_equal(maptable_function_ranges(t, "work", &ranges, &err), 0);
+		assert_true(names_in(t, &ranges, "work"));
+		assert_true(names_in(t, &ranges, its));
+		assert_false(names_in(t, &ranges, other));
+		addr_ranges_free(&ranges);
+		/* Alone it can be asked for as well, and nobody calls it. */
+		assert_int_equal(maptable_function_ranges(t, its, &ranges, &err), 0);
+		assert_false(names_in(t, &ranges, "work"));
+		addr_ranges_free(&ranges);
+		assert_int_equal(maptable_function_addresses(t, "work", &vaddrs, &n, &err), 0);
+		assert_int_equal(n, 1);
+		maptable_free(t);
+	}
+}
+
 /* A choice among copies of one function: debug information calls them all by its name. */
 static void check_copies(void)
 {
@@ -679,12 +736,12 @@ static void test_kallsyms(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flags),	    cmocka_unit_test(test_discarded_sections),
-		cmocka_unit_test(test_statements),  cmocka_unit_test(test_cold_part),
-		cmocka_unit_test(test_stripped),    cmocka_unit_test(test_offsets),
-		cmocka_unit_test(test_file_ranges), cmocka_unit_test(test_cplusplus),
-		cmocka_unit_test(test_ifunc),	    cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_kallsyms),
+		cmocka_unit_test(test_flags),	   cmocka_unit_test(test_discarded_sections),
+		cmocka_unit_test(test_statements), cmocka_unit_test(test_cold_part),
+		cmocka_unit_test(test_outlined),   cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_offsets),	   cmocka_unit_test(test_file_ranges),
+		cmocka_unit_test(test_cplusplus),  cmocka_unit_test(test_ifunc),
+		cmocka_unit_test(test_errors),	   cmocka_unit_test(test_kallsyms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

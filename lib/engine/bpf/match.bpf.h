@@ -203,6 +203,14 @@ static __always_inline u32 walked_user(struct match *m)
 	return words;
 }
 
+/* Who called what it found running was looked for, and not found up to the end. */
+static __always_inline bool is_cut(const struct match *m)
+{
+	u32 words = READ_ONCE(m->user_words);
+
+	return words && words != NOT_WALKED && m->walk.ended != WALK_COMPLETE;
+}
+
 static __always_inline bool match_user(void *ctx, struct match *m)
 {
 	u32 words = walked_user(m);

@@ -163,11 +163,12 @@ static __always_inline void credit_server(const struct task_struct *task, s64 d,
 	device->target_until = now + DEVICE_FORGOTTEN;
 }
 
-/* @weight: what a sample that has hit stands for, else 0. */
+/* @weight: what a sample that has hit stands for, else 0, and @cut: it may have, above what is
+ * known. */
 static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_header *h,
 					 struct scoz_global *g, const struct task_struct *task,
 					 struct task_state *t, struct target_time *time, u64 weight,
-					 u64 now)
+					 bool cut, u64 now)
 {
 	struct bpf_target *target = current_target();
 	bool sampled;
@@ -189,8 +190,8 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 		return;
 	if (target->seen != BPF_SEEN_FUNCTION)
 		scoz_spread_is_inside(&t->spread, weight > 0, now);
-	else if (scoz_spread_agrees(&t->spread, weight > 0))
-		time->agreed++;
+	else if ((cut && !weight) || scoz_spread_agrees(&t->spread, weight > 0))
+		time->agreed++; /* or does not know better */
 	else
 		time->differed++;
 }
@@ -291,7 +292,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (control && t)
 		release(c, g, task, t, false, now);
 	if (!control && is_spread(task, t, now)) {
-		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, now);
+		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, is_cut(m), now);
 	} else if (hit || wait) {
 		if (!had_lease(h, now - weight))
 			c->clipped += h->speedup > 0; /* this window says too little */

@@ -7,6 +7,7 @@
 
 static struct top_view view;
 static struct top_lines lines;
+static bool gone; /* what was named */
 
 static void draw(size_t rows, size_t cols)
 {
@@ -15,6 +16,7 @@ static void draw(size_t rows, size_t cols)
 				       .period_ns = PERIOD,
 				       .window_ns = WINDOW,
 				       .lost = 3,
+				       .gone = gone,
 				       .frame = frame,
 				       .stack = stack };
 
@@ -250,6 +252,10 @@ static void test_nothing(void **state)
 	create(0);
 	draw(24, 80);
 	assert_non_null(line_with("the first samples are awaited"));
+	gone = true;
+	draw(24, 80);
+	assert_non_null(line_with("what is watched (--pid) has ended"));
+	gone = false;
 	press(TOP_ENTER, TOP_NOTHING);
 	press(TOP_DOWN, TOP_REDRAW);
 	top_model_seed(model, 7, 7, "idle");

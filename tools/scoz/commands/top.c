@@ -354,7 +354,7 @@ static int pause_ms(void)
 
 static void poll_recorder(struct session *s)
 {
-	uint64_t now = recorder_time(s->recorder), lost = s->lost;
+	uint64_t now = recorder_time(s->recorder), lost = s->lost, complete;
 	bool stopped = now - s->polled > STOPPED_NS;
 	struct recorder_counts counts;
 
@@ -363,7 +363,8 @@ static void poll_recorder(struct session *s)
 	recorder_poll(s->recorder);
 	recorder_counts(s->recorder, &counts);
 	s->polled = now;
-	s->told = recorder_complete(s->recorder);
+	complete = recorder_complete(s->recorder);
+	s->told = complete > s->told ? complete : s->told; /* it may be from before the start */
 	s->lost = counts.lost;
 	/* By Ctrl-Z, say: what happened meanwhile is known in part, and would seem to be all. */
 	if (stopped && s->lost > lost) {

@@ -172,6 +172,8 @@ static void test_keys(void **state)
 	assert_non_null(line_with("class all"));
 	press(' ', TOP_FREEZE);
 	assert_non_null(line_with("FROZEN"));
+	draw(24, 50);
+	assert_non_null(line_with("FROZEN (space goes on)"));
 	press(' ', TOP_FREEZE);
 	press('h', TOP_REDRAW);
 	assert_non_null(line_with("this help"));

@@ -256,9 +256,9 @@ static void add_title(struct top_lines *lines, const struct top_view *v, const s
 			: xstrdup("");
 
 	add_text(lines, v, cols, ATTR_TITLE,
-		 "scoz top  %s  the last %.3g%s s, every %.3g ms, %s%s%s%s", info->clock,
-		 r->span / 1e9, of, info->period_ns / 1e6, info->engine, lost, behind,
-		 v->frozen ? "  FROZEN (space goes on)" : "");
+		 "scoz top  %s%s  the last %.3g%s s, every %.3g ms, %s%s%s", info->clock,
+		 v->frozen ? "  FROZEN (space goes on)" : "", r->span / 1e9, of,
+		 info->period_ns / 1e6, info->engine, lost, behind);
 }
 
 static void add_summary(struct top_lines *lines, const struct top_view *v,

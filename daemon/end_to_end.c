@@ -2,6 +2,7 @@
 #include "daemon/end_to_end.h"
 #include "daemon/expect.h"
 #include "daemon/lease.h"
+#include "daemon/precise.h"
 #include "daemon/quotas.h"
 #include "daemon/target_check.h"
 #include "stats/stretch.h"
@@ -211,6 +212,9 @@ int end_to_end_run(struct experiment *x, struct error *err)
 			ret = timed_run(x, -1, &wall_s, err);
 			continue;
 		}
+		if (answer == PLAN_PRECISE &&
+		    precise_goes_on(s, x->trials, x->windows, &x->precise_s))
+			answer = trials_next(x->trials, &what);
 		if (answer == PLAN_PRECISE)
 			s->end = END_PRECISION;
 		if (answer != PLAN_MEASURE || (most && done == most))

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/expect.h"
-#include "daemon/status.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #define RECORD_S   3.0 /* enough for a first ranking */
@@ -41,22 +39,6 @@ static bool is_function_of_line(const struct session *s, const struct expectatio
 	       !s->opt.n_targets && e->has_lines;
 }
 
-static void __attribute__((format(printf, 2, 3))) say(const struct session *s, const char *fmt, ...)
-{
-	_cleanup_free_ char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	if (s->opt.json) {
-		status_event(true, session_elapsed_s(s), "expected", text);
-	} else {
-		status_clear();
-		log_msg(LOG_NORMAL, "%s", text);
-	}
-}
-
 static const char *point_name(const struct session *s, uint32_t progress)
 {
 	return s->opt.end_to_end ? "end-to-end" : s->opt.points[progress].name;
@@ -86,19 +68,22 @@ static void tell_nothing(struct session *s)
 				 : xstrdup("");
 
 	if (e->replay.seconds < LEAST_S)
-		say(s,
-		    "%.1f s: %.2f s were recorded of the beginning, too little to expect anything",
-		    session_elapsed_s(s), e->replay.seconds);
+		session_say(s, "expected",
+			    "%.1f s: %.2f s were recorded of the beginning, too little to expect "
+			    "anything",
+			    session_elapsed_s(s), e->replay.seconds);
 	else if (!known)
-		say(s,
-		    "%.1f s: a replay of the first %.1f s knows of no code by name, and expects "
-		    "nothing; experiments follow",
-		    session_elapsed_s(s), e->replay.seconds);
+		session_say(s, "expected",
+			    "%.1f s: a replay of the first %.1f s knows of no code by name, and "
+			    "expects "
+			    "nothing; experiments follow",
+			    session_elapsed_s(s), e->replay.seconds);
 	else
-		say(s,
-		    "%.1f s: a replay of the first %.1f s expects no target that it knows to "
-		    "matter%s; experiments follow",
-		    session_elapsed_s(s), e->replay.seconds, of);
+		session_say(
+			s, "expected",
+			"%.1f s: a replay of the first %.1f s expects no target that it knows to "
+			"matter%s; experiments follow",
+			session_elapsed_s(s), e->replay.seconds, of);
 }
 
 static void tell(struct session *s)
@@ -116,21 +101,41 @@ static void tell(struct session *s)
 	}
 	qsort(list, n, sizeof(*list), best_first);
 	if (n)
-		say(s,
-		    "%.1f s: a replay of the first %.1f s expects, before any experiment and "
-		    "within bounds:",
-		    session_elapsed_s(s), e->replay.seconds);
+		session_say(
+			s, "expected",
+			"%.1f s: a replay of the first %.1f s expects, before any experiment and "
+			"within bounds:",
+			session_elapsed_s(s), e->replay.seconds);
 	else
 		tell_nothing(s);
 	for (size_t i = 0; i < n && i < TOLD; i++) {
 		const struct profile_expectation *x = expectation_half(list[i]);
 
-		say(s, "  %s: saves %.1f %%, between %.1f and %.1f%s%s%s, were it %g %% faster",
-		    list[i]->target, x->pct, x->low, x->high, many ? ", of the time per \"" : "",
-		    many ? point_name(s, list[i]->progress) : "", many ? "\"" : "",
-		    100 * x->speedup);
+		session_say(
+			s, "expected",
+			"  %s: saves %.1f %%, between %.1f and %.1f%s%s%s, were it %g %% faster",
+			list[i]->target, x->pct, x->low, x->high,
+			many ? ", of the time per \"" : "",
+			many ? point_name(s, list[i]->progress) : "", many ? "\"" : "",
+			100 * x->speedup);
 	}
 	free(list);
+}
+
+static struct profile_expected as_profile(const struct expectation *x)
+{
+	return (struct profile_expected){
+		.target = x->target,
+		.kind = target_kind_name(x->kind),
+		.location = x->location,
+		.function = x->function,
+		.progress = x->progress,
+		.share = x->share,
+		.samples = x->samples,
+		.at = (struct profile_expectation *)x->at,
+		.n_at = x->n_at,
+		.after = x->after,
+	};
 }
 
 static bool put_list(struct session *s, const struct expectation *list, size_t n)
@@ -138,24 +143,34 @@ static bool put_list(struct session *s, const struct expectation *list, size_t n
 	struct error err = {};
 
 	for (size_t i = 0; i < n; i++) {
-		const struct expectation *x = &list[i];
-		const struct profile_expected line = {
-			.target = x->target,
-			.kind = target_kind_name(x->kind),
-			.location = x->location,
-			.function = x->function,
-			.progress = x->progress,
-			.share = x->share,
-			.samples = x->samples,
-			.at = (struct profile_expectation *)x->at,
-			.n_at = x->n_at,
-			.after = x->after,
-		};
+		const struct profile_expected line = as_profile(&list[i]);
 
 		if (profile_writer_expected(s->writer, &line, &err))
 			return false;
 	}
 	return true;
+}
+
+static const struct profile_expected *all_as_profile(const struct expectation *list, size_t n)
+{
+	struct profile_expected *all = xcalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = as_profile(&list[i]);
+	return all;
+}
+
+void expect_beside(const struct session *s, struct beside *b)
+{
+	const struct expectations *e = s->expected;
+
+	if (!e)
+		return;
+	b->expected = all_as_profile(e->list, e->n);
+	b->n_expected = e->n;
+	b->next = all_as_profile(e->next, e->n_next);
+	b->n_next = e->n_next;
+	b->replay = &e->replay;
 }
 
 static bool put_awaited(struct session *s)

@@ -5,6 +5,7 @@
 #define SCOZD_EXPECT_H
 
 #include "daemon/session.h"
+#include "profile/beside.h"
 
 /*
  * Progress is being made: records until there is enough, and waits for the replay, some seconds at
@@ -17,6 +18,8 @@ void expect_begin(struct session *s, int pid);
 void expect_conclude(struct session *s);
 /* As session_sleep(), with expect_poll(): a recording may end early. */
 bool expect_sleep(struct session *s, double seconds);
+/* As the profile has it, of this run alone; arrays to be freed. */
+void expect_beside(const struct session *s, struct beside *b);
 /* Takes what has come since. Between windows. */
 void expect_poll(struct session *s);
 /* The run, or what of it can be recorded, is over: what was recorded is replayed now. */

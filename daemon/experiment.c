@@ -4,6 +4,7 @@
 #include "daemon/flaws.h"
 #include "daemon/lease.h"
 #include "daemon/live.h"
+#include "daemon/precise.h"
 #include "daemon/target_check.h"
 #include "stats/stretch.h"
 
@@ -253,6 +254,9 @@ int experiment_run(struct experiment *x, struct error *err)
 			break;
 		if (pace.visits_per_s > 0)
 			answer = trials_next(x->trials, &what);
+		if (answer == PLAN_PRECISE &&
+		    precise_goes_on(s, x->trials, x->windows, &x->precise_s))
+			continue;
 		if (answer == PLAN_PRECISE) {
 			s->end = END_PRECISION;
 			return 0;

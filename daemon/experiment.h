@@ -23,6 +23,7 @@ struct experiment {
 	size_t next_control; /* after how many windows all is stopped in one (stats/stretch.h) */
 	struct window_length length;   /* of the last trial; 0 s: nothing was measured */
 	bool provisional;	       /* the period, until it is known whether targets are seen */
+	double precise_s;	       /* precise_goes_on() */
 	struct machine_times *machine; /* at the start, by core */
 };
 

@@ -3,7 +3,6 @@
 #include "host/process.h"
 #include "daemon/reasons.h"
 #include "daemon/profile_samples.h"
-#include "daemon/status.h"
 #include "base/text_fit.h"
 #include "engine/span_bins.h"
 #include "symbolizer/symbolizer.h"
@@ -286,7 +285,6 @@ int finish_run(struct experiment *x)
 		log_warn("%s", err.text);
 		return 1;
 	}
-	status_clear();
 	ended = process_status_text(s->command_status);
 	if (ended && log_level >= LOG_NORMAL)
 		log_warn("%s %s", s->opt.command[0], ended);

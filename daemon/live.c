@@ -3,11 +3,9 @@
 #include "base/json_text.h"
 #include "base/labels.h"
 #include "base/text_fit.h"
+#include "daemon/expect.h"
 #include "daemon/status.h"
 #include "daemon/status_line.h"
-#include "stats/answer.h"
-#include "stats/next_step.h"
-#include "stats/stats.h"
 #include "stats/trust.h"
 
 #include <math.h>
@@ -20,6 +18,7 @@
 struct so_far {
 	const char *name; /* NULL: nothing was learned yet */
 	char *text;	  /* its number */
+	enum doubt doubt; /* why there is no verdict; without a name: why there is no number */
 	struct trust trust;
 	double more_s; /* with TRUST_MORE, as long as windows go on as they have */
 };
@@ -61,13 +60,17 @@ static struct so_far best_so_far(const struct live *l)
 	if (stats_estimate(l->windows, l->n, options_progress(&l->s->opt), &opt, &e))
 		return ret;
 	for (size_t i = 0; i < e.n; i++) {
-		if (e.e[i].best == KNOWN_VALUE && !estimate_is_withheld(&e.e[i]) &&
-		    !is_joint(l, &e.e[i]) && (!best || e.e[i].best_lo > best->best_lo))
+		if (e.e[i].best != KNOWN_VALUE || is_joint(l, &e.e[i]))
+			continue;
+		if (estimate_is_withheld(&e.e[i]))
+			ret.doubt = e.e[i].doubt;
+		else if (!best || e.e[i].best_lo > best->best_lo)
 			best = &e.e[i];
 	}
 	if (best && trial_of(l, best->target))
 		ret.name = trial_of(l, best->target)->name;
 	if (ret.name) {
+		ret.doubt = estimate_is_unjudged(best) ? best->doubt : DOUBT_NONE;
 		ret.text = estimate_best_text(best);
 		ret.trust = trust_of(l->s, best);
 		ret.more_s = ret.trust.more * (session_elapsed_s(l->s) - l->windows[0].start_s);
@@ -77,17 +80,24 @@ static struct so_far best_so_far(const struct live *l)
 	return ret;
 }
 
-/* "21.3 % [14.2, 28.4] at 50 %, ±2 in 4 min" */
+/* "21.3 % [14.2, 28.4] at 50 % (a clock may have a say), ±2 in 4 min" */
 static char *result_text(const struct so_far *b)
 {
 	_cleanup_free_ char *time = NULL;
+	char *text;
 
+	if (!b->name)
+		return xstrdup(b->doubt ? doubt_text(b->doubt) : "nothing learned yet");
+	text = xstrdup(b->text);
+	if (b->doubt)
+		text_add(&text, " (%s)", doubt_text(b->doubt));
 	if (b->trust.answer == TRUST_NEVER || b->trust.answer == TRUST_FAR)
-		return xasprintf("%s, \xc2\xb1%g out of reach", b->text, b->trust.goal_pp);
+		text_add(&text, ", \xc2\xb1%g out of reach", b->trust.goal_pp);
 	if (b->trust.answer != TRUST_MORE)
-		return xstrdup(b->text);
+		return text;
 	time = trust_time_text(b->more_s);
-	return xasprintf("%s, \xc2\xb1%g in %s", b->text, b->trust.goal_pp, time);
+	text_add(&text, ", \xc2\xb1%g in %s", b->trust.goal_pp, time);
+	return text;
 }
 
 static void emit_window(const struct live *l, const struct trial *t, const struct profile_window *w)
@@ -103,9 +113,10 @@ static void emit_window(const struct live *l, const struct trial *t, const struc
 		best = best_so_far(l);
 	if (best.name) {
 		json_object_set_new(o, "best",
-				    json_pack("{s:o, s:s, s:f}", "target", json_text(best.name),
-					      "text", best.text, "half_width_pp",
-					      best.trust.now_pp));
+				    json_pack("{s:o, s:s, s:f, s:s?}", "target",
+					      json_text(best.name), "text", best.text,
+					      "half_width_pp", best.trust.now_pp, "doubt",
+					      best.doubt ? doubt_text(best.doubt) : NULL));
 		if (best.trust.answer == TRUST_MORE)
 			json_object_set_new(o, "more",
 					    json_pack("{s:f, s:f}", "goal_pp", best.trust.goal_pp,
@@ -165,68 +176,71 @@ void live_window(const struct live *l)
 	if (!has_line() || w->speedup == 0)
 		return;
 	best = best_so_far(l);
-	result = best.name ? result_text(&best) : NULL;
+	result = result_text(&best);
 	line = status_line(elapsed_s, l->units, t->name, w->speedup, best.name, result,
 			   terminal_width() - 1);
 	show(line);
 	free(best.text);
 }
 
-static const char *name_of(const struct live *l, uint32_t id)
+/* Everything that was measured, as reports have it; to be freed with beside_deinit(). */
+static struct beside beside_of(const struct live *l, const struct estimates *e)
 {
-	const struct trial *t = trial_of(l, id);
+	_cleanup_free_ const char **names = xcalloc(e->n + 1, sizeof(*names));
+	_cleanup_free_ char **labels = NULL;
+	struct beside b = { .rows = xcalloc(e->n + 1, sizeof(*b.rows)) };
 
-	return t ? t->name : "?";
+	for (size_t i = 0; i < e->n; i++) {
+		const struct trial *t = trial_of(l, e->e[i].target);
+
+		if (!t)
+			continue;
+		names[b.n_rows] = t->name;
+		b.rows[b.n_rows++] = (struct beside_row){
+			.e = &e->e[i], .target = t->name, .kind = t->kind, .joint = t->joint
+		};
+	}
+	labels = labels_make(names, b.n_rows);
+	for (size_t i = 0; i < b.n_rows; i++)
+		b.rows[i].label = labels[i];
+	expect_beside(l->s, &b);
+	return b;
 }
 
-/* What is best done after the first of @rows, and those are tried with it; NULL: nothing is known.
- */
-static char *next_of(const struct live *l, const struct estimates *e, const struct answer_row *rows,
-		     size_t n, uint32_t progress)
+static void beside_deinit(struct beside *b)
 {
-	const struct answer_row *first = answer_first(rows, n);
-	_cleanup_free_ struct next_joint *joint = xcalloc(e->n + 1, sizeof(*joint));
-	struct next_step step;
-	size_t n_joint = 0;
+	for (size_t i = 0; i < b->n_rows; i++)
+		free((char *)b->rows[i].label);
+	free(b->rows);
+	free((void *)b->expected);
+	free((void *)b->next);
+}
 
-	for (size_t i = 0; first && i < e->n; i++) {
-		const struct trial *t = trial_of(l, e->e[i].target);
-		char *other;
+static char *next_of(const struct beside *b, uint32_t progress)
+{
+	struct steps s;
+	char *text;
 
-		if (e->e[i].progress != progress || !t || !t->joint)
-			continue;
-		other = next_other_part(t->name, name_of(l, first->e->target));
-		for (size_t k = 0; other && k < n; k++) {
-			if (!strcmp(other, name_of(l, rows[k].e->target)))
-				joint[n_joint++] = (struct next_joint){ &e->e[i], rows[k].label };
-		}
-		free(other);
-	}
-	if (!n_joint)
-		return NULL;
-	step = next_step_find(first->e, joint, n_joint);
-	return next_step_text(&step, first->label, joint, n_joint);
+	steps_find(b, progress, &s);
+	text = steps_text(b, &s);
+	steps_deinit(&s);
+	return text;
 }
 
 /* NULL: nothing is known about that progress point. */
-static char *conclusion_of(const struct live *l, const struct estimates *e, uint32_t progress,
+static char *conclusion_of(const struct live *l, const struct beside *b, uint32_t progress,
 			   const char *point)
 {
-	_cleanup_free_ struct answer_row *rows = xcalloc(e->n ? e->n : 1, sizeof(*rows));
-	_cleanup_free_ const char **names = xcalloc(e->n ? e->n : 1, sizeof(*names));
+	_cleanup_free_ struct answer_row *rows = xcalloc(b->n_rows + 1, sizeof(*rows));
+	const struct beside_row *first = beside_pick(b, progress, answer_first);
 	_cleanup_free_ char *unit = NULL, *next = NULL;
-	char **labels, *text = NULL;
+	char *text = NULL;
 	size_t n = 0;
 
-	for (size_t i = 0; i < e->n; i++) {
-		if (e->e[i].progress != progress || is_joint(l, &e->e[i]))
-			continue;
-		rows[n].e = &e->e[i];
-		names[n++] = name_of(l, e->e[i].target);
+	for (size_t i = 0; i < b->n_rows; i++) {
+		if (b->rows[i].e->progress == progress && !b->rows[i].joint)
+			rows[n++] = (struct answer_row){ b->rows[i].e, b->rows[i].label };
 	}
-	labels = labels_make(names, n);
-	for (size_t i = 0; i < n; i++)
-		rows[i].label = labels[i];
 	unit = l->s->opt.end_to_end
 		       ? xstrdup("the run time")
 		       : xasprintf("%s \"%s\"",
@@ -234,13 +248,10 @@ static char *conclusion_of(const struct live *l, const struct estimates *e, uint
 								      : "the time per",
 				   point);
 	if (n)
-		text = answer_text(rows, n, unit, NULL);
-	next = next_of(l, e, rows, n, progress);
+		text = answer_text(rows, n, unit, first ? beside_untried(b, first) : NULL);
+	next = next_of(b, progress);
 	if (text && next)
 		text_add(&text, ". %s", next);
-	for (size_t i = 0; i < n; i++)
-		free(labels[i]);
-	free(labels);
 	return text;
 }
 
@@ -263,25 +274,35 @@ static double *sampled_shares(const struct live *l, size_t *n)
 	return share;
 }
 
-char *live_conclusion(const struct live *l)
+/* To the last detail, as reports estimate. */
+static int estimate_all(const struct live *l, struct estimates *e)
 {
-	size_t n_sampled, n = options_progress(&l->s->opt);
+	size_t n_sampled;
 	_cleanup_free_ double *sampled = sampled_shares(l, &n_sampled);
 	struct stats_options opt = { .seed = l->s->opt.seed,
 				     .sampled = sampled,
 				     .n_sampled = n_sampled };
+
+	return stats_estimate(l->windows, l->n, options_progress(&l->s->opt), &opt, e);
+}
+
+char *live_conclusion(const struct live *l)
+{
+	size_t n = options_progress(&l->s->opt);
 	_cleanup_free_ const char **names = xcalloc(n, sizeof(*names));
 	_cleanup_free_ char **points = NULL;
 	struct estimates e;
+	struct beside b;
 	char *text = NULL;
 
-	if (stats_estimate(l->windows, l->n, n, &opt, &e))
+	if (estimate_all(l, &e))
 		return NULL;
+	b = beside_of(l, &e);
 	for (size_t i = 0; i < n; i++)
 		names[i] = l->s->opt.end_to_end ? "end-to-end" : l->s->opt.points[i].name;
 	points = labels_of_points(names, n);
 	for (uint32_t i = 0; i < n; i++) {
-		_cleanup_free_ char *line = conclusion_of(l, &e, i, points[i]);
+		_cleanup_free_ char *line = conclusion_of(l, &b, i, points[i]);
 
 		if (line && n > 1)
 			text_add(&text, "%s%s: %s", text ? "\n" : "", points[i], line);
@@ -290,6 +311,39 @@ char *live_conclusion(const struct live *l)
 	}
 	for (size_t i = 0; i < n; i++)
 		free(points[i]);
+	beside_deinit(&b);
 	estimates_free(&e);
 	return text;
+}
+
+/* The number of the trial of @e that can be measured now; -1: it cannot. */
+static int trial_that_goes_on(const struct live *l, const struct estimate *e)
+{
+	for (size_t i = 0; i < trials_count(l->trials); i++) {
+		const struct trial *t = trials_get(l->trials, i);
+
+		if (t->told && !t->joint && t->id == e->target)
+			return trials_can_go_on(l->trials, i) ? (int)i : -1;
+	}
+	return -1;
+}
+
+bool live_awaited(const struct live *l, struct awaited_verdict *ret)
+{
+	struct estimates e;
+
+	*ret = (struct awaited_verdict){ .trial = -1 };
+	if (estimate_all(l, &e))
+		return false;
+	for (size_t i = 0; i < e.n; i++) {
+		int trial = estimate_is_unjudged(&e.e[i]) ? trial_that_goes_on(l, &e.e[i]) : -1;
+
+		if (trial < 0 ||
+		    (ret->trial >= 0 && trials_state(l->trials, trial).rounds >=
+						trials_state(l->trials, ret->trial).rounds))
+			continue;
+		*ret = (struct awaited_verdict){ trial, e.e[i].doubt, e.e[i].more_s };
+	}
+	estimates_free(&e);
+	return ret->trial >= 0;
 }

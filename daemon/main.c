@@ -460,11 +460,9 @@ static int conclude(struct experiment *x, int ret, const struct error *err)
 	size_t n_windows = 0;
 	int status = 0;
 
-	if (ret) {
-		status_clear();
-		if (err->text[0])
-			log_msg(LOG_QUIET, "%s", err->text);
-	}
+	status_clear();
+	if (ret && err->text[0])
+		log_msg(LOG_QUIET, "%s", err->text);
 	if (x->windows)
 		windows_all(x->windows, &n_windows);
 	if (s->writer && ret && !n_windows) {

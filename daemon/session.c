@@ -52,12 +52,24 @@ void session_warn(struct session *s, const char *fmt, ...)
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	add_text(&s->warnings, &s->n_warnings, &s->cap_warnings, text);
-	if (s->opt.json) {
+	if (s->opt.json)
 		status_event(true, session_elapsed_s(s), "warning", text);
-	} else {
-		status_clear();
+	else
 		log_warn("warning: %s", text);
-	}
+}
+
+void session_say(struct session *s, const char *event, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	if (s->opt.json)
+		status_event(true, session_elapsed_s(s), event, text);
+	else
+		log_warn("%s", text);
 }
 
 void session_event(struct session *s, const char *event, const char *fmt, ...)

@@ -82,7 +82,9 @@ extern atomic_bool session_interrupted, session_at_once;
 
 void session_reason(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void session_warn(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Something that is worth a line while the run lasts. */
+/* Something that is worth a line while the run lasts; an event only to who asks (-v, --json). */
+void session_say(struct session *s, const char *event, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void session_event(struct session *s, const char *event, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 double session_elapsed_s(const struct session *s);

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* Replaces the live line; whatever else is written takes it away first. */
+/* Replaces the live line; messages take it away first. */
 void status_show(const char *line);
 void status_clear(void);
 /* One line of JSON; takes @object. */

@@ -19,7 +19,8 @@ static char *compose(double elapsed_s, uint32_t windows, const char *trying, dou
 char *status_line(double elapsed_s, uint32_t windows, const char *trying, double speedup,
 		  const char *best, const char *result, size_t cols)
 {
-	const char *second = best, *rest = best ? "" : "; nothing learned yet";
+	_cleanup_free_ char *instead = xasprintf("; %s", result);
+	const char *second = best, *rest = best ? "" : instead;
 
 	for (;; second = NULL) {
 		_cleanup_free_ char *bare = compose(elapsed_s, windows, "", speedup,

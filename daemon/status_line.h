@@ -5,8 +5,8 @@
 #include "base/base.h"
 
 /*
- * What stands on the live line, at most @cols wide. Malloc'ed. @best: a target, NULL: nothing was
- * learned yet; @result: about it.
+ * What stands on the live line, at most @cols wide. Malloc'ed. @best: a target, and @result what is
+ * known about it; NULL: none is, and @result why.
  */
 char *status_line(double elapsed_s, uint32_t windows, const char *trying, double speedup,
 		  const char *best, const char *result, size_t cols);

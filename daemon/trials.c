@@ -437,6 +437,16 @@ void trials_forget(struct trials *l)
 	plan_forget(l->plan);
 }
 
+bool trials_can_go_on(const struct trials *l, int i)
+{
+	return !l->list[i].trial.broken && !l->list[i].not_before_ns;
+}
+
+void trials_go_on(struct trials *l, int i)
+{
+	plan_begin_round(l->plan, i);
+}
+
 /* ---- the engine's target ---- */
 
 void trials_on_mapping(struct trials *l, uint32_t binary, const struct maps_mapping *m)
@@ -463,6 +473,7 @@ static int tell(struct session *s, struct trial *t, const struct resolved_target
 		log_warn("target %s stands for all of: %s; write one of them to try it alone",
 			 t->name, r->overloads);
 	t->told = true;
+	t->kind = r->kind;
 	if (r->location[0] && r->n) {
 		t->location = xstrdup(r->location);
 		t->binary = maps_binary_path(s->maps, r->parts[0].binary);

@@ -9,7 +9,8 @@
 /* What others may know of a target under experiment; its number is that in the plan. */
 struct trial {
 	const char *name; /* TARGET notation */
-	uint32_t id;	  /* in the profile; valid when told */
+	uint32_t id;	  /* in the profile; valid when told, as is: */
+	const char *kind;
 	bool told, broken;
 	bool joint; /* two of the others together, for the next step */
 	uint64_t hits;
@@ -64,6 +65,9 @@ void trials_look(struct trials *l, int i);
 void trials_record(struct trials *l, int i, const struct profile_window *w, bool more);
 /* All windows so far are worth nothing. */
 void trials_forget(struct trials *l);
+/* It is one of those that can be measured now: a round of it, whatever the plan needs. */
+bool trials_can_go_on(const struct trials *l, int i);
+void trials_go_on(struct trials *l, int i);
 /* Is it anywhere in what was sampled? As target_resolve(), without waiting. */
 int trials_find(const struct trials *l, int i, struct error *err);
 /* By any thread: the current target's mappings are published as they appear. */

@@ -10,7 +10,6 @@
 #include "daemon/boundaries.h"
 #include "daemon/flaws.h"
 #include "daemon/lease.h"
-#include "daemon/live.h"
 #include "daemon/quotas.h"
 #include "daemon/truth.h"
 
@@ -89,9 +88,23 @@ uint32_t windows_units(const struct windows *l)
 	return l->units;
 }
 
+static struct live live_of(const struct windows *l, int target)
+{
+	return (struct live){ l->s, l->trials, l->list, l->n, l->units, target };
+}
+
 char *windows_conclusion(const struct windows *l)
 {
-	return live_conclusion(&(struct live){ l->s, l->trials, l->list, l->n, l->units, 0 });
+	struct live live = live_of(l, 0);
+
+	return live_conclusion(&live);
+}
+
+bool windows_awaited(const struct windows *l, struct awaited_verdict *ret)
+{
+	struct live live = live_of(l, 0);
+
+	return live_awaited(&live, ret);
 }
 
 bool windows_are_useful(const struct windows *l)
@@ -349,15 +362,16 @@ int windows_record_control(struct windows *l, int target, struct profile_window 
 
 int windows_record(struct windows *l, int target, struct profile_window *w, bool more)
 {
-	struct session *s = l->s;
 	int ret = keep(l, target, w);
+	struct live live;
 
 	trials_record(l->trials, target, w, more);
 	if (!w->discard && window_is_treated(w)) {
 		l->units++;
 		l->useful |= w->hits > 0;
 	}
-	live_window(&(struct live){ s, l->trials, l->list, l->n, l->units, target });
+	live = live_of(l, target);
+	live_window(&live);
 	return ret;
 }
 

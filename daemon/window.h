@@ -3,6 +3,7 @@
 #ifndef SCOZD_WINDOW_H
 #define SCOZD_WINDOW_H
 
+#include "daemon/live.h"
 #include "daemon/machine.h"
 #include "daemon/period.h"
 #include "daemon/trials.h"
@@ -42,6 +43,8 @@ bool windows_often_empty(const struct windows *l);
 uint32_t windows_units(const struct windows *l);
 /* What they come to, in a sentence; NULL: nothing. To be freed. */
 char *windows_conclusion(const struct windows *l);
+/* live_awaited(). */
+bool windows_awaited(const struct windows *l, struct awaited_verdict *ret);
 /* One of them had a sample of its target. Any thread. */
 bool windows_are_useful(const struct windows *l);
 

@@ -2,6 +2,7 @@
 #include "base/text_fit.h"
 
 enum log_level log_level = LOG_NORMAL;
+void (*log_before)(void);
 
 void log_msg(enum log_level level, const char *fmt, ...)
 {
@@ -20,5 +21,7 @@ void log_msg(enum log_level level, const char *fmt, ...)
 	 */
 	clean = text_clean(line, "?");
 	shown = locale_text(clean);
+	if (log_before)
+		log_before();
 	fprintf(stderr, "%s\n", shown);
 }

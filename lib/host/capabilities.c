@@ -331,7 +331,10 @@ static void check_spin_waits(struct capabilities *c, const struct capability_pro
 			xasprintf("following a kernel function with BPF (fentry): %s", why_bpf(r)),
 			xstrdup("targets in the kernel under contended locks look less worthwhile "
 				"than they are"),
-			xstrdup("a kernel with CONFIG_FUNCTION_TRACER, or the patched kernel"));
+			r == -EPERM || r == -EACCES
+				? refusal_remedy()
+				: xstrdup("a kernel with CONFIG_FUNCTION_TRACER, or the patched "
+					  "kernel"));
 	else
 		capability_ok(p, xstrdup("waits for spin locks can be told from work"));
 }

@@ -64,7 +64,8 @@ static void check_steal(struct capabilities *c)
 			    &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) < 8) {
 		capability_settle(
 			p, CAPABILITY_LIMITED, xstrdup("/proc/stat does not tell"),
-			xstrdup("what the host takes away is not known, and not taken off"), NULL);
+			xstrdup("what the host takes is not known, so no interval allows for it"),
+			NULL);
 		return;
 	}
 	for (int i = 0; i < 8; i++)
@@ -78,8 +79,9 @@ static void check_steal(struct capabilities *c)
 		capability_settle(
 			p, CAPABILITY_LIMITED,
 			xasprintf("%.1f %% of the busy time since boot", share),
-			xstrdup("the host gives this CPU to others: intervals are wider for it, "
-				"and scozd needs longer"),
+			xstrdup("the host gives this CPU to others: intervals are wider by what "
+				"that may do to predictions, which no longer run mends, and noise "
+				"takes longer"),
 			NULL);
 }
 

@@ -183,6 +183,11 @@ static void begin_round(struct plan *p, int target)
 	t->rounds++;
 }
 
+void plan_begin_round(struct plan *p, int target)
+{
+	begin_round(p, target);
+}
+
 static void end_round(struct plan *p)
 {
 	target_reestimate(p, &p->t[p->current]);

@@ -70,6 +70,8 @@ int plan_wants_joint(struct plan *p, plan_worth *worth, void *arg, int *second);
 int plan_add_joint(struct plan *p, const char *name, int first, int second);
 /* What follows is no neighbour of the windows so far (the command was started again, say). */
 void plan_interrupt(struct plan *p);
+/* A round of that target comes next, which has been tried, though none needs it any more. */
+void plan_begin_round(struct plan *p, int target);
 /* What a hit of a window stands for, ns; 0: not known. */
 void plan_set_period(struct plan *p, uint64_t period_ns);
 

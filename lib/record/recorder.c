@@ -18,6 +18,7 @@
  * meanwhile.
  */
 #define PATIENCE_NS   (20 * NSEC_PER_SEC)
+#define LIVE_NS	      (3 * NSEC_PER_SEC)
 #define MAX_WAITING   (128u << 20)
 #define STOP_S	      1.0
 #define LAST_NAMES_NS (5 * NSEC_PER_SEC)
@@ -305,6 +306,7 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 	r->sink = *sink;
 	r->causal = opt->causal;
 	r->unnamed.impatient = opt->live;
+	r->patience = opt->live ? LIVE_NS : PATIENCE_NS;
 	r->period = opt->period_ns;
 	fd_limit_raise(); /* the command has been forked, with the one that there was */
 	rc = maps_create(&maps, &r->maps, err);
@@ -418,10 +420,12 @@ static bool take_records(struct recorder *r, uint64_t horizon)
 		set_hurry(r, false);
 	if (queue_take(&r->queue, horizon, on_record, r)) {
 		r->stalled = 0;
+		r->complete = horizon;
 		return true;
 	}
+	r->complete = r->queue.entries[0].time;
 	r->stalled = r->stalled ? r->stalled : now;
-	if (now - r->stalled > PATIENCE_NS || r->queue.used > MAX_WAITING || symbolizer_is_stuck())
+	if (now - r->stalled > r->patience || r->queue.used > MAX_WAITING || symbolizer_is_stuck())
 		set_hurry(r, true);
 	return false;
 }
@@ -527,6 +531,11 @@ void recorder_finish(struct recorder *r)
 uint64_t recorder_time(const struct recorder *r)
 {
 	return (r->stop ? r->stop : clock_now_ns()) - r->start;
+}
+
+uint64_t recorder_complete(const struct recorder *r)
+{
+	return r->complete > r->start ? r->complete - r->start : 0;
 }
 
 void recorder_counts(const struct recorder *r, struct recorder_counts *ret)

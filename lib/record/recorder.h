@@ -90,6 +90,8 @@ void recorder_poll(struct recorder *r);
 void recorder_finish(struct recorder *r);
 /* ns since recorder_start(). */
 uint64_t recorder_time(const struct recorder *r);
+/* Up to when the sink has been told of all samples: those after it may wait for their names. */
+uint64_t recorder_complete(const struct recorder *r);
 void recorder_counts(const struct recorder *r, struct recorder_counts *ret);
 /*
  * The process that ended most waits and was not recorded, and the points of these; NULL: none.

@@ -55,6 +55,8 @@ struct recorder {
 	struct ahead ahead;
 	struct unwinding *unwind; /* NULL: chains go by frame pointers */
 	bool threads_run;
+	uint64_t patience;    /* ns that samples wait for tables at most */
+	uint64_t complete;    /* all samples up to then have been passed on, or are unnamed */
 	bool hurry;	      /* tables that are missing are not waited for, ... */
 	uint64_t built;	      /* ... as long as maps_built() is this */
 	uint64_t stalled;     /* since when samples wait for tables; 0: they do not */

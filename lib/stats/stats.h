@@ -146,7 +146,10 @@ struct estimate {
 	enum verdict verdict;
 	enum doubt doubt;
 	bool time_tells; /* undecided, but a longer run that says the same would decide it */
-	char *warning;	 /* NULL or sentences */
+	/* Unjudged: how much more profiling, on all targets, until it can be told; NAN: not known,
+	 * or stats_options.bare. */
+	double more_s;
+	char *warning; /* NULL or sentences */
 };
 /* NULL: that speedup was not tried. */
 struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct);

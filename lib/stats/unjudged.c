@@ -44,36 +44,54 @@ enum doubt find_unjudged(const struct candidate *c)
 	}
 }
 
-static char *clock_text(const struct candidate *c)
+double unjudged_more_s(const struct candidate *c, enum doubt doubt)
 {
-	double more_s = stretch_missing(&c->stretch) * c->spent_s;
-	_cleanup_free_ char *more =
-		more_s > 0 && more_s < TRUST_LONGEST_S ? trust_time_text(more_s) : NULL;
+	double more = NAN;
 
-	return xasprintf("whether a clock has a say in how long this takes (a limit, a deadline, a "
-			 "peer that is not profiled) cannot be told yet, and if one has, nothing "
-			 "may be saved: everything was stopped for a while in %zu windows, which "
-			 "is too few where times differ that much: run longer%s%s%s",
-			 c->stretch.windows, more ? " (about " : "", more ? more : "",
-			 more ? ")" : "");
+	if (doubt == DOUBT_CLOCK)
+		more = stretch_missing(&c->stretch);
+	else if (doubt == DOUBT_WAITED_FOR)
+		more = ALONE_SEEN_S / c->sets.target_ran - 1;
+	return c->spent_s > 0 ? more * c->spent_s : NAN;
+}
+
+/* "run longer (about 2 more minutes)"; to be freed. */
+static char *longer_text(double more_s)
+{
+	_cleanup_free_ char *more = NULL;
+
+	if (isnan(more_s))
+		return xstrdup("run longer");
+	if (more_s >= TRUST_LONGEST_S)
+		return xstrdup("that would take more than a day");
+	more = trust_time_text(more_s);
+	return xasprintf("run longer (about %s)", more);
 }
 
 char *unjudged_text(const struct candidate *c, enum doubt doubt)
 {
+	_cleanup_free_ char *longer = longer_text(unjudged_more_s(c, doubt));
+
 	switch (doubt) {
 	case DOUBT_CLOCK:
-		return clock_text(c);
+		return xasprintf("whether a clock has a say in how long this takes (a limit, a "
+				 "deadline, a peer that is not profiled) cannot be told yet, and "
+				 "if one has, nothing may be saved: everything was stopped for a "
+				 "while in %zu windows, which is too few where times differ that "
+				 "much: %s",
+				 c->stretch.windows, longer);
 	case DOUBT_PACE:
 		return xasprintf("too few windows to tell whether waits for devices and timers "
-				 "follow a clock: run longer");
+				 "follow a clock: %s",
+				 longer);
 	case DOUBT_WAITED_FOR:
 		return xasprintf("it ran for %.1f s in all windows, too little to tell whether "
-				 "anybody waits for it: run longer",
-				 c->sets.target_ran);
+				 "anybody waits for it: %s",
+				 c->sets.target_ran, longer);
 	default:
-		return xasprintf(
-			"of the windows with a speedup, a quarter or more were left out at "
-			"some, since cores would have stood still too long, and too few "
-			"are there to tell whether the others are a choice: run longer");
+		return xasprintf("of the windows with a speedup, a quarter or more were left out "
+				 "at some, since cores would have stood still too long, and too "
+				 "few are there to tell whether the others are a choice: %s",
+				 longer);
 	}
 }

@@ -13,6 +13,8 @@
  * verdict does: of a program in which nothing is won a clock takes nothing away.
  */
 enum doubt find_unjudged(const struct candidate *c);
+/* Profiling until it can be told; NAN: not known. */
+double unjudged_more_s(const struct candidate *c, enum doubt doubt);
 /* What is missing, and for how long, where that is known; to be freed. */
 char *unjudged_text(const struct candidate *c, enum doubt doubt);
 

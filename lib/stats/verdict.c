@@ -659,6 +659,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 		e->verdict = VERDICT_UNDECIDED;
 	e->time_tells = e->verdict == VERDICT_UNDECIDED && !estimate_is_withheld(e) &&
 			(estimate_is_unjudged(e) || would_be_decided(c));
+	e->more_s = estimate_is_unjudged(e) ? unjudged_more_s(c, e->doubt) : NAN;
 	if (!warn)
 		return;
 	if (!e->samples && !is_mostly_missed(c))

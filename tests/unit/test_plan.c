@@ -448,6 +448,25 @@ static void test_precision_in_bad_weather(void **state)
 }
 
 /* What ends a run is the interval that is reported, or that it cannot get any better. */
+/* Who wants to know more has a round, 0 % and the speedup in turn, and is asked again. */
+static void go_on(struct run *r)
+{
+	uint32_t rounds = plan_state(r->p, 0).rounds;
+	size_t before = r->n, treated = 0;
+	struct plan_window a;
+
+	plan_begin_round(r->p, 0);
+	while (plan_next(r->p, &a) == PLAN_MEASURE) {
+		treated += a.speedup > 0;
+		step(r, 0, NULL);
+	}
+	assert_int_equal(plan_next(r->p, &a), PLAN_PRECISE);
+	assert_int_equal(treated, 4);
+	assert_true(r->n >= before + 8);
+	assert_int_equal(plan_state(r->p, 0).rounds, rounds + 1);
+	r->n = before; /* they are not looked at any more */
+}
+
 static double reported_at_the_end(double precision, double noise, double crowded, double *fixed)
 {
 	static const double half = 0.5;
@@ -475,6 +494,7 @@ static double reported_at_the_end(double precision, double noise, double crowded
 	}
 	assert_int_equal(plan_next(r->p, &a), PLAN_PRECISE);
 	*fixed = plan_state(r->p, 0).fixed;
+	go_on(r);
 	stats_estimate(r->kept, r->n, 1, &as_reported, &e);
 	width = estimate_half_width(&e.e[0]);
 	estimates_free(&e);

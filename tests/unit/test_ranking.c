@@ -217,6 +217,17 @@ static void arrows(void **state)
 		assert_int_equal(!strchr(text, '>'), within);
 		free(text);
 	}
+	/* Nor does the value give way to it, unless that is beyond the axis, too. */
+	for (double v = -11; v <= 31; v += 0.5) {
+		stdout = open_memstream(&text, &size);
+		print_interval(&s, -12, v, 32, SECTION_UNCLEAR);
+		fclose(stdout);
+		stdout = terminal;
+		assert_int_equal(text[0], '<');
+		assert_int_equal(text[19], '>');
+		assert_int_equal(strchr(text, 'o') != NULL, v >= s.lo && v <= s.hi);
+		free(text);
+	}
 }
 
 static void warned_once(void **state)

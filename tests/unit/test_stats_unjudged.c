@@ -263,6 +263,7 @@ static void test_text(void **state)
 				    !estimate_is_withheld(&e.e[0]));
 			assert_non_null(strstr(e.e[0].warning, "cannot be told yet"));
 			assert_non_null(strstr(e.e[0].warning, "run longer (about "));
+			assert_true(e.e[0].more_s > 0 && e.e[0].more_s < 86400);
 		}
 		estimates_free(&e);
 	}

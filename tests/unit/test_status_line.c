@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The live line, at every width. */
+#include "daemon/status.c"
 #include "daemon/status_line.c"
 
 #include <locale.h>
@@ -9,13 +10,15 @@
 
 #include <cmocka.h>
 
-#define RESULT "21.3 % [19.2, 23.4] at 50 %"
-#define TRYING "func:std::vector<int, std::allocator<int> >::push_back(int const&)@server"
-#define BEST   "func:std::vector<long, std::allocator<long> >::push_back(long const&)@server"
+#define RESULT	"21.3 % [19.2, 23.4] at 50 %"
+#define NOTHING "nothing learned yet"
+#define TRYING	"func:std::vector<int, std::allocator<int> >::push_back(int const&)@server"
+#define BEST	"func:std::vector<long, std::allocator<long> >::push_back(long const&)@server"
 
 static void expect(size_t cols, const char *best, const char *golden)
 {
-	_cleanup_free_ char *line = status_line(123.4, 57, TRYING, 0.5, best, RESULT, cols);
+	_cleanup_free_ char *line =
+		status_line(123.4, 57, TRYING, 0.5, best, best ? RESULT : NOTHING, cols);
 
 	assert_string_equal(line, golden);
 }
@@ -63,12 +66,40 @@ static void names_stay_apart(void **state)
 	}
 }
 
+/* A message begins on a line of its own; one that is not shown leaves the line as it is. */
+static void messages(void **state)
+{
+	FILE *terminal = stderr;
+	char *text = NULL;
+	size_t size;
+
+	(void)state;
+	log_warn("before there is a line");
+	stderr = open_memstream(&text, &size);
+	status_show("live");
+	log_info("not asked for");
+	status_show("live");
+	log_warn("said");
+	log_warn("again");
+	status_show("live");
+	status_clear();
+	fclose(stderr);
+	stderr = terminal;
+	assert_non_null(strstr(text, "live\r\033[K"));
+	assert_string_equal(strstr(text, ": said\n"), strchr(text, ':'));
+	assert_int_equal(strncmp(text, "live\r\033[K", 8), 0);
+	assert_non_null(strstr(text, ": again\nlive\r\033[K"));
+	assert_null(strstr(text, "not asked"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(never_wraps),
 		cmocka_unit_test(looks),
 		cmocka_unit_test(names_stay_apart),
+		cmocka_unit_test(messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -492,7 +492,7 @@ static void test_proc(void **state)
 	sysroot = dir;
 	top_proc_seed(model, NULL, 0);
 	top_model_advance(model, 2 * SEC);
-	top_proc_explain(model);
+	top_proc_explain(model, false);
 	sysroot = saved;
 	snprintf(path, sizeof(path), "rm -rf %s", dir);
 	assert_int_equal(system(path), 0);
@@ -505,6 +505,60 @@ static void test_proc(void **state)
 	assert_false(top_proc_alive(INT32_MAX, INT32_MAX, NULL));
 }
 
+/* Who is named is seen with what he has started, though it sleeps; others are not. */
+static void test_tree(void **state)
+{
+	static const struct {
+		const char *pid, *parent;
+	} processes[] = { { "77", "1" }, { "78", "77" }, { "79", "78" }, { "80", "1" } };
+	char dir[] = "/tmp/scoz-top-XXXXXX", command[4096];
+	const char *saved = sysroot;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (size_t i = 0; i < ARRAY_SIZE(processes); i++) {
+		const char *pid = processes[i].pid;
+
+		snprintf(command, sizeof(command),
+			 "cd %s; mkdir -p proc/%s/task/%s; echo p%s | tee proc/%s/comm "
+			 ">proc/%s/task/%s/comm; echo '%s (p) S %s 1 1 0 -1 4194560 0 0 0 0 0 0 0 "
+			 "0 20 0 1 0 1%s 0 0 0 0 0 0 0 0 0' >proc/%s/stat",
+			 dir, pid, pid, pid, pid, pid, pid, pid, processes[i].parent, pid, pid);
+		assert_int_equal(system(command), 0);
+	}
+	sysroot = dir;
+	top_proc_seed(model, (int[]){ 77 }, 1);
+	sysroot = saved;
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+	top_model_advance(model, 2 * SEC);
+	ask_by(TOP_BY_PROCESS);
+	assert_int_equal(result->n_rows, 3);
+	row_of("p77");
+	row_of("p78");
+	row_of("p79");
+}
+
+/* Thousands of threads that sleep are all looked at in the beginning, then some of them each time.
+ */
+static void test_looks(void **state)
+{
+	static struct top_waiting left[3000];
+
+	(void)state;
+	for (int i = 0; i < 3000; i++)
+		top_model_seed(model, INT32_MAX, INT32_MAX - i, "asleep");
+	top_model_advance(model, SEC);
+	top_proc_explain(model, false);
+	assert_int_equal(top_model_waiting(model, SILENT_NS, left, 3000), 3000 - MAX_LOOKS);
+	on(thread(1, 1, "awake", 0), 0, SEC, S_WORK, false);
+	for (int i = 0; i < 3000; i++)
+		top_model_seed(model, INT32_MAX, INT32_MAX - 3000 - i, "asleep");
+	top_model_advance(model, 2 * SEC);
+	top_proc_explain(model, true);
+	assert_int_equal(top_model_waiting(model, SILENT_NS, left, 3000), 0);
+}
+
 int main(void)
 {
 #define MODEL(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
@@ -514,6 +568,7 @@ int main(void)
 		MODEL(test_wakers),    MODEL(test_idle),    MODEL(test_functions),
 		MODEL(test_order),     MODEL(test_filters), MODEL(test_many),
 		MODEL(test_freeze),    MODEL(test_names),   MODEL(test_proc),
+		MODEL(test_tree),      MODEL(test_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,12 +13,14 @@
 
 struct recorder {
 	struct recorder_sink sink;
-	uint64_t time;
+	uint64_t time, lost;
 	bool seen; /* its thread was told */
+	bool finished;
 };
 
 static struct recorder recorders[2];
-static size_t n_recorders;
+static size_t n_recorders, first_stacks;
+static const int *keys; /* a key for each look, then none */
 
 int recorder_create(const struct recorder_options *opt, const struct recorder_sink *to,
 		    struct recorder **ret, struct error *err)
@@ -52,6 +54,7 @@ uint64_t recorder_time(const struct recorder *r)
 
 void recorder_poll(struct recorder *r)
 {
+	assert_false(r->finished);
 	sink = r->sink;
 	if (!r->seen) {
 		n_ids = 0;
@@ -59,7 +62,7 @@ void recorder_poll(struct recorder *r)
 		/* More stacks than the first one may keep. */
 		model = sink.arg;
 		if (r == recorders)
-			model->n_stacks = MAX_STACKS;
+			model->n_stacks = first_stacks;
 	}
 	r->seen = true;
 	on(0, r->time, r->time + SEC, S_WORK, false);
@@ -68,8 +71,18 @@ void recorder_poll(struct recorder *r)
 
 void recorder_counts(const struct recorder *r, struct recorder_counts *ret)
 {
-	(void)r;
-	*ret = (struct recorder_counts){};
+	*ret = (struct recorder_counts){ .lost = r->lost };
+}
+
+void recorder_finish(struct recorder *r)
+{
+	assert_false(r->finished);
+	r->finished = true;
+}
+
+uint64_t recorder_complete(const struct recorder *r)
+{
+	return r->time;
 }
 
 const char *recorder_engine(const struct recorder *r)
@@ -140,20 +153,32 @@ int top_screen_key(int ms, bool *resized)
 {
 	(void)ms;
 	*resized = false;
-	return TOP_NO_KEY;
+	return keys && *keys ? *keys++ : TOP_NO_KEY;
 }
 
 /* ---- */
 
+static const struct session begun = { .opt = { .period_ns = PERIOD,
+					       .window_s = 10,
+					       .iterations = SCREENS,
+					       .pids = { .v = (int[]){ 100 }, .n = 1 } } };
+
+static void end_session(struct session *s)
+{
+	stop(s);
+	top_lines_clear(&s->lines);
+	free(s->lines.v);
+	free(s->losses);
+	n_recorders = 0;
+}
+
 static void test_restart(void **state)
 {
-	struct session s = { .opt = { .period_ns = PERIOD,
-				      .window_s = 10,
-				      .iterations = SCREENS,
-				      .pids = { .v = (int[]){ 100 }, .n = 1 } } };
+	struct session s = begun;
 	struct error err = {};
 
 	(void)state;
+	first_stacks = MAX_STACKS;
 	top_view_init(&s.view, TOP_BY_PROCESS, TOP_SORT_ACTIVITY);
 	assert_int_equal(start(&s, false, &err), 0);
 	recorders[0].time = HOUR;
@@ -164,15 +189,85 @@ static void test_restart(void **state)
 	near(s.result->span, WINDOW, WINDOW / 20);
 	assert_int_equal(s.result->n_rows, 1);
 	near(top_percent(s.result, &s.result->rows[0], TOP_USER), 100, 1);
-	stop(&s);
-	top_lines_clear(&s.lines);
-	free(s.lines.v);
+	end_session(&s);
+}
+
+/*
+ * What is frozen stays, and the recorder grows no more meanwhile; it is replaced when somebody
+ * wants to see what happens.
+ */
+static void test_frozen(void **state)
+{
+	static const int freeze[] = { 'x', ' ', 'x', TOP_DOWN, 'x', 'x', ' ', 0 };
+	struct session s = begun;
+	struct error err = {};
+
+	(void)state;
+	first_stacks = MAX_STACKS - 1;
+	keys = freeze;
+	top_view_init(&s.view, TOP_BY_PROCESS, TOP_SORT_ACTIVITY);
+	assert_int_equal(start(&s, false, &err), 0);
+	s.opt.iterations = 2;
+	assert_int_equal(run_screen(&s, &err), 0);
+	assert_true(s.view.frozen && !s.resting);
+	s.model->n_stacks = MAX_STACKS;
+	s.opt.iterations = 1;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(run_screen(&s, &err), 0);
+		assert_true(s.resting && recorders[0].finished);
+		assert_int_equal(n_recorders, 1);
+		assert_int_equal(s.result->n_rows, 1);
+	}
+	assert_int_equal(*keys, 'x');
+	s.opt.iterations = SCREENS;
+	assert_int_equal(run_screen(&s, &err), 0);
+	assert_false(s.view.frozen || s.resting);
+	assert_int_equal(n_recorders, 2);
+	near(top_percent(s.result, &s.result->rows[0], TOP_USER), 100, 1);
+	end_session(&s);
+	keys = NULL;
+}
+
+/* What was lost is told as long as it is missing in the window. */
+static void test_lost(void **state)
+{
+	struct session s = begun;
+	struct error err = {};
+
+	(void)state;
+	first_stacks = 0;
+	top_view_init(&s.view, TOP_BY_PROCESS, TOP_SORT_ACTIVITY);
+	assert_int_equal(start(&s, false, &err), 0);
+	s.opt.iterations = 3;
+	assert_int_equal(run_screen(&s, &err), 0);
+	assert_null(strstr(s.lines.v[0].text, "lost"));
+	recorders[0].lost = 5;
+	assert_int_equal(run_screen(&s, &err), 0);
+	assert_non_null(strstr(s.lines.v[0].text, "5 records lost"));
+	s.opt.iterations = 12;
+	assert_int_equal(run_screen(&s, &err), 0);
+	assert_null(strstr(s.lines.v[0].text, "lost"));
+	/* Stopped for so long that some are lost: of what was before, no more is told. */
+	near(s.result->span, WINDOW, WINDOW / 20);
+	recorders[0].time += 60 * SEC;
+	recorders[0].lost = 9;
+	s.opt.iterations = 1;
+	assert_int_equal(run_screen(&s, &err), 0);
+	assert_true(s.result->span < 3 * SEC);
+	assert_null(strstr(s.lines.v[0].text, "lost"));
+	/* Nothing was lost, and all that was before is known. */
+	recorders[0].time += 3 * SEC;
+	assert_int_equal(run_screen(&s, &err), 0);
+	assert_true(s.result->span >= 3 * SEC);
+	end_session(&s);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_frozen),
+		cmocka_unit_test(test_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 static struct top_view view;
 static struct top_lines lines;
+static bool gone; /* what was named */
 
 static void draw(size_t rows, size_t cols)
 {
@@ -15,6 +16,7 @@ static void draw(size_t rows, size_t cols)
 				       .period_ns = PERIOD,
 				       .window_ns = WINDOW,
 				       .lost = 3,
+				       .gone = gone,
 				       .frame = frame,
 				       .stack = stack };
 
@@ -170,6 +172,8 @@ static void test_keys(void **state)
 	assert_non_null(line_with("class all"));
 	press(' ', TOP_FREEZE);
 	assert_non_null(line_with("FROZEN"));
+	draw(24, 50);
+	assert_non_null(line_with("FROZEN (space goes on)"));
 	press(' ', TOP_FREEZE);
 	press('h', TOP_REDRAW);
 	assert_non_null(line_with("this help"));
@@ -250,6 +254,10 @@ static void test_nothing(void **state)
 	create(0);
 	draw(24, 80);
 	assert_non_null(line_with("the first samples are awaited"));
+	gone = true;
+	draw(24, 80);
+	assert_non_null(line_with("what is watched (--pid) has ended"));
+	gone = false;
 	press(TOP_ENTER, TOP_NOTHING);
 	press(TOP_DOWN, TOP_REDRAW);
 	top_model_seed(model, 7, 7, "idle");

@@ -7,14 +7,12 @@
 #ifndef SCOZ_EXPECTED_H
 #define SCOZ_EXPECTED_H
 
+#include "profile/beside.h"
 #include "tools/scoz/causal/model.h"
 
 /* Of the last run that says something of it; NULL: none does. */
 const struct profile_expected *expected_of(const struct profile *p, const char *target,
 					   uint32_t progress);
-/* At a speedup between those that were asked for, too. False: it is above the largest. */
-bool expected_at(const struct profile_expected *e, double speedup_pct,
-		 struct profile_expectation *ret);
 
 enum expected_says {
 	EXPECTED_NOTHING, /* or the experiments do not */
@@ -25,22 +23,9 @@ enum expected_says {
 /* At the speedup of the row's best; @at: what is expected there. */
 enum expected_says expected_beside(const struct model *m, const struct model_row *row,
 				   struct profile_expectation *at);
-/* "11.2, between -0.4 and 53.8"; to be freed. */
-char *expected_text(const struct profile_expectation *at);
 /* Why bounds and interval of a row lie apart, usually; NULL: they do not. To be freed. */
 char *expected_difference(const struct model *m, size_t row);
 
-/*
- * Those that no experiment has a value for, of one progress point, best first; to be freed. What
- * replay surely expects to bring nothing is left out.
- */
-const struct profile_expected **expected_unmeasured(const struct model *m, uint32_t progress,
-						    size_t *n);
-/*
- * Of those the first that surely, by its bounds, would save more than experiments say of @row, at
- * the speedup of its best; NULL: none. A function that @row's target is a line of does not count.
- */
-const struct profile_expected *expected_beyond(const struct model *m, const struct model_row *row);
 /* The last run's; NULL: none. */
 const struct profile_replay *expected_replay(const struct profile *p);
 

@@ -300,6 +300,30 @@ static void make_labels(struct model *m)
 	m->labels = labels_make(names, m->n_rows);
 }
 
+/* By row as well. */
+static void put_beside(struct model *m)
+{
+	const struct profile *p = m->profile;
+
+	m->beside = (struct beside){
+		.rows = xcalloc(m->n_rows + 1, sizeof(*m->beside.rows)),
+		.n_rows = m->n_rows,
+		.expected = p->expected,
+		.n_expected = p->n_expected,
+		.next = p->expected_next,
+		.n_next = p->n_expected_next,
+		.replay = p->n_replays ? &p->replays[p->n_replays - 1] : NULL,
+	};
+	for (size_t i = 0; i < m->n_rows; i++)
+		m->beside.rows[i] = (struct beside_row){
+			.e = m->rows[i].e,
+			.target = m->rows[i].target->name,
+			.kind = m->rows[i].target->kind,
+			.label = m->labels[i],
+			.joint = m->rows[i].joint,
+		};
+}
+
 static void make_rows(struct model *m)
 {
 	const struct profile *p = m->profile;
@@ -329,6 +353,7 @@ static void make_rows(struct model *m)
 	}
 	qsort(m->rows, m->n_rows, sizeof(*m->rows), compare_rows);
 	make_labels(m);
+	put_beside(m);
 	collect_speedups(m);
 }
 
@@ -689,6 +714,7 @@ void model_free(struct model *m)
 		free(m->labels[i]);
 	}
 	free(m->labels);
+	free(m->beside.rows);
 	free(m->rows);
 	estimates_free(&m->estimates);
 	profile_free(m->profile);

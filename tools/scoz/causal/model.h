@@ -5,8 +5,7 @@
 
 #include <jansson.h>
 
-#include "profile/profile.h"
-#include "stats/answer.h"
+#include "profile/beside.h"
 #include "stats/machine.h"
 #include "stats/stats.h"
 #include "stats/stretch.h"
@@ -69,6 +68,7 @@ struct model {
 	struct model_row *rows;
 	size_t n_rows;
 	char **labels; /* by row: short names for people, different for different targets */
+	struct beside beside;
 	struct model_progress *progress; /* by id */
 	struct model_latency *latency;	 /* by id; of those that are no latency, empty */
 	double *speedups;		 /* percent: all that any row has, but 0 */
@@ -122,10 +122,6 @@ void model_print_reasons(const struct model *m);
 /* ---- model_trust.c ---- */
 void model_find_trust(struct model *m);
 void model_find_machine(struct model *m);
-/* The row of the answer that @pick finds (answer.h), of those of @progress that are no joints. */
-const struct model_row *
-model_answer_row(const struct model *m, uint32_t progress,
-		 const struct answer_row *(*pick)(const struct answer_row *rows, size_t n));
 /*
  * That of the answer, if more time makes it better or nothing is decided; else the first row that
  * would be better with more time, else the first; NULL: there is none.

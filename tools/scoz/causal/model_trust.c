@@ -218,37 +218,20 @@ void model_find_trust(struct model *m)
 		trust_limit(&row->trust.t, row->trust.more_s);
 		trust_withhold(&row->trust.t, row->e);
 		row->trust.for_verdict = row->e->time_tells && is_final(&row->trust.t);
-		if (row->trust.for_verdict) /* as much again */
-			row->trust.more_s = fmax(UNKNOWN_S, p->spent_s);
+		if (row->trust.for_verdict) /* as much again, if nothing better is known */
+			row->trust.more_s = isnan(row->e->more_s) ? fmax(UNKNOWN_S, p->spent_s)
+								  : row->e->more_s;
 		if (row->trust.t.answer == TRUST_MORE || row->trust.t.answer == TRUST_UNKNOWN ||
 		    row->trust.for_verdict)
 			row->trust.command = command_for(m, row);
 	}
 }
 
-const struct model_row *
-model_answer_row(const struct model *m, uint32_t progress,
-		 const struct answer_row *(*pick)(const struct answer_row *rows, size_t n))
-{
-	_cleanup_free_ const struct model_row **from = xcalloc(m->n_rows + 1, sizeof(*from));
-	_cleanup_free_ struct answer_row *rows = xcalloc(m->n_rows + 1, sizeof(*rows));
-	const struct answer_row *found;
-	size_t n = 0;
-
-	for (size_t i = 0; i < m->n_rows; i++) {
-		if (m->rows[i].e->progress != progress || m->rows[i].joint)
-			continue;
-		rows[n] = (struct answer_row){ m->rows[i].e, m->labels[i] };
-		from[n++] = &m->rows[i];
-	}
-	found = pick(rows, n);
-	return found ? from[found - rows] : NULL;
-}
-
 const struct model_row *model_trust_row(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->profile->n_progress; i++) {
-		const struct model_row *row = model_answer_row(m, i, answer_named);
+		const struct beside_row *named = beside_pick(&m->beside, i, answer_named);
+		const struct model_row *row = named ? &m->rows[named - m->beside.rows] : NULL;
 
 		if (row && (row->trust.command || row->e->verdict == VERDICT_UNDECIDED))
 			return row;

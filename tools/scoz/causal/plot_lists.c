@@ -73,7 +73,7 @@ void plot_list_joints(const struct model *m, char *const *labels, uint32_t progr
 void plot_list_unmeasured(const struct model *m, uint32_t progress, FILE *out)
 {
 	size_t n;
-	const struct profile_expected **list = expected_unmeasured(m, progress, &n);
+	const struct profile_expected **list = beside_unmeasured(&m->beside, progress, &n);
 	const struct profile_replay *replay = expected_replay(m->profile);
 	_cleanup_free_ char *names = xstrdup("");
 	_cleanup_free_ char *what =

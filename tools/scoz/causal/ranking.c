@@ -257,20 +257,14 @@ static struct answer_row *answer_rows(const struct ranking *r, char *const *labe
 	return rows;
 }
 
-static const char *beyond_first(const struct ranking *r, const struct answer_row *rows)
-{
-	const struct answer_row *first = answer_first(rows, r->n);
-	const struct profile_expected *x =
-		first ? expected_beyond(r->m, r->rows[first - rows]) : NULL;
-
-	return x ? x->target : NULL;
-}
-
 const char *ranking_untried(const struct ranking *r)
 {
 	_cleanup_free_ struct answer_row *rows = answer_rows(r, r->m->labels);
+	const struct answer_row *first = answer_first(rows, r->n);
 
-	return beyond_first(r, rows);
+	return first ? beside_untried(&r->m->beside,
+				      &r->m->beside.rows[r->rows[first - rows] - r->m->rows])
+		     : NULL;
 }
 
 static char *ranking_answer(const struct ranking *r, char *const *labels)
@@ -278,7 +272,7 @@ static char *ranking_answer(const struct ranking *r, char *const *labels)
 	_cleanup_free_ struct answer_row *rows = answer_rows(r, labels);
 	_cleanup_free_ char *unit = ranking_unit(r->m, r->progress);
 
-	return answer_text(rows, r->n, unit, beyond_first(r, rows));
+	return answer_text(rows, r->n, unit, ranking_untried(r));
 }
 
 char *ranking_headline(const struct ranking *r, char *const *labels, bool counts)

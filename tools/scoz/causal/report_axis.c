@@ -99,6 +99,18 @@ const struct glyphs *glyphs(void)
 	return locale_is_utf8() ? &utf8 : &ascii;
 }
 
+/* Arrows take the ends: a value that is on the axis stands beside them. */
+static size_t value_at(const struct scale *s, double lo, double v, double hi)
+{
+	size_t at = scale_at(s, v), last = s->width - 1;
+
+	if (lo < s->lo && v >= s->lo && at < 1)
+		at = 1;
+	if (hi > s->hi && v <= s->hi && at > last - 1)
+		at = last - 1;
+	return at;
+}
+
 void print_interval(const struct scale *s, double lo, double v, double hi, enum section section)
 {
 	const struct glyphs *g = glyphs();
@@ -112,7 +124,7 @@ void print_interval(const struct scale *s, double lo, double v, double hi, enum 
 	for (size_t i = to + 1; section == SECTION_HARMFUL && hi < 0 && i <= zero; i++)
 		cell[i] = g->sure;
 	cell[zero] = g->zero;
-	cell[scale_at(s, v)] = g->value;
+	cell[value_at(s, lo, v, hi)] = g->value;
 	if (lo < s->lo)
 		cell[0] = g->below;
 	if (hi > s->hi)

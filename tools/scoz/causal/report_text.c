@@ -301,7 +301,7 @@ static void print_unmeasured(const struct model *m, uint32_t progress,
 	size_t n, limit = o->choice.limit == SIZE_MAX ? FOLDED_ROWS
 			  : o->choice.limit	      ? o->choice.limit
 						      : SIZE_MAX;
-	const struct profile_expected **list = expected_unmeasured(m, progress, &n);
+	const struct profile_expected **list = beside_unmeasured(&m->beside, progress, &n);
 	const struct profile_replay *replay = expected_replay(m->profile);
 
 	if (n) {

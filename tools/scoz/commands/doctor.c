@@ -20,8 +20,23 @@ static void usage(FILE *out)
 		"  --help\n"
 		"Exit status: 0 when the main job can run, 1 when it cannot; with --prove 0 when "
 		"all\n"
-		"predictions hold within their intervals, 1 when one does not, 3 when that cannot\n"
-		"be told (too wide intervals, no answer).\n");
+		"predictions hold within their intervals, 1 when one is further off than by "
+		"chance\n"
+		"(or scozd cannot run), 3 when that cannot be told (wide intervals, no answer).\n");
+}
+
+static const char *conclusion(const struct capabilities *c)
+{
+	if (c->can_run)
+		return "scozd can run here.";
+	for (size_t i = 0; i < c->n; i++) {
+		const struct capability *p = &c->list[i];
+
+		if (p->required && p->status == CAPABILITY_MISSING &&
+		    strcmp(p->id, "other-scozd") != 0)
+			return "scozd cannot run here: see [missing] above.";
+	}
+	return "scozd can run here, once the one that is running has ended.";
 }
 
 static void print_text(const struct capabilities *c)
@@ -35,8 +50,7 @@ static void print_text(const struct capabilities *c)
 		if (p->remedy)
 			printf("%30s -> %s\n", "", p->remedy);
 	}
-	printf("\n%s\n",
-	       c->can_run ? "scozd can run here." : "scozd cannot run here: see [missing] above.");
+	printf("\n%s\n", conclusion(c));
 }
 
 static void set_text(json_t *object, const char *key, const char *text)

@@ -28,6 +28,8 @@
 #define FIRST_NS	  (500 * NSEC_PER_MSEC)
 /* Call chains are kept by the recorder as long as it lives; at about 100 MB it is replaced. */
 #define MAX_STACKS 4000000
+#define STOPPED_NS NSEC_PER_SEC	      /* between two looks at the recorder */
+#define NAMES_NS   (5 * NSEC_PER_SEC) /* that the first table waits for names at most */
 
 struct options {
 	const char *engine;
@@ -38,6 +40,11 @@ struct options {
 	struct number_list pids;
 };
 
+/* How many records had been lost by then. */
+struct loss {
+	uint64_t when, lost;
+};
+
 struct session {
 	struct options opt;
 	struct top_view view;
@@ -46,8 +53,12 @@ struct session {
 	struct top_model *model;
 	struct top_result *result;
 	struct top_lines lines;
-	struct recorder_counts counts;
+	struct loss *losses; /* over the window */
+	size_t n_losses, cap_losses;
+	uint64_t lost;
+	uint64_t polled;
 	uint64_t told; /* up to when the model knows what happened */
+	bool resting;  /* the recorder has grown too large while nobody wanted to see more */
 };
 
 static atomic_int signals;
@@ -60,7 +71,8 @@ static void usage(FILE *out)
 		"seconds,\n"
 		"until q or Ctrl-C. h shows what the columns mean, and the keys.\n\n"
 		"  -a, --all             all threads of the machine (default)\n"
-		"  -p, --pid PID[,...]   these processes and what they start\n"
+		"  -p, --pid PID[,...]   these processes and all that they have started, or "
+		"will\n"
 		"  -d, --delay SEC       time between refreshes (default 2)\n"
 		"  -w, --window SEC      time that is looked back at (default 10)\n"
 		"      --by WHAT         process, thread or function (default process)\n"
@@ -229,6 +241,7 @@ static void catch_signals(void)
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
+	sigaction(SIGQUIT, &sa, NULL); /* Ctrl-\, which must not leave the screen as it is */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -242,6 +255,32 @@ static const struct record_stack *get_stack(uint32_t id, void *arg)
 	return recorder_stack(((struct session *)arg)->recorder, id);
 }
 
+/* What was lost before the window is nothing that it lacks. */
+static void note_losses(struct session *s)
+{
+	uint64_t window_ns = s->opt.window_s * NSEC_PER_SEC;
+	size_t old = 0;
+
+	array_reserve(s->losses, s->cap_losses, s->n_losses + 1);
+	s->losses[s->n_losses++] = (struct loss){ s->told, s->lost };
+	while (s->told - s->losses[old].when > window_ns)
+		old++;
+	s->n_losses -= old;
+	memmove(s->losses, s->losses + old, s->n_losses * sizeof(*s->losses));
+}
+
+/* The window begins anew. */
+static void forget_losses(struct session *s)
+{
+	s->n_losses = 0;
+	note_losses(s);
+}
+
+static uint64_t lost_in_window(const struct session *s)
+{
+	return s->losses[s->n_losses - 1].lost - s->losses[0].lost;
+}
+
 static void stop(struct session *s)
 {
 	symbolizer_abandon(); /* its thread may wait for it */
@@ -252,6 +291,8 @@ static void stop(struct session *s)
 	s->result = NULL;
 	s->model = NULL;
 	s->recorder = NULL;
+	s->resting = false;
+	s->lost = 0;
 }
 
 static int start(struct session *s, bool again, struct error *err)
@@ -294,9 +335,11 @@ static int start(struct session *s, bool again, struct error *err)
 	}
 	r = r < 0 ? r : 0;
 	/* Threads are followed from now on, not from the beginning of the preparations. */
-	s->told = recorder_time(s->recorder);
-	if (!r)
+	s->told = s->polled = recorder_time(s->recorder);
+	if (!r) {
 		top_model_begin(s->model, s->told);
+		forget_losses(s);
+	}
 	return r;
 }
 
@@ -311,16 +354,39 @@ static int pause_ms(void)
 
 static void poll_recorder(struct session *s)
 {
-	uint64_t now = recorder_time(s->recorder);
+	uint64_t now = recorder_time(s->recorder), lost = s->lost, complete;
+	bool stopped = now - s->polled > STOPPED_NS;
+	struct recorder_counts counts;
 
+	if (s->resting)
+		return;
 	recorder_poll(s->recorder);
-	s->told = now;
+	recorder_counts(s->recorder, &counts);
+	s->polled = now;
+	complete = recorder_complete(s->recorder);
+	s->told = complete > s->told ? complete : s->told; /* it may be from before the start */
+	s->lost = counts.lost;
+	/* By Ctrl-Z, say: what happened meanwhile is known in part, and would seem to be all. */
+	if (stopped && s->lost > lost) {
+		top_model_begin(s->model, now);
+		forget_losses(s);
+	}
 }
 
+/*
+ * What is frozen needs the recorder's strings, and nothing else of it: it records no more, and is
+ * replaced afterwards.
+ */
 static int restart_if_large(struct session *s, struct error *err)
 {
-	if (s->view.frozen || top_model_size(s->model).stacks < MAX_STACKS)
+	if (top_model_size(s->model).stacks < MAX_STACKS)
 		return 0;
+	if (s->view.frozen) {
+		if (!s->resting)
+			recorder_finish(s->recorder);
+		s->resting = true;
+		return 0;
+	}
 	stop(s);
 	s->view.has_cursor = false;
 	s->view.page = PAGE_TABLE;
@@ -341,9 +407,20 @@ static void update(struct session *s)
 	if (s->view.frozen)
 		return;
 	top_model_advance(s->model, s->told);
-	top_proc_explain(s->model);
-	recorder_counts(s->recorder, &s->counts);
+	/* At first nothing is known of all that sleep; later, of few. */
+	top_proc_explain(s->model, s->told < s->opt.window_s * NSEC_PER_SEC);
+	note_losses(s);
 	query(s);
+}
+
+/* Those that were named; what they have started may go on. */
+static bool watched_have_gone(const struct session *s)
+{
+	for (int i = 0; i < s->opt.pids.n; i++) {
+		if (!kill(s->opt.pids.v[i], 0) || errno != ESRCH)
+			return false;
+	}
+	return s->opt.pids.n > 0;
 }
 
 static void draw(struct session *s, size_t rows, size_t cols)
@@ -355,7 +432,9 @@ static void draw(struct session *s, size_t rows, size_t cols)
 		.clock = clock,
 		.period_ns = s->opt.period_ns,
 		.window_ns = s->opt.window_s * NSEC_PER_SEC,
-		.lost = s->counts.lost,
+		.behind_ns = s->view.frozen || s->polled < s->told ? 0 : s->polled - s->told,
+		.lost = lost_in_window(s),
+		.gone = watched_have_gone(s),
 		.frame = get_frame,
 		.stack = get_stack,
 		.arg = s,
@@ -409,7 +488,8 @@ static int run_batch(struct session *s, struct error *err)
 		usleep(pause_ms() * 1000 + rand() % 1000);
 		poll_recorder(s);
 		now = clock_now_ns();
-		if (now < due)
+		/* There may be one table only: it waits for what is to be in it. */
+		if (now < due || (!n && s->polled - s->told > delay / 4 && now < due + NAMES_NS))
 			continue;
 		/* What could not be told in time, as whoever reads it was stopped, is left out. */
 		due = due + delay > now ? due + delay : now + delay;
@@ -440,6 +520,8 @@ static bool act(struct session *s, int key)
 		return false;
 	case TOP_FREEZE:
 		top_model_freeze(s->model, s->view.frozen, s->told);
+		if (!s->view.frozen)
+			forget_losses(s);
 		update(s);
 		break;
 	case TOP_REQUERY:
@@ -468,8 +550,11 @@ static int run_screen(struct session *s, struct error *err)
 		int key = top_screen_key(pause_ms(), &resized);
 
 		poll_recorder(s);
-		if (key < 0)
+		r = restart_if_large(s, err);
+		if (r || key < 0)
 			break; /* the terminal has gone, nobody looks any more */
+		if (!s->result)
+			update(s);
 		if (resized)
 			show(s);
 		if (key != TOP_NO_KEY && !act(s, key))
@@ -480,9 +565,6 @@ static int run_screen(struct session *s, struct error *err)
 		n++;
 		update(s);
 		show(s);
-		r = restart_if_large(s, err);
-		if (!r && !s->result)
-			update(s);
 	}
 	return r;
 }
@@ -533,6 +615,7 @@ int cmd_top(int argc, char **argv)
 	top_lines_clear(&s.lines);
 	free(s.lines.v);
 	cores_free(&s.cores);
+	free(s.losses);
 	free(s.opt.pids.v);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "record/wait_kinds.h"
+#include "run/descendants.h"
 
 #define SILENT_NS  (100 * NSEC_PER_MSEC)
 #define MAX_LOOKS  1000 /* threads that are looked at each time, about 20 us each */
@@ -40,10 +41,15 @@ void top_proc_seed(struct top_model *m, const int *pids, size_t n_pids)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc");
 	DIR *dir = n_pids ? NULL : opendir(path);
+	struct descendants started;
 	struct dirent *d;
 
+	descendants_of_all(pids, n_pids, NULL, &started);
 	for (size_t i = 0; i < n_pids; i++)
 		seed_process(m, pids[i]);
+	for (size_t i = 0; i < started.n; i++)
+		seed_process(m, started.list[i].pid);
+	descendants_free(&started);
 	while (dir && (d = readdir(dir))) {
 		int pid = atoi(d->d_name);
 
@@ -125,11 +131,14 @@ static void explain(struct top_model *m, const struct top_waiting *w)
 	top_model_explain(m, w->thread, class, kind, *function ? function : NULL);
 }
 
-void top_proc_explain(struct top_model *m)
+void top_proc_explain(struct top_model *m, bool all)
 {
 	static struct top_waiting list[MAX_LOOKS];
-	size_t n = top_model_waiting(m, SILENT_NS, list, MAX_LOOKS);
+	size_t n;
 
-	for (size_t i = 0; i < n; i++)
-		explain(m, &list[i]);
+	do {
+		n = top_model_waiting(m, SILENT_NS, list, MAX_LOOKS);
+		for (size_t i = 0; i < n; i++)
+			explain(m, &list[i]);
+	} while (all && n == MAX_LOOKS);
 }

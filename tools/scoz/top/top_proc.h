@@ -5,11 +5,17 @@
 
 #include "tools/scoz/top/top_model.h"
 
-/* All threads of @pids, or of all processes but this one if there are none. */
+/*
+ * All threads of @pids and what they have started, or of all processes but this one if there are
+ * none.
+ */
 void top_proc_seed(struct top_model *m, const int *pids, size_t n_pids);
 bool top_proc_alive(int pid, int tid, void *arg);
-/* Looks at threads whose wait goes on, and tells the model what they wait for. */
-void top_proc_explain(struct top_model *m);
+/*
+ * Looks at threads whose wait goes on, and tells the model what they wait for; at a thousand at
+ * most, unless at @all.
+ */
+void top_proc_explain(struct top_model *m, bool all);
 
 /*
  * Class and kind from the text of /proc/PID/stack and the state in /proc/PID/stat; @function: the

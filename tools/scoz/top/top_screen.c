@@ -7,6 +7,7 @@
 #include <curses.h>
 
 #define BATCH_HINT "use --batch for plain text"
+#define CTRL_L	   ('L' & 0x1f)
 
 static SCREEN *screen;
 static const char letters[] = "ukSIL.";
@@ -152,7 +153,9 @@ int top_screen_key(int ms, bool *resized)
 		if (key == ERR && n > 0 && in.revents & (POLLHUP | POLLERR | POLLNVAL))
 			return -EIO;
 	}
-	if (key == KEY_RESIZE)
+	if (key == CTRL_L)
+		clearok(curscr, TRUE); /* others have written across it */
+	if (key == KEY_RESIZE || key == CTRL_L)
 		*resized = true;
 	return key == ERR ? TOP_NO_KEY : translate(key);
 }

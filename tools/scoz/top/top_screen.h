@@ -13,8 +13,8 @@ void top_screen_close(void);
 void top_screen_size(size_t *rows, size_t *cols);
 void top_screen_put(const struct top_lines *lines);
 /*
- * The next key, after at most @ms. TOP_NO_KEY: there was none, or the size has changed (@resized).
- * -EIO: the terminal has gone.
+ * The next key, after at most @ms. TOP_NO_KEY: there was none, or the size has changed, or all is
+ * to be drawn anew (@resized). -EIO: the terminal has gone.
  */
 int top_screen_key(int ms, bool *resized);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/top/top_view.h"
 
+#define TOLD_NS NSEC_PER_SEC /* more than that behind is worth a word */
+
 /* ---- columns ---- */
 
 enum column_id {
@@ -245,11 +247,18 @@ static void add_title(struct top_lines *lines, const struct top_view *v, const s
 	_cleanup_free_ char *lost =
 		info->lost ? xasprintf("  %llu records lost", (unsigned long long)info->lost)
 			   : xstrdup("");
+	_cleanup_free_ char *of = r->span < info->window_ns
+					  ? xasprintf(" of %.3g", info->window_ns / 1e9)
+					  : xstrdup("");
+	_cleanup_free_ char *behind =
+		info->behind_ns >= TOLD_NS
+			? xasprintf("  %.0f s behind (names are being read)", info->behind_ns / 1e9)
+			: xstrdup("");
 
 	add_text(lines, v, cols, ATTR_TITLE,
-		 "scoz top  %s  the last %.3g of %.3g s, every %.3g ms, %s%s%s", info->clock,
-		 r->span / 1e9, info->window_ns / 1e9, info->period_ns / 1e6, info->engine, lost,
-		 v->frozen ? "  FROZEN (space goes on)" : "");
+		 "scoz top  %s%s  the last %.3g%s s, every %.3g ms, %s%s%s", info->clock,
+		 v->frozen ? "  FROZEN (space goes on)" : "", r->span / 1e9, of,
+		 info->period_ns / 1e6, info->engine, lost, behind);
 }
 
 static void add_summary(struct top_lines *lines, const struct top_view *v,
@@ -296,11 +305,13 @@ static void add_scope(struct top_lines *lines, const struct top_view *v, const s
 }
 
 static void add_reason(struct top_lines *lines, const struct top_view *v,
-		       const struct top_result *r, size_t cols)
+		       const struct top_result *r, const struct top_info *info, size_t cols)
 {
 	const char *why = "no thread was there in this window";
 
-	if (!r->span)
+	if (info->gone && !r->threads)
+		why = "what is watched (--pid) has ended";
+	else if (!r->span)
 		why = "the first samples are awaited";
 	else if (r->n_idle)
 		why = "all are idle, and hidden: i shows them";
@@ -310,14 +321,14 @@ static void add_reason(struct top_lines *lines, const struct top_view *v,
 }
 
 static void add_table(struct top_lines *lines, struct top_view *v, const struct top_result *r,
-		      size_t rows, size_t cols)
+		      const struct top_info *info, size_t rows, size_t cols)
 {
 	size_t width[COLUMNS];
 
 	lay_out(v->query.by, cols, width);
 	add_header(lines, v, width, cols);
 	if (!r->n_rows)
-		add_reason(lines, v, r, cols);
+		add_reason(lines, v, r, info, cols);
 	v->page_rows = rows > lines->n ? rows - lines->n : 1;
 	if (v->selected >= r->n_rows)
 		v->selected = r->n_rows ? r->n_rows - 1 : 0;
@@ -408,7 +419,7 @@ void top_view_draw(struct top_view *v, const struct top_result *r, const struct 
 		if (v->page == PAGE_STACK)
 			add_stack(ret, v, info, room, cols);
 		else
-			add_table(ret, v, r, room, cols);
+			add_table(ret, v, r, info, room, cols);
 	}
 	while (!v->batch && ret->n > room)
 		free(ret->v[--ret->n].text);

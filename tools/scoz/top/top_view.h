@@ -62,7 +62,10 @@ struct top_view {
 struct top_info {
 	const char *engine;
 	const char *clock; /* the time of day */
-	uint64_t period_ns, window_ns, lost;
+	uint64_t period_ns, window_ns;
+	uint64_t behind_ns; /* the end of the window is no later than that ago */
+	uint64_t lost;	    /* in the window */
+	bool gone;	    /* all processes that were named */
 	const struct record_frame *(*frame)(uint32_t id, void *arg);
 	const struct record_stack *(*stack)(uint32_t id, void *arg);
 	void *arg;

@@ -357,7 +357,7 @@ static void test_machine(void **state)
 	expect("virtual-machine", CAPABILITY_LIMITED, true, "Cloud Inc.");
 	put("/proc/stat", "cpu  1000 0 500 90000 100 0 10 200 0 0\n");
 	expect("steal-time", CAPABILITY_LIMITED, true, "11.7 %");
-	expect("steal-time", CAPABILITY_LIMITED, true, "intervals are wider for it");
+	expect("steal-time", CAPABILITY_LIMITED, true, "intervals are wider by what that may do");
 	put("/proc/stat", "cpu  1000\n");
 	expect("steal-time", CAPABILITY_LIMITED, true, NULL);
 	put("/sys/devices/system/cpu/online", "0\n");

@@ -203,10 +203,13 @@ static __always_inline u32 walked_user(struct match *m)
 	return words;
 }
 
-/* Who called what it found running was looked for, and not found up to the end. */
-static __always_inline bool is_cut(const struct match *m)
+/*
+ * Who called what it found running was looked for, and not found up to the end. (Global, so the
+ * verifier follows its ways once, and not each time that it comes by.)
+ */
+__noinline int match_is_cut(const struct match *m)
 {
-	u32 words = READ_ONCE(m->user_words);
+	u32 words = m ? READ_ONCE(m->user_words) : 0;
 
 	return words && words != NOT_WALKED && m->walk.ended != WALK_COMPLETE;
 }

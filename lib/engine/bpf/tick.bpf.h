@@ -163,12 +163,14 @@ static __always_inline void credit_server(const struct task_struct *task, s64 d,
 	device->target_until = now + DEVICE_FORGOTTEN;
 }
 
-/* @weight: what a sample that has hit stands for, else 0, and @cut: it may have, above what is
- * known. */
+/*
+ * @weight: what a sample that has hit stands for, else 0. That it may have, above what is known, is
+ * looked at last: before, the verifier would follow all that comes twice.
+ */
 static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_header *h,
 					 struct scoz_global *g, const struct task_struct *task,
 					 struct task_state *t, struct target_time *time, u64 weight,
-					 bool cut, u64 now)
+					 const struct match *m, u64 now)
 {
 	struct bpf_target *target = current_target();
 	bool sampled;
@@ -190,7 +192,7 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 		return;
 	if (target->seen != BPF_SEEN_FUNCTION)
 		scoz_spread_is_inside(&t->spread, weight > 0, now);
-	else if ((cut && !weight) || scoz_spread_agrees(&t->spread, weight > 0))
+	else if ((!weight && match_is_cut(m)) || scoz_spread_agrees(&t->spread, weight > 0))
 		time->agreed++; /* or does not know better */
 	else
 		time->differed++;
@@ -292,7 +294,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 	if (control && t)
 		release(c, g, task, t, false, now);
 	if (!control && is_spread(task, t, now)) {
-		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, is_cut(m), now);
+		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, m, now);
 	} else if (hit || wait) {
 		if (!had_lease(h, now - weight))
 			c->clipped += h->speedup > 0; /* this window says too little */

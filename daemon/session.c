@@ -43,19 +43,25 @@ void session_reason(struct session *s, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* An event, or a line that begins with @before. */
+static void say(const struct session *s, const char *event, const char *before, const char *text)
+{
+	if (s->opt.json)
+		status_event(true, session_elapsed_s(s), event, text);
+	else
+		log_warn("%s%s", before, text);
+}
+
 void session_warn(struct session *s, const char *fmt, ...)
 {
-	char *text;
 	va_list ap;
+	char *text;
 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	add_text(&s->warnings, &s->n_warnings, &s->cap_warnings, text);
-	if (s->opt.json)
-		status_event(true, session_elapsed_s(s), "warning", text);
-	else
-		log_warn("warning: %s", text);
+	say(s, "warning", "warning: ", text);
 }
 
 void session_say(struct session *s, const char *event, const char *fmt, ...)
@@ -66,10 +72,7 @@ void session_say(struct session *s, const char *event, const char *fmt, ...)
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (s->opt.json)
-		status_event(true, session_elapsed_s(s), event, text);
-	else
-		log_warn("%s", text);
+	say(s, event, "", text);
 }
 
 void session_event(struct session *s, const char *event, const char *fmt, ...)

@@ -40,7 +40,7 @@ int error_prefix(struct error *err, const char *fmt, ...) __attribute__((format(
 enum log_level { LOG_QUIET = -1, LOG_NORMAL = 0, LOG_VERBOSE = 1, LOG_DEBUG = 2 };
 extern enum log_level log_level;
 /* Takes away what stands on the line where a message begins; by any thread. NULL: nothing does. */
-extern void (*log_before)(void);
+extern void (*_Atomic log_before)(void);
 /* One line on stderr, prefixed with the program's name. Thread-safe. */
 void log_msg(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define log_warn(...)  log_msg(LOG_NORMAL, __VA_ARGS__)

@@ -2,11 +2,12 @@
 #include "base/text_fit.h"
 
 enum log_level log_level = LOG_NORMAL;
-void (*log_before)(void);
+void (*_Atomic log_before)(void);
 
 void log_msg(enum log_level level, const char *fmt, ...)
 {
 	_cleanup_free_ char *clean = NULL, *shown = NULL;
+	void (*before)(void) = log_before;
 	char line[2048];
 	va_list ap;
 	int n;
@@ -21,7 +22,7 @@ void log_msg(enum log_level level, const char *fmt, ...)
 	 */
 	clean = text_clean(line, "?");
 	shown = locale_text(clean);
-	if (log_before)
-		log_before();
+	if (before)
+		before();
 	fprintf(stderr, "%s\n", shown);
 }

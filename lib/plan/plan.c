@@ -167,7 +167,7 @@ static size_t *levels_due(const struct plan *p, const struct target *t, size_t *
 	return due;
 }
 
-static void begin_round(struct plan *p, int target)
+void plan_begin_round(struct plan *p, int target)
 {
 	struct target *t = &p->t[target];
 	size_t n;
@@ -181,11 +181,6 @@ static void begin_round(struct plan *p, int target)
 	p->at = 0;
 	p->current = target;
 	t->rounds++;
-}
-
-void plan_begin_round(struct plan *p, int target)
-{
-	begin_round(p, target);
 }
 
 static void end_round(struct plan *p)
@@ -259,7 +254,7 @@ enum plan_answer plan_next(struct plan *p, struct plan_window *ret)
 			target = next_target(p, false);
 		if (target < 0)
 			return PLAN_WAIT;
-		begin_round(p, target);
+		plan_begin_round(p, target);
 	}
 	*ret = (struct plan_window){ .target = p->current };
 	if (!p->zero) {

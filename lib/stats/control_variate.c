@@ -85,8 +85,11 @@ struct sums {
 	size_t units, sets;
 };
 
+/* Also in all windows at 0 % together, by which strangers are judged. */
 static bool left_known(const struct unit_sets *sets)
 {
+	if (isnan(strangers_left(&sets->s[0].sum.w)))
+		return false;
 	for (size_t i = 0; i < sets->n; i++) {
 		for (size_t k = 0; k < sets->s[i].n; k++) {
 			if (isnan(sets->s[i].u[k].left) || isnan(sets->s[i].u[k].left0))
@@ -167,18 +170,18 @@ static void fit_ran(const struct sums *s, struct control *ret)
 void control_fit(const struct unit_sets *sets, struct control *ret)
 {
 	bool ran = ran_known(sets) && !may_spin(sets), left = left_known(sets);
-	struct sums treated = { 0 }, all = { 0 };
+	struct sums s = { 0 };
+	size_t i;
 
 	memset(ret, 0, sizeof(*ret));
-	for (size_t i = 0; i < sets->n; i++) {
-		if (!sets->s[i].real)
-			add_sums(sets, &sets->s[i], left, ran, &treated);
-		add_sums(sets, &sets->s[i], left, false, &all);
-	}
-	ret->really = fit_strangers(&all);
-	ret->strangers = fit_strangers(&treated);
+	for (i = 0; i < sets->n && !sets->s[i].real; i++)
+		add_sums(sets, &sets->s[i], left, ran, &s);
+	ret->strangers = fit_strangers(&s);
 	if (ran)
-		fit_ran(&treated, ret);
+		fit_ran(&s, ret);
+	for (; i < sets->n; i++)
+		add_sums(sets, &sets->s[i], left, false, &s);
+	ret->really = fit_strangers(&s);
 }
 
 /* After a shift of standard deviation @sd: the likely noise in the difference, and its variance. */
@@ -243,25 +246,29 @@ static void adjust(struct log_ratio *r, const struct log_ratio *ran, const struc
 	*r = mixture_summary(part, N_SHIFTS);
 }
 
+static void take_off(const struct unit *u, size_t n, double slope, double *deviation)
+{
+	_cleanup_free_ double *d = xcalloc(n + 1, sizeof(*d));
+
+	log_ratio_deviations(u, n, d);
+	for (size_t i = 0; i < n; i++)
+		deviation[i] -= slope * d[i];
+}
+
 void control_deviations(const struct control *c, const struct unit_sets *sets,
 			const struct unit_set *set, double *deviation)
 {
 	const struct by_strangers *by = set->real ? &c->really : &c->strangers;
-	bool with_ran = !set->real && c->slope > 0;
-	_cleanup_free_ struct unit *ran = all_as_ran(set), *left = strangers_units(sets, set);
-	_cleanup_free_ double *b = xcalloc(set->n + 1, sizeof(*b));
 
-	if (!set->n)
-		return;
-	if (by->slope != 0) {
-		log_ratio_deviations(left, set->n, b);
-		for (size_t i = 0; i < set->n; i++)
-			deviation[i] -= by->slope * b[i];
+	if (set->n && by->slope != 0) {
+		_cleanup_free_ struct unit *left = strangers_units(sets, set);
+
+		take_off(left, set->n, by->slope, deviation);
 	}
-	if (with_ran) {
-		log_ratio_deviations(ran, set->n, b);
-		for (size_t i = 0; i < set->n; i++)
-			deviation[i] -= c->slope * b[i];
+	if (set->n && !set->real && c->slope > 0) {
+		_cleanup_free_ struct unit *ran = all_as_ran(set);
+
+		take_off(ran, set->n, c->slope, deviation);
 	}
 }
 

@@ -6,8 +6,8 @@
 #include "maps/made_files.h"
 #include "maps/maps_internal.h"
 #include "symbolizer/symbolizer.h"
+#include "test_descriptors.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -409,18 +409,6 @@ static void end_process(struct maps *m)
 	maps_catch_up(m);
 }
 
-static size_t count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
 /* Files that are held are counted apart, and let go with their processes. */
 static void test_descriptors(void **state)
 {
@@ -429,11 +417,11 @@ static void test_descriptors(void **state)
 
 	(void)state;
 	m = create_for("7f0000001000 10 one\n");
-	before = count_fds();
+	before = open_files();
 	expect_found(m, PID, CODE, "one");
-	assert_int_equal(count_fds(), before + 1);
+	assert_int_equal(open_files(), before + 1);
 	end_process(m);
-	assert_int_equal(count_fds(), before);
+	assert_int_equal(open_files(), before);
 	maps_destroy(m);
 }
 
@@ -493,7 +481,7 @@ static void test_ahead(void **state)
 
 	(void)state;
 	for (int gone = 0; gone < 2; gone++) {
-		size_t before = count_fds();
+		size_t before = open_files();
 
 		make_process(getuid(), 0);
 		write_map("7f0000001000 10 one\n");
@@ -502,14 +490,14 @@ static void test_ahead(void **state)
 		maps_expect_names(m, PID);
 		maps_expect_names(m, PID);
 		maps_catch_up(m);
-		assert_int_equal(count_fds(), before + 1);
+		assert_int_equal(open_files(), before + 1);
 		sh("rm -r proc/%d root/tmp", PID);
 		/* Another program since then has not written it. */
 		maps_exec(m, gone ? clock_now_ns() : 1, PID);
 		maps_add(m, 0, PID, CODE, 0x10000, 0, none, "//anon");
 		expect_found(m, PID, CODE, gone ? NULL : "one");
 		maps_destroy(m);
-		assert_int_equal(count_fds(), before);
+		assert_int_equal(open_files(), before);
 	}
 }
 

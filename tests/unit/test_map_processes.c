@@ -3,8 +3,8 @@
 #include "test_map_process_util.h"
 
 #include "maps/maps_internal.h"
+#include "test_descriptors.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -385,17 +385,6 @@ static void test_vanished_files(void **state)
 	maps_destroy(m);
 	free(p.path);
 	sh("rm -r proc");
-}
-
-static int open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 static void add_program(struct maps *m, int pid, const char *name, struct program *ret)

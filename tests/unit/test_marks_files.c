@@ -12,9 +12,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "test_descriptors.h"
 
 #define FIRST_UID 20000
 #define USERS	  300
@@ -100,17 +101,6 @@ static uint64_t visits(struct marks *m, const char *name)
 	assert_int_equal(marks_read(m, name, &c, NULL), 0);
 	assert_int_equal(c.underway, 0);
 	return c.visits;
-}
-
-static int open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 static void test_more_users_than_files(void **state)

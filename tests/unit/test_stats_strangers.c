@@ -236,6 +236,24 @@ static void test_nothing_to_take_off(void **state)
 	assert_true(repeat(&c).holds > 0.92);
 }
 
+/* A profile that another machine went on with: what a share of the cores is is not known. */
+static void test_cores_that_change(void **state)
+{
+	static struct windows s;
+	struct estimates e;
+
+	(void)state;
+	measure(&s, &hogs, 1);
+	for (size_t i = s.n / 2; i < s.n; i++) {
+		s.w[i].run = 1;
+		s.w[i].cores = 2 * CORES;
+	}
+	e = run(&s);
+	assert_float_equal(e.e[0].control.strangers.slope, 0, 1e-9);
+	assert_true(isfinite(e.e[0].points[1].ci_lo) && isfinite(e.e[0].points[1].ci_hi));
+	estimates_free(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_really_cheaper),
 		cmocka_unit_test(test_moved_by_stops),
 		cmocka_unit_test(test_nothing_to_take_off),
+		cmocka_unit_test(test_cores_that_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

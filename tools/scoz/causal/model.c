@@ -312,7 +312,7 @@ static void put_beside(struct model *m)
 		.n_expected = p->n_expected,
 		.next = p->expected_next,
 		.n_next = p->n_expected_next,
-		.replay = p->n_replays ? &p->replays[p->n_replays - 1] : NULL,
+		.replay = expected_replay(p),
 	};
 	for (size_t i = 0; i < m->n_rows; i++)
 		m->beside.rows[i] = (struct beside_row){

@@ -142,10 +142,14 @@ static int measure_trial(struct experiment *x, const struct plan_window *what,
 {
 	struct window_length length = next_length(x, pace);
 	struct profile_window w[WINDOW_MAX_HOLD];
+	size_t n;
 	int ret;
 
 	x->length = (struct window_length){};
-	if (length.bursts && windows_often_empty(x->windows)) {
+	windows_all(x->windows, &n);
+	if (length.bursts && !n) { /* seen while it warmed up: nothing was too short */
+		tell_of_bursts(x, pace, &length);
+	} else if (length.bursts && windows_often_empty(x->windows)) {
 		tell_of_bursts(x, pace, &length);
 		windows_discard_all(x->windows, DISCARD_BURSTS);
 		x->next_control = 0;

@@ -107,6 +107,9 @@ struct window_length window_tuner_next(struct window_tuner *t, double visits_per
 	double scale = 1 << t->doublings;
 	double settle = clamp(SETTLE_VISITS / rate, SETTLE_MIN_S, SETTLE_MAX_S);
 	double length = clamp(WINDOW_VISITS / rate, WINDOW_MIN_S, WINDOW_MAX_S);
+	double known = t->shortest_s > 0 ? t->shortest_s
+					 : clamp(WINDOW_VISITS / visits_per_s, WINDOW_MIN_S,
+						 WINDOW_MAX_S); /* visits are even */
 	/* By the pauses that were seen: a program that has begun late has a rate that tells little.
 	 */
 	double least = fmin(fmin(LEAST_VISITS / rate, LEAST_VISITS * pause_s), LIMIT_S);
@@ -115,8 +118,7 @@ struct window_length window_tuner_next(struct window_tuner *t, double visits_per
 				     .length_s = fmax(fmin(length * scale, WINDOW_MAX_S), least) };
 
 	ret.paused = WINDOW_VISITS / rate > fmax(WINDOW_VISITS / visits_per_s, WINDOW_MIN_S);
-	ret.bursts =
-		ret.paused && t->shortest_s > 0 && ret.length_s > SURELY_LONGER * t->shortest_s;
+	ret.bursts = ret.paused && ret.length_s > SURELY_LONGER * known;
 	if (ret.bursts)
 		start_anew(t);
 	t->shortest_s = t->shortest_s > 0 ? fmin(t->shortest_s, ret.length_s) : ret.length_s;

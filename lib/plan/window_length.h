@@ -11,9 +11,10 @@ struct window_length {
 	uint32_t hold; /* how many windows follow each other before the speedup changes again */
 	bool paused;   /* longer, and later, than as many even visits would make it */
 	/*
-	 * The pauses between visits are longer than was known: the windows so far hold what chance
-	 * put into them, much of it from before the speedup changed. Where nearly all of them
-	 * hold something all the same the pauses are rare, and they are good.
+	 * The pauses between visits are longer than was known (at first: that visits are even): the
+	 * windows so far hold what chance put into them, much of it from before the speedup
+	 * changed. Where nearly all of them hold something all the same the pauses are rare, and
+	 * they are good.
 	 */
 	bool bursts;
 };

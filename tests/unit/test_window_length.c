@@ -240,6 +240,15 @@ static void test_short_windows_are_given_up(void **state)
 	/* A program that becomes slower is no reason. */
 	assert_false(window_tuner_next(t, 0.1, 0).bursts);
 	window_tuner_free(t);
+
+	/* Known before there are any. */
+	t = window_tuner_create();
+	assert_true(window_tuner_next(t, 200, 1).bursts);
+	assert_false(window_tuner_next(t, 200, 1).bursts);
+	window_tuner_free(t);
+	t = window_tuner_create();
+	assert_false(window_tuner_next(t, 200, 0.02).bursts);
+	window_tuner_free(t);
 }
 
 int main(void)

@@ -56,14 +56,13 @@ struct unit *strangers_units(const struct unit_sets *sets, const struct unit_set
 }
 
 /* Variance of what the treatment may have done to what strangers leave, as a log ratio. */
-static double treatment_variance(const struct unit_sets *sets, const struct unit_set *set,
-				 double change)
+static double treatment_variance(const struct profile_window *zero,
+				 const struct profile_window *treated, double change)
 {
-	const struct profile_window *zero = &sets->s[0].sum.w, *w = &set->sum.w;
 	double ordinary = fmax(strangers_ran(zero) - zero->urgent_s, 0),
 	       left = strangers_left(zero);
 	double share = ordinary / (zero->wall_s * zero->cores) / left;
-	double stopped = w->wall_s > 0 ? fmin(w->inserted_s / w->wall_s, 1) : 0;
+	double stopped = treated->wall_s > 0 ? fmin(treated->inserted_s / treated->wall_s, 1) : 0;
 	double faster = fmin(fabs(expm1(change)), 1);
 
 	/* Each anywhere between the share of theirs, more or less. */
@@ -71,15 +70,24 @@ static double treatment_variance(const struct unit_sets *sets, const struct unit
 	       NEVER_EXACT * NEVER_EXACT;
 }
 
+struct strangers_noise strangers_noise_in(double seen, double variance,
+					  const struct profile_window *zero,
+					  const struct profile_window *treated, double change)
+{
+	double treatment = treatment_variance(zero, treated, change);
+
+	return (struct strangers_noise){
+		.mean = seen * variance / (variance + treatment),
+		.variance = variance * treatment / (variance + treatment),
+	};
+}
+
 struct strangers_noise strangers_noise(const struct unit_sets *sets, const struct unit_set *set,
 				       double change)
 {
 	_cleanup_free_ struct unit *u = strangers_units(sets, set);
 	struct log_ratio seen = log_ratio_estimate(u, set->n, set->inflation);
-	double noise = seen.se * seen.se, treatment = treatment_variance(sets, set, change);
 
-	return (struct strangers_noise){
-		.mean = seen.value * noise / (noise + treatment),
-		.variance = noise * treatment / (noise + treatment),
-	};
+	return strangers_noise_in(seen.value, seen.se * seen.se, &sets->s[0].sum.w, &set->sum.w,
+				  change);
 }

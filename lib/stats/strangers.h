@@ -21,9 +21,14 @@ struct strangers_noise {
 };
 
 /*
- * What of that is noise, and no doing of the treatment, which made the time per unit of work differ
- * by the log ratio @change.
+ * What of a difference in the logarithm of what is left is noise, and no doing of the treatment,
+ * which made the time per unit of work differ by the log ratio @change: @seen, with that @variance,
+ * in @treated windows (their sum) compared with those at @zero.
  */
+struct strangers_noise strangers_noise_in(double seen, double variance,
+					  const struct profile_window *zero,
+					  const struct profile_window *treated, double change);
+/* The same of a set and its baselines. */
 struct strangers_noise strangers_noise(const struct unit_sets *sets, const struct unit_set *set,
 				       double change);
 

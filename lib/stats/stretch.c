@@ -2,15 +2,18 @@
 /*
  * A control window (in end-to-end mode: run) is compared with the nearest 0 % windows before and
  * after it, of whatever target, so that a machine that changes cancels out. How much windows differ
- * by themselves is told by 0 % windows that follow each other.
+ * by themselves is told by 0 % windows that follow each other, and so is how much of that is due to
+ * what strangers leave of the cores (strangers.h), which is taken off.
  */
 #include "stats/stretch.h"
 
 #include <math.h>
 
 #include "stats/discard.h"
+#include "stats/holds.h"
 #include "stats/resample.h"
 #include "stats/stats.h"
+#include "stats/strangers.h"
 #include "stats/units.h"
 
 #define PROBABLY     0.5  /* of the delay: less than that, and a clock is the better guess */
@@ -20,12 +23,16 @@
 #define SURE	     2	  /* control windows, before a clock is believed in without another one */
 #define LEAST_SLACK  0.03 /* of the time: less than NEARLY of a fifth of it would tell */
 #define MAX_DISTANCE 6	  /* of windows that are neighbours */
+#define MOST_SLOPE   2.0  /* of time over what strangers leave: 1 where all wait for each other */
+#define LEAST_SLOPE  10	  /* differences of neighbours to tell it by */
+#define LEAST_TAKEN  0.1  /* of the variance: less is not worth the trouble */
 
 /* One window, in virtual time: per unit of work (latency: of a request). */
 struct pace_of {
 	double time, visits; /* visits 0: it says nothing */
 	double inserted;     /* in that time */
 	double ran;	     /* CPU time */
+	double left;	     /* logarithm of what strangers leave of the cores; NAN: not known */
 };
 
 /* Logarithm of what a unit of work takes: time, or CPU time. */
@@ -55,6 +62,7 @@ static struct pace_of pace_of(const struct profile_window *w, uint32_t progress)
 	if (ret.time > 0)
 		ret.visits = p->visits;
 	ret.ran = w->ran_s;
+	ret.left = log(strangers_left(w));
 	ret.inserted = many * w->inserted_s * p->virtual_s / (w->wall_s - w->inserted_s);
 	return ret;
 }
@@ -76,49 +84,85 @@ static bool is_base(const struct series *s, size_t i)
 	return !s->w[i]->discard && s->w[i]->speedup < 1e-9 && s->pace[i].visits > 0;
 }
 
-/*
- * @unit of the nearest 0 % window in direction @step that is @least away or more; NAN: there is
- * none.
- */
-static double nearest(const struct series *s, unit_fn *unit, size_t from, int step, uint32_t least)
+#define NONE SIZE_MAX
+
+/* The nearest 0 % window in direction @step that is @least away or more. */
+static size_t nearest(const struct series *s, size_t from, int step, uint32_t least)
 {
 	for (size_t i = from + step; i < s->n; i += step) {
 		uint32_t a = s->w[from]->seq, b = s->w[i]->seq, away = a > b ? a - b : b - a;
 
 		if (s->w[i]->run != s->w[from]->run || away > MAX_DISTANCE)
-			return NAN;
+			return NONE;
 		if (away >= least && is_base(s, i))
-			return unit(&s->pace[i]);
+			return i;
 	}
-	return NAN;
+	return NONE;
 }
 
+/* What a 0 % window and the next one differ by: sums of squares and products, of @n of them. */
+struct differences {
+	double unit, left, product;
+	size_t n;
+};
+
+static struct differences differences_at(const struct series *s, unit_fn *unit, uint32_t least)
+{
+	struct differences d = { 0 };
+
+	for (size_t i = 0; i < s->n; i++) {
+		size_t next = is_base(s, i) ? nearest(s, i, 1, least) : NONE;
+		double x, y;
+
+		if (next == NONE)
+			continue;
+		x = unit(&s->pace[next]) - unit(&s->pace[i]);
+		y = s->pace[next].left - s->pace[i].left;
+		d.unit += x * x;
+		d.left += y * y;
+		d.product += x * y;
+		d.n++;
+	}
+	return d;
+}
+
+/* How windows at 0 % scatter by themselves. */
+struct scatter {
+	double var, df;		/* of a unit in one of them, without what strangers do */
+	double slope, slope_se; /* over what strangers leave; 0: that is not used */
+	double left_var;
+};
+
 /*
- * Variance of @unit of a 0 % window, by those that follow each other, of which there are @ret. A
- * control window has others between it and its neighbours, so theirs must have, too, unless there
+ * A control window has others between it and its neighbours, so theirs must have, too, unless there
  * are none.
  */
-static double variance(const struct series *s, unit_fn *unit, double *ret)
+static struct scatter scatter_of(const struct series *s, unit_fn *unit)
 {
-	for (uint32_t least = 2; least > 0; least--) {
-		double sum = 0;
-		size_t n = 0;
+	struct differences d = differences_at(s, unit, 2);
+	struct scatter ret = { 0 };
+	double explained;
 
-		for (size_t i = 0; i < s->n; i++) {
-			double next = is_base(s, i) ? nearest(s, unit, i, 1, least) : NAN, x;
-
-			if (isnan(next))
-				continue;
-			x = next - unit(&s->pace[i]);
-			sum += x * x / 2;
-			n++;
-		}
-		/* Of two differences that share a window, each is worth two thirds. */
-		*ret = fmax(n * 2.0 / 3, n > 0);
-		if (n)
-			return sum / n;
+	if (!d.n)
+		d = differences_at(s, unit, 1);
+	if (!d.n)
+		return ret;
+	ret.var = d.unit / d.n / 2;
+	/* Of two differences that share a window, each is worth two thirds. */
+	ret.df = fmax(d.n * 2.0 / 3, 1);
+	if (!(d.left > 0) || !(d.unit > 0) || !(d.product < 0) || ret.df < LEAST_SLOPE)
+		return ret;
+	ret.slope = fmax(d.product / d.left, -MOST_SLOPE);
+	explained = ret.slope * (2 * d.product - ret.slope * d.left) / d.unit;
+	if (explained < LEAST_TAKEN) {
+		ret.slope = 0;
+		return ret;
 	}
-	return 0;
+	ret.df--;
+	ret.var *= fmax(1 - explained, 0) * (ret.df + 1) / ret.df;
+	ret.slope_se = sqrt(fmax(1 - explained, 0) * d.unit / d.left / ret.df);
+	ret.left_var = d.left / d.n / 2;
+	return ret;
 }
 
 /* What became of a unit of work when all was stopped. */
@@ -128,6 +172,34 @@ struct change {
 	double log, half;      /* mean by time, and half its 95 % interval: infinite, not known */
 };
 
+/* Sums over control windows, by their time. */
+struct control_sums {
+	double unit, left, squares;
+	struct hold zero, stopped;
+};
+
+/* Only for what strangers_noise_in() looks at. */
+static void add_window(struct hold *to, const struct profile_window *w)
+{
+	hold_add(to, w, &(struct window_progress){ .virtual_s = w->wall_s });
+}
+
+/* Takes off what strangers left more or less in control windows than beside them: @ret->log. */
+static double take_strangers_off(const struct scatter *by, const struct control_sums *c,
+				 struct change *ret)
+{
+	double weight = c->squares / (ret->time * ret->time);
+	struct strangers_noise noise;
+
+	if (by->slope == 0 || isnan(c->left) || isnan(strangers_left(&c->zero.w)))
+		return by->var * weight;
+	noise = strangers_noise_in(c->left / ret->time, by->left_var * weight, &c->zero.w,
+				   &c->stopped.w, ret->log);
+	ret->log -= by->slope * noise.mean;
+	return by->var * weight + by->slope_se * by->slope_se * noise.mean * noise.mean +
+	       by->slope * by->slope * noise.variance;
+}
+
 /*
  * The mean of logarithms: where speed varies by a tenth, the mean of the times of units would be
  * more by a hundredth than what belongs to the mean of what was done, and that is a twentieth of
@@ -136,31 +208,39 @@ struct change {
 static struct change change_of(const struct series *s, unit_fn *unit)
 {
 	struct change ret = { .half = INFINITY };
-	double sum = 0, squares = 0, differences, var;
+	struct control_sums c = { 0 };
+	struct scatter by;
+	double var;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct pace_of *c = &s->pace[i];
-		double before, after, base;
+		const struct pace_of *p = &s->pace[i], *a, *b;
+		size_t before, after;
 
-		if (!is_control(s->w[i]) || !(c->visits > 0))
+		if (is_base(s, i))
+			add_window(&c.zero, s->w[i]);
+		if (!is_control(s->w[i]) || !(p->visits > 0))
 			continue;
-		before = nearest(s, unit, i, -1, 1);
-		after = nearest(s, unit, i, 1, 1);
-		if (isnan(before) && isnan(after))
+		before = nearest(s, i, -1, 1);
+		after = nearest(s, i, 1, 1);
+		if (before == NONE && after == NONE)
 			continue;
-		base = isnan(before) ? after : isnan(after) ? before : (before + after) / 2;
-		sum += c->time * (unit(c) - base);
-		ret.time += c->time;
-		ret.inserted += c->inserted;
-		squares += c->time * c->time * (isnan(before) || isnan(after) ? 2 : 1.5);
+		a = &s->pace[before == NONE ? after : before];
+		b = &s->pace[after == NONE ? before : after];
+		add_window(&c.stopped, s->w[i]);
+		c.unit += p->time * (unit(p) - (unit(a) + unit(b)) / 2);
+		c.left += p->time * (p->left - (a->left + b->left) / 2);
+		c.squares += p->time * p->time * (a == b ? 2 : 1.5);
+		ret.time += p->time;
+		ret.inserted += p->inserted;
 		ret.windows++;
 	}
 	if (!ret.windows)
 		return ret;
-	ret.log = sum / ret.time;
-	var = variance(s, unit, &differences);
-	if (differences > 0)
-		ret.half = sqrt(var * squares) / ret.time * student_quantile(0.975, differences);
+	ret.log = c.unit / ret.time;
+	by = scatter_of(s, unit);
+	var = take_strangers_off(&by, &c, &ret);
+	if (by.df > 0)
+		ret.half = sqrt(var) * student_quantile(0.975, by.df);
 	return ret;
 }
 

@@ -165,6 +165,62 @@ static void test_uneven(void **state)
 	assert_in_range(accused, 0, 6);
 }
 
+/*
+ * Strangers take 0 to 60 % of both cores, of which so much of what stops leave: @taken of it. What
+ * is stopped costs @longer of itself. @known: what they took is.
+ */
+static struct stretch beside_strangers(uint64_t seed, double longer, double taken, bool known)
+{
+	static struct series s;
+
+	s = (struct series){ .rng = { seed }, .noise = 0.02 };
+	for (int i = 0; i < 100; i++) {
+		bool control = i % 5 == 2;
+		double stopped = control ? 0.2 : 0;
+		double share = 0.6 * (rng_next(&s.rng) >> 40) / 16777216.0;
+		struct profile_window *w = add_run(&s, 1, stopped);
+
+		w->progress[0].visits = 100 * (1 - longer * stopped) * (1 - share);
+		w->cores = known ? 2 : 0;
+		w->ran_s = 2 * (1 - stopped) * (1 - share);
+		w->stopped_s = 2 * stopped * (1 - share);
+		w->urgent_s = taken > 0 ? 0 : 2 * share;
+		w->busy_s = w->ran_s + w->stopped_s + 2 * share + taken * w->stopped_s;
+		if (control)
+			w->discard = discard_name(DISCARD_CONTROL);
+	}
+	return stretch(&s);
+}
+
+static void test_beside_strangers(void **state)
+{
+	double known_half = 0, half = 0;
+	int held = 0, accused = 0, clocks = 0, sated = 0, sated_accused = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct stretch r = beside_strangers(seed, 1, 0, true);
+
+		held += r.lo < 1 && r.hi > 1;
+		accused += stretch_by_clock(&r);
+		known_half += (r.hi - r.lo) / 200;
+		r = beside_strangers(seed, 1, 0, false);
+		half += (r.hi - r.lo) / 200;
+		r = beside_strangers(seed, 0, 0, true);
+		clocks += r.lo < 0 && r.hi > 0 && stretch_by_clock(&r);
+		/* Those who get their share of it: more of them is no noise. */
+		r = beside_strangers(seed, 1, 0.4, true);
+		sated += r.lo < 1 && r.hi > 1;
+		sated_accused += stretch_by_clock(&r);
+	}
+	assert_true(known_half < 0.25 * half);
+	assert_in_range(held, 90, 100);
+	assert_in_range(accused, 0, 2);
+	assert_in_range(clocks, 90, 100);
+	assert_in_range(sated, 90, 100);
+	assert_in_range(sated_accused, 0, 2);
+}
+
 /* A machine that gets slower and slower: the neighbours of a control run tell. */
 static void test_drift(void **state)
 {
@@ -341,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_a_clock_ends_it),
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_uneven),
+		cmocka_unit_test(test_beside_strangers),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_others_do_not_count),

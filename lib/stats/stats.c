@@ -432,6 +432,17 @@ static void take_by_clock(const struct stretch *s, double credit, struct estimat
 	reach_down(p, less, "a clock that has a say in it");
 }
 
+/*
+ * Less than all of it, though not by so much that a clock is the reason: so much less was saved, if
+ * effects add up (stretch.h).
+ */
+static void doubt_by_clock(const struct stretch *s, double credit, struct estimate_point *p)
+{
+	double less = fmin((1 - fmax(s->part, 0)) * credit, fmax(p->ci_lo + METHOD_PP, 0));
+
+	reach_down(p, less, "a clock that may have a say in it");
+}
+
 static void give_by_cost(const struct stretch *s, double credit, struct estimate_point *p)
 {
 	reach_up(p, (s->hi - 1) * credit, "stops that cost more than they last");
@@ -457,6 +468,8 @@ static bool calibrate(const struct unit_sets *sets, const struct stretch *s, str
 		if (stretch_by_clock(s)) {
 			taken |= credit >= LEAST_CREDIT && p->ci_hi > LEAST_CREDIT;
 			take_by_clock(s, credit, p);
+		} else if (stretch_falls_short(s)) {
+			doubt_by_clock(s, credit, p);
 		} else if (costs) {
 			give_by_cost(s, credit, p);
 		}

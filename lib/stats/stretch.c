@@ -313,6 +313,11 @@ bool stretch_by_clock(const struct stretch *s)
 	return s->windows >= SURE && (s->hi < NEARLY || (s->part < PROBABLY && s->hi < 1));
 }
 
+bool stretch_falls_short(const struct stretch *s)
+{
+	return s->windows >= SURE && s->hi < 1;
+}
+
 bool stretch_costs_more(const struct stretch *s)
 {
 	return s->windows && s->lo > MORE;

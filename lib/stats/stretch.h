@@ -62,6 +62,8 @@ bool stretch_by_clock(const struct stretch *s);
 bool stretch_is_unjudged(const struct stretch *s);
 /* How many more such windows it takes to tell, in those that there are; NAN: not known. */
 double stretch_missing(const struct stretch *s);
+/* Units surely take longer by less than the delay, whether a clock is the reason or not. */
+bool stretch_falls_short(const struct stretch *s);
 /* Stops surely cost more than they last. */
 bool stretch_costs_more(const struct stretch *s);
 

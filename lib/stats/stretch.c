@@ -128,9 +128,10 @@ static struct differences differences_at(const struct series *s, unit_fn *unit, 
 
 /* How windows at 0 % scatter by themselves. */
 struct scatter {
-	double var, df;		/* of a unit in one of them, without what strangers do */
-	double slope, slope_se; /* over what strangers leave; 0: that is not used */
-	double left_var;
+	double var, df;		/* of a unit in one of them */
+	double slope, slope_se; /* over what strangers leave; 0: that tells nothing */
+	double rest_var;	/* without what they do */
+	double left_var;	/* of what they leave */
 };
 
 /*
@@ -159,7 +160,7 @@ static struct scatter scatter_of(const struct series *s, unit_fn *unit)
 		return ret;
 	}
 	ret.df--;
-	ret.var *= fmax(1 - explained, 0) * (ret.df + 1) / ret.df;
+	ret.rest_var = ret.var * fmax(1 - explained, 0) * (ret.df + 1) / ret.df;
 	ret.slope_se = sqrt(fmax(1 - explained, 0) * d.unit / d.left / ret.df);
 	ret.left_var = d.left / d.n / 2;
 	return ret;
@@ -184,7 +185,7 @@ static void add_window(struct hold *to, const struct profile_window *w)
 	hold_add(to, w, &(struct window_progress){ .virtual_s = w->wall_s });
 }
 
-/* Takes off what strangers left more or less in control windows than beside them: @ret->log. */
+/* Takes what strangers left more or less in control windows off @ret->log; its variance. */
 static double take_strangers_off(const struct scatter *by, const struct control_sums *c,
 				 struct change *ret)
 {
@@ -196,7 +197,7 @@ static double take_strangers_off(const struct scatter *by, const struct control_
 	noise = strangers_noise_in(c->left / ret->time, by->left_var * weight, &c->zero.w,
 				   &c->stopped.w, ret->log);
 	ret->log -= by->slope * noise.mean;
-	return by->var * weight + by->slope_se * by->slope_se * noise.mean * noise.mean +
+	return by->rest_var * weight + by->slope_se * by->slope_se * noise.mean * noise.mean +
 	       by->slope * by->slope * noise.variance;
 }
 

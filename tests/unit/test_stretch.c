@@ -167,9 +167,10 @@ static void test_uneven(void **state)
 
 /*
  * Strangers take 0 to 60 % of both cores, of which so much of what stops leave: @taken of it. What
- * is stopped costs @longer of itself. @known: what they took is.
+ * is stopped costs @longer of itself. What they took is @known, in control windows @known_stopped.
  */
-static struct stretch beside_strangers(uint64_t seed, double longer, double taken, bool known)
+static struct stretch beside_strangers(uint64_t seed, double longer, double taken, bool known,
+				       bool known_stopped)
 {
 	static struct series s;
 
@@ -181,7 +182,7 @@ static struct stretch beside_strangers(uint64_t seed, double longer, double take
 		struct profile_window *w = add_run(&s, 1, stopped);
 
 		w->progress[0].visits = 100 * (1 - longer * stopped) * (1 - share);
-		w->cores = known ? 2 : 0;
+		w->cores = (control ? known_stopped : known) ? 2 : 0;
 		w->ran_s = 2 * (1 - stopped) * (1 - share);
 		w->stopped_s = 2 * stopped * (1 - share);
 		w->urgent_s = taken > 0 ? 0 : 2 * share;
@@ -194,26 +195,29 @@ static struct stretch beside_strangers(uint64_t seed, double longer, double take
 
 static void test_beside_strangers(void **state)
 {
-	double known_half = 0, half = 0;
+	double known_half = 0, half = 0, unknown_half = 0;
 	int held = 0, accused = 0, clocks = 0, sated = 0, sated_accused = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
-		struct stretch r = beside_strangers(seed, 1, 0, true);
+		struct stretch r = beside_strangers(seed, 1, 0, true, true);
 
 		held += r.lo < 1 && r.hi > 1;
 		accused += stretch_by_clock(&r);
 		known_half += (r.hi - r.lo) / 200;
-		r = beside_strangers(seed, 1, 0, false);
+		r = beside_strangers(seed, 1, 0, false, false);
 		half += (r.hi - r.lo) / 200;
-		r = beside_strangers(seed, 0, 0, true);
+		r = beside_strangers(seed, 1, 0, true, false);
+		unknown_half += (r.hi - r.lo) / 200;
+		r = beside_strangers(seed, 0, 0, true, true);
 		clocks += r.lo < 0 && r.hi > 0 && stretch_by_clock(&r);
 		/* Those who get their share of it: more of them is no noise. */
-		r = beside_strangers(seed, 1, 0.4, true);
+		r = beside_strangers(seed, 1, 0.4, true, true);
 		sated += r.lo < 1 && r.hi > 1;
 		sated_accused += stretch_by_clock(&r);
 	}
 	assert_true(known_half < 0.25 * half);
+	assert_float_equal(unknown_half, half, 0.05 * half);
 	assert_in_range(held, 90, 100);
 	assert_in_range(accused, 0, 2);
 	assert_in_range(clocks, 90, 100);

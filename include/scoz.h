@@ -10,10 +10,11 @@
  *   SCOZ_END("x")              ... and ends, in this thread or in another one
  *
  * Names are string literals; of long ones the last 119 characters count. COZ_PROGRESS,
- * COZ_PROGRESS_NAMED, COZ_BEGIN and COZ_END are the same marks; COZ_PRE_BLOCK, COZ_POST_BLOCK and
- * COZ_CATCH_UP, by which programs tell COZ who waits, are empty. Options, by defining before the
- * include: SCOZ_DISABLE (marks are empty), SCOZ_PROBES_ONLY (never open the file of counters:
- * for programs whose seccomp filter kills them for openat or mmap).
+ * COZ_PROGRESS_NAMED, COZ_BEGIN, COZ_END and COZ_INCREMENT_COUNTER are the same marks, where a name
+ * that is no literal stands for "FILE:LINE"; COZ_PRE_BLOCK, COZ_POST_BLOCK and COZ_CATCH_UP, by
+ * which programs tell COZ who waits, are empty. Options, by defining before the include:
+ * SCOZ_DISABLE (marks are empty), SCOZ_PROBES_ONLY (never open the file of counters: for programs
+ * whose seccomp filter kills them for openat or mmap).
  *
  * How it works
  *
@@ -448,8 +449,8 @@ SCOZ_SHARED_ void scoz_hit_1(struct scoz_site_1 *site, const char *name, unsigne
 #define SCOZ_INLINE_ASM_ __asm__ __volatile__
 #endif
 
-/* A block, so that it can be used with and without a semicolon. */
-#define SCOZ_MARK_(kind_, kind_name, name_) \
+/* A block, so that it can be used with and without a semicolon. @size_: of the name, with its 0. */
+#define SCOZ_MARK_(kind_, kind_name, name_, size_) \
 	{ \
 		struct scoz_site_1 *scoz_site_; \
 \
@@ -458,18 +459,42 @@ SCOZ_SHARED_ void scoz_hit_1(struct scoz_site_1 *site, const char *name, unsigne
 				 : [kind] "i"(kind_), [name] SCOZ_ASM_LITERAL_(name_)); \
 		if (__builtin_expect( \
 			    __atomic_load_n(&scoz_site_->semaphore, __ATOMIC_RELAXED) != 0, 0)) \
-			scoz_hit_1(scoz_site_, SCOZ_TAIL_(name_), (kind_) | SCOZ_OPTIONS_); \
+			scoz_hit_1(scoz_site_, SCOZ_TAIL_(name_, size_), (kind_) | SCOZ_OPTIONS_); \
 	}
 
 /* Of a long name the end: that is where "FILE:LINE" differs. */
-#define SCOZ_TAIL_(name) \
-	&(name)[sizeof(name) > SCOZ_NAME_SIZE_ ? sizeof(name) - SCOZ_NAME_SIZE_ : 0]
+#define SCOZ_TAIL_(name, size) &(name)[(size) > SCOZ_NAME_SIZE_ ? (size)-SCOZ_NAME_SIZE_ : 0]
+
+/*
+ * @name if it is a literal, else @other, and the size of that: an array of which the compiler says,
+ * whether it optimises or not, that it is constant. That of a pointer it only knows where it does.
+ */
+#ifdef __cplusplus
+extern "C++" {
+template <unsigned long N> char (&scoz_shape_1(const char (&)[N]))[2];
+char scoz_shape_1(...);
+}
+#define SCOZ_IS_LITERAL_(name) \
+	(sizeof(char[__builtin_constant_p(name) && sizeof(scoz_shape_1(name)) == 2 ? 2 : 1]) == 2)
+#define SCOZ_LITERAL_OR_(name, other) \
+	(SCOZ_IS_LITERAL_(name) ? static_cast<const char *>(name) \
+				: static_cast<const char *>(other))
+#define SCOZ_SIZE_OR_(name, other) (SCOZ_IS_LITERAL_(name) ? sizeof(name) : sizeof(other))
+#else
+#define SCOZ_IS_POINTER_(name) \
+	__builtin_types_compatible_p(__typeof__(name), __typeof__(&(name)[0]))
+#define SCOZ_LITERAL_OR_(name, other) \
+	__builtin_choose_expr(__builtin_constant_p(name) && !SCOZ_IS_POINTER_(name), name, other)
+#define SCOZ_SIZE_OR_(name, other) sizeof(SCOZ_LITERAL_OR_(name, other))
+#endif
 
 #else
-#define SCOZ_MARK_(kind_, kind_name, name) \
+#define SCOZ_MARK_(kind_, kind_name, name, size) \
 	{ \
 		(void)sizeof(name); \
 	}
+#define SCOZ_LITERAL_OR_(name, other) (name)
+#define SCOZ_SIZE_OR_(name, other)    0
 #endif
 
 #define SCOZ_STATEMENT_(block) \
@@ -477,9 +502,9 @@ SCOZ_SHARED_ void scoz_hit_1(struct scoz_site_1 *site, const char *name, unsigne
 	block while (0)
 #define SCOZ_STRING_2_(x)	  #x
 #define SCOZ_STRING_(x)		  SCOZ_STRING_2_(x)
-#define SCOZ_MARK_PROGRESS_(name) SCOZ_MARK_(0, "progress", name)
-#define SCOZ_MARK_BEGIN_(name)	  SCOZ_MARK_(1, "begin", name)
-#define SCOZ_MARK_END_(name)	  SCOZ_MARK_(2, "end", name)
+#define SCOZ_MARK_PROGRESS_(name) SCOZ_MARK_(0, "progress", name, sizeof(name))
+#define SCOZ_MARK_BEGIN_(name)	  SCOZ_MARK_(1, "begin", name, sizeof(name))
+#define SCOZ_MARK_END_(name)	  SCOZ_MARK_(2, "end", name, sizeof(name))
 #define SCOZ_HERE_		  __FILE__ ":" SCOZ_STRING_(__LINE__)
 
 /* "" name "": a name that is not a literal does not compile. */
@@ -488,12 +513,46 @@ SCOZ_SHARED_ void scoz_hit_1(struct scoz_site_1 *site, const char *name, unsigne
 #define SCOZ_BEGIN(name)	  SCOZ_STATEMENT_(SCOZ_MARK_BEGIN_("" name ""))
 #define SCOZ_END(name)		  SCOZ_STATEMENT_(SCOZ_MARK_END_("" name ""))
 
-/* As in coz.h: the first without parentheses, all of them with or without a semicolon. */
+/*
+ * As in coz.h: the first without parentheses, all of them with or without a semicolon. There a mark
+ * has one counter for its place, by the name that it has when it is reached first; what is no
+ * literal is not known here, where profilers look for names before that, and the place is. The
+ * expression is compiled, and never run.
+ */
 #ifndef COZ_PROGRESS
+#define SCOZ_COZ_(kind_, kind_name, name_) \
+	{ \
+		if (0) { \
+			const char *scoz_name_ = (name_); \
+\
+			(void)scoz_name_; \
+		} \
+		SCOZ_MARK_(kind_, kind_name, SCOZ_LITERAL_OR_(name_, SCOZ_HERE_), \
+			   SCOZ_SIZE_OR_(name_, SCOZ_HERE_)) \
+	}
 #define COZ_PROGRESS		 SCOZ_MARK_PROGRESS_(SCOZ_HERE_)
-#define COZ_PROGRESS_NAMED(name) SCOZ_MARK_PROGRESS_("" name "")
-#define COZ_BEGIN(name)		 SCOZ_MARK_BEGIN_("" name "")
-#define COZ_END(name)		 SCOZ_MARK_END_("" name "")
+#define COZ_PROGRESS_NAMED(name) SCOZ_COZ_(0, "progress", name)
+#define COZ_BEGIN(name)		 SCOZ_COZ_(1, "begin", name)
+#define COZ_END(name)		 SCOZ_COZ_(2, "end", name)
+
+/* By one of these numbers, which need not be constant. */
+#define COZ_COUNTER_TYPE_THROUGHPUT 1
+#define COZ_COUNTER_TYPE_BEGIN	    2
+#define COZ_COUNTER_TYPE_END	    3
+#define COZ_INCREMENT_COUNTER(type, name) \
+	{ \
+		switch (type) { \
+		case COZ_COUNTER_TYPE_THROUGHPUT: \
+			COZ_PROGRESS_NAMED(name) \
+			break; \
+		case COZ_COUNTER_TYPE_BEGIN: \
+			COZ_BEGIN(name) \
+			break; \
+		case COZ_COUNTER_TYPE_END: \
+			COZ_END(name) \
+			break; \
+		} \
+	}
 /* Around locks that COZ does not know: the kernel tells scozd who waits and who wakes. */
 #define COZ_PRE_BLOCK		    ((void)0)
 #define COZ_POST_BLOCK(skip_delays) ((void)(skip_delays))

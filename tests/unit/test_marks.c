@@ -219,6 +219,110 @@ static void test_compatibility(void **state)
 	mark_sites_free(sites, n);
 }
 
+/* What COZ's header takes: names and types that are expressions, which go by their place. */
+static const char by_expressions[] =
+	"#include <coz.h>\n"
+	"#include <stdlib.h>\n"
+	"static const char array[] = \"array\";\n"
+	"static const char *const constant = \"constant\";\n"
+	"static const char *never(void) { abort(); }\n"
+	"static void wrapped(const char *name) {\n"
+	"	COZ_PROGRESS_NAMED(name);\n"
+	"	COZ_BEGIN(name); }\n"
+	"static void typed(int type) {\n"
+	"	COZ_INCREMENT_COUNTER(type, \"typed\"); }\n"
+	"int main(int argc, char **argv) {\n"
+	"	uint32_t n = strlen(argv[0]);\n"
+	"	wrapped(argv[0]); typed(argc);\n"
+	"	COZ_END(array)\n"
+	"	COZ_BEGIN(constant)\n"
+	"	COZ_PROGRESS_NAMED(never());\n"
+	"	COZ_PROGRESS_NAMED(argc > 1 ? \"more\" : \"one\");\n"
+	"	COZ_BEGIN(\"lit\" \"eral\");\n"
+	"	COZ_INCREMENT_COUNTER(COZ_COUNTER_TYPE_THROUGHPUT, \"counter\");\n"
+	"	COZ_INCREMENT_COUNTER(COZ_COUNTER_TYPE_BEGIN, \"counter\")\n"
+	"	COZ_INCREMENT_COUNTER(COZ_COUNTER_TYPE_END, argv[0])\n"
+	"	if (argc > 1) COZ_INCREMENT_COUNTER(COZ_COUNTER_TYPE_END, \"counter\")\n"
+	"	return n == 0; }\n";
+
+static void check_expressions(const char *path, const char *what)
+{
+	static const struct {
+		const char *name;
+		enum mark_kind kind;
+	} expect[] = {
+		{ "expressions.c:7", MARK_PROGRESS },
+		{ "expressions.c:8", MARK_BEGIN },
+		{ "typed", MARK_PROGRESS },
+		{ "typed", MARK_BEGIN },
+		{ "typed", MARK_END },
+		{ "expressions.c:14", MARK_END },
+		{ "expressions.c:15", MARK_BEGIN },
+		{ "expressions.c:16", MARK_PROGRESS },
+		{ "expressions.c:17", MARK_PROGRESS },
+		{ "literal", MARK_BEGIN },
+		{ "counter", MARK_PROGRESS },
+		{ "counter", MARK_BEGIN },
+		{ "expressions.c:21", MARK_END },
+		{ "counter", MARK_END },
+	};
+	struct error err = { 0 };
+	struct mark_site *sites;
+	size_t n;
+
+	if (find_sites(path, &sites, &n, &err))
+		fail_msg("%s: %s", what, err.text);
+	for (size_t k = 0; k < ARRAY_SIZE(expect); k++) {
+		bool seen = false;
+
+		for (size_t i = 0; i < n; i++)
+			seen |= sites[i].kind == expect[k].kind &&
+				mark_name_matches(expect[k].name, sites[i].name);
+		if (!seen)
+			fail_msg("%s: mark '%s' of kind %u is missing", what, expect[k].name,
+				 expect[k].kind);
+	}
+	/* Nor is there any that is never reached, as those of the other types. */
+	if (n != ARRAY_SIZE(expect))
+		fail_msg("%s: %zu marks instead of %zu", what, n, ARRAY_SIZE(expect));
+	mark_sites_free(sites, n);
+}
+
+static void test_expressions(void **state)
+{
+	static const char *const flags[] = { "-O0", "-O0 -fPIC -pie", "-O1 -fno-inline",
+					     "-Og -fno-inline" };
+	_cleanup_free_ char *path = xasprintf("%s/expressions", test_dir);
+
+	(void)state;
+	write_text("expressions.c", by_expressions);
+	write_text("linkage.cc", "extern \"C\" {\n#include <coz.h>\n}\n"
+				 "int f(const char *name) { COZ_BEGIN(name); return 0; }\n");
+	if (have("g++"))
+		assert_int_equal(run("g++ -I%sinclude/scoz-compat -c %s/linkage.cc -o %s",
+				     test_root, test_dir, path),
+				 0);
+	for (size_t c = 0; c < ARRAY_SIZE(compilers); c++) {
+		_cleanup_free_ char *tool = xstrndup(compilers[c], strcspn(compilers[c], " "));
+
+		for (size_t f = 0; have(tool) && f < ARRAY_SIZE(flags); f++) {
+			_cleanup_free_ char *what = xasprintf("%s %s", compilers[c], flags[f]);
+
+			if (run("%s -Wall -Werror -I%sinclude/scoz-compat %s.c -o %s", what,
+				test_root, path, path))
+				fail_msg("%s: does not compile", what);
+			check_expressions(path, what);
+			/* Names are not asked for. */
+			assert_int_equal(run("%s", path), 0);
+		}
+		assert_int_equal(!have(tool) ||
+					 !run("%s -O2 -DSCOZ_DISABLE -I%sinclude/scoz-compat %s.c "
+					      "-o %s",
+					      compilers[c], test_root, path, path),
+				 1);
+	}
+}
+
 /* The header must not trouble anybody's warnings or language standard. */
 static void test_standards(void **state)
 {
@@ -411,7 +515,7 @@ int main(void)
 		cmocka_unit_test(test_groups),	  cmocka_unit_test(test_shared_library),
 		cmocka_unit_test(test_hot_path),  cmocka_unit_test(test_other_architecture),
 		cmocka_unit_test(test_damaged),	  cmocka_unit_test(test_compatibility),
-		cmocka_unit_test(test_standards),
+		cmocka_unit_test(test_standards), cmocka_unit_test(test_expressions),
 	};
 	int failed;
 

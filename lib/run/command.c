@@ -2,6 +2,7 @@
 #include "run/command.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,10 +11,53 @@
 #define KILL_S	2		      /* so long it may take until what was killed has gone */
 #define LOOK_NS (100 * NSEC_PER_MSEC) /* at all processes of the machine, at most so often */
 
+/* As they were; whoever looks through them while another thread sees the end holds them, too. */
+struct command_others {
+	struct descendants d;
+	int holders;
+};
+
+/*
+ * Of what command_kill() needs while the command begins and ends: held for moments, and while no
+ * memory is asked for, as it is called where there is none.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* NULL: no command is running. */
+static struct command_others *hold_others(const struct command *c)
+{
+	struct command_others *o;
+
+	pthread_mutex_lock(&lock);
+	o = c->pid ? c->others : NULL;
+	if (o)
+		o->holders++;
+	pthread_mutex_unlock(&lock);
+	return o;
+}
+
+static void let_go(struct command_others *o)
+{
+	bool last;
+
+	pthread_mutex_lock(&lock);
+	last = !--o->holders;
+	pthread_mutex_unlock(&lock);
+	if (!last)
+		return;
+	descendants_free(&o->d);
+	free(o);
+}
+
 static void over(struct command *c)
 {
-	descendants_free(&c->others);
+	struct command_others *o = c->others;
+
+	pthread_mutex_lock(&lock);
 	c->pid = 0;
+	c->others = NULL;
+	pthread_mutex_unlock(&lock);
+	let_go(o);
 }
 
 static int no_pipe(int errnum, struct error *err)
@@ -24,7 +68,7 @@ static int no_pipe(int errnum, struct error *err)
 
 int command_spawn(struct command *c, struct launcher *launcher, struct error *err)
 {
-	int gate[2], report[2];
+	int gate[2], report[2], pid;
 
 	*c = (struct command){ .gate = -1, .report = -1, .status = -1 };
 	if (pipe2(gate, O_CLOEXEC))
@@ -38,18 +82,21 @@ int command_spawn(struct command *c, struct launcher *launcher, struct error *er
 	}
 	/* Orphans of the command become ours, so that we know when all of it has ended. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	descendants_find(NULL, &c->others);
-	c->pid = launcher_fork(launcher, gate[0], report[1], err);
+	c->others = xcalloc(1, sizeof(*c->others));
+	c->others->holders = 1;
+	descendants_find(NULL, &c->others->d);
+	pid = launcher_fork(launcher, gate[0], report[1], err);
 	close(gate[0]);
 	close(report[1]);
-	if (c->pid < 0) {
-		int ret = c->pid;
-
+	if (pid < 0) {
 		close(gate[1]);
 		close(report[0]);
 		over(c);
-		return ret;
+		return pid;
 	}
+	pthread_mutex_lock(&lock);
+	c->pid = pid;
+	pthread_mutex_unlock(&lock);
 	if (!launcher->user) /* else it makes itself a session, which no leader of a group can */
 		setpgid(c->pid, c->pid);
 	if (!launcher->user && isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp()) {
@@ -121,11 +168,10 @@ static void stop_together(struct command *c)
 	kill(-c->pid, SIGCONT);
 }
 
-static void leader_ended(struct command *c, int status)
+static void leader_ended(struct command *c)
 {
-	c->status = status;
-	if (c->foreground && WIFSIGNALED(status) &&
-	    (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT))
+	if (c->foreground && WIFSIGNALED(c->status) &&
+	    (WTERMSIG(c->status) == SIGINT || WTERMSIG(c->status) == SIGQUIT))
 		c->interrupted = true;
 	take_terminal_back(c);
 }
@@ -140,15 +186,28 @@ static bool any_left(struct command *c, bool patient)
 	struct descendants d;
 	bool any;
 
-	if (descendants_any_child(&c->others) > 0)
+	if (descendants_any_child(&c->others->d) > 0)
 		return true;
 	if (patient && now - c->looked_ns < LOOK_NS)
 		return true;
 	c->looked_ns = now;
-	descendants_find(&c->others, &d);
+	descendants_find(&c->others->d, &d);
 	any = d.n > 0;
 	descendants_free(&d);
 	return any;
+}
+
+/* From then on the number of the command, and of its group, may be another's. */
+static int wait_for_any(struct command *c, int *status)
+{
+	int pid;
+
+	pthread_mutex_lock(&lock);
+	pid = waitpid(-1, status, WNOHANG | WUNTRACED);
+	if (pid == c->pid && !WIFSTOPPED(*status))
+		c->status = *status;
+	pthread_mutex_unlock(&lock);
+	return pid;
 }
 
 /* False when we have no children at all. */
@@ -157,13 +216,13 @@ static bool reap(struct command *c)
 	int status, pid;
 
 	hand_terminal_on(c);
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+	while ((pid = wait_for_any(c, &status)) > 0) {
 		if (pid != c->pid)
 			continue;
 		if (WIFSTOPPED(status))
 			stop_together(c);
 		else
-			leader_ended(c, status);
+			leader_ended(c);
 	}
 	return !pid;
 }
@@ -173,7 +232,7 @@ static bool collect(struct command *c, bool patient)
 {
 	if (!reap(c))
 		return false;
-	if (c->status == -1 || !c->others.n || any_left(c, patient))
+	if (c->status == -1 || !c->others->d.n || any_left(c, patient))
 		return true;
 	reap(c); /* what has ended meanwhile is ours to bury, not init's */
 	return false;
@@ -191,17 +250,30 @@ bool command_running(struct command *c)
 	return runs(c, true);
 }
 
-/* To everything that descends from the command, wherever it went. Returns how many there were. */
-static size_t signal_all(const struct command *c, int sig)
+/* Its number; 0: it may be another's by now. */
+static int signal_group(const struct command *c, int sig)
 {
-	/* As long as its leader has not been waited for, the group's number is no one else's. */
-	int group = c->status == -1 ? c->pid : 0;
+	int group;
+
+	pthread_mutex_lock(&lock);
+	group = c->status == -1 ? c->pid : 0;
+	if (group)
+		kill(-group, sig);
+	pthread_mutex_unlock(&lock);
+	return group;
+}
+
+/*
+ * To everything that descends from the command (@others do not), wherever it went. Returns how many
+ * there were.
+ */
+static size_t signal_all(const struct command *c, const struct command_others *others, int sig)
+{
+	int group = signal_group(c, sig);
 	struct descendants d;
 	size_t n;
 
-	if (group)
-		kill(-group, sig);
-	descendants_find(&c->others, &d);
+	descendants_find(&others->d, &d);
 	for (size_t i = 0; i < d.n; i++) {
 		if (!group || d.list[i].group != group)
 			descendant_signal(&d.list[i], sig);
@@ -217,7 +289,7 @@ static void warn_of_survivors(const struct command *c)
 {
 	struct descendants d;
 
-	descendants_find(&c->others, &d);
+	descendants_find(&c->others->d, &d);
 	for (size_t i = 0; i < d.n; i++) {
 		_cleanup_free_ char *name = task_comm(d.list[i].pid);
 
@@ -239,14 +311,14 @@ void command_terminate(struct command *c, double grace_s, const atomic_bool *at_
 		close(c->gate);
 		c->gate = -1;
 	}
-	signal_all(c, SIGTERM);
+	signal_all(c, c->others, SIGTERM);
 	while (runs(c, false) && clock_now_ns() < end && !(at_once && *at_once))
 		usleep(5000);
 	if (!c->pid)
 		return;
 	/* Again and again: what forks while it is being looked for is found the next time. */
 	end = clock_now_ns() + KILL_S * NSEC_PER_SEC;
-	while (signal_all(c, SIGKILL), runs(c, false) && clock_now_ns() < end)
+	while (signal_all(c, c->others, SIGKILL), runs(c, false) && clock_now_ns() < end)
 		usleep(2000);
 	if (!c->pid)
 		return;
@@ -258,11 +330,14 @@ void command_terminate(struct command *c, double grace_s, const atomic_bool *at_
 void command_kill(const struct command *c, double grace_s)
 {
 	uint64_t end = clock_now_ns() + grace_s * NSEC_PER_SEC;
+	struct command_others *others = hold_others(c);
 
-	if (!c->pid)
+	if (!others)
 		return;
-	for (int sig = grace_s > 0 ? SIGTERM : SIGKILL; signal_all(c, sig) && sig != SIGKILL;) {
+	for (int sig = grace_s > 0 ? SIGTERM : SIGKILL;
+	     signal_all(c, others, sig) && sig != SIGKILL;) {
 		usleep(5000);
 		sig = clock_now_ns() < end ? 0 : SIGKILL;
 	}
+	let_go(others);
 }

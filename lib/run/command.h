@@ -11,16 +11,18 @@
 
 #include <stdatomic.h>
 
+struct command_others;
+
 struct command {
-	int pid;		   /* 0: none running */
-	int gate;		   /* pipe that holds it back */
-	int report;		   /* exec errors come back here */
-	int status;		   /* wait status of the command itself; -1 while it runs */
-	bool foreground;	   /* it has been given the terminal */
-	bool terminal;		   /* it had it at first */
-	bool interrupted;	   /* it died of a Ctrl-C at the terminal */
-	struct descendants others; /* descended from us before the command was started */
-	uint64_t looked_ns;	   /* at all processes, for what it has left behind */
+	int pid;		       /* 0: none running */
+	int gate;		       /* pipe that holds it back */
+	int report;		       /* exec errors come back here */
+	int status;		       /* wait status of the command itself; -1 while it runs */
+	bool foreground;	       /* it has been given the terminal */
+	bool terminal;		       /* it had it at first */
+	bool interrupted;	       /* it died of a Ctrl-C at the terminal */
+	struct command_others *others; /* descended from us before the command was started */
+	uint64_t looked_ns;	       /* at all processes, for what it has left behind */
 };
 
 /* The command waits until command_release(). @launcher: what forks it (run/launcher.h). */
@@ -36,8 +38,8 @@ bool command_running(struct command *c);
  */
 void command_terminate(struct command *c, double grace_s, const atomic_bool *at_once);
 /*
- * The same (with @grace_s 0 by SIGKILL alone), but collects nothing: another thread may be in
- * command_terminate(). Where there is no memory its process group gets SIGTERM, and no more.
+ * The same (with @grace_s 0 by SIGKILL alone), but collects nothing: another thread may be in any
+ * of the above. Where there is no memory its process group gets SIGTERM, and no more.
  */
 void command_kill(const struct command *c, double grace_s);
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -199,6 +200,65 @@ static void others_are_spared(void **state)
 	kill(theirs, SIGKILL);
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
+}
+
+static void *kill_at_once(void *arg)
+{
+	command_kill(arg, 0);
+	return NULL;
+}
+
+/* Open as soon as somebody is about to read what is written to it. */
+static int when_read(const char *fifo)
+{
+	uint64_t end = clock_now_ns() + WAIT_S * NSEC_PER_SEC;
+	int fd;
+
+	while ((fd = open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && clock_now_ns() < end)
+		usleep(2000);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/*
+ * A thread that kills the command reads the list of processes; by the time that it has it another
+ * one has seen the command's end. Whom it finds was there before.
+ */
+static void others_are_spared_to_the_end(void **state)
+{
+	int other = fork(), fd;
+	_cleanup_free_ char *path = xasprintf("/proc/%d/stat", other), *text = NULL;
+	_cleanup_free_ char *file = xasprintf("proc/%d/comm", other);
+	_cleanup_free_ char *fifo = xasprintf("%s%s", dir, path);
+	_cleanup_free_ char *rm = xasprintf("rm -r %s/proc", dir);
+	struct command c;
+	pthread_t thread;
+
+	(void)state;
+	if (!other) {
+		pause();
+		_exit(0);
+	}
+	start(&c, "exec sleep 100");
+	text = read_file(path, NULL);
+	assert_non_null(text);
+	root_put(dir, file, "other\n");
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	sysroot = dir;
+	assert_int_equal(pthread_create(&thread, NULL, kill_at_once, &c), 0);
+	fd = when_read(fifo);
+	sysroot = "";
+	for (uint64_t end = clock_now_ns() + WAIT_S * NSEC_PER_SEC; command_running(&c);) {
+		assert_true(clock_now_ns() < end);
+		usleep(2000);
+	}
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	pthread_join(thread, NULL);
+	assert_true(alive(other));
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	assert_int_equal(system(rm), 0);
 }
 
 static void add_process(int pid, int parent)
@@ -458,6 +518,7 @@ int main(void)
 		cmocka_unit_test_teardown(at_once_is_at_once, clean),
 		cmocka_unit_test_teardown(cleaning_up_is_let_be, clean),
 		cmocka_unit_test_teardown(others_are_spared, clean),
+		cmocka_unit_test_teardown(others_are_spared_to_the_end, clean),
 		cmocka_unit_test_teardown(several_roots, clean),
 		cmocka_unit_test_teardown(bad_users_are_refused, clean),
 		cmocka_unit_test_teardown(signals_arrive, clean),

@@ -9,6 +9,11 @@ int prove(double seconds, bool json)
 	abort();
 }
 
+void prove_nothing(const struct capabilities *c)
+{
+	printf("nothing of %zu\n", c->n);
+}
+
 int prove_program(int argc, char **argv)
 {
 	fprintf(stderr, "no program to prove with was asked for: %d, %p\n", argc, (void *)argv);
@@ -449,6 +454,35 @@ static void test_output(void **state)
 	capabilities_free(&c);
 }
 
+static void examine_json(const struct capabilities *c)
+{
+	assert_int_equal(examine(c, PROVE_SECONDS, true), EXIT_FAILED);
+}
+
+static void examine_text(const struct capabilities *c)
+{
+	assert_int_equal(examine(c, PROVE_SECONDS, false), EXIT_FAILED);
+}
+
+/* Who asks for a proof in JSON gets one object of that kind, whatever the machine can do. */
+static void test_nothing_to_prove(void **state)
+{
+	_cleanup_free_ char *text = NULL, *json = NULL, *wanted = NULL;
+	struct capabilities c;
+
+	(void)state;
+	drop("/proc/self/status");
+	c = probe();
+	assert_false(c.can_run);
+	json = output_of(examine_json, &c);
+	wanted = xasprintf("nothing of %zu\n", c.n);
+	assert_string_equal(json, wanted);
+	text = output_of(examine_text, &c);
+	assert_non_null(strstr(text, "[missing] privileges "));
+	assert_non_null(strstr(text, "scozd cannot run here"));
+	capabilities_free(&c);
+}
+
 static void test_arguments(void **state)
 {
 	char *help[] = { "doctor", "--help", NULL }, *bad[] = { "doctor", "--nonsense", NULL };
@@ -471,6 +505,7 @@ int main(void)
 		cmocka_unit_test_setup(test_restrictions, good_machine),
 		cmocka_unit_test_setup(test_machine, good_machine),
 		cmocka_unit_test_setup(test_output, good_machine),
+		cmocka_unit_test_setup(test_nothing_to_prove, good_machine),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_arguments),
 	};

@@ -103,6 +103,55 @@ static void test_advice(void **state)
 	free(a);
 }
 
+static json_t *json_of_nothing(const struct capabilities *c)
+{
+	char path[] = "/tmp/test_prove-XXXXXX";
+	int saved = dup(STDOUT_FILENO), file = mkstemp(path);
+	_cleanup_free_ char *text = NULL;
+
+	fflush(stdout);
+	dup2(file, STDOUT_FILENO);
+	close(file);
+	prove_nothing(c);
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	text = read_file(path, NULL);
+	unlink(path);
+	return json_loads(text, 0, NULL);
+}
+
+/* Where scozd cannot run: nothing is proved, and what is missing is the advice. */
+static void test_nothing(void **state)
+{
+	struct capability list[] = {
+		{ "kernel", CAPABILITY_OK, true, "6.12", NULL, NULL },
+		{ "privileges", CAPABILITY_MISSING, true, "CAP_BPF is missing", "it cannot",
+		  "run it as root" },
+		{ "perf-paranoid", CAPABILITY_LIMITED, true, "3", "it may not", "sysctl" },
+		{ "module", CAPABILITY_MISSING, false, "none", "less", "modprobe" },
+		{ "odd", CAPABILITY_MISSING, true, "\xff", "it cannot", NULL },
+	};
+	const struct capabilities c = { .list = list, .n = ARRAY_SIZE(list) };
+	json_t *o = json_of_nothing(&c), *a;
+
+	(void)state;
+	assert_non_null(o);
+	assert_string_equal(json_string_value(json_object_get(o, "schema")), "scoz-doctor-prove/1");
+	assert_true(json_is_false(json_object_get(o, "can_run")));
+	assert_true(json_is_false(json_object_get(o, "proved")));
+	assert_true(json_is_null(json_object_get(o, "mean_abs_error")));
+	assert_true(json_is_null(json_object_get(o, "stolen_pct")));
+	assert_true(json_is_array(json_object_get(o, "programs")));
+	assert_int_equal(json_array_size(json_object_get(o, "programs")), 0);
+	a = json_object_get(o, "advice");
+	assert_int_equal(json_array_size(a), 2);
+	assert_string_equal(json_string_value(json_array_get(a, 0)),
+			    "privileges: CAP_BPF is missing: run it as root");
+	assert_string_equal(json_string_value(json_array_get(a, 1)), "odd: \xef\xbf\xbd");
+	json_decref(o);
+}
+
 static double gauss(struct rng *r)
 {
 	double sum = -6;
@@ -139,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_nothing),
 		cmocka_unit_test(test_chance),
 	};
 

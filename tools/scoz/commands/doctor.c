@@ -99,6 +99,20 @@ static bool read_seconds(const char *text, double *ret)
 	return true;
 }
 
+/* @seconds: to prove it in; 0: that is not asked for. */
+static int examine(const struct capabilities *c, double seconds, bool json)
+{
+	if (seconds > 0 && c->can_run)
+		return prove(seconds, json);
+	if (seconds > 0 && json)
+		prove_nothing(c);
+	else if (json)
+		print_json(c);
+	else
+		print_text(c);
+	return c->can_run ? EXIT_DONE : EXIT_FAILED;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -137,15 +151,7 @@ int cmd_doctor(int argc, char **argv)
 	}
 	privileges_raise();
 	capabilities_probe(&capability_probes_real, &c);
-	if (seconds > 0 && c.can_run) {
-		capabilities_free(&c);
-		return prove(seconds, json);
-	}
-	if (json)
-		print_json(&c);
-	else
-		print_text(&c);
-	status = c.can_run ? EXIT_DONE : EXIT_FAILED;
+	status = examine(&c, seconds, json);
 	capabilities_free(&c);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
 #include "profile/profile.h"
 #include "stats/stats.h"
 #include "tools/scoz/cmds.h"
@@ -296,12 +297,12 @@ static json_t *interval(double lo, double hi)
 	return json_pack("[f,f]", lo, hi);
 }
 
-static void print_json(const struct proof *p, size_t n, double seconds)
+/* @n 0: none was run. @words: of advice; they are freed. */
+static void print_json(const struct proof *p, size_t n, double seconds, char **words,
+		       size_t n_words)
 {
 	struct sum s = sum_up(p, n);
 	json_t *root = json_object(), *programs = json_array(), *todo = json_array();
-	size_t n_advice;
-	char **a = advice(&s, &n_advice);
 
 	for (size_t i = 0; i < n; i++) {
 		json_t *o = json_object(), *points = json_array();
@@ -323,25 +324,50 @@ static void print_json(const struct proof *p, size_t n, double seconds)
 		json_object_set_new(o, "failure", p[i].why ? json_string(p[i].why) : json_null());
 		json_array_append_new(programs, o);
 	}
-	for (size_t i = 0; i < n_advice; i++) {
-		json_array_append_new(todo, json_string(a[i]));
-		free(a[i]);
+	for (size_t i = 0; i < n_words; i++) {
+		json_array_append_new(todo, json_text(words[i]));
+		free(words[i]);
 	}
-	free(a);
+	free(words);
 	json_object_set_new(root, "schema", json_string("scoz-doctor-prove/1"));
+	json_object_set_new(root, "can_run", json_boolean(n > 0));
 	json_object_set_new(root, "proved", json_boolean(trusted(&s)));
 	json_object_set_new(root, "seconds", json_real(seconds));
 	json_object_set_new(root, "mean_abs_error", s.points ? json_real(s.error) : json_null());
 	json_object_set_new(root, "worst_abs_error", s.points ? json_real(s.worst) : json_null());
 	json_object_set_new(root, "widest_half_width", s.points ? json_real(s.half) : json_null());
 	json_object_set_new(root, "tick_us", s.tick_us > 0 ? json_real(s.tick_us) : json_null());
-	json_object_set_new(root, "stolen_pct", json_real(100 * s.stolen));
-	json_object_set_new(root, "expected_pp", json_real(s.expected_pp));
+	json_object_set_new(root, "stolen_pct", n ? json_real(100 * s.stolen) : json_null());
+	json_object_set_new(root, "expected_pp", n ? json_real(s.expected_pp) : json_null());
 	json_object_set_new(root, "programs", programs);
 	json_object_set_new(root, "advice", todo);
 	json_dumpf(root, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(root);
+}
+
+void prove_nothing(const struct capabilities *c)
+{
+	char **missing = xcalloc(c->n + 1, sizeof(*missing));
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct capability *p = &c->list[i];
+
+		if (p->required && p->status == CAPABILITY_MISSING)
+			missing[n++] = xasprintf("%s: %s%s%s", p->id, p->found,
+						 p->remedy ? ": " : "", p->remedy ? p->remedy : "");
+	}
+	print_json(NULL, 0, 0, missing, n);
+}
+
+static void print_proofs(const struct proof *p, size_t n, double seconds)
+{
+	struct sum s = sum_up(p, n);
+	size_t n_advice;
+	char **a = advice(&s, &n_advice);
+
+	print_json(p, n, seconds, a, n_advice);
 }
 
 int prove(double seconds, bool json)
@@ -381,7 +407,7 @@ int prove(double seconds, bool json)
 		return EXIT_FAILED;
 	}
 	if (json)
-		print_json(p, n, seconds);
+		print_proofs(p, n, seconds);
 	else
 		print_text(p, n, seconds);
 	s = sum_up(p, n);

@@ -3,7 +3,7 @@
 #ifndef SCOZ_PROVE_H
 #define SCOZ_PROVE_H
 
-#include "base/base.h"
+#include "host/capabilities.h"
 
 #define PROVE_PROGRAM	  "--prove-program" /* scoz doctor's first argument, as scozd's command */
 #define PROVE_SECONDS	  30.0		    /* for both programs */
@@ -12,6 +12,8 @@
 
 /* Prints what came out; returns the exit status of scoz doctor. */
 int prove(double seconds, bool json);
+/* For programs, where scozd cannot run: the same JSON, of nothing. */
+void prove_nothing(const struct capabilities *c);
 /* @argv: name of the program, its knob file. Runs until it is ended. */
 int prove_program(int argc, char **argv);
 /* Names of the programs, NULL at the end. */

@@ -366,7 +366,7 @@ int cmd_whatif(int argc, char **argv)
 	if (trace_open(o.path, &t, &err))
 		return cannot_read(o.path, FILE_CAUSAL, &err);
 	if (!find_point(t, o.point, &o.predict.point)) {
-		ret = EXIT_USAGE;
+		ret = EXIT_FAILED;
 	} else if (o.cpus.n) {
 		ret = whatif_more_cpus(t, o.predict.point, &o.cpus);
 	} else if (predict(t, &o.predict, &p, &err)) {

@@ -47,16 +47,17 @@ SYSTEM := $(patsubst tests/system/%.c,$(B)/system/%,$(SYSTEM_SRC))
 
 # A line for what is made in the end; of each file that is compiled only a terminal hears, in one line that changes. The
 # whole commands with V=1. Warnings and errors stay.
+live = [ -t 1 ] && [ "$${TERM:-dumb}" != dumb ]
 ifeq ($(V),1)
 say =
 Q =
 else
 made = $(1) $(patsubst $(B)/%,%,$(patsubst $(B)/obj/%,%,$@))
-say = @if [ -t 1 ]; then printf '\r\033[K  %-7s %s$(if $(filter CC CLANG,$(1)),,\n)' $(made); \
+say = @if $(live); then printf '\r\033[K  %-7s %s$(if $(filter CC CLANG,$(1)),,\n)' $(made); \
 	$(if $(filter CC CLANG,$(1)),,else printf '  %-7s %s\n' $(made);) fi
 Q = @
 endif
-say_end = @[ ! -t 1 ] || printf '\r\033[K'
+say_end = @if $(live); then printf '\r\033[K'; fi
 MAKEFLAGS += --no-print-directory
 
 # The headers of a program that is made of one file, or of a BPF object.

@@ -135,7 +135,7 @@ static size_t terminal_width(void)
 
 static bool has_line(void)
 {
-	return log_level >= LOG_NORMAL && log_level < LOG_DEBUG && isatty(STDERR_FILENO);
+	return log_level >= LOG_NORMAL && log_level < LOG_DEBUG && terminal_obeys(STDERR_FILENO);
 }
 
 static void show(const char *line)

@@ -108,6 +108,9 @@ char *read_first_line(const char *path);
  * kept the environment of somebody else, whose files are not root's to write or to believe.
  */
 const char *user_env(const char *name);
+/* Can lines be taken back there, and painted? A terminal, and none that TERM calls dumb, or
+ * nothing. */
+bool terminal_obeys(int fd);
 /* The name of a thread (malloc'ed), or NULL when there is none. */
 char *task_comm(int tid);
 

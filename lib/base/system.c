@@ -84,3 +84,10 @@ const char *user_env(const char *name)
 {
 	return geteuid() ? getenv(name) : NULL;
 }
+
+bool terminal_obeys(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}

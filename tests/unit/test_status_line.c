@@ -3,10 +3,12 @@
 #include "daemon/status.c"
 #include "daemon/status_line.c"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -93,13 +95,35 @@ static void messages(void **state)
 	free(text);
 }
 
+/* A terminal that cannot take a line back gets none. */
+static void dumb_terminals(void **state)
+{
+	static const struct {
+		const char *term;
+		bool obeys;
+	} cases[] = { { "xterm-256color", true }, { "dumb", false }, { "", false } };
+	_cleanup_close_ int master = posix_openpt(O_RDWR | O_NOCTTY), slave = -1, other = -1;
+
+	(void)state;
+	assert_int_equal(grantpt(master) || unlockpt(master), 0);
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	other = open("/dev/null", O_WRONLY);
+	assert_true(slave >= 0 && other >= 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		setenv("TERM", cases[i].term, 1);
+		assert_int_equal(terminal_obeys(slave), cases[i].obeys);
+		assert_false(terminal_obeys(other));
+	}
+	unsetenv("TERM");
+	assert_false(terminal_obeys(slave));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(never_wraps),
-		cmocka_unit_test(looks),
-		cmocka_unit_test(names_stay_apart),
-		cmocka_unit_test(messages),
+		cmocka_unit_test(never_wraps),	    cmocka_unit_test(looks),
+		cmocka_unit_test(names_stay_apart), cmocka_unit_test(messages),
+		cmocka_unit_test(dumb_terminals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,11 +25,11 @@ enum paint paint_of(enum section s)
 
 static bool wants_color(enum color c)
 {
-	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+	const char *no = getenv("NO_COLOR");
 
 	if (c != COLOR_AUTO)
 		return c == COLOR_ALWAYS;
-	return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+	return terminal_obeys(STDOUT_FILENO) && !(no && *no);
 }
 
 void paint_begin(enum color c)

@@ -64,7 +64,8 @@ static long min_debt(u32 cpu, void *arg)
  * end; it notices the smaller G by itself). Tasks in an external wait would lose the credit of
  * their own hits, so as long as there are any, nothing is waived. One core at a time: two that
  * found the same minimum would take it off twice; whoever finds the lock taken leaves it for the
- * next hit.
+ * next hit. It is given back by an exchange: additions whose result nobody uses are not ordered
+ * before a plain store (arm64), and the next one would find the minimum still there.
  */
 static __always_inline void waive_common_debt(struct scoz_header *h, struct scoz_global *g, u64 now)
 {
@@ -77,7 +78,7 @@ static __always_inline void waive_common_debt(struct scoz_header *h, struct scoz
 		__sync_fetch_and_add(&g->delay, -m.debt);
 		__sync_fetch_and_add(&g->waived, m.debt);
 	}
-	WRITE_ONCE(g->waiving, 0);
+	__sync_lock_test_and_set(&g->waiving, 0);
 }
 
 /* @d: what it inserts. */

@@ -8,6 +8,8 @@ BPFTOOL	 ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bp
 PREFIX	 ?= /usr/local
 DESTDIR	 ?=
 B	 ?= build
+# By one name, however it was given: what an object depends on is noted under that of the object.
+override B := $(patsubst $(CURDIR)/%,%,$(abspath $(B)))
 
 PKGS	 := libbpf libdw libelf libzstd hwloc jansson
 # Of the tool only.

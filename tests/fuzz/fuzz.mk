@@ -14,13 +14,26 @@ FUZZED := $(wildcard lib/base/*.c lib/elf/*.c lib/files/*.c lib/host/*.c lib/jso
 	$(filter-out %/main.c %/doctor.c %/record.c %/record_causal.c %/prove.c %/prove_program.c, \
 	$(filter-out tools/scoz/top/% tools/scoz/commands/top.c,$(wildcard tools/scoz/*.c tools/scoz/*/*.c)))
 fuzz_obj = $(patsubst %.c,$(FUZZ_B)/obj/%.o,$(1))
+FUZZED_OBJ = $(call fuzz_obj,$(FUZZED) tests/fuzz/common.c tests/fuzz/mutate.c)
+fuzz_compile = $(CLANG) $(filter-out $(CFLAGS),$(ALL_CFLAGS)) -Wno-unknown-warning-option $(FUZZ_FLAGS) \
+	-fsanitize=fuzzer-no-link
 
-$(FUZZ_B)/obj/%.o: %.c | $(B)/syscalls.h $(B)/page.h
+# What objects are compiled with, and which ones there are: files that change where that does, so that no
+# objects of two kinds are linked.
+remember = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' $(2) | cmp -s - $@ || \
+	printf '%s\n' '$(subst ','\'',$(1))' $(2) >$@
+.PHONY: fuzz-look
+fuzz-look:
+$(FUZZ_B)/compiler: fuzz-look
+	$(call remember,$(fuzz_compile),"$$($(CLANG) --version)")
+$(FUZZ_B)/objects: fuzz-look
+	$(call remember,$(FUZZED_OBJ))
+
+$(FUZZ_B)/obj/%.o: %.c $(FUZZ_B)/compiler | $(B)/syscalls.h $(B)/page.h
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CLANG) $(filter-out $(CFLAGS),$(ALL_CFLAGS)) -Wno-unknown-warning-option $(FUZZ_FLAGS) \
-		-fsanitize=fuzzer-no-link -MMD -MP -c $< -o $@
-$(FUZZ_B)/libfuzzed.a: $(call fuzz_obj,$(FUZZED) tests/fuzz/common.c tests/fuzz/mutate.c) tests/fuzz/fuzz.mk
+	$(Q)$(fuzz_compile) -MMD -MP -c $< -o $@
+$(FUZZ_B)/libfuzzed.a: $(FUZZED_OBJ) $(FUZZ_B)/objects
 	@rm -f $@
 	$(call say,AR)
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
@@ -33,7 +46,7 @@ $(B)/fuzz/make_seeds $(B)/fuzz/read_elf: $(B)/fuzz/%: tests/fuzz/%.c $(B)/libsco
 	$(directories)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
-$(B)/fuzz/seeds/done: tests/fuzz/seeds $(B)/fuzz/make_seeds
+$(B)/fuzz/seeds/done: tests/fuzz/seeds $(B)/fuzz/make_seeds tests/fuzz/amplify include/scoz.h
 	$(call say,GEN)
 	$(Q)tests/fuzz/seeds $(B)/fuzz/make_seeds $(@D)
 	@touch $@

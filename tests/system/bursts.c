@@ -4,26 +4,17 @@
  * CPU time: one thread, so everything waits for it.
  */
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "compute.h"
 
 #define UNITS 50
 
-static double cpu_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
-}
-
 __attribute__((noinline)) static void burst_work(double ms)
 {
-	double end = cpu_ms() + ms;
+	double end = thread_cpu_ms() + ms;
 
-	while (cpu_ms() < end)
+	while (thread_cpu_ms() < end)
 		compute(10000);
 }
 

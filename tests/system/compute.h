@@ -4,8 +4,17 @@
 #define SCOZ_TEST_COMPUTE_H
 
 #include <stdint.h>
+#include <time.h>
 
 static volatile uint64_t sink;
+
+static inline double thread_cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
+}
 
 __attribute__((noipa)) static void compute(long n)
 {

@@ -128,6 +128,14 @@ kept_windows() {
 		END { for (i = 0; i < n; i++) kept += seq[i] >= from; print kept + 0 }' "$1"
 }
 
+# has_run SECONDS base|treated FILE: so long profiled tasks have run in windows without a speedup, or with one
+has_run() {
+	awk -v least="$1" -v treated="$2" '
+		function field(name) { return substr($0, index($0, "\"" name "\":") + length(name) + 3) + 0 }
+		/"type":"window".*"discard":null/ && (field("speedup") > 0) == (treated == "treated") { ran += field("ran_s") }
+		END { exit !(ran >= least) }' "$3"
+}
+
 # until_kept N SECONDS FILE COMMAND...: COMMAND is scozd, which writes FILE; ended when N windows with a
 # speedup count in it, and after SECONDS whatever it has; status: that of scozd.
 until_kept() {
@@ -173,18 +181,30 @@ exact_ledger() {
 }
 
 rate=/proc/sys/kernel/perf_event_max_sample_rate
-# The guardian of the scozd that this test has started; it has one where perf_event_max_sample_rate
-# was low.
+# Guardians of what this test has started: a scozd has one where perf_event_max_sample_rate was low.
+guardians() {
+	local pid
+	for pid in $(strays "$SCOZ_TEST"); do
+		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != scozd-guard ] || echo "$pid"
+	done
+}
 guardian_of_test() {
 	local pid
 	for _ in $(seq 600); do
-		for pid in $(strays "$SCOZ_TEST"); do
-			[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != scozd-guard ] || {
-				echo "$pid"
-				return
-			}
-		done
+		pid=$(guardians)
+		[ -z "$pid" ] || {
+			echo "$pid"
+			return
+		}
 		sleep 0.1
 	done
 	fail "scozd has no guardian"
+}
+# That of a scozd that is gone ends a moment later, and must not be taken for the next one's.
+await_no_guardian() {
+	for _ in $(seq 600); do
+		[ -n "$(guardians)" ] || return 0
+		sleep 0.1
+	done
+	fail "the guardian goes on: $(guardians)"
 }

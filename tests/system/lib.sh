@@ -103,6 +103,19 @@ end_when() {
 	wait "$pid"
 }
 
+# await_threads PID NAME...: until that process, which may not have executed its program yet, has a thread
+# of each of these names
+await_threads() {
+	local pid=$1 name end=$((SECONDS + 60))
+	shift
+	for name; do
+		until grep -qsxF -e "$name" "/proc/$pid/task/"*/comm; do
+			[ $SECONDS -lt $end ] && kill -0 "$pid" || fail "process $pid has no thread \"$name\""
+			sleep 0.05
+		done
+	done
+}
+
 # has_treated N FILE, has_kept N FILE: windows in which delay was inserted; with a speedup, that count.
 has_treated() {
 	[ "$(grep '"type":"window"' "$2" | grep -v '"discard":"control"' |

@@ -25,6 +25,15 @@ begun() {
 	done
 }
 
+# sampled PID: waits until scoz record PID has written samples to $rec, which it does every second
+sampled() {
+	local end=$((SECONDS + 60))
+	until grep -qs '"type":"sample"' "$rec"; do
+		[ $SECONDS -lt $end ] && kill -0 "$1" || fail "no samples: $(cat "$tmp/log")"
+		sleep 0.05
+	done
+}
+
 # value NAME: from the summary of the recording
 value() {
 	"$check" "$rec" summary | sed -n "s/^$1 //p"

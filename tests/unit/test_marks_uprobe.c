@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <sys/syscall.h>
 
 static int uprobe_type;
@@ -240,25 +241,33 @@ static void test_killed(void **state)
 	close(ready[1]);
 }
 
-/* Not checked, only shown: figures differ from machine to machine. */
+/* The least of some tries, of which the first one does not count: others may have the CPU for a while. */
+static double least_step(struct program *p, double n)
+{
+	double least = INFINITY;
+
+	step(p, 1);
+	for (int i = 0; i < 5; i++)
+		least = fmin(least, step(p, n));
+	return least;
+}
+
+/* Figures differ from machine to machine, their order does not. */
 static void test_cost(void **state)
 {
 	_cleanup_free_ char *path = build("gcc", "-O2", "cost");
-	struct program many = start(path, "20000000"), few = start(path, "20000");
+	struct program many = start(path, "5000000"), few = start(path, "10000");
 	double idle, attached, fallback;
 	struct uprobes u;
 	struct marks *m;
 
 	(void)state;
 	run("rm -rf %s", test_marks);
-	step(&many, 1);
-	idle = step(&many, 2e7);
+	idle = least_step(&many, 5e6);
 	attach(&u, path);
-	step(&few, 1);
-	fallback = step(&few, 2e4);
+	fallback = least_step(&few, 1e4);
 	assert_int_equal(marks_open(test_marks, &m, NULL), 0);
-	step(&many, 1);
-	attached = step(&many, 2e7);
+	attached = least_step(&many, 5e6);
 	print_message("ns a mark: idle %.2f, counted in the file %.1f, by uprobe %.0f\n", idle,
 		      attached, fallback);
 	assert_true(idle < attached && attached < fallback);

@@ -551,18 +551,29 @@ static const char *window_or_discard(size_t i, char *buf)
 	return "{\"type\":\"discard\",\"run\":0,\"before_seq\":0,\"why\":\"x\"}\n";
 }
 
-static double seconds_to_read(void)
+static uint64_t cpu_ns(void)
 {
-	uint64_t start;
 	struct timespec ts;
-	struct profile *p;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	start = ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-	assert_int_equal(profile_read(path, &p, NULL), 0);
-	profile_free(p);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec - start) / 1e9;
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* The least of some tries: what a host takes away is in a thread's time, too. */
+static double seconds_to_read(void)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t start = cpu_ns(), took;
+		struct profile *p;
+
+		assert_int_equal(profile_read(path, &p, NULL), 0);
+		profile_free(p);
+		took = cpu_ns() - start;
+		least = took < least ? took : least;
+	}
+	return least / 1e9;
 }
 
 /* What a file costs to read is in proportion to its size. */

@@ -277,15 +277,18 @@ static void test_rank_of_executing(void **state)
 	(void)state;
 	sysroot = root;
 	unlink(path_);
-	ENVIRONMENT("");
-	STAT("R", "4194304", "0");
-	p = processes_create(keep_rank, &rank);
-	processes_get(p, 5, false, "executes", 0);
-	assert_int_equal(pthread_create(&thread, NULL, gives_environment, NULL), 0);
-	processes_settle(p);
+	/* Who takes longer than a tenth of a second is not waited for, and on a busy machine may. */
+	for (int tries = 0; tries < 20 && rank != 4; tries++) {
+		ENVIRONMENT("");
+		STAT("R", "4194304", "0");
+		p = processes_create(keep_rank, &rank);
+		processes_get(p, 5, false, "executes", 0);
+		assert_int_equal(pthread_create(&thread, NULL, gives_environment, NULL), 0);
+		processes_settle(p);
+		pthread_join(thread, NULL);
+		processes_destroy(p);
+	}
 	assert_int_equal(rank, 4);
-	pthread_join(thread, NULL);
-	processes_destroy(p);
 	sysroot = "";
 }
 

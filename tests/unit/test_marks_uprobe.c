@@ -241,7 +241,7 @@ static void test_killed(void **state)
 	close(ready[1]);
 }
 
-/* The least of some tries, of which the first one does not count: others may have the CPU for a while. */
+/* The least of some tries, as others may have the CPU; the first one does not count. */
 static double least_step(struct program *p, double n)
 {
 	double least = INFINITY;

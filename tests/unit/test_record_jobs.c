@@ -277,7 +277,7 @@ static void test_rank_of_executing(void **state)
 	(void)state;
 	sysroot = root;
 	unlink(path_);
-	/* Who takes longer than a tenth of a second is not waited for, and on a busy machine may. */
+	/* Whoever takes longer than 0.1 s, as he may on a busy machine, is not waited for. */
 	for (int tries = 0; tries < 20 && rank != 4; tries++) {
 		ENVIRONMENT("");
 		STAT("R", "4194304", "0");

@@ -182,8 +182,8 @@ int each_task(struct bpf_iter__task *ctx)
 	if (!task || !task->pid)
 		return 0;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
-	/* The dead stay in the list until somebody asks for their status. */
-	if (t && finished && !t->told)
+	/* The dead stay in the list until somebody asks for their status; some begin after all. */
+	if (t && finished && !t->told && t->since < finished)
 		finish_thread(task, t);
 	else if (!t && !finished && !task->exit_state && !is_self(task) &&
 		 (!adopt_tgid || task->tgid == adopt_tgid)) {

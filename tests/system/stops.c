@@ -8,8 +8,7 @@
  * ended, and nobody must be stopped for 2 % of the time. FREEZE: no signal; all that is in CGROUP
  * is frozen.
  * stops PID SHARE PERCENT: for so many percent of any stretch of time a core may stop, and 1 ms;
- * tells by how many ms it was to be more, at the most, in four seconds with stops, how many seconds
- * of stops there were, and how many percent of them took longer than they were meant to.
+ * tells by how much it was more, at the most, in four seconds with stops.
  * Exit 0: all stops ended with the lease; 1: they did not; 77: there is no such page.
  */
 #include "base/base.h"
@@ -30,8 +29,6 @@
 #define WAIT_S	      60 /* for stops to be seen: others may have most of the cores */
 #define AFTERWARDS_US 500000
 #define WATCH_NS      (4 * NSEC_PER_SEC)
-#define MOMENT_NS     (100 * NSEC_PER_USEC)
-#define LONGER_NS     NSEC_PER_MSEC /* than meant */
 
 static const volatile char *page;
 static uint32_t n_cores;
@@ -190,56 +187,38 @@ static int look_at_stuck(int pid)
 	return share >= 0.02 || renewed;
 }
 
-/* What is known of a core. */
-struct look {
-	uint64_t at;
-	int64_t stopped, asked;
-	double level;
-};
-
-/* False if something came between. */
-static bool look_at_core(uint32_t i, struct look *l)
-{
-	l->at = clock_now_ns();
-	l->stopped = core(i)->stopped;
-	l->asked = core(i)->asked;
-	return clock_now_ns() - l->at < MOMENT_NS;
-}
-
 /*
- * A bucket for each core: stops fill it, by what they were meant to take, as others may have the
- * core when one of them is over; time empties it by the share. So that to stop for longer than was
- * meant does not go unseen, these are counted.
+ * A bucket for each core: stops fill it, time empties it by the share. What a stop has taken is
+ * known when it has ended, so that the time of a look is read before the page is.
  */
 static int look_at_share(double share)
 {
-	uint64_t end = clock_now_ns() + WATCH_NS;
-	struct look *last = xcalloc(n_cores, sizeof(*last));
-	double most = 0, all = 0, longer = 0;
+	uint64_t end = clock_now_ns() + WATCH_NS, *last = xcalloc(n_cores, sizeof(*last));
+	int64_t *stopped = xcalloc(n_cores, sizeof(*stopped));
+	double *level = xcalloc(n_cores, sizeof(*level)), most = 0, all = 0;
 
-	for (uint32_t i = 0; i < n_cores; i++)
-		look_at_core(i, &last[i]);
+	for (uint32_t i = 0; i < n_cores; i++) {
+		last[i] = clock_now_ns();
+		stopped[i] = core(i)->stopped;
+	}
 	do {
 		usleep(500);
 		for (uint32_t i = 0; i < n_cores; i++) {
-			struct look l;
-			double meant;
+			uint64_t now = clock_now_ns();
+			int64_t by_now = core(i)->stopped;
 
-			if (!look_at_core(i, &l))
-				continue;
-			meant = l.asked - last[i].asked;
-			l.level = last[i].level + meant - share * (l.at - last[i].at);
-			l.level = l.level > 0 ? l.level : 0;
-			most = l.level > most ? l.level : most;
-			all += meant;
-			if (l.stopped - last[i].stopped > meant + LONGER_NS)
-				longer += meant;
-			last[i] = l;
+			level[i] += by_now - stopped[i] - share * (now - last[i]);
+			level[i] = level[i] > 0 ? level[i] : 0;
+			most = level[i] > most ? level[i] : most;
+			all += by_now - stopped[i];
+			stopped[i] = by_now;
+			last[i] = now;
 		}
-	} while (clock_now_ns() < end);
-	printf("%.1f %.3f %.0f\n", most / NSEC_PER_MSEC, all / NSEC_PER_SEC,
-	       all > 0 ? 100 * longer / all : 0);
+	} while (last[0] < end);
+	printf("%.1f %.3f\n", most / NSEC_PER_MSEC, all / NSEC_PER_SEC);
 	free(last);
+	free(stopped);
+	free(level);
 	return 0;
 }
 

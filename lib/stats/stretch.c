@@ -77,7 +77,13 @@ struct series {
 	const struct profile_window **w; /* in order */
 	struct pace_of *pace;
 	size_t n;
+	struct hold zero; /* sums of 0 % windows, but for their progress */
 };
+
+static void add_window(struct hold *to, const struct profile_window *w)
+{
+	hold_add(to, w, &(struct window_progress){ .virtual_s = w->wall_s });
+}
 
 static bool is_base(const struct series *s, size_t i)
 {
@@ -176,25 +182,19 @@ struct change {
 /* Sums over control windows, by their time. */
 struct control_sums {
 	double unit, left, squares;
-	struct hold zero, stopped;
+	struct hold stopped; /* as series.zero */
 };
 
-/* Only for what strangers_noise_in() looks at. */
-static void add_window(struct hold *to, const struct profile_window *w)
-{
-	hold_add(to, w, &(struct window_progress){ .virtual_s = w->wall_s });
-}
-
 /* Takes what strangers left more or less in control windows off @ret->log; its variance. */
-static double take_strangers_off(const struct scatter *by, const struct control_sums *c,
-				 struct change *ret)
+static double take_strangers_off(const struct series *s, const struct scatter *by,
+				 const struct control_sums *c, struct change *ret)
 {
 	double weight = c->squares / (ret->time * ret->time);
 	struct strangers_noise noise;
 
-	if (by->slope == 0 || isnan(c->left) || isnan(strangers_left(&c->zero.w)))
+	if (by->slope == 0 || isnan(c->left) || isnan(strangers_left(&s->zero.w)))
 		return by->var * weight;
-	noise = strangers_noise_in(c->left / ret->time, by->left_var * weight, &c->zero.w,
+	noise = strangers_noise_in(c->left / ret->time, by->left_var * weight, &s->zero.w,
 				   &c->stopped.w, ret->log);
 	ret->log -= by->slope * noise.mean;
 	return by->rest_var * weight + by->slope_se * by->slope_se * noise.mean * noise.mean +
@@ -217,8 +217,6 @@ static struct change change_of(const struct series *s, unit_fn *unit)
 		const struct pace_of *p = &s->pace[i], *a, *b;
 		size_t before, after;
 
-		if (is_base(s, i))
-			add_window(&c.zero, s->w[i]);
 		if (!is_control(s->w[i]) || !(p->visits > 0))
 			continue;
 		before = nearest(s, i, -1, 1);
@@ -239,7 +237,7 @@ static struct change change_of(const struct series *s, unit_fn *unit)
 		return ret;
 	ret.log = c.unit / ret.time;
 	by = scatter_of(s, unit);
-	var = take_strangers_off(&by, &c, &ret);
+	var = take_strangers_off(s, &by, &c, &ret);
 	if (by.df > 0)
 		ret.half = sqrt(var) * student_quantile(0.975, by.df);
 	return ret;
@@ -251,27 +249,26 @@ static struct change change_of(const struct series *s, unit_fn *unit)
  */
 static double find_slack(const struct series *s)
 {
-	double wall = 0, external = 0, runnable = 0;
+	const struct profile_window *w = &s->zero.w;
 
-	for (size_t i = 0; i < s->n; i++) {
-		if (!is_base(s, i))
-			continue;
-		wall += s->w[i]->wall_s;
-		external += s->w[i]->external_s;
-		runnable += s->w[i]->ran_s + s->w[i]->queued_s;
-	}
-	return wall > 0 ? fmax(external, wall - runnable) / wall : 1;
+	return w->wall_s > 0 ? fmax(w->external_s, w->wall_s - w->ran_s - w->queued_s) / w->wall_s
+			     : 1;
 }
 
 static struct series series_of(const struct profile_window *windows, size_t n, uint32_t progress)
 {
-	struct series s = { xcalloc(n, sizeof(*s.w)), xcalloc(n, sizeof(*s.pace)), n };
+	struct series s = { .w = xcalloc(n, sizeof(*s.w)),
+			    .pace = xcalloc(n, sizeof(*s.pace)),
+			    .n = n };
 
 	for (size_t i = 0; i < n; i++)
 		s.w[i] = &windows[i];
 	qsort(s.w, n, sizeof(*s.w), compare_order);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		s.pace[i] = pace_of(s.w[i], progress);
+		if (is_base(&s, i))
+			add_window(&s.zero, s.w[i]);
+	}
 	return s;
 }
 
@@ -309,14 +306,14 @@ bool stretch_is_open(const struct stretch *s, double part)
 	return s->hi < NEARLY && s->windows < SURE;
 }
 
-bool stretch_by_clock(const struct stretch *s)
-{
-	return s->windows >= SURE && (s->hi < NEARLY || (s->part < PROBABLY && s->hi < 1));
-}
-
 bool stretch_falls_short(const struct stretch *s)
 {
 	return s->windows >= SURE && s->hi < 1;
+}
+
+bool stretch_by_clock(const struct stretch *s)
+{
+	return stretch_falls_short(s) && (s->hi < NEARLY || s->part < PROBABLY);
 }
 
 bool stretch_costs_more(const struct stretch *s)

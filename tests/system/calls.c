@@ -20,33 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static long unit; /* rounds of compute() that take 3 ms */
 static jmp_buf back;
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
-/* Rounds of compute() a second: the most of some tries, the first of which may warm a CPU up. */
-static double speed(void)
-{
-	double most = 0;
-
-	for (int i = 0; i < 30; i++) {
-		double begin = now_s(), rounds;
-
-		compute(1000000);
-		rounds = 1000000 / (now_s() - begin);
-		most = rounds > most ? rounds : most;
-	}
-	return most;
-}
 
 __attribute__((noipa)) static void beyond(long n)
 {
@@ -120,7 +96,7 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	unit = speed() * 3e-3;
+	unit = compute_speed(30, 1000000) * 3e-3;
 	if (!strcmp(argv[1], "nested")) /* of seven calls a round */
 		unit *= 2;
 	hot = !strcmp(argv[1], "hot");

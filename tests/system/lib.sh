@@ -131,11 +131,14 @@ until_treated() {
 	end_when 120 "$2" has_treated "$1" "$3"
 }
 
+# For awk: a number of the line, which is JSON
+awk_field='function field(name) { return substr($0, index($0, "\"" name "\":") + length(name) + 3) + 0 }
+'
+
 # kept_windows FILE [treated]: how many windows count so far, or how many with a speedup.
 kept_windows() {
 	[ -e "$1" ] || { echo 0; return; }
-	awk -v treated="$2" '
-		function field(name) { return substr($0, index($0, "\"" name "\":") + length(name) + 3) + 0 }
+	awk -v treated="$2" "$awk_field"'
 		/"type":"discard"/ { from = field("before_seq") }
 		/"type":"window".*"discard":null/ && (!treated || field("speedup")) { seq[n++] = field("seq") }
 		END { for (i = 0; i < n; i++) kept += seq[i] >= from; print kept + 0 }' "$1"
@@ -143,8 +146,7 @@ kept_windows() {
 
 # has_run SECONDS base|treated FILE: so long profiled tasks have run in windows without a speedup, or with one
 has_run() {
-	awk -v least="$1" -v treated="$2" '
-		function field(name) { return substr($0, index($0, "\"" name "\":") + length(name) + 3) + 0 }
+	awk -v least="$1" -v treated="$2" "$awk_field"'
 		/"type":"window".*"discard":null/ && (field("speedup") > 0) == (treated == "treated") { ran += field("ran_s") }
 		END { exit !(ran >= least) }' "$3"
 }

@@ -41,29 +41,6 @@ __attribute__((noipa)) void caller(long n)
 	__asm__ volatile("");
 }
 
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
-/* Rounds of compute() that take 5 ms, by the fastest of some tries: others may be at work. */
-static long calibrate(void)
-{
-	double best = 1;
-
-	for (int i = 0; i < 20; i++) {
-		double begin = now_s(), took;
-
-		compute(100000);
-		took = now_s() - begin;
-		best = took < best ? took : best;
-	}
-	return 100000 * 5e-3 / best;
-}
-
 static void live(long unit)
 {
 	library_work(unit);
@@ -82,7 +59,7 @@ int main(int argc, char **argv)
 	}
 	if (argc != 3)
 		return 2;
-	snprintf(unit, sizeof(unit), "%ld", calibrate());
+	snprintf(unit, sizeof(unit), "%ld", (long)(compute_speed(20, 100000) * 5e-3));
 	end = time(NULL) + atol(argv[2]);
 	while (time(NULL) < end) {
 		pid_t pid = fork();

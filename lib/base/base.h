@@ -101,6 +101,8 @@ char *sysroot_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The whole of a small file as a NUL-terminated string, or NULL (errno set). */
 char *read_file(const char *path, size_t *len);
 char *read_fd(int fd, size_t *len);
+/* Of what others may make as large as they like, no more than @most bytes. */
+char *read_file_begin(const char *path, size_t most, size_t *len);
 /* The same of its first line, without the newline. */
 char *read_first_line(const char *path);
 /*

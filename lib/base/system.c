@@ -26,13 +26,14 @@ char *sysroot_path(const char *fmt, ...)
 	return xasprintf("%s%s", sysroot, path);
 }
 
-char *read_fd(int fd, size_t *len)
+static char *read_most(int fd, size_t most, size_t *len)
 {
 	size_t cap = 4096, n = 0;
 	char *buf = xmalloc(cap);
 
-	for (;;) {
-		ssize_t got = read(fd, buf + n, cap - n - 1);
+	while (n < most) {
+		size_t room = cap - n - 1;
+		ssize_t got = read(fd, buf + n, room < most - n ? room : most - n);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -57,11 +58,21 @@ char *read_fd(int fd, size_t *len)
 	return buf;
 }
 
+char *read_fd(int fd, size_t *len)
+{
+	return read_most(fd, SIZE_MAX, len);
+}
+
 char *read_file(const char *path, size_t *len)
+{
+	return read_file_begin(path, SIZE_MAX, len);
+}
+
+char *read_file_begin(const char *path, size_t most, size_t *len)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	return fd < 0 ? NULL : read_fd(fd, len);
+	return fd < 0 ? NULL : read_most(fd, most, len);
 }
 
 char *read_first_line(const char *path)

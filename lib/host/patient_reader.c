@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #define EXEC_MS 100 /* for a process that is about to execute a program */
+/* Of sysctl vm.max_map_count lines each may have a path of 4 KB. */
+#define MOST_MAPS (64 << 20)
 
 struct reading {
 	struct rank_answer rank; /* of maps, only the pid */
@@ -262,9 +264,14 @@ static void read_maps(struct reading *what)
 {
 	_cleanup_free_ char *path =
 		sysroot_path("/proc/%d/maps", process_living_thread(what->rank.pid));
+	size_t len = 0;
 
-	what->text = read_file(path, NULL);
+	what->text = read_file_begin(path, MOST_MAPS, &len);
 	what->error = what->text ? 0 : errno;
+	if (len == MOST_MAPS) {
+		while (len && what->text[len - 1] != '\n') /* half a line */
+			what->text[--len] = '\0';
+	}
 }
 
 void proc_maps_read(const int *pids, size_t n, proc_maps_fn fn, void *arg)

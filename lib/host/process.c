@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define PF_KTHREAD 0x00200000 /* linux/sched.h */
+/* No program is started with more; a running one may say that terabytes are its environment. */
+#define MOST_ENVIRONMENT (8 << 20)
 
 /* The kernel names the new program before it gives it an environment. */
 static bool is_executing(int pid)
@@ -27,11 +29,11 @@ int process_rank(int pid, const char **variable)
 					     "MV2_COMM_WORLD_RANK", "SLURM_PROCID" };
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/environ", pid);
 	size_t len = 0, best = ARRAY_SIZE(names);
-	_cleanup_free_ char *text = read_file(path, &len);
+	_cleanup_free_ char *text = read_file_begin(path, MOST_ENVIRONMENT, &len);
 	int rank = -1;
 
 	for (const char *p = text; p && p < text + len; p += strlen(p) + 1) {
-		for (size_t i = 0; i < best; i++) {
+		for (size_t i = 0; *p && i < best; i++) {
 			size_t n = strlen(names[i]);
 			char *end;
 			long v;

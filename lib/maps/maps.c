@@ -11,12 +11,14 @@
  * A process that has exited stays for LINGER_NS: samples in the rings of other cores may be older
  * than its exit in this one.
  *
- * Unmapping is not reported by perf; a stale mapping goes when another one covers it, or with the
- * process.
+ * Unmapping is not reported by perf; a stale mapping goes when another one covers it, with the
+ * process, or when there are so many that /proc is asked which of them there are.
  */
 #include "maps/maps_internal.h"
 
 #define LINGER_NS NSEC_PER_SEC
+#define MAPPINGS  1024 /* more than most processes have that execute */
+#define HOPELESS  8    /* times that, and nobody has got round to /proc */
 
 static void space_put(struct space *s)
 {
@@ -125,6 +127,7 @@ static void new_image(struct maps *m, struct process *p)
 	if (p->image && has_told(p))
 		chores_made(m, p->pid); /* lets its files go */
 	p->image = ++m->images;
+	p->crowded = 0;
 	made_init(p);
 }
 
@@ -359,6 +362,37 @@ static void hand_down(struct maps *m, const struct process *p, const struct mapp
 	}
 }
 
+static void forget_mappings(struct process *p)
+{
+	space_put(p->space);
+	p->space = space_new(0);
+}
+
+/* Should /proc be asked what it has mapped? Whoever maps at ever other places has few at a time. */
+static bool grows_crowded(struct process *p)
+{
+	size_t most = p->crowded ? p->crowded : MAPPINGS;
+
+	if (p->space->n > HOPELESS * most)
+		forget_mappings(p);
+	if (p->space->n <= most || p->to_scan)
+		return false;
+	return p->to_scan = true;
+}
+
+void maps_scanned_again(struct maps *m, int pid, bool told)
+{
+	struct process *p;
+
+	pthread_rwlock_wrlock(&m->lock);
+	p = find_process(m, pid);
+	if (p && p->to_scan && !told)
+		forget_mappings(p);
+	if (p)
+		p->to_scan = false;
+	pthread_rwlock_unlock(&m->lock);
+}
+
 void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t len, uint64_t pgoff,
 	      struct file_id id, const char *filename)
 {
@@ -367,6 +401,7 @@ void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t l
 	struct mapping map = { start, seen.end, start - pgoff, event_time(time), NONE_BINARY };
 	struct news news = { 0 };
 	struct process *p;
+	bool crowded = false;
 
 	if (seen.end <= start)
 		return;
@@ -381,9 +416,12 @@ void maps_add(struct maps *m, uint64_t time, int pid, uint64_t start, uint64_t l
 		}
 		space_put_mapping(space_own(p), map);
 		hand_down(m, p, &map, &news);
+		crowded = grows_crowded(p);
 	}
 	pthread_rwlock_unlock(&m->lock);
 	news_tell(&news);
+	if (crowded)
+		chores_scan(m, pid);
 }
 
 /* The child has what the parent had, and what it has mapped itself since. */
@@ -532,6 +570,8 @@ void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n)
 	space_put(p->space);
 	p->space = s;
 	p->scanned = true;
+	p->to_scan = false;
+	p->crowded = 2 * n + MAPPINGS;
 	p->parent = 0;
 	pthread_rwlock_unlock(&m->lock);
 	news_tell(&news);

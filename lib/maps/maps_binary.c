@@ -28,13 +28,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RECHECK_NS    (50 * NSEC_PER_MSEC)
-#define SWEEP_NS      NSEC_PER_SEC
-#define FORGET_NS     (10 * NSEC_PER_SEC)
-#define FEW	      256 /* binaries, of which none need be forgotten */
-#define MADE_KEEP_NS  (10 * NSEC_PER_SEC)
-#define CLOCK_READS   5
-#define CLOCK_READ_NS (100 * NSEC_PER_USEC)
+#define RECHECK_NS     (50 * NSEC_PER_MSEC)
+#define SWEEP_NS       NSEC_PER_SEC
+#define FORGET_NS      (10 * NSEC_PER_SEC)
+#define FEW	       256   /* binaries, of which none need be forgotten */
+#define MANY	       16384 /* of which those are forgotten at once that nobody needs */
+#define FLOOD_SWEEP_NS (100 * NSEC_PER_MSEC)
+#define MADE_KEEP_NS   (10 * NSEC_PER_SEC)
+#define CLOCK_READS    5
+#define CLOCK_READ_NS  (100 * NSEC_PER_USEC)
 
 /* Without an inode number the path is all there is. */
 static uint64_t file_hash(const struct file_id *id, const char *path)
@@ -81,6 +83,50 @@ static bool in_scope(const struct maps *m, const char *path)
 	return false;
 }
 
+static size_t count_binaries(const struct maps *m)
+{
+	return m->n_binary - m->n_free;
+}
+
+static struct binary *numbered(const struct maps *m, const struct numbered *n)
+{
+	struct binary *b = m->binary[n->id];
+
+	return b && b->pub.serial == n->serial ? b : NULL;
+}
+
+/* Files come by the hundred thousand where somebody wants it so, and go. */
+static void put_in_order(struct maps *m, const struct binary *b)
+{
+	size_t kept = 0;
+
+	if (m->n_in_order > 2 * count_binaries(m) + FEW) {
+		for (size_t i = 0; i < m->n_in_order; i++) {
+			if (numbered(m, &m->in_order[i]))
+				m->in_order[kept++] = m->in_order[i];
+		}
+		m->n_in_order = kept;
+	}
+	array_reserve(m->in_order, m->cap_in_order, m->n_in_order + 1);
+	m->in_order[m->n_in_order++] = (struct numbered){ b->pub.serial, b->pub.id };
+}
+
+/* The first one that is newer. */
+static size_t find_newer(const struct maps *m, uint64_t serial)
+{
+	size_t lo = 0, hi = m->n_in_order;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (m->in_order[mid].serial <= serial)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 static struct binary *add(struct maps *m, const char *path, const struct file_id *id)
 {
 	struct binary *b = xcalloc(1, sizeof(*b));
@@ -96,6 +142,7 @@ static struct binary *add(struct maps *m, const char *path, const struct file_id
 		b->pub.id = m->n_binary++;
 	}
 	m->binary[b->pub.id] = b;
+	put_in_order(m, b);
 	return b;
 }
 
@@ -165,8 +212,9 @@ uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen)
 
 	if (!b) {
 		b = add_file(m, pid, seen);
-		if (!vdso)
-			chores_open(m, b->pub.id);
+		/* Of too many some are opened only if their tables are wanted. */
+		b->opened = !vdso && !chores_open(m, b->pub.id);
+		b->checked_ns = clock_now_ns();
 	} else if (!vdso && b->opened && !b->checking &&
 		   clock_now_ns() - b->checked_ns > m->recheck_ns) {
 		struct sighting s = { pid, seen->start, seen->end, seen->id, seen->path };
@@ -236,11 +284,6 @@ static void forget(struct maps *m, struct binary *b)
 	binary_free(b);
 }
 
-static size_t count_binaries(const struct maps *m)
-{
-	return m->n_binary - m->n_free;
-}
-
 /*
  * Under the write lock: where binaries have become many, forgets those that nobody needs. Where as
  * many files are open as may be, takes theirs; they are the caller's to close.
@@ -248,13 +291,16 @@ static size_t count_binaries(const struct maps *m)
 static int *sweep(struct maps *m, size_t *ret)
 {
 	uint64_t now = clock_now_ns();
-	bool crowded = count_binaries(m) > 2 * m->n_kept + FEW;
+	size_t n_binaries = count_binaries(m);
+	bool crowded = n_binaries > 2 * m->n_kept + FEW,
+	     flooded = n_binaries > 2 * m->n_kept + MANY;
 	_cleanup_free_ bool *mapped = NULL;
 	int *fds = NULL;
 	size_t n = 0, kept = 0;
 
 	*ret = 0;
-	if ((m->n_fd < m->max_fd && !crowded) || now - m->swept_ns < SWEEP_NS)
+	if ((m->n_fd < m->max_fd && !crowded) ||
+	    now - m->swept_ns < (flooded ? FLOOD_SWEEP_NS : SWEEP_NS))
 		return NULL;
 	m->swept_ns = now;
 	mapped = mapped_binaries(m);
@@ -276,7 +322,7 @@ static int *sweep(struct maps *m, size_t *ret)
 			b->fd = -1;
 			m->n_fd--;
 		}
-		if (b->opened && !b->checking && now - b->unmapped_ns >= m->forget_ns)
+		if (b->opened && !b->checking && (flooded || now - b->unmapped_ns >= m->forget_ns))
 			forget(m, b);
 	}
 	m->n_kept = kept;
@@ -624,11 +670,10 @@ char *maps_next_file(struct maps *m, uint64_t *serial, uint32_t *id)
 	char *path = NULL;
 
 	pthread_rwlock_rdlock(&m->lock);
-	for (size_t i = 0; i < m->n_binary && *serial < m->serial; i++) {
-		const struct binary *b = m->binary[i];
+	for (size_t i = find_newer(m, *serial); i < m->n_in_order && !next; i++) {
+		const struct binary *b = numbered(m, &m->in_order[i]);
 
-		if (b && b->pub.serial > *serial && b->pub.path[0] == '/' && !b->pub.kernel &&
-		    !b->pub.made && (!next || b->pub.serial < next->pub.serial))
+		if (b && b->pub.path[0] == '/' && !b->pub.kernel && !b->pub.made)
 			next = b;
 	}
 	*serial = next ? next->pub.serial : m->serial;
@@ -690,6 +735,7 @@ void binary_deinit(struct maps *m)
 			binary_free(m->binary[i]);
 	}
 	free(m->binary);
+	free(m->in_order);
 	free(m->free_id);
 	hash_index_deinit(&m->by_file);
 }

@@ -16,6 +16,7 @@
 #include <dirent.h>
 
 #define MAX_BUILDERS 2
+#define MAX_OPENS    4096
 #define LOOK_NS	     NSEC_PER_SEC /* between two looks at processes without a first thread */
 #define RINGS_NS     (100 * NSEC_PER_MSEC) /* what is older has been read from all rings */
 
@@ -26,7 +27,8 @@ enum chore_kind {
 	CHORE_CODE,
 	CHORE_EXPECT,
 	CHORE_MADE,
-	CHORE_READ
+	CHORE_READ,
+	CHORE_SCAN
 };
 
 struct chore {
@@ -60,6 +62,7 @@ struct chores {
 	uint8_t *asked; /* by id */
 	size_t n_asked;
 	size_t awaited;
+	size_t n_opens;		/* of files, among what there is to do */
 	struct leader *leaders; /* that ended before other threads; of who does chores */
 	size_t n_leaders, cap_leaders;
 	uint64_t looked_ns; /* at these */
@@ -109,22 +112,42 @@ void chores_destroy(struct chores *c)
 	free(c);
 }
 
-static void put(struct chores *c, const struct chore *what)
+/* Under the lock. */
+static void append(struct chores *c, const struct chore *what)
 {
 	struct chore *ch = xmalloc(sizeof(*ch));
 
 	*ch = *what;
 	ch->next = NULL;
-	pthread_mutex_lock(&c->lock);
 	*c->last = ch;
 	c->last = &ch->next;
+	c->n_opens += ch->kind == CHORE_OPEN;
 	pthread_cond_broadcast(&c->more);
+}
+
+static void put(struct chores *c, const struct chore *what)
+{
+	pthread_mutex_lock(&c->lock);
+	append(c, what);
 	pthread_mutex_unlock(&c->lock);
 }
 
-void chores_open(struct maps *m, uint32_t id)
+bool chores_open(struct maps *m, uint32_t id)
 {
-	put(m->chores, &(struct chore){ .kind = CHORE_OPEN, .binary = id });
+	struct chores *c = m->chores;
+	bool room;
+
+	pthread_mutex_lock(&c->lock);
+	room = c->n_opens < MAX_OPENS;
+	if (room)
+		append(c, &(struct chore){ .kind = CHORE_OPEN, .binary = id });
+	pthread_mutex_unlock(&c->lock);
+	return room;
+}
+
+void chores_scan(struct maps *m, int pid)
+{
+	put(m->chores, &(struct chore){ .kind = CHORE_SCAN, .pid = pid });
 }
 
 void chores_check(struct maps *m, uint32_t id, const struct sighting *s)
@@ -317,6 +340,9 @@ static void do_chore(struct maps *m, const struct chore *ch)
 	case CHORE_READ:
 		made_read_done(m, ch->arg);
 		break;
+	case CHORE_SCAN:
+		maps_scan_again(m, ch->pid);
+		break;
 	}
 }
 
@@ -330,6 +356,7 @@ static struct chore *take(struct chores *c)
 	c->first = ch->next;
 	if (!c->first)
 		c->last = &c->first;
+	c->n_opens -= ch->kind == CHORE_OPEN;
 	return ch;
 }
 

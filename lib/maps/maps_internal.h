@@ -84,7 +84,9 @@ struct made {
 struct process {
 	struct space *space;
 	int pid;
-	bool scanned; /* from /proc, which may be newer than the events still to come */
+	bool scanned;	/* from /proc, which may be newer than the events still to come */
+	bool to_scan;	/* that is among what there is to do, as most of its mappings may be gone */
+	size_t crowded; /* more mappings than that are not believed; 0: as many as with most */
 	uint64_t born, execed, exited; /* times of the events, 0: not seen */
 	/*
 	 * It began with what that process had (0: it is known by itself), and when this one itself
@@ -118,6 +120,11 @@ struct maps {
 	size_t gone_first, n_gone, cap_gone;
 	struct binary **binary; /* by id; NULL: it is free to be given away */
 	size_t n_binary, cap_binary;
+	struct numbered {
+		uint64_t serial;
+		uint32_t id;
+	} * in_order; /* by serial, those that are forgotten among them */
+	size_t n_in_order, cap_in_order;
 	uint32_t *free_id;
 	size_t n_free, cap_free;
 	size_t n_kept;	    /* of those, that could not be forgotten when that was last looked at */
@@ -204,7 +211,10 @@ void chores_read_done(struct maps *m, struct made_read *r);
 
 struct chores *chores_create(void);
 void chores_destroy(struct chores *c);
-void chores_open(struct maps *m, uint32_t id);
+/* False: too many are to be opened. */
+bool chores_open(struct maps *m, uint32_t id);
+/* What the process has mapped is read from /proc. */
+void chores_scan(struct maps *m, int pid);
 void chores_check(struct maps *m, uint32_t id, const struct sighting *s);
 void chores_build(struct maps *m, uint32_t id);
 /* A binary of the kernel; @file NULL: its table is made of kallsyms. */
@@ -232,5 +242,9 @@ char *maps_file_name(const char *filename);
 /* Ids of the processes that are taken to live; malloc'ed. */
 size_t maps_living(struct maps *m, int **pids);
 void maps_replace(struct maps *m, int pid, const struct seen *seen, size_t n);
+/* Of a process that has so many mappings that most may be gone: reads them again. */
+void maps_scan_again(struct maps *m, int pid);
+/* @told false: nobody knows what it has mapped. */
+void maps_scanned_again(struct maps *m, int pid, bool told);
 
 #endif

@@ -84,6 +84,13 @@ int maps_scan_process(struct maps *m, int pid)
 	return -s.error;
 }
 
+void maps_scan_again(struct maps *m, int pid)
+{
+	int ret = maps_scan_process(m, pid);
+
+	maps_scanned_again(m, pid, !ret || ret == -ESRCH);
+}
+
 struct question {
 	uint64_t addr;
 	enum maps_code answer;

@@ -2,6 +2,8 @@
 #include "run/cores.h"
 
 #include <hwloc.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 static int select_default(struct cores *c, struct error *err)
 {
@@ -44,6 +46,31 @@ static int select_listed(struct cores *c, const char *list, struct error *err)
 	return 0;
 }
 
+/*
+ * The environment names code for hwloc to load (HWLOC_PLUGINS_PATH): where we have rights that who
+ * set it has not, as a program with capabilities, there is none. The command gets it as it was.
+ */
+static int load_topology(hwloc_topology_t *ret, struct error *err)
+{
+	static char *nothing[] = { NULL };
+	char **all = environ;
+	bool failed;
+
+	if (getauxval(AT_SECURE))
+		environ = nothing;
+	if (hwloc_topology_init(ret)) {
+		environ = all;
+		return error_set(err, ENOMEM, "hwloc: no topology");
+	}
+	hwloc_topology_set_flags(*ret, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+	failed = hwloc_topology_load(*ret);
+	environ = all;
+	if (!failed)
+		return 0;
+	hwloc_topology_destroy(*ret);
+	return error_set(err, EIO, "hwloc cannot read this machine's topology");
+}
+
 int cores_select(const char *list, struct cores *ret, struct error *err)
 {
 	hwloc_topology_t topology;
@@ -51,16 +78,11 @@ int cores_select(const char *list, struct cores *ret, struct error *err)
 
 	*ret = (struct cores){};
 	r = list ? select_listed(ret, list, err) : select_default(ret, err);
+	if (!r)
+		r = load_topology(&topology, err);
 	if (r) {
 		cores_free(ret);
 		return r;
-	}
-	if (hwloc_topology_init(&topology))
-		return error_set(err, ENOMEM, "hwloc: no topology");
-	hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-	if (hwloc_topology_load(topology)) {
-		hwloc_topology_destroy(topology);
-		return error_set(err, EIO, "hwloc cannot read this machine's topology");
 	}
 	ret->topology = topology;
 	return 0;

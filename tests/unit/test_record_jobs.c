@@ -223,6 +223,27 @@ static void test_rank(void **state)
 	sysroot = "";
 }
 
+/* Where the environment lies, and how long it is, is said by the process. */
+static void test_endless_environment(void **state)
+{
+	static const char rank[] = "PMI_RANK=3";
+	_cleanup_free_ char *path = xasprintf("%s/proc/5/environ", root);
+	int fd;
+
+	(void)state;
+	sysroot = root;
+	ENVIRONMENT("SLURM_PROCID=7\0");
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, rank, sizeof(rank), 64 << 20), sizeof(rank));
+	assert_int_equal(process_rank(5, NULL), 7);
+	assert_int_equal(ftruncate(fd, 1LL << 40), 0);
+	assert_int_equal(process_rank(5, NULL), 7);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	close(fd);
+	sysroot = "";
+}
+
 static void keep_rank(const struct record_process *p, void *arg)
 {
 	*(int *)arg = p->rank;
@@ -317,10 +338,15 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_per_rank),  cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_idle),	  cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_scozd),	  cmocka_unit_test(test_rank),
-		cmocka_unit_test(test_held_rank), cmocka_unit_test(test_rank_of_executing),
+		cmocka_unit_test(test_per_rank),
+		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_scozd),
+		cmocka_unit_test(test_rank),
+		cmocka_unit_test(test_endless_environment),
+		cmocka_unit_test(test_held_rank),
+		cmocka_unit_test(test_rank_of_executing),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

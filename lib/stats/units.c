@@ -50,6 +50,7 @@ struct builder {
 	double *scale;	     /* share of its unstopped time that lies between the visits */
 	double *start;	     /* s, runs one after the other */
 	bool per_run;	     /* a window is a whole run */
+	bool latency;	     /* time is times the number in flight */
 	bool related;	     /* it is known who has to do with points */
 	struct pairing *pairs;
 	size_t n_pairs;
@@ -159,6 +160,25 @@ static void make_unit(const struct builder *b, const struct pairing *p, struct u
 	}
 }
 
+/* Time between visits; for latencies what the number in flight was a mean over. */
+static double flow_time(const struct builder *b, size_t i)
+{
+	return b->latency && b->holds.h[i].p.inflight > 0 ? b->time[i] / b->holds.h[i].p.inflight
+							  : b->time[i];
+}
+
+static struct unit_flow flow_of(const struct builder *b, const struct pairing *p)
+{
+	struct unit_flow f = { .visits = b->work[p->treated], .left_s = flow_time(b, p->treated) };
+
+	f.wall_s = f.left_s / rest_of(b->w[p->treated]);
+	for (int k = 0; k < p->n_zero; k++) {
+		f.visits0 += b->work[p->zero[k]] / p->n_zero;
+		f.wall0_s += flow_time(b, p->zero[k]) / p->n_zero;
+	}
+	return f;
+}
+
 /* How much the units of the set have in common with each other, and with those of other sets. */
 static void find_geometry(const struct builder *b, struct unit_set *set)
 {
@@ -186,7 +206,7 @@ static void find_geometry(const struct builder *b, struct unit_set *set)
  */
 static void fill_set(const struct builder *b, struct unit_set *set)
 {
-	_cleanup_free_ double *rest = xcalloc(b->n_pairs, sizeof(*rest));
+	_cleanup_free_ struct unit_flow *flow = xcalloc(b->n_pairs, sizeof(*flow));
 
 	set->u = xcalloc(b->n_pairs, sizeof(*set->u));
 	set->share = xcalloc(b->n, sizeof(*set->share));
@@ -208,9 +228,9 @@ static void fill_set(const struct builder *b, struct unit_set *set)
 			hold_add(&set->sum, w, w->progress);
 		set->windows += b->holds.h[p->treated].windows;
 		make_unit(b, p, &set->u[set->n]);
-		rest[set->n++] = rest_of(w);
+		flow[set->n++] = flow_of(b, p);
 	}
-	units_weigh(set->u, set->n, rest);
+	units_weigh(set->u, flow, set->n);
 	find_geometry(b, set);
 }
 
@@ -331,7 +351,8 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	b.start = start_times(w, n);
 	b.pairs = xcalloc(n, sizeof(*b.pairs));
 	for (size_t i = 0; i < n; i++)
-		ret->latency |= b.holds.h[i].p.inflight > 0;
+		b.latency |= b.holds.h[i].p.inflight > 0;
+	ret->latency = b.latency;
 	for (size_t i = 0; i < n; i++) {
 		const struct window_progress *p = &b.holds.h[i].p;
 

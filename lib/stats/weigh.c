@@ -15,70 +15,129 @@
  *
  *     sum of r P work / sum of P work.
  *
- * Here r is what the units before and after say of the same speedup, never the unit itself: its own
- * noise would bend the mean (a window holds few visits). Where nothing changes, r is about the same
- * everywhere, and all this is nothing but a bit of noise in the weights.
+ * So all that counts is v / r, how fast the program gets on by the wall clock: visits, not
+ * latencies. It is what the units before and after say of the same speedup, never the unit itself:
+ * its own noise would bend the mean (a window holds few visits). Where nothing changes, it is about
+ * the same everywhere, and all this is nothing but a bit of noise in the weights.
+ *
+ * Phases may be as short as windows, though. Then those around are of other ones, and of v, which
+ * is the unit's own, and r, which is theirs, the quotient would be no phase's: a target that is all
+ * of one phase, and none of the other, was said to save 70 % of the time instead of 45. So from
+ * their v to the unit's own v / r changes as far as the work loses what delay takes: by all of it
+ * where nobody waits for the target, not at all where everybody does. How much it loses all units
+ * together tell, as they are weighed, so it is looked for until it is what the weights say.
  */
 #include "stats/weigh.h"
 
+#include <math.h>
+
 #include "base/base.h"
 
-#define NEIGHBOURS 2   /* on each side */
-#define OF_ALL	   0.5 /* units' worth of the mean of all others, as neighbours are few */
+#define NEIGHBOURS 2	/* on each side */
+#define OF_ALL	   0.5	/* units' worth of the mean of all others, as neighbours are few */
+#define NEARLY_ALL 0.98 /* of what delay took */
+#define LOOKS	   8
 
 struct sums {
-	double time, work, time0, work0;
+	double left, wall, visits; /* of treated windows: time, also with delay; */
+	double wall0, visits0;	   /* of those beside them */
 };
 
-static void add(struct sums *s, const struct unit *u, double weight)
+static void add(struct sums *s, const struct unit_flow *f, double treated, double pair)
 {
-	s->time += weight * u->time;
-	s->work += weight * u->work;
-	s->time0 += weight * u->time0;
-	s->work0 += weight * u->work0;
+	s->left += treated * f->left_s;
+	s->wall += treated * f->wall_s;
+	s->visits += treated * f->visits;
+	s->wall0 += pair * f->wall0_s;
+	s->visits0 += pair * f->visits0;
 }
 
-/* What speeding up does to the period around unit @i; 0: nobody else is there. */
-static double ratio_around(const struct unit *u, size_t n, size_t i, const struct sums *all)
+/* v / r */
+static double speed_of(const struct sums *s)
 {
-	struct sums s = { 0 };
+	return s->wall0 / s->visits0 * s->visits / s->wall;
+}
+
+/* v */
+static double rest_of(const struct sums *s)
+{
+	return s->left / s->wall;
+}
+
+/* v / r, where the work loses the part @lost of what delay takes. */
+static double speed_by(double lost, double rest)
+{
+	return 1 - lost * (1 - rest);
+}
+
+/* Of the units around @i. False: nobody else is there. */
+static bool sum_around(const struct unit_flow *f, size_t n, size_t i, const struct sums *all,
+		       struct sums *s)
+{
 	double share = OF_ALL / (n - 1);
 
 	if (n < 2)
-		return 0;
-	s = (struct sums){ share * all->time, share * all->work, share * all->time0,
-			   share * all->work0 };
-	add(&s, &u[i], -share);
+		return false;
+	*s = (struct sums){ share * all->left, share * all->wall, share * all->visits,
+			    share * all->wall0, share * all->visits0 };
+	add(s, &f[i], -share, -share);
 	for (size_t k = i > NEIGHBOURS ? i - NEIGHBOURS : 0; k < n && k <= i + NEIGHBOURS; k++) {
 		if (k != i)
-			add(&s, &u[k], 1);
+			add(s, &f[k], 1, 1);
 	}
-	return s.time / s.work * s.work0 / s.time0;
+	return true;
 }
 
-void units_weigh(struct unit *u, size_t n, const double *rest)
+struct weight {
+	double treated, pair;
+};
+
+static void find_weights(const struct unit_flow *f, size_t n, double lost, struct weight *ret)
 {
-	_cleanup_free_ double *ratio = xcalloc(n, sizeof(*ratio));
 	struct sums all = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		add(&all, &u[i], 1);
-	for (size_t i = 0; i < n; i++)
-		ratio[i] = ratio_around(u, n, i, &all);
+		add(&all, &f[i], 1, 1);
 	for (size_t i = 0; i < n; i++) {
-		double pair, treated;
+		double own = speed_by(lost, f[i].left_s / f[i].wall_s), speed = 0;
+		struct sums s;
 
-		if (!(ratio[i] > 0))
-			continue;
-		pair = 1 + rest[i] / ratio[i];
-		treated = pair * ratio[i] / rest[i];
-		u[i].time *= treated;
-		u[i].work *= treated;
-		u[i].ran *= treated;
-		u[i].left *= treated;
-		u[i].time0 *= pair;
-		u[i].work0 *= pair;
-		u[i].ran0 *= pair;
-		u[i].left0 *= pair;
+		if (sum_around(f, n, i, &all, &s))
+			speed = speed_of(&s) * own / speed_by(lost, rest_of(&s));
+		ret[i] = speed > 0 ? (struct weight){ (1 + speed) / speed, 1 + speed }
+				   : (struct weight){ 1, 1 };
+	}
+}
+
+/* The part of what delay took that the work lost, by the sums of what is weighed so. */
+static double find_lost(const struct unit_flow *f, size_t n, const struct weight *w)
+{
+	struct sums s = { 0 };
+	double lost;
+
+	for (size_t i = 0; i < n; i++)
+		add(&s, &f[i], w[i].treated, w[i].pair);
+	lost = (1 - speed_of(&s)) / (1 - rest_of(&s));
+	return lost > NEARLY_ALL ? 1 : fmax(lost, 0);
+}
+
+void units_weigh(struct unit *u, const struct unit_flow *f, size_t n)
+{
+	_cleanup_free_ struct weight *w = xcalloc(n + 1, sizeof(*w));
+	double lost = 1;
+
+	for (int k = 0; k < LOOKS; k++) {
+		find_weights(f, n, lost, w);
+		lost = find_lost(f, n, w);
+	}
+	for (size_t i = 0; i < n; i++) {
+		u[i].time *= w[i].treated;
+		u[i].work *= w[i].treated;
+		u[i].ran *= w[i].treated;
+		u[i].left *= w[i].treated;
+		u[i].time0 *= w[i].pair;
+		u[i].work0 *= w[i].pair;
+		u[i].ran0 *= w[i].pair;
+		u[i].left0 *= w[i].pair;
 	}
 }

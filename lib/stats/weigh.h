@@ -5,10 +5,14 @@
 
 #include "stats/resample.h"
 
-/*
- * Scales both sides of the units of one speedup, in time order. @rest: by unit, what inserted delay
- * leaves of the treated window's time, above 0 and at most 1.
- */
-void units_weigh(struct unit *u, size_t n, const double *rest);
+/* How the work of a unit went on: in its treated window, and in those beside it. */
+struct unit_flow {
+	double visits, visits0;
+	double wall_s, wall0_s; /* between them */
+	double left_s;		/* what inserted delay leaves of the former; above 0 */
+};
+
+/* Scales both sides of the units of one speedup, in time order. */
+void units_weigh(struct unit *u, const struct unit_flow *flow, size_t n);
 
 #endif

@@ -32,11 +32,27 @@ static int best_first(const void *pa, const void *pb)
 	return v != w ? (v > w ? -1 : 1) : strcmp(a->target, b->target);
 }
 
-/* A line and the function that is all in it are one to the user: the line is told. */
-static bool is_function_of_line(const struct session *s, const struct expectation *e)
+static bool is_named(const struct session *s, const char *target)
 {
+	for (size_t i = 0; i < s->opt.n_targets; i++) {
+		if (!strcmp(s->opt.targets[i].spec, target))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A line and the function that is all in it are one to the user: the line is told, or what he has
+ * named.
+ */
+static bool is_told_otherwise(const struct session *s, const struct expectation *e)
+{
+	if (is_named(s, e->target))
+		return false;
+	if (e->kind == TARGET_LINE)
+		return is_named(s, e->function);
 	return e->kind == TARGET_FUNCTION && s->opt.granularity != GRANULARITY_FUNCTION &&
-	       !s->opt.n_targets && e->has_lines;
+	       e->has_lines;
 }
 
 static const char *point_name(const struct session *s, uint32_t progress)
@@ -96,7 +112,7 @@ static void tell(struct session *s)
 	for (size_t i = 0; i < e->n; i++) {
 		const struct profile_expectation *x = expectation_half(&e->list[i]);
 
-		if (x && x->pct >= EXPECTATION_LEAST_PCT && !is_function_of_line(s, &e->list[i]))
+		if (x && x->pct >= EXPECTATION_LEAST_PCT && !is_told_otherwise(s, &e->list[i]))
 			list[n++] = &e->list[i];
 	}
 	qsort(list, n, sizeof(*list), best_first);

@@ -28,6 +28,11 @@ static void not_reached(struct session *s, size_t i, bool others)
 	_cleanup_free_ char *tasks = points_others(s->points, i);
 	_cleanup_free_ char *hint =
 		*tasks ? xasprintf(" (tasks of these names did: %s)", tasks) : xstrdup("");
+	/* Some commands do no more than to start what goes on without them. */
+	_cleanup_free_ char *ended =
+		s->opt.command && s->command_status >= 0
+			? xasprintf(", by when %s had ended", s->opt.command[0])
+			: xstrdup("");
 
 	if (others)
 		session_warn(s, "%s was not visited by any process in %.1f s%s", name,
@@ -35,8 +40,8 @@ static void not_reached(struct session *s, size_t i, bool others)
 	else
 		session_reason(s,
 			       "no progress point was reached: %s was not visited by any process "
-			       "in %.1f s%s; check that the program gets there",
-			       name, session_elapsed_s(s), hint);
+			       "in %.1f s%s%s; check that the program gets there",
+			       name, session_elapsed_s(s), ended, hint);
 }
 
 /* Named targets whose code has never been seen: the run was not too short, the name is wrong. */

@@ -60,25 +60,10 @@ static const char *point_name(const struct session *s, uint32_t progress)
 	return s->opt.end_to_end ? "end-to-end" : s->opt.points[progress].name;
 }
 
-/* A point that the replay knows nothing of is no point for which nothing matters. */
-static size_t points_known(const struct expectations *e, size_t n_points)
-{
-	size_t n = 0;
-
-	for (size_t p = 0; p < n_points; p++) {
-		bool known = false;
-
-		for (size_t i = 0; i < e->n && !known; i++)
-			known = e->list[i].progress == p && expectation_half(&e->list[i]);
-		n += known;
-	}
-	return n;
-}
-
 static void tell_nothing(struct session *s)
 {
 	const struct expectations *e = s->expected;
-	size_t n_points = options_progress(&s->opt), known = points_known(e, n_points);
+	size_t n_points = options_progress(&s->opt), known = expectations_points_known(e, n_points);
 	_cleanup_free_ char *of =
 		known < n_points ? xasprintf(" (of %zu of %zu progress points)", known, n_points)
 				 : xstrdup("");

@@ -32,11 +32,27 @@ static int best_first(const void *pa, const void *pb)
 	return v != w ? (v > w ? -1 : 1) : strcmp(a->target, b->target);
 }
 
-/* A line and the function that is all in it are one to the user: the line is told. */
-static bool is_function_of_line(const struct session *s, const struct expectation *e)
+static bool is_named(const struct session *s, const char *target)
 {
+	for (size_t i = 0; i < s->opt.n_targets; i++) {
+		if (!strcmp(s->opt.targets[i].spec, target))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A line and the function that is all in it are one to the user: the line is told, or what he has
+ * named.
+ */
+static bool is_told_otherwise(const struct session *s, const struct expectation *e)
+{
+	if (is_named(s, e->target))
+		return false;
+	if (e->kind == TARGET_LINE)
+		return is_named(s, e->function);
 	return e->kind == TARGET_FUNCTION && s->opt.granularity != GRANULARITY_FUNCTION &&
-	       !s->opt.n_targets && e->has_lines;
+	       e->has_lines;
 }
 
 static const char *point_name(const struct session *s, uint32_t progress)
@@ -44,25 +60,10 @@ static const char *point_name(const struct session *s, uint32_t progress)
 	return s->opt.end_to_end ? "end-to-end" : s->opt.points[progress].name;
 }
 
-/* A point that the replay knows nothing of is no point for which nothing matters. */
-static size_t points_known(const struct expectations *e, size_t n_points)
-{
-	size_t n = 0;
-
-	for (size_t p = 0; p < n_points; p++) {
-		bool known = false;
-
-		for (size_t i = 0; i < e->n && !known; i++)
-			known = e->list[i].progress == p && expectation_half(&e->list[i]);
-		n += known;
-	}
-	return n;
-}
-
 static void tell_nothing(struct session *s)
 {
 	const struct expectations *e = s->expected;
-	size_t n_points = options_progress(&s->opt), known = points_known(e, n_points);
+	size_t n_points = options_progress(&s->opt), known = expectations_points_known(e, n_points);
 	_cleanup_free_ char *of =
 		known < n_points ? xasprintf(" (of %zu of %zu progress points)", known, n_points)
 				 : xstrdup("");
@@ -96,7 +97,7 @@ static void tell(struct session *s)
 	for (size_t i = 0; i < e->n; i++) {
 		const struct profile_expectation *x = expectation_half(&e->list[i]);
 
-		if (x && x->pct >= EXPECTATION_LEAST_PCT && !is_function_of_line(s, &e->list[i]))
+		if (x && x->pct >= EXPECTATION_LEAST_PCT && !is_told_otherwise(s, &e->list[i]))
 			list[n++] = &e->list[i];
 	}
 	qsort(list, n, sizeof(*list), best_first);

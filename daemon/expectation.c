@@ -27,6 +27,21 @@ const struct profile_expectation *expectations_half(const struct expectations *e
 	return best;
 }
 
+size_t expectations_points_known(const struct expectations *e, size_t n_points)
+{
+	size_t n = 0;
+
+	for (size_t p = 0; p < n_points; p++) {
+		bool known = false;
+
+		for (size_t i = 0; i < e->n && !known; i++)
+			known = e->list[i].progress == p && e->list[i].kind != TARGET_CLASS &&
+				expectation_half(&e->list[i]);
+		n += known;
+	}
+	return n;
+}
+
 double expectation_favour(const struct profile_expectation *x, double most)
 {
 	if (!x || !(most > 0))

@@ -53,6 +53,11 @@ const struct profile_expectation *expectation_half(const struct expectation *e);
 const struct profile_expectation *expectations_half(const struct expectations *e,
 						    const char *target);
 /*
+ * Of how many progress points something is known of code: one of which nothing is known (but that
+ * there are disks, say) is no point for which nothing matters.
+ */
+size_t expectations_points_known(const struct expectations *e, size_t n_points);
+/*
  * How much more, or less, time a target gets than its samples alone would give it: where more may
  * be saved, and where that is less sure, more; 0.5 to 2. @most: the highest bound of all; NULL,
  * or nothing to be saved anywhere: 1.

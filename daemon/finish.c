@@ -245,8 +245,9 @@ static void tell_conclusion(struct experiment *x)
 	bool extended = profile_writer_run(x->s->writer) > 0;
 	bool other = strcmp(output, "profile.scoz") != 0;
 
-	log_warn("%u windows with a speedup in %s; see `scoz report%s%s`",
-		 windows_units(x->windows), output, other ? " " : "", other ? output : "");
+	log_warn("%u window%s with a speedup in %s; see `scoz report%s%s`",
+		 windows_units(x->windows), windows_units(x->windows) == 1 ? "" : "s", output,
+		 other ? " " : "", other ? output : "");
 	for (char *save = NULL, *line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		_cleanup_free_ char *shown = locale_text(line);

@@ -186,7 +186,7 @@ static double number(const char *text, const char *what, double lo, double hi)
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !(v >= lo && v <= hi))
-		wrong("%s: \"%s\" is not a number from %g to %g", what, text, lo, hi);
+		wrong("%s: \"%s\" is not a number from %.10g to %.10g", what, text, lo, hi);
 	return v;
 }
 

@@ -22,20 +22,26 @@ static uint64_t visits_of(struct session *s, size_t i)
 
 static void not_reached(struct session *s, size_t i, bool others)
 {
-	const char *name = s->opt.points[i].name, *spec = s->opt.points[i].begin.spec;
+	const char *given = s->opt.points[i].name, *spec = s->opt.points[i].begin.spec;
+	_cleanup_free_ char *name =
+		strcmp(given, spec) != 0 ? xasprintf("%s (%s)", given, spec) : xstrdup(spec);
 	_cleanup_free_ char *tasks = points_others(s->points, i);
 	_cleanup_free_ char *hint =
 		*tasks ? xasprintf(" (tasks of these names did: %s)", tasks) : xstrdup("");
+	/* Some commands do no more than to start what goes on without them. */
+	_cleanup_free_ char *ended =
+		s->opt.command && s->command_status >= 0
+			? xasprintf(", by when %s had ended", s->opt.command[0])
+			: xstrdup("");
 
 	if (others)
-		session_warn(s, "%s (%s) was not visited by any process in %.1f s%s", name, spec,
+		session_warn(s, "%s was not visited by any process in %.1f s%s", name,
 			     session_elapsed_s(s), hint);
 	else
-		session_reason(
-			s,
-			"no progress point was reached: %s (%s) was not visited by any process "
-			"in %.1f s%s; check that the program gets there",
-			name, spec, session_elapsed_s(s), hint);
+		session_reason(s,
+			       "no progress point was reached: %s was not visited by any process "
+			       "in %.1f s%s%s; check that the program gets there",
+			       name, session_elapsed_s(s), ended, hint);
 }
 
 /* Named targets whose code has never been seen: the run was not too short, the name is wrong. */
@@ -173,7 +179,14 @@ static void find_reasons(struct experiment *x, const struct handlers_counts *c)
 		hits += trials_get(x->trials, i)->hits;
 		others += trials_get(x->trials, i)->others_hits;
 	}
-	if (visited && !n_trials)
+	if (s->opt.end_to_end && s->command_status < 0)
+		session_reason(
+			s,
+			"no run of %s ended in %.1f s, and --end-to-end measures whole runs: "
+			"let it run longer (--duration), give it less to do, or say with -p "
+			"when a unit of work is done",
+			s->opt.command[0], session_elapsed_s(s));
+	else if (visited && !n_trials)
 		no_target(s, c);
 	else if (visited && n_windows && !s->n_reasons && kept < EXPERIMENT_LEAST_TREATED &&
 		 is_bursty(x, w, n_windows))

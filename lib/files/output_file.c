@@ -4,6 +4,7 @@
 #include "files/file_open.h"
 
 #include <fcntl.h>
+#include <libgen.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,11 @@ bool invoking_user(uid_t *uid, gid_t *gid)
 	return !geteuid() && number_from("SUDO_UID", uid) && number_from("SUDO_GID", gid);
 }
 
+static const char *another(enum output_kind kind)
+{
+	return kind == OUTPUT_COMMANDS ? "choose another file" : "choose another file with -o";
+}
+
 /*
  * May what is there already be written to? A FIFO of others would hand to them what is written, and
  * be waited for until they read it.
@@ -40,12 +46,11 @@ static int check(const char *path, const struct stat *st, enum output_kind kind,
 	if (S_ISLNK(st->st_mode))
 		return error_set(err, ELOOP,
 				 "%s: cannot open for writing: it is a symbolic link, and these "
-				 "are not followed: choose another file with -o",
-				 path);
+				 "are not followed: %s",
+				 path, another(kind));
 	if (S_ISDIR(st->st_mode))
-		return error_set(err, EISDIR,
-				 "%s: cannot open for writing: %s: choose another file with -o",
-				 path, strerror(EISDIR));
+		return error_set(err, EISDIR, "%s: cannot open for writing: %s: %s", path,
+				 strerror(EISDIR), another(kind));
 	if (kind == OUTPUT_COMMANDS && !S_ISREG(st->st_mode))
 		return error_set(err, EINVAL, "%s: not a regular file", path);
 	if (kind == OUTPUT_PRIVATE && !S_ISREG(st->st_mode) && !S_ISCHR(st->st_mode))
@@ -62,12 +67,19 @@ static int check(const char *path, const struct stat *st, enum output_kind kind,
 			 path, (unsigned int)st->st_uid);
 }
 
-static int cannot_open(const char *path, const char *why, struct error *err)
+int output_file_error(const char *path, int code, enum output_kind kind, struct error *err)
 {
-	int code = errno;
+	_cleanup_free_ char *copy = xstrdup(path);
+	const char *dir = dirname(copy);
 
-	return error_set(err, code, "%s: cannot open for writing: %s: choose another file with -o",
-			 path, why ? why : strerror(code));
+	if (code == ENOENT && access(dir, F_OK))
+		return error_set(
+			err, code,
+			"%s: cannot open for writing: there is no directory %s: make it, or "
+			"%s",
+			path, dir, another(kind));
+	return error_set(err, code, "%s: cannot open for writing: %s: %s", path, strerror(code),
+			 another(kind));
 }
 
 static int create(const char *path, int flags, mode_t mode)
@@ -91,7 +103,7 @@ static int open_found(int found, const char *path, int flags, enum output_kind k
 	int ret;
 
 	if (fstat(found, &st))
-		return cannot_open(path, NULL, err);
+		return output_file_error(path, errno, kind, err);
 	ret = check(path, &st, kind, err);
 	if (ret)
 		return ret;
@@ -99,7 +111,10 @@ static int open_found(int found, const char *path, int flags, enum output_kind k
 	ret = open(way, flags & ~O_NOFOLLOW);
 	if (ret >= 0)
 		return ret;
-	return cannot_open(path, errno == ENOENT ? "/proc is not mounted here" : NULL, err);
+	if (errno == ENOENT)
+		return error_set(err, ENOENT,
+				 "%s: cannot open for writing: /proc is not mounted here", path);
+	return output_file_error(path, errno, kind, err);
 }
 
 int output_file_open(const char *path, int flags, enum output_kind kind, bool *created,
@@ -119,7 +134,7 @@ int output_file_open(const char *path, int flags, enum output_kind kind, bool *c
 			break;
 	}
 	if (found < 0 && fd < 0)
-		return cannot_open(path, NULL, err);
+		return output_file_error(path, errno, kind, err);
 	if (created)
 		*created = fd >= 0;
 	if (found >= 0) {

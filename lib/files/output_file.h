@@ -27,5 +27,7 @@ enum output_kind {
  */
 int output_file_open(const char *path, int flags, enum output_kind kind, bool *created,
 		     struct error *err);
+/* The error that @path cannot be opened for writing, errno being @code. */
+int output_file_error(const char *path, int code, enum output_kind kind, struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/tracepoints.h"
 
+#include "base/similar.h"
 #include "host/syscall_names.h"
 
 static FILE *open_events(void)
@@ -38,6 +39,24 @@ int tracepoint_check(const char *group, const char *name, struct error *err)
 				  "there is no tracepoint %s in group %s: did you mean %s?", name,
 				  group, others)
 		      : 0;
+}
+
+char *tracepoint_missing(const char *name)
+{
+	_cleanup_fclose_ FILE *f = open_events();
+	_cleanup_free_ char *near = NULL;
+	struct similar similar;
+	char line[256], *colon;
+
+	similar_init(&similar, name);
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		colon = strchr(line, ':');
+		if (colon)
+			similar_add(&similar, colon + 1);
+	}
+	near = similar_text(&similar);
+	return xasprintf("no such tracepoint%s", near);
 }
 
 const char *tracepoint_syscall(const char *name)

@@ -10,6 +10,8 @@
  * tells: tracefs is not mounted, or the kernel keeps it to itself, as it does with some.
  */
 int tracepoint_check(const char *group, const char *name, struct error *err);
+/* "no such tracepoint", and how those are called that may have been meant; malloc'ed. */
+char *tracepoint_missing(const char *name);
 /* The system call whose begin or end that is ("sys_enter_read"), or NULL. */
 const char *tracepoint_syscall(const char *name);
 

@@ -119,14 +119,27 @@ int jsonl_bad(struct jsonl_reader *r, const char *key, const char *what)
 			 r->path, r->number, key, what);
 }
 
-static int not_ours(struct jsonl_reader *r)
+/* @line: the first one. */
+static int not_ours(struct jsonl_reader *r, const char *line, size_t len)
 {
+	static const struct {
+		const char *start, *what;
+	} others[] = {
+		{ JSONL_START("scoz-profile"), "but a causal profile (of scozd)" },
+		{ JSONL_START("scoz-record"), "but a recording (of scoz record)" },
+		{ "scoz-causal ", "but a causal recording (of scoz record --causal)" },
+	};
+	const char *what = ": its first line is not a header";
 	const struct jsonl_format *f = r->format;
 
-	return error_set(r->err, EINVAL,
-			 "%s is not a scoz %s: its first line is not a header; %ss are written by "
-			 "%s FILE",
-			 r->path, f->noun, f->noun, f->command);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		size_t n = strlen(others[i].start);
+
+		if (len >= n && !memcmp(line, others[i].start, n))
+			what = others[i].what;
+	}
+	return error_set(r->err, EINVAL, "%s is not a scoz %s%s%s; %ss are written by %s FILE",
+			 r->path, f->noun, *what == ':' ? "" : " ", what, f->noun, f->command);
 }
 
 static int damaged(struct jsonl_reader *r)
@@ -427,7 +440,7 @@ static int unreadable_line(struct jsonl_reader *r, const char *line, size_t len,
 	size_t n = snprintf(start, sizeof(start), JSONL_START("%s"), r->format->name);
 
 	if (!r->started && memcmp(line, start, len < n ? len : n) != 0)
-		return not_ours(r);
+		return not_ours(r, line, len);
 	if (!r->n_bad++) {
 		r->bad_line = r->number;
 		snprintf(r->bad_why, sizeof(r->bad_why), "%s", why);
@@ -472,13 +485,14 @@ static int take_header(struct jsonl_reader *r)
 }
 
 /* A line of that kind has been taken apart, with that result. NULL: of a later version. */
-static int take_line(struct jsonl_reader *r, const struct line_kind *kind, int ret)
+static int take_line(struct jsonl_reader *r, const struct line_kind *kind, int ret,
+		     const char *line, size_t len)
 {
 	const struct jsonl_header *h = r->line;
 	bool header = kind && kind == r->format->kinds;
 
 	if (!r->started && !(header && !strcmp(h->format, r->format->name)))
-		return not_ours(r);
+		return not_ours(r, line, len);
 	if (r->n_bad && !header)
 		return damaged(r);
 	if (!kind) {
@@ -500,7 +514,7 @@ static int read_line(struct jsonl_reader *r, const char *line, size_t len)
 
 	r->number++;
 	if (scan_line(r, line, line + len, &kind))
-		return take_line(r, kind, 0);
+		return take_line(r, kind, 0, line, len);
 	o = json_loadb(line, len, 0, &why);
 	type = json_string_value(json_object_get(o, "type"));
 	if (type) {
@@ -509,7 +523,7 @@ static int read_line(struct jsonl_reader *r, const char *line, size_t len)
 			newer = check_header(r, o);
 		if (kind && !newer)
 			ret = set_object(r, kind->fields, r->line, o);
-		ret = newer ? newer : take_line(r, kind, ret);
+		ret = newer ? newer : take_line(r, kind, ret, line, len);
 	} else {
 		ret = unreadable_line(r, line, len, o ? "no \"type\"" : why.text);
 	}

@@ -94,6 +94,11 @@ static int take_image(struct opening *o, const char *path, struct error *err)
 				  "(vmlinux), not what the boot loader reads (vmlinuz, bzImage)",
 				  why);
 		}
+		if (rc == -ENOENT) {
+			_cleanup_free_ char *why = xstrdup(err->text);
+
+			error_set(err, ENOENT, "%s; auto looks for the running kernel's", why);
+		}
 		return error_prefix(err, "--kernel-scope");
 	}
 	if (image->relocatable) {

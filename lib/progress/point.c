@@ -12,12 +12,11 @@
  */
 #include "progress/point.h"
 
+#include "base/similar.h"
 #include "progress/network_peer.h"
 
 #include <ctype.h>
 #include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define COMM_MAX 15 /* the kernel keeps no more of a command's name */
 #define RANK_MAX 9  /* digits */
@@ -513,6 +512,25 @@ static int parse_target_rank(const char *rest, struct target *ret, struct error 
 	return 0;
 }
 
+/* "./prog:work", as a point has it; "fucn:work". */
+static char *target_meant(const char *spec)
+{
+	static const char *const words[] = { "func", "file",   "bin",  "kernel", "syscall",
+					     "comm", "cgroup", "rank", "class" };
+	const char *colon = find_colon(spec), *base = path_base(spec);
+	_cleanup_free_ char *word = xstrndup(spec, colon - spec);
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (edit_distance(words[i], word, 1) <= 1)
+			return xasprintf(": did you mean '%s%s'?", words[i], colon);
+	}
+	if (base > colon || !identifier(colon + 1, "$."))
+		return xstrdup("");
+	if (memchr(base, '.', colon - base) && !strstr(base, ".so")) /* a source file */
+		return xasprintf(": did you mean 'func:%s'?", colon + 1);
+	return xasprintf(": did you mean 'func:%s@%.*s'?", colon + 1, (int)(colon - base), base);
+}
+
 static int parse_target_line(const char *spec, struct target *ret, struct error *err)
 {
 	const char *colon = find_last_colon(spec), *dot = strrchr(spec, '.');
@@ -530,12 +548,15 @@ static int parse_target_line(const char *spec, struct target *ret, struct error 
 		return error_set(err, EINVAL, "'%s': FILE is empty: write FILE:LINE", spec);
 	dash = strchr(colon, '-');
 	first = dash ? xstrndup(colon + 1, dash - colon - 1) : xstrdup(colon + 1);
-	if (!all_digits(first) || (dash && !all_digits(dash + 1)))
+	if (!all_digits(first) || (dash && !all_digits(dash + 1))) {
+		_cleanup_free_ char *meant = target_meant(spec);
+
 		return error_set(err, EINVAL,
 				 "'%s': '%s' is not a line number, and '%.*s' is no kind of "
-				 "target; %s",
-				 spec, colon + 1, (int)(find_colon(spec) - spec), spec,
+				 "target%s; %s",
+				 spec, colon + 1, (int)(find_colon(spec) - spec), spec, meant,
 				 target_forms);
+	}
 	if (colon[-1] == ':')
 		return error_set(err, EINVAL, "'%s': one ':' stands between FILE and LINE", spec);
 	ret->name = read_source_path(spec, colon - spec);
@@ -741,56 +762,4 @@ void progress_spec_free(struct progress_spec *s)
 	point_free(&s->begin);
 	point_free(&s->end);
 	*s = (struct progress_spec){ 0 };
-}
-
-static int check_file(const char *path, struct error *err)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return error_set(err, errno, "binary '%s': %m", path);
-	if (S_ISDIR(st.st_mode))
-		return error_set(err, EISDIR, "binary '%s' is a directory: name a program in it",
-				 path);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, EINVAL, "binary '%s' is not a regular file", path);
-	return 0;
-}
-
-int binary_find(const char *binary, char **path, struct error *err)
-{
-	const char *dir = getenv("PATH");
-
-	*path = NULL;
-	if (!*binary)
-		return error_set(err, EINVAL, "the name of the binary is empty");
-	if (strchr(binary, '/')) {
-		int r = check_file(binary, err);
-
-		if (!r)
-			*path = xstrdup(binary);
-		return r;
-	}
-	if (!dir || !*dir)
-		dir = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-	for (;;) {
-		size_t n = strcspn(dir, ":");
-		char *candidate = xasprintf("%.*s/%s", n ? (int)n : 1, n ? dir : ".", binary);
-
-		if (!check_file(candidate, NULL) && !access(candidate, X_OK)) {
-			*path = candidate;
-			return 0;
-		}
-		free(candidate);
-		if (!dir[n])
-			break;
-		dir += n + 1;
-	}
-	if (!access(binary, X_OK) && !check_file(binary, NULL))
-		return error_set(err, ENOENT, "binary '%s' is not in PATH: did you mean ./%s?",
-				 binary, binary);
-	return error_set(err, ENOENT, "binary '%s' is not in PATH: write its path, for example %s",
-			 binary,
-			 strstr(binary, ".so") ? "as 'ldd PROGRAM' or /proc/PID/maps shows it"
-					       : "./prog or /usr/bin/prog");
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,7 @@ static void take_terminal_back(struct command *c)
 
 int command_release(struct command *c, char **argv, struct error *err)
 {
+	struct stat st;
 	int e = 0;
 	bool failed;
 
@@ -134,7 +136,9 @@ int command_release(struct command *c, char **argv, struct error *err)
 	waitpid(c->pid, NULL, 0);
 	over(c);
 	return error_set(err, e, "cannot run %s: %s", argv[0],
-			 e == ENOENT   ? "no such command (give its path, or check PATH)"
+			 e == ENOENT ? "no such command (give its path, or check PATH)"
+			 : e == EACCES && !stat(argv[0], &st) && S_ISDIR(st.st_mode)
+				 ? "it is a directory (name a program in it)"
 			 : e == EACCES ? "it is not executable by who runs it (chmod +x, or "
 					 "--user)"
 				       : strerror(e));

@@ -146,6 +146,9 @@ uint32_t table_search(const uint32_t *off, uint32_t n, uint32_t x);
 /* 0, or an error if a function of @marked is inlined as well as called. */
 int table_refuse_inlined(const struct maptable *t, const bool *marked, const char *function,
 			 struct error *err);
+/* The error that all of them are inlined. */
+int table_only_inlined(const struct maptable *t, const bool *marked, const char *function,
+		       struct error *err);
 
 /*
  * The cache: a file for each file that tables are made of, here @fd. NULL: none is kept. @kind: of

@@ -82,14 +82,14 @@ static char *line_of_copies(const struct maptable *t, const bool *marked, size_t
 	return common_line(t, v, n, copies);
 }
 
-/* Where an inlined copy begins nothing tells: its instructions are mixed with those around it. */
-int table_refuse_inlined(const struct maptable *t, const bool *marked, const char *function,
-			 struct error *err)
+/* Copies of the marked functions that have code; *@inlined: those of them that are in another one.
+ */
+static size_t count_copies(const struct maptable *t, const bool *marked, size_t *inlined)
 {
 	_cleanup_free_ bool *has_code = xcalloc(t->n_scope + 1, sizeof(*has_code));
-	_cleanup_free_ char *line = NULL;
-	size_t inlined = 0, copies = 0;
+	size_t copies = 0;
 
+	*inlined = 0;
 	for (uint32_t i = 0; i < t->n_iv; i++) {
 		uint32_t scope = t->iv_scope[i];
 
@@ -100,8 +100,18 @@ int table_refuse_inlined(const struct maptable *t, const bool *marked, const cha
 		if (!has_code[i] || !marked[t->scope[i].func])
 			continue;
 		copies++;
-		inlined += t->scope[i].parent != NONE;
+		*inlined += t->scope[i].parent != NONE;
 	}
+	return copies;
+}
+
+/* Where an inlined copy begins nothing tells: its instructions are mixed with those around it. */
+int table_refuse_inlined(const struct maptable *t, const bool *marked, const char *function,
+			 struct error *err)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t inlined, copies = count_copies(t, marked, &inlined);
+
 	if (!inlined)
 		return 0;
 	line = line_of_copies(t, marked, copies);
@@ -110,4 +120,21 @@ int table_refuse_inlined(const struct maptable *t, const bool *marked, const cha
 			 "its address would miss: name a line of it, %s%s",
 			 maptable_name(t), function, inlined, inlined == 1 ? "" : "s",
 			 line ? "which counts them all: " : "FILE:LINE", line ? line : "");
+}
+
+int table_only_inlined(const struct maptable *t, const bool *marked, const char *function,
+		       struct error *err)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t inlined, copies;
+
+	if (!err) /* nobody asks, and the search is not for free */
+		return -ENOENT;
+	copies = count_copies(t, marked, &inlined);
+	line = line_of_copies(t, marked, copies);
+	return error_set(err, ENOENT,
+			 "function \"%s\" of %s is inlined everywhere and has no address of its "
+			 "own: name a line of it instead, %s%s",
+			 function, maptable_name(t),
+			 line ? "which counts all calls: " : "FILE:LINE", line ? line : "");
 }

@@ -215,14 +215,6 @@ static int no_function(const struct maptable *t, const char *function, struct er
 			  "known; install its -dbgsym package or compile it with -g)");
 }
 
-static int only_inlined(const struct maptable *t, const char *function, struct error *err)
-{
-	return error_set(err, ENOENT,
-			 "function \"%s\" of %s is inlined everywhere and has no address of "
-			 "its own: name a line (FILE:LINE) instead",
-			 function, maptable_name(t));
-}
-
 int maptable_function_address(const struct maptable *t, const char *function, uint64_t *vaddr,
 			      struct error *err)
 {
@@ -251,7 +243,7 @@ int maptable_function_address(const struct maptable *t, const char *function, ui
 		*vaddr = t->h->base + best;
 		return 0;
 	}
-	return any ? only_inlined(t, function, err) : no_function(t, function, err);
+	return any ? table_only_inlined(t, marked, function, err) : no_function(t, function, err);
 }
 
 struct candidates {
@@ -429,7 +421,7 @@ int maptable_function_addresses(const struct maptable *t, const char *function, 
 		return no_function(t, function, err);
 	find_candidates(t, marked, &c);
 	if (!c.n) {
-		r = only_inlined(t, function, err);
+		r = table_only_inlined(t, marked, function, err);
 	} else if (!all_copies(t, &c)) {
 		_cleanup_free_ char *list = list_candidates(t, &c);
 

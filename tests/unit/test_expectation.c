@@ -109,6 +109,25 @@ static void test_bounded(void **state)
 	expectations_free(e);
 }
 
+/* Disks alone are no code: then nothing is known of what matters. */
+static void test_points_known(void **state)
+{
+	struct expectations *e = xcalloc(1, sizeof(*e));
+
+	(void)state;
+	assert_int_equal(expectations_points_known(e, 2), 0);
+	expect(e, "class:io", 0, -1, 1);
+	e->list[0].kind = TARGET_CLASS;
+	assert_int_equal(expectations_points_known(e, 2), 0);
+	expect(e, "func:work@prog", 1, 0, 1);
+	assert_int_equal(expectations_points_known(e, 2), 1);
+	expect(e, "func:work@prog", 0, 0, 1);
+	assert_int_equal(expectations_points_known(e, 2), 2);
+	e->list[1].n_at = 0;
+	assert_int_equal(expectations_points_known(e, 2), 1);
+	expectations_free(e);
+}
+
 static void test_favour(void **state)
 {
 	const struct profile_expectation none = { 0.5, 0, -1, -0.5 }, all = { 0.5, 30, 5, 60 };
@@ -204,10 +223,11 @@ static void test_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_half),   cmocka_unit_test(test_nothing_expected),
-		cmocka_unit_test(test_prior),  cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_favour), cmocka_unit_test(test_both),
-		cmocka_unit_test(test_waits),  cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_half),	     cmocka_unit_test(test_nothing_expected),
+		cmocka_unit_test(test_prior),	     cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_points_known), cmocka_unit_test(test_favour),
+		cmocka_unit_test(test_both),	     cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

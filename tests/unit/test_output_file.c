@@ -198,6 +198,23 @@ static void what_is_no_file(void **state)
 	close(fd);
 }
 
+static void tells_what_is_missing(void **state)
+{
+	_cleanup_free_ char *path = at("none/file");
+	struct error err = {};
+
+	(void)state;
+	assert_int_equal(output_file_open(path, O_WRONLY, OUTPUT_PRIVATE, NULL, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "there is no directory /tmp/"));
+	assert_non_null(strstr(err.text, "/none: make it, or choose another file with -o"));
+	/* Which is no option for it. */
+	assert_int_equal(output_file_open(path, O_WRONLY, OUTPUT_COMMANDS, NULL, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "there is no directory"));
+	assert_null(strstr(err.text, "-o"));
+	assert_int_equal(output_file_open(dir, O_WRONLY, OUTPUT_COMMANDS, NULL, &err), -EISDIR);
+	assert_null(strstr(err.text, "-o"));
+}
+
 static int make_dir(void **state)
 {
 	(void)state;
@@ -215,7 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(follows_no_links),	 cmocka_unit_test(is_private),
 		cmocka_unit_test(is_the_invoking_users), cmocka_unit_test(others_files),
-		cmocka_unit_test(what_is_no_file),
+		cmocka_unit_test(what_is_no_file),	 cmocka_unit_test(tells_what_is_missing),
 	};
 
 	unsetenv("SUDO_UID");

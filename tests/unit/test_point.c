@@ -261,6 +261,12 @@ static void test_targets(void **state)
 	check_bad_target("work", "did you mean 'func:work'");
 	check_bad_target("a.c", "did you mean 'file:a.c'");
 	check_bad_target("a.c:x", "not a line number");
+	check_bad_target("a.c:work", "did you mean 'func:work'?");
+	check_bad_target("./prog:work", "did you mean 'func:work@prog'?");
+	check_bad_target("lib/libx.so.1:work", "did you mean 'func:work@libx.so.1'?");
+	check_bad_target("fucn:work", "did you mean 'func:work'?");
+	check_bad_target("syscalls:read", "did you mean 'syscall:read'?");
+	check_bad_target("./prog:a b", "no kind of target; a target is");
 	check_bad_target("a.c:0", "counted from 1");
 	check_bad_target("a.c:7-", "not a line number");
 	check_bad_target("a.c:-7", "not a line number");
@@ -374,7 +380,8 @@ static void test_latency_specs(void **state)
 static void test_binary_find(void **state)
 {
 	char dir[] = "/tmp/scoz-test-XXXXXX";
-	_cleanup_free_ char *prog = NULL, *path = NULL, *old = xstrdup(getenv("PATH") ?: "");
+	_cleanup_free_ char *prog = NULL, *path = NULL, *path_typo = NULL,
+			    *old = xstrdup(getenv("PATH") ?: "");
 	struct error err = { 0 };
 	char *found;
 
@@ -398,6 +405,19 @@ static void test_binary_find(void **state)
 	assert_int_equal(binary_find(prog, &found, &err), 0);
 	free(found);
 	assert_int_equal(binary_find(dir, &found, &err), -EISDIR);
+	path_typo = xasprintf("%s/scoz-porg", dir);
+	assert_int_equal(binary_find(path_typo, &found, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "the nearest name is scoz-prog"));
+	assert_int_equal(binary_find("./scoz-porg", &found, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "the nearest name is scoz-prog"));
+	assert_int_equal(binary_find("./func", &found, &err), -ENOENT);
+	assert_null(strstr(err.text, "nearest"));
+	assert_int_equal(binary_find("func", &found, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "begins a target"));
+	assert_int_equal(binary_find("kernel", &found, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "functions of the kernel are targets"));
+	assert_int_equal(binary_find("syscalls", &found, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "did you mean syscall:NAME?"));
 	assert_int_equal(binary_find("/nonexistent/x", &found, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "/nonexistent/x"));
 	assert_int_equal(binary_find("/dev/null", &found, &err), -EINVAL);

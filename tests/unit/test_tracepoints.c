@@ -34,6 +34,18 @@ static void test_groups(void **state)
 	assert_int_equal(tracepoint_check("sched", "sched_exit_tp", &err), 0);
 }
 
+static void test_missing(void **state)
+{
+	_cleanup_free_ char *near = NULL, *far = NULL;
+
+	(void)state;
+	write_events("sched:sched_switch\nscheduler:other\nblock:twice\n");
+	near = tracepoint_missing("sched_swtch");
+	assert_string_equal(near, "no such tracepoint; the nearest name is sched_switch");
+	far = tracepoint_missing("nothing_like_it");
+	assert_string_equal(far, "no such tracepoint");
+}
+
 static void test_syscalls(void **state)
 {
 	(void)state;
@@ -48,6 +60,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_syscalls),
 	};
 	_cleanup_free_ char *rm = NULL;

@@ -47,11 +47,16 @@ int kernel_points_add_tracepoint(struct kernel_points *k, const char *name, uint
 				 "tracepoint %s is none of the kernel's own, but made of system "
 				 "calls: write syscall:%s",
 				 name, tracepoint_syscall(name));
-	if (!*ret)
-		return error_set(err, errno,
+	if (!*ret) {
+		int code = errno;
+		_cleanup_free_ char *why =
+			code == ENOENT ? tracepoint_missing(name) : xstrdup(strerror(code));
+
+		return error_set(err, code,
 				 "tracepoint %s: %s; /sys/kernel/tracing/available_events lists "
 				 "what this kernel has (mount -t tracefs none /sys/kernel/tracing)",
-				 name, errno == ENOENT ? "no such tracepoint" : strerror(errno));
+				 name, why);
+	}
 	k->n_tracepoints++;
 	return 0;
 }

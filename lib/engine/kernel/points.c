@@ -5,6 +5,7 @@
  */
 #include "engine/kernel/kernel_engine.h"
 #include "host/syscall_names.h"
+#include "host/tracepoints.h"
 
 #include <linux/perf_event.h>
 #include <linux/scoz_target.h>
@@ -152,11 +153,15 @@ static int add_tracepoint(struct kernel_engine *k, const struct engine_point *p,
 	attr.config = number;
 	if (!ret)
 		ret = open_site(k, &attr, p, filter, id);
-	if (ret)
+	if (ret) {
+		_cleanup_free_ char *why =
+			ret == -ENOENT ? tracepoint_missing(name) : xstrdup(strerror(-ret));
+
 		return error_set(err, -ret,
 				 "tracepoint %s: %s; /sys/kernel/tracing/available_events lists "
 				 "what this kernel has",
-				 name, ret == -ENOENT ? "no such tracepoint" : strerror(-ret));
+				 name, why);
+	}
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "files/file_open.h"
+#include "files/output_file.h"
 #include "host/privileges.h"
 #include "host/process.h"
 #include "progress/marks.h"
@@ -137,6 +138,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "help", no_argument, NULL, 'h' },
 		{},
 	};
+	bool quiet = false;
 	int c, r = -1;
 
 	while (r < 0 && (c = getopt_long(argc, argv, "+o:ap:c:F:P:vqh", longs, NULL)) != -1) {
@@ -196,7 +198,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 			log_level++;
 			break;
 		case 'q':
-			log_level = LOG_QUIET;
+			quiet = true;
 			break;
 		case 'h':
 			usage(stdout);
@@ -219,6 +221,8 @@ static int parse_options(int argc, char **argv, struct options *o)
 	}
 	if (!o->output)
 		o->output = o->causal ? DEFAULT_CAUSAL : DEFAULT_RECORDING;
+	if (quiet) /* not before: what is wrong with the options is said */
+		log_level = LOG_QUIET;
 	return -1;
 }
 
@@ -293,8 +297,7 @@ static int check_output(const char *path, bool causal, struct error *err)
 				 "followed; name another file with -o",
 				 path);
 	if (access(what, W_OK))
-		return error_set(err, errno, "%s: cannot write: %s; name another file with -o",
-				 what, strerror(errno));
+		return output_file_error(path, errno, OUTPUT_PRIVATE, err);
 	if (found < 0 || !S_ISREG(st.st_mode) || !st.st_size)
 		return 0;
 	snprintf(way, sizeof(way), "/proc/self/fd/%d", found);
@@ -544,14 +547,16 @@ static void say_what_was_recorded(const struct session *s, const struct record_f
 	const struct record_process *stranger;
 	struct rusage used;
 	uint64_t points;
+	/* Why the exit status is EXIT_NOTHING is said whatever -q says. */
+	enum log_level level = f->samples || s->causal.events ? LOG_NORMAL : LOG_QUIET;
 
 	if (s->opt.causal)
-		log_msg(LOG_NORMAL, "%s: %.1f s, %llu events, %llu of them samples%s",
-			s->opt.output, f->duration / 1e9, (unsigned long long)s->causal.events,
+		log_msg(level, "%s: %.1f s, %llu events, %llu of them samples%s", s->opt.output,
+			f->duration / 1e9, (unsigned long long)s->causal.events,
 			(unsigned long long)f->samples,
 			s->causal.events ? "" : ": nothing ran or waited");
 	else
-		log_msg(LOG_NORMAL, "%s: %.1f s, %llu samples for %llu points%s", s->opt.output,
+		log_msg(level, "%s: %.1f s, %llu samples for %llu points%s", s->opt.output,
 			f->duration / 1e9, (unsigned long long)f->samples,
 			(unsigned long long)f->points,
 			f->samples ? "" : ": nothing ran or waited long enough");
@@ -648,7 +653,7 @@ int cmd_record(int argc, char **argv)
 		command_terminate(&s.command, 0, NULL);
 	}
 	if (ret == EXIT_FAILED)
-		log_warn("%s", err.text);
+		log_msg(LOG_QUIET, "%s", err.text);
 	if (s.writer)
 		recording_writer_close(s.writer, NULL, NULL);
 	trace_writer_close(s.causal.writer, NULL, NULL);

@@ -20,9 +20,9 @@ static void usage(FILE *out)
 		"Usage: scoz targets [OPTION...] [FILE|PID]\n\n"
 		"FILE (default " DEFAULT_PROFILE
 		"): the lines, functions and binaries that were sampled,\n"
-		"those with most samples first. CREDIT counts samples that count for the place\n"
-		"when scozd chooses targets, SELF those in the place itself, TOTAL also those in\n"
-		"what it called.\n\n"
+		"those with most CREDIT first: samples that count for the place when scozd "
+		"chooses\n"
+		"targets. SELF: those in the place itself, TOTAL: also those in what it called.\n\n"
 		"PID: the binaries of a running process, and whether their lines or only their\n"
 		"functions can be targets, and why. (A file with such a name: ./1234)\n\n"
 		"  -n, --lines N          at most N\n"

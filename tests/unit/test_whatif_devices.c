@@ -130,6 +130,45 @@ static void test_lost(void **state)
 	requests_free(r);
 }
 
+/* Nor does it have the device busy from then on; and what overlaps is not counted twice. */
+static void test_lost_is_not_busy(void **state)
+{
+	struct requests *r = requests_create(lanes, ARRAY_SIZE(lanes), 1);
+	struct devices *d = devices_create();
+	uint64_t end = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 600; i++) {
+		uint64_t at = i * 1000;
+		const struct trace_event v[] = {
+			{ .time = at, .type = TRACE_ISSUE, .stack = 2 * i },
+			{ .time = at + 20, .type = TRACE_ISSUE, .stack = 2 * i + 1 },
+			{ .time = at + 70, .type = TRACE_COMPLETE, .stack = 2 * i + 1 },
+			{ .time = at + 100, .type = TRACE_COMPLETE, .stack = 2 * i },
+		};
+
+		for (size_t k = 0; k < ARRAY_SIZE(v); k++) {
+			if (i == 300 && k == 3)
+				continue;
+			devices_event(d, &v[k]);
+			if (v[k].type == TRACE_ISSUE)
+				requests_issued(r, &v[k], none);
+			else
+				requests_completed(r, &v[k]);
+		}
+		end = at + 1000;
+	}
+	assert_int_equal(devices_busy(d, 0, end), 599 * 100 + 50);
+	assert_int_equal(devices_open(d, 0), 0);
+	assert_int_equal(requests_busy_in_all(r, FASTER), 599 * 100 + 50);
+	assert_int_equal(requests_busy(r, FASTER, 500050, 510050), 50 + 9 * 100 + 50);
+	/* What is open counts, as long as nothing speaks against it. */
+	issue(r, end, 5000, none);
+	assert_int_equal(requests_busy(r, FASTER, end - 1000, end + 5000), 100 + 5000);
+	devices_free(d);
+	requests_free(r);
+}
+
 /* ---- how many are served at a time ---- */
 
 struct queue {
@@ -434,7 +473,7 @@ int main(void)
 		cmocka_unit_test(test_servers),	     cmocka_unit_test(test_not_issued),
 		cmocka_unit_test(test_overlapped),   cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_disks),	     cmocka_unit_test(test_sync),
-		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_graphs),	     cmocka_unit_test(test_lost_is_not_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

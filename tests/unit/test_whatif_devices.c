@@ -380,6 +380,26 @@ static void test_unknown(void **state)
 	replay_free(r);
 }
 
+/*
+ * A flush is a request of its own, which a worker of the kernel gives to the device some time
+ * later. Of a device of which nothing was seen nothing is known but the wait.
+ */
+static void test_flush(void **state)
+{
+	struct replay *r = replay_create(2, 1, lanes, ARRAY_SIZE(lanes), 0);
+
+	(void)state;
+	leave(r, 100, 0, TRACE_WAIT_IO);
+	wake(r, 200, 0, TRACE_BY_DEVICE, 0);
+	assert_row(replay_earlier(r, 0), 0, 50, 50);
+	leave(r, 1000, 0, TRACE_WAIT_IO);
+	request(r, 1060, 1, TRACE_ISSUE);
+	request(r, 1100, TRACE_NONE, TRACE_COMPLETE);
+	wake(r, 1102, 0, TRACE_BY_DEVICE, 0);
+	assert_row(replay_earlier(r, 0), 0, 50 + 20, 50 + 51);
+	replay_free(r);
+}
+
 /* ---- programs ---- */
 
 struct range {
@@ -467,13 +487,21 @@ static void test_graphs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alone),	     cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_other_order),  cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_of_no_device), cmocka_unit_test(test_last_device),
-		cmocka_unit_test(test_servers),	     cmocka_unit_test(test_not_issued),
-		cmocka_unit_test(test_overlapped),   cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_disks),	     cmocka_unit_test(test_sync),
-		cmocka_unit_test(test_graphs),	     cmocka_unit_test(test_lost_is_not_busy),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_other_order),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_of_no_device),
+		cmocka_unit_test(test_last_device),
+		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_not_issued),
+		cmocka_unit_test(test_overlapped),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_disks),
+		cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_lost_is_not_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -274,31 +274,6 @@ static void test_spin(void **state)
 	}
 }
 
-/* Who is woken on his way to sleep follows as if that had come just after. */
-static void test_woken_early(void **state)
-{
-	struct replay *r = begin(REPLAY_USUAL);
-
-	(void)state;
-	event(r, 0, TRACE_ENTER, 0, 0);
-	event(r, 0, TRACE_ENTER, 1, 1);
-	ran(r, 0, 80);
-	ran(r, 1, 20);
-	wakes(r, 95, 0, TRACE_BY_THREAD, 1);
-	blocks(r, 100, 0, TRACE_WAIT_READ);
-	event(r, 110, TRACE_ENTER, 0, 0);
-	assert_earlier(r, 0, 10);
-	/* Another time it went on, and sleeps for something else later. */
-	ran(r, 0, 80);
-	assert_earlier(r, 0, 50);
-	wakes(r, 200, 0, TRACE_BY_THREAD, 1);
-	blocks(r, 300, 0, TRACE_WAIT_SLEEP);
-	wakes(r, 400, 0, TRACE_BY_TIMER, TRACE_NONE);
-	event(r, 410, TRACE_ENTER, 0, 0);
-	assert_earlier(r, 0, 50);
-	replay_free(r);
-}
-
 /* One that spins, too, has not followed anybody for that yet: as early as whom it meets, at most.
  */
 static void test_spin_both(void **state)
@@ -793,7 +768,6 @@ int main(void)
 		cmocka_unit_test(test_ended_visitor),
 		cmocka_unit_test(test_spin),
 		cmocka_unit_test(test_spin_both),
-		cmocka_unit_test(test_woken_early),
 		cmocka_unit_test(test_spin_lock),
 		cmocka_unit_test(test_spin_family),
 		cmocka_unit_test(test_bounds_with_few_cpus),

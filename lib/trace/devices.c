@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/devices.h"
 
+#include "trace/busy.h"
+
 #include <math.h>
 
 #define MOST_OPEN 256
-#define LOST	  (10 * NSEC_PER_SEC) /* its end was not seen */
-#define LEAST	  20		      /* requests that others were open beside */
+#define LEAST	  20 /* requests that others were open beside */
 #define DEPTHS	  8
 #define AS_GOOD	  0.05 /* of the logarithm of how much longer: no worse than the best */
 
@@ -17,6 +18,7 @@ static const uint32_t numbers[] = { 1, 2, 4, 8, 16, 32, 0 };
 struct request {
 	uint32_t id;
 	uint32_t depth; /* open then, with it, less one; DEPTHS - 1: or more */
+	uint32_t after; /* so many have ended that were given after it */
 	uint64_t issued;
 	uint64_t began[NUMBERS]; /* served; 0: not yet */
 };
@@ -30,7 +32,8 @@ struct services {
 struct device {
 	struct request open[MOST_OPEN]; /* in the order of their issue */
 	size_t n;
-	uint64_t since, busy, requests;
+	uint64_t longest, requests;
+	struct busy busy;
 	struct services at[DEPTHS];
 };
 
@@ -85,12 +88,27 @@ static void begin_next(struct device *d, uint64_t now)
 	}
 }
 
+static bool is_lost(const struct device *d, const struct request *q, uint64_t now)
+{
+	return busy_is_lost(now - q->issued, q->after, d->longest);
+}
+
+/* The issue of the first one that is open, as far as that can be believed; UINT64_MAX: none is. */
+static uint64_t open_since(const struct device *d, uint64_t now)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct request *q = &d->open[i];
+
+		if (!busy_is_doubtful(now - q->issued, q->after, d->longest))
+			return q->issued;
+	}
+	return UINT64_MAX;
+}
+
 static void issued(struct device *d, const struct trace_event *e)
 {
-	if (d->n == MOST_OPEN || (d->n && e->time - d->open[0].issued > LOST))
+	while (d->n && (d->n == MOST_OPEN || is_lost(d, &d->open[0], e->time)))
 		take_out(d, 0);
-	if (!d->n)
-		d->since = e->time;
 	d->open[d->n] = (struct request){ .id = e->stack,
 					  .depth = d->n < DEPTHS ? d->n : DEPTHS - 1,
 					  .issued = e->time };
@@ -110,12 +128,15 @@ static void completed(struct device *d, const struct trace_event *e)
 		return;
 	q = d->open[i];
 	take_out(d, i);
+	while (i)
+		d->open[--i].after++;
+	if (e->time - q.issued > d->longest)
+		d->longest = e->time - q.issued;
+	busy_add(&d->busy, q.issued, e->time);
 	d->at[q.depth].n++;
 	for (size_t k = 0; k < NUMBERS; k++)
 		d->at[q.depth].took[k] += q.began[k] ? e->time - q.began[k] : 0;
 	begin_next(d, e->time);
-	if (!d->n)
-		d->busy += e->time - d->since;
 }
 
 void devices_event(struct devices *d, const struct trace_event *e)
@@ -173,7 +194,7 @@ uint64_t devices_busy(const struct devices *all, uint32_t device, uint64_t now)
 {
 	const struct device *d = find(all, device);
 
-	return d ? d->busy + (d->n ? now - d->since : 0) : 0;
+	return d ? busy_in_all(&d->busy, open_since(d, now), now) : 0;
 }
 
 size_t devices_open(const struct devices *all, uint32_t device)

@@ -225,43 +225,137 @@ static bool is_refined(const struct waits_graph *g, size_t n, const bool *dead, 
 	return one || circle || heavy;
 }
 
+/* A graph with the vertices that matter only, numbered anew; its edges in the order of weight. */
+struct knot {
+	struct waits_graph g;
+	size_t n;
+	uint32_t *vertices; /* as they were numbered */
+	bool *dead, *tried; /* edges */
+};
+
+static void knot_of(const struct waits_graph *g, const bool *inside, size_t n_vertices,
+		    struct knot *ret)
+{
+	uint32_t *numbers = xcalloc(n_vertices + 1, sizeof(*numbers));
+
+	*ret = (struct knot){ .vertices = xcalloc(n_vertices + 1, sizeof(*ret->vertices)) };
+	for (size_t v = 0; v < n_vertices; v++) {
+		if (!inside[v])
+			continue;
+		numbers[v] = ret->n;
+		ret->vertices[ret->n++] = v;
+	}
+	for (size_t i = 0; i < g->n; i++) {
+		struct waits_edge e = g->edges[i];
+
+		if (!inside[e.from] || !inside[e.to] || !e.weight)
+			continue;
+		e.from = numbers[e.from];
+		e.to = numbers[e.to];
+		*waits_edge(&ret->g, e.from, e.to) = e;
+	}
+	free(numbers);
+	if (ret->g.n)
+		qsort(ret->g.edges, ret->g.n, sizeof(*ret->g.edges), lighter);
+	hash_index_deinit(&ret->g.by_ends); /* the order is another one now */
+	ret->dead = xcalloc(ret->g.n + 1, sizeof(*ret->dead));
+	ret->tried = xcalloc(ret->g.n + 1, sizeof(*ret->tried));
+}
+
+static void knot_free(struct knot *k)
+{
+	waits_graph_free(&k->g);
+	free(k->vertices);
+	free(k->dead);
+	free(k->tried);
+}
+
+/* @k->tried without the lightest @n edges that are left. */
+static void try_without(struct knot *k, size_t n)
+{
+	memcpy(k->tried, k->dead, k->g.n * sizeof(*k->dead));
+	for (size_t i = 0; n && i < k->g.n; i++) {
+		n -= !k->tried[i];
+		k->tried[i] = true;
+	}
+}
+
+/* Do all of its @vertices still reach one another without these? */
+static bool is_whole_without(struct knot *k, size_t n, size_t vertices)
+{
+	struct waits_parts p;
+	bool whole;
+
+	try_without(k, n);
+	find_parts(&k->g, k->n, k->tried, 0, &p);
+	whole = p.n == 1 && p.v[0].n == vertices;
+	waits_parts_free(&p);
+	return whole;
+}
+
+/*
+ * As many of the lightest edges as can go, one after the other, before anything falls apart: found
+ * by steps that get longer, for there may be hundreds of thousands.
+ */
+static void take_lightest(struct knot *k, uint64_t enough)
+{
+	size_t least = 0, most = 0, step = 1, vertices = 0;
+	bool *used = xcalloc(k->n + 1, sizeof(*used));
+
+	for (size_t i = 0; i < k->g.n; i++) {
+		const struct waits_edge *e = &k->g.edges[i];
+
+		if (k->dead[i])
+			continue;
+		most += e->weight <= enough;
+		vertices += !used[e->from];
+		used[e->from] = true;
+	}
+	free(used);
+	while (least < most && step) {
+		size_t n = least + step < most ? least + step : most;
+
+		if (is_whole_without(k, n, vertices)) {
+			least = n;
+			step *= 2;
+		} else {
+			most = n - 1;
+			step = (most - least + 1) / 2;
+		}
+	}
+	try_without(k, least);
+	memcpy(k->dead, k->tried, k->g.n * sizeof(*k->dead));
+}
+
 void waits_refine(const struct waits_graph *g, const bool *inside, size_t n_vertices,
 		  uint64_t enough, struct waits_graph *ret)
 {
-	struct waits_graph all = {};
-	bool *dead, *before;
+	struct knot k;
 
-	for (size_t i = 0; i < g->n; i++) {
-		const struct waits_edge *e = &g->edges[i];
+	knot_of(g, inside, n_vertices, &k);
+	if (keep_knot(&k.g, k.n, k.dead)) {
+		for (;;) {
+			bool falls_apart;
 
-		if (inside[e->from] && inside[e->to] && e->weight)
-			*waits_edge(&all, e->from, e->to) = *e;
-	}
-	if (all.n)
-		qsort(all.edges, all.n, sizeof(*all.edges), lighter);
-	hash_index_deinit(&all.by_ends); /* the order is another one now */
-	dead = xcalloc(all.n + 1, sizeof(*dead));
-	before = xcalloc(all.n + 1, sizeof(*before));
-	if (keep_knot(&all, n_vertices, dead)) {
-		while (!is_refined(&all, n_vertices, dead, enough)) {
-			size_t least = 0;
-
-			memcpy(before, dead, all.n * sizeof(*dead));
-			while (least < all.n && dead[least])
-				least++;
-			dead[least] = true;
-			if (!keep_knot(&all, n_vertices, dead)) {
-				memcpy(dead, before, all.n * sizeof(*dead));
+			take_lightest(&k, enough);
+			if (is_refined(&k.g, k.n, k.dead, enough))
 				break;
-			}
+			try_without(&k, 1);
+			falls_apart = !keep_knot(&k.g, k.n, k.tried);
+			if (falls_apart)
+				break;
+			memcpy(k.dead, k.tried, k.g.n * sizeof(*k.dead));
 		}
 	}
 	*ret = (struct waits_graph){};
-	for (size_t i = 0; i < all.n; i++) {
-		if (!dead[i])
-			*waits_edge(ret, all.edges[i].from, all.edges[i].to) = all.edges[i];
+	for (size_t i = 0; i < k.g.n; i++) {
+		struct waits_edge e = k.g.edges[i];
+
+		if (k.dead[i])
+			continue;
+		e.from = k.vertices[e.from];
+		e.to = k.vertices[e.to];
+		*waits_edge(ret, e.from, e.to) = e;
 	}
-	free(dead);
-	free(before);
-	waits_graph_free(&all);
+	knot_free(&k);
 }

@@ -22,6 +22,7 @@ struct state {
 	uint64_t since;
 	double ran, spun;
 	uint32_t cpu;
+	bool early;   /* it was woken while it ran: on its way to sleep, perhaps */
 	bool needed;  /* somebody waits for what it does, or it visits the progress point */
 	double *work; /* by target, as bounds.work, until that is known; NULL: none */
 };
@@ -197,28 +198,34 @@ void bounds_event(struct bounds *b, const struct trace_event *e)
 		b->begun = true;
 	}
 	if (e->thread < b->n_threads) {
+		struct state *s = &b->threads[e->thread];
+
 		switch (e->type) {
 		case TRACE_FOLLOW:
 			if (e->why != TRACE_RUNS)
 				break;
 			/* fallthrough */
 		case TRACE_ENTER:
+			if (s->early && s->now == NOWHERE)
+				s->now = QUEUED;
+			s->early = false;
 			go(b, e->thread, RUNS, e->time);
-			b->threads[e->thread].cpu = e->cpu;
+			s->cpu = e->cpu;
 			break;
 		case TRACE_LEAVE:
 			go(b, e->thread, e->why == TRACE_QUEUED ? QUEUED : NOWHERE, e->time);
 			break;
 		case TRACE_WAKE:
-			if (b->threads[e->thread].now == NOWHERE)
+			s->early |= s->now == RUNS;
+			if (s->now == NOWHERE)
 				go(b, e->thread, QUEUED, e->time);
 			break;
 		case TRACE_FORK:
 			go(b, e->thread, QUEUED, e->time);
 			break;
 		case TRACE_EXIT:
-			free(b->threads[e->thread].work);
-			b->threads[e->thread].work = NULL;
+			free(s->work);
+			s->work = NULL;
 			break;
 		}
 	}

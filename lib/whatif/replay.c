@@ -42,7 +42,7 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 	for (size_t c = 0; c < cpus; c++)
 		r->cpus[c].last = TRACE_NONE;
 	for (size_t i = 0; i < threads; i++)
-		r->threads[i].parent = r->threads[i].waker = TRACE_NONE;
+		r->threads[i].parent = r->threads[i].waker = r->threads[i].early = TRACE_NONE;
 	r->rows = xcalloc(threads + 1, sizeof(*r->rows));
 	r->families = xcalloc(threads + 1, sizeof(*r->families));
 	r->visits = visits_create(n_lanes, visits, threads);
@@ -276,7 +276,7 @@ static uint64_t took(struct thread *w, uint64_t now)
 {
 	uint64_t held = now - w->got;
 
-	if (!w->got || (w->freed >= w->got && now - w->freed > BURST_NS))
+	if (!w->got || w->got > now || (w->freed >= w->got && now - w->freed > BURST_NS))
 		return 0;
 	if (!w->holds || held < w->holds)
 		w->holds = held;
@@ -364,8 +364,11 @@ static void woken(struct replay *r, const struct trace_event *e)
 {
 	struct thread *t = &r->threads[e->thread];
 
-	if (!t->blocked)
+	if (!t->blocked) {
+		if (!t->queued)
+			t->early = e->by == TRACE_BY_THREAD ? e->other : TRACE_NONE;
 		return;
+	}
 	t->blocked = false;
 	t->queued = true;
 	t->began = t->since;
@@ -487,6 +490,27 @@ static void had_queued(struct replay *r, const struct trace_event *e, const stru
 	}
 }
 
+/*
+ * It is on a CPU, and nobody has woken it since it left. Who wakes somebody on his way to sleep
+ * does so before that is seen to leave, and where two take turns within microseconds that is often
+ * so.
+ */
+static void woken_early(struct replay *r, const struct trace_event *e)
+{
+	struct thread *t = &r->threads[e->thread];
+	const struct trace_event wake = {
+		.time = t->since,
+		.type = TRACE_WAKE,
+		.thread = e->thread,
+		.by = TRACE_BY_THREAD,
+		.other = t->early,
+	};
+
+	if (t->blocked && t->early != TRACE_NONE)
+		woken(r, &wake);
+	t->early = TRACE_NONE;
+}
+
 static void has_cpu(struct replay *r, const struct trace_event *e)
 {
 	struct cpu *c = &r->cpus[e->cpu];
@@ -509,6 +533,7 @@ static void forked(struct replay *r, const struct trace_event *e)
 			      .looks = t->looks,
 			      .parent = e->other,
 			      .waker = TRACE_NONE,
+			      .early = TRACE_NONE,
 			      .followed = true };
 	if (e->other < r->n_threads)
 		memcpy(of(r, e->thread), of(r, e->other), r->n_lanes * sizeof(double));
@@ -549,6 +574,7 @@ void replay_event(struct replay *r, const struct trace_event *e)
 		break;
 	case TRACE_ENTER:
 		t->followed = true;
+		woken_early(r, e);
 		if (t->queued)
 			had_queued(r, e, c);
 		t->queued = t->blocked = false;

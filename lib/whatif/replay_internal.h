@@ -31,6 +31,7 @@ struct thread {
 	uint64_t timer;		   /* when one last woke it */
 	double interval;	   /* between the last two */
 	uint32_t parent;	   /* who made it */
+	uint32_t early;		   /* who woke it while it ran; TRACE_NONE: nobody */
 	uint32_t waker;		   /* who ended its last wait, */
 	uint64_t woken, entered;   /* and when; since when it runs, or ran last */
 	uint32_t asks[MOST_ASKED]; /* whom it has woken who waited for something to come */

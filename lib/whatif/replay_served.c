@@ -4,14 +4,19 @@
 
 #include <math.h>
 
-/* A device takes as long as it took, but from the request on, not from when somebody waits for it.
+/*
+ * A device takes as long as it took, but from the request on, not from when somebody waits for it.
+ * A request that another one was made of (a flush, which a worker of the kernel gives to the
+ * device) was not seen to be given: it was served while the device was at work, and at most for all
+ * of the wait.
  */
 void replay_woken_by_device(struct replay *r, const struct trace_event *e)
 {
-	double *x = of(r, e->thread), waited = e->time - r->threads[e->thread].began;
+	uint64_t began = r->threads[e->thread].began, bit = replay_device_bit(e->other);
+	double *x = of(r, e->thread), waited = e->time - began, busy;
 	const double *ended = requests_ended(r->requests, e->other, e->cpu);
-	uint64_t bit = replay_device_bit(e->other);
 
+	busy = ended ? 0 : requests_busy(r->requests, bit, began, e->time);
 	for (size_t l = 0; l < r->n_lanes; l++) {
 		const struct replay_lane *lane = &r->lanes[l];
 		double most = x[l] + waited;
@@ -19,7 +24,8 @@ void replay_woken_by_device(struct replay *r, const struct trace_event *e)
 		if (ended)
 			x[l] = ended[l] < most ? ended[l] : most;
 		else if (lane->devices & bit)
-			x[l] += lane->speedup * waited;
+			x[l] += lane->speedup *
+				(busy > 0 && lane->rules != REPLAY_FREE ? busy : waited);
 	}
 }
 

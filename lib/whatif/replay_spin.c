@@ -45,7 +45,8 @@ static double spun_since(const struct thread *t, enum replay_spin *kind)
 /*
  * It spun for @ns until one of @w let it go on, of which is not known: as a wait. At most that is
  * as early as the earliest of them, or gains what they have gained meanwhile; at least as the
- * latest. Where they meet, none of them can come before it does.
+ * latest. Where they meet, none of them can come before it does; and one that has spun itself, and
+ * has not followed anybody for that yet, may be as early as those whom it would follow.
  */
 static void spun(struct replay *r, uint32_t thread, const uint32_t *w, size_t n, double ns,
 		 enum replay_spin kind)
@@ -62,14 +63,17 @@ static void spun(struct replay *r, uint32_t thread, const uint32_t *w, size_t n,
 	for (size_t l = 0; l < r->n_lanes; l++) {
 		enum replay_rules rules = r->lanes[l].rules;
 		double arrives = x[l] + ns, first = -INFINITY, last = INFINITY, to;
+		double spinner = -INFINITY;
 		bool meets = rules != REPLAY_FREE && kind != REPLAY_SPIN_LOCK;
 
 		for (size_t i = 0; i < n; i++) {
-			first = fmax(first, y[i][l] + late[i]);
+			first = fmax(first, y[i][l]);
+			spinner = fmax(spinner, y[i][l] + late[i]);
 			last = fmin(last, y[i][l]);
 			if (meets && y[i][l] > arrives)
 				y[i][l] = arrives;
 		}
+		first = fmax(first, fmin(spinner, x[l]));
 		if (rules == REPLAY_BOUND)
 			to = last;
 		else if (rules != REPLAY_FREE && kind == REPLAY_SPIN_MEETS)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "whatif/requests.h"
 
-#define MOST_OPEN 256		      /* of a device; of more the oldest are given up */
-#define LOST	  (10 * NSEC_PER_SEC) /* its end was not seen */
-#define SPELLS	  256 /* in which a device had something to do, that are remembered */
+#include "trace/busy.h"
+
+#define MOST_OPEN 256 /* of a device; of more the oldest are given up */
 
 struct request {
 	uint32_t id;
-	bool waits; /* for room */
-	bool asked; /* by one of whom it is known how much earlier that is */
+	bool waits;	/* for room */
+	bool asked;	/* by one of whom it is known how much earlier that is */
+	uint32_t after; /* so many have ended that were given after it */
 	uint64_t issued, began;
 	double *row; /* by lane */
 };
@@ -17,11 +18,8 @@ struct device {
 	struct request *v; /* in the order of their issue */
 	size_t n, cap;
 	uint32_t servers, serving;
-	uint64_t since; /* it has something to do */
-	struct spell {
-		uint64_t from, to;
-	} spells[SPELLS];
-	uint64_t n_spells, busy;
+	uint64_t longest;
+	struct busy busy;
 };
 
 /* What a CPU was told last to be done. */
@@ -160,6 +158,11 @@ static void take_out(struct device *d, size_t i)
 	memmove(&d->v[i], &d->v[i + 1], (--d->n - i) * sizeof(*d->v));
 }
 
+static bool is_lost(const struct device *d, const struct request *q, uint64_t now)
+{
+	return busy_is_lost(now - q->issued, q->after, d->longest);
+}
+
 void requests_issued(struct requests *r, const struct trace_event *e, const double *earlier)
 {
 	struct request q = { .id = e->stack, .issued = e->time, .began = e->time };
@@ -168,12 +171,10 @@ void requests_issued(struct requests *r, const struct trace_event *e, const doub
 	if (e->other == TRACE_NONE)
 		return;
 	d = device_of(r, e->other);
-	if (d->n == MOST_OPEN || (d->n && e->time - d->v[0].issued > LOST)) {
+	while (d->n && (d->n == MOST_OPEN || is_lost(d, &d->v[0], e->time))) {
 		row_put(r, d->v[0].row);
 		take_out(d, 0);
 	}
-	if (!d->n)
-		d->since = e->time;
 	q.row = row_get(r);
 	q.asked = earlier;
 	if (earlier)
@@ -219,14 +220,15 @@ void requests_completed(struct requests *r, const struct trace_event *e)
 		return;
 	q = d->v[i];
 	take_out(d, i);
+	while (i)
+		d->v[--i].after++;
+	if (e->time - q.issued > d->longest)
+		d->longest = e->time - q.issued;
+	busy_add(&d->busy, q.issued, e->time);
 	if (done)
 		done->known = q.asked;
 	is_done(r, e, &q);
 	begin_next(r, e->other, &q, e->time);
-	if (!d->n) {
-		d->spells[d->n_spells++ % SPELLS] = (struct spell){ d->since, e->time };
-		d->busy += e->time - d->since;
-	}
 	if (done && done->row)
 		row_put(r, done->row);
 	if (done)
@@ -242,25 +244,17 @@ const double *requests_ended(const struct requests *r, uint32_t device, uint32_t
 	return done && done->known && done->device == device ? done->row : NULL;
 }
 
-static uint64_t common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
-{
-	a = a > from ? a : from;
-	b = b < to ? b : to;
-	return b > a ? b - a : 0;
-}
-
 static uint64_t device_busy(const struct device *d, uint64_t from, uint64_t to)
 {
-	uint64_t sum = d->n ? common(d->since, to, from, to) : 0;
+	uint64_t open = UINT64_MAX;
 
-	for (uint64_t i = d->n_spells; i > 0 && d->n_spells - i < SPELLS; i--) {
-		const struct spell *s = &d->spells[(i - 1) % SPELLS];
+	for (size_t i = 0; i < d->n && open == UINT64_MAX; i++) {
+		const struct request *q = &d->v[i];
 
-		if (s->to <= from)
-			break;
-		sum += common(s->from, s->to, from, to);
+		if (!busy_is_doubtful(to - q->issued, q->after, d->longest))
+			open = q->issued;
 	}
-	return sum;
+	return busy_between(&d->busy, open, from, to);
 }
 
 static bool is_one_of(const struct requests *r, uint64_t devices, uint32_t device)
@@ -285,8 +279,8 @@ uint64_t requests_busy_in_all(const struct requests *r, uint64_t devices)
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < r->n_devices; i++) {
-		if (is_one_of(r, devices, i) && r->devices[i]->busy > most)
-			most = r->devices[i]->busy;
+		if (is_one_of(r, devices, i) && r->devices[i]->busy.sum > most)
+			most = r->devices[i]->busy.sum;
 	}
 	return most;
 }

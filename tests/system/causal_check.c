@@ -22,6 +22,7 @@ struct check {
 	struct state *threads;
 	uint64_t switches, wakes[TRACE_BYS], waits[TRACE_WAITS], forks, exits, progress, issues,
 		completes, samples, weight, wrong, unwoken;
+	uint64_t *by_device; /* issues */
 };
 
 static void wrong(struct check *c, const struct trace_event *e, const char *what)
@@ -40,6 +41,8 @@ static int see(const struct trace_event *e, void *arg)
 	if (e->type == TRACE_COMPLETE || e->type == TRACE_ISSUE) {
 		c->completes += e->type == TRACE_COMPLETE;
 		c->issues += e->type == TRACE_ISSUE;
+		if (e->type == TRACE_ISSUE && e->other != TRACE_NONE)
+			c->by_device[e->other]++;
 		return 0;
 	}
 	if (e->thread == TRACE_NONE) { /* an interrupt's progress */
@@ -116,6 +119,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	c.threads = xcalloc(c.t->n_threads + 1, sizeof(*c.threads));
+	c.by_device = xcalloc(c.t->n_devices + 1, sizeof(*c.by_device));
 	if (trace_each(c.t, see, &c, &err)) {
 		fprintf(stderr, "causal_check: %s\n", err.text);
 		return 1;
@@ -138,12 +142,15 @@ int main(int argc, char **argv)
 	       (unsigned long long)revived);
 	printf("issues %llu\ncompletes %llu\nunwoken %llu\n", (unsigned long long)c.issues,
 	       (unsigned long long)c.completes, (unsigned long long)c.unwoken);
+	for (size_t i = 0; i < c.t->n_devices; i++)
+		printf("issued_%s %llu\n", c.t->devices[i], (unsigned long long)c.by_device[i]);
 	for (int i = 0; i < TRACE_BYS; i++)
 		printf("by_%s %llu\n", by[i], (unsigned long long)c.wakes[i]);
 	for (int i = 0; i < TRACE_WAITS; i++)
 		printf("wait_%s %llu\n", trace_wait_name(i), (unsigned long long)c.waits[i]);
 	printf("wrong %llu\n", (unsigned long long)c.wrong);
 	free(c.threads);
+	free(c.by_device);
 	trace_free(c.t);
 	return c.wrong != 0;
 }

@@ -299,6 +299,113 @@ static void test_refine(void **state)
 	waits_graph_free(&g);
 }
 
+/* The lightest edge goes, one after the other; what falls off goes with it. */
+static void refine_slowly(const struct waits_graph *g, size_t n, uint64_t enough,
+			  struct waits_graph *left)
+{
+	*left = (struct waits_graph){};
+	for (size_t i = 0; i < g->n; i++)
+		*waits_edge(left, g->edges[i].from, g->edges[i].to) = g->edges[i];
+	for (;;) {
+		struct waits_graph next = {};
+		uint32_t out[16] = {}, in[16] = {}, best = WAITS_NONE, single = WAITS_NONE;
+		uint64_t inside[16] = {}, most = 0;
+		size_t lightest = 0;
+		bool circle = true, heavy = true, one = true;
+		struct waits_parts p;
+
+		for (size_t i = 0; i < left->n; i++) {
+			const struct waits_edge *e = &left->edges[i], *l = &left->edges[lightest];
+
+			single = single == WAITS_NONE ? e->from : single;
+			one &= e->from == single && e->to == single;
+			heavy &= e->weight > enough;
+			circle &= ++out[e->from] < 2 && ++in[e->to] < 2;
+			if (e->weight < l->weight)
+				lightest = i;
+		}
+		if (one || circle || heavy)
+			return;
+		for (size_t i = 0; i < left->n; i++) {
+			if (i != lightest)
+				*waits_edge(&next, left->edges[i].from, left->edges[i].to) =
+					left->edges[i];
+		}
+		waits_parts(&next, n, 0, &p);
+		for (size_t i = 0; i < next.n; i++) {
+			if (p.of[next.edges[i].from] == p.of[next.edges[i].to])
+				inside[p.of[next.edges[i].from]] += next.edges[i].weight;
+		}
+		for (uint32_t i = 0; i < p.n; i++) {
+			if (inside[i] && inside[i] >= most) {
+				most = inside[i];
+				best = i;
+			}
+		}
+		if (best == WAITS_NONE) {
+			waits_parts_free(&p);
+			waits_graph_free(&next);
+			return;
+		}
+		waits_graph_free(left);
+		for (size_t i = 0; i < next.n; i++) {
+			const struct waits_edge *e = &next.edges[i];
+
+			if (p.of[e->from] == best && p.of[e->to] == best)
+				*waits_edge(left, e->from, e->to) = *e;
+		}
+		waits_parts_free(&p);
+		waits_graph_free(&next);
+	}
+}
+
+/* A circle, so that it is a knot, and @edges more; no two weigh the same. */
+static void random_knot(struct waits_graph *g, uint32_t n, size_t edges, uint64_t *seed)
+{
+	for (size_t i = 0; i < n + edges; i++) {
+		uint32_t from = i, to = (i + 1) % n;
+
+		*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+		if (i >= n) {
+			from = (*seed >> 33) % n;
+			to = (*seed >> 45) % n;
+		}
+		waits_edge(g, from, to)->weight = (*seed >> 54) * 100000 + i + 1;
+	}
+}
+
+static void test_refine_random(void **state)
+{
+	bool inside[1000];
+	struct waits_graph g = {}, r, slow;
+	uint64_t seed = 1;
+
+	(void)state;
+	memset(inside, true, sizeof(inside));
+	for (int k = 0; k < 2000; k++) {
+		uint32_t n = 2 + k % 11;
+		uint64_t enough = (uint64_t)(k % 7) * 20000000;
+
+		random_knot(&g, n, k % 60, &seed);
+		waits_refine(&g, inside, n, enough, &r);
+		refine_slowly(&g, n, enough, &slow);
+		assert_int_equal(r.n, slow.n);
+		for (size_t i = 0; i < slow.n; i++)
+			assert_weight(&r, slow.edges[i].from, slow.edges[i].to,
+				      slow.edges[i].weight);
+		assert_int_equal(r.n, slow.n);
+		waits_graph_free(&r);
+		waits_graph_free(&slow);
+		waits_graph_free(&g);
+	}
+	/* One edge at a time this would take a minute. */
+	random_knot(&g, ARRAY_SIZE(inside), 50000, &seed);
+	waits_refine(&g, inside, ARRAY_SIZE(inside), UINT64_MAX, &r);
+	assert_true(r.n);
+	waits_graph_free(&r);
+	waits_graph_free(&g);
+}
+
 /* ---- a recording ---- */
 
 static char path[64];
@@ -471,13 +578,13 @@ static void test_early(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors),	   cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_forget),	   cmocka_unit_test(test_aside),
-		cmocka_unit_test(test_many),	   cmocka_unit_test(test_device),
-		cmocka_unit_test(test_merge),	   cmocka_unit_test(test_knots),
-		cmocka_unit_test(test_long_chain), cmocka_unit_test(test_refine),
-		cmocka_unit_test(test_recorded),   cmocka_unit_test(test_short_lived),
-		cmocka_unit_test(test_early),
+		cmocka_unit_test(test_vectors),	      cmocka_unit_test(test_circle),
+		cmocka_unit_test(test_forget),	      cmocka_unit_test(test_aside),
+		cmocka_unit_test(test_many),	      cmocka_unit_test(test_device),
+		cmocka_unit_test(test_merge),	      cmocka_unit_test(test_knots),
+		cmocka_unit_test(test_long_chain),    cmocka_unit_test(test_refine),
+		cmocka_unit_test(test_refine_random), cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_short_lived),   cmocka_unit_test(test_early),
 	};
 	int r;
 

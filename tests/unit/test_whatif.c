@@ -274,6 +274,28 @@ static void test_spin(void **state)
 	}
 }
 
+/* One that spins, too, has not followed anybody for that yet: as early as whom it meets, at most.
+ */
+static void test_spin_both(void **state)
+{
+	enum replay_rules rules[] = { REPLAY_USUAL, REPLAY_FREE, REPLAY_BOUND };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		const double spun[REPLAY_SPINS] = { [REPLAY_SPIN_MEETS] = 60 };
+		struct replay *r = begin(rules[i]);
+
+		event(r, 0, TRACE_ENTER, 0, 0);
+		event(r, 0, TRACE_ENTER, 1, 1);
+		ran(r, 0, 80);
+		replay_ran(r, 1, 60, (const float[]){ 0 }, spun);
+		spins(r, 0, 100, REPLAY_SPIN_MEETS);
+		/* By itself 40; that 1 could be 60 earlier is not what it would be. */
+		assert_earlier(r, 0, rules[i] == REPLAY_BOUND ? 0 : 40);
+		replay_free(r);
+	}
+}
+
 /* Who frees a lock waits for nobody; who spins for one may only spin for longer. */
 static void test_spin_lock(void **state)
 {
@@ -745,6 +767,7 @@ int main(void)
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_ended_visitor),
 		cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_spin_both),
 		cmocka_unit_test(test_spin_lock),
 		cmocka_unit_test(test_spin_family),
 		cmocka_unit_test(test_bounds_with_few_cpus),

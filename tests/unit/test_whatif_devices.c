@@ -130,6 +130,45 @@ static void test_lost(void **state)
 	requests_free(r);
 }
 
+/* Nor does it have the device busy from then on; and what overlaps is not counted twice. */
+static void test_lost_is_not_busy(void **state)
+{
+	struct requests *r = requests_create(lanes, ARRAY_SIZE(lanes), 1);
+	struct devices *d = devices_create();
+	uint64_t end = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 600; i++) {
+		uint64_t at = i * 1000;
+		const struct trace_event v[] = {
+			{ .time = at, .type = TRACE_ISSUE, .stack = 2 * i },
+			{ .time = at + 20, .type = TRACE_ISSUE, .stack = 2 * i + 1 },
+			{ .time = at + 70, .type = TRACE_COMPLETE, .stack = 2 * i + 1 },
+			{ .time = at + 100, .type = TRACE_COMPLETE, .stack = 2 * i },
+		};
+
+		for (size_t k = 0; k < ARRAY_SIZE(v); k++) {
+			if (i == 300 && k == 3)
+				continue;
+			devices_event(d, &v[k]);
+			if (v[k].type == TRACE_ISSUE)
+				requests_issued(r, &v[k], none);
+			else
+				requests_completed(r, &v[k]);
+		}
+		end = at + 1000;
+	}
+	assert_int_equal(devices_busy(d, 0, end), 599 * 100 + 50);
+	assert_int_equal(devices_open(d, 0), 0);
+	assert_int_equal(requests_busy_in_all(r, FASTER), 599 * 100 + 50);
+	assert_int_equal(requests_busy(r, FASTER, 500050, 510050), 50 + 9 * 100 + 50);
+	/* What is open counts, as long as nothing speaks against it. */
+	issue(r, end, 5000, none);
+	assert_int_equal(requests_busy(r, FASTER, end - 1000, end + 5000), 100 + 5000);
+	devices_free(d);
+	requests_free(r);
+}
+
 /* ---- how many are served at a time ---- */
 
 struct queue {
@@ -341,6 +380,26 @@ static void test_unknown(void **state)
 	replay_free(r);
 }
 
+/*
+ * A flush is a request of its own, which a worker of the kernel gives to the device some time
+ * later. Of a device of which nothing was seen nothing is known but the wait.
+ */
+static void test_flush(void **state)
+{
+	struct replay *r = replay_create(2, 1, lanes, ARRAY_SIZE(lanes), 0);
+
+	(void)state;
+	leave(r, 100, 0, TRACE_WAIT_IO);
+	wake(r, 200, 0, TRACE_BY_DEVICE, 0);
+	assert_row(replay_earlier(r, 0), 0, 50, 50);
+	leave(r, 1000, 0, TRACE_WAIT_IO);
+	request(r, 1060, 1, TRACE_ISSUE);
+	request(r, 1100, TRACE_NONE, TRACE_COMPLETE);
+	wake(r, 1102, 0, TRACE_BY_DEVICE, 0);
+	assert_row(replay_earlier(r, 0), 0, 50 + 20, 50 + 51);
+	replay_free(r);
+}
+
 /* ---- programs ---- */
 
 struct range {
@@ -428,13 +487,21 @@ static void test_graphs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_alone),	     cmocka_unit_test(test_behind),
-		cmocka_unit_test(test_other_order),  cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_of_no_device), cmocka_unit_test(test_last_device),
-		cmocka_unit_test(test_servers),	     cmocka_unit_test(test_not_issued),
-		cmocka_unit_test(test_overlapped),   cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_disks),	     cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_other_order),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_of_no_device),
+		cmocka_unit_test(test_last_device),
+		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_not_issued),
+		cmocka_unit_test(test_overlapped),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_disks),
+		cmocka_unit_test(test_sync),
 		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_lost_is_not_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

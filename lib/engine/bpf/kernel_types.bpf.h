@@ -301,6 +301,10 @@ struct pt_regs {
 #define PF_KTHREAD     0x00200000
 #define TASK_DEAD      0x00000080
 #define TASK_WAKING    0x00000200
+
+/* Those that are no programs; what the kernel has cloned from one keeps a copy of its registers. */
+#define PF_KERNELS (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
+
 /* Priorities below are real-time and deadline tasks: never stopped. */
 #define MAX_RT_PRIO 100
 

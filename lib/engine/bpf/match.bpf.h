@@ -238,7 +238,7 @@ static __always_inline bool in_syscall(struct task_struct *task, const struct bp
 {
 	struct pt_regs *regs;
 
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (task->flags & PF_KERNELS)
 		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	return regs && is_target_call(t, syscall_number(regs)) && syscall_is_native(task, regs);

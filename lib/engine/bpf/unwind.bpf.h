@@ -488,7 +488,7 @@ __noinline u32 unwind_user(struct unwind_walk *w)
 	u64 began = bpf_ktime_get_ns();
 	u32 key = 0, why;
 
-	if (!w || !unwind_by_tables || task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	if (!w || !unwind_by_tables || task->flags & PF_KERNELS)
 		return 0;
 	counts = bpf_map_lookup_elem(&unwind_counters, &key);
 	if (!counts)

@@ -111,7 +111,7 @@ static __always_inline void add_user_chain(struct task_struct *task, struct scra
 	u32 at = out->event.n_kernel;
 
 	out->event.n_user = 0;
-	if (!task->mm || task->flags & PF_KTHREAD || at >= RECORD_MAX_FRAMES)
+	if (!task->mm || task->flags & PF_KERNELS || at >= RECORD_MAX_FRAMES)
 		return;
 #if defined(__TARGET_ARCH_x86)
 	out->chain[at] = BPF_CORE_READ(regs, ip);

@@ -106,7 +106,7 @@ static __always_inline u32 trace_wait(struct task_struct *task, const struct thr
 	u32 number, detail;
 
 	*other = 0;
-	if (!task->mm || task->flags & PF_KTHREAD)
+	if (!task->mm || task->flags & PF_KERNELS)
 		return RECORD_TRACE_KERNEL;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	number = syscall_number(regs);

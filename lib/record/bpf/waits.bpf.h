@@ -24,7 +24,7 @@ static __always_inline bool in_futex(struct task_struct *task, struct record_fut
 	struct pt_regs *regs;
 
 	f->known = f->has_after = 0;
-	if (!task->mm || task->flags & PF_KTHREAD)
+	if (!task->mm || task->flags & PF_KERNELS)
 		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (syscall_number(regs) != SYSCALL_FUTEX || !syscall_is_native(task, regs))

@@ -153,14 +153,15 @@ int BPF_PROG(on_softirq_exit)
 }
 
 /*
- * From here on the CPU completes a request: whom it wakes waited for it. That ends with the
- * interrupt or the softirq, or with the next switch on this CPU.
+ * The disk that serves it, in whichever partition, as the kernel encodes its number. What the block
+ * layer issues to have the disk's cache written down has no part and no data, but is of a disk,
+ * too.
  */
 static __always_inline u32 request_device(struct request *rq)
 {
-	if (rq->part)
-		return rq->part->bd_dev;
-	return rq->bio && rq->bio->bi_bdev ? rq->bio->bi_bdev->bd_dev : 0;
+	struct gendisk *disk = rq->q->disk;
+
+	return disk ? (u32)disk->major << 20 | (u32)disk->first_minor : 0;
 }
 
 /*
@@ -193,6 +194,10 @@ static __always_inline void trace_request(u8 type, struct request *rq, u32 devic
 		trace_event(type, 0, bpf_ktime_get_ns(), tid, device, request_number(rq));
 }
 
+/*
+ * From here on the CPU completes a request: whom it wakes waited for it. That ends with the
+ * interrupt or the softirq, or with the next switch on this CPU.
+ */
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_complete, struct request *rq)
 {

@@ -94,7 +94,8 @@ static bool can_be_seen(const struct resolved_target *r)
 	if (!r->n || !resolved_target_is_functions(r))
 		return false;
 	for (int i = 0; i < r->n; i++) {
-		if (r->parts[i].binary == MAPS_KERNEL_ID || !r->parts[i].ranges->n)
+		if (r->parts[i].binary == MAPS_KERNEL_ID || !r->parts[i].file.ino ||
+		    !r->parts[i].ranges->n)
 			return false;
 	}
 	return true;

@@ -2,6 +2,7 @@
 #include "daemon/locations.h"
 
 #include "base/hash_index.h"
+#include "maps/made_name.h"
 
 #include <pthread.h>
 
@@ -82,17 +83,23 @@ const char *location_short_path(const char *path)
 	return p + 1;
 }
 
-/* Lines are for whoever can change them: libraries of the system are seen by function. */
-static bool by_line(const struct locations *l, const struct map_frame *frame,
-		    enum code_origin origin)
+/*
+ * Lines are for whoever can change them: libraries of the system are seen by function; and of code
+ * that is made while the program runs nobody tells all places of a line.
+ */
+static bool by_line(const struct locations *l, const struct maps_binary *binary,
+		    const struct map_frame *frame, enum code_origin origin)
 {
-	return frame->file && frame->line && l->opt->granularity != GRANULARITY_FUNCTION &&
+	return frame->file && frame->line && !binary->made &&
+	       l->opt->granularity != GRANULARITY_FUNCTION &&
 	       (origin != CODE_LIBRARY || l->opt->granularity == GRANULARITY_LINE ||
 		l->opt->n_source_scope);
 }
 
 static char *function_target(const struct maps_binary *binary, const struct map_frame *frame)
 {
+	if (binary->made) /* in whichever process: its number would be another one next time */
+		return xasprintf("func:%s", made_name_plain(frame->function));
 	return binary->kernel ? xasprintf("kernel:%s", frame->function)
 			      : xasprintf("func:%s@%s", frame->function, path_base(binary->path));
 }
@@ -108,7 +115,7 @@ static void describe(struct locations *l, const struct maps_binary *binary,
 	ret->binary = binary->path;
 	ret->where = frame->file ? xasprintf("%s:%u", location_short_path(frame->file), frame->line)
 				 : xstrdup("");
-	if (by_line(l, frame, origin)) {
+	if (by_line(l, binary, frame, origin)) {
 		ret->kind = TARGET_LINE;
 		ret->target = xstrdup(ret->where);
 		if (frame->function[0] != '[')
@@ -150,9 +157,9 @@ uint32_t locations_intern(struct locations *l, const struct maps_binary *binary,
 		*origin = CODE_OWN;
 	if (*origin == CODE_OUTSIDE || *origin == CODE_UNKNOWN)
 		return LOCATION_NONE;
-	if (frame->function[0] == '[' && !by_line(l, frame, *origin))
+	if (frame->function[0] == '[' && !by_line(l, binary, frame, *origin))
 		return LOCATION_NONE;
-	if (l->opt->granularity == GRANULARITY_LINE && !by_line(l, frame, *origin))
+	if (l->opt->granularity == GRANULARITY_LINE && !by_line(l, binary, frame, *origin))
 		return LOCATION_NONE;
 	e = xcalloc(1, sizeof(*e));
 	describe(l, binary, frame, *origin, &e->location);

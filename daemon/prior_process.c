@@ -5,6 +5,8 @@
  * it has recorded, which holds names that anybody may have chosen, it has no rights left.
  */
 #include "daemon/locations.h"
+#include "maps/made_files.h"
+#include "maps/made_name.h"
 #include "daemon/polling.h"
 #include "daemon/prior_process.h"
 #include "host/cgroup.h"
@@ -270,7 +272,9 @@ static bool is_target(const struct process *p, size_t i, const struct predict_ta
 		return t->line && t->line == named->line && named->last == named->line &&
 		       ends_with_path(t->file, named->name);
 	case TARGET_FUNCTION:
-		return !t->line && t->object[0] != '[' && !strcmp(t->symbol, named->name) &&
+		return !t->line && t->object[0] != '[' &&
+		       (is_made_file(t->object) ? made_name_is(t->symbol, named->name)
+						: !strcmp(t->symbol, named->name)) &&
 		       is_in_binary(p, i, t->object);
 	case TARGET_KERNEL:
 		return !t->line && t->object[0] == '[' && !strcmp(t->symbol, named->name);
@@ -294,6 +298,8 @@ static enum target_kind name_target(const struct process *p, const struct predic
 		snprintf(name, size, "%s:%u", location_short_path(t->file), t->line);
 	else if (t->object[0] == '[')
 		snprintf(name, size, "kernel:%s", t->symbol);
+	else if (is_made_file(t->object))
+		snprintf(name, size, "func:%s", made_name_plain(t->symbol));
 	else
 		snprintf(name, size, "func:%s@%s", t->symbol, path_base(t->object));
 	for (size_t i = 0; i < p->o->n_targets; i++) {
@@ -360,6 +366,23 @@ static bool is_worth_telling(const struct process *p, const struct predict_targe
 		return is_possible(p, t);
 	return is_possible(p, t) && own_samples(t) >= LEAST_SAMPLES &&
 	       t->own >= LEAST_OWN * t->share && !may_poll(t);
+}
+
+/* A function that is compiled better while it runs is the same target each time; it comes first
+ * where it matters most. */
+static bool was_told(const struct process *p, const struct predict *r, size_t i)
+{
+	char name[sizeof(((struct expectation *)0)->target)], before[sizeof(name)];
+
+	if (!r->targets[i].object || !is_made_file(r->targets[i].object))
+		return false;
+	name_target(p, &r->targets[i], name, sizeof(name));
+	for (size_t k = 0; k < i; k++) {
+		name_target(p, &r->targets[k], before, sizeof(before));
+		if (is_worth_telling(p, &r->targets[k]) && !strcmp(name, before))
+			return true;
+	}
+	return false;
 }
 
 /* @after: NULL, or what is faster besides. */
@@ -551,7 +574,8 @@ static const char *answer(struct process *p, const struct trace *t, uint32_t poi
 				 "point"
 			       : "the progress point was reached too seldom";
 	for (size_t i = 0; i < result.n_targets; i++)
-		tell(p, &o, progress, &result.targets[i], NULL);
+		if (!was_told(p, &result, i))
+			tell(p, &o, progress, &result.targets[i], NULL);
 	if (p->o->next && !p->o->together)
 		find_next(p, t, &o, progress, &result);
 	predict_free(&result);

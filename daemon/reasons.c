@@ -57,23 +57,10 @@ static void find_missing(struct experiment *x)
 	}
 }
 
-/* Samples in code that processes make while they run, and name. */
-static uint64_t samples_in_made(struct session *s)
-{
-	_cleanup_free_ struct tally_binary *b = NULL;
-	uint64_t sum = 0;
-	size_t n;
-
-	handlers_binaries(s->handlers, &b, &n);
-	for (size_t i = 0; i < n; i++)
-		sum += maps_binary_is_made(s->maps, i) ? b[i].sums.self : 0;
-	return sum;
-}
-
 /* Nothing was chosen: because of where the samples lie, or as they were too few. */
 static void no_target(struct session *s, const struct handlers_counts *c)
 {
-	double all = c->samples, made = c->places.no_file + samples_in_made(s);
+	double all = c->samples;
 
 	if (!c->samples || s->opt.n_targets)
 		session_reason(s,
@@ -92,12 +79,13 @@ static void no_target(struct session *s, const struct handlers_counts *c)
 			"only system libraries are known to make: -k auto makes the kernel's "
 			"functions targets, --target syscall:NAME a system call",
 			100 * c->places.in_kernel / all);
-	else if (made > all / 2)
+	else if (c->places.no_file > all / 2)
 		session_reason(s,
 			       "no target was seen: %.0f %% of the samples lie in code that is in "
-			       "no file (made at run time, as by a just-in-time compiler), which "
-			       "cannot be a target",
-			       100 * made / all);
+			       "no file (made at run time, as by a just-in-time compiler) and has "
+			       "no names, as the program tells none (node --perf-basic-prof, "
+			       "python -X perf)",
+			       100 * c->places.no_file / all);
 	else if (c->places.without_line > all / 2)
 		session_reason(s,
 			       "no target was seen: %.0f %% of the samples lie in code without "
@@ -364,7 +352,7 @@ static void warn_about_names(struct session *s, const struct engine_ledger *l,
 			     const struct handlers_counts *c)
 {
 	_cleanup_free_ char *places = NULL;
-	double all = c->samples, made = samples_in_made(s);
+	double all = c->samples;
 
 	if (!c->samples)
 		return;
@@ -380,15 +368,11 @@ static void warn_about_names(struct session *s, const struct engine_ledger *l,
 		session_warn(
 			s,
 			"%.0f %% of the samples lie in code that is in no file (made at run "
-			"time, as by a just-in-time compiler): it cannot be a target, and its "
+			"time, as by a just-in-time compiler): without names it is no target, and "
+			"its "
 			"callers do not stand for it; it has names where the program tells them "
 			"(node --perf-basic-prof, python -X perf)",
 			100 * c->places.no_file / all);
-	if (made >= MIN_NAMELESS * all)
-		session_warn(s,
-			     "%.0f %% of the samples lie in code that processes make while they "
-			     "run, and name: where it lies changes, so it cannot be a target",
-			     100 * made / all);
 	if (!s->opt.n_targets && c->places.without_line >= MIN_NAMELESS * all)
 		session_warn(s,
 			     "%.0f %% of the samples lie in code without line information, and "

@@ -119,12 +119,8 @@ static void fill_entry(struct tally *t, const struct maps_binary *b, struct cach
 	code_origins(b, frames, n, e->origin);
 	e->n = n;
 	e->unnamed = e->origin[0] != CODE_PASSING && function_is_unnamed(frames[0].function);
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++)
 		e->location[i] = locations_intern(t->opt.locations, b, &frames[i], &e->origin[i]);
-		/* It has a name, but is no target, and its callers do not stand for it. */
-		if (b->made && e->origin[i] != CODE_OUTSIDE)
-			e->origin[i] = CODE_UNKNOWN;
-	}
 }
 
 /* Where it is, or where it belongs (n is 0). */
@@ -390,8 +386,6 @@ static void count_credit(struct tally *t, const struct chain *c)
 	/* Without -k, a system call counts for the code that made it, which is never libc. */
 	if (i < 0 || (c->kernel && x->origin[i] == CODE_LIBRARY && !t->opt.scoped))
 		t->counts.in_kernel += c->kernel ? c->count : 0;
-	else if (x->origin[i] == CODE_UNKNOWN && x->frame[i].location != LOCATION_NONE)
-		return; /* made while the program runs */
 	else if (x->frame[i].location != LOCATION_NONE) {
 		count_location(t, c, x->frame[i].location, PLACE_CREDIT);
 		count_caller(t, c, i);

@@ -119,6 +119,40 @@ static int add_part(const struct target *t, const struct maps_binary *b, struct 
 	return all ? 0 : -E2BIG;
 }
 
+static char *near_made(const char *name, struct made_code *made)
+{
+	struct similar similar;
+
+	similar_init(&similar, name);
+	made_code_near(made, &similar);
+	return similar_text(&similar);
+}
+
+/* Of what a process makes while it runs: where that is now. */
+static int add_made(const struct target *t, const struct maps_binary *b,
+		    struct resolved_target *ret, struct error *err)
+{
+	const struct engine_part part = { .binary = b->id };
+	uint32_t version = made_code_version(b->made);
+	struct addr_ranges found, *all;
+
+	if (t->kind != TARGET_FUNCTION && t->kind != TARGET_BINARY)
+		return -ENOENT;
+	if (!made_code_ranges(b->made, t->kind == TARGET_BINARY ? NULL : t->name, &found)) {
+		_cleanup_free_ char *near = near_made(t->name, b->made);
+
+		return error_set(err, ENOENT, "%s tells of no function \"%s\"%s", b->path, t->name,
+				 near);
+	}
+	all = part_ranges(ret, &part, t->spec, err);
+	if (all) {
+		add_ranges(all, &found);
+		ret->made += version;
+	}
+	addr_ranges_free(&found);
+	return all ? 0 : -E2BIG;
+}
+
 /* Before the run, tables are waited for. */
 static const struct maps_binary *table_of(struct maps *maps, struct handlers *handlers, uint32_t id)
 {
@@ -321,11 +355,20 @@ static int resolve_programs(const struct target *t, struct maps *maps, struct ha
 	for (uint32_t id = MAPS_KERNEL_ID + 1; id < n; id++) {
 		const struct maps_binary *b;
 
-		if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
+		bool made = maps_binary_is_made(maps, id);
+		int r = 0;
+
+		if (!made &&
+		    (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id)))
 			continue;
 		b = maps_binary_known(maps, id);
-		if (b && b->table && !is_own_image(b) && may_hold(t, b) &&
-		    add_part(t, b, maps, ret, last) == -E2BIG)
+		if (!b || is_own_image(b) || !may_hold(t, b))
+			continue;
+		if (made)
+			r = add_made(t, b, ret, last);
+		else if (b->table)
+			r = add_part(t, b, maps, ret, last);
+		if (r == -E2BIG)
 			return -E2BIG;
 	}
 	return 0;
@@ -443,40 +486,14 @@ static char *what_ran(struct maps *maps, struct handlers *handlers)
 	return text;
 }
 
-/* Where a process tells of it: code that it makes while it runs. NULL: nowhere. */
-static const char *made_somewhere(const struct target *t, struct maps *maps)
-{
-	uint32_t n = maps_binary_count(maps);
-
-	for (uint32_t id = MAPS_KERNEL_ID + 1; id < n; id++) {
-		const struct maps_binary *b;
-
-		if (!maps_binary_is_made(maps, id)) /* or it was sampled */
-			continue;
-		b = maps_binary_known(maps, id);
-		if (b && may_hold(t, b) &&
-		    (t->kind == TARGET_BINARY ||
-		     (t->kind == TARGET_FUNCTION && made_code_has(b->made, t->name))))
-			return b->path;
-	}
-	return NULL;
-}
-
 /* In all that was sampled, or may have been, there is no such target. */
 static int nowhere(const struct target *t, struct maps *maps, struct handlers *handlers,
 		   const struct error *last, struct error *err)
 {
 	_cleanup_free_ char *near = NULL, *ran = NULL;
 	uint32_t n = maps_binary_count(maps), looked = 0;
-	const char *map = made_somewhere(t, maps);
 	struct similar similar;
 
-	if (map)
-		return error_set(err, ENOTSUP,
-				 "target %s: it is code that a process makes while it runs (%s): "
-				 "where that lies changes, so it can be seen, but not be a target; "
-				 "name code of the program or of a library, or a class (class:io)",
-				 t->spec, map);
 	if (t->kind == TARGET_FUNCTION) {
 		similar_init(&similar, t->name);
 		for (uint32_t id = MAPS_KERNEL_ID + 1; id < n; id++) {
@@ -485,9 +502,12 @@ static int nowhere(const struct target *t, struct maps *maps, struct handlers *h
 			if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 				continue;
 			b = maps_binary_known(maps, id);
-			if (!b || !b->table || is_own_image(b) || !may_hold(t, b))
+			if (!b || (!b->table && !b->made) || is_own_image(b) || !may_hold(t, b))
 				continue;
-			maptable_near_functions(b->table, &similar);
+			if (b->made)
+				made_code_near(b->made, &similar);
+			else
+				maptable_near_functions(b->table, &similar);
 			looked++;
 		}
 		near = similar_text(&similar);
@@ -590,7 +610,9 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
 			return error_set(err, EAGAIN, "target %s: %s is still being read", c->name,
 					 maps_binary_path(maps, site->binary));
 		}
-		if (b && b->error)
+		if (b && b->made)
+			add_made(&t, b, ret, &last);
+		else if (b && b->error)
 			error_set(&last, ENOENT, "%s", b->error);
 		else if (b && b->table && !is_own_image(b))
 			add_part(&t, b, maps, ret, &last);
@@ -643,11 +665,38 @@ int resolved_target_join(struct resolved_target *to, struct resolved_target *fro
 		text_add(&to->overloads, ", %s", from->overloads);
 	else if (from->overloads)
 		to->overloads = xstrdup(from->overloads);
+	to->made += from->made;
 	to->functions = resolved_target_is_functions(to) && resolved_target_is_functions(from);
 	to->kind = "together";
 	to->location[0] = '\0';
 	resolved_target_free(from);
 	return ret;
+}
+
+bool resolved_target_is_old(const struct resolved_target *r, struct maps *maps)
+{
+	uint32_t made = 0;
+
+	for (int i = 0; i < r->n && r->made; i++) {
+		const struct maps_binary *b = r->parts[i].binary == MAPS_KERNEL_ID
+						      ? NULL
+						      : maps_binary_known(maps, r->parts[i].binary);
+
+		made += b && b->made ? made_code_version(b->made) : 0;
+	}
+	return made != r->made;
+}
+
+bool resolved_target_same(const struct resolved_target *a, const struct resolved_target *b)
+{
+	bool same = a->n == b->n;
+
+	for (int i = 0; i < a->n && same; i++)
+		same = a->parts[i].binary == b->parts[i].binary &&
+		       a->ranges[i].n == b->ranges[i].n &&
+		       !memcmp(a->ranges[i].r, b->ranges[i].r,
+			       a->ranges[i].n * sizeof(*a->ranges[i].r));
+	return same;
 }
 
 void resolved_target_free(struct resolved_target *r)

@@ -19,6 +19,7 @@ struct resolved_target {
 	struct addr_ranges ranges[SCOZ_MAX_PARTS];
 	char *overloads; /* a function's name stands for all of these; NULL: for one */
 	bool functions;	 /* it is several targets, all of them functions of programs */
+	uint32_t made;	 /* versions of the code that processes make, summed */
 };
 
 /* A target chosen from samples; classes and system calls have no sites. Of a binary as a whole,
@@ -53,6 +54,10 @@ static inline bool target_goes_together(const struct target *t)
 int resolved_target_join(struct resolved_target *to, struct resolved_target *from, const char *spec,
 			 struct error *err);
 bool resolved_target_is_functions(const struct resolved_target *r);
+/* Has more been told since of code that processes make, and that it is of? */
+bool resolved_target_is_old(const struct resolved_target *r, struct maps *maps);
+/* Do both have the same addresses? */
+bool resolved_target_same(const struct resolved_target *a, const struct resolved_target *b);
 void resolved_target_free(struct resolved_target *r);
 
 /* ---- what target_check.c asks, too ---- */

@@ -584,6 +584,24 @@ static void see(const struct trials *l, struct entry *e)
 		boundaries_put(e->bounds, l->s->engine, l->s->opt.end_to_end, e->trial.name);
 }
 
+/* Code that a process makes lies elsewhere by now. */
+static bool has_moved(const struct trials *l, struct entry *e)
+{
+	struct resolved_target now;
+	struct error err;
+	bool same;
+
+	if (!resolved_target_is_old(e->code, l->s->maps))
+		return false;
+	if ((e->trial.joint ? resolve_joint : resolve_one)(l, e, false, &now, &err))
+		return true;
+	same = resolved_target_same(e->code, &now);
+	if (same)
+		e->code->made = now.made;
+	resolved_target_free(&now);
+	return !same;
+}
+
 int trials_select(struct trials *l, int i, struct error *err)
 {
 	uint32_t round = plan_state(l->plan, i).rounds;
@@ -591,13 +609,14 @@ int trials_select(struct trials *l, int i, struct error *err)
 	int ret;
 
 	/* Without code it has been seen elsewhere, too, since it was selected. */
-	if (l->selected == i && e->code && e->round == round && l->repairs == l->s->repairs) {
+	if (l->selected == i && e->code && e->round == round && l->repairs == l->s->repairs &&
+	    !has_moved(l, e)) {
 		see(l, e);
 		return 0;
 	}
 	l->selected = -1;
 	/* What was named may since have appeared in other binaries, too. */
-	if (e->named || e->trial.joint)
+	if (e->named || e->trial.joint || (e->code && e->code->made))
 		forget_code(e);
 	ret = resolve(l, e, may_wait(e), err);
 	if (ret != -EAGAIN) /* no file is being read that may hold it */

@@ -2,6 +2,7 @@
 #include "maps/made_code.h"
 
 #include "base/hash_index.h"
+#include "maps/made_name.h"
 
 #include <pthread.h>
 
@@ -493,13 +494,93 @@ bool made_code_find(struct made_code *c, uint64_t address, uint64_t time, struct
 	return e;
 }
 
-bool made_code_has(struct made_code *c, const char *name)
+static void add_range(struct addr_ranges *to, size_t *cap, uint64_t start, uint64_t end)
 {
-	bool has;
+	if (start >= end)
+		return;
+	array_reserve(to->r, *cap, to->n + 1);
+	to->r[to->n++] = (struct addr_range){ start, end };
+}
+
+/* What is left of @r where something newer than entry @i lies in the list. */
+static void cut_newer(const struct made_code *c, const struct list *l, uint32_t i,
+		      struct addr_ranges *r, size_t *cap)
+{
+	for (uint32_t k = l ? l->n : 0; k-- > 0 && l->v[k] > i;) {
+		const struct entry *e = &c->entry[l->v[k]];
+		uint64_t end = e->start + e->size;
+		size_t n = r->n;
+
+		for (size_t at = 0; at < n; at++) {
+			struct addr_range *own = &r->r[at];
+
+			if (own->end <= e->start || own->start >= end)
+				continue;
+			if (own->start < e->start) {
+				uint64_t behind = own->end;
+
+				own->end = e->start;
+				add_range(r, cap, end, behind);
+			} else {
+				own->start = end < own->end ? end : own->end;
+			}
+		}
+	}
+}
+
+/* Where entry @i still lies. */
+static void add_live(struct made_code *c, uint32_t i, struct addr_ranges *ret, size_t *cap)
+{
+	const struct entry *e = &c->entry[i];
+	uint64_t first = e->start >> PAGE_SHIFT, last = (e->start + e->size - 1) >> PAGE_SHIFT;
+	struct addr_ranges own = { 0 };
+	size_t own_cap = 0;
+
+	add_range(&own, &own_cap, e->start, e->start + e->size);
+	cut_newer(c, &c->large, i, &own, &own_cap);
+	for (uint64_t page = first; page <= last; page++)
+		cut_newer(c, find_page(c, page), i, &own, &own_cap);
+	for (size_t k = 0; k < own.n; k++)
+		add_range(ret, cap, own.r[k].start, own.r[k].end);
+	free(own.r);
+}
+
+bool made_code_ranges(struct made_code *c, const char *name, struct addr_ranges *ret)
+{
+	uint32_t last = NOWHERE;
+	bool same = false;
+	size_t cap = 0;
+
+	*ret = (struct addr_ranges){ 0 };
+	pthread_mutex_lock(&c->lock);
+	for (uint32_t i = 0; i < c->n_entry; i++) {
+		const struct entry *e = &c->entry[i];
+
+		if (e->name == NOWHERE)
+			continue;
+		if (name && e->name != last)
+			same = made_name_is(c->text + e->name, name);
+		last = e->name;
+		if (!name)
+			add_range(ret, &cap, e->start, e->start + e->size);
+		else if (same)
+			add_live(c, i, ret, &cap);
+	}
+	pthread_mutex_unlock(&c->lock);
+	addr_ranges_sort_merge(ret);
+	return ret->n;
+}
+
+void made_code_near(struct made_code *c, struct similar *similar)
+{
+	char function[MADE_NAME_MAX];
 
 	pthread_mutex_lock(&c->lock);
-	has = hash_index_find(&c->texts, hash_secret(c->secret, name, strlen(name) + 1), same_text,
-			      c->text, name) != HASH_NONE;
+	for (size_t at = 0; at < c->n_text; at += strlen(c->text + at) + 1) {
+		if (made_name_is(c->text + at, similar->wanted)) /* it has gone */
+			continue;
+		made_name_function(c->text + at, function, sizeof(function));
+		similar_add(similar, function);
+	}
 	pthread_mutex_unlock(&c->lock);
-	return has;
 }

@@ -13,7 +13,9 @@
 #ifndef SCOZ_MAPS_MADE_CODE_H
 #define SCOZ_MAPS_MADE_CODE_H
 
+#include "base/similar.h"
 #include "table/code_loads.h"
+#include "table/maptable.h"
 
 struct made_code;
 
@@ -44,7 +46,12 @@ struct made_function {
 /* @time 0: whatever was told last. False: nothing is known. */
 bool made_code_find(struct made_code *c, uint64_t address, uint64_t time,
 		    struct made_function *ret);
-/* Has any such name been told? */
-bool made_code_has(struct made_code *c, const char *name);
+/*
+ * Where the functions of that name are now (made_name_is(); NULL: all functions); to be freed.
+ * False: nowhere.
+ */
+bool made_code_ranges(struct made_code *c, const char *name, struct addr_ranges *ret);
+/* Considers the names that were told (made_name_function()). */
+void made_code_near(struct made_code *c, struct similar *similar);
 
 #endif

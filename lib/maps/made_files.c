@@ -157,6 +157,15 @@ bool is_jitdump(const char *path)
 	return jitdump_number(path);
 }
 
+bool is_made_file(const char *path)
+{
+	unsigned int pid;
+	int end = 0;
+
+	return is_jitdump(path) || (sscanf(path_base(path), "perf-%9u.map%n", &pid, &end) == 1 &&
+				    end && !path_base(path)[end]);
+}
+
 int jitdump_check(int pid, const char *path, const struct stat *st, struct error *err)
 {
 	struct identity id;

@@ -20,6 +20,8 @@
 int perf_map_open(int pid, struct stat *st, char **path, struct error *err);
 /* Is it called as jitdump files are? */
 bool is_jitdump(const char *path);
+/* Is it called as files are that tell of such code: perf maps and jitdumps? */
+bool is_made_file(const char *path);
 /*
  * May what process @pid has mapped from @path, a file that is open and @st tells of, be its own
  * jitdump, by the same rules? -ENOENT (without a text): it is another process's, as after a fork.

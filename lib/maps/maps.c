@@ -691,6 +691,10 @@ struct list {
 static void list_mappings(const struct maps *m, const struct process *p, uint32_t binary_id,
 			  struct list *ret)
 {
+	if (p->made.binary == binary_id && !p->exited_ns) {
+		array_reserve(ret->v, ret->cap, ret->n + 1);
+		ret->v[ret->n++] = (struct maps_mapping){ p->pid, 0, UINT64_MAX, 0 };
+	}
 	for (size_t k = 0; k < p->space->n && !p->exited_ns; k++) {
 		const struct mapping *map = &p->space->v[k];
 
@@ -745,7 +749,9 @@ bool maps_has_mapping(struct maps *m, uint32_t binary_id, const struct maps_mapp
 
 	pthread_rwlock_rdlock(&m->lock);
 	p = find_process(m, map->pid);
-	if (p && !p->exited_ns) {
+	if (p && !p->exited_ns && p->made.binary == binary_id) {
+		has = true;
+	} else if (p && !p->exited_ns) {
 		size_t i = space_find(p->space, map->start);
 
 		has = i < p->space->n && p->space->v[i].binary == binary_id &&

@@ -125,7 +125,7 @@ size_t maps_awaited(struct maps *m);
 uint32_t maps_binary_count(struct maps *m);
 /* Whether it is of the kernel, without building anything. */
 bool maps_binary_is_kernel(struct maps *m, uint32_t id);
-/* Whether it stands for what a process makes while it runs: it can be seen, but be no target. */
+/* Whether it stands for what a process makes while it runs. */
 bool maps_binary_is_made(struct maps *m, uint32_t id);
 /* The path alone, without building anything; NULL: no such id. */
 const char *maps_binary_path(struct maps *m, uint32_t id);
@@ -212,7 +212,10 @@ int maps_open_region(struct maps *m, int pid, const struct maps_region *r, char 
  */
 char *maps_next_file(struct maps *m, uint64_t *serial, uint32_t *id);
 
-/* Executable mappings of one binary in all processes, for publishing target ranges. */
+/*
+ * Executable mappings of one binary in all processes, for publishing target ranges. Code that a
+ * process makes may be anywhere: from 0 to UINT64_MAX, with a bias of 0.
+ */
 struct maps_mapping {
 	int pid;
 	uint64_t start, end; /* addresses in the process */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "maps/origin.h"
 
+#include "maps/made_name.h"
+
 #define MIN_SAMPLES	 20    /* and */
 #define MIN_SHARE	 0.02  /* of what is credited to anything, and */
 #define MIN_SHARE_OF_ALL 0.005 /* of all samples */
@@ -171,8 +173,33 @@ static enum code_origin origin_in_program(const struct maps_binary *binary,
 	return is_of_language(f->function) ? CODE_LIBRARY : CODE_OWN_BINARY;
 }
 
+/*
+ * What a compiler makes at run time is made of the user's program, and whoever calls it there is
+ * the compiler's own: but for what that makes for itself, or brings along.
+ */
+static enum code_origin origin_of_made(const struct map_frame *f)
+{
+	static const char *const own[] = {
+		"node:", "internal/", "java.", "jdk.", "sun.", "Ljava/"
+	};
+	const char *name = made_name_plain(f->function);
+	char function[MADE_NAME_MAX];
+
+	if (f->file && source_is_system(f->file))
+		return CODE_LIBRARY;
+	made_name_function(f->function, function, sizeof(function));
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		if (begins(function, own[i]) ||
+		    (strchr(name, ' ') && begins(strchr(name, ' ') + 1, own[i])))
+			return CODE_LIBRARY;
+	}
+	return CODE_OWN;
+}
+
 static enum code_origin origin_of(const struct maps_binary *binary, const struct map_frame *f)
 {
+	if (binary->made)
+		return origin_of_made(f);
 	if (!binary->kernel)
 		return origin_in_program(binary, f);
 	if (enables_interrupts(f->function))

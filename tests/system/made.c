@@ -4,12 +4,14 @@
  * a function that spins, in memory that is in no file. Most of the time is in "made hot", a fifth
  * in "made cold", which calls go through "made caller", and half way, or after LATE seconds, "made
  * late" takes the place of "made cold". What it has made it tells in /tmp/perf-PID.map, as it goes.
- * KIND: "anonymous" (default), "memfd": the memory is a file without a name; "silent": no map is
- * written, whoever runs it has put something there; it waits for a line on standard input then;
- * "jitdump": it tells in jit-PID.dump, in the directory where it runs, with the line 7 of made.src
- * for all of it.
+ * Each round is one of made_round(). At a SIGUSR1 "made hot" and "made cold" change places, and are
+ * told by names of V8's, as if they were compiled better. KIND: "anonymous" (default), "memfd": the
+ * memory is a file without a name; "silent": no map is written, whoever runs it has put something
+ * there; it waits for a line on standard input then; "jitdump": it tells in jit-PID.dump, in the
+ * directory where it runs, with the line 7 of made.src for all of it.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,13 +169,57 @@ static void *make(uint8_t *at, const void *code, size_t size, const char *name)
 	return at;
 }
 
+static volatile sig_atomic_t change;
+
+static void on_signal(int number)
+{
+	(void)number;
+	change = 1;
+}
+
+void made_round(void);
+__attribute__((noinline, noclone)) void made_round(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static spin_fn hot, cold;
+static uint8_t *code;
+
+static void set_writable(int writable)
+{
+	if (mprotect(code, 4 * PAGE, PROT_READ | (writable ? PROT_WRITE : PROT_EXEC)))
+		exit(1);
+}
+
+static void change_places(void)
+{
+	spin_fn before = hot;
+
+	change = 0;
+	set_writable(1);
+	hot = (spin_fn)make((uint8_t *)cold, spin_code, sizeof(spin_code), "JS:*hot made.js:1:1");
+	cold = (spin_fn)make((uint8_t *)before, spin_code, sizeof(spin_code),
+			     "JS:*cold made.js:2:1");
+	set_writable(0);
+}
+
+static void run_until(double end, call_fn call)
+{
+	while (now() < end) {
+		hot(4000000);
+		call(cold, 1000000);
+		made_round();
+		if (change)
+			change_places();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 1, begin;
 	double until_late = argc > 3 ? atof(argv[3]) : seconds / 2;
 	const char *kind = argc > 2 ? argv[2] : "anonymous";
-	spin_fn hot, cold;
-	uint8_t *code;
 	char path[64];
 	call_fn call;
 
@@ -193,22 +239,14 @@ int main(int argc, char **argv)
 	hot = (spin_fn)make(code, spin_code, sizeof(spin_code), "made hot");
 	cold = (spin_fn)make(code + PAGE, spin_code, sizeof(spin_code), "made cold");
 	call = (call_fn)make(code + 2 * PAGE, call_code, sizeof(call_code), "made caller");
-	if (mprotect(code, 4 * PAGE, PROT_READ | PROT_EXEC))
-		return 1;
+	signal(SIGUSR1, on_signal);
+	set_writable(0);
 	begin = now();
-	while (now() < begin + until_late) {
-		hot(4000000);
-		call(cold, 1000000);
-	}
-	if (mprotect(code, 4 * PAGE, PROT_READ | PROT_WRITE))
-		return 1;
+	run_until(begin + until_late, call);
+	set_writable(1);
 	make(code + PAGE, spin_code, sizeof(spin_code), "made late");
-	if (mprotect(code, 4 * PAGE, PROT_READ | PROT_EXEC))
-		return 1;
-	while (now() < begin + seconds) {
-		hot(4000000);
-		call(cold, 1000000);
-	}
+	set_writable(0);
+	run_until(begin + seconds, call);
 	if (map)
 		fclose(map);
 	return 0;

@@ -3,6 +3,7 @@
 #include "test_map_util.h"
 
 #include "maps/made_code.h"
+#include "maps/made_name.h"
 
 #include <fcntl.h>
 #include <time.h>
@@ -337,13 +338,94 @@ static void test_names(void **state)
 	uint32_t version = made_code_version(c);
 
 	(void)state;
-	assert_true(made_code_has(c, "one"));
-	assert_false(made_code_has(c, "two"));
 	made_code_clear(c);
 	assert_int_not_equal(made_code_version(c), version);
-	assert_false(made_code_has(c, "one"));
 	made_code_destroy(c);
 	assert_string_equal(name, "one");
+}
+
+/* "START-END ..." of where functions of that name are; "": nowhere. */
+static void expect_ranges(struct made_code *c, const char *name, const char *want)
+{
+	_cleanup_free_ char *text = xstrdup("");
+	struct addr_ranges r;
+	bool some = made_code_ranges(c, name, &r);
+
+	for (size_t i = 0; i < r.n; i++)
+		text_add(&text, "%s%llx-%llx", i ? " " : "", (unsigned long long)r.r[i].start,
+			 (unsigned long long)r.r[i].end);
+	assert_int_equal(some, r.n > 0);
+	addr_ranges_free(&r);
+	assert_string_equal(text, want);
+}
+
+static void test_ranges(void **state)
+{
+	struct made_code *c = code_of_text("1000 100 JS:~f a.js:1:1\n"
+					   "2000 100 JS:*f a.js:1:1\n"
+					   "3000 100 JS:*g a.js:2:1\n"
+					   "4000 80000 large\n");
+
+	(void)state;
+	expect_ranges(c, "f", "1000-1100 2000-2100");
+	expect_ranges(c, "JS:^f a.js:1:1", "1000-1100 2000-2100");
+	expect_ranges(c, "g", "3000-3100");
+	expect_ranges(c, "large", "4000-84000");
+	expect_ranges(c, "h", "");
+	expect_ranges(c, NULL, "1000-1100 2000-2100 3000-3100 4000-84000");
+	/* Its memory is used again: at the beginning, in the middle, at the end, and for all of it.
+	 */
+	add_text(c, "0f80 90 h\n2040 20 h\n30f0 40 h\n4100 20 h\n83ff0 10 h\n");
+	expect_ranges(c, "f", "1010-1100 2000-2040 2060-2100");
+	expect_ranges(c, "g", "3000-30f0");
+	expect_ranges(c, "large", "4000-4100 4120-83ff0");
+	expect_ranges(c, "h", "f80-1010 2040-2060 30f0-3130 4100-4120 83ff0-84000");
+	add_text(c, "2000 100 JS:*f a.js:1:1\n3000 200 k\n");
+	expect_ranges(c, "f", "1010-1100 2000-2100");
+	expect_ranges(c, "g", "");
+	/* A large one takes the place of small ones. */
+	add_text(c, "0 50000 larger\n");
+	expect_ranges(c, "f", "");
+	expect_ranges(c, "large", "50000-83ff0");
+	made_code_destroy(c);
+}
+
+static void expect_function(const char *told, const char *want)
+{
+	char got[MADE_NAME_MAX];
+
+	made_name_function(told, got, sizeof(got));
+	assert_string_equal(got, want);
+}
+
+static void test_functions(void **state)
+{
+	(void)state;
+	expect_function("JS:*heavy /srv/a.js:2:15", "heavy");
+	expect_function("LazyCompile:~heavy /srv/a.js:2:15", "heavy");
+	expect_function("JS:+run node:internal/x:1:2", "run");
+	expect_function("py::heavy:/srv/a.py", "heavy");
+	expect_function("int Main.heavy(int, long)", "Main.heavy");
+	expect_function("LMain;::heavy", "LMain;::heavy");
+	expect_function("std::f(int)", "std::f");
+	expect_function("(anonymous)", "(anonymous)");
+	expect_function("made hot", "made hot");
+	expect_function("", "");
+	assert_string_equal(made_name_plain("JS:*heavy /srv/a.js:2:15"), "heavy /srv/a.js:2:15");
+	assert_string_equal(made_name_plain("JS:* /srv/a.js:2:15"), "JS:* /srv/a.js:2:15");
+	assert_string_equal(made_name_plain("std::f"), "std::f");
+	assert_true(made_name_is("JS:*heavy /srv/a.js:2:15", "JS:~heavy /srv/a.js:2:15"));
+	assert_true(made_name_is("JS:*heavy /srv/a.js:2:15", "heavy /srv/a.js:2:15"));
+	assert_true(made_name_is("JS:*heavy /srv/a.js:2:15", "heavy"));
+	assert_false(made_name_is("JS:*heavy /srv/a.js:2:15", "heavy /srv/a.js:3:15"));
+	assert_false(made_name_is("JS:*heavier /srv/a.js:2:15", "heavy"));
+	assert_true(made_name_is("int Main.heavy(int)", "Main.heavy"));
+	assert_true(made_name_is("int Main.heavy(int)", "heavy"));
+	assert_false(made_name_is("int Main.tooheavy(int)", "heavy"));
+	assert_true(made_name_is("LMain;::heavy", "heavy"));
+	assert_true(made_name_is("made hot", "made hot"));
+	assert_false(made_name_is("made hot", "hot"));
+	assert_false(made_name_is("made hot", ""));
 }
 
 /* ---- jitdumps ---- */
@@ -740,7 +822,8 @@ static int run(void)
 		cmocka_unit_test(test_random),	     cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_from),	     cmocka_unit_test(test_large),
 		cmocka_unit_test(test_grows),	     cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_names),	     cmocka_unit_test(test_times),
+		cmocka_unit_test(test_names),	     cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_functions),    cmocka_unit_test(test_times),
 		cmocka_unit_test(test_moves),	     cmocka_unit_test(test_lines_of_source),
 		cmocka_unit_test(test_foreign),	     cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_chosen_names),

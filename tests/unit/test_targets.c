@@ -195,20 +195,40 @@ static void test_unread(void **state)
 	maps_destroy(maps);
 }
 
-/* What is made while the program runs is no target, and that is said. */
+static int count_whole(const struct maps_mapping *m, void *arg)
+{
+	*(int *)arg += m->pid == PID && !m->start && m->end == UINT64_MAX && !m->bias;
+	return 0;
+}
+
+static void expect_made(const struct resolved_target *r, uint32_t binary, const char *ranges)
+{
+	_cleanup_free_ char *text = xstrdup("");
+
+	assert_int_equal(r->n, 1);
+	assert_int_equal(r->parts[0].binary, binary);
+	assert_int_equal(r->parts[0].file.ino, 0);
+	for (size_t i = 0; i < r->ranges[0].n; i++)
+		text_add(&text, "%llx-%llx ", (unsigned long long)r->ranges[0].r[i].start,
+			 (unsigned long long)r->ranges[0].r[i].end);
+	assert_string_equal(text, ranges);
+}
+
+/* What is made while the program runs is where the program has told last. */
 static void test_made(void **state)
 {
 	const struct cores none = { .n = 0 };
 	struct handlers_options opt = { .cores = &none };
-	struct location_site site = { .function = "hot" };
-	struct chosen_target chosen = { "func:hot@perf-10.map", TARGET_FUNCTION, &site, 1, 1 };
+	struct location_site site = { .function = "JS:*hot a.js:1:1" };
+	struct chosen_target chosen = { "func:hot a.js:1:1", TARGET_FUNCTION, &site, 1, 1 };
 	static const char *const specs[] = { "func:hot", "func:hot@perf-10.map",
-					     "bin:perf-10.map" };
+					     "func:hot a.js:1:1", "bin:perf-10.map" };
+	struct resolved_target r, later;
 	struct handlers *handlers;
-	struct resolved_target r;
 	struct error err = {};
 	struct target t;
 	uint64_t place;
+	int whole = 0;
 
 	(void)state;
 	assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &opt.maps, NULL),
@@ -216,20 +236,38 @@ static void test_made(void **state)
 	opt.locations = locations_create(&options);
 	opt.processes = process_table_create();
 	assert_int_equal(handlers_start(&opt, &handlers, NULL), 0);
-	program_makes(PID, "1000 10 hot\n");
+	program_makes(PID, "1000 10 JS:~hot a.js:1:1\n");
 	maps_add(opt.maps, 0, PID, 0x1000, 0x1000, 0, (struct file_id){ .ino = 0 }, "//anon");
 	assert_false(maps_resolve(opt.maps, PID, 0x1000, &site.binary, &place));
 	program_is_asked(opt.maps, PID);
 	assert_true(maps_resolve(opt.maps, PID, 0x1000, &site.binary, &place));
 	assert_non_null(maps_binary(opt.maps, site.binary)->made);
-	assert_int_equal(target_resolve_chosen(&chosen, opt.maps, NULL, true, &r, &err), -ENOENT);
+	assert_int_equal(maps_for_each_mapping(opt.maps, site.binary, count_whole, &whole), 0);
+	assert_int_equal(whole, 1);
+	assert_int_equal(target_resolve_chosen(&chosen, opt.maps, NULL, true, &r, &err), 0);
+	expect_made(&r, site.binary, "1000-1010 ");
+	assert_false(resolved_target_is_old(&r, opt.maps));
 	for (size_t i = 0; i < ARRAY_SIZE(specs); i++) {
 		assert_int_equal(target_parse(specs[i], &t, &err), 0);
-		assert_int_equal(target_resolve(&t, opt.maps, handlers, true, &r, &err), -ENOTSUP);
-		assert_non_null(strstr(err.text, "makes while it runs (/tmp/perf-10.map)"));
+		assert_int_equal(target_resolve(&t, opt.maps, handlers, true, &later, &err), 0);
+		expect_made(&later, site.binary, "1000-1010 ");
+		assert_true(resolved_target_same(&r, &later));
+		resolved_target_free(&later);
 		target_free(&t);
 	}
+	program_makes(PID, "1000 10 JS:~hot a.js:1:1\n1800 20 JS:*hot a.js:1:1\n");
+	program_is_asked(opt.maps, PID);
+	assert_true(resolved_target_is_old(&r, opt.maps));
+	assert_int_equal(target_resolve_chosen(&chosen, opt.maps, NULL, true, &later, &err), 0);
+	expect_made(&later, site.binary, "1000-1010 1800-1820 ");
+	assert_false(resolved_target_same(&r, &later));
+	assert_false(resolved_target_is_old(&later, opt.maps));
+	resolved_target_free(&later);
+	resolved_target_free(&r);
 	assert_int_equal(target_parse("func:cold", &t, &err), 0);
+	assert_int_equal(target_resolve(&t, opt.maps, handlers, true, &r, &err), -ENOENT);
+	target_free(&t);
+	assert_int_equal(target_parse("a.js:1", &t, &err), 0);
 	assert_int_equal(target_resolve(&t, opt.maps, handlers, true, &r, &err), -ENOENT);
 	target_free(&t);
 	handlers_destroy(handlers);

@@ -44,6 +44,12 @@ static __always_inline void space_add(struct space *s, const struct segment *new
 	s->seg[0] = *new;
 }
 
+/* It stands for code that the process makes while it runs, wherever it likes. */
+static __always_inline __u32 segment_is_anywhere(const struct segment *g)
+{
+	return !g->start && g->end == ~0ULL;
+}
+
 /* Something else is mapped from @start to @end. */
 static __always_inline void space_withdraw(struct space *s, __u64 start, __u64 end)
 {
@@ -52,7 +58,7 @@ static __always_inline void space_withdraw(struct space *s, __u64 start, __u64 e
 	for (__u32 i = 0; i < BPF_MAX_SEGMENTS; i++) {
 		struct segment *g = &s->seg[i];
 
-		if (g->end <= start || g->start >= end)
+		if (g->end <= start || g->start >= end || segment_is_anywhere(g))
 			continue;
 		if (g->start < start && g->end > end) {
 			behind = *g;

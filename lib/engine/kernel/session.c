@@ -170,6 +170,13 @@ static int set_target(struct engine *e, const struct scoz_part *parts, int n,
 		.ranges = (uintptr_t)ranges,
 	};
 
+	for (int i = 0; i < n; i++) {
+		if (parts[i].binary != MAPS_KERNEL_ID && !parts[i].ino)
+			return error_set(err, ENOTSUP,
+					 "engine kernel knows code by the file in which it lies, "
+					 "and this one is made while the program runs: use "
+					 "--engine bpf");
+	}
 	if (e->n_calls) {
 		int ret = set_syscall(e, err);
 

@@ -135,10 +135,15 @@ static int add_made(const struct target *t, const struct maps_binary *b,
 	const struct engine_part part = { .binary = b->id };
 	uint32_t version = made_code_version(b->made);
 	struct addr_ranges found, *all;
+	int r;
 
 	if (t->kind != TARGET_FUNCTION && t->kind != TARGET_BINARY)
 		return -ENOENT;
-	if (!made_code_ranges(b->made, t->kind == TARGET_BINARY ? NULL : t->name, &found)) {
+	r = made_code_ranges(b->made, t->kind == TARGET_BINARY ? NULL : t->name, &found);
+	if (r == -E2BIG)
+		return error_set(err, ENOENT, "%s tells of too many functions \"%s\"", b->path,
+				 t->name);
+	if (r) {
 		_cleanup_free_ char *near = near_made(t->name, b->made);
 
 		return error_set(err, ENOENT, "%s tells of no function \"%s\"%s", b->path, t->name,

@@ -6,14 +6,16 @@
 
 #include <pthread.h>
 
-#define PAGE_SHIFT  12
-#define PAGE_BYTES  (1u << PAGE_SHIFT)
-#define LARGE_PAGES 64	 /* a function that lies in more is in the list of large ones */
-#define FEW	    32	 /* entries of a list, which need not be cleared */
-#define MOST_LOOKS  4096 /* at entries, for one address */
-#define PAST_NS	    (60 * NSEC_PER_SEC) /* samples are looked up within that time */
-#define NOWHERE	    UINT32_MAX		/* a name: there is nothing any more */
-#define AT_ONCE	    1024
+#define PAGE_SHIFT	 12
+#define PAGE_BYTES	 (1u << PAGE_SHIFT)
+#define LARGE_PAGES	 64   /* a function that lies in more is in the list of large ones */
+#define FEW		 32   /* entries of a list, which need not be cleared */
+#define MOST_LOOKS	 4096 /* at entries, for one address */
+#define PAST_NS		 (60 * NSEC_PER_SEC) /* samples are looked up within that time */
+#define MOST_RANGE_LOOKS (16 << 20)	     /* for the ranges of a name: a tenth of a second */
+#define MOST_NEAR	 20000		     /* names among which the nearest are */
+#define NOWHERE		 UINT32_MAX	     /* a name: there is nothing any more */
+#define AT_ONCE		 1024
 
 struct entry {
 	uint64_t start, time;
@@ -494,66 +496,79 @@ bool made_code_find(struct made_code *c, uint64_t address, uint64_t time, struct
 	return e;
 }
 
-static void add_range(struct addr_ranges *to, size_t *cap, uint64_t start, uint64_t end)
+/* What is found, and how often was looked at something for it. */
+struct search {
+	struct addr_ranges ranges;
+	size_t cap;
+	uint64_t looks;
+};
+
+static void add_range(struct search *s, uint64_t start, uint64_t end)
 {
 	if (start >= end)
 		return;
-	array_reserve(to->r, *cap, to->n + 1);
-	to->r[to->n++] = (struct addr_range){ start, end };
+	array_reserve(s->ranges.r, s->cap, s->ranges.n + 1);
+	s->ranges.r[s->ranges.n++] = (struct addr_range){ start, end };
 }
 
-/* What is left of @r where something newer than entry @i lies in the list. */
-static void cut_newer(const struct made_code *c, const struct list *l, uint32_t i,
-		      struct addr_ranges *r, size_t *cap)
+static void cut(struct search *s, uint64_t start, uint64_t end)
 {
-	for (uint32_t k = l ? l->n : 0; k-- > 0 && l->v[k] > i;) {
-		const struct entry *e = &c->entry[l->v[k]];
-		uint64_t end = e->start + e->size;
-		size_t n = r->n;
+	size_t n = s->ranges.n;
 
-		for (size_t at = 0; at < n; at++) {
-			struct addr_range *own = &r->r[at];
+	for (size_t i = 0; i < n; i++) {
+		struct addr_range *r = &s->ranges.r[i];
+		uint64_t behind = r->end;
 
-			if (own->end <= e->start || own->start >= end)
-				continue;
-			if (own->start < e->start) {
-				uint64_t behind = own->end;
-
-				own->end = e->start;
-				add_range(r, cap, end, behind);
-			} else {
-				own->start = end < own->end ? end : own->end;
-			}
+		if (r->end <= start || r->start >= end)
+			continue;
+		if (r->start < start) {
+			r->end = start;
+			add_range(s, end, behind);
+		} else {
+			r->start = end < r->end ? end : r->end;
 		}
+	}
+	s->looks += n;
+}
+
+/* What is left where something newer than entry @i lies in the list. */
+static void cut_newer(const struct made_code *c, const struct list *l, uint32_t i, struct search *s)
+{
+	for (uint32_t k = l ? l->n : 0; k-- > 0 && l->v[k] > i && s->looks < MOST_RANGE_LOOKS;) {
+		const struct entry *e = &c->entry[l->v[k]];
+
+		s->looks++;
+		cut(s, e->start, e->start + e->size);
 	}
 }
 
 /* Where entry @i still lies. */
-static void add_live(struct made_code *c, uint32_t i, struct addr_ranges *ret, size_t *cap)
+static void add_live(struct made_code *c, uint32_t i, struct search *all)
 {
 	const struct entry *e = &c->entry[i];
 	uint64_t first = e->start >> PAGE_SHIFT, last = (e->start + e->size - 1) >> PAGE_SHIFT;
-	struct addr_ranges own = { 0 };
-	size_t own_cap = 0;
+	struct search own = { .looks = all->looks };
 
-	add_range(&own, &own_cap, e->start, e->start + e->size);
-	cut_newer(c, &c->large, i, &own, &own_cap);
-	for (uint64_t page = first; page <= last; page++)
-		cut_newer(c, find_page(c, page), i, &own, &own_cap);
-	for (size_t k = 0; k < own.n; k++)
-		add_range(ret, cap, own.r[k].start, own.r[k].end);
-	free(own.r);
+	add_range(&own, e->start, e->start + e->size);
+	cut_newer(c, &c->large, i, &own);
+	for (uint64_t page = first; page <= last && own.looks < MOST_RANGE_LOOKS; page++) {
+		own.looks++;
+		cut_newer(c, find_page(c, page), i, &own);
+	}
+	for (size_t k = 0; k < own.ranges.n; k++)
+		add_range(all, own.ranges.r[k].start, own.ranges.r[k].end);
+	all->looks = own.looks;
+	free(own.ranges.r);
 }
 
-bool made_code_ranges(struct made_code *c, const char *name, struct addr_ranges *ret)
+int made_code_ranges(struct made_code *c, const char *name, struct addr_ranges *ret)
 {
 	uint32_t last = NOWHERE;
+	struct search s = { 0 };
 	bool same = false;
-	size_t cap = 0;
 
-	*ret = (struct addr_ranges){ 0 };
 	pthread_mutex_lock(&c->lock);
-	for (uint32_t i = 0; i < c->n_entry; i++) {
+	for (uint32_t i = 0; i < c->n_entry && s.looks < MOST_RANGE_LOOKS; i++) {
 		const struct entry *e = &c->entry[i];
 
 		if (e->name == NOWHERE)
@@ -562,21 +577,25 @@ bool made_code_ranges(struct made_code *c, const char *name, struct addr_ranges 
 			same = made_name_is(c->text + e->name, name);
 		last = e->name;
 		if (!name)
-			add_range(ret, &cap, e->start, e->start + e->size);
+			add_range(&s, e->start, e->start + e->size);
 		else if (same)
-			add_live(c, i, ret, &cap);
+			add_live(c, i, &s);
 	}
 	pthread_mutex_unlock(&c->lock);
+	if (s.looks >= MOST_RANGE_LOOKS)
+		free(s.ranges.r);
+	*ret = s.looks < MOST_RANGE_LOOKS ? s.ranges : (struct addr_ranges){ 0 };
 	addr_ranges_sort_merge(ret);
-	return ret->n;
+	return s.looks >= MOST_RANGE_LOOKS ? -E2BIG : ret->n ? 0 : -ENOENT;
 }
 
 void made_code_near(struct made_code *c, struct similar *similar)
 {
 	char function[MADE_NAME_MAX];
+	size_t n = 0;
 
 	pthread_mutex_lock(&c->lock);
-	for (size_t at = 0; at < c->n_text; at += strlen(c->text + at) + 1) {
+	for (size_t at = 0; at < c->n_text && n < MOST_NEAR; at += strlen(c->text + at) + 1, n++) {
 		if (made_name_is(c->text + at, similar->wanted)) /* it has gone */
 			continue;
 		made_name_function(c->text + at, function, sizeof(function));

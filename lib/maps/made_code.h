@@ -48,9 +48,10 @@ bool made_code_find(struct made_code *c, uint64_t address, uint64_t time,
 		    struct made_function *ret);
 /*
  * Where the functions of that name are now (made_name_is(); NULL: all functions); to be freed.
- * False: nowhere.
+ * -ENOENT: nowhere; -E2BIG: so many of one name lie among so many others that it would take too
+ * long.
  */
-bool made_code_ranges(struct made_code *c, const char *name, struct addr_ranges *ret);
+int made_code_ranges(struct made_code *c, const char *name, struct addr_ranges *ret);
 /* Considers the names that were told (made_name_function()). */
 void made_code_near(struct made_code *c, struct similar *similar);
 

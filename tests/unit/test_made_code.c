@@ -349,12 +349,12 @@ static void expect_ranges(struct made_code *c, const char *name, const char *wan
 {
 	_cleanup_free_ char *text = xstrdup("");
 	struct addr_ranges r;
-	bool some = made_code_ranges(c, name, &r);
+	int found = made_code_ranges(c, name, &r);
 
 	for (size_t i = 0; i < r.n; i++)
 		text_add(&text, "%s%llx-%llx", i ? " " : "", (unsigned long long)r.r[i].start,
 			 (unsigned long long)r.r[i].end);
-	assert_int_equal(some, r.n > 0);
+	assert_int_equal(found, r.n ? 0 : -ENOENT);
 	addr_ranges_free(&r);
 	assert_string_equal(text, want);
 }
@@ -387,6 +387,23 @@ static void test_ranges(void **state)
 	add_text(c, "0 50000 larger\n");
 	expect_ranges(c, "f", "");
 	expect_ranges(c, "large", "50000-83ff0");
+	made_code_destroy(c);
+}
+
+/* Whose program it is chooses what it tells: nobody looks for ever. */
+static void test_too_many(void **state)
+{
+	_cleanup_free_ char *text = xstrdup("");
+	struct made_code *c = code_of_text("1000 1 f\n");
+	struct addr_ranges r;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++)
+		text_add(&text, "%x 100000 f\n", 0x100000 + 2 * i);
+	add_text(c, text);
+	assert_int_equal(made_code_ranges(c, "f", &r), -E2BIG);
+	assert_int_equal(r.n, 0);
+	assert_int_equal(made_code_ranges(c, "g", &r), -ENOENT);
 	made_code_destroy(c);
 }
 
@@ -818,14 +835,23 @@ static int teardown(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	     cmocka_unit_test(test_later_wins),
-		cmocka_unit_test(test_random),	     cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_from),	     cmocka_unit_test(test_large),
-		cmocka_unit_test(test_grows),	     cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_names),	     cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_functions),    cmocka_unit_test(test_times),
-		cmocka_unit_test(test_moves),	     cmocka_unit_test(test_lines_of_source),
-		cmocka_unit_test(test_foreign),	     cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_later_wins),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_from),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_grows),
+		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_lines_of_source),
+		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_chosen_names),
 	};
 

@@ -37,8 +37,8 @@
 #define MOST_CPU_S     300
 #define BASE_WAIT_S    30
 #define MAX_OPENS      4096
-#define MAX_ANSWER     (256 * MEGABYTE) /* where probes go, or what is told of made code */
-#define STUCK_NS       NSEC_PER_SEC
+#define MAX_ANSWER     (256 * MEGABYTE)	  /* where probes go, or what is told of made code */
+#define STUCK_NS       (3 * NSEC_PER_SEC) /* on a busy machine a worker has its turn late */
 #define DEAD_NS	       (20 * NSEC_PER_SEC)
 #define MAX_LATE       8 /* messages: there are four of a job */
 

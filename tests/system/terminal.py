@@ -97,7 +97,7 @@ def main():
 
     def shell_answers():
         shell.type(b'echo "it" answers')
-        shell.see(rb'\r\nit answers\r\n')
+        shell.see(rb'it answers\r\n') # as it is typed it has quotes
 
     def stop():
         shell.key('Z')

@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#define FILES_AT_ONCE 4096
-
 enum kind { KIND_MPI, KIND_MPICH, KIND_PROGRESS, KIND_DEVICE, KIND_EVENTS, KIND_LIBC };
 
 static const struct {
@@ -341,8 +339,7 @@ void polling_look(struct polling *p)
 {
 	if (p->given_up)
 		return;
-	/* Somebody may map new ones faster than this. */
-	for (int i = 0; i < FILES_AT_ONCE && look_at_next(p); i++)
+	for (int i = 0; i < MAPS_FILES_AT_ONCE && look_at_next(p); i++)
 		;
 	if (!p->mpi) /* nor does libc matter */
 		return;

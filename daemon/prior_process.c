@@ -5,13 +5,13 @@
  * it has recorded, which holds names that anybody may have chosen, it has no rights left.
  */
 #include "daemon/locations.h"
-#include "maps/made_files.h"
-#include "maps/made_name.h"
 #include "daemon/polling.h"
 #include "daemon/prior_process.h"
 #include "host/cgroup.h"
 #include "host/privileges.h"
 #include "host/process.h"
+#include "maps/made_files.h"
+#include "maps/made_name.h"
 #include "maps/origin.h"
 #include "plan/plan.h"
 #include "record/trace_output.h"
@@ -368,8 +368,10 @@ static bool is_worth_telling(const struct process *p, const struct predict_targe
 	       t->own >= LEAST_OWN * t->share && !may_poll(t);
 }
 
-/* A function that is compiled better while it runs is the same target each time; it comes first
- * where it matters most. */
+/*
+ * A function that is compiled better while it runs is the same target each time; it comes first
+ * where it matters most.
+ */
 static bool was_told(const struct process *p, const struct predict *r, size_t i)
 {
 	char name[sizeof(((struct expectation *)0)->target)], before[sizeof(name)];
@@ -573,9 +575,10 @@ static const char *answer(struct process *p, const struct trace *t, uint32_t poi
 			       ? "others than what is profiled, or interrupts, reach the progress "
 				 "point"
 			       : "the progress point was reached too seldom";
-	for (size_t i = 0; i < result.n_targets; i++)
+	for (size_t i = 0; i < result.n_targets; i++) {
 		if (!was_told(p, &result, i))
 			tell(p, &o, progress, &result.targets[i], NULL);
+	}
 	if (p->o->next && !p->o->together)
 		find_next(p, t, &o, progress, &result);
 	predict_free(&result);

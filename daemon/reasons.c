@@ -369,8 +369,8 @@ static void warn_about_names(struct session *s, const struct engine_ledger *l,
 			s,
 			"%.0f %% of the samples lie in code that is in no file (made at run "
 			"time, as by a just-in-time compiler): without names it is no target, and "
-			"its "
-			"callers do not stand for it; it has names where the program tells them "
+			"its callers do not stand for it; it has names where the program tells "
+			"them "
 			"(node --perf-basic-prof, python -X perf)",
 			100 * c->places.no_file / all);
 	if (!s->opt.n_targets && c->places.without_line >= MIN_NAMELESS * all)

@@ -6,10 +6,9 @@
 
 #include <unistd.h>
 
-#define SLICE_S	      0.02
-#define LOOK_NS	      (100 * NSEC_PER_MSEC) /* for processes that are new */
-#define FILES_AT_ONCE 4096
-#define CHAINS_NS     (2 * NSEC_PER_SEC) /* that windows wait for unwind tables, in all */
+#define SLICE_S	  0.02
+#define LOOK_NS	  (100 * NSEC_PER_MSEC) /* for processes that are new */
+#define CHAINS_NS (2 * NSEC_PER_SEC)	/* that windows wait for unwind tables, in all */
 
 atomic_bool session_interrupted, session_at_once;
 
@@ -152,7 +151,7 @@ void session_look_for_marks(struct session *s)
 		session_renew_users(s); /* who is new among them comes before others */
 		points_refresh(s->points);
 	}
-	for (int i = 0; i < FILES_AT_ONCE && points_take_more(s->points); i++) {
+	for (int i = 0; i < MAPS_FILES_AT_ONCE && points_take_more(s->points); i++) {
 		uint32_t id;
 		_cleanup_free_ char *path = maps_next_file(s->maps, &s->marks_searched, &id);
 

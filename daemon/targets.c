@@ -91,6 +91,60 @@ static void add_ranges(struct addr_ranges *to, const struct addr_ranges *from)
 	addr_ranges_sort_merge(to);
 }
 
+/* Considers the names of its functions. */
+static void add_near(const struct maps_binary *b, struct similar *similar)
+{
+	if (b->made)
+		made_code_near(b->made, similar);
+	else
+		maptable_near_functions(b->table, similar);
+}
+
+/* Of what a process makes while it runs: where that is now. */
+static int add_made(const struct target *t, const struct maps_binary *b,
+		    struct resolved_target *ret, struct error *err)
+{
+	const struct engine_part part = { .binary = b->id };
+	uint32_t version = made_code_version(b->made);
+	struct addr_ranges found, *all;
+	struct similar similar;
+	int r;
+
+	if (t->kind != TARGET_FUNCTION && t->kind != TARGET_BINARY)
+		return -ENOENT;
+	r = made_code_ranges(b->made, t->kind == TARGET_BINARY ? NULL : t->name, &found);
+	if (r == -E2BIG)
+		return error_set(err, ENOENT, "%s tells of too many functions \"%s\"", b->path,
+				 t->name);
+	if (r) {
+		_cleanup_free_ char *near = NULL;
+
+		similar_init(&similar, t->name);
+		add_near(b, &similar);
+		near = similar_text(&similar);
+		return error_set(err, ENOENT, "%s tells of no function \"%s\"%s", b->path, t->name,
+				 near);
+	}
+	all = part_ranges(ret, &part, t->spec, err);
+	if (all) {
+		add_ranges(all, &found);
+		ret->made += version;
+	}
+	addr_ranges_free(&found);
+	return all ? 0 : -E2BIG;
+}
+
+static bool is_own_image(const struct maps_binary *b)
+{
+	return !strcmp(b->path, process_own_image());
+}
+
+/* Has it got code that can be a target, as far as is known by now? */
+static bool has_code(const struct maps_binary *b)
+{
+	return b && (b->made || (b->table && !is_own_image(b)));
+}
+
 /* The kernel and its modules are one part, in addresses of the running kernel. */
 static int add_part(const struct target *t, const struct maps_binary *b, struct maps *maps,
 		    struct resolved_target *ret, struct error *err)
@@ -99,6 +153,8 @@ static int add_part(const struct target *t, const struct maps_binary *b, struct 
 	struct addr_ranges found, *all;
 	int r;
 
+	if (b->made)
+		return add_made(t, b, ret, err);
 	r = table_ranges(t, b->table, &found, err);
 	if (r)
 		return r;
@@ -115,45 +171,6 @@ static int add_part(const struct target *t, const struct maps_binary *b, struct 
 	all = part_ranges(ret, &part, t->spec, err);
 	if (all)
 		add_ranges(all, &found);
-	addr_ranges_free(&found);
-	return all ? 0 : -E2BIG;
-}
-
-static char *near_made(const char *name, struct made_code *made)
-{
-	struct similar similar;
-
-	similar_init(&similar, name);
-	made_code_near(made, &similar);
-	return similar_text(&similar);
-}
-
-/* Of what a process makes while it runs: where that is now. */
-static int add_made(const struct target *t, const struct maps_binary *b,
-		    struct resolved_target *ret, struct error *err)
-{
-	const struct engine_part part = { .binary = b->id };
-	uint32_t version = made_code_version(b->made);
-	struct addr_ranges found, *all;
-	int r;
-
-	if (t->kind != TARGET_FUNCTION && t->kind != TARGET_BINARY)
-		return -ENOENT;
-	r = made_code_ranges(b->made, t->kind == TARGET_BINARY ? NULL : t->name, &found);
-	if (r == -E2BIG)
-		return error_set(err, ENOENT, "%s tells of too many functions \"%s\"", b->path,
-				 t->name);
-	if (r) {
-		_cleanup_free_ char *near = near_made(t->name, b->made);
-
-		return error_set(err, ENOENT, "%s tells of no function \"%s\"%s", b->path, t->name,
-				 near);
-	}
-	all = part_ranges(ret, &part, t->spec, err);
-	if (all) {
-		add_ranges(all, &found);
-		ret->made += version;
-	}
 	addr_ranges_free(&found);
 	return all ? 0 : -E2BIG;
 }
@@ -347,11 +364,6 @@ static bool kernel_may_hold(const struct target *t, const struct maps_binary *b)
 	       !strcmp(t->binary, file);
 }
 
-static bool is_own_image(const struct maps_binary *b)
-{
-	return !strcmp(b->path, process_own_image());
-}
-
 static int resolve_programs(const struct target *t, struct maps *maps, struct handlers *handlers,
 			    struct resolved_target *ret, struct error *last)
 {
@@ -360,20 +372,11 @@ static int resolve_programs(const struct target *t, struct maps *maps, struct ha
 	for (uint32_t id = MAPS_KERNEL_ID + 1; id < n; id++) {
 		const struct maps_binary *b;
 
-		bool made = maps_binary_is_made(maps, id);
-		int r = 0;
-
-		if (!made &&
+		if (!maps_binary_is_made(maps, id) &&
 		    (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id)))
 			continue;
 		b = maps_binary_known(maps, id);
-		if (!b || is_own_image(b) || !may_hold(t, b))
-			continue;
-		if (made)
-			r = add_made(t, b, ret, last);
-		else if (b->table)
-			r = add_part(t, b, maps, ret, last);
-		if (r == -E2BIG)
+		if (has_code(b) && may_hold(t, b) && add_part(t, b, maps, ret, last) == -E2BIG)
 			return -E2BIG;
 	}
 	return 0;
@@ -507,12 +510,9 @@ static int nowhere(const struct target *t, struct maps *maps, struct handlers *h
 			if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 				continue;
 			b = maps_binary_known(maps, id);
-			if (!b || (!b->table && !b->made) || is_own_image(b) || !may_hold(t, b))
+			if (!has_code(b) || !may_hold(t, b))
 				continue;
-			if (b->made)
-				made_code_near(b->made, &similar);
-			else
-				maptable_near_functions(b->table, &similar);
+			add_near(b, &similar);
 			looked++;
 		}
 		near = similar_text(&similar);
@@ -615,12 +615,10 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
 			return error_set(err, EAGAIN, "target %s: %s is still being read", c->name,
 					 maps_binary_path(maps, site->binary));
 		}
-		if (b && b->made)
-			add_made(&t, b, ret, &last);
+		if (has_code(b))
+			add_part(&t, b, maps, ret, &last);
 		else if (b && b->error)
 			error_set(&last, ENOENT, "%s", b->error);
-		else if (b && b->table && !is_own_image(b))
-			add_part(&t, b, maps, ret, &last);
 	}
 	if (ret->n && last.code != E2BIG)
 		return 0;

@@ -41,13 +41,15 @@ int tracepoint_check(const char *group, const char *name, struct error *err)
 		      : 0;
 }
 
-char *tracepoint_missing(const char *name)
+char *tracepoint_why(const char *name, int code)
 {
-	_cleanup_fclose_ FILE *f = open_events();
+	_cleanup_fclose_ FILE *f = code == ENOENT ? open_events() : NULL;
 	_cleanup_free_ char *near = NULL;
 	struct similar similar;
 	char line[256], *colon;
 
+	if (code != ENOENT)
+		return xstrdup(strerror(code));
 	similar_init(&similar, name);
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';

@@ -10,8 +10,11 @@
  * tells: tracefs is not mounted, or the kernel keeps it to itself, as it does with some.
  */
 int tracepoint_check(const char *group, const char *name, struct error *err);
-/* "no such tracepoint", and how those are called that may have been meant; malloc'ed. */
-char *tracepoint_missing(const char *name);
+/*
+ * Why it cannot be had, errno being @code: ENOENT is "no such tracepoint", and how those are called
+ * that may have been meant. malloc'ed.
+ */
+char *tracepoint_why(const char *name, int code);
 /* The system call whose begin or end that is ("sys_enter_read"), or NULL. */
 const char *tracepoint_syscall(const char *name);
 

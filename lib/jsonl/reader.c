@@ -125,9 +125,9 @@ static int not_ours(struct jsonl_reader *r, const char *line, size_t len)
 	static const struct {
 		const char *start, *what;
 	} others[] = {
-		{ JSONL_START("scoz-profile"), "but a causal profile (of scozd)" },
-		{ JSONL_START("scoz-record"), "but a recording (of scoz record)" },
-		{ "scoz-causal ", "but a causal recording (of scoz record --causal)" },
+		{ JSONL_START("scoz-profile"), " but a causal profile (of scozd)" },
+		{ JSONL_START("scoz-record"), " but a recording (of scoz record)" },
+		{ "scoz-causal ", " but a causal recording (of scoz record --causal)" },
 	};
 	const char *what = ": its first line is not a header";
 	const struct jsonl_format *f = r->format;
@@ -138,8 +138,8 @@ static int not_ours(struct jsonl_reader *r, const char *line, size_t len)
 		if (len >= n && !memcmp(line, others[i].start, n))
 			what = others[i].what;
 	}
-	return error_set(r->err, EINVAL, "%s is not a scoz %s%s%s; %ss are written by %s FILE",
-			 r->path, f->noun, *what == ':' ? "" : " ", what, f->noun, f->command);
+	return error_set(r->err, EINVAL, "%s is not a scoz %s%s; %ss are written by %s FILE",
+			 r->path, f->noun, what, f->noun, f->command);
 }
 
 static int damaged(struct jsonl_reader *r)

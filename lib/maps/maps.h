@@ -211,6 +211,8 @@ int maps_open_region(struct maps *m, int pid, const struct maps_region *r, char 
  * that binary has that serial.
  */
 char *maps_next_file(struct maps *m, uint64_t *serial, uint32_t *id);
+/* So many of them at a time, and then something else: somebody may map new ones faster. */
+#define MAPS_FILES_AT_ONCE 4096
 
 /*
  * Executable mappings of one binary in all processes, for publishing target ranges. Code that a

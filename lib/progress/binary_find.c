@@ -51,8 +51,7 @@ static int check_file(const char *path, struct error *err)
 /* What else "WORD:..." may have been than a point of a binary; NULL: nothing. */
 static const char *other_meaning(const char *word)
 {
-	static const char *const targets[] = { "func",	 "file", "bin",	 "comm",
-					       "cgroup", "rank", "class" };
+	_cleanup_free_ char *prefix = xasprintf("%s:", word);
 	static const struct {
 		const char *word, *form;
 	} points[] = {
@@ -65,16 +64,14 @@ static const char *other_meaning(const char *word)
 	if (!strcmp(word, "kernel"))
 		return "functions of the kernel are targets (--target) and no points: there are "
 		       "tracepoint:GROUP:NAME and syscall:NAME";
-	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
-		if (!strcmp(word, targets[i]))
-			return "that begins a target (--target), and a point in a program is "
-			       "BINARY:FUNCTION or BINARY:FILE:LINE";
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(points); i++) {
 		if (edit_distance(points[i].word, word, 1) <= 1)
 			return points[i].form;
 	}
-	return NULL;
+	return target_prefix(prefix, 0)
+		       ? "that begins a target (--target), and a point in a program is "
+			 "BINARY:FUNCTION or BINARY:FILE:LINE"
+		       : NULL;
 }
 
 int binary_find(const char *binary, char **path, struct error *err)

@@ -515,15 +515,12 @@ static int parse_target_rank(const char *rest, struct target *ret, struct error 
 /* "./prog:work", as a point has it; "fucn:work". */
 static char *target_meant(const char *spec)
 {
-	static const char *const words[] = { "func", "file",   "bin",  "kernel", "syscall",
-					     "comm", "cgroup", "rank", "class" };
 	const char *colon = find_colon(spec), *base = path_base(spec);
-	_cleanup_free_ char *word = xstrndup(spec, colon - spec);
+	_cleanup_free_ char *word = xstrndup(spec, colon - spec + 1);
+	const char *prefix = target_prefix(word, 1);
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (edit_distance(words[i], word, 1) <= 1)
-			return xasprintf(": did you mean '%s%s'?", words[i], colon);
-	}
+	if (prefix)
+		return xasprintf(": did you mean '%s%s'?", prefix, colon + 1);
 	if (base > colon || !identifier(colon + 1, "$."))
 		return xstrdup("");
 	if (memchr(base, '.', colon - base) && !strstr(base, ".so")) /* a source file */
@@ -587,6 +584,17 @@ static const struct {
 	{ TARGET_CLASS, "class:", "class", parse_target_class },
 	{ TARGET_LINE, "", "line", parse_target_line },
 };
+
+const char *target_prefix(const char *word, unsigned int changed)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(target_kinds); i++) {
+		const char *prefix = target_kinds[i].prefix;
+
+		if (*prefix && edit_distance(prefix, word, changed) <= changed)
+			return prefix;
+	}
+	return NULL;
+}
 
 static size_t target_kind_index(enum target_kind kind)
 {

@@ -6,8 +6,6 @@
 #include "progress/mark_search.h"
 #include "progress/point_attach.h"
 
-#define FILES_AT_ONCE 4096 /* somebody may map new ones faster */
-
 struct mark {
 	const char *name;
 	uint32_t id;
@@ -130,7 +128,8 @@ void causal_points_search(struct causal_points *c, const char *path, int seconds
 
 void causal_points_poll(struct causal_points *c)
 {
-	for (int i = 0; i < FILES_AT_ONCE && c->search && mark_search_takes_more(c->search); i++) {
+	for (int i = 0; i < MAPS_FILES_AT_ONCE && c->search && mark_search_takes_more(c->search);
+	     i++) {
 		_cleanup_free_ char *path = recorder_next_file(c->recorder, &c->searched);
 
 		if (!path)

@@ -17,30 +17,33 @@ struct busy {
 	uint64_t first, n; /* of those that are remembered, and all */
 	uint64_t settled;  /* what was before is only in the sum */
 	uint64_t sum;
+	uint64_t longest; /* that a request took */
 };
 
 /* How long a request has been open that ended as most of its device's do, at most. */
 #define BUSY_LOST_NS	(10 * NSEC_PER_SEC)
-#define BUSY_LOST_TIMES 10 /* the longest one of the device, ... */
+#define BUSY_LOST_TIMES 10 /* ... the longest one of the device, ... */
 #define BUSY_LOST_AFTER 32 /* ... if so many that were given after it have ended */
 
 /*
- * @after: that many have ended since that were given after it; @longest: that any of them took. Its
- * end has likely been lost; it surely has.
+ * Of a request that has been open for @age; @after: that many have ended since that were given
+ * after it. Its end has likely been lost; it surely has.
  */
-static inline bool busy_is_doubtful(uint64_t age, uint32_t after, uint64_t longest)
+static inline bool busy_is_doubtful(const struct busy *b, uint64_t age, uint32_t after)
 {
-	return age > BUSY_LOST_NS || (after && age > BUSY_LOST_TIMES * longest);
+	return age > BUSY_LOST_NS || (after && age > BUSY_LOST_TIMES * b->longest);
 }
 
-static inline bool busy_is_lost(uint64_t age, uint32_t after, uint64_t longest)
+static inline bool busy_is_lost(const struct busy *b, uint64_t age, uint32_t after)
 {
-	return age > BUSY_LOST_NS || (after >= BUSY_LOST_AFTER && age > BUSY_LOST_TIMES * longest);
+	return age > BUSY_LOST_NS ||
+	       (after >= BUSY_LOST_AFTER && age > BUSY_LOST_TIMES * b->longest);
 }
 
 /* A request has ended at @to; in the order of these times. */
 static inline void busy_add(struct busy *b, uint64_t from, uint64_t to)
 {
+	b->longest = to - from > b->longest ? to - from : b->longest;
 	from = from > b->settled ? from : b->settled;
 	while (b->n > b->first) {
 		const struct busy_spell *last = &b->v[(b->n - 1) % BUSY_SPELLS];

@@ -32,7 +32,7 @@ struct services {
 struct device {
 	struct request open[MOST_OPEN]; /* in the order of their issue */
 	size_t n;
-	uint64_t longest, requests;
+	uint64_t requests;
 	struct busy busy;
 	struct services at[DEPTHS];
 };
@@ -90,7 +90,7 @@ static void begin_next(struct device *d, uint64_t now)
 
 static bool is_lost(const struct device *d, const struct request *q, uint64_t now)
 {
-	return busy_is_lost(now - q->issued, q->after, d->longest);
+	return busy_is_lost(&d->busy, now - q->issued, q->after);
 }
 
 /* The issue of the first one that is open, as far as that can be believed; UINT64_MAX: none is. */
@@ -99,7 +99,7 @@ static uint64_t open_since(const struct device *d, uint64_t now)
 	for (size_t i = 0; i < d->n; i++) {
 		const struct request *q = &d->open[i];
 
-		if (!busy_is_doubtful(now - q->issued, q->after, d->longest))
+		if (!busy_is_doubtful(&d->busy, now - q->issued, q->after))
 			return q->issued;
 	}
 	return UINT64_MAX;
@@ -130,8 +130,6 @@ static void completed(struct device *d, const struct trace_event *e)
 	take_out(d, i);
 	while (i)
 		d->open[--i].after++;
-	if (e->time - q.issued > d->longest)
-		d->longest = e->time - q.issued;
 	busy_add(&d->busy, q.issued, e->time);
 	d->at[q.depth].n++;
 	for (size_t k = 0; k < NUMBERS; k++)

@@ -18,7 +18,6 @@ struct device {
 	struct request *v; /* in the order of their issue */
 	size_t n, cap;
 	uint32_t servers, serving;
-	uint64_t longest;
 	struct busy busy;
 };
 
@@ -160,7 +159,7 @@ static void take_out(struct device *d, size_t i)
 
 static bool is_lost(const struct device *d, const struct request *q, uint64_t now)
 {
-	return busy_is_lost(now - q->issued, q->after, d->longest);
+	return busy_is_lost(&d->busy, now - q->issued, q->after);
 }
 
 void requests_issued(struct requests *r, const struct trace_event *e, const double *earlier)
@@ -222,8 +221,6 @@ void requests_completed(struct requests *r, const struct trace_event *e)
 	take_out(d, i);
 	while (i)
 		d->v[--i].after++;
-	if (e->time - q.issued > d->longest)
-		d->longest = e->time - q.issued;
 	busy_add(&d->busy, q.issued, e->time);
 	if (done)
 		done->known = q.asked;
@@ -251,7 +248,7 @@ static uint64_t device_busy(const struct device *d, uint64_t from, uint64_t to)
 	for (size_t i = 0; i < d->n && open == UINT64_MAX; i++) {
 		const struct request *q = &d->v[i];
 
-		if (!busy_is_doubtful(to - q->issued, q->after, d->longest))
+		if (!busy_is_doubtful(&d->busy, to - q->issued, q->after))
 			open = q->issued;
 	}
 	return busy_between(&d->busy, open, from, to);

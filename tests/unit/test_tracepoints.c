@@ -40,9 +40,9 @@ static void test_missing(void **state)
 
 	(void)state;
 	write_events("sched:sched_switch\nscheduler:other\nblock:twice\n");
-	near = tracepoint_missing("sched_swtch");
+	near = tracepoint_why("sched_swtch", ENOENT);
 	assert_string_equal(near, "no such tracepoint; the nearest name is sched_switch");
-	far = tracepoint_missing("nothing_like_it");
+	far = tracepoint_why("nothing_like_it", ENOENT);
 	assert_string_equal(far, "no such tracepoint");
 }
 

@@ -49,8 +49,7 @@ int kernel_points_add_tracepoint(struct kernel_points *k, const char *name, uint
 				 name, tracepoint_syscall(name));
 	if (!*ret) {
 		int code = errno;
-		_cleanup_free_ char *why =
-			code == ENOENT ? tracepoint_missing(name) : xstrdup(strerror(code));
+		_cleanup_free_ char *why = tracepoint_why(name, code);
 
 		return error_set(err, code,
 				 "tracepoint %s: %s; /sys/kernel/tracing/available_events lists "

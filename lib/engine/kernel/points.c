@@ -154,8 +154,7 @@ static int add_tracepoint(struct kernel_engine *k, const struct engine_point *p,
 	if (!ret)
 		ret = open_site(k, &attr, p, filter, id);
 	if (ret) {
-		_cleanup_free_ char *why =
-			ret == -ENOENT ? tracepoint_missing(name) : xstrdup(strerror(-ret));
+		_cleanup_free_ char *why = tracepoint_why(name, -ret);
 
 		return error_set(err, -ret,
 				 "tracepoint %s: %s; /sys/kernel/tracing/available_events lists "

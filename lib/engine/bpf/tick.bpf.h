@@ -182,12 +182,12 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 		scoz_spread_spins(&t->spread, now);
 	sampled = is_sampled(target, t, now);
 	if (!weight) {
-		release(c, g, task, t, false, now);
+		release(c, t, false, now);
 	} else {
 		if (sampled)
 			scoz_spread_hit(&t->spread, weight, target->number);
 		c->hits++;
-		account_hit(release_spread(c, h, task, t, false, now), now);
+		account_hit(release_spread(c, t, false, now), now);
 	}
 	if (sampled)
 		return;
@@ -293,7 +293,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		time->urgent += weight;
 	wait = stranger && !hit && !control ? scoz_use_inserts(use, weight, h->speedup) : 0;
 	if (control && t)
-		release(c, g, task, t, false, now);
+		release(c, t, false, now);
 	if (!control && is_spread(task, t, now)) {
 		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, m, now);
 	} else if (hit || wait) {

@@ -3,6 +3,7 @@
 
 #include "base/hash_index.h"
 #include "maps/origin.h"
+#include "whatif/polls.h"
 
 #include <math.h>
 
@@ -20,6 +21,7 @@ struct all {
 	struct hash_index index;
 	uint32_t *function, *line; /* by frame: number in the list, HASH_NONE */
 	bool *system;		   /* by frame: it is not the user's */
+	const uint8_t *polls;	   /* by stack */
 	uint64_t *seen;		   /* by number: the last sample that it was in */
 };
 
@@ -132,6 +134,9 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 		any = own;
 	if (any == TRACE_NONE)
 		return;
+	/* Who waits makes nobody faster by waiting less; a loop of the user's may be mended. */
+	if (sample_polls(a->polls, s) || (s->spins && a->system[any]))
+		return;
 	credit(a, a->function[any], s->weight);
 	/* If its line is not known, that of its caller is none of it. */
 	credit(a, a->line[any], s->weight);
@@ -231,6 +236,8 @@ void candidates_find(const struct trace *t, const struct predict_options *o, str
 	*ret = (struct candidates){ .list = xcalloc(PREDICT_TARGETS, sizeof(*ret->list)) };
 	if (o->devices)
 		find_devices(t, ret);
+	ret->polls = polls_find(t);
+	a.polls = ret->polls;
 	name_frames(&a, o->grain);
 	for (size_t i = 0; i < t->n_samples; i++) {
 		count_stack(&a, &t->samples[i], i + 1);
@@ -246,6 +253,8 @@ void candidates_find(const struct trace *t, const struct predict_options *o, str
 		ret->masks[i] |=
 			mask_of(rank, a.function[s->frame]) | mask_of(rank, a.line[s->frame]);
 	}
+	for (size_t i = 0; i < t->n_stacks; i++)
+		ret->masks[i] = ret->polls[i] ? 0 : ret->masks[i];
 	free(rank);
 	free(a.function);
 	free(a.line);
@@ -259,5 +268,6 @@ void candidates_free(struct candidates *c)
 {
 	free(c->list);
 	free(c->masks);
+	free(c->polls);
 	*c = (struct candidates){};
 }

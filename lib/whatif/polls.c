@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "whatif/polls.h"
+
+#include "maps/maps.h"
+#include "maps/mpi_names.h"
+
+/* Code of the kernel's. */
+static bool is_in_kernel(const struct record_frame *f)
+{
+	return f->object[0] == '[' && strcmp(f->object, MAPS_VDSO) != 0;
+}
+
+/*
+ * MPICH has an engine of its own without a name: what calls that of the library it uses. What lies
+ * right below it is taken for work where nothing else is seen of it.
+ */
+static enum polls polls_at(const struct trace *t, uint32_t stack, const uint8_t *roles)
+{
+	struct scoz_poll_chain chain = {};
+
+	for (uint32_t at = stack; at != TRACE_NONE; at = t->stacks[at].parent) {
+		uint32_t f = t->stacks[at].frame;
+
+		if (is_in_kernel(&t->frames[f]))
+			continue;
+		switch (scoz_poll_frame(&chain, roles[f])) {
+		case SCOZ_POLL_WAITS:
+			return mpi_call_meets(t->frames[f].symbol) ? POLLS_TO_MEET : POLLS;
+		case SCOZ_POLL_WORKS:
+			return POLLS_NOT;
+		default:
+			break;
+		}
+	}
+	return POLLS_NOT;
+}
+
+uint8_t *polls_find(const struct trace *t)
+{
+	uint8_t *polls = xcalloc(t->n_stacks + 1, sizeof(*polls));
+	_cleanup_free_ uint8_t *roles = xcalloc(t->n_frames + 1, sizeof(*roles));
+	bool mpi = false;
+
+	for (size_t i = 0; i < t->n_frames; i++) {
+		const struct record_frame *f = &t->frames[i];
+
+		roles[i] = f->kind == FRAME_MISSING ? SCOZ_POLL_OTHER
+						    : mpi_role(mpi_file(f->object), f->symbol);
+		mpi |= roles[i] == SCOZ_POLL_CALL;
+	}
+	for (size_t i = 0; mpi && i < t->n_stacks; i++)
+		polls[i] = polls_at(t, i, roles);
+	return polls;
+}

@@ -10,10 +10,21 @@ static bool is_in_kernel(const struct record_frame *f)
 	return f->object[0] == '[' && strcmp(f->object, MAPS_VDSO) != 0;
 }
 
-/*
- * MPICH has an engine of its own without a name: what calls that of the library it uses. What lies
- * right below it is taken for work where nothing else is seen of it.
- */
+/* MPICH has an engine of its own without a name: what calls that of the library it uses. */
+static void find_engines(const struct trace *t, uint8_t *roles)
+{
+	for (size_t i = 0; i < t->n_stacks; i++) {
+		uint32_t parent = t->stacks[i].parent, above;
+
+		if (parent == TRACE_NONE || roles[t->stacks[i].frame] != SCOZ_POLL_ENGINE)
+			continue;
+		above = t->stacks[parent].frame;
+		if (roles[above] == SCOZ_POLL_LIBRARY &&
+		    mpi_file(t->frames[above].object) == MPI_FILE_MPICH)
+			roles[above] = SCOZ_POLL_ENGINE;
+	}
+}
+
 static enum polls polls_at(const struct trace *t, uint32_t stack, const uint8_t *roles)
 {
 	struct scoz_poll_chain chain = {};
@@ -48,6 +59,8 @@ uint8_t *polls_find(const struct trace *t)
 						    : mpi_role(mpi_file(f->object), f->symbol);
 		mpi |= roles[i] == SCOZ_POLL_CALL;
 	}
+	if (mpi)
+		find_engines(t, roles);
 	for (size_t i = 0; mpi && i < t->n_stacks; i++)
 		polls[i] = polls_at(t, i, roles);
 	return polls;

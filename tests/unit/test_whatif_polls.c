@@ -12,7 +12,22 @@
 #include "whatif/polls.h"
 #include "whatif/predict.h"
 
-enum { MAIN, SLOW, FAST, ALLREDUCE, WAITALL, PROGRESS, DEVICE, CLOCK, READ_CLOCK, TEST, FRAMES };
+enum {
+	MAIN,
+	SLOW,
+	FAST,
+	ALLREDUCE,
+	WAITALL,
+	PROGRESS,
+	DEVICE,
+	CLOCK,
+	READ_CLOCK,
+	TEST,
+	MPICH_RECV,
+	MPICH_WAIT,
+	UCX,
+	FRAMES
+};
 
 static const struct record_frame frames[FRAMES] = {
 	[MAIN] = { .symbol = "main", .object = "/h/solver" },
@@ -25,6 +40,9 @@ static const struct record_frame frames[FRAMES] = {
 	[CLOCK] = { .symbol = "0x2fcb0", .object = "/usr/lib/libopen-pal.so.40" },
 	[READ_CLOCK] = { .symbol = "0x878b0", .object = "/usr/lib/libopen-pal.so.40" },
 	[TEST] = { .symbol = "PMPI_Test", .object = "/usr/lib/libmpi.so.40" },
+	[MPICH_RECV] = { .symbol = "PMPI_Recv", .object = "/usr/lib/libmpich.so.12" },
+	[MPICH_WAIT] = { .symbol = "0x2b9150", .object = "/usr/lib/libmpich.so.12" },
+	[UCX] = { .symbol = "ucp_worker_progress", .object = "/usr/lib/libucp.so.0" },
 };
 
 enum {
@@ -41,6 +59,9 @@ enum {
 	DEVICE_OF_WAITALL,
 	IN_TEST,
 	BELOW_TEST,
+	IN_MPICH_RECV,
+	IN_MPICH_WAIT,
+	BELOW_MPICH_WAIT,
 	STACKS
 };
 
@@ -58,6 +79,9 @@ static const struct record_stack stacks[STACKS] = {
 	[DEVICE_OF_WAITALL] = { DEVICE, BELOW_WAITALL },
 	[IN_TEST] = { TEST, IN_MAIN },
 	[BELOW_TEST] = { PROGRESS, IN_TEST },
+	[IN_MPICH_RECV] = { MPICH_RECV, IN_MAIN },
+	[IN_MPICH_WAIT] = { MPICH_WAIT, IN_MPICH_RECV },
+	[BELOW_MPICH_WAIT] = { UCX, IN_MPICH_WAIT },
 };
 
 static void test_stacks(void **state)
@@ -70,6 +94,7 @@ static void test_stacks(void **state)
 		[BELOW_ALLREDUCE] = POLLS_TO_MEET, [IN_DEVICE] = POLLS_TO_MEET,
 		[IN_CLOCK] = POLLS_TO_MEET,	   [IN_READ_CLOCK] = POLLS_TO_MEET,
 		[BELOW_WAITALL] = POLLS,	   [DEVICE_OF_WAITALL] = POLLS,
+		[IN_MPICH_WAIT] = POLLS,	   [BELOW_MPICH_WAIT] = POLLS,
 	};
 	_cleanup_free_ uint8_t *polls = polls_find(&t);
 

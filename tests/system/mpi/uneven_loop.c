@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two threads of OpenMP, of which one computes and the other waits for it at the end of the loop. */
-#include "compute.h"
+/* Two threads of OpenMP, of which one computes and the other waits for it at the end of the loop.
+ */
+#include "../compute.h"
 
 __attribute__((noipa)) void turn(void)
 {

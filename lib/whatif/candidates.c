@@ -8,10 +8,13 @@
 #include <math.h>
 
 #define LEAST_REQUESTS 20
+#define MOST_WAITING   0.9 /* of its time: a library's way to wait */
 
 struct candidate {
 	struct predict_target target;
-	double rank; /* what they are chosen by */
+	double rank;  /* what they are chosen by */
+	double waits; /* of share: in a loop, or by polling */
+	bool system;
 };
 
 struct all {
@@ -82,8 +85,10 @@ static void name_frames(struct all *a, enum predict_grain grain)
 
 		a->function[i] = a->line[i] = HASH_NONE;
 		a->system[i] = frame_is_of_system(f);
-		if (grain != PREDICT_LINES && frame_is_function(f))
+		if (grain != PREDICT_LINES && frame_is_function(f)) {
 			a->function[i] = intern(a, &named);
+			a->list[a->function[i]].system = a->system[i];
+		}
 		named.line = f->line;
 		if ((grain == PREDICT_LINES || grain == PREDICT_BOTH) && f->kind != FRAME_MISSING &&
 		    f->file && f->line)
@@ -100,6 +105,7 @@ static void count(struct all *a, uint32_t i, const struct trace_event *s, uint64
 	a->seen[i] = number;
 	a->list[i].target.share += s->weight;
 	a->list[i].target.samples++;
+	a->list[i].waits += sample_waits(a->polls, s) ? s->weight : 0;
 }
 
 static void credit(struct all *a, uint32_t i, double weight)
@@ -167,6 +173,8 @@ static uint32_t *keep_best(const struct all *a, const struct predict_options *o,
 		struct candidate *c = &a->list[i];
 
 		c->rank = o->grain == PREDICT_FUNCTIONS ? c->target.share : c->target.own;
+		if (c->system && c->waits >= MOST_WAITING * c->target.share)
+			c->rank = 0;
 		if (o->wanted && c->target.samples && o->wanted(&c->target, o->wanted_arg))
 			c->rank = INFINITY;
 		order[i] = c;

@@ -129,6 +129,11 @@ static void test_candidates_of_waits(void **state)
 	assert_int_equal(c.masks[0], 3);
 	assert_int_equal(c.masks[3], 0); /* nor is it sped up with the line that waits */
 	candidates_free(&c);
+
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_FUNCTIONS }, &c);
+	assert_int_equal(c.n, 1);
+	assert_string_equal(c.list[0].symbol, "spin");
+	candidates_free(&c);
 }
 
 static void visits_by(struct strangers *s, uint32_t thread, uint32_t point, bool others)

@@ -7,7 +7,14 @@
 
 enum polls { POLLS_NOT, POLLS, POLLS_TO_MEET /* all others */ };
 
+struct polls_stacks {
+	const struct record_frame *frames;
+	size_t n_frames;
+	const struct record_stack *stacks;
+	size_t n_stacks;
+};
 /* By stack, enum polls; to be freed. */
+uint8_t *polls_in(const struct polls_stacks *s);
 uint8_t *polls_find(const struct trace *t);
 
 static inline bool sample_polls(const uint8_t *polls, const struct trace_event *sample)

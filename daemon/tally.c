@@ -383,14 +383,24 @@ static void count_caller(struct tally *t, const struct chain *c, int credited)
 	}
 }
 
+/* It ran in a library's loop, by which the library waits for its caller: no work of either. */
+static bool library_spins(const struct tally *t, const struct chain *c)
+{
+	const struct expanded *x = &t->x;
+	int i = 0;
+
+	while (i < x->n && (x->origin[i] == CODE_PASSING ||
+			    (x->frame[i].binary != CHAIN_NO_BINARY &&
+			     maps_binary_is_kernel(t->opt.maps, x->frame[i].binary))))
+		i++;
+	return c->spins && i < x->n && x->origin[i] == CODE_LIBRARY;
+}
+
 static void count_credit(struct tally *t, const struct chain *c)
 {
 	const struct expanded *x = &t->x;
 	int i = code_credit(x->origin, x->n);
 
-	/* A library's way to wait; a loop of the user's own may be mended. */
-	if (i >= 0 && c->spins && x->origin[i] >= CODE_LIBRARY)
-		return;
 	/* Without -k, a system call counts for the code that made it, which is never libc. */
 	if (i < 0 || (c->kernel && x->origin[i] == CODE_LIBRARY && !t->opt.scoped))
 		t->counts.in_kernel += c->kernel ? c->count : 0;
@@ -418,7 +428,7 @@ static bool count_chain(struct tally *t, const struct chain *c, bool give_up)
 	/* Who waits makes nobody faster by waiting less: no target is chosen for it. */
 	if (polls)
 		process_table_polled(t->opt.processes, c->process, c->count);
-	else
+	else if (!library_spins(t, c))
 		count_credit(t, c);
 	if (callers_are_watched(t->callers))
 		callers_add(t->callers, t->x.frame, t->x.n, c->count, polls);

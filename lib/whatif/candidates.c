@@ -117,7 +117,7 @@ static void credit(struct all *a, uint32_t i, double weight)
 static void count_stack(struct all *a, const struct trace_event *s, uint64_t number)
 {
 	/* Frames of the chain: the innermost, and the innermost of the user's. */
-	uint32_t any = TRACE_NONE, own = TRACE_NONE;
+	uint32_t any = TRACE_NONE, own = TRACE_NONE, inner = TRACE_NONE;
 	const struct trace *t = a->t;
 	bool known = true;
 
@@ -129,6 +129,8 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 		/* Whose names are in no file: what it does is its caller's. */
 		if (!strcmp(t->frames[f].object, MAPS_VDSO))
 			continue;
+		if (inner == TRACE_NONE && t->frames[f].object[0] != '[')
+			inner = f;
 		/* A caller never stands for code that is not known. */
 		known &= frame_is_function(&t->frames[f]);
 		if (known && any == TRACE_NONE)
@@ -141,7 +143,7 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 	if (any == TRACE_NONE)
 		return;
 	/* Who waits makes nobody faster by waiting less; a loop of the user's may be mended. */
-	if (sample_polls(a->polls, s) || (s->spins && a->system[any]))
+	if (sample_polls(a->polls, s) || (s->spins && inner != TRACE_NONE && a->system[inner]))
 		return;
 	credit(a, a->function[any], s->weight);
 	/* If its line is not known, that of its caller is none of it. */

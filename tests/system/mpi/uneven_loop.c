@@ -18,7 +18,7 @@ int main(void)
 	for (;;) {
 #pragma omp parallel for num_threads(2) schedule(static, 1)
 		for (int i = 0; i < 2; i++)
-			work(i ? 100000 : 5000000);
+			work(i ? 5000000 : 100000);
 		turn();
 	}
 }

@@ -2,6 +2,7 @@
 #include "whatif/cpus.h"
 
 #include "trace/devices.h"
+#include "whatif/polls.h"
 #include "whatif/rerun.h"
 #include "whatif/strangers.h"
 
@@ -221,11 +222,12 @@ static int see(const struct trace_event *e, void *arg)
 
 static double share_spun(const struct trace *t)
 {
+	_cleanup_free_ uint8_t *polls = polls_find(t);
 	double all = 0, spun = 0;
 
 	for (size_t i = 0; i < t->n_samples; i++) {
 		all += t->samples[i].weight;
-		spun += t->samples[i].spins ? t->samples[i].weight : 0;
+		spun += sample_waits(polls, &t->samples[i]) ? t->samples[i].weight : 0;
 	}
 	return all > 0 ? spun / all : 0;
 }

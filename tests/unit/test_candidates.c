@@ -103,6 +103,42 @@ static void test_candidates_of_system(void **state)
 	candidates_free(&c);
 }
 
+/* Who waits in a loop of a library's makes nobody faster by waiting less; his own loop is his. */
+static void test_candidates_of_waits(void **state)
+{
+	struct record_frame frames[] = {
+		{ .symbol = "spin", .object = "/h/a", .file = "/h/a.c", .line = 3 },
+		{ .symbol = "0x1f780", .object = "/usr/lib/libgomp.so.1" },
+		{ .symbol = "PMPI_Recv", .object = "/usr/lib/libmpi.so.40" },
+		{ .symbol = "opal_progress", .object = "/usr/lib/libopen-pal.so.40" },
+	};
+	struct record_stack stacks[] = {
+		{ 0, TRACE_NONE }, { 1, TRACE_NONE }, { 2, 0 }, { 3, 2 }, { 1, 0 }
+	};
+	struct trace_event samples[] = { { .stack = 0, .weight = 20, .spins = true },
+					 { .stack = 1, .weight = 50, .spins = true },
+					 { .stack = 4, .weight = 10, .spins = true },
+					 { .stack = 3, .weight = 20 } };
+	struct trace t = TRACE_OF(frames, stacks, samples);
+	struct candidates c;
+
+	(void)state;
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_BOTH }, &c);
+	assert_int_equal(c.n, 2); /* a function, and its line */
+	for (size_t i = 0; i < c.n; i++) {
+		assert_string_equal(c.list[i].symbol, "spin");
+		assert_true(c.list[i].own == 0.2);
+	}
+	assert_int_equal(c.masks[0], 3);
+	assert_int_equal(c.masks[3], 0); /* nor is it sped up with the line that waits */
+	candidates_free(&c);
+
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_FUNCTIONS }, &c);
+	assert_int_equal(c.n, 1);
+	assert_string_equal(c.list[0].symbol, "spin");
+	candidates_free(&c);
+}
+
 static void visits_by(struct strangers *s, uint32_t thread, uint32_t point, bool others)
 {
 	const struct trace_event e = { .type = TRACE_PROGRESS, .thread = thread, .other = point };
@@ -135,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_candidates),
 		cmocka_unit_test(test_candidates_of_system),
+		cmocka_unit_test(test_candidates_of_waits),
 		cmocka_unit_test(test_strangers),
 	};
 

@@ -132,8 +132,8 @@ static void test_alone_may_do_more(void **state)
 /* Samples and what was sped up must go together. */
 static void test_missed(void **state)
 {
-	double sampled = 0.42;
-	const struct stats_options opt = { .sampled = &sampled, .n_sampled = 1 };
+	double sampled = 0.42, polled = 0.36;
+	struct stats_options opt = { .sampled = &sampled, .n_sampled = 1 };
 	struct windows w = { .n = 0 };
 	struct estimates e;
 
@@ -149,6 +149,17 @@ static void test_missed(void **state)
 	assert_int_equal(e.e[0].doubt, DOUBT_MISSED);
 	assert_non_null(strstr(e.e[0].warning, "42.0 % of the samples lie in it, but only 4.0 %"));
 	estimates_free(&e);
+
+	/* What waits for other ranks is no hit, and was not missed. */
+	opt.polled = &polled;
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_null(strstr(e.e[0].warning, "but only"));
+	assert_non_null(strstr(e.e[0].warning,
+			       "of the 42.0 % of the samples that lie in it 86 % wait for other "
+			       "ranks by polling in MPI"));
+	estimates_free(&e);
+	opt.polled = NULL;
 	/* None of it in any window, though there is much. */
 	for (size_t i = 0; i < w.n; i++)
 		w.w[i].target_ran_s = w.w[i].hits = 0;

@@ -443,6 +443,17 @@ static void test_share_is_bounded(void **state)
 	assert_int_equal(scoz_share_room(&c, now, 100, burst), burst); /* without a limit */
 }
 
+/* Nobody stops for more than so many times what was inserted, but for the beginning. */
+static void test_paid_room(void **state)
+{
+	struct scoz_core c = { .stopped = 50 * MS };
+
+	(void)state;
+	assert_int_equal(scoz_paid_room(&c, 0), SCOZ_PAID_AT_ONCE - 50 * MS);
+	assert_int_equal(scoz_paid_room(&c, 10 * MS),
+			 SCOZ_TIMES_PAID * 10 * MS + SCOZ_PAID_AT_ONCE - 50 * MS);
+}
+
 /* A host that had the core when its stop was over has it pay beforehand, wherever the task goes. */
 static void test_a_stop_that_lasted_too_long(void **state)
 {
@@ -647,6 +658,7 @@ int main(void)
 		cmocka_unit_test(test_sinks),
 		cmocka_unit_test(test_unprofiled_core_owes_nothing),
 		cmocka_unit_test(test_share_is_bounded),
+		cmocka_unit_test(test_paid_room),
 		cmocka_unit_test(test_random_histories),
 	};
 

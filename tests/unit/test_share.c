@@ -261,6 +261,8 @@ static void test_other_waits_absorb_as_ever(void **state)
 	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, MS, 14 * MS), 0);
 	scoz_use_out(&u, 0, 12 * MS); /* strangers for the latter half */
 	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 2 * MS);
+	t.delay = MS; /* of which some was waived meanwhile */
+	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 2 * MS);
 	scoz_use_idle(&u);
 	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 0);
 	scoz_use_out(&u, 0, 12 * MS); /* and has run somebody since */

@@ -192,6 +192,37 @@ static void test_spinning_by_speedup(void **state)
 	estimates_free(&e);
 }
 
+/* Half of the work in the target, of a task that a quota lets run for half of the time. */
+static void test_quota_is_corrected(void **state)
+{
+	static const double s[] = { 1 }, p[] = { 0.75 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 8, 0);
+	for (size_t i = 0; i < w.n; i++) {
+		w.w[i].wall_s = 100;
+		w.w[i].inserted_s = 100 - w.p[i][0].virtual_s;
+		w.w[i].ran_s = 50;
+		w.w[i].target_ran_s = 25;
+		w.w[i].throttled_s = 50;
+		w.w[i].quota_cpus = 0.5;
+	}
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	/* Not the 25 % that delays show; as far as it was moved by the quota, it is doubted. */
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 50, 1e-6);
+	assert_float_equal(e.e[0].points[1].fixed_part[FIXED_QUOTA], QUOTA_DOUBT * 0.5 * 50, 1e-6);
+	estimates_free(&e);
+	/* Others are in the group: all of it is doubted. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].quota_cpus = 0.7;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 25, 1e-6);
+	assert_float_equal(e.e[0].points[1].fixed_part[FIXED_QUOTA], 50, 1e-6);
+	estimates_free(&e);
+}
+
 /* Who spins waits for somebody that is not known: the shorter it lasts, the less is. */
 static void test_spinning_widens(void **state)
 {
@@ -633,6 +664,7 @@ int main(void)
 		cmocka_unit_test(test_method_error),
 		cmocka_unit_test(test_alone_may_do_more),
 		cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_quota_is_corrected),
 		cmocka_unit_test(test_spinning_widens),
 		cmocka_unit_test(test_spinning_by_speedup),
 		cmocka_unit_test(test_fixed_errors_are_points),

@@ -13,6 +13,7 @@
 #include "stats/paced.h"
 #include "stats/spells.h"
 #include "stats/strangers.h"
+#include "stats/weigh.h"
 #include "tests/unit/test_stats_windows.h"
 
 #include <math.h>
@@ -108,6 +109,77 @@ static void test_shared_baselines(void **state)
 	assert_float_equal(unit_sets_correlation(&sets, 2, 1), unit_sets_correlation(&sets, 1, 2),
 			   1e-9);
 	unit_sets_free(&sets);
+}
+
+/* One visit a window: of whole runs only if the window is as long as the visit. */
+static void test_whole_runs(void **state)
+{
+	const struct profile_window *w[7];
+	struct windows s = { .n = 0 };
+	struct unit_sets sets;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(w); i++) {
+		add(&s, i % 2 ? 0.5 : 0, 0.01)->visits = 1;
+		s.w[i].n_progress = 1;
+		s.w[i].inserted_s = i % 2 ? 0.2 : 0;
+		s.w[i].wall_s = 1 + s.w[i].inserted_s;
+		w[i] = &s.w[i];
+	}
+	unit_sets_build(w, s.n, 0, &sets);
+	assert_true(sets.per_run && isinf(sets.visits));
+	unit_sets_free(&sets);
+	s.w[3].wall_s += 0.1;
+	unit_sets_build(w, s.n, 0, &sets);
+	assert_false(sets.per_run);
+	assert_float_equal(sets.visits, 1, 1e-9);
+	unit_sets_free(&sets);
+}
+
+static void check_weights(const struct unit *u, double treated, double pair)
+{
+	assert_float_equal(u->time, treated, 1e-9);
+	assert_float_equal(u->work, treated, 1e-9);
+	assert_float_equal(u->ran, treated, 1e-9);
+	assert_float_equal(u->left, treated, 1e-9);
+	assert_float_equal(u->time0, pair, 1e-9);
+	assert_float_equal(u->work0, pair, 1e-9);
+	assert_float_equal(u->ran0, pair, 1e-9);
+	assert_float_equal(u->left0, pair, 1e-9);
+}
+
+static void ones(struct unit *u, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		u[i] = (struct unit){ 1, 1, 1, 1, .ran = 1, .ran0 = 1, .left = 1, .left0 = 1 };
+}
+
+/* By how fast the units around get on, never by the unit itself. */
+static void test_weights(void **state)
+{
+	/* 100 visits for 90 at 0 %, and 50 for 40; nothing is inserted. */
+	struct unit_flow f[] = {
+		{ .left_s = 1, .wall_s = 1, .visits = 100, .wall0_s = 1, .visits0 = 90 },
+		{ .left_s = 1, .wall_s = 1, .visits = 50, .wall0_s = 1, .visits0 = 40 }
+	};
+	struct unit u[2];
+
+	(void)state;
+	ones(u, 2);
+	units_weigh(u, f, 2);
+	check_weights(&u[0], (1 + 1.25) / 1.25, 1 + 1.25);
+	check_weights(&u[1], (1 + 10 / 9.0) / (10 / 9.0), 1 + 10 / 9.0);
+	ones(u, 1);
+	units_weigh(u, f, 1); /* nobody else is there */
+	check_weights(&u[0], 1, 1);
+	/* Half of it delay, which the work loses: it gets on half as fast. */
+	for (int i = 0; i < 2; i++)
+		f[i] = (struct unit_flow){
+			.left_s = 0.5, .wall_s = 1, .visits = 50, .wall0_s = 1, .visits0 = 100
+		};
+	ones(u, 2);
+	units_weigh(u, f, 2);
+	check_weights(&u[0], 1.5 / 0.5, 1.5);
 }
 
 /* Each speedup takes its own windows, what lies between them, and its part of those at 0 %. */
@@ -526,6 +598,8 @@ int main(void)
 		cmocka_unit_test(test_ratio),
 		cmocka_unit_test(test_ratio_of_unlike_units),
 		cmocka_unit_test(test_shared_baselines),
+		cmocka_unit_test(test_whole_runs),
+		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_time_spent),
 		cmocka_unit_test(test_curve),
 		cmocka_unit_test(test_mixture),

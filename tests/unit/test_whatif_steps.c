@@ -99,6 +99,12 @@ static void test_run_time(void **state)
 		const struct predict_target *x = &ret.targets[i];
 		double all = *x->symbol == 'h' ? 50 : *x->symbol == 'w' ? 30 : 20;
 
+		/* What is known, but for chance in so many samples, and a point. */
+		double half = 1.96 * sqrt((1 - all / 100) / x->samples) * all + 1;
+
+		assert_int_equal(x->samples, TURNS * all / 10);
+		assert_float_equal(x->at[2].high - x->at[2].middle, half, 0.1);
+		assert_float_equal(x->at[2].middle - x->at[2].low, half, 0.1);
 		for (size_t s = 0; s < predict_usual.n_speedups; s++)
 			assert_float_equal(x->at[s].middle, predict_usual.speedups[s] * all, 0.5);
 	}

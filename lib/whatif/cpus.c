@@ -130,7 +130,7 @@ static double gain(struct cpus_now *now, uint32_t to, size_t rule)
  */
 static void widen_by_locks(const struct work *w, uint32_t from, struct bounds_answer *a)
 {
-	if (w->lock_waits < LOCKS * w->waits)
+	if (!w->lock_waits || w->lock_waits < LOCKS * w->waits)
 		return;
 	if (from == 1)
 		a->low = fmin(a->low, 0);
@@ -147,7 +147,7 @@ static void widen_by_sharing(const struct work *w, double most, struct bounds_an
 {
 	double crowded = w->end ? w->crowded / (double)w->end : 0;
 
-	if (w->shared_waits >= SHARED * w->waits)
+	if (w->shared_waits && w->shared_waits >= SHARED * w->waits)
 		a->high = fmax(a->high, crowded * most);
 }
 

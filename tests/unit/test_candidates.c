@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "whatif/alike.h"
 #include "whatif/candidates.h"
 #include "whatif/predict.h"
 #include "whatif/strangers.h"
@@ -166,6 +167,48 @@ static void test_strangers(void **state)
 	strangers_end(&s);
 }
 
+/*
+ * Threads of one name, most of whose chains begin with start(): the odd ones go on with hot(), the
+ * even ones with cold(), and the last one is sampled too seldom to tell. One has enough by itself,
+ * one another name.
+ */
+static void test_alike(void **state)
+{
+	enum { BRIEF = 6, KNOWN = BRIEF, OTHER, SELDOM, THREADS };
+	static const uint32_t kinds[THREADS] = { 0, 1, 0, 1, 0, 1, KNOWN, OTHER, SELDOM };
+	struct record_stack stacks[] = { { 0, TRACE_NONE }, { 1, 0 }, { 2, 0 }, { 3, 1 },
+					 { 4, 1 },	    { 3, 2 }, { 4, 2 } };
+	struct trace_process process = { .name = "program" };
+	struct trace_thread threads[THREADS];
+	struct trace_event samples[BRIEF * 6 + ALIKE_ENOUGH + 6 + 1];
+	struct trace t = { .stacks = stacks,
+			   .n_stacks = ARRAY_SIZE(stacks),
+			   .processes = &process,
+			   .n_processes = 1,
+			   .threads = threads,
+			   .n_threads = THREADS,
+			   .samples = samples };
+	struct alike a;
+
+	(void)state;
+	for (uint32_t i = 0; i < THREADS; i++) {
+		int n = i < BRIEF || i == OTHER ? 6 : i == KNOWN ? ALIKE_ENOUGH : 1;
+
+		threads[i] = (struct trace_thread){ .comm = i == OTHER ? "other" : "worker" };
+		for (int k = 0; k < n; k++)
+			samples[t.n_samples++] = (struct trace_event){
+				.thread = i, .weight = 1, .stack = (i % 2 ? 3 : 5) + k % 2
+			};
+	}
+	assert_int_equal(t.n_samples, ARRAY_SIZE(samples));
+	alike_find(&t, &a);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		assert_int_equal(a.kind[i], kinds[i]);
+		assert_int_equal(a.name[i], i == OTHER ? OTHER : 0);
+	}
+	alike_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_candidates_of_system),
 		cmocka_unit_test(test_candidates_of_waits),
 		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,12 +96,13 @@ static void test_files(void **state)
 #define PID 10
 
 static struct {
-	const char *name, *functions[4];
+	const char *name, *functions[5];
 	uint32_t id;
-	uint64_t place[4], base;
+	uint64_t place[5], base;
 	bool known; /* its unwind table is in the kernel */
 } libraries[] = {
-	{ .name = "libmpi.so.40", .functions = { "PMPI_Recv", "PMPI_Test", "opal_progress" } },
+	{ .name = "libmpi.so.40",
+	  .functions = { "PMPI_Recv", "PMPI_Test", "opal_progress", "MPI_Barrier" } },
 	{ .name = "mca_btl_vader.so", .functions = { "look", "deliver" } },
 	{ .name = "libc.so.6", .functions = { "sched_yield", "memcpy" } },
 	{ .name = "solver", .functions = { "solve" } },
@@ -206,6 +207,7 @@ static void test_sampled(void **state)
 	static const char *const also[] = {
 		"[kernel] [kernel] sched_yield opal_progress PMPI_Recv solve",
 		"opal_progress opal_progress PMPI_Recv [nowhere]",
+		"look opal_progress MPI_Barrier solve", /* which is no alias here */
 	};
 	static const char *const working[] = {
 		"memcpy deliver opal_progress PMPI_Recv solve",

@@ -41,9 +41,9 @@ static int write_bytes(struct profile_writer *w, const char *buf, size_t len, bo
 
 	/* Another thread may have been writing to a disk that hangs, for longer than anybody waits.
 	 */
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += LOCK_PATIENCE_S;
-	ret = pthread_mutex_timedlock(&w->lock, &until);
+	ret = pthread_mutex_clocklock(&w->lock, CLOCK_MONOTONIC, &until);
 	if (ret)
 		return jsonl_file_error(&w->file, ret, err);
 	ret = w->finished ? 0 : jsonl_file_write(&w->file, buf, len, err);

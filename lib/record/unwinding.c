@@ -208,10 +208,10 @@ bool unwinding_destroy(struct unwinding *u, double seconds)
 	if (!u)
 		return true;
 	if (u->runs) {
-		clock_gettime(CLOCK_REALTIME, &until);
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec += 1 + (time_t)seconds;
 		eventfd_write(u->stop, 1);
-		if (pthread_timedjoin_np(u->reader, NULL, &until))
+		if (pthread_clockjoin_np(u->reader, NULL, CLOCK_MONOTONIC, &until))
 			return false;
 		u->runs = false;
 	}

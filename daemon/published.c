@@ -22,15 +22,17 @@ static void publish_again(struct published *p, int pid)
 }
 
 /*
- * It may have gone since the list was made, and whoever heard of that may have been here before: an
- * end, an exec, something else in its place. Who hears of it after this look comes after this.
+ * It may have gone since it was told of, and whoever heard of that may have been here before: an
+ * end, an exec, something else in its place. Who hears of it after this look comes after this. What
+ * is published of one that has ended would stay: nobody hears of its end again.
  */
 static int publish(const struct maps_mapping *m, void *arg)
 {
 	const struct part *part = arg;
 	struct published *p = part->of;
 
-	engine_publish_mapping(p->engine, part->binary, m);
+	if (engine_publish_mapping(p->engine, part->binary, m) == -E2BIG)
+		p->full = true;
 	if (!maps_has_mapping(p->maps, part->binary, m))
 		publish_again(p, m->pid);
 	return 0;
@@ -52,11 +54,12 @@ void published_add(struct published *p, uint32_t binary)
 
 void published_on_mapping(struct published *p, uint32_t binary, const struct maps_mapping *m)
 {
+	struct part part = { p, binary };
 	int n = p->n;
 
 	engine_withdraw_mapping(p->engine, binary, m);
 	for (int i = 0; i < n; i++) {
 		if (p->binary[i] == binary)
-			engine_publish_mapping(p->engine, binary, m);
+			publish(m, &part);
 	}
 }

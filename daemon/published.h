@@ -16,6 +16,7 @@ struct published {
 	struct maps *maps;
 	_Atomic uint32_t binary[SCOZ_MAX_PARTS];
 	atomic_int n;
+	atomic_bool full; /* the engine had no room: in some processes the target is not seen */
 };
 
 /* By one thread: from now on there is none. */

@@ -169,7 +169,7 @@ static int add_part(const struct target *t, const struct maps_binary *b, struct 
 	else if (t->kind == TARGET_FUNCTION && !ret->overloads)
 		ret->overloads = maptable_function_overloads(b->table, t->name);
 	if (!b->kernel) {
-		part.file = b->file;
+		part.file = maps_file_of(b);
 		part.code_vaddr = maptable_code_vaddr(b->table);
 		maptable_code(b->table, &part.code);
 	}

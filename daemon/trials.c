@@ -45,6 +45,7 @@ struct trials {
 	unsigned int repairs; /* of the session's when it was selected: mappings were published */
 	uint64_t chosen_ns;   /* when samples were last looked at for targets */
 	struct published published;
+	bool told_full;
 };
 
 static int find(const struct trials *l, const char *name)
@@ -602,6 +603,19 @@ static bool has_moved(const struct trials *l, struct entry *e)
 	return !same;
 }
 
+/* Once: the others will be so, too. */
+static void warn_of_full(struct trials *l, const struct entry *e)
+{
+	if (!l->published.full || l->told_full)
+		return;
+	l->told_full = true;
+	session_warn(l->s,
+		     "target %s lies in files that more processes have mapped than engine %s has "
+		     "room for: in those that came last it is not seen, and it will look less "
+		     "worthwhile than it is, as may others; profile on a machine that runs less",
+		     e->trial.name, engine_name(l->s->engine));
+}
+
 int trials_select(struct trials *l, int i, struct error *err)
 {
 	uint32_t round = plan_state(l->plan, i).rounds;
@@ -629,6 +643,7 @@ int trials_select(struct trials *l, int i, struct error *err)
 		if (e->code->parts[part].binary != MAPS_KERNEL_ID)
 			published_add(&l->published, e->code->parts[part].binary);
 	}
+	warn_of_full(l, e);
 	if (!ret && !e->trial.told)
 		ret = tell(l->s, &e->trial, e->code, err);
 	if (!ret && e->watched != e->code->n) {

@@ -34,7 +34,7 @@ struct engine_backend {
 	void (*read_bounds)(const struct engine *e, int cpu, struct engine_crossed *ret);
 	void (*set_record_share)(struct engine *e, uint32_t share); /* of ticks, of 2^32 */
 	bool (*set_control)(struct engine *e, bool on);		    /* false, or NULL: it cannot */
-	void (*publish_mapping)(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+	int (*publish_mapping)(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 	void (*withdraw_mapping)(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 	void (*forget_process)(struct engine *e, int pid);
 	void (*forget_image)(struct engine *e, int pid); /* NULL: as forget_process */

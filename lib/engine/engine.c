@@ -458,9 +458,9 @@ int engine_set_polling(struct engine *e, uint32_t table, uint32_t role,
 				       : -ENOTSUP;
 }
 
-void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
+int engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
 {
-	e->backend->publish_mapping(e, binary, m);
+	return e->backend->publish_mapping(e, binary, m);
 }
 
 void engine_withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)

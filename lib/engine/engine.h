@@ -221,8 +221,11 @@ bool engine_matches(struct engine *e, uint32_t binary, uint64_t vaddr);
 /* By core @i's handler, which runs there: accounts for its hits, then stops it for its debt. */
 void engine_account_batch(struct engine *e, int i, uint64_t hits);
 
-/* Where a binary lies in a process (needed for libraries; executables find themselves). */
-void engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+/*
+ * Where a binary lies in a process (needed for libraries; executables find themselves). -E2BIG: no
+ * room is left, not even by forgetting what is no part of the target.
+ */
+int engine_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 /* @binary has been mapped there: what others had there is gone. */
 void engine_withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 void engine_forget_process(struct engine *e, int pid);

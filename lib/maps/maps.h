@@ -103,6 +103,12 @@ int maps_open_file(const char *path, const struct file_id *id);
 const struct maps_binary *maps_binary(struct maps *m, uint32_t id);
 /* The same without waiting: NULL when it has not been built; then it is asked for. */
 const struct maps_binary *maps_binary_known(struct maps *m, uint32_t id);
+/* The file, whose generation may become known while it is looked at. */
+static inline struct file_id maps_file_of(const struct maps_binary *b)
+{
+	return (struct file_id){ b->file.dev_major, b->file.dev_minor, b->file.ino,
+				 __atomic_load_n(&b->file.generation, __ATOMIC_RELAXED) };
+}
 /* What is known of it without its table: id, file, path and whether it is of the kernel. */
 const struct maps_binary *maps_binary_unread(struct maps *m, uint32_t id);
 /* A number that grows with every table that is built, or found not to be possible. */

@@ -16,7 +16,8 @@
  * max_fd files; those that nobody has mapped any more and that no sample fell into go first).
  *
  * Building: whoever finds a binary UNBUILT under build_lock makes it BUILDING, builds without any
- * lock and makes it BUILT; others wait on `built`. After that nothing in `pub` changes.
+ * lock and makes it BUILT; others wait on `built`. After that nothing in `pub` changes, but that
+ * the file's generation may become known (maps_file_of()).
  */
 #include "elf/table_open.h"
 #include "maps/made_code.h"
@@ -222,8 +223,8 @@ uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen)
 		b->checking = true;
 		chores_check(m, b->pub.id, &s);
 	}
-	if (!b->pub.file.generation)
-		b->pub.file.generation = seen->id.generation;
+	if (!b->pub.file.generation && seen->id.generation)
+		__atomic_store_n(&b->pub.file.generation, seen->id.generation, __ATOMIC_RELAXED);
 	return b->pub.id;
 }
 

@@ -276,10 +276,13 @@ static bool goes_on(int pid)
 
 /*
  * False: others go on, or are still on their way out; or there is a process of that number, and
- * what it has executed, or that it has begun, may lie in a ring yet.
+ * what it has executed, or that it has begun, may lie in a ring yet. Where there is none, all that
+ * is told of that number until now is of who has gone: other threads may have gone on for a while.
  */
 static bool process_ends(struct maps *m, struct leader *l)
 {
+	uint64_t ended = clock_now_ns();
+
 	if (has_other_threads(l->pid))
 		return false;
 	if (goes_on(l->pid)) {
@@ -287,8 +290,9 @@ static bool process_ends(struct maps *m, struct leader *l)
 			l->goes_on_ns = clock_now_ns();
 		if (clock_now_ns() - l->goes_on_ns < RINGS_NS)
 			return false;
+		ended = l->time;
 	}
-	if (maps_exit(m, l->time, l->pid) && m->chores->on_exit)
+	if (maps_exit(m, ended, l->pid) && m->chores->on_exit)
 		m->chores->on_exit(l->pid, m->chores->on_exit_arg);
 	return true;
 }

@@ -20,6 +20,7 @@
 #include "base/json_text.h"
 
 #define LOCK_PATIENCE_S 2
+#define LOCK_RETRY_US	1000
 
 struct profile_writer {
 	struct jsonl_file file;
@@ -33,19 +34,27 @@ struct profile_writer {
 	size_t n_samples, last_samples; /* of this run; before those written last */
 };
 
+/*
+ * Another thread may have been writing to a disk that hangs, for longer than anybody waits. Whoever
+ * sets the date does not change for how long.
+ */
+static bool lock(struct profile_writer *w)
+{
+	uint64_t end = clock_now_ns() + LOCK_PATIENCE_S * NSEC_PER_SEC;
+	bool locked;
+
+	while (!(locked = !pthread_mutex_trylock(&w->lock)) && clock_now_ns() < end)
+		usleep(LOCK_RETRY_US);
+	return locked;
+}
+
 static int write_bytes(struct profile_writer *w, const char *buf, size_t len, bool last,
 		       struct error *err)
 {
-	struct timespec until;
 	int ret;
 
-	/* Another thread may have been writing to a disk that hangs, for longer than anybody waits.
-	 */
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += LOCK_PATIENCE_S;
-	ret = pthread_mutex_timedlock(&w->lock, &until);
-	if (ret)
-		return jsonl_file_error(&w->file, ret, err);
+	if (!lock(w))
+		return jsonl_file_error(&w->file, ETIMEDOUT, err);
 	ret = w->finished ? 0 : jsonl_file_write(&w->file, buf, len, err);
 	w->finished |= last && !ret;
 	pthread_mutex_unlock(&w->lock);

@@ -13,7 +13,7 @@ struct sideband {
 	struct cpu_events events;
 	size_t pages; /* of a CPU's ring */
 	bool prompt;
-	uint64_t lost;
+	_Atomic uint64_t lost; /* so far; by whoever drains */
 };
 
 /* Listens from now on. @prompt: whoever waits for the events is woken by each record. */

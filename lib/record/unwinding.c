@@ -11,9 +11,10 @@
 #include "record/sideband.h"
 #include "unwind/follow.h"
 
-#define POLL_MS	  250 /* CPUs come and go */
-#define REPAIR_NS NSEC_PER_SEC
-#define SETTLE_US 500 /* what comes at once is read at once */
+#define POLL_MS	      250 /* CPUs come and go */
+#define REPAIR_NS     NSEC_PER_SEC
+#define SETTLE_US     500 /* what comes at once is read at once */
+#define JOIN_RETRY_US 1000
 
 struct unwinding {
 	struct maps *maps;
@@ -202,17 +203,18 @@ void unwinding_log(struct unwinding *u)
 
 bool unwinding_destroy(struct unwinding *u, double seconds)
 {
-	struct timespec until;
+	uint64_t end = clock_now_ns() + (uint64_t)((1 + seconds) * NSEC_PER_SEC);
 	bool stopped;
 
 	if (!u)
 		return true;
 	if (u->runs) {
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += 1 + (time_t)seconds;
 		eventfd_write(u->stop, 1);
-		if (pthread_timedjoin_np(u->reader, NULL, &until))
-			return false;
+		while (pthread_tryjoin_np(u->reader, NULL)) {
+			if (clock_now_ns() >= end)
+				return false;
+			usleep(JOIN_RETRY_US);
+		}
 		u->runs = false;
 	}
 	/* In this order: the threads of the one tell the other who has ended. */

@@ -228,6 +228,29 @@ static void test_end_of_threads(void **state)
 	sh("rm -r proc");
 }
 
+/* What threads have mapped that ended after the first one is heard of after all have ended. */
+static void test_end_heard_of_early(void **state)
+{
+	struct program a = make_program("early-a", "");
+	struct maps *m = create(NULL, 0);
+	uint64_t t = clock_now_ns();
+	int told = 0;
+
+	(void)state;
+	maps_on_exit(m, count_exit, &told);
+	maps_add(m, t - 10, 20, 0x10000, 0x1000, a.pgoff, a.id, a.path);
+	maps_leader_ended(m, t - 8, 61);
+	maps_catch_up(m);
+	maps_add(m, t - 7, 61, 0x20000, 0x1000, a.pgoff, a.id, a.path);
+	maps_fork(m, t - 9, 20, 61);
+	assert_int_equal(living(m), 1);
+	assert_int_equal(told, 1);
+	maps_fork(m, clock_now_ns(), 20, 61); /* another one */
+	assert_int_equal(living(m), 2);
+	maps_destroy(m);
+	free(a.path);
+}
+
 /* It ends as well where another thread executes a program; which may be heard of later. */
 static void test_exec_by_another_thread(void **state)
 {
@@ -325,6 +348,7 @@ static int run(void)
 		cmocka_unit_test(test_forks_are_heard_of_first),
 		cmocka_unit_test(test_end_before_beginning),
 		cmocka_unit_test(test_end_of_threads),
+		cmocka_unit_test(test_end_heard_of_early),
 		cmocka_unit_test(test_exec_by_another_thread),
 		cmocka_unit_test(test_threads),
 	};

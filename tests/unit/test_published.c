@@ -23,18 +23,22 @@ static size_t n;
 static struct maps *maps;
 static struct engine engine;
 static struct published published;
+static bool no_room;
 static void (*meanwhile)(int pid); /* happens when it has been told of the first one */
 
-static void on_publish(struct engine *e, uint32_t binary, const struct maps_mapping *m)
+static int on_publish(struct engine *e, uint32_t binary, const struct maps_mapping *m)
 {
 	void (*happens)(int) = meanwhile;
 
 	(void)e;
+	if (no_room)
+		return -E2BIG;
 	assert_true(n < ARRAY_SIZE(list));
 	list[n++] = (struct told){ binary, *m };
 	meanwhile = NULL;
 	if (happens)
 		happens(m->pid == FIRST ? SECOND : FIRST);
+	return 0;
 }
 
 static void on_withdraw(struct engine *e, uint32_t binary, const struct maps_mapping *m)
@@ -142,9 +146,79 @@ static void test_changes(void **state)
 	check(maps_another, 0x2000);
 }
 
+static uint32_t create_with_target(void)
+{
+	uint32_t binary;
+	uint64_t place;
+
+	n = 0;
+	assert_int_equal(maps_create(NULL, &maps, NULL), 0);
+	engine.backend = &backend;
+	published = (struct published){ .engine = &engine, .maps = maps };
+	maps_on_mapping(maps, on_mapping, &published);
+	map(FIRST, START, END, 1);
+	assert_true(maps_resolve(maps, FIRST, START, &binary, &place));
+	published_add(&published, binary);
+	assert_int_equal(told_of(FIRST), END - START);
+	return binary;
+}
+
+/* Its end is read from one core's ring before all that it did is read from another one's. */
+static void test_late(void **state)
+{
+	uint64_t began = clock_now_ns(), ended = began + 1000000;
+	const struct file_id id = { .dev_major = 8, .ino = 1 };
+
+	(void)state;
+	create_with_target();
+	assert_true(maps_exit(maps, ended, SECOND));
+	engine_forget_process(&engine, SECOND);
+	maps_fork(maps, began, FIRST, SECOND);
+	assert_int_equal(told_of(SECOND), 0);
+	maps_add(maps, began + 10, SECOND, END, END - START, 0, id, "/lib/a");
+	assert_int_equal(told_of(SECOND), 0);
+	assert_int_equal(told_of(FIRST), END - START);
+	maps_destroy(maps);
+}
+
+/* It ends after its mapping was told of, and before that is published. */
+static void end_first(uint32_t binary, const struct maps_mapping *m, void *arg)
+{
+	if (m->pid == SECOND)
+		ends(SECOND);
+	on_mapping(binary, m, arg);
+}
+
+static void test_meanwhile(void **state)
+{
+	(void)state;
+	create_with_target();
+	maps_on_mapping(maps, end_first, &published);
+	map(SECOND, START, END, 1);
+	assert_int_equal(told_of(SECOND), 0);
+	maps_destroy(maps);
+}
+
+static void test_full(void **state)
+{
+	(void)state;
+	create_with_target();
+	assert_false(published.full);
+	no_room = true;
+	map(SECOND, START, END, 1);
+	no_room = false;
+	assert_true(published.full);
+	maps_destroy(maps);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_changes) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_meanwhile),
+		cmocka_unit_test(test_full),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#define ENGINE_MAX_PUBLISHED 1024
+#define ENGINE_MAX_PUBLISHED 128
 
 struct bpf_engine {
 	struct engine base;
@@ -23,9 +23,11 @@ struct bpf_engine {
 	struct target_time *target_times; /* by CPU, live */
 	size_t times_size;
 	pthread_mutex_t publish_lock;
-	bool without_pages;			  /* the kernel refuses on_pages */
-	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries, append-only */
+	bool without_pages; /* the kernel refuses on_pages */
+	/* Under publish_lock: */
+	uint32_t published[ENGINE_MAX_PUBLISHED]; /* binaries that `spaces` may hold */
 	int n_published;
+	bool cleared;	    /* there is nothing in it but of the target, as far as we know */
 	uint32_t n_polling; /* of polling_ranges, taken */
 	int sees_syscalls;  /* 1: begin and end of the target's are traced; -1: cannot be */
 	int sees_peers;	    /* 1: whom packets are from is traced; -1: cannot be */
@@ -71,7 +73,7 @@ int bpf_add_bounds(struct engine *e, const struct engine_bounds *bounds, bool en
 void bpf_see_functions(struct engine *e, bool on);
 void bpf_read_bounds(const struct engine *e, int cpu, struct engine_crossed *ret);
 void bpf_remove_bounds(struct bpf_engine *e);
-void bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+int bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 void bpf_withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
 void bpf_forget_process(struct engine *e, int pid);
 void bpf_forget_image(struct engine *e, int pid);

@@ -135,6 +135,9 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		else
 			t.user = 1;
 	}
+	pthread_mutex_lock(&b->publish_lock);
+	b->cleared = false;
+	pthread_mutex_unlock(&b->publish_lock);
 	t.number = b->target->number + 1;
 	usleep(100); /* ticks that began before the speedup became 0 */
 	memcpy(b->ranges, ranges, n_ranges * sizeof(*ranges));
@@ -142,17 +145,52 @@ int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 	return 0;
 }
 
-/* Binaries that `spaces` may hold: what a process that ends or execs must be cleared from. */
+static bool is_part(struct engine *e, uint32_t binary)
+{
+	bool ret = false;
+
+	pthread_rwlock_rdlock(&e->target_lock);
+	for (int i = 0; i < e->n_parts && !ret; i++)
+		ret = e->part[i].binary == binary;
+	pthread_rwlock_unlock(&e->target_lock);
+	return ret;
+}
+
+/*
+ * Makes room: binaries of other targets than this one are published again when their turn comes.
+ * With the publish lock, so nobody but the programs changes the map, and these only add to it.
+ */
+static void forget_others(struct bpf_engine *e, uint32_t binary)
+{
+	uint32_t left = bpf_map__max_entries(e->skel->maps.spaces);
+	int fd = bpf_map__fd(e->skel->maps.spaces), kept = 0;
+	struct space_key key, next;
+	bool more = !bpf_map_get_next_key(fd, NULL, &key);
+
+	for (; more && left; left--) {
+		more = !bpf_map_get_next_key(fd, &key, &next);
+		if (key.binary != binary && !is_part(&e->base, key.binary))
+			bpf_map_delete_elem(fd, &key);
+		key = next;
+	}
+	for (int i = 0; i < e->n_published; i++) {
+		if (e->published[i] == binary || is_part(&e->base, e->published[i]))
+			e->published[kept++] = e->published[i];
+	}
+	e->n_published = kept;
+	e->cleared = true;
+}
+
+/* What a process that ends or execs must be cleared from. */
 static void remember_published(struct bpf_engine *e, uint32_t binary)
 {
 	for (int i = 0; i < e->n_published; i++) {
 		if (e->published[i] == binary)
 			return;
 	}
-	if (e->n_published < ENGINE_MAX_PUBLISHED) {
-		e->published[e->n_published] = binary;
-		__atomic_add_fetch(&e->n_published, 1, __ATOMIC_RELEASE);
-	}
+	if (e->n_published == ENGINE_MAX_PUBLISHED)
+		forget_others(e, binary);
+	e->published[e->n_published++] = binary;
 }
 
 static void withdraw(struct bpf_engine *e, uint32_t binary, const struct maps_mapping *m)
@@ -181,21 +219,27 @@ void bpf_withdraw_mapping(struct engine *base, uint32_t binary, const struct map
 	pthread_mutex_unlock(&e->publish_lock);
 }
 
-void bpf_publish_mapping(struct engine *base, uint32_t binary, const struct maps_mapping *m)
+int bpf_publish_mapping(struct engine *base, uint32_t binary, const struct maps_mapping *m)
 {
 	const struct segment new = { .start = m->start, .end = m->end, .bias = m->bias };
 	struct bpf_engine *e = bpf_engine(base);
 	struct space_key key = { .tgid = m->pid, .binary = binary };
 	int fd = bpf_map__fd(e->skel->maps.spaces);
 	struct space s;
+	int r;
 
 	pthread_mutex_lock(&e->publish_lock);
 	remember_published(e, binary);
 	if (bpf_map_lookup_elem(fd, &key, &s))
 		s = (struct space){};
 	space_put(&s, &new);
-	bpf_map_update_elem(fd, &key, &s, BPF_ANY);
+	r = bpf_map_update_elem(fd, &key, &s, BPF_ANY);
+	if (r == -E2BIG && !e->cleared) {
+		forget_others(e, binary);
+		r = bpf_map_update_elem(fd, &key, &s, BPF_ANY);
+	}
 	pthread_mutex_unlock(&e->publish_lock);
+	return r;
 }
 
 /* What the programs have of images stays; whether that is any. */
@@ -215,9 +259,9 @@ static void forget(struct engine *base, int pid, bool images)
 {
 	struct bpf_engine *e = bpf_engine(base);
 	int fd = bpf_map__fd(e->skel->maps.spaces);
-	int n = __atomic_load_n(&e->n_published, __ATOMIC_ACQUIRE);
 
-	for (int i = 0; i < n; i++) {
+	pthread_mutex_lock(&e->publish_lock);
+	for (int i = 0; i < e->n_published; i++) {
 		struct space_key key = { .tgid = pid, .binary = e->published[i] };
 		struct space s;
 
@@ -226,6 +270,7 @@ static void forget(struct engine *base, int pid, bool images)
 		else
 			bpf_map_delete_elem(fd, &key);
 	}
+	pthread_mutex_unlock(&e->publish_lock);
 }
 
 void bpf_forget_process(struct engine *e, int pid)

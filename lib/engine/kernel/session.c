@@ -222,11 +222,12 @@ static int tell_mapping(const struct scoz_mapping *m, void *arg)
 	return -errno;
 }
 
-static void publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
+static int publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
 {
 	const struct scoz_mapping mapping = { m->pid, binary, m->start, m->end, m->bias };
 
 	told_put(&kernel_engine(e)->told, &mapping, tell_mapping, e);
+	return 0;
 }
 
 static void withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)

@@ -6,8 +6,6 @@
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
-#define INIT_PID_NS "pid:[4026531836]"
-
 static char kept[8192];
 static size_t kept_len;
 
@@ -168,24 +166,4 @@ int bpf_run_iterator(const struct bpf_program *iterator)
 	bpf_link__destroy(link);
 	errno = -ret;
 	return ret;
-}
-
-int bpf_check_namespaces(struct error *err)
-{
-	_cleanup_free_ char *pid = sysroot_path("/proc/self/ns/pid");
-	_cleanup_free_ char *offsets = sysroot_path("/proc/self/timens_offsets");
-	_cleanup_free_ char *text = read_file(offsets, NULL);
-	long long s = 0, ns = 0;
-	char name[64] = "";
-
-	if (readlink(pid, name, sizeof(name) - 1) > 0 && strcmp(name, INIT_PID_NS))
-		return error_set(err, EOPNOTSUPP,
-				 "engine bpf cannot profile from inside a pid namespace (a "
-				 "container): run it on the host, or with the host's (--pid=host)");
-	if (text && sscanf(text, "monotonic %lld %lld", &s, &ns) == 2 && (s || ns))
-		return error_set(
-			err, EOPNOTSUPP,
-			"engine bpf cannot profile from inside a time namespace whose clock "
-			"is set apart: run it on the host");
-	return 0;
 }

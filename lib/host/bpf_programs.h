@@ -44,10 +44,4 @@ uint32_t btf_member_offset(const struct btf *btf, const char *type, const char *
 /* Runs an iterator over all that it iterates over. */
 int bpf_run_iterator(const struct bpf_program *iterator);
 
-/*
- * BPF programs see the ids of the first pid namespace, perf and /proc those of ours; and the clock
- * without a time namespace's offset. -EOPNOTSUPP where these are not the same.
- */
-int bpf_check_namespaces(struct error *err);
-
 #endif

@@ -2,6 +2,7 @@
 /* Recording on a stock kernel, by BPF programs. */
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
+#include "host/namespaces.h"
 #include "engine/bpf/kernel_points.h"
 #include "record/backend.h"
 #include "record/trace_rings.h"
@@ -282,7 +283,7 @@ static int create(const struct recorder_options *opt, struct record_backend **re
 {
 	struct rlimit old, unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	struct bpf_recorder *b;
-	int r = bpf_check_namespaces(err);
+	int r = namespaces_check("engine bpf", err);
 
 	if (r)
 		return r;

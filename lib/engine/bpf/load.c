@@ -2,6 +2,7 @@
 /* Engine `bpf`: loading, attaching and taking down the programs. */
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
+#include "host/namespaces.h"
 #include "host/process.h"
 #include "host/scoz_module.h"
 #include "engine/bpf/bpf_engine.h"
@@ -620,7 +621,7 @@ static int create(const struct engine_options *opt, struct engine **ret, struct 
 	struct engine *e = &b->base;
 	int r;
 
-	r = bpf_check_namespaces(err);
+	r = namespaces_check("engine bpf", err);
 	if (r) {
 		free(b);
 		return r;

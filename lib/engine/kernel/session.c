@@ -7,6 +7,7 @@
 #include "account/account.h"
 #include "engine/kernel/kernel_engine.h"
 
+#include "host/namespaces.h"
 #include "host/scoz_syscalls.h"
 
 #include <linux/audit.h>
@@ -104,10 +105,14 @@ static int attach_events(struct kernel_engine *k, struct error *err)
 
 static int create(const struct engine_options *opt, struct engine **ret, struct error *err)
 {
-	struct kernel_engine *k = xcalloc(1, sizeof(*k));
-	struct engine *e = &k->base;
-	int r;
+	int r = namespaces_check("engine kernel", err);
+	struct kernel_engine *k;
+	struct engine *e;
 
+	if (r)
+		return r;
+	k = xcalloc(1, sizeof(*k));
+	e = &k->base;
 	engine_init(e, &engine_kernel, opt);
 	k->fd = -1;
 	told_init(&k->told);

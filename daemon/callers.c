@@ -18,7 +18,7 @@ struct watched {
 	int n;
 	uint32_t binary[SCOZ_MAX_PARTS];
 	struct addr_ranges ranges[SCOZ_MAX_PARTS];
-	uint64_t samples, all_before;
+	uint64_t samples, polled, all_before;
 	struct path *paths;
 	size_t n_paths, cap_paths;
 };
@@ -201,7 +201,8 @@ static void count_path(struct watched *w, const struct path *p, uint64_t count)
 	w->paths[w->n_paths++].samples = count;
 }
 
-void callers_add(struct callers *c, const struct caller_frame *frame, int n, uint64_t count)
+void callers_add(struct callers *c, const struct caller_frame *frame, int n, uint64_t count,
+		 bool polls)
 {
 	c->all += count;
 	for (size_t t = 0; t < c->n; t++) {
@@ -214,6 +215,7 @@ void callers_add(struct callers *c, const struct caller_frame *frame, int n, uin
 		if (i == n)
 			continue;
 		w->samples += count;
+		w->polled += polls ? count : 0;
 		make_path(c, frame, own_frame(c, w, frame, i, n), n, &path);
 		count_path(w, &path, count);
 	}
@@ -237,7 +239,10 @@ bool callers_get(struct callers *c, size_t i, struct caller_target *ret)
 	w = &c->list[i];
 	if (w->n_paths)
 		qsort(w->paths, w->n_paths, sizeof(*w->paths), by_samples);
-	*ret = (struct caller_target){ w->id, w->samples, c->all - w->all_before, {}, 0 };
+	*ret = (struct caller_target){ .id = w->id,
+				       .samples = w->samples,
+				       .all = c->all - w->all_before,
+				       .polled = w->polled };
 	for (size_t k = 0; k < w->n_paths && k < CALLERS_SHOWN; k++)
 		ret->paths[ret->n_paths++] =
 			(struct caller_path){ w->paths[k].samples, w->paths[k].function,

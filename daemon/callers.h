@@ -31,8 +31,9 @@ void callers_destroy(struct callers *c);
 void callers_watch(struct callers *c, uint32_t id, const char *name,
 		   const struct engine_part *parts, int n);
 bool callers_are_watched(const struct callers *c);
-/* A chain of @n frames, innermost first, that was sampled @count times. */
-void callers_add(struct callers *c, const struct caller_frame *frame, int n, uint64_t count);
+/* A chain of @n frames, innermost first, that was sampled @count times; @polls: it waited so. */
+void callers_add(struct callers *c, const struct caller_frame *frame, int n, uint64_t count,
+		 bool polls);
 
 /* What is to be told of the @i-th target, commonest path first; false: there are no more. */
 struct caller_path {
@@ -43,6 +44,7 @@ struct caller_path {
 struct caller_target {
 	uint32_t id;
 	uint64_t samples, all; /* of it, and of everything, since it was first tried */
+	uint64_t polled;       /* of its samples */
 	struct caller_path paths[CALLERS_SHOWN];
 	size_t n_paths;
 };

@@ -17,7 +17,8 @@ void chains_deinit(struct chains *c)
 
 static uint64_t hash(const struct chain *chain)
 {
-	uint64_t h = hash_mix(chain->pid, (uint64_t)chain->process << 1 | chain->kernel);
+	uint64_t h = hash_mix(chain->pid,
+			      (uint64_t)chain->process << 2 | chain->spins << 1 | chain->kernel);
 
 	for (int i = 0; i < chain->n; i++)
 		h = hash_mix(hash_mix(h, chain->frame[i].place), chain->frame[i].binary);
@@ -28,7 +29,8 @@ static bool same(const void *bytes, uint32_t word, const void *key)
 {
 	const struct chain *a = (const void *)((const char *)bytes + (size_t)word * WORD), *b = key;
 
-	if (a->pid != b->pid || a->process != b->process || a->n != b->n || a->kernel != b->kernel)
+	if (a->pid != b->pid || a->process != b->process || a->n != b->n ||
+	    a->kernel != b->kernel || a->spins != b->spins)
 		return false;
 	for (int i = 0; i < a->n; i++) {
 		if (a->frame[i].place != b->frame[i].place ||

@@ -23,6 +23,7 @@ struct chain {
 	uint32_t process; /* whose samples they are (daemon/process_table.h), once that is known */
 	uint16_t n;
 	bool kernel; /* taken in the kernel, whose frames are not here */
+	bool spins;  /* in a loop that waits, as far as it is known */
 	struct chain_frame frame[];
 };
 #define CHAIN_SIZE(n) (sizeof(struct chain) + (n) * sizeof(struct chain_frame))

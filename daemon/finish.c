@@ -138,7 +138,9 @@ static void write_callers(struct session *s)
 	struct error err = {};
 
 	for (size_t i = 0; handlers_callers(s->handlers, i, &t); i++) {
-		struct profile_seen seen = { .target = t.id, .samples = t.samples, .all = t.all };
+		struct profile_seen seen = {
+			.target = t.id, .samples = t.samples, .all = t.all, .polled = t.polled
+		};
 		int r = profile_writer_seen(s->writer, &seen, &err);
 
 		for (size_t k = 0; k < t.n_paths && !r; k++) {

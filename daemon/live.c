@@ -255,8 +255,11 @@ static char *conclusion_of(const struct live *l, const struct beside *b, uint32_
 	return text;
 }
 
-/* By target: the share of samples that lie in it, for the question how many of them were met. */
-static double *sampled_shares(const struct live *l, size_t *n)
+/*
+ * By target: the share of samples that lie in it, and of those that wait by polling there, for the
+ * question how many of them were met.
+ */
+static double *sampled_shares(const struct live *l, size_t *n, double **polled)
 {
 	struct caller_target t;
 	double *share;
@@ -265,11 +268,14 @@ static double *sampled_shares(const struct live *l, size_t *n)
 	for (size_t i = 0; handlers_callers(l->s->handlers, i, &t); i++)
 		*n = t.id >= *n ? t.id + 1 : *n;
 	share = xcalloc(*n + 1, sizeof(*share));
+	*polled = xcalloc(*n + 1, sizeof(**polled));
 	for (size_t i = 0; i < *n; i++)
 		share[i] = NAN;
 	for (size_t i = 0; handlers_callers(l->s->handlers, i, &t); i++) {
-		if (t.samples >= STATS_ENOUGH_SAMPLED && t.all)
-			share[t.id] = (double)t.samples / t.all;
+		if (t.samples < STATS_ENOUGH_SAMPLED || !t.all)
+			continue;
+		share[t.id] = (double)t.samples / t.all;
+		(*polled)[t.id] = (double)t.polled / t.all;
 	}
 	return share;
 }
@@ -278,10 +284,11 @@ static double *sampled_shares(const struct live *l, size_t *n)
 static int estimate_all(const struct live *l, struct estimates *e)
 {
 	size_t n_sampled;
-	_cleanup_free_ double *sampled = sampled_shares(l, &n_sampled);
-	struct stats_options opt = { .seed = l->s->opt.seed,
-				     .sampled = sampled,
-				     .n_sampled = n_sampled };
+	_cleanup_free_ double *polled = NULL;
+	_cleanup_free_ double *sampled = sampled_shares(l, &n_sampled, &polled);
+	struct stats_options opt = {
+		.seed = l->s->opt.seed, .sampled = sampled, .n_sampled = n_sampled, .polled = polled
+	};
 
 	return stats_estimate(l->windows, l->n, options_progress(&l->s->opt), &opt, e);
 }

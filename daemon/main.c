@@ -365,6 +365,11 @@ static int set_up(struct experiment *x, struct error *err)
 	x->windows = windows_create(s, x->trials, &x->sampling);
 	x->tuner = window_tuner_create();
 	ret = maps_start(s->maps, err);
+	if (!ret && engine_unwind_refused(s->engine))
+		session_warn(s, "this kernel's verifier refuses the programs that follow unwind "
+				"tables (-v tells more): call chains of what was built without "
+				"frame pointers are incomplete, so callers are hit less than they "
+				"should be, and MPI's polling counts as work");
 	if (!ret && engine_unwind_maps(s->engine))
 		ret = unwind_follow_start(s->maps, engine_unwind_maps(s->engine),
 					  maps_opt.table.cache_dir, &s->unwind, err);

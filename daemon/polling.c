@@ -1,143 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The files are known by their names, the functions by theirs: those that programs call, and those
- * by which the libraries call each other, are named in stripped libraries, too. The others are what
- * surrounds these.
- */
 #include "daemon/polling.h"
+
+#include "maps/mpi_names.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-
-enum kind { KIND_MPI, KIND_MPICH, KIND_PROGRESS, KIND_DEVICE, KIND_EVENTS, KIND_LIBC };
-
-static const struct {
-	const char *prefix;
-	enum kind kind;
-} files[] = {
-	{ "libmpi.so", KIND_MPI },
-	{ "libmpich.so", KIND_MPICH },
-	{ "libopen-pal.so", KIND_PROGRESS },
-	{ "libopen-rte.so", KIND_DEVICE },
-	{ "libmca_", KIND_DEVICE },
-	{ "mca_", KIND_DEVICE },
-	{ "libucp.so", KIND_PROGRESS },
-	{ "libuct", KIND_DEVICE },
-	{ "libucs.so", KIND_DEVICE },
-	{ "libfabric.so", KIND_DEVICE },
-	{ "libpsm2.so", KIND_DEVICE },
-	{ "libevent", KIND_EVENTS },
-	{ "libc.so", KIND_LIBC },
-	{ "libc-2.", KIND_LIBC },
-};
-
-/* What returns when others have done their part. */
-static const char *const calls[] = {
-	"Recv",
-	"Send",
-	"Ssend",
-	"Rsend",
-	"Bsend",
-	"Sendrecv",
-	"Sendrecv_replace",
-	"Mrecv",
-	"Probe",
-	"Mprobe",
-	"Wait",
-	"Waitall",
-	"Waitany",
-	"Waitsome",
-	"Barrier",
-	"Bcast",
-	"Reduce",
-	"Allreduce",
-	"Reduce_scatter",
-	"Reduce_scatter_block",
-	"Scan",
-	"Exscan",
-	"Gather",
-	"Gatherv",
-	"Scatter",
-	"Scatterv",
-	"Allgather",
-	"Allgatherv",
-	"Alltoall",
-	"Alltoallv",
-	"Alltoallw",
-	"Neighbor_allgather",
-	"Neighbor_allgatherv",
-	"Neighbor_alltoall",
-	"Neighbor_alltoallv",
-	"Neighbor_alltoallw",
-	"Win_fence",
-	"Win_lock",
-	"Win_lock_all",
-	"Win_unlock",
-	"Win_unlock_all",
-	"Win_flush",
-	"Win_flush_all",
-	"Win_flush_local",
-	"Win_flush_local_all",
-	"Win_start",
-	"Win_complete",
-	"Win_wait",
-	"Win_create",
-	"Win_allocate",
-	"Win_allocate_shared",
-	"Win_free",
-	"Init",
-	"Init_thread",
-	"Finalize",
-	"Comm_create",
-	"Comm_create_group",
-	"Comm_dup",
-	"Comm_split",
-	"Comm_split_type",
-	"Comm_free",
-	"Comm_disconnect",
-	"Comm_accept",
-	"Comm_connect",
-	"Comm_spawn",
-	"Comm_spawn_multiple",
-	"Intercomm_create",
-	"Intercomm_merge",
-	"Cart_create",
-	"Graph_create",
-	"Dist_graph_create",
-	"Dist_graph_create_adjacent",
-	"File_open",
-	"File_close",
-	"File_read_all",
-	"File_write_all",
-	"File_read_at_all",
-	"File_write_at_all",
-	"File_sync",
-};
-
-static const struct {
-	const char *name;
-	enum scoz_poll_role role;
-} functions[] = {
-	{ "opal_progress", SCOZ_POLL_ENGINE },
-	{ "ompi_sync_wait_mt", SCOZ_POLL_ENGINE },
-	{ "ompi_request_default_wait", SCOZ_POLL_ENGINE },
-	{ "ompi_request_default_wait_all", SCOZ_POLL_ENGINE },
-	{ "ompi_request_default_wait_any", SCOZ_POLL_ENGINE },
-	{ "ompi_request_default_wait_some", SCOZ_POLL_ENGINE },
-	{ "ucp_worker_progress", SCOZ_POLL_ENGINE },
-};
-
-/* Of libc; aliases, of which the table has one. */
-static const struct {
-	const char *name;
-	enum scoz_poll_role role;
-} asks[] = {
-	{ "sched_yield", SCOZ_POLL_YIELD }, { "__sched_yield", SCOZ_POLL_YIELD },
-	{ "poll", SCOZ_POLL_ASK },	    { "__poll", SCOZ_POLL_ASK },
-	{ "epoll_wait", SCOZ_POLL_ASK },    { "__epoll_wait", SCOZ_POLL_ASK },
-	{ "select", SCOZ_POLL_ASK },	    { "__select", SCOZ_POLL_ASK },
-	{ "ppoll", SCOZ_POLL_ASK },	    { "__ppoll", SCOZ_POLL_ASK },
-};
 
 struct file {
 	uint32_t binary;
@@ -164,30 +31,12 @@ struct polling {
 
 /* ---- pure ---- */
 
-static bool file_kind(const char *path, enum kind *kind)
-{
-	const char *name = strrchr(path, '/');
-
-	name = name ? name + 1 : path;
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		if (!strncmp(name, files[i].prefix, strlen(files[i].prefix))) {
-			*kind = files[i].kind;
-			return true;
-		}
-	}
-	return false;
-}
-
 bool polling_file(const char *path, enum scoz_poll_role *role)
 {
-	enum kind kind;
+	enum mpi_file kind = mpi_file(path);
 
-	if (!file_kind(path, &kind))
-		return false;
-	*role = kind == KIND_LIBC     ? SCOZ_POLL_OTHER
-		: kind == KIND_EVENTS ? SCOZ_POLL_EVENTS
-				      : SCOZ_POLL_LIBRARY;
-	return true;
+	*role = mpi_file_role(kind);
+	return kind != MPI_FILE_NONE;
 }
 
 struct sought {
@@ -243,27 +92,15 @@ static size_t ranges_of(const char *path, const struct maptable *table, uint64_t
 			const uint64_t *engines, size_t n_engines, struct scoz_poll_range **ret)
 {
 	struct sought s = { .table = table, .base = base };
-	char name[64];
-	enum kind kind;
+	char name[MPI_NAME_MOST];
+	enum mpi_file kind = mpi_file(path);
+	enum scoz_poll_role role;
 
 	*ret = NULL;
-	if (!table || !file_kind(path, &kind))
+	if (!table || kind == MPI_FILE_NONE)
 		return 0;
-	if (kind == KIND_MPI || kind == KIND_MPICH) {
-		for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-			snprintf(name, sizeof(name), "PMPI_%s", calls[i]);
-			add_function(&s, name, SCOZ_POLL_CALL);
-			add_function(&s, name + 1, SCOZ_POLL_CALL);
-		}
-	}
-	if (kind == KIND_MPI || kind == KIND_PROGRESS) {
-		for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
-			add_function(&s, functions[i].name, functions[i].role);
-	}
-	if (kind == KIND_LIBC) {
-		for (size_t i = 0; i < ARRAY_SIZE(asks); i++)
-			add_function(&s, asks[i].name, asks[i].role);
-	}
+	for (size_t i = 0; mpi_function(kind, i, name, &role); i++)
+		add_function(&s, name, role);
 	for (size_t i = 0; i < n_engines; i++) {
 		snprintf(name, sizeof(name), "0x%" PRIx64, engines[i]);
 		add_function(&s, name, SCOZ_POLL_ENGINE);
@@ -298,7 +135,7 @@ static void add_file(struct polling *p, uint32_t id, uint64_t serial, const char
 	pthread_mutex_lock(&p->lock);
 	array_reserve(p->list, p->cap, p->n + 1);
 	p->list[p->n++] = (struct file){ .binary = id, .role = role, .changed = true };
-	p->mpi = p->mpi || role == SCOZ_POLL_LIBRARY;
+	p->mpi = p->mpi || role == SCOZ_POLL_LIBRARY || role == SCOZ_POLL_OWN;
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -377,9 +214,8 @@ static struct file *engine_at(struct polling *p, const struct chain_frame *frame
 static bool is_mpich(struct polling *p, uint32_t binary)
 {
 	const char *path = maps_binary_path(p->maps, binary);
-	enum kind kind;
 
-	return path && file_kind(path, &kind) && kind == KIND_MPICH;
+	return path && mpi_file(path) == MPI_FILE_MPICH;
 }
 
 /* Under the lock. The function at @frame of a library calls an engine. */

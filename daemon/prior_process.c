@@ -356,7 +356,8 @@ static bool may_poll(const struct predict_target *t)
 
 	if (t->symbol && (!strcmp(t->symbol, "sched_yield") || !strcmp(t->symbol, "__sched_yield")))
 		return true;
-	return t->object && polling_file(t->object, &role) && role == SCOZ_POLL_LIBRARY;
+	return t->object && polling_file(t->object, &role) &&
+	       (role == SCOZ_POLL_LIBRARY || role == SCOZ_POLL_OWN);
 }
 
 /* Is there enough to be said of it, and is it one that the run may have? */

@@ -200,7 +200,8 @@ void samples_write(struct session *s)
 				       .binary = l->binary,
 				       .self = places[i].self,
 				       .total = places[i].total,
-				       .credit = places[i].credit },
+				       .credit = places[i].credit,
+				       .polled = places[i].polled },
 				.place = i,
 			};
 	}
@@ -220,7 +221,8 @@ void samples_write(struct session *s)
 			       .self = binaries[i].sums.self,
 			       .total = binaries[i].sums.total,
 			       .credit = binaries[i].sums.credit + credited_in(s, places, n, path),
-			       .unnamed = binaries[i].unnamed },
+			       .unnamed = binaries[i].unnamed,
+			       .polled = binaries[i].sums.polled },
 			.place = PLACE_BINARY | i,
 		};
 	}

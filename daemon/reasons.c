@@ -62,7 +62,7 @@ static void no_target(struct session *s, const struct handlers_counts *c)
 {
 	double all = c->samples;
 
-	if (!c->samples || s->opt.n_targets)
+	if (!c->samples)
 		session_reason(s,
 			       "no target was seen: no sample of the profiled processes was taken "
 			       "in %.1f s",
@@ -149,6 +149,8 @@ static void find_reasons(struct experiment *x, const struct handlers_counts *c)
 	struct session *s = x->s;
 	bool visited = s->opt.end_to_end;
 	uint64_t hits = 0, others = 0;
+	/* Named ones are tried from the first window on, whatever is sampled. */
+	bool none_chosen = !n_trials && !(s->opt.n_targets && c->samples);
 
 	for (size_t i = 0; i < points_count(s->points); i++)
 		visited |= visits_of(s, i) > 0;
@@ -174,7 +176,7 @@ static void find_reasons(struct experiment *x, const struct handlers_counts *c)
 			"let it run longer (--duration), give it less to do, or say with -p "
 			"when a unit of work is done",
 			s->opt.command[0], session_elapsed_s(s));
-	else if (visited && !n_trials)
+	else if (visited && none_chosen)
 		no_target(s, c);
 	else if (visited && n_windows && !s->n_reasons && kept < EXPERIMENT_LEAST_TREATED &&
 		 is_bursty(x, w, n_windows))

@@ -130,7 +130,7 @@ static void read_chain(struct handler *h, const struct ring_sample *s)
 {
 	bool hit;
 
-	*h->chain = (struct chain){ .count = 1, .pid = s->pid };
+	*h->chain = (struct chain){ .count = 1, .pid = s->pid, .spins = s->spins };
 	hit = read_frames(h, s->pid, s->chain, s->n_chain);
 	if (s->user)
 		hit |= read_frames(h, s->pid, s->user, s->n_user);

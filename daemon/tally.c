@@ -270,7 +270,7 @@ static void count_binary(struct tally *t, const struct chain *c, uint32_t id, en
 	places_count(t->places, c->process, PLACE_BINARY | id, what, c->count);
 }
 
-static void count_frames(struct tally *t, const struct chain *c)
+static void count_frames(struct tally *t, const struct chain *c, bool polls)
 {
 	const struct expanded *x = &t->x;
 
@@ -281,10 +281,12 @@ static void count_frames(struct tally *t, const struct chain *c)
 		if (binary != CHAIN_NO_BINARY && binary_count(t, binary)->chain != t->chain) {
 			binary_count(t, binary)->chain = t->chain;
 			count_binary(t, c, binary, PLACE_TOTAL);
+			binary_count(t, binary)->sum.sums.polled += polls ? c->count : 0;
 		}
 		if (id != LOCATION_NONE && location_count(t, id)->chain != t->chain) {
 			location_count(t, id)->chain = t->chain;
 			count_location(t, c, id, PLACE_TOTAL);
+			location_count(t, id)->sum.polled += polls ? c->count : 0;
 		}
 	}
 }
@@ -329,8 +331,11 @@ static void put_questions(struct tally *t)
 	t->n_questions = 0;
 }
 
-/* Where it ran: known or not. What is out of scope is as if it were not there. */
-static void count_innermost(struct tally *t, const struct chain *c)
+/*
+ * Where it ran: known or not. What is out of scope is as if it were not there. Of the name of what
+ * waits for others nothing would come.
+ */
+static void count_innermost(struct tally *t, const struct chain *c, bool waits)
 {
 	const struct expanded *x = &t->x;
 	struct binary_count *b = NULL;
@@ -350,7 +355,7 @@ static void count_innermost(struct tally *t, const struct chain *c)
 		return;
 	if (!b) {
 		ask_code(t, c->pid, c->frame[0].place, c->count);
-	} else if (x->unnamed) {
+	} else if (x->unnamed && !waits) {
 		t->counts.unnamed += c->count;
 		b->sum.unnamed += c->count;
 		ask_name(t, c->pid);
@@ -378,6 +383,19 @@ static void count_caller(struct tally *t, const struct chain *c, int credited)
 	}
 }
 
+/* It ran in a library's loop, by which the library waits for its caller: no work of either. */
+static bool library_spins(const struct tally *t, const struct chain *c)
+{
+	const struct expanded *x = &t->x;
+	int i = 0;
+
+	while (i < x->n && (x->origin[i] == CODE_PASSING ||
+			    (x->frame[i].binary != CHAIN_NO_BINARY &&
+			     maps_binary_is_kernel(t->opt.maps, x->frame[i].binary))))
+		i++;
+	return c->spins && i < x->n && x->origin[i] == CODE_LIBRARY;
+}
+
 static void count_credit(struct tally *t, const struct chain *c)
 {
 	const struct expanded *x = &t->x;
@@ -398,19 +416,22 @@ static void count_credit(struct tally *t, const struct chain *c)
 
 static bool count_chain(struct tally *t, const struct chain *c, bool give_up)
 {
+	bool polls;
+
 	if (!expand(t, c, give_up))
 		return false;
 	if (t->opt.polling)
 		polling_learn(t->opt.polling, c);
-	count_frames(t, c);
-	count_innermost(t, c);
+	polls = t->opt.polling && polling_waits(t->opt.polling, c);
+	count_frames(t, c, polls);
+	count_innermost(t, c, polls || c->spins);
 	/* Who waits makes nobody faster by waiting less: no target is chosen for it. */
-	if (t->opt.polling && polling_waits(t->opt.polling, c))
+	if (polls)
 		process_table_polled(t->opt.processes, c->process, c->count);
-	else
+	else if (!library_spins(t, c))
 		count_credit(t, c);
 	if (callers_are_watched(t->callers))
-		callers_add(t->callers, t->x.frame, t->x.n, c->count);
+		callers_add(t->callers, t->x.frame, t->x.n, c->count, polls);
 	return true;
 }
 

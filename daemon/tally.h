@@ -39,7 +39,7 @@ struct tally_counts {
  * which is what targets are chosen by.
  */
 struct tally_sums {
-	uint64_t self, total, credit;
+	uint64_t self, total, credit, polled; /* polled: of total, it waited by polling */
 	/*
 	 * Of a location: by which other one most of its credit was called, or LOCATION_NONE, and by
 	 * how much more than by all others; where no caller has half of it that is nearly nothing.

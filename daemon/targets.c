@@ -8,6 +8,7 @@
 #include "host/process.h"
 #include "host/syscall_names.h"
 #include "maps/made_code.h"
+#include "maps/origin.h"
 #include "progress/network_peer.h"
 
 #include <ctype.h>
@@ -37,27 +38,30 @@ static int table_ranges(const struct target *t, const struct maptable *table,
 	}
 }
 
-/* Where the target begins, for people. */
-static void describe(const struct target *t, const struct maptable *table,
+/* Where the target begins, for people; false: it is not known, or told already. */
+static bool describe(const struct target *t, const struct maps_binary *b,
 		     const struct addr_ranges *ranges, struct resolved_target *ret)
 {
+	bool system = b->kernel || binary_is_system(b->path);
 	struct map_frame frames[MAP_MAX_INLINE];
 	const char *file;
 	int n, i = 0;
 
-	if (ret->location[0] || !ranges->n ||
+	if ((ret->location[0] && (system || !ret->of_system)) || !ranges->n ||
 	    (t->kind != TARGET_FUNCTION && t->kind != TARGET_LINE))
-		return;
-	n = maptable_lookup(table, ranges->r[0].start, frames, MAP_MAX_INLINE);
+		return false;
+	n = maptable_lookup(b->table, ranges->r[0].start, frames, MAP_MAX_INLINE);
 	/* What is inlined into the line is somewhere else. */
 	while (t->kind == TARGET_LINE && i < n &&
 	       !(frames[i].file && frames[i].line >= t->line && frames[i].line <= t->last &&
 		 path_ends_with(frames[i].file, t->name)))
 		i++;
 	if (i >= n || !frames[i].file)
-		return;
+		return false;
 	file = strncmp(frames[i].file, "./", 2) ? frames[i].file : frames[i].file + 2;
 	snprintf(ret->location, sizeof(ret->location), "%s:%u", file, frames[i].line);
+	ret->of_system = system;
+	return true;
 }
 
 /* Of target @spec, the ranges in binary @like->binary, which may be new; NULL: too many binaries.
@@ -151,6 +155,7 @@ static int add_part(const struct target *t, const struct maps_binary *b, struct 
 {
 	struct engine_part part = { .binary = b->kernel ? MAPS_KERNEL_ID : b->id };
 	struct addr_ranges found, *all;
+	bool described;
 	int r;
 
 	if (b->made)
@@ -158,7 +163,7 @@ static int add_part(const struct target *t, const struct maps_binary *b, struct 
 	r = table_ranges(t, b->table, &found, err);
 	if (r)
 		return r;
-	describe(t, b->table, &found, ret);
+	described = describe(t, b, &found, ret);
 	if (b->kernel)
 		maps_kernel_ranges(maps, b->id, &found);
 	else if (t->kind == TARGET_FUNCTION && !ret->overloads)
@@ -171,6 +176,8 @@ static int add_part(const struct target *t, const struct maps_binary *b, struct 
 	all = part_ranges(ret, &part, t->spec, err);
 	if (all)
 		add_ranges(all, &found);
+	if (all && described)
+		ret->described = all - ret->ranges;
 	addr_ranges_free(&found);
 	return all ? 0 : -E2BIG;
 }

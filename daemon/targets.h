@@ -14,6 +14,8 @@
 struct resolved_target {
 	const char *kind; /* as in the profile */
 	char location[256];
+	int described;	/* the part that is there */
+	bool of_system; /* that is one of the system's, where the user's may be meant */
 	int n;
 	struct engine_part parts[SCOZ_MAX_PARTS];
 	struct addr_ranges ranges[SCOZ_MAX_PARTS];

@@ -476,8 +476,8 @@ static int tell(struct session *s, struct trial *t, const struct resolved_target
 	t->kind = r->kind;
 	if (r->location[0] && r->n) {
 		t->location = xstrdup(r->location);
-		t->binary = maps_binary_path(s->maps, r->parts[0].binary);
-		t->file = r->parts[0].file;
+		t->binary = maps_binary_path(s->maps, r->parts[r->described].binary);
+		t->file = r->parts[r->described].file;
 	}
 	return profile_writer_target(s->writer, &p, &t->id, err);
 }

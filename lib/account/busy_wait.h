@@ -16,6 +16,9 @@
 
 #include "account/account.h"
 
+/* In the number of words of a chain that engine bpf has walked: the sample met such a loop. */
+#define SCOZ_WORDS_SPIN (1u << 31)
+
 /* No core is at work. */
 #define SCOZ_SPIN_NOBODY (1LL << 62)
 

@@ -10,8 +10,9 @@
  *
  *	[sched_yield, poll, ...] [libevent] [a library of MPI, few deep] ENGINE library... CALL
  *
- * What looks is right below the engine of progress; what delivers (matches, unpacks, copies,
- * reduces) is deeper, or in another library, and is work. Above it there has to be one of the
+ * What looks is right below the engine of progress, or, as its clock is, a function further in its
+ * own library; what delivers (matches, unpacks, copies, reduces) is deeper, or in another library,
+ * and is work. Above it there has to be one of the
  * calls that return when something has come: who asks by MPI_Test() may have other things to do.
  */
 #ifndef SCOZ_POLLING_H
@@ -22,6 +23,7 @@
 enum scoz_poll_role {
 	SCOZ_POLL_OTHER,   /* nothing of MPI */
 	SCOZ_POLL_LIBRARY, /* of MPI, or of a device it uses */
+	SCOZ_POLL_OWN,	   /* the library of an engine */
 	SCOZ_POLL_ENGINE,  /* of progress: asks all devices */
 	SCOZ_POLL_CALL,	   /* of MPI, and waits */
 	SCOZ_POLL_ASK,	   /* asks the kernel, and need not wait for the answer */
@@ -40,13 +42,22 @@ enum scoz_poll_verdict { SCOZ_POLL_GO_ON, SCOZ_POLL_WAITS, SCOZ_POLL_WORKS };
 
 /* Of the libraries' frames, those that may lie below the engine: a device's, and who it asks by. */
 #define SCOZ_POLL_DEEP	     1
+#define SCOZ_POLL_DEEP_OWN   2 /* all in the engine's library */
 #define SCOZ_POLL_DEEP_ASKED 3
 
 struct scoz_poll_chain {
 	__u32 frames;
-	__u32 deep; /* frames of libraries below the engine */
+	__u32 deep;    /* frames of libraries below the engine */
+	__u32 foreign; /* of these, of other libraries than the engine's */
 	__u32 asked, yielded, engine;
 };
+
+static inline __u32 scoz_poll_deep(const struct scoz_poll_chain *c)
+{
+	if (c->asked)
+		return SCOZ_POLL_DEEP_ASKED;
+	return c->foreign ? SCOZ_POLL_DEEP : SCOZ_POLL_DEEP_OWN;
+}
 
 /* The next frame, innermost first. */
 static inline enum scoz_poll_verdict scoz_poll_frame(struct scoz_poll_chain *c, __u32 role)
@@ -64,10 +75,11 @@ static inline enum scoz_poll_verdict scoz_poll_frame(struct scoz_poll_chain *c, 
 	case SCOZ_POLL_EVENTS: /* who is called by it has got an event */
 		return c->deep ? SCOZ_POLL_WORKS : SCOZ_POLL_GO_ON;
 	case SCOZ_POLL_LIBRARY:
-		if (!c->engine && !c->yielded &&
-		    ++c->deep > (c->asked ? SCOZ_POLL_DEEP_ASKED : SCOZ_POLL_DEEP))
-			return SCOZ_POLL_WORKS;
-		return SCOZ_POLL_GO_ON;
+	case SCOZ_POLL_OWN:
+		if (c->engine || c->yielded)
+			return SCOZ_POLL_GO_ON;
+		c->foreign += role == SCOZ_POLL_LIBRARY;
+		return ++c->deep > scoz_poll_deep(c) ? SCOZ_POLL_WORKS : SCOZ_POLL_GO_ON;
 	case SCOZ_POLL_ENGINE:
 		c->engine = 1;
 		return SCOZ_POLL_GO_ON;

@@ -75,6 +75,7 @@ struct engine {
 	int cores;   /* slots of the delay page: highest possible CPU + 1 */
 	int n_points;
 	struct unwind_maps unwind_maps; /* by the backend; -1: none */
+	bool unwind_refused;		/* the kernel does not take what would follow them */
 	/* mapped by the backend */
 	char *page;
 	struct scoz_count *counts;

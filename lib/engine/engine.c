@@ -446,6 +446,11 @@ const struct unwind_maps *engine_unwind_maps(const struct engine *e)
 	return e->unwind_maps.tables >= 0 ? &e->unwind_maps : NULL;
 }
 
+bool engine_unwind_refused(const struct engine *e)
+{
+	return e->unwind_refused;
+}
+
 int engine_set_polling(struct engine *e, uint32_t table, uint32_t role,
 		       const struct scoz_poll_range *ranges, size_t n)
 {

@@ -102,6 +102,8 @@ void engine_set_nominal_period(struct engine *e, uint64_t period_ns);
  * lets it do, knows frame pointers only. Valid as long as the engine.
  */
 const struct unwind_maps *engine_unwind_maps(const struct engine *e);
+/* Does it follow them elsewhere, and this kernel refuses the programs that do? */
+bool engine_unwind_refused(const struct engine *e);
 
 /*
  * What the code of a file is to those who poll (account/polling.h), by the number of the file's

@@ -31,10 +31,12 @@ static inline __attribute__((always_inline)) __u32 span_bin(__u64 ns)
 	if (ns < SPAN_SUB_BINS)
 		return ns;
 	for (int shift = 32; shift; shift >>= 1) {
-		if (v >> shift) {
-			v >>= shift;
-			log2 += shift;
-		}
+		/* All ones, if there are any bits: a branch would double the verifier's paths. */
+		__u64 any = (__s64)(0 - (v >> shift)) >> 63;
+
+		__asm__ volatile("" : "+r"(any));
+		v >>= shift & any;
+		log2 += shift & any;
 	}
 	return (log2 - 3) * SPAN_SUB_BINS + ((ns >> (log2 - 4)) & (SPAN_SUB_BINS - 1));
 }

@@ -64,7 +64,7 @@ static const struct field sample_fields[] = {
 	M(U32, sample, run), M(TEXT, sample.s, target), M(TEXT, sample.s, location),
 	M(TEXT, sample.s, binary), M(U64, sample.s, self), M(U64, sample.s, total),
 	M(U64, sample.s, credit, FIELD_OPTIONAL), M(U64, sample.s, unnamed, FIELD_OPTIONAL),
-	{ 0 },
+	M(U64, sample.s, polled, FIELD_OPTIONAL), { 0 },
 };
 static const struct field place_fields[] = {
 	ITEM(U32, profile_place, sample), ITEM(U64, profile_place, self),
@@ -102,7 +102,7 @@ static const struct field source_fields[] = {
 };
 static const struct field seen_fields[] = {
 	M(U32, seen, run), M(U32, seen, target, FIELD_REQUIRED), M(U64, seen, samples),
-	M(U64, seen, all), { 0 },
+	M(U64, seen, all), M(U64, seen, polled, FIELD_OPTIONAL), { 0 },
 };
 static const struct field path_fields[] = {
 	M(U32, path.p, run), M(U32, path.p, target, FIELD_REQUIRED), M(U64, path.p, samples),

@@ -67,6 +67,7 @@ struct profile_source {
 struct profile_seen {
 	uint32_t run, target;  /* ids */
 	uint64_t samples, all; /* of the target; of everything meanwhile */
+	uint64_t polled;       /* of `samples`: it waited by polling */
 };
 struct profile_path {
 	uint32_t run, target;
@@ -161,6 +162,7 @@ struct profile_sample {
 	uint64_t self, total; /* with the IP / anywhere in the call chain */
 	uint64_t credit;      /* that count for it when targets are chosen; each for one place */
 	uint64_t unnamed;     /* of a binary: in functions without a name, of self */
+	uint64_t polled;      /* of total: it waited by polling */
 };
 
 /* The machine, in a whole run. */

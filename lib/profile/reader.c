@@ -273,6 +273,8 @@ static int read_seen(struct reader *r)
 		return bad_field(r, "target", "is not described by any line before it");
 	if (r->l.seen.samples > r->l.seen.all)
 		return bad_field(r, "samples", "are more than all");
+	if (r->l.seen.polled > r->l.seen.samples)
+		return bad_field(r, "polled", "is more than samples");
 	array_reserve(p->seen, r->cap_seen, p->n_seen + 1);
 	p->seen[p->n_seen] = r->l.seen;
 	p->seen[p->n_seen++].run = p->n_runs - 1;
@@ -474,6 +476,7 @@ static void merge_samples(struct profile *p)
 			s[out].s.total += s[i].s.total;
 			s[out].s.credit += s[i].s.credit;
 			s[out].s.unnamed += s[i].s.unnamed;
+			s[out].s.polled += s[i].s.polled;
 		} else {
 			out += i > 0;
 			s[out] = (struct read_sample){ s[i].s, out };

@@ -174,6 +174,29 @@ void probe_file_close(struct probe_file *f)
 	free(f);
 }
 
+bool probe_file_imports(const struct probe_file *f, const char *function)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	GElf_Sym sym;
+
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		Elf_Data *data = gelf_getshdr(scn, &sh) && sh.sh_type == SHT_DYNSYM
+					 ? elf_getdata(scn, NULL)
+					 : NULL;
+
+		for (int i = 0; data && gelf_getsym(data, i, &sym); i++) {
+			const char *name = sym.st_shndx == SHN_UNDEF
+						   ? elf_strptr(f->elf, sh.sh_link, sym.st_name)
+						   : NULL;
+
+			if (name && !strcmp(name, function))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* The segment whose code is in the file around @vaddr. */
 static bool code_segment(const struct probe_file *f, uint64_t vaddr, GElf_Phdr *ret)
 {

@@ -42,6 +42,8 @@ const uint8_t *probe_file_checked(const struct probe_file *f, uint64_t *offset, 
 struct code;
 int probe_file_function(const struct probe_file *f, uint64_t vaddr, uint64_t limit,
 			struct code *code, uint64_t *offset, struct error *err);
+/* Is it a library's function, which the file calls? */
+bool probe_file_imports(const struct probe_file *f, const char *function);
 /* The address that is at @offset in the file; false: none, or it is no code. */
 bool probe_file_vaddr(const struct probe_file *f, uint64_t offset, uint64_t *vaddr);
 /*

@@ -138,6 +138,12 @@ static int add_function(struct search *s, const struct point *point, struct erro
 	size_t n;
 	int r = maptable_function_addresses(s->table, point->function, &vaddrs, &n, err);
 
+	if (r == -ENOENT && probe_file_imports(s->code, point->function))
+		return error_set(
+			err, ENOENT,
+			"%s has no function \"%s\" of its own, it calls that of a library: "
+			"write the library's path before it (`ldd %s` lists them)",
+			s->file.name, point->function, s->file.name);
 	if (!r && n > 1 && point->offset)
 		return error_set(err, ENOTUNIQ,
 				 "%s: the compiler made %zu copies of function \"%s\", which an "

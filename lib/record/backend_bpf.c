@@ -252,8 +252,10 @@ static int load(struct bpf_recorder *b, struct error *err)
 	}
 	if (r && unwind && b->skel) {
 		log_info("%s", err->text);
-		log_info("engine bpf: without unwind tables: call chains of programs that were "
-			 "built without frame pointers are incomplete");
+		log_warn(
+			"this kernel's verifier refuses the programs that follow unwind tables "
+			"(-v tells more): call chains of what was built without frame pointers are "
+			"incomplete");
 		record__destroy(b->skel);
 		r = load_programs(b, false, err);
 	}

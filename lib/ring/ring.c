@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ring/ring.h"
 
+#include "account/busy_wait.h"
+
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,12 +86,16 @@ static void decode_user(const char *raw, const char *end, struct ring_sample *re
 		uint64_t word[];
 	} *r = (const void *)raw;
 	size_t room = end - raw;
+	uint32_t words;
 
-	if (room < sizeof(*r) || r->size < sizeof(r->words) || r->size > room - sizeof(r->size) ||
-	    r->words > (r->size - sizeof(r->words)) / sizeof(r->word[0]))
+	if (room < sizeof(*r) || r->size < sizeof(r->words) || r->size > room - sizeof(r->size))
+		return;
+	words = r->words & ~SCOZ_WORDS_SPIN;
+	if (words > (r->size - sizeof(r->words)) / sizeof(r->word[0]))
 		return;
 	ret->user = r->word;
-	ret->n_user = r->words;
+	ret->n_user = words;
+	ret->spins = r->words & SCOZ_WORDS_SPIN;
 }
 
 bool ring_decode_sample(const struct perf_event_header *h, struct ring_sample *ret)

@@ -47,6 +47,7 @@ struct ring_sample {
 	 */
 	const uint64_t *user;
 	uint64_t n_user;
+	bool spins; /* in a loop that waits; of chains that were walked otherwise only */
 };
 bool ring_decode_sample(const struct perf_event_header *h, struct ring_sample *ret);
 

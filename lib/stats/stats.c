@@ -673,6 +673,7 @@ static bool estimate_pair(const struct profile_window *const *w, size_t n, uint3
 	estimate_points(sets, opt->exact, e);
 	c->pace = pace_estimate(sets);
 	c->sampled = e->target < opt->n_sampled ? opt->sampled[e->target] : NAN;
+	c->polled = opt->polled && e->target < opt->n_sampled ? opt->polled[e->target] : 0;
 	return true;
 }
 

@@ -296,6 +296,7 @@ struct stats_options {
 	 */
 	const double *sampled;
 	size_t n_sampled;
+	const double *polled; /* as @sampled: of that, what waits by polling. NULL: nothing does */
 };
 
 /* Deterministic for equal input and seed; the order of @windows does not matter. Returns 0. */

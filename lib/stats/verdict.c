@@ -27,6 +27,7 @@
 #define MUCH_ALONE     0.1  /* of the time in the target */
 #define LEAST_SAMPLED  0.03 /* of all samples, before it is asked whether these were met */
 #define LEAST_MET      0.5  /* of them, or it was mostly missed */
+#define MUCH_POLLING   0.25 /* of them */
 #define FEW_WINDOWS    6
 #define LEAST_UNITS    5 /* before anything is concluded */
 #define PARTS_MAX      8
@@ -558,7 +559,19 @@ static double share_met(const struct candidate *c)
  */
 static bool is_mostly_missed(const struct candidate *c)
 {
-	return c->sampled >= LEAST_SAMPLED && share_met(c) < LEAST_MET * c->sampled;
+	double sampled = c->sampled - c->polled;
+
+	return sampled >= LEAST_SAMPLED && share_met(c) < LEAST_MET * sampled;
+}
+
+/* Samples that are no hits: who sees the target often must know why little of it is sped up. */
+static void warn_polls(struct parts *w, const struct candidate *c)
+{
+	if (c->sampled >= LEAST_SAMPLED && c->polled >= MUCH_POLLING * c->sampled)
+		add_part(w, xasprintf("of the %.1f %% of the samples that lie in it %.0f %% wait "
+				      "for other ranks by polling in MPI: that is not sped up, for "
+				      "whoever waits less for others brings nothing",
+				      100 * c->sampled, 100 * c->polled / c->sampled));
 }
 
 static void warn_missed(struct parts *w, const struct candidate *c)
@@ -570,7 +583,7 @@ static void warn_missed(struct parts *w, const struct candidate *c)
 				   "known to be in it, and sped up: it runs in processes that are "
 				   "over too soon to "
 				   "know their files in time, or at other times than its windows",
-				   100 * c->sampled, 100 * share_met(c)));
+				   100 * (c->sampled - c->polled), 100 * share_met(c)));
 }
 
 /*
@@ -689,6 +702,7 @@ void judge(struct candidate *c, const struct phase *only, bool warn)
 				       "%.4g/s",
 				       only->start_s, only->rate_per_s));
 	warn_missed(&w, c);
+	warn_polls(&w, c);
 	warn_seldom(&w, c);
 	warn_few(&w, e);
 	warn_unused(&w, &c->sets);

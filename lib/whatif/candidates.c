@@ -3,14 +3,18 @@
 
 #include "base/hash_index.h"
 #include "maps/origin.h"
+#include "whatif/polls.h"
 
 #include <math.h>
 
 #define LEAST_REQUESTS 20
+#define MOST_WAITING   0.9 /* of its time: a library's way to wait */
 
 struct candidate {
 	struct predict_target target;
-	double rank; /* what they are chosen by */
+	double rank;  /* what they are chosen by */
+	double waits; /* of share: in a loop, or by polling */
+	bool system;
 };
 
 struct all {
@@ -20,6 +24,7 @@ struct all {
 	struct hash_index index;
 	uint32_t *function, *line; /* by frame: number in the list, HASH_NONE */
 	bool *system;		   /* by frame: it is not the user's */
+	const uint8_t *polls;	   /* by stack */
 	uint64_t *seen;		   /* by number: the last sample that it was in */
 };
 
@@ -80,8 +85,10 @@ static void name_frames(struct all *a, enum predict_grain grain)
 
 		a->function[i] = a->line[i] = HASH_NONE;
 		a->system[i] = frame_is_of_system(f);
-		if (grain != PREDICT_LINES && frame_is_function(f))
+		if (grain != PREDICT_LINES && frame_is_function(f)) {
 			a->function[i] = intern(a, &named);
+			a->list[a->function[i]].system = a->system[i];
+		}
 		named.line = f->line;
 		if ((grain == PREDICT_LINES || grain == PREDICT_BOTH) && f->kind != FRAME_MISSING &&
 		    f->file && f->line)
@@ -98,6 +105,7 @@ static void count(struct all *a, uint32_t i, const struct trace_event *s, uint64
 	a->seen[i] = number;
 	a->list[i].target.share += s->weight;
 	a->list[i].target.samples++;
+	a->list[i].waits += sample_waits(a->polls, s) ? s->weight : 0;
 }
 
 static void credit(struct all *a, uint32_t i, double weight)
@@ -109,7 +117,7 @@ static void credit(struct all *a, uint32_t i, double weight)
 static void count_stack(struct all *a, const struct trace_event *s, uint64_t number)
 {
 	/* Frames of the chain: the innermost, and the innermost of the user's. */
-	uint32_t any = TRACE_NONE, own = TRACE_NONE;
+	uint32_t any = TRACE_NONE, own = TRACE_NONE, inner = TRACE_NONE;
 	const struct trace *t = a->t;
 	bool known = true;
 
@@ -121,6 +129,8 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 		/* Whose names are in no file: what it does is its caller's. */
 		if (!strcmp(t->frames[f].object, MAPS_VDSO))
 			continue;
+		if (inner == TRACE_NONE && t->frames[f].object[0] != '[')
+			inner = f;
 		/* A caller never stands for code that is not known. */
 		known &= frame_is_function(&t->frames[f]);
 		if (known && any == TRACE_NONE)
@@ -131,6 +141,9 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 	if (own != TRACE_NONE)
 		any = own;
 	if (any == TRACE_NONE)
+		return;
+	/* Who waits makes nobody faster by waiting less; a loop of the user's may be mended. */
+	if (sample_polls(a->polls, s) || (s->spins && inner != TRACE_NONE && a->system[inner]))
 		return;
 	credit(a, a->function[any], s->weight);
 	/* If its line is not known, that of its caller is none of it. */
@@ -162,6 +175,8 @@ static uint32_t *keep_best(const struct all *a, const struct predict_options *o,
 		struct candidate *c = &a->list[i];
 
 		c->rank = o->grain == PREDICT_FUNCTIONS ? c->target.share : c->target.own;
+		if (c->system && c->waits >= MOST_WAITING * c->target.share)
+			c->rank = 0;
 		if (o->wanted && c->target.samples && o->wanted(&c->target, o->wanted_arg))
 			c->rank = INFINITY;
 		order[i] = c;
@@ -231,6 +246,8 @@ void candidates_find(const struct trace *t, const struct predict_options *o, str
 	*ret = (struct candidates){ .list = xcalloc(PREDICT_TARGETS, sizeof(*ret->list)) };
 	if (o->devices)
 		find_devices(t, ret);
+	ret->polls = polls_find(t);
+	a.polls = ret->polls;
 	name_frames(&a, o->grain);
 	for (size_t i = 0; i < t->n_samples; i++) {
 		count_stack(&a, &t->samples[i], i + 1);
@@ -246,6 +263,8 @@ void candidates_find(const struct trace *t, const struct predict_options *o, str
 		ret->masks[i] |=
 			mask_of(rank, a.function[s->frame]) | mask_of(rank, a.line[s->frame]);
 	}
+	for (size_t i = 0; i < t->n_stacks; i++)
+		ret->masks[i] = ret->polls[i] ? 0 : ret->masks[i];
 	free(rank);
 	free(a.function);
 	free(a.line);
@@ -259,5 +278,6 @@ void candidates_free(struct candidates *c)
 {
 	free(c->list);
 	free(c->masks);
+	free(c->polls);
 	*c = (struct candidates){};
 }

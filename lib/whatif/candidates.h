@@ -14,7 +14,8 @@ struct candidates {
 	/* PREDICT_TARGETS at most: devices if they are asked for, then code; best first */
 	struct predict_target *list;
 	size_t n, n_devices;
-	uint64_t *masks; /* by stack: which of these are in it */
+	uint8_t *polls;	 /* by stack: polls_find() */
+	uint64_t *masks; /* by stack: which of these are in it; in none that polls */
 };
 void candidates_find(const struct trace *t, const struct predict_options *o,
 		     struct candidates *ret);

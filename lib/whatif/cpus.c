@@ -2,6 +2,7 @@
 #include "whatif/cpus.h"
 
 #include "trace/devices.h"
+#include "whatif/polls.h"
 #include "whatif/rerun.h"
 #include "whatif/strangers.h"
 
@@ -129,7 +130,7 @@ static double gain(struct cpus_now *now, uint32_t to, size_t rule)
  */
 static void widen_by_locks(const struct work *w, uint32_t from, struct bounds_answer *a)
 {
-	if (w->lock_waits < LOCKS * w->waits)
+	if (!w->lock_waits || w->lock_waits < LOCKS * w->waits)
 		return;
 	if (from == 1)
 		a->low = fmin(a->low, 0);
@@ -146,7 +147,7 @@ static void widen_by_sharing(const struct work *w, double most, struct bounds_an
 {
 	double crowded = w->end ? w->crowded / (double)w->end : 0;
 
-	if (w->shared_waits >= SHARED * w->waits)
+	if (w->shared_waits && w->shared_waits >= SHARED * w->waits)
 		a->high = fmax(a->high, crowded * most);
 }
 
@@ -221,11 +222,12 @@ static int see(const struct trace_event *e, void *arg)
 
 static double share_spun(const struct trace *t)
 {
+	_cleanup_free_ uint8_t *polls = polls_find(t);
 	double all = 0, spun = 0;
 
 	for (size_t i = 0; i < t->n_samples; i++) {
 		all += t->samples[i].weight;
-		spun += t->samples[i].spins ? t->samples[i].weight : 0;
+		spun += sample_waits(polls, &t->samples[i]) ? t->samples[i].weight : 0;
 	}
 	return all > 0 ? spun / all : 0;
 }

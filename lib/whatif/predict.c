@@ -7,6 +7,7 @@
 #include "whatif/candidates.h"
 #include "whatif/handed.h"
 #include "whatif/looks.h"
+#include "whatif/polls.h"
 #include "whatif/strangers.h"
 #include "whatif/turns.h"
 
@@ -62,6 +63,7 @@ struct predictor {
 	size_t n_contexts, cap_contexts;
 	struct hash_index by_key;
 	const uint64_t *masks; /* by stack: its targets */
+	const uint8_t *polls;  /* by stack */
 	uint8_t *spins;	       /* by stack: enum replay_spin, should it spin there */
 	uint32_t *running;     /* by CPU */
 	double sampled, spun;
@@ -110,10 +112,13 @@ static void name_spins(struct predictor *p)
 		const struct trace_event *e = &t->samples[i];
 
 		p->sampled += e->weight;
-		if (!e->spins)
+		if (!sample_waits(p->polls, e))
 			continue;
 		p->spun += e->weight;
-		if (e->stack != TRACE_NONE)
+		if (sample_polls(p->polls, e))
+			p->spins[e->stack] = p->polls[e->stack] == POLLS_TO_MEET ? REPLAY_SPIN_MEETS
+										 : REPLAY_SPIN_ANY;
+		else if (e->stack != TRACE_NONE)
 			p->spins[e->stack] = spin_of(t, e->stack);
 	}
 }
@@ -173,7 +178,7 @@ static void add_weight(struct predictor *p, struct context *c, uint64_t mask,
 	double weight = e->weight;
 
 	c->weight += weight;
-	if (e->spins)
+	if (sample_waits(p->polls, e))
 		c->spun[kind_of_spin(p, e)] += weight;
 	for (size_t i = 0; i < p->out->n_targets; i++)
 		c->hit[i] += mask & sped(p, i) ? weight : 0;
@@ -196,7 +201,7 @@ static void sample(struct predictor *p, const struct trace_event *e)
 		return;
 	}
 	r->own += e->weight;
-	if (e->spins)
+	if (sample_waits(p->polls, e))
 		r->spun[kind_of_spin(p, e)] += e->weight;
 	if (!r->hit)
 		r->hit = xcalloc(p->to - p->from + 1, sizeof(*r->hit));
@@ -669,6 +674,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	ret->n_targets = c.n_devices + o->most_targets;
 	ret->n_targets = c.n < ret->n_targets ? c.n : ret->n_targets;
 	p.masks = c.masks;
+	p.polls = c.polls;
 	name_spins(&p);
 	find_families(&p);
 	alike_find(t, &p.alike);
@@ -697,6 +703,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	free(p.threads);
 	free(p.contexts);
 	free(c.masks);
+	free(c.polls);
 	free(p.spins);
 	hash_index_deinit(&p.by_key);
 	if (r)

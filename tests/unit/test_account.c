@@ -44,6 +44,7 @@ static void test_sampling_clock_excludes_stops(void **state)
 	assert_int_equal(scoz_tick(&c, 13 * MS, 100 * MS), MS);
 	assert_int_equal(scoz_tick(&c, 33 * MS, 8 * MS), 8 * MS);
 	assert_int_equal(c.clipped, 1);
+	assert_int_equal(c.ticks, 5);
 	scoz_idle_enter(&c, 0, 33 * MS + MS / 4); /* idle for 10 ms: a quarter before, half after */
 	scoz_switch_in(&c, NULL, 0, 43 * MS + MS / 4, SCOZ_MODEL_WAIT);
 	assert_int_equal(scoz_tick(&c, 43 * MS + 3 * MS / 4, 8 * MS), 3 * MS / 4);
@@ -74,6 +75,7 @@ static void test_time_that_the_work_ran(void **state)
 	assert_int_equal(c.ran, 2 * MS);
 	scoz_run_count(&c, &t, 31 * MS + MS / 2, 1);
 	assert_int_equal(c.ran, 2 * MS + MS / 2);
+	assert_int_equal(t.ran, 7 * MS + MS / 2); /* its own, whoever it is */
 	check_ledger(&c);
 }
 
@@ -318,6 +320,10 @@ static void test_cost_of_looking(void **state)
 	c.overhead = 0;
 	scoz_stopped(&c, 10 * MS, 1000 * MS, 65536 / 50);
 	assert_in_range(c.overhead, 199000, 200000);
+	c.overhead = 0;
+	scoz_tick_cost(&c, MS / 2, 20000, 0); /* nobody samples */
+	scoz_tick_cost(&c, MS / 2, 0, MS);
+	assert_int_equal(c.overhead, 0);
 }
 
 static void test_core_model(void **state)
@@ -350,6 +356,31 @@ static void test_core_model(void **state)
 	check_ledger(&c);
 }
 
+/* What a waker shares passes as it idles, and is not paid again. */
+static void test_core_model_shared_debt_passes(void **state)
+{
+	struct scoz_core c = {}, waker = { .absorbed = 8 * MS, .own = 8 * MS };
+
+	(void)state;
+	scoz_idle_enter(&c, 10 * MS, 0);
+	scoz_core_woken(&c, &waker, 10 * MS);
+	scoz_idle_enter(&waker, 10 * MS, 60 * MS);
+	scoz_switch_in(&waker, NULL, 10 * MS, 61 * MS, SCOZ_MODEL_CORE);
+	assert_int_equal(scoz_debt(10 * MS, &waker), MS);
+	assert_int_equal(waker.shared, MS);
+	check_ledger(&waker);
+	scoz_idle_enter(&waker, 10 * MS, 62 * MS);
+	scoz_switch_in(&waker, NULL, 10 * MS, 70 * MS, SCOZ_MODEL_CORE);
+	assert_int_equal(scoz_debt(10 * MS, &waker), 0);
+	check_ledger(&waker);
+	/* ... and as it is paid */
+	waker.shared = 3 * MS;
+	scoz_stopped(&waker, 2 * MS, 20 * MS, 0);
+	assert_int_equal(waker.shared, MS);
+	scoz_stopped(&waker, 2 * MS, 20 * MS, 0);
+	assert_int_equal(waker.shared, 0);
+}
+
 /* Two cores wake each other again and again, and neither comes to pay. */
 static void test_core_model_debts_do_not_add_up(void **state)
 {
@@ -375,11 +406,12 @@ static void test_core_model_debts_do_not_add_up(void **state)
 
 static void test_unprofiled_core_owes_nothing(void **state)
 {
-	struct scoz_core c = {};
+	struct scoz_core c = { .alone = 2 * MS };
 
 	(void)state;
 	scoz_core_follow(&c, 7 * MS);
 	assert_int_equal(scoz_debt(7 * MS, &c), 0);
+	assert_int_equal(scoz_common_debt(7 * MS, &c), 0);
 	check_ledger(&c);
 }
 
@@ -407,7 +439,19 @@ static void test_share_is_bounded(void **state)
 	}
 	for (int j = 0; j + 10000 < i; j++)
 		assert_true(stopped_until[j + 10000] - stopped_until[j] <= 90 * MS + MS);
-	assert_true(total > 800 * MS * 85 / 100); /* and it is used */
+	assert_true(total > 800 * MS * 85 / 100);		       /* and it is used */
+	assert_int_equal(scoz_share_room(&c, now, 100, burst), burst); /* without a limit */
+}
+
+/* Nobody stops for more than so many times what was inserted, but for the beginning. */
+static void test_paid_room(void **state)
+{
+	struct scoz_core c = { .stopped = 50 * MS };
+
+	(void)state;
+	assert_int_equal(scoz_paid_room(&c, 0), SCOZ_PAID_AT_ONCE - 50 * MS);
+	assert_int_equal(scoz_paid_room(&c, 10 * MS),
+			 SCOZ_TIMES_PAID * 10 * MS + SCOZ_PAID_AT_ONCE - 50 * MS);
 }
 
 /* A host that had the core when its stop was over has it pay beforehand, wherever the task goes. */
@@ -604,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_spin_room),
 		cmocka_unit_test(test_cost_of_looking),
 		cmocka_unit_test(test_core_model),
+		cmocka_unit_test(test_core_model_shared_debt_passes),
 		cmocka_unit_test(test_core_model_debts_do_not_add_up),
 		cmocka_unit_test(test_core_has_its_own_account),
 		cmocka_unit_test(test_waiver_takes_off_the_cores_account),
@@ -613,6 +658,7 @@ int main(void)
 		cmocka_unit_test(test_sinks),
 		cmocka_unit_test(test_unprofiled_core_owes_nothing),
 		cmocka_unit_test(test_share_is_bounded),
+		cmocka_unit_test(test_paid_room),
 		cmocka_unit_test(test_random_histories),
 	};
 

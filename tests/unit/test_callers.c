@@ -50,7 +50,7 @@ static void frame(struct fixture *f, const struct maps_binary *b, const char *fu
 
 static void add(struct fixture *f, uint64_t count)
 {
-	callers_add(f->callers, f->chain, f->n, count);
+	callers_add(f->callers, f->chain, f->n, count, false);
 	f->n = 0;
 }
 

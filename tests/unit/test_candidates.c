@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "whatif/alike.h"
 #include "whatif/candidates.h"
 #include "whatif/predict.h"
 #include "whatif/strangers.h"
@@ -103,6 +104,42 @@ static void test_candidates_of_system(void **state)
 	candidates_free(&c);
 }
 
+/* Who waits in a loop of a library's makes nobody faster by waiting less; his own loop is his. */
+static void test_candidates_of_waits(void **state)
+{
+	struct record_frame frames[] = {
+		{ .symbol = "spin", .object = "/h/a", .file = "/h/a.c", .line = 3 },
+		{ .symbol = "0x1f780", .object = "/usr/lib/libgomp.so.1" },
+		{ .symbol = "PMPI_Recv", .object = "/usr/lib/libmpi.so.40" },
+		{ .symbol = "opal_progress", .object = "/usr/lib/libopen-pal.so.40" },
+	};
+	struct record_stack stacks[] = {
+		{ 0, TRACE_NONE }, { 1, TRACE_NONE }, { 2, 0 }, { 3, 2 }, { 1, 0 }
+	};
+	struct trace_event samples[] = { { .stack = 0, .weight = 20, .spins = true },
+					 { .stack = 1, .weight = 50, .spins = true },
+					 { .stack = 4, .weight = 10, .spins = true },
+					 { .stack = 3, .weight = 20 } };
+	struct trace t = TRACE_OF(frames, stacks, samples);
+	struct candidates c;
+
+	(void)state;
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_BOTH }, &c);
+	assert_int_equal(c.n, 2); /* a function, and its line */
+	for (size_t i = 0; i < c.n; i++) {
+		assert_string_equal(c.list[i].symbol, "spin");
+		assert_true(c.list[i].own == 0.2);
+	}
+	assert_int_equal(c.masks[0], 3);
+	assert_int_equal(c.masks[3], 0); /* nor is it sped up with the line that waits */
+	candidates_free(&c);
+
+	candidates_find(&t, &(struct predict_options){ .grain = PREDICT_FUNCTIONS }, &c);
+	assert_int_equal(c.n, 1);
+	assert_string_equal(c.list[0].symbol, "spin");
+	candidates_free(&c);
+}
+
 static void visits_by(struct strangers *s, uint32_t thread, uint32_t point, bool others)
 {
 	const struct trace_event e = { .type = TRACE_PROGRESS, .thread = thread, .other = point };
@@ -130,12 +167,56 @@ static void test_strangers(void **state)
 	strangers_end(&s);
 }
 
+/*
+ * Threads of one name, most of whose chains begin with start(): the odd ones go on with hot(), the
+ * even ones with cold(), and the last one is sampled too seldom to tell. One has enough by itself,
+ * one another name.
+ */
+static void test_alike(void **state)
+{
+	enum { BRIEF = 6, KNOWN = BRIEF, OTHER, SELDOM, THREADS };
+	static const uint32_t kinds[THREADS] = { 0, 1, 0, 1, 0, 1, KNOWN, OTHER, SELDOM };
+	struct record_stack stacks[] = { { 0, TRACE_NONE }, { 1, 0 }, { 2, 0 }, { 3, 1 },
+					 { 4, 1 },	    { 3, 2 }, { 4, 2 } };
+	struct trace_process process = { .name = "program" };
+	struct trace_thread threads[THREADS];
+	struct trace_event samples[BRIEF * 6 + ALIKE_ENOUGH + 6 + 1];
+	struct trace t = { .stacks = stacks,
+			   .n_stacks = ARRAY_SIZE(stacks),
+			   .processes = &process,
+			   .n_processes = 1,
+			   .threads = threads,
+			   .n_threads = THREADS,
+			   .samples = samples };
+	struct alike a;
+
+	(void)state;
+	for (uint32_t i = 0; i < THREADS; i++) {
+		int n = i < BRIEF || i == OTHER ? 6 : i == KNOWN ? ALIKE_ENOUGH : 1;
+
+		threads[i] = (struct trace_thread){ .comm = i == OTHER ? "other" : "worker" };
+		for (int k = 0; k < n; k++)
+			samples[t.n_samples++] = (struct trace_event){
+				.thread = i, .weight = 1, .stack = (i % 2 ? 3 : 5) + k % 2
+			};
+	}
+	assert_int_equal(t.n_samples, ARRAY_SIZE(samples));
+	alike_find(&t, &a);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		assert_int_equal(a.kind[i], kinds[i]);
+		assert_int_equal(a.name[i], i == OTHER ? OTHER : 0);
+	}
+	alike_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_candidates),
 		cmocka_unit_test(test_candidates_of_system),
+		cmocka_unit_test(test_candidates_of_waits),
 		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

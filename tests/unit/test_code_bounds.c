@@ -66,6 +66,9 @@ static void finds_all_ways(void **state)
 	(void)state;
 	/* push; je +2; pop; ret; pop; ret */
 	CHECK(" out 1004 out 1006 in 1000", PIECE(BASE, 0x55, 0x74, 0x02, 0x58, 0xc3, 0x58, 0xc3));
+	/* of the kernel, whose addresses are large */
+	CHECK(" out ffffffff81000004 out ffffffff81000006 in ffffffff81000000",
+	      PIECE(0xffffffff81000000, 0x55, 0x74, 0x02, 0x58, 0xc3, 0x58, 0xc3));
 	/* nop; jmp 0x2000, which is another function */
 	CHECK(" on 1001 in 1000", PIECE(BASE, 0x90, 0xe9, 0xfa, 0x0f, 0x00, 0x00));
 	/* a call comes back; what follows ret is not looked at */

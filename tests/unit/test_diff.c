@@ -54,6 +54,73 @@ static size_t at(const char *text)
 	return p - out_text;
 }
 
+/* 0 %, and @pct at 50 % and 100 %, with a standard error of @error points at the latter. */
+struct example {
+	struct estimate_point points[3];
+	struct estimate e;
+};
+
+static void make_example(struct example *x, double pct, double error)
+{
+	*x = (struct example){ .e = { .points = x->points, .n_points = 3, .best_at_pct = NAN } };
+	for (int i = 1; i <= 2; i++)
+		x->points[i] = (struct estimate_point){ .speedup_pct = 50 * i,
+							.program_speedup_pct = pct,
+							.log_ratio = log(1 - pct / 100),
+							.se = error / (3 - i) / (100 - pct),
+							.df = 1e6,
+							.ci_lo = pct - 2 * error,
+							.ci_hi = pct + 2 * error };
+}
+
+/* Both errors, and what only one of them may be more or less by. */
+static void arithmetic(void **state)
+{
+	struct difference d, wide;
+	struct example a, b;
+
+	(void)state;
+	make_example(&a, 10, 0.3);
+	make_example(&b, 25, 0.4);
+	d = difference_of(&a.points[2], &b.points[2], 1, 1);
+	assert_int_equal(d.answer, DIFFERENCE_CHANGED);
+	assert_float_equal(d.value, 15, 1e-9);
+	assert_float_equal(d.hi, 15 + 1.959964 * 0.5, 1e-4);
+	assert_float_equal(d.lo, 15 - 1.959964 * 0.5, 1e-4);
+	a.points[2].above_pp = 3;
+	b.points[2].above_pp = 1;
+	b.points[2].below_pp = 2.5;
+	wide = difference_of(&a.points[2], &b.points[2], 1, 1);
+	assert_float_equal(wide.lo, d.lo - 4.5, 1e-9);
+	assert_float_equal(wide.hi, d.hi, 1e-9);
+	wide = difference_of(&b.points[2], &a.points[2], 1, 1);
+	assert_float_equal(wide.lo, -d.hi, 1e-9);
+	assert_float_equal(wide.hi, -d.lo + 4.5, 1e-9);
+}
+
+/* Where the first, else the second, has the number to act on; else where both are known best. */
+static void compared_at(void **state)
+{
+	struct example a, b;
+
+	(void)state;
+	make_example(&a, 10, 0.3);
+	make_example(&b, 25, 0.4);
+	assert_float_equal(difference_at(&a.e, &b.e), 50, 1e-9);
+	b.e.best = KNOWN_VALUE;
+	b.e.best_at_pct = 100;
+	assert_float_equal(difference_at(&a.e, &b.e), 100, 1e-9);
+	a.e.best = KNOWN_VALUE;
+	a.e.best_at_pct = 50;
+	b.e.best_at_pct = 100;
+	assert_float_equal(difference_at(&a.e, &b.e), 50, 1e-9);
+	b.points[1].ci_hi = INFINITY;
+	assert_float_equal(difference_at(&a.e, &b.e), 100, 1e-9);
+	b.e.best = KNOWN_NOTHING;
+	b.points[2].ci_hi = INFINITY;
+	assert_true(isnan(difference_at(&a.e, &b.e)));
+}
+
 static void as_text(void **state)
 {
 	(void)state;
@@ -310,6 +377,7 @@ int main(void)
 		cmocka_unit_test(false_alarms), cmocka_unit_test(within),
 		cmocka_unit_test(not_alike),	cmocka_unit_test(as_page),
 		cmocka_unit_test(alike),	cmocka_unit_test(narrow),
+		cmocka_unit_test(arithmetic),	cmocka_unit_test(compared_at),
 	};
 	int ret;
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "plan/plan.h"
+#include "plan/plan_internal.h"
 #include "stats/resample.h"
 #include "stats/stats.h"
 
@@ -708,9 +708,25 @@ static void test_unseen(void **state)
 	plan_free(r.p);
 }
 
+/* In the middle first, then furthest from those that are known; of two the higher one. */
+static void test_order_of_speedups(void **state)
+{
+	static const double by_quarters[] = { 0.25, 0.5, 0.75, 1 }, few[] = { 0.2, 0.4, 0.6 };
+	static const size_t quarters[] = { 1, 3, 2, 0 }, three[] = { 2, 1, 0 };
+	size_t *ladder = ladder_create(by_quarters, ARRAY_SIZE(by_quarters));
+
+	(void)state;
+	assert_memory_equal(ladder, quarters, sizeof(quarters));
+	free(ladder);
+	ladder = ladder_create(few, ARRAY_SIZE(few));
+	assert_memory_equal(ladder, three, sizeof(three));
+	free(ladder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order_of_speedups),
 		cmocka_unit_test(test_rounds),
 		cmocka_unit_test(test_idempotent),
 		cmocka_unit_test(test_discards_shift_nothing),

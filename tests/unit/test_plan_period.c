@@ -56,6 +56,7 @@ static void test_share_of_the_machine(void **state)
 
 			assert_true(in.tick_cost_ns / c.period_ns <= 0.05);
 			assert_true(c.tick_share <= 0.05);
+			assert_true(c.finest_ns > 0 && c.finest_ns <= c.period_ns);
 			/* Lumps that are at their worst already are not better for more ticks. */
 			assert_true(c.finest_error_pp <= c.error_pp + 0.2 || c.error_pp >= 8);
 		}

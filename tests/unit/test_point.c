@@ -186,7 +186,7 @@ static void check_bad_target(const char *text, const char *word)
 	assert_null(t.spec);
 }
 
-static void check_device(const char *text, const char *device)
+static void check_device(const char *text, const char *device, bool peer)
 {
 	_cleanup_free_ char *again = NULL;
 	struct error err = { 0 };
@@ -198,6 +198,7 @@ static void check_device(const char *text, const char *device)
 	assert_int_equal(!t.device, !device);
 	if (device)
 		assert_string_equal(t.device, device);
+	assert_int_equal(t.peer, peer);
 	again = target_text(&t);
 	assert_string_equal(again, text);
 	target_free(&t);
@@ -249,11 +250,11 @@ static void test_targets(void **state)
 	check_target("class:on", TARGET_CLASS, "on", NULL, 0);
 	check_target("class:off", TARGET_CLASS, "off", NULL, 0);
 	check_target("class:lock", TARGET_CLASS, "lock", NULL, 0);
-	check_device("class:io:vda", "vda");
-	check_device("class:io:cciss!c0d0", "cciss!c0d0");
-	check_device("class:io", NULL);
-	check_device("class:io:10.0.0.1", "10.0.0.1");
-	check_device("class:io:[fe80::1]:5432", "[fe80::1]:5432");
+	check_device("class:io:vda", "vda", false);
+	check_device("class:io:cciss!c0d0", "cciss!c0d0", false);
+	check_device("class:io", NULL, false);
+	check_device("class:io:10.0.0.1", "10.0.0.1", true);
+	check_device("class:io:[fe80::1]:5432", "[fe80::1]:5432", true);
 	check_bad_target("class:io:10.0.0.1:http", "with a number, not a name");
 	check_bad_target("class:io:[fe80::1]5432", "is no network peer");
 	check_bad_target("class:other:10.0.0.1", "only class:io has");

@@ -10,9 +10,9 @@
 static bool waits(const char *frames)
 {
 	static const char letters[] = {
-		[SCOZ_POLL_OTHER] = 'o', [SCOZ_POLL_LIBRARY] = 'l', [SCOZ_POLL_ENGINE] = 'E',
-		[SCOZ_POLL_CALL] = 'C',	 [SCOZ_POLL_ASK] = 'a',	    [SCOZ_POLL_YIELD] = 'y',
-		[SCOZ_POLL_EVENTS] = 'v'
+		[SCOZ_POLL_OTHER] = 'o',  [SCOZ_POLL_LIBRARY] = 'l', [SCOZ_POLL_ENGINE] = 'E',
+		[SCOZ_POLL_CALL] = 'C',	  [SCOZ_POLL_ASK] = 'a',     [SCOZ_POLL_YIELD] = 'y',
+		[SCOZ_POLL_EVENTS] = 'v', [SCOZ_POLL_OWN] = 'p',
 	};
 	struct scoz_poll_chain c = {};
 
@@ -43,17 +43,21 @@ static void test_chains(void **state)
 		"yEllC",   /* nothing has come, others may have the core */
 		"ylllC",   /* MPICH yields beside its engine */
 		"lEEllC",  /* one engine calls another */
+		"pEllC",   /* the engine's own library asks for events */
+		"ppEllC",  /* ... or reads the clock */
+		"avvpEllC",
 	};
 	static const char *const working[] = {
-		"llEllC",	      /* delivers what has come */
-		"oElC",		      /* copies: memcpy() */
-		"olEllC",  "lvvEllC", /* a callback of libevent */
-		"lllC",		      /* sends: no engine at all */
-		"Co",		      /* the call itself */
-		"lEllo",	      /* called by MPI_Test(), of which nothing is said */
-		"lElloC",	      /* a reduction of the program's own */
-		"aCo",		      /* asks, but not for an engine */
-		"allllEC", "avvo",    /* another program with libevent */
+		"llEllC",	     /* delivers what has come */
+		"pllEllC", "plEllC", /* ... unpacks it by what the engine's library has for that */
+		"lpEllC",  "pppEllC", "vvpEllo", "oElC", /* copies: memcpy() */
+		"olEllC",  "lvvEllC",			 /* a callback of libevent */
+		"lllC",					 /* sends: no engine at all */
+		"Co",					 /* the call itself */
+		"lEllo",	   /* called by MPI_Test(), of which nothing is said */
+		"lElloC",	   /* a reduction of the program's own */
+		"aCo",		   /* asks, but not for an engine */
+		"allllEC", "avvo", /* another program with libevent */
 		"o",	   "",
 	};
 
@@ -81,6 +85,8 @@ static void test_files(void **state)
 	assert_int_equal(role, SCOZ_POLL_EVENTS);
 	assert_true(polling_file("/usr/lib/x86_64-linux-gnu/libc.so.6", &role));
 	assert_int_equal(role, SCOZ_POLL_OTHER);
+	assert_true(polling_file("/usr/lib/x86_64-linux-gnu/libopen-pal.so.40.30.2", &role));
+	assert_int_equal(role, SCOZ_POLL_OWN);
 	assert_false(polling_file("/usr/lib/x86_64-linux-gnu/libcrypto.so.3", &role));
 	assert_false(polling_file("/home/u/mca_tool/solver", &role));
 }
@@ -90,12 +96,13 @@ static void test_files(void **state)
 #define PID 10
 
 static struct {
-	const char *name, *functions[4];
+	const char *name, *functions[5];
 	uint32_t id;
-	uint64_t place[4], base;
+	uint64_t place[5], base;
 	bool known; /* its unwind table is in the kernel */
 } libraries[] = {
-	{ .name = "libmpi.so.40", .functions = { "PMPI_Recv", "PMPI_Test", "opal_progress" } },
+	{ .name = "libmpi.so.40",
+	  .functions = { "PMPI_Recv", "PMPI_Test", "opal_progress", "MPI_Barrier" } },
 	{ .name = "mca_btl_vader.so", .functions = { "look", "deliver" } },
 	{ .name = "libc.so.6", .functions = { "sched_yield", "memcpy" } },
 	{ .name = "solver", .functions = { "solve" } },
@@ -200,6 +207,7 @@ static void test_sampled(void **state)
 	static const char *const also[] = {
 		"[kernel] [kernel] sched_yield opal_progress PMPI_Recv solve",
 		"opal_progress opal_progress PMPI_Recv [nowhere]",
+		"look opal_progress MPI_Barrier solve", /* which is no alias here */
 	};
 	static const char *const working[] = {
 		"memcpy deliver opal_progress PMPI_Recv solve",

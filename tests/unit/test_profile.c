@@ -71,9 +71,9 @@ static void write_profile(void)
 				      .progress = wp };
 	struct profile_target t = { 0, "func:f@bar", "function", "bar.c:8" };
 	struct profile_target t2 = { 0, "class:io", "class", "" };
-	struct profile_sample s[] = { { "x.c:1", "x.c:1", "bar", 1, 2, 1, 0 },
-				      { "func:f@bar", "bar.c:8", "bar", 5, 9, 0, 3 },
-				      { "x.c:1", "x.c:1", "bar", 10, 20, 4, 0 } };
+	struct profile_sample s[] = { { "x.c:1", "x.c:1", "bar", 1, 2, 1, 0, 0 },
+				      { "func:f@bar", "bar.c:8", "bar", 5, 9, 0, 3, 4 },
+				      { "x.c:1", "x.c:1", "bar", 10, 20, 4, 0, 7 } };
 	struct profile_place places[] = { { 2, 3, 4, 1 }, { 1, 5, 9, 0 } };
 	struct profile_core cores[] = { { 1, 0.5, 1, 0.125, 1000 }, { 3, 0.25, 2, 0, 1500 } };
 	struct profile_machine machine = { 0, 3e-5, 4000, cores, 2 };
@@ -226,7 +226,9 @@ static void test_round_trip(void **state)
 	assert_int_equal(p->samples[0].self, 11);
 	assert_int_equal(p->samples[0].total, 22);
 	assert_int_equal(p->samples[0].credit, 5);
+	assert_int_equal(p->samples[0].polled, 7);
 	assert_int_equal(p->samples[1].unnamed, 3);
+	assert_int_equal(p->samples[1].polled, 4);
 	assert_int_equal(p->runs[0].footer.samples_unnamed, 7);
 
 	assert_int_equal(p->n_seen, 1);

@@ -65,9 +65,13 @@ static uint32_t target(struct profile_writer *w, const char *name)
 static void record(uint32_t run, bool finish)
 {
 	struct profile_footer f = { .duration_s = 1, .command_status = -1, .end = "done" };
-	struct profile_sample s = {
-		.target = "b", .location = "", .binary = "bar", .self = 1, .total = 2
-	};
+	struct profile_sample s = { .target = "b",
+				    .location = "",
+				    .binary = "bar",
+				    .self = 3,
+				    .total = 4,
+				    .credit = 2,
+				    .unnamed = 1 };
 	struct profile_writer *w = open_writer();
 	struct error err;
 
@@ -111,7 +115,10 @@ static void test_extend(void **state)
 	assert_int_equal(p->windows[2].run, 2);
 	assert_int_equal(p->windows[2].target, 1);
 	assert_int_equal(p->n_samples, 1);
-	assert_int_equal(p->samples[0].total, 6);
+	assert_int_equal(p->samples[0].self, 9);
+	assert_int_equal(p->samples[0].total, 12);
+	assert_int_equal(p->samples[0].credit, 6);
+	assert_int_equal(p->samples[0].unnamed, 3);
 	assert_int_equal(p->skipped_lines, 0);
 	profile_free(p);
 }

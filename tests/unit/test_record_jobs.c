@@ -28,6 +28,15 @@ static const struct record_process processes[] = {
 		.holder = RECORDING_NONE, __VA_ARGS__ \
 	}
 
+/* Each calls the next. */
+enum { SOLVE, RECEIVE, PROGRESS };
+
+static const struct record_frame calls[] = {
+	[SOLVE] = { .symbol = "solve", .object = "/h/ring" },
+	[RECEIVE] = { .symbol = "PMPI_Recv", .object = "/usr/lib/libmpi.so.40" },
+	[PROGRESS] = { .symbol = "opal_progress", .object = "/usr/lib/libopen-pal.so.40" },
+};
+
 static void make_job(const struct record_sample *samples, size_t n, bool scozd)
 {
 	static const struct record_header header = { .engine = "bpf",
@@ -53,6 +62,12 @@ static void make_job(const struct record_sample *samples, size_t n, bool scozd)
 
 		recording_write_process(w, p);
 		recording_write_thread(w, &t);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		const struct record_stack stack = { i, i ? i - 1 : RECORDING_NONE };
+
+		recording_write_frame(w, i, &calls[i]);
+		recording_write_stack(w, i, &stack);
 	}
 	for (size_t i = 0; i < n; i++)
 		recording_write_sample(w, &samples[i]);
@@ -125,6 +140,27 @@ static void test_idle(void **state)
 	assert_int_equal(run(cmd_report, job, "--no-idle", NULL), EXIT_DONE);
 	expect("the filters let 600 points through");
 	expect_not("mpirun  ");
+}
+
+/* Who polls is on the CPU, and waits. */
+static void test_polling(void **state)
+{
+	struct record_sample s[] = {
+		SAMPLE(RANK_0, 100, .waker = RECORDING_NONE),
+		SAMPLE(RANK_1, 40, .waker = RECORDING_NONE),
+		SAMPLE(RANK_1, 60, .waker = RECORDING_NONE),
+	};
+
+	(void)state;
+	s[0].stack = s[1].stack = SOLVE;
+	s[2].stack = PROGRESS;
+	make_job(s, ARRAY_SIZE(s), false);
+	assert_int_equal(run(cmd_report, job, NULL), EXIT_DONE);
+	expect("# 30.0 % of the points on the CPU wait for other ranks by polling in MPI");
+	assert_int_equal(run(cmd_report, job, "--rank=1", NULL), EXIT_DONE);
+	expect("# 60.0 % of the points on the CPU wait for other ranks by polling in MPI");
+	assert_int_equal(run(cmd_report, job, "--rank=0", NULL), EXIT_DONE);
+	expect_not("by polling");
 }
 
 /* Waits that were ended by somebody of whom nothing was recorded. */
@@ -338,15 +374,11 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_per_rank),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_idle),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_scozd),
-		cmocka_unit_test(test_rank),
-		cmocka_unit_test(test_endless_environment),
-		cmocka_unit_test(test_held_rank),
-		cmocka_unit_test(test_rank_of_executing),
+		cmocka_unit_test(test_per_rank),  cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_idle),	  cmocka_unit_test(test_polling),
+		cmocka_unit_test(test_strangers), cmocka_unit_test(test_scozd),
+		cmocka_unit_test(test_rank),	  cmocka_unit_test(test_endless_environment),
+		cmocka_unit_test(test_held_rank), cmocka_unit_test(test_rank_of_executing),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

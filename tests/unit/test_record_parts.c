@@ -136,6 +136,7 @@ static void test_calls(void **state)
 	assert_int_equal(target, 0xff0);
 	assert_int_equal(call_of("\xff\xd0", 2, &target), CODE_INDIRECT);     /* *%rax */
 	assert_int_equal(call_of("\x41\xff\xd3", 3, &target), CODE_INDIRECT); /* *%r11 */
+	assert_int_equal(call_of("\x41\xff\xd4", 3, &target), CODE_INDIRECT); /* *%r12 */
 	assert_int_equal(call_of("\xff\x50\x18", 3, &target), CODE_INDIRECT); /* *24(%rax) */
 	assert_int_equal(call_of("\xff\x15\x00\x20\x00\x00", 6, &target), CODE_INDIRECT); /* GOT */
 	assert_int_equal(call_of("\xff\x54\xc5\x08", 4, &target),

@@ -27,6 +27,11 @@ static void test_a_wait_counts_as_what_the_task_does(void **state)
 
 	(void)state;
 	assert_int_equal(scoz_use_weight(&u, MS), 0); /* nobody waits */
+	u.wanted = -SCOZ_SHARE_TASK; /* somebody who was not seen to queue has been taken off */
+	assert_int_equal(scoz_use_weight(&u, MS), 0);
+	u.wanted = 1;
+	assert_int_equal(scoz_use_weight(&u, MS), 0);
+	u.wanted = 0;
 	ticks(&u, &t, 3, 9);
 	u.wanted += scoz_use_queue(&u, &t, 0);
 	assert_in_range(scoz_use_weight(&u, MS), MS / 4 - MS / 500, MS / 4 + MS / 500);
@@ -143,6 +148,9 @@ static void test_urgent_strangers_who_came_during_a_wait(void **state)
 	struct scoz_task_use t = {};
 
 	(void)state;
+	scoz_use_in(&u, 1, 1, 12 * MS);
+	assert_int_equal(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 0); /* it has not slept */
+	scoz_use_idle(&u);
 	scoz_use_sleeps(&t, 0, 10 * MS);
 	assert_int_equal(scoz_use_behind(&u, &t, 14 * MS, 20 * MS), 0);
 	scoz_use_in(&u, 1, 1, 9 * MS); /* it was there already */
@@ -175,6 +183,7 @@ static void test_what_a_shorter_wait_is_spared(void **state)
 	assert_in_range(scoz_use_spared(&t, 101 * MS, 14 * MS, 8 * MS), 2 * MS - 8000, 2 * MS);
 	assert_int_equal(scoz_use_spared(&t, 101 * MS, 14 * MS, 0), 0);
 	assert_int_equal(scoz_use_spared(&t, 100 * MS, 14 * MS, 8 * MS), 0);
+	assert_int_equal(scoz_use_spared(&t, 99 * MS, 14 * MS, 8 * MS), 0);
 	assert_int_equal(scoz_use_spared(&t, 105 * MS, 14 * MS, 8 * MS), 8 * MS);
 	scoz_use_insert(&u, &c, 2 * MS);
 	assert_int_equal(u.inserted, 2 * MS);
@@ -219,7 +228,7 @@ static void test_a_debt_is_kept_behind_strangers(void **state)
 static void test_who_stood_still_absorbs_what_it_waits(void **state)
 {
 	struct scoz_core c = {};
-	struct scoz_core_use u = {}, elsewhere = { .idled = 1 };
+	struct scoz_core_use u = { .inserted = 20 * MS }, elsewhere = { .idled = 1 };
 	struct scoz_task_use t = {};
 
 	(void)state;
@@ -252,8 +261,12 @@ static void test_other_waits_absorb_as_ever(void **state)
 	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, MS, 14 * MS), 0);
 	scoz_use_out(&u, 0, 12 * MS); /* strangers for the latter half */
 	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 2 * MS);
+	t.delay = MS; /* of which some was waived meanwhile */
+	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 2 * MS);
 	scoz_use_idle(&u);
 	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 0);
+	scoz_use_out(&u, 0, 12 * MS); /* and has run somebody since */
+	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 2 * MS);
 	scoz_use_run(&t, 0); /* its wake-up was missed: nothing is known of its wait */
 	scoz_use_out(&u, 0, 5 * MS);
 	assert_int_equal(scoz_use_kept(&u, &u, &t, 7, 4 * MS, 0, 14 * MS), 0);

@@ -90,13 +90,25 @@ static void test_feeder(void **state)
 	}
 }
 
+/* What was inserted while it was about to run it does not owe; what it has paid beforehand stays.
+ */
+static void test_sink_that_runs(void **state)
+{
+	struct scoz_task t = { .absorbed = 3 * MS };
+
+	(void)state;
+	scoz_sink_runs(&t, 5 * MS);
+	assert_int_equal(t.absorbed, 5 * MS);
+	scoz_sink_runs(&t, 4 * MS);
+	assert_int_equal(t.absorbed, 5 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_heartbeat),
-		cmocka_unit_test(test_worker),
-		cmocka_unit_test(test_writer),
-		cmocka_unit_test(test_feeder),
+		cmocka_unit_test(test_heartbeat),      cmocka_unit_test(test_worker),
+		cmocka_unit_test(test_writer),	       cmocka_unit_test(test_feeder),
+		cmocka_unit_test(test_sink_that_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

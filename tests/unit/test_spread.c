@@ -353,6 +353,10 @@ static void test_seen_functions(void **state)
 	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
 	scoz_spread_leaves(&s, &c, now);
 	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
+	scoz_spread_enters(&s, &c, now);
+	scoz_spread_leaves(&s, &c, now += 5 * US);
+	scoz_spread_target(&s, 3); /* nor what calls of the last one have run */
+	assert_int_equal(scoz_spread_seen(&s, &c, now), 0);
 }
 
 /* How long before it falls asleep it has been in the target: what it started then is the target. */
@@ -409,6 +413,40 @@ static void test_seen_functions_in_doubt(void **state)
 	assert_int_equal(scoz_spread_seen(&s, &c, now += 5 * US), 0);
 }
 
+/* Only samples in a row that say the same count, of one target. */
+static void test_doubts_begin_anew(void **state)
+{
+	struct scoz_spread s = {};
+	struct scoz_core c = {};
+	uint64_t now = 1000 * PERIOD;
+
+	(void)state;
+	scoz_spread_in(&s, &c, now);
+	scoz_spread_enters(&s, &c, now);
+	for (int round = 0; round < 4; round++) {
+		for (int i = 1; i < SCOZ_SPREAD_DOUBTS; i++)
+			assert_false(scoz_spread_agrees(&s, 0));
+		assert_int_equal(s.inside, 1);
+		if (round == 1)
+			scoz_spread_leaves(&s, &c, now); /* what it has called */
+		else if (round == 2)
+			assert_true(scoz_spread_agrees(&s, 1));
+		else
+			scoz_spread_enters(&s, &c, now);
+	}
+	for (int i = 1; i < SCOZ_SPREAD_DOUBTS; i++)
+		assert_false(scoz_spread_agrees(&s, 0));
+	scoz_spread_target(&s, 2);
+	assert_false(scoz_spread_agrees(&s, 1));
+	assert_int_equal(s.inside, 0);
+	for (int i = 1; i < SCOZ_SPREAD_DOUBTS; i++)
+		assert_false(scoz_spread_agrees(&s, 1));
+	assert_int_equal(s.inside, 1);
+	/* They were right: one that says otherwise is the first of its kind. */
+	assert_false(scoz_spread_agrees(&s, 0));
+	assert_int_equal(s.inside, 1);
+}
+
 /* Many small releases that are lost are few samples. */
 static void test_clipped(void **state)
 {
@@ -449,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_seen_functions),
 		cmocka_unit_test(test_since_when_it_is_inside),
 		cmocka_unit_test(test_seen_functions_in_doubt),
+		cmocka_unit_test(test_doubts_begin_anew),
 		cmocka_unit_test(test_clipped),
 	};
 

@@ -132,8 +132,8 @@ static void test_alone_may_do_more(void **state)
 /* Samples and what was sped up must go together. */
 static void test_missed(void **state)
 {
-	double sampled = 0.42;
-	const struct stats_options opt = { .sampled = &sampled, .n_sampled = 1 };
+	double sampled = 0.42, polled = 0.36;
+	struct stats_options opt = { .sampled = &sampled, .n_sampled = 1 };
 	struct windows w = { .n = 0 };
 	struct estimates e;
 
@@ -149,6 +149,17 @@ static void test_missed(void **state)
 	assert_int_equal(e.e[0].doubt, DOUBT_MISSED);
 	assert_non_null(strstr(e.e[0].warning, "42.0 % of the samples lie in it, but only 4.0 %"));
 	estimates_free(&e);
+
+	/* What waits for other ranks is no hit, and was not missed. */
+	opt.polled = &polled;
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	assert_null(strstr(e.e[0].warning, "but only"));
+	assert_non_null(strstr(e.e[0].warning,
+			       "of the 42.0 % of the samples that lie in it 86 % wait for other "
+			       "ranks by polling in MPI"));
+	estimates_free(&e);
+	opt.polled = NULL;
 	/* None of it in any window, though there is much. */
 	for (size_t i = 0; i < w.n; i++)
 		w.w[i].target_ran_s = w.w[i].hits = 0;
@@ -166,6 +177,60 @@ static void test_missed(void **state)
 	sampled = NAN;
 	stats_estimate(w.w, w.n, 2, &opt, &e);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	estimates_free(&e);
+}
+
+/* By line speedup, up to half of it. */
+static void test_spinning_by_speedup(void **state)
+{
+	static const double s[] = { 0.25, 0.5, 1 }, p[] = { 0.9, 0.8, 0.6 };
+	struct windows w = { .n = 0 };
+	double part[4];
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 3, 8, 0);
+	for (size_t i = 0; i < w.n; i++) {
+		w.w[i].ran_s = w.w[i].wall_s = w.p[i][0].virtual_s;
+		w.w[i].spun_s = w.w[i].spun_first_s = 0.3 * w.w[i].wall_s;
+	}
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	for (int i = 1; i <= 3; i++)
+		part[i] = e.e[0].points[i].fixed_part[FIXED_SPINS];
+	assert_float_equal(part[1], SPIN_DOUBT * (1 + SPIN_LEAST) * 25, 1e-6);
+	assert_float_equal(part[2], 2 * part[1], 1e-6);
+	assert_float_equal(part[3], part[2], 1e-6);
+	estimates_free(&e);
+}
+
+/* Half of the work in the target, of a task that a quota lets run for half of the time. */
+static void test_quota_is_corrected(void **state)
+{
+	static const double s[] = { 1 }, p[] = { 0.75 };
+	struct windows w = { .n = 0 };
+	struct estimates e;
+
+	(void)state;
+	add_curve(&w, s, p, 1, 8, 0);
+	for (size_t i = 0; i < w.n; i++) {
+		w.w[i].wall_s = 100;
+		w.w[i].inserted_s = 100 - w.p[i][0].virtual_s;
+		w.w[i].ran_s = 50;
+		w.w[i].target_ran_s = 25;
+		w.w[i].throttled_s = 50;
+		w.w[i].quota_cpus = 0.5;
+	}
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	/* Not the 25 % that delays show; as far as it was moved by the quota, it is doubted. */
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 50, 1e-6);
+	assert_float_equal(e.e[0].points[1].fixed_part[FIXED_QUOTA], QUOTA_DOUBT * 0.5 * 50, 1e-6);
+	estimates_free(&e);
+	/* Others are in the group: all of it is doubted. */
+	for (size_t i = 0; i < w.n; i++)
+		w.w[i].quota_cpus = 0.7;
+	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+	assert_float_equal(e.e[0].points[1].program_speedup_pct, 25, 1e-6);
+	assert_float_equal(e.e[0].points[1].fixed_part[FIXED_QUOTA], 50, 1e-6);
 	estimates_free(&e);
 }
 
@@ -610,7 +675,9 @@ int main(void)
 		cmocka_unit_test(test_method_error),
 		cmocka_unit_test(test_alone_may_do_more),
 		cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_quota_is_corrected),
 		cmocka_unit_test(test_spinning_widens),
+		cmocka_unit_test(test_spinning_by_speedup),
 		cmocka_unit_test(test_fixed_errors_are_points),
 		cmocka_unit_test(test_time_tells),
 		cmocka_unit_test(test_flawed),

@@ -336,6 +336,13 @@ static void test_seen_too_little(void **state)
 			w.w[i].queued_s = k == 2 ? 0.01 : 0.4;
 			w.w[i].target_ran_s = k == 1 ? 0.1 : 0.01;
 		}
+		if (!k) { /* as long again as is missing, of a second each window */
+			struct estimates e;
+
+			assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
+			assert_float_equal(e.e[0].more_s, (0.5 / (0.01 * w.n) - 1) * w.n, 1e-6);
+			estimates_free(&e);
+		}
 		assert_int_equal(verdict(&w, &doubt), k ? VERDICT_OPTIMIZE : VERDICT_UNDECIDED);
 		assert_int_equal(doubt, k ? DOUBT_NONE : DOUBT_WAITED_FOR);
 	}

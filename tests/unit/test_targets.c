@@ -4,6 +4,9 @@
 
 #include "daemon/targets.h"
 
+#include <dlfcn.h>
+#include <sys/sysmacros.h>
+
 static struct options options;
 
 struct fixture {
@@ -112,6 +115,47 @@ static void test_function(void **state)
 	assert_part(&f, &r.parts[0], 1);
 	resolved_target_free(&r);
 	tear_down(&f);
+}
+
+/* A function of the C library and of the user's bears one name: the user's is what is shown. */
+static void test_of_system(void **state)
+{
+	static const char text[] = "void qsort(void) {}\nint main(void) { qsort(); return 0; }\n";
+	struct location_site sites[2] = { { .function = "qsort" }, { .function = "qsort" } };
+	const struct chosen_target c = {
+		.name = "func:qsort", .kind = TARGET_FUNCTION, .sites = sites, .n_sites = 2
+	};
+	_cleanup_free_ char *source = in_scratch("own.c"), *own = in_scratch("own");
+	struct resolved_target r;
+	struct error err = {};
+	struct maps *maps;
+	Dl_info libc;
+
+	(void)state;
+	assert_true(dladdr((void *)qsort, &libc));
+	write_file(source, text, strlen(text));
+	sh("gcc -w -O0 -fno-builtin -g own.c -o own");
+	assert_int_equal(maps_create(NULL, &maps, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		_cleanup_free_ char *path = realpath(i ? own : libc.dli_fname, NULL);
+		uint64_t start = 0x100000000 * (i + 1), place;
+		struct stat st;
+
+		assert_int_equal(stat(path, &st), 0);
+		maps_add(maps, 0, PID, start, 0x1000, 0,
+			 (struct file_id){ .dev_major = major(st.st_dev),
+					   .dev_minor = minor(st.st_dev),
+					   .ino = st.st_ino },
+			 path);
+		assert_true(maps_resolve(maps, PID, start, &sites[i].binary, &place));
+		assert_non_null(maps_binary(maps, sites[i].binary)->table);
+	}
+	assert_int_equal(target_resolve_chosen(&c, maps, NULL, true, &r, &err), 0);
+	assert_int_equal(r.n, 2);
+	assert_non_null(strstr(r.location, "own.c:1"));
+	assert_int_equal(r.parts[r.described].binary, sites[1].binary);
+	resolved_target_free(&r);
+	maps_destroy(maps);
 }
 
 /* Together: what lies in one binary is one part of it. */
@@ -279,9 +323,10 @@ static void test_made(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_line),	 cmocka_unit_test(test_function),
-		cmocka_unit_test(test_together), cmocka_unit_test(test_binary),
-		cmocka_unit_test(test_unread),	 cmocka_unit_test(test_made),
+		cmocka_unit_test(test_line),	  cmocka_unit_test(test_function),
+		cmocka_unit_test(test_of_system), cmocka_unit_test(test_together),
+		cmocka_unit_test(test_binary),	  cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_made),
 	};
 
 	sysroot = scratch;

@@ -43,7 +43,12 @@ static void born_later(void **state)
 	assert_int_equal(asks(&h, 1, 0, 110), 1);
 	assert_int_equal(asks(&h, 2, 100, 120), 1);
 	tid_history_born(&h, 100);
+	assert_int_equal(h.now.born, 100);
+	tid_history_born(&h, 0); /* a record that does not tell */
+	assert_int_equal(h.now.born, 100);
+	assert_int_equal(asks(&h, 2, 100, 90), 1); /* the queue that lags */
 	assert_int_equal(asks(&h, 2, 300, 310), 2);
+	assert_int_equal(asks(&h, 3, 100, 320), 1);
 	/* What is told of it first may have begun with it, a moment before its birth was noted. */
 	h = tid_history_none;
 	assert_int_equal(asks(&h, 1, 100, 99), 1);

@@ -155,7 +155,11 @@ static void expect_text(enum trust_answer answer, double now, double goal, doubl
 
 static void words(void **state)
 {
+	char *time = trust_time_text(137 * 3600.0);
+
 	(void)state;
+	assert_string_equal(time, "140 more hours"); /* no more than two figures */
+	free(time);
 	expect_text(TRUST_MORE, 7.12, 2, 4 * 60, "±7.1 now; ±2 needs about 4 more minutes");
 	expect_text(TRUST_MORE, 23.4, 2, 48, "±23 now; ±2 needs about 48 more seconds");
 	expect_text(TRUST_MORE, 1.4, 1, 100, "±1.4 now; ±1 needs about 1.5 more minutes");

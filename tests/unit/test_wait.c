@@ -66,6 +66,33 @@ static void test_a_core_of_strangers_owes_nothing(void **state)
 	check_ledger(&c);
 }
 
+/* What is cut off counts from where the accounts stand. */
+static void test_accounts_that_have_grown(void **state)
+{
+	struct scoz_core c = { .absorbed = 100 * MS, .own = 100 * MS, .idle = 1, .idle_since = MS };
+	struct scoz_task t = { .absorbed = 97 * MS, .since = 9 * MS };
+	struct scoz_arrival a;
+
+	(void)state;
+	scoz_arrive(&c, &t, 0, 100 * MS, 9 * MS, &a);
+	assert_int_equal(a.task, 0);
+	assert_int_equal(a.core, 8 * MS);
+	assert_int_equal(c.alone, 3 * MS);
+	scoz_wait_hit(&c, &a, 4 * MS, 0, 4 * MS, 104 * MS);
+	assert_int_equal(scoz_debt(104 * MS, &c), 3 * MS);
+	assert_int_equal(scoz_common_debt(104 * MS, &c), 0);
+	check_ledger(&c);
+	/* Others kept the core busy, which has paid: what the task is credited it has no more. */
+	c = (struct scoz_core){ .absorbed = 5 * MS, .own = 5 * MS };
+	t = (struct scoz_task){ .absorbed = MS, .since = 9 * MS };
+	scoz_arrive(&c, &t, 0, 5 * MS, 9 * MS, &a);
+	assert_int_equal(c.alone, 4 * MS);
+	scoz_wait_hit(&c, &a, 3 * MS, 0, 3 * MS, 8 * MS);
+	assert_int_equal(scoz_debt(8 * MS, &c), 4 * MS);
+	assert_int_equal(scoz_common_debt(8 * MS, &c), 3 * MS);
+	check_ledger(&c);
+}
+
 /* What others inserted while it waited stays its own debt, and not its core's. */
 static void test_what_others_inserted_is_still_owed(void **state)
 {
@@ -145,6 +172,18 @@ static void test_a_device_serves_one_after_the_other(void **state)
 	assert_int_equal(scoz_device_ends(&d, 7 * MS, 96 * MS, 7 * MS, 97 * MS), 6 * MS);
 }
 
+/* Who queues behind others' requests absorbs meanwhile, as far as the device has. */
+static void test_queueing_for_a_device_absorbs(void **state)
+{
+	struct scoz_device d = { .absorbed = 10 * MS, .done = 5 * MS };
+
+	(void)state;
+	assert_int_equal(scoz_device_ends(&d, 4 * MS, 3 * MS, 20 * MS, 6 * MS), 6 * MS);
+	assert_int_equal(d.served, MS);
+	assert_int_equal(d.absorbed, 10 * MS);
+	assert_int_equal(scoz_device_ends(&d, 9 * MS, 3 * MS, 20 * MS, 7 * MS), 10 * MS);
+}
+
 /* Two waits ended by one commit: whoever runs first inserts, the other one shares it. */
 static void test_one_commit_for_two(void **state)
 {
@@ -190,6 +229,7 @@ static void test_a_core_rests(void **state)
 		.absorbed = 2 * MS, .excused = 2 * MS, .idle = 1, .idle_since = 8 * MS
 	};
 	scoz_core_rests(&c, NULL, scoz_rested(&c, 2 * MS - 5 * MS, 9 * MS), 8 * MS, 9 * MS);
+	assert_int_equal(scoz_rested(&c, -100 * MS, 9 * MS), c.absorbed + MS); /* it idles */
 	scoz_switch_in(&c, &t, 8 * MS, 9 * MS, SCOZ_MODEL_WAIT);
 	assert_int_equal(c.absorbed, 6 * MS);
 	check_ledger(&c);
@@ -232,10 +272,12 @@ int main(void)
 		cmocka_unit_test(test_an_idle_core_owes_nothing),
 		cmocka_unit_test(test_a_busy_core_owes_it),
 		cmocka_unit_test(test_a_core_of_strangers_owes_nothing),
+		cmocka_unit_test(test_accounts_that_have_grown),
 		cmocka_unit_test(test_what_others_inserted_is_still_owed),
 		cmocka_unit_test(test_no_more_than_was_idle),
 		cmocka_unit_test(test_no_more_than_was_waited),
 		cmocka_unit_test(test_a_device_serves_one_after_the_other),
+		cmocka_unit_test(test_queueing_for_a_device_absorbs),
 		cmocka_unit_test(test_one_commit_for_two),
 		cmocka_unit_test(test_a_core_rests),
 		cmocka_unit_test(test_what_was_paid_beforehand_stays),

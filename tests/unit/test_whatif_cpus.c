@@ -108,6 +108,10 @@ static void test_independent(void **state)
 	cpus_answer(now, 3, &(struct cpus_options){}, &alone);
 	assert_true(alone.middle == more.middle && alone.low == more.low &&
 		    alone.high == more.high);
+	/* Nobody waits: neither for locks nor together with others. */
+	w.waits = 100;
+	cpus_answer(now, 3, &(struct cpus_options){}, &a);
+	assert_true(a.low == alone.low && a.middle == alone.middle && a.high == alone.high);
 	cpus_now_free(now);
 	work_free(&w);
 }

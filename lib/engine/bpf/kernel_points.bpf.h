@@ -12,7 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 /* @point was reached by whoever runs. Returns 0. */
-static __always_inline int visit(u32 point);
+__noinline int visit(u32 point);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

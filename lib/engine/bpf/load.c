@@ -512,11 +512,10 @@ static int load(struct engine *e, struct error *err)
 		r = load_again(e, unwind, "the program that hears of pages", err);
 	}
 	/* The walk is what a verifier finds hardest. */
-	if (r && unwind && b->skel)
-		r = load_again(e, false,
-			       "unwind tables: call chains of programs that were built without "
-			       "frame pointers are incomplete",
-			       err);
+	if (r && unwind && b->skel) {
+		e->unwind_refused = true;
+		r = load_again(e, false, "unwind tables", err);
+	}
 	if (r)
 		return r;
 	if (!b->skel->data) /* libbpf goes on when it cannot map it */

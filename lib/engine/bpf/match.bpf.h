@@ -148,28 +148,34 @@ static __always_inline bool is_file_of_part(const struct bpf_target *t, u32 i,
 	       (!t->generation[i] || t->generation[i] == inode->i_generation);
 }
 
-static __always_inline void add_part(struct match *m, const struct bpf_target *t, u32 i,
-				     struct task_struct *task)
+/* Part @i of the target, in the process that runs. */
+__noinline int add_part(struct match *m, u32 i)
 {
-	const struct scoz_part *part = &t->part[i];
-	struct space_key key = { .tgid = task->tgid, .binary = part->binary };
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct bpf_target *t = current_target();
+	struct space_key key = { .tgid = task->tgid };
 	struct mm_struct *mm = task->mm;
-	struct file *exe = mm ? mm->exe_file : NULL;
+	const struct scoz_part *part;
+	struct file *exe;
 	struct space *s;
 
-	if (!mm)
-		return;
+	if (!m || !t || !mm || i >= SCOZ_MAX_PARTS)
+		return 0;
+	part = &t->part[i];
+	exe = mm->exe_file;
 	if (exe && is_file_of_part(t, i, exe->f_inode)) {
 		add_window(m, part, 0, ~0ULL, mm->start_code - part->code_vaddr);
-		return;
+		return 0;
 	}
+	key.binary = part->binary;
 	s = bpf_map_lookup_elem(&spaces, &key);
 	if (!s)
-		return;
+		return 0;
 	for (u32 i = 0; i < BPF_MAX_SEGMENTS; i++) {
 		if (segment_holds(&s->seg[i], mm->start_stack))
 			add_window(m, part, s->seg[i].start, s->seg[i].end, s->seg[i].bias);
 	}
+	return 0;
 }
 
 /* The user's frames, or those that follow_pointers() has found. */
@@ -257,7 +263,6 @@ static __always_inline struct match *match_begin(u32 which)
 /* Where the target may be in this process, or in the kernel; how many stretches. */
 __noinline u32 find_windows(struct match *m, bool kernel)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct bpf_target *t = current_target();
 
 	if (!t || !m)
@@ -267,7 +272,7 @@ __noinline u32 find_windows(struct match *m, bool kernel)
 		if (i >= t->n_parts)
 			break;
 		if (!kernel && t->part[i].binary)
-			add_part(m, t, i, task);
+			add_part(m, i);
 		else if (kernel && !t->part[i].binary)
 			add_window(m, &t->part[i], 0, ~0ULL, 0);
 	}

@@ -55,7 +55,7 @@ static __always_inline int submitted(u64 key, bool queued, bool chained)
 		o.server = s->by_server;
 	} else {
 		t = bpf_task_storage_get(&tasks, current, 0, 0);
-		release(c, g, current, t, false, now);
+		release(c, t, false, now);
 		o.absorbed = task_account_now(c, g, current, t, now, false);
 		o.involved = t && is_involved(t, now);
 		o.server = is_server(current);
@@ -239,7 +239,7 @@ static __always_inline void note_deadline(const struct hrtimer *timer)
 	if (t->again)
 		return;
 	now = bpf_ktime_get_ns();
-	release(c, g, task, t, false, now);
+	release(c, t, false, now);
 	t->deadline = timer->node.expires;
 	t->deadline_account = account_now(c, g, now, false);
 	t->deadline_ran = t->account.ran;

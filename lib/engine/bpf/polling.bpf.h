@@ -74,6 +74,12 @@ struct polling_ctx {
 	u32 verdict;
 };
 
+/* Looked at once by the verifier, which else follows each role through each frame. */
+__noinline u32 polling_verdict(struct scoz_poll_chain *chain, u32 role)
+{
+	return chain ? scoz_poll_frame(chain, role) : SCOZ_POLL_WORKS;
+}
+
 static long polling_frame(u32 index, void *arg)
 {
 	struct polling_ctx *c = arg;
@@ -86,7 +92,7 @@ static long polling_frame(u32 index, void *arg)
 	c->verdict = SCOZ_POLL_WORKS;
 	if (!find_mapping(w, c->space)) /* nor is the marker of a signal's frame in any */
 		return 1;
-	c->verdict = scoz_poll_frame(&c->chain, polling_role(w));
+	c->verdict = polling_verdict(&c->chain, polling_role(w));
 	return c->verdict != SCOZ_POLL_GO_ON;
 }
 

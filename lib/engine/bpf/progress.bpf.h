@@ -162,7 +162,7 @@ static __always_inline bool in_a_task(void)
  * What an interrupt does (a request is done, a packet has come) is nobody's, whomever it
  * interrupted: it makes no stranger one of the profiled, and has no name.
  */
-static __always_inline int visit(u32 point)
+__noinline int visit(u32 point)
 {
 	struct progress_config *config = bpf_map_lookup_elem(&progress_configs, &point);
 	u32 cpu = bpf_get_smp_processor_id();

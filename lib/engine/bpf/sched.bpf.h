@@ -145,7 +145,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		t = bpf_task_storage_get(&tasks, prev, 0, 0);
 		if (t)
 			count_run(c, time, t, now, is_involved(t, now));
-		release(c, g, prev, t, !preempt && prev->__state, now);
+		release(c, t, !preempt && prev->__state, now);
 		delay = READ_ONCE(g->delay);
 		server = is_server(prev);
 		scoz_switch_out(c, t && !server ? &t->account : NULL, now);
@@ -438,7 +438,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	waker = bpf_get_current_task_btf();
 	w = bpf_task_storage_get(&tasks, waker, 0, 0);
 	if (w && !is_self(waker)) {
-		release(c, g, waker, w, true, now);
+		release(c, w, true, now);
 		scoz_spread_wakes(&w->spread);
 		if (!((p->flags | waker->flags) & PF_KTHREAD)) /* these serve all */
 			related_meet(t, w);
@@ -499,7 +499,7 @@ int BPF_PROG(on_newtask, struct task_struct *child)
 		return 0;
 	parent = bpf_task_storage_get(&tasks, current, 0, 0);
 	if (!is_self(current))
-		release(c, g, current, parent, false, now);
+		release(c, parent, false, now);
 	t->account.absorbed = account_now(c, g, now, is_self(current));
 	t->account.since = now;
 	if (!parent)

@@ -43,16 +43,17 @@ static __always_inline void clip(struct scoz_core *c, const struct scoz_header *
 		c->clipped += scoz_spread_clipped(&time->clipped, r, h->period);
 }
 
-/* The caller adds what is returned to G. */
-static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz_header *h,
-					  const struct task_struct *task, struct task_state *t,
-					  bool ends, u64 now)
+/* Of @t, the running task's. The caller adds what is returned to G. */
+__noinline s64 release_spread(struct scoz_core *c, struct task_state *t, bool ends, u64 now)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct bpf_target *target = current_target();
-	u64 since = t->spread.at, r;
+	struct scoz_header *h = page_header();
+	u64 since, r;
 
-	if (!target)
+	if (!target || !h || !c || !t)
 		return 0;
+	since = t->spread.at;
 	if (!is_sampled(target, t, now))
 		r = seen_run(target, c, task, t, now);
 	else if (task->flags & PF_EXITING)
@@ -68,21 +69,22 @@ static __always_inline s64 release_spread(struct scoz_core *c, const struct scoz
 	return scoz_spread_insert(c, r, h->speedup);
 }
 
-/* @task runs on @c, and its account is about to be looked at. @ends: a stretch of it does. */
-static __always_inline void release(struct scoz_core *c, struct scoz_global *g,
-				    const struct task_struct *task, struct task_state *t, bool ends,
-				    u64 now)
+/* Before the account of @t, which runs on @c, is looked at. @ends: a stretch of it does. */
+__noinline int release(struct scoz_core *c, struct task_state *t, bool ends, u64 now)
 {
-	struct scoz_header *h = page_header();
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct scoz_global *g = page_global();
 	s64 d;
 
-	if (!h || c->idle || !c->sampled || READ_ONCE(c->stopping) || !is_spread(task, t, now))
-		return;
+	if (!g || !c || c->idle || !c->sampled || READ_ONCE(c->stopping) ||
+	    !is_spread(task, t, now))
+		return 0;
 	account_hold(c); /* interrupts are on where tasks are started and requests queued */
-	d = release_spread(c, h, task, t, ends, now);
+	d = release_spread(c, t, ends, now);
 	account_let_go(c);
 	if (d)
 		__sync_fetch_and_add(&g->delay, d);
+	return 0;
 }
 
 /* What release() would add to the account, for who only reads it. */
@@ -121,7 +123,7 @@ static __always_inline int crosses(struct pt_regs *regs, u32 number, bool begins
 	now = bpf_ktime_get_ns();
 	if (!c || !g || !is_spread(task, t, now))
 		return 0;
-	release(c, g, task, t, false, now);
+	release(c, t, false, now);
 	scoz_spread_target(&t->spread, target->number);
 	scoz_spread_is_inside(&t->spread, begins && hits_count(task, t, now), now);
 	return 0;

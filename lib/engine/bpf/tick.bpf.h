@@ -136,14 +136,14 @@ static __always_inline void account_shared(u32 cpu, s64 d, u64 now)
  * The sample goes to the handler's ring with the chain that was walked, where perf would follow
  * frame pointers: perf adds the kernel's part to it. false: it is to go there as perf has it.
  */
-static __always_inline bool send_walked_chain(void *ctx, struct match *m)
+static __always_inline bool send_walked_chain(void *ctx, struct match *m, bool spins)
 {
 	u32 words = walked_user(m) & SCOZ_MAX_FRAMES;
 	long r;
 
 	if (!words)
 		return false;
-	m->walk.words = words;
+	m->walk.words = words | (spins ? SCOZ_WORDS_SPIN : 0);
 	r = bpf_perf_event_output(ctx, &chain_events, BPF_F_CURRENT_CPU, &m->walk.words,
 				  sizeof(m->walk.words) + words * sizeof(u64));
 	return !r || r == -ENOSPC; /* the ring is full, and counts what it loses */
@@ -182,12 +182,12 @@ static __always_inline void tick_spreads(struct scoz_core *c, const struct scoz_
 		scoz_spread_spins(&t->spread, now);
 	sampled = is_sampled(target, t, now);
 	if (!weight) {
-		release(c, g, task, t, false, now);
+		release(c, t, false, now);
 	} else {
 		if (sampled)
 			scoz_spread_hit(&t->spread, weight, target->number);
 		c->hits++;
-		account_hit(release_spread(c, h, task, t, false, now), now);
+		account_hit(release_spread(c, t, false, now), now);
 	}
 	if (sampled)
 		return;
@@ -293,7 +293,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		time->urgent += weight;
 	wait = stranger && !hit && !control ? scoz_use_inserts(use, weight, h->speedup) : 0;
 	if (control && t)
-		release(c, g, task, t, false, now);
+		release(c, t, false, now);
 	if (!control && is_spread(task, t, now)) {
 		tick_spreads(c, h, g, task, t, time, hit ? weight : 0, m, now);
 	} else if (hit || wait) {
@@ -314,7 +314,8 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		pay_in_tick(now);
 	if (kicks == KICK_BY_INTERRUPT && time->kick)
 		interrupt_self(ctx);
-	return involved && bpf_get_prandom_u32() <= record_share && !send_walked_chain(ctx, m);
+	return involved && bpf_get_prandom_u32() <= record_share &&
+	       !send_walked_chain(ctx, m, time->spins);
 }
 
 #endif

@@ -237,12 +237,14 @@ static __always_inline struct unwind_kernel_rule *find_rule(struct unwind_walk *
 }
 
 /* Where is the code at w->pc? false: in none of the files. */
-static __always_inline bool find_mapping(struct unwind_walk *w, struct unwind_space *s)
+__noinline bool find_mapping(struct unwind_walk *w, const struct unwind_space *s)
 {
-	u64 pc = (w->pc - !w->exact) & (~0ULL >> 1);
-	struct unwind_mapping *m;
-	u64 i = 0;
+	const struct unwind_mapping *m;
+	u64 pc, i = 0;
 
+	if (!w || !s)
+		return false;
+	pc = (w->pc - !w->exact) & (~0ULL >> 1);
 	if (pc >= w->start && pc < w->end)
 		return true;
 #pragma unroll

@@ -13,7 +13,7 @@ struct {
 	__type(value, struct record_point);
 } record_points SEC(".maps");
 
-static __always_inline int visit(u32 point)
+__noinline int visit(u32 point)
 {
 	struct record_point *config = bpf_map_lookup_elem(&record_points, &point);
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -173,26 +173,29 @@ static void sum_runs(struct model *m)
 
 /* ---- rows ---- */
 
-static uint64_t samples_of(const struct profile *p, const struct profile_target *t)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < p->n_samples; i++) {
-		if (place_is_of(p->samples[i].target, t->name))
-			n += p->samples[i].total;
-	}
-	return n;
-}
-
 struct target_samples {
 	uint64_t n, of;
+	uint64_t polled; /* of n */
 };
+
+static struct target_samples samples_of(const struct profile *p, const struct profile_target *t)
+{
+	struct target_samples s = {};
+
+	for (size_t i = 0; i < p->n_samples; i++) {
+		if (place_is_of(p->samples[i].target, t->name)) {
+			s.n += p->samples[i].total;
+			s.polled += p->samples[i].polled;
+		}
+	}
+	return s;
+}
 
 /* Where places have other names than the target (a function among lines), it was counted itself. */
 static struct target_samples find_samples(const struct model *m, uint32_t target)
 {
 	const struct profile *p = m->profile;
-	struct target_samples s = { .n = samples_of(p, &p->targets[target]) };
+	struct target_samples s = samples_of(p, &p->targets[target]);
 
 	if (s.n) {
 		s.of = m->samples_total;
@@ -202,6 +205,7 @@ static struct target_samples find_samples(const struct model *m, uint32_t target
 		if (p->seen[i].target != target)
 			continue;
 		s.n += p->seen[i].samples;
+		s.polled += p->seen[i].polled;
 		s.of += p->seen[i].all;
 	}
 	return s;
@@ -218,16 +222,17 @@ static struct target_samples *all_samples(const struct model *m)
 	return s;
 }
 
-/* By target, where enough samples tell: stats_options.sampled. */
-static double *sampled_shares(const struct target_samples *samples, size_t n)
+/* By target, where enough samples tell: stats_options.sampled, and .polled. */
+static void find_shares(const struct target_samples *samples, size_t n, double *sampled,
+			double *polled)
 {
-	double *share = xcalloc(n + 1, sizeof(*share));
+	for (size_t i = 0; i < n; i++) {
+		const struct target_samples *s = &samples[i];
+		bool tells = s->n >= STATS_ENOUGH_SAMPLED && s->of;
 
-	for (size_t i = 0; i < n; i++)
-		share[i] = samples[i].n >= STATS_ENOUGH_SAMPLED && samples[i].of
-				   ? (double)samples[i].n / samples[i].of
-				   : NAN;
-	return share;
+		sampled[i] = tells ? (double)s->n / s->of : NAN;
+		polled[i] = tells ? (double)s->polled / s->of : 0;
+	}
 }
 
 static bool has_value(const struct model_row *row)
@@ -328,12 +333,15 @@ static void make_rows(struct model *m)
 {
 	const struct profile *p = m->profile;
 	_cleanup_free_ struct target_samples *samples = all_samples(m);
-	_cleanup_free_ double *sampled = sampled_shares(samples, p->n_targets);
+	_cleanup_free_ double *sampled = xcalloc(p->n_targets + 1, sizeof(*sampled));
+	_cleanup_free_ double *polled = xcalloc(p->n_targets + 1, sizeof(*polled));
 	struct stats_options opt = { .seed = p->runs[0].header.seed,
 				     .sampled = sampled,
-				     .n_sampled = p->n_targets };
+				     .n_sampled = p->n_targets,
+				     .polled = polled };
 	_cleanup_free_ bool *estimated = xcalloc(p->n_targets + 1, sizeof(*estimated));
 
+	find_shares(samples, p->n_targets, sampled, polled);
 	stats_estimate(p->windows, p->n_windows, p->n_progress, &opt, &m->estimates);
 	for (size_t i = 0; i < m->estimates.n; i++)
 		estimated[m->estimates.e[i].target] = true;

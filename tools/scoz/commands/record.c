@@ -580,7 +580,8 @@ static void say_how_it_ended(const struct session *s)
 {
 	int status = s->command.status;
 	_cleanup_free_ char *text = process_status_text(status);
-	bool by_us = text && WIFSIGNALED(status) && strcmp(s->end, "done") != 0;
+	/* Who is told to end may do that with any status, as mpirun does. */
+	bool by_us = text && strcmp(s->end, "done") != 0;
 
 	if (text && !by_us)
 		log_warn("%s %s%s", s->opt.command[0], text,

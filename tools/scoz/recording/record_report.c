@@ -5,6 +5,7 @@
 #include "host/process.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
+#include "whatif/polls.h"
 
 static void add_text(char ***texts, size_t *n, char *text)
 {
@@ -120,9 +121,33 @@ static char *rank_note(const struct record_model *m)
 		least, most, from ? from : "?");
 }
 
+/* Who waits by polling is on the CPU: no class tells. */
+static char *polling_note(const struct record_model *m)
+{
+	const struct recording *rec = m->rec;
+	_cleanup_free_ uint8_t *polls = polls_in(
+		&(struct polls_stacks){ rec->frames, rec->n_frames, rec->stacks, rec->n_stacks });
+	uint64_t polled = 0, on = 0;
+
+	for (size_t i = 0; i < rec->n_samples; i++) {
+		const struct record_sample *s = &rec->samples[i];
+
+		if (s->class != RECORD_ON || !record_filter_sample(&m->options->filter, rec, s))
+			continue;
+		on += s->points;
+		polled += s->stack != RECORDING_NONE && polls[s->stack] ? s->points : 0;
+	}
+	if (!record_is_much(polled, on))
+		return NULL;
+	return xasprintf(
+		"%.1f %% of the points on the CPU wait for other ranks by polling in MPI: no "
+		"wait of any class, and no work either",
+		record_percent(polled, on));
+}
+
 char **record_notes(const struct record_model *m, size_t *n)
 {
-	char *texts[] = { idle_note(m), rank_note(m) };
+	char *texts[] = { idle_note(m), rank_note(m), polling_note(m) };
 	char **t = NULL;
 
 	*n = 0;

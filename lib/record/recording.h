@@ -106,6 +106,15 @@ struct record_header {
 	uint32_t cpus;
 };
 
+/* What was recorded, for titles. */
+static inline const char *record_subject(const struct record_header *h)
+{
+	if (h->command && *h->command)
+		return h->command;
+	return h->scope && *h->scope && strcmp(h->scope, "all") != 0 ? h->scope
+								     : "the whole system";
+}
+
 struct record_footer {
 	uint64_t duration; /* ns */
 	uint64_t samples, points;

@@ -100,6 +100,7 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit, con
 	const struct answer_row *harmful = first_of(rows, n, VERDICT_CONTENTION);
 	const struct answer_row *open = first_of(rows, n, VERDICT_UNDECIDED);
 	_cleanup_free_ char *value = NULL, *low = NULL, *high = NULL, *less = NULL, *yet = NULL;
+	_cleanup_free_ char *upto = NULL;
 	const char *cause;
 
 	if (!n)
@@ -168,7 +169,14 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit, con
 			cause);
 	else
 		yet = xstrdup("Nothing is surely worth it yet");
-	return xasprintf("%s; what may save most is %s: if it took %s, it would save %s %% "
+	/* It is first by its upper end. */
+	if (open->e->best_hi <= 0)
+		return xasprintf("%s; nothing that was tried seems to save anything: %s, if it "
+				 "took %s, %s %% [%s, %s] of %s",
+				 yet, open->label, less, value, low, high, unit);
+	if (open->e->best_pct <= 0)
+		upto = xasprintf(", up to %s %%", high);
+	return xasprintf("%s; what may save most is %s%s: if it took %s, it would save %s %% "
 			 "[%s, %s] of %s",
-			 yet, open->label, less, value, low, high, unit);
+			 yet, open->label, upto ? upto : "", less, value, low, high, unit);
 }

@@ -508,11 +508,15 @@ static void doubt_alone(const struct unit_sets *sets, struct estimate *e)
 	}
 }
 
-/* It may be the target itself that all go by: a disk that is never idle. */
-static bool target_is_a_clock(const struct unit_sets *sets)
+/*
+ * It may be the target itself that all go by: a disk that is never idle. Who waits for it while all
+ * is stopped loses nothing; that is no more of the time than is waited for it.
+ */
+static bool target_is_a_clock(const struct unit_sets *sets, const struct stretch *s)
 {
 	return sets->waits_sped &&
-	       sets->target_waits > WAITS_SHARE * (sets->target_runs + sets->target_waits);
+	       sets->target_waits > WAITS_SHARE * (sets->target_runs + sets->target_waits) &&
+	       !(sets->target_waits < 1 - s->hi);
 }
 
 /* Sets @from to @to, excluding the latter: their scatter. */
@@ -701,7 +705,7 @@ static void judge_all(struct candidate *c, size_t n, const struct profile_window
 		if (!opt->bare)
 			only = phases_only(&ret->phases[c[i].e.progress], windows, n_windows,
 					   c[i].e.target);
-		if (!target_is_a_clock(&c[i].sets))
+		if (!target_is_a_clock(&c[i].sets, &stretches[c[i].e.progress]))
 			c[i].stretch = stretches[c[i].e.progress];
 		if (!opt->exact) {
 			c[i].clocked = calibrate(&c[i].sets, &c[i].stretch, &c[i].e);

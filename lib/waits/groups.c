@@ -182,6 +182,28 @@ static void wait_alike(struct waits_recorded *r)
 	free(ways);
 }
 
+bool waits_held_up(const struct waits_recorded *r, const struct waits_graph *g, bool *held)
+{
+	bool any = false, more = true;
+
+	memset(held, 0, r->n_groups * sizeof(*held));
+	for (uint32_t v = 0; v < r->trace->n_threads; v++) {
+		held[r->group[v]] |= r->threads[v].visits;
+		any |= r->threads[v].visits;
+	}
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < g->n; i++) {
+			const struct waits_edge *e = &g->edges[i];
+
+			if (r->firsts[e->from] < r->trace->n_threads && held[e->from] &&
+			    !held[e->to])
+				held[e->to] = more = true;
+		}
+	}
+	return any;
+}
+
 static void count_members(struct waits_recorded *r, const bool *lane)
 {
 	r->firsts = xcalloc(r->n_groups, sizeof(*r->firsts));

@@ -92,8 +92,8 @@ static int see(const struct trace_event *e, void *arg)
 		devices_event(r->devices, e);
 		return 0;
 	}
-	if (e->type == TRACE_PROGRESS)
-		return 0;
+	if (e->thread == TRACE_NONE)
+		return 0; /* an interrupt came to a progress point */
 	t = &r->threads[e->thread];
 	switch (e->type) {
 	case TRACE_FOLLOW:
@@ -129,6 +129,9 @@ static int see(const struct trace_event *e, void *arg)
 		waits_add(&r->waits, e->thread, t->since, e->time, waker_of(r, e), t->wait);
 		close_state(t, e->time);
 		begin(t, WAITS_QUEUED, e->time);
+		break;
+	case TRACE_PROGRESS:
+		t->visits |= t->seen;
 		break;
 	case TRACE_EXIT:
 		close_state(t, e->time);
@@ -238,11 +241,21 @@ char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex)
 	return xstrdup(vertex == r->timer ? "timer" : "[nobody]");
 }
 
+static bool named_alike(const struct waits_recorded *r, uint32_t group, uint32_t other)
+{
+	const struct trace_thread *threads = r->trace->threads;
+	uint32_t a = r->firsts[group], b = r->firsts[other];
+
+	return group != other && a < r->trace->n_threads && b < r->trace->n_threads &&
+	       threads[a].pid == threads[b].pid && r->members[group] == r->members[other] &&
+	       !strcmp(threads[a].comm, threads[b].comm);
+}
+
 char *waits_group_name(const struct waits_recorded *r, uint32_t group)
 {
 	const struct trace_thread *threads = r->trace->threads;
 	uint32_t first = r->firsts[group], n = r->members[group];
-	_cleanup_free_ char *name = waits_vertex_name(r, first), *rank = NULL;
+	_cleanup_free_ char *name = waits_vertex_name(r, first), *rank = NULL, *which = NULL;
 
 	if (n == 1)
 		return xstrdup(name);
@@ -251,6 +264,10 @@ char *waits_group_name(const struct waits_recorded *r, uint32_t group)
 			return xasprintf("%s and %u others after it", name, n - 1);
 	}
 	rank = rank_of(r->trace, first);
-	return xasprintf("%s (%u threads of %d%s)", threads[first].comm, n, threads[first].pid,
-			 rank);
+	for (uint32_t g = 0; g < r->n_groups && !which; g++) {
+		if (named_alike(r, group, g))
+			which = xasprintf(", %d first", threads[first].tid);
+	}
+	return xasprintf("%s (%u threads of %d%s%s)", threads[first].comm, n, threads[first].pid,
+			 rank, which ? which : "");
 }

@@ -21,8 +21,9 @@ struct waits_thread {
 	uint64_t since;
 	uint32_t parent; /* thread; TRACE_NONE: it was there before */
 	uint8_t wait;
-	bool seen;  /* it was recorded; else it only woke others */
-	bool early; /* it was woken while it ran: on its way to sleep, perhaps */
+	bool seen;   /* it was recorded; else it only woke others */
+	bool early;  /* it was woken while it ran: on its way to sleep, perhaps */
+	bool visits; /* it came to a progress point */
 };
 
 /* Vertices: threads, then devices, then these two. */
@@ -54,11 +55,17 @@ int waits_read(const struct trace *t, size_t most, struct waits_recorded *ret, s
  * Once.
  */
 void waits_group(struct waits_recorded *r, bool alike);
+/*
+ * @held: the groups that come to a progress point, and those for which these wait in @g, themselves
+ * or in the end; what an idle device waits for holds up nobody. false: nobody comes to any.
+ */
+bool waits_held_up(const struct waits_recorded *r, const struct waits_graph *g, bool *held);
 void waits_recorded_free(struct waits_recorded *r);
 
 /*
  * "worker (4711)", "solver (4711, rank 3)", "nvme0n1", "timer"; of a group: "worker (12 threads of
- * 4711)", or "grep (4711) and 11 others after it" of several processes; malloc'ed.
+ * 4711)" (where another one would be called so, "worker (12 threads of 4711, 4713 first)"), or
+ * "grep (4711) and 11 others after it" of several processes; malloc'ed.
  */
 char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex);
 char *waits_group_name(const struct waits_recorded *r, uint32_t group);

@@ -115,6 +115,11 @@ void bounds_looks(struct bounds *b, uint32_t thread)
 	replay_looks(b->replay, thread);
 }
 
+void bounds_handed(struct bounds *b, uint32_t thread)
+{
+	replay_handed(b->replay, thread);
+}
+
 void bounds_cpus(struct bounds *b, uint32_t there)
 {
 	b->there = there;

@@ -26,6 +26,8 @@ void bounds_cpus(struct bounds *b, uint32_t there);
  * replay_event(). */
 void bounds_family(struct bounds *b, uint32_t thread, uint32_t family);
 void bounds_looks(struct bounds *b, uint32_t thread);
+/* As replay_handed(). */
+void bounds_handed(struct bounds *b, uint32_t thread);
 void bounds_servers(struct bounds *b, uint32_t device, uint32_t servers);
 void bounds_ran(struct bounds *b, uint32_t thread, double ns, const float *share,
 		const double *spun);

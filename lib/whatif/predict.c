@@ -5,6 +5,7 @@
 #include "trace/devices.h"
 #include "whatif/alike.h"
 #include "whatif/candidates.h"
+#include "whatif/handed.h"
 #include "whatif/looks.h"
 #include "whatif/polls.h"
 #include "whatif/strangers.h"
@@ -54,6 +55,7 @@ struct predictor {
 	struct turns *turns;
 	struct devices *devices;
 	struct looks *looks;
+	struct handed *handed;
 	uint32_t *families; /* by thread */
 	struct alike alike;
 	struct runner *threads;
@@ -381,6 +383,7 @@ static int see(const struct trace_event *e, void *arg)
 			p->cpus = e->cpu + 1;
 		turns_event(p->turns, e);
 		looks_event(p->looks, e);
+		handed_event(p->handed, e);
 		return 0;
 	}
 	if (e->type == TRACE_EXIT && e->thread == p->root && p->out->by_run_time)
@@ -552,6 +555,8 @@ static void begin_part(struct part *part, const struct predictor *whole, size_t 
 		bounds_family(p->bounds, i, p->families[i]);
 		if (looks_of(p->looks, i))
 			bounds_looks(p->bounds, i);
+		if (handed_of(p->handed, i))
+			bounds_handed(p->bounds, i);
 	}
 }
 
@@ -675,6 +680,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	alike_find(t, &p.alike);
 	p.devices = devices_create();
 	p.looks = looks_create(t->n_threads);
+	p.handed = handed_create(t->n_threads);
 	p.turns = turns_create(cpus_of_samples(t), t->n_threads, t->header.period_ns);
 	ret->spun = p.sampled > 0 ? p.spun / p.sampled : 0;
 	start(&p);
@@ -690,6 +696,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	strangers_end(&p.strangers);
 	devices_free(p.devices);
 	looks_free(p.looks);
+	handed_free(p.handed);
 	turns_free(p.turns);
 	free(p.families);
 	alike_free(&p.alike);

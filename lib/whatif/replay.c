@@ -102,6 +102,11 @@ void replay_looks(struct replay *r, uint32_t thread)
 	r->threads[thread].looks = true;
 }
 
+void replay_handed(struct replay *r, uint32_t thread)
+{
+	r->threads[thread].handed = true;
+}
+
 void replay_servers(struct replay *r, uint32_t device, uint32_t servers)
 {
 	requests_servers(r->requests, device, servers);
@@ -117,9 +122,9 @@ uint64_t replay_busy(const struct replay *r, uint64_t devices)
  * brings something, or makes room, would as soon as there is no room, or nothing left: a queue only
  * puts that off. At barriers and joins it would.
  */
-static bool meets(enum replay_rules rules, uint8_t wait)
+static bool meets(enum replay_rules rules, uint8_t wait, bool lock)
 {
-	if (wait == TRACE_WAIT_LOCK)
+	if (lock)
 		return false;
 	if (rules == REPLAY_FREE)
 		return false;
@@ -271,6 +276,20 @@ static void lock_freed(const struct block *b, const struct freeing *f, double *r
 	}
 }
 
+/*
+ * Is @wait, of @t or of whom it wakes, for a lock that the program has made itself? That is likely,
+ * and not known: not by the lower bound.
+ */
+static bool is_own_lock(enum replay_rules rules, const struct thread *t, uint8_t wait)
+{
+	return t->handed && wait == TRACE_WAIT_FUTEX && rules != REPLAY_BOUND;
+}
+
+static bool wants_lock(enum replay_rules rules, const struct thread *t)
+{
+	return t->wait == TRACE_WAIT_LOCK || is_own_lock(rules, t, t->wait);
+}
+
 /* When @w took the lock that it frees now; 0: nobody knows, for it did not wait for it. */
 static uint64_t took(struct thread *w, uint64_t now)
 {
@@ -304,14 +323,15 @@ void replay_wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 {
 	struct thread *t = &r->threads[thread], *w = &r->threads[waker];
 	double *x = of(r, thread), *y = of(r, waker), waited = now - t->began;
-	uint64_t from = t->wait == TRACE_WAIT_LOCK ? took(w, now) : 0;
+	bool lock = wants_lock(REPLAY_USUAL, t);
+	uint64_t from = lock ? took(w, now) : 0;
 	double had = from && from < t->began ? t->began - from : 0, work = w->ran - w->ran_before;
 	const double *gained = y + BY_RUNNING * r->n_lanes, *before = y + BEFORE * r->n_lanes;
 	bool answer = answers(r, waker, thread, waited);
 
 	if (from && w->chain > MOST_CHAIN)
 		had = INFINITY;
-	if (t->wait == TRACE_WAIT_LOCK) {
+	if (lock) {
 		t->got = w->freed = now;
 		t->chain = from ? w->chain + 1 : 1;
 	}
@@ -330,9 +350,10 @@ void replay_wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 	for (size_t i = 0; i < r->n_blocks; i++) {
 		const struct block *b = &r->blocks[i];
 
-		if (meets(b->rules, t->wait))
+		lock = wants_lock(b->rules, t);
+		if (meets(b->rules, t->wait, lock || is_own_lock(b->rules, w, t->wait)))
 			met(r, w, b, y);
-		if (t->wait == TRACE_WAIT_LOCK)
+		if (lock)
 			lock_freed(b,
 				   &(struct freeing){ waited, overtakes(b->rules, had),
 						      had < INFINITY
@@ -343,7 +364,7 @@ void replay_wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 		else
 			follows(b, waited, x, y);
 	}
-	if (t->wait != TRACE_WAIT_LOCK)
+	if (!wants_lock(REPLAY_USUAL, t))
 		joined(r, waker, thread, now);
 	if (w->n_burst < MOST_BURST) {
 		array_reserve(w->burst, w->cap_burst, w->n_burst + 1);
@@ -389,7 +410,7 @@ static void woken(struct replay *r, const struct trace_event *e)
 			replay_woken_by_server(r, e);
 		else
 			replay_wakes(r, e->other, e->thread, e->time);
-		if (r->threads[e->other].followed && t->wait != TRACE_WAIT_LOCK)
+		if (r->threads[e->other].followed && !wants_lock(REPLAY_USUAL, t))
 			answers_handed(r->answers, e->other, e->thread);
 	} else if (e->by != TRACE_BY_THREAD && replay_comes_from_outside(t->wait)) {
 		replay_woken_by_unknown(r, e);
@@ -531,6 +552,7 @@ static void forked(struct replay *r, const struct trace_event *e)
 	free(t->burst);
 	*t = (struct thread){ .family = t->family,
 			      .looks = t->looks,
+			      .handed = t->handed,
 			      .parent = e->other,
 			      .waker = TRACE_NONE,
 			      .early = TRACE_NONE,

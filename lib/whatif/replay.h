@@ -63,6 +63,8 @@ void replay_family(struct replay *r, uint32_t thread, uint32_t family);
  * these have run until it is woken is to be told before.
  */
 void replay_looks(struct replay *r, uint32_t thread);
+/* What it waits for in a futex is a lock (whatif/handed.h). */
+void replay_handed(struct replay *r, uint32_t thread);
 /* As requests_servers() (whatif/requests.h). */
 void replay_servers(struct replay *r, uint32_t device, uint32_t servers);
 /* For how long the busiest of them had something to do. */

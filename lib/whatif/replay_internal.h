@@ -22,7 +22,8 @@ struct thread {
 	double spins[REPLAY_SPINS]; /* ns since it last followed others */
 	uint64_t told;		    /* until when what it ran is */
 	uint32_t family;
-	bool looks; /* it sleeps until others have done something */
+	bool looks;  /* it sleeps until others have done something */
+	bool handed; /* what it waits for in a futex is a lock */
 	bool blocked, queued, gone;
 	bool kernel;	 /* a thread of the kernel that waits for work */
 	uint64_t served; /* when one such, or one that is not followed, last ended its wait */

@@ -7,6 +7,7 @@ struct waiting {
 	uint64_t since, busy_then;
 	bool blocked;
 	bool followed; /* what it does is in the recording */
+	uint8_t wait;
 };
 
 struct helper {
@@ -72,6 +73,12 @@ static void help(struct finder *f, uint32_t thread, uint64_t waited)
 	f->helpers[i].waited += waited;
 }
 
+/* Only the kernel reads and writes for it: a disk may be busy while it waits for a client, too. */
+static bool may_be_for_a_disk(uint8_t wait)
+{
+	return wait == TRACE_WAIT_IO || wait == TRACE_WAIT_OTHER;
+}
+
 static void end_wait(struct finder *f, const struct waiting *w, const struct trace_event *e)
 {
 	uint64_t busy = busy_until(f, e->time) - w->busy_then;
@@ -79,7 +86,7 @@ static void end_wait(struct finder *f, const struct waiting *w, const struct tra
 	if (e->by == TRACE_BY_DEVICE) {
 		f->waited += e->time - w->since;
 	} else if (e->by == TRACE_BY_THREAD && e->other < f->t->n_threads &&
-		   !f->threads[e->other].followed && busy) {
+		   !f->threads[e->other].followed && may_be_for_a_disk(w->wait) && busy) {
 		f->waited += busy;
 		help(f, e->other, busy);
 	}
@@ -100,6 +107,7 @@ static int see(const struct trace_event *e, void *arg)
 		if (!w)
 			break;
 		w->blocked = e->why == TRACE_BLOCKED;
+		w->wait = e->wait;
 		w->since = e->time;
 		w->busy_then = busy_until(f, e->time);
 		w->followed = true;

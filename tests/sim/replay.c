@@ -4,6 +4,7 @@
 #include "trace/devices.h"
 #include "whatif/bounds.h"
 #include "whatif/cpus.h"
+#include "whatif/handed.h"
 #include "whatif/turns.h"
 
 #include <math.h>
@@ -179,6 +180,19 @@ static uint64_t target_devices(const struct sim_program *p, bool *asked)
 	return devices;
 }
 
+static void find_handed(const struct kept *k, struct bounds *b)
+{
+	struct handed *h = handed_create(k->threads);
+
+	for (size_t i = 0; i < k->n; i++)
+		handed_event(h, &k->v[i]);
+	for (uint32_t i = 0; i < k->threads; i++) {
+		if (handed_of(h, i))
+			bounds_handed(b, i);
+	}
+	handed_free(h);
+}
+
 static struct devices *devices_of(const struct kept *k)
 {
 	struct devices *d = devices_create();
@@ -237,6 +251,7 @@ struct sim_replay replay_study(const struct sim_program *program, const struct s
 	for (uint32_t d = 0; d < devices_count(devices); d++)
 		bounds_servers(b, d, devices_servers(devices, d));
 	devices_free(devices);
+	find_handed(&k, b);
 	for (size_t i = 0; i < k.n; i++) {
 		const struct trace_event *e = &k.v[i];
 

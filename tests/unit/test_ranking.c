@@ -539,6 +539,18 @@ static void withheld(void **state)
 	report_of(t, 1, false, NULL);
 	assert_int_equal(at("Nothing is surely worth it yet; what may save most is "), 0);
 	assert_int_equal(times("] %"), 0); /* 1.6 % [-9.1, 12.3] */
+	/* It may save something, or surely does not seem to: the estimate alone says neither. */
+	t[0].gain = -0.005;
+	report_of(t, 1, false, NULL);
+	assert_int_equal(at("Nothing is surely worth it yet; what may save most is 0x4290@gzip, up "
+			    "to "),
+			 0);
+	t[0].gain = -0.03;
+	report_of(t, 1, false, NULL);
+	assert_int_equal(at("Nothing is surely worth it yet; nothing that was tried seems to save "
+			    "anything: 0x4290@gzip, if "),
+			 0);
+	assert_int_equal(times("may save most"), 0);
 }
 
 /* A machine that was busy otherwise is named where there is no answer, and nowhere else. */

@@ -712,6 +712,32 @@ static void test_long_names(void **state)
 	table_deinit(&t);
 }
 
+/* Titles say what was profiled where it was no command: it is not all if processes were chosen. */
+static void test_subject(void **state)
+{
+	static const char *const chosen[] = { "scozd", "--pid=4711", "--duration=60", "--pid=12",
+					      "--cgroup=/db" };
+	static const char *const all[] = { "scozd", "--duration=60" };
+	struct fixture f = fixture;
+
+	(void)state;
+	f.command = "";
+	f.arguments = all;
+	f.n_arguments = ARRAY_SIZE(all);
+	make(&f);
+	run(cmd_report, path, NULL);
+	assert_non_null(strstr(out_text, ": the whole system\n"));
+	f.arguments = chosen;
+	f.n_arguments = ARRAY_SIZE(chosen);
+	make(&f);
+	run(cmd_report, path, NULL);
+	assert_non_null(strstr(out_text, ": pid 4711, pid 12, cgroup /db\n"));
+	assert_int_equal(run(cmd_plot, "-o", "-", path, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, "<code>pid 4711, pid 12, cgroup /db</code>"));
+	run(cmd_diff, path, path, NULL);
+	assert_non_null(strstr(out_text, ": pid 4711, pid 12, cgroup /db, "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -722,6 +748,7 @@ int main(void)
 		cmocka_unit_test(test_phases),	       cmocka_unit_test(test_nothing_more),
 		cmocka_unit_test(test_cut_off),	       cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_targets),	       cmocka_unit_test(test_text),
+		cmocka_unit_test(test_subject),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -394,6 +394,40 @@ static void test_verdict(void **state)
 	}
 }
 
+/*
+ * What waits for a disk may go by that disk, and is asked about; but not where it hardly ever waits
+ * for it: there it is another clock.
+ */
+static void test_waiting_target(void **state)
+{
+	static const double waited[] = { 1.5, 0.06 };
+
+	(void)state;
+	for (size_t k = 0; k < ARRAY_SIZE(waited); k++) {
+		struct series s = { .rng = { 11 }, .noise = 0.01 };
+		struct estimates e;
+		bool says;
+
+		add_rounds(&s, 8);
+		add_control(&s, 0);
+		add_rounds(&s, 8);
+		add_control(&s, 0);
+		add_rounds(&s, 8);
+		for (size_t i = 0; i < s.w.n; i++) {
+			struct profile_window *w = &s.w.w[i];
+
+			w->waits_sped = true;
+			w->target_ran_s = 0.01 * w->wall_s;
+			w->target_waited_s = waited[k] * w->wall_s;
+		}
+		e = run(&s.w);
+		says = e.e[0].warning && strstr(e.e[0].warning, "a clock has a say");
+		assert_int_equal(says, k);
+		assert_int_equal(e.e[0].doubt == DOUBT_PACED, k);
+		estimates_free(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +443,7 @@ int main(void)
 		cmocka_unit_test(test_little_slack),
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_waiting_target),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

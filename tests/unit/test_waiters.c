@@ -139,12 +139,16 @@ static void request(uint64_t ms, enum trace_type type, uint32_t id)
 /*
  * A second in tenths: READER waits 100 ms for what commits a journal, while the disk is busy for 70
  * of them; then in the same tenth for the disk itself, 10 ms; POLLER waits for one who is recorded,
- * and IDLER for a worker of the kernel that has nothing to do with the disk.
+ * and IDLER for a worker of the kernel that has nothing to do with the disk. CLIENTS wait meanwhile
+ * for one who is not recorded, in ways in which no disk is waited for.
  */
 static void write_disk_waits(void)
 {
-	static const char *const names[] = { "reader", "poll", "idle", "jbd2/loop0-8",
-					     "kworker/1:2" };
+	static const char *const names[] = { "reader",	    "poll",   "idle", "jbd2/loop0-8",
+					     "kworker/1:2", "client", "poll", "read",
+					     "futex",	    "sleep" };
+	static const enum trace_wait clients[] = { TRACE_WAIT_POLL, TRACE_WAIT_READ,
+						   TRACE_WAIT_FUTEX, TRACE_WAIT_SLEEP };
 	const struct trace_header h = { MS, "", "command", "", "", "", 4 };
 	const struct trace_footer f = { 2000 * MS, 0, -1, "done" };
 	struct error err;
@@ -156,17 +160,23 @@ static void write_disk_waits(void)
 		trace_write_thread(writer, &(struct trace_thread){ 70 + i, 70, 0, names[i] });
 	for (uint32_t i = 0; i < 3; i++)
 		follow(i, TRACE_RUNS);
+	for (uint32_t i = 0; i < ARRAY_SIZE(clients); i++)
+		follow(6 + i, TRACE_RUNS);
 	for (uint64_t turn = 0; turn < 10; turn++) {
 		uint64_t t = 200 * turn;
 
 		blocks(t, 0, TRACE_WAIT_OTHER);
 		blocks(t, 1, TRACE_WAIT_FUTEX);
+		for (uint32_t i = 0; i < ARRAY_SIZE(clients); i++)
+			blocks(t, 6 + i, clients[i]);
 		request(t + 10, TRACE_ISSUE, 1);
 		request(t + 20, TRACE_ISSUE, 2);
 		request(t + 60, TRACE_COMPLETE, 1);
 		request(t + 80, TRACE_COMPLETE, 2);
 		wakes(t + 100, 0, TRACE_BY_THREAD, 3);
 		wakes(t + 100, 1, TRACE_BY_THREAD, 0);
+		for (uint32_t i = 0; i < ARRAY_SIZE(clients); i++)
+			wakes(t + 100, 6 + i, TRACE_BY_THREAD, 5);
 		blocks(t + 110, 2, TRACE_WAIT_OTHER);
 		wakes(t + 150, 2, TRACE_BY_THREAD, 4);
 		blocks(t + 160, 0, TRACE_WAIT_IO);

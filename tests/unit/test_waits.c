@@ -426,6 +426,7 @@ static void write_script(const struct script *s, size_t n, int threads)
 	assert_int_equal(trace_writer_open(path, &h, &w, NULL), 0);
 	trace_write_process(w, 0, 100, "p");
 	trace_write_device(w, "sda");
+	trace_write_point(w, "done");
 	for (int i = 0; i < threads; i++)
 		trace_write_thread(
 			w, &(struct trace_thread){ 100 + i, 100, 0, i ? "worker" : "main" });
@@ -575,6 +576,66 @@ static void test_early(void **state)
 	trace_free(t);
 }
 
+/*
+ * 1 and 2 come to a progress point, and wait for 0, which waits for the disk; 3 and 4 have nothing
+ * to do and wait, for longer, for 5, which made them and sleeps. Both pairs are called alike.
+ */
+static void test_held_up(void **state)
+{
+	static const struct script s[] = {
+		{ 0, TRACE_FOLLOW, 0, 0, TRACE_RUNS, 0 },
+		{ 0, TRACE_FOLLOW, 1, 0, TRACE_BLOCKED, 0 },
+		{ 0, TRACE_FOLLOW, 2, 0, TRACE_BLOCKED, 0 },
+		{ 0, TRACE_FOLLOW, 5, 0, TRACE_RUNS, 0 },
+		{ 0, TRACE_FORK, 3, 5, 0, 0 },
+		{ 0, TRACE_FORK, 4, 5, 0, 0 },
+		{ 1, TRACE_ENTER, 3, 0, 0, 0 },
+		{ 1, TRACE_ENTER, 4, 0, 0, 0 },
+		{ 2, TRACE_LEAVE, 3, 0, TRACE_BLOCKED, 0 },
+		{ 2, TRACE_LEAVE, 4, 0, TRACE_BLOCKED, 0 },
+		{ 3, TRACE_LEAVE, 5, 0, TRACE_BLOCKED, 0 },
+		{ 4, TRACE_ISSUE, 0, 0, 0, 0 },
+		{ 4, TRACE_LEAVE, 0, 0, TRACE_BLOCKED, 0 },
+		{ 20, TRACE_COMPLETE, TRACE_NONE, 0, 0, 0 },
+		{ 20, TRACE_WAKE, 0, 0, 0, TRACE_BY_DEVICE },
+		{ 20, TRACE_ENTER, 0, 0, 0, 0 },
+		{ 30, TRACE_WAKE, 1, 0, 0, TRACE_BY_THREAD },
+		{ 30, TRACE_WAKE, 2, 0, 0, TRACE_BY_THREAD },
+		{ 30, TRACE_ENTER, 1, 0, 0, 0 },
+		{ 31, TRACE_PROGRESS, 1, 0, 0, 0 },
+		{ 31, TRACE_PROGRESS, TRACE_NONE, 0, 0, 0 }, /* an interrupt */
+		{ 90, TRACE_WAKE, 5, 0, 0, TRACE_BY_TIMER },
+		{ 90, TRACE_ENTER, 5, 0, 0, 0 },
+		{ 90, TRACE_WAKE, 3, 5, 0, TRACE_BY_THREAD },
+		{ 90, TRACE_WAKE, 4, 5, 0, TRACE_BY_THREAD },
+		{ 100, TRACE_LEAVE, 5, 0, TRACE_QUEUED, 0 },
+	};
+	struct waits_recorded r;
+	struct error err;
+	struct trace *t;
+	bool held[16];
+	char *name;
+
+	(void)state;
+	write_script(s, ARRAY_SIZE(s), 6);
+	assert_int_equal(trace_open(path, &t, &err), 0);
+	assert_int_equal(waits_read(t, 0, &r, &err), 0);
+	waits_group(&r, true);
+	assert_true(waits_held_up(&r, &r.graph, held));
+	assert_true(held[r.group[0]] && held[r.group[1]] && held[r.group[2]] && held[r.group[6]]);
+	assert_false(held[r.group[3]] || held[r.group[4]] || held[r.group[5]]);
+	name = waits_group_name(&r, r.group[1]);
+	assert_string_equal(name, "worker (2 threads of 100, 101 first)");
+	free(name);
+	name = waits_group_name(&r, r.group[4]);
+	assert_string_equal(name, "worker (2 threads of 100, 103 first)");
+	free(name);
+	r.threads[1].visits = false;
+	assert_false(waits_held_up(&r, &r.graph, held));
+	waits_recorded_free(&r);
+	trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -585,6 +646,7 @@ int main(void)
 		cmocka_unit_test(test_long_chain),    cmocka_unit_test(test_refine),
 		cmocka_unit_test(test_refine_random), cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_short_lived),   cmocka_unit_test(test_early),
+		cmocka_unit_test(test_held_up),
 	};
 	int r;
 

@@ -233,7 +233,7 @@ static void expect_behind(const char *target, double least)
 	check_sums(&v.r);
 	waits_group(&v.r, true);
 	sum_up(&v);
-	list = sorted_edges(&v.graph);
+	list = sorted_edges(&v, &v.graph);
 	assert_int_equal(waits_find_behind(&v.r, list, 1, &b, NULL), 0);
 	assert_true(b.frame != TRACE_NONE);
 	found = waits_target_of(&t->frames[b.frame]);
@@ -247,6 +247,7 @@ static void expect_behind(const char *target, double least)
 	trace_free(t);
 	free(v.removed);
 	free(v.unseen);
+	free(v.held);
 	free(v.on);
 	free(v.queued);
 }

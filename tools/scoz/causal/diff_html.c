@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "profile/subject.h"
 #include "tools/scoz/causal/diff.h"
 #include "tools/scoz/text.h"
 
@@ -200,12 +201,13 @@ static void write_answers(const struct diff *d, enum difference_answer answer, F
 
 static void write_side(const char *which, const struct model *m, FILE *out)
 {
-	const char *command = m->profile->runs[m->profile->n_runs - 1].header.command;
+	_cleanup_free_ char *subject =
+		profile_subject(&m->profile->runs[m->profile->n_runs - 1].header);
 
 	fprintf(out, "%s: ", which);
 	text_xml(out, m->profile->path);
 	fprintf(out, ", ");
-	text_xml(out, *command ? command : "the whole system");
+	text_xml(out, subject);
 	fprintf(out, ", %.0f s. ", m->duration_s);
 }
 

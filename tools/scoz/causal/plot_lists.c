@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "profile/subject.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/text.h"
@@ -100,9 +101,10 @@ void plot_list_unmeasured(const struct model *m, uint32_t progress, FILE *out)
 void plot_facts(const struct model *m, FILE *out)
 {
 	const struct profile_header *h = &m->profile->runs[m->profile->n_runs - 1].header;
+	_cleanup_free_ char *subject = profile_subject(h);
 
 	fprintf(out, "<p class=\"sub facts\"><code>");
-	text_xml(out, *h->command ? h->command : "the whole system");
+	text_xml(out, subject);
 	fprintf(out, "</code> \xc2\xb7 %.1f s in %zu run%s", m->duration_s, m->profile->n_runs,
 		m->profile->n_runs == 1 ? "" : "s");
 	for (size_t i = 0; i < m->profile->n_progress; i++) {

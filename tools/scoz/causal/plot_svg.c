@@ -2,6 +2,7 @@
 /* All panels in one drawing that stands alone: fixed colours, headings cut to fit. */
 #include <math.h>
 
+#include "profile/subject.h"
 #include "tools/scoz/causal/plot.h"
 #include "tools/scoz/text.h"
 
@@ -104,11 +105,10 @@ static void write_title(FILE *out, const struct model *m, size_t shown, size_t c
 		xasprintf("%.1f s in %zu run%s \xc2\xb7 %zu windows \xc2\xb7 %s, %s model, %.0f Hz",
 			  m->duration_s, m->profile->n_runs, m->profile->n_runs == 1 ? "" : "s",
 			  m->kept, h->engine, h->model, h->frequency_hz);
-	_cleanup_free_ char *more = NULL;
+	_cleanup_free_ char *more = NULL, *subject = profile_subject(h);
 
 	write_text(out, "h1", MARGIN, 40, "start", "Causal profile", chars);
-	write_text(out, "sub", MARGIN, 60, "start", *h->command ? h->command : "the whole system",
-		   chars);
+	write_text(out, "sub", MARGIN, 60, "start", subject, chars);
 	if (shown < m->n_rows)
 		more = xasprintf("%s \xc2\xb7 the first %zu of %zu targets", facts, shown,
 				 m->n_rows);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/causal/report_run.h"
 
+#include "profile/subject.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/mpi_view.h"
 #include "tools/scoz/causal/report_axis.h"
@@ -59,8 +60,8 @@ static void print_run(const struct model *m, size_t width)
 {
 	const struct profile *p = m->profile;
 	const struct profile_header *h = &p->runs[p->n_runs - 1].header;
-	_cleanup_free_ char *title =
-		xasprintf("%s: %s", p->path, *h->command ? h->command : "the whole system");
+	_cleanup_free_ char *subject = profile_subject(h);
+	_cleanup_free_ char *title = xasprintf("%s: %s", p->path, subject);
 	_cleanup_free_ char *shown = text_shown(title);
 	double share = m->kept_wall_s > 0 ? 100 * m->inserted_s / m->kept_wall_s : 0;
 	char *samples;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/labels.h"
+#include "profile/subject.h"
 #include "tools/scoz/causal/diff.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/cmds.h"
@@ -212,8 +213,8 @@ static void print_prose(const char *text, size_t indent)
 static void print_file(const char *which, const struct model *m)
 {
 	const struct profile_header *h = header_of(m);
-	char *text = xasprintf("%s: %s, %.0f s", m->profile->path,
-			       *h->command ? h->command : "the whole system", m->duration_s);
+	_cleanup_free_ char *subject = profile_subject(h);
+	char *text = xasprintf("%s: %s, %.0f s", m->profile->path, subject, m->duration_s);
 
 	for (size_t i = 0; i < m->profile->n_progress; i++)
 		text_add(&text, ", \"%s\" %.4g/s", m->profile->progress[i].name,

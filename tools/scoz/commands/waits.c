@@ -28,6 +28,7 @@ struct view {
 	struct waits_graph graph; /* what may matter of r.graph */
 	bool *removed;		  /* groups that were shown to be in the background */
 	bool *unseen;		  /* groups with threads that were not recorded */
+	bool *held;		  /* groups that progress waits for; all, where none was seen */
 	double *on, *queued;	  /* of groups: shares of the time, summed over members */
 	uint64_t time;
 };
@@ -235,6 +236,9 @@ static void sum_up(struct view *v)
 			*waits_edge(&v->graph, e->from, e->to) = *e;
 	}
 	free(aside);
+	v->held = xcalloc(r->n_groups, sizeof(*v->held));
+	if (!waits_held_up(r, &v->graph, v->held))
+		memset(v->held, true, r->n_groups * sizeof(*v->held));
 }
 
 static void view_deinit(struct view *v)
@@ -243,6 +247,7 @@ static void view_deinit(struct view *v)
 	waits_recorded_free(&v->r);
 	free(v->removed);
 	free(v->unseen);
+	free(v->held);
 	free(v->on);
 	free(v->queued);
 }
@@ -297,10 +302,14 @@ static char *name_of_whom(const struct view *v, const struct waits_edge *e)
 	return xasprintf("%s, mostly %s", group, clean);
 }
 
+static const bool *held_up; /* for the comparison; one thread */
+
 static int heavier(const void *pa, const void *pb)
 {
 	const struct waits_edge *a = pa, *b = pb;
 
+	if (held_up[a->to] != held_up[b->to])
+		return held_up[a->to] ? -1 : 1;
 	if (a->work != b->work)
 		return a->work > b->work ? -1 : 1;
 	if (a->weight != b->weight)
@@ -310,12 +319,14 @@ static int heavier(const void *pa, const void *pb)
 	return (a->to > b->to) - (a->to < b->to);
 }
 
-static struct waits_edge *sorted_edges(const struct waits_graph *g)
+/* First those for whom progress waits, too. */
+static struct waits_edge *sorted_edges(const struct view *v, const struct waits_graph *g)
 {
 	struct waits_edge *list = xcalloc(g->n + 1, sizeof(*list));
 
 	if (g->n)
 		memcpy(list, g->edges, g->n * sizeof(*list));
+	held_up = v->held;
 	qsort(list, g->n, sizeof(*list), heavier);
 	return list;
 }
@@ -334,14 +345,13 @@ static const char *mostly(const struct waits_edge *e)
 
 /* ---- tables ---- */
 
-static void print_edges(const struct view *v, const struct waits_graph *g, size_t most)
+static void print_edges(const struct view *v, const struct waits_edge *list, size_t n)
 {
-	_cleanup_free_ struct waits_edge *list = sorted_edges(g);
 	struct table t;
 	char **row;
 
 	table_init_heads(&t, ">at work|>of time|>weight|>itself|who waits|for whom|in");
-	for (size_t i = 0; i < g->n && i < most; i++) {
+	for (size_t i = 0; i < n; i++) {
 		row = table_row(&t);
 		row[0] = xasprintf("%.1f %%", 100.0 * list[i].work / v->time);
 		row[1] = xasprintf("%.1f %%", 100.0 * list[i].weight / v->time);
@@ -422,10 +432,35 @@ static bool is_background(const struct view *v, const struct waits_part *p)
 	return on < 0.9;
 }
 
+static size_t at_most(size_t n, size_t most)
+{
+	return n < most ? n : most;
+}
+
+/* What idle and background threads wait for is much, and holds up nobody. */
+static void print_all(const struct view *v, size_t most)
+{
+	_cleanup_free_ struct waits_edge *list = sorted_edges(v, &v->graph);
+	size_t n = 0, shown;
+
+	while (n < v->graph.n && v->held[list[n].to])
+		n++;
+	shown = at_most(n, most);
+	if (shown)
+		print_edges(v, list, shown);
+	if (n == v->graph.n || shown == most)
+		return;
+	printf("# the same for whom nobody waits that comes to a progress point, nor in the end: "
+	       "waits of idle\n"
+	       "# threads, and of those in the background\n");
+	print_edges(v, list + n, at_most(v->graph.n - n, most - shown));
+}
+
 static void print_knot(const struct view *v, const struct waits_part *p)
 {
 	bool *inside = xcalloc(v->r.n_groups, sizeof(*inside));
 	size_t rows = v->o.rows > 0 ? v->o.rows : ROWS;
+	_cleanup_free_ struct waits_edge *list = NULL;
 	struct waits_graph heavy;
 	double queued = 0;
 
@@ -436,7 +471,8 @@ static void print_knot(const struct view *v, const struct waits_part *p)
 	}
 	print_members(v, p);
 	waits_refine(&v->graph, inside, v->r.n_groups, v->o.enough / 100 * v->time, &heavy);
-	print_edges(v, &heavy, rows);
+	list = sorted_edges(v, &heavy);
+	print_edges(v, list, at_most(heavy.n, rows));
 	if (heavy.n > rows)
 		printf("  and %zu more (--lines)\n", heavy.n - rows);
 	if (queued > SHORT_CPU)
@@ -560,7 +596,7 @@ static void print_tables(struct view *v)
 	printf("# how long the first waited for the second (itself, and with those who waited for "
 	       "it meanwhile);\n"
 	       "# at work: of that, while the second did not wait for others\n");
-	print_edges(v, &v->graph, v->o.rows > 0 ? v->o.rows : ROWS);
+	print_all(v, v->o.rows > 0 ? v->o.rows : ROWS);
 	if (v->r.unwoken)
 		printf("# %llu waits ended without a waking that was seen: they count for nobody\n",
 		       (unsigned long long)v->r.unwoken);
@@ -582,7 +618,7 @@ static void print_quoted(const char *text)
 
 static void print_dot(struct view *v)
 {
-	_cleanup_free_ struct waits_edge *list = sorted_edges(&v->graph);
+	_cleanup_free_ struct waits_edge *list = sorted_edges(v, &v->graph);
 	bool *shown = xcalloc(v->r.n_groups, sizeof(*shown));
 	struct waits_parts parts;
 	uint64_t most = 1;
@@ -621,7 +657,7 @@ static void print_dot(struct view *v)
 
 static int verify(struct view *v)
 {
-	_cleanup_free_ struct waits_edge *list = sorted_edges(&v->graph);
+	_cleanup_free_ struct waits_edge *list = sorted_edges(v, &v->graph);
 
 	v->o.proof.lines = v->o.rows > 0 ? v->o.rows : VERIFY_LINES;
 	return waits_verify(&v->r, list, v->graph.n, &v->o.proof);

@@ -371,7 +371,7 @@ static void firefox_meta(struct firefox *x)
 		"{\"meta\":{\"version\":31,\"preprocessedProfileVersion\":%d,\"processType\":0,"
 		"\"stackwalk\":1,\"importedFrom\":\"scoz " PROGRAM_VERSION "\",\"product\":",
 		FIREFOX_VERSION);
-	export_text(x->out, h->command && *h->command ? h->command : "the whole system");
+	export_text(x->out, record_subject(h));
 	fprintf(x->out, ",\"startTime\":%lld,\"interval\":", (long long)view_started(x->v) * 1000);
 	export_ms(x->out, h->period_ns);
 	if (duration) {

@@ -138,13 +138,12 @@ void export_speedscope(const struct record_view *v, FILE *out)
 {
 	struct speedscope x = { .v = v, .out = out };
 	const struct record_header *h = &v->r->header;
-	const char *command = h->command && *h->command ? h->command : "the whole system";
 	size_t active = 0;
 
 	x.function = xcalloc(v->n_frames + 1, sizeof(*x.function));
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"name\":",
 	      out);
-	export_text(out, command);
+	export_text(out, record_subject(h));
 	fputs(",\"exporter\":\"scoz " PROGRAM_VERSION "\",\n", out);
 	speedscope_shared(&x);
 	fputs(",\n\"profiles\":[", out);

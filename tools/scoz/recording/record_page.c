@@ -430,7 +430,7 @@ static void write_facts(const struct record_model *m, FILE *out)
 	const struct record_header *h = &m->rec->header;
 
 	fputs("<p class=\"sub facts\"><code>", out);
-	text_xml(out, h->command && *h->command ? h->command : "the whole system");
+	text_xml(out, record_subject(h));
 	fputs("</code> \xc2\xb7 ", out);
 	if (m->rec->complete)
 		fprintf(out, "%.1f s \xc2\xb7 ", (double)m->rec->footer.duration / 1e9);

@@ -305,13 +305,16 @@ static uint64_t took(struct thread *w, uint64_t now)
 /* @thread may have waited for others, too, whom it had woken together with @waker. */
 static void joined(struct replay *r, uint32_t waker, uint32_t thread, uint64_t now)
 {
-	uint8_t wait = r->threads[thread].wait;
+	const struct thread *t = &r->threads[thread];
+	uint8_t wait = t->wait;
 	const double *done =
 		wait == TRACE_WAIT_FUTEX ? latches_opened(r->latches, waker, thread, now) : NULL;
 	double *x = of(r, thread);
 
 	for (size_t l = 0; done && l < r->n_lanes; l++) {
-		if (r->lanes[l].rules != REPLAY_FREE)
+		enum replay_rules rules = r->lanes[l].rules;
+
+		if (rules != REPLAY_FREE && !is_own_lock(rules, t, wait))
 			x[l] = fmin(x[l], now - done[l]);
 	}
 	latches_told(r->latches, waker);
@@ -364,7 +367,7 @@ void replay_wakes(struct replay *r, uint32_t waker, uint32_t thread, uint64_t no
 		else
 			follows(b, waited, x, y);
 	}
-	if (!wants_lock(REPLAY_USUAL, t))
+	if (t->wait != TRACE_WAIT_LOCK)
 		joined(r, waker, thread, now);
 	if (w->n_burst < MOST_BURST) {
 		array_reserve(w->burst, w->cap_burst, w->n_burst + 1);

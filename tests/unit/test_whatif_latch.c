@@ -52,6 +52,19 @@ static void test_latch(void **state)
 	}
 }
 
+/* If it may as well be a lock of the program's own, the lower bound does not rely on that. */
+static void test_handed(void **state)
+{
+	struct replay *r = pool(REPLAY_BOUND);
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++)
+		replay_handed(r, i);
+	for (int i = 0; i < 3; i++)
+		assert_true(opens(r, 1000 * US * i, US, false) == 100 * US);
+	replay_free(r);
+}
+
 /* Who was woken at another time, or has told somebody, is not known to be waited for. */
 static void test_others(void **state)
 {
@@ -86,6 +99,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_latch),
+		cmocka_unit_test(test_handed),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_goes_on),
 	};

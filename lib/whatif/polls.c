@@ -4,24 +4,63 @@
 #include "maps/maps.h"
 #include "maps/mpi_names.h"
 
+/* A role: inlined, and no function with a role of its own. It is part of who calls it. */
+#define PART_OF_CALLER UINT8_MAX
+
 /* Code of the kernel's. */
 static bool is_in_kernel(const struct record_frame *f)
 {
 	return f->object[0] == '[' && strcmp(f->object, MAPS_VDSO) != 0;
 }
 
-/* MPICH has an engine of its own without a name: what calls that of the library it uses. */
+static uint8_t role_of(const struct record_frame *f)
+{
+	enum scoz_poll_role role;
+	enum mpi_file kind;
+
+	if (f->kind == FRAME_MISSING)
+		return SCOZ_POLL_OTHER;
+	kind = mpi_file(f->object);
+	role = mpi_role(kind, f->symbol);
+	return f->kind == FRAME_INLINED && role == mpi_file_role(kind) ? PART_OF_CALLER : role;
+}
+
+static bool is_of_mpich(const struct record_frame *f)
+{
+	return mpi_file(f->object) == MPI_FILE_MPICH;
+}
+
+static void mark_engine(const struct polls_stacks *s, const struct record_frame *engine,
+			uint8_t *roles)
+{
+	for (size_t i = 0; i < s->n_frames; i++) {
+		const struct record_frame *f = &s->frames[i];
+
+		/* All of its lines. */
+		if (roles[i] == SCOZ_POLL_LIBRARY && !strcmp(f->symbol, engine->symbol) &&
+		    !strcmp(f->object, engine->object))
+			roles[i] = SCOZ_POLL_ENGINE;
+	}
+}
+
+/*
+ * MPICH has an engine of its own without a name: what calls that of the library it uses. Who calls
+ * MPICH's is none.
+ */
 static void find_engines(const struct polls_stacks *s, uint8_t *roles)
 {
 	for (size_t i = 0; i < s->n_stacks; i++) {
-		uint32_t parent = s->stacks[i].parent, above;
+		uint32_t at = s->stacks[i].parent, frame = s->stacks[i].frame;
 
-		if (parent == TRACE_NONE || roles[s->stacks[i].frame] != SCOZ_POLL_ENGINE)
+		if (roles[frame] != SCOZ_POLL_ENGINE || is_of_mpich(&s->frames[frame]))
 			continue;
-		above = s->stacks[parent].frame;
-		if (roles[above] == SCOZ_POLL_LIBRARY &&
-		    mpi_file(s->frames[above].object) == MPI_FILE_MPICH)
-			roles[above] = SCOZ_POLL_ENGINE;
+		while (at != TRACE_NONE && roles[s->stacks[at].frame] == PART_OF_CALLER)
+			at = s->stacks[at].parent;
+		if (at == TRACE_NONE)
+			continue;
+		frame = s->stacks[at].frame;
+		if (roles[frame] == SCOZ_POLL_LIBRARY && is_of_mpich(&s->frames[frame]))
+			mark_engine(s, &s->frames[frame], roles);
 	}
 }
 
@@ -32,7 +71,7 @@ static enum polls polls_at(const struct polls_stacks *s, uint32_t stack, const u
 	for (uint32_t at = stack; at != TRACE_NONE; at = s->stacks[at].parent) {
 		uint32_t f = s->stacks[at].frame;
 
-		if (is_in_kernel(&s->frames[f]))
+		if (is_in_kernel(&s->frames[f]) || roles[f] == PART_OF_CALLER)
 			continue;
 		switch (scoz_poll_frame(&chain, roles[f])) {
 		case SCOZ_POLL_WAITS:
@@ -53,10 +92,7 @@ uint8_t *polls_in(const struct polls_stacks *s)
 	bool mpi = false;
 
 	for (size_t i = 0; i < s->n_frames; i++) {
-		const struct record_frame *f = &s->frames[i];
-
-		roles[i] = f->kind == FRAME_MISSING ? SCOZ_POLL_OTHER
-						    : mpi_role(mpi_file(f->object), f->symbol);
+		roles[i] = role_of(&s->frames[i]);
 		mpi |= roles[i] == SCOZ_POLL_CALL;
 	}
 	if (mpi)

@@ -26,6 +26,10 @@ enum {
 	MPICH_RECV,
 	MPICH_WAIT,
 	UCX,
+	INLINED,
+	MPICH_LINE,
+	MPICH_INLINED,
+	MPICH_CALLER,
 	FRAMES
 };
 
@@ -43,6 +47,17 @@ static const struct record_frame frames[FRAMES] = {
 	[MPICH_RECV] = { .symbol = "PMPI_Recv", .object = "/usr/lib/libmpich.so.12" },
 	[MPICH_WAIT] = { .symbol = "0x2b9150", .object = "/usr/lib/libmpich.so.12" },
 	[UCX] = { .symbol = "ucp_worker_progress", .object = "/usr/lib/libucp.so.0" },
+	[INLINED] = { .symbol = "look",
+		      .object = "/usr/lib/openmpi3/mca_btl_vader.so",
+		      .kind = FRAME_INLINED },
+	[MPICH_LINE] = { .symbol = "0x2b9150",
+			 .object = "/usr/lib/libmpich.so.12",
+			 .file = "progress.c",
+			 .line = 7 },
+	[MPICH_INLINED] = { .symbol = "ask",
+			    .object = "/usr/lib/libmpich.so.12",
+			    .kind = FRAME_INLINED },
+	[MPICH_CALLER] = { .symbol = "0x2c0000", .object = "/usr/lib/libmpich.so.12" },
 };
 
 enum {
@@ -62,6 +77,12 @@ enum {
 	IN_MPICH_RECV,
 	IN_MPICH_WAIT,
 	BELOW_MPICH_WAIT,
+	IN_INLINED,
+	IN_MPICH_LINE,
+	IN_MPICH_INLINED,
+	BELOW_MPICH_INLINED,
+	IN_MPICH_CALLER,
+	BELOW_MPICH_CALLER,
 	STACKS
 };
 
@@ -82,6 +103,12 @@ static const struct record_stack stacks[STACKS] = {
 	[IN_MPICH_RECV] = { MPICH_RECV, IN_MAIN },
 	[IN_MPICH_WAIT] = { MPICH_WAIT, IN_MPICH_RECV },
 	[BELOW_MPICH_WAIT] = { UCX, IN_MPICH_WAIT },
+	[IN_INLINED] = { INLINED, IN_DEVICE },
+	[IN_MPICH_LINE] = { MPICH_LINE, IN_MPICH_RECV },
+	[IN_MPICH_INLINED] = { MPICH_INLINED, IN_MPICH_WAIT },
+	[BELOW_MPICH_INLINED] = { UCX, IN_MPICH_INLINED },
+	[IN_MPICH_CALLER] = { MPICH_CALLER, IN_MPICH_RECV },
+	[BELOW_MPICH_CALLER] = { MPICH_WAIT, IN_MPICH_CALLER },
 };
 
 static void test_stacks(void **state)
@@ -95,6 +122,9 @@ static void test_stacks(void **state)
 		[IN_CLOCK] = POLLS_TO_MEET,	   [IN_READ_CLOCK] = POLLS_TO_MEET,
 		[BELOW_WAITALL] = POLLS,	   [DEVICE_OF_WAITALL] = POLLS,
 		[IN_MPICH_WAIT] = POLLS,	   [BELOW_MPICH_WAIT] = POLLS,
+		[IN_INLINED] = POLLS_TO_MEET,	   [IN_MPICH_LINE] = POLLS,
+		[IN_MPICH_INLINED] = POLLS,	   [BELOW_MPICH_INLINED] = POLLS,
+		[BELOW_MPICH_CALLER] = POLLS,
 	};
 	_cleanup_free_ uint8_t *polls = polls_find(&t);
 

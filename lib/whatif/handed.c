@@ -8,7 +8,7 @@
 
 struct thread {
 	uint64_t visits, woken, wakes, apart, mutual, by_equals;
-	uint64_t whom;	 /* it has woken: a bit for each, those beyond 64 have one in common */
+	uint64_t whom;	 /* it has woken: a bit for each, shared by every 64th */
 	uint64_t met;	 /* number of the last meeting */
 	uint64_t before; /* of that before its own */
 	bool own;	 /* it has woken somebody since it last slept: that is one meeting */
@@ -52,7 +52,7 @@ static void meet(struct handed *h, struct thread *waker, struct thread *t)
 		waker->met = ++h->meetings;
 		waker->own = true;
 	}
-	apart = t->met != waker->before;
+	apart = t->met != waker->before && t->met != waker->met;
 	t->met = waker->met;
 	t->woken++;
 	waker->wakes++;

@@ -8,7 +8,9 @@
  *
  * In step: both have met nobody else since they last met, as at a barrier, or in ping-pong. In a
  * ring nobody wakes who has woken him. Who now and then needs the lock, too, need not be one of
- * them.
+ * them. Who meets different others by turns (neighbours in a grid), who gives work to others of a
+ * pool, and who joins workers that come to the point themselves looks the same, so nothing must
+ * rely on it alone.
  *
  * No files, no kernel.
  */

@@ -107,6 +107,21 @@ static void test_ring(void **state)
 	}
 }
 
+/* Two with a queue between them: one may be woken again before the other one sleeps. */
+static void test_queue(void **state)
+{
+	struct meeting m = begin_meeting();
+
+	(void)state;
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		meet(&m, 1, 0);
+		meet(&m, 1, 0);
+		meet(&m, 0, 1);
+		visits(&m, 2);
+	}
+	expect(&m, 2, false);
+}
+
 /* Three ask one that does not come to the point, and wait for its answer. */
 static void test_helper(void **state)
 {
@@ -162,7 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lock),  cmocka_unit_test(test_barrier),
 		cmocka_unit_test(test_ring),  cmocka_unit_test(test_helper),
-		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_queue), cmocka_unit_test(test_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -622,6 +622,9 @@ int trials_select(struct trials *l, int i, struct error *err)
 	struct entry *e = &l->list[i];
 	int ret;
 
+	/* Processes have come since. */
+	if (l->selected >= 0)
+		warn_of_full(l, &l->list[l->selected]);
 	/* Without code it has been seen elsewhere, too, since it was selected. */
 	if (l->selected == i && e->code && e->round == round && l->repairs == l->s->repairs &&
 	    !has_moved(l, e)) {

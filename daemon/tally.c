@@ -389,11 +389,13 @@ static bool library_spins(const struct tally *t, const struct chain *c)
 	const struct expanded *x = &t->x;
 	int i = 0;
 
+	if (!c->spins)
+		return false;
 	while (i < x->n && (x->origin[i] == CODE_PASSING ||
 			    (x->frame[i].binary != CHAIN_NO_BINARY &&
 			     maps_binary_is_kernel(t->opt.maps, x->frame[i].binary))))
 		i++;
-	return c->spins && i < x->n && x->origin[i] == CODE_LIBRARY;
+	return i < x->n && x->origin[i] == CODE_LIBRARY;
 }
 
 static void count_credit(struct tally *t, const struct chain *c)

@@ -302,14 +302,13 @@ static char *name_of_whom(const struct view *v, const struct waits_edge *e)
 	return xasprintf("%s, mostly %s", group, clean);
 }
 
-static const bool *held_up; /* for the comparison; one thread */
-
-static int heavier(const void *pa, const void *pb)
+static int heavier(const void *pa, const void *pb, void *arg)
 {
 	const struct waits_edge *a = pa, *b = pb;
+	const bool *held = arg;
 
-	if (held_up[a->to] != held_up[b->to])
-		return held_up[a->to] ? -1 : 1;
+	if (held[a->to] != held[b->to])
+		return held[a->to] ? -1 : 1;
 	if (a->work != b->work)
 		return a->work > b->work ? -1 : 1;
 	if (a->weight != b->weight)
@@ -326,8 +325,7 @@ static struct waits_edge *sorted_edges(const struct view *v, const struct waits_
 
 	if (g->n)
 		memcpy(list, g->edges, g->n * sizeof(*list));
-	held_up = v->held;
-	qsort(list, g->n, sizeof(*list), heavier);
+	qsort_r(list, g->n, sizeof(*list), heavier, v->held);
 	return list;
 }
 

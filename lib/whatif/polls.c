@@ -3,6 +3,7 @@
 
 #include "maps/maps.h"
 #include "maps/mpi_names.h"
+#include "whatif/candidates.h"
 
 /* A role: inlined, and no function with a role of its own. It is part of who calls it. */
 #define PART_OF_CALLER UINT8_MAX
@@ -59,7 +60,8 @@ static void find_engines(const struct polls_stacks *s, uint8_t *roles)
 		if (at == TRACE_NONE)
 			continue;
 		frame = s->stacks[at].frame;
-		if (roles[frame] == SCOZ_POLL_LIBRARY && is_of_mpich(&s->frames[frame]))
+		if (roles[frame] == SCOZ_POLL_LIBRARY && is_of_mpich(&s->frames[frame]) &&
+		    frame_is_function(&s->frames[frame]))
 			mark_engine(s, &s->frames[frame], roles);
 	}
 }

@@ -30,6 +30,8 @@ enum {
 	MPICH_LINE,
 	MPICH_INLINED,
 	MPICH_CALLER,
+	MPICH_NOWHERE,
+	MPICH_ELSEWHERE,
 	FRAMES
 };
 
@@ -57,6 +59,12 @@ static const struct record_frame frames[FRAMES] = {
 	[MPICH_INLINED] = { .symbol = "ask",
 			    .object = "/usr/lib/libmpich.so.12",
 			    .kind = FRAME_INLINED },
+	[MPICH_NOWHERE] = { .symbol = "[unknown]",
+			    .object = "/usr/lib/libmpich.so.12",
+			    .address = 1 },
+	[MPICH_ELSEWHERE] = { .symbol = "[unknown]",
+			      .object = "/usr/lib/libmpich.so.12",
+			      .address = 2 },
 	[MPICH_CALLER] = { .symbol = "0x2c0000", .object = "/usr/lib/libmpich.so.12" },
 };
 
@@ -83,6 +91,9 @@ enum {
 	BELOW_MPICH_INLINED,
 	IN_MPICH_CALLER,
 	BELOW_MPICH_CALLER,
+	IN_MPICH_NOWHERE,
+	BELOW_MPICH_NOWHERE,
+	IN_MPICH_ELSEWHERE,
 	STACKS
 };
 
@@ -109,6 +120,9 @@ static const struct record_stack stacks[STACKS] = {
 	[BELOW_MPICH_INLINED] = { UCX, IN_MPICH_INLINED },
 	[IN_MPICH_CALLER] = { MPICH_CALLER, IN_MPICH_RECV },
 	[BELOW_MPICH_CALLER] = { MPICH_WAIT, IN_MPICH_CALLER },
+	[IN_MPICH_NOWHERE] = { MPICH_NOWHERE, IN_MPICH_RECV },
+	[BELOW_MPICH_NOWHERE] = { UCX, IN_MPICH_NOWHERE },
+	[IN_MPICH_ELSEWHERE] = { MPICH_ELSEWHERE, IN_MPICH_RECV },
 };
 
 static void test_stacks(void **state)
@@ -124,7 +138,7 @@ static void test_stacks(void **state)
 		[IN_MPICH_WAIT] = POLLS,	   [BELOW_MPICH_WAIT] = POLLS,
 		[IN_INLINED] = POLLS_TO_MEET,	   [IN_MPICH_LINE] = POLLS,
 		[IN_MPICH_INLINED] = POLLS,	   [BELOW_MPICH_INLINED] = POLLS,
-		[BELOW_MPICH_CALLER] = POLLS,
+		[BELOW_MPICH_CALLER] = POLLS,	   [BELOW_MPICH_NOWHERE] = POLLS,
 	};
 	_cleanup_free_ uint8_t *polls = polls_find(&t);
 

@@ -12,8 +12,8 @@
  *
  * What looks is right below the engine of progress, or, as its clock is, a function further in its
  * own library; what delivers (matches, unpacks, copies, reduces) is deeper, or in another library,
- * and is work. Above it there has to be one of the
- * calls that return when something has come: who asks by MPI_Test() may have other things to do.
+ * and is work. Above it there has to be one of the calls that return when something has come: who
+ * asks by MPI_Test() may have other things to do.
  */
 #ifndef SCOZ_POLLING_H
 #define SCOZ_POLLING_H

@@ -104,7 +104,7 @@ static const char *const calls[] = {
 	"File_sync",
 };
 
-/* Of progress. */
+/* Functions of progress: they ask all devices. */
 static const char *const engines[] = {
 	"opal_progress",
 	"ompi_sync_wait_mt",

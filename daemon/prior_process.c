@@ -349,12 +349,12 @@ static double own_samples(const struct predict_target *t)
 	return t->share > 0 ? t->samples * t->own / t->share : 0;
 }
 
-/* By what MPI waits, and who yields: the replay takes for work what polls there. */
+/* By what MPI waits, and who yields: there is nothing to be mended. */
 static bool may_poll(const struct predict_target *t)
 {
 	enum scoz_poll_role role;
 
-	if (t->symbol && (!strcmp(t->symbol, "sched_yield") || !strcmp(t->symbol, "__sched_yield")))
+	if (t->symbol && function_yields(t->symbol))
 		return true;
 	return t->object && polling_file(t->object, &role) &&
 	       (role == SCOZ_POLL_LIBRARY || role == SCOZ_POLL_OWN);

@@ -149,6 +149,11 @@ static bool enables_interrupts(const char *function)
 	return begins_with_any(function, prefixes, ARRAY_SIZE(prefixes));
 }
 
+bool function_yields(const char *function)
+{
+	return !strcmp(function, "sched_yield") || !strcmp(function, "__sched_yield");
+}
+
 static enum code_origin origin_in_program(const struct maps_binary *binary,
 					  const struct map_frame *f)
 {
@@ -159,7 +164,7 @@ static enum code_origin origin_in_program(const struct maps_binary *binary,
 		return CODE_PASSING;
 	if (f->function[0] == '[' && !f->file)
 		return CODE_UNKNOWN;
-	if (is_entry(f->function))
+	if (is_entry(f->function) || function_yields(f->function))
 		return CODE_PASSING;
 	if (f->file && f->line) {
 		/* A relative path tells whose it is only by the binary. */

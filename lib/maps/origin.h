@@ -39,6 +39,8 @@ bool code_worth_trying(uint64_t samples, uint64_t credited, uint64_t all);
 bool code_can_tell(uint64_t credited);
 /* Is the function known by its address alone, or not at all? */
 bool function_is_unnamed(const char *function);
+/* sched_yield(): whose loop it is in, it means its caller. */
+bool function_yields(const char *function);
 /* Of the kernel: does it run BPF programs, or is it one? Nearly all of that is the profiler's. */
 bool function_is_of_bpf(const char *function);
 

@@ -129,7 +129,8 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 		/* Whose names are in no file: what it does is its caller's. */
 		if (!strcmp(t->frames[f].object, MAPS_VDSO))
 			continue;
-		if (inner == TRACE_NONE && t->frames[f].object[0] != '[')
+		if (inner == TRACE_NONE && t->frames[f].object[0] != '[' &&
+		    !function_yields(t->frames[f].symbol))
 			inner = f;
 		/* A caller never stands for code that is not known. */
 		known &= frame_is_function(&t->frames[f]);

@@ -112,13 +112,15 @@ static void test_candidates_of_waits(void **state)
 		{ .symbol = "0x1f780", .object = "/usr/lib/libgomp.so.1" },
 		{ .symbol = "PMPI_Recv", .object = "/usr/lib/libmpi.so.40" },
 		{ .symbol = "opal_progress", .object = "/usr/lib/libopen-pal.so.40" },
+		{ .symbol = "sched_yield", .object = "/usr/lib/libc.so.6" },
 	};
-	struct record_stack stacks[] = {
-		{ 0, TRACE_NONE }, { 1, TRACE_NONE }, { 2, 0 }, { 3, 2 }, { 1, 0 }
-	};
-	struct trace_event samples[] = { { .stack = 0, .weight = 20, .spins = true },
+	struct record_stack stacks[] = { { 0, TRACE_NONE }, { 1, TRACE_NONE }, { 2, 0 }, { 3, 2 },
+					 { 1, 0 },	    { 4, 0 },	       { 4, 4 } };
+	struct trace_event samples[] = { { .stack = 0, .weight = 10, .spins = true },
+					 { .stack = 5, .weight = 10, .spins = true },
+					 { .stack = 6, .weight = 1, .spins = true },
 					 { .stack = 1, .weight = 50, .spins = true },
-					 { .stack = 4, .weight = 10, .spins = true },
+					 { .stack = 4, .weight = 9, .spins = true },
 					 { .stack = 3, .weight = 20 } };
 	struct trace t = TRACE_OF(frames, stacks, samples);
 	struct candidates c;

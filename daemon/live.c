@@ -255,40 +255,29 @@ static char *conclusion_of(const struct live *l, const struct beside *b, uint32_
 	return text;
 }
 
-/*
- * By target: the share of samples that lie in it, and of those that wait by polling there, for the
- * question how many of them were met.
- */
-static double *sampled_shares(const struct live *l, size_t *n, double **polled)
+/* By target, for the question how many of them were met. */
+static struct stats_sampled *all_sampled(const struct live *l, size_t *n)
 {
+	struct stats_sampled *sampled;
 	struct caller_target t;
-	double *share;
 
 	*n = 0;
 	for (size_t i = 0; handlers_callers(l->s->handlers, i, &t); i++)
 		*n = t.id >= *n ? t.id + 1 : *n;
-	share = xcalloc(*n + 1, sizeof(*share));
-	*polled = xcalloc(*n + 1, sizeof(**polled));
-	for (size_t i = 0; i < *n; i++)
-		share[i] = NAN;
-	for (size_t i = 0; handlers_callers(l->s->handlers, i, &t); i++) {
-		if (t.samples < STATS_ENOUGH_SAMPLED || !t.all)
-			continue;
-		share[t.id] = (double)t.samples / t.all;
-		(*polled)[t.id] = (double)t.polled / t.all;
-	}
-	return share;
+	sampled = xcalloc(*n + 1, sizeof(*sampled));
+	for (size_t i = 0; handlers_callers(l->s->handlers, i, &t); i++)
+		sampled[t.id] = (struct stats_sampled){ t.samples, t.polled, t.all };
+	return sampled;
 }
 
 /* To the last detail, as reports estimate. */
 static int estimate_all(const struct live *l, struct estimates *e)
 {
 	size_t n_sampled;
-	_cleanup_free_ double *polled = NULL;
-	_cleanup_free_ double *sampled = sampled_shares(l, &n_sampled, &polled);
-	struct stats_options opt = {
-		.seed = l->s->opt.seed, .sampled = sampled, .n_sampled = n_sampled, .polled = polled
-	};
+	_cleanup_free_ struct stats_sampled *sampled = all_sampled(l, &n_sampled);
+	struct stats_options opt = { .seed = l->s->opt.seed,
+				     .sampled = sampled,
+				     .n_sampled = n_sampled };
 
 	return stats_estimate(l->windows, l->n, options_progress(&l->s->opt), &opt, e);
 }

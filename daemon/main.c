@@ -366,10 +366,9 @@ static int set_up(struct experiment *x, struct error *err)
 	x->tuner = window_tuner_create();
 	ret = maps_start(s->maps, err);
 	if (!ret && engine_unwind_refused(s->engine))
-		session_warn(s, "this kernel's verifier refuses the programs that follow unwind "
-				"tables (-v tells more): call chains of what was built without "
-				"frame pointers are incomplete, so callers are hit less than they "
-				"should be, and MPI's polling counts as work");
+		session_warn(s, UNWIND_REFUSED
+			     ", so callers are hit less than they should be, and MPI's polling "
+			     "counts as work");
 	if (!ret && engine_unwind_maps(s->engine))
 		ret = unwind_follow_start(s->maps, engine_unwind_maps(s->engine),
 					  maps_opt.table.cache_dir, &s->unwind, err);

@@ -69,8 +69,10 @@ static inline bool target_is_tasks(const struct target *t)
 char *target_text(const struct target *t);
 /* "line", "function", "file", "binary", "kernel", "syscall", "comm", "cgroup", "rank", "class". */
 const char *target_kind_name(enum target_kind kind);
-/* What targets of a kind begin with ("func:"), of which @word has so many letters @changed at most;
- * NULL: nothing. */
+/*
+ * What targets of a kind begin with ("func:"), if @word is that but for @changed letters at most;
+ * else NULL.
+ */
 const char *target_prefix(const char *word, unsigned int changed);
 
 /* "[NAME=]POINT" of --progress: @name is malloc'ed (default: the point's text). */

@@ -253,10 +253,7 @@ static int load(struct bpf_recorder *b, struct error *err)
 	}
 	if (r && unwind && b->skel) {
 		log_info("%s", err->text);
-		log_warn(
-			"this kernel's verifier refuses the programs that follow unwind tables "
-			"(-v tells more): call chains of what was built without frame pointers are "
-			"incomplete");
+		log_warn(UNWIND_REFUSED);
 		record__destroy(b->skel);
 		r = load_programs(b, false, err);
 	}

@@ -646,6 +646,14 @@ static bool is_told(const struct profile_window *const *w, size_t n, uint32_t pr
 	return false;
 }
 
+static void find_shares(const struct stats_sampled *s, struct candidate *c)
+{
+	if (s->n < STATS_ENOUGH_SAMPLED || !s->all)
+		return;
+	c->sampled = (double)s->n / s->all;
+	c->polled = (double)s->polled / s->all;
+}
+
 /* Returns false when there is nothing to estimate from. */
 static bool estimate_pair(const struct profile_window *const *w, size_t n, uint32_t progress,
 			  const struct stats_options *opt, struct candidate *c)
@@ -672,8 +680,8 @@ static bool estimate_pair(const struct profile_window *const *w, size_t n, uint3
 		e->samples += w[i]->real ? 0 : w[i]->hits;
 	estimate_points(sets, opt->exact, e);
 	c->pace = pace_estimate(sets);
-	c->sampled = e->target < opt->n_sampled ? opt->sampled[e->target] : NAN;
-	c->polled = opt->polled && e->target < opt->n_sampled ? opt->polled[e->target] : 0;
+	if (e->target < opt->n_sampled)
+		find_shares(&opt->sampled[e->target], c);
 	return true;
 }
 

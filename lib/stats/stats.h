@@ -286,17 +286,19 @@ struct estimates {
 
 #define STATS_ENOUGH_SAMPLED 200 /* of a target, before its share of the samples is known */
 
+/* Samples of profiled tasks, over the whole run. */
+struct stats_sampled {
+	uint64_t n;	 /* in the target; 0: not known */
+	uint64_t polled; /* of these, in tasks that wait by polling */
+	uint64_t all;
+};
+
 struct stats_options {
 	uint64_t seed;
-	bool exact; /* intervals without METHOD_PP */
-	bool bare;  /* without phases, precision_s and warnings */
-	/*
-	 * By target, the share of the samples of profiled tasks that lie in it, over the whole run
-	 * (0 to 1; NAN: not known). NULL: of none.
-	 */
-	const double *sampled;
+	bool exact;			     /* intervals without METHOD_PP */
+	bool bare;			     /* without phases, precision_s and warnings */
+	const struct stats_sampled *sampled; /* by target */
 	size_t n_sampled;
-	const double *polled; /* as @sampled: of that, what waits by polling. NULL: nothing does */
 };
 
 /* Deterministic for equal input and seed; the order of @windows does not matter. Returns 0. */

@@ -13,7 +13,7 @@ struct candidate {
 	struct estimate e;
 	struct unit_sets sets;
 	struct pace pace;
-	double sampled, polled; /* stats_options of the target */
+	double sampled, polled; /* shares of all samples; 0: not known */
 	struct stretch stretch; /* of the whole profile; empty where it says nothing of this */
 	double spent_s;		/* profiling, on all targets */
 	bool clocked;		/* a clock may have taken some of it away */

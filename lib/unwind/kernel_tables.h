@@ -71,4 +71,9 @@ bool kernel_tables_counts(const struct unwind_maps *maps, struct unwind_counts *
 /* The blocks of a table, for those who fill something else with them (tests); to be freed. */
 union unwind_block *kernel_tables_lay_out(const struct unwind_table *t, size_t *n);
 
+/* Where the programs that walk are refused: there are none then. */
+#define UNWIND_REFUSED \
+	"this kernel's verifier refuses the programs that follow unwind tables (-v tells more): " \
+	"call chains of what was built without frame pointers are incomplete"
+
 #endif

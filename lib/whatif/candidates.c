@@ -60,6 +60,11 @@ bool frame_is_function(const struct record_frame *f)
 	return f->kind != FRAME_MISSING && f->symbol[0] != '[' && f->symbol[0];
 }
 
+bool frame_is_in_kernel(const struct record_frame *f)
+{
+	return f->object[0] == '[' && strcmp(f->object, MAPS_VDSO) != 0;
+}
+
 bool frame_is_of_system(const struct record_frame *f)
 {
 	bool binary = f->object[0] == '[' || binary_is_system(f->object);
@@ -129,7 +134,7 @@ static void count_stack(struct all *a, const struct trace_event *s, uint64_t num
 		/* Whose names are in no file: what it does is its caller's. */
 		if (!strcmp(t->frames[f].object, MAPS_VDSO))
 			continue;
-		if (inner == TRACE_NONE && t->frames[f].object[0] != '[' &&
+		if (inner == TRACE_NONE && !frame_is_in_kernel(&t->frames[f]) &&
 		    !function_yields(t->frames[f].symbol))
 			inner = f;
 		/* A caller never stands for code that is not known. */

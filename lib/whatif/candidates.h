@@ -23,6 +23,7 @@ void candidates_free(struct candidates *c);
 
 /* Its function is known by name. */
 bool frame_is_function(const struct record_frame *f);
+bool frame_is_in_kernel(const struct record_frame *f);
 /* It is not the user's code. */
 bool frame_is_of_system(const struct record_frame *f);
 

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "whatif/polls.h"
 
-#include "maps/maps.h"
 #include "maps/mpi_names.h"
 #include "whatif/candidates.h"
 
 /* A role: inlined, and no function with a role of its own. It is part of who calls it. */
 #define PART_OF_CALLER UINT8_MAX
-
-/* Code of the kernel's. */
-static bool is_in_kernel(const struct record_frame *f)
-{
-	return f->object[0] == '[' && strcmp(f->object, MAPS_VDSO) != 0;
-}
 
 static uint8_t role_of(const struct record_frame *f)
 {
@@ -73,7 +66,7 @@ static enum polls polls_at(const struct polls_stacks *s, uint32_t stack, const u
 	for (uint32_t at = stack; at != TRACE_NONE; at = s->stacks[at].parent) {
 		uint32_t f = s->stacks[at].frame;
 
-		if (is_in_kernel(&s->frames[f]) || roles[f] == PART_OF_CALLER)
+		if (frame_is_in_kernel(&s->frames[f]) || roles[f] == PART_OF_CALLER)
 			continue;
 		switch (scoz_poll_frame(&chain, roles[f])) {
 		case SCOZ_POLL_WAITS:

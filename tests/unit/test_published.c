@@ -114,18 +114,24 @@ static uint64_t told_of(int pid)
 	return size;
 }
 
-static void check(void (*happens)(int pid), uint64_t left)
+/* The first of them has mapped it. */
+static void begin(void)
 {
-	uint32_t binary;
-	uint64_t place;
-	int changed;
-
 	n = 0;
 	assert_int_equal(maps_create(NULL, &maps, NULL), 0);
 	engine.backend = &backend;
 	published = (struct published){ .engine = &engine, .maps = maps };
 	maps_on_mapping(maps, on_mapping, &published);
 	map(FIRST, START, END, 1);
+}
+
+static void check(void (*happens)(int pid), uint64_t left)
+{
+	uint32_t binary;
+	uint64_t place;
+	int changed;
+
+	begin();
 	map(SECOND, START, END, 1);
 	assert_true(maps_resolve(maps, FIRST, START, &binary, &place));
 	meanwhile = happens;
@@ -151,12 +157,7 @@ static uint32_t create_with_target(void)
 	uint32_t binary;
 	uint64_t place;
 
-	n = 0;
-	assert_int_equal(maps_create(NULL, &maps, NULL), 0);
-	engine.backend = &backend;
-	published = (struct published){ .engine = &engine, .maps = maps };
-	maps_on_mapping(maps, on_mapping, &published);
-	map(FIRST, START, END, 1);
+	begin();
 	assert_true(maps_resolve(maps, FIRST, START, &binary, &place));
 	published_add(&published, binary);
 	assert_int_equal(told_of(FIRST), END - START);

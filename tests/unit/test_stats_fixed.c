@@ -132,7 +132,7 @@ static void test_alone_may_do_more(void **state)
 /* Samples and what was sped up must go together. */
 static void test_missed(void **state)
 {
-	double sampled = 0.42, polled = 0.36;
+	struct stats_sampled sampled = { .n = 4200, .all = 10000 };
 	struct stats_options opt = { .sampled = &sampled, .n_sampled = 1 };
 	struct windows w = { .n = 0 };
 	struct estimates e;
@@ -151,7 +151,7 @@ static void test_missed(void **state)
 	estimates_free(&e);
 
 	/* What waits for other ranks is no hit, and was not missed. */
-	opt.polled = &polled;
+	sampled.polled = 3600;
 	stats_estimate(w.w, w.n, 2, &opt, &e);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
 	assert_null(strstr(e.e[0].warning, "but only"));
@@ -159,7 +159,7 @@ static void test_missed(void **state)
 			       "of the 42.0 % of the samples that lie in it 86 % wait for other "
 			       "ranks by polling in MPI"));
 	estimates_free(&e);
-	opt.polled = NULL;
+	sampled.polled = 0;
 	/* None of it in any window, though there is much. */
 	for (size_t i = 0; i < w.n; i++)
 		w.w[i].target_ran_s = w.w[i].hits = 0;
@@ -168,13 +168,18 @@ static void test_missed(void **state)
 	assert_non_null(strstr(e.e[0].warning, "42.0 % of the samples lie in it, but only 0.0 %"));
 	assert_null(strstr(e.e[0].warning, "not seen running"));
 	estimates_free(&e);
-	sampled = 0.02;
+	sampled.n = 200;
 	stats_estimate(w.w, w.n, 2, &opt, &e);
 	assert_int_equal(e.e[0].doubt, DOUBT_UNSEEN);
 	estimates_free(&e);
 	for (size_t i = 0; i < w.n; i++)
 		w.w[i].hits = 3;
-	sampled = NAN;
+	/* Too few tell nothing, nor do none. */
+	sampled = (struct stats_sampled){ .n = STATS_ENOUGH_SAMPLED - 1, .all = 300 };
+	stats_estimate(w.w, w.n, 2, &opt, &e);
+	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
+	estimates_free(&e);
+	sampled = (struct stats_sampled){};
 	stats_estimate(w.w, w.n, 2, &opt, &e);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
 	estimates_free(&e);

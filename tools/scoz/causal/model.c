@@ -173,14 +173,9 @@ static void sum_runs(struct model *m)
 
 /* ---- rows ---- */
 
-struct target_samples {
-	uint64_t n, of;
-	uint64_t polled; /* of n */
-};
-
-static struct target_samples samples_of(const struct profile *p, const struct profile_target *t)
+static struct stats_sampled samples_of(const struct profile *p, const struct profile_target *t)
 {
-	struct target_samples s = {};
+	struct stats_sampled s = {};
 
 	for (size_t i = 0; i < p->n_samples; i++) {
 		if (place_is_of(p->samples[i].target, t->name)) {
@@ -192,13 +187,13 @@ static struct target_samples samples_of(const struct profile *p, const struct pr
 }
 
 /* Where places have other names than the target (a function among lines), it was counted itself. */
-static struct target_samples find_samples(const struct model *m, uint32_t target)
+static struct stats_sampled find_samples(const struct model *m, uint32_t target)
 {
 	const struct profile *p = m->profile;
-	struct target_samples s = samples_of(p, &p->targets[target]);
+	struct stats_sampled s = samples_of(p, &p->targets[target]);
 
 	if (s.n) {
-		s.of = m->samples_total;
+		s.all = m->samples_total;
 		return s;
 	}
 	for (size_t i = 0; i < p->n_seen; i++) {
@@ -206,33 +201,20 @@ static struct target_samples find_samples(const struct model *m, uint32_t target
 			continue;
 		s.n += p->seen[i].samples;
 		s.polled += p->seen[i].polled;
-		s.of += p->seen[i].all;
+		s.all += p->seen[i].all;
 	}
 	return s;
 }
 
 /* By target. */
-static struct target_samples *all_samples(const struct model *m)
+static struct stats_sampled *all_samples(const struct model *m)
 {
 	size_t n = m->profile->n_targets;
-	struct target_samples *s = xcalloc(n + 1, sizeof(*s));
+	struct stats_sampled *s = xcalloc(n + 1, sizeof(*s));
 
 	for (size_t i = 0; i < n; i++)
 		s[i] = find_samples(m, i);
 	return s;
-}
-
-/* By target, where enough samples tell: stats_options.sampled, and .polled. */
-static void find_shares(const struct target_samples *samples, size_t n, double *sampled,
-			double *polled)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct target_samples *s = &samples[i];
-		bool tells = s->n >= STATS_ENOUGH_SAMPLED && s->of;
-
-		sampled[i] = tells ? (double)s->n / s->of : NAN;
-		polled[i] = tells ? (double)s->polled / s->of : 0;
-	}
 }
 
 static bool has_value(const struct model_row *row)
@@ -332,16 +314,12 @@ static void put_beside(struct model *m)
 static void make_rows(struct model *m)
 {
 	const struct profile *p = m->profile;
-	_cleanup_free_ struct target_samples *samples = all_samples(m);
-	_cleanup_free_ double *sampled = xcalloc(p->n_targets + 1, sizeof(*sampled));
-	_cleanup_free_ double *polled = xcalloc(p->n_targets + 1, sizeof(*polled));
+	_cleanup_free_ struct stats_sampled *samples = all_samples(m);
 	struct stats_options opt = { .seed = p->runs[0].header.seed,
-				     .sampled = sampled,
-				     .n_sampled = p->n_targets,
-				     .polled = polled };
+				     .sampled = samples,
+				     .n_sampled = p->n_targets };
 	_cleanup_free_ bool *estimated = xcalloc(p->n_targets + 1, sizeof(*estimated));
 
-	find_shares(samples, p->n_targets, sampled, polled);
 	stats_estimate(p->windows, p->n_windows, p->n_progress, &opt, &m->estimates);
 	for (size_t i = 0; i < m->estimates.n; i++)
 		estimated[m->estimates.e[i].target] = true;
@@ -357,7 +335,7 @@ static void make_rows(struct model *m)
 			.joint = next_is_joint(p, estimated, e->target),
 		};
 		row->samples = samples[e->target].n ?: e->samples;
-		row->of = samples[e->target].n ? samples[e->target].of : 0;
+		row->of = samples[e->target].n ? samples[e->target].all : 0;
 	}
 	qsort(m->rows, m->n_rows, sizeof(*m->rows), compare_rows);
 	make_labels(m);

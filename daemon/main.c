@@ -27,6 +27,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -35,8 +36,10 @@
 
 #define RECORD_HZ 500 /* samples a second and core that are looked at in user space */
 #define GRACE_S	  5
-#define STUCK_S	  1 /* a file that cannot be read for so long is left alone */
-#define MARKS_S	  5 /* so long the command waits until its marks are found */
+/* What estimates work with goes back to the system: its size is that of all windows so far. */
+#define LARGE_BLOCK (128 << 10)
+#define STUCK_S	    1 /* a file that cannot be read for so long is left alone */
+#define MARKS_S	    5 /* so long the command waits until its marks are found */
 /* What each of them is for: docs/security.md. */
 #define RIGHTS \
 	(PRIVILEGE(CAP_BPF) | PRIVILEGE(CAP_PERFMON) | PRIVILEGE(CAP_SYS_ADMIN) | \
@@ -513,6 +516,7 @@ int main(int argc, char **argv)
 	int ret, status;
 
 	setlocale(LC_CTYPE, "");
+	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 	options_parse(argc, argv, &s.opt);
 	s.launcher = LAUNCHER_INIT;
 	s.prior = prior_start(&s.opt); /* before there are other threads, or anything to share */

@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 /* nftw() has no argument for its callback. */
 static struct {
@@ -22,6 +23,9 @@ static int note_procs(const char *path, const struct stat *st, int type, struct 
 	return 0;
 }
 
+/* Where version 2 may be mounted: alone, or beside version 1. */
+static const char *const mounts[] = { CGROUP_ROOT, CGROUP_ROOT "/unified" };
+
 static bool is_absolute(const char *path)
 {
 	return !strncmp(path, CGROUP_ROOT, strlen(CGROUP_ROOT));
@@ -33,10 +37,29 @@ static char *cgroup_dir(const char *mount, const char *path)
 	return is_absolute(path) ? sysroot_path("%s", path) : sysroot_path("%s/%s", mount, path);
 }
 
+/* The number of mounts below which @path may be. */
+static size_t n_mounts(const char *path)
+{
+	return is_absolute(path) ? 1 : ARRAY_SIZE(mounts);
+}
+
+/* Below the first mount that has it, else the first of all. To be freed. */
+static char *find_dir(const char *path)
+{
+	for (size_t i = 0; i < n_mounts(path); i++) {
+		char *dir = cgroup_dir(mounts[i], path);
+
+		if (!access(dir, F_OK))
+			return dir;
+		free(dir);
+	}
+	return cgroup_dir(mounts[0], path);
+}
+
 int cgroup_each_process(const char *path, int (*fn)(int pid, void *arg, struct error *err),
 			void *arg, struct error *err)
 {
-	_cleanup_free_ char *dir = cgroup_dir(CGROUP_ROOT, path);
+	_cleanup_free_ char *dir = find_dir(path);
 	int ret = 0, pids = 0;
 
 	found.n = 0;
@@ -60,13 +83,11 @@ int cgroup_each_process(const char *path, int (*fn)(int pid, void *arg, struct e
 
 int cgroup_id(const char *path, uint64_t *ret, struct error *err)
 {
-	static const char *const mounts[] = { CGROUP_ROOT, CGROUP_ROOT "/unified" };
-	size_t n = is_absolute(path) ? 1 : ARRAY_SIZE(mounts);
 	bool other = false;
 	struct statfs fs;
 	struct stat st;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n_mounts(path); i++) {
 		_cleanup_free_ char *dir = cgroup_dir(mounts[i], path);
 
 		if (stat(dir, &st) || !S_ISDIR(st.st_mode) || statfs(dir, &fs))

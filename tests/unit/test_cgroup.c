@@ -45,7 +45,12 @@ static void test_processes(void **state)
 	assert_int_equal(cgroup_each_process("empty", add_pid, &sum, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "no process"));
 	assert_int_equal(cgroup_each_process("nosuch", add_pid, &sum, &err), -ENOENT);
-	assert_non_null(strstr(err.text, "nosuch"));
+	assert_non_null(strstr(err.text, "/sys/fs/cgroup/nosuch:"));
+	/* Version 2 beside version 1. */
+	put("sys/fs/cgroup/unified/beside/cgroup.procs", "400\n");
+	sum = 0;
+	assert_int_equal(cgroup_each_process("/beside", add_pid, &sum, &err), 0);
+	assert_int_equal(sum, 400);
 	assert_int_equal(cgroup_id("nosuch", &id, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "/proc/PID/cgroup"));
 	/* It is no file system of cgroups, let alone of version 2. */

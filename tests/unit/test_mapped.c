@@ -117,6 +117,7 @@ static void kernel_is_told(void **state)
 {
 	struct kernel k = {};
 	struct told t;
+	size_t n;
 
 	(void)state;
 	told_init(&t);
@@ -143,6 +144,16 @@ static void kernel_is_told(void **state)
 	assert_int_equal(t.n, 1);
 	told_forget(&t, 11);
 	assert_int_equal(t.n, 0);
+	/* What the kernel has no room for is said, and is not thought to be told. */
+	for (uint64_t i = 0; k.n < ARRAY_SIZE(k.v); i++) {
+		const struct scoz_mapping m = { 12, 1, i << 12, (i + 1) << 12, 0 };
+
+		assert_int_equal(told_put(&t, &m, tell, &k), 0);
+	}
+	n = t.n;
+	assert_int_equal(told_put(&t, &(struct scoz_mapping){ 13, 1, 0, 0x1000, 0 }, tell, &k),
+			 -ENOSPC);
+	assert_int_equal(t.n, n);
 	told_deinit(&t);
 }
 

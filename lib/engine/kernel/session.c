@@ -230,9 +230,9 @@ static int tell_mapping(const struct scoz_mapping *m, void *arg)
 static int publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)
 {
 	const struct scoz_mapping mapping = { m->pid, binary, m->start, m->end, m->bias };
+	int r = told_put(&kernel_engine(e)->told, &mapping, tell_mapping, e);
 
-	told_put(&kernel_engine(e)->told, &mapping, tell_mapping, e);
-	return 0;
+	return r == -ENOSPC ? -E2BIG : r;
 }
 
 static void withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m)

@@ -46,10 +46,13 @@ static uint32_t overlapping(const struct told *t, uint32_t pid, uint32_t binary,
 	return i;
 }
 
-static void keep(struct told *t, const struct scoz_mapping *m, tell_fn tell, void *arg)
+static int keep(struct told *t, const struct scoz_mapping *m, tell_fn tell, void *arg)
 {
-	if (!tell(m, arg))
+	int r = tell(m, arg);
+
+	if (!r)
 		add(t, m);
+	return r;
 }
 
 /* Of what begins there, a byte at address 0 of the file is left, which is no code. */
@@ -80,10 +83,11 @@ void told_withdraw(struct told *t, uint32_t pid, uint32_t binary, uint64_t start
 	pthread_mutex_unlock(&t->lock);
 }
 
-void told_put(struct told *t, const struct scoz_mapping *m, tell_fn tell, void *arg)
+int told_put(struct told *t, const struct scoz_mapping *m, tell_fn tell, void *arg)
 {
 	size_t at = 0;
 	uint32_t i;
+	int r;
 
 	pthread_mutex_lock(&t->lock);
 	while ((i = hash_index_next(&t->by_process, m->tgid, &at)) != HASH_NONE) {
@@ -93,8 +97,9 @@ void told_put(struct told *t, const struct scoz_mapping *m, tell_fn tell, void *
 			break;
 		}
 	}
-	keep(t, m, tell, arg);
+	r = keep(t, m, tell, arg);
 	pthread_mutex_unlock(&t->lock);
+	return r;
 }
 
 void told_forget(struct told *t, uint32_t pid)

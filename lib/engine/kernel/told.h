@@ -25,7 +25,8 @@ typedef int (*tell_fn)(const struct scoz_mapping *m, void *arg);
 
 void told_init(struct told *t);
 void told_deinit(struct told *t);
-void told_put(struct told *t, const struct scoz_mapping *m, tell_fn tell, void *arg);
+/* What @tell returns. */
+int told_put(struct told *t, const struct scoz_mapping *m, tell_fn tell, void *arg);
 /* @binary is mapped from @start to @end in process @pid: what others had there is gone. */
 void told_withdraw(struct told *t, uint32_t pid, uint32_t binary, uint64_t start, uint64_t end,
 		   tell_fn tell, void *arg);

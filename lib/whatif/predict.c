@@ -26,7 +26,8 @@ const struct predict_options predict_usual = { .point = TRACE_NONE,
 #define METHOD	     1.0 /* points that bounds are always wider by */
 #define MOST_PARTS   16
 #define LEAST_OWN    0.5
-#define PART_TARGETS 8 /* fewer are not worth reading the recording for */
+#define LEAST_STEP   0.5 /* points that a step brings */
+#define PART_TARGETS 8	 /* fewer are not worth reading the recording for */
 
 /*
  * What a thread does between two events is known from samples, of which few turns have any. So
@@ -731,7 +732,7 @@ int predict_steps(const struct trace *t, const struct predict_options *o, size_t
 			/* What mostly calls others is no step of its own. */
 			if (!(next.with >> i & 1) &&
 			    p.targets[i].own >= LEAST_OWN * p.targets[i].share &&
-			    p.targets[i].at[middle].middle > before &&
+			    p.targets[i].at[middle].middle >= before + LEAST_STEP &&
 			    (best == SIZE_MAX || p.targets[i].worth > p.targets[best].worth))
 				best = i;
 		}

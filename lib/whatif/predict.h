@@ -74,7 +74,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 /*
  * The best next steps, one after the other: of all that the ones before leave, the one with which
  * most is likely and certain. Each answer is for all steps up to it, each faster by @o's middle
- * speedup.
+ * speedup. What brings less than half a point is none.
  */
 struct predict_step {
 	struct predict_target target;

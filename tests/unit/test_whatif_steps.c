@@ -134,6 +134,26 @@ static void test_steps(void **state)
 	trace_free(t);
 }
 
+/* One in 200 samples is in rare(): half of that would bring a quarter of a point. */
+static void test_least_step(void **state)
+{
+	static const char *const names[] = { "hot", "rare" };
+	struct predict_step step[5];
+	struct error err = {};
+	struct trace *t;
+	size_t n;
+
+	(void)state;
+	begin(names, ARRAY_SIZE(names), 1);
+	for (uint64_t i = 0; i < 10 * TURNS; i++)
+		sampled(i * MS + MS, 0, i % 200 == 100, false);
+	t = end(10 * TURNS * MS);
+	assert_int_equal(predict_steps(t, &predict_usual, 5, step, &n, &err), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(step[0].target.symbol, "hot");
+	trace_free(t);
+}
+
 /*
  * Thread @spinner waits a quarter of its time in a loop of that name for the other one, which works
  * all the time: what the first one's run time wins at 100 % of what it does.
@@ -205,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_run_time, remove_file),
 		cmocka_unit_test_teardown(test_steps, remove_file),
+		cmocka_unit_test_teardown(test_least_step, remove_file),
 		cmocka_unit_test_teardown(test_names_of_loops, remove_file),
 	};
 

@@ -347,7 +347,7 @@ static int print_steps(const struct trace *t, const struct options *o)
 		       steps[i].all.low, steps[i].all.high, i ? "and " : "", name);
 	}
 	if (n < o->next)
-		printf("# nothing else is expected to bring more\n");
+		printf("# nothing else is expected to bring half a point more\n");
 	return EXIT_DONE;
 }
 

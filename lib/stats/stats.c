@@ -86,8 +86,10 @@ void estimate_point_bounds(const struct estimate_point *p, double alpha, double 
 						blur_between(p->noise_se, p->se))
 				: INFINITY;
 
-	*lo = p->df > 0 ? log_ratio_percent(p->log_ratio + most) - p->below_pp : -INFINITY;
-	*hi = p->df > 0 ? log_ratio_percent(p->log_ratio - most) + p->above_pp : INFINITY;
+	*lo = p->df > 0 ? log_ratio_percent(p->log_ratio + most) - p->below_pp + p->low_pp
+			: -INFINITY;
+	*hi = p->df > 0 ? log_ratio_percent(p->log_ratio - most) + p->above_pp + p->low_pp
+			: INFINITY;
 }
 
 struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct)
@@ -202,6 +204,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 	p->fixed_part[FIXED_SHARED] = shared_doubt(w, zero, p);
 	p->fixed_part[FIXED_PERIOD] = PERIOD_DOUBT * period * set->speedup;
 	p->fixed_part[FIXED_STEAL] = STEAL_DOUBT * stolen * p->speedup_pct;
+	p->low_pp = STEAL_LOW * stolen * p->speedup_pct;
 	p->fixed_part[FIXED_SPINS] =
 		SPIN_DOUBT * spins * (SPIN_LEAST + brief) * fmin(p->speedup_pct, SPIN_MOST);
 	p->fixed_part[FIXED_QUOTA] =
@@ -218,10 +221,19 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 		p->fixed_cause = "probes that are hit too often, or CPUs that are not sampled";
 }
 
-/* With the part that is known. @points: of the period at 0 %, to a unit of its logarithm. */
-static double with_known(const struct estimate_point *p, double points)
+/* With @fixed, the part that is known. @points: of the period at 0 %, to a unit of its logarithm.
+ */
+static double with_known(const struct estimate_point *p, double fixed, double points)
 {
-	return hypot(p->noise_se, p->fixed_pp / Z_975 / points);
+	return hypot(p->noise_se, fixed / Z_975 / points);
+}
+
+/* fixed_pp with what the host took on both sides as it is on the far one. */
+static double fixed_far(const struct estimate_point *p)
+{
+	double steal = p->fixed_part[FIXED_STEAL], far = steal + p->low_pp;
+
+	return sqrt(p->fixed_pp * p->fixed_pp - steal * steal + far * far);
 }
 
 /* Independent of chance, so it adds to the variance. */
@@ -230,14 +242,16 @@ static void add_method_error(struct estimate_point *p)
 	double half = p->fixed_pp, remaining = 100 - p->program_speedup_pct;
 	bool differs = fabs(p->log_ratio) > 1e-6;
 
-	p->se = with_known(p, remaining);
-	p->test_se = with_known(p, differs ? (remaining - 100) / p->log_ratio : 100);
+	p->se = with_known(p, half, remaining);
+	p->test_se = with_known(p, fixed_far(p), differs ? (remaining - 100) / p->log_ratio : 100);
 	if (p->df > 0 && p->noise_se > 0)
 		p->df *= pow(p->se / p->noise_se, 4);
 	else
 		p->df = isfinite(p->ci_lo) ? 1e6 : 0;
-	p->ci_lo = p->program_speedup_pct - hypot(p->program_speedup_pct - p->ci_lo, half);
-	p->ci_hi = p->program_speedup_pct + hypot(p->ci_hi - p->program_speedup_pct, half);
+	p->ci_lo =
+		p->program_speedup_pct - hypot(p->program_speedup_pct - p->ci_lo, half) + p->low_pp;
+	p->ci_hi =
+		p->program_speedup_pct + hypot(p->ci_hi - p->program_speedup_pct, half) + p->low_pp;
 	if (isfinite(p->ci_hi))
 		p->ci_hi = fmin(p->ci_hi, 100); /* nothing takes less than no time */
 }

@@ -48,7 +48,10 @@ static void test_method_error(void **state)
 		w.w[i].stolen_s = 0.1 * w.w[i].ran_s;
 	}
 	assert_int_equal(stats_estimate(w.w, w.n, 2, NULL, &e), 0);
-	assert_float_equal(e.e[0].points[1].ci_lo, 20 - hypot(METHOD_PP, 2), 1e-6);
+	assert_float_equal(e.e[0].points[1].ci_lo, 20 - hypot(METHOD_PP, 1.5) + 0.5, 1e-6);
+	assert_float_equal(e.e[0].points[1].ci_hi, 20 + hypot(METHOD_PP, 1.5) + 0.5, 1e-6);
+	assert_float_equal(e.e[0].points[1].test_se * Z_975 * -20 / log(0.8), hypot(METHOD_PP, 2),
+			   1e-6);
 	estimates_free(&e);
 	for (size_t i = 0; i < w.n; i++)
 		w.w[i].stolen_s = w.w[i].ran_s = 0;

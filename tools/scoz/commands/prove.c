@@ -228,7 +228,8 @@ static char **advice(const struct sum *s, size_t *n)
 			xasprintf("the host takes %.0f %% of the time of tasks, which costs up "
 				  "to %.0f points at 100 %% that no longer run mends: use a "
 				  "quieter host, or cores of your own",
-				  100 * s->stolen, 100 * STEAL_DOUBT * fmin(s->stolen, STEAL_MOST));
+				  100 * s->stolen,
+				  100 * (STEAL_DOUBT + STEAL_LOW) * fmin(s->stolen, STEAL_MOST));
 	if (s->tick_us > DEAR_TICK_US)
 		a[(*n)++] = xasprintf("a tick costs %.0f us: programs that synchronise more often "
 				      "than every few ms are predicted less well than these; heed "

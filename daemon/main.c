@@ -40,12 +40,6 @@
 #define LARGE_BLOCK (128 << 10)
 #define STUCK_S	    1 /* a file that cannot be read for so long is left alone */
 #define MARKS_S	    5 /* so long the command waits until its marks are found */
-/* What each of them is for: docs/security.md. */
-#define RIGHTS \
-	(PRIVILEGE(CAP_BPF) | PRIVILEGE(CAP_PERFMON) | PRIVILEGE(CAP_SYS_ADMIN) | \
-	 PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_SYS_RESOURCE) | PRIVILEGE(CAP_IPC_LOCK) | \
-	 PRIVILEGE(CAP_SYS_NICE) | PRIVILEGE(CAP_SYSLOG) | PRIVILEGE(CAP_KILL) | \
-	 PRIVILEGE(CAP_DAC_READ_SEARCH) | PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN))
 
 /* Without privileges everything would fail, at the first thing that needs them. */
 static int check_privileges(struct error *err)
@@ -527,7 +521,7 @@ int main(int argc, char **argv)
 	if (!ret && s.opt.command)
 		ret = launcher_start(&s.launcher, s.opt.command, s.opt.user, &err);
 	if (!s.opt.command || launcher_runs(&s.launcher))
-		privileges_keep(RIGHTS); /* before there are other threads */
+		privileges_keep(PRIVILEGES_OF_SCOZD); /* before there are other threads */
 	fd_limit_raise();
 	if (!ret)
 		ret = ending_start(&x, &guardian, &err);

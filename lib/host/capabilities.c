@@ -211,7 +211,10 @@ static void check_privileges(struct capabilities *c)
 		capability_settle(p, CAPABILITY_LIMITED, xasprintf("no %s", missing),
 				  xstrdup(effects), geteuid() ? xstrdup("sudo scozd ...") : NULL);
 	else
-		capability_ok(p, xstrdup("root, or all capabilities that are needed"));
+		capability_ok(
+			p, xasprintf("root, or all capabilities that are needed; of %d scozd "
+				     "keeps %d once it has begun, what reads files of others none",
+				     CAP_LAST_CAP + 1, __builtin_popcountll(PRIVILEGES_OF_SCOZD)));
 }
 
 static const char *why_bpf(int error)

@@ -11,6 +11,13 @@
 
 #define PRIVILEGE(capability) (1ULL << (capability))
 
+/* What scozd keeps once it has begun; what each of them is for: docs/security.md. */
+#define PRIVILEGES_OF_SCOZD \
+	(PRIVILEGE(CAP_BPF) | PRIVILEGE(CAP_PERFMON) | PRIVILEGE(CAP_SYS_ADMIN) | \
+	 PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_SYS_RESOURCE) | PRIVILEGE(CAP_IPC_LOCK) | \
+	 PRIVILEGE(CAP_SYS_NICE) | PRIVILEGE(CAP_SYSLOG) | PRIVILEGE(CAP_KILL) | \
+	 PRIVILEGE(CAP_DAC_READ_SEARCH) | PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN))
+
 /* One of the sets of this process, "CapEff", "CapBnd"; 0 when it cannot be read. */
 uint64_t privileges_own(const char *set);
 bool privileges_have(uint64_t caps, int capability);

@@ -182,6 +182,8 @@ $(B)/tests/test_polling: LDLIBS += -Wl,--wrap=unwind_follow_table -Wl,--wrap=eng
 # What is chosen, and the engine.
 $(B)/tests/test_trials: LDLIBS += -Wl,--wrap=choose_targets -Wl,--wrap=target_resolve_chosen -Wl,--wrap=engine_set_target \
 	-Wl,--wrap=boundaries_find -Wl,--wrap=profile_writer_target
+# How often marks are read.
+$(B)/tests/test_marks_count: LDLIBS += -Wl,--wrap=pread
 # And a file system that does not answer.
 $(B)/tests/test_mark_search: LDLIBS += -Wl,--wrap=held_file_open
 

@@ -252,6 +252,34 @@ static void test_cache(void **state)
 	assert_false(hits(path, &opt, false));
 }
 
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* What is in private programs is for nobody but who owns the cache. */
+static void test_cache_is_private(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("private"), *above = in_scratch("new-cache"),
+			    *dir = in_scratch("new-cache/scoz"), *file = NULL;
+	struct map_options opt = { .cache_dir = dir };
+	mode_t before = umask(022);
+
+	(void)state;
+	compile("-O1 -g", "private");
+	assert_int_equal(chmod(path, 0700), 0);
+	assert_false(hits(path, &opt, true));
+	umask(before);
+	file = only_file_in(dir);
+	assert_int_equal(mode_of(above), 0755);
+	assert_int_equal(mode_of(dir), 0700);
+	assert_int_equal(mode_of(file), 0600);
+	assert_true(hits(path, &opt, true));
+}
+
 /* Of the files whose mapped names contain @name: KB that are resident. */
 static long resident_kb(const char *name)
 {
@@ -673,6 +701,7 @@ static int run(void)
 		cmocka_unit_test(test_dwz),
 		cmocka_unit_test(test_common_file),
 		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_cache_is_private),
 		cmocka_unit_test(test_cached_tables_rest),
 		cmocka_unit_test(test_cache_without_build_id),
 		cmocka_unit_test(test_poisoned_cache),

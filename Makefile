@@ -189,7 +189,9 @@ $(B)/tests/test_marks_count: LDLIBS += -Wl,--wrap=pread
 $(B)/tests/test_speedup_off: LDLIBS += $(patsubst %,-Xlinker --wrap=%,engine_set_speedup truth_set lease_beat lease_stop \
 	handlers_stop session_sleep trials_trust engine_read_ledger engine_forget_sleepers flaws_tell quotas_look \
 	expect_begin expect_conclude points_interrupt experiment_run command_terminate)
-# And a file system that does not answer.
+# A file system that a program makes up.
+$(B)/tests/test_map_files: LDLIBS += -Wl,--wrap=fstatfs
+# One that does not answer.
 $(B)/tests/test_mark_search: LDLIBS += -Wl,--wrap=held_file_open
 
 .PHONY: unit system bench

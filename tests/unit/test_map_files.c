@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 static const char source[] = "volatile int sink;\n"
@@ -277,6 +278,34 @@ static void test_cache_is_private(void **state)
 	assert_int_equal(mode_of(above), 0755);
 	assert_int_equal(mode_of(dir), 0700);
 	assert_int_equal(mode_of(file), 0600);
+	assert_true(hits(path, &opt, true));
+}
+
+static bool on_fuse;
+int __real_fstatfs(int fd, struct statfs *fs);
+int __wrap_fstatfs(int fd, struct statfs *fs)
+{
+	int r = __real_fstatfs(fd, fs);
+
+	if (on_fuse)
+		fs->f_type = 0x65735546;
+	return r;
+}
+
+/* A user's program says there what a file is, and when it was changed. */
+static void test_none_of_fuse(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("fused"), *dir = in_scratch("cache-fuse");
+	struct map_options opt = { .cache_dir = dir };
+
+	(void)state;
+	compile("-O1 -g", "fused");
+	on_fuse = true;
+	assert_false(hits(path, &opt, true));
+	assert_false(hits(path, &opt, true));
+	on_fuse = false;
+	assert_int_equal(access(dir, F_OK), -1);
+	assert_false(hits(path, &opt, true));
 	assert_true(hits(path, &opt, true));
 }
 
@@ -702,6 +731,7 @@ static int run(void)
 		cmocka_unit_test(test_common_file),
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_cache_is_private),
+		cmocka_unit_test(test_none_of_fuse),
 		cmocka_unit_test(test_cached_tables_rest),
 		cmocka_unit_test(test_cache_without_build_id),
 		cmocka_unit_test(test_poisoned_cache),

@@ -171,18 +171,30 @@ $(B)/tests/test_sim $(B)/tests/test_whatif $(B)/tests/test_whatif_devices $(B)/t
 	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(filter %.a,$^) $(LDLIBS) -lcmocka
 
 # What tests the daemon's parts.
-$(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests/test_mark_search $(B)/tests/test_expectation $(B)/tests/test_finds $(B)/tests/test_polling $(B)/tests/test_prior $(B)/tests/test_scozd $(B)/tests/test_trials: $(B)/tests/%: tests/unit/%.c \
+$(B)/tests/test_callers $(B)/tests/test_tally $(B)/tests/test_targets $(B)/tests/test_mark_search $(B)/tests/test_expectation $(B)/tests/test_finds $(B)/tests/test_polling $(B)/tests/test_prior $(B)/tests/test_scozd $(B)/tests/test_speedup_off \
+$(B)/tests/test_trials $(B)/tests/test_window_discard: $(B)/tests/%: tests/unit/%.c \
 	   $(call obj,$(filter-out daemon/main.c,$(DAEMON_SRC))) $(B)/libscozcore.a
 	$(directories)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(filter %.o %.a,$^) $(LDLIBS) -lcmocka
 
 # It plays the engine and its unwind tables.
 $(B)/tests/test_polling: LDLIBS += -Wl,--wrap=unwind_follow_table -Wl,--wrap=engine_set_polling
 # What is chosen, and the engine.
 $(B)/tests/test_trials: LDLIBS += -Wl,--wrap=choose_targets -Wl,--wrap=target_resolve_chosen -Wl,--wrap=engine_set_target \
 	-Wl,--wrap=boundaries_find -Wl,--wrap=profile_writer_target
-# And a file system that does not answer.
+# How often marks are read.
+$(B)/tests/test_marks_count: LDLIBS += -Wl,--wrap=pread
+# What may wait for others, and the engine.
+$(B)/tests/test_speedup_off: LDLIBS += $(patsubst %,-Xlinker --wrap=%,engine_set_speedup truth_set lease_beat lease_stop \
+	handlers_stop session_sleep trials_trust engine_read_ledger engine_forget_sleepers flaws_tell quotas_look \
+	expect_begin expect_conclude points_interrupt experiment_run command_terminate)
+# What happens meanwhile.
+$(B)/tests/test_window_discard: LDLIBS += $(patsubst %,-Xlinker --wrap=%,session_lost lease_lapsed_ns engine_read_ledger \
+	handlers_speed quotas_begin quotas_read flaws_probes_ns)
+# A file system that a program makes up.
+$(B)/tests/test_map_files: LDLIBS += -Wl,--wrap=fstatfs
+# One that does not answer.
 $(B)/tests/test_mark_search: LDLIBS += -Wl,--wrap=held_file_open
 
 .PHONY: unit system bench

@@ -242,13 +242,14 @@ static void prune(int dir, const char *newest)
 	free(c);
 }
 
+/* Tables name functions and sources also of programs that others may not read. */
 static void make_directories(const char *file)
 {
 	_cleanup_free_ char *path = xstrdup(file);
 
 	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
 		*p = '\0';
-		mkdir(path, 0755);
+		mkdir(path, strchr(p + 1, '/') ? 0755 : 0700);
 		*p = '/';
 	}
 }
@@ -296,7 +297,7 @@ void cache_write(const char *file, const void *mem, size_t size)
 			  strerror(errno));
 		return;
 	}
-	ok = write_all(fd, mem, size) && !fchmod(fd, 0644);
+	ok = write_all(fd, mem, size);
 	ok = !close(fd) && ok;
 	if (ok && !renameat(dir, tmp, dir, name)) {
 		prune(dir, name);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 static const char source[] = "volatile int sink;\n"
@@ -250,6 +251,62 @@ static void test_cache(void **state)
 	/* Somebody else could write to it. */
 	assert_int_equal(chmod(file, 0666), 0);
 	assert_false(hits(path, &opt, false));
+}
+
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* What is in private programs is for nobody but who owns the cache. */
+static void test_cache_is_private(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("private"), *above = in_scratch("new-cache"),
+			    *dir = in_scratch("new-cache/scoz"), *file = NULL;
+	struct map_options opt = { .cache_dir = dir };
+	mode_t before = umask(022);
+
+	(void)state;
+	compile("-O1 -g", "private");
+	assert_int_equal(chmod(path, 0700), 0);
+	assert_false(hits(path, &opt, true));
+	umask(before);
+	file = only_file_in(dir);
+	assert_int_equal(mode_of(above), 0755);
+	assert_int_equal(mode_of(dir), 0700);
+	assert_int_equal(mode_of(file), 0600);
+	assert_true(hits(path, &opt, true));
+}
+
+static bool on_fuse;
+int __real_fstatfs(int fd, struct statfs *fs);
+int __wrap_fstatfs(int fd, struct statfs *fs)
+{
+	int r = __real_fstatfs(fd, fs);
+
+	if (on_fuse)
+		fs->f_type = 0x65735546;
+	return r;
+}
+
+/* A user's program says there what a file is, and when it was changed. */
+static void test_none_of_fuse(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("fused"), *dir = in_scratch("cache-fuse");
+	struct map_options opt = { .cache_dir = dir };
+
+	(void)state;
+	compile("-O1 -g", "fused");
+	on_fuse = true;
+	assert_false(hits(path, &opt, true));
+	assert_false(hits(path, &opt, true));
+	on_fuse = false;
+	assert_int_equal(access(dir, F_OK), -1);
+	assert_false(hits(path, &opt, true));
+	assert_true(hits(path, &opt, true));
 }
 
 /* Of the files whose mapped names contain @name: KB that are resident. */
@@ -673,6 +730,8 @@ static int run(void)
 		cmocka_unit_test(test_dwz),
 		cmocka_unit_test(test_common_file),
 		cmocka_unit_test(test_cache),
+		cmocka_unit_test(test_cache_is_private),
+		cmocka_unit_test(test_none_of_fuse),
 		cmocka_unit_test(test_cached_tables_rest),
 		cmocka_unit_test(test_cache_without_build_id),
 		cmocka_unit_test(test_poisoned_cache),

@@ -197,6 +197,68 @@ static void test_rights(void **state)
 	}
 }
 
+/* Has a nursery of its own begin a job; returns its worker, which waits to be told to go on. */
+static int worker_with_limits(int nursery, const int job[2], uint64_t memory, uint64_t cpu_s)
+{
+	_cleanup_free_ struct message *m = xcalloc(1, sizeof(*m));
+	_cleanup_close_ int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int fds[MSG_FDS] = { file, job[1] }, worker = 0;
+	bool ready = false;
+
+	m->type = MSG_JOB;
+	m->memory = memory;
+	m->cpu_s = cpu_s;
+	assert_true(message_send(nursery, m, fds, 2));
+	close(job[1]);
+	while (!ready || !worker) {
+		assert_true(message_receive(job[0], m, fds));
+		ready |= m->type == MSG_READY;
+		if (m->type == MSG_STARTED)
+			worker = m->number;
+		for (int i = 0; i < MSG_FDS; i++) {
+			if (fds[i] >= 0)
+				close(fds[i]);
+		}
+	}
+	return worker;
+}
+
+static void check_limit(const char *limits, const char *which, unsigned long long soft,
+			unsigned long long hard)
+{
+	unsigned long long is_soft = 0, is_hard = 0;
+	const char *line = strstr(limits, which);
+
+	assert_non_null(line);
+	sscanf(line + strlen(which), "%llu %llu", &is_soft, &is_hard);
+	if (is_soft != soft || is_hard != hard)
+		fail_msg("not %llu and %llu: %.70s", soft, hard, line);
+}
+
+/* A worker has them before it looks at anything. */
+static void test_limits(void **state)
+{
+	_cleanup_free_ char *path = NULL, *limits = NULL;
+	int nursery[2], job[2], pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, nursery), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, job), 0);
+	pid = fork();
+	if (!pid)
+		nursery_main(nursery[1]);
+	close(nursery[1]);
+	path = xasprintf("/proc/%d/limits", worker_with_limits(nursery[0], job, 600 << 20, 7));
+	limits = read_file(path, NULL);
+	close(nursery[0]); /* it ends with that, and who is its own with it */
+	close(job[0]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_non_null(limits);
+	check_limit(limits, "Max cpu time", 7, 8);
+	if (SANDBOX_LIMITS_MEMORY)
+		check_limit(limits, "Max address space", 600 << 20, 600 << 20);
+}
+
 static int locked_in(int socket)
 {
 	int parent = getppid();
@@ -691,7 +753,8 @@ static int run(void)
 		cmocka_unit_test(test_short_names),   cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_false_probes),  cmocka_unit_test(test_reader_killed),
 		cmocka_unit_test(test_unwind_tables), cmocka_unit_test(test_no_unwind_table),
-		cmocka_unit_test(test_locked_in),     cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_limits),	      cmocka_unit_test(test_locked_in),
+		cmocka_unit_test(test_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

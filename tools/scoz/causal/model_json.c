@@ -42,7 +42,7 @@ static json_t *windows_json(const struct model *m)
 	json_t *o = json_object(), *d = json_object();
 
 	for (size_t i = 0; i < m->n_discards; i++)
-		put(d, m->discards[i].why, json_integer(m->discards[i].n));
+		put(d, m->discards[i].name, json_integer(m->discards[i].n));
 	put(o, "kept", json_integer(m->kept));
 	put(o, "discarded", d);
 	return o;

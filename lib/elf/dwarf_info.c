@@ -540,7 +540,7 @@ static const char *walk(struct walk *w)
 		}
 		a = abbrev_find(&w->file->abbrevs, code);
 		if (!a)
-			return "it uses an abbreviation that does not exist";
+			return dwarf_why(NO_ABBREV, (unsigned long long)code);
 		if (!depth) { /* the root is no function */
 			die_skip_attributes(w->file, c, a);
 			if (!a->children)

@@ -154,7 +154,7 @@ static char *full_name(struct walk *w, const char *name, const char *linkage,
 	bool cold;
 
 	if (!name)
-		return linkage ? symbol_display_name(linkage, &cold) : NULL;
+		return linkage ? symbol_display_name(linkage, &cold, &w->b->demangling_left) : NULL;
 	if (what->qual == NO_QUAL)
 		return xstrdup(name);
 	if (what->counted && linkage && w->symbols_left) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/live.h"
 #include "base/json_text.h"
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "base/text_fit.h"
 #include "daemon/expect.h"
 #include "daemon/status.h"

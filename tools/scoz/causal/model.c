@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "host/process.h"
 #include "profile/builds.h"
 #include "stats/discard.h"

@@ -145,7 +145,7 @@ void choices_add_waits(struct choices *c, uint64_t io_waited, uint64_t ran, uint
 /* Of one call several may be in a chain: it has as many as that with the most. */
 static void add_call(struct choices *c, const char *call, uint64_t samples)
 {
-	char *name = xasprintf("syscall:%s", call);
+	char *name = target_compose(TARGET_SYSCALL, call, NULL);
 
 	for (size_t i = 0; i < c->n; i++) {
 		if (strcmp(c->list[i].target.name, name) != 0)
@@ -248,9 +248,10 @@ static void add_location(struct session *s, uint32_t id, enum grain grain, uint6
 {
 	const struct location *l = locations_get(s->locations, id);
 	_cleanup_free_ struct location_site *sites = NULL;
-	size_t n = locations_sites(s->locations, id, &sites);
+	size_t n = locations_sites(s->locations, id, &sites), k;
 
-	if (l->kind == TARGET_KERNEL && function_is_of_bpf(l->target + strlen("kernel:")))
+	if (l->kind == TARGET_KERNEL &&
+	    function_is_of_bpf(target_name_in(l->target, TARGET_KERNEL, &k)))
 		return;
 	if (grain == BINARIES && l->binary[0] != '[')
 		add_binary(s, sites[0].binary, samples, ret);
@@ -328,9 +329,10 @@ static void choose_calls(struct session *s, const struct credits *c, struct choi
 	e = xcalloc(c->n_location + 1, sizeof(*e));
 	for (size_t i = 0; i < c->n_location; i++) {
 		const struct location *l = locations_get(s->locations, i);
+		size_t k;
 
 		if (l->kind == TARGET_KERNEL && c->location[i].total)
-			e[n++] = (struct entered){ l->target + strlen("kernel:"),
+			e[n++] = (struct entered){ target_name_in(l->target, TARGET_KERNEL, &k),
 						   c->location[i].total };
 	}
 	choices_add_calls(ret, e, n, c->sum, c->all);

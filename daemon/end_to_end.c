@@ -74,7 +74,7 @@ static void count_run(struct session *s, struct profile_window *w, double wall_s
 	w->progress[0].visits = 1;
 	w->progress[0].virtual_s = w->wall_s - w->inserted_s;
 	if (s->command.status != 0)
-		w->discard = discard_name(DISCARD_COMMAND); /* whatever else there was */
+		w->discard = DISCARD_COMMAND; /* whatever else there was */
 }
 
 static int run_window(struct experiment *x, const struct plan_window *what, struct error *err)

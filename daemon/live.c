@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/live.h"
 #include "base/json_text.h"
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "base/text_fit.h"
 #include "daemon/expect.h"
 #include "daemon/status.h"
@@ -106,7 +106,7 @@ static void emit_window(const struct live *l, const struct trial *t, const struc
 			      "time_s", session_elapsed_s(l->s), "target", json_text(t->name),
 			      "speedup_pct", w->speedup * 100, "real", w->real, "wall_s", w->wall_s,
 			      "inserted_s", w->inserted_s, "hits", (json_int_t)w->hits, "discard",
-			      w->discard);
+			      window_why(w));
 	struct so_far best = { .name = NULL };
 
 	if (w->speedup > 0)
@@ -172,7 +172,7 @@ void live_window(const struct live *l)
 	log_debug("%7.2f s  %s%s at %.0f %%: %.0f visits, inserted %.1f %%%s%s", elapsed_s, t->name,
 		  w->real ? " really" : "", w->speedup * 100,
 		  w->n_progress ? w->progress[0].visits : 0.0, 100 * w->inserted_s / w->wall_s,
-		  w->discard ? ", discarded: " : "", w->discard ? w->discard : "");
+		  w->discard ? ", discarded: " : "", w->discard ? window_why(w) : "");
 	if (!has_line() || w->speedup == 0)
 		return;
 	best = best_so_far(l);

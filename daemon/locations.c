@@ -96,17 +96,23 @@ static bool by_line(const struct locations *l, const struct maps_binary *binary,
 		l->opt->n_source_scope);
 }
 
+char *location_function_target(const char *function, const char *path, bool made, bool kernel)
+{
+	if (made) /* in whichever process: its number would be another one next time */
+		return target_compose(TARGET_FUNCTION, made_name_plain(function), NULL);
+	return kernel ? target_compose(TARGET_KERNEL, function, NULL)
+		      : target_compose(TARGET_FUNCTION, function, path_base(path));
+}
+
 static char *function_target(const struct maps_binary *binary, const struct map_frame *frame)
 {
-	if (binary->made) /* in whichever process: its number would be another one next time */
-		return xasprintf("func:%s", made_name_plain(frame->function));
-	return binary->kernel ? xasprintf("kernel:%s", frame->function)
-			      : xasprintf("func:%s@%s", frame->function, path_base(binary->path));
+	return location_function_target(frame->function, binary->path, binary->made,
+					binary->kernel);
 }
 
 char *locations_binary_target(const char *path)
 {
-	return xasprintf("bin:%s", path_base(path));
+	return target_compose(TARGET_BINARY, path_base(path), NULL);
 }
 
 static void describe(struct locations *l, const struct maps_binary *binary,

@@ -374,17 +374,15 @@ static void take_point(struct options *o, int key, const char *arg, char *const 
 /* "-p prog:f -- ./prog": what is run is not in PATH. */
 static void check_binary(const struct options *o, const struct point *p)
 {
-	_cleanup_free_ char *path = NULL;
-	const char *slash = o->command ? strrchr(o->command[0], '/') : NULL, *at;
+	_cleanup_free_ char *path = NULL, *meant = NULL;
+	const char *slash = o->command ? strrchr(o->command[0], '/') : NULL;
 
 	if (!slash || !p->binary || strcmp(p->binary, slash + 1) != 0 ||
 	    !binary_find(p->binary, &path, NULL))
 		return;
-	at = strstr(p->spec + (p->kind == POINT_USDT ? strlen("usdt:") : 0), p->binary);
-	if (at)
-		wrong("progress point %s: binary '%s' is not in PATH: did you mean %.*s%s%s?",
-		      p->spec, p->binary, (int)(at - p->spec), p->spec, o->command[0],
-		      at + strlen(p->binary));
+	meant = point_text_in(p, o->command[0]);
+	wrong("progress point %s: binary '%s' is not in PATH: did you mean %s?", p->spec, p->binary,
+	      meant);
 }
 
 static void take(struct options *o, int key, const char *arg, char *const *rest)

@@ -287,26 +287,24 @@ static bool is_target(const struct process *p, size_t i, const struct predict_ta
 static enum target_kind name_target(const struct process *p, const struct predict_target *t,
 				    char *name, size_t size)
 {
-	enum target_kind kind = t->devices	      ? TARGET_CLASS
-				: t->line	      ? TARGET_LINE
-				: t->object[0] == '[' ? TARGET_KERNEL
-						      : TARGET_FUNCTION;
+	bool kernel = t->object[0] == '[';
+	_cleanup_free_ char *function = location_function_target(
+		t->symbol, t->object, !kernel && is_made_file(t->object), kernel);
 
 	if (t->devices)
 		snprintf(name, size, "%s", t->symbol);
 	else if (t->line)
 		snprintf(name, size, "%s:%u", location_short_path(t->file), t->line);
-	else if (t->object[0] == '[')
-		snprintf(name, size, "kernel:%s", t->symbol);
-	else if (is_made_file(t->object))
-		snprintf(name, size, "func:%s", made_name_plain(t->symbol));
 	else
-		snprintf(name, size, "func:%s@%s", t->symbol, path_base(t->object));
+		snprintf(name, size, "%s", function);
 	for (size_t i = 0; i < p->o->n_targets; i++) {
 		if (is_target(p, i, t))
 			snprintf(name, size, "%s", p->o->targets[i].spec);
 	}
-	return kind;
+	return t->devices ? TARGET_CLASS
+	       : t->line  ? TARGET_LINE
+	       : kernel	  ? TARGET_KERNEL
+			  : TARGET_FUNCTION;
 }
 
 static bool is_named(const struct predict_target *t, void *arg)

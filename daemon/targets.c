@@ -597,19 +597,16 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
 			  struct handlers *handlers, bool patient, struct resolved_target *ret,
 			  struct error *err)
 {
+	size_t n;
+	const char *name = target_name_in(c->name, c->kind, &n);
+	const struct target t = { .kind = c->kind, .spec = c->name, .name = (char *)name };
 	struct error last = {};
 
 	*ret = (struct resolved_target){ .kind = target_kind_name(c->kind) };
 	if (c->kind == TARGET_CLASS)
-		return resolve_tasks(&(struct target){ .kind = c->kind,
-						       .spec = c->name,
-						       .name = c->name + strlen("class:") },
-				     ret, err);
+		return resolve_tasks(&t, ret, err);
 	if (c->kind == TARGET_SYSCALL)
-		return resolve_syscall(&(struct target){ .kind = c->kind,
-							 .spec = c->name,
-							 .name = c->name + strlen("syscall:") },
-				       maps, handlers, ret, err);
+		return resolve_syscall(&t, maps, handlers, ret, err);
 	for (size_t i = 0; i < c->n_sites && last.code != E2BIG; i++) {
 		const struct location_site *site = &c->sites[i];
 		const struct maps_binary *b = maps_binary_known(maps, site->binary);

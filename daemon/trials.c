@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "daemon/boundaries.h"
 #include "daemon/published.h"
 #include "daemon/target_check.h"

@@ -78,8 +78,7 @@ bool windows_often_empty(const struct windows *l)
 	size_t empty = 0;
 
 	for (size_t i = l->judged; i < l->n; i++)
-		empty += l->list[i].discard &&
-			 !strcmp(l->list[i].discard, discard_name(DISCARD_FEW_VISITS));
+		empty += l->list[i].discard == DISCARD_FEW_VISITS;
 	return empty > EMPTY_SHARE * (l->n - l->judged);
 }
 
@@ -248,7 +247,7 @@ bool window_set_speedup(struct session *s, const struct plan_window *what)
 void window_discard(struct profile_window *w, enum discard why)
 {
 	if (!w->discard)
-		w->discard = discard_name(why);
+		w->discard = why;
 }
 
 void window_watch_begin(struct session *s, struct window_watch *watch)
@@ -525,6 +524,6 @@ void windows_discard_all(struct windows *l, enum discard why)
 	l->units = 0;
 	l->useful = false;
 	trials_forget(l->trials);
-	if (profile_writer_discard(l->s->writer, l->seq, discard_name(why), &err))
+	if (profile_writer_discard(l->s->writer, l->seq, why, &err))
 		log_warn("%s", err.text);
 }

@@ -19,6 +19,9 @@ static inline struct section section_of(const void *p, size_t n)
 	return p ? (struct section){ p, n } : (struct section){ (const uint8_t *)"", 0 };
 }
 
+/* What is wrong, with what was found; until the next one of this thread. */
+const char *dwarf_why(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 struct cursor {
 	const uint8_t *p, *end;
 	bool bad;

@@ -68,6 +68,7 @@ const char *dwarf_file_load_unit(struct dwarf_file *f, uint64_t off, const struc
 	struct cursor c;
 	const uint8_t *p;
 	const char *why;
+	uint64_t code;
 
 	*length = dwarf_file_next_unit(f, off);
 	p = *length ? section_stream_get(&f->info, off, *length) : NULL;
@@ -85,9 +86,10 @@ const char *dwarf_file_load_unit(struct dwarf_file *f, uint64_t off, const struc
 	if (skeleton)
 		inherit(&f->unit, skeleton);
 	c = f->unit.c;
-	root = abbrev_find(&f->abbrevs, cursor_uleb(&c));
+	code = cursor_uleb(&c);
+	root = abbrev_find(&f->abbrevs, code);
 	return root ? unit_read_root(&f->unit, &c, &f->abbrevs, root)
-		    : "it uses an abbreviation that does not exist";
+		    : dwarf_why(NO_ABBREV, (unsigned long long)code);
 }
 
 bool dwarf_file_die(struct dwarf_file *f, uint64_t number, struct attributes *ret)

@@ -154,7 +154,7 @@ static char *full_name(struct walk *w, const char *name, const char *linkage,
 	bool cold;
 
 	if (!name)
-		return linkage ? symbol_display_name(linkage, &cold) : NULL;
+		return linkage ? symbol_display_name(linkage, &cold, &w->b->demangling_left) : NULL;
 	if (what->qual == NO_QUAL)
 		return xstrdup(name);
 	if (what->counted && linkage && w->symbols_left) {
@@ -540,7 +540,7 @@ static const char *walk(struct walk *w)
 		}
 		a = abbrev_find(&w->file->abbrevs, code);
 		if (!a)
-			return "it uses an abbreviation that does not exist";
+			return dwarf_why(NO_ABBREV, (unsigned long long)code);
 		if (!depth) { /* the root is no function */
 			die_skip_attributes(w->file, c, a);
 			if (!a->children)

@@ -333,17 +333,25 @@ const char *line_program_read(struct line_reader *r, uint64_t offset, const char
 		len = cursor_get(c, 8);
 		offset_size = 8;
 	}
-	if (c->bad || len > (uint64_t)(c->end - c->p))
-		return "its length reaches beyond .debug_line";
+	if (c->bad)
+		return "its header is cut off";
+	if (len > (uint64_t)(c->end - c->p))
+		return dwarf_why("its length, 0x%llx, reaches beyond .debug_line",
+				 (unsigned long long)len);
 	c->end = c->p + len;
 	r->version = cursor_get(c, 2);
+	if (c->bad)
+		return "its header is cut off";
 	if (r->version < 2 || r->version > 5)
-		return "its version is none of 2 to 5";
+		return dwarf_why("version %u: none of 2 to 5", r->version);
 	if (r->version >= 5)
 		cursor_get(c, 2); /* address size, segment selector size */
 	header_len = cursor_get(c, offset_size);
-	if (c->bad || header_len > (uint64_t)(c->end - c->p))
-		return "its header reaches beyond its end";
+	if (c->bad)
+		return "its header is cut off";
+	if (header_len > (uint64_t)(c->end - c->p))
+		return dwarf_why("its header, of 0x%llx bytes, reaches beyond its end",
+				 (unsigned long long)header_len);
 	/* Units may share a program, but not so that reading them takes for ever. */
 	r->header_bytes += header_len;
 	if (r->header_bytes > 64 * total + (64 << 20))
@@ -355,8 +363,11 @@ const char *line_program_read(struct line_reader *r, uint64_t offset, const char
 	p.line_base = cursor_get(c, 1);
 	p.line_range = cursor_get(c, 1);
 	p.opcode_base = cursor_get(c, 1);
-	if (c->bad || !p.line_range || !p.opcode_base)
-		return "its header is malformed";
+	if (c->bad)
+		return "its header is cut off";
+	if (!p.line_range || !p.opcode_base)
+		return dwarf_why("line range %u, opcode base %u: neither may be 0", p.line_range,
+				 p.opcode_base);
 	for (int i = 1; i < p.opcode_base; i++)
 		p.operands[i] = cursor_get(c, 1);
 	why = read_file_table(r, c, offset_size);

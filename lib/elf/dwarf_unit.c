@@ -24,6 +24,7 @@ const char *unit_read_header(struct unit *u, const struct dwarf_sections *sec, c
 			     size_t n, uint64_t offset)
 {
 	struct cursor *c = &u->c;
+	unsigned int version;
 
 	*u = (struct unit){ .sec = sec, .offset = offset, .end = offset + n, .start = p };
 	*c = (struct cursor){ p, p + n, false };
@@ -32,9 +33,12 @@ const char *unit_read_header(struct unit *u, const struct dwarf_sections *sec, c
 		u->offset_size = 8;
 		cursor_skip(c, 8);
 	}
-	u->version = cursor_get(c, 2);
-	if (u->version < 2 || u->version > 5)
-		return "its version is none of 2 to 5";
+	version = cursor_get(c, 2);
+	if (c->bad)
+		return "its header is cut off";
+	if (version < 2 || version > 5)
+		return dwarf_why("version %u: none of 2 to 5", version);
+	u->version = version;
 	u->type = DW_UT_compile;
 	if (u->version >= 5) {
 		u->type = cursor_get(c, 1);
@@ -48,8 +52,10 @@ const char *unit_read_header(struct unit *u, const struct dwarf_sections *sec, c
 		u->abbrev_offset = cursor_get(c, u->offset_size);
 		u->addr_size = cursor_get(c, 1);
 	}
-	if (c->bad || (u->addr_size != 8 && u->addr_size != 4))
-		return "its header is malformed";
+	if (c->bad)
+		return "its header is cut off";
+	if (u->addr_size != 8 && u->addr_size != 4)
+		return dwarf_why("addresses of %u bytes: neither 4 nor 8", u->addr_size);
 	/* Where a unit does not say, its share begins behind the header of the section. */
 	u->str_offsets_base = u->addr_base = u->offset_size == 8 ? 16 : 8;
 	u->rnglists_base = u->offset_size == 8 ? 20 : 12;
@@ -116,7 +122,8 @@ const char *abbrevs_read(struct abbrevs *a, const struct unit *u)
 	    a->offset_size == u->offset_size && a->addr_size == u->addr_size)
 		return NULL;
 	if (u->abbrev_offset >= sec->n)
-		return "its abbreviations lie beyond .debug_abbrev";
+		return dwarf_why("its abbreviations, at 0x%llx, lie beyond .debug_abbrev",
+				 (unsigned long long)u->abbrev_offset);
 	a->valid = false;
 	a->offset = u->abbrev_offset;
 	a->version = u->version;
@@ -130,7 +137,8 @@ const char *abbrevs_read(struct abbrevs *a, const struct unit *u)
 		uint64_t tag;
 
 		if (code >= MAX_ABBREV_CODE)
-			return "an abbreviation has a number too large";
+			return dwarf_why("abbreviation %llu: no more than %d are read",
+					 (unsigned long long)code, MAX_ABBREV_CODE);
 		tag = cursor_uleb(&c);
 		one.tag = tag && tag < UINT16_MAX ? tag : UINT16_MAX;
 		one.children = cursor_get(&c, 1) != 0;
@@ -144,7 +152,10 @@ const char *abbrevs_read(struct abbrevs *a, const struct unit *u)
 			if (!at && !form)
 				break;
 			if (at > UINT16_MAX || form > UINT16_MAX)
-				return "its abbreviations are malformed";
+				return dwarf_why(
+					"abbreviation %llu: attribute 0x%llx of form 0x%llx",
+					(unsigned long long)code, (unsigned long long)at,
+					(unsigned long long)form);
 			size = fixed_size(a, form);
 			if (size < 0 || one.fixed > INT32_MAX - 16)
 				one.fixed = -1;
@@ -155,7 +166,7 @@ const char *abbrevs_read(struct abbrevs *a, const struct unit *u)
 			one.n++;
 		}
 		if (c.bad)
-			return "its abbreviations are malformed";
+			return dwarf_why("abbreviation %llu is cut off", (unsigned long long)code);
 		if (code >= a->n) {
 			array_reserve(a->abbrev, a->cap, code + 1);
 			memset(a->abbrev + a->n, 0, (code + 1 - a->n) * sizeof(*a->abbrev));
@@ -532,7 +543,7 @@ static const char *new_ranges(const struct unit *u, uint64_t off, uint64_t *budg
 			fn(a.u, a.u + b.u, arg);
 			break;
 		default:
-			return malformed;
+			return dwarf_why("its list of ranges has an entry of kind 0x%x", op);
 		}
 	}
 	return c.bad ? malformed : NULL;

@@ -74,6 +74,7 @@ struct unit {
 
 /* How long the unit is whose first @n bytes (at least 12, or all there are) are at @p. */
 bool unit_length(const uint8_t *p, size_t n, uint64_t *length);
+#define NO_ABBREV "it uses abbreviation %llu, which does not exist"
 /* All these return NULL, or what is wrong. */
 const char *unit_read_header(struct unit *u, const struct dwarf_sections *sec, const uint8_t *p,
 			     size_t n, uint64_t offset);

@@ -94,6 +94,16 @@ static bool is_entry(const char *function)
 	return false;
 }
 
+/* Rust, demangled: "<u8 as core::fmt::Debug>::fmt", of a type that is of no other crate. */
+static bool is_trait_of_language(const char *function)
+{
+	static const char *const crates[] = { "core::", "alloc::", "std::" };
+	const char *as = *function == '<' ? strstr(function, " as ") : NULL;
+
+	return as && !memmem(function, as - function, "::", 2) &&
+	       begins_with_any(as + 4, crates, ARRAY_SIZE(crates));
+}
+
 /* Of the standard library of a language, by its name: where there are no lines. */
 static bool is_of_language(const char *function)
 {
@@ -105,6 +115,8 @@ static bool is_of_language(const char *function)
 	};
 
 	if (begins_with_any(function, prefixes, ARRAY_SIZE(prefixes)))
+		return true;
+	if (is_trait_of_language(function))
 		return true;
 	/* Rust's newer mangling: the crate's name follows its hash. */
 	return begins(function, "_R") && (strstr(function, "_4core") || strstr(function, "_3std") ||

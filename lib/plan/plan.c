@@ -8,7 +8,6 @@
 
 #include <math.h>
 
-#include "stats/discard.h"
 #include "stats/resample.h"
 
 #define UNSEEN_TREATED	2     /* treated windows after which it is asked whether there were hits */
@@ -276,11 +275,6 @@ static void keep_window(struct plan *p, int target, const struct profile_window 
 	*copy = *w;
 	copy->progress = xcalloc(w->n_progress, sizeof(*w->progress));
 	memcpy(copy->progress, w->progress, w->n_progress * sizeof(*w->progress));
-	/* One kind has a meaning for estimates. */
-	copy->discard = !w->discard ? NULL
-			: strcmp(w->discard, discard_name(DISCARD_CAPPED))
-				? ""
-				: discard_name(DISCARD_CAPPED);
 	copy->target = target_id(t);
 
 	t->hits += w->hits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "profile/beside.h"
 
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "progress/point.h"
 
 const struct profile_expected *expected_find(const struct profile_expected *list, size_t n,

@@ -53,7 +53,7 @@ static const struct field window_fields[] = {
 	M(REAL, window.w, syncs), M(REAL, window.w, spun_s), M(REAL, window.w, spun_first_s),
 	M(REAL, window.w, throttled_s), M(REAL, window.w, quota_cpus),
 	M(REAL, window.w, expected_pp), M(REAL, window.w, flaws_pp), M(U64, window.w, hits),
-	M(U64, window.w, others_hits, FIELD_OPTIONAL), M(TEXT, window.w, discard),
+	M(U64, window.w, others_hits, FIELD_OPTIONAL), M(TEXT, window, discard),
 	M(OBJECTS, window, progress, LIST(window_progress_fields, window_progress)), { 0 },
 };
 static const struct field discard_fields[] = {
@@ -161,7 +161,7 @@ static const struct line_kind kinds[PROFILE_LINE_KINDS] = {
 	[LINE_PROGRESS] = KIND(progress, .p = { .name = "", .spec = "" }, .kind = ""),
 	[LINE_TARGET] = KIND(target, .name = "", .kind = "", .location = ""),
 	[LINE_FREQUENCY] = KIND(frequency, .hz = 0),
-	[LINE_WINDOW] = KIND(window, .w = { .discard = NULL }),
+	[LINE_WINDOW] = KIND(window, .discard = NULL),
 	[LINE_DISCARD] = KIND(discard, .why = ""),
 	[LINE_SAMPLE] = KIND(sample, .s = { .target = "", .location = "", .binary = "" }),
 	[LINE_PROCESS] = KIND(process, .p = { .name = "", .rank = -1, .rank_from = "" }),

@@ -47,6 +47,7 @@ union profile_line {
 	} frequency;
 	struct {
 		struct profile_window w;
+		const char *discard;
 		struct jsonl_list progress;
 	} window;
 	struct {

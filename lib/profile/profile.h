@@ -241,8 +241,8 @@ int profile_writer_target(struct profile_writer *w, const struct profile_target 
 			  struct error *err);
 int profile_writer_window(struct profile_writer *w, const struct profile_window *win,
 			  struct error *err);
-/* The kept windows of this run before @seq turned out worthless, for the reason @discard. */
-int profile_writer_discard(struct profile_writer *w, uint32_t seq, const char *discard,
+/* The kept windows of this run before @seq turned out worthless, for the reason @why. */
+int profile_writer_discard(struct profile_writer *w, uint32_t seq, enum discard why,
 			   struct error *err);
 int profile_writer_latency(struct profile_writer *w, const struct profile_latency *l,
 			   struct error *err);

@@ -156,6 +156,13 @@ static size_t pop_kept(struct reader *r)
 	}
 }
 
+/* Why it counts for nothing, as the file has it; NULL: it counts. */
+static void set_discard(struct profile_window *w, const char *why)
+{
+	w->discard = discard_by_name(why);
+	w->discard_other = w->discard == DISCARD_OTHER ? why : NULL;
+}
+
 static int read_window(struct reader *r)
 {
 	struct profile_window *w = &r->l.window.w;
@@ -168,6 +175,7 @@ static int read_window(struct reader *r)
 		return bad_field(r, "target", "is not described by any line before it");
 	if (!(w->speedup >= 0 && w->speedup <= 1))
 		return bad_field(r, "speedup", "is not between 0 and 1");
+	set_discard(w, r->l.window.discard);
 	w->cores = p->runs[w->run].header.cpus;
 	ret = set_window_progress(r, w);
 	if (ret)
@@ -186,7 +194,7 @@ static int read_discard(struct reader *r)
 	if (r->l.discard.run != p->n_runs - 1)
 		return bad_field(r, "run", "is not the run it stands in");
 	while (r->n_kept && p->windows[r->kept[0]].seq < r->l.discard.before_seq)
-		p->windows[pop_kept(r)].discard = r->l.discard.why;
+		set_discard(&p->windows[pop_kept(r)], r->l.discard.why);
 	return 0;
 }
 

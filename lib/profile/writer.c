@@ -353,7 +353,8 @@ int profile_writer_target(struct profile_writer *w, const struct profile_target 
 int profile_writer_window(struct profile_writer *w, const struct profile_window *win,
 			  struct error *err)
 {
-	union profile_line l = { .window = { *win, list_of(win->progress, win->n_progress) } };
+	union profile_line l = { .window = { *win, window_why(win),
+					     list_of(win->progress, win->n_progress) } };
 
 	if (win->target >= w->n_targets || win->n_progress > w->n_progress)
 		return error_set(err, EINVAL, "%s: window of an unknown target or progress point",
@@ -363,10 +364,10 @@ int profile_writer_window(struct profile_writer *w, const struct profile_window 
 	return write_line(w, LINE_WINDOW, &l, err);
 }
 
-int profile_writer_discard(struct profile_writer *w, uint32_t seq, const char *discard,
+int profile_writer_discard(struct profile_writer *w, uint32_t seq, enum discard why,
 			   struct error *err)
 {
-	const union profile_line l = { .discard = { w->run, seq, discard } };
+	const union profile_line l = { .discard = { w->run, seq, discard_name(why) } };
 
 	return write_line(w, LINE_DISCARD, &l, err);
 }

@@ -388,6 +388,14 @@ void point_free(struct point *p)
 	*p = (struct point){ 0 };
 }
 
+char *point_text_in(const struct point *p, const char *binary)
+{
+	size_t n = p->kind == POINT_USDT ? strlen("usdt:") : 0;
+	_cleanup_free_ char *escaped = escape_colons(binary);
+
+	return xasprintf("%.*s%s%s", (int)n, p->spec, escaped, find_colon(p->spec + n));
+}
+
 static int parse_target_function(const char *rest, struct target *ret, struct error *err)
 {
 	const char *at = strchr(rest, '@');
@@ -623,6 +631,15 @@ char *target_text(const struct target *t)
 	return xasprintf("%s%s%s%s%s%s", prefix, t->name, t->binary ? "@" : "",
 			 t->binary ? t->binary : "", t->device ? ":" : "",
 			 t->device ? t->device : "");
+}
+
+const char *target_name_in(const char *text, enum target_kind kind, size_t *n)
+{
+	const char *name = after(text, target_kinds[target_kind_index(kind)].prefix);
+
+	if (name)
+		*n = strcspn(name, kind == TARGET_FUNCTION ? "@" : "");
+	return name;
 }
 
 static int parse_target(struct target *ret, struct error *err)

@@ -31,6 +31,8 @@ struct point {
 };
 int point_parse(const char *text, struct point *ret, struct error *err);
 void point_free(struct point *p);
+/* The text of one in a binary, with another @binary; malloc'ed. */
+char *point_text_in(const struct point *p, const char *binary);
 
 enum target_kind {
 	TARGET_LINE,	 /* FILE:LINE[-LAST] */
@@ -67,6 +69,14 @@ static inline bool target_is_tasks(const struct target *t)
 }
 /* What target_parse() makes of it is the same target but for its spec; malloc'ed. */
 char *target_text(const struct target *t);
+/* That of one without lines and devices; @binary may be NULL. */
+static inline char *target_compose(enum target_kind kind, const char *name, const char *binary)
+{
+	return target_text(
+		&(struct target){ .kind = kind, .name = (char *)name, .binary = (char *)binary });
+}
+/* Its name, in @text, of *@n bytes, if that is a target of the kind (not of lines); else NULL. */
+const char *target_name_in(const char *text, enum target_kind kind, size_t *n);
 /* "line", "function", "file", "binary", "kernel", "syscall", "comm", "cgroup", "rank", "class". */
 const char *target_kind_name(enum target_kind kind);
 /*

@@ -31,11 +31,18 @@ const char *discard_name(enum discard why)
 	return reasons[why].name;
 }
 
-const char *discard_remedy(const char *name)
+enum discard discard_by_name(const char *name)
 {
-	for (size_t i = KEPT + 1; i < DISCARDS; i++) {
+	if (!name)
+		return KEPT;
+	for (enum discard i = KEPT + 1; i < DISCARD_OTHER; i++) {
 		if (!strcmp(reasons[i].name, name))
-			return reasons[i].remedy;
+			return i;
 	}
-	return NULL;
+	return DISCARD_OTHER;
+}
+
+const char *discard_remedy(enum discard why)
+{
+	return reasons[why].remedy;
 }

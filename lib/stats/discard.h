@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why a window counts for nothing. Files have the names, as texts: other versions have others. */
+/* Why a window counts for nothing. Files have the names: other versions have others. */
 #ifndef SCOZ_STATS_DISCARD_H
 #define SCOZ_STATS_DISCARD_H
 
@@ -21,12 +21,15 @@ enum discard {
 	DISCARD_TORN,	    /* a latency was just being counted (marks.h, daemon/points.h) */
 	DISCARD_STEAL,	    /* by earlier versions, as is the next one */
 	DISCARD_NO_HITS,
+	DISCARD_OTHER, /* this version does not know it: the file has its name */
 	DISCARDS
 };
 
-/* As in files; NULL: KEPT. */
+/* As in files; NULL: KEPT, DISCARD_OTHER. */
 const char *discard_name(enum discard why);
-/* What the user can do about it, for a reason by its name; NULL: nothing is known. */
-const char *discard_remedy(const char *name);
+/* NULL: KEPT. */
+enum discard discard_by_name(const char *name);
+/* What the user can do about it; NULL: nothing is known. */
+const char *discard_remedy(enum discard why);
 
 #endif

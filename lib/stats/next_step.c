@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stats/next_step.h"
 
-#include "base/labels.h"
+#include "base/joint.h"
 
 #include <math.h>
 

@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#include "stats/discard.h"
 #include "stats/holds.h"
 #include "stats/resample.h"
 #include "stats/stats.h"
@@ -69,8 +68,7 @@ static struct pace_of pace_of(const struct profile_window *w, uint32_t progress)
 
 static bool is_control(const struct profile_window *w)
 {
-	return w->discard && !strcmp(w->discard, discard_name(DISCARD_CONTROL)) &&
-	       w->inserted_s > LEAST_DELAY * w->wall_s;
+	return w->discard == DISCARD_CONTROL && w->inserted_s > LEAST_DELAY * w->wall_s;
 }
 
 struct series {

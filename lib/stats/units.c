@@ -22,7 +22,6 @@
  */
 #include "stats/units.h"
 
-#include "stats/discard.h"
 #include "stats/holds.h"
 #include "stats/weigh.h"
 #include "stats/stats.h"
@@ -283,8 +282,7 @@ int compare_order(const void *pa, const void *pb)
 
 static bool is_capped(const struct profile_window *w)
 {
-	return window_is_treated(w) && w->discard &&
-	       !strcmp(w->discard, discard_name(DISCARD_CAPPED));
+	return window_is_treated(w) && w->discard == DISCARD_CAPPED;
 }
 
 /* Of end-to-end runs, from the beginning to the end; a profile has twelve digits of each time. */

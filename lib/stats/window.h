@@ -3,7 +3,7 @@
 #ifndef SCOZ_STATS_WINDOW_H
 #define SCOZ_STATS_WINDOW_H
 
-#include "base/base.h"
+#include "stats/discard.h"
 
 /* One progress point in one window. Times in seconds. */
 struct window_progress {
@@ -85,7 +85,8 @@ struct profile_window {
 	uint64_t hits; /* samples of the target in the window */
 	/* Those by tasks that are not profiled, which count for nothing. */
 	uint64_t others_hits;
-	const char *discard; /* NULL: kept; else why (stats/discard.h) */
+	const char *discard_other; /* what the file calls DISCARD_OTHER */
+	enum discard discard;
 	uint32_t n_progress;
 	struct window_progress *progress; /* by progress id */
 };
@@ -104,6 +105,12 @@ static inline double window_waits(const struct profile_window *w)
 	double all = w->target_waited_s + w->target_ran_s;
 
 	return w->waits_sped && w->hits_seen && all > 0 ? w->target_waited_s / all : 0;
+}
+
+/* As in files; NULL: kept. */
+static inline const char *window_why(const struct profile_window *w)
+{
+	return w->discard == DISCARD_OTHER ? w->discard_other : discard_name(w->discard);
 }
 
 /* Virtually faster: what predictions are made from. */

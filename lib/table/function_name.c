@@ -223,7 +223,8 @@ char *function_symbol(const char *name, const char *linkage)
 struct demangled {
 	char text[MAX_DEMANGLED];
 	size_t len;
-	jmp_buf too_long; /* libiberty would go on */
+	unsigned int nodes; /* of what they are written from */
+	jmp_buf too_long;   /* libiberty would go on */
 };
 
 static void add_demangled(const char *part, size_t len, void *arg)
@@ -306,14 +307,13 @@ static bool is_ambiguous(const char *symbol)
 static bool demangle_cplus(const char *symbol, int options, struct demangled *d)
 {
 	struct demangle_component *tree;
-	unsigned int n = 0;
 	void *mem = NULL;
 	bool done;
 
 	if (strlen(symbol) > MAX_SYMBOL || is_ambiguous(symbol))
 		return false;
 	tree = cplus_demangle_v3_components(symbol, options, &mem);
-	done = tree && is_small(tree, &n) && print_tree(tree, options, d);
+	done = tree && is_small(tree, &d->nodes) && print_tree(tree, options, d);
 	free(mem);
 	return done;
 }
@@ -326,7 +326,7 @@ static char *demangle(const char *name, const char *linkage)
 	if (raw_symbol(name, linkage)[0] != '_')
 		return NULL;
 	symbol = function_symbol(name, linkage);
-	d.len = 0;
+	d.len = d.nodes = 0;
 	if (demangle_rust(symbol, &d))
 		return xstrndup(d.text, d.len);
 	d.len = 0;
@@ -350,30 +350,78 @@ static const char *skip_parameters(const char *s)
 	return !strncmp(end + n, "::", 2) && !without_qualifiers(end, n) ? end + n : s;
 }
 
-char *function_outer_name(const char *linkage)
+/*
+ * @d without the parameters of functions that enclose others and without ABI tags, which debug
+ * information has not either. @outer: bytes of what encloses it.
+ */
+static char *without_details(struct demangled *d, size_t *outer)
 {
-	_cleanup_free_ char *symbol = function_symbol("", linkage), *out = NULL;
-	size_t n = 0, outer = 0, op;
-	struct demangled d;
+	char *out = xmalloc(d->len + 1);
+	size_t n = 0, op;
 	int depth = 0;
 
-	d.len = 0;
-	if (!demangle_cplus(symbol, DMGL_ANSI, &d))
-		return NULL;
-	d.text[d.len] = '\0';
-	out = xmalloc(d.len + 1);
-	for (const char *s = d.text; *s;) {
+	*outer = 0;
+	d->text[d->len] = '\0';
+	for (const char *s = d->text; *s;) {
+		if (!strncmp(s, "[abi:", 5)) {
+			s += strcspn(s, "]");
+			s += *s == ']';
+			continue;
+		}
 		if (!depth && *s == '(')
 			s = skip_parameters(s);
 		if (!depth && !strncmp(s, "::", 2))
-			outer = n;
-		op = depth ? 0 : operator_length(d.text, s);
+			*outer = n;
+		op = depth ? 0 : operator_length(d->text, s);
 		if (!op)
 			depth = step_depth(s, depth);
 		for (op = op ? op : 1; op; op--)
 			out[n++] = *s++;
 	}
-	return outer ? xstrndup(out, outer) : NULL;
+	out[n] = '\0';
+	return out;
+}
+
+char *function_outer_name(const char *linkage)
+{
+	_cleanup_free_ char *symbol = function_symbol("", linkage), *bare = NULL;
+	struct demangled d;
+	size_t outer;
+
+	d.len = d.nodes = 0;
+	if (!demangle_cplus(symbol, DMGL_ANSI, &d))
+		return NULL;
+	bare = without_details(&d, &outer);
+	return outer ? xstrndup(bare, outer) : NULL;
+}
+
+char *function_shown_name(const char *symbol, uint64_t *work_left)
+{
+	struct demangled d;
+	uint64_t work;
+	size_t outer;
+	bool done;
+
+	if (strncmp(symbol, "_Z", 2) && strncmp(symbol, "_R", 2))
+		return NULL;
+	if (!*work_left)
+		return NULL;
+	d.len = d.nodes = 0;
+	/* Of the older scheme, which looks like C++, a hash is the last part. */
+	done = (symbol[1] == 'R' || strstr(symbol, "17h")) && demangle_rust(symbol, &d);
+	work = d.len;
+	if (!done) {
+		d.len = 0;
+		done = demangle_cplus(symbol, DMGL_ANSI, &d);
+		work += d.len + d.nodes;
+	}
+	work += strlen(symbol);
+	*work_left -= work < *work_left ? work : *work_left;
+	if (!done)
+		return NULL;
+	if (!memchr(d.text, '(', d.len) && !memchr(d.text, '[', d.len)) /* most names */
+		return xstrndup(d.text, d.len);
+	return without_details(&d, &outer);
 }
 
 char *function_full_name(const char *name, const char *linkage)

@@ -35,6 +35,12 @@ char *function_full_name(const char *name, const char *linkage);
  * called in there; NULL when it tells nothing. malloc'ed.
  */
 char *function_outer_name(const char *linkage);
+/*
+ * As debug information calls it, without parameters and without the type returned; NULL: it is not
+ * mangled, or too large, or there has been enough of that: short symbols can stand for long texts,
+ * so @work_left (bytes read and written, about) goes down. malloc'ed.
+ */
+char *function_shown_name(const char *symbol, uint64_t *work_left);
 /* The symbol without what the compiler appends to copies (".constprop.0"); malloc'ed. */
 char *function_symbol(const char *name, const char *linkage);
 

@@ -24,7 +24,7 @@
 
 #define NONE	      UINT32_MAX
 #define TABLE_MAGIC   "scozmap"
-#define TABLE_VERSION 8
+#define TABLE_VERSION 9
 #define TABLE_ENDIAN  0x01020304u
 
 /* What is called NAME is what a function of this name chooses when the program starts (IFUNC). */

@@ -11,6 +11,8 @@
 
 #define BASE_NAMES     (64 << 20)
 #define NAMES_PER_BYTE 2
+#define BASE_WORK      (4 << 20) /* of demangling; a symbol of a hundred bytes takes some 300 */
+#define WORK_PER_BYTE  4
 #define STR_UNKNOWN    1 /* where builder_init() has put "[unknown]" */
 
 /*
@@ -53,12 +55,14 @@ void builder_expect(struct table_builder *b, uint64_t file_size)
 	uint64_t max = b->str.max + NAMES_PER_BYTE * file_size;
 
 	b->str.max = max < NONE ? max : NONE - 1;
+	b->demangling_left += WORK_PER_BYTE * file_size;
 }
 
 void builder_init(struct table_builder *b)
 {
 	memset(b, 0, sizeof(*b));
 	b->str.max = BASE_NAMES;
+	b->demangling_left = BASE_WORK;
 	builder_string(b, "");
 	builder_func(b, "[unknown]", NULL);
 }

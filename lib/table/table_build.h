@@ -46,6 +46,7 @@ struct table_builder {
 	size_t n_phdr, cap_phdr;
 
 	struct strpool str;
+	uint64_t demangling_left;
 	struct hash_index file_ids, func_ids;
 	uint32_t *file;
 	size_t n_file, cap_file;
@@ -79,7 +80,7 @@ struct table_builder {
 
 void builder_init(struct table_builder *b);
 void builder_deinit(struct table_builder *b);
-/* Of a file of @file_size bytes come names: their limit grows. */
+/* Of a file of @file_size bytes come names: their limit grows, and that of demangling. */
 void builder_expect(struct table_builder *b, uint64_t file_size);
 
 /* Text first: everything else is checked against it. */
@@ -131,9 +132,9 @@ void kernel_source_paths(struct table_builder *b);
 
 /*
  * What people are shown for a symbol, malloc'ed: "foo" for foo.cold, foo.part.0 or
- * foo.constprop.1, "ns::Class::method" for the plain kinds of mangled names.
+ * foo.constprop.1, "ns::vec<int>::push" for a mangled name (@work_left: function_shown_name()).
  */
-char *symbol_display_name(const char *symbol, bool *cold);
+char *symbol_display_name(const char *symbol, bool *cold, uint64_t *work_left);
 /* Takes one of the suffixes that compilers give to copies and parts off its end; false: it has
  * none.
  */

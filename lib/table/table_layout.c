@@ -137,7 +137,7 @@ static void add_symbols(struct table_builder *b, const struct intervals *dwarf, 
 			if (known != NONE && func_is(b, b->scope[b->scope_root[known]].func, name))
 				continue;
 			raw = xstrdup(b->str.buf + name);
-			display = symbol_display_name(raw, &cold);
+			display = symbol_display_name(raw, &cold, &b->demangling_left);
 			func = builder_func(b, display, raw);
 			free(raw);
 			free(display);

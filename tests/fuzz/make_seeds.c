@@ -17,7 +17,7 @@ static void check(int rc, const struct error *err)
 }
 
 static void window(struct profile_writer *w, uint32_t seq, uint32_t target, double speedup,
-		   const char *discard)
+		   enum discard discard)
 {
 	struct error err;
 	struct window_progress progress[] = { { .visits = 900 + seq % 7, .virtual_s = 1 },
@@ -34,6 +34,7 @@ static void window(struct profile_writer *w, uint32_t seq, uint32_t target, doub
 		.ticks = 900,
 		.hits = 300 + seq,
 		.discard = discard,
+		.discard_other = "eclipse",
 		.progress = progress,
 		.n_progress = ARRAY_SIZE(progress),
 	};
@@ -97,8 +98,11 @@ static void write_run(const char *path, double hz)
 	for (int i = 0; i < 2; i++)
 		check(profile_writer_target(w, &targets[i], &ids[i], &err), &err);
 	for (int i = 0; i < 20; i++)
-		window(w, seq++, ids[i / 10], i % 4 * 0.25, i == 7 ? "steal" : NULL);
-	check(profile_writer_discard(w, 2, "warm-up", &err), &err);
+		window(w, seq++, ids[i / 10], i % 4 * 0.25,
+		       i == 7	? DISCARD_STEAL
+		       : i == 9 ? DISCARD_OTHER
+				: KEPT);
+	check(profile_writer_discard(w, 2, DISCARD_UNSETTLED, &err), &err);
 	check(profile_writer_samples(w, samples, ARRAY_SIZE(samples), &err), &err);
 	check(profile_writer_process(w, &process, &err), &err);
 	check(profile_writer_machine(w, &machine, &err), &err);

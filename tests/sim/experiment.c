@@ -122,8 +122,7 @@ static void measure(struct sim *s, struct watch *watch, const struct sim_options
 		.spun_first_s = (after.spun_first - before.spun_first) / 1e9,
 		.hits = after.hits - before.hits,
 		.expected_pp = expected_pp(o, &before, &after, length_s, cores, p->visits),
-		.discard =
-			discard_name(!p->visits || p->virtual_s <= 0 ? DISCARD_FEW_VISITS : KEPT),
+		.discard = !p->visits || p->virtual_s <= 0 ? DISCARD_FEW_VISITS : KEPT,
 		.n_progress = 1,
 		.progress = p,
 	};
@@ -219,7 +218,7 @@ void experiment(const struct sim_program *p, const struct sim_options *o,
 			start_anew(plan, &w, ret);
 	}
 	for (size_t i = 0; i < w.n; i++)
-		ret->discarded += w.w[i].discard != NULL;
+		ret->discarded += w.w[i].discard != KEPT;
 	ret->seconds = sim_now(s) / 1e9;
 	ret->windows = w.n;
 	stats_estimate(w.w, w.n, 1, &opt, &ret->e);

@@ -160,12 +160,51 @@ static void suffixes(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		_cleanup_free_ char *symbol = function_symbol("", all[i].symbol);
+		uint64_t work = 1 << 20;
 		bool cold;
-		_cleanup_free_ char *shown = symbol_display_name(all[i].symbol, &cold);
+		_cleanup_free_ char *shown = symbol_display_name(all[i].symbol, &cold, &work);
 
 		assert_string_equal(symbol, all[i].name);
 		assert_string_equal(shown, all[i].name);
 		assert_int_equal(cold, all[i].cold);
+	}
+}
+
+/* Symbols without debug information are shown as that would call them. */
+static void shown_names(void **state)
+{
+	static const struct {
+		const char *symbol, *name;
+	} all[] = {
+		{ "_ZN3app4workEi", "app::work" },
+		{ "_ZNK3app1K3getEv.constprop.0", "app::K::get" },
+		{ "_ZL6hiddeni", "hidden" },
+		{ "_ZN12_GLOBAL__N_16hiddenEi", "(anonymous namespace)::hidden" },
+		{ "_ZN3app1KC2Ev", "app::K::K" },
+		{ "_ZN3app1KD1Ev", "app::K::~K" },
+		{ "_ZN3app5ThingIiE4doneEi", "app::Thing<int>::done" },
+		{ "_ZN3app1fIiEEvT_", "app::f<int>" },
+		{ "_ZNSt6vectorIiSaIiEE9push_backERKi",
+		  "std::vector<int, std::allocator<int> >::push_back" },
+		{ "_ZN3app5ThingIiEclEii", "app::Thing<int>::operator()" },
+		{ "_ZNK3app1KcvbEv", "app::K::operator bool" },
+		{ "_ZZ4mainENKUliE0_clEi", "main::{lambda(int)#2}::operator()" },
+		{ "_Z4nameB5cxx11i", "name" },
+		{ "_ZN4core3fmt9Formatter3pad17h25d4b59491270932E", "core::fmt::Formatter::pad" },
+		{ "_RNvMNtCs4mUmuLXSNC_2ru2ruINtB2_5ThinghE9iter_doneB4_",
+		  "<ru::ru::Thing<u8>>::iter_done" },
+		{ "_Zebra", "_Zebra" },
+		{ "_Round", "_Round" },
+		{ "memcpy@@GLIBC_2.14", "memcpy" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		uint64_t work = 1 << 20;
+		bool cold;
+		_cleanup_free_ char *shown = symbol_display_name(all[i].symbol, &cold, &work);
+
+		assert_string_equal(shown, all[i].name);
 	}
 }
 
@@ -267,13 +306,43 @@ static void doubled_names(void **state)
 	alarm(0);
 }
 
+/* Nor do many of them, in a file: there is so much work for it. */
+static void doubled_in_file(void **state)
+{
+	_cleanup_free_ char *symbol = xstrdup("_ZN1xI"), *small = xstrdup("_ZN1xI");
+	uint64_t work = 4 << 20;
+	bool cold;
+
+	(void)state;
+	add_doubled(&symbol, 60, 2);
+	text_add(&symbol, "E1fEv");
+	add_doubled(&small, 2, 2);
+	text_add(&small, "E1fEv");
+	alarm(5);
+	for (int i = 0; i < 100000; i++) {
+		_cleanup_free_ char *name = symbol_display_name(symbol, &cold, &work);
+
+		assert_string_equal(name, symbol);
+	}
+	alarm(0);
+	assert_int_equal(work, 0);
+	work = strlen(small);
+	for (int i = 0; i < 2; i++) {
+		_cleanup_free_ char *name = symbol_display_name(small, &cold, &work);
+
+		assert_string_equal(name,
+				    i ? small : "x<a<int, int>, a<a<int, int>, a<int, int> > >::f");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_names), cmocka_unit_test(signatures),
-		cmocka_unit_test(rust),	       cmocka_unit_test(full_names),
-		cmocka_unit_test(outer_names), cmocka_unit_test(nonsense),
-		cmocka_unit_test(suffixes),    cmocka_unit_test(doubled_names),
+		cmocka_unit_test(plain_names),	 cmocka_unit_test(signatures),
+		cmocka_unit_test(rust),		 cmocka_unit_test(full_names),
+		cmocka_unit_test(outer_names),	 cmocka_unit_test(nonsense),
+		cmocka_unit_test(suffixes),	 cmocka_unit_test(shown_names),
+		cmocka_unit_test(doubled_names), cmocka_unit_test(doubled_in_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

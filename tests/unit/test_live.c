@@ -120,7 +120,7 @@ static int begin(int rounds, int stopped)
 		w->ran_s = 1;
 		w->inserted_s = w->speedup > 0 ? 0.2 : 0;
 		if (stopped && i % 8 == 2) {
-			w->discard = discard_name(DISCARD_CONTROL);
+			w->discard = DISCARD_CONTROL;
 			w->inserted_s = 0.2;
 			w->progress[0].virtual_s *= 1 - w->inserted_s; /* it took as long */
 			stopped--;

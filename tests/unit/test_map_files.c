@@ -508,6 +508,55 @@ static void test_common_file(void **state)
 	maptable_free(t);
 }
 
+/* One unit whose header and abbreviations are the arguments. */
+static const char damaged_source[] = ".globl work\n.text\nwork: ret\n.globl main\nmain: ret\n"
+				     ".section .debug_abbrev,\"\",@progbits\n%s\n"
+				     ".section .debug_info,\"\",@progbits\n"
+				     ".long .Lend-.Lbegin\n.Lbegin: %s\n.byte 1, 0\n.Lend:\n"
+				     ".section .note.GNU-stack,\"\",@progbits\n";
+
+/* What is damaged is told with the value that was found. */
+static void test_damaged_units(void **state)
+{
+	static const char head[] = ".short 4\n.long .debug_abbrev\n.byte 8",
+			  abbrev[] = ".byte 1,0x11,0,0,0,0";
+	static const struct {
+		const char *abbrev, *head, *words;
+	} all[] = {
+		{ abbrev, ".short 9\n.long .debug_abbrev\n.byte 8", ": version 9: none of 2 to 5" },
+		{ abbrev, ".short 0x104\n.long .debug_abbrev\n.byte 8",
+		  ": version 260: none of 2 to 5" },
+		{ abbrev, ".short 4\n.long .debug_abbrev\n.byte 3",
+		  "addresses of 3 bytes: neither 4 nor 8" },
+		{ abbrev, ".short 4\n.long 0x7000000\n.byte 8",
+		  "its abbreviations, at 0x7000000, lie beyond" },
+		{ ".byte 7,0x11,0,0,0,0", head, "it uses abbreviation 1, which does not exist" },
+		{ ".byte 1,0x11,0; .uleb128 0x12345; .byte 8,0,0,0", head,
+		  "abbreviation 1: attribute 0x12345 of form 0x8" },
+		{ ".uleb128 0x123456; .byte 0x11,0,0,0,0", head,
+		  "abbreviation 1193046: no more than 1048576 are read" },
+	};
+	_cleanup_free_ char *path = in_scratch("damaged"), *s = in_scratch("damaged.s");
+
+	(void)state;
+#if !defined(__x86_64__)
+	skip();
+#endif
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		_cleanup_free_ char *text = xasprintf(damaged_source, all[i].abbrev, all[i].head);
+		struct maptable *t;
+		const char *w;
+
+		write_file(s, text, strlen(text));
+		sh("gcc -nostdlib -Wl,-e,main damaged.s -o damaged");
+		t = open_with(path, NULL);
+		w = maptable_warning(t);
+		if (!w || !strstr(w, all[i].words))
+			fail_msg("no \"%s\" in: %s", all[i].words, w ? w : "(no warning)");
+		maptable_free(t);
+	}
+}
+
 static void test_cache_without_build_id(void **state)
 {
 	_cleanup_free_ char *path = in_scratch("no-id"), *dir = in_scratch("cache-no-id");
@@ -729,6 +778,7 @@ static int run(void)
 		cmocka_unit_test(test_by_link),
 		cmocka_unit_test(test_dwz),
 		cmocka_unit_test(test_common_file),
+		cmocka_unit_test(test_damaged_units),
 		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_cache_is_private),
 		cmocka_unit_test(test_none_of_fuse),

@@ -467,7 +467,15 @@ static void test_malformed(void **state)
 	o = good;
 	o.b[4] = 9;
 	maptable_free(decode(&o, &why));
-	assert_non_null(strstr(why, "version"));
+	assert_string_equal(why, "version 9: none of 2 to 5");
+	o.b[4] = 1;
+	o.b[5] = 1;
+	maptable_free(decode(&o, &why));
+	assert_string_equal(why, "version 257: none of 2 to 5");
+	o = good;
+	o.b[0]++;
+	maptable_free(decode(&o, &why));
+	assert_non_null(strstr(why, "its length, 0x"));
 }
 
 int main(void)

@@ -79,6 +79,9 @@ static void test_frames(void **state)
 	assert_int_equal(one(&own, "0x1234", NULL), CODE_OWN_BINARY);
 	assert_int_equal(one(&own, "_ZSt4sortIPiEvT_S1_", NULL), CODE_LIBRARY);
 	assert_int_equal(one(&own, "core::fmt::write", NULL), CODE_LIBRARY);
+	assert_int_equal(one(&own, "<u8 as core::fmt::Debug>::fmt", NULL), CODE_LIBRARY);
+	assert_int_equal(one(&own, "<app::T as core::fmt::Debug>::fmt", NULL), CODE_OWN_BINARY);
+	assert_int_equal(one(&own, "<u8 as app::Worth>::of", NULL), CODE_OWN_BINARY);
 	assert_int_equal(one(&own, "_RNvNtCs1_4core3fmt5write", NULL), CODE_LIBRARY);
 	assert_int_equal(one(&own, "runtime.mallocgc", NULL), CODE_LIBRARY);
 	assert_int_equal(one(&own, "[unknown]", NULL), CODE_UNKNOWN);

@@ -535,6 +535,9 @@ static void test_cplusplus(void **state)
 	assert_int_equal(maptable_function_address(t, "hidden", &addr, &err), 0);
 	assert_int_equal(maptable_lookup(t, addr, f, 4), 1);
 	assert_string_equal(f[0].function, "(anonymous namespace)::hidden");
+	assert_int_equal(maptable_function_address(t, "ns::Box<int>::get", &addr, &err), 0);
+	assert_int_equal(maptable_lookup(t, addr, f, 4), 1);
+	assert_string_equal(f[0].function, "ns::Box<int>::get");
 	check_overloads(t);
 	maptable_free(t);
 }

@@ -72,6 +72,7 @@ static void test_ranks(void **state)
 	assert_int_equal(v.ranks[0].polled, 50); /* no more than all */
 	assert_int_equal(v.ranks[0].n_calls, 2);
 	assert_memory_equal(v.ranks[0].calls[0].name, "MPI_Allreduce@", 14);
+	assert_int_equal(v.ranks[0].calls[0].length, strlen("MPI_Allreduce"));
 	assert_int_equal(v.ranks[0].calls[1].samples, 20); /* two names of one call */
 	assert_int_equal(v.ranks[1].samples, 1000);
 	assert_int_equal(v.ranks[1].in_mpi, 650);

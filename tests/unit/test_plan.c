@@ -55,7 +55,7 @@ static struct plan *create(bool truth, double precision)
 }
 
 /* Measures one window with the given log period. False when there was none to measure. */
-static bool step(struct run *r, double log_period, const char *discard)
+static bool step(struct run *r, double log_period, enum discard discard)
 {
 	struct window_progress p = { .visits = 100, .virtual_s = exp(log_period) };
 	struct profile_window w = { .n_progress = 1, .progress = &p, .discard = discard };
@@ -89,14 +89,14 @@ static void widen_all(struct run *r)
 	bool all = false;
 
 	while (!all) {
-		assert_true(step(r, 0, NULL));
+		assert_true(step(r, 0, KEPT));
 		all = plan_state(r->p, 0).open == 4;
 		for (size_t i = 0; i < r->n; i++)
 			all &= plan_state(r->p, r->asked[i].target).open == 4;
 	}
 	/* Those that were late get their share before rounds are whole. */
 	for (int i = 0; i < 200; i++)
-		assert_true(step(r, 0, NULL));
+		assert_true(step(r, 0, KEPT));
 	r->n = 0;
 }
 
@@ -109,7 +109,7 @@ static void to_round(struct run *r, int target)
 	plan_next(r->p, &a); /* begins one, if it must */
 	before = plan_state(r->p, target).rounds;
 	while (plan_state(r->p, target).rounds == before) {
-		assert_true(step(r, 0, NULL));
+		assert_true(step(r, 0, KEPT));
 		plan_next(r->p, &a);
 	}
 	r->n = 0;
@@ -145,12 +145,12 @@ static void test_rounds(void **state)
 
 		r = (struct run){ .p = create(truth, 0) };
 		plan_add_target(r.p, "a", 1);
-		assert_true(step(&r, 0, NULL));
+		assert_true(step(&r, 0, KEPT));
 		assert_true(r.asked[0].speedup == 0);
 		widen_all(&r);
 		to_round(&r, 0);
 		for (size_t i = 0; i < 6 * treated; i++)
-			assert_true(step(&r, 0, NULL));
+			assert_true(step(&r, 0, KEPT));
 		for (int round = 0; round < 3; round++) {
 			check_round(&r.asked[2 * treated * round], treated, truth);
 			for (size_t i = 0; i < treated; i++)
@@ -204,14 +204,14 @@ static void test_discards_shift_nothing(void **state)
 		plan_add_target(r.p, "b", 1);
 		/* With as much noise: who surely has no effect gets less. */
 		while (plan_state(r.p, 0).open < 4 || plan_state(r.p, 1).open < 4)
-			assert_true(step(&r, 0.05 * normal(&first), NULL));
+			assert_true(step(&r, 0.05 * normal(&first), KEPT));
 		for (int i = 0; i < 200; i++)
-			assert_true(step(&r, 0.05 * normal(&first), NULL));
+			assert_true(step(&r, 0.05 * normal(&first), KEPT));
 		r.n = 0;
 		while (r.n < 600) {
 			bool lost = way == 3 ? r.n % 3 == 0 : uniform(&rng) < 0.25 * way;
 
-			assert_true(step(&r, 0.05 * normal(&rng), lost ? "steal" : NULL));
+			assert_true(step(&r, 0.05 * normal(&rng), lost ? DISCARD_STEAL : KEPT));
 		}
 		write_order(&r, order[way]);
 		plan_free(r.p);
@@ -235,12 +235,12 @@ static void places(size_t n_speedups, uint32_t round, size_t place[4])
 	r = (struct run){ .p = plan_create(&opt) };
 	plan_add_target(r.p, "a", 1);
 	while (plan_state(r.p, 0).rounds < round)
-		step(&r, 0, NULL);
+		step(&r, 0, KEPT);
 	r.n = 0;
 	to_round(&r, 0);
 	to_round(&r, 0);
 	for (size_t i = 0; i < 2 * n_speedups; i++) {
-		step(&r, 0, NULL);
+		step(&r, 0, KEPT);
 		for (size_t k = 0; k < 4; k++) {
 			if (r.asked[i].speedup == many[k])
 				place[k] = i;
@@ -279,13 +279,13 @@ static void test_interrupt(void **state)
 	r = (struct run){ .p = create(false, 0) };
 	plan_add_target(r.p, "a", 1);
 	for (int i = 0; i < 3; i++)
-		step(&r, 0, NULL);
+		step(&r, 0, KEPT);
 	plan_interrupt(r.p);
-	step(&r, 0, NULL);
+	step(&r, 0, KEPT);
 	assert_true(r.asked[3].speedup == 0);
-	step(&r, 0, NULL);
+	step(&r, 0, KEPT);
 	plan_interrupt(r.p);
-	step(&r, 0, NULL);
+	step(&r, 0, KEPT);
 	assert_true(r.asked[5].speedup == 0);
 	plan_free(r.p);
 }
@@ -314,7 +314,7 @@ static void test_weights(void **state)
 	plan_set_waiting(r.p, 3, true);
 	widen_all(&r);
 	while (r.n < 1600)
-		step(&r, 0.05 * normal(&rng), NULL); /* too much noise for decisions */
+		step(&r, 0.05 * normal(&rng), KEPT); /* too much noise for decisions */
 	assert_in_range(10 * plan_state(r.p, 0).rounds, 29 * plan_state(r.p, 1).rounds,
 			31 * plan_state(r.p, 1).rounds);
 	assert_int_equal(count(&r, 2) + count(&r, 3), 0);
@@ -322,12 +322,12 @@ static void test_weights(void **state)
 	plan_set_waiting(r.p, 3, false);
 	plan_set_broken(r.p, 0);
 	while (r.n < 800)
-		step(&r, normal(&rng), NULL);
+		step(&r, normal(&rng), KEPT);
 	assert_true(count(&r, 3) > 500);
 	assert_int_equal(count(&r, 0), 0);
 	plan_set_broken(r.p, 1);
 	plan_set_broken(r.p, 3);
-	assert_false(step(&r, 0, NULL));
+	assert_false(step(&r, 0, KEPT));
 	plan_free(r.p);
 }
 
@@ -352,7 +352,7 @@ static size_t run_named(const char *const *names, char *order, struct run *r, do
 		double effect = name[0] == 'b' ? log(1 - 0.2 * a.speedup) : 0;
 
 		order[r->n] = name[0] + (a.speedup > 0 ? (int)(a.speedup * 4) - 'a' + 'A' : 0);
-		step(r, effect + noise_of(name, seen[a.target]++, 0.01), NULL);
+		step(r, effect + noise_of(name, seen[a.target]++, 0.01), KEPT);
 	}
 	order[r->n] = '\0';
 	plan_free(r->p);
@@ -387,7 +387,7 @@ static void test_adaptive(void **state)
 	r = (struct run){ .p = create(false, 2) };
 	plan_add_target(r.p, "a", 1);
 	while (r.n < MAX_WINDOWS - 1 && plan_next(r.p, &a) == PLAN_MEASURE)
-		step(&r, (a.speedup == 0.75 ? 0.08 : 0.01) * normal(&rng), NULL);
+		step(&r, (a.speedup == 0.75 ? 0.08 : 0.01) * normal(&rng), KEPT);
 	for (size_t i = 0; i < r.n; i++) {
 		treated += r.asked[i].speedup > 0;
 		for (size_t k = 0; k < 4; k++)
@@ -411,7 +411,7 @@ static void test_hopeless(void **state)
 	r = (struct run){ .p = create(false, 1) };
 	plan_add_target(r.p, "a", 1);
 	while (r.n < MAX_WINDOWS - 1 && plan_next(r.p, &a) == PLAN_MEASURE)
-		step(&r, 0.01 * normal(&rng), a.speedup == 1 ? "capped" : NULL);
+		step(&r, 0.01 * normal(&rng), a.speedup == 1 ? DISCARD_CAPPED : KEPT);
 	assert_true(r.n < 600);
 	assert_true(plan_state(r.p, 0).precise);
 	plan_free(r.p);
@@ -433,7 +433,7 @@ static void test_precision_in_bad_weather(void **state)
 
 		for (size_t k = 0; k < 4; k++)
 			kept[k] += a.speedup == speedups[k] && !lost;
-		step(&r, 0.01 * normal(&rng), lost ? "steal" : NULL);
+		step(&r, 0.01 * normal(&rng), lost ? DISCARD_STEAL : KEPT);
 	}
 	assert_true(plan_state(r.p, 0).precise);
 	for (size_t k = 0; k < 4; k++)
@@ -443,7 +443,7 @@ static void test_precision_in_bad_weather(void **state)
 	r = (struct run){ .p = create(false, 2) };
 	plan_add_target(r.p, "a", 1);
 	while (r.n < 1000)
-		assert_true(step(&r, 0, "steal"));
+		assert_true(step(&r, 0, DISCARD_STEAL));
 	plan_free(r.p);
 }
 
@@ -458,7 +458,7 @@ static void go_on(struct run *r)
 	plan_begin_round(r->p, 0);
 	while (plan_next(r->p, &a) == PLAN_MEASURE) {
 		treated += a.speedup > 0;
-		step(r, 0, NULL);
+		step(r, 0, KEPT);
 	}
 	assert_int_equal(plan_next(r->p, &a), PLAN_PRECISE);
 	assert_int_equal(treated, 4);
@@ -490,7 +490,7 @@ static double reported_at_the_end(double precision, double noise, double crowded
 
 		r->crowded = a.speedup > 0 ? crowded : 0;
 		r->ran_s = WALL_S * exp(-own);
-		step(r, own + storm * uniform(&rng), NULL);
+		step(r, own + storm * uniform(&rng), KEPT);
 	}
 	assert_int_equal(plan_next(r->p, &a), PLAN_PRECISE);
 	*fixed = plan_state(r->p, 0).fixed;
@@ -533,7 +533,7 @@ static void test_what_does_not_shrink(void **state)
 		plan_add_target(r.p, "b", 1);
 		for (int i = 0; i < 110 && plan_next(r.p, &a) == PLAN_MEASURE; i++) {
 			r.crowded = crowded && a.speedup > 0 ? 0.9 : 0;
-			step(&r, 0.15 * normal(&rng), NULL);
+			step(&r, 0.15 * normal(&rng), KEPT);
 		}
 		/* Beside noise of as much it would be the first one's turn all the time. */
 		assert_int_equal(plan_state(r.p, 1).open > 0, crowded);
@@ -566,7 +566,8 @@ static size_t widen(struct run *r, double seconds, double noise, double lost)
 	for (int i = 0; i < 8; i++)
 		plan_add_target(r->p, (char[]){ 'a' + i, '\0' }, 8 - i);
 	while (r->clock_s < (seconds > 0 ? seconds : 60))
-		assert_true(step(r, noise * normal(&rng), uniform(&rng) < lost ? "steal" : NULL));
+		assert_true(
+			step(r, noise * normal(&rng), uniform(&rng) < lost ? DISCARD_STEAL : KEPT));
 	return cells_open(r->p, 8);
 }
 
@@ -604,7 +605,7 @@ static void test_widening(void **state)
 	few = widen(&r, 0, 0.1, 0);
 	assert_in_range(few, 2, 12);
 	while (r.n < MAX_WINDOWS - 1)
-		step(&r, 0, NULL);
+		step(&r, 0, KEPT);
 	assert_int_equal(cells_open(r.p, 8), 32);
 	plan_free(r.p);
 }
@@ -665,19 +666,19 @@ static void test_unseen(void **state)
 	plan_add_target(r.p, "next", 1);
 	while (count(&r, 0) < 4) {
 		assert_false(plan_state(r.p, 0).unseen);
-		assert_true(step(&r, 0, NULL));
+		assert_true(step(&r, 0, KEPT));
 	}
 	assert_true(plan_state(r.p, 0).unseen); /* two treated windows and no hit */
 	plan_set_waiting(r.p, 0, true);
 	r.hits = 50;
 	for (int i = 0; i < 100; i++)
-		step(&r, 0, NULL);
+		step(&r, 0, KEPT);
 	assert_true(count(&r, 1) >= 100);
 	assert_false(plan_state(r.p, 1).unseen);
 	plan_set_waiting(r.p, 0, false);
 	r.n = 0;
 	while (count(&r, 0) < 10) /* it has come to life */
-		step(&r, 0, NULL);
+		step(&r, 0, KEPT);
 	assert_false(plan_state(r.p, 0).unseen);
 	plan_free(r.p);
 
@@ -686,7 +687,7 @@ static void test_unseen(void **state)
 	plan_set_period(r.p, 250000);
 	plan_add_target(r.p, "naps", 1);
 	while (count(&r, 0) < 10)
-		assert_true(step(&r, 0, NULL));
+		assert_true(step(&r, 0, KEPT));
 	assert_false(plan_state(r.p, 0).unseen);
 	plan_free(r.p);
 
@@ -696,14 +697,14 @@ static void test_unseen(void **state)
 	plan_add_target(r.p, "rare", 1);
 	for (int i = 0; i < 20; i++) {
 		r.hits = i == 3 || i == 7;
-		step(&r, 0, NULL);
+		step(&r, 0, KEPT);
 	}
 	assert_true(plan_state(r.p, 0).unseen);
 	assert_int_equal(plan_state(r.p, 0).hits, 2);
 	/* Others live of even less than that, in every window. */
 	r.hits = 5;
 	for (int i = 0; i < 200; i++)
-		step(&r, 0, NULL);
+		step(&r, 0, KEPT);
 	assert_false(plan_state(r.p, 0).unseen);
 	plan_free(r.p);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "progress/labels.h"
 #include "progress/point.h"
 
 #include <setjmp.h>
@@ -172,6 +173,55 @@ static void check_target(const char *text, enum target_kind kind, const char *na
 	assert_int_equal(again.line, line);
 	target_free(&again);
 	target_free(&t);
+}
+
+/* Texts of targets are made, and cut, by the same rules. */
+static void test_target_texts(void **state)
+{
+	_cleanup_free_ char *of_binary = target_compose(TARGET_FUNCTION, "a::f<int>", "foo@1.2");
+	_cleanup_free_ char *of_any = target_compose(TARGET_FUNCTION, "f", NULL);
+	_cleanup_free_ char *kernel = target_compose(TARGET_KERNEL, "copy_page", NULL);
+	const char *name;
+	size_t n = 0;
+
+	(void)state;
+	assert_string_equal(of_binary, "func:a::f<int>@foo@1.2");
+	assert_string_equal(of_any, "func:f");
+	assert_string_equal(kernel, "kernel:copy_page");
+	name = target_name_in(of_binary, TARGET_FUNCTION, &n);
+	assert_ptr_equal(name, of_binary + strlen("func:"));
+	assert_int_equal(n, strlen("a::f<int>"));
+	assert_string_equal(label_binary(of_binary), "foo@1.2");
+	name = target_name_in(kernel, TARGET_KERNEL, &n);
+	assert_string_equal(name, "copy_page");
+	assert_int_equal(n, strlen(name));
+	assert_null(target_name_in(kernel, TARGET_FUNCTION, &n));
+	assert_null(label_binary(kernel));
+	assert_null(label_binary(of_any));
+}
+
+/* "did you mean": the same point in another file. */
+static void test_in_another_binary(void **state)
+{
+	static const struct {
+		const char *text, *binary, *meant;
+	} all[] = {
+		{ "prog:f+16", "./prog", "./prog:f+16" },
+		{ "p:a.c:12", "/x/p", "/x/p:a.c:12" },
+		{ "usdt:usdt:usdt:u", "./usdt", "usdt:./usdt:usdt:u" },
+		{ "a\\:b:ns::f", "./a:b", "./a\\:b:ns::f" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		_cleanup_free_ char *meant = NULL;
+		struct point p;
+
+		assert_int_equal(point_parse(all[i].text, &p, NULL), 0);
+		meant = point_text_in(&p, all[i].binary);
+		assert_string_equal(meant, all[i].meant);
+		point_free(&p);
+	}
 }
 
 static void check_bad_target(const char *text, const char *word)
@@ -466,6 +516,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),      cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_others),	       cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_target_texts),   cmocka_unit_test(test_in_another_binary),
 		cmocka_unit_test(test_progress_specs), cmocka_unit_test(test_latency_specs),
 		cmocka_unit_test(test_binary_find),    cmocka_unit_test(test_random),
 	};

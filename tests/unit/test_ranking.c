@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "tests/unit/test_report_fixture.h"
 #include "tests/unit/test_report_tool.h"
 #include "tools/scoz/text.h"

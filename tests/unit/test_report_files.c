@@ -136,6 +136,39 @@ static void page_counts_windows(void **state)
 		fail_msg("no \"%s\" in the page", wanted);
 }
 
+/* Windows that a later version discarded stay so, and why is said in its words. */
+static void unknown_discard(void **state)
+{
+	_cleanup_free_ char *text = read_file(profile, NULL);
+	const json_t *windows, *before, *after;
+	json_t *known, *o;
+	char *at = text;
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(run(cmd_report, "--json", profile, NULL), EXIT_DONE);
+	known = json_loads(out_text, 0, NULL);
+	/* As long as it is, so that it can be written over it. */
+	while ((at = strstr(at, "\"few_visits\"")))
+		memcpy(at, "\"eclipsed!!\"", strlen("\"few_visits\""));
+	f = fopen(other, "w");
+	fputs(text, f);
+	fclose(f);
+	assert_int_equal(run(cmd_report, "--json", other, NULL), EXIT_DONE);
+	o = json_loads(out_text, 0, NULL);
+	before = json_object_get(known, "windows");
+	windows = json_object_get(o, "windows");
+	assert_true(json_equal(json_object_get(before, "kept"), json_object_get(windows, "kept")));
+	before = json_object_get(json_object_get(before, "discarded"), "few_visits");
+	after = json_object_get(json_object_get(windows, "discarded"), "eclipsed!!");
+	assert_true(json_integer_value(before) > 0 && json_equal(before, after));
+	assert_true(json_equal(json_object_get(known, "targets"), json_object_get(o, "targets")));
+	json_decref(o);
+	json_decref(known);
+	assert_int_equal(run(cmd_report, other, NULL), EXIT_DONE);
+	assert_non_null(strstr(out_text, " eclipsed!!"));
+}
+
 /* Whoever reads JSON gets some, and the reason in it. */
 static void json_of_nobody(void **state)
 {
@@ -252,10 +285,15 @@ static void options_of_the_other_kind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(which_is_the_file), cmocka_unit_test(keys_of_both_kinds),
-		cmocka_unit_test(profiles_are_kept), cmocka_unit_test(json_of_what_is_asked_for),
-		cmocka_unit_test(json_of_nobody),    cmocka_unit_test(page_counts_windows),
-		cmocka_unit_test(many_places),	     cmocka_unit_test(options_of_the_other_kind),
+		cmocka_unit_test(which_is_the_file),
+		cmocka_unit_test(keys_of_both_kinds),
+		cmocka_unit_test(profiles_are_kept),
+		cmocka_unit_test(json_of_what_is_asked_for),
+		cmocka_unit_test(json_of_nobody),
+		cmocka_unit_test(page_counts_windows),
+		cmocka_unit_test(unknown_discard),
+		cmocka_unit_test(many_places),
+		cmocka_unit_test(options_of_the_other_kind),
 	};
 	int ret = cmocka_run_group_tests(tests, set_up, tear_down);
 

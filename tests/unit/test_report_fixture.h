@@ -105,7 +105,7 @@ static inline int fixture_window(struct profile_writer *w, const struct fixture 
 	};
 
 	if (*seq % 37 == 36)
-		win.discard = *seq % 2 ? "steal" : "few_visits";
+		win.discard = *seq % 2 ? DISCARD_STEAL : DISCARD_FEW_VISITS;
 	(*seq)++;
 	return profile_writer_window(w, &win, err);
 }

@@ -198,7 +198,7 @@ static void record(struct windows *l, int n, enum discard why)
 					    .wall_s = 0.5,
 					    .n_progress = 1,
 					    .progress = xcalloc(1, sizeof(*w.progress)),
-					    .discard = why ? discard_name(why) : NULL };
+					    .discard = why };
 
 		assert_int_equal(windows_record(l, 0, &w, false), 0);
 	}

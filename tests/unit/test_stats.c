@@ -100,7 +100,7 @@ static void test_left_out(void **state)
 		add_curve(&w, s, p, 1, 18, 0);
 		for (size_t i = 0; i < w.n && capped < limit; i++) {
 			if (w.w[i].speedup > 0) {
-				w.w[i].discard = "capped";
+				w.w[i].discard = DISCARD_CAPPED;
 				capped++;
 			}
 		}
@@ -220,7 +220,7 @@ static void test_pairing(void **state)
 	estimates_free(&e);
 
 	w.w[0].target = 0;
-	w.w[0].discard = "steal";
+	w.w[0].discard = DISCARD_STEAL;
 	e = run(&w);
 	assert_int_equal(e.n, 0);
 	estimates_free(&e);

@@ -63,7 +63,7 @@ static void add_window(struct windows *s, const struct program *p, struct rng *r
 		w->queued_s = 0;
 	}
 	if (control)
-		w->discard = discard_name(DISCARD_CONTROL);
+		w->discard = DISCARD_CONTROL;
 }
 
 /* In the order that scozd has them: all is stopped beside every second hold of 0 %. */
@@ -360,7 +360,7 @@ static void test_few_left_out(void **state)
 
 		add_curve(&w, s, p, 1, 9, 0.001);
 		for (int i = 0; i < capped; i++)
-			w.w[1 + 2 * i].discard = discard_name(DISCARD_CAPPED);
+			w.w[1 + 2 * i].discard = DISCARD_CAPPED;
 		verdict(&w, &doubt);
 		assert_int_equal(doubt, capped < 3 ? DOUBT_NONE : DOUBT_CHOICE);
 	}

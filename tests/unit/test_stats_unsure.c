@@ -157,7 +157,7 @@ static void test_one_speedup_left_out(void **state)
 	add_curve(&w, s, p, 2, 16, 0.005);
 	for (size_t i = 0; i < w.n; i++) {
 		if (w.w[i].speedup == 1 && at++ % 2)
-			w.w[i].discard = "capped";
+			w.w[i].discard = DISCARD_CAPPED;
 	}
 	e = run(&w);
 	assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);

@@ -39,7 +39,7 @@ static void add_control(struct series *s, double longer)
 {
 	struct profile_window *w = add_run(s, 1 + longer * 0.25, 0.25);
 
-	w->discard = discard_name(DISCARD_CONTROL);
+	w->discard = DISCARD_CONTROL;
 	w->hits = 0;
 }
 
@@ -155,7 +155,7 @@ static void test_uneven(void **state)
 
 			w->progress[0].visits = 100 * exp(0.87 * u) * (control ? 0.8 : 1);
 			if (control)
-				w->discard = discard_name(DISCARD_CONTROL);
+				w->discard = DISCARD_CONTROL;
 		}
 		r = stretch(&s);
 		sum += r.part / 100;
@@ -188,7 +188,7 @@ static struct stretch beside_strangers(uint64_t seed, double longer, double take
 		w->urgent_s = taken > 0 ? 0 : 2 * share;
 		w->busy_s = w->ran_s + w->stopped_s + 2 * share + taken * w->stopped_s;
 		if (control)
-			w->discard = discard_name(DISCARD_CONTROL);
+			w->discard = DISCARD_CONTROL;
 	}
 	return stretch(&s);
 }
@@ -235,7 +235,7 @@ static void test_drift(void **state)
 	for (int i = 0; i < 10; i++) {
 		add_run(&s, 1 + 0.1 * i, 0);
 		if (i == 4)
-			add_run(&s, 1.45, 0.25)->discard = discard_name(DISCARD_CONTROL);
+			add_run(&s, 1.45, 0.25)->discard = DISCARD_CONTROL;
 	}
 	r = stretch(&s);
 	assert_true(fabs(r.part) < 0.05);
@@ -254,7 +254,7 @@ static void test_others_do_not_count(void **state)
 	add_control(&s, 0);
 	r = stretch(&s);
 	assert_int_equal(r.windows, 0);
-	add_run(&s, 1, 0)->discard = discard_name(DISCARD_COMMAND);
+	add_run(&s, 1, 0)->discard = DISCARD_COMMAND;
 	r = stretch(&s);
 	assert_int_equal(r.windows, 0);
 	add_run(&s, 1, 0);
@@ -304,7 +304,7 @@ static void test_points(void **state)
 
 		if (i % 4 == 2) { /* as many visits a second as before, twice as many under way */
 			w->inserted_s = 0.2;
-			w->discard = discard_name(DISCARD_CONTROL);
+			w->discard = DISCARD_CONTROL;
 			w->progress[0] = (struct window_progress){ 100, 0.8, 0 };
 			w->progress[1] = (struct window_progress){ 100, 0.8, 4 };
 		} else {

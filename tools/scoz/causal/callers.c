@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/causal/callers.h"
 
-#include "base/labels.h"
+#include "progress/labels.h"
 
 static int by_share(const void *pa, const void *pb)
 {

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "host/process.h"
 #include "profile/builds.h"
 #include "stats/discard.h"
@@ -44,16 +44,19 @@ static bool is_zero(const struct profile_window *w)
 
 /* ---- sums ---- */
 
-static void count_discard(struct model *m, size_t *cap, const char *why, size_t n)
+static void count_discard(struct model *m, size_t *cap, enum discard why, const char *name,
+			  size_t n)
 {
 	for (size_t i = 0; i < m->n_discards; i++) {
-		if (!strcmp(m->discards[i].why, why)) {
-			m->discards[i].n += n;
+		struct model_discard *d = &m->discards[i];
+
+		if (d->why == why && !strcmp(d->name, name)) {
+			d->n += n;
 			return;
 		}
 	}
 	array_reserve(m->discards, *cap, m->n_discards + 1);
-	m->discards[m->n_discards++] = (struct model_discard){ why, n };
+	m->discards[m->n_discards++] = (struct model_discard){ why, name, n };
 }
 
 size_t model_discarded(const struct model *m)
@@ -67,6 +70,7 @@ size_t model_discarded(const struct model *m)
 
 static void sum_windows(struct model *m)
 {
+	static const enum discard always[] = { DISCARD_STEAL, DISCARD_LOST, DISCARD_FEW_VISITS };
 	const struct profile *p = m->profile;
 	_cleanup_free_ double *zero_visits = xcalloc(p->n_progress, sizeof(double));
 	_cleanup_free_ double *zero_time = xcalloc(p->n_progress, sizeof(double));
@@ -74,16 +78,15 @@ static void sum_windows(struct model *m)
 	size_t cap = 0;
 
 	m->progress = xcalloc(p->n_progress, sizeof(*m->progress));
-	count_discard(m, &cap, discard_name(DISCARD_STEAL), 0);
-	count_discard(m, &cap, discard_name(DISCARD_LOST), 0);
-	count_discard(m, &cap, discard_name(DISCARD_FEW_VISITS), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(always); i++)
+		count_discard(m, &cap, always[i], discard_name(always[i]), 0);
 	for (size_t i = 0; i < p->n_windows; i++) {
 		const struct profile_window *w = &p->windows[i];
 
-		if (w->discard && !strcmp(w->discard, discard_name(DISCARD_CONTROL)))
+		if (w->discard == DISCARD_CONTROL)
 			continue; /* it was for something else */
 		if (w->discard) {
-			count_discard(m, &cap, w->discard, 1);
+			count_discard(m, &cap, w->discard, window_why(w), 1);
 			continue;
 		}
 		m->kept++;
@@ -363,7 +366,7 @@ static void reason_discards(struct model *m)
 		if (d->n)
 			text_list_add(&m->reasons,
 				      xasprintf("%zu of %zu windows were discarded as \"%s\"%s%s",
-						d->n, m->profile->n_windows, d->why,
+						d->n, m->profile->n_windows, d->name,
 						remedy ? ": " : "", remedy ? remedy : ""));
 	}
 }

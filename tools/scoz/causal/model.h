@@ -32,7 +32,8 @@ struct model_row {
 };
 
 struct model_discard {
-	const char *why;
+	enum discard why;
+	const char *name;
 	size_t n;
 };
 

@@ -42,7 +42,7 @@ static json_t *windows_json(const struct model *m)
 	json_t *o = json_object(), *d = json_object();
 
 	for (size_t i = 0; i < m->n_discards; i++)
-		put(d, m->discards[i].why, json_integer(m->discards[i].n));
+		put(d, m->discards[i].name, json_integer(m->discards[i].n));
 	put(o, "kept", json_integer(m->kept));
 	put(o, "discarded", d);
 	return o;
@@ -241,8 +241,7 @@ static json_t *mpi_json(const struct profile *p, const struct profile_process *q
 	put(o, "polled", json_integer((json_int_t)r.polled));
 	for (size_t i = 0; i < r.n_calls; i++) {
 		json_t *c = json_object();
-		_cleanup_free_ char *name =
-			xasprintf("%.*s", (int)strcspn(r.calls[i].name, "@"), r.calls[i].name);
+		_cleanup_free_ char *name = xasprintf("%.*s", r.calls[i].length, r.calls[i].name);
 
 		put(c, "call", json_clean(name));
 		put(c, "samples", json_integer((json_int_t)r.calls[i].samples));

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "tools/scoz/text.h"
 
 #define LEAST_S	  10.0 /* of a run: to begin takes time, too */

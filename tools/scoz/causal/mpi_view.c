@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/causal/mpi_view.h"
+#include "progress/point.h"
 #include "tools/scoz/text.h"
 
 #define MPI_CALLS_SHOWN	  3
 #define MPI_LEAST_SAMPLES 100 /* of the ranks together, outside of MPI */
 
-/* "MPI_Recv" for "func:PMPI_Recv@libmpi.so.40"; its end is the text's, or "@". NULL: no such call.
- */
-static const char *mpi_call_of(const struct profile_sample *s)
+/* "MPI_Recv" for "func:PMPI_Recv@libmpi.so.40"; false: no such call. */
+static bool mpi_call_of(const struct profile_sample *s, struct mpi_call *ret)
 {
-	const char *file = strrchr(s->binary, '/'), *name = s->target;
+	const char *file = strrchr(s->binary, '/'), *name;
+	size_t n;
 
 	file = file ? file + 1 : s->binary;
 	/* Not the interface for Fortran, which calls the one for C. */
 	if (strncmp(file, "libmpi.so", 9) != 0 && strncmp(file, "libmpich.so", 11) != 0)
-		return NULL;
-	if (strncmp(name, "func:", 5) != 0)
-		return NULL;
-	name += 5;
-	name += *name == 'P';
-	return strncmp(name, "MPI_", 4) ? NULL : name;
+		return false;
+	name = target_name_in(s->target, TARGET_FUNCTION, &n);
+	if (!name)
+		return false;
+	if (*name == 'P') {
+		name++;
+		n--;
+	}
+	*ret = (struct mpi_call){ .name = name, .length = n };
+	return !strncmp(name, "MPI_", 4);
 }
 
-static bool mpi_same_call(const char *a, const char *b)
+static bool mpi_same_call(const struct mpi_call *a, const struct mpi_call *b)
 {
-	size_t n = strcspn(a, "@");
-
-	return n == strcspn(b, "@") && !strncmp(a, b, n);
+	return a->length == b->length && !memcmp(a->name, b->name, a->length);
 }
 
-static void mpi_add(struct mpi_rank *r, const char *name, uint64_t samples)
+static void mpi_add(struct mpi_rank *r, const struct mpi_call *call, uint64_t samples)
 {
 	size_t i = 0;
 
-	while (i < r->n_calls && !mpi_same_call(r->calls[i].name, name))
+	while (i < r->n_calls && !mpi_same_call(&r->calls[i], call))
 		i++;
 	if (i == r->n_calls) {
 		r->calls = xreallocarray(r->calls, i + 1, sizeof(*r->calls));
-		r->calls[r->n_calls++] = (struct mpi_call){ .name = name };
+		r->calls[r->n_calls++] = *call;
 	}
 	r->calls[i].samples += samples;
 	r->in_mpi += samples;
@@ -58,10 +61,10 @@ static void mpi_add_process(const struct profile *p, const struct profile_proces
 	r->samples += q->samples;
 	r->polled += q->polled;
 	for (size_t i = 0; i < q->n_places; i++) {
-		const char *name = mpi_call_of(&p->samples[q->places[i].sample]);
+		struct mpi_call call;
 
-		if (name && q->places[i].total)
-			mpi_add(r, name, q->places[i].total);
+		if (mpi_call_of(&p->samples[q->places[i].sample], &call) && q->places[i].total)
+			mpi_add(r, &call, q->places[i].total);
 	}
 	if (r->n_calls)
 		qsort(r->calls, r->n_calls, sizeof(*r->calls), mpi_most_first);
@@ -151,9 +154,8 @@ static char *mpi_calls_text(const struct mpi_rank *r)
 
 	for (size_t i = 0; i < r->n_calls && i < MPI_CALLS_SHOWN; i++) {
 		const struct mpi_call *c = &r->calls[i];
-		char *longer = xasprintf("%s%s%.*s %.1f %%", text, i ? ", " : "",
-					 (int)strcspn(c->name, "@"), c->name,
-					 r->samples ? 100.0 * c->samples / r->samples : 0);
+		char *longer = xasprintf("%s%s%.*s %.1f %%", text, i ? ", " : "", c->length,
+					 c->name, r->samples ? 100.0 * c->samples / r->samples : 0);
 
 		free(text);
 		text = longer;

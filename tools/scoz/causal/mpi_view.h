@@ -9,7 +9,8 @@
 #include "profile/profile.h"
 
 struct mpi_call {
-	const char *name; /* "MPI_Recv"; the profile's */
+	const char *name; /* "MPI_Recv"; the profile's, of so many bytes */
+	int length;
 	uint64_t samples;
 };
 

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "page.h"
 #include "stats/answer.h"
 #include "tools/scoz/causal/callers.h"

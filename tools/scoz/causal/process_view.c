@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/causal/process_view.h"
+#include "progress/point.h"
 
 #include <math.h>
 
@@ -174,12 +175,13 @@ char *process_group_name(const struct process_group *g, enum record_per per)
 
 bool place_is_of(const char *place, const char *target)
 {
-	size_t n = strlen(target);
+	size_t n, k;
+	const char *name = target_name_in(target, TARGET_FUNCTION, &n);
+	const char *function = name ? target_name_in(place, TARGET_FUNCTION, &k) : NULL;
 
-	if (strncmp(place, target, n) != 0)
-		return false;
-	return !place[n] ||
-	       (place[n] == '@' && !strncmp(target, "func:", 5) && !strchr(target, '@'));
+	if (function && !name[n])
+		return k == n && !memcmp(function, name, n);
+	return !strcmp(place, target);
 }
 
 /* Of its samples in all places of that name. */

@@ -28,7 +28,7 @@ static char *windows_text(const struct model *m)
 	for (size_t i = 0; i < m->n_discards; i++) {
 		if (!m->discards[i].n)
 			continue;
-		text_add(&text, "%s%zu %s", before, m->discards[i].n, m->discards[i].why);
+		text_add(&text, "%s%zu %s", before, m->discards[i].n, m->discards[i].name);
 		before = ", ";
 	}
 	if (n)

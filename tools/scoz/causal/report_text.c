@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/causal/report_axis.h"

@@ -3,7 +3,7 @@
 #include <getopt.h>
 #include <math.h>
 
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "profile/subject.h"
 #include "tools/scoz/causal/diff.h"
 #include "tools/scoz/causal/ranking.h"

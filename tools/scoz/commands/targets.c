@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "maps/maps.h"
+#include "progress/point.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/wrong_file.h"
 #include "tools/scoz/causal/model.h"
@@ -187,7 +188,8 @@ static void describe(const struct maps_binary *b, char **can, char **why)
 				 warning ? ": " : "", warning ? warning : "");
 		break;
 	default:
-		*can = b->table ? xasprintf("bin:%s", path_base(b->path)) : xstrdup("nothing");
+		*can = b->table ? target_compose(TARGET_BINARY, path_base(b->path), NULL)
+				: xstrdup("nothing");
 		*why = xasprintf("%s: build with -g, or install its -dbgsym package",
 				 b->error  ? b->error
 				 : warning ? warning

@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/labels.h"
+#include "progress/labels.h"
 #include "base/text_fit.h"
+#include "progress/point.h"
 
 #include <ctype.h>
-
-static const char function_prefix[] = "func:";
 
 /* As in recordings (BUILDER_MAX_NAME). No compiler makes longer ones: they stay as they are. */
 #define LONGEST_NAME 16384
 
-static bool is_function(const char *target)
-{
-	return !strncmp(target, function_prefix, strlen(function_prefix));
-}
-
 const char *label_binary(const char *target)
 {
-	bool one = is_function(target) && !strstr(target, TARGETS_TOGETHER);
-	const char *at = one ? strrchr(target, '@') : NULL;
+	bool one = !strstr(target, TARGETS_TOGETHER);
+	size_t n;
+	const char *name = one ? target_name_in(target, TARGET_FUNCTION, &n) : NULL;
 
-	return at && at[1] ? at + 1 : NULL;
+	return name && name[n] && name[n + 1] ? name + n + 1 : NULL;
 }
 
 /* Of "operator<", "operator->", "operator()", "operator[]" that begin at @p; 0: there is none. */
@@ -163,9 +158,9 @@ enum {
 };
 #define MOST_LEVELS 12
 
-static char *function_label(const char *target, size_t level)
+static char *function_label(const char *target, const char *name, size_t level)
 {
-	const char *binary = label_binary(target), *name = target + strlen(function_prefix);
+	const char *binary = label_binary(target);
 	_cleanup_free_ char *full = binary ? xstrndup(name, binary - 1 - name) : xstrdup(name);
 	_cleanup_free_ char *bare = bare_name(full, level == FUNCTION_TEMPLATE);
 	bool address = !strncmp(full, "0x", 2);
@@ -181,8 +176,11 @@ static char *function_label(const char *target, size_t level)
 
 static char *label_of_one(const char *target, size_t level)
 {
-	if (is_function(target))
-		return function_label(target, level);
+	size_t n;
+	const char *function = target_name_in(target, TARGET_FUNCTION, &n);
+
+	if (function)
+		return function_label(target, function, level);
 	/* FILE:LINE; the others have a word before their colon. */
 	if (level < MOST_LEVELS - 1 && strchr(target, '/') && target[strcspn(target, ":/")] == '/')
 		return xstrdup(last_directories(target, level));

@@ -4,9 +4,7 @@
 #define SCOZ_LABELS_H
 
 #include "base/base.h"
-
-/* Between the names of targets that are tried together. */
-#define TARGETS_TOGETHER " + "
+#include "base/joint.h"
 
 /*
  * "func:a::Map<int>::find(int)@server" becomes "Map::find", "src/deep/bar.c:8" "bar.c:8"; where two

@@ -221,8 +221,7 @@ static void find_fixed(const struct unit_sets *sets, const struct unit_set *set,
 		p->fixed_cause = "probes that are hit too often, or CPUs that are not sampled";
 }
 
-/* With @fixed, the part that is known. @points: of the period at 0 %, to a unit of its logarithm.
- */
+/* With @fixed, which is known. @points: of the period at 0 %, to a unit of its logarithm. */
 static double with_known(const struct estimate_point *p, double fixed, double points)
 {
 	return hypot(p->noise_se, fixed / Z_975 / points);
@@ -239,7 +238,7 @@ static double fixed_far(const struct estimate_point *p)
 /* Independent of chance, so it adds to the variance. */
 static void add_method_error(struct estimate_point *p)
 {
-	double half = p->fixed_pp, remaining = 100 - p->program_speedup_pct;
+	double half = p->fixed_pp, saves = p->program_speedup_pct, remaining = 100 - saves;
 	bool differs = fabs(p->log_ratio) > 1e-6;
 
 	p->se = with_known(p, half, remaining);
@@ -248,10 +247,8 @@ static void add_method_error(struct estimate_point *p)
 		p->df *= pow(p->se / p->noise_se, 4);
 	else
 		p->df = isfinite(p->ci_lo) ? 1e6 : 0;
-	p->ci_lo =
-		p->program_speedup_pct - hypot(p->program_speedup_pct - p->ci_lo, half) + p->low_pp;
-	p->ci_hi =
-		p->program_speedup_pct + hypot(p->ci_hi - p->program_speedup_pct, half) + p->low_pp;
+	p->ci_lo = saves - hypot(saves - p->ci_lo, half) + p->low_pp;
+	p->ci_hi = saves + hypot(p->ci_hi - saves, half) + p->low_pp;
 	if (isfinite(p->ci_hi))
 		p->ci_hi = fmin(p->ci_hi, 100); /* nothing takes less than no time */
 }

@@ -248,10 +248,10 @@ static void add_location(struct session *s, uint32_t id, enum grain grain, uint6
 {
 	const struct location *l = locations_get(s->locations, id);
 	_cleanup_free_ struct location_site *sites = NULL;
-	size_t n = locations_sites(s->locations, id, &sites), k;
+	size_t n = locations_sites(s->locations, id, &sites);
 
 	if (l->kind == TARGET_KERNEL &&
-	    function_is_of_bpf(target_name_in(l->target, TARGET_KERNEL, &k)))
+	    function_is_of_bpf(target_name_in(l->target, TARGET_KERNEL, NULL)))
 		return;
 	if (grain == BINARIES && l->binary[0] != '[')
 		add_binary(s, sites[0].binary, samples, ret);
@@ -329,10 +329,9 @@ static void choose_calls(struct session *s, const struct credits *c, struct choi
 	e = xcalloc(c->n_location + 1, sizeof(*e));
 	for (size_t i = 0; i < c->n_location; i++) {
 		const struct location *l = locations_get(s->locations, i);
-		size_t k;
 
 		if (l->kind == TARGET_KERNEL && c->location[i].total)
-			e[n++] = (struct entered){ target_name_in(l->target, TARGET_KERNEL, &k),
+			e[n++] = (struct entered){ target_name_in(l->target, TARGET_KERNEL, NULL),
 						   c->location[i].total };
 	}
 	choices_add_calls(ret, e, n, c->sum, c->all);

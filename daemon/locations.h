@@ -41,12 +41,12 @@ uint32_t locations_intern(struct locations *l, const struct maps_binary *binary,
 			  const struct map_frame *frame, uint8_t *origin);
 /* Of a source file, as targets and locations have it: a part of @path. */
 const char *location_short_path(const char *path);
-/* A binary as a target, "bin:gzip", malloc'ed. */
 /*
- * That of a function in the file at @path, or in code that processes make (@made), or in the
+ * A function as a target: in the file at @path, or in code that processes make (@made), or in the
  * kernel. malloc'ed.
  */
 char *location_function_target(const char *function, const char *path, bool made, bool kernel);
+/* A binary as a target, "bin:gzip", malloc'ed. */
 char *locations_binary_target(const char *path);
 uint32_t locations_count(struct locations *l);
 /* Stable until locations_destroy(). */

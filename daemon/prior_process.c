@@ -288,15 +288,17 @@ static enum target_kind name_target(const struct process *p, const struct predic
 				    char *name, size_t size)
 {
 	bool kernel = t->object[0] == '[';
-	_cleanup_free_ char *function = location_function_target(
-		t->symbol, t->object, !kernel && is_made_file(t->object), kernel);
 
-	if (t->devices)
+	if (t->devices) {
 		snprintf(name, size, "%s", t->symbol);
-	else if (t->line)
+	} else if (t->line) {
 		snprintf(name, size, "%s:%u", location_short_path(t->file), t->line);
-	else
+	} else {
+		_cleanup_free_ char *function = location_function_target(
+			t->symbol, t->object, is_made_file(t->object), kernel);
+
 		snprintf(name, size, "%s", function);
+	}
 	for (size_t i = 0; i < p->o->n_targets; i++) {
 		if (is_target(p, i, t))
 			snprintf(name, size, "%s", p->o->targets[i].spec);

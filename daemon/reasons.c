@@ -218,10 +218,9 @@ static void warn_of_others(struct experiment *x)
 	for (size_t i = 0; i < trials_count(x->trials); i++) {
 		const struct trial *t = trials_get(x->trials, i);
 		double all = (double)t->hits + t->others_hits;
-		size_t n;
 
 		if (t->hits && !t->joint && t->others_hits >= MIN_OTHERS * all &&
-		    !target_name_in(t->name, TARGET_CLASS, &n))
+		    !target_name_in(t->name, TARGET_CLASS, NULL))
 			session_warn(
 				x->s,
 				"%.0f %% of the samples of %s were of processes that are not "

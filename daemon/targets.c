@@ -597,8 +597,7 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
 			  struct handlers *handlers, bool patient, struct resolved_target *ret,
 			  struct error *err)
 {
-	size_t n;
-	const char *name = target_name_in(c->name, c->kind, &n);
+	const char *name = target_name_in(c->name, c->kind, NULL);
 	const struct target t = { .kind = c->kind, .spec = c->name, .name = (char *)name };
 	struct error last = {};
 

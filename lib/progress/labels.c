@@ -176,8 +176,7 @@ static char *function_label(const char *target, const char *name, size_t level)
 
 static char *label_of_one(const char *target, size_t level)
 {
-	size_t n;
-	const char *function = target_name_in(target, TARGET_FUNCTION, &n);
+	const char *function = target_name_in(target, TARGET_FUNCTION, NULL);
 
 	if (function)
 		return function_label(target, function, level);

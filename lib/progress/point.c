@@ -637,7 +637,7 @@ const char *target_name_in(const char *text, enum target_kind kind, size_t *n)
 {
 	const char *name = after(text, target_kinds[target_kind_index(kind)].prefix);
 
-	if (name)
+	if (name && n)
 		*n = strcspn(name, kind == TARGET_FUNCTION ? "@" : "");
 	return name;
 }

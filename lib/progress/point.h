@@ -75,7 +75,10 @@ static inline char *target_compose(enum target_kind kind, const char *name, cons
 	return target_text(
 		&(struct target){ .kind = kind, .name = (char *)name, .binary = (char *)binary });
 }
-/* Its name, in @text, of *@n bytes, if that is a target of the kind (not of lines); else NULL. */
+/*
+ * Its name, in @text, of *@n bytes (@n may be NULL), if that is a target of the kind (not of
+ * lines); else NULL.
+ */
 const char *target_name_in(const char *text, enum target_kind kind, size_t *n);
 /* "line", "function", "file", "binary", "kernel", "syscall", "comm", "cgroup", "rank", "class". */
 const char *target_kind_name(enum target_kind kind);

@@ -243,8 +243,8 @@ bool estimate_needs_reason(const struct estimate *e);
 /*
  * While the host has a core, a sample that stands for the time inserts delay in a lump of
  * milliseconds. What that does to predictions, in the same simulations (docs/accuracy/weather.md,
- * "Stolen time"): nineteen programs of twenty lie between STEAL_DOUBT + STEAL_LOW points below the
- * truth and STEAL_DOUBT - STEAL_LOW above it, for each percent of the time of running tasks that is
+ * "Stolen time"): nine programs of ten lie between STEAL_DOUBT + STEAL_LOW points below the truth
+ * and STEAL_DOUBT - STEAL_LOW above it, for each percent of the time of running tasks that is
  * stolen, at 100 %. Verdicts stand back by the larger one on both sides.
  */
 #define STEAL_DOUBT 0.3

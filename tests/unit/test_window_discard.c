@@ -81,7 +81,7 @@ static const char *why(uint64_t records, uint64_t clipped, uint64_t without_leas
 	ledger.ticks += 1000;
 	ledger.clipped += clipped;
 	window_watch_end(&s, &watch, &w);
-	return w.discard ? window_why(&w) : NULL;
+	return window_why(&w);
 }
 
 /* Only what was lost while it lasted counts. */

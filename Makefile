@@ -120,7 +120,7 @@ $(B)/syscalls.h:
 $(call obj,lib/host/syscall_names.c): $(B)/syscalls.h
 
 # Style sheets and scripts of the pages that scoz plot writes, as strings: page_css, ...
-PAGE := tools/scoz/causal/page.css tools/scoz/causal/page.js tools/scoz/recording/flame.css tools/scoz/recording/flame.js
+PAGE := tools/scoz/causal/page.css tools/scoz/causal/page.js tools/scoz/causal/paint_once.js tools/scoz/recording/flame.css tools/scoz/recording/flame.js
 $(B)/page.h: $(PAGE) Makefile
 	@mkdir -p $(@D)
 	$(call say,GEN)
@@ -129,7 +129,7 @@ $(B)/page.h: $(PAGE) Makefile
 		sed -e '/SPDX/d' -e 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$f; echo ';'; \
 	done >> $@.tmp
 	@mv $@.tmp $@
-$(call obj,tools/scoz/causal/plot_html.c tools/scoz/recording/record_page.c) $(UNIT): $(B)/page.h
+$(call obj,tools/scoz/causal/plot_html.c tools/scoz/causal/diff_html.c tools/scoz/recording/record_page.c) $(UNIT): $(B)/page.h
 
 $(B)/libscozcore.a: $(call obj,$(LIB_SRC))
 	@rm -f $@
@@ -200,7 +200,7 @@ $(B)/tests/test_mark_search: LDLIBS += -Wl,--wrap=held_file_open
 .PHONY: unit system bench
 unit: $(UNIT) ## the unit tests
 	$(say_end)
-system: $(SYSTEM) $(B)/faults.so $(B)/fuzz/read_elf ## what the tests of this system run
+system: $(SYSTEM) $(B)/faults.so $(B)/fuzz/read_elf $(B)/fuzz/read_loads $(B)/fuzz/amplify_traces ## what the tests of this system run
 	$(say_end)
 bench: $(BENCH) ## what the measurements run
 	$(say_end)
@@ -232,8 +232,8 @@ deps-test: ## and what the tests need
 deps-vm: ## and what building and booting kernels needs
 	tools/install-deps vm
 
-.PHONY: check check-unit check-system check-vm check-style vm-kernels demo
-# The kernels are built beside tests that a busy machine does not touch.
+.PHONY: check check-unit check-system check-vm check-style check-kernels vm-kernels demo
+# The kernels that are needed are built beside the tests (tests/run).
 check: deps-vm ## installs what is missing and runs all tests, most of which need root
 	$(MAKE) $(all_cores) all unit system
 	tests/run --beside 'make vm-kernels'
@@ -251,13 +251,14 @@ FUZZ_S ?= 3600
 .PHONY: check-long
 check-long: deps-vm ## runs what takes hours: stress, data races, each fuzzer for FUZZ_S seconds
 	$(MAKE) $(all_cores) all system
-	$(MAKE) vm-kernels
+	$(MAKE) check-kernels
 	tools/vm/every-patch 6.1
 	tools/vm/every-patch 6.12
-	SCOZ_STRESS_SECONDS=3600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:debug 6.1:kcsan 6.12:kcsan" \
+	VM_DUE=all SCOZ_STRESS_SECONDS=3600 SCOZ_STRESS_KERNELS="6.1:debug 6.12:debug 6.1:kcsan 6.12:kcsan" \
 		tests/vm/test-kernel-selftests
 	KERNELS="6.12 6.1" tests/vm/test-record
 	KERNELS="6.12 6.1" tests/vm/test-kernel-engine
+	KERNELS="6.12 6.1" tests/vm/test-verified
 	tests/vm/long-text-poke
 	tests/vm/long-perf
 	tests/vm/long-arm64 || [ $$? = 77 ] # which needs a cross compiler
@@ -281,9 +282,15 @@ check-style: ## format, licences, sizes, who includes whom
 	tools/check-style
 # The kernels that the tests boot (docs/vm.md).
 vm-kernels: ## builds the kernels that the tests boot
-	tools/vm/vm build 6.1
-	tools/vm/vm build 6.12
-	tools/vm/vm build 6.12 --config debug
+	set -e; kernels=$$(tools/vm/vm needed); for kernel in $$kernels; do \
+		tools/vm/vm build $${kernel%:*} --config $${kernel#*:}; \
+	done
+check-kernels: deps-vm ## tests also the kernels that make check need not test again, and notes that they passed
+	VM_DUE=all $(MAKE) vm-kernels
+	VM_DUE=all tests/vm/test-vm-boot
+	VM_DUE=all tests/vm/test-kernel-ends
+	VM_DUE=all tests/vm/test-kernel-selftests
+	tools/vm/vm tested
 demo: deps ## installs what is missing, profiles a program and checks what was predicted; needs root
 	$(MAKE) $(all_cores) all
 	workloads/pipeline/demo

@@ -83,6 +83,7 @@ static void *seek(void *arg)
 	struct boundaries *b = arg;
 	int r = 0;
 
+	pthread_setname_np(pthread_self(), "scozd/bounds");
 	for (int i = 0; !r && i < b->n; i++)
 		r = look(&b->part[i], &b->bounds[i], &b->why);
 	atomic_store(&b->state, r ? REFUSED : FOUND);

@@ -25,6 +25,7 @@ static void *spin(void *arg)
 	struct spinner *s = arg;
 	uint64_t start, last, now;
 
+	pthread_setname_np(pthread_self(), "scozd/spin");
 	cores_bind_thread(s->cores, s->index);
 	start = last = clock_now_ns();
 	while ((now = clock_now_ns()) - start < SPIN_NS) {

@@ -12,7 +12,7 @@
 #define CHAIN_NO_BINARY	 UINT32_MAX
 
 struct chain_frame {
-	uint64_t place;	 /* as maps_resolve() tells it; without a binary, the address */
+	uint64_t place;	 /* as maps_place_of() tells it; without a binary, the address */
 	uint32_t binary; /* or CHAIN_NO_BINARY */
 };
 

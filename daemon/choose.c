@@ -2,7 +2,7 @@
 #include "daemon/choose.h"
 
 #include "host/syscall_names.h"
-#include "maps/origin.h"
+#include "maps/credit.h"
 
 #define MAX_CHOSEN 8 /* at a time */
 #define MAX_MORE   4 /* for what is expected of them */
@@ -319,7 +319,7 @@ static struct find *find(struct session *s, const struct credits *c, const struc
  */
 static void choose_calls(struct session *s, const struct credits *c, struct choices *ret)
 {
-	const struct maps_binary *kernel = maps_binary_known(s->maps, MAPS_KERNEL_ID);
+	const struct maps_binary *kernel = maps_binary_ask(s->maps, MAPS_KERNEL_ID);
 	_cleanup_free_ struct entered *e = NULL;
 	size_t n = 0;
 

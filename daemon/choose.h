@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which targets are worth trying, by what samples are credited to (maps/origin.h). */
+/* Which targets are worth trying, by what samples are credited to (maps/credit.h). */
 #ifndef SCOZD_CHOOSE_H
 #define SCOZD_CHOOSE_H
 

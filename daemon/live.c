@@ -6,6 +6,7 @@
 #include "daemon/expect.h"
 #include "daemon/status.h"
 #include "daemon/status_line.h"
+#include "stats/describe.h"
 #include "stats/trust.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "daemon/options.h"
 #include "maps/maps.h"
-#include "maps/origin.h"
+#include "maps/credit.h"
 
 #define LOCATION_NONE UINT32_MAX
 

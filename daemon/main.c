@@ -18,7 +18,7 @@
 #include "daemon/status.h"
 #include "daemon/target_check.h"
 #include "daemon/truth.h"
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "files/file_identity.h"
 #include "run/descendants.h"
 #include "run/machine_lock.h"

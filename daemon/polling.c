@@ -142,7 +142,7 @@ static void add_file(struct polling *p, uint32_t id, uint64_t serial, const char
 /* Under the lock. Nobody else writes the list, so the table may be waited for without it. */
 static void tell(struct polling *p, struct file *f)
 {
-	const struct maps_binary *b = maps_binary_known(p->maps, f->binary);
+	const struct maps_binary *b = maps_binary_ask(p->maps, f->binary);
 	uint32_t number = b ? unwind_follow_table(p->unwind, f->binary, &f->base) : 0;
 	int r;
 
@@ -203,7 +203,7 @@ static enum scoz_poll_role role_at(const struct file *f, uint64_t vaddr)
 static struct file *engine_at(struct polling *p, const struct chain_frame *frame, uint64_t *vaddr)
 {
 	struct file *f = frame->binary == CHAIN_NO_BINARY ? NULL : find(p, frame->binary);
-	const struct maps_binary *b = f && f->known ? maps_binary_known(p->maps, f->binary) : NULL;
+	const struct maps_binary *b = f && f->known ? maps_binary_ask(p->maps, f->binary) : NULL;
 
 	if (!b)
 		return NULL;
@@ -221,7 +221,7 @@ static bool is_mpich(struct polling *p, uint32_t binary)
 /* Under the lock. The function at @frame of a library calls an engine. */
 static void learn(struct polling *p, struct file *f, const struct chain_frame *frame)
 {
-	const struct maps_binary *b = maps_binary_known(p->maps, f->binary);
+	const struct maps_binary *b = maps_binary_ask(p->maps, f->binary);
 	uint64_t vaddr = b ? maps_vaddr(b, frame->place) : 0;
 	struct map_frame frames[MAP_MAX_INLINE];
 	struct addr_ranges r = {};
@@ -270,7 +270,7 @@ void polling_learn(struct polling *p, const struct chain *c)
 static uint32_t role_of(struct polling *p, const struct chain_frame *frame)
 {
 	struct file *f = frame->binary == CHAIN_NO_BINARY ? NULL : find(p, frame->binary);
-	const struct maps_binary *b = f && f->known ? maps_binary_known(p->maps, f->binary) : NULL;
+	const struct maps_binary *b = f && f->known ? maps_binary_ask(p->maps, f->binary) : NULL;
 
 	return b ? role_at(f, maps_vaddr(b, frame->place)) : SCOZ_POLL_OTHER;
 }

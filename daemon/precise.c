@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/precise.h"
+#include "stats/describe.h"
 #include "stats/trust.h"
 
 #include <math.h>

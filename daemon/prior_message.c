@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "daemon/prior_process.h"
+#include "daemon/prior_message.h"
 
 #include <math.h>
 

@@ -335,7 +335,7 @@ static char *nameless_places(struct session *s, const struct handlers_counts *c)
 			most = b[i].unnamed > b[most].unnamed ? i : most;
 		if (!n || b[most].unnamed < MIN_NAMELESS * c->samples)
 			break;
-		binary = maps_binary_known(s->maps, most);
+		binary = maps_binary_ask(s->maps, most);
 		if (!binary)
 			break;
 		why = binary->made			    ? "it does not tell of that code"

@@ -91,8 +91,8 @@ static void add_address(struct handler *h, int pid, uint64_t addr, bool kernel, 
 		c->frame[c->n++] = f;
 		return;
 	}
-	if (maps_resolve(opt->maps, pid, addr, &f.binary, &f.place) && !kernel && opt->batch) {
-		const struct maps_binary *b = maps_binary_known(opt->maps, f.binary);
+	if (maps_place_of(opt->maps, pid, addr, &f.binary, &f.place) && !kernel && opt->batch) {
+		const struct maps_binary *b = maps_binary_ask(opt->maps, f.binary);
 
 		*hit |= b && engine_matches(opt->engine, f.binary, maps_vaddr(b, f.place));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One run of scozd: what all of its parts need, and nothing that belongs to one of them. Owned by
- * main(), used by the main thread.
+ * One run of scozd: what its parts need of one another, and the little that those without a state
+ * of their own have to remember (last in struct session). Owned by main(), used by the main thread.
  */
 #ifndef SCOZD_SESSION_H
 #define SCOZD_SESSION_H
@@ -58,11 +58,6 @@ struct session {
 	int truth;		   /* the file of --truth, or -1 */
 	bool in_window; /* nothing that may wait for others is done: cores may be stopped */
 
-	struct probe_cost probe_cost;
-	bool probe_cost_known;
-	bool probes_told, elsewhere_told; /* flaws_tell() */
-
-	bool prior_waited; /* its recording has had its time */
 	uint64_t start_ns;
 	enum run_end end;
 	int command_status;
@@ -72,9 +67,17 @@ struct session {
 	uint64_t repaired;	 /* records lost when mappings were last read again */
 	unsigned int repairs;	 /* how often that was done */
 	uint64_t marks_searched; /* the last of the files looked at so far, by its serial */
-	uint64_t marks_refreshed_ns, marked_looked_ns;
-	uint64_t processes_looked_ns, quotas_looked_ns, other_quotas_looked_ns, quotas_read_ns;
+	uint64_t marks_refreshed_ns, marked_looked_ns, processes_looked_ns;
 	uint64_t chains_waited_ns; /* session_await_chains(), so far */
+
+	/* flaws.c */
+	struct probe_cost probe_cost;
+	bool probe_cost_known;
+	bool probes_told, elsewhere_told; /* flaws_tell() */
+	/* expect.c */
+	bool prior_waited; /* its recording has had its time */
+	/* quotas.c */
+	uint64_t quotas_looked_ns, other_quotas_looked_ns, quotas_read_ns;
 };
 
 /* Set by the first and by the second signal (end_signals.c). */

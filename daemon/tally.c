@@ -103,7 +103,7 @@ void tally_destroy(struct tally *t)
 static void fill_entry(struct tally *t, const struct maps_binary *b, struct cache_entry *e)
 {
 	struct map_frame frames[MAP_MAX_INLINE];
-	int n = maps_lookup(b, e->place, frames, MAP_MAX_INLINE);
+	int n = maps_names_at(b, e->place, frames, MAP_MAX_INLINE);
 
 	if (!n) {
 		bool lent = !strcmp(b->path, MAPS_VDSO);
@@ -228,7 +228,7 @@ static bool expand(struct tally *t, const struct chain *c, bool give_up)
 			add_frame(x, &to);
 			continue;
 		}
-		b = maps_binary_known(t->opt.maps, f->binary);
+		b = maps_binary_ask(t->opt.maps, f->binary);
 		if (!b) {
 			complete = false; /* go on: all that are missing are asked for */
 			add_frame(x, &to);

@@ -35,7 +35,7 @@ struct tally_counts {
 
 /*
  * Samples with it innermost (self), anywhere in the chain (total), and credited to it: each sample
- * to one place at most (maps/origin.h), and to none if it is one of polling (daemon/polling.h),
+ * to one place at most (maps/credit.h), and to none if it is one of polling (daemon/polling.h),
  * which is what targets are chosen by.
  */
 struct tally_sums {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/target_check.h"
 
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "host/cgroup.h"
 #include "host/syscall_names.h"
 
@@ -67,7 +67,7 @@ static int check_one(const struct target *t, const struct options *opt, struct m
 	path = target_file(t, opt);
 	if (!path)
 		return 0;
-	ret = maptable_open(path, t->binary, map_opt, &table, &why);
+	ret = maptable_make(path, t->binary, map_opt, &table, &why);
 	if (ret)
 		return error_set(err, -ret, "target %s: %s", t->spec, why.text);
 	ret = maptable_function_ranges(table, t->name, &ranges, &why);
@@ -154,7 +154,7 @@ int targets_check(const struct options *opt, struct maps *maps, const struct map
 	for (size_t i = 0; !ret && i < opt->n_targets; i++)
 		ret = check_one(&opt->targets[i], opt, maps, map_opt, err);
 	if (!ret && opt->n_source_scope && maps_kernel_targets(maps)) {
-		const struct maps_binary *kernel = maps_binary(maps, MAPS_KERNEL_ID);
+		const struct maps_binary *kernel = maps_binary_wait(maps, MAPS_KERNEL_ID);
 
 		if (!kernel || !kernel->table || maptable_source(kernel->table) == MAP_KALLSYMS)
 			ret = error_set(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "daemon/targets.h"
 
 #include "base/similar.h"
@@ -8,7 +8,7 @@
 #include "host/process.h"
 #include "host/syscall_names.h"
 #include "maps/made_code.h"
-#include "maps/origin.h"
+#include "maps/credit.h"
 #include "progress/network_peer.h"
 
 #include <ctype.h>
@@ -185,7 +185,7 @@ static int add_part(const struct target *t, const struct maps_binary *b, struct 
 /* Before the run, tables are waited for. */
 static const struct maps_binary *table_of(struct maps *maps, struct handlers *handlers, uint32_t id)
 {
-	return handlers ? maps_binary_known(maps, id) : maps_binary(maps, id);
+	return handlers ? maps_binary_ask(maps, id) : maps_binary_wait(maps, id);
 }
 
 /*
@@ -382,7 +382,7 @@ static int resolve_programs(const struct target *t, struct maps *maps, struct ha
 		if (!maps_binary_is_made(maps, id) &&
 		    (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id)))
 			continue;
-		b = maps_binary_known(maps, id);
+		b = maps_binary_ask(maps, id);
 		if (has_code(b) && may_hold(t, b) && add_part(t, b, maps, ret, last) == -E2BIG)
 			return -E2BIG;
 	}
@@ -516,7 +516,7 @@ static int nowhere(const struct target *t, struct maps *maps, struct handlers *h
 
 			if (!handlers_saw_binary(handlers, id) || maps_binary_is_kernel(maps, id))
 				continue;
-			b = maps_binary_known(maps, id);
+			b = maps_binary_ask(maps, id);
 			if (!has_code(b) || !may_hold(t, b))
 				continue;
 			add_near(b, &similar);
@@ -552,7 +552,7 @@ static const char *still_unread(const struct target *t, struct maps *maps,
 		if (!handlers_saw_binary(handlers, id) ||
 		    (kernel ? !maps_kernel_targets(maps) : of_kernel))
 			continue;
-		if (maps_binary_known(maps, id))
+		if (maps_binary_ask(maps, id))
 			continue;
 		b = maps_binary_unread(maps, id);
 		if (kernel || (!is_own_image(b) && may_hold(t, b)))
@@ -608,7 +608,7 @@ int target_resolve_chosen(const struct chosen_target *c, struct maps *maps,
 		return resolve_syscall(&t, maps, handlers, ret, err);
 	for (size_t i = 0; i < c->n_sites && last.code != E2BIG; i++) {
 		const struct location_site *site = &c->sites[i];
-		const struct maps_binary *b = maps_binary_known(maps, site->binary);
+		const struct maps_binary *b = maps_binary_ask(maps, site->binary);
 		struct target t = { .kind = c->kind, .spec = c->name };
 
 		t.name = (char *)(c->kind == TARGET_LINE ? site->file : site->function);
@@ -686,7 +686,7 @@ bool resolved_target_is_old(const struct resolved_target *r, struct maps *maps)
 	for (int i = 0; i < r->n && r->made; i++) {
 		const struct maps_binary *b = r->parts[i].binary == MAPS_KERNEL_ID
 						      ? NULL
-						      : maps_binary_known(maps, r->parts[i].binary);
+						      : maps_binary_ask(maps, r->parts[i].binary);
 
 		made += b && b->made ? made_code_version(b->made) : 0;
 	}

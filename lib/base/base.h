@@ -118,6 +118,8 @@ char *task_comm(int tid);
 
 /* Shell-style match: '*' also matches '/' (source globs such as fs/ * are written so by users). */
 bool glob_match(const char *pattern, const char *text);
+/* What follows @prefix at the beginning of @text, or NULL. */
+const char *text_after(const char *text, const char *prefix);
 /* True when @suffix equals @path, or @path ends with "/" + @suffix (path components). */
 bool path_ends_with(const char *path, const char *suffix);
 /*

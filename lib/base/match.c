@@ -8,6 +8,13 @@ bool glob_match(const char *pattern, const char *text)
 	return fnmatch(pattern, text, 0) == 0;
 }
 
+const char *text_after(const char *text, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(text, prefix, n) ? NULL : text + n;
+}
+
 bool path_ends_with(const char *path, const char *suffix)
 {
 	size_t np = strlen(path), ns = strlen(suffix);

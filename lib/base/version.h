@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef SCOZ_PROGRAM_VERSION_H
-#define SCOZ_PROGRAM_VERSION_H
+#ifndef SCOZ_BASE_VERSION_H
+#define SCOZ_BASE_VERSION_H
 
 #include <stdio.h>
 

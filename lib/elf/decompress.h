@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The methods by which sections are compressed behind one interface: a stream, fed and drained. */
-#ifndef SCOZ_MAP_DECOMPRESS_H
-#define SCOZ_MAP_DECOMPRESS_H
+#ifndef SCOZ_ELF_DECOMPRESS_H
+#define SCOZ_ELF_DECOMPRESS_H
 
 #include "base/base.h"
 

@@ -3,8 +3,8 @@
  * Reading bytes that are not to be trusted. A cursor never leaves its section: reading past the
  * end yields zeros and sets `bad`, which loops look at.
  */
-#ifndef SCOZ_MAP_DWARF_CURSOR_H
-#define SCOZ_MAP_DWARF_CURSOR_H
+#ifndef SCOZ_ELF_DWARF_CURSOR_H
+#define SCOZ_ELF_DWARF_CURSOR_H
 
 #include "base/base.h"
 

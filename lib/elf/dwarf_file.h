@@ -4,8 +4,8 @@
  * DIEs can be read. Where DIEs are is told by one number for all files: the offset in .debug_info
  * plus what the file's numbers begin with.
  */
-#ifndef SCOZ_MAP_DWARF_FILE_H
-#define SCOZ_MAP_DWARF_FILE_H
+#ifndef SCOZ_ELF_DWARF_FILE_H
+#define SCOZ_ELF_DWARF_FILE_H
 
 #include "elf/dwarf_unit.h"
 #include "elf/elf_image.h"

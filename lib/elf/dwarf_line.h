@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef SCOZ_MAP_DWARF_LINE_H
-#define SCOZ_MAP_DWARF_LINE_H
+#ifndef SCOZ_ELF_DWARF_LINE_H
+#define SCOZ_ELF_DWARF_LINE_H
 
 #include "elf/dwarf_cursor.h"
 #include "table/table_build.h"

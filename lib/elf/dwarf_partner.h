@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The other files that a file's debug information is in. */
-#ifndef SCOZ_MAP_DWARF_PARTNER_H
-#define SCOZ_MAP_DWARF_PARTNER_H
+#ifndef SCOZ_ELF_DWARF_PARTNER_H
+#define SCOZ_ELF_DWARF_PARTNER_H
 
 #include "elf/dwarf_file.h"
 

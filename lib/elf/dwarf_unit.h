@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One unit of .debug_info at a time: its header, its abbreviations, values and ranges. */
-#ifndef SCOZ_MAP_DWARF_UNIT_H
-#define SCOZ_MAP_DWARF_UNIT_H
+#ifndef SCOZ_ELF_DWARF_UNIT_H
+#define SCOZ_ELF_DWARF_UNIT_H
 
 #include "elf/dwarf_cursor.h"
 

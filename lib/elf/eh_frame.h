@@ -3,8 +3,8 @@
  * The entries of a program's own unwind tables: ranges of functions, in the file that runs also
  * where all symbols have been stripped, and how to find their callers.
  */
-#ifndef SCOZ_MAP_EH_FRAME_H
-#define SCOZ_MAP_EH_FRAME_H
+#ifndef SCOZ_ELF_EH_FRAME_H
+#define SCOZ_ELF_EH_FRAME_H
 
 #include "base/base.h"
 

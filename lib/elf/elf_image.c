@@ -5,7 +5,7 @@
  * with SIGBUS, which would end the profiler. It costs a copy of the debug sections while a table
  * is built.
  */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "elf/elf_image.h"
 #include "files/file_open.h"
 #include "elf/section_stream.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An ELF file opened for reading: what the rest needs of its headers, and where its debug file is.
  */
-#ifndef SCOZ_MAP_ELF_IMAGE_H
-#define SCOZ_MAP_ELF_IMAGE_H
+#ifndef SCOZ_ELF_IMAGE_H
+#define SCOZ_ELF_IMAGE_H
 
 #include "elf/decompress.h"
 #include "table/maptable.h"

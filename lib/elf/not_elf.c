@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "table/maptable.h"
 
 #include <unistd.h>

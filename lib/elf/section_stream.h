@@ -5,8 +5,8 @@
  * some of what follows it. Compressed sections are decompressed on the way; going back in one of
  * them costs decompressing it again from its beginning.
  */
-#ifndef SCOZ_MAP_SECTION_STREAM_H
-#define SCOZ_MAP_SECTION_STREAM_H
+#ifndef SCOZ_ELF_SECTION_STREAM_H
+#define SCOZ_ELF_SECTION_STREAM_H
 
 #include "elf/decompress.h"
 #include "elf/elf_image.h"

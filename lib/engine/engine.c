@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What both engines do alike: the delay page, the events of the cores, the ledger. */
+/* What both engines do alike: the delay page, targets and points, the ledger. */
 #include "engine/backend.h"
 #include "host/scoz_syscalls.h"
 #include "engine/ledger.h"
 #include "engine/span_bins.h"
-#include "ring/ring.h"
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,39 +22,6 @@ void engine_init(struct engine *e, const struct engine_backend *backend,
 	for (int i = 0; i < opt->n_cpus; i++)
 		e->events[i] = -1;
 	e->unwind_maps = (struct unwind_maps){ -1, -1, -1, -1 };
-}
-
-int engine_open_events(struct engine *e, struct error *err)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.size = sizeof(attr),
-		.sample_period = e->opt.period_ns,
-		.sample_type = ENGINE_SAMPLE_TYPE,
-		.disabled = 1,
-		.wakeup_watermark = 64 * 1024,
-		.sample_max_stack = SCOZ_MAX_FRAMES,
-	};
-
-	ring_tell_mappings(&attr);
-	if (e->opt.batch) {
-		attr.watermark = 0;
-		attr.wakeup_events = e->opt.batch;
-	}
-	for (int i = 0; i < e->opt.n_cpus; i++) {
-		int fd = syscall(SYS_perf_event_open, &attr, -1, e->cpus[i], -1,
-				 PERF_FLAG_FD_CLOEXEC);
-
-		if (fd < 0)
-			return error_set(
-				err, errno,
-				"sampling CPU %d: perf_event_open(cpu-clock): %s; scozd "
-				"needs root, or CAP_PERFMON and CAP_BPF: run `scoz doctor`",
-				e->cpus[i], strerror(errno));
-		e->events[i] = fd;
-	}
-	return 0;
 }
 
 static void set_record_share(struct engine *e)

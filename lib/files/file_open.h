@@ -3,8 +3,8 @@
  * Files that tables are made from. Nothing but regular files is ever opened, and to find out what
  * a path leads to opens nothing: a FIFO would wait, and a device may do something.
  */
-#ifndef SCOZ_MAP_FILE_OPEN_H
-#define SCOZ_MAP_FILE_OPEN_H
+#ifndef SCOZ_FILES_FILE_OPEN_H
+#define SCOZ_FILES_FILE_OPEN_H
 
 #include "base/base.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What all loaders of BPF programs need: libbpf's words for error messages, iterators. */
-#ifndef SCOZ_BASE_BPF_PROGRAMS_H
-#define SCOZ_BASE_BPF_PROGRAMS_H
+#ifndef SCOZ_HOST_BPF_PROGRAMS_H
+#define SCOZ_HOST_BPF_PROGRAMS_H
 
 #include "base/base.h"
 

@@ -28,7 +28,7 @@ static const char *const mounts[] = { CGROUP_ROOT, CGROUP_ROOT "/unified" };
 
 static bool is_absolute(const char *path)
 {
-	return !strncmp(path, CGROUP_ROOT, strlen(CGROUP_ROOT));
+	return text_after(path, CGROUP_ROOT) != NULL;
 }
 
 /* The cgroup at @path: absolute, or below @mount. To be freed. */

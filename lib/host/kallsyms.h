@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The running kernel's symbols: (sysroot-relative) /proc/kallsyms. */
-#ifndef SCOZ_BASE_KALLSYMS_H
-#define SCOZ_BASE_KALLSYMS_H
+#ifndef SCOZ_HOST_KALLSYMS_H
+#define SCOZ_HOST_KALLSYMS_H
 
 #include "base/base.h"
 

@@ -252,7 +252,7 @@ static void read_rank(struct reading *what)
 
 struct patient_reader *patient_reader_of_ranks(void)
 {
-	static struct kind ranks = { .name = "ranks",
+	static struct kind ranks = { .name = "scoz/ranks",
 				     .patience_ns = 300 * NSEC_PER_MSEC,
 				     .max_stuck = 16,
 				     .read = read_rank };
@@ -277,7 +277,7 @@ static void read_maps(struct reading *what)
 void proc_maps_read(const int *pids, size_t n, proc_maps_fn fn, void *arg)
 {
 	static struct kind maps = {
-		.name = "maps", .patience_ns = NSEC_PER_SEC, .max_stuck = 64, .read = read_maps
+		.name = "scoz/maps", .patience_ns = NSEC_PER_SEC, .max_stuck = 64, .read = read_maps
 	};
 	struct patient_reader *r = create(&maps, fn, arg);
 

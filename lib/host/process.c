@@ -9,17 +9,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PF_KTHREAD 0x00200000 /* linux/sched.h */
+/* linux/sched.h */
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
 /* No program is started with more; a running one may say that terabytes are its environment. */
 #define MOST_ENVIRONMENT (8 << 20)
 
-/* The kernel names the new program before it gives it an environment. */
-static bool is_executing(int pid)
+bool process_is_executing(const struct process_stat *s)
 {
-	struct process_stat s;
-
-	return process_read_stat(pid, &s) && !s.env_end && !process_has_ended(&s) &&
-	       !(s.flags & PF_KTHREAD);
+	return !s->env_end && !process_has_ended(s) && !(s->flags & (PF_EXITING | PF_KTHREAD));
 }
 
 int process_rank(int pid, const char **variable)
@@ -30,6 +28,7 @@ int process_rank(int pid, const char **variable)
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/environ", pid);
 	size_t len = 0, best = ARRAY_SIZE(names);
 	_cleanup_free_ char *text = read_file_begin(path, MOST_ENVIRONMENT, &len);
+	struct process_stat s;
 	int rank = -1;
 
 	for (const char *p = text; p && p < text + len; p += strlen(p) + 1) {
@@ -50,7 +49,9 @@ int process_rank(int pid, const char **variable)
 	}
 	if (variable)
 		*variable = rank >= 0 ? names[best] : NULL;
-	return text && !len && is_executing(pid) ? RANK_NOT_YET : rank;
+	if (text && !len && process_read_stat(pid, &s) && process_is_executing(&s))
+		return RANK_NOT_YET;
+	return rank;
 }
 
 bool process_read_stat(int pid, struct process_stat *ret)

@@ -30,6 +30,11 @@ static inline bool process_has_ended(const struct process_stat *s)
 {
 	return s->state == 'Z' || s->state == 'X';
 }
+/*
+ * It has given up one program, and the kernel has not laid out the next: it has names and mappings
+ * of it already, no arguments and no code. Not somebody who ends, and has nothing left either.
+ */
+bool process_is_executing(const struct process_stat *s);
 
 /*
  * A thread of the process by which /proc tells what it has mapped: those of one that has ended do

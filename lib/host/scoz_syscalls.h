@@ -3,8 +3,8 @@
  * The session of a kernel with the scoz patches: by its system calls, which have the same numbers
  * in all of them, or by its device node where these calls are missing.
  */
-#ifndef SCOZ_HOST_SYSCALLS_H
-#define SCOZ_HOST_SYSCALLS_H
+#ifndef SCOZ_HOST_SCOZ_SYSCALLS_H
+#define SCOZ_HOST_SCOZ_SYSCALLS_H
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names and numbers of this architecture's system calls, as the C library's headers have them. */
-#ifndef SCOZ_BASE_SYSCALL_NAMES_H
-#define SCOZ_BASE_SYSCALL_NAMES_H
+#ifndef SCOZ_HOST_SYSCALL_NAMES_H
+#define SCOZ_HOST_SYSCALL_NAMES_H
 
 #include "base/base.h"
 

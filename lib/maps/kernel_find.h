@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The running kernel and its modules: who they are, where they lie, which files tell of them. */
-#ifndef SCOZ_MAP_KERNEL_FIND_H
-#define SCOZ_MAP_KERNEL_FIND_H
+#ifndef SCOZ_MAPS_KERNEL_FIND_H
+#define SCOZ_MAPS_KERNEL_FIND_H
 
 #include "elf/elf_image.h"
 

@@ -305,7 +305,7 @@ char *maps_file_name(const char *filename)
 	if (filename[0] != '/')
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(no_file); i++) {
-		if (!strncmp(filename, no_file[i], strlen(no_file[i])))
+		if (text_after(filename, no_file[i]))
 			return NULL;
 	}
 	if (n > sizeof(deleted) && !strcmp(filename + n - (sizeof(deleted) - 1), deleted))
@@ -612,7 +612,7 @@ static bool resolve_made(const struct maps *m, struct process *p, uint64_t addr,
 	return true;
 }
 
-bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *place)
+bool maps_place_of(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *place)
 {
 	struct process *p;
 	bool found = false, look = false;

@@ -6,7 +6,7 @@
  * Threads: a `struct maps` may be used from several threads; lookups take a read lock or none,
  * changes (exec, mmap, fork, exit) a write lock. Neither ever waits for a file: what has to be done
  * with files (opening, looking whether they have changed, building tables) is noted and done by
- * the threads of maps_start(), or by whoever calls maps_catch_up() or maps_binary().
+ * the threads of maps_start(), or by whoever calls maps_catch_up() or maps_binary_wait().
  */
 #ifndef SCOZ_MAPS_H
 #define SCOZ_MAPS_H
@@ -100,9 +100,9 @@ int maps_open_file(const char *path, const struct file_id *id);
  * Builds the table if that has not happened yet, and waits for that. Valid until maps_destroy().
  * NULL: no such id.
  */
-const struct maps_binary *maps_binary(struct maps *m, uint32_t id);
+const struct maps_binary *maps_binary_wait(struct maps *m, uint32_t id);
 /* The same without waiting: NULL when it has not been built; then it is asked for. */
-const struct maps_binary *maps_binary_known(struct maps *m, uint32_t id);
+const struct maps_binary *maps_binary_ask(struct maps *m, uint32_t id);
 /* The file, whose generation may become known while it is looked at. */
 static inline struct file_id maps_file_of(const struct maps_binary *b)
 {
@@ -159,11 +159,11 @@ void maps_kernel_ranges(const struct maps *m, uint32_t binary, struct addr_range
  * exited is still known for a second. Must be fast (a binary search under a read lock): it runs for
  * every sample.
  */
-bool maps_resolve(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *place);
+bool maps_place_of(struct maps *m, int pid, uint64_t addr, uint32_t *binary_id, uint64_t *place);
 /* A place as the binary's table has it; where there is none, the place itself. */
 uint64_t maps_vaddr(const struct maps_binary *b, uint64_t place);
 /* What is there, as maptable_lookup() tells it; 0: nothing is known, or there is no table (yet). */
-int maps_lookup(const struct maps_binary *b, uint64_t place, struct map_frame *frames, int max);
+int maps_names_at(const struct maps_binary *b, uint64_t place, struct map_frame *frames, int max);
 /*
  * An address in no file that is a program, at which @pid was seen at @time: may it be known soon
  * what lies there? What the process tells is looked at for it, soon. Zero at first, @image is that
@@ -186,7 +186,7 @@ bool maps_name_awaited(struct maps *m, struct maps_made_place *at);
 void maps_expect_names(struct maps *m, int pid);
 
 /*
- * What lies at an address that maps_resolve() does not know, as the process has it now: a file
+ * What lies at an address that maps_place_of() does not know, as the process has it now: a file
  * (its events are still to come), or memory alone. Reads /proc.
  */
 enum maps_code { MAPS_CODE_GONE, MAPS_CODE_FILE, MAPS_CODE_MEMORY };

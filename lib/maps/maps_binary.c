@@ -11,15 +11,15 @@
  * again, their serial numbers never.
  *
  * Whoever tells of mappings touches no file. What there is to do with files is noted and done by
- * another thread (maps_chores.c): the file is opened soon after it is first seen, since the process
- * may be gone by the time its table is wanted, and stays open until the table is built (up to
- * max_fd files; those that nobody has mapped any more and that no sample fell into go first).
+ * another thread (maps_threads.c): the file is opened soon after it is first seen, since the
+ * process may be gone by the time its table is wanted, and stays open until the table is built (up
+ * to max_fd files; those that nobody has mapped any more and that no sample fell into go first).
  *
  * Building: whoever finds a binary UNBUILT under build_lock makes it BUILDING, builds without any
  * lock and makes it BUILT; others wait on `built`. After that nothing in `pub` changes, but that
  * the file's generation may become known (maps_file_of()).
  */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/made_code.h"
 #include "maps/maps_internal.h"
 #include "table/table.h"
@@ -471,7 +471,7 @@ uint64_t maps_vaddr(const struct maps_binary *b, uint64_t place)
 	return vaddr;
 }
 
-int maps_lookup(const struct maps_binary *b, uint64_t place, struct map_frame *frames, int max)
+int maps_names_at(const struct maps_binary *b, uint64_t place, struct map_frame *frames, int max)
 {
 	struct made_function f;
 
@@ -529,7 +529,7 @@ static void build_file(struct maps *m, struct binary *b, struct error *err)
 		fd = o.fd;
 	}
 	opt.root = root;
-	maptable_open_fd(fd, b->pub.path, &opt, &b->table, err);
+	maptable_make_fd(fd, b->pub.path, &opt, &b->table, err);
 }
 
 int maps_open_region(struct maps *m, int pid, const struct maps_region *r, char **path)
@@ -559,7 +559,7 @@ static void build_module(struct maps *m, struct binary *b, struct error *err)
 
 	opt.kernel = true;
 	opt.root = *sysroot ? sysroot : NULL;
-	maptable_open(b->kernel_file, b->kernel_file, &opt, &b->table, err);
+	maptable_make(b->kernel_file, b->kernel_file, &opt, &b->table, err);
 }
 
 static void make_table_of(struct maps *m, struct binary *b)
@@ -567,7 +567,7 @@ static void make_table_of(struct maps *m, struct binary *b)
 	struct error err = { 0 };
 
 	if (b->pub.kernel && !b->kernel_file)
-		maptable_open_kallsyms(&b->table, &err);
+		maptable_make_kallsyms(&b->table, &err);
 	else if (b->pub.kernel)
 		build_module(m, b, &err);
 	else
@@ -589,7 +589,7 @@ static struct binary *by_id(struct maps *m, uint32_t id)
 	return b;
 }
 
-const struct maps_binary *maps_binary_known(struct maps *m, uint32_t id)
+const struct maps_binary *maps_binary_ask(struct maps *m, uint32_t id)
 {
 	struct binary *b = by_id(m, id);
 
@@ -612,7 +612,7 @@ uint64_t maps_built(struct maps *m)
 	return __atomic_load_n(&m->n_built, __ATOMIC_ACQUIRE);
 }
 
-const struct maps_binary *maps_binary(struct maps *m, uint32_t id)
+const struct maps_binary *maps_binary_wait(struct maps *m, uint32_t id)
 {
 	struct binary *b = by_id(m, id);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef SCOZ_MAP_MAPS_INTERNAL_H
-#define SCOZ_MAP_MAPS_INTERNAL_H
+#ifndef SCOZ_MAPS_INTERNAL_H
+#define SCOZ_MAPS_INTERNAL_H
 
 #include "base/hash_index.h"
 #include "maps/maps.h"
@@ -57,7 +57,7 @@ struct binary {
 	char *error;
 };
 
-/* @shift: address minus place, which is what maps_resolve() tells. */
+/* @shift: address minus place, which is what maps_place_of() tells. */
 struct mapping {
 	uint64_t start, end, shift;
 	uint64_t time; /* of the event that told it */
@@ -146,7 +146,7 @@ struct maps {
 	pthread_mutex_t build_lock;
 	pthread_cond_t built;
 
-	struct chores *chores; /* maps_chores.c */
+	struct chores *chores; /* maps_threads.c */
 	bool perf_maps;
 	struct made_maps *made_maps; /* maps_made.c */
 
@@ -171,7 +171,7 @@ bool sighting_state(const struct sighting *s, struct file_state *ret);
 
 /*
  * The id of the file behind @seen, which is new or known. Under the write lock: what has to be
- * done with files is left to maps_chores.c.
+ * done with files is left to maps_threads.c.
  */
 uint32_t binary_find_or_add(struct maps *m, int pid, const struct seen *seen);
 /* Address in the process minus vaddr; of use once the table is there. Under the lock. */

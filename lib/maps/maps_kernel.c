@@ -10,7 +10,7 @@
  * loaded later) belongs to a binary whose table is made of kallsyms. Without an image that is
  * MAPS_KERNEL_ID itself.
  */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/kernel_find.h"
 #include "maps/maps_internal.h"
 
@@ -163,7 +163,7 @@ static int add_image(struct opening *o, struct error *err)
 	struct addr_ranges text = { 0 };
 	struct maptable *t = NULL;
 	uint64_t bias = 0;
-	int rc = maptable_open(o->image, o->image, &o->opt, &t, err);
+	int rc = maptable_make(o->image, o->image, &o->opt, &t, err);
 
 	if (rc)
 		return error_prefix(err, "--kernel-scope");

@@ -66,6 +66,7 @@ struct made_maps {
 struct made_read {
 	int pid;
 	uint64_t image, began_ns, took_ns;
+	uint32_t dump; /* as in struct look */
 	struct made_code *code;
 	bool anew, full, tried[FILES];
 	struct made_source file[FILES]; /* a copy, whose `fd` and `path` are the map's */
@@ -224,7 +225,7 @@ static void end(struct maps *m, int pid, const struct look *l, uint64_t looked_n
 	if (p && p->image == l->image) {
 		struct made *d = &p->made;
 
-		if (looked_ns)
+		if (looked_ns && l->dump == d->dump)
 			d->looked_ns = looked_ns;
 		if (d->binary == NONE_BINARY) {
 			d->pause_ns = d->pause_ns ? 2 * d->pause_ns : FIRST_PAUSE_NS;
@@ -544,6 +545,7 @@ static void start_read(struct maps *m, struct made_map *map, const struct look *
 	r->pid = map->pid;
 	r->image = map->image;
 	r->began_ns = l->began_ns;
+	r->dump = l->dump;
 	r->anew = anew;
 	memcpy(r->tried, tried, sizeof(r->tried));
 	memcpy(r->file, map->file, sizeof(r->file));
@@ -701,7 +703,7 @@ static void note_foreign(struct maps *m, struct made_source *s)
 
 void made_read_done(struct maps *m, struct made_read *r)
 {
-	const struct look l = { .image = r->image, .began_ns = r->began_ns };
+	const struct look l = { .image = r->image, .began_ns = r->began_ns, .dump = r->dump };
 	struct made_maps *list = m->made_maps;
 	struct made_map *map = NULL;
 	uint64_t now = clock_now_ns();
@@ -746,6 +748,8 @@ void made_mapped(struct maps *m, struct process *p, uint32_t binary, const char 
 	if (!m->perf_maps || binary == p->made.dump || !is_jitdump(path))
 		return;
 	p->made.dump = binary;
+	/* Its mapping may be told long after a look at what there was before. */
+	p->made.looked_ns = p->made.due_ns = 0;
 	/* While it can be opened by its process. */
 	if (ask(p))
 		chores_made(m, p->pid);

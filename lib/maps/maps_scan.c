@@ -48,6 +48,7 @@ struct scan {
 	struct maps *m;
 	int error; /* of the last one */
 	size_t unreadable;
+	int unreadable_pid, unreadable_error; /* of the first */
 };
 
 static void take(int pid, char *text, int error, void *arg)
@@ -58,7 +59,10 @@ static void take(int pid, char *text, int error, void *arg)
 
 	/* Processes may end any time. */
 	s->error = error == ENOENT ? ESRCH : error;
-	s->unreadable += s->error && s->error != ESRCH;
+	if (s->error && s->error != ESRCH && !s->unreadable++) {
+		s->unreadable_pid = pid;
+		s->unreadable_error = s->error;
+	}
 	/* Of a process that is about to end, or to execute, nothing is told. */
 	if (error || !*text)
 		return;
@@ -163,6 +167,7 @@ int maps_scan_all(struct maps *m, struct error *err)
 	closedir(dir);
 	proc_maps_read(pids, n, take, &s);
 	if (s.unreadable)
-		log_info("mappings of %zu processes may not be read", s.unreadable);
+		log_info("mappings of %zu processes could not be read (process %d: %s)",
+			 s.unreadable, s.unreadable_pid, strerror(s.unreadable_error));
 	return 0;
 }

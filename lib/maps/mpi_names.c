@@ -135,7 +135,7 @@ enum mpi_file mpi_file(const char *path)
 
 	name = name ? name + 1 : path;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		if (!strncmp(name, files[i].prefix, strlen(files[i].prefix)))
+		if (text_after(name, files[i].prefix))
 			return files[i].kind;
 	}
 	return MPI_FILE_NONE;
@@ -213,7 +213,7 @@ bool mpi_call_meets(const char *function)
 
 	function += *function == 'P';
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		if (!strncmp(function, all[i], strlen(all[i])))
+		if (text_after(function, all[i]))
 			return true;
 	}
 	return false;

@@ -5,8 +5,8 @@
  * the libraries call each other, are named in stripped libraries, too. The others are what
  * surrounds these. Pure.
  */
-#ifndef SCOZ_MAP_MPI_NAMES_H
-#define SCOZ_MAP_MPI_NAMES_H
+#ifndef SCOZ_MAPS_MPI_NAMES_H
+#define SCOZ_MAPS_MPI_NAMES_H
 
 #include "base/base.h"
 #include "account/polling.h"

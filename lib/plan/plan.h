@@ -15,9 +15,9 @@
  * Windows that are thrown away shift nothing; none is repeated for it. What depends on what was
  * measured is only when cells are added, and when a cell or target has been measured enough.
  *
- * Joints (next.c). Fixing one target moves the critical path, so what the others are worth then is
- * measured with it: a joint is the best target and another one, at one speedup. Joints get a small
- * part of the windows, decide nothing about their parts, and keep no run from its end.
+ * Joints (joints.c). Fixing one target moves the critical path, so what the others are worth then
+ * is measured with it: a joint is the best target and another one, at one speedup. Joints get a
+ * small part of the windows, decide nothing about their parts, and keep no run from its end.
  */
 #ifndef SCOZ_PLAN_H
 #define SCOZ_PLAN_H

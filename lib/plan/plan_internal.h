@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What plan.c (rounds), known.c (what the windows say), widen.c (cells) and next.c (joints) share.
+ * What plan.c (rounds), known.c (what the windows say), widen.c (cells) and joints.c share.
  */
 #ifndef SCOZ_PLAN_INTERNAL_H
 #define SCOZ_PLAN_INTERNAL_H
@@ -54,7 +54,7 @@ struct plan {
 	uint32_t windows;	 /* recorded */
 	uint32_t treated;	 /* kept, virtually treated */
 	uint32_t joint_windows;	 /* of those recorded */
-	uint32_t ranked_at;	 /* windows when targets were ranked (next.c) ... */
+	uint32_t ranked_at;	 /* windows when targets were ranked (joints.c) ... */
 	int first;		 /* ... and that was the best; -1: none surely is */
 
 	int current; /* target of the round under way, -1: none */
@@ -95,7 +95,7 @@ double plan_units_needed(const struct plan *p);
 /* Treated windows that will still be kept; INFINITY: no end is known. */
 double plan_units_left(const struct plan *p);
 
-/* next.c */
+/* joints.c */
 /* The joint whose turn it is; -1: the targets one by one. */
 int joint_due(struct plan *p);
 

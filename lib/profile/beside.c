@@ -3,6 +3,7 @@
 
 #include "progress/labels.h"
 #include "progress/point.h"
+#include "stats/describe.h"
 
 const struct profile_expected *expected_find(const struct profile_expected *list, size_t n,
 					     const char *target, uint32_t progress)
@@ -151,7 +152,13 @@ static bool is_line_of(const struct beside *b, const struct beside_row *row, con
 	return line && line->function && !strcmp(line->function, function);
 }
 
-const struct profile_expected *beside_beyond(const struct beside *b, const struct beside_row *row)
+/*
+ * Of the unmeasured the first that surely, by its bounds, would save more than experiments say of
+ * @row, at the speedup of its best; NULL: none. A function that @row's target is a line of does not
+ * count.
+ */
+static const struct profile_expected *beyond_row(const struct beside *b,
+						 const struct beside_row *row)
 {
 	const struct profile_expected *beyond = NULL;
 	const struct estimate *e = row->e;
@@ -191,7 +198,7 @@ const struct beside_row *beside_pick(const struct beside *b, uint32_t progress,
 
 const char *beside_untried(const struct beside *b, const struct beside_row *first)
 {
-	const struct profile_expected *x = beside_beyond(b, first);
+	const struct profile_expected *x = beyond_row(b, first);
 
 	return x ? x->target : NULL;
 }
@@ -230,7 +237,7 @@ static void find_expected(const struct beside *b, struct steps *s)
 	const struct profile_expected *only = find(b, first->target, first->e->progress);
 
 	/* What is not known to be first has no next. */
-	if (!only || beside_beyond(b, first))
+	if (!only || beyond_row(b, first))
 		return;
 	for (size_t i = 0; i < b->n_next; i++) {
 		const struct profile_expected *x = &b->next[i];

@@ -42,11 +42,6 @@ struct beside {
  */
 const struct profile_expected **beside_unmeasured(const struct beside *b, uint32_t progress,
 						  size_t *n);
-/*
- * Of those the first that surely, by its bounds, would save more than experiments say of @row, at
- * the speedup of its best; NULL: none. A function that @row's target is a line of does not count.
- */
-const struct profile_expected *beside_beyond(const struct beside *b, const struct beside_row *row);
 /* The row of the answer that @pick finds (answer.h), of those of @progress that are no joints. */
 const struct beside_row *beside_pick(const struct beside *b, uint32_t progress,
 				     const struct answer_row *(*pick)(const struct answer_row *rows,

@@ -83,7 +83,7 @@ static char *bare_name(const char *name, bool templates)
 	for (const char *p = name; *p;) {
 		size_t n = operator_length(name, p);
 
-		if (!n && !strncmp(p, anonymous, strlen(anonymous)))
+		if (!n && text_after(p, anonymous))
 			n = strlen(anonymous);
 		if (!n && *p == '<' && templates)
 			n = bracketed(p, &u);

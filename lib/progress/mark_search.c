@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 struct searched {
-	char *path; /* NULL: it is open */
+	char *path;
 	uint32_t id;
 	struct held_file file;
 	struct probe_sites *sites;
@@ -193,8 +193,6 @@ static bool open_asked(struct mark_search *s, struct searched *now)
 {
 	struct error err = {};
 
-	if (!now->path)
-		return true;
 	if (held_file_open(now->path, &now->file, &err) &&
 	    (err.code == -EMFILE || err.code == -ENFILE || err.code == -ENOMEM))
 		mark_search_add_failure(s, &err);
@@ -234,7 +232,7 @@ static void *search(void *arg)
 	struct mark_search *s = arg;
 	struct searched now;
 
-	pthread_setname_np(pthread_self(), "marks");
+	pthread_setname_np(pthread_self(), "scoz/marks");
 	pthread_mutex_lock(&s->lock);
 	while (!s->stop) {
 		s->busy = take(&s->asked, &now);
@@ -302,22 +300,14 @@ void mark_search_destroy(struct mark_search *s)
 	free(s);
 }
 
-static void ask(struct mark_search *s, const struct searched *what)
-{
-	pthread_mutex_lock(&s->lock);
-	put(&s->asked, what);
-	pthread_cond_broadcast(&s->more);
-	pthread_mutex_unlock(&s->lock);
-}
-
-void mark_search_add(struct mark_search *s, const struct held_file *file)
-{
-	ask(s, &(struct searched){ .id = MARK_NO_ID, .file = *file });
-}
-
 void mark_search_add_path(struct mark_search *s, const char *path, uint32_t id)
 {
-	ask(s, &(struct searched){ .path = xstrdup(path), .id = id, .file = HELD_FILE_INIT });
+	const struct searched what = { .path = xstrdup(path), .id = id, .file = HELD_FILE_INIT };
+
+	pthread_mutex_lock(&s->lock);
+	put(&s->asked, &what);
+	pthread_cond_broadcast(&s->more);
+	pthread_mutex_unlock(&s->lock);
 }
 
 bool mark_search_opened(struct mark_search *s, struct mark_file *ret)

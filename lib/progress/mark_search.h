@@ -16,11 +16,9 @@ struct mark_search *mark_search_create(void);
  * in a file keeps what it needs.
  */
 void mark_search_destroy(struct mark_search *s);
-/* A file to be looked through; taken over. */
-void mark_search_add(struct mark_search *s, const struct held_file *file);
 /*
- * The file that @path leads to, by then, unless it was asked for already: to open it may take long,
- * too. @id comes back with what it was.
+ * The file that @path leads to, by then, is to be looked through, unless it was asked for already:
+ * to open it may take long, too. @id comes back with what it was.
  */
 #define MARK_NO_ID UINT32_MAX
 void mark_search_add_path(struct mark_search *s, const char *path, uint32_t id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "progress/notes.h"
 
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "table/maptable.h"
 
 #include <gelf.h>

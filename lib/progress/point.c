@@ -12,43 +12,13 @@
  */
 #include "progress/point.h"
 
-#include "base/similar.h"
-#include "progress/network_peer.h"
+#include "progress/point_words.h"
 
 #include <ctype.h>
-#include <limits.h>
-
-#define COMM_MAX 15 /* the kernel keeps no more of a command's name */
-#define RANK_MAX 9  /* digits */
 
 static const char point_forms[] =
 	"a point is BINARY:FUNCTION[+OFFSET], BINARY:FILE:LINE, usdt:BINARY:PROVIDER:NAME, "
 	"tracepoint:GROUP:NAME[:COMM], syscall:NAME[:COMM] or mark:NAME";
-static const char target_forms[] =
-	"a target is FILE:LINE[-LAST], func:NAME[@BINARY], file:GLOB, bin:GLOB, kernel:FUNCTION, "
-	"syscall:NAME, comm:NAME, cgroup:PATH, rank:N, class:on, class:off, class:io, "
-	"class:io:DEVICE, class:io:ADDRESS[:PORT] or class:other";
-
-/* The first ':' that is not escaped, or NULL. */
-static const char *find_colon(const char *s)
-{
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] == ':')
-			s++;
-		else if (*s == ':')
-			return s;
-	}
-	return NULL;
-}
-
-static const char *find_last_colon(const char *s)
-{
-	const char *last = NULL;
-
-	while ((s = find_colon(s)))
-		last = s++;
-	return last;
-}
 
 /* A ':' that is neither escaped nor half of a "::". */
 static const char *find_single_colon(const char *s)
@@ -59,66 +29,6 @@ static const char *find_single_colon(const char *s)
 		s += 2;
 	}
 	return NULL;
-}
-
-static char *unescape(const char *s, size_t n, char what)
-{
-	char *out = xmalloc(n + 1), *p = out;
-
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '\\' && i + 1 < n && s[i + 1] == what)
-			i++;
-		*p++ = s[i];
-	}
-	*p = '\0';
-	return out;
-}
-
-static char *unescape_colons(const char *s, size_t n)
-{
-	return unescape(s, n, ':');
-}
-
-static char *escape_colons(const char *s)
-{
-	char *out = xmalloc(2 * strlen(s) + 1), *p = out;
-
-	for (; *s; *p++ = *s++) {
-		if (*s == ':')
-			*p++ = '\\';
-	}
-	*p = '\0';
-	return out;
-}
-
-static bool all_digits(const char *s)
-{
-	return *s && strspn(s, "0123456789") == strlen(s);
-}
-
-static bool identifier(const char *s, const char *extra)
-{
-	if (!*s)
-		return false;
-	for (; *s; s++)
-		if (!isalnum((unsigned char)*s) && *s != '_' && !strchr(extra, *s))
-			return false;
-	return true;
-}
-
-static int parse_line(const char *text, const char *spec, const char *form, uint32_t *ret,
-		      struct error *err)
-{
-	unsigned long v;
-
-	errno = 0;
-	v = strtoul(text, NULL, 10);
-	if (errno || v > UINT32_MAX)
-		return error_set(err, EINVAL, "'%s': line %s is too large (%s)", spec, text, form);
-	if (!v)
-		return error_set(err, EINVAL, "'%s': lines are counted from 1 (%s)", spec, form);
-	*ret = v;
-	return 0;
 }
 
 static bool ends_in_operator(const char *s, size_t n)
@@ -163,15 +73,6 @@ static int parse_offset(const char *text, const char *spec, uint64_t *ret, struc
 	return 0;
 }
 
-/* FILE as tables have it: tools that run in a build directory say "../src/main.c". */
-static char *read_source_path(const char *s, size_t n)
-{
-	_cleanup_free_ char *given = unescape_colons(s, n), *path = path_normalized(given);
-	const char *rest = path_from_top(path);
-
-	return xstrdup(*rest ? rest : given);
-}
-
 static int parse_file_line(const char *rest, const char *colon, struct point *ret,
 			   struct error *err)
 {
@@ -185,7 +86,7 @@ static int parse_file_line(const char *rest, const char *colon, struct point *re
 				 "between FILE and LINE",
 				 ret->spec, rest);
 	ret->name = read_source_path(rest, colon - rest);
-	return parse_line(colon + 1, ret->spec, "BINARY:FILE:LINE", &ret->line, err);
+	return read_line_number(colon + 1, ret->spec, "BINARY:FILE:LINE", &ret->line, err);
 }
 
 static int parse_function(const char *rest, struct point *ret, struct error *err)
@@ -203,7 +104,7 @@ static int parse_function(const char *rest, struct point *ret, struct error *err
 				 "'%s': '%s' after FILE is not a line number: write "
 				 "BINARY:FILE:LINE (a literal ':' is written '\\:')",
 				 ret->spec, single + 1);
-	if (all_digits(rest))
+	if (is_digits(rest))
 		return error_set(err, EINVAL, "'%s': a line needs its binary too: write BINARY:%s",
 				 ret->spec, ret->spec);
 	plus = find_offset(rest);
@@ -236,7 +137,7 @@ static int parse_in_binary(struct point *ret, struct error *err)
 	ret->binary = unescape_colons(ret->spec, colon - ret->spec);
 	rest = colon + 1;
 	last = find_last_colon(rest);
-	if (last && all_digits(last + 1))
+	if (last && is_digits(last + 1))
 		return parse_file_line(rest, last, ret, err);
 	return parse_function(rest, ret, err);
 }
@@ -298,10 +199,10 @@ static int parse_tracepoint(const char *rest, struct point *ret, struct error *e
 	comm = find_colon(name + 1);
 	ret->function = xstrndup(rest, name - rest);
 	ret->name = comm ? xstrndup(name + 1, comm - name - 1) : xstrdup(name + 1);
-	if (!identifier(ret->function, "-"))
+	if (!is_identifier(ret->function, "-"))
 		return error_set(err, EINVAL, "'%s': GROUP '%s' is not a tracepoint group: %s",
 				 ret->spec, ret->function, form);
-	if (!identifier(ret->name, "-"))
+	if (!is_identifier(ret->name, "-"))
 		return error_set(err, EINVAL, "'%s': NAME '%s' is not a tracepoint: %s", ret->spec,
 				 ret->name, form);
 	return comm ? parse_comm(comm + 1, form, ret, err) : 0;
@@ -314,7 +215,7 @@ static int parse_syscall(const char *rest, struct point *ret, struct error *err)
 
 	ret->kind = POINT_SYSCALL;
 	ret->name = comm ? xstrndup(rest, comm - rest) : xstrdup(rest);
-	if (!identifier(ret->name, ""))
+	if (!is_identifier(ret->name, ""))
 		return error_set(err, EINVAL,
 				 "'%s': '%s' is not a system call's name: write %s, for example "
 				 "syscall:fsync",
@@ -334,14 +235,6 @@ static int parse_mark(const char *rest, struct point *ret, struct error *err)
 	return 0;
 }
 
-/* What follows @prefix at the beginning of @text, or NULL. */
-static const char *after(const char *text, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	return strncmp(text, prefix, n) ? NULL : text + n;
-}
-
 static const struct {
 	const char *prefix;
 	int (*parse)(const char *rest, struct point *ret, struct error *err);
@@ -357,7 +250,7 @@ static int parse_point(struct point *ret, struct error *err)
 	if (!*ret->spec)
 		return error_set(err, EINVAL, "the progress point is empty; %s", point_forms);
 	for (size_t i = 0; i < ARRAY_SIZE(point_kinds); i++) {
-		const char *rest = after(ret->spec, point_kinds[i].prefix);
+		const char *rest = text_after(ret->spec, point_kinds[i].prefix);
 
 		if (rest)
 			return point_kinds[i].parse(rest, ret, err);
@@ -394,287 +287,6 @@ char *point_text_in(const struct point *p, const char *binary)
 	_cleanup_free_ char *escaped = escape_colons(binary);
 
 	return xasprintf("%.*s%s%s", (int)n, p->spec, escaped, find_colon(p->spec + n));
-}
-
-static int parse_target_function(const char *rest, struct target *ret, struct error *err)
-{
-	const char *at = strchr(rest, '@');
-
-	ret->name = at ? xstrndup(rest, at - rest) : xstrdup(rest);
-	if (!*ret->name)
-		return error_set(err, EINVAL,
-				 "'%s': NAME is empty: write func:NAME or func:NAME@BINARY",
-				 ret->spec);
-	if (at && !at[1])
-		return error_set(err, EINVAL,
-				 "'%s': BINARY is empty: write func:NAME@BINARY, or func:NAME for "
-				 "any binary",
-				 ret->spec);
-	ret->binary = at ? xstrdup(at + 1) : NULL;
-	return 0;
-}
-
-static int parse_target_glob(const char *rest, struct target *ret, struct error *err)
-{
-	ret->name = xstrdup(rest);
-	if (!*rest)
-		return error_set(err, EINVAL, "'%s': GLOB is empty: write %s", ret->spec,
-				 ret->kind == TARGET_FILE ? "file:GLOB, for example 'file:*/fs/*.c'"
-							  : "bin:GLOB, for example 'bin:*/gzip'");
-	return 0;
-}
-
-static int parse_target_kernel(const char *rest, struct target *ret, struct error *err)
-{
-	bool syscall = ret->kind == TARGET_SYSCALL;
-
-	ret->name = xstrdup(rest);
-	if (!identifier(rest, syscall ? "" : ".$*?[]!^-") || isdigit((unsigned char)*rest))
-		return error_set(err, EINVAL, "'%s': '%s' is not %s", ret->spec, rest,
-				 syscall ? "a system call's name: write syscall:NAME, for example "
-					   "syscall:fsync"
-					 : "a kernel function: write kernel:FUNCTION, for example "
-					   "kernel:copy_page or kernel:ext4_*");
-	return 0;
-}
-
-/* As the kernel calls it, a name in /sys/block, where '/' is '!'; or a network peer. */
-static int parse_device(const char *device, struct target *ret, struct error *err)
-{
-	struct network_peer peer;
-
-	if (strcmp(ret->name, "io") != 0)
-		return error_set(err, EINVAL,
-				 "'%s': class:%s has no devices, only class:io has: write class:%s",
-				 ret->spec, ret->name, ret->name);
-	if (!strncmp(device, "/dev/", strlen("/dev/")) && device[strlen("/dev/")])
-		return error_set(err, EINVAL, "'%s': write class:io:%s, without /dev/", ret->spec,
-				 device + strlen("/dev/"));
-	if (network_peer_parse(device, &peer))
-		ret->peer = true;
-	else if (!*device || *device == '.' || strchr(device, '/'))
-		return error_set(err, EINVAL,
-				 "'%s': '%s' is no block device's name: write class:io:DEVICE with "
-				 "a name of /sys/block, for example class:io:vda",
-				 ret->spec, device);
-	else if (strchr(device, ':'))
-		return error_set(err, EINVAL,
-				 "'%s': '%s' is no network peer: write class:io:ADDRESS, "
-				 "class:io:ADDRESS:PORT or class:io:[ADDRESS]:PORT with a number, "
-				 "not a name",
-				 ret->spec, device);
-	ret->device = xstrdup(device);
-	return 0;
-}
-
-static int parse_target_class(const char *rest, struct target *ret, struct error *err)
-{
-	static const char *const classes[] = { "on", "off", "io", "other", "sched", "lock" };
-	const char *colon = strchr(rest, ':');
-
-	ret->name = colon ? xstrndup(rest, colon - rest) : xstrdup(rest);
-	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-		if (!strcmp(ret->name, classes[i]))
-			return colon ? parse_device(colon + 1, ret, err) : 0;
-	}
-	return error_set(err, EINVAL,
-			 "'%s': there is no class '%s': write class:on, class:off, class:io, "
-			 "class:io:DEVICE, class:io:ADDRESS[:PORT] or class:other",
-			 ret->spec, ret->name);
-}
-
-static int parse_target_comm(const char *rest, struct target *ret, struct error *err)
-{
-	ret->name = xstrdup(rest);
-	if (!*rest)
-		return error_set(err, EINVAL,
-				 "'%s': NAME is empty: write comm:NAME, for example comm:postgres",
-				 ret->spec);
-	if (strlen(rest) > COMM_MAX)
-		return error_set(
-			err, EINVAL,
-			"'%s': '%s' is longer than %d characters, of which the kernel keeps "
-			"%d: write comm:%.*s",
-			ret->spec, rest, COMM_MAX, COMM_MAX, COMM_MAX, rest);
-	return 0;
-}
-
-static int parse_target_cgroup(const char *rest, struct target *ret, struct error *err)
-{
-	ret->name = xstrdup(rest);
-	if (!*rest)
-		return error_set(err, EINVAL,
-				 "'%s': PATH is empty: write cgroup:PATH, for example "
-				 "cgroup:system.slice/postgresql.service",
-				 ret->spec);
-	return 0;
-}
-
-static int parse_target_rank(const char *rest, struct target *ret, struct error *err)
-{
-	ret->name = xstrdup(rest);
-	if (!all_digits(rest) || strlen(rest) > RANK_MAX)
-		return error_set(err, EINVAL,
-				 "'%s': '%s' is no rank: write rank:N, for example rank:0",
-				 ret->spec, rest);
-	return 0;
-}
-
-/* "./prog:work", as a point has it; "fucn:work". */
-static char *target_meant(const char *spec)
-{
-	const char *colon = find_colon(spec), *base = path_base(spec);
-	_cleanup_free_ char *word = xstrndup(spec, colon - spec + 1);
-	const char *prefix = target_prefix(word, 1);
-
-	if (prefix)
-		return xasprintf(": did you mean '%s%s'?", prefix, colon + 1);
-	if (base > colon || !identifier(colon + 1, "$."))
-		return xstrdup("");
-	if (memchr(base, '.', colon - base) && !strstr(base, ".so")) /* a source file */
-		return xasprintf(": did you mean 'func:%s'?", colon + 1);
-	return xasprintf(": did you mean 'func:%s@%.*s'?", colon + 1, (int)(colon - base), base);
-}
-
-static int parse_target_line(const char *spec, struct target *ret, struct error *err)
-{
-	const char *colon = find_last_colon(spec), *dot = strrchr(spec, '.');
-	_cleanup_free_ char *first = NULL;
-	const char *dash;
-	int r;
-
-	if (!colon) {
-		bool file = strchr(spec, '/') || (dot && dot[1]);
-
-		return error_set(err, EINVAL, "'%s': did you mean '%s:%s'? %s", spec,
-				 file ? "file" : "func", spec, target_forms);
-	}
-	if (colon == spec)
-		return error_set(err, EINVAL, "'%s': FILE is empty: write FILE:LINE", spec);
-	dash = strchr(colon, '-');
-	first = dash ? xstrndup(colon + 1, dash - colon - 1) : xstrdup(colon + 1);
-	if (!all_digits(first) || (dash && !all_digits(dash + 1))) {
-		_cleanup_free_ char *meant = target_meant(spec);
-
-		return error_set(err, EINVAL,
-				 "'%s': '%s' is not a line number, and '%.*s' is no kind of "
-				 "target%s; %s",
-				 spec, colon + 1, (int)(find_colon(spec) - spec), spec, meant,
-				 target_forms);
-	}
-	if (colon[-1] == ':')
-		return error_set(err, EINVAL, "'%s': one ':' stands between FILE and LINE", spec);
-	ret->name = read_source_path(spec, colon - spec);
-	r = parse_line(first, spec, "FILE:LINE", &ret->line, err);
-	ret->last = ret->line;
-	if (!r && dash)
-		r = parse_line(dash + 1, spec, "FILE:LINE-LAST", &ret->last, err);
-	if (!r && ret->last < ret->line)
-		r = error_set(err, EINVAL, "'%s': lines go from the smaller to the larger: %u-%u",
-			      spec, ret->last, ret->line);
-	return r;
-}
-
-/* A line has no prefix, which any text begins with: it comes last. */
-static const struct {
-	enum target_kind kind;
-	const char *prefix, *name;
-	int (*parse)(const char *rest, struct target *ret, struct error *err);
-} target_kinds[] = {
-	{ TARGET_FUNCTION, "func:", "function", parse_target_function },
-	{ TARGET_FILE, "file:", "file", parse_target_glob },
-	{ TARGET_BINARY, "bin:", "binary", parse_target_glob },
-	{ TARGET_KERNEL, "kernel:", "kernel", parse_target_kernel },
-	{ TARGET_SYSCALL, "syscall:", "syscall", parse_target_kernel },
-	{ TARGET_COMM, "comm:", "comm", parse_target_comm },
-	{ TARGET_CGROUP, "cgroup:", "cgroup", parse_target_cgroup },
-	{ TARGET_RANK, "rank:", "rank", parse_target_rank },
-	{ TARGET_CLASS, "class:", "class", parse_target_class },
-	{ TARGET_LINE, "", "line", parse_target_line },
-};
-
-const char *target_prefix(const char *word, unsigned int changed)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(target_kinds); i++) {
-		const char *prefix = target_kinds[i].prefix;
-
-		if (*prefix && edit_distance(prefix, word, changed) <= changed)
-			return prefix;
-	}
-	return NULL;
-}
-
-static size_t target_kind_index(enum target_kind kind)
-{
-	size_t i = 0;
-
-	while (target_kinds[i].kind != kind)
-		i++;
-	return i;
-}
-
-const char *target_kind_name(enum target_kind kind)
-{
-	return target_kinds[target_kind_index(kind)].name;
-}
-
-char *target_text(const struct target *t)
-{
-	const char *prefix = target_kinds[target_kind_index(t->kind)].prefix;
-
-	if (t->kind == TARGET_LINE) {
-		_cleanup_free_ char *file = escape_colons(t->name);
-
-		return t->last > t->line ? xasprintf("%s:%u-%u", file, t->line, t->last)
-					 : xasprintf("%s:%u", file, t->line);
-	}
-	return xasprintf("%s%s%s%s%s%s", prefix, t->name, t->binary ? "@" : "",
-			 t->binary ? t->binary : "", t->device ? ":" : "",
-			 t->device ? t->device : "");
-}
-
-const char *target_name_in(const char *text, enum target_kind kind, size_t *n)
-{
-	const char *name = after(text, target_kinds[target_kind_index(kind)].prefix);
-
-	if (name && n)
-		*n = strcspn(name, kind == TARGET_FUNCTION ? "@" : "");
-	return name;
-}
-
-static int parse_target(struct target *ret, struct error *err)
-{
-	const char *rest;
-	size_t i = 0;
-
-	if (!*ret->spec)
-		return error_set(err, EINVAL, "the target is empty; %s", target_forms);
-	while (!(rest = after(ret->spec, target_kinds[i].prefix)))
-		i++;
-	ret->kind = target_kinds[i].kind;
-	return target_kinds[i].parse(rest, ret, err);
-}
-
-int target_parse(const char *text, struct target *ret, struct error *err)
-{
-	int r;
-
-	*ret = (struct target){ .spec = xstrdup(text) };
-	r = parse_target(ret, err);
-	if (r) {
-		error_prefix(err, "target");
-		target_free(ret);
-	}
-	return r;
-}
-
-void target_free(struct target *t)
-{
-	free(t->spec);
-	free(t->name);
-	free(t->binary);
-	free(t->device);
-	*t = (struct target){ 0 };
 }
 
 /* The '=' that ends NAME, or NULL: in "prog:operator==" or "/a=b/prog:f" there is no NAME. */

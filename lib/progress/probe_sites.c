@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "progress/probe_sites.h"
 
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "progress/code_bounds.h"
 #include "progress/probe_file.h"
 #include "progress/usdt.h"
@@ -163,7 +163,7 @@ static int read_code(struct search *s, const struct point *point, struct error *
 {
 	const struct map_options opt = { .path = s->path };
 	struct maptable *t = NULL;
-	int r = maptable_open_fd(s->file.fd, s->file.name, &opt, &t, err);
+	int r = maptable_make_fd(s->file.fd, s->file.name, &opt, &t, err);
 
 	s->table = t;
 	if (!r)

@@ -21,7 +21,7 @@
 /* What an address in a binary means; the frames are innermost first, inlined ones included. */
 struct place {
 	uint32_t binary;
-	uint64_t place; /* as maps_resolve() tells it */
+	uint64_t place; /* as maps_place_of() tells it */
 	bool return_address;
 	uint8_t n;
 	/* While the program runs; it is known of what that had told by then, for these times. */
@@ -169,7 +169,7 @@ static void fill_made(struct symbols *s, struct place *p, const struct maps_bina
 
 static void fill_place(struct symbols *s, struct place *p, int pid, uint64_t time)
 {
-	const struct maps_binary *b = maps_binary_known(s->maps, p->binary), *unread;
+	const struct maps_binary *b = maps_binary_ask(s->maps, p->binary), *unread;
 	uint64_t look_at = p->place - p->return_address;
 	struct map_frame frames[MAP_MAX_INLINE];
 	struct record_frame f = {};
@@ -180,7 +180,7 @@ static void fill_place(struct symbols *s, struct place *p, int pid, uint64_t tim
 		return;
 	}
 	if (b) {
-		n = maps_lookup(b, look_at, frames, MAP_MAX_INLINE);
+		n = maps_names_at(b, look_at, frames, MAP_MAX_INLINE);
 		look_at = maps_vaddr(b, look_at);
 	}
 	unread = b ? b : maps_binary_unread(s->maps, p->binary);
@@ -204,7 +204,7 @@ static void fill_place(struct symbols *s, struct place *p, int pid, uint64_t tim
 /* Is its table there, or not waited for? */
 static bool is_ready(struct symbols *s, uint32_t binary)
 {
-	if (maps_binary_known(s->maps, binary))
+	if (maps_binary_ask(s->maps, binary))
 		return true;
 	if (!s->hurry) {
 		s->pending = true;
@@ -223,7 +223,7 @@ static bool may_be_news(struct symbols *s, const struct place *p)
 
 	if (p->function)
 		return false;
-	b = maps_binary_known(s->maps, p->binary);
+	b = maps_binary_ask(s->maps, p->binary);
 	/* A file that is no program is memory, to whoever runs code there. */
 	return b && !b->kernel && !b->outside && !b->table && strcmp(b->path, MAPS_VDSO) != 0;
 }
@@ -233,7 +233,7 @@ static const struct place *look_again(struct symbols *s, struct place *p, uint64
 {
 	if (p->version == made_code_version(p->made) && time >= p->since && time < p->until)
 		return p;
-	fill_made(s, p, maps_binary_known(s->maps, p->binary), time);
+	fill_made(s, p, maps_binary_ask(s->maps, p->binary), time);
 	return p;
 }
 
@@ -307,7 +307,7 @@ static bool is_outermost(const char *function)
 /* Does the function that called before return address @p keep its caller's frame pointer? */
 static bool has_frame(struct symbols *s, int pid, struct place *p)
 {
-	const struct maps_binary *b = maps_binary_known(s->maps, p->binary);
+	const struct maps_binary *b = maps_binary_ask(s->maps, p->binary);
 	struct map_frame frames[MAP_MAX_INLINE];
 	uint64_t begins;
 	int n;
@@ -332,7 +332,7 @@ static bool leads_to(struct symbols *s, const struct place *caller, const struct
 		return true;
 	if (caller->call == CODE_NO_CALL)
 		return false;
-	b = maps_binary_known(s->maps, caller->binary); /* as there is a call */
+	b = maps_binary_ask(s->maps, caller->binary); /* as there is a call */
 	n = maptable_lookup(b->table, caller->target, frames, MAP_MAX_INLINE);
 	/* Stubs that jump on to other binaries belong to no function. */
 	if (!n || code_is_stub(s->code, caller->binary, caller->target))
@@ -401,7 +401,7 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 			inner.function = NULL;
 			break;
 		}
-		if (!maps_resolve(s->maps, c->pid, c->user[i], &binary, &place)) {
+		if (!maps_place_of(s->maps, c->pid, c->user[i], &binary, &place)) {
 			await_name(s, c, c->user[i], n, later);
 			list[n++] = special_frame(s, "[unknown]", FRAME_USER);
 			inner = (struct place){};
@@ -463,7 +463,7 @@ static size_t kernel_frames(struct symbols *s, const struct raw_chain *c, uint32
 		uint64_t place;
 		uint32_t binary;
 
-		if (!maps_resolve(s->maps, c->pid, c->kernel[i], &binary, &place))
+		if (!maps_place_of(s->maps, c->pid, c->kernel[i], &binary, &place))
 			continue;
 		p = find_place(s, c->pid, c->time, binary, place, c->waited || i > 0);
 		if (!p)
@@ -536,7 +536,7 @@ static bool name_again(struct symbols *s, const struct nameless *it, uint32_t *f
 			   .binary = made->binary,
 			   .return_address = it->caller };
 	const struct maps_binary *b =
-		made->binary == UINT32_MAX ? NULL : maps_binary_known(s->maps, made->binary);
+		made->binary == UINT32_MAX ? NULL : maps_binary_ask(s->maps, made->binary);
 
 	if (!b || !b->made)
 		return false;

@@ -184,7 +184,7 @@ bool unwinding_in_no_file(const struct unwinding *u, int pid, uint64_t address)
 	uint64_t place;
 	uint32_t binary;
 
-	return !maps_resolve(u->maps, pid, address, &binary, &place);
+	return !maps_place_of(u->maps, pid, address, &binary, &place);
 }
 
 void (*unwinding_reader(const struct unwinding *u))(const struct perf_event_header *h, void *arg)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stats/answer.h"
+#include "stats/describe.h"
 #include "stats/trust.h"
 
 #include <math.h>
@@ -94,6 +95,36 @@ static const char *in_the_way(const struct estimate *e)
 	return t.answer == TRUST_NEVER && !e->time_tells ? t.fixed_cause : NULL;
 }
 
+/* No target is left that time could tell more of. */
+static char *nothing_open(const struct answer_row *rows, size_t n, const char *unit)
+{
+	static const struct {
+		enum doubt doubt;
+		const char *why;
+	} reasons[] = {
+		{ DOUBT_FLAWED, "probes are hit too often, or tasks run on CPUs that are not "
+				"sampled" },
+		{ DOUBT_PACED, "paced from outside, by clocks or peers that inserted delay does "
+			       "not move" },
+		{ DOUBT_WAITS, "targets wait for devices, timers or the kernel, which is not sped "
+			       "up (scozd --waits does)" },
+		{ DOUBT_LEFT_OUT, "too many windows were left out, in which cores would have stood "
+				  "still too long (lower speedups may do)" },
+		{ DOUBT_MISSED, "targets run in processes that are over before much of them can be "
+				"sped up, or at other times than their windows" },
+		{ DOUBT_UNSEEN, "of what was tried, nothing was seen running" },
+		{ DOUBT_SELDOM,
+		  "it is reached too seldom for windows (--end-to-end does without)" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+		if (any_doubt(rows, n, reasons[i].doubt))
+			return xasprintf("What would save some of %s cannot be told: %s", unit,
+					 reasons[i].why);
+	}
+	return xstrdup("Nothing is surely worth it yet: run longer");
+}
+
 char *answer_text(const struct answer_row *rows, size_t n, const char *unit, const char *untried)
 {
 	const struct answer_row *worth = answer_first(rows, n);
@@ -123,39 +154,8 @@ char *answer_text(const struct answer_row *rows, size_t n, const char *unit, con
 	}
 	if (all_worthless(rows, n))
 		return xasprintf("Nothing of what was tried is worth it: %s stays as it is", unit);
-	if (!open && any_doubt(rows, n, DOUBT_FLAWED))
-		return xasprintf("What would save some of %s cannot be told: probes are hit too "
-				 "often, or tasks run on CPUs that are not sampled",
-				 unit);
-	if (!open && any_doubt(rows, n, DOUBT_PACED))
-		return xasprintf("What would save some of %s cannot be told: paced from outside, "
-				 "by clocks or peers that inserted delay does not move",
-				 unit);
-	if (!open && any_doubt(rows, n, DOUBT_WAITS))
-		return xasprintf("What would save some of %s cannot be told: targets wait for "
-				 "devices, timers or the kernel, which is not sped up (scozd "
-				 "--waits does)",
-				 unit);
-	if (!open && any_doubt(rows, n, DOUBT_LEFT_OUT))
-		return xasprintf("What would save some of %s cannot be told: too many windows were "
-				 "left out, in which cores would have stood still too long (lower "
-				 "speedups may do)",
-				 unit);
-	if (!open && any_doubt(rows, n, DOUBT_MISSED))
-		return xasprintf("What would save some of %s cannot be told: targets run in "
-				 "processes that are over before much of them can be sped up, or "
-				 "at other times than their windows",
-				 unit);
-	if (!open && any_doubt(rows, n, DOUBT_UNSEEN))
-		return xasprintf("What would save some of %s cannot be told: of what was tried, "
-				 "nothing was seen running",
-				 unit);
-	if (!open && any_doubt(rows, n, DOUBT_SELDOM))
-		return xasprintf("What would save some of %s cannot be told: it is reached too "
-				 "seldom for windows (--end-to-end does without)",
-				 unit);
 	if (!open)
-		return xstrdup("Nothing is surely worth it yet: run longer");
+		return nothing_open(rows, n, unit);
 	value = percent_text(open->e->best_pct);
 	low = percent_text(open->e->best_lo);
 	high = percent_text(open->e->best_hi);

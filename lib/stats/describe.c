@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One wording of what was learned, for reports, plots and the live line. */
-#include "stats/stats.h"
+#include "stats/describe.h"
 
 #include <math.h>
 

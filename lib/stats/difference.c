@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "stats/describe.h"
 #include "stats/resample.h"
 
 static bool usable(const struct estimate_point *p)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "stats/next_step.h"
+#include "stats/describe.h"
 
 #include "base/joint.h"
 
@@ -96,7 +97,8 @@ struct next_step next_step_find(const struct estimate *first, const struct next_
 	return s;
 }
 
-char *next_gain_text(double v, double lo, double hi)
+/* "18.0 % [17.1, 18.9]"; to be freed. */
+static char *gain_text(double v, double lo, double hi)
 {
 	_cleanup_free_ char *value = percent_text(v), *low = percent_text(lo);
 	_cleanup_free_ char *high = percent_text(hi);
@@ -121,11 +123,11 @@ char *next_step_text(const struct next_step *s, const char *first, const struct 
 
 	if (s->answer == NEXT_NONE)
 		return NULL;
-	gain = next_gain_text(p->program_speedup_pct, p->ci_lo, p->ci_hi);
+	gain = gain_text(p->program_speedup_pct, p->ci_lo, p->ci_hi);
 	less = less_time_text(s->speedup_pct);
 	switch (s->answer) {
 	case NEXT_MORE:
-		more = next_gain_text(s->more.value, s->more.lo, s->more.hi);
+		more = gain_text(s->more.value, s->more.lo, s->more.hi);
 		return xasprintf(
 			"After %s, %s is next: if both took %s, %s would save %s on top of "
 			"the %s of %s",

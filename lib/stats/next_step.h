@@ -47,8 +47,6 @@ struct next_step next_step_find(const struct estimate *first, const struct next_
  */
 char *next_step_text(const struct next_step *s, const char *first, const struct next_joint *joint,
 		     size_t n);
-/* "18.0 % [17.1, 18.9]"; to be freed. */
-char *next_gain_text(double v, double lo, double hi);
 /*
  * Of a target that is two together, "A + B", the other one's name, where one of them is @part;
  * NULL: none is. To be freed.

@@ -54,7 +54,6 @@ enum doubt {
 	DOUBT_STRANGERS,
 	DOUBT_CHANCE /* of so many points some look like it by chance */
 };
-const char *doubt_text(enum doubt d);	  /* "paced from outside" */
 const char *verdict_name(enum verdict v); /* "optimize", "no effect", "contention", "undecided" */
 
 /* Errors that do not shrink however long one measures: trust.h has what each is in words. */
@@ -114,7 +113,6 @@ enum knowledge {
 	KNOWN_VALUE
 };
 #define LEARNED_PP 100.0
-enum knowledge estimate_point_knowledge(const struct estimate_point *p);
 
 /* One (target, progress) pair. */
 struct estimate {
@@ -154,12 +152,6 @@ struct estimate {
 };
 /* NULL: that speedup was not tried. */
 struct estimate_point *estimate_point_at(const struct estimate *e, double speedup_pct);
-/* Time will not tell. */
-bool estimate_is_withheld(const struct estimate *e);
-/* Nothing but what cannot be told yet forbids a verdict: time will tell. */
-bool estimate_is_unjudged(const struct estimate *e);
-/* Undecided, although the interval of the one number excludes 0: people ask why. */
-bool estimate_needs_reason(const struct estimate *e);
 #define PRECISION_PP 2.0
 /*
  * What predictions are off by however long one measures (lumps of delay, the cost of looking; root
@@ -313,16 +305,5 @@ void estimates_free(struct estimates *e);
  * point has fewer than three windows or there is none.
  */
 double estimate_half_width(const struct estimate *e);
-
-/* ---- in words (describe.c); to be freed ---- */
-/* "%.1f" without a negative zero. */
-char *percent_text(double v);
-/* What a target takes at a line speedup: "50 % less time", "no time at all"; to be freed. */
-char *less_time_text(double speedup_pct);
-/* "18.7 [17.6, 19.9]", "at most 12.0", "nothing learned", "[?]" without an interval. */
-char *percent_interval_text(double v, double lo, double hi, double speedup_pct);
-char *estimate_point_text(const struct estimate_point *p);
-/* "18.7 % [17.6, 19.9] at 50 %", "at most 12.0 % at 100 %", "nothing learned". */
-char *estimate_best_text(const struct estimate *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "stats/describe.h"
 #include "stats/resample.h"
 
 #define GOAL_USUAL 2.0

@@ -318,12 +318,60 @@ static void describe_zero(struct unit_sets *s)
 		s->target_alone = w->target_alone_s / w->target_ran_s;
 }
 
+/* Time and work of each, and what those at 0 % add up to. */
+static void measure_holds(struct builder *b, struct unit_sets *s)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		const struct profile_window *w = b->w[i];
+		const struct window_progress *p = &b->holds.h[i].p;
+
+		if (w->discard || !w->n_progress)
+			continue;
+		s->waits_sped &= w->waits_sped;
+		if (!b->holds.h[i].usable)
+			continue;
+		b->time[i] = p->virtual_s - fmin(CROWDED_SHARE * w->crowded_s, p->virtual_s / 2);
+		if (b->latency)
+			b->time[i] *= p->inflight;
+		b->work[i] = b->time[i] > 0 && isfinite(b->time[i]) ? p->visits : 0;
+		if (w->wall_s > w->inserted_s)
+			b->scale[i] = p->virtual_s / (w->wall_s - w->inserted_s);
+		if (b->work[i] > 0 && is_zero(w)) {
+			s->zeros += b->holds.h[i].windows;
+			hold_add(&s->s[0].sum, w, p);
+		}
+	}
+}
+
+/* Beside that at 0 % one for each speedup, still without units; and who is paired with whom. */
+static void find_sets(struct builder *b, struct unit_sets *s)
+{
+	size_t cap = s->n;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct profile_window *w = b->w[i];
+
+		if (!(b->work[i] > 0))
+			continue;
+		b->pairs[b->n_pairs++] = pair_up(b, i);
+		if (!find_set(s, w)) {
+			array_reserve(s->s, cap, s->n + 1);
+			s->s[s->n++] = (struct unit_set){ .speedup = w->speedup, .real = w->real };
+		}
+	}
+	for (size_t i = 0; i < b->n; i++) {
+		struct unit_set *set = is_capped(b->w[i]) ? find_set(s, b->w[i]) : NULL;
+
+		if (set)
+			set->capped++; /* none of these is part of a hold */
+	}
+}
+
 void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t progress,
 		     struct unit_sets *ret)
 {
 	struct builder b = { 0 };
 	const struct hold *zero;
-	size_t cap = 1;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->s = xcalloc(1, sizeof(*ret->s)); /* 0 % */
@@ -351,47 +399,14 @@ void unit_sets_build(const struct profile_window *const *w, size_t n, uint32_t p
 	for (size_t i = 0; i < n; i++)
 		b.latency |= b.holds.h[i].p.inflight > 0;
 	ret->latency = b.latency;
-	for (size_t i = 0; i < n; i++) {
-		const struct window_progress *p = &b.holds.h[i].p;
-
-		if (w[i]->discard || !w[i]->n_progress)
-			continue;
-		ret->waits_sped &= w[i]->waits_sped;
-		if (!b.holds.h[i].usable)
-			continue;
-		b.time[i] = p->virtual_s - fmin(CROWDED_SHARE * w[i]->crowded_s, p->virtual_s / 2);
-		if (ret->latency)
-			b.time[i] *= p->inflight;
-		b.work[i] = b.time[i] > 0 && isfinite(b.time[i]) ? p->visits : 0;
-		if (w[i]->wall_s > w[i]->inserted_s)
-			b.scale[i] = p->virtual_s / (w[i]->wall_s - w[i]->inserted_s);
-		if (b.work[i] > 0 && is_zero(w[i])) {
-			ret->zeros += b.holds.h[i].windows;
-			hold_add(&ret->s[0].sum, w[i], p);
-		}
-	}
+	measure_holds(&b, ret);
 	describe_zero(ret);
 	zero = &ret->s[0].sum;
 	ret->visits = ret->zeros && !b.per_run ? zero->p.visits / ret->zeros : INFINITY;
 	b.related = zero->w.related_s > LEAST_RELATED * zero->w.ran_s;
 	memcpy(b.measured, b.time, n * sizeof(*b.time));
 	quota_correct(w, n, b.work, b.scale, ret->latency, b.time, &ret->quota);
-	for (size_t i = 0; i < n; i++) {
-		if (!(b.work[i] > 0))
-			continue;
-		b.pairs[b.n_pairs++] = pair_up(&b, i);
-		if (!find_set(ret, w[i])) {
-			array_reserve(ret->s, cap, ret->n + 1);
-			ret->s[ret->n++] =
-				(struct unit_set){ .speedup = w[i]->speedup, .real = w[i]->real };
-		}
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct unit_set *set = is_capped(w[i]) ? find_set(ret, w[i]) : NULL;
-
-		if (set)
-			set->capped++; /* none of these is part of a hold */
-	}
+	find_sets(&b, ret);
 	for (size_t i = 0; i < ret->n; i++)
 		fill_set(&b, &ret->s[i]);
 	qsort(ret->s, ret->n, sizeof(*ret->s), compare_set);

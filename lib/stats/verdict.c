@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "stats/describe.h"
 #include "stats/mixture.h"
 #include "stats/unjudged.h"
 

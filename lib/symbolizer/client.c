@@ -5,11 +5,13 @@
  * back. It waits for answers only where nothing else waits for it, and no longer than a file of
  * that size can take.
  */
+#include "elf/table_make.h"
 #include "files/file_open.h"
 #include "progress/probe_sites.h"
 #include "table/code_loads.h"
 #include "table/table.h"
 #include "symbolizer/protocol.h"
+#include "symbolizer/sandbox.h"
 #include "symbolizer/symbolizer.h"
 #include "unwind/unwind.h"
 #include "unwind/unwind_table.h"
@@ -549,7 +551,7 @@ static int run(struct job *j)
 	return j->result;
 }
 
-static int build_in_symbolizer(int fd, const char *name, const struct map_options *opt,
+static int table_in_symbolizer(int fd, const char *name, const struct map_options *opt,
 			       const char *cache, struct maptable **ret, struct error *err)
 {
 	struct job j = { .name = name,
@@ -629,7 +631,7 @@ int symbolizer_start(struct error *err)
 	fcntl(pair[0], F_SETFL, O_NONBLOCK); /* who is stopped takes no jobs */
 	symbolizer.socket = pair[0];
 	symbolizer.pid = pid;
-	maptable_set_builder(build_in_symbolizer);
+	maptable_set_maker(table_in_symbolizer);
 	unwind_table_build_by(build_unwind);
 	probe_sites_read_by(find_probes);
 	code_loads_read_by(read_loads);
@@ -646,7 +648,7 @@ void symbolizer_stop(void)
 {
 	if (symbolizer.socket < 0)
 		return;
-	maptable_set_builder(NULL);
+	maptable_set_maker(NULL);
 	unwind_table_build_by(NULL);
 	probe_sites_read_by(NULL);
 	code_loads_read_by(NULL);

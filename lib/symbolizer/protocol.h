@@ -52,22 +52,4 @@ extern uint64_t symbolizer_most_wait_s; /* for a job, however long its file may 
 /* Does not return. @socket: jobs come here. */
 void nursery_main(int socket) __attribute__((noreturn));
 
-/* No rights: no other user, no capabilities, none to be had by exec. */
-void sandbox_drop_rights(void);
-void sandbox_limit(uint64_t memory, uint64_t cpu_s);
-/* Sanitizers map terabytes. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANDBOX_LIMITS_MEMORY false
-#else
-#define SANDBOX_LIMITS_MEMORY true
-#endif
-/*
- * From now on no signals to others, no looks into them, no sockets, no programs; what is in files
- * it may read. Wants sandbox_drop_rights(). False: this kernel has no such filters.
- */
-bool sandbox_be_alone(void);
-/* From now on only what is open; returns the descriptor by which opens are answered, or a
- * negative errno. */
-int sandbox_enter(void);
-
 #endif

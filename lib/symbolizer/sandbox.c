@@ -5,7 +5,7 @@
  * place. Everything else fails (EPERM) without having been looked at.
  */
 #include "host/privileges.h"
-#include "symbolizer/protocol.h"
+#include "symbolizer/sandbox.h"
 
 #include <fcntl.h>
 #include <grp.h>

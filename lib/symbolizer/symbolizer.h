@@ -13,13 +13,14 @@
 #include "base/base.h"
 
 /*
- * From now on the tables of maps/maps.h are made so. To be called while the process has one thread,
- * and nothing in its memory that must not be copied.
+ * From now on the tables of elf/table_make.h are made so, and what probe_sites.h, unwind_table.h
+ * and code_loads.h tell is read so. To be called while the process has one thread, and nothing in
+ * its memory that must not be copied.
  */
 int symbolizer_start(struct error *err);
 /* Whoever waits for it waits no longer, now or later. By any thread. */
 void symbolizer_abandon(void);
-/* Ends its processes, without waiting for them. */
+/* Ends its processes, and waits for the nursery, a second at most. */
 void symbolizer_stop(void);
 /* Has it not even begun with a file for a second, as if it had been stopped? */
 bool symbolizer_is_stuck(void);

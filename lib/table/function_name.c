@@ -233,7 +233,8 @@ static void add_demangled(const char *part, size_t len, void *arg)
 
 	if (len >= sizeof(d->text) - d->len)
 		longjmp(d->too_long, 1);
-	memcpy(d->text + d->len, part, len);
+	if (len) /* libiberty's reader of Rust names has no text that is empty */
+		memcpy(d->text + d->len, part, len);
 	d->len += len;
 }
 

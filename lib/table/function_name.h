@@ -4,8 +4,8 @@
  * everything that tools print: with and without namespaces, template arguments, parameters; and
  * the symbol itself. Spaces do not count.
  */
-#ifndef SCOZ_MAP_FUNCTION_NAME_H
-#define SCOZ_MAP_FUNCTION_NAME_H
+#ifndef SCOZ_TABLE_FUNCTION_NAME_H
+#define SCOZ_TABLE_FUNCTION_NAME_H
 
 #include "base/base.h"
 

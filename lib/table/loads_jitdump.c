@@ -62,6 +62,7 @@ struct dump {
 	/* Lines for the next function, of b->line from first_line on. */
 	uint64_t debug_for;
 	bool debug, exact, between; /* exact: no shift */
+	bool told;		    /* by the last record */
 	uint32_t first_line;
 };
 
@@ -178,7 +179,7 @@ static void on_debug(struct dump *d, const char *body, size_t n)
 	if (n < sizeof(r))
 		return;
 	memcpy(&r, body, sizeof(r));
-	d->debug = true;
+	d->debug = d->told = true;
 	d->between = false;
 	d->debug_for = r.address;
 	d->first_line = b->n_line;
@@ -289,6 +290,11 @@ static void without_lines(struct loads_builder *b)
 	b->n_line = 0;
 }
 
+static bool has_room(const struct dump *d)
+{
+	return !loads_full(d->b) && d->read < MAX_READ;
+}
+
 int loads_of_jitdump(struct loads_builder *b, int fd, uint64_t from)
 {
 	struct dump d = { .b = b, .fd = fd };
@@ -300,13 +306,20 @@ int loads_of_jitdump(struct loads_builder *b, int fd, uint64_t from)
 	if (at < first)
 		at = first;
 	/* A function and its lines are of one block. */
-	for (int i = 0; !r && i < MAX_RECORDS && (d.debug || (!loads_full(b) && d.read < MAX_READ));
-	     i++) {
+	for (int i = 0; !r && i < MAX_RECORDS && (d.debug || has_room(&d)); i++) {
+		bool room = has_room(&d);
+
+		d.told = false;
 		r = read_record(&d, at, size, body, &end);
-		if (!r)
-			at = end;
-		if (!r && !d.debug)
-			b->next = at;
+		if (r)
+			break;
+		/* What was told before these lines is over; were it not, no next block would begin
+		 * further on. */
+		if (!d.debug || d.told)
+			b->next = d.debug ? at : end;
+		at = end;
+		if (d.told && !room)
+			break;
 	}
 	b->more = !r;
 	drop_lines(&d);

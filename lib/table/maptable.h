@@ -3,7 +3,7 @@
  * Mapping tables: from an address in a file (or in the kernel) to function, line and inline chain,
  * and back from a target to address ranges (SCOZ paper, section 3.4). One table is one executable,
  * library or kernel image; built on demand, shared by all processes that map the file, cached on
- * disk; immutable once built, so readers need no lock. What makes one of a file: elf/table_open.h.
+ * disk; immutable once built, so readers need no lock. What makes one of a file: elf/table_make.h.
  */
 #ifndef SCOZ_TABLE_MAPTABLE_H
 #define SCOZ_TABLE_MAPTABLE_H
@@ -50,8 +50,6 @@ struct map_options {
 	bool kallsyms;		/* no ELF file, but what /proc/kallsyms tells */
 };
 
-/* The running kernel's functions from kallsyms (sysroot-relative /proc/kallsyms). */
-int maptable_open_kallsyms(struct maptable **ret, struct error *err);
 void maptable_free(struct maptable *t);
 /* Malloc'ed. Of root it depends on nothing, of others on XDG_CACHE_HOME and HOME. */
 char *maptable_default_cache_dir(void);

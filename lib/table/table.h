@@ -17,8 +17,8 @@
  *   scopes      a function or an inlined copy of one; the parent comes before its children, and
  *               a copy knows the place it was called from
  */
-#ifndef SCOZ_MAP_TABLE_H
-#define SCOZ_MAP_TABLE_H
+#ifndef SCOZ_TABLE_H
+#define SCOZ_TABLE_H
 
 #include "table/maptable.h"
 
@@ -164,29 +164,8 @@ void cache_write(const char *file, const void *mem, size_t size);
 struct maptable *cache_load(const char *file, int fd, uint64_t debug_fingerprint);
 /* But one that is TABLE_PARTIAL: nothing would tell that what was missing has come. */
 void cache_store(const char *file, const struct maptable *t);
-/*
- * To make a table, in two steps: the first finds the debug files and tells what a cached table must
- * have been made of (@fingerprint); it takes @fd over.
- */
-struct table_work;
-int table_work_begin(int fd, const char *name, const struct map_options *opt,
-		     struct table_work **ret, uint64_t *fingerprint, struct error *err);
-struct maptable *table_work_build(struct table_work *w, const struct map_options *opt,
-				  struct error *err);
-
-/* Where the kernel says that @fd is, malloc'ed; "": nowhere. */
-char *table_file_path(int fd);
-
 /* Of an open /proc/kallsyms. @path is what people are shown. */
 struct maptable *table_of_kallsyms(int fd, const char *path, struct error *err);
-
-/*
- * Who makes tables instead of this very process (symbolizer/symbolizer.h): of the open file @fd,
- * which stays the caller's. @cache: where the table is kept, or NULL.
- */
-typedef int (*table_builder_fn)(int fd, const char *name, const struct map_options *opt,
-				const char *cache, struct maptable **ret, struct error *err);
-void maptable_set_builder(table_builder_fn fn);
 
 extern uint64_t cache_max_bytes; /* what the cache may take of the disk */
 

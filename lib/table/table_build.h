@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Collects what a table is made of, in any order, and lays it out at the end. */
-#ifndef SCOZ_MAP_TABLE_BUILD_H
-#define SCOZ_MAP_TABLE_BUILD_H
+#ifndef SCOZ_TABLE_BUILD_H
+#define SCOZ_TABLE_BUILD_H
 
 #include "base/hash_index.h"
 #include "table/table.h"

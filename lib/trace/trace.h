@@ -108,6 +108,8 @@ struct trace_process {
 
 #define TRACE_THREADS_MOST (4u << 20) /* more are not read */
 #define TRACE_DEVICES_MOST 4096u      /* the last one is written for all further ones, too */
+#define TRACE_CPUS_MOST	   8192u      /* no kernel has more */
+#define TRACE_STACK_MOST   8192u      /* frames: 127 of each half, and what is inlined in them */
 
 /* ---- writing ---- */
 struct trace_writer;
@@ -194,6 +196,23 @@ void trace_order_free(struct trace_order *o);
 /* Where in @o->samples those of @thread begin that came after @time. */
 size_t trace_first_after(const struct trace *t, const struct trace_order *o, uint32_t thread,
 			 uint64_t time);
+/*
+ * Stacks as a tree: which begin with which, without walking along each. Of a stack all that begin
+ * with it, itself first, are next to one another.
+ */
+struct trace_tree {
+	uint32_t *begin, *end;	 /* by stack: where these are in @order */
+	uint32_t *order;	 /* stacks */
+	uint32_t *first, *child; /* by stack: where its callees' stacks begin in @child, ordered;
+				    last: of no stack */
+	size_t n;
+};
+
+void trace_tree_make(const struct trace *t, struct trace_tree *ret);
+void trace_tree_free(struct trace_tree *tree);
+/* The callee's stack of @at (TRACE_NONE: the outermost) that @stack, which is deeper, begins with.
+ */
+uint32_t trace_tree_step(const struct trace_tree *tree, uint32_t at, uint32_t stack);
 /* By thread: the first one of its name in a process of the same name. To be freed. */
 uint32_t *trace_threads_alike(const struct trace *t);
 

@@ -13,7 +13,11 @@
  * What is kept in memory is bounded by a multiple of the file's size: a small file with many
  * threads was made to fill the memory. Texts and samples that are recorded pack to a tenth at best.
  */
-#define KEPT_MOST 64
+#define KEPT_MOST  64
+#define KEPT_LEAST (24u << 20)
+/* And so is what is read of events, each of which takes time: they pack to a half or a third. */
+#define EVENTS_MOST  24
+#define EVENTS_LEAST (4u << 20)
 
 /* A chunk's records; once anything is not as it should be, all further ones are 0. */
 struct cursor {
@@ -35,7 +39,10 @@ struct loading {
 	size_t cap_frames, cap_stacks, cap_processes, cap_threads, cap_devices, cap_requests,
 		cap_points, cap_samples, cap_words;
 	bool has_header, unsampled;
-	uint64_t kept, most; /* bytes of records that are kept, unpacked */
+	uint64_t kept, most;	      /* bytes that records take which are kept */
+	uint64_t events, most_events; /* bytes of events, unpacked */
+	uint16_t *depths;	      /* by stack */
+	size_t cap_depths;
 };
 
 static const char *const wait_names[TRACE_WAITS] = {
@@ -113,7 +120,7 @@ static void get_event(struct cursor *c, const struct trace *t, struct trace_even
 	if (e->time > INT64_MAX / 4)
 		c->bad = true;
 	e->thread = get_id(c, t->n_threads);
-	e->cpu = get_below(c, 1u << 16);
+	e->cpu = get_below(c, TRACE_CPUS_MOST);
 	e->other = e->stack = TRACE_NONE;
 	if (e->thread == TRACE_NONE && e->type != TRACE_COMPLETE && e->type != TRACE_ISSUE &&
 	    e->type != TRACE_PROGRESS)
@@ -170,7 +177,7 @@ static void get_header(struct cursor *c, struct loading *l)
 	}
 	l->has_header = true;
 	h->period_ns = get_below(c, 1ULL << 40);
-	h->cpus = get_below(c, 1u << 16);
+	h->cpus = get_below(c, TRACE_CPUS_MOST + 1);
 	h->command = get_text(c);
 	h->scope = get_text(c);
 	h->host = get_text(c);
@@ -200,10 +207,14 @@ static void get_frame(struct cursor *c, struct loading *l)
 static void get_stack(struct cursor *c, struct loading *l)
 {
 	struct trace *t = l->t;
+	uint32_t parent;
 
 	array_reserve(t->stacks, l->cap_stacks, t->n_stacks + 1);
+	array_reserve(l->depths, l->cap_depths, t->n_stacks + 1);
 	t->stacks[t->n_stacks].frame = get_below(c, t->n_frames);
-	t->stacks[t->n_stacks].parent = get_id(c, t->n_stacks);
+	t->stacks[t->n_stacks].parent = parent = get_id(c, t->n_stacks);
+	l->depths[t->n_stacks] = parent == TRACE_NONE ? 1 : l->depths[parent] + 1;
+	c->bad |= l->depths[t->n_stacks] > TRACE_STACK_MOST;
 	t->n_stacks++;
 }
 
@@ -332,22 +343,41 @@ static void load_record(struct cursor *c, uint8_t type, struct loading *l)
 	}
 }
 
+/* What is kept of a record, by us and by those who ask, is more than it takes in the file. */
+static size_t kept_of(uint8_t type)
+{
+	switch (type) {
+	case TRACE_REC_THREAD:
+		return 512;
+	case TRACE_REC_FRAME:
+	case TRACE_REC_PROCESS:
+		return 256;
+	case TRACE_REC_STACK:
+	case TRACE_REC_POINT:
+	case TRACE_REC_WORD:
+		return 48;
+	default:
+		return 0;
+	}
+}
+
 static void load_chunk(struct cursor *c, struct loading *l)
 {
 	struct trace *t = l->t;
 
-	while (!c->bad && c->at < c->end && l->kept <= l->most) {
+	while (!c->bad && c->at < c->end && l->kept <= l->most && l->events <= l->most_events) {
 		const uint8_t *start = c->at;
 		struct trace_event e = { .type = *c->at++ };
 
 		if (e.type >= TRACE_TYPES) {
 			load_record(c, e.type, l);
-			l->kept += c->at - start;
+			l->kept += c->at - start + kept_of(e.type);
 			continue;
 		}
 		get_event(c, t, &e);
 		if (c->bad)
 			return;
+		l->events += c->at - start;
 		if (e.time > t->end)
 			t->end = e.time;
 		if (e.type == TRACE_COMPLETE && e.other != TRACE_NONE)
@@ -357,7 +387,7 @@ static void load_chunk(struct cursor *c, struct loading *l)
 			continue;
 		array_reserve(t->samples, l->cap_samples, t->n_samples + 1);
 		t->samples[t->n_samples++] = e;
-		l->kept += c->at - start;
+		l->kept += sizeof(e);
 	}
 }
 
@@ -501,16 +531,17 @@ static int load(const char *path, bool unsampled, struct trace **ret, struct err
 	r = open_file(path, &f, err);
 	if (!r) {
 		while ((r = next_chunk(&f, &c, &t->truncated, err)) > 0) {
+			bool dense;
+
 			t->chunks++;
-			l.most = KEPT_MOST * f.size + TRACE_CHUNK_MOST;
+			l.most = KEPT_MOST * f.size + KEPT_LEAST;
+			l.most_events = EVENTS_MOST * f.size + EVENTS_LEAST;
 			load_chunk(&c, &l);
-			if (l.kept > l.most)
-				c.bad = true;
-			if (c.bad) {
+			dense = l.kept > l.most || l.events > l.most_events;
+			if (c.bad || dense) {
 				r = damaged(&f,
-					    l.kept > l.most
-						    ? "packed more densely than any that is written"
-						    : "a record that nobody writes",
+					    dense ? "packed more densely than any that is written"
+						  : "a record that nobody writes",
 					    err);
 				break;
 			}
@@ -520,6 +551,7 @@ static int load(const char *path, bool unsampled, struct trace **ret, struct err
 			r = error_set(err, EINVAL, "%s: empty: nothing was recorded", path);
 	}
 	close_file(&f);
+	free(l.depths);
 	if (r) {
 		trace_free(t);
 		return r;

@@ -12,6 +12,7 @@
 
 /* A process that has just begun maps its libraries one after the other: told once. */
 #define SETTLE_US   1000
+#define EXECUTES_NS (10 * NSEC_PER_MSEC) /* until the next look at who was about to */
 #define PRIORITY    (-20)
 #define SWEEP_NS    NSEC_PER_SEC /* between two looks at who has gone */
 #define MAX_TRIES   3		 /* to make a table of a file that could not be opened */
@@ -27,8 +28,9 @@
 struct followed {
 	int pid;
 	bool queued;
-	bool waits; /* for tables */
-	bool told;  /* all that was mapped when it was queued last */
+	bool waits;    /* for tables */
+	bool told;     /* all that was mapped when it was queued last */
+	bool executes; /* or did, when it was looked at */
 	bool involved;
 	uint8_t refused; /* how often the kernel had no memory for its list */
 };
@@ -65,7 +67,8 @@ struct unwind_follow {
 	pthread_mutex_t lock;
 	pthread_cond_t more, ended;
 	bool stop, runs;
-	bool full; /* somebody found no place in the list */
+	bool full;	   /* somebody found no place in the list */
+	bool some_execute; /* of the list */
 	uint64_t swept_ns;
 	struct followed *list;
 	size_t n, cap;
@@ -427,7 +430,7 @@ uint32_t unwind_follow_table(struct unwind_follow *f, uint32_t binary, uint64_t 
 
 /* ---- address spaces ---- */
 
-enum image { IMAGE_KNOWN, IMAGE_HIDDEN, IMAGE_GONE };
+enum image { IMAGE_KNOWN, IMAGE_HIDDEN, IMAGE_NOT_YET, IMAGE_GONE };
 
 /* What tells an image from that of before an exec, and from that of another process. */
 static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stack)
@@ -439,8 +442,8 @@ static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stac
 		return IMAGE_GONE;
 	*start_code = s.start_code;
 	*start_stack = s.start_stack;
-	if (!s.start_code) /* it has ended, and its parent has not looked yet */
-		return IMAGE_GONE;
+	if (!s.start_code) /* else it has ended, and its parent has not looked yet */
+		return process_is_executing(&s) ? IMAGE_NOT_YET : IMAGE_GONE;
 	return s.start_code > 1 ? IMAGE_KNOWN : IMAGE_HIDDEN;
 }
 
@@ -578,6 +581,8 @@ static void publish(struct unwind_follow *f, int pid, bool involved)
 	if (p) {
 		p->waits = !complete;
 		p->told = complete && !p->queued;
+		p->executes = image == IMAGE_NOT_YET;
+		f->some_execute |= p->executes;
 	}
 	f->makes = f->build_pid;
 	f->makes_involved = f->build_involved;
@@ -593,6 +598,24 @@ static void publish(struct unwind_follow *f, int pid, bool involved)
 }
 
 /* ---- the thread ---- */
+
+/*
+ * Under the lock. Who is about to execute is looked at again: a program without libraries maps
+ * nothing more that would have it told.
+ */
+static void await_more(struct unwind_follow *f)
+{
+	if (!f->some_execute) {
+		pthread_cond_wait(&f->more, &f->lock);
+		return;
+	}
+	cond_wait_until(&f->more, &f->lock, clock_now_ns() + EXECUTES_NS);
+	f->some_execute = false;
+	for (size_t i = 0; i < f->n; i++) {
+		if (f->list[i].executes)
+			enqueue(f, &f->list[i]);
+	}
+}
 
 /* Under the lock. */
 static int take(struct unwind_follow *f, bool *involved)
@@ -678,7 +701,7 @@ static void *follow_main(void *arg)
 			continue;
 		}
 		if (!pid && !f->build_pid) {
-			pthread_cond_wait(&f->more, &f->lock);
+			await_more(f);
 			pthread_mutex_unlock(&f->lock);
 			usleep(SETTLE_US);
 			pthread_mutex_lock(&f->lock);

@@ -179,7 +179,7 @@ static void *flush_main(void *arg)
 	struct flush *f = arg;
 	struct flushes *all = f->all;
 
-	pthread_setname_np(pthread_self(), "scoz/unwind");
+	pthread_setname_np(pthread_self(), "scoz/flush");
 	__atomic_store_n(&f->result, give(f->outer, f->numbers, f->fds, f->n), __ATOMIC_RELEASE);
 	for (size_t i = 0; i < f->n; i++)
 		close(f->fds[i]);

@@ -21,6 +21,8 @@ struct search {
 	struct place *threads;
 	struct devices *devices;
 	uint64_t *idle_from;
+	uint32_t *waiting; /* devices that wait for somebody */
+	size_t n_waiting;
 	struct trace_order order;
 	/* Code that samples are credited to. */
 	uint32_t *code_of_frame, *code_of_stack;
@@ -44,13 +46,13 @@ static bool same_code(const void *items, uint32_t number, const void *key)
 static uint32_t intern(struct search *s, uint32_t frame)
 {
 	const struct record_frame *f = &s->r->trace->frames[frame];
-	uint64_t hash = hash_text(HASH_START, f->object);
+	uint64_t hash = hash_chosen(HASH_START, f->object);
 	uint32_t i;
 
 	if (s->code_of_frame[frame] != NOT_YET)
 		return s->code_of_frame[frame];
 	if (frame_is_function(f))
-		hash = hash_text(hash, f->symbol);
+		hash = hash_chosen(hash, f->symbol);
 	i = hash_index_find(&s->by_name, hash, same_code, s, f);
 	if (i == HASH_NONE) {
 		i = s->n_codes++;
@@ -177,8 +179,8 @@ static void see_sample(struct search *s, const struct trace_event *e)
 {
 	const struct trace *t = s->r->trace;
 
-	for (size_t d = 0; d < t->n_devices; d++) {
-		uint32_t edge;
+	for (size_t i = 0; i < s->n_waiting; i++) {
+		uint32_t d = s->waiting[i], edge;
 
 		if (devices_open(s->devices, d))
 			continue;
@@ -210,6 +212,20 @@ static void see_device(struct search *s, const struct trace_event *e)
 		end_idle(s, e->other, e->time);
 	else if (!idle && !devices_open(s->devices, e->other))
 		s->idle_from[e->other] = e->time;
+}
+
+static void find_waiting(struct search *s)
+{
+	const struct waits_recorded *r = s->r;
+	_cleanup_free_ bool *waits = xcalloc(r->n_groups + 1, sizeof(*waits));
+
+	s->waiting = xcalloc(r->trace->n_devices + 1, sizeof(*s->waiting));
+	for (size_t i = 0; i < s->n; i++)
+		waits[s->edges[i].from] = true;
+	for (size_t d = 0; d < r->trace->n_devices; d++) {
+		if (waits[r->group[r->trace->n_threads + d]])
+			s->waiting[s->n_waiting++] = d;
+	}
 }
 
 static int see(const struct trace_event *e, void *arg)
@@ -272,6 +288,7 @@ int waits_find_behind(const struct waits_recorded *r, const struct waits_edge *e
 	s.idle_from = xcalloc(t->n_devices + 1, sizeof(*s.idle_from));
 	for (size_t i = 0; i < t->n_devices; i++)
 		s.idle_from[i] = r->from;
+	find_waiting(&s);
 	know_code(&s);
 	trace_order_samples(t, &s.order);
 	e = trace_each(t, see, &s, err);
@@ -283,6 +300,7 @@ int waits_find_behind(const struct waits_recorded *r, const struct waits_edge *e
 	free(s.threads);
 	devices_free(s.devices);
 	free(s.idle_from);
+	free(s.waiting);
 	trace_order_free(&s.order);
 	free(s.code_of_frame);
 	free(s.code_of_stack);

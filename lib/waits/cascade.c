@@ -2,8 +2,10 @@
 /* Waits to edges: cascaded re-distribution. */
 #include "waits/waits.h"
 
-#define STEPS_MOST     (4u << 20) /* pieces that one wait is followed to */
-#define STEPS_MOST_ALL (1ULL << 30)
+#define STEPS_MOST (4u << 20) /* pieces that one wait is followed to */
+/* Of all waits: so many, and so many more for each, where a few are usual: a second. */
+#define STEPS_MOST_ALL	(1ULL << 24)
+#define STEPS_MOST_EACH 256
 
 /* What a wait is followed through: the waits of @vertex between two times. */
 struct waits_level {
@@ -54,7 +56,7 @@ void waits_graph_free(struct waits_graph *g)
 
 void waits_init(struct waits *w, size_t most)
 {
-	*w = (struct waits){ .most = most ? most : SIZE_MAX };
+	*w = (struct waits){ .most = most ? most : SIZE_MAX, .steps_most = STEPS_MOST_ALL };
 }
 
 static void know(struct waits *w, uint32_t vertex)
@@ -148,17 +150,18 @@ static void cascade(struct waits *w, uint32_t vertex, const struct waits_segment
 {
 	uint32_t left = STEPS_MOST;
 
+	w->steps_most += STEPS_MOST_EACH;
 	w->n_levels = 0;
 	follow(w, vertex, whole);
 	while (w->n_levels) {
 		struct waits_level *l = &w->levels[w->n_levels - 1];
 
-		if (left && w->steps < STEPS_MOST_ALL && step(w)) {
+		if (left && w->steps < w->steps_most && step(w)) {
 			left--;
 			w->steps++;
 			continue;
 		}
-		if (!left || w->steps == STEPS_MOST_ALL)
+		if (!left || w->steps >= w->steps_most)
 			w->unfollowed += l->to - l->from;
 		w->on_path[l->vertex] = false;
 		w->n_levels--;

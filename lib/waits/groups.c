@@ -4,6 +4,8 @@
 
 #define ALIKE	   0.45 /* wPerf's */
 #define MOST_ALIKE 4096 /* threads of a process that are compared with one another */
+/* Who waited less than this part of what another one did is unlike it. */
+#define LEAST_LIKE (ALIKE / (2 - ALIKE))
 
 /* Who ended a wait, as threads of a pool have it in common. */
 enum whose { BY_PARENT, BY_CHILD, BY_SIBLING, BY_STRANGER, BY_OUTSIDE, WHOSE };
@@ -158,6 +160,7 @@ static void wait_alike(struct waits_recorded *r)
 	const struct trace *t = r->trace;
 	uint32_t *order = xcalloc(t->n_threads + 1, sizeof(*order));
 	uint64_t *ways = ways_of(r);
+	double *sums = xcalloc(t->n_threads + 1, sizeof(*sums));
 	size_t from = 0, n = 0;
 
 	/* Those that never waited are like nobody. */
@@ -166,6 +169,8 @@ static void wait_alike(struct waits_recorded *r)
 
 		if (times->waited)
 			order[n++] = v;
+		for (int k = 0; k < WAYS; k++)
+			sums[v] += ways[v * WAYS + k];
 	}
 	named = t;
 	qsort(order, n, sizeof(*order), by_name);
@@ -173,34 +178,58 @@ static void wait_alike(struct waits_recorded *r)
 		if (i - from > MOST_ALIKE || !same_name(t, order[from], order[i]))
 			from = i;
 		for (size_t k = from; k < i; k++) {
-			if (waits_similarity(ways + order[i] * WAYS, ways + order[k] * WAYS, WAYS) >
-			    ALIKE)
-				join(r->group, order[i], order[k]);
+			uint32_t a = order[i], b = order[k];
+
+			if (sums[a] < LEAST_LIKE * sums[b] || sums[b] < LEAST_LIKE * sums[a] ||
+			    root(r->group, a) == root(r->group, b))
+				continue;
+			if (waits_similarity(ways + a * WAYS, ways + b * WAYS, WAYS) > ALIKE)
+				join(r->group, a, b);
 		}
 	}
 	free(order);
 	free(ways);
+	free(sums);
 }
 
 bool waits_held_up(const struct waits_recorded *r, const struct waits_graph *g, bool *held)
 {
-	bool any = false, more = true;
+	size_t *first = xcalloc(r->n_groups + 2, sizeof(*first));
+	uint32_t *to = xcalloc(g->n + 1, sizeof(*to)), *list, n = 0;
+	bool any = false;
 
 	memset(held, 0, r->n_groups * sizeof(*held));
 	for (uint32_t v = 0; v < r->trace->n_threads; v++) {
 		held[r->group[v]] |= r->threads[v].visits;
 		any |= r->threads[v].visits;
 	}
-	while (more) {
-		more = false;
-		for (size_t i = 0; i < g->n; i++) {
-			const struct waits_edge *e = &g->edges[i];
+	for (size_t i = 0; i < g->n; i++)
+		first[g->edges[i].from + 2]++;
+	for (uint32_t v = 2; v < r->n_groups + 2; v++)
+		first[v] += first[v - 1];
+	for (size_t i = 0; i < g->n; i++)
+		to[first[g->edges[i].from + 1]++] = g->edges[i].to;
+	list = xcalloc(r->n_groups + 1, sizeof(*list));
+	for (uint32_t v = 0; v < r->n_groups; v++) {
+		if (held[v])
+			list[n++] = v;
+	}
+	/* Chains may be as long as there are threads. */
+	while (n) {
+		uint32_t from = list[--n];
 
-			if (r->firsts[e->from] < r->trace->n_threads && held[e->from] &&
-			    !held[e->to])
-				held[e->to] = more = true;
+		if (r->firsts[from] >= r->trace->n_threads)
+			continue;
+		for (size_t i = first[from]; i < first[from + 1]; i++) {
+			if (!held[to[i]]) {
+				held[to[i]] = true;
+				list[n++] = to[i];
+			}
 		}
 	}
+	free(first);
+	free(to);
+	free(list);
 	return any;
 }
 
@@ -216,6 +245,48 @@ static void count_members(struct waits_recorded *r, const bool *lane)
 			r->firsts[g] = v;
 		r->sizes[g] += lane[v];
 	}
+}
+
+static bool same_group_name(const void *items, uint32_t number, const void *key)
+{
+	const struct waits_recorded *r = items;
+	uint32_t group = *(const uint32_t *)key;
+
+	return r->members[number] == r->members[group] &&
+	       same_name(r->trace, r->firsts[number], r->firsts[group]);
+}
+
+static void find_names(struct waits_recorded *r)
+{
+	const struct trace *t = r->trace;
+	struct hash_index index = {};
+
+	r->names = xcalloc(r->n_groups, sizeof(*r->names));
+	for (uint32_t v = 0; v < t->n_threads; v++) {
+		if (t->threads[v].pid != t->threads[r->firsts[r->group[v]]].pid)
+			r->names[r->group[v]] = WAITS_NAME_MIXED;
+	}
+	for (uint32_t g = 0; g < r->n_groups; g++) {
+		const struct trace_thread *first;
+		uint64_t hash;
+		uint32_t other;
+
+		if (r->firsts[g] >= t->n_threads)
+			continue;
+		first = &t->threads[r->firsts[g]];
+		hash = hash_mix(hash_mix(hash_chosen(HASH_START, first->comm), first->pid),
+				r->members[g]);
+		other = hash_index_find(&index, hash, same_group_name, r, &g);
+		if (other == HASH_NONE) {
+			hash_index_add(&index, hash, g);
+			continue;
+		}
+		if (!r->names[g])
+			r->names[g] = WAITS_NAME_SHARED;
+		if (!r->names[other])
+			r->names[other] = WAITS_NAME_SHARED;
+	}
+	hash_index_deinit(&index);
 }
 
 void waits_group(struct waits_recorded *r, bool alike)
@@ -237,5 +308,6 @@ void waits_group(struct waits_recorded *r, bool alike)
 	r->group = number;
 	count_members(r, lane);
 	free(lane);
+	find_names(r);
 	waits_merge(&r->waits.graph, r->group, r->n_vertices, r->n_groups, r->sizes, &r->graph);
 }

@@ -2,6 +2,9 @@
 /* Strongly connected parts (Tarjan), knots, and what of them matters. */
 #include "waits/waits.h"
 
+/* Edges and vertices that are looked at while one knot is refined: a second. */
+#define MOST_REFINED (1ULL << 27)
+
 /* Edges by where they begin. */
 struct fan {
 	size_t *first; /* of n + 1 */
@@ -231,6 +234,7 @@ struct knot {
 	size_t n;
 	uint32_t *vertices; /* as they were numbered */
 	bool *dead, *tried; /* edges */
+	uint64_t looks;
 };
 
 static void knot_of(const struct waits_graph *g, const bool *inside, size_t n_vertices,
@@ -287,6 +291,7 @@ static bool is_whole_without(struct knot *k, size_t n, size_t vertices)
 	bool whole;
 
 	try_without(k, n);
+	k->looks += k->g.n + k->n;
 	find_parts(&k->g, k->n, k->tried, 0, &p);
 	whole = p.n == 1 && p.v[0].n == vertices;
 	waits_parts_free(&p);
@@ -312,7 +317,7 @@ static void take_lightest(struct knot *k, uint64_t enough)
 		used[e->from] = true;
 	}
 	free(used);
-	while (least < most && step) {
+	while (least < most && step && k->looks < MOST_REFINED) {
 		size_t n = least + step < most ? least + step : most;
 
 		if (is_whole_without(k, n, vertices)) {
@@ -327,9 +332,10 @@ static void take_lightest(struct knot *k, uint64_t enough)
 	memcpy(k->dead, k->tried, k->g.n * sizeof(*k->dead));
 }
 
-void waits_refine(const struct waits_graph *g, const bool *inside, size_t n_vertices,
+bool waits_refine(const struct waits_graph *g, const bool *inside, size_t n_vertices,
 		  uint64_t enough, struct waits_graph *ret)
 {
+	bool in_time = true;
 	struct knot k;
 
 	knot_of(g, inside, n_vertices, &k);
@@ -340,6 +346,10 @@ void waits_refine(const struct waits_graph *g, const bool *inside, size_t n_vert
 			take_lightest(&k, enough);
 			if (is_refined(&k.g, k.n, k.dead, enough))
 				break;
+			in_time = k.looks < MOST_REFINED;
+			if (!in_time)
+				break;
+			k.looks += 2 * (k.g.n + k.n);
 			try_without(&k, 1);
 			falls_apart = !keep_knot(&k.g, k.n, k.tried);
 			if (falls_apart)
@@ -358,4 +368,5 @@ void waits_refine(const struct waits_graph *g, const bool *inside, size_t n_vert
 		*waits_edge(ret, e.from, e.to) = e;
 	}
 	knot_free(&k);
+	return in_time;
 }

@@ -62,6 +62,7 @@ static void forget(struct waits_recorded *r, uint64_t now)
 	}
 	waits_forget(&r->waits, oldest);
 	r->forgot = now;
+	r->since_forgot = 0;
 }
 
 /* It runs, and nobody has woken it since it left: somebody had before it did, or it was not seen.
@@ -86,7 +87,8 @@ static int see(const struct trace_event *e, void *arg)
 	if (r->from == UINT64_MAX)
 		r->from = e->time;
 	r->to = e->time;
-	if (e->time - r->forgot > FORGET_EVERY)
+	/* Nor more often than all have had something to tell: it looks at each. */
+	if (++r->since_forgot > r->n_vertices && e->time - r->forgot > FORGET_EVERY)
 		forget(r, e->time);
 	if (e->type == TRACE_ISSUE || e->type == TRACE_COMPLETE) {
 		devices_event(r->devices, e);
@@ -216,6 +218,7 @@ void waits_recorded_free(struct waits_recorded *r)
 	free(r->firsts);
 	free(r->members);
 	free(r->sizes);
+	free(r->names);
 }
 
 /* ", rank 3" of a parallel job, or "". */
@@ -241,16 +244,6 @@ char *waits_vertex_name(const struct waits_recorded *r, uint32_t vertex)
 	return xstrdup(vertex == r->timer ? "timer" : "[nobody]");
 }
 
-static bool named_alike(const struct waits_recorded *r, uint32_t group, uint32_t other)
-{
-	const struct trace_thread *threads = r->trace->threads;
-	uint32_t a = r->firsts[group], b = r->firsts[other];
-
-	return group != other && a < r->trace->n_threads && b < r->trace->n_threads &&
-	       threads[a].pid == threads[b].pid && r->members[group] == r->members[other] &&
-	       !strcmp(threads[a].comm, threads[b].comm);
-}
-
 char *waits_group_name(const struct waits_recorded *r, uint32_t group)
 {
 	const struct trace_thread *threads = r->trace->threads;
@@ -259,15 +252,11 @@ char *waits_group_name(const struct waits_recorded *r, uint32_t group)
 
 	if (n == 1)
 		return xstrdup(name);
-	for (uint32_t v = first + 1; v < r->trace->n_threads; v++) {
-		if (r->group[v] == group && threads[v].pid != threads[first].pid)
-			return xasprintf("%s and %u others after it", name, n - 1);
-	}
+	if (r->names[group] == WAITS_NAME_MIXED)
+		return xasprintf("%s and %u others after it", name, n - 1);
 	rank = rank_of(r->trace, first);
-	for (uint32_t g = 0; g < r->n_groups && !which; g++) {
-		if (named_alike(r, group, g))
-			which = xasprintf(", %d first", threads[first].tid);
-	}
+	if (r->names[group] == WAITS_NAME_SHARED)
+		which = xasprintf(", %d first", threads[first].tid);
 	return xasprintf("%s (%u threads of %d%s%s)", threads[first].comm, n, threads[first].pid,
 			 rank, which ? which : "");
 }

@@ -26,6 +26,13 @@ struct waits_thread {
 	bool visits; /* it came to a progress point */
 };
 
+/* What a group's name has to say. */
+enum waits_group_names {
+	WAITS_NAME_OWN,
+	WAITS_NAME_MIXED,  /* its threads are of several processes */
+	WAITS_NAME_SHARED, /* another one would be called so */
+};
+
 /* Vertices: threads, then devices, then these two. */
 struct waits_recorded {
 	const struct trace *trace;
@@ -42,9 +49,11 @@ struct waits_recorded {
 	/* Of each group: its first vertex, its vertices, and how many of them there are at a time.
 	 */
 	uint32_t *firsts, *members, *sizes;
+	uint8_t *names;		  /* enum waits_group_names */
 	struct waits_graph graph; /* of groups */
 	/* streaming */
 	uint64_t forgot;
+	size_t since_forgot; /* events */
 };
 
 /* @most: waits to be remembered at a time, 0: all. */

@@ -65,7 +65,7 @@ struct waits {
 	struct waits_level *levels;
 	size_t n_levels, cap_levels;
 	bool *on_path;
-	uint64_t steps;
+	uint64_t steps, steps_most;
 };
 
 /* @most: segments to be remembered at a time, the last ones; 0: all. */
@@ -147,9 +147,39 @@ void waits_parts_free(struct waits_parts *p);
 /*
  * The edges of @g between the vertices of a knot (@inside[vertex]), of which the lightest are taken
  * away, one at a time, as long as something of it remains in which all wait for one another and
- * not all edges are heavier than @enough. @ret is what remains.
+ * not all edges are heavier than @enough. @ret is what remains. False: that would take too long,
+ * and edges are left that could have been taken away.
  */
-void waits_refine(const struct waits_graph *g, const bool *inside, size_t n_vertices,
+bool waits_refine(const struct waits_graph *g, const bool *inside, size_t n_vertices,
 		  uint64_t enough, struct waits_graph *ret);
+
+/*
+ * All parts of a graph, without looking at all of it for each: there may be as many as there are
+ * vertices, behind one another.
+ */
+struct waits_peel {
+	const struct waits_graph *g;
+	struct waits_parts parts;
+	size_t *first;	 /* by part: where its edges begin in @edges; one more at the end */
+	uint32_t *edges; /* of @g, by the part that they begin in */
+	size_t *first_into;
+	uint32_t *into;	  /* by the part that they end in: the part that each begins in */
+	uint32_t *number; /* of a vertex in its part */
+	size_t *out;	  /* by part: edges to others that are left */
+	bool *gone;
+};
+
+void waits_peel_find(const struct waits_graph *g, size_t n_vertices, struct waits_peel *ret);
+void waits_peel_free(struct waits_peel *k);
+/* Several, or one that waits for itself. */
+bool waits_peel_is_knot(const struct waits_peel *k, size_t part);
+/*
+ * @part, which waits for no other, has been taken away: appends those to @next that wait for nobody
+ * else now. What has no edges any more is no part: it is gone.
+ */
+void waits_peel_take(struct waits_peel *k, size_t part, size_t *next, size_t *n);
+/* waits_refine() of one. */
+bool waits_peel_refine(const struct waits_peel *k, size_t part, uint64_t enough,
+		       struct waits_graph *ret);
 
 #endif

@@ -19,4 +19,10 @@ struct alike {
 void alike_find(const struct trace *t, struct alike *ret);
 void alike_free(struct alike *a);
 
+/*
+ * By thread: the first one of a process of the same name; to be freed. These may wait for one
+ * another in memory that they share.
+ */
+uint32_t *alike_programs(const struct trace *t);
+
 #endif

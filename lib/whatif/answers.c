@@ -8,7 +8,7 @@ struct thread {
 };
 
 struct answers {
-	size_t n_lanes, n_threads;
+	size_t n_lanes, n_threads, n_rows;
 	struct thread *threads;
 };
 
@@ -32,6 +32,11 @@ void answers_free(struct answers *a)
 		free(a->threads[i].row);
 	free(a->threads);
 	free(a);
+}
+
+size_t answers_rows(const struct answers *a)
+{
+	return a->n_rows;
 }
 
 const double *answers_asked(struct answers *a, uint32_t thread)
@@ -66,8 +71,10 @@ void answers_given(struct answers *a, uint32_t thread, const double *earlier)
 	if (asked == TRACE_NONE || asked == thread)
 		return;
 	t = &a->threads[asked];
-	if (!t->row)
+	if (!t->row) {
 		t->row = xcalloc(a->n_lanes + 1, sizeof(*t->row));
+		a->n_rows++;
+	}
 	memcpy(t->row, earlier, a->n_lanes * sizeof(*t->row));
 	t->answered = true;
 }
@@ -76,6 +83,7 @@ void answers_ended(struct answers *a, uint32_t thread)
 {
 	struct thread *t = &a->threads[thread];
 
+	a->n_rows -= !!t->row;
 	free(t->row);
 	*t = (struct thread){ .asked = TRACE_NONE };
 }

@@ -25,4 +25,7 @@ void answers_given(struct answers *a, uint32_t thread, const double *earlier);
 void answers_ended(struct answers *a, uint32_t thread);
 void answers_free(struct answers *a);
 
+/* Of one number for each lane, that there are. */
+size_t answers_rows(const struct answers *a);
+
 #endif

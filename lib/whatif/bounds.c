@@ -237,6 +237,16 @@ void bounds_event(struct bounds *b, const struct trace_event *e)
 	replay_event(b->replay, e);
 }
 
+size_t bounds_row(size_t n_speedups)
+{
+	return n_speedups * REPLAY_RULES * REPLAY_ROWS * sizeof(double);
+}
+
+uint64_t bounds_memory(const struct bounds *b)
+{
+	return replay_memory(b->replay);
+}
+
 double bounds_crowded(const struct bounds *b)
 {
 	return b->queued > 0 ? b->queued / (b->queued + b->ran) : 0;

@@ -39,6 +39,10 @@ void bounds_read_now(struct bounds *b, uint32_t thread, uint64_t passed, size_t 
 		     size_t speedup, struct bounds_answer *ret);
 /* Share of the time that threads wanted a CPU, of that and the time they had one: 0 to 1. */
 double bounds_crowded(const struct bounds *b);
+/* Bytes that a thread takes for a target, at least. */
+size_t bounds_row(size_t n_speedups);
+/* replay_memory() */
+uint64_t bounds_memory(const struct bounds *b);
 void bounds_free(struct bounds *b);
 
 #endif

@@ -2,7 +2,7 @@
 #include "whatif/candidates.h"
 
 #include "base/hash_index.h"
-#include "maps/origin.h"
+#include "maps/credit.h"
 #include "whatif/polls.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ struct all {
 	uint32_t *function, *line; /* by frame: number in the list, HASH_NONE */
 	bool *system;		   /* by frame: it is not the user's */
 	const uint8_t *polls;	   /* by stack */
-	uint64_t *seen;		   /* by number: the last sample that it was in */
+	uint32_t *on_path;	   /* by number: how often it is in the chain that is looked at */
 };
 
 static bool same(const void *items, uint32_t number, const void *key)
@@ -42,8 +42,8 @@ static bool same(const void *items, uint32_t number, const void *key)
 
 static uint32_t intern(struct all *a, const struct predict_target *t)
 {
-	uint64_t hash = t->line ? hash_mix(hash_text(HASH_START, t->file), t->line)
-				: hash_text(hash_text(HASH_START, t->symbol), t->object);
+	uint64_t hash = t->line ? hash_mix(hash_chosen(HASH_START, t->file), t->line)
+				: hash_chosen(hash_chosen(HASH_START, t->symbol), t->object);
 	uint32_t i = hash_index_find(&a->index, hash, same, a->list, t);
 
 	if (i != HASH_NONE)
@@ -99,18 +99,76 @@ static void name_frames(struct all *a, enum predict_grain grain)
 		    f->file && f->line)
 			a->line[i] = intern(a, &named);
 	}
-	a->seen = xcalloc(a->n + 1, sizeof(*a->seen));
+	a->on_path = xcalloc(a->n + 1, sizeof(*a->on_path));
 }
 
-/* Each counts once in a chain. */
-static void count(struct all *a, uint32_t i, const struct trace_event *s, uint64_t number)
+/* What samples stand for that begin with a stack. */
+struct met {
+	double weight, waits;
+	uint64_t samples;
+};
+
+static void count(struct all *a, uint32_t i, const struct met *m)
 {
-	if (i == HASH_NONE || a->seen[i] == number)
+	if (i == HASH_NONE || a->on_path[i]++)
 		return;
-	a->seen[i] = number;
-	a->list[i].target.share += s->weight;
-	a->list[i].target.samples++;
-	a->list[i].waits += sample_waits(a->polls, s) ? s->weight : 0;
+	a->list[i].target.share += m->weight;
+	a->list[i].target.samples += m->samples;
+	a->list[i].waits += m->waits;
+}
+
+static void leave(struct all *a, uint32_t stack)
+{
+	uint32_t f = a->t->stacks[stack].frame;
+
+	if (a->function[f] != HASH_NONE)
+		a->on_path[a->function[f]]--;
+	if (a->line[f] != HASH_NONE)
+		a->on_path[a->line[f]]--;
+}
+
+/* Each counts once in a chain. Chains may be deep: what begins alike is looked at once. */
+static void count_chains(struct all *a)
+{
+	const struct trace *t = a->t;
+	struct met *met = xcalloc(t->n_stacks + 1, sizeof(*met));
+	uint32_t *path = xcalloc(t->n_stacks + 1, sizeof(*path));
+	struct trace_tree tree;
+	size_t depth = 0;
+
+	for (size_t i = 0; i < t->n_samples; i++) {
+		const struct trace_event *s = &t->samples[i];
+		struct met *m = s->stack != TRACE_NONE ? &met[s->stack] : NULL;
+
+		if (!m)
+			continue;
+		m->weight += s->weight;
+		m->waits += sample_waits(a->polls, s) ? s->weight : 0;
+		m->samples++;
+	}
+	for (size_t i = t->n_stacks; i-- > 0;) {
+		struct met *parent;
+
+		if (t->stacks[i].parent == TRACE_NONE)
+			continue;
+		parent = &met[t->stacks[i].parent];
+		parent->weight += met[i].weight;
+		parent->waits += met[i].waits;
+		parent->samples += met[i].samples;
+	}
+	trace_tree_make(t, &tree);
+	for (size_t i = 0; i < t->n_stacks; i++) {
+		uint32_t at = tree.order[i], f = t->stacks[at].frame;
+
+		while (depth && tree.end[path[depth - 1]] <= i)
+			leave(a, path[--depth]);
+		path[depth++] = at;
+		count(a, a->function[f], &met[at]);
+		count(a, a->line[f], &met[at]);
+	}
+	trace_tree_free(&tree);
+	free(met);
+	free(path);
 }
 
 static void credit(struct all *a, uint32_t i, double weight)
@@ -119,37 +177,49 @@ static void credit(struct all *a, uint32_t i, double weight)
 		a->list[i].target.own += weight;
 }
 
-static void count_stack(struct all *a, const struct trace_event *s, uint64_t number)
+/* Frames of a chain: the innermost, that of the user's, and that of whoever asked the kernel. */
+struct inner {
+	uint32_t any, own, asks;
+};
+
+/* By stack; each begins with its caller's. */
+static struct inner *find_inner(const struct all *a)
 {
-	/* Frames of the chain: the innermost, and the innermost of the user's. */
-	uint32_t any = TRACE_NONE, own = TRACE_NONE, inner = TRACE_NONE;
+	static const struct inner none = { TRACE_NONE, TRACE_NONE, TRACE_NONE };
 	const struct trace *t = a->t;
-	bool known = true;
+	struct inner *ret = xcalloc(t->n_stacks + 1, sizeof(*ret));
 
-	for (uint32_t at = s->stack; at != TRACE_NONE; at = t->stacks[at].parent) {
-		uint32_t f = t->stacks[at].frame;
+	for (size_t i = 0; i < t->n_stacks; i++) {
+		const struct record_stack *s = &t->stacks[i];
+		const struct record_frame *f = &t->frames[s->frame];
 
-		count(a, a->function[f], s, number);
-		count(a, a->line[f], s, number);
+		ret[i] = s->parent != TRACE_NONE ? ret[s->parent] : none;
 		/* Whose names are in no file: what it does is its caller's. */
-		if (!strcmp(t->frames[f].object, MAPS_VDSO))
+		if (!strcmp(f->object, MAPS_VDSO))
 			continue;
-		if (inner == TRACE_NONE && !frame_is_in_kernel(&t->frames[f]) &&
-		    !function_yields(t->frames[f].symbol))
-			inner = f;
+		if (!frame_is_in_kernel(f) && !function_yields(f->symbol))
+			ret[i].asks = s->frame;
 		/* A caller never stands for code that is not known. */
-		known &= frame_is_function(&t->frames[f]);
-		if (known && any == TRACE_NONE)
-			any = f;
-		if (known && own == TRACE_NONE && !a->system[f])
-			own = f;
+		if (!frame_is_function(f)) {
+			ret[i].any = ret[i].own = TRACE_NONE;
+			continue;
+		}
+		ret[i].any = s->frame;
+		if (!a->system[s->frame])
+			ret[i].own = s->frame;
 	}
-	if (own != TRACE_NONE)
-		any = own;
+	return ret;
+}
+
+static void credit_sample(struct all *a, const struct inner *in, const struct trace_event *s)
+{
+	uint32_t any = in->own != TRACE_NONE ? in->own : in->any;
+
 	if (any == TRACE_NONE)
 		return;
 	/* Who waits makes nobody faster by waiting less; a loop of the user's may be mended. */
-	if (sample_polls(a->polls, s) || (s->spins && inner != TRACE_NONE && a->system[inner]))
+	if (sample_polls(a->polls, s) ||
+	    (s->spins && in->asks != TRACE_NONE && a->system[in->asks]))
 		return;
 	credit(a, a->function[any], s->weight);
 	/* If its line is not known, that of its caller is none of it. */
@@ -246,6 +316,7 @@ static void find_devices(const struct trace *t, struct candidates *ret)
 void candidates_find(const struct trace *t, const struct predict_options *o, struct candidates *ret)
 {
 	struct all a = { .t = t };
+	struct inner *inner;
 	double weight = 0;
 	uint32_t *rank;
 
@@ -255,10 +326,14 @@ void candidates_find(const struct trace *t, const struct predict_options *o, str
 	ret->polls = polls_find(t);
 	a.polls = ret->polls;
 	name_frames(&a, o->grain);
+	count_chains(&a);
+	inner = find_inner(&a);
 	for (size_t i = 0; i < t->n_samples; i++) {
-		count_stack(&a, &t->samples[i], i + 1);
+		if (t->samples[i].stack != TRACE_NONE)
+			credit_sample(&a, &inner[t->samples[i].stack], &t->samples[i]);
 		weight += t->samples[i].weight;
 	}
+	free(inner);
 	rank = keep_best(&a, o, weight, ret);
 	ret->masks = xcalloc(t->n_stacks + 1, sizeof(*ret->masks));
 	for (size_t i = 0; i < t->n_stacks; i++) {
@@ -275,7 +350,7 @@ void candidates_find(const struct trace *t, const struct predict_options *o, str
 	free(a.function);
 	free(a.line);
 	free(a.system);
-	free(a.seen);
+	free(a.on_path);
 	free(a.list);
 	hash_index_deinit(&a.index);
 }

@@ -23,7 +23,7 @@ struct thread {
 };
 
 struct latches {
-	size_t n_lanes, n_threads;
+	size_t n_lanes, n_threads, n_rows;
 	struct thread *threads;
 };
 
@@ -110,8 +110,10 @@ void latches_done(struct latches *l, uint32_t thread, uint64_t now, const double
 	t->by = t->missed = TRACE_NONE;
 	if (!w)
 		return;
-	if (!w->done)
+	if (!w->done) {
 		w->done = xcalloc(l->n_lanes + 1, sizeof(*w->done));
+		l->n_rows++;
+	}
 	for (size_t i = 0; i < l->n_lanes; i++)
 		w->done[i] = w->any ? fmax(w->done[i], now - earlier[i]) : now - earlier[i];
 	w->any = true;
@@ -137,5 +139,11 @@ const double *latches_opened(struct latches *l, uint32_t waker, uint32_t thread,
 
 void latches_ended(struct latches *l, uint32_t thread)
 {
+	l->n_rows -= !!l->threads[thread].done;
 	forget(&l->threads[thread]);
+}
+
+size_t latches_rows(const struct latches *l)
+{
+	return l->n_rows;
 }

@@ -28,4 +28,7 @@ const double *latches_opened(struct latches *l, uint32_t waker, uint32_t thread,
 void latches_ended(struct latches *l, uint32_t thread);
 void latches_free(struct latches *l);
 
+/* Of one number for each lane, that there are. */
+size_t latches_rows(const struct latches *l);
+
 #endif

@@ -28,6 +28,9 @@ const struct predict_options predict_usual = { .point = TRACE_NONE,
 #define LEAST_OWN    0.5
 #define LEAST_STEP   0.5 /* points that a step brings */
 #define PART_TARGETS 8	 /* fewer are not worth reading the recording for */
+/* What replay takes: so much, and so many times the file. */
+#define MEMORY_LEAST (256ULL << 20)
+#define MEMORY_TIMES 64
 
 /*
  * What a thread does between two events is known from samples, of which few turns have any. So
@@ -46,6 +49,7 @@ struct runner {
 	double own, spun[REPLAY_SPINS];
 	double *hit; /* by target of the part; NULL: no sample so far */
 	bool spins;  /* since it last followed others */
+	bool there;  /* it has been met, and not ended */
 };
 
 struct predictor {
@@ -63,16 +67,19 @@ struct predictor {
 	struct context *contexts;
 	size_t n_contexts, cap_contexts;
 	struct hash_index by_key;
-	const uint64_t *masks; /* by stack: its targets */
-	const uint8_t *polls;  /* by stack */
-	uint8_t *spins;	       /* by stack: enum replay_spin, should it spin there */
-	uint32_t *running;     /* by CPU */
+	const uint64_t *masks;	  /* by stack: its targets */
+	const uint8_t *polls;	  /* by stack */
+	uint8_t *spins;		  /* by stack: enum replay_spin, should it spin there */
+	size_t there, most_there; /* threads; at a time */
+	uint32_t *running;	  /* by CPU */
+	uint64_t *runs;		  /* a bit for each CPU that somebody runs on */
 	double sampled, spun;
 	uint64_t brought, outside; /* waits for work that are over; by who is not recorded */
 	uint32_t point, root;
 	struct strangers strangers;
 	uint64_t root_from;
 	uint32_t cpus;
+	uint64_t most;	 /* bytes that this part may take */
 	size_t from, to; /* the targets that this part of the second pass is for */
 	bool concluded;
 };
@@ -256,6 +263,19 @@ static void tell(struct predictor *p, uint32_t thread, uint64_t now)
 	r->since = now;
 }
 
+/* The first CPU from @c on that somebody runs on; p->cpus: none. */
+static size_t next_running(const struct predictor *p, size_t c)
+{
+	uint64_t word;
+
+	for (size_t i = c / 64; c < p->cpus; c = 64 * ++i) {
+		word = p->runs[i] & ~0ULL << c % 64;
+		if (word)
+			return 64 * i + __builtin_ctzll(word);
+	}
+	return p->cpus;
+}
+
 /* It has come so far, and whoever it may have spun for, too. */
 static void account(struct predictor *p, uint32_t thread, uint64_t now)
 {
@@ -264,10 +284,9 @@ static void account(struct predictor *p, uint32_t thread, uint64_t now)
 	tell(p, thread, now);
 	if (!p->bounds || !r->runs)
 		return;
-	for (size_t c = 0; r->spins && c < p->cpus; c++) {
-		if (p->running[c] != TRACE_NONE)
-			tell(p, p->running[c], now);
-	}
+	for (size_t c = r->spins ? next_running(p, 0) : p->cpus; c < p->cpus;
+	     c = next_running(p, c + 1))
+		tell(p, p->running[c], now);
 	if (p->spun > 0)
 		bounds_follow(p->bounds, thread);
 	r->spins = false;
@@ -278,9 +297,8 @@ static void account_beside(struct predictor *p, const struct trace_event *e)
 {
 	if (!p->bounds || e->by != TRACE_BY_TIMER || !looks_of(p->looks, e->thread))
 		return;
-	for (size_t c = 0; c < p->cpus; c++) {
-		if (p->running[c] != TRACE_NONE &&
-		    p->families[p->running[c]] == p->families[e->thread])
+	for (size_t c = next_running(p, 0); c < p->cpus; c = next_running(p, c + 1)) {
+		if (p->families[p->running[c]] == p->families[e->thread])
 			tell(p, p->running[c], e->time);
 	}
 }
@@ -294,10 +312,13 @@ static void comes_to(struct predictor *p, const struct trace_event *e, bool runs
 	/* The file is read twice, and may have changed. */
 	if (!p->bounds || e->cpu >= p->cpus)
 		return;
-	if (runs)
+	if (runs) {
 		p->running[e->cpu] = e->thread;
-	else if (p->running[e->cpu] == e->thread)
+		p->runs[e->cpu / 64] |= 1ULL << e->cpu % 64;
+	} else if (p->running[e->cpu] == e->thread) {
 		p->running[e->cpu] = TRACE_NONE;
+		p->runs[e->cpu / 64] &= ~(1ULL << e->cpu % 64);
+	}
 }
 
 static void end_of_root(struct predictor *p, uint64_t now)
@@ -310,6 +331,16 @@ static void end_of_root(struct predictor *p, uint64_t now)
 					&out->targets[i].at[s]);
 	}
 	p->concluded = true;
+}
+
+static void count_there(struct predictor *p, const struct trace_event *e)
+{
+	struct runner *r = &p->threads[e->thread];
+
+	p->there += !r->there;
+	r->there = e->type != TRACE_EXIT;
+	p->most_there = p->there > p->most_there ? p->there : p->most_there;
+	p->there -= !r->there;
 }
 
 static void count_outside(struct predictor *p, const struct trace_event *e)
@@ -338,7 +369,7 @@ static int see(const struct trace_event *e, void *arg)
 	if (!r) {
 		if (p->bounds)
 			bounds_event(p->bounds, e);
-		return 0;
+		return p->bounds && bounds_memory(p->bounds) > p->most ? -E2BIG : 0;
 	}
 	if (e->type == TRACE_PROGRESS && e->other != p->point)
 		return 0;
@@ -382,6 +413,7 @@ static int see(const struct trace_event *e, void *arg)
 	if (!p->bounds) {
 		if (e->cpu >= p->cpus)
 			p->cpus = e->cpu + 1;
+		count_there(p, e);
 		turns_event(p->turns, e);
 		looks_event(p->looks, e);
 		handed_event(p->handed, e);
@@ -390,6 +422,8 @@ static int see(const struct trace_event *e, void *arg)
 	if (e->type == TRACE_EXIT && e->thread == p->root && p->out->by_run_time)
 		end_of_root(p, e->time);
 	bounds_event(p->bounds, e);
+	if (bounds_memory(p->bounds) > p->most)
+		return -E2BIG;
 	if (e->type == TRACE_EXIT) {
 		free(r->hit);
 		r->hit = NULL;
@@ -417,43 +451,6 @@ static void start(struct predictor *p)
 	p->threads = xcalloc(p->t->n_threads + 1, sizeof(*p->threads));
 	strangers_begin(&p->strangers, p->t, p->point);
 	p->root = TRACE_NONE;
-}
-
-static bool same_program(const void *items, uint32_t number, const void *key)
-{
-	const struct trace_process *list = items, *b = key;
-
-	return !strcmp(list[number].name, b->name);
-}
-
-/* Threads of processes of one name may wait for one another in memory that they share. */
-static void find_families(struct predictor *p)
-{
-	const struct trace *t = p->t;
-	uint32_t *first = xcalloc(t->n_processes + 1, sizeof(*first));
-	uint32_t *family = xcalloc(t->n_processes + 1, sizeof(*family)); /* plus one; 0: none yet */
-	struct hash_index index = {};
-
-	p->families = xcalloc(t->n_threads + 1, sizeof(*p->families));
-	for (uint32_t i = 0; i < t->n_processes; i++) {
-		uint64_t hash = hash_text(HASH_START, t->processes[i].name);
-		uint32_t like =
-			hash_index_find(&index, hash, same_program, t->processes, &t->processes[i]);
-
-		if (like == HASH_NONE)
-			hash_index_add(&index, hash, like = i);
-		first[i] = like;
-	}
-	for (uint32_t i = 0; i < t->n_threads; i++) {
-		uint32_t *f = &family[first[t->threads[i].process]];
-
-		if (!*f)
-			*f = i + 1;
-		p->families[i] = *f - 1;
-	}
-	hash_index_deinit(&index);
-	free(first);
-	free(family);
 }
 
 /* The share of all that is sped up with target @i, and its samples. */
@@ -507,6 +504,11 @@ struct part {
 	struct error err;
 };
 
+static uint64_t memory_most(const struct trace *t)
+{
+	return MEMORY_LEAST + MEMORY_TIMES * t->size;
+}
+
 static void *run_part(void *arg)
 {
 	struct part *part = arg;
@@ -514,6 +516,11 @@ static void *run_part(void *arg)
 	struct predict *out = p->out;
 
 	part->r = trace_each(p->t, see, p, &part->err);
+	if (part->r == -E2BIG)
+		error_set(&part->err, E2BIG,
+			  "%s: so many threads and requests at a time take more than %llu MB of "
+			  "memory: ask for fewer speedups (--speedup), or record fewer of them",
+			  p->t->path, (unsigned long long)(memory_most(p->t) >> 20));
 	for (size_t i = p->from; i < p->to && !out->by_run_time; i++) {
 		for (size_t s = 0; s < p->o->n_speedups; s++)
 			bounds_read(p->bounds, i - p->from, s, &out->targets[i].at[s]);
@@ -545,6 +552,7 @@ static void begin_part(struct part *part, const struct predictor *whole, size_t 
 	start(p);
 	p->running = xcalloc(p->cpus + 1, sizeof(*p->running));
 	memset(p->running, 0xff, (p->cpus + 1) * sizeof(*p->running));
+	p->runs = xcalloc(p->cpus / 64 + 1, sizeof(*p->runs));
 	for (size_t i = from; i < to; i++)
 		faster[i - from] = faster_devices(p, i);
 	p->bounds = bounds_create(t->n_threads, p->cpus, to - from, faster, p->o->speedups,
@@ -569,6 +577,7 @@ static void end_part(struct part *part)
 	strangers_end(&part->p.strangers);
 	free(part->p.threads);
 	free(part->p.running);
+	free(part->p.runs);
 }
 
 static size_t how_many_parts(size_t targets)
@@ -581,36 +590,67 @@ static size_t how_many_parts(size_t targets)
 	return n < 1 ? 1 : n > MOST_PARTS ? MOST_PARTS : n;
 }
 
-static int answer(struct predictor *p, struct error *err)
+/* For targets @from to @to, in @n parts at a time. */
+static int answer_some(struct predictor *p, size_t from, size_t to, size_t n, struct error *err)
 {
 	struct predict *out = p->out;
-	size_t n = how_many_parts(out->n_targets);
 	struct part *parts = xcalloc(n, sizeof(*parts));
 	int r = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct part *part = &parts[i];
 
-		begin_part(part, p, i * out->n_targets / n, (i + 1) * out->n_targets / n);
+		begin_part(part, p, from + i * (to - from) / n, from + (i + 1) * (to - from) / n);
+		part->p.most = memory_most(p->t) / n;
 		/* The last one runs here; others too, where there can be no thread. */
 		part->started = i + 1 < n && !pthread_create(&part->thread, NULL, run_part, part);
-		if (!part->started)
+		if (part->started)
+			pthread_setname_np(part->thread, "scoz/replay");
+		else
 			run_part(part);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (parts[i].started)
 			pthread_join(parts[i].thread, NULL);
-		if (parts[i].r && !r) {
+		if (parts[i].r && (!r || r == -E2BIG)) {
 			r = parts[i].r;
 			*err = parts[i].err;
 		}
-		out->concluded |= parts[i].p.concluded;
 	}
-	out->crowded = bounds_crowded(parts[0].p.bounds);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		out->concluded |= !r && parts[i].p.concluded;
+		if (!from && !i)
+			out->crowded = bounds_crowded(parts[i].p.bounds);
 		end_part(&parts[i]);
+	}
 	free(parts);
 	return r;
+}
+
+/* For fewer targets at a time where all would take too much memory. */
+static int answer(struct predictor *p, struct error *err)
+{
+	size_t all = p->out->n_targets, n = how_many_parts(all), each = (all + n - 1) / n, from = 0;
+	/* What each thread takes for a target, at least. */
+	uint64_t one = (uint64_t)p->most_there * bounds_row(p->o->n_speedups);
+	int r;
+
+	while (each > 1 && one * each * n > memory_most(p->t))
+		each = (each + 1) / 2;
+	do {
+		size_t to = from + n * each < all ? from + n * each : all;
+
+		r = answer_some(p, from, to, n, err);
+		if (!r)
+			from = to;
+		else if (r == -E2BIG && each > 1)
+			each = (each + 1) / 2;
+		else if (r == -E2BIG && n > 1)
+			n = 1;
+		else
+			return r;
+	} while (r || from < all);
+	return 0;
 }
 
 static void conclude(struct predictor *p)
@@ -677,7 +717,7 @@ int predict(const struct trace *t, const struct predict_options *o, struct predi
 	p.masks = c.masks;
 	p.polls = c.polls;
 	name_spins(&p);
-	find_families(&p);
+	p.families = alike_programs(t);
 	alike_find(t, &p.alike);
 	p.devices = devices_create();
 	p.looks = looks_create(t->n_threads);

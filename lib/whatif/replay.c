@@ -23,6 +23,7 @@ struct replay *replay_create(size_t threads, size_t cpus, const struct replay_la
 	r->n_lanes = n_lanes;
 	r->most = xcalloc(n_lanes + 1, sizeof(*r->most));
 	r->before = xcalloc(n_lanes + 1, sizeof(*r->before));
+	r->spun = xcalloc(3 * n_lanes + 1, sizeof(*r->spun));
 	r->blocks = xcalloc(n_lanes + 1, sizeof(*r->blocks));
 	for (size_t l = 0; l < n_lanes; l++) {
 		if (!l || lanes[l].rules != lanes[l - 1].rules)
@@ -64,6 +65,7 @@ void replay_free(struct replay *r)
 	free(r->blocks);
 	free(r->most);
 	free(r->before);
+	free(r->spun);
 	for (size_t i = 0; i < r->n_threads; i++)
 		free(r->rows[i]), free(r->families[i]), free(r->threads[i].burst);
 	free(r->threads);
@@ -85,6 +87,14 @@ static void forget(struct replay *r, uint32_t thread)
 	array_reserve(r->spare, r->cap_spare, r->n_spare + 1);
 	r->spare[r->n_spare++] = r->rows[thread];
 	r->rows[thread] = NULL;
+}
+
+uint64_t replay_memory(const struct replay *r)
+{
+	size_t rows = r->n_rows + r->n_families + requests_rows(r->requests) +
+		      answers_rows(r->answers) + latches_rows(r->latches) + visits_rows(r->visits);
+
+	return (uint64_t)rows * r->n_lanes * sizeof(double);
 }
 
 const double *replay_earlier(struct replay *r, uint32_t thread)
@@ -218,7 +228,12 @@ static bool answers(const struct replay *r, uint32_t waker, uint32_t thread, dou
 static void met(struct replay *r, const struct thread *w, const struct block *b, double *restrict y)
 {
 	const double *most = r->most;
+	bool any = false;
 
+	for (size_t l = b->from; l < b->to; l++)
+		any |= y[l] > most[l];
+	if (!any)
+		return;
 	/* Whoever was woken in the same breath met the last one, too. */
 	for (uint32_t i = 0; i < w->n_burst; i++) {
 		double *restrict z = of(r, w->burst[i]);

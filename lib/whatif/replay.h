@@ -49,6 +49,9 @@ static inline bool replay_brings_work(uint8_t wait)
 	return wait == TRACE_WAIT_READ || wait == TRACE_WAIT_POLL || wait == TRACE_WAIT_FUTEX;
 }
 
+/* Numbers that are kept of each thread, by lane, at least. */
+#define REPLAY_ROWS 6
+
 struct replay;
 /* @cpus: CPU numbers are below; @visits: of progress points, in the whole recording; 0: none. */
 struct replay *replay_create(size_t threads, size_t cpus, const struct replay_lane *lanes,
@@ -87,5 +90,8 @@ const double *replay_earlier(struct replay *r, uint32_t thread);
  */
 double replay_gain(const struct replay *r, size_t lane);
 void replay_free(struct replay *r);
+
+/* Bytes of what is known of threads and requests, by lane: all that grows with the recording. */
+uint64_t replay_memory(const struct replay *r);
 
 #endif

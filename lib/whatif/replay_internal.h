@@ -59,6 +59,7 @@ enum row {
 	JOINS,	    /* when the last of its children that it did not wait for just then has ended */
 	ROWS
 };
+_Static_assert(ROWS == REPLAY_ROWS, "what others count with");
 
 /* Lanes of one target that follow one another. */
 struct lanes_of {
@@ -78,6 +79,7 @@ struct replay {
 	struct block *blocks;
 	size_t n_blocks;
 	double *most, *before; /* by lane, while one wakes another */
+	double *spun;	       /* three by lane, while one has spun for others */
 	struct lanes_of *targets;
 	size_t n_targets;
 	struct thread *threads;
@@ -86,7 +88,8 @@ struct replay {
 	size_t n_cpus;
 	/* By thread, of those that were met: by lane, each of enum row. */
 	double **rows;
-	double **families; /* by family: by lane, what running has gained its threads */
+	size_t n_rows, n_families; /* that there are */
+	double **families;	   /* by family: by lane, what running has gained its threads */
 	uint64_t now;
 	double **spare; /* rows of those that have ended */
 	size_t n_spare, cap_spare;
@@ -106,6 +109,7 @@ static inline double *of(struct replay *r, uint32_t thread)
 		memset(*row, 0, ROWS * r->n_lanes * sizeof(**row));
 	} else if (!*row) {
 		*row = xcalloc(ROWS * r->n_lanes, sizeof(**row));
+		r->n_rows += ROWS;
 	}
 	return *row;
 }
@@ -115,8 +119,10 @@ static inline double *family_of(struct replay *r, uint32_t thread)
 {
 	double **row = &r->families[r->threads[thread].family];
 
-	if (!*row)
+	if (!*row) {
 		*row = xcalloc(r->n_lanes, sizeof(**row));
+		r->n_families++;
+	}
 	return *row;
 }
 

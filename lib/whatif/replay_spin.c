@@ -51,35 +51,48 @@ static double spun_since(const struct thread *t, enum replay_spin *kind)
 static void spun(struct replay *r, uint32_t thread, const uint32_t *w, size_t n, double ns,
 		 enum replay_spin kind)
 {
-	double *x = of(r, thread), *family = family_of(r, thread), *y[MOST_BESIDE];
+	double *restrict x = of(r, thread), *family = family_of(r, thread);
 	const double *seen = x + OTHERS * r->n_lanes, *own = x + BY_RUNNING * r->n_lanes;
-	double late[MOST_BESIDE];
+	double *restrict first = r->spun, *restrict spinner = first + r->n_lanes,
+			 *restrict last = spinner + r->n_lanes;
 	enum replay_spin other;
 
+	for (size_t l = 0; l < r->n_lanes; l++) {
+		first[l] = spinner[l] = -INFINITY;
+		last[l] = INFINITY;
+	}
+	/* There may be hundreds of them: a loop over lanes for each, without branches. */
 	for (size_t i = 0; i < n; i++) {
-		y[i] = of(r, w[i]);
-		late[i] = kind == REPLAY_SPIN_MEETS ? spun_since(&r->threads[w[i]], &other) : 0;
+		double late = kind == REPLAY_SPIN_MEETS ? spun_since(&r->threads[w[i]], &other) : 0;
+		double *restrict y = of(r, w[i]);
+
+		for (size_t l = 0; late > 0 && l < r->n_lanes; l++) {
+			double far = y[l] + late;
+
+			spinner[l] = far > spinner[l] ? far : spinner[l];
+		}
+		for (size_t l = 0; l < r->n_lanes; l++) {
+			first[l] = y[l] > first[l] ? y[l] : first[l];
+			last[l] = y[l] < last[l] ? y[l] : last[l];
+		}
+		for (size_t k = 0; kind != REPLAY_SPIN_LOCK && k < r->n_blocks; k++) {
+			const struct block *b = &r->blocks[k];
+
+			for (size_t l = b->from; b->rules != REPLAY_FREE && l < b->to; l++)
+				y[l] = y[l] > x[l] + ns ? x[l] + ns : y[l];
+		}
 	}
 	for (size_t l = 0; l < r->n_lanes; l++) {
 		enum replay_rules rules = r->lanes[l].rules;
-		double arrives = x[l] + ns, first = -INFINITY, last = INFINITY, to;
-		double spinner = -INFINITY;
-		bool meets = rules != REPLAY_FREE && kind != REPLAY_SPIN_LOCK;
+		double arrives = x[l] + ns, to;
 
-		for (size_t i = 0; i < n; i++) {
-			first = fmax(first, y[i][l]);
-			spinner = fmax(spinner, y[i][l] + late[i]);
-			last = fmin(last, y[i][l]);
-			if (meets && y[i][l] > arrives)
-				y[i][l] = arrives;
-		}
-		first = fmax(first, fmin(spinner, x[l]));
+		first[l] = fmax(first[l], fmin(fmax(spinner[l], first[l]), x[l]));
 		if (rules == REPLAY_BOUND)
-			to = last;
+			to = last[l];
 		else if (rules != REPLAY_FREE && kind == REPLAY_SPIN_MEETS)
-			to = first;
+			to = first[l];
 		else
-			to = fmax(first, x[l] + family[l] - own[l] - seen[l]);
+			to = fmax(first[l], x[l] + family[l] - own[l] - seen[l]);
 		if (rules == REPLAY_FREE)
 			to = fmax(to, x[l]);
 		x[l] = to < arrives ? to : arrives;

@@ -35,7 +35,7 @@ struct requests {
 	size_t n_devices, cap_devices;
 	struct done *done; /* by CPU */
 	double **spare;
-	size_t n_spare, cap_spare;
+	size_t n_spare, cap_spare, n_rows;
 };
 
 struct requests *requests_create(const struct replay_lane *lanes, size_t n_lanes, size_t cpus)
@@ -81,7 +81,15 @@ static struct device *device_of(struct requests *r, uint32_t device)
 
 static double *row_get(struct requests *r)
 {
-	return r->n_spare ? r->spare[--r->n_spare] : xcalloc(r->n_lanes + 1, sizeof(double));
+	if (r->n_spare)
+		return r->spare[--r->n_spare];
+	r->n_rows++;
+	return xcalloc(r->n_lanes + 1, sizeof(double));
+}
+
+size_t requests_rows(const struct requests *r)
+{
+	return r->n_rows;
 }
 
 static void row_put(struct requests *r, double *row)

@@ -37,4 +37,7 @@ uint64_t requests_busy(const struct requests *r, uint64_t devices, uint64_t from
 uint64_t requests_busy_in_all(const struct requests *r, uint64_t devices);
 void requests_free(struct requests *r);
 
+/* Of one number for each lane, that there are. */
+size_t requests_rows(const struct requests *r);
+
 #endif

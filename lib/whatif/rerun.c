@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "whatif/rerun.h"
 
-#define SLICE	3000000 /* ns that a CPU is had for while others want it */
-#define SLICES	100000	/* in all of a recording, at most: of a long one they are longer */
-#define SHORTER 1000000 /* who has had so much less of it takes it at once */
-#define WORKER	0.01	/* of the time that a thread runs: all depends on such */
-#define ANSWERS 0.02	/* of the times that it may have needed one: it is known to wait for them */
-#define AT_LAST 0.95	/* of the time: who did something after that would have gone on */
+#define SLICE	   3000000	 /* ns that a CPU is had for while others want it */
+#define SLICES	   100000	 /* in all of a recording, at most: of a long one they are longer */
+#define SLICES_ALL (16 * SLICES) /* of all threads */
+#define SHORTER	   1000000	 /* who has had so much less of it takes it at once */
+#define WORKER	   0.01		 /* of the time that a thread runs: all depends on such */
+#define ANSWERS	   0.02 /* of the times that it may have needed one: it is known to wait for them */
+#define AT_LAST	   0.95 /* of the time: who did something after that would have gone on */
 
 enum state { ABSENT, READY, RUNNING, WAITING, MEETING, OVER };
 
@@ -438,6 +439,7 @@ void rerun(const struct work *w, uint32_t cpus, const struct rerun_rules *rules,
 	struct machine m = { .w = w, .rules = rules, .out = ret, .n_cpus = cpus, .n_idle = cpus };
 
 	m.slice = w->end / SLICES > SLICE ? w->end / SLICES : SLICE;
+	m.slice = w->ran / SLICES_ALL > m.slice ? w->ran / SLICES_ALL : m.slice;
 	*ret = (struct rerun){};
 	m.threads = xcalloc(w->n_threads + 1, sizeof(*m.threads));
 	m.cpus = xcalloc(cpus, sizeof(*m.cpus));

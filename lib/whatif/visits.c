@@ -39,6 +39,7 @@ struct sums {
 struct visits {
 	size_t n_lanes;
 	uint64_t n, seen;
+	size_t n_rows;
 	struct visitor **threads; /* of those that came to the point and have not ended */
 	size_t n_threads;
 	struct sums *ended; /* by lane */
@@ -62,6 +63,7 @@ static void forget(struct visits *v, uint32_t thread)
 
 	if (!x)
 		return;
+	v->n_rows -= !!x->first.earlier + !!x->last.earlier;
 	free(x->first.earlier);
 	free(x->last.earlier);
 	free(x);
@@ -79,11 +81,12 @@ void visits_free(struct visits *v)
 	free(v);
 }
 
-static void add(const struct visits *v, struct window *w, double time, uint64_t n,
-		const double *earlier)
+static void add(struct visits *v, struct window *w, double time, uint64_t n, const double *earlier)
 {
-	if (!w->earlier)
+	if (!w->earlier) {
 		w->earlier = xcalloc(v->n_lanes + 1, sizeof(double));
+		v->n_rows++;
+	}
 	w->n += n;
 	w->time += time;
 	for (size_t l = 0; l < v->n_lanes; l++)
@@ -106,6 +109,11 @@ void visits_add(struct visits *v, uint32_t thread, uint64_t time, const double *
 		add(v, &(*of)->first, time, 1, earlier);
 	else if (i + length >= v->n)
 		add(v, &(*of)->last, time, 1, earlier);
+}
+
+size_t visits_rows(const struct visits *v)
+{
+	return v->n_rows;
 }
 
 /* How much of its time between two visits is gained; NAN: not known. */

@@ -20,4 +20,7 @@ void visits_ended(struct visits *v, uint32_t thread);
 double visits_gain(const struct visits *v, size_t lane);
 void visits_free(struct visits *v);
 
+/* Of one number for each lane, that there are. */
+size_t visits_rows(const struct visits *v);
+
 #endif

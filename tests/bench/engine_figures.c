@@ -6,7 +6,7 @@
  * periods too.
  */
 #include "engine/engine.h"
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/maps.h"
 
 #include <pthread.h>
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 		cpus[i] = i;
 	opt.cpus = cpus;
 	opt.period_ns = NSEC_PER_SEC / atof(argv[4]);
-	if (maptable_open(argv[1], argv[1], &map_opt, &table, &err) ||
+	if (maptable_make(argv[1], argv[1], &map_opt, &table, &err) ||
 	    maptable_function_ranges(table, argv[2], &ranges, &err) || stat(argv[1], &st) ||
 	    engine_create(&opt, &engine, &err))
 		die(&err);

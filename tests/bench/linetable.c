@@ -5,7 +5,7 @@
  * line: building without a cache, reading back from the cache, and looking up random addresses.
  * Memory is that of a child that does only this (peak resident set, with and without file pages).
  */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/maps.h"
 #include "symbolizer/symbolizer.h"
 #include "table/table.h"
@@ -30,7 +30,7 @@ static struct maptable *open_table(const char *path, const char *cache)
 	struct maptable *t;
 	struct error err;
 
-	if (maptable_open(path, path, &opt, &t, &err)) {
+	if (maptable_make(path, path, &opt, &t, &err)) {
 		fprintf(stderr, "linetable: %s\n", err.text);
 		_exit(1);
 	}

@@ -42,7 +42,7 @@ $(FUZZ): $(FUZZ_B)/%: $(FUZZ_B)/obj/tests/fuzz/fuzz_%.o $(FUZZ_B)/libfuzzed.a
 	$(Q)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
 # What they begin with is made of small programs and by our own writers.
-$(B)/fuzz/make_seeds $(B)/fuzz/read_elf: $(B)/fuzz/%: tests/fuzz/%.c $(B)/libscozcore.a
+$(B)/fuzz/make_seeds $(B)/fuzz/read_elf $(B)/fuzz/read_loads $(B)/fuzz/amplify_traces: $(B)/fuzz/%: tests/fuzz/%.c $(B)/libscozcore.a
 	$(directories)
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $< $(B)/libscozcore.a $(LDLIBS)
@@ -52,7 +52,7 @@ $(B)/fuzz/seeds/done: tests/fuzz/seeds $(B)/fuzz/make_seeds tests/fuzz/amplify i
 	@touch $@
 
 .PHONY: fuzz fuzz-coverage
-fuzz: $(FUZZ) $(B)/fuzz/seeds/done $(B)/fuzz/read_elf ## the fuzzers
+fuzz: $(FUZZ) $(B)/fuzz/seeds/done $(B)/fuzz/read_elf $(B)/fuzz/read_loads $(B)/fuzz/amplify_traces ## the fuzzers
 fuzz-coverage: $(B)/fuzz/seeds/done ## the fuzzers, built to tell which lines they reach
 	$(MAKE) FUZZ_B=$(B)/fuzz-coverage \
 		FUZZ_SANITIZE="-fprofile-instr-generate -fcoverage-mapping" \

@@ -2,7 +2,7 @@
 /* Tables of ELF files: both readers, that of programs and that of kernel images and modules. */
 #include "tests/fuzz/fuzz.h"
 
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/maps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct map_options opt = { .kernel = kernel, .debug_root = "/nonexistent" };
 		struct maptable *t = NULL;
 
-		if (maptable_open_fd(f->fd, "input", &opt, &t, &err))
+		if (maptable_make_fd(f->fd, "input", &opt, &t, &err))
 			continue;
 		fuzz_use_table(t);
 		maptable_free(t);

@@ -55,8 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	maps_scan_process(m, PID);
 	maps_scan_process(m, PID);
 	for (uint64_t addr = 0x400000; addr < 0x410000; addr += 0x800)
-		maps_resolve(m, PID, addr, &id, &place);
-	maps_resolve(m, PID, UINT64_MAX / 2, &id, &place);
+		maps_place_of(m, PID, addr, &id, &place);
+	maps_place_of(m, PID, UINT64_MAX / 2, &id, &place);
 	for (id = 0; id < maps_binary_count(m); id++) {
 		if (!maps_binary_path(m, id))
 			abort();

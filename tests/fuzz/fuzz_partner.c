@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/maps.h"
 
 #include <fcntl.h>
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct maptable *t = NULL;
 		struct error err;
 
-		if (maptable_open(path, path, &opt, &t, &err))
+		if (maptable_make(path, path, &opt, &t, &err))
 			continue;
 		fuzz_use_table(t);
 		maptable_free(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes what our own writers write, as seeds: profiles, recordings, tables of ELF files. */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/maps.h"
 #include "profile/profile.h"
 #include "record/recording.h"
@@ -220,7 +220,7 @@ int main(int argc, char **argv)
 		/* Into a cache directory. */
 		const struct map_options opt = { .cache_dir = argv[3] };
 
-		check(maptable_open(argv[2], argv[2], &opt, &t, &err), &err);
+		check(maptable_make(argv[2], argv[2], &opt, &t, &err), &err);
 		maptable_free(t);
 	} else {
 		fprintf(stderr,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* read_elf [--kernel] FILE: has the symbolizer make its table. 1: the text says why there is none.
  */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/maps.h"
 #include "symbolizer/symbolizer.h"
 #include "table/table.h"
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 	struct maptable *t;
 	struct error err;
 
-	if (argc < 2 || symbolizer_start(&err) || maptable_open(path, path, &opt, &t, &err)) {
+	if (argc < 2 || symbolizer_start(&err) || maptable_make(path, path, &opt, &t, &err)) {
 		fprintf(stderr, "%s\n", argc < 2 ? "usage: read_elf [--kernel] FILE" : err.text);
 		return 1;
 	}

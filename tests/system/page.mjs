@@ -4,6 +4,7 @@
 // does not hold; the status is 1 then.
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { basename, join, resolve } from "node:path";
 import { tmpdir } from "node:os";
 
@@ -114,7 +115,11 @@ const SHIFT = `new Promise(done => {
   const all = [];
   new PerformanceObserver(l => all.push(...l.getEntries())).observe(
     { type: "layout-shift", buffered: true });
-  setTimeout(() => done(all.reduce((sum, e) => sum + e.value, 0)), 100);
+  const rect = r => [r.x, r.y, r.width, r.height].map(Math.round).join(" ");
+  const told = s => (s.node?.outerHTML ?? s.node?.textContent ?? "").slice(0, 120) +
+    " from " + rect(s.previousRect) + " to " + rect(s.currentRect);
+  setTimeout(() => done(all.length ? all.reduce((sum, e) => sum + e.value, 0) + ": " +
+    all.flatMap(e => e.sources.map(told)).join("; ") : 0), 100);
 })`;
 const PAINT = `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? -1`;
 
@@ -163,6 +168,30 @@ async function explained(t, at) {
     !k.querySelector(".names").getBoundingClientRect().width)`), `${at}: names of what is folded`);
 }
 
+// A page that comes piece by piece is shown before all of it is there, and before its script has seen it.
+async function comes_slowly(browser, page, name) {
+  const whole = readFileSync(page), PIECES = 8;
+  const server = createServer((request, response) => {
+    if (request.url !== "/")
+      return response.writeHead(404).end();
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" });
+    const send = i => {
+      response.write(whole.subarray(whole.length * i / PIECES, whole.length * (i + 1) / PIECES));
+      i + 1 < PIECES ? setTimeout(send, 100, i + 1) : response.end();
+    };
+    send(0);
+  });
+  await new Promise(done => server.listen(0, "127.0.0.1", done));
+  const at = `http://127.0.0.1:${server.address().port}/`;
+  for (const width of [1280, 390]) {
+    const t = await Tab.open(browser, at, { width, height: 900 });
+    const shift = await t.run(SHIFT);
+    check(shift === 0, `${name} (${width}), which comes in pieces: layout shift ${shift}`);
+    await t.close();
+  }
+  server.close();
+}
+
 async function look(browser, page) {
   const url = "file://" + resolve(page), name = basename(page, ".html");
   const views = { "1280": { width: 1280, height: 900 }, "390": { width: 390, height: 844 },
@@ -188,6 +217,7 @@ async function look(browser, page) {
     await axeOf(t, at);
     await t.close();
   }
+  await comes_slowly(browser, page, name);
   if (row)
     await use(browser, url, name, row);
 }

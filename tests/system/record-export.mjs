@@ -233,7 +233,16 @@ function viewFirefox(recording, path, cli) {
 		{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 	const t = NONE();
 
-	run('load', path);
+	// Its daemon has half a second to begin, which on a busy machine is not enough.
+	for (let tries = 1; ; tries++) {
+		try {
+			run('load', path);
+			break;
+		} catch (error) {
+			if (tries === 10)
+				throw error;
+		}
+	}
 	try {
 		for (const { threadHandle, tid } of JSON.parse(run('thread', 'list', '--json')).threads) {
 			const found = JSON.parse(run('thread', 'samples', '--include-idle', '--json',

@@ -34,7 +34,7 @@ static __attribute__((noreturn)) void usage(void)
 		"exited\n"
 		"  points FILTER...  how many: tid=N pid=N comm=C class=X kind=K function=F "
 		"event=E\n"
-		"                    unfinished=1 held=1 rank=N\n"
+		"                    unfinished=1 held=1 rank=N, from=PERCENT of the time on\n"
 		"  stacks FILTER...  call chains with their points, folded\n"
 		"  valid [chainless=PERCENT] [gap=PERCENT]\n"
 		"                    no sample contradicts another; samples without call chain "
@@ -143,6 +143,7 @@ static bool filter(const struct record_sample *s, char **args)
 		    : IS("kind")       ? !s->kind || strcmp(s->kind, value)
 		    : IS("held")       ? (s->holder != RECORDING_NONE) != (atoi(value) != 0)
 		    : IS("rank")       ? rec->processes[t->process].rank != atoi(value)
+		    : IS("from")       ? s->time < rec->footer.duration / 100 * atoi(value)
 		    : IS("event")      ? !s->event || strcmp(s->event, value)
 		    : IS("function")   ? !in_function(s, value)
 		    : IS("unfinished") ? s->unfinished != (atoi(value) != 0)

@@ -9,6 +9,7 @@
  * the kernel's functions, as engine kernel does where it has no other way. --older: as if the
  * kernel carried older patches, which have none.
  */
+#include "elf/table_make.h"
 #include "host/syscall_names.h"
 #include "engine/backend.h"
 #include "ring/ring.h"
@@ -761,7 +762,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n_cpus; i++)
 		cpus[i] = i;
 	opt.cpus = cpus;
-	if (by_functions && maptable_open_kallsyms(&functions, &err))
+	if (by_functions && maptable_make_kallsyms(&functions, &err))
 		die("symbols", &err);
 	set_up_files();
 	atexit(remove_files);

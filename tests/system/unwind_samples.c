@@ -8,7 +8,9 @@
  *
  * One line: stacks that both have; of them, those that reach the outermost function, alike; those
  * that are as long as a chain may be; those whose copy ended first; those that the kernel's walk
- * left incomplete; frames that both have, and those of them that differ; samples without tables.
+ * left incomplete, at the end or (by frame pointers, until a table is there) between; frames that
+ * it found, and those of them that are no caller's; stacks that miss callers between; samples
+ * without tables; frames that the kernel's walks found by frame pointers.
  *
  * -d: after half of the stacks all that the kernel's walk reads is replaced by random bytes, again
  * and again: then frames may differ, and nothing else may happen.
@@ -45,8 +47,15 @@ static bool *tried;
 static size_t n_tables;
 
 static struct {
-	uint64_t stacks, complete, full, cut, incomplete, frames, wrong, pointers, gone, damaged;
+	uint64_t stacks, complete, full, cut, incomplete, frames, wrong, missing, pointers, gone,
+		damaged;
 } sum;
+
+/* A thread that has been reaped has no number, which is -1. */
+static bool is_ours(uint32_t pid)
+{
+	return pid < MAX_PIDS && ours[pid];
+}
 
 struct memory {
 	int pid;
@@ -136,7 +145,7 @@ static void compare(const struct ring_sample *s, const struct unwind_registers *
 	struct unwind_source source = { EM_X86_64, copy, read_copy, find_table };
 	static struct unwind_frame f[SCOZ_MAX_FRAMES];
 	uint64_t pc[SCOZ_MAX_FRAMES], wrong = 0, incomplete = sum.incomplete;
-	size_t n = 0, n_ref, both;
+	size_t n = 0, n_ref, next = 0, missed = 0, at_ref;
 	enum unwind_why why;
 
 	for (size_t i = 0; i < s->n_user && n < ARRAY_SIZE(pc); i++) {
@@ -148,15 +157,23 @@ static void compare(const struct ring_sample *s, const struct unwind_registers *
 		sum.gone++;
 		return;
 	}
-	both = n < n_ref ? n : n_ref;
-	for (size_t i = 0; i < both; i++)
-		wrong += pc[i] != f[i].pc;
-	if (why == UNWIND_COMPLETE && n > n_ref)
-		wrong += n - n_ref;
+	for (size_t i = 0; i < n; i++) {
+		for (at_ref = next; at_ref < n_ref && f[at_ref].pc != pc[i];)
+			at_ref++;
+		if (at_ref < n_ref) {
+			missed += at_ref - next;
+			next = at_ref + 1;
+		} else {
+			wrong += next < n_ref || why == UNWIND_COMPLETE;
+		}
+	}
 	sum.stacks++;
-	sum.frames += both;
+	sum.frames += n < n_ref ? n : n_ref;
 	sum.wrong += wrong;
-	if (s->n_user == SCOZ_MAX_FRAMES)
+	sum.missing += missed > 0;
+	if (missed)
+		sum.incomplete++;
+	else if (s->n_user == SCOZ_MAX_FRAMES)
 		sum.full++;
 	else if (n == n_ref && why == UNWIND_COMPLETE)
 		sum.complete++;
@@ -177,7 +194,7 @@ static void read_sample(const struct perf_event_header *h)
 	const uint64_t *w;
 	struct memory m;
 
-	if (!ring_decode_sample(h, &s) || !s.user || !ours[s.pid])
+	if (!ring_decode_sample(h, &s) || !s.user || !is_ours(s.pid))
 		return;
 	w = s.user + s.n_user;
 	if (*w++ != PERF_SAMPLE_REGS_ABI_64)
@@ -201,14 +218,14 @@ static void read_record(const struct perf_event_header *h)
 	int pid;
 
 	if (h->type == PERF_RECORD_SAMPLE) {
-		if (!ring_decode_sample(h, &s) || !ours[s.pid])
+		if (!ring_decode_sample(h, &s) || !is_ours(s.pid))
 			return;
 		sum.pointers++;
 		unwind_follow_sampled(follow, s.pid);
 		return;
 	}
-	if (h->type == PERF_RECORD_FORK) {
-		ours[ids[0]] |= ours[ids[1]];
+	if (h->type == PERF_RECORD_FORK && ids[0] < MAX_PIDS) {
+		ours[ids[0]] |= is_ours(ids[1]);
 		unwind_follow_forked(follow, ids[1], ids[0]);
 	}
 	if (maps_perf_record(maps, h, &pid) == MAPS_PERF_EXEC)
@@ -404,14 +421,14 @@ int main(int argc, char **argv)
 	kill(-child, SIGKILL);
 	kernel_tables_counts(engine_unwind_maps(engine), &c);
 	printf("stacks=%llu complete=%llu full=%llu cut=%llu incomplete=%llu frames=%llu "
-	       "wrong=%llu "
+	       "wrong=%llu missing=%llu "
 	       "pointers=%llu by_pointer=%llu gone=%llu damaged=%llu\n",
 	       (unsigned long long)sum.stacks, (unsigned long long)sum.complete,
 	       (unsigned long long)sum.full, (unsigned long long)sum.cut,
 	       (unsigned long long)sum.incomplete, (unsigned long long)sum.frames,
-	       (unsigned long long)sum.wrong, (unsigned long long)sum.pointers,
-	       (unsigned long long)c.by_pointer, (unsigned long long)sum.gone,
-	       (unsigned long long)sum.damaged);
+	       (unsigned long long)sum.wrong, (unsigned long long)sum.missing,
+	       (unsigned long long)sum.pointers, (unsigned long long)c.by_pointer,
+	       (unsigned long long)sum.gone, (unsigned long long)sum.damaged);
 	unwind_follow_stop(follow, 5);
 	engine_destroy(engine);
 	return 0;

@@ -190,7 +190,7 @@ static void as_page(void **state)
 	assert_null(strstr(text, " \xe2\x80\x94 few</text>")); /* nothing is known of it */
 	assert_non_null(strstr(text, "\">few</td>"));
 	assert_null(strstr(text, "http"));
-	assert_null(strstr(text, "<script"));
+	assert_null(strstr(strstr(text, "<script") + 1, "<script")); /* but for paint_once.js */
 	assert_null(strstr(text, "nan"));
 	free(text);
 	foul[0].t.name = "</text><script>alert(1)</script>&\033[2J";
@@ -198,7 +198,7 @@ static void as_page(void **state)
 	make(new, foul, 2);
 	assert_int_equal(run(cmd_diff, "-o", page, old, new, NULL), EXIT_DONE);
 	text = read_file(page, NULL);
-	assert_null(strstr(text, "<script"));
+	assert_null(strstr(strstr(text, "<script") + 1, "<script")); /* but for paint_once.js */
 	assert_null(strchr(text, '\033'));
 	assert_non_null(strstr(text, "&lt;script&gt;alert(1)"));
 	free(text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* scoz doctor on machines made of files. */
+#include "tools/scoz/arguments.c"
 #include "tools/scoz/commands/doctor.c"
 
 /* Running programs is tests/system/test-doctor-prove's: nothing here asks for it. */

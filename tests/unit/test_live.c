@@ -11,6 +11,7 @@
 
 #include "daemon/live.c"
 
+#include "stats/describe.h"
 #include "stats/discard.h"
 
 #define WORK  "func:work@prog"

@@ -180,12 +180,12 @@ static const char *found(struct maps *m, int pid, uint64_t address)
 	uint32_t id;
 
 	maps_catch_up(m);
-	if (!maps_resolve(m, pid, address, &id, &place))
+	if (!maps_place_of(m, pid, address, &id, &place))
 		return NULL;
 	assert_int_equal(place, address);
 	assert_true(maps_binary_is_made(m, id));
 	assert_string_equal(maps_binary_path(m, id), "/tmp/perf-7.map");
-	return maps_lookup(maps_binary(m, id), place, f, 2) == 1 ? f[0].function : NULL;
+	return maps_names_at(maps_binary_wait(m, id), place, f, 2) == 1 ? f[0].function : NULL;
 }
 
 /* The same, once all is known that was written before. */
@@ -301,9 +301,9 @@ static void test_files(void **state)
 	assert_int_equal(maps_create(&(struct maps_options){ .perf_maps = true }, &m, NULL), 0);
 	maps_add(m, 0, PID, CODE, 0x1000, 0, id, "/memfd");
 	maps_catch_up(m);
-	assert_true(maps_resolve(m, PID, CODE, &binary, &place));
+	assert_true(maps_place_of(m, PID, CODE, &binary, &place));
 	assert_string_equal(maps_binary_path(m, binary), "/memfd");
-	assert_null(maps_binary(m, binary)->table);
+	assert_null(maps_binary_wait(m, binary)->table);
 	expect_found(m, PID, CODE, "one");
 	maps_destroy(m);
 }
@@ -511,7 +511,7 @@ static void test_callers(void **state)
 	(void)state;
 	m = create_for("7f0000001000 10 one\n");
 	for (int i = 0; i < 3; i++) {
-		assert_false(maps_resolve(m, PID, CODE, &id, &place));
+		assert_false(maps_place_of(m, PID, CODE, &id, &place));
 		maps_catch_up(m);
 	}
 	expect_found(m, PID, CODE, "one");
@@ -639,7 +639,7 @@ static void append_load(int number, uint64_t time, uint64_t start, const char *n
 }
 
 /* The process has mapped it, as its writer does for those who want to know. */
-static void map_dump(struct maps *m, int pid, int number)
+static void tell_dump(struct maps *m, int pid, int number)
 {
 	_cleanup_free_ char *path = dump_path(number), *seen = NULL;
 	struct file_id id;
@@ -649,6 +649,11 @@ static void map_dump(struct maps *m, int pid, int number)
 	id = (struct file_id){ major(st.st_dev), minor(st.st_dev), st.st_ino, 0 };
 	seen = xasprintf("/tmp/jit-%d.dump", number);
 	maps_add(m, 0, pid, 0x10000, 0x1000, 0, id, seen);
+}
+
+static void map_dump(struct maps *m, int pid, int number)
+{
+	tell_dump(m, pid, number);
 	maps_catch_up(m);
 }
 
@@ -663,9 +668,9 @@ static const char *name_of(struct maps *m, int pid, uint64_t address)
 		maps_catch_up(m);
 		usleep(1000);
 	}
-	if (!maps_resolve(m, pid, address, &id, &place) || !maps_binary_is_made(m, id))
+	if (!maps_place_of(m, pid, address, &id, &place) || !maps_binary_is_made(m, id))
 		return NULL;
-	return maps_lookup(maps_binary(m, id), place, f, 2) == 1 ? f[0].function : NULL;
+	return maps_names_at(maps_binary_wait(m, id), place, f, 2) == 1 ? f[0].function : NULL;
 }
 
 static void expect_of_dump(struct maps *m, int pid, uint64_t address, const char *name)
@@ -701,6 +706,25 @@ static void test_jitdump(void **state)
 	maps_exec(m, clock_now_ns(), PID);
 	expect_of_dump(m, PID, CODE, NULL);
 	expect_of_dump(m, PID, CODE + 0x2000, "of the map");
+	maps_destroy(m);
+}
+
+/* Samples from before a look that knew nothing of it wait for it, too. */
+static void test_jitdump_told_late(void **state)
+{
+	struct maps_made_place at = { .pid = PID, .address = CODE, .time = clock_now_ns() };
+	struct maps *m;
+
+	(void)state;
+	make_process(getuid(), 0);
+	append_load(INNER, 1, CODE, "one");
+	m = create();
+	while (maps_name_awaited(m, &at))
+		maps_catch_up(m);
+	tell_dump(m, PID, INNER);
+	assert_true(maps_name_awaited(m, &at));
+	expect_of_dump(m, PID, CODE, "one");
+	assert_false(maps_name_awaited(m, &at));
 	maps_destroy(m);
 }
 
@@ -791,7 +815,8 @@ static int run(void)
 		cmocka_unit_test(test_ahead),	      cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_end_unseen),    cmocka_unit_test(test_refused_later),
 		cmocka_unit_test(test_unreadable),    cmocka_unit_test(test_jitdump),
-		cmocka_unit_test(test_jitdump_whose), cmocka_unit_test(test_few_warnings),
+		cmocka_unit_test(test_jitdump_whose), cmocka_unit_test(test_jitdump_told_late),
+		cmocka_unit_test(test_few_warnings),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

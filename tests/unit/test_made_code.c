@@ -682,6 +682,31 @@ static void test_lines_of_source(void **state)
 	free(d);
 }
 
+/* Lines of no function do not have the file read again from there each time that it grows. */
+static void test_lines_of_nothing(void **state)
+{
+	static const struct line line = { 0, 10, "a.js" };
+	struct dump *d = dump_new(0);
+	struct code_loads *l;
+	size_t last = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		last = d->n;
+		put_lines(d, 0x1000 + 0x100 * i, &line, 1);
+	}
+	l = loads_of(d->v, d->n, CODE_LOADS_JITDUMP, 0);
+	assert_int_equal(l->h->next, last);
+	code_loads_free(l);
+	put_load(d, 1, 0x1200, 0x20, "f");
+	l = loads_of(d->v, d->n, CODE_LOADS_JITDUMP, last);
+	assert_int_equal(l->h->next, d->n);
+	assert_int_equal(l->h->n_load, 1);
+	assert_int_equal(l->load[0].n_lines, 1);
+	code_loads_free(l);
+	free(d);
+}
+
 static void expect_foreign(const void *v, size_t n, bool foreign)
 {
 	struct code_loads *l = loads_of(v, n, CODE_LOADS_JITDUMP, 0);
@@ -850,6 +875,7 @@ static int run(void)
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_lines_of_source),
+		cmocka_unit_test(test_lines_of_nothing),
 		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_chosen_names),

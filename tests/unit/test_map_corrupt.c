@@ -4,7 +4,7 @@
  * (the same random ones every time), read as main file and as debug file. Each gives a table or an
  * error that names it; what it gives can be asked anything.
  */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "test_map_util.h"
 
 #include <elf.h>
@@ -59,7 +59,7 @@ static void open_any(const char *path, const struct map_options *opt)
 {
 	struct maptable *t = NULL;
 	struct error err = { 0 };
-	int rc = maptable_open(path, path, opt, &t, &err);
+	int rc = maptable_make(path, path, opt, &t, &err);
 
 	if (rc) {
 		assert_null(t);

@@ -129,7 +129,7 @@ static void test_by_link(void **state)
 	maptable_free(t);
 
 	/* Called by another name than its path. */
-	assert_int_equal(maptable_open(path, "by-link", &opt, &t, NULL), 0);
+	assert_int_equal(maptable_make(path, "by-link", &opt, &t, NULL), 0);
 	assert_true(has_lines(t));
 	maptable_free(t);
 

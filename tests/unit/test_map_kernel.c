@@ -3,7 +3,7 @@
  * The kernel's lines, without its kernel: a machine made of files (sysroot) with a small image
  * linked where kernels are, a module, and a kallsyms that says where KASLR has put them.
  */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "test_map_util.h"
 
 #include "table/table.h"
@@ -178,8 +178,8 @@ static int look_up(struct maps *m, uint64_t addr, struct map_frame *f, const cha
 	uint64_t vaddr;
 	uint32_t id;
 
-	assert_true(maps_resolve(m, 4711, addr, &id, &vaddr));
-	b = maps_binary(m, id);
+	assert_true(maps_place_of(m, 4711, addr, &id, &vaddr));
+	b = maps_binary_wait(m, id);
 	assert_non_null(b);
 	assert_true(b->kernel);
 	assert_true(maps_binary_is_kernel(m, id));
@@ -256,7 +256,7 @@ static void test_image(void **state)
 	expect_lines(m);
 
 	/* Targets, in addresses of the running kernel. */
-	kernel = maps_binary(m, MAPS_KERNEL_ID);
+	kernel = maps_binary_wait(m, MAPS_KERNEL_ID);
 	at = address_of("obj/vmlinux", "path_openat");
 	assert_int_equal(maptable_function_ranges(kernel->table, "path_openat", &r, NULL), 0);
 	assert_true(in_ranges(&r, at));
@@ -448,15 +448,16 @@ static void expect_module(struct maps *m)
 	for (uint64_t a = MODULE_TEXT + 0x100000; a < MODULE_TEXT + 0x100010; a++)
 		assert_true(look_up(m, a, f, &binary) == 0 || strcmp(f[0].function, "init_module"));
 
-	assert_true(maps_resolve(m, 1, MODULE_TEXT, &id, &vaddr));
-	assert_int_equal(maptable_function_ranges(maps_binary(m, id)->table, "burn_cpu", &r, NULL),
-			 0);
+	assert_true(maps_place_of(m, 1, MODULE_TEXT, &id, &vaddr));
+	assert_int_equal(
+		maptable_function_ranges(maps_binary_wait(m, id)->table, "burn_cpu", &r, NULL), 0);
 	maps_kernel_ranges(m, id, &r);
 	assert_true(in_ranges(&r, MODULE_TEXT));
 	addr_ranges_free(&r);
 	/* Ranges of what is not in the running kernel come to nothing. */
 	assert_int_equal(
-		maptable_function_ranges(maps_binary(m, id)->table, "init_module", &r, NULL), 0);
+		maptable_function_ranges(maps_binary_wait(m, id)->table, "init_module", &r, NULL),
+		0);
 	maps_kernel_ranges(m, id, &r);
 	assert_int_equal(r.n, 0);
 	addr_ranges_free(&r);
@@ -532,8 +533,9 @@ static void test_cache(void **state)
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(maps_create(&opt, &m, NULL), 0);
 		assert_int_equal(maps_open_kernel(m, images, 1, &err), 0);
-		assert_int_equal(((struct maptable *)maps_binary(m, MAPS_KERNEL_ID)->table)->mapped,
-				 i == 1);
+		assert_int_equal(
+			((struct maptable *)maps_binary_wait(m, MAPS_KERNEL_ID)->table)->mapped,
+			i == 1);
 		expect_lines(m);
 		maps_destroy(m);
 	}
@@ -755,7 +757,7 @@ static void test_relocation(void **state)
 	}
 	/* Programs are no modules, and modules no programs. */
 	t = NULL;
-	assert_int_equal(maptable_open(path, path, NULL, &t, &err), -ENOEXEC);
+	assert_int_equal(maptable_make(path, path, NULL, &t, &err), -ENOEXEC);
 	assert_null(t);
 }
 

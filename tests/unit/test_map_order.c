@@ -297,8 +297,8 @@ static void *race(void *arg)
 
 		maps_add(r->m, 0, pid, 0x10000, 0x1000, r->p->pgoff, r->p->id, r->p->path);
 		maps_fork(r->m, 0, pid, pid + 100);
-		if (maps_resolve(r->m, pid, 0x10010, &id, &vaddr)) {
-			b = maps_binary(r->m, id);
+		if (maps_place_of(r->m, pid, 0x10010, &id, &vaddr)) {
+			b = maps_binary_wait(r->m, id);
 			if (b->table)
 				r->table = b->table;
 		}

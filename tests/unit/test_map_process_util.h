@@ -87,10 +87,10 @@ __attribute__((unused)) static const char *function_at(struct maps *m, int pid,
 	int n;
 
 	maps_catch_up(m);
-	if (!maps_resolve(m, pid, start + (p->work - p->map_vaddr) + 1, &id, &place))
+	if (!maps_place_of(m, pid, start + (p->work - p->map_vaddr) + 1, &id, &place))
 		return NULL;
 	assert_int_equal(place, p->pgoff + (p->work - p->map_vaddr) + 1);
-	b = maps_binary(m, id);
+	b = maps_binary_wait(m, id);
 	assert_non_null(b);
 	if (!b->table)
 		return b->error;
@@ -105,7 +105,7 @@ __attribute__((unused)) static uint32_t id_at(struct maps *m, int pid, uint64_t 
 	uint64_t vaddr;
 	uint32_t id;
 
-	return maps_resolve(m, pid, addr, &id, &vaddr) ? id : UINT32_MAX;
+	return maps_place_of(m, pid, addr, &id, &vaddr) ? id : UINT32_MAX;
 }
 
 __attribute__((unused)) static int count_mappings(const struct maps_mapping *map, void *arg)

@@ -38,7 +38,7 @@ static void test_scan(void **state)
 	assert_null(function_at(m, 11, &a, 0x555500000000));
 	assert_null(function_at(m, 12, &a, 0x555500000000));
 	/* The vdso is known for what it is. */
-	vdso = maps_binary(m, id_at(m, 10, 0x7ffff7fc0010));
+	vdso = maps_binary_wait(m, id_at(m, 10, 0x7ffff7fc0010));
 	assert_non_null(vdso);
 	assert_string_equal(vdso->path, MAPS_VDSO);
 	assert_null(vdso->table);
@@ -51,7 +51,7 @@ static void test_scan(void **state)
 	assert_int_equal(id_at(m, 10, 0xffffffff81000000), MAPS_KERNEL_ID);
 	assert_int_equal(id_at(m, 4711, 0xffffffff81000000), MAPS_KERNEL_ID);
 	assert_int_equal(maps_scan_process(m, 4711), -ESRCH);
-	assert_null(maps_binary(m, 99));
+	assert_null(maps_binary_wait(m, 99));
 	maps_destroy(m);
 	free(a.path);
 	free(b.path);
@@ -341,7 +341,7 @@ static void test_replaced_file(void **state)
 	p.id.ino++;
 	maps_add(m, 0, 50, 0x10000, 0x1000, p.pgoff, p.id, p.path);
 	assert_non_null(
-		strstr(maps_binary(m, id_at(m, 50, 0x10000))->error, "replaced or deleted"));
+		strstr(maps_binary_wait(m, id_at(m, 50, 0x10000))->error, "replaced or deleted"));
 	maps_destroy(m);
 
 	/* But through map_files it can: a process in a container, a deleted file. */
@@ -350,14 +350,14 @@ static void test_replaced_file(void **state)
 	sh("mkdir -p proc/50/map_files; ln -s %s proc/50/map_files/10000-11000", p.path);
 	maps_add(m, 0, 50, 0x10000, 0x1000, p.pgoff, p.id, "/no/such/path");
 	/* Unless the process has something else there by now. */
-	assert_string_equal(maps_binary(m, id_at(m, 50, 0x10000))->error,
+	assert_string_equal(maps_binary_wait(m, id_at(m, 50, 0x10000))->error,
 			    "/no/such/path: cannot be opened: No such file or directory");
 	maps_destroy(m);
 	m = create(NULL, 0);
 	p.id.ino--;
 	maps_add(m, 0, 50, 0x10000, 0x1000, p.pgoff, p.id, "/no/such/path (deleted)");
 	assert_string_equal(function_at(m, 50, &p, 0x10000), "work");
-	assert_string_equal(maps_binary(m, id_at(m, 50, 0x10000))->path, "/no/such/path");
+	assert_string_equal(maps_binary_wait(m, id_at(m, 50, 0x10000))->path, "/no/such/path");
 	maps_destroy(m);
 	free(p.path);
 	sh("rm -r proc");
@@ -379,7 +379,7 @@ static void test_vanished_files(void **state)
 	/* Never there. */
 	p.id.ino += 1000;
 	maps_add(m, 0, 60, 0x20000, 0x1000, p.pgoff, p.id, "/no/such/file");
-	b = maps_binary(m, id_at(m, 60, 0x20000));
+	b = maps_binary_wait(m, id_at(m, 60, 0x20000));
 	assert_null(b->table);
 	assert_non_null(strstr(b->error, "/no/such/file"));
 	maps_destroy(m);
@@ -430,7 +430,7 @@ static void test_many_files(void **state)
 	sh("rm last-* copy-*");
 	assert_string_equal(function_at(m, 99, &q, 0x10000), "work");
 	assert_string_equal(function_at(m, 100, &q, 0x10000), "work");
-	assert_non_null(maps_binary(m, sampled)->table);
+	assert_non_null(maps_binary_wait(m, sampled)->table);
 	maps_destroy(m);
 	free(p.path);
 	free(q.path);
@@ -471,11 +471,12 @@ static void test_this_process(void **state)
 		maps_destroy(m);
 		skip();
 	}
-	assert_true(maps_resolve(m, getpid(), here, &id, &place));
-	assert_non_null(maps_binary(m, id)->table);
-	if (maptable_function_address(maps_binary(m, id)->table, "test_this_process", &start, &err))
+	assert_true(maps_place_of(m, getpid(), here, &id, &place));
+	assert_non_null(maps_binary_wait(m, id)->table);
+	if (maptable_function_address(maps_binary_wait(m, id)->table, "test_this_process", &start,
+				      &err))
 		fail_msg("%s", err.text);
-	assert_int_equal(start, maps_vaddr(maps_binary(m, id), place));
+	assert_int_equal(start, maps_vaddr(maps_binary_wait(m, id), place));
 	maps_destroy(m);
 	sysroot = root;
 }
@@ -543,12 +544,12 @@ static void test_rescan(void **state)
 		at = code_of(pid, "sleep");
 	}
 	assert_true(at);
-	assert_false(maps_resolve(m, pid, at, &binary, &vaddr) &&
+	assert_false(maps_place_of(m, pid, at, &binary, &vaddr) &&
 		     path_ends_with(maps_binary_path(m, binary), "sleep"));
 	heard.pid = pid;
 	assert_int_equal(maps_rescan(m, hear, &heard, NULL), 0);
 	assert_true(heard.seen);
-	assert_true(maps_resolve(m, pid, at, &binary, &vaddr));
+	assert_true(maps_place_of(m, pid, at, &binary, &vaddr));
 	assert_true(path_ends_with(maps_binary_path(m, binary), "sleep"));
 
 	kill(pid, SIGKILL);
@@ -597,10 +598,10 @@ static void test_first_thread_gone(void **state)
 	assert_int_equal(status, 'Z');
 	assert_int_equal(maps_create(&(struct maps_options){ 0 }, &m, NULL), 0);
 	assert_int_equal(maps_scan_process(m, pid), 0);
-	assert_true(maps_resolve(m, pid, at, &binary, &vaddr));
+	assert_true(maps_place_of(m, pid, at, &binary, &vaddr));
 	assert_int_equal(maps_rescan(m, NULL, NULL, NULL), 0);
-	assert_true(maps_resolve(m, pid, at, &binary, &vaddr));
-	assert_non_null(maps_binary(m, binary)->table);
+	assert_true(maps_place_of(m, pid, at, &binary, &vaddr));
+	assert_non_null(maps_binary_wait(m, binary)->table);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	maps_destroy(m);

@@ -4,7 +4,7 @@
  * of the program, whatever a lookup reports must be what the ranges of a target say, and nothing
  * else may be in them.
  */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "test_map_util.h"
 
 #define PAD   "	asm volatile(\".skip 0x20, 0x90\");\n	sink++;\n"
@@ -688,18 +688,18 @@ static void test_errors(void **state)
 	struct error err;
 
 	(void)state;
-	assert_int_equal(maptable_open(missing, missing, NULL, &t, &err), -ENOENT);
+	assert_int_equal(maptable_make(missing, missing, NULL, &t, &err), -ENOENT);
 	assert_non_null(strstr(err.text, missing));
 	write_file(text, "#!/bin/sh\n", 10);
-	assert_int_equal(maptable_open(text, "shown-name", NULL, &t, &err), -ENOEXEC);
+	assert_int_equal(maptable_make(text, "shown-name", NULL, &t, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "): not an ELF file"));
 	write_file(text, "", 0);
-	assert_true(maptable_open(text, text, NULL, &t, &err) < 0);
+	assert_true(maptable_make(text, text, NULL, &t, &err) < 0);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
-	assert_int_equal(maptable_open(fifo, fifo, NULL, &t, &err), -ENOEXEC);
-	assert_int_equal(maptable_open(scratch, scratch, NULL, &t, NULL), -ENOEXEC);
+	assert_int_equal(maptable_make(fifo, fifo, NULL, &t, &err), -ENOEXEC);
+	assert_int_equal(maptable_make(scratch, scratch, NULL, &t, NULL), -ENOEXEC);
 	sh("gcc -g -x c -c sample.c -o object.o");
-	assert_int_equal(maptable_open(object, object, NULL, &t, &err), -ENOEXEC);
+	assert_int_equal(maptable_make(object, object, NULL, &t, &err), -ENOEXEC);
 }
 
 static void test_kallsyms(void **state)
@@ -722,13 +722,13 @@ static void test_kallsyms(void **state)
 
 	(void)state;
 	sysroot = scratch;
-	assert_true(maptable_open_kallsyms(&t, &err) < 0);
+	assert_true(maptable_make_kallsyms(&t, &err) < 0);
 	sh("mkdir -p proc");
 	write_file(path, zeros, strlen(zeros));
-	assert_int_equal(maptable_open_kallsyms(&t, &err), -EACCES);
+	assert_int_equal(maptable_make_kallsyms(&t, &err), -EACCES);
 	assert_non_null(strstr(err.text, "kptr_restrict"));
 	write_file(path, text, strlen(text));
-	assert_int_equal(maptable_open_kallsyms(&t, &err), 0);
+	assert_int_equal(maptable_make_kallsyms(&t, &err), 0);
 	assert_int_equal(maptable_source(t), MAP_KALLSYMS);
 	assert_string_equal(maptable_name(t), "[kernel]");
 	assert_int_equal(maptable_function_ranges(t, "schedule", &r, &err), 0);

@@ -4,7 +4,7 @@
 #define SCOZ_TEST_MAP_UTIL_H
 
 #include "elf/elf_image.h"
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/maps.h"
 
 #include <setjmp.h>
@@ -95,7 +95,7 @@ __attribute__((unused)) static struct maptable *open_with(const char *path,
 	struct maptable *t = NULL;
 	struct error err;
 
-	if (maptable_open(path, path, opt, &t, &err))
+	if (maptable_make(path, path, opt, &t, &err))
 		fail_msg("%s", err.text);
 	return t;
 }

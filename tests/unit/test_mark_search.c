@@ -21,15 +21,30 @@ static int read_nothing(int fd, const char *name, const char *spec, struct probe
 	return error_set(err, -answer, "%s: %s", name, strerror(-answer));
 }
 
-/* A file that is looked through, with that outcome. */
+static void write_over(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* A file that is looked through, with that outcome; each is longer than those before. */
 static void look(struct mark_search *s, const char *name, int outcome)
 {
-	struct held_file file = HELD_FILE_INIT;
+	static int length;
+	char dir[] = "/tmp/test_mark_search.XXXXXX";
+	_cleanup_free_ char *path = NULL, *text = xasprintf("%*s", ++length, "");
 
+	assert_non_null(mkdtemp(dir));
+	path = xasprintf("%s/%s", dir, name);
+	write_over(path, text);
 	answer = outcome;
-	file.name = xstrdup(name);
-	mark_search_add(s, &file);
+	mark_search_add_path(s, path, MARK_NO_ID);
 	mark_search_wait(s, 60);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);
 }
 
 static void test_reasons(void **state)
@@ -129,15 +144,6 @@ static size_t ask(struct mark_search *s, const char *path, bool *marks)
 		held_file_close(&file);
 	}
 	return searches - before;
-}
-
-static void write_over(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
 }
 
 /* A program that is built anew, under the number of the one that was deleted or in its place. */

@@ -280,6 +280,8 @@ static void test_targets(void **state)
 	check_target("./a.c:7", TARGET_LINE, "a.c", NULL, 7);
 	check_target("build/../src/a.c:7", TARGET_LINE, "src/a.c", NULL, 7);
 	check_target("..:7", TARGET_LINE, "..", NULL, 7);
+	check_target("./class:7", TARGET_LINE, "class", NULL, 7);
+	check_target("../func:7", TARGET_LINE, "func", NULL, 7);
 	check_lines("a-1.c:684-687", "a-1.c", 684, 687);
 	check_lines("a.c:7", "a.c", 7, 7);
 	check_lines("a.c:7-7", "a.c", 7, 7);

@@ -151,7 +151,7 @@ static void make_library(struct maps *maps, size_t number)
 	fclose(f);
 	sh("gcc -shared -fPIC -fno-builtin -O1 -g library.c -o %s", libraries[number].name);
 	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(maptable_open(path, path, &opt, &t, NULL), 0);
+	assert_int_equal(maptable_make(path, path, &opt, &t, NULL), 0);
 	libraries[number].base = 16;
 	libraries[number].known = true;
 	for (int i = 0; libraries[number].functions[i]; i++) {
@@ -167,11 +167,11 @@ static void make_library(struct maps *maps, size_t number)
 					   .dev_minor = minor(st.st_dev),
 					   .ino = st.st_ino },
 			 path);
-		assert_true(maps_resolve(maps, PID, start + offset - pgoff, &libraries[number].id,
-					 &libraries[number].place[i]));
+		assert_true(maps_place_of(maps, PID, start + offset - pgoff, &libraries[number].id,
+					  &libraries[number].place[i]));
 	}
 	maptable_free(t);
-	assert_non_null(maps_binary(maps, libraries[number].id)->table);
+	assert_non_null(maps_binary_wait(maps, libraries[number].id)->table);
 }
 
 static struct chain_frame frame_of(const char *function)

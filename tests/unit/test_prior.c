@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/prior_process.h"
+#include "daemon/prior_message.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where instructions begin, and that a probe anywhere else is refused. */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "maps/maps.h"
 #include "progress/instructions.h"
 #include "progress/probe_file.h"
@@ -337,7 +337,7 @@ static void agrees_with_the_line_table(void **state)
 	size_t n, shown = 0;
 
 	(void)state;
-	assert_int_equal(maptable_open("/proc/self/exe", "self", &opt, &t, &err), 0);
+	assert_int_equal(maptable_make("/proc/self/exe", "self", &opt, &t, &err), 0);
 	assert_int_equal(maptable_function_address(t, "follows_control", &vaddr, &err), 0);
 	assert_int_equal(held_file_open("/proc/self/exe", &file, &err), 0);
 	assert_int_equal(probe_file_open(&file, &f, &err), 0);

@@ -4,7 +4,7 @@
 #ifndef SCOZ_TEST_PROGRAM_H
 #define SCOZ_TEST_PROGRAM_H
 
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "test_map_util.h"
 
 #include <sys/sysmacros.h>
@@ -39,7 +39,7 @@ static void program_make(const char *directory, const char *source, const char *
 	ret->id = (struct file_id){ .dev_major = major(st.st_dev),
 				    .dev_minor = minor(st.st_dev),
 				    .ino = st.st_ino };
-	assert_int_equal(maptable_open(ret->path, ret->path, &opt, &t, NULL), 0);
+	assert_int_equal(maptable_make(ret->path, ret->path, &opt, &t, NULL), 0);
 	assert_int_equal(maptable_function_address(t, "work", &ret->vaddr, NULL), 0);
 	assert_true(maptable_vaddr_to_offset(t, ret->vaddr, &ret->offset));
 	ret->pgoff = ret->offset & ~0xfffULL;

@@ -133,7 +133,7 @@ static void check(void (*happens)(int pid), uint64_t left)
 
 	begin();
 	map(SECOND, START, END, 1);
-	assert_true(maps_resolve(maps, FIRST, START, &binary, &place));
+	assert_true(maps_place_of(maps, FIRST, START, &binary, &place));
 	meanwhile = happens;
 	published_add(&published, binary);
 	assert_null(meanwhile);
@@ -158,7 +158,7 @@ static uint32_t create_with_target(void)
 	uint64_t place;
 
 	begin();
-	assert_true(maps_resolve(maps, FIRST, START, &binary, &place));
+	assert_true(maps_place_of(maps, FIRST, START, &binary, &place));
 	published_add(&published, binary);
 	assert_int_equal(told_of(FIRST), END - START);
 	return binary;

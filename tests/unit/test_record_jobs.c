@@ -245,14 +245,16 @@ static void test_rank(void **state)
 	ENVIRONMENT("");
 	assert_int_equal(process_rank(5, NULL), -1);
 	assert_int_equal(process_rank(6, NULL), -1);
-	/* Between the program's name and its environment; a thread of the kernel and a zombie never
-	 * have one. */
+	/* Between the program's name and its environment; a thread of the kernel, who ends and a
+	 * zombie never have one. */
 	STAT("R", "4194304", "0");
 	assert_int_equal(process_rank(5, &variable), RANK_NOT_YET);
 	assert_null(variable);
 	STAT("R", "4194304", "12");
 	assert_int_equal(process_rank(5, NULL), -1);
 	STAT("R", "2097152", "0");
+	assert_int_equal(process_rank(5, NULL), -1);
+	STAT("R", "4194308", "0");
 	assert_int_equal(process_rank(5, NULL), -1);
 	STAT("Z", "4194304", "0");
 	assert_int_equal(process_rank(5, NULL), -1);

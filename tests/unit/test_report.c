@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "record/format.h"
+#include "stats/describe.h"
 #include "tests/unit/test_report_sample.h"
 
 static const json_t *get(const json_t *o, const char *key, int type)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "tools/scoz/arguments.c"
 #include "tools/scoz/json_values.c"
 #include "tools/scoz/text.c"
 

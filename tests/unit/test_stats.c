@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/test_stats_windows.h"
+#include "stats/describe.h"
 
 static void test_student(void **state)
 {

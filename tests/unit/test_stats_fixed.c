@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "stats/answer.h"
+#include "stats/describe.h"
 #include "tests/unit/test_stats_windows.h"
 
 /* What a longer run does not mend is in the intervals: METHOD_PP, and part of what was corrected.

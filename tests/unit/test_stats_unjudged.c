@@ -9,6 +9,7 @@
 
 #include "tests/unit/test_stats_windows.h"
 
+#include "stats/describe.h"
 #include "stats/discard.h"
 #include "stats/stretch.h"
 

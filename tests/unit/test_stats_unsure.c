@@ -10,6 +10,7 @@
 
 #include "tests/unit/test_stats_windows.h"
 
+#include "stats/describe.h"
 #include "stats/mixture.h"
 
 static void test_bounds(void **state)

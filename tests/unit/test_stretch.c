@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "stats/discard.h"
+#include "stats/describe.h"
 #include "stats/stretch.h"
 #include "test_stats_windows.h"
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tables made by processes without rights: the same ones, and what hostile files come to. */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "test_map_util.h"
 
 #include "files/file_open.h"
 #include "table/table.h"
 #include "progress/probe_sites.h"
 #include "symbolizer/protocol.h"
+#include "symbolizer/sandbox.h"
 #include "symbolizer/symbolizer.h"
 #include "unwind/unwind.h"
 #include "unwind/unwind_table.h"
@@ -60,7 +61,7 @@ static struct maptable *open_it(const char *path, const struct map_options *opt)
 	struct maptable *t = NULL;
 	struct error err = { 0 };
 
-	if (maptable_open(path, path, opt, &t, &err))
+	if (maptable_make(path, path, opt, &t, &err))
 		fail_msg("%s", err.text);
 	return t;
 }
@@ -142,7 +143,7 @@ static void test_errors(void **state)
 
 	(void)state;
 	write_file(text, "no program\n", 11);
-	assert_int_equal(maptable_open(text, "shown-name", NULL, &t, &err), -ENOEXEC);
+	assert_int_equal(maptable_make(text, "shown-name", NULL, &t, &err), -ENOEXEC);
 	assert_non_null(strstr(err.text, "shown-name"));
 }
 
@@ -376,7 +377,7 @@ static void test_amplification(void **state)
 	inflate_section("bomb", ".debug_str", 900);
 	assert_int_equal(stat(bomb, &st), 0);
 	assert_true(st.st_size < 256 << 10);
-	if (!maptable_open(bomb, "bomb", NULL, &t, &err)) {
+	if (!maptable_make(bomb, "bomb", NULL, &t, &err)) {
 		/* Not even begun, because of what it says that it has. */
 		assert_non_null(maptable_warning(t));
 		maptable_free(t);
@@ -420,7 +421,7 @@ static void test_short_names(void **state)
 	compile_source("-Wl,--build-id=none", "beside");
 	sh("objcopy --only-keep-debug beside beside.debug; strip beside; "
 	   "objcopy --add-gnu-debuglink=beside.debug beside; chmod 644 beside.debug");
-	if (maptable_open(path, "beside", NULL, &t, &err))
+	if (maptable_make(path, "beside", NULL, &t, &err))
 		fail_msg("%s", err.text);
 	assert_true(has_inline(t));
 	maptable_free(t);
@@ -558,7 +559,7 @@ static void *open_slow(void *arg)
 	struct opening *o = arg;
 	struct maptable *t = NULL;
 
-	o->result = maptable_open(o->path, o->path, NULL, &t, &o->err);
+	o->result = maptable_make(o->path, o->path, NULL, &t, &o->err);
 	maptable_free(t);
 	__atomic_store_n(&o->done, true, __ATOMIC_RELEASE);
 	return NULL;
@@ -613,7 +614,7 @@ static void test_reader_killed(void **state)
 	t = open_it(good, NULL);
 	assert_true(has_inline(t));
 	maptable_free(t);
-	assert_int_equal(maptable_open(o.path, "slow", NULL, &t, &o.err), 0);
+	assert_int_equal(maptable_make(o.path, "slow", NULL, &t, &o.err), 0);
 	maptable_free(t);
 	free(o.path);
 }
@@ -623,7 +624,7 @@ static void *open_good(void *arg)
 	struct maptable *t = NULL;
 	struct error err;
 
-	maptable_open(arg, arg, NULL, &t, &err);
+	maptable_make(arg, arg, NULL, &t, &err);
 	maptable_free(t);
 	return NULL;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A symbolizer that somebody has taken over: this nursery_main() stands for the real one. */
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "test_map_util.h"
 
 #include "symbolizer/protocol.h"
+#include "symbolizer/sandbox.h"
 #include "symbolizer/symbolizer.h"
 #include "table/table.h"
 #include "unwind/unwind.h"
@@ -46,8 +47,8 @@ static int whole_table(const char *what, uint64_t *size)
 	struct maptable *t;
 	struct error err;
 
-	maptable_set_builder(NULL);
-	if (maptable_open("/proc/self/exe", "it", NULL, &t, &err))
+	maptable_set_maker(NULL);
+	if (maptable_make("/proc/self/exe", "it", NULL, &t, &err))
 		_exit(1);
 	((struct table_header *)t->mem)->checksum = table_checksum(t->mem, t->size);
 	*size = t->size;
@@ -182,7 +183,7 @@ static void test_sizes(void **state)
 	(void)state;
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
-			int r = maptable_open("/proc/self/exe", lies[i], NULL, &t, &err);
+			int r = maptable_make("/proc/self/exe", lies[i], NULL, &t, &err);
 
 			if (r != -EBADMSG || !strstr(err.text, "damaged"))
 				fail_msg("%s: %d, %s", lies[i], r, err.text);
@@ -204,14 +205,14 @@ static void test_seals(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
-		r = maptable_open("/proc/self/exe", lies[i], NULL, &t, &err);
+		r = maptable_make("/proc/self/exe", lies[i], NULL, &t, &err);
 		if (r != -EBADMSG || t)
 			fail_msg("%s: its table is believed: %d", lies[i], r);
 		r = unwind_table_open(fd, lies[i], NULL, &u, &err);
 		if (r != -EBADMSG || u)
 			fail_msg("%s: its unwind table is believed: %d", lies[i], r);
 	}
-	assert_int_equal(maptable_open("/proc/self/exe", "sealed", NULL, &t, &err), 0);
+	assert_int_equal(maptable_make("/proc/self/exe", "sealed", NULL, &t, &err), 0);
 	assert_int_equal(unwind_table_open(fd, "sealed", NULL, &u, &err), 0);
 	maptable_free(t);
 	unwind_table_free(u);
@@ -237,7 +238,7 @@ static void test_endless(void **state)
 	signal(SIGALRM, give_up);
 	alarm(10);
 	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
-		int r = maptable_open("/proc/self/exe", lies[i], NULL, &t, &err);
+		int r = maptable_make("/proc/self/exe", lies[i], NULL, &t, &err);
 
 		if (r != -ETIMEDOUT)
 			fail_msg("%s: %d, %s", lies[i], r, err.text);
@@ -258,19 +259,19 @@ static void test_too_much(void **state)
 
 	(void)state;
 	assert_int_equal(stat("/proc/self/exe", &st), 0);
-	assert_int_equal(maptable_open("/proc/self/exe", "limits", NULL, &t, &err), -EINVAL);
+	assert_int_equal(maptable_make("/proc/self/exe", "limits", NULL, &t, &err), -EINVAL);
 	assert_int_equal(sscanf(err.text, "%llu %llu", &memory, &cpu_s), 2);
 	assert_int_equal(memory, (512 << 20) + 16 * st.st_size);
 	assert_int_equal(cpu_s, 5 + (st.st_size >> 22));
 	too_large = xasprintf("takes more than %llu MB of memory", memory >> 20);
 	too_long = xasprintf("takes longer than %llu s", cpu_s);
 	if (SANDBOX_LIMITS_MEMORY) {
-		assert_int_equal(maptable_open("/proc/self/exe", "takes memory", NULL, &t, &err),
+		assert_int_equal(maptable_make("/proc/self/exe", "takes memory", NULL, &t, &err),
 				 -EBADMSG);
 		if (!strstr(err.text, too_large))
 			fail_msg("not '%s': %s", too_large, err.text);
 	}
-	assert_int_equal(maptable_open("/proc/self/exe", "takes time", NULL, &t, &err), -EBADMSG);
+	assert_int_equal(maptable_make("/proc/self/exe", "takes time", NULL, &t, &err), -EBADMSG);
 	if (!strstr(err.text, too_long))
 		fail_msg("not '%s': %s", too_long, err.text);
 }

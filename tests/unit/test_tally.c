@@ -55,7 +55,7 @@ static void sample(struct fixture *f, int pid, uint64_t count)
 	c->pid = pid;
 	c->n = 1;
 	c->frame[0] = (struct chain_frame){ addr, CHAIN_NO_BINARY };
-	maps_resolve(f->maps, pid, addr, &c->frame[0].binary, &c->frame[0].place);
+	maps_place_of(f->maps, pid, addr, &c->frame[0].binary, &c->frame[0].place);
 	assert_true(chains_add(&f->chains, c));
 	free(c);
 }
@@ -100,7 +100,7 @@ static void test_later(void **state)
 
 	sample(&f, PID, 2);
 	tally_add(f.tally, &f.chains);
-	assert_non_null(maps_binary(f.maps, 1)->table);
+	assert_non_null(maps_binary_wait(f.maps, 1)->table);
 	assert_int_equal(credit_of(&f, "tally.c:2"), 0);
 	tally_retry(f.tally);
 	assert_int_equal(credit_of(&f, "tally.c:2"), 5);
@@ -169,7 +169,7 @@ static void test_processes(void **state)
 	sample(&f, PID + 1, 1);
 	sample(&f, PID, 1);
 	assert_int_equal(f.chains.index.n, 2);
-	assert_non_null(maps_binary(f.maps, 1)->table);
+	assert_non_null(maps_binary_wait(f.maps, 1)->table);
 	tally_add(f.tally, &f.chains);
 	assert_int_equal(credit_of(&f, "tally.c:2"), 6);
 	places = tally_places(f.tally, &n, &left_out);
@@ -188,7 +188,7 @@ static void test_watched(void **state)
 
 	(void)state;
 	set_up(&f, "watched");
-	assert_non_null(maps_binary(f.maps, 1)->table);
+	assert_non_null(maps_binary_wait(f.maps, 1)->table);
 	sample(&f, PID, 3);
 	tally_add(f.tally, &f.chains);
 	chains_clear(&f.chains);
@@ -257,9 +257,9 @@ static bool sample_made(struct fixture *f, uint64_t addr, uint64_t count)
 	c->pid = PID;
 	c->n = 1;
 	c->frame[0] = (struct chain_frame){ addr, CHAIN_NO_BINARY };
-	found = maps_resolve(f->maps, PID, addr, &c->frame[0].binary, &c->frame[0].place);
+	found = maps_place_of(f->maps, PID, addr, &c->frame[0].binary, &c->frame[0].place);
 	if (found)
-		assert_non_null(maps_binary(f->maps, c->frame[0].binary)->made);
+		assert_non_null(maps_binary_wait(f->maps, c->frame[0].binary)->made);
 	assert_true(chains_add(&f->chains, c));
 	free(c);
 	return found;
@@ -320,8 +320,8 @@ static void sample_called(struct fixture *f, uint64_t vaddr, uint64_t count)
 	c->pid = PID;
 	c->n = 2;
 	for (int i = 0; i < 2; i++)
-		maps_resolve(f->maps, PID, i ? work + vaddr - f->program.vaddr : work,
-			     &c->frame[i].binary, &c->frame[i].place);
+		maps_place_of(f->maps, PID, i ? work + vaddr - f->program.vaddr : work,
+			      &c->frame[i].binary, &c->frame[i].place);
 	assert_true(chains_add(&f->chains, c));
 	free(c);
 }
@@ -335,9 +335,9 @@ static void test_caller(void **state)
 
 	(void)state;
 	set_up(&f, "caller");
-	assert_int_equal(
-		maptable_lines_ranges(maps_binary(f.maps, 1)->table, "tally.c", 3, 3, &main, NULL),
-		0);
+	assert_int_equal(maptable_lines_ranges(maps_binary_wait(f.maps, 1)->table, "tally.c", 3, 3,
+					       &main, NULL),
+			 0);
 	sample(&f, PID, 3); /* by nobody */
 	sample_called(&f, main.r[0].start, 10);
 	tally_add(f.tally, &f.chains);

@@ -28,7 +28,7 @@ static void set_up(struct fixture *f)
 		program_make(directory, "prog.c", "prog[1]", &p);
 		f->work[i] = p.vaddr;
 		program_map(&p, f->maps, PID + i);
-		assert_non_null(maps_binary(f->maps, i)->table);
+		assert_non_null(maps_binary_wait(f->maps, i)->table);
 		free(p.path);
 	}
 }
@@ -43,7 +43,7 @@ static void tear_down(struct fixture *f)
 /* What a sample in work() of @binary is credited to. */
 static uint32_t sampled(struct fixture *f, uint32_t binary)
 {
-	const struct maps_binary *b = maps_binary(f->maps, binary);
+	const struct maps_binary *b = maps_binary_wait(f->maps, binary);
 	struct map_frame frames[MAP_MAX_INLINE];
 	uint8_t origin = CODE_OWN;
 
@@ -147,8 +147,8 @@ static void test_of_system(void **state)
 					   .dev_minor = minor(st.st_dev),
 					   .ino = st.st_ino },
 			 path);
-		assert_true(maps_resolve(maps, PID, start, &sites[i].binary, &place));
-		assert_non_null(maps_binary(maps, sites[i].binary)->table);
+		assert_true(maps_place_of(maps, PID, start, &sites[i].binary, &place));
+		assert_non_null(maps_binary_wait(maps, sites[i].binary)->table);
 	}
 	assert_int_equal(target_resolve_chosen(&c, maps, NULL, true, &r, &err), 0);
 	assert_int_equal(r.n, 2);
@@ -233,7 +233,7 @@ static void test_unread(void **state)
 	assert_non_null(strstr(err.text, "is still being read"));
 	assert_int_equal(maps_awaited(maps), 1);
 	assert_int_equal(target_resolve_chosen(&c, maps, NULL, false, &r, &err), -ENOENT);
-	maps_binary(maps, 1);
+	maps_binary_wait(maps, 1);
 	assert_int_equal(target_resolve_chosen(&c, maps, NULL, true, &r, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "bin:unread"));
 	maps_destroy(maps);
@@ -282,10 +282,10 @@ static void test_made(void **state)
 	assert_int_equal(handlers_start(&opt, &handlers, NULL), 0);
 	program_makes(PID, "1000 10 JS:~hot a.js:1:1\n");
 	maps_add(opt.maps, 0, PID, 0x1000, 0x1000, 0, (struct file_id){ .ino = 0 }, "//anon");
-	assert_false(maps_resolve(opt.maps, PID, 0x1000, &site.binary, &place));
+	assert_false(maps_place_of(opt.maps, PID, 0x1000, &site.binary, &place));
 	program_is_asked(opt.maps, PID);
-	assert_true(maps_resolve(opt.maps, PID, 0x1000, &site.binary, &place));
-	assert_non_null(maps_binary(opt.maps, site.binary)->made);
+	assert_true(maps_place_of(opt.maps, PID, 0x1000, &site.binary, &place));
+	assert_non_null(maps_binary_wait(opt.maps, site.binary)->made);
 	assert_int_equal(maps_for_each_mapping(opt.maps, site.binary, count_whole, &whole), 0);
 	assert_int_equal(whole, 1);
 	assert_int_equal(target_resolve_chosen(&chosen, opt.maps, NULL, true, &r, &err), 0);

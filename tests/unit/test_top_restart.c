@@ -3,6 +3,7 @@
  */
 #include "tests/unit/test_top_fixture.h"
 
+#include "tools/scoz/arguments.c"
 #include "tools/scoz/recording/recording_args.c"
 #include "tools/scoz/commands/top.c"
 

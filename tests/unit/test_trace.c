@@ -75,6 +75,16 @@ static void must(int r, const struct error *err)
 		fail_msg("%s", err->text);
 }
 
+static struct trace_writer *begin(void)
+{
+	struct trace_writer *w;
+	struct error err = {};
+
+	unlink(path);
+	must(trace_writer_open(path, &header, &w, &err), &err);
+	return w;
+}
+
 static void write_one(bool footer, int repeat)
 {
 	static const struct record_frame frames[] = {
@@ -85,8 +95,7 @@ static void write_one(bool footer, int repeat)
 	struct trace_writer *w;
 	struct error err;
 
-	unlink(path);
-	must(trace_writer_open(path, &header, &w, &err), &err);
+	w = begin();
 	trace_write_command(w, words);
 	trace_write_frame(w, &frames[0]);
 	trace_write_frame(w, &frames[1]);
@@ -220,8 +229,7 @@ static void test_command(void **state)
 	struct error err;
 
 	(void)state;
-	unlink(path);
-	must(trace_writer_open(path, &header, &w, &err), &err);
+	w = begin();
 	trace_write_command(w, odd);
 	must(trace_writer_close(w, NULL, &err), &err);
 	must(trace_open(path, &t, &err), &err);
@@ -397,14 +405,101 @@ static void test_dense(void **state)
 	struct error err = {};
 
 	(void)state;
-	unlink(path);
-	must(trace_writer_open(path, &header, &w, &err), &err);
+	w = begin();
 	trace_write_process(w, 0, 1, "");
 	for (int i = 0; i < 1000000; i++)
 		trace_write_thread(w, &(struct trace_thread){ 1, 1, 0, "" });
 	must(trace_writer_close(w, NULL, &err), &err);
 	assert_int_equal(look(&err), -EINVAL);
 	assert_non_null(strstr(err.text, "densely"));
+}
+
+/* Nor must it cost time without end: of equal events even more fit. */
+static void test_dense_events(void **state)
+{
+	const struct trace_event e = { .type = TRACE_ENTER };
+	struct trace_writer *w;
+	struct error err = {};
+
+	(void)state;
+	w = begin();
+	trace_write_process(w, 0, 1, "");
+	trace_write_thread(w, &(struct trace_thread){ 1, 1, 0, "" });
+	for (int i = 0; i < 4000000; i++)
+		trace_write_event(w, &e);
+	must(trace_writer_close(w, NULL, &err), &err);
+	assert_int_equal(look(&err), -EINVAL);
+	assert_non_null(strstr(err.text, "densely"));
+}
+
+static int with_stack(uint32_t depth, uint16_t cpu, uint32_t cpus, struct error *err)
+{
+	const struct trace_event e = { .type = TRACE_ENTER, .cpu = cpu };
+	struct trace_header h = header;
+	struct trace_writer *w;
+
+	unlink(path);
+	h.cpus = cpus;
+	must(trace_writer_open(path, &h, &w, err), err);
+	trace_write_frame(w, &(struct record_frame){ .symbol = "f", .object = "" });
+	for (uint32_t i = 0; i < depth; i++)
+		trace_write_stack(w, &(struct record_stack){ 0, i ? i - 1 : RECORDING_NONE });
+	trace_write_process(w, 0, 1, "");
+	trace_write_thread(w, &(struct trace_thread){ 1, 1, 0, "" });
+	trace_write_event(w, &e);
+	must(trace_writer_close(w, NULL, err), err);
+	return look(err);
+}
+
+/* Tables are as long as there are CPUs, chains are followed. */
+static void test_impossible(void **state)
+{
+	struct error err = {};
+
+	(void)state;
+	assert_int_equal(with_stack(TRACE_STACK_MOST, TRACE_CPUS_MOST - 1, TRACE_CPUS_MOST, &err),
+			 0);
+	assert_int_equal(with_stack(TRACE_STACK_MOST + 1, 0, 1, &err), -EINVAL);
+	assert_int_equal(with_stack(1, TRACE_CPUS_MOST, 1, &err), -EINVAL);
+	assert_int_equal(with_stack(1, 0, TRACE_CPUS_MOST + 1, &err), -EINVAL);
+}
+
+static bool begins_with(const struct trace *t, uint32_t stack, uint32_t with)
+{
+	while (stack != TRACE_NONE && stack != with)
+		stack = t->stacks[stack].parent;
+	return stack == with;
+}
+
+/* The same as by walking along each stack. */
+static void test_tree(void **state)
+{
+	enum { N = 150 };
+	struct record_stack stacks[N];
+	struct trace t = { .stacks = stacks, .n_stacks = N };
+
+	(void)state;
+	srand(5);
+	for (int round = 0; round < 20; round++) {
+		struct trace_tree tree;
+
+		for (uint32_t i = 0; i < N; i++)
+			stacks[i].parent =
+				i && rand() % (round + 2) ? (uint32_t)rand() % i : TRACE_NONE;
+		trace_tree_make(&t, &tree);
+		for (uint32_t i = 0; i < N; i++) {
+			assert_int_equal(tree.order[tree.begin[i]], i);
+			for (uint32_t k = 0; k < N; k++) {
+				bool in = tree.begin[k] <= tree.begin[i] &&
+					  tree.begin[i] < tree.end[k];
+
+				assert_int_equal(in, begins_with(&t, i, k));
+			}
+			for (uint32_t at = i; at != TRACE_NONE; at = stacks[at].parent)
+				assert_int_equal(trace_tree_step(&tree, stacks[at].parent, i), at);
+		}
+		trace_tree_free(&tree);
+	}
 }
 
 static int with_devices(uint32_t n, struct error *err)
@@ -439,7 +534,8 @@ int main(void)
 		cmocka_unit_test(test_chunks),	     cmocka_unit_test(test_grows),
 		cmocka_unit_test(test_damaged),	     cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_not_replaced), cmocka_unit_test(test_dense),
-		cmocka_unit_test(test_many_devices),
+		cmocka_unit_test(test_many_devices), cmocka_unit_test(test_dense_events),
+		cmocka_unit_test(test_impossible),   cmocka_unit_test(test_tree),
 	};
 	int r;
 

@@ -213,6 +213,83 @@ static void test_merge(void **state)
 	assert_true(waits_similarity(one, one, 3) == 1);
 }
 
+/* The lowest place that is free, as by looking at each. */
+static void test_line_up(void **state)
+{
+	enum { N = 200 };
+	struct waits_life lives[N];
+	uint64_t gaps[N], until[N];
+
+	(void)state;
+	srand(7);
+	for (int round = 0; round < 100; round++) {
+		uint64_t from = 0;
+		size_t slots = 0;
+
+		for (uint32_t i = 0; i < N; i++) {
+			from += rand() % 4;
+			lives[i] =
+				(struct waits_life){ i, from, from + rand() % (10 * round + 1), 0 };
+		}
+		for (uint32_t i = 0; i < N; i++) {
+			size_t slot = 0;
+
+			while (slot < slots && until[slot] > lives[i].from)
+				slot++;
+			slots += slot == slots;
+			until[slot] = lives[i].to;
+			lives[i].vertex = slot;
+		}
+		assert_int_equal(waits_line_up(lives, N, 3000, gaps), slots);
+		for (uint32_t i = 0; i < N; i++)
+			assert_int_equal(lives[i].slot, lives[i].vertex);
+	}
+}
+
+/* So many that each would be compared with each for hours. */
+static void test_many_children(void **state)
+{
+	const uint32_t n = 2000000;
+	struct waits_life *lives = xcalloc(n, sizeof(*lives));
+	uint64_t *gaps = xcalloc(n, sizeof(*gaps));
+
+	(void)state;
+	for (uint32_t i = 0; i < n; i++)
+		lives[i] = (struct waits_life){ i, i, n + i, 0 };
+	assert_int_equal(waits_line_up(lives, n, 2 * n, gaps), n);
+	free(lives);
+	free(gaps);
+}
+
+/* Of a chain that is told from its end those are held up for whom the first one waits. */
+static void test_long_held_up(void **state)
+{
+	const uint32_t n = 300000;
+	struct waits_thread *threads = xcalloc(n, sizeof(*threads));
+	uint32_t *same = xcalloc(n, sizeof(*same));
+	bool *held = xcalloc(n, sizeof(*held));
+	const struct trace t = { .n_threads = n };
+	const struct waits_recorded r = {
+		.trace = &t, .threads = threads, .group = same, .firsts = same, .n_groups = n
+	};
+	struct waits_graph g = {};
+
+	(void)state;
+	for (uint32_t i = 0; i < n; i++)
+		same[i] = i;
+	for (uint32_t i = n - 1; i > 0; i--)
+		waits_edge(&g, i - 1, i);
+	threads[1].visits = true;
+	assert_true(waits_held_up(&r, &g, held));
+	assert_false(held[0]);
+	for (uint32_t i = 1; i < n; i++)
+		assert_true(held[i]);
+	waits_graph_free(&g);
+	free(threads);
+	free(same);
+	free(held);
+}
+
 static enum waits_part_kind kind_of(const struct waits_parts *p, uint32_t v)
 {
 	assert_true(p->of[v] != WAITS_NONE);
@@ -642,11 +719,12 @@ int main(void)
 		cmocka_unit_test(test_vectors),	      cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_forget),	      cmocka_unit_test(test_aside),
 		cmocka_unit_test(test_many),	      cmocka_unit_test(test_device),
-		cmocka_unit_test(test_merge),	      cmocka_unit_test(test_knots),
-		cmocka_unit_test(test_long_chain),    cmocka_unit_test(test_refine),
-		cmocka_unit_test(test_refine_random), cmocka_unit_test(test_recorded),
-		cmocka_unit_test(test_short_lived),   cmocka_unit_test(test_early),
-		cmocka_unit_test(test_held_up),
+		cmocka_unit_test(test_merge),	      cmocka_unit_test(test_line_up),
+		cmocka_unit_test(test_many_children), cmocka_unit_test(test_long_held_up),
+		cmocka_unit_test(test_knots),	      cmocka_unit_test(test_long_chain),
+		cmocka_unit_test(test_refine),	      cmocka_unit_test(test_refine_random),
+		cmocka_unit_test(test_recorded),      cmocka_unit_test(test_short_lived),
+		cmocka_unit_test(test_early),	      cmocka_unit_test(test_held_up),
 	};
 	int r;
 

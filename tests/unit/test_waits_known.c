@@ -14,9 +14,9 @@
 #include "builder.h"
 #include "machine.h"
 
+#include "tools/scoz/arguments.c"
 #include "tools/scoz/text.c"
 #include "tools/scoz/wrong_file.c"
-#include "tools/scoz/recording/recording_args.c"
 #include "tools/scoz/commands/waits.c"
 #include "waits/behind.h"
 
@@ -242,14 +242,8 @@ static void expect_behind(const char *target, double least)
 	assert_true(b.ran <= b.waited * 1.01 && b.samples > 100);
 	free(found);
 	free(list);
-	waits_graph_free(&v.graph);
-	waits_recorded_free(&v.r);
+	view_deinit(&v);
 	trace_free(t);
-	free(v.removed);
-	free(v.unseen);
-	free(v.held);
-	free(v.on);
-	free(v.queued);
 }
 
 /*

@@ -32,6 +32,21 @@ for series in 6.1 6.12; do
 		skip "linux-source-$series is missing: tools/install-deps vm"
 done
 
+# due KERNEL...: those that are tested now, into $kernels; who has none is skipped.
+due() {
+	local kernel now
+	now=$("$vm" due) || fail "vm due"
+	kernels=()
+	for kernel; do
+		if grep -qxF "$kernel" <<<"$now"; then
+			kernels+=("$kernel")
+		else
+			echo "$kernel: its patches, configuration and tests are those that passed (kernel-patches/tested)"
+		fi
+	done
+	[ ${#kernels[@]} -gt 0 ] || skip "$* passed as they are now (kernel-patches/tested): make check-kernels tries again"
+}
+
 # guest KERNEL [OPTION...] -- COMMAND...: in the guest the build directory is where it is here.
 guest() {
 	local kernel=$1

@@ -62,30 +62,34 @@ int bpf_choose_module(const struct engine_options *opt, struct error *err);
 /* The programs that call the module, else as scoz__open(). */
 struct scoz *bpf_open_for_module(void);
 
-/* control.c */
-/* Destroyed with the engine. */
-void bpf_keep_link(struct bpf_engine *e, struct bpf_link *link);
+/* targets.c */
 int bpf_set_target(struct engine *e, const struct scoz_part *parts, int n,
 		   const struct scoz_range *ranges, size_t n_ranges, struct error *err);
+bool bpf_set_control(struct engine *e, bool on);
+void bpf_read_target_time(const struct engine *e, struct engine_ledger *ret);
+int bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+void bpf_withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
+void bpf_forget_process(struct engine *e, int pid);
+void bpf_forget_image(struct engine *e, int pid);
+void bpf_set_rank(struct engine *e, int pid, int rank);
+int bpf_set_polling(struct engine *e, uint32_t table, uint32_t role,
+		    const struct scoz_poll_range *ranges, size_t n);
+
 /* bounds.c: probes where a target that is a function begins and ends */
 int bpf_add_bounds(struct engine *e, const struct engine_bounds *bounds, bool ends,
 		   struct error *err);
 void bpf_see_functions(struct engine *e, bool on);
 void bpf_read_bounds(const struct engine *e, int cpu, struct engine_crossed *ret);
 void bpf_remove_bounds(struct bpf_engine *e);
-int bpf_publish_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
-void bpf_withdraw_mapping(struct engine *e, uint32_t binary, const struct maps_mapping *m);
-void bpf_forget_process(struct engine *e, int pid);
-void bpf_forget_image(struct engine *e, int pid);
-int bpf_count_user(struct engine *e, uid_t uid);
-void bpf_set_rank(struct engine *e, int pid, int rank);
-int bpf_set_polling(struct engine *e, uint32_t table, uint32_t role,
-		    const struct scoz_poll_range *ranges, size_t n);
+
+/* points.c */
+/* Destroyed with the engine. */
+void bpf_keep_link(struct bpf_engine *e, struct bpf_link *link);
 int bpf_add_site(struct engine *e, const struct engine_point *p, int id, bool first,
 		 struct error *err);
-
 void bpf_withdraw_site(struct engine *e);
-uint64_t bpf_others_hits(const struct engine *e);
+int bpf_count_user(struct engine *e, uid_t uid);
 int bpf_point_others(const struct engine *e, int id, char (*names)[16], int max);
+uint64_t bpf_others_hits(const struct engine *e);
 
 #endif

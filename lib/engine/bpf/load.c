@@ -288,39 +288,9 @@ static int forget_sleepers(struct engine *e)
 	return visit_tasks(e, -1);
 }
 
-static bool set_control(struct engine *e, bool on)
-{
-	__atomic_store_n(&bpf_engine(e)->skel->bss->control, on, __ATOMIC_RELAXED);
-	return true;
-}
-
 static void set_record_share(struct engine *e, uint32_t share)
 {
 	__atomic_store_n(&bpf_engine(e)->skel->data->record_share, share, __ATOMIC_RELAXED);
-}
-
-static void read_target_time(const struct engine *e, struct engine_ledger *ret)
-{
-	for (int i = 0; i < e->cores; i++) {
-		struct target_time t =
-			SHARED_COPY(&((const struct bpf_engine *)e)->target_times[i]);
-
-		ret->target_ran += t.ran;
-		ret->target_alone += t.alone;
-		ret->related += t.related;
-		ret->target_waited += t.waited;
-		ret->target_waited_beyond += t.left_out;
-		ret->io_waited += t.io;
-		ret->woken += t.woken;
-		ret->polls += t.polls;
-		ret->polled += t.polled;
-		ret->shared += t.shared;
-		ret->urgent += t.urgent;
-		ret->unpaid += t.unpaid;
-		ret->busy_waited += t.spun;
-		ret->busy_waited_first += t.spun_first;
-		ret->target_calls += t.calls;
-	}
 }
 
 /*
@@ -653,14 +623,14 @@ const struct engine_backend engine_bpf = {
 	.see_functions = bpf_see_functions,
 	.read_bounds = bpf_read_bounds,
 	.set_record_share = set_record_share,
-	.set_control = set_control,
+	.set_control = bpf_set_control,
 	.publish_mapping = bpf_publish_mapping,
 	.withdraw_mapping = bpf_withdraw_mapping,
 	.forget_process = bpf_forget_process,
 	.forget_image = bpf_forget_image,
 	.involve = visit_tasks,
 	.forget_sleepers = forget_sleepers,
-	.read_target_time = read_target_time,
+	.read_target_time = bpf_read_target_time,
 	.set_rank = bpf_set_rank,
 	.count_user = bpf_count_user,
 	.set_polling = bpf_set_polling,

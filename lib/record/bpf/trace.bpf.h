@@ -98,7 +98,7 @@ static __always_inline u32 trace_futex(const struct thread_state *t, u32 *other)
 	}
 }
 
-/* What @task, which leaves its CPU to wait, does so in: enum record_trace_detail. */
+/* What @task, which leaves its CPU to wait, does so in: struct record_trace, detail. */
 static __always_inline u32 trace_wait(struct task_struct *task, const struct thread_state *t,
 				      u32 *other)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* By which calls a target is reached, over all runs of a profile. */
-#ifndef SCOZ_CALLERS_VIEW_H
-#define SCOZ_CALLERS_VIEW_H
+#ifndef SCOZ_CAUSAL_CALLERS_H
+#define SCOZ_CAUSAL_CALLERS_H
 
 #include "tools/scoz/causal/model.h"
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The page of scoz diff: a slope for each target, from what it was worth to what it is worth, and
- * the numbers below it. No script.
+ * the numbers below it.
  */
 #include <math.h>
 
+#include "page.h"
 #include "profile/subject.h"
+#include "stats/describe.h"
 #include "tools/scoz/causal/diff.h"
 #include "tools/scoz/text.h"
 
@@ -23,6 +25,7 @@ static const char slopes_style[] =
 	"--changed:#0072b2;--same:#626e7b}\n"
 	"@media(prefers-color-scheme:dark){:root{--page:#14181c;--text:#e6eaee;--soft:#9fabb7;"
 	"--grid:#272e36;--changed:#56b4e9;--same:#a3afba}}\n"
+	".wait main{visibility:hidden}\n"
 	"body{margin:0;background:var(--page);color:var(--text);font:14px/1.4 system-ui,"
 	"\"Helvetica Neue\",Helvetica,Arial,sans-serif}\n"
 	"main{max-width:1000px;margin:0 auto;padding:24px 20px 48px}\n"
@@ -214,8 +217,9 @@ static void write_side(const char *which, const struct model *m, FILE *out)
 void diff_write_html(const struct diff *d, const char *headline, FILE *out)
 {
 	page_begin(out);
-	fprintf(out, "What changed</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n<h1>",
-		slopes_style);
+	fprintf(out, "What changed</title>\n<style>\n%s</style>\n<script>\n%s</script>\n",
+		slopes_style, paint_once_js);
+	fputs("</head>\n<body>\n<main>\n<h1>", out);
 	text_xml(out, headline);
 	fprintf(out, "</h1>\n<p class=\"sub\">");
 	write_side("Old", d->a, out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/causal/expected.h"
+#include "stats/describe.h"
 
 #include <math.h>
 

@@ -176,7 +176,7 @@ static void sum_runs(struct model *m)
 
 /* ---- rows ---- */
 
-static struct stats_sampled samples_of(const struct profile *p, const struct profile_target *t)
+static struct stats_sampled seen_of(const struct profile *p, const struct profile_target *t)
 {
 	struct stats_sampled s = {};
 
@@ -193,7 +193,7 @@ static struct stats_sampled samples_of(const struct profile *p, const struct pro
 static struct stats_sampled find_samples(const struct model *m, uint32_t target)
 {
 	const struct profile *p = m->profile;
-	struct stats_sampled s = samples_of(p, &p->targets[target]);
+	struct stats_sampled s = seen_of(p, &p->targets[target]);
 
 	if (s.n) {
 		s.all = m->samples_total;
@@ -581,7 +581,7 @@ static void note_disk_waits(struct model *m)
 	if (!r || !(r->disk_waits >= WAITS_TOLD) || !(r->through_share >= THROUGH_TOLD) ||
 	    !*r->through)
 		return;
-	journal = !strncmp(r->through, "jbd2/", strlen("jbd2/"));
+	journal = text_after(r->through, "jbd2/");
 	text_list_add(
 		&m->notes,
 		xasprintf("in the first %.1f s %.2g tasks waited for disks at a time: %.0f %% "

@@ -110,8 +110,6 @@ bool model_row_is_first(const struct model *m, size_t row);
 /* Of a group, in all places of that name. False: there are none, it was counted by itself. */
 bool model_samples_in(const struct profile *p, const struct process_group *g, const char *target,
 		      struct profile_place *ret);
-/* "p50 1.2 ms, p90 ..., 4711 measured"; NULL for a progress point that is no latency. */
-char *model_latency_text(const struct model *m, size_t progress);
 /* What windows in which all was stopped tell of it; NULL: there were none, or too few. */
 char *model_stretch_text(const struct model *m, size_t progress);
 void model_free(struct model *m);

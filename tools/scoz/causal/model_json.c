@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tools/scoz/cmds.h"
+#include "stats/describe.h"
 #include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/model.h"
 #include "tools/scoz/causal/mpi_view.h"

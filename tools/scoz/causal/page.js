@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page is complete without this: it ranks anew, sorts, filters, and opens what a link names.
-// What only it needs has its place before anything is painted, and what a link changes is painted
-// when that is done: nothing moves while the page loads.
-document.documentElement.className = "js" + (location.hash ? " wait" : "");
+// What it needs, and what a link changes, is there before anything is painted (paint_once.js).
+document.documentElement.classList.add("js");
 document.addEventListener("DOMContentLoaded", () => {
   const $ = (s, e = document) => e.querySelector(s);
   const $$ = (s, e = document) => [...e.querySelectorAll(s)];
@@ -13,9 +12,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const classes = ["good", "bad", "none", "open"];
 
   const controls = $("#controls");
-  const ready = () => document.documentElement.classList.remove("wait");
   if (!controls)
-    return ready();
+    return;
   const slider = $("#at"), shown = $("#at-text"), best = $("#best"), sort = $("#sort");
   const filter = $("#filter");
   let percent = null; // null: each at its best, as the page begins
@@ -269,9 +267,5 @@ document.addEventListener("DOMContentLoaded", () => {
         next.focus();
     }
   });
-  try {
-    follow();
-  } finally {
-    ready();
-  }
+  follow();
 });

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "tools/scoz/causal/plot.h"
+#include "stats/describe.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/text.h"
 

@@ -8,6 +8,7 @@
 #include "progress/labels.h"
 #include "page.h"
 #include "stats/answer.h"
+#include "stats/describe.h"
 #include "tools/scoz/causal/callers.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
@@ -694,8 +695,8 @@ static void write_start(const struct page *p)
 	fprintf(p->out, "Causal profile: ");
 	text_xml(p->out, p->m->profile->path);
 	fprintf(p->out,
-		"</title>\n<style>\n%s</style>\n<script>\n%s</script>\n</head>\n<body>\n<main>\n",
-		page_css, page_js);
+		"</title>\n<style>\n%s</style>\n<script>\n%s%s</script>\n</head>\n<body>\n<main>\n",
+		page_css, paint_once_js, page_js);
 }
 
 static void write_page(struct page *p)

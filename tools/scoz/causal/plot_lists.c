@@ -5,7 +5,9 @@
 #include <math.h>
 
 #include "profile/subject.h"
+#include "stats/describe.h"
 #include "tools/scoz/causal/expected.h"
+#include "tools/scoz/causal/latency.h"
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/text.h"
 

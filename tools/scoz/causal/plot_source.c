@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The lines of source around a target, with what is known of each in the margin. */
 #include "tools/scoz/causal/plot.h"
+#include "stats/describe.h"
 #include "tools/scoz/causal/source.h"
 #include "tools/scoz/text.h"
 

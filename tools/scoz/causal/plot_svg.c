@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "profile/subject.h"
+#include "stats/describe.h"
 #include "tools/scoz/causal/plot.h"
 #include "tools/scoz/text.h"
 

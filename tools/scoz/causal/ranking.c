@@ -89,7 +89,7 @@ static int compare_ranks(const void *pa, const void *pb, void *arg)
 	return strcmp(a->target->name, b->target->name);
 }
 
-bool row_matches(const struct model_row *row, const char *filter)
+static bool row_matches(const struct model_row *row, const char *filter)
 {
 	const char *const texts[] = { row->target->name, row->target->location };
 

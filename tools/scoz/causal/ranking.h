@@ -56,7 +56,6 @@ void ranking_deinit(struct ranking *r);
 
 /* Of the row, percent of all samples; NAN: it is not known. */
 double ranking_share(const struct model_row *row);
-bool row_matches(const struct model_row *row, const char *filter);
 
 /* "the time per \"iter\"", "the latency of \"request\"", "the run time"; to be freed. */
 char *ranking_unit(const struct model *m, const struct profile_progress *p);

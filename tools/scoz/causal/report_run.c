@@ -3,6 +3,7 @@
 
 #include "profile/subject.h"
 #include "tools/scoz/causal/expected.h"
+#include "tools/scoz/causal/latency.h"
 #include "tools/scoz/causal/mpi_view.h"
 #include "tools/scoz/causal/report_axis.h"
 #include "tools/scoz/text.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One target in a terminal: its curve, who calls it, who waits for it, how precise that is. */
 #include "tools/scoz/causal/report_target.h"
+#include "stats/describe.h"
 
 #include <math.h>
 #include <unistd.h>

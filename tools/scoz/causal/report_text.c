@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "progress/labels.h"
+#include "stats/describe.h"
 #include "tools/scoz/causal/expected.h"
 #include "tools/scoz/causal/next.h"
 #include "tools/scoz/causal/report_axis.h"

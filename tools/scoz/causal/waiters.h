@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who waits for a target, as a recording of the run's beginning has it. */
-#ifndef SCOZ_WAITERS_VIEW_H
-#define SCOZ_WAITERS_VIEW_H
+#ifndef SCOZ_CAUSAL_WAITERS_H
+#define SCOZ_CAUSAL_WAITERS_H
 
 #include "tools/scoz/causal/model.h"
 

@@ -5,6 +5,8 @@
 
 #include "progress/labels.h"
 #include "profile/subject.h"
+#include "stats/describe.h"
+#include "tools/scoz/arguments.h"
 #include "tools/scoz/causal/diff.h"
 #include "tools/scoz/causal/ranking.h"
 #include "tools/scoz/cmds.h"
@@ -490,15 +492,13 @@ int cmd_diff(int argc, char **argv)
 	double same_pp = SAME_PP;
 	const char *page = NULL;
 	bool json = false;
-	char *end;
 	int c;
 
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "o:jh", options, NULL)) != -1) {
 		switch (c) {
 		case 'w':
-			same_pp = strtod(optarg, &end);
-			if (end == optarg || *end || !(same_pp > 0) || same_pp > 100) {
+			if (!parse_number(optarg, 0, 100, &same_pp) || !(same_pp > 0)) {
 				log_warn("--within: %s is not a number of percentage points",
 					 optarg);
 				return EXIT_USAGE;

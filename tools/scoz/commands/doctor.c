@@ -2,6 +2,7 @@
 /* scoz doctor: what this machine can do, what is missing, and the command that mends it. */
 #include "host/capabilities.h"
 #include "host/privileges.h"
+#include "tools/scoz/arguments.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/commands/prove.h"
 
@@ -87,11 +88,8 @@ static void print_json(const struct capabilities *c)
 
 static bool read_seconds(const char *text, double *ret)
 {
-	char *end = NULL;
-
-	*ret = text ? strtod(text, &end) : PROVE_SECONDS;
-	if (text &&
-	    (end == text || *end || !(*ret >= PROVE_SECONDS_MIN && *ret <= PROVE_SECONDS_MAX))) {
+	*ret = PROVE_SECONDS;
+	if (text && !parse_number(text, PROVE_SECONDS_MIN, PROVE_SECONDS_MAX, ret)) {
 		log_warn("--prove=%s: give it %.0f to %.0f seconds", text, PROVE_SECONDS_MIN,
 			 PROVE_SECONDS_MAX);
 		return false;

@@ -25,6 +25,7 @@
 #include "run/command.h"
 #include "run/cores.h"
 #include "run/machine_lock.h"
+#include "tools/scoz/arguments.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/commands/record_causal.h"
 #include "tools/scoz/recording/record_filter.h"

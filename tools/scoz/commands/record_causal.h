@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* scoz record --causal: everything the scheduler did goes to the file, too. */
-#ifndef SCOZ_RECORD_CAUSAL_COMMAND_H
-#define SCOZ_RECORD_CAUSAL_COMMAND_H
+#ifndef SCOZ_COMMANDS_RECORD_CAUSAL_H
+#define SCOZ_COMMANDS_RECORD_CAUSAL_H
 
+#include "record/causal_points.h"
 #include "record/trace_output.h"
-#include "record/trace_points.h"
 
 struct progress_list {
 	struct progress_spec *v;

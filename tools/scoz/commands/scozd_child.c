@@ -85,7 +85,7 @@ struct saying {
 static void keep_line(struct saying *s)
 {
 	s->line[s->n] = '\0';
-	if (!strncmp(s->line, NAME, strlen(NAME))) {
+	if (text_after(s->line, NAME)) {
 		if (s->said_n + s->n + 2 > SAID_MOST) {
 			size_t half = s->said_n / 2;
 
@@ -117,6 +117,7 @@ static bool listen_to(struct saying *s, int fd)
 char *scozd_last_words(const char *said)
 {
 	size_t n = strlen(said), from;
+	const char *last;
 
 	while (n && said[n - 1] == '\n')
 		n--;
@@ -124,8 +125,9 @@ char *scozd_last_words(const char *said)
 		;
 	if (!n)
 		return xstrdup("it said nothing");
-	if (!strncmp(said + from, NAME, strlen(NAME)))
-		from += strlen(NAME);
+	last = text_after(said + from, NAME);
+	if (last)
+		from = last - said;
 	return xasprintf("%.*s", (int)(n - from), said + from);
 }
 

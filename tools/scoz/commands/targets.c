@@ -218,7 +218,7 @@ static void ask_for_all(struct maps *m, size_t limit)
 	for (uint32_t id = 0, n = 0; id < maps_binary_count(m) && n < limit; id++) {
 		if (id == MAPS_KERNEL_ID || !has_mapping(m, id))
 			continue;
-		maps_binary_known(m, id);
+		maps_binary_ask(m, id);
 		n++;
 	}
 }
@@ -236,7 +236,7 @@ static int print_binaries(struct maps *m, int pid, size_t limit)
 
 		if (id == MAPS_KERNEL_ID || !has_mapping(m, id) || t.rows > limit)
 			continue;
-		b = maps_binary(m, id);
+		b = maps_binary_wait(m, id);
 		if (!b || !strcmp(b->path, MAPS_VDSO))
 			continue;
 		describe(b, &can, &why);
@@ -298,7 +298,7 @@ static int targets_of_process(int pid, size_t limit)
 
 /* ------------------------------------------------------------------------------------------ */
 
-static bool parse_number(const char *s, long *ret)
+static bool parse_count(const char *s, long *ret)
 {
 	char *end;
 
@@ -332,7 +332,7 @@ static int targets_options(int argc, char **argv, struct record_options *o, long
 	while ((c = getopt_long(argc, argv, "n:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'n':
-			if (!parse_number(optarg, limit)) {
+			if (!parse_count(optarg, limit)) {
 				log_warn("-n %s is not a positive number", optarg);
 				return EXIT_USAGE;
 			}
@@ -367,7 +367,7 @@ int cmd_targets(int argc, char **argv)
 	ret = targets_options(argc, argv, &o, &limit);
 	if (ret < 0) {
 		what = optind < argc ? input_file(argv[optind]) : DEFAULT_PROFILE;
-		if (!parse_number(what, &pid))
+		if (!parse_count(what, &pid))
 			ret = targets_of_profile(what, &o, limit);
 		else if (o.per == PER_NOTHING && !process_view_filters(&o))
 			ret = targets_of_process(pid, limit);

@@ -11,6 +11,7 @@
 #include "host/privileges.h"
 #include "record/recorder.h"
 #include "run/cores.h"
+#include "tools/scoz/arguments.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/recording/record_filter.h"
 #include "tools/scoz/recording/recording_args.h"

@@ -6,7 +6,7 @@
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/commands/waits_verify.h"
 #include "tools/scoz/wrong_file.h"
-#include "tools/scoz/recording/recording_args.h"
+#include "tools/scoz/arguments.h"
 #include "tools/scoz/text.h"
 #include "waits/recorded.h"
 
@@ -26,9 +26,9 @@ struct view {
 	struct waits_recorded r;
 	struct options o;
 	struct waits_graph graph; /* what may matter of r.graph */
-	bool *removed;		  /* groups that were shown to be in the background */
 	bool *unseen;		  /* groups with threads that were not recorded */
 	bool *held;		  /* groups that progress waits for; all, where none was seen */
+	bool *heavy;		  /* groups that somebody waits for much */
 	double *on, *queued;	  /* of groups: shares of the time, summed over members */
 	uint64_t time;
 };
@@ -215,7 +215,6 @@ static void sum_up(struct view *v)
 	bool *aside = xcalloc(r->n_groups, sizeof(*aside));
 
 	v->time = r->to > r->from ? r->to - r->from : 1;
-	v->removed = xcalloc(r->n_groups, sizeof(*v->removed));
 	v->unseen = xcalloc(r->n_groups, sizeof(*v->unseen));
 	v->on = xcalloc(r->n_groups, sizeof(*v->on));
 	v->queued = xcalloc(r->n_groups, sizeof(*v->queued));
@@ -236,6 +235,12 @@ static void sum_up(struct view *v)
 			*waits_edge(&v->graph, e->from, e->to) = *e;
 	}
 	free(aside);
+	v->heavy = xcalloc(r->n_groups, sizeof(*v->heavy));
+	for (size_t i = 0; i < v->graph.n; i++) {
+		const struct waits_edge *e = &v->graph.edges[i];
+
+		v->heavy[e->to] |= e->weight >= v->o.enough / 100 * v->time;
+	}
 	v->held = xcalloc(r->n_groups, sizeof(*v->held));
 	if (!waits_held_up(r, &v->graph, v->held))
 		memset(v->held, true, r->n_groups * sizeof(*v->held));
@@ -245,9 +250,9 @@ static void view_deinit(struct view *v)
 {
 	waits_graph_free(&v->graph);
 	waits_recorded_free(&v->r);
-	free(v->removed);
 	free(v->unseen);
 	free(v->held);
+	free(v->heavy);
 	free(v->on);
 	free(v->queued);
 }
@@ -396,17 +401,6 @@ static void print_members(const struct view *v, const struct waits_part *p)
 	}
 }
 
-static bool is_heavy(const struct view *v, uint32_t group)
-{
-	for (size_t i = 0; i < v->graph.n; i++) {
-		const struct waits_edge *e = &v->graph.edges[i];
-
-		if (e->to == group && e->weight >= v->o.enough / 100 * v->time)
-			return true;
-	}
-	return false;
-}
-
 /*
  * No device, and less than one CPU in all: who works all the time does not look so. Of who was not
  * recorded that is not known: if it is waited for much it may be what takes the time.
@@ -420,7 +414,7 @@ static bool is_background(const struct view *v, const struct waits_part *p)
 	for (size_t i = 0; i < p->n; i++) {
 		if (is_device(v, p->vertices[i]))
 			return false;
-		if (v->unseen[p->vertices[i]] && is_heavy(v, p->vertices[i]))
+		if (v->unseen[p->vertices[i]] && v->heavy[p->vertices[i]])
 			return false;
 		on += v->on[p->vertices[i]];
 	}
@@ -454,21 +448,21 @@ static void print_all(const struct view *v, size_t most)
 	print_edges(v, list + n, at_most(v->graph.n - n, most - shown));
 }
 
-static void print_knot(const struct view *v, const struct waits_part *p)
+static void print_knot(const struct view *v, const struct waits_peel *k, size_t part)
 {
-	bool *inside = xcalloc(v->r.n_groups, sizeof(*inside));
+	const struct waits_part *p = &k->parts.v[part];
 	size_t rows = v->o.rows > 0 ? v->o.rows : ROWS;
 	_cleanup_free_ struct waits_edge *list = NULL;
 	struct waits_graph heavy;
 	double queued = 0;
 
 	for (size_t i = 0; i < p->n; i++) {
-		inside[p->vertices[i]] = true;
 		if (v->queued[p->vertices[i]] / v->r.sizes[p->vertices[i]] > queued)
 			queued = v->queued[p->vertices[i]] / v->r.sizes[p->vertices[i]];
 	}
 	print_members(v, p);
-	waits_refine(&v->graph, inside, v->r.n_groups, v->o.enough / 100 * v->time, &heavy);
+	if (!waits_peel_refine(k, part, v->o.enough / 100 * v->time, &heavy))
+		printf("  (so many that not all light ones were taken away)\n");
 	list = sorted_edges(v, &heavy);
 	print_edges(v, list, at_most(heavy.n, rows));
 	if (heavy.n > rows)
@@ -479,85 +473,91 @@ static void print_knot(const struct view *v, const struct waits_part *p)
 		       "of them, or a higher priority, may help.\n",
 		       100 * queued);
 	waits_graph_free(&heavy);
-	free(inside);
 }
 
-static void print_parts(struct view *v, const struct waits_parts *parts, bool background)
+static void print_taken_away(const struct view *v, const struct waits_peel *k, size_t part)
 {
-	for (size_t i = 0; i < parts->n; i++) {
-		const struct waits_part *p = &parts->v[i];
+	const struct waits_part *p = &k->parts.v[part];
 
-		if (p->kind == WAITS_PASS || is_background(v, p) != background)
-			continue;
-		if (background) {
-			printf("\n# %s, %s; the rest is looked at without it\n",
-			       is_outside(v, p)		   ? "outside"
-			       : v->unseen[p->vertices[0]] ? "waited for little"
-							   : "in the background",
-			       is_outside(v, p)	       ? "not known"
-			       : p->kind == WAITS_KNOT ? "a knot"
-						       : "a sink");
-			print_members(v, p);
-			for (size_t k = 0; k < p->n; k++)
-				v->removed[p->vertices[k]] = true;
-			continue;
+	printf("\n# %s, %s; the rest is looked at without it\n",
+	       is_outside(v, p)		   ? "outside"
+	       : v->unseen[p->vertices[0]] ? "waited for little"
+					   : "in the background",
+	       is_outside(v, p)		     ? "not known"
+	       : waits_peel_is_knot(k, part) ? "a knot"
+					     : "a sink");
+	print_members(v, p);
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/*
+ * Those in the background, and then what waits for none but these: a round for all that can go at a
+ * time. Chains may be as long as there are threads, so that only what is new is looked at.
+ */
+static void print_background(const struct view *v, struct waits_peel *k)
+{
+	size_t *now = xcalloc(k->parts.n + 1, sizeof(*now)), n = 0;
+	size_t *next = xcalloc(k->parts.n + 1, sizeof(*next)), n_next;
+
+	for (size_t i = 0; i < k->parts.n; i++) {
+		if (!k->out[i])
+			now[n++] = i;
+	}
+	for (; n; n = n_next) {
+		size_t *done = now;
+
+		for (size_t i = 0; i < n; i++) {
+			k->gone[now[i]] = is_background(v, &k->parts.v[now[i]]);
+			if (k->gone[now[i]])
+				print_taken_away(v, k, now[i]);
 		}
-		printf("\n# %s\n", p->kind == WAITS_KNOT
-					   ? "knot: these wait for one another, and for "
-					     "nobody else"
-					   : "sink: others wait for it, and it waits "
-					     "for nobody: what it does takes the time");
-		if (p->kind == WAITS_KNOT)
-			print_knot(v, p);
-		else
-			print_members(v, p);
+		n_next = 0;
+		for (size_t i = 0; i < n; i++) {
+			if (k->gone[now[i]])
+				waits_peel_take(k, now[i], next, &n_next);
+		}
+		qsort(next, n_next, sizeof(*next), by_number);
+		now = next;
+		next = done;
 	}
-}
-
-static bool has_background(const struct view *v, const struct waits_parts *parts)
-{
-	for (size_t i = 0; i < parts->n; i++) {
-		if (parts->v[i].kind != WAITS_PASS && is_background(v, &parts->v[i]))
-			return true;
-	}
-	return false;
-}
-
-static void without_removed(struct view *v)
-{
-	struct waits_graph left = {};
-
-	for (size_t i = 0; i < v->graph.n; i++) {
-		const struct waits_edge *e = &v->graph.edges[i];
-
-		if (!v->removed[e->from] && !v->removed[e->to])
-			*waits_edge(&left, e->from, e->to) = *e;
-	}
-	waits_graph_free(&v->graph);
-	v->graph = left;
+	free(now);
+	free(next);
 }
 
 static void print_knots(struct view *v)
 {
-	struct waits_parts parts;
-	bool outside = false;
+	bool outside = false, any = false;
+	struct waits_peel k;
 
-	for (;;) {
-		waits_parts(&v->graph, v->r.n_groups, 0, &parts);
-		for (size_t i = 0; i < parts.n; i++)
-			outside |= is_outside(v, &parts.v[i]);
-		if (!has_background(v, &parts))
-			break;
-		print_parts(v, &parts, true);
-		without_removed(v);
-		waits_parts_free(&parts);
+	waits_peel_find(&v->graph, v->r.n_groups, &k);
+	for (size_t i = 0; i < k.parts.n; i++)
+		outside |= is_outside(v, &k.parts.v[i]);
+	print_background(v, &k);
+	for (size_t i = 0; i < k.parts.n; i++) {
+		any |= !k.gone[i];
+		if (k.gone[i] || k.out[i])
+			continue;
+		printf("\n# %s\n", waits_peel_is_knot(&k, i)
+					   ? "knot: these wait for one another, and for "
+					     "nobody else"
+					   : "sink: others wait for it, and it waits "
+					     "for nobody: what it does takes the time");
+		if (waits_peel_is_knot(&k, i))
+			print_knot(v, &k, i);
+		else
+			print_members(v, &k.parts.v[i]);
 	}
-	print_parts(v, &parts, false);
-	if (!parts.n && outside)
+	if (!any && outside)
 		printf("\n# no knot: nothing else that works much is waited for\n");
-	else if (!parts.n)
+	else if (!any)
 		printf("\n# no knot: nothing that works much is waited for\n");
-	waits_parts_free(&parts);
+	waits_peel_free(&k);
 }
 
 static void print_ranks(const struct trace *t)

@@ -11,6 +11,7 @@
 
 #include "files/output_file.h"
 #include "progress/point.h"
+#include "stats/describe.h"
 #include "tools/scoz/causal/model.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/commands/scozd_child.h"
@@ -220,7 +221,7 @@ static bool find_command(struct verify *v)
 		log_warn("--end-to-end: the run time of which command? Give it after --");
 		return false;
 	}
-	if (strncmp(h->scope, "command", strlen("command")) != 0)
+	if (!text_after(h->scope, "command"))
 		return true;
 	log_warn("--verify: the recording is of a command, which experiments have to run again%s: "
 		 "give it after --, as in: scoz waits --verify %s -- %s",

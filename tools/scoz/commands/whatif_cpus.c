@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/scoz/commands/whatif_cpus.h"
 
+#include "tools/scoz/arguments.h"
 #include "tools/scoz/cmds.h"
-#include "tools/scoz/recording/recording_args.h"
+#include "tools/scoz/commands/whatif_messages.h"
 #include "tools/scoz/text.h"
 #include "whatif/cpus.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* scoz whatif --cpus: what more CPUs would bring, by a causal recording. */
-#ifndef SCOZ_WHATIF_MORE_CPUS_H
-#define SCOZ_WHATIF_MORE_CPUS_H
+#ifndef SCOZ_COMMANDS_WHATIF_CPUS_H
+#define SCOZ_COMMANDS_WHATIF_CPUS_H
 
 #include "trace/trace.h"
 
@@ -18,9 +18,5 @@ struct whatif_cpus {
 bool whatif_parse_cpus(const char *text, struct whatif_cpus *ret);
 /* EXIT_* */
 int whatif_more_cpus(const struct trace *t, uint32_t point, const struct whatif_cpus *c);
-
-/* whatif.c: what is wrong with the recording, and why nothing can be concluded from it. */
-void whatif_warn(const struct trace *t);
-void whatif_nothing(const struct trace *t, bool by_run_time, uint64_t visits, double strangers);
 
 #endif

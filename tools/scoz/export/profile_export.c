@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "base/hash_index.h"
+#include "stats/describe.h"
 #include "tools/scoz/cmds.h"
 #include "tools/scoz/text.h"
 

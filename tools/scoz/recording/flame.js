@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page is complete without this: it zooms into a frame and finds names.
+document.documentElement.classList.add("js");
 document.addEventListener("DOMContentLoaded", () => {
   const flame = document.querySelector("#flame"), found = document.querySelector("#found");
   const find = document.querySelector("#find"), whole = document.querySelector("#whole");
   if (!flame)
     return;
-  document.querySelector("#controls").hidden = false;
   const frames = [...flame.children].map(el => ({
     el, left: parseFloat(el.style.left), width: parseFloat(el.style.width),
     top: parseFloat(el.style.top), name: el.title.toLowerCase(), text: el.title.split("\n")[0],

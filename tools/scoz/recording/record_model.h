@@ -147,11 +147,6 @@ uint32_t record_model_leaf(const struct record_model *m, uint32_t stack);
 /* What stands for its frame, also where there is none. */
 const struct record_frame *record_model_frame(const struct record_model *m, uint32_t stack,
 					      uint32_t node);
-static inline uint64_t record_off_cpu(const uint64_t levels[RECORD_LEVELS])
-{
-	return levels[LEVEL_IO] + levels[LEVEL_LOCK] + levels[LEVEL_SCHED] + levels[LEVEL_OTHER];
-}
-
 /* Of all samples, whatever the filters are: a wait is one sample for as many as it lasted. */
 static inline uint64_t record_points(const struct recording *rec)
 {

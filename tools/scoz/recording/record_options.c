@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "tools/scoz/arguments.h"
 #include "tools/scoz/causal/ranking.h"
 
 const char *const record_sort_names[RECORD_SORTS] = {
@@ -52,10 +53,7 @@ static int option_sort(struct record_options *o, const char *arg)
 
 static int option_percent(struct record_options *o, const char *arg)
 {
-	char *end;
-
-	o->percent_limit = strtod(arg, &end);
-	if (end == arg || *end || !(o->percent_limit >= 0 && o->percent_limit <= 100)) {
+	if (!parse_number(arg, 0, 100, &o->percent_limit)) {
 		log_warn("--percent-limit %s is not a number from 0 to 100", arg);
 		return -EINVAL;
 	}

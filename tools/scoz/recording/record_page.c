@@ -197,7 +197,7 @@ static void write_flame(struct flame *f, FILE *out)
 		deepest = f->blocks[order[i]].depth > deepest ? f->blocks[order[i]].depth : deepest;
 	fprintf(out,
 		"<h2>Who spent it: each block a function, below it what it called; as wide as its "
-		"time</h2>\n<div class=\"controls\" id=\"controls\" hidden=\"hidden\"><input "
+		"time</h2>\n<div class=\"controls\" id=\"controls\"><input "
 		"type=\"search\" id=\"find\" placeholder=\"find names ( / )\" aria-label=\"find "
 		"names\"/> <output id=\"found\"></output> <button type=\"button\" id=\"whole\" "
 		"hidden=\"hidden\">all of it</button></div>\n<div id=\"flame\" role=\"img\" "
@@ -488,9 +488,9 @@ static void write_page(const struct record_model *m, FILE *out)
 	page_begin(out);
 	fputs("Recording: ", out);
 	text_xml(out, m->rec->path);
-	fprintf(out,
-		"</title>\n<style>\n%s%s</style>\n<script>\n%s</script>\n</head>\n<body>\n<main>\n",
-		page_css, flame_css, flame_js);
+	fprintf(out, "</title>\n<style>\n%s%s</style>\n<script>\n%s%s</script>\n", page_css,
+		flame_css, paint_once_js, flame_js);
+	fputs("</head>\n<body>\n<main>\n", out);
 	if (reason) {
 		fputs("<h1 class=\"headline\">", out);
 		text_xml(out, reason);

@@ -5,9 +5,6 @@
 
 #include "base/base.h"
 
-bool parse_number(const char *text, double min, double max, double *ret);
-/* Tells what is wrong; returns EXIT_USAGE. */
-int bad_argument(const char *what, const char *value, const char *wanted);
 /* --period, --frequency, --engine: -1 when understood, else an exit status. */
 int parse_period(const char *value, uint64_t *period_ns);
 int parse_frequency(const char *value, uint64_t *period_ns);

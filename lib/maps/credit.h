@@ -3,8 +3,8 @@
  * Whose code a frame is, and which frame of a call chain a sample is credited to when targets are
  * chosen from samples (docs/reading-a-profile.md, "Targets that are chosen"). Pure.
  */
-#ifndef SCOZ_MAP_ORIGIN_H
-#define SCOZ_MAP_ORIGIN_H
+#ifndef SCOZ_MAPS_CREDIT_H
+#define SCOZ_MAPS_CREDIT_H
 
 #include "maps/maps.h"
 

@@ -19,6 +19,7 @@
 #include <math.h>
 
 #include "stats/answer.h"
+#include "stats/describe.h"
 
 #define SHARE 0.15 /* of the windows */
 #define MOST  3	   /* joints of one first target */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "record/trace_points.h"
+#include "record/causal_points.h"
 
 #include "engine/engine.h"
 #include "files/held_file.h"

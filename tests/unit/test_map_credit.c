@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Whose code a frame is, and which frame a sample is credited to. */
-#include "maps/origin.h"
+#include "maps/credit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "elf/table_open.h"
+#include "elf/table_make.h"
 #include "elf/eh_frame.h"
 #include "elf/elf_image.h"
 #include "files/file_open.h"
@@ -185,14 +185,14 @@ static int build_here(int fd, const char *name, const struct map_options *opt, c
 	return *ret ? 0 : err->code;
 }
 
-static table_builder_fn build_elsewhere;
+static table_maker_fn build_elsewhere;
 
-void maptable_set_builder(table_builder_fn fn)
+void maptable_set_maker(table_maker_fn fn)
 {
 	build_elsewhere = fn;
 }
 
-int maptable_open_fd(int fd, const char *name, const struct map_options *opt, struct maptable **ret,
+int maptable_make_fd(int fd, const char *name, const struct map_options *opt, struct maptable **ret,
 		     struct error *err)
 {
 	_cleanup_free_ char *cache = cache_file_name(opt, fd, opt && opt->kernel ? "-kernel" : "");
@@ -212,7 +212,7 @@ int maptable_open_fd(int fd, const char *name, const struct map_options *opt, st
 	return 0;
 }
 
-int maptable_open(const char *path, const char *name, const struct map_options *opt,
+int maptable_make(const char *path, const char *name, const struct map_options *opt,
 		  struct maptable **ret, struct error *err)
 {
 	_cleanup_close_ int fd = file_open_told(path, name, err);
@@ -223,7 +223,7 @@ int maptable_open(const char *path, const char *name, const struct map_options *
 		return fd;
 	if (strcmp(path, name) && strncmp(path, "/proc/self/fd/", 14))
 		shown = xasprintf("%s (%s)", name, path);
-	rc = maptable_open_fd(fd, shown ? shown : name, opt, ret, err);
+	rc = maptable_make_fd(fd, shown ? shown : name, opt, ret, err);
 	if (!rc && shown) {
 		free((*ret)->name);
 		(*ret)->name = xstrdup(name);
@@ -231,7 +231,7 @@ int maptable_open(const char *path, const char *name, const struct map_options *
 	return rc;
 }
 
-int maptable_open_kallsyms(struct maptable **ret, struct error *err)
+int maptable_make_kallsyms(struct maptable **ret, struct error *err)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/kallsyms");
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -242,7 +242,7 @@ int maptable_open_kallsyms(struct maptable **ret, struct error *err)
 		return error_set(err, errno,
 				 "%s: cannot be read (%s): no kernel functions are known", path,
 				 strerror(errno));
-	rc = maptable_open_fd(fd, path, &opt, ret, err);
+	rc = maptable_make_fd(fd, path, &opt, ret, err);
 	if (rc)
 		return rc;
 	free((*ret)->name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "maps/origin.h"
+#include "maps/credit.h"
 
 #include "maps/made_name.h"
 
@@ -7,15 +7,10 @@
 #define MIN_SHARE	 0.02  /* of what is credited to anything, and */
 #define MIN_SHARE_OF_ALL 0.005 /* of all samples */
 
-static bool begins(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
-}
-
 static bool begins_with_any(const char *s, const char *const *prefixes, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (begins(s, prefixes[i]))
+		if (text_after(s, prefixes[i]))
 			return true;
 	}
 	return false;
@@ -37,11 +32,12 @@ bool source_is_system(const char *path)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		if (begins(path, own[i]) && !begins(path, not_own[0]) && !begins(path, not_own[1]))
+		if (text_after(path, own[i]) && !text_after(path, not_own[0]) &&
+		    !text_after(path, not_own[1]))
 			return false;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(tops); i++) {
-		if (begins(path, tops[i]))
+		if (text_after(path, tops[i]))
 			return true;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
@@ -54,8 +50,8 @@ bool source_is_system(const char *path)
 /* Where distributions build: what a program of theirs has of its own. */
 static bool source_is_of_package(const char *path)
 {
-	return begins(path, "/build/") || begins(path, "/builddir/") ||
-	       begins(path, "/usr/src/debug/") || !source_is_system(path);
+	return text_after(path, "/build/") || text_after(path, "/builddir/") ||
+	       text_after(path, "/usr/src/debug/") || !source_is_system(path);
 }
 
 bool binary_is_system(const char *path)
@@ -66,10 +62,10 @@ bool binary_is_system(const char *path)
 		"/gnu/store/", "/snap/", "[",	   "/usr/local/go/",
 	};
 
-	if (strstr(path, "/.rustup/") || begins(path, "/usr/local/go/"))
+	if (strstr(path, "/.rustup/") || text_after(path, "/usr/local/go/"))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		if (begins(path, own[i]))
+		if (text_after(path, own[i]))
 			return false;
 	}
 	return begins_with_any(path, tops, ARRAY_SIZE(tops));
@@ -77,7 +73,7 @@ bool binary_is_system(const char *path)
 
 bool function_is_unnamed(const char *function)
 {
-	return function[0] == '[' || begins(function, "0x");
+	return function[0] == '[' || text_after(function, "0x");
 }
 
 /* What compilers add to every program, outermost in most chains. */
@@ -119,8 +115,9 @@ static bool is_of_language(const char *function)
 	if (is_trait_of_language(function))
 		return true;
 	/* Rust's newer mangling: the crate's name follows its hash. */
-	return begins(function, "_R") && (strstr(function, "_4core") || strstr(function, "_3std") ||
-					  strstr(function, "_5alloc"));
+	return text_after(function, "_R") &&
+	       (strstr(function, "_4core") || strstr(function, "_3std") ||
+		strstr(function, "_5alloc"));
 }
 
 /*
@@ -206,8 +203,8 @@ static enum code_origin origin_of_made(const struct map_frame *f)
 		return CODE_LIBRARY;
 	made_name_function(f->function, function, sizeof(function));
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		if (begins(function, own[i]) ||
-		    (strchr(name, ' ') && begins(strchr(name, ' ') + 1, own[i])))
+		if (text_after(function, own[i]) ||
+		    (strchr(name, ' ') && text_after(strchr(name, ' ') + 1, own[i])))
 			return CODE_LIBRARY;
 	}
 	return CODE_OWN;

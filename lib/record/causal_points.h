@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Progress points of a causal recording: finding where they are, and attaching them. */
-#ifndef SCOZ_RECORD_TRACE_POINTS_H
-#define SCOZ_RECORD_TRACE_POINTS_H
+#ifndef SCOZ_RECORD_CAUSAL_POINTS_H
+#define SCOZ_RECORD_CAUSAL_POINTS_H
 
 #include "progress/point.h"
 #include "record/recorder.h"

@@ -4,10 +4,12 @@
  * rights and forks two processes for each job: one to read the file, and its keeper, which tells
  * how that one ended. Each dies with its parent.
  */
+#include "elf/table_make.h"
 #include "files/file_open.h"
 #include "progress/probe_sites.h"
 #include "table/table.h"
 #include "symbolizer/protocol.h"
+#include "symbolizer/sandbox.h"
 #include "unwind/unwind.h"
 #include "table/code_loads.h"
 #include "unwind/unwind_table.h"

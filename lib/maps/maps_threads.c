@@ -404,7 +404,7 @@ static void *open_main(void *arg)
 	struct chores *c = m->chores;
 	struct chore *ch;
 
-	pthread_setname_np(pthread_self(), "scozd/files");
+	pthread_setname_np(pthread_self(), "scoz/files");
 	pthread_mutex_lock(&c->lock);
 	while (!c->stop) {
 		bool look = c->n_leaders && clock_now_ns() - c->looked_ns > LOOK_NS;
@@ -451,7 +451,7 @@ static void *build_main(void *arg)
 	struct made_read *read;
 	uint32_t id;
 
-	pthread_setname_np(pthread_self(), "scozd/tables");
+	pthread_setname_np(pthread_self(), "scoz/tables");
 	pthread_mutex_lock(&c->lock);
 	while (!c->stop) {
 		read = take_read(c);
@@ -469,7 +469,7 @@ static void *build_main(void *arg)
 		if (!--c->n_build)
 			c->build_first = 0;
 		pthread_mutex_unlock(&c->lock);
-		maps_binary(m, id);
+		maps_binary_wait(m, id);
 		pthread_mutex_lock(&c->lock);
 		c->awaited--;
 	}

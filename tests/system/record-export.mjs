@@ -2,7 +2,7 @@
 // For test-record-export: makes a recording whose totals are known, and compares with them what
 // viewers found in its exports.
 import fs from 'node:fs';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 
 const PERIOD = 1000000;
@@ -229,21 +229,24 @@ function checkPprof(recording, path, decoder) {
 // ---- what viewers say ----
 
 function viewFirefox(recording, path, cli) {
-	const run = (...args) => execFileSync('node', [cli, ...args, '--session', 'scoz'],
+	let tries = 1;
+	const session = (i) => `scoz-${i}`;
+	const run = (...args) => execFileSync('node', [cli, ...args, '--session', session(tries)],
 		{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 	const t = NONE();
 
-	// Its daemon has half a second to begin, which on a busy machine is not enough.
-	for (let tries = 1; ; tries++) {
-		try {
-			run('load', path);
-			break;
-		} catch (error) {
-			if (tries === 10)
-				throw error;
-		}
-	}
 	try {
+		// Its daemon has half a second to begin, which on a busy machine is not enough; one that
+		// was late has its session all the same.
+		for (;; tries++) {
+			try {
+				run('load', path);
+				break;
+			} catch (error) {
+				if (tries === 10)
+					throw error;
+			}
+		}
 		for (const { threadHandle, tid } of JSON.parse(run('thread', 'list', '--json')).threads) {
 			const found = JSON.parse(run('thread', 'samples', '--include-idle', '--json',
 				'--thread', threadHandle));
@@ -252,7 +255,8 @@ function viewFirefox(recording, path, cli) {
 				count(t, tid, CATEGORIES[name], samples);
 		}
 	} finally {
-		execFileSync('node', [cli, 'stop', 'scoz'], { stdio: 'ignore' });
+		for (; tries; tries--)
+			spawnSync('node', [cli, 'stop', session(tries)], { stdio: 'ignore' });
 	}
 	compare('Firefox Profiler', recording, t);
 }

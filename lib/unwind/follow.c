@@ -12,7 +12,8 @@
 
 /* A process that has just begun maps its libraries one after the other: told once. */
 #define SETTLE_US   1000
-#define EXECUTES_NS (10 * NSEC_PER_MSEC) /* until the next look at who was about to */
+#define AGAIN_NS    (10 * NSEC_PER_MSEC)  /* until the next look at who is looked at again */
+#define BEHIND_NS   (100 * NSEC_PER_MSEC) /* the programs may have been right for so long */
 #define PRIORITY    (-20)
 #define SWEEP_NS    NSEC_PER_SEC /* between two looks at who has gone */
 #define MAX_TRIES   3		 /* to make a table of a file that could not be opened */
@@ -28,11 +29,12 @@
 struct followed {
 	int pid;
 	bool queued;
-	bool waits;    /* for tables */
-	bool told;     /* all that was mapped when it was queued last */
-	bool executes; /* or did, when it was looked at */
+	bool waits; /* for tables */
+	bool told;  /* all that was mapped when it was queued last */
+	bool again; /* soon: it was about to execute, or what is known is behind the programs */
 	bool involved;
-	uint8_t refused; /* how often the kernel had no memory for its list */
+	uint8_t refused;    /* how often the kernel had no memory for its list */
+	uint64_t behind_ns; /* since when it is; 0: it is not */
 };
 
 /*
@@ -67,8 +69,8 @@ struct unwind_follow {
 	pthread_mutex_t lock;
 	pthread_cond_t more, ended;
 	bool stop, runs;
-	bool full;	   /* somebody found no place in the list */
-	bool some_execute; /* of the list */
+	bool full;	 /* somebody found no place in the list */
+	bool some_again; /* of the list */
 	uint64_t swept_ns;
 	struct followed *list;
 	size_t n, cap;
@@ -202,10 +204,9 @@ void unwind_follow_execed(struct unwind_follow *f, int pid)
 
 	pthread_mutex_lock(&f->lock);
 	p = find(f, pid);
-	if (p) {
-		kernel_tables_drop_space(&f->tables.maps, pid);
+	/* What the programs have may be of the new image by now; else it does not fit that. */
+	if (p)
 		enqueue(f, p);
-	}
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -565,6 +566,18 @@ static void set_space(struct unwind_follow *f, struct followed *p, const struct 
 	}
 }
 
+/* Its records come late: what the programs have learned by then stays, for a while. */
+static bool is_behind(struct unwind_follow *f, struct followed *p, const struct unwind_space *s)
+{
+	uint64_t now = clock_now_ns();
+
+	if (!kernel_tables_know_more(&f->tables, p->pid, s))
+		p->behind_ns = 0;
+	else if (!p->behind_ns)
+		p->behind_ns = now;
+	return p->behind_ns && now - p->behind_ns < BEHIND_NS;
+}
+
 static void publish(struct unwind_follow *f, int pid, bool involved)
 {
 	static __thread struct unwind_space s;
@@ -572,7 +585,7 @@ static void publish(struct unwind_follow *f, int pid, bool involved)
 	struct followed *p;
 	enum image image;
 	int flushed = 0;
-	bool useful, complete = describe(f, pid, involved, &s, &useful, &image);
+	bool behind = false, useful, complete = describe(f, pid, involved, &s, &useful, &image);
 
 	if (useful) /* it refers to tables */
 		flushed = kernel_tables_flush(&f->tables);
@@ -581,17 +594,18 @@ static void publish(struct unwind_follow *f, int pid, bool involved)
 	if (p) {
 		p->waits = !complete;
 		p->told = complete && !p->queued;
-		p->executes = image == IMAGE_NOT_YET;
-		f->some_execute |= p->executes;
+		behind = complete && image == IMAGE_KNOWN && is_behind(f, p, &s);
+		p->again = behind || image == IMAGE_NOT_YET;
+		f->some_again |= p->again;
 	}
 	f->makes = f->build_pid;
 	f->makes_involved = f->build_involved;
 	/* Its last records may be read after that of its end, from other cores' rings. */
 	if (p && image == IMAGE_GONE && !p->queued)
 		forget(f, pid);
-	else if (p && useful && !p->queued)
+	else if (p && useful && !p->queued && !behind)
 		set_space(f, p, &s, flushed);
-	else if (p && complete && !useful)
+	else if (p && complete && !useful && !behind)
 		kernel_tables_drop_space(&f->tables.maps, pid);
 	f->counts.publish_s += (clock_now_ns() - began) / 1e9;
 	pthread_mutex_unlock(&f->lock);
@@ -605,14 +619,14 @@ static void publish(struct unwind_follow *f, int pid, bool involved)
  */
 static void await_more(struct unwind_follow *f)
 {
-	if (!f->some_execute) {
+	if (!f->some_again) {
 		pthread_cond_wait(&f->more, &f->lock);
 		return;
 	}
-	cond_wait_until(&f->more, &f->lock, clock_now_ns() + EXECUTES_NS);
-	f->some_execute = false;
+	cond_wait_until(&f->more, &f->lock, clock_now_ns() + AGAIN_NS);
+	f->some_again = false;
 	for (size_t i = 0; i < f->n; i++) {
-		if (f->list[i].executes)
+		if (f->list[i].again)
 			enqueue(f, &f->list[i]);
 	}
 }

@@ -55,6 +55,9 @@ struct unwind_mapping {
 	__u32 serial; /* of the table: numbers are used again */
 };
 
+/* unwind_space.n_maps: code has been mapped that it lacks */
+#define UNWIND_MAPS_GROWN ((__u32)-1)
+
 struct unwind_space {
 	/* The image that it is of: another one, after exec, begins elsewhere. */
 	__u64 start_code, start_stack;

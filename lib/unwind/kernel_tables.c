@@ -371,6 +371,37 @@ int kernel_tables_set_space(const struct kernel_tables *k, int pid, const struct
 	return bpf_map_update_elem(k->maps.spaces, &key, s, BPF_ANY) ? -errno : 0;
 }
 
+static bool space_has_any(const struct unwind_space *s, const struct unwind_mapping *in)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->map[i].start < in->end && s->map[i].end > in->start)
+			return true;
+	}
+	return false;
+}
+
+bool unwind_space_lacks(const struct unwind_space *s, const struct unwind_space *theirs)
+{
+	if (theirs->start_code != s->start_code || theirs->start_stack != s->start_stack)
+		return false;
+	if (theirs->n_maps == UNWIND_MAPS_GROWN)
+		return s->n <= theirs->n;
+	for (uint32_t i = 0; i < theirs->n; i++) {
+		if (theirs->map[i].table && !space_has_any(s, &theirs->map[i]))
+			return true;
+	}
+	return false;
+}
+
+bool kernel_tables_know_more(const struct kernel_tables *k, int pid, const struct unwind_space *s)
+{
+	static __thread struct unwind_space theirs;
+	uint32_t key = pid;
+
+	return !bpf_map_lookup_elem(k->maps.spaces, &key, &theirs) &&
+	       unwind_space_lacks(s, &theirs);
+}
+
 void kernel_tables_drop_space(const struct unwind_maps *maps, int pid)
 {
 	uint32_t key = pid;

@@ -64,6 +64,10 @@ void kernel_tables_set_file(const struct kernel_tables *k, const struct unwind_f
 void kernel_tables_drop_file(const struct kernel_tables *k, const struct unwind_file_id *id);
 /* Replaces that of a process. */
 int kernel_tables_set_space(const struct kernel_tables *k, int pid, const struct unwind_space *s);
+/* Whether @theirs is of the image of @s, and has code with a table where @s has nothing. */
+bool unwind_space_lacks(const struct unwind_space *s, const struct unwind_space *theirs);
+/* Whether what the programs have of a process by now is such. */
+bool kernel_tables_know_more(const struct kernel_tables *k, int pid, const struct unwind_space *s);
 void kernel_tables_drop_space(const struct unwind_maps *maps, int pid);
 /* Sums over the cores; false: the kernel does not tell. */
 bool kernel_tables_counts(const struct unwind_maps *maps, struct unwind_counts *ret);

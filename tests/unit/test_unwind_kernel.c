@@ -218,6 +218,46 @@ struct record {
 	uint64_t user[4];
 };
 
+static struct unwind_space space_of(uint32_t n, const struct unwind_mapping *map)
+{
+	struct unwind_space s = { .start_code = 0x1000, .start_stack = 0x9000, .n = n };
+
+	memcpy(s.map, map, n * sizeof(*map));
+	return s;
+}
+
+/* Records are late: what programs have learned meanwhile is not written over by less. */
+static void test_space_lacks(void **state)
+{
+	const struct unwind_mapping map[] = {
+		{ .start = 0x1000, .end = 0x2000, .table = 1 },
+		{ .start = 0x3000, .end = 0x5000, .table = 2 },
+	};
+	const struct unwind_mapping other = { .start = 0x4000, .end = 0x6000 };
+	struct unwind_space early = space_of(1, map), late = space_of(2, map), theirs;
+
+	(void)state;
+	assert_true(unwind_space_lacks(&early, &late));
+	assert_false(unwind_space_lacks(&late, &early));
+	assert_false(unwind_space_lacks(&late, &late));
+
+	theirs = late;
+	theirs.map[1].table = 0; /* worth nothing */
+	assert_false(unwind_space_lacks(&early, &theirs));
+	theirs = late;
+	theirs.start_stack = 0x9010; /* another image */
+	assert_false(unwind_space_lacks(&early, &theirs));
+	late.map[1] = other; /* something else has come there */
+	theirs = space_of(2, map);
+	assert_false(unwind_space_lacks(&late, &theirs));
+
+	/* They know that there is more, but not yet what. */
+	theirs = early;
+	theirs.n_maps = UNWIND_MAPS_GROWN;
+	assert_true(unwind_space_lacks(&early, &theirs));
+	assert_false(unwind_space_lacks(&late, &theirs));
+}
+
 static void test_chain_in_a_ring(void **state)
 {
 	struct record r = { .header = { PERF_RECORD_SAMPLE, 0, sizeof(r) },
@@ -259,9 +299,8 @@ static void test_chain_in_a_ring(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_real_tables),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_real_tables),	cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_numbers),		cmocka_unit_test(test_space_lacks),
 		cmocka_unit_test(test_chain_in_a_ring),
 	};
 

@@ -17,7 +17,8 @@
 #include "unwind/kernel_layout.h"
 
 #define LEARN_AGAIN_NS 100000 /* the first time */
-#define LEARN_MAX_VMAS 2000   /* a list takes tens of microseconds at most */
+#define LEARN_REST_NS  1000000000ULL
+#define LEARN_MAX_VMAS 2000 /* a list takes tens of microseconds at most */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -106,6 +107,24 @@ __noinline bool learn_mappings(struct unwind_space *s)
 }
 
 /*
+ * Code that has a table is mapped by who runs: whatever is known of its mappings lacks it, and is
+ * made again at the next fault, unless somebody tells of more by then.
+ */
+static __always_inline void learn_again(struct vm_area_struct *vma)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct unwind_space *s = bpf_map_lookup_elem(&unwind_spaces, &tgid);
+	struct unwind_mapping m;
+
+	if (!s || !describe_vma(vma, &m))
+		return;
+	if (!s->n_maps)
+		s->rest_ns = LEARN_AGAIN_NS;
+	s->again_ns = 0;
+	s->n_maps = UNWIND_MAPS_GROWN;
+}
+
+/*
  * Of the current task, where nobody has told of it. At a page fault: kernels go through mappings in
  * a task's context only, and not while it changes them.
  */
@@ -123,7 +142,9 @@ static __always_inline void learn_space(struct task_struct *task)
 	s = bpf_map_lookup_elem(&learning, &key);
 	if (!s)
 		return;
-	s->rest_ns = old ? old->rest_ns * 2 : LEARN_AGAIN_NS;
+	s->rest_ns = !old			    ? LEARN_AGAIN_NS
+		     : old->rest_ns < LEARN_REST_NS ? old->rest_ns * 2
+						    : LEARN_REST_NS;
 	s->again_ns = now + s->rest_ns;
 	s->start_code = mm->start_code;
 	s->start_stack = mm->start_stack;

@@ -124,6 +124,8 @@ int BPF_PROG(on_mmap, struct vm_area_struct *vma)
 
 	if (t && t->user)
 		publish_vma(t, vma, true);
+	if (unwind_by_tables && vma->vm_flags & VM_EXEC)
+		learn_again(vma);
 	return 0;
 }
 

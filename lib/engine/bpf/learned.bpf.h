@@ -116,7 +116,7 @@ static __always_inline void learn_again(struct vm_area_struct *vma)
 	struct unwind_space *s = bpf_map_lookup_elem(&unwind_spaces, &tgid);
 	struct unwind_mapping m;
 
-	if (!s || !describe_vma(vma, &m))
+	if (!s || !bpf_iter_task_vma_new || !describe_vma(vma, &m))
 		return;
 	if (!s->n_maps)
 		s->rest_ns = LEARN_AGAIN_NS;

@@ -615,7 +615,7 @@ static void publish(struct unwind_follow *f, int pid, bool involved)
 
 /*
  * Under the lock. Who is about to execute is looked at again: a program without libraries maps
- * nothing more that would have it told.
+ * nothing more that would have it told. So is he of whom the programs knew more.
  */
 static void await_more(struct unwind_follow *f)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/bpf_programs.h"
+#include "host/kallsyms.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -101,12 +102,16 @@ static bool find_member(const struct btf *btf, uint32_t id, const char *member, 
 	return false;
 }
 
-uint32_t btf_member_offset(const struct btf *btf, const char *type, const char *member)
+uint64_t btf_preempt_count(const struct btf *btf)
 {
-	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+	const struct kernel_addresses *a = kernel_addresses();
 	uint32_t at = 0;
+	int id;
 
-	return id > 0 && find_member(btf, id, member, &at) ? at : UINT32_MAX;
+	if (a->preempt_count || !a->pcpu_hot)
+		return a->preempt_count;
+	id = btf__find_by_name_kind(btf, "pcpu_hot", BTF_KIND_STRUCT);
+	return id > 0 && find_member(btf, id, "preempt_count", &at) ? a->pcpu_hot + at : 0;
 }
 
 bool btf_tells_mappings(const struct btf *btf)

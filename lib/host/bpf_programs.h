@@ -38,8 +38,8 @@ bool bpf_can_follow(const struct btf *btf, const struct bpf_program *prog);
  * 6.9)?
  */
 bool btf_tells_mappings(const struct btf *btf);
-/* In bytes; UINT32_MAX: there is no such struct, or it has none. */
-uint32_t btf_member_offset(const struct btf *btf, const char *type, const char *member);
+/* Where among a CPU's variables its preemption count is; 0: the kernel does not tell. */
+uint64_t btf_preempt_count(const struct btf *btf);
 
 /* Runs an iterator over all that it iterates over. */
 int bpf_run_iterator(const struct bpf_program *iterator);

@@ -20,4 +20,16 @@ bool kallsyms_parse(char *line, struct kallsym *ret);
  */
 int kallsyms_each(bool (*each)(const struct kallsym *sym, void *arg), void *arg);
 
+/*
+ * Where the kernel has what is asked for by name; 0: it has no such thing, or does not tell. Read
+ * once, for all who ask (libbpf, too, would read the whole file for each object that asks).
+ */
+struct kernel_addresses {
+	uint64_t timerfd_tmrproc, posix_timer_fn, it_real_fn, hrtimer_wakeup;
+	uint64_t sched_text_start, sched_text_end;
+	/* Variables, which only kernels with CONFIG_KALLSYMS_ALL tell of. */
+	uint64_t per_cpu_offset, preempt_count, pcpu_hot;
+};
+const struct kernel_addresses *kernel_addresses(void);
+
 #endif

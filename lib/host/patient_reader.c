@@ -4,9 +4,13 @@
 #include "base/cond_wait.h"
 #include "host/process.h"
 
+#include <time.h>
 #include <unistd.h>
 
-#define EXEC_MS 100 /* for a process that is about to execute a program */
+/* Who had a hundredth of the time computes, if slowly; but not for ever. */
+#define SHARE	  100
+#define PATIENCES 10
+#define EXEC_MS	  100 /* for a process that is about to execute a program */
 /* Of sysctl vm.max_map_count lines each may have a path of 4 KB. */
 #define MOST_MAPS (64 << 20)
 
@@ -27,8 +31,11 @@ struct kind {
 /* A thread. */
 struct worker {
 	struct patient_reader *of;
+	pthread_t thread;
 	int pid;
-	uint64_t since; /* when it began to read; 0: it does not */
+	uint64_t began; /* to read; 0: it does not */
+	uint64_t since; /* it may have been waiting */
+	uint64_t ran;	/* CPU time by then */
 	bool busy;	/* so is who tells what was read */
 	struct worker *next;
 };
@@ -48,6 +55,30 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 /* All of these are called under the lock. */
+
+static uint64_t ran(const struct worker *w)
+{
+	struct timespec t = { 0 };
+	clockid_t clock;
+
+	if (!pthread_getcpuclockid(w->thread, &clock))
+		clock_gettime(clock, &t);
+	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
+}
+
+static bool waits_too_long(const struct kind *k, struct worker *w)
+{
+	uint64_t now = clock_now_ns(), cpu;
+
+	if (!w->began || now - w->since < k->patience_ns)
+		return false;
+	cpu = ran(w);
+	if (cpu - w->ran < k->patience_ns / SHARE || now - w->began >= PATIENCES * k->patience_ns)
+		return true;
+	w->since = now;
+	w->ran = cpu;
+	return false;
+}
 
 /* @pid 0: how many do. */
 static size_t hangs(const struct kind *k, int pid)
@@ -89,11 +120,12 @@ static void read_next(struct patient_reader *r, struct worker *w)
 	take_first(r->questions, &r->n_questions, &what.rank);
 	w->pid = what.rank.pid;
 	if (!r->fn || !hangs(r->kind, w->pid)) {
-		w->since = clock_now_ns();
+		w->began = w->since = clock_now_ns();
+		w->ran = ran(w);
 		pthread_mutex_unlock(&lock);
 		r->kind->read(&what);
 		pthread_mutex_lock(&lock);
-		w->since = 0;
+		w->began = 0;
 	}
 	if (!r->fn) {
 		array_reserve(r->answers, r->cap_answers, r->n_answers + 1);
@@ -133,15 +165,14 @@ static void *worker_main(void *arg)
 static void start(struct patient_reader *r)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
-	pthread_t thread;
 
 	w->of = r;
 	if (hangs(r->kind, 0) >= r->kind->max_stuck ||
-	    pthread_create(&thread, NULL, worker_main, w)) {
+	    pthread_create(&w->thread, NULL, worker_main, w)) {
 		free(w);
 		return;
 	}
-	pthread_detach(thread);
+	pthread_detach(w->thread);
 	r->worker = w;
 	r->users++;
 }
@@ -151,7 +182,7 @@ static void see_to_it(struct patient_reader *r)
 {
 	struct worker *w = r->worker;
 
-	if (w && w->since && clock_now_ns() - w->since >= r->kind->patience_ns) {
+	if (w && waits_too_long(r->kind, w)) {
 		int pid = w->pid;
 
 		r->worker = NULL;
@@ -179,7 +210,7 @@ static void settle(struct patient_reader *r, uint64_t end)
 		now = clock_now_ns();
 		if (!r->worker || (!r->n_questions && !r->worker->busy) || now >= end)
 			return;
-		until = (r->worker->since ? r->worker->since : now) + r->kind->patience_ns;
+		until = (r->worker->began ? r->worker->since : now) + r->kind->patience_ns;
 		cond_wait_until(&changed, &lock, until < end ? until : end);
 	}
 }

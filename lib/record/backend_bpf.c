@@ -82,7 +82,8 @@ static int configure(struct bpf_recorder *b, bool unwind, struct error *err)
 				 "(/sys/kernel/btf/vmlinux): engine bpf needs a kernel built with "
 				 "CONFIG_DEBUG_INFO_BTF; run `scoz doctor`");
 	exits = btf_has_tracepoint(btf, "sched_exit_tp");
-	s->rodata->pcpu_hot_count = btf_member_offset(btf, "pcpu_hot", "preempt_count");
+	s->rodata->preempt_count_address = btf_preempt_count(btf);
+	s->rodata->per_cpu_offset_address = kernel_addresses()->per_cpu_offset;
 	bpf_program__set_autoload(s->progs.on_pages, !b->without_pages && btf_tells_mappings(btf));
 	btf__free(btf);
 	s->rodata->unwind_by_tables = unwind;

@@ -310,6 +310,8 @@ int recorder_create(const struct recorder_options *opt, const struct recorder_si
 	r->period = opt->period_ns;
 	fd_limit_raise(); /* the command has been forked, with the one that there was */
 	rc = maps_create(&maps, &r->maps, err);
+	if (!rc) /* it takes a while, and will be asked for */
+		maps_binary_ask(r->maps, MAPS_KERNEL_ID);
 	/* Listen first: what comes up while /proc is read must not be missed. */
 	if (!rc)
 		rc = sideband_open(&r->sideband, false, err);

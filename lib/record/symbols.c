@@ -50,7 +50,6 @@ struct symbols {
 	size_t n_places, cap_places;
 	struct hash_index frame_index, stack_index, place_index;
 	struct code *code;
-	uint64_t sched_start, sched_end; /* the scheduler's functions */
 	bool hurry, pending;
 	bool unread;	  /* places of binaries without a table yet */
 	uint64_t built;	  /* maps_built() at the first of them */
@@ -428,24 +427,26 @@ static size_t user_frames(struct symbols *s, const struct raw_chain *c, uint32_t
 	return n;
 }
 
-static bool in_scheduler(const struct symbols *s, uint64_t address)
+static bool in_scheduler(uint64_t address)
 {
-	return address - 1 >= s->sched_start && address - 1 < s->sched_end;
+	const struct kernel_addresses *a = kernel_addresses();
+
+	return address - 1 >= a->sched_text_start && address - 1 < a->sched_text_end;
 }
 
 /* Returns where the chain of a waiting thread begins: at the scheduler, and behind it. */
-static size_t skip_scheduler(const struct symbols *s, const struct raw_chain *c, size_t *scheduler)
+static size_t skip_scheduler(const struct raw_chain *c, size_t *scheduler)
 {
 	size_t i = 0;
 
-	while (i < c->n_kernel && i < SCHEDULER_NEAR && !in_scheduler(s, c->kernel[i]))
+	while (i < c->n_kernel && i < SCHEDULER_NEAR && !in_scheduler(c->kernel[i]))
 		i++;
 	if (i == c->n_kernel || i == SCHEDULER_NEAR) {
 		*scheduler = 0;
 		return 0;
 	}
 	*scheduler = i;
-	while (i < c->n_kernel && in_scheduler(s, c->kernel[i]))
+	while (i < c->n_kernel && in_scheduler(c->kernel[i]))
 		i++;
 	return i < c->n_kernel ? i : *scheduler;
 }
@@ -457,7 +458,7 @@ static size_t kernel_frames(struct symbols *s, const struct raw_chain *c, uint32
 	size_t n = 0, n_rules = 0, scheduler = 0, first = 0;
 
 	if (c->waited)
-		first = skip_scheduler(s, c, &scheduler);
+		first = skip_scheduler(c, &scheduler);
 	for (size_t i = scheduler; i < c->n_kernel; i++) {
 		const struct place *p;
 		uint64_t place;
@@ -593,17 +594,6 @@ const struct record_stack *symbols_stack(const struct symbols *s, uint32_t id)
 	return id < s->n_stacks ? &s->stacks[id] : NULL;
 }
 
-static bool is_scheduler(const struct kallsym *sym, void *arg)
-{
-	struct symbols *s = arg;
-
-	if (!strcmp(sym->name, "__sched_text_start"))
-		s->sched_start = sym->address;
-	else if (!strcmp(sym->name, "__sched_text_end"))
-		s->sched_end = sym->address;
-	return s->sched_start && s->sched_end;
-}
-
 struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sink)
 {
 	struct symbols *s = xcalloc(1, sizeof(*s));
@@ -612,7 +602,6 @@ struct symbols *symbols_create(struct maps *maps, const struct symbols_sink *sin
 	s->sink = *sink;
 	s->code = code_create();
 	s->missing = RECORDING_NONE;
-	kallsyms_each(is_scheduler, s);
 	return s;
 }
 

@@ -5,11 +5,13 @@
  * back. It waits for answers only where nothing else waits for it, and no longer than a file of
  * that size can take.
  */
+#include "base/hash_index.h"
 #include "elf/table_make.h"
 #include "files/file_open.h"
 #include "progress/probe_sites.h"
 #include "table/code_loads.h"
 #include "table/table.h"
+#include "symbolizer/asked.h"
 #include "symbolizer/protocol.h"
 #include "symbolizer/sandbox.h"
 #include "symbolizer/symbolizer.h"
@@ -70,7 +72,8 @@ struct job {
 	int socket, worker, opens; /* -1: not there yet */
 	bool ready, begun, found, waits, ended;
 	int status, n_opens, n_late;
-	uint64_t memory, cpu_s, since;
+	uint64_t memory, cpu_s, since, work;
+	struct asked asked;
 	struct maptable *table;
 	struct probe_sites *sites;
 	struct unwind_table *unwind;
@@ -136,9 +139,13 @@ static int open_for(struct job *j, const struct seccomp_notif *n)
 	int fd;
 
 	if (j->n_opens++ >= MAX_OPENS || !read_path(n->pid, n->data.args[1], path) ||
-	    ioctl(j->opens, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id))
+	    ioctl(j->opens, SECCOMP_IOCTL_NOTIF_ID_VALID, &n->id)) {
+		j->asked.lost = true;
 		return -EACCES;
+	}
 	fd = file_open_partner(j->root, path, j->owner, &st);
+	if (j->cache && !j->found)
+		asked_note(&j->asked, path, fd, &st);
 	if (fd >= 0) {
 		allow(j, st.st_size);
 		raise_limits(j, n->pid);
@@ -353,6 +360,8 @@ static void on_message(struct job *j, struct message *m, int fds[MSG_FDS])
 		if (j->found)
 			break;
 		j->found = true;
+		if (j->cache && j->opens >= 0)
+			asked_keep(&j->asked, j->cache, j->work, m->number);
 		j->table = j->cache ? cache_load(j->cache, j->file, m->number) : NULL;
 		if (j->table)
 			end(j, 0);
@@ -490,13 +499,11 @@ static void wait_for_end(struct job *j)
 	note_waiting(j);
 }
 
-static bool send_job(struct job *j, int other)
+static struct message *job_message(const struct job *j)
 {
 	_cleanup_free_ char *path =
 		j->opt && j->opt->path ? xstrdup(j->opt->path) : table_file_path(j->file);
 	struct message *m = xcalloc(1, sizeof(*m));
-	int fds[MSG_FDS] = { j->file, other };
-	bool sent;
 
 	m->type = MSG_JOB;
 	m->flags = (j->opt && j->opt->kernel ? MSG_KERNEL : 0) |
@@ -512,16 +519,37 @@ static bool send_job(struct job *j, int other)
 		 : j->root ? j->root
 			   : "",
 		 0, PATH_MAX - 1, j->opt && j->opt->debug_root ? j->opt->debug_root : "", 0, path);
+	return m;
+}
+
+static bool send_job(const struct job *j, const struct message *m, int other)
+{
+	int fds[MSG_FDS] = { j->file, other };
+	bool sent;
+
 	pthread_mutex_lock(&symbolizer.lock);
 	sent = symbolizer.socket >= 0 && message_send(symbolizer.socket, m, fds, 2);
 	pthread_mutex_unlock(&symbolizer.lock);
-	free(m);
 	return sent;
+}
+
+/* Of the cache, if the worker would find it there. */
+static bool is_known(struct job *j, const struct message *m)
+{
+	uint64_t fingerprint;
+
+	if (!j->cache || j->frames)
+		return false;
+	j->work = hash_mix(hash_bytes(HASH_START, m->text, sizeof(m->text)), m->flags);
+	if (asked_before(j->cache, j->work, j->root, j->owner, &fingerprint))
+		j->table = cache_load(j->cache, j->file, fingerprint);
+	return j->table;
 }
 
 /* Waits until it is done. */
 static int run(struct job *j)
 {
+	_cleanup_free_ struct message *m = NULL;
 	struct stat st;
 	int pair[2];
 
@@ -529,15 +557,20 @@ static int run(struct job *j)
 	j->memory = BASE_MEMORY;
 	j->cpu_s = BASE_CPU_S;
 	j->since = clock_now_ns();
-	if (fstat(j->file, &st) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+	if (fstat(j->file, &st))
 		return error_set(j->err, errno, "%s: %s", j->name, strerror(errno));
 	j->owner = st.st_uid;
-	j->socket = pair[0];
 	/* Of what tells of made code a part is read, which is bounded. */
 	allow(j, j->made ? 0 : st.st_size);
+	m = job_message(j);
+	if (is_known(j, m))
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return error_set(j->err, errno, "%s: %s", j->name, strerror(errno));
+	j->socket = pair[0];
 	if (__atomic_load_n(&symbolizer.dead, __ATOMIC_RELAXED))
 		give_up(j);
-	else if (!send_job(j, pair[1]))
+	else if (!send_job(j, m, pair[1]))
 		is_gone(j);
 	close(pair[1]);
 	wait_for_end(j);
@@ -548,6 +581,7 @@ static int run(struct job *j)
 	if (j->opens >= 0)
 		close(j->opens);
 	close(j->socket);
+	asked_free(&j->asked);
 	return j->result;
 }
 

@@ -93,6 +93,10 @@ void builder_text(struct table_builder *b, uint64_t start, uint64_t end)
 {
 	if (start >= end)
 		return;
+	if (b->text.n && b->text.r[b->text.n - 1].end == start) {
+		b->text.r[b->text.n - 1].end = end;
+		return;
+	}
 	array_reserve(b->text.r, b->cap_text, b->text.n + 1);
 	b->text.r[b->text.n++] = (struct addr_range){ start, end };
 }

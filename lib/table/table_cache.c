@@ -7,7 +7,9 @@
  * it happens in a directory that is opened once and that nobody else may write to.
  *
  * Every build of a program makes a new file. When they add up to more than cache_max_bytes, those
- * used least lately go; a hit renews the time of the file, once an hour at most.
+ * used least lately go; a hit renews the time of the file, once an hour at most. To add up looks at
+ * all of them, so it is done when a process has written its first one, and a sixteenth of that
+ * more.
  */
 #include "table/table_build.h"
 
@@ -16,6 +18,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -205,6 +208,17 @@ static int compare_cached(const void *pa, const void *pb)
 	return (a->used > b->used) - (a->used < b->used);
 }
 
+static bool has_written_much(size_t size)
+{
+	static _Atomic uint64_t written, counted; /* by then they were added up */
+	uint64_t now = atomic_fetch_add(&written, size) + size;
+
+	if (counted && now - counted < cache_max_bytes / 16)
+		return false;
+	counted = now;
+	return true;
+}
+
 /* @dir stays the caller's. */
 static void prune(int dir, const char *newest)
 {
@@ -300,7 +314,8 @@ void cache_write(const char *file, const void *mem, size_t size)
 	ok = write_all(fd, mem, size);
 	ok = !close(fd) && ok;
 	if (ok && !renameat(dir, tmp, dir, name)) {
-		prune(dir, name);
+		if (has_written_much(size))
+			prune(dir, name);
 		return;
 	}
 	log_debug("%s: cannot be written (%s): the table is not cached", file, strerror(errno));

@@ -111,6 +111,11 @@ struct maptable *table_of_kallsyms(int fd, const char *path, struct error *err)
 		if (is_text(sym[i].type))
 			builder_symbol(&b, sym[i].name, sym[i].address, 0, rank(&sym[i]));
 	}
+	/* For others to grow where they were. */
+	free(sym);
+	free(text);
+	sym = NULL;
+	text = NULL;
 	t = builder_finish(&b, MAP_KALLSYMS, &id);
 	builder_deinit(&b);
 	return t;

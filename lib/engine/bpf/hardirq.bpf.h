@@ -17,31 +17,25 @@
 #define PREEMPT_COUNT_HARDIRQ 0xf0000
 
 /*
- * Where it lies in struct pcpu_hot; ~0: there is none. (For a struct that a kernel may not have
- * libbpf would look in all modules, which takes CAP_SYS_ADMIN.)
+ * Addresses of the count and of the offsets of all CPUs' variables; 0: the kernel does not tell.
+ * (For externs here libbpf would read all of /proc/kallsyms.)
  */
-const volatile __u32 pcpu_hot_count = ~0U;
+const volatile __u64 preempt_count_address;
+const volatile __u64 per_cpu_offset_address;
 
 #if defined(__TARGET_ARCH_x86)
-/* Addresses; 0: the kernel does not tell. */
-extern const void __per_cpu_offset __ksym __weak;
-extern const void __preempt_count __ksym __weak;
-extern const void pcpu_hot __ksym __weak;
-
 /* Where this CPU's is; 1: that is not known. */
 PERCPU(u64, preempt_counts, preempt_count_at)
 
 static __always_inline u64 find_preempt_count(void)
 {
-	u64 offset = 0, at = (u64)&__preempt_count;
-	const u64 *offsets = (const u64 *)&__per_cpu_offset;
+	const u64 *offsets = (const u64 *)per_cpu_offset_address;
+	u64 offset = 0;
 
-	if (!at && &pcpu_hot && pcpu_hot_count != ~0U)
-		at = (u64)&pcpu_hot + pcpu_hot_count;
-	if (!at || !offsets ||
+	if (!preempt_count_address || !offsets ||
 	    bpf_probe_read_kernel(&offset, sizeof(offset), offsets + bpf_get_smp_processor_id()))
 		return 1;
-	return at + offset;
+	return preempt_count_address + offset;
 }
 
 static __always_inline u32 preempt_count(void)

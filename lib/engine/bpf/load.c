@@ -20,23 +20,6 @@
 
 #define DEVICES_A_CORE 8
 
-/* The functions that timers call; those that are not found are 0. */
-static bool set_timer_function(const struct kallsym *sym, void *arg)
-{
-	struct scoz *s = arg;
-
-	if (!strcmp(sym->name, "timerfd_tmrproc"))
-		s->rodata->timerfd_function = sym->address;
-	else if (!strcmp(sym->name, "posix_timer_fn"))
-		s->rodata->posix_timer_function = sym->address;
-	else if (!strcmp(sym->name, "it_real_fn"))
-		s->rodata->itimer_function = sym->address;
-	else if (!strcmp(sym->name, "hrtimer_wakeup"))
-		s->rodata->sleep_function = sym->address;
-	return s->rodata->timerfd_function && s->rodata->posix_timer_function &&
-	       s->rodata->itimer_function && s->rodata->sleep_function;
-}
-
 /*
  * The programs that follow a kernel function: loaded where that is possible. There are kernels
  * that refuse them to everybody, and one that is refused at loading would end it all.
@@ -224,7 +207,8 @@ static int select_programs(struct engine *e, struct error *err)
 		ret = select_switched(e, btf, err);
 	select_spins(s, btf, wait && e->opt.trace_tasks);
 	select_mapped(bpf_engine(e), btf);
-	s->rodata->pcpu_hot_count = btf_member_offset(btf, "pcpu_hot", "preempt_count");
+	s->rodata->preempt_count_address = btf_preempt_count(btf);
+	s->rodata->per_cpu_offset_address = kernel_addresses()->per_cpu_offset;
 	btf__free(btf);
 	return ret;
 }
@@ -319,6 +303,7 @@ static void tell_image(struct scoz *s)
 
 static int configure(struct engine *e, bool unwind, struct error *err)
 {
+	const struct kernel_addresses *kernel = kernel_addresses();
 	struct scoz *s = bpf_engine(e)->skel;
 	static bool said; /* of several tries */
 	struct timespec tick;
@@ -336,9 +321,12 @@ static int configure(struct engine *e, bool unwind, struct error *err)
 	s->rodata->unwind_by_tables = unwind;
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	s->rodata->measure_latency = e->opt.measure_latency;
-	kallsyms_each(set_timer_function, s);
-	if (!said && (!s->rodata->timerfd_function || !s->rodata->posix_timer_function ||
-		      !s->rodata->itimer_function || !s->rodata->sleep_function)) {
+	s->rodata->timerfd_function = kernel->timerfd_tmrproc;
+	s->rodata->posix_timer_function = kernel->posix_timer_fn;
+	s->rodata->itimer_function = kernel->it_real_fn;
+	s->rodata->sleep_function = kernel->hrtimer_wakeup;
+	if (!said && (!kernel->timerfd_tmrproc || !kernel->posix_timer_fn || !kernel->it_real_fn ||
+		      !kernel->hrtimer_wakeup)) {
 		log_warn("engine bpf: the kernel does not tell where its functions are "
 			 "(kernel.kptr_restrict, CAP_SYSLOG): timers that programs set are not "
 			 "told from others, so what goes by a clock may be predicted to get "

@@ -23,7 +23,7 @@ char *sysroot_path(const char *fmt, ...)
 	va_start(ap, fmt);
 	path = xvasprintf(fmt, ap);
 	va_end(ap);
-	return xasprintf("%s%s", sysroot, path);
+	return xasprintf("%s%s", __atomic_load_n(&sysroot, __ATOMIC_RELAXED), path);
 }
 
 static char *read_most(int fd, size_t most, size_t *len)

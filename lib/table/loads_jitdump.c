@@ -59,6 +59,8 @@ struct dump {
 	int fd;
 	bool clock; /* times are of CLOCK_MONOTONIC */
 	uint64_t read;
+	char *body; /* of a record, what is looked at */
+	size_t cap_body;
 	/* Lines for the next function, of b->line from first_line on. */
 	uint64_t debug_for;
 	bool debug, exact, between; /* exact: no shift */
@@ -262,7 +264,7 @@ static int read_header(struct dump *d, uint64_t *first)
 }
 
 /* 1: it is not (all) there yet, or cannot be read. */
-static int read_record(struct dump *d, uint64_t at, uint64_t size, char *body, uint64_t *end)
+static int read_record(struct dump *d, uint64_t at, uint64_t size, uint64_t *end)
 {
 	struct record_header r;
 	ssize_t n = read_at(d, at, &r, sizeof(r));
@@ -275,10 +277,11 @@ static int read_record(struct dump *d, uint64_t at, uint64_t size, char *body, u
 	}
 	if (at + r.total_size > size)
 		return 1;
-	n = read_at(d, at + sizeof(r), body, wanted(&r));
+	array_reserve(d->body, d->cap_body, wanted(&r) + 1);
+	n = read_at(d, at + sizeof(r), d->body, wanted(&r));
 	if (n < (ssize_t)wanted(&r))
 		return n < 0 ? n : 1;
-	on_record(d, &r, body, n);
+	on_record(d, &r, d->body, n);
 	*end = at + r.total_size;
 	return 0;
 }
@@ -298,7 +301,6 @@ static bool has_room(const struct dump *d)
 int loads_of_jitdump(struct loads_builder *b, int fd, uint64_t from)
 {
 	struct dump d = { .b = b, .fd = fd };
-	_cleanup_free_ char *body = xmalloc(MAX_DEBUG);
 	off_t size = lseek(fd, 0, SEEK_END);
 	uint64_t at = from, first = 0, end = from;
 	int r = size < 0 ? -errno : read_header(&d, &first);
@@ -310,7 +312,7 @@ int loads_of_jitdump(struct loads_builder *b, int fd, uint64_t from)
 		bool room = has_room(&d);
 
 		d.told = false;
-		r = read_record(&d, at, size, body, &end);
+		r = read_record(&d, at, size, &end);
 		if (r)
 			break;
 		/* What was told before these lines is over; were it not, no next block would begin
@@ -321,6 +323,7 @@ int loads_of_jitdump(struct loads_builder *b, int fd, uint64_t from)
 		if (d.told && !room)
 			break;
 	}
+	free(d.body);
 	b->more = !r;
 	drop_lines(&d);
 	if (!d.exact)

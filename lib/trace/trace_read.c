@@ -30,6 +30,7 @@ struct file {
 	const char *path;
 	FILE *f;
 	uint8_t *packed, *raw;
+	size_t cap_packed, cap_raw;
 	uint64_t number; /* of the chunk, from 1 */
 	uint64_t size;	 /* bytes of all chunks until now */
 };
@@ -461,8 +462,6 @@ static int open_file(const char *path, struct file *f, struct error *err)
 				 "%s: written by a later scoz (version %lu of the format, this one "
 				 "reads up to %d): read it with that one",
 				 path, version, TRACE_VERSION);
-	f->packed = xmalloc(ZSTD_compressBound(TRACE_CHUNK_MOST));
-	f->raw = xmalloc(TRACE_CHUNK_MOST);
 	return 0;
 }
 
@@ -488,12 +487,16 @@ static int next_chunk(struct file *f, struct cursor *c, bool *truncated, struct 
 	if (n == sizeof(head) &&
 	    (head.raw > TRACE_CHUNK_MOST || head.packed > ZSTD_compressBound(TRACE_CHUNK_MOST)))
 		return damaged(f, "no such size is written", err);
+	if (n == sizeof(head)) {
+		array_reserve(f->packed, f->cap_packed, head.packed + 1);
+		array_reserve(f->raw, f->cap_raw, head.raw + 1);
+	}
 	if (n < sizeof(head) || fread(f->packed, 1, head.packed, f->f) != head.packed) {
 		*truncated = true;
 		return 0;
 	}
 	f->size += head.packed;
-	got = ZSTD_decompress(f->raw, TRACE_CHUNK_MOST, f->packed, head.packed);
+	got = ZSTD_decompress(f->raw, head.raw, f->packed, head.packed);
 	if (ZSTD_isError(got) || got != head.raw)
 		return damaged(f, "it cannot be decompressed", err);
 	*c = (struct cursor){ .at = f->raw, .end = f->raw + got };

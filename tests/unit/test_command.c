@@ -247,7 +247,7 @@ static void others_are_spared_to_the_end(void **state)
 	sysroot = dir;
 	assert_int_equal(pthread_create(&thread, NULL, kill_at_once, &c), 0);
 	fd = when_read(fifo);
-	sysroot = "";
+	__atomic_store_n(&sysroot, "", __ATOMIC_RELAXED);
 	for (uint64_t end = clock_now_ns() + WAIT_S * NSEC_PER_SEC; command_running(&c);) {
 		assert_true(clock_now_ns() < end);
 		usleep(2000);

@@ -66,7 +66,7 @@ static void many(void **state)
 	assert_int_equal(maptable_function_addresses(t, "f", &vaddrs, &n, &err), -ENOTUNIQ);
 	assert_non_null(strstr(err.text, "200000 functions"));
 	assert_non_null(strstr(err.text, "write its parameters"));
-	assert_true(clock() - begin < 3 * CLOCKS_PER_SEC);
+	assert_true(clock() - begin < 20 * CLOCKS_PER_SEC); /* 0.2 s; 3 under ThreadSanitizer */
 	alarm(0);
 	maptable_free(t);
 }

@@ -83,11 +83,11 @@ static void test_executes(void **state)
 	write_stat(BINARY, 12);
 	busy = becomes_busy(f, 500);
 
-	sysroot = "";
 	kill(symbols, SIGCONT);
 	symbolizer_abandon();
 	assert_true(unwind_follow_stop(f, 60));
 	maps_destroy(m);
+	sysroot = "";
 	symbolizer_stop();
 	assert_false(early);
 	assert_true(busy);

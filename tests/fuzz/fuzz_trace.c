@@ -22,7 +22,12 @@ static int see(const struct trace_event *e, void *arg)
 {
 	const struct trace *t = arg;
 
-	if (e->type != TRACE_COMPLETE && e->type != TRACE_ISSUE && e->thread >= t->n_threads)
+	bool needs_thread =
+		e->type != TRACE_COMPLETE && e->type != TRACE_ISSUE && e->type != TRACE_PROGRESS;
+
+	if (e->thread >= t->n_threads && (needs_thread || e->thread != TRACE_NONE))
+		abort();
+	if (e->type == TRACE_PROGRESS && e->other >= t->n_points)
 		abort();
 	if (e->type == TRACE_SAMPLE && e->stack != TRACE_NONE && e->stack >= t->n_stacks)
 		abort();

@@ -13,8 +13,8 @@
 typedef void (*proc_maps_fn)(int pid, char *text, int error, void *arg);
 /*
  * What processes have mapped: @fn is called with the /proc/PID/maps of each of @pids, by one thread
- * after another, while the caller waits. ETIMEDOUT: of one that had to be waited for more than a second, and,
- * without waiting, as long as it still hangs; so does EAGAIN for all when too many do.
+ * after another, while the caller waits. ETIMEDOUT: of one that had to be waited for more than a
+ * second, and, without waiting, as long as it still hangs; so does EAGAIN for all when too many do.
  */
 void proc_maps_read(const int *pids, size_t n, proc_maps_fn fn, void *arg);
 

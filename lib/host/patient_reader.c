@@ -4,11 +4,9 @@
 #include "base/cond_wait.h"
 #include "host/process.h"
 
-#include <time.h>
 #include <unistd.h>
 
-/* Who had a hundredth of the time computes, if slowly; but not for ever. */
-#define SHARE	  100
+/* Who computes, or has no CPU, is not waited for in vain; but not for ever. */
 #define PATIENCES 10
 #define EXEC_MS	  100 /* for a process that is about to execute a program */
 /* Of sysctl vm.max_map_count lines each may have a path of 4 KB. */
@@ -31,12 +29,10 @@ struct kind {
 /* A thread. */
 struct worker {
 	struct patient_reader *of;
-	pthread_t thread;
-	int pid;
-	uint64_t began; /* to read; 0: it does not */
-	uint64_t since; /* it may have been waiting */
-	uint64_t ran;	/* CPU time by then */
-	bool busy;	/* so is who tells what was read */
+	int tid, pid;
+	uint64_t began;	 /* to read; 0: it does not */
+	uint64_t worked; /* by then */
+	bool busy;	 /* so is who tells what was read */
 	struct worker *next;
 };
 
@@ -56,28 +52,28 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 /* All of these are called under the lock. */
 
-static uint64_t ran(const struct worker *w)
+/* Nanoseconds in which it had a CPU or wanted one; 0: this kernel does not tell. */
+static uint64_t worked(const struct worker *w)
 {
-	struct timespec t = { 0 };
-	clockid_t clock;
+	_cleanup_free_ char *path = xasprintf("/proc/self/task/%d/schedstat", w->tid);
+	_cleanup_free_ char *text = read_file(path, NULL);
+	unsigned long long ran, queued;
 
-	if (!pthread_getcpuclockid(w->thread, &clock))
-		clock_gettime(clock, &t);
-	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
+	return text && sscanf(text, "%llu %llu", &ran, &queued) == 2 ? ran + queued : 0;
 }
 
-static bool waits_too_long(const struct kind *k, struct worker *w)
+/* Until it has been waiting for too long, at the earliest; 0: it has. */
+static uint64_t patience_left(const struct kind *k, const struct worker *w)
 {
-	uint64_t now = clock_now_ns(), cpu;
+	uint64_t took = w->began ? clock_now_ns() - w->began : 0, at_work, waited;
 
-	if (!w->began || now - w->since < k->patience_ns)
-		return false;
-	cpu = ran(w);
-	if (cpu - w->ran < k->patience_ns / SHARE || now - w->began >= PATIENCES * k->patience_ns)
-		return true;
-	w->since = now;
-	w->ran = cpu;
-	return false;
+	if (took < k->patience_ns)
+		return k->patience_ns - took;
+	at_work = worked(w) - w->worked;
+	waited = at_work < took ? took - at_work : 0;
+	if (waited >= k->patience_ns || took >= PATIENCES * k->patience_ns)
+		return 0;
+	return k->patience_ns - waited;
 }
 
 /* @pid 0: how many do. */
@@ -120,8 +116,8 @@ static void read_next(struct patient_reader *r, struct worker *w)
 	take_first(r->questions, &r->n_questions, &what.rank);
 	w->pid = what.rank.pid;
 	if (!r->fn || !hangs(r->kind, w->pid)) {
-		w->began = w->since = clock_now_ns();
-		w->ran = ran(w);
+		w->began = clock_now_ns();
+		w->worked = worked(w);
 		pthread_mutex_unlock(&lock);
 		r->kind->read(&what);
 		pthread_mutex_lock(&lock);
@@ -146,6 +142,7 @@ static void *worker_main(void *arg)
 
 	pthread_setname_np(pthread_self(), r->kind->name);
 	pthread_mutex_lock(&lock);
+	w->tid = gettid();
 	while (r->worker == w && !r->stop) {
 		if (r->n_questions)
 			read_next(r, w);
@@ -165,14 +162,15 @@ static void *worker_main(void *arg)
 static void start(struct patient_reader *r)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
+	pthread_t thread;
 
 	w->of = r;
 	if (hangs(r->kind, 0) >= r->kind->max_stuck ||
-	    pthread_create(&w->thread, NULL, worker_main, w)) {
+	    pthread_create(&thread, NULL, worker_main, w)) {
 		free(w);
 		return;
 	}
-	pthread_detach(w->thread);
+	pthread_detach(thread);
 	r->worker = w;
 	r->users++;
 }
@@ -182,7 +180,7 @@ static void see_to_it(struct patient_reader *r)
 {
 	struct worker *w = r->worker;
 
-	if (w && waits_too_long(r->kind, w)) {
+	if (w && !patience_left(r->kind, w)) {
 		int pid = w->pid;
 
 		r->worker = NULL;
@@ -210,7 +208,7 @@ static void settle(struct patient_reader *r, uint64_t end)
 		now = clock_now_ns();
 		if (!r->worker || (!r->n_questions && !r->worker->busy) || now >= end)
 			return;
-		until = (r->worker->began ? r->worker->since : now) + r->kind->patience_ns;
+		until = now + patience_left(r->kind, r->worker);
 		cond_wait_until(&changed, &lock, until < end ? until : end);
 	}
 }

@@ -210,13 +210,10 @@ static int compare_cached(const void *pa, const void *pb)
 
 static bool has_written_much(size_t size)
 {
-	static _Atomic uint64_t written, counted; /* by then they were added up */
-	uint64_t now = atomic_fetch_add(&written, size) + size;
+	static _Atomic uint64_t written;
+	uint64_t before = atomic_fetch_add(&written, size), much = cache_max_bytes / 16 + 1;
 
-	if (counted && now - counted < cache_max_bytes / 16)
-		return false;
-	counted = now;
-	return true;
+	return !before || before / much != (before + size) / much;
 }
 
 /* @dir stays the caller's. */

@@ -21,7 +21,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static int see(const struct trace_event *e, void *arg)
 {
 	const struct trace *t = arg;
-
 	bool needs_thread =
 		e->type != TRACE_COMPLETE && e->type != TRACE_ISSUE && e->type != TRACE_PROGRESS;
 

@@ -27,7 +27,7 @@ static int make_program(void **state)
 	cache_dir = in_scratch("cache");
 	opt.cache_dir = cache_dir;
 	write_file(c, source, strlen(source));
-	sh("rm -rf cache other .debug; gcc -O1 -g p.c -o p; objcopy --only-keep-debug p p.debug; "
+	sh("rm -rf cache .debug; gcc -O1 -g p.c -o p; objcopy --only-keep-debug p p.debug; "
 	   "objcopy --strip-debug --add-gnu-debuglink=p.debug p; chmod 644 p.debug");
 	return 0;
 }
@@ -81,14 +81,21 @@ static bool needs_worker(void)
 	return !make_table();
 }
 
+/* What is known until then is not any more. */
+#define change(...) \
+	do { \
+		know_program(); \
+		assert_false(needs_worker()); \
+		sh(__VA_ARGS__); \
+		assert_true(needs_worker()); \
+	} while (0)
+
 static void test_same_answers(void **state)
 {
 	(void)state;
 	know_program();
 	assert_false(needs_worker());
-	assert_false(needs_worker());
-	sh("rm -rf cache");
-	assert_true(needs_worker());
+	change("rm -rf cache");
 }
 
 static void test_other_answers(void **state)
@@ -101,10 +108,7 @@ static void test_other_answers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
-		know_program();
-		assert_false(needs_worker());
-		sh("%s", changes[i]);
-		assert_true(needs_worker());
+		change("%s", changes[i]);
 	}
 }
 
@@ -129,10 +133,7 @@ static void test_damaged(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
-		know_program();
-		assert_false(needs_worker());
-		sh("f=$(echo cache/*-asked-*.map); %s <$f >new; cp new $f", damages[i]);
-		assert_true(needs_worker());
+		change("f=$(echo cache/*-asked-*.map); %s <$f >new; cp new $f", damages[i]);
 	}
 }
 

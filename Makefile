@@ -33,7 +33,7 @@ LIB_SRC	   := $(filter-out %.bpf.c,$(LIB_SRC))
 DAEMON_SRC := $(sort $(wildcard daemon/*.c))
 TOOL_SRC   := $(sort $(wildcard tools/scoz/*.c tools/scoz/*/*.c))
 UNIT_SRC   := $(sort $(wildcard tests/unit/test_*.c))
-BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c lib/record/bpf/*.bpf.c))
+BPF_SRC	   := $(sort $(wildcard lib/engine/bpf/*.bpf.c lib/host/bpf/*.bpf.c lib/record/bpf/*.bpf.c))
 WORK_SRC   := $(filter-out workloads/stones/stone.c,$(sort $(wildcard workloads/*/*.c)))
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 SYSTEM_SRC := $(sort $(wildcard tests/system/*.c))
@@ -105,7 +105,7 @@ $(B)/bpf/same-skeletons: $(B)/scoz.skel.h $(B)/scoz_module.skel.h
 		>$@.$$n; done; cmp $@.scoz $@.scoz_module
 	@touch $@
 
-$(call obj,$(wildcard lib/engine/bpf/*.c lib/record/backend*.c)): $(SKEL) $(B)/bpf/same-skeletons
+$(call obj,$(wildcard lib/engine/bpf/*.c lib/host/kernel_asks.c lib/record/backend*.c)): $(SKEL) $(B)/bpf/same-skeletons
 
 # Names and numbers of this architecture's system calls.
 $(B)/syscalls.h:
@@ -295,11 +295,13 @@ demo: deps ## installs what is missing, profiles a program and checks what was p
 	$(MAKE) $(all_cores) all
 	workloads/pipeline/demo
 
-.PHONY: bench-record-accuracy bench-record-cost bench-causal-cost
+.PHONY: bench-record-accuracy bench-record-cost bench-record-start bench-causal-cost
 bench-record-accuracy: all system ## samples of waits against what programs measured
 	tests/bench/record-accuracy
 bench-record-cost: all bench ## what recording costs
 	tests/bench/record-cost
+bench-record-start: all bench ## what the beginning of a recording costs
+	tests/bench/record-start
 bench-causal-cost: all bench ## what causal recordings cost, beside perf sched record
 	tests/bench/record-cost -v again,causal,perf-sched
 

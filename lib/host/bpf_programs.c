@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/bpf_programs.h"
-#include "host/kallsyms.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
@@ -64,60 +62,6 @@ int bpf_not_loaded(int r, struct error *err)
 			 "engine bpf: the kernel refuses the programs: %s; run `scoz doctor` to "
 			 "see what is missing",
 			 reason);
-}
-
-bool btf_has_tracepoint(const struct btf *btf, const char *name)
-{
-	_cleanup_free_ char *type = xasprintf("btf_trace_%s", name);
-
-	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
-}
-
-bool bpf_can_follow(const struct btf *btf, const struct bpf_program *prog)
-{
-	enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
-	const char *function = strchr(bpf_program__section_name(prog), '/') + 1;
-	int id = btf__find_by_name_kind(btf, function, BTF_KIND_FUNC);
-
-	return id > 0 && !bpf_try_load(BPF_PROG_TYPE_TRACING, type, id);
-}
-
-static bool find_member(const struct btf *btf, uint32_t id, const char *member, uint32_t *at)
-{
-	const struct btf_type *t = btf__type_by_id(btf, id);
-
-	if (!t || !btf_is_composite(t))
-		return false;
-	for (int i = 0; i < btf_vlen(t); i++) {
-		const struct btf_member *m = &btf_members(t)[i];
-		const char *name = btf__name_by_offset(btf, m->name_off);
-		uint32_t deeper = *at + btf_member_bit_offset(t, i) / 8;
-
-		/* Members of what has no name are members, too. */
-		if (*name ? strcmp(name, member) != 0 : !find_member(btf, m->type, member, &deeper))
-			continue;
-		*at = deeper;
-		return true;
-	}
-	return false;
-}
-
-uint64_t btf_preempt_count(const struct btf *btf)
-{
-	const struct kernel_addresses *a = kernel_addresses();
-	uint32_t at = 0;
-	int id;
-
-	if (a->preempt_count || !a->pcpu_hot)
-		return a->preempt_count;
-	id = btf__find_by_name_kind(btf, "pcpu_hot", BTF_KIND_STRUCT);
-	return id > 0 && find_member(btf, id, "preempt_count", &at) ? a->pcpu_hot + at : 0;
-}
-
-bool btf_tells_mappings(const struct btf *btf)
-{
-	return btf_has_tracepoint(btf, "mm_filemap_map_pages") &&
-	       btf__find_by_name_kind(btf, "bpf_iter_task_vma_new", BTF_KIND_FUNC) > 0;
 }
 
 int bpf_try_load(int program_type, int attach_type, int btf_id)

@@ -6,7 +6,6 @@
 #include "base/base.h"
 
 struct bpf_program;
-struct btf;
 
 /* From now on libbpf's and the verifier's words are kept, for the whole program. */
 void bpf_keep_log(void);
@@ -25,21 +24,6 @@ int bpf_try_load(int program_type, int attach_type, int btf_id);
 
 /* The same of a program that calls function @func of a module, whose types are @types. */
 int bpf_try_call(int program_type, int attach_type, int btf_id, int types, int func);
-
-/* Has the kernel this tracepoint, for programs that read its arguments by type? */
-bool btf_has_tracepoint(const struct btf *btf, const char *name);
-
-/* Will the kernel let @prog, of section "fentry/FUNCTION" or "fexit/FUNCTION", follow that
- * function? */
-bool bpf_can_follow(const struct btf *btf, const struct bpf_program *prog);
-
-/*
- * Can programs at the tracepoint mm_filemap_map_pages go through the mappings of a process (Linux
- * 6.9)?
- */
-bool btf_tells_mappings(const struct btf *btf);
-/* Where among a CPU's variables its preemption count is; 0: the kernel does not tell. */
-uint64_t btf_preempt_count(const struct btf *btf);
 
 /* Runs an iterator over all that it iterates over. */
 int bpf_run_iterator(const struct bpf_program *iterator);

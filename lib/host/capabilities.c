@@ -2,6 +2,7 @@
 #include "host/capabilities_internal.h"
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
+#include "host/kernel_types.h"
 #include "host/privileges.h"
 #include "host/scoz_module.h"
 #include "host/scoz_syscalls.h"
@@ -25,17 +26,9 @@ static int real_load_program(void)
 	return bpf_try_load(BPF_PROG_TYPE_PERF_EVENT, 0, 0);
 }
 
-static int silent(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	(void)level;
-	(void)fmt;
-	(void)ap;
-	return 0;
-}
-
 static int try_tracing(const char *name, enum bpf_attach_type type)
 {
-	libbpf_print_fn_t old = libbpf_set_print(silent);
+	libbpf_print_fn_t old = libbpf_set_print(NULL);
 	int id = libbpf_find_vmlinux_btf_id(name, type);
 	int ret = id > 0 ? bpf_try_load(BPF_PROG_TYPE_TRACING, type, id) : id;
 
@@ -55,7 +48,7 @@ static int real_follow(const char *function)
 
 static int real_helper(int type, int helper)
 {
-	libbpf_print_fn_t old = libbpf_set_print(silent);
+	libbpf_print_fn_t old = libbpf_set_print(NULL);
 	int ret = libbpf_probe_bpf_helper(type, helper, NULL);
 
 	libbpf_set_print(old);
@@ -273,7 +266,7 @@ static void check_bpf(struct capabilities *c, const struct capability_probes *pr
 				  xstrdup("sudo sysctl -w net.core.bpf_jit_enable=1"));
 }
 
-static void check_optional_tracepoints(struct capabilities *c, const struct btf *btf)
+static void check_optional_tracepoints(struct capabilities *c, const struct kernel_types *types)
 {
 	static const struct {
 		const char *name, *effect;
@@ -301,14 +294,14 @@ static void check_optional_tracepoints(struct capabilities *c, const struct btf 
 	struct capability *p = capability_add(c, "tracepoints-optional", false);
 
 	for (size_t i = 0; i < ARRAY_SIZE(optional); i++) {
-		if (btf_has_tracepoint(btf, optional[i].name))
+		if (kernel_has_tracepoint(types, optional[i].name))
 			continue;
 		append(&missing, optional[i].name);
 		if (!effects)
-			effects = xstrdup(optional[i].other &&
-							  btf_has_tracepoint(btf, optional[i].other)
-						  ? optional[i].other_effect
-						  : optional[i].effect);
+			effects = xstrdup(
+				optional[i].other && kernel_has_tracepoint(types, optional[i].other)
+					? optional[i].other_effect
+					: optional[i].effect);
 	}
 	if (missing)
 		capability_settle(p, CAPABILITY_LIMITED, xasprintf("the kernel has no %s", missing),
@@ -344,7 +337,7 @@ static void check_spin_waits(struct capabilities *c, const struct capability_pro
 
 /* What is needed to know a process before the records of its beginning have been read. */
 static void check_brief_processes(struct capabilities *c, const struct capability_probes *probes,
-				  const struct btf *btf)
+				  const struct kernel_types *types)
 {
 	struct capability *p = capability_add(c, "brief-processes", false);
 	int r = probes->follow("perf_event_mmap");
@@ -353,7 +346,7 @@ static void check_brief_processes(struct capabilities *c, const struct capabilit
 		capability_ok(
 			p, xstrdup("libraries are known as soon as one has begun, callers without "
 				   "frame pointers some 20 ms later"));
-	else if (btf_tells_mappings(btf))
+	else if (kernel_tells_mappings(types))
 		capability_ok(p,
 			      xstrdup("libraries and callers are known as soon as one has begun"));
 	else
@@ -376,8 +369,9 @@ static void check_btf(struct capabilities *c, const struct capability_probes *pr
 	};
 	_cleanup_free_ char *path = sysroot_path("/sys/kernel/btf/vmlinux"), *missing = NULL;
 	struct capability *p = capability_add(c, "btf", true);
-	libbpf_print_fn_t old = libbpf_set_print(silent);
+	libbpf_print_fn_t old = libbpf_set_print(NULL);
 	struct btf *btf = btf__parse_raw(path);
+	const struct kernel_types types = { .btf = btf };
 	int r;
 
 	libbpf_set_print(old);
@@ -392,7 +386,7 @@ static void check_btf(struct capabilities *c, const struct capability_probes *pr
 
 	p = capability_add(c, "tracepoints", true);
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
-		if (!btf_has_tracepoint(btf, needed[i]))
+		if (!kernel_has_tracepoint(&types, needed[i]))
 			append(&missing, needed[i]);
 	r = missing ? 0 : probes->trace("sched_switch");
 	if (missing)
@@ -406,9 +400,9 @@ static void check_btf(struct capabilities *c, const struct capability_probes *pr
 				  refusal_remedy());
 	else
 		capability_ok(p, xstrdup("BPF can trace the scheduler, interrupts and timers"));
-	check_optional_tracepoints(c, btf);
+	check_optional_tracepoints(c, &types);
 	check_spin_waits(c, probes);
-	check_brief_processes(c, probes, btf);
+	check_brief_processes(c, probes, &types);
 	btf__free(btf);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/kallsyms.h"
+#include "host/kernel_asks.h"
 
 #include <pthread.h>
 
@@ -39,22 +40,23 @@ int kallsyms_each(bool (*each)(const struct kallsym *sym, void *arg), void *arg)
 
 static struct kernel_addresses addresses;
 
+static const struct {
+	const char *name;
+	uint64_t *address;
+} wanted[] = {
+	{ "timerfd_tmrproc", &addresses.timerfd_tmrproc },
+	{ "posix_timer_fn", &addresses.posix_timer_fn },
+	{ "it_real_fn", &addresses.it_real_fn },
+	{ "hrtimer_wakeup", &addresses.hrtimer_wakeup },
+	{ "__sched_text_start", &addresses.sched_text_start },
+	{ "__sched_text_end", &addresses.sched_text_end },
+	{ "__per_cpu_offset", &addresses.per_cpu_offset },
+	{ "__preempt_count", &addresses.preempt_count },
+	{ "pcpu_hot", &addresses.pcpu_hot },
+};
+
 static bool note_address(const struct kallsym *sym, void *arg)
 {
-	static const struct {
-		const char *name;
-		uint64_t *address;
-	} wanted[] = {
-		{ "timerfd_tmrproc", &addresses.timerfd_tmrproc },
-		{ "posix_timer_fn", &addresses.posix_timer_fn },
-		{ "it_real_fn", &addresses.it_real_fn },
-		{ "hrtimer_wakeup", &addresses.hrtimer_wakeup },
-		{ "__sched_text_start", &addresses.sched_text_start },
-		{ "__sched_text_end", &addresses.sched_text_end },
-		{ "__per_cpu_offset", &addresses.per_cpu_offset },
-		{ "__preempt_count", &addresses.preempt_count },
-		{ "pcpu_hot", &addresses.pcpu_hot },
-	};
 	size_t *found = arg;
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
@@ -69,15 +71,21 @@ static bool note_address(const struct kallsym *sym, void *arg)
 	return *found == ARRAY_SIZE(wanted);
 }
 
-static void read_addresses(void)
+static void find_addresses(void)
 {
-	kallsyms_each(note_address, &(size_t){ 0 });
+	struct kernel_asks *k = *sysroot ? NULL : kernel_asks_open();
+
+	for (size_t i = 0; k && i < ARRAY_SIZE(wanted); i++)
+		*wanted[i].address = kernel_asks_address(k, wanted[i].name);
+	if (!k)
+		kallsyms_each(note_address, &(size_t){ 0 });
+	kernel_asks_close(k);
 }
 
 const struct kernel_addresses *kernel_addresses(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, read_addresses);
+	pthread_once(&once, find_addresses);
 	return &addresses;
 }

@@ -21,8 +21,8 @@ bool kallsyms_parse(char *line, struct kallsym *ret);
 int kallsyms_each(bool (*each)(const struct kallsym *sym, void *arg), void *arg);
 
 /*
- * Where the kernel has what is asked for by name; 0: it has no such thing, or does not tell. Read
- * once, for all who ask (libbpf, too, would read the whole file for each object that asks).
+ * Where the kernel has what is asked for by name; 0: it has no such thing, or does not tell. Asked
+ * once, for all: of the kernel (kernel_asks.h), or else of the file.
  */
 struct kernel_addresses {
 	uint64_t timerfd_tmrproc, posix_timer_fn, it_real_fn, hrtimer_wakeup;

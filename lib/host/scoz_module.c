@@ -2,6 +2,7 @@
 #include "host/scoz_module.h"
 #include "base/base.h"
 #include "host/bpf_programs.h"
+#include "host/kernel_types.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -45,7 +46,8 @@ static int try_function(const struct btf *kernel, const struct btf *types, int f
 	int sched = btf__find_by_name_kind(kernel, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
 	int id = btf__find_by_name_kind(types, "scoz_kick", BTF_KIND_FUNC), ret;
 
-	if (id <= 0 || !btf_has_tracepoint(types, "scoz_kicked"))
+	if (id <= 0 ||
+	    !kernel_has_tracepoint(&(struct kernel_types){ .btf = types }, "scoz_kicked"))
 		return -ENODATA;
 	ret = bpf_try_call(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, sched, fd, id);
 	if (ret)

@@ -2,6 +2,7 @@
 /* Recording on a stock kernel, by BPF programs. */
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
+#include "host/kernel_types.h"
 #include "host/namespaces.h"
 #include "engine/bpf/kernel_points.h"
 #include "record/backend.h"
@@ -9,7 +10,6 @@
 #include "record.skel.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -72,20 +72,20 @@ static char *finish_switch_symbol(void)
 
 static int configure(struct bpf_recorder *b, bool unwind, struct error *err)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct kernel_types types;
+	int ret = kernel_types_open(&types, err);
 	struct record *s = b->skel;
 	bool exits;
 
-	if (!btf || libbpf_get_error(btf))
-		return error_set(err, ENOENT,
-				 "the kernel offers no type information "
-				 "(/sys/kernel/btf/vmlinux): engine bpf needs a kernel built with "
-				 "CONFIG_DEBUG_INFO_BTF; run `scoz doctor`");
-	exits = btf_has_tracepoint(btf, "sched_exit_tp");
-	s->rodata->preempt_count_address = btf_preempt_count(btf);
+	if (ret)
+		return ret;
+	exits = kernel_has_tracepoint(&types, "sched_exit_tp");
+	s->rodata->preempt_count_address = kernel_addresses()->preempt_count;
+	s->rodata->pcpu_hot_address = kernel_addresses()->pcpu_hot;
 	s->rodata->per_cpu_offset_address = kernel_addresses()->per_cpu_offset;
-	bpf_program__set_autoload(s->progs.on_pages, !b->without_pages && btf_tells_mappings(btf));
-	btf__free(btf);
+	bpf_program__set_autoload(s->progs.on_pages,
+				  !b->without_pages && kernel_tells_mappings(&types));
+	kernel_types_close(&types);
 	s->rodata->unwind_by_tables = unwind;
 	s->rodata->page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 	if (!unwind) { /* as kernels before 6.1 want it */

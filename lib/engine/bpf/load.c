@@ -2,13 +2,13 @@
 /* Engine `bpf`: loading, attaching and taking down the programs. */
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
+#include "host/kernel_types.h"
 #include "host/namespaces.h"
 #include "host/process.h"
 #include "host/scoz_module.h"
 #include "engine/bpf/bpf_engine.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -24,7 +24,7 @@
  * The programs that follow a kernel function: loaded where that is possible. There are kernels
  * that refuse them to everybody, and one that is refused at loading would end it all.
  */
-static void select_spins(struct scoz *s, const struct btf *btf, bool wanted)
+static void select_spins(struct scoz *s, const struct kernel_types *types, bool wanted)
 {
 	struct bpf_program *prog;
 
@@ -35,7 +35,7 @@ static void select_spins(struct scoz *s, const struct btf *btf, bool wanted)
 		if (type != BPF_TRACE_FENTRY && type != BPF_TRACE_FEXIT)
 			continue;
 		bpf_program__set_autoattach(prog, false);
-		bpf_program__set_autoload(prog, wanted && bpf_can_follow(btf, prog));
+		bpf_program__set_autoload(prog, wanted && kernel_lets_follow(types, prog));
 	}
 }
 
@@ -72,14 +72,14 @@ static void attach_spins(struct bpf_engine *b)
 }
 
 /* Who hears of what processes map: one of two, or nobody. */
-static void select_mapped(struct bpf_engine *b, const struct btf *btf)
+static void select_mapped(struct bpf_engine *b, const struct kernel_types *types)
 {
 	struct scoz *s = b->skel;
-	bool follows = bpf_can_follow(btf, s->progs.on_mmap);
+	bool follows = kernel_lets_follow(types, s->progs.on_mmap);
 
 	bpf_program__set_autoload(s->progs.on_mmap, follows);
 	bpf_program__set_autoload(s->progs.on_pages,
-				  !follows && !b->without_pages && btf_tells_mappings(btf));
+				  !follows && !b->without_pages && kernel_tells_mappings(types));
 	bpf_program__set_autoattach(s->progs.on_mmap, false);
 }
 
@@ -110,15 +110,15 @@ static enum bpf_kicks choose_kicks(const struct engine *e)
 }
 
 /* What is done after a task switch: switched.bpf.h. */
-static int select_switched(struct engine *e, const struct btf *btf, struct error *err)
+static int select_switched(struct engine *e, const struct kernel_types *types, struct error *err)
 {
 	struct bpf_engine *b = bpf_engine(e);
 	struct scoz *s = b->skel;
-	bool exits = e->opt.trace_tasks && btf_has_tracepoint(btf, "sched_exit_tp") &&
+	bool exits = e->opt.trace_tasks && kernel_has_tracepoint(types, "sched_exit_tp") &&
 		     !(e->opt.no_ways & ENGINE_SWITCH_EXIT);
 	enum bpf_kicks kicks = choose_kicks(e);
 	bool interrupts = e->opt.trace_tasks && (!exits || kicks == KICK_BY_INTERRUPT) &&
-			  btf_has_tracepoint(btf, "irq_work_entry") &&
+			  kernel_has_tracepoint(types, "irq_work_entry") &&
 			  !(e->opt.no_ways & ENGINE_SELF_INTERRUPT);
 	struct error why = {};
 	bool by_module;
@@ -156,7 +156,7 @@ static int select_switched(struct engine *e, const struct btf *btf, struct error
 static int select_programs(struct engine *e, struct error *err)
 {
 	struct scoz *s = bpf_engine(e)->skel;
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct kernel_types types;
 	bool wait = e->opt.model == SCOZ_MODEL_WAIT;
 	const struct {
 		struct bpf_program *prog;
@@ -185,15 +185,12 @@ static int select_programs(struct engine *e, struct error *err)
 		{ s->progs.on_irq_handler_entry, "irq_handler_entry", true, true },
 		{ s->progs.on_irq_handler_exit, "irq_handler_exit", true, true },
 	};
-	int ret = 0;
+	int ret = kernel_types_open(&types, err);
 
-	if (!btf || libbpf_get_error(btf))
-		return error_set(err, ENOENT,
-				 "the kernel offers no type information "
-				 "(/sys/kernel/btf/vmlinux): engine bpf needs a kernel built with "
-				 "CONFIG_DEBUG_INFO_BTF; run `scoz doctor`");
+	if (ret)
+		return ret;
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		bool have = btf_has_tracepoint(btf, programs[i].tracepoint);
+		bool have = kernel_has_tracepoint(&types, programs[i].tracepoint);
 
 		if (!have && programs[i].wanted && programs[i].required)
 			ret = error_set(err, ENOENT,
@@ -204,12 +201,13 @@ static int select_programs(struct engine *e, struct error *err)
 					  have && programs[i].wanted && e->opt.trace_tasks);
 	}
 	if (!ret)
-		ret = select_switched(e, btf, err);
-	select_spins(s, btf, wait && e->opt.trace_tasks);
-	select_mapped(bpf_engine(e), btf);
-	s->rodata->preempt_count_address = btf_preempt_count(btf);
+		ret = select_switched(e, &types, err);
+	select_spins(s, &types, wait && e->opt.trace_tasks);
+	select_mapped(bpf_engine(e), &types);
+	s->rodata->preempt_count_address = kernel_addresses()->preempt_count;
+	s->rodata->pcpu_hot_address = kernel_addresses()->pcpu_hot;
 	s->rodata->per_cpu_offset_address = kernel_addresses()->per_cpu_offset;
-	btf__free(btf);
+	kernel_types_close(&types);
 	return ret;
 }
 

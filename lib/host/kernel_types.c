@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host/kernel_types.h"
+
+#include "host/bpf_programs.h"
+#include "host/kernel_asks.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+int kernel_types_open(struct kernel_types *ret, struct error *err)
+{
+	*ret = (struct kernel_types){ .asks = kernel_asks_open() };
+	if (ret->asks && kernel_asks_type(ret->asks, "task_struct", BTF_KIND_STRUCT) > 0)
+		return 0;
+	kernel_types_close(ret);
+	ret->own = btf__load_vmlinux_btf();
+	ret->btf = ret->own;
+	if (ret->own)
+		return 0;
+	return error_set(err, ENOENT,
+			 "the kernel offers no type information (/sys/kernel/btf/vmlinux): engine "
+			 "bpf needs a kernel built with CONFIG_DEBUG_INFO_BTF; run `scoz doctor`");
+}
+
+void kernel_types_close(struct kernel_types *t)
+{
+	kernel_asks_close(t->asks);
+	btf__free(t->own);
+	*t = (struct kernel_types){ 0 };
+}
+
+int kernel_types_find(const struct kernel_types *t, const char *name, int kind)
+{
+	return t->asks ? kernel_asks_type(t->asks, name, kind)
+		       : btf__find_by_name_kind(t->btf, name, kind);
+}
+
+bool kernel_has_tracepoint(const struct kernel_types *t, const char *name)
+{
+	_cleanup_free_ char *type = xasprintf("btf_trace_%s", name);
+
+	return kernel_types_find(t, type, BTF_KIND_TYPEDEF) > 0;
+}
+
+bool kernel_lets_follow(const struct kernel_types *t, const struct bpf_program *prog)
+{
+	enum bpf_attach_type type = bpf_program__expected_attach_type(prog);
+	const char *function = strchr(bpf_program__section_name(prog), '/') + 1;
+	int id = kernel_types_find(t, function, BTF_KIND_FUNC);
+
+	return id > 0 && !bpf_try_load(BPF_PROG_TYPE_TRACING, type, id);
+}
+
+bool kernel_tells_mappings(const struct kernel_types *t)
+{
+	return kernel_has_tracepoint(t, "mm_filemap_map_pages") &&
+	       kernel_types_find(t, "bpf_iter_task_vma_new", BTF_KIND_FUNC) > 0;
+}

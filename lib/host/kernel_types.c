@@ -2,6 +2,7 @@
 #include "host/kernel_types.h"
 
 #include "host/bpf_programs.h"
+#include "host/kallsyms.h"
 #include "host/kernel_asks.h"
 
 #include <bpf/btf.h>
@@ -55,4 +56,44 @@ bool kernel_tells_mappings(const struct kernel_types *t)
 {
 	return kernel_has_tracepoint(t, "mm_filemap_map_pages") &&
 	       kernel_types_find(t, "bpf_iter_task_vma_new", BTF_KIND_FUNC) > 0;
+}
+
+static bool find_member(const struct btf *btf, uint32_t id, const char *member, uint32_t *at)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+
+	if (!t || !btf_is_composite(t))
+		return false;
+	for (int i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const char *name = btf__name_by_offset(btf, m->name_off);
+		uint32_t deeper = *at + btf_member_bit_offset(t, i) / 8;
+
+		/* Members of what has no name are members, too. */
+		if (*name ? strcmp(name, member) != 0 : !find_member(btf, m->type, member, &deeper))
+			continue;
+		*at = deeper;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Some kernels have it in a struct. (A relocation in the BPF programs would not do: a struct that
+ * there is not libbpf looks for in modules, too, which takes CAP_SYS_ADMIN.)
+ */
+uint64_t kernel_preempt_count(void)
+{
+	const struct kernel_addresses *a = kernel_addresses();
+	struct btf *btf;
+	uint32_t at = 0;
+	bool found;
+
+	if (a->preempt_count || !a->pcpu_hot)
+		return a->preempt_count;
+	btf = btf__load_vmlinux_btf();
+	found = btf && find_member(btf, btf__find_by_name_kind(btf, "pcpu_hot", BTF_KIND_STRUCT),
+				   "preempt_count", &at);
+	btf__free(btf);
+	return found ? a->pcpu_hot + at : 0;
 }

@@ -36,4 +36,7 @@ bool kernel_lets_follow(const struct kernel_types *t, const struct bpf_program *
  */
 bool kernel_tells_mappings(const struct kernel_types *t);
 
+/* Where among a CPU's variables its preemption count is; 0: the kernel does not tell. */
+uint64_t kernel_preempt_count(void);
+
 #endif

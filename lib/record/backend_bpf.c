@@ -80,8 +80,7 @@ static int configure(struct bpf_recorder *b, bool unwind, struct error *err)
 	if (ret)
 		return ret;
 	exits = kernel_has_tracepoint(&types, "sched_exit_tp");
-	s->rodata->preempt_count_address = kernel_addresses()->preempt_count;
-	s->rodata->pcpu_hot_address = kernel_addresses()->pcpu_hot;
+	s->rodata->preempt_count_address = kernel_preempt_count();
 	s->rodata->per_cpu_offset_address = kernel_addresses()->per_cpu_offset;
 	bpf_program__set_autoload(s->progs.on_pages,
 				  !b->without_pages && kernel_tells_mappings(&types));

@@ -17,34 +17,25 @@
 #define PREEMPT_COUNT_HARDIRQ 0xf0000
 
 /*
- * Addresses of the count, or of the struct that has it, and of the offsets of all CPUs' variables;
- * 0: the kernel does not tell. (For externs here libbpf would read all of /proc/kallsyms.)
+ * Addresses of the count and of the offsets of all CPUs' variables; 0: the kernel does not tell.
+ * (For externs here libbpf would read all of /proc/kallsyms.)
  */
 const volatile __u64 preempt_count_address;
-const volatile __u64 pcpu_hot_address;
 const volatile __u64 per_cpu_offset_address;
 
 #if defined(__TARGET_ARCH_x86)
 /* Where this CPU's is; 1: that is not known. */
 PERCPU(u64, preempt_counts, preempt_count_at)
 
-struct pcpu_hot___count {
-	int preempt_count;
-} __attribute__((preserve_access_index));
-
 static __always_inline u64 find_preempt_count(void)
 {
 	const u64 *offsets = (const u64 *)per_cpu_offset_address;
-	u64 at = preempt_count_address, offset = 0;
+	u64 offset = 0;
 
-	if (!at && pcpu_hot_address &&
-	    bpf_core_field_exists(struct pcpu_hot___count, preempt_count))
-		at = pcpu_hot_address +
-		     bpf_core_field_offset(struct pcpu_hot___count, preempt_count);
-	if (!at || !offsets ||
+	if (!preempt_count_address || !offsets ||
 	    bpf_probe_read_kernel(&offset, sizeof(offset), offsets + bpf_get_smp_processor_id()))
 		return 1;
-	return at + offset;
+	return preempt_count_address + offset;
 }
 
 static __always_inline u32 preempt_count(void)

@@ -204,8 +204,7 @@ static int select_programs(struct engine *e, struct error *err)
 		ret = select_switched(e, &types, err);
 	select_spins(s, &types, wait && e->opt.trace_tasks);
 	select_mapped(bpf_engine(e), &types);
-	s->rodata->preempt_count_address = kernel_addresses()->preempt_count;
-	s->rodata->pcpu_hot_address = kernel_addresses()->pcpu_hot;
+	s->rodata->preempt_count_address = kernel_preempt_count();
 	s->rodata->per_cpu_offset_address = kernel_addresses()->per_cpu_offset;
 	kernel_types_close(&types);
 	return ret;

@@ -11,7 +11,7 @@
 #include "daemon/machine.h"
 #include "host/privileges.h"
 #include "maps/maps_perf.h"
-#include "ring/ring.h"
+#include "ring/perf_ring.h"
 
 #include <poll.h>
 #include <stdatomic.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Handler threads: one pinned to each profiled core (SCOZ paper, section 3.3). Each drains its
- * core's ring: samples are counted by binary and place in it, exec, mmap, fork and exit keep the
- * address spaces current and publish target mappings. No file is opened or read here, and nobody
- * is waited for who does: what samples mean is found out by the collector, from tables that are
- * made elsewhere (daemon/tally.h, maps/maps.h). Handlers run in nobody's time: the engine does not
- * account them and they are never a target.
+ * core's ring: samples are counted by binary and place in it (daemon/chains.h), exec, mmap, fork
+ * and exit keep the address spaces current and publish target mappings. No file is opened or read
+ * here, and nobody is waited for who does: what samples mean is found out by the collector, a
+ * thread that is here, too, from tables that are made elsewhere (daemon/tally.h, maps/maps.h).
+ * Handlers run in nobody's time: the engine does not account them and they are never a target.
  */
 #ifndef SCOZD_RING_HANDLERS_H
 #define SCOZD_RING_HANDLERS_H

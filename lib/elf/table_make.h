@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From an ELF file with its symbols and debug information to a mapping table. */
+/*
+ * From an ELF file with its symbols and debug information to a mapping table: here, or, once the
+ * symbolizer has set who else does it (maptable_set_maker()), in a process without rights.
+ */
 #ifndef SCOZ_ELF_TABLE_MAKE_H
 #define SCOZ_ELF_TABLE_MAKE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The cpu-clock event of each core, which samples are taken by. */
 #include "engine/backend.h"
-#include "ring/ring.h"
+#include "ring/perf_ring.h"
 
 #include <linux/perf_event.h>
 #include <sys/syscall.h>

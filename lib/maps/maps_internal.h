@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of lib/maps/ share: address spaces, what is mapped in them, and binaries. */
 #ifndef SCOZ_MAPS_INTERNAL_H
 #define SCOZ_MAPS_INTERNAL_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* What processes have mapped, read from /proc: at the start, and where records were lost. */
 #include "host/patient_reader.h"
 #include "maps/maps_internal.h"
 

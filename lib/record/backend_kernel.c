@@ -7,7 +7,7 @@
 #include "base/hash_index.h"
 #include "record/backend.h"
 #include "maps/maps_perf.h"
-#include "ring/ring.h"
+#include "ring/perf_ring.h"
 
 #include <dirent.h>
 #include <sys/ioctl.h>

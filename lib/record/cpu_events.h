@@ -6,7 +6,7 @@
 #ifndef SCOZ_RECORD_CPU_EVENTS_H
 #define SCOZ_RECORD_CPU_EVENTS_H
 
-#include "ring/ring.h"
+#include "ring/perf_ring.h"
 
 struct cpu_event {
 	int cpu, fd;	  /* -1: could not be opened again */

@@ -2,8 +2,10 @@
 /*
  * Records what threads do and what they wait for, on and off the CPU (blocked samples).
  *
- *   backend (BPF programs, or perf's blocked samples on a patched kernel)
- *      -> queue, in the order of time -> symbols, threads -> sink (a file, a live view)
+ *   backend (BPF programs, or perf's blocked samples on a patched kernel: backend_bpf.c,
+ *   backend_kernel.c), which drains its rings
+ *      -> queue, in the order of time (queue.c) -> symbols, threads (symbols.c, recorder_threads.c)
+ *      -> sink (a file: writer.c; a live view)
  *
  * One thread drives a recorder; everything happens in recorder_poll().
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The threads that a recorder knows: their ids, names and processes. */
 #include "record/recorder_internal.h"
 
 #include "host/process.h"

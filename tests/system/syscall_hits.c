@@ -12,7 +12,7 @@
 #include "elf/table_make.h"
 #include "host/syscall_names.h"
 #include "engine/backend.h"
-#include "ring/ring.h"
+#include "ring/perf_ring.h"
 
 #include <dirent.h>
 #include <fcntl.h>

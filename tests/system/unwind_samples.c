@@ -17,7 +17,7 @@
  */
 #include "engine/bpf/bpf_engine.h"
 #include "maps/maps_perf.h"
-#include "ring/ring.h"
+#include "ring/perf_ring.h"
 #include "run/cores.h"
 #include "unwind/follow.h"
 #include "unwind/unwind_table.h"

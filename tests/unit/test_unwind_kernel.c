@@ -3,7 +3,7 @@
  */
 #include "test_map_util.h"
 
-#include "ring/ring.h"
+#include "ring/perf_ring.h"
 #include "unwind/kernel_tables.h"
 #include "unwind/unwind.h"
 #include "unwind/unwind_table.h"

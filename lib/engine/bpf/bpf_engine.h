@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of engine bpf share. */
 #ifndef SCOZ_BPF_ENGINE_H
 #define SCOZ_BPF_ENGINE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One target, with all that was measured of it. */
 #ifndef SCOZ_REPORT_TARGET_H
 #define SCOZ_REPORT_TARGET_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "ring/ring.h"
+#include "ring/perf_ring.h"
 
 #include "account/busy_wait.h"
 

@@ -3,8 +3,8 @@
  * Reading a perf event's ring buffer (perf_event_open(2), "mmap layout"). Every length that comes
  * out of it is checked. One reader; it need not be the thread that created the ring.
  */
-#ifndef SCOZ_RING_H
-#define SCOZ_RING_H
+#ifndef SCOZ_PERF_RING_H
+#define SCOZ_PERF_RING_H
 
 #include "base/base.h"
 #include <linux/perf_event.h>

@@ -13,6 +13,10 @@ struct kernel_asks *kernel_asks_open(void)
 	struct kernel_asks *k = kernel_asks__open_and_load();
 
 	libbpf_set_print(old);
+	if (k && !k->bss) { /* loaded, but it cannot be mapped */
+		kernel_asks__destroy(k);
+		k = NULL;
+	}
 	return k;
 }
 

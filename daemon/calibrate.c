@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/calibrate.h"
 
-#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,20 +14,15 @@
 #define MAX_BACKGROUND 0.2
 
 struct spinner {
-	const struct cores *cores;
-	int index;
 	uint32_t n;
 	uint32_t gap[MAX_GAPS]; /* ns */
 	uint64_t lasted_ns;	/* without long gaps */
 };
 
-static void *spin(void *arg)
+static void spin(struct spinner *s)
 {
-	struct spinner *s = arg;
 	uint64_t start, last, now;
 
-	pthread_setname_np(pthread_self(), "scozd/spin");
-	cores_bind_thread(s->cores, s->index);
 	start = last = clock_now_ns();
 	while ((now = clock_now_ns()) - start < SPIN_NS) {
 		uint64_t gap = now - last;
@@ -37,24 +33,40 @@ static void *spin(void *arg)
 			s->gap[s->n++] = gap;
 		last = now;
 	}
-	return NULL;
 }
 
-/* In a child: the engine does not look at the profiler itself. */
+/*
+ * In children: the engine does not look at the profiler itself. This process has threads by now,
+ * any of which may hold a lock, so a child does nothing that may take one (no memory, no threads):
+ * it would wait for ever, and we for it.
+ */
 static void spin_everywhere(struct spinner *spinners, const struct cores *cores)
 {
-	pthread_t *threads = xcalloc(cores->n, sizeof(*threads));
+	_cleanup_free_ pid_t *children = xcalloc(cores->n, sizeof(*children));
 	int started = 0;
 
 	for (int i = 0; i < cores->n; i++) {
-		spinners[i].cores = cores;
-		spinners[i].index = i;
-		if (pthread_create(&threads[i], NULL, spin, &spinners[i]))
+		cpu_set_t *set = CPU_ALLOC(cores->cpus[i] + 1);
+		size_t size = CPU_ALLOC_SIZE(cores->cpus[i] + 1);
+
+		if (!set)
+			break;
+		CPU_ZERO_S(size, set);
+		CPU_SET_S(cores->cpus[i], size, set);
+		children[i] = _Fork();
+		if (!children[i]) {
+			prctl(PR_SET_NAME, "scozd/spin");
+			if (!sched_setaffinity(0, size, set))
+				spin(&spinners[i]);
+			_exit(0);
+		}
+		CPU_FREE(set);
+		if (children[i] < 0)
 			break;
 		started++;
 	}
 	for (int i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
+		waitpid(children[i], NULL, 0);
 }
 
 static int compare_gap(const void *a, const void *b)
@@ -77,22 +89,14 @@ double calibrate_cost(struct engine *e, const struct cores *cores)
 	_cleanup_free_ uint32_t *cost = xcalloc(cores->n, sizeof(*cost));
 	double background = 0, lasted = 0, tick_ns;
 	struct spinner *s;
-	int pid;
 
 	s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s == MAP_FAILED)
 		return 0;
 	for (int i = 0; i < cores->n; i++)
 		ticks[i] = engine_core(e, i).ticks;
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		spin_everywhere(s, cores);
-		_exit(0);
-	}
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
-	for (int i = 0; pid > 0 && i < cores->n; i++) {
+	spin_everywhere(s, cores);
+	for (int i = 0; i < cores->n; i++) {
 		double sum = 0;
 
 		ticks[i] = engine_core(e, i).ticks - ticks[i];

@@ -48,6 +48,20 @@ static void require_asks(void)
 	skip();
 }
 
+/* As they are read. */
+static struct btf *require_types(void)
+{
+	struct btf *btf;
+
+	require_asks();
+	btf = btf__load_vmlinux_btf();
+	if (!btf) {
+		print_message("skipped: this kernel has no type information\n");
+		skip();
+	}
+	return btf;
+}
+
 static const char *const functions[] = { "schedule", "hrtimer_wakeup", "__sched_text_start",
 					 "no_such_function" };
 
@@ -90,14 +104,9 @@ static void types(void **state)
 		{ "task_struct", BTF_KIND_STRUCT },
 		{ "schedule", BTF_KIND_FUNC },
 	};
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = require_types();
 
 	(void)state;
-	require_asks();
-	if (!btf) {
-		print_message("skipped: this kernel has no type information\n");
-		skip();
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
 		int id = btf__find_by_name_kind(btf, of[i].name, of[i].kind);
 
@@ -115,17 +124,12 @@ static void sources(void **state)
 {
 	static const char *const tracepoints[] = { "sched_switch", "sched_exit_tp", "hrtimer_start",
 						   "no_such_tracepoint" };
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = require_types();
 	const struct kernel_types read = { .btf = btf };
 	struct kernel_types t;
 	struct error err = {};
 
 	(void)state;
-	require_asks();
-	if (!btf) {
-		print_message("skipped: this kernel has no type information\n");
-		skip();
-	}
 	assert_int_equal(kernel_types_open(&t, &err), 0);
 	assert_non_null(t.asks);
 	for (size_t i = 0; i < ARRAY_SIZE(tracepoints); i++)

@@ -316,6 +316,13 @@ pid_t fork(void)
 	return real();
 }
 
+pid_t _Fork(void)
+{
+	REAL(pid_t, _Fork, void);
+	FAIL("fork", EAGAIN, -1);
+	return real();
+}
+
 int pipe2(int fds[2], int flags)
 {
 	REAL(int, pipe2, int *, int);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon/members.h"
 #include "host/cgroup.h"
+#include "host/process.h"
 #include "run/descendants.h"
 
 struct users {
@@ -20,14 +21,11 @@ static void add(struct users *u, uid_t uid)
 
 bool members_user_of(int pid, uid_t *ret)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/status", pid);
-	_cleanup_free_ char *status = read_file(path, NULL);
-	const char *line = status ? strstr(status, "\nUid:") : NULL;
-	unsigned int uid;
+	struct process_status s;
 
-	if (!line || sscanf(line, "\nUid: %*u %u", &uid) != 1)
+	if (!process_read_status(pid, &s))
 		return false;
-	*ret = uid;
+	*ret = s.user;
 	return true;
 }
 

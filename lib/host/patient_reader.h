@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What processes have in their memory, or tell of it: it cannot be read while somebody changes that
- * address space, and its owner can make that last for ever. So threads of its own read; where one
- * waits too long for a process, it is given up, and another one reads on.
- */
+/* What processes have mapped, and of which rank they are, asked with patience (patience.h). */
 #ifndef SCOZ_PATIENT_READER_H
 #define SCOZ_PATIENT_READER_H
 
@@ -12,9 +8,9 @@
 /* @text: NULL for an error; to be changed as one likes, but not kept. */
 typedef void (*proc_maps_fn)(int pid, char *text, int error, void *arg);
 /*
- * What processes have mapped: @fn is called with the /proc/PID/maps of each of @pids, by one thread
- * after another, while the caller waits. ETIMEDOUT: of one that had to be waited for more than a
- * second, and, without waiting, as long as it still hangs; so does EAGAIN for all when too many do.
+ * @fn is called with the /proc/PID/maps of each of @pids. ETIMEDOUT: of one that had to be waited
+ * for more than a second, and, without waiting, as long as it still hangs; so does EAGAIN when too
+ * many do.
  */
 void proc_maps_read(const int *pids, size_t n, proc_maps_fn fn, void *arg);
 

@@ -1,23 +1,271 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/process.h"
 
+#include "host/patience.h"
+
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <signal.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* linux/sched.h */
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
+/* linux/magic.h */
+#define PID_FS_MAGIC 0x50494446
 /* No program is started with more; a running one may say that terabytes are its environment. */
 #define MOST_ENVIRONMENT (8 << 20)
 
+/* ---- what waits for nobody ---- */
+
+/* The value of a line; NULL: there is none. A name with a newline in it is written as \\n. */
+static const char *value(const char *status, const char *line)
+{
+	const char *at = strstr(status, line);
+
+	return at ? at + strlen(line) : NULL;
+}
+
+static long number(const char *status, const char *line)
+{
+	const char *at = value(status, line);
+
+	return at ? strtol(at, NULL, 10) : 0;
+}
+
+/* Real, and the one that counts. */
+static bool effective(const char *status, const char *line, unsigned int *id)
+{
+	const char *at = value(status, line);
+
+	return at && sscanf(at, "%*u %u", id) == 1;
+}
+
+/* Innermost last. Returns how many there are. */
+static int read_pids(const char *status, int *innermost)
+{
+	const char *at = value(status, "\nNSpid:");
+	int n = 0;
+	char *end;
+
+	for (; at && (*at == '\t' || *at == ' '); at = end, n++)
+		*innermost = strtol(at, &end, 10);
+	return n;
+}
+
+/* Children of kthreadd: older kernels do not tell. */
+static bool is_kernel(const char *status, int pid, const struct process_status *s)
+{
+	if (value(status, "\nKthread:"))
+		return number(status, "\nKthread:");
+	return (pid == 2 || s->parent == 2) && !value(status, "\nVmSize:") &&
+	       !process_has_ended(s->state);
+}
+
+bool process_read_status(int pid, struct process_status *ret)
+{
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/status", pid);
+	_cleanup_free_ char *status = read_file(path, NULL);
+	const char *state = status ? value(status, "\nState:\t") : NULL;
+	unsigned int user, group;
+
+	if (!status || !effective(status, "\nUid:", &user) || !effective(status, "\nGid:", &group))
+		return false;
+	*ret = (struct process_status){
+		.state = state ? *state : 0,
+		.process = number(status, "\nTgid:"),
+		.parent = number(status, "\nPPid:"),
+		.group = number(status, "\nNSpgid:"),
+		.user = user,
+		.group_id = group,
+		.inner_pid = pid,
+	};
+	ret->shares_pids = read_pids(status, &ret->inner_pid) == 1;
+	ret->kernel = is_kernel(status, pid, ret);
+	return true;
+}
+
+int process_living_thread(int pid)
+{
+	_cleanup_free_ char *path = NULL;
+	struct process_status s;
+	int tid, living = pid;
+	struct dirent *d;
+	DIR *dir;
+
+	if (process_read_status(pid, &s) && !process_has_ended(s.state))
+		return pid;
+	path = sysroot_path("/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && living == pid && (d = readdir(dir))) {
+		tid = atoi(d->d_name);
+		if (tid > 0 && tid != pid && process_read_status(tid, &s) &&
+		    !process_has_ended(s.state))
+			living = tid;
+	}
+	if (dir)
+		closedir(dir);
+	return living;
+}
+
+int process_of_thread(int tid)
+{
+	struct process_status s;
+
+	return process_read_status(tid, &s) ? s.process : 0;
+}
+
+/* Since 6.9 each process has an inode of its own, which none after it has. */
+uint64_t process_identity_fd(int pidfd, int pid)
+{
+	struct process_stat s;
+	struct statfs fs;
+	struct stat st;
+
+	if (!*sysroot && !fstatfs(pidfd, &fs) && (unsigned long)fs.f_type == PID_FS_MAGIC)
+		return fstat(pidfd, &st) ? 0 : st.st_ino;
+	return process_read_stat(pid, &s) ? 0 : s.started;
+}
+
+uint64_t process_identity(int pid)
+{
+	_cleanup_close_ int fd = *sysroot ? -1 : pidfd_open(pid, 0);
+
+	return fd < 0 && !*sysroot ? 0 : process_identity_fd(fd, pid);
+}
+
+/* ---- what may wait ---- */
+
+/* Of what asks for a text, or a file. */
+static struct patience patience = { .ns = NSEC_PER_SEC, .max_stuck = 64 };
+
+struct text_reading {
+	char *path, *text;
+};
+
+static void read_text(void *arg)
+{
+	struct text_reading *r = arg;
+
+	r->text = read_file(r->path, NULL);
+}
+
+static void drop_text(void *arg)
+{
+	struct text_reading *r = arg;
+
+	free(r->path);
+	free(r->text);
+	free(r);
+}
+
+static int ask_text(int pid, const char *name, char **text)
+{
+	struct text_reading *r = xcalloc(1, sizeof(*r));
+	int ret;
+
+	*text = NULL;
+	r->path = sysroot_path("/proc/%d/%s", pid, name);
+	ret = patiently(&patience, pid, read_text, r, drop_text);
+	if (ret)
+		return ret;
+	*text = r->text;
+	r->text = NULL;
+	drop_text(r);
+	return *text ? 0 : -ESRCH;
+}
+
+char *process_text(int pid, const char *name)
+{
+	char *text;
+
+	ask_text(pid, name, &text);
+	return text;
+}
+
+static bool parse_stat(const char *text, struct process_stat *ret)
+{
+	const char *end = text ? strrchr(text, ')') : NULL; /* the name may hold anything */
+	unsigned long long started, code = 0, end_code = 0, stack = 0, env_end = 0;
+
+	/* From the third field to the 51st. */
+	if (!end ||
+	    sscanf(end + 1,
+		   " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+		   "%*d %*d %llu %*u %*d %*u %llu %llu %llu %*u %*u %*u %*u %*u %*u %*u "
+		   "%*u %*u %*d %*d %*u %*u %*u %*u %*d %*u %*u %*u %*u %*u %*u %llu",
+		   &ret->state, &ret->flags, &started, &code, &end_code, &stack, &env_end) < 3)
+		return false;
+	ret->started = started;
+	ret->start_code = code;
+	ret->end_code = end_code;
+	ret->start_stack = stack;
+	ret->env_end = env_end;
+	return true;
+}
+
+int process_read_stat(int pid, struct process_stat *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	int error = 0;
+
+	if (pid == getpid())
+		text = read_file("/proc/self/stat", NULL);
+	else
+		error = ask_text(pid, "stat", &text);
+	return error ? error : parse_stat(text, ret) ? 0 : -ESRCH;
+}
+
+struct opening {
+	char *path;
+	int fd;
+};
+
+static void open_path(void *arg)
+{
+	struct opening *o = arg;
+
+	o->fd = open(o->path, O_PATH | O_CLOEXEC);
+	if (o->fd < 0)
+		o->fd = -errno;
+}
+
+static void drop_opening(void *arg)
+{
+	struct opening *o = arg;
+
+	if (o->fd >= 0)
+		close(o->fd);
+	free(o->path);
+	free(o);
+}
+
+int process_open(int pid, const char *name)
+{
+	struct opening *o = xcalloc(1, sizeof(*o));
+	int ret;
+
+	o->path = sysroot_path("/proc/%d/%s", pid, name);
+	o->fd = -1;
+	ret = patiently(&patience, pid, open_path, o, drop_opening);
+	if (ret)
+		return ret;
+	ret = o->fd;
+	o->fd = -1;
+	drop_opening(o);
+	return ret;
+}
+
 bool process_is_executing(const struct process_stat *s)
 {
-	return !s->env_end && !process_has_ended(s) && !(s->flags & (PF_EXITING | PF_KTHREAD));
+	return !s->env_end && !process_has_ended(s->state) &&
+	       !(s->flags & (PF_EXITING | PF_KTHREAD));
 }
 
 int process_rank(int pid, const char **variable)
@@ -49,56 +297,17 @@ int process_rank(int pid, const char **variable)
 	}
 	if (variable)
 		*variable = rank >= 0 ? names[best] : NULL;
-	if (text && !len && process_read_stat(pid, &s) && process_is_executing(&s))
-		return RANK_NOT_YET;
+	if (text && !len) {
+		_cleanup_free_ char *file = sysroot_path("/proc/%d/stat", pid);
+		_cleanup_free_ char *stat = read_file(file, NULL);
+
+		if (parse_stat(stat, &s) && process_is_executing(&s))
+			return RANK_NOT_YET;
+	}
 	return rank;
 }
 
-bool process_read_stat(int pid, struct process_stat *ret)
-{
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/stat", pid);
-	_cleanup_free_ char *text = read_file(path, NULL);
-	const char *end = text ? strrchr(text, ')') : NULL; /* the name may hold anything */
-	unsigned long long started, code = 0, end_code = 0, stack = 0, env_end = 0;
-
-	/* From the third field to the 51st. */
-	if (!end ||
-	    sscanf(end + 1,
-		   " %c %d %d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-		   "%*d %llu %*u %*d %*u %llu %llu %llu %*u %*u %*u %*u %*u %*u %*u %*u %*u "
-		   "%*d %*d %*u %*u %*u %*u %*d %*u %*u %*u %*u %*u %*u %llu",
-		   &ret->state, &ret->parent, &ret->group, &ret->flags, &started, &code, &end_code,
-		   &stack, &env_end) < 5)
-		return false;
-	ret->started = started;
-	ret->start_code = code;
-	ret->end_code = end_code;
-	ret->start_stack = stack;
-	ret->env_end = env_end;
-	return true;
-}
-
-int process_living_thread(int pid)
-{
-	_cleanup_free_ char *path = NULL;
-	struct process_stat s;
-	int tid, living = pid;
-	struct dirent *d;
-	DIR *dir;
-
-	if (process_read_stat(pid, &s) && !process_has_ended(&s))
-		return pid;
-	path = sysroot_path("/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && living == pid && (d = readdir(dir))) {
-		tid = atoi(d->d_name);
-		if (tid > 0 && tid != pid && process_read_stat(tid, &s) && !process_has_ended(&s))
-			living = tid;
-	}
-	if (dir)
-		closedir(dir);
-	return living;
-}
+/* ---- this program ---- */
 
 const char *process_own_image(void)
 {
@@ -136,31 +345,7 @@ bool process_own_offset(const void *code, uint64_t *offset)
 	return dl_iterate_phdr(find_offset, &(struct own_code){ (uintptr_t)code, offset });
 }
 
-bool process_is_kernel(int pid)
-{
-	struct process_stat s;
-
-	return process_read_stat(pid, &s) && s.flags & PF_KTHREAD;
-}
-
-bool process_shares_pids(int pid)
-{
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/ns/pid", pid);
-	_cleanup_free_ char *own = sysroot_path("/proc/self/ns/pid");
-	char a[64], b[64];
-	ssize_t na = readlink(path, a, sizeof(a)), nb = readlink(own, b, sizeof(b));
-
-	return na > 0 && na == nb && !memcmp(a, b, na);
-}
-
-int process_of_thread(int tid)
-{
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/status", tid);
-	_cleanup_free_ char *status = read_file(path, NULL);
-	const char *tgid = status ? strstr(status, "\nTgid:") : NULL;
-
-	return tgid ? atoi(tgid + 6) : 0;
-}
+/* ---- children ---- */
 
 void process_end(int pidfd, bool patient)
 {

@@ -14,13 +14,6 @@
 #define SLACK_S	 2
 #define AHEAD_NS (60 * NSEC_PER_SEC)
 
-struct identity {
-	int pid; /* as the process itself sees it */
-	uid_t user;
-	gid_t group;
-	double began; /* CLOCK_REALTIME, s; 0: not known */
-};
-
 static double clock_s(clockid_t clock)
 {
 	struct timespec ts;
@@ -29,49 +22,14 @@ static double clock_s(clockid_t clock)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-uint64_t process_started(int pid)
+/* CLOCK_REALTIME, s; 0: not known. */
+static double began(int pid)
 {
 	struct process_stat s;
 
-	return process_read_stat(pid, &s) ? s.started : 0;
-}
-
-static double began(int pid)
-{
-	uint64_t ticks = process_started(pid);
-
-	return ticks ? clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME) +
-			       (double)ticks / sysconf(_SC_CLK_TCK)
-		     : 0;
-}
-
-static const char *field(const char *status, const char *name)
-{
-	const char *at = strstr(status, name);
-
-	return at ? at + strlen(name) : NULL;
-}
-
-static bool identify(int pid, struct identity *ret)
-{
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/status", pid);
-	_cleanup_free_ char *status = read_file(path, NULL);
-	const char *uid = status ? field(status, "\nUid:") : NULL;
-	const char *gid = status ? field(status, "\nGid:") : NULL;
-	const char *ids = status ? field(status, "\nNSpid:") : NULL;
-	char *end;
-
-	/* Real, and the one that counts. */
-	if (!uid || !gid || sscanf(uid, "%*u %u", &ret->user) != 1 ||
-	    sscanf(gid, "%*u %u", &ret->group) != 1)
-		return false;
-	ret->pid = pid;
-	while (ids && (*ids == '\t' || *ids == ' ')) { /* innermost last */
-		ret->pid = strtol(ids, &end, 10);
-		ids = end;
-	}
-	ret->began = began(pid);
-	return true;
+	return process_read_stat(pid, &s) ? 0
+					  : clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME) +
+						    (double)s.started / sysconf(_SC_CLK_TCK);
 }
 
 /* What lies at @path below the root of @pid, unopened. */
@@ -79,12 +37,11 @@ static int find(int pid, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT };
-	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", pid);
-	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int dir = process_open(pid, "root");
 	int fd;
 
 	if (dir < 0)
-		return -errno;
+		return dir;
 	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
 	return fd < 0 ? -errno : fd;
 }
@@ -100,7 +57,7 @@ static int refuse(int pid, const char *path, struct error *err, const char *why)
 }
 
 /* Whoever may write to it could name the code of somebody else's process. */
-static int check(int pid, const char *path, const struct identity *id, const struct stat *st,
+static int check(int pid, const char *path, const struct process_status *s, const struct stat *st,
 		 struct error *err)
 {
 	_cleanup_free_ char *why = NULL;
@@ -109,10 +66,10 @@ static int check(int pid, const char *path, const struct identity *id, const str
 		why = xasprintf("it is %s", S_ISLNK(st->st_mode)   ? "a symbolic link"
 					    : S_ISDIR(st->st_mode) ? "a directory"
 								   : "no regular file");
-	else if (st->st_uid != id->user)
+	else if (st->st_uid != s->user)
 		why = xasprintf("it belongs to user %u, the process to user %u", st->st_uid,
-				id->user);
-	else if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && st->st_gid != id->group))
+				s->user);
+	else if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && st->st_gid != s->group_id))
 		why = xstrdup("others may write to it");
 	return why ? refuse(pid, path, err, why) : 0;
 }
@@ -120,21 +77,21 @@ static int check(int pid, const char *path, const struct identity *id, const str
 int perf_map_open(int pid, struct stat *st, char **path, struct error *err)
 {
 	_cleanup_close_ int found = -1;
-	struct identity id;
+	struct process_status s;
 	int ret;
 
 	*path = NULL;
-	if (!identify(pid, &id))
+	if (!process_read_status(pid, &s))
 		return -ENOENT;
-	*path = xasprintf("/tmp/perf-%d.map", id.pid);
+	*path = xasprintf("/tmp/perf-%d.map", s.inner_pid);
 	found = find(pid, *path);
 	if (found < 0 || fstat(found, st))
 		return -ENOENT;
-	ret = check(pid, *path, &id, st, err);
+	ret = check(pid, *path, &s, st, err);
 	if (ret)
 		return ret;
 	/* Of another process that had this number before. */
-	if (st->st_mtim.tv_sec + SLACK_S < id.began)
+	if (st->st_mtim.tv_sec + SLACK_S < began(pid))
 		return -ENOENT;
 	ret = held_file_reopen(found, st);
 	return ret >= 0 ? ret
@@ -168,11 +125,11 @@ bool is_made_file(const char *path)
 
 int jitdump_check(int pid, const char *path, const struct stat *st, struct error *err)
 {
-	struct identity id;
+	struct process_status s;
 
-	if (!identify(pid, &id) || jitdump_number(path) != id.pid)
+	if (!process_read_status(pid, &s) || jitdump_number(path) != s.inner_pid)
 		return -ENOENT;
-	return check(pid, path, &id, st, err);
+	return check(pid, path, &s, st, err);
 }
 
 static void forget(struct files_ahead *f, size_t i)

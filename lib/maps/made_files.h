@@ -44,8 +44,5 @@ void files_ahead_open(struct files_ahead *f, int pid, size_t most);
 /* What was opened of @pid at @since or later; -1: nothing. */
 int files_ahead_take(struct files_ahead *f, int pid, uint64_t since, char **path);
 void files_ahead_close(struct files_ahead *f);
-/* When process @pid began, in ticks since the machine did: tells processes of one number apart. 0:
- * it is gone. */
-uint64_t process_started(int pid);
 
 #endif

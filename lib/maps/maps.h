@@ -96,6 +96,8 @@ struct maps_binary {
  * negative errno (-ESTALE: it is another one).
  */
 int maps_open_file(const char *path, const struct file_id *id);
+/* ... as process @pid has it. */
+int maps_open_file_of(int pid, const char *path, const struct file_id *id);
 /*
  * Builds the table if that has not happened yet, and waits for that. Valid until maps_destroy().
  * NULL: no such id.

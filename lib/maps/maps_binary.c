@@ -20,6 +20,7 @@
  * the file's generation may become known (maps_file_of()).
  */
 #include "elf/table_make.h"
+#include "host/process.h"
 #include "maps/made_code.h"
 #include "maps/maps_internal.h"
 #include "table/table.h"
@@ -483,16 +484,17 @@ int maps_names_at(const struct maps_binary *b, uint64_t place, struct map_frame 
 }
 
 /* Debug files of a container's binary are looked for in the container first. */
-static char *container_root(int pid)
+static int container_root(int pid)
 {
-	char *root = sysroot_path("/proc/%d/root", pid);
+	int root = process_open(pid, "root");
 	struct stat theirs, ours;
 
-	if (!stat(root, &theirs) && !stat("/", &ours) &&
+	if (root >= 0 && !fstat(root, &theirs) && !stat("/", &ours) &&
 	    (theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino))
 		return root;
-	free(root);
-	return NULL;
+	if (root >= 0)
+		close(root);
+	return -1;
 }
 
 static int take_fd(struct maps *m, struct binary *b)
@@ -508,9 +510,23 @@ static int take_fd(struct maps *m, struct binary *b)
 	return fd;
 }
 
+static const char *why_not(int errnum)
+{
+	switch (errnum) {
+	case ESTALE:
+		return "the file has been replaced or deleted since it was mapped";
+	case ETIMEDOUT:
+	case EBUSY:
+		return "its process keeps waiting who asks for its files, as it executes a program";
+	default:
+		return strerror(errnum);
+	}
+}
+
 static void build_file(struct maps *m, struct binary *b, struct error *err)
 {
-	_cleanup_free_ char *root = container_root(b->first.pid);
+	_cleanup_close_ int dir = container_root(b->first.pid);
+	_cleanup_free_ char *root = dir < 0 ? NULL : maps_path_of(dir);
 	_cleanup_close_ int fd = take_fd(m, b);
 	struct map_options opt = m->table;
 
@@ -520,10 +536,7 @@ static void build_file(struct maps *m, struct binary *b, struct error *err)
 		sighting_open(&b->first, &o);
 		if (o.fd < 0) {
 			error_set(err, o.errnum, "%s: cannot be opened: %s", b->pub.path,
-				  o.errnum == ESTALE
-					  ? "the file has been replaced or deleted since "
-					    "it was mapped"
-					  : strerror(o.errnum));
+				  why_not(o.errnum));
 			return;
 		}
 		fd = o.fd;

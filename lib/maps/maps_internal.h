@@ -167,6 +167,8 @@ struct seen {
 
 /* Opens what was sighted, by whichever way leads to the very same file. */
 void sighting_open(const struct sighting *s, struct opened *ret);
+/* A path of ours that leads to what @fd is of, however it was opened. To be freed. */
+char *maps_path_of(int fd);
 /* The file as it is now; false when that cannot be told. */
 bool sighting_state(const struct sighting *s, struct file_state *ret);
 

@@ -16,6 +16,7 @@
  * so long that nobody asks for what was seen of it.
  */
 #include "maps/made_code.h"
+#include "host/process.h"
 #include "maps/made_files.h"
 #include "maps/made_source.h"
 #include "maps/maps_internal.h"
@@ -39,7 +40,7 @@
 struct made_map {
 	int pid;
 	uint64_t image;
-	uint64_t started;		/* process_started() */
+	uint64_t identity;		/* of the process */
 	struct made_source file[FILES]; /* by enum code_loads_kind */
 	uint32_t binary;		/* or NONE_BINARY */
 	uint64_t read_ns;		/* when a piece was read last */
@@ -323,13 +324,13 @@ static struct made_map *held(struct maps *m, int pid)
 	return found;
 }
 
-static struct made_map *hold(struct maps *m, int pid, const struct look *l, uint64_t started)
+static struct made_map *hold(struct maps *m, int pid, const struct look *l, uint64_t identity)
 {
 	struct made_maps *list = m->made_maps;
 	struct made_map *map = xcalloc(1, sizeof(*map));
 
 	*map = (struct made_map){
-		.pid = pid, .image = l->image, .started = started, .binary = NONE_BINARY
+		.pid = pid, .image = l->image, .identity = identity, .binary = NONE_BINARY
 	};
 	for (int i = 0; i < FILES; i++)
 		map->file[i].fd = -1;
@@ -402,7 +403,7 @@ static void close_source(struct maps *m, struct made_source *s)
 
 /* Its perf map, as it is now. What is not believed any more is not read on. */
 static void open_perf_map(struct maps *m, struct made_map **map, int pid, struct look *l,
-			  uint64_t started)
+			  uint64_t identity)
 {
 	_cleanup_free_ char *path = NULL;
 	struct error err = { 0 };
@@ -420,7 +421,7 @@ static void open_perf_map(struct maps *m, struct made_map **map, int pid, struct
 	if (fd < 0) /* one that was removed is read to its end */
 		return;
 	if (!*map)
-		*map = hold(m, pid, l, started);
+		*map = hold(m, pid, l, identity);
 	keep(m, &(*map)->file[CODE_LOADS_PERF_MAP], fd, path);
 }
 
@@ -459,7 +460,7 @@ static int check_dump(struct maps *m, int pid, int fd, const char *path, struct 
 }
 
 static void open_dump(struct maps *m, struct made_map **map, int pid, struct look *l,
-		      uint64_t started)
+		      uint64_t identity)
 {
 	struct made_source *s = *map ? &(*map)->file[CODE_LOADS_JITDUMP] : NULL;
 	_cleanup_free_ char *path = NULL;
@@ -479,7 +480,7 @@ static void open_dump(struct maps *m, struct made_map **map, int pid, struct loo
 		return;
 	}
 	if (!*map)
-		*map = hold(m, pid, l, started);
+		*map = hold(m, pid, l, identity);
 	keep(m, &(*map)->file[CODE_LOADS_JITDUMP], fd, path);
 }
 
@@ -506,9 +507,9 @@ static void forget_other(struct maps *m, int pid, const struct look *l)
 	pthread_rwlock_unlock(&m->lock);
 }
 
-static bool is_of_other(const struct made_map *map, uint64_t started)
+static bool is_of_other(const struct made_map *map, uint64_t identity)
 {
-	return map && started && map->started && map->started != started;
+	return map && identity && map->identity && map->identity != identity;
 }
 
 /* ---- reading ---- */
@@ -606,16 +607,16 @@ static void look_at(struct maps *m, struct made_map *map, const struct look *l)
 void made_look(struct maps *m, int pid)
 {
 	struct made_map *map;
-	uint64_t started;
+	uint64_t identity;
 	struct look l;
 
 	if (!begin(m, pid, &l)) {
 		held(m, pid); /* lets go those of processes that are gone */
 		return;
 	}
-	started = process_started(pid);
+	identity = process_identity(pid);
 	map = held(m, pid);
-	if (is_of_other(map, started)) {
+	if (is_of_other(map, identity)) {
 		forget_other(m, pid, &l);
 		map = held(m, pid);
 		if (!begin(m, pid, &l))
@@ -625,8 +626,8 @@ void made_look(struct maps *m, int pid)
 		end(m, pid, &l, 0, l.began_ns + LOOK_NS);
 		return;
 	}
-	open_perf_map(m, &map, pid, &l, started);
-	open_dump(m, &map, pid, &l, started);
+	open_perf_map(m, &map, pid, &l, identity);
+	open_dump(m, &map, pid, &l, identity);
 	if (map && !has_files(map)) {
 		let_go(m, map);
 		map = NULL;

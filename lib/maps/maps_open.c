@@ -44,16 +44,45 @@ static enum fit compare(int fd, const struct stat *st, const struct file_id *id)
 	return (unsigned long)fs.f_type == BTRFS_MAGIC && st->st_ino == id->ino ? MAY_FIT : NO_FIT;
 }
 
+static int only_if_fit(int fd, const struct stat *st, const struct file_id *id)
+{
+	if (fd >= 0 && compare(fd, st, id) == NO_FIT) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
 int maps_open_file(const char *path, const struct file_id *id)
 {
 	struct stat st;
 	int fd = file_open(NULL, path, &st);
 
-	if (fd >= 0 && compare(fd, &st, id) == NO_FIT) {
-		close(fd);
-		return -ESTALE;
-	}
-	return fd;
+	return only_if_fit(fd, &st, id);
+}
+
+char *maps_path_of(int fd)
+{
+	return xasprintf("/proc/self/fd/%d", fd);
+}
+
+/* Below or at what /proc/@tid/@name leads to; @path NULL: at it. */
+static int open_below(int tid, const char *name, const char *path, struct stat *st)
+{
+	_cleanup_close_ int fd = process_open(tid, name);
+	_cleanup_free_ char *at = fd < 0 ? NULL : maps_path_of(fd);
+
+	if (fd < 0)
+		return fd;
+	return path ? file_open(at, path, st) : file_open(NULL, at, st);
+}
+
+int maps_open_file_of(int pid, const char *path, const struct file_id *id)
+{
+	struct stat st;
+	int fd = open_below(pid, "root", path, &st);
+
+	return only_if_fit(fd, &st, id);
 }
 
 static int64_t ns_of(const struct timespec *t)
@@ -70,28 +99,26 @@ static struct file_state state_of(const struct stat *st)
 void sighting_open(const struct sighting *s, struct opened *ret)
 {
 	int tid = process_living_thread(s->pid);
-	_cleanup_free_ char *map_file =
-		sysroot_path("/proc/%d/map_files/%llx-%llx", tid, (unsigned long long)s->start,
-			     (unsigned long long)s->end);
-	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", tid);
-	_cleanup_free_ char *exe = sysroot_path("/proc/%d/exe", tid);
+	_cleanup_free_ char *map_file = xasprintf(
+		"map_files/%llx-%llx", (unsigned long long)s->start, (unsigned long long)s->end);
 	const struct {
-		const char *root, *path;
+		const char *name, *path;
 		bool may_fit; /* is enough */
-	} ways[] = { { NULL, map_file, true },
-		     { root, s->path, true },
-		     { NULL, exe, false },
+	} ways[] = { { map_file, NULL, true },
+		     { "root", s->path, true },
+		     { "exe", NULL, false },
 		     { NULL, s->path, false } };
 	struct stat st;
 
 	*ret = (struct opened){ .fd = -1, .errnum = ENOENT };
 	for (size_t i = 0; i < ARRAY_SIZE(ways) && ret->fd < 0; i++) {
-		int fd = file_open(ways[i].root, ways[i].path, &st);
+		int fd = ways[i].name ? open_below(tid, ways[i].name, ways[i].path, &st)
+				      : file_open(NULL, ways[i].path, &st);
 		enum fit fit;
 
 		if (fd < 0) {
 			/* Of all the reasons, the one for the path means most to people. */
-			if (ways[i].root)
+			if (ways[i].name && ways[i].path)
 				ret->errnum = -fd;
 			continue;
 		}
@@ -113,9 +140,8 @@ void sighting_open(const struct sighting *s, struct opened *ret)
 
 bool sighting_state(const struct sighting *s, struct file_state *ret)
 {
-	_cleanup_free_ char *root = sysroot_path("/proc/%d/root", s->pid);
 	struct stat st;
-	_cleanup_close_ int fd = file_open(root, s->path, &st);
+	_cleanup_close_ int fd = open_below(s->pid, "root", s->path, &st);
 
 	if (fd < 0)
 		fd = file_open(NULL, s->path, &st);

@@ -269,9 +269,9 @@ static bool has_other_threads(int pid)
 /* The first thread ends also where another one executes a program, and then takes its number. */
 static bool goes_on(int pid)
 {
-	struct process_stat s;
+	struct process_status s;
 
-	return process_read_stat(pid, &s) && !process_has_ended(&s);
+	return process_read_status(pid, &s) && !process_has_ended(s.state);
 }
 
 /*

@@ -168,8 +168,6 @@ void code_destroy(struct code *c)
 
 static int code_file(struct code *c, const struct maps_binary *b, int pid)
 {
-	_cleanup_free_ char *path = NULL;
-
 	if (b->id >= c->n) {
 		size_t n = (b->id + 1) * 2;
 
@@ -183,8 +181,7 @@ static int code_file(struct code *c, const struct maps_binary *b, int pid)
 	if (c->fds[b->id] == UNTRIED) {
 		uint32_t *oldest = &c->open[c->n_open % MAX_OPEN];
 
-		path = sysroot_path("/proc/%d/root%s", pid, b->path);
-		c->fds[b->id] = maps_open_file(path, &b->file);
+		c->fds[b->id] = maps_open_file_of(pid, b->path, &b->file);
 		if (c->fds[b->id] < 0)
 			c->fds[b->id] = maps_open_file(b->path, &b->file);
 		c->tables[b->id] = b->table;

@@ -90,6 +90,7 @@ uint32_t processes_get(struct processes *p, int pid, bool newborn, const char *c
 {
 	uint32_t before = hash_index_find_id(&p->by_pid, pid);
 	struct entry *e = before == HASH_NONE ? NULL : entry_of(p, before);
+	struct process_status status;
 
 	if (e && !newborn && (e->threads || !e->ends))
 		return before;
@@ -102,7 +103,7 @@ uint32_t processes_get(struct processes *p, int pid, bool newborn, const char *c
 	hash_index_add_id(&p->by_id, e->p.id, e - p->list);
 	hash_index_add_id(&p->by_pid, pid, e->p.id);
 	look(p, &e->p);
-	e->p.kernel = process_is_kernel(pid);
+	e->p.kernel = process_read_status(pid, &status) && status.kernel;
 	p->told(&e->p, p->arg);
 	return e->p.id;
 }
@@ -187,11 +188,13 @@ const struct record_process *processes_stranger(const struct processes *p, uint6
 bool processes_share_ids(struct processes *p, uint32_t id)
 {
 	struct entry *e = entry_of(p, id);
+	struct process_status s;
 
 	if (!e)
 		return false;
 	if (e->ids == IDS_NOT_ASKED)
-		e->ids = process_shares_pids(e->p.pid) ? IDS_SHARED : IDS_OTHER;
+		e->ids =
+			process_read_status(e->p.pid, &s) && s.shares_pids ? IDS_SHARED : IDS_OTHER;
 	return e->ids == IDS_SHARED;
 }
 

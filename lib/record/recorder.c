@@ -341,11 +341,11 @@ const char *recorder_engine(const struct recorder *r)
 
 static bool is_own_image(int pid)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/exe", pid);
+	_cleanup_close_ int exe = process_open(pid, "exe");
 	struct stat own, other;
 
-	return !stat("/proc/self/exe", &own) && !stat(path, &other) && own.st_ino == other.st_ino &&
-	       own.st_dev == other.st_dev;
+	return exe >= 0 && !stat("/proc/self/exe", &own) && !fstat(exe, &other) &&
+	       own.st_ino == other.st_ino && own.st_dev == other.st_dev;
 }
 
 static int add_one(int pid, void *arg, struct error *err)
@@ -353,7 +353,8 @@ static int add_one(int pid, void *arg, struct error *err)
 	struct recorder *r = arg;
 	int rc = maps_scan_process(r->maps, pid);
 
-	if (rc)
+	/* Who keeps others waiting is recorded, without what it had mapped: that has been said. */
+	if (rc && rc != -ETIMEDOUT && rc != -EAGAIN)
 		return error_set(err, -rc, "process %d: %s", pid,
 				 rc == -ESRCH ? "there is no such process" : strerror(-rc));
 	if (r->unwind)

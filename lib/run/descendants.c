@@ -10,15 +10,13 @@
 
 static bool read_process(int pid, struct descendant *ret)
 {
-	struct process_stat s;
+	struct process_status s;
 
-	if (!process_read_stat(pid, &s))
+	if (!process_read_status(pid, &s))
 		return false;
-	*ret = (struct descendant){ .pid = pid,
-				    .state = s.state,
-				    .parent = s.parent,
-				    .group = s.group,
-				    .started = s.started };
+	*ret = (struct descendant){
+		.pid = pid, .state = s.state, .parent = s.parent, .group = s.group
+	};
 	return true;
 }
 
@@ -56,11 +54,11 @@ static const struct descendant *find(const struct descendants *d, int pid)
 	return d->n ? bsearch(&key, d->list, d->n, sizeof(key), by_pid) : NULL;
 }
 
-static bool excepted(const struct descendants *except, const struct descendant *p)
+static bool excepted(const struct descendants *except, int pid)
 {
-	const struct descendant *e = except ? find(except, p->pid) : NULL;
+	const struct descendant *e = except ? find(except, pid) : NULL;
 
-	return e && e->started == p->started;
+	return e && e->identity == process_identity(pid);
 }
 
 static int by_number(const void *a, const void *b)
@@ -86,12 +84,26 @@ static bool descends(const struct descendants *all, const struct roots *roots,
 {
 	size_t steps = 0; /* lines of descent that were read while they changed may form a ring */
 
-	for (; p && steps < all->n && !excepted(except, p); steps++) {
+	for (; p && steps < all->n && !excepted(except, p->pid); steps++) {
 		if (is_root(roots, p->parent))
 			return true;
 		p = find(all, p->parent);
 	}
 	return false;
+}
+
+/* False: it has gone, and its number may be another's already. */
+static bool identify(struct descendant *d)
+{
+	struct descendant now;
+	uint64_t before = process_identity(d->pid);
+
+	if (!read_process(d->pid, &now) || process_identity(d->pid) != before)
+		return false;
+	d->identity = before;
+	d->state = now.state;
+	/* Orphans come to their subreaper; somebody else's child is another process. */
+	return now.parent == d->parent || now.parent == getpid() || now.parent == 1;
 }
 
 void descendants_of_all(const int *roots, size_t n_roots, const struct descendants *except,
@@ -114,7 +126,8 @@ void descendants_of_all(const int *roots, size_t n_roots, const struct descendan
 		if (p->state == 'Z' || p->state == 'X' || !descends(&all, &r, except, p))
 			continue;
 		array_reserve(ret->list, cap, ret->n + 1);
-		ret->list[ret->n++] = *p;
+		ret->list[ret->n] = *p;
+		ret->n += identify(&ret->list[ret->n]);
 	}
 	descendants_free(&all);
 }
@@ -130,7 +143,6 @@ static bool any_child_of(const char *thread, const struct descendants *except, b
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/self/task/%s/children", thread);
 	_cleanup_free_ char *text = read_file(path, NULL);
-	struct descendant d;
 
 	*listed |= text != NULL;
 	for (char *at = text, *end; at; at = end) {
@@ -138,7 +150,7 @@ static bool any_child_of(const char *thread, const struct descendants *except, b
 
 		if (end == at)
 			break;
-		if (read_process(pid, &d) && !excepted(except, &d))
+		if (!excepted(except, pid))
 			return true;
 	}
 	return false;
@@ -218,12 +230,11 @@ int processes_take_trees(struct processes_taken *t, const int *roots, size_t n, 
 int descendant_signal(const struct descendant *d, int sig)
 {
 	_cleanup_close_ int fd = pidfd_open(d->pid, 0);
-	struct descendant now;
 
 	if (fd < 0)
 		return -errno;
 	/* The descriptor is of whoever has the number now. */
-	if (!read_process(d->pid, &now) || now.started != d->started)
+	if (process_identity_fd(fd, d->pid) != d->identity)
 		return -ESRCH;
 	return pidfd_send_signal(fd, sig, NULL, 0) ? -errno : 0;
 }

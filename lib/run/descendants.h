@@ -7,8 +7,8 @@
 
 struct descendant {
 	int pid, parent, group;
-	char state;	  /* as in /proc/PID/stat */
-	uint64_t started; /* clock ticks since boot: tells it from a later process of that number */
+	char state;	   /* as in /proc/PID/status */
+	uint64_t identity; /* process_identity() */
 };
 
 struct descendants {

@@ -438,9 +438,12 @@ static enum image read_image(int pid, uint64_t *start_code, uint64_t *start_stac
 {
 	struct process_stat s;
 
-	if (!process_read_stat(pid, &s) ||
-	    (process_has_ended(&s) && !process_read_stat(process_living_thread(pid), &s)))
-		return IMAGE_GONE;
+	int ret = process_read_stat(pid, &s);
+
+	if (!ret && process_has_ended(s.state))
+		ret = process_read_stat(process_living_thread(pid), &s);
+	if (ret)
+		return ret == -ESRCH ? IMAGE_GONE : IMAGE_NOT_YET;
 	*start_code = s.start_code;
 	*start_stack = s.start_stack;
 	if (!s.start_code) /* else it has ended, and its parent has not looked yet */

@@ -227,7 +227,7 @@ static int when_read(const char *fifo)
 static void others_are_spared_to_the_end(void **state)
 {
 	int other = fork(), fd;
-	_cleanup_free_ char *path = xasprintf("/proc/%d/stat", other), *text = NULL;
+	_cleanup_free_ char *path = xasprintf("/proc/%d/status", other), *text = NULL;
 	_cleanup_free_ char *file = xasprintf("proc/%d/comm", other);
 	_cleanup_free_ char *fifo = xasprintf("%s%s", dir, path);
 	_cleanup_free_ char *rm = xasprintf("rm -r %s/proc", dir);
@@ -263,9 +263,10 @@ static void others_are_spared_to_the_end(void **state)
 
 static void add_process(int pid, int parent)
 {
-	_cleanup_free_ char *path = xasprintf("proc/%d/stat", pid);
-	_cleanup_free_ char *text = xasprintf(
-		"%d (p) S %d 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", pid, parent, pid);
+	_cleanup_free_ char *path = xasprintf("proc/%d/status", pid);
+	_cleanup_free_ char *text = xasprintf("Name:\tp\nState:\tS (sleeping)\nPPid:\t%d\n"
+					      "Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n",
+					      parent);
 
 	root_put(sysroot, path, text);
 }

@@ -260,8 +260,8 @@ static void test_exec_by_another_thread(void **state)
 	int told = 0;
 
 	(void)state;
-	sh("mkdir -p proc/60/task/60; echo '60 (b) R 1 60 60 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5' "
-	   ">proc/60/stat");
+	sh("mkdir -p proc/60/task/60; printf 'State:\\tR\\nUid:\\t0\\t0\\nGid:\\t0\\t0\\n' "
+	   ">proc/60/status");
 	maps_on_exit(m, count_exit, &told);
 	maps_add(m, t, 60, 0x10000, 0x1000, a.pgoff, a.id, a.path);
 	maps_leader_ended(m, t + 1, 60);

@@ -455,7 +455,7 @@ static void test_proc(void **state)
 		{ "comm", "prog\n" },
 		{ "task/77/comm", "prog\n" },
 		{ "task/78/comm", "wor\nker" },
-		{ "task/78/stat", "78 (a ) b) S 1\n" },
+		{ "task/78/status", "Name:\ta\nState:\tS (sleeping)\n" },
 		{ "task/78/stack", "[<0>] futex_wait_queue+0x62/0x90\n[<0>] futex_wait+0x1/0x2\n" },
 	};
 
@@ -521,9 +521,10 @@ static void test_tree(void **state)
 
 		snprintf(command, sizeof(command),
 			 "cd %s; mkdir -p proc/%s/task/%s; echo p%s | tee proc/%s/comm "
-			 ">proc/%s/task/%s/comm; echo '%s (p) S %s 1 1 0 -1 4194560 0 0 0 0 0 0 0 "
-			 "0 20 0 1 0 1%s 0 0 0 0 0 0 0 0 0' >proc/%s/stat",
-			 dir, pid, pid, pid, pid, pid, pid, pid, processes[i].parent, pid, pid);
+			 ">proc/%s/task/%s/comm; printf "
+			 "'Name:\\tp\\nState:\\tS\\nPPid:\\t%s\\nUid:\\t0\\t0\\n"
+			 "Gid:\\t0\\t0\\n' >proc/%s/status",
+			 dir, pid, pid, pid, pid, pid, pid, processes[i].parent, pid);
 		assert_int_equal(system(command), 0);
 	}
 	sysroot = dir;

@@ -291,7 +291,7 @@ static void tell_image(struct scoz *s)
 {
 	struct process_stat self;
 
-	if (!process_read_stat(getpid(), &self))
+	if (process_read_stat(getpid(), &self))
 		return;
 	s->rodata->self_code = self.start_code;
 	s->rodata->self_code_end = self.end_code;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "record/wait_kinds.h"
+#include "host/process.h"
 #include "run/descendants.h"
 
 #define SILENT_NS  (100 * NSEC_PER_MSEC)
@@ -117,17 +118,18 @@ enum top_class top_proc_class(const char *stack, char state, const char **kind, 
 
 static void explain(struct top_model *m, const struct top_waiting *w)
 {
-	_cleanup_free_ char *path = sysroot_path("/proc/%d/task/%d/stack", w->pid, w->tid);
-	_cleanup_free_ char *stack = read_file(path, NULL);
-	_cleanup_free_ char *file = sysroot_path("/proc/%d/task/%d/stat", w->pid, w->tid);
-	_cleanup_free_ char *stat = read_first_line(file);
-	const char *end = stat ? strrchr(stat, ')') : NULL, *kind;
+	_cleanup_free_ char *name = xasprintf("task/%d/stack", w->tid);
+	_cleanup_free_ char *stack = process_text(w->pid, name);
+	_cleanup_free_ char *file = sysroot_path("/proc/%d/task/%d/status", w->pid, w->tid);
+	_cleanup_free_ char *status = read_file(file, NULL);
+	const char *state = status ? strstr(status, "\nState:\t") : NULL, *kind;
 	enum top_class class;
 	char function[64];
 
-	if (!end || !end[1])
+	if (!state)
 		return;
-	class = top_proc_class(stack ? stack : "", end[2], &kind, function, sizeof(function));
+	class = top_proc_class(stack ? stack : "", state[strlen("\nState:\t")], &kind, function,
+			       sizeof(function));
 	top_model_explain(m, w->thread, class, kind, *function ? function : NULL);
 }
 

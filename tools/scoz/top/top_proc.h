@@ -18,7 +18,7 @@ bool top_proc_alive(int pid, int tid, void *arg);
 void top_proc_explain(struct top_model *m, bool all);
 
 /*
- * Class and kind from the text of /proc/PID/stack and the state in /proc/PID/stat; @function: the
+ * Class and kind from the text of /proc/PID/stack and the state in /proc/PID/status; @function: the
  * innermost one. TOP_OPEN: it cannot be told.
  */
 enum top_class top_proc_class(const char *stack, char state, const char **kind, char *function,

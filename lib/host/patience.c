@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "host/patience.h"
+
+#include "base/cond_wait.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Who computes, or has no CPU, is not waited for in vain; but not for ever. */
+#define PATIENCES 10
+#define MOST_IDLE \
+	2 /* threads kept for the next question: to begin one takes twice as long as to wake it */
+
+/* On the stack of who waits for it. */
+struct question {
+	pthread_cond_t answered;
+	bool done;
+};
+
+struct patient_thread {
+	pthread_cond_t asked;
+	struct patience *of;
+	struct question *question; /* NULL: it was given up, or is idle */
+	void (*fn)(void *arg);	   /* NULL: it is idle */
+	void (*drop)(void *arg);
+	void *arg;
+	int pid;
+	int schedstat;	 /* -1: this kernel does not tell */
+	uint64_t began;	 /* 0: not yet */
+	uint64_t worked; /* by then */
+	struct patient_thread *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct patient_thread *idle;
+static size_t n_idle;
+
+/* All of these are called under the lock. */
+
+/* Nanoseconds in which it had a CPU or wanted one. */
+static uint64_t worked(const struct patient_thread *t)
+{
+	unsigned long long ran, queued;
+	char text[64];
+	ssize_t n = t->schedstat < 0 ? -1 : pread(t->schedstat, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	return sscanf(text, "%llu %llu", &ran, &queued) == 2 ? ran + queued : 0;
+}
+
+/* Until it has been waiting for too long, at the earliest; 0: it has. */
+static uint64_t patience_left(const struct patient_thread *t)
+{
+	uint64_t took = t->began ? clock_now_ns() - t->began : 0, patience = t->of->ns, at_work,
+		 waited;
+
+	if (took < patience)
+		return patience - took;
+	at_work = worked(t) - t->worked;
+	waited = at_work < took ? took - at_work : 0;
+	if (waited >= patience || took >= PATIENCES * patience)
+		return 0;
+	return patience - waited;
+}
+
+/* @pid 0: how many do. */
+static size_t hangs(const struct patience *p, int pid)
+{
+	size_t n = 0;
+
+	for (const struct patient_thread *t = p->stuck; t; t = t->next)
+		n += !pid || t->pid == pid;
+	return n;
+}
+
+static void answer(struct patient_thread *t)
+{
+	struct patient_thread **at;
+
+	t->began = clock_now_ns();
+	t->worked = worked(t);
+	pthread_mutex_unlock(&lock);
+	t->fn(t->arg);
+	pthread_mutex_lock(&lock);
+	t->fn = NULL;
+	if (t->question) {
+		t->question->done = true;
+		pthread_cond_signal(&t->question->answered);
+		t->question = NULL;
+		return;
+	}
+	for (at = &t->of->stuck; *at != t; at = &(*at)->next)
+		;
+	*at = t->next;
+	pthread_mutex_unlock(&lock);
+	t->drop(t->arg);
+	pthread_mutex_lock(&lock);
+}
+
+static void *patient_main(void *arg)
+{
+	struct patient_thread *t = arg;
+
+	pthread_setname_np(pthread_self(), "scoz/patient");
+	t->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		while (!t->fn)
+			pthread_cond_wait(&t->asked, &lock);
+		answer(t);
+		if (n_idle == MOST_IDLE)
+			break;
+		t->next = idle;
+		idle = t;
+		n_idle++;
+	}
+	pthread_mutex_unlock(&lock);
+	pthread_cond_destroy(&t->asked);
+	if (t->schedstat >= 0)
+		close(t->schedstat);
+	free(t);
+	return NULL;
+}
+
+static struct patient_thread *find_thread(void)
+{
+	struct patient_thread *t = idle;
+	pthread_t thread;
+
+	if (t) {
+		idle = t->next;
+		n_idle--;
+		return t;
+	}
+	t = xcalloc(1, sizeof(*t));
+	pthread_cond_init(&t->asked, NULL);
+	t->schedstat = -1;
+	if (pthread_create(&thread, NULL, patient_main, t)) {
+		pthread_cond_destroy(&t->asked);
+		free(t);
+		return NULL;
+	}
+	pthread_detach(thread);
+	return t;
+}
+
+static void give_up(struct patient_thread *t)
+{
+	t->question = NULL;
+	t->next = t->of->stuck;
+	t->of->stuck = t;
+}
+
+static int ask(struct patience *p, const struct patient_thread *what)
+{
+	struct question q = { PTHREAD_COND_INITIALIZER, false };
+	struct patient_thread *t = NULL;
+
+	if (!p->again && hangs(p, what->pid))
+		return -EBUSY;
+	if (hangs(p, 0) < p->max_stuck)
+		t = find_thread();
+	if (!t)
+		return -EAGAIN;
+	t->of = p;
+	t->question = &q;
+	t->fn = what->fn;
+	t->drop = what->drop;
+	t->arg = what->arg;
+	t->pid = what->pid;
+	t->began = 0;
+	pthread_cond_signal(&t->asked);
+	while (!q.done) {
+		uint64_t left = patience_left(t);
+
+		if (!left) {
+			give_up(t);
+			return -ETIMEDOUT;
+		}
+		cond_wait_until(&q.answered, &lock, clock_now_ns() + left);
+	}
+	return 0;
+}
+
+int patiently(struct patience *p, int pid, void (*fn)(void *arg), void *arg,
+	      void (*drop)(void *arg))
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = ask(p, &(struct patient_thread){ .pid = pid, .fn = fn, .arg = arg, .drop = drop });
+	pthread_mutex_unlock(&lock);
+	if (ret && ret != -ETIMEDOUT)
+		drop(arg);
+	return ret;
+}

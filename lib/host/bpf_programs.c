@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host/bpf_programs.h"
 
+#include "host/kernel_asks.h"
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <unistd.h>
@@ -44,6 +46,17 @@ const char *bpf_log_reason(void)
 	snprintf(line, sizeof(line), "%s", best ? best : strerror(errno));
 	kept_len = 0;
 	return line;
+}
+
+int bpf_may_load(struct error *err)
+{
+	if (!kernel_asks_misled())
+		return 0;
+	return error_set(
+		err, ENOMEM,
+		"engine bpf: loading the programs: a call of bpf(2) failed when the kernel "
+		"was asked what it can do, and for want of that it would check them for "
+		"minutes: free some memory, and start again");
 }
 
 int bpf_not_loaded(int r, struct error *err)

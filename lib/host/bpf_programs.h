@@ -14,6 +14,8 @@ const char *bpf_log_reason(void);
 
 /* They could not be loaded, with -errno @r: what that means, and what to do. Returns @r. */
 int bpf_not_loaded(int r, struct error *err);
+/* Before programs are loaded: 0, or -ENOMEM when that would take minutes (kernel_asks.h). */
+int bpf_may_load(struct error *err);
 
 /*
  * Would the kernel take a program of this type (enum bpf_prog_type)? 0 or -errno. For

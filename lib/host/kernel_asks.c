@@ -5,7 +5,57 @@
 #include "kernel_asks.skel.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <unistd.h>
+
+static bool misled;
+
+/* As the kernel has them; NULL: that cannot be told. */
+static struct btf *loaded_types(int fd)
+{
+	struct bpf_btf_info info = {};
+	uint32_t len = sizeof(info);
+	struct btf *types = NULL;
+	void *data;
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return NULL;
+	data = malloc(info.btf_size);
+	info = (struct bpf_btf_info){ .btf = (uintptr_t)data, .btf_size = info.btf_size };
+	len = sizeof(info);
+	if (data && !bpf_obj_get_info_by_fd(fd, &info, &len))
+		types = btf__new(data, info.btf_size);
+	free(data);
+	return types;
+}
+
+/*
+ * Every kernel that loads our programs knows functions, and that they are global: did libbpf tell
+ * it so?
+ */
+static bool has_functions(const struct kernel_asks *k)
+{
+	int fd = bpf_object__btf_fd(k->obj), id;
+	struct btf *types = fd < 0 ? NULL : loaded_types(fd);
+	const struct btf_type *function = NULL;
+	bool has;
+
+	if (fd >= 0 && !types)
+		return true;
+	id = types ? btf__find_by_name_kind(types, bpf_program__name(k->progs.find_type),
+					    BTF_KIND_FUNC)
+		   : -1;
+	if (id > 0)
+		function = btf__type_by_id(types, id);
+	has = function && btf_vlen(function) == BTF_FUNC_GLOBAL;
+	btf__free(types);
+	return has;
+}
+
+bool kernel_asks_misled(void)
+{
+	return misled;
+}
 
 struct kernel_asks *kernel_asks_open(void)
 {
@@ -13,6 +63,7 @@ struct kernel_asks *kernel_asks_open(void)
 	struct kernel_asks *k = kernel_asks__open_and_load();
 
 	libbpf_set_print(old);
+	misled |= k && !has_functions(k);
 	if (k && !k->bss) { /* loaded, but it cannot be mapped */
 		kernel_asks__destroy(k);
 		k = NULL;

@@ -14,6 +14,12 @@ struct kernel_asks;
 /* NULL: the kernel does not let us ask (rights), or cannot answer (before Linux 5.16). */
 struct kernel_asks *kernel_asks_open(void);
 void kernel_asks_close(struct kernel_asks *k);
+/*
+ * It was found that libbpf believes, for as long as this process lives, that the kernel knows no
+ * types of functions: one of its own calls failed when it looked, for want of memory. Large
+ * programs are checked without them all the same, but for minutes.
+ */
+bool kernel_asks_misled(void);
 
 /*
  * The id in the kernel's own type information, modules' left out, of what has this name and this

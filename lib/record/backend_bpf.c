@@ -223,6 +223,12 @@ static int load_programs(struct bpf_recorder *b, bool unwind, struct error *err)
 	r = configure(b, unwind, err);
 	if (r)
 		return r;
+	r = bpf_may_load(err);
+	if (r) { /* nor without a part of it */
+		record__destroy(b->skel);
+		b->skel = NULL;
+		return r;
+	}
 	r = record__load(b->skel);
 	if (r)
 		return bpf_not_loaded(r, err);

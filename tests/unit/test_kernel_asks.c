@@ -10,9 +10,14 @@
 #include "host/kallsyms.h"
 #include "host/kernel_asks.h"
 #include "host/kernel_types.h"
+#include "host/process.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 static struct kernel_asks *asks;
 
@@ -141,12 +146,66 @@ static void sources(void **state)
 	btf__free(btf);
 }
 
-int main(void)
+/* ---- a call that fails as libbpf looks what the kernel can do ---- */
+
+static int failing; /* the call of bpf(2) that does, counted from 1; 0: none */
+
+/* Stands before that of libc. */
+long syscall(long number, ...)
 {
+	static long (*real)(long, ...);
+	long a[6];
+	va_list ap;
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (number == SYS_bpf && failing && !--failing) {
+		errno = ENOMEM;
+		return -1;
+	}
+	if (!real)
+		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/* In a program of its own: libbpf looks once. */
+static int tell_misled(int n)
+{
+	failing = n;
+	kernel_asks_close(kernel_asks_open());
+	return failing ? 2 : kernel_asks_misled();
+}
+
+static void misled(void **state)
+{
+	int n_misled = 0, status = 0;
+
+	(void)state;
+	require_asks();
+	assert_false(kernel_asks_misled());
+	for (int n = 1; n < 100 && WEXITSTATUS(status) != 2; n++) {
+		_cleanup_free_ char *self = xasprintf("%s misled %d", process_own_image(), n);
+
+		status = system(self);
+		assert_true(WIFEXITED(status));
+		n_misled += WEXITSTATUS(status) == 1;
+	}
+	assert_int_equal(WEXITSTATUS(status), 2);
+	assert_true(n_misled > 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "misled"))
+		return tell_misled(atoi(argv[2]));
+
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses),
 		cmocka_unit_test(types),
 		cmocka_unit_test(sources),
+		cmocka_unit_test(misled),
 	};
 
 	return cmocka_run_group_tests(tests, open_asks, close_asks);

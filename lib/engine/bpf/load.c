@@ -424,6 +424,12 @@ static int load_programs(struct engine *e, bool unwind, struct error *err)
 		return r;
 	if (!unwind)
 		do_without_unwinding(b->skel);
+	r = bpf_may_load(err);
+	if (r) { /* nor without a part of it */
+		scoz__destroy(b->skel);
+		b->skel = NULL;
+		return r;
+	}
 	r = scoz__load(b->skel);
 	if (r)
 		return bpf_not_loaded(r, err);

@@ -54,8 +54,13 @@ static int read_pids(const char *status, int *innermost)
 	int n = 0;
 	char *end;
 
-	for (; at && (*at == '\t' || *at == ' '); at = end, n++)
-		*innermost = strtol(at, &end, 10);
+	for (; at && (*at == '\t' || *at == ' '); at = end, n++) {
+		int pid = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		*innermost = pid;
+	}
 	return n;
 }
 

@@ -5,6 +5,14 @@
  * and exit keep the address spaces current and publish target mappings. No file is opened or read
  * here, and nobody is waited for who does: what samples mean is found out by the collector, a
  * thread that is here, too, from tables that are made elsewhere (daemon/tally.h, maps/maps.h).
+ *
+ *   ring -> handler (ring_handlers.c) -> binary and place (maps/maps.c), counted (chains.c)
+ *        -> collector (ring_handlers.c): names of places (tally.c, by tables of table/), who called
+ *           (callers.c), in which process (process_places.c)
+ *        -> main thread: what becomes a target (locations.c, choose.c, trials.c), windows
+ * (window.c)
+ *        -> the profile (profile_samples.c, profile/writer.c); tools/scoz/causal/model.c reads it
+ *
  * Handlers run in nobody's time: the engine does not account them and they are never a target.
  */
 #ifndef SCOZD_RING_HANDLERS_H

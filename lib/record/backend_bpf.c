@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recording on a stock kernel, by BPF programs. */
+/* Recording on a stock kernel: BPF programs fill a ring of samples, which is drained here into the
+ * queue. */
 #include "host/bpf_programs.h"
 #include "host/kallsyms.h"
 #include "host/kernel_types.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Recording on a kernel whose perf has blocked samples (kernel-patches/): no BPF, one cpu-clock
- * event a CPU. Who ended a wait is not known, nor is what still goes on at the end; the lengths of
- * waits are known to a period.
+ * event a CPU, whose rings are drained here into the queue. Who ended a wait is not known, nor is
+ * what still goes on at the end; the lengths of waits are known to a period.
  */
 #include "base/hash_index.h"
 #include "record/backend.h"

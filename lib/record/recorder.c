@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* One thread drives a recording, by recorder_poll(): recorder.h draws the way of a sample. */
 #include "record/recorder_internal.h"
 
 #include <sys/resource.h>

@@ -4,7 +4,7 @@
  *
  *   backend (BPF programs, or perf's blocked samples on a patched kernel: backend_bpf.c,
  *   backend_kernel.c), which drains its rings
- *      -> queue, in the order of time (queue.c) -> symbols, threads (symbols.c, recorder_threads.c)
+ *      -> queue, in the order of time (queue.c) -> symbols, threads (symbols.c, recorded_threads.c)
  *      -> sink (a file: writer.c; a live view)
  *
  * One thread drives a recorder; everything happens in recorder_poll().

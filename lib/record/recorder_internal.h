@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside a recorder: its threads (recorder_threads.c), causal events (recorder_trace.c), the rest.
+/* Inside a recorder: its threads (recorded_threads.c), causal events (recorder_trace.c), the rest.
  */
 #ifndef SCOZ_RECORDER_INTERNAL_H
 #define SCOZ_RECORDER_INTERNAL_H

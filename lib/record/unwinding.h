@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables for what is recorded, by what is mapped now, however long samples before it wait
- * for names: a thread reads what perf tells of mappings as it comes, since until the tables of a
- * program that has just begun are there, its call chains go by frame pointers.
+ * Has unwind tables made for what is recorded (it unwinds no sample), by what is mapped now,
+ * however long samples before it wait for names: a thread reads what perf tells of mappings as it
+ * comes, since until the tables of a program that has just begun are there, its call chains go by
+ * frame pointers.
  */
 #ifndef SCOZ_RECORD_UNWINDING_H
 #define SCOZ_RECORD_UNWINDING_H

@@ -11,17 +11,21 @@
 #define MOST_IDLE \
 	2 /* threads kept for the next question: to begin one takes twice as long as to wake it */
 
-/* On the stack of who waits for it. */
-struct question {
-	pthread_cond_t answered;
-	bool done;
+/* On the stack of who waits for them. */
+struct questions {
+	pthread_cond_t changed;
+	const int *pids;
+	void *const *args;
+	int *ret;
+	size_t n, next; /* that nobody has begun with */
+	bool answered;
 };
 
 struct patient_thread {
 	pthread_cond_t asked;
 	struct patience *of;
-	struct question *question; /* NULL: it was given up, or is idle */
-	void (*fn)(void *arg);	   /* NULL: it is idle */
+	struct questions *questions; /* NULL: it was given up, or is idle */
+	void (*fn)(void *arg);	     /* NULL: it is idle */
 	void (*drop)(void *arg);
 	void *arg;
 	int pid;
@@ -75,28 +79,57 @@ static size_t hangs(const struct patience *p, int pid)
 	return n;
 }
 
-static void answer(struct patient_thread *t)
+static void come_back(struct patient_thread *t)
 {
-	struct patient_thread **at;
+	struct patient_thread **at = &t->of->stuck;
 
-	t->began = clock_now_ns();
-	t->worked = worked(t);
-	pthread_mutex_unlock(&lock);
-	t->fn(t->arg);
-	pthread_mutex_lock(&lock);
-	t->fn = NULL;
-	if (t->question) {
-		t->question->done = true;
-		pthread_cond_signal(&t->question->answered);
-		t->question = NULL;
-		return;
-	}
-	for (at = &t->of->stuck; *at != t; at = &(*at)->next)
-		;
+	while (*at != t)
+		at = &(*at)->next;
 	*at = t->next;
 	pthread_mutex_unlock(&lock);
 	t->drop(t->arg);
 	pthread_mutex_lock(&lock);
+}
+
+/* False: there is nothing more to ask. */
+static bool begin_next(struct patient_thread *t)
+{
+	struct questions *q = t->questions;
+	size_t i;
+
+	if (q->next == q->n)
+		return false;
+	i = q->next++;
+	t->pid = q->pids[i];
+	t->arg = q->args[i];
+	if (!t->of->again && hangs(t->of, t->pid)) {
+		q->ret[i] = -EBUSY;
+		t->pid = 0;
+		return true;
+	}
+	q->ret[i] = 0;
+	t->began = clock_now_ns();
+	t->worked = worked(t);
+	return true;
+}
+
+static void answer(struct patient_thread *t)
+{
+	while (begin_next(t)) {
+		if (!t->pid)
+			continue;
+		pthread_mutex_unlock(&lock);
+		t->fn(t->arg);
+		pthread_mutex_lock(&lock);
+		t->began = 0;
+		if (!t->questions) {
+			come_back(t);
+			return;
+		}
+	}
+	t->questions->answered = true;
+	pthread_cond_signal(&t->questions->changed);
+	t->questions = NULL;
 }
 
 static void *patient_main(void *arg)
@@ -110,6 +143,7 @@ static void *patient_main(void *arg)
 		while (!t->fn)
 			pthread_cond_wait(&t->asked, &lock);
 		answer(t);
+		t->fn = NULL;
 		if (n_idle == MOST_IDLE)
 			break;
 		t->next = idle;
@@ -148,40 +182,55 @@ static struct patient_thread *find_thread(void)
 
 static void give_up(struct patient_thread *t)
 {
-	t->question = NULL;
+	t->questions->ret[t->questions->next - 1] = -ETIMEDOUT;
+	t->questions = NULL;
 	t->next = t->of->stuck;
 	t->of->stuck = t;
 }
 
-static int ask(struct patience *p, const struct patient_thread *what)
+/* By one thread, until it hangs, or all is answered; false: there is none. */
+static bool ask(struct patience *p, struct questions *q, void (*fn)(void *arg),
+		void (*drop)(void *arg))
 {
-	struct question q = { PTHREAD_COND_INITIALIZER, false };
-	struct patient_thread *t = NULL;
+	struct patient_thread *t = hangs(p, 0) < p->max_stuck ? find_thread() : NULL;
 
-	if (!p->again && hangs(p, what->pid))
-		return -EBUSY;
-	if (hangs(p, 0) < p->max_stuck)
-		t = find_thread();
 	if (!t)
-		return -EAGAIN;
+		return false;
 	t->of = p;
-	t->question = &q;
-	t->fn = what->fn;
-	t->drop = what->drop;
-	t->arg = what->arg;
-	t->pid = what->pid;
+	t->questions = q;
+	t->fn = fn;
+	t->drop = drop;
 	t->began = 0;
 	pthread_cond_signal(&t->asked);
-	while (!q.done) {
+	while (!q->answered) {
 		uint64_t left = patience_left(t);
 
 		if (!left) {
 			give_up(t);
-			return -ETIMEDOUT;
+			break;
 		}
-		cond_wait_until(&q.answered, &lock, clock_now_ns() + left);
+		cond_wait_until(&q->changed, &lock, clock_now_ns() + left);
 	}
-	return 0;
+	return true;
+}
+
+void patiently_all(struct patience *p, const int *pids, size_t n, void (*fn)(void *arg),
+		   void *const *args, void (*drop)(void *arg), int *ret)
+{
+	struct questions q = {
+		.changed = PTHREAD_COND_INITIALIZER, .pids = pids, .args = args, .ret = ret, .n = n
+	};
+
+	pthread_mutex_lock(&lock);
+	while (q.next < n && ask(p, &q, fn, drop))
+		;
+	pthread_mutex_unlock(&lock);
+	for (; q.next < n; q.next++)
+		ret[q.next] = -EAGAIN;
+	for (size_t i = 0; i < n; i++) {
+		if (ret[i] && ret[i] != -ETIMEDOUT)
+			drop(args[i]);
+	}
 }
 
 int patiently(struct patience *p, int pid, void (*fn)(void *arg), void *arg,
@@ -189,10 +238,6 @@ int patiently(struct patience *p, int pid, void (*fn)(void *arg), void *arg,
 {
 	int ret;
 
-	pthread_mutex_lock(&lock);
-	ret = ask(p, &(struct patient_thread){ .pid = pid, .fn = fn, .arg = arg, .drop = drop });
-	pthread_mutex_unlock(&lock);
-	if (ret && ret != -ETIMEDOUT)
-		drop(arg);
+	patiently_all(p, &pid, 1, fn, &arg, drop, &ret);
 	return ret;
 }

@@ -44,6 +44,12 @@ bool symbol_strip_suffix(char *name, bool *cold)
 	return false;
 }
 
+bool symbol_is_name(const char *symbol)
+{
+	return !(symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R')) &&
+	       !symbol[strcspn(symbol, ".@")];
+}
+
 char *symbol_display_name(const char *symbol, bool *cold, uint64_t *work_left)
 {
 	char *name = xstrdup(symbol), *shown;

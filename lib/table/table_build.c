@@ -50,6 +50,30 @@ uint32_t builder_string(struct table_builder *b, const char *s)
 	return at;
 }
 
+#define MOST_SIZE 64 /* of an element that is moved by itself */
+
+void sort_array(void *base, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	char one[MOST_SIZE], *begin = base;
+	size_t moves = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		char *at = begin + i * size, *to = at;
+
+		while (to > begin && compare(to - size, at) > 0 && moves++ < n)
+			to -= size;
+		if (moves > n || (to < at && size > MOST_SIZE)) {
+			qsort(base, n, size, compare);
+			return;
+		}
+		if (to == at)
+			continue;
+		memcpy(one, at, size);
+		memmove(to + size, to, at - to);
+		memcpy(to, one, size);
+	}
+}
+
 void builder_expect(struct table_builder *b, uint64_t file_size)
 {
 	uint64_t max = b->str.max + NAMES_PER_BYTE * file_size;
@@ -192,8 +216,14 @@ uint32_t builder_func(struct table_builder *b, const char *name, const char *lin
 {
 	uint32_t n = builder_string(b, name);
 	uint32_t l = linkage && strcmp(linkage, name) ? builder_string(b, linkage) : 0;
-	struct table_func func = { n, l == STR_UNKNOWN ? 0 : l };
-	uint64_t h = hash_mix(n, func.linkage);
+
+	return builder_func_of(b, n, l == STR_UNKNOWN ? 0 : l);
+}
+
+uint32_t builder_func_of(struct table_builder *b, uint32_t name, uint32_t linkage)
+{
+	struct table_func func = { name, linkage };
+	uint64_t h = hash_mix(name, linkage);
 	uint32_t id = hash_index_find(&b->func_ids, h, same_func, b->func, &func);
 
 	if (id == HASH_NONE) {

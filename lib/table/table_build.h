@@ -6,20 +6,9 @@
 #include "base/hash_index.h"
 #include "table/table.h"
 
-/* Much comes in order; qsort() would copy it all. (It must not be given NULL, not even for
- * nothing.) */
-static inline void sort_array(void *base, size_t n, size_t size,
-			      int (*compare)(const void *, const void *))
-{
-	const char *p = base;
-
-	for (size_t i = 1; i < n; i++, p += size) {
-		if (compare(p, p + size) > 0) {
-			qsort(base, n, size, compare);
-			return;
-		}
-	}
-}
+/* Much comes in order, or nearly so; qsort() copies it all. (It must not be given NULL, not even
+ * for nothing.) */
+void sort_array(void *base, size_t n, size_t size, int (*compare)(const void *, const void *));
 
 struct strpool {
 	char *buf;
@@ -110,6 +99,8 @@ void builder_warn(struct table_builder *b, const char *fmt, ...)
 uint32_t builder_string(struct table_builder *b, const char *s);
 uint32_t builder_file(struct table_builder *b, const char *path);
 uint32_t builder_func(struct table_builder *b, const char *name, const char *linkage);
+/* By strings that it has; @linkage 0: the name. */
+uint32_t builder_func_of(struct table_builder *b, uint32_t name, uint32_t linkage);
 
 /* Line rows of one sequence, in order of address, then its end. */
 void builder_row(struct table_builder *b, uint64_t addr, uint32_t file, uint32_t line, bool stmt);
@@ -142,6 +133,8 @@ void kernel_source_paths(struct table_builder *b);
  * foo.constprop.1, "ns::vec<int>::push" for a mangled name (@work_left: function_shown_name()).
  */
 char *symbol_display_name(const char *symbol, bool *cold, uint64_t *work_left);
+/* It is shown as it is. */
+bool symbol_is_name(const char *symbol);
 /* Takes one of the suffixes that compilers give to copies and parts off its end; false: it has
  * none.
  */

@@ -105,6 +105,14 @@ static bool func_is(const struct table_builder *b, uint32_t func, uint32_t name)
 	return b->func[func].name == name || b->func[func].linkage == name;
 }
 
+static uint32_t add_shown(struct table_builder *b, uint32_t name, bool *cold)
+{
+	_cleanup_free_ char *raw = xstrdup(b->str.buf + name);
+	_cleanup_free_ char *shown = symbol_display_name(raw, cold, &b->demangling_left);
+
+	return builder_func(b, shown, raw);
+}
+
 /*
  * Symbols that DWARF does not know become functions of their own or further names of one; @dwarf
  * are the intervals so far.
@@ -125,8 +133,7 @@ static void add_symbols(struct table_builder *b, const struct intervals *dwarf, 
 		for (size_t k = i; k < next; k++) {
 			const struct raw_symbol *s = &b->symbol[k];
 			uint32_t size = s->size, name = s->name, func;
-			char *raw, *display;
-			bool cold;
+			bool cold = false;
 
 			if (k > i && name == s[-1].name)
 				continue;
@@ -136,11 +143,10 @@ static void add_symbols(struct table_builder *b, const struct intervals *dwarf, 
 				size = limit - off;
 			if (known != NONE && func_is(b, b->scope[b->scope_root[known]].func, name))
 				continue;
-			raw = xstrdup(b->str.buf + name);
-			display = symbol_display_name(raw, &cold, &b->demangling_left);
-			func = builder_func(b, display, raw);
-			free(raw);
-			free(display);
+			if (symbol_is_name(b->str.buf + name))
+				func = builder_func_of(b, name, 0);
+			else
+				func = add_shown(b, name, &cold);
 			/* A cold part that DWARF attributes to its function is no news either. */
 			if (!(cold && known != NONE)) {
 				array_reserve(b->sym, b->cap_sym, b->n_sym + 1);

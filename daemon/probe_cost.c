@@ -35,10 +35,8 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static double time_of_call(void (*fn)(void))
+static void time_calls(void (*fn)(void), double *ns)
 {
-	double ns[BATCHES];
-
 	for (int i = 0; i < BATCHES; i++) {
 		uint64_t began = clock_now_ns();
 
@@ -46,8 +44,6 @@ static double time_of_call(void (*fn)(void))
 			fn();
 		ns[i] = (double)(clock_now_ns() - began) / CALLS;
 	}
-	qsort(ns, BATCHES, sizeof(*ns), by_value);
-	return ns[BATCHES / 4]; /* others may have the core now and then */
 }
 
 /*
@@ -58,21 +54,22 @@ static double time_of_call(void (*fn)(void))
 static double time_in_child(void (*fn)(void))
 {
 	double *child_ns, ns;
+	size_t size = BATCHES * sizeof(*child_ns);
 	pid_t pid;
 
-	child_ns = mmap(NULL, sizeof(*child_ns), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
+	child_ns = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (child_ns == MAP_FAILED)
 		return 0;
 	pid = _Fork();
 	if (!pid) {
-		*child_ns = time_of_call(fn);
+		time_calls(fn, child_ns);
 		_exit(0);
 	}
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
-	ns = *child_ns;
-	munmap(child_ns, sizeof(*child_ns));
+	qsort(child_ns, BATCHES, sizeof(*child_ns), by_value);
+	ns = child_ns[BATCHES / 4]; /* others may have the core now and then */
+	munmap(child_ns, size);
 	return ns;
 }
 

@@ -48,6 +48,12 @@ static char *beside(const char *file, const char *root, const char *name)
 	return xasprintf("%s%.*s%s", root, slash ? (int)(slash - file + 1) : 0, file, name);
 }
 
+/* Not a file below a directory that is held open. */
+static bool is_descriptor(const char *path)
+{
+	return !strncmp(path, "/proc/self/fd/", 14) && !strchr(path + 14, '/');
+}
+
 struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct map_options *opt,
 				    struct table_builder *b)
 {
@@ -69,7 +75,7 @@ struct elf_image *dwarf_common_open(const struct elf_image *debug, const struct 
 		/* The name is relative to the file that has it. */
 		if (*name == '/')
 			by_name = xasprintf("%s%s", roots[i], name);
-		else if (strncmp(debug->path, "/proc/self/fd/", 14))
+		else if (!is_descriptor(debug->path))
 			by_name = beside(debug->path, "", name);
 		else
 			by_name = beside(file, roots[i], name);

@@ -4,6 +4,7 @@
 #include "base/cond_wait.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Who computes, or has no CPU, is not waited for in vain; but not for ever. */
@@ -26,9 +27,11 @@ struct patient_thread {
 	struct patience *of;
 	struct questions *questions; /* NULL: it was given up, or is idle */
 	void (*fn)(void *arg);	     /* NULL: it is idle */
+	void (*then)(void *arg);
 	void (*drop)(void *arg);
 	void *arg;
 	int pid;
+	int tid, nice;
 	int schedstat;	 /* -1: this kernel does not tell */
 	uint64_t began;	 /* 0: not yet */
 	uint64_t worked; /* by then */
@@ -126,6 +129,11 @@ static void answer(struct patient_thread *t)
 			come_back(t);
 			return;
 		}
+		if (t->then) {
+			pthread_mutex_unlock(&lock);
+			t->then(t->arg);
+			pthread_mutex_lock(&lock);
+		}
 	}
 	t->questions->answered = true;
 	pthread_cond_signal(&t->questions->changed);
@@ -139,6 +147,7 @@ static void *patient_main(void *arg)
 	pthread_setname_np(pthread_self(), "scoz/patient");
 	t->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	pthread_mutex_lock(&lock);
+	t->tid = gettid();
 	for (;;) {
 		while (!t->fn)
 			pthread_cond_wait(&t->asked, &lock);
@@ -158,6 +167,15 @@ static void *patient_main(void *arg)
 	return NULL;
 }
 
+/* Of who waits for it. */
+static void take_priority(struct patient_thread *t)
+{
+	int own = getpriority(PRIO_PROCESS, 0);
+
+	if (t->nice != own && !setpriority(PRIO_PROCESS, t->tid, own))
+		t->nice = own;
+}
+
 static struct patient_thread *find_thread(void)
 {
 	struct patient_thread *t = idle;
@@ -166,11 +184,15 @@ static struct patient_thread *find_thread(void)
 	if (t) {
 		idle = t->next;
 		n_idle--;
+		take_priority(t);
 		return t;
 	}
-	t = xcalloc(1, sizeof(*t));
+	t = calloc(1, sizeof(*t)); /* who has no memory may come here again, to end the command */
+	if (!t)
+		return NULL;
 	pthread_cond_init(&t->asked, NULL);
 	t->schedstat = -1;
+	t->nice = getpriority(PRIO_PROCESS, 0);
 	if (pthread_create(&thread, NULL, patient_main, t)) {
 		pthread_cond_destroy(&t->asked);
 		free(t);
@@ -190,7 +212,7 @@ static void give_up(struct patient_thread *t)
 
 /* By one thread, until it hangs, or all is answered; false: there is none. */
 static bool ask(struct patience *p, struct questions *q, void (*fn)(void *arg),
-		void (*drop)(void *arg))
+		void (*then)(void *arg), void (*drop)(void *arg))
 {
 	struct patient_thread *t = hangs(p, 0) < p->max_stuck ? find_thread() : NULL;
 
@@ -199,6 +221,7 @@ static bool ask(struct patience *p, struct questions *q, void (*fn)(void *arg),
 	t->of = p;
 	t->questions = q;
 	t->fn = fn;
+	t->then = then;
 	t->drop = drop;
 	t->began = 0;
 	pthread_cond_signal(&t->asked);
@@ -215,14 +238,14 @@ static bool ask(struct patience *p, struct questions *q, void (*fn)(void *arg),
 }
 
 void patiently_all(struct patience *p, const int *pids, size_t n, void (*fn)(void *arg),
-		   void *const *args, void (*drop)(void *arg), int *ret)
+		   void (*then)(void *arg), void *const *args, void (*drop)(void *arg), int *ret)
 {
 	struct questions q = {
 		.changed = PTHREAD_COND_INITIALIZER, .pids = pids, .args = args, .ret = ret, .n = n
 	};
 
 	pthread_mutex_lock(&lock);
-	while (q.next < n && ask(p, &q, fn, drop))
+	while (q.next < n && ask(p, &q, fn, then, drop))
 		;
 	pthread_mutex_unlock(&lock);
 	for (; q.next < n; q.next++)
@@ -238,6 +261,6 @@ int patiently(struct patience *p, int pid, void (*fn)(void *arg), void *arg,
 {
 	int ret;
 
-	patiently_all(p, &pid, 1, fn, &arg, drop, &ret);
+	patiently_all(p, &pid, 1, fn, NULL, &arg, drop, &ret);
 	return ret;
 }

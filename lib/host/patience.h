@@ -31,9 +31,12 @@ struct patience {
  */
 int patiently(struct patience *p, int pid, void (*fn)(void *arg), void *arg,
 	      void (*drop)(void *arg));
-/* The same of @n of them, one after another: as long as none hangs, by one thread. @ret: of each.
+/*
+ * The same of @n of them, one after another: as long as none hangs, by one thread, which goes on
+ * with @then (NULL: nothing) as soon as @fn has returned; it is not given up meanwhile. @ret: of
+ * each.
  */
 void patiently_all(struct patience *p, const int *pids, size_t n, void (*fn)(void *arg),
-		   void *const *args, void (*drop)(void *arg), int *ret);
+		   void (*then)(void *arg), void *const *args, void (*drop)(void *arg), int *ret);
 
 #endif

@@ -9,27 +9,30 @@
 
 #define EXEC_MS 100 /* for a process that is about to execute a program */
 /* Of sysctl vm.max_map_count lines each may have a path of 4 KB. */
-#define MOST_MAPS    (64 << 20)
-#define AT_ONCE	     16		 /* processes: what they tell is held, */
-#define MOST_AT_ONCE (512 << 10) /* if it is no more than that */
+#define MOST_MAPS (64 << 20)
 
 /* ---- mappings ---- */
 
 struct reading {
 	int pid;
-	size_t most;
 	char *text;
-	size_t len;
 	int error;
+	proc_maps_fn fn;
+	void *arg;
 };
 
 static void read_maps_of(struct reading *r, int tid)
 {
 	_cleanup_free_ char *path = sysroot_path("/proc/%d/maps", tid);
+	size_t len = 0;
 
 	free(r->text);
-	r->text = read_file_begin(path, r->most, &r->len);
+	r->text = read_file_begin(path, MOST_MAPS, &len);
 	r->error = r->text ? 0 : errno;
+	if (len == MOST_MAPS) {
+		while (len && r->text[len - 1] != '\n') /* half a line */
+			r->text[--len] = '\0';
+	}
 }
 
 static void read_maps(void *arg)
@@ -45,6 +48,16 @@ static void read_maps(void *arg)
 		read_maps_of(r, living);
 }
 
+/* At once: what is heard of it from now on is newer. */
+static void tell_maps(void *arg)
+{
+	struct reading *r = arg;
+
+	r->fn(r->pid, r->text, r->error, r->arg);
+	free(r->text);
+	r->text = NULL;
+}
+
 static void drop_reading(void *arg)
 {
 	struct reading *r = arg;
@@ -53,49 +66,31 @@ static void drop_reading(void *arg)
 	free(r);
 }
 
-/* @most: bytes of each; what has more is read again by itself. */
-static void read_some(const int *pids, size_t n, size_t most, proc_maps_fn fn, void *arg)
+void proc_maps_read(const int *pids, size_t n, proc_maps_fn fn, void *arg)
 {
 	static struct patience patience = { .ns = NSEC_PER_SEC, .max_stuck = 64 };
-	void *readings[AT_ONCE];
-	int ret[AT_ONCE];
+	_cleanup_free_ void **readings = xcalloc(n + 1, sizeof(*readings));
+	_cleanup_free_ int *ret = xcalloc(n + 1, sizeof(*ret));
 
 	for (size_t i = 0; i < n; i++) {
 		struct reading *r = xcalloc(1, sizeof(*r));
 
-		r->pid = pids[i];
-		r->most = most;
+		*r = (struct reading){ .pid = pids[i], .fn = fn, .arg = arg };
 		readings[i] = r;
 	}
-	patiently_all(&patience, pids, n, read_maps, readings, drop_reading, ret);
+	patiently_all(&patience, pids, n, read_maps, tell_maps, readings, drop_reading, ret);
 	for (size_t i = 0; i < n; i++) {
-		struct reading *r = readings[i];
-		bool more;
-
+		if (!ret[i]) {
+			drop_reading(readings[i]);
+			continue;
+		}
 		if (ret[i] == -ETIMEDOUT)
 			log_warn("process %d: what it has mapped cannot be read, as it keeps its "
 				 "address space locked: the run goes on without the lines of what "
 				 "it had mapped by now",
 				 pids[i]);
-		if (ret[i]) {
-			fn(pids[i], NULL, ret[i] == -EBUSY ? ETIMEDOUT : -ret[i], arg);
-			continue;
-		}
-		more = r->text && r->len == most;
-		while (more && most == MOST_MAPS && r->len && r->text[r->len - 1] != '\n')
-			r->text[--r->len] = '\0'; /* half a line */
-		if (!more || most == MOST_MAPS)
-			fn(pids[i], r->text, r->error, arg);
-		drop_reading(r);
-		if (more && most < MOST_MAPS)
-			read_some(&pids[i], 1, MOST_MAPS, fn, arg);
+		fn(pids[i], NULL, ret[i] == -EBUSY ? ETIMEDOUT : -ret[i], arg);
 	}
-}
-
-void proc_maps_read(const int *pids, size_t n, proc_maps_fn fn, void *arg)
-{
-	for (size_t i = 0; i < n; i += AT_ONCE)
-		read_some(pids + i, n - i < AT_ONCE ? n - i : AT_ONCE, MOST_AT_ONCE, fn, arg);
 }
 
 /* ---- ranks ---- */

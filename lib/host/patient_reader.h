@@ -8,7 +8,8 @@
 /* @text: NULL for an error; to be changed as one likes, but not kept. */
 typedef void (*proc_maps_fn)(int pid, char *text, int error, void *arg);
 /*
- * @fn is called with the /proc/PID/maps of each of @pids. ETIMEDOUT: of one that had to be waited
+ * @fn is called with the /proc/PID/maps of each of @pids, by one thread after another, while the
+ * caller waits, as soon as it was read. ETIMEDOUT: of one that had to be waited
  * for more than a second, and, without waiting, as long as it still hangs; so does EAGAIN when too
  * many do.
  */

@@ -186,14 +186,6 @@ static int ask_text(int pid, const char *name, char **text)
 	return *text ? 0 : -ESRCH;
 }
 
-char *process_text(int pid, const char *name)
-{
-	char *text;
-
-	ask_text(pid, name, &text);
-	return text;
-}
-
 static bool parse_stat(const char *text, struct process_stat *ret)
 {
 	const char *end = text ? strrchr(text, ')') : NULL; /* the name may hold anything */

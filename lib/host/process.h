@@ -49,8 +49,6 @@ struct process_stat {
 };
 /* Asked with patience (patience.h, whose errors it returns). -ESRCH: there is no such process. */
 int process_read_stat(int pid, struct process_stat *ret);
-/* The text of /proc/@pid/@name, asked so, too; NULL: it cannot be had. To be freed. */
-char *process_text(int pid, const char *name);
 /*
  * An O_PATH descriptor of what /proc/@pid/@name is or leads to ("root", "exe", "map_files/..."),
  * asked so, too; or a negative errno.

@@ -42,7 +42,7 @@ void maps_destroy(struct maps *m);
 
 /*
  * Reads /proc/PID/maps of every process (processes already running), or of one: -ESRCH when there
- * is none, -EACCES when it may not be read.
+ * is none, -EACCES when it may not be read, -ETIMEDOUT or -EAGAIN as proc_maps_read() says.
  */
 int maps_scan_all(struct maps *m, struct error *err);
 int maps_scan_process(struct maps *m, int pid);

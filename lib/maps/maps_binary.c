@@ -517,6 +517,7 @@ static const char *why_not(int errnum)
 		return "the file has been replaced or deleted since it was mapped";
 	case ETIMEDOUT:
 	case EBUSY:
+	case EAGAIN:
 		return "its process keeps waiting who asks for its files, as it executes a program";
 	default:
 		return strerror(errnum);

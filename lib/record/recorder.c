@@ -354,7 +354,7 @@ static int add_one(int pid, void *arg, struct error *err)
 	struct recorder *r = arg;
 	int rc = maps_scan_process(r->maps, pid);
 
-	/* Who keeps others waiting is recorded, without what it had mapped: that has been said. */
+	/* Who keeps others waiting is recorded, without what it had mapped (proc_maps_read()). */
 	if (rc && rc != -ETIMEDOUT && rc != -EAGAIN)
 		return error_set(err, -rc, "process %d: %s", pid,
 				 rc == -ESRCH ? "there is no such process" : strerror(-rc));

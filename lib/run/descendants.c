@@ -58,7 +58,8 @@ static bool excepted(const struct descendants *except, int pid)
 {
 	const struct descendant *e = except ? find(except, pid) : NULL;
 
-	return e && e->identity == process_identity(pid);
+	/* Who could not be told from others is spared. */
+	return e && (!e->identity || e->identity == process_identity(pid));
 }
 
 static int by_number(const void *a, const void *b)
@@ -92,18 +93,16 @@ static bool descends(const struct descendants *all, const struct roots *roots,
 	return false;
 }
 
-/* False: it has gone, and its number may be another's already. */
-static bool identify(struct descendant *d)
+/* As @pid is now, who may be another one by now; false: he lives no more, or is none of them. */
+static bool identify(const struct descendants *all, const struct roots *roots,
+		     const struct descendants *except, int pid, struct descendant *ret)
 {
-	struct descendant now;
-	uint64_t before = process_identity(d->pid);
+	uint64_t before = process_identity(pid);
 
-	if (!read_process(d->pid, &now) || process_identity(d->pid) != before)
+	if (!read_process(pid, ret) || process_identity(pid) != before)
 		return false;
-	d->identity = before;
-	d->state = now.state;
-	/* Orphans come to their subreaper; somebody else's child is another process. */
-	return now.parent == d->parent || now.parent == getpid() || now.parent == 1;
+	ret->identity = before;
+	return !process_has_ended(ret->state) && descends(all, roots, except, ret);
 }
 
 void descendants_of_all(const int *roots, size_t n_roots, const struct descendants *except,
@@ -123,11 +122,10 @@ void descendants_of_all(const int *roots, size_t n_roots, const struct descendan
 	for (size_t i = 0; i < all.n; i++) {
 		const struct descendant *p = &all.list[i];
 
-		if (p->state == 'Z' || p->state == 'X' || !descends(&all, &r, except, p))
+		if (process_has_ended(p->state) || !descends(&all, &r, except, p))
 			continue;
 		array_reserve(ret->list, cap, ret->n + 1);
-		ret->list[ret->n] = *p;
-		ret->n += identify(&ret->list[ret->n]);
+		ret->n += identify(&all, &r, except, p->pid, &ret->list[ret->n]);
 	}
 	descendants_free(&all);
 }
@@ -234,7 +232,7 @@ int descendant_signal(const struct descendant *d, int sig)
 	if (fd < 0)
 		return -errno;
 	/* The descriptor is of whoever has the number now. */
-	if (process_identity_fd(fd, d->pid) != d->identity)
+	if (!d->identity || process_identity_fd(fd, d->pid) != d->identity)
 		return -ESRCH;
 	return pidfd_send_signal(fd, sig, NULL, 0) ? -errno : 0;
 }

@@ -481,24 +481,13 @@ static const char common_names[] =
 	".byte 1, 2\n.asciz \"outer\"\n.byte 3\n.asciz \"in_common\"\n.byte 0, 0\n.Lend:\n"
 	".section .note.GNU-stack,\"\",@progbits\n";
 
-static void test_common_file(void **state)
+static void common_is_found(const char *path, const struct map_options *opt)
 {
-	_cleanup_free_ char *path = in_scratch("user"), *user = in_scratch("user.s"),
-			    *names = in_scratch("names.s");
 	struct map_frame f[MAP_MAX_INLINE];
-	struct maptable *t;
+	struct maptable *t = open_with(path, opt);
 	struct error err;
 	uint64_t addr;
 
-	(void)state;
-#if !defined(__x86_64__)
-	skip();
-#endif
-	write_file(user, common_user, strlen(common_user));
-	write_file(names, common_names, strlen(common_names));
-	sh("gcc user.s -o user && gcc -shared -nostdlib -Wl,--build-id=0x$(printf 'ab%%.0s' "
-	   "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20) names.s -o common.debug");
-	t = open_with(path, NULL);
 	if (maptable_warning(t))
 		fail_msg("%s", maptable_warning(t));
 	if (maptable_function_address(t, "outer::in_common", &addr, &err))
@@ -506,6 +495,38 @@ static void test_common_file(void **state)
 	assert_int_equal(maptable_lookup(t, addr, f, MAP_MAX_INLINE), 1);
 	assert_string_equal(f[0].function, "outer::in_common");
 	maptable_free(t);
+}
+
+static void test_common_file(void **state)
+{
+	_cleanup_free_ char *path = in_scratch("user"), *user = in_scratch("user.s"),
+			    *names = in_scratch("names.s"), *box = in_scratch("room");
+	_cleanup_free_ char *root = NULL, *id = NULL;
+	struct map_options opt = { .debug_root = "/debug" };
+	int fd;
+
+	(void)state;
+#if !defined(__x86_64__)
+	skip();
+#endif
+	write_file(user, common_user, strlen(common_user));
+	write_file(names, common_names, strlen(common_names));
+	sh("gcc -Wl,--build-id user.s -o user && gcc -shared -nostdlib -Wl,--build-id=0x$(printf "
+	   "'ab%%.0s' "
+	   "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20) names.s -o common.debug");
+	common_is_found(path, NULL);
+
+	/* Beside the debug file in a container, whose root is held open. */
+	id = build_id_of(path);
+	sh("mkdir -p room/debug/.build-id/%.2s; objcopy --only-keep-debug user "
+	   "room/debug/.build-id/%.2s/%s.debug; mv common.debug room/debug/.build-id/%.2s/; strip "
+	   "user",
+	   id, id, id + 2, id);
+	fd = open(box, O_PATH | O_DIRECTORY);
+	assert_true(fd >= 0);
+	opt.root = root = xasprintf("/proc/self/fd/%d", fd);
+	common_is_found(path, &opt);
+	close(fd);
 }
 
 /* One unit whose header and abbreviations are the arguments. */

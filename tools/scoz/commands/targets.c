@@ -260,24 +260,15 @@ static int print_binaries(struct maps *m, int pid, size_t limit)
 static int targets_of_process(int pid, size_t limit)
 {
 	_cleanup_free_ char *dir = sysroot_path("/proc/%d", pid);
-	_cleanup_free_ char *file = sysroot_path("/proc/%d/maps", pid);
 	struct maps_options opt = { 0 };
 	struct error err = { 0 };
 	struct maps *m;
-	FILE *f;
 	int ret;
 
 	if (access(dir, F_OK) < 0) {
 		log_warn("process %d: no such process: is it still running?", pid);
 		return EXIT_FAILED;
 	}
-	f = fopen(file, "re");
-	if (!f) {
-		log_warn("process %d: cannot read %s: %s: run as its user or as root", pid, file,
-			 strerror(errno));
-		return EXIT_FAILED;
-	}
-	fclose(f);
 	if (symbolizer_start(&err) || maps_create(&opt, &m, &err)) {
 		log_warn("%s", err.text);
 		return EXIT_FAILED;
@@ -285,11 +276,14 @@ static int targets_of_process(int pid, size_t limit)
 	if (maps_start(m, &err)) {
 		log_warn("%s", err.text);
 		ret = EXIT_FAILED;
-	} else if (maps_scan_process(m, pid) < 0) {
-		log_warn("process %d: cannot read its mappings: has it ended?", pid);
-		ret = EXIT_FAILED;
 	} else {
-		ret = print_binaries(m, pid, limit);
+		ret = maps_scan_process(m, pid);
+		if (ret)
+			log_warn("process %d: cannot read its mappings: %s%s", pid,
+				 ret == -ESRCH ? "it has ended" : strerror(-ret),
+				 ret == -EACCES || ret == -EPERM ? ": run as its user or as root"
+								 : "");
+		ret = ret ? EXIT_FAILED : print_binaries(m, pid, limit);
 	}
 	if (maps_stop(m, 5))
 		maps_destroy(m);

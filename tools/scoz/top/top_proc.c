@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "record/wait_kinds.h"
-#include "host/process.h"
+#include "host/patience.h"
 #include "run/descendants.h"
 
 #define SILENT_NS  (100 * NSEC_PER_MSEC)
@@ -116,10 +116,30 @@ enum top_class top_proc_class(const char *stack, char state, const char **kind, 
 	return state == 'D' && is_storage(*kind) ? TOP_IO : TOP_OTHER;
 }
 
-static void explain(struct top_model *m, const struct top_waiting *w)
+/* What it waits in: who is asked for that may have to wait for it (host/patience.h). */
+struct look {
+	int pid, tid;
+	char *stack;
+};
+
+static void read_stack(void *arg)
 {
-	_cleanup_free_ char *name = xasprintf("task/%d/stack", w->tid);
-	_cleanup_free_ char *stack = process_text(w->pid, name);
+	struct look *l = arg;
+	_cleanup_free_ char *path = sysroot_path("/proc/%d/task/%d/stack", l->pid, l->tid);
+
+	l->stack = read_file(path, NULL);
+}
+
+static void drop_look(void *arg)
+{
+	struct look *l = arg;
+
+	free(l->stack);
+	free(l);
+}
+
+static void explain(struct top_model *m, const struct top_waiting *w, const char *stack)
+{
 	_cleanup_free_ char *file = sysroot_path("/proc/%d/task/%d/status", w->pid, w->tid);
 	_cleanup_free_ char *status = read_file(file, NULL);
 	const char *state = status ? strstr(status, "\nState:\t") : NULL, *kind;
@@ -133,6 +153,29 @@ static void explain(struct top_model *m, const struct top_waiting *w)
 	top_model_explain(m, w->thread, class, kind, *function ? function : NULL);
 }
 
+static void explain_all(struct top_model *m, const struct top_waiting *list, size_t n)
+{
+	static struct patience patience = { .ns = NSEC_PER_SEC, .max_stuck = 64 };
+	static int pids[MAX_LOOKS], ret[MAX_LOOKS];
+	static void *looks[MAX_LOOKS];
+
+	for (size_t i = 0; i < n; i++) {
+		struct look *l = xcalloc(1, sizeof(*l));
+
+		l->pid = pids[i] = list[i].pid;
+		l->tid = list[i].tid;
+		looks[i] = l;
+	}
+	patiently_all(&patience, pids, n, read_stack, NULL, looks, drop_look, ret);
+	for (size_t i = 0; i < n; i++) {
+		struct look *l = ret[i] ? NULL : looks[i];
+
+		explain(m, &list[i], l ? l->stack : NULL);
+		if (l)
+			drop_look(l);
+	}
+}
+
 void top_proc_explain(struct top_model *m, bool all)
 {
 	static struct top_waiting list[MAX_LOOKS];
@@ -140,7 +183,6 @@ void top_proc_explain(struct top_model *m, bool all)
 
 	do {
 		n = top_model_waiting(m, SILENT_NS, list, MAX_LOOKS);
-		for (size_t i = 0; i < n; i++)
-			explain(m, &list[i]);
+		explain_all(m, list, n);
 	} while (all && n == MAX_LOOKS);
 }

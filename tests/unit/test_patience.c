@@ -150,7 +150,7 @@ struct told {
 	int number;
 	bool hangs;
 };
-static int n_told, told_last;
+static atomic_int n_told, told_last;
 
 static void ask_told(void *arg)
 {

@@ -215,7 +215,7 @@ $(BENCH) $(SYSTEM): $(B)/libscozcore.a Makefile
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(headers) -o $@ $(filter %.c,$^) $(B)/libscozcore.a $(LDLIBS)
 # Preloaded into scozd: nothing of ours is in it.
-$(B)/faults.so: tests/faults/faults.c
+$(B)/faults.so: tests/faults/faults.c tests/syscall_onward.h
 	$(directories)
 	$(call say,CC)
 	$(Q)$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fno-optimize-sibling-calls \

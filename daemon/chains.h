@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where handlers count samples: call chains and how often each was sampled, before anything has a
- * name (then daemon/tally.h). A chain says of every frame in which binary it lies
- * and where, which needs no knowledge of the binary. Not thread-safe.
+ * name (then daemon/tally.h). A chain says of every frame in which binary it lies and where, which
+ * needs no knowledge of the binary. Not thread-safe.
  */
 #ifndef SCOZD_CHAINS_H
 #define SCOZD_CHAINS_H

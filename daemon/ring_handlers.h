@@ -9,8 +9,8 @@
  *   ring -> handler (ring_handlers.c) -> binary and place (maps/maps.c), counted (chains.c)
  *        -> collector (ring_handlers.c): names of places (tally.c, by tables of table/), who called
  *           (callers.c), in which process (process_places.c)
- *        -> main thread: what becomes a target (locations.c, choose.c, trials.c), windows
- * (window.c)
+ *        -> main thread: what becomes a target (locations.c, choose.c, trials.c), and in windows
+ *           (window.c)
  *        -> the profile (profile_samples.c, profile/writer.c); tools/scoz/causal/model.c reads it
  *
  * Handlers run in nobody's time: the engine does not account them and they are never a target.

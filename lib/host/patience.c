@@ -9,8 +9,8 @@
 
 /* Who computes, or has no CPU, is not waited for in vain; but not for ever. */
 #define PATIENCES 10
-#define MOST_IDLE \
-	2 /* threads kept for the next question: to begin one takes twice as long as to wake it */
+/* Threads kept for the next question: to begin one takes twice as long as to wake it. */
+#define MOST_IDLE 2
 
 /* On the stack of who waits for them. */
 struct questions {

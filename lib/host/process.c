@@ -150,40 +150,53 @@ uint64_t process_identity(int pid)
 /* Of what asks for a text, or a file. */
 static struct patience patience = { .ns = NSEC_PER_SEC, .max_stuck = 64 };
 
-struct text_reading {
+struct asking {
 	char *path, *text;
+	int fd;
 };
 
 static void read_text(void *arg)
 {
-	struct text_reading *r = arg;
+	struct asking *a = arg;
 
-	r->text = read_file(r->path, NULL);
+	a->text = read_file(a->path, NULL);
 }
 
-static void drop_text(void *arg)
+static void open_path(void *arg)
 {
-	struct text_reading *r = arg;
+	struct asking *a = arg;
 
-	free(r->path);
-	free(r->text);
-	free(r);
+	a->fd = open(a->path, O_PATH | O_CLOEXEC);
+	if (a->fd < 0)
+		a->fd = -errno;
 }
 
-static int ask_text(int pid, const char *name, char **text)
+static void drop_asking(void *arg)
 {
-	struct text_reading *r = xcalloc(1, sizeof(*r));
-	int ret;
+	struct asking *a = arg;
 
-	*text = NULL;
-	r->path = sysroot_path("/proc/%d/%s", pid, name);
-	ret = patiently(&patience, pid, read_text, r, drop_text);
-	if (ret)
-		return ret;
-	*text = r->text;
-	r->text = NULL;
-	drop_text(r);
-	return *text ? 0 : -ESRCH;
+	if (a->fd >= 0)
+		close(a->fd);
+	free(a->path);
+	free(a->text);
+	free(a);
+}
+
+/* Of /proc/@pid/@name, by @fn; @ret: what has become of it, and is the caller's. */
+static int ask(int pid, const char *name, void (*fn)(void *arg), struct asking *ret)
+{
+	struct asking *a = xcalloc(1, sizeof(*a));
+	int error;
+
+	*a = (struct asking){ .path = sysroot_path("/proc/%d/%s", pid, name), .fd = -1 };
+	error = patiently(&patience, pid, fn, a, drop_asking);
+	if (error)
+		return error;
+	free(a->path);
+	a->path = NULL;
+	*ret = *a;
+	free(a);
+	return 0;
 }
 
 static bool parse_stat(const char *text, struct process_stat *ret)
@@ -210,53 +223,23 @@ static bool parse_stat(const char *text, struct process_stat *ret)
 int process_read_stat(int pid, struct process_stat *ret)
 {
 	_cleanup_free_ char *text = NULL;
+	struct asking a = {};
 	int error = 0;
 
 	if (pid == getpid())
 		text = read_file("/proc/self/stat", NULL);
 	else
-		error = ask_text(pid, "stat", &text);
+		error = ask(pid, "stat", read_text, &a);
+	text = text ? text : a.text;
 	return error ? error : parse_stat(text, ret) ? 0 : -ESRCH;
-}
-
-struct opening {
-	char *path;
-	int fd;
-};
-
-static void open_path(void *arg)
-{
-	struct opening *o = arg;
-
-	o->fd = open(o->path, O_PATH | O_CLOEXEC);
-	if (o->fd < 0)
-		o->fd = -errno;
-}
-
-static void drop_opening(void *arg)
-{
-	struct opening *o = arg;
-
-	if (o->fd >= 0)
-		close(o->fd);
-	free(o->path);
-	free(o);
 }
 
 int process_open(int pid, const char *name)
 {
-	struct opening *o = xcalloc(1, sizeof(*o));
-	int ret;
+	struct asking a;
+	int error = ask(pid, name, open_path, &a);
 
-	o->path = sysroot_path("/proc/%d/%s", pid, name);
-	o->fd = -1;
-	ret = patiently(&patience, pid, open_path, o, drop_opening);
-	if (ret)
-		return ret;
-	ret = o->fd;
-	o->fd = -1;
-	drop_opening(o);
-	return ret;
+	return error ? error : a.fd;
 }
 
 bool process_is_executing(const struct process_stat *s)

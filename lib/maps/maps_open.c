@@ -15,6 +15,7 @@
  * we see it, it is in another file system where the process is in a container.
  */
 #include "files/file_open.h"
+#include "files/held_file.h"
 #include "host/process.h"
 #include "maps/maps_internal.h"
 
@@ -74,7 +75,7 @@ static int open_below(int tid, const char *name, const char *path, struct stat *
 
 	if (fd < 0)
 		return fd;
-	return path ? file_open(at, path, st) : file_open(NULL, at, st);
+	return path ? file_open(at, path, st) : held_file_reopen(fd, st);
 }
 
 int maps_open_file_of(int pid, const char *path, const struct file_id *id)

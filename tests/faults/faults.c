@@ -30,6 +30,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../syscall_onward.h"
+
 #define DEPTH  7
 #define OURS   2 /* frames: fails(), and the call itself */
 #define PLACES 65536
@@ -369,17 +371,15 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 /* What libc has no call for. */
 long syscall(long number, ...)
 {
-	REAL(long, syscall, long, long, long, long, long, long, long);
 	long a[6];
 	va_list ap;
 
 	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
+	syscall_arguments(ap, a);
 	va_end(ap);
 	if (number == SYS_bpf)
 		FAIL("bpf", ENOMEM, -1);
 	else if (number == SYS_perf_event_open)
 		FAIL("perf_event_open", EMFILE, -1);
-	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return syscall_onward(number, a);
 }

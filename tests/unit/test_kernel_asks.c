@@ -12,9 +12,10 @@
 #include "host/kernel_types.h"
 #include "host/process.h"
 
+#include "../syscall_onward.h"
+
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -153,21 +154,17 @@ static int failing; /* the call of bpf(2) that does, counted from 1; 0: none */
 /* Stands before that of libc. */
 long syscall(long number, ...)
 {
-	static long (*real)(long, ...);
 	long a[6];
 	va_list ap;
 
 	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
+	syscall_arguments(ap, a);
 	va_end(ap);
 	if (number == SYS_bpf && failing && !--failing) {
 		errno = ENOMEM;
 		return -1;
 	}
-	if (!real)
-		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return syscall_onward(number, a);
 }
 
 /* In a program of its own: libbpf looks once. */

@@ -446,7 +446,7 @@ static void test_names(void **state)
 
 static void test_proc(void **state)
 {
-	char dir[] = "/tmp/test_top.XXXXXX", path[128], function[32];
+	char dir[] = "/tmp/test_top.XXXXXX", path[256], function[32];
 	const char *saved = sysroot, *kind;
 	struct top_waiting w[4];
 	static const struct {
@@ -455,7 +455,7 @@ static void test_proc(void **state)
 		{ "comm", "prog\n" },
 		{ "task/77/comm", "prog\n" },
 		{ "task/78/comm", "wor\nker" },
-		{ "task/78/status", "Name:\ta\nState:\tS (sleeping)\n" },
+		{ "../78/status", "Name:\ta\nState:\tS (sleeping)\nUid:\t0\t0\nGid:\t0\t0\n" },
 		{ "task/78/stack", "[<0>] futex_wait_queue+0x62/0x90\n[<0>] futex_wait+0x1/0x2\n" },
 	};
 
@@ -480,8 +480,8 @@ static void test_proc(void **state)
 		FILE *f;
 
 		snprintf(path, sizeof(path),
-			 "mkdir -p %s/proc/77/task/77 %s/proc/77/task/78 %s/proc/self", dir, dir,
-			 dir);
+			 "mkdir -p %s/proc/77/task/77 %s/proc/77/task/78 %s/proc/78 %s/proc/self",
+			 dir, dir, dir, dir);
 		assert_int_equal(system(path), 0);
 		snprintf(path, sizeof(path), "%s/proc/77/%s", dir, files[i].name);
 		f = fopen(path, "w");

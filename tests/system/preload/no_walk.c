@@ -3,7 +3,6 @@
  * Preloaded into a profiler: a kernel whose verifier refuses the programs that walk by unwind
  * tables, whose maps have room for more than one entry then.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdarg.h>
@@ -11,17 +10,17 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "../../syscall_onward.h"
+
 long syscall(long number, ...)
 {
-	static long (*real)(long, ...);
 	static bool walks;
 	const union bpf_attr *attr;
 	long a[6];
 	va_list ap;
 
 	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
+	syscall_arguments(ap, a);
 	va_end(ap);
 	attr = (const union bpf_attr *)a[1];
 	if (number == SYS_bpf && a[0] == BPF_MAP_CREATE && !strcmp(attr->map_name, "unwind_spaces"))
@@ -31,7 +30,5 @@ long syscall(long number, ...)
 		errno = EACCES;
 		return -1;
 	}
-	if (!real)
-		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	return syscall_onward(number, a);
 }

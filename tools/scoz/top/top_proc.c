@@ -8,6 +8,7 @@
 
 #include "record/wait_kinds.h"
 #include "host/patience.h"
+#include "host/process.h"
 #include "run/descendants.h"
 
 #define SILENT_NS  (100 * NSEC_PER_MSEC)
@@ -140,16 +141,14 @@ static void drop_look(void *arg)
 
 static void explain(struct top_model *m, const struct top_waiting *w, const char *stack)
 {
-	_cleanup_free_ char *file = sysroot_path("/proc/%d/task/%d/status", w->pid, w->tid);
-	_cleanup_free_ char *status = read_file(file, NULL);
-	const char *state = status ? strstr(status, "\nState:\t") : NULL, *kind;
+	struct process_status s;
 	enum top_class class;
 	char function[64];
+	const char *kind;
 
-	if (!state)
+	if (!process_read_status(w->tid, &s))
 		return;
-	class = top_proc_class(stack ? stack : "", state[strlen("\nState:\t")], &kind, function,
-			       sizeof(function));
+	class = top_proc_class(stack ? stack : "", s.state, &kind, function, sizeof(function));
 	top_model_explain(m, w->thread, class, kind, *function ? function : NULL);
 }
 

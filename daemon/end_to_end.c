@@ -162,19 +162,28 @@ static int look_for_clock(struct experiment *x, uint32_t done, uint32_t *next, i
 	return ret;
 }
 
+#define COUNT_INSTEAD \
+	"Count what the program gets done instead: a progress point (-p), without --end-to-end"
+
 static void warn_of_clock(struct experiment *x)
 {
 	struct stretch s = stretch_so_far(x);
 
-	if (stretch_by_clock(&s))
+	if (stretch_takes_less(&s))
 		session_warn(
 			x->s,
 			"a clock ends the runs of the command, not their work: when everything "
 			"was stopped for a while, they took longer by %.0f %% of that only; "
-			"nothing can be concluded from how long they take. Count what the "
-			"program gets done instead: a progress point (-p), without "
-			"--end-to-end",
+			"nothing can be concluded from how long they take. " COUNT_INSTEAD,
 			100 * s.part);
+	else if (stretch_by_clock(&s))
+		session_warn(
+			x->s,
+			"a clock may have a say in how long the runs of the command take: when "
+			"everything was stopped for a while, their waits for devices and timers "
+			"were shorter by %.0f %% [%.0f, %.0f], and what seems to be saved may be "
+			"waited for then. " COUNT_INSTEAD,
+			100 * s.shorter, 100 * s.shorter_lo, 100 * s.shorter_hi);
 }
 
 int end_to_end_run(struct experiment *x, struct error *err)

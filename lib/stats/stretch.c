@@ -19,22 +19,28 @@
 #define NEARLY	     0.85 /* all of it: what engines are off by (docs/accuracy/clocks.md) is less */
 #define MORE	     1.1  /* likewise */
 #define LEAST_DELAY  0.001
-#define SURE	     2	  /* control windows, before a clock is believed in without another one */
-#define LEAST_SLACK  0.03 /* of the time: less than NEARLY of a fifth of it would tell */
-#define MAX_DISTANCE 6	  /* of windows that are neighbours */
-#define MOST_SLOPE   2.0  /* of time over what strangers leave: 1 where all wait for each other */
-#define LEAST_SLOPE  10	  /* differences of neighbours to tell it by */
-#define LEAST_TAKEN  0.1  /* of the variance: less is not worth the trouble */
+#define SURE	     2	    /* control windows, before a clock is believed in without another one */
+#define LEAST_WAITED 0.0005 /* of the time, for devices and timers */
+#define LEAST_WAITS  10	    /* in as many windows at 0 %: a few come and go by themselves */
+#define MUCH_SHORTER 0.5    /* of that waiting: naps and disks are far from it */
+#define SURE_SHORTER 4	    /* control windows: windows at 0 % may be alike by chance */
+#define LEAST_SLACK  0.03   /* of the time: less than NEARLY of a fifth of it would tell */
+#define MAX_DISTANCE 6	    /* of windows that are neighbours */
+#define MOST_SLOPE   2.0    /* of time over what strangers leave: 1 where all wait for each other */
+#define LEAST_SLOPE  10	    /* differences of neighbours to tell it by */
+#define LEAST_TAKEN  0.1    /* of the variance: less is not worth the trouble */
 
 /* One window, in virtual time: per unit of work (latency: of a request). */
 struct pace_of {
 	double time, visits; /* visits 0: it says nothing */
 	double inserted;     /* in that time */
 	double ran;	     /* CPU time */
+	double waited;	     /* for devices and timers, of all tasks */
 	double left;	     /* logarithm of what strangers leave of the cores; NAN: not known */
 };
 
-/* Logarithm of what a unit of work takes: time, or CPU time. */
+/* What a unit of work takes: of time and CPU time the logarithm, waiting as it is: it may be none.
+ */
 typedef double unit_fn(const struct pace_of *p);
 
 static double unit_time(const struct pace_of *p)
@@ -47,11 +53,16 @@ static double unit_cpu(const struct pace_of *p)
 	return log(p->ran / p->visits);
 }
 
+static double unit_waited(const struct pace_of *p)
+{
+	return p->waited / p->visits;
+}
+
 static struct pace_of pace_of(const struct profile_window *w, uint32_t progress)
 {
 	struct pace_of ret = { 0 };
 	const struct window_progress *p;
-	double many;
+	double many, part;
 
 	if (progress >= w->n_progress || !(w->wall_s > w->inserted_s))
 		return ret;
@@ -61,8 +72,10 @@ static struct pace_of pace_of(const struct profile_window *w, uint32_t progress)
 	if (ret.time > 0)
 		ret.visits = p->visits;
 	ret.ran = w->ran_s;
+	part = p->virtual_s / (w->wall_s - w->inserted_s);
+	ret.waited = part * w->external_s;
+	ret.inserted = many * part * w->inserted_s;
 	ret.left = log(strangers_left(w));
-	ret.inserted = many * w->inserted_s * p->virtual_s / (w->wall_s - w->inserted_s);
 	return ret;
 }
 
@@ -174,7 +187,8 @@ static struct scatter scatter_of(const struct series *s, unit_fn *unit)
 struct change {
 	size_t windows;
 	double time, inserted; /* in them */
-	double log, half;      /* mean by time, and half its 95 % interval: infinite, not known */
+	double base;	       /* mean by time of what it was beside them */
+	double by, half;       /* and of its change; half its 95 % interval: infinite, not known */
 };
 
 /* Sums over control windows, by their time. */
@@ -183,7 +197,7 @@ struct control_sums {
 	struct hold stopped; /* as series.zero */
 };
 
-/* Takes what strangers left more or less in control windows off @ret->log; its variance. */
+/* Takes what strangers left more or less in control windows off @ret->by; its variance. */
 static double take_strangers_off(const struct series *s, const struct scatter *by,
 				 const struct control_sums *c, struct change *ret)
 {
@@ -193,16 +207,16 @@ static double take_strangers_off(const struct series *s, const struct scatter *b
 	if (by->slope == 0 || isnan(c->left) || isnan(strangers_left(&s->zero.w)))
 		return by->var * weight;
 	noise = strangers_noise_in(c->left / ret->time, by->left_var * weight, &s->zero.w,
-				   &c->stopped.w, ret->log);
-	ret->log -= by->slope * noise.mean;
+				   &c->stopped.w, ret->by);
+	ret->by -= by->slope * noise.mean;
 	return by->rest_var * weight + by->slope_se * by->slope_se * noise.mean * noise.mean +
 	       by->slope * by->slope * noise.variance;
 }
 
 /*
- * The mean of logarithms: where speed varies by a tenth, the mean of the times of units would be
- * more by a hundredth than what belongs to the mean of what was done, and that is a twentieth of
- * what was inserted.
+ * Of times the mean of logarithms: where speed varies by a tenth, the mean of the times of units
+ * would be more by a hundredth than what belongs to the mean of what was done, and that is a
+ * twentieth of what was inserted.
  */
 static struct change change_of(const struct series *s, unit_fn *unit)
 {
@@ -225,6 +239,7 @@ static struct change change_of(const struct series *s, unit_fn *unit)
 		b = &s->pace[after == NONE ? before : after];
 		add_window(&c.stopped, s->w[i]);
 		c.unit += p->time * (unit(p) - (unit(a) + unit(b)) / 2);
+		ret.base += p->time * (unit(a) + unit(b)) / 2;
 		c.left += p->time * (p->left - (a->left + b->left) / 2);
 		c.squares += p->time * p->time * (a == b ? 2 : 1.5);
 		ret.time += p->time;
@@ -233,8 +248,11 @@ static struct change change_of(const struct series *s, unit_fn *unit)
 	}
 	if (!ret.windows)
 		return ret;
-	ret.log = c.unit / ret.time;
+	ret.by = c.unit / ret.time;
+	ret.base /= ret.time;
 	by = scatter_of(s, unit);
+	if (unit == unit_waited) /* strangers leave less slack, but none of it is by the stops */
+		by.slope = 0;
 	var = take_strangers_off(s, &by, &c, &ret);
 	if (by.df > 0)
 		ret.half = sqrt(var) * student_quantile(0.975, by.df);
@@ -270,18 +288,52 @@ static struct series series_of(const struct profile_window *windows, size_t n, u
 	return s;
 }
 
+/* Of requests that wait for each other, others come meanwhile: less slack, and longer all the same.
+ */
+static bool is_latency(const struct series *s, uint32_t progress)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (is_base(s, i) && s->w[i]->progress[progress].inflight > 0)
+			return true;
+	}
+	return false;
+}
+
+static void find_shorter(const struct series *s, struct stretch *ret)
+{
+	const struct profile_window *zero = &s->zero.w;
+	struct change waited = change_of(s, unit_waited);
+	double waits = waited.windows * zero->external_waits / s->zero.windows;
+
+	if (waited.windows < SURE_SHORTER || !(waits >= LEAST_WAITS) ||
+	    !(zero->external_s > LEAST_WAITED * zero->wall_s) || !(waited.base > 0) ||
+	    !(waited.half > 0) || !isfinite(waited.half))
+		return;
+	ret->shorter = -waited.by / waited.base;
+	ret->shorter_lo = ret->shorter - waited.half / waited.base;
+	ret->shorter_hi = fmin(ret->shorter + waited.half / waited.base, 1);
+	ret->gone = ret->shorter * zero->external_s / zero->wall_s;
+}
+
 struct stretch stretch_estimate(const struct profile_window *windows, size_t n, uint32_t progress)
 {
-	struct stretch ret = { .lo = -INFINITY, .hi = INFINITY, .cpu_lo = -INFINITY };
+	struct stretch ret = { .lo = -INFINITY,
+			       .hi = INFINITY,
+			       .cpu_lo = -INFINITY,
+			       .shorter = NAN,
+			       .shorter_lo = NAN,
+			       .shorter_hi = NAN };
 	struct series s = series_of(windows, n, progress);
 	struct change time = change_of(&s, unit_time), cpu = change_of(&s, unit_cpu);
-	double base = time.time * exp(-time.log), scale = base / time.inserted;
+	double base = time.time * exp(-time.by), scale = base / time.inserted;
 
 	for (size_t i = 0; i < n; i++) {
 		ret.moves |= is_base(&s, i);
 		ret.tried |= is_control(s.w[i]);
 	}
 	ret.slack = find_slack(&s);
+	if (!is_latency(&s, progress))
+		find_shorter(&s, &ret);
 	free(s.w);
 	free(s.pace);
 	ret.windows = time.windows;
@@ -292,16 +344,14 @@ struct stretch stretch_estimate(const struct profile_window *windows, size_t n, 
 		return ret;
 	ret.lo = ret.part - time.half * scale;
 	ret.hi = ret.part + time.half * scale;
-	if (isfinite(cpu.log) && isfinite(cpu.half))
-		ret.cpu_lo = 1 + (exp(cpu.log - cpu.half) - 1) * scale;
+	if (isfinite(cpu.by) && isfinite(cpu.half))
+		ret.cpu_lo = 1 + (exp(cpu.by - cpu.half) - 1) * scale;
 	return ret;
 }
 
-bool stretch_is_open(const struct stretch *s, double part)
+bool stretch_uses_slack(const struct stretch *s)
 {
-	if (!s->windows || !(s->lo > part || s->hi < NEARLY))
-		return true;
-	return s->hi < NEARLY && s->windows < SURE;
+	return s->shorter > MUCH_SHORTER && s->shorter_lo > 0;
 }
 
 bool stretch_falls_short(const struct stretch *s)
@@ -309,9 +359,36 @@ bool stretch_falls_short(const struct stretch *s)
 	return s->windows >= SURE && s->hi < 1;
 }
 
-bool stretch_by_clock(const struct stretch *s)
+bool stretch_takes_less(const struct stretch *s)
 {
 	return stretch_falls_short(s) && (s->hi < NEARLY || s->part < PROBABLY);
+}
+
+bool stretch_by_clock(const struct stretch *s)
+{
+	return stretch_takes_less(s) || stretch_uses_slack(s);
+}
+
+bool stretch_slack_is_open(const struct stretch *s)
+{
+	return s->shorter > MUCH_SHORTER && !stretch_uses_slack(s);
+}
+
+static bool time_is_open(const struct stretch *s, double part)
+{
+	return !s->windows || s->hi < NEARLY || !(s->lo > part);
+}
+
+bool stretch_is_open(const struct stretch *s, double part)
+{
+	if (stretch_uses_slack(s) || (s->hi < NEARLY && s->windows >= SURE))
+		return false;
+	return time_is_open(s, part) || stretch_slack_is_open(s);
+}
+
+double stretch_lost(const struct stretch *s)
+{
+	return fmin(fmax(1 - s->part, 0), 1);
 }
 
 bool stretch_costs_more(const struct stretch *s)
@@ -325,7 +402,8 @@ bool stretch_costs_more(const struct stretch *s)
  */
 static bool has_no_clock(const struct stretch *s)
 {
-	return s->slack < LEAST_SLACK && s->cpu_lo > STRETCH_MOSTLY && s->part > PROBABLY;
+	return !stretch_slack_is_open(s) && s->slack < LEAST_SLACK && s->cpu_lo > STRETCH_MOSTLY &&
+	       s->part > PROBABLY;
 }
 
 bool stretch_is_unjudged(const struct stretch *s)
@@ -334,11 +412,22 @@ bool stretch_is_unjudged(const struct stretch *s)
 	       !has_no_clock(s);
 }
 
+/* So many times as many windows, and half an interval, which is @half now, is no more than @apart.
+ */
+static double times_as_many(double half, double apart)
+{
+	return half * half / (apart * apart);
+}
+
 double stretch_missing(const struct stretch *s)
 {
-	double half = (s->hi - s->lo) / 2, most = fmax(s->part - STRETCH_MOSTLY, NEARLY - s->part);
+	double half = (s->hi - s->lo) / 2, times = INFINITY;
 
 	if (s->windows < SURE || !isfinite(half))
 		return NAN;
-	return fmax(half * half / (most * most) - 1, 1.0 / s->windows);
+	if (time_is_open(s, STRETCH_MOSTLY))
+		times = times_as_many(half, fmax(s->part - STRETCH_MOSTLY, NEARLY - s->part));
+	if (stretch_slack_is_open(s))
+		times = fmin(times, times_as_many(s->shorter - s->shorter_lo, s->shorter));
+	return isfinite(times) ? fmax(times - 1, 1.0 / s->windows) : NAN;
 }

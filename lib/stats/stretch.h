@@ -25,6 +25,18 @@
  * calibrate"): so much more may be gained. Beside strangers, who are not stopped and have the cores
  * meanwhile, it is always more, and says nothing: treated windows insert delay for them
  * (account/share.h).
+ *
+ * Slack tells by itself, too, and of a clock that the program reaches at times only, and beside
+ * strangers, it is what tells. Who waits for a disk or naps for some time waits as long for each
+ * unit of work when everything is stopped: such a wait owes the delay, which comes on top. Who
+ * waits for a clock waits less by what was inserted, until no slack is left. So
+ *
+ *   shorter = 1 - waiting per unit / waiting per unit at 0 %        (for devices and timers)
+ *
+ * is about 0, or below it (disks, that take longer, and sleepers that have no part in the work);
+ * with a clock it is 1 as soon as more is inserted than there was slack. It is asked of what gets
+ * done, not of latencies: where requests keep coming, each takes longer by the stop, and there is
+ * less slack.
  */
 #ifndef SCOZ_STRETCH_H
 #define SCOZ_STRETCH_H
@@ -42,6 +54,12 @@ struct stretch {
 	 * %, the share of the time in which it may have waited for one.
 	 */
 	double cpu_lo, slack;
+	/*
+	 * By what part of itself waiting gets shorter, 95 % interval; NAN: not known, or there is
+	 * hardly any. And so many tasks no longer wait, on average.
+	 */
+	double shorter, shorter_lo, shorter_hi;
+	double gone;
 };
 
 /* Of one progress point, from all windows of a profile, in any order. */
@@ -55,6 +73,11 @@ struct stretch stretch_estimate(const struct profile_window *w, size_t n, uint32
 bool stretch_is_open(const struct stretch *s, double part);
 /* A clock has: what is predicted is worth nothing. */
 bool stretch_by_clock(const struct stretch *s);
+/* That is told by the time it takes, or by its waiting, which gets shorter. */
+bool stretch_takes_less(const struct stretch *s);
+bool stretch_uses_slack(const struct stretch *s);
+/* Its waiting seems to be shorter, but that may be chance. */
+bool stretch_slack_is_open(const struct stretch *s);
 /*
  * Neither that it has, nor that it has not, can be told yet: what seems to be won may be nothing.
  * (Where nothing was ever stopped, by an engine that cannot, it will never be told.)
@@ -64,6 +87,11 @@ bool stretch_is_unjudged(const struct stretch *s);
 double stretch_missing(const struct stretch *s);
 /* Units surely take longer by less than the delay, whether a clock is the reason or not. */
 bool stretch_falls_short(const struct stretch *s);
+/*
+ * The part of what was credited that a clock takes away, or more: as much as of the delay when all
+ * was stopped; 0 to 1.
+ */
+double stretch_lost(const struct stretch *s);
 /* Stops surely cost more than they last. */
 bool stretch_costs_more(const struct stretch *s);
 

@@ -77,9 +77,12 @@ char *unjudged_text(const struct candidate *c, enum doubt doubt)
 		return xasprintf("whether a clock has a say in how long this takes (a limit, a "
 				 "deadline, a peer that is not profiled) cannot be told yet, and "
 				 "if one has, nothing may be saved: everything was stopped for a "
-				 "while in %zu windows, which is too few where times differ that "
+				 "while in %zu windows, which is too few where %s differ that "
 				 "much: %s",
-				 c->stretch.windows, longer);
+				 c->stretch.windows,
+				 stretch_slack_is_open(&c->stretch) ? "waits for devices and timers"
+								    : "times",
+				 longer);
 	case DOUBT_PACE:
 		return xasprintf("too few windows to tell whether waits for devices and timers "
 				 "follow a clock: %s",

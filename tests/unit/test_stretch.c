@@ -226,6 +226,68 @@ static void test_beside_strangers(void **state)
 	assert_in_range(sated_accused, 0, 2);
 }
 
+enum slack { SLACK_LIMIT, SLACK_DISK, SLACK_SELDOM };
+
+/*
+ * Its speed varies by a half, and what a stop costs it is half as much again, as strangers have the
+ * cores meanwhile. It may do 100 units a second; or waits for a disk in each, or in one window of
+ * ten.
+ */
+static struct stretch with_slack(uint64_t seed, enum slack slack)
+{
+	static struct series s;
+
+	s = (struct series){ .rng = { seed }, .noise = 0.02 };
+	for (int i = 0; i < 90; i++) {
+		bool control = i % 6 == 2;
+		double inserted = control ? 0.2 : 0, u = (rng_next(&s.rng) >> 40) / 16777216.0;
+		double most = 100 * exp(0.9 * (u - 0.4)) * (1 - 1.5 * inserted);
+		struct profile_window *w = add_run(&s, 1, inserted);
+		double visits = slack == SLACK_LIMIT ? fmin(most, 100) : most;
+
+		w->progress[0].visits = visits;
+		if (slack == SLACK_LIMIT)
+			w->external_s = 1 - visits / most;
+		else if (slack == SLACK_DISK)
+			w->external_s = 0.2 * (rng_next(&s.rng) >> 40) / 16777216.0 * visits / 100;
+		else if (rng_next(&s.rng) % 10 == 0)
+			w->external_s = 0.1 * visits / 100;
+		w->external_waits = w->external_s > 0 ? visits / 2 : 0;
+		w->ran_s = 1 - w->external_s - inserted;
+		if (control)
+			w->discard = DISCARD_CONTROL;
+	}
+	return stretch(&s);
+}
+
+/* A limit that is reached at times only: stops cost all that they last, and more. */
+static void test_slack_is_used_up(void **state)
+{
+	int clocks = 0, by_time = 0, disk = 0, disk_open = 0, seldom = 0, seldom_open = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct stretch r = with_slack(seed, SLACK_LIMIT);
+
+		clocks += stretch_by_clock(&r);
+		by_time += r.hi < 1;
+		assert_false(stretch_by_clock(&r) && stretch_is_open(&r, STRETCH_MOSTLY));
+		assert_true(stretch_by_clock(&r) || stretch_is_unjudged(&r));
+		r = with_slack(seed, SLACK_DISK);
+		disk += stretch_uses_slack(&r);
+		disk_open += stretch_slack_is_open(&r);
+		r = with_slack(seed, SLACK_SELDOM);
+		seldom += stretch_uses_slack(&r);
+		seldom_open += stretch_slack_is_open(&r);
+	}
+	assert_in_range(clocks, 80, 100);
+	assert_in_range(by_time, 0, 30);
+	assert_in_range(disk, 0, 0);
+	assert_in_range(disk_open, 0, 0);
+	assert_in_range(seldom, 0, 5);
+	assert_in_range(seldom_open, 0, 35); /* it takes more than 15 to tell */
+}
+
 /* A machine that gets slower and slower: the neighbours of a control run tell. */
 static void test_drift(void **state)
 {
@@ -300,9 +362,11 @@ static void test_points(void **state)
 	struct stretch r;
 
 	(void)state;
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 24; i++) {
 		struct profile_window *w = add_run(&s, 1, 0);
 
+		w->external_waits = 10;
+		w->external_s = i % 4 == 2 ? 0 : 0.1 + 0.01 * (i % 3);
 		if (i % 4 == 2) { /* as many visits a second as before, twice as many under way */
 			w->inserted_s = 0.2;
 			w->discard = DISCARD_CONTROL;
@@ -316,34 +380,41 @@ static void test_points(void **state)
 	}
 	r = stretch(&s);
 	assert_float_equal(r.part, 0, 1e-6);
+	assert_float_equal(r.shorter, 1, 1e-6);
+	assert_float_equal(r.gone, 0.11, 0.005);
 	r = stretch_estimate(s.w.w, s.w.n, 1);
 	assert_float_equal(r.part, (4 * 1.0 - 2) / (4 * 0.2), 1e-6);
+	assert_true(isnan(r.shorter));
 	r = stretch_estimate(s.w.w, s.w.n, 2);
 	assert_int_equal(r.windows, 0);
 }
 
 /*
  * By a clock all that was credited may be wrong, but gains do not become losses. Where stops cost
- * more, more is to be gained; not beside strangers.
+ * more, more is to be gained; not beside strangers, nor where waits are shorter then.
  */
 static void test_interval(void **state)
 {
 	struct stats_options opt = { .seed = 1 };
 
 	(void)state;
-	for (int k = 0; k < 4; k++) {
+	for (int k = 0; k < 5; k++) {
 		struct series s = { .rng = { 1 }, .noise = 0.02 };
-		bool clock = k == 1;
+		bool slack = k == 4, clock = k == 1 || slack;
 		struct estimates e;
 		const struct estimate_point *p;
 
 		for (int i = 0; i < 8; i++) {
 			add_rounds(&s, 2);
-			add_control(&s, clock ? 0.6 : k >= 2 ? 1.6 : 1);
+			add_control(&s, k == 1 ? 0.6 : k >= 2 ? 1.6 : 1);
 		}
 		for (size_t i = 0; i < s.w.n; i++) {
 			s.w.w[i].ran_s = 0.5 * s.w.w[i].wall_s;
 			s.w.w[i].busy_s = (k == 3 ? 1 : 0.5) * s.w.w[i].wall_s; /* strangers */
+			if (slack && s.w.w[i].discard != DISCARD_CONTROL) {
+				s.w.w[i].external_s = 0.1 + 0.01 * (i % 3);
+				s.w.w[i].external_waits = 5;
+			}
 		}
 		assert_int_equal(stats_estimate(s.w.w, s.w.n, 1, &opt, &e), 0);
 		p = estimate_point_at(&e.e[0], 100 * SPEEDUP);
@@ -354,9 +425,11 @@ static void test_interval(void **state)
 			assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
 		} else if (clock) {
 			assert_float_equal(p->ci_lo, -METHOD_PP, 1e-9);
-			assert_float_equal(p->program_speedup_pct, 50 - 0.4 * 50, 3);
+			assert_float_equal(p->program_speedup_pct, slack ? 50 : 50 - 0.4 * 50, 3);
 			assert_int_equal(e.e[0].verdict, VERDICT_UNDECIDED);
 			assert_non_null(strstr(p->fixed_cause, "clock"));
+			assert_non_null(strstr(e.e[0].warning,
+					       slack ? "its waits for devices" : "it took longer"));
 		} else {
 			assert_true(p->ci_lo > 45);
 			assert_int_equal(e.e[0].verdict, VERDICT_OPTIMIZE);
@@ -397,34 +470,46 @@ static void test_verdict(void **state)
 
 /*
  * What waits for a disk may go by that disk, and is asked about; but not where it hardly ever waits
- * for it: there it is another clock.
+ * for it, or other waits get shorter as well: there it is another clock.
  */
 static void test_waiting_target(void **state)
 {
-	static const double waited[] = { 1.5, 0.06 };
+	static const struct {
+		double waited, longer, waits;
+		bool clock;
+	} as[] = {
+		{ 1.5, 0, 0, false },
+		{ 0.06, 0, 0, true },
+		{ 0.2, 1.1, 0.2, false },
+		{ 0.2, 1.1, 0.4, true },
+	};
 
 	(void)state;
-	for (size_t k = 0; k < ARRAY_SIZE(waited); k++) {
+	for (size_t k = 0; k < ARRAY_SIZE(as); k++) {
 		struct series s = { .rng = { 11 }, .noise = 0.01 };
 		struct estimates e;
 		bool says;
 
-		add_rounds(&s, 8);
-		add_control(&s, 0);
-		add_rounds(&s, 8);
-		add_control(&s, 0);
-		add_rounds(&s, 8);
+		for (int i = 0; i < 4; i++) {
+			add_rounds(&s, 5);
+			add_control(&s, as[k].longer);
+		}
+		add_rounds(&s, 5);
 		for (size_t i = 0; i < s.w.n; i++) {
 			struct profile_window *w = &s.w.w[i];
 
 			w->waits_sped = true;
 			w->target_ran_s = 0.01 * w->wall_s;
-			w->target_waited_s = waited[k] * w->wall_s;
+			w->target_waited_s = as[k].waited * w->wall_s;
+			if (w->discard != DISCARD_CONTROL) {
+				w->external_s = as[k].waits * (0.9 + 0.01 * (i % 3));
+				w->external_waits = 10;
+			}
 		}
 		e = run(&s.w);
 		says = e.e[0].warning && strstr(e.e[0].warning, "a clock has a say");
-		assert_int_equal(says, k);
-		assert_int_equal(e.e[0].doubt == DOUBT_PACED, k);
+		assert_int_equal(says, as[k].clock);
+		assert_int_equal(e.e[0].doubt == DOUBT_PACED, as[k].clock);
 		estimates_free(&e);
 	}
 }
@@ -437,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_uneven),
 		cmocka_unit_test(test_beside_strangers),
+		cmocka_unit_test(test_slack_is_used_up),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_others_do_not_count),

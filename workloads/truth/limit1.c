@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A clock has a say: one process computes (50 % target, 30 % rest) and may do one unit an
- * iteration, so it sleeps for as long as it is ahead. With --deadline it works in small pieces
- * until the iteration is over, as who draws frames or searches for a given time. Nothing helps (0),
- * and nobody else is there to be stopped.
+ * iteration, so it sleeps for as long as it is ahead: with --rest 46 hardly at all. With --deadline
+ * it works in small pieces until the iteration is over, as who draws frames or searches for a given
+ * time. Nothing helps (0; --rest 60: 9), and nobody else is there to be stopped.
  */
 #include "truth.h"
 
 #define PIECES 10
 
-static long deadline;
+static long deadline, rest_pct = 30;
 
 static void sleep_ns(uint64_t ns)
 {
@@ -23,7 +23,7 @@ static void sleep_ns(uint64_t ns)
 
 static void limited(void *arg)
 {
-	uint64_t target = truth_share(50), rest = truth_share(30);
+	uint64_t target = truth_share(50), rest = truth_share(rest_pct);
 	uint64_t iter = (uint64_t)(truth.iter_us * 1000), next = truth_now();
 
 	(void)arg;
@@ -44,7 +44,7 @@ static void limited(void *arg)
 
 static void until_time_is_up(void *arg)
 {
-	uint64_t target = truth_share(50.0 / PIECES), rest = truth_share(30.0 / PIECES);
+	uint64_t target = truth_share(50.0 / PIECES), rest = truth_share((double)rest_pct / PIECES);
 	uint64_t iter = (uint64_t)(truth.iter_us * 1000);
 
 	(void)arg;
@@ -61,6 +61,7 @@ int main(int argc, char **argv)
 {
 	static const struct truth_opt opt[] = {
 		{ "deadline", true, &deadline, "work until the iteration is over" },
+		{ "rest", false, &rest_pct, "percent of an iteration for the rest (30)" },
 		{ 0 },
 	};
 

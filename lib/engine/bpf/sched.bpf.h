@@ -259,7 +259,7 @@ static __always_inline void count_external_wait(struct scoz_core *c, struct task
 						u64 length, u64 now)
 {
 	t->external = 1;
-	if (is_involved(t, now)) {
+	if (is_involved(t, now) && !is_sink(t)) {
 		c->external_waited += scoz_min(length, LONG_WAIT);
 		c->external_waits++;
 	}

@@ -114,22 +114,34 @@ static void sum_windows(struct model *m)
 	}
 }
 
+static char *shorter_text(const struct stretch *s)
+{
+	return stretch_uses_slack(s) || stretch_slack_is_open(s)
+		       ? xasprintf(", and its waits for devices and timers were shorter by %.0f %% "
+				   "[%.0f, %.0f]",
+				   100 * s->shorter, 100 * s->shorter_lo, 100 * s->shorter_hi)
+		       : xstrdup("");
+}
+
 char *model_stretch_text(const struct model *m, size_t progress)
 {
 	const struct stretch *s = &m->progress[progress].stretch;
+	_cleanup_free_ char *shorter = NULL;
 
 	if (!s->windows || !isfinite(s->lo))
 		return NULL;
-	return xasprintf(
-		"when everything was stopped for a while (%zu time%s), it took longer by "
-		"%.0f %% [%.0f, %.0f] of that: %s",
-		s->windows, s->windows == 1 ? "" : "s", 100 * s->part, 100 * s->lo, 100 * s->hi,
-		stretch_by_clock(s)		     ? "a clock has a say in it"
-		: stretch_is_unjudged(s)	     ? "too few to tell whether a clock has a say"
-		: stretch_is_open(s, STRETCH_MOSTLY) ? "its CPU time tells that it goes by its work"
-		: stretch_costs_more(s)		     ? "stops cost it more than they last"
-		: s->hi < 1			     ? "nearly all of it goes by its work"
-						     : "it goes by its work");
+	shorter = shorter_text(s);
+	return xasprintf("when everything was stopped for a while (%zu time%s), it took longer by "
+			 "%.0f %% [%.0f, %.0f] of that%s: %s",
+			 s->windows, s->windows == 1 ? "" : "s", 100 * s->part, 100 * s->lo,
+			 100 * s->hi, shorter,
+			 stretch_by_clock(s)	  ? "a clock has a say in it"
+			 : stretch_is_unjudged(s) ? "too few to tell whether a clock has a say"
+			 : stretch_is_open(s, STRETCH_MOSTLY)
+				 ? "its CPU time tells that it goes by its work"
+			 : stretch_costs_more(s) ? "stops cost it more than they last"
+			 : s->hi < 1		 ? "nearly all of it goes by its work"
+						 : "it goes by its work");
 }
 
 static void name_points(struct model *m)

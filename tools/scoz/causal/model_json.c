@@ -88,6 +88,8 @@ static json_t *stretch_json(const struct stretch *s)
 	put(o, "windows", json_integer(s->windows));
 	put(o, "longer_pct", json_percent(100 * s->part));
 	put(o, "ci95", json_interval(100 * s->lo, 100 * s->hi));
+	put(o, "waits_shorter_pct", json_percent(100 * s->shorter));
+	put(o, "waits_shorter_ci95", json_interval(100 * s->shorter_lo, 100 * s->shorter_hi));
 	put(o, "clock", json_boolean(stretch_by_clock(s)));
 	put(o, "enough", json_boolean(!stretch_is_unjudged(s)));
 	return o;

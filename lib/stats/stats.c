@@ -436,13 +436,19 @@ static void reach_to_nothing(struct estimate_point *p, double less, const char *
 	reach_down(p, fmin(less, fmax(p->ci_lo + METHOD_PP, 0)), cause);
 }
 
+/* What was credited, of the part of the delay that cost nothing when all was stopped. */
+static double lost(const struct stretch *s, double credit)
+{
+	return (1 - fmin(fmax(s->part, 0), 1)) * credit;
+}
+
 /*
  * A clock (stretch.h) takes gains away: as large a part of what was credited as of the delay when
  * all was stopped, or more, up to all.
  */
 static void take_by_clock(const struct stretch *s, double credit, struct estimate_point *p)
 {
-	p->program_speedup_pct -= fmin(stretch_lost(s) * credit, fmax(p->program_speedup_pct, 0));
+	p->program_speedup_pct -= fmin(lost(s, credit), fmax(p->program_speedup_pct, 0));
 	reach_to_nothing(p, credit, "a clock that has a say in it");
 }
 
@@ -452,7 +458,7 @@ static void take_by_clock(const struct stretch *s, double credit, struct estimat
  */
 static void doubt_by_clock(const struct stretch *s, double credit, struct estimate_point *p)
 {
-	reach_to_nothing(p, stretch_lost(s) * credit, "a clock that may have a say in it");
+	reach_to_nothing(p, lost(s, credit), "a clock that may have a say in it");
 }
 
 static void give_by_cost(const struct stretch *s, double credit, struct estimate_point *p)

@@ -39,8 +39,7 @@ struct pace_of {
 	double left;	     /* logarithm of what strangers leave of the cores; NAN: not known */
 };
 
-/* What a unit of work takes: of time and CPU time the logarithm, waiting as it is: it may be none.
- */
+/* What a unit of work takes: the logarithm of time, or of CPU time; or waiting, which may be 0. */
 typedef double unit_fn(const struct pace_of *p);
 
 static double unit_time(const struct pace_of *p)
@@ -288,8 +287,7 @@ static struct series series_of(const struct profile_window *windows, size_t n, u
 	return s;
 }
 
-/* Of requests that wait for each other, others come meanwhile: less slack, and longer all the same.
- */
+/* Where requests keep coming there is less slack, and each takes longer all the same. */
 static bool is_latency(const struct series *s, uint32_t progress)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -386,11 +384,6 @@ bool stretch_is_open(const struct stretch *s, double part)
 	return time_is_open(s, part) || stretch_slack_is_open(s);
 }
 
-double stretch_lost(const struct stretch *s)
-{
-	return fmin(fmax(1 - s->part, 0), 1);
-}
-
 bool stretch_costs_more(const struct stretch *s)
 {
 	return s->windows && s->lo > MORE;
@@ -412,8 +405,7 @@ bool stretch_is_unjudged(const struct stretch *s)
 	       !has_no_clock(s);
 }
 
-/* So many times as many windows, and half an interval, which is @half now, is no more than @apart.
- */
+/* With so many times as many windows half an interval, @half now, is no more than @apart. */
 static double times_as_many(double half, double apart)
 {
 	return half * half / (apart * apart);

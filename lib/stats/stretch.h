@@ -87,11 +87,6 @@ bool stretch_is_unjudged(const struct stretch *s);
 double stretch_missing(const struct stretch *s);
 /* Units surely take longer by less than the delay, whether a clock is the reason or not. */
 bool stretch_falls_short(const struct stretch *s);
-/*
- * The part of what was credited that a clock takes away, or more: as much as of the delay when all
- * was stopped; 0 to 1.
- */
-double stretch_lost(const struct stretch *s);
 /* Stops surely cost more than they last. */
 bool stretch_costs_more(const struct stretch *s);
 

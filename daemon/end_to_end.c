@@ -147,6 +147,7 @@ static int look_for_clock(struct experiment *x, uint32_t done, uint32_t *next, i
 			  struct error *err)
 {
 	struct stretch s = stretch_so_far(x);
+	_cleanup_free_ char *shorter = NULL;
 	int ret;
 
 	if (done < *next || !stretch_is_open(&s, STRETCH_MOSTLY))
@@ -154,11 +155,13 @@ static int look_for_clock(struct experiment *x, uint32_t done, uint32_t *next, i
 	*next = 2 * *next + 2;
 	ret = run_control(x, target, err);
 	s = stretch_so_far(x);
+	shorter = stretch_shorter_text(&s);
 	if (!ret && isfinite(s.lo))
 		session_event(x->s, "control",
 			      "of what everything was stopped for in %zu runs, they took longer by "
-			      "%.0f %% [%.0f, %.0f]",
-			      s.windows, 100 * s.part, 100 * s.lo, 100 * s.hi);
+			      "%.0f %% [%.0f, %.0f]%s%s",
+			      s.windows, 100 * s.part, 100 * s.lo, 100 * s.hi,
+			      shorter ? ", and their " : "", shorter ? shorter : "");
 	return ret;
 }
 
@@ -168,6 +171,7 @@ static int look_for_clock(struct experiment *x, uint32_t done, uint32_t *next, i
 static void warn_of_clock(struct experiment *x)
 {
 	struct stretch s = stretch_so_far(x);
+	_cleanup_free_ char *shorter = stretch_shorter_text(&s);
 
 	if (stretch_takes_less(&s))
 		session_warn(
@@ -180,10 +184,9 @@ static void warn_of_clock(struct experiment *x)
 		session_warn(
 			x->s,
 			"a clock may have a say in how long the runs of the command take: when "
-			"everything was stopped for a while, their waits for devices and timers "
-			"were shorter by %.0f %% [%.0f, %.0f], and what seems to be saved may be "
-			"waited for then. " COUNT_INSTEAD,
-			100 * s.shorter, 100 * s.shorter_lo, 100 * s.shorter_hi);
+			"everything was stopped for a while, their %s, and what seems to be saved "
+			"may be waited for then. " COUNT_INSTEAD,
+			shorter);
 }
 
 int end_to_end_run(struct experiment *x, struct error *err)

@@ -527,8 +527,7 @@ static bool target_is_a_clock(const struct unit_sets *sets, const struct stretch
 {
 	return sets->waits_sped &&
 	       sets->target_waits > WAITS_SHARE * (sets->target_runs + sets->target_waits) &&
-	       !(sets->target_waits < 1 - s->hi) &&
-	       !(stretch_uses_slack(s) && sets->target_waits < s->gone);
+	       sets->target_waits >= fmax(1 - s->hi, stretch_uses_slack(s) ? s->gone : 0);
 }
 
 /* Sets @from to @to, excluding the latter: their scatter. */

@@ -372,6 +372,14 @@ bool stretch_slack_is_open(const struct stretch *s)
 	return s->shorter > MUCH_SHORTER && !stretch_uses_slack(s);
 }
 
+char *stretch_shorter_text(const struct stretch *s)
+{
+	if (!(s->shorter > MUCH_SHORTER))
+		return NULL;
+	return xasprintf("waits for devices and timers were shorter by %.0f %% [%.0f, %.0f]",
+			 100 * s->shorter, 100 * s->shorter_lo, 100 * s->shorter_hi);
+}
+
 static bool time_is_open(const struct stretch *s, double part)
 {
 	return !s->windows || s->hi < NEARLY || !(s->lo > part);

@@ -517,15 +517,14 @@ static void warn_waits(struct parts *w, const struct estimate *e)
 
 static void warn_clock(struct parts *w, const struct stretch *s)
 {
+	_cleanup_free_ char *shorter = stretch_shorter_text(s);
 	_cleanup_free_ char *told =
 		stretch_takes_less(s)
 			? xasprintf("it took longer by %.0f %% [%.0f, %.0f] of that only, so what "
 				    "it seems to save may be time that was inserted",
 				    100 * s->part, 100 * s->lo, 100 * s->hi)
-			: xasprintf("its waits for devices and timers were shorter by %.0f %% "
-				    "[%.0f, %.0f], so what it seems to save may be waited for "
-				    "then",
-				    100 * s->shorter, 100 * s->shorter_lo, 100 * s->shorter_hi);
+			: xasprintf("its %s, so what it seems to save may be waited for then",
+				    shorter);
 
 	add_part(w, xasprintf("a clock has a say in how long this takes (a limit, a deadline, a "
 			      "peer that is not profiled): when everything was stopped for a "

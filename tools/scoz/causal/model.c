@@ -114,15 +114,6 @@ static void sum_windows(struct model *m)
 	}
 }
 
-static char *shorter_text(const struct stretch *s)
-{
-	return stretch_uses_slack(s) || stretch_slack_is_open(s)
-		       ? xasprintf(", and its waits for devices and timers were shorter by %.0f %% "
-				   "[%.0f, %.0f]",
-				   100 * s->shorter, 100 * s->shorter_lo, 100 * s->shorter_hi)
-		       : xstrdup("");
-}
-
 char *model_stretch_text(const struct model *m, size_t progress)
 {
 	const struct stretch *s = &m->progress[progress].stretch;
@@ -130,11 +121,11 @@ char *model_stretch_text(const struct model *m, size_t progress)
 
 	if (!s->windows || !isfinite(s->lo))
 		return NULL;
-	shorter = shorter_text(s);
+	shorter = stretch_shorter_text(s);
 	return xasprintf("when everything was stopped for a while (%zu time%s), it took longer by "
-			 "%.0f %% [%.0f, %.0f] of that%s: %s",
+			 "%.0f %% [%.0f, %.0f] of that%s%s: %s",
 			 s->windows, s->windows == 1 ? "" : "s", 100 * s->part, 100 * s->lo,
-			 100 * s->hi, shorter,
+			 100 * s->hi, shorter ? ", and its " : "", shorter ? shorter : "",
 			 stretch_by_clock(s)	  ? "a clock has a say in it"
 			 : stretch_is_unjudged(s) ? "too few to tell whether a clock has a say"
 			 : stretch_is_open(s, STRETCH_MOSTLY)

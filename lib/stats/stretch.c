@@ -21,7 +21,7 @@
 #define LEAST_DELAY  0.001
 #define SURE	     2	    /* control windows, before a clock is believed in without another one */
 #define LEAST_WAITED 0.0005 /* of the time, for devices and timers */
-#define LEAST_WAITS  10	    /* in as many windows at 0 %: a few come and go by themselves */
+#define LEAST_WAITS  5	    /* in as many windows at 0 %: fewer come and go by themselves */
 #define MUCH_SHORTER 0.5    /* of that waiting: naps and disks are far from it */
 #define SURE_SHORTER 4	    /* control windows: windows at 0 % may be alike by chance */
 #define LEAST_SLACK  0.03   /* of the time: less than NEARLY of a fifth of it would tell */

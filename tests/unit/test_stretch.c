@@ -387,6 +387,10 @@ static void test_points(void **state)
 	assert_true(isnan(r.shorter));
 	r = stretch_estimate(s.w.w, s.w.n, 2);
 	assert_int_equal(r.windows, 0);
+	for (size_t i = 0; i < s.w.n; i++)
+		s.w.w[i].external_waits = 0.5; /* three in as many windows */
+	r = stretch(&s);
+	assert_true(isnan(r.shorter));
 }
 
 /*
